@@ -1,4 +1,4 @@
-/* begin_cuda.c - the start of a launch on a GPU: its block (core/device/cuda_launch.c) is uploaded
+/* begin_cuda.c - the start of a launch on a GPU: its block (core/device/cuda/launch.c) is uploaded
  * as the argument of a kernel instead of by a copy. Another engine of the GPU does copies, and the
  * kernels before and after would have to wait for it. Decision D-device-06. */
 #include "rt.h"

@@ -41,7 +41,7 @@ enum {
   /* limit of nested calls of recursive functions; lua/regolith/oracle.lua has the same number */
   RT_MOST_CALLS = 4000,
   /* the same on a GPU, where each thread's stack is sized for so many calls, or for fewer if memory
-   * is short: RtWorker.most_calls, core/device/cuda_code.c */
+   * is short: RtWorker.most_calls, core/device/cuda/code.c */
   RT_MOST_CALLS_GPU = 128
 };
 

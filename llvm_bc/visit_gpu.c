@@ -1,6 +1,6 @@
 /* visit_gpu.c - host accesses to one cell of a tree that is on a GPU, done by one thread there. It
- * walks like tree/cell.c, along the cell numbers that the host computed from the index. Also copies
- * of all cells of another tree, where each thread computes the numbers of its cells. */
+ * walks like tree/access/cell.c, along the cell numbers that the host computed from the index. Also
+ * copies of all cells of another tree, where each thread computes the numbers of its cells. */
 #include "node.h"
 
 typedef struct Place {

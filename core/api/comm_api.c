@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "api/comm_api.h"
-#include "comm/gpu.h"
-#include "comm/hub.h"
-#include "comm/nccl.h"
+#include "comm/window/gpu.h"
+#include "comm/boot/hub.h"
+#include "comm/message/nccl.h"
 
 /* A word's place in a list. */
 static int find_word(const char *const *words, int count, const char *word) {

@@ -5,7 +5,7 @@
 #include "api/api.h"
 #include "array/array.h"
 #include "comm/comm.h"
-#include "comm/window.h"
+#include "comm/window/window.h"
 
 struct RgComm {
   Object object;

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "api/comm_api.h"
-#include "comm/gpu.h"
+#include "comm/window/gpu.h"
 
 /* -- the memory -------------------------------------------------------------------------------- */
 

@@ -5,8 +5,8 @@
  *
  *     element (i, j) is at   data + i * strides[0] + j * strides[1]        strides in bytes
  *
- * The memory is reference-counted (tree/block.h): kernels and extensions may hold it longer than
- * the array. A wrap calls `release(context)` exactly once, when the memory can no longer be
+ * The memory is reference-counted (tree/memory/block.h): kernels and extensions may hold it longer
+ * than the array. A wrap calls `release(context)` exactly once, when the memory can no longer be
  * accessed through it: at its destruction, or with the last reference to it or to its header.
  * Elements of counted memory (`held`) may move, and their number may change, whenever a kernel or
  * an extension uses it: array_check, the first step of every use, finds their current address.
@@ -15,7 +15,7 @@
 #define RG_ARRAY_ARRAY_H
 
 #include "regolith.h"
-#include "tree/block.h"
+#include "tree/memory/block.h"
 #include "tree/tree.h"
 
 enum { ARRAY_MAX_AXES = SNODE_MAX_AXES };

@@ -3,8 +3,8 @@
 
 #include "array/array.h"
 #include "array/item.h"
-#include "tree/cell.h"
-#include "tree/numbers.h"
+#include "tree/access/cell.h"
+#include "tree/access/numbers.h"
 
 static size_t element_size(const Array *array) {
   return (size_t)type_row(&array->store->types, array->type).size;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "tree/cell.h"
+#include "tree/access/cell.h"
 
 typedef struct Item {
   Store *store;

@@ -6,7 +6,7 @@
 #define RG_ARRAY_ITEM_H
 
 #include "regolith.h"
-#include "tree/store.h"
+#include "tree/memory/store.h"
 
 /* Creates an array of zeros, whose nested arrays are absent; with one axis it can grow. NULL with
  * err. */

@@ -1,6 +1,6 @@
 /* access.c - emits address ops, loads and stores. */
 #include "codegen/emit.h"
-#include "codegen/gpu.h"
+#include "codegen/gpu/gpu.h"
 
 static LLVMTypeRef address_type(Codegen *g, LLVMValueRef like) {
   return value_lanes(g->i64, value_width(like));

@@ -5,7 +5,7 @@
  * all others use a compare-and-swap loop on the element's bits. compare_exchange compares bits,
  * too, so a float 0 differs from -0, and a NaN equals itself. */
 #include "codegen/emit.h"
-#include "codegen/gpu.h"
+#include "codegen/gpu/gpu.h"
 
 /* A GPU has atomic float additions of 4 and 8 bytes. */
 static bool adds_floats(const Codegen *g, IrUpdate op, Type type) {

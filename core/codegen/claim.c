@@ -1,6 +1,6 @@
-/* claim.c - aggregated atomics (pass/claims.c): a chunk of a range task first runs its positions
- * only to sum what they count, then claims the sum with one atomic addition; after that the body
- * takes its numbers from the cursor, a local variable.
+/* claim.c - aggregated atomics (pass/tasks/aggregate_atomics.c): a chunk of a range task first runs
+ * its positions only to sum what they count, then claims the sum with one atomic addition; after
+ * that the body takes its numbers from the cursor, a local variable.
  *
  *     counts: total = ..       claim: if (total) cursor = atomic add (counter, total)       body */
 #include "codegen/emit.h"

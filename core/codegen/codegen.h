@@ -1,6 +1,6 @@
-/* codegen.h - emits a kernel's host region and tasks (ir/task.h, after the pass `places`) as LLVM
- * functions. Knows the LOW ops and the entry points of rt.h; leaves trees, layouts and analyses to
- * the passes, and inlining, optimisation and targets to the room jit.
+/* codegen.h - emits a kernel's host region and tasks (ir/task.h, after the pass `lower_places`) as
+ * LLVM functions. Knows the LOW ops and the entry points of rt.h; leaves trees, layouts and
+ * analyses to the passes, and inlining, optimisation and targets to the room jit.
  *
  *     void rg_host(RtContext *context)
  *     void rg_task_<n>(RtContext *context, RtWorker *worker, int64_t begin, int64_t end)

@@ -126,7 +126,7 @@ typedef struct Codegen {
   bool is_alone; /* a single thread does the whole leaf, as in an ordered task */
   LLVMValueRef coordinates[RT_MAX_AXES + 1]; /* arrays that calls of a GPU's function share */
   ContextList list;       /* of a task over nodes on a GPU; entries NULL: other tasks */
-  struct Told {           /* shared look-ups, between a WHO and its TELL: gpu_share.c */
+  struct Told {           /* shared look-ups, between a WHO and its TELL: share.c */
     int64_t lanes, turns; /* of a group; iterations of the loop over look-ups */
     LLVMValueRef row, mask, turn;
     LLVMBasicBlockRef head; /* NULL outside */
@@ -578,7 +578,7 @@ typedef struct GpuPositions {
   LLVMValueRef begin, first, end, step, thread;
 } GpuPositions;
 GpuPositions gpu_begin(Codegen *g, const char *name); /* opens the entry */
-/* gpu_sums.c: at the begin and at the end of a task */
+/* sums.c: at the begin and at the end of a task */
 void gpu_sums_open(Codegen *g, const IrTask *task);
 void gpu_sums_close(Codegen *g, const IrTask *task);
 void gpu_range(Codegen *g, const IrTask *task, GpuPositions positions);
@@ -588,9 +588,9 @@ void gpu_grid(Codegen *g, const IrInst *inst);
 typedef void GpuCell(Codegen *g, Row *row, LLVMValueRef position);
 void gpu_row(Codegen *g, Row *row, GpuCell *cell);
 void gpu_nodes(Codegen *g, const IrTask *task, GpuPositions positions);
-/* gpu_place.c: SELECT of two addresses that differ only in their base; false for any other. */
+/* place.c: SELECT of two addresses that differ only in their base; false for any other. */
 bool gpu_choose(Codegen *g, const IrInst *inst);
-/* gpu_share.c: WHO, TELL, TOLD */
+/* share.c: WHO, TELL, TOLD */
 void gpu_who(Codegen *g, const IrInst *inst);
 void gpu_tell(Codegen *g, const IrInst *inst);
 void gpu_told(Codegen *g, const IrInst *inst);

@@ -1,6 +1,6 @@
 /* reduce.c - reductions: a worker keeps its partial in a variable of the task function, which
  * becomes a register, and combines it with the frame slot once, atomically, at the end of its call
- * (a GPU's threads combine theirs by blocks: gpu_reduce.c).
+ * (a GPU's threads combine theirs by blocks: reduce.c).
  * In a vector ROW the partial is a vector; its lanes are combined at the end. By contract a float
  * sum has no order, so its additions may be reassociated, in any kernel. */
 #include <math.h>

@@ -1,6 +1,6 @@
-/* stream.c - non-temporal stores (pass/streams.h) of whole vectors whose lines are not read soon.
- * The code tests at the begin of a loop whether it is large enough, and at each store whether the
- * vector is aligned as such stores require:
+/* stream.c - non-temporal stores (pass/vector/non_temporal.h) of whole vectors whose lines are not
+ * read soon. The code tests at the begin of a loop whether it is large enough, and at each store
+ * whether the vector is aligned as such stores require:
  *
  *     least = iterations * traffic >= context.stream_bytes ? 0 : 1
  *     if ((address | least) % 64 == 0) non-temporal store, else ordinary store

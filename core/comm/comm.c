@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include "base/bits.h"
-#include "comm/gpu.h"
+#include "comm/window/gpu.h"
 #include "comm/header.h"
-#include "comm/nccl.h"
-#include "comm/share.h"
-#include "comm/window.h"
+#include "comm/message/nccl.h"
+#include "comm/window/share.h"
+#include "comm/window/window.h"
 
 #define STRIDE_ROUND ((uint64_t)4 << 30)
 /* A window of a sparse tree takes as many addresses as the budget has bytes, and many should fit.

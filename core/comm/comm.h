@@ -16,8 +16,8 @@
 #ifndef RG_COMM_COMM_H
 #define RG_COMM_COMM_H
 
-#include "comm/boot.h"
-#include "comm/space.h"
+#include "comm/boot/boot.h"
+#include "comm/window/space.h"
 #include "memory/arena.h"
 
 typedef struct Window Window;

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 
 #include "comm/comm.h"
-#include "comm/hub.h"
+#include "comm/boot/hub.h"
 
 /* The collective calls. */
 // clang-format off

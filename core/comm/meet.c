@@ -8,12 +8,12 @@
 
 #include "base/bits.h"
 #include "base/clock.h"
-#include "comm/far.h"
-#include "comm/grow.h"
+#include "comm/message/far.h"
+#include "comm/window/grow.h"
 #include "comm/header.h"
-#include "comm/near.h"
+#include "comm/message/near.h"
 #include "comm/wait.h"
-#include "comm/window.h"
+#include "comm/window/window.h"
 
 static uint64_t came_of(const Comm *comm, int32_t rank) {
   return atomic_load_explicit(&comm->own->slots[rank - comm->team_first].came,

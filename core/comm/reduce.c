@@ -6,7 +6,7 @@
 
 #include "base/bits.h"
 #include "comm/header.h"
-#include "comm/window.h"
+#include "comm/window/window.h"
 
 enum { TWO_SHOTS = 32 << 10, FAR_PART = 64 << 20 };
 

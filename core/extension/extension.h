@@ -6,7 +6,7 @@
 #define RG_EXTENSION_EXTENSION_H
 
 #include "regolith.h"
-#include "tree/store.h"
+#include "tree/memory/store.h"
 
 typedef struct Opened Opened;
 typedef struct NativeFunction NativeFunction;

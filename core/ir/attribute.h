@@ -31,7 +31,7 @@ bool ir_type_parse(Str text, Type *type);
 enum { IR_MAX_NESTING = 200 }; /* of regions, in texts, bytes and verified kernels */
 
 /* verify.c: checks a kernel for codegen (stage 3): like ir_verify, and there are only ops that
- * remain after `places`, and no insts after one that leaves a region. */
+ * remain after `lower_places`, and no insts after one that leaves a region. */
 bool ir_verify_final(const IrKernel *kernel, Error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* ir.h - structured SSA: regions instead of basic blocks, symbolic element access until the pass
- * `places`.
+ * `lower_places`.
  *
  * An inst is an op, a type, operands (other insts), a few attributes, and regions. A region is a
  * list of insts with parameters. A value is visible to later insts of its region and to the regions
@@ -10,7 +10,7 @@
  * Stage 1 (from sema): kernel->body is the host region; RANGE and ACTIVE are in it and hold bodies.
  * Stage 2 (after pass `tasks`): each parallel region has become a Task (task.h) and a RUN; values
  *   from the host region reach a body through frame slots.
- * Stage 3 (after `places`): there are LOW ops, and no HIGH op is left. */
+ * Stage 3 (after `lower_places`): there are LOW ops, and no HIGH op is left. */
 #ifndef RG_IR_IR_H
 #define RG_IR_IR_H
 
@@ -177,8 +177,8 @@ typedef struct IrArray {
   /* another array, or other indices, may reach the same elements, so any two accesses may alias */
   bool is_shared;
   bool is_empty; /* an extent may be 0; if false, all are at least 1 */
-  /* from pass `fixed` on: its address and extents are slots that the host region sets before the
-   * task; its memory is in no block, so workers have no copies */
+  /* from pass `array_descriptors` on: its address and extents are slots that the host region sets
+   * before the task; its memory is in no block, so workers have no copies */
   bool is_counted;
   const char *name;
 } IrArray;
@@ -247,7 +247,7 @@ typedef struct IrKernel {
   bool is_long;    /* some loops are vectorised only with PassContext.takes_long */
   int next_id;
   VEC(IrNote) notes; /* left by passes for explain() */
-  VEC(IrSite) sites; /* after `places` */
+  VEC(IrSite) sites; /* after `lower_places` */
   Error *failed;     /* sticky: the first failed ir_* call; NULL: none */
 } IrKernel;
 
@@ -357,8 +357,8 @@ bool ir_walk(IrRegion *region, IrVisit *visit, void *data); /* every inst, outer
 bool ir_walk_called(const IrKernel *kernel, IrRegion *region, IrVisit *visit, void *data);
 int ir_use_count(const IrRegion *root, const IrInst *inst); /* in root and deeper */
 int ir_region_count(IrOp op);
-/* After `places`: can the effect of the inst depend on the order of iterations, as the last bits of
- * a sum, an old value, popped elements and the order of new nodes do? */
+/* After `lower_places`: can the effect of the inst depend on the order of iterations, as the last
+ * bits of a sum, an old value, popped elements and the order of new nodes do? */
 bool ir_shows_order(const IrInst *inst);
 /* The effects of an inst without its regions: PURE READ WRITE UPDATE_EFFECT ACTIVATES DEACTIVATES
  * EXIT from its row in op.def, for a call in entry.def. 0: other effects (a variable, the frame, a

@@ -60,7 +60,7 @@ static bool step_of(const LaneWalk *w, const IrInst *inst, int64_t *step) {
 
 /* Does the value stay linear when it is converted to an i64? An increasing index of an element
  * cannot have wrapped between lane 0 and a lane that uses it, since there it would be far below
- * zero, and so outside the shape (`inside`: pass/address.c). */
+ * zero, and so outside the shape (`inside`: pass/address/address.c). */
 static bool stays_linear(const LaneFact *from, const IrInst *inst, Type type) {
   if (type_bits(type) == 64) return true;
   if (!type_is_signed(type) || type_bits(type) < 32 || from->step < 0) return false;

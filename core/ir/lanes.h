@@ -1,6 +1,6 @@
 /* lanes.h - vectorisation analysis: the shape of each value of a body when several iterations run
- * in the lanes of vector registers. It works after `places`, on the body of a range task or of a
- * loop inside a body (ROW, FOR). The pass `lanes` and code generation rely on it.
+ * in the lanes of vector registers. It works after `lower_places`, on the body of a range task or
+ * of a loop inside a body (ROW, FOR). The pass `lanes` and code generation rely on it.
  *
  *     uniform    one number for all lanes
  *     linear     lane k has that of lane 0 + k * step, with wrapping: an integer, or a ptr (bytes)

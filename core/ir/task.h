@@ -17,7 +17,7 @@ typedef enum IrTaskKind {
   /* over the active nodes of one manager; body holds NEAR, GRID, ROW; params as LEAVES */
   TASK_LEAVES,
   /* over the active nodes of one manager, one iteration per node; body params: the node's
-   * coordinates; after `places`, where it is used, then its cursor (ptr) */
+   * coordinates; after `lower_places`, where it is used, then its cursor (ptr) */
   TASK_NODES,
   /* once, by one thread; no params. On a GPU, what the host region did with elements: pass
    * `serial`. It may set slots of the frame, and do what the host region may */
@@ -54,7 +54,7 @@ struct IrTask {
   int32_t axis_count;
   int32_t bounds; /* RANGE: first frame slot of axis_count pairs (begin, end), i64 each */
   Type index;     /* of the body's indices: RANGE, NODES, `cells`: i32 or i64 */
-  /* LEAVES, NODES: kernel->levels: the node level that it goes over; before `places` */
+  /* LEAVES, NODES: kernel->levels: the node level that it goes over; before `lower_places` */
   int32_t level;
   /* LEAVES, from `tasks` until `leaf`: the body is still that of one cell of `cells_level`, */
   bool cells;
@@ -62,7 +62,7 @@ struct IrTask {
   int32_t cells_level;
   /* its iterations may change the masks that it visits, so ACTIVE_BITS reads saved words */
   bool remembers;
-  int32_t tree, manager; /* LEAVES, NODES: after `places` */
+  int32_t tree, manager; /* LEAVES, NODES: after `lower_places` */
   /* LEAVES: cells of a node per axis: coordinates = node coordinates * factor */
   int32_t factors[SNODE_MAX_AXES];
   int32_t block;

@@ -3,8 +3,8 @@
  * Candidates are integers and booleans, whose arithmetic is exact. An argument is excluded if it
  * would let a compiler evaluate a power or a transcendental function, whose last bit depends on the
  * implementation. To find such cases, values that may become constant are propagated as by a
- * compiler: a value is `fixed` if all its operands are; the index of a serial loop, as it may be
- * unrolled, if the loop's bounds are. Decision D-kernel-11. */
+ * compiler: a value is `array_descriptors` if all its operands are; the index of a serial loop, as
+ * it may be unrolled, if the loop's bounds are. Decision D-kernel-11. */
 #include "kernel/specialise.h"
 
 enum { MOST_ARGS = 64 };

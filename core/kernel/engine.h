@@ -6,7 +6,7 @@
 #include "extension/extension.h"
 #include "loader/cache.h"
 #include "loader/loader.h"
-#include "tree/store.h"
+#include "tree/memory/store.h"
 #include "tune/tuner.h"
 
 typedef struct Kernel Kernel; /* kernel.h */

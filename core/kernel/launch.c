@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "tree/cell.h"
+#include "tree/access/cell.h"
 #include "kernel/ahead.h"
 #include "kernel/queue.h"
 #include "kernel/quick.h"

@@ -1,6 +1,6 @@
 /* peers.c - checks that kernels only read other ranks' sparse trees: only the owning rank knows
- * which nodes exist (tree/peer.c), and may change or walk them. The check runs on freshly lowered
- * IR, where every access still names its field or level. Decision D-comm-09. */
+ * which nodes exist (tree/memory/peer.c), and may change or walk them. The check runs on freshly
+ * lowered IR, where every access still names its field or level. Decision D-comm-09. */
 #include "kernel/compile.h"
 
 typedef struct Search {

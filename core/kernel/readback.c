@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "array/item.h"
-#include "tree/cell.h"
+#include "tree/access/cell.h"
 #include "kernel/message.h"
 
 /* Writes a shape as "8 x 4": known at compile time, or from this launch's frame. */

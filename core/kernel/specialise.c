@@ -17,7 +17,7 @@
 #include "kernel/compile.h"
 #include "kernel/tuning.h"
 #include "thread/job.h"
-#include "tree/cell.h"
+#include "tree/access/cell.h"
 
 enum { SAME_LAUNCHES = 8, WORTH_MS = 50, LONG_LAUNCHES = 2, LONG_MS = 300 /* if is_long */ };
 enum { MANY_LAUNCHES = 1024 }; /* enough launches to be worth it if none is timed */

@@ -12,7 +12,8 @@
 
 #include "kernel/variant.h"
 
-/* -- constants.c: a set has a bit for each of the first 64 arguments; `slots` is a frame ------- */
+/* -- constants.c: a set has a bit for each of the first 64 arguments; `redundant_slots` is a frame
+ * ------- */
 /* The set of arguments that can become constants without changing a result. */
 uint64_t constants_possible(IrKernel *kernel);
 void constants_take(IrKernel *kernel, uint64_t taken, const uint64_t *slots);

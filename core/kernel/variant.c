@@ -11,7 +11,7 @@
 #include "kernel/message.h"
 #include "kernel/quick.h"
 #include "kernel/tuning.h"
-#include "pass/counts.h"
+#include "pass/arrays/refcounts.h"
 
 static bool no_memory(Error *err) {
   return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a compiled kernel");

@@ -77,8 +77,8 @@ static void lower_body(Lower *l, Inline *in) {
   l->inline_mark = outer;
 }
 
-/* Selects one row of a table (resolve/record_pick.c): after the index, the parameters are rows of
- * as many values as there are results. Zero if out of bounds. */
+/* Selects one row of a table (resolve/value/record_pick.c): after the index, the parameters are
+ * rows of as many values as there are results. Zero if out of bounds. */
 static void lower_pick(Lower *l, Inline *in) {
   int width = in->results.count, rows = (in->parameters.count - 1) / width;
   IrInst *index = held_by(l, in->parameters.items[0])->values[0];

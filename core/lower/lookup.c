@@ -1,5 +1,5 @@
-/* lookup.c - a constant table that is indexed at run time (resolve/constant_table.c) as tables of
- * the IR: one per number of its values.
+/* lookup.c - a constant table that is indexed at run time (resolve/static/constant_table.c) as
+ * tables of the IR: one per number of its values.
  *
  *     t[i]       item 0 i                    number 0 is zero, as lists start at 1
  *     t[i][j]    item 0 (min i (n + 1)) * (m + 2) + min j (m + 1)

@@ -13,7 +13,7 @@ typedef struct PassContext {
   bool keeps_order;     /* sums of floats keep their order, whatever that costs */
   bool has_one_order;   /* every run uses the same iteration order, also after a recompile */
   bool spreads_wide;    /* more threads of a GPU than usual share a leaf */
-  bool goes_by_squares; /* the pass `squares` tiles all loops that may profit */
+  bool goes_by_squares; /* the pass `tiling` tiles all loops that may profit */
   bool forces_streams;  /* RG_STRESS=force_streams: stores of small fields are non-temporal, too */
   bool forces_lanes;    /* RG_STRESS=force_lanes: vectorises range tasks wherever possible */
   bool takes_long;      /* the kernel is worth a long compile: vectorises long bodies, too */
@@ -21,7 +21,7 @@ typedef struct PassContext {
   bool verify;          /* the IR after every pass */
   /* Option RG_WITHOUT: names of passes not to run, separated by commas; NULL: none. Passes that
    * need their facts are left out with them, and `leaf` makes its loops without cursors. Without
-   * `tasks` or `places`, which are necessary, the final verification refuses the IR. */
+   * `tasks` or `lower_places`, which are necessary, the final verification refuses the IR. */
   const char *without;
   /* Option RG_STOP_AFTER: passes after this step are left out likewise; 0: no limit. */
   int stop_after;

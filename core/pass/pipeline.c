@@ -1,6 +1,6 @@
 /* pipeline.c - the passes in running order, and the loop that runs, dumps and verifies them. */
 #include "ir/attribute.h"
-#include "pass/effects.h"
+#include "pass/analysis/effects.h"
 #include "pass/pass.h"
 
 /* -- what passes need and leave: pass.def ----------------------------------------------------- */
@@ -43,15 +43,45 @@ typedef struct Pass {
 #undef PASS
 
 /* `atomics` and `bounds` need loops as the user wrote them. `fold` runs wherever the previous pass
- * leaves constants and unused values: after `tasks`, so that later passes see folded indices,
- * after `unroll`, whose copies differ in constants, and at the end, since `places` emits address
+ * leaves constants and unused values: after `tasks`, so that later passes see folded indices, after
+ * `unroll`, whose copies differ in constants, and at the end, since `lower_places` emits address
  * arithmetic naively. `race`, `stencil` and `explain` change nothing: the first two read the user's
  * code, the last reports how it was compiled. */
-static const Pass *const order[] = {
-    &fold,  &periods, &squares, &tallies,    &tasks,   &fold,   &counts,  &fixed,     &locks,
-    &race,  &stencil, &exits,   &thresholds, &atomics, &bounds, &nodes,   &privatise, &unroll,
-    &fold,  &tables,  &spans,   &leaf,       &rows,    &apart,  &explain, &places,    &fold,
-    &slots, &arms,    &loads,   &fold,       &serial,  &frames, &claims,  &lanes};
+static const Pass *const order[] = {&fold,
+                                    &modulo,
+                                    &tiling,
+                                    &active_counts,
+                                    &tasks,
+                                    &fold,
+                                    &refcounts,
+                                    &array_descriptors,
+                                    &locks,
+                                    &race,
+                                    &stencil,
+                                    &early_exits,
+                                    &narrow_compares,
+                                    &atomics,
+                                    &bounds,
+                                    &node_cursors,
+                                    &privatise,
+                                    &unroll,
+                                    &fold,
+                                    &constant_tables,
+                                    &hoist_checks,
+                                    &leaf,
+                                    &rows,
+                                    &independent,
+                                    &explain,
+                                    &lower_places,
+                                    &fold,
+                                    &redundant_slots,
+                                    &merge_branches,
+                                    &redundant_loads,
+                                    &fold,
+                                    &serial,
+                                    &frame_stores,
+                                    &aggregate_atomics,
+                                    &lanes};
 static const Pass *const by_name[] = {
 #define PASS(NAME, ...) &NAME,
 #include "pass/pass.def"
@@ -156,7 +186,7 @@ bool pass_run_all(PassContext *ctx, IrKernel *kernel, Error *err) {
 int pass_count(void) { return (int)(sizeof order / sizeof order[0]); }
 const char *pass_name(int k) { return k < pass_count() ? order[k]->name : NULL; }
 bool pass_is_necessary(const char *pass) {
-  return !strcmp(pass, tasks.name) || !strcmp(pass, places.name);
+  return !strcmp(pass, tasks.name) || !strcmp(pass, lower_places.name);
 }
 
 static const Pass *find_pass(Str name) {

@@ -9,7 +9,7 @@
 
 #include "extension/extension.h"
 #include "kernel/engine.h"
-#include "tree/store.h"
+#include "tree/memory/store.h"
 
 typedef enum Arch {
 #define ARCH(NAME, WORD) ARCH_##NAME,

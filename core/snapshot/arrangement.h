@@ -15,7 +15,7 @@
 #define RG_SNAPSHOT_ARRANGEMENT_H
 
 #include "io/pack.h"
-#include "tree/cell.h"
+#include "tree/access/cell.h"
 
 typedef struct Words {
   uint32_t *at;

@@ -2,7 +2,7 @@
  * both: at each stop bytes move from memory to the packer, or from the unpacker to memory. */
 #include "snapshot/content.h"
 
-#include "tree/numbers.h"
+#include "tree/access/numbers.h"
 #include "valid.h"
 
 enum { ROOM = 1 << 16 };

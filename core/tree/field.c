@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tree/cell.h"
+#include "tree/access/cell.h"
 
 static void field_end(Object *object) {
   Field *field = (Field *)object;

@@ -4,7 +4,7 @@
 #define RG_TREE_KIND_H
 
 #include "snode/path.h"
-#include "tree/cell.h"
+#include "tree/access/cell.h"
 
 /* what is done to a cell that can be inactive */
 typedef enum CellWay { CELL_FIND, CELL_ENSURE, CELL_CLEAR } CellWay;

@@ -3,7 +3,7 @@
  * last axis. */
 #include <string.h>
 
-#include "tree/cell.h"
+#include "tree/access/cell.h"
 
 /* Makes the index of the list's first element. */
 static bool make_index(const Node *node, const int64_t *index, int32_t index_count,

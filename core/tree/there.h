@@ -3,7 +3,7 @@
 #ifndef RG_TREE_THERE_H
 #define RG_TREE_THERE_H
 
-#include "tree/cell.h"
+#include "tree/access/cell.h"
 
 /* The component of number `part` of the field's elements. */
 static inline const SNodeComponent *field_number(const Field *field, int part) {

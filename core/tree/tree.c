@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tree/cell.h"
+#include "tree/access/cell.h"
 #include "tree/tree.h"
 
 /* The name of the first field below `node`, or "". */

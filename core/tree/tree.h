@@ -6,7 +6,7 @@
 
 #include "regolith.h"
 #include "snode/snode.h"
-#include "tree/store.h"
+#include "tree/memory/store.h"
 
 typedef struct Node Node;   /* RgSNode: a handle of an SNode */
 typedef struct Field Field; /* RgField */

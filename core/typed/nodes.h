@@ -135,7 +135,7 @@ struct Local {
   const Source *given_source;
   bool is_seen;      /* its declaration was reached */
   Stmt *declaration; /* its `local` statement, which later findings extend */
-  Local *presence;   /* a bool: has it a value? NULL if nothing asks. resolve/maybe.c */
+  Local *presence;   /* a bool: has it a value? NULL if nothing asks. resolve/value/maybe.c */
   bool begins_nil;   /* declared without a value */
   Block assignments; /* those resolved before the first question about its presence */
   /* a statement that assigns it failed: uses of it fail silently */

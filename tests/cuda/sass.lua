@@ -83,7 +83,7 @@ end
 
 --- By entry of the PTX text: { name, registers, spilled, stack, instructions }; of a text that is
 --- refused nil and what the assembler said. An instruction takes 16 bytes. As the device has it
---- done (core/device/cuda_code.c): with few registers where many were used and none is spilled for
+--- done (core/device/cuda/code.c): with few registers where many were used and none is spilled for
 --- that.
 function sass.assemble(text, target)
   local entries, said = assemble(text, target)

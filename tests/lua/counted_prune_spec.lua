@@ -1,5 +1,5 @@
 -- counted_prune_spec.lua - how many references three sample kernels count when they run, with the
--- pass `counts` and without. Runtimes that check count them exactly.
+-- pass `refcounts` and without. Runtimes that check count them exactly.
 local support = require "support"
 
 local examples = "examples/"
@@ -107,7 +107,7 @@ describe("a kernel counts a tenth, at most, of what its source says #compiled #c
   for name, sample in pairs { rows = rows, graph = graph, treecode = treecode } do
     it(name, function()
       local pruned, few = counted(sample)
-      local naive, many = support.with_option("RG_WITHOUT", "counts",
+      local naive, many = support.with_option("RG_WITHOUT", "refcounts",
         function() return counted(sample) end)
       assert.same(naive, pruned)
       assert.is_true(many > 1000, many)

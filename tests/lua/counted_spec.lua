@@ -311,7 +311,7 @@ describe("a list", function()
   end)
 end)
 
--- What the pass `fixed` takes for places, but for a GPU.
+-- What the pass `array_descriptors` takes for places, but for a GPU.
 describe("an array that no iteration makes grow", function()
   it("gives the same where it is two of a loop's arrays #compiled", function()
     local k = rg.kernel [=[function(a: array(i32), b: array(i32), n: i32)

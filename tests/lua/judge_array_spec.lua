@@ -38,7 +38,7 @@ describe("the judge of arrays #compiled", function()
     local compiled = { name = "compiled", rg = rg, has_handles = true }
     local careful = { name = "checked", rg = checked, has_handles = true }
     local naive = { name = "all counted", rg = checked, has_handles = true,
-      without = "counts,fixed" }
+      without = "refcounts,array_descriptors" }
     each_seed(function(seed)
       hold(make.program(), seed, seed % 2 == 0 and { compiled, oracle, careful }
         or { careful, oracle, naive })

@@ -100,7 +100,7 @@ describe("ranks of MPI #compiled #cpu", function()
     if not file then pending "MPICH's headers are not there (libmpich-dev, or RG_MPICH=folder)" end
     file:close()
     assert.are.equal(0, os.execute(("cc -std=c11 -Wall -Wextra -Werror -D_GNU_SOURCE \z
-      -fsyntax-only -Icore -I'%s' core/comm/mpi_plugin.c"):format(folder)))
+      -fsyntax-only -Icore -I'%s' core/comm/boot/mpi_plugin.c"):format(folder)))
   end)
 
   it("are told what is missing where the library is", function()

@@ -1,9 +1,9 @@
 /* pass_test.c - passes from text to text: golden files (golden.h) of IR, whose group names the
  * pass, or several, as in `fold+tasks`. A line `# passes: a,b` says it otherwise,
  * `# vector_bytes: 16` sets the target. With a line `# effects` the output is what each function
- * does after these passes (pass/effects.h). */
+ * does after these passes (pass/analysis/effects.h). */
 #include "golden.h"
-#include "pass/effects.h"
+#include "pass/analysis/effects.h"
 #include "pass/pass.h"
 
 static const char *passes_of(Golden *golden) {

@@ -126,7 +126,7 @@ end
 
 local function check_includes(room)
   local seen, used = closure(room.name, {}), {}
-  for _, file in ipairs(files_of(("%s/*.c %s/*.h %s/*.def"):format(room.folder, room.folder,
+  for _, file in ipairs(files_of(("%s/*.[ch] %s/*.def %s/*/*.[ch]"):format(room.folder, room.folder,
     room.folder))) do
     local number = 0
     for line in io.lines(made.root .. file) do

@@ -4,7 +4,8 @@
 build="${RG_BUILD:-$root/build}"
 packages="build-essential clang-19 llvm-19-dev lld-19 libclang-rt-19-dev luajit \
 libluajit-5.1-dev libpng-dev libzstd-dev zlib1g-dev cmake ninja-build pkg-config"
-test_packages="lua-busted lua-check lcov clang-tidy-19 clang-format-19 file" # file: what cpack asks about libraries
+# file: what cpack asks about libraries
+test_packages="lua-busted lua-check lcov clang-tidy-19 clang-format-19 file"
 # What some tests use, which skip where it is missing: tried, and no failure.
 optional_packages="openmpi-bin libopenmpi-dev libsdl2-2.0-0 xvfb xdotool ffmpeg openexr \
 libopenvdb-tools lua-ldoc"

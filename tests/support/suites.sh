@@ -305,7 +305,8 @@ run_tidy() {
     "static analyzer: clang-tidy-19 is not installed"; return; }
   [ -n "$files" ] || files=$(cd "$root" && git diff --name-only --diff-filter=d main -- \
     'core/*.c' 'cuda/*.c' 'lua/*.c' 'llvm_bc/*.c')
-  [ -n "$files" ] || files=$(cd "$root" && ls core/*/*.c cuda/*.c lua/regolith/console/*.c)
+  [ -n "$files" ] || files=$(cd "$root" &&
+    ls core/*/*.c core/*/*/*.c cuda/*.c lua/regolith/console/*.c)
   local unwanted=clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling
   found=$(cd "$root" && printf '%s\n' $files | grep -v '^llvm_bc/.*_cuda.c' |
     xargs -P "$(nproc)" -n 4 clang-tidy-19 -p "$build" --quiet \
@@ -350,8 +351,8 @@ run_without() {
   local pass
   configure_and_build "$build" || { add 0 1 "build"; return; }
   export_paths
-  for pass in none counts periods exits thresholds atomics bounds nodes privatise unroll spans \
-    leaf rows apart slots lanes fold; do
+  for pass in none refcounts modulo early_exits narrow_compares atomics bounds node_cursors \
+    privatise unroll hoist_checks leaf rows independent redundant_slots lanes fold; do
     specs=$(spec_files judge judge_array) run_busted "judge, without $pass" RG_WITHOUT=$pass \
       RG_JUDGE="${FUZZ_KERNELS:-100}" RG_SEED="${RG_SEED:-$RANDOM}"
   done

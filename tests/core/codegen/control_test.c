@@ -50,7 +50,7 @@ static const ForCase for_cases[] = {
     {"i64", INT64_MAX, INT64_MIN, INT64_MIN, 2, -1},
     {"u64", -3, -1, 1, 3, -1}};
 
-/* Bounds come from the frame, or with `fixed` stand in the code. */
+/* Bounds come from the frame, or with `array_descriptors` stand in the code. */
 static bool for_agrees(const ForCase *c, bool fixed) {
   char text[2048], bounds[512];
   const char *form =

@@ -7,7 +7,7 @@
 
 #include "check.h"
 #include "comm/header.h"
-#include "comm/window.h"
+#include "comm/window/window.h"
 #include "team.h"
 
 /* -- gather, broadcast, reduce ----------------------------------------------------------------- */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "comm/space.h"
+#include "comm/window/space.h"
 
 enum { UNITS = 2048, UNIT = 4096, HELD = 256 };
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "comm/hub.h"
+#include "comm/boot/hub.h"
 
 static int be_rank(int32_t rank, int32_t ranks, int socket, RankWork *work, int64_t patience_ms) {
   Heap heap;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "comm/window.h"
+#include "comm/window/window.h"
 #include "team.h"
 
 static const uint64_t mib = 1 << 20;

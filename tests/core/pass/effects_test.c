@@ -1,7 +1,7 @@
 /* effects_test.c - effects are found once, hold while nothing changes, and are forgotten when
  * something may have. What they say of a body is shown from text to text, in tests/pass/effects. */
 #include "check.h"
-#include "pass/effects.h"
+#include "pass/analysis/effects.h"
 
 static Heap heap;
 static Scratch scratch;

@@ -77,10 +77,13 @@ int main(void) {
     IrKernel *kernel = read(&err);
     CHECK(pass_run_all(&ctx, kernel, &err));
     CHECK_TEXT(err.message, "");
-    CHECK_TEXT(dumps.names, "fold periods squares tallies tasks fold counts fixed locks race "
-                            "stencil exits thresholds atomics bounds nodes privatise unroll fold "
-                            "tables spans leaf rows apart explain places fold slots arms loads "
-                            "fold serial frames claims lanes ");
+    CHECK_TEXT(
+        dumps.names,
+        "fold modulo tiling active_counts tasks fold refcounts array_descriptors locks race "
+        "stencil early_exits narrow_compares atomics bounds node_cursors privatise unroll fold "
+        "constant_tables hoist_checks leaf rows independent explain lower_places fold "
+        "redundant_slots merge_branches redundant_loads "
+        "fold serial frame_stores aggregate_atomics lanes ");
     CHECK(dumps.unchanged >= 2); /* the first two folds at least */
     IrBytes bytes = ir_write(&scratch, kernel, "x86-64-v3");
     const char *target = "";
@@ -120,17 +123,17 @@ int main(void) {
     static const struct {
       const char *passes, *message;
     } orders[] = {
-        {"fold,places", "pass 'places' needs that parallel loops are tasks"},
+        {"fold,lower_places", "pass 'lower_places' needs that parallel loops are tasks"},
         {"tasks,tasks", "pass 'tasks' needs that parallel loops are in the host region"},
-        {"tasks,places",
-         "pass 'places' needs that loops over cells go leaf by leaf, or word by word"},
+        {"tasks,lower_places",
+         "pass 'lower_places' needs that loops over cells go leaf by leaf, or word by word"},
         {"tasks,leaf,atomics", "pass 'atomics' needs that a body is what one iteration does"},
         {"tasks,bounds,unroll,bounds", "pass 'bounds' needs that small loops are not unrolled"},
         {"tasks,bounds,privatise",
          "pass 'privatise' needs that updates that no other iteration reaches are marked"},
-        {"tasks,leaf,places,leaf", "pass 'leaf' needs that accesses name fields and levels"},
-        {"tasks,fold,leaf,places,slots",
-         "pass 'slots' needs that equal values are merged, and none is dead"},
+        {"tasks,leaf,lower_places,leaf", "pass 'leaf' needs that accesses name fields and levels"},
+        {"tasks,fold,leaf,lower_places,redundant_slots",
+         "pass 'redundant_slots' needs that equal values are merged, and none is dead"},
     };
     for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
       IrKernel *kernel = read(&err);
@@ -143,7 +146,7 @@ int main(void) {
   TEST("a text that has tasks already is believed about what ran before") {
     IrKernel *kernel = read(&err);
     CHECK(pass_run_named(&ctx, kernel, "tasks,leaf", &err));
-    CHECK(pass_run_named(&ctx, kernel, "places,fold,slots", &err));
+    CHECK(pass_run_named(&ctx, kernel, "lower_places,fold,redundant_slots", &err));
     destroy(kernel);
   }
   TEST("a long body has lanes later, unless the order of a sum stays what it was") {

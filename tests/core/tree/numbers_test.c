@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "check.h"
-#include "tree/cell.h"
-#include "tree/numbers.h"
+#include "tree/access/cell.h"
+#include "tree/access/numbers.h"
 
 enum { COUNT = 37 };
 

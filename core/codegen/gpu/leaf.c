@@ -1,0 +1,198 @@
+/* leaf.c - a leaf that several GPU threads share (ir/spread.c): groups of threads divide the
+ * rows of its grid, and the threads of a group divide the cells of a row, so that adjacent threads
+ * access adjacent memory.
+ *
+ *     thread m of n, rows of r cells:  group m / r of n / r takes rows, thread m % r of it cells
+ *
+ * A single thread (an ordered task) is a group of one, and does the whole leaf. The number of
+ * threads is a compile-time constant (gpu.c), and so is a thread's share of a row. If all threads
+ * have equally many iterations, several are unrolled: they differ by constants, so their addresses
+ * do, and only iterations at an edge test which leaf holds a neighbour. Decision D-codegen-12. */
+#include "base/bits.h"
+#include "codegen/gpu/gpu.h"
+
+/* Approximate limit of unrolled instructions; beyond it there is a loop. */
+enum { MOST_UNROLLED = 1024 };
+
+static int64_t count_mates(const Codegen *g) { return (int64_t)LLVMConstIntGetZExtValue(g->mates); }
+
+static LLVMValueRef plus(Codegen *g, LLVMValueRef a, LLVMValueRef b) {
+  return LLVMBuildNSWAdd(g->builder, a, b, "");
+}
+
+/* -- dealing out ------------------------------------------------------------------------------- */
+
+typedef void Give(Codegen *g, LLVMValueRef number, void *data);
+
+/* The numbers begin .. end - 1, which the threads (mates) take round robin. */
+typedef struct Deal {
+  LLVMValueRef begin, end;
+  int64_t count;  /* of numbers, if known at compile time; else 0 */
+  int64_t weight; /* instructions per number */
+  Give *give;
+  void *data;
+} Deal;
+
+GpuLoop gpu_loop_begin(Codegen *g, LLVMValueRef from, LLVMValueRef to, LLVMValueRef step) {
+  GpuLoop loop = {.step = step, .head = block_new(g, "share"), .leave = block_new(g, "shared")};
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), work = block_new(g, "part");
+  block_jump(g, loop.head);
+  block_enter(g, loop.head);
+  loop.index = LLVMBuildPhi(g->builder, g->i32, "");
+  LLVMAddIncoming(loop.index, &from, &before, 1);
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntSLT, loop.index, to, ""), work, loop.leave);
+  block_enter(g, work);
+  return loop;
+}
+
+void gpu_loop_end(Codegen *g, const GpuLoop *loop) {
+  LLVMValueRef next = plus(g, loop->index, loop->step);
+  LLVMBasicBlockRef back = LLVMGetInsertBlock(g->builder);
+  block_jump(g, loop->head);
+  LLVMAddIncoming(loop->index, &next, &back, 1);
+  block_enter(g, loop->leave);
+}
+
+/* How many iterations to unroll. Not for a single thread, whose speed does not matter. */
+static int64_t turns_at_once(const Codegen *g, const Deal *deal, int64_t turns) {
+  int64_t at_once = 1;
+  if (g->is_alone) return 1;
+  while (turns % (2 * at_once) == 0 && 2 * at_once * deal->weight <= MOST_UNROLLED) at_once *= 2;
+  return at_once;
+}
+
+/* All threads have equally many numbers: in iteration t, thread m of n takes begin + t * n + m. */
+static void deal_evenly(Codegen *g, const Deal *deal) {
+  int64_t mates = count_mates(g), at_once = turns_at_once(g, deal, deal->count / mates);
+  LLVMValueRef zero = value_integer(g->i32, 0);
+  GpuLoop loop = {.index = zero};
+  bool is_loop = at_once * mates < deal->count;
+  if (is_loop)
+    loop = gpu_loop_begin(g, zero, value_integer(g->i32, deal->count),
+                          value_integer(g->i32, at_once * mates));
+  for (int64_t turn = 0; turn < at_once; turn++) {
+    LLVMValueRef own = plus(g, g->mate, value_integer(g->i32, turn * mates));
+    deal->give(g, plus(g, plus(g, loop.index, own), deal->begin), deal->data);
+  }
+  if (is_loop) gpu_loop_end(g, &loop);
+}
+
+static void deal_out(Codegen *g, const Deal *deal) {
+  if (deal->count && deal->count % count_mates(g) == 0) return deal_evenly(g, deal);
+  GpuLoop loop = gpu_loop_begin(g, plus(g, deal->begin, g->mate), deal->end, g->mates);
+  deal->give(g, loop.index, deal->data);
+  gpu_loop_end(g, &loop);
+}
+
+/* The approximate number of a region's instructions that remain per unrolled iteration; addresses
+ * become constants. */
+static int64_t weight_of(const IrRegion *region) {
+  int64_t weight = 0;
+  for (const IrInst *inst = region->first; inst; inst = inst->next) {
+    weight += inst->op != IR_CONST && inst->op != IR_OFFSET && inst->op != IR_CONVERT &&
+              inst->op != IR_FRAME_GET;
+    for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
+      weight += weight_of(inst->regions[i]);
+  }
+  return weight;
+}
+
+/* -- rows -------------------------------------------------------------------------------------- */
+
+static int64_t longest_row(const IrRegion *region) {
+  int64_t cells = 1;
+  for (const IrInst *inst = region->first; inst; inst = inst->next) {
+    if (inst->op == IR_ROW) cells = max_i64(cells, inst->end - inst->begin);
+    for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
+      cells = max_i64(cells, longest_row(inst->regions[i]));
+  }
+  return cells;
+}
+
+/* The number of threads per row: the number of cells rounded up to a power of two, at most all. */
+static int64_t mates_of_row(const Codegen *g, int64_t cells) {
+  int64_t most = 1, mates = count_mates(g);
+  while (most < cells && most < mates) most *= 2;
+  return most;
+}
+
+typedef struct Rows {
+  const IrInst *grid;
+  LLVMValueRef mate, mates; /* within the group that shares a row */
+} Rows;
+
+/* Emits the row of that number in the grid. */
+static void give_row(Codegen *g, LLVMValueRef row, void *data) {
+  const Rows *rows = data;
+  const IrInst *grid = rows->grid;
+  const IrRegion *body = grid->regions[0];
+  for (int axis = body->params.count - 1; axis >= 0; axis--) {
+    LLVMValueRef extent = value_integer(g->i32, grid->extent[axis]);
+    value_set(g, body->params.items[axis], axis ? LLVMBuildURem(g->builder, row, extent, "") : row);
+    row = LLVMBuildUDiv(g->builder, row, extent, "");
+  }
+  LLVMValueRef group = g->mate, groups = g->mates;
+  g->mate = rows->mate;
+  g->mates = rows->mates;
+  emit_region(g, body);
+  g->mate = group;
+  g->mates = groups;
+}
+
+void gpu_grid(Codegen *g, const IrInst *inst) {
+  const IrRegion *body = inst->regions[0];
+  LLVMValueRef mate = g->mate, mates = g->mates;
+  int64_t cells = longest_row(body), in_row = mates_of_row(g, cells), count = 1;
+  for (int axis = 0; axis < body->params.count; axis++) count *= inst->extent[axis];
+  LLVMValueRef width = value_integer(g->i32, in_row);
+  Rows rows = {inst, LLVMBuildURem(g->builder, mate, width, ""), width};
+  Deal deal = {.begin = value_integer(g->i32, 0),
+               .end = value_integer(g->i32, count),
+               .count = count,
+               .weight = weight_of(body) * max_i64(1, cells / in_row),
+               .give = give_row,
+               .data = &rows};
+  g->mate = LLVMBuildUDiv(g->builder, mate, width, "");
+  g->mates = value_integer(g->i32, count_mates(g) / in_row);
+  deal_out(g, &deal);
+  g->mate = mate;
+  g->mates = mates;
+}
+
+/* -- cells ------------------------------------------------------------------------------------- */
+
+typedef struct Cells {
+  Row *row;
+  GpuCell *cell;
+} Cells;
+
+/* Emits the cell; in a masked row only if its bit is set. */
+static void give_cell(Codegen *g, LLVMValueRef position, void *data) {
+  const Cells *cells = data;
+  Row *row = cells->row;
+  if (!row->word) return cells->cell(g, row, position);
+  LLVMValueRef wide = LLVMBuildZExt(g->builder, position, g->i64, "");
+  LLVMValueRef bit = LLVMBuildAnd(g->builder, LLVMBuildLShr(g->builder, row->word, wide, ""),
+                                  value_index(g, 1), "");
+  LLVMBasicBlockRef active = block_new(g, "active"), after = block_new(g, "after");
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntNE, bit, value_index(g, 0), ""), active, after);
+  block_enter(g, active);
+  cells->cell(g, row, position);
+  block_jump(g, after);
+  block_enter(g, after);
+}
+
+void gpu_row(Codegen *g, Row *row, GpuCell *cell) {
+  const IrInst *inst = row->inst;
+  IrInst *const *bounds = ir_row_bounds(inst);
+  if (row->step != 1) return codegen_fail(g, inst, "threads share its cells: it has no vectors");
+  if (row->word && inst->end > 64) return codegen_fail(g, inst, "its bits are not one word");
+  Cells cells = {row, cell};
+  Deal deal = {.begin = bounds ? value_of(g, bounds[0]) : value_integer(g->i32, inst->begin),
+               .end = bounds ? value_of(g, bounds[1]) : value_integer(g->i32, inst->end),
+               .count = bounds ? 0 : inst->end - inst->begin,
+               .weight = weight_of(inst->regions[0]),
+               .give = give_cell,
+               .data = &cells};
+  deal_out(g, &deal);
+}

@@ -1,0 +1,118 @@
+/* warp.c - communication between the lanes of a GPU warp, and between the threads of a block.
+ * `llvm_bc/group.h` is its counterpart in the runtime. Calls that several lanes make together are
+ * convergent: LLVM does not move them to code that fewer lanes reach. */
+#include <string.h>
+
+#include "codegen/emit.h"
+#include "codegen/gpu/gpu.h"
+#include "llvm/function_attribute.h"
+
+enum { SHARED_MEMORY = 3 }; /* LLVM's address space */
+
+static LLVMValueRef call_plain(Codegen *g, const char *name, LLVMValueRef *args, unsigned count) {
+  unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+  LLVMValueRef function = LLVMGetIntrinsicDeclaration(g->module, id, NULL, 0);
+  return LLVMBuildCall2(g->builder, LLVMIntrinsicGetType(g->context, id, NULL, 0), function, args,
+                        count, "");
+}
+
+LLVMValueRef gpu_special(Codegen *g, const char *name) {
+  char intrinsic[64] = "llvm.nvvm.read.ptx.sreg.";
+  strncat(intrinsic, name, sizeof intrinsic - 32);
+  return call_plain(g, intrinsic, NULL, 0);
+}
+
+LLVMValueRef gpu_lanes_here(Codegen *g) {
+  static char text[] = "activemask.b32 $0;", out[] = "=r";
+  LLVMTypeRef type = LLVMFunctionType(g->i32, NULL, 0, false);
+  LLVMValueRef read = LLVMGetInlineAsm(type, text, sizeof text - 1, out, sizeof out - 1, true,
+                                       false, LLVMInlineAsmDialectATT, false);
+  LLVMValueRef lanes = LLVMBuildCall2(g->builder, type, read, NULL, 0, "here");
+  llvm_call_attribute(lanes, "convergent");
+  return lanes;
+}
+
+void gpu_wait(Codegen *g, LLVMValueRef lanes) {
+  call_plain(g, "llvm.nvvm.bar.warp.sync", &lanes, 1);
+}
+
+void gpu_fence(Codegen *g) {
+  static char text[] = "fence.acq_rel.gpu;", touches[] = "~{memory}";
+  LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(g->context), NULL, 0, false);
+  LLVMValueRef fence = LLVMGetInlineAsm(type, text, sizeof text - 1, touches, sizeof touches - 1,
+                                        true, false, LLVMInlineAsmDialectATT, false);
+  LLVMBuildCall2(g->builder, type, fence, NULL, 0, "");
+}
+
+void gpu_order_after(Codegen *g) { call_plain(g, "llvm.nvvm.membar.gl", NULL, 0); }
+
+void gpu_wait_for_block(Codegen *g) { call_plain(g, "llvm.nvvm.barrier0", NULL, 0); }
+
+LLVMValueRef gpu_shared(Codegen *g, LLVMTypeRef of, int64_t count, const char *name) {
+  LLVMTypeRef type = LLVMArrayType2(of, (uint64_t)count);
+  LLVMValueRef memory = LLVMAddGlobalInAddressSpace(g->module, type, name, SHARED_MEMORY);
+  LLVMSetLinkage(memory, LLVMInternalLinkage);
+  LLVMSetInitializer(memory, LLVMGetUndef(type));
+  LLVMSetAlignment(memory, 16);
+  return memory;
+}
+
+LLVMValueRef gpu_ballot(Codegen *g, LLVMValueRef lanes, LLVMValueRef is_set) {
+  LLVMValueRef args[] = {lanes, is_set};
+  return call_plain(g, "llvm.nvvm.vote.ballot.sync", args, 2);
+}
+
+/* -- values of other lanes --------------------------------------------------------------------- */
+
+typedef struct Shuffle {
+  const char *name;
+  LLVMValueRef lanes, which;
+} Shuffle;
+
+static LLVMValueRef shuffle_word(Codegen *g, const Shuffle *shuffle, LLVMValueRef word) {
+  LLVMValueRef args[] = {shuffle->lanes, word, shuffle->which,
+                         value_integer(g->i32, GPU_LANES - 1)};
+  return call_plain(g, shuffle->name, args, 4);
+}
+
+static LLVMValueRef shuffle_bits(Codegen *g, const Shuffle *shuffle, LLVMValueRef bits) {
+  LLVMTypeRef type = LLVMTypeOf(bits);
+  if (LLVMGetIntTypeWidth(type) <= 32) {
+    LLVMValueRef word = LLVMBuildZExt(g->builder, bits, g->i32, "");
+    return LLVMBuildTrunc(g->builder, shuffle_word(g, shuffle, word), type, "");
+  }
+  LLVMValueRef half = value_index(g, 32), high = LLVMBuildLShr(g->builder, bits, half, "");
+  LLVMValueRef low = shuffle_word(g, shuffle, LLVMBuildTrunc(g->builder, bits, g->i32, ""));
+  high = shuffle_word(g, shuffle, LLVMBuildTrunc(g->builder, high, g->i32, ""));
+  high = LLVMBuildShl(g->builder, LLVMBuildZExt(g->builder, high, g->i64, ""), half, "");
+  return LLVMBuildOr(g->builder, LLVMBuildZExt(g->builder, low, g->i64, ""), high, "");
+}
+
+static unsigned bits_of(LLVMTypeRef type) {
+  switch (LLVMGetTypeKind(type)) {
+  case LLVMIntegerTypeKind: return LLVMGetIntTypeWidth(type);
+  case LLVMDoubleTypeKind: return 64;
+  case LLVMFloatTypeKind: return 32;
+  default: return 16;
+  }
+}
+
+static LLVMValueRef shuffle(Codegen *g, const Shuffle *shuffle, LLVMValueRef value) {
+  LLVMTypeRef type = LLVMTypeOf(value), bits = LLVMIntTypeInContext(g->context, bits_of(type));
+  LLVMValueRef other = shuffle_bits(g, shuffle, LLVMBuildBitCast(g->builder, value, bits, ""));
+  return LLVMBuildBitCast(g->builder, other, type, "");
+}
+
+LLVMValueRef gpu_from_lane(Codegen *g, LLVMValueRef lanes, LLVMValueRef value, LLVMValueRef lane) {
+  Shuffle of = {"llvm.nvvm.shfl.sync.idx.i32", lanes, lane};
+  return shuffle(g, &of, value);
+}
+
+LLVMValueRef gpu_join(Codegen *g, LLVMValueRef value, const GpuJoin *join) {
+  for (int distance = GPU_LANES / 2; distance; distance /= 2) {
+    Shuffle of = {"llvm.nvvm.shfl.sync.bfly.i32", value_integer(g->i32, -1),
+                  value_integer(g->i32, distance)};
+    value = reduce_combine(g, join->op, join->type, value, shuffle(g, &of, value));
+  }
+  return value;
+}

@@ -1,0 +1,25 @@
+/* frame.h - messages between a rank and the hub over a stream socket: a kind, a size, bytes. */
+#ifndef RG_COMM_MESSAGE_FRAME_H
+#define RG_COMM_MESSAGE_FRAME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum FrameKind {
+  FRAME_GATHER = 1, /* to the hub: a rank's part; from it: all parts */
+  FRAME_LOST,       /* both ways: a sentence that tells why all ranks fail */
+  FRAME_FAREWELL    /* to the hub: the rank leaves normally */
+} FrameKind;
+
+typedef struct Frame {
+  uint32_t kind;
+  uint32_t size_bytes;
+} Frame;
+
+enum { FRAME_MOST = 1 << 26, FRAME_SENTENCE = 400 };
+
+/* Both wait, and return false if the other end is gone. Neither raises SIGPIPE. */
+bool frame_send(int socket, FrameKind kind, const void *bytes, uint32_t size_bytes);
+bool frame_receive_bytes(int socket, void *bytes, uint64_t size_bytes);
+
+#endif

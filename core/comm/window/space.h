@@ -1,0 +1,35 @@
+/* space.h - allocates places in a range of addresses, by first fit: every rank makes the same
+ * requests in the same order, and so gets the same places without communication.
+ *
+ *     0      cuts[0]       cuts[1]    cuts[2]           cuts[3]            size
+ *     | empty |    taken    |  empty   |      taken      |      empty       |
+ *
+ * Cuts are strictly increasing; the space after an even number of cuts is empty. The search is
+ * linear, as there are some hundreds of windows, not a million. One thread at a time. */
+#ifndef RG_COMM_WINDOW_SPACE_H
+#define RG_COMM_WINDOW_SPACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/heap.h"
+
+typedef struct Space {
+  Heap *heap;
+  uint64_t size;
+  uint64_t *cuts;
+  int count, capacity;
+} Space;
+
+#define SPACE_NONE UINT64_MAX
+
+void space_init(Space *space, Heap *heap, uint64_t size);
+void space_deinit(Space *space);
+/* Takes the lowest empty place at a multiple of `align` (a power of two); size_bytes is not 0.
+ * SPACE_NONE if there is none, or the host is out of memory. */
+uint64_t space_take(Space *space, uint64_t size_bytes, uint64_t align);
+/* Frees a place. False, with nothing changed, if it is not wholly taken, or the host is out of
+ * memory. */
+bool space_give(Space *space, uint64_t at, uint64_t size_bytes);
+
+#endif

@@ -1,0 +1,117 @@
+/* cells.c - copies numbers of all active cells of a level on the GPU: to the cells of another
+ * tree, which are activated as in a task; or to a zeroed table, piece by piece, and then to the
+ * host. Each copy is a launch whose host region, a C function, requests a service. The copy is
+ * declined (is_done is false) if the host has the newest contents, others use the memory, or
+ * memory is short. Decision D-device-03. */
+#include "base/bits.h"
+#include "base/guard.h"
+#include "device/cuda/cuda.h"
+
+#define PIECE ((uint64_t)64 << 20)
+
+/* What the host region needs; the launch's frame is the copy's words. */
+typedef struct Running {
+  DeviceLaunch launch; /* must be first: the host region casts cuda->launch */
+  DeviceCopy *copy;
+  RtTree *to, *from;
+} Running;
+
+static RtGpuCopy *words_of(Running *running) { return (RtGpuCopy *)(void *)running->copy->words; }
+
+static bool push_from(CudaDevice *cuda, Running *running, Error *err) {
+  RtGpuCopy *words = words_of(running);
+  if (!cuda_push(cuda, running->from, NULL, 0, err)) return false;
+  CudaTree *own = running->from->device;
+  words->from = (void *)(uintptr_t)cuda_tree_address(own);
+  if (words->cells.manager < 0) cuda_go_to_root(own, &words->cells);
+  own->is_used = true;
+  return true;
+}
+
+/* Runs as a task that may activate cells. */
+static bool run_to_tree(CudaDevice *cuda, Running *running, Error *err) {
+  RtTree *to = running->to;
+  CudaTree *own = cuda_tree(cuda, to, err);
+  if (!own) return false;
+  own->is_used = true;
+  /* copies are not a steady loop, so read the counts */
+  own->unread = own->unread ? own->interval : 0;
+  const void *code = to->manager_count ? running->launch.code : NULL;
+  if (!cuda_push(cuda, to, code, running->copy->positions, err) ||
+      (code && !cuda_push_budget(cuda, to->budget, err)) ||
+      !cuda_push_block(cuda, &running->launch, err) || !cuda_start_copy(cuda, err))
+    return false;
+  cuda_note_task(to->device, true);
+  return cuda_refresh_trees(cuda, &running->launch, false, err);
+}
+
+static bool run_piece(CudaDevice *cuda, Running *running, CudaRange *table, Error *err) {
+  RtGpuCopy *words = words_of(running);
+  uint64_t element = running->copy->element_bytes;
+  words->table = (void *)(uintptr_t)table->at;
+  return cuda_push_block(cuda, &running->launch, err) && cuda_start_copy(cuda, err) &&
+         cuda_read(cuda, running->copy->table + (uint64_t)words->first * element, table->at,
+                   (uint64_t)words->count * element, err);
+}
+
+static bool run_to_table(CudaDevice *cuda, Running *running, Error *err) {
+  RtGpuCopy *words = words_of(running);
+  int64_t total = 1, most = max_i64(1, (int64_t)(PIECE / running->copy->element_bytes));
+  bool ok = true;
+  for (int32_t k = 0; k < words->rank; k++) total *= words->shape[k];
+  for (words->first = 0; ok && words->first < total; words->first += words->count) {
+    CudaRange table;
+    words->count = min_i64(most, total - words->first);
+    ok = cuda_allocate(cuda, &table, (uint64_t)words->count * running->copy->element_bytes, err);
+    if (!ok) break;
+    ok = run_piece(cuda, running, &table, err);
+    cuda_free(cuda, &table);
+  }
+  return ok;
+}
+
+static bool run_copy(void *data, Error *err) {
+  Running *running = data;
+  CudaDevice *cuda = running->launch.context.host;
+  if (!push_from(cuda, running, err)) return false;
+  return running->to ? run_to_tree(cuda, running, err) : run_to_table(cuda, running, err);
+}
+
+static void copy_host(RtContext *context) {
+  CudaDevice *cuda = context->host;
+  guard_run(run_copy, cuda->launch, cuda->err);
+}
+
+static bool is_ours(const CudaTree *own) { return own && !own->is_shown && !own->is_shared; }
+
+static bool is_there(const RtTree *from) {
+  const CudaTree *own = from->device;
+  return !from->foreign && is_ours(own) && !own->host_has_all;
+}
+
+bool cuda_copy_cells(Device *device, RtTree *to, RtTree *from, DeviceCopy *copy, Error *err) {
+  static const CudaCode code = {.code = {.host = copy_host}};
+  RtTree *trees[] = {to ? to : from, from};
+  Error failed;
+  copy->is_done = false;
+  if (!is_there(from) || (!to && ((CudaTree *)from->device)->is_current)) return true;
+  if (to && (to->foreign || (to->device && !is_ours(to->device)))) return true;
+  if (!cuda_settle((CudaDevice *)device, err)) return false; /* the launch may need larger blocks */
+  Running running = {.launch = {.code = &code.code,
+                                .frame = copy->words,
+                                .frame_slots = copy->word_count,
+                                .trees = trees,
+                                .tree_count = to != NULL,
+                                .array_count = 1},
+                     .copy = copy,
+                     .to = to,
+                     .from = from};
+  error_clear(&failed);
+  bool ok = cuda_launch(device, &running.launch, &failed) &&
+            cuda_finish(device, &running.launch, &failed);
+  ((CudaTree *)from->device)->is_used = false;
+  if (!ok) return failed.code == RG_ERROR_DEVICE_MEMORY || (error_add(err, &failed), false);
+  copy->error = running.launch.context.error;
+  copy->is_done = copy->error.kind != RT_ERROR_BUDGET;
+  return true;
+}

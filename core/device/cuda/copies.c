@@ -1,0 +1,347 @@
+/* copies.c - copies, in GPU memory, of the elements of counted arrays that host and tasks both
+ * use (arrays.c), while no task resizes them. Which side has the newest elements:
+ *
+ *     host --shown to a task--> both --the task has written--> the GPU --the host reads--> both
+ *      ^------------------ the host writes, or a task through headers -----------------------'
+ *
+ * This is tracked by pages, as for any tree: a copy is the mirror's other side (tree.c), and wraps
+ * of the array's memory are parts of it (cuda_owner). The callers are: the host region, right
+ * before a loop in which nothing grows, as the pass `array_descriptors` (loop-invariant array
+ * descriptors) found, and before it uses elements itself (RtContext.move); Lua and extensions,
+ * through device->table; and launches, before a task that finds elements through headers: those
+ * that it may access are brought to the host, and their copies dropped if it makes some grow. A
+ * slice uses its part of the copy of its base array. Arrays of arrays have no copy, as their
+ * elements are found by host addresses; a launch that has wraps of such memory in place uses no
+ * copies either. If the GPU has no memory for a copy, tasks access the host's memory instead.
+ *
+ *     a copy --last release of the array, by any thread--> ended, no longer found --later--> freed
+ *
+ * Invariant: RT_COUNTED_COPIED is set while the object has a copy; its elements then keep the
+ * address and count that they had when it was made. Tasks never destroy such an object
+ * (counted_wait.c). Decision D-device-14. */
+#include "base/guard.h"
+#include "device/cuda/cuda.h"
+
+enum { REST = 64 /* uses of an array until it requests memory again */ };
+
+struct CudaCopy {
+  CudaCopy *next;
+  RtCounted *counted; /* NULL: the array was destroyed */
+  RtTree tree;        /* the elements; tree.device NULL: memory was short */
+  uint32_t rest;
+  bool is_shown, is_written; /* shown to the next or the last task; that task may write it */
+};
+
+static void lock(CudaDevice *cuda) {
+  for (uint32_t round = 0; atomic_exchange(&cuda->copies_lock, 1); round++) rt_target_wait(round);
+}
+static void unlock(CudaDevice *cuda) { atomic_store(&cuda->copies_lock, 0); }
+
+static RtCounted *root_of(RtCounted *counted) {
+  while (rt_counted_flags(counted) & RT_COUNTED_SLICE) counted = counted->info;
+  return counted;
+}
+
+static CudaCopy *find(CudaDevice *cuda, const RtCounted *counted) {
+  lock(cuda);
+  CudaCopy *copy = cuda->copies;
+  while (copy && copy->counted != counted) copy = copy->next;
+  unlock(cuda);
+  return copy;
+}
+
+/* -- creating and dropping copies -------------------------------------------------------------- */
+
+static CudaCopy *add(CudaDevice *cuda, RtCounted *counted) {
+  CudaCopy *copy = heap_alloc(cuda->device.heap, sizeof *copy);
+  if (!copy) return NULL;
+  *copy = (CudaCopy){.next = cuda->copies,
+                     .counted = counted,
+                     .tree = {.base = counted->data,
+                              .root = counted->data,
+                              .root_size = counted->size_bytes,
+                              .reserved = counted->size_bytes,
+                              .budget = cuda->device.budget}};
+  lock(cuda);
+  cuda->copies = copy;
+  unlock(cuda);
+  __atomic_fetch_or(&counted->flags, RT_COUNTED_COPIED, __ATOMIC_RELAXED);
+  return copy;
+}
+
+/* Discards what is newer on the GPU. */
+static void drop(CudaDevice *cuda, CudaCopy *copy) {
+  CudaCopy **at = &cuda->copies;
+  lock(cuda);
+  while (*at != copy) at = &(*at)->next;
+  *at = copy->next;
+  if (copy->counted)
+    __atomic_fetch_and(&copy->counted->flags, ~(uint32_t)RT_COUNTED_COPIED, __ATOMIC_RELAXED);
+  unlock(cuda);
+  cuda_forget(&cuda->device, &copy->tree);
+  heap_free(cuda->device.heap, copy);
+}
+
+void cuda_forget_array(Device *device, RtCounted *counted) {
+  CudaDevice *cuda = (CudaDevice *)device;
+  lock(cuda);
+  for (CudaCopy *copy = cuda->copies; copy; copy = copy->next) {
+    if (copy->counted != counted) continue;
+    CudaTree *own = copy->tree.device;
+    if (own) own->has_ended = true;
+    copy->counted = NULL;
+  }
+  unlock(cuda);
+}
+
+static bool is_idle(CudaDevice *cuda, const CudaTree *own) {
+  return !own || own->use.launch <= cuda->streams[own->use.stream].finished ||
+         cuda_is_idle(cuda, own->use.stream);
+}
+
+/* Drops copies of destroyed arrays; with `waits`, also those still in use. */
+static bool drop_ended(CudaDevice *cuda, bool waits) {
+  bool any = false;
+  for (CudaCopy *copy = cuda->copies, *next; copy; copy = next) {
+    next = copy->next;
+    if (copy->counted || !(waits || is_idle(cuda, copy->tree.device))) continue;
+    any |= copy->tree.device != NULL;
+    drop(cuda, copy);
+  }
+  return any;
+}
+
+/* -- bringing the newest elements to the host -------------------------------------------------- */
+
+/* Brings elements to the host in the middle of a launch. */
+static bool bring(CudaDevice *cuda, CudaCopy *copy, const uint8_t *from, uint64_t size_bytes,
+                  DeviceUse use, Error *err) {
+  CudaTree *own = copy->tree.device;
+  if (!own) return true;
+  if (!from) from = copy->tree.root, size_bytes = copy->tree.root_size;
+  if (use == DEVICE_WRITES) copy->is_shown = false;
+  return cuda_bring(cuda, own, from, size_bytes, use, err);
+}
+
+/* Takes a reference, as any thread may release the last one meanwhile. An object that waits for the
+ * end of a task (RT_COUNTED_WAITS) has none, but still exists. NULL: it is being destroyed. */
+static RtCounted *hold(CudaDevice *cuda, CudaCopy *copy) {
+  lock(cuda);
+  RtCounted *counted = copy->counted;
+  int64_t count = counted ? __atomic_load_n(&counted->count, __ATOMIC_RELAXED) : 0;
+  bool waits = counted && rt_counted_flags(counted) & RT_COUNTED_WAITS;
+  while ((count > 0 || waits) && !__atomic_compare_exchange_n(&counted->count, &count, count + 1, 0,
+                                                              __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+  unlock(cuda);
+  return count > 0 || waits ? counted : NULL;
+}
+
+static void let_go(RtCounted *counted) {
+  int64_t before = __atomic_fetch_sub(&counted->count, 1, __ATOMIC_ACQ_REL);
+  if (before <= 1) rt_counted_end(counted, before);
+}
+
+static bool bring_all(CudaDevice *cuda, CudaCopy *copy, DeviceUse use, Error *err) {
+  RtCounted *counted = hold(cuda, copy);
+  bool ok = !counted || bring(cuda, copy, NULL, 0, use, err);
+  if (counted) let_go(counted);
+  return ok;
+}
+
+/* Is the copy's address in the frame of the running launch, through a wrap of the array? */
+static bool is_wrapped_now(const CudaDevice *cuda, const CudaCopy *copy) {
+  const DeviceLaunch *launch = cuda->launch;
+  if (!cuda->is_in_launch || !copy->tree.device) return false;
+  for (int32_t k = 0; k < launch->tree_count + launch->array_count; k++)
+    if (cuda_owner(cuda, launch->trees[k]) == copy->tree.device) return true;
+  return false;
+}
+
+/* May the task access the array's elements? array_count is -1 if it follows arrays of arrays, which
+ * may lead anywhere. */
+static bool may_reach(const DeviceLaunch *launch, const DeviceTask *task, const CudaCopy *copy) {
+  if (task->array_count < 0 || launch->has_arrays_in_place) return true;
+  for (int32_t k = 0; k < task->array_count; k++) {
+    RtCounted *counted = (RtCounted *)(uintptr_t)launch->frame[task->array_slots[k]];
+    if (counted && root_of(counted) == copy->counted) return true;
+  }
+  return false;
+}
+
+bool cuda_copies_yield(CudaDevice *cuda, const DeviceLaunch *launch, const DeviceTask *task,
+                       Error *err) {
+  for (CudaCopy *copy = cuda->copies, *next; copy; copy = next) {
+    next = copy->next;
+    if (!copy->counted || is_wrapped_now(cuda, copy) || !may_reach(launch, task, copy)) continue;
+    if (!bring_all(cuda, copy, DEVICE_WRITES, err)) return false;
+    if (launch->grows_arrays) drop(cuda, copy);
+  }
+  return true;
+}
+
+void cuda_copies_note(CudaDevice *cuda) {
+  for (CudaCopy *copy = cuda->copies; copy; copy = copy->next)
+    if (copy->is_shown && copy->is_written) cuda_note_task(copy->tree.device, false);
+  cuda->copies_are_of_before = true;
+}
+
+static void hide(CudaDevice *cuda) {
+  for (CudaCopy *copy = cuda->copies; copy; copy = copy->next)
+    copy->is_shown = copy->is_written = false;
+}
+
+/* Does a frame, or code outside the runtime, hold the copy's address? */
+static bool is_given_out(const CudaDevice *cuda, const CudaCopy *copy) {
+  const CudaTree *own = copy->tree.device;
+  return copy->is_shown || own->is_located || own->is_shown || is_wrapped_now(cuda, copy);
+}
+
+void cuda_copies_hide(CudaDevice *cuda) {
+  if (!cuda->copies) return;
+  hide(cuda);
+  for (CudaCopy *copy = cuda->copies; copy; copy = copy->next)
+    if (copy->tree.device) ((CudaTree *)copy->tree.device)->is_located = false;
+  drop_ended(cuda, false);
+}
+
+bool cuda_copies_relieve(CudaDevice *cuda) {
+  bool any = drop_ended(cuda, true);
+  for (CudaCopy *copy = cuda->copies, *next; copy; copy = next) {
+    next = copy->next;
+    if (!copy->tree.device || is_given_out(cuda, copy)) continue;
+    if (!bring_all(cuda, copy, DEVICE_READS, NULL)) continue;
+    drop(cuda, copy);
+    any = true;
+  }
+  return any;
+}
+
+/* -- requests of the host region --------------------------------------------------------------- */
+
+static bool may_copy(const CudaDevice *cuda, const RtCounted *root) {
+  uint32_t flags = rt_counted_flags(root);
+  return !cuda->has_no_copies && !cuda->launch->has_arrays_in_place && root->size_bytes &&
+         flags & (RT_COUNTED_OWN | RT_COUNTED_WHOLE) &&
+         !(flags & (RT_COUNTED_ITEMS | RT_COUNTED_LENT));
+}
+
+/* Makes sure that the copy has memory; false if there is none. */
+static bool have_copy(CudaDevice *cuda, CudaCopy *copy) {
+  Error unused;
+  error_clear(&unused);
+  if (copy->tree.device) return true;
+  if (copy->rest) {
+    copy->rest--;
+    return false;
+  }
+  drop_ended(cuda, false);
+  copy->is_shown = true; /* keeps cuda_copies_relieve from dropping it */
+  CudaTree *own = cuda_tree(cuda, &copy->tree, &unused);
+  if (!own) return copy->rest = REST, copy->is_shown = false;
+  own->is_copy = true;
+  own->image_state = CUDA_SAME; /* it needs no image: tasks use only its address */
+  return true;
+}
+
+typedef struct Move {
+  CudaDevice *cuda;
+  RtCounted *counted;
+  const uint8_t *from; /* in: the host's address; out: the address to use */
+  uint64_t size_bytes;
+  RtArrayUse use;
+} Move;
+
+/* Lets tasks use the host's memory. */
+static bool leave(Move *move, CudaCopy *copy, Error *err) {
+  move->cuda->arrays_are_used = true;
+  return !copy || bring(move->cuda, copy, NULL, 0, DEVICE_WRITES, err);
+}
+
+static bool show(Move *move, RtCounted *root, CudaCopy *copy, Error *err) {
+  CudaDevice *cuda = move->cuda;
+  if (cuda->copies_are_of_before) hide(cuda);
+  cuda->copies_are_of_before = false;
+  if (move->use == RT_ARRAY_TASKS_FOLLOW || !may_copy(cuda, root)) return leave(move, copy, err);
+  if (!copy) copy = add(cuda, root);
+  if (!copy || !have_copy(cuda, copy)) return leave(move, copy, err);
+  CudaTree *own = copy->tree.device;
+  copy->is_shown = true;
+  copy->is_written |= move->use == RT_ARRAY_TASKS_WRITE;
+  if (!cuda_join(cuda, own->use, err) || !cuda_push(cuda, &copy->tree, NULL, 0, err)) return false;
+  own->use = cuda_use_now(cuda);
+  move->from =
+      (const uint8_t *)(uintptr_t)(own->memory.at + (uint64_t)(move->from - copy->tree.root));
+  return true;
+}
+
+static bool is_as_it_was(const CudaCopy *copy, const RtCounted *root) {
+  return copy->tree.root == root->data && copy->tree.root_size == root->size_bytes;
+}
+
+/* Without this, a loop of the host region that waits for a task's write would never end, as no task
+ * runs after a failed one. */
+static bool look_for_stop(CudaDevice *cuda, const Move *move, const CudaCopy *copy, Error *err) {
+  const CudaTree *own = copy->tree.device;
+  bool waits = own && !cuda_host_has(own, move->from, move->size_bytes);
+  return !waits || !cuda->unseen || cuda_look_for_stop(cuda, err);
+}
+
+static bool take(void *data, Error *err) {
+  Move *move = data;
+  RtCounted *root = root_of(move->counted);
+  CudaCopy *copy = find(move->cuda, root);
+  ASSERT(!copy || is_as_it_was(copy, root), "an array with a copy stays where it is");
+  if (move->use < RT_ARRAY_HOST_READS) return show(move, root, copy, err);
+  if (!copy) return true;
+  bool resizes = move->use == RT_ARRAY_HOST_RESIZES;
+  DeviceUse use = move->use == RT_ARRAY_HOST_READS ? DEVICE_READS : DEVICE_WRITES;
+  if (!look_for_stop(move->cuda, move, copy, err)) return false;
+  if (!bring(move->cuda, copy, resizes ? NULL : move->from, move->size_bytes, use, err))
+    return false;
+  if (resizes) drop(move->cuda, copy);
+  return true;
+}
+
+const uint8_t *cuda_array_move(RtContext *context, RtCounted *counted, const uint8_t *from,
+                               uint64_t size_bytes, int32_t use) {
+  CudaDevice *cuda = context->host;
+  Move move = {cuda, counted, from, size_bytes, (RtArrayUse)use};
+  if (!rt_stopped(context) && !guard_run(take, &move, cuda->err)) context->stop = 1;
+  return move.from;
+}
+
+/* -- between launches -------------------------------------------------------------------------- */
+
+bool cuda_reach_array(Device *device, RtCounted *counted, const uint8_t *from, uint64_t size_bytes,
+                      DeviceUse use, Error *err) {
+  CudaDevice *cuda = (CudaDevice *)device;
+  CudaCopy *copy = find(cuda, root_of(counted));
+  bool is_all = !from;
+  if (!copy) return true;
+  if (is_all) from = copy->tree.root, size_bytes = copy->tree.root_size;
+  if (cuda->is_in_launch ? !bring(cuda, copy, from, size_bytes, use, err)
+                         : !cuda_reach(device, &copy->tree, from, size_bytes, use, err))
+    return false;
+  if (is_all) drop(cuda, copy);
+  return true;
+}
+
+bool cuda_reach_arrays(Device *device, bool for_good, Error *err) {
+  CudaDevice *cuda = (CudaDevice *)device;
+  bool ok = true;
+  cuda->has_no_copies |= for_good;
+  for (CudaCopy *copy = cuda->copies, *next; copy; copy = next) {
+    next = copy->next;
+    RtCounted *counted = hold(cuda, copy);
+    if (!counted) continue;
+    ok &= cuda_reach_array(device, counted, NULL, 0, DEVICE_WRITES, err);
+    let_go(counted);
+  }
+  return ok;
+}
+
+/* Frees all copies, after the runtime has ended. */
+void cuda_copies_free(CudaDevice *cuda) {
+  while (cuda->copies) drop(cuda, cuda->copies);
+}

@@ -1,0 +1,283 @@
+/* address.c - see address.h. */
+#include "pass/address/address.h"
+
+#include "base/bits.h"
+#include "ir/lanes.h"
+#include "pass/trees/kind.h"
+#include "pass/analysis/ranges.h"
+
+/* -- sums -------------------------------------------------------------------------------------- */
+
+/* a + b * c. Constants wrap as the insts do, which is harmless: the address of an element outside
+ * the shape is never used. */
+static int64_t sum_of(int64_t a, int64_t b, int64_t c) {
+  return (int64_t)((uint64_t)a + (uint64_t)b * (uint64_t)c);
+}
+
+static IrInst *add(IrBuilder *b, IrInst *a, IrInst *c) {
+  return a ? ir_binary(b, IR_ADD, a, c) : c;
+}
+
+static IrInst *add_constant(IrBuilder *b, IrInst *a, int64_t constant) {
+  return constant ? ir_binary(b, IR_ADD, a, ir_const_int(b, a->type, constant)) : a;
+}
+
+static IrInst *times(IrBuilder *b, IrInst *a, int64_t factor) {
+  return factor == 1 ? a : ir_binary(b, IR_MUL, a, ir_const_int(b, a->type, factor));
+}
+
+/* Floor division if the index may be negative, else unsigned arithmetic. */
+static IrInst *divide(IrBuilder *b, IrInst *a, int64_t by, bool may_be_negative) {
+  if (by == 1) return a;
+  if (may_be_negative) {
+    bool is_shift = is_power_of_two((uint64_t)by);
+    return ir_binary(b, is_shift ? IR_SAR : IR_FLOORDIV, a,
+                     ir_const_int(b, a->type, is_shift ? log2_floor((uint64_t)by) : by));
+  }
+  if (is_power_of_two((uint64_t)by))
+    return ir_binary(b, IR_SHR, a, ir_const_int(b, a->type, log2_floor((uint64_t)by)));
+  Type type = a->type, bare = type_bits(type) == 32 ? TYPE(U32) : TYPE(U64);
+  /* before the convert: C does not define the order of arguments */
+  IrInst *divisor = ir_const_int(b, bare, by);
+  return ir_convert(b, ir_binary(b, IR_FLOORDIV, ir_convert(b, a, bare), divisor), type);
+}
+
+static IrInst *modulo(IrBuilder *b, IrInst *a, int64_t by, bool may_be_negative) {
+  if (by == 1) return NULL;
+  if (is_power_of_two((uint64_t)by))
+    return ir_binary(b, IR_BAND, a, ir_const_int(b, a->type, by - 1));
+  if (may_be_negative) return ir_binary(b, IR_MOD, a, ir_const_int(b, a->type, by));
+  Type type = a->type, bare = type_bits(type) == 32 ? TYPE(U32) : TYPE(U64);
+  IrInst *divisor = ir_const_int(b, bare, by);
+  return ir_convert(b, ir_binary(b, IR_MOD, ir_convert(b, a, bare), divisor), type);
+}
+
+IrInst *address_offset(IrBuilder *b, IrInst *ptr, IrInst *index, int64_t stride, int64_t bytes) {
+  if (!index && !bytes) return ptr;
+  if (!index) index = ir_const_int(b, TYPE(I32), 0), stride = 1;
+  if (stride > INT32_MAX) index = times(b, ir_convert(b, index, TYPE(I64)), stride), stride = 1;
+  IrInst *inst = ir_emit(b, IR_OFFSET, TYPE(PTR), 2, (IrInst *[]){ptr, index});
+  inst->stride = (int32_t)stride;
+  inst->imm = bytes;
+  return inst;
+}
+
+IrInst *address_divide(IrBuilder *b, IrInst *index, int64_t by) {
+  return divide(b, index, by, false);
+}
+IrInst *address_modulo(IrBuilder *b, IrInst *index, int64_t by) {
+  return modulo(b, index, by, false);
+}
+
+/* -- digits ------------------------------------------------------------------------------------ */
+
+IrInst *address_sum(Address *a, AddressIndex index) {
+  if (!index.value) return ir_const_int(a->b, TYPE(I64), index.constant);
+  return add_constant(a->b, index.value, index.constant);
+}
+
+IrInst *address_sum_i32(Address *a, AddressIndex index) {
+  if (!index.value) return ir_const_int(a->b, TYPE(I32), index.constant);
+  return ir_convert(a->b, address_sum(a, index), TYPE(I32));
+}
+
+/* May the index be negative? Not in a node, where indices are positions. */
+static bool may_be_negative(const Address *a, const SNodeDigit *digit) {
+  return a->from < 0 && snode_is_unbounded(a->of, digit->position);
+}
+
+AddressIndex address_coordinate(Address *a, const SNodeDigit *digit) {
+  AddressIndex index = a->index[digit->position];
+  if (digit->weight == 1) return index;
+  if (!index.value) return (AddressIndex){.constant = floor_div(index.constant, digit->weight)};
+  return (AddressIndex){
+      .value = divide(a->b, address_sum(a, index), digit->weight, may_be_negative(a, digit))};
+}
+
+/* An axis's outermost digit on the walk needs no modulo. */
+static AddressIndex digit_of(Address *a, const SNodeDigit *digit) {
+  AddressIndex at = address_coordinate(a, digit);
+  if (digit->above <= a->from) return at;
+  if (!at.value) return (AddressIndex){.constant = floor_mod(at.constant, digit->size)};
+  return (AddressIndex){
+      .value = modulo(a->b, address_sum(a, at), digit->size, may_be_negative(a, digit))};
+}
+
+AddressIndex address_cell(Address *a, const SNodeStep *step) {
+  AddressIndex cell = {0};
+  int64_t weight = 1;
+  for (int k = step->digit_count - 1; k >= 0; k--) {
+    AddressIndex digit = digit_of(a, &step->digits[k]);
+    cell.constant = sum_of(cell.constant, digit.constant, weight);
+    if (digit.value) cell.value = add(a->b, cell.value, times(a->b, digit.value, weight));
+    weight *= step->digits[k].size;
+  }
+  return cell;
+}
+
+/* -- the walk ---------------------------------------------------------------------------------- */
+
+void address_add_cells(Address *a, AddressIndex cell, uint64_t stride) {
+  a->pending = sum_of(a->pending, cell.constant, (int64_t)stride);
+  if (!cell.value) return;
+  a->at = address_offset(a->b, a->at, cell.value, (int64_t)stride, a->pending);
+  a->pending = 0;
+}
+
+IrInst *address_flush(Address *a) {
+  a->at = address_offset(a->b, a->at, NULL, 0, a->pending);
+  a->pending = 0;
+  return a->at;
+}
+
+static void go_to_private_copy(Address *a) {
+  a->at = ir_emit(a->b, IR_PRIVATE_COPY, TYPE(PTR), 1, &a->at);
+  a->at->imm = a->tree;
+}
+
+void address_private(Address *a) {
+  a->is_private = true;
+  if (a->of->path->node_step < 0) go_to_private_copy(a);
+}
+
+static void enter_container(Address *a, const SNodeStep *step, AddressIndex cell) {
+  address_add_cells(a, cell, step->stride);
+  a->pending = sum_of(a->pending, 1, (int64_t)step->offset);
+}
+
+/* Emits the steps before number `end`; returns the cell, in the container or node at a->at. */
+static AddressIndex walk(Address *a, int end) {
+  AddressIndex cell = {0};
+  for (int s = a->from + 1; s < end; s++) {
+    const SNodeStep *step = &a->of->path->steps[s];
+    enter_container(a, step, cell);
+    cell = kind_of_step(step)->descend(a, step);
+    if (a->is_private && s == a->of->path->node_step) go_to_private_copy(a);
+  }
+  return cell;
+}
+
+/* Adds a field offset that is a launch argument (`place`) before the cell, since node + offset is
+ * the same for many elements. */
+IrInst *address_element(Address *a, const IrField *field, IrInst *place) {
+  const SNodeComponent *into = &a->of->components[field->component], *first = into - into->part;
+  AddressIndex cell = walk(a, a->of->path->step_count);
+  if (place) a->at = address_offset(a->b, a->at, place, 1, 0);
+  address_add_cells(a, cell, into->stride);
+  a->pending = sum_of(a->pending, 1, (int64_t)(into->offset - (place ? first->offset : 0)));
+  return address_flush(a);
+}
+
+IrInst *address_node(Address *a, const SNode *node) {
+  walk(a, node->depth + 1);
+  return address_flush(a);
+}
+
+static const SNodeStep *walk_to(Address *a, const SNode *node) {
+  const SNodeStep *step = snode_step(node, a->of);
+  enter_container(a, step, walk(a, node->depth));
+  return step;
+}
+
+IrInst *address_container(Address *a, const SNode *node) {
+  walk_to(a, node);
+  return address_flush(a);
+}
+
+int address_name(Address *a, const SNode *node, IrInst *operands[ADDRESS_MAX_NAME]) {
+  const SNodeStep *step = walk_to(a, node);
+  return kind_of_step(step)->name(a, step, operands);
+}
+
+/* -- indices ----------------------------------------------------------------------------------- */
+
+/* Widens the base of base + low to 64 bits. The index is only used if it is inside, and then base
+ * is at least -low. A base that had wrapped since lane 0 would be close to the least number of its
+ * type (IR_LANES_SPAN); so unless low is that large, it has not wrapped in lanes (ir/lanes.h). */
+static IrInst *widen(IrBuilder *b, IrInst *base, int64_t low, int64_t size) {
+  IrInst *wide = ir_convert(b, base, TYPE(I64));
+  if (wide != base && wide->op == IR_CONVERT)
+    wide->inside = size > 0 && size <= INT32_MAX && low <= (int64_t)INT32_MAX + 1 - IR_LANES_SPAN;
+  return wide;
+}
+
+AddressIndex address_take_apart(IrBuilder *b, IrInst *index, int64_t size) {
+  IndexRange range = ranges_of(index);
+  if (range.known && range.low == range.high && !range.base)
+    return (AddressIndex){.constant = range.low};
+  bool apart = range.known && range.low == range.high && ranges_hold_below(&range, size);
+  if (!apart) return (AddressIndex){.value = widen(b, index, 0, size)};
+  return (AddressIndex){widen(b, (IrInst *)range.base, range.low, size), range.low};
+}
+
+static Address start_at_root(IrBuilder *b, int tree, const SNode *of) {
+  Address a = {.b = b, .tree = tree, .of = of, .from = -1};
+  a.at = a.node = ir_emit(b, IR_TREE_ROOT, TYPE(PTR), 0, NULL);
+  a.at->imm = tree;
+  return a;
+}
+
+Address address_from_root(IrBuilder *b, int tree, const SNode *of, IrInst *const *indices) {
+  AddressIndex index[SNODE_MAX_AXES];
+  for (int k = 0; k < of->rank; k++)
+    index[k] = address_take_apart(b, indices[k], snode_extent(of, k));
+  Address a = start_at_root(b, tree, of);
+  memcpy(a.index, index, sizeof index[0] * (size_t)of->rank);
+  return a;
+}
+
+/* The position of the list's own axis among those of its level. */
+static int own_position(const SNode *dynamic) {
+  return snode_axis_position(dynamic, dynamic->axes[0]);
+}
+
+Address address_to_list(IrBuilder *b, int tree, const SNode *dynamic, IrInst *const *indices,
+                        bool ensures) {
+  AddressIndex index[SNODE_MAX_AXES] = {0};
+  for (int k = 0, given = 0; k < dynamic->rank; k++)
+    if (k != own_position(dynamic))
+      index[k] = address_take_apart(b, indices[given++], snode_extent(dynamic, k));
+  Address a = start_at_root(b, tree, dynamic);
+  a.ensures = ensures;
+  memcpy(a.index, index, sizeof index);
+  address_container(&a, dynamic);
+  return a;
+}
+
+Address address_in_node(IrBuilder *b, int tree, const SNode *from, IrInst *node, const SNode *of) {
+  return (Address){.b = b, .tree = tree, .from = from->depth, .of = of, .at = node, .node = node};
+}
+
+/* 0 <= index < size by one unsigned comparison; NULL if no value of the type is outside. */
+static IrInst *axis_inside(IrBuilder *b, IrInst *index, int64_t size) {
+  IndexRange range = ranges_of(index);
+  if (range.known && !range.base && range.low >= 0 && range.high < size) return NULL;
+  if (type_bits(index->type) < 32) index = ir_convert(b, index, TYPE(I32));
+  bool is_signed = type_is_signed(index->type), is_narrow = type_bits(index->type) == 32;
+  /* the number of non-negative values of the type */
+  int64_t values = !is_narrow ? INT64_MAX : is_signed ? (int64_t)1 << 31 : (int64_t)1 << 32;
+  if (!is_signed && is_narrow && size >= values) return NULL;
+  Type bare = is_narrow ? TYPE(U32) : TYPE(U64);
+  IrInst *end = ir_const_int(b, bare, min_i64(size, values));
+  return ir_binary(b, IR_LT, ir_convert(b, index, bare), end);
+}
+
+IrInst *address_inside(IrBuilder *b, const SNode *node, IrInst *const *indices) {
+  IrInst *inside = NULL;
+  for (int k = 0; k < node->rank; k++) {
+    IrInst *axis = snode_is_unbounded(node, k) ? NULL : axis_inside(b, indices[k], node->shape[k]);
+    if (axis) inside = inside ? ir_binary(b, IR_BAND, inside, axis) : axis;
+  }
+  return inside;
+}
+
+IrInst *address_list_inside(IrBuilder *b, const SNode *dynamic, IrInst *const *indices) {
+  IrInst *inside = NULL;
+  for (int k = 0, given = 0; k < dynamic->rank; k++) {
+    if (k == own_position(dynamic)) continue;
+    IrInst *index = indices[given++],
+           *axis = snode_is_unbounded(dynamic, k) ? NULL : axis_inside(b, index, dynamic->shape[k]);
+    if (axis) inside = inside ? ir_binary(b, IR_BAND, inside, axis) : axis;
+  }
+  return inside;
+}

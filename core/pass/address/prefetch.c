@@ -1,0 +1,317 @@
+/* prefetch.c - prefetches elements and lists at computed places some iterations before they are
+ * written, and cells of a hash before they are read or written.
+ *
+ *   for t in rg.range(n) do x[hash(t)] = 1 end      if the tree is large: walk to x[hash(t + 12)],
+ *                                               =>  prefetch the element, and the word with its bit
+ *
+ * This pays where a processor does not overlap the cache misses of iterations by itself: an atomic
+ * update, the test of a mask's bit, and the read of a list's length for an append wait for memory,
+ * and all later insts wait, too. A look-up in a hash is so long that too few of them overlap: the
+ * table's line is prefetched first, and half the distance later a look-up finds the element, which
+ * is prefetched then. The index is computed a second time, from the loop's index plus a distance;
+ * so it may depend on the loop's index, on values of the host region, and on loads, but not on an
+ * inner loop. A prefetch has no side effects: the walk only finds nodes, and skips elements that
+ * are outside the shape or absent. Indices may exceed the loop's end by the distance, since loads
+ * outside the shape give zero. Decision D-pass-13. */
+#include "ir/address.h"
+#include "pass/trees/kind.h"
+#include "pass/address/lower_places.h"
+
+enum {
+  DISTANCE = 12,      /* iterations */
+  FAR = 2 * RT_AHEAD, /* the distance in loops that may be vectorised */
+  MOST_PLACES = 2,    /* prefetches per body */
+  MOST_INSTS = 160    /* of a body in which prefetching may pay */
+};
+
+typedef struct Ahead {
+  Lower *l;
+  int distance;
+  IrRegion *body;
+  IrInst *first;  /* first inst of the body; prefetches go before it */
+  IrBuilder b;    /* the position of the current prefetch */
+  IrInst **later; /* by id: the value `distance` iterations later */
+  bool failed;
+} Ahead;
+
+/* -- indices of later iterations --------------------------------------------------------------- */
+
+static IrInst *later(Ahead *a, IrInst *inst);
+
+static IrInst *later_param(Ahead *a, IrInst *param) {
+  const IrRegion *body = a->body;
+  if (vec_last(&body->params) == param)
+    return ir_binary(&a->b, IR_ADD, param, ir_const_int(&a->b, param->type, a->distance));
+  for (int k = 0; k < body->params.count; k++)
+    if (body->params.items[k] == param) return param;
+  return NULL;
+}
+
+static bool sets(void *data, IrInst *inst) {
+  return !(inst->op == IR_SET && inst->operands[0] == data);
+}
+
+/* The value of the last SET before the GET in its region, if no other SET may come between. */
+static IrInst *value_of(const IrInst *get) {
+  IrInst *var = get->operands[0];
+  for (IrInst *at = get->previous; at; at = at->previous) {
+    if (at->op == IR_SET && at->operands[0] == var) return at->operands[1];
+    for (int i = 0; i < IR_MAX_REGIONS; i++)
+      if (at->regions[i] && !ir_walk(at->regions[i], sets, var)) return NULL;
+  }
+  return NULL;
+}
+
+static IrInst *later_load(Ahead *a, const IrInst *load) {
+  const IrInst *place = load->operands[0];
+  IrInst *indices[SNODE_MAX_AXES];
+  if (place->op != IR_PLACE) return NULL;
+  for (int k = 0; k < place->operand_count; k++)
+    if (!(indices[k] = later(a, place->operands[k]))) return NULL;
+  IrInst *copy = ir_load(&a->b, ir_place(&a->b, place->field, indices));
+  places_lower_access(a->l, copy);
+  return copy;
+}
+
+static IrInst *later_pure(Ahead *a, const IrInst *inst) {
+  IrInst *operands[8];
+  if (inst->operand_count > 8 || inst->regions[0]) return NULL;
+  for (int k = 0; k < inst->operand_count; k++)
+    if (!(operands[k] = later(a, inst->operands[k]))) return NULL;
+  IrInst *copy = ir_emit(&a->b, inst->op, inst->type, inst->operand_count, operands);
+  copy->imm = inst->imm;
+  return copy;
+}
+
+static IrInst *make_later(Ahead *a, IrInst *inst) {
+  switch (inst->op) {
+  case IR_PARAM: return later_param(a, inst);
+  case IR_PLACE:
+  case IR_RANDOM: return NULL;
+  case IR_LOAD: return later_load(a, inst);
+  case IR_GET: {
+    IrInst *value = value_of(inst);
+    return value ? later(a, value) : NULL;
+  }
+  default: return ir_effects(inst) & IR_PURE ? later_pure(a, inst) : NULL;
+  }
+}
+
+/* The value in a later iteration; NULL if it depends on something that cannot be recomputed. */
+static IrInst *later(Ahead *a, IrInst *inst) {
+  if (a->failed) return NULL;
+  if (!a->later[inst->id] && !(a->later[inst->id] = make_later(a, inst))) a->failed = true;
+  return a->later[inst->id];
+}
+
+/* -- what is prefetched ------------------------------------------------------------------------ */
+
+static bool is_atomic(const IrInst *access) {
+  return (access->op == IR_UPDATE && !access->plain) || access->op == IR_RMW ||
+         access->op == IR_CAS;
+}
+
+static bool is_found_by_steps(const SNode *node) {
+  for (; node; node = node->parent)
+    if (snode_has(node, SNODE_UNBOUNDED) || snode_has_lists(node)) return false;
+  return true;
+}
+
+/* The hash whose table holds the element's cell, if no node is above it. */
+static const SNode *table_of(const Lower *l, const IrInst *place) {
+  const IrField *field = &l->kernel->fields.items[place->field];
+  const SNode *level = field->array < 0 ? snode_sparse_level(field->node) : NULL;
+  bool is_in_table = level && snode_has(level, SNODE_UNBOUNDED);
+  return is_in_table && !snode_node_level(level->parent) ? level : NULL;
+}
+
+static bool waits(const Lower *l, const IrInst *access) {
+  const IrInst *place = access->operands[0];
+  const IrField *field = &l->kernel->fields.items[place->field];
+  if (table_of(l, place)) return true;
+  if (access->op == IR_LOAD) return false;
+  if (access->private_copy || field->array >= 0 || !is_found_by_steps(field->node)) return false;
+  if (!place->active && snode_is_masked(field->node, NULL)) return true;
+  return is_atomic(access);
+}
+
+static const SNode *list_of(const Lower *l, const IrInst *append) {
+  return l->kernel->levels.items[append->level].node;
+}
+
+static bool is_computed(const IrRegion *body, IrInst *const *indices, int count) {
+  for (int k = 0; k < count; k++) {
+    IndexRange range = ranges_of(indices[k]);
+    if (range.known && range.base && ranges_param(body, range.base) < 0) return true;
+  }
+  return false;
+}
+
+/* Is the place computed? Only the first number of an element is considered, for all of them. */
+static bool is_computed_place(const Lower *l, const IrRegion *body, const IrInst *place) {
+  const IrField *field = &l->kernel->fields.items[place->field];
+  return !field->node->components[field->component].part &&
+         is_computed(body, place->operands, place->operand_count);
+}
+
+typedef struct Found {
+  Lower *l;
+  const IrRegion *body;
+  IrInst *what[MOST_PLACES]; /* places, and appends */
+  int count;
+  bool has_atomic; /* then iterations are not vectorised */
+} Found;
+
+static bool is_far_list(Found *found, const IrInst *append) {
+  const SNode *list = list_of(found->l, append);
+  return is_found_by_steps(list->parent) &&
+         is_computed(found->body, append->operands, list->rank - 1) &&
+         lists_way(found->l, append) != LIST_STAGED;
+}
+
+/* Is a cell of the same table at the same indices prefetched already? */
+static bool is_found(const Found *found, const IrInst *place) {
+  const SNode *table = table_of(found->l, place);
+  for (int k = 0; table && k < found->count; k++) {
+    const IrInst *other = found->what[k];
+    if (other->op == IR_PLACE && table_of(found->l, other) == table &&
+        !memcmp(other->operands, place->operands,
+                sizeof *place->operands * (size_t)place->operand_count))
+      return true;
+  }
+  return false;
+}
+
+/* Do consecutive iterations stay in leaves of a hash? Then lanes look a leaf up once for many of
+ * them (codegen/hash.c). */
+static bool goes_by_leaves(const Lower *l, const IrInst *place) {
+  const SNode *table = table_of(l, place);
+  if (!table || table == l->kernel->fields.items[place->field].node) return false;
+  for (int k = 0; k < place->operand_count; k++)
+    if (!ir_index_is_even(place->operands[k])) return false;
+  return true;
+}
+
+static bool is_access(const IrInst *inst) {
+  return (inst->op == IR_LOAD || rewrite_is_write(inst->op)) && inst->operands[0]->op == IR_PLACE;
+}
+
+static bool find_place(void *data, IrInst *inst) {
+  Found *found = data;
+  if (inst->op == IR_APPEND && is_far_list(found, inst)) {
+    found->what[found->count++] = inst;
+    found->has_atomic = true;
+  } else if (is_access(inst) && waits(found->l, inst) &&
+             is_computed_place(found->l, found->body, inst->operands[0]) &&
+             !goes_by_leaves(found->l, inst->operands[0]) && !is_found(found, inst->operands[0])) {
+    found->what[found->count++] = inst->operands[0];
+    found->has_atomic |= is_atomic(inst);
+  }
+  return found->count < MOST_PLACES;
+}
+
+static void fetch(IrBuilder *b, IrInst *address, bool writes) {
+  IrInst *flag = ir_const_int(b, TYPE(I32), writes);
+  ir_call(b, RT_FETCH, 0, 0, 2, (IrInst *[]){address, flag});
+}
+
+/* Computes the first `count` indices of the inst for a later iteration; false if that is not
+ * possible. */
+static bool later_indices(Ahead *a, const IrInst *inst, int count, IrInst **indices) {
+  a->failed = false;
+  a->later = scratch_array(a->l->kernel->scratch, IrInst *, a->l->kernel->next_id);
+  for (int k = 0; k < count; k++)
+    if (!(indices[k] = later(a, inst->operands[k]))) return false;
+  return true;
+}
+
+/* Enters an IF for large trees, with the later indices; a small tree only costs the branch. Logged
+ * lists are excluded. False if nothing can be prefetched. */
+static bool enter_large(Ahead *a, int tree, const IrInst *what, int count, IrInst **indices) {
+  IrBuilder b = rewrite_before(a->l->kernel, a->first);
+  IrInst *goes = ir_call(&b, RT_TREE_LARGE, tree, 0, 0, NULL);
+  if (what->op == IR_APPEND && lists_way(a->l, what) == LIST_LOGGED) {
+    IrInst *logs = ir_call(&b, RT_DYNAMIC_IS_LOGGED, tree, 0, 0, NULL);
+    goes = ir_binary(&b, IR_BAND, goes, ir_emit(&b, IR_BNOT, TYPE(BOOL), 1, &logs));
+  }
+  IrInst *branch = ir_if(&b, goes);
+  a->b = rewrite_inside(a->l->kernel, branch->regions[0], what);
+  bool is_known = later_indices(a, what, count, indices);
+  if (!is_known) ir_delete(branch);
+  return is_known;
+}
+
+/* A builder inside an IF that the indices are inside. */
+static IrBuilder if_inside(Ahead *a, IrInst *inside, const IrInst *what) {
+  if (!inside) return a->b;
+  return rewrite_inside(a->l->kernel, ir_if(&a->b, inside)->regions[0], what);
+}
+
+static void fetch_table(Ahead *a, const IrInst *place, const SNode *table) {
+  const IrField *field = &a->l->kernel->fields.items[place->field];
+  IrInst *indices[SNODE_MAX_AXES], *name[ADDRESS_MAX_NAME];
+  if (!enter_large(a, field->tree, place, place->operand_count, indices)) return;
+  ir_note(a->l->kernel, place->line, "the hash is asked %d iterations ahead in a large tree",
+          a->distance);
+  IrBuilder b = if_inside(a, address_inside(&a->b, field->node, indices), place);
+  Address at = address_from_root(&b, field->tree, field->node, indices);
+  int count = address_name(&at, table, name);
+  ir_call(&b, kind_of(table)->fetch, field->tree, table->manager, count, name);
+}
+
+static bool find_ahead(void *data, IrInst *inst) {
+  if (ir_is_call(inst, RT_HASH_FIND)) inst->entry = RT_HASH_AHEAD;
+  return true;
+}
+
+/* If cells do not change meanwhile, passes the cells found to the iterations that need them. */
+static void hand_on(const Ahead *a, const IrField *field, IrRegion *looked_up) {
+  bool changes = a->l->grows[field->tree] || a->l->loses[field->tree];
+  if (a->distance == RT_AHEAD && !changes) ir_walk(looked_up, find_ahead, NULL);
+}
+
+static void fetch_place(Ahead *a, const IrInst *place) {
+  const IrField *field = &a->l->kernel->fields.items[place->field];
+  IrInst *indices[SNODE_MAX_AXES], *mask[ADDRESS_MAX_NAME];
+  if (!enter_large(a, field->tree, place, place->operand_count, indices)) return;
+  ir_note(a->l->kernel, place->line, "the element is fetched %d iterations ahead in a large tree",
+          a->distance);
+  IrBuilder b = if_inside(a, address_inside(&a->b, field->node, indices), place);
+  Address at = address_from_root(&b, field->tree, field->node, indices);
+  fetch(&b, places_element(a->l, &at, field), !table_of(a->l, place));
+  if (table_of(a->l, place)) hand_on(a, field, b.region);
+  const SNode *masked = snode_sparse_level(field->node);
+  if (!masked || !snode_has_bits(masked)) return;
+  at = address_from_root(&b, field->tree, field->node, indices);
+  address_name(&at, masked, mask);
+  fetch(&b, address_offset(&b, mask[0], address_divide(&b, mask[1], 64), 8, 0), true);
+}
+
+/* Prefetches the list's length, and with it most of its slots. */
+static void fetch_list(Ahead *a, const IrInst *append) {
+  const SNode *list = list_of(a->l, append);
+  int tree = a->l->kernel->levels.items[append->level].tree;
+  IrInst *indices[SNODE_MAX_AXES];
+  if (!enter_large(a, tree, append, list->rank - 1, indices)) return;
+  ir_note(a->l->kernel, append->line, "the list is fetched %d iterations ahead in a large tree",
+          a->distance);
+  IrBuilder b = if_inside(a, address_list_inside(&a->b, list, indices), append);
+  fetch(&b, address_to_list(&b, tree, list, indices, false).at, true);
+}
+
+void ahead_fetch(Lower *l, IrRegion *body) {
+  bool is_range = l->task && !l->is_called && l->task->kind == TASK_RANGE;
+  if (!is_range || l->ctx->for_cuda || l->ctx->forces_lanes || !body->first) return;
+  if (rewrite_count(body) > MOST_INSTS) return;
+  Found found = {.l = l, .body = body};
+  ir_walk(body, find_place, &found);
+  int distance = found.has_atomic ? DISTANCE : FAR;
+  Ahead a = {.l = l, .distance = distance, .body = body, .first = body->first};
+  for (int k = 0; k < found.count; k++)
+    if (found.what[k]->op == IR_APPEND) fetch_list(&a, found.what[k]);
+    else if (table_of(l, found.what[k])) fetch_table(&a, found.what[k], table_of(l, found.what[k]));
+    else fetch_place(&a, found.what[k]);
+  a.distance /= 2;
+  for (int k = 0; k < found.count; k++)
+    if (found.what[k]->op == IR_PLACE && table_of(l, found.what[k])) fetch_place(&a, found.what[k]);
+}

@@ -1,0 +1,284 @@
+/* shared_lookups.c - lets accesses around one computed place share the look-ups of the nodes that
+ * contain them.
+ *
+ *   x[b][c], x[b][c + 1], x[b + 1][c] ..      leaves of (b, c), (b + 2, c), (b, c + 2), (b + 2, c +
+ *   .. x[b + 2][c + 2]                  =>    2) once; each access: its leaf by one comparison
+ *                                             and one select per axis, then its place in the leaf
+ *
+ * A tile is a set of accesses in one region, without an exit between them, to one level, whose
+ * indices are one base per axis plus constants. If their spread is at most a node's cells, they are
+ * in at most two nodes along each axis, so the corner nodes serve all of them. Nodes are found, or
+ * ensured, at the first access: a tile that ensures must write in all of its corners, so that no
+ * other node is activated. The set of nodes must not change meanwhile: a tile that reads requires a
+ * task that activates nothing in the tree, and there are no tiles if cells are deactivated.
+ * Decision D-pass-12. */
+#include "base/bits.h"
+#include "pass/address/lower_places.h"
+#include "pass/analysis/ranges.h"
+
+enum { MOST_AXES = 3, MOST_CORNERS = 1 << MOST_AXES };
+
+struct Tile {
+  int32_t tree, field;    /* of its first place */
+  const SNode *of, *node; /* the level of its places, and that of the nodes */
+  bool ensures, is_private;
+  const IrInst *base[MOST_AXES];
+  Type type[MOST_AXES]; /* in which indices are computed */
+  int64_t low[MOST_AXES], high[MOST_AXES];
+  int places;       /* of `field` */
+  unsigned corners; /* set of corners that contain a place; numbered by bits of axes */
+  /* set at the first access; by corner, bit k of its number: the high end of axis k */
+  IrInst *nodes[MOST_CORNERS];
+  IrInst *lowest[MOST_AXES]; /* indices of corner 0 */
+};
+
+/* -- which accesses ---------------------------------------------------------------------------- */
+
+static bool is_exact(const IndexRange *range) {
+  return range->known && range->base && range->low == range->high;
+}
+
+/* Can the level have tiles: do only slots lead to the node, and are all its cells active with
+ * it? */
+static bool has_tiles(const SNode *of) {
+  const SNode *node = snode_node_level(of);
+  if (!node || of->rank > MOST_AXES || snode_is_masked(of, NULL)) return false;
+  for (const SNode *at = of; at; at = at->parent)
+    if (snode_has(at, SNODE_UNBOUNDED) || snode_has_lists(at)) return false;
+  for (int k = 0; k < of->rank; k++)
+    if (!is_power_of_two((uint64_t)snode_step(node, of)->weight[k])) return false;
+  return true;
+}
+
+static bool is_eligible(const Lower *l, const IrInst *access) {
+  const IrInst *place = access->operands[0];
+  if (!rewrite_is_access(access->op) || place->op != IR_PLACE || !place->inside || place->here)
+    return false;
+  const IrField *field = &l->kernel->fields.items[place->field];
+  if (field->array >= 0 || !has_tiles(field->node) || l->loses[field->tree]) return false;
+  bool ensures = rewrite_is_write(access->op) && !place->active;
+  return ensures || !l->grows[field->tree];
+}
+
+static bool belongs(const Tile *tile, const Tile *to) {
+  if (tile->tree != to->tree || tile->of != to->of || tile->ensures != to->ensures ||
+      tile->is_private != to->is_private)
+    return false;
+  for (int k = 0; k < tile->of->rank; k++)
+    if (tile->base[k] != to->base[k] || !type_equal(tile->type[k], to->type[k])) return false;
+  return true;
+}
+
+/* The tile of this single access. */
+static bool tile_of_one(const Lower *l, const IrInst *access, Tile *tile) {
+  const IrInst *place = access->operands[0];
+  const IrField *field = &l->kernel->fields.items[place->field];
+  *tile = (Tile){.tree = field->tree,
+                 .field = place->field,
+                 .of = field->node,
+                 .node = snode_node_level(field->node),
+                 .ensures = rewrite_is_write(access->op) && !place->active,
+                 .is_private = access->private_copy,
+                 .places = 1};
+  for (int k = 0; k < field->node->rank; k++) {
+    IndexRange range = ranges_of(place->operands[k]);
+    if (!is_exact(&range)) return false;
+    tile->base[k] = range.base;
+    tile->type[k] = place->operands[k]->type;
+    tile->low[k] = tile->high[k] = range.low;
+  }
+  return true;
+}
+
+static void join(Tile *to, const Tile *one) {
+  for (int k = 0; k < to->of->rank; k++) {
+    to->low[k] = min_i64(to->low[k], one->low[k]);
+    to->high[k] = max_i64(to->high[k], one->high[k]);
+  }
+  to->places += one->field == to->field;
+}
+
+/* -- collecting -------------------------------------------------------------------------------- */
+
+typedef struct Member {
+  const IrInst *place;
+  Tile one;
+  int tile;
+} Member;
+typedef struct Tiles {
+  Lower *l;
+  VEC(Tile *) tiles; /* since the last exit */
+  VEC(Member) members;
+} Tiles;
+
+static void add_member(Tiles *t, const IrInst *access) {
+  Member member = {.place = access->operands[0]};
+  for (int m = 0; m < t->members.count; m++)
+    if (t->members.items[m].place == member.place &&
+        t->members.items[m].one.ensures == (rewrite_is_write(access->op) && !member.place->active))
+      return;
+  if (!tile_of_one(t->l, access, &member.one)) return;
+  Scratch *scratch = t->l->kernel->scratch;
+  while (member.tile < t->tiles.count && !belongs(t->tiles.items[member.tile], &member.one))
+    member.tile++;
+  if (member.tile == t->tiles.count) {
+    Tile *tile = scratch_new(scratch, Tile);
+    *tile = member.one;
+    vec_push(scratch, &t->tiles, tile);
+  } else {
+    join(t->tiles.items[member.tile], &member.one);
+  }
+  vec_push(scratch, &t->members, member);
+}
+
+static unsigned spread_axes(const Tile *tile) {
+  unsigned axes = 0;
+  for (int k = 0; k < tile->of->rank; k++) axes |= (unsigned)(tile->low[k] < tile->high[k]) << k;
+  return axes;
+}
+
+/* The bit of the corner at which the place is: 1 << bits of its axes; 0 if it is not at a
+ * corner. */
+static unsigned corner_of(const Tile *tile, const Tile *one) {
+  unsigned corner = 0;
+  for (int k = 0; k < tile->of->rank; k++) {
+    if (one->low[k] == tile->low[k]) continue;
+    if (one->low[k] != tile->high[k]) return 0;
+    corner |= 1u << k;
+  }
+  return 1u << corner;
+}
+
+static bool pays(const Tile *tile) {
+  unsigned axes = spread_axes(tile);
+  int count = 1 << __builtin_popcount(axes);
+  for (int k = 0; k < tile->of->rank; k++) {
+    int64_t cells = snode_step(tile->node, tile->of)->weight[k];
+    if (tile->high[k] - tile->low[k] > cells) return false;
+  }
+  return 2 * tile->places >= 3 * count &&
+         (!tile->ensures || __builtin_popcount(tile->corners) == count);
+}
+
+static void close(Tiles *t) {
+  for (int m = 0; m < t->members.count; m++) {
+    const Member *member = &t->members.items[m];
+    Tile *tile = t->tiles.items[member->tile];
+    tile->corners |= corner_of(tile, &member->one);
+  }
+  for (int m = 0; m < t->members.count; m++) {
+    const Member *member = &t->members.items[m];
+    Tile *tile = t->tiles.items[member->tile];
+    if (pays(tile)) t->l->tiles[2 * member->place->id + member->one.ensures] = tile;
+  }
+  t->tiles.count = t->members.count = 0;
+}
+
+static bool is_no_way_out(void *data, IrInst *inst) { return !(ir_effects(inst) & IR_EXIT); }
+
+static bool has_way_out(IrInst *inst) {
+  if (ir_effects(inst) & IR_EXIT) return true;
+  for (int i = 0; i < IR_MAX_REGIONS; i++)
+    if (inst->regions[i] && !ir_walk(inst->regions[i], is_no_way_out, NULL)) return true;
+  return false;
+}
+
+void tiles_collect(Lower *l, const IrRegion *region) {
+  Tiles t = {.l = l};
+  if (!l->task || l->is_called) return;
+  for (IrInst *inst = region->first; inst; inst = inst->next) {
+    if (has_way_out(inst)) close(&t);
+    else if (inst->operand_count && is_eligible(l, inst)) add_member(&t, inst);
+  }
+  close(&t);
+}
+
+void tiles_survey(Lower *l, const Effects *effects) {
+  l->loses = scratch_array(l->kernel->scratch, bool, l->kernel->trees.count);
+  l->grows = scratch_array(l->kernel->scratch, bool, l->kernel->trees.count);
+  for (int i = 0; effects && i < effects->calls.count; i++) {
+    const EffectCall *call = &effects->calls.items[i];
+    if (!call->changes || call->tree < 0) continue;
+    l->grows[call->tree] = true;
+    if (call->changes & (EFFECT_DEACTIVATES | EFFECT_POPS)) l->loses[call->tree] = true;
+  }
+  for (int i = 0; effects && i < effects->accesses.count; i++) {
+    const EffectAccess *access = &effects->accesses.items[i];
+    const IrField *field = &l->kernel->fields.items[access->field];
+    if (field->tree >= 0 && access->verb & EFFECT_WRITES && !access->place->inst->active)
+      l->grows[field->tree] = true;
+  }
+}
+
+/* -- addresses --------------------------------------------------------------------------------- */
+
+static IrInst *index_at(IrBuilder *b, const Tile *tile, int axis, int64_t offset) {
+  IrInst *base = ir_convert(b, (IrInst *)tile->base[axis], tile->type[axis]);
+  return offset ? ir_binary(b, IR_ADD, base, ir_const_int(b, base->type, offset)) : base;
+}
+
+static void find_nodes(IrBuilder *b, Tile *tile) {
+  unsigned axes = spread_axes(tile);
+  IrInst *ends[2][MOST_AXES], *indices[MOST_AXES];
+  for (int k = 0; k < tile->of->rank; k++) {
+    ends[0][k] = tile->lowest[k] = index_at(b, tile, k, tile->low[k]);
+    ends[1][k] = index_at(b, tile, k, tile->high[k]);
+  }
+  for (unsigned corner = 0; corner < 1u << tile->of->rank; corner++) {
+    if (corner & ~axes) continue;
+    for (int k = 0; k < tile->of->rank; k++) indices[k] = ends[corner >> k & 1][k];
+    Address a = address_from_root(b, tile->tree, tile->of, indices);
+    a.ensures = tile->ensures;
+    if (tile->is_private) address_private(&a);
+    tile->nodes[corner] = address_node(&a, tile->node);
+  }
+}
+
+/* Is the index in another node than the lowest? */
+static IrInst *is_far(IrBuilder *b, const Tile *tile, int axis, IrInst *index) {
+  int64_t cells = snode_step(tile->node, tile->of)->weight[axis];
+  IrInst *shift = ir_const_int(b, index->type, log2_floor((uint64_t)cells));
+  IrInst *here = ir_binary(b, IR_SHR, index, shift);
+  return ir_binary(b, IR_NE, here, ir_binary(b, IR_SHR, tile->lowest[axis], shift));
+}
+
+static IrInst *choose_node(IrBuilder *b, const Tile *tile, IrInst *const *indices,
+                           const IndexRange *ranges) {
+  IrInst *nodes[MOST_CORNERS];
+  for (unsigned c = 0; c < MOST_CORNERS; c++) nodes[c] = tile->nodes[c];
+  unsigned axes = spread_axes(tile);
+  for (int k = tile->of->rank - 1; k >= 0; k--) {
+    if (!(axes >> k & 1) || ranges[k].low == tile->low[k]) continue;
+    IrInst *far = is_far(b, tile, k, indices[k]);
+    for (unsigned c = 0; c < 1u << k; c++) /* later axes are done already: their bit is 0 */
+      if (nodes[c]) nodes[c] = ir_select(b, far, nodes[c | 1u << k], nodes[c]);
+  }
+  return nodes[0];
+}
+
+IrInst *tiles_address(Lower *l, IrBuilder *b, const IrInst *access) {
+  const IrInst *place = access->operands[0];
+  bool ensures = rewrite_is_write(access->op) && !place->active;
+  Tile *tile = place->id < l->tile_ids ? l->tiles[2 * place->id + ensures] : NULL;
+  if (!tile || tile->is_private != access->private_copy) return NULL;
+  if (!tile->nodes[0]) {
+    find_nodes(b, tile);
+    ir_note(l->kernel, access->line, "the accesses around one place share the look-ups of %d nodes",
+            1 << __builtin_popcount(spread_axes(tile)));
+  }
+  IndexRange ranges[MOST_AXES];
+  IrInst *indices[MOST_AXES];
+  for (int k = 0; k < tile->of->rank; k++) {
+    ranges[k] = ranges_of(place->operands[k]);
+    indices[k] = index_at(b, tile, k, ranges[k].low);
+  }
+  IrInst *node = choose_node(b, tile, indices, ranges);
+  Address a = address_in_node(b, tile->tree, tile->node, node, tile->of);
+  for (int k = 0; k < tile->of->rank; k++) {
+    int64_t cells = snode_step(tile->node, tile->of)->weight[k];
+    if (cells == 1) continue;
+    IrInst *in_node = ir_binary(b, IR_BAND, indices[k], ir_const_int(b, tile->type[k], cells - 1));
+    a.index[k].value = ir_convert(b, in_node, TYPE(I64));
+  }
+  return places_element(l, &a, &l->kernel->fields.items[place->field]);
+}

@@ -1,0 +1,354 @@
+/* effects.c - see effects.h. One walk, in the order of the body, fills the tables. */
+#include "pass/analysis/effects.h"
+
+#include "base/map.h"
+#include "ir/attribute.h"
+#include "pass/rewrite.h"
+
+/* -- collecting ------------------------------------------------------------------------------- */
+
+typedef struct Collector {
+  Scratch *scratch;
+  Effects *effects;
+  const IrRegion *function;
+  Map places;     /* id of a PLACE or CELL -> EffectPlace */
+  bool *called;   /* by kernel->functions */
+  bool is_called; /* in one of them */
+} Collector;
+
+static const IndexRange *ranges_of_place(Collector *c, const IrInst *place) {
+  if (place->op != IR_PLACE) return NULL;
+  IndexRange *index = scratch_array(c->scratch, IndexRange, place->operand_count);
+  if (c->is_called) return index; /* all of them unknown */
+  for (int axis = 0; axis < place->operand_count; axis++)
+    index[axis] = ranges_of(place->operands[axis]);
+  return index;
+}
+
+static EffectPlace *place_for(Collector *c, IrInst *inst) {
+  EffectPlace *place = map_find_int(&c->places, (uint64_t)inst->id);
+  if (place) return place;
+  place = scratch_new(c->scratch, EffectPlace);
+  *place = (EffectPlace){.inst = inst,
+                         .function = c->function,
+                         .index = ranges_of_place(c, inst),
+                         .is_called = c->is_called};
+  map_put_int(&c->places, (uint64_t)inst->id, place);
+  vec_push(c->scratch, &c->effects->places, place);
+  return place;
+}
+
+static EffectVerb verb_of(IrOp op) {
+  switch (op) {
+  case IR_LOAD: return EFFECT_READS;
+  case IR_STORE: return EFFECT_STORES;
+  case IR_UPDATE: return EFFECT_UPDATES;
+  default: return EFFECT_EXCHANGES;
+  }
+}
+
+static void note_access(Collector *c, IrInst *inst) {
+  Effects *effects = c->effects;
+  EffectPlace *place = place_for(c, inst->operands[0]);
+  EffectVerb verb = verb_of(inst->op);
+  EffectField *field = &effects->fields[place->inst->field];
+  int32_t number = effects->accesses.count;
+  *(field->last < 0 ? &field->first : &effects->accesses.items[field->last].next) = number;
+  field->last = number;
+  field->verbs |= verb;
+  if (inst->op == IR_UPDATE || inst->op == IR_RMW) field->updates |= 1u << inst->imm;
+  place->verbs |= verb;
+  EffectAccess access = {
+      .inst = inst, .place = place, .field = place->inst->field, .verb = verb, .next = -1};
+  vec_push(c->scratch, &effects->accesses, access);
+}
+
+static unsigned changes_of(const IrInst *inst) {
+  if (inst->op == IR_APPEND) return EFFECT_APPENDS;
+  if (inst->op == IR_POP) return EFFECT_POPS;
+  int effects = ir_effects(inst);
+  return (effects & IR_ACTIVATES ? EFFECT_ACTIVATES : 0u) |
+         (effects & IR_DEACTIVATES ? EFFECT_DEACTIVATES : 0u);
+}
+
+/* Does the op have an effect? Cells that are always active cannot change, and cells below the
+ * nearest sparse level cannot be deactivated by themselves: `lower_places` drops such ops. */
+static bool is_effective(IrOp op, const SNode *node) {
+  return op == IR_DEACTIVATE ? snode_sparse_level(node) == node : snode_sparse_level(node) != NULL;
+}
+
+static void note_call(Collector *c, IrInst *inst) {
+  EffectCall call = {.inst = inst,
+                     .op = inst->op,
+                     .changes = changes_of(inst),
+                     .function = c->function,
+                     .is_called = c->is_called,
+                     .tree = ir_has_tree(inst) ? inst->tree : -1};
+  if (ir_has_level(inst->op)) {
+    const IrLevel *level = &c->effects->kernel->levels.items[inst->level];
+    call.tree = level->tree;
+    call.node = level->node;
+    if (!is_effective(call.op, level->node)) call.changes = 0;
+  }
+  if (call.tree >= 0) c->effects->trees[call.tree] |= call.changes;
+  c->effects->changes |= call.changes;
+  vec_push(c->scratch, &c->effects->calls, call);
+}
+
+static bool note_inst(void *data, IrInst *inst);
+
+/* Adds the effects of a function once, since they are the same for all its calls. */
+static void note_function(Collector *c, int number) {
+  bool is_called = c->is_called;
+  if (c->called[number]) return;
+  c->called[number] = c->is_called = true;
+  ir_walk(c->effects->kernel->functions.items[number]->body, note_inst, c);
+  c->is_called = is_called;
+}
+
+static bool note_inst(void *data, IrInst *inst) {
+  Collector *c = data;
+  if (inst->op == IR_INVOKE) note_function(c, (int)inst->imm);
+  else if (inst->op == IR_PLACE || inst->op == IR_CELL) place_for(c, inst);
+  else if (rewrite_is_access(inst->op)) note_access(c, inst);
+  else if (ir_has_level(inst->op) ? ir_effects(inst) != 0 : (ir_effects(inst) & IR_TOPOLOGY) != 0)
+    note_call(c, inst);
+  return true;
+}
+
+static void walk(Collector *c, IrRegion *function) {
+  c->function = function;
+  if (function) ir_walk(function, note_inst, c);
+}
+
+Effects *effects_collect(Scratch *scratch, const IrKernel *kernel, IrRegion *body,
+                         IrRegion *interior) {
+  Effects *effects = scratch_new(scratch, Effects);
+  *effects = (Effects){
+      .kernel = kernel, .field_count = kernel->fields.count, .tree_count = kernel->trees.count};
+  effects->fields = scratch_array(scratch, EffectField, effects->field_count);
+  effects->trees = scratch_array(scratch, unsigned, effects->tree_count);
+  for (int f = 0; f < effects->field_count; f++)
+    effects->fields[f].first = effects->fields[f].last = -1;
+  Collector c = {.scratch = scratch,
+                 .effects = effects,
+                 .called = scratch_array(scratch, bool, kernel->functions.count)};
+  map_init(&c.places, scratch);
+  walk(&c, body);
+  walk(&c, interior);
+  return effects;
+}
+
+/* -- once per task ---------------------------------------------------------------------------- */
+
+typedef struct EffectsEntry {
+  const IrTask *task;
+  Effects *effects;
+} EffectsEntry;
+typedef struct EffectsCache {
+  VEC(EffectsEntry) entries;
+} EffectsCache;
+
+static Effects *collect_of(PassContext *ctx, const IrKernel *kernel, const IrTask *task) {
+  IrRegion *body = task ? task->body : kernel->body;
+  return effects_collect(ctx->scratch, kernel, body, task ? task->interior : NULL);
+}
+
+static const char *text_of(Scratch *scratch, const Effects *effects) {
+  StrBuf text;
+  strbuf_init(&text, scratch);
+  effects_print(&text, effects);
+  return strbuf_end(&text);
+}
+
+static bool entry_holds(PassContext *ctx, const IrKernel *kernel, const EffectsEntry *entry) {
+  const Effects *now = collect_of(ctx, kernel, entry->task);
+  return !strcmp(text_of(ctx->scratch, entry->effects), text_of(ctx->scratch, now));
+}
+
+bool effects_hold(PassContext *ctx, const IrKernel *kernel) {
+  for (int i = 0; ctx->effects && i < ctx->effects->entries.count; i++)
+    if (!entry_holds(ctx, kernel, &ctx->effects->entries.items[i])) return false;
+  return true;
+}
+
+const Effects *effects_of(PassContext *ctx, const IrKernel *kernel, const IrTask *task) {
+  if (!ctx->effects) ctx->effects = scratch_new(ctx->scratch, EffectsCache);
+  EffectsCache *cache = ctx->effects;
+  for (int i = 0; i < cache->entries.count; i++) {
+    const EffectsEntry *known = &cache->entries.items[i];
+    if (known->task != task) continue;
+    DEBUG_ASSERT(entry_holds(ctx, kernel, known), "a body was asked about before it was changed");
+    return known->effects;
+  }
+  EffectsEntry entry = {task, collect_of(ctx, kernel, task)};
+  vec_push(ctx->scratch, &cache->entries, entry);
+  return entry.effects;
+}
+
+void effects_forget(PassContext *ctx) { ctx->effects = NULL; }
+
+/* -- places ----------------------------------------------------------------------------------- */
+
+int effects_param(const EffectPlace *place, int axis) {
+  DEBUG_ASSERT(!place->index || axis < place->inst->operand_count, "the place has that axis");
+  return place->index ? ranges_exact_param(place->function, &place->index[axis]) : -1;
+}
+
+unsigned effects_params(const EffectPlace *place) {
+  unsigned params = 0;
+  for (int axis = 0; place->index && axis < place->inst->operand_count; axis++) {
+    int param = effects_param(place, axis);
+    if (param >= 0) params |= 1u << param;
+  }
+  return params;
+}
+
+static EffectWhere where_of_cell(const IrInst *cell) {
+  for (int axis = 0; axis < cell->axis_count; axis++)
+    if (cell->offset[axis]) return EFFECT_NEAR;
+  return EFFECT_OWN;
+}
+
+EffectWhere effects_where(const EffectPlace *place) {
+  if (place->is_called) return EFFECT_ANYWHERE;
+  if (!place->index) return where_of_cell(place->inst);
+  if (place->inst->operand_count != place->function->params.count) return EFFECT_ANYWHERE;
+  EffectWhere where = EFFECT_OWN;
+  for (int axis = 0; axis < place->inst->operand_count; axis++) {
+    const IndexRange *range = &place->index[axis];
+    if (!range->known || ranges_param(place->function, range->base) != axis) return EFFECT_ANYWHERE;
+    if (range->low || range->high) where = EFFECT_NEAR;
+  }
+  return where;
+}
+
+/* -- independence ----------------------------------------------------------------------------- */
+
+/* For each axis, the loop index and the constant that all accesses so far share. */
+typedef struct Reach {
+  bool seen;
+  int param[SNODE_MAX_AXES]; /* -1: none, or not the same everywhere */
+  int64_t constant[SNODE_MAX_AXES];
+} Reach;
+
+static void meet_axis(Reach *reach, int axis, int param, int64_t constant) {
+  if (!reach->seen) {
+    reach->param[axis] = param;
+    reach->constant[axis] = constant;
+  } else if (reach->param[axis] != param || reach->constant[axis] != constant) {
+    reach->param[axis] = -1;
+  }
+}
+
+static void meet(Reach *reach, const EffectPlace *place) {
+  for (int axis = 0; axis < place->inst->operand_count; axis++)
+    meet_axis(reach, axis, effects_param(place, axis), place->index[axis].low);
+  reach->seen = true;
+}
+
+/* Do the first `axes` axes together contain all indices of the loop? */
+static bool tells_apart(const Reach *reach, int axes, const IrRegion *function) {
+  unsigned met = 0;
+  for (int axis = 0; axis < axes; axis++)
+    if (reach->param[axis] >= 0) met |= 1u << reach->param[axis];
+  return met == (1u << function->params.count) - 1;
+}
+
+/* Two iterations with different values of a loop index reach different elements if all accesses use
+ * that index in one axis, plus the same constant. So every index of the loop must appear in some
+ * axis; if constants differ, a neighbouring iteration may reach the same element. */
+bool effects_are_apart(const Effects *effects, int field, unsigned verbs) {
+  DEBUG_ASSERT(field < effects->field_count, "the field was there when effects were collected");
+  const IrField *of = &effects->kernel->fields.items[field];
+  if (of->array >= 0 && effects->kernel->arrays.items[of->array].is_shared) return false;
+  const IrRegion *function = NULL;
+  Reach reach = {0};
+  for (int i = effects->fields[field].first; i >= 0; i = effects->accesses.items[i].next) {
+    const EffectAccess *access = &effects->accesses.items[i];
+    if (!(access->verb & verbs)) continue;
+    if (!access->place->index || access->place->is_called) return false;
+    function = access->place->function;
+    meet(&reach, access->place);
+  }
+  return !function || tells_apart(&reach, ir_rank(effects->kernel, field), function);
+}
+
+/* The same for a list: without the axis along it. */
+static void meet_list(Reach *reach, const SNode *dynamic, const IrRegion *function,
+                      IrInst *const *operands, bool has_slot) {
+  int own = snode_axis_position(dynamic, dynamic->axes[0]);
+  for (int axis = 0; axis < dynamic->rank - 1; axis++) {
+    IndexRange range = ranges_of(operands[has_slot && axis >= own ? axis + 1 : axis]);
+    meet_axis(reach, axis, ranges_exact_param(function, &range), range.low);
+  }
+  reach->seen = true;
+}
+
+static bool writes_list(const Effects *effects, const EffectAccess *access, const SNode *dynamic) {
+  return access->verb & EFFECT_WRITES &&
+         effects->kernel->fields.items[access->field].node == dynamic;
+}
+
+bool effects_own_lists(const Effects *effects, const SNode *dynamic) {
+  const IrRegion *function = NULL;
+  Reach reach = {0};
+  for (int i = 0; i < effects->calls.count; i++) {
+    const EffectCall *call = &effects->calls.items[i];
+    bool is_above = call->node && call->node != dynamic && call->node->tree == dynamic->tree;
+    if (is_above && call->changes & EFFECT_DEACTIVATES) return false;
+    if (call->node != dynamic || !call->changes) continue;
+    if (call->is_called) return false;
+    function = call->function;
+    meet_list(&reach, dynamic, function, call->inst->operands, call->op == IR_ACTIVATE);
+  }
+  for (int i = 0; i < effects->accesses.count; i++) {
+    const EffectAccess *access = &effects->accesses.items[i];
+    if (!writes_list(effects, access, dynamic)) continue;
+    if (!access->place->index || access->place->is_called) return false;
+    meet_list(&reach, dynamic, access->place->function, access->place->inst->operands, true);
+  }
+  return function && tells_apart(&reach, dynamic->rank - 1, function);
+}
+
+/* -- activation and deactivation -------------------------------------------------------------- */
+
+static bool is_at_or_above(const SNode *above, const SNode *node) {
+  while (node && node != above) node = node->parent;
+  return node != NULL;
+}
+
+/* Activation includes ancestors; deactivation includes everything below. CLEAR empties the nearest
+ * sparse level. */
+static unsigned changes_at(const Effects *effects, const EffectCall *call, const SNode *node) {
+  unsigned changes = 0;
+  if (!snode_sparse_level(node)) return 0; /* always active */
+  if (!call->node)                         /* after `lower_places`: anywhere in the tree */
+    return call->tree < 0 || effects->kernel->trees.items[call->tree].tree == node->tree
+               ? call->changes
+               : 0;
+  const SNode *from = call->op == IR_CLEAR ? snode_sparse_level(call->node) : call->node;
+  bool comes = call->changes & (EFFECT_ACTIVATES | EFFECT_APPENDS);
+  if (comes && is_at_or_above(node, call->node)) changes |= EFFECT_ACTIVATES;
+  if (call->changes & EFFECT_DEACTIVATES && from && is_at_or_above(from, node))
+    changes |= EFFECT_DEACTIVATES;
+  if (call->changes & EFFECT_POPS && call->node == node) changes |= EFFECT_DEACTIVATES;
+  return changes;
+}
+
+unsigned effects_of_calls(const Effects *effects, const SNode *node) {
+  unsigned changes = 0;
+  for (int i = 0; i < effects->calls.count; i++)
+    changes |= changes_at(effects, &effects->calls.items[i], node);
+  return changes;
+}
+
+bool effects_access_activates(const Effects *effects, const EffectAccess *access,
+                              const SNode *node) {
+  const IrInst *place = access->place->inst;
+  bool is_visited = place->here && !access->inst->private_copy;
+  bool is_there = place->op == IR_CELL || place->active || is_visited;
+  if (!(access->verb & EFFECT_WRITES) || is_there || !snode_sparse_level(node)) return false;
+  const SNode *home = effects->kernel->fields.items[access->field].node;
+  return home && is_at_or_above(node, home);
+}

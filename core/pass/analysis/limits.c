@@ -1,0 +1,87 @@
+/* limits.c - see limits.h. A loop's bounds are slots of the frame, which the host region sets. */
+#include "pass/analysis/limits.h"
+
+#include "pass/address/address.h"
+
+typedef struct Slot { /* of the frame; `same`: the slot whose value it is set to */
+  int sets;
+  bool is_constant;
+  int64_t value;
+  int same;
+} Slot;
+
+typedef struct Bounds { /* of a task: its slots, from number `first` on */
+  int first, count;
+  Slot slots[2 * SNODE_MAX_AXES];
+} Bounds;
+
+static bool note_slot(void *data, IrInst *inst) {
+  Bounds *bounds = data;
+  int64_t number = inst->imm - bounds->first;
+  if (inst->op != IR_FRAME_SET || number < 0 || number >= bounds->count) return true;
+  Slot *slot = &bounds->slots[number];
+  slot->sets++;
+  const IrInst *value = inst->operands[0];
+  slot->is_constant = ir_is_const(value, &slot->value);
+  while (value->op == IR_CONVERT && type_is_signed(value->type) &&
+         type_bits(value->type) >= type_bits(value->operands[0]->type))
+    value = value->operands[0];
+  bool is_slot = value->op == IR_ARG || value->op == IR_FRAME_LOAD;
+  slot->same = is_slot ? (int)value->imm : -1;
+  return true;
+}
+
+/* Sets limits from slots that the host region sets only once, to a constant. */
+static void limit_by_frame(const IrKernel *kernel, const IrTask *task, Limits *limits) {
+  Bounds bounds = {.first = task->bounds, .count = 2 * task->axis_count};
+  ir_walk(kernel->body, note_slot, &bounds);
+  for (int axis = 0; axis < task->axis_count; axis++) {
+    const Slot *begin = &bounds.slots[2 * axis], *end = begin + 1;
+    bool known = begin->sets == 1 && end->sets == 1 && begin->is_constant && end->is_constant;
+    if (known && begin->value < end->value)
+      limits[axis] = (Limits){true, begin->value, end->value - 1, -1};
+    else if (begin->sets == 1 && begin->is_constant && end->sets == 1)
+      limits[axis] = (Limits){false, begin->value, 0, end->same};
+  }
+}
+
+static void limit_by_level(const IrKernel *kernel, int level, Limits *limits) {
+  const SNode *node = kernel->levels.items[level].node;
+  for (int axis = 0; axis < node->rank; axis++)
+    if (!snode_is_unbounded(node, axis))
+      limits[axis] = (Limits){true, 0, node->shape[axis] - 1, -1};
+}
+
+void limits_find(const IrKernel *kernel, const IrTask *task, Limits limits[SNODE_MAX_AXES]) {
+  for (int axis = 0; axis < SNODE_MAX_AXES; axis++) limits[axis] = (Limits){.end = -1};
+  if (task->kind == TASK_RANGE) limit_by_frame(kernel, task, limits);
+  else if (task->kind == TASK_NODES || task->cells)
+    limit_by_level(kernel, task->kind == TASK_NODES ? task->level : task->cells_level, limits);
+}
+
+bool limits_hold_below(const Limits *limits, const IndexRange *range, int64_t size) {
+  int64_t low, high;
+  if (!limits->known || !ranges_hold_below(range, size) ||
+      __builtin_add_overflow(limits->low, range->low, &low) ||
+      __builtin_add_overflow(limits->high, range->high, &high))
+    return false;
+  return low >= 0 && high < size;
+}
+
+bool limits_hold_in_array(const Limits *limits, const IndexRange *range, const IrArray *array,
+                          int axis) {
+  return limits->end == array->extents + axis && ranges_hold_below(range, address_most(array)) &&
+         range->high <= 0 && limits->low >= 0 && limits->low + range->low >= 0;
+}
+
+bool limits_hold_in_interior(const IrTask *task, int param, const IndexRange *range, int64_t size,
+                             const IrArray *array, int axis) {
+  if (!ranges_hold_below(range, size) || task->interior_begin[param] < -range->low) return false;
+  if (!array) return task->interior_end[param] <= size - range->high;
+  for (int i = 0; i < task->limits.count; i++) {
+    const IrLimit *limit = &task->limits.items[i];
+    if (limit->axis == param && limit->slot == array->extents + axis && limit->less >= range->high)
+      return true;
+  }
+  return false;
+}

@@ -1,0 +1,196 @@
+/* ranges.c - expresses every index as base + [low, high].
+ *
+ *     i                 i + [0, 0]          a parameter, or any other value
+ *     i - 1             i + [-1, -1]
+ *     for d = -1, 1: i + d          i + [-1, 1]
+ *     (i + 1) % 8       [0, 7]              no base: a constant range
+ *
+ * An index is computed in its own type and wraps there. So base + [low, high] holds modulo 2^bits,
+ * and as an equation of mathematical integers only where ranges_hold_below() says so. All sums of a
+ * range are in one type: a conversion begins a new base, unless it converts a base without a
+ * constant and preserves its value. Constant ranges never extend across a wrap. A query visits at
+ * most MAX_VISITS insts, so the whole analysis is linear in the kernel. */
+#include "pass/analysis/ranges.h"
+
+#include "base/bits.h"
+
+enum { MAX_VISITS = 48 };
+/* larger offsets are not followed, so that no sum below overflows */
+static const int64_t furthest = (int64_t)1 << 40;
+
+static IndexRange visit(const IrInst *inst, int *budget);
+
+static IndexRange opaque(const IrInst *inst) {
+  return (IndexRange){
+      .base = inst, .known = type_is_integer(inst->type), .bits = type_bits(inst->type)};
+}
+
+static int64_t type_low(Type type) {
+  if (!type_is_signed(type)) return 0;
+  return type_bits(type) >= 64 ? INT64_MIN : -((int64_t)1 << (type_bits(type) - 1));
+}
+static int64_t type_high(Type type) {
+  int bits = type_bits(type) - (type_is_signed(type) ? 1 : 0);
+  return bits >= 63 ? INT64_MAX : ((int64_t)1 << bits) - 1;
+}
+
+/* A constant range if it fits the type of `inst`; otherwise `inst` is a base. */
+static IndexRange constant(const IrInst *inst, int64_t low, int64_t high) {
+  if (low > high || low < type_low(inst->type) || high > type_high(inst->type)) return opaque(inst);
+  return (IndexRange){.low = low, .high = high, .known = true, .bits = 64};
+}
+
+static bool is_small(IndexRange r) { return r.low >= -furthest && r.high <= furthest; }
+
+/* The possible values of the inst, as two constants; false for a u64, which may exceed
+ * INT64_MAX. */
+static bool interval(const IrInst *inst, IndexRange r, int64_t *low, int64_t *high) {
+  if (!r.known) return false;
+  *low = r.base ? type_low(inst->type) : r.low;
+  *high = r.base ? type_high(inst->type) : r.high;
+  return !r.base || type_is_signed(inst->type) || type_bits(inst->type) < 64;
+}
+
+/* Do the constants differ from the base by less than half the values of the type? */
+static bool is_within_a_turn(IndexRange r) {
+  int64_t half = r.bits >= 64 ? INT64_MAX : (int64_t)1 << (r.bits - 1);
+  return r.low > -half && r.high < half;
+}
+
+static IndexRange sum(const IrInst *inst, IndexRange a, IndexRange b, bool subtract) {
+  if (!a.known || !b.known || (a.base && b.base) || (subtract && b.base) || !is_small(a) ||
+      !is_small(b))
+    return opaque(inst);
+  IndexRange r = {.base = a.base ? a.base : b.base, .known = true};
+  r.low = subtract ? a.low - b.high : a.low + b.low;
+  r.high = subtract ? a.high - b.low : a.high + b.high;
+  if (!r.base) return constant(inst, r.low, r.high);
+  r.bits = type_bits(inst->type);
+  return type_is_signed(inst->type) && is_within_a_turn(r) ? r : opaque(inst);
+}
+
+static IndexRange product(const IrInst *inst, IndexRange a, IndexRange b) {
+  if (!a.known || !b.known || a.base || b.base) return opaque(inst);
+  int64_t low = INT64_MAX, high = INT64_MIN, ends[2][2] = {{a.low, a.high}, {b.low, b.high}};
+  for (int i = 0; i < 4; i++) {
+    int64_t corner;
+    if (__builtin_mul_overflow(ends[0][i & 1], ends[1][i >> 1], &corner)) return opaque(inst);
+    low = min_i64(low, corner);
+    high = max_i64(high, corner);
+  }
+  return constant(inst, low, high);
+}
+
+/* a // c, a % c, a & c by a positive constant. */
+static IndexRange reduced(const IrInst *inst, IndexRange a, IndexRange by) {
+  if (!by.known || by.base || by.low != by.high || by.low < 0) return opaque(inst);
+  int64_t c = by.low;
+  if (inst->op == IR_BAND)
+    return constant(inst, 0, !a.base && a.known && a.low >= 0 ? min_i64(a.high, c) : c);
+  if (c == 0) return opaque(inst);
+  bool is_constant = a.known && !a.base;
+  if (inst->op == IR_FLOORDIV)
+    return is_constant ? constant(inst, floor_div(a.low, c), floor_div(a.high, c)) : opaque(inst);
+  return is_constant && a.low >= 0 && a.high < c ? a : constant(inst, 0, c - 1);
+}
+
+static IndexRange clamped(const IrInst *inst, IndexRange a, IndexRange b) {
+  int64_t a_low, a_high, b_low, b_high;
+  if (!interval(inst, a, &a_low, &a_high) || !interval(inst, b, &b_low, &b_high))
+    return opaque(inst);
+  if (inst->op == IR_MIN) return constant(inst, min_i64(a_low, b_low), min_i64(a_high, b_high));
+  return constant(inst, max_i64(a_low, b_low), max_i64(a_high, b_high));
+}
+
+static IndexRange joined(const IrInst *inst, IndexRange a, IndexRange b) {
+  if (!a.known || !b.known || a.base != b.base) return opaque(inst);
+  a.low = min_i64(a.low, b.low);
+  a.high = max_i64(a.high, b.high);
+  return a;
+}
+
+static IndexRange converted(const IrInst *inst, IndexRange a) {
+  Type from = inst->operands[0]->type;
+  if (type_is_bool(from)) return constant(inst, 0, 1);
+  if (!a.known) return opaque(inst);
+  if (!a.base) return constant(inst, a.low, a.high);
+  bool widens = type_bits(inst->type) > type_bits(from) &&
+                (type_is_signed(inst->type) || type_is_unsigned(from));
+  if (!widens || a.low || a.high) return opaque(inst); /* the sum may have wrapped in `from` */
+  a.bits = type_bits(inst->type);
+  return a;
+}
+
+/* Does a loop from base + a to base + b stay within these bounds? If a <= b it does: if only one of
+ * the two sums wraps, the loop does not run at all. Otherwise a sum that wraps may let it run over
+ * any values. */
+static bool spans_hold(IndexRange begin, IndexRange last, int64_t step) {
+  return !begin.base || (step > 0 ? begin.high <= last.low : begin.low >= last.high);
+}
+
+/* The index of a numeric `for` with a constant step, between its begin and its last. */
+static IndexRange loop_index(const IrInst *param, int *budget) {
+  const IrInst *loop = param->region ? param->region->owner : NULL;
+  int64_t step;
+  if (!loop || loop->op != IR_FOR || !ir_is_const(loop->operands[2], &step) || step == 0)
+    return opaque(param);
+  IndexRange begin = visit(loop->operands[0], budget), last = visit(loop->operands[1], budget);
+  if (!begin.known || !last.known || begin.base != last.base || !spans_hold(begin, last, step))
+    return opaque(param);
+  IndexRange r = begin;
+  r.low = step > 0 ? begin.low : last.low;
+  /* if the last index is lower, the loop does not run */
+  r.high = max_i64(step > 0 ? last.high : begin.high, r.low);
+  return r;
+}
+
+static IndexRange visit(const IrInst *inst, int *budget) {
+  if (!type_is_integer(inst->type) || --*budget < 0) return opaque(inst);
+  switch (inst->op) {
+  case IR_CONST: return constant(inst, inst->imm, inst->imm);
+  case IR_PARAM: return loop_index(inst, budget);
+  case IR_CONVERT: return converted(inst, visit(inst->operands[0], budget));
+  case IR_SELECT:
+    return joined(inst, visit(inst->operands[1], budget), visit(inst->operands[2], budget));
+  case IR_ADD:
+  case IR_SUB:
+  case IR_MUL:
+  case IR_FLOORDIV:
+  case IR_MOD:
+  case IR_BAND:
+  case IR_MIN:
+  case IR_MAX: break;
+  default: return opaque(inst);
+  }
+  IndexRange a = visit(inst->operands[0], budget), b = visit(inst->operands[1], budget);
+  switch (inst->op) {
+  case IR_ADD: return sum(inst, a, b, false);
+  case IR_SUB: return sum(inst, a, b, true);
+  case IR_MUL: return product(inst, a, b);
+  case IR_MIN:
+  case IR_MAX: return clamped(inst, a, b);
+  case IR_BAND: return b.base || !b.known ? reduced(inst, b, a) : reduced(inst, a, b);
+  default: return reduced(inst, a, b);
+  }
+}
+
+IndexRange ranges_of(const IrInst *index) {
+  int budget = MAX_VISITS;
+  return visit(index, &budget);
+}
+
+int ranges_param(const IrRegion *region, const IrInst *base) {
+  return base && base->op == IR_PARAM && base->region == region ? (int)base->imm : -1;
+}
+
+int ranges_exact_param(const IrRegion *region, const IndexRange *range) {
+  return range->known && range->low == range->high ? ranges_param(region, range->base) : -1;
+}
+
+/* An index in 0 .. size - 1 and the base are both values of the type; so the sum equals the index
+ * if no other number in the sum's range has the same low bits. */
+bool ranges_hold_below(const IndexRange *range, int64_t size) {
+  if (range->bits >= 64 || !range->base) return true;
+  int64_t half = (int64_t)1 << (range->bits - 1);
+  return size <= half && size - 1 - range->low < half;
+}

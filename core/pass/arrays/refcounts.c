@@ -1,0 +1,517 @@
+/* refcounts.c - removes redundant reference counting: an ACQUIRE, and the RELEASEs that end it,
+ * where something else holds the array throughout.
+ *
+ *     acquire %g %a         H       one rule for all shapes: on every path from H, a block of D,
+ *     if c { .. release %g  D       whose first release is that of %g, comes before any other
+ *     } else { .. release %g } D    release; and H dominates D and S, the blocks between
+ *
+ * S is the set of blocks reachable from H without entering D. The pair is removed if H is in
+ * neither set; if in S, in H after the acquire, and in D before its release nothing is released (by
+ * a RELEASE, or a call that overwrites arrays held by arrays) and nothing else uses %g; and if no
+ * block of S and D has a predecessor outside of S and H. The end of a function releases its guards,
+ * so paths that end there, or by a failure, need no release of their own: the guard is empty then.
+ * After a first attempt, releases move to the end of their block, as far as their guards allow, so
+ * that a block's releases follow all uses in it; then the pass tries again.
+ *
+ * Other holders are the caller (of an argument), or a guard of this function that is not released
+ * meanwhile. An array that was read from another array's memory is held by that array: in the host
+ * region, and in tasks that overwrite no such elements, where nothing else changes it; elsewhere if
+ * the other array is private, that is, visible to this function only. Functions that it calls do
+ * not change a private array, so they do not end the references that it holds.
+ * The caller keeps its references until the function ends, so a guard that only ever holds such
+ * arrays is redundant, whatever is released meanwhile.
+ * Shapes in the note: a diamond has one D in another block, a fanout several; a raise has paths
+ * that fail or end.
+ *
+ * needs: tasks     keeps: all else */
+#include "pass/pass.h"
+
+#include "ir/task.h"
+#include "pass/arrays/refcounts.h"
+
+typedef struct Block Block;
+typedef VEC(Block *) Blocks;
+struct Block {
+  Blocks next, before;
+  VEC(IrInst *) events; /* ops that count, and calls that release; in order */
+  IrInst *end;          /* releases may be inserted before it; NULL: at the end of `region` */
+  IrRegion *region;
+  bool is_exit;   /* the function ends here */
+  bool fails;     /* a FAULT */
+  int seen, in_d; /* number of the last acquire that visited it, or had it in D */
+};
+
+typedef struct Loop {
+  Block *again, *leave;
+} Loop;
+
+typedef struct Counts {
+  IrKernel *kernel;
+  Scratch *scratch;
+  Blocks blocks;
+  VEC(Loop) loops;
+  bool is_quiet; /* no other thread changes the arrays that arrays hold */
+  bool is_task;
+  bool *keeps;       /* by function: calls of it release nothing that the caller holds */
+  bool *is_parallel; /* by function: tasks call it */
+  bool from_private; /* the current acquire is of an element of a private array */
+  int number;        /* of the current acquire */
+  /* acquires of the kernel; removed ones by shape: block, diamond, fanout, raise, held by the
+   * caller, handed over */
+  int before, removed[6];
+} Counts;
+
+/* -- effects of an inst ------------------------------------------------------------------------ */
+
+static bool is_mutator(const IrInst *inst) {
+  return ir_is_call(inst, RT_ARRAY_EXCHANGE) || ir_is_call(inst, RT_ARRAY_POP) ||
+         ir_is_call(inst, RT_ARRAY_CLEAR);
+}
+
+/* May the inst end the other holder's reference to the current array? */
+static bool releases(const Counts *c, const IrInst *inst) {
+  switch (inst->op) {
+  case IR_RELEASE:
+  case IR_DISOWN:
+  case IR_RUN: return true;
+  case IR_INVOKE: return !c->keeps[inst->imm] && !c->from_private;
+  default: return is_mutator(inst);
+  }
+}
+
+static bool touches(const IrInst *inst, const IrInst *guard) {
+  return (ir_is_count(inst->op) && inst->operands[0] == guard) ||
+         (inst->op == IR_MOVE && inst->operands[1] == guard) || inst->op == IR_INVOKE;
+}
+
+/* An INVOKE stores its results into the guards among its operands. */
+bool counts_uses_guard(const IrInst *inst, const IrInst *guard) {
+  if (inst->op != IR_INVOKE) return touches(inst, guard);
+  for (int i = 0; i < inst->operand_count; i++)
+    if (inst->operands[i] == guard) return true;
+  return false;
+}
+
+static bool overwrites_none(void *data, IrInst *inst) {
+  const Counts *c = data;
+  return !is_mutator(inst) && (inst->op != IR_INVOKE || c->keeps[inst->imm]);
+}
+
+/* A function releases its own references; it can end its caller's only by overwriting or removing
+ * elements of arrays. */
+static void find_keepers(Counts *c) {
+  int count = c->kernel->functions.count;
+  bool changes = true;
+  c->keeps = scratch_array(c->scratch, bool, count);
+  for (int i = 0; i < count; i++) c->keeps[i] = true;
+  while (changes) {
+    changes = false;
+    for (int i = 0; i < count; i++) {
+      IrRegion *body = c->kernel->functions.items[i]->body;
+      if (!c->keeps[i] || ir_walk(body, overwrites_none, c)) continue;
+      c->keeps[i] = false;
+      changes = true;
+    }
+  }
+}
+
+typedef struct Callers {
+  const IrKernel *kernel;
+  bool *is_parallel;
+} Callers;
+
+static bool note_call(void *data, IrInst *inst) {
+  Callers *c = data;
+  if (inst->op != IR_INVOKE || c->is_parallel[inst->imm]) return true;
+  c->is_parallel[inst->imm] = true;
+  return ir_walk(c->kernel->functions.items[inst->imm]->body, note_call, c);
+}
+
+bool *counts_find_parallel(Scratch *scratch, const IrKernel *kernel) {
+  Callers c = {kernel, scratch_array(scratch, bool, kernel->functions.count)};
+  for (int i = 0; i < kernel->functions.count; i++) c.is_parallel[i] = false;
+  for (int i = 0; i < kernel->tasks.count; i++)
+    ir_walk(kernel->tasks.items[i]->body, note_call, &c);
+  return c.is_parallel;
+}
+
+/* -- blocks ------------------------------------------------------------------------------------ */
+
+static Block *new_block(Counts *c, IrRegion *region) {
+  Block *block = scratch_new(c->scratch, Block);
+  *block = (Block){.region = region};
+  vec_push(c->scratch, &c->blocks, block);
+  return block;
+}
+
+static void link(Counts *c, Block *from, Block *to) {
+  if (!from) return;
+  vec_push(c->scratch, &from->next, to);
+  vec_push(c->scratch, &to->before, from);
+}
+
+static Block *add_region(Counts *c, Block *at, IrRegion *region);
+
+static Block *begin(Counts *c, Block *from, IrRegion *region) {
+  Block *block = new_block(c, region);
+  link(c, from, block);
+  return block;
+}
+
+static Block *add_if(Counts *c, Block *at, IrInst *inst) {
+  Block *after = new_block(c, inst->region);
+  for (int i = 0; i < 2; i++)
+    link(c, add_region(c, begin(c, at, inst->regions[i]), inst->regions[i]), after);
+  return after;
+}
+
+/* Adds any op with a region that may run any number of times. */
+static Block *add_loop(Counts *c, Block *at, IrInst *inst) {
+  Block *again = begin(c, at, inst->regions[0]), *after = new_block(c, inst->region);
+  bool is_endless = inst->op == IR_LOOP;
+  again->end = inst->regions[0]->first;
+  vec_push(c->scratch, &c->loops, ((Loop){again, after}));
+  link(c, add_region(c, begin(c, again, inst->regions[0]), inst->regions[0]), again);
+  c->loops.count--;
+  if (!is_endless) link(c, again, after);
+  return after;
+}
+
+static bool is_event(const Counts *c, const IrInst *inst) {
+  return ir_is_count(inst->op) || inst->op == IR_INVOKE || releases(c, inst);
+}
+
+/* Returns NULL: no block follows. */
+static Block *add_exit(Counts *c, Block *at, IrInst *inst) {
+  int levels = c->loops.count - 1 - (int)inst->imm;
+  at->end = inst;
+  if (inst->op == IR_RETURN || levels < 0) at->is_exit = true;
+  else
+    link(c, at, inst->op == IR_BREAK ? c->loops.items[levels].leave : c->loops.items[levels].again);
+  return NULL;
+}
+
+static Block *add_region(Counts *c, Block *at, IrRegion *region) {
+  for (IrInst *inst = region->first; inst && at; inst = inst->next) {
+    if (ir_effects(inst) & IR_EXIT) return add_exit(c, at, inst);
+    if (inst->op == IR_FAULT) {
+      at->end = inst;
+      at->fails = true;
+      return NULL;
+    }
+    if (is_event(c, inst)) vec_push(c->scratch, &at->events, inst);
+    if (!inst->regions[0]) continue;
+    at->end = inst;
+    at = inst->op == IR_IF ? add_if(c, at, inst) : add_loop(c, at, inst);
+    at->region = region;
+  }
+  return at;
+}
+
+/* -- releases at the end of their block -------------------------------------------------------- */
+
+static bool may_wait(const Block *block, int k) {
+  const IrInst *guard = block->events.items[k]->operands[0];
+  for (int i = k + 1; i < block->events.count; i++)
+    if (counts_uses_guard(block->events.items[i], guard)) return false;
+  return true;
+}
+
+static void move_to_end(Block *block, IrInst *inst) {
+  IrRegion *region = inst->region;
+  if (inst->next == block->end) return;
+  ir_remove(inst);
+  inst->next = inst->previous = NULL;
+  if (block->end) ir_insert_before(block->end, inst);
+  else ir_region_append(region, inst);
+}
+
+static void order(Counts *c, Block *block) {
+  VEC(IrInst *) first = {0}, last = {0};
+  for (int k = 0; k < block->events.count; k++) {
+    IrInst *inst = block->events.items[k];
+    bool waits = inst->op == IR_RELEASE && may_wait(block, k) &&
+                 (!block->end || block->end->region == inst->region);
+    if (waits) vec_push(c->scratch, &last, inst);
+    else vec_push(c->scratch, &first, inst);
+  }
+  for (int k = 0; k < last.count; k++) move_to_end(block, last.items[k]);
+  block->events.count = 0;
+  for (int k = 0; k < first.count; k++) vec_push(c->scratch, &block->events, first.items[k]);
+  for (int k = 0; k < last.count; k++) vec_push(c->scratch, &block->events, last.items[k]);
+}
+
+/* -- other holders ----------------------------------------------------------------------------- */
+
+typedef struct Use {
+  const IrInst *array;
+} Use;
+
+/* Does the use keep the array's address, and those of its elements, inside this function? */
+static bool is_kept(void *data, IrInst *inst) {
+  const IrInst *array = ((Use *)data)->array;
+  for (int i = 0; i < inst->operand_count; i++) {
+    if (inst->operands[i] != array) continue;
+    bool gets_out = ir_is_call(inst, RT_ARRAY_EXCHANGE) || ir_is_call(inst, RT_ARRAY_SLICE);
+    bool is_own =
+        ir_is_count(inst->op) || (inst->op == IR_CALL && inst->entry >= RT_ARRAY_NEW && !gets_out);
+    if (!is_own) return false;
+  }
+  return true;
+}
+
+bool counts_is_private(const IrInst *array) {
+  if (!ir_is_call(array, RT_ARRAY_NEW)) return false;
+  const IrRegion *region = array->region;
+  while (region->owner) region = region->owner->region;
+  return ir_walk((IrRegion *)region, is_kept, &(Use){array});
+}
+
+bool counts_reaches(const IrInst *inst) {
+  switch (ir_is_array_call(inst) ? inst->entry : RT_ARRAY_NEW) {
+  case RT_ARRAY_READ:
+  case RT_ARRAY_AT:
+  case RT_ARRAY_APPEND:
+  case RT_ARRAY_POP:
+  case RT_ARRAY_CLEAR: return !counts_is_private(inst->operands[0]);
+  default: return false;
+  }
+}
+
+static bool note_use(void *data, IrInst *inst) {
+  CountsUse *use = data;
+  use->any |= ir_is_array_call(inst) || ir_is_count(inst->op);
+  use->elements |= counts_reaches(inst);
+  return true;
+}
+
+CountsUse counts_use(const IrKernel *kernel, IrRegion *body) {
+  CountsUse use = {0};
+  ir_walk_called(kernel, body, note_use, &use);
+  return use;
+}
+
+static bool is_of_private(const IrInst *array) {
+  if (array->op != IR_MEM_LOAD) return false;
+  const IrInst *at = ir_before_offsets(array->operands[0]);
+  return ir_is_call(at, RT_ARRAY_READ) && counts_is_private(at->operands[0]);
+}
+
+static bool is_held(const Counts *c, const IrInst *array) {
+  switch (array->op) {
+  case IR_ARG:
+  case IR_PARAM:
+  case IR_FRAME_GET:
+  case IR_GET: return true;
+  case IR_CALL: return true; /* a call that makes an array, for a guard of this function */
+  case IR_SELECT: return is_held(c, array->operands[1]) && is_held(c, array->operands[2]);
+  case IR_MEM_LOAD: return c->is_quiet || is_of_private(array);
+  default: return false;
+  }
+}
+
+static void drop_event(Block *block, int k) {
+  ir_delete(block->events.items[k]);
+  for (int i = k + 1; i < block->events.count; i++)
+    block->events.items[i - 1] = block->events.items[i];
+  block->events.count--;
+}
+
+/* -- references of the caller ------------------------------------------------------------------ */
+
+static bool is_callers(const Counts *c, const IrInst *array) {
+  return array->op == IR_ARG || array->op == IR_PARAM || (array->op == IR_FRAME_GET && c->is_task);
+}
+
+/* Is `inst` redundant for a guard that only holds arrays of the caller? */
+static bool is_needless(const Counts *c, const IrInst *inst, const IrInst *guard) {
+  if (!counts_uses_guard(inst, guard)) return true;
+  return inst->op == IR_RELEASE || (inst->op == IR_ACQUIRE && is_callers(c, inst->operands[1]));
+}
+
+static bool holds_callers_alone(const Counts *c, const IrInst *guard) {
+  for (int b = 0; b < c->blocks.count; b++) {
+    const Block *block = c->blocks.items[b];
+    for (int k = 0; k < block->events.count; k++)
+      if (!is_needless(c, block->events.items[k], guard)) return false;
+  }
+  return true;
+}
+
+static bool drop_guard(Counts *c, const IrInst *guard) {
+  for (int b = 0; b < c->blocks.count; b++) {
+    Block *block = c->blocks.items[b];
+    for (int k = 0; k < block->events.count; k++) {
+      if (!counts_uses_guard(block->events.items[k], guard)) continue;
+      c->removed[4] += block->events.items[k]->op == IR_ACQUIRE;
+      drop_event(block, k--);
+    }
+  }
+  return true;
+}
+
+static bool prune_callers(Counts *c) {
+  for (int b = 0; b < c->blocks.count; b++) {
+    const Block *block = c->blocks.items[b];
+    for (int k = 0; k < block->events.count; k++) {
+      const IrInst *inst = block->events.items[k];
+      if (inst->op == IR_ACQUIRE && is_callers(c, inst->operands[1]) &&
+          holds_callers_alone(c, inst->operands[0]))
+        return drop_guard(c, inst->operands[0]);
+    }
+  }
+  return false;
+}
+
+/* -- the rule ---------------------------------------------------------------------------------- */
+
+/* The first event of the block, from `first` on, that releases anything or uses the guard; the
+ * number of events if there is none. */
+static int next_matter(const Counts *c, const Block *block, int first, const IrInst *guard) {
+  int k = first;
+  while (k < block->events.count && !releases(c, block->events.items[k]) &&
+         !counts_uses_guard(block->events.items[k], guard))
+    k++;
+  return k;
+}
+
+static bool is_release_of(const Block *block, int k, const IrInst *guard) {
+  return k < block->events.count && block->events.items[k]->op == IR_RELEASE &&
+         block->events.items[k]->operands[0] == guard;
+}
+
+/* Releases at the end of a block may be reordered, so the guard's own may count as the first. */
+static int find_in_block(const Counts *c, const Block *block, int first, const IrInst *guard) {
+  int k = next_matter(c, block, first, guard);
+  while (k < block->events.count && block->events.items[k]->op == IR_RELEASE) {
+    if (is_release_of(block, k, guard)) return k;
+    k++;
+  }
+  return -1;
+}
+
+typedef struct Way {
+  Blocks between, ends;
+  bool may_exit, is_good;
+} Way;
+
+static void follow(Counts *c, Way *way, Block *block, const Block *head, const IrInst *guard) {
+  if (!way->is_good || block->seen == c->number) return;
+  block->seen = c->number;
+  if (block == head) {
+    way->is_good = false;
+    return;
+  }
+  int k = find_in_block(c, block, 0, guard);
+  if (k >= 0) {
+    block->in_d = c->number;
+    vec_push(c->scratch, &way->ends, block);
+    return;
+  }
+  vec_push(c->scratch, &way->between, block);
+  if (next_matter(c, block, 0, guard) < block->events.count) way->is_good = false;
+  way->may_exit |= block->is_exit || block->fails || !block->next.count;
+  for (int i = 0; i < block->next.count; i++) follow(c, way, block->next.items[i], head, guard);
+}
+
+static bool comes_from(const Counts *c, const Blocks *blocks, const Block *head) {
+  for (int i = 0; i < blocks->count; i++)
+    for (int k = 0; k < blocks->items[i]->before.count; k++) {
+      const Block *from = blocks->items[i]->before.items[k];
+      if (from != head && (from->seen != c->number || from->in_d == c->number)) return false;
+    }
+  return true;
+}
+
+static bool prune_region(Counts *c, Block *head, int k) {
+  IrInst *acquire = head->events.items[k], *guard = acquire->operands[0];
+  Way way = {.is_good = next_matter(c, head, k + 1, guard) == head->events.count};
+  c->number++;
+  for (int i = 0; i < head->next.count; i++) follow(c, &way, head->next.items[i], head, guard);
+  if (!way.is_good || !comes_from(c, &way.between, head) || !comes_from(c, &way.ends, head))
+    return false;
+  int shape = way.may_exit || head->is_exit ? 3 : way.ends.count > 1 ? 2 : 1;
+  for (int i = 0; i < way.ends.count; i++)
+    drop_event(way.ends.items[i], find_in_block(c, way.ends.items[i], 0, guard));
+  drop_event(head, k);
+  c->removed[shape]++;
+  return true;
+}
+
+static bool prune_block(Counts *c, Block *block, int k) {
+  int end = find_in_block(c, block, k + 1, block->events.items[k]->operands[0]);
+  if (end < 0) return false;
+  drop_event(block, end);
+  drop_event(block, k);
+  c->removed[0]++;
+  return true;
+}
+
+static bool prune(Counts *c) {
+  bool changed = false;
+  for (int b = 0; b < c->blocks.count; b++)
+    for (int k = 0; k < c->blocks.items[b]->events.count; k++) {
+      Block *block = c->blocks.items[b];
+      const IrInst *inst = block->events.items[k];
+      if (inst->op != IR_ACQUIRE || !is_held(c, inst->operands[1])) continue;
+      c->from_private = is_of_private(inst->operands[1]);
+      if (!prune_block(c, block, k) && !prune_region(c, block, k)) continue;
+      changed = true;
+      k--;
+    }
+  return changed;
+}
+
+/* -- the pass ---------------------------------------------------------------------------------- */
+
+static bool count_inst(void *data, IrInst *inst) {
+  *(int *)data += inst->op == IR_ACQUIRE;
+  return true;
+}
+
+static void prune_function(Counts *c, IrRegion *body, bool is_task, bool is_quiet) {
+  int count = 0;
+  ir_walk(body, count_inst, &count);
+  if (!count) return;
+  c->before += count;
+  c->blocks.count = c->loops.count = 0;
+  c->is_task = is_task;
+  c->is_quiet = is_quiet;
+  c->from_private = false;
+  add_region(c, new_block(c, body), body);
+  while (prune(c)) {}
+  for (int b = 0; b < c->blocks.count; b++) order(c, c->blocks.items[b]);
+  do
+    while (prune(c)) {}
+  while (prune_callers(c));
+  c->removed[5] += counts_hand_over(c->scratch, c->kernel, body);
+}
+
+static void note(const Counts *c) {
+  const int *of = c->removed, removed = of[0] + of[1] + of[2] + of[3] + of[4] + of[5];
+  if (!c->before) return;
+  const IrInst *first = c->kernel->body->first;
+  while (first && !first->line) first = first->next;
+  ir_note(c->kernel, first ? first->line : 1,
+          "%d of %d references are not counted, with what releases them: per block %d, diamond %d, "
+          "fanout %d, with ends %d, held by the caller %d, handed over %d",
+          removed, c->before, of[0], of[1], of[2], of[3], of[4], of[5]);
+}
+
+bool pass_refcounts(PassContext *ctx, IrKernel *kernel, Error *err) {
+  Counts c = {.kernel = kernel, .scratch = ctx->scratch};
+  find_keepers(&c);
+  c.is_parallel = counts_find_parallel(ctx->scratch, kernel);
+  prune_function(&c, kernel->body, false, true);
+  bool is_quiet = true;
+  for (int i = 0; i < kernel->tasks.count; i++) {
+    IrRegion *body = kernel->tasks.items[i]->body;
+    bool keeps = ir_walk(body, overwrites_none, &c);
+    prune_function(&c, body, true, keeps);
+    is_quiet &= keeps;
+  }
+  for (int i = 0; i < kernel->functions.count; i++)
+    prune_function(&c, kernel->functions.items[i]->body, false, is_quiet || !c.is_parallel[i]);
+  note(&c);
+  return true;
+}

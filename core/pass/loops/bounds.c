@@ -1,0 +1,325 @@
+/* bounds.c - bounds check elimination: marks places that are proven inside their shape.
+ *
+ * A body's index has known limits if the loop's bounds are constants, or if the loop visits cells
+ * of a level; then index + range is compared with the shape at compile time. If the bounds are
+ * known only at run time, a task over a range gets a second body instead: in the *interior* box
+ * every place of the form index + constant is inside, so code generation runs checked | interior |
+ * checked pieces.
+ *
+ *     begin ...... interior_begin ============ interior_end ...... end
+ *        body              interior                    body
+ *
+ * An axis of the box that is not limited reaches from INT64_MIN to INT64_MAX. An extent of an array
+ * is known only at launch: such an end is a limit of the task, in a slot of the frame. A loop that
+ * ends at the extent itself needs no limit. Comparisons of indices that the interior decides become
+ * constants there: guards.h. Sets PLACE.inside, task->interior, task->limits. */
+#include "base/bits.h"
+#include "pass/address/address.h"
+#include "pass/analysis/effects.h"
+#include "pass/loops/guards.h"
+#include "pass/analysis/limits.h"
+#include "pass/loops/moved.h"
+#include "pass/rewrite.h"
+
+enum {
+  LARGEST_COPY = 2000, /* insts; a larger body is not copied */
+  MAX_LIMITS = 16,
+  MAX_MOVED = 64 /* indices moved by different values */
+};
+
+typedef struct Box {
+  int64_t begin[SNODE_MAX_AXES], end[SNODE_MAX_AXES];
+  bool reaches_above[SNODE_MAX_AXES]; /* some index is larger than the loop's */
+  int limit_count;
+  IrLimit limits[MAX_LIMITS];
+  int moved_count;
+  Moved moved[MAX_MOVED];
+} Box;
+
+typedef struct Bounds {
+  IrKernel *kernel;
+  IrTask *task; /* NULL: the host region */
+  const IrRegion *body;
+  const Effects *effects;
+  Limits limits[SNODE_MAX_AXES];
+  Box box;
+  VEC(IrInst *) provable; /* places that are inside in the box */
+  VEC(IndexGuard) guards; /* comparisons that the box decides */
+  VEC(int) guard_slots;   /* slots of the values that they compare with */
+  int number;             /* of the task */
+  bool saves;             /* for some place the check is a relevant part of the cost */
+  bool chooses;           /* some index is selected by a comparison */
+} Bounds;
+
+/* -- one index, one place ---------------------------------------------------------------------- */
+
+static bool index_is_inside(const Bounds *b, const IndexRange *range, int64_t size) {
+  if (size == 0) return true; /* unbounded */
+  if (!range->known) return false;
+  if (!range->base) return range->low >= 0 && range->high < size;
+  int param = ranges_param(b->body, range->base);
+  return param >= 0 && limits_hold_below(&b->limits[param], range, size);
+}
+
+static const SNode *node_of(const Bounds *b, const IrInst *place) {
+  return b->kernel->fields.items[place->field].node;
+}
+
+/* The place's array; NULL if it is in a tree. */
+static const IrArray *array_of(const Bounds *b, const IrInst *place) {
+  int array = b->kernel->fields.items[place->field].array;
+  return array < 0 ? NULL : &b->kernel->arrays.items[array];
+}
+
+/* Is the index inside an extent that is unknown here? Extents have a lower bound, mostly 1; or the
+ * loop may end at this very extent. */
+static bool extent_holds(const Bounds *b, const IndexRange *range, const IrArray *array, int axis) {
+  if (!range->known) return false;
+  if (!range->base) return range->low == 0 && range->high == 0 && address_least(array) > 0;
+  int param = ranges_param(b->body, range->base);
+  return param >= 0 && limits_hold_in_array(&b->limits[param], range, array, axis);
+}
+
+static bool axis_is_inside(const Bounds *b, const EffectPlace *place, int axis) {
+  const IrArray *array = array_of(b, place->inst);
+  const IndexRange *range = &place->index[axis];
+  return array ? extent_holds(b, range, array, axis)
+               : index_is_inside(b, range, node_of(b, place->inst)->shape[axis]);
+}
+
+static bool is_inside(const Bounds *b, const EffectPlace *place) {
+  for (int axis = 0; axis < place->inst->operand_count; axis++)
+    if (!axis_is_inside(b, place, axis)) return false;
+  return true;
+}
+
+static void mark_inside(const Bounds *b) {
+  for (int i = 0; i < b->effects->places.count; i++) {
+    const EffectPlace *place = b->effects->places.items[i];
+    if (!place->index || place->function != b->body || place->is_called || place->inst->inside)
+      continue;
+    place->inst->inside = b->kernel->unchecked || is_inside(b, place);
+  }
+}
+
+/* -- the interior ------------------------------------------------------------------------------ */
+
+/* Ends the box where the index reaches the extent; param -1: the index is a constant. False if the
+ * box has no room for another limit. */
+static bool limit(int param, int64_t high, int slot, Type type, Box *box) {
+  if (high < INT32_MIN || high > INT32_MAX) return false;
+  for (int i = 0; i < box->limit_count; i++) {
+    IrLimit *known = &box->limits[i];
+    if (known->axis != param || known->slot != slot) continue;
+    known->less = (int32_t)max_i64(known->less, high);
+    return true;
+  }
+  if (box->limit_count == MAX_LIMITS) return false;
+  box->limits[box->limit_count++] =
+      (IrLimit){.axis = param, .slot = slot, .less = (int32_t)high, .type = type};
+  return true;
+}
+
+static bool limit_by_extent(int param, int64_t high, const IrArray *array, int axis, Box *box) {
+  return limit(param, high, array->extents + axis, address_extent_type(array), box);
+}
+
+static bool is_same_move(const Moved *a, const Moved *b) {
+  return a->param == b->param && a->by == b->by && a->subtracts == b->subtracts &&
+         a->low == b->low && a->high == b->high && a->size == b->size && a->array == b->array &&
+         a->axis == b->axis;
+}
+
+/* Lets launch values limit the box (moved.h). False: it is not such an index, or there is no
+ * room. */
+static bool move(const Bounds *b, const IndexRange *range, int64_t size, const IrArray *array,
+                 int axis, Box *box) {
+  Moved moved;
+  if (!type_is(b->task->index, TYPE_I32) || !moved_read(b->body, range, &moved)) return false;
+  moved.size = size;
+  moved.array = array;
+  moved.axis = array ? axis : 0;
+  for (int i = 0; i < box->moved_count; i++)
+    if (is_same_move(&box->moved[i], &moved)) return true;
+  if (box->moved_count == MAX_MOVED) return false;
+  box->moved[box->moved_count++] = moved;
+  return true;
+}
+
+/* Narrows the box so that the index is inside; false if no box can. */
+static bool narrow_axis(const Bounds *b, const EffectPlace *place, int axis,
+                        const IndexRange *range, Box *box) {
+  const IrArray *array = array_of(b, place->inst);
+  int64_t size = array ? address_most(array) : node_of(b, place->inst)->shape[axis];
+  int param = range->known ? ranges_param(b->body, range->base) : -1;
+  if (array && range->known && !range->base)
+    return range->low >= 0 && limit_by_extent(-1, range->high, array, axis, box);
+  if (param < 0) return move(b, range, size, array, axis, box);
+  if (!ranges_hold_below(range, size)) return false;
+  box->begin[param] = max_i64(box->begin[param], -range->low);
+  box->reaches_above[param] |= range->high > 0;
+  if (array) return limit_by_extent(param, range->high, array, axis, box);
+  box->end[param] = min_i64(box->end[param], size - range->high);
+  return box->begin[param] < box->end[param];
+}
+
+/* Is it the index of a serial loop in the body? Those are left to `hoist_checks`. */
+static bool is_inner_index(const Bounds *b, const IndexRange *range) {
+  return range->known && range->base && range->base->op == IR_PARAM &&
+         ranges_param(b->body, range->base) < 0;
+}
+
+static bool is_same_box(const Box *a, const Box *b) {
+  if (memcmp(a->begin, b->begin, sizeof a->begin) || memcmp(a->end, b->end, sizeof a->end) ||
+      a->limit_count != b->limit_count || a->moved_count != b->moved_count)
+    return false;
+  for (int i = 0; i < a->limit_count; i++)
+    if (a->limits[i].less != b->limits[i].less) return false;
+  return true;
+}
+
+/* The value of the index well inside the range: `i + 1 >= n ? i + 1 - n : i + 1` is i + 1. */
+static bool find_usual(const Bounds *b, const EffectPlace *place, int axis, IndexRange *range) {
+  const IrInst *index = place->inst->operands[axis];
+  *range = place->index[axis];
+  if (index->op != IR_SELECT) return false;
+  const IrInst *usual = guards_usual(b->body, index, b->limits);
+  if (usual) *range = ranges_of(usual);
+  return usual != NULL;
+}
+
+/* Narrows the box for the place. A place that depends on comparisons is proven in prove_chosen,
+ * after the guards have decided them. */
+static void narrow(Bounds *b, const EffectPlace *place) {
+  Box box = b->box;
+  bool is_proven = true;
+  for (int axis = 0; axis < place->inst->operand_count; axis++) {
+    IndexRange range;
+    if (axis_is_inside(b, place, axis)) continue;
+    bool is_chosen = find_usual(b, place, axis, &range);
+    b->chooses |= is_chosen;
+    is_proven &= !is_chosen;
+    if (narrow_axis(b, place, axis, &range, &box)) continue;
+    if (!is_inner_index(b, &range)) return;
+    is_proven = false;
+  }
+  bool is_narrower = !is_same_box(&box, &b->box);
+  b->box = box;
+  if (is_proven) vec_push(b->kernel->scratch, &b->provable, place->inst);
+  else if (!is_narrower) return;
+  /* next to a look-up of slots, the cost of a check is negligible */
+  const SNode *node = node_of(b, place->inst);
+  b->saves |= !node || snode_node_level(node) == NULL;
+}
+
+/* Is the value an end of the loop, or of the places next to its index? Any other value would only
+ * make the interior smaller. */
+static bool is_at_end(const Bounds *b, const IndexGuard *guard) {
+  bool is_own_end =
+      guard->with->op == IR_FRAME_GET && b->limits[guard->param].end == (int)guard->with->imm;
+  IrOp op = guard->compare->op;
+  bool is_order = op != IR_EQ && op != IR_NE;
+  return is_own_end || (is_order && (guard->less > 0 || b->box.reaches_above[guard->param]));
+}
+
+static bool note_guard(void *data, IrInst *inst) {
+  Bounds *b = data;
+  IndexGuard guard;
+  if (!guards_read(b->body, inst, &guard) || !is_at_end(b, &guard)) return true;
+  int slot = -1;
+  for (int i = 0; i < b->guards.count; i++)
+    if (b->guards.items[i].with == guard.with) slot = b->guard_slots.items[i];
+  if (slot < 0 && b->box.limit_count == MAX_LIMITS) return true;
+  if (slot < 0) slot = guards_slot(b->kernel, b->number, guard.with);
+  if (!limit(guard.param, guard.less, slot, TYPE(I64), &b->box)) return true;
+  b->box.begin[guard.param] = max_i64(b->box.begin[guard.param], -((int64_t)1 << 30));
+  vec_push(b->kernel->scratch, &b->guards, guard);
+  vec_push(b->kernel->scratch, &b->guard_slots, slot);
+  return true;
+}
+
+static bool is_in_interior(const Bounds *b, const IrInst *place, int axis) {
+  const IrArray *array = array_of(b, place);
+  IndexRange range = ranges_of(place->operands[axis]);
+  int64_t size = array ? address_most(array) : node_of(b, place)->shape[axis];
+  int param = range.known ? ranges_param(b->task->interior, range.base) : -1;
+  if (size == 0) return true;
+  if (range.known && !range.base)
+    return range.low >= 0 && range.high < (array ? address_least(array) : size);
+  if (param < 0) return false;
+  bool is_always = array ? limits_hold_in_array(&b->limits[param], &range, array, axis)
+                         : limits_hold_below(&b->limits[param], &range, size);
+  return is_always || limits_hold_in_interior(b->task, param, &range, size, array, axis);
+}
+
+/* Proves places whose indices were selected by comparisons, which the interior has decided now. */
+static bool prove_chosen(void *data, IrInst *place) {
+  const Bounds *b = data;
+  bool is_all = place->op == IR_PLACE && !place->inside, has_any = false;
+  for (int axis = 0; axis < place->operand_count && is_all; axis++) {
+    int64_t which;
+    IrInst *index = place->operands[axis];
+    for (; index->op == IR_SELECT && ir_is_const(index->operands[0], &which); has_any = true)
+      index = index->operands[which ? 1 : 2];
+    ir_set_operand(place, axis, index);
+    is_all = is_in_interior(b, place, axis);
+  }
+  if (is_all && has_any) place->inside = true;
+  return true;
+}
+
+static void set_interior(Bounds *b, IrInst **copies) {
+  IrTask *task = b->task;
+  for (int i = 0; i < b->provable.count; i++) {
+    IrInst *place = copies[b->provable.items[i]->id];
+    place->inside = true;
+    moved_widen(b->kernel, task->interior, place);
+  }
+  for (int i = 0; i < b->guards.count; i++)
+    guards_become(copies[b->guards.items[i].compare->id], b->guards.items[i].holds);
+  task->has_interior = true;
+  for (int axis = 0; axis < task->axis_count; axis++) {
+    task->interior_begin[axis] = b->box.begin[axis];
+    task->interior_end[axis] = b->box.end[axis];
+  }
+  for (int i = 0; i < b->box.limit_count; i++)
+    vec_push(b->kernel->scratch, &task->limits, b->box.limits[i]);
+  for (int axis = 0; axis < task->axis_count; axis++)
+    moved_limit(b->kernel, b->number, axis, b->box.moved, b->box.moved_count);
+  guards_decide(task);
+  if (b->chooses) ir_walk(task->interior, prove_chosen, b);
+}
+
+static void split(Bounds *b) {
+  IrTask *task = b->task;
+  for (int axis = 0; axis < SNODE_MAX_AXES; axis++)
+    b->box.begin[axis] = INT64_MIN, b->box.end[axis] = INT64_MAX;
+  for (int i = 0; i < b->effects->places.count; i++)
+    if (!b->effects->places.items[i]->inst->inside && !b->effects->places.items[i]->is_called)
+      narrow(b, b->effects->places.items[i]);
+  if (!b->saves || rewrite_count(task->body) > LARGEST_COPY) return;
+  if (type_is(task->index, TYPE_I32)) ir_walk(task->body, note_guard, b);
+  IrInst **copies = scratch_array(b->kernel->scratch, IrInst *, b->kernel->next_id);
+  task->interior = ir_copy_region(b->kernel, task->body, NULL, copies);
+  set_interior(b, copies);
+}
+
+bool pass_bounds(PassContext *ctx, IrKernel *kernel, Error *err) {
+  mark_inside(
+      &(Bounds){.kernel = kernel, .effects = effects_of(ctx, kernel, NULL), .body = kernel->body});
+  for (int i = 0; i < kernel->functions.count; i++) {
+    IrRegion *body = kernel->functions.items[i]->body;
+    Effects *effects = effects_collect(ctx->scratch, kernel, body, NULL);
+    mark_inside(&(Bounds){.kernel = kernel, .effects = effects, .body = body});
+  }
+  for (int i = 0; i < kernel->tasks.count; i++) {
+    IrTask *task = kernel->tasks.items[i];
+    Bounds b = {.kernel = kernel, .task = task, .body = task->body, .number = i};
+    if (task->kind == TASK_LEAVES && !task->cells) continue;
+    b.effects = effects_of(ctx, kernel, task);
+    limits_find(kernel, task, b.limits);
+    mark_inside(&b);
+    if (task->kind == TASK_RANGE && !task->interior && guards_is_run(kernel, i)) split(&b);
+  }
+  return true;
+}

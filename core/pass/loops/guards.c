@@ -1,0 +1,167 @@
+/* guards.c - see guards.h. */
+#include "pass/loops/guards.h"
+
+#include "ir/facts.h"
+#include "pass/analysis/ranges.h"
+#include "pass/rewrite.h"
+
+static const int64_t widest = 1 << 16; /* constants added to an index */
+
+/* -- values of the launch ---------------------------------------------------------------------- */
+
+typedef struct Run {
+  int64_t task;
+  IrInst *inst;
+} Run;
+
+static bool note_run(void *data, IrInst *inst) {
+  Run *run = data;
+  if (inst->op == IR_RUN && inst->imm == run->task) run->inst = inst;
+  return !run->inst;
+}
+
+static IrInst *in_host(IrBuilder *b, const IrInst *inst) {
+  if (inst->op == IR_FRAME_GET) {
+    bool is_arg = inst->imm < b->kernel->args.count;
+    IrInst *value = ir_emit(b, is_arg ? IR_ARG : IR_FRAME_LOAD, inst->type, 0, NULL);
+    value->imm = inst->imm;
+    return value;
+  }
+  IrInst *operands[3];
+  DEBUG_ASSERT(inst->operand_count <= 3, "a value has at most three operands");
+  for (int i = 0; i < inst->operand_count; i++) operands[i] = in_host(b, inst->operands[i]);
+  IrInst *value = ir_emit(b, inst->op, inst->type, inst->operand_count, operands);
+  value->imm = inst->imm;
+  return value;
+}
+
+static IrInst *find_run(const IrKernel *kernel, int number) {
+  Run run = {.task = number};
+  ir_walk(kernel->body, note_run, &run);
+  return run.inst;
+}
+
+bool guards_is_run(const IrKernel *kernel, int number) { return find_run(kernel, number) != NULL; }
+
+IrBuilder guards_host(IrKernel *kernel, int number) {
+  IrInst *run = find_run(kernel, number);
+  DEBUG_ASSERT(run, "the host region runs the task");
+  return rewrite_before(kernel, run);
+}
+
+IrInst *guards_value(IrBuilder *b, const IrInst *with) {
+  return ir_convert(b, in_host(b, with), TYPE(I64));
+}
+
+int guards_set(IrBuilder *b, IrInst *value) {
+  IrInst *set = ir_emit(b, IR_FRAME_SET, TYPE(NONE), 1, &value);
+  set->imm = b->kernel->frame_slots++;
+  return (int)set->imm;
+}
+
+int guards_slot(IrKernel *kernel, int number, const IrInst *with) {
+  IrBuilder b = guards_host(kernel, number);
+  return guards_set(&b, guards_value(&b, with));
+}
+
+/* -- comparisons ------------------------------------------------------------------------------- */
+
+static bool is_small(const IndexRange *range) {
+  return range->low >= -widest && range->high <= widest;
+}
+
+/* Where the parameter is below the value, the sums cannot wrap: neither is near the ends of an i32
+ * then, except a parameter below -65536, which no interior contains. */
+bool guards_read(const IrRegion *body, IrInst *compare, IndexGuard *guard) {
+  if (!ir_is_comparison(compare->op) || !type_is(compare->operands[0]->type, TYPE_I32))
+    return false;
+  for (int side = 0; side < 2; side++) {
+    IndexRange index = ranges_of(compare->operands[side]),
+               with = ranges_of(compare->operands[1 - side]);
+    int param = ranges_param(body, index.base);
+    if (!index.known || !with.known || param < 0 || !with.base || !is_small(&index) ||
+        !is_small(&with) || with.high > 0 || !facts_is_of_launch(with.base) ||
+        type_bits(with.base->type) > 32 || type_is(with.base->type, TYPE_U32))
+      continue;
+    IrOp op = side ? rewrite_mirrored(compare->op) : compare->op;
+    bool or_equal = op == IR_LE || op == IR_GT; /* the index may also equal the value */
+    *guard = (IndexGuard){.compare = compare,
+                          .with = (IrInst *)with.base,
+                          .param = param,
+                          .less = index.high - with.low - or_equal,
+                          .holds = op == IR_LT || op == IR_LE || op == IR_NE};
+    return true;
+  }
+  return false;
+}
+
+/* The middle of the range; an unknown index counts as large. */
+static int64_t middle_of(const Limits *limits) {
+  return limits->known ? limits->low + (limits->high - limits->low) / 2 : (int64_t)1 << 20;
+}
+
+static int outcome(IrOp op, int64_t low, int64_t high, int64_t c);
+
+/* The result of a comparison with a constant in the middle of the range; -1 for any other. */
+static int usual_outcome(const IrRegion *body, const IrInst *compare, const Limits *limits) {
+  for (int side = 0; side < 2; side++) {
+    int64_t number;
+    IndexRange index = ranges_of(compare->operands[side]);
+    int param = index.known ? ranges_param(body, index.base) : -1;
+    if (param < 0 || !is_small(&index) || !ir_is_const(compare->operands[1 - side], &number))
+      continue;
+    int64_t middle = middle_of(&limits[param]);
+    return outcome(side ? rewrite_mirrored(compare->op) : compare->op, middle + index.low,
+                   middle + index.high, number);
+  }
+  return -1;
+}
+
+const IrInst *guards_usual(const IrRegion *body, const IrInst *select, const Limits *limits) {
+  IrInst *compare = select->operands[0];
+  IndexGuard guard;
+  if (!ir_is_comparison(compare->op) || !type_is_integer(compare->operands[0]->type)) return NULL;
+  int holds =
+      guards_read(body, compare, &guard) ? guard.holds : usual_outcome(body, compare, limits);
+  return holds < 0 ? NULL : select->operands[holds ? 1 : 2];
+}
+
+void guards_become(IrInst *compare, bool holds) {
+  ir_drop_operands(compare, 0);
+  compare->op = IR_CONST;
+  compare->imm = holds;
+}
+
+/* The result of `low .. high op c`; -1 if it is not the same for all values. */
+static int outcome(IrOp op, int64_t low, int64_t high, int64_t c) {
+  switch (op) {
+  case IR_LT: return high < c ? 1 : low >= c ? 0 : -1;
+  case IR_LE: return high <= c ? 1 : low > c ? 0 : -1;
+  case IR_GT: return low > c ? 1 : high <= c ? 0 : -1;
+  case IR_GE: return low >= c ? 1 : high < c ? 0 : -1;
+  case IR_EQ: return high < c || low > c ? 0 : -1;
+  default: return high < c || low > c ? 1 : -1;
+  }
+}
+
+static bool decide(void *data, IrInst *inst) {
+  const IrTask *task = data;
+  if (!ir_is_comparison(inst->op) || !type_is(inst->operands[0]->type, TYPE_I32)) return true;
+  for (int side = 0; side < 2; side++) {
+    int64_t number;
+    IndexRange index = ranges_of(inst->operands[side]);
+    int param = index.known ? ranges_param(task->interior, index.base) : -1;
+    if (param < 0 || !is_small(&index) || !ir_is_const(inst->operands[1 - side], &number)) continue;
+    int64_t low = task->interior_begin[param], high = task->interior_end[param];
+    low = low < INT32_MIN ? INT32_MIN : low;
+    high = high > INT32_MAX ? INT32_MAX : high - 1;
+    if (low + index.low < INT32_MIN || high + index.high > INT32_MAX) continue; /* it may wrap */
+    IrOp op = side ? rewrite_mirrored(inst->op) : inst->op;
+    int known = outcome(op, low + index.low, high + index.high, number);
+    if (known >= 0) guards_become(inst, known);
+    return true;
+  }
+  return true;
+}
+
+void guards_decide(const IrTask *task) { ir_walk(task->interior, decide, (void *)task); }

@@ -1,0 +1,303 @@
+/* skew.c - see skew.h.
+ *
+ *     for group of ROWS rows {
+ *       begin:  row r runs its first (ROWS - 1 - r) * skew cells, row after row
+ *       steady: for t { row 0 runs cell t, row 1 cell t - skew, .. }
+ *       end:    row r runs its last r * skew cells
+ *     }
+ *     the remaining rows, one by one
+ *
+ * A dependence leads from one cell to another, a rows and b cells later, where b may be negative.
+ * It is preserved if skew * a + b > 0 for each dependence with a > 0: then its source is in an
+ * earlier iteration of the steady loop, and comes first in the beginning and the end, too.
+ * Decision D-pass-24. */
+#include "pass/loops/skew.h"
+
+#include "ir/facts.h"
+#include "pass/rewrite.h"
+
+enum { ROWS = 4, MOST_SKEW = 2, LARGEST_BODY = 140, MOST_ACCESSES = 48 };
+
+typedef struct SkewAccess { /* to a field that the nest writes, at row + rows, cell + cells */
+  int field;
+  int row_axis, cell_axis;
+  int64_t rows, cells;
+  const IrInst *place;
+  bool writes;
+} SkewAccess;
+
+typedef struct Skew {
+  const WindowPlace *at;
+  IrKernel *kernel;
+  IrInst *outer, *inner;
+  int64_t row_step, cell_step; /* 1 or -1 */
+  int64_t distance;            /* the skew */
+  bool is_good, waits;
+  bool *written; /* by field */
+  int count;
+  SkewAccess accesses[MOST_ACCESSES];
+} Skew;
+
+/* -- accesses and dependences ------------------------------------------------------------------ */
+
+static const IrInst *param_of(const IrInst *loop) { return loop->regions[0]->params.items[0]; }
+
+/* Are the field's elements always active, and disjoint from those of all other fields? */
+static bool is_plain_field(const IrKernel *kernel, int field) {
+  const IrField *of = &kernel->fields.items[field];
+  if (of->array >= 0) return !kernel->arrays.items[of->array].is_shared;
+  return !snode_sparse_level(of->node);
+}
+
+static bool visit_inst(void *data, IrInst *inst) {
+  Skew *s = data;
+  bool is_own = inst->op == IR_GET || inst->op == IR_SET
+                    ? ir_is_inside(inst->operands[0], s->inner->regions[0])
+                    : true;
+  switch (inst->op) {
+  case IR_VAR:
+  case IR_IF:
+  case IR_GET:
+  case IR_SET:
+  case IR_LOAD: break;
+  case IR_STORE:
+  case IR_UPDATE:
+    s->written[inst->operands[0]->field] = true;
+    is_own &= !inst->private_copy;
+    break;
+  default: is_own &= (ir_effects(inst) & IR_PURE) != 0;
+  }
+  if (inst->op == IR_PLACE) is_own &= is_plain_field(s->kernel, inst->field);
+  return s->is_good = is_own;
+}
+
+static bool is_along(const IrInst *index, const IrInst *loop, int64_t *more) {
+  return facts_split_constant(index, more) == param_of(loop);
+}
+
+/* Records an access at row and cell plus constants, each in one index; all other indices must be
+ * the same in all accesses. */
+static bool take_place(Skew *s, const IrInst *place, bool writes) {
+  SkewAccess access = {
+      .field = place->field, .row_axis = -1, .cell_axis = -1, .place = place, .writes = writes};
+  for (int k = 0; k < place->operand_count; k++) {
+    int64_t more;
+    bool is_row = is_along(place->operands[k], s->outer, &more);
+    if (!is_row && !is_along(place->operands[k], s->inner, &more)) continue;
+    if ((is_row ? access.row_axis : access.cell_axis) >= 0) return false;
+    *(is_row ? &access.row_axis : &access.cell_axis) = k;
+    *(is_row ? &access.rows : &access.cells) = more;
+  }
+  if (access.row_axis < 0 || access.cell_axis < 0 || s->count == MOST_ACCESSES) return false;
+  s->accesses[s->count++] = access;
+  return true;
+}
+
+static bool visit_access(void *data, IrInst *inst) {
+  Skew *s = data;
+  if (!rewrite_is_access(inst->op) || !s->written[inst->operands[0]->field]) return true;
+  s->is_good &= inst->operands[0]->op == IR_PLACE &&
+                take_place(s, inst->operands[0], rewrite_is_write(inst->op));
+  return s->is_good;
+}
+
+/* Do both accesses use row and cell in the same axes, and equal loop-invariant indices in all
+ * others? */
+static bool are_alike(const Skew *s, const SkewAccess *a, const SkewAccess *b) {
+  if (a->row_axis != b->row_axis || a->cell_axis != b->cell_axis) return false;
+  for (int k = 0; k < a->place->operand_count; k++) {
+    const IrInst *index = a->place->operands[k];
+    if (k == a->row_axis || k == a->cell_axis) continue;
+    if (!facts_same_value(index, b->place->operands[k])) return false;
+    if (index->op != IR_CONST && ir_is_inside(index, s->outer->regions[0])) return false;
+  }
+  return true;
+}
+
+/* Raises the skew to the minimum that preserves the dependences between a write and another access;
+ * false if that is too large, or not known. */
+static bool depend(Skew *s, const SkewAccess *write, const SkewAccess *other) {
+  if (!are_alike(s, write, other)) return false;
+  int64_t rows = (write->rows - other->rows) * s->row_step,
+          cells = (write->cells - other->cells) * s->cell_step;
+  if (rows == 0) {
+    s->waits |= cells > 0 && !other->writes; /* a cell reads the result of an earlier one */
+    return true;
+  }
+  if (rows < 0) rows = -rows, cells = -cells;
+  while (s->distance <= MOST_SKEW && s->distance * rows + cells <= 0) s->distance++;
+  return s->distance <= MOST_SKEW;
+}
+
+static void find_dependences(Skew *s) {
+  for (int i = 0; i < s->count; i++)
+    for (int k = 0; k < s->count && s->is_good; k++)
+      if (s->accesses[i].writes && s->accesses[i].field == s->accesses[k].field)
+        s->is_good &= depend(s, &s->accesses[i], &s->accesses[k]);
+}
+
+static bool find_step(const IrInst *loop, int64_t *step) {
+  return loop->op == IR_FOR && !loop->rolled && type_is(loop->operands[0]->type, TYPE_I32) &&
+         ir_is_const(loop->operands[2], step) && (*step == 1 || *step == -1);
+}
+
+/* Hoists loop-invariant values, since the bounds of the inner loop must be the same in all rows. */
+static void hoist(IrInst *outer) {
+  for (IrInst *inst = outer->regions[0]->first, *next; inst; inst = next) {
+    next = inst->next;
+    bool is_steady =
+        (ir_effects(inst) & IR_PURE) && facts_uses_only_outside(inst, outer->regions[0]);
+    if (!is_steady) continue;
+    ir_remove(inst);
+    ir_insert_before(outer, inst);
+  }
+}
+
+/* Finds the inner loop, which must be the last inst of the outer one; all insts before it must be
+ * pure. */
+static bool find_nest(Skew *s) {
+  s->inner = s->outer->regions[0]->last;
+  if (!s->inner || !find_step(s->outer, &s->row_step) || !find_step(s->inner, &s->cell_step))
+    return false;
+  hoist(s->outer);
+  for (const IrInst *inst = s->outer->regions[0]->first; inst != s->inner; inst = inst->next)
+    if (!(ir_effects(inst) & IR_PURE)) return false;
+  for (int i = 0; i < 2; i++)
+    if (ir_is_inside(s->inner->operands[i], s->outer->regions[0])) return false;
+  return rewrite_count(s->outer->regions[0]) <= LARGEST_BODY;
+}
+
+static bool can_skew(Skew *s) {
+  if (!find_nest(s)) return false;
+  s->written = scratch_array(s->kernel->scratch, bool, s->kernel->fields.count);
+  s->is_good = true;
+  s->distance = 1;
+  ir_walk(s->inner->regions[0], visit_inst, s);
+  if (s->is_good) ir_walk(s->inner->regions[0], visit_access, s);
+  if (s->is_good) find_dependences(s);
+  return s->is_good && s->waits;
+}
+
+/* -- the rewriting ----------------------------------------------------------------------------- */
+
+static IrInst *number(IrBuilder *b, Type type, int64_t value) {
+  return ir_const_int(b, type, value);
+}
+
+static IrInst *add(IrBuilder *b, IrInst *a, int64_t more) {
+  return more ? ir_binary(b, IR_ADD, a, number(b, a->type, more)) : a;
+}
+
+/* a + index * factor, of i32 */
+static IrInst *along(IrBuilder *b, IrInst *a, IrInst *index, int64_t factor) {
+  if (factor == 1) return ir_binary(b, IR_ADD, a, index);
+  if (factor == -1) return ir_binary(b, IR_SUB, a, index);
+  return ir_binary(b, IR_ADD, a, ir_binary(b, IR_MUL, index, number(b, a->type, factor)));
+}
+
+static IrInst *copy_to(IrBuilder *b, const IrInst *inst, IrInst **map) {
+  IrInst *copy = ir_copy_inst(b->kernel, inst, map);
+  ir_region_append(b->region, copy);
+  return copy;
+}
+
+/* Appends the body for this cell of this row to the builder's region. */
+static void put_cell(const Skew *s, IrBuilder *b, IrInst *row, IrInst *cell) {
+  IrInst **map = scratch_array(s->kernel->scratch, IrInst *, s->kernel->next_id);
+  map[param_of(s->outer)->id] = row;
+  map[param_of(s->inner)->id] = cell;
+  for (const IrInst *inst = s->outer->regions[0]->first; inst != s->inner; inst = inst->next)
+    copy_to(b, inst, map);
+  for (const IrInst *inst = s->inner->regions[0]->first; inst; inst = inst->next)
+    copy_to(b, inst, map);
+}
+
+/* Appends a loop to the builder's region; the builder continues inside the loop. */
+static IrInst *open_loop(IrBuilder *b, IrInst *begin, IrInst *last, int64_t step, bool is_rare) {
+  IrInst *loop = ir_for(b, begin, last, number(b, begin->type, step));
+  loop->rolled = is_rare;
+  b->region = loop->regions[0];
+  return loop;
+}
+
+static IrInst *index_of(const IrInst *loop) { return loop->regions[0]->params.items[0]; }
+
+/* Emits the cells at the beginnings of the rows, or, if `is_end`, at their ends. */
+static void put_triangle(const Skew *s, IrBuilder b, IrInst *first_row, bool is_end) {
+  Type type = TYPE(I32);
+  IrInst *row = index_of(open_loop(&b, number(&b, type, is_end ? 1 : 0),
+                                   number(&b, type, is_end ? ROWS - 1 : ROWS - 2), 1, true));
+  IrInst *begin = s->inner->operands[is_end ? 1 : 0], *count = number(&b, type, -1);
+  count = along(&b, count, is_end ? row : ir_binary(&b, IR_SUB, number(&b, type, ROWS - 1), row),
+                s->distance);
+  IrInst *zero = number(&b, type, 0);
+  IrInst *cell =
+      index_of(is_end ? open_loop(&b, count, zero, -1, true) : open_loop(&b, zero, count, 1, true));
+  put_cell(s, &b, along(&b, first_row, row, s->row_step),
+           along(&b, begin, cell, is_end ? -s->cell_step : s->cell_step));
+}
+
+static IrInst *steady_loop(const Skew *s, IrBuilder *b) {
+  IrInst *begin = add(b, s->inner->operands[0], (ROWS - 1) * s->distance * s->cell_step);
+  return open_loop(b, begin, s->inner->operands[1], s->cell_step, false);
+}
+
+static void put_steady(const Skew *s, IrBuilder b, IrInst *first_row) {
+  IrBuilder body = b, rare = b;
+  IrInst *edge = steady_loop(s, &rare); /* first, so that copies see its operands */
+  IrInst *loop = steady_loop(s, &body);
+  for (int r = 0; r < ROWS; r++)
+    put_cell(s, &body, add(&body, first_row, r * s->row_step),
+             add(&body, index_of(loop), -r * s->distance * s->cell_step));
+  IrInst *at = index_of(edge), *zero = number(&rare, TYPE(I32), 0);
+  IrInst *row = index_of(open_loop(&rare, zero, number(&rare, TYPE(I32), ROWS - 1), 1, true));
+  put_cell(s, &rare, along(&rare, first_row, row, s->row_step),
+           along(&rare, at, row, -s->distance * s->cell_step));
+  ir_remove(edge);
+  window_loop(s->at, loop, edge);
+  if (!edge->region) ir_delete(edge);
+}
+
+/* The trip count of the loop; it does not run if this is below 1. */
+static IrInst *count_of(IrBuilder *b, const IrInst *loop, int64_t step) {
+  Type wide = TYPE(I64);
+  IrInst *begin = ir_convert(b, loop->operands[0], wide),
+         *last = ir_convert(b, loop->operands[1], wide);
+  return add(b, step > 0 ? ir_binary(b, IR_SUB, last, begin) : ir_binary(b, IR_SUB, begin, last),
+             1);
+}
+
+static void put_rest(const Skew *s, IrBuilder *b, IrInst *rows, IrInst *done) {
+  IrInst *more = ir_if(b, ir_binary(b, IR_LT, done, rows)), *outer = s->outer;
+  IrBuilder inside = rewrite_inside(s->kernel, more->regions[0], outer);
+  IrInst *begin = ir_convert(&inside, outer->operands[0], TYPE(I64));
+  begin = ir_convert(&inside, along(&inside, begin, done, s->row_step), TYPE(I32));
+  ir_set_operand(outer, 0, begin);
+  ir_remove(outer);
+  ir_region_append(more->regions[0], outer);
+  outer->rolled = s->inner->rolled = true;
+}
+
+bool skew_nest(const WindowPlace *at, IrInst *outer) {
+  Skew s = {.at = at, .kernel = at->kernel, .outer = outer};
+  if (outer->op != IR_FOR || !can_skew(&s)) return false;
+  IrBuilder b = rewrite_before(s.kernel, outer);
+  IrInst *rows = count_of(&b, outer, s.row_step), *cells = count_of(&b, s.inner, s.cell_step);
+  IrInst *none = number(&b, TYPE(I64), 0), *size = number(&b, TYPE(I64), ROWS);
+  IrInst *is_long = ir_binary(&b, IR_GT, cells, number(&b, TYPE(I64), (ROWS - 1) * s.distance));
+  IrInst *groups = ir_binary(&b, IR_FLOORDIV, ir_binary(&b, IR_MAX, rows, none), size);
+  groups = ir_select(&b, is_long, groups, none);
+  IrInst *loop = ir_for(&b, none, add(&b, groups, -1), number(&b, TYPE(I64), 1));
+  IrBuilder inside = rewrite_inside(s.kernel, loop->regions[0], outer);
+  IrInst *first = along(&inside, ir_convert(&inside, outer->operands[0], TYPE(I64)), index_of(loop),
+                        ROWS * s.row_step);
+  first = ir_convert(&inside, first, TYPE(I32));
+  put_triangle(&s, inside, first, false);
+  put_steady(&s, inside, first);
+  put_triangle(&s, inside, first, true);
+  ir_note(s.kernel, outer->line,
+          "%d rows at a time, the next %d cell%s later: each cell waits for the one before", ROWS,
+          (int)s.distance, s.distance > 1 ? "s" : "");
+  put_rest(&s, &b, rows, ir_binary(&b, IR_MUL, groups, size));
+  return true;
+}

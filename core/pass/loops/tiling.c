@@ -1,0 +1,176 @@
+/* tiling.c - loop tiling: runs a loop over a grid square by square if its accesses are contiguous
+ * along different axes.
+ *
+ *   range a, b, c, d (%i, %j)          =>    range a/16, b/16 + 1, c/16, d/16 + 1 (%I, %J)
+ *     y[%i][%j] = x[%j][%i]                    for %i = max(a, 16 %I) .. min(b, 16 %I + 16) - 1
+ *                                                for %j = .. : y[%i][%j] = x[%j][%i]
+ *
+ * Row by row, such a loop touches a new cache line for each element; in a square, only for every
+ * sixteenth. Whether tiling pays is usually unknown, so it is a candidate that tuning tries
+ * (kernel/candidate.def), for loops that may profit, whose iterations change only elements of their
+ * own, and in which neither numbers of iterations nor the order of sums can be observed. On a CPU
+ * it is done at once if the lines of a column cannot stay in the cache until the next column uses
+ * them, because they share few cache sets, or are on more pages than the TLB holds. */
+#include "pass/pass.h"
+#include "pass/analysis/ranges.h"
+#include "pass/rewrite.h"
+
+enum { SIDE = 16, LEAST_AXES = 2, MOST_AXES = 3 };
+/* Bytes per way and ways of most machines' second-level cache; bytes per page, and pages in their
+ * TLB. */
+enum { WAY = 128 << 10, WAYS = 16, PAGE = 4 << 10, PAGES = 1536, FEW_PLACES = 6 };
+
+/* -- which loops ------------------------------------------------------------------------------- */
+
+typedef struct Survey {
+  const IrKernel *kernel;
+  const IrRegion *body;
+  bool is_plain;
+  /* some place's last index follows the loop's last axis; some place's follows another axis */
+  bool runs_along, runs_across;
+  bool leaves_caches, has_loop; /* the columns of a place across are too long for the caches */
+  int places;
+} Survey;
+
+static bool is_dense(const IrKernel *kernel, const IrField *field) {
+  const SNode *node = field->node;
+  if (field->tree < 0 || !node) return field->array >= 0;
+  while (node->parent && node->kind == SNODE_DENSE) node = node->parent;
+  return !node->parent;
+}
+
+/* The loop's axis that the index follows; -1: none. */
+static int axis_of(const Survey *survey, const IrInst *index) {
+  IndexRange range = ranges_of(index);
+  return range.known && range.base ? ranges_param(survey->body, range.base) : -1;
+}
+
+/* Do `lines` cache lines, `independent` bytes apart, evict each other? */
+static bool is_too_long(uint64_t lines, uint64_t apart) {
+  uint64_t even = apart & -apart, sets_ways = (uint64_t)WAY / (even < WAY ? even : WAY) * WAYS;
+  return lines > sets_ways || (apart >= PAGE && lines > PAGES);
+}
+
+/* Does the loop's last index run along a column of the place, and are such columns too long? */
+static bool has_long_columns(const Survey *survey, const IrInst *place) {
+  const IrField *field = &survey->kernel->fields.items[place->field];
+  const SNode *node = field->node;
+  int last = survey->body->params.count - 1;
+  if (field->tree < 0 || !node || !node->parent || node->parent->parent) return false;
+  uint64_t apart = (uint64_t)type_size(field->type);
+  for (int k = place->operand_count - 1; k >= 0; k--) {
+    uint64_t extent = (uint64_t)node->shape[k];
+    if (axis_of(survey, place->operands[k]) == last) return is_too_long(extent, apart);
+    apart *= extent;
+  }
+  return false;
+}
+
+static void note_place(Survey *survey, const IrInst *place) {
+  const IrRegion *body = survey->body;
+  survey->places++;
+  survey->is_plain &= is_dense(survey->kernel, &survey->kernel->fields.items[place->field]);
+  if (!place->operand_count) return;
+  int axis = axis_of(survey, place->operands[place->operand_count - 1]);
+  if (axis == body->params.count - 1) survey->runs_along = true;
+  if (axis < 0 || axis == body->params.count - 1) return;
+  survey->runs_across = true;
+  survey->leaves_caches |= has_long_columns(survey, place);
+}
+
+static bool note(void *data, IrInst *inst) {
+  Survey *survey = data;
+  switch (inst->op) {
+  case IR_PLACE: note_place(survey, inst); break;
+  case IR_LOAD:
+  case IR_STORE:
+  case IR_VAR:
+  case IR_GET:
+  case IR_SET: break;
+  case IR_IF: break;
+  case IR_FOR: survey->has_loop = true; break;
+  case IR_RANDOM: survey->is_plain = false; break;
+  default: survey->is_plain &= (ir_op_info[inst->op].flags & IR_PURE) != 0;
+  }
+  return survey->is_plain;
+}
+
+static bool gains(const PassContext *ctx, const IrKernel *kernel, IrInst *range) {
+  IrRegion *body = range->regions[0];
+  Survey survey = {.kernel = kernel, .body = body, .is_plain = true};
+  if (range->serial || range->block) return false;
+  if (body->params.count < LEAST_AXES || body->params.count > MOST_AXES) return false;
+  ir_walk(body, note, &survey);
+  if (!survey.is_plain || !survey.runs_along || !survey.runs_across) return false;
+  bool is_sure = survey.leaves_caches && !survey.has_loop && survey.places <= FEW_PLACES;
+  return ctx->goes_by_squares || (is_sure && !ctx->for_cuda);
+}
+
+typedef struct Search {
+  const PassContext *ctx;
+  const IrKernel *kernel;
+  IrInst *found;
+} Search;
+
+static bool visit(void *data, IrInst *inst) {
+  Search *search = data;
+  if (inst->op == IR_RANGE && gains(search->ctx, search->kernel, inst)) search->found = inst;
+  return !search->found;
+}
+
+/* -- squares ----------------------------------------------------------------------------------- */
+
+/* The range of squares for an axis begin .. end, empty if the axis is. No sum overflows. */
+static void count_squares(IrBuilder *b, IrInst *begin, IrInst *end, IrInst *out[2]) {
+  IrInst *side = ir_const_int(b, begin->type, SIDE), *one = ir_const_int(b, begin->type, 1);
+  IrInst *past = ir_binary(b, IR_ADD, ir_binary(b, IR_FLOORDIV, end, side), one);
+  out[0] = ir_binary(b, IR_FLOORDIV, begin, side);
+  out[1] = ir_select(b, ir_binary(b, IR_LT, begin, end), past, out[0]);
+}
+
+/* Opens the loop over one axis of a square; returns its index. */
+static IrInst *open_axis(IrBuilder *b, IrInst *square, IrInst *begin, IrInst *end) {
+  Type type = begin->type;
+  IrInst *one = ir_const_int(b, type, 1);
+  IrInst *low = ir_binary(b, IR_MUL, square, ir_const_int(b, type, SIDE));
+  IrInst *first = ir_binary(b, IR_MAX, begin, low);
+  IrInst *last = ir_binary(b, IR_MIN, ir_binary(b, IR_SUB, end, one),
+                           ir_binary(b, IR_ADD, low, ir_const_int(b, type, SIDE - 1)));
+  IrInst *loop = ir_for(b, first, last, one);
+  b->region = loop->regions[0];
+  return loop->regions[0]->params.items[0];
+}
+
+static void go_by_squares(PassContext *ctx, IrKernel *kernel, IrInst *range) {
+  IrRegion *body = range->regions[0];
+  int axes = body->params.count;
+  ir_note(kernel, range->line, "square by square, as elements lie across");
+  IrInst *squares[2 * MOST_AXES];
+  IrBuilder b = rewrite_before(kernel, range);
+  for (int k = 0; k < axes; k++)
+    count_squares(&b, range->operands[2 * k], range->operands[2 * k + 1], &squares[2 * k]);
+  IrInst *outer = ir_range(&b, axes, squares, body->params.items[0]->type);
+  outer->independent = range->independent;
+  outer->scalar = range->scalar;
+  int known = kernel->next_id;
+  IrInst **with = scratch_array(ctx->scratch, IrInst *, known);
+  IrBuilder inner = rewrite_inside(kernel, outer->regions[0], range);
+  for (int k = 0; k < axes; k++)
+    with[body->params.items[k]->id] = open_axis(&inner, outer->regions[0]->params.items[k],
+                                                range->operands[2 * k], range->operands[2 * k + 1]);
+  rewrite_move_all(body, inner.region);
+  rewrite_operands(inner.region, with, known);
+  ir_delete(range);
+}
+
+bool pass_tiling(PassContext *ctx, IrKernel *kernel, Error *err) {
+  (void)err;
+  Search search = {.ctx = ctx, .kernel = kernel};
+  while (kernel->body && !kernel->failed) {
+    search.found = NULL;
+    ir_walk(kernel->body, visit, &search);
+    if (!search.found) break;
+    go_by_squares(ctx, kernel, search.found);
+  }
+  return true;
+}

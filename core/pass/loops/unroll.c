@@ -1,0 +1,358 @@
+/* unroll.c - unrolls small nests of numeric `for` over elements, so that their indices become base
+ * + constant.
+ *
+ *   for 0, 2, 1 (%a) { load place f0 %i + %a }   =>   load place f0 %i; load place f0 %i + 1; ..
+ *
+ * If the accesses' bases depend on data (floor of a particle's position), one check before the nest
+ * selects one of two versions (window.h): the one whose places are inside is unrolled, the other
+ * stays a loop (`rolled`). Nests of bodies that rarely run stay loops, too: a checked body that has
+ * an interior, and the body of a task that has a privatised version. A nest has at most MAX_TURNS
+ * copies, and no body grows beyond MAX_INSTS; the limit is MAX_CHOICES if the index alone selects
+ * an item of a table or a component of a vector, since most of those copies fold away.
+ * The bounds may be one value plus constants (`for b = j - 1, j + 1`): a loop that might not run,
+ * since the last sum wraps, is unrolled in an `if`. A `break` skips the copies after it. Loops
+ * around one with an unknown trip count, such as that over a list, stay as they are; so do loops
+ * whose places depend on the index by more than a sum (`x[floor(k * 31 / 8)]`), since copies would
+ * gain nothing. Keeps the order of insts, and leaves constants for `fold`. */
+#include "base/bits.h"
+#include "pass/simplify/early_exits.h"
+#include "pass/loops/hoist.h"
+#include "pass/pass.h"
+#include "pass/analysis/ranges.h"
+#include "pass/rewrite.h"
+#include "pass/loops/window.h"
+
+enum { MAX_TURNS = 64, MAX_INSTS = 4000, MAX_CHOICES = 12000, DEEPEST = 6, DEEPEST_INDEX = 12 };
+
+typedef struct Unroll {
+  IrKernel *kernel;
+  WindowPlace at;
+  bool is_rare;  /* the body rarely runs: its nests stay loops, in LLVM too */
+  int64_t insts; /* current size of the body */
+} Unroll;
+
+typedef struct Turns {
+  int count; /* trip count; 0: not known, or too large */
+  int64_t step;
+  const IrInst *base; /* of its bounds; NULL: they are constants */
+  int64_t low, high;  /* the bounds less the base, the lower one first */
+} Turns;
+
+/* -- what may be unrolled ---------------------------------------------------------------------- */
+
+/* The trip count of a FOR between constants, or between sums of one value and constants. */
+static Turns turns_of(const IrInst *loop) {
+  Turns turns = {0}, none = {0};
+  if (loop->op != IR_FOR || !type_is_integer(loop->operands[0]->type) ||
+      !ir_is_const(loop->operands[2], &turns.step) || turns.step == 0)
+    return none;
+  IndexRange begin = ranges_of(loop->operands[0]), last = ranges_of(loop->operands[1]);
+  if (!begin.known || !last.known || begin.base != last.base || begin.low != begin.high ||
+      last.low != last.high)
+    return none;
+  int64_t distance;
+  if (__builtin_sub_overflow(last.low, begin.low, &distance) || distance == INT64_MIN ||
+      (distance < 0) != (turns.step < 0 && distance != 0) || distance / turns.step >= MAX_TURNS)
+    return none;
+  turns.count = (int)(distance / turns.step) + 1;
+  turns.base = begin.base;
+  turns.low = min_i64(begin.low, last.low);
+  turns.high = max_i64(begin.low, last.low);
+  return turns;
+}
+
+/* Is it a loop between constants that runs at least once? */
+static bool runs_always(const IrInst *loop) {
+  Turns turns = turns_of(loop);
+  return turns.count > 0 && !turns.base;
+}
+
+/* The limits of a loop index of the body, inclusive; false: not known. */
+static bool limits_of(const Unroll *u, int param, int64_t *low, int64_t *high) {
+  const IrTask *task = u->at.task;
+  const Limits *limits = &u->at.limits[param];
+  *low = limits->low;
+  *high = limits->high;
+  if (limits->known || u->at.body != task->interior) return limits->known;
+  *low = task->interior_begin[param];
+  *high = task->interior_end[param] - 1;
+  return *low > INT64_MIN && *high < INT64_MAX - 1;
+}
+
+/* Does neither bound wrap, so that the loop has the computed trip count? */
+static bool runs_surely(const Unroll *u, const IrInst *loop, const Turns *turns) {
+  int64_t low, high, most = INT64_MAX >> (64 - type_bits(loop->operands[0]->type));
+  if (!turns->base) return true;
+  int param = ranges_param(u->at.body, turns->base);
+  return param >= 0 && type_is_signed(loop->operands[0]->type) &&
+         limits_of(u, param, &low, &high) && low >= -most - 1 - min_i64(turns->low, 0) &&
+         high <= most - max_i64(turns->high, 0);
+}
+
+/* The exits in `region`, `depth` loops inside the loop, that leave it, or an outer loop. */
+typedef struct Leaves {
+  bool breaks, continues;
+} Leaves;
+
+static void find_exits(Leaves *leaves, const IrRegion *region, int depth) {
+  for (const IrInst *inst = region->first; inst; inst = inst->next) {
+    leaves->breaks |= inst->op == IR_BREAK && inst->imm == depth;
+    leaves->continues |= inst->op == IR_CONTINUE && inst->imm == depth;
+    int deeper = inst->op == IR_LOOP || inst->op == IR_FOR || inst->op == IR_BITS;
+    for (int i = 0; i < IR_MAX_REGIONS; i++)
+      if (inst->regions[i]) find_exits(leaves, inst->regions[i], depth + deeper);
+  }
+}
+
+static Leaves exits_of(const IrInst *loop) {
+  Leaves leaves = {0};
+  find_exits(&leaves, loop->regions[0], 0);
+  return leaves;
+}
+
+/* Is the value computed only from constants and indices of loops between constants? */
+static bool is_of_index(const IrInst *inst, int depth) {
+  if (inst->op == IR_CONST) return true;
+  if (inst->op == IR_PARAM) {
+    const IrInst *loop = inst->region ? inst->region->owner : NULL;
+    return loop && turns_of(loop).count > 0 && !turns_of(loop).base;
+  }
+  if (!(ir_effects(inst) & IR_PURE) || !inst->operand_count || depth > DEEPEST) return false;
+  for (int i = 0; i < inst->operand_count; i++)
+    if (!is_of_index(inst->operands[i], depth + 1)) return false;
+  return true;
+}
+
+/* How a value depends on a loop's index: not at all; as base + constant, perhaps under a modulo or
+ * a clamp; in any other way. */
+typedef enum Follows { FOLLOWS_NOT, FOLLOWS_AS_SUM, FOLLOWS_FREELY } Follows;
+
+static Follows follows(const IrInst *inst, const IrInst *index, int depth) {
+  if (inst == index || inst->op == IR_GET || depth > DEEPEST_INDEX) return FOLLOWS_AS_SUM;
+  Follows all = FOLLOWS_NOT;
+  for (int i = 0; i < inst->operand_count && ir_effects(inst) & IR_PURE; i++)
+    all = (Follows)max_i64(all, follows(inst->operands[i], index, depth + 1));
+  if (all != FOLLOWS_AS_SUM || is_of_index(inst, 0)) return all;
+  switch (inst->op) {
+  case IR_ADD:
+  case IR_SUB:
+  case IR_NEG:
+  case IR_MUL:
+  case IR_CONVERT:
+  case IR_MOD:
+  case IR_MIN:
+  case IR_MAX:
+  case IR_SELECT: return all;
+  default: return FOLLOWS_FREELY;
+  }
+}
+
+/* Does unrolling help the place? Not if it is in the visited node, which needs neither checks nor
+ * look-ups, nor if its index depends on the loop's by more than a sum. */
+static bool gains(const IrInst *place, const IrInst *index) {
+  Follows all = FOLLOWS_NOT;
+  for (int i = 0; i < place->operand_count; i++)
+    all = (Follows)max_i64(all, follows(place->operands[i], index, 0));
+  return !place->here && all != FOLLOWS_FREELY;
+}
+
+/* Unrolling also helps `is_active` of cells at constant distances (leaf_active.c). */
+typedef struct Places {
+  const IrInst *index;
+  bool any_gains;
+} Places;
+
+static bool note_place(void *data, IrInst *inst) {
+  Places *places = data;
+  places->any_gains =
+      inst->op == IR_IS_ACTIVE || (inst->op == IR_PLACE && gains(inst, places->index));
+  return !places->any_gains;
+}
+
+static bool any_place_gains(const IrInst *loop) {
+  Places places = {.index = loop->regions[0]->params.items[0]};
+  ir_walk(loop->regions[0], note_place, &places);
+  return places.any_gains;
+}
+
+static bool are_of_index(const IrInst *inst) {
+  for (int i = 0; i < inst->operand_count; i++)
+    if (!is_of_index(inst->operands[i], 0)) return false;
+  return true;
+}
+
+/* Does an index alone select an item of a table, a component of a vector, or a branch? */
+static bool note_choice(void *data, IrInst *inst) {
+  bool chooses =
+      inst->op == IR_IF || inst->op == IR_SELECT || inst->op == IR_ITEM || inst->op == IR_PICK;
+  bool is_choice =
+      chooses && inst->operands[0]->op != IR_CONST && is_of_index(inst->operands[0], 0);
+  return !(*(bool *)data = is_choice);
+}
+
+/* Finds a loop whose trip count is unknown. */
+static bool note_long_loop(void *data, IrInst *inst) {
+  bool is_told = inst->op != IR_LOOP && inst->op != IR_FOR;
+  is_told |= inst->op == IR_FOR && (turns_of(inst).count > 0 || are_of_index(inst));
+  return !(*(bool *)data = !is_told);
+}
+
+static bool has_any(IrRegion *region, IrVisit *note) {
+  bool found = false;
+  ir_walk(region, note, &found);
+  return found;
+}
+
+static bool can_unroll(const IrInst *loop) {
+  return turns_of(loop).count > 0 && !exits_of(loop).continues && loop->regions[0]->last &&
+         !(ir_effects(loop->regions[0]->last) & IR_EXIT) &&
+         (any_place_gains(loop) || has_any(loop->regions[0], note_choice));
+}
+
+/* The number of insts of the region after unrolling all possible loops in it; *turns: copies of the
+ * innermost loop. */
+static int64_t size_written_out(const IrRegion *region, int64_t *turns) {
+  int64_t size = 0, most = 1;
+  for (const IrInst *inst = region->first; inst && size <= MAX_CHOICES; inst = inst->next) {
+    int64_t inside = 0, deeper = 1;
+    for (int i = 0; i < IR_MAX_REGIONS; i++)
+      if (inst->regions[i]) inside += size_written_out(inst->regions[i], &deeper);
+    int own = can_unroll(inst) ? turns_of(inst).count : 1;
+    size += own * inside + 1;
+    most = max_i64(most, own * deeper);
+  }
+  *turns = max_i64(*turns, most);
+  return size;
+}
+
+/* -- unrolling --------------------------------------------------------------------------------- */
+
+static void unroll(Unroll *u, IrInst *loop);
+
+static void unroll_inside(Unroll *u, IrRegion *region) {
+  for (IrInst *inst = region->first, *next; inst; inst = next) {
+    next = inst->next;
+    for (int i = 0; i < IR_MAX_REGIONS; i++)
+      if (inst->regions[i]) unroll_inside(u, inst->regions[i]);
+    if (can_unroll(inst)) unroll(u, inst);
+    if (next && !next->region) return; /* all copies exit, so `next` was unreachable and is gone */
+  }
+}
+
+/* Exits that leave more than `depth` loops cross one loop less. */
+static void cross_less(IrRegion *region, int depth) {
+  for (IrInst *inst = region->first; inst; inst = inst->next) {
+    if ((inst->op == IR_BREAK || inst->op == IR_CONTINUE) && inst->imm > depth) inst->imm--;
+    int deeper = inst->op == IR_LOOP || inst->op == IR_FOR || inst->op == IR_BITS;
+    for (int i = 0; i < IR_MAX_REGIONS; i++)
+      if (inst->regions[i]) cross_less(inst->regions[i], depth + deeper);
+  }
+}
+
+/* Opens the place for the copies: inside an `if` if the loop may not run, and inside a loop that
+ * runs once if they contain breaks. */
+static IrBuilder open_copies(Unroll *u, IrInst *loop, const Turns *turns, IrInst **once) {
+  IrBuilder b = rewrite_before(u->kernel, loop);
+  if (!runs_surely(u, loop, turns)) {
+    IrOp order = turns->step > 0 ? IR_LE : IR_GE;
+    IrInst *runs = ir_binary(&b, order, loop->operands[0], loop->operands[1]);
+    b = rewrite_inside(u->kernel, ir_if(&b, runs)->regions[0], loop);
+  }
+  if (!exits_of(loop).breaks) {
+    cross_less(loop->regions[0], 0);
+    return b;
+  }
+  *once = ir_loop(&b);
+  return rewrite_inside(u->kernel, (*once)->regions[0], loop);
+}
+
+static IrInst *index_of(IrBuilder *b, const IrInst *loop, const Turns *turns, int turn) {
+  IrInst *begin = loop->operands[0];
+  int64_t from, distance = turn * turns->step;
+  if (ir_is_const(begin, &from)) return ir_const_int(b, begin->type, from + distance);
+  return distance ? ir_binary(b, IR_ADD, begin, ir_const_int(b, begin->type, distance)) : begin;
+}
+
+/* Unrolls inner loops first, so that each is visited once. */
+static void unroll(Unroll *u, IrInst *loop) {
+  Turns turns = turns_of(loop);
+  IrRegion *region = loop->regions[0];
+  unroll_inside(u, region);
+  IrInst **map = scratch_array(u->kernel->scratch, IrInst *, u->kernel->next_id), *once = NULL;
+  const IrInst *param = region->params.items[0];
+  IrBuilder b = open_copies(u, loop, &turns, &once);
+  for (int t = 0; t < turns.count; t++) {
+    map[param->id] = index_of(&b, loop, &turns, t);
+    for (const IrInst *inst = region->first; inst; inst = inst->next) {
+      IrInst *copy = ir_copy_inst(u->kernel, inst, map);
+      if (b.before) ir_insert_before(b.before, copy);
+      else ir_region_append(b.region, copy);
+    }
+  }
+  ir_delete(loop);
+  if (!once) return;
+  ir_break(&b, 0);
+  exits_dissolve(once);
+}
+
+/* -- nests ------------------------------------------------------------------------------------- */
+
+static bool mark_rolled(void *data, IrInst *inst) {
+  if (inst->op == IR_FOR) inst->rolled = true;
+  return true;
+}
+
+/* Does the loop contain one with an unknown trip count? That takes nearly all of the run time, and
+ * its copies nearly all of the compile time; they save nothing unless an index selects
+ * something. */
+static bool is_around_long_loop(const IrInst *loop) {
+  return has_any(loop->regions[0], note_long_loop) && !has_any(loop->regions[0], note_choice);
+}
+
+/* The outermost loop of a sufficiently small nest. */
+static bool visit_nest(Unroll *u, IrInst *loop) {
+  int64_t turns = 1;
+  if (!can_unroll(loop)) return false;
+  int own = turns_of(loop).count;
+  int64_t size = own * size_written_out(loop->regions[0], &turns);
+  int most = has_any(loop->regions[0], note_choice) ? MAX_CHOICES : MAX_INSTS;
+  if (own * turns > MAX_TURNS || u->insts + size > most || is_around_long_loop(loop)) return false;
+  if (runs_always(loop)) hoist_reads(u->kernel, loop, runs_always);
+  if (u->is_rare) {
+    mark_rolled(NULL, loop);
+    return ir_walk(loop->regions[0], mark_rolled, NULL);
+  }
+  u->insts += size;
+  IrInst *inside = window_split(&u->at, loop);
+  if (inside) ir_walk(inside->region->owner->regions[1], mark_rolled, NULL);
+  ir_note(u->kernel, loop->line, "the loop is unrolled: %d copies", (int)(own * turns));
+  unroll(u, inside ? inside : loop);
+  return true;
+}
+
+static void visit_region(Unroll *u, IrRegion *region) {
+  for (IrInst *inst = region->first, *next; inst; inst = next) {
+    next = inst->next;
+    bool is_done = visit_nest(u, inst);
+    if (next && !next->region) return;
+    if (is_done) continue;
+    for (int i = 0; i < IR_MAX_REGIONS; i++)
+      if (inst->regions[i]) visit_region(u, inst->regions[i]);
+  }
+}
+
+static void visit_body(IrKernel *kernel, IrTask *task, IrRegion *body, bool is_rare) {
+  Unroll u = {.kernel = kernel, .insts = rewrite_count(body), .is_rare = is_rare};
+  u.at = window_place(kernel, task, body);
+  visit_region(&u, body);
+}
+
+bool pass_unroll(PassContext *ctx, IrKernel *kernel, Error *err) {
+  for (int i = 0; i < kernel->tasks.count; i++) {
+    IrTask *task = kernel->tasks.items[i];
+    if (task->kind == TASK_LEAVES && !task->cells) continue;
+    visit_body(kernel, task, task->body, task->privatised || task->interior);
+    if (task->interior) visit_body(kernel, task, task->interior, task->privatised);
+  }
+  return true;
+}

@@ -1,0 +1,40 @@
+/* window.h - one check for all accesses of a loop nest whose indices are base + a constant range.
+ *
+ *   for a = 0, 2 { for b = 0, 2 {              if %i in 0 .. n - 3 and %j in 0 .. m - 3 {
+ *     load place f0 %i + a, %j + b    =>         the nest with `load place f0 inside ..`
+ *   } }                                        } else { the nest as it was }
+ *
+ * The bases are values defined before the nest, or the index of its outermost loop; of the latter,
+ * begin and last are checked. Places that depend on anything else keep their checks.
+ *
+ * If places reach beyond the shape at both ends of a loop, the loop is split into three instead:
+ * the iterations at the edges keep their checks.
+ *
+ *   for k = a, b {                     for k = a, 0 { the loop as it was }
+ *     load place f0 %k - 1        =>   for k = max(a, 1), min(b, n) { .. inside .. }
+ *   }                                  for k = n + 1, b { the loop as it was } */
+#ifndef RG_PASS_LOOPS_WINDOW_H
+#define RG_PASS_LOOPS_WINDOW_H
+
+#include "pass/analysis/limits.h"
+
+/* Where the nest is. */
+typedef struct WindowPlace {
+  IrKernel *kernel;
+  const IrTask *task;            /* NULL: in the host region or in a function */
+  const IrRegion *body;          /* its parameters are the parallel loop's indices; NULL: none */
+  Limits limits[SNODE_MAX_AXES]; /* of these parameters */
+} WindowPlace;
+
+WindowPlace window_place(IrKernel *kernel, const IrTask *task, const IrRegion *body);
+
+/* Makes a copy of `nest` in which places are `inside`, and `nest` itself the other arm. Returns the
+ * copy; NULL, without a change, if no check can be saved. In tasks over cells, places at the loop's
+ * own indices are left to the leaf passes. */
+IrInst *window_split(const WindowPlace *at, IrInst *nest);
+/* The same for a loop that is not unrolled, or that is split into three; false: nothing changed.
+ * `edge`: a loop over the same indices, in no region, that does the same with checks; NULL: use a
+ * copy. */
+bool window_loop(const WindowPlace *at, IrInst *loop, IrInst *edge);
+
+#endif

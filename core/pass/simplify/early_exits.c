@@ -1,0 +1,162 @@
+/* early_exits.c - early-exit structurisation: an exit that only skips the following insts becomes
+ * an arm of an `if`.
+ *
+ *   loop { if %c { set %r, %a; break 0 }         if %c { set %r, %a }
+ *          set %r, %b; break 0 }            =>   else { set %r, %b }
+ *
+ *   for .. { if %c { continue 0 } B }       =>   for .. { if %c {} else { B } }
+ *
+ * An early `return` of a helper is such a loop, and so is an unrolled loop with a `break`. Rows and
+ * lanes would need an extra mask for each such exit. The code after an exit moves into the one arm
+ * that does not end in the exit; if both arms may go on, or the exit is in an inner loop, nothing
+ * changes. */
+#include "pass/simplify/early_exits.h"
+
+#include "pass/pass.h"
+#include "pass/rewrite.h"
+
+enum { MOST_EXITS = 40 }; /* of one block: each nests the code after it one level deeper */
+
+typedef struct Block { /* a body whose rest `op` 0 skips */
+  IrOp op;             /* BREAK: of a loop that runs once; CONTINUE: of any loop */
+} Block;
+
+static bool is_loop(IrOp op) { return op == IR_LOOP || op == IR_FOR || op == IR_BITS; }
+
+/* The number of exits from the block in the region, which is `depth` loops inside the block. */
+static int count_exits(const Block *block, const IrRegion *region, int depth) {
+  int count = 0;
+  for (const IrInst *inst = region->first; inst; inst = inst->next) {
+    count += inst->op == block->op && inst->imm == depth;
+    for (int i = 0; i < ir_region_count(inst->op); i++)
+      count += count_exits(block, inst->regions[i], depth + is_loop(inst->op));
+  }
+  return count;
+}
+
+static int exits_inside(const Block *block, const IrInst *inst) {
+  int count = 0;
+  for (int i = 0; i < ir_region_count(inst->op); i++)
+    count += count_exits(block, inst->regions[i], is_loop(inst->op));
+  return count;
+}
+
+/* Does control never reach the region's end? */
+static bool ends(const IrRegion *region) {
+  const IrInst *last = region->last;
+  if (!last) return false;
+  if (last->op == IR_IF) return ends(last->regions[0]) && ends(last->regions[1]);
+  return (ir_effects(last) & IR_EXIT) != 0;
+}
+
+static bool skips(const Block *block, const IrInst *inst) {
+  return inst->op == block->op && inst->imm == 0;
+}
+
+/* Can sink() handle everything from `inst` on? */
+static bool can_sink(const Block *block, const IrInst *inst) {
+  for (; inst; inst = inst->next) {
+    if (!exits_inside(block, inst)) continue;
+    if (inst->op != IR_IF) return false;
+    bool first_ends = ends(inst->regions[0]), second_ends = ends(inst->regions[1]);
+    bool is_last = !inst->next || skips(block, inst->next) || (first_ends && second_ends);
+    if (!is_last && !first_ends && !second_ends) return false;
+    for (int i = 0; i < 2; i++) {
+      bool goes_on = !is_last && !(i ? second_ends : first_ends);
+      if (goes_on && count_exits(block, inst->regions[i], 0)) return false;
+      if (!can_sink(block, inst->regions[i]->first)) return false;
+    }
+  }
+  return true;
+}
+
+static void move_rest(IrInst *from, IrRegion *to) {
+  for (IrInst *inst = from, *next; inst; inst = next) {
+    next = inst->next;
+    ir_remove(inst);
+    ir_region_append(to, inst);
+  }
+}
+
+/* Removes the insts after an exit, which are unreachable. */
+static void remove_rest(IrInst *inst) {
+  while (inst->next) ir_delete(inst->region->last);
+}
+
+/* Rewrites the region without exits from the block; its end must be the block's end. */
+static void sink(const Block *block, IrRegion *region) {
+  for (IrInst *inst = region->first; inst; inst = inst->next) {
+    if (skips(block, inst)) {
+      remove_rest(inst);
+      ir_delete(inst);
+      return;
+    }
+    if (!exits_inside(block, inst)) continue;
+    bool first_ends = ends(inst->regions[0]), second_ends = ends(inst->regions[1]);
+    if (first_ends && second_ends) remove_rest(inst);
+    else if (first_ends) move_rest(inst->next, inst->regions[1]);
+    else if (second_ends) move_rest(inst->next, inst->regions[0]);
+    sink(block, inst->regions[0]);
+    sink(block, inst->regions[1]);
+  }
+}
+
+static bool sink_all(const Block *block, IrRegion *region) {
+  int count = count_exits(block, region, 0);
+  if (count == 0) return true;
+  if (count > MOST_EXITS || !can_sink(block, region->first)) return false;
+  sink(block, region);
+  return true;
+}
+
+/* -- loops that run once ----------------------------------------------------------------------- */
+
+/* Exits that leave more than `depth` loops cross one less. */
+static void lower_exits(IrRegion *region, int depth) {
+  for (IrInst *inst = region->first; inst; inst = inst->next) {
+    if ((inst->op == IR_BREAK || inst->op == IR_CONTINUE) && inst->imm > depth) inst->imm--;
+    for (int i = 0; i < ir_region_count(inst->op); i++)
+      lower_exits(inst->regions[i], depth + is_loop(inst->op));
+  }
+}
+
+bool exits_dissolve(IrInst *loop) {
+  DEBUG_ASSERT(loop->op == IR_LOOP, "only a loop can run once");
+  IrRegion *body = loop->regions[0];
+  const Block again = {IR_CONTINUE}, block = {IR_BREAK};
+  if (!ends(body) || count_exits(&again, body, 0) || !sink_all(&block, body)) return false;
+  lower_exits(body, 0);
+  bool leaves = ends(body);
+  for (IrInst *inst = body->first, *next; inst; inst = next) {
+    next = inst->next;
+    ir_remove(inst);
+    ir_insert_before(loop, inst);
+  }
+  if (leaves) remove_rest(loop);
+  ir_delete(loop);
+  return true;
+}
+
+/* -- the pass ---------------------------------------------------------------------------------- */
+
+static void visit_region(IrRegion *region) {
+  const Block body = {IR_CONTINUE};
+  for (IrInst *inst = region->first, *next; inst; inst = next) {
+    for (int i = 0; i < ir_region_count(inst->op); i++) visit_region(inst->regions[i]);
+    next = inst->next;
+    if (is_loop(inst->op)) sink_all(&body, inst->regions[0]);
+    if (inst->op == IR_LOOP && exits_dissolve(inst) && next && !next->region)
+      return; /* `next` was unreachable and is gone */
+  }
+}
+
+bool pass_early_exits(PassContext *ctx, IrKernel *kernel, Error *err) {
+  (void)ctx, (void)err;
+  visit_region(kernel->body);
+  for (int i = 0; i < kernel->tasks.count; i++) {
+    visit_region(kernel->tasks.items[i]->body);
+    if (kernel->tasks.items[i]->interior) visit_region(kernel->tasks.items[i]->interior);
+  }
+  for (int i = 0; i < kernel->functions.count; i++) visit_region(kernel->functions.items[i]->body);
+  return true;
+}

@@ -1,0 +1,238 @@
+/* aggregate_atomics.c - aggregated atomics (count, then fetch-and-add): iterations that increment
+ * one element and use its old value first count their increments.
+ *
+ *     if %hit {                              counts: if %hit { reduce add .., 1 }
+ *       %at = mem.rmw add %counter, 1   =>   claim:  %first = mem.rmw add %counter, %total
+ *       mem.store .. %at ..                  body:   if %hit { %at = mem.rmw add plain cursor, 1
+ *     }                                                        mem.store .. %at .. }
+ *
+ * A chunk of a range first executes only the code that determines its number of increments, claims
+ * that many numbers at once, and then runs the body, which updates a local variable instead: one
+ * atomic update serves thousands of iterations. The result is that of one of the legal orders of
+ * iterations, and every number is taken once.
+ * The update must be `relaxed`: an iteration may get the last number before others have written.
+ * Counting reads only elements that the task does not write, so the body repeats it exactly; and it
+ * must be cheap compared with the body. A counter is an integer at a launch-invariant place that
+ * the task accesses in no other way. Runs on addresses, after all passes that rewrite bodies.
+ * If all effects of an iteration come after a count, the task is `idle`: vectorised counting finds
+ * the iterations that count, and code generation skips the others. Decision D-pass-25. */
+#include "ir/facts.h"
+#include "pass/simplify/fold.h"
+#include "pass/pass.h"
+#include "pass/rewrite.h"
+
+enum { CHEAP = 40, MOST_SHARE = 60 /* most insts that count, in percent of the body's */ };
+
+typedef struct Claims {
+  PassContext *ctx;
+  IrKernel *kernel;
+  IrTask *task;
+  IrInst *counter; /* the first update; NULL: none */
+  bool *written;   /* by alias */
+  bool is_good;
+  int slot; /* the frame slot that identifies the sum */
+  VEC(IrInst *) updates;
+} Claims;
+
+/* -- what the task does ------------------------------------------------------------------------ */
+
+static bool is_count(const IrInst *inst) {
+  return inst->op == IR_MEM_RMW && inst->imm == IR_UPDATE_ADD && inst->alias && !inst->plain &&
+         inst->relaxed && type_is_integer(inst->type) && type_bits(inst->type) >= 32 &&
+         facts_is_of_launch(inst->operands[0]);
+}
+
+static bool note_update(void *data, IrInst *inst) {
+  Claims *c = data;
+  if (inst->op == IR_MEM_RMW && !c->counter && is_count(inst)) c->counter = inst;
+  if (inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE) c->written[inst->alias] = true;
+  return true;
+}
+
+static bool note_access(void *data, IrInst *inst) {
+  Claims *c = data;
+  bool is_counter = inst->alias == c->counter->alias;
+  switch (inst->op) {
+  case IR_MEM_LOAD: c->is_good &= !is_counter; break;
+  case IR_MEM_STORE:
+  case IR_MEM_UPDATE: c->is_good &= inst->alias && !is_counter; break;
+  case IR_MEM_RMW:
+    c->is_good &= is_count(inst) && is_counter &&
+                  facts_same_value(inst->operands[0], c->counter->operands[0]);
+    vec_push(c->ctx->scratch, &c->updates, inst);
+    break;
+  case IR_CALL:
+    c->is_good &= inst->entry == RT_OUTSIDE || !(ir_effects(inst) & ~(IR_PURE | IR_READ));
+    break;
+  case IR_MEM_CAS:
+  case IR_INVOKE: c->is_good = false; break;
+  default: break;
+  }
+  return c->is_good;
+}
+
+static void walk_task(Claims *c, IrVisit *visit) {
+  ir_walk(c->task->body, visit, c);
+  if (c->task->interior) ir_walk(c->task->interior, visit, c);
+}
+
+/* -- counting ---------------------------------------------------------------------------------- */
+
+/* Reduces a copy of the body to counting: removes all other effects, including the loop's own
+ * reductions, and turns each update into a REDUCE. Uses of an update's result must be removed, too;
+ * until then a CURSOR stands for it. */
+static bool reduce_inst(void *data, IrInst *inst) {
+  const Claims *c = data;
+  bool is_effect = inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE || inst->op == IR_PRINT ||
+                   inst->op == IR_FAULT || inst->op == IR_REDUCE || ir_is_call(inst, RT_OUTSIDE) ||
+                   ir_is_call(inst, RT_ARRAY_OUTSIDE);
+  if (is_effect) ir_delete(inst);
+  if (inst->op != IR_MEM_RMW) return true;
+  IrBuilder b = rewrite_before(c->kernel, inst);
+  IrInst *sum = ir_emit(&b, IR_FRAME_GET, inst->type, 0, NULL);
+  sum->imm = c->slot;
+  ir_emit(&b, IR_REDUCE, TYPE(NONE), 2, (IrInst *[]){sum, inst->operands[1]})->imm = inst->imm;
+  rewrite_become(c->kernel, inst, IR_CURSOR, 0, NULL);
+  return true;
+}
+
+/* for begin, last, 1 { reduce add v }  =>  reduce add v * max(last - begin + 1, 0) */
+static bool close_loop(void *data, IrInst *loop) {
+  const Claims *c = data;
+  int64_t step;
+  IrInst *sum = loop->op == IR_FOR ? loop->regions[0]->last : NULL;
+  if (!sum || sum->op != IR_REDUCE || !type_is(loop->operands[0]->type, TYPE_I32) ||
+      !ir_is_const(loop->operands[2], &step) || step != 1)
+    return true;
+  for (IrInst *inst = loop->regions[0]->first; inst != sum; inst = inst->next)
+    if (inst->op != IR_CONST && inst->op != IR_FRAME_GET) return true;
+  IrBuilder b = rewrite_before(c->kernel, loop);
+  while (loop->regions[0]->first) {
+    IrInst *inst = loop->regions[0]->first;
+    ir_remove(inst);
+    if (inst != sum) ir_insert_before(loop, inst);
+  }
+  Type wide = TYPE(I64);
+  IrInst *begin = ir_convert(&b, loop->operands[0], wide),
+         *last = ir_convert(&b, loop->operands[1], wide);
+  IrInst *turns =
+      ir_binary(&b, IR_ADD, ir_binary(&b, IR_SUB, last, begin), ir_const_int(&b, wide, 1));
+  turns = ir_binary(&b, IR_MAX, turns, ir_const_int(&b, wide, 0));
+  turns = ir_convert(&b, turns, sum->operands[1]->type);
+  ir_set_operand(sum, 1, ir_binary(&b, IR_MUL, sum->operands[1], turns));
+  ir_insert_before(loop, sum);
+  ir_delete(loop);
+  return true;
+}
+
+static bool is_cheap(IrOp op) { return !(ir_op_info[op].flags & IR_SLOW) && op != IR_RANDOM; }
+
+/* Can the inst be executed twice: without side effects, with the same result, and at low cost? */
+static bool is_countable(void *data, IrInst *inst) {
+  const Claims *c = data;
+  switch (inst->op) {
+  case IR_MEM_LOAD: return inst->alias && !c->written[inst->alias];
+  case IR_VAR:
+  case IR_GET:
+  case IR_SET:
+  case IR_IF:
+  case IR_FOR:
+  case IR_REDUCE: return true;
+  case IR_BREAK:
+  case IR_CONTINUE: return true;
+  case IR_CURSOR: return false;
+  default: return (ir_effects(inst) & IR_PURE) && is_cheap(inst->op);
+  }
+}
+
+static IrRegion *counting(Claims *c, const IrRegion *body) {
+  IrInst **map = scratch_array(c->ctx->scratch, IrInst *, c->kernel->next_id);
+  IrRegion *counts = ir_copy_region(c->kernel, body, NULL, map);
+  ir_walk(counts, reduce_inst, c);
+  fold_alone(c->ctx, c->kernel, counts);
+  ir_walk(counts, close_loop, c);
+  fold_alone(c->ctx, c->kernel, counts);
+  c->is_good &= ir_walk(counts, is_countable, c);
+  int own = rewrite_count(counts), whole = rewrite_count((IrRegion *)body);
+  c->is_good &= own <= CHEAP || own * 100 <= whole * MOST_SHARE;
+  return counts;
+}
+
+/* Do all effects of the region come after a nonzero count? */
+static bool is_idle(const IrRegion *region, bool counted) {
+  for (const IrInst *inst = region->first; inst; inst = inst->next) {
+    int64_t value;
+    if (inst->op == IR_MEM_RMW) {
+      if (!ir_is_const(inst->operands[1], &value) || value == 0) return false;
+      counted = true;
+    }
+    bool does = inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE || inst->op == IR_PRINT ||
+                inst->op == IR_FAULT || inst->op == IR_REDUCE || ir_is_call(inst, RT_OUTSIDE);
+    if (does && !counted) return false;
+    for (int i = 0; i < IR_MAX_REGIONS; i++)
+      if (inst->regions[i] && !is_idle(inst->regions[i], counted)) return false;
+  }
+  return true;
+}
+
+/* -- claiming ---------------------------------------------------------------------------------- */
+
+static IrInst *copy_address(IrBuilder *b, const IrInst *inst) {
+  IrInst **operands = scratch_array(b->kernel->scratch, IrInst *, inst->operand_count);
+  for (int i = 0; i < inst->operand_count; i++) operands[i] = copy_address(b, inst->operands[i]);
+  return rewrite_again(b, inst, operands);
+}
+
+static IrRegion *claiming(Claims *c) {
+  IrRegion *claim = ir_region_create(c->kernel, NULL);
+  IrInst *total = ir_region_param(c->kernel, claim, c->counter->type);
+  IrBuilder b = {.kernel = c->kernel, .region = claim, .line = c->counter->line};
+  IrInst *address = copy_address(&b, c->counter->operands[0]);
+  IrInst *operands[] = {address, total};
+  IrInst *update = ir_emit(&b, IR_MEM_RMW, total->type, 2, operands);
+  update->imm = IR_UPDATE_ADD;
+  update->alias = c->counter->alias;
+  update->relaxed = true;
+  return claim;
+}
+
+static void use_cursor(Claims *c) {
+  for (int i = 0; i < c->updates.count; i++) {
+    IrInst *update = c->updates.items[i];
+    IrBuilder b = rewrite_before(c->kernel, update);
+    ir_set_operand(update, 0, ir_emit(&b, IR_CURSOR, TYPE(PTR), 0, NULL));
+    update->plain = true;
+    update->alias = 0;
+  }
+}
+
+static void visit_task(PassContext *ctx, IrKernel *kernel, IrTask *task) {
+  Claims c = {.ctx = ctx, .kernel = kernel, .task = task, .is_good = true};
+  c.written = scratch_array(ctx->scratch, bool, kernel->fields.count + 1);
+  if (task->kind != TASK_RANGE || task->privatised || task->private_fields.count) return;
+  walk_task(&c, note_update);
+  if (!c.counter) return;
+  walk_task(&c, note_access);
+  if (!c.is_good || c.written[0]) return;
+  c.slot = kernel->frame_slots;
+  IrTask *counts = scratch_new(ctx->scratch, IrTask);
+  *counts = *task;
+  counts->line = 0;
+  counts->body = counting(&c, task->body);
+  if (task->interior) counts->interior = counting(&c, task->interior);
+  if (!c.is_good) return;
+  kernel->frame_slots++;
+  task->claim = claiming(&c);
+  task->counts = counts;
+  task->idle = is_idle(task->body, false) && (!task->interior || is_idle(task->interior, false));
+  use_cursor(&c);
+  ir_note(kernel, c.counter->line,
+          "counted first: a chunk of iterations claims its numbers at once");
+}
+
+bool pass_aggregate_atomics(PassContext *ctx, IrKernel *kernel, Error *err) {
+  (void)err;
+  for (int i = 0; i < kernel->tasks.count && !ctx->for_cuda; i++)
+    visit_task(ctx, kernel, kernel->tasks.items[i]);
+  return true;
+}

@@ -1,0 +1,105 @@
+/* frame_stores.c - frame-store hoisting, for a GPU: sets the frame slots of consecutive tasks
+ * before the first of them, since each change of the frame between two tasks would be a launch of
+ * its own.
+ *
+ *   run 0;  %n = const 100;  frame.set 4 %n;  run 1   =>   %n = ..;  frame.set 4 %n;  run 0;  run 1
+ *
+ * Values may move if no task can change them, and stores to slots if the tasks that they pass do
+ * not name the slot. */
+#include "pass/pass.h"
+
+typedef struct Frames {
+  PassContext *ctx;
+  IrKernel *kernel;
+  IrInst *first;     /* the RUN to move before; NULL: none since the last other effect */
+  VEC(int32_t) runs; /* tasks of `first` and of the RUNs after it */
+  bool *stays;       /* by inst id: it stays after `first` */
+  bool *is_set;      /* by slot: a FRAME_SET of it stays after `first` */
+} Frames;
+
+/* -- which slots a task names ------------------------------------------------------------------ */
+
+static bool is_of_frame(const IrInst *inst) {
+  return inst->op == IR_FRAME_GET || inst->op == IR_FRAME_SET || inst->op == IR_FRAME_LOAD;
+}
+
+static bool is_other(void *data, IrInst *inst) {
+  return !is_of_frame(inst) || inst->imm != *(const int64_t *)data;
+}
+
+static bool names_in(IrRegion *region, int64_t slot) {
+  return region && !ir_walk(region, is_other, &slot);
+}
+
+static bool names(const IrTask *task, int64_t slot) {
+  bool is_bound = task->kind == TASK_RANGE && slot >= task->bounds &&
+                  slot < task->bounds + 2 * (int64_t)task->axis_count;
+  for (int i = 0; i < task->limits.count; i++) is_bound |= task->limits.items[i].slot == slot;
+  for (int i = 0; i < task->reductions.count; i++)
+    is_bound |= task->reductions.items[i].slot == slot;
+  return is_bound || names_in(task->body, slot) || names_in(task->interior, slot) ||
+         names_in(task->claim, slot) || (task->counts && names(task->counts, slot));
+}
+
+static bool is_named(const Frames *f, int64_t slot) {
+  for (int i = 0; i < f->runs.count; i++)
+    if (names(f->kernel->tasks.items[f->runs.items[i]], slot)) return true;
+  return f->is_set[slot];
+}
+
+/* -- moving ------------------------------------------------------------------------------------ */
+
+/* Is the inst a value that neither sets a variable nor reads a result of a task? */
+static bool is_value(const IrInst *inst) {
+  return inst->op == IR_GET || (ir_effects(inst) & IR_PURE);
+}
+
+static bool can_move(const Frames *f, const IrInst *inst) {
+  if (inst->op == IR_FRAME_SET ? is_named(f, inst->imm) : !is_value(inst)) return false;
+  for (int i = 0; i < inst->operand_count; i++)
+    if (f->stays[inst->operands[i]->id]) return false;
+  return true;
+}
+
+static void begin(Frames *f, IrInst *first) {
+  f->first = first;
+  f->runs.count = 0;
+  memset(f->is_set, 0, sizeof *f->is_set * (size_t)f->kernel->frame_slots);
+}
+
+static void visit_inst(Frames *f, IrInst *inst) {
+  if (inst->op == IR_RUN) {
+    if (!f->first) begin(f, inst);
+    vec_push(f->ctx->scratch, &f->runs, (int32_t)inst->imm);
+  } else if (f->first && can_move(f, inst)) {
+    ir_remove(inst);
+    ir_insert_before(f->first, inst);
+    return;
+  } else if (inst->op == IR_FRAME_SET) {
+    f->is_set[inst->imm] = true;
+  } else if (!is_value(inst)) {
+    f->first = NULL;
+  }
+  f->stays[inst->id] = f->first;
+}
+
+static void visit(Frames *f, IrRegion *region) {
+  f->first = NULL;
+  for (IrInst *inst = region->first, *next; inst; inst = next) {
+    next = inst->next;
+    visit_inst(f, inst);
+    for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++) visit(f, inst->regions[i]);
+  }
+  f->first = NULL;
+}
+
+bool pass_frame_stores(PassContext *ctx, IrKernel *kernel, Error *err) {
+  (void)err;
+  if (!ctx->for_cuda || !kernel->body) return true;
+  Frames f = {.ctx = ctx,
+              .kernel = kernel,
+              .stays = scratch_array(ctx->scratch, bool, kernel->next_id),
+              .is_set = scratch_array(ctx->scratch, bool, kernel->frame_slots + 1)};
+  visit(&f, kernel->body);
+  return true;
+}

@@ -1,0 +1,308 @@
+/* kind_dynamic.c - the `dynamic` SNode: lists. Lowers accesses to elements, and ops on lists, to
+ * addresses and calls.
+ *
+ *   %s = append l0 %i, %v     if inside %i { walk, ensuring; %s = call rt_dynamic_append
+ *                                            if %s >= 0 { mem.store } }
+ *   pop l0 %i, %var           if inside %i { walk; %s = call rt_dynamic_pop
+ *                                            if %s >= 0 { set %var mem.load; mem.store 0 } }
+ *   deactivate l0 %i          if inside %i { walk; if rt_slot_live { call rt_dynamic_clear } }
+ * Elements past the end are zero and `length` never exceeds the chunks (llvm_bc/node_dynamic.c). If
+ * a body both removes and adds elements, each op holds the list's lock from its claim to its last
+ * store. Otherwise no lock is needed: appends synchronise on the length, and so do pops; if only
+ * one iteration changes a list (`plain`), it loads and stores the length. The host region is one
+ * thread. lists.c decides which appends are buffered, and which ops lock. */
+#include "pass/trees/kind.h"
+#include "pass/address/lower_places.h"
+
+static void unlock(IrBuilder *b, IrInst *list) { ir_call(b, RT_DYNAMIC_UNLOCK, 0, 0, 1, &list); }
+
+void lists_unlock(Lower *l, IrInst *after, IrInst *list) {
+  IrBuilder b = rewrite_inside(l->kernel, after->region, after);
+  b.before = after->next;
+  unlock(&b, list);
+}
+
+/* -- elements ---------------------------------------------------------------------------------- */
+
+/* The node of an existing element `index` (i32). */
+static IrInst *find_chunk(IrBuilder *b, int tree, const SNode *dynamic, IrInst *list,
+                          IrInst *index) {
+  const SNodeStep *step = snode_step(dynamic, dynamic);
+  IrInst *chunk = address_divide(b, index, dynamic->chunk);
+  IrInst *slot = address_offset(b, list, chunk, sizeof(uint32_t), (int64_t)step->slots);
+  return ir_call(b, RT_SLOT_FIND, tree, 0, 1, &slot);
+}
+
+/* Finds or creates the node; the list is locked from there on if `locks`. */
+static IrInst *ensure_chunk(IrBuilder *b, int tree, const SNode *dynamic, IrInst *list,
+                            IrInst *index, bool locks) {
+  IrInst *chunk = ir_const_int(b, TYPE(I32), dynamic->chunk),
+         *lock = ir_const_int(b, TYPE(I32), locks);
+  return ir_call(b, RT_DYNAMIC_ENSURE, tree, dynamic->manager, 4,
+                 (IrInst *[]){list, chunk, index, lock});
+}
+
+static IrInst *element_in_chunk(IrBuilder *b, const SNode *dynamic, IrInst *node, IrInst *index,
+                                int component) {
+  const SNodeComponent *into = &dynamic->components[component];
+  IrInst *cell = address_modulo(b, index, dynamic->chunk);
+  return address_offset(b, node, cell, (int64_t)into->stride, (int64_t)into->offset);
+}
+
+/* The element's number is 32 bits wide, also for the next step, into the chunk. */
+static AddressIndex descend(Address *a, const SNodeStep *step) {
+  AddressIndex *own = &a->index[step->digits[0].position];
+  IrInst *list = address_flush(a), *index = address_sum_i32(a, *own);
+  if (a->ensures) {
+    a->list = list;
+    a->at = ensure_chunk(a->b, a->tree, step->node, list, index, a->locks);
+  } else {
+    a->at = find_chunk(a->b, a->tree, step->node, list, index);
+  }
+  *own = (AddressIndex){.value = index};
+  return (AddressIndex){0};
+}
+
+/* -- ops on lists ------------------------------------------------------------------------------ */
+
+typedef struct ListOp {
+  Lower *l;
+  const IrLevel *level;
+  const SNode *node;
+  IrInst *inst;
+  int indices;    /* number of operands that identify the list */
+  IrInst *branch; /* the IF around it; NULL: its indices are known to be inside */
+  IrBuilder b;    /* before it, inside */
+  Address walk;   /* to its list */
+} ListOp;
+
+static ListOp begin(Lower *l, IrInst *inst, bool has_slot) {
+  ListOp op = {.l = l, .level = &l->kernel->levels.items[inst->level], .inst = inst};
+  op.node = op.level->node;
+  op.indices = op.node->rank - 1;
+  IrBuilder b = rewrite_before(l->kernel, inst);
+  IrInst *inside = has_slot ? address_inside(&b, op.node, inst->operands)
+                            : address_list_inside(&b, op.node, inst->operands);
+  if (inside) op.branch = places_guard(l, inst, inside);
+  op.b = rewrite_before(l->kernel, inst);
+  return op;
+}
+
+/* Splits the indices of an element: sets those of its list, and returns the slot. */
+static IrInst *take_slot(ListOp *op, IrInst *indices[SNODE_MAX_AXES]) {
+  int own = snode_axis_position(op->node, op->node->axes[0]);
+  for (int k = 0, given = 0; k < op->node->rank; k++)
+    if (k != own) indices[given++] = op->inst->operands[k];
+  return op->inst->operands[own];
+}
+
+static IrInst *list_of(ListOp *op, IrInst *const *indices, bool ensures) {
+  op->walk = address_to_list(&op->b, op->level->tree, op->node, indices, ensures);
+  return op->walk.at;
+}
+
+static IrInst *constant(ListOp *op, int64_t value) {
+  return ir_const_int(&op->b, TYPE(I32), value);
+}
+
+static IrInst *call(ListOp *op, RtEntry entry, int count, IrInst *const *operands) {
+  return ir_call(&op->b, entry, op->level->tree, op->node->manager, count, operands);
+}
+
+static void finish(ListOp *op) {
+  if (op->branch && !type_is_none(op->inst->type)) places_bring_out(op->l, op->branch, op->inst);
+}
+
+/* Opens an IF that the element exists; the rest of the op goes inside. */
+static IrBuilder if_there(ListOp *op, IrInst *slot) {
+  IrInst *there = ir_binary(&op->b, IR_GE, slot, ir_const_int(&op->b, TYPE(I32), 0));
+  return rewrite_inside(op->l->kernel, ir_if(&op->b, there)->regions[0], op->inst);
+}
+
+/* Stores the numbers in a row of the worker's stage, or of its log. */
+static void collect(ListOp *op, RtEntry entry, IrInst *list) {
+  IrInst **values = op->inst->operands + op->indices;
+  IrInst *width = constant(op, op->node->row_bytes);
+  IrInst *row = call(op, entry, 2, (IrInst *[]){list, width});
+  for (int k = 0; k < op->node->component_count; k++) {
+    IrInst *address = address_offset(&op->b, row, NULL, 0, op->node->components[k].row);
+    ir_emit(&op->b, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){address, values[k]});
+  }
+}
+
+/* Returns its slot. */
+static IrInst *append_at_once(ListOp *op, IrInst *list, RtListWay way) {
+  IrInst **values = op->inst->operands + op->indices;
+  IrInst *chunk = constant(op, (int64_t)op->node->chunk);
+  IrInst *capacity = constant(op, op->node->sizes[0]), *how = constant(op, way);
+  IrInst *slot = call(op, RT_DYNAMIC_APPEND, 4, (IrInst *[]){list, chunk, capacity, how});
+  IrBuilder arm = if_there(op, slot);
+  IrInst *node = find_chunk(&arm, op->level->tree, op->node, list, slot);
+  for (int k = 0; k < op->node->component_count; k++) {
+    IrInst *address = element_in_chunk(&arm, op->node, node, slot, k);
+    ir_emit(&arm, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){address, values[k]});
+  }
+  if (way == RT_LIST_LOCKED) unlock(&arm, list);
+  return slot;
+}
+
+static void collect_or_append(ListOp *op, IrInst *list) {
+  IrInst *collects = ir_call(&op->b, RT_DYNAMIC_IS_LOGGED, op->level->tree, 0, 0, NULL);
+  IrInst *branch = ir_if(&op->b, collects);
+  op->b = rewrite_inside(op->l->kernel, branch->regions[0], op->inst);
+  collect(op, RT_DYNAMIC_LOG, list);
+  op->b = rewrite_inside(op->l->kernel, branch->regions[1], op->inst);
+  append_at_once(op, list, RT_LIST_SHARED);
+}
+
+static void lower_append(Lower *l, IrInst *inst) {
+  ListWay way = lists_way(l, inst);
+  ListOp op = begin(l, inst, false);
+  IrInst *list = list_of(&op, inst->operands, true);
+  if (way == LIST_AT_ONCE) {
+    IrInst *slot = append_at_once(&op, list, lists_shared(l, inst, op.node));
+    places_keep_active(l, &op.walk, inst);
+    rewrite_become(l->kernel, inst, IR_ADD, 2,
+                   (IrInst *[]){slot, ir_const_int(&op.b, TYPE(I32), 0)});
+    finish(&op);
+    return;
+  }
+  if (way == LIST_STAGED) collect(&op, RT_DYNAMIC_STAGE, list);
+  else collect_or_append(&op, list);
+  ir_delete(inst);
+}
+
+static IrInst *zero_of(IrBuilder *b, Type type) {
+  return type_is_float(type) ? ir_const_float(b, type, 0) : ir_const_int(b, type, 0);
+}
+
+/* The slot of the last element, -1 if there is none. */
+static IrInst *last_slot(ListOp *op, IrInst *list, RtListWay way) {
+  if (way == RT_LIST_OWN) {
+    IrInst *length = ir_emit(&op->b, IR_MEM_LOAD, TYPE(I32), 1, &list);
+    return ir_binary(&op->b, IR_SUB, length, constant(op, 1));
+  }
+  IrInst *lock = constant(op, way == RT_LIST_LOCKED);
+  return ir_call(&op->b, RT_DYNAMIC_POP, 0, 0, 2, (IrInst *[]){list, lock});
+}
+
+static void lower_pop(Lower *l, IrInst *inst) {
+  ListOp op = begin(l, inst, false);
+  IrInst **variables = inst->operands + op.indices, *list = list_of(&op, inst->operands, false);
+  RtListWay way = lists_shared(l, inst, op.node);
+  IrInst *slot = last_slot(&op, list, way);
+  IrBuilder arm = if_there(&op, slot);
+  if (way == RT_LIST_OWN) ir_emit(&arm, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){list, slot});
+  IrInst *node = find_chunk(&arm, op.level->tree, op.node, list, slot);
+  for (int k = 0; k < op.node->component_count; k++) {
+    Type type = op.node->components[k].type;
+    IrInst *address = element_in_chunk(&arm, op.node, node, slot, k);
+    ir_set(&arm, variables[k], ir_emit(&arm, IR_MEM_LOAD, type, 1, &address));
+    ir_emit(&arm, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){address, zero_of(&arm, type)});
+  }
+  if (way == RT_LIST_LOCKED) unlock(&arm, list);
+  ir_delete(inst);
+}
+
+static void lower_length(Lower *l, IrInst *inst) {
+  ListOp op = begin(l, inst, false);
+  IrInst *list = list_of(&op, inst->operands, false);
+  rewrite_become(l->kernel, inst, IR_MEM_LOAD, 1, &list);
+  finish(&op);
+}
+
+static void lower_is_active(Lower *l, IrInst *inst) {
+  IrInst *indices[SNODE_MAX_AXES];
+  ListOp op = begin(l, inst, true);
+  IrInst *slot = take_slot(&op, indices), *list = list_of(&op, indices, false);
+  IrInst *length = ir_emit(&op.b, IR_MEM_LOAD, TYPE(I32), 1, &list);
+  rewrite_become(l->kernel, inst, IR_LT, 2,
+                 (IrInst *[]){ir_convert(&op.b, slot, TYPE(I32)), length});
+  finish(&op);
+}
+
+static void lower_activate(Lower *l, IrInst *inst) {
+  IrInst *indices[SNODE_MAX_AXES];
+  ListOp op = begin(l, inst, true);
+  IrInst *slot = ir_convert(&op.b, take_slot(&op, indices), TYPE(I32)),
+         *list = list_of(&op, indices, true);
+  bool locks = lists_lock(l, op.node);
+  ensure_chunk(&op.b, op.level->tree, op.node, list, slot, locks);
+  if (locks) unlock(&op.b, list);
+  places_keep_active(l, &op.walk, inst);
+  ir_delete(inst);
+}
+
+/* Skips a list without a first chunk, which is empty already; in loops that empty lists, most
+ * are. */
+static void lower_deactivate(Lower *l, IrInst *inst) {
+  ListOp op = begin(l, inst, false);
+  const SNodeStep *step = snode_step(op.node, op.node);
+  IrInst *list = list_of(&op, inst->operands, false);
+  IrInst *slot = address_offset(&op.b, list, NULL, 0, (int64_t)step->slots);
+  IrInst *is_live = ir_call(&op.b, RT_SLOT_LIVE, 0, 0, 1, &slot);
+  op.b = rewrite_inside(l->kernel, ir_if(&op.b, is_live)->regions[0], inst);
+  IrInst *capacity = constant(&op, op.node->sizes[0]),
+         *lock = constant(&op, lists_lock(l, op.node)),
+         *keep = constant(&op, lists_refill(l, inst, op.node));
+  call(&op, RT_DYNAMIC_CLEAR, 4, (IrInst *[]){list, capacity, lock, keep});
+  ir_delete(inst);
+}
+
+static void lower_count(Lower *l, IrInst *inst) {
+  const IrLevel *level = &l->kernel->levels.items[inst->level];
+  rewrite_become_call(l->kernel, inst, RT_DYNAMIC_COUNT, level->tree, level->node->manager, 0,
+                      NULL);
+}
+
+static bool lower(Lower *l, IrInst *inst) {
+  switch (inst->op) {
+  case IR_APPEND: lower_append(l, inst); return true;
+  case IR_POP: lower_pop(l, inst); return true;
+  case IR_LENGTH: lower_length(l, inst); return true;
+  case IR_IS_ACTIVE: lower_is_active(l, inst); return true;
+  case IR_ACTIVATE: lower_activate(l, inst); return true;
+  case IR_DEACTIVATE: lower_deactivate(l, inst); return true;
+  case IR_COUNT: lower_count(l, inst); return true;
+  default: return false;
+  }
+}
+
+/* -- loops over elements ----------------------------------------------------------------------- */
+
+static ActivePlan plan(const SNode *lists, const SNode *cells) {
+  return (ActivePlan){.kind = TASK_LEAVES,
+                      .level = lists,
+                      .has_cells = true,
+                      .over = "the active leaves, cell by cell"};
+}
+
+/* If the list's axis is the last one, loops up to the length; otherwise tests each element. */
+static void nest_elements(Nest *nest, const SNode *lists, const SNode *cells, IrInst **indices) {
+  int own = snode_axis_position(lists, lists->axes[0]), count = lists->rank - 1;
+  IrInst *list[SNODE_MAX_AXES];
+  for (int k = 0, given = 0; k < lists->rank; k++)
+    if (k != own || own < count) {
+      indices[k] = nest_count(nest, lists->shape[k]);
+      if (k != own) list[given++] = indices[k];
+    }
+  bool is_last = own == count;
+  IrInst *asked = is_last ? ir_emit(&nest->b, IR_LENGTH, TYPE(I32), count, list)
+                          : ir_emit(&nest->b, IR_IS_ACTIVE, TYPE(BOOL), lists->rank, indices);
+  asked->level = ir_add_level(nest->b.kernel, lists, lists->name);
+  if (!is_last) {
+    nest_if(nest, asked);
+    return;
+  }
+  IrInst *begin = ir_const_int(&nest->b, nest->index, 0),
+         *one = ir_const_int(&nest->b, nest->index, 1);
+  indices[own] = nest_for(
+      nest, begin, ir_binary(&nest->b, IR_SUB, ir_convert(&nest->b, asked, nest->index), one));
+}
+
+const Kind kind_dynamic = {.descend = descend,
+                           .clear_all = RT_TREE_CLEAR,
+                           .lower = lower,
+                           .plan = plan,
+                           .nest = nest_elements,
+                           .asks_each_cell = true};

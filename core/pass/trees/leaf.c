@@ -1,0 +1,443 @@
+/* leaf.c - turns a loop over active cells into a loop over active leaves, which looks up
+ * neighbouring leaves once per leaf.
+ *
+ *   task = leaves cells (%i, %j) {       task = leaves (%cursor, %x, %y) {
+ *     .. load place f0 %i-1, %j ..         %n = near (-1,0) %x, %y
+ *     .. store place f1 %i, %j             grid (%a) { row (%b) {
+ *   }                                        .. load cell f0 offset=(-1,0) %a, %b, %n, %cursor ..
+ *                                            .. store cell f1 %a, %b, %cursor   } } }
+ *
+ * A place whose indices are the loop's own plus constants, on a level with a cell for each cell of
+ * the leaf, becomes a CELL: at the loop's own position any access is allowed, since a visited leaf
+ * is active until the loop ends; elsewhere it can only be read, through one cursor per
+ * (coordinates, leaf offset) that all fields share. The same holds for cells below another level
+ * whose leaves have the same shape (a second buffer): its leaf at the same coordinates, if active,
+ * gets a cursor, too. The following stay PLACEs, which are looked up from the root:
+ *   - writes to other cells, and data-dependent places: they may activate;
+ *   - reads of other cells of a field that the body writes elsewhere: an iteration sees its own
+ *     writes, and these may be in a leaf that did not exist when the cursors were fetched;
+ *   - all of a field below another level that the body writes, unless it does so in each cell: then
+ *     the leaf there is created first (REACH);
+ *   - everything in a tree in which the body deactivates.
+ * leaf_active.c handles `is_active` of cells at such offsets.
+ * Keeps the order of insts; sets task->factors. */
+#include "pass/trees/leaf.h"
+
+#include "base/bits.h"
+#include "pass/trees/kind.h"
+#include "pass/rewrite.h"
+
+/* -- accesses of the body ---------------------------------------------------------------------- */
+
+static bool is_at_origin(const int32_t offset[SNODE_MAX_AXES]) {
+  for (int a = 0; a < SNODE_MAX_AXES; a++)
+    if (offset[a]) return false;
+  return true;
+}
+
+/* Is the sum of the loop's index and an offset exact, without wrapping? */
+static bool is_exact(const Leaf *l, const SNode *node, const IndexRange *range, int k) {
+  int64_t cells = snode_extent(l->shape.cells, k);
+  bool never_wraps = range->bits == 32 && cells <= INT32_MAX - max_i64(range->low, 0);
+  return never_wraps || ranges_hold_below(range, snode_extent(node, k));
+}
+
+static bool find_offset(const Leaf *l, const SNode *node, const IndexRange *index,
+                        int32_t *offset) {
+  for (int a = 0; a < l->shape.axis_count; a++) {
+    int k = l->shape.index[a];
+    const IndexRange *range = &index[k];
+    bool near = range->low >= -l->shape.extent[a] && range->low <= l->shape.extent[a];
+    if (ranges_exact_param(l->body, range) != k || !near || !is_exact(l, node, range, k))
+      return false;
+    offset[a] = (int32_t)range->low;
+  }
+  return true;
+}
+
+bool leaf_find_offset(const Leaf *l, const SNode *node, const IndexRange *index, int32_t *offset) {
+  return node && leaf_shape_holds(&l->shape, node) && find_offset(l, node, index, offset);
+}
+
+enum { TAKES_NODES = EFFECT_DEACTIVATES | EFFECT_APPENDS | EFFECT_POPS };
+
+/* Is the place below another level whose leaves have the same shape, and stay while the loop
+ * runs? */
+static bool is_in_twin(const Leaf *l, const IrInst *place) {
+  const IrField *field = &l->kernel->fields.items[place->field];
+  for (int k = 0; k < place->operand_count; k++)
+    if (!type_is_signed(place->operands[k]->type)) return false; /* below 0 it would wrap */
+  return field->node && leaf_shape_has_twin(&l->shape, field->node) &&
+         !(l->effects->trees[field->tree] & TAKES_NODES);
+}
+
+/* Can the other level have a leaf wherever this one has one? */
+static bool covers(const Leaf *l, const SNode *level) {
+  for (int k = 0; k < level->rank; k++)
+    if (!leaf_shape_is_within(l->shape.node_level, level, k)) return false;
+  return true;
+}
+
+static bool is_no_continue(void *data, IrInst *inst) { return inst->op != IR_CONTINUE; }
+
+/* Does every visit of a leaf write the place, in every cell? */
+static bool is_always_written(const Leaf *l, const EffectPlace *at) {
+  bool is_written = false;
+  for (int i = 0; i < l->effects->accesses.count; i++) {
+    const EffectAccess *access = &l->effects->accesses.items[i];
+    if (access->place != at || !(access->verb & EFFECT_WRITES)) continue;
+    is_written |= access->inst->region == l->body;
+    for (const IrInst *inst = access->inst; inst; inst = inst->previous)
+      for (int r = 0; r < IR_MAX_REGIONS; r++)
+        if (inst->regions[r] && !ir_walk(inst->regions[r], is_no_continue, NULL)) return false;
+  }
+  return is_written;
+}
+
+/* Does the body query `is_active` in the tree? Then creating the leaf early could be observed. */
+static bool is_asked_about(const Leaf *l, int tree) {
+  for (int i = 0; i < l->effects->calls.count; i++) {
+    const EffectCall *call = &l->effects->calls.items[i];
+    if (call->tree == tree && call->op == IR_IS_ACTIVE) return true;
+  }
+  return false;
+}
+
+/* May the leaf of the other level be created before its first cell is written? */
+static bool may_reach(const Leaf *l, const EffectPlace *at) {
+  const IrField *field = &l->kernel->fields.items[at->inst->field];
+  const SNode *node = field->node;
+  const SNode *level = snode_node_level(node);
+  return !l->masked && !snode_has_lists(l->shape.node_level) && !snode_is_masked(node, NULL) &&
+         covers(l, level) && !is_asked_about(l, field->tree) && is_always_written(l, at);
+}
+
+static void add_place(Leaf *l, const EffectPlace *at) {
+  LeafAccess access = {.at = at, .place = at->inst, .reads = at->verbs & EFFECT_READS};
+  const SNode *node = l->kernel->fields.items[at->inst->field].node;
+  bool writes = at->verbs & EFFECT_WRITES;
+  if (at->is_called) {
+    l->written_afar[at->inst->field] |= writes;
+    return;
+  }
+  /* with the element */
+  bool sets_bit = writes && node && node != l->masked && snode_is_masked(node, l->shape.node_level);
+  access.in_twin = is_in_twin(l, at->inst);
+  access.is_relative =
+      !sets_bit && (access.in_twin ? find_offset(l, node, at->index, access.offset)
+                                   : leaf_find_offset(l, node, at->index, access.offset));
+  bool is_own = access.is_relative && is_at_origin(access.offset);
+  access.reaches = writes && access.in_twin && is_own && may_reach(l, at);
+  if (writes && !(is_own && (access.reaches || !access.in_twin)))
+    l->written_afar[at->inst->field] = true;
+  vec_push(l->kernel->scratch, &l->accesses, access);
+}
+
+static void survey(Leaf *l) {
+  unsigned changes = l->effects->trees[l->kernel->levels.items[l->task->level].tree];
+  l->deactivates = changes & TAKES_NODES;
+  for (int i = 0; i < l->effects->places.count; i++) add_place(l, l->effects->places.items[i]);
+}
+
+/* -- cursors ----------------------------------------------------------------------------------- */
+
+bool leaf_may_look_near(const Leaf *l, const int32_t *offset) {
+  int crossed = 0;
+  /* the next element may be in another list */
+  if (snode_has_lists(l->shape.node_level)) return false;
+  for (int a = 0; a < l->shape.axis_count; a++) {
+    if (!offset[a]) continue;
+    if (l->shape.coordinate[a] < 0) return false;
+    crossed++;
+  }
+  return crossed <= LEAF_CROSSED_AXES && l->nears.count <= LEAF_NEARS;
+}
+
+static bool may_read_near(const Leaf *l, const LeafAccess *access) {
+  return leaf_may_look_near(l, access->offset) && !l->written_afar[access->place->field];
+}
+
+/* Does the loop write each cell of the twin of a leaf? Then the twin is created first, and all
+ * accesses use its cursor. */
+static bool is_reached(const Leaf *l, int level) {
+  const SNode *twin = l->kernel->levels.items[level].node;
+  for (int i = 0; i < l->accesses.count; i++) {
+    const LeafAccess *access = &l->accesses.items[i];
+    const SNode *node = l->kernel->fields.items[access->place->field].node;
+    if (access->reaches && snode_node_level(node) == twin) return true;
+  }
+  return false;
+}
+
+static bool is_near(const IrInst *near, int level, const int32_t nodes[SNODE_MAX_AXES]) {
+  return near->level == level && !memcmp(near->offset, nodes, sizeof near->offset);
+}
+
+IrInst *leaf_cursor_at(Leaf *l, int level, const int32_t nodes[SNODE_MAX_AXES]) {
+  if (level == l->task->level && is_at_origin(nodes)) return l->cursor;
+  for (int i = 0; i < l->nears.count; i++)
+    if (is_near(l->nears.items[i], level, nodes)) return l->nears.items[i];
+  IrBuilder b = {.kernel = l->kernel, .region = l->leaves, .before = l->cells};
+  IrOp op = is_at_origin(nodes) && is_reached(l, level) ? IR_REACH : IR_NEAR;
+  IrInst *near =
+      ir_emit(&b, op, TYPE(PTR), l->leaves->params.count - 1, l->leaves->params.items + 1);
+  near->level = level;
+  near->axis_count = (int8_t)near->operand_count;
+  memcpy(near->offset, nodes, sizeof near->offset);
+  vec_push(l->kernel->scratch, &l->nears, near);
+  return near;
+}
+
+/* Adds the cursors of two leaves per axis with an offset, the lower one first; the last axis varies
+ * fastest. */
+static int add_cursors(Leaf *l, int level, const int32_t offset[SNODE_MAX_AXES],
+                       IrInst **operands) {
+  int axes[SNODE_MAX_AXES], crossed = 0;
+  for (int a = 0; a < l->shape.axis_count; a++)
+    if (offset[a]) axes[crossed++] = a;
+  for (int combination = 0; combination < 1 << crossed; combination++) {
+    int32_t nodes[SNODE_MAX_AXES] = {0};
+    for (int k = 0; k < crossed; k++) {
+      bool second = combination >> (crossed - 1 - k) & 1;
+      int32_t lower = offset[axes[k]] < 0 ? -1 : 0;
+      nodes[l->shape.coordinate[axes[k]]] = lower + second;
+    }
+    operands[combination] = leaf_cursor_at(l, level, nodes);
+  }
+  return 1 << crossed;
+}
+
+/* -- cells ------------------------------------------------------------------------------------- */
+
+IrInst *leaf_position(const Leaf *l, int leaf_axis) {
+  bool is_row = leaf_axis == l->shape.axis_count - 1;
+  return is_row ? l->row->regions[0]->params.items[0]
+                : l->grid->regions[0]->params.items[leaf_axis];
+}
+
+static IrInst *make_cell(Leaf *l, const LeafAccess *access) {
+  IrInst *operands[SNODE_MAX_AXES + (1 << LEAF_CROSSED_AXES)];
+  int count = l->shape.axis_count, level = l->task->level;
+  if (access->in_twin) {
+    const SNode *twin = snode_node_level(l->kernel->fields.items[access->place->field].node);
+    level = ir_add_level(l->kernel, twin, twin->name);
+  }
+  for (int a = 0; a < count; a++) operands[a] = leaf_position(l, a);
+  count += add_cursors(l, level, access->offset, operands + count);
+  IrBuilder b = rewrite_before(l->kernel, access->place);
+  IrInst *cell = ir_emit(&b, IR_CELL, TYPE(PLACE), count, operands);
+  cell->field = access->place->field;
+  cell->axis_count = (int8_t)l->shape.axis_count;
+  memcpy(cell->offset, access->offset, sizeof cell->offset);
+  return cell;
+}
+
+/* Replaces the place in writes, and if `reads` also in LOADs, by its cell. */
+static bool redirect(void *data, IrInst *inst) {
+  Leaf *l = data;
+  /* a worker's private copy is found from the root */
+  if (!rewrite_is_access(inst->op) || inst->private_copy) return true;
+  const IrInst *place = inst->operands[0];
+  IrInst *cell = place->id < l->id_count ? l->with[place->id] : NULL;
+  if (cell && (inst->op == IR_LOAD || is_at_origin(cell->offset))) ir_set_operand(inst, 0, cell);
+  return true;
+}
+
+/* Why a place is looked up from the root, for explain(). */
+static void note_lookup(const Leaf *l, const LeafAccess *access) {
+  const IrField *field = &l->kernel->fields.items[access->place->field];
+  if (!field->node) return;
+  bool deactivates = l->effects->trees[field->tree] & TAKES_NODES;
+  const char *why = deactivates ? "the loop deactivates in this tree"
+                    : !access->in_twin && !leaf_shape_holds(&l->shape, field->node)
+                        ? "it has no cell for each cell of the loop's leaf"
+                    : !access->is_relative ? "an index is not the loop's own plus a small constant"
+                    : access->in_twin && l->written_afar[access->place->field]
+                        ? "the loop writes it, and its leaves are not the visited ones"
+                    : !access->reads ? "it is written at another cell than the loop's own"
+                    : l->written_afar[access->place->field]
+                        ? "the loop writes it at other cells than its own"
+                        : "it would need cursors of too many leaves";
+  if (snode_node_level(field->node))
+    ir_note(l->kernel, access->place->line, "'%s' is not cached per leaf here: %s",
+            field->name && field->name[0] ? field->name : "a field", why);
+}
+
+static void make_cells(Leaf *l) {
+  for (int i = 0; i < l->accesses.count; i++) {
+    const LeafAccess *access = &l->accesses.items[i];
+    bool is_own = access->is_relative && is_at_origin(access->offset) &&
+                  (access->reaches || !access->in_twin);
+    bool is_read = access->is_relative && access->reads && may_read_near(l, access);
+    bool stays = access->in_twin || !l->deactivates;
+    bool has_cell = l->caches && stays && (is_own || is_read);
+    if (has_cell) l->with[access->place->id] = make_cell(l, access);
+    else note_lookup(l, access);
+  }
+  ir_walk(l->row->regions[0], redirect, l);
+}
+
+/* -- the new body ------------------------------------------------------------------------------ */
+
+/* Do iterations change lists of the level that they visit? Then the loop visits the elements from
+ * before the loop. */
+static bool changes_lists(const Leaf *l) {
+  bool changes =
+      l->deactivates || effects_of_calls(l->effects, l->shape.node_level) & EFFECT_ACTIVATES;
+  for (int f = 0; f < l->kernel->fields.count; f++)
+    changes |= l->written_afar[f] && l->kernel->fields.items[f].node == l->shape.node_level;
+  return changes;
+}
+
+static bool find_run(void *data, IrInst *inst) {
+  Leaf *l = data;
+  bool is_it = inst->op == IR_RUN && l->kernel->tasks.items[inst->imm] == l->task;
+  if (is_it) l->run = inst;
+  return !is_it;
+}
+
+/* The number of elements of the list that are in the node. */
+static IrInst *count_elements(Leaf *l, IrBuilder *b) {
+  const IrLevel *level = &l->kernel->levels.items[l->task->level];
+  bool changes = changes_lists(l);
+  RtEntry entry = changes ? RT_DYNAMIC_WAS : RT_DYNAMIC_CELLS;
+  IrInst *count = ir_call(b, entry, level->tree, level->node->manager, 1, &l->cursor);
+  if (!changes) return count;
+  ir_walk(l->kernel->body, find_run, l);
+  if (!l->run) return count;
+  IrBuilder host = rewrite_before(l->kernel, l->run);
+  ir_call(&host, RT_DYNAMIC_REMEMBER, level->tree, level->node->manager, 0, NULL);
+  return count;
+}
+
+/* The bits of the cells that are visited in the row. */
+static IrInst *make_bits(Leaf *l, IrBuilder *b) {
+  IrInst *operands[SNODE_MAX_AXES + 2];
+  int rank = l->masked->rank, last = l->shape.axis_count - 1;
+  operands[0] = l->cursor;
+  for (int a = 0; a < last; a++)
+    operands[1 + l->shape.index[a]] = l->grid->regions[0]->params.items[a];
+  operands[1 + l->shape.index[last]] = ir_const_int(b, TYPE(I32), 0);
+  operands[1 + rank] = ir_const_int(b, TYPE(I32), l->shape.extent[last]);
+  IrInst *bits = ir_emit(b, IR_ACTIVE_BITS, TYPE(U64), rank + 2, operands);
+  bits->level = l->task->cells_level;
+  return bits;
+}
+
+static void open_leaves(Leaf *l) {
+  int rows = l->shape.axis_count - 1;
+  l->leaves = ir_region_create(l->kernel, NULL);
+  l->cursor = ir_region_param(l->kernel, l->leaves, TYPE(PTR));
+  for (int k = 0; k < l->shape.node_level->rank; k++)
+    ir_region_param(l->kernel, l->leaves, TYPE(I64));
+  IrBuilder b = rewrite_inside(l->kernel, l->leaves, l->body->first);
+  if (l->task->line) b.line = l->task->line;
+  IrInst *bounds[2] = {NULL};
+  if (snode_has_lists(l->shape.node_level)) {
+    bounds[0] = ir_const_int(&b, TYPE(I32), 0);
+    bounds[1] = count_elements(l, &b);
+  }
+  if (rows > 0) {
+    l->grid = ir_emit(&b, IR_GRID, TYPE(NONE), 0, NULL);
+    l->grid->axis_count = (int8_t)rows;
+    for (int a = 0; a < rows; a++) {
+      l->grid->extent[a] = l->shape.extent[a];
+      ir_region_param(l->kernel, l->grid->regions[0], TYPE(I32));
+    }
+    b.region = l->grid->regions[0];
+  }
+  IrInst *operands[SNODE_MAX_AXES + 2];
+  for (int a = 0; a < rows; a++) operands[a] = l->grid->regions[0]->params.items[a];
+  for (int k = 0; k < 2; k++) operands[rows + k] = bounds[k];
+  if (l->masked) operands[rows] = make_bits(l, &b);
+  l->row = ir_emit(&b, IR_ROW, TYPE(NONE), rows + (bounds[0] ? 2 : l->masked ? 1 : 0), operands);
+  l->cells = l->grid ? l->grid : l->row;
+  l->row->masked = l->masked != NULL;
+  l->row->end = l->shape.extent[rows];
+  l->row->width = 1;
+  ir_region_param(l->kernel, l->row->regions[0], TYPE(I32));
+}
+
+/* index = the leaf's first cell + the position in it, computed as far out as the position is
+ * defined. */
+static IrInst *make_index(Leaf *l, int leaf_axis) {
+  IrRegion *row = l->row->regions[0];
+  IrInst *inside_grid = l->grid ? l->grid : l->row;
+  IrBuilder at_leaf = {.kernel = l->kernel, .region = l->leaves, .before = inside_grid};
+  IrBuilder at_position = {.kernel = l->kernel, .region = row, .before = row->first};
+  if (leaf_axis < l->shape.axis_count - 1) at_position = rewrite_before(l->kernel, l->row);
+  IrInst *local = ir_convert(&at_position, leaf_position(l, leaf_axis), l->task->index);
+  int coordinate = l->shape.coordinate[leaf_axis];
+  if (coordinate < 0) return local;
+  IrInst *first = ir_convert(&at_leaf, l->leaves->params.items[1 + coordinate], l->task->index);
+  return ir_binary(&at_position, IR_ADD, first, local);
+}
+
+static void bind_indices(Leaf *l) {
+  IrRegion *row = l->row->regions[0];
+  for (int a = 0; a < l->shape.axis_count; a++) {
+    const IrInst *index = l->body->params.items[l->shape.index[a]];
+    if (ir_use_count(row, index)) l->with[index->id] = make_index(l, a);
+  }
+}
+
+static bool is_final_continue(const IrInst *inst) {
+  return inst && inst->op == IR_CONTINUE && inst->imm == 0;
+}
+
+/* In lanes an IF around the body skips single cells. */
+static IrRegion *open_row(Leaf *l) {
+  IrRegion *row = l->row->regions[0];
+  if (!l->masked) return row;
+  IrBuilder b = rewrite_inside(l->kernel, row, l->row);
+  return ir_if(&b, ir_emit(&b, IR_ROW_ACTIVE, TYPE(BOOL), 0, NULL))->regions[0];
+}
+
+static void lower_task(IrKernel *kernel, IrTask *task, const LeafShape *shape,
+                       const Effects *effects, bool caches) {
+  int ids = kernel->next_id;
+  Leaf l = {.kernel = kernel,
+            .task = task,
+            .shape = *shape,
+            .body = task->body,
+            .effects = effects,
+            .masked = snode_has_bits(shape->cells) ? shape->cells : NULL,
+            .id_count = ids,
+            .caches = caches,
+            .written_afar = scratch_array(kernel->scratch, bool, kernel->fields.count),
+            .with = scratch_array(kernel->scratch, IrInst *, ids)};
+  survey(&l);
+  open_leaves(&l);
+  IrRegion *row = l.row->regions[0];
+  IrRegion *inside = open_row(&l);
+  rewrite_move_all(l.body, inside);
+  if (is_final_continue(inside->last)) ir_delete(inside->last);
+  make_cells(&l);
+  leaf_ask_words(&l);
+  rewrite_drop_dead(row);
+  memset(l.with, 0, sizeof *l.with * (size_t)ids);
+  bind_indices(&l);
+  rewrite_operands(row, l.with, ids);
+  task->body = l.leaves;
+  task->cells = false;
+  task->axis_count = shape->node_level->rank;
+  for (int a = 0; a < shape->axis_count; a++)
+    if (shape->coordinate[a] >= 0) task->factors[shape->coordinate[a]] = shape->extent[a];
+}
+
+bool pass_leaf(PassContext *ctx, IrKernel *kernel, Error *err) {
+  for (int i = 0; i < kernel->tasks.count; i++) {
+    IrTask *task = kernel->tasks.items[i];
+    LeafShape shape;
+    if (task->kind != TASK_LEAVES || !task->cells) continue;
+    const Kind *kind = kind_of_active(kernel->levels.items[task->cells_level].node);
+    if (kind->lower_task && kind->lower_task(kernel, task, effects_of(ctx, kernel, task))) continue;
+    if (!leaf_shape_of_task(kernel, task, &shape))
+      return error_set(
+          err, RG_ERROR_NOT_YET,
+          "an axis with more than 2^31 cells below pointer SNode '%s' cannot be visited",
+          shape.node_level->name);
+    lower_task(kernel, task, &shape, effects_of(ctx, kernel, task), !pass_is_without(ctx, "leaf"));
+  }
+  return true;
+}

@@ -1,0 +1,57 @@
+/* leaf.h - shared by the files of the pass `leaf`, which turns a task over cells into one over
+ * leaves. */
+#ifndef RG_PASS_TREES_LEAF_H
+#define RG_PASS_TREES_LEAF_H
+
+#include "pass/analysis/effects.h"
+#include "pass/analysis/leaf_shape.h"
+
+enum { LEAF_CROSSED_AXES = 4, LEAF_NEARS = 96 };
+
+typedef struct LeafAccess { /* a PLACE of the body */
+  const EffectPlace *at;
+  IrInst *place;    /* its inst */
+  bool is_relative; /* its indices are the loop's plus `offset`, by leaf axis */
+  bool reads;
+  bool in_twin; /* below another level, whose leaves have the same shape */
+  bool reaches; /* in_twin, and written in each visited cell */
+  int32_t offset[SNODE_MAX_AXES];
+} LeafAccess;
+
+typedef struct Leaf {
+  IrKernel *kernel;
+  IrTask *task;
+  LeafShape shape;
+  IrRegion *body;         /* of one cell, as `tasks` left it */
+  const Effects *effects; /* of that body */
+  VEC(LeafAccess) accesses;
+  bool *written_afar;  /* by field: written at cells other than the loop's own */
+  IrInst *run;         /* the task's RUN in the host region; NULL until searched */
+  const SNode *masked; /* the level of the cells if it is bitmasked, so that bits select them */
+  bool deactivates;    /* deactivates cells, or changes a list, in the tree of the leaves */
+  bool caches;         /* uses cursors; false under RG_WITHOUT=leaf, so every place is looked up */
+  /* the output */
+  IrRegion *leaves;
+  IrInst *cursor, *grid, *row;
+  IrInst *cells; /* the grid or the row; insts that run once per leaf go before it */
+  VEC(IrInst *) nears;
+  IrInst **with; /* by id: the replacement of an inst; */
+  int id_count;  /* only for insts from before the pass */
+} Leaf;
+
+/* Are indices of level `node`, by its axes, those of the loop plus constants no larger than a leaf?
+ * If so, sets `offset`, by leaf axis. */
+bool leaf_find_offset(const Leaf *l, const SNode *node, const IndexRange *index, int32_t *offset);
+/* Can cursors find the cells at that offset: does it reach few leaves, each in a direction that the
+ * node level divides? */
+bool leaf_may_look_near(const Leaf *l, const int32_t *offset);
+/* The cursor of the leaf at this distance in nodes along each of the node's coordinates. `level`:
+ * the task's, or one with a twin of each leaf (leaf_shape_has_twin). */
+IrInst *leaf_cursor_at(Leaf *l, int level, const int32_t nodes[SNODE_MAX_AXES]);
+/* The visited cell's position in its leaf. */
+IrInst *leaf_position(const Leaf *l, int leaf_axis);
+
+/* leaf_active.c: replaces is_active at constant offsets by bits of words. */
+void leaf_ask_words(Leaf *l);
+
+#endif

@@ -1,0 +1,238 @@
+/* words.c - loops over bitmasked cells, word by word: see words.h.
+ *
+ *     for %block { %bits = active.bits l0 %i, %first, %count
+ *                  bits %bits (%p) { %j = %first + %p; cells below, one by one; the body } }
+ *
+ * Serial loops, which visit cells in index order, can do this only if the row axis is the last one;
+ * otherwise they test every cell. */
+#include "pass/trees/words.h"
+
+#include "pass/analysis/leaf_shape.h"
+#include "pass/rewrite.h"
+#include "pass/tasks/tasks.h"
+
+enum { WORD_BITS = 64 };
+
+static int64_t row_size(const SNode *masked) { return masked->sizes[masked->axis_count - 1]; }
+static int row_letter(const SNode *masked) { return masked->axes[masked->axis_count - 1]; }
+static int64_t blocks_per_row(const SNode *masked) {
+  return (row_size(masked) + WORD_BITS - 1) / WORD_BITS;
+}
+
+static int row_position(const SNode *masked) {
+  return snode_axis_position(masked, row_letter(masked));
+}
+
+/* The number of blocks for `cells` cells along the row axis. */
+static int64_t blocks_of(const SNode *masked, int64_t cells) {
+  return cells / row_size(masked) * blocks_per_row(masked);
+}
+
+/* The body handles one cell until `leaf`; if no nodes hold the masks, the task is a range over
+ * blocks of cells. */
+ActivePlan words_plan(const SNode *masked, const SNode *cells) {
+  const SNode *nodes = snode_node_level(masked);
+  ActivePlan plan = {.kind = TASK_LEAVES,
+                     .level = nodes ? nodes : masked,
+                     .has_cells = true,
+                     .over = "the words of a mask"};
+  if (nodes) return plan;
+  plan.axis_count = masked->rank;
+  for (int k = 0; k < masked->rank; k++)
+    plan.counts[k] =
+        k == row_position(masked) ? blocks_of(masked, masked->shape[k]) : masked->shape[k];
+  return plan;
+}
+
+/* -- changes of masks by the body -------------------------------------------------------------- */
+
+/* Is the place at the iteration's own index, on a level that divides the masked cells like the
+ * loop's? */
+static bool is_own_cell(const EffectPlace *place, const SNode *node, const SNode *masked,
+                        const SNode *cells) {
+  if (effects_where(place) != EFFECT_OWN || node->rank != cells->rank) return false;
+  for (int k = 0; k < node->rank; k++) {
+    int axis = node->level_axes[k];
+    if (axis != cells->level_axes[k]) return false;
+    if (snode_divisor(masked, node, axis) != snode_divisor(masked, cells, axis)) return false;
+  }
+  return true;
+}
+
+bool words_may_change(const Effects *effects, const IrTask *task) {
+  const SNode *cells = effects->kernel->levels.items[task->cells_level].node,
+              *masked = snode_sparse_level(cells);
+  if (effects_of_calls(effects, masked)) return true;
+  for (int i = 0; i < effects->accesses.count; i++) {
+    const EffectAccess *access = &effects->accesses.items[i];
+    const SNode *node = effects->kernel->fields.items[access->field].node;
+    if (node && effects_access_activates(effects, access, masked) &&
+        !is_own_cell(access->place, node, masked, cells))
+      return true;
+  }
+  return false;
+}
+
+/* Marks places in the visited cell as active; it stays active, since no iteration changes masks. */
+static void mark_own_cells(const Effects *effects, const SNode *masked, const SNode *cells) {
+  for (int i = 0; i < effects->places.count; i++) {
+    const EffectPlace *place = effects->places.items[i];
+    const SNode *node = effects->kernel->fields.items[place->inst->field].node;
+    place->inst->active =
+        node && snode_sparse_level(node) == masked && is_own_cell(place, node, masked, cells);
+  }
+}
+
+/* -- one block --------------------------------------------------------------------------------- */
+
+/* The first cell of a block, and the number of its cells. */
+static IrInst *first_of_block(Nest *nest, const SNode *masked, IrInst *block, IrInst **count) {
+  int64_t size = row_size(masked), per_row = blocks_per_row(masked);
+  *count = nest_number(nest, size < WORD_BITS ? size : WORD_BITS);
+  if (per_row == 1) return nest_times(nest, block, size);
+  if (size % WORD_BITS == 0) return nest_times(nest, block, WORD_BITS);
+  IrInst *row = nest_divide(nest, block, per_row);
+  IrInst *in_row = ir_binary(&nest->b, IR_SUB, block, nest_times(nest, row, per_row));
+  IrInst *before = nest_times(nest, in_row, WORD_BITS);
+  IrInst *left = ir_binary(&nest->b, IR_SUB, nest_number(nest, size), before);
+  *count = ir_binary(&nest->b, IR_MIN, left, *count);
+  return ir_binary(&nest->b, IR_ADD, nest_times(nest, row, size), before);
+}
+
+/* Opens the loop over the active cells of a block; `at` are their indices at the masked level, or
+ * positions in the node of `cursor`; that of the row axis is filled in. */
+static void open_block(Nest *nest, const SNode *masked, IrInst *cursor, IrInst **at, IrInst *block,
+                       bool is_parallel) {
+  IrInst *operands[SNODE_MAX_AXES + 2], *count;
+  int row = row_position(masked), used = 0;
+  IrInst *first = first_of_block(nest, masked, block, &count);
+  at[row] = first;
+  if (cursor) operands[used++] = cursor;
+  for (int k = 0; k < masked->rank; k++) operands[used++] = at[k];
+  operands[used++] = count;
+  IrInst *word = ir_emit(&nest->b, IR_ACTIVE_BITS, TYPE(U64), used, operands);
+  word->level = ir_add_level(nest->b.kernel, masked, masked->name);
+  IrInst *bits = ir_emit(&nest->b, IR_BITS, TYPE(NONE), 1, &word);
+  bits->independent = is_parallel;
+  nest->b.region = bits->regions[0];
+  nest->b.before = NULL;
+  nest->levels++;
+  at[row] = ir_binary(&nest->b, IR_ADD, first,
+                      ir_region_param(nest->b.kernel, bits->regions[0], nest->index));
+}
+
+/* The index, at the loop's level, of the cells below cell `at` of a masked level; a loop if there
+ * are several. */
+static IrInst *open_below(Nest *nest, IrInst *at, int64_t size) {
+  if (size == 1) return at ? at : nest_number(nest, 0);
+  IrInst *local = nest_count(nest, size);
+  return at ? ir_binary(&nest->b, IR_ADD, nest_times(nest, at, size), local) : local;
+}
+
+/* -- in index order ---------------------------------------------------------------------------- */
+
+/* Converts indices of `cells` to indices of the masked level, except for axis `but` (-1: none). */
+static void indices_above(Nest *nest, const SNode *masked, const SNode *cells,
+                          IrInst *const *indices, int but, IrInst **at) {
+  for (int k = 0; k < masked->rank; k++) {
+    int axis = masked->level_axes[k];
+    if (k != but)
+      at[k] = nest_divide(nest, indices[snode_axis_position(cells, axis)],
+                          snode_divisor(masked, cells, axis));
+  }
+}
+
+static void ask_each(Nest *nest, const SNode *masked, const SNode *cells, IrInst **indices) {
+  IrInst *at[SNODE_MAX_AXES];
+  for (int k = 0; k < cells->rank; k++) indices[k] = nest_count(nest, cells->shape[k]);
+  indices_above(nest, masked, cells, indices, -1, at);
+  nest_if(nest, nest_is_active(nest, masked, at));
+}
+
+void words_nest(Nest *nest, const SNode *masked, const SNode *cells, IrInst **indices) {
+  IrInst *at[SNODE_MAX_AXES];
+  int row = row_position(masked), last = cells->rank - 1;
+  if (cells->level_axes[last] != row_letter(masked)) {
+    ask_each(nest, masked, cells, indices);
+    return;
+  }
+  for (int k = 0; k < last; k++) indices[k] = nest_count(nest, cells->shape[k]);
+  indices_above(nest, masked, cells, indices, row, at);
+  IrInst *block = nest_count(nest, blocks_of(masked, masked->shape[row]));
+  open_block(nest, masked, NULL, at, block, false);
+  indices[last] = open_below(nest, at[row], snode_divisor(masked, cells, row_letter(masked)));
+}
+
+/* -- parallel ---------------------------------------------------------------------------------- */
+
+/* Opens the loop over the active cells in the visited node, and returns their indices at the masked
+ * level. */
+static void open_in_node(Nest *nest, const SNode *node_level, const SNode *masked, IrRegion *body,
+                         IrInst **at) {
+  IrInst *block = NULL;
+  int row = row_position(masked);
+  for (int k = 0; k < masked->rank; k++) {
+    int64_t cells = snode_divisor(node_level, masked, masked->level_axes[k]);
+    if (k == row) block = open_below(nest, NULL, blocks_of(masked, cells));
+    else at[k] = open_below(nest, NULL, cells);
+  }
+  open_block(nest, masked, body->params.items[0], at, block, true);
+  for (int k = 0; k < masked->rank; k++) {
+    int axis = masked->level_axes[k], position = snode_axis_position(node_level, axis);
+    if (position < 0) continue;
+    IrInst *node = ir_convert(&nest->b, body->params.items[1 + position], nest->index);
+    at[k] = ir_binary(&nest->b, IR_ADD,
+                      nest_times(nest, node, snode_divisor(node_level, masked, axis)), at[k]);
+  }
+}
+
+static IrRegion *open_task(IrKernel *kernel, IrTask *task, const SNode *node_level,
+                           const SNode *masked) {
+  IrRegion *body = ir_region_create(kernel, NULL);
+  task->axis_count = node_level ? node_level->rank : masked->rank;
+  if (node_level) ir_region_param(kernel, body, TYPE(PTR));
+  for (int k = 0; k < task->axis_count; k++)
+    ir_region_param(kernel, body, node_level ? TYPE(I64) : task->index);
+  task->kind = node_level ? TASK_LEAVES : TASK_RANGE;
+  task->cells = false;
+  return body;
+}
+
+/* Does one word hold the bits of a row? */
+static bool has_rows_of_bits(const IrKernel *kernel, const IrTask *task, const SNode *masked) {
+  LeafShape shape;
+  if (kernel->levels.items[task->cells_level].node != masked || !snode_node_level(masked))
+    return false;
+  if (!leaf_shape_of_task(kernel, task, &shape)) return false;
+  int32_t row = shape.extent[shape.axis_count - 1];
+  return row == masked->sizes[masked->axis_count - 1] && row <= WORD_BITS;
+}
+
+bool words_lower_task(IrKernel *kernel, IrTask *task, const Effects *effects) {
+  const SNode *cells = kernel->levels.items[task->cells_level].node;
+  const SNode *masked = snode_sparse_level(cells), *node_level = snode_node_level(masked);
+  DEBUG_ASSERT(task->cells && masked && masked->mask >= 0, "bits decide about the task's cells");
+  if (has_rows_of_bits(kernel, task, masked)) return false;
+  int ids = kernel->next_id, row = row_position(masked);
+  IrInst *at[SNODE_MAX_AXES] = {0}, **with = scratch_array(kernel->scratch, IrInst *, ids);
+  if (!task->remembers) mark_own_cells(effects, masked, cells);
+  IrRegion *old = task->body, *body = open_task(kernel, task, node_level, masked);
+  Nest nest = {.b = {.kernel = kernel, .region = body}, .index = task->index};
+  if (node_level) {
+    open_in_node(&nest, node_level, masked, body, at);
+  } else {
+    for (int k = 0; k < masked->rank; k++) at[k] = body->params.items[k];
+    open_block(&nest, masked, NULL, at, at[row], true);
+  }
+  for (int k = 0; k < cells->rank; k++) {
+    int axis = cells->level_axes[k], position = snode_axis_position(masked, axis);
+    IrInst *index =
+        open_below(&nest, position < 0 ? NULL : at[position], snode_divisor(masked, cells, axis));
+    with[old->params.items[k]->id] = index;
+  }
+  rewrite_move_all(old, nest.b.region);
+  rewrite_operands(nest.b.region, with, ids);
+  task->body = body;
+  task->cost = tasks_cost(body);
+  return true;
+}

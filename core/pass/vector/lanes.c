@@ -1,0 +1,334 @@
+/* lanes.c - decides what to vectorise, and how many iterations form a vector: of a range, of nodes,
+ * of cells of a leaf's row that `rows` has not vectorised, of the set bits of a word of cells, or
+ * else of an inner serial loop whose iterations are independent. A body is vectorised if that is
+ * clearly cheaper than scalar iterations (lanes_cost.h). A long body takes long to compile for
+ * lanes: unless loops in it repay that at once, it stays scalar until the kernel has proved worth
+ * it (takes_long). If a loop has a privatised version, only that is vectorised. Simple bodies of
+ * ranges without branches, whose elements are contiguous or every second one, are left to LLVM,
+ * which also unrolls them. Leaves notes for explain(). Decision D-pass-02. */
+#include "pass/analysis/effects.h"
+#include "pass/vector/lanes_cost.h"
+#include "pass/vector/lanes_guess.h"
+#include "pass/rewrite.h"
+#include "pass/vector/non_temporal.h"
+#include "pass/analysis/sums.h"
+
+enum {
+  SHORT_RIM = 40,  /* most insts of a body that is vectorised outside the interior, too */
+  LONG = 5000,     /* insts of a body that compiles longer than most kernels, */
+  LONGEST = 40000, /* and of one that compiles too long */
+  REPAYS = 4,      /* ops that lanes must save per iteration, for each inst of a long body */
+  GAIN = 80,       /* largest vector cost, in percent of the scalar cost */
+  ACTIVE = 30,     /* guessed percentage of active cells under a mask, */
+  NOT_FEW = 60     /* and in rows whose sparse parts run in a scalar loop (IR_LONGEST_TWICE) */
+};
+
+static bool pays(const PassContext *ctx, const LaneSurvey *s) {
+  return ctx->forces_lanes || s->beside * 100 <= s->alone * GAIN;
+}
+
+static bool has_no_order(void *data, IrInst *inst) {
+  (void)data;
+  return !ir_shows_order(inst);
+}
+
+/* Is the body too long to vectorise now? Notes that a later, longer compile may vectorise it; not
+ * if that would change results. */
+static bool is_too_long(const PassContext *ctx, IrKernel *kernel, const LaneSurvey *s, int insts) {
+  if (insts <= LONG || ctx->forces_lanes) return false;
+  if (insts > LONGEST) return true;
+  if (s->alone - s->beside >= (double)insts * s->width * REPAYS) return false;
+  if (ctx->has_one_order && !ir_walk((IrRegion *)s->region, has_no_order, NULL)) return true;
+  kernel->is_long |= !ctx->takes_long;
+  return !ctx->takes_long;
+}
+
+/* -- notes ------------------------------------------------------------------------------------- */
+
+typedef struct Told {
+  IrKernel *kernel;
+  const IrTask *task;
+  int32_t line; /* of the loop */
+  const char *things;
+} Told;
+
+static void note(const Told *t, const char *what) {
+  /* the privatised version, or the task that counts by this one, has the note */
+  if (!t->task->privatised && t->task->line) ir_note(t->kernel, t->line, "%s", what);
+}
+
+static void note_alone(const Told *t, const char *why) {
+  note(t, scratch_format(t->kernel->scratch, "one %s at a time: %s", t->things, why));
+}
+
+static void note_obstacle(const Told *t, const LaneSurvey *s) {
+  const char *at = s->line > 0 && s->line != t->line
+                       ? scratch_format(t->kernel->scratch, " (line %d)", s->line)
+                       : "";
+  note_alone(t, scratch_format(t->kernel->scratch, "%s%s", s->obstacle, at));
+}
+
+static void note_cost(const Told *t) {
+  note_alone(t, "side by side, in vector lanes, most of it would still be done one by one");
+}
+
+static void note_long(const Told *t) {
+  note_alone(t, t->kernel->is_long ? "its body is long; lanes wait until it has run for some time"
+                                   : "its body is long");
+}
+
+static void note_lanes(const Told *t, int width) {
+  note(t, scratch_format(t->kernel->scratch, "%d %ss side by side, in vector lanes", width,
+                         t->things));
+}
+
+/* -- the width --------------------------------------------------------------------------------- */
+
+static bool add_bytes(void *data, IrInst *inst) {
+  int *counts = data; /* varying floats and elements of 4 and of 8 bytes */
+  bool counts_it = type_is_float(inst->type) || inst->op == IR_MEM_LOAD || inst->op == IR_ROW_LOAD;
+  if (counts_it && inst->op != IR_CONST) counts[type_size(inst->type) == 8]++;
+  return true;
+}
+
+static int width_of(const PassContext *ctx, const IrRegion *body) {
+  int counts[2] = {0};
+  ir_walk((IrRegion *)body, add_bytes, counts);
+  int width = ctx->vector_bytes / (counts[1] > counts[0] ? 8 : 4);
+  return width > 16 ? 16 : width;
+}
+
+/* -- ranges ------------------------------------------------------------------------------------ */
+
+static int insts_of(const IrTask *task) {
+  return rewrite_count(task->body) + (task->interior ? rewrite_count(task->interior) : 0);
+}
+
+static LaneSurvey survey_range(PassContext *ctx, const IrKernel *kernel, const IrTask *task,
+                               int width) {
+  LaneBody body = {.region = task->interior ? task->interior : task->body,
+                   .varying = task->axis_count - 1,
+                   .width = width};
+  LaneSurvey s = lanes_survey(ctx, kernel, &body);
+  if (!task->interior || s.obstacle) return s;
+  body.region = task->body;
+  LaneSurvey rim = lanes_survey(ctx, kernel, &body);
+  s.obstacle = rim.obstacle;
+  s.line = rim.line;
+  return s;
+}
+
+static bool is_straight(void *data, IrInst *inst) {
+  (void)data;
+  return inst->op != IR_LOOP && inst->op != IR_INVOKE && (inst->op != IR_FOR || inst->rolled);
+}
+
+/* Should the rim stay scalar? On one axis, it is a few iterations at the ends, and those that do
+ * not fill a vector. A masked version would be as much code as the interior, so a longer body is
+ * scalar there, unless an iteration may take long. */
+static bool is_rim_scalar(const PassContext *ctx, const IrTask *task) {
+  return task->lanes && task->interior && task->axis_count == 1 && !ctx->forces_lanes &&
+         rewrite_count(task->body) > SHORT_RIM && ir_walk(task->body, is_straight, NULL);
+}
+
+static void choose_range(PassContext *ctx, IrKernel *kernel, IrTask *task) {
+  int width = width_of(ctx, task->interior ? task->interior : task->body);
+  Told told = {kernel, task, task->line, "position"};
+  if (task->scalar) return note_alone(&told, "':scalar()' asks for it");
+  LaneSurvey s = survey_range(ctx, kernel, task, width);
+  if (s.obstacle) return note_obstacle(&told, &s);
+  streams_mark(ctx, kernel, task, &s);
+  if (s.is_simple && !ctx->forces_lanes && !task->traffic)
+    return note_alone(&told, "vectorisation is left to LLVM");
+  if (!pays(ctx, &s)) return streams_clear(task), note_cost(&told);
+  if (is_too_long(ctx, kernel, &s, insts_of(task))) return streams_clear(task), note_long(&told);
+  task->lanes = width;
+  note_lanes(&told, width);
+}
+
+/* -- nodes ------------------------------------------------------------------------------------- */
+
+enum { ENTRY = 8, ENTRY_LANE = 5 }; /* ops to reach a node: scalar, per lane */
+
+static void choose_nodes(PassContext *ctx, IrKernel *kernel, IrTask *task) {
+  int width = width_of(ctx, task->body);
+  Told told = {kernel, task, task->line, "node"};
+  if (task->scalar) return note_alone(&told, "':scalar()' asks for it");
+  LaneBody body = {.region = task->body, .varying = -1, .width = width};
+  LaneSurvey s = lanes_survey(ctx, kernel, &body);
+  s.alone += ENTRY * width;
+  s.beside += ENTRY_LANE * width;
+  if (s.obstacle) return note_obstacle(&told, &s);
+  if (!pays(ctx, &s)) return note_cost(&told);
+  if (is_too_long(ctx, kernel, &s, rewrite_count(task->body))) return note_long(&told);
+  task->lanes = width;
+  note_lanes(&told, width);
+}
+
+/* -- rows of leaves ---------------------------------------------------------------------------- */
+
+typedef struct Cells {
+  PassContext *ctx;
+  Told told;
+} Cells;
+
+static bool is_no_row_load(void *data, IrInst *inst) { return inst->op != IR_ROW_LOAD; }
+
+/* The number of lanes for a row: at most its cells; if windows reach into neighbouring leaves, it
+ * must divide the number of cells. */
+static int width_of_row(const PassContext *ctx, const IrInst *row) {
+  int width = width_of(ctx, row->regions[0]), cells = row->end - row->begin;
+  bool has_windows = !ir_walk(row->regions[0], is_no_row_load, NULL);
+  while (width > 1 && (has_windows ? cells % width : cells <= width / 2)) width /= 2;
+  return width;
+}
+
+static bool choose_row(void *data, IrInst *inst) {
+  Cells *c = data;
+  if (inst->op != IR_ROW || inst->width > 1) return true;
+  int width = width_of_row(c->ctx, inst);
+  if (width < 4) return note_alone(&c->told, "its rows are short"), true;
+  LaneBody body = ir_lanes_of_row(inst, width);
+  LaneSurvey s = lanes_survey(c->ctx, c->told.kernel, &body);
+  int count = rewrite_count(inst->regions[0]);
+  if (inst->masked) s.alone *= (count <= IR_LONGEST_TWICE ? NOT_FEW : ACTIVE) / 100.0;
+  if (s.obstacle) return note_obstacle(&c->told, &s), true;
+  if (!pays(c->ctx, &s)) return note_cost(&c->told), true;
+  if (is_too_long(c->ctx, c->told.kernel, &s, count)) return note_long(&c->told), true;
+  inst->lanes = width;
+  note_lanes(&c->told, width);
+  return true;
+}
+
+static void choose_cells(PassContext *ctx, IrKernel *kernel, IrTask *task) {
+  Cells c = {ctx, {kernel, task, task->line, "cell"}};
+  if (!task->scalar) ir_walk(task->body, choose_row, &c);
+}
+
+/* -- serial loops in one iteration ------------------------------------------------------------- */
+
+enum { FEWEST_TURNS = 4 };
+
+/* Can the loop be counted in i64 with a half-open end, as code generation does? Not if an i64 index
+ * may be the largest. */
+static bool may_count(const IrInst *loop) {
+  int64_t last;
+  Type type = loop->operands[0]->type;
+  if (type_bits(type) == 64 && !type_is_signed(type)) return false;
+  return type_bits(type) < 64 || ir_is_const(loop->operands[1], &last) ||
+         loop->operands[1]->op == IR_SUB;
+}
+
+/* Loops over bits of cells are estimated like masked rows. */
+static void choose_bits(PassContext *ctx, IrKernel *kernel, const IrTask *task, IrInst *bits) {
+  Told told = {kernel, task, task->line, "cell"};
+  LaneBody body = lanes_of_loop(bits, width_of(ctx, bits->regions[0]));
+  int count = rewrite_count(bits->regions[0]);
+  LaneSurvey s = lanes_survey(ctx, kernel, &body);
+  s.alone *= (count <= IR_LONGEST_TWICE ? NOT_FEW : ACTIVE) / 100.0;
+  if (s.obstacle) return note_obstacle(&told, &s);
+  if (!pays(ctx, &s)) return note_cost(&told);
+  if (is_too_long(ctx, kernel, &s, count)) return note_long(&told);
+  bits->lanes = body.width;
+  note_lanes(&told, body.width);
+}
+
+/* Are the loop's iterations independent, except perhaps for sums? */
+static bool is_apart(const IrKernel *kernel, const IrInst *loop) {
+  return loop->independent || (loop->sums && sums_only(kernel->scratch, kernel, loop));
+}
+
+static bool choose_loop(PassContext *ctx, IrKernel *kernel, const IrTask *task, IrInst *loop) {
+  int64_t turns = lanes_turns(loop);
+  if (!may_count(loop) || (turns && turns < FEWEST_TURNS) || !is_apart(kernel, loop)) return false;
+  int width = width_of(ctx, loop->regions[0]);
+  LaneSurvey s = lanes_survey_loop(ctx, kernel, loop, width);
+  if (s.obstacle || (s.is_simple && !ctx->forces_lanes)) return false;
+  if (!pays(ctx, &s)) return false;
+  Told told = {kernel, task, loop->line, "iteration"};
+  loop->lanes = width;
+  note_lanes(&told, width);
+  return true;
+}
+
+/* Outer loops first, since the survey of a loop includes the cost of vectorising its inner
+ * loops. */
+static void choose_loops(PassContext *ctx, IrKernel *kernel, const IrTask *task, IrRegion *region) {
+  for (IrInst *inst = region->first; inst; inst = inst->next) {
+    bool is_done = inst->op == IR_FOR && choose_loop(ctx, kernel, task, inst);
+    if (inst->op == IR_BITS && inst->independent) choose_bits(ctx, kernel, task, inst);
+    is_done |= (inst->op == IR_ROW || inst->op == IR_BITS) && inst->lanes > 1;
+    is_done |= inst->op == IR_ROW && inst->width > 1;
+    for (int i = 0; i < IR_MAX_REGIONS && !is_done; i++)
+      if (inst->regions[i]) choose_loops(ctx, kernel, task, inst->regions[i]);
+  }
+}
+
+/* In a vectorised body with a loop whose bounds differ by lane: if some lane has many iterations,
+ * the loop runs lane by lane, vectorised along its own iterations (codegen/lane_turned.c). So
+ * elements that are adjacent in consecutive iterations are adjacent in lanes, and no lane waits for
+ * another. Only for loop bodies that only read. */
+typedef struct LongLoops {
+  PassContext *ctx;
+  IrKernel *kernel;
+  const IrTask *task;
+  const LaneFact *facts;
+} LongLoops;
+
+static bool only_reads(void *data, IrInst *inst) {
+  switch (inst->op) {
+  case IR_VAR:
+  case IR_GET:
+  case IR_SET:
+  case IR_IF:
+  case IR_MEM_LOAD: return true;
+  default: return (ir_effects(inst) & IR_PURE) != 0;
+  }
+}
+
+static bool choose_long(void *data, IrInst *loop) {
+  LongLoops *l = data;
+  if (loop->op != IR_FOR || !loop->sums || loop->rolled || lanes_turns(loop)) return true;
+  if (!l->facts[loop->id].diverges || !may_count(loop)) return true;
+  if (!ir_walk(loop->regions[0], only_reads, NULL) || !is_apart(l->kernel, loop)) return true;
+  if (rewrite_count(loop->regions[0]) > IR_LONGEST_TWICE) return true;
+  int width = width_of(l->ctx, loop->regions[0]);
+  if (lanes_survey_loop(l->ctx, l->kernel, loop, width).obstacle) return true;
+  loop->lanes = width;
+  ir_note(l->kernel, loop->line, "where it is long, %d of its iterations side by side", width);
+  return true;
+}
+
+static void choose_long_of(PassContext *ctx, IrKernel *kernel, const IrTask *task,
+                           IrRegion *region) {
+  LaneBody body = {.region = region, .varying = task->axis_count - 1, .width = task->lanes};
+  if (!region || task->kind != TASK_RANGE || task->lanes <= 1) return;
+  LongLoops l = {ctx, kernel, task, ir_lanes(ctx->scratch, kernel, &body)};
+  ir_walk(region, choose_long, &l);
+}
+
+static bool is_no_word(void *data, IrInst *inst) {
+  return inst->op != IR_BITS || !inst->independent;
+}
+
+/* Are the task's positions blocks of cells? */
+static bool goes_by_words(const IrTask *task) { return !ir_walk(task->body, is_no_word, NULL); }
+
+bool pass_lanes(PassContext *ctx, IrKernel *kernel, Error *err) {
+  if (ctx->for_cuda || ctx->vector_bytes < 16) return true;
+  for (int i = 0; i < kernel->tasks.count; i++) {
+    IrTask *task = kernel->tasks.items[i];
+    if (task->privatised && !ctx->forces_lanes) continue; /* its updates take all the time */
+    if (task->kind == TASK_RANGE && !goes_by_words(task)) choose_range(ctx, kernel, task);
+    task->rim_scalar = is_rim_scalar(ctx, task);
+    if (task->counts) choose_range(ctx, kernel, task->counts);
+    if (task->kind == TASK_NODES) choose_nodes(ctx, kernel, task);
+    if (task->kind == TASK_LEAVES) choose_cells(ctx, kernel, task);
+    choose_long_of(ctx, kernel, task, task->body);
+    choose_long_of(ctx, kernel, task, task->interior);
+    if (task->scalar || task->lanes) continue;
+    choose_loops(ctx, kernel, task, task->body);
+    if (task->interior) choose_loops(ctx, kernel, task, task->interior);
+  }
+  return true;
+}

@@ -1,0 +1,389 @@
+/* lanes_cost.c - see lanes_cost.h. Depending on the shapes of its values (ir/lanes.h), an op costs,
+ * for all lanes together, about
+ *
+ *     uniform                 as much as in one iteration
+ *     varying                 one operation per vector register that its type fills
+ *     neighbouring elements   one access per vector register
+ *     numbers of `aos` cells  the same, and a transposition
+ *     other elements          one access per lane, and the packing
+ *     no vector form          as much as in all scalar iterations, and some overhead
+ *
+ * Both estimates use the same guesses (lanes_guess.h) of how often an inst runs in one iteration; a
+ * vector runs it if any lane does. So a vector executes an arm unless all lanes skip it, and a loop
+ * as often as the lane with the largest trip count; ops that are emitted lane by lane run only for
+ * active lanes. A scalar iteration pays for each mispredicted branch; a vector pays once for all
+ * lanes. */
+#include "pass/vector/lanes_cost.h"
+
+#include "ir/address.h"
+#include "pass/vector/lanes_guess.h"
+
+/* a scalar op is 1 */
+enum {
+  MISS = 40,  /* a mispredicted branch */
+  TURN = 8,   /* the masks of a divergent loop, per iteration */
+  START = 20, /* the first and the last vector of a serial loop */
+  VECTOR = 2, /* an op on a vector register */
+  UNITE = 10, /* combining the values of all lanes */
+  GATHER = 5, /* per lane */
+  FAR = 10,   /* per lane, for elements in different cache lines */
+  LINE = 64,  /* bytes */
+  RUN_LOAD = 3,
+  RUN_UPDATE = 2,   /* per lane, for an element of a run */
+  MASKED = 64,      /* vector bytes of machines with masked loads */
+  CELL = 4,         /* adjacent numbers per lane: those after the first cost little */
+  MOST_PARTS = 16,  /* largest stride, in numbers, for which whole vectors are read */
+  SIMPLE_PARTS = 2, /* largest stride that LLVM's vectoriser handles as well */
+  ONE_BY_ONE = 10,  /* overhead per lane of an op without a vector form */
+  CALL = 40,        /* a call of the runtime */
+  HASH = 30,        /* a look-up by coordinates; per lane, if several lanes do it at once: */
+  HASH_LANE = 12,
+  LIST = 20, /* a pop; per lane, if lanes share their list: */
+  LIST_LANE = 10,
+  MATHS = 48, /* a mathematical function, in doubles */
+  SELDOM = 2, /* per lane, for the rare slow path of a call that may activate */
+  DIVISION = 8,
+  ATOMIC = 20
+};
+
+static const double WAIT = 1.75, WAIT_AGAIN = 1.25; /* guessed */
+
+/* -- the cost of an inst ----------------------------------------------------------------------- */
+
+static const LaneFact *fact(const LaneSurvey *s, const IrInst *inst) { return &s->facts[inst->id]; }
+
+static bool is_uniform(const LaneSurvey *s, const IrInst *inst) {
+  return fact(s, inst)->shape == LANE_UNIFORM;
+}
+
+/* Vector registers that a value of the type fills. */
+static int registers(const LaneSurvey *s, Type type) {
+  int bytes = s->width * (type_is_bool(type) ? 1 : type_size(type));
+  return bytes > s->vector_bytes ? bytes / s->vector_bytes : 1;
+}
+
+/* Does the call become a gather in lanes, followed by a rare slow path if it may activate? */
+static bool is_gathered(const IrInst *inst) {
+  switch (inst->entry) {
+  case RT_SLOT_FIND:
+  case RT_SLOT_LIVE:
+  case RT_SLOT_ENSURE: return true;
+  case RT_MASK_ACTIVE:
+  case RT_MASK_SET: return true;
+  default: return false;
+  }
+}
+
+static int call_cost(const IrInst *inst) {
+  switch (inst->entry) {
+  case RT_OUTSIDE:
+  case RT_ARRAY_OUTSIDE: return 0; /* rare */
+  case RT_FETCH:
+  case RT_HASH_FETCH: return 1;
+  case RT_SLOT_FIND:
+  case RT_SLOT_LIVE:
+  case RT_SLOT_ENSURE: return 4;
+  case RT_HASH_FIND:
+  case RT_HASH_AHEAD:
+  case RT_HASH_LIVE:
+  case RT_HASH_ENSURE:
+  case RT_HASH_CLEAR: return HASH;
+  case RT_MASK_ACTIVE:
+  case RT_MASK_SET:
+  case RT_MASK_BITS: return 6;
+  case RT_DYNAMIC_POP:
+  case RT_DYNAMIC_APPEND: return LIST;
+  default: return CALL;
+  }
+}
+
+int lanes_op_cost(const IrInst *inst) {
+  switch (inst->op) {
+  case IR_CONST:
+  case IR_FRAME_GET:
+  case IR_TREE_ROOT:
+  case IR_AMBIENT:
+  case IR_PARAM: return 0;
+  case IR_DIV:
+  case IR_FLOORDIV:
+  case IR_MOD:
+  case IR_SQRT: return DIVISION;
+  case IR_CALL: return call_cost(inst);
+  case IR_RANDOM: return CALL;
+  case IR_MEM_UPDATE: return inst->plain ? 4 : ATOMIC;
+  case IR_MEM_RMW:
+  case IR_MEM_CAS: return inst->plain ? 4 : ATOMIC;
+  default: return ir_op_info[inst->op].flags & IR_SLOW ? MATHS : 1;
+  }
+}
+
+/* The expected number of active lanes. */
+static double lanes_on(const LaneSurvey *s) {
+  double all = s->width;
+  return s->often < s->visits ? all * s->often / s->visits : all;
+}
+
+static bool is_neighbours(const LaneSurvey *s, const IrInst *ptr, Type type) {
+  return fact(s, ptr)->shape == LANE_LINEAR && fact(s, ptr)->step == type_size(type);
+}
+
+/* Is the number loaded together with an earlier one of its cell (codegen/lane_cells.c)? */
+static bool has_company(const IrInst *inst, Type type) {
+  const IrInst *ptr = inst->operands[0];
+  if (inst->op != IR_MEM_LOAD || ptr->op != IR_OFFSET || type_size(type) < 4) return false;
+  for (const IrInst *at = inst->previous; at; at = at->previous) {
+    const IrInst *other = at->op == IR_MEM_LOAD ? at->operands[0] : NULL;
+    if (other && other->op == IR_OFFSET && other->operands[0] == ptr->operands[0] &&
+        other->operands[1] == ptr->operands[1] && other->stride == ptr->stride &&
+        ptr->imm - other->imm < CELL * type_size(type) &&
+        other->imm - ptr->imm < CELL * type_size(type))
+      return true;
+    if (!other && !(ir_effects(at) & IR_PURE)) return false;
+  }
+  return false;
+}
+
+/* Is the element adjacent to that of an access before or after it, in each lane
+ * (codegen/lane_runs.c)? */
+static bool is_in_run(const IrInst *inst) {
+  IrAddress own, other;
+  if (!ir_address(inst, &own)) return false;
+  for (int back = 0; back < 2; back++)
+    for (const IrInst *at = inst; at; at = back ? at->previous : at->next) {
+      if (at != inst && ir_address(at, &other) &&
+          (ir_address_follows(&own, &other) || ir_address_follows(&other, &own)))
+        return true;
+      if (at->op != inst->op && at->op != IR_SET && !(ir_effects(at) & IR_PURE)) break;
+    }
+  return false;
+}
+
+/* In a loop over nodes: does an inner loop go through the cells of each lane's node? */
+static bool goes_through_node(const LaneSurvey *s, const IrInst *ptr) {
+  while (ptr->op == IR_OFFSET) ptr = ptr->operands[0];
+  return ptr->op == IR_PARAM && s->often > 1;
+}
+
+static int64_t access_cost(LaneSurvey *s, const IrInst *inst, Type type) {
+  const IrInst *ptr = inst->operands[0];
+  if (is_uniform(s, ptr)) return 1;
+  if (is_neighbours(s, ptr, type)) return VECTOR * registers(s, type);
+  bool is_linear = fact(s, ptr)->shape == LANE_LINEAR;
+  int64_t parts = is_linear ? fact(s, ptr)->step / type_size(type) : 0;
+  s->is_simple &= is_linear && parts <= SIMPLE_PARTS;
+  if (parts > 1 && parts <= MOST_PARTS)
+    return (VECTOR * (parts + 1) / 2 + VECTOR) * registers(s, type);
+  if (has_company(inst, type)) return VECTOR * 2 * registers(s, type);
+  if (s->vector_bytes >= MASKED && is_in_run(inst)) return (int64_t)RUN_LOAD * s->width;
+  bool is_far = is_linear ? fact(s, ptr)->step >= 4 * LINE : goes_through_node(s, ptr);
+  return (int64_t)(is_far ? FAR : GATHER) * s->width;
+}
+
+static bool follows_update(const IrInst *inst) {
+  const IrInst *at = inst->previous;
+  while (at && ir_effects(at) & IR_PURE) at = at->previous;
+  return at && at->op == IR_MEM_UPDATE;
+}
+
+static bool is_division(const IrInst *inst) {
+  return (inst->op == IR_FLOORDIV || inst->op == IR_MOD) && type_is_integer(inst->type);
+}
+
+/* Machines have no vector division of integers. Integers of up to 32 bits are divided in doubles,
+ * longer ones lane by lane; LLVM's vectoriser splits all of them, unless the divisor is uniform. */
+static bool is_long_division(const IrInst *inst) {
+  int64_t by;
+  return is_division(inst) && type_bits(inst->type) > 32 && !ir_is_const(inst->operands[1], &by);
+}
+
+static bool is_in_doubles(const IrInst *inst) {
+  return lanes_op_cost(inst) == MATHS || is_division(inst);
+}
+
+static bool is_activation(const IrInst *call) { return (ir_effects(call) & IR_ACTIVATES) != 0; }
+
+/* The cost of one execution for all lanes together. */
+static double cost_beside(LaneSurvey *s, const IrInst *inst) {
+  int cost = lanes_op_cost(inst);
+  switch (inst->op) {
+  case IR_MEM_LOAD: return access_cost(s, inst, inst->type);
+  case IR_MEM_STORE: return access_cost(s, inst, inst->operands[1]->type);
+  case IR_MEM_UPDATE: /* several share one walk over the lanes */
+    if (inst->plain && is_neighbours(s, inst->operands[0], inst->operands[1]->type))
+      return 3.0 * VECTOR * registers(s, inst->operands[1]->type);
+    s->is_simple = false;
+    if (is_uniform(s, inst->operands[0]) && ir_lanes_unite(inst))
+      return cost + UNITE * registers(s, inst->operands[1]->type);
+    if (inst->plain && is_in_run(inst)) return RUN_UPDATE * lanes_on(s);
+    return lanes_on(s) * (cost + (follows_update(inst) ? 1 : ONE_BY_ONE));
+  case IR_ITEM:
+    if (is_uniform(s, inst)) return cost;
+    s->is_simple = false;
+    return (int64_t)GATHER * s->width;
+  case IR_PICK: /* blends */
+    return (int64_t)VECTOR * inst->operand_count * registers(s, inst->type);
+  case IR_FAULT: s->is_simple = false; return 0; /* once */
+  case IR_MEM_RMW:
+  case IR_MEM_CAS:
+  case IR_PRINT: s->is_simple = false; return lanes_on(s) * (cost + ONE_BY_ONE);
+  case IR_CALL:
+    s->is_simple = false;
+    if (is_uniform(s, inst) && (ir_effects(inst) & IR_READ)) return cost;
+    if (cost == HASH) return HASH + (int64_t)HASH_LANE * s->width;
+    if (inst->entry == RT_DYNAMIC_POP)
+      return LIST + (is_uniform(s, inst->operands[0]) ? UNITE : LIST_LANE * lanes_on(s));
+    if (inst->entry == RT_FETCH) return 2 * s->width;
+    if (inst->entry == RT_HASH_FETCH) return HASH + (int64_t)(HASH_LANE * s->width / 2);
+    if (is_gathered(inst))
+      return (int64_t)(GATHER + (is_activation(inst) ? SELDOM : 0)) * s->width + 4 * VECTOR;
+    return cost ? lanes_on(s) * (cost + ONE_BY_ONE) : 0;
+  default: break;
+  }
+  if (fact(s, inst)->shape != LANE_VARYING) return cost;
+  if (is_division(inst) && fact(s, inst->operands[1])->shape != LANE_UNIFORM) s->is_simple = false;
+  if (inst->op == IR_SQRT && s->kernel->fast_math) s->is_simple = false; /* codegen/root.c */
+  if (is_long_division(inst)) return (int64_t)s->width * (cost + 2);
+  Type type = is_in_doubles(inst) ? TYPE(F64) : type_is_none(inst->type) ? TYPE(F32) : inst->type;
+  return (int64_t)VECTOR * cost * registers(s, type);
+}
+
+/* -- obstacles --------------------------------------------------------------------------------- */
+
+/* Can the call's operands differ by lane: does it neither hold a lock nor depend on other lanes? */
+static bool may_differ(const IrInst *call) {
+  int64_t how = RT_LIST_LOCKED;
+  if (call->entry == RT_DYNAMIC_POP && ir_is_const(call->operands[1], &how))
+    return how != RT_LIST_LOCKED;
+  return call->entry == RT_DYNAMIC_APPEND && ir_is_const(call->operands[3], &how) &&
+         how == RT_LIST_OWN;
+}
+
+static const char *obstacle_of(const LaneSurvey *s, const IrInst *inst) {
+  switch (inst->op) {
+  case IR_INVOKE: return "it calls a function that calls itself";
+  case IR_BITS:
+    return is_uniform(s, inst->operands[0]) ? NULL : "it walks cells that differ by iteration";
+  case IR_CALL:
+    if (ir_entries[inst->entry].flags & IR_ONCE && !may_differ(inst)) return "it changes lists";
+    if (inst->entry == RT_TOUCH) return "it is checked for races";
+    for (int i = 0; i < inst->operand_count; i++)
+      if (inst->operands[i]->op == IR_VAR) return "a call gives several numbers";
+    return NULL;
+  case IR_PRINT: return "it prints";
+  case IR_OWN:
+  case IR_ACQUIRE:
+  case IR_MOVE:
+  case IR_RELEASE:
+  case IR_DISOWN: return "it holds arrays of its own";
+  case IR_GRID:
+  case IR_ROW: return "it visits cells of leaves";
+  default: return NULL;
+  }
+}
+
+/* -- the survey -------------------------------------------------------------------------------- */
+
+static void survey_region(LaneSurvey *s, const IrRegion *region);
+
+static void survey_arms(LaneSurvey *s, const IrInst *inst) {
+  double often = s->often, visits = s->visits, on = lanes_on(s);
+  bool differs = fact(s, inst)->diverges;
+  s->is_simple = false;
+  if (!lanes_is_foreseen(inst)) {
+    s->alone += often * MISS / 2;
+    if (!differs) s->beside += visits * MISS / 2;
+  }
+  for (int i = 0; i < 2; i++) {
+    double share = lanes_guess_arm(inst, i), any = differs ? share * on : share;
+    s->often = often * share;
+    s->visits = visits * (any < 1 ? any : 1);
+    if (inst->regions[i]) survey_region(s, inst->regions[i]);
+  }
+  s->often = often;
+  s->visits = visits;
+}
+
+LaneBody lanes_of_loop(const IrInst *loop, int width) {
+  int64_t first = 0;
+  bool is_known = loop->op == IR_BITS || ir_is_const(loop->operands[0], &first);
+  bool is_aligned = is_known && first >= 0 && first % width == 0;
+  return (LaneBody){
+      .region = loop->regions[0], .width = width, .is_aligned = is_aligned, .sums = loop->sums};
+}
+
+LaneSurvey lanes_survey_loop(const PassContext *ctx, const IrKernel *kernel, const IrInst *loop,
+                             int width) {
+  LaneBody body = lanes_of_loop(loop, width);
+  LaneSurvey s = lanes_survey(ctx, kernel, &body);
+  TurnGuess guess = lanes_guess_turns(loop);
+  int64_t known = ((int64_t)guess.turns + width - 1) / width;
+  double some = guess.turns / width + 0.5, vectors = guess.is_known ? (double)known : some;
+  if (vectors < 1) vectors = 1;
+  s.alone = s.alone / width * guess.turns + (guess.is_even ? 0 : MISS);
+  s.beside = s.beside * vectors + START;
+  return s;
+}
+
+/* The scalar estimate of an inner loop is at most that of vectorising the inner loop by itself. */
+static void survey_inner(LaneSurvey *s, const IrInst *loop, double before) {
+  if (loop->op != IR_FOR || !loop->independent) return;
+  LaneSurvey inner = lanes_survey_loop(s->ctx, s->kernel, loop, s->width);
+  double alone = before + s->often * inner.beside;
+  if (!inner.obstacle && alone < s->alone) s->alone = alone;
+}
+
+/* Lanes of a divergent loop wait for the one with the largest trip count. In a loop nested in such
+ * a loop, the remaining lanes are mostly alike, or have waited already. */
+static void survey_loop(LaneSurvey *s, const IrInst *inst) {
+  double often = s->often, visits = s->visits, alone = s->alone;
+  TurnGuess guess = lanes_guess_turns(inst);
+  bool differs = fact(s, inst)->diverges, waits = differs && !guess.is_even;
+  double wait = !waits ? 1 : s->waiting ? WAIT_AGAIN : WAIT;
+  s->is_simple = false;
+  if (!guess.is_even) {
+    s->alone += often * MISS;
+    s->beside += visits * MISS;
+  }
+  s->often = inst->rolled ? 0 : often * guess.turns; /* rolled: rare */
+  s->visits = inst->rolled ? 0 : visits * guess.turns * wait;
+  s->waiting += waits;
+  if (differs) s->beside += s->visits * TURN;
+  survey_region(s, inst->regions[0]);
+  s->waiting -= waits;
+  s->often = often;
+  s->visits = visits;
+  if (!inst->rolled) survey_inner(s, inst, alone);
+}
+
+static void survey_inst(LaneSurvey *s, const IrInst *inst) {
+  const char *obstacle = obstacle_of(s, inst);
+  if (obstacle && !s->obstacle) s->obstacle = obstacle, s->line = inst->line;
+  if (inst->op == IR_LOOP || inst->op == IR_FOR || inst->op == IR_BITS) return survey_loop(s, inst);
+  s->fetches |= ir_is_call(inst, RT_FETCH);
+  s->is_atomic |= (inst->op == IR_MEM_UPDATE && !inst->plain) || inst->op == IR_MEM_RMW ||
+                  inst->op == IR_MEM_CAS;
+  s->alone += lanes_op_cost(inst) * s->often;
+  s->beside += cost_beside(s, inst) * s->visits;
+  if (inst->op == IR_IF) survey_arms(s, inst);
+}
+
+static void survey_region(LaneSurvey *s, const IrRegion *region) {
+  for (const IrInst *inst = region->first; inst; inst = inst->next) survey_inst(s, inst);
+}
+
+LaneSurvey lanes_survey(const PassContext *ctx, const IrKernel *kernel, const LaneBody *body) {
+  LaneSurvey s = {.ctx = ctx,
+                  .kernel = kernel,
+                  .region = body->region,
+                  .width = body->width,
+                  .vector_bytes = ctx->vector_bytes,
+                  .often = 1,
+                  .visits = 1,
+                  .is_simple = true};
+  s.facts = ir_lanes(ctx->scratch, kernel, body);
+  survey_region(&s, body->region);
+  s.alone *= s.width;
+  if (s.fetches && s.is_atomic && !s.obstacle)
+    s.obstacle = "elements are fetched ahead of their use";
+  return s;
+}

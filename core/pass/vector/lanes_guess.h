@@ -1,0 +1,23 @@
+/* lanes_guess.h - static guesses of trip counts and branch probabilities. Decision D-pass-08. */
+#ifndef RG_PASS_VECTOR_LANES_GUESS_H
+#define RG_PASS_VECTOR_LANES_GUESS_H
+
+#include "ir/ir.h"
+
+typedef struct TurnGuess {
+  double turns;
+  bool is_known; /* both bounds are constants */
+  bool is_even;  /* most lanes have a similar trip count, although the bounds depend on data */
+} TurnGuess;
+
+/* The trip count of a serial loop if both bounds are constants; else 0. */
+int64_t lanes_turns(const IrInst *loop);
+TurnGuess lanes_guess_turns(const IrInst *loop);
+
+/* The fraction of an `if`'s executions that run the arm. */
+double lanes_guess_arm(const IrInst *inst, int arm);
+/* Is the branch well predicted, or free of prediction because its arms are so short that LLVM makes
+ * selects? */
+bool lanes_is_foreseen(const IrInst *inst);
+
+#endif

@@ -1,0 +1,120 @@
+/* non_temporal.c - see non_temporal.h. An ordinary store first reads the cache line that it writes,
+ * and evicts other data from the caches. Non-temporal stores of whole lines avoid both, which pays
+ * if nothing reads the lines before they would have left the caches anyway. That depends on the
+ * size of the loop, which the generated code tests when the loop begins; this file finds
+ *
+ *     stores that every iteration executes, of adjacent elements or of whole `aos` cells,
+ *     to dense fields that are larger than the caches of most machines, or to arrays,
+ *     if the body does not read the field: its lines would be in the caches already.
+ *
+ * Shorter vectors write a line in parts; machines can combine parts for only a few destinations at
+ * a time. */
+#include "pass/vector/non_temporal.h"
+
+enum {
+  LARGE = 4 << 20, /* bytes of a field */
+  LINE = 64,       /* bytes */
+  FEW = 4,         /* destinations whose parts are combined */
+  SHORTEST = 32,   /* bytes of a vector */
+  MOST_PARTS = 16  /* numbers of an `aos` cell: LANE_MOST_PARTS of code generation */
+};
+
+/* The size of the field; 0 if it is not contiguous; an array's is known only at launch, so it
+ * counts as large. */
+static uint64_t bytes_of(const IrKernel *kernel, const IrField *field) {
+  uint64_t cells = 1;
+  if (field->array >= 0) return kernel->arrays.items[field->array].is_shared ? 0 : UINT64_MAX;
+  if (field->tree < 0 || !field->node) return 0;
+  for (const SNode *node = field->node; node->parent; node = node->parent) {
+    if (node->kind != SNODE_DENSE) return 0;
+    cells *= node->cell_count;
+  }
+  return cells * (uint64_t)type_size(field->type);
+}
+
+typedef struct Search {
+  const IrKernel *kernel;
+  const IrField *field;
+  bool is_read;
+  uint64_t seen[4]; /* fields that `traffic` includes */
+  int32_t traffic;
+} Search;
+
+static bool is_access(const IrInst *inst) {
+  switch (inst->op) {
+  case IR_MEM_LOAD:
+  case IR_MEM_STORE:
+  case IR_MEM_UPDATE:
+  case IR_MEM_RMW:
+  case IR_MEM_CAS:
+  case IR_ROW_LOAD: return true;
+  default: return false;
+  }
+}
+
+/* Finds an access that reads lines of the field, or may read any. */
+static bool find_read(void *data, IrInst *inst) {
+  Search *s = data;
+  if (!is_access(inst) || inst->op == IR_MEM_STORE) return true;
+  const IrField *other = inst->alias ? &s->kernel->fields.items[inst->alias - 1] : NULL;
+  s->is_read = !other || (other->tree == s->field->tree && other->node == s->field->node &&
+                          other->array == s->field->array);
+  return !s->is_read;
+}
+
+/* Are all numbers of the store's cell stored in the same region, so that vectors are whole? */
+static bool is_whole(const IrInst *store, int64_t step) {
+  int64_t size = type_size(store->operands[1]->type), parts = step / size, found = 0;
+  const IrInst *ptr = store->operands[0];
+  if (step < size || step % size || parts > MOST_PARTS) return false;
+  if (parts == 1) return true;
+  if (ptr->op != IR_OFFSET) return false;
+  for (const IrInst *at = store->region->first; at; at = at->next) {
+    const IrInst *other = at->op == IR_MEM_STORE ? at->operands[0] : NULL;
+    if (!other || other->op != IR_OFFSET || other->operands[0] != ptr->operands[0]) continue;
+    found += other->operands[1] == ptr->operands[1] && other->stride == ptr->stride;
+  }
+  return found == parts;
+}
+
+static bool may_stream(const PassContext *ctx, const IrKernel *kernel, const IrRegion *body,
+                       const LaneSurvey *survey, const IrInst *inst) {
+  if (inst->op != IR_MEM_STORE || !inst->alias) return false;
+  Search s = {.kernel = kernel, .field = &kernel->fields.items[inst->alias - 1]};
+  const LaneFact *at = &survey->facts[inst->operands[0]->id];
+  uint64_t bytes = bytes_of(kernel, s.field);
+  if (!bytes || (bytes < LARGE && !ctx->forces_streams)) return false;
+  if (survey->width * type_size(inst->operands[1]->type) < SHORTEST) return false;
+  if (at->shape != LANE_LINEAR || !is_whole(inst, at->step)) return false;
+  ir_walk((IrRegion *)body, find_read, &s);
+  return !s.is_read;
+}
+
+static bool add_traffic(void *data, IrInst *inst) {
+  Search *s = data;
+  int field = is_access(inst) ? inst->alias : 0;
+  uint64_t bit = (uint64_t)1 << field % 64, *word = &s->seen[field / 64 % 4];
+  if (!field || *word & bit) return true;
+  *word |= bit;
+  s->traffic += type_size(s->kernel->fields.items[field - 1].type);
+  return true;
+}
+
+void streams_mark(const PassContext *ctx, const IrKernel *kernel, IrTask *task,
+                  const LaneSurvey *survey) {
+  IrRegion *body = task->interior ? task->interior : task->body;
+  Search s = {.kernel = kernel};
+  int count = 0;
+  for (IrInst *inst = body->first; inst; inst = inst->next)
+    count += inst->streams = may_stream(ctx, kernel, body, survey, inst);
+  if (count > FEW && survey->vector_bytes < LINE) return streams_clear(task);
+  if (!count) return;
+  ir_walk(body, add_traffic, &s);
+  task->traffic = s.traffic;
+}
+
+void streams_clear(IrTask *task) {
+  IrRegion *body = task->interior ? task->interior : task->body;
+  for (IrInst *inst = body->first; inst; inst = inst->next) inst->streams = false;
+  task->traffic = 0;
+}

@@ -1,0 +1,231 @@
+/* rows.c - vectorises the rows of a leaf if the body is straight-line code, and splits them so that
+ * each access statically crosses into the neighbouring leaf or does not.
+ *
+ *   row 0 .. 16, width 8, with reads at -1 and +1:
+ *
+ *     [0 .. 8)  lanes 0..7: reads at -1 begin in the lower leaf       (first)
+ *     [8 .. 16) lanes 8..15: reads at +1 end in the upper leaf        (last)
+ *
+ *   between them, if there are more cells, one row over the interior, which never leaves its own
+ *   leaf. A row of exactly `width` cells is not split; nor is one whose body is not straight-line
+ *   code, which the pass `lanes` may vectorise.
+ *
+ * Before that, loop-invariant code moves out: values, and reads at invariant places of fields that
+ * the task does not write (an iteration sees the state before the loop).
+ * Keeps the order of effects, and leaves notes for explain(). Decision D-pass-01. */
+#include "base/bits.h"
+#include "ir/facts.h"
+#include "pass/analysis/effects.h"
+#include "pass/simplify/flatten.h"
+#include "pass/analysis/leaf_shape.h"
+#include "pass/rewrite.h"
+
+enum { SMALLEST_VECTOR = 16 /* bytes */ };
+
+typedef struct Rows {
+  PassContext *ctx;
+  IrKernel *kernel;
+  IrTask *task;
+  LeafShape shape;
+  IrInst *grid, *row;     /* grid: NULL if leaves have one axis */
+  const Effects *effects; /* of the task, as it was before this pass */
+} Rows;
+
+/* -- the row ----------------------------------------------------------------------------------- */
+
+static void find_row(Rows *r) {
+  for (IrInst *inst = r->task->body->first; inst; inst = inst->next) {
+    if (inst->op == IR_GRID) r->grid = inst;
+    if (inst->op == IR_ROW) r->row = inst;
+  }
+  if (!r->grid) return;
+  for (IrInst *inst = r->grid->regions[0]->first; inst; inst = inst->next)
+    if (inst->op == IR_ROW) r->row = inst;
+}
+
+/* -- loop-invariant code motion ---------------------------------------------------------------- */
+
+static bool is_steady(const Rows *r, const IrInst *inst) {
+  if (ir_effects(inst) & IR_PURE) return true;
+  if (inst->op != IR_LOAD || inst->operands[0]->op != IR_PLACE) return false;
+  int field = inst->operands[0]->field;
+  /* effects by which elements disappear or are appended */
+  unsigned moves = EFFECT_DEACTIVATES | EFFECT_APPENDS | EFFECT_POPS;
+  bool is_written = r->effects->fields[field].verbs & EFFECT_WRITES;
+  const IrField *of = &r->kernel->fields.items[field];
+  if (of->array >= 0) return !is_written && !r->kernel->arrays.items[of->array].is_shared;
+  return !is_written && !(r->effects->trees[of->tree] & moves);
+}
+
+static void hoist_from(const Rows *r, IrInst *loop) {
+  IrRegion *region = loop->regions[0];
+  for (IrInst *inst = region->first, *next; inst; inst = next) {
+    next = inst->next;
+    if (!is_steady(r, inst) || !facts_uses_only_outside(inst, region)) continue;
+    ir_remove(inst);
+    ir_insert_before(loop, inst);
+  }
+}
+
+/* -- the width --------------------------------------------------------------------------------- */
+
+typedef struct Reach { /* the body's demands on a row */
+  const Rows *rows;
+  int widest;       /* bytes of an element or value */
+  int lower, upper; /* largest distances of reads before and after a cell, along the row */
+  bool has_runs;
+} Reach;
+
+static bool note_reach(void *data, IrInst *inst) {
+  Reach *reach = data;
+  if (type_is_integer(inst->type) || type_is_float(inst->type))
+    reach->widest = (int)max_i64(reach->widest, type_size(inst->type));
+  if (inst->op != IR_CELL) return true;
+  const IrField *field = &reach->rows->kernel->fields.items[inst->field];
+  const SNodeComponent *component = &field->node->components[field->component];
+  int offset = inst->offset[inst->axis_count - 1];
+  reach->lower = (int)max_i64(reach->lower, -offset);
+  reach->upper = (int)max_i64(reach->upper, offset);
+  reach->widest = (int)max_i64(reach->widest, type_size(field->type));
+  reach->has_runs &= leaf_shape_has_runs(&reach->rows->shape, field->node) &&
+                     component->stride == (uint64_t)type_size(field->type);
+  return true;
+}
+
+static Reach reach_of(const Rows *r) {
+  Reach reach = {.rows = r, .widest = 1, .has_runs = true};
+  ir_walk(r->row->regions[0], note_reach, &reach);
+  return reach;
+}
+
+/* The largest power of two of lanes that fits the target's vectors and divides the row; 1 if
+ * vectorising does not pay. */
+static int width_of(const Rows *r, const Reach *reach) {
+  int extent = r->row->end, width = 1;
+  while (width < 64 && 2 * width * reach->widest <= r->ctx->vector_bytes &&
+         extent % (2 * width) == 0)
+    width *= 2;
+  return width * reach->widest >= SMALLEST_VECTOR || (width == extent && width > 1) ? width : 1;
+}
+
+static void note_scalar(const Rows *r, int32_t line, const char *why) {
+  ir_note(r->kernel, line, "rows are not straight vector code: %s", why);
+}
+
+/* By field: is it accessed only through cells, so that no other iteration writes its elements? */
+static bool *fields_of_cells(const Rows *r) {
+  bool *of_cells = scratch_array(r->ctx->scratch, bool, r->kernel->fields.count);
+  for (int f = 0; f < r->kernel->fields.count; f++) of_cells[f] = true;
+  for (int i = 0; i < r->effects->accesses.count; i++) {
+    const EffectAccess *access = &r->effects->accesses.items[i];
+    if (access->verb & EFFECT_WRITES && access->place->inst->op == IR_PLACE)
+      of_cells[access->field] = false;
+  }
+  return of_cells;
+}
+
+static int choose_width(const Rows *r) {
+  int32_t line = 0;
+  const char *why = r->ctx->for_cuda ? "a GPU runs cells in its own lanes"
+                    : r->task->scalar
+                        ? "':scalar()' asks for it"
+                        : flatten_obstacle(r->row->regions[0], fields_of_cells(r), &line);
+  if (why) return note_scalar(r, line, why), 1;
+  Reach reach = reach_of(r);
+  if (!reach.has_runs) return note_scalar(r, line, "a row of cells is not one run of memory"), 1;
+  int width = width_of(r, &reach);
+  if (width == 1) return note_scalar(r, line, "the row's length is not a multiple of a vector"), 1;
+  if (reach.lower > width || reach.upper > width)
+    return note_scalar(r, line, "it reads further than a vector"), 1;
+  ir_note(r->kernel, r->row->line, "rows of %d cells run in %d lanes", r->row->end, width);
+  return width;
+}
+
+/* -- lanes and pieces -------------------------------------------------------------------------- */
+
+static bool note_position_use(void *data, IrInst *inst) {
+  IrInst **position_and_lane = data;
+  if (inst->op == IR_CELL || inst == position_and_lane[1]) return true;
+  for (int i = 0; i < inst->operand_count; i++)
+    if (inst->operands[i] == position_and_lane[0]) ir_set_operand(inst, i, position_and_lane[1]);
+  return true;
+}
+
+/* Where the row's position is used as data, it becomes a value per lane; in addresses it stays that
+ * of the first lane. */
+static void give_lanes(const Rows *r) {
+  IrRegion *body = r->row->regions[0];
+  IrInst *position = body->params.items[0];
+  IrBuilder b = {.kernel = r->kernel, .region = body, .before = body->first};
+  IrInst *lane = ir_unary(&b, IR_LANE, position);
+  ir_walk(body, note_position_use, (IrInst *[]){position, lane});
+  if (!ir_is_used(lane)) ir_delete(lane);
+}
+
+static void add_piece(const Rows *r, int begin, int end, int width) {
+  if (begin == end) return;
+  IrInst **copies = scratch_array(r->kernel->scratch, IrInst *, r->kernel->next_id);
+  IrBuilder b = rewrite_before(r->kernel, r->row);
+  IrInst *piece = ir_emit(&b, IR_ROW, TYPE(NONE), r->row->operand_count, r->row->operands);
+  piece->regions[0] = ir_copy_region(r->kernel, r->row->regions[0], piece, copies);
+  piece->begin = begin;
+  piece->end = end;
+  piece->width = width;
+  piece->masked = r->row->masked;
+}
+
+static void split(const Rows *r, int lower, int upper, int width) {
+  int extent = r->row->end;
+  add_piece(r, 0, lower, width);
+  add_piece(r, lower, extent - upper, width);
+  add_piece(r, extent - upper, extent, width);
+  ir_delete(r->row);
+}
+
+static void split_vector(const Rows *r, int width) {
+  Reach reach = reach_of(r);
+  int lower = reach.lower ? width : 0, upper = reach.upper ? width : 0;
+  r->row->width = width;
+  if ((lower || upper) && r->row->end > width) split(r, lower, upper, width);
+}
+
+/* Splits the row of a list's chunk: whole vectors of elements first, then the rest. */
+static void split_elements(Rows *r, int width) {
+  IrInst **copies = scratch_array(r->kernel->scratch, IrInst *, r->kernel->next_id);
+  IrBuilder b = rewrite_before(r->kernel, r->grid ? r->grid : r->row);
+  IrInst *count = r->row->operands[r->row->operand_count - 1];
+  IrInst *whole = ir_binary(&b, IR_BAND, count, ir_const_int(&b, TYPE(I32), -width));
+  IrInst *rest = ir_copy_inst(r->kernel, r->row, copies);
+  ir_set_operand(rest, rest->operand_count - 2, whole);
+  ir_set_operand(r->row, r->row->operand_count - 1, whole);
+  r->row->width = width;
+  IrBuilder after = rewrite_inside(r->kernel, r->row->region, r->row);
+  if (r->row->next) ir_insert_before(r->row->next, rest);
+  else ir_region_append(after.region, rest);
+}
+
+static void shape_rows(Rows *r) {
+  r->effects = effects_of(r->ctx, r->kernel, r->task);
+  hoist_from(r, r->row);
+  if (r->grid) hoist_from(r, r->grid);
+  int width = choose_width(r);
+  bool is_list = snode_has_lists(r->shape.node_level);
+  if (width == 1) return;
+  if (is_list) split_elements(r, width);
+  flatten(r->kernel, r->row->regions[0]);
+  rewrite_drop_dead(r->row->regions[0]);
+  give_lanes(r);
+  if (!is_list) split_vector(r, width);
+}
+
+bool pass_rows(PassContext *ctx, IrKernel *kernel, Error *err) {
+  for (int i = 0; i < kernel->tasks.count; i++) {
+    IrTask *task = kernel->tasks.items[i];
+    Rows r = {.ctx = ctx, .kernel = kernel, .task = task};
+    if (task->kind != TASK_LEAVES || task->cells) continue;
+    leaf_shape_of_task(kernel, task, &r.shape);
+    find_row(&r);
+    if (r.row && r.row->width == 1 && r.row->begin == 0) shape_rows(&r);
+  }
+  return true;
+}
