@@ -1,6 +1,6 @@
 /* emit_array.c - counted arrays: each value is a table {a} of one item, like the numbers of a
  * struct; {0} is no array. Lua's collector replaces reference counting:
- * lua/regolith/oracle_counted.lua keeps the elements.
+ * lua/regolith/oracle/counted.lua keeps the elements.
  *
  *     a[i]              _rg.array_get({a}, zero, i)
  *     a[i].x = v        _rg.array_set_parts({a}, v, {1}, i)

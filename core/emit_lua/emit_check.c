@@ -5,7 +5,7 @@
  *     x[i]        _rg_f[0].get(_rg_f[0], _rg.inside(_rg_r, 4, {i}, _rg_f[0], "x", i))
  *
  * 3 is the number of the message that `lower` made for this place, from which the core makes the
- * error; its text comes from lua/regolith/oracle_check.lua. Where `lower` made no message, nothing
+ * error; its text comes from lua/regolith/oracle/check.lua. Where `lower` made no message, nothing
  * is checked. */
 #include "emit_lua/emit.h"
 

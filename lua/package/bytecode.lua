@@ -107,7 +107,7 @@ local function add(name)
   if bytes[name] then return end
   local text = read(name)
   order[#order + 1], bytes[name] = name, bytes_of(name, text)
-  for other in text:gmatch 'require "regolith%.([%w_]+)"' do add(other) end
+  for other in text:gmatch 'require "regolith%.([%w_.]+)"' do add(other) end
 end
 add "main"
 

@@ -3,9 +3,9 @@
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
-local index = require "regolith.index"
-local types = require "regolith.type"
-local array = require "regolith.array"
+local index = require "regolith.data.index"
+local types = require "regolith.data.type"
+local array = require "regolith.data.array"
 
 local C, check = lib.C, lib.check
 

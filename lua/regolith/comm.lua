@@ -4,9 +4,9 @@
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
-local array = require "regolith.array"
-local builtin = require "regolith.builtin"
-local field = require "regolith.field"
+local array = require "regolith.data.array"
+local builtin = require "regolith.kernel.builtin"
+local field = require "regolith.data.field"
 local sealed = require "regolith.sealed"
 
 local comm = {}

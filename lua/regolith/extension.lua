@@ -3,11 +3,11 @@
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
-local array = require "regolith.array"
-local builtin = require "regolith.builtin"
-local array_type = require "regolith.array_type"
-local counted = require "regolith.counted"
-local types = require "regolith.type"
+local array = require "regolith.data.array"
+local builtin = require "regolith.kernel.builtin"
+local array_type = require "regolith.data.array_type"
+local counted = require "regolith.data.counted"
+local types = require "regolith.data.type"
 
 local C, check = lib.C, lib.check
 

@@ -10,15 +10,15 @@ local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local host = require "regolith.host"
-local types = require "regolith.type"
-local struct = require "regolith.struct"
-local matrix = require "regolith.matrix"
-local value = require "regolith.value"
-local builtin = require "regolith.builtin"
-local source = require "regolith.source"
-local called = require "regolith.called"
-local snode = require "regolith.snode"
-local field = require "regolith.field"
+local types = require "regolith.data.type"
+local struct = require "regolith.data.struct"
+local matrix = require "regolith.data.matrix"
+local value = require "regolith.data.value"
+local builtin = require "regolith.kernel.builtin"
+local source = require "regolith.kernel.source"
+local called = require "regolith.kernel.called"
+local snode = require "regolith.data.snode"
+local field = require "regolith.data.field"
 local suggest = require "regolith.suggest"
 
 local debug, getfenv, loadstring = debug, getfenv, loadstring
@@ -70,7 +70,7 @@ local function put_cdata(slot, v, runtime)
     slot.kind, slot.field = C.RG_VALUE_FIELD, pointer
   elseif ffi.istype("RgArrayHandle", v) and v.rg_value == 1 then
     check_runtime(v.rg_runtime, runtime)
-    slot.kind, slot.vector = C.RG_VALUE_VECTOR, require("regolith.counted").vector(v)
+    slot.kind, slot.vector = C.RG_VALUE_VECTOR, require("regolith.data.counted").vector(v)
   elseif ffi.istype("RgArrayHandle", v) then
     local pointer = v.rg_array
     slot.kind, slot.array = C.RG_VALUE_ARRAY, pointer
@@ -297,7 +297,8 @@ function methods.ptx(self, gpu) return lib.quiet(read_ptx, self, gpu) end
 
 --- The trials of its launches, and the choice that is kept.
 function methods.tuned(self)
-  return lib.quiet(require("regolith.tune").rows, C.rg_kernel_tuned, self.pointer, self.runtime)
+  local rows = require("regolith.kernel.tune").rows
+  return lib.quiet(rows, C.rg_kernel_tuned, self.pointer, self.runtime)
 end
 
 local function add_metatable(self, launcher)
@@ -411,7 +412,7 @@ end
 -- -- what was printed -----------------------------------------------------------------------------
 
 local function print_lines(self)
-  return require("regolith.oracle_say").tell(self.runtime, function()
+  return require("regolith.oracle.say").tell(self.runtime, function()
     return host.find(self.environment, "print")
   end)
 end

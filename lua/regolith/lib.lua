@@ -4,7 +4,7 @@
 --- objects are reference-counted, and a runtime ends when its last handle is gone.
 local ffi = require "ffi"
 local fail = require "regolith.error"
-local launch_site = require "regolith.launch_site"
+local launch_site = require "regolith.kernel.launch_site"
 local holder = require "regolith.holder"
 local log = require "regolith.log"
 local sink = require "regolith.sink"
@@ -68,7 +68,7 @@ local function candidates()
   local function add(path) paths[#paths + 1] = path end
   local given = os and os.getenv and os.getenv "RG_LIBRARY"
   if given and given ~= "" then add(given) end
-  local linked = debug and debug.getregistry()["regolith.library"]
+  local linked = debug and debug.getregistry()["regolith.kernel.library"]
   if linked then add(linked) end
   local own = debug and debug.getinfo(1, "S").source:match "^@(.*)lib%.lua$"
   local prefix = own and own:match "^(.*)share[/\\]lua[/\\]5%.1[/\\]regolith[/\\]$"

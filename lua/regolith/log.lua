@@ -1,7 +1,7 @@
 --- `rg.log`: lines on standard error by level, for scripts and for the module's own news. With
 --- `regolith --json` (RG_JSON=1) each is a JSON object.
 local fail = require "regolith.error"
-local json = require "regolith.json"
+local json = require "regolith.file.json"
 local sink = require "regolith.sink"
 
 local log = {}

@@ -2,11 +2,11 @@
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
-local builtin = require "regolith.builtin"
+local builtin = require "regolith.kernel.builtin"
 local session = require "regolith.session"
-local snode = require "regolith.snode"
-local field = require "regolith.field"
-local array = require "regolith.array"
+local snode = require "regolith.data.snode"
+local field = require "regolith.data.field"
+local array = require "regolith.data.array"
 local kernel = require "regolith.kernel"
 
 -- rg:field(..) would pass the module as the first argument.
@@ -25,8 +25,8 @@ local function open(own)
   rg.version = ffi.string(lib.C.rg_version())
   rg.root = snode.root(own)
   rg.image = { -- loaded on first use, like most of what follows
-    write = fail.border(function(...) return require("regolith.image").write(own, ...) end),
-    read = fail.border(function(...) return require("regolith.image").read(own, ...) end),
+    write = fail.border(function(...) return require("regolith.file.image").write(own, ...) end),
+    read = fail.border(function(...) return require("regolith.file.image").read(own, ...) end),
   }
 
   rg.cache = {
@@ -45,11 +45,11 @@ local function open(own)
   function rg.warm(kernels, progress) return kernel.warm(kernels, progress) end
 
   for _, name in ipairs { "sort", "scan", "compact", "unique" } do -- loaded on first use
-    rg[name] = function(...) return require("regolith.sort")[name](rg, ...) end
+    rg[name] = function(...) return require("regolith.data.sort")[name](rg, ...) end
   end
 
   for _, name in ipairs { "save", "load" } do -- likewise
-    rg[name] = function(...) return require("regolith.snapshot")[name](own, ...) end
+    rg[name] = function(...) return require("regolith.file.snapshot")[name](own, ...) end
   end
 
   -- file formats, each loaded on first use
@@ -70,18 +70,18 @@ local function open(own)
   rg.log = require "regolith.log"
 
   function rg.comm() return require("regolith.comm").open(own) end
-  function rg.grid(options) return require("regolith.grid").create(own, rg, options) end
-  function rg.zeros(t, ...) return require("regolith.counted").zeros(own, t, ...) end
-  function rg.list(t, ...) return require("regolith.counted").list(own, t, ...) end
+  function rg.grid(options) return require("regolith.comm.grid").create(own, rg, options) end
+  function rg.zeros(t, ...) return require("regolith.data.counted").zeros(own, t, ...) end
+  function rg.list(t, ...) return require("regolith.data.counted").list(own, t, ...) end
   function rg.extension(path) return require("regolith.extension").open(own, path) end
   function rg.extension_api() return require("regolith.extension").api(own) end
-  function rg.array_type(t, axes) return require("regolith.array_type").create(t, axes) end
+  function rg.array_type(t, axes) return require("regolith.data.array_type").create(t, axes) end
 
   function rg.client() return require("regolith.client").create(own) end
 
   function rg.reload(name) return require("regolith.reload").reload(name) end
 
-  function rg.tune(options) return require("regolith.tune").create(own, options) end
+  function rg.tune(options) return require("regolith.kernel.tune").create(own, options) end
 
   function rg.init(options) own:init(options, "rg.init") end
   function rg.reset() own:reset() end

@@ -1,20 +1,20 @@
 --- arch = "lua": kernels as Lua text, data in Lua tables. The tests compare compiled kernels with
 --- it. The core parses and types kernels and declarations, and checks handles, indices and values;
---- everything that is stored, activated and run is here, in oracle_tree.lua and oracle_number.lua.
+--- everything that is stored, activated and run is here, in oracle/tree.lua and oracle/number.lua.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local sink = require "regolith.sink"
 local fail = require "regolith.error"
-local index = require "regolith.index"
-local value = require "regolith.value"
-local vector = require "regolith.oracle_vector"
-local oracle_tree = require "regolith.oracle_tree"
-local oracle_array = require "regolith.oracle_array"
-local oracle_element = require "regolith.oracle_element"
-local oracle_counted = require "regolith.oracle_counted"
-local oracle_list = require "regolith.oracle_list"
-local oracle_say = require "regolith.oracle_say"
-local oracle_check = require "regolith.oracle_check"
+local index = require "regolith.data.index"
+local value = require "regolith.data.value"
+local vector = require "regolith.oracle.vector"
+local oracle_tree = require "regolith.oracle.tree"
+local oracle_array = require "regolith.oracle.array"
+local oracle_element = require "regolith.oracle.element"
+local oracle_counted = require "regolith.oracle.counted"
+local oracle_list = require "regolith.oracle.list"
+local oracle_say = require "regolith.oracle.say"
+local oracle_check = require "regolith.oracle.check"
 local oracle_random = require "regolith.random"
 
 local oracle = {}
@@ -133,9 +133,9 @@ end
 
 -- What a kernel made and returns, as an array of the script.
 local function give_out(self, name, made)
-  local t, sizes = require("regolith.type").named(name), made.extents or { made.count }
+  local t, sizes = require("regolith.data.type").named(name), made.extents or { made.count }
   local session = lib.runtimes[self.runtime].session[1]
-  local handle = require("regolith.array").create_empty(session, t.item, sizes)
+  local handle = require("regolith.data.array").create_empty(session, t.item, sizes)
   local elements, all = elements_of_array(self, handle), made.of or made
   for k = 1, made.count do
     elements:set(all[(made.first or 0) + k], oracle_counted.indices_of(k - 1, sizes))

@@ -5,7 +5,7 @@ local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local log = require "regolith.log"
-local json = require "regolith.json"
+local json = require "regolith.file.json"
 
 local progress = {}
 

@@ -5,9 +5,9 @@ local ffi = require "ffi"
 local bit = require "bit"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
-local types = require "regolith.type"
-local matrix = require "regolith.matrix"
-local number = require "regolith.oracle_number"
+local types = require "regolith.data.type"
+local matrix = require "regolith.data.matrix"
+local number = require "regolith.oracle.number"
 
 local random = {}
 

@@ -11,10 +11,10 @@
 --- file to what they use.
 local ffi = require "ffi"
 local fail = require "regolith.error"
-local field = require "regolith.field"
+local field = require "regolith.data.field"
 local kernel = require "regolith.kernel"
-local snode = require "regolith.snode"
-local source = require "regolith.source"
+local snode = require "regolith.data.snode"
+local source = require "regolith.kernel.source"
 
 local debug, loadfile = debug, loadfile
 local reload = {}

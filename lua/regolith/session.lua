@@ -5,7 +5,7 @@ local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local host = require "regolith.host"
 local sink = require "regolith.sink"
-local launch_site = require "regolith.launch_site"
+local launch_site = require "regolith.kernel.launch_site"
 
 local session = {}
 session.__index = session
@@ -276,7 +276,7 @@ end
 
 -- Of wraps whose memory others held.
 local function sweep()
-  local array = package.loaded["regolith.array"]
+  local array = package.loaded["regolith.data.array"]
   if array then array.sweep() end
 end
 
@@ -316,7 +316,7 @@ local function get_print() return host.find(_G, "print") end
 function session:sync()
   local number, c = self:get()
   lib.check(C.rg_sync(c), number)
-  if self.runtime.lines[0] ~= 0 then require("regolith.oracle_say").tell(number, get_print) end
+  if self.runtime.lines[0] ~= 0 then require("regolith.oracle.say").tell(number, get_print) end
   sweep()
 end
 
@@ -436,7 +436,8 @@ function session:memory()
   local report = {
     live = tonumber(memory.live), reserved = tonumber(memory.reserved),
       peak = tonumber(memory.peak), trees = {},
-    arrays = package.loaded["regolith.array"] and require "regolith.array".report(number) or {},
+    arrays = package.loaded["regolith.data.array"]
+      and require "regolith.data.array".report(number) or {},
   }
   local row, by_number = ffi.new "RgNodeMemory", {}
   for k = 0, math.huge do

@@ -7,8 +7,8 @@
 --- whatever shows it, and can be kept (`w:capture(path)`).
 local ffi = require "ffi"
 local fail = require "regolith.error"
-local image = require "regolith.image"
-local sdl = require "regolith.sdl"
+local image = require "regolith.file.image"
+local sdl = require "regolith.window.sdl"
 local binary = require "regolith.file.binary"
 
 local window = {}

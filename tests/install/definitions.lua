@@ -46,10 +46,10 @@ end
 
 -- -- handles --------------------------------------------------------------------------------------
 local class_of = { -- file and table of methods -> class
-  ["field.lua:methods"] = "Field", ["array.lua:methods"] = "Array",
-    ["bulk.lua:methods"] = "Field", ["snode.lua:node_methods"] = "Node",
-  ["snode.lua:tree_methods"] = "Tree", ["snode.lua:root_methods"] = "Root", ["matrix.lua:methods"] =
-    "Vector",
+  ["data/field.lua:methods"] = "Field", ["data/array.lua:methods"] = "Array",
+  ["data/bulk.lua:methods"] = "Field", ["data/snode.lua:node_methods"] = "Node",
+  ["data/snode.lua:tree_methods"] = "Tree", ["data/snode.lua:root_methods"] = "Root",
+  ["data/matrix.lua:methods"] = "Vector",
 }
 local folder = debug.getinfo(getmetatable(rg).__index, "S").source:match "^@(.*/)"
 for key, class in pairs(class_of) do

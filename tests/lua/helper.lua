@@ -15,8 +15,8 @@ ffi.C.setenv("RG_ALLOCATIONS", "on", 0)
 
 local rg = require "regolith"
 -- what is loaded when it is used, and once per process: busted forgets what a file of tests loads
-require "regolith.counted"
-require "regolith.tune"
+require "regolith.data.counted"
+require "regolith.kernel.tune"
 
 local support = { rg = rg }
 

@@ -121,7 +121,7 @@ describe("an altered file", function()
   end)
 
   it("of a snapshot is refused where its directory says what cannot be", function()
-    local directory = require "regolith.snapshot_directory"
+    local directory = require "regolith.file.snapshot_directory"
     local own = rg.new { memory = "64MiB" }
     local x, h, d = own.field(own.vec2), own.field(own.i32), own.field(own.u8)
     own.root:pointer("ij", 8):bitmasked("ij", 4):place(x)

@@ -350,7 +350,7 @@ describe("arch = \"lua\"", function()
   end)
 
   it("computes in compiled loops what the interpreter does", function()
-    local swift, values = require "regolith.oracle_swift", {}
+    local swift, values = require "regolith.oracle.swift", {}
     for k = 0, 31 do values[#values + 1], values[#values + 2] = 2 ^ k - 1, -2 ^ k end
     for k = 1, 40 do values[#values + 1] = (k * 1103515245 + 12345) % 2 ^ 32 - 2 ^ 31 end
     local function table_of(f)

@@ -279,7 +279,7 @@ describe("rg.log", function()
     pipe:close()
     assert.matches('^{"level":"warn","text":"a \\"b\\"\\n","time":%d+}\n{"done":2,"is_last":true,\z
       "progress":"x","seconds":[%d.e-]+,"total":2}\n$', answer)
-    local json = require "regolith.json"
+    local json = require "regolith.file.json"
     assert.equal('{"a":[1,2.5,true],"b":"x\\u0001","n":null}',
       json.encode { a = { 1, 2.5, true }, b = "x\1", n = 0 / 0 })
   end)

@@ -258,7 +258,7 @@ describe("a snapshot", function()
   end)
 
   it("has structs that the script has not declared, and finds those with methods", function()
-    local types = require "regolith.type"
+    local types = require "regolith.data.type"
     local plain = rg.struct { { "at", rg.vec2 }, { "in_it", rg.struct { { "n", rg.i32 } } } }
     local P = rg.struct({ { "energy_of", rg.f64 } },
       { methods = { twice = function(self) return 2 * self.energy_of end } })

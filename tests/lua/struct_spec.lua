@@ -36,7 +36,7 @@ describe("a struct", function()
   end)
 
   it("of few numbers is read right where LuaJIT takes it for a constant", function()
-    local struct = require "regolith.struct"
+    local struct = require "regolith.data.struct"
     local two = rg.struct { { "x", rg.vec2 } }
     local value, t, sum = two { x = { 5, 7 } }, two, 0
     local function number(k) return struct.number(value, t, k) end

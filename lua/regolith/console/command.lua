@@ -143,7 +143,7 @@ function commands.info(place)
   row("examples", place.prefix .. "/share/regolith/examples")
   row("history", require("regolith.console.history").path() or "none")
   show_environment(row)
-  if rg.log.is_json() then print(require("regolith.json").encode(rows)) end
+  if rg.log.is_json() then print(require("regolith.file.json").encode(rows)) end
   return 0
 end
 

@@ -3,7 +3,7 @@
 local ffi = require "ffi"
 local text = require "regolith.console.text"
 local handle = require "regolith.console.handle"
-local builtin = require "regolith.builtin"
+local builtin = require "regolith.kernel.builtin"
 
 local debug = debug -- a sandbox may remove it later
 

@@ -2,7 +2,7 @@
 --- a tree that is not laid out stays so.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
-local matrix = require "regolith.matrix"
+local matrix = require "regolith.data.matrix"
 local text = require "regolith.console.text"
 local grid = require "regolith.console.grid"
 
@@ -16,7 +16,7 @@ function handle.kind(v)
     local meta = getmetatable(v)
     local name = type(meta) == "table" and rawget(meta, "__regolith")
     if name == "a kernel" then return "kernel" end
-    return require("regolith.type").is(v) and "type" or nil
+    return require("regolith.data.type").is(v) and "type" or nil
   elseif type(v) ~= "cdata" then
     return nil
   end
@@ -148,7 +148,7 @@ end
 local function describe_field(v, size)
   local head, node = tostring(v), C.rg_field_node(v.rg_field)
   if node == nil then return head end
-  if require("regolith.field").alone[v.rg_number] then return add_lines(head, v, {}, size) end
+  if require("regolith.data.field").alone[v.rg_number] then return add_lines(head, v, {}, size) end
   if not is_laid_out(node, v.rg_runtime) then return head .. ", not laid out yet" end
   local ok, count = pcall(function() return v:count() end)
   local extents, all = list_of(v.shape), 1
@@ -158,8 +158,8 @@ local function describe_field(v, size)
 end
 
 local function describe_row(v, depth, size)
-  local owner = ffi.istype("RgRow" .. depth, v) and require "regolith.field".by_number
-    or require "regolith.array".by_number
+  local owner = ffi.istype("RgRow" .. depth, v) and require "regolith.data.field".by_number
+    or require "regolith.data.array".by_number
   local element = owner[v.rg_number]
   if not element then return tostring(v) end
   return add_lines(tostring(v), element, row_parts(v, depth), size)

@@ -4,7 +4,7 @@ local path = require "regolith.console.path"
 local describe = require "regolith.console.describe"
 local input = require "regolith.console.input"
 local fail = require "regolith.error"
-local builtin = require "regolith.builtin"
+local builtin = require "regolith.kernel.builtin"
 
 local debug, io = debug, io -- a sandbox may remove them later
 

@@ -1,7 +1,7 @@
 --- One input of a session: is it whole, and what is it? An expression, statements, or a command of
 --- the console. Its text stays known to regolith.source, so kernels can be typed. And a text that
 --- was pasted, as the inputs that it consists of.
-local dialect = require "regolith.dialect"
+local dialect = require "regolith.kernel.dialect"
 local scan = require "regolith.console.scan"
 local scope = require "regolith.console.scope"
 

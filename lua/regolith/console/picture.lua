@@ -2,7 +2,7 @@
 --- from light to dark where there are no colours. The first axis goes right, the second up, as in
 --- rg.image.write.
 local text = require "regolith.console.text"
-local active_box = require "regolith.active_box"
+local active_box = require "regolith.data.active_box"
 
 local picture = {}
 

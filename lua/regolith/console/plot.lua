@@ -1,5 +1,5 @@
 --- A line of numbers as a drawing of dots (braille): what `:plot` shows.
-local active_box = require "regolith.active_box"
+local active_box = require "regolith.data.active_box"
 
 local plot = {}
 

@@ -1,5 +1,5 @@
 --- A script that a prompt follows: its locals become the prompt's.
-local dialect = require "regolith.dialect"
+local dialect = require "regolith.kernel.dialect"
 local input = require "regolith.console.input"
 local scope = require "regolith.console.scope"
 

@@ -1,7 +1,7 @@
 --- Chunks that LuaJIT could not load: loaded with stand-ins for their kernels, or with a hint at
 --- what the error may come from. That may be kernel text in a plain long string, which ends at the
 --- `]]` of `a[b[i]]`.
-local dialect = require "regolith.dialect"
+local dialect = require "regolith.kernel.dialect"
 
 local syntax = {}
 

@@ -3,9 +3,9 @@
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
-local field = require "regolith.field"
-local array = require "regolith.array"
-local types = require "regolith.type"
+local field = require "regolith.data.field"
+local array = require "regolith.data.array"
+local types = require "regolith.data.type"
 
 local binary = {}
 

@@ -5,7 +5,7 @@ local ffi = require "ffi"
 local bit = require "bit"
 local fail = require "regolith.error"
 local binary = require "regolith.file.binary"
-local types = require "regolith.type"
+local types = require "regolith.data.type"
 
 local numpy = {}
 

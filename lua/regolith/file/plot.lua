@@ -3,7 +3,7 @@
 --- or array of one axis; several curves are a list of { x =, y =, label = }.
 local fail = require "regolith.error"
 local binary = require "regolith.file.binary"
-local active_box = require "regolith.active_box"
+local active_box = require "regolith.data.active_box"
 local canvas = require "regolith.file.canvas"
 
 local plot = {}

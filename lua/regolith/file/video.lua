@@ -4,7 +4,7 @@
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local binary = require "regolith.file.binary"
-local image = require "regolith.image"
+local image = require "regolith.file.image"
 local log = require "regolith.log"
 
 local video = {}

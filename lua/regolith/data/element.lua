@@ -1,0 +1,421 @@
+--- Elements by their indices, of fields and of arrays: `x[i][j]`, `x[{i, j}]`, `x:get(i, j)`,
+--- `x:set(i, j, v)`.
+---
+--- `x[i][j]` makes a row, a cdata with the handle's number and `i`; its index `[j]` reads the
+--- element. Rows hold numbers, not pointers, so a row that outlives its handle finds nothing
+--- instead of freed memory.
+local ffi = require "ffi"
+local lib = require "regolith.lib"
+local fail = require "regolith.error"
+local matrix = require "regolith.data.matrix"
+local value = require "regolith.data.value"
+local index = require "regolith.data.index"
+local shape = require "regolith.data.shape"
+local view = require "regolith.data.view"
+
+local element = {}
+
+local buffer = index.buffer
+local is_plain, quiet = value.is_plain, lib.quiet
+
+-- set(self, key, v) for values that are not plain. No finalizer runs meanwhile, not even where
+-- LuaJIT leaves a trace, which may happen between any two lines.
+local set_whole = fail.border(function(set, self, key, v) return quiet(set, self, key, v) end)
+
+function element.is_list(key)
+  return type(key) == "table" or ffi.istype("RgShape", key) or matrix.type_of(key) ~= nil
+end
+local is_list = element.is_list
+
+-- `x[{i, j}]` after `known` indices that are in the buffer already.
+local function fill_list(given, known)
+  local list, count = index.read_list(given)
+  if known + count > 8 then return fail.argument("there are at most 8 axes", nil, "index.count") end
+  for k = 1, count do buffer[known + k - 1] = index.check(list[k]) end
+  return known + count
+end
+
+local function too_few(self, count)
+  return fail.argument(
+    ("%d of %d indices: a whole row cannot be assigned"):format(count, self.rg_rank),
+    "write many elements with from_table, copy_from or fill", "index.count")
+end
+
+-- Indexing of a row with `depth` indices, as a pair of functions that handle only scalars: LuaJIT
+-- compiles `x[i][j]` to a call without garbage. For every depth the text differs only in its
+-- members.
+local row_template = [[
+  local by_number, buffer, get_handle, get_element, set_element, other_get, other_set, too_few,
+    NextRow, is_plain, set_whole, views, band, get_near, learn_near, check = ...
+  local type = type
+  local function index(self, key)
+    if type(key) ~= "number" or key % 1 ~= 0 then return other_get(self, key) end
+    local r = views[self.rg_number]
+READ
+    if key >= 0x1p63 or key < -0x1p63 then check(key) end
+    local handle = by_number[self.rg_number] or get_handle(self.rg_number)
+    if handle.rg_rank > DEPTH + 1 then return NextRow(self.rg_number, MEMBERS, key) end
+    local near = r and r.near and r.near(r, MEMBERS, key)
+    local pointer = handle.POINTER
+    STORES
+    buffer[DEPTH] = key
+    if near then return get_near(handle, pointer, DEPTH + 1, r) end
+    return get_element(handle, pointer, DEPTH + 1)
+  end
+  local function set(self, key, v)
+    if type(key) ~= "number" or key % 1 ~= 0 then return other_set(self, key, v) end
+    if key >= 0x1p63 or key < -0x1p63 then check(key) end
+    local handle = by_number[self.rg_number] or get_handle(self.rg_number)
+    if handle.rg_rank > DEPTH + 1 then return too_few(handle, DEPTH + 1) end
+    local r, pointer = views[self.rg_number], handle.POINTER
+    if r and r.near and r.near(r, MEMBERS, key) then
+      STORES
+      buffer[DEPTH] = key
+      learn_near(pointer, DEPTH + 1, r)
+    end
+    STORES
+    buffer[DEPTH] = key
+    return set_element(handle, pointer, DEPTH + 1, v)
+  end
+  local function newindex(self, key, v)
+    if type(key) == "number" and key % 1 == 0 then
+      local r = views[self.rg_number]
+WRITE
+    end
+    if is_plain(v) then return set(self, key, v) end
+    return set_whole(set, self, key, v)
+  end
+  return index, newindex
+]]
+
+-- One piece of text per axis of a row.
+local function per_axis(depth, format, separator)
+  local parts = {}
+  for axis = 1, depth do
+    parts[axis] = format:gsub("MEMBER", "self.rg_i" .. axis):gsub("AXIS", tostring(axis - 1))
+  end
+  return table.concat(parts, separator)
+end
+
+--- One element by the core's calls, through a slot of their own.
+---@param get function    rg_field_get
+---@param set function    rg_field_set
+---@param type_of fun(self): table
+---@param get_run function?   rg_field_get_run
+---@return table   slot; get(self, pointer, count), set(self, pointer, count, v), put(self, v)
+function element.calls(get, set, type_of, get_run)
+  local slot = ffi.new "RgValue"
+  local calls = { slot = slot }
+
+  -- A finalizer may index fields, too (lib.quiet): whoever fills the buffer or the slot has read
+  -- `pointer`, the core's object, before that, and calls one of these next.
+
+  --- The element at the first `count` indices of the buffer.
+  function calls.get(self, pointer, count)
+    if self.rg_oracle ~= 0 then return lib.get_oracle(self.rg_runtime):get(self, count) end
+    if get(pointer, buffer, count, slot) ~= 0 then return lib.raise_last(self.rg_runtime) end
+    local kind = slot.kind
+    if kind == 1 then return slot.number end -- RG_VALUE_NUMBER
+    return value.take(slot, self.rg_runtime)
+  end
+
+  --- The same, and the record `r` of the handle's last run has the element's from now on.
+  function calls.get_near(self, pointer, count, r)
+    r.is_learning = true
+    if get_run(pointer, buffer, count, slot, r.run) ~= 0 then
+      r.is_learning = false
+      return lib.raise_last(self.rg_runtime)
+    end
+    local v = value.take(slot)
+    r.learn(r, r.run)
+    r.is_learning = false
+    return v
+  end
+
+  --- The same for an element that is written next; it fails where that will.
+  function calls.learn_near(pointer, count, r)
+    r.is_learning = true
+    if get_run(pointer, buffer, count, slot, r.run) == 0 then r.learn(r, r.run) end
+    r.is_learning = false
+  end
+
+  --- Into the slot; returns it converted to an element. Only plain values come here outside
+  --- lib.quiet.
+  function calls.put(self, v) return value.put_element(slot, v, type_of, self) end
+  local put = calls.put
+
+  function calls.set(self, pointer, count, v)
+    v = put(self, v)
+    if self.rg_oracle ~= 0 then return lib.get_oracle(self.rg_runtime):set(self, count, v) end
+    if set(pointer, buffer, count, slot) ~= 0 then return lib.raise_last(self.rg_runtime) end
+    return self
+  end
+
+  return calls
+end
+
+--- The accesses to elements of one kind of handle.
+---@class element.Kind
+---@field noun string            "field", for messages
+---@field article string         "a"
+---@field pointer string         the member with the core's object: "rg_field"
+---@field row string             the ctype of its rows: "RgRow" is followed by their depth
+---@field read_shape function    rg_field_shape
+---@field settle fun(self): integer   makes it usable; its rank
+---@field get fun(self, pointer, count: integer): any     the element at the buffer's indices
+---@field set fun(self, pointer, count: integer, v: any): self
+---@field get_near fun(self, pointer, count: integer, r: table): any   get, which leaves the
+---  element's run in r; nil: there are no runs
+---@field learn_near fun(pointer, count: integer, r: table)?   only that
+---@field list_length fun(self, count: integer): integer?   of the list that the buffer's indices
+---  name; nil: they name none
+---@field view function          rg_field_view
+---@field type_of fun(self): table
+---@return table   by_number, drop(number), add_methods(methods), add_indexing(meta, get_other)
+function element.kind(kind)
+  local family = { by_number = setmetatable({}, { __mode = "v" }) } -- numbers are never reused
+  local by_number, settle = family.by_number, kind.settle
+  local views = {} -- number -> the layout of its elements; false: none; nil: not known yet
+  local get_element, set_element, member = kind.get, kind.set, kind.pointer
+  local one = kind.article .. " " .. kind.noun
+
+  local function get_handle(number)
+    return by_number[number] or fail.raise {
+      code = "handle.destroyed",
+      message = ("this row belongs to %s that was collected"):format(one),
+      hint = ("keep the %s itself in a variable"):format(kind.noun),
+    }
+  end
+
+  --- For finalizers.
+  function family.drop(number) views[number] = nil end
+
+  local function learn_view(self)
+    local c = ffi.new "RgView"
+    if self.rg_oracle == 0 then lib.check(kind.view(self[member], c), self.rg_runtime) end
+    local r = view.record(c, kind.type_of(self))
+    if not r and kind.get_near and self.rg_oracle == 0 then
+      r = view.run_record(kind.type_of(self), self.rg_rank)
+    end
+    views[self.rg_number] = r
+  end
+
+  -- Other keys of a row than plain numbers: lists of the remaining indices, 64-bit integers; else
+  -- an error.
+  local function row_indices(self, key, depth)
+    local handle = get_handle(self.rg_number)
+    for axis = 1, depth do buffer[axis - 1] = self["rg_i" .. axis] end
+    if is_list(key) then return handle, fill_list(key, depth) end
+    if type(key) == "string" then
+      return fail.argument(("a row of %s has no '%s'"):format(one, key),
+        ("x:name(..) is called on the %s itself"):format(kind.noun))
+    end
+    buffer[depth] = index.check(key)
+    return handle, depth + 1
+  end
+
+  local function make_row(depth)
+    local other_get = lib.quietly(function(self, key)
+      local handle, count = row_indices(self, key, depth)
+      if count < handle.rg_rank and not is_list(key) then return self[tonumber(key)] end
+      return get_element(handle, handle[member], count)
+    end)
+    local other_set = lib.quietly(function(self, key, v)
+      local handle, count = row_indices(self, key, depth)
+      set_element(handle, handle[member], count, v)
+    end)
+    local read, write = view.code(depth + 1, function(axis)
+      return axis <= depth and "self.rg_i" .. axis or "key"
+    end)
+    local text = row_template:gsub("%u%u+", {
+      DEPTH = tostring(depth), MEMBERS = per_axis(depth, "MEMBER", ", "),
+      STORES = per_axis(depth, "buffer[AXIS] = MEMBER", "; "), POINTER = member,
+      READ = read, WRITE = write,
+    })
+    local get, set = loadstring(text, fail.own_chunk)(by_number, buffer, get_handle, get_element,
+      set_element, other_get, other_set, too_few, depth < 7 and ffi.typeof(kind.row .. depth + 1),
+      is_plain, set_whole, views, bit.band, kind.get_near, kind.learn_near, index.check)
+    ffi.metatype(kind.row .. depth, {
+      __index = get, __newindex = set,
+      __len = function(self)
+        local handle = get_handle(self.rg_number)
+        for axis = 1, depth do buffer[axis - 1] = self["rg_i" .. axis] end
+        local length = kind.list_length and kind.list_length(handle, depth)
+        if length then return length end
+        return shape.extent(shape.read(kind.read_shape, handle[member], handle.rg_rank,
+          handle.rg_runtime), depth)
+      end,
+      __tostring = function(self)
+        local parts = {}
+        for axis = 1, depth do parts[axis] = ("[%d]"):format(self["rg_i" .. axis]) end
+        return ("row %s of %s"):format(table.concat(parts), tostring(get_handle(self.rg_number)))
+      end,
+    })
+  end
+
+  local row_count = 0
+  -- Makes the proxies of handles with this many axes, before the first such handle. A finalizer
+  -- sees all of a row or none of it.
+  local make_rows = lib.quietly(function(rank)
+    while row_count < rank - 1 do
+      make_row(row_count + 1)
+      row_count = row_count + 1
+    end
+  end)
+
+  local function set(self, rank, count, ...)
+    local pointer = self[member]
+    if count == 2 and is_list((...)) then
+      local list, v = ...
+      set_element(self, pointer, index.fill(list), v)
+      return self
+    end
+    if count ~= rank + 1 then
+      return fail.argument(
+        ("x:set takes %d indices and a value, not %d arguments"):format(rank, count), nil,
+        "index.count")
+    end
+    for k = 1, rank do buffer[k - 1] = index.check((select(k, ...))) end
+    set_element(self, pointer, rank, (select(count, ...)))
+    return self
+  end
+
+  -- The first use of a handle.
+  local prepare = fail.border(function(self)
+    make_rows(settle(self))
+    learn_view(self)
+  end)
+
+  local get_slowly = fail.border(function(self, ...)
+    if views[self.rg_number] == nil then prepare(self) end
+    local pointer = self[member]
+    return get_element(self, pointer, index.fill(...))
+  end)
+
+  local set_slowly = fail.border(function(self, ...)
+    if views[self.rg_number] == nil then prepare(self) end
+    return quiet(set, self, settle(self), select("#", ...), ...)
+  end)
+
+  --- `get` and `set` need no border (fail.guard).
+  function family.add_methods(methods)
+    function methods.get(self, ...)
+      local r = views[self.rg_number]
+      local v = r and r.get(self, r, ...)
+      if r and not rawequal(v, nil) then return v end
+      local pointer, count = self[member], select("#", ...)
+      if r == nil or not index.fill_first(count, ...) then return get_slowly(self, ...) end
+      return get_element(self, pointer, count)
+    end
+
+    function methods.set(self, ...)
+      local r = views[self.rg_number]
+      if r and r.set(self, r, ...) then return self end
+      local pointer, rank, count = self[member], self.rg_rank, select("#", ...)
+      local is_usual = r ~= nil and count == rank + 1 and self.rg_oracle == 0
+      if is_usual and index.fill_first(rank, ...) and is_plain((select(count, ...))) then
+        return set_element(self, pointer, rank, (select(count, ...)))
+      end
+      return set_slowly(self, ...)
+    end
+  end
+  family.fast = { get = true, set = true }
+
+  local Row1 = ffi.typeof(kind.row .. 1)
+
+  -- The only element of what has no axes is x[0].
+  local function count_for(self, key)
+    if self.rg_rank > 0 then return 1 end
+    if key ~= 0 then
+      return fail.argument(("index %s of %s with one element, whose only index is 0"):format(
+        tostring(key), one), nil, "index.range")
+    end
+    return 0
+  end
+
+  local function set_list(self, key, v)
+    local pointer = self[member]
+    return set_element(self, pointer, fill_list(key, 0), v)
+  end
+
+  local function set_first(self, key, v)
+    local pointer = self[member]
+    buffer[0] = key
+    return set_element(self, pointer, count_for(self, key), v)
+  end
+
+  -- Unusual keys, and the first use.
+  local get_at = fail.border(function(self, key)
+    if views[self.rg_number] == nil then prepare(self) end
+    local pointer = self[member]
+    if is_list(key) then return get_element(self, pointer, fill_list(key, 0)) end
+    return self[index.check(key)]
+  end)
+
+  local set_at = fail.border(function(self, key, v)
+    if views[self.rg_number] == nil then prepare(self) end
+    if is_list(key) then return quiet(set_list, self, key, v) end
+    self[index.check(key)] = v
+  end)
+
+  --- `get_property(self, name)` returns what is under a string that is no method.
+  function family.add_indexing(meta, methods, get_property)
+    get_property = fail.border(get_property)
+    local read, write = view.first()
+
+    function meta.__index(self, key)
+      if type(key) ~= "number" or key % 1 ~= 0 then
+        if type(key) ~= "string" then return get_at(self, key) end
+        local method = methods[key]
+        if method then return method end
+        return get_property(self, key)
+      end
+      local r = views[self.rg_number]
+      if r == nil then return get_at(self, key) end
+      if self.rg_rank > 1 then
+        if key >= 0x1p63 or key < -0x1p63 then index.check(key) end
+        return Row1(self.rg_number, key)
+      end
+      local v = r and read(self, r, key)
+      if r and not rawequal(v, nil) then return v end
+      if key >= 0x1p63 or key < -0x1p63 then index.check(key) end
+      local near = r and r.near and r.near(r, key)
+      local pointer = self[member]
+      buffer[0] = key
+      if near then return kind.get_near(self, pointer, 1, r) end
+      return get_element(self, pointer, count_for(self, key))
+    end
+
+    function meta.__newindex(self, key, v)
+      if type(key) ~= "number" or key % 1 ~= 0 then
+        if type(key) == "string" then
+          return fail.argument(("'%s' of %s cannot be set"):format(key, one))
+        end
+        return set_at(self, key, v)
+      end
+      local r = views[self.rg_number]
+      if r == nil then return set_at(self, key, v) end
+      if self.rg_rank > 1 then return too_few(self, 1) end
+      if r and write(self, r, key, v) then return end
+      if key >= 0x1p63 or key < -0x1p63 then index.check(key) end
+      if r and r.near and r.near(r, key) then
+        local pointer = self[member]
+        buffer[0] = key
+        kind.learn_near(pointer, 1, r)
+      end
+      if is_plain(v) then return set_first(self, key, v) end
+      return set_whole(set_first, self, key, v)
+    end
+
+    for _, operator in ipairs { "add", "sub", "mul", "div", "mod", "pow", "unm" } do
+      meta["__" .. operator] = function()
+        return fail.argument(("%s is not a number: arithmetic works on its elements, x[i]"):format(
+          one))
+      end
+    end
+  end
+
+  return family
+end
+
+return element

@@ -1,0 +1,377 @@
+--- Fields: handles by value, and their methods.
+--- Elements by indices: element.lua; whole fields at once: bulk.lua.
+local ffi = require "ffi"
+local lib = require "regolith.lib"
+local fail = require "regolith.error"
+local types = require "regolith.data.type"
+local index = require "regolith.data.index"
+local shape = require "regolith.data.shape"
+local snode = require "regolith.data.snode"
+local lists = require "regolith.data.list"
+local element = require "regolith.data.element"
+local bulk = require "regolith.data.bulk"
+local update = require "regolith.kernel.update"
+local view = require "regolith.data.view"
+
+local field = {}
+
+local C, check = lib.C, lib.check
+local buffer = index.buffer
+
+local Field
+local elements -- how they are indexed
+local last_number = 0
+
+--- Lays the field's tree out, the first time; returns its rank.
+local function settle(self)
+  if self.rg_rank < 0 then
+    snode.settle_by(C.rg_field_settle, self.rg_field, self.rg_runtime)
+    local rank = C.rg_field_rank(self.rg_field)
+    self.rg_rank = rank
+  end
+  return self.rg_rank
+end
+field.settle = settle
+
+-- -- elements -------------------------------------------------------------------------------------
+
+local function type_of(self)
+  lib.check_pointer(self.rg_field, self.rg_runtime)
+  return types.named(ffi.string(C.rg_field_type(self.rg_field)))
+end
+
+local calls = element.calls(C.rg_field_get, C.rg_field_set, type_of, C.rg_field_get_run)
+elements = element.kind { article = "a", noun = "field", pointer = "rg_field", row = "RgRow",
+  read_shape = C.rg_field_shape, settle = settle, get = calls.get, set = calls.set,
+  get_near = calls.get_near, learn_near = calls.learn_near,
+  list_length = function(self, count)
+    return lists.length_here(C.rg_field_node(self.rg_field), self.rg_runtime, count)
+  end,
+  view = C.rg_field_view, type_of = type_of }
+field.by_number = elements.by_number -- of rows: number -> handle
+field.alone = {} -- numbers of fields with a tree of their own, to which nothing can be added
+
+-- -- methods --------------------------------------------------------------------------------------
+
+local methods = {}
+
+elements.add_methods(methods)
+
+-- An element that a walk has come to: an index past 2^53 may be an int64_t.
+local function get_visited(self, ...)
+  local pointer, count = self.rg_field, select("#", ...)
+  if not index.fill_first(count, ...) then
+    for k = 1, count do buffer[k - 1] = (select(k, ...)) end
+  end
+  return calls.get(self, pointer, count)
+end
+
+local function walk(self, wants_values)
+  return view.walk(self, settle(self), type_of(self), wants_values, function(run)
+    check(C.rg_field_next_run(self.rg_field, run), self.rg_runtime)
+  end, get_visited)
+end
+
+--- Outside kernels: iterates over the active cells.
+function methods.active(self)
+  if self.rg_oracle ~= 0 and settle(self) then
+    return lib.get_oracle(self.rg_runtime):elements_in(self)
+  end
+  return walk(self, false)
+end
+
+-- The node that a field's SNode calls act on.
+local function node_of(self)
+  settle(self)
+  return C.rg_field_node(self.rg_field)
+end
+
+--- The drawing of its tree.
+function field.draw(self) return snode.draw(node_of(self), self.rg_runtime) end
+
+-- Fills the buffer with indices of the node, which start at 0.
+local function fill_cell(self, ...)
+  local count, starts = index.fill(...), ffi.new "int64_t[8]"
+  check(C.rg_field_offset(self.rg_field, starts), self.rg_runtime)
+  for k = 0, math.min(count, self.rg_rank) - 1 do buffer[k] = buffer[k] - starts[k] end
+  return count
+end
+local call_cell = lib.quietly(function(self, node, action, ...)
+  return snode.call(node, self.rg_runtime, action, fill_cell(self, ...))
+end)
+function methods.activate(self, ...)
+  call_cell(self, node_of(self), "activate", ...)
+  return self
+end
+function methods.deactivate(self, ...)
+  call_cell(self, node_of(self), "deactivate", ...)
+  return self
+end
+function methods.is_active(self, ...)
+  return call_cell(self, node_of(self), "is_active", ...) ~= 0
+end
+function methods.count(self) return snode.call(node_of(self), self.rg_runtime, "count", 0) end
+function methods.clear(self)
+  snode.call(node_of(self), self.rg_runtime, "clear", 0)
+  return self
+end
+
+function methods.append(self, ...) return lists.append(node_of(self), self.rg_runtime, ...) end
+function methods.length(self, ...) return lists.length(node_of(self), self.rg_runtime, ...) end
+function methods.pop(self, ...)
+  return lists.pop(node_of(self), self.rg_runtime, self.rg_field, ...)
+end
+function methods.items(self, ...)
+  return lists.items(node_of(self), self.rg_runtime, self.rg_field, ...)
+end
+
+bulk.add_methods(methods, { noun = "field", handle = "RgFieldHandle", pointer = "rg_field",
+  settle = settle,
+  put_value = calls.put, slot = calls.slot, type_of = type_of, shape = C.rg_field_shape,
+  fill = C.rg_field_fill, copy = C.rg_field_copy, read = C.rg_field_read,
+  read_i64 = C.rg_field_read_i64, write = C.rg_field_write, write_i64 = C.rg_field_write_i64 })
+
+--- From now on (or no longer, with false) a launch that writes a NaN or an infinity fails.
+function methods.watch(self, is_watched)
+  if is_watched ~= nil and type(is_watched) ~= "boolean" then
+    return fail.argument(("watch takes true or false, not %s"):format(fail.describe(is_watched)))
+  end
+  check(C.rg_field_watch(self.rg_field, is_watched == false and 0 or 1), self.rg_runtime)
+end
+
+--- The first element of a dense field; good until the next launch, and after rg.sync().
+function methods.pointer(self)
+  settle(self)
+  if self.rg_oracle ~= 0 then
+    return fail.argument(
+      "a field of arch = \"lua\" has no memory to point to", "use x:to_table()")
+  end
+  local pointer_out = ffi.new "void *[1]"
+  check(C.rg_field_pointer(self.rg_field, pointer_out), self.rg_runtime)
+  return ffi.cast(types.pointer(type_of(self)), pointer_out[0])
+end
+
+update.add_methods(methods, {
+  settle = settle, get = calls.get, set = calls.set, type_of = type_of,
+  convert = C.rg_field_convert, pointer = "rg_field",
+})
+fail.guard(methods, function(self)
+  return ffi.istype(Field, self) and lib.check_pointer(self.rg_field, self.rg_runtime)
+end, "x", elements.fast)
+
+-- A placed field has its shape before its tree is laid out.
+local function shape_of(self)
+  return shape.read(C.rg_field_shape, self.rg_field, C.rg_field_rank(self.rg_field),
+    self.rg_runtime)
+end
+
+local properties = {
+  shape = shape_of,
+  offset = function(self)
+    return shape.read(C.rg_field_offset, self.rg_field, C.rg_field_rank(self.rg_field),
+      self.rg_runtime)
+  end,
+  name = function(self) return ffi.string(C.rg_field_name(self.rg_field)) end,
+  type = type_of,
+}
+
+local function get_property(self, name)
+  lib.check_pointer(self.rg_field, self.rg_runtime)
+  if properties[name] then return properties[name](self) end
+  return fail.argument(("a field has no '%s'"):format(name),
+    fail.nearest(name, snode.names_of(methods, properties)))
+end
+
+local meta = {}
+
+elements.add_indexing(meta, methods, get_property)
+
+meta.__len = fail.border(function(self)
+  local length = lists.length_here(node_of(self), self.rg_runtime, 0)
+  if length then return length end
+  local extents = shape_of(self)
+  return #extents == 0 and 1 or shape.extent(extents, 0)
+end)
+
+function meta.__eq(a, b)
+  return ffi.istype(Field, a) and ffi.istype(Field, b) and a.rg_field == b.rg_field
+end
+
+function meta.__tostring(self)
+  if self.rg_field == nil then return lib.describe_ended "field" end
+  local name = ffi.string(C.rg_field_name(self.rg_field))
+  local head = "field " .. ffi.string(C.rg_field_type(self.rg_field))
+    .. (name ~= "" and (" %q"):format(name) or "")
+  if C.rg_field_node(self.rg_field) == nil then return head .. ", not placed yet" end
+  if C.rg_field_rank(self.rg_field) == 0 then return head .. ", one element" end
+  local extents = {}
+  for axis, size in pairs(shape_of(self)) do
+    extents[axis + 1] = size == 0 and "unbounded" or ("%d"):format(size)
+  end
+  return ("%s [%s]"):format(head, table.concat(extents, " x "))
+end
+
+--- Visits active cells: `for i, j, v in pairs(x)`.
+meta.__pairs = fail.border(function(self)
+  if self.rg_oracle ~= 0 and settle(self) then
+    return lib.get_oracle(self.rg_runtime):elements_in(self, true)
+  end
+  return walk(self, true)
+end)
+
+function meta.__call()
+  return fail.argument("a field cannot be called",
+    "x[i][j] is an element; x:active() visits the active cells")
+end
+
+function meta.__ipairs()
+  return fail.argument("ipairs counts from 1, and fields from 0",
+    "for i = 0, #x - 1 do, or pairs(x) for the active cells")
+end
+
+meta.__gc = lib.finalizer(function(self)
+  if self.rg_oracle ~= 0 and lib.oracle_of(self.rg_runtime) then
+    lib.oracle_of(self.rg_runtime):drop(self.rg_number)
+  end
+  elements.drop(self.rg_number)
+  field.alone[self.rg_number] = nil
+  C.rg_field_release(self.rg_field)
+  self.rg_field = nil
+  lib.drop_handle(self.rg_runtime)
+end)
+
+Field = ffi.metatype("RgFieldHandle", meta)
+
+-- -- rg.field -------------------------------------------------------------------------------------
+
+local field_out = ffi.new "RgField *[1]"
+
+-- The caller is in lib.quiet, or nothing is allocated since field_out was set.
+local function new_handle(number)
+  lib.count_handle(number)
+  last_number = last_number + 1
+  local handle = Field(field_out[0], number, last_number, -1, lib.oracle_of(number) and 1 or 0)
+  elements.by_number[last_number] = handle
+  return handle
+end
+
+local function new_field(session, t, name)
+  local number, c = session:get()
+  check(C.rg_field_create(c, t.name, name, field_out), number)
+  return new_handle(number)
+end
+
+--- The same field as a rank has it that a window reaches: comm.lua.
+field.peer = lib.quietly(function(window, rank, x)
+  check(C.rg_window_peer_field(window, rank, x.rg_field, field_out), x.rg_runtime)
+  return new_handle(x.rg_runtime)
+end)
+
+function field.is(what) return type(what) == "cdata" and ffi.istype(Field, what) end
+
+local function check_extents(extents)
+  if #extents > 8 then
+    return fail.argument(("a field has at most 8 axes, not %d"):format(#extents))
+  end
+  for _, size in ipairs(extents) do
+    if type(size) ~= "number" or size % 1 ~= 0 or size < 1 then
+      return fail.argument(
+        "an extent of a field must be a positive whole number, got " .. fail.describe(size))
+    end
+    index.check_magnitude("an extent", size)
+  end
+end
+
+-- `offset = {-8, -8}`: where indices start.
+local function check_offset(offset, extents)
+  if type(offset) ~= "table" then
+    return fail.argument("an offset must be a table of whole numbers, got "
+      .. fail.describe(offset))
+  end
+  if not extents then
+    return fail.argument("an offset needs a shape",
+      "rg.field{ type = T, shape = {16, 16}, offset = {-8, -8} }")
+  end
+  if #offset ~= #extents then
+    return fail.argument(("an offset of %d numbers for a shape of %d"):format(#offset, #extents),
+      "one for each axis")
+  end
+  for _, start in ipairs(offset) do
+    if type(start) ~= "number" or start % 1 ~= 0 then
+      return fail.argument("an offset must be a whole number, got " .. fail.describe(start))
+    end
+    index.check_magnitude("an offset", start)
+  end
+end
+
+local field_options = { "type", "shape", "name", "offset", "layout" }
+
+-- `rg.field{ type = T, shape = {n, m}, name = "x" }`
+local function from_options(session, options)
+  fail.check_options(options, field_options, "rg.field")
+  if options.type == nil then
+    return fail.argument("rg.field{..} needs a type", "rg.field{ type = rg.f32, shape = {n, m} }")
+  end
+  local t = types.get(options.type, "rg.field")
+  local name, layout = snode.check_name(options.name), options.layout
+  snode.check_layout(layout)
+  local extents = options.shape
+  if type(extents) == "number" then extents = { extents } end
+  if extents ~= nil and type(extents) ~= "table" then
+    return fail.argument("a shape must be a table of whole numbers, got " .. fail.describe(extents))
+  end
+  if extents then check_extents(extents) end
+  local offset = options.offset
+  if type(offset) == "number" then offset = { offset } end
+  if offset ~= nil then check_offset(offset, extents) end
+  local x = new_field(session, t, name)
+  if extents then
+    snode.place_densely(session, x, name, extents, layout or (t.count and "aos" or nil))
+    field.alone[x.rg_number] = true
+  end
+  if offset then
+    check(C.rg_field_set_offset(x.rg_field, ffi.new("int64_t[8]", offset), #offset), x.rg_runtime)
+  end
+  return x
+end
+
+--- `rg.field(T)` is to be placed later; `rg.field(T, n, m)` has its own tree.
+function field.create(session, t, ...)
+  if type(t) == "table" and not types.is(t) then return from_options(session, t) end
+  local extents, count = { ... }, select("#", ...)
+  local scalar = types.get(t, "rg.field")
+  for k = 1, count do
+    if extents[k] == nil then
+      return fail.argument("an extent of a field must be a positive whole number, got nil")
+    end
+  end
+  local options = type(extents[count]) == "table" and table.remove(extents) or {}
+  fail.check_options(options, field_options, "rg.field")
+  return from_options(session, {
+    type = scalar, name = options.name, layout = options.layout, offset = options.offset,
+    shape = options.shape or (#extents > 0 and extents or nil),
+  })
+end
+
+-- What messages call our handles.
+local kinds = { RgFieldHandle = "a field",
+  RgNodeHandle = "an SNode", RgTreeHandle = "a tree",
+  RgShape = "a shape" }
+function fail.describe_cdata(v)
+  for name, kind in pairs(kinds) do
+    if ffi.istype(name, v) then return kind end
+  end
+  if ffi.istype("RgArrayHandle", v) then
+    return "an array of " .. ffi.string(lib.C.rg_array_type(v.rg_array))
+  end
+  if ffi.istype("int64_t", v) or ffi.istype("uint64_t", v) then
+    return tostring(v)
+  end
+  for depth = 1, 7 do
+    if ffi.istype("RgRow" .. depth, v) then return "a row of a field" end
+    if ffi.istype("RgArrayRow" .. depth, v) then return "a row of an array" end
+  end
+  return "a C value"
+end
+
+return field

@@ -1,0 +1,129 @@
+--- Indices on their way to C: whole numbers, 0-based, one by one or together in a table or a shape.
+local ffi = require "ffi"
+local fail = require "regolith.error"
+local matrix = require "regolith.data.matrix"
+
+local index = {}
+
+--- The buffer of indices; every call overwrites it, also a finalizer's. So nothing is allocated
+--- between filling and using it.
+index.buffer = ffi.new "int64_t[8]"
+local buffer = index.buffer
+
+local function refuse(i)
+  return fail.argument(("an index must be a whole number, got %s"):format(fail.describe(i)),
+    "indices start at 0")
+end
+
+local function is_int64(i) return ffi.istype("int64_t", i) or ffi.istype("uint64_t", i) end
+
+--- Lua's numbers count by ones up to here.
+function index.check_magnitude(what, n)
+  if math.abs(n) < 2 ^ 53 then return end
+  return fail.argument(("%s of %s is too large: it must be less than 2^53 (%.0f)"):format(what,
+    (math.abs(n) < 2 ^ 63 and "%.0f" or "%g"):format(n), 2 ^ 53))
+end
+
+--- A whole number as a Lua number. A 64-bit integer that none is equal to would be another index.
+function index.check(i)
+  if type(i) == "number" and i % 1 == 0 and i < 2 ^ 63 and i >= -2 ^ 63 then return i end
+  if is_int64(i) and math.abs(tonumber(i)) < 2 ^ 53 then return tonumber(i) end
+  if is_int64(i) or type(i) == "number" and i % 1 == 0 then
+    return fail.argument(("an index of %s is too large: Lua's reach to 2^53"):format(
+      (tostring(i):gsub("U?LL$", ""))), "a kernel takes every 64-bit index", "index.range")
+  end
+  refuse(i)
+end
+local check = index.check
+
+--- A list's items in a table without metamethods, which may run anything, and its length.
+function index.read_list(list)
+  if type(list) == "table" and not getmetatable(list) then return list, #list end
+  local items, first, count = {}, type(list) == "cdata" and 0 or 1, #list
+  for k = 1, count do items[k] = list[first + k - 1] end
+  return items, count
+end
+
+local function fill_from_list(given)
+  local list, count = index.read_list(given)
+  if count > 8 then
+    return fail.argument(("%d indices; there are at most 8 axes"):format(count), nil, "index.count")
+  end
+  for k = 0, count - 1 do buffer[k] = check(list[k + 1]) end
+  return count
+end
+
+--- Fills the buffer; returns how many. One table or shape may hold all of them.
+function index.fill(a, b, c, d, e, f, g, h)
+  if a == nil then return 0 end
+  if type(a) == "number" then buffer[0] = check(a)
+  elseif type(a) == "table" or ffi.istype("RgShape", a) or matrix.type_of(a) then
+    return fill_from_list(a)
+  end
+  buffer[0] = check(a)
+  if b == nil then return 1 end
+  buffer[1] = check(b)
+  if c == nil then return 2 end
+  buffer[2] = check(c)
+  if d == nil then return 3 end
+  buffer[3] = check(d)
+  if e == nil then return 4 end
+  buffer[4] = check(e)
+  if f == nil then return 5 end
+  buffer[5] = check(f)
+  if g == nil then return 6 end
+  buffer[6] = check(g)
+  if h == nil then return 7 end
+  buffer[7] = check(h)
+  return 8
+end
+
+-- A whole number that the buffer holds as it is.
+local function is_plain_index(i)
+  return type(i) == "number" and i % 1 == 0 and i < 2 ^ 63 and i >= -2 ^ 63
+end
+
+--- Fills the buffer with the first `count` of the arguments if those are plain whole numbers, at
+--- most four: whether they are.
+function index.fill_first(count, a, b, c, d)
+  local is_plain = count <= 4
+  if count > 0 and is_plain then
+    is_plain = is_plain_index(a)
+    if is_plain then buffer[0] = a end
+  end
+  if count > 1 and is_plain then
+    is_plain = is_plain_index(b)
+    if is_plain then buffer[1] = b end
+  end
+  if count > 2 and is_plain then
+    is_plain = is_plain_index(c)
+    if is_plain then buffer[2] = c end
+  end
+  if count > 3 and is_plain then
+    is_plain = is_plain_index(d)
+    if is_plain then buffer[3] = d end
+  end
+  return is_plain
+end
+
+--- An int64_t as a number where one is equal to it; else as it is, since a rounded one would be
+--- another index.
+function index.as_number(i)
+  local n = tonumber(i)
+  if n < 2 ^ 53 and n > -2 ^ 53 then return n end
+  return n < 2 ^ 63 and ffi.cast("int64_t", n) == i and n or i
+end
+
+--- A function that returns `count` indices out of an int64_t[8], as numbers, then what follows.
+--- What a number would round, as an index of a hash may, is an int64_t.
+---@return fun(indices: ffi.cdata*, ...: any): ...
+function index.unpacker(count)
+  local parts = {}
+  for k = 1, count do parts[k] = ("as_number(indices[%d])"):format(k - 1) end
+  if count == 0 then parts[1] = "0" end -- the one element of a field without axes is x[0]
+  local text = ("local as_number = ... return function(indices, ...) return %s, ... end")
+    :format(table.concat(parts, ", "))
+  return loadstring(text, fail.own_chunk)(index.as_number)
+end
+
+return index

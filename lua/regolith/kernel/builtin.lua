@@ -1,0 +1,87 @@
+--- Names that a kernel knows by the identity of their value: `math.sin`, `local sqrt = math.sqrt`,
+--- `rg.range`.
+local ffi = require "ffi"
+local fail = require "regolith.error"
+local find = require("regolith.host").find
+local range = require "regolith.data.range"
+local rescale = require "regolith.data.rescale"
+local library = require "regolith.kernel.library"
+local types = require "regolith.data.type"
+local matrix = require "regolith.data.matrix"
+local struct = require "regolith.data.struct"
+local elementwise = require "regolith.data.elementwise"
+local bitcast = require "regolith.data.bitcast"
+
+local builtin = { names = setmetatable({}, { __mode = "k" }) } -- function -> "math.sin"
+local names = builtin.names
+
+if jit then jit.off(true) end -- the loops below run once: not worth a trace
+for _, host in ipairs { "math", "bit", "string", "table", "coroutine", "io", "os" } do
+  for name, f in pairs(type(rawget(_G, host)) == "table" and rawget(_G, host) or {}) do
+    if type(f) == "function" then names[f] = host .. "." .. name end
+  end
+end
+for name, f in pairs(elementwise) do
+  if type(f) == "function" then names[f] = "math." .. name end
+end
+for _, name in ipairs { "print", "assert", "error", "pcall", "xpcall", "ipairs", "pairs", "next",
+  "select", "type",
+  "tostring", "tonumber", "unpack", "setmetatable", "getmetatable", "rawget", "rawset", "rawequal",
+    "require", "load",
+  "loadstring", "dofile", "collectgarbage", "getfenv", "setfenv" } do
+  if rawget(_G, name) then names[rawget(_G, name)] = name end
+end
+
+--- Also what stands in the place of these three among the globals: kernels print to that, and the
+--- `assert` of a test framework is one.
+function builtin.name_of(v, globals)
+  local name = names[v]
+  if name then return name end
+  for _, said in ipairs { "print", "assert", "error" } do
+    if rawequal(v, find(globals, said)) then return said end
+  end
+end
+
+-- Where a text kernel looks after its captures.
+builtin.defaults = { math = math, bit = require "bit", print = print, assert = assert,
+  error = error, unpack = unpack }
+
+types.add_named()
+
+local border_of_vectors = { vec = fail.border(matrix.vec), mat = fail.border(matrix.mat),
+  struct = fail.border(struct.create), bitcast = bitcast }
+for name, f in pairs(matrix.functions) do border_of_vectors[name] = f end
+
+-- `rg.static(e)` outside kernels.
+local function static(v) return v end
+
+--- What every `rg` has: types, the range, and functions of kernels.
+---@return table
+function builtin.members()
+  local members = { range = range.create, static = static, rescale = rescale,
+    math = elementwise }
+  names[range.create], names[static], names[rescale] = "rg.range", "rg.static", "rg.rescale"
+  for _, name in ipairs(library.names) do
+    members[name] = builtin[name] or library.get(name)
+    builtin[name] = members[name]
+    matrix.add_method(name, members[name])
+    names[members[name]] = "rg." .. name
+  end
+  for _, name in ipairs(types.names) do members[name] = types.by_name[name] end
+  for name, f in pairs(border_of_vectors) do
+    members[name] = f
+    names[f] = "rg." .. name
+  end
+  return members
+end
+
+--- A ctype that stands for one of our types: `ffi.typeof "float"`.
+function builtin.type_of_ctype(v)
+  for _, name in ipairs { "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64",
+    "bool" } do
+    local t = types.by_name[name]
+    if ffi.typeof(t.ctype) == v then return t end
+  end
+end
+
+return builtin

@@ -1,0 +1,148 @@
+--- What debug = true looks for in kernels of arch = "lua": operations that end the launch where
+--- compiled kernels do (core/lower/debug.c), with the same texts.
+local bit = require "bit"
+local number = require "regolith.oracle.number"
+local say = require "regolith.oracle.say"
+
+local check = {}
+
+local is_unsigned = { u8 = true, u16 = true, u32 = true, u64 = true }
+local bits = { i8 = 8, i16 = 16, i32 = 32, i64 = 64, u8 = 8, u16 = 16, u32 = 32, u64 = 64 }
+local signs = { add = "+", sub = "-", mul = "*", floordiv = "//", ceildiv = "//", mod = "%",
+  shl = "<<", shr = ">>", sar = "~>>" }
+
+local least = -0x7fffffffffffffffLL - 1LL
+
+local function shown(v) return say.show("", v) end
+
+local function article(t) return (is_unsigned[t] and "a " or "an ") .. t end
+
+-- Of 64 bits: by the signs; a product by its quotient.
+local function is_exact_wide(op, a, b, result)
+  if op == "add" then return bit.band(bit.bxor(a, result), bit.bxor(b, result)) >= 0 end
+  if op == "sub" then return bit.band(bit.bxor(result, a), bit.bxor(b, a)) >= 0
+    or bit.bxor(a, b) >= 0 end
+  if a == 0 or b == 0 then return true end
+  if (a == -1 and b == least) or (b == -1 and a == least) then return false end
+  return result / a == b
+end
+
+local function is_exact(op, t, a, b, result)
+  if bits[t] == 64 then return is_exact_wide(op, a, b, result) end
+  local exact = op == "add" and a + b or op == "sub" and a - b or a * b
+  return exact == result
+end
+
+-- What is wrong with a op b = result; nothing, if it holds.
+local function arithmetic(op, t, a, b, result)
+  if op == "floordiv" or op == "ceildiv" or op == "mod" then
+    return b == 0 and ("%s %s %s: a division by zero"):format(shown(a), signs[op], shown(b)) or nil
+  end
+  if op == "shl" or op == "shr" or op == "sar" then
+    if b >= 0 and b < bits[t] then return end
+    return ("%s %s %s: a count is from 0 to %d, and others are taken modulo %d"):format(shown(a),
+      signs[op], shown(b), bits[t] - 1, bits[t])
+  end
+  if op == "neg" or op == "abs" then
+    if a ~= (bits[t] == 64 and least or -2 ^ (bits[t] - 1)) then return end
+    return ("-(%s) is more than %s holds"):format(shown(a), article(t))
+  end
+  if is_exact(op, t, a, b, result) then return end
+  return ("%s %s %s is more than %s holds"):format(shown(a), signs[op], shown(b), article(t))
+end
+
+-- `a` of type `from`, converted.
+local function fit(to, from, a, result)
+  local fits
+  if not bits[from] then -- its whole part
+    local whole = a < 0 and math.ceil(a) or math.floor(a)
+    local beyond = 2 ^ (bits[to] - (is_unsigned[to] and 0 or 1))
+    fits = a == a and whole < beyond and whole >= (is_unsigned[to] and 0 or -beyond)
+  else
+    -- the same number again, and of the same sign
+    local back = number[("to_%s_%s"):format(from, to)]
+    fits = (from == to or back(result) == a) and (a < 0) == (result < 0)
+  end
+  if not fits then return ("%s does not fit into %s"):format(shown(a), article(to)) end
+end
+
+--- The operation `name` on numbers of type `t`, which ends the launch where it has no result: with
+--- message `site` of the kernel, in the iteration `where`.
+function check.sure(run, site, where, name, t)
+  local f, to = number[name .. "_" .. t], name:match "^to_(.+)"
+  return function(a, b)
+    local result = f(a, b)
+    local problem
+    if to then problem = fit(to, t, a, result)
+    else problem = arithmetic(name, t, a, b, result) end
+    if problem then return say.fail(run, site, problem, where) end
+    return result
+  end
+end
+
+-- By run and message: name, type, and the exact numbers of a reduction.
+local totals = setmetatable({}, { __mode = "k" })
+
+--- The same for a reduction, whose result is looked at after the loop: check.total.
+function check.reducer(run, site, name, op, t)
+  local f, k = number[op .. "_" .. t], 0
+  totals[run] = totals[run] or {}
+  local total = totals[run][site] or { name = name, type = t }
+  totals[run][site] = total
+  return function(a, b)
+    k = k + 1 -- of a vector, one after the other
+    local exact, more = total[k] or tonumber(a), tonumber(b)
+    total[k] = op == "add" and exact + more or op == "sub" and exact - more or exact * more
+    return f(a, b)
+  end
+end
+
+function check.total(run, site)
+  local total = totals[run] and totals[run][site]
+  if not total then return end
+  totals[run][site] = nil
+  local beyond = 2 ^ (bits[total.type] - 1)
+  for _, exact in ipairs(total) do
+    if not (exact >= -beyond and exact < beyond) then
+      return say.fail(run, site, ("'%s' becomes %s, more than %s holds"):format(total.name,
+        shown(exact), article(total.type)), {})
+    end
+  end
+end
+
+local function list_text(list) return table.concat(list, ", ") end
+
+--- The indices, if they are inside.
+function check.inside(run, site, where, elements, name, ...)
+  local level, shape, given = elements.level, {}, {}
+  local first, is_inside = level.first or {}, true
+  local is_list = select("#", ...) < level.rank -- which has no index along its own axis
+  for axis = 1, level.rank do
+    if not is_list or level.level_axes[axis] ~= level.axes[1] then
+      local k = #given + 1
+      local i, extent, start = (select(k, ...)), level.shape[axis], first[axis] or 0
+      given[k], shape[k] = shown(i), ("%d"):format(extent)
+      if extent > 0 and (i < start or i >= start + extent) then is_inside = false end
+    end
+  end
+  if is_inside then return ... end
+  local text = ("index %s is outside '%s', whose shape is %s"):format(list_text(given), name,
+    table.concat(shape, " x "))
+  if level.first then text = text .. " from " .. list_text(level.first) end
+  return say.fail(run, site, text, where)
+end
+
+--- The index into a vector of `count` numbers, or a matrix of rows, if it is inside.
+function check.inside_part(run, site, where, count, is_matrix, i)
+  if i >= 0 and i < count then return i end
+  return say.fail(run, site, ("index %s is outside a %s of %d%s"):format(shown(i),
+    is_matrix and "matrix" or "vector", count, is_matrix and " rows" or ""), where)
+end
+
+--- The value of local `id`, if it has one.
+function check.given(run, site, where, id, name, v)
+  if run[-id] then return v end
+  return say.fail(run, site, ("'%s' has no value yet"):format(name), where)
+end
+
+return check

@@ -1,0 +1,100 @@
+--- What fields hold with arch = "lua": an element is in the cell of its level, under its field's
+--- number, or in the arrays of oracle/flat.lua, where all its elements always exist.
+local vector = require "regolith.oracle.vector"
+local oracle_flat = require "regolith.oracle.flat"
+
+local oracle_element = {}
+
+local Elements = {}
+Elements.__index = Elements
+
+function Elements:get(...)
+  local cell = self.level.find(...)
+  local value = cell and cell[self.number]
+  if value == nil then return self.zero end
+  return value
+end
+
+-- A cell, and what it holds.
+local function held(self, cell)
+  local value = cell[self.number]
+  if value == nil then value = self.zero end
+  return cell, value
+end
+
+-- The same, created if missing; nothing outside the shape, where a write is counted.
+local function open(self, ...)
+  local cell = self.level.ensure(...)
+  if cell then return held(self, cell) end
+  self.count_outside(self, ...)
+end
+
+function Elements:set(value, ...)
+  local cell = open(self, ...)
+  if cell then cell[self.number] = value end
+end
+
+function Elements:update(op, value, ...)
+  local cell, old = open(self, ...)
+  if cell then cell[self.number] = vector.each(op, old, value) end
+end
+
+-- Of a vector only the numbers at `places`. Without any (a computed index was outside) nothing is
+-- written.
+function Elements:set_parts(value, places, ...)
+  if #places == 0 then return end
+  local cell, old = open(self, ...)
+  if cell then cell[self.number] = vector.with(old, value, places) end
+end
+
+function Elements:update_parts(op, value, places, ...)
+  if #places == 0 then return end
+  local cell, old = open(self, ...)
+  if cell then cell[self.number] = vector.update_parts(old, op, value, places) end
+end
+
+--- Returns the old value; `at` is {0, i, j}. Outside the shape it does nothing and returns zero.
+function Elements:rmw(op, at, value)
+  local cell = self.level.ensure(unpack(at, 2))
+  if not cell then return self.zero end
+  local _, old = held(self, cell)
+  cell[self.number] = vector.each(op, old, value)
+  return old
+end
+
+--- compare_exchange compares bits, element by element.
+function oracle_element.swapped(old, expected, desired)
+  local is_same = old == expected and (old ~= 0 or type(old) ~= "number" or 1 / old == 1 / expected)
+  if is_same or (old ~= old and expected ~= expected) then return desired end
+  return old
+end
+function Elements:swap(at, expected, desired)
+  local cell = self.level.ensure(unpack(at, 2))
+  if not cell then return self.zero end
+  local _, old = held(self, cell)
+  cell[self.number] = vector.each(oracle_element.swapped, old, expected, desired)
+  return old
+end
+
+--- The initial element of a type.
+function oracle_element.zero(type_name)
+  local scalars, is_table = vector.scalars(type_name)
+  local zeros = {}
+  for k, scalar in ipairs(scalars) do zeros[k] = vector.zero(scalar) end
+  if is_table then return zeros end
+  return zeros[1]
+end
+
+--- Field `number` of a level: its elements are numbers, booleans, or vectors as oracle/vector.lua
+--- has them.
+function oracle_element.create(level, number, count_outside)
+  local type_name = level.fields[number].type
+  local scalars, is_table = vector.scalars(type_name)
+  local self = { level = level, number = number, zero = oracle_element.zero(type_name),
+    type = type_name, scalars = scalars, is_table = is_table, count = #scalars,
+    count_outside = count_outside, swapped = oracle_element.swapped }
+  if oracle_flat.fits(level, scalars) then return oracle_flat.create(self) end
+  return setmetatable(self, Elements)
+end
+
+return oracle_element

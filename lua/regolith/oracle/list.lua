@@ -1,0 +1,75 @@
+--- The lists of dynamic levels with arch = "lua"; oracle/tree.lua says what a list is. `at` names
+--- one: {0, i, j}, the indices of the level without its own axis.
+local vector = require "regolith.oracle.vector"
+local oracle_element = require "regolith.oracle.element"
+
+local oracle_list = {} -- full: the level of a list that was full
+
+local function find(level, at)
+  local cell = level.parent.find(unpack(at, 2))
+  return cell and cell[level]
+end
+
+function oracle_list.length(level, at)
+  local list = find(level, at)
+  return list and list.length or 0
+end
+
+--- Returns the slot; 0 outside the shape, -1 if the list is full, which the launch reports. The
+--- values of the level's fields follow, number by number.
+function oracle_list.append(level, at, ...)
+  local cell = level.parent.ensure(unpack(at, 2))
+  if not cell then return 0 end
+  local list = cell[level] or { length = 0 }
+  cell[level] = list
+  local slot = list.length
+  if slot >= level.sizes[1] then
+    oracle_list.full = level
+    return -1
+  end
+  level.tree.owner:grow(level)
+  local numbers, element, next_number = vector.join(...), {}, 1
+  for k, field in ipairs(level.fields) do
+    local scalars, is_table = vector.scalars(field.type)
+    local count = #scalars
+    element[k] = is_table and { unpack(numbers, next_number, next_number + count - 1) }
+      or numbers[next_number]
+    next_number = next_number + count
+  end
+  list[slot], list.length = element, slot + 1
+  return slot
+end
+
+-- Field `number` of an element, which need not have been written.
+local function value_of(level, element, number)
+  local value = element and element[number]
+  if value == nil then return oracle_element.zero(level.fields[number].type) end
+  return value
+end
+
+--- Removes the last element; returns field `number` of it, and puts the fields after that one into
+--- `results`.
+function oracle_list.pop(level, at, results, number, ...)
+  local list, element = find(level, at), nil
+  if list and list.length > 0 then
+    list.length = list.length - 1
+    element = list[list.length]
+    list[list.length] = nil
+  end
+  for k, id in ipairs { ... } do results[id] = value_of(level, element, number + k) end
+  return value_of(level, element, number)
+end
+
+--- Iterates over the present slots: the slot, and the requested fields.
+function oracle_list.items(level, at, ...)
+  local length, slot, wanted = oracle_list.length(level, at), -1, { ... }
+  return function()
+    slot = slot + 1
+    if slot >= length then return end
+    local list, values = find(level, at), {}
+    for k, number in ipairs(wanted) do values[k] = value_of(level, list and list[slot], number) end
+    return slot, unpack(values, 1, #wanted)
+  end
+end
+
+return oracle_list
