@@ -111,6 +111,42 @@ function support.stays(measure, turns, turn)
   return false
 end
 
+--- What `f(..)` returns while the interpreter runs it. `jit.off` alone only keeps LuaJIT from
+--- beginning at hot loops and functions: traces made before run on, call no hook, and grow side
+--- traces. So these are dropped, too.
+function support.interpreted(f, ...)
+  local was_on = jit.status()
+  jit.off()
+  jit.flush()
+  local results = { pcall(f, ...) }
+  if was_on then jit.on() end
+  if not results[1] then error(results[2], 0) end
+  return unpack(results, 2)
+end
+
+-- Bytes of garbage that each of `calls` calls of `f` leaves.
+local function garbage_each(calls, f)
+  collectgarbage()
+  collectgarbage()
+  collectgarbage "stop"
+  local before = collectgarbage "count"
+  for _ = 1, calls do f() end
+  local bytes = (collectgarbage "count" - before) * 1024 / calls
+  collectgarbage "restart"
+  return bytes
+end
+
+--- Bytes of garbage that a call of `f` leaves, in the interpreter: the traces that LuaJIT makes are
+--- garbage, too, and when it makes them is chance. The least of three rounds, since tables grow now
+--- and then.
+function support.garbage(f)
+  return support.interpreted(function()
+    local least = math.huge
+    for _ = 1, 3 do least = math.min(least, garbage_each(1000, f)) end
+    return least
+  end)
+end
+
 --- How many cells of `x` a kernel visits.
 function support.visits(x)
   return rg.kernel([=[function()

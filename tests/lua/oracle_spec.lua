@@ -1,20 +1,19 @@
 -- arch = "lua": kernels that run as Lua text, on the user's lines, over data in Lua tables.
-local rg = require("support").rg
-local failure = require("support").failure
+local support = require "support"
+local rg, failure = support.rg, support.failure
 
 local function runtime() return rg.new { arch = "lua" } end
 
--- "file:line" of every line that runs while `f` does, within this file.
+-- How often each line of this file runs while `f` does.
 local function lines_of(f)
   local own, lines = debug.getinfo(1, "S").source, {}
-  local was_on = jit.status()
-  jit.off() -- hooks do not fire in compiled traces
-  debug.sethook(function(_, line)
-    if debug.getinfo(2, "S").source == own then lines[line] = (lines[line] or 0) + 1 end
-  end, "l")
-  f()
-  debug.sethook()
-  if was_on then jit.on() end
+  support.interpreted(function()
+    debug.sethook(function(_, line)
+      if debug.getinfo(2, "S").source == own then lines[line] = (lines[line] or 0) + 1 end
+    end, "l")
+    f()
+    debug.sethook()
+  end)
   return lines
 end
 
