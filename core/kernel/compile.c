@@ -117,6 +117,13 @@ static bool verifies(void) {
 #endif
 }
 
+static Target target_of(const Compile *compile) {
+  const Device *device = compile->kernel->engine->store->device;
+  Target target = compile->gpu || device->processors[RG_TARGET_PTX] ? target_gpu : target_cpu;
+  target.shares_lookups &= !compile->way.looks_up_alone;
+  return target;
+}
+
 static bool run_passes(Compile *compile, Error *err) {
   double begin = clock_ms();
   Kernel *kernel = compile->kernel;
@@ -125,8 +132,7 @@ static bool run_passes(Compile *compile, Error *err) {
   PassDump to = {.kernel = kernel};
   PassContext passes = {.scratch = &compile->scratch,
                         .vector_bytes = device->vector_bytes / (compile->way.has_half_vectors + 1),
-                        .for_cuda = compile->gpu || device->processors[RG_TARGET_PTX],
-                        .looks_up_alone = compile->way.looks_up_alone,
+                        .target = target_of(compile),
                         .spreads_wide = compile->way.spreads_wide,
                         .keeps_order = kernel->engine->options.deterministic,
                         .has_one_order = engine_has_one_order(kernel->engine),

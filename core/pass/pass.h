@@ -4,12 +4,12 @@
 
 #include "ir/ir.h"
 #include "ir/task.h"
+#include "pass/target.h"
 
 typedef struct PassContext {
   Scratch *scratch;
+  Target target;
   int vector_bytes;     /* widest vector of the target: 16, 32, 64 */
-  bool for_cuda;        /* the target is a GPU: no vector rows */
-  bool looks_up_alone;  /* each GPU thread does its own look-ups, instead of sharing them */
   bool keeps_order;     /* sums of floats keep their order, whatever that costs */
   bool has_one_order;   /* every run uses the same iteration order, also after a recompile */
   bool spreads_wide;    /* more threads of a GPU than usual share a leaf */

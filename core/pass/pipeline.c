@@ -30,15 +30,34 @@ static const char *const fact_texts[FACT_COUNT] = {
 #undef FACT
 };
 
+/* -- targets: target.def ----------------------------------------------------------------------- */
+
+const Target target_cpu = {
+    .kind = TARGET_CPU,
+#define CAPABILITY(NAME, CPU, GPU, TEXT) .NAME = CPU,
+#include "pass/target.def"
+#undef CAPABILITY
+};
+
+const Target target_gpu = {
+    .kind = TARGET_GPU,
+#define CAPABILITY(NAME, CPU, GPU, TEXT) .NAME = GPU,
+#include "pass/target.def"
+#undef CAPABILITY
+};
+
+/* -- the passes -------------------------------------------------------------------------------- */
+
 typedef struct Pass {
   const char *name;
+  unsigned targets; /* a set of TargetKind */
   bool (*run)(PassContext *ctx, IrKernel *kernel, Error *err);
   unsigned needs, gives, ends, keeps;
 } Pass;
 
 #define FACT(NAME, TEXT)
-#define PASS(NAME, NEEDS, GIVES, ENDS, KEEPS) \
-  static const Pass NAME = {#NAME, pass_##NAME, NEEDS, GIVES, ENDS, KEEPS};
+#define PASS(NAME, TARGET, NEEDS, GIVES, ENDS, KEEPS) \
+  static const Pass NAME = {#NAME, TARGET_##TARGET, pass_##NAME, NEEDS, GIVES, ENDS, KEEPS};
 #include "pass/pass.def"
 #undef PASS
 
@@ -130,6 +149,12 @@ static bool verify(PassContext *ctx, const Pass *pass, const IrKernel *kernel, E
 
 static bool run_pass(PassContext *ctx, const Pass *pass, IrKernel *kernel, unsigned *facts,
                      Error *err) {
+  ASSERT(ctx->target.kind == TARGET_CPU || ctx->target.kind == TARGET_GPU, "the target is one");
+  if (!(pass->targets & ctx->target.kind)) {
+    const char *other = pass->targets == TARGET_GPU ? "(for a GPU)" : "(for a CPU)";
+    if (ctx->dump) ctx->dump(ctx->dump_data, pass->name, other);
+    return true;
+  }
   if (!check_needs(pass, *facts, err)) return false;
   const char *before = ctx->dump ? print(ctx, kernel) : NULL;
   if (!pass->run(ctx, kernel, err) || !ir_finish(kernel, err)) return false;

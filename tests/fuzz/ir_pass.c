@@ -59,7 +59,11 @@ static IrKernel *read_text(const char *text, const char *what, Error *err) {
 }
 
 static void run_passes(IrKernel *kernel, const char *names, const char *text, Error *err) {
-  PassContext ctx = {.scratch = &scratch, .vector_bytes = 32, .verify = true, .explains = true};
+  PassContext ctx = {.scratch = &scratch,
+                     .vector_bytes = 32,
+                     .target = target_cpu,
+                     .verify = true,
+                     .explains = true};
   step = names;
   if (pass_run_named(&ctx, kernel, names, err)) return;
   fprintf(stderr, "%s\nafter %s: %s\n", text, names, err->message);
@@ -118,7 +122,11 @@ static void run_task(RtContext *context, int32_t number) {
 /* False: it needs more of the frame than there is. */
 static bool run(const char *text, const char *without, Error *err) {
   IrKernel *kernel = read_text(text, "what is made verifies", err);
-  PassContext ctx = {.scratch = &scratch, .vector_bytes = 32, .verify = true, .without = without};
+  PassContext ctx = {.scratch = &scratch,
+                     .vector_bytes = 32,
+                     .target = target_cpu,
+                     .verify = true,
+                     .without = without};
   step = without ? without : "running";
   if (!pass_run_all(&ctx, kernel, err)) {
     fprintf(stderr, "%s\nwithout %s: %s\n", text, without, err->message);

@@ -57,6 +57,7 @@ static bool compile(void *data, Error *err) {
   const char *without = pass_name(input->text.length % (2 * pass_count()));
   PassContext passes = {.scratch = &world.scratch,
                         .vector_bytes = 32,
+                        .target = target_cpu,
                         .verify = true,
                         .without = without && !pass_is_necessary(without) ? without : NULL};
   bool ok = pass_run_all(&passes, output.kernel, err);

@@ -36,7 +36,7 @@ static bool transform(void *data, Error *err) {
                      .explains = true,
                      .verify = true,
                      .goes_by_squares = golden_setting(golden, "# squares") != NULL,
-                     .for_cuda = golden_setting(golden, "# cuda") != NULL};
+                     .target = golden_setting(golden, "# cuda") ? target_gpu : target_cpu};
   IrKernel *kernel = ir_read(&golden->scratch, golden->scratch.heap, golden->input, err);
   if (!kernel) return false;
   StrBuf text;

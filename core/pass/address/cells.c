@@ -157,7 +157,7 @@ static void share_look_ups(Lower *l, Nears *nears) {
 
 void cells_lower_near(Lower *l, IrInst *near) {
   Nears nears = find_nears(near);
-  if (l->ctx->for_cuda && !l->ctx->looks_up_alone && nears.count > 1) share_look_ups(l, &nears);
+  if (l->ctx->target.shares_lookups && nears.count > 1) share_look_ups(l, &nears);
   else look_up(l, near);
 }
 
@@ -258,7 +258,7 @@ static IrInst *element_of_run(Lower *l, const Cell *c, IrBuilder *b, const CellR
     return address_offset(b, rows->same, position, stride, offset * stride);
   if (crossing == CROSSES_ALWAYS)
     return address_offset(b, rows->other, position, stride, beyond * stride);
-  bool has_row_loads = !l->ctx->for_cuda && stride == type_size(c->field->type);
+  bool has_row_loads = l->ctx->target.vector_rows && stride == type_size(c->field->type);
   if (l->row->width > 1 || has_row_loads) return NULL;
   IrInst *limit = ir_const_int(b, TYPE(I32), offset < 0 ? -offset : c->row_extent - offset);
   IrInst *crosses = ir_binary(b, offset < 0 ? IR_LT : IR_GE, position, limit);

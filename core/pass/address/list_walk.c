@@ -104,7 +104,7 @@ static bool find(void *data, IrInst *inst) {
 }
 
 void list_walk(Lower *l, IrInst *loop) {
-  if (!l->task || l->is_called || l->ctx->for_cuda || !counts_from_zero(loop)) return;
+  if (!l->task || l->is_called || !l->ctx->target.append_buffers || !counts_from_zero(loop)) return;
   Found found = {.l = l, .loop = loop};
   ir_walk(loop->regions[0], find, &found);
   for (int k = 0; k < found.places.count; k++) {

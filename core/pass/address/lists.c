@@ -145,7 +145,7 @@ static ListWay way_of_all(Lower *l, const SNode *node) {
 
 ListWay lists_way(Lower *l, const IrInst *append) {
   const SNode *node = l->kernel->levels.items[append->level].node;
-  if (!l->task || l->is_called || l->ctx->for_cuda) return LIST_AT_ONCE;
+  if (!l->task || l->is_called || !l->ctx->target.append_buffers) return LIST_AT_ONCE;
   intptr_t done = noted(l, node) | noted(l, snode_root(node->tree)), flags = SHARES - 1;
   if ((done & flags) != (GIVES | APPENDS)) return LIST_AT_ONCE;
   if (!(done & DECIDED)) note(l, node, DECIDED | (intptr_t)way_of_all(l, node) << WAY_SHIFT);

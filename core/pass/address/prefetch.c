@@ -301,7 +301,7 @@ static void fetch_list(Ahead *a, const IrInst *append) {
 
 void ahead_fetch(Lower *l, IrRegion *body) {
   bool is_range = l->task && !l->is_called && l->task->kind == TASK_RANGE;
-  if (!is_range || l->ctx->for_cuda || l->ctx->forces_lanes || !body->first) return;
+  if (!is_range || !l->ctx->target.prefetches || l->ctx->forces_lanes || !body->first) return;
   if (rewrite_count(body) > MOST_INSTS) return;
   Found found = {.l = l, .body = body};
   ir_walk(body, find_place, &found);

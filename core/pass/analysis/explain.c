@@ -24,9 +24,9 @@ typedef struct Row {
 typedef struct Explain {
   IrKernel *kernel;
   const IrTask *task;
-  bool is_parallel; /* several threads may run it: a task, or a function */
-  bool is_for_gpu;
-  Lower *lower; /* the survey of its lists, as `lower_places` will make it */
+  bool is_parallel;      /* several threads may run it: a task, or a function */
+  bool has_block_copies; /* of the target */
+  Lower *lower;          /* the survey of its lists, as `lower_places` will make it */
   VEC(Row) rows;
 } Explain;
 
@@ -161,8 +161,8 @@ static void tell(Explain *x, const Row *row) {
                         ? "atomic, immediate, orders what was written before; "
                     : row->verb == EFFECT_EXCHANGES                  ? "atomic, immediate; "
                     : row->verb != EFFECT_UPDATES || !x->is_parallel ? ""
-                    : row->apart && x->is_for_gpu ? "in each block's copy, atomic; "
-                    : row->apart && row->alone    ? "plain where one worker runs all, else atomic; "
+                    : row->apart && x->has_block_copies ? "in each block's copy, atomic; "
+                    : row->apart && row->alone ? "plain where one worker runs all, else atomic; "
                     : row->apart ? "in each worker's private copy where that pays, else atomic; "
                     : row->atomic && row->plain ? "partly atomic; "
                     : row->atomic               ? "atomic; "
@@ -178,7 +178,7 @@ static void explain_body(PassContext *ctx, IrKernel *kernel, const IrTask *task,
   Explain x = {.kernel = kernel,
                .task = task,
                .is_parallel = is_parallel,
-               .is_for_gpu = ctx->for_cuda,
+               .has_block_copies = ctx->target.block_copies,
                .lower = &lower};
   map_init(&lower.lists, ctx->scratch);
   lists_survey(&lower, effects);

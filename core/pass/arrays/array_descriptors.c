@@ -61,9 +61,9 @@ typedef struct Fixed {
   AllTaken *taken;
   int number; /* of the task */
   IrTask *task;
-  bool for_cuda;
-  bool is_called; /* in a function */
-  bool *walked;   /* by function */
+  bool is_unified; /* tasks and the host work in the same memory */
+  bool is_called;  /* in a function */
+  bool *walked;    /* by function */
   bool gives_up;
   Known known[MOST_FIXED];
   int count;
@@ -286,7 +286,7 @@ static void set_slot(IrBuilder *b, int64_t slot, IrInst *value) {
 /* The address of the elements. On a GPU it may be that of a copy, so the host region obtains it for
  * the intended use. */
 static IrInst *begin_of(Fixed *f, IrBuilder *b, Known *known, IrInst *array, IrInst *size) {
-  if (!f->for_cuda) return call(b, RT_ARRAY_READ, 3, (IrInst *[]){array, wide(b, 0), size});
+  if (f->is_unified) return call(b, RT_ARRAY_READ, 3, (IrInst *[]){array, wide(b, 0), size});
   known->use = number(b, known->is_written ? RT_ARRAY_TASKS_WRITE : RT_ARRAY_TASKS_READ);
   return call(b, RT_ARRAY_TO_TASKS, 2, (IrInst *[]){array, known->use});
 }
@@ -625,7 +625,7 @@ static void fix(Fixed *f, const Blocks *blocks) {
 static void visit_task(PassContext *ctx, IrKernel *kernel, AllTaken *taken, int number) {
   Fixed f = {.kernel = kernel,
              .scratch = ctx->scratch,
-             .for_cuda = ctx->for_cuda,
+             .is_unified = ctx->target.unified_memory,
              .taken = taken,
              .number = number,
              .task = kernel->tasks.items[number],
@@ -666,6 +666,6 @@ bool pass_array_descriptors(PassContext *ctx, IrKernel *kernel, Error *err) {
   int count = kernel->tasks.count;
   for (int i = 0; i < count; i++) visit_task(ctx, kernel, &taken, i);
   /* tasks may call the same functions; there rt_array_to_host does nothing */
-  if (ctx->for_cuda) ir_walk_called(kernel, kernel->body, show_to_host, kernel);
+  if (!ctx->target.unified_memory) ir_walk_called(kernel, kernel->body, show_to_host, kernel);
   return true;
 }

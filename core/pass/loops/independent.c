@@ -128,7 +128,7 @@ static bool visit(void *data, IrInst *inst) {
 bool pass_independent(PassContext *ctx, IrKernel *kernel, Error *err) {
   int count = 0;
   Apart a = {.kernel = kernel, .count = &count};
-  for (int i = 0; i < kernel->tasks.count && !ctx->for_cuda; i++) {
+  for (int i = 0; i < kernel->tasks.count; i++) {
     IrTask *task = kernel->tasks.items[i];
     ir_walk(task->body, visit, &a);
     if (task->interior) ir_walk(task->interior, visit, &a);

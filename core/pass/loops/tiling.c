@@ -103,7 +103,7 @@ static bool gains(const PassContext *ctx, const IrKernel *kernel, IrInst *range)
   ir_walk(body, note, &survey);
   if (!survey.is_plain || !survey.runs_along || !survey.runs_across) return false;
   bool is_sure = survey.leaves_caches && !survey.has_loop && survey.places <= FEW_PLACES;
-  return ctx->goes_by_squares || (is_sure && !ctx->for_cuda);
+  return ctx->goes_by_squares || (is_sure && ctx->target.own_caches);
 }
 
 typedef struct Search {

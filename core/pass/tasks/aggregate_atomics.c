@@ -232,7 +232,6 @@ static void visit_task(PassContext *ctx, IrKernel *kernel, IrTask *task) {
 
 bool pass_aggregate_atomics(PassContext *ctx, IrKernel *kernel, Error *err) {
   (void)err;
-  for (int i = 0; i < kernel->tasks.count && !ctx->for_cuda; i++)
-    visit_task(ctx, kernel, kernel->tasks.items[i]);
+  for (int i = 0; i < kernel->tasks.count; i++) visit_task(ctx, kernel, kernel->tasks.items[i]);
   return true;
 }

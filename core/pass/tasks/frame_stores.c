@@ -95,7 +95,7 @@ static void visit(Frames *f, IrRegion *region) {
 
 bool pass_frame_stores(PassContext *ctx, IrKernel *kernel, Error *err) {
   (void)err;
-  if (!ctx->for_cuda || !kernel->body) return true;
+  if (!kernel->body) return true;
   Frames f = {.ctx = ctx,
               .kernel = kernel,
               .stays = scratch_array(ctx->scratch, bool, kernel->next_id),

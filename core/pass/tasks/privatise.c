@@ -176,7 +176,7 @@ bool pass_privatise(PassContext *ctx, IrKernel *kernel, Error *err) {
     if (is_lowered || task->independent || task->privatised || task->private_fields.count ||
         task->block_sums.count)
       continue;
-    if (ctx->for_cuda) give_blocks(ctx, kernel, task);
+    if (ctx->target.block_copies) give_blocks(ctx, kernel, task);
     else visit_task(ctx, kernel, task);
   }
   return true;

@@ -195,7 +195,6 @@ static void drop_addresses(IrRegion *region) {
 
 bool pass_serial(PassContext *ctx, IrKernel *kernel, Error *err) {
   int count = kernel->next_id;
-  if (!ctx->for_cuda) return true;
   Serial s = {.kernel = kernel,
               .scratch = ctx->scratch,
               .id_count = count,

@@ -33,8 +33,8 @@ typedef struct Tasker {
   Error *err;
   /* the task being made; NULL in the host region */
   IrTask *task;
-  bool is_called; /* the walk is in a function */
-  bool for_cuda;
+  bool is_called;             /* the walk is in a function */
+  bool has_quick_clears;      /* of the target */
   IrInst *loop;               /* its RANGE or ACTIVE, before which host code is inserted */
   IrRegion *top;              /* the start of its body */
   Map inside;                 /* id of a value outside -> its value inside */
@@ -367,7 +367,7 @@ static bool has_nodes_below(const SNode *node) {
  * clears hashes cell by cell under a lock, and frees nodes below the cells in one thread. */
 static bool pays_clearing(const Tasker *t, const IrInst *loop) {
   const SNode *node = t->kernel->levels.items[loop->level].node;
-  return !t->for_cuda || snode_has(node, SNODE_UNBOUNDED) || has_nodes_below(node);
+  return t->has_quick_clears || snode_has(node, SNODE_UNBOUNDED) || has_nodes_below(node);
 }
 
 static bool make_clear(Tasker *t, IrInst *loop) {
@@ -433,7 +433,7 @@ static bool visit_functions(Tasker *t) {
 bool pass_tasks(PassContext *ctx, IrKernel *kernel, Error *err) {
   Tasker t = {.kernel = kernel,
               .scratch = ctx->scratch,
-              .for_cuda = ctx->for_cuda,
+              .has_quick_clears = ctx->target.quick_clears,
               .id_count = kernel->next_id,
               .err = err,
               .with = scratch_array(ctx->scratch, IrInst *, kernel->next_id)};

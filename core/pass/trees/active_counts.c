@@ -35,6 +35,6 @@ static void visit(IrKernel *kernel, IrRegion *region) {
 }
 
 bool pass_active_counts(PassContext *ctx, IrKernel *kernel, Error *err) {
-  if (ctx->for_cuda && kernel->body) visit(kernel, kernel->body);
+  if (kernel->body) visit(kernel, kernel->body);
   return true;
 }

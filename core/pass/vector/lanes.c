@@ -315,7 +315,7 @@ static bool is_no_word(void *data, IrInst *inst) {
 static bool goes_by_words(const IrTask *task) { return !ir_walk(task->body, is_no_word, NULL); }
 
 bool pass_lanes(PassContext *ctx, IrKernel *kernel, Error *err) {
-  if (ctx->for_cuda || ctx->vector_bytes < 16) return true;
+  if (ctx->vector_bytes < 16) return true;
   for (int i = 0; i < kernel->tasks.count; i++) {
     IrTask *task = kernel->tasks.items[i];
     if (task->privatised && !ctx->forces_lanes) continue; /* its updates take all the time */

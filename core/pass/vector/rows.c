@@ -126,7 +126,7 @@ static bool *fields_of_cells(const Rows *r) {
 
 static int choose_width(const Rows *r) {
   int32_t line = 0;
-  const char *why = r->ctx->for_cuda ? "a GPU runs cells in its own lanes"
+  const char *why = !r->ctx->target.vector_rows ? "a GPU runs cells in its own lanes"
                     : r->task->scalar
                         ? "':scalar()' asks for it"
                         : flatten_obstacle(r->row->regions[0], fields_of_cells(r), &line);

@@ -43,8 +43,10 @@ static char *read_input(Scratch *scratch, const char *path) {
 }
 
 static IrKernel *run_passes(Kernel *k, bool for_cuda, int vector_bytes, Error *err) {
-  PassContext ctx = {
-      .scratch = &k->scratch, .vector_bytes = vector_bytes, .for_cuda = for_cuda, .verify = true};
+  PassContext ctx = {.scratch = &k->scratch,
+                     .vector_bytes = vector_bytes,
+                     .target = for_cuda ? target_gpu : target_cpu,
+                     .verify = true};
   const char *text = read_input(&k->scratch, k->path);
   IrKernel *kernel = text ? ir_read(&k->scratch, &heap, text, err) : NULL;
   bool ok = kernel && pass_run_all(&ctx, kernel, err);

@@ -34,7 +34,7 @@ int main(void) {
   scratch_init(&scratch, &heap);
   Error err;
   error_clear(&err);
-  PassContext ctx = {.scratch = &scratch, .vector_bytes = 32, .verify = true};
+  PassContext ctx = {.scratch = &scratch, .vector_bytes = 32, .target = target_cpu, .verify = true};
   IrKernel *kernel = ir_read(&scratch, &heap, kernel_text, &err);
   CHECK(kernel != NULL);
   TEST("a loop that is no task yet can be asked about, with its parameters as the loop's indices") {

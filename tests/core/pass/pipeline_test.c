@@ -70,6 +70,7 @@ int main(void) {
   Dumps dumps = {0};
   PassContext ctx = {.scratch = &scratch,
                      .vector_bytes = 32,
+                     .target = target_cpu,
                      .verify = true,
                      .dump = collect,
                      .dump_data = &dumps};
@@ -97,6 +98,7 @@ int main(void) {
       Dumps stopped = {0};
       PassContext early = {.scratch = &scratch,
                            .vector_bytes = 32,
+                           .target = target_cpu,
                            .verify = true,
                            .stop_after = step,
                            .dump = collect,
@@ -156,6 +158,7 @@ int main(void) {
         CHECK_TEXT(err.message, "");
         PassContext later = {.scratch = &scratch,
                              .vector_bytes = 32,
+                             .target = target_cpu,
                              .has_one_order = has_one_order,
                              .takes_long = takes_long};
         CHECK(pass_run_all(&later, kernel, &err));

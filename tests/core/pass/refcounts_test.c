@@ -437,7 +437,8 @@ int main(int argc, char **argv) {
       uint64_t seed = (uint64_t)k * 7919 + 17;
       bool in_task = k % 2;
       IrKernel *naive = make(&scratch, seed, in_task), *pruned = make(&scratch, seed, in_task);
-      PassContext ctx = {.scratch = &scratch, .vector_bytes = 32, .verify = true};
+      PassContext ctx = {
+          .scratch = &scratch, .vector_bytes = 32, .target = target_cpu, .verify = true};
       if (!pass_run_named(&ctx, pruned, "refcounts", &err)) {
         CHECK_TEXT(err.message, "");
         break;
