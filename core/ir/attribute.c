@@ -104,12 +104,26 @@ bool ir_has_tree(const IrInst *inst) {
   return inst->op == IR_CALL && ir_entry_takes((RtEntry)inst->entry, IR_PARAM_TREE);
 }
 
-int ir_axes_in_use(const IrInst *inst, const int32_t axes[SNODE_MAX_AXES]) {
+bool ir_has_offset(IrOp op) { return op == IR_NEAR || op == IR_CELL; }
+bool ir_has_extent(IrOp op) { return op == IR_GRID || op == IR_ROW_LOAD; }
+
+int ir_axes_in_use(const IrInst *inst, const int32_t *axes) {
+  if (!axes) return 0;
   int last = SNODE_MAX_AXES;
   while (last > 0 && axes[last - 1] == 0) last--;
-  bool counts = axes == inst->offset ? inst->op == IR_NEAR || inst->op == IR_CELL
-                                     : inst->op == IR_GRID || inst->op == IR_ROW_LOAD;
-  return counts && inst->axis_count > last ? inst->axis_count : last;
+  return inst->axis_count > last ? inst->axis_count : last;
+}
+
+const char *ir_foreign_attribute(const IrInst *inst) {
+#define IS(NAME) (inst->op == IR_##NAME)
+#define ATTRIBUTE(member, word, kind, ops) \
+  if (inst->member && !(ops)) return word;
+#include "ir/attribute.def"
+#undef ATTRIBUTE
+#undef IS
+  if ((inst->offset != NULL) != ir_has_offset(inst->op)) return "offset";
+  if ((inst->extent != NULL) != ir_has_extent(inst->op)) return "extent";
+  return NULL;
 }
 
 const char *ir_type_text(Type type) {

@@ -20,9 +20,13 @@ IrImm ir_imm_kind(const IrInst *inst);
 bool ir_has_field(IrOp op);
 bool ir_has_level(IrOp op);
 bool ir_has_tree(const IrInst *inst); /* in `tree`; TREE_ROOT keeps its tree in `imm` */
-/* The number of entries of offset[] or extent[] in use: axis_count, or more if later ones are
- * set. */
-int ir_axes_in_use(const IrInst *inst, const int32_t axes[SNODE_MAX_AXES]);
+bool ir_has_offset(IrOp op);
+bool ir_has_extent(IrOp op);
+/* The number of entries of offset[] or extent[] in use: axis_count, or more if later ones are set;
+ * 0 if `axes` is NULL. */
+int ir_axes_in_use(const IrInst *inst, const int32_t *axes);
+/* The word of an attribute that is set, although the op does not have it; NULL: there is none. */
+const char *ir_foreign_attribute(const IrInst *inst);
 
 /* Type names of the text form: those of type.def, "ptr" and "place". */
 const char *ir_type_text(Type type);

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "ir/ir.h"
+#include "ir/attribute.h"
 
 IrKernel *ir_kernel_create(Scratch *scratch, const char *name) {
   IrKernel *kernel = scratch_new(scratch, IrKernel);
@@ -227,6 +227,13 @@ void ir_set_operand(IrInst *inst, int number, IrInst *value) {
   link_use(inst, number);
 }
 
+void ir_give_axes(IrKernel *kernel, IrInst *inst) {
+  inst->offset =
+      ir_has_offset(inst->op) ? scratch_array(kernel->scratch, int32_t, SNODE_MAX_AXES) : NULL;
+  inst->extent =
+      ir_has_extent(inst->op) ? scratch_array(kernel->scratch, int32_t, SNODE_MAX_AXES) : NULL;
+}
+
 static void make_room(IrKernel *kernel, IrInst *inst, int count) {
   inst->operand_count = count;
   inst->operands = count ? scratch_array(kernel->scratch, IrInst *, count) : NULL;
@@ -275,6 +282,7 @@ static void place_inst(IrBuilder *b, IrInst *inst) {
 IrInst *ir_emit(IrBuilder *b, IrOp op, Type type, int operand_count, IrInst *const *operands) {
   IrKernel *kernel = b->kernel;
   IrInst *inst = create_inst(kernel, op, type);
+  ir_give_axes(kernel, inst);
   make_room(kernel, inst, operand_count);
   for (int i = 0; i < operand_count; i++) {
     inst->operands[i] = operands[i];

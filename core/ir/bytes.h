@@ -27,7 +27,7 @@ typedef enum IrBit {
   BIT_axis_count,
   BIT_offset,
   BIT_extent,
-#define ATTRIBUTE(member, word, kind) BIT_##member,
+#define ATTRIBUTE(member, word, kind, ops) BIT_##member,
 #include "ir/attribute.def"
 #undef ATTRIBUTE
   IR_BIT_COUNT

@@ -17,6 +17,11 @@ IrInst *ir_copy_alone(IrKernel *kernel, const IrInst *inst) {
   copy->region = NULL;
   copy->uses = NULL;
   for (int i = 0; i < IR_MAX_REGIONS; i++) copy->regions[i] = NULL;
+  ir_give_axes(kernel, copy);
+  for (int k = 0; k < SNODE_MAX_AXES; k++) {
+    if (copy->offset) copy->offset[k] = inst->offset[k];
+    if (copy->extent) copy->extent[k] = inst->extent[k];
+  }
   copy->operand_count = 0;
   ir_set_operands(kernel, copy, inst->operand_count, inst->operands);
   return copy;

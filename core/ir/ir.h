@@ -99,7 +99,8 @@ struct IrInst {
   IrRegion *regions[IR_MAX_REGIONS];
   IrInst *next, *previous; /* in its region */
   IrRegion *region;
-  /* attributes; the op's row says which ones it has, the others are 0 */
+  /* Attributes. attribute.def says which ops have which, and ir_verify refuses others; those that
+   * an op does not have are 0. Decision D-ir-04. */
   int64_t imm;
   int32_t field;             /* PLACE, CELL: kernel->fields */
   int32_t level;             /* ACTIVE, ACTIVATE, .., LEAVES, NEAR: kernel->levels */
@@ -112,35 +113,36 @@ struct IrInst {
   int32_t block; /* RANGE, ACTIVE: `:block(n)`, 0: chosen by the device */
   /* MEM_*, ROW_LOAD: field + 1: accesses only its elements; 0: anything */
   int32_t alias;
-  bool serial; /* RANGE, ACTIVE */
+  bool serial : 1; /* RANGE, ACTIVE */
   /* RANGE, ACTIVE: the user's promise; FOR: no iteration accesses what another one writes; BITS:
    * these are iterations of a parallel loop */
-  bool independent;
-  bool sums;   /* FOR: independent, except for sums in outside variables */
-  bool scalar; /* RANGE, ACTIVE: the user asked not to vectorise */
-  bool rolled; /* FOR: the rare version of a loop, not to be unrolled */
+  bool independent : 1;
+  bool sums : 1;   /* FOR: independent, except for sums in outside variables */
+  bool scalar : 1; /* RANGE, ACTIVE: the user asked not to vectorise */
+  bool rolled : 1; /* FOR: the rare version of a loop, not to be unrolled */
   /* UPDATE: in the running worker's private copy, where it is plain too; on a GPU in the block's */
-  bool private_copy;
-  bool plain; /* UPDATE: no other iteration reaches the element */
+  bool private_copy : 1;
+  bool plain : 1; /* UPDATE: no other iteration reaches the element */
   /* RMW, CAS: relaxed memory order; else acquire and release */
-  bool relaxed;
+  bool relaxed : 1;
   /* STORE, UPDATE: another number of the same element is written next to this one; of such writes
    * outside the shape only the first is counted */
-  bool further;
+  bool further : 1;
   /* ROW: its last operand, a u64, has a bit per cell from cell 0 on; cells whose bit is clear are
    * skipped */
-  bool masked;
-  bool here;   /* PLACE, in a task over nodes: in the visited node */
-  bool active; /* PLACE: its cell is active and stays so; a write activates nothing */
+  bool masked : 1;
+  bool here : 1;   /* PLACE, in a task over nodes: in the visited node */
+  bool active : 1; /* PLACE: its cell is active and stays so; a write activates nothing */
   /* PLACE: indices proven inside the shape; ITEM, PICK: inside the table or the values; so no
    * bounds check is needed */
-  bool inside;
-  bool streams; /* MEM_STORE: whole vectors of it may be non-temporal */
+  bool inside : 1;
+  bool streams : 1; /* MEM_STORE: whole vectors of it may be non-temporal */
   /* VAR: a guard. Its reference is released when the function ends, on every path */
-  bool owns;
-  int8_t axis_count;              /* how many of offset[] or extent[] are used */
-  int32_t offset[SNODE_MAX_AXES]; /* NEAR (nodes), CELL (cells) */
-  int32_t extent[SNODE_MAX_AXES]; /* GRID, ROW_LOAD */
+  bool owns : 1;
+  int8_t axis_count; /* how many of offset[] or extent[] are used */
+  /* SNODE_MAX_AXES numbers, NULL for other ops: ir_give_axes */
+  int32_t *offset; /* NEAR (nodes), CELL (cells) */
+  int32_t *extent; /* GRID, ROW_LOAD */
 };
 
 struct IrRegion {
@@ -306,6 +308,8 @@ bool ir_is_used(const IrInst *value);
 
 /* The new inst has its regions (IF two, other region ops one), without params. */
 IrInst *ir_emit(IrBuilder *b, IrOp op, Type type, int operand_count, IrInst *const *operands);
+/* Gives `inst`, whose op is new, the offsets or extents of its op, all zero; ir_emit does. */
+void ir_give_axes(IrKernel *kernel, IrInst *inst);
 IrInst *ir_const_int(IrBuilder *b, Type type, int64_t value); /* bool too */
 /* f16 f32 f64; imm holds the bits of a double */
 IrInst *ir_const_float(IrBuilder *b, Type type, double value);

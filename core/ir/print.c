@@ -143,7 +143,7 @@ static void print_attributes(StrBuf *out, const IrInst *inst) {
   if (ir_has_level(inst->op) || inst->level) strbuf_format(out, " l%d", inst->level);
   if (ir_has_tree(inst) || inst->tree) strbuf_format(out, " t%d", inst->tree);
   print_imm(out, inst);
-#define ATTRIBUTE(member, word, kind) SHOW_##kind(member, word)
+#define ATTRIBUTE(member, word, kind, ops) SHOW_##kind(member, word)
 #include "ir/attribute.def"
 #undef ATTRIBUTE
   print_axes(out, "offset", inst->offset, ir_axes_in_use(inst, inst->offset));

@@ -194,7 +194,9 @@ static bool read_axes(IrReader *r, int32_t axes[SNODE_MAX_AXES], int *count) {
 static bool read_valued_attribute(IrReader *r, IrInst *inst, Str word) {
   int count = 0;
   if (str_is(word, "offset") || str_is(word, "extent")) {
-    if (!read_axes(r, *word.data == 'o' ? inst->offset : inst->extent, &count)) return false;
+    int32_t *axes = *word.data == 'o' ? inst->offset : inst->extent;
+    if (!axes) return ir_read_fail(r, "the op has no", word);
+    if (!read_axes(r, axes, &count)) return false;
     inst->axis_count = (int8_t)count;
     return true;
   }
@@ -203,7 +205,7 @@ static bool read_valued_attribute(IrReader *r, IrInst *inst, Str word) {
 #define READ_NUMBER(member, text) \
   if (str_is(word, text)) return ir_read_i32(r, &inst->member);
 #define READ_FLAG(member, text)
-#define ATTRIBUTE(member, text, kind) READ_##kind(member, text)
+#define ATTRIBUTE(member, text, kind, ops) READ_##kind(member, text)
 #include "ir/attribute.def"
 #undef ATTRIBUTE
 #undef READ_NUMBER
@@ -230,7 +232,7 @@ static bool read_word_attribute(IrReader *r, IrInst *inst, Str word) {
 #define READ_FLAG(member, text) \
   if (str_is(word, text)) return inst->member = true;
 #define READ_NUMBER(member, text)
-#define ATTRIBUTE(member, text, kind) READ_##kind(member, text)
+#define ATTRIBUTE(member, text, kind, ops) READ_##kind(member, text)
 #include "ir/attribute.def"
 #undef ATTRIBUTE
 #undef READ_NUMBER

@@ -88,12 +88,16 @@ static void read_attributes(Input *in, IrInst *inst) {
   if (IS_SET(entry)) inst->entry = read_below(in, RT_ENTRY_COUNT);
   if (IS_SET(tree)) inst->tree = read_i32(in);
   if (IS_SET(axis_count)) inst->axis_count = (int8_t)read_below(in, SNODE_MAX_AXES + 1);
+  if ((IS_SET(offset) && !inst->offset) || (IS_SET(extent) && !inst->extent)) {
+    fail(in, "an attribute is of other ops");
+    return;
+  }
   if (IS_SET(offset)) read_axes(in, inst->offset);
   if (IS_SET(extent)) read_axes(in, inst->extent);
 #define READ_NUMBER(member) \
   if (IS_SET(member)) inst->member = read_i32(in);
 #define READ_FLAG(member) inst->member = IS_SET(member);
-#define ATTRIBUTE(member, word, kind) READ_##kind(member)
+#define ATTRIBUTE(member, word, kind, ops) READ_##kind(member)
 #include "ir/attribute.def"
 #undef ATTRIBUTE
 #undef READ_FLAG

@@ -106,6 +106,7 @@ static bool verify_arithmetic(Verifier *v, const IrInst *inst) {
 /* -- attributes -------------------------------------------------------------------------------- */
 
 static bool verify_axes(Verifier *v, const IrInst *inst) {
+  if (ir_foreign_attribute(inst)) return wrong(v, inst, "has an attribute of other ops");
   return (inst->axis_count >= 0 && inst->axis_count <= SNODE_MAX_AXES) ||
          wrong(v, inst, "too many axes");
 }

@@ -53,7 +53,7 @@ static uint64_t mask_of(const IrInst *inst) {
   MARK(axis_count, inst->axis_count)
   MARK(offset, ir_axes_in_use(inst, inst->offset))
   MARK(extent, ir_axes_in_use(inst, inst->extent))
-#define ATTRIBUTE(member, word, kind) MARK(member, inst->member)
+#define ATTRIBUTE(member, word, kind, ops) MARK(member, inst->member)
 #include "ir/attribute.def"
 #undef ATTRIBUTE
 #undef MARK
@@ -75,7 +75,7 @@ static void write_attributes(Writer *w, const IrInst *inst) {
 #define WRITE_NUMBER(member) \
   if (IS_SET(member)) write_i64(w, inst->member);
 #define WRITE_FLAG(member) /* its bit in the mask is the value */
-#define ATTRIBUTE(member, word, kind) WRITE_##kind(member)
+#define ATTRIBUTE(member, word, kind, ops) WRITE_##kind(member)
 #include "ir/attribute.def"
 #undef ATTRIBUTE
 #undef WRITE_FLAG

@@ -36,6 +36,7 @@ void rewrite_become(IrKernel *kernel, IrInst *inst, IrOp op, int operand_count,
                    .previous = was.previous,
                    .region = was.region,
                    .uses = was.uses};
+  ir_give_axes(kernel, inst);
   ir_set_operands(kernel, inst, operand_count, operands);
 }
 

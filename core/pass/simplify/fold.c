@@ -232,8 +232,8 @@ static Str key_of(Folder *f, const IrInst *inst) {
              .axis_count = inst->axis_count,
              .type = inst->type,
              .entry = inst->entry};
-  memcpy(key.offset, inst->offset, sizeof key.offset);
-  memcpy(key.extent, inst->extent, sizeof key.extent);
+  if (inst->offset) memcpy(key.offset, inst->offset, sizeof key.offset);
+  if (inst->extent) memcpy(key.extent, inst->extent, sizeof key.extent);
   size_t operand_bytes = sizeof(int32_t) * (size_t)inst->operand_count;
   /* most insts have no offsets and extents, so the short key suffices */
   bool is_plain = !ir_axes_in_use(inst, inst->offset) && !ir_axes_in_use(inst, inst->extent);
