@@ -1,6 +1,6 @@
---- Ranks: `rg.comm()`, the processes that `regolith run` started together; windows, arrays that
---- each has and that the others read and write directly. What is called together, all ranks call,
---- in the same order and with the same arguments.
+--- Ranks: `rg.comm()`, the processes that `regolith run` started together, and windows: arrays that
+--- every rank has and that the others read and write directly. A call marked "collective" must be
+--- made by all ranks, in the same order and with the same arguments.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
@@ -17,24 +17,25 @@ local function show_comm(ranks) return ("rank %d of %d"):format(ranks.rank, rank
 local function show_window(window) return ("window of %s"):format(tostring(window.own)) end
 local Comm = { __regolith = "ranks", __tostring = show_comm }
 local Window = { __regolith = "a window of ranks", __tostring = show_window }
-local make_comm, make_window -- what users have of one
+local make_comm, make_window -- make the objects that users hold
 local make_team = sealed.class({ __regolith = "a team of ranks" }, {}, { "first", "count" },
   "a team of ranks", "comm.team")
 
 -- -- values ---------------------------------------------------------------------------------------
 
--- The element types that ranks combine; a vector's numbers are its elements.
+-- The element types that all_reduce combines. A vector counts as its components.
 local plain = { i8 = true, i16 = true, i32 = true, i64 = true, u8 = true, u16 = true, u32 = true,
   u64 = true, f32 = true, f64 = true, bool = true }
 
--- A number of Lua's or LuaJIT's: a pointer to one, and its type; nil: it is something else.
+-- Returns a pointer to a copy of the number, and its type; nil if `v` is neither a Lua number nor a
+-- 64-bit integer of LuaJIT.
 local function number_of(v)
   if type(v) == "number" then return ffi.new("double[1]", v), "f64" end
   if ffi.istype("int64_t", v) then return ffi.new("int64_t[1]", v), "i64" end
   if ffi.istype("uint64_t", v) then return ffi.new("uint64_t[1]", v), "u64" end
 end
 
--- One with its type in 16 bytes, since ranks may bring numbers of different types.
+-- A number with its type, in 16 bytes, because ranks may pass numbers of different types.
 local Tagged = ffi.typeof [[struct {
   union { double f64; int64_t i64; uint64_t u64; };
   int32_t kind;
@@ -63,7 +64,7 @@ local function numbers_of(a, what)
   return a:pointer(), scalar.name, count * (t.size / scalar.size)
 end
 
--- All bytes of an array.
+-- Returns the address of an array's elements and their size in bytes.
 local function whole(a, what)
   if not is_array(a) then
     return fail.argument(what .. " takes an array, not " .. fail.describe(a))
@@ -82,22 +83,24 @@ local function check_rank(self, rank, what)
   return rank
 end
 
--- A window that was freed has no pointer, and its methods say so.
+-- A freed window has no pointer; its methods raise by themselves (check_open).
 local function check_alive(self)
   if self.pointer then lib.check_pointer(self.pointer, self.number) end
 end
 
--- -- together -------------------------------------------------------------------------------------
+-- -- collective calls -----------------------------------------------------------------------------
 
 local methods = {}
 
---- What any rank wrote before, to windows too, is seen by all after it.
+--- Waits for all ranks. Everything that a rank wrote before, also to windows, is visible to all
+--- ranks afterwards.
 function methods.barrier(self) check(C.rg_comm_barrier(self.pointer), self.number) end
 
 local ops = { sum = true, product = true, min = true, max = true }
 
---- `comm:all_reduce(v, "sum")`: a number of each rank, combined; an array is combined in place,
---- element by element, and returned. In the order of ranks: all get the same to the last bit.
+--- `comm:all_reduce(v, "sum")`: combines one number of each rank and returns the result. An array
+--- is combined in place, element by element, and returned. Numbers are combined in the order of
+--- ranks, so all ranks get the same result to the last bit.
 function methods.all_reduce(self, v, op)
   op = op == nil and "sum" or op
   if not ops[op] then
@@ -131,7 +134,7 @@ local function gather_numbers(self, pointer, name)
   return list
 end
 
---- The value of each rank, a number or a string: `list[rank]`, from 0 on.
+--- Returns the value of each rank, a number or a string, as `list[rank]` from 0 on.
 function methods.gather(self, v)
   local number, name = number_of(v)
   if number then return gather_numbers(self, number, name) end
@@ -160,8 +163,9 @@ local function send_string(self, root, text)
   return ffi.string(bytes, length[0])
 end
 
---- `comm:broadcast(v, root)`: what rank `root` (0 if it is omitted) has, on all: a number or a
---- string, of which the others may give any; an array is filled, and returned.
+--- `comm:broadcast(v, root)`: sends the value of rank `root` (default 0) to all ranks. A number or
+--- a string is returned; the other ranks may pass any value of that kind. An array is filled in
+--- place, and returned.
 function methods.broadcast(self, v, root)
   root = check_rank(self, root == nil and 0 or root, "comm:broadcast")
   local number, name = number_of(v)
@@ -181,8 +185,8 @@ end
 
 local why_out = ffi.new "const char *[1]"
 
---- The NCCL that combines and broadcasts arrays of GPUs, "2.30.7". nil: none does, and why; ""
---- before the first such call. Not together.
+--- Returns the version of NCCL that combines and broadcasts arrays in GPU memory, as "2.30.7"; or
+--- nil and the reason why none is used, which is "" before the first such call. Not collective.
 function methods.nccl(self)
   local version = C.rg_comm_nccl(self.pointer, why_out)
   if version ~= nil then return ffi.string(version) end
@@ -205,15 +209,16 @@ local function parcels_of(self, list)
   return parcels
 end
 
---- `comm:trade({ { rank, array }, .. }, { { rank, array }, .. })`: arrays go out to ranks, and
---- others are filled with what comes in from ranks; of several with one rank, in their order. Any
---- rank can be reached, of this team or not.
+--- `comm:trade({ { rank, array }, .. }, { { rank, array }, .. })`: sends the arrays of the first
+--- list to their ranks, and fills those of the second with what their ranks send. Several arrays
+--- between two ranks arrive in their order. Any rank can be reached, also outside this team.
 function methods.trade(self, out, filled)
   local outs, ins = parcels_of(self, out), parcels_of(self, filled)
   check(C.rg_comm_trade(self.pointer, outs, #out, ins, #filled), self.number)
 end
 
---- This rank cannot go on: all others get `why` at their next call together.
+--- Ends communication because this rank cannot go on: the next collective call of every other rank
+--- fails with `why`.
 function methods.abort(self, why)
   check(C.rg_comm_abort(self.pointer, tostring(why)), self.number)
 end
@@ -234,7 +239,7 @@ end)
 
 local function is_whole(v) return v == nil or type(v) == "number" and v % 1 == 0 end
 
--- Where the part begins, and its length; nil: all of it.
+-- Returns the first index of the requested part and its length; nil for the whole array.
 local function part_of(x, first, count)
   if first == nil and count == nil then return end
   if not is_array(x) then
@@ -247,7 +252,7 @@ local function part_of(x, first, count)
   return first, count or x.shape[0] - first
 end
 
--- Those elements of the array, in place.
+-- Returns an array that is a view of these elements.
 local function view_of(self, x, first, count)
   local extents, row = { count }, x.type.size
   for axis, extent in pairs(x.shape) do
@@ -257,9 +262,10 @@ local function view_of(self, x, first, count)
   return array.wrap(self.session, from, x.type, extents, { owner = x })
 end
 
---- Together: an array or a field, declared alike on all ranks, which the others reach by
---- win:peer(r). An array's elements move: pointers to them are stale. A sparse field's are read.
---- Of an array's `count` elements from `first` on, along its first axis, win.own is a view.
+--- Collective: opens a window on an array or a field that all ranks declare alike; the others
+--- access it by win:peer(r). An array's elements move to other memory, so pointers to them become
+--- stale. Other ranks can only read a sparse field. If a part is given, `count` elements from
+--- `first` on along the first axis, win.own is a view of that part.
 function methods.window(self, x, first, count)
   if not is_array(x) and not field.is(x) then
     return fail.argument("comm:window takes an array or a field, not " .. fail.describe(x),
@@ -282,8 +288,8 @@ local function bytes_of(window)
   return ffi.cast("uint8_t *", range_out[0]), size_out[0]
 end
 
---- The innermost open window that holds the address, an FFI pointer; of equal ones the newest. nil:
---- none does.
+--- Returns the innermost open window that contains the address, an FFI pointer; the newest of
+--- several equal ones; nil if there is none.
 function methods.find(self, pointer)
   local is_pointer, at = pcall(ffi.cast, "uint8_t *", pointer)
   if type(pointer) ~= "cdata" or not is_pointer then
@@ -321,8 +327,8 @@ local function open_peer(self, rank)
     { owner = self })
 end
 
---- The array or field as rank `r` of this rank's team has it: read and written in place, here and
---- in kernels.
+--- Returns the array or field of rank `r`, which must be in this rank's team. It is read and
+--- written in place, here and in kernels.
 function window.peer(self, rank)
   check_open(self)
   check_rank(self.comm, rank, "win:peer")
@@ -331,7 +337,7 @@ function window.peer(self, rank)
   return self.peers[rank]
 end
 
--- Bytes as long as the window's.
+-- Returns the address and size of an array that must have the window's type and size.
 local function bytes_like(self, a, what)
   check_open(self)
   if not is_array(self.own) then
@@ -350,8 +356,8 @@ local function bytes_like(self, a, what)
   return pointer, size
 end
 
---- `win:get(rank, into)`: what any rank has, of this team or not, to an array; returns it. The rank
---- need not call anything.
+--- `win:get(rank, into)`: copies the window of any rank, also outside this team, into an array, and
+--- returns the array. One-sided: the other rank makes no call.
 function window.get(self, rank, into)
   local pointer, size = bytes_like(self, into, "win:get")
   check_rank(self.comm, rank, "win:get")
@@ -359,21 +365,21 @@ function window.get(self, rank, into)
   return into
 end
 
---- `win:put(rank, from)`: an array to what any rank has.
+--- `win:put(rank, from)`: copies an array into the window of any rank.
 function window.put(self, rank, from)
   local pointer, size = bytes_like(self, from, "win:put")
   check_rank(self.comm, rank, "win:put")
   check(C.rg_window_put(self.pointer, rank, 0, pointer, size), self.number)
 end
 
--- In bytes; LuaJIT subtracts pointers by 32 bits.
+-- Returns the distance in bytes. LuaJIT's own subtraction of pointers keeps only 32 bits.
 local function distance(to, from)
   return tonumber(ffi.cast("int64_t", ffi.cast("intptr_t", to))
     - ffi.cast("int64_t", ffi.cast("intptr_t", from)))
 end
 
--- Where rank 0's elements are, their extents, and the bytes from one to the next by axis; nil: no
--- array's lie so.
+-- Returns the address of rank 0's elements, their extents, and the stride in bytes of each axis;
+-- nil if the elements have no such layout.
 local function layout_of_array(self)
   local a, extents, strides = self.own, {}, {}
   local step = a.type.size
@@ -396,20 +402,21 @@ local function layout_of_field(self)
   return ffi.cast("uint8_t *", peer_out[0]), extents, strides
 end
 
--- All ranks' as one array, by rank; nil: there is no such array, or not all are reached.
+-- Returns the elements of all ranks as one array whose first axis is the rank; nil if no array has
+-- that layout, or if some rank is outside this team.
 local function open_ranks(self)
   if not self.pointer or self.comm.team.count < self.comm.size then return end
   local is_field = field.is(self.own)
   local first, extents, strides = (is_field and layout_of_field or layout_of_array)(self)
   if not first then return end
-  local apart = self.comm.size > 1 and distance(peer_address(self, 1), peer_address(self, 0))
+  local stride = self.comm.size > 1 and distance(peer_address(self, 1), peer_address(self, 0))
   table.insert(extents, 1, self.comm.size)
-  table.insert(strides, 1, apart or (strides[1] or 1) * (extents[2] or 1))
+  table.insert(strides, 1, stride or (strides[1] or 1) * (extents[2] or 1))
   return array.wrap(self.comm.session, first, self.own.type, extents,
     { owner = self, strides = strides })
 end
 
--- A field's, by rank, from 1 on; nil: not all are reached.
+-- Returns the fields of all ranks as a list from 1 on; nil if some rank is outside this team.
 local function list_peers(self)
   local is_open = self.pointer and field.is(self.own)
   if not is_open or self.comm.team.count < self.comm.size then return end
@@ -418,7 +425,8 @@ local function list_peers(self)
   return list
 end
 
---- Together: peers cannot reach it any more. The array or field stays.
+--- Collective: closes the window, so that peers cannot access it any more. The array or field
+--- stays.
 function window.free(self)
   check_open(self)
   check(C.rg_window_free(self.pointer), self.number)
@@ -436,8 +444,8 @@ make_comm = sealed.class(Comm, methods, { "rank", "size", "team" }, "rg.comm()",
   check_alive)
 make_window = sealed.class(Window, window, { "own" }, "a window", "win", check_alive)
 local find_window_member = Window.__index
--- In kernels a row of "peer(r)", or one of "peers(r)", of which no script knows: false, where there
--- is no such thing.
+-- Kernels capture win:peer(r) with a computed `r` as a row of the array "peer(r)", or as an item of
+-- the list "peers(r)". These names are internal; their value is false if there is no such object.
 builtin.names[find_window_member(nil, "peer")] = "window.peer"
 function Window.__index(object, name)
   if name ~= "peer(r)" and name ~= "peers(r)" then return find_window_member(object, name) end
@@ -454,7 +462,7 @@ local open_comm = lib.quietly(function(number, c, self)
   lib.hold(self, comm_out[0], number, C.rg_comm_release)
 end)
 
---- The ranks of this process, which the session keeps: the first call is made together.
+--- Returns the ranks of this process, which the session keeps. The first call is collective.
 function comm.open(session)
   local number, c = session:get()
   local open = session.ranks

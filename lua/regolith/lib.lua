@@ -1,7 +1,8 @@
---- The one door to C: opens the library, declares its types once, turns a status into an error.
---- Handles are structs by value: one privately named pointer, and the number of the runtime it
---- belongs to. A finalizer only releases; the order of finalizers does not matter, since the C
---- objects are reference-counted, and a runtime ends when its last handle is gone.
+--- The only module that opens the C library: it declares the library's types once per Lua state,
+--- and turns a failed status into a Lua error. A handle is a struct value with one privately named
+--- pointer and the number of its runtime. A finalizer only releases its object. The order of
+--- finalizers does not matter, because the C objects are reference-counted and a runtime ends when
+--- its last handle is gone.
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local launch_site = require "regolith.kernel.launch_site"
@@ -13,8 +14,9 @@ local lib = {}
 
 local abi = 4 -- rg_abi_version of the library that these declarations belong to
 
--- One proxy type per depth, with scalar members: `x[i]` of a field is a RgRow1, `x[i][j]` of one
--- with more axes a RgRow2.
+-- Declares one proxy type per depth, with scalar members: `x[i]` of a field with several axes is an
+-- RgRow1, `x[i][j]` of one with more than two an RgRow2. LuaJIT can keep scalar members in
+-- registers.
 local function declare_handles()
   local text = {
     [[
@@ -52,23 +54,25 @@ local function declare_handles()
   return table.concat(text, "\n")
 end
 
--- Repeating a declaration raises, so first look whether the ffi knows it already.
+-- The ffi raises when a type is declared twice, which happens if this module is loaded again, so we
+-- check whether it knows one of them.
 if not pcall(ffi.typeof, "RgFieldHandle") then
   ffi.cdef(require "regolith.cdef")
   ffi.cdef(declare_handles())
 end
 
--- LuaJIT's names of processors as Debian names their folders of libraries.
+-- LuaJIT's name of an architecture -> Debian's multiarch folder for its libraries.
 local machines = { x64 = "x86_64-linux-gnu", arm64 = "aarch64-linux-gnu" }
 
--- Where the library may be, best first: where RG_LIBRARY says, linked into this program, in this
--- source tree, in the prefix this file is installed in, where the system looks.
+-- The paths to try, in order: the one that RG_LIBRARY names, the library linked into this program,
+-- this source tree's build, the prefix that this file is installed in, and the system's search
+-- path.
 local function candidates()
   local paths = {}
   local function add(path) paths[#paths + 1] = path end
   local given = os and os.getenv and os.getenv "RG_LIBRARY"
   if given and given ~= "" then add(given) end
-  local linked = debug and debug.getregistry()["regolith.kernel.library"]
+  local linked = debug and debug.getregistry()["regolith.library"]
   if linked then add(linked) end
   local own = debug and debug.getinfo(1, "S").source:match "^@(.*)lib%.lua$"
   local prefix = own and own:match "^(.*)share[/\\]lua[/\\]5%.1[/\\]regolith[/\\]$"
@@ -120,15 +124,16 @@ end
 lib.runtimes = {}
 local runtimes = lib.runtimes
 
--- The program `regolith` stops a runtime's launches at Ctrl-C; other hosts have no such function.
+-- A function of the program `regolith`, which cancels the launches of watched runtimes on Ctrl-C;
+-- nil in other hosts.
 local watch = debug and debug.getregistry and debug.getregistry()["regolith.watch"]
 
---- A runtime has begun, or is about to end.
+--- Tells the host that a runtime has started (`begins`), or is about to end.
 function lib.watch(c, begins)
   if watch then watch(tonumber(ffi.cast("intptr_t", c)), begins) end
 end
 
---- Ends the runtime with this number, which is there.
+--- Ends the runtime with this number, which must exist.
 function lib.end_runtime(number)
   local runtime = runtimes[number]
   pcall(lib.say_unseen, runtime)
@@ -145,27 +150,27 @@ local function retire(number)
   end
 end
 
---- A finalizer that raises nothing: an error in one, which may be that memory is exhausted, would
---- go to whatever the collector interrupted, and LuaJIT does not survive it in compiled code.
+--- Wraps a finalizer so that it raises nothing. An error in a finalizer, such as exhausted memory,
+--- would surface in whatever code the collector interrupted, and crashes LuaJIT in compiled code.
 function lib.finalizer(finalize)
   return function(handle) pcall(finalize, handle) end
 end
 
---- What stands for an object of the core whose finalizer has run; the core refuses it by name. Only
---- a finalizer that runs at the end of the Lua state sees it.
+--- Replaces the pointer to a C object whose finalizer has run. The core refuses it, naming the
+--- argument. Only finalizers that run while the Lua state closes can see it.
 lib.null = ffi.cast("void *", nil)
 
---- What tostring says of one: "field of a runtime that has ended".
+--- What tostring returns for such an object: "field of a runtime that has ended".
 function lib.describe_ended(noun) return noun .. " of a runtime that has ended" end
 
---- Raises where the object's finalizer has run; true otherwise.
+--- Raises if the object's finalizer has run; otherwise returns true.
 function lib.check_pointer(pointer, number)
   if pointer == lib.null then return lib.raise_ended(number) end
   return true
 end
 
---- `owner.pointer` becomes `pointer`, an object of the runtime's, which `release` gives back once
---- nothing refers to it any more; lib.null from then on.
+--- Sets `owner.pointer` to `pointer`, an object of the runtime. When the owner is collected,
+--- `release` is called with the object, and `owner.pointer` becomes lib.null.
 function lib.hold(owner, pointer, number, release)
   local back = setmetatable({ owner }, { __mode = "v" })
   lib.count_handle(number)
@@ -185,7 +190,7 @@ local Anchor = ffi.metatype("RgAnchor", {
   end),
 })
 
---- A runtime's record; keeping `anchor` keeps the runtime.
+--- Creates a runtime's record and its anchor; the runtime lives at least as long as the anchor.
 function lib.new_runtime()
   local number = 1
   while runtimes[number] do number = number + 1 end
@@ -194,15 +199,15 @@ function lib.new_runtime()
   return runtime, Anchor(number)
 end
 
---- The data of a runtime of arch = "lua" (oracle.lua, which only these need); nil where kernels are
---- compiled.
+--- Returns the data of a runtime with arch = "lua" (oracle.lua), or nil if the runtime compiles
+--- kernels.
 function lib.oracle_of(number) return runtimes[number] and runtimes[number].oracle end
 
---- A handle of the runtime was made.
+--- Counts a new handle of the runtime.
 function lib.count_handle(number) runtimes[number].handles = runtimes[number].handles + 1 end
 
---- What launches returned has filled memory, of which Lua's collector sees a handle: it may run
---- before `..` is returned. Not for calls in lib.quiet.
+--- Reports the memory of arrays that launches returned, of which Lua's collector sees only a
+--- handle, so that it may run now. Returns `..`. Must not be called inside lib.quiet.
 function lib.relieve(number, ...)
   local runtime = runtimes[number]
   if runtime and runtime.new_bytes > 0 and lib.is_collecting() then
@@ -213,17 +218,17 @@ function lib.relieve(number, ...)
   return ...
 end
 
---- Counts launches and handles that are gone, and the latter alone: a launch compares, see
---- kernel.lua.
+--- `count` counts launches and released handles, `gone` released handles alone. A launch compares
+--- them with what it saw last to know whether its captures are still valid (kernel.lua).
 lib.turns = { count = 0, gone = 0 }
 
---- What launches saw before is looked at again.
+--- Makes the next launches read their captures again.
 function lib.forget_values()
   local turns = lib.turns
   turns.count, turns.gone = turns.count + 1, turns.gone + 1
 end
 
---- For finalizers: a handle of the runtime is gone.
+--- Called by finalizers when a handle of the runtime is released.
 function lib.drop_handle(number)
   lib.forget_values()
   local runtime = runtimes[number]
@@ -233,14 +238,14 @@ function lib.drop_handle(number)
 end
 
 -- -- finalizers -----------------------------------------------------------------------------------
--- Lua's collector may run a script's `__gc` wherever something is allocated, and that may call us
--- again. So buffers belong to one call, or nothing is allocated between filling and using one: no
--- table, string, closure, and no pointer read from a struct. What the core lends until its next
--- call is copied with the collector stopped.
+-- Lua's collector may run a script's `__gc` at any allocation, and that function may call this
+-- module again. So a buffer either belongs to one call, or nothing is allocated between filling and
+-- using it: no table, string or closure, and no pointer read from a struct. Texts that the core
+-- lends only until its next call are copied while the collector is stopped.
 
 local collect = collectgarbage
 
---- Whether finalizers may run: not inside lib.quiet, and not inside a finalizer.
+--- Returns whether finalizers may run now: not inside lib.quiet, and not inside a finalizer.
 function lib.is_collecting() return collect "isrunning" end
 
 local function resume(ok, ...)
@@ -249,19 +254,20 @@ local function resume(ok, ...)
   return error((...), 0)
 end
 
---- f(..), and no finalizer before it returns.
+--- Returns f(..), during which no finalizer runs.
 function lib.quiet(f, ...)
   if not collect "isrunning" then return f(...) end
   collect "stop"
   return resume(pcall(f, ...))
 end
 
---- `f`, in whose calls no finalizer runs. Not for calls that may lay out a tree, which can collect.
+--- Returns `f` wrapped so that no finalizer runs during its calls. Not for calls that may lay out a
+--- tree, because those may need to collect garbage.
 function lib.quietly(f)
   return function(...) return lib.quiet(f, ...) end
 end
 
--- Warnings of the core go where rg.log's lines do.
+-- Sends the core's warnings to where rg.log's lines go.
 sink.watch(function(has_sink)
   for _, runtime in pairs(runtimes) do
     if runtime.c then lib.C.rg_keep_warnings(runtime.c, has_sink and 1 or 0) end
@@ -277,7 +283,7 @@ local function text(pointer)
 end
 local function positive(n) return n > 0 and n or nil end
 
--- "3" becomes 3; "3, 16" a list, which prints as that.
+-- "3" becomes the number 3; "3, 16" becomes a list, which prints in that form.
 local Index = { __tostring = function(list) return table.concat(list, ", ") end }
 function Index.__concat(a, b) return tostring(a) .. tostring(b) end
 local function index_of(shown)
@@ -302,7 +308,7 @@ function lib.raise(err)
   return fail.raise(lib.quiet(record, err))
 end
 
--- All errors of the last failed call, the first one first, each with its notes.
+-- Returns all errors of the last failed call in their order, each with its notes.
 local function records(c)
   local errors, row, unsaid = {}, 0, ffi.new "int32_t[1]"
   repeat
@@ -320,7 +326,7 @@ local function records(c)
   return errors, unsaid[0]
 end
 
--- The errors of the last failed call, with where its launch was made, if that was earlier.
+-- The same, with a note that says where the failed launch was made if it was queued earlier.
 local function last_errors(runtime)
   local errors, left = lib.quiet(records, runtime.c)
   for _, err in ipairs(errors) do err.message = holder.name(err.message, lib.C) end
@@ -332,18 +338,17 @@ local function last_errors(runtime)
   return errors, left
 end
 
--- The program `regolith` wants to know, for its exit status.
+-- A function of the program `regolith`, which learns from it to exit with a failure status.
 local registry = debug and debug.getregistry and debug.getregistry() or {}
 local note_unseen = registry["regolith.unseen"]
 
---- Waits for what the runtime has queued, and says on the log what has failed there without anybody
---- having looked at it.
+--- Waits for the runtime's queued work, and logs failures that no call has reported.
 function lib.say_unseen(runtime)
   if not runtime.sites then return end -- nothing is ever queued
-  while lib.C.rg_sync(runtime.c) ~= 0 do -- each tells of one failure
+  while lib.C.rg_sync(runtime.c) ~= 0 do -- each call reports one failure
     local errors, left = last_errors(runtime)
-    if errors[1].code == "runtime.busy" then return end -- the core says it when the call is over
-    -- Every call says so from now on, and the fault itself was the first failure.
+    if errors[1].code == "runtime.busy" then return end -- the core reports it after that call
+    -- Once the GPU is lost, every call fails like this; the fault itself was the first failure.
     if errors[1].code == "device.lost" and errors[1].message:find("runtime since", 1, true) then
       return
     end
@@ -355,15 +360,15 @@ function lib.say_unseen(runtime)
   end
 end
 
--- For that program, where a script ends the process by itself.
+-- Called by the program `regolith` when a script ends the process by itself.
 registry["regolith.look"] = function()
   for _, runtime in pairs(runtimes) do
     if runtime.c then lib.say_unseen(runtime) end
   end
 end
 
---- Raises that an object's runtime, of this number, has ended; by rg.reset(), or with the Lua
---- state, whose finalizers may still use objects.
+--- Raises an error: the runtime that an object belongs to has ended, either by rg.reset(), or
+--- because the Lua state is closing, when finalizers may still use objects.
 function lib.raise_ended(number)
   local ended = runtimes[number] and runtimes[number].ended
   return fail.raise {
@@ -375,13 +380,13 @@ function lib.raise_ended(number)
   }
 end
 
--- Did the core refuse an object that is gone? "rg_field_get: field is NULL"
+-- Returns whether the core refused a released object, as in "rg_field_get: field is NULL".
 local function is_of_null(err)
   return err.code == "argument.invalid" and err.message:find "^rg_[%w_]+: [%w_]+ is NULL$"
 end
 
---- Raises the last failure of the runtime with this number; `improve(subject, errors)` may look at
---- its errors first. Nothing is allocated between the failed call and this one.
+--- Raises the last failure of the runtime with this number; `improve(subject, errors)` may change
+--- its errors first. The caller must allocate nothing between the failed call and this one.
 function lib.raise_last(number, improve, subject)
   local runtime = runtimes[number]
   if not runtime or not runtime.c then return lib.raise_ended(number) end
@@ -391,17 +396,17 @@ function lib.raise_last(number, improve, subject)
   return fail.raise_all(errors, left)
 end
 
---- The same as lib.oracle_of for what has one; raises when its runtime is gone.
+--- Returns lib.oracle_of(number); raises if the runtime has ended.
 function lib.get_oracle(number) return lib.oracle_of(number) or lib.raise_last(number) end
 
---- All calls that can fail go through here.
+--- Checks the status of a call of the core; every call that can fail goes through here.
 function lib.check(status, number)
   if status ~= 0 then return lib.raise_last(number) end
 end
 
 local function last_code(c) return text(lib.C.rg_error(c).code) end
 
--- The code of the last failure; for the few failures after which the call is retried.
+-- Returns the code of the last failure, for the few calls that are retried after one.
 function lib.last_code(number)
   local runtime = runtimes[number]
   return runtime and runtime.c and lib.quiet(last_code, runtime.c)

@@ -1,5 +1,5 @@
 --- A runtime as Lua sees it: options, its start and end, and its reports.
---- A session starts its runtime at the first use, with the options of `rg.init`, if any.
+--- A session starts its runtime at its first use, with the options passed to `rg.init`, if any.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
@@ -12,7 +12,7 @@ session.__index = session
 
 local C = lib.C
 
--- "2GiB" or a number of bytes.
+-- Parses a size: "2GiB", or a number of bytes. Returns nil if it is neither.
 local units = { [""] = 1, b = 1, kib = 2 ^ 10, mib = 2 ^ 20, gib = 2 ^ 30, tib = 2 ^ 40,
   kb = 1e3, mb = 1e6, gb = 1e9, tb = 1e12, k = 2 ^ 10, m = 2 ^ 20, g = 2 ^ 30, t = 2 ^ 40 }
 local function bytes_of(size)
@@ -37,7 +37,8 @@ local function flag(name, value)
   return value and 1 or 0
 end
 
--- debug = true: all of these; a table: all that it does not set to false.
+-- `debug = true` turns all of these checks on; a table turns on those that it does not set to
+-- false.
 local checks = { indices = "RG_DEBUG_INDICES", reads = "RG_DEBUG_READS",
   arithmetic = "RG_DEBUG_ARITHMETIC", locals = "RG_DEBUG_LOCALS",
   races = "RG_DEBUG_RACES" }
@@ -55,7 +56,7 @@ local function debug_bits(v)
   return bits
 end
 
--- option -> how it sets the RgOptions
+-- option -> the function that writes it into the RgOptions
 local set = {
   threads = function(o, v) o.threads = whole("threads", v) end,
   seed = function(o, v) o.seed = whole("seed", v) end,
@@ -106,11 +107,12 @@ local set = {
     o.default_f64 = name == "f64" and 1 or 0
   end,
 }
--- -- functions in C that a host has --------------------------------------------------------------
--- Compiled code and other threads call them, where LuaJIT cannot be called back: so no functions in
--- Lua, nor callbacks that the ffi makes of some.
+-- -- the host's C functions -----------------------------------------------------------------------
+-- Compiled code and other threads call these functions, and LuaJIT cannot be entered from there. So
+-- they must be C functions: neither Lua functions nor the ffi's callbacks to them.
 
--- A function's address, given alone or as { address, data }, and what it is called with.
+-- Reads a function's address, alone or as { address, data }. Returns the address and the data
+-- pointer that is passed to it.
 local function read_function(name, v)
   local f, data = v, nil
   if type(v) == "table" then f, data = v[1], v[2] end
@@ -167,7 +169,8 @@ local function check_options(options, what)
   read_options(options) -- raises at the caller's line instead of at the first use
 end
 
--- What host.reads_text could not report, as it is asked while the module loads.
+-- Reports a bad RG_ERRORS here, because host.reads_text, which reads it, runs while the module is
+-- being loaded and cannot raise.
 local function check_environment()
   local given = os and os.getenv and os.getenv "RG_ERRORS"
   if given and given ~= "" and fail.forms[given] == nil then
@@ -181,7 +184,7 @@ local function default_arch()
   return name and name ~= "" and name or "cpu"
 end
 
--- A runtime on the first available of the wanted devices. The caller is in lib.quiet.
+-- Creates a runtime on the first of the wanted devices that is available. Runs inside lib.quiet.
 local function create_runtime(options)
   check_environment()
   local c_options, error_out, out = read_options(options), ffi.new "RgError",
@@ -202,7 +205,7 @@ local function create_runtime(options)
   end
 end
 
---- `rg.init`: options of a runtime that has not started; starts it.
+--- `rg.init`: starts the runtime with these options. Raises if it has been started already.
 function session:init(options, what)
   options = options == nil and {} or options
   check_options(options, what)
@@ -251,7 +254,7 @@ end
 
 function session:begin(options) return lib.quiet(begin, self, options) end
 
---- The runtime's number and its pointer; starts it if necessary.
+--- Returns the runtime's number and pointer; starts the runtime if necessary.
 function session:get()
   if not self.runtime then self:begin {} end
   local runtime = self.runtime
@@ -259,7 +262,8 @@ function session:get()
   return runtime.number, runtime.c
 end
 
---- What finds sources that are not in files: `read` of rg.init, or nil.
+--- Returns the function that reads sources which are not in files (option `read` of rg.init), or
+--- nil.
 function session:get_reader()
   self:get()
   return self.reader
@@ -274,18 +278,20 @@ function session:reset()
   self.runtime, self.anchor, self.reader, self.extensions = nil, nil, nil, nil
 end
 
--- Of wraps whose memory others held.
+-- Releases the memory of collected wraps that other objects still held when they were collected.
 local function sweep()
   local array = package.loaded["regolith.data.array"]
   if array then array.sweep() end
 end
 
--- Asking for the live bytes walks all trees: the more there are, the more rarely it is asked.
+-- Reading the live bytes walks all trees, so the more trees there are, the less often they are
+-- read.
 local function is_worth_asking(self)
   return self.unasked * 64 >= (self.tree_count or 0) or self.new_bytes >= self.step_bytes / 4
 end
 
---- To be called where a tree is made; `bytes` as far as known.
+--- Called whenever a tree is created, to decide whether Lua's collector should run; `bytes` is its
+--- memory as far as it is known.
 function session:account_tree(bytes)
   local number, c = self:get()
   self.seen_trees, self.unasked = self.seen_trees + 1, self.unasked + 1
@@ -304,7 +310,7 @@ function session:account_tree(bytes)
   self.seen_bytes, self.seen_trees, self.tree_count = tonumber(memory.live), 0, memory.trees
 end
 
---- The same where an array is made, which is no tree.
+--- The same for a new array, which does not count as a tree.
 function session:account_array(bytes)
   self:get()
   self.seen_trees = self.seen_trees - 1
@@ -320,7 +326,7 @@ function session:sync()
   sweep()
 end
 
--- A report prints a line for each of its names.
+-- Makes `t` print as one line per name.
 local function printable(t, names)
   local function show()
     local lines = {}
@@ -392,7 +398,7 @@ function session:cache_info()
   }, cache_names)
 end
 
---- `rg.cache.clear()`: deletes all of them.
+--- `rg.cache.clear()`: deletes all compiled kernels on disk.
 function session:clear_cache()
   local number, c = self:get()
   lib.check(C.rg_cache_clear(c), number)
@@ -428,7 +434,7 @@ function Report:__tostring()
 end
 function Report.__concat(a, b) return tostring(a) .. tostring(b) end
 
---- `rg.memory()`: bytes per tree and node.
+--- `rg.memory()`: the memory used, in bytes, in total and by tree and node.
 function session:memory()
   local number, c = self:get()
   local memory = ffi.new "RgMemory"
@@ -463,8 +469,8 @@ end
 local allocation_names = { "alloc", "free", "header_alloc", "header_free", "bytes", "peak", "held",
   "faults", "fault", "acquires", "releases" }
 
---- `rg.allocations()`: what was made and freed of counted memory; with true or false, from now on
---- or no longer.
+--- `rg.allocations()`: how many objects of counted memory were allocated and freed. With true or
+--- false: starts or stops counting.
 function session:allocations(on)
   local number, c = self:get()
   if on ~= nil then
@@ -502,7 +508,7 @@ function Pools:__tostring()
 end
 function Pools.__concat(a, b) return tostring(a) .. tostring(b) end
 
---- Memory by kind, as the device's manager has it.
+--- Memory by kind, as the device's memory manager reports it.
 function session:pools()
   local number, c = self:get()
   local row, pools = ffi.new "RgPoolMemory", {}
@@ -518,7 +524,7 @@ end
 local gc_words = { "collect", "stop", "restart", "count", "isrunning", "trim" }
 local number_out = ffi.new "double[1]"
 
---- `rg.gc`, with the words of collectgarbage.
+--- `rg.gc`: takes the commands of Lua's collectgarbage.
 function session:gc(word)
   word = word == nil and "collect" or word
   local known
@@ -535,7 +541,8 @@ function session:gc(word)
   return word == "count" and number_out[0] or 0
 end
 
--- the core lends texts
+-- The texts in these reports are borrowed from the core, so no finalizer, which might call it and
+-- invalidate them, may run before they are copied.
 for _, name in ipairs { "allocations", "info", "cache_info", "memory", "pools", "stats" } do
   session[name] = lib.quietly(session[name])
 end

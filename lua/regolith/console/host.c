@@ -310,7 +310,7 @@ static void tell_library(lua_State *lua) {
   Dl_info info;
   if (!dladdr((void *)rg_version, &info) || !info.dli_fname) return;
   lua_pushstring(lua, info.dli_fname);
-  lua_setfield(lua, LUA_REGISTRYINDEX, "regolith.kernel.library");
+  lua_setfield(lua, LUA_REGISTRYINDEX, "regolith.library");
 }
 
 /* list(folder): the names in it, unsorted; none where it cannot be read. */
