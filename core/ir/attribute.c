@@ -104,14 +104,15 @@ bool ir_has_tree(const IrInst *inst) {
   return inst->op == IR_CALL && ir_entry_takes((RtEntry)inst->entry, IR_PARAM_TREE);
 }
 
-bool ir_has_offset(IrOp op) { return op == IR_NEAR || op == IR_CELL; }
+bool ir_has_offset(IrOp op) { return op == IR_NEAR || op == IR_REACH || op == IR_CELL; }
 bool ir_has_extent(IrOp op) { return op == IR_GRID || op == IR_ROW_LOAD; }
 
 int ir_axes_in_use(const IrInst *inst, const int32_t *axes) {
   if (!axes) return 0;
   int last = SNODE_MAX_AXES;
   while (last > 0 && axes[last - 1] == 0) last--;
-  return inst->axis_count > last ? inst->axis_count : last;
+  bool counts = inst->op != IR_REACH; /* whose offset is 0 */
+  return counts && inst->axis_count > last ? inst->axis_count : last;
 }
 
 const char *ir_foreign_attribute(const IrInst *inst) {

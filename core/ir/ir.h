@@ -141,7 +141,7 @@ struct IrInst {
   bool owns : 1;
   int8_t axis_count; /* how many of offset[] or extent[] are used */
   /* SNODE_MAX_AXES numbers, NULL for other ops: ir_give_axes */
-  int32_t *offset; /* NEAR (nodes), CELL (cells) */
+  int32_t *offset; /* NEAR (nodes), REACH (0), CELL (cells) */
   int32_t *extent; /* GRID, ROW_LOAD */
 };
 

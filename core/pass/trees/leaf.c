@@ -169,14 +169,8 @@ static bool is_reached(const Leaf *l, int level) {
   return false;
 }
 
-/* A REACH has no offset: it is of the leaf's own coordinates. */
-static bool same_nodes(const IrInst *near, const int32_t nodes[SNODE_MAX_AXES]) {
-  return near->op == IR_REACH ? is_at_origin(nodes)
-                              : !memcmp(near->offset, nodes, sizeof *nodes * SNODE_MAX_AXES);
-}
-
 static bool is_near(const IrInst *near, int level, const int32_t nodes[SNODE_MAX_AXES]) {
-  return near->level == level && same_nodes(near, nodes);
+  return near->level == level && !memcmp(near->offset, nodes, sizeof *nodes * SNODE_MAX_AXES);
 }
 
 IrInst *leaf_cursor_at(Leaf *l, int level, const int32_t nodes[SNODE_MAX_AXES]) {
@@ -189,7 +183,7 @@ IrInst *leaf_cursor_at(Leaf *l, int level, const int32_t nodes[SNODE_MAX_AXES]) 
       ir_emit(&b, op, TYPE(PTR), l->leaves->params.count - 1, l->leaves->params.items + 1);
   near->level = level;
   near->axis_count = (int8_t)near->operand_count;
-  if (op == IR_NEAR) memcpy(near->offset, nodes, sizeof *nodes * SNODE_MAX_AXES);
+  memcpy(near->offset, nodes, sizeof *nodes * SNODE_MAX_AXES);
   vec_push(l->kernel->scratch, &l->nears, near);
   return near;
 }
