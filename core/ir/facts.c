@@ -124,57 +124,72 @@ static bool add_term(Affine *sum, const IrInst *value, int64_t factor) {
   return true;
 }
 
-static bool open_sum(Opening *o, const IrInst *value, int64_t factor);
-
-/* Opens a product with a constant; `fold` makes the constant the right operand, so tries it
- * first. */
-static bool open_product(Opening *o, const IrInst *value, int64_t factor) {
-  int64_t by, product;
-  for (int side = 1; side >= 0; side--)
-    if (ir_is_const(value->operands[side], &by))
-      return !__builtin_mul_overflow(factor, by, &product) &&
-             (!product || open_sum(o, value->operands[1 - side], product));
-  return add_term(o->out, value, factor);
-}
-
-static bool widens(const IrInst *convert) {
+static bool is_widening(const IrInst *convert) {
   Type from = convert->operands[0]->type, to = convert->type;
   return type_is_integer(from) && type_is_integer(to) && type_bits(to) >= type_bits(from);
 }
 
-static bool open_inside(Opening *o, const IrInst *value, int64_t factor) {
-  int64_t negative, shifted, count;
+static bool is_small_shift(const IrInst *count) {
+  int64_t number;
+  return ir_is_const(count, &number) && number >= 0 && number < 31;
+}
+
+/* Is the value a sum of its operands, with constant factors? */
+static bool is_sum(const IrInst *value) {
+  int64_t number;
   switch (value->op) {
   case IR_ADD:
-    return open_sum(o, value->operands[0], factor) && open_sum(o, value->operands[1], factor);
   case IR_SUB:
-    return !__builtin_sub_overflow((int64_t)0, factor, &negative) &&
-           open_sum(o, value->operands[0], factor) && open_sum(o, value->operands[1], negative);
-  case IR_NEG:
-    return !__builtin_sub_overflow((int64_t)0, factor, &negative) &&
-           open_sum(o, value->operands[0], negative);
-  case IR_MUL: return open_product(o, value, factor);
-  case IR_SHL:
-    if (!ir_is_const(value->operands[1], &count) || count < 0 || count >= 31) break;
-    return !__builtin_mul_overflow(factor, (int64_t)1 << count, &shifted) &&
-           open_sum(o, value->operands[0], shifted);
-  case IR_CONVERT:
-    if (widens(value)) return open_sum(o, value->operands[0], factor);
-    break;
-  default: break;
+  case IR_NEG: return true;
+  case IR_MUL:
+    return ir_is_const(value->operands[0], &number) || ir_is_const(value->operands[1], &number);
+  case IR_SHL: return is_small_shift(value->operands[1]);
+  case IR_CONVERT: return is_widening(value);
+  default: return false;
   }
-  return add_term(o->out, value, factor);
+}
+
+/* The width modulo which the sum's value equals the sum: 64 for a conversion that changes no
+ * value. */
+static int bits_of_sum(const IrInst *sum) {
+  Type from = sum->operands[0]->type, to = sum->type;
+  bool is_exact = sum->op == IR_CONVERT && type_bits(to) > type_bits(from) &&
+                  (type_is_signed(to) || !type_is_signed(from));
+  return is_exact || (sum->op == IR_CONVERT && type_equal(from, to)) ? 64 : type_bits(to);
+}
+
+static bool open_sum(Opening *o, const IrInst *value, int64_t factor);
+
+static bool open_times(Opening *o, const IrInst *value, int64_t factor, int64_t by) {
+  int64_t product;
+  return !__builtin_mul_overflow(factor, by, &product) && (!product || open_sum(o, value, product));
+}
+
+static bool open_operands(Opening *o, const IrInst *sum, int64_t factor) {
+  IrInst *const *operands = sum->operands;
+  int64_t by;
+  switch (sum->op) {
+  case IR_ADD: return open_sum(o, operands[0], factor) && open_sum(o, operands[1], factor);
+  case IR_SUB: return open_sum(o, operands[0], factor) && open_times(o, operands[1], factor, -1);
+  case IR_NEG: return open_times(o, operands[0], factor, -1);
+  case IR_SHL: return open_times(o, operands[0], factor, (int64_t)1 << operands[1]->imm);
+  case IR_MUL: /* `fold` makes a constant the right operand */
+    if (ir_is_const(operands[1], &by)) return open_times(o, operands[0], factor, by);
+    return open_times(o, operands[1], factor, operands[0]->imm);
+  default: return open_sum(o, operands[0], factor);
+  }
 }
 
 static bool open_sum(Opening *o, const IrInst *value, int64_t factor) {
   int64_t number, product;
   if (--o->budget < 0) return false;
-  if (type_bits(value->type) < o->out->bits) o->out->bits = type_bits(value->type);
   if (ir_is_const(value, &number))
     return !__builtin_mul_overflow(number, factor, &product) &&
            !__builtin_add_overflow(o->out->constant, product, &o->out->constant);
-  if (o->scope && !ir_is_inside(value, o->scope)) return add_term(o->out, value, factor);
-  return open_inside(o, value, factor);
+  bool is_term = (o->scope && !ir_is_inside(value, o->scope)) || !is_sum(value);
+  if (is_term) return add_term(o->out, value, factor);
+  if (bits_of_sum(value) < o->out->bits) o->out->bits = bits_of_sum(value);
+  return open_operands(o, value, factor);
 }
 
 bool facts_affine(const IrInst *value, const IrRegion *scope, Affine *out) {
@@ -197,62 +212,4 @@ bool facts_affine_distance(const Affine *a, const Affine *b, int64_t *distance) 
     if (k == b->count || a->factors[i] != b->factors[k]) return false;
   }
   return !__builtin_sub_overflow(b->constant, a->constant, distance);
-}
-
-/* -- dependence -------------------------------------------------------------------------------- */
-
-static bool are_terms_fixed(const Affine *sum, const IrInst *param, const IrRegion *body) {
-  for (int i = 0; i < sum->count; i++)
-    if (sum->values[i] != param && !facts_is_invariant(sum->values[i], body)) return false;
-  return true;
-}
-
-static bool is_below_wrap(int64_t constants, int bits) {
-  int64_t half = bits >= 64 ? INT64_MAX : (int64_t)1 << (bits - 1);
-  return constants < half && constants > -half;
-}
-
-/* k + x = l + y holds, also modulo 2^bits, for only one difference of the iterations k and l, since
- * a loop index has no more bits than the sum. With factors other than 1 and -1, indices may wrap to
- * the same element again. */
-static FactsMeet meet_of_sums(const Affine *a, const Affine *b, const IrRegion *body,
-                              int64_t *distance) {
-  const IrInst *param = body->params.items[0];
-  int64_t constants, factor = facts_factor(a, param);
-  if (!facts_affine_distance(a, b, &constants) || !are_terms_fixed(a, param, body) ||
-      !is_below_wrap(constants, a->bits < b->bits ? a->bits : b->bits))
-    return MEET_UNKNOWN;
-  if (!factor) return constants ? MEET_NEVER : MEET_UNKNOWN;
-  if (factor != 1 && factor != -1) return MEET_UNKNOWN;
-  *distance = factor == 1 ? -constants : constants;
-  return MEET_AT;
-}
-
-/* Expands sums from outside the loop, too, if that gives few terms; else only those inside. */
-FactsMeet facts_meet_on_axis(const IrInst *a, const IrInst *b, const IrInst *loop,
-                             int64_t *distance) {
-  const IrRegion *body = loop->regions[0], *scopes[2] = {NULL, body};
-  FactsMeet meet = MEET_UNKNOWN;
-  for (int i = 0; i < 2 && meet == MEET_UNKNOWN; i++) {
-    Affine first, second;
-    if (facts_affine(a, scopes[i], &first) && facts_affine(b, scopes[i], &second))
-      meet = meet_of_sums(&first, &second, body, distance);
-  }
-  return meet;
-}
-
-FactsMeet facts_meet(const IrInst *a, const IrInst *b, const IrInst *loop, int64_t *distance) {
-  FactsMeet known = MEET_UNKNOWN;
-  DEBUG_ASSERT(a->op == IR_PLACE && b->op == IR_PLACE && a->field == b->field,
-               "two places of one field are compared");
-  for (int axis = 0; axis < a->operand_count; axis++) {
-    int64_t here;
-    FactsMeet meet = facts_meet_on_axis(a->operands[axis], b->operands[axis], loop, &here);
-    if (meet == MEET_NEVER) return MEET_NEVER;
-    if (meet == MEET_UNKNOWN) continue;
-    if (known == MEET_AT && *distance != here) return MEET_NEVER;
-    known = MEET_AT;
-    *distance = here;
-  }
-  return known;
 }

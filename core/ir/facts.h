@@ -3,12 +3,11 @@
  *     are these two values equal?                  facts_same_value, facts_same_text
  *     does this value change inside a region?      facts_is_invariant, facts_is_of_launch
  *     what is this index as an affine sum?         facts_split_constant, facts_affine
- *     when do two accesses alias?                  facts_meet
  *
- * Every answer is conservative: `false` and MEET_UNKNOWN mean that no proof was found. A query
- * visits a bounded number of insts (expressions share branches, so a walk without a bound could be
- * exponential), reads only the insts themselves, and stays true until one of them changes.
- * Decision D-ir-02. */
+ * In which iterations two accesses reach one element is asked of pass/analysis/dependence.h.
+ * Every answer is conservative: `false` means that no proof was found. A query visits a bounded
+ * number of insts (expressions share branches, so a walk without a bound could be exponential),
+ * reads only the insts themselves, and stays true until one of them changes. Decision D-ir-02. */
 #ifndef RG_IR_FACTS_H
 #define RG_IR_FACTS_H
 
@@ -44,9 +43,10 @@ const IrInst *facts_split_constant(const IrInst *value, int64_t *constant);
 
 enum { FACTS_MOST_TERMS = 6 };
 
-/* The sum of factor * value over all terms, plus a constant; no two terms have equal values.
- * Sums in narrower types are followed through widening conversions, so the equation holds for
- * mathematical integers only if nothing in it wraps, else modulo 2^bits. */
+/* The sum of factor * value over all terms, plus a constant; no two terms have equal values. Holds
+ * modulo 2^bits, where `bits` is the width of the narrowest operation: sums in narrower types are
+ * followed through widening conversions. Of mathematical integers it holds if nothing in it
+ * wraps, or if `bits` is 64 and the terms are 64 bits wide or the sum has no operation. */
 typedef struct Affine {
   const IrInst *values[FACTS_MOST_TERMS];
   int64_t factors[FACTS_MOST_TERMS]; /* never 0 */
@@ -61,21 +61,5 @@ bool facts_affine(const IrInst *value, const IrRegion *scope, Affine *out);
 int64_t facts_factor(const Affine *sum, const IrInst *value);
 /* Do both have the same terms? If so, b is a + *distance. */
 bool facts_affine_distance(const Affine *a, const Affine *b, int64_t *distance);
-
-/* -- dependence -------------------------------------------------------------------------------- */
-
-typedef enum FactsMeet {
-  MEET_UNKNOWN, /* any two iterations may access one element */
-  MEET_NEVER,
-  MEET_AT /* only if the loop's index for `b` is that for `a` plus *distance */
-} FactsMeet;
-
-/* In which iterations of `loop` (a FOR with a step of 1) may the PLACEs `a` and `b` of one field,
- * which must not overlap another field, denote the same element? Indices of inner loops count as
- * unknown; values outside the loop are invariant. facts_meet_on_axis compares one index of each
- * and ignores the other axes. */
-FactsMeet facts_meet_on_axis(const IrInst *a, const IrInst *b, const IrInst *loop,
-                             int64_t *distance);
-FactsMeet facts_meet(const IrInst *a, const IrInst *b, const IrInst *loop, int64_t *distance);
 
 #endif

@@ -64,8 +64,8 @@ typedef struct Pass {
 /* `atomics` and `bounds` need loops as the user wrote them. `fold` runs wherever the previous pass
  * leaves constants and unused values: after `tasks`, so that later passes see folded indices, after
  * `unroll`, whose copies differ in constants, and at the end, since `lower_places` emits address
- * arithmetic naively. `race`, `stencil` and `explain` change nothing: the first two read the user's
- * code, the last reports how it was compiled. */
+ * arithmetic naively. `lint` and `explain` change nothing: the first reads the user's code, the
+ * other reports how it was compiled. */
 static const Pass *const order[] = {&fold,
                                     &modulo,
                                     &tiling,
@@ -75,8 +75,7 @@ static const Pass *const order[] = {&fold,
                                     &refcounts,
                                     &array_descriptors,
                                     &locks,
-                                    &race,
-                                    &stencil,
+                                    &lint,
                                     &early_exits,
                                     &narrow_compares,
                                     &atomics,

@@ -190,20 +190,6 @@ void effects_forget(PassContext *ctx) { ctx->effects = NULL; }
 
 /* -- places ----------------------------------------------------------------------------------- */
 
-int effects_param(const EffectPlace *place, int axis) {
-  DEBUG_ASSERT(!place->index || axis < place->inst->operand_count, "the place has that axis");
-  return place->index ? ranges_exact_param(place->function, &place->index[axis]) : -1;
-}
-
-unsigned effects_params(const EffectPlace *place) {
-  unsigned params = 0;
-  for (int axis = 0; place->index && axis < place->inst->operand_count; axis++) {
-    int param = effects_param(place, axis);
-    if (param >= 0) params |= 1u << param;
-  }
-  return params;
-}
-
 static EffectWhere where_of_cell(const IrInst *cell) {
   for (int axis = 0; axis < cell->axis_count; axis++)
     if (cell->offset[axis]) return EFFECT_NEAR;
@@ -221,94 +207,6 @@ EffectWhere effects_where(const EffectPlace *place) {
     if (range->low || range->high) where = EFFECT_NEAR;
   }
   return where;
-}
-
-/* -- independence ----------------------------------------------------------------------------- */
-
-/* For each axis, the loop index and the constant that all accesses so far share. */
-typedef struct Reach {
-  bool seen;
-  int param[SNODE_MAX_AXES]; /* -1: none, or not the same everywhere */
-  int64_t constant[SNODE_MAX_AXES];
-} Reach;
-
-static void meet_axis(Reach *reach, int axis, int param, int64_t constant) {
-  if (!reach->seen) {
-    reach->param[axis] = param;
-    reach->constant[axis] = constant;
-  } else if (reach->param[axis] != param || reach->constant[axis] != constant) {
-    reach->param[axis] = -1;
-  }
-}
-
-static void meet(Reach *reach, const EffectPlace *place) {
-  for (int axis = 0; axis < place->inst->operand_count; axis++)
-    meet_axis(reach, axis, effects_param(place, axis), place->index[axis].low);
-  reach->seen = true;
-}
-
-/* Do the first `axes` axes together contain all indices of the loop? */
-static bool tells_apart(const Reach *reach, int axes, const IrRegion *function) {
-  unsigned met = 0;
-  for (int axis = 0; axis < axes; axis++)
-    if (reach->param[axis] >= 0) met |= 1u << reach->param[axis];
-  return met == (1u << function->params.count) - 1;
-}
-
-/* Two iterations with different values of a loop index reach different elements if all accesses use
- * that index in one axis, plus the same constant. So every index of the loop must appear in some
- * axis; if constants differ, a neighbouring iteration may reach the same element. */
-bool effects_are_apart(const Effects *effects, int field, unsigned verbs) {
-  DEBUG_ASSERT(field < effects->field_count, "the field was there when effects were collected");
-  const IrField *of = &effects->kernel->fields.items[field];
-  if (of->array >= 0 && effects->kernel->arrays.items[of->array].is_shared) return false;
-  const IrRegion *function = NULL;
-  Reach reach = {0};
-  for (int i = effects->fields[field].first; i >= 0; i = effects->accesses.items[i].next) {
-    const EffectAccess *access = &effects->accesses.items[i];
-    if (!(access->verb & verbs)) continue;
-    if (!access->place->index || access->place->is_called) return false;
-    function = access->place->function;
-    meet(&reach, access->place);
-  }
-  return !function || tells_apart(&reach, ir_rank(effects->kernel, field), function);
-}
-
-/* The same for a list: without the axis along it. */
-static void meet_list(Reach *reach, const SNode *dynamic, const IrRegion *function,
-                      IrInst *const *operands, bool has_slot) {
-  int own = snode_axis_position(dynamic, dynamic->axes[0]);
-  for (int axis = 0; axis < dynamic->rank - 1; axis++) {
-    IndexRange range = ranges_of(operands[has_slot && axis >= own ? axis + 1 : axis]);
-    meet_axis(reach, axis, ranges_exact_param(function, &range), range.low);
-  }
-  reach->seen = true;
-}
-
-static bool writes_list(const Effects *effects, const EffectAccess *access, const SNode *dynamic) {
-  return access->verb & EFFECT_WRITES &&
-         effects->kernel->fields.items[access->field].node == dynamic;
-}
-
-bool effects_own_lists(const Effects *effects, const SNode *dynamic) {
-  const IrRegion *function = NULL;
-  Reach reach = {0};
-  for (int i = 0; i < effects->calls.count; i++) {
-    const EffectCall *call = &effects->calls.items[i];
-    bool is_above = call->node && call->node != dynamic && call->node->tree == dynamic->tree;
-    if (is_above && call->changes & EFFECT_DEACTIVATES) return false;
-    if (call->node != dynamic || !call->changes) continue;
-    if (call->is_called) return false;
-    function = call->function;
-    meet_list(&reach, dynamic, function, call->inst->operands, call->op == IR_ACTIVATE);
-  }
-  for (int i = 0; i < effects->accesses.count; i++) {
-    const EffectAccess *access = &effects->accesses.items[i];
-    if (!writes_list(effects, access, dynamic)) continue;
-    if (!access->place->index || access->place->is_called) return false;
-    meet_list(&reach, dynamic, access->place->function, access->place->inst->operands, true);
-  }
-  return function && tells_apart(&reach, dynamic->rank - 1, function);
 }
 
 /* -- activation and deactivation -------------------------------------------------------------- */

@@ -11,8 +11,8 @@
  * at the same time. Those of a function that it calls are among them, once, anywhere in their
  * fields, and marked: their insts belong to the function, which others call too. Sound: an answer
  * is an upper bound of what one iteration does. An effect that is not listed does not happen; a
- * listed one may happen in some iterations, in none, or many times. Only "apart" (independent)
- * makes a statement about two iterations. Valid: until a pass adds, removes, moves or lowers an
+ * listed one may happen in some iterations, in none, or many times. What two iterations do to one
+ * element is asked of dependence.h. Valid: until a pass adds, removes, moves or lowers an
  * access or an op on a level, changes an index, or makes a task. pass.def says which passes keep
  * the effects; the pipeline discards them after all others. A pass that queries them before it
  * changes a body sees the old body's effects. Flags of accesses and places (plain, own, inside,
@@ -101,21 +101,7 @@ void effects_forget(PassContext *ctx);
 /* Are the cached effects still those of the kernel? For debug builds and tests. */
 bool effects_hold(PassContext *ctx, const IrKernel *kernel);
 
-/* The loop's index that the place uses in an axis, alone or plus one constant; -1: none. */
-int effects_param(const EffectPlace *place, int axis);
-/* The loop's indices that effects_param finds in some axis, a bit for each. If all bits are set,
- * no two iterations have the same place. */
-unsigned effects_params(const EffectPlace *place);
 EffectWhere effects_where(const EffectPlace *place);
-/* Are iterations independent: do no two of them do one of `verbs` to the same element of the field?
- * Proven by indices alone, never after `leaf`; ignores the user's promise (task->independent).
- * Different entries of kernel->fields share no element, except in arrays that may overlap, of which
- * nothing is proven. */
-bool effects_are_apart(const Effects *effects, int field, unsigned verbs);
-/* Do no two iterations change the same list of a dynamic SNode, by calls or by writes to elements,
- * and does none free lists by deactivating an ancestor? Proven like effects_are_apart. */
-bool effects_own_lists(const Effects *effects, const SNode *dynamic);
-
 /* EFFECT_ACTIVATES, EFFECT_DEACTIVATES: may calls activate or deactivate cells of `node`? */
 unsigned effects_of_calls(const Effects *effects, const SNode *node);
 /* May the access, if it writes, activate a cell of `node`? */

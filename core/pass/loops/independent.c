@@ -5,85 +5,62 @@
  *     %p = place f0 %i, %k                     (f0 is accessed at %k only)
  *     store %p, ..  }
  *
- * Accesses to a field are independent if along one axis their index is the loop's own plus the same
- * loop-invariant value in all of them. Nothing else may connect iterations: an assignment to an
- * outside variable, an exit, an op on cells or lists, a message. Atomic updates of a single place
- * may run in any order, as they do between the task's iterations.
+ * No element that one iteration writes may be accessed by another (dependence.h). Nothing else may
+ * connect iterations: an assignment to an outside variable, an exit, an op on cells or lists, a
+ * message. Atomic updates of a single place may run in any order, as they do between the task's
+ * iterations.
  * If only outside variables connect iterations, and these may be summed in any order, FOR.sums is
  * set (sums.c checks whether they are sums). Sets FOR.independent, in tasks. */
-#include "ir/facts.h"
-#include "pass/analysis/effects.h"
+#include "pass/analysis/dependence.h"
 #include "pass/rewrite.h"
 
 enum { MOST_LOOPS = 64 };
 
-typedef struct Apart {
+typedef struct Independence {
   const IrKernel *kernel;
   const IrInst *loop;
   bool sets;  /* variables from outside */
   int *count; /* of loops marked */
-} Apart;
+} Independence;
 
 /* -- the elements ------------------------------------------------------------------------------ */
 
-static const IrRegion *body_of(const Apart *a) { return a->loop->regions[0]; }
+static const IrRegion *body_of(const Independence *a) { return a->loop->regions[0]; }
 
 /* The number of loops around the inst, inside this one. */
-static int64_t depth_of(const Apart *a, const IrInst *inst) {
+static int64_t depth_of(const Independence *a, const IrInst *inst) {
   int64_t depth = 0;
   for (const IrInst *at = inst->region->owner; at != a->loop; at = at->region->owner)
     depth += at->op == IR_LOOP || at->op == IR_FOR || at->op == IR_BITS;
   return depth;
 }
 
-/* Along this axis, does no access meet the first one's element in another iteration? Then no two
- * accesses do. */
-static bool tells_apart(const Apart *a, const Effects *effects, int field, int axis) {
-  int at = effects->fields[field].first;
-  const IrInst *first = effects->accesses.items[at].place->inst->operands[axis];
-  for (; at >= 0; at = effects->accesses.items[at].next) {
-    const IrInst *other = effects->accesses.items[at].place->inst->operands[axis];
-    int64_t distance;
-    if (facts_meet_on_axis(first, other, a->loop, &distance) != MEET_AT || distance) return false;
-  }
-  return true;
-}
-
-static bool are_places(const Effects *effects, int field) {
-  for (int at = effects->fields[field].first; at >= 0; at = effects->accesses.items[at].next)
-    if (effects->accesses.items[at].place->inst->op != IR_PLACE) return false;
-  return true;
-}
-
 /* Is the only access one atomic update? Lanes run it in the order of iterations, unless a loop
  * repeats it. */
-static bool is_one_update(const Apart *a, const Effects *effects, int field) {
+static bool is_one_update(const Independence *a, const Effects *effects, int field) {
   const EffectField *of = &effects->fields[field];
   const IrInst *inst = effects->accesses.items[of->first].inst;
   return of->verbs == EFFECT_UPDATES && of->first == of->last && !inst->plain && !depth_of(a, inst);
 }
 
-static bool is_apart(const Apart *a, const Effects *effects, int field) {
+static bool is_free(const Independence *a, const Effects *effects, int field) {
   const IrField *of = &a->kernel->fields.items[field];
   if (!(effects->fields[field].verbs & EFFECT_WRITES)) return true;
   if (of->array >= 0 && a->kernel->arrays.items[of->array].is_shared) return false;
   if (of->node && snode_has_lists(of->node)) return false;
-  if (is_one_update(a, effects, field)) return true;
-  if (!are_places(effects, field)) return false;
-  for (int axis = 0; axis < ir_rank(a->kernel, field); axis++)
-    if (tells_apart(a, effects, field, axis)) return true;
-  return false;
+  return is_one_update(a, effects, field) ||
+         !dependence_may_carry(effects, field, EFFECT_WRITES, EFFECT_READS | EFFECT_WRITES);
 }
 
 /* -- the rest of the body ---------------------------------------------------------------------- */
 
 /* Sums of integers are exact; sums of floats must keep their order unless `fast_math` is on. */
-static bool has_no_order(const Apart *a, Type type) {
+static bool has_no_order(const Independence *a, Type type) {
   return type_is_integer(type) || (type_is_float(type) && a->kernel->fast_math);
 }
 
 static bool stays_inside(void *data, IrInst *inst) {
-  Apart *a = data;
+  Independence *a = data;
   switch (inst->op) {
   case IR_VAR:
   case IR_GET:
@@ -112,13 +89,13 @@ static bool counts_by_one(const IrInst *loop) {
 }
 
 static bool visit(void *data, IrInst *inst) {
-  Apart a = *(Apart *)data;
+  Independence a = *(Independence *)data;
   if (inst->op != IR_FOR || inst->rolled || !counts_by_one(inst)) return true;
   a.loop = inst;
   if (!ir_walk(inst->regions[0], stays_inside, &a)) return true;
   const Effects *effects = effects_collect(a.kernel->scratch, a.kernel, inst->regions[0], NULL);
   bool is_good = true;
-  for (int f = 0; is_good && f < effects->field_count; f++) is_good = is_apart(&a, effects, f);
+  for (int f = 0; is_good && f < effects->field_count; f++) is_good = is_free(&a, effects, f);
   inst->independent = is_good && !a.sets;
   inst->sums = is_good && a.sets;
   *a.count += is_good;
@@ -127,7 +104,7 @@ static bool visit(void *data, IrInst *inst) {
 
 bool pass_independent(PassContext *ctx, IrKernel *kernel, Error *err) {
   int count = 0;
-  Apart a = {.kernel = kernel, .count = &count};
+  Independence a = {.kernel = kernel, .count = &count};
   for (int i = 0; i < kernel->tasks.count; i++) {
     IrTask *task = kernel->tasks.items[i];
     ir_walk(task->body, visit, &a);

@@ -13,23 +13,22 @@
  * Decision D-pass-24. */
 #include "pass/loops/skew.h"
 
-#include "ir/facts.h"
+#include "pass/analysis/dependence.h"
 #include "pass/rewrite.h"
 
 enum { ROWS = 4, MOST_SKEW = 2, LARGEST_BODY = 140, MOST_ACCESSES = 48 };
 
-typedef struct SkewAccess { /* to a field that the nest writes, at row + rows, cell + cells */
+typedef struct SkewAccess { /* to a field that the nest writes */
   int field;
-  int row_axis, cell_axis;
-  int64_t rows, cells;
-  const IrInst *place;
   bool writes;
+  PlaceSums sums; /* along the rows (index 0 of the nest) and cells (index 1) */
 } SkewAccess;
 
 typedef struct Skew {
   const WindowPlace *at;
   IrKernel *kernel;
   IrInst *outer, *inner;
+  LoopNest nest;               /* of both */
   int64_t row_step, cell_step; /* 1 or -1 */
   int64_t distance;            /* the skew */
   bool is_good, waits;
@@ -71,55 +70,26 @@ static bool visit_inst(void *data, IrInst *inst) {
   return s->is_good = is_own;
 }
 
-static bool is_along(const IrInst *index, const IrInst *loop, int64_t *more) {
-  return facts_split_constant(index, more) == param_of(loop);
-}
-
-/* Records an access at row and cell plus constants, each in one index; all other indices must be
- * the same in all accesses. */
-static bool take_place(Skew *s, const IrInst *place, bool writes) {
-  SkewAccess access = {
-      .field = place->field, .row_axis = -1, .cell_axis = -1, .place = place, .writes = writes};
-  for (int k = 0; k < place->operand_count; k++) {
-    int64_t more;
-    bool is_row = is_along(place->operands[k], s->outer, &more);
-    if (!is_row && !is_along(place->operands[k], s->inner, &more)) continue;
-    if ((is_row ? access.row_axis : access.cell_axis) >= 0) return false;
-    *(is_row ? &access.row_axis : &access.cell_axis) = k;
-    *(is_row ? &access.rows : &access.cells) = more;
-  }
-  if (access.row_axis < 0 || access.cell_axis < 0 || s->count == MOST_ACCESSES) return false;
-  s->accesses[s->count++] = access;
-  return true;
-}
-
 static bool visit_access(void *data, IrInst *inst) {
   Skew *s = data;
   if (!rewrite_is_access(inst->op) || !s->written[inst->operands[0]->field]) return true;
-  s->is_good &= inst->operands[0]->op == IR_PLACE &&
-                take_place(s, inst->operands[0], rewrite_is_write(inst->op));
-  return s->is_good;
-}
-
-/* Do both accesses use row and cell in the same axes, and equal loop-invariant indices in all
- * others? */
-static bool are_alike(const Skew *s, const SkewAccess *a, const SkewAccess *b) {
-  if (a->row_axis != b->row_axis || a->cell_axis != b->cell_axis) return false;
-  for (int k = 0; k < a->place->operand_count; k++) {
-    const IrInst *index = a->place->operands[k];
-    if (k == a->row_axis || k == a->cell_axis) continue;
-    if (!facts_same_value(index, b->place->operands[k])) return false;
-    if (index->op != IR_CONST && ir_is_inside(index, s->outer->regions[0])) return false;
-  }
+  const IrInst *place = inst->operands[0];
+  s->is_good &= place->op == IR_PLACE && s->count < MOST_ACCESSES;
+  if (!s->is_good) return false;
+  s->accesses[s->count++] = (SkewAccess){
+      .field = place->field,
+      .writes = rewrite_is_write(inst->op),
+      .sums = dependence_sums(s->kernel->scratch, &s->nest, place->operand_count, place->operands)};
   return true;
 }
 
 /* Raises the skew to the minimum that preserves the dependences between a write and another access;
  * false if that is too large, or not known. */
 static bool depend(Skew *s, const SkewAccess *write, const SkewAccess *other) {
-  if (!are_alike(s, write, other)) return false;
-  int64_t rows = (write->rows - other->rows) * s->row_step,
-          cells = (write->cells - other->cells) * s->cell_step;
+  Distance distance = dependence_between(&write->sums, &other->sums);
+  if (distance.never) return true;
+  if (distance.known != 3) return false;
+  int64_t rows = distance.by[0] * s->row_step, cells = distance.by[1] * s->cell_step;
   if (rows == 0) {
     s->waits |= cells > 0 && !other->writes; /* a cell reads the result of an earlier one */
     return true;
@@ -172,6 +142,7 @@ static bool can_skew(Skew *s) {
   s->written = scratch_array(s->kernel->scratch, bool, s->kernel->fields.count);
   s->is_good = true;
   s->distance = 1;
+  s->nest = dependence_nest_of_two(s->outer->regions[0], s->inner);
   ir_walk(s->inner->regions[0], visit_inst, s);
   if (s->is_good) ir_walk(s->inner->regions[0], visit_access, s);
   if (s->is_good) find_dependences(s);

@@ -6,8 +6,8 @@
  *
  * While one row waits for the result of its previous cell, the processor works on the others. Each
  * row lags the one before by a distance in cells (the skew) that preserves every dependence. This
- * requires that elements which the nest writes are accessed at i + constant and j + constant alone;
- * then all results are identical to the bit. */
+ * requires that every dependence has a known distance (analysis/dependence.h); then all results are
+ * identical to the bit. */
 #ifndef RG_PASS_LOOPS_SKEW_H
 #define RG_PASS_LOOPS_SKEW_H
 

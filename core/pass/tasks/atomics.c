@@ -2,11 +2,11 @@
  * atomic op that returns the old value becomes `relaxed` if no iteration can observe the
  * difference.
  *
- * If the writes of a field are apart (effects_are_apart), no two iterations reach the same
- * element. The host region, with its serial loops, runs in one thread, so every update there is
+ * If no two iterations write one element of a field (dependence.h), its updates need no atomics.
+ * The host region, with its serial loops, runs in one thread, so every update there is
  * plain. The same holds if the user promised `:independent()`. Updates in functions stay atomic.
- * Calls that change lists of a dynamic SNode are plain if no two iterations change the same list
- * (effects_own_lists). Leaves notes for explain().
+ * Calls that change lists of a dynamic SNode are plain if no two iterations change the same list.
+ * Leaves notes for explain().
  *
  * Iterations may pass elements to each other through a counter: x:add(..), exchange and the like
  * release earlier writes, and acquire those released by other iterations. That costs fences on a
@@ -16,13 +16,12 @@
  *     out[n:add(0, 1)] = x[i]                                        relaxed
  *     v[i] = x[i]; if n:add(0, 1) == last then s[0] = v[0] end       ordered: v is read, too */
 #include "ir/attribute.h"
-#include "ir/facts.h"
-#include "pass/analysis/effects.h"
+#include "pass/analysis/dependence.h"
 #include "pass/rewrite.h"
 
 /* Notes why the update stays atomic; is_alone: its own place would distinguish all iterations. */
-static void note_atomic(IrKernel *kernel, const IrTask *task, const EffectAccess *update) {
-  bool is_alone = effects_params(update->place) == (1u << task->body->params.count) - 1;
+static void note_atomic(IrKernel *kernel, const EffectAccess *update) {
+  bool is_alone = dependence_is_own(kernel->scratch, update->place);
   const IrField *field = &kernel->fields.items[update->field];
   const char *name = field->name;
   if (field->array >= 0 && kernel->arrays.items[field->array].is_shared) {
@@ -45,17 +44,16 @@ static void mark_all(const Effects *effects) {
       effects->accesses.items[i].inst->plain = true;
 }
 
-static void mark_apart(PassContext *ctx, IrKernel *kernel, const IrTask *task,
-                       const Effects *effects) {
-  bool *apart = scratch_array(ctx->scratch, bool, kernel->fields.count);
+static void mark_independent(PassContext *ctx, IrKernel *kernel, const Effects *effects) {
+  bool *independent = scratch_array(ctx->scratch, bool, kernel->fields.count);
   for (int f = 0; f < kernel->fields.count; f++)
     if (effects->fields[f].verbs & EFFECT_UPDATES)
-      apart[f] = effects_are_apart(effects, f, EFFECT_WRITES);
+      independent[f] = !dependence_may_carry(effects, f, EFFECT_WRITES, EFFECT_WRITES);
   for (int i = 0; i < effects->accesses.count; i++) {
     const EffectAccess *access = &effects->accesses.items[i];
     if (access->verb != EFFECT_UPDATES || access->place->is_called) continue;
-    access->inst->plain |= apart[access->field];
-    if (!access->inst->plain) note_atomic(kernel, task, access);
+    access->inst->plain |= independent[access->field];
+    if (!access->inst->plain) note_atomic(kernel, access);
   }
 }
 
@@ -63,7 +61,7 @@ static void mark_lists(const Effects *effects) {
   for (int i = 0; i < effects->calls.count; i++) {
     const EffectCall *call = &effects->calls.items[i];
     if (call->changes && call->node && snode_has_lists(call->node) &&
-        effects_own_lists(effects, call->node))
+        !dependence_may_share_list(effects, call->node))
       call->inst->plain = true;
   }
 }
@@ -120,7 +118,8 @@ static bool shows_order(const IrKernel *kernel, const IrTask *task, const Effect
       other.is_read |= is_read;
       other.is_written |= is_written || has_lists;
     }
-    if (!is_read || !is_written || effects_are_apart(effects, f, EFFECT_READS | EFFECT_WRITES))
+    if (!is_read || !is_written ||
+        !dependence_may_carry(effects, f, EFFECT_WRITES, EFFECT_READS | EFFECT_WRITES))
       continue;
     if (!is_counter(effects, field) || counters++) return true;
   }
@@ -144,7 +143,7 @@ bool pass_atomics(PassContext *ctx, IrKernel *kernel, Error *err) {
     if (!shows_order(kernel, task, effects)) relax(effects);
     mark_lists(effects);
     if (task->independent) mark_all(effects);
-    else mark_apart(ctx, kernel, task, effects);
+    else mark_independent(ctx, kernel, effects);
   }
   return true;
 }

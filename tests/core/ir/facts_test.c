@@ -30,12 +30,6 @@ static const char TEXT_OF_KERNEL[] = "kernel k\n"
                                      "    %twice: i32 = mul %k, %two\n"
                                      "    %wide: i64 = convert %moved\n"
                                      "    %same: place = place f0 %k, %n\n"
-                                     "    %after: place = place f0 %next, %n\n"
-                                     "    %column: place = place f0 %k, %out\n"
-                                     "    %mirrored: place = place f0 %mirror, %n\n"
-                                     "    %double: place = place f0 %twice, %n\n"
-                                     "    %cross: place = place f0 %next, %last\n"
-                                     "    %straight: place = place f0 %k, %k\n"
                                      "    %x: f32 = load %same\n"
                                      "    %y: f32 = load %same\n"
                                      "    %xx: f32 = add %x, %x\n"
@@ -62,12 +56,6 @@ enum {
   TWICE,
   WIDE,
   SAME,
-  AFTER,
-  COLUMN,
-  MIRRORED,
-  DOUBLE,
-  CROSS,
-  STRAIGHT,
   X,
   Y,
   XX,
@@ -143,30 +131,6 @@ static void test_sums(Values v) {
   }
 }
 
-static FactsMeet meet(Values v, int a, int b, int64_t *distance) {
-  return facts_meet(at(v.body, a), at(v.body, b), v.loop, distance);
-}
-
-static void test_dependence(Values v) {
-  int64_t distance = 9;
-  TEST("places along a loop meet at the distance of their constants") {
-    CHECK_INT(meet(v, SAME, SAME, &distance), MEET_AT);
-    CHECK_INT(distance, 0);
-    CHECK_INT(meet(v, AFTER, SAME, &distance), MEET_AT); /* k + 1 of one is k of the next */
-    CHECK_INT(distance, 1);
-    CHECK_INT(meet(v, MIRRORED, MIRRORED, &distance), MEET_AT);
-    CHECK_INT(distance, 0);
-  }
-  TEST("places in another column, or at two distances at once, never meet") {
-    CHECK_INT(meet(v, CROSS, STRAIGHT, &distance), MEET_NEVER);
-    CHECK_INT(meet(v, SAME, COLUMN, &distance), MEET_NEVER);
-  }
-  TEST("a factor that may wrap, and indices of other forms, prove nothing") {
-    CHECK_INT(meet(v, DOUBLE, DOUBLE, &distance), MEET_UNKNOWN);
-    CHECK_INT(meet(v, SAME, MIRRORED, &distance), MEET_UNKNOWN);
-  }
-}
-
 int main(void) {
   Error err;
   error_clear(&err);
@@ -181,7 +145,6 @@ int main(void) {
     test_equality(v);
     test_invariance(v);
     test_sums(v);
-    test_dependence(v);
     snode_tree_release((SNodeTree *)kernel->trees.items[0].tree);
   }
   scratch_deinit(&scratch);

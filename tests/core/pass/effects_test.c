@@ -1,7 +1,7 @@
 /* effects_test.c - effects are found once, hold while nothing changes, and are forgotten when
  * something may have. What they say of a body is shown from text to text, in tests/pass/effects. */
 #include "check.h"
-#include "pass/analysis/effects.h"
+#include "pass/analysis/dependence.h"
 
 static Heap heap;
 static Scratch scratch;
@@ -45,8 +45,8 @@ int main(void) {
     CHECK_INT(effects->fields[0].verbs, EFFECT_READS);
     CHECK_INT(effects->fields[1].verbs, EFFECT_UPDATES);
     CHECK_INT(effects->fields[1].updates, 1 << IR_UPDATE_ADD);
-    CHECK(effects_are_apart(effects, 1, EFFECT_WRITES));
-    CHECK(effects_are_apart(effects, 0, EFFECT_WRITES)); /* it has none */
+    CHECK(!dependence_may_carry(effects, 1, EFFECT_WRITES, EFFECT_WRITES));
+    CHECK(!dependence_may_carry(effects, 0, EFFECT_WRITES, EFFECT_WRITES)); /* it has none */
     CHECK_INT(effects->changes, EFFECT_DEACTIVATES);
     CHECK_INT(effects_of_calls(effects, snode_root(kernel->trees.items[0].tree)), 0);
     CHECK_INT(effects_of_calls(effects, kernel->levels.items[0].node),
@@ -78,7 +78,7 @@ int main(void) {
     const Effects *before = effects_of(&ctx, kernel, task);
     CHECK(pass_run_named(&ctx, kernel, "fold", &err));
     CHECK(ctx.effects == NULL);
-    CHECK(pass_run_named(&ctx, kernel, "race", &err));
+    CHECK(pass_run_named(&ctx, kernel, "lint", &err));
     CHECK(ctx.effects != NULL && effects_of(&ctx, kernel, task) != before);
   }
   snode_tree_release((SNodeTree *)kernel->trees.items[0].tree);

@@ -1,0 +1,306 @@
+/* dependence.c - see dependence.h.
+ *
+ *   a at (i + 1, 3 * j, n)     1 * di           = 1
+ *   b at (i,     3 * j, n)     3 * dj           = 0     =>    b meets a at (1, ?) or nowhere
+ *                              0                = 0
+ *
+ * Each axis gives one equation, modulo the width of its sums: the sum of factor * distance over all
+ * indices of the nest is the constant of `a` less that of `b`, if everything else in both is equal.
+ * An equation with one unknown distance and a factor of 1 or -1 has one solution; with another
+ * factor, an index may wrap to the same element again. A known distance goes into the other
+ * equations, until nothing changes; one that cannot hold proves that the two never meet. */
+#include "pass/analysis/dependence.h"
+
+#include "base/bits.h"
+
+/* Different places of one field that are compared pair by pair; of more, nothing is proven. */
+enum { MOST_PLACES_COMPARED = 256 };
+
+/* -- the nest ---------------------------------------------------------------------------------- */
+
+LoopNest dependence_nest(const IrRegion *body) {
+  LoopNest nest = {.body = body, .count = body->params.count};
+  ASSERT(nest.count <= SNODE_MAX_AXES, "a loop has at most as many indices as a field has axes");
+  for (int k = 0; k < nest.count; k++) nest.indices[k] = body->params.items[k];
+  return nest;
+}
+
+LoopNest dependence_nest_of_two(const IrRegion *body, const IrInst *inner) {
+  LoopNest nest = dependence_nest(body);
+  ASSERT(nest.count < SNODE_MAX_AXES, "there is room for one more index");
+  DEBUG_ASSERT(inner->op == IR_FOR && ir_is_inside(inner, body), "the inner loop is in the body");
+  nest.indices[nest.count++] = inner->regions[0]->params.items[0];
+  return nest;
+}
+
+static unsigned all_of(const LoopNest *nest) { return (1u << nest->count) - 1; }
+
+/* -- indices as sums --------------------------------------------------------------------------- */
+
+static int number_in(const LoopNest *nest, const IrInst *value) {
+  for (int k = 0; k < nest->count; k++)
+    if (nest->indices[k] == value) return k;
+  return -1;
+}
+
+/* Moves the terms that are indices of the nest into `factors`; all others must be invariant. */
+static IndexSum sum_of(const LoopNest *nest, const IrInst *index, const IrRegion *scope) {
+  IndexSum sum = {0};
+  Affine all;
+  if (!facts_affine(index, scope, &all)) return sum;
+  sum.rest = (Affine){.bits = all.bits, .constant = all.constant};
+  for (int i = 0; i < all.count; i++) {
+    int k = number_in(nest, all.values[i]);
+    if (k < 0 && !facts_is_invariant(all.values[i], nest->body)) return sum;
+    if (k >= 0) {
+      sum.factors[k] = all.factors[i];
+      continue;
+    }
+    sum.rest.values[sum.rest.count] = all.values[i];
+    sum.rest.factors[sum.rest.count++] = all.factors[i];
+  }
+  sum.is_known = true;
+  return sum;
+}
+
+static void fill_sums(IndexSums *axes, const LoopNest *nest, int count, IrInst *const *indices) {
+  for (int axis = 0; axis < count; axis++)
+    axes[axis] = (IndexSums){.index = indices[axis],
+                             .opened = sum_of(nest, indices[axis], NULL),
+                             .inside = sum_of(nest, indices[axis], nest->body)};
+}
+
+PlaceSums dependence_sums(Scratch *scratch, const LoopNest *nest, int count,
+                          IrInst *const *indices) {
+  DEBUG_ASSERT(count <= SNODE_MAX_AXES, "a place has at most as many indices as a field has axes");
+  IndexSums *axes = scratch_array(scratch, IndexSums, count);
+  fill_sums(axes, nest, count, indices);
+  return (PlaceSums){.nest = nest, .axes = axes, .axis_count = count};
+}
+
+/* -- equations --------------------------------------------------------------------------------- */
+
+typedef struct Equation { /* the sum of factors[k] * distance k + constant = 0, modulo 2^bits */
+  const int64_t *factors;
+  int64_t constant;
+  int bits;
+} Equation;
+
+static bool equate(const LoopNest *nest, const IndexSum *a, const IndexSum *b, Equation *out) {
+  if (!a->is_known || !b->is_known) return false;
+  for (int k = 0; k < nest->count; k++)
+    if (a->factors[k] != b->factors[k]) return false;
+  *out = (Equation){.factors = a->factors, .bits = (int)min_i64(a->rest.bits, b->rest.bits)};
+  return facts_affine_distance(&a->rest, &b->rest, &out->constant);
+}
+
+static bool find_equation(const PlaceSums *a, const PlaceSums *b, int axis, Equation *out) {
+  return equate(a->nest, &a->axes[axis].opened, &b->axes[axis].opened, out) ||
+         equate(a->nest, &a->axes[axis].inside, &b->axes[axis].inside, out);
+}
+
+/* Puts the known distances into the equation, which then holds modulo their widths. *open: the only
+ * unknown distance; -1: none is left. False if there are several. */
+static bool substitute(const Distance *d, const LoopNest *nest, Equation *e, int *open) {
+  *open = -1;
+  for (int k = 0; k < nest->count; k++) {
+    int64_t product;
+    if (!e->factors[k]) continue;
+    if (!(d->known >> k & 1)) {
+      if (*open >= 0) return false;
+      *open = k;
+      continue;
+    }
+    if (__builtin_mul_overflow(e->factors[k], d->by[k], &product) ||
+        __builtin_add_overflow(e->constant, product, &e->constant))
+      return false;
+    if (d->by[k]) e->bits = (int)min_i64(e->bits, d->bits[k]);
+  }
+  return true;
+}
+
+static bool is_below_wrap(int64_t constant, int bits) {
+  int64_t half = bits >= 64 ? INT64_MAX : (int64_t)1 << (bits - 1);
+  return constant < half && constant > -half;
+}
+
+/* Returns whether the equation gives a distance that was unknown. A loop index of no more bits than
+ * the equation meets another one at one distance only. */
+static bool solve(Distance *d, const LoopNest *nest, Equation e) {
+  int open;
+  if (!substitute(d, nest, &e, &open) || !is_below_wrap(e.constant, e.bits)) return false;
+  if (open < 0) {
+    d->never |= e.constant != 0;
+    return false;
+  }
+  int64_t factor = e.factors[open];
+  if ((factor != 1 && factor != -1) || type_bits(nest->indices[open]->type) > e.bits) return false;
+  d->known |= 1u << open;
+  d->by[open] = -e.constant * factor;
+  d->bits[open] = e.bits;
+  return true;
+}
+
+/* Does the axis agree that the places meet at this distance? */
+static bool agrees(const Distance *d, const PlaceSums *a, const PlaceSums *b, int axis) {
+  Equation e;
+  int open;
+  return a->axes[axis].index == b->axes[axis].index ||
+         (find_equation(a, b, axis, &e) && substitute(d, a->nest, &e, &open) && open < 0 &&
+          !e.constant);
+}
+
+Distance dependence_between(const PlaceSums *a, const PlaceSums *b) {
+  Distance d = {0};
+  DEBUG_ASSERT(a->nest->count == b->nest->count, "both are in loops with the same indices");
+  if (a->axis_count < 0 || b->axis_count < 0) return d;
+  DEBUG_ASSERT(a->axis_count == b->axis_count, "both are places of one field");
+  for (bool more = true; more && !d.never;) {
+    more = false;
+    for (int axis = 0; axis < a->axis_count && !d.never; axis++) {
+      Equation e;
+      more |= find_equation(a, b, axis, &e) && solve(&d, a->nest, e);
+    }
+  }
+  d.is_exact = true;
+  for (int axis = 0; axis < a->axis_count; axis++) d.is_exact &= agrees(&d, a, b, axis);
+  return d;
+}
+
+bool dependence_crosses(const LoopNest *nest, const Distance *distance) {
+  if (distance->never) return false;
+  for (int k = 0; k < nest->count; k++)
+    if (distance->known >> k & 1 && distance->by[k]) return true;
+  return distance->known != all_of(nest);
+}
+
+/* -- all places of a field --------------------------------------------------------------------- */
+
+typedef struct Reached { /* a place, and what is done there */
+  PlaceSums sums;
+  unsigned verbs;
+} Reached;
+
+typedef struct ReachedSet {
+  Scratch *scratch;
+  int bodies;
+  LoopNest nests[2]; /* of the task's body and of its interior */
+  VEC(Reached) places;
+} ReachedSet;
+
+static const LoopNest *nest_of(ReachedSet *set, const IrRegion *function) {
+  for (int i = 0; i < set->bodies; i++)
+    if (set->nests[i].body == function) return &set->nests[i];
+  ASSERT(set->bodies < 2, "a task has a body and an interior");
+  set->nests[set->bodies] = dependence_nest(function);
+  return &set->nests[set->bodies++];
+}
+
+static bool is_same_place(const PlaceSums *a, IrInst *const *indices) {
+  for (int axis = 0; axis < a->axis_count; axis++)
+    if (!facts_same_value(a->axes[axis].index, indices[axis])) return false;
+  return true;
+}
+
+/* False: there are too many different places. */
+static bool reach(ReachedSet *set, const IrRegion *function, int count, IrInst *const *indices,
+                  unsigned verbs) {
+  const LoopNest *nest = nest_of(set, function);
+  for (int i = 0; i < set->places.count; i++) {
+    Reached *known = &set->places.items[i];
+    if (known->sums.nest != nest || !is_same_place(&known->sums, indices)) continue;
+    known->verbs |= verbs;
+    return true;
+  }
+  Reached added = {dependence_sums(set->scratch, nest, count, indices), verbs};
+  vec_push(set->scratch, &set->places, added);
+  return set->places.count <= MOST_PLACES_COMPARED;
+}
+
+static bool may_cross(const ReachedSet *set, unsigned first, unsigned second) {
+  for (int i = 0; i < set->places.count; i++)
+    for (int k = i; k < set->places.count; k++) {
+      const Reached *a = &set->places.items[i], *b = &set->places.items[k];
+      bool matters =
+          (a->verbs & first && b->verbs & second) || (a->verbs & second && b->verbs & first);
+      if (!matters) continue;
+      Distance distance = dependence_between(&a->sums, &b->sums);
+      if (dependence_crosses(a->sums.nest, &distance)) return true;
+    }
+  return false;
+}
+
+static bool may_overlap(const Effects *effects, int field) {
+  const IrField *of = &effects->kernel->fields.items[field];
+  return of->array >= 0 && effects->kernel->arrays.items[of->array].is_shared;
+}
+
+bool dependence_may_carry(const Effects *effects, int field, unsigned first, unsigned second) {
+  DEBUG_ASSERT(field < effects->field_count, "the field was there when effects were collected");
+  ReachedSet set = {.scratch = effects->kernel->scratch};
+  if (may_overlap(effects, field)) return true;
+  for (int i = effects->fields[field].first; i >= 0; i = effects->accesses.items[i].next) {
+    const EffectAccess *access = &effects->accesses.items[i];
+    const EffectPlace *place = access->place;
+    if (!(access->verb & (first | second))) continue;
+    if (!place->index || place->is_called ||
+        !reach(&set, place->function, place->inst->operand_count, place->inst->operands,
+               access->verb))
+      return true;
+  }
+  return may_cross(&set, first, second);
+}
+
+bool dependence_is_own(Scratch *scratch, const EffectPlace *place) {
+  if (!place->index || place->is_called) return false;
+  LoopNest nest = dependence_nest(place->function);
+  PlaceSums sums =
+      dependence_sums(scratch, &nest, place->inst->operand_count, place->inst->operands);
+  Distance distance = dependence_between(&sums, &sums);
+  return !dependence_crosses(&nest, &distance);
+}
+
+/* -- lists ------------------------------------------------------------------------------------- */
+
+/* The list is identified by all indices but the one along it, which only some ops have. */
+static bool reach_list(ReachedSet *set, const SNode *dynamic, const IrRegion *function,
+                       IrInst *const *operands, bool has_slot) {
+  IrInst *indices[SNODE_MAX_AXES];
+  int own = snode_axis_position(dynamic, dynamic->axes[0]);
+  for (int axis = 0; axis < dynamic->rank - 1; axis++)
+    indices[axis] = operands[has_slot && axis >= own ? axis + 1 : axis];
+  return reach(set, function, dynamic->rank - 1, indices, EFFECT_WRITES);
+}
+
+static bool writes_list(const Effects *effects, const EffectAccess *access, const SNode *dynamic) {
+  return access->verb & EFFECT_WRITES &&
+         effects->kernel->fields.items[access->field].node == dynamic;
+}
+
+/* False: they may change any list. */
+static bool reach_calls(ReachedSet *set, const Effects *effects, const SNode *dynamic) {
+  for (int i = 0; i < effects->calls.count; i++) {
+    const EffectCall *call = &effects->calls.items[i];
+    bool is_above = call->node && call->node != dynamic && call->node->tree == dynamic->tree;
+    if (is_above && call->changes & EFFECT_DEACTIVATES) return false;
+    if (call->node != dynamic || !call->changes) continue;
+    if (call->is_called ||
+        !reach_list(set, dynamic, call->function, call->inst->operands, call->op == IR_ACTIVATE))
+      return false;
+  }
+  return true;
+}
+
+bool dependence_may_share_list(const Effects *effects, const SNode *dynamic) {
+  ReachedSet set = {.scratch = effects->kernel->scratch};
+  if (!reach_calls(&set, effects, dynamic)) return true;
+  for (int i = 0; i < effects->accesses.count; i++) {
+    const EffectAccess *access = &effects->accesses.items[i];
+    const EffectPlace *place = access->place;
+    if (!writes_list(effects, access, dynamic)) continue;
+    if (!place->index || place->is_called ||
+        !reach_list(&set, dynamic, place->function, place->inst->operands, true))
+      return true;
+  }
+  return may_cross(&set, EFFECT_WRITES, EFFECT_WRITES);
+}

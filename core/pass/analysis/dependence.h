@@ -1,0 +1,87 @@
+/* dependence.h - in which iterations of a loop may two accesses reach one element?
+ *
+ *   for i { for j { x[i][j] = x[i][j - 1] + x[i - 1][n - j] } }
+ *
+ *     store x[i][j], itself              at (0, 0): only in one and the same iteration
+ *     store x[i][j], load x[i][j - 1]    at (0, 1): (i, j + 1) reads what (i, j) writes
+ *     store x[i][j], load x[i - 1][n - j]    at (1, ?): along j the distance is unknown
+ *
+ * All passes that ask whether iterations are independent, or how far apart they meet, ask here. An
+ * index is understood if it is a sum of the loop's indices with constant factors, which may be
+ * negative, and of values that all iterations share (facts_affine). Conservative: an unknown
+ * distance, and `may_carry`, mean that no proof was found. Decision D-pass-33. */
+#ifndef RG_PASS_ANALYSIS_DEPENDENCE_H
+#define RG_PASS_ANALYSIS_DEPENDENCE_H
+
+#include "ir/facts.h"
+#include "pass/analysis/effects.h"
+
+/* The loops whose iterations are compared. */
+typedef struct LoopNest {
+  const IrRegion *body; /* of the outermost: values from outside are the same in all iterations */
+  int count;
+  const IrInst *indices[SNODE_MAX_AXES]; /* from the outermost loop's on */
+} LoopNest;
+
+/* The loop with this body: a FOR, or a parallel loop, whose indices are all its parameters. */
+LoopNest dependence_nest(const IrRegion *body);
+/* The same and one more FOR, inside it. */
+LoopNest dependence_nest_of_two(const IrRegion *body, const IrInst *inner);
+
+/* -- two places -------------------------------------------------------------------------------- */
+
+/* An index as the sum of factors[k] * index k of the nest, plus values that all iterations share. */
+typedef struct IndexSum {
+  bool is_known; /* false: it is not such a sum */
+  int64_t factors[SNODE_MAX_AXES];
+  Affine rest;
+} IndexSum;
+
+typedef struct IndexSums { /* of one axis */
+  const IrInst *index;
+  IndexSum opened; /* also what is computed outside the nest, if that gives few terms */
+  IndexSum inside; /* only what is computed inside */
+} IndexSums;
+
+/* The indices of a place, as the iterations of a nest see them. */
+typedef struct PlaceSums {
+  const LoopNest *nest;
+  const IndexSums *axes;
+  int axis_count; /* -1: any element */
+} PlaceSums;
+
+/* `indices` are those of a PLACE, or of an op on a level. Allocated in `scratch`; `nest` is
+ * borrowed. */
+PlaceSums dependence_sums(Scratch *scratch, const LoopNest *nest, int count,
+                          IrInst *const *indices);
+
+/* Iteration i + by is the only one in which `b` may reach the element that `a` reaches in
+ * iteration i. Nonzero distances hold modulo the width of the index, since indices wrap. */
+typedef struct Distance {
+  bool never;     /* they reach no common element in any two iterations */
+  bool is_exact;  /* every axis agrees, so they do reach a common element at this distance */
+  unsigned known; /* a bit per index of the nest; along the others any distance is possible */
+  int64_t by[SNODE_MAX_AXES];
+  int bits[SNODE_MAX_AXES]; /* the width modulo which by[k] holds */
+} Distance;
+
+/* Both are places of one field that overlaps no other field, and their nests have as many
+ * indices: one nest, or the body and the interior of one task. */
+Distance dependence_between(const PlaceSums *a, const PlaceSums *b);
+/* May the two meet in different iterations? */
+bool dependence_crosses(const LoopNest *nest, const Distance *distance);
+
+/* -- all accesses of a field ------------------------------------------------------------------- */
+
+/* May two iterations reach one element of the field, the first by one of the verbs `first`, the
+ * other by one of `second`? The iterations are those of the loop whose effects these are. Ignores
+ * the user's promise (task->independent), and nothing is proven after `leaf`, of functions that
+ * the loop calls, and of arrays that may overlap. */
+bool dependence_may_carry(const Effects *effects, int field, unsigned first, unsigned second);
+/* May two iterations change one list of a dynamic SNode, by calls or by writes to its elements, or
+ * does one free lists by deactivating an ancestor? */
+bool dependence_may_share_list(const Effects *effects, const SNode *dynamic);
+/* Is the element of the place reached by one iteration only, as far as this place is concerned? */
+bool dependence_is_own(Scratch *scratch, const EffectPlace *place);
+
+#endif
