@@ -78,7 +78,7 @@ local function any(t, draws, word)
   return number["to_" .. t .. "_u32"](word_of(draws, word, 32))
 end
 
--- An integer as 64 bits.
+-- Converts an integer to u64.
 local function wide(x) return type(x) == "number" and u64(i64(x)) or u64(x) end
 
 local function integer_within(t, draws, word, low, high)
@@ -127,20 +127,21 @@ end
 local operations = {}
 random.operations = operations
 
---- The draws of a loop's run, or of the host region.
+--- Returns the state from which one execution of a loop, or the host region, draws numbers.
 function operations.draws(run, is_global)
   local key = C.rg_random_key(lib.runtimes[run.runtime].c,
     is_global and C.RG_RANDOM_GLOBAL or C.RG_RANDOM_NEXT)
   return { key = key, index = 0LL, turn = 0 }
 end
 
---- What a function that draws and calls itself returns: its caller draws on, in a turn of its own.
+--- Wraps the results of a recursive function that draws, so that its caller's next numbers come
+--- from a new sequence.
 function operations.drawn(draws, ...)
   draws.turn = draws.turn + 1
   return ...
 end
 
---- An iteration begins.
+--- Starts the sequence of an iteration.
 function operations.iterate(draws, first, ...)
   local index = 0LL
   local indices = type(first) == "table" and first or { first, ... }
@@ -164,7 +165,7 @@ end
 
 -- -- outside kernels ------------------------------------------------------------------------------
 
--- A runtime's own stream; rg.seed begins it anew.
+-- Returns the runtime's own stream, which rg.seed restarts.
 local function own_draws(session)
   local _, c = session:get()
   local runtime = session.runtime
@@ -221,7 +222,7 @@ function random.randn(session, t)
   return numbers(session, normal, t, false, true)
 end
 
---- `rg.seed(n)`: all random numbers begin anew.
+--- `rg.seed(n)`: restarts all sequences of random numbers from this seed.
 function random.seed(session, seed)
   if type(seed) ~= "number" and not ffi.istype(u64, seed) and not ffi.istype(i64, seed)
     or (type(seed) == "number" and (seed ~= math.floor(seed) or math.abs(seed) > 2 ^ 53)) then

@@ -1,5 +1,5 @@
 --- Fields: handles by value, and their methods.
---- Elements by indices: element.lua; whole fields at once: bulk.lua.
+--- element.lua accesses single elements, bulk.lua whole fields.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
@@ -22,7 +22,7 @@ local Field
 local elements -- how they are indexed
 local last_number = 0
 
---- Lays the field's tree out, the first time; returns its rank.
+--- Lays out the field's tree if that has not happened yet; returns the field's rank.
 local function settle(self)
   if self.rg_rank < 0 then
     snode.settle_by(C.rg_field_settle, self.rg_field, self.rg_runtime)
@@ -57,7 +57,7 @@ local methods = {}
 
 elements.add_methods(methods)
 
--- An element that a walk has come to: an index past 2^53 may be an int64_t.
+-- Returns the element that an iterator has reached. Its indices may be int64_t past 2^53.
 local function get_visited(self, ...)
   local pointer, count = self.rg_field, select("#", ...)
   if not index.fill_first(count, ...) then
@@ -131,7 +131,7 @@ bulk.add_methods(methods, { noun = "field", handle = "RgFieldHandle", pointer = 
   fill = C.rg_field_fill, copy = C.rg_field_copy, read = C.rg_field_read,
   read_i64 = C.rg_field_read_i64, write = C.rg_field_write, write_i64 = C.rg_field_write_i64 })
 
---- From now on (or no longer, with false) a launch that writes a NaN or an infinity fails.
+--- From now on, a launch that writes a NaN or an infinity into the field fails; false ends that.
 function methods.watch(self, is_watched)
   if is_watched ~= nil and type(is_watched) ~= "boolean" then
     return fail.argument(("watch takes true or false, not %s"):format(fail.describe(is_watched)))
@@ -139,7 +139,8 @@ function methods.watch(self, is_watched)
   check(C.rg_field_watch(self.rg_field, is_watched == false and 0 or 1), self.rg_runtime)
 end
 
---- The first element of a dense field; good until the next launch, and after rg.sync().
+--- Returns a pointer to the first element of a dense field. It is valid after rg.sync(), until the
+--- next launch.
 function methods.pointer(self)
   settle(self)
   if self.rg_oracle ~= 0 then
@@ -159,7 +160,7 @@ fail.guard(methods, function(self)
   return ffi.istype(Field, self) and lib.check_pointer(self.rg_field, self.rg_runtime)
 end, "x", elements.fast)
 
--- A placed field has its shape before its tree is laid out.
+-- The shape of a placed field is known before its tree is laid out.
 local function shape_of(self)
   return shape.read(C.rg_field_shape, self.rg_field, C.rg_field_rank(self.rg_field),
     self.rg_runtime)
@@ -246,7 +247,8 @@ Field = ffi.metatype("RgFieldHandle", meta)
 
 local field_out = ffi.new "RgField *[1]"
 
--- The caller is in lib.quiet, or nothing is allocated since field_out was set.
+-- Must be called inside lib.quiet, or without any allocation since field_out was set, because a
+-- finalizer could overwrite it.
 local function new_handle(number)
   lib.count_handle(number)
   last_number = last_number + 1
@@ -261,7 +263,7 @@ local function new_field(session, t, name)
   return new_handle(number)
 end
 
---- The same field as a rank has it that a window reaches: comm.lua.
+--- Returns rank `rank`'s copy of the field, which a window makes accessible (comm.lua).
 field.peer = lib.quietly(function(window, rank, x)
   check(C.rg_window_peer_field(window, rank, x.rg_field, field_out), x.rg_runtime)
   return new_handle(x.rg_runtime)
@@ -335,7 +337,8 @@ local function from_options(session, options)
   return x
 end
 
---- `rg.field(T)` is to be placed later; `rg.field(T, n, m)` has its own tree.
+--- `rg.field(T)` makes a field to be placed later; `rg.field(T, n, m)` makes one in a tree of its
+--- own.
 function field.create(session, t, ...)
   if type(t) == "table" and not types.is(t) then return from_options(session, t) end
   local extents, count = { ... }, select("#", ...)
@@ -353,7 +356,7 @@ function field.create(session, t, ...)
   })
 end
 
--- What messages call our handles.
+-- The names of handles in messages.
 local kinds = { RgFieldHandle = "a field",
   RgNodeHandle = "an SNode", RgTreeHandle = "a tree",
   RgShape = "a shape" }

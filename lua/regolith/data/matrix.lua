@@ -39,7 +39,7 @@ end
 
 local f32 = types.by_name.f32
 
--- A Lua number takes the type it meets, if it can.
+-- A Lua number takes the element type of the other operand, if that can represent it.
 local function element_with(t, x)
   local other = type_of(x)
   if other then return join(t.element, other.element) end
@@ -51,7 +51,8 @@ local function as_float(element) return is_float(element) and element or f32 end
 
 -- -- construction ---------------------------------------------------------------------------------
 
--- A plain number that the element's type does not hold; those of vectors are converted.
+-- Raises if a plain number does not fit the element's type. Components of vectors are converted
+-- instead.
 local function check_fits(t, x)
   local bits, low = t.element.size * 8, 0
   if is_float(t.element) then return end
@@ -144,7 +145,7 @@ function methods.to_table(v)
   return list
 end
 
---- `count` numbers from number `first` on; of one, that number.
+--- Returns `count` components from `first` on as a vector, or the component itself if `count` is 1.
 function methods.slice(v, first, count)
   local t = type_of(v)
   if is_matrix(t) then
@@ -230,7 +231,7 @@ local function common(who, arguments)
   return shape, element
 end
 
---- f of each number of the arguments, a list of `n`.
+--- Applies f component by component to the arguments, a list with `n` items.
 local function each(who, f, arguments, result_element)
   local shape, element = common(who, arguments)
   local list, count = {}, arguments.n
@@ -307,7 +308,7 @@ function meta.__lt(a, b)
     "compare numbers: a:norm() < b:norm(), a.x < b.x")
 end
 meta.__le = meta.__lt
---- `for k, number in pairs(v)`, and for a matrix its rows; from 0.
+--- `for k, number in pairs(v)`, with k from 0 on; of a matrix, the values are its rows.
 function meta.__pairs(v)
   local t = type_of(v)
   return function(_, k)
@@ -353,7 +354,7 @@ end
 
 function functions.normalize(v) return v / functions.norm(v) end
 
---- For two vec2, the third number alone.
+--- For two vec2, returns only the third component, a number.
 function functions.cross(a, b)
   local s, t = vector("cross", a), vector("cross", b)
   if s.rows ~= t.rows or s.rows > 3 then refuse("rg.cross", a, b) end
@@ -387,7 +388,7 @@ function functions.trace(m)
   return sum
 end
 
--- Of the rows from `row` on without `skipped`, and of the columns in `columns`.
+-- Returns the determinant of the rows from `row` on except `skipped`, and the columns in `columns`.
 local function minor(m, size, row, skipped, columns)
   if row == skipped then row = row + 1 end
   local following, sum = row + 1 == skipped and row + 2 or row + 1, nil
@@ -409,7 +410,7 @@ local function columns_without(size, skipped)
   return columns
 end
 
--- Larger ones as in kernels, by elimination.
+-- Determinants and inverses of larger matrices use elimination, by the same code as in kernels.
 local function large(name, m) return require "regolith.kernel.library".get(name)(m) end
 
 function functions.determinant(m)
@@ -429,13 +430,13 @@ function functions.inverse(m)
   end)
 end
 
--- What a kernel's integers of the type hold after arithmetic.
+-- Wraps an integer result as arithmetic in a kernel does.
 local function wrapped(element, x)
   if is_float(element) or element.size == 8 then return element.convert(x) end
   return tonumber(ffi.cast(element.ctype, ffi.cast("int64_t", x)))
 end
 
--- One of all numbers, from the first to the last.
+-- Defines a function that folds all components, from the first to the last, by `step`.
 local function fold(name, step)
   functions[name] = function(v)
     local t = type_of(v)
@@ -467,11 +468,11 @@ function functions.all(v)
   return true
 end
 
---- The product number by number, of matrices too.
+--- Returns the componentwise product, also of matrices.
 function functions.hadamard(a, b)
   return each("rg.hadamard", function(x, y) return x * y end, { n = 2, a, b })
 end
--- Lua's own refuse 64-bit integers.
+-- math.max and math.min do not accept 64-bit integers.
 local function largest(a, b)
   if type(a) == "number" and type(b) == "number" then return math.max(a, b) end
   return a < b and b or a
@@ -500,7 +501,7 @@ function functions.smoothstep(low, high, x)
     return t * t * (3 - 2 * t)
   end, { n = 3, low, high, x }, as_float)
 end
--- What plain numbers become in a vector.
+-- Returns the element type of a vector made of plain numbers.
 local function element_of_numbers(...)
   for _, x in ipairs { ... } do
     if type(x) == "boolean" then return types.by_name.bool end
@@ -509,7 +510,7 @@ local function element_of_numbers(...)
   return types.by_name.i32
 end
 
---- One of two, or, by a vector of booleans, number by number.
+--- Returns `a` or `b`; with a vector of booleans as condition, it chooses component by component.
 function functions.select(condition, a, b)
   local t = type_of(condition)
   if t and t.element and t.element.name == "bool" then
@@ -554,7 +555,7 @@ local function count_text(count)
   return ("%d argument%s"):format(count, count == 1 and "" or "s")
 end
 
--- As in kernels, exactly the arguments that it takes.
+-- Wraps a function so that it must be called with exactly `count` arguments, as in kernels.
 local function counted(name, f, count, is_method)
   local self, shown = is_method and 1 or 0, is_method and ":" .. name or "rg." .. name
   return fail.border(function(...)
@@ -570,7 +571,7 @@ for name, f in pairs(functions) do
   functions[name] = counted(name, f, counts[name])
 end
 
---- Also a function of the library is a method: `q:quat_rotate(v)`.
+--- Makes a function of the library a method as well: `q:quat_rotate(v)`.
 function matrix.add_method(name, f) methods[name] = f end
 
 -- -- types ----------------------------------------------------------------------------------------
@@ -588,14 +589,15 @@ for name, f in pairs(meta) do
   if name ~= "__index" then meta[name] = fail.border(f) end
 end
 
---- What makes values of a struct; see struct.lua.
+--- Registers a struct type, whose values struct.lua makes.
 function matrix.register(t) by_ctype[tonumber(t.ctype_value)] = t end
 matrix.make, matrix.describe, matrix.is_number = make, describe, is_number
 
 -- The struct of a new type, with its operators. To the ffi, structs of equal text may be one type;
 -- the constant distinguishes a vec4 from a mat2.
---- Adds what is made late to what a vector's or matrix's type `of` holds, the table `t`: the ctype
---- last, since whoever finds it takes the rest for granted, and Lua's memory may end anywhere here.
+--- Completes the type of a vector or matrix, whose fields are the table `t`, at its first use. The
+--- ctype is set last, because code that finds it relies on everything else, and any allocation in
+--- between may fail.
 function types.bring_shaped(t, of)
   type_count = type_count + 1
   local number = t.element.name == "f16" and "float" or t.element.ctype
@@ -622,7 +624,8 @@ function matrix.fill(buffer, v)
   for k = 0, t.count - 1 do buffer.numbers[k][member] = v.rg_n[k] end
 end
 
---- The vector that `slot` points to, as a new value; of a launch of this runtime.
+--- Returns a new value with the vector that `slot`, a result of a launch of this runtime, points
+--- to.
 function matrix.take(slot, runtime)
   local from = slot.vector
   local t = types.named(ffi.string(from.type))
@@ -661,7 +664,7 @@ end
 
 local copiers = setmetatable({}, { __mode = "k" }) -- type -> { loader, storer }
 
--- Of up to 64 numbers, one statement each.
+-- Types of up to 64 components are copied by unrolled code, one statement per component.
 local function copier(t)
   if not copiers[t] then
     local function numbers(...) return per_number(t.count, ...) end
@@ -677,8 +680,8 @@ end
 --- load(array, first): the vector of type `t` whose numbers are in an array from `first` on.
 function matrix.loader(t) return (copier(t)) end
 
---- store(array, first, v): the numbers of a vector of type `t`, or of a table that is as good, into
---- an array of doubles; false for anything else.
+--- Returns store(array, first, v), which writes the components of a vector of type `t`, or of an
+--- equivalent table, into an array of doubles, and returns false for any other value.
 function matrix.storer(t) return (select(2, copier(t))) end
 
 --- The vector of type `t` whose numbers are in an array from `first` on.

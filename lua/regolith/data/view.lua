@@ -1,10 +1,11 @@
---- Dense elements in place: a field or array whose elements lie at constant distances is read and
---- written by the ffi's own loads and stores, which LuaJIT compiles, without a call. What such an
---- access cannot do (an index outside, a NaN, a value that does not fit, a handle whose memory is
---- gone) it leaves to the call, which knows what to say. Walks over active cells go run by run.
+--- Access to strided elements in place: if the elements of a field or array have constant strides,
+--- they are read and written by the ffi's loads and stores, which LuaJIT compiles, instead of by a
+--- call of the core. Whatever such an access cannot do (an index out of bounds, a NaN, a value that
+--- does not fit, a handle whose memory is gone) is left to the call, which raises the right error.
+--- Walks over active cells go run by run.
 ---
---- NaN: LuaJIT keeps tags in the bits of one, so an element's are looked at before it becomes a Lua
---- value.
+--- NaN: LuaJIT stores type tags in the bits of NaNs, so the bits of an element are checked before
+--- it becomes a Lua value.
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local index = require "regolith.data.index"
@@ -12,7 +13,7 @@ local types = require "regolith.data.type"
 
 local view = {}
 
--- The pieces of code that compare and place `rank` indices, of a record `r`.
+-- Returns `format` once per axis, with the axis's index expression and number filled in.
 local function per_axis(rank, name, format, separator)
   local parts = {}
   for axis = 1, rank do
@@ -21,9 +22,9 @@ local function per_axis(rank, name, format, separator)
   return table.concat(parts, separator)
 end
 
---- Code of accesses with `rank` indices, of which name(axis) is the expression; `r` is the record
---- or a false value, `v` the value to write. Falls through where the call has to do it. Upvalues:
---- `band`.
+--- Returns the code of an access with `rank` indices; name(axis) is the expression of an index. The
+--- code uses `r`, the record or a false value, `v`, the value to write, and the upvalue `band`. It
+--- falls through if the call has to do the access.
 ---@param name fun(axis: integer): string
 ---@return string read, string write
 function view.code(rank, name)
@@ -69,7 +70,8 @@ local method_text = [[
 
 local methods = {} -- rank -> { get, set }
 
--- get(self, r, i, j, ..) and set(self, r, i, j, .., v): nil where the call has to do it.
+-- Returns get(self, r, i, j, ..) and set(self, r, i, j, .., v), which return nil if the call has to
+-- do the access.
 local function methods_of(rank)
   if methods[rank] then return unpack(methods[rank]) end
   local function name(axis) return "i" .. axis end
@@ -83,11 +85,12 @@ local function methods_of(rank)
   return get, set
 end
 
--- -- the run that was looked at last --------------------------------------------------------------
--- Of what has no such record for good, it holds the run of the element that was read or written
--- last, if another one near it was before: loops along rows pay a call per run. It is closed (no
--- index has a rank of -1) while it changes, since allocations in between may run finalizers, which
--- use elements, too; those leave it alone.
+-- -- the run of the last access -------------------------------------------------------------------
+-- The elements of a sparse field have no permanent record. Its record describes the run that
+-- contains the last element, if the access before that was to an element nearby: so a loop along a
+-- row makes one call per run. The record is invalid (rank -1, which no access has) while it
+-- changes, because allocations in between may run finalizers that access elements; those do not
+-- change it.
 
 local near_text = [[
   return function(r%s)
@@ -140,7 +143,7 @@ local function run_of(rank)
   return near, text
 end
 
---- read(self, r, i) and write(self, r, i, v) of what has one axis, for a whole number i.
+--- Returns read(self, r, i) and write(self, r, i, v) for elements with one axis; `i` must be whole.
 function view.first() return methods_of(1) end
 
 -- -- records --------------------------------------------------------------------------------------
@@ -150,7 +153,8 @@ local floats = { -- words of 32 bits, the one with the exponent, its bits
   f64 = { 2, 1, 0x7ff00000 },
 }
 
--- What whole numbers an element takes as they are: of 64 bits those that doubles hold.
+-- Returns the least and the greatest whole number that an element can hold; for 64-bit integers,
+-- those that doubles represent exactly.
 local function limits(scalar)
   if floats[scalar.name] then return -math.huge, math.huge end
   local bits = math.min(scalar.size * 8, 54)
@@ -214,7 +218,8 @@ local function has_loads(t, scalar)
   return not t.members and scalar.name ~= "f16" and (t.count or 1) <= most_unrolled
 end
 
--- In numbers, not bytes; and as if indices started at 0.
+-- Fills in the bounds and strides of each axis, in numbers instead of bytes. Returns the address
+-- that index 0 of each axis would have.
 local function add_axes(r, c, size)
   local first = c.first
   for axis = 1, r.rank do
@@ -228,7 +233,7 @@ local function add_axes(r, c, size)
   return first
 end
 
--- How an element of type t at r.base is read and written.
+-- Fills in how an element of type `t` at r.base is read and written.
 local function add_access(r, rank, t, scalar)
   local float = floats[scalar.name]
   r.is_float, r.bits, r.version, r.seen = float ~= nil, false, false, 0
@@ -240,13 +245,13 @@ local function add_access(r, rank, t, scalar)
   return r
 end
 
---- The record of a handle's elements, or false where they lie in no such order.
+--- Returns the record of a handle's elements, or false if they have no constant strides.
 ---@param c ffi.cdata*   its RgView
 ---@param t table        its type
 function view.record(c, t)
   local scalar = t.element or t
   if c.first == nil or not has_loads(t, scalar) then return false end
-  -- x[0] of what has one element
+  -- a field with one element and no axis is accessed as x[0]
   if c.rank == 0 then c.rank, c.extent[0] = 1, 1 end
   local r = { rank = c.rank, alive = c.alive, step = tonumber(c.step) / scalar.size }
   local first = add_axes(r, c, scalar.size)
@@ -258,7 +263,8 @@ function view.record(c, t)
   return r
 end
 
---- The record of a handle's last run, none at first; false where calls have to access its elements.
+--- Returns a record for a handle's last run, initially invalid; false if only calls can access its
+--- elements.
 function view.run_record(t, rank)
   local scalar = t.element or t
   if rank < 1 or not has_loads(t, scalar) then return false end

@@ -1,16 +1,16 @@
 --- Snapshots of grids over ranks: `grid:save(path, { x = x, frame = 10 })`. Rank 0 gathers each
---- field as a whole and writes what rg.save writes, so the file is that of a single process, but
---- for the order of cells: any number of ranks reads it, with other blocks, or rg.load does. Rank 0
---- needs the memory for all. Grids say by `parts` what of a field is a rank's: grid.lua,
---- blocks.lua.
---- Decision D-snapshot-03.
+--- field as a whole and writes what rg.save writes, so except for the order of cells the file
+--- equals that of a single process. It can be read by any number of ranks, with a different
+--- division into blocks, or by rg.load. Rank 0 needs memory for whole fields. A grid's `parts` tell
+--- which part of a field belongs to a rank: grid.lua, blocks.lua. Decision D-snapshot-03.
 local fail = require "regolith.error"
 local field = require "regolith.data.field"
 local snapshot = require "regolith.file.snapshot"
 
 local files = {}
 
--- The names of what is saved, in an order that all ranks have; `fields` of them, and other values.
+-- Returns the names of the saved fields and of the other saved values, in an order that is equal on
+-- all ranks.
 local function names_of(self, what, t)
   if type(t) ~= "table" then
     return fail.argument(("%s takes a table of what is saved, not %s"):format(what,
@@ -40,7 +40,7 @@ local function check_path(what, path)
   end
 end
 
--- Rank 0 calls f; what fails there fails on all.
+-- Calls f on rank 0. If it fails there, the call raises on all ranks.
 local function on_first(comm, f)
   local ok, result = true, nil
   if comm.rank == 0 then ok, result = pcall(f) end
@@ -58,7 +58,7 @@ local function add(list, rank, part)
   if part.places then list[#list + 1] = { rank, part.places } end
 end
 
---- What this rank has in its own cells of these fields, as one file. Together.
+--- Collective: saves these fields, of which each rank contributes its own cells, in one file.
 function files.save(self, path, t)
   local comm, parts = self.comm, self.parts
   check_path("grid:save", path)
@@ -88,8 +88,8 @@ end
 
 local plain_forms = { number = "[%q]=tonumber(%q)", string = "[%q]=%q", boolean = "[%q]=%s" }
 
--- What rank 0 reads of a file: whole fields, and the other values as a text that makes them,
--- whatever names they have there.
+-- Reads the file on rank 0: whole fields, and the other values, under whatever names they have, as
+-- Lua text that evaluates to them.
 local function read(self, path, t, fields)
   local into, trees, plain = {}, {}, {}
   for _, name in ipairs(fields) do
@@ -107,9 +107,9 @@ local function read(self, path, t, fields)
   return { whole = into, trees = trees, plain = "return {" .. table.concat(plain, ",") .. "}" }
 end
 
---- Puts what a file has into fields of this grid, by name, whatever number of ranks saved it, and
---- fills their halos. Returns a table of them, with the file's numbers, strings and booleans. Of a
---- tree all fields are loaded together: what else it had is gone. Together.
+--- Collective: loads fields of this grid by their names from a file, which any number of ranks may
+--- have saved, and fills their halos. Returns a table with these fields and the file's numbers,
+--- strings and booleans. Loading replaces whole trees, so other contents of a loaded tree are lost.
 function files.load(self, path, t)
   local comm, parts = self.comm, self.parts
   check_path("grid:load", path)
