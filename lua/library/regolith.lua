@@ -5,7 +5,7 @@
 --- `luajit tests/support/api.lua --write`.
 
 ---@class rg
----@field version string Of the library.
+---@field version string The library's version.
 ---@field root rg.Root Every child of it is a tree.
 ---@field bool rg.Type true or false.
 ---@field i8 rg.Type Signed integers of 8 to 64 bits.
@@ -33,33 +33,33 @@ function rg.field(type, ...) end
 ---@return rg.Tree
 function rg.tree(options) end
 
---- Several kernels or functions that do the same, called as one: the fastest is found out.
+--- Equivalent kernels or functions, called as one: trials find the fastest.
 ---@param options rg.TuneOptions
 ---@return rg.Set
 function rg.tune(options) end
 
---- The ranks that `regolith run -n 4 script.lua` started; the first call is made together.
+--- The ranks that `regolith run -n 4 script.lua` started; the first call is collective.
 ---@return rg.Comm
 function rg.comm() end
 
---- An array of zeros, with so many elements along each axis; in kernels, too.
+--- An array of zeros with these extents; works in kernels, too.
 ---@param type rg.Type|string
 ---@param ... integer
 ---@return rg.Array
 function rg.zeros(type, ...) end
 
---- An array without elements, which grows; in kernels, too.
+--- An empty array that can grow; works in kernels, too.
 ---@param type rg.Type|string
 ---@return rg.Array
 function rg.list(type) end
 
---- The type of such arrays: of a struct's member, a list's element.
+--- The type of such arrays, for members of structs and elements of lists.
 ---@param type rg.Type|string
 ---@param axes? integer
 ---@return rg.Type
 function rg.array_type(type, axes) end
 
---- Cells that the ranks divide: `rg.grid{ shape = {n, m}, halo = 1, periodic = true }`.
+--- A grid distributed over ranks: `rg.grid{ shape = {n, m}, halo = 1, periodic = true }`.
 ---@param options rg.GridOptions
 ---@return rg.Grid|rg.BlockGrid
 function rg.grid(options) end
@@ -68,7 +68,7 @@ function rg.grid(options) end
 ---@return rg.Client
 function rg.client() end
 
---- An extension in C: its functions by name; see `examples/extension`.
+--- Opens an extension in C: its functions by name; see `examples/extension`.
 ---@param path string
 ---@return table<string, function>
 function rg.extension(path) end
@@ -85,17 +85,17 @@ function rg.extension_api() end
 ---@return rg.Kernel
 function rg.kernel(text, captures, options) end
 
---- Compiles ahead, on all cores: `rg.warm{ step, { draw, rg.f32 } }`.
+--- Compiles kernels before their first launch: `rg.warm{ step, { draw, rg.f32 } }`.
 ---@param kernels table
 ---@param progress? fun(done: integer, count: integer)
 function rg.warm(kernels, progress) end
 
---- Runs a module's file anew: its fields stay, its functions and kernels are the new ones.
+--- Runs a module's file again: replaces its functions and kernels, and keeps its fields.
 ---@param name? string
 ---@return rg.Reloaded ...
 function rg.reload(name) end
 
---- An end per axis, or `{begin, end}`; `x.shape`: all axes. Parallel in kernels.
+--- One end per axis, or `{begin, end}`; `x.shape` for all axes. Parallel in kernels.
 ---@param ... integer|integer[]|rg.Shape
 ---@return rg.Range
 function rg.range(...) end
@@ -105,7 +105,7 @@ function rg.range(...) end
 ---@return any
 function rg.static(value) end
 
---- Options of the default runtime, before its first use.
+--- Starts the default runtime with these options; call it before the first use.
 ---@param options? rg.Options
 function rg.init(options) end
 
@@ -132,16 +132,16 @@ function rg.pointer() end
 ---@return table<string, number>
 function rg.stats() end
 
---- Bytes per tree and node.
+--- Memory used, in bytes, in total and per tree and node.
 ---@return rg.MemoryReport
 function rg.memory() end
 
---- Counted memory: what was made and freed; with true or false, from now on or no longer.
+--- What was allocated and freed of counted memory; true or false starts or stops counting.
 ---@param on? boolean
 ---@return rg.Allocations
 function rg.allocations(on) end
 
---- The words of `collectgarbage`, and "trim".
+--- The commands of `collectgarbage`, and "trim".
 ---@param word? 'collect'|'stop'|'restart'|'count'|'isrunning'|'trim'
 ---@return number|boolean
 function rg.gc(word) end
@@ -158,7 +158,7 @@ rg.image = {}
 ---@param options? rg.ImageOptions
 function rg.image.write(path, what, options) end
 
---- A picture as an array of f32, vec3 or vec4.
+--- Reads a picture as an array of f32, vec3 or vec4.
 ---@param path string
 ---@param options? { gamma?: number }
 ---@return rg.Array
@@ -166,17 +166,17 @@ function rg.image.read(path, options) end
 
 rg.points = {}
 
---- Points as PLY: `{ pos = x, velocity = v, color = c }`.
+--- Writes points as PLY: `{ pos = x, velocity = v, color = c }`.
 ---@param path string
 ---@param attributes table<string, rg.Field|rg.Array>
 function rg.points.write(path, attributes) end
 
---- The attributes of a PLY's points as arrays, and how many there are.
+--- Reads a PLY file: the points' attributes as arrays, and the number of points.
 ---@param path string
 ---@return table<string, rg.Array>, integer
 function rg.points.read(path) end
 
---- The surface on which a field of three axes has a value, as triangles.
+--- The surface where a field with three axes has a given value, as triangles.
 ---@param field rg.Field|rg.Array
 ---@param options? rg.MeshOptions
 ---@return rg.Mesh
@@ -184,13 +184,13 @@ function rg.mesh(field, options) end
 
 rg.volume = {}
 
---- A field, or several by name, as VTI (ParaView) or VDB (Blender, Houdini).
+--- Writes a field, or several by name, as VTI (ParaView) or VDB (Blender, Houdini).
 ---@param path string
 ---@param what rg.Field|rg.Array|table
 ---@param options? rg.VolumeOptions
 function rg.volume.write(path, what, options) end
 
---- A line, as rg.plot.line.
+--- The same as `rg.plot.line`.
 ---@param path string
 ---@param what table|rg.Field|rg.Array
 ---@param options? rg.PlotOptions
@@ -198,19 +198,19 @@ function rg.plot(path, what, options) end
 
 rg.plot = {}
 
---- Curves as PNG or SVG: y, { x = x, y = y }, or a list of these with labels.
+--- Draws curves as PNG or SVG: y, { x = x, y = y }, or a list of these with labels.
 ---@param path string
 ---@param what table|rg.Field|rg.Array
 ---@param options? rg.PlotOptions
 function rg.plot.line(path, what, options) end
 
---- Dots alike.
+--- The same with dots.
 ---@param path string
 ---@param what table|rg.Field|rg.Array
 ---@param options? rg.PlotOptions
 function rg.plot.scatter(path, what, options) end
 
---- How many numbers are where.
+--- A histogram of the values.
 ---@param path string
 ---@param values table|rg.Field
 ---@param options? rg.PlotOptions
@@ -221,12 +221,12 @@ function rg.plot.histogram(path, values, options) end
 ---@return rg.LiveWindow
 function rg.window(options) end
 
---- Frames to ffmpeg: `v = rg.video{ path = "out.mp4" }`, `v:add(x)`, `v:close()`.
+--- Encodes frames by ffmpeg: `v = rg.video{ path = "a.mp4" }`, `v:add(x)`, `v:close()`.
 ---@param options rg.VideoOptions
 ---@return rg.Video
 function rg.video(options) end
 
---- `for i in rg.progress(1000, "steps") do`: part, rate and time left on a terminal.
+--- `for i in rg.progress(1000, "steps") do` shows progress, rate and time left.
 ---@param what integer|table|function
 ---@param label? string
 ---@return fun(): any ...
@@ -234,7 +234,7 @@ function rg.progress(what, label) end
 
 rg.log = {}
 
---- A line on standard error, if the level lets it.
+--- Logs a line to standard error, if the level allows it.
 ---@param format any
 ---@param ... any
 function rg.log.debug(format, ...) end
@@ -249,42 +249,42 @@ function rg.log.info(format, ...) end
 ---@param ... any
 function rg.log.warn(format, ...) end
 
---- Likewise; raises nothing.
+--- Likewise; it does not raise.
 ---@param format any
 ---@param ... any
 function rg.log.error(format, ...) end
 
---- Drops lines below this level; returns the one until now.
+--- Drops lines below this level; returns the previous level.
 ---@param name? "debug"|"info"|"warn"|"error"|"off"
 ---@return string
 function rg.log.level(name) end
 
---- Where lines go from now on; nil: standard error.
+--- Sends lines to this function; nil: to standard error.
 ---@param f? fun(level: string, text: string)
 function rg.log.to(f) end
 
---- Are lines JSON, for a program that reads them?
+--- Returns whether lines are written as JSON, for programs that read them.
 ---@return boolean
 function rg.log.is_json() end
 
 rg.numpy = {}
 
---- A .npy; of a table a .npz.
+--- Writes a .npy file, or a .npz if given a table.
 ---@param path string
 ---@param what rg.Field|rg.Array|table<string, rg.Field|rg.Array>
 function rg.numpy.write(path, what) end
 
---- A .npy as an array, a .npz as a table of them.
+--- Reads a .npy file as an array, a .npz file as a table of arrays.
 ---@param path string
 ---@return rg.Array|table<string, rg.Array>
 function rg.numpy.read(path) end
 
---- A snapshot: `rg.save(path, { x = x, frame = 10 })`, whole trees with what is active.
+--- Saves a snapshot: `rg.save(path, { x = x, frame = 10 })`; of trees, all that is active.
 ---@param path string
 ---@param things table
 function rg.save(path, things) end
 
---- What a snapshot has, made anew or put into what is there; nil without a file.
+--- Loads a snapshot into new objects, or into those given; nil if there is no file.
 ---@param path string
 ---@param into? table
 ---@param options? { random?: boolean }
@@ -293,11 +293,11 @@ function rg.load(path, into, options) end
 
 rg.cache = {}
 
---- The compiled kernels on disk; without a folder none are kept.
+--- The compiled kernels on disk; folder is nil if none are kept.
 ---@return { folder: string?, entries: integer, bytes: integer, limit_bytes: integer }
 function rg.cache.info() end
 
---- Deletes all of them.
+--- Deletes all compiled kernels on disk.
 function rg.cache.clear() end
 
 --- A vector type.
@@ -442,12 +442,12 @@ function rg.outer(a, b) end
 ---@return any
 function rg.transpose(m) end
 
---- Of a square matrix.
+--- The inverse of a square matrix.
 ---@param m any
 ---@return any
 function rg.inverse(m) end
 
---- Of a square matrix.
+--- The determinant of a square matrix.
 ---@param m any
 ---@return any
 function rg.determinant(m) end
@@ -501,32 +501,32 @@ function rg.floor(x) end
 ---@return any
 function rg.round(x) end
 
---- Of all numbers of a vector or matrix.
+--- The sum of all components of a vector or matrix.
 ---@param v any
 ---@return any
 function rg.sum(v) end
 
---- The least number of a vector or matrix.
+--- The least component of a vector or matrix.
 ---@param v any
 ---@return any
 function rg.min(v) end
 
---- The greatest number of a vector or matrix.
+--- The greatest component of a vector or matrix.
 ---@param v any
 ---@return any
 function rg.max(v) end
 
---- Does one of these booleans hold?
+--- Returns whether any component is true.
 ---@param b rg.Vector
 ---@return boolean
 function rg.any(b) end
 
---- Do all of these booleans hold?
+--- Returns whether all components are true.
 ---@param b rg.Vector
 ---@return boolean
 function rg.all(b) end
 
---- The product number by number, of matrices too.
+--- The componentwise product, also of matrices.
 ---@param a any
 ---@param b any
 ---@return any
@@ -543,33 +543,33 @@ function rg.column(m, c) end
 ---@return any
 function rg.sign(x) end
 
---- Of a number, or of each number of a vector.
+--- Whether a number, or each component, is a NaN.
 ---@param x any
 ---@return any
 function rg.isnan(x) end
 
---- Of a number, or of each number of a vector.
+--- Whether a number, or each component, is infinite.
 ---@param x any
 ---@return any
 function rg.isinf(x) end
 
---- The bits of a number, or of each of a vector, as a number of the same size.
+--- Reinterprets the bits of a number, or of each component, as a type of the same size.
 ---@param type rg.Type
 ---@param x any
 ---@return any
 function rg.bitcast(type, x) end
 
---- Set bits, in the integer's own width.
+--- The number of set bits.
 ---@param x any
 ---@return integer
 function rg.popcnt(x) end
 
---- Bits above the highest set one.
+--- The number of bits above the highest set bit.
 ---@param x any
 ---@return integer
 function rg.clz(x) end
 
---- Bits below the lowest set one.
+--- The number of bits below the lowest set bit.
 ---@param x any
 ---@return integer
 function rg.ctz(x) end
@@ -585,7 +585,7 @@ function rg.ldexp(x, e) end
 ---@return number, integer
 function rg.frexp(x) end
 
---- The whole part and the rest.
+--- The integral part and the fraction.
 ---@param x number
 ---@return number, number
 function rg.modf(x) end
@@ -600,13 +600,13 @@ function rg.translate(v) end
 ---@return rg.Vector
 function rg.scale(v) end
 
---- A mat4 that turns around an axis.
+--- A mat4 that rotates around an axis.
 ---@param axis any
 ---@param angle number
 ---@return rg.Vector
 function rg.rotate(axis, angle) end
 
---- A mat4 to the cube of -1 to 1.
+--- A mat4 that projects to the cube from -1 to 1.
 ---@param fov number
 ---@param aspect number
 ---@param near number
@@ -614,44 +614,44 @@ function rg.rotate(axis, angle) end
 ---@return rg.Vector
 function rg.perspective(fov, aspect, near, far) end
 
---- A mat4 to a camera that looks along -z.
+--- A mat4 from the world to a camera that looks along -z.
 ---@param eye any
 ---@param center any
 ---@param up any
 ---@return rg.Vector
 function rg.look_at(eye, center, up) end
 
---- The quaternion (x, y, z, w) of a turn.
+--- The quaternion (x, y, z, w) of a rotation.
 ---@param axis any
 ---@param angle number
 ---@return rg.Vector
 function rg.quat(axis, angle) end
 
---- The turn b, then a.
+--- The rotation b, followed by a.
 ---@param a any
 ---@param b any
 ---@return rg.Vector
 function rg.quat_mul(a, b) end
 
---- v, turned.
+--- The vector v, rotated by q.
 ---@param q any
 ---@param v any
 ---@return rg.Vector
 function rg.quat_rotate(q, v) end
 
---- The mat3 of a turn.
+--- The mat3 of a rotation.
 ---@param q any
 ---@return rg.Vector
 function rg.quat_matrix(q) end
 
---- Between two turns.
+--- Interpolates between two rotations.
 ---@param a any
 ---@param b any
 ---@param t number
 ---@return rg.Vector
 function rg.slerp(a, b, t) end
 
---- R, S: rotation (or mirror) and stretch, m = R S.
+--- R, S: rotation (or reflection) and stretch, m = R S.
 ---@param m any
 ---@return any, any
 function rg.polar(m) end
@@ -681,13 +681,13 @@ function rg.qr(m) end
 ---@return any, any, any
 function rg.lu(m) end
 
---- x of m x = b; b is a vector, or a matrix of several.
+--- Solves m x = b for x; b is a vector, or a matrix of several columns.
 ---@param m any
 ---@param b any
 ---@return any
 function rg.solve(m, b) end
 
---- A random number: a float in [0, 1) or [low, high), an integer of any bits or within.
+--- A random float in [0, 1) or [low, high), or a random integer of all bits or in a range.
 ---@param type? rg.Type
 ---@param low? any
 ---@param high? any
@@ -699,24 +699,24 @@ function rg.random(type, low, high) end
 ---@return any
 function rg.randn(type) end
 
---- Random numbers begin anew.
+--- Restarts all random numbers from this seed.
 ---@param n integer
 function rg.seed(n) end
 
---- Indices of one level of a tree as those of another.
+--- Converts indices of one level of a tree to those of another.
 ---@param from rg.Field|rg.Node
 ---@param to rg.Node
 ---@param ... integer
 ---@return integer ...
 function rg.rescale(from, to, ...) end
 
---- A dense array in no tree, of zeros: `rg.array(rg.f32, n, m)`.
+--- A dense array of zeros outside all trees: `rg.array(rg.f32, n, m)`.
 ---@param type rg.Type|string|rg.ArrayOptions
 ---@param ... integer
 ---@return rg.Array
 function rg.array(type, ...) end
 
---- Memory as an array, without a copy: an FFI pointer or array, a string, a string.buffer.
+--- Memory as an array without a copy: an FFI pointer or array, a string, a string.buffer.
 ---@param memory ffi.cdata*|string|userdata
 ---@param type rg.Type|string
 ---@param shape integer|integer[]
@@ -724,24 +724,24 @@ function rg.array(type, ...) end
 ---@return rg.Array
 function rg.wrap(memory, type, shape, options) end
 
---- Sorts a dense field or array in place, and others with it; last `{descending = true}`.
+--- Sorts a dense field or array in place, and others along with it; `{descending = true}`.
 ---@param keys any
 ---@param ... any
 function rg.sort(keys, ...) end
 
---- Each element becomes the sum up to it (`{exclusive = true}`: before it); returns all.
+--- Prefix sum in place (`{exclusive = true}`: without the element); returns the total.
 ---@param x any
 ---@param options? table
 ---@return any
 function rg.scan(x, options) end
 
---- Moves what `keep` keeps to the front, in order; returns how many.
+--- Moves the elements that `keep` selects to the front, in order; returns their number.
 ---@param x any
 ---@param keep any
 ---@return integer
 function rg.compact(x, keep) end
 
---- Equal neighbours become one; returns how many remain.
+--- Removes repeated neighbours; returns how many elements remain.
 ---@param x any
 ---@return integer
 function rg.unique(x) end
@@ -769,7 +769,7 @@ function Field:set(...) end
 ---@return self
 function Field:fill(value) end
 
---- Copies the active cells of a field of the same shape, or an array.
+--- Copies the active cells of a field, or an array, of the same shape.
 ---@param other rg.Field|rg.Array
 ---@return self
 function Field:copy_from(other) end
@@ -783,11 +783,11 @@ function Field:to_table() end
 ---@return self
 function Field:from_table(t) end
 
---- FFI pointer of a dense field, good until the next launch.
+--- FFI pointer to a dense field's elements, valid until the next launch.
 ---@return ffi.cdata*
 function Field:pointer() end
 
---- Launches that write a NaN or an infinity to it fail.
+--- Makes launches fail that write a NaN or an infinity to the field.
 ---@param on? boolean
 function Field:watch(on) end
 
@@ -801,16 +801,16 @@ function Field:activate(...) end
 ---@return self
 function Field:deactivate(...) end
 
---- Does this cell exist?
+--- Returns whether this cell is active.
 ---@param ... integer
 ---@return boolean
 function Field:is_active(...) end
 
---- How many cells are active.
+--- The number of active cells.
 ---@return integer
 function Field:count() end
 
---- Deactivates all.
+--- Deactivates all cells.
 ---@return self
 function Field:clear() end
 
@@ -873,7 +873,7 @@ function Field:compare_exchange(...) end
 ---@return integer
 function Field:append(...) end
 
---- Of lists: how many elements.
+--- Of lists: the number of elements.
 ---@param ... integer
 ---@return integer
 function Field:length(...) end
@@ -890,7 +890,7 @@ function Field:items(...) end
 
 ---@class rg.Array
 ---@field shape rg.Shape Its extents.
----@field strides rg.Shape Bytes from one element to the next, along each axis.
+---@field strides rg.Shape The distance in bytes between neighbours along each axis.
 ---@field name string Used in messages.
 ---@field type rg.Type The type of an element.
 ---@field [integer] any An element, or a row of an array with more axes.
@@ -911,7 +911,7 @@ function Array:set(...) end
 ---@return self
 function Array:fill(value) end
 
---- Copies one of the same shape.
+--- Copies an array or field of the same shape.
 ---@param other rg.Array|rg.Field
 ---@return self
 function Array:copy_from(other) end
@@ -925,16 +925,16 @@ function Array:to_table() end
 ---@return self
 function Array:from_table(t) end
 
---- Its bytes, as they are in memory.
+--- The elements' bytes, as in memory.
 ---@return string
 function Array:to_string() end
 
---- All elements from the bytes of a string or a string.buffer.
+--- Sets all elements from the bytes of a string or a string.buffer.
 ---@param bytes string|userdata
 ---@return self
 function Array:from_string(bytes) end
 
---- FFI pointer of the first element, good as long as the array stays as long as it is.
+--- FFI pointer to the first element, valid until the array grows or shrinks.
 ---@return ffi.cdata*
 function Array:pointer() end
 
@@ -942,7 +942,7 @@ function Array:pointer() end
 ---@return fun(): integer ...
 function Array:active() end
 
---- How many elements it has, along all axes; `#a` is the first extent.
+--- The number of elements over all axes; `#a` is the first extent.
 ---@return integer
 function Array:length() end
 
@@ -951,33 +951,33 @@ function Array:length() end
 ---@return integer
 function Array:extent(axis) end
 
---- One more element, of what `rg.list`, `rg.zeros` or a kernel made; its index.
+--- Appends an element to an array from `rg.list`, `rg.zeros` or a kernel; returns its index.
 ---@param v any
 ---@return integer
 function Array:append(v) end
 
---- The last element, which it then no longer has; nil: there is none.
+--- Removes and returns the last element; nil if there is none.
 ---@return any
 function Array:pop() end
 
---- No elements are left.
+--- Removes all elements.
 function Array:clear() end
 
---- Some of the elements, in the same memory; neither grows or shrinks from then on.
+--- A view of some elements; neither array can grow or shrink from then on.
 ---@param first integer
 ---@param count integer
 ---@return rg.Array
 function Array:slice(first, count) end
 
---- The elements as they are now: an array that does not grow.
+--- An array with the same elements, which does not grow.
 ---@return rg.Array
 function Array:array() end
 
---- How many hold its memory: handles, other arrays, extensions.
+--- The number of references to its memory: handles, other arrays, extensions.
 ---@return integer
 function Array:count() end
 
---- This handle raises from then on; the memory is free once nobody holds it.
+--- Invalidates this handle; the memory is freed with its last reference.
 function Array:destroy() end
 
 --- The same.
@@ -1067,7 +1067,7 @@ function Node:dynamic(axes, ...) end
 ---@return rg.Node
 function Node:hash(axes, options) end
 
---- Puts fields into its cells.
+--- Places fields in the level's cells.
 ---@param ... rg.Field
 ---@return self
 function Node:place(...) end
@@ -1082,16 +1082,16 @@ function Node:activate(...) end
 ---@return self
 function Node:deactivate(...) end
 
---- Does this cell exist?
+--- Returns whether this cell is active.
 ---@param ... integer
 ---@return boolean
 function Node:is_active(...) end
 
---- How many cells are active.
+--- The number of active cells.
 ---@return integer
 function Node:count() end
 
---- Deactivates all.
+--- Deactivates all cells.
 ---@return self
 function Node:clear() end
 
@@ -1104,7 +1104,7 @@ function Node:active() end
 ---@return integer
 function Node:append(...) end
 
---- Of lists: how many elements.
+--- Of lists: the number of elements.
 ---@param ... integer
 ---@return integer
 function Node:length(...) end
@@ -1152,7 +1152,7 @@ function Root:dynamic(axes, ...) end
 ---@return rg.Node
 function Root:hash(axes, options) end
 
---- Puts fields into its cells.
+--- Places fields in the level's cells.
 ---@param ... rg.Field
 ---@return self
 function Root:place(...) end
@@ -1190,7 +1190,7 @@ function Tree:dynamic(axes, ...) end
 ---@return rg.Node
 function Tree:hash(axes, options) end
 
---- Puts fields into its cells.
+--- Places fields in the level's cells.
 ---@param ... rg.Field
 ---@return self
 function Tree:place(...) end
@@ -1202,7 +1202,7 @@ function Tree:destroy() end
 ---@overload fun(...): ...
 local Kernel = {}
 
---- Compiles for such arguments, values or types, and launches nothing.
+--- Compiles for such arguments, given as values or types, without a launch.
 ---@param ... any
 function Kernel:compile(...) end
 
@@ -1227,16 +1227,16 @@ function Kernel:asm() end
 ---@return string
 function Kernel:ptx(gpu) end
 
---- What became of each loop and access, by source line.
+--- Explains by source line how each loop and access was compiled.
 ---@return string
 function Kernel:explain() end
 
---- Finds out at once how such launches are fastest, on copies of what it writes.
+--- Finds the fastest way to run such launches at once, on copies of their data.
 ---@param ... any
 ---@return rg.TuneReport
 function Kernel:tune(...) end
 
---- What was tried to run its launches fast, and what is kept.
+--- What tuning has tried for its launches, and what it chose.
 ---@return rg.TuneReport
 function Kernel:tuned() end
 
@@ -1247,7 +1247,7 @@ local Range = {}
 ---@return rg.Range
 function Range:serial() end
 
---- Promises that no element is written by two iterations.
+--- Promises that no two iterations write the same element.
 ---@return rg.Range
 function Range:independent() end
 
@@ -1256,15 +1256,15 @@ function Range:independent() end
 ---@return rg.Range
 function Range:block(size) end
 
---- Compiles one iteration at a time; vectors are left to LLVM.
+--- Turns our vectoriser off for the loop; LLVM may still vectorise it.
 ---@return rg.Range
 function Range:scalar() end
 
---- Says that indices are the whole simulation's: draws the same on any number of ranks.
+--- Declares the indices global: random numbers are the same for any number of ranks.
 ---@return rg.Range
 function Range:global() end
 
---- Yields all indices as one vector; the one of one axis is a number.
+--- Yields all indices as one vector; a number if there is one axis.
 ---@return rg.Range
 function Range:vec() end
 
@@ -1280,7 +1280,7 @@ local Vector = {}
 ---@return table
 function Vector:to_table() end
 
---- Numbers of a vector side by side; of one, that number.
+--- Consecutive components of a vector; a number if `count` is 1.
 ---@param first integer
 ---@param count integer
 ---@return any
@@ -1379,94 +1379,94 @@ function Vector:select(...) end
 ---@field notes table[]? Further places that explain it.
 
 ---@class rg.MemoryReport
----@field live integer What existing cells and arrays occupy, counted ones included.
+---@field live integer The size of existing cells and arrays, counted ones included.
 ---@field reserved integer What was requested from the system.
 ---@field peak integer The maximum of reserved so far.
 ---@field trees table[] `{ name, nodes = { { name, kind, depth, cells, live, reserved }, .. } }`.
 ---@field arrays table[] `{ name, type, text, live }`; `live` is 0 of a wrap.
----@field pools rg.Pools By kind of memory.
+---@field pools rg.Pools Memory by kind.
 
 ---@class rg.Pools
----@field persistent rg.Pool Of trees; `reserved` are addresses.
----@field transient rg.Pool Of arrays and buffers: reused.
----@field staging rg.Pool On its way.
+---@field persistent rg.Pool Memory of trees; `reserved` counts addresses.
+---@field transient rg.Pool Memory of arrays and buffers, which is reused.
+---@field staging rg.Pool Memory of copies in progress.
 ---@field range rg.Pool The addresses of all three: `reserved` of them in `blocks` parts.
 
 ---@class rg.Pool
 ---@field strategy string How it is reused: `RG_POOL`.
----@field live integer Asked for, and not given back.
----@field in_use integer The same with what is lost beside it.
----@field reserved integer Taken from the system; the most there was.
----@field peak_live integer Taken from the system; the most there was.
----@field peak_reserved integer Taken from the system; the most there was.
----@field waiting integer Given back, while work still uses it.
----@field blocks integer Held now; requests so far; how many of them asked the system.
----@field takes integer Held now; requests so far; how many of them asked the system.
----@field device_calls integer Held now; requests so far; how many of them asked the system.
----@field largest_free integer The largest request that needs nothing of the system.
+---@field live integer Allocated and not freed, as requested.
+---@field in_use integer The same, including rounding and fragmentation.
+---@field reserved integer Taken from the system; the maxima so far.
+---@field peak_live integer Taken from the system; the maxima so far.
+---@field peak_reserved integer Taken from the system; the maxima so far.
+---@field waiting integer Freed, but still in use by queued work.
+---@field blocks integer Blocks held; requests so far; requests that had to ask the system.
+---@field takes integer Blocks held; requests so far; requests that had to ask the system.
+---@field device_calls integer Blocks held; requests so far; requests that had to ask the system.
+---@field largest_free integer The largest request that can be met without the system.
 
 ---@class rg.Set
 ---@overload fun(...): ...
 local Set = {}
 
---- What was tried, and what is kept.
+--- What was tried, and what was chosen.
 ---@return rg.TuneReport
 function Set:tuned() end
 
 ---@class rg.TuneOptions
 ---@field key string A name that no other set uses.
----@field candidates any[] Kernels or functions that do the same; the first is the default.
----@field names? string[] What reports call them.
----@field budget? number The share of the time that may go into trials: 0.05; 1: all.
+---@field candidates any[] Equivalent kernels or functions; the first is the default.
+---@field names? string[] Their names in reports.
+---@field budget? number The fraction of time for trials, 0.05 by default; 1: no limit.
 
 ---@class rg.TuneReport
 ---@field [integer] rg.TuneChoice One for each set of extents, of each variant.
 
 ---@class rg.TuneChoice
 ---@field [integer] table `{ candidate, state, samples, ms }`; ms: the least time of a launch.
----@field kept string? The candidate that launches run by from now on.
----@field recalled boolean Was it known from disk?
----@field about string Of which launches: "extents up to 4096".
+---@field kept string? The candidate that was chosen.
+---@field recalled boolean Whether the choice was read from disk.
+---@field about string The launches that it is for: "extents up to 4096".
 
 ---@class rg.Allocations
 ---@field alloc integer Blocks of memory; a header by itself is one.
 ---@field free integer Blocks of memory; a header by itself is one.
 ---@field header_alloc integer Headers: one of each array, tree and wrap.
 ---@field header_free integer Headers: one of each array, tree and wrap.
----@field bytes integer Of live data; the most there were.
----@field peak integer Of live data; the most there were.
+---@field bytes integer Size of live data; its maximum so far.
+---@field peak integer Size of live data; its maximum so far.
 ---@field held integer Headers of arrays and trees that exist.
----@field faults integer What was wrong with some, with `allocations = "check"`.
----@field fault string? The last of these.
+---@field faults integer The number of faults found, with `allocations = "check"`.
+---@field fault string? The last fault.
 ---@field acquires integer References counted; 0 without `allocations = "check"`.
 ---@field releases integer References counted; 0 without `allocations = "check"`.
 
 ---@class rg.Reloaded
 ---@field module string Its name.
 ---@field kept string[] Names of fields, nodes, trees and arrays that stayed.
----@field renewed string[] Names of those that are declared otherwise than before.
+---@field renewed string[] Names of those whose declaration has changed.
 
 ---@class rg.Comm
 ---@field rank integer This process's number, from 0 on.
----@field size integer How many there are.
----@field team { first: integer, count: integer } The ranks whose windows are reached from here.
+---@field size integer The number of ranks.
+---@field team { first: integer, count: integer } The ranks whose windows are accessible from here.
 local Comm = {}
 
---- What any rank wrote before is seen by all after it.
+--- Waits for all ranks; what any of them wrote before is visible to all afterwards.
 function Comm:barrier() end
 
---- By "sum", "product", "min" or "max", in the order of ranks; an array in place.
+--- Combines by "sum", "product", "min" or "max" in rank order; arrays in place.
 ---@param value number|rg.Array
 ---@param op? string
 ---@return number|rg.Array
 function Comm:all_reduce(value, op) end
 
---- That of each rank, by rank.
+--- Returns the value of each rank, by rank.
 ---@param value number|string
 ---@return table<integer, number|string>
 function Comm:gather(value) end
 
---- What rank `root`, or 0, has, on all; an array is filled.
+--- Sends the value of rank `root` (default 0) to all ranks; an array is filled.
 ---@param value number|string|rg.Array
 ---@param root? integer
 ---@return number|string|rg.Array
@@ -1479,61 +1479,61 @@ function Comm:broadcast(value, root) end
 ---@return rg.Window
 function Comm:window(of, first, count) end
 
---- The innermost window that holds the address. Not together.
+--- The innermost window that contains the address. Not collective.
 ---@param pointer any
 ---@return rg.Window?
 function Comm:find(pointer) end
 
---- Arrays to ranks and from ranks, any: lists of `{ rank, array }`.
+--- Sends arrays to ranks and receives others: lists of `{ rank, array }`.
 ---@param out table[]
 ---@param filled table[]
 function Comm:trade(out, filled) end
 
---- The NCCL by which arrays of GPUs are combined, "2.30.7"; nil and why not. Not together.
+--- The version of NCCL in use, "2.30.7", or nil and the reason. Not collective.
 ---@return string?, string?
 function Comm:nccl() end
 
---- All others get `why` at their next call. Not together.
+--- Makes the next call of every other rank fail with `why`. Not collective.
 ---@param why string
 function Comm:abort(why) end
 
 ---@class rg.Window
----@field own rg.Array|rg.Field This rank's.
+---@field own rg.Array|rg.Field This rank's own array or field.
 local Window = {}
 
---- That of a rank of the team, in place, in kernels too; sparse ones are read.
+--- The array or field of a rank of the team, in place; sparse fields are read-only.
 ---@param rank integer
 ---@return any
 function Window:peer(rank) end
 
---- Copies what any rank has, of the team or not. Not together.
+--- Copies the window of any rank into an array. Not collective.
 ---@param rank integer
 ---@param into rg.Array
 ---@return rg.Array
 function Window:get(rank, into) end
 
---- Copies to any rank. Not together.
+--- Copies an array into the window of any rank. Not collective.
 ---@param rank integer
 ---@param from rg.Array
 function Window:put(rank, from) end
 
---- Together: nobody reaches the others' any more; each keeps its own.
+--- Collective: closes the window; every rank keeps its own data.
 function Window:free() end
 
 ---@class rg.GridOptions
 ---@field shape integer|integer[] Cells along each axis, 1 to 3 of them.
----@field halo? integer How many cells of its neighbours a rank sees on each side; else 1.
----@field periodic? boolean|boolean[] Does the last cell lie beside the first?
----@field block? integer|integer[] Cells of a block: fields are sparse, and ranks own blocks.
+---@field halo? integer The width of the halo in cells, 1 by default.
+---@field periodic? boolean|boolean[] Whether the last cell is a neighbour of the first.
+---@field block? integer|integer[] Cells per block: fields become sparse, and ranks own blocks.
 
 ---@class rg.Grid
 ---@field comm rg.Comm The ranks.
 ---@field shape integer[] All cells, by axis, from 1 on.
 ---@field from integer[] This rank's first cell, by axis.
 ---@field past integer[] The cell after its last.
----@field halo integer How many cells of its neighbours it sees on each side.
----@field periodic boolean[] Does the last cell lie beside the first, by axis?
----@field blocks integer[] How many ranks there are along each axis.
+---@field halo integer The width of the halo in cells.
+---@field periodic boolean[] Whether the last cell is a neighbour of the first, by axis.
+---@field blocks integer[] The number of ranks along each axis.
 local Grid = {}
 
 --- A dense field of this rank's cells and their halo, by indices of the whole grid.
@@ -1542,16 +1542,16 @@ local Grid = {}
 ---@return rg.Field
 function Grid:field(type, options) end
 
---- Fills the fields' halos with what the ranks beside have.
+--- Fills the fields' halos from the neighbouring ranks.
 ---@param ... rg.Field
 function Grid:exchange(...) end
 
---- Fields of the grid, numbers, strings: one snapshot, the same for any number of ranks.
+--- Saves fields of the grid, numbers and strings; any number of ranks can load them.
 ---@param path string
 ---@param things table
 function Grid:save(path, things) end
 
---- Fills these fields, and their halos; returns all that the file has by those names.
+--- Loads these fields and their halos; returns all values of the file by name.
 ---@param path string
 ---@param into table
 ---@return table
@@ -1560,48 +1560,48 @@ function Grid:load(path, into) end
 ---@class rg.BlockGrid
 ---@field comm rg.Comm The ranks.
 ---@field shape integer[] All cells, by axis, from 1 on.
----@field block integer[] Those of a block.
----@field halo integer How many cells around its own blocks a rank sees.
----@field periodic boolean[] Does the last cell lie beside the first, by axis?
----@field owners rg.Array By block, the rank that owns it: for kernels.
+---@field block integer[] The cells of a block, by axis.
+---@field halo integer The width of the halo around a rank's own blocks, in cells.
+---@field periodic boolean[] Whether the last cell is a neighbour of the first, by axis.
+---@field owners rg.Array The owner of each block, for kernels.
 local BlockGrid = {}
 
---- A sparse field of the whole grid: this rank's blocks, and copies of those beside them.
+--- A sparse field of the whole grid: this rank's blocks, and copies of their neighbours.
 ---@param type rg.Type|string
 ---@param options? { name?: string }
 ---@return rg.Field
 function BlockGrid:field(type, options) end
 
---- Fields made without a shape, in one tree.
+--- Places fields made without a shape, in one tree.
 ---@param ... rg.Field
 ---@return rg.Field ...
 function BlockGrid:place(...) end
 
---- Copies become what their owners have: active where they are.
+--- Updates the copies from their owners, including which cells are active.
 ---@param ... rg.Field
 function BlockGrid:exchange(...) end
 
---- What this rank has in copies is added to their owners' cells.
+--- Adds the contents of this rank's copies to their owners' cells.
 ---@param ... rg.Field
 function BlockGrid:collect(...) end
 
---- Moves blocks where that pays; the busiest rank's work over the mean before, and now.
+--- Moves blocks if that pays off; returns the imbalance (maximum / mean) before and after.
 ---@param options? { work?: rg.Array, least?: number }
 ---@return boolean, number, number
 function BlockGrid:balance(options) end
 
---- Fields of the grid, numbers, strings: one snapshot, the same for any number of ranks.
+--- Saves fields of the grid, numbers and strings; any number of ranks can load them.
 ---@param path string
 ---@param things table
 function BlockGrid:save(path, things) end
 
---- Fills these fields, and their halos; returns all that the file has by those names.
+--- Loads these fields and their halos; returns all values of the file by name.
 ---@param path string
 ---@param into table
 ---@return table
 function BlockGrid:load(path, into) end
 
---- The rank that owns a cell. Not together.
+--- The rank that owns a cell. Not collective.
 ---@param ... integer
 ---@return integer
 function BlockGrid:owner(...) end
@@ -1609,52 +1609,52 @@ function BlockGrid:owner(...) end
 ---@class rg.Client
 local Client = {}
 
---- A buffer of zeros: `c:empty(rg.f32, n)`, or so many bytes; extents may be 0.
+--- A buffer of zeros: `c:empty(rg.f32, n)`, or a number of bytes; extents may be 0.
 ---@param type rg.Type|string|integer
 ---@param ... integer
 ---@return rg.Array
 function Client:empty(type, ...) end
 
---- A buffer with what is in a table, a string or an FFI array.
+--- A buffer filled from a table, a string or an FFI array.
 ---@param data any
 ---@param type? rg.Type|string
 ---@return rg.Array
 function Client:create(data, type) end
 
---- All its elements, after the work so far.
+--- Sets all elements, after the work queued so far.
 ---@param buffer rg.Array
 ---@param data any
 ---@return rg.Array
 function Client:write(buffer, data) end
 
---- All its elements, when the work that uses it is done; or their bytes.
+--- Returns all elements, or their bytes, after the work that uses the buffer.
 ---@param buffer rg.Array
 ---@param as? "string"
 ---@return any
 function Client:read(buffer, as) end
 
---- What a read would see after the work so far.
+--- Starts a read that sees the work queued so far.
 ---@param buffer rg.Array
 ---@return rg.Ticket
 function Client:read_async(buffer) end
 
---- A launch on this stream.
+--- Launches a kernel on this stream.
 ---@param kernel rg.Kernel
 ---@param arguments? any[]
 ---@return any ...
 function Client:execute(kernel, arguments) end
 
---- The same of one of the candidates of `rg.tune`.
+--- The same with a candidate of an `rg.tune` set.
 ---@param set rg.Set
 ---@param arguments? any[]
 ---@return any ...
 function Client:execute_autotune(set, arguments) end
 
---- Waits for this stream, or all; raises what failed there.
+--- Waits for this stream, or for all; raises errors of its launches.
 ---@param what? "all"
 function Client:sync(what) end
 
---- Calls f and waits: `{ ms, run_ms, launches, compiles }`, then what f returned.
+--- Calls f and waits; returns `{ ms, run_ms, launches, compiles }`, then f's results.
 ---@param f function
 ---@param ... any
 ---@return table, any ...
@@ -1669,18 +1669,18 @@ function Client:stream(number) end
 ---@return rg.Pools
 function Client:memory_usage() end
 
---- Waits, and gives back to the system what nobody holds.
+--- Waits, then returns unused memory to the system.
 function Client:memory_cleanup() end
 
 ---@class rg.Ticket
----@field array rg.Array It as a buffer: who looks at it waits.
+---@field array rg.Array The data as a buffer; access to it waits.
 local Ticket = {}
 
---- Is it there? Does not wait.
+--- Returns whether the data has arrived, without waiting.
 ---@return boolean
 function Ticket:is_done() end
 
---- What a read would have seen, once it is there.
+--- Waits for the data and returns it.
 ---@param as? "string"
 ---@return any
 function Ticket:wait(as) end
@@ -1689,31 +1689,31 @@ function Ticket:wait(as) end
 ---@field arch? string|string[] "cpu", "lua", or a list of names: the first one available.
 ---@field threads? integer 0: all cores.
 ---@field seed? integer The seed of random numbers.
----@field debug? boolean|table Kernels check what they do; `{ reads = false }`: all but that.
+---@field debug? boolean|table Run-time checks in kernels; `{ reads = false }` leaves one out.
 ---@field deterministic? boolean Results do not depend on the number of threads.
----@field specialise? boolean Constants, and a quick first code (default true).
----@field unchecked? boolean Indices are not checked.
----@field fast_math? boolean Contraction, reassociation, reciprocals.
----@field cpu? string Code for: "native", "x86-64", "x86-64-v2" to "x86-64-v4".
----@field memory? string|number A budget: "2GiB", or bytes.
+---@field specialise? boolean Start with baseline code, specialise later (default true).
+---@field unchecked? boolean Omit bounds checks.
+---@field fast_math? boolean Allow contraction, reassociation and reciprocals of floats.
+---@field cpu? string The CPU to compile for: "native", "x86-64", "x86-64-v2" to "x86-64-v4".
+---@field memory? string|number The memory budget: "2GiB", or bytes.
 ---@field cache? boolean false: compiled kernels are not kept on disk.
 ---@field pool? string How memory of arrays is reused: "expandable", "caching", "simple".
----@field tune? "off"|"cached"|"online" How launches are run is found out (default "online").
----@field allocations? boolean|"check" `rg.allocations` counts; "check": and looks for faults.
----@field async? boolean Launches return at once, and are run by a thread.
----@field errors? "object"|"text" Errors are objects, or strings for hosts that lose objects.
----@field read? fun(name: string): string?, string? The sources of scripts in archives.
----@field run_tasks? any A host's job system: a function in C, or `{ f, data }`.
----@field allocator? any Where the library takes its memory: likewise.
----@field on_memory? any Asked for a larger budget: likewise.
----@field on_warning? any Where warnings go, if not to `rg.log.to`: likewise.
+---@field tune? "off"|"cached"|"online" Whether launches are tuned (default "online").
+---@field allocations? boolean|"check" Count for `rg.allocations`; "check" also looks for faults.
+---@field async? boolean Launches return at once and run on another thread.
+---@field errors? "object"|"text" How errors are raised; strings for hosts that lose objects.
+---@field read? fun(name: string): string?, string? Reads sources that are in no files.
+---@field run_tasks? any A host's job system: a C function, or `{ f, data }`.
+---@field allocator? any The allocator of the library's own memory: likewise.
+---@field on_memory? any Called to ask for a larger budget: likewise.
+---@field on_warning? any Receives warnings instead of `rg.log.to`: likewise.
 ---@field default_float? string|rg.Type "f32" or "f64".
 
 ---@class rg.FieldOptions
 ---@field type rg.Type|string The type of an element.
 ---@field shape? integer[] `{}`: one element.
 ---@field name? string Used in messages and reports.
----@field offset? integer[] Where indices start: `{-8, -8}`.
+---@field offset? integer[] The first index of each axis: `{-8, -8}`.
 ---@field layout? "soa"|"aos" How fields and components are laid out in memory.
 
 ---@class rg.ArrayOptions
@@ -1722,8 +1722,8 @@ function Ticket:wait(as) end
 ---@field name? string Used in messages.
 
 ---@class rg.WrapOptions
----@field strides? integer[] Bytes from one element to the next, one for each axis.
----@field owner? any Kept as long as the array, as the memory itself is.
+---@field strides? integer[] The distance in bytes between neighbours along each axis.
+---@field owner? any An object that the array keeps alive, because it owns the memory.
 ---@field name? string Used in messages.
 
 ---@class rg.NodeOptions
@@ -1736,30 +1736,30 @@ function Ticket:wait(as) end
 ---@field fast_math? boolean As in `rg.init`, for this kernel.
 
 ---@class rg.Mesh
----@field vertices ffi.cdata* Three floats for each.
----@field triangles ffi.cdata* Three numbers of vertices for each, from 0.
----@field vertex_count integer How many.
----@field triangle_count integer How many.
+---@field vertices ffi.cdata* Three floats per vertex.
+---@field triangles ffi.cdata* Three vertex indices per triangle, from 0.
+---@field vertex_count integer The number of vertices.
+---@field triangle_count integer The number of triangles.
 local Mesh = {}
 
---- PLY or OBJ, by the path's ending.
+--- Writes PLY or OBJ, by the file name's extension.
 ---@param path string
 ---@return self
 function Mesh:write(path) end
 
 ---@class rg.PlotOptions
----@field title? string Above it.
----@field xlabel? string Below it.
----@field ylabel? string Beside it.
----@field width? integer Pixels, 800.
----@field height? integer Pixels, 500.
----@field logy? boolean A logarithmic y axis; not of histograms.
----@field bins? integer Of a histogram.
+---@field title? string The title above the plot.
+---@field xlabel? string The label of the x axis.
+---@field ylabel? string The label of the y axis.
+---@field width? integer In pixels, 800 by default.
+---@field height? integer In pixels, 500 by default.
+---@field logy? boolean A logarithmic y axis; not for histograms.
+---@field bins? integer The number of bins of a histogram.
 
 ---@class rg.LiveWindow
 ---@field width integer Pixels.
 ---@field height integer Pixels.
----@field wheel number How far it was turned before the last `present`.
+---@field wheel number How far the wheel was turned before the last `present`.
 local LiveWindow = {}
 
 --- Paints a picture, stretched over the window.
@@ -1768,94 +1768,94 @@ local LiveWindow = {}
 ---@return self
 function LiveWindow:show(what, options) end
 
---- Paints dots at vectors.
+--- Paints dots at these positions.
 ---@param pos rg.Field|rg.Array
 ---@param options? rg.DotOptions
 ---@return self
 function LiveWindow:points(pos, options) end
 
---- Paints all in one colour, 0 to 1.
+--- Fills the window with one colour, components from 0 to 1.
 ---@param r? number
 ---@param g? number
 ---@param b? number
 ---@return self
 function LiveWindow:clear(r, g, b) end
 
---- Shows it, and takes events; false once somebody closed it.
+--- Shows the frame and handles events; returns false once the window was closed.
 ---@return boolean
 function LiveWindow:present() end
 
---- Is it shown?
+--- Whether the window is open.
 ---@return boolean
 function LiveWindow:is_open() end
 
---- Is "space", "a", "left" .. down?
+--- Whether a key is down: "space", "a", "left" ..
 ---@param name string
 ---@return boolean
 function LiveWindow:key(name) end
 
---- Did it go down before the last `present`?
+--- Whether the key was pressed before the last `present`.
 ---@param name string
 ---@return boolean
 function LiveWindow:pressed(name) end
 
---- Where it is, in pixels, y upward; which buttons are held.
+--- The position in pixels, y upward, and the buttons that are held.
 ---@return number, number, table<string, boolean>
 function LiveWindow:mouse() end
 
---- The frame as it is painted, as a picture.
+--- Writes the current frame as a picture.
 ---@param path string
 ---@return self
 function LiveWindow:capture(path) end
 
---- Ends it.
+--- Closes the window.
 function LiveWindow:close() end
 
 ---@class rg.LiveOptions
----@field title? string Regolith.
----@field width? integer Pixels, 512.
----@field height? integer Pixels, 512.
+---@field title? string "Regolith" by default.
+---@field width? integer In pixels, 512 by default.
+---@field height? integer In pixels, 512 by default.
 
 ---@class rg.DotOptions
----@field x? number[] What the window's width shows, `{0, 1}`.
----@field y? number[] What its height shows, upward.
+---@field x? number[] The range that the window's width shows, `{0, 1}` by default.
+---@field y? number[] The range that its height shows, upward.
 ---@field color? number[] Red, green, blue, 0 to 1.
----@field size? integer Pixels, 3.
+---@field size? integer In pixels, 3 by default.
 
 ---@class rg.Video
----@field frames integer How many there are.
----@field is_video boolean false: they are numbered pictures, since there is no ffmpeg.
+---@field frames integer The number of frames so far.
+---@field is_video boolean false if frames become numbered pictures because ffmpeg is missing.
 local Video = {}
 
---- A frame.
+--- Adds a frame.
 ---@param what rg.Field|rg.Array|table
 ---@param options? rg.ImageOptions
 ---@return self
 function Video:add(what, options) end
 
---- Ends the file.
+--- Finishes the file.
 function Video:close() end
 
 ---@class rg.VideoOptions
----@field path string `out.mp4`, or what else ffmpeg writes.
----@field fps? number Frames per second, 30.
+---@field path string `out.mp4`, or any other format that ffmpeg writes.
+---@field fps? number Frames per second, 30 by default.
 
 ---@class rg.MeshOptions
----@field level? number The value, 0; what is below is inside.
----@field spacing? number|number[] Of the elements, 1.
----@field origin? number[] Where element 0, 0, 0 is.
+---@field level? number The value, 0 by default; below it is inside.
+---@field spacing? number|number[] The distance between elements, 1 by default.
+---@field origin? number[] The position of element 0, 0, 0.
 
 ---@class rg.VolumeOptions
----@field spacing? number|number[] Of the elements, 1.
----@field origin? number[] Where element 0, 0, 0 is.
+---@field spacing? number|number[] The distance between elements, 1 by default.
+---@field origin? number[] The position of element 0, 0, 0.
 
 ---@class rg.ImageOptions
----@field low? number What becomes the palette's begin.
----@field high? number What becomes its end; `low == high`: the field's own range.
----@field palette? "grey"|"heat"|"viridis"|"magma"|"coolwarm" How numbers become colours.
----@field gamma? number What is in the range, to the power of 1 / gamma.
----@field width? integer Of an FFI buffer: pixels in a row.
----@field height? integer Rows of it, the top one first.
----@field channels? integer 1, 3 or 4 numbers for each.
+---@field low? number The value at the start of the palette.
+---@field high? number The value at its end; `low == high`: the field's own range.
+---@field palette? "grey"|"heat"|"viridis"|"magma"|"coolwarm" The colours of numbers.
+---@field gamma? number Raises values in the range to the power of 1 / gamma.
+---@field width? integer Of an FFI buffer: its width in pixels.
+---@field height? integer Of an FFI buffer: its rows, top row first.
+---@field channels? integer Of an FFI buffer: 1, 3 or 4 numbers per pixel.
 
 return rg
