@@ -109,11 +109,11 @@ RgStatus rg_comm_gather(RgComm *comm, const void *mine, int64_t size_bytes, void
 
 static bool is_away(Device *device, void *bytes) {
   const DeviceTable *table = device->table;
-  return table->commons && table->host_at(device, bytes) != (uint8_t *)bytes;
+  return table->sharing && table->mirror->host_at(device, bytes) != (uint8_t *)bytes;
 }
 
 static CommMemory memory_of(Device *device, void *bytes, uint64_t size_bytes) {
-  return (CommMemory){.table = device->table->commons,
+  return (CommMemory){.table = device_commons(device),
                       .device = device,
                       .at = (uint64_t)(uintptr_t)bytes,
                       .size_bytes = size_bytes};
@@ -134,7 +134,7 @@ bool api_borrow(Comm *comm, Program *program, void **bytes, uint64_t size_bytes,
   if (!size_bytes || !is_away(device, *bytes)) return true;
   loan->here = heap_alloc(&program->owner.heap, size_bytes);
   if (!loan->here) error_set(&why, RG_ERROR_MEMORY, "the host has no memory left for an array");
-  if (!loan->here || !device->table->commons->copy(device, (uint64_t)(uintptr_t)*bytes, loan->here,
+  if (!loan->here || !device_commons(device)->copy(device, (uint64_t)(uintptr_t)*bytes, loan->here,
                                                    NULL, size_bytes, &why)) {
     heap_free(&program->owner.heap, loan->here);
     return fail_together(comm, &why, err);
@@ -146,7 +146,7 @@ bool api_borrow(Comm *comm, Program *program, void **bytes, uint64_t size_bytes,
 bool api_give_back(Program *program, const Loan *loan, bool has_changed, Error *err) {
   if (!loan->here) return true;
   Device *device = program->store.device;
-  bool ok = !has_changed || device->table->commons->copy(device, (uint64_t)(uintptr_t)loan->bytes,
+  bool ok = !has_changed || device_commons(device)->copy(device, (uint64_t)(uintptr_t)loan->bytes,
                                                          NULL, loan->here, loan->size_bytes, err);
   heap_free(&program->owner.heap, loan->here);
   return ok;

@@ -43,11 +43,11 @@ static uint64_t declared_as(const Array *array, Rows rows) {
 /* Together. */
 static Window *open_on_gpu(Device *device, Comm *comm, RtTree *tree, uint64_t size_bytes,
                            uint64_t declared, Error *err) {
-  const DeviceTable *table = device->table;
+  const DeviceSharingTable *sharing = device->table->sharing;
   Error why = {0};
   CommonsPart part;
-  if (!comm_gpu_open(comm, table->commons, device, size_bytes, err)) return NULL;
-  table->share(device, tree, &part, &why);
+  if (!comm_gpu_open(comm, sharing->commons, device, size_bytes, err)) return NULL;
+  sharing->share(device, tree, &part, &why);
   if (tree->manager_count) size_bytes = part.size_bytes;
   return window_open_gpu(comm, &part, size_bytes, declared, &why, err);
 }
@@ -91,7 +91,7 @@ static bool move_in(Comm *comm, Array *array, Window *window, Error *err) {
 static Window *open_whole(Comm *comm, Array *array, uint64_t declared, Error *err) {
   uint64_t bytes = (uint64_t)(array->past - array->first);
   Device *device = array->store->device;
-  if (device->table->commons)
+  if (device->table->sharing)
     return open_on_gpu(device, comm, &array->block->rt, bytes, declared, err);
   if (array->is_moved) {
     Window *again = window_open(comm, array->data, bytes, declared, err);
@@ -234,7 +234,7 @@ static Window *open_tree_window(RgWindow *handle, uint64_t declared, Error *err)
   Tree *tree = handle->tree;
   Device *device = tree->store->device;
   if (!open_tables(handle, declared, err)) return NULL;
-  if (!device->table->commons)
+  if (!device->table->sharing)
     return window_open_for_team(comm, tree->arena.base, shared_bytes(tree), declared, err);
   Window *window = open_on_gpu(device, comm, &tree->rt, tree->rt.root_size, declared, err);
   tree->is_window |= window != NULL;
@@ -363,7 +363,7 @@ RgStatus rg_window_put(RgWindow *window, int32_t rank, int64_t at, const void *f
 static uint8_t *base_of_peer(const RgWindow *handle, void *pointer) {
   const Tree *tree = handle->tree;
   Device *device = tree->store->device;
-  const CommonsTable *commons = device->table->commons;
+  const CommonsTable *commons = device_commons(device);
   if (!commons) return pointer;
   uint8_t *host = commons->host(device, (uint64_t)(uintptr_t)pointer);
   return tree->layout->is_sparse ? host : host - (tree->rt.root - tree->rt.base);

@@ -107,7 +107,7 @@ static bool take_memory(Array *array, Error *err) {
   array->first = array->data;
   array->past = array->data + bytes;
   /* a GPU's tasks cannot access the header */
-  array->has_extents = extents && !array->store->device->table->reach_array;
+  array->has_extents = extents && device_is_unified(array->store->device);
   if (array->has_extents)
     memcpy(array->data + (bytes + 7) / 8 * 8, array->shape, 8 * (size_t)array->rank);
   return true;
@@ -212,9 +212,9 @@ static bool take_pointer(Array *array, void *pointer, Error *err) {
     return error_set(err, RG_ERROR_ARGUMENT,
                      "the pointer is not a multiple of %lld bytes, as numbers of %s are",
                      (long long)unit, array->type_name);
-  const Device *device = array->store->device;
-  array->data =
-      device->table->host_at ? device->table->host_at((Device *)device, pointer) : pointer;
+  Device *device = array->store->device;
+  const DeviceMirrorTable *mirror = device->table->mirror;
+  array->data = mirror ? mirror->host_at(device, pointer) : pointer;
   return array->data ||
          error_set(err, RG_ERROR_ARGUMENT,
                    "the pointer is not to allocated GPU memory, or the host has no memory left "
@@ -290,7 +290,7 @@ static bool place(Array *array, Error *err) {
 static bool follow(Array *array, Error *err) {
   Device *device = array->store->device;
   Block *before = array->block;
-  if (device->table->sync && !device->table->sync(device, err)) return false;
+  if (!device->table->sync(device, err)) return false;
   uint64_t bytes = (uint64_t)(array->past - array->first);
   bool is_there =
       array->data == array->held->data &&

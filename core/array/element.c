@@ -116,7 +116,7 @@ bool array_convert(const Array *array, const RgValue *from, RgValue *to, Error *
 static bool stays(const Array *array) {
   const uint32_t grows = RT_COUNTED_OWN, flags = grows | RT_COUNTED_PINNED | RT_COUNTED_LENT;
   if (!array->held) return true;
-  return (rt_counted_flags(array->held) & flags) != grows && !array->store->device->table->reach;
+  return (rt_counted_flags(array->held) & flags) != grows && !array->store->device->table->access;
 }
 
 bool array_view(Array *array, RgView *view, Error *err) {
@@ -200,7 +200,7 @@ static void fill_rows(const Array *array, const uint64_t *bits) {
 /* Reports queued work first, as always when the host changes elements. */
 static bool settle_there(Array *array, bool *can, Error *err) {
   const Device *device = array->store->device;
-  *can = device->table->set && array->block->rt.device && !array->is_strided && array->count;
+  *can = device->table->remote && array->block->rt.device && !array->is_strided && array->count;
   return !*can || reach(array, NULL, DEVICE_COUNTS, err);
 }
 
@@ -222,7 +222,7 @@ static bool fill_there(Array *array, const uint64_t *bits, bool *is_done, Error 
                   .strides = {element_size(array)}},
         .size = (uint64_t)type_size(part.type),
         .bits = bits[k]};
-    if (!device->table->set(device, tree, &set, is_done, err)) return false;
+    if (!device->table->remote->set(device, tree, &set, is_done, err)) return false;
     if (!*is_done) return true;
   }
   return true;
@@ -300,16 +300,17 @@ bool array_move_there(Array *array, Array *from, int32_t stream, bool *is_done, 
                      .size_bytes = element_size(array) * (size_t)array->count,
                      .stream = stream};
   *is_done = false;
-  if (!device->table->move || array->is_strided || from->is_strided || !array->count ||
+  if (!device->table->remote || array->is_strided || from->is_strided || !array->count ||
       !type_equal(array->type, from->type) || array_shares_memory(array, from))
     return true;
-  return device->table->move(device, &array->block->rt, &from->block->rt, &move, is_done, err);
+  return device->table->remote->move(device, &array->block->rt, &from->block->rt, &move, is_done,
+                                     err);
 }
 
 static bool copy_there(Array *array, Array *from, bool *is_done, Error *err) {
   const Device *device = array->store->device;
   *is_done = false;
-  if (!device->table->move || !from->block->rt.device) return true;
+  if (!device->table->remote || !from->block->rt.device) return true;
   return reach(from, NULL, DEVICE_COUNTS, err) && reach(array, NULL, DEVICE_COUNTS, err) &&
          array_move_there(array, from, 0, is_done, err);
 }
@@ -451,8 +452,8 @@ bool array_put_there(Array *array, const void *bytes, int64_t size_bytes, int32_
   DevicePut put = {
       .to = array->data, .bytes = bytes, .size_bytes = (uint64_t)size_bytes, .stream = stream};
   *is_done = false;
-  if (!device->table->put || array->is_strided || array->is_constant) return true;
-  return device->table->put(device, &array->block->rt, &put, is_done, err);
+  if (!device->table->remote || array->is_strided || array->is_constant) return true;
+  return device->table->remote->put(device, &array->block->rt, &put, is_done, err);
 }
 
 bool array_write_bytes(Array *array, const void *bytes, int64_t size_bytes, Error *err) {

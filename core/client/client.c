@@ -108,7 +108,7 @@ Array *client_read_async(Engine *engine, int32_t stream, Array *array, Error *er
 bool client_is_done(const Engine *engine, const Array *array) {
   uint64_t last = array->block->rt.last_use;
   Device *device = engine->store->device;
-  if (device->table->is_idle) return device->table->is_idle(device, &array->block->rt);
+  if (device->table->mirror) return device->table->mirror->is_idle(device, &array->block->rt);
   return !last || device_is_done(engine->store->device, last);
 }
 

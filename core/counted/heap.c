@@ -45,7 +45,7 @@ static void *take_small(CountedHeap *heap, uint64_t size_bytes) {
 static bool show_control(CountedHeap *heap, Device *device) {
   if (heap->control_is_shown) return true;
   uint64_t size_bytes = align_up(sizeof(RtGpuHeap), COUNTED_PAGE);
-  return heap->control_is_shown = device->table->pin(device, heap->rt, size_bytes, NULL);
+  return heap->control_is_shown = device->table->pins->pin(device, heap->rt, size_bytes, NULL);
 }
 
 static bool have_place(CountedHeap *heap) {
@@ -65,7 +65,7 @@ static struct CountedChunk *new_chunk(CountedHeap *heap, uint64_t size_bytes) {
   if (!device || !have_place(heap) || !show_control(heap, device) ||
       !arena_reserve(&memory, size_bytes, size_bytes, NULL))
     return NULL;
-  if (!device->table->pin(device, memory.base, size_bytes, NULL)) {
+  if (!device->table->pins->pin(device, memory.base, size_bytes, NULL)) {
     arena_release(&memory);
     return NULL;
   }
@@ -120,7 +120,7 @@ static bool give_chunk(CountedHeap *heap, const void *memory) {
   while (chunk < end && chunk->memory.base != memory) chunk++;
   if (!heap->server || chunk == end || !chunk->is_one) return false;
   Device *device = server_device(heap->server);
-  device->table->unpin(device, chunk->memory.base);
+  device->table->pins->unpin(device, chunk->memory.base);
   arena_release(&chunk->memory);
   *chunk = end[-1];
   heap->chunk_count--;
@@ -179,11 +179,11 @@ static void take_up(RtAllocator *allocator) {
 
 static void forget(RtAllocator *allocator, RtCounted *counted) {
   Device *device = server_device(heap_of(allocator)->server);
-  device->table->forget_array(device, counted);
+  device->table->mirror->forget_array(device, counted);
 }
 
 static void begin_sharing(CountedHeap *heap, Device *device) {
-  heap->is_shared = device->shows_host;
+  heap->is_shared = device->table->pins && device->table->mirror;
   if (!heap->is_shared) return;
   heap->rt->have_room = have_room;
   heap->rt->take_up = take_up;
@@ -193,10 +193,10 @@ static void begin_sharing(CountedHeap *heap, Device *device) {
 /* Ends sharing with the GPU; objects that are still held stay in place. */
 static void end_sharing(CountedHeap *heap) {
   Device *device = server_device(heap->server);
-  device->table->reach_arrays(device, true, NULL);
+  device->table->mirror->reach_arrays(device, true, NULL);
   for (uint32_t k = 0; k < heap->chunk_count; k++)
-    device->table->unpin(device, heap->chunks[k].memory.base);
-  if (heap->control_is_shown) device->table->unpin(device, heap->rt);
+    device->table->pins->unpin(device, heap->chunks[k].memory.base);
+  if (heap->control_is_shown) device->table->pins->unpin(device, heap->rt);
 }
 
 /* -- any memory -------------------------------------------------------------------------------- */
@@ -343,13 +343,13 @@ bool counted_reach(CountedHeap *heap, RtCounted *counted, const uint8_t *from, u
                    DeviceUse use, Error *err) {
   if (!heap->is_shared || !heap->server) return true;
   Device *device = server_device(heap->server);
-  return device->table->reach_array(device, counted, from, size_bytes, use, err);
+  return device->table->mirror->reach_array(device, counted, from, size_bytes, use, err);
 }
 
 bool counted_give_out(CountedHeap *heap, Error *err) {
   if (!heap->is_shared || !heap->server) return true;
   Device *device = server_device(heap->server);
-  return device->table->reach_arrays(device, true, err);
+  return device->table->mirror->reach_arrays(device, true, err);
 }
 
 void counted_switch(CountedHeap *heap, bool counts) {

@@ -20,6 +20,12 @@ static void enlarge(Device *device, uint8_t *from, uint64_t size_bytes) {
 
 static bool is_within(Device *device) { return pool_is_within(((CpuDevice *)device)->pool); }
 
+/* No driver compiles again what the loader has placed. */
+static bool cpu_describe(Device *device, const DeviceCode *code, const DeviceTask *tasks,
+                         int32_t number, DeviceTaskCode *out) {
+  return false;
+}
+
 /* launches return when they are done */
 static bool sync_cpu(Device *device, Error *err) { return true; }
 
@@ -45,6 +51,7 @@ static const DeviceTable cpu_table = {.name = "cpu",
                                       .copy = host_copy,
                                       .load = cpu_load,
                                       .unload = cpu_unload,
+                                      .describe = cpu_describe,
                                       .launch = cpu_launch,
                                       .is_within = is_within,
                                       .sync = sync_cpu,
@@ -103,6 +110,7 @@ Device *device_cpu_create(Heap *heap, const DeviceOptions *options, Error *err) 
                                    .grow = host_grow,
                                    .parallel = cpu_share,
                                    .discard = host_discard_nodes};
+  ASSERT(device_table_is_whole(&cpu_table), "the CPU fills in its table");
   if (!options->finds_races) return &cpu->device;
   if (!races_create(cpu, err)) {
     destroy_cpu(&cpu->device);

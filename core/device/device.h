@@ -1,5 +1,5 @@
-/* device.h - the table of functions that every device implements: cpu.c, cuda.c. Its users (trees,
- * kernels) say what they need. The device decides where memory is, how positions are split, what
+/* device.h - the table of functions that every device implements (cpu.c, cuda.c), and groups of
+ * functions that some have. Its users (trees, kernels) say what they need. The device decides where memory is, how positions are split, what
  * the workers are, what the runtime's callbacks do, and when private copies are used.
  * Memory is addressed as the host sees it: on the CPU that is the memory itself, elsewhere a mirror
  * (a shadow copy on the host). The caller announces each access of the host (device_reach), and the
@@ -254,124 +254,167 @@ typedef struct DeviceCopy {
   RtError error; /* then: the runtime's */
 } DeviceCopy;
 
-/* -- the table --------------------------------------------------------------------------------- */
+/* -- the table: the required part, and optional groups ----------------------------------------- */
 
-typedef struct DeviceTable {
-  const char *name;
-  /* Reserves `size_bytes`, or less where the system has no more, but at least `least_bytes`. The
-   * memory is writable, reads zero until written, and is committed as it is touched. */
-  bool (*allocate)(Device *device, DeviceMemory *memory, uint64_t size_bytes, uint64_t least_bytes,
-                   Error *err);
-  /* Hints on how best to provide memory, without other effect: `settle` says that the whole range
-   * will be used, `enlarge` that it will be used from its beginning on. */
-  void (*settle)(Device *device, uint8_t *from, uint64_t size_bytes);
-  void (*enlarge)(Device *device, uint8_t *from, uint64_t size_bytes);
-  /* Reserves read-only zeros. */
-  bool (*allocate_zeros)(Device *device, DeviceMemory *memory, uint64_t size_bytes, Error *err);
-  void (*free)(Device *device, DeviceMemory *memory); /* all zero is fine, and is what it leaves */
-  /* Takes a zero-filled block. NULL in a device without a server (server/server.h), which has no
-   * blocks. */
+/* A device without blocks allocates a range for each array. The server provides them
+ * (server/server.h). */
+typedef struct DeviceBlockTable {
+  /* Takes a zero-filled block. */
   bool (*take)(Device *device, DeviceBlock *block, uint64_t size_bytes, Error *err);
   /* Frees a block. `tree` is how launches know it; queued work may still use it. */
   void (*give)(Device *device, DeviceBlock *block, RtTree *tree);
-  /* Called now and then: returns memory that has held no block for some time. May be NULL, as
-   * `take`. */
+  /* Called now and then: returns memory that has held no block for some time. */
   void (*tidy)(Device *device);
-  /* Decommits the whole pages in from..from + size_bytes, which then read zero again. */
-  void (*discard)(Device *device, uint8_t *from, uint64_t size_bytes);
-  /* The address at which the host accesses the memory between launches; valid until it is freed. */
-  uint8_t *(*map)(Device *device, const DeviceMemory *memory);
-  /* Copies from mapped memory to the host's. */
-  void (*copy)(Device *device, void *to, const uint8_t *from, uint64_t size_bytes);
-  /* Implements device_reach. NULL: tasks work in the memory that the host sees. */
+} DeviceBlockTable;
+
+/* A device that queues launches gives each a ticket (DeviceLaunch.ticket). Without this group, a
+ * launch is done when its call returns. */
+typedef struct DeviceTicketTable {
+  /* Waits for a queued launch and fills the rest of `launch`. Call it once for each, in the order
+   * of its stream, with the code, frame and trees of the launch. Launches after a failed one on the
+   * same stream have not run. */
+  bool (*finish)(Device *device, DeviceLaunch *launch, Error *err);
+  /* Has a queued launch ended, so that `finish` need not wait? */
+  bool (*is_done)(Device *device, uint64_t ticket);
+  /* Is there room for a launch on the stream, as far as that depends on the stream and not on
+   * most_queued? If false, one of the stream must be finished first. */
+  bool (*has_room)(Device *device, int32_t stream);
+  /* Makes all queued work fail soon; false if there was none, or the device cannot. Any thread may
+   * call it. */
+  bool (*stop)(Device *device);
+} DeviceTicketTable;
+
+/* The host announces each access to memory. Without this group, memory that the host sees is always
+ * up to date, since tasks work in it, and only while the host waits. */
+typedef struct DeviceAccessTable {
+  /* Implements device_reach. */
   bool (*reach)(Device *device, RtTree *tree, const uint8_t *from, uint64_t size_bytes,
                 DeviceUse use, Error *err);
-  /* Deactivates and collects all cells of a manager where tasks work. If it is NULL or leaves
-   * is_done false, the host does it. Call it after device_reach for the tree's counts. */
-  bool (*clear)(Device *device, RtTree *tree, int32_t manager, DeviceClear *clear, Error *err);
-  /* Visits a cell where tasks work, after all queued work. If it is NULL or leaves is_done false,
-   * the host does what is asked, in the memory that it sees. */
-  bool (*visit)(Device *device, RtTree *tree, DeviceVisit *visit, Error *err);
-  /* Three queued operations where tasks work: `put` writes dense memory, `move` copies it from
-   * another tree, and `set` stores a number in all cells. If one is NULL or leaves *is_done false,
-   * the host does it; for `set` only after all queued work has been settled. */
-  bool (*put)(Device *device, RtTree *tree, const DevicePut *put, bool *is_done, Error *err);
-  bool (*move)(Device *device, RtTree *tree, RtTree *from_tree, const DeviceMove *move,
-               bool *is_done, Error *err);
-  /* Have these operations and all other queued work on the tree ended? NULL: RtTree.last_use
-   * tells. */
-  bool (*is_idle)(Device *device, const RtTree *tree);
-  bool (*set)(Device *device, RtTree *tree, const DeviceSet *set, bool *is_done, Error *err);
-  /* Copies and waits. `to` is NULL if the target is a table. If it is NULL or leaves is_done false,
-   * the host copies. */
-  bool (*copy_cells)(Device *device, RtTree *to, RtTree *from, DeviceCopy *copy, Error *err);
-  /* The address at which tasks see what the host sees at `at`, in memory of the tree. NULL: both
-   * addresses are equal. */
+  /* Lets tasks use a foreign tree (RtTree.foreign) until it is forgotten. */
+  bool (*adopt)(Device *device, RtTree *tree, Error *err);
+} DeviceAccessTable;
+
+/* Tasks work in memory of the device, of which the host sees a mirror. Without this group, memory
+ * is unified, and both see the same addresses (device_is_unified). */
+typedef struct DeviceMirrorTable {
+  /* The address at which tasks see what the host sees at `at`, in memory of the tree. */
   bool (*locate)(Device *device, RtTree *tree, const uint8_t *at, uint64_t *address, Error *err);
   /* The address at which the host sees what tasks see at `address`, which may be the host's own
-   * memory; returns NULL if the host cannot see it. NULL in the table: both addresses are equal. */
+   * memory; returns NULL if the host cannot see it. */
   uint8_t *(*host_at)(Device *device, void *address);
-  /* Only if shows_host: lets tasks access whole pages of the host's memory at the host's addresses
-   * until they are unpinned or the device ends. */
-  bool (*pin)(Device *device, void *memory, uint64_t size_bytes, Error *err);
-  void (*unpin)(Device *device, void *memory);
+  /* Have all queued operations on the tree ended, launches and those of DeviceRemoteTable? */
+  bool (*is_idle)(Device *device, const RtTree *tree);
   /* Tasks may use copies of the elements of counted arrays (RT_COUNTED_COPIED). Call this, like
    * device_reach, before the host uses `size_bytes` at `from` of them between launches; `from`
-   * NULL: all elements, and the array may move. NULL in the table: there are no copies. */
+   * NULL: all elements, and the array may move. */
   bool (*reach_array)(Device *device, RtCounted *counted, const uint8_t *from, uint64_t size_bytes,
                       DeviceUse use, Error *err);
   /* The array is about to be destroyed; any thread may call this. */
   void (*forget_array)(Device *device, RtCounted *counted);
   /* Copies all elements back and drops the copies; with `for_good` the device makes no new ones. */
   bool (*reach_arrays)(Device *device, bool for_good, Error *err);
-  /* Lets tasks use a foreign tree (RtTree.foreign) until it is forgotten. NULL: they always can. */
-  bool (*adopt)(Device *device, RtTree *tree, Error *err);
-  /* Windows (memory that processes share) in memory that is not the host's: `commons` is what other
-   * processes need, called with the device as `data`; `share` moves a tree's memory into a window.
-   * Others may then read it, and write it if it is dense, as after DEVICE_SHOWS; the tree stays on
-   * the device until it is destroyed. NULL: memory is the host's. */
-  const CommonsTable *commons;
+} DeviceMirrorTable;
+
+/* Operations of the host that the device does where tasks work, so that nothing is copied to the
+ * host. A device with a mirror has them. Each leaves is_done false if the host must do it after
+ * all, in the memory that it sees. */
+typedef struct DeviceRemoteTable {
+  /* Deactivates and collects all cells of a manager. Call it after device_reach for the tree's
+   * counts. */
+  bool (*clear)(Device *device, RtTree *tree, int32_t manager, DeviceClear *clear, Error *err);
+  /* Visits a cell, after all queued work. */
+  bool (*visit)(Device *device, RtTree *tree, DeviceVisit *visit, Error *err);
+  /* Three queued operations: `put` writes dense memory, `move` copies it from another tree, and
+   * `set` stores a number in all cells; the host may do `set` only after all queued work has been
+   * settled. */
+  bool (*put)(Device *device, RtTree *tree, const DevicePut *put, bool *is_done, Error *err);
+  bool (*move)(Device *device, RtTree *tree, RtTree *from_tree, const DeviceMove *move,
+               bool *is_done, Error *err);
+  bool (*set)(Device *device, RtTree *tree, const DeviceSet *set, bool *is_done, Error *err);
+  /* Copies and waits. `to` is NULL if the target is a table. */
+  bool (*copy_cells)(Device *device, RtTree *to, RtTree *from, DeviceCopy *copy, Error *err);
+} DeviceRemoteTable;
+
+/* External memory: tasks can access memory of the host at the host's addresses. Without this group,
+ * tasks cannot share counted arrays with the host, unless memory is unified. */
+typedef struct DevicePinTable {
+  /* Lets tasks access whole pages until they are unpinned or the device ends. */
+  bool (*pin)(Device *device, void *memory, uint64_t size_bytes, Error *err);
+  void (*unpin)(Device *device, void *memory);
+} DevicePinTable;
+
+/* Windows (memory that processes share) in memory that is not the host's. Without this group, they
+ * are in the host's. */
+typedef struct DeviceSharingTable {
+  const CommonsTable *commons; /* what other processes need, called with the device as `data` */
+  /* Moves a tree's memory into a window. Others may then read it, and write it if it is dense, as
+   * after DEVICE_SHOWS; the tree stays on the device until it is destroyed. */
   bool (*share)(Device *device, RtTree *tree, CommonsPart *part, Error *err);
   /* For a tree with hash levels that other processes read, at a time when they do not: tidies its
    * tables where tasks work, and copies them to the host. After the next `adopt` a foreign tree's
    * tables equal the host's. */
   bool (*rest)(Device *device, RtTree *tree, bool tidies, Error *err);
+} DeviceSharingTable;
+
+typedef struct DeviceTable {
+  const char *name;
+
+  /* -- memory */
+  /* Reserves `size_bytes`, or less where the system has no more, but at least `least_bytes`. The
+   * memory is writable, reads zero until written, and is committed as it is touched. */
+  bool (*allocate)(Device *device, DeviceMemory *memory, uint64_t size_bytes, uint64_t least_bytes,
+                   Error *err);
+  /* Reserves read-only zeros. */
+  bool (*allocate_zeros)(Device *device, DeviceMemory *memory, uint64_t size_bytes, Error *err);
+  void (*free)(Device *device, DeviceMemory *memory); /* all zero is fine, and is what it leaves */
+  /* Hints on how best to provide memory, without other effect: `settle` says that the whole range
+   * will be used, `enlarge` that it will be used from its beginning on. */
+  void (*settle)(Device *device, uint8_t *from, uint64_t size_bytes);
+  void (*enlarge)(Device *device, uint8_t *from, uint64_t size_bytes);
+  /* Decommits the whole pages in from..from + size_bytes, which then read zero again. */
+  void (*discard)(Device *device, uint8_t *from, uint64_t size_bytes);
+  /* The address at which the host accesses the memory between launches; valid until it is freed. */
+  uint8_t *(*map)(Device *device, const DeviceMemory *memory);
+  /* Copies from mapped memory to the host's. */
+  void (*copy)(Device *device, void *to, const uint8_t *from, uint64_t size_bytes);
+  /* Frees what the device keeps for a tree (RtTree.device): before the tree's memory is freed, and
+   * when memory is short; the next launch builds it again. */
+  void (*forget)(Device *device, RtTree *tree);
+
+  /* -- code */
   /* Loads a kernel's objects, one for each of device->processors, with `task_count` tasks. Returns
    * NULL with err. */
   DeviceCode *(*load)(Device *device, const RgCodegenObject objects[RG_TARGET_COUNT],
                       int32_t task_count, Error *err);
   void (*unload)(Device *device, DeviceCode *code); /* NULL is fine */
-  /* Describes what the driver made of task `number`; false if it is unknown. NULL: there is nothing
-   * to describe. */
+  /* Describes what the driver's own compiler made of task `number`; false if that is unknown. */
   bool (*describe)(Device *device, const DeviceCode *code, const DeviceTask *tasks, int32_t number,
                    DeviceTaskCode *out);
+
+  /* -- queue */
   /* Runs the host region, which runs the tasks. Returns when all is done or queued, and every tree
    * is refreshed and collected: the next task sees what a task or the host region changed. At most
    * device->most_queued launches, of most_words slots and trees each, can be queued. */
   bool (*launch)(Device *device, DeviceLaunch *launch, Error *err);
-  /* Waits for a queued launch and fills the rest of `launch`. Call it once for each, in the order
-   * of its stream, with the code, frame and trees of the launch. Launches after a failed one on the
-   * same stream have not run. */
-  bool (*finish)(Device *device, DeviceLaunch *launch, Error *err);
-  /* Has a queued launch ended, so that `finish` need not wait? NULL: completion cannot be
-   * queried. */
-  bool (*is_done)(Device *device, uint64_t ticket);
-  /* Is there room for a launch on the stream? If false, one must be finished first. NULL: there is
-   * room for most_queued. */
-  bool (*has_room)(Device *device, int32_t stream);
-  /* Makes all queued work fail soon; false if there was none. Any thread may call it. NULL: the
-   * device queues nothing. */
-  bool (*stop)(Device *device);
   /* Does the running launch wait for this thread, or might it? True for a worker, and for any
    * thread while the host's job system runs the work. Any thread may call it. */
   bool (*is_within)(Device *device);
   /* Returns when all launches have finished and have been reported. */
   bool (*sync)(Device *device, Error *err);
-  /* Frees what the device keeps for a tree (RtTree.device): before the tree's memory is freed, and
-   * when memory is short; the next launch builds it again. */
-  void (*forget)(Device *device, RtTree *tree);
   void (*destroy)(Device *device);
+
+  /* -- optional; NULL: the device has none of a group's functions, otherwise all */
+  const DeviceBlockTable *blocks;
+  const DeviceTicketTable *tickets;
+  const DeviceAccessTable *access;
+  const DeviceMirrorTable *mirror;
+  const DeviceRemoteTable *remote;
+  const DevicePinTable *pins;
+  const DeviceSharingTable *sharing;
 } DeviceTable;
+
+/* Does it have every required function, and all functions of each group that it has? */
+bool device_table_is_whole(const DeviceTable *table);
 
 struct Device {
   const DeviceTable *table;
@@ -383,7 +426,6 @@ struct Device {
   const char *name;      /* the driver's name for it; NULL: the host */
   uint64_t memory_bytes; /* of its own; 0: it uses the host's */
   RtBudget *budget;      /* of the runtime */
-  bool shows_host;       /* tasks can access pinned host memory: see `pin` */
   int32_t vector_bytes;  /* width of the widest vector registers */
   /* the context (workers and callbacks, no trees) of native calls into the runtime */
   RtContext native;
@@ -423,23 +465,35 @@ Device *device_cuda_create(Heap *heap, const DeviceOptions *options, Error *err)
  * Callers that change topology, or use functions that walk tables, use all of a sparse tree. */
 static inline bool device_reach(Device *device, RtTree *tree, const uint8_t *from,
                                 uint64_t size_bytes, DeviceUse use, Error *err) {
-  return !device->table->reach || device->table->reach(device, tree, from, size_bytes, use, err);
+  const DeviceAccessTable *access = device->table->access;
+  return !access || access->reach(device, tree, from, size_bytes, use, err);
+}
+static inline bool device_adopt(Device *device, RtTree *tree, Error *err) {
+  const DeviceAccessTable *access = device->table->access;
+  return !access || access->adopt(device, tree, err);
 }
 /* Points to a byte that is 1 while the host may use the tree's memory without device_reach:
  * `has_memory` itself where work is done when its call returns. NULL: no such byte exists. */
 static inline const uint8_t *device_alive(const Device *device, const RtTree *tree,
                                           const bool *has_memory) {
-  if (!device->table->reach) return (const uint8_t *)has_memory;
+  if (!device->table->access) return (const uint8_t *)has_memory;
   return device->keeps_still ? &tree->still : NULL;
 }
-/* Has a queued launch ended, as far as the device knows without waiting? True if it cannot tell. */
+/* Has a queued launch ended, as far as the device knows without waiting? */
 static inline bool device_is_done(Device *device, uint64_t ticket) {
-  return !device->table->is_done || device->table->is_done(device, ticket);
+  return !device->table->tickets || device->table->tickets->is_done(device, ticket);
 }
+/* Do tasks work in the memory that the host sees? */
+static inline bool device_is_unified(const Device *device) { return !device->table->mirror; }
 static inline bool device_locate(Device *device, RtTree *tree, const uint8_t *at, uint64_t *address,
                                  Error *err) {
+  const DeviceMirrorTable *mirror = device->table->mirror;
   *address = (uint64_t)(uintptr_t)at;
-  return !device->table->locate || device->table->locate(device, tree, at, address, err);
+  return !mirror || mirror->locate(device, tree, at, address, err);
+}
+/* What processes need to share memory of the device; NULL: they share the host's. */
+static inline const CommonsTable *device_commons(const Device *device) {
+  return device->table->sharing ? device->table->sharing->commons : NULL;
 }
 
 #endif

@@ -58,9 +58,10 @@ void engine_end_launch(Engine *engine) {
 
 bool engine_stop(Engine *engine) {
   const Store *store = engine->store;
-  const Device *device = store ? store->device : NULL;
+  Device *device = store ? store->device : NULL;
+  const DeviceTicketTable *tickets = device ? device->table->tickets : NULL;
   uint32_t stop = LAUNCH_RUNS;
-  bool was_queued = device && device->table->stop && device->table->stop((Device *)device);
+  bool was_queued = tickets && tickets->stop(device);
   bool runs = __atomic_compare_exchange_n(&engine->launch.context.stop, &stop, LAUNCH_STOPS, false,
                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   return runs || stop == LAUNCH_STOPS || was_queued;

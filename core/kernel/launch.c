@@ -159,7 +159,7 @@ static bool number_of_object(const VariantArg *arg, const RgValue *value, bool i
 /* Checks that tasks can access host memory, if the kernel shares arrays with the host. */
 static bool check_reach(const Kernel *kernel, const Variant *variant, Error *err) {
   const Device *device = kernel->engine->store->device;
-  if (!variant->shares_arrays || !device->memory_bytes || device->shows_host) return true;
+  if (!variant->shares_arrays || device_is_unified(device) || device->table->pins) return true;
   error_set(err, RG_ERROR_DEVICE,
             "kernel '%.100s' uses counted arrays outside parallel loops, and the driver of this "
             "GPU does not let it reach memory of the host at the host's addresses",
@@ -265,7 +265,7 @@ void launch_fill(Engine *engine, Variant *variant, const RgValue *values, Device
   launch->frame_slots = variant->frame_slots;
   launch->trees = variant->trees;
   launch->tree_count = variant->tree_count;
-  launch->array_count = store->device->table->reach ? list_moved(engine, variant, values) : 0;
+  launch->array_count = store->device->table->access ? list_moved(engine, variant, values) : 0;
   launch->has_arrays_in_place = has_any_in_place(engine, variant, values);
   launch->ambient = store->zeros;
   launch->random = &engine->random;
@@ -336,8 +336,8 @@ enum { LAUNCHES_PER_TIDYING = 64 };
 static void tidy(Engine *engine) {
   Device *device = engine->store->device;
   store_relieve(engine->store);
-  if (engine->stats.launches % LAUNCHES_PER_TIDYING == 0 && device->table->tidy)
-    device->table->tidy(device);
+  if (engine->stats.launches % LAUNCHES_PER_TIDYING == 0 && device->table->blocks)
+    device->table->blocks->tidy(device);
 }
 
 /* Applies the tuner's choice: sets the switches, and perhaps takes other code for the same

@@ -68,9 +68,7 @@ void explain_code(const Compile *compile, const Variant *variant) {
   Device *device = compile->kernel->engine->store->device;
   IrKernel *kernel = compile->sema.kernel;
   DeviceTaskCode code;
-  if (!device->table->describe || !variant->code || variant->making ||
-      variant->task_count != kernel->tasks.count)
-    return;
+  if (!variant->code || variant->making || variant->task_count != kernel->tasks.count) return;
   for (int32_t k = 0; k < variant->task_count; k++)
     if (variant->tasks[k].kind < DEVICE_CLEAR && /* a CLEAR task's code does not run */
         device->table->describe(device, variant->code, variant->tasks, k, &code))

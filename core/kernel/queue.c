@@ -39,7 +39,8 @@ static bool report(const Queued *queued, const RgValue *values, RgValue *result,
                          .messages_lost = engine->launch.messages_lost,
                          .touches_lost = engine->launch.touches_lost,
                          .ticket = queued->ticket};
-  if (!device->table->finish(device, &launch, err)) {
+  ASSERT(device->table->tickets, "only a device with tickets queues launches");
+  if (!device->table->tickets->finish(device, &launch, err)) {
     tuning_forget(&queued->trial);
     return name_kernel(queued->kernel, err);
   }
@@ -82,28 +83,18 @@ static void keep_failure(Engine *engine, int32_t stream, const Error *failure) {
   engine->failures[stream] = *failure;
 }
 
-/* On a device that cannot tell what it skipped: all launches after a failed one. */
-static bool is_lost(const Engine *engine, const bool *is_broken, const Queued *queued) {
-  return is_broken[queued->stream] && !engine->store->device->table->is_done;
-}
-
-static void report_one(const Reporting *how, const Queued *queued, bool is_last, bool *is_broken,
-                       Error *err) {
+static void report_one(const Reporting *how, const Queued *queued, bool is_last, Error *err) {
   Engine *engine = how->engine;
   RgValue unused;
   Error failure;
   error_clear(&failure);
   if (err && !error_is_set(err)) failure.more = err->more; /* including its notes */
-  if (is_lost(engine, is_broken, queued)) {
-    tuning_forget(&queued->trial);
-    engine->stats.skipped++;
-  } else if (!report(queued, is_last ? how->values : NULL,
-                     is_last && how->result ? how->result : &unused, &failure)) {
-    is_broken[queued->stream] = true;
-    note_launch(queued, &failure);
-    if (err && !error_is_set(err)) *err = failure;
-    else keep_failure(engine, queued->stream, &failure);
-  }
+  if (report(queued, is_last ? how->values : NULL, is_last && how->result ? how->result : &unused,
+             &failure))
+    return;
+  note_launch(queued, &failure);
+  if (err && !error_is_set(err)) *err = failure;
+  else keep_failure(engine, queued->stream, &failure);
 }
 
 /* Reports the wanted launches; false if err is set. */
@@ -111,7 +102,7 @@ static bool report_some(const Reporting *how, Error *err) {
   Engine *engine = how->engine;
   if (engine->is_reporting) return true; /* a report itself may access results */
   engine->is_reporting = true;
-  bool is_broken[RG_STREAMS] = {false}, is_held[RG_STREAMS] = {false};
+  bool is_held[RG_STREAMS] = {false};
   int32_t count = engine->queued, kept = 0;
   for (int32_t k = 0; k < count; k++) {
     Queued queued = engine->queue[k];
@@ -119,7 +110,7 @@ static bool report_some(const Reporting *how, Error *err) {
       is_held[queued.stream] = true;
       engine->queue[kept++] = queued;
     } else {
-      report_one(how, &queued, k + 1 == count, is_broken, err);
+      report_one(how, &queued, k + 1 == count, err);
     }
   }
   engine->queued = kept;
@@ -158,8 +149,7 @@ bool queue_settle_stream(Engine *engine, int32_t stream, uint64_t ticket, Error 
 }
 
 void queue_note_ended(Engine *engine) {
-  if (engine->queued && engine->store->device->table->is_done)
-    report_some(&(Reporting){.engine = engine, .stream = -1}, NULL);
+  if (engine->queued) report_some(&(Reporting){.engine = engine, .stream = -1}, NULL);
 }
 
 /* Reports the oldest launch of the stream, and all that have ended. */
@@ -172,14 +162,14 @@ static void report_oldest(Engine *engine, int32_t stream) {
 
 void queue_have_room(Engine *engine, int32_t stream) {
   Device *device = engine->store->device;
-  if (!device->table->has_room) return;
-  while (!device->table->has_room(device, stream)) report_oldest(engine, stream);
+  const DeviceTicketTable *tickets = device->table->tickets;
+  while (tickets && !tickets->has_room(device, stream)) report_oldest(engine, stream);
 }
 
 void queue_make_room(Engine *engine, const Variant *variant) {
   Device *device = engine->store->device;
   int64_t words = (int64_t)variant->tree_count + variant->frame_slots;
-  bool is_full = device->queued >= device->most_queued && !device->table->has_room;
+  bool is_full = device->queued >= device->most_queued;
   /* a host region changes arrays even if an earlier launch has failed */
   bool is_alone = variant->says || variant->host_changes_arrays;
   if (is_alone || is_full || words > device->most_words) queue_settle(engine, NULL);

@@ -65,7 +65,7 @@ bool stopped_error(const Kernel *kernel, Error *err) {
 }
 
 static bool arrays_error(const Device *device, Error *err) {
-  if (!device->memory_bytes) {
+  if (device_is_unified(device)) {
     error_set(err, RG_ERROR_BUDGET,
               "the memory budget is too small for an array that the kernel makes");
     return error_hint(err, "a larger budget: rg.init{ memory = \"8GiB\" }, or RG_MEMORY");

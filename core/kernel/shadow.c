@@ -162,7 +162,7 @@ static bool run(Shadow *shadow, TuneTrial *trial, int32_t candidate, Error *err)
   launch->is_timed = true;
   uint64_t begin = clock_ticks();
   bool ok = device->table->launch(device, launch, err);
-  if (ok && launch->ticket) ok = device->table->finish(device, launch, err);
+  if (ok && launch->ticket) ok = device->table->tickets->finish(device, launch, err);
   launch->switches = (DeviceSwitches){0}; /* reset, as other launches choose their own */
   launch->is_timed = false;
   if (ok && !launch->ticks) launch->ticks = clock_ticks() - begin;

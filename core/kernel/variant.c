@@ -454,7 +454,7 @@ static bool fill_ends(Compile *compile, Variant *variant, Heap *heap, Error *err
 static void decide_waiting(const Compile *compile, Variant *variant) {
   const Device *device = compile->kernel->engine->store->device;
   variant->host_changes_arrays &= variant->takes_arrays;
-  bool has_copies = device->table->reach_array && !variant->host_changes_arrays;
+  bool has_copies = device->table->mirror && !variant->host_changes_arrays;
   variant->is_awaited |= variant->takes_arrays && !has_copies;
 }
 

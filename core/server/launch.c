@@ -161,8 +161,9 @@ bool server_reach(Device *device, RtTree *tree, const uint8_t *from, uint64_t si
 
 bool server_adopt(Device *device, RtTree *tree, Error *err) {
   Server *server = server_of(device);
+  const DeviceAccessTable *access = server->inner->access;
   server->is_shared = true;
-  return !server->inner->adopt || server->inner->adopt(device, tree, err);
+  return !access || access->adopt(device, tree, err);
 }
 
 bool server_sync(Device *device, Error *err) {

@@ -58,7 +58,7 @@ void server_free(Device *device, DeviceMemory *memory) {
 
 /* If the device works in host memory: requests huge pages, and pre-faults them if that is cheap. */
 static void settle(const Server *server, uint8_t *from, uint64_t size_bytes) {
-  if (server->device->memory_bytes || size_bytes < SETTLED) return;
+  if (!device_is_unified(server->device) || size_bytes < SETTLED) return;
   arena_settle(from, size_bytes);
   if (size_bytes <= ARENA_PRESENT) arena_make_present(from, size_bytes);
 }

@@ -3,6 +3,14 @@
 
 static void destroy(Device *device);
 
+static const DeviceBlockTable blocks = {
+    .take = server_take, .give = server_give, .tidy = server_tidy};
+static const DeviceTicketTable tickets = {.finish = server_finish,
+                                          .is_done = server_is_done,
+                                          .has_room = server_has_room,
+                                          .stop = server_stop};
+static const DeviceAccessTable access = {.reach = server_reach, .adopt = server_adopt};
+
 Server *server_of(const Device *device) {
   return device->table->destroy == destroy ? (Server *)(void *)device->table : NULL;
 }
@@ -23,17 +31,14 @@ static void destroy(Device *device) {
 static void begin_queue(Server *server) {
   Device *device = server->device;
   DeviceTable *table = &server->table;
+  ASSERT(!server->inner->tickets, "a device that queues launches needs no second queue");
   server->is_queued = true;
   queue_init(&server->queue, device, server->inner);
   table->launch = server_launch;
-  table->finish = server_finish;
-  table->is_done = server_is_done;
-  table->has_room = server_has_room;
-  table->reach = server_reach;
-  table->adopt = server_adopt;
+  table->tickets = &tickets;
+  table->access = &access;
   table->sync = server_sync;
   table->forget = server_forget;
-  table->stop = server_stop;
   table->settle = server_settle;
   table->is_within = server_is_within;
   device->most_queued = MEMORY_STREAMS * QUEUE_RECORDS;
@@ -49,9 +54,7 @@ bool server_attach(Device *device, const ServerOptions *options, Error *err) {
       .table = *device->table, .inner = device->table, .device = device, .options = *options};
   server->table.allocate = server_allocate;
   server->table.free = server_free;
-  server->table.take = server_take;
-  server->table.give = server_give;
-  server->table.tidy = server_tidy;
+  server->table.blocks = &blocks;
   server->table.destroy = destroy;
   if (options->channel == SERVER_THREAD) begin_queue(server);
   device->table = &server->table;

@@ -1,7 +1,7 @@
 /* arrangement.c - writes and reads arrangements; see arrangement.h. */
 #include "snapshot/arrangement.h"
 
-bool arrangement_is_known(const Tree *tree) { return !tree->store->device->memory_bytes; }
+bool arrangement_is_known(const Tree *tree) { return device_is_unified(tree->store->device); }
 
 /* -- the numbers of nodes ---------------------------------------------------------------------- */
 

@@ -127,7 +127,7 @@ static const SNodeComponent *component_of(const Field *field) {
 }
 
 static bool reach_cell(Field *field, Cell cell, DeviceUse use, Error *err) {
-  if (!field->store->device->table->reach) return true;
+  if (!field->store->device->table->access) return true;
   return cell_reach(field->node->tree, cell, component_of(field), type_parts(field->type), use,
                     err);
 }
@@ -162,7 +162,7 @@ static CellAsk ask_numbers(const Field *field, const int64_t *index, RtVisitWay 
 }
 
 /* Can the device visit single cells? */
-static bool is_asked(const Field *field) { return field->store->device->table->visit != NULL; }
+static bool is_asked(const Field *field) { return field->store->device->table->remote != NULL; }
 
 /* Reads through the device, if it has the newest contents. */
 static bool read_there(Field *field, const int64_t *index, RgValue *value, bool *is_done,

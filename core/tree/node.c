@@ -80,8 +80,9 @@ static bool clear_there(Node *node, const SNode *sparse, bool *is_done, Error *e
   Store *store = node->tree->store;
   DeviceClear clear = {.gc_is_stopped = store->gc_is_stopped};
   *is_done = false;
-  if (!store->device->table->clear || !snode_is_managed(sparse)) return true;
-  if (!store->device->table->clear(store->device, &node->tree->rt, sparse->manager, &clear, err))
+  if (!store->device->table->remote || !snode_is_managed(sparse)) return true;
+  if (!store->device->table->remote->clear(store->device, &node->tree->rt, sparse->manager, &clear,
+                                           err))
     return false;
   *is_done = clear.is_done;
   store->stats.gcs += clear.collections;

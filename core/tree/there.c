@@ -28,7 +28,7 @@ bool there_fill(Field *field, const uint64_t *bits, bool *is_done, Error *err) {
   RtTree *tree = &field->node->tree->rt;
   DeviceSet set = {0};
   *is_done = false;
-  if (!device->table->set || !tree->device || !describe(field->node->snode->path, &set.cells))
+  if (!device->table->remote || !tree->device || !describe(field->node->snode->path, &set.cells))
     return true;
   if (!tree_reach(field->node->tree, DEVICE_COUNTS, err)) return false;
   uint64_t offset = set.cells.offset;
@@ -38,7 +38,7 @@ bool there_fill(Field *field, const uint64_t *bits, bool *is_done, Error *err) {
     set.cells.strides[set.cells.depth - 1] = number->stride;
     set.size = (uint64_t)type_size(number->type);
     set.bits = bits[k];
-    if (!device->table->set(device, tree, &set, is_done, err)) return false;
+    if (!device->table->remote->set(device, tree, &set, is_done, err)) return false;
     if (!*is_done) return true;
   }
   return true;
@@ -82,7 +82,8 @@ static bool copy_alike(Field *field, Field *from, DeviceSet *set, const RtGpuCel
     set->from_offset = other->offset + of->offset;
     set->from_strides[set->cells.depth - 1] = of->stride;
     set->size = (uint64_t)type_size(number->type);
-    if (!device->table->set(device, &field->node->tree->rt, set, is_done, err)) return false;
+    if (!device->table->remote->set(device, &field->node->tree->rt, set, is_done, err))
+      return false;
     if (!*is_done) return true;
   }
   return true;
@@ -181,7 +182,7 @@ static bool copy_apart(Field *field, Field *from, const RtGpuCells *to, const Rt
     parts[k].to_stride = field_number(field, k)->stride;
   }
   all.words = (uint64_t *)(void *)copy;
-  bool ok = device->table->copy_cells(device, &tree->rt, &from->node->tree->rt, &all, err);
+  bool ok = device->table->remote->copy_cells(device, &tree->rt, &from->node->tree->rt, &all, err);
   heap_free(field->store->heap, copy);
   *is_done = ok && all.is_done;
   if (*is_done) tree->store->changes++;
@@ -193,7 +194,7 @@ bool there_copy(Field *field, Field *from, bool *is_done, Error *err) {
   DeviceSet set = {0};
   RtGpuCells other;
   *is_done = false;
-  if (!field->store->device->table->set || !from->node->tree->rt.device ||
+  if (!field->store->device->table->remote || !from->node->tree->rt.device ||
       !describe(path, &set.cells) || !describe(other_path, &other) || !has_same_types(field, from))
     return true;
   if (!tree_reach(from->node->tree, DEVICE_COUNTS, err) ||
@@ -239,7 +240,7 @@ static bool read_table(Field *field, const RtGpuCells *cells, uint8_t *table, bo
     parts[k].to_stride = element;
   }
   all.words = (uint64_t *)(void *)copy;
-  bool ok = device->table->copy_cells(device, NULL, &field->node->tree->rt, &all, err);
+  bool ok = device->table->remote->copy_cells(device, NULL, &field->node->tree->rt, &all, err);
   heap_free(field->store->heap, copy);
   *is_done = ok && all.is_done;
   return ok && (!all.is_done || take_error(field->node->tree, &all.error, err));
@@ -251,7 +252,7 @@ bool there_read(Field *field, uint8_t **table, Error *err) {
   RtGpuCells cells;
   bool is_done = false;
   *table = NULL;
-  if (!field->store->device->table->copy_cells || !field->node->tree->rt.device ||
+  if (!field->store->device->table->remote || !field->node->tree->rt.device ||
       level->path->sparse_step < 0 || !describe(level->path, &cells) || !lies_well(field))
     return true;
   if (!tree_reach(field->node->tree, DEVICE_COUNTS, err)) return false;

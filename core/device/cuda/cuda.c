@@ -117,44 +117,54 @@ static void destroy_cuda(Device *device) {
   heap_free(heap, cuda);
 }
 
+/* The places for queued launches are those of all streams (most_queued). */
+static bool has_room(Device *device, int32_t stream) { return true; }
+
+/* A launch that runs on the GPU cannot be stopped. */
+static bool stop(Device *device) { return false; }
+
+static const DeviceTicketTable tickets = {
+    .finish = cuda_finish, .is_done = cuda_is_done, .has_room = has_room, .stop = stop};
+static const DeviceAccessTable access = {.reach = cuda_reach, .adopt = cuda_adopt};
+static const DeviceMirrorTable mirror = {.locate = cuda_locate,
+                                         .host_at = cuda_host_at,
+                                         .is_idle = cuda_is_through,
+                                         .reach_array = cuda_reach_array,
+                                         .forget_array = cuda_forget_array,
+                                         .reach_arrays = cuda_reach_arrays};
+static const DeviceRemoteTable remote = {.clear = cuda_clear,
+                                         .visit = cuda_visit,
+                                         .put = cuda_put,
+                                         .move = cuda_move,
+                                         .set = cuda_set,
+                                         .copy_cells = cuda_copy_cells};
+static const DevicePinTable pins = {.pin = cuda_pin, .unpin = cuda_unpin};
+static const DeviceSharingTable sharing = {
+    .commons = &cuda_commons, .share = cuda_share, .rest = cuda_rest};
+
+/* Without pins, which only some GPUs have. */
 static const DeviceTable cuda_table = {.name = "cuda",
                                        .allocate = host_allocate,
-                                       .settle = leave_as_it_is,
-                                       .enlarge = leave_as_it_is,
                                        .allocate_zeros = host_allocate_zeros,
                                        .free = host_free,
+                                       .settle = leave_as_it_is,
+                                       .enlarge = leave_as_it_is,
                                        .discard = host_discard,
                                        .map = host_map,
                                        .copy = host_copy,
-                                       .reach = cuda_reach,
-                                       .locate = cuda_locate,
-                                       .host_at = cuda_host_at,
-                                       .pin = cuda_pin,
-                                       .unpin = cuda_unpin,
-                                       .reach_array = cuda_reach_array,
-                                       .forget_array = cuda_forget_array,
-                                       .reach_arrays = cuda_reach_arrays,
-                                       .adopt = cuda_adopt,
-                                       .commons = &cuda_commons,
-                                       .share = cuda_share,
-                                       .rest = cuda_rest,
-                                       .clear = cuda_clear,
-                                       .visit = cuda_visit,
-                                       .put = cuda_put,
-                                       .move = cuda_move,
-                                       .set = cuda_set,
-                                       .copy_cells = cuda_copy_cells,
-                                       .is_idle = cuda_is_through,
+                                       .forget = cuda_forget,
                                        .load = cuda_load,
                                        .unload = cuda_unload,
-                                       .launch = cuda_launch,
-                                       .finish = cuda_finish,
-                                       .is_done = cuda_is_done,
                                        .describe = cuda_describe,
+                                       .launch = cuda_launch,
                                        .is_within = is_within,
                                        .sync = sync_cuda,
-                                       .forget = cuda_forget,
-                                       .destroy = destroy_cuda};
+                                       .destroy = destroy_cuda,
+                                       .tickets = &tickets,
+                                       .access = &access,
+                                       .mirror = &mirror,
+                                       .remote = &remote,
+                                       .sharing = &sharing};
 
 static bool open_context(CudaDevice *cuda, bool finds_races, Error *err) {
   const Driver *driver = &cuda->driver;
@@ -191,7 +201,8 @@ static void fill_device(CudaDevice *cuda, Heap *heap, const DeviceOptions *optio
   device->processors[RG_TARGET_PTX] = cuda->processor;
   device->memory_bytes = cuda->about.memory_bytes;
   device->name = cuda->about.name;
-  device->shows_host = cuda->about.shows_host;
+  if (cuda->about.shows_host) cuda->table.pins = &pins;
+  ASSERT(device_table_is_whole(&cuda->table), "CUDA fills in its table");
   device->native = (RtContext){.workers = &cuda->worker,
                                .worker_count = 1,
                                .task = -1,
@@ -241,7 +252,8 @@ Device *device_cuda_create(Heap *heap, const DeviceOptions *options, Error *err)
     error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a device");
     return NULL;
   }
-  cuda->device = (Device){.table = &cuda_table,
+  cuda->table = cuda_table;
+  cuda->device = (Device){.table = &cuda->table,
                           .heap = heap,
                           .gc_each_launch = options->gc_each_launch,
                           .guard_pages = options->guard_pages,

@@ -185,6 +185,7 @@ typedef enum CudaGuess {
 
 typedef struct CudaDevice {
   Device device;
+  DeviceTable table; /* with the groups that this GPU has */
   Driver driver;
   DriverDevice about;
   int64_t guesses[CUDA_GUESSES];

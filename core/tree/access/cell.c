@@ -37,7 +37,7 @@ static uint8_t *container_of(const SNodeStep *step, Cell cell) {
 static bool fetch_step(Tree *tree, const SNodeStep *step, const int64_t *index, Cell cell,
                        Error *err) {
   const CellKind *kind = &cell_kinds[step->kind];
-  if (!tree->store->device->table->reach || !kind->fetch) return true;
+  if (!tree->store->device->table->access || !kind->fetch) return true;
   return kind->fetch(tree, step, index, container_of(step, cell), err);
 }
 
@@ -46,7 +46,7 @@ static bool look(Tree *tree, const SNodePath *path, int step_count, const int64_
                  Cell *cell, bool *is_there, Error *err) {
   RtContext *context = storage_context(tree);
   CellReach reach = at_root(context);
-  bool fetches = tree->store->device->table->reach;
+  bool fetches = tree->store->device->table->access;
   *is_there = false;
   for (int k = 0; k < step_count; k++) {
     if (fetches && !fetch_step(tree, &path->steps[k], index, reach.cell, err)) return false;
@@ -65,7 +65,7 @@ bool cell_reach(Tree *tree, Cell cell, const SNodeComponent *component, int coun
                 Error *err) {
   Device *device = tree->store->device;
   bool ok = true;
-  for (int k = 0; ok && device->table->reach && k < count; k++)
+  for (int k = 0; ok && device->table->access && k < count; k++)
     ok = device_reach(device, &tree->rt, cell_element(cell, &component[k]),
                       (uint64_t)type_size(component[k].type), use, err);
   return ok;

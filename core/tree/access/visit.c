@@ -57,7 +57,7 @@ static bool run(Tree *tree, CellAsk *ask, Words *words, int32_t word_count, Erro
                        .word_count = word_count,
                        .could_look = ask->could_look,
                        .gc_is_stopped = store->gc_is_stopped};
-  if (!store->device->table->visit(store->device, &tree->rt, &visit, err)) return false;
+  if (!store->device->table->remote->visit(store->device, &tree->rt, &visit, err)) return false;
   ask->is_done = visit.is_done;
   if (!visit.is_done) return true;
   if (ask->way != RT_VISIT_FIND) store->changes++;
@@ -71,7 +71,7 @@ static bool run(Tree *tree, CellAsk *ask, Words *words, int32_t word_count, Erro
 bool cell_ask(Tree *tree, const SNode *level, CellAsk *ask, Error *err) {
   Store *store = tree->store;
   ask->is_done = false;
-  if (!store->device->table->visit || !tree->rt.device || !tree->layout->is_sparse) return true;
+  if (!store->device->table->remote || !tree->rt.device || !tree->layout->is_sparse) return true;
   int step_count = ask->is_list ? level->depth + 1 : level->path->step_count;
   size_t size_bytes = sizeof(Words) + sizeof(RtVisitStep) * (size_t)step_count +
                       sizeof(RtVisitPart) * (size_t)ask->component_count;
@@ -89,5 +89,5 @@ bool cell_ask(Tree *tree, const SNode *level, CellAsk *ask, Error *err) {
 }
 
 bool cell_is_away(const Tree *tree) {
-  return tree_is_view(tree) && tree->store->device->table->commons;
+  return tree_is_view(tree) && device_commons(tree->store->device);
 }

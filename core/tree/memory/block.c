@@ -13,8 +13,8 @@ static void free_memory(Block *block) {
   const DeviceTable *table = store->device->table;
   if (block->is_kept) {
     table->free(store->device, &block->own.range);
-  } else if (block->own.base && table->give) {
-    table->give(store->device, &block->own, &block->rt);
+  } else if (block->own.base && table->blocks) {
+    table->blocks->give(store->device, &block->own, &block->rt);
   } else {
     table->forget(store->device, &block->rt);
     table->free(store->device, &block->own.range);
@@ -83,14 +83,13 @@ static void begin_tree(Block *block) {
 }
 
 Block *block_show(Store *store, const BlockShown *shown, Error *err) {
-  const DeviceTable *table = store->device->table;
   Block *block = begin(store, shown->size_bytes, err);
   if (!block) return NULL;
   block->memory = (uint8_t *)shown->memory;
   begin_tree(block);
   block->rt.foreign = shown->is_constant ? RT_FOREIGN_CONSTANT : RT_FOREIGN;
   link(block, false);
-  if (!table->adopt || table->adopt(store->device, &block->rt, err)) {
+  if (device_adopt(store->device, &block->rt, err)) {
     block->release = shown->release;
     block->context = shown->context;
     return block;
@@ -102,8 +101,8 @@ Block *block_show(Store *store, const BlockShown *shown, Error *err) {
 static bool allocate(Block *block, uint64_t size_bytes, Error *err) {
   Device *device = block->store->device;
   const DeviceTable *table = device->table;
-  if (table->take) {
-    if (!table->take(device, &block->own, size_bytes, err)) return false;
+  if (table->blocks) {
+    if (!table->blocks->take(device, &block->own, size_bytes, err)) return false;
   } else {
     DeviceMemory *range = &block->own.range;
     if (!table->allocate(device, range, size_bytes, size_bytes, err)) return false;

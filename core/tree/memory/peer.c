@@ -58,7 +58,7 @@ static bool copy_layout(Tree *tree, const Tree *of, Error *err) {
   for (int k = 0; ok && k < of->node_count; k++)
     ok = tree_add_handle(tree, made[of->nodes[k]->snode->id], err);
   heap_free(heap, made);
-  if (ok) tree->layout->is_partial = of->store->device->table->commons && layout->is_sparse;
+  if (ok) tree->layout->is_partial = device_commons(of->store->device) && layout->is_sparse;
   ASSERT(!ok || tree->layout->layout_hash == layout->layout_hash, "a peer is laid out the same");
   return ok;
 }
@@ -108,12 +108,12 @@ static bool has_tombstones(const RtTree *tree) {
 static bool rest_there(Tree *tree, Error *err) {
   if (!tree_reach(tree, DEVICE_COUNTS, err)) return false;
   Device *device = tree->store->device;
-  return device->table->rest(device, &tree->rt, has_tombstones(&tree->rt), err);
+  return device->table->sharing->rest(device, &tree->rt, has_tombstones(&tree->rt), err);
 }
 
 bool tree_rest(Tree *tree, Error *err) {
   if (!tree->has_storage) return true;
-  if (tree->store->device->table->rest) {
+  if (tree->store->device->table->sharing) {
     if (!rest_there(tree, err)) return false;
   } else {
     tree->rt.is_read = 0;
@@ -135,10 +135,10 @@ bool tree_look(Tree *peer, Error *err) {
   peer->rt.away = (int64_t)peer->rt.base - (int64_t)shown_by(peer, 0);
   for (int32_t m = 0; m < peer->rt.manager_count; m++)
     peer->rt.managers[m].table.current = shown_by(peer, TREE_SHOWN_HEAD + m);
-  if (!device->table->rest) return true;
+  if (!device->table->sharing) return true;
   peer->rt.top = shown_by(peer, 1);
   peer->rt.chunk_count = (uint32_t)shown_by(peer, 2);
-  return device->table->adopt(device, &peer->rt, err);
+  return device_adopt(device, &peer->rt, err);
 }
 
 /* -- handles ----------------------------------------------------------------------------------- */

@@ -156,7 +156,7 @@ static bool has_hashes(const SNodeTree *layout) {
 }
 
 static bool shows_second(const Tree *tree) {
-  return has_hashes(tree->layout) && tree->store->device->table->commons;
+  return has_hashes(tree->layout) && device_commons(tree->store->device);
 }
 
 static uint64_t tables_bytes(const Tree *tree) {
@@ -297,7 +297,7 @@ bool storage_borrow(Tree *tree, const Tree *of, uint8_t *base, uint8_t *tables, 
   if (tables) find_tables(tree, tables);
   tree->has_storage = tree->is_peer = true;
   Device *device = tree->store->device;
-  if (!device->table->adopt || device->table->adopt(device, &tree->rt, err)) return true;
+  if (device_adopt(device, &tree->rt, err)) return true;
   end_borrowed(tree);
   return false;
 }
@@ -403,7 +403,7 @@ bool storage_full_error(const Tree *tree, int32_t manager, Error *err) {
  * allowed it? Only a device with a mirror provides memory before launches. */
 static bool has_outgrown_room(const Tree *tree, const SNode *node) {
   const RtBudget *budget = &tree->store->budget;
-  if (!tree->store->device->memory_bytes) return false; /* tasks use host memory */
+  if (device_is_unified(tree->store->device)) return false;
   tree_reach((Tree *)tree, DEVICE_COUNTS, NULL);
   return budget->used + (node ? node->node_size : 0) + RT_SEGMENT <= budget->limit;
 }

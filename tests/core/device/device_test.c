@@ -426,6 +426,16 @@ static void check_memory(void) {
 int main(void) {
   heap_init(&heap, 0);
   device = device_cpu_create(&heap, &(DeviceOptions){.threads = WORKERS}, &err);
+  TEST("a table is whole if each group is whole or absent") {
+    const DeviceBlockTable half = {.tidy = NULL};
+    DeviceTable table = *device->table;
+    CHECK(device_table_is_whole(&table) && device_is_unified(device));
+    table.blocks = &half;
+    CHECK(!device_table_is_whole(&table));
+    table.blocks = NULL;
+    table.launch = NULL;
+    CHECK(!device_table_is_whole(&table));
+  }
   TEST("a device has the workers it was asked for")
   CHECK(device && device->worker_count == WORKERS);
   if (!device) return check_report();

@@ -14,11 +14,13 @@ static Device *open_device(const ServerOptions *options) {
 
 static DeviceBlock take(Device *device, uint64_t size_bytes) {
   DeviceBlock block;
-  CHECK(device->table->take(device, &block, size_bytes, &err));
+  CHECK(device->table->blocks->take(device, &block, size_bytes, &err));
   return block;
 }
 
-static void give(Device *device, DeviceBlock *block) { device->table->give(device, block, &tree); }
+static void give(Device *device, DeviceBlock *block) {
+  device->table->blocks->give(device, block, &tree);
+}
 
 static bool is_zero(const DeviceBlock *block, uint64_t size_bytes) {
   for (uint64_t k = 0; k < size_bytes; k++)

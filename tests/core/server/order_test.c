@@ -56,7 +56,7 @@ static const DeviceTable fake = {.name = "fake",
 
 static void finish_oldest(int stream) {
   DeviceLaunch row = {.ticket = tickets[stream][finished[stream]++]};
-  CHECK(device.table->finish(&device, &row, &err));
+  CHECK(device.table->tickets->finish(&device, &row, &err));
 }
 
 static void launch(int stream, uint64_t to, uint64_t from, uint64_t number) {
@@ -67,7 +67,7 @@ static void launch(int stream, uint64_t to, uint64_t from, uint64_t number) {
                       .trees = used,
                       .tree_count = to == from ? 1 : 2,
                       .stream = stream};
-  while (!device.table->has_room(&device, stream)) finish_oldest(stream);
+  while (!device.table->tickets->has_room(&device, stream)) finish_oldest(stream);
   CHECK(device.table->launch(&device, &row, &err));
   tickets[stream][launched[stream]++] = row.ticket;
   mix(expected, frame);
@@ -87,7 +87,7 @@ static void copy(int stream, uint64_t to, uint64_t from) {
 /* Where nothing uses it, the host may do so without asking. */
 static void look(uint64_t at, int32_t number) {
   if (trees[at].still != RT_STILL)
-    CHECK(device.table->reach(&device, &trees[at], NULL, 0, DEVICE_WRITES, &err));
+    CHECK(device.table->access->reach(&device, &trees[at], NULL, 0, DEVICE_WRITES, &err));
   CHECK_INT(trees[at].still, RT_STILL);
   CHECK(!memcmp(&cells[at], &expected[at], sizeof(Cell)));
   cells[at].numbers[3] = expected[at].numbers[3] = number;

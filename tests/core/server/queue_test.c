@@ -76,7 +76,7 @@ typedef struct Outcome {
 static Outcome finish(uint64_t ticket) {
   DeviceLaunch row = {.ticket = ticket};
   Error why = {0};
-  bool ok = device.table->finish(&device, &row, &why);
+  bool ok = device.table->tickets->finish(&device, &row, &why);
   return (Outcome){(RtErrorKind)row.context.error.kind, row.frame[1], row.is_skipped, ok};
 }
 
@@ -119,7 +119,7 @@ static void test_order(void) {
     uint64_t apart = launch(3, 3, &trees[1]);
     is_open = true;
     CHECK(finish(second).is_ok);
-    CHECK(device.table->is_done(&device, first));
+    CHECK(device.table->tickets->is_done(&device, first));
     finish(apart);
     for (int k = 0; k < 2; k++) CHECK(k || order[0] == 1);
     CHECK(order[1] == 2 || order[2] == 2);
@@ -129,13 +129,14 @@ static void test_order(void) {
   TEST("who looks at a tree waits for what uses it, and for nothing else") {
     open_device();
     uint64_t quick = launch(1, 1, &trees[0]), slow = launch(2, WAITS | 2, &trees[1]);
-    CHECK(device.table->reach(&device, &trees[0], NULL, 0, DEVICE_READS, &err));
-    CHECK(device.table->is_done(&device, quick) && !device.table->is_done(&device, slow));
-    CHECK(device.table->reach(&device, &trees[2], NULL, 0, DEVICE_READS, &err));
-    CHECK(!device.table->is_done(&device, slow));
+    CHECK(device.table->access->reach(&device, &trees[0], NULL, 0, DEVICE_READS, &err));
+    CHECK(device.table->tickets->is_done(&device, quick) &&
+          !device.table->tickets->is_done(&device, slow));
+    CHECK(device.table->access->reach(&device, &trees[2], NULL, 0, DEVICE_READS, &err));
+    CHECK(!device.table->tickets->is_done(&device, slow));
     is_open = true;
-    CHECK(device.table->reach(&device, &trees[1], NULL, 0, DEVICE_READS, &err));
-    CHECK(device.table->is_done(&device, slow));
+    CHECK(device.table->access->reach(&device, &trees[1], NULL, 0, DEVICE_READS, &err));
+    CHECK(device.table->tickets->is_done(&device, slow));
     finish(quick);
     finish(slow);
     device.table->destroy(&device);
@@ -144,14 +145,14 @@ static void test_order(void) {
     uint64_t tickets[200];
     int count = 0;
     open_device();
-    while (device.table->has_room(&device, 0) && count < 200) {
+    while (device.table->tickets->has_room(&device, 0) && count < 200) {
       tickets[count] = launch(0, (uint64_t)count, NULL);
       count++;
     }
     CHECK(count >= 32 && count < 200);
-    CHECK(device.table->has_room(&device, 1));
+    CHECK(device.table->tickets->has_room(&device, 1));
     finish(tickets[0]);
-    CHECK(device.table->has_room(&device, 0));
+    CHECK(device.table->tickets->has_room(&device, 0));
     for (int k = 1; k < count; k++) finish(tickets[k]);
     device.table->destroy(&device);
   }
@@ -179,11 +180,11 @@ static void test_failures(void) {
   }
   TEST("stopping ends what runs, and what waits does not begin") {
     open_device();
-    CHECK(!device.table->stop(&device));
+    CHECK(!device.table->tickets->stop(&device));
     uint64_t slow = launch(0, WAITS | 1, NULL), next = launch(1, 2, NULL);
-    while (!atomic_load(&ran) && !device.table->is_done(&device, slow)) {
+    while (!atomic_load(&ran) && !device.table->tickets->is_done(&device, slow)) {
       sleep_ms(1);
-      CHECK(device.table->stop(&device) || device.table->is_done(&device, slow));
+      CHECK(device.table->tickets->stop(&device) || device.table->tickets->is_done(&device, slow));
     }
     CHECK_INT(finish(slow).kind, RT_ERROR_STOPPED);
     Outcome outcome = finish(next);
@@ -210,8 +211,8 @@ static void test_cost(void) {
     }
     CHECK(used < 5000);
     uint64_t ticket = launch(0, 2, NULL);
-    for (int k = 0; k < 60000 && !device.table->is_done(&device, ticket); k++) sleep_ms(1);
-    CHECK(device.table->is_done(&device, ticket)); /* nobody waits for it */
+    for (int k = 0; k < 60000 && !device.table->tickets->is_done(&device, ticket); k++) sleep_ms(1);
+    CHECK(device.table->tickets->is_done(&device, ticket)); /* nobody waits for it */
     finish(ticket);
     device.table->destroy(&device);
   }
@@ -227,8 +228,8 @@ static void test_copies(void) {
     uint64_t slow = launch(2, WAITS | 1, &trees[0]), ticket = server_copy(server, &copy);
     is_open = true;
     server_wait(server, 1);
-    CHECK(to == 5 && device.table->is_done(&device, slow) &&
-          device.table->is_done(&device, ticket));
+    CHECK(to == 5 && device.table->tickets->is_done(&device, slow) &&
+          device.table->tickets->is_done(&device, ticket));
     uint64_t bad = launch(1, FAILS | 1, NULL);
     from = 6;
     server_copy(server, &copy);
