@@ -25,7 +25,8 @@ typedef struct PassContext {
   const char *without;
   /* Option RG_STOP_AFTER: passes after this step are left out likewise; 0: no limit. */
   int stop_after;
-  int step; /* number of the running pass, from 1 on */
+  int step;       /* number of the running pass, from 1 on */
+  unsigned facts; /* those of pass.def that hold when the running pass begins (fact.h) */
   /* Receives the IR after each pass, or "(unchanged)". NULL: no dump. */
   void (*dump)(void *data, const char *pass, const char *text);
   void *dump_data;

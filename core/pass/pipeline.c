@@ -1,26 +1,10 @@
 /* pipeline.c - the passes in running order, and the loop that runs, dumps and verifies them. */
 #include "ir/attribute.h"
 #include "pass/analysis/effects.h"
+#include "pass/fact.h"
 #include "pass/pass.h"
 
 /* -- what passes need and leave: pass.def ----------------------------------------------------- */
-
-/* numbers of facts */
-enum {
-#define FACT(NAME, TEXT) NAME##_NUMBER,
-#define PASS(...)
-#include "pass/pass.def"
-#undef FACT
-  FACT_COUNT
-};
-
-/* and their bits */
-enum {
-#define FACT(NAME, TEXT) NAME = 1 << NAME##_NUMBER,
-#include "pass/pass.def"
-#undef PASS
-#undef FACT
-};
 
 static const char *const fact_texts[FACT_COUNT] = {
 #define FACT(NAME, TEXT) TEXT,
@@ -155,6 +139,7 @@ static bool run_pass(PassContext *ctx, const Pass *pass, IrKernel *kernel, unsig
     return true;
   }
   if (!check_needs(pass, *facts, err)) return false;
+  ctx->facts = *facts;
   const char *before = ctx->dump ? print(ctx, kernel) : NULL;
   if (!pass->run(ctx, kernel, err) || !ir_finish(kernel, err)) return false;
   if (ctx->dump) {

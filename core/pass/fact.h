@@ -1,0 +1,23 @@
+/* fact.h - the facts of pass.def as bits. They have short names, so include this only where rows
+ * name them. */
+#ifndef RG_PASS_FACT_H
+#define RG_PASS_FACT_H
+
+/* numbers of facts */
+enum {
+#define FACT(NAME, TEXT) NAME##_NUMBER,
+#define PASS(...)
+#include "pass/pass.def"
+#undef FACT
+  FACT_COUNT
+};
+
+/* and their bits */
+enum {
+#define FACT(NAME, TEXT) NAME = 1 << NAME##_NUMBER,
+#include "pass/pass.def"
+#undef PASS
+#undef FACT
+};
+
+#endif

@@ -1,0 +1,59 @@
+/* conditions.c - conditions of rules.def, and the rewrites that no replacement expresses. */
+#include "pass/rewrite.h"
+#include "pass/simplify/rules.h"
+
+bool rules_has_type(Match *m) { return type_equal(m->values[LETTER_A]->type, m->inst->type); }
+
+/* Does every value of `inner` survive a conversion to `outer` and back? */
+static bool widens(Type inner, Type outer) {
+  if (type_is_float(inner) && type_is_float(outer)) return type_size(outer) > type_size(inner);
+  return type_is_integer(inner) && type_is_integer(outer) && type_size(outer) >= type_size(inner);
+}
+
+bool rules_comes_back(Match *m) {
+  return rules_has_type(m) && widens(m->inst->type, m->inst->operands[0]->type);
+}
+
+/* The index of a table is then used in its original type, in which it is outside in exactly the same
+ * cases. */
+bool rules_is_widened(Match *m) {
+  Type narrow = m->values[LETTER_A]->type, wide = m->inst->operands[0]->type;
+  return type_is_integer(narrow) && type_bits(narrow) < type_bits(wide);
+}
+
+static IrInst *become_number(Match *m, int64_t imm) {
+  rewrite_become(m->kernel, m->inst, IR_CONST, 0, NULL);
+  m->inst->imm = imm;
+  return m->inst;
+}
+
+IrInst *rules_item(Match *m) {
+  const IrTable *table = &m->kernel->tables.items[m->inst->imm];
+  int64_t index;
+  if (!ir_is_const(m->values[LETTER_A], &index)) return NULL;
+  return become_number(m, index >= 0 && index < table->count ? table->values[index] : 0);
+}
+
+IrInst *rules_pick(Match *m) {
+  int64_t index;
+  if (!ir_is_const(m->values[LETTER_A], &index)) return NULL;
+  bool is_inside = index >= 0 && index < m->inst->operand_count - 1;
+  return is_inside ? m->inst->operands[index + 1] : become_number(m, 0);
+}
+
+/* A constant index moves into the bytes, and an offset without an index into that of its base. */
+IrInst *rules_offset(Match *m) {
+  IrInst *inst = m->inst, *base = m->values[LETTER_A];
+  int64_t index, bytes, sum;
+  if (!ir_is_const(m->values[LETTER_B], &index) ||
+      __builtin_mul_overflow(index, (int64_t)inst->stride, &bytes) ||
+      __builtin_add_overflow(bytes, inst->imm, &sum))
+    return NULL;
+  if (sum == 0) return base;
+  if (base->op != IR_OFFSET || __builtin_add_overflow(sum, base->imm, &sum)) return NULL;
+  ir_set_operand(inst, 0, base->operands[0]);
+  ir_set_operand(inst, 1, base->operands[1]);
+  inst->stride = base->stride;
+  inst->imm = sum;
+  return inst;
+}

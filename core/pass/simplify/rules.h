@@ -1,0 +1,87 @@
+/* rules.h - applies the rewrites of rules.def to one value; `fold` calls it for each.
+ *
+ * A row's pattern and replacement are Terms: trees of constants that a short interpreter compares
+ * with values and builds values from. Its condition may be any function of the Match. */
+#ifndef RG_PASS_SIMPLIFY_RULES_H
+#define RG_PASS_SIMPLIFY_RULES_H
+
+#include "pass/pass.h"
+
+/* the letters of rules.def */
+typedef enum Letter { LETTER_A, LETTER_B, LETTER_I, LETTER_N, LETTER_X, LETTER_COUNT } Letter;
+
+/* A value that fits a pattern. */
+typedef struct Match {
+  IrKernel *kernel;
+  IrInst *inst;
+  IrInst *values[LETTER_COUNT];
+  int64_t k;   /* set by a condition for the replacement */
+  Type limits; /* likewise, an integer type: that of `least` and `most` */
+} Match;
+
+typedef bool Condition(Match *m);
+/* Rewrites m->inst in place, and returns it, or returns another value that replaces it. NULL: the
+ * rule does not apply. */
+typedef IrInst *Rewrite(Match *m);
+
+typedef enum TermKind {
+  TERM_VALUE,
+  TERM_NUMBER,
+  TERM_K,
+  TERM_LEAST,
+  TERM_MOST,
+  TERM_OP,
+  TERM_BY
+} TermKind;
+
+enum { TERM_OPERANDS = 3 };
+
+typedef struct Term Term;
+struct Term {
+  TermKind kind;
+  Letter letter; /* VALUE */
+  double number; /* NUMBER */
+  IrOp op;       /* OP */
+  int count;     /* of operands */
+  const Term *operands[TERM_OPERANDS];
+  Rewrite *rewrite; /* BY */
+};
+
+typedef struct Rule {
+  const char *name;
+  unsigned needs;
+  const Term *pattern; /* an op */
+  Condition *holds;    /* NULL: always */
+  const Term *replacement;
+} Rule;
+
+/* rules.c: the rows, those of an op next to each other */
+extern const Rule rules[];
+extern const int rule_count;
+
+/* What rows may need beside the facts of pass.def. */
+enum { RULE_INTEGER = 1 << 28, RULE_FLOAT = 1 << 29, RULE_BOOL = 1 << 30 };
+enum { RULE_CPU = 1 << 27 };
+
+/* -- match.c ----------------------------------------------------------------------------------- */
+typedef struct Rewriter {
+  IrKernel *kernel;
+  unsigned holds;              /* what rows may rely on */
+  int16_t first[IR_OP_COUNT];  /* the first row of each op */
+  int16_t beyond[IR_OP_COUNT]; /* and the one past its last */
+} Rewriter;
+
+void rules_begin(Rewriter *rewriter, const PassContext *ctx, IrKernel *kernel);
+/* Simplifies a pure value in place until no row fits, and returns it; or returns another value,
+ * visible here, that its users should use instead. Operands of the result that did not exist before
+ * were inserted in front of `inst` and are not simplified yet: the caller does that first, then
+ * calls this again. */
+IrInst *rules_apply(const Rewriter *rewriter, IrInst *inst);
+
+/* -- conditions.c ------------------------------------------------------------------------------ */
+Condition rules_has_type;   /* has `a` the type of the result? */
+Condition rules_comes_back; /* .. and the type between has all values of that? */
+Condition rules_is_widened; /* is `a` converted to an integer of more bits? */
+Rewrite rules_item, rules_pick, rules_offset;
+
+#endif
