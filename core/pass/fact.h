@@ -18,6 +18,7 @@ enum {
 #include "pass/pass.def"
 #undef PASS
 #undef FACT
+  ALL_FACTS = (1 << FACT_COUNT) - 1
 };
 
 #endif

@@ -51,7 +51,6 @@ typedef struct Pass {
  * arithmetic naively. `lint` and `explain` change nothing: the first reads the user's code, the
  * other reports how it was compiled. */
 static const Pass *const order[] = {&fold,
-                                    &modulo,
                                     &tiling,
                                     &active_counts,
                                     &tasks,
@@ -61,7 +60,6 @@ static const Pass *const order[] = {&fold,
                                     &locks,
                                     &lint,
                                     &early_exits,
-                                    &narrow_compares,
                                     &atomics,
                                     &bounds,
                                     &node_cursors,
@@ -95,7 +93,7 @@ static const Pass *const by_name[] = {
  * come from any point of the pipeline, so it is trusted with all later facts. */
 static unsigned facts_of(const IrKernel *kernel) {
   bool has_tasks = kernel->tasks.count || kernel->frame_slots;
-  return has_tasks ? ~(unsigned)(HOST_LOOPS | EFFECTS) : SYMBOLIC | HOST_LOOPS | ROLLED;
+  return has_tasks ? ALL_FACTS & ~(HOST_LOOPS | EFFECTS) : SYMBOLIC | HOST_LOOPS | ROLLED;
 }
 
 static bool check_needs(const Pass *pass, unsigned facts, Error *err) {

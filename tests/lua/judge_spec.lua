@@ -73,7 +73,7 @@ describe("the judge #compiled", function()
   -- Options of the environment that change how a kernel is compiled, not what it does: each with
   -- the values that it is judged with.
   for option, values in pairs {
-    RG_WITHOUT = { "modulo", "early_exits", "narrow_compares", "atomics", "bounds",
+    RG_WITHOUT = { "early_exits", "atomics", "bounds",
       "node_cursors", "privatise", "unroll", "constant_tables", "hoist_checks", "leaf", "rows",
       "independent", "redundant_slots", "aggregate_atomics", "lanes", "fold" },
     RG_STRESS = { "force_lanes" },

@@ -6,6 +6,7 @@
 #include <math.h>
 
 void rules_begin(Rewriter *rewriter, const PassContext *ctx, IrKernel *kernel) {
+  DEBUG_ASSERT(!(ctx->facts & (RULE_CPU | RULE_INTEGER | RULE_FLOAT | RULE_BOOL)), "only facts");
   *rewriter = (Rewriter){.kernel = kernel, .holds = ctx->facts};
   if (ctx->target.kind == TARGET_CPU) rewriter->holds |= RULE_CPU;
   for (int k = 0; k < rule_count; k++) {

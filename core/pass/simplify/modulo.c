@@ -5,17 +5,11 @@
  *
  * A loop that runs has an end above 0, so one step leaves the range by at most one period. If the
  * end is a constant, so does any number of steps after removing whole periods: (%i + 1 + %n) % %n.
- * An interior decides the comparison (guards.h), and unlike a division it can be vectorised.
- * Decision D-codegen-11. */
+ * An interior decides the comparison (guards.h), and unlike a division it can be vectorised. Ranges
+ * have their ends as operands only before the pass `tasks`. Decision D-codegen-11. */
 #include "ir/facts.h"
-#include "pass/pass.h"
 #include "pass/analysis/ranges.h"
-#include "pass/rewrite.h"
-
-typedef struct Search {
-  IrKernel *kernel;
-  IrInst *range;
-} Search;
+#include "pass/simplify/rules.h"
 
 /* Is the range's axis 0 .. `end`, and do `steps` lead at most one period away? Removes whole
  * periods from *steps. */
@@ -31,42 +25,36 @@ static bool is_period(const IrInst *range, int axis, const IrInst *end, int64_t 
   return true;
 }
 
-/* `steps`: the operand's distance from the index, perhaps without whole periods. */
-static void become_choice(IrKernel *kernel, IrInst *inst, const IndexRange *of, int64_t steps) {
-  IrBuilder b = rewrite_before(kernel, inst);
-  bool is_past = steps > 0;
-  IrInst *index = inst->operands[0], *end = inst->operands[1], *base = (IrInst *)of->base;
-  if (steps != of->low) index = ir_binary(&b, IR_ADD, base, ir_const_int(&b, base->type, steps));
-  if (!steps) return rewrite_become(kernel, inst, IR_CONVERT, 1, &index);
-  IrInst *is_out = ir_binary(&b, is_past ? IR_GE : IR_LT, index,
-                             is_past ? end : ir_const_int(&b, index->type, 0));
-  IrInst *back = ir_binary(&b, is_past ? IR_SUB : IR_ADD, index, end);
-  rewrite_become(kernel, inst, IR_SELECT, 3, (IrInst *[]){is_out, back, index});
+/* Is `a` an index of a range of which `n` is a period? *steps is their distance, and *rest what is
+ * left of it without whole periods. */
+static bool find_steps(Match *m, int64_t *steps, int64_t *rest) {
+  if (!type_is(m->inst->type, TYPE_I32)) return false;
+  IndexRange index = ranges_of(m->values[LETTER_A]);
+  bool is_exact = index.known && index.base && index.bits >= 32 && index.low == index.high;
+  if (!is_exact || index.base->op != IR_PARAM || !type_is(index.base->type, TYPE_I32)) return false;
+  const IrInst *range = index.base->region->owner;
+  *steps = *rest = index.low;
+  m->values[LETTER_I] = (IrInst *)index.base;
+  return range && range->op == IR_RANGE &&
+         is_period(range, (int)index.base->imm, m->values[LETTER_N], rest);
 }
 
-static bool visit_remainder(void *data, IrInst *inst) {
-  Search *search = data;
-  if (inst->op != IR_MOD || !type_is(inst->type, TYPE_I32)) return true;
-  IndexRange index = ranges_of(inst->operands[0]);
-  bool is_step = index.known && index.base && index.bits >= 32 && index.low == index.high;
-  if (!is_step || index.low == 0) return true;
-  int axis = ranges_param(search->range->regions[0], index.base);
-  if (axis < 0 || !type_is(index.base->type, TYPE_I32)) return true;
-  int64_t steps = index.low;
-  if (is_period(search->range, axis, inst->operands[1], &steps))
-    become_choice(search->kernel, inst, &index, steps);
-  return true;
+bool rules_is_index(Match *m) {
+  int64_t steps, rest;
+  return find_steps(m, &steps, &rest) && steps == 0;
 }
 
-static bool visit_range(void *data, IrInst *inst) {
-  if (inst->op != IR_RANGE) return true;
-  Search search = {data, inst};
-  ir_walk(inst->regions[0], visit_remainder, &search);
-  return true;
+bool rules_has_periods(Match *m) {
+  int64_t steps;
+  return find_steps(m, &steps, &m->k) && steps != m->k;
 }
 
-bool pass_modulo(PassContext *ctx, IrKernel *kernel, Error *err) {
-  (void)ctx, (void)err;
-  if (kernel->body) ir_walk(kernel->body, visit_range, kernel);
-  return true;
+bool rules_is_next(Match *m) {
+  int64_t steps, rest;
+  return find_steps(m, &steps, &rest) && steps == rest && steps > 0;
+}
+
+bool rules_is_previous(Match *m) {
+  int64_t steps, rest;
+  return find_steps(m, &steps, &rest) && steps == rest && steps < 0;
 }

@@ -10,6 +10,12 @@ _Static_assert((int)FACT_COUNT < 27, "facts and the needs of rows share a word")
 /* values and numbers */
 static const Term a[] = {{.kind = TERM_VALUE, .letter = LETTER_A}};
 static const Term b[] = {{.kind = TERM_VALUE, .letter = LETTER_B}};
+static const Term i[] = {{.kind = TERM_VALUE, .letter = LETTER_I}};
+static const Term n[] = {{.kind = TERM_VALUE, .letter = LETTER_N}};
+static const Term x[] = {{.kind = TERM_VALUE, .letter = LETTER_X}};
+static const Term k[] = {{.kind = TERM_K}};
+static const Term least[] = {{.kind = TERM_LEAST}};
+static const Term most[] = {{.kind = TERM_MOST}};
 static const Term zero[] = {{.kind = TERM_NUMBER, .number = 0}};
 static const Term one[] = {{.kind = TERM_NUMBER, .number = 1}};
 static const Term two[] = {{.kind = TERM_NUMBER, .number = 2}};
@@ -29,6 +35,8 @@ static const Term minus_zero[] = {{.kind = TERM_NUMBER, .number = -0.0}};
 #define mod(...) OF(MOD, __VA_ARGS__)
 #define pow(...) OF(POW, __VA_ARGS__)
 #define neg(...) OF(NEG, __VA_ARGS__)
+#define floor(...) OF(FLOOR, __VA_ARGS__)
+#define ceil(...) OF(CEIL, __VA_ARGS__)
 #define min(...) OF(MIN, __VA_ARGS__)
 #define max(...) OF(MAX, __VA_ARGS__)
 #define band(...) OF(BAND, __VA_ARGS__)

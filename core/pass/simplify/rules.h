@@ -84,4 +84,18 @@ Condition rules_comes_back; /* .. and the type between has all values of that? *
 Condition rules_is_widened; /* is `a` converted to an integer of more bits? */
 Rewrite rules_item, rules_pick, rules_offset;
 
+/* -- modulo.c ---------------------------------------------------------------------------------- */
+Condition rules_is_index;    /* `a` is the index of a range 0 .. `n` */
+Condition rules_has_periods; /* .. is `i` + `k` plus whole periods */
+Condition rules_is_next;     /* .. is the index plus at most one period */
+Condition rules_is_previous; /* .. and minus */
+
+/* -- narrow_compares.c ------------------------------------------------------------------------- */
+/* Is `n` a number of the launch, and the integer `x`, which is not, exact as a float? Sets the
+ * limits to those of its type. */
+Condition rules_is_narrower;
+Condition rules_is_above_least; /* .. is it also never the least of its type? */
+Condition rules_is_below_most;  /* .. or the largest? */
+Condition rules_is_turned;      /* .. the same with `x` converted, as `a` */
+
 #endif

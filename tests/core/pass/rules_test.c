@@ -143,7 +143,157 @@ static int try_types(const Rule *rule) {
   return tried;
 }
 
+/* -- comparisons that are narrowed ------------------------------------------------------------- */
+
+static Heap heap;
+static Scratch scratch;
+
+typedef struct Narrowing {
+  IrOp op;
+  Type integer, real;
+  const char *bound; /* the integer: "bor" of itself, "min" or "max" of itself and `limit` */
+  int64_t limit;
+  bool is_turned;
+} Narrowing;
+
+static IrKernel *compare_kernel(const Narrowing *t, Error *err) {
+  static const char text[] = "kernel k\n"
+                             "tree t0 = root{ dense \"i\" 8 { %s v, bool y } }\n"
+                             "field f0 = t0.node 1.component 0: %s v\n"
+                             "field f1 = t0.node 1.component 1: bool y\n"
+                             "arg 0: %s n\n"
+                             "frame 4\n"
+                             "host {\n"
+                             "  %%0: i64 = const 8\n"
+                             "  frame.set 2 %%0\n"
+                             "  frame.set 3 %%0\n"
+                             "  run 0\n"
+                             "}\n"
+                             "task 0 = range axes=1 bounds=2 index=i32 cost=20 {\n"
+                             "  body (%%p: i32) {\n"
+                             "    %%n: %s = frame.get 0\n"
+                             "    %%at: place = place f0 %%p\n"
+                             "    %%to: place = place f1 %%p\n"
+                             "    %%v: %s = load %%at\n"
+                             "    %%limit: %s = const %lld\n"
+                             "    %%x: %s = %s %%v, %%limit\n"
+                             "    %%real: %s = convert %%x\n"
+                             "    %%c: bool = %s %s\n"
+                             "    store %%to, %%c\n"
+                             "  }\n"
+                             "}\n";
+  const char *integer = type_text(t->integer), *real = type_text(t->real);
+  const char *whole = scratch_format(
+      &scratch, text, integer, integer, real, real, integer, integer, (long long)t->limit, integer,
+      t->bound, real, ir_op_info[t->op].text, t->is_turned ? "%n, %real" : "%real, %n");
+  return ir_read(&scratch, &heap, whole, err);
+}
+
+typedef struct Known {
+  int64_t integer;
+  double real;
+  const IrInst *stored; /* found */
+  int converted;        /* integers that became floats */
+} Known;
+
+static void become_const(IrInst *inst, int64_t imm) {
+  ir_drop_operands(inst, 0);
+  inst->op = IR_CONST;
+  inst->imm = imm;
+}
+
+static bool make_known(void *data, IrInst *inst) {
+  Known *known = data;
+  if (inst->op == IR_LOAD) become_const(inst, known->integer);
+  if (inst->op == IR_FRAME_GET) become_const(inst, ir_float_bits(known->real));
+  return true;
+}
+
+static bool find_stored(void *data, IrInst *inst) {
+  Known *known = data;
+  if (inst->op == IR_STORE) known->stored = inst->operands[1];
+  known->converted += inst->op == IR_CONVERT && type_is_float(inst->type);
+  return true;
+}
+
+/* Narrows the comparison, and then evaluates it. -1: it was not narrowed, or is not a constant. */
+static int narrowed(const Narrowing *t, int64_t integer, double real) {
+  Error err;
+  error_clear(&err);
+  scratch_init(&scratch, &heap);
+  PassContext ctx = {.scratch = &scratch, .vector_bytes = 32, .target = target_cpu};
+  IrKernel *kernel = compare_kernel(t, &err);
+  if (!kernel) return printf("%s\n", err.message), -1;
+  CHECK(pass_run_named(&ctx, kernel, "fold", &err));
+  Known known = {.integer = integer, .real = real};
+  IrRegion *body = kernel->tasks.items[0]->body;
+  ir_walk(body, find_stored, &known);
+  bool is_narrow = !known.converted;
+  ir_walk(body, make_known, &known);
+  CHECK(pass_run_named(&ctx, kernel, "fold", &err));
+  ir_walk(body, find_stored, &known);
+  int result = is_narrow && known.stored->op == IR_CONST ? (int)known.stored->imm : -1;
+  snode_tree_release((SNodeTree *)kernel->trees.items[0].tree);
+  scratch_deinit(&scratch);
+  return result;
+}
+
+static bool compare(IrOp op, double a, double b) {
+  switch (op) {
+  case IR_EQ: return a == b;
+  case IR_NE: return a != b;
+  case IR_LT: return a < b;
+  case IR_LE: return a <= b;
+  case IR_GT: return a > b;
+  default: return a >= b;
+  }
+}
+
+static bool narrows_rightly(const Narrowing *t) {
+  int64_t least = ir_wrap_int(t->integer, type_is_signed(t->integer)
+                                              ? (int64_t)1 << (type_bits(t->integer) - 1)
+                                              : 0),
+          most = type_is_signed(t->integer) ? ~least : ir_wrap_int(t->integer, -1);
+  const int64_t integers[] = {least, least + 1, 0, 3, most - 1, most};
+  const double reals[] = {(double)least,
+                          (double)least - 1,
+                          (double)least + 0.5,
+                          -0.0,
+                          2.5,
+                          3,
+                          (double)most - 0.5,
+                          (double)most,
+                          (double)most + 1,
+                          NAN,
+                          (double)most * 65536,
+                          -INFINITY,
+                          INFINITY};
+  for (int i = 0; i < (int)(sizeof integers / sizeof *integers); i++)
+    for (int k = 0; k < (int)(sizeof reals / sizeof *reals); k++) {
+      int64_t x = integers[i], limit = t->limit;
+      double real = ir_round_float(t->real, reals[k]);
+      if (!strcmp(t->bound, "min")) x = x < limit ? x : limit;
+      if (!strcmp(t->bound, "max")) x = x > limit ? x : limit;
+      bool expected =
+          t->is_turned ? compare(t->op, real, (double)x) : compare(t->op, (double)x, real);
+      if (narrowed(t, integers[i], real) == expected) continue;
+      printf("%s of %lld and %g\n", ir_op_info[t->op].text, (long long)x, real);
+      return false;
+    }
+  return true;
+}
+
+static bool all_narrow_rightly(IrOp op, Type integer, Type real) {
+  for (int turned = 0; turned < 2; turned++)
+    if (!narrows_rightly(&(Narrowing){op, integer, real, "bor", 0, turned}) ||
+        !narrows_rightly(&(Narrowing){op, integer, real, "min", 3, turned}) ||
+        !narrows_rightly(&(Narrowing){op, integer, real, "max", 3, turned}))
+      return false;
+  return true;
+}
+
 int main(void) {
+  heap_init(&heap, 0);
   TEST("each row has a test from text to text, and stands with those of its op") {
     for (int k = 0; k < rule_count; k++) CHECK(has_golden(&rules[k]) && stands_with_its_op(k));
   }
@@ -157,6 +307,13 @@ int main(void) {
       checked += tried > 0;
     }
     CHECK(checked >= 40);
+  }
+  TEST("a narrowed comparison answers as that of floats, at both ends of the type and for NaN") {
+    for (int op = IR_EQ; op <= IR_GE; op++) {
+      CHECK(all_narrow_rightly((IrOp)op, TYPE(I32), TYPE(F64)));
+      CHECK(all_narrow_rightly((IrOp)op, TYPE(I8), TYPE(F32)));
+      CHECK(all_narrow_rightly((IrOp)op, TYPE(U16), TYPE(F32)));
+    }
   }
   return check_report();
 }
