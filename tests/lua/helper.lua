@@ -218,6 +218,41 @@ function support.run_gpu_ranks(ranks, script, environment, options)
     ("RG_ARCH=cuda %s PTX_MEMORY=1024 %s"):format(driver, environment or "") })
 end
 
+-- -- assertions that hold -------------------------------------------------------------------------
+
+-- Specs compare elements one by one, and luassert makes several tables for each comparison. What
+-- obviously holds is not handed to it; it still words every failure.
+local luassert = require "luassert"
+local equal, same, is_true = luassert.equal, luassert.same, luassert.is_true
+
+-- Are they one value, or plain tables of such values?
+local function are_alike(a, b)
+  if rawequal(a, b) then return a ~= nil end
+  if type(a) ~= "table" or type(b) ~= "table" or getmetatable(a) or getmetatable(b) then
+    return false
+  end
+  for k, v in pairs(a) do
+    if not rawequal(b[k], v) then return false end
+  end
+  for k in pairs(b) do
+    if a[k] == nil then return false end
+  end
+  return true
+end
+
+rawset(luassert, "equal", function(expected, actual, ...)
+  if expected ~= nil and rawequal(expected, actual) then return expected, actual, ... end
+  return equal(expected, actual, ...)
+end)
+rawset(luassert, "same", function(expected, actual, ...)
+  if are_alike(expected, actual) then return expected, actual, ... end
+  return same(expected, actual, ...)
+end)
+rawset(luassert, "is_true", function(value, ...)
+  if value == true then return value, ... end
+  return is_true(value, ...)
+end)
+
 -- -- after each test: no counted memory is held but by arrays and trees ---------------------------
 
 local lib, busted = require "regolith.lib", require "busted"
