@@ -1,8 +1,9 @@
-/* compile.c - from a parsed kernel and its launch arguments to a variant: all steps, once per
- * pattern.
+/* compile.c - from a parsed kernel and its launch arguments to a version: all steps, once per
+ * version.
  *
  *     Ast, values --sema--> IrKernel --passes--> tasks --ir_write--> bytes      (in scratch memory)
- *     bytes --codegen--> object --loader--> Code                              (held by the Variant)
+ *     tasks, bytes --compiled_make--> CompiledKernel                        (held by the Version)
+ *     bytes --codegen--> object --loader--> Code                            (held by the Version)
  *
  * If the cache on disk has the bytes, the codegen library is not even opened. RG_DUMP shows each
  * step, RG_TIME its duration. */
@@ -16,9 +17,9 @@
 #include "build_id.h"
 #include "emit_lua/emit_lua.h"
 #include "pass/pass.h"
-#include "kernel/ahead.h"
+#include "kernel/background.h"
+#include "kernel/baseline.h"
 #include "kernel/compile.h"
-#include "kernel/quick.h"
 #include "kernel/tuning.h"
 
 static bool wants_dump(const Kernel *kernel, const char *step) {
@@ -139,7 +140,7 @@ static bool run_passes(Compile *compile, Error *err) {
                         .goes_by_squares = compile->way.goes_by_squares,
                         .forces_streams = option_has_word("RG_STRESS", "force_streams"),
                         .forces_lanes = option_has_word("RG_STRESS", "force_lanes"),
-                        .takes_long = compile->constants.general != NULL,
+                        .takes_long = compile->is_specialised,
                         .explains = compile->explains,
                         .verify = verifies(),
                         .without =
@@ -170,7 +171,7 @@ bool compile_run(Compile *compile, CompileStage last, Error *err) {
   return true;
 }
 
-/* Records which numbers the kernel relies on being whole, also in the variant's pattern. */
+/* Records which numbers the kernel relies on being whole, also in the version's pattern. */
 static void rely_on_wholes(const Compile *compile) {
   Kernel *kernel = compile->kernel;
   for (int k = 0; k < compile->sema.wholes.count; k++) {
@@ -199,27 +200,38 @@ static bool run_front(void *data, Error *err) {
   return true;
 }
 
-bool compile_special(Compile *compile, Error *err) {
+/* Constants are taken from IR, before any pass, so that types, limits, messages and results stay as
+ * they are. */
+static bool run_specialised(Compile *compile, Error *err) {
   uint64_t wanted = compile->constants.taken;
   compile->constants.taken = 0;
   if (!compile_run(compile, STAGE_IR, err)) return false;
   IrKernel *ir = compile->sema.kernel;
   wanted &= constants_possible(ir);
   compile->constants.taken = wanted;
-  if (!wanted && !compile->constants.general->is_long) return true;
+  if (!wanted && !compile->base->is_long) return false;
   if (wanted) constants_take(ir, wanted, compile->constants.slots);
   if (!run_passes(compile, err)) return false;
   bool keeps_order = engine_has_one_order(compile->kernel->engine);
-  if (keeps_order && variant_order(ir) != compile->constants.general->order) return false;
-  compile->bytes = ir_write(&compile->scratch, ir, processor_of(compile));
-  return true;
+  return !keeps_order || compiled_order(ir) == compile->base->order;
 }
 
 static bool run_other(void *data, Error *err) {
   Compile *compile = data;
-  if (!compile_run(compile, STAGE_LAST, err)) return false;
+  const CompiledKernel *base = compile->base;
+  bool specialises = compile->why == COMPILE_TO_SPECIALISE;
+  ASSERT(base, "another version is one of something");
+  if (!(specialises ? run_specialised(compile, err) : compile_run(compile, STAGE_LAST, err)))
+    return false;
   compile->bytes = ir_write(&compile->scratch, compile->sema.kernel, processor_of(compile));
-  return true;
+  return specialises || compile->bytes.length != base->byte_count ||
+         memcmp(compile->bytes.data, base->bytes, (size_t)base->byte_count) != 0;
+}
+
+bool compile_other(Compile *compile) {
+  Error ignored;
+  error_clear(&ignored);
+  return guard_run(run_other, compile, &ignored);
 }
 
 /* -- the codegen library ---------------------------------------------------------------------- */
@@ -268,46 +280,43 @@ RgCodegenResult *compile_for_gpu(Compile *compile, Error *err) {
   return compile_request_of(engine, &request, err);
 }
 
-/* -- the variant ------------------------------------------------------------------------------- */
+/* -- code -------------------------------------------------------------------------------------- */
 
-static DeviceCode *load(const Compile *compile, const RgCodegenObject *objects, Error *err) {
-  Device *device = compile->kernel->engine->store->device;
-  return device->table->load(device, objects, compile->sema.kernel->tasks.count, err);
+static DeviceCode *load(const Engine *engine, int32_t task_count, const RgCodegenObject *objects,
+                        double *step_ms, Error *err) {
+  Device *device = engine->store->device;
+  double begin = clock_ms();
+  DeviceCode *code = device->table->load(device, objects, task_count, err);
+  if (step_ms) step_ms[STEP_LOAD] += clock_ms() - begin;
+  return code;
 }
 
 /* Loads the code from the cache on disk. NULL if it is not there, or the loader rejects it: the
  * caller then compiles it. */
 DeviceCode *compile_find(Compile *compile) {
-  Kernel *kernel = compile->kernel;
-  Engine *engine = kernel->engine;
+  Engine *engine = compile->kernel->engine;
   RgCodegenRequest request = request_of(compile);
   double begin = clock_ms();
   RgCodegenObject objects[RG_TARGET_COUNT];
   bool is_found = cache_find(engine->cache, &request, objects);
   charge(compile, STEP_CACHE, begin);
   if (!is_found) return NULL;
-  begin = clock_ms();
   Error ignored;
   error_clear(&ignored);
-  DeviceCode *code = load(compile, objects, &ignored);
+  DeviceCode *code =
+      load(engine, compile->sema.kernel->tasks.count, objects, compile->step_ms, &ignored);
   for (int t = 0; t < RG_TARGET_COUNT; t++) heap_free(engine->store->heap, objects[t].bytes);
-  charge(compile, STEP_LOAD, begin);
   return code;
 }
 
-static void keep_objects(Compile *compile, const RgCodegenResult *result) {
+DeviceCode *compile_load(Engine *engine, const CompiledKernel *compiled,
+                         const RgCodegenRequest *request, const RgCodegenResult *result,
+                         double *step_ms, Error *err) {
+  DeviceCode *code = load(engine, compiled->task_count, result->objects, step_ms, err);
+  if (!code) return NULL;
   double begin = clock_ms();
-  Engine *engine = compile->kernel->engine;
-  RgCodegenRequest request = request_of(compile);
-  cache_store(engine->cache, &request, result->objects);
-  charge(compile, STEP_CACHE, begin);
-}
-
-static DeviceCode *load_result(Compile *compile, const RgCodegenResult *result, Error *err) {
-  double begin = clock_ms();
-  DeviceCode *code = load(compile, result->objects, err);
-  charge(compile, STEP_LOAD, begin);
-  if (code) keep_objects(compile, result);
+  cache_store(engine->cache, request, result->objects);
+  if (step_ms) step_ms[STEP_CACHE] += clock_ms() - begin;
   return code;
 }
 
@@ -321,7 +330,15 @@ static void charge_codegen(Compile *compile, const RgCodegenResult *result, doub
   ms[STEP_OPEN] = all_ms > steps_ms ? all_ms - steps_ms : 0;
 }
 
-RgCodegenResult *compile_quick(Compile *compile, const RgCodegenRequest *request) {
+void compile_charge(Engine *engine, const RgCodegenResult *result) {
+  double *ms = engine->stats.step_ms;
+  ms[STEP_READ] += result->parse_ms;
+  ms[STEP_EMIT] += result->emit_ms;
+  ms[STEP_OPTIMISE] += result->optimize_ms;
+  ms[STEP_OBJECT] += result->object_ms;
+}
+
+RgCodegenResult *compile_baseline(Compile *compile, const RgCodegenRequest *request) {
   double begin = clock_ms();
   Error ignored;
   error_clear(&ignored);
@@ -330,87 +347,73 @@ RgCodegenResult *compile_quick(Compile *compile, const RgCodegenRequest *request
   return result;
 }
 
-static DeviceCode *make_code(Compile *compile, bool wants_texts, Error *err) {
+static DeviceCode *make_code(Compile *compile, const CompiledKernel *compiled, bool wants_texts,
+                             Error *err) {
   Kernel *kernel = compile->kernel;
   Engine *engine = kernel->engine;
   double begin = clock_ms();
   RgCodegenResult *result =
-      compile_bytes(engine, compile->bytes.data, compile->bytes.length, wants_texts, err);
+      compile_bytes(engine, compiled->bytes, compiled->byte_count, wants_texts, err);
   if (!result) return NULL;
   charge_codegen(compile, result, clock_ms() - begin);
   for (int t = 0; t < RG_TARGET_COUNT; t++) {
     if (result->objects[t].llvm_text) dump_text(kernel, "llvm", result->objects[t].llvm_text);
     if (result->objects[t].asm_text) dump_text(kernel, "asm", result->objects[t].asm_text);
   }
-  DeviceCode *code = load_result(compile, result, err);
+  RgCodegenRequest request = request_of(compile);
+  DeviceCode *code = compile_load(engine, compiled, &request, result, compile->step_ms, err);
   codegen_result_free(engine->codegen, result);
   return code;
 }
 
-DeviceCode *compile_keep(Compile *compile, const RgCodegenResult *result) {
-  Error ignored;
-  error_clear(&ignored);
-  return load_result(compile, result, &ignored);
-}
+/* -- a general version ------------------------------------------------------------------------- */
 
-/* Provides the variant's code; with COMPILE_AHEAD a thread may begin to make it, with
+/* Provides the version's code; with COMPILE_AHEAD a thread may begin to make it, with
  * COMPILE_TO_RUN it may be baseline code. */
-static bool give_code(Compile *compile, Variant *variant, bool wants_texts, Error *err) {
-  Engine *engine = compile->kernel->engine;
-  if (compile->why == COMPILE_AHEAD && !wants_texts && ahead_start(engine, variant)) return true;
-  if (compile->why == COMPILE_TO_RUN && !wants_texts && quick_begin(compile, variant)) return true;
-  return (variant->code = make_code(compile, wants_texts, err)) != NULL;
+static bool give_code(Compile *compile, Version *version, bool wants_texts, Error *err) {
+  if (compile->why == COMPILE_AHEAD && !wants_texts && background_start(version, PRIORITY_SOON))
+    return true;
+  version->state = VERSION_READY;
+  if (compile->why == COMPILE_TO_RUN && !wants_texts && baseline_begin(compile, version))
+    return true;
+  version->code = make_code(compile, version->compiled, wants_texts, err);
+  return version->code != NULL;
 }
 
-static Variant *make_variant(Compile *compile, int word_count, Error *err) {
-  Heap *heap = compile->kernel->engine->store->heap;
-  if (!guard_run(run_front, compile, err)) return NULL;
-  Variant *variant = heap_alloc(heap, sizeof *variant);
-  if (!variant) {
-    error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a compiled kernel");
-    return NULL;
-  }
+static bool keep_pattern(const Compile *compile, Version *version, int word_count, Error *err) {
   const Kernel *kernel = compile->kernel;
+  Heap *heap = kernel->engine->store->heap;
+  Pattern *pattern = &version->pattern;
+  size_t bytes = sizeof *pattern->words * (size_t)word_count;
+  pattern->words = heap_alloc(heap, bytes);
+  if (pattern->words && bytes) memcpy(pattern->words, kernel->words, bytes);
+  pattern->word_count = word_count;
+  pattern->path_count = kernel->paths.count;
+  pattern->given = values_keep(heap, compile->given, compile->value_count);
+  pattern->given_count = compile->value_count;
+  return (pattern->words && pattern->given) ||
+         error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a compiled kernel");
+}
+
+static Version *make_version(Compile *compile, int word_count, Error *err) {
+  Kernel *kernel = compile->kernel;
+  if (!guard_run(run_front, compile, err)) return NULL;
   bool has_code = !kernel->engine->options.runs_in_lua,
        wants_texts = wants_dump(kernel, "llvm") || wants_dump(kernel, "asm");
-  variant->code = wants_texts || !has_code ? NULL : compile_find(compile);
-  compile->is_from_cache = variant->code != NULL;
-  if (variant_fill(compile, variant, word_count, err) &&
-      (!has_code || variant->code || give_code(compile, variant, wants_texts, err))) {
-    tuning_begin(compile->kernel, variant);
-    return variant;
+  CompiledKernel *compiled = compiled_make(compile, err);
+  Version *version = compiled ? version_create(kernel, NULL, compiled, compile->why, err) : NULL;
+  if (!version) return NULL;
+  version->code = wants_texts || !has_code ? NULL : compile_find(compile);
+  compile->is_from_cache = version->code != NULL;
+  bool is_there = !has_code || version->code;
+  if (is_there) version->state = VERSION_READY;
+  if (keep_pattern(compile, version, word_count, err) &&
+      (is_there || give_code(compile, version, wants_texts, err))) {
+    tuning_begin(kernel, version);
+    return version;
   }
-  variant_free(compile->kernel->engine, variant);
+  versions_drop(version);
   return NULL;
-}
-
-static Variant *make_other(Compile *compile, const Variant *base) {
-  Engine *engine = compile->kernel->engine;
-  Error ignored;
-  error_clear(&ignored);
-  if (!guard_run(run_other, compile, &ignored)) return NULL;
-  bool is_same = compile->bytes.length == base->byte_count &&
-                 !memcmp(compile->bytes.data, base->bytes, (size_t)base->byte_count);
-  if (is_same) return NULL;
-  compile->constants.general = base;
-  Variant *variant = variant_special(compile, base, compile_find(compile), &ignored);
-  if (!variant || variant->code || ahead_start_beside(engine, variant)) return variant;
-  variant_free(engine, variant);
-  return NULL;
-}
-
-Variant *compile_other(Kernel *kernel, const Variant *base, const Constants *constants,
-                       CompileWay way) {
-  Compile compile = {.kernel = kernel,
-                     .given = base->given,
-                     .value_count = base->given_count,
-                     .is_again = true,
-                     .way = way,
-                     .constants = *constants};
-  scratch_init(&compile.scratch, kernel->engine->store->heap);
-  Variant *variant = make_other(&compile, base);
-  scratch_deinit(&compile.scratch);
-  return variant;
 }
 
 const char *const step_words[STEP_COUNT] = {
@@ -419,7 +422,7 @@ const char *const step_words[STEP_COUNT] = {
 #undef STEP
 };
 
-static void report_times(const Compile *compile, bool is_quick) {
+static void report_times(const Compile *compile, bool is_baseline) {
   char text[400] = "";
   size_t used = 0;
   if (strcmp(option_text("RG_TIME"), "1") != 0) return;
@@ -427,7 +430,7 @@ static void report_times(const Compile *compile, bool is_quick) {
     if (compile->step_ms[step] > 0)
       used += (size_t)snprintf(text + used, sizeof text - used, "%s %s %.2f", used ? "," : "",
                                step_words[step], compile->step_ms[step]);
-  const char *how = compile->is_from_cache ? ", from the cache" : is_quick ? ", baseline" : "";
+  const char *how = compile->is_from_cache ? ", from the cache" : is_baseline ? ", baseline" : "";
   log_warning("time of '%.200s' in ms%s:%s", compile->kernel->name, how, text);
 }
 
@@ -440,20 +443,20 @@ static void add_times(Compile *compile) {
     kernel->engine->stats.step_ms[step] += compile->step_ms[step];
 }
 
-Variant *variant_compile(Kernel *kernel, const RgValue *values, int32_t value_count, int word_count,
+Version *version_compile(Kernel *kernel, const RgValue *values, int32_t value_count, int word_count,
                          CompileWhy why, Error *err) {
   Engine *engine = kernel->engine;
   Compile compile = {.kernel = kernel, .values = values, .value_count = value_count, .why = why};
   double begin = clock_ms();
   scratch_init(&compile.scratch, engine->store->heap);
-  Variant *variant = make_variant(&compile, word_count, err);
-  if (!variant) kernel_want(kernel, &compile.wants);
+  Version *version = make_version(&compile, word_count, err);
+  if (!version) kernel_want(kernel, &compile.wants);
   scratch_deinit(&compile.scratch);
   add_times(&compile);
-  if (variant) report_times(&compile, variant->quick != NULL);
+  if (version) report_times(&compile, version->tier == TIER_BASELINE);
   engine->stats.compile_ms += clock_ms() - begin;
-  if (variant && !compile.is_from_cache) variant->compile_ms = clock_ms() - begin;
-  if (variant) (*(compile.is_from_cache ? &engine->stats.cache_hits : &engine->stats.compiles))++;
-  if (variant) variant->number = (int64_t)(engine->stats.compiles + engine->stats.cache_hits);
-  return variant;
+  if (version && !compile.is_from_cache) version->compile_ms = clock_ms() - begin;
+  if (version) (*(compile.is_from_cache ? &engine->stats.cache_hits : &engine->stats.compiles))++;
+  if (version) version->number = (int64_t)(engine->stats.compiles + engine->stats.cache_hits);
+  return version;
 }

@@ -1,11 +1,10 @@
-/* compile.h - the state of one compile, shared by compile.c, which runs it, variant.c, which keeps
+/* compile.h - the state of one compile, shared by compile.c, which runs it, compiled.c, which keeps
  * its result, and texts.c, which repeats some of its stages when a user requests a text. */
 #ifndef RG_KERNEL_COMPILE_H
 #define RG_KERNEL_COMPILE_H
 
-#include "kernel/specialise.h"
 #include "kernel/values.h"
-#include "kernel/variant.h"
+#include "kernel/versions.h"
 
 /* The stages of a compile; the comments name what each leaves. */
 typedef enum CompileStage {
@@ -14,15 +13,6 @@ typedef enum CompileStage {
   STAGE_IR,    /* sema.kernel */
   STAGE_LAST   /* its tasks, or `lua` */
 } CompileStage;
-
-/* How this compile differs from the default one; all 0: not at all. */
-typedef struct CompileWay {
-  bool has_half_vectors;
-  bool goes_by_squares; /* loop tiling, for accesses along different axes */
-  bool looks_up_alone;  /* GPU threads do not share look-ups */
-  bool spreads_wide;    /* more GPU threads share a leaf */
-  const char *without;  /* a pass to leave out */
-} CompileWay;
 
 typedef struct Compile {
   Kernel *kernel;
@@ -33,8 +23,12 @@ typedef struct Compile {
   CompileWhy why;
   bool explains; /* record notes about accesses */
   CompileWay way;
-  const char *gpu;     /* for a text: compile for this GPU; NULL: for the device */
-  Constants constants; /* of a specialised variant; its `general` is NULL for others */
+  const char *gpu; /* for a text: compile for this GPU; NULL: for the device */
+  /* the code that this is another version of: it has the same trees, arguments and chunks; NULL:
+   * none */
+  const CompiledKernel *base;
+  bool is_specialised; /* long bodies are vectorised, too */
+  Constants constants; /* to take */
   Scratch scratch;
   SemaOutput sema;
   SemaWants wants;
@@ -56,9 +50,9 @@ const char *text_print(Compile *compile, TextKind text);
 
 /* notes.c: the text of kernel:explain(), and its warnings, which are shown once per kernel. */
 void explain_print(StrBuf *out, const Source *source, const IrKernel *kernel);
-/* Adds notes on what the device's own compiler made of the variant's tasks, which are the
+/* Adds notes on what the device's own compiler made of the version's tasks, which are the
  * compile's. */
-void explain_code(const Compile *compile, const Variant *variant);
+void explain_code(const Compile *compile, const Version *version);
 void explain_warn(Kernel *kernel, const IrKernel *ir);
 
 /* private_copies.c: describes where the elements of `fields` are, merging neighbours in a cell.
@@ -66,29 +60,43 @@ void explain_warn(Kernel *kernel, const IrKernel *ir);
 int32_t sums_describe(const IrKernel *kernel, const int32_t *fields, int32_t field_count,
                       DeviceSum *out);
 
+/* constants.c: the set of arguments that can become constants without changing a result; a set has
+ * a bit for each of the first COMPILE_MOST_CONSTANTS arguments. */
+enum { COMPILE_MOST_CONSTANTS = 64 };
+uint64_t constants_possible(IrKernel *kernel);
+/* `slots` is a frame. */
+void constants_take(IrKernel *kernel, uint64_t taken, const uint64_t *slots);
+
 /* peers.c: checks that the kernel does not write read-only memory of other ranks. */
 bool compile_check_peers(const Compile *compile, Error *err);
-/* Fills all of `variant` except its code. */
-bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err);
-/* A hash, after the passes, of how iterations are vectorised where results depend on their order.
- * Two kernels from one source with the same hash have the same results, to the last bit. */
-uint64_t variant_order(const IrKernel *kernel);
-/* Makes a specialised variant of `general`; takes `code`, even if it returns NULL. */
-Variant *variant_special(Compile *compile, const Variant *general, DeviceCode *code, Error *err);
+/* compiled.c: the result of a compile; NULL with err. */
+CompiledKernel *compiled_make(const Compile *compile, Error *err);
+/* The index of the value that an argument comes from. */
+static inline int32_t compile_value(const Compile *compile, SemaArg from) {
+  return from.index + (from.is_parameter ? compile->kernel->paths.count : 0);
+}
 
-/* Compiles up to canonical bytes, with those constants of `constants` that are possible. If none
- * is, and the general variant is not is_long, there are no bytes. Also false if a fixed order is
- * promised and this code's order would differ. */
-bool compile_special(Compile *compile, Error *err);
-/* Another variant of `base` and its `constants`, if any; a thread may make its code (ahead.h). NULL
- * if the code would be the same, or cannot be made. */
-Variant *compile_other(Kernel *kernel, const Variant *base, const Constants *constants,
-                       CompileWay way);
+/* A general version for the pattern in kernel->words; NULL with err. With COMPILE_AHEAD a thread
+ * may still be making its code. */
+Version *version_compile(Kernel *kernel, const RgValue *values, int32_t value_count, int word_count,
+                         CompileWhy why, Error *err);
+/* Compiles another version of `base` up to canonical bytes. False if it cannot be made: to
+ * specialise it, as no constant is possible and it is not is_long either, or as a fixed order is
+ * promised and this code's order would differ; to try it, as the code would be the same. */
+bool compile_other(Compile *compile);
 RgCodegenRequest compile_request(const Engine *engine, const uint8_t *bytes, int64_t length);
-/* Loads what codegen made, and stores it on disk; NULL if it cannot be loaded. */
-DeviceCode *compile_keep(Compile *compile, const RgCodegenResult *result);
-/* Makes baseline code (quick.h); NULL on failure. */
-RgCodegenResult *compile_quick(Compile *compile, const RgCodegenRequest *request);
+/* Compiles canonical bytes; opens the codegen library if necessary. NULL with err. */
+RgCodegenResult *compile_bytes(Engine *engine, const uint8_t *bytes, int64_t length,
+                               bool wants_texts, Error *err);
+/* Makes baseline code (baseline.h); NULL on failure. */
+RgCodegenResult *compile_baseline(Compile *compile, const RgCodegenRequest *request);
+/* Loads what codegen made, and stores it on disk. NULL with err if it cannot be loaded. The times
+ * are added to `step_ms`, which may be NULL. */
+DeviceCode *compile_load(Engine *engine, const CompiledKernel *compiled,
+                         const RgCodegenRequest *request, const RgCodegenResult *result,
+                         double *step_ms, Error *err);
 DeviceCode *compile_find(Compile *compile); /* looks for the code on disk; NULL: not there */
+/* Adds the times of codegen's steps to the engine's. */
+void compile_charge(Engine *engine, const RgCodegenResult *result);
 
 #endif

@@ -5,7 +5,7 @@
  * implementation. To find such cases, values that may become constant are propagated as by a
  * compiler: a value is `array_descriptors` if all its operands are; the index of a serial loop, as
  * it may be unrolled, if the loop's bounds are. Decision D-kernel-11. */
-#include "kernel/specialise.h"
+#include "kernel/compile.h"
 
 enum { MOST_ARGS = 64 };
 

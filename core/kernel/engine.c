@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "kernel/specialise.h"
+#include "kernel/background.h"
 #include "kernel/lines.h"
 #include "kernel/queue.h"
 #include "kernel/tuning.h"
@@ -88,8 +88,8 @@ static void tell_unseen(Engine *engine) {
 
 void engine_deinit(Engine *engine) {
   tell_unseen(engine);
-  for (Kernel *kernel = engine->kernels; kernel; kernel = kernel->next) kernel_drop_code(kernel);
-  special_end(engine);
+  for (Kernel *kernel = engine->kernels; kernel; kernel = kernel->next) versions_drop_all(kernel);
+  background_end(engine);
   codegen_close(engine->codegen);
   engine->codegen = NULL;
   cache_close(engine->cache);

@@ -14,7 +14,7 @@ typedef struct Kernel Kernel; /* kernel.h */
 /* What decides how launches run: OFF, the device; CACHED, earlier results as well; ONLINE, trials
  * as well; ALWAYS, trials at every launch, however small (for tests). */
 typedef enum TuneMode { TUNE_OFF, TUNE_CACHED, TUNE_ONLINE, TUNE_ALWAYS } TuneMode;
-/* Which kernels begin with baseline code (quick.h): none; those for which it pays; all that can
+/* Which kernels begin with baseline code (baseline.h): none; those for which it pays; all that can
  * (for tests). */
 typedef enum QuickMode { QUICK_OFF, QUICK_ON, QUICK_ALWAYS } QuickMode;
 
@@ -43,17 +43,17 @@ extern const char *const step_words[STEP_COUNT];
 
 /* A launch as the tuner sees it (tuning.h). */
 typedef struct TuneTrial {
-  struct Variant *base;    /* it runs the code of this variant, or `code` */
+  struct Version *base;    /* it runs the code of this version, or `code` */
   struct TuneEntry *entry; /* NULL: no trial */
   Tuner *tuner;            /* the tuner in `entry` that requested the trial */
   int32_t candidate;
-  struct Variant *code; /* other code than the base's; NULL: its own */
+  struct Version *code; /* other code than the base's; NULL: its own */
   int32_t stands_for;   /* launches of unknown time that it represents, itself included */
 } TuneTrial;
 
 typedef struct Queued { /* queue.c: a launch that is not reported yet */
   Kernel *kernel;
-  struct Variant *variant;
+  struct Version *version;
   TuneTrial trial;
   uint64_t ticket;
   int32_t stream;
@@ -63,7 +63,7 @@ typedef struct Queued { /* queue.c: a launch that is not reported yet */
 typedef struct EngineStats {
   uint64_t launches, compiles, cache_hits, out_of_range;
   uint64_t skipped;                    /* launches after one that failed */
-  uint64_t specialised, unspecialised; /* specialised variants made, and failed attempts */
+  uint64_t specialised, unspecialised; /* specialised versions made, and failed attempts */
   /* kernels that began with baseline code; those that got optimised code since */
   uint64_t quick, improved;
   double compile_ms;
@@ -89,15 +89,13 @@ typedef struct Engine {
   void (*print)(void *data, const char *line, int64_t length); /* NULL: see lines.h */
   void *print_data;
   Lines lines;
-  Codegen *codegen;         /* opened when something must be compiled */
-  Codegen *special_codegen; /* for compiles in a thread */
-  uint64_t begin_ticks;     /* both clocks when the engine began */
+  Codegen *codegen;     /* opened when something must be compiled */
+  uint64_t begin_ticks; /* both clocks when the engine began */
   int64_t begin_ns;
-  double ms_per_tick;      /* 0: unknown */
-  struct Making *makings;  /* ahead.c: background compiles, oldest first */
-  struct Pending *pending; /* specialise.c: the running compile; NULL: none */
-  Cache *cache;            /* compiled objects on disk; NULL: none */
-  Kernel *kernels;         /* linked by next; newest first */
+  double ms_per_tick;                   /* 0: unknown */
+  struct BackgroundCompile *background; /* background.c: oldest first */
+  Cache *cache;                         /* compiled objects on disk; NULL: none */
+  Kernel *kernels;                      /* linked by next; newest first */
   /* the running or last launch; launch.context.stop is a LaunchStop */
   DeviceLaunch launch;
   int32_t stream; /* for the next launches */

@@ -4,8 +4,7 @@
 
 #include "base/clock.h"
 #include "front/parser.h"
-#include "kernel/queue.h"
-#include "kernel/specialise.h"
+#include "kernel/versions.h"
 
 typedef struct Parsing {
   Kernel *kernel;
@@ -16,9 +15,9 @@ typedef struct Parsing {
   Scratch work; /* freed after parsing */
 } Parsing;
 
-/* Variants of arch "lua" refer to values by number, and new paths shift these: drop their code. */
+/* Versions of arch "lua" refer to values by number, and new paths shift these: drop their code. */
 static void add_paths(Kernel *kernel, const SemaPaths *paths) {
-  if (kernel->engine->options.runs_in_lua) kernel_drop_code(kernel);
+  if (kernel->engine->options.runs_in_lua) versions_drop_all(kernel);
   for (int k = 0; k < paths->count; k++) {
     SemaPath path = paths->items[k];
     const char *text =
@@ -26,7 +25,7 @@ static void add_paths(Kernel *kernel, const SemaPaths *paths) {
     path.name = str_of(text);
     vec_push(&kernel->scratch, &kernel->path_texts, text);
     vec_push(&kernel->scratch, &kernel->paths, path);
-    variants_widen(kernel);
+    versions_widen(kernel);
   }
 }
 
@@ -91,23 +90,13 @@ static bool keep_kernel(Parsing *parsing, Ast *ast) {
   return true;
 }
 
-void kernel_drop_code(Kernel *kernel) {
-  if (kernel->engine->queued) queue_settle(kernel->engine, NULL);
-  for (Variant *variant = kernel->variants, *next; variant; variant = next) {
-    next = variant->next;
-    special_drop(kernel->engine, variant);
-    variant_free(kernel->engine, variant);
-  }
-  kernel->variants = kernel->last = kernel->ran = NULL;
-}
-
 static void kernel_end(Object *object) {
   Kernel *kernel = (Kernel *)object;
   Engine *engine = kernel->engine;
   Kernel **at = &engine->kernels;
   while (*at && *at != kernel) at = &(*at)->next;
   if (*at) *at = kernel->next;
-  kernel_drop_code(kernel);
+  versions_drop_all(kernel);
   heap_free(engine->store->heap, kernel->words);
   scratch_deinit(&kernel->scratch);
   object_free(&kernel->object);
@@ -188,7 +177,7 @@ SemaWhole kernel_note_whole(Kernel *kernel, int32_t value, double number) {
 
 /* Includes the values of these arguments in the pattern. */
 static void mark_statics(Kernel *kernel, const SemaWants *wants) {
-  if (wants->statics.count) kernel_drop_code(kernel);
+  if (wants->statics.count) versions_drop_all(kernel);
   for (int k = 0; k < wants->statics.count; k++) {
     SemaArg source = wants->statics.items[k];
     if (source.is_parameter) kernel->static_parameters[source.index] = true;

@@ -6,7 +6,7 @@
 #include "kernel/engine.h"
 #include "sema/sema.h"
 
-typedef struct Variant Variant; /* variant.h */
+typedef struct Version Version; /* versions.h */
 
 /* What a failed launch needs from the caller: values of more paths, or the text of a function. */
 typedef enum KernelWant { WANT_NOTHING, WANT_PATHS, WANT_FUNCTION } KernelWant;
@@ -29,9 +29,9 @@ struct Kernel {
   bool fast_math;
   bool has_warned;       /* warned of writes outside a shape */
   bool has_warned_races; /* warned of updates that are not recognised as such */
-  Variant *variants;     /* newest first */
-  Variant *last;         /* launched or compiled last */
-  Variant *ran;          /* its results can be read */
+  Version *versions;     /* all of them, newest first */
+  Version *last;         /* the general one that was launched or compiled last */
+  Version *ran;          /* its results can be read */
   uint64_t *words;       /* buffer for the pattern of a launch */
   int word_capacity;
   Kernel *next;
@@ -49,18 +49,17 @@ Kernel *kernel_create(Engine *engine, Str text, const RgKernelOptions *options, 
  * captures become paths. Returns its number, or 0 with err. */
 int32_t kernel_add_function(Kernel *kernel, Str text, const RgKernelOptions *options, Error *err);
 bool kernel_is_static(const Kernel *kernel, int32_t value);
-/* Whether the number is whole: in this launch and, if a variant relies on that, in all earlier
+/* Whether the number is whole: in this launch and, if a version relies on that, in all earlier
  * ones. */
 SemaWhole kernel_whole(const Kernel *kernel, int32_t value, double number);
-/* A variant treats the number, which has this launch's value, as an integer: from now on the
+/* A version treats the number, which has this launch's value, as an integer: from now on the
  * pattern includes whether it has always been whole. */
 void kernel_rely_on_whole(Kernel *kernel, int32_t value, double number);
-/* For a number that a variant relies on: records this launch's value, and returns whether it has
+/* For a number that a version relies on: records this launch's value, and returns whether it has
  * always been whole. WHOLE_UNKNOWN for other numbers. */
 SemaWhole kernel_note_whole(Kernel *kernel, int32_t value, double number);
 /* Records what a compile needs from the caller. */
 void kernel_want(Kernel *kernel, const SemaWants *wants);
-void kernel_drop_code(Kernel *kernel);
 /* Compiles what a launch with such values needs. With `is_ahead`, a background thread may generate
  * the code until a caller needs it. */
 bool kernel_compile(Kernel *kernel, const RgValue *values, int32_t value_count, bool is_ahead,

@@ -10,12 +10,7 @@
 
 #include "kernel/lines.h"
 
-/* -- copies in a variant ----------------------------------------------------------------------- */
-
-typedef struct Keeping {
-  Variant *variant;
-  const SemaOutput *sema;
-} Keeping;
+/* -- copies in a compiled kernel --------------------------------------------------------------- */
 
 static void keep_pieces(Scratch *scratch, SemaMessage *message) {
   SemaPiece *pieces = scratch_array(scratch, SemaPiece, message->pieces.count);
@@ -38,26 +33,6 @@ static void keep_calls(Scratch *scratch, SemaMessage *message) {
   message->calls.items = calls;
 }
 
-static bool keep(void *data, Error *err) {
-  const Keeping *keeping = data;
-  Variant *variant = keeping->variant;
-  Scratch *scratch = &variant->kept;
-  int32_t count = keeping->sema->messages.count;
-  variant->messages = scratch_array(scratch, SemaMessage, count);
-  variant->message_axes = scratch_array(scratch, int32_t, count);
-  variant->message_count = count;
-  for (int32_t k = 0; k < count; k++) {
-    SemaMessage *message = &variant->messages[k];
-    *message = keeping->sema->messages.items[k];
-    keep_pieces(scratch, message);
-    keep_calls(scratch, message);
-    if (message->hint)
-      message->hint = scratch_copy_text(scratch, message->hint, strlen(message->hint));
-    variant->message_axes[k] = message->axis_count;
-  }
-  return true;
-}
-
 /* Must it be read before the launch returns? Yes for a printed line, and for a text that the caller
  * keeps only while the launch is running. */
 static bool is_said_at_once(const SemaMessage *message) {
@@ -67,17 +42,25 @@ static bool is_said_at_once(const SemaMessage *message) {
   return is;
 }
 
-bool messages_keep(Variant *variant, const SemaOutput *sema, Heap *heap, Error *err) {
-  for (int k = 0; k < sema->messages.count; k++)
-    variant->says |= is_said_at_once(&sema->messages.items[k]);
-  variant->is_awaited |= variant->says;
-  Keeping keeping = {variant, sema};
-  scratch_init(&variant->kept, heap);
-  return !sema->messages.count || guard_run(keep, &keeping, err);
+static void keep(Scratch *scratch, SemaMessage *message) {
+  keep_pieces(scratch, message);
+  keep_calls(scratch, message);
+  if (message->hint)
+    message->hint = scratch_copy_text(scratch, message->hint, strlen(message->hint));
 }
 
-void messages_drop(Variant *variant) {
-  if (variant->kept.heap) scratch_deinit(&variant->kept);
+void messages_keep(CompiledKernel *compiled, const SemaOutput *sema) {
+  int32_t count = sema->messages.count;
+  compiled->messages = scratch_array(&compiled->memory, SemaMessage, count);
+  compiled->message_axes = scratch_array(&compiled->memory, int32_t, count);
+  compiled->message_count = count;
+  for (int32_t k = 0; k < count; k++) {
+    SemaMessage *message = &compiled->messages[k];
+    *message = sema->messages.items[k];
+    keep(&compiled->memory, message);
+    compiled->message_axes[k] = message->axis_count;
+    compiled->says |= is_said_at_once(message);
+  }
 }
 
 /* -- text -------------------------------------------------------------------------------------- */
@@ -206,9 +189,9 @@ static void add_message(StrBuf *out, const Kernel *kernel, const SemaMessage *me
 
 /* -- failures ---------------------------------------------------------------------------------- */
 
-bool message_error(const Variant *variant, int32_t number, const char *text, const char *index,
-                   int others, Error *err) {
-  const SemaMessage *message = &variant->messages[number];
+bool message_error(const CompiledKernel *compiled, int32_t number, const char *text,
+                   const char *index, int others, Error *err) {
+  const SemaMessage *message = &compiled->messages[number];
   diag_error(err, message->source, message->pos, message->width, message->code, "%s", text);
   snprintf(err->index, sizeof err->index, "%s", index);
   if (message->hint) error_hint(err, "%s", message->hint);
@@ -228,11 +211,11 @@ bool message_error(const Variant *variant, int32_t number, const char *text, con
 
 bool kernel_fail(const Kernel *kernel, int64_t number, int32_t message, const char *text,
                  const char *index, Error *err) {
-  const Variant *variant = kernel->variants;
-  while (variant && variant->number != number) variant = variant->next;
-  if (!variant || message < 0 || message >= variant->message_count)
+  const Version *version = kernel->versions;
+  while (version && version->number != number) version = version->next;
+  if (!version || message < 0 || message >= version->compiled->message_count)
     return error_set(err, RG_ERROR_ARGUMENT, "kernel '%.100s' has no such message", kernel->name);
-  return message_error(variant, message, text, index, 0, err);
+  return message_error(version->compiled, message, text, index, 0, err);
 }
 
 /* -- races ------------------------------------------------------------------------------------- */
@@ -256,9 +239,10 @@ static const char *touch_word(const SemaMessage *message) {
 }
 
 /* The error of a FAULT whose values are the other site, both iterations and the element. */
-static bool fail_race(const Variant *variant, int32_t number, const int64_t *values, Error *err) {
-  const SemaMessage *writer = &variant->messages[number];
-  const SemaMessage *other = &variant->messages[values[0]];
+static bool fail_race(const CompiledKernel *compiled, int32_t number, const int64_t *values,
+                      Error *err) {
+  const SemaMessage *writer = &compiled->messages[number];
+  const SemaMessage *other = &compiled->messages[values[0]];
   char iterations[2][160], element[160], text[600];
   unpack(values[1], writer->touch.iteration_axes, iterations[0], sizeof iterations[0]);
   unpack(values[2], other->touch.iteration_axes, iterations[1], sizeof iterations[1]);
@@ -267,7 +251,7 @@ static bool fail_race(const Variant *variant, int32_t number, const int64_t *val
   snprintf(text, sizeof text, "iteration %s %s '%.*s' at %s, which iteration %s %s%s",
            iterations[0], touch_word(writer), name.length, name.data, element, iterations[1],
            touch_word(other), other->touch.kind == TOUCH_WRITE ? ", too" : "");
-  message_error(variant, number, text, iterations[0], 0, err);
+  message_error(compiled, number, text, iterations[0], 0, err);
   Error note = {.is_note = true};
   diag_error(&note, other->source, other->pos, other->width, RG_ERROR_RACE,
              "iteration %s %s it here", iterations[1], touch_word(other));
@@ -275,12 +259,13 @@ static bool fail_race(const Variant *variant, int32_t number, const int64_t *val
   return false;
 }
 
-static bool fail(Scratch *scratch, const Kernel *kernel, const Variant *variant, int32_t number,
-                 const uint64_t *record, int others, const RgValue *values, Error *err) {
-  const SemaMessage *message = &variant->messages[number];
+static bool fail(Scratch *scratch, const Kernel *kernel, const CompiledKernel *compiled,
+                 int32_t number, const uint64_t *record, int others, const RgValue *values,
+                 Error *err) {
+  const SemaMessage *message = &compiled->messages[number];
   char index[sizeof err->index] = "";
   if (message->touch.kind && record)
-    return fail_race(variant, number, (const int64_t *)(record + 1), err);
+    return fail_race(compiled, number, (const int64_t *)(record + 1), err);
   StrBuf text;
   strbuf_init(&text, scratch);
   add_message(&text, kernel, message, record ? record + 1 : NULL, values);
@@ -288,14 +273,14 @@ static bool fail(Scratch *scratch, const Kernel *kernel, const Variant *variant,
     const uint64_t *indices = record + 1 + (record[0] >> 32) - message->axis_count;
     numbers_join(index, sizeof index, (const int64_t *)indices, message->axis_count, ", ");
   }
-  return message_error(variant, number, strbuf_end(&text), index, others, err);
+  return message_error(compiled, number, strbuf_end(&text), index, others, err);
 }
 
 /* -- a launch ---------------------------------------------------------------------------------- */
 
 typedef struct Reading {
   Kernel *kernel;
-  const Variant *variant;
+  const CompiledKernel *compiled;
   const DeviceLaunch *launch;
   const RgValue *values;
   Scratch scratch;
@@ -304,7 +289,7 @@ typedef struct Reading {
 /* With debug = true the failed append is also recorded. */
 static bool tells_full_list(const Reading *reading, const uint64_t *failed) {
   return reading->launch->context.error.kind == RT_ERROR_FULL && failed &&
-         reading->variant->messages[(uint32_t)failed[0]].code == RG_ERROR_LIST_FULL;
+         reading->compiled->messages[(uint32_t)failed[0]].code == RG_ERROR_LIST_FULL;
 }
 
 static bool read(void *data, Error *err) {
@@ -315,9 +300,9 @@ static bool read(void *data, Error *err) {
   StrBuf line;
   strbuf_init(&line, &reading->scratch);
   for (const uint64_t *at = launch->messages; at < end; at += 1 + (at[0] >> 32)) {
-    ASSERT((int32_t)(uint32_t)at[0] < reading->variant->message_count,
+    ASSERT((int32_t)(uint32_t)at[0] < reading->compiled->message_count,
            "a kernel says its own messages");
-    const SemaMessage *message = &reading->variant->messages[(uint32_t)at[0]];
+    const SemaMessage *message = &reading->compiled->messages[(uint32_t)at[0]];
     if (message->code != RG_ERROR_NONE) {
       if (!failures++) failed = at;
       continue;
@@ -329,14 +314,14 @@ static bool read(void *data, Error *err) {
   if (launch->context.error.kind != RT_ERROR_FAULT && !tells_full_list(reading, failed))
     return true;
   int32_t number = failed ? (int32_t)(uint32_t)failed[0] : launch->context.error.manager;
-  ASSERT(number >= 0 && number < reading->variant->message_count, "a kernel has its faults");
-  return fail(&reading->scratch, reading->kernel, reading->variant, number, failed,
+  ASSERT(number >= 0 && number < reading->compiled->message_count, "a kernel has its faults");
+  return fail(&reading->scratch, reading->kernel, reading->compiled, number, failed,
               failed ? failures - 1 : 0, reading->values, err);
 }
 
-bool messages_read(Kernel *kernel, const Variant *variant, const DeviceLaunch *launch,
+bool messages_read(Kernel *kernel, const CompiledKernel *compiled, const DeviceLaunch *launch,
                    const RgValue *values, Error *err) {
-  Reading reading = {kernel, variant, launch, values, {0}};
+  Reading reading = {kernel, compiled, launch, values, {0}};
   if (launch->messages_lost)
     engine_warn(kernel->engine,
                 "kernel '%.100s' printed more than there is room for: its last %llu lines are lost",

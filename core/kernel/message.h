@@ -3,17 +3,16 @@
 #ifndef RG_KERNEL_MESSAGE_H
 #define RG_KERNEL_MESSAGE_H
 
-#include "kernel/variant.h"
+#include "kernel/versions.h"
 
-/* Gives the variant its own copy of the compile's messages; false with err. */
-bool messages_keep(Variant *variant, const SemaOutput *sema, Heap *heap, Error *err);
-void messages_drop(Variant *variant);
+/* Copies the compile's messages to the compiled kernel's memory, below a guard. */
+void messages_keep(CompiledKernel *compiled, const SemaOutput *sema);
 /* Reads the messages of an ended launch with these values; false with err if the kernel failed. */
-bool messages_read(Kernel *kernel, const Variant *variant, const DeviceLaunch *launch,
+bool messages_read(Kernel *kernel, const CompiledKernel *compiled, const DeviceLaunch *launch,
                    const RgValue *values, Error *err);
 /* Fills err with the failure of message `number`: `text` at `index`, which may be "", and at
  * `others` more places. Always false. */
-bool message_error(const Variant *variant, int32_t number, const char *text, const char *index,
-                   int others, Error *err);
+bool message_error(const CompiledKernel *compiled, int32_t number, const char *text,
+                   const char *index, int others, Error *err);
 
 #endif

@@ -64,14 +64,15 @@ static void note_code(IrKernel *kernel, const IrTask *task, const DeviceTaskCode
           code->ptx_version % 10, strbuf_end(&text));
 }
 
-void explain_code(const Compile *compile, const Variant *variant) {
+void explain_code(const Compile *compile, const Version *version) {
   Device *device = compile->kernel->engine->store->device;
+  const CompiledKernel *compiled = version->compiled;
   IrKernel *kernel = compile->sema.kernel;
   DeviceTaskCode code;
-  if (!variant->code || variant->making || variant->task_count != kernel->tasks.count) return;
-  for (int32_t k = 0; k < variant->task_count; k++)
-    if (variant->tasks[k].kind < DEVICE_CLEAR && /* a CLEAR task's code does not run */
-        device->table->describe(device, variant->code, variant->tasks, k, &code))
+  if (!version->code || compiled->task_count != kernel->tasks.count) return;
+  for (int32_t k = 0; k < compiled->task_count; k++)
+    if (compiled->tasks[k].kind < DEVICE_CLEAR && /* a CLEAR task's code does not run */
+        device->table->describe(device, version->code, compiled->tasks, k, &code))
       note_code(kernel, kernel->tasks.items[k], &code);
 }
 

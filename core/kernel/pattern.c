@@ -1,10 +1,10 @@
 /* pattern.c - encodes the kinds, layouts and identities of launch arguments as words to compare;
- * see variant.h. */
+ * see version.h. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/map.h"
-#include "kernel/variant.h"
+#include "kernel/versions.h"
 
 typedef struct PatternMaking {
   Kernel *kernel;
@@ -83,10 +83,14 @@ static bool is_number(const RgValue *value) {
          value->kind == RG_VALUE_I64 || value->kind == RG_VALUE_U64;
 }
 
+static bool may_be_joined(const Kernel *kernel, int32_t k) {
+  return k < kernel->paths.count && kernel->paths.items[k].joined;
+}
+
 /* The numbers are compared, too, since a table may compute its values. */
 int32_t pattern_joined(const Kernel *kernel, const RgValue *values, int32_t k) {
-  int32_t joined = k < kernel->paths.count ? kernel->paths.items[k].joined : 0;
-  if (!joined || !is_number(&values[k])) return 0;
+  if (!may_be_joined(kernel, k) || !is_number(&values[k])) return 0;
+  int32_t joined = kernel->paths.items[k].joined;
   const RgValue *earlier = &values[joined - 1];
   bool is_same = earlier->kind == values[k].kind && earlier->depth == values[k].depth &&
                  earlier->u64 == values[k].u64;
@@ -244,7 +248,9 @@ static void make_words(const PatternMaking *making, int32_t k, uint64_t *words) 
   const RgValue *value = &making->values[k];
   words[0] = (uint64_t)(uint32_t)value->kind | (uint64_t)(uint32_t)value->depth << 32;
   words[1] = words[2] = words[3] = 0;
-  words[4] = (uint64_t)pattern_joined(making->kernel, making->values, k);
+  words[4] = may_be_joined(making->kernel, k)
+                 ? (uint64_t)pattern_joined(making->kernel, making->values, k)
+                 : 0;
   if (value->kind == RG_VALUE_BUILTIN || value->kind == RG_VALUE_TYPE ||
       value->kind == RG_VALUE_OTHER)
     words[1] = value->text ? hash_bytes(0, value->text, strlen(value->text)) : 0;

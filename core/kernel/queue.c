@@ -15,27 +15,28 @@ static bool name_kernel(const Kernel *kernel, Error *err) {
   return false;
 }
 
-/* Results are read from the variant's frame; a device may have kept them in another one. */
-static void take_frame(Variant *variant, const DeviceLaunch *launch) {
-  if (variant->is_awaited && launch->frame != variant->frame)
-    memcpy(variant->frame, launch->frame, sizeof *variant->frame * (size_t)variant->frame_slots);
+/* Results are read from the version's frame; a device may have kept them in another one. */
+static void take_frame(Version *version, const DeviceLaunch *launch) {
+  if (version->launch->is_awaited && launch->frame != version->launch->frame)
+    memcpy(version->launch->frame, launch->frame,
+           sizeof *version->launch->frame * (size_t)version->compiled->frame_slots);
 }
 
 static bool report(const Queued *queued, const RgValue *values, RgValue *result, Error *err) {
   Engine *engine = queued->kernel->engine;
   Device *device = engine->store->device;
-  Variant *variant = queued->variant;
-  DeviceLaunch launch = {.code = variant->code,
-                         .tasks = variant->tasks,
-                         .task_count = variant->task_count,
-                         .frame = variant->frame,
-                         .frame_slots = variant->frame_slots,
-                         .trees = variant->trees,
-                         .tree_count = variant->tree_count,
-                         .message_axes = variant->message_axes,
-                         .says = variant->says,
-                         .makes_arrays = variant->makes_arrays,
-                         .shares_arrays = variant->shares_arrays,
+  Version *version = queued->version;
+  DeviceLaunch launch = {.code = version->code,
+                         .tasks = version->compiled->tasks,
+                         .task_count = version->compiled->task_count,
+                         .frame = version->launch->frame,
+                         .frame_slots = version->compiled->frame_slots,
+                         .trees = version->launch->trees,
+                         .tree_count = version->compiled->tree_count,
+                         .message_axes = version->compiled->message_axes,
+                         .says = version->compiled->says,
+                         .makes_arrays = version->compiled->makes_arrays,
+                         .shares_arrays = version->compiled->shares_arrays,
                          .messages_lost = engine->launch.messages_lost,
                          .touches_lost = engine->launch.touches_lost,
                          .ticket = queued->ticket};
@@ -46,10 +47,10 @@ static bool report(const Queued *queued, const RgValue *values, RgValue *result,
   }
   uint64_t ticks = launch.ticks * (uint64_t)queued->trial.stands_for;
   engine->stats.run_ticks += ticks;
-  special_took(variant, ticks);
+  specialise_took(version, ticks);
   engine->stats.skipped += launch.is_skipped;
-  take_frame(variant, &launch);
-  bool ok = readback(queued->kernel, variant, &launch, values, result, err);
+  take_frame(version, &launch);
+  bool ok = readback(queued->kernel, version, &launch, values, result, err);
   if (queued->trial.base->is_tuned || launch.ticks >= engine->tune_from)
     tuning_take(queued->kernel, &queued->trial, &launch, ok && !launch.is_skipped);
   return ok;
@@ -166,12 +167,12 @@ void queue_have_room(Engine *engine, int32_t stream) {
   while (tickets && !tickets->has_room(device, stream)) report_oldest(engine, stream);
 }
 
-void queue_make_room(Engine *engine, const Variant *variant) {
+void queue_make_room(Engine *engine, const Version *version) {
   Device *device = engine->store->device;
-  int64_t words = (int64_t)variant->tree_count + variant->frame_slots;
+  int64_t words = (int64_t)version->compiled->tree_count + version->compiled->frame_slots;
   bool is_full = device->queued >= device->most_queued;
   /* a host region changes arrays even if an earlier launch has failed */
-  bool is_alone = variant->says || variant->host_changes_arrays;
+  bool is_alone = version->compiled->says || version->compiled->host_changes_arrays;
   if (is_alone || is_full || words > device->most_words) queue_settle(engine, NULL);
   queue_have_room(engine, engine->stream);
 }
@@ -179,12 +180,12 @@ void queue_make_room(Engine *engine, const Variant *variant) {
 bool queue_add(Kernel *kernel, const TuneTrial *trial, const RgValue *values, RgValue *result,
                Error *err) {
   Engine *engine = kernel->engine;
-  Variant *variant = kernel->ran;
+  Version *version = kernel->ran;
   if (!engine->queue)
     engine->queue = heap_alloc(engine->store->heap,
                                sizeof *engine->queue * (size_t)engine->store->device->most_queued);
   Queued queued = {kernel,
-                   variant,
+                   version,
                    *trial,
                    engine->launch.ticket,
                    engine->launch.stream,
@@ -193,7 +194,7 @@ bool queue_add(Kernel *kernel, const TuneTrial *trial, const RgValue *values, Rg
   engine->queue[engine->queued++] = queued;
   bool is_over = engine->launch.has_waited ||
                  engine->launch.context.error.kind != RT_OK; /* the host region has failed */
-  if (!variant->is_awaited && !is_over) return true;
+  if (!version->launch->is_awaited && !is_over) return true;
   Reporting how = {
       .engine = engine, .stream = -1, .waits = true, .values = values, .result = result};
   return report_some(&how, err);

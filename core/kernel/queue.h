@@ -5,11 +5,11 @@
 #ifndef RG_KERNEL_QUEUE_H
 #define RG_KERNEL_QUEUE_H
 
-#include "kernel/variant.h"
+#include "kernel/versions.h"
 
-/* Makes room for a launch of this variant; failures found on the way are kept for the next call
+/* Makes room for a launch of this version; failures found on the way are kept for the next call
  * that accesses results. */
-void queue_make_room(Engine *engine, const Variant *variant);
+void queue_make_room(Engine *engine, const Version *version);
 /* Makes room for a copy on the stream. */
 void queue_have_room(Engine *engine, int32_t stream);
 /* Adds the engine's launch of kernel->ran, which has a ticket. If its outcome is needed, reports it

@@ -7,10 +7,10 @@
 #include "kernel/message.h"
 
 /* Writes a shape as "8 x 4": known at compile time, or from this launch's frame. */
-static void write_shape(const Variant *variant, const VariantSite *site, char *out, size_t size) {
+static void write_shape(const Version *version, const CompiledSite *site, char *out, size_t size) {
   if (site->axis_count)
-    numbers_join(out, size, (const int64_t *)variant->frame + site->extents, site->axis_count,
-                 " x ");
+    numbers_join(out, size, (const int64_t *)version->launch->frame + site->extents,
+                 site->axis_count, " x ");
   else snprintf(out, size, "%s", site->shape);
 }
 
@@ -26,18 +26,18 @@ static void warn_missing(Kernel *kernel, const RtOutside *outside) {
 }
 
 /* Warns once per kernel, about one write: the first of some worker. */
-static void warn_outside(Kernel *kernel, const Variant *variant, const RtOutside *outside) {
+static void warn_outside(Kernel *kernel, const Version *version, const RtOutside *outside) {
   char index[200], shape[400];
   if (outside->site < 0) {
     warn_missing(kernel, outside);
     return;
   }
-  ASSERT(outside->site >= 0 && outside->site < variant->site_count,
-         "a write outside a shape has a site of its variant");
-  const VariantSite *site = &variant->sites[outside->site];
+  ASSERT(outside->site >= 0 && outside->site < version->compiled->site_count,
+         "a write outside a shape has a site of its version");
+  const CompiledSite *site = &version->compiled->sites[outside->site];
   kernel->has_warned = true;
   numbers_join(index, sizeof index, outside->index, outside->axis_count, ", ");
-  write_shape(variant, site, shape, sizeof shape);
+  write_shape(version, site, shape, sizeof shape);
   engine_warn(kernel->engine,
               "%s:%d: a write to '%.100s' at %s is outside its shape, %s; kernel '%.100s' made "
               "%llu such write%s in this launch: they are ignored and counted in "
@@ -47,11 +47,11 @@ static void warn_outside(Kernel *kernel, const Variant *variant, const RtOutside
 }
 
 /* Counts writes outside shapes; warns unless the launch failed, as then the error is enough. */
-static void count_outside(Kernel *kernel, const Variant *variant, const DeviceLaunch *launch) {
+static void count_outside(Kernel *kernel, const Version *version, const DeviceLaunch *launch) {
   const RtOutside *outside = &launch->outside;
   kernel->engine->stats.out_of_range += outside->count;
   if (!outside->count || kernel->has_warned || launch->context.error.kind != RT_OK) return;
-  warn_outside(kernel, variant, outside);
+  warn_outside(kernel, version, outside);
 }
 
 static const Tree *find_tree(const Engine *engine, int32_t number) {
@@ -93,42 +93,48 @@ static bool check_fault(const Kernel *kernel, const RtError *fault, Error *err) 
 }
 
 /* Releases result arrays that were not read. */
-void readback_drop(const Engine *engine, Variant *variant) {
+void readback_drop(const Engine *engine, Version *version) {
   const TypeTable *types = &engine->store->types;
-  int32_t slot = variant->arg_count;
-  if (!variant->returns_arrays) return;
-  for (int32_t k = 0; k < variant->result_count; k++)
-    for (int part = 0; part < type_parts(variant->results[k]); part++, slot++) {
-      if (!type_number_is_array(types, variant->results[k], part)) continue;
-      if (variant->handed_over[k / 64] >> k % 64 & 1) continue;
-      rt_release((RtCounted *)(uintptr_t)variant->frame[slot]);
-      variant->frame[slot] = 0;
+  const CompiledKernel *compiled = version->compiled;
+  if (!compiled->returns_arrays) return;
+  VersionLaunch *launch = version->launch;
+  int32_t slot = compiled->arg_count;
+  for (int32_t k = 0; k < compiled->result_count; k++)
+    for (int part = 0; part < type_parts(compiled->results[k]); part++, slot++) {
+      if (!type_number_is_array(types, compiled->results[k], part)) continue;
+      if (launch->handed_over[k / 64] >> k % 64 & 1) continue;
+      rt_release((RtCounted *)(uintptr_t)launch->frame[slot]);
+      launch->frame[slot] = 0;
     }
-  memset(variant->handed_over, 0, sizeof variant->handed_over);
+  memset(launch->handed_over, 0, sizeof launch->handed_over);
 }
 
 /* Results follow the arguments in the frame. */
-bool readback_result(Kernel *kernel, Variant *variant, int32_t number, RgValue *result) {
-  int32_t slot = variant->arg_count;
-  *result = (RgValue){.kind = RG_VALUE_NIL};
-  if (number < 0 || number >= variant->result_count) return false;
-  for (int32_t k = 0; k < number; k++) slot += type_parts(variant->results[k]);
-  *result = vector_value(kernel->engine->store, variant->results[number], &variant->frame[slot]);
-  result->depth = variant->result_count;
+bool readback_result(Kernel *kernel, Version *version, int32_t number, RgValue *result) {
+  const CompiledKernel *compiled = version->compiled;
+  int32_t slot = compiled->arg_count, count = compiled->result_count;
+  if (number < 0 || number >= count) {
+    *result = (RgValue){.kind = RG_VALUE_NIL};
+    return false;
+  }
+  VersionLaunch *launch = version->launch;
+  for (int32_t k = 0; k < number; k++) slot += type_parts(compiled->results[k]);
+  *result = vector_value(kernel->engine->store, compiled->results[number], &launch->frame[slot]);
+  result->depth = count;
   /* the caller now owns the references */
-  variant->handed_over[number / 64] |= (uint64_t)1 << number % 64;
+  launch->handed_over[number / 64] |= (uint64_t)1 << number % 64;
   return true;
 }
 
-bool readback(Kernel *kernel, Variant *variant, const DeviceLaunch *launch, const RgValue *values,
+bool readback(Kernel *kernel, Version *version, const DeviceLaunch *launch, const RgValue *values,
               RgValue *result, Error *err) {
   kernel->engine->store->stats.gcs += launch->collections;
-  count_outside(kernel, variant, launch);
-  if (!messages_read(kernel, variant, launch, values, err) ||
+  count_outside(kernel, version, launch);
+  if (!messages_read(kernel, version->compiled, launch, values, err) ||
       !check_fault(kernel, &launch->context.error, err)) {
-    readback_drop(kernel->engine, variant);
+    readback_drop(kernel->engine, version);
     return false;
   }
-  readback_result(kernel, variant, 0, result);
+  readback_result(kernel, version, 0, result);
   return true;
 }

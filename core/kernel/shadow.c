@@ -20,7 +20,7 @@ typedef struct Saved {
 
 typedef struct Shadow {
   Kernel *kernel;
-  Variant *variant;
+  Version *version;
   const RgValue *values;
   Saved *saved; /* one per tree and array; no copy of those only read */
   int32_t count;
@@ -33,17 +33,18 @@ typedef struct Shadow {
 /* -- copies ------------------------------------------------------------------------------------ */
 
 /* The argument with the address of array `number`, counted after the trees. */
-static int32_t find_array(const Variant *variant, int32_t number) {
+static int32_t find_array(const Version *version, int32_t number) {
   int32_t k = 0;
-  while (variant->args[k].kind != ARG_ADDRESS || number-- > 0) k++;
+  while (version->compiled->args[k].from.kind != ARG_ADDRESS || number-- > 0) k++;
   return k;
 }
 
-static bool is_written(const Variant *variant, int32_t k) {
-  bool is_array = k >= variant->tree_count;
-  int32_t bit = is_array ? find_array(variant, k - variant->tree_count) : k;
-  uint64_t written = is_array ? variant->written_arrays : variant->written;
-  return (bit >= 64 || written >> bit & 1) && variant->trees[k]->foreign != RT_FOREIGN_CONSTANT;
+static bool is_written(const Version *version, int32_t k) {
+  bool is_array = k >= version->compiled->tree_count;
+  int32_t bit = is_array ? find_array(version, k - version->compiled->tree_count) : k;
+  uint64_t written = is_array ? version->compiled->written_arrays : version->compiled->written;
+  return (bit >= 64 || written >> bit & 1) &&
+         version->launch->trees[k]->foreign != RT_FOREIGN_CONSTANT;
 }
 
 static bool reach(Shadow *shadow, RtTree *tree, DeviceUse use, Error *err) {
@@ -51,7 +52,7 @@ static bool reach(Shadow *shadow, RtTree *tree, DeviceUse use, Error *err) {
 }
 
 static bool save_tree(Shadow *shadow, int32_t k, Error *err) {
-  RtTree *tree = shadow->variant->trees[k];
+  RtTree *tree = shadow->version->launch->trees[k];
   Saved *saved = &shadow->saved[k];
   if (!reach(shadow, tree, DEVICE_READS, err)) return false;
   saved->tree = tree;
@@ -66,17 +67,17 @@ static bool save_tree(Shadow *shadow, int32_t k, Error *err) {
 }
 
 static bool save(Shadow *shadow, Error *err) {
-  const Variant *variant = shadow->variant;
+  const Version *version = shadow->version;
   Heap *heap = shadow->kernel->engine->store->heap;
-  size_t frame_bytes = sizeof *shadow->frame * (size_t)variant->frame_slots;
+  size_t frame_bytes = sizeof *shadow->frame * (size_t)version->compiled->frame_slots;
   shadow->saved = heap_alloc(heap, sizeof *shadow->saved * (size_t)shadow->count);
   shadow->frame = heap_alloc(heap, frame_bytes);
   if (!shadow->saved || !shadow->frame)
     return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for kernel:tune()");
-  memcpy(shadow->frame, variant->frame, frame_bytes);
+  memcpy(shadow->frame, version->launch->frame, frame_bytes);
   shadow->random = shadow->kernel->engine->random;
   for (int32_t k = 0; k < shadow->count; k++)
-    if (is_written(variant, k) && !save_tree(shadow, k, err)) return false;
+    if (is_written(version, k) && !save_tree(shadow, k, err)) return false;
   return true;
 }
 
@@ -90,13 +91,14 @@ static void put_back(const Saved *saved) {
 }
 
 static bool restore(Shadow *shadow, Error *err) {
-  const Variant *variant = shadow->variant;
+  const Version *version = shadow->version;
   for (int32_t k = 0; k < shadow->count; k++) {
     if (!shadow->saved[k].copy) continue;
     if (!reach(shadow, shadow->saved[k].tree, DEVICE_WRITES, err)) return false;
     put_back(&shadow->saved[k]);
   }
-  memcpy(variant->frame, shadow->frame, sizeof *variant->frame * (size_t)variant->frame_slots);
+  memcpy(version->launch->frame, shadow->frame,
+         sizeof *version->launch->frame * (size_t)version->compiled->frame_slots);
   shadow->kernel->engine->random = shadow->random;
   return true;
 }
@@ -129,7 +131,7 @@ static uint64_t hash_memory(uint64_t hash, const uint8_t *at, uint64_t size_byte
 /* Hashes all memory that the kernel writes, and its results. */
 static bool find_outcome(Shadow *shadow, const DeviceLaunch *launch, uint64_t *outcome,
                          Error *err) {
-  const Variant *variant = shadow->variant;
+  const Version *version = shadow->version;
   uint64_t hash = 1;
   for (int32_t k = 0; k < shadow->count; k++) {
     const Saved *saved = &shadow->saved[k];
@@ -137,9 +139,9 @@ static bool find_outcome(Shadow *shadow, const DeviceLaunch *launch, uint64_t *o
     if (!reach(shadow, saved->tree, DEVICE_READS, err)) return false;
     hash = hash_memory(hash, saved->from, saved->size_bytes);
   }
-  int32_t slot = variant->arg_count;
-  for (int32_t k = 0; k < variant->result_count; k++)
-    for (int32_t part = type_parts(variant->results[k]); part > 0; part--)
+  int32_t slot = version->compiled->arg_count;
+  for (int32_t k = 0; k < version->compiled->result_count; k++)
+    for (int32_t part = type_parts(version->compiled->results[k]); part > 0; part--)
       hash = mix(hash, launch->frame[slot++]);
   *outcome = hash;
   return true;
@@ -151,13 +153,13 @@ static bool run(Shadow *shadow, TuneTrial *trial, int32_t candidate, Error *err)
   Engine *engine = shadow->kernel->engine;
   Device *device = engine->store->device;
   DeviceLaunch *launch = &engine->launch;
-  Variant *code;
+  Version *code;
   RgValue unused;
   DeviceSwitches switches = tuning_way(shadow->kernel, trial, candidate, &code);
   trial->code = code;
-  if (code) variant_take_arguments(engine, code, shadow->variant);
-  Variant *variant = code ? code : shadow->variant;
-  launch_fill(engine, variant, shadow->values, launch);
+  if (code) version_take_arguments(code, shadow->version);
+  Version *version = code ? code : shadow->version;
+  launch_fill(engine, version, shadow->values, launch);
   launch->switches = switches;
   launch->is_timed = true;
   uint64_t begin = clock_ticks();
@@ -167,7 +169,7 @@ static bool run(Shadow *shadow, TuneTrial *trial, int32_t candidate, Error *err)
   launch->is_timed = false;
   if (ok && !launch->ticks) launch->ticks = clock_ticks() - begin;
   if (ok && launch->context.error.kind == RT_OK) return true;
-  return ok && readback(shadow->kernel, variant, launch, shadow->values, &unused, err);
+  return ok && readback(shadow->kernel, version, launch, shadow->values, &unused, err);
 }
 
 static bool try_all(Shadow *shadow, TuneTrial *trial, Error *err) {
@@ -178,7 +180,8 @@ static bool try_all(Shadow *shadow, TuneTrial *trial, Error *err) {
     tuner_ask(tuner, candidate);
     uint64_t hash = 0;
     bool ok = run(shadow, trial, candidate, err);
-    if (ok && !shadow->variant->order_shows) ok = find_outcome(shadow, launch, &hash, err);
+    if (ok && !shadow->version->compiled->order_shows)
+      ok = find_outcome(shadow, launch, &hash, err);
     ok &= restore(shadow, ok ? err : NULL);
     if (!ok) tuner_forget(tuner, candidate);
     if (!ok) return false;
@@ -206,10 +209,11 @@ static const char *const beyond_words[BEYOND_COUNT] = {
 };
 
 static bool may_run(const Shadow *shadow, Error *err) {
-  const Variant *variant = shadow->variant;
-  unsigned beyond = variant->beyond, number = 0;
+  const Version *version = shadow->version;
+  unsigned beyond = version->compiled->beyond, number = 0;
   for (int32_t k = 0; k < shadow->count; k++)
-    if (is_written(variant, k) && is_of_ranks(shadow->kernel->engine->store, variant->trees[k]))
+    if (is_written(version, k) &&
+        is_of_ranks(shadow->kernel->engine->store, version->launch->trees[k]))
       beyond |= 1u << BEYOND_PEERS;
   if (!beyond) return true;
   while (!(beyond >> number & 1)) number++;
@@ -218,10 +222,10 @@ static bool may_run(const Shadow *shadow, Error *err) {
   return error_hint(err, "launch it: with tune = \"online\" launches themselves are the trials");
 }
 
-bool shadow_tune(Kernel *kernel, Variant *variant, const RgValue *values, Error *err) {
-  Shadow shadow = {.kernel = kernel, .variant = variant, .values = values};
-  TuneTrial trial = {.base = variant};
-  shadow.count = variant->tree_count + launch_list_arrays(variant, values);
+bool shadow_tune(Kernel *kernel, Version *version, const RgValue *values, Error *err) {
+  Shadow shadow = {.kernel = kernel, .version = version, .values = values};
+  TuneTrial trial = {.base = version};
+  shadow.count = version->compiled->tree_count + launch_list_arrays(version, values);
   if (!may_run(&shadow, err)) return false;
   kernel->engine->store->changes++;
   bool ok = save(&shadow, err);

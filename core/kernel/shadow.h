@@ -6,10 +6,10 @@
 #ifndef RG_KERNEL_SHADOW_H
 #define RG_KERNEL_SHADOW_H
 
-#include "kernel/variant.h"
+#include "kernel/versions.h"
 
-/* The engine's launch must be filled for the variant. Runs behave as launches, except that they
+/* The engine's launch must be filled for the version. Runs behave as launches, except that they
  * print nothing; the first failure is the error. */
-bool shadow_tune(Kernel *kernel, Variant *variant, const RgValue *values, Error *err);
+bool shadow_tune(Kernel *kernel, Version *version, const RgValue *values, Error *err);
 
 #endif

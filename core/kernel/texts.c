@@ -1,16 +1,17 @@
 /* texts.c - the texts that can be read of a kernel. A compile prints nothing unless RG_DUMP
  * requests it: a text is made on demand. Most texts show a compile at some stage, so the last
- * variant's compile is repeated up to that stage, from the values that the variant keeps. The
- * codegen library makes LLVM's texts from the variant's canonical bytes, and PTX from bytes of its
+ * version's compile is repeated up to that stage, from the values that the version keeps. The
+ * codegen library makes LLVM's texts from the version's canonical bytes, and PTX from bytes of its
  * own: for any supported GPU, even if the machine has none. */
 #include <string.h>
 
 #include "kernel/compile.h"
+#include "kernel/specialise.h"
 
 typedef enum TextUse { IN_BOTH, COMPILED, IN_LUA } TextUse; /* which kernels have the text */
 typedef struct TextRow {
   TextUse use;
-  CompileStage stage;                                 /* NONE: no variant is needed */
+  CompileStage stage;                                 /* NONE: no version is needed */
   void (*print)(StrBuf *out, const Compile *compile); /* NULL: the codegen library prints it */
 } TextRow;
 
@@ -46,7 +47,7 @@ static void print_notes(StrBuf *out, const Compile *compile) {
   else explain_print(out, compile->kernel->ast->source, compile->sema.kernel);
   if (!compile->constants.taken) return;
   strbuf_text(out, "numbers that stayed the same are constants: ");
-  special_print(out, compile->constants.general);
+  specialise_print(out, versions_shown(compile->kernel));
   strbuf_text(out, "; a launch with others runs the code that reads them\n");
 }
 
@@ -84,18 +85,16 @@ typedef struct Reading {
 static bool make_here(void *data, Error *err) {
   Reading *reading = data;
   if (!compile_run(&reading->compile, rows[reading->kind].stage, err)) return false;
-  Constants unused;
   if (reading->compile.explains && reading->compile.sema.kernel)
-    explain_code(&reading->compile, special_made(reading->compile.kernel->last, &unused));
+    explain_code(&reading->compile, versions_shown(reading->compile.kernel));
   reading->text = text_print(&reading->compile, reading->kind);
   return true;
 }
 
 static bool make_in_codegen(Reading *reading, Error *err) {
   Kernel *kernel = reading->compile.kernel;
-  Constants unused;
-  const Variant *variant = special_made(kernel->last, &unused);
-  reading->result = compile_bytes(kernel->engine, variant->bytes, variant->byte_count, true, err);
+  const CompiledKernel *compiled = versions_shown(kernel)->compiled;
+  reading->result = compile_bytes(kernel->engine, compiled->bytes, compiled->byte_count, true, err);
   if (!reading->result) return false;
   const RgCodegenObject *shown = &reading->result->objects[RG_TARGET_COUNT - 1];
   /* shows the target that runs tasks */
@@ -176,9 +175,11 @@ bool kernel_text(Kernel *kernel, TextKind kind, const char *gpu, const char **te
   if (kind == TEXT_PTX) reading.compile.gpu = find_gpu(kernel, gpu, err);
   if (kind == TEXT_PTX && !reading.compile.gpu) return false;
   if (kernel->last) {
-    reading.compile.given = kernel->last->given;
-    reading.compile.value_count = kernel->last->given_count;
-    special_made(kernel->last, &reading.compile.constants);
+    const Version *shown = versions_shown(kernel);
+    reading.compile.given = kernel->last->pattern.given;
+    reading.compile.value_count = kernel->last->pattern.given_count;
+    reading.compile.constants = shown->constants;
+    reading.compile.is_specialised = shown->tier == TIER_SPECIALISED;
   }
   reading.compile.explains = kind == TEXT_EXPLAIN;
   return read_text(&reading, text, err);

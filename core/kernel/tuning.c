@@ -1,4 +1,4 @@
-/* tuning.c - see tuning.h. A variant is watched from its first sufficiently long launch. An entry
+/* tuning.c - see tuning.h. A version is watched from its first sufficiently long launch. An entry
  * has the tuners for one set of extents, whose candidates are rows of candidate.def: the first
  * tuner has the candidates that need no other code; the second, once the kernel has run for long,
  * has the candidates with other code, combined with the first tuner's choice. A thread compiles
@@ -13,8 +13,9 @@
 #include "base/bits.h"
 #include "base/map.h"
 #include "base/option.h"
-#include "kernel/ahead.h"
+#include "kernel/background.h"
 #include "kernel/compile.h"
+#include "kernel/specialise.h"
 
 enum { MOST_SHORT = 64, WORTH_MS = 100, CODE_MS = 2000, LEAST_TICKS = 20000 };
 enum { MOST_ENTRIES = 64, HALF = -1, USUAL_MS = 50 };
@@ -60,7 +61,7 @@ typedef struct TuneEntry {
 
 typedef enum CodeState { CODE_NONE, CODE_MAKING, CODE_MADE } CodeState;
 
-/* The tuning state of a variant. */
+/* The tuning state of a version. */
 typedef struct Tuning {
   int32_t count;
   uint8_t rows[CANDIDATE_COUNT]; /* rows of candidate.def that are tried */
@@ -71,7 +72,7 @@ typedef struct Tuning {
   int32_t next_row; /* first row of candidate.def not compiled yet */
   int32_t made_count;
   uint8_t made_rows[CANDIDATE_COUNT]; /* rows of candidate.def */
-  Variant *made[CANDIDATE_COUNT];
+  Version *made[CANDIDATE_COUNT];     /* versions of the kernel that are based on this one */
   TuneEntry *entries, *last;
   int32_t entry_count;
 } Tuning;
@@ -93,37 +94,38 @@ static bool is_always(const Kernel *kernel) { return kernel->engine->options.tun
 
 /* -- candidates -------------------------------------------------------------------------------- */
 
-static bool is_possible(const Kernel *kernel, const Variant *variant, const Candidate *candidate) {
+static bool is_possible(const Kernel *kernel, const Version *version, const Candidate *candidate) {
   const Engine *engine = kernel->engine;
   const Device *device = engine->store->device;
   bool is_gpu = device->processors[RG_TARGET_PTX];
   int32_t workers = device->worker_count, shared = 0;
-  for (int32_t k = 0; k < variant->task_count; k++)
-    shared += !variant->tasks[k].is_ordered && variant->tasks[k].kind < DEVICE_SERIAL;
+  for (int32_t k = 0; k < version->compiled->task_count; k++)
+    shared +=
+        !version->compiled->tasks[k].is_ordered && version->compiled->tasks[k].kind < DEVICE_SERIAL;
   bool is_one_order = engine_has_one_order(engine);
   int32_t has = (shared && workers > 1 ? SHARED : 0) | (shared && workers >= 4 ? MANY : 0) |
-                (variant->has_sums && !is_gpu ? SUMS : 0) |
-                (is_one_order && variant->order_shows ? 0 : REORDERS) | CODE | (is_gpu ? 0 : HOST) |
-                (is_gpu && shared ? GPU : 0);
+                (version->compiled->has_sums && !is_gpu ? SUMS : 0) |
+                (is_one_order && version->compiled->order_shows ? 0 : REORDERS) | CODE |
+                (is_gpu ? 0 : HOST) | (is_gpu && shared ? GPU : 0);
   return !(candidate->when & ~has);
 }
 
-static Tuning *watch(Kernel *kernel, Variant *variant) {
+static Tuning *watch(Kernel *kernel, Version *version) {
   Engine *engine = kernel->engine;
-  if (variant->tuning) return variant->tuning;
+  if (version->tuning) return version->tuning;
   Tuning *tuning = heap_alloc(engine->store->heap, sizeof *tuning);
   if (!tuning) return NULL;
   engine->tunings++;
   bool may_try = !engine->options.debug;
   for (int32_t k = 0; k < CANDIDATE_COUNT; k++)
     if (!k ||
-        (may_try && !(candidates[k].when & CODE) && is_possible(kernel, variant, &candidates[k])))
+        (may_try && !(candidates[k].when & CODE) && is_possible(kernel, version, &candidates[k])))
       tuning->rows[tuning->count++] = (uint8_t)k;
-  return variant->tuning = tuning;
+  return version->tuning = tuning;
 }
 
-void tuning_begin(Kernel *kernel, Variant *variant) {
-  if (!kernel->engine->tune_from) variant->is_tuned = watch(kernel, variant) != NULL;
+void tuning_begin(Kernel *kernel, Version *version) {
+  if (!kernel->engine->tune_from) version->is_tuned = watch(kernel, version) != NULL;
 }
 
 static DeviceSwitches switches_of(const Kernel *kernel, const Candidate *candidate) {
@@ -142,20 +144,22 @@ static void add_extent(uint64_t number, uint64_t *hash, uint64_t *largest) {
 
 /* Hashes the size buckets of arguments that bounds depend on, and of the lists that tasks visit;
  * the latter belong to the device while launches are queued. */
-static uint64_t extents_of(const Kernel *kernel, const Variant *variant, uint64_t *largest) {
+static uint64_t extents_of(const Kernel *kernel, const Version *version, uint64_t *largest) {
   const Device *device = kernel->engine->store->device;
   uint64_t hash = 1;
   *largest = 0;
-  for (uint64_t set = variant->extents; set; set &= set - 1) {
+  for (uint64_t set = version->compiled->extents; set; set &= set - 1) {
     int32_t k = __builtin_ctzll(set);
-    int64_t number = (int32_t)variant->frame[k];
-    if (type_bits(variant->args[k].type) == 64) number = (int64_t)variant->frame[k];
+    int64_t number = (int32_t)version->launch->frame[k];
+    if (type_bits(version->compiled->args[k].type) == 64)
+      number = (int64_t)version->launch->frame[k];
     add_extent(number < 0 ? 0 : (uint64_t)number, &hash, largest);
   }
-  for (int32_t k = 0; !device->queued && k < variant->task_count; k++) {
-    const DeviceTask *task = &variant->tasks[k];
+  for (int32_t k = 0; !device->queued && k < version->compiled->task_count; k++) {
+    const DeviceTask *task = &version->compiled->tasks[k];
     if (task->kind != DEVICE_NODES || task->manager < 0) continue;
-    add_extent(variant->trees[task->tree]->managers[task->manager].list_count, &hash, largest);
+    add_extent(version->launch->trees[task->tree]->managers[task->manager].list_count, &hash,
+               largest);
   }
   return hash;
 }
@@ -198,15 +202,16 @@ void tuning_record(Engine *engine, const char *key, const char *choice, double u
 void tuning_clear(Engine *engine) { tune_file_clear(file_of(engine)); }
 
 /* Makes the key from the code, the extents, and the candidates. */
-static bool make_key(Kernel *kernel, const Variant *variant, const TuneEntry *entry,
+static bool make_key(Kernel *kernel, const Version *version, const TuneEntry *entry,
                      char key[TUNE_KEY_BYTES]) {
-  const Tuning *tuning = variant->tuning;
+  const Tuning *tuning = version->tuning;
   uint64_t rest = entry->extents;
   for (int32_t k = 0; k < tuning->count; k++) {
     const char *word = candidates[tuning->rows[k]].word;
     rest = hash_bytes(rest, word, strlen(word));
   }
-  return tuning_key(kernel->engine, variant->bytes, variant->byte_count, &rest, sizeof rest, key);
+  return tuning_key(kernel->engine, version->compiled->bytes, version->compiled->byte_count, &rest,
+                    sizeof rest, key);
 }
 
 static int32_t row_of(const char *word, size_t length) {
@@ -216,11 +221,11 @@ static int32_t row_of(const char *word, size_t length) {
 }
 
 /* Recalls a choice as "threads=1" or, with other code, "threads=1+vectors=half". */
-static void recall(Kernel *kernel, const Variant *variant, TuneEntry *entry) {
+static void recall(Kernel *kernel, const Version *version, TuneEntry *entry) {
   char key[TUNE_KEY_BYTES];
-  const Tuning *tuning = variant->tuning;
+  const Tuning *tuning = version->tuning;
   const char *word =
-      make_key(kernel, variant, entry, key) ? tuning_recall(kernel->engine, key) : NULL;
+      make_key(kernel, version, entry, key) ? tuning_recall(kernel->engine, key) : NULL;
   if (!word) return;
   size_t length = strcspn(word, "+");
   int32_t row = row_of(word, length);
@@ -242,12 +247,12 @@ static const char *code_word(const Tuning *tuning, int32_t k) {
   return candidates[k ? tuning->made_rows[k - 1] : 0].word;
 }
 
-static void record(Kernel *kernel, const Variant *variant, const TuneEntry *entry,
+static void record(Kernel *kernel, const Version *version, const TuneEntry *entry,
                    const Tuner *tuner) {
   char key[TUNE_KEY_BYTES], choice[TUNE_CHOICE_BYTES];
   Engine *engine = kernel->engine;
-  const Tuning *tuning = variant->tuning;
-  if (!tuner_is_sure(tuner) || !make_key(kernel, variant, entry, key)) return;
+  const Tuning *tuning = version->tuning;
+  if (!tuner_is_sure(tuner) || !make_key(kernel, version, entry, key)) return;
   bool is_code = tuner == &entry->code;
   snprintf(choice, sizeof choice, "%s%s%s", kept_word(tuning, entry), is_code ? "+" : "",
            is_code ? code_word(tuning, tuner->kept) : "");
@@ -265,9 +270,9 @@ static void vary(const Engine *engine, const Tuning *tuning, TuneEntry *entry) {
 }
 
 /* After MOST_ENTRIES, launches with new extents run with the default. */
-static TuneEntry *add_entry(Kernel *kernel, Variant *variant, uint64_t extents, uint64_t largest) {
+static TuneEntry *add_entry(Kernel *kernel, Version *version, uint64_t extents, uint64_t largest) {
   Engine *engine = kernel->engine;
-  Tuning *tuning = variant->tuning;
+  Tuning *tuning = version->tuning;
   if (tuning->entry_count == MOST_ENTRIES) return NULL;
   TuneEntry *entry = heap_alloc(engine->store->heap, sizeof *entry);
   if (!entry) return NULL;
@@ -279,44 +284,39 @@ static TuneEntry *add_entry(Kernel *kernel, Variant *variant, uint64_t extents, 
   entry->next = tuning->entries;
   tuning->entries = entry;
   tuning->entry_count++;
-  recall(kernel, variant, entry);
+  recall(kernel, version, entry);
   return entry;
 }
 
-static TuneEntry *find_entry(Kernel *kernel, Variant *variant) {
-  Tuning *tuning = variant->tuning;
-  uint64_t largest, extents = extents_of(kernel, variant, &largest);
+static TuneEntry *find_entry(Kernel *kernel, Version *version) {
+  Tuning *tuning = version->tuning;
+  uint64_t largest, extents = extents_of(kernel, version, &largest);
   if (tuning->last && tuning->last->extents == extents) return tuning->last;
   TuneEntry *entry = tuning->entries;
   while (entry && entry->extents != extents) entry = entry->next;
-  if (!entry) entry = add_entry(kernel, variant, extents, largest);
+  if (!entry) entry = add_entry(kernel, version, extents, largest);
   return tuning->last = entry;
 }
 
 /* -- other code -------------------------------------------------------------------------------- */
 
-/* The constants that the variant was specialised with, if any. */
-static Constants constants_of(const Kernel *kernel, const Variant *variant) {
-  Constants constants = {0};
-  if (kernel->last && special_made(kernel->last, &constants) == variant) return constants;
-  return (Constants){0};
-}
-
 /* Should this row's code be compiled? If the best code is known from disk, only that. */
-static bool is_wanted(const Kernel *kernel, const Variant *variant, const TuneEntry *entry,
+static bool is_wanted(const Kernel *kernel, const Version *version, const TuneEntry *entry,
                       int32_t row) {
-  return candidates[row].when & CODE && is_possible(kernel, variant, &candidates[row]) &&
+  return candidates[row].when & CODE && is_possible(kernel, version, &candidates[row]) &&
          (entry->known_code < 0 || entry->known_code == row);
 }
 
 /* Compiles the next row whose code differs from the base's; false if there is none. */
-static bool make_next(Kernel *kernel, const Variant *variant, const TuneEntry *entry) {
-  Tuning *tuning = variant->tuning;
-  Constants constants = constants_of(kernel, variant);
+static bool make_next(Kernel *kernel, Version *version, const TuneEntry *entry) {
+  Tuning *tuning = version->tuning;
+  Error ignored;
+  error_clear(&ignored);
   for (int32_t k = tuning->next_row; k < CANDIDATE_COUNT; k++) {
     tuning->next_row = k + 1;
-    if (!is_wanted(kernel, variant, entry, k)) continue;
-    Variant *made = compile_other(kernel, variant, &constants, candidates[k].way);
+    if (!is_wanted(kernel, version, entry, k)) continue;
+    Version *made = versions_request(version, COMPILE_TO_TRY, &version->constants,
+                                     &candidates[k].way, &ignored);
     if (!made) continue;
     tuning->made_rows[tuning->made_count] = (uint8_t)k;
     tuning->made[tuning->made_count++] = made;
@@ -326,20 +326,21 @@ static bool make_next(Kernel *kernel, const Variant *variant, const TuneEntry *e
 }
 
 /* Finishes the last compile; if it failed, its row is no longer a candidate. */
-static void take_made(Engine *engine, Tuning *tuning) {
-  Variant *made = tuning->made[tuning->made_count - 1];
+static void take_made(Tuning *tuning) {
+  Version *made = tuning->made[tuning->made_count - 1];
   Error ignored;
   error_clear(&ignored);
-  if (!made->making || ahead_finish(engine, made, &ignored)) return;
-  variant_free(engine, made);
+  background_wait(made, &ignored);
+  if (made->state == VERSION_READY) return;
+  versions_drop(made);
   tuning->made_count--;
 }
 
 /* A compile takes a processor from concurrent launches, so it is charged to the budget as a trial:
  * with the time that the default's compile took. */
-static bool may_compile(Engine *engine, const Variant *variant) {
-  if (!ahead_is_idle(engine)) return false;
-  double ms = variant->compile_ms > 0 ? variant->compile_ms : USUAL_MS;
+static bool may_compile(Engine *engine, const Version *version) {
+  if (!background_is_idle(engine)) return false;
+  double ms = version->compile_ms > 0 ? version->compile_ms : USUAL_MS;
   double ticks = ms / engine_ms(engine, 1000000) * 1e6;
   if (!budget_allows(&engine->tune_budget, ticks, (double)engine->stats.run_ticks)) return false;
   budget_spend(&engine->tune_budget, ticks);
@@ -357,17 +358,17 @@ static void begin_code(const Tuning *tuning, TuneEntry *entry) {
 
 /* Advances the second tuner: starts a compile, takes it when it is ready, starts the next, .., and
  * then begins trials. Does one step at a time, unless `waits`. */
-static void advance_code(Kernel *kernel, const Variant *variant, TuneEntry *entry, bool waits) {
-  Tuning *tuning = variant->tuning;
+static void advance_code(Kernel *kernel, Version *version, TuneEntry *entry, bool waits) {
+  Tuning *tuning = version->tuning;
   Engine *engine = kernel->engine;
   waits |= is_always(kernel);
   while (tuning->code != CODE_MADE) {
     int32_t last = tuning->made_count - 1;
-    if (tuning->code == CODE_MAKING && !waits && !ahead_is_done(tuning->made[last])) return;
-    if (tuning->code == CODE_MAKING) take_made(engine, tuning);
+    if (tuning->code == CODE_MAKING && !waits && tuning->made[last]->state < VERSION_READY) return;
+    if (tuning->code == CODE_MAKING) take_made(tuning);
     tuning->code = CODE_NONE;
-    if (!waits && entry->known_code < 0 && !may_compile(engine, variant)) return;
-    tuning->code = make_next(kernel, variant, entry) ? CODE_MAKING : CODE_MADE;
+    if (!waits && entry->known_code < 0 && !may_compile(engine, version)) return;
+    tuning->code = make_next(kernel, version, entry) ? CODE_MAKING : CODE_MADE;
   }
   begin_code(tuning, entry);
 }
@@ -383,7 +384,8 @@ static bool may_have_code(Kernel *kernel, const Tuning *tuning, const TuneEntry 
   if (entry->code.count || entry->tuner.kept == TUNE_UNDECIDED || entry->is_asleep) return false;
   if (!may_try_code(kernel)) return false;
   if (entry->known_code >= 0 || is_always(kernel)) return true;
-  return engine->options.tunes == TUNE_ONLINE && !engine->pending &&
+  bool is_busy = tuning->code != CODE_MAKING && background_has_spare(engine);
+  return engine->options.tunes == TUNE_ONLINE && !is_busy &&
          engine_ms(engine, (uint64_t)tuning->ticks) >= CODE_MS;
 }
 
@@ -396,7 +398,8 @@ static int32_t wanted_trial(Kernel *kernel, const Tuning *tuning, const TuneEntr
   int32_t wanted = tuner_next(tuner);
   if (wanted == TUNE_UNDECIDED || is_always(kernel)) return wanted;
   bool is_worth_it = engine->options.tunes == TUNE_ONLINE && !entry->is_asleep &&
-                     !engine->pending && engine_ms(engine, (uint64_t)tuning->ticks) >= WORTH_MS;
+                     background_is_idle(engine) &&
+                     engine_ms(engine, (uint64_t)tuning->ticks) >= WORTH_MS;
   double excess = tuner_excess(tuner, wanted) * entry->usual_ticks;
   if (!is_worth_it || !budget_allows(&engine->tune_budget, excess, (double)engine->stats.run_ticks))
     return TUNE_UNDECIDED;
@@ -405,7 +408,7 @@ static int32_t wanted_trial(Kernel *kernel, const Tuning *tuning, const TuneEntr
 
 /* How candidate k of the tuner runs. */
 static DeviceSwitches find_way(const Kernel *kernel, const Tuning *tuning, const TuneEntry *entry,
-                               const Tuner *tuner, int32_t k, Variant **code) {
+                               const Tuner *tuner, int32_t k, Version **code) {
   bool is_code = tuner == &entry->code;
   *code = is_code && k ? tuning->made[k - 1] : NULL;
   int32_t row = is_code ? tuner_choice(&entry->tuner) : k;
@@ -450,22 +453,22 @@ static void note_trial(Kernel *kernel, const TuneTrial *trial, const DeviceLaunc
   if (tuner->kept != TUNE_UNDECIDED) record(kernel, trial->base, entry, tuner);
 }
 
-/* Is the variant worth tuning, or is a choice known from disk? */
-static bool is_worth_it(Kernel *kernel, Variant *variant) {
+/* Is the version worth tuning, or is a choice known from disk? */
+static bool is_worth_it(Kernel *kernel, Version *version) {
   Engine *engine = kernel->engine;
-  const TuneEntry *entry = find_entry(kernel, variant);
+  const TuneEntry *entry = find_entry(kernel, version);
   if (entry && entry->tuner.is_recalled) return true;
   return engine->options.tunes == TUNE_ONLINE &&
-         engine_ms(engine, (uint64_t)variant->tuning->ticks) >= WORTH_MS;
+         engine_ms(engine, (uint64_t)version->tuning->ticks) >= WORTH_MS;
 }
 
-/* Stops tuning a variant only after many consecutive short launches. */
-static void note_short(Variant *variant) {
-  Tuning *tuning = variant->tuning;
-  if (!variant->is_tuned || tuning->is_asked_for || ++tuning->shorts < MOST_SHORT) return;
+/* Stops tuning a version only after many consecutive short launches. */
+static void note_short(Version *version) {
+  Tuning *tuning = version->tuning;
+  if (!version->is_tuned || tuning->is_asked_for || ++tuning->shorts < MOST_SHORT) return;
   tuning->shorts = 0;
   tuning->ticks = 0;
-  variant->is_tuned = false;
+  version->is_tuned = false;
 }
 
 /* Watches the time of a launch that ran as was chosen. */
@@ -478,21 +481,21 @@ static void watch_choice(Kernel *kernel, Tuning *tuning, const DeviceLaunch *lau
 }
 
 void tuning_take(Kernel *kernel, const TuneTrial *trial, const DeviceLaunch *launch, bool ok) {
-  Variant *variant = trial->base;
+  Version *version = trial->base;
   if (!ok || !launch->ticks) {
     tuning_forget(trial);
     return;
   }
   if (trial->entry) note_trial(kernel, trial, launch);
-  Tuning *tuning = watch(kernel, variant);
+  Tuning *tuning = watch(kernel, version);
   if (!tuning || is_always(kernel)) return;
   if (engine_ms(kernel->engine, launch->ticks) < least_ms) {
-    note_short(variant);
+    note_short(version);
     return;
   }
   tuning->shorts = 0;
   tuning->ticks += (double)launch->ticks * trial->stands_for;
-  if (!variant->is_tuned) variant->is_tuned = is_worth_it(kernel, variant);
+  if (!version->is_tuned) version->is_tuned = is_worth_it(kernel, version);
   else if (!trial->entry) watch_choice(kernel, tuning, launch);
 }
 
@@ -500,29 +503,28 @@ void tuning_forget(const TuneTrial *trial) {
   if (trial->entry) tuner_forget(trial->tuner, trial->candidate);
 }
 
-void tuning_drop(Engine *engine, Variant *variant) {
+void tuning_drop(Engine *engine, Version *version) {
   Heap *heap = engine->store->heap;
-  Tuning *tuning = variant->tuning;
+  Tuning *tuning = version->tuning;
   if (!tuning) return;
   for (TuneEntry *entry = tuning->entries, *next; entry; entry = next) {
     next = entry->next;
     heap_free(heap, entry);
   }
-  for (int32_t k = 0; k < tuning->made_count; k++) variant_free(engine, tuning->made[k]);
   heap_free(heap, tuning);
-  variant->tuning = NULL;
-  variant->is_tuned = false;
+  version->tuning = NULL;
+  version->is_tuned = false;
 }
 
 /* -- trials outside launches
  * -------------------------------------------------------------------- */
 
-int32_t tuning_count(Kernel *kernel, Variant *variant) {
-  const Tuning *tuning = watch(kernel, variant);
+int32_t tuning_count(Kernel *kernel, Version *version) {
+  const Tuning *tuning = watch(kernel, version);
   return tuning ? tuning->count : 0;
 }
 
-DeviceSwitches tuning_way(const Kernel *kernel, const TuneTrial *trial, int32_t k, Variant **code) {
+DeviceSwitches tuning_way(const Kernel *kernel, const TuneTrial *trial, int32_t k, Version **code) {
   return find_way(kernel, trial->base->tuning, trial->entry, trial->tuner, k, code);
 }
 
@@ -586,8 +588,8 @@ static bool is_told(const Tuner *tuner) {
 }
 
 /* Finds the wanted row, counting *row down to 0. */
-static bool find_row(Engine *engine, const Variant *variant, int32_t *row, RgTuneRow *out) {
-  const Tuning *tuning = variant->tuning;
+static bool find_row(Engine *engine, const Version *version, int32_t *row, RgTuneRow *out) {
+  const Tuning *tuning = version->tuning;
   for (TuneEntry *entry = tuning ? tuning->entries : NULL; entry; entry = entry->next) {
     const Tuner *const tuners[] = {&entry->tuner, &entry->code};
     for (int32_t k = 0; k < 2; k++) {
@@ -606,11 +608,11 @@ static bool find_row(Engine *engine, const Variant *variant, int32_t *row, RgTun
 bool tuning_row(Kernel *kernel, int32_t row, RgTuneRow *out) {
   *out = (RgTuneRow){0};
   if (row < 0) return false;
-  for (const Variant *variant = kernel->variants; variant; variant = variant->next) {
-    Constants unused;
-    const Variant *special = special_made(variant, &unused);
-    if (find_row(kernel->engine, variant, &row, out) ||
-        (special != variant && find_row(kernel->engine, special, &row, out)))
+  for (const Version *version = kernel->versions; version; version = version->next) {
+    const Version *special = specialise_made(version);
+    if (version->base) continue;
+    if (find_row(kernel->engine, version, &row, out) ||
+        (special && find_row(kernel->engine, special, &row, out)))
       return true;
   }
   return false;

@@ -12,13 +12,13 @@
 #ifndef RG_KERNEL_TUNING_H
 #define RG_KERNEL_TUNING_H
 
-#include "kernel/variant.h"
+#include "kernel/versions.h"
 #include "tune/record.h"
 
 void tuning_init(Engine *engine);
 void tuning_end(Engine *engine);
-/* Call this for a new variant: with "always" it is tuned from its first launch on. */
-void tuning_begin(Kernel *kernel, Variant *variant);
+/* Call this for a new version: with "always" it is tuned from its first launch on. */
+void tuning_begin(Kernel *kernel, Version *version);
 /* Before a launch of `trial->base`, which is tuned, and whose frame and trees are filled: chooses
  * how to run it. `trial` has no entry yet. */
 DeviceSwitches tuning_pick(Kernel *kernel, TuneTrial *trial);
@@ -26,7 +26,7 @@ DeviceSwitches tuning_pick(Kernel *kernel, TuneTrial *trial);
  * failed or did not run. */
 void tuning_take(Kernel *kernel, const TuneTrial *trial, const DeviceLaunch *launch, bool ok);
 void tuning_forget(const TuneTrial *trial);
-void tuning_drop(Engine *engine, Variant *variant);
+void tuning_drop(Engine *engine, Version *version);
 
 /* -- for trials outside launches (shadow.h) ---------------------------------------------------- */
 
@@ -35,7 +35,7 @@ void tuning_drop(Engine *engine, Variant *variant);
  * compiled. False if there are no more. */
 bool tuning_begin_trials(Kernel *kernel, TuneTrial *trial);
 /* How candidate k of trial->tuner runs; *code NULL: with the base's own code. */
-DeviceSwitches tuning_way(const Kernel *kernel, const TuneTrial *trial, int32_t k, Variant **code);
+DeviceSwitches tuning_way(const Kernel *kernel, const TuneTrial *trial, int32_t k, Version **code);
 /* The work of a launch, as the base's own code counts it; for other code, the base's last count. */
 double tuning_work(const TuneTrial *trial, const DeviceLaunch *launch);
 /* The candidate's outcome differs from the default's. */
@@ -60,7 +60,7 @@ void tuning_fill_row(const Tuner *tuner, int32_t k, RgTuneRow *out);
 
 /* -- reports ----------------------------------------------------------------------------------- */
 
-/* Row `row` of what was tried over all of a kernel's variants and extents; false past the last. See
+/* Row `row` of what was tried over all of a kernel's versions and extents; false past the last. See
  * rg_kernel_tuned. */
 bool tuning_row(Kernel *kernel, int32_t row, RgTuneRow *out);
 

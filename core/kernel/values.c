@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "kernel/variant.h"
+#include "kernel/versions.h"
 
 _Static_assert(sizeof(SemaPart) == sizeof((RgVector){0}.numbers[0]),
                "a vector's numbers are read where they lie");

@@ -1,4 +1,4 @@
-/* values.h - converts a launch's values for sema, and copies them for a variant, so that it can
+/* values.h - converts a launch's values for sema, and copies them for a version, so that it can
  * make the texts of its compile later. A copy borrows nothing from the host; of a tree it keeps
  * alive only the declaration, which has no elements. */
 #ifndef RG_KERNEL_VALUES_H

@@ -1,5 +1,5 @@
 /* loader.h - loads x86-64 ELF objects as executable code, and opens the codegen library.
- * Code has one owner, the variant of a kernel that it was compiled for. */
+ * Code has one owner, the version of a kernel that it was compiled for. */
 #ifndef RG_LOADER_LOADER_H
 #define RG_LOADER_LOADER_H
 
