@@ -90,6 +90,79 @@ bool facts_is_of_launch(const IrInst *value) {
   return is_of_launch(value, &budget);
 }
 
+/* -- arguments --------------------------------------------------------------------------------- */
+
+enum { FACTS_MOST_ARGS = 64 };
+
+/* A walk from values to what they depend on. */
+typedef enum Seen { SEEN_NOT, SEEN_AS_CHOICE, SEEN } Seen;
+typedef struct Origins {
+  Scratch *scratch;
+  uint8_t *seen; /* by id: Seen */
+  VEC(const IrInst *) to_visit;
+  uint64_t args;
+} Origins;
+
+/* A choice may be of two values that are each determined; what determines it counts, but may be
+ * anything. */
+static void reach(Origins *o, const IrInst *inst, Seen how) {
+  if (o->seen[inst->id] >= how) return;
+  o->seen[inst->id] = (uint8_t)how;
+  vec_push(o->scratch, &o->to_visit, inst);
+}
+
+static bool is_serial(const IrInst *loop) {
+  if (loop->op == IR_FOR || loop->op == IR_LOOP) return true;
+  if (loop->op != IR_RANGE) return false;
+  for (const IrInst *at = loop->region->owner; at; at = at->region->owner)
+    if (at->op == IR_RANGE || at->op == IR_ACTIVE) return true;
+  return loop->serial;
+}
+
+/* Reaches what is SET. False: something else gives the variable a value. */
+static bool reach_sets(Origins *o, const IrInst *variable, Seen how) {
+  bool is_set_alone = true;
+  for (const IrUse *use = variable->uses; use; use = use->next) {
+    bool is_result = use->user->op == IR_REDUCE;
+    if (is_result) is_set_alone = false;
+    if (is_result || use->user->op == IR_SET) reach(o, use->user->operands[1], how);
+  }
+  return is_set_alone;
+}
+
+/* Reaches what `inst` depends on. False: on other things than values. */
+static bool open_origin(Origins *o, const IrInst *inst, Seen how) {
+  const IrInst *loop;
+  switch (inst->op) {
+  case IR_VAR: return reach_sets(o, inst, how);
+  case IR_ARG:
+    if (inst->imm < FACTS_MOST_ARGS) o->args |= (uint64_t)1 << inst->imm;
+    return true;
+  case IR_PARAM:
+    loop = inst->region->owner;
+    for (int i = 0; loop && i < loop->operand_count; i++) reach(o, loop->operands[i], how);
+    return loop && is_serial(loop);
+  default: break;
+  }
+  for (int i = 0; i < inst->operand_count; i++)
+    reach(o, inst->operands[i], inst->op == IR_SELECT && i == 0 ? SEEN_AS_CHOICE : how);
+  if (inst->op == IR_PLACE || inst->op == IR_CELL || inst->op == IR_RANDOM) return false;
+  return inst->op == IR_GET || (ir_op_info[inst->op].flags & IR_PURE);
+}
+
+bool facts_is_of_arguments(Scratch *scratch, const IrKernel *kernel, IrInst *const *values,
+                           int count, uint64_t *args) {
+  Origins o = {.scratch = scratch, .seen = scratch_array(scratch, uint8_t, kernel->next_id)};
+  for (int i = 0; i < count; i++) reach(&o, values[i], SEEN);
+  while (o.to_visit.count) {
+    const IrInst *inst = o.to_visit.items[--o.to_visit.count];
+    Seen how = (Seen)o.seen[inst->id];
+    if (!open_origin(&o, inst, how) && how == SEEN) return false;
+  }
+  *args = o.args;
+  return true;
+}
+
 /* -- sums -------------------------------------------------------------------------------------- */
 
 const IrInst *facts_split_constant(const IrInst *value, int64_t *constant) {

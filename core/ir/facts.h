@@ -2,6 +2,7 @@
  *
  *     are these two values equal?                  facts_same_value, facts_same_text
  *     does this value change inside a region?      facts_is_invariant, facts_is_of_launch
+ *     which arguments determine it?                facts_is_of_arguments
  *     what is this index as an affine sum?         facts_split_constant, facts_affine
  *
  * In which iterations two accesses reach one element is asked of pass/analysis/dependence.h.
@@ -35,6 +36,12 @@ bool facts_uses_only_outside(const IrInst *inst, const IrRegion *region);
 /* Is it determined by the launch: constants, arguments, values of the frame, roots of trees, and
  * what is computed from these alone? */
 bool facts_is_of_launch(const IrInst *value);
+
+/* Is each of `values` determined by constants, arguments and indices of serial loops alone, also
+ * through variables? If so, *args receives which of the first 64 arguments, a bit each, determine
+ * them, or choose between two such values. Visits all that they depend on. */
+bool facts_is_of_arguments(Scratch *scratch, const IrKernel *kernel, IrInst *const *values,
+                           int count, uint64_t *args);
 
 /* -- sums -------------------------------------------------------------------------------------- */
 

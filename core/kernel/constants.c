@@ -2,101 +2,43 @@
  *
  * Candidates are integers and booleans, whose arithmetic is exact. An argument is excluded if it
  * would let a compiler evaluate a power or a transcendental function, whose last bit depends on the
- * implementation. To find such cases, values that may become constant are propagated as by a
- * compiler: a value is `array_descriptors` if all its operands are; the index of a serial loop, as
- * it may be unrolled, if the loop's bounds are. Decision D-kernel-11. */
+ * implementation: one whose operands only arguments determine, and serial loops, which may be
+ * unrolled (facts_is_of_arguments). Decision D-kernel-11. */
+#include "ir/facts.h"
 #include "kernel/compile.h"
 
 enum { MOST_ARGS = 64 };
-
-typedef struct Facts { /* by inst id */
-  uint64_t *from;      /* bits of the first 64 arguments that it depends on through fixed values */
-  bool *varies;        /* not fixed */
-  uint64_t candidates, excluded;
-  bool has_changed;
-} Facts;
 
 static bool is_number(const IrKernel *kernel, int64_t arg) {
   return arg < MOST_ARGS && !type_is_float(kernel->args.items[arg].type);
 }
 
-static void add(Facts *facts, const IrInst *inst, uint64_t from, bool varies) {
-  uint64_t all = facts->from[inst->id] | from;
-  bool now_varies = facts->varies[inst->id] || varies;
-  facts->has_changed |= all != facts->from[inst->id] || now_varies != facts->varies[inst->id];
-  facts->from[inst->id] = all;
-  facts->varies[inst->id] = now_varies;
-}
-
-static bool is_serial(const IrInst *inst) {
-  if (inst->op == IR_FOR || inst->op == IR_LOOP) return true;
-  if (inst->op != IR_RANGE) return false;
-  for (const IrInst *at = inst->region->owner; at; at = at->region->owner)
-    if (at->op == IR_RANGE || at->op == IR_ACTIVE) return true;
-  return inst->serial;
-}
-
-static void add_params(Facts *facts, const IrInst *inst, uint64_t from, bool varies) {
-  for (int r = 0; r < IR_MAX_REGIONS; r++)
-    for (int k = 0; inst->regions[r] && k < inst->regions[r]->params.count; k++)
-      add(facts, inst->regions[r]->params.items[k], from, varies || !is_serial(inst));
-}
-
-/* Does its value depend only on its operands? */
-static bool is_computed(const IrInst *inst) {
-  return (ir_op_info[inst->op].flags & IR_PURE) && inst->op != IR_PLACE && inst->op != IR_CELL &&
-         inst->op != IR_PARAM && inst->op != IR_RANDOM;
-}
-
-static bool note_inst(void *data, IrInst *inst) {
-  Facts *facts = data;
-  uint64_t from = 0;
-  bool varies = false;
-  for (int k = 0; k < inst->operand_count; k++) {
-    from |= facts->from[inst->operands[k]->id];
-    varies |= facts->varies[inst->operands[k]->id];
-  }
-  add_params(facts, inst, from, varies);
-  if (inst->op == IR_SET) add(facts, inst->operands[0], from, varies);
-  if (inst->op == IR_REDUCE) add(facts, inst->operands[0], from, true);
-  if (inst->op == IR_ARG && inst->imm < MOST_ARGS)
-    add(facts, inst, (uint64_t)1 << inst->imm & facts->candidates, false);
-  else if (inst->op == IR_SELECT) /* of two fixed values: either may be folded into */
-    add(facts, inst, from,
-        facts->varies[inst->operands[1]->id] || facts->varies[inst->operands[2]->id]);
-  else if (inst->op != IR_VAR && inst->op != IR_CONST)
-    add(facts, inst, from, varies || !(is_computed(inst) || inst->op == IR_GET));
-  return true;
-}
+typedef struct Search {
+  const IrKernel *kernel;
+  uint64_t excluded;
+} Search;
 
 static bool exclude_inst(void *data, IrInst *inst) {
-  Facts *facts = data;
+  Search *search = data;
   bool is_power = inst->op == IR_POW || (inst->op == IR_UPDATE && inst->imm == IR_UPDATE_POW);
-  uint64_t from = 0;
-  bool varies = false;
-  for (int k = 0; k < inst->operand_count; k++) {
-    const IrInst *operand = inst->operands[k];
-    from |= facts->from[operand->id];
-    varies |= facts->varies[operand->id];
-    if (is_power && k > 0 && !facts->varies[operand->id])
-      facts->excluded |= facts->from[operand->id];
-  }
-  if ((ir_op_info[inst->op].flags & IR_INEXACT) && !varies) facts->excluded |= from;
+  uint64_t args;
+  if (!is_power && !(ir_op_info[inst->op].flags & IR_INEXACT)) return true;
+  /* a constant exponent alone turns a power into products */
+  int first = is_power ? 1 : 0;
+  if (facts_is_of_arguments(search->kernel->scratch, search->kernel, inst->operands + first,
+                            inst->operand_count - first, &args))
+    search->excluded |= args;
   return true;
 }
 
 uint64_t constants_possible(IrKernel *kernel) {
-  Facts facts = {.from = scratch_array(kernel->scratch, uint64_t, kernel->next_id),
-                 .varies = scratch_array(kernel->scratch, bool, kernel->next_id)};
+  Search search = {.kernel = kernel};
+  uint64_t candidates = 0;
   if (kernel->functions.count) return 0;
   for (int k = 0; k < kernel->args.count; k++)
-    if (is_number(kernel, k)) facts.candidates |= (uint64_t)1 << k;
-  do {
-    facts.has_changed = false;
-    ir_walk(kernel->body, note_inst, &facts);
-  } while (facts.has_changed);
-  ir_walk(kernel->body, exclude_inst, &facts);
-  return facts.candidates & ~facts.excluded;
+    if (is_number(kernel, k)) candidates |= (uint64_t)1 << k;
+  if (candidates) ir_walk(kernel->body, exclude_inst, &search);
+  return candidates & ~search.excluded;
 }
 
 typedef struct Taking {

@@ -131,6 +131,74 @@ static void test_sums(Values v) {
   }
 }
 
+/* -- arguments --------------------------------------------------------------------------------- */
+
+static const char TEXT_OF_ARGUMENTS[] = "kernel k\n"
+                                        "tree t0 = root{ dense \"i\" 64 { i32 a } }\n"
+                                        "field f0 = t0.node 1.component 0: i32 a\n"
+                                        "arg 0: i32 n @1:1\n"
+                                        "arg 1: i32 m @1:1\n"
+                                        "arg 2: i32 l @1:1\n"
+                                        "host {\n"
+                                        "  %one: i32 = const 1\n"
+                                        "  %n: i32 = arg 0\n"
+                                        "  %m: i32 = arg 1\n"
+                                        "  %l: i32 = arg 2\n"
+                                        "  %sum: i32 = var\n"
+                                        "  %total: i32 = var\n"
+                                        "  for %one, %n, %one (%k: i32) {\n"
+                                        "    %old: i32 = get %sum\n"
+                                        "    %more: i32 = mul %k, %m\n"
+                                        "    %new: i32 = add %old, %more\n"
+                                        "    set %sum, %new\n"
+                                        "  }\n"
+                                        "  %all: i32 = get %sum\n"
+                                        "  range %one, %n (%i: i32) {\n"
+                                        "    %next: i32 = add %i, %one\n"
+                                        "    %place: place = place f0 %i\n"
+                                        "    %x: i32 = load %place\n"
+                                        "    %is: bool = lt %x, %m\n"
+                                        "    %choice: i32 = select %is, %n, %one\n"
+                                        "    %varies: i32 = select %is, %n, %x\n"
+                                        "    reduce add %total, %n\n"
+                                        "  }\n"
+                                        "  %added: i32 = get %total\n"
+                                        "}\n";
+
+static IrInst *find(IrRegion *region, const char *text, int number) {
+  IrInst *inst = region->first;
+  while (inst && (strcmp(ir_inst_text(inst), text) != 0 || number-- > 0)) inst = inst->next;
+  CHECK(inst != NULL);
+  return inst;
+}
+
+/* -1: it is not of arguments alone. */
+static int64_t args_of(const IrKernel *kernel, IrInst *value) {
+  uint64_t args = 0;
+  return facts_is_of_arguments(&scratch, kernel, &value, 1, &args) ? (int64_t)args : -1;
+}
+
+static void test_arguments(IrKernel *kernel) {
+  IrRegion *serial = find(kernel->body, "for", 0)->regions[0],
+           *parallel = find(kernel->body, "range", 0)->regions[0];
+  enum { N_BIT = 1, M_BIT = 2 };
+  TEST("arguments determine the index of a serial loop, and a variable by what it is set to") {
+    CHECK_INT(args_of(kernel, find(kernel->body, "const", 0)), 0);
+    CHECK_INT(args_of(kernel, serial->params.items[0]), N_BIT);
+    CHECK_INT(args_of(kernel, find(serial, "add", 0)), N_BIT | M_BIT);
+    CHECK_INT(args_of(kernel, find(kernel->body, "get", 0)), N_BIT | M_BIT);
+  }
+  TEST("they do not determine an index of a parallel loop, an element, or a reduction") {
+    CHECK_INT(args_of(kernel, find(parallel, "add", 0)), -1);
+    CHECK_INT(args_of(kernel, find(parallel, "load", 0)), -1);
+    CHECK_INT(args_of(kernel, find(kernel->body, "get", 1)), -1);
+  }
+  TEST("a choice is of two determined values, by anything") {
+    CHECK_INT(args_of(kernel, find(parallel, "select", 0)), N_BIT | M_BIT);
+    CHECK_INT(args_of(kernel, find(parallel, "select", 1)), -1);
+  }
+}
+
 int main(void) {
   Error err;
   error_clear(&err);
@@ -145,6 +213,12 @@ int main(void) {
     test_equality(v);
     test_invariance(v);
     test_sums(v);
+    snode_tree_release((SNodeTree *)kernel->trees.items[0].tree);
+  }
+  kernel = ir_read(&scratch, &heap, TEXT_OF_ARGUMENTS, &err);
+  TEST("the text about arguments reads") { CHECK_TEXT(kernel ? "" : err.message, ""); }
+  if (kernel) {
+    test_arguments(kernel);
     snode_tree_release((SNodeTree *)kernel->trees.items[0].tree);
   }
   scratch_deinit(&scratch);
