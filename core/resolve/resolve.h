@@ -143,6 +143,11 @@ void resolve_assignment(Resolve *r, Stmt *stmt);
 void resolve_declare(Resolve *r, Local *local);
 /* the first value determines the shape; others must match */
 bool resolve_give_shape(Resolve *r, Local *local, Expr *value);
+/* Adds what a declared local with a value becomes to both lists, and returns true; or returns
+ * false: both stay, or r->s->failed. */
+typedef bool ExpandLocal(Resolve *r, Local *local, Expr *value, Locals *locals, Exprs *values);
+/* Replaces declared locals and their values, which may be fewer or more, by what they become. */
+void resolve_expand_locals(Resolve *r, Locals *locals, Exprs *values, ExpandLocal *expand);
 
 /* paths.c */
 /* parameter -1: a captured path. ast NULL: no parameters */

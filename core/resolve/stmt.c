@@ -121,6 +121,24 @@ void resolve_declaration(Resolve *r, Stmt *stmt) {
   if (!r->s->failed) record_spread(r, &stmt->locals, &stmt->values);
 }
 
+void resolve_expand_locals(Resolve *r, Locals *locals, Exprs *values, ExpandLocal *expand) {
+  Locals new_locals = {0};
+  Exprs new_values = {0};
+  bool has_new = false;
+  for (int i = 0; i < locals->count || i < values->count; i++) {
+    Local *local = i < locals->count ? locals->items[i] : NULL;
+    Expr *value = i < values->count ? values->items[i] : NULL;
+    bool is_expanded = local && value && expand(r, local, value, &new_locals, &new_values);
+    if (r->s->failed) return;
+    has_new |= is_expanded;
+    if (local && !is_expanded) vec_push(r->scratch, &new_locals, local);
+    if (value && !is_expanded) vec_push(r->scratch, &new_values, value);
+  }
+  if (!has_new) return;
+  *locals = new_locals;
+  *values = new_values;
+}
+
 /* A name for a function, which is expanded where it is called. */
 static void resolve_local_function(Resolve *r, const AstStmt *ast, Stmt *stmt) {
   Local *local = stmt->locals.items[0];

@@ -162,14 +162,18 @@ enum { STEP = 512 };                  /* pages examined at a time */
 
 static uint64_t page_bytes(void) { return (uint64_t)sysconf(_SC_PAGESIZE); }
 
-static bool write_all(int file, const uint8_t *from, uint64_t size_bytes, uint64_t at) {
+/* Reads or writes all bytes, however many the system takes at a time. */
+typedef enum Direction { FROM_FILE, TO_FILE } Direction;
+static bool transfer(Direction direction, int file, uint8_t *bytes, uint64_t size_bytes,
+                     uint64_t at) {
   while (size_bytes) {
-    ssize_t written = pwrite(file, from, size_bytes, (off_t)at);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    from += written;
-    at += (uint64_t)written;
-    size_bytes -= (uint64_t)written;
+    ssize_t done = direction == TO_FILE ? pwrite(file, bytes, size_bytes, (off_t)at)
+                                        : pread(file, bytes, size_bytes, (off_t)at);
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return false;
+    bytes += done;
+    at += (uint64_t)done;
+    size_bytes -= (uint64_t)done;
   }
   return true;
 }
@@ -183,12 +187,12 @@ static bool copy_mapped(uint8_t *base, uint8_t *from, const uint8_t *past, int f
   uint64_t page = page_bytes();
   for (; from < past; from += page) {
     if (is_zero(from, page)) arena_discard(from, page);
-    else if (!write_all(file, from, page, (uint64_t)(from - base))) return false;
+    else if (!transfer(TO_FILE, file, from, page, (uint64_t)(from - base))) return false;
   }
   return true;
 }
 
-static bool copy_private(const uint8_t *base, const uint8_t *from, const uint8_t *past, int file,
+static bool copy_private(const uint8_t *base, uint8_t *from, const uint8_t *past, int file,
                          int pagemap) {
   uint64_t page = page_bytes(), entries[STEP];
   for (; from < past; from += STEP * page) {
@@ -197,9 +201,9 @@ static bool copy_private(const uint8_t *base, const uint8_t *from, const uint8_t
     off_t place = (off_t)((uint64_t)from / page * sizeof *entries);
     bool is_known = pagemap >= 0 && pread(pagemap, entries, want, place) == (ssize_t)want;
     for (uint64_t k = 0; k < count; k++) {
-      const uint8_t *at = from + k * page;
+      uint8_t *at = from + k * page;
       if ((!is_known || entries[k] & PAGE_HELD) && !is_zero(at, page) &&
-          !write_all(file, at, page, (uint64_t)(at - base)))
+          !transfer(TO_FILE, file, at, page, (uint64_t)(at - base)))
         return false;
     }
   }
@@ -245,21 +249,10 @@ static bool map_private(uint8_t *at, uint64_t size_bytes) {
   return mmap(at, size_bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED;
 }
 
-static bool read_all(int file, uint8_t *to, uint64_t size_bytes, uint64_t at) {
-  while (size_bytes) {
-    ssize_t got = pread(file, to, size_bytes, (off_t)at);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    to += got;
-    at += (uint64_t)got;
-    size_bytes -= (uint64_t)got;
-  }
-  return true;
-}
-
 /* Frees each part in the file once it is copied, so that memory is not used twice. */
 static bool take_part(uint8_t *base, uint64_t at, uint64_t size_bytes, int file, uint8_t *bounce) {
-  if (!read_all(file, bounce, size_bytes, at) || !map_private(base + at, size_bytes)) return false;
+  if (!transfer(FROM_FILE, file, bounce, size_bytes, at) || !map_private(base + at, size_bytes))
+    return false;
   memcpy(base + at, bounce, size_bytes);
   fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)size_bytes);
   return true;

@@ -138,25 +138,19 @@ bool maybe_asks(Resolve *r, Expr *e) {
 
 /* -- declarations ------------------------------------------------------------------------------ */
 
+static bool declare_presence(Resolve *r, Local *local, Expr *value, Locals *locals, Exprs *values) {
+  if (!maybe_of(value) || local->presence) return false;
+  local->presence = maybe_new(r, local);
+  vec_push(r->scratch, locals, local);
+  vec_push(r->scratch, values, value);
+  vec_push(r->scratch, locals, local->presence);
+  vec_push(r->scratch, values, maybe_after(r, value));
+  return true;
+}
+
 /* If a value of the declaration may be nil, declares the boolean next to its local. */
 void maybe_declare(Resolve *r, Locals *locals, Exprs *values) {
-  Locals new_locals = {0};
-  Exprs new_values = {0};
-  bool has_new = false;
-  for (int i = 0; i < locals->count || i < values->count; i++) {
-    Local *local = i < locals->count ? locals->items[i] : NULL;
-    Expr *value = i < values->count ? values->items[i] : NULL;
-    if (local) vec_push(r->scratch, &new_locals, local);
-    if (value) vec_push(r->scratch, &new_values, value);
-    if (!local || !value || !maybe_of(value) || local->presence) continue;
-    local->presence = maybe_new(r, local);
-    vec_push(r->scratch, &new_locals, local->presence);
-    vec_push(r->scratch, &new_values, maybe_after(r, value));
-    has_new = true;
-  }
-  if (!has_new) return;
-  *locals = new_locals;
-  *values = new_values;
+  resolve_expand_locals(r, locals, values, declare_presence);
 }
 
 static bool is_nil(const Expr *e) { return sema_strip((Expr *)e)->kind == AST_NIL; }

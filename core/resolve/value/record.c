@@ -469,34 +469,21 @@ bool record_flatten(Resolve *r, Expr *e, const Record *to, const char *what, Exp
   return flatten(&f, e, to);
 }
 
+static bool spread(Resolve *r, Local *local, Expr *value, Locals *locals, Exprs *values) {
+  Locals leaves = {0};
+  int first = values->count;
+  if (!local->is_alias || !record_is(&local->alias)) return false;
+  const char *what = scratch_format(r->scratch, "'%s'", sema_text(r->s, local->name));
+  record_leaves(r, local->alias.record, &leaves);
+  if (!record_flatten(r, value, local->alias.record, what, values)) return false;
+  for (int k = 0; k < leaves.count; k++) {
+    vec_push(r->scratch, locals, leaves.items[k]);
+    if (!local_is_variable(leaves.items[k])) leaves.items[k]->initial = values->items[first + k];
+  }
+  return true;
+}
+
 /* Declared locals that are records, and their values, become those in them. */
 void record_spread(Resolve *r, Locals *locals, Exprs *values) {
-  Locals new_locals = {0};
-  Exprs new_values = {0};
-  bool has_new = false;
-  for (int i = 0; i < locals->count || i < values->count; i++) {
-    Local *local = i < locals->count ? locals->items[i] : NULL;
-    Expr *value = i < values->count ? values->items[i] : NULL;
-    if (local && value && local->is_alias && record_is(&local->alias)) {
-      Locals leaves = {0};
-      int first = new_values.count;
-      has_new = true;
-      record_leaves(r, local->alias.record, &leaves);
-      if (!record_flatten(r, value, local->alias.record,
-                          scratch_format(r->scratch, "'%s'", sema_text(r->s, local->name)),
-                          &new_values))
-        return;
-      for (int k = 0; k < leaves.count; k++) {
-        vec_push(r->scratch, &new_locals, leaves.items[k]);
-        if (!local_is_variable(leaves.items[k]))
-          leaves.items[k]->initial = new_values.items[first + k];
-      }
-      continue;
-    }
-    if (local) vec_push(r->scratch, &new_locals, local);
-    if (value) vec_push(r->scratch, &new_values, value);
-  }
-  if (!has_new) return;
-  *locals = new_locals;
-  *values = new_values;
+  resolve_expand_locals(r, locals, values, spread);
 }
