@@ -3,7 +3,7 @@
 
 #include "api/api.h"
 #include "api/word.h"
-#include "kernel/tuning.h"
+#include "kernel/tuning/tuning.h"
 
 /* Options of an older caller are shorter. */
 static bool read_options(const char *function, const RgKernelOptions *options, int64_t length,

@@ -5,8 +5,8 @@
 
 #include "api/api.h"
 #include "api/word.h"
-#include "kernel/lines.h"
-#include "kernel/tuning.h"
+#include "kernel/report/lines.h"
+#include "kernel/tuning/tuning.h"
 #include "server/server.h"
 #include "base/clock.h"
 
@@ -278,7 +278,7 @@ uint64_t rg_specialised(RgRuntime *runtime, uint64_t *failed) {
 uint64_t rg_quick(RgRuntime *runtime, uint64_t *improved) {
   const Program *program = (const Program *)runtime;
   if (improved) *improved = program ? program->engine.stats.improved : 0;
-  return program ? program->engine.stats.quick : 0;
+  return program ? program->engine.stats.baseline : 0;
 }
 
 RgStatus rg_allocations(RgRuntime *runtime, RgAllocations *allocations) {

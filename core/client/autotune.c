@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "base/map.h"
-#include "kernel/queue.h"
-#include "kernel/tuning.h"
+#include "kernel/launch/queue.h"
+#include "kernel/tuning/tuning.h"
 
 enum { MOST_ENTRIES = 256, ABOUT_BYTES = 80 };
 static const double least_ms = 0.02, usual_share = 0.05;

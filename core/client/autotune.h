@@ -1,7 +1,7 @@
 /* autotune.h - sets of candidates that do the same, written by the user: which of them a call runs.
  * Calls are the trials; each runs one candidate, once. The choice depends on the set's key and
  * names, on what a call is about (extents, types: words of the caller's), and on the device, and is
- * kept on disk as that of a kernel is (kernel/tuning.h).
+ * kept on disk as that of a kernel is (kernel/tuning/tuning.h).
  *
  *     autotune_begin --the candidate--> the caller runs it --> autotune_end
  *

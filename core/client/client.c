@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "kernel/queue.h"
+#include "kernel/launch/queue.h"
 #include "server/server.h"
 
 _Static_assert((int)RG_STREAMS == (int)MEMORY_STREAMS, "the server has as many as regolith.h says");

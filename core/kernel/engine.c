@@ -6,10 +6,10 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "kernel/background.h"
-#include "kernel/lines.h"
-#include "kernel/queue.h"
-#include "kernel/tuning.h"
+#include "kernel/versions/background.h"
+#include "kernel/report/lines.h"
+#include "kernel/launch/queue.h"
+#include "kernel/tuning/tuning.h"
 
 static bool settle(void *data, Error *err) { return queue_settle(data, err); }
 static bool settle_one(void *data, int32_t stream, uint64_t ticket, Error *err) {

@@ -16,7 +16,7 @@ typedef struct Kernel Kernel; /* kernel.h */
 typedef enum TuneMode { TUNE_OFF, TUNE_CACHED, TUNE_ONLINE, TUNE_ALWAYS } TuneMode;
 /* Which kernels begin with baseline code (baseline.h): none; those for which it pays; all that can
  * (for tests). */
-typedef enum QuickMode { QUICK_OFF, QUICK_ON, QUICK_ALWAYS } QuickMode;
+typedef enum BaselineMode { BASELINE_OFF, BASELINE_ON, BASELINE_ALWAYS } BaselineMode;
 
 typedef struct EngineOptions {
   bool runs_in_lua; /* arch "lua": kernels become Lua text, and all data is in Lua */
@@ -24,7 +24,7 @@ typedef struct EngineOptions {
   bool deterministic; /* loops whose results depend on their order run on one worker */
   int32_t debug;      /* bits of SemaDebug */
   bool specialises, always_specialises; /* see specialise.h; the second is for tests */
-  QuickMode begins_quick;
+  BaselineMode begins_baseline;
   TuneMode tunes;                         /* see tuning.h */
   bool waits;                             /* each launch waits for its own completion */
   bool fails_in_compile, fails_in_launch; /* RG_STRESS: an assertion fails, once */
@@ -65,7 +65,7 @@ typedef struct EngineStats {
   uint64_t skipped;                    /* launches after one that failed */
   uint64_t specialised, unspecialised; /* specialised versions made, and failed attempts */
   /* kernels that began with baseline code; those that got optimised code since */
-  uint64_t quick, improved;
+  uint64_t baseline, improved;
   double compile_ms;
   uint64_t run_ticks;         /* see engine_ms */
   double step_ms[STEP_COUNT]; /* parts of compile_ms, and the parsing before it */

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "front/parser.h"
-#include "kernel/versions.h"
+#include "kernel/versions/versions.h"
 
 typedef struct Parsing {
   Kernel *kernel;

@@ -91,9 +91,11 @@ static uint64_t budget_of(const Program *program, const RgOptions *options, bool
   return own && !is_given ? own : options->memory_bytes;
 }
 
-static QuickMode quick_mode(void) {
+static BaselineMode baseline_mode(void) {
   const char *text = option_text("RG_QUICK");
-  return !strcmp(text, "off") ? QUICK_OFF : !strcmp(text, "always") ? QUICK_ALWAYS : QUICK_ON;
+  return !strcmp(text, "off")      ? BASELINE_OFF
+         : !strcmp(text, "always") ? BASELINE_ALWAYS
+                                   : BASELINE_ON;
 }
 
 static bool create_parts(Program *program, const RgOptions *given, Arch arch, Error *err) {
@@ -119,7 +121,7 @@ static bool create_parts(Program *program, const RgOptions *given, Arch arch, Er
                           .debug = options.debug,
                           .specialises = !options.unspecialised && !options.run_tasks &&
                                          strcmp(option_text("RG_SPECIALISE"), "off") != 0,
-                          .begins_quick = quick_mode(),
+                          .begins_baseline = baseline_mode(),
                           .always_specialises = !strcmp(option_text("RG_SPECIALISE"), "always"),
                           .fails_in_compile = is_stressed("fail_assert_in_compile"),
                           .fails_in_launch = is_stressed("fail_assert_in_launch")};

@@ -256,7 +256,7 @@ static void hooks(void) {
   }
 }
 
-/* Instrumented kernels, where the build is for the thread sanitizer (kernel/compile.c). */
+/* Instrumented kernels, where the build is for the thread sanitizer (kernel/compile/compile.c). */
 static void arrays(void) {
   static const char *const ways[] = {"false", "true", "'check'"};
   for (int k = 0; k < 3; k++) {
@@ -271,7 +271,7 @@ static void arrays(void) {
   }
 }
 
-/* A kernel of more than 100 insts, whose first code is made in a hurry; its full code where
+/* A kernel of more than 100 insts, whose first code is baseline code; it has optimised code where
  * RG_QUICK=always finds that it has run, also between two chunks of `size` iterations. */
 static const char large_script[] =
     "local rg = require 'regolith'\n"
@@ -347,7 +347,7 @@ static void forks(void) {
   }
 }
 
-static void quick_code(void) {
+static void baseline_code(void) {
   setenv("RG_QUICK", "always", 1);
   setenv("RG_SPECIALISE", "on", 1);
   TEST("threads with a state each make full code at the same time") {
@@ -357,7 +357,7 @@ static void quick_code(void) {
     for (int t = 0; t < 3; t++) pthread_join(threads[t], NULL);
     CHECK(!failed[0] && !failed[1] && !failed[2]);
   }
-  TEST("a child makes full code of what its parent has quick code of, and so does the parent") {
+  TEST("a child optimises what its parent has baseline code of, and so does the parent") {
     lua_State *lua = open_state();
     CHECK_TEXT(run(lua, "require 'regolith'.init{ threads = 1 } size = 4"), "");
     CHECK_TEXT(run(lua, large_script), "");
@@ -384,6 +384,6 @@ int main(void) {
   hooks();
   arrays();
   forks();
-  quick_code();
+  baseline_code();
   return check_report();
 }

@@ -1,7 +1,7 @@
 # suites.sh - the suites that tests/run knows; each adds to `passed` and `failed`. Sourced after
 # setup.sh.
 
-export RG_QUICK=off # code made in a hurry is tested by name: nothing is compiled twice
+export RG_QUICK=off # baseline code is tested by name: nothing is compiled twice
 export RG_VERIFY=1 # a pass that breaks the IR fails the test that met it
 
 passed=0
@@ -183,7 +183,7 @@ job_lua_ways() { # parts of it, in ways that launches also take
   specs=$(spec_files heat kernel) \
     run_busted "lua, compiled in a process of its own" RG_COMPILE=process
   specs=$(spec_files judge judge_array sum) \
-    run_busted "lua, made in a hurry" RG_QUICK=always RG_JUDGE=5
+    run_busted "lua, baseline code" RG_QUICK=always RG_JUDGE=5
 }
 job_lua_switches() {
   local filter_out switch

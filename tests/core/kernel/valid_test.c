@@ -1,6 +1,6 @@
 /* valid_test.c - each invariant of versions is broken on purpose, and its own sentence says so. */
 #include "check.h"
-#include "kernel/versions.h"
+#include "kernel/versions/versions.h"
 
 enum { VALUES = 3, SLOTS = 10, TASKS = 3 };
 

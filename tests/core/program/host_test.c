@@ -356,8 +356,8 @@ static void assertions(void) {
   static const struct {
     const char *where, *begins;
   } cases[] = {
-      {"fail_assert_in_compile", "internal error at core/kernel/compile.c:"},
-      {"fail_assert_in_launch", "internal error at core/kernel/launch.c:"},
+      {"fail_assert_in_compile", "internal error at core/kernel/compile/compile.c:"},
+      {"fail_assert_in_launch", "internal error at core/kernel/launch/launch.c:"},
       {"fail_assert_in_task", "internal error at core/device/cpu_launch.c:"},
       {"fail_assert_in_task", "internal error at core/device/cpu_launch.c:"},
   };

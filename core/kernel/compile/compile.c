@@ -1,0 +1,462 @@
+/* compile.c - from a parsed kernel and its launch arguments to a version: all steps, once per
+ * version.
+ *
+ *     Ast, values --sema--> IrKernel --passes--> tasks --ir_write--> bytes      (in scratch memory)
+ *     tasks, bytes --compiled_make--> CompiledKernel                        (held by the Version)
+ *     bytes --codegen--> object --loader--> Code                            (held by the Version)
+ *
+ * If the cache on disk has the bytes, the codegen library is not even opened. RG_DUMP shows each
+ * step, RG_TIME its duration. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/option.h"
+#include "build_id.h"
+#include "emit_lua/emit_lua.h"
+#include "pass/pass.h"
+#include "kernel/versions/background.h"
+#include "kernel/versions/baseline.h"
+#include "kernel/compile/compile.h"
+#include "kernel/tuning/tuning.h"
+
+static bool wants_dump(const Kernel *kernel, const char *step) {
+  const char *only = option_text("RG_DUMP_KERNEL");
+  return option_has_word("RG_DUMP", step) && (!only[0] || !strcmp(only, kernel->name));
+}
+
+static void dump_text(const Kernel *kernel, const char *step, const char *text) {
+  if (wants_dump(kernel, step)) log_dump(step, kernel->name, text);
+}
+
+/* Dumps a text of the compile at its current stage, if RG_DUMP requests it. */
+static void dump(Compile *compile, TextKind text) {
+  const char *step = text_name(text);
+  if (!compile->is_again && wants_dump(compile->kernel, step))
+    log_dump(step, compile->kernel->name, text_print(compile, text));
+}
+
+/* -- in scratch memory ------------------------------------------------------------------------- */
+
+_Static_assert((int)RG_DEBUG_INDICES == (int)SEMA_DEBUG_INDICES &&
+                   (int)RG_DEBUG_READS == (int)SEMA_DEBUG_READS &&
+                   (int)RG_DEBUG_ARITHMETIC == (int)SEMA_DEBUG_ARITHMETIC &&
+                   (int)RG_DEBUG_LOCALS == (int)SEMA_DEBUG_LOCALS &&
+                   (int)RG_DEBUG_RACES == (int)SEMA_DEBUG_RACES,
+               "the bits of RgOptions.debug are those of SemaInput.debug");
+
+static SemaInput sema_input(Compile *compile) {
+  const Kernel *kernel = compile->kernel;
+  const EngineOptions *options = &kernel->engine->options;
+  return (SemaInput){.ast = kernel->ast,
+                     .types = &kernel->engine->store->types,
+                     .paths = &kernel->paths,
+                     .captures = compile->given,
+                     .parameters = compile->given + kernel->paths.count,
+                     .parameter_count = compile->value_count - kernel->paths.count,
+                     .default_f64 = options->default_f64,
+                     .fast_math = kernel->fast_math,
+                     .unchecked = options->unchecked,
+                     .debug = options->debug,
+                     .kernel_name = kernel->name,
+                     .functions = kernel->functions.items,
+                     .function_count = kernel->functions.count,
+                     .wants = &compile->wants};
+}
+
+/* Charges the time since `begin` to the step. */
+static void charge(Compile *compile, CompileStep step, double begin) {
+  compile->step_ms[step] += clock_ms() - begin;
+}
+
+static bool run_types(Compile *compile, Error *err) {
+  double begin = clock_ms();
+  SemaInput input = sema_input(compile);
+  if (!sema_types(&compile->scratch, &input, &compile->sema, err)) return false;
+  charge(compile, STEP_SEMA, begin);
+  dump(compile, TEXT_INFER);
+  return true;
+}
+
+static bool run_lower(Compile *compile, Error *err) {
+  double begin = clock_ms();
+  if (!sema_lower(&compile->sema, err) || !compile_check_peers(compile, err)) return false;
+  const Constants *constants = &compile->constants;
+  if (constants->taken) constants_take(compile->sema.kernel, constants->taken, constants->slots);
+  charge(compile, STEP_SEMA, begin);
+  dump(compile, TEXT_IR);
+  return true;
+}
+
+typedef struct PassDump {
+  const Kernel *kernel;
+  const PassContext *passes;
+} PassDump;
+
+/* Steps are numbered as in RG_STOP_AFTER. */
+static void dump_pass(void *data, const char *pass, const char *text) {
+  const PassDump *to = data;
+  log_dump(scratch_format(to->passes->scratch, "%d %s", to->passes->step, pass), to->kernel->name,
+           text);
+}
+
+/* The processor that tasks are compiled for: a GPU, if there is one. */
+static const char *processor_of(const Compile *compile) {
+  if (compile->gpu) return compile->gpu;
+  const char *const *processors = compile->kernel->engine->store->device->processors;
+  return processors[processors[RG_TARGET_PTX] ? RG_TARGET_PTX : RG_TARGET_HOST];
+}
+
+/* Should the IR be verified after each pass? A debug build always does so. */
+static bool verifies(void) {
+#ifdef RG_DEBUG
+  return true;
+#else
+  return !strcmp(option_text("RG_VERIFY"), "1");
+#endif
+}
+
+static Target target_of(const Compile *compile) {
+  const Device *device = compile->kernel->engine->store->device;
+  Target target = compile->gpu || device->processors[RG_TARGET_PTX] ? target_gpu : target_cpu;
+  target.shares_lookups &= !compile->way.looks_up_alone;
+  return target;
+}
+
+static bool run_passes(Compile *compile, Error *err) {
+  double begin = clock_ms();
+  Kernel *kernel = compile->kernel;
+  const Device *device = kernel->engine->store->device;
+  bool dumps = !compile->is_again && wants_dump(kernel, "passes");
+  PassDump to = {.kernel = kernel};
+  PassContext passes = {.scratch = &compile->scratch,
+                        .vector_bytes = device->vector_bytes / (compile->way.has_half_vectors + 1),
+                        .target = target_of(compile),
+                        .spreads_wide = compile->way.spreads_wide,
+                        .keeps_order = kernel->engine->options.deterministic,
+                        .has_one_order = engine_has_one_order(kernel->engine),
+                        .goes_by_squares = compile->way.goes_by_squares,
+                        .forces_streams = option_has_word("RG_STRESS", "force_streams"),
+                        .forces_lanes = option_has_word("RG_STRESS", "force_lanes"),
+                        .takes_long = compile->is_specialised,
+                        .explains = compile->explains,
+                        .verify = verifies(),
+                        .without =
+                            compile->way.without ? compile->way.without : option_text("RG_WITHOUT"),
+                        .stop_after = (int)strtol(option_text("RG_STOP_AFTER"), NULL, 10),
+                        .dump = dumps ? dump_pass : NULL,
+                        .dump_data = &to};
+  to.passes = &passes;
+  if (!pass_run_all(&passes, compile->sema.kernel, err)) return false;
+  charge(compile, STEP_PASSES, begin);
+  dump(compile, TEXT_TASKS);
+  return true;
+}
+
+static bool run_emit_lua(Compile *compile, Error *err) {
+  compile->lua = emit_lua_kernel(&compile->scratch, &compile->sema);
+  if (!compile->lua) return false;
+  dump(compile, TEXT_LUA);
+  return true;
+}
+
+bool compile_run(Compile *compile, CompileStage last, Error *err) {
+  bool in_lua = compile->kernel->engine->options.runs_in_lua;
+  bool (*const stages[])(Compile *, Error *) = {run_types, run_lower,
+                                                in_lua ? run_emit_lua : run_passes};
+  for (int stage = 0; stage < (int)last; stage++)
+    if (!stages[stage](compile, err)) return false;
+  return true;
+}
+
+/* Records which numbers the kernel relies on being whole, also in the version's pattern. */
+static void rely_on_wholes(const Compile *compile) {
+  Kernel *kernel = compile->kernel;
+  for (int k = 0; k < compile->sema.wholes.count; k++) {
+    SemaArg source = compile->sema.wholes.items[k];
+    int32_t value = source.index + (source.is_parameter ? kernel->paths.count : 0);
+    double number = compile->values[value].number;
+    kernel_rely_on_whole(kernel, value, number);
+    kernel->words[value * PATTERN_WORDS + 3] = (uint64_t)kernel_whole(kernel, value, number);
+  }
+}
+
+static bool run_front(void *data, Error *err) {
+  Compile *compile = data;
+  Kernel *kernel = compile->kernel;
+  ASSERT(!engine_fails(&kernel->engine->options.fails_in_compile),
+         "no test asks a compile to fail");
+  compile->given = values_read(&compile->scratch, kernel, compile->values, compile->value_count);
+  dump(compile, TEXT_AST);
+  if (!compile_run(compile, STAGE_LAST, err)) return false;
+  rely_on_wholes(compile);
+  explain_warn(kernel, compile->sema.kernel);
+  if (compile->lua) return true;
+  double begin = clock_ms();
+  compile->bytes = ir_write(&compile->scratch, compile->sema.kernel, processor_of(compile));
+  charge(compile, STEP_PASSES, begin);
+  return true;
+}
+
+/* Constants are taken from IR, before any pass, so that types, limits, messages and results stay as
+ * they are. */
+static bool run_specialised(Compile *compile, Error *err) {
+  uint64_t wanted = compile->constants.taken;
+  compile->constants.taken = 0;
+  if (!compile_run(compile, STAGE_IR, err)) return false;
+  IrKernel *ir = compile->sema.kernel;
+  wanted &= constants_possible(ir);
+  compile->constants.taken = wanted;
+  if (!wanted && !compile->base->is_long) return false;
+  if (wanted) constants_take(ir, wanted, compile->constants.slots);
+  if (!run_passes(compile, err)) return false;
+  bool keeps_order = engine_has_one_order(compile->kernel->engine);
+  return !keeps_order || compiled_order(ir) == compile->base->order;
+}
+
+static bool run_other(void *data, Error *err) {
+  Compile *compile = data;
+  const CompiledKernel *base = compile->base;
+  bool specialises = compile->why == COMPILE_TO_SPECIALISE;
+  ASSERT(base, "another version is one of something");
+  if (!(specialises ? run_specialised(compile, err) : compile_run(compile, STAGE_LAST, err)))
+    return false;
+  compile->bytes = ir_write(&compile->scratch, compile->sema.kernel, processor_of(compile));
+  return specialises || compile->bytes.length != base->byte_count ||
+         memcmp(compile->bytes.data, base->bytes, (size_t)base->byte_count) != 0;
+}
+
+bool compile_other(Compile *compile) {
+  Error ignored;
+  error_clear(&ignored);
+  return guard_run(run_other, compile, &ignored);
+}
+
+/* -- the codegen library ---------------------------------------------------------------------- */
+
+static RgCodegenRequest make_request(const Engine *engine, const uint8_t *bytes, int64_t length,
+                                     bool wants_texts) {
+  RgCodegenRequest request = {.bytes = bytes,
+                              .length = length,
+                              .build_id = RG_BUILD_ID,
+                              .want_llvm = wants_texts,
+                              .want_asm = wants_texts,
+                              .instrument = CODEGEN_INSTRUMENT,
+                              .resize = engine->store->heap->source.resize,
+                              .resize_data = engine->store->heap->source.data};
+  memcpy(request.processors, engine->store->device->processors, sizeof request.processors);
+  return request;
+}
+
+RgCodegenRequest compile_request(const Engine *engine, const uint8_t *bytes, int64_t length) {
+  return make_request(engine, bytes, length, false);
+}
+
+static RgCodegenRequest request_of(const Compile *compile) {
+  return compile_request(compile->kernel->engine, compile->bytes.data, compile->bytes.length);
+}
+
+static RgCodegenResult *compile_request_of(Engine *engine, const RgCodegenRequest *request,
+                                           Error *err) {
+  if (!engine->codegen) engine->codegen = codegen_open(engine->store->heap, err);
+  return engine->codegen ? codegen_compile(engine->codegen, request, err) : NULL;
+}
+
+RgCodegenResult *compile_bytes(Engine *engine, const uint8_t *bytes, int64_t length,
+                               bool wants_texts, Error *err) {
+  RgCodegenRequest request = make_request(engine, bytes, length, wants_texts);
+  request.threads = engine->store->device->worker_count;
+  return compile_request_of(engine, &request, err);
+}
+
+RgCodegenResult *compile_for_gpu(Compile *compile, Error *err) {
+  Engine *engine = compile->kernel->engine;
+  compile->bytes = ir_write(&compile->scratch, compile->sema.kernel, compile->gpu);
+  RgCodegenRequest request = request_of(compile);
+  request.processors[RG_TARGET_HOST] = NULL;
+  request.processors[RG_TARGET_PTX] = compile->gpu;
+  return compile_request_of(engine, &request, err);
+}
+
+/* -- code -------------------------------------------------------------------------------------- */
+
+static DeviceCode *load(const Engine *engine, int32_t task_count, const RgCodegenObject *objects,
+                        double *step_ms, Error *err) {
+  Device *device = engine->store->device;
+  double begin = clock_ms();
+  DeviceCode *code = device->table->load(device, objects, task_count, err);
+  if (step_ms) step_ms[STEP_LOAD] += clock_ms() - begin;
+  return code;
+}
+
+/* Loads the code from the cache on disk. NULL if it is not there, or the loader rejects it: the
+ * caller then compiles it. */
+DeviceCode *compile_find(Compile *compile) {
+  Engine *engine = compile->kernel->engine;
+  RgCodegenRequest request = request_of(compile);
+  double begin = clock_ms();
+  RgCodegenObject objects[RG_TARGET_COUNT];
+  bool is_found = cache_find(engine->cache, &request, objects);
+  charge(compile, STEP_CACHE, begin);
+  if (!is_found) return NULL;
+  Error ignored;
+  error_clear(&ignored);
+  DeviceCode *code =
+      load(engine, compile->sema.kernel->tasks.count, objects, compile->step_ms, &ignored);
+  for (int t = 0; t < RG_TARGET_COUNT; t++) heap_free(engine->store->heap, objects[t].bytes);
+  return code;
+}
+
+DeviceCode *compile_load(Engine *engine, const CompiledKernel *compiled,
+                         const RgCodegenRequest *request, const RgCodegenResult *result,
+                         double *step_ms, Error *err) {
+  DeviceCode *code = load(engine, compiled->task_count, result->objects, step_ms, err);
+  if (!code) return NULL;
+  double begin = clock_ms();
+  cache_store(engine->cache, request, result->objects);
+  if (step_ms) step_ms[STEP_CACHE] += clock_ms() - begin;
+  return code;
+}
+
+static void charge_codegen(Compile *compile, const RgCodegenResult *result, double all_ms) {
+  double *ms = compile->step_ms;
+  ms[STEP_READ] = result->parse_ms;
+  ms[STEP_EMIT] = result->emit_ms;
+  ms[STEP_OPTIMISE] = result->optimize_ms;
+  ms[STEP_OBJECT] = result->object_ms;
+  double steps_ms = ms[STEP_READ] + ms[STEP_EMIT] + ms[STEP_OPTIMISE] + ms[STEP_OBJECT];
+  ms[STEP_OPEN] = all_ms > steps_ms ? all_ms - steps_ms : 0;
+}
+
+void compile_charge(Engine *engine, const RgCodegenResult *result) {
+  double *ms = engine->stats.step_ms;
+  ms[STEP_READ] += result->parse_ms;
+  ms[STEP_EMIT] += result->emit_ms;
+  ms[STEP_OPTIMISE] += result->optimize_ms;
+  ms[STEP_OBJECT] += result->object_ms;
+}
+
+RgCodegenResult *compile_baseline(Compile *compile, const RgCodegenRequest *request) {
+  double begin = clock_ms();
+  Error ignored;
+  error_clear(&ignored);
+  RgCodegenResult *result = compile_request_of(compile->kernel->engine, request, &ignored);
+  if (result) charge_codegen(compile, result, clock_ms() - begin);
+  return result;
+}
+
+static DeviceCode *make_code(Compile *compile, const CompiledKernel *compiled, bool wants_texts,
+                             Error *err) {
+  Kernel *kernel = compile->kernel;
+  Engine *engine = kernel->engine;
+  double begin = clock_ms();
+  RgCodegenResult *result =
+      compile_bytes(engine, compiled->bytes, compiled->byte_count, wants_texts, err);
+  if (!result) return NULL;
+  charge_codegen(compile, result, clock_ms() - begin);
+  for (int t = 0; t < RG_TARGET_COUNT; t++) {
+    if (result->objects[t].llvm_text) dump_text(kernel, "llvm", result->objects[t].llvm_text);
+    if (result->objects[t].asm_text) dump_text(kernel, "asm", result->objects[t].asm_text);
+  }
+  RgCodegenRequest request = request_of(compile);
+  DeviceCode *code = compile_load(engine, compiled, &request, result, compile->step_ms, err);
+  codegen_result_free(engine->codegen, result);
+  return code;
+}
+
+/* -- a general version ------------------------------------------------------------------------- */
+
+/* Provides the version's code; with COMPILE_AHEAD a thread may begin to make it, with
+ * COMPILE_TO_RUN it may be baseline code. */
+static bool give_code(Compile *compile, Version *version, bool wants_texts, Error *err) {
+  if (compile->why == COMPILE_AHEAD && !wants_texts && background_start(version, PRIORITY_SOON))
+    return true;
+  version->state = VERSION_READY;
+  if (compile->why == COMPILE_TO_RUN && !wants_texts && baseline_begin(compile, version))
+    return true;
+  version->code = make_code(compile, version->compiled, wants_texts, err);
+  return version->code != NULL;
+}
+
+static bool keep_pattern(const Compile *compile, Version *version, int word_count, Error *err) {
+  const Kernel *kernel = compile->kernel;
+  Heap *heap = kernel->engine->store->heap;
+  Pattern *pattern = &version->pattern;
+  size_t bytes = sizeof *pattern->words * (size_t)word_count;
+  pattern->words = heap_alloc(heap, bytes);
+  if (pattern->words && bytes) memcpy(pattern->words, kernel->words, bytes);
+  pattern->word_count = word_count;
+  pattern->path_count = kernel->paths.count;
+  pattern->given = values_keep(heap, compile->given, compile->value_count);
+  pattern->given_count = compile->value_count;
+  return (pattern->words && pattern->given) ||
+         error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a compiled kernel");
+}
+
+static Version *make_version(Compile *compile, int word_count, Error *err) {
+  Kernel *kernel = compile->kernel;
+  if (!guard_run(run_front, compile, err)) return NULL;
+  bool has_code = !kernel->engine->options.runs_in_lua,
+       wants_texts = wants_dump(kernel, "llvm") || wants_dump(kernel, "asm");
+  CompiledKernel *compiled = compiled_make(compile, err);
+  Version *version = compiled ? version_create(kernel, NULL, compiled, compile->why, err) : NULL;
+  if (!version) return NULL;
+  version->code = wants_texts || !has_code ? NULL : compile_find(compile);
+  compile->is_from_cache = version->code != NULL;
+  bool is_there = !has_code || version->code;
+  if (is_there) version->state = VERSION_READY;
+  if (keep_pattern(compile, version, word_count, err) &&
+      (is_there || give_code(compile, version, wants_texts, err))) {
+    tuning_begin(kernel, version);
+    return version;
+  }
+  versions_drop(version);
+  return NULL;
+}
+
+const char *const step_words[STEP_COUNT] = {
+#define STEP(NAME, WORD) WORD,
+#include "kernel/step.def"
+#undef STEP
+};
+
+static void report_times(const Compile *compile, bool is_baseline) {
+  char text[400] = "";
+  size_t used = 0;
+  if (strcmp(option_text("RG_TIME"), "1") != 0) return;
+  for (int step = 0; step < STEP_COUNT && used < sizeof text; step++)
+    if (compile->step_ms[step] > 0)
+      used += (size_t)snprintf(text + used, sizeof text - used, "%s %s %.2f", used ? "," : "",
+                               step_words[step], compile->step_ms[step]);
+  const char *how = compile->is_from_cache ? ", from the cache" : is_baseline ? ", baseline" : "";
+  log_warning("time of '%.200s' in ms%s:%s", compile->kernel->name, how, text);
+}
+
+/* The kernel was parsed earlier; its first compile includes that time. */
+static void add_times(Compile *compile) {
+  Kernel *kernel = compile->kernel;
+  compile->step_ms[STEP_PARSE] = kernel->parse_ms;
+  kernel->parse_ms = 0;
+  for (int step = 0; step < STEP_COUNT; step++)
+    kernel->engine->stats.step_ms[step] += compile->step_ms[step];
+}
+
+Version *version_compile(Kernel *kernel, const RgValue *values, int32_t value_count, int word_count,
+                         CompileWhy why, Error *err) {
+  Engine *engine = kernel->engine;
+  Compile compile = {.kernel = kernel, .values = values, .value_count = value_count, .why = why};
+  double begin = clock_ms();
+  scratch_init(&compile.scratch, engine->store->heap);
+  Version *version = make_version(&compile, word_count, err);
+  if (!version) kernel_want(kernel, &compile.wants);
+  scratch_deinit(&compile.scratch);
+  add_times(&compile);
+  if (version) report_times(&compile, version->tier == TIER_BASELINE);
+  engine->stats.compile_ms += clock_ms() - begin;
+  if (version && !compile.is_from_cache) version->compile_ms = clock_ms() - begin;
+  if (version) (*(compile.is_from_cache ? &engine->stats.cache_hits : &engine->stats.compiles))++;
+  if (version) version->number = (int64_t)(engine->stats.compiles + engine->stats.cache_hits);
+  return version;
+}

@@ -1,0 +1,102 @@
+/* compiled.h - a compiled kernel: all that a compile leaves behind, apart from loaded code. It says
+ * what launches need (tasks, frame, sources of arguments), what they may report (messages, sites),
+ * and what the choice of versions depends on (effects, order, extents).
+ *
+ *     IrKernel --compiled_make--> CompiledKernel --compiled_write--> bytes --compiled_read--> ..
+ *
+ * Invariants: it never changes once it is made, so threads may read it, and versions share it by
+ * holding it. It names trees, arrays and numbers by the capture or parameter that they come from,
+ * and never refers to a tree, an array, or a running launch; what a launch needs of those is in
+ * VersionLaunch (versions.h). Decision D-kernel-13. */
+#ifndef RG_KERNEL_COMPILED_H
+#define RG_KERNEL_COMPILED_H
+
+#include "device/device.h"
+#include "ir/task.h"
+#include "typed/output.h"
+
+/* A write whose index may be outside its field's shape. */
+typedef struct CompiledSite {
+  int32_t line;
+  const char *name, *shape;    /* of the field: "x", "8x4"; an array's shape is in frame slots */
+  int32_t extents, axis_count; /* first slot and number of slots; axis_count 0: not an array */
+} CompiledSite;
+
+typedef struct CompiledArg { /* a number argument and its frame slot */
+  Type type;
+  SemaArg from;         /* the capture or parameter, and which of its numbers */
+  Type given;           /* the type of that number; NONE: the value is not compound */
+  bool is_array;        /* a counted array */
+  const Source *source; /* of the kernel, or of a called function */
+  int32_t line, column; /* the use that determined its type */
+  SemaWhy why;          /* its clause is NULL: none */
+  const char *name;
+} CompiledArg;
+
+/* Bits for what a launch may do besides writing to its fields and arrays. */
+enum {
+#define BEYOND(NAME, WORDS) BEYOND_##NAME,
+#include "kernel/beyond.def"
+#undef BEYOND
+  BEYOND_COUNT
+};
+
+typedef struct CompiledKernel {
+  Scratch memory;  /* holds everything below */
+  int32_t holders; /* versions and background compiles; the last one frees it */
+  /* -- code */
+  const uint8_t *bytes; /* canonical bytes: code, and the "llvm" and "asm" texts, come from them */
+  int64_t byte_count;
+  const char *lua;   /* arch "lua": the code to run; else NULL */
+  DeviceTask *tasks; /* none in arch "lua" */
+  int32_t task_count;
+  bool has_sums; /* some task has a privatised version */
+  bool is_long;  /* IrKernel.is_long: a long body is not vectorised yet */
+  /* -- the frame: arguments, then results, then what tasks exchange */
+  int32_t frame_slots;
+  CompiledArg *args;
+  int32_t arg_count;
+  SemaLimit *limits; /* `arg` is the argument's number */
+  int32_t limit_count;
+  Type *results;
+  int32_t result_count;
+  SemaArg *trees; /* by kernel tree: the first capture or parameter in that tree */
+  int32_t tree_count;
+  /* -- what a launch may report */
+  SemaMessage *messages;
+  int32_t *message_axes; /* by message: how many indices it has */
+  int32_t message_count;
+  bool says;           /* it may print */
+  CompiledSite *sites; /* by RtOutside.site */
+  int32_t site_count;
+  /* -- effects */
+  bool makes_arrays; /* makes counted arrays, or may use some */
+  /* shares_arrays: the host holds some of them, too. host_has_arrays: its host region uses some.
+   * grows_arrays: tasks may allocate memory for them. */
+  bool shares_arrays, host_has_arrays, grows_arrays;
+  bool host_changes_arrays; /* the host region changes the launch's arrays, or their elements */
+  bool takes_arrays;        /* has counted arrays as arguments */
+  bool returns_arrays;      /* counted ones, to which the frame holds references until read */
+  unsigned beyond;          /* beyond.def: bits of effects that copies do not undo */
+  /* bits of the first 64 trees, and of the first 64 arguments that are addresses of arrays: it may
+   * write to these */
+  uint64_t written, written_arrays;
+  uint64_t extents; /* bits of the first 64 arguments: used in bounds of loops */
+  bool order_shows; /* results depend on the order of iterations: ir_shows_order */
+  uint64_t order;   /* if order_shows: compiled_order */
+} CompiledKernel;
+
+static inline CompiledKernel *compiled_hold(CompiledKernel *compiled) {
+  compiled->holders++;
+  return compiled;
+}
+void compiled_release(CompiledKernel *compiled); /* NULL is fine */
+
+/* tasks.c: a hash, after the passes, of how iterations are vectorised where results depend on their order.
+ * Two kernels from one source with the same hash have the same results, to the last bit. */
+uint64_t compiled_order(const IrKernel *kernel);
+
+/* valid.c: checks the invariants. If false, *broken is the sentence that does not hold. */
+bool compiled_is_valid(const CompiledKernel *compiled, const char **broken);
+
+#endif

@@ -1,0 +1,123 @@
+/* values.c - converts values for sema. See values.h. */
+#include "kernel/compile/values.h"
+
+#include <string.h>
+
+#include "kernel/versions/versions.h"
+
+_Static_assert(sizeof(SemaPart) == sizeof((RgVector){0}.numbers[0]),
+               "a vector's numbers are read where they lie");
+
+static SemaValue sema_value(const Kernel *kernel, const RgValue *value) {
+  static const SemaValueKind kinds[] = {
+      [RG_VALUE_NIL] = VALUE_NIL,           [RG_VALUE_NUMBER] = VALUE_NUMBER,
+      [RG_VALUE_I64] = VALUE_I64,           [RG_VALUE_U64] = VALUE_U64,
+      [RG_VALUE_BOOL] = VALUE_BOOL,         [RG_VALUE_FIELD] = VALUE_FIELD,
+      [RG_VALUE_NODE] = VALUE_NODE,         [RG_VALUE_BUILTIN] = VALUE_BUILTIN,
+      [RG_VALUE_TYPE] = VALUE_TYPE,         [RG_VALUE_STRING] = VALUE_STRING,
+      [RG_VALUE_FUNCTION] = VALUE_FUNCTION, [RG_VALUE_TABLE] = VALUE_TABLE,
+      [RG_VALUE_OTHER] = VALUE_OTHER,       [RG_VALUE_VECTOR] = VALUE_VECTOR,
+      [RG_VALUE_ARRAY] = VALUE_ARRAY};
+  bool is_known = value->kind >= 0 && value->kind <= RG_VALUE_ARRAY;
+  SemaValue out = {
+      .kind = is_known ? kinds[value->kind] : VALUE_OTHER, .depth = value->depth, .name = ""};
+  if (value->kind == RG_VALUE_FIELD) {
+    const Field *field = (const Field *)value->field;
+    out.name = field->name;
+    out.node = field->node ? field->node->snode : NULL;
+    out.component = field->component;
+    out.offset = field->has_offset ? field->offset : NULL;
+    out.type = field->type;
+    out.is_watched = field->is_watched;
+  } else if (value->kind == RG_VALUE_ARRAY) {
+    out.name = ((const Array *)value->array)->name;
+    out.type = ((const Array *)value->array)->type;
+  } else if (value->kind == RG_VALUE_NODE) {
+    out.node = ((const Node *)value->node)->snode;
+    out.name = out.node->name;
+  } else if (value->kind == RG_VALUE_BUILTIN || value->kind == RG_VALUE_TYPE ||
+             value->kind == RG_VALUE_OTHER) {
+    out.name = value->text ? value->text : "";
+  } else if (value->kind == RG_VALUE_VECTOR) {
+    out.name = value->vector && value->vector->type ? value->vector->type : "";
+    out.parts = value->vector ? (const SemaPart *)value->vector->numbers : NULL;
+    bool has_count =
+        value->vector && value->vector->count > 0 && value->vector->count <= TYPE_MAX_NUMBERS;
+    out.part_count = has_count ? value->vector->count : 0;
+  } else if (value->kind == RG_VALUE_I64 || value->kind == RG_VALUE_U64) {
+    out.bits = value->u64;
+  } else if (value->kind == RG_VALUE_FUNCTION && value->i64 > 0 &&
+             value->i64 <= kernel->functions.count) {
+    out.function = (int)value->i64;
+  } else if (value->kind == RG_VALUE_NUMBER) {
+    out.number = value->number;
+  } else if (value->kind == RG_VALUE_BOOL) {
+    out.number = value->i64 != 0;
+  }
+  return out;
+}
+
+SemaValue *values_read(Scratch *scratch, const Kernel *kernel, const RgValue *values,
+                       int32_t count) {
+  SemaValue *read = scratch_array(scratch, SemaValue, count + 1);
+  for (int32_t k = 0; k < count; k++) {
+    read[k] = sema_value(kernel, &values[k]);
+    if (read[k].kind == VALUE_ARRAY) read[k].array = pattern_array(values, count, k);
+    read[k].is_static = kernel_is_static(kernel, k);
+    if (read[k].kind == VALUE_NUMBER) read[k].whole = kernel_whole(kernel, k, values[k].number);
+    read[k].joined = pattern_joined(kernel, values, k);
+    if (read[k].is_static && read[k].kind == VALUE_STRING && values[k].text)
+      read[k].name = values[k].text;
+    read[k].is_movable = pattern_is_movable(values, count, k);
+  }
+  return read;
+}
+
+/* -- owned copies ------------------------------------------------------------------------------ */
+
+/* A copy is one block: all values, followed by what each points to: its offset, parts, name. */
+enum { OFFSET_BYTES = sizeof(int64_t) * SNODE_MAX_AXES };
+
+static size_t part_bytes(const SemaValue *value) {
+  return sizeof *value->parts * (size_t)value->part_count;
+}
+
+static size_t extra_bytes(const SemaValue *value) {
+  size_t bytes = strlen(value->name) + 1;
+  if (value->offset) bytes += OFFSET_BYTES;
+  if (value->parts) bytes += part_bytes(value);
+  return (bytes + 7) & ~(size_t)7;
+}
+
+static const void *move(char **to, const void *from, size_t bytes) {
+  const void *moved = memcpy(*to, from, bytes);
+  *to += bytes;
+  return moved;
+}
+
+static void keep(SemaValue *value, char *room) {
+  if (value->offset) value->offset = move(&room, value->offset, OFFSET_BYTES);
+  if (value->parts) value->parts = move(&room, value->parts, part_bytes(value));
+  value->name = move(&room, value->name, strlen(value->name) + 1);
+  if (value->node) snode_tree_retain(value->node->tree);
+}
+
+SemaValue *values_keep(Heap *heap, const SemaValue *values, int32_t count) {
+  size_t own = sizeof *values * (size_t)count, bytes = own;
+  for (int32_t k = 0; k < count; k++) bytes += extra_bytes(&values[k]);
+  SemaValue *kept = heap_alloc(heap, bytes);
+  if (!kept) return NULL;
+  char *room = (char *)kept + own;
+  for (int32_t k = 0; k < count; k++) {
+    kept[k] = values[k];
+    keep(&kept[k], room);
+    room += extra_bytes(&values[k]);
+  }
+  return kept;
+}
+
+void values_free(Heap *heap, SemaValue *values, int32_t count) {
+  for (int32_t k = 0; values && k < count; k++)
+    if (values[k].node) snode_tree_release(values[k].node->tree);
+  heap_free(heap, values);
+}

@@ -1,0 +1,186 @@
+/* texts.c - the texts that can be read of a kernel. A compile prints nothing unless RG_DUMP
+ * requests it: a text is made on demand. Most texts show a compile at some stage, so the last
+ * version's compile is repeated up to that stage, from the values that the version keeps. The
+ * codegen library makes LLVM's texts from the version's canonical bytes, and PTX from bytes of its
+ * own: for any supported GPU, even if the machine has none. */
+#include <string.h>
+
+#include "kernel/compile/compile.h"
+#include "kernel/versions/specialise.h"
+
+typedef enum TextUse { IN_BOTH, COMPILED, IN_LUA } TextUse; /* which kernels have the text */
+typedef struct TextRow {
+  TextUse use;
+  CompileStage stage;                                 /* NONE: no version is needed */
+  void (*print)(StrBuf *out, const Compile *compile); /* NULL: the codegen library prints it */
+} TextRow;
+
+static const char *const names[] = {
+#define TEXT(NAME, WORD) WORD,
+#include "kernel/text.def"
+#undef TEXT
+};
+
+static void print_source(StrBuf *out, const Compile *compile) {
+  const Ast *ast = compile->kernel->ast;
+  /* include `end` itself */
+  int32_t begin = ast->function->pos.offset, end = ast->function->end.offset + 3;
+  strbuf_add(out, ast->source->text.data + begin, end - begin);
+}
+
+static void print_ast(StrBuf *out, const Compile *compile) { ast_print(out, compile->kernel->ast); }
+static void print_types(StrBuf *out, const Compile *compile) {
+  sema_print_types(out, &compile->sema);
+}
+static void print_ir(StrBuf *out, const Compile *compile) { ir_print(out, compile->sema.kernel); }
+static void print_lua(StrBuf *out, const Compile *compile) { strbuf_text(out, compile->lua); }
+
+static void print_tasks(StrBuf *out, const Compile *compile) {
+  if (!compile->lua) print_ir(out, compile);
+}
+
+static void print_notes(StrBuf *out, const Compile *compile) {
+  if (compile->lua)
+    strbuf_text(
+        out,
+        "arch \"lua\" compiles nothing: every loop is serial and every element is looked up\n");
+  else explain_print(out, compile->kernel->ast->source, compile->sema.kernel);
+  if (!compile->constants.taken) return;
+  strbuf_text(out, "numbers that stayed the same are constants: ");
+  specialise_print(out, versions_shown(compile->kernel));
+  strbuf_text(out, "; a launch with others runs the code that reads them\n");
+}
+
+static const TextRow rows[TEXT_COUNT] = {
+    [TEXT_SOURCE] = {IN_BOTH, STAGE_NONE, print_source},
+    [TEXT_AST] = {IN_BOTH, STAGE_NONE, print_ast},
+    [TEXT_INFER] = {IN_BOTH, STAGE_TYPES, print_types},
+    [TEXT_IR] = {IN_BOTH, STAGE_IR, print_ir},
+    [TEXT_TASKS] = {IN_BOTH, STAGE_LAST, print_tasks},
+    [TEXT_EXPLAIN] = {IN_BOTH, STAGE_LAST, print_notes},
+    [TEXT_LUA] = {IN_LUA, STAGE_LAST, print_lua},
+    [TEXT_LLVM] = {COMPILED, STAGE_LAST, NULL},
+    [TEXT_ASM] = {COMPILED, STAGE_LAST, NULL},
+    [TEXT_PTX] = {COMPILED, STAGE_LAST, NULL},
+};
+
+const char *text_name(TextKind text) { return names[text]; }
+
+const char *text_print(Compile *compile, TextKind text) {
+  StrBuf out;
+  strbuf_init(&out, &compile->scratch);
+  rows[text].print(&out, compile);
+  return strbuf_end(&out);
+}
+
+/* -- made on demand --------------------------------------------------------------------------- */
+
+typedef struct Reading {
+  TextKind kind;
+  Compile compile;
+  RgCodegenResult *result; /* from the codegen library */
+  const char *text;        /* in the compile's scratch or in `result`; later in store_text */
+} Reading;
+
+static bool make_here(void *data, Error *err) {
+  Reading *reading = data;
+  if (!compile_run(&reading->compile, rows[reading->kind].stage, err)) return false;
+  if (reading->compile.explains && reading->compile.sema.kernel)
+    explain_code(&reading->compile, versions_shown(reading->compile.kernel));
+  reading->text = text_print(&reading->compile, reading->kind);
+  return true;
+}
+
+static bool make_in_codegen(Reading *reading, Error *err) {
+  Kernel *kernel = reading->compile.kernel;
+  const CompiledKernel *compiled = versions_shown(kernel)->compiled;
+  reading->result = compile_bytes(kernel->engine, compiled->bytes, compiled->byte_count, true, err);
+  if (!reading->result) return false;
+  const RgCodegenObject *shown = &reading->result->objects[RG_TARGET_COUNT - 1];
+  /* shows the target that runs tasks */
+  while (shown > reading->result->objects && !shown->bytes) shown--;
+  reading->text = reading->kind == TEXT_ASM ? shown->asm_text : shown->llvm_text;
+  return true;
+}
+
+static bool make_ptx(void *data, Error *err) {
+  Reading *reading = data;
+  Compile *compile = &reading->compile;
+  if (!compile_run(compile, STAGE_LAST, err)) return false;
+  reading->result = compile_for_gpu(compile, err);
+  if (!reading->result) return false;
+  const RgCodegenObject *object = &reading->result->objects[RG_TARGET_PTX];
+  reading->text =
+      scratch_copy_text(&compile->scratch, (const char *)object->bytes, (size_t)object->length);
+  return true;
+}
+
+static bool keep_text(void *data, Error *err) {
+  Reading *reading = data;
+  const char *text = reading->text ? reading->text : "";
+  reading->text =
+      scratch_copy_text(&reading->compile.kernel->engine->store->text, text, strlen(text));
+  return true;
+}
+
+static bool read_text(Reading *reading, const char **text, Error *err) {
+  Engine *engine = reading->compile.kernel->engine;
+  Scratch *scratch = &reading->compile.scratch;
+  scratch_init(scratch, engine->store->heap);
+  bool ok = reading->compile.gpu        ? guard_run(make_ptx, reading, err)
+            : rows[reading->kind].print ? guard_run(make_here, reading, err)
+                                        : make_in_codegen(reading, err);
+  store_text(engine->store);
+  ok = ok && guard_run(keep_text, reading, err);
+  if (reading->result) codegen_result_free(engine->codegen, reading->result);
+  scratch_deinit(scratch);
+  *text = reading->text;
+  return ok;
+}
+
+static bool check_has(const Kernel *kernel, TextKind kind, Error *err) {
+  bool in_lua = kernel->engine->options.runs_in_lua;
+  if (rows[kind].use == (in_lua ? COMPILED : IN_LUA))
+    return error_set(err, RG_ERROR_ARGUMENT, "a kernel of arch \"%s\" has no text '%s'",
+                     in_lua ? "lua" : "cpu", names[kind]);
+  if (rows[kind].stage == STAGE_NONE || kernel->last) return true;
+  return error_set(err, RG_ERROR_ARGUMENT,
+                   "kernel '%.100s' has not run yet: only its source and ast can be shown",
+                   kernel->name);
+}
+
+/* The architecture that we compile for, for the GPU of that name; if `name` is NULL, for the
+ * runtime's GPU, or a common one if it has none. NULL with err. */
+static const char *find_gpu(const Kernel *kernel, const char *name, Error *err) {
+  static const struct {
+    const char *name, *target;
+  } known[] = {
+#define GPU(CAPABILITY, TARGET, ISA) {"sm_" #CAPABILITY, "sm_" #TARGET},
+#include "jit/gpu.def"
+#undef GPU
+  };
+  const char *own = kernel->engine->store->device->processors[RG_TARGET_PTX];
+  if (!name) return own ? own : "sm_80";
+  for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+    if (!strcmp(name, known[k].name)) return known[k].target;
+  error_set(err, RG_ERROR_ARGUMENT, "'%.40s' is not a GPU that kernels can be compiled for", name);
+  error_hint(err, "its name is sm_75, sm_80, sm_86, sm_87, sm_89, sm_90, sm_100, sm_103, sm_110, "
+                  "sm_120 or sm_121");
+  return NULL;
+}
+
+bool kernel_text(Kernel *kernel, TextKind kind, const char *gpu, const char **text, Error *err) {
+  Reading reading = {.kind = kind, .compile = {.kernel = kernel, .is_again = true}};
+  if (!owner_check(kernel->object.owner, err) || !check_has(kernel, kind, err)) return false;
+  if (kind == TEXT_PTX) reading.compile.gpu = find_gpu(kernel, gpu, err);
+  if (kind == TEXT_PTX && !reading.compile.gpu) return false;
+  if (kernel->last) {
+    const Version *shown = versions_shown(kernel);
+    reading.compile.given = kernel->last->pattern.given;
+    reading.compile.value_count = kernel->last->pattern.given_count;
+    reading.compile.constants = shown->constants;
+    reading.compile.is_specialised = shown->tier == TIER_SPECIALISED;
+  }
+  reading.compile.explains = kind == TEXT_EXPLAIN;
+  return read_text(&reading, text, err);
+}

@@ -1,0 +1,184 @@
+/* baseline.c - see baseline.h. For a large kernel, LLVM takes six times as long to make optimised
+ * code as baseline code, which runs at a fifth of the speed. So a kernel that is launched a few
+ * times, as most that initialise, sum up or draw, never needs optimised code, and one that is
+ * launched often gets it soon.
+ * A launch waits for optimised code: so nothing is left running when the runtime ends, and workers
+ * need not share processors with the compiler. The time of the switch varies, but results do not,
+ * except for their last bits under fast_math, which may compile the two differently: if the user
+ * requests the same bits in each run (deterministic, tune = "off"), such a kernel begins with
+ * optimised code. Decision D-kernel-12. */
+#include "kernel/versions/baseline.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+
+enum {
+  ENOUGH_MS = 10, /* how long baseline code runs in all */
+  LARGE = 100,    /* instructions: optimised code then takes about 12 ms */
+  /* iterations of a serial loop: a worker requests better code only between chunks */
+  MOST_TURNS = 64
+};
+
+/* -- which kernels begin with it --------------------------------------------------------------- */
+
+/* May results differ in their last bits between runs? Not if the user requested equal runs. */
+static bool may_differ(const Kernel *kernel) {
+  const EngineOptions *options = &kernel->engine->options;
+  return !options->deterministic && options->tunes != TUNE_OFF;
+}
+
+/* Not on a device that queues launches, nor in a host's job system (where nothing is specialised
+ * either): other work would have to wait for the compiler. */
+static bool is_possible(const Compile *compile) {
+  const Kernel *kernel = compile->kernel;
+  const EngineOptions *options = &kernel->engine->options;
+  const Device *device = kernel->engine->store->device;
+  if (options->begins_baseline == BASELINE_OFF) return false;
+  if (!options->specialises || options->always_specialises || options->debug) return false;
+  if (options->tunes == TUNE_ALWAYS || device->processors[RG_TARGET_PTX] || device->most_queued)
+    return false;
+  return !kernel->fast_math || may_differ(kernel);
+}
+
+static bool is_no_run(void *data, IrInst *inst) { return inst->op != IR_RUN; }
+
+static bool is_short(const IrInst *loop) {
+  int64_t begin, last, step;
+  if (loop->op != IR_FOR || !ir_is_const(loop->operands[0], &begin) ||
+      !ir_is_const(loop->operands[1], &last) || !ir_is_const(loop->operands[2], &step) || !step)
+    return false;
+  double turns = ((double)last - (double)begin) / (double)step + 1;
+  return turns <= MOST_TURNS;
+}
+
+/* A visit: counts instructions; false at a loop of unknown length. */
+static bool count(void *data, IrInst *inst) {
+  ++*(int64_t *)data;
+  if (inst->op == IR_INVOKE) return false;
+  if (inst->op != IR_LOOP && inst->op != IR_FOR) return true;
+  return is_short(inst) || !ir_walk(inst->regions[0], is_no_run, NULL);
+}
+
+static bool is_large(const IrKernel *kernel, bool always) {
+  int64_t insts = 0;
+  if (kernel->functions.count || !ir_walk(kernel->body, count, &insts)) return false;
+  for (int k = 0; k < kernel->tasks.count; k++) {
+    const IrTask *task = kernel->tasks.items[k];
+    if (!ir_walk(task->body, count, &insts)) return false;
+    if (task->interior && !ir_walk(task->interior, count, &insts)) return false;
+  }
+  return always || insts >= LARGE;
+}
+
+/* A request to compile the canonical bytes to baseline code. */
+static RgCodegenRequest baseline_request(const Compile *compile, const Version *version) {
+  const Engine *engine = compile->kernel->engine;
+  const Device *device = engine->store->device;
+  RgCodegenRequest request = compile_request(engine, compile->bytes.data, compile->bytes.length);
+  bool keeps_order = engine_has_one_order(engine) && version->compiled->order_shows;
+  request.quick = keeps_order ? RG_QUICK_IN_ORDER : RG_QUICK;
+  request.threads = device->worker_count;
+  return request;
+}
+
+/* -- the note on disk -------------------------------------------------------------------------- */
+
+/* Has an earlier process used baseline code for it (and perhaps ended before optimised code was
+ * made)? */
+static bool was_baseline(Engine *engine, const RgCodegenRequest *request) {
+  RgCodegenObject objects[RG_TARGET_COUNT];
+  bool is_found = cache_find(engine->cache, request, objects);
+  for (int t = 0; is_found && t < RG_TARGET_COUNT; t++)
+    heap_free(engine->store->heap, objects[t].bytes);
+  return is_found;
+}
+
+static void note_on_disk(Engine *engine, const RgCodegenRequest *request) {
+  RgCodegenObject none[RG_TARGET_COUNT] = {0};
+  cache_store(engine->cache, request, none);
+}
+
+/* -- making ------------------------------------------------------------------------------------ */
+
+bool baseline_begin(Compile *compile, Version *version) {
+  Engine *engine = compile->kernel->engine;
+  Device *device = engine->store->device;
+  if (!is_possible(compile)) return false;
+  if (!is_large(compile->sema.kernel, engine->options.begins_baseline == BASELINE_ALWAYS))
+    return false;
+  RgCodegenRequest request = baseline_request(compile, version);
+  if (was_baseline(engine, &request)) return false;
+  RgCodegenResult *result = compile_baseline(compile, &request);
+  if (!result) return false;
+  Error ignored;
+  error_clear(&ignored);
+  version->code =
+      device->table->load(device, result->objects, version->compiled->task_count, &ignored);
+  codegen_result_free(engine->codegen, result);
+  if (!version->code) return false;
+  note_on_disk(engine, &request);
+  version->tier = TIER_BASELINE;
+  engine->stats.baseline++;
+  return true;
+}
+
+/* -- launches ---------------------------------------------------------------------------------- */
+
+/* Does baseline code run that nothing has replaced? */
+static bool is_current(const Version *version) {
+  return version->tier == TIER_BASELINE && !version->base;
+}
+
+/* Launches do not try again what has failed. */
+static bool may_improve(const Version *version) {
+  return is_current(version) && !version->stays_baseline;
+}
+
+/* DeviceLaunch.improve: called in the middle of a launch, whose time must not include the
+ * compile. */
+static const DeviceCode *improve_now(void *data) {
+  Version *version = data;
+  Error ignored;
+  error_clear(&ignored);
+  uint64_t begin = clock_ticks();
+  const Version *optimised = versions_request(version, COMPILE_TO_OPTIMISE, NULL, NULL, &ignored);
+  /* the launch adds its whole time later */
+  version_engine(version)->stats.run_ticks -= clock_ticks() - begin;
+  return optimised ? optimised->code : NULL;
+}
+
+static uint64_t enough_ticks(Engine *engine) {
+  double ms_per_tick = engine_ms(engine, 1000000) / 1000000;
+  if (engine->options.begins_baseline == BASELINE_ALWAYS || ms_per_tick <= 0) return 0;
+  return (uint64_t)(ENOUGH_MS / ms_per_tick);
+}
+
+Version *baseline_choose(Version *version) {
+  if (!may_improve(version)) return version;
+  if (version->baseline_ticks <= enough_ticks(version_engine(version))) return version;
+  Error ignored;
+  error_clear(&ignored);
+  Version *optimised = versions_request(version, COMPILE_TO_OPTIMISE, NULL, NULL, &ignored);
+  return optimised ? optimised : version;
+}
+
+void baseline_prepare(Version *version, DeviceLaunch *launch) {
+  if (!may_improve(version)) return;
+  /* the length of a tick is only estimated: it may have changed since the version was chosen */
+  uint64_t enough = enough_ticks(version_engine(version)), ran = version->baseline_ticks;
+  launch->improve = improve_now;
+  launch->improve_data = version;
+  launch->improve_at = clock_ticks() + (ran < enough ? enough - ran : 0);
+}
+
+bool baseline_note(Version *version, const DeviceLaunch *launch) {
+  if (!launch->improve) return true;
+  version->baseline_ticks += launch->ticks;
+  return false;
+}
+
+Version *baseline_end(Version *version, Error *err) {
+  if (!is_current(version)) return version;
+  return versions_request(version, COMPILE_TO_OPTIMISE, NULL, NULL, err);
+}

@@ -1,0 +1,217 @@
+/* specialise.c - decides when specialised versions are made; see specialise.h.
+ *
+ * A kernel must be worth it: it has run for some time, and its numbers were the same for several
+ * launches. A kernel whose long loops are not vectorised yet (is_long) then gets vector code, with
+ * constants or without. The front end runs between two launches, since it allocates from the
+ * runtime (about a millisecond, once); LLVM runs in a thread, unless the code is on disk. There is
+ * one compile at a time. A failed compile is only counted: the general version stays in use.
+ * When the numbers change, the general version runs; when they are stable again, another
+ * specialised version replaces the first. A number that changed several times never becomes a
+ * constant again. Decision D-kernel-11. */
+#include "kernel/versions/specialise.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/option.h"
+#include "kernel/versions/background.h"
+#include "kernel/compile/compile.h"
+#include "kernel/tuning/tuning.h"
+#include "tree/access/cell.h"
+
+enum { SAME_LAUNCHES = 8, WORTH_MS = 50, LONG_LAUNCHES = 2, LONG_MS = 300 /* if is_long */ };
+enum { MANY_LAUNCHES = 1024 }; /* enough launches to be worth it if none is timed */
+enum { MOST_CHANGES = 3, MOST_TRIES = 4, MOST_ARGS = COMPILE_MOST_CONSTANTS };
+
+/* What was seen of a general version's launches. */
+typedef struct Profile {
+  int32_t arg_count;          /* at most 64 */
+  uint64_t numbers;           /* arguments that may become constants, by kind and type */
+  uint64_t unstable;          /* arguments that changed too often, or cannot be constants */
+  int32_t same[MOST_ARGS];    /* launches since the last change */
+  int32_t changes[MOST_ARGS]; /* changes of the number while there was a specialised version */
+  uint64_t seen[MOST_ARGS];
+  uint64_t ticks; /* time in the general version since the last try */
+  int32_t launches, tries;
+  bool has_ended; /* no other specialised version will be made */
+  Version *made;  /* the newest specialised version that is ready; NULL: none yet */
+} Profile;
+
+typedef enum Mode { NEVER, WHEN_WORTH_IT, ALWAYS } Mode;
+
+/* RG_SPECIALISE=always, for tests: the first launch makes the specialised version, and waits for it. */
+static Mode mode_of(const Kernel *kernel) {
+  const EngineOptions *options = &kernel->engine->options;
+  if (!options->specialises || options->runs_in_lua || options->debug) return NEVER;
+  return options->always_specialises ? ALWAYS : WHEN_WORTH_IT;
+}
+
+/* -- watching ---------------------------------------------------------------------------------- */
+
+static Profile *watch(Version *general) {
+  const Kernel *kernel = general->kernel;
+  if (general->profile) return general->profile;
+  Profile *profile = heap_alloc(kernel->engine->store->heap, sizeof *profile);
+  if (!profile) return NULL;
+  profile->arg_count =
+      general->compiled->arg_count < MOST_ARGS ? general->compiled->arg_count : MOST_ARGS;
+  for (int32_t k = 0; k < profile->arg_count && !kernel->fast_math; k++) {
+    const CompiledArg *arg = &general->compiled->args[k];
+    if (arg->from.kind == ARG_NUMBER && !arg->is_array && !type_is_float(arg->type))
+      profile->numbers |= (uint64_t)1 << k;
+  }
+  profile->has_ended = !profile->numbers && !general->compiled->is_long;
+  return general->profile = profile;
+}
+
+static bool is_in(uint64_t set, int32_t k) { return set >> k & 1; }
+
+static void see(Profile *profile, const uint64_t *frame) {
+  for (int32_t k = 0; k < profile->arg_count; k++) {
+    if (!is_in(profile->numbers, k)) continue;
+    profile->same[k] = frame[k] == profile->seen[k] ? profile->same[k] + 1 : 0;
+    profile->seen[k] = frame[k];
+  }
+}
+
+static int32_t launches_of(const Version *general) {
+  return general->compiled->is_long ? LONG_LAUNCHES : SAME_LAUNCHES;
+}
+
+static uint64_t stable(const Version *general, Mode mode) {
+  const Profile *profile = general->profile;
+  uint64_t set = 0;
+  for (int32_t k = 0; k < profile->arg_count; k++)
+    if (is_in(profile->numbers & ~profile->unstable, k) &&
+        (mode == ALWAYS || profile->same[k] >= launches_of(general) - 1))
+      set |= (uint64_t)1 << k;
+  return set;
+}
+
+/* -- making ------------------------------------------------------------------------------------ */
+
+/* Restarts watching, or ends it after MOST_TRIES. */
+static void count_try(Profile *profile) {
+  profile->ticks = 0;
+  profile->launches = 0;
+  if (++profile->tries >= MOST_TRIES) profile->has_ended = true;
+}
+
+static void make(Version *general, uint64_t taken, Mode mode) {
+  Profile *profile = general->profile;
+  Constants constants = {taken, profile->seen};
+  Error ignored;
+  error_clear(&ignored);
+  count_try(profile);
+  Version *made = versions_request(general, COMPILE_TO_SPECIALISE, &constants, NULL, &ignored);
+  if (!made) profile->unstable |= taken;
+  else if (mode == ALWAYS) background_wait(made, &ignored);
+}
+
+void specialise_publish(Version *version) {
+  Engine *engine = version_engine(version);
+  Profile *profile = version->base->profile;
+  if (version->state == VERSION_READY) {
+    engine->stats.specialised++;
+    tuning_begin(version->kernel, version);
+    if (profile) profile->made = version; /* the host may still read results of the previous one */
+    return;
+  }
+  engine->stats.unspecialised++;
+  if (profile) profile->has_ended = true;
+  versions_drop(version);
+}
+
+/* -- called for launches and kernels ----------------------------------------------------------- */
+
+static bool is_worth_it(Engine *engine, const Version *general) {
+  const Profile *profile = general->profile;
+  if (!engine->times_some && !engine->store->device->knows_times)
+    return profile->launches >= MANY_LAUNCHES;
+  return profile->launches >= launches_of(general) &&
+         engine_ms(engine, profile->ticks) >= (general->compiled->is_long ? LONG_MS : WORTH_MS);
+}
+
+/* Are the specialised version's constants the numbers in the frame? */
+static bool matches(Profile *profile, const uint64_t *frame) {
+  const Constants *constants = &profile->made->constants;
+  for (uint64_t set = constants->taken; set; set &= set - 1) {
+    int32_t k = __builtin_ctzll(set);
+    if (frame[k] == constants->slots[k]) continue;
+    bool is_new = frame[k] != profile->seen[k];
+    if (is_new && ++profile->changes[k] >= MOST_CHANGES) profile->unstable |= (uint64_t)1 << k;
+    return false;
+  }
+  return true;
+}
+
+static void make_at_once(Version *general) {
+  Profile *profile = watch(general);
+  if (!profile || profile->has_ended) return;
+  see(profile, general->launch->frame);
+  uint64_t taken = stable(general, ALWAYS);
+  if (taken || general->compiled->is_long) make(general, taken, ALWAYS);
+}
+
+/* Is there a specialised version for the numbers in the frame? */
+static bool fits(const Version *general) {
+  Profile *profile = general->profile;
+  return profile && profile->made && matches(profile, general->launch->frame);
+}
+
+Version *specialise_find(Version *general) {
+  if (!fits(general)) {
+    if (mode_of(general->kernel) != ALWAYS) return NULL;
+    make_at_once(general);
+    if (!fits(general)) return NULL;
+  }
+  Version *made = general->profile->made;
+  version_take_arguments(made, general);
+  return made;
+}
+
+void specialise_note(Version *general, const Version *ran, uint64_t ticks) {
+  Engine *engine = version_engine(general);
+  if (engine->background) background_step(engine);
+  if (ran != general) return;
+  Profile *profile = general->profile;
+  if (profile && profile->has_ended) return;
+  Mode mode = mode_of(general->kernel);
+  if (mode != WHEN_WORTH_IT || !(profile = watch(general)) || profile->has_ended) return;
+  see(profile, general->launch->frame);
+  profile->ticks += ticks;
+  profile->launches++;
+  if (background_has_spare(engine) || !is_worth_it(engine, general)) return;
+  uint64_t taken = stable(general, mode);
+  if (taken || general->compiled->is_long) make(general, taken, mode);
+  else count_try(profile);
+}
+
+void specialise_took(Version *ran, uint64_t ticks) {
+  if (ran->profile) ran->profile->ticks += ticks; /* a specialised version itself has none */
+}
+
+const Version *specialise_made(const Version *general) {
+  return general->profile ? general->profile->made : NULL;
+}
+
+static void print_number(StrBuf *out, Type type, uint64_t slot) {
+  if (type_is_bool(type)) strbuf_text(out, slot ? "true" : "false");
+  else strbuf_format(out, "%" PRId64, value_integer(type, &slot));
+}
+
+void specialise_print(StrBuf *out, const Version *version) {
+  const CompiledKernel *general = version->base->compiled;
+  const char *between = "";
+  for (uint64_t set = version->constants.taken; set; set &= set - 1) {
+    int32_t k = __builtin_ctzll(set);
+    strbuf_format(out, "%s%s = ", between, general->args[k].name);
+    print_number(out, general->args[k].type, version->constants.slots[k]);
+    between = ", ";
+  }
+}
+
+void specialise_forget(Version *general) {
+  heap_free(version_engine(general)->store->heap, general->profile);
+  general->profile = NULL;
+}
