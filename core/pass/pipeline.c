@@ -51,6 +51,7 @@ typedef struct Pass {
  * arithmetic naively. `lint` and `explain` change nothing: the first reads the user's code, the
  * other reports how it was compiled. */
 static const Pass *const order[] = {&fold,
+                                    &early_exits,
                                     &tiling,
                                     &active_counts,
                                     &tasks,
@@ -59,7 +60,6 @@ static const Pass *const order[] = {&fold,
                                     &array_descriptors,
                                     &locks,
                                     &lint,
-                                    &early_exits,
                                     &atomics,
                                     &bounds,
                                     &node_cursors,

@@ -271,8 +271,6 @@ bool recursion_call(Resolve *r, Expr *e, const Entity *callee, const Exprs *argu
 void recursion_resolve_bodies(Resolve *r); /* after the kernel's */
 
 /* returns.c */
-/* A function's body with most early returns as plain branches; the original if nothing changes. */
-AstBlock returns_shaped(Resolve *r, const AstBlock *body);
 bool returns_early(const AstBlock *body);
 /* does the body have a single return, as its last statement? Its values are then the call's */
 bool returns_straight(const AstBlock *body);

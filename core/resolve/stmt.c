@@ -741,12 +741,26 @@ static void resolve_stmt(Resolve *r, const AstStmt *ast, Stmt *stmt) {
   }
 }
 
+/* Does the statement return in every launch: is it a `return`, or an `if` of which rg.static has
+ * chosen an arm that ends in one? */
+static bool returns_statically(const Stmt *stmt) {
+  while (stmt->kind == AST_STMT_DO || (stmt->kind == AST_STMT_IF && !stmt->values.count)) {
+    const Block *body = stmt->bodies.count ? &stmt->bodies.items[0] : NULL;
+    if (!body || !body->count) return false;
+    stmt = body->items[body->count - 1];
+  }
+  return stmt->kind == AST_STMT_RETURN;
+}
+
+/* In an expanded function, statements after a static return do not exist: a function that calls
+ * itself ends that way. */
 void resolve_block(Resolve *r, const AstBlock *from, Block *to) {
   for (int i = 0; i < from->count; i++) {
     Stmt *stmt = build_stmt(r, from->items[i]);
     vec_push(r->scratch, to, stmt);
     resolve_stmt(r, from->items[i], stmt);
     sema_recover(r->s, stmt);
+    if (r->s->frame && returns_statically(stmt)) return;
   }
 }
 

@@ -22,6 +22,8 @@ typedef struct Block { /* a body whose rest `op` 0 skips */
 } Block;
 
 static bool is_loop(IrOp op) { return op == IR_LOOP || op == IR_FOR || op == IR_BITS; }
+/* Does an exit of level 0 in its region leave the op, or end its iteration? */
+static bool is_level(IrOp op) { return is_loop(op) || op == IR_RANGE || op == IR_ACTIVE; }
 
 /* The number of exits from the block in the region, which is `depth` loops inside the block. */
 static int count_exits(const Block *block, const IrRegion *region, int depth) {
@@ -29,7 +31,7 @@ static int count_exits(const Block *block, const IrRegion *region, int depth) {
   for (const IrInst *inst = region->first; inst; inst = inst->next) {
     count += inst->op == block->op && inst->imm == depth;
     for (int i = 0; i < ir_region_count(inst->op); i++)
-      count += count_exits(block, inst->regions[i], depth + is_loop(inst->op));
+      count += count_exits(block, inst->regions[i], depth + is_level(inst->op));
   }
   return count;
 }
@@ -37,7 +39,7 @@ static int count_exits(const Block *block, const IrRegion *region, int depth) {
 static int exits_inside(const Block *block, const IrInst *inst) {
   int count = 0;
   for (int i = 0; i < ir_region_count(inst->op); i++)
-    count += count_exits(block, inst->regions[i], is_loop(inst->op));
+    count += count_exits(block, inst->regions[i], is_level(inst->op));
   return count;
 }
 
@@ -116,7 +118,7 @@ static void lower_exits(IrRegion *region, int depth) {
   for (IrInst *inst = region->first; inst; inst = inst->next) {
     if ((inst->op == IR_BREAK || inst->op == IR_CONTINUE) && inst->imm > depth) inst->imm--;
     for (int i = 0; i < ir_region_count(inst->op); i++)
-      lower_exits(inst->regions[i], depth + is_loop(inst->op));
+      lower_exits(inst->regions[i], depth + is_level(inst->op));
   }
 }
 

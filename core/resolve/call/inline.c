@@ -312,14 +312,14 @@ Entity resolve_inline_call(Resolve *r, Expr *e, Entity callee, Expr *self) {
   add_missing(r, e, callee.function.text, &arguments, &entities);
   if (recursion_call(r, e, &callee, &arguments, &entities, &result)) return result;
   if (!check_depth(r, e, &callee)) return (Entity){0};
-  AstBlock body = returns_shaped(r, &callee.function.text->body);
-  Inline *in = create(r, e, &callee, &body);
+  const AstBlock *body = &callee.function.text->body;
+  Inline *in = create(r, e, &callee, body);
   in->arguments = arguments;
   e->inlined = in;
   r->s->frame = in;
   for (int i = 0; i < arguments.count; i++)
     vec_push(r->scratch, &in->parameters,
-             default_parameter(r, in->function->parameters.items[i], &body));
+             default_parameter(r, in->function->parameters.items[i], body));
   for (int i = 0; i < arguments.count && !r->s->failed; i++)
     give_parameter(r, in->parameters.items[i], arguments.items[i], &entities.items[i]);
   row_hold_all(r, &in->parameters, &in->arguments);
@@ -327,7 +327,7 @@ Entity resolve_inline_call(Resolve *r, Expr *e, Entity callee, Expr *self) {
   if (!r->s->failed) record_spread(r, &in->parameters, &in->arguments);
   r->s->frame = in->outer;
   int failures = r->s->failures;
-  if (!r->s->failed) resolve_body(r, in, &body);
+  if (!r->s->failed) resolve_body(r, in, body);
   if (r->s->failures > failures) sema_poison(r->s);
   if (!in->returned.count) return (Entity){.kind = ENTITY_VOID, .name = in->name};
   const Local *first = in->returned.items[0];

@@ -79,8 +79,8 @@ int main(void) {
     CHECK(pass_run_all(&ctx, kernel, &err));
     CHECK_TEXT(err.message, "");
     CHECK_TEXT(dumps.names,
-               "fold tiling active_counts tasks fold refcounts array_descriptors locks lint "
-               "early_exits atomics bounds node_cursors privatise unroll fold "
+               "fold early_exits tiling active_counts tasks fold refcounts array_descriptors locks "
+               "lint atomics bounds node_cursors privatise unroll fold "
                "constant_tables hoist_checks leaf rows independent explain lower_places fold "
                "redundant_slots merge_branches redundant_loads "
                "fold serial frame_stores aggregate_atomics lanes ");
