@@ -194,3 +194,64 @@ bool ranges_hold_below(const IndexRange *range, int64_t size) {
   int64_t half = (int64_t)1 << (range->bits - 1);
   return size <= half && size - 1 - range->low < half;
 }
+
+/* -- lines ------------------------------------------------------------------------------------- */
+
+static bool is_narrow(const IrInst *value) {
+  return type_is_integer(value->type) && type_bits(value->type) <= 32;
+}
+
+/* Moves the only term that is one of the loop indices out of the sum. */
+static bool take_index(IndexLine *line, int count, IrInst *const *indices) {
+  for (int i = 0; i < line->rest.count; i++) {
+    const IrInst *value = line->rest.values[i];
+    int64_t factor = line->rest.factors[i];
+    bool is_index = false;
+    for (int k = 0; k < count; k++) is_index |= indices[k] == value;
+    if (!is_narrow(value) || factor > ranges_most_near || factor < -ranges_most_near) return false;
+    if (!is_index) continue;
+    if (line->index || (factor != 1 && factor != -1)) return false;
+    line->index = value;
+    line->factor = factor;
+    line->rest.count--;
+    for (int k = i; k < line->rest.count; k++) {
+      line->rest.values[k] = line->rest.values[k + 1];
+      line->rest.factors[k] = line->rest.factors[k + 1];
+    }
+    i--;
+  }
+  return line->index != NULL;
+}
+
+bool ranges_line(const IndexRange *range, int count, IrInst *const *indices, IndexLine *out) {
+  *out = (IndexLine){0};
+  if (!range->known || !range->base || !ranges_is_near(range) ||
+      !facts_affine(range->base, NULL, &out->rest))
+    return false;
+  int64_t constant = out->rest.constant;
+  if (constant > ranges_most_near || constant < -ranges_most_near) return false;
+  out->low = range->low + constant;
+  out->high = range->high + constant;
+  out->rest.constant = 0;
+  out->bits = (int)min_i64(range->bits, out->rest.bits);
+  return take_index(out, count, indices);
+}
+
+bool ranges_line_holds_below(const IndexLine *line, int64_t size) {
+  return line->bits >= 64 || size <= (int64_t)1 << (line->bits - 1);
+}
+
+IrInst *ranges_add_rest(IrBuilder *b, IrInst *start, const IndexLine *line, bool subtracts,
+                        LineValue *value) {
+  for (int i = 0; i < line->rest.count; i++) {
+    int64_t factor = subtracts ? -line->rest.factors[i] : line->rest.factors[i];
+    int64_t times = factor < 0 ? -factor : factor;
+    IrInst *term = (IrInst *)line->rest.values[i];
+    term = value ? value(b, term) : ir_convert(b, term, TYPE(I64));
+    DEBUG_ASSERT(type_is(term->type, TYPE_I64), "sums of lines are computed in 64 bits");
+    if (times != 1) term = ir_binary(b, IR_MUL, term, ir_const_int(b, TYPE(I64), times));
+    if (!start && factor < 0) start = ir_const_int(b, TYPE(I64), 0);
+    start = start ? ir_binary(b, factor < 0 ? IR_SUB : IR_ADD, start, term) : term;
+  }
+  return start;
+}

@@ -18,7 +18,6 @@
 #include "pass/analysis/effects.h"
 #include "pass/loops/guards.h"
 #include "pass/analysis/limits.h"
-#include "pass/loops/moved.h"
 #include "pass/rewrite.h"
 
 enum {
@@ -53,12 +52,25 @@ typedef struct Bounds {
 
 /* -- one index, one place ---------------------------------------------------------------------- */
 
+/* Is an index that runs backwards, `7 - i`, inside because the loop's limits are known? */
+static bool mirror_is_inside(const Bounds *b, const IndexRange *range, int64_t size) {
+  IndexLine line;
+  if (!ranges_line(range, b->body->params.count, b->body->params.items, &line) || line.rest.count ||
+      line.factor > 0 || !ranges_line_holds_below(&line, size))
+    return false;
+  const Limits *limits = &b->limits[ranges_param(b->body, line.index)];
+  int64_t low, high;
+  return limits->known && !__builtin_sub_overflow(line.low, limits->high, &low) &&
+         !__builtin_sub_overflow(line.high, limits->low, &high) && low >= 0 && high < size;
+}
+
 static bool index_is_inside(const Bounds *b, const IndexRange *range, int64_t size) {
   if (size == 0) return true; /* unbounded */
   if (!range->known) return false;
   if (!range->base) return range->low >= 0 && range->high < size;
   int param = ranges_param(b->body, range->base);
-  return param >= 0 && limits_hold_below(&b->limits[param], range, size);
+  return param >= 0 ? limits_hold_below(&b->limits[param], range, size)
+                    : mirror_is_inside(b, range, size);
 }
 
 static const SNode *node_of(const Bounds *b, const IrInst *place) {
@@ -124,23 +136,16 @@ static bool limit_by_extent(int param, int64_t high, const IrArray *array, int a
   return limit(param, high, array->extents + axis, address_extent_type(array), box);
 }
 
-static bool is_same_move(const Moved *a, const Moved *b) {
-  return a->param == b->param && a->by == b->by && a->subtracts == b->subtracts &&
-         a->low == b->low && a->high == b->high && a->size == b->size && a->array == b->array &&
-         a->axis == b->axis;
-}
-
-/* Lets launch values limit the box (moved.h). False: it is not such an index, or there is no
- * room. */
+/* Lets the launch limit the box (guards.h). False: it is not such an index, or there is no room. */
 static bool move(const Bounds *b, const IndexRange *range, int64_t size, const IrArray *array,
                  int axis, Box *box) {
   Moved moved;
-  if (!type_is(b->task->index, TYPE_I32) || !moved_read(b->body, range, &moved)) return false;
-  moved.size = size;
+  if (!type_is(b->task->index, TYPE_I32) || !guards_read_moved(b->body, range, size, &moved))
+    return false;
   moved.array = array;
   moved.axis = array ? axis : 0;
   for (int i = 0; i < box->moved_count; i++)
-    if (is_same_move(&box->moved[i], &moved)) return true;
+    if (guards_is_same_move(&box->moved[i], &moved)) return true;
   if (box->moved_count == MAX_MOVED) return false;
   box->moved[box->moved_count++] = moved;
   return true;
@@ -273,7 +278,7 @@ static void set_interior(Bounds *b, IrInst **copies) {
   for (int i = 0; i < b->provable.count; i++) {
     IrInst *place = copies[b->provable.items[i]->id];
     place->inside = true;
-    moved_widen(b->kernel, task->interior, place);
+    guards_widen(b->kernel, task->interior, place);
   }
   for (int i = 0; i < b->guards.count; i++)
     guards_become(copies[b->guards.items[i].compare->id], b->guards.items[i].holds);
@@ -285,7 +290,7 @@ static void set_interior(Bounds *b, IrInst **copies) {
   for (int i = 0; i < b->box.limit_count; i++)
     vec_push(b->kernel->scratch, &task->limits, b->box.limits[i]);
   for (int axis = 0; axis < task->axis_count; axis++)
-    moved_limit(b->kernel, b->number, axis, b->box.moved, b->box.moved_count);
+    guards_limit(b->kernel, b->number, axis, b->box.moved, b->box.moved_count);
   guards_decide(task);
   if (b->chooses) ir_walk(task->interior, prove_chosen, b);
 }

@@ -1,11 +1,11 @@
-/* guards.c - see guards.h. */
+/* guards.c - see guards.h. The sum of a moved index is computed in 32 bits, so intermediate results
+ * may wrap; but inside the interior the mathematical sum is a valid index, which has the same bits.
+ * So the sum is rewritten in 64 bits there, where LLVM and lanes see that addresses are linear in
+ * the parameter. A comparison is not moved: it sees the sum that has wrapped. */
 #include "pass/loops/guards.h"
 
-#include "ir/facts.h"
-#include "pass/analysis/ranges.h"
+#include "pass/address/address.h"
 #include "pass/rewrite.h"
-
-static const int64_t widest = 1 << 16; /* constants added to an index */
 
 /* -- values of the launch ---------------------------------------------------------------------- */
 
@@ -66,10 +66,6 @@ int guards_slot(IrKernel *kernel, int number, const IrInst *with) {
 
 /* -- comparisons ------------------------------------------------------------------------------- */
 
-static bool is_small(const IndexRange *range) {
-  return range->low >= -widest && range->high <= widest;
-}
-
 /* Where the parameter is below the value, the sums cannot wrap: neither is near the ends of an i32
  * then, except a parameter below -65536, which no interior contains. */
 bool guards_read(const IrRegion *body, IrInst *compare, IndexGuard *guard) {
@@ -79,8 +75,8 @@ bool guards_read(const IrRegion *body, IrInst *compare, IndexGuard *guard) {
     IndexRange index = ranges_of(compare->operands[side]),
                with = ranges_of(compare->operands[1 - side]);
     int param = ranges_param(body, index.base);
-    if (!index.known || !with.known || param < 0 || !with.base || !is_small(&index) ||
-        !is_small(&with) || with.high > 0 || !facts_is_of_launch(with.base) ||
+    if (!index.known || !with.known || param < 0 || !with.base || !ranges_is_near(&index) ||
+        !ranges_is_near(&with) || with.high > 0 || !facts_is_of_launch(with.base) ||
         type_bits(with.base->type) > 32 || type_is(with.base->type, TYPE_U32))
       continue;
     IrOp op = side ? rewrite_mirrored(compare->op) : compare->op;
@@ -108,7 +104,7 @@ static int usual_outcome(const IrRegion *body, const IrInst *compare, const Limi
     int64_t number;
     IndexRange index = ranges_of(compare->operands[side]);
     int param = index.known ? ranges_param(body, index.base) : -1;
-    if (param < 0 || !is_small(&index) || !ir_is_const(compare->operands[1 - side], &number))
+    if (param < 0 || !ranges_is_near(&index) || !ir_is_const(compare->operands[1 - side], &number))
       continue;
     int64_t middle = middle_of(&limits[param]);
     return outcome(side ? rewrite_mirrored(compare->op) : compare->op, middle + index.low,
@@ -151,7 +147,8 @@ static bool decide(void *data, IrInst *inst) {
     int64_t number;
     IndexRange index = ranges_of(inst->operands[side]);
     int param = index.known ? ranges_param(task->interior, index.base) : -1;
-    if (param < 0 || !is_small(&index) || !ir_is_const(inst->operands[1 - side], &number)) continue;
+    if (param < 0 || !ranges_is_near(&index) || !ir_is_const(inst->operands[1 - side], &number))
+      continue;
     int64_t low = task->interior_begin[param], high = task->interior_end[param];
     low = low < INT32_MIN ? INT32_MIN : low;
     high = high > INT32_MAX ? INT32_MAX : high - 1;
@@ -165,3 +162,90 @@ static bool decide(void *data, IrInst *inst) {
 }
 
 void guards_decide(const IrTask *task) { ir_walk(task->interior, decide, (void *)task); }
+
+/* -- moved indices ----------------------------------------------------------------------------- */
+
+bool guards_read_moved(const IrRegion *body, const IndexRange *index, int64_t size, Moved *moved) {
+  *moved = (Moved){.size = size};
+  if (!ranges_line(index, body->params.count, body->params.items, &moved->line) ||
+      !ranges_line_holds_below(&moved->line, size))
+    return false;
+  moved->param = ranges_param(body, moved->line.index);
+  for (int i = 0; i < moved->line.rest.count; i++)
+    if (!facts_is_of_launch(moved->line.rest.values[i])) return false;
+  return true;
+}
+
+bool guards_is_same_move(const Moved *a, const Moved *b) {
+  int64_t distance;
+  return a->param == b->param && a->line.factor == b->line.factor && a->line.low == b->line.low &&
+         a->line.high == b->line.high && a->size == b->size && a->array == b->array &&
+         a->axis == b->axis && facts_affine_distance(&a->line.rest, &b->line.rest, &distance);
+}
+
+static IrInst *wide(IrBuilder *b, int64_t number) { return ir_const_int(b, TYPE(I64), number); }
+
+/* The size less `number`. */
+static IrInst *size_less(IrBuilder *b, const Moved *moved, int64_t number) {
+  if (!moved->array) return wide(b, moved->size - number);
+  IrInst *extent = ir_convert(b, address_extent(b, false, moved->array, moved->axis), TYPE(I64));
+  return ir_binary(b, IR_SUB, extent, wide(b, number));
+}
+
+/* The first index at which the line is inside: it rises from 0 on, or falls from the size on. */
+static IrInst *begin_of(IrBuilder *b, const Moved *moved) {
+  const IndexLine *line = &moved->line;
+  if (line->factor > 0) return ranges_add_rest(b, wide(b, -line->low), line, true, guards_value);
+  IrInst *last = size_less(b, moved, line->high + 1);
+  return ranges_add_rest(b, ir_unary(b, IR_NEG, last), line, false, guards_value);
+}
+
+static IrInst *end_of(IrBuilder *b, const Moved *moved) {
+  const IndexLine *line = &moved->line;
+  if (line->factor > 0)
+    return ranges_add_rest(b, size_less(b, moved, line->high), line, true, guards_value);
+  return ranges_add_rest(b, wide(b, line->low + 1), line, false, guards_value);
+}
+
+void guards_limit(IrKernel *kernel, int number, int param, const Moved *items, int count) {
+  IrTask *task = kernel->tasks.items[number];
+  IrBuilder b = guards_host(kernel, number);
+  IrInst *begin = NULL, *end = NULL;
+  for (int i = 0; i < count; i++) {
+    if (items[i].param != param) continue;
+    IrInst *from = begin_of(&b, &items[i]), *until = end_of(&b, &items[i]);
+    begin = begin ? ir_binary(&b, IR_MAX, begin, from) : from;
+    end = end ? ir_binary(&b, IR_MIN, end, until) : until;
+  }
+  if (!begin) return;
+  IrLimit from = {.axis = param, .slot = guards_set(&b, begin), .type = TYPE(I64), .begins = true},
+          until = {.axis = param, .slot = guards_set(&b, end), .type = TYPE(I64)};
+  vec_push(kernel->scratch, &task->limits, from);
+  vec_push(kernel->scratch, &task->limits, until);
+}
+
+/* The line as a sum in 64 bits, whose part that is the same in all iterations is computed first; it
+ * is subtracted if that needs no negation of its first value. */
+static IrInst *emit_line(IrBuilder *b, const IndexLine *line) {
+  bool subtracts = line->rest.count && line->rest.factors[0] < 0;
+  IrInst *index = ir_convert(b, (IrInst *)line->index, TYPE(I64));
+  IrInst *by = ranges_add_rest(b, NULL, line, subtracts, NULL);
+  if (!by) by = wide(b, line->low);
+  else if (line->low) by = ir_binary(b, subtracts ? IR_SUB : IR_ADD, by, wide(b, line->low));
+  if (line->factor > 0) return ir_binary(b, subtracts ? IR_SUB : IR_ADD, index, by);
+  return subtracts ? ir_unary(b, IR_NEG, ir_binary(b, IR_ADD, index, by))
+                   : ir_binary(b, IR_SUB, by, index);
+}
+
+void guards_widen(IrKernel *kernel, const IrRegion *interior, IrInst *place) {
+  for (int axis = 0; axis < place->operand_count; axis++) {
+    Moved moved;
+    IndexRange index = ranges_of(place->operands[axis]);
+    if (ranges_param(interior, index.base) >= 0 ||
+        !guards_read_moved(interior, &index, INT32_MAX, &moved) ||
+        moved.line.low != moved.line.high)
+      continue;
+    IrBuilder b = rewrite_before(kernel, place);
+    ir_set_operand(place, axis, emit_line(&b, &moved.line));
+  }
+}

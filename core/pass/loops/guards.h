@@ -1,15 +1,22 @@
-/* guards.h - comparisons of a range's indices that have a known result in the range's interior.
+/* guards.h - what of a range's interior only a launch can know: comparisons of the range's indices,
+ * and indices that are moved by values of the launch.
  *
  *   if %i > 0 and %i < %n - 1 { .. }     always, in an interior from 1 to %n - 1
+ *   load place f0 %i + %d                inside, in an interior from -%d to the shape's end - %d
+ *   load place f0 %n - 1 - %i            inside, in an interior up to %n
  *
  * Users compare indices before they read a neighbour. A comparison with a constant is decided by
  * the interior that the accesses need anyway; for a comparison with a value of the launch, the host
- * region shrinks the interior until the comparison is decided. */
+ * region shrinks the interior until the comparison is decided. Offsets from a captured table are
+ * arguments of the launch, too: `for _, d in ipairs(offsets) do .. x[i + d] .. end`. So the host
+ * region computes the bounds of the interior at each launch, once for all indices that move a
+ * parameter. Decision D-pass-22. */
 #ifndef RG_PASS_LOOPS_GUARDS_H
 #define RG_PASS_LOOPS_GUARDS_H
 
 #include "ir/task.h"
 #include "pass/analysis/limits.h"
+#include "pass/analysis/ranges.h"
 
 /* The comparison's result is `holds` wherever parameter `param` (at least -2^30) plus `less` is
  * below `with`, a value of the launch. */
@@ -38,5 +45,26 @@ int guards_slot(IrKernel *kernel, int number, const IrInst *with);
 /* Folds, in the task's interior, comparisons with constants that its box decides. */
 void guards_decide(const IrTask *task);
 void guards_become(IrInst *compare, bool holds);
+
+/* -- moved indices ----------------------------------------------------------------------------- */
+
+/* A line along parameter `param` whose other values are of the launch; it must be in 0 .. size - 1,
+ * or, if `array` is set, below its extent along `axis`. */
+typedef struct Moved {
+  IndexLine line;
+  int param;
+  int64_t size;
+  const IrArray *array;
+  int axis;
+} Moved;
+
+/* False if it is not such an index of less than `size`. Sets all but array and axis. */
+bool guards_read_moved(const IrRegion *body, const IndexRange *index, int64_t size, Moved *moved);
+bool guards_is_same_move(const Moved *a, const Moved *b);
+/* Rewrites the moved indices of a place in the interior as sums in 64 bits, which cannot wrap. */
+void guards_widen(IrKernel *kernel, const IrRegion *interior, IrInst *place);
+/* Emits, in the host region, the begin and end of task `number`'s interior along `param`, if any of
+ * the indices moves that parameter, and adds them to the task's limits. */
+void guards_limit(IrKernel *kernel, int number, int param, const Moved *items, int count);
 
 #endif

@@ -7,12 +7,12 @@
 #include "pass/rewrite.h"
 
 enum { MAX_WINDOWS = 12, MAX_OPERANDS = SNODE_MAX_AXES, LARGEST_CUT = 120, LARGEST_LOOP = 600 };
-static const int64_t widest = 1 << 16; /* of the constant part: a larger one is not a stencil */
 
 /* The condition that base + low .. base + high is in 0 .. size - 1; in an array, below its extent,
  * which is known only at launch. */
 typedef struct Window {
   IrInst *base;
+  IndexLine *line; /* the base as a line along the nest's index; NULL: it is none */
   int64_t low, high, size;
   const IrArray *array;
   int axis;
@@ -42,8 +42,37 @@ static bool is_from_outside(const Windows *w, const IrInst *base) {
 }
 
 static bool fits_window(const Windows *w, const IndexRange *range, int64_t size) {
-  return range->known && range->base && is_from_outside(w, range->base) && range->low >= -widest &&
-         range->high <= widest && range->high - range->low < size && ranges_hold_below(range, size);
+  return range->known && range->base && is_from_outside(w, range->base) && ranges_is_near(range) &&
+         range->high - range->low < size && ranges_hold_below(range, size);
+}
+
+/* Is the range a line along the nest's index, which moves it by values from outside? Then the
+ * window gets the line, and the range the line's constants. */
+static bool fits_line(const Windows *w, IndexRange *range, Window *bound) {
+  IrInst *own = (IrInst *)w->own;
+  IndexLine line;
+  if (!ranges_line(range, 1, &own, &line) || !ranges_line_holds_below(&line, bound->size) ||
+      line.high - line.low >= bound->size)
+    return false;
+  for (int i = 0; i < line.rest.count; i++)
+    if (!is_from_outside(w, line.rest.values[i])) return false;
+  bound->line = scratch_new(w->kernel->scratch, IndexLine);
+  *bound->line = line;
+  range->low = line.low;
+  range->high = line.high;
+  return true;
+}
+
+static bool is_same_base(const Window *a, const Window *b) {
+  int64_t distance;
+  if (!a->line || !b->line) return a->base == b->base && !a->line && !b->line;
+  return a->line->factor == b->line->factor &&
+         facts_affine_distance(&a->line->rest, &b->line->rest, &distance);
+}
+
+/* Does the window depend on the nest's index, so that both ends of the loop are checked? */
+static bool is_along(const Windows *w, const Window *window) {
+  return window->line || window->base == w->own;
 }
 
 /* The upper bound of the place's index along an axis; *array: the array whose extent is the exact
@@ -57,9 +86,10 @@ static int64_t size_of(const Windows *w, const IrInst *place, int axis, const Ir
 /* Windows of one base and size are merged into their union. */
 static bool add_window(Windows *w, const IndexRange *range, const Window *bound) {
   int64_t size = bound->size;
+  Window base = {.base = (IrInst *)range->base, .line = bound->line};
   for (int i = 0; i < w->count; i++) {
     Window *known = &w->items[i];
-    if (known->base != range->base || known->size != size || known->array != bound->array ||
+    if (!is_same_base(known, &base) || known->size != size || known->array != bound->array ||
         known->axis != bound->axis)
       continue;
     int64_t low = min_i64(known->low, range->low), high = max_i64(known->high, range->high);
@@ -71,7 +101,7 @@ static bool add_window(Windows *w, const IndexRange *range, const Window *bound)
   if (w->count == MAX_WINDOWS) return false;
   Window *added = &w->items[w->count++];
   *added = *bound;
-  added->base = (IrInst *)range->base;
+  added->base = base.base;
   added->low = range->low;
   added->high = range->high;
   return true;
@@ -108,7 +138,8 @@ static bool add_place(void *data, IrInst *place) {
     bounds[k].size = size_of(w, place, k, &bounds[k].array);
     if (is_always_inside(w, &ranges[k], &bounds[k])) continue;
     if (!bounds[k].array) bounds[k].axis = 0; /* its size is all that matters */
-    if (!fits_window(w, &ranges[k], bounds[k].size)) return true;
+    if (!fits_window(w, &ranges[k], bounds[k].size) && !fits_line(w, &ranges[k], &bounds[k]))
+      return true;
     depends_on_data |= !w->at->body || ranges_param(w->at->body, ranges[k].base) < 0;
   }
   if (w->cells && !depends_on_data) return true;
@@ -168,17 +199,27 @@ static IrInst *is_in_window(const Windows *w, IrBuilder *b, const Window *window
   return ir_binary(b, IR_LT, ir_convert(b, base, bare), end);
 }
 
+/* What the window checks where the nest's index is `at`. */
+static IrInst *base_at(IrBuilder *b, const Window *window, IrInst *at) {
+  if (!window->line) return at;
+  at = ir_convert(b, at, TYPE(I64));
+  if (window->line->factor > 0) return ranges_add_rest(b, at, window->line, false, NULL);
+  IrInst *rest = ranges_add_rest(b, NULL, window->line, false, NULL);
+  return rest ? ir_binary(b, IR_SUB, rest, at) : ir_unary(b, IR_NEG, at);
+}
+
 /* The check of all windows; without `with_own`, except those of the nest's index. NULL: there are
  * none. */
 static IrInst *check(const Windows *w, IrBuilder *b, bool with_own) {
   IrInst *inside = NULL;
   for (int i = 0; i < w->count; i++) {
     const Window *window = &w->items[i];
-    bool is_own = window->base == w->own;
+    bool is_own = is_along(w, window);
     if (is_own && !with_own) continue;
     if (!is_own) inside = rewrite_both(b, inside, is_in_window(w, b, window, window->base));
     for (int end = 0; is_own && end < 2; end++)
-      inside = rewrite_both(b, inside, is_in_window(w, b, window, w->nest->operands[end]));
+      inside = rewrite_both(b, inside,
+                            is_in_window(w, b, window, base_at(b, window, w->nest->operands[end])));
   }
   return inside;
 }
@@ -289,6 +330,7 @@ static bool may_cut(const Windows *w) {
   if (!type_is(type, TYPE_I32) && !type_is(type, TYPE_I64)) return false;
   for (int i = 0; i < w->count; i++) {
     const Window *window = &w->items[i];
+    if (window->line) return false; /* the middle would have to be solved for the index */
     if (window->base != w->own) continue;
     if (window->size >= most + min_i64(window->high, 0)) return false;
     reaches |= window->low < 0 || window->high > 0;

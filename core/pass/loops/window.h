@@ -4,8 +4,9 @@
  *     load place f0 %i + a, %j + b    =>         the nest with `load place f0 inside ..`
  *   } }                                        } else { the nest as it was }
  *
- * The bases are values defined before the nest, or the index of its outermost loop; of the latter,
- * begin and last are checked. Places that depend on anything else keep their checks.
+ * The bases are values defined before the nest, or the index of its outermost loop, or such values
+ * plus or minus that index (`n - k`); of the latter two, begin and last are checked. Places that
+ * depend on anything else keep their checks.
  *
  * If places reach beyond the shape at both ends of a loop, the loop is split into three instead:
  * the iterations at the edges keep their checks.
