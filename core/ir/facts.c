@@ -3,6 +3,7 @@
 
 #include "base/bits.h"
 
+/* Insts that one query visits: an index that users write has fewer. */
 enum { MOST_VISITS = 64 };
 
 /* -- equality ---------------------------------------------------------------------------------- */

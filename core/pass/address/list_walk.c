@@ -13,6 +13,7 @@
  * order. Decision D-pass-16. */
 #include "pass/address/lower_places.h"
 
+/* Elements of a chunk below which looking up the chunk costs as much as looking up each element. */
 enum { LEAST_CHUNK = 4 };
 
 static const SNode *list_of(const Lower *l, const IrInst *place) {

@@ -16,6 +16,7 @@
 #include "pass/address/lower_places.h"
 #include "pass/analysis/ranges.h"
 
+/* Axes of a tile: with each, the nodes that it may touch, its corners, double. */
 enum { MOST_AXES = 3, MOST_CORNERS = 1 << MOST_AXES };
 
 struct Tile {

@@ -9,12 +9,12 @@
  * and as an equation of mathematical integers only where ranges_hold_below() says so. All sums of a
  * range are in one type: a conversion begins a new base, unless it converts a base without a
  * constant and preserves its value. Constant ranges never extend across a wrap. A query visits at
- * most MAX_VISITS insts, so the whole analysis is linear in the kernel. */
+ * most MOST_VISITS insts, so the whole analysis is linear in the kernel. */
 #include "pass/analysis/ranges.h"
 
 #include "base/bits.h"
 
-enum { MAX_VISITS = 48 };
+enum { MOST_VISITS = 48 }; /* insts */
 /* larger offsets are not followed, so that no sum below overflows */
 static const int64_t furthest = (int64_t)1 << 40;
 
@@ -175,7 +175,7 @@ static IndexRange visit(const IrInst *inst, int *budget) {
 }
 
 IndexRange ranges_of(const IrInst *index) {
-  int budget = MAX_VISITS;
+  int budget = MOST_VISITS;
   return visit(index, &budget);
 }
 

@@ -34,7 +34,7 @@
 #include "pass/tasks/tasks.h"
 
 enum {
-  MOST_FIXED = 16,    /* arrays of a loop; pairs with a written one are compared */
+  MOST_FIXED = 16,    /* arrays of a loop; the host compares each pair with a written one */
   LARGEST_COPY = 2000 /* insts of a body, since it is compiled twice */
 };
 

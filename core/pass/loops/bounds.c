@@ -21,18 +21,18 @@
 #include "pass/rewrite.h"
 
 enum {
-  LARGEST_COPY = 2000, /* insts; a larger body is not copied */
-  MAX_LIMITS = 16,
-  MAX_MOVED = 64 /* indices moved by different values */
+  LARGEST_COPY = 2000, /* insts of a body, since it is compiled twice */
+  MOST_LIMITS = 16,    /* ends of the box that a launch computes; each is a minimum per piece */
+  MOST_MOVED = 64      /* indices moved by different values, each a few ops of the host region */
 };
 
 typedef struct Box {
   int64_t begin[SNODE_MAX_AXES], end[SNODE_MAX_AXES];
   bool reaches_above[SNODE_MAX_AXES]; /* some index is larger than the loop's */
   int limit_count;
-  IrLimit limits[MAX_LIMITS];
+  IrLimit limits[MOST_LIMITS];
   int moved_count;
-  Moved moved[MAX_MOVED];
+  Moved moved[MOST_MOVED];
 } Box;
 
 typedef struct Bounds {
@@ -126,7 +126,7 @@ static bool limit(int param, int64_t high, int slot, Type type, Box *box) {
     known->less = (int32_t)max_i64(known->less, high);
     return true;
   }
-  if (box->limit_count == MAX_LIMITS) return false;
+  if (box->limit_count == MOST_LIMITS) return false;
   box->limits[box->limit_count++] =
       (IrLimit){.axis = param, .slot = slot, .less = (int32_t)high, .type = type};
   return true;
@@ -146,7 +146,7 @@ static bool move(const Bounds *b, const IndexRange *range, int64_t size, const I
   moved.axis = array ? axis : 0;
   for (int i = 0; i < box->moved_count; i++)
     if (guards_is_same_move(&box->moved[i], &moved)) return true;
-  if (box->moved_count == MAX_MOVED) return false;
+  if (box->moved_count == MOST_MOVED) return false;
   box->moved[box->moved_count++] = moved;
   return true;
 }
@@ -234,7 +234,7 @@ static bool note_guard(void *data, IrInst *inst) {
   int slot = -1;
   for (int i = 0; i < b->guards.count; i++)
     if (b->guards.items[i].with == guard.with) slot = b->guard_slots.items[i];
-  if (slot < 0 && b->box.limit_count == MAX_LIMITS) return true;
+  if (slot < 0 && b->box.limit_count == MOST_LIMITS) return true;
   if (slot < 0) slot = guards_slot(b->kernel, b->number, guard.with);
   if (!limit(guard.param, guard.less, slot, TYPE(I64), &b->box)) return true;
   b->box.begin[guard.param] = max_i64(b->box.begin[guard.param], -((int64_t)1 << 30));

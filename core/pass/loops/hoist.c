@@ -10,9 +10,8 @@
  * moves if the nest may contain a lock or deactivates cells. */
 #include "pass/loops/hoist.h"
 
+#include "ir/facts.h"
 #include "pass/rewrite.h"
-
-enum { DEEPEST = 12 };
 
 typedef struct Hoist {
   IrKernel *kernel;
@@ -21,28 +20,8 @@ typedef struct Hoist {
   int32_t field; /* of the read in question */
 } Hoist;
 
-static bool is_within(const Hoist *h, const IrInst *inst) {
-  for (const IrRegion *region = inst->region; region && region->owner;
-       region = region->owner->region)
-    if (region->owner == h->nest) return true;
-  return false;
-}
-
-/* Can the inst be computed before the nest? */
-static bool can_leave(const Hoist *h, const IrInst *inst, int depth) {
-  if (inst->op == IR_PARAM) {
-    const IrInst *loop = inst->region ? inst->region->owner : NULL;
-    return loop != h->nest && !(loop && is_within(h, loop));
-  }
-  if (!is_within(h, inst)) return true;
-  if (!(ir_effects(inst) & IR_PURE) || inst->op == IR_GET || depth > DEEPEST) return false;
-  for (int i = 0; i < inst->operand_count; i++)
-    if (!can_leave(h, inst->operands[i], depth + 1)) return false;
-  return true;
-}
-
 static void leave(const Hoist *h, IrInst *inst) {
-  if (inst->op == IR_PARAM || !is_within(h, inst)) return;
+  if (inst->op == IR_PARAM || !ir_is_inside(inst, h->nest->regions[0])) return;
   for (int i = 0; i < inst->operand_count; i++) leave(h, inst->operands[i]);
   ir_remove(inst);
   ir_insert_before(h->nest, inst);
@@ -60,7 +39,8 @@ static bool is_steady(Hoist *h, const IrInst *load) {
   h->field = load->operands[0]->field;
   int32_t array = h->kernel->fields.items[h->field].array;
   if (array >= 0 && h->kernel->arrays.items[array].is_shared) return false;
-  return can_leave(h, load->operands[0], 0) && ir_walk(h->nest->regions[0], keeps, h);
+  return facts_is_invariant(load->operands[0], h->nest->regions[0]) &&
+         ir_walk(h->nest->regions[0], keeps, h);
 }
 
 static void visit(Hoist *h, IrRegion *region) {

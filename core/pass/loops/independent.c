@@ -14,7 +14,8 @@
 #include "pass/analysis/dependence.h"
 #include "pass/rewrite.h"
 
-enum { MOST_LOOPS = 64 };
+/* Loops of a kernel that are marked: each is compiled once more, as vectors. */
+enum { MOST_MARKED_LOOPS = 64 };
 
 typedef struct Independence {
   const IrKernel *kernel;
@@ -99,7 +100,7 @@ static bool visit(void *data, IrInst *inst) {
   inst->independent = is_good && !a.sets;
   inst->sums = is_good && a.sets;
   *a.count += is_good;
-  return *a.count < MOST_LOOPS;
+  return *a.count < MOST_MARKED_LOOPS;
 }
 
 bool pass_independent(PassContext *ctx, IrKernel *kernel, Error *err) {

@@ -16,7 +16,15 @@
 #include "pass/analysis/dependence.h"
 #include "pass/rewrite.h"
 
-enum { ROWS = 4, MOST_SKEW = 2, LARGEST_BODY = 140, MOST_ACCESSES = 48 };
+/* Rows that run together: enough to hide the latency of a dependent sum or square root behind the
+ * others, and few enough for the registers of four copies of a body (D-pass-24). */
+enum { ROWS = 4 };
+/* Cells by which a row lags: the first and last rows of a group run that many cells alone. */
+enum { MOST_SKEW = 2 };
+/* Insts of a body, of which there are four copies in a row. */
+enum { LARGEST_BODY = 140 };
+/* Accesses to the fields that a nest writes, since they are compared pair by pair. */
+enum { MOST_ACCESSES = 48 };
 
 typedef struct SkewAccess { /* to a field that the nest writes */
   int field;

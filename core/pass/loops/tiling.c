@@ -15,10 +15,15 @@
 #include "pass/analysis/ranges.h"
 #include "pass/rewrite.h"
 
-enum { SIDE = 16, LEAST_AXES = 2, MOST_AXES = 3 };
+/* Iterations along each axis of a tile: 16 numbers of 4 bytes are one cache line. */
+enum { SIDE = 16 };
+enum { MOST_AXES = 3 }; /* of a tiled loop */
 /* Bytes per way and ways of most machines' second-level cache; bytes per page, and pages in their
  * TLB. */
-enum { WAY = 128 << 10, WAYS = 16, PAGE = 4 << 10, PAGES = 1536, FEW_PLACES = 6 };
+enum { WAY = 128 << 10, WAYS = 16, PAGE = 4 << 10, PAGES = 1536 };
+/* Places of a body that is tiled without trials: with more, the tiles of all of them compete for
+ * the cache. */
+enum { MOST_SURE_PLACES = 6 };
 
 /* -- which loops ------------------------------------------------------------------------------- */
 
@@ -39,10 +44,12 @@ static bool is_dense(const IrKernel *kernel, const IrField *field) {
   return !node->parent;
 }
 
-/* The loop's axis that the index follows; -1: none. */
+/* The loop's axis that the index follows, forwards or backwards; -1: none. */
 static int axis_of(const Survey *survey, const IrInst *index) {
   IndexRange range = ranges_of(index);
-  return range.known && range.base ? ranges_param(survey->body, range.base) : -1;
+  IndexLine line;
+  bool is_line = ranges_line(&range, survey->body->params.count, survey->body->params.items, &line);
+  return ranges_param(survey->body, is_line ? line.index : range.base);
 }
 
 /* Do `lines` cache lines, `independent` bytes apart, evict each other? */
@@ -99,10 +106,10 @@ static bool gains(const PassContext *ctx, const IrKernel *kernel, IrInst *range)
   IrRegion *body = range->regions[0];
   Survey survey = {.kernel = kernel, .body = body, .is_plain = true};
   if (range->serial || range->block) return false;
-  if (body->params.count < LEAST_AXES || body->params.count > MOST_AXES) return false;
+  if (body->params.count < 2 || body->params.count > MOST_AXES) return false;
   ir_walk(body, note, &survey);
   if (!survey.is_plain || !survey.runs_along || !survey.runs_across) return false;
-  bool is_sure = survey.leaves_caches && !survey.has_loop && survey.places <= FEW_PLACES;
+  bool is_sure = survey.leaves_caches && !survey.has_loop && survey.places <= MOST_SURE_PLACES;
   return ctx->goes_by_squares || (is_sure && ctx->target.own_caches);
 }
 

@@ -6,8 +6,8 @@
  * If the accesses' bases depend on data (floor of a particle's position), one check before the nest
  * selects one of two versions (window.h): the one whose places are inside is unrolled, the other
  * stays a loop (`rolled`). Nests of bodies that rarely run stay loops, too: a checked body that has
- * an interior, and the body of a task that has a privatised version. A nest has at most MAX_TURNS
- * copies, and no body grows beyond MAX_INSTS; the limit is MAX_CHOICES if the index alone selects
+ * an interior, and the body of a task that has a privatised version. A nest has at most MOST_COPIES
+ * copies, and no body grows beyond LARGEST_BODY; the limit is LARGEST_CHOOSING_BODY if the index alone selects
  * an item of a table or a component of a vector, since most of those copies fold away.
  * The bounds may be one value plus constants (`for b = j - 1, j + 1`): a loop that might not run,
  * since the last sum wraps, is unrolled in an `if`. A `break` skips the copies after it. Loops
@@ -22,7 +22,14 @@
 #include "pass/rewrite.h"
 #include "pass/loops/window.h"
 
-enum { MAX_TURNS = 64, MAX_INSTS = 4000, MAX_CHOICES = 12000, DEEPEST = 6, DEEPEST_INDEX = 12 };
+/* Copies of the innermost body: a stencil of 3 x 3 x 3 cells has 27. */
+enum { MOST_COPIES = 64 };
+/* Insts of a body with its copies, which LLVM takes about a second to compile; more if most of the
+ * copies fold away. */
+enum { LARGEST_BODY = 4000, LARGEST_CHOOSING_BODY = 12000 };
+/* Operands between an expression and its parts. Expressions share branches, so a deeper walk could
+ * be exponential. */
+enum { DEEPEST_OF_INDEX = 6, DEEPEST_FOLLOWED = 12 };
 
 typedef struct Unroll {
   IrKernel *kernel;
@@ -52,7 +59,7 @@ static Turns turns_of(const IrInst *loop) {
     return none;
   int64_t distance;
   if (__builtin_sub_overflow(last.low, begin.low, &distance) || distance == INT64_MIN ||
-      (distance < 0) != (turns.step < 0 && distance != 0) || distance / turns.step >= MAX_TURNS)
+      (distance < 0) != (turns.step < 0 && distance != 0) || distance / turns.step >= MOST_COPIES)
     return none;
   turns.count = (int)(distance / turns.step) + 1;
   turns.base = begin.base;
@@ -117,7 +124,8 @@ static bool is_of_index(const IrInst *inst, int depth) {
     const IrInst *loop = inst->region ? inst->region->owner : NULL;
     return loop && turns_of(loop).count > 0 && !turns_of(loop).base;
   }
-  if (!(ir_effects(inst) & IR_PURE) || !inst->operand_count || depth > DEEPEST) return false;
+  if (!(ir_effects(inst) & IR_PURE) || !inst->operand_count || depth > DEEPEST_OF_INDEX)
+    return false;
   for (int i = 0; i < inst->operand_count; i++)
     if (!is_of_index(inst->operands[i], depth + 1)) return false;
   return true;
@@ -128,7 +136,7 @@ static bool is_of_index(const IrInst *inst, int depth) {
 typedef enum Follows { FOLLOWS_NOT, FOLLOWS_AS_SUM, FOLLOWS_FREELY } Follows;
 
 static Follows follows(const IrInst *inst, const IrInst *index, int depth) {
-  if (inst == index || inst->op == IR_GET || depth > DEEPEST_INDEX) return FOLLOWS_AS_SUM;
+  if (inst == index || inst->op == IR_GET || depth > DEEPEST_FOLLOWED) return FOLLOWS_AS_SUM;
   Follows all = FOLLOWS_NOT;
   for (int i = 0; i < inst->operand_count && ir_effects(inst) & IR_PURE; i++)
     all = (Follows)max_i64(all, follows(inst->operands[i], index, depth + 1));
@@ -213,7 +221,8 @@ static bool can_unroll(const IrInst *loop) {
  * innermost loop. */
 static int64_t size_written_out(const IrRegion *region, int64_t *turns) {
   int64_t size = 0, most = 1;
-  for (const IrInst *inst = region->first; inst && size <= MAX_CHOICES; inst = inst->next) {
+  for (const IrInst *inst = region->first; inst && size <= LARGEST_CHOOSING_BODY;
+       inst = inst->next) {
     int64_t inside = 0, deeper = 1;
     for (int i = 0; i < IR_MAX_REGIONS; i++)
       if (inst->regions[i]) inside += size_written_out(inst->regions[i], &deeper);
@@ -315,8 +324,9 @@ static bool visit_nest(Unroll *u, IrInst *loop) {
   if (!can_unroll(loop)) return false;
   int own = turns_of(loop).count;
   int64_t size = own * size_written_out(loop->regions[0], &turns);
-  int most = has_any(loop->regions[0], note_choice) ? MAX_CHOICES : MAX_INSTS;
-  if (own * turns > MAX_TURNS || u->insts + size > most || is_around_long_loop(loop)) return false;
+  int most = has_any(loop->regions[0], note_choice) ? LARGEST_CHOOSING_BODY : LARGEST_BODY;
+  if (own * turns > MOST_COPIES || u->insts + size > most || is_around_long_loop(loop))
+    return false;
   if (runs_always(loop)) hoist_reads(u->kernel, loop, runs_always);
   if (u->is_rare) {
     mark_rolled(NULL, loop);

@@ -6,7 +6,11 @@
 #include "pass/analysis/ranges.h"
 #include "pass/rewrite.h"
 
-enum { MAX_WINDOWS = 12, MAX_OPERANDS = SNODE_MAX_AXES, LARGEST_CUT = 120, LARGEST_LOOP = 600 };
+/* Conditions of one check, each a comparison before the loop; places that need more keep theirs. */
+enum { MOST_WINDOWS = 12 };
+/* Insts of a loop's body. One that is cut is compiled three times, one that is split twice; longer
+ * ones gain little from a check less. */
+enum { LARGEST_CUT_BODY = 120, LARGEST_SPLIT_BODY = 600 };
 
 /* The condition that base + low .. base + high is in 0 .. size - 1; in an array, below its extent,
  * which is known only at launch. */
@@ -24,7 +28,7 @@ typedef struct Windows {
   const IrInst *nest, *own; /* own: the nest's index */
   bool cells, saves;        /* saves: removes a check that is not next to a costly look-up */
   int count;
-  Window items[MAX_WINDOWS];
+  Window items[MOST_WINDOWS];
   VEC(IrInst *) places; /* proven inside by the windows */
 } Windows;
 
@@ -98,7 +102,7 @@ static bool add_window(Windows *w, const IndexRange *range, const Window *bound)
     known->high = high;
     return true;
   }
-  if (w->count == MAX_WINDOWS) return false;
+  if (w->count == MOST_WINDOWS) return false;
   Window *added = &w->items[w->count++];
   *added = *bound;
   added->base = base.base;
@@ -129,8 +133,8 @@ static bool is_always_inside(const Windows *w, const IndexRange *range, const Wi
 static bool add_place(void *data, IrInst *place) {
   Windows *w = data;
   if (place->op != IR_PLACE || place->inside) return true;
-  IndexRange ranges[MAX_OPERANDS];
-  Window bounds[MAX_OPERANDS];
+  IndexRange ranges[SNODE_MAX_AXES];
+  Window bounds[SNODE_MAX_AXES];
   bool depends_on_data = false;
   for (int k = 0; k < place->operand_count; k++) {
     ranges[k] = ranges_of(place->operands[k]);
@@ -343,10 +347,10 @@ bool window_loop(const WindowPlace *at, IrInst *loop, IrInst *edge) {
   if (!ir_is_const(loop->operands[2], &step)) return false;
   Windows w = find(at, loop);
   int size = rewrite_count(loop->regions[0]);
-  if (!w.saves || !w.places.count || size > LARGEST_LOOP) return false;
+  if (!w.saves || !w.places.count || size > LARGEST_SPLIT_BODY) return false;
   for (int i = 0; i < w.places.count && !w.count; i++) w.places.items[i]->inside = true;
   if (!w.count) return true;
-  bool is_simple = (step == 1 || step == -1) && (edge || size <= LARGEST_CUT) &&
+  bool is_simple = (step == 1 || step == -1) && (edge || size <= LARGEST_CUT_BODY) &&
                    !leaves_loop(loop->regions[0], 0);
   if (is_simple && may_cut(&w)) cut(&w, loop, edge);
   else split(&w, loop, edge);

@@ -17,7 +17,9 @@
 
 #include "pass/rewrite.h"
 
-enum { MAX_INSTS = 800, MAX_IN_ARMS = 128 };
+/* Insts of a body, and those of them in arms, whose tables of variables are copied: both together
+ * bound the time that this takes. */
+enum { MOST_INSTS = 800, MOST_INSTS_IN_ARMS = 128 };
 
 /* -- can it be flattened? ---------------------------------------------------------------------- */
 
@@ -90,8 +92,8 @@ static const char *survey_region(Survey *s, const IrRegion *region, bool in_arm)
     const char *why = obstacle_of(s, inst, in_arm);
     if (why) return why;
     s->continues |= inst->op == IR_CONTINUE;
-    if (++s->insts > MAX_INSTS) return "its body is long";
-    if (in_arm && ++s->in_arms > MAX_IN_ARMS) return "much of it is conditional";
+    if (++s->insts > MOST_INSTS) return "its body is long";
+    if (in_arm && ++s->in_arms > MOST_INSTS_IN_ARMS) return "much of it is conditional";
     for (int i = 0; i < IR_MAX_REGIONS; i++)
       if (inst->regions[i] && (why = survey_region(s, inst->regions[i], true))) return why;
   }

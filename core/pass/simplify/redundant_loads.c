@@ -15,6 +15,7 @@
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
+/* Loads that are remembered at once; each new one is compared with all of them. */
 enum { MOST_KNOWN = 64 };
 
 typedef struct Loads {

@@ -15,7 +15,7 @@
 #include "pass/analysis/effects.h"
 #include "pass/rewrite.h"
 
-enum { MAX_FOUND = 64 }; /* cells of hashes that are compared with each new one */
+enum { MOST_FOUND = 64 }; /* cells of hashes that are compared with each new one */
 
 typedef struct Slots {
   IrKernel *kernel;
@@ -56,7 +56,7 @@ static void visit_key(Slots *s, IrInst *inst) {
     ir_delete(inst);
     return;
   }
-  if (s->found.count < MAX_FOUND &&
+  if (s->found.count < MOST_FOUND &&
       (ir_is_call(inst, RT_HASH_ENSURE) || !(s->trees[inst->tree] & EFFECT_ACTIVATES)))
     vec_push(s->kernel->scratch, &s->found, inst);
 }

@@ -21,7 +21,9 @@
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
-enum { CHEAP = 40, MOST_SHARE = 60 /* most insts that count, in percent of the body's */ };
+/* Counting pays if it has few insts, or few compared with the body, in percent: it reads what the
+ * body then finds in the cache. */
+enum { MOST_COUNTING_INSTS = 40, MOST_COUNTING_SHARE = 60 };
 
 typedef struct Claims {
   PassContext *ctx;
@@ -154,7 +156,7 @@ static IrRegion *counting(Claims *c, const IrRegion *body) {
   fold_alone(c->ctx, c->kernel, counts);
   c->is_good &= ir_walk(counts, is_countable, c);
   int own = rewrite_count(counts), whole = rewrite_count((IrRegion *)body);
-  c->is_good &= own <= CHEAP || own * 100 <= whole * MOST_SHARE;
+  c->is_good &= own <= MOST_COUNTING_INSTS || own * 100 <= whole * MOST_COUNTING_SHARE;
   return counts;
 }
 

@@ -4,7 +4,9 @@
 #include "base/bits.h"
 #include "pass/tasks/tasks.h"
 
-enum { GUESSED_TRIPS = 8, GUESSED_CALL = 400, MOST = 1 << 24 };
+/* Guesses for what depends on data: trips of a loop, additions that a recursive call takes. */
+enum { GUESSED_TRIPS = 8, GUESSED_CALL = 400 };
+enum { MOST_COST = 1 << 24 }; /* additions; larger costs would overflow in nests of loops */
 
 static int64_t cost_of_op(IrOp op) {
   switch (op) {
@@ -46,7 +48,7 @@ static int64_t trips_of(const IrInst *loop) {
       !ir_is_const(loop->operands[2], &step) || step == 0)
     return GUESSED_TRIPS;
   double trips = ((double)last - (double)begin) / (double)step + 1;
-  return trips < 0 ? 0 : trips > MOST ? MOST : (int64_t)trips;
+  return trips < 0 ? 0 : trips > MOST_COST ? MOST_COST : (int64_t)trips;
 }
 
 static int64_t cost_of_region(const IrRegion *region) {
@@ -56,7 +58,7 @@ static int64_t cost_of_region(const IrRegion *region) {
     if (inst->op == IR_IF)
       cost += max_i64(cost_of_region(inst->regions[0]), cost_of_region(inst->regions[1]));
     else if (inst->regions[0]) cost += trips_of(inst) * cost_of_region(inst->regions[0]);
-    cost = min_i64(cost, MOST);
+    cost = min_i64(cost, MOST_COST);
   }
   return cost;
 }

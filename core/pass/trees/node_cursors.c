@@ -22,13 +22,9 @@ static bool lies_in_node(const Nodes *n, const SNode *node) {
 
 /* Is the value parameter k times `by`? */
 static bool is_multiple(const Nodes *n, const IrInst *base, int k, int64_t by) {
-  int64_t factor;
-  if (by == 1) return ranges_param(n->task->body, base) == k;
-  if (base->op != IR_MUL) return false;
-  for (int side = 0; side < 2; side++)
-    if (ir_is_const(base->operands[1 - side], &factor) && factor == by)
-      return ranges_param(n->task->body, base->operands[side]) == k;
-  return false;
+  Affine sum;
+  return facts_affine(base, NULL, &sum) && sum.count == 1 && !sum.constant &&
+         sum.factors[0] == by && ranges_param(n->task->body, sum.values[0]) == k;
 }
 
 /* Does the index stay in the node along the axis? Indices that may have wrapped are not
