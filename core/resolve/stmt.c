@@ -752,16 +752,15 @@ static bool returns_statically(const Stmt *stmt) {
   return stmt->kind == AST_STMT_RETURN;
 }
 
-/* In an expanded function, statements after a static return do not exist: a function that calls
- * itself ends that way. */
-void resolve_block(Resolve *r, const AstBlock *from, Block *to) {
+bool resolve_block(Resolve *r, const AstBlock *from, Block *to) {
   for (int i = 0; i < from->count; i++) {
     Stmt *stmt = build_stmt(r, from->items[i]);
     vec_push(r->scratch, to, stmt);
     resolve_stmt(r, from->items[i], stmt);
     sema_recover(r->s, stmt);
-    if (r->s->frame && returns_statically(stmt)) return;
+    if (r->s->frame && returns_statically(stmt)) return false;
   }
+  return true;
 }
 
 static void resolve_results(Resolve *r, const AstFunction *function) {

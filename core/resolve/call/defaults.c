@@ -193,7 +193,7 @@ void resolve_function_body(Resolve *r, const AstFunction *function, const AstBlo
   for (int i = 0; i < body->count; i++) {
     if (take_default(r, function, body, i, to)) continue;
     AstBlock one = {.items = body->items + i, .count = 1};
-    resolve_block(r, &one, to);
+    if (!resolve_block(r, &one, to)) return;
   }
 }
 
