@@ -97,17 +97,23 @@ static AstBlock parse_body(Built *b, const char *text) {
 static void test_returns(void) {
   Built b;
   AstBlock body = parse_body(&b, "function(c) if c then return 1 end; local d = 2; return d end");
-  AstBlock shaped = returns_shaped(&b.r, &body);
-  TEST("what follows an arm that returns goes into the other one") {
+  TEST("a return before the end is an early one, although no path falls off the end") {
     CHECK(returns_early(&body));
-    CHECK(!returns_early(&shaped));
-    CHECK_INT(shaped.count, 1);
-    CHECK_INT(shaped.items[0]->bodies.count, 2);
-    CHECK_INT(shaped.items[0]->bodies.items[1].count, 2);
+    CHECK(!returns_straight(&body));
+    CHECK(returns_always(&body));
   }
-  TEST("the text's own statements stay as they are") {
-    CHECK_INT(body.count, 3);
-    CHECK_INT(body.items[0]->bodies.count, 1);
+  drop(&b);
+  body = parse_body(&b, "function(c) if c then return 1 else local d = 2; return d end end");
+  TEST("a return at the end of each arm of the last branch is none") {
+    CHECK(!returns_early(&body));
+    CHECK(!returns_straight(&body));
+    CHECK(returns_always(&body));
+  }
+  drop(&b);
+  body = parse_body(&b, "function(c) if c then return 1 end end");
+  TEST("a function whose last branch lacks an arm may fall off its end") {
+    CHECK(!returns_early(&body));
+    CHECK(!returns_always(&body));
   }
   drop(&b);
 }
