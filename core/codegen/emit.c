@@ -99,7 +99,6 @@ static void emit_values(Codegen *g, const IrInst *inst) {
   if (inst->op == IR_SELECT)
     return value_set(g, inst,
                      arith_select(g, a, value_operand(g, inst, 1), value_operand(g, inst, 2)));
-  if (inst->op == IR_CONVERT && saturate_again(g, inst)) return;
   if (inst->op == IR_CONVERT) return value_set(g, inst, arith_convert(g, type, inst->type, a));
   if (inst->op == IR_BITCAST) {
     LLVMTypeRef target = value_lanes(value_type(g, inst->type), value_width(a));

@@ -222,7 +222,6 @@ bool reciprocal_serves(Codegen *g, Type type, LLVMValueRef b);
 LLVMValueRef reciprocal_divide(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b);
 /* saturate.c: converts a float to an integer of the LLVM type `target`, or to lanes of it */
 LLVMValueRef saturate(Codegen *g, Type from, Type to, LLVMValueRef a, LLVMTypeRef target);
-bool saturate_again(Codegen *g, const IrInst *inst); /* a CONVERT back to a float */
 /* root.c: a / b, where b is a power of a root and the machine estimates inverse roots; NULL if a
  * division is better */
 LLVMValueRef root_divide(Codegen *g, Type type, LLVMValueRef a, LLVMValueRef b);

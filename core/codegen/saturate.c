@@ -1,7 +1,8 @@
 /* saturate.c - converts floats to integers: toward zero, saturating, NaN gives 0. It emits
  * comparisons and selects around LLVM's plain conversion, which is undefined outside the type;
  * these have vector forms, whereas LLVM splits its own llvm.fptosi.sat into lanes. A floor whose
- * result is used as a float again (x - math.floor(x)) stays a float. Decision D-codegen-01. */
+ * result is used as a float again (x - math.floor(x)) stays a float: the rule convert_whole of
+ * pass/simplify/rules.def. Decision D-codegen-01. */
 #include <math.h>
 
 #include "codegen/emit.h"
@@ -43,33 +44,4 @@ LLVMValueRef saturate(Codegen *g, Type from, Type to, LLVMValueRef a, LLVMTypeRe
         choose(g, LLVMRealOGE, x, value_real(LLVMTypeOf(a), past), most, convert(g, to, x, target));
   }
   return type_is_signed(to) ? choose(g, LLVMRealUNO, a, a, LLVMConstNull(target), whole) : whole;
-}
-
-/* Is the inst a conversion back to float of a whole number that was converted to an integer, so
- * that the integer is not needed? Not on a GPU, which has instructions for both conversions. */
-static bool is_whole_again(const Codegen *g, const IrInst *inst) {
-  const IrInst *inner = inst->operands[0];
-  if (inner->op != IR_CONVERT || g->part == CODEGEN_GPU_TASKS) return false;
-  const IrInst *of = inner->operands[0];
-  if (!type_equal(of->type, inst->type) || !type_is_integer(inner->type)) return false;
-  if (!type_is(of->type, TYPE_F32) && !type_is(of->type, TYPE_F64)) return false;
-  if (of->op != IR_FLOOR && of->op != IR_CEIL && of->op != IR_ROUND && of->op != IR_TRUNC)
-    return false;
-  IrRegion *root = inner->region;
-  while (root->owner) root = root->owner->region;
-  return ir_use_count(root, inner) == 1;
-}
-
-/* The float has the same value as through the integer: clamped to its range, without NaN and -0. */
-bool saturate_again(Codegen *g, const IrInst *inst) {
-  if (!is_whole_again(g, inst)) return false;
-  const IrInst *inner = inst->operands[0], *of = inner->operands[0];
-  LLVMValueRef a = value_of(g, of), x = at_least(g, inner->type, a);
-  int digits = type_bits(inner->type) - type_is_signed(inner->type);
-  bool is_exact = digits <= (type_is(of->type, TYPE_F32) ? DIGITS_F32 : DIGITS_F64);
-  LLVMValueRef most = value_real(LLVMTypeOf(a), ldexp(1, digits) - is_exact);
-  x = choose(g, LLVMRealOGT, x, most, most, x);
-  x = LLVMBuildFAdd(g->builder, x, LLVMConstNull(LLVMTypeOf(a)), "");
-  value_set(g, inst, choose(g, LLVMRealUNO, a, a, LLVMConstNull(LLVMTypeOf(a)), x));
-  return true;
 }

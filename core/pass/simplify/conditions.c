@@ -14,6 +14,16 @@ bool rules_comes_back(Match *m) {
   return rules_has_type(m) && widens(m->inst->type, m->inst->operands[0]->type);
 }
 
+bool rules_is_whole(Match *m) {
+  const IrInst *integer = m->inst->operands[0], *of = m->values[LETTER_A];
+  bool is_whole =
+      of->op == IR_FLOOR || of->op == IR_CEIL || of->op == IR_ROUND || of->op == IR_TRUNC;
+  bool is_wide = type_is(of->type, TYPE_F32) || type_is(of->type, TYPE_F64);
+  m->limits = integer->type;
+  return is_whole && is_wide && rules_has_type(m) && type_is_integer(integer->type) &&
+         !integer->uses->next;
+}
+
 /* The index of a table is then used in its original type, in which it is outside in exactly the same
  * cases. */
 bool rules_is_widened(Match *m) {

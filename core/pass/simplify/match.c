@@ -6,9 +6,10 @@
 #include <math.h>
 
 void rules_begin(Rewriter *rewriter, const PassContext *ctx, IrKernel *kernel) {
-  DEBUG_ASSERT(!(ctx->facts & (RULE_CPU | RULE_INTEGER | RULE_FLOAT | RULE_BOOL)), "only facts");
+  DEBUG_ASSERT(!(ctx->facts & (RULE_SLOW_CONVERSIONS | RULE_INTEGER | RULE_FLOAT | RULE_BOOL)),
+               "only facts");
   *rewriter = (Rewriter){.kernel = kernel, .holds = ctx->facts};
-  if (ctx->target.kind == TARGET_CPU) rewriter->holds |= RULE_CPU;
+  if (ctx->target.slow_conversions) rewriter->holds |= RULE_SLOW_CONVERSIONS;
   for (int k = 0; k < rule_count; k++) {
     IrOp op = rules[k].pattern->op;
     DEBUG_ASSERT(rules[k].pattern->kind == TERM_OP, "a rule rewrites an op");

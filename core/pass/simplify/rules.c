@@ -4,7 +4,8 @@
 #include "pass/fact.h"
 
 /* needs */
-enum { INTEGER = RULE_INTEGER, FLOAT = RULE_FLOAT, BOOL = RULE_BOOL, CPU = RULE_CPU };
+enum { INTEGER = RULE_INTEGER, FLOAT = RULE_FLOAT, BOOL = RULE_BOOL };
+enum { SLOW_CONVERSIONS = RULE_SLOW_CONVERSIONS };
 _Static_assert((int)FACT_COUNT < 27, "facts and the needs of rows share a word");
 
 /* values and numbers */

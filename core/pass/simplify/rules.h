@@ -61,7 +61,7 @@ extern const int rule_count;
 
 /* What rows may need beside the facts of pass.def. */
 enum { RULE_INTEGER = 1 << 28, RULE_FLOAT = 1 << 29, RULE_BOOL = 1 << 30 };
-enum { RULE_CPU = 1 << 27 };
+enum { RULE_SLOW_CONVERSIONS = 1 << 27 };
 
 /* -- match.c ----------------------------------------------------------------------------------- */
 typedef struct Rewriter {
@@ -82,6 +82,9 @@ IrInst *rules_apply(const Rewriter *rewriter, IrInst *inst);
 Condition rules_has_type;   /* has `a` the type of the result? */
 Condition rules_comes_back; /* .. and the type between has all values of that? */
 Condition rules_is_widened; /* is `a` converted to an integer of more bits? */
+/* Is a whole float converted to an integer that nothing else uses, and back? Sets the limits to
+ * those of that type. */
+Condition rules_is_whole;
 Rewrite rules_item, rules_pick, rules_offset;
 
 /* -- modulo.c ---------------------------------------------------------------------------------- */

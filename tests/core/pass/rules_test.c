@@ -292,6 +292,61 @@ static bool all_narrow_rightly(IrOp op, Type integer, Type real) {
   return true;
 }
 
+/* -- floats by way of integers ------------------------------------------------------------------ */
+
+/* What the body stores for `value`; is_known: with that in place from the start. */
+static int64_t whole_of(IrOp round, Type integer, Type real, double value, bool is_known) {
+  static const char text[] = "kernel k\n"
+                             "tree t0 = root{ dense \"i\" 8 { %s v } }\n"
+                             "field f0 = t0.node 1.component 0: %s v\n"
+                             "frame 1\n"
+                             "host {\n"
+                             "  %%0: i32 = const 0\n"
+                             "  %%at: place = place f0 %%0\n"
+                             "  %%v: %s = load %%at\n"
+                             "  %%whole: %s = %s %%v\n"
+                             "  %%i: %s = convert %%whole\n"
+                             "  %%again: %s = convert %%i\n"
+                             "  store %%at, %%again\n"
+                             "}\n";
+  const char *to = type_text(integer), *of = type_text(real);
+  Error err;
+  error_clear(&err);
+  scratch_init(&scratch, &heap);
+  PassContext ctx = {.scratch = &scratch, .vector_bytes = 32, .target = target_cpu};
+  IrKernel *kernel =
+      ir_read(&scratch, &heap,
+              scratch_format(&scratch, text, of, of, of, of, ir_op_info[round].text, to, of), &err);
+  if (!kernel) return printf("%s\n", err.message), -1;
+  Known known = {.integer = ir_float_bits(value)};
+  if (is_known) ir_walk(kernel->body, make_known, &known);
+  CHECK(pass_run_named(&ctx, kernel, "fold", &err));
+  ir_walk(kernel->body, find_stored, &known);
+  CHECK(is_known || known.stored->op == IR_SELECT);
+  ir_walk(kernel->body, make_known, &known);
+  CHECK(pass_run_named(&ctx, kernel, "fold", &err));
+  ir_walk(kernel->body, find_stored, &known);
+  CHECK(known.stored->op == IR_CONST);
+  int64_t bits = known.stored->imm;
+  snode_tree_release((SNodeTree *)kernel->trees.items[0].tree);
+  scratch_deinit(&scratch);
+  return bits;
+}
+
+static bool goes_by_floats(IrOp round, Type integer, Type real) {
+  const double values[] = {0,       -0.0,    -0.5,   2.5,    -7.25,    127.5,        255,
+                           32767.9, 3e9,     -3e9,   1e300,  INFINITY, -INFINITY,    0x1p63,
+                           NAN,     -0x1p31, 0x1p31, 0x1p32, -1,       0x1.fffffep30};
+  for (int i = 0; i < (int)(sizeof values / sizeof *values); i++) {
+    double value = ir_round_float(real, values[i]);
+    if (whole_of(round, integer, real, value, true) == whole_of(round, integer, real, value, false))
+      continue;
+    printf("%s of %g by way of %s\n", ir_op_info[round].text, value, type_text(integer));
+    return false;
+  }
+  return true;
+}
+
 int main(void) {
   heap_init(&heap, 0);
   TEST("each row has a test from text to text, and stands with those of its op") {
@@ -313,6 +368,13 @@ int main(void) {
       CHECK(all_narrow_rightly((IrOp)op, TYPE(I32), TYPE(F64)));
       CHECK(all_narrow_rightly((IrOp)op, TYPE(I8), TYPE(F32)));
       CHECK(all_narrow_rightly((IrOp)op, TYPE(U16), TYPE(F32)));
+    }
+  }
+  TEST("a whole float is the same without the integer in between") {
+    const Type integers[] = {TYPE(I8), TYPE(U16), TYPE(I32), TYPE(U32), TYPE(I64), TYPE(U64)};
+    for (int k = 0; k < (int)(sizeof integers / sizeof *integers); k++) {
+      CHECK(goes_by_floats(IR_FLOOR, integers[k], TYPE(F32)));
+      CHECK(goes_by_floats(IR_CEIL, integers[k], TYPE(F64)));
     }
   }
   return check_report();
