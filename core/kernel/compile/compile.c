@@ -109,8 +109,7 @@ static const char *processor_of(const Compile *compile) {
   return processors[processors[RG_TARGET_PTX] ? RG_TARGET_PTX : RG_TARGET_HOST];
 }
 
-/* Should the IR be verified after each pass? A debug build always does so. */
-static bool verifies(void) {
+bool compile_verifies(void) {
 #ifdef RG_DEBUG
   return true;
 #else
@@ -142,7 +141,7 @@ static bool run_passes(Compile *compile, Error *err) {
                         .forces_lanes = option_has_word("RG_STRESS", "force_lanes"),
                         .takes_long = compile->is_specialised,
                         .explains = compile->explains,
-                        .verify = verifies(),
+                        .verify = compile_verifies(),
                         .without =
                             compile->way.without ? compile->way.without : option_text("RG_WITHOUT"),
                         .stop_after = (int)strtol(option_text("RG_STOP_AFTER"), NULL, 10),

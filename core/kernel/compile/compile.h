@@ -64,8 +64,10 @@ void constants_take(IrKernel *kernel, uint64_t taken, const uint64_t *slots);
 
 /* peers.c: checks that the kernel does not write read-only memory of other ranks. */
 bool compile_check_peers(const Compile *compile, Error *err);
+/* Should each step be checked? A debug build always does so, others with RG_VERIFY=1. */
+bool compile_verifies(void);
 /* compiled.c: the result of a compile; NULL with err. */
-CompiledKernel *compiled_make(const Compile *compile, Error *err);
+CompiledKernel *compiled_make(Compile *compile, Error *err);
 /* tasks.c: its tasks and effects; below a guard. */
 void compiled_fill_tasks(const Compile *compile, CompiledKernel *compiled);
 /* The index of the value that an argument comes from. */

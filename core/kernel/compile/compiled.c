@@ -155,8 +155,9 @@ static void fill_code(const Compile *compile, CompiledKernel *compiled) {
 }
 
 typedef struct Filling {
-  const Compile *compile;
+  Compile *compile;
   CompiledKernel *compiled;
+  CompiledKernel *read; /* from the bytes of `compiled` */
 } Filling;
 
 static bool fill(void *data, Error *err) {
@@ -172,17 +173,35 @@ static bool fill(void *data, Error *err) {
   return fill_trees(filling->compile, compiled, err);
 }
 
-CompiledKernel *compiled_make(const Compile *compile, Error *err) {
+/* Checks that what is read from a compiled kernel's bytes has the same bytes. */
+static bool check_bytes(void *data, Error *err) {
+  Filling *filling = data;
+  Store *store = filling->compile->kernel->engine->store;
+  Scratch *scratch = &filling->compile->scratch;
+  RgCodegenObject objects[RG_TARGET_COUNT] = {0};
+  CompiledBytes bytes = compiled_write(filling->compiled, &store->types, objects, scratch);
+  filling->read = compiled_read(store->heap, &store->types, bytes.data, bytes.length, objects, err);
+  if (!filling->read) return false;
+  CompiledBytes again = compiled_write(filling->read, &store->types, objects, scratch);
+  ASSERT(bytes.length == again.length && !memcmp(bytes.data, again.data, (size_t)bytes.length),
+         "a compiled kernel that was written is read as it was");
+  return true;
+}
+
+CompiledKernel *compiled_make(Compile *compile, Error *err) {
   Heap *heap = compile->kernel->engine->store->heap;
   CompiledKernel *compiled = heap_alloc(heap, sizeof *compiled);
-  Filling filling = {compile, compiled};
+  Filling filling = {.compile = compile, .compiled = compiled};
   if (!compiled) {
     error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a compiled kernel");
     return NULL;
   }
   scratch_init(&compiled->memory, heap);
   compiled->holders = 1;
-  if (guard_run(fill, &filling, err)) return compiled;
+  bool ok = guard_run(fill, &filling, err) &&
+            (!compile_verifies() || guard_run(check_bytes, &filling, err));
+  compiled_release(filling.read);
+  if (ok) return compiled;
   compiled_release(compiled);
   return NULL;
 }

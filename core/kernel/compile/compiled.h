@@ -7,7 +7,7 @@
  * Invariants: it never changes once it is made, so threads may read it, and versions share it by
  * holding it. It names trees, arrays and numbers by the capture or parameter that they come from,
  * and never refers to a tree, an array, or a running launch; what a launch needs of those is in
- * VersionLaunch (versions.h). Decision D-kernel-13. */
+ * VersionLaunch (versions.h). Decisions D-kernel-13, D-kernel-15. */
 #ifndef RG_KERNEL_COMPILED_H
 #define RG_KERNEL_COMPILED_H
 
@@ -95,6 +95,19 @@ void compiled_release(CompiledKernel *compiled); /* NULL is fine */
 /* tasks.c: a hash, after the passes, of how iterations are vectorised where results depend on their order.
  * Two kernels from one source with the same hash have the same results, to the last bit. */
 uint64_t compiled_order(const IrKernel *kernel);
+
+/* bytes.c: the compiled kernel and its objects, which outlive the process; below a guard. Nothing of
+ * it is this runtime's: structs are written as texts, and sources with what errors show of them. */
+typedef struct CompiledBytes {
+  const uint8_t *data; /* in the scratch */
+  int64_t length;
+} CompiledBytes;
+CompiledBytes compiled_write(const CompiledKernel *compiled, const TypeTable *types,
+                             const RgCodegenObject objects[RG_TARGET_COUNT], Scratch *scratch);
+/* The inverse; the objects are in the compiled kernel's memory. NULL with object.invalid for
+ * anything malformed. */
+CompiledKernel *compiled_read(Heap *heap, TypeTable *types, const uint8_t *bytes, int64_t length,
+                              RgCodegenObject objects[RG_TARGET_COUNT], Error *err);
 
 /* valid.c: checks the invariants. If false, *broken is the sentence that does not hold. */
 bool compiled_is_valid(const CompiledKernel *compiled, const char **broken);

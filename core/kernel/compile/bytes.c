@@ -1,0 +1,454 @@
+/* bytes.c - compiled kernels as bytes, for files that outlive the process: see compiled.h.
+ *
+ *     "RGCK" version sources canonical-bytes lua tasks frame args limits results trees
+ *     messages sites effects objects
+ *
+ * Numbers are LEB128, signed ones zigzag; texts and blocks of bytes are preceded by 1 + their
+ * length, and 0 stands for none. A struct is its text, as its number may differ in another runtime; a
+ * source is a number in the table of sources. One function describes each struct for both
+ * directions, so that reader and writer cannot differ.
+ *
+ * What is read comes from elsewhere: every count is checked against the bytes that are left, every
+ * enum against its values, every position against its text, and the whole by compiled_is_valid. */
+#include <string.h>
+
+#include "base/vec.h"
+#include "kernel/compile/compiled.h"
+
+enum { VERSION = 1 };
+static const char magic[4] = {'R', 'G', 'C', 'K'};
+
+typedef VEC(uint8_t) Bytes;
+typedef VEC(const Source *) Sources;
+
+typedef struct Coder {
+  bool reads, is_broken;
+  const uint8_t *at, *end; /* what is left to read */
+  Bytes *out;              /* what was written */
+  Scratch *scratch;        /* holds what is made */
+  const TypeTable *names;  /* writing */
+  TypeTable *types;        /* reading */
+  Sources *sources;
+} Coder;
+
+/* -- numbers and texts ------------------------------------------------------------------------- */
+
+static uint8_t get(Coder *coder) {
+  coder->is_broken |= coder->at == coder->end;
+  return coder->is_broken ? 0 : *coder->at++;
+}
+
+static void put(Coder *coder, uint8_t byte) { vec_push(coder->scratch, coder->out, byte); }
+
+static void code_number(Coder *coder, int64_t *number) {
+  if (!coder->reads) {
+    uint64_t left = (uint64_t)*number << 1 ^ (uint64_t)(*number >> 63);
+    for (; left >= 0x80; left >>= 7) put(coder, (uint8_t)(left | 0x80));
+    put(coder, (uint8_t)left);
+    return;
+  }
+  uint64_t found = 0;
+  uint8_t byte = 0x80;
+  for (int shift = 0; byte & 0x80; shift += 7) {
+    byte = get(coder);
+    coder->is_broken |= shift > 63;
+    if (coder->is_broken) break;
+    found |= (uint64_t)(byte & 0x7f) << shift;
+  }
+  *number = (int64_t)(found >> 1 ^ -(found & 1));
+}
+
+/* A member that is a number or a bool, of any width. */
+#define CODE(coder, member) \
+  do { \
+    int64_t number_ = (int64_t)(member); \
+    code_number(coder, &number_); \
+    if ((coder)->reads) { \
+      (member) = (__typeof__(member))number_; \
+      (coder)->is_broken |= (int64_t)(member) != number_; \
+    } \
+  } while (0)
+
+/* An enum, or an index, that is below `past`. */
+#define CODE_BELOW(coder, member, past) \
+  do { \
+    CODE(coder, member); \
+    (coder)->is_broken |= (int64_t)(member) < 0 || (int64_t)(member) >= (int64_t)(past); \
+  } while (0)
+
+/* A count of items of at least one byte each. */
+static void code_count(Coder *coder, int32_t *count) {
+  CODE(coder, *count);
+  if (!coder->reads) return;
+  coder->is_broken |= *count < 0 || *count > coder->end - coder->at;
+  if (coder->is_broken) *count = 0;
+}
+
+/* Makes room for `count` items that are read. */
+#define CODE_ARRAY(coder, items, count) \
+  do { \
+    code_count(coder, &(count)); \
+    if ((coder)->reads) \
+      (items) = scratch_alloc((coder)->scratch, sizeof *(items) * (size_t)(count)); \
+  } while (0)
+
+/* Bytes that are followed by a NUL when they were read; *data NULL: none. */
+static void code_block(Coder *coder, const uint8_t **data, int64_t *length) {
+  int64_t size = *data ? *length + 1 : 0;
+  code_number(coder, &size);
+  if (!coder->reads) {
+    for (int64_t k = 0; k + 1 < size; k++) put(coder, (*data)[k]);
+    return;
+  }
+  coder->is_broken |= size < 0 || size - 1 > coder->end - coder->at;
+  *data = NULL;
+  *length = 0;
+  if (coder->is_broken || !size) return;
+  *length = size - 1;
+  *data =
+      (const uint8_t *)scratch_copy_text(coder->scratch, (const char *)coder->at, (size_t)*length);
+  coder->at += *length;
+}
+
+static void code_text(Coder *coder, const char **text) {
+  const uint8_t *data = (const uint8_t *)*text;
+  int64_t length = *text ? (int64_t)strlen(*text) : 0;
+  code_block(coder, &data, &length);
+  if (!coder->reads) return;
+  *text = (const char *)data;
+  if (data) coder->is_broken |= (int64_t)strlen(*text) != length;
+}
+
+static void code_str(Coder *coder, Str *str) {
+  const uint8_t *data = (const uint8_t *)str->data;
+  int64_t length = str->length;
+  code_block(coder, &data, &length);
+  coder->is_broken |= length > INT32_MAX;
+  if (coder->reads) *str = (Str){(const char *)data, (int)length};
+}
+
+/* A text that must be there. */
+static void code_name(Coder *coder, const char **text) {
+  code_text(coder, text);
+  coder->is_broken |= !*text;
+}
+
+static bool is_of_table(Type type) { return type.number >= TYPE_TABLE_FIRST; }
+
+static void code_type(Coder *coder, Type *type) {
+  const char *name = NULL;
+  if (!coder->reads && is_of_table(*type)) name = type_row(coder->names, *type).name;
+  code_text(coder, &name);
+  if (!name) {
+    CODE_BELOW(coder, type->number, TYPE_TABLE_FIRST);
+    coder->is_broken |= (int)type_scalar_kind(*type) > (int)TYPE_PLACE;
+  } else if (coder->reads) {
+    Error ignored;
+    error_clear(&ignored);
+    coder->is_broken |= !type_read(coder->types, str_of(name), type, &ignored);
+  }
+}
+
+/* -- sources and positions --------------------------------------------------------------------- */
+
+static void code_source_text(Coder *coder, Source *source) {
+  code_str(coder, &source->text);
+  code_name(coder, &source->name);
+  CODE(coder, source->first_line);
+}
+
+static void code_sources(Coder *coder) {
+  int32_t count = coder->sources->count;
+  code_count(coder, &count);
+  for (int32_t k = 0; k < count; k++) {
+    Source *source = coder->reads ? scratch_new(coder->scratch, Source) : NULL;
+    if (source) {
+      source->scratch = source->work = coder->scratch;
+      vec_push(coder->scratch, coder->sources, source);
+    }
+    Source written = source ? (Source){0} : *coder->sources->items[k];
+    code_source_text(coder, source ? source : &written);
+  }
+}
+
+/* While nothing is in the table yet, writing fills it. */
+static void code_source(Coder *coder, const Source **source) {
+  int32_t k = 0;
+  if (!coder->reads) {
+    while (k < coder->sources->count && coder->sources->items[k] != *source) k++;
+    if (k == coder->sources->count) vec_push(coder->scratch, coder->sources, *source);
+  }
+  CODE_BELOW(coder, k, coder->sources->count);
+  if (coder->reads) *source = coder->is_broken ? NULL : coder->sources->items[k];
+}
+
+static void code_place(Coder *coder, const Source **source, Pos *pos, int32_t *width) {
+  code_source(coder, source);
+  CODE(coder, pos->offset);
+  CODE(coder, pos->line);
+  CODE(coder, pos->column);
+  CODE(coder, *width);
+  if (!coder->is_broken)
+    coder->is_broken |= pos->offset < 0 || pos->offset > (*source)->text.length;
+}
+
+static void code_from(Coder *coder, SemaArg *from) {
+  CODE(coder, from->is_parameter);
+  CODE_BELOW(coder, from->index, INT32_MAX);
+  CODE_BELOW(coder, from->part, INT32_MAX);
+  CODE_BELOW(coder, from->kind, ARG_PLACE + 1);
+}
+
+/* -- tasks ------------------------------------------------------------------------------------- */
+
+static void code_sum(Coder *coder, DeviceSum *sum) {
+  CODE(coder, sum->tree);
+  CODE(coder, sum->manager);
+  CODE_BELOW(coder, sum->scalar, DEVICE_F64 + 1);
+  CODE(coder, sum->offset);
+  CODE(coder, sum->place);
+  CODE_BELOW(coder, sum->depth, RT_MAX_LEVELS + 2);
+  for (int32_t k = 0; !coder->is_broken && k < sum->depth; k++) {
+    CODE(coder, sum->counts[k]);
+    CODE(coder, sum->strides[k]);
+  }
+  CODE(coder, sum->is_whole);
+}
+
+static void code_orders(Coder *coder, DeviceTask *task) {
+  CODE_BELOW(coder, task->order_count, DEVICE_MOST_ORDERS + 1);
+  for (int32_t k = 0; !coder->is_broken && k < task->order_count; k++) {
+    CODE(coder, task->orders[k].tree);
+    CODE(coder, task->orders[k].manager);
+    CODE(coder, task->orders[k].depth);
+  }
+}
+
+static void code_arrays(Coder *coder, DeviceTask *task) {
+  CODE(coder, task->array_count);
+  coder->is_broken |= task->array_count < -1 || task->array_count > DEVICE_MOST_ARRAYS;
+  for (int32_t k = 0; !coder->is_broken && k < task->array_count; k++)
+    CODE(coder, task->array_slots[k]);
+}
+
+static void code_task(Coder *coder, DeviceTask *task) {
+  CODE_BELOW(coder, task->kind, DEVICE_CLEAR_CELLS + 1);
+  CODE(coder, task->axis_count);
+  CODE(coder, task->bounds);
+  CODE(coder, task->tree);
+  CODE(coder, task->manager);
+  CODE(coder, task->block);
+  CODE(coder, task->cost);
+  CODE(coder, task->privatised);
+  CODE(coder, task->spread);
+  CODE(coder, task->is_ordered);
+  CODE(coder, task->lists_are_ordered);
+  CODE(coder, task->writes_frame);
+  CODE(coder, task->uses_arrays);
+  CODE(coder, task->reaches_arrays);
+  CODE(coder, task->may_change_topology);
+  CODE(coder, task->may_deactivate);
+  code_arrays(coder, task);
+  code_orders(coder, task);
+  DeviceSum *sums = (DeviceSum *)task->sums;
+  CODE_ARRAY(coder, sums, task->sum_count);
+  for (int32_t k = 0; k < task->sum_count; k++) code_sum(coder, &sums[k]);
+  if (coder->reads) task->sums = sums;
+}
+
+/* -- the frame --------------------------------------------------------------------------------- */
+
+static void code_arg(Coder *coder, CompiledArg *arg) {
+  code_type(coder, &arg->type);
+  code_from(coder, &arg->from);
+  code_type(coder, &arg->given);
+  CODE(coder, arg->is_array);
+  code_source(coder, &arg->source);
+  CODE(coder, arg->line);
+  CODE(coder, arg->column);
+  code_name(coder, &arg->name);
+  code_text(coder, &arg->why.clause);
+  if (arg->why.clause) code_place(coder, &arg->why.source, &arg->why.pos, &arg->why.width);
+}
+
+static void code_limit(Coder *coder, SemaLimit *limit) {
+  CODE(coder, limit->arg);
+  code_type(coder, &limit->type);
+  CODE(coder, limit->is_negated);
+  code_place(coder, &limit->source, &limit->pos, &limit->width);
+}
+
+static void code_frame(Coder *coder, CompiledKernel *kernel) {
+  CODE(coder, kernel->frame_slots);
+  CODE_ARRAY(coder, kernel->args, kernel->arg_count);
+  for (int32_t k = 0; k < kernel->arg_count; k++) code_arg(coder, &kernel->args[k]);
+  CODE_ARRAY(coder, kernel->limits, kernel->limit_count);
+  for (int32_t k = 0; k < kernel->limit_count; k++) code_limit(coder, &kernel->limits[k]);
+  CODE_ARRAY(coder, kernel->results, kernel->result_count);
+  for (int32_t k = 0; k < kernel->result_count; k++) code_type(coder, &kernel->results[k]);
+  CODE_ARRAY(coder, kernel->trees, kernel->tree_count);
+  for (int32_t k = 0; k < kernel->tree_count; k++) code_from(coder, &kernel->trees[k]);
+}
+
+/* -- messages ---------------------------------------------------------------------------------- */
+
+static void code_piece(Coder *coder, SemaPiece *piece) {
+  CODE_BELOW(coder, piece->kind, PIECE_VALUE + 1);
+  code_str(coder, &piece->text);
+  code_from(coder, &piece->string);
+  code_type(coder, &piece->type);
+  code_type(coder, &piece->shape);
+  code_text(coder, &piece->format);
+}
+
+static void code_call(Coder *coder, SemaCallPlace *call) {
+  code_name(coder, &call->name);
+  code_place(coder, &call->source, &call->pos, &call->width);
+}
+
+static void code_message(Coder *coder, SemaMessage *message) {
+  CODE_BELOW(coder, message->code, ERROR_CODE_COUNT);
+  CODE_BELOW(coder, message->touch.kind, TOUCH_UPDATE + 1);
+  CODE_BELOW(coder, message->touch.iteration_axes, SNODE_MAX_AXES + 1);
+  CODE_BELOW(coder, message->touch.element_axes, SNODE_MAX_AXES + 1);
+  CODE_ARRAY(coder, message->pieces.items, message->pieces.count);
+  for (int k = 0; k < message->pieces.count; k++) code_piece(coder, &message->pieces.items[k]);
+  code_text(coder, &message->hint);
+  CODE_BELOW(coder, message->axis_count, SNODE_MAX_AXES + 1);
+  code_place(coder, &message->source, &message->pos, &message->width);
+  CODE_ARRAY(coder, message->calls.items, message->calls.count);
+  for (int k = 0; k < message->calls.count; k++) code_call(coder, &message->calls.items[k]);
+}
+
+static void code_site(Coder *coder, CompiledSite *site) {
+  CODE(coder, site->line);
+  code_name(coder, &site->name);
+  code_name(coder, &site->shape);
+  CODE(coder, site->extents);
+  CODE_BELOW(coder, site->axis_count, SNODE_MAX_AXES + 1);
+}
+
+static void code_reports(Coder *coder, CompiledKernel *kernel) {
+  CODE_ARRAY(coder, kernel->messages, kernel->message_count);
+  if (coder->reads)
+    kernel->message_axes = scratch_array(coder->scratch, int32_t, kernel->message_count);
+  for (int32_t k = 0; k < kernel->message_count; k++) {
+    code_message(coder, &kernel->messages[k]);
+    if (coder->reads) kernel->message_axes[k] = kernel->messages[k].axis_count;
+  }
+  CODE(coder, kernel->says);
+  CODE_ARRAY(coder, kernel->sites, kernel->site_count);
+  for (int32_t k = 0; k < kernel->site_count; k++) code_site(coder, &kernel->sites[k]);
+}
+
+/* -- the whole --------------------------------------------------------------------------------- */
+
+static void code_effects(Coder *coder, CompiledKernel *kernel) {
+  CODE(coder, kernel->has_sums);
+  CODE(coder, kernel->is_long);
+  CODE(coder, kernel->makes_arrays);
+  CODE(coder, kernel->shares_arrays);
+  CODE(coder, kernel->host_has_arrays);
+  CODE(coder, kernel->grows_arrays);
+  CODE(coder, kernel->host_changes_arrays);
+  CODE(coder, kernel->takes_arrays);
+  CODE(coder, kernel->returns_arrays);
+  CODE_BELOW(coder, kernel->beyond, 1 << BEYOND_COUNT);
+  CODE(coder, kernel->written);
+  CODE(coder, kernel->written_arrays);
+  CODE(coder, kernel->extents);
+  CODE(coder, kernel->order_shows);
+  CODE(coder, kernel->order);
+}
+
+static void code_kernel(Coder *coder, CompiledKernel *kernel) {
+  code_block(coder, &kernel->bytes, &kernel->byte_count);
+  code_text(coder, &kernel->lua);
+  CODE_ARRAY(coder, kernel->tasks, kernel->task_count);
+  for (int32_t k = 0; k < kernel->task_count; k++) code_task(coder, &kernel->tasks[k]);
+  code_frame(coder, kernel);
+  code_reports(coder, kernel);
+  code_effects(coder, kernel);
+}
+
+static void code_objects(Coder *coder, RgCodegenObject *objects) {
+  for (int t = 0; t < RG_TARGET_COUNT; t++) {
+    const uint8_t *bytes = objects[t].bytes;
+    code_block(coder, &bytes, &objects[t].length);
+    objects[t].bytes = (uint8_t *)bytes;
+  }
+}
+
+static void code_head(Coder *coder) {
+  int64_t version = VERSION;
+  for (size_t k = 0; k < sizeof magic; k++) {
+    uint8_t byte = (uint8_t)magic[k];
+    if (coder->reads) coder->is_broken |= get(coder) != byte;
+    else put(coder, byte);
+  }
+  CODE(coder, version);
+  coder->is_broken |= version != VERSION;
+}
+
+/* The functions above store to what they describe only when they read it. */
+CompiledBytes compiled_write(const CompiledKernel *compiled, const TypeTable *types,
+                             const RgCodegenObject objects[RG_TARGET_COUNT], Scratch *scratch) {
+  Bytes first = {0}, out = {0};
+  Sources sources = {0};
+  CompiledKernel kernel = *compiled;
+  RgCodegenObject kept[RG_TARGET_COUNT];
+  memcpy(kept, objects, sizeof kept);
+  Coder coder = {.out = &first, .scratch = scratch, .names = types, .sources = &sources};
+  code_kernel(&coder, &kernel); /* finds the sources */
+  coder.out = &out;
+  code_head(&coder);
+  code_sources(&coder);
+  code_kernel(&coder, &kernel);
+  code_objects(&coder, kept);
+  ASSERT(!coder.is_broken, "a compiled kernel fits its own format");
+  return (CompiledBytes){out.items, out.count};
+}
+
+typedef struct ReadingBytes {
+  Coder coder;
+  CompiledKernel *compiled;
+  RgCodegenObject *objects;
+} ReadingBytes;
+
+static bool read_all(void *data, Error *err) {
+  ReadingBytes *reading = data;
+  Coder *coder = &reading->coder;
+  Sources sources = {0};
+  const char *broken = "its numbers are in range";
+  coder->sources = &sources;
+  code_head(coder);
+  if (!coder->is_broken) code_sources(coder);
+  if (!coder->is_broken) code_kernel(coder, reading->compiled);
+  if (!coder->is_broken) code_objects(coder, reading->objects);
+  bool ok =
+      !coder->is_broken && coder->at == coder->end && compiled_is_valid(reading->compiled, &broken);
+  return ok || error_set(err, RG_ERROR_OBJECT,
+                         "a compiled kernel cannot be read: it does not hold that %s", broken);
+}
+
+CompiledKernel *compiled_read(Heap *heap, TypeTable *types, const uint8_t *bytes, int64_t length,
+                              RgCodegenObject objects[RG_TARGET_COUNT], Error *err) {
+  CompiledKernel *compiled = heap_alloc(heap, sizeof *compiled);
+  if (!compiled) {
+    error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a compiled kernel");
+    return NULL;
+  }
+  scratch_init(&compiled->memory, heap);
+  compiled->holders = 1;
+  memset(objects, 0, sizeof *objects * RG_TARGET_COUNT);
+  ReadingBytes reading = {.coder = {.reads = true,
+                                    .at = bytes,
+                                    .end = bytes + length,
+                                    .scratch = &compiled->memory,
+                                    .types = types},
+                          .compiled = compiled,
+                          .objects = objects};
+  if (guard_run(read_all, &reading, err)) return compiled;
+  compiled_release(compiled);
+  return NULL;
+}
