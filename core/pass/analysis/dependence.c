@@ -6,20 +6,30 @@
  *
  * Each axis gives one equation, modulo the width of its sums: the sum of factor * distance over all
  * indices of the nest is the constant of `a` less that of `b`, if everything else in both is equal.
- * An equation with one unknown distance and a factor of 1 or -1 has one solution; with another
- * factor, an index may wrap to the same element again. A known distance goes into the other
- * equations, until nothing changes; one that cannot hold proves that the two never meet. */
+ * An equation with one unknown distance has one solution if its factor is odd. An even one holds
+ * modulo less: 2 * di = 0 modulo 2^32 also where the sum has wrapped, 2^31 iterations later, which a
+ * loop whose index is never negative does not reach. A known distance goes into the other equations,
+ * until nothing changes; one that cannot hold proves that the two never meet. */
 #include "pass/analysis/dependence.h"
 
 #include "base/bits.h"
+#include "pass/analysis/limits.h"
 
 /* Different places of one field that are compared pair by pair; of more, nothing is proven. */
 enum { MOST_PLACES_COMPARED = 256 };
 
 /* -- the nest ---------------------------------------------------------------------------------- */
 
+/* Does the loop count up from a constant that is not negative? */
+static bool is_natural(const IrInst *loop) {
+  int64_t begin, step;
+  return loop && loop->op == IR_FOR && ir_is_const(loop->operands[0], &begin) && begin >= 0 &&
+         ir_is_const(loop->operands[2], &step) && step > 0 &&
+         type_is_signed(loop->operands[0]->type);
+}
+
 LoopNest dependence_nest(const IrRegion *body) {
-  LoopNest nest = {.body = body, .count = body->params.count};
+  LoopNest nest = {.body = body, .count = body->params.count, .natural = is_natural(body->owner)};
   ASSERT(nest.count <= SNODE_MAX_AXES, "a loop has at most as many indices as a field has axes");
   for (int k = 0; k < nest.count; k++) nest.indices[k] = body->params.items[k];
   return nest;
@@ -29,6 +39,7 @@ LoopNest dependence_nest_of_two(const IrRegion *body, const IrInst *inner) {
   LoopNest nest = dependence_nest(body);
   ASSERT(nest.count < SNODE_MAX_AXES, "there is room for one more index");
   DEBUG_ASSERT(inner->op == IR_FOR && ir_is_inside(inner, body), "the inner loop is in the body");
+  nest.natural |= (unsigned)is_natural(inner) << nest.count;
   nest.indices[nest.count++] = inner->regions[0]->params.items[0];
   return nest;
 }
@@ -124,8 +135,25 @@ static bool is_below_wrap(int64_t constant, int bits) {
   return constant < half && constant > -half;
 }
 
-/* Returns whether the equation gives a distance that was unknown. A loop index of no more bits than
- * the equation meets another one at one distance only. */
+/* Solves factor * distance + constant = 0, of which the powers of two in the factor leave fewer
+ * bits. An index with no more values than that meets another one at one distance only. */
+static bool solve_one(Distance *d, const LoopNest *nest, int open, const Equation *e) {
+  int64_t factor = e->factors[open];
+  int twos = __builtin_ctzll((uint64_t)factor), bits = e->bits - twos;
+  int index_bits = type_bits(nest->indices[open]->type) - (nest->natural >> open & 1);
+  if (bits <= 0) return false;
+  if (e->constant % ((int64_t)1 << twos)) {
+    d->never = true;
+    return false;
+  }
+  if (index_bits > bits || e->constant % factor) return false;
+  d->known |= 1u << open;
+  d->by[open] = -e->constant / factor;
+  d->bits[open] = bits;
+  return true;
+}
+
+/* Returns whether the equation gives a distance that was unknown. */
 static bool solve(Distance *d, const LoopNest *nest, Equation e) {
   int open;
   if (!substitute(d, nest, &e, &open) || !is_below_wrap(e.constant, e.bits)) return false;
@@ -133,12 +161,7 @@ static bool solve(Distance *d, const LoopNest *nest, Equation e) {
     d->never |= e.constant != 0;
     return false;
   }
-  int64_t factor = e.factors[open];
-  if ((factor != 1 && factor != -1) || type_bits(nest->indices[open]->type) > e.bits) return false;
-  d->known |= 1u << open;
-  d->by[open] = -e.constant * factor;
-  d->bits[open] = e.bits;
-  return true;
+  return solve_one(d, nest, open, &e);
 }
 
 /* Does the axis agree that the places meet at this distance? */
@@ -182,18 +205,31 @@ typedef struct Reached { /* a place, and what is done there */
 } Reached;
 
 typedef struct ReachedSet {
-  Scratch *scratch;
+  const IrKernel *kernel;
   int bodies;
   LoopNest nests[2]; /* of the task's body and of its interior */
   VEC(Reached) places;
 } ReachedSet;
 
+/* Marks the indices of a task that its bounds keep from being negative. */
+static void limit_nest(const IrKernel *kernel, LoopNest *nest) {
+  Limits limits[SNODE_MAX_AXES];
+  for (int i = 0; i < kernel->tasks.count; i++) {
+    const IrTask *task = kernel->tasks.items[i];
+    if (task->body != nest->body && task->interior != nest->body) continue;
+    limits_find(kernel, task, limits);
+    for (int k = 0; k < nest->count; k++) nest->natural |= (unsigned)(limits[k].low >= 0) << k;
+  }
+}
+
 static const LoopNest *nest_of(ReachedSet *set, const IrRegion *function) {
   for (int i = 0; i < set->bodies; i++)
     if (set->nests[i].body == function) return &set->nests[i];
   ASSERT(set->bodies < 2, "a task has a body and an interior");
-  set->nests[set->bodies] = dependence_nest(function);
-  return &set->nests[set->bodies++];
+  LoopNest *nest = &set->nests[set->bodies++];
+  *nest = dependence_nest(function);
+  if (!function->owner) limit_nest(set->kernel, nest);
+  return nest;
 }
 
 static bool is_same_place(const PlaceSums *a, IrInst *const *indices) {
@@ -212,8 +248,8 @@ static bool reach(ReachedSet *set, const IrRegion *function, int count, IrInst *
     known->verbs |= verbs;
     return true;
   }
-  Reached added = {dependence_sums(set->scratch, nest, count, indices), verbs};
-  vec_push(set->scratch, &set->places, added);
+  Reached added = {dependence_sums(set->kernel->scratch, nest, count, indices), verbs};
+  vec_push(set->kernel->scratch, &set->places, added);
   return set->places.count <= MOST_PLACES_COMPARED;
 }
 
@@ -237,7 +273,7 @@ static bool may_overlap(const Effects *effects, int field) {
 
 bool dependence_may_carry(const Effects *effects, int field, unsigned first, unsigned second) {
   DEBUG_ASSERT(field < effects->field_count, "the field was there when effects were collected");
-  ReachedSet set = {.scratch = effects->kernel->scratch};
+  ReachedSet set = {.kernel = effects->kernel};
   if (may_overlap(effects, field)) return true;
   for (int i = effects->fields[field].first; i >= 0; i = effects->accesses.items[i].next) {
     const EffectAccess *access = &effects->accesses.items[i];
@@ -292,7 +328,7 @@ static bool reach_calls(ReachedSet *set, const Effects *effects, const SNode *dy
 }
 
 bool dependence_may_share_list(const Effects *effects, const SNode *dynamic) {
-  ReachedSet set = {.scratch = effects->kernel->scratch};
+  ReachedSet set = {.kernel = effects->kernel};
   if (!reach_calls(&set, effects, dynamic)) return true;
   for (int i = 0; i < effects->accesses.count; i++) {
     const EffectAccess *access = &effects->accesses.items[i];

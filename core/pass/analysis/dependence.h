@@ -8,7 +8,8 @@
  *
  * All passes that ask whether iterations are independent, or how far apart they meet, ask here. An
  * index is understood if it is a sum of the loop's indices with constant factors, which may be
- * negative, and of values that all iterations share (facts_affine). Conservative: an unknown
+ * negative, and of values that all iterations share (facts_affine). So are strides, as far as nothing
+ * can wrap: `x[3 * k + c]`, and `x[2 * k]` if k is never negative. Conservative: an unknown
  * distance, and `may_carry`, mean that no proof was found. Decision D-pass-33. */
 #ifndef RG_PASS_ANALYSIS_DEPENDENCE_H
 #define RG_PASS_ANALYSIS_DEPENDENCE_H
@@ -21,6 +22,7 @@ typedef struct LoopNest {
   const IrRegion *body; /* of the outermost: values from outside are the same in all iterations */
   int count;
   const IrInst *indices[SNODE_MAX_AXES]; /* from the outermost loop's on */
+  unsigned natural;                      /* a bit per index that is never negative */
 } LoopNest;
 
 /* The loop with this body: a FOR, or a parallel loop, whose indices are all its parameters. */

@@ -40,8 +40,8 @@ static void limit_by_frame(const IrKernel *kernel, const IrTask *task, Limits *l
     bool known = begin->sets == 1 && end->sets == 1 && begin->is_constant && end->is_constant;
     if (known && begin->value < end->value)
       limits[axis] = (Limits){true, begin->value, end->value - 1, -1};
-    else if (begin->sets == 1 && begin->is_constant && end->sets == 1)
-      limits[axis] = (Limits){false, begin->value, 0, end->same};
+    else if (begin->sets == 1 && begin->is_constant)
+      limits[axis] = (Limits){false, begin->value, 0, end->sets == 1 ? end->same : -1};
   }
 }
 
@@ -53,7 +53,8 @@ static void limit_by_level(const IrKernel *kernel, int level, Limits *limits) {
 }
 
 void limits_find(const IrKernel *kernel, const IrTask *task, Limits limits[SNODE_MAX_AXES]) {
-  for (int axis = 0; axis < SNODE_MAX_AXES; axis++) limits[axis] = (Limits){.end = -1};
+  for (int axis = 0; axis < SNODE_MAX_AXES; axis++)
+    limits[axis] = (Limits){.low = INT64_MIN, .end = -1};
   if (task->kind == TASK_RANGE) limit_by_frame(kernel, task, limits);
   else if (task->kind == TASK_NODES || task->cells)
     limit_by_level(kernel, task->kind == TASK_NODES ? task->level : task->cells_level, limits);

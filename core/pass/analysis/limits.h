@@ -5,7 +5,7 @@
 #include "ir/task.h"
 #include "pass/analysis/ranges.h"
 
-/* The bounds of one index, inclusive. `end`: the index is also below the value of this frame slot,
+/* The bounds of one index, inclusive; `low` may be known alone, and is INT64_MIN if not. `end`: the index is also below the value of this frame slot,
  * and at least `low`; -1: no such slot. */
 typedef struct Limits {
   bool known;

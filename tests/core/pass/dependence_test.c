@@ -14,6 +14,8 @@ static const char TEXT_OF_KERNEL[] = "kernel k\n"
                                      "host {\n"
                                      "  %one: i32 = const 1\n"
                                      "  %two: i32 = const 2\n"
+                                     "  %three: i32 = const 3\n"
+                                     "  %quarter: i32 = const 4\n"
                                      "  %n: i32 = arg 0\n"
                                      "  %m: i32 = arg 1\n"
                                      "  %out: i32 = add %n, %one\n"
@@ -25,6 +27,10 @@ static const char TEXT_OF_KERNEL[] = "kernel k\n"
                                      "      %mirror: i32 = sub %nm, %k\n"
                                      "      %mirror1: i32 = add %mirror, %one\n"
                                      "      %twice: i32 = mul %k, %two\n"
+                                     "      %odd: i32 = add %twice, %one\n"
+                                     "      %thrice: i32 = mul %l, %three\n"
+                                     "      %six: i32 = add %thrice, %three\n"
+                                     "      %four: i32 = mul %k, %quarter\n"
                                      "      %diagonal: i32 = add %k, %l\n"
                                      "      %wide: i64 = convert %k\n"
                                      "      %outw: i64 = convert %out\n"
@@ -36,6 +42,10 @@ static const char TEXT_OF_KERNEL[] = "kernel k\n"
                                      "      %mirrored: place = place f0 %mirror, %l\n"
                                      "      %mirrored1: place = place f0 %mirror1, %l\n"
                                      "      %double: place = place f0 %twice, %l\n"
+                                     "      %doubled1: place = place f0 %odd, %l\n"
+                                     "      %triple: place = place f0 %k, %thrice\n"
+                                     "      %triple1: place = place f0 %k, %six\n"
+                                     "      %quad: place = place f0 %four, %l\n"
                                      "      %cross: place = place f0 %next, %k\n"
                                      "      %straight: place = place f0 %k, %k\n"
                                      "      %slant: place = place f0 %diagonal, %l\n"
@@ -54,6 +64,10 @@ enum {
   MIRRORED,
   MIRRORED1,
   DOUBLE,
+  DOUBLE1,
+  TRIPLE,
+  TRIPLE1,
+  QUAD,
   CROSS,
   STRAIGHT,
   SLANT,
@@ -101,6 +115,19 @@ static void test_distances(const LoopNest *nest) {
   }
 }
 
+static void test_strides(const LoopNest *nest) {
+  TEST("a stride has a distance if it is odd, or twice an index that is never negative") {
+    CHECK(meets_at(nest, DOUBLE, DOUBLE, 0, 0));
+    CHECK(meets_at(nest, TRIPLE1, TRIPLE, 0, 1));
+  }
+  TEST("elements between those of a stride are never met") {
+    CHECK(meet(nest, DOUBLE, DOUBLE1).never);
+    LoopNest any = *nest;
+    any.natural = 0;
+    CHECK(meet(&any, DOUBLE, DOUBLE1).never);
+  }
+}
+
 static void test_no_distance(const LoopNest *nest) {
   TEST("places in another column, or at two distances at once, never meet") {
     CHECK(meet(nest, CROSS, STRAIGHT).never);
@@ -114,7 +141,10 @@ static void test_no_distance(const LoopNest *nest) {
     CHECK(dependence_crosses(nest, &d));
   }
   TEST("a factor that may wrap, and indices of different signs, prove nothing") {
-    CHECK_INT(meet(nest, DOUBLE, DOUBLE).known, 2);
+    CHECK_INT(meet(nest, QUAD, QUAD).known, 2);
+    LoopNest any = *nest;
+    any.natural = 0; /* if k may be negative, 2 * k wraps to the same element after 2^31 */
+    CHECK_INT(meet(&any, DOUBLE, DOUBLE).known, 2);
     Distance d = meet(nest, SAME, MIRRORED);
     CHECK_INT(d.known, 2);
     CHECK(!d.is_exact);
@@ -141,6 +171,7 @@ int main(void) {
     const IrRegion *body = first(kernel->body, IR_FOR)->regions[0];
     LoopNest one = dependence_nest(body), two = dependence_nest_of_two(body, first(body, IR_FOR));
     test_distances(&two);
+    test_strides(&two);
     test_no_distance(&two);
     test_one_loop(&one);
     snode_tree_release((SNodeTree *)kernel->trees.items[0].tree);
