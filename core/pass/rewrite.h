@@ -10,6 +10,11 @@ static inline bool rewrite_is_write(IrOp op) {
 /* Is operand 0 of the op the location of an element? */
 static inline bool rewrite_is_access(IrOp op) { return op == IR_LOAD || rewrite_is_write(op); }
 
+/* Is it a serial loop, which exits count as one level? */
+static inline bool rewrite_is_loop(IrOp op) {
+  return op == IR_LOOP || op == IR_FOR || op == IR_BITS;
+}
+
 /* Builders that insert before `inst`, or at the end of `region` with the source position of
  * `like`. */
 IrBuilder rewrite_before(IrKernel *kernel, IrInst *inst);

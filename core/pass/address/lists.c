@@ -12,6 +12,7 @@
  * all those of the innermost enclosing serial loop (llvm_bc/node_dynamic.c). Other appends go into
  * the worker's log, which is appended after the task; with a single worker they are appended at
  * once (node_dynamic_log.c): the code has both versions. */
+#include "ir/facts.h"
 #include "pass/address/lower_places.h"
 
 enum {
@@ -86,22 +87,6 @@ bool lists_change(Lower *l, const SNode *dynamic) {
 
 /* -- buffered appends -------------------------------------------------------------------------- */
 
-static bool is_param(const IrInst *inst, const IrRegion *body) {
-  for (int k = 0; k < body->params.count; k++)
-    if (body->params.items[k] == inst) return true;
-  return false;
-}
-
-/* Is it the same in all iterations of the loop whose body this is? */
-static bool is_uniform(const IrInst *inst, const IrRegion *body) {
-  if (is_param(inst, body)) return false;
-  if (inst->op == IR_CONST || inst->op == IR_FRAME_GET || !ir_is_inside(inst, body)) return true;
-  if (!(ir_effects(inst) & IR_PURE)) return false;
-  for (int k = 0; k < inst->operand_count; k++)
-    if (!is_uniform(inst->operands[k], body)) return false;
-  return true;
-}
-
 static const IrRegion *innermost_body(const IrRegion *region) {
   while (region->owner && region->owner->op != IR_FOR && region->owner->op != IR_LOOP)
     region = region->owner->region;
@@ -113,7 +98,7 @@ static ListWay way_of(const IrKernel *kernel, const IrInst *append, const IrRegi
   const IrRegion *body = innermost_body(append->region);
   if (ir_use_count((IrRegion *)whole, append)) return LIST_AT_ONCE;
   for (int k = 0; k < node->rank - 1; k++)
-    if (!is_uniform(append->operands[k], body)) return LIST_LOGGED;
+    if (!facts_is_invariant(append->operands[k], body)) return LIST_LOGGED;
   return LIST_STAGED;
 }
 

@@ -32,7 +32,7 @@ static const IrRegion *body_of(const Independence *a) { return a->loop->regions[
 static int64_t depth_of(const Independence *a, const IrInst *inst) {
   int64_t depth = 0;
   for (const IrInst *at = inst->region->owner; at != a->loop; at = at->region->owner)
-    depth += at->op == IR_LOOP || at->op == IR_FOR || at->op == IR_BITS;
+    depth += rewrite_is_loop(at->op);
   return depth;
 }
 

@@ -96,27 +96,6 @@ static bool runs_surely(const Unroll *u, const IrInst *loop, const Turns *turns)
          high <= most - max_i64(turns->high, 0);
 }
 
-/* The exits in `region`, `depth` loops inside the loop, that leave it, or an outer loop. */
-typedef struct Leaves {
-  bool breaks, continues;
-} Leaves;
-
-static void find_exits(Leaves *leaves, const IrRegion *region, int depth) {
-  for (const IrInst *inst = region->first; inst; inst = inst->next) {
-    leaves->breaks |= inst->op == IR_BREAK && inst->imm == depth;
-    leaves->continues |= inst->op == IR_CONTINUE && inst->imm == depth;
-    int deeper = inst->op == IR_LOOP || inst->op == IR_FOR || inst->op == IR_BITS;
-    for (int i = 0; i < IR_MAX_REGIONS; i++)
-      if (inst->regions[i]) find_exits(leaves, inst->regions[i], depth + deeper);
-  }
-}
-
-static Leaves exits_of(const IrInst *loop) {
-  Leaves leaves = {0};
-  find_exits(&leaves, loop->regions[0], 0);
-  return leaves;
-}
-
 /* Is the value computed only from constants and indices of loops between constants? */
 static bool is_of_index(const IrInst *inst, int depth) {
   if (inst->op == IR_CONST) return true;
@@ -248,16 +227,6 @@ static void unroll_inside(Unroll *u, IrRegion *region) {
   }
 }
 
-/* Exits that leave more than `depth` loops cross one loop less. */
-static void cross_less(IrRegion *region, int depth) {
-  for (IrInst *inst = region->first; inst; inst = inst->next) {
-    if ((inst->op == IR_BREAK || inst->op == IR_CONTINUE) && inst->imm > depth) inst->imm--;
-    int deeper = inst->op == IR_LOOP || inst->op == IR_FOR || inst->op == IR_BITS;
-    for (int i = 0; i < IR_MAX_REGIONS; i++)
-      if (inst->regions[i]) cross_less(inst->regions[i], depth + deeper);
-  }
-}
-
 /* Opens the place for the copies: inside an `if` if the loop may not run, and inside a loop that
  * runs once if they contain breaks. */
 static IrBuilder open_copies(Unroll *u, IrInst *loop, const Turns *turns, IrInst **once) {
@@ -268,7 +237,7 @@ static IrBuilder open_copies(Unroll *u, IrInst *loop, const Turns *turns, IrInst
     b = rewrite_inside(u->kernel, ir_if(&b, runs)->regions[0], loop);
   }
   if (!exits_of(loop).breaks) {
-    cross_less(loop->regions[0], 0);
+    exits_cross_less(loop->regions[0]);
     return b;
   }
   *once = ir_loop(&b);

@@ -5,6 +5,7 @@
 #include "pass/address/address.h"
 #include "pass/analysis/ranges.h"
 #include "pass/rewrite.h"
+#include "pass/simplify/early_exits.h"
 
 /* Conditions of one check, each a comparison before the loop; places that need more keep theirs. */
 enum { MOST_WINDOWS = 12 };
@@ -313,19 +314,6 @@ static void cut(const Windows *w, IrInst *nest, const IrInst *edge) {
   ir_note(w->kernel, nest->line, "cut in three: checked at its edges only");
 }
 
-/* Does an exit in the region leave the loop `depth` levels out, or an outer one? */
-static bool leaves_loop(const IrRegion *region, int depth) {
-  for (const IrInst *inst = region->first; inst; inst = inst->next) {
-    if (inst->op == IR_RETURN || (inst->op == IR_BREAK && inst->imm >= depth) ||
-        (inst->op == IR_CONTINUE && inst->imm > depth))
-      return true;
-    int deeper = inst->op == IR_LOOP || inst->op == IR_FOR || inst->op == IR_BITS;
-    for (int i = 0; i < IR_MAX_REGIONS; i++)
-      if (inst->regions[i] && leaves_loop(inst->regions[i], depth + deeper)) return true;
-  }
-  return false;
-}
-
 /* Do places reach beyond the index, and does the index's type hold the index after the middle? */
 static bool may_cut(const Windows *w) {
   Type type = w->own->type;
@@ -350,8 +338,9 @@ bool window_loop(const WindowPlace *at, IrInst *loop, IrInst *edge) {
   if (!w.saves || !w.places.count || size > LARGEST_SPLIT_BODY) return false;
   for (int i = 0; i < w.places.count && !w.count; i++) w.places.items[i]->inside = true;
   if (!w.count) return true;
+  LoopExits exits = exits_of(loop);
   bool is_simple = (step == 1 || step == -1) && (edge || size <= LARGEST_CUT_BODY) &&
-                   !leaves_loop(loop->regions[0], 0);
+                   !exits.breaks && !exits.outer;
   if (is_simple && may_cut(&w)) cut(&w, loop, edge);
   else split(&w, loop, edge);
   return true;

@@ -21,9 +21,8 @@ typedef struct Block { /* a body whose rest `op` 0 skips */
   IrOp op;             /* BREAK: of a loop that runs once; CONTINUE: of any loop */
 } Block;
 
-static bool is_loop(IrOp op) { return op == IR_LOOP || op == IR_FOR || op == IR_BITS; }
 /* Does an exit of level 0 in its region leave the op, or end its iteration? */
-static bool is_level(IrOp op) { return is_loop(op) || op == IR_RANGE || op == IR_ACTIVE; }
+static bool is_level(IrOp op) { return rewrite_is_loop(op) || op == IR_RANGE || op == IR_ACTIVE; }
 
 /* The number of exits from the block in the region, which is `depth` loops inside the block. */
 static int count_exits(const Block *block, const IrRegion *region, int depth) {
@@ -113,7 +112,6 @@ static bool sink_all(const Block *block, IrRegion *region) {
 
 /* -- loops that run once ----------------------------------------------------------------------- */
 
-/* Exits that leave more than `depth` loops cross one less. */
 static void lower_exits(IrRegion *region, int depth) {
   for (IrInst *inst = region->first; inst; inst = inst->next) {
     if ((inst->op == IR_BREAK || inst->op == IR_CONTINUE) && inst->imm > depth) inst->imm--;
@@ -122,12 +120,14 @@ static void lower_exits(IrRegion *region, int depth) {
   }
 }
 
+void exits_cross_less(IrRegion *region) { lower_exits(region, 0); }
+
 bool exits_dissolve(IrInst *loop) {
   DEBUG_ASSERT(loop->op == IR_LOOP, "only a loop can run once");
   IrRegion *body = loop->regions[0];
   const Block again = {IR_CONTINUE}, block = {IR_BREAK};
   if (!ends(body) || count_exits(&again, body, 0) || !sink_all(&block, body)) return false;
-  lower_exits(body, 0);
+  exits_cross_less(body);
   bool leaves = ends(body);
   for (IrInst *inst = body->first, *next; inst; inst = next) {
     next = inst->next;
@@ -139,6 +139,26 @@ bool exits_dissolve(IrInst *loop) {
   return true;
 }
 
+/* -- what leaves a loop -------------------------------------------------------------------------- */
+
+static void find_exits(LoopExits *exits, const IrRegion *region, int depth) {
+  for (const IrInst *inst = region->first; inst; inst = inst->next) {
+    bool is_exit = inst->op == IR_BREAK || inst->op == IR_CONTINUE;
+    exits->breaks |= inst->op == IR_BREAK && inst->imm == depth;
+    exits->continues |= inst->op == IR_CONTINUE && inst->imm == depth;
+    exits->outer |= inst->op == IR_RETURN || (is_exit && inst->imm > depth);
+    for (int i = 0; i < ir_region_count(inst->op); i++)
+      find_exits(exits, inst->regions[i], depth + is_level(inst->op));
+  }
+}
+
+LoopExits exits_of(const IrInst *loop) {
+  LoopExits exits = {0};
+  DEBUG_ASSERT(rewrite_is_loop(loop->op), "only loops are left by exits");
+  find_exits(&exits, loop->regions[0], 0);
+  return exits;
+}
+
 /* -- the pass ---------------------------------------------------------------------------------- */
 
 static void visit_region(IrRegion *region) {
@@ -146,7 +166,7 @@ static void visit_region(IrRegion *region) {
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     for (int i = 0; i < ir_region_count(inst->op); i++) visit_region(inst->regions[i]);
     next = inst->next;
-    if (is_loop(inst->op)) sink_all(&body, inst->regions[0]);
+    if (rewrite_is_loop(inst->op)) sink_all(&body, inst->regions[0]);
     if (inst->op == IR_LOOP && exits_dissolve(inst) && next && !next->region)
       return; /* `next` was unreachable and is gone */
   }

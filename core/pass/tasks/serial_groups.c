@@ -5,6 +5,7 @@
  * such actions moves as a whole. Values between the insts that do not depend on the group stay;
  * values of the group that other insts use are passed out of it. A clear is a task by itself, for
  * which a device may use all its threads. Decision D-device-13. */
+#include "pass/rewrite.h"
 #include "pass/tasks/serial.h"
 
 /* -- actions of the device, and of the host ---------------------------------------------------- */
@@ -39,10 +40,6 @@ static bool is_device(const Serial *s, const IrInst *inst) {
   }
 }
 
-static bool is_loop(const IrInst *inst) {
-  return inst->op == IR_LOOP || inst->op == IR_FOR || inst->op == IR_BITS;
-}
-
 typedef struct Contents {
   bool device, host;
 } Contents;
@@ -61,7 +58,7 @@ static void look_at(const Serial *s, const IrInst *inst, int loops, Contents *fo
   }
   for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
     for (const IrInst *in = inst->regions[i]->first; in; in = in->next)
-      look_at(s, in, loops + is_loop(inst), found);
+      look_at(s, in, loops + rewrite_is_loop(inst->op), found);
 }
 
 static bool note_device(void *data, IrInst *inst) {
