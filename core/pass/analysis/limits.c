@@ -77,6 +77,7 @@ bool limits_hold_in_array(const Limits *limits, const IndexRange *range, const I
 
 bool limits_hold_in_interior(const IrTask *task, int param, const IndexRange *range, int64_t size,
                              const IrArray *array, int axis) {
+  DEBUG_ASSERT(task->interior && param >= 0 && param < task->axis_count, "the box has this axis");
   if (!ranges_hold_below(range, size) || task->interior_begin[param] < -range->low) return false;
   if (!array) return task->interior_end[param] <= size - range->high;
   for (int i = 0; i < task->limits.count; i++) {

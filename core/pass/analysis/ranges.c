@@ -54,6 +54,7 @@ static bool interval(const IrInst *inst, IndexRange r, int64_t *low, int64_t *hi
 /* Do the constants differ from the base by less than half the values of the type? */
 static bool is_within_a_turn(IndexRange r) {
   int64_t half = r.bits >= 64 ? INT64_MAX : (int64_t)1 << (r.bits - 1);
+  DEBUG_ASSERT(r.low <= r.high, "a range has a lower and an upper end");
   return r.low > -half && r.high < half;
 }
 
@@ -220,6 +221,7 @@ static bool take_index(IndexLine *line, int count, IrInst *const *indices) {
     }
     i--;
   }
+  DEBUG_ASSERT(!line->index || line->factor == 1 || line->factor == -1, "a line has one slope");
   return line->index != NULL;
 }
 

@@ -58,6 +58,7 @@ static bool mirror_is_inside(const Bounds *b, const IndexRange *range, int64_t s
   if (!ranges_line(range, b->body->params.count, b->body->params.items, &line) || line.rest.count ||
       line.factor > 0 || !ranges_line_holds_below(&line, size))
     return false;
+  DEBUG_ASSERT(line.index->op == IR_PARAM, "the line is along an index of the loop");
   const Limits *limits = &b->limits[ranges_param(b->body, line.index)];
   int64_t low, high;
   return limits->known && !__builtin_sub_overflow(line.low, limits->high, &low) &&
@@ -119,6 +120,7 @@ static void mark_inside(const Bounds *b) {
 /* Ends the box where the index reaches the extent; param -1: the index is a constant. False if the
  * box has no room for another limit. */
 static bool limit(int param, int64_t high, int slot, Type type, Box *box) {
+  DEBUG_ASSERT(slot >= 0 && param >= -1, "a limit compares an index, or a constant, with a slot");
   if (high < INT32_MIN || high > INT32_MAX) return false;
   for (int i = 0; i < box->limit_count; i++) {
     IrLimit *known = &box->limits[i];
@@ -196,6 +198,7 @@ static bool find_usual(const Bounds *b, const EffectPlace *place, int axis, Inde
 /* Narrows the box for the place. A place that depends on comparisons is proven in prove_chosen,
  * after the guards have decided them. */
 static void narrow(Bounds *b, const EffectPlace *place) {
+  DEBUG_ASSERT(place->index && place->function == b->body, "the place is seen from the body");
   Box box = b->box;
   bool is_proven = true;
   for (int axis = 0; axis < place->inst->operand_count; axis++) {
@@ -275,6 +278,7 @@ static bool prove_chosen(void *data, IrInst *place) {
 
 static void set_interior(Bounds *b, IrInst **copies) {
   IrTask *task = b->task;
+  DEBUG_ASSERT(task->interior && !task->limits.count, "the interior is new");
   for (int i = 0; i < b->provable.count; i++) {
     IrInst *place = copies[b->provable.items[i]->id];
     place->inside = true;

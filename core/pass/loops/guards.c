@@ -171,6 +171,7 @@ bool guards_read_moved(const IrRegion *body, const IndexRange *index, int64_t si
       !ranges_line_holds_below(&moved->line, size))
     return false;
   moved->param = ranges_param(body, moved->line.index);
+  DEBUG_ASSERT(moved->param >= 0, "the line is along a parameter of the body");
   for (int i = 0; i < moved->line.rest.count; i++)
     if (!facts_is_of_launch(moved->line.rest.values[i])) return false;
   return true;
@@ -209,6 +210,7 @@ static IrInst *end_of(IrBuilder *b, const Moved *moved) {
 
 void guards_limit(IrKernel *kernel, int number, int param, const Moved *items, int count) {
   IrTask *task = kernel->tasks.items[number];
+  DEBUG_ASSERT(param < task->axis_count, "the task has such a parameter");
   IrBuilder b = guards_host(kernel, number);
   IrInst *begin = NULL, *end = NULL;
   for (int i = 0; i < count; i++) {

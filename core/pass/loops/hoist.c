@@ -21,6 +21,7 @@ typedef struct Hoist {
 } Hoist;
 
 static void leave(const Hoist *h, IrInst *inst) {
+  DEBUG_ASSERT(ir_effects(inst) & (IR_PURE | IR_READ), "what moves only computes or reads");
   if (inst->op == IR_PARAM || !ir_is_inside(inst, h->nest->regions[0])) return;
   for (int i = 0; i < inst->operand_count; i++) leave(h, inst->operands[i]);
   ir_remove(inst);

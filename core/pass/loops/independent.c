@@ -46,6 +46,7 @@ static bool is_one_update(const Independence *a, const Effects *effects, int fie
 
 static bool is_free(const Independence *a, const Effects *effects, int field) {
   const IrField *of = &a->kernel->fields.items[field];
+  DEBUG_ASSERT(field < effects->field_count, "effects know all fields of the kernel");
   if (!(effects->fields[field].verbs & EFFECT_WRITES)) return true;
   if (of->array >= 0 && a->kernel->arrays.items[of->array].is_shared) return false;
   if (of->node && snode_has_lists(of->node)) return false;

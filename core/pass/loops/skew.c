@@ -94,6 +94,7 @@ static bool visit_access(void *data, IrInst *inst) {
 /* Raises the skew to the minimum that preserves the dependences between a write and another access;
  * false if that is too large, or not known. */
 static bool depend(Skew *s, const SkewAccess *write, const SkewAccess *other) {
+  DEBUG_ASSERT(write->writes && write->field == other->field, "one of the two writes the field");
   Distance distance = dependence_between(&write->sums, &other->sums);
   if (distance.never) return true;
   if (distance.known != 3) return false;
@@ -222,6 +223,7 @@ static IrInst *steady_loop(const Skew *s, IrBuilder *b) {
 }
 
 static void put_steady(const Skew *s, IrBuilder b, IrInst *first_row) {
+  DEBUG_ASSERT(b.region && !b.before, "the steady loop ends the group of rows");
   IrBuilder body = b, rare = b;
   IrInst *edge = steady_loop(s, &rare); /* first, so that copies see its operands */
   IrInst *loop = steady_loop(s, &body);
@@ -260,6 +262,7 @@ static void put_rest(const Skew *s, IrBuilder *b, IrInst *rows, IrInst *done) {
 bool skew_nest(const WindowPlace *at, IrInst *outer) {
   Skew s = {.at = at, .kernel = at->kernel, .outer = outer};
   if (outer->op != IR_FOR || !can_skew(&s)) return false;
+  DEBUG_ASSERT(s.distance >= 1 && s.distance <= MOST_SKEW, "each row lags the one before");
   IrBuilder b = rewrite_before(s.kernel, outer);
   IrInst *rows = count_of(&b, outer, s.row_step), *cells = count_of(&b, s.inner, s.cell_step);
   IrInst *none = number(&b, TYPE(I64), 0), *size = number(&b, TYPE(I64), ROWS);

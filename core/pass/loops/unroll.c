@@ -245,6 +245,7 @@ static IrBuilder open_copies(Unroll *u, IrInst *loop, const Turns *turns, IrInst
 }
 
 static IrInst *index_of(IrBuilder *b, const IrInst *loop, const Turns *turns, int turn) {
+  DEBUG_ASSERT(turn >= 0 && turn < turns->count, "the loop has such an iteration");
   IrInst *begin = loop->operands[0];
   int64_t from, distance = turn * turns->step;
   if (ir_is_const(begin, &from)) return ir_const_int(b, begin->type, from + distance);
@@ -255,6 +256,7 @@ static IrInst *index_of(IrBuilder *b, const IrInst *loop, const Turns *turns, in
 static void unroll(Unroll *u, IrInst *loop) {
   Turns turns = turns_of(loop);
   IrRegion *region = loop->regions[0];
+  DEBUG_ASSERT(turns.count > 0 && loop->region, "a loop with a known trip count stands somewhere");
   unroll_inside(u, region);
   IrInst **map = scratch_array(u->kernel->scratch, IrInst *, u->kernel->next_id), *once = NULL;
   const IrInst *param = region->params.items[0];

@@ -98,6 +98,7 @@ static bool add_window(Windows *w, const IndexRange *range, const Window *bound)
         known->axis != bound->axis)
       continue;
     int64_t low = min_i64(known->low, range->low), high = max_i64(known->high, range->high);
+    DEBUG_ASSERT(low <= high, "a window has a lower and an upper end");
     if (high - low >= size) return false;
     known->low = low;
     known->high = high;
@@ -163,6 +164,7 @@ static bool add_place(void *data, IrInst *place) {
 }
 
 static Windows find(const WindowPlace *at, const IrInst *nest) {
+  DEBUG_ASSERT(nest->op == IR_FOR && nest->region, "a nest is a loop that stands somewhere");
   Windows w = {.kernel = at->kernel,
                .at = at,
                .nest = nest,
@@ -207,6 +209,7 @@ static IrInst *is_in_window(const Windows *w, IrBuilder *b, const Window *window
 /* What the window checks where the nest's index is `at`. */
 static IrInst *base_at(IrBuilder *b, const Window *window, IrInst *at) {
   if (!window->line) return at;
+  DEBUG_ASSERT(window->line->index != at, "an end of the loop stands for its index");
   at = ir_convert(b, at, TYPE(I64));
   if (window->line->factor > 0) return ranges_add_rest(b, at, window->line, false, NULL);
   IrInst *rest = ranges_add_rest(b, NULL, window->line, false, NULL);
@@ -250,7 +253,6 @@ static IrInst *split(const Windows *w, IrInst *nest, IrInst *edge) {
 }
 
 IrInst *window_split(const WindowPlace *at, IrInst *nest) {
-  DEBUG_ASSERT(nest->op == IR_FOR && nest->region, "a nest is a loop that stands somewhere");
   Windows w = find(at, nest);
   return w.count ? split(&w, nest, NULL) : NULL;
 }
@@ -279,6 +281,7 @@ static void find_middle(const Windows *w, IrBuilder *b, IrInst **low, IrInst **h
 static void put_loop(const Windows *w, IrBuilder *b, IrInst *loop, IrInst *low, IrInst *high) {
   bool is_down = w->nest->operands[2]->imm < 0;
   Type type = w->own->type;
+  DEBUG_ASSERT(!loop->region && loop->op == IR_FOR, "the loop is a copy that stands nowhere yet");
   ir_set_operand(loop, 0, ir_convert(b, is_down ? high : low, type));
   ir_set_operand(loop, 1, ir_convert(b, is_down ? low : high, type));
   ir_insert_before((IrInst *)w->nest, loop);
@@ -295,6 +298,8 @@ static void put_edge(const Windows *w, IrBuilder *b, const IrInst *edge, IrInst 
 /* Splits the loop. If another window does not hold, the middle is empty, and the upper part begins
  * in its place. No sum overflows: each differs by at most one from a valid index or an extent. */
 static void cut(const Windows *w, IrInst *nest, const IrInst *edge) {
+  DEBUG_ASSERT(nest->operands[2]->imm == 1 || nest->operands[2]->imm == -1,
+               "the loop visits every index between its bounds");
   IrBuilder b = rewrite_before(w->kernel, nest);
   bool is_down = nest->operands[2]->imm < 0;
   IrInst *lowest = ir_convert(&b, nest->operands[is_down ? 1 : 0], TYPE(I64)), *low = lowest,

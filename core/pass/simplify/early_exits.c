@@ -93,6 +93,7 @@ static void sink(const Block *block, IrRegion *region) {
       return;
     }
     if (!exits_inside(block, inst)) continue;
+    DEBUG_ASSERT(inst->op == IR_IF, "can_sink has refused exits in loops");
     bool first_ends = ends(inst->regions[0]), second_ends = ends(inst->regions[1]);
     if (first_ends && second_ends) remove_rest(inst);
     else if (first_ends) move_rest(inst->next, inst->regions[1]);
