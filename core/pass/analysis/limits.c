@@ -60,7 +60,22 @@ void limits_find(const IrKernel *kernel, const IrTask *task, Limits limits[SNODE
     limit_by_level(kernel, task->kind == TASK_NODES ? task->level : task->cells_level, limits);
 }
 
-bool limits_hold_below(const Limits *limits, const IndexRange *range, int64_t size) {
+BodyLimits limits_of_body(IrKernel *kernel, const IrTask *task, const IrRegion *body) {
+  BodyLimits at = {.kernel = kernel, .task = task, .body = body};
+  if (task) limits_find(kernel, task, at.limits);
+  return at;
+}
+
+/* -- indices ----------------------------------------------------------------------------------- */
+
+const IrArray *limits_array(const IrKernel *kernel, const IrInst *place, int axis, int64_t *size) {
+  const IrField *field = &kernel->fields.items[place->field];
+  const IrArray *array = field->array < 0 ? NULL : &kernel->arrays.items[field->array];
+  *size = array ? address_most(array) : field->node->shape[axis];
+  return array;
+}
+
+static bool hold_below(const Limits *limits, const IndexRange *range, int64_t size) {
   int64_t low, high;
   if (!limits->known || !ranges_hold_below(range, size) ||
       __builtin_add_overflow(limits->low, range->low, &low) ||
@@ -69,15 +84,16 @@ bool limits_hold_below(const Limits *limits, const IndexRange *range, int64_t si
   return low >= 0 && high < size;
 }
 
-bool limits_hold_in_array(const Limits *limits, const IndexRange *range, const IrArray *array,
+/* The loop may end at the array's extent itself. */
+static bool hold_in_array(const Limits *limits, const IndexRange *range, const IrArray *array,
                           int axis) {
   return limits->end == array->extents + axis && ranges_hold_below(range, address_most(array)) &&
          range->high <= 0 && limits->low >= 0 && limits->low + range->low >= 0;
 }
 
-bool limits_hold_in_interior(const IrTask *task, int param, const IndexRange *range, int64_t size,
+/* Is the index inside in the box of the task's interior? */
+static bool hold_in_interior(const IrTask *task, int param, const IndexRange *range, int64_t size,
                              const IrArray *array, int axis) {
-  DEBUG_ASSERT(task->interior && param >= 0 && param < task->axis_count, "the box has this axis");
   if (!ranges_hold_below(range, size) || task->interior_begin[param] < -range->low) return false;
   if (!array) return task->interior_end[param] <= size - range->high;
   for (int i = 0; i < task->limits.count; i++) {
@@ -86,4 +102,31 @@ bool limits_hold_in_interior(const IrTask *task, int param, const IndexRange *ra
       return true;
   }
   return false;
+}
+
+/* Is an index that runs backwards, `7 - i`, inside because the loop's limits are known? */
+static bool mirror_holds_below(const BodyLimits *at, const IndexRange *range, int64_t size) {
+  IndexLine line;
+  if (!ranges_line(range, at->body->params.count, at->body->params.items, &line) ||
+      line.rest.count || line.factor > 0 || !ranges_line_holds_below(&line, size))
+    return false;
+  const Limits *limits = &at->limits[ranges_param(at->body, line.index)];
+  int64_t low, high;
+  return limits->known && !__builtin_sub_overflow(line.low, limits->high, &low) &&
+         !__builtin_sub_overflow(line.high, limits->low, &high) && low >= 0 && high < size;
+}
+
+bool limits_prove(const BodyLimits *at, const IrInst *place, int axis, const IndexRange *range) {
+  int64_t size;
+  const IrArray *array = limits_array(at->kernel, place, axis, &size);
+  if (!size && !array) return true;
+  if (!range->known) return false;
+  if (!range->base) return range->low >= 0 && range->high < (array ? address_least(array) : size);
+  if (!at->task) return false;
+  int param = ranges_param(at->body, range->base);
+  if (param < 0) return !array && mirror_holds_below(at, range, size);
+  const Limits *limits = &at->limits[param];
+  return (array ? hold_in_array(limits, range, array, axis) : hold_below(limits, range, size)) ||
+         (at->task->interior == at->body &&
+          hold_in_interior(at->task, param, range, size, array, axis));
 }

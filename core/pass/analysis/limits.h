@@ -5,8 +5,8 @@
 #include "ir/task.h"
 #include "pass/analysis/ranges.h"
 
-/* The bounds of one index, inclusive; `low` may be known alone, and is INT64_MIN if not. `end`: the index is also below the value of this frame slot,
- * and at least `low`; -1: no such slot. */
+/* The bounds of one index, inclusive; `low` may be known alone, and is INT64_MIN if not. `end`: the
+ * index is also below the value of this frame slot, and at least `low`; -1: no such slot. */
 typedef struct Limits {
   bool known;
   int64_t low, high;
@@ -16,12 +16,20 @@ typedef struct Limits {
 /* The limits of the parameters of the task's body, from constant bounds or from the level that the
  * task goes over. */
 void limits_find(const IrKernel *kernel, const IrTask *task, Limits limits[SNODE_MAX_AXES]);
-/* Is the index, this parameter plus the range, in 0 .. size - 1; inside the array along `axis`? */
-bool limits_hold_below(const Limits *limits, const IndexRange *range, int64_t size);
-bool limits_hold_in_array(const Limits *limits, const IndexRange *range, const IrArray *array,
-                          int axis);
-/* The same inside the box of the task's interior. `array` NULL: the limit is `size`. */
-bool limits_hold_in_interior(const IrTask *task, int param, const IndexRange *range, int64_t size,
-                             const IrArray *array, int axis);
+
+/* A body, and what is known of the indices of its loop. */
+typedef struct BodyLimits {
+  IrKernel *kernel;
+  const IrTask *task;            /* NULL: in the host region or in a function */
+  const IrRegion *body;          /* its parameters are the parallel loop's indices; NULL: none */
+  Limits limits[SNODE_MAX_AXES]; /* of these parameters */
+} BodyLimits;
+
+BodyLimits limits_of_body(IrKernel *kernel, const IrTask *task, const IrRegion *body);
+/* The array of a place, NULL if it is in a tree; *size: a bound of its index along an axis, which is
+ * exact in a tree, where 0 means that there is none. */
+const IrArray *limits_array(const IrKernel *kernel, const IrInst *place, int axis, int64_t *size);
+/* Is an index of the place along an axis, which has this range, inside in every iteration? */
+bool limits_prove(const BodyLimits *at, const IrInst *place, int axis, const IndexRange *range);
 
 #endif

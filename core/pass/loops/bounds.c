@@ -37,10 +37,9 @@ typedef struct Box {
 
 typedef struct Bounds {
   IrKernel *kernel;
-  IrTask *task; /* NULL: the host region */
-  const IrRegion *body;
+  IrTask *task;  /* NULL: the host region, or a function */
+  BodyLimits at; /* of the task's body */
   const Effects *effects;
-  Limits limits[SNODE_MAX_AXES];
   Box box;
   VEC(IrInst *) provable; /* places that are inside in the box */
   VEC(IndexGuard) guards; /* comparisons that the box decides */
@@ -52,66 +51,18 @@ typedef struct Bounds {
 
 /* -- one index, one place ---------------------------------------------------------------------- */
 
-/* Is an index that runs backwards, `7 - i`, inside because the loop's limits are known? */
-static bool mirror_is_inside(const Bounds *b, const IndexRange *range, int64_t size) {
-  IndexLine line;
-  if (!ranges_line(range, b->body->params.count, b->body->params.items, &line) || line.rest.count ||
-      line.factor > 0 || !ranges_line_holds_below(&line, size))
-    return false;
-  DEBUG_ASSERT(line.index->op == IR_PARAM, "the line is along an index of the loop");
-  const Limits *limits = &b->limits[ranges_param(b->body, line.index)];
-  int64_t low, high;
-  return limits->known && !__builtin_sub_overflow(line.low, limits->high, &low) &&
-         !__builtin_sub_overflow(line.high, limits->low, &high) && low >= 0 && high < size;
-}
-
-static bool index_is_inside(const Bounds *b, const IndexRange *range, int64_t size) {
-  if (size == 0) return true; /* unbounded */
-  if (!range->known) return false;
-  if (!range->base) return range->low >= 0 && range->high < size;
-  int param = ranges_param(b->body, range->base);
-  return param >= 0 ? limits_hold_below(&b->limits[param], range, size)
-                    : mirror_is_inside(b, range, size);
-}
-
-static const SNode *node_of(const Bounds *b, const IrInst *place) {
-  return b->kernel->fields.items[place->field].node;
-}
-
-/* The place's array; NULL if it is in a tree. */
-static const IrArray *array_of(const Bounds *b, const IrInst *place) {
-  int array = b->kernel->fields.items[place->field].array;
-  return array < 0 ? NULL : &b->kernel->arrays.items[array];
-}
-
-/* Is the index inside an extent that is unknown here? Extents have a lower bound, mostly 1; or the
- * loop may end at this very extent. */
-static bool extent_holds(const Bounds *b, const IndexRange *range, const IrArray *array, int axis) {
-  if (!range->known) return false;
-  if (!range->base) return range->low == 0 && range->high == 0 && address_least(array) > 0;
-  int param = ranges_param(b->body, range->base);
-  return param >= 0 && limits_hold_in_array(&b->limits[param], range, array, axis);
-}
-
-static bool axis_is_inside(const Bounds *b, const EffectPlace *place, int axis) {
-  const IrArray *array = array_of(b, place->inst);
-  const IndexRange *range = &place->index[axis];
-  return array ? extent_holds(b, range, array, axis)
-               : index_is_inside(b, range, node_of(b, place->inst)->shape[axis]);
-}
-
-static bool is_inside(const Bounds *b, const EffectPlace *place) {
+static bool is_inside(const BodyLimits *at, const EffectPlace *place) {
   for (int axis = 0; axis < place->inst->operand_count; axis++)
-    if (!axis_is_inside(b, place, axis)) return false;
+    if (!limits_prove(at, place->inst, axis, &place->index[axis])) return false;
   return true;
 }
 
-static void mark_inside(const Bounds *b) {
-  for (int i = 0; i < b->effects->places.count; i++) {
-    const EffectPlace *place = b->effects->places.items[i];
-    if (!place->index || place->function != b->body || place->is_called || place->inst->inside)
+static void mark_inside(const BodyLimits *at, const Effects *effects) {
+  for (int i = 0; i < effects->places.count; i++) {
+    const EffectPlace *place = effects->places.items[i];
+    if (!place->index || place->function != at->body || place->is_called || place->inst->inside)
       continue;
-    place->inst->inside = b->kernel->unchecked || is_inside(b, place);
+    place->inst->inside = at->kernel->unchecked || is_inside(at, place);
   }
 }
 
@@ -142,7 +93,7 @@ static bool limit_by_extent(int param, int64_t high, const IrArray *array, int a
 static bool move(const Bounds *b, const IndexRange *range, int64_t size, const IrArray *array,
                  int axis, Box *box) {
   Moved moved;
-  if (!type_is(b->task->index, TYPE_I32) || !guards_read_moved(b->body, range, size, &moved))
+  if (!type_is(b->task->index, TYPE_I32) || !guards_read_moved(b->at.body, range, size, &moved))
     return false;
   moved.array = array;
   moved.axis = array ? axis : 0;
@@ -156,9 +107,9 @@ static bool move(const Bounds *b, const IndexRange *range, int64_t size, const I
 /* Narrows the box so that the index is inside; false if no box can. */
 static bool narrow_axis(const Bounds *b, const EffectPlace *place, int axis,
                         const IndexRange *range, Box *box) {
-  const IrArray *array = array_of(b, place->inst);
-  int64_t size = array ? address_most(array) : node_of(b, place->inst)->shape[axis];
-  int param = range->known ? ranges_param(b->body, range->base) : -1;
+  int64_t size;
+  const IrArray *array = limits_array(b->kernel, place->inst, axis, &size);
+  int param = range->known ? ranges_param(b->at.body, range->base) : -1;
   if (array && range->known && !range->base)
     return range->low >= 0 && limit_by_extent(-1, range->high, array, axis, box);
   if (param < 0) return move(b, range, size, array, axis, box);
@@ -173,7 +124,7 @@ static bool narrow_axis(const Bounds *b, const EffectPlace *place, int axis,
 /* Is it the index of a serial loop in the body? Those are left to `hoist_checks`. */
 static bool is_inner_index(const Bounds *b, const IndexRange *range) {
   return range->known && range->base && range->base->op == IR_PARAM &&
-         ranges_param(b->body, range->base) < 0;
+         ranges_param(b->at.body, range->base) < 0;
 }
 
 static bool is_same_box(const Box *a, const Box *b) {
@@ -190,7 +141,7 @@ static bool find_usual(const Bounds *b, const EffectPlace *place, int axis, Inde
   const IrInst *index = place->inst->operands[axis];
   *range = place->index[axis];
   if (index->op != IR_SELECT) return false;
-  const IrInst *usual = guards_usual(b->body, index, b->limits);
+  const IrInst *usual = guards_usual(b->at.body, index, b->at.limits);
   if (usual) *range = ranges_of(usual);
   return usual != NULL;
 }
@@ -198,12 +149,12 @@ static bool find_usual(const Bounds *b, const EffectPlace *place, int axis, Inde
 /* Narrows the box for the place. A place that depends on comparisons is proven in prove_chosen,
  * after the guards have decided them. */
 static void narrow(Bounds *b, const EffectPlace *place) {
-  DEBUG_ASSERT(place->index && place->function == b->body, "the place is seen from the body");
+  DEBUG_ASSERT(place->index && place->function == b->at.body, "the place is seen from the body");
   Box box = b->box;
   bool is_proven = true;
   for (int axis = 0; axis < place->inst->operand_count; axis++) {
     IndexRange range;
-    if (axis_is_inside(b, place, axis)) continue;
+    if (limits_prove(&b->at, place->inst, axis, &place->index[axis])) continue;
     bool is_chosen = find_usual(b, place, axis, &range);
     b->chooses |= is_chosen;
     is_proven &= !is_chosen;
@@ -216,7 +167,7 @@ static void narrow(Bounds *b, const EffectPlace *place) {
   if (is_proven) vec_push(b->kernel->scratch, &b->provable, place->inst);
   else if (!is_narrower) return;
   /* next to a look-up of slots, the cost of a check is negligible */
-  const SNode *node = node_of(b, place->inst);
+  const SNode *node = b->kernel->fields.items[place->inst->field].node;
   b->saves |= !node || snode_node_level(node) == NULL;
 }
 
@@ -224,7 +175,7 @@ static void narrow(Bounds *b, const EffectPlace *place) {
  * make the interior smaller. */
 static bool is_at_end(const Bounds *b, const IndexGuard *guard) {
   bool is_own_end =
-      guard->with->op == IR_FRAME_GET && b->limits[guard->param].end == (int)guard->with->imm;
+      guard->with->op == IR_FRAME_GET && b->at.limits[guard->param].end == (int)guard->with->imm;
   IrOp op = guard->compare->op;
   bool is_order = op != IR_EQ && op != IR_NE;
   return is_own_end || (is_order && (guard->less > 0 || b->box.reaches_above[guard->param]));
@@ -233,7 +184,7 @@ static bool is_at_end(const Bounds *b, const IndexGuard *guard) {
 static bool note_guard(void *data, IrInst *inst) {
   Bounds *b = data;
   IndexGuard guard;
-  if (!guards_read(b->body, inst, &guard) || !is_at_end(b, &guard)) return true;
+  if (!guards_read(b->at.body, inst, &guard) || !is_at_end(b, &guard)) return true;
   int slot = -1;
   for (int i = 0; i < b->guards.count; i++)
     if (b->guards.items[i].with == guard.with) slot = b->guard_slots.items[i];
@@ -246,23 +197,9 @@ static bool note_guard(void *data, IrInst *inst) {
   return true;
 }
 
-static bool is_in_interior(const Bounds *b, const IrInst *place, int axis) {
-  const IrArray *array = array_of(b, place);
-  IndexRange range = ranges_of(place->operands[axis]);
-  int64_t size = array ? address_most(array) : node_of(b, place)->shape[axis];
-  int param = range.known ? ranges_param(b->task->interior, range.base) : -1;
-  if (size == 0) return true;
-  if (range.known && !range.base)
-    return range.low >= 0 && range.high < (array ? address_least(array) : size);
-  if (param < 0) return false;
-  bool is_always = array ? limits_hold_in_array(&b->limits[param], &range, array, axis)
-                         : limits_hold_below(&b->limits[param], &range, size);
-  return is_always || limits_hold_in_interior(b->task, param, &range, size, array, axis);
-}
-
 /* Proves places whose indices were selected by comparisons, which the interior has decided now. */
 static bool prove_chosen(void *data, IrInst *place) {
-  const Bounds *b = data;
+  const BodyLimits *at = data;
   bool is_all = place->op == IR_PLACE && !place->inside, has_any = false;
   for (int axis = 0; axis < place->operand_count && is_all; axis++) {
     int64_t which;
@@ -270,7 +207,8 @@ static bool prove_chosen(void *data, IrInst *place) {
     for (; index->op == IR_SELECT && ir_is_const(index->operands[0], &which); has_any = true)
       index = index->operands[which ? 1 : 2];
     ir_set_operand(place, axis, index);
-    is_all = is_in_interior(b, place, axis);
+    IndexRange range = ranges_of(index);
+    is_all = limits_prove(at, place, axis, &range);
   }
   if (is_all && has_any) place->inside = true;
   return true;
@@ -296,7 +234,9 @@ static void set_interior(Bounds *b, IrInst **copies) {
   for (int axis = 0; axis < task->axis_count; axis++)
     guards_limit(b->kernel, b->number, axis, b->box.moved, b->box.moved_count);
   guards_decide(task);
-  if (b->chooses) ir_walk(task->interior, prove_chosen, b);
+  BodyLimits inside = b->at;
+  inside.body = task->interior;
+  if (b->chooses) ir_walk(task->interior, prove_chosen, &inside);
 }
 
 static void split(Bounds *b) {
@@ -314,20 +254,20 @@ static void split(Bounds *b) {
 }
 
 bool pass_bounds(PassContext *ctx, IrKernel *kernel, Error *err) {
-  mark_inside(
-      &(Bounds){.kernel = kernel, .effects = effects_of(ctx, kernel, NULL), .body = kernel->body});
+  BodyLimits host = limits_of_body(kernel, NULL, kernel->body);
+  mark_inside(&host, effects_of(ctx, kernel, NULL));
   for (int i = 0; i < kernel->functions.count; i++) {
-    IrRegion *body = kernel->functions.items[i]->body;
-    Effects *effects = effects_collect(ctx->scratch, kernel, body, NULL);
-    mark_inside(&(Bounds){.kernel = kernel, .effects = effects, .body = body});
+    host.body = kernel->functions.items[i]->body;
+    mark_inside(&host,
+                effects_collect(ctx->scratch, kernel, kernel->functions.items[i]->body, NULL));
   }
   for (int i = 0; i < kernel->tasks.count; i++) {
     IrTask *task = kernel->tasks.items[i];
-    Bounds b = {.kernel = kernel, .task = task, .body = task->body, .number = i};
+    Bounds b = {.kernel = kernel, .task = task, .number = i};
     if (task->kind == TASK_LEAVES && !task->cells) continue;
+    b.at = limits_of_body(kernel, task, task->body);
     b.effects = effects_of(ctx, kernel, task);
-    limits_find(kernel, task, b.limits);
-    mark_inside(&b);
+    mark_inside(&b.at, b.effects);
     if (task->kind == TASK_RANGE && !task->interior && guards_is_run(kernel, i)) split(&b);
   }
   return true;

@@ -20,10 +20,10 @@ static bool may_copy(void *data, IrInst *inst) {
 }
 
 /* Only loops outside tasks are skewed: iterations of tasks run in parallel anyway. */
-static bool may_skew(const WindowPlace *at) { return !at->task; }
+static bool may_skew(const BodyLimits *at) { return !at->task; }
 
 /* Did it change a loop in the region? */
-static bool visit_region(const WindowPlace *at, IrRegion *region) {
+static bool visit_region(const BodyLimits *at, IrRegion *region) {
   bool has_changed = false;
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     next = inst->next;
@@ -44,7 +44,7 @@ static bool visit_region(const WindowPlace *at, IrRegion *region) {
 
 bool pass_hoist_checks(PassContext *ctx, IrKernel *kernel, Error *err) {
   (void)ctx, (void)err;
-  WindowPlace at = window_place(kernel, NULL, kernel->body);
+  BodyLimits at = limits_of_body(kernel, NULL, kernel->body);
   visit_region(&at, kernel->body);
   at.body = NULL;
   for (int i = 0; i < kernel->functions.count; i++)
@@ -53,7 +53,7 @@ bool pass_hoist_checks(PassContext *ctx, IrKernel *kernel, Error *err) {
     IrTask *task = kernel->tasks.items[i];
     if (task->kind == TASK_LEAVES && !task->cells) continue;
     IrRegion *body = task->interior ? task->interior : task->body;
-    at = window_place(kernel, task, body);
+    at = limits_of_body(kernel, task, body);
     visit_region(&at, body);
   }
   return true;

@@ -33,7 +33,7 @@ typedef struct SkewAccess { /* to a field that the nest writes */
 } SkewAccess;
 
 typedef struct Skew {
-  const WindowPlace *at;
+  const BodyLimits *at;
   IrKernel *kernel;
   IrInst *outer, *inner;
   LoopNest nest;               /* of both */
@@ -259,7 +259,7 @@ static void put_rest(const Skew *s, IrBuilder *b, IrInst *rows, IrInst *done) {
   outer->rolled = s->inner->rolled = true;
 }
 
-bool skew_nest(const WindowPlace *at, IrInst *outer) {
+bool skew_nest(const BodyLimits *at, IrInst *outer) {
   Skew s = {.at = at, .kernel = at->kernel, .outer = outer};
   if (outer->op != IR_FOR || !can_skew(&s)) return false;
   DEBUG_ASSERT(s.distance >= 1 && s.distance <= MOST_SKEW, "each row lags the one before");

@@ -15,6 +15,6 @@
 
 /* Rewrites the nest of two numeric FORs if it carries such a dependence; returns whether it did.
  * The new loops need no bounds checks. */
-bool skew_nest(const WindowPlace *at, IrInst *outer);
+bool skew_nest(const BodyLimits *at, IrInst *outer);
 
 #endif

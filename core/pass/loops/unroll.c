@@ -33,7 +33,7 @@ enum { DEEPEST_OF_INDEX = 6, DEEPEST_FOLLOWED = 12 };
 
 typedef struct Unroll {
   IrKernel *kernel;
-  WindowPlace at;
+  BodyLimits at;
   bool is_rare;  /* the body rarely runs: its nests stay loops, in LLVM too */
   int64_t insts; /* current size of the body */
 } Unroll;
@@ -324,7 +324,7 @@ static void visit_region(Unroll *u, IrRegion *region) {
 
 static void visit_body(IrKernel *kernel, IrTask *task, IrRegion *body, bool is_rare) {
   Unroll u = {.kernel = kernel, .insts = rewrite_count(body), .is_rare = is_rare};
-  u.at = window_place(kernel, task, body);
+  u.at = limits_of_body(kernel, task, body);
   visit_region(&u, body);
 }
 

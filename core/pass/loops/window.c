@@ -25,19 +25,13 @@ typedef struct Window {
 
 typedef struct Windows {
   IrKernel *kernel;
-  const WindowPlace *at;
+  const BodyLimits *at;
   const IrInst *nest, *own; /* own: the nest's index */
   bool cells, saves;        /* saves: removes a check that is not next to a costly look-up */
   int count;
   Window items[MOST_WINDOWS];
   VEC(IrInst *) places; /* proven inside by the windows */
 } Windows;
-
-WindowPlace window_place(IrKernel *kernel, const IrTask *task, const IrRegion *body) {
-  WindowPlace at = {.kernel = kernel, .task = task, .body = body};
-  if (task) limits_find(kernel, task, at.limits);
-  return at;
-}
 
 /* -- finding windows --------------------------------------------------------------------------- */
 
@@ -80,14 +74,6 @@ static bool is_along(const Windows *w, const Window *window) {
   return window->line || window->base == w->own;
 }
 
-/* The upper bound of the place's index along an axis; *array: the array whose extent is the exact
- * bound, or NULL. */
-static int64_t size_of(const Windows *w, const IrInst *place, int axis, const IrArray **array) {
-  const IrField *field = &w->kernel->fields.items[place->field];
-  *array = field->array < 0 ? NULL : &w->kernel->arrays.items[field->array];
-  return *array ? address_most(*array) : field->node->shape[axis];
-}
-
 /* Windows of one base and size are merged into their union. */
 static bool add_window(Windows *w, const IndexRange *range, const Window *bound) {
   int64_t size = bound->size;
@@ -113,36 +99,18 @@ static bool add_window(Windows *w, const IndexRange *range, const Window *bound)
   return true;
 }
 
-static bool holds_in_task(const Windows *w, const IndexRange *range, const Window *bound) {
-  int param = w->at->task ? ranges_param(w->at->body, range->base) : -1;
-  if (param < 0) return false;
-  const Limits *limits = &w->at->limits[param];
-  return (bound->array ? limits_hold_in_array(limits, range, bound->array, bound->axis)
-                       : limits_hold_below(limits, range, bound->size)) ||
-         (w->at->task->interior == w->at->body &&
-          limits_hold_in_interior(w->at->task, param, range, bound->size, bound->array,
-                                  bound->axis));
-}
-
-/* Size 0: an unbounded axis. */
-static bool is_always_inside(const Windows *w, const IndexRange *range, const Window *bound) {
-  if (bound->size == 0) return true;
-  int64_t size = bound->array ? address_least(bound->array) : bound->size;
-  if (!range->known) return false;
-  return range->base ? holds_in_task(w, range, bound) : range->low >= 0 && range->high < size;
-}
-
 static bool add_place(void *data, IrInst *place) {
   Windows *w = data;
   if (place->op != IR_PLACE || place->inside) return true;
   IndexRange ranges[SNODE_MAX_AXES];
   Window bounds[SNODE_MAX_AXES];
+  bool is_proven[SNODE_MAX_AXES];
   bool depends_on_data = false;
   for (int k = 0; k < place->operand_count; k++) {
     ranges[k] = ranges_of(place->operands[k]);
     bounds[k] = (Window){.axis = k};
-    bounds[k].size = size_of(w, place, k, &bounds[k].array);
-    if (is_always_inside(w, &ranges[k], &bounds[k])) continue;
+    bounds[k].array = limits_array(w->kernel, place, k, &bounds[k].size);
+    if ((is_proven[k] = limits_prove(w->at, place, k, &ranges[k]))) continue;
     if (!bounds[k].array) bounds[k].axis = 0; /* its size is all that matters */
     if (!fits_window(w, &ranges[k], bounds[k].size) && !fits_line(w, &ranges[k], &bounds[k]))
       return true;
@@ -151,8 +119,7 @@ static bool add_place(void *data, IrInst *place) {
   if (w->cells && !depends_on_data) return true;
   Windows before = *w;
   for (int k = 0; k < place->operand_count; k++) {
-    if (is_always_inside(w, &ranges[k], &bounds[k]) || add_window(w, &ranges[k], &bounds[k]))
-      continue;
+    if (is_proven[k] || add_window(w, &ranges[k], &bounds[k])) continue;
     w->count = before.count;
     memcpy(w->items, before.items, sizeof w->items);
     return true;
@@ -163,7 +130,7 @@ static bool add_place(void *data, IrInst *place) {
   return true;
 }
 
-static Windows find(const WindowPlace *at, const IrInst *nest) {
+static Windows find(const BodyLimits *at, const IrInst *nest) {
   DEBUG_ASSERT(nest->op == IR_FOR && nest->region, "a nest is a loop that stands somewhere");
   Windows w = {.kernel = at->kernel,
                .at = at,
@@ -252,7 +219,7 @@ static IrInst *split(const Windows *w, IrInst *nest, IrInst *edge) {
   return copy;
 }
 
-IrInst *window_split(const WindowPlace *at, IrInst *nest) {
+IrInst *window_split(const BodyLimits *at, IrInst *nest) {
   Windows w = find(at, nest);
   return w.count ? split(&w, nest, NULL) : NULL;
 }
@@ -335,7 +302,7 @@ static bool may_cut(const Windows *w) {
   return reaches;
 }
 
-bool window_loop(const WindowPlace *at, IrInst *loop, IrInst *edge) {
+bool window_loop(const BodyLimits *at, IrInst *loop, IrInst *edge) {
   int64_t step;
   if (!ir_is_const(loop->operands[2], &step)) return false;
   Windows w = find(at, loop);

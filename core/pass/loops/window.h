@@ -19,23 +19,13 @@
 
 #include "pass/analysis/limits.h"
 
-/* Where the nest is. */
-typedef struct WindowPlace {
-  IrKernel *kernel;
-  const IrTask *task;            /* NULL: in the host region or in a function */
-  const IrRegion *body;          /* its parameters are the parallel loop's indices; NULL: none */
-  Limits limits[SNODE_MAX_AXES]; /* of these parameters */
-} WindowPlace;
-
-WindowPlace window_place(IrKernel *kernel, const IrTask *task, const IrRegion *body);
-
 /* Makes a copy of `nest` in which places are `inside`, and `nest` itself the other arm. Returns the
  * copy; NULL, without a change, if no check can be saved. In tasks over cells, places at the loop's
  * own indices are left to the leaf passes. */
-IrInst *window_split(const WindowPlace *at, IrInst *nest);
+IrInst *window_split(const BodyLimits *at, IrInst *nest);
 /* The same for a loop that is not unrolled, or that is split into three; false: nothing changed.
  * `edge`: a loop over the same indices, in no region, that does the same with checks; NULL: use a
  * copy. */
-bool window_loop(const WindowPlace *at, IrInst *loop, IrInst *edge);
+bool window_loop(const BodyLimits *at, IrInst *loop, IrInst *edge);
 
 #endif
