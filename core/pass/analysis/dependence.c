@@ -7,9 +7,9 @@
  * Each axis gives one equation, modulo the width of its sums: the sum of factor * distance over all
  * indices of the nest is the constant of `a` less that of `b`, if everything else in both is equal.
  * An equation with one unknown distance has one solution if its factor is odd. An even one holds
- * modulo less: 2 * di = 0 modulo 2^32 also where the sum has wrapped, 2^31 iterations later, which a
- * loop whose index is never negative does not reach. A known distance goes into the other equations,
- * until nothing changes; one that cannot hold proves that the two never meet. */
+ * modulo less: 2 * di = 0 modulo 2^32 also where the sum has wrapped, 2^31 iterations later, which
+ * a loop whose index is never negative does not reach. A known distance goes into the other
+ * equations, until nothing changes; one that cannot hold proves that the two never meet. */
 #include "pass/analysis/dependence.h"
 
 #include "base/bits.h"

@@ -8,8 +8,8 @@
  *
  * All passes that ask whether iterations are independent, or how far apart they meet, ask here. An
  * index is understood if it is a sum of the loop's indices with constant factors, which may be
- * negative, and of values that all iterations share (facts_affine). So are strides, as far as nothing
- * can wrap: `x[3 * k + c]`, and `x[2 * k]` if k is never negative. Conservative: an unknown
+ * negative, and of values that all iterations share (facts_affine). So are strides, as far as
+ * nothing can wrap: `x[3 * k + c]`, and `x[2 * k]` if k is never negative. Conservative: an unknown
  * distance, and `may_carry`, mean that no proof was found. Decision D-pass-33. */
 #ifndef RG_PASS_ANALYSIS_DEPENDENCE_H
 #define RG_PASS_ANALYSIS_DEPENDENCE_H
@@ -32,7 +32,7 @@ LoopNest dependence_nest_of_two(const IrRegion *body, const IrInst *inner);
 
 /* -- two places -------------------------------------------------------------------------------- */
 
-/* An index as the sum of factors[k] * index k of the nest, plus values that all iterations share. */
+/* An index as the sum of factors[k] * index k of the nest, plus values that iterations share. */
 typedef struct IndexSum {
   bool is_known; /* false: it is not such a sum */
   int64_t factors[SNODE_MAX_AXES];

@@ -26,8 +26,8 @@ typedef struct BodyLimits {
 } BodyLimits;
 
 BodyLimits limits_of_body(IrKernel *kernel, const IrTask *task, const IrRegion *body);
-/* The array of a place, NULL if it is in a tree; *size: a bound of its index along an axis, which is
- * exact in a tree, where 0 means that there is none. */
+/* The array of a place, NULL if it is in a tree; *size: a bound of its index along an axis, which
+ * is exact in a tree, where 0 means that there is none. */
 const IrArray *limits_array(const IrKernel *kernel, const IrInst *place, int axis, int64_t *size);
 /* Is an index of the place along an axis, which has this range, inside in every iteration? */
 bool limits_prove(const BodyLimits *at, const IrInst *place, int axis, const IndexRange *range);
