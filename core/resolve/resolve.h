@@ -137,8 +137,8 @@ bool resolve_fail_axes(Resolve *r, const Locals *locals, Expr *e, int axis_count
 /* stmt.c */
 /* may the element, or the object that contains it, be written? A wrapped string may not */
 bool resolve_check_writable(Resolve *r, Expr *e, const Entity *object);
-/* In an expanded function, statements after a return that rg.static has chosen do not exist; that is
- * how a function that calls itself ends. False: there was such a return. */
+/* In an expanded function, statements after a return that rg.static has chosen do not exist; that
+ * is how a function that calls itself ends. False: there was such a return. */
 bool resolve_block(Resolve *r, const AstBlock *from, Block *to);
 void resolve_declaration(Resolve *r, Stmt *stmt);
 void resolve_assignment(Resolve *r, Stmt *stmt);

@@ -7,10 +7,10 @@
  * selects one of two versions (window.h): the one whose places are inside is unrolled, the other
  * stays a loop (`rolled`). Nests of bodies that rarely run stay loops, too: a checked body that has
  * an interior, and the body of a task that has a privatised version. A nest has at most MOST_COPIES
- * copies, and no body grows beyond LARGEST_BODY; the limit is LARGEST_CHOOSING_BODY if the index alone selects
- * an item of a table or a component of a vector, since most of those copies fold away.
- * The bounds may be one value plus constants (`for b = j - 1, j + 1`): a loop that might not run,
- * since the last sum wraps, is unrolled in an `if`. A `break` skips the copies after it. Loops
+ * copies, and no body grows beyond LARGEST_BODY; the limit is LARGEST_CHOOSING_BODY if the index
+ * alone selects an item of a table or a component of a vector, since most of those copies fold
+ * away. The bounds may be one value plus constants (`for b = j - 1, j + 1`): a loop that might not
+ * run, since the last sum wraps, is unrolled in an `if`. A `break` skips the copies after it. Loops
  * around one with an unknown trip count, such as that over a list, stay as they are; so do loops
  * whose places depend on the index by more than a sum (`x[floor(k * 31 / 8)]`), since copies would
  * gain nothing. Keeps the order of insts, and leaves constants for `fold`. */

@@ -140,7 +140,7 @@ bool exits_dissolve(IrInst *loop) {
   return true;
 }
 
-/* -- what leaves a loop -------------------------------------------------------------------------- */
+/* -- what leaves a loop ------------------------------------------------------------------------ */
 
 static void find_exits(LoopExits *exits, const IrRegion *region, int depth) {
   for (const IrInst *inst = region->first; inst; inst = inst->next) {

@@ -1,5 +1,5 @@
-/* returns.c - where a function returns. An early return leaves the expanded body like a loop that runs
- * once; the pass `early_exits` makes branches of such exits. */
+/* returns.c - where a function returns. An early return leaves the expanded body like a loop that
+ * runs once; the pass `early_exits` makes branches of such exits. */
 #include "resolve/resolve.h"
 
 bool returns_always(const AstBlock *block) {
