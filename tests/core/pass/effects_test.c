@@ -67,7 +67,7 @@ int main(void) {
   }
   TEST("an access that goes does, and what is asked for after forgetting is new") {
     const Effects *before = effects_of(&ctx, kernel, task);
-    ir_remove(find(task->body, IR_UPDATE));
+    ir_delete(find(task->body, IR_UPDATE));
     CHECK(!effects_hold(&ctx, kernel));
     effects_forget(&ctx);
     CHECK(effects_hold(&ctx, kernel));
