@@ -63,10 +63,10 @@ job_gpu_spec() { # so that one that hangs costs its own two minutes
   run_busted "lua, on the GPU, $1" RG_ARCH=cuda RG_ASYNC=off
 }
 
-# Left out are those that no GPU runs (not_on_cuda), and with a bundle those about what only a build
-# has.
+# Left out are those about a processor's instructions and about the driver that executes PTX, and
+# with a bundle those about what only a build has.
 run_gpu_specs() {
-  local all left="$not_on_cuda|cuda"
+  local all left="speed|cuda"
   [ "$build" = "$root/build-gpu/bundle" ] && left="$left|abi|cache|console|newcomer|program|readme"
   all=$(cd "$root/tests/lua" && printf '%s\n' *_spec.lua | sed 's/_spec.lua$//' |
     grep -vxE "$left" | grep -vxF "$(printf '%s\n' $first_specs)")

@@ -65,6 +65,9 @@ local trees = { -- the level whose cells hold the fields, and what is active of 
   end,
   ["rows in nodes of a hash"] = function() return rg.root:hash("ij"):dense("ij", 16) end,
 }
+if os.getenv "RG_ARCH" == "cuda" then -- which has no lanes, so one tree for each body will do
+  trees = { ["masks above the cells"] = trees["masks above the cells"] }
+end
 
 local function cell_fields(make)
   local level = make()

@@ -380,7 +380,7 @@ describe("a simulation that goes on from a snapshot", function()
   end
 
   it("does what it would have done, to the last bit", function() check(2, 2) end)
-  it("on another number of threads, too", function()
+  it("on another number of threads, too #compiled", function()
     check(3, 1)
     check(1, 4)
   end)

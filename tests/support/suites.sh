@@ -25,14 +25,28 @@ is_known_room() {
 
 wants() { [ -z "$1" ] || case " $1 " in *" $2 "*) true ;; *) false ;; esac; }
 
-# add PASSED FAILED NAME [BEGIN]: with the seconds since BEGIN, as EPOCHREALTIME gave it.
+# Processor time of the ended children of this shell, in hundredths of a second: sets `used`.
+count_used() {
+  local stat
+  read -r stat <"/proc/$BASHPID/stat"
+  stat=(${stat##*) })
+  used=$((stat[13] + stat[14]))
+}
+
+# add PASSED FAILED NAME [BEGIN [USED]]: with the seconds since BEGIN, as EPOCHREALTIME gave it, and
+# the processor time since count_used gave USED, which other work on the machine changes little.
 add() {
-  local took=""
+  local took="" before="${5:-}" used
   passed=$((passed + $1))
   failed=$((failed + $2))
   if [ -n "${4:-}" ]; then
     took=$(((${EPOCHREALTIME/[.,]/} - ${4/[.,]/}) / 100000))
     took="$((took / 10)).$((took % 10)) s"
+  fi
+  if [ -n "$before" ]; then
+    count_used
+    used=$(((used - before) / 10))
+    took="$took, $((used / 10)).$((used % 10)) s of processors"
   fi
   say "$(printf '%-34s %5d passed, %d failed %9s' "$3" "$1" "$2" "$took")"
 }
@@ -40,9 +54,10 @@ add() {
 # run_counted NAME COMMAND..: its last line must be `N passed, N failed`; a missing one counts as a
 # failure.
 run_counted() {
-  local name="$1" log last begin=$EPOCHREALTIME
+  local name="$1" log last begin=$EPOCHREALTIME used
   shift
   log=$(mktemp)
+  count_used
   timeout -k 5 3600 "$@" >"$log" 2>&1
   local status=$?
   last=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1)
@@ -56,15 +71,16 @@ run_counted() {
   [ "$p" = 0 ] && [ "$f" = 0 ] && { say "$name ran no test"; f=1; }
   [ "$f" != 0 ] && { tail -n 60 "$log" >&2; say "repeat: $*"; }
   grep -E '^skipped' "$log" >&2
-  add "$p" "$f" "$name" "$begin"
+  add "$p" "$f" "$name" "$begin" "$used"
   rm -f "$log"
 }
 
 # busted counts in words of its own; `N successes / N failures / N errors / N pending`.
 run_busted() {
-  local name="$1" log line begin=$EPOCHREALTIME
+  local name="$1" log line begin=$EPOCHREALTIME used
   shift
   log=$(mktemp)
+  count_used
   (cd "$root" && timeout -k 5 "${busted_seconds:-3600}" env "$@" luajit "$busted" -o plainTerminal \
     --helper=tests/lua/helper.lua \
     --pattern='_spec%.lua$' ${filter_out:+"--filter-out=$filter_out"} ${specs:-tests/lua}) \
@@ -82,7 +98,7 @@ run_busted() {
     # counted memory that somebody still held at the end of a runtime
     e=$((e + $(grep -ac "^regolith: .* counted objects were still held" "$log")))
     [ $((f + e)) != 0 ] && { tail -n 80 "$log" >&2; say "repeat: $* tests/run lua"; }
-    add "$s" $((f + e)) "$name" "$begin"
+    add "$s" $((f + e)) "$name" "$begin" "$used"
   fi
   rm -f "$log"
 }
@@ -147,45 +163,51 @@ remember_compiles() {
 
 spec_files() { printf 'tests/lua/%s_spec.lua ' "$@"; }
 
-all_but() { # NAME ..
-  (cd "$root" && ls tests/lua/*_spec.lua | grep -vE "/($(tr ' ' '|' <<<"$*"))_spec") | tr '\n' ' '
+# The spec files that can tell a difference in a setting: S, 1, L or C, as in specs.txt.
+specs_of() { # SETTING
+  spec_files $(sed -nE "s/^([a-z_]+) +[S1LC]*$1[S1LC]* .*/\1/p" "$root/tests/support/specs.txt")
 }
 
-# Specs of processes that choose by themselves how they run, or that are about no launch: where the
-# suite runs once more, they would be the same once more.
-choose_themselves="cuda gpu_window nccl mpi console console_terminal errors_page finalizer"
-
+# Where the suite runs once more, fewer random kernels do, which the first run has compiled.
 job_lua_threads() { remember_compiles; run_busted "lua, all threads" RG_X=; }
 job_lua_one() {
   local specs
   remember_compiles
-  specs=$(all_but $choose_themselves) run_busted "lua, 1 thread" RG_THREADS=1
+  specs=$(specs_of 1) run_busted "lua, 1 thread" RG_THREADS=1 RG_JUDGE=${RG_JUDGE:-8}
 }
-job_lua_stressed() { # what the switches change is inside launches: ranks among them add nothing
+job_lua_stressed() {
   local specs
   remember_compiles
-  specs=$(all_but $choose_themselves comm grid) run_busted "lua, 4 threads, stressed" RG_THREADS=4 \
+  specs=$(specs_of S) run_busted "lua, 4 threads, stressed" RG_THREADS=4 RG_JUDGE=${RG_JUDGE:-8} \
     RG_STRESS=tiny_chunks,gc_each_launch,shuffle_tasks RG_SEED=${RG_SEED:-7}
 }
 job_lua_arch() { # without what is a matter of compiled code
-  local filter_out="#compiled"
-  run_busted "lua, arch lua" RG_ARCH=lua
+  local filter_out="#compiled" specs
+  specs=$(specs_of L) run_busted "lua, arch lua" RG_ARCH=lua
 }
-job_lua_ways() { # parts of it, in ways that launches also take
+job_lua_lanes() {
   local specs
   remember_compiles
   specs=$(spec_files lane judge judge_array index program update sum loop vector say) \
-    run_busted "lua, in lanes wherever possible" RG_STRESS=force_lanes,force_streams
+    run_busted "lua, in lanes wherever possible" RG_STRESS=force_lanes,force_streams RG_JUDGE=${RG_JUDGE:-8}
+}
+job_lua_trials() { # another way each time
+  local specs
+  remember_compiles
+  specs=$(spec_files judge judge_array update sum loop list pointer model tune counted_handle) \
+    run_busted "lua, launches as trials" RG_TUNE=always RG_THREADS=4 RG_JUDGE=${RG_JUDGE:-8}
+}
+job_lua_ways() { # parts of it, in other ways that launches also take
+  local specs
+  remember_compiles
   specs=$(spec_files array array_kernel pointer list kernel node_loop bitmasked) \
     run_busted "lua, launches queued" RG_CHANNEL=thread RG_ASYNC=off # by another thread
-  specs=$(spec_files judge judge_array update sum loop list pointer model tune counted_handle) \
-    run_busted "lua, launches as trials" RG_TUNE=always RG_THREADS=4 # another way each time
   specs=$(spec_files heat kernel) \
     run_busted "lua, compiled in a process of its own" RG_COMPILE=process
   specs=$(spec_files judge judge_array sum) \
     run_busted "lua, baseline code" RG_QUICK=always RG_JUDGE=5
 }
-job_lua_switches() {
+job_lua_switches() { # the whole suite
   local filter_out switch
   remember_compiles
   filter_out="explain" run_busted "lua, numbers as constants" RG_SPECIALISE=always
@@ -205,7 +227,7 @@ job_cuda() {
   local ptx specs
   remember_compiles
   ptx=$(mktemp -d)
-  specs=$(all_but $not_on_cuda)
+  specs=$(specs_of C)
   on_cuda "" "PTX_SAVE=$ptx"
   assemble "lua, arch cuda, assembled" "$ptx" 40
 }
@@ -220,10 +242,6 @@ job_cuda_ways() { # trees that grow and shrink, under three schedules
   specs=$(spec_files activation bitmasked collection counted_copies pointer)
   on_cuda ", schedule 3, launches queued" PTX_SEED=3 RG_ASYNC=on
 }
-
-# Specs that a GPU does not run as a whole, with their reasons in tests/README.md; single tests have
-# `#cpu` in their names.
-not_on_cuda="speed"
 
 job_examples() {
   local ptx
@@ -256,11 +274,11 @@ run_suites() { # BUILD ROOMS; what takes longest begins first
   local wanted="$2" jobs="" compiled
   compiled=$(mktemp -d)
   wants "$2" lua && [ -n "${stress:-}" ] && jobs="lua_switches"
-  # what the second compiles, the next two need
-  wants "$2" lua && jobs="$jobs cuda lua_threads lua_stressed lua_one"
+  # what the first two compile, later ones need
+  wants "$2" lua && jobs="$jobs lua_threads cuda"
   wants "$2" llvm_bc && jobs="$jobs sanitized"
   jobs="$jobs c"
-  wants "$2" lua && jobs="$jobs lua_arch lua_ways cuda_ways"
+  wants "$2" lua && jobs="$jobs lua_arch lua_stressed lua_lanes lua_trials cuda_ways lua_ways lua_one"
   wants "$2" cuda && jobs="$jobs figures"
   wants "$2" examples && jobs="$jobs examples"
   wants "$2" bench && jobs="$jobs smoke"

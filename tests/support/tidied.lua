@@ -3,7 +3,7 @@
 -- the checks differ from when it last found nothing. Prints for each the file and the place of its
 -- new record, which becomes the record once clang-tidy finds nothing (tests/support/lint). Records
 -- are in BUILD/tidied, and so are the compile commands that clang-tidy gets: one for each file,
--- with the assertions of debug builds where there is a choice.
+-- with the assertions of debug builds where there is a choice. Decision D-tests-06.
 local build = arg[1]
 local folder = build .. "/tidied"
 
