@@ -36,7 +36,8 @@ describe("an assertion of the core that fails #compiled", function()
       local said = pipe:read "*a"
       pipe:close()
       local file = where == "compile" and "kernel/compile/compile.c" or where == "launch"
-        and "kernel/launch/launch.c" or ("device/%s_launch.c"):format(os.getenv "RG_ARCH" or "cpu")
+        and "kernel/launch/launch.c" or os.getenv "RG_ARCH" == "cuda" and "device/cuda/launch.c"
+        or "device/cpu_launch.c"
       assert.truthy(said:find(file, 1, true), said)
       assert.equal("false internal please report it 7 999999",
         (said:gsub("%s+", " "):gsub("internal error.-that ", ""):gsub(" $", "")))
