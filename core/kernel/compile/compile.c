@@ -311,6 +311,7 @@ DeviceCode *compile_find(Compile *compile) {
 DeviceCode *compile_load(Engine *engine, const CompiledKernel *compiled,
                          const RgCodegenRequest *request, const RgCodegenResult *result,
                          double *step_ms, Error *err) {
+  ASSERT(request && result && result->ok, "what is loaded was compiled");
   DeviceCode *code = load(engine, compiled->task_count, result->objects, step_ms, err);
   if (!code) return NULL;
   double begin = clock_ms();

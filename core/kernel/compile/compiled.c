@@ -18,6 +18,7 @@ static const char *keep_text(CompiledKernel *compiled, const char *text) {
 /* For a number of a vector or struct: takes its type from the value's type, which is part of the
  * pattern. */
 static void note_given(const Compile *compile, CompiledArg *arg) {
+  ASSERT(compile_value(compile, arg->from) < compile->value_count, "an argument has a value");
   const SemaValue *value = &compile->given[compile_value(compile, arg->from)];
   TypeTable *types = &compile->kernel->engine->store->types;
   Type type;
@@ -32,6 +33,9 @@ static void note_given(const Compile *compile, CompiledArg *arg) {
 
 static void fill_args(const Compile *compile, CompiledKernel *compiled) {
   const IrKernel *ir = compile->sema.kernel;
+  ASSERT(compile->sema.args.count == ir->args.count &&
+             compile->sema.sources.count == ir->args.count,
+         "every argument has a value that it comes from, and a text that uses it");
   compiled->arg_count = ir->args.count;
   compiled->args = scratch_array(&compiled->memory, CompiledArg, ir->args.count);
   for (int32_t k = 0; k < ir->args.count; k++) {

@@ -380,12 +380,14 @@ static void fill_sums(const Compile *compile, CompiledKernel *compiled, int32_t 
   compiled->tasks[number].sums = sums;
   compiled->tasks[number].sum_count =
       describe_sums(kernel, task->private_fields.items, count, sums);
+  ASSERT(compiled->tasks[number].sum_count <= count, "neighbours are merged, and none is added");
   compiled->has_sums = true;
 }
 
 void compiled_fill_tasks(const Compile *compile, CompiledKernel *compiled) {
   const IrKernel *ir = compile->sema.kernel;
   if (compile->lua) return;
+  ASSERT(!compiled->tasks, "tasks are filled in once");
   compiled->task_count = ir->tasks.count;
   compiled->tasks = scratch_array(&compiled->memory, DeviceTask, ir->tasks.count);
   Writing writing = {ir, compiled};

@@ -103,6 +103,8 @@ static bool check_limits(const Kernel *kernel, const Version *version, Error *er
 
 static RgValue argument_of(const CompiledArg *arg, const RgValue *value) {
   if (type_is_none(arg->given)) return *value;
+  DEBUG_ASSERT(value->kind == RG_VALUE_VECTOR && value->vector,
+               "the pattern says which values have several numbers");
   if (arg->from.part >= value->vector->count) return (RgValue){.kind = RG_VALUE_NIL};
   return vector_number(value->vector, arg->given, arg->from.part);
 }
@@ -246,6 +248,7 @@ void launch_fill(Engine *engine, Version *version, const RgValue *values, Device
   const Store *store = engine->store;
   const CompiledKernel *compiled = version->compiled;
   RtTree **trees = version->launch->trees;
+  DEBUG_ASSERT(version->state == VERSION_READY, "a launch runs code that is there");
   for (int32_t k = 0; k < compiled->tree_count; k++)
     trees[k] = pattern_memory(&values[version->launch->tree_values[k]]);
   launch->code = version->code;
@@ -362,6 +365,7 @@ static bool run(Kernel *kernel, const RgValue *values, int32_t value_count, RgVa
   if (!found) return false;
   Version *version = versions_choose(found);
   Version *general = version->base ? version->base : version;
+  DEBUG_ASSERT(!general->base, "what a launch chooses is its pattern's, or based on that");
   if (engine_is_stopped(engine)) return stopped_error(kernel, err); /* stopped during the compile */
   ASSERT(!engine_fails(&engine->options.fails_in_launch), "no test asks a launch to fail");
   kernel->ran = version;

@@ -191,6 +191,7 @@ bool queue_add(Kernel *kernel, const TuneTrial *trial, const RgValue *values, Rg
                    engine->launch.stream,
                    engine->stats.launches};
   if (!engine->queue) return report(&queued, values, result, err);
+  ASSERT(engine->queued < engine->store->device->most_queued, "a launch has made room for itself");
   engine->queue[engine->queued++] = queued;
   bool is_over = engine->launch.has_waited ||
                  engine->launch.context.error.kind != RT_OK; /* the host region has failed */

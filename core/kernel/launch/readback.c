@@ -118,6 +118,7 @@ bool readback_result(Kernel *kernel, Version *version, int32_t number, RgValue *
     return false;
   }
   VersionLaunch *launch = version->launch;
+  DEBUG_ASSERT(number < 256, "handed_over has a bit for each result");
   for (int32_t k = 0; k < number; k++) slot += type_parts(compiled->results[k]);
   *result = vector_value(kernel->engine->store, compiled->results[number], &launch->frame[slot]);
   result->depth = count;

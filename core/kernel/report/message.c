@@ -191,6 +191,7 @@ static void add_message(StrBuf *out, const Kernel *kernel, const SemaMessage *me
 
 bool message_error(const CompiledKernel *compiled, int32_t number, const char *text,
                    const char *index, int others, Error *err) {
+  ASSERT(number >= 0 && number < compiled->message_count, "a failure has its message");
   const SemaMessage *message = &compiled->messages[number];
   diag_error(err, message->source, message->pos, message->width, message->code, "%s", text);
   snprintf(err->index, sizeof err->index, "%s", index);
@@ -241,6 +242,7 @@ static const char *touch_word(const SemaMessage *message) {
 /* The error of a FAULT whose values are the other site, both iterations and the element. */
 static bool fail_race(const CompiledKernel *compiled, int32_t number, const int64_t *values,
                       Error *err) {
+  ASSERT(values[0] >= 0 && values[0] < compiled->message_count, "a race has two sites");
   const SemaMessage *writer = &compiled->messages[number];
   const SemaMessage *other = &compiled->messages[values[0]];
   char iterations[2][160], element[160], text[600];

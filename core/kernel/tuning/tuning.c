@@ -318,6 +318,7 @@ static bool make_next(Kernel *kernel, Version *version, const TuneEntry *entry) 
     Version *made = versions_request(version, COMPILE_TO_TRY, &version->constants,
                                      &candidates[k].way, &ignored);
     if (!made) continue;
+    ASSERT(tuning->made_count < (int)CODE_COUNT, "each row of other code is compiled once");
     tuning->made_rows[tuning->made_count] = (uint8_t)k;
     tuning->made[tuning->made_count++] = made;
     return true;
@@ -327,6 +328,7 @@ static bool make_next(Kernel *kernel, Version *version, const TuneEntry *entry) 
 
 /* Finishes the last compile; if it failed, its row is no longer a candidate. */
 static void take_made(Tuning *tuning) {
+  ASSERT(tuning->made_count > 0, "a compile was started");
   Version *made = tuning->made[tuning->made_count - 1];
   Error ignored;
   error_clear(&ignored);
@@ -410,7 +412,9 @@ static int32_t wanted_trial(Kernel *kernel, const Tuning *tuning, const TuneEntr
 static DeviceSwitches find_way(const Kernel *kernel, const Tuning *tuning, const TuneEntry *entry,
                                const Tuner *tuner, int32_t k, Version **code) {
   bool is_code = tuner == &entry->code;
+  ASSERT(k >= 0 && k < tuner->count, "a tuner chooses among its candidates");
   *code = is_code && k ? tuning->made[k - 1] : NULL;
+  ASSERT(!*code || (*code)->state == VERSION_READY, "trials begin when all code is ready");
   int32_t row = is_code ? tuner_choice(&entry->tuner) : k;
   return switches_of(kernel, &candidates[tuning->rows[row]]);
 }

@@ -36,6 +36,7 @@ typedef struct Validation {
 static int32_t find_array(const Version *version, int32_t number) {
   int32_t k = 0;
   while (version->compiled->args[k].from.kind != ARG_ADDRESS || number-- > 0) k++;
+  ASSERT(k < version->compiled->arg_count, "every array has an argument with its address");
   return k;
 }
 
@@ -94,6 +95,8 @@ static bool restore(Validation *validation, Error *err) {
   const Version *version = validation->version;
   for (int32_t k = 0; k < validation->count; k++) {
     if (!validation->saved[k].copy) continue;
+    ASSERT(validation->saved[k].tree == version->launch->trees[k],
+           "runs have the trees that were saved");
     if (!reach(validation, validation->saved[k].tree, DEVICE_WRITES, err)) return false;
     put_back(&validation->saved[k]);
   }

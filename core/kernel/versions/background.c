@@ -63,6 +63,7 @@ static void start(BackgroundCompile *compile, int threads) {
 /* A forked child has no thread: it compiles what a caller needs, and gives up the rest. */
 static void join(BackgroundCompile *compile) {
   Job *job = compile->job;
+  ASSERT(compile->has_started, "only what has started can end");
   compile->job = NULL;
   if (!job || job_join(job)) return;
   if (compile->priority != PRIORITY_SPARE) work(compile);
@@ -123,6 +124,7 @@ bool background_start(Version *version, CompilePriority priority) {
   BackgroundCompile *compile = heap_alloc(heap, sizeof *compile);
   if (!compile) return false;
   const CompiledKernel *compiled = version->compiled;
+  ASSERT(compiled->bytes, "what is compiled has canonical bytes");
   *compile = (BackgroundCompile){
       .engine = engine,
       .version = version,
@@ -190,6 +192,7 @@ void background_step(Engine *engine) {
 void background_cancel(Version *version) {
   BackgroundCompile *compile = version->job;
   if (!compile) return;
+  ASSERT(compile->version == version, "a compile knows the version that it is for");
   detach(compile);
   if (compile->has_started) return; /* LLVM cannot be stopped: background_step discards it */
   unlink(compile);

@@ -104,6 +104,7 @@ static void note_on_disk(Engine *engine, const RgCodegenRequest *request) {
 bool baseline_begin(Compile *compile, Version *version) {
   Engine *engine = compile->kernel->engine;
   Device *device = engine->store->device;
+  ASSERT(!version->code && !version->base, "a general version begins with baseline code");
   if (!is_possible(compile)) return false;
   if (!is_large(compile->sema.kernel, engine->options.begins_baseline == BASELINE_ALWAYS))
     return false;
@@ -139,6 +140,7 @@ static bool may_improve(const Version *version) {
  * compile. */
 static const DeviceCode *improve_now(void *data) {
   Version *version = data;
+  ASSERT(may_improve(version), "the device requests better code once");
   Error ignored;
   error_clear(&ignored);
   uint64_t begin = clock_ticks();

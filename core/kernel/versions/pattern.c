@@ -289,6 +289,7 @@ int pattern_make(Kernel *kernel, const RgValue *values, int32_t value_count, Err
     kernel->words = words;
     kernel->word_capacity = word_count;
   }
+  ASSERT(word_count <= kernel->word_capacity, "the words of all values have room");
   if (!check_handles(&encoding)) return -1;
   encoding.moves = are_movable(values, value_count);
   for (int32_t k = 0; k < value_count; k++)

@@ -99,6 +99,7 @@ static void count_try(Profile *profile) {
 
 static void make(Version *general, uint64_t taken, Mode mode) {
   Profile *profile = general->profile;
+  ASSERT(!general->base && profile, "a general version that is watched is specialised");
   Constants constants = {taken, profile->seen};
   Error ignored;
   error_clear(&ignored);
@@ -110,6 +111,7 @@ static void make(Version *general, uint64_t taken, Mode mode) {
 
 void specialise_publish(Version *version) {
   Engine *engine = version_engine(version);
+  ASSERT(version->base && version->tier == TIER_SPECIALISED, "it is specialised from another");
   Profile *profile = version->base->profile;
   if (version->state == VERSION_READY) {
     engine->stats.specialised++;
@@ -201,6 +203,7 @@ static void print_number(StrBuf *out, Type type, uint64_t slot) {
 }
 
 void specialise_print(StrBuf *out, const Version *version) {
+  ASSERT(version->tier == TIER_SPECIALISED, "only specialised versions have constants");
   const CompiledKernel *general = version->base->compiled;
   const char *between = "";
   for (uint64_t set = version->constants.taken; set; set &= set - 1) {

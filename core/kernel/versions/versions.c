@@ -111,6 +111,7 @@ static void free_version(Version *version) {
   Store *store = engine->store;
   Heap *heap = store->heap;
   background_cancel(version);
+  ASSERT(!version->job && version->compiled->holders > 0, "a version has let go of its compile");
   specialise_forget(version);
   tuning_drop(engine, version);
   if (!version->shares_launch) readback_drop(engine, version);
@@ -139,6 +140,7 @@ static inline bool is_same(const Kernel *kernel, const Version *version, int wor
 
 Version *versions_find(Kernel *kernel, int word_count) {
   Version *version = kernel->last;
+  DEBUG_ASSERT(!version || !version->base, "the version that was found last is a general one");
   if (version && is_same(kernel, version, word_count)) return version;
   version = kernel->versions;
   while (version && (version->base || !is_same(kernel, version, word_count)))
@@ -207,6 +209,7 @@ const Version *versions_shown(const Kernel *kernel) {
 void version_take_arguments(Version *version, const Version *from) {
   const CompiledKernel *compiled = version->compiled;
   VersionLaunch *launch = version->launch;
+  DEBUG_ASSERT(launch != from->launch, "arguments are copied from another frame");
   DEBUG_ASSERT(compiled->arg_count == from->compiled->arg_count,
                "versions of a pattern have the same arguments");
   readback_drop(version_engine(version), version);
@@ -237,6 +240,7 @@ static Version *optimise(Version *baseline, Error *err) {
 
 static bool keep_constants(Version *version, const Constants *constants) {
   if (!constants->taken) return true;
+  ASSERT(constants->slots && !version->constants.slots, "constants are kept once, with values");
   Heap *heap = version_engine(version)->store->heap;
   size_t bytes = sizeof *constants->slots * (size_t)version->compiled->arg_count;
   uint64_t *slots = heap_alloc(heap, bytes);
@@ -306,6 +310,8 @@ static void promote(Version *version) {
   Version *baseline = version->base;
   Kernel *kernel = version->kernel;
   ASSERT(baseline->tier == TIER_BASELINE && !baseline->base, "baseline code is replaced once");
+  ASSERT(version->compiled == baseline->compiled && version->launch == baseline->launch,
+         "a launch may switch between the two at any chunk");
   version->base = NULL;
   for (Version *at = kernel->versions; at; at = at->next)
     if (at->base == baseline) at->base = version;
@@ -338,7 +344,9 @@ static void publish_optimised(Version *version, const RgCodegenResult *result) {
 void versions_publish(Version *version, const RgCodegenRequest *request,
                       const RgCodegenResult *result, Error *err) {
   Engine *engine = version_engine(version);
-  ASSERT(!version->job, "a version is published once its compile has ended");
+  ASSERT(!version->job && version->state < VERSION_READY,
+         "a version is published once, when its compile has ended");
+  ASSERT(!result || !version->code, "code is loaded for a version that has none");
   if (result) version->code = compile_load(engine, version->compiled, request, result, NULL, err);
   version->state = version->code ? VERSION_READY : VERSION_FAILED;
   if (version->why == COMPILE_TO_OPTIMISE) publish_optimised(version, result);
@@ -397,6 +405,7 @@ static bool widen_given(Heap *heap, int32_t at, Pattern *pattern) {
 void versions_widen(Kernel *kernel) {
   Heap *heap = kernel->engine->store->heap;
   int32_t at = kernel->paths.count - 1;
+  ASSERT(at >= 0, "a kernel is widened by a capture that it has");
   if (kernel->engine->queued) queue_settle(kernel->engine, NULL);
   for (Version *version = kernel->versions; version; version = version->next) {
     if (version->base) continue;
