@@ -701,7 +701,7 @@ RgStatus rg_kernel_emit(RgKernel *kernel, const RgValue *values, int32_t value_c
 RgStatus rg_kernel_fail(RgKernel *kernel, int64_t number, int32_t message, const char *text,
                         const char *index);
 /* what: "source" "ast" "infer" "ir" "tasks" "explain" "llvm" "asm" "ptx", with arch "lua" also
- * "lua"; of the variant launched or compiled last. */
+ * "lua"; of the version launched or compiled last. */
 RgStatus rg_kernel_text(RgKernel *kernel, const char *what, const char **text);
 /* The PTX of its tasks for a GPU, named by its compute capability, "sm_75" to "sm_121", which need
  * not be there; NULL: the runtime's own, or "sm_80" where it has none. */
@@ -714,7 +714,7 @@ RgStatus rg_kernel_ptx(RgKernel *kernel, const char *gpu, const char **text);
  * in any order. On a GPU there is nothing to try. argument.invalid: the kernel may activate or
  * deactivate cells, which is not put back. */
 RgStatus rg_kernel_tune(RgKernel *kernel, const RgValue *values, int32_t value_count);
-/* Row `row` of what was tried to run a kernel's launches fast, over all its variants and extents:
+/* Row `row` of what was tried to run a kernel's launches fast, over all its versions and extents:
  * rows of one choice follow each other. Past the last: returns 1 without a message. */
 typedef struct RgTuneRow {
   const char *candidate; /* "threads=1"; "default" is the first of its group */

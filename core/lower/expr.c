@@ -49,7 +49,7 @@ static IrInst *lower_literal(Lower *l, const Expr *number, Type type, bool is_ne
 
 /* -- names ------------------------------------------------------------------------------------- */
 
-/* Number `part`. If any part of a vector is static, the whole vector belongs to the variant's
+/* Number `part`. If any part of a vector is static, the whole vector belongs to the version's
  * pattern, so its numbers are constants. */
 IrInst *lower_argument(Lower *l, const LaunchArg *launch_arg, int part) {
   const SemaInput *input = l->s->input;

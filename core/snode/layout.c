@@ -10,7 +10,7 @@
  * contents never need more alignment than their container. The size of a dense container is a
  * multiple of its alignment, so adjacent containers are `size` apart. Nodes are numbered depth
  * first in the order of components: trees of one layout_hash have the same numbers of nodes and
- * managers, so one variant of a kernel serves them all. */
+ * managers, so one version of a kernel serves them all. */
 #include "base/bits.h"
 #include "base/map.h"
 #include "snode/refuse.h"

@@ -24,7 +24,7 @@ typedef struct SemaPath {
   int function;
   /* 1 + the number of an earlier path for which the host reports the same variable; 0: none */
   int joined;
-  uint8_t whole; /* SemaWhole, once a variant has compiled its whole number as an integer */
+  uint8_t whole; /* SemaWhole, once a version has compiled its whole number as an integer */
 } SemaPath;
 typedef VEC(SemaPath) SemaPaths;
 

@@ -1210,19 +1210,19 @@ function Kernel:compile(...) end
 ---@return string
 function Kernel:source() end
 
---- The IR of the variant launched or compiled last, before the passes.
+--- The IR of the version launched or compiled last, before the passes.
 ---@return string
 function Kernel:ir() end
 
---- LLVM IR of the variant launched or compiled last.
+--- LLVM IR of the version launched or compiled last.
 ---@return string
 function Kernel:llvm() end
 
---- Machine code of the variant launched or compiled last, as text.
+--- Machine code of the version launched or compiled last, as text.
 ---@return string
 function Kernel:asm() end
 
---- PTX of its tasks, of the variant launched or compiled last, for "sm_75" to "sm_121".
+--- PTX of its tasks, of the version launched or compiled last, for "sm_75" to "sm_121".
 ---@param gpu? string
 ---@return string
 function Kernel:ptx(gpu) end
@@ -1420,7 +1420,7 @@ function Set:tuned() end
 ---@field budget? number The fraction of time for trials, 0.05 by default; 1: no limit.
 
 ---@class rg.TuneReport
----@field [integer] rg.TuneChoice One for each set of extents, of each variant.
+---@field [integer] rg.TuneChoice One for each set of extents, of each version.
 
 ---@class rg.TuneChoice
 ---@field [integer] table `{ candidate, state, samples, ms }`; ms: the least time of a launch.

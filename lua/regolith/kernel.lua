@@ -278,7 +278,7 @@ end
 local text_names = { "source", "explain", "ir", "llvm", "asm" }
 local method_names = { "compile", "ptx", "tune", "tuned", unpack(text_names) }
 for _, what in ipairs(text_names) do
-  --- The text of this compile step, for the variant launched or compiled last.
+  --- The text of this compile step, for the version launched or compiled last.
   methods[what] = function(self) return lib.quiet(read_text, self, what) end
 end
 
@@ -292,7 +292,7 @@ local function read_ptx(self, gpu)
   return ffi.string(text_out[0])
 end
 
---- The PTX of its tasks, for the variant launched or compiled last.
+--- The PTX of its tasks, for the version launched or compiled last.
 function methods.ptx(self, gpu) return lib.quiet(read_ptx, self, gpu) end
 
 --- The trials of its launches, and the choice that is kept.
@@ -566,7 +566,7 @@ function kernel.warm(list, progress)
       .. fail.describe(progress))
   end
   for number, entry in ipairs(list) do warm_one(begin_compile, entry, number) end
-  -- A kernel that learns that more of its values are static drops the variants compiled before.
+  -- A kernel that learns that more of its values are static drops the versions compiled before.
   for number, entry in ipairs(list) do
     warm_one(compile, entry, number)
     if progress then progress(number, #list) end

@@ -1,6 +1,6 @@
 /* static.c - compile-time evaluation: `rg.static(e)`, and the arm that `if rg.static(c)` selects.
  *
- * A static launch argument is part of the variant's pattern, so another value means another
+ * A static launch argument is part of the version's pattern, so another value means another
  * compile. Evaluation is as in Lua, in doubles. The call becomes a literal, so later stages do not
  * know about it. */
 #include <math.h>

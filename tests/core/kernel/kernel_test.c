@@ -1,4 +1,4 @@
-/* kernel_test.c - a C host compiles and launches kernel text: variants, arguments, faults and
+/* kernel_test.c - a C host compiles and launches kernel text: versions, arguments, faults and
  * results. */
 #include <stdio.h>
 
@@ -65,7 +65,7 @@ static uint64_t compiles(void) {
   return stats.compiles;
 }
 
-static void variants(void) {
+static void patterns(void) {
   RgKernel *kernel = kernel_of(
       "add",
       "function(a)\n  for i in rg.range(8) do x[i] = y[i] + a * 2.0 end\n  return x[3]\nend");
@@ -412,7 +412,7 @@ static void structs(void) {
 
 int main(void) {
   start(4 << 20, 2);
-  variants();
+  patterns();
   arguments();
   faults();
   said();
