@@ -40,7 +40,7 @@ changed_jobs() {
       core/emit_lua/* | lua/regolith/oracle*) echo lua_arch lua_threads c ;;
       core/ir/* | core/pass/* | core/codegen/* | core/jit/* | core/device/*)
         echo lua_threads lua_lanes lua_trials lua_ways figures cuda c ;;
-      llvm_bc/*) echo lua_threads sanitized cuda c ;;
+      llvm_bc/*) echo lua_threads address thread cuda c ;;
       core/sema/* | core/front/* | core/resolve/* | core/infer/* | core/lower/* | core/typed/*)
         echo lua_threads lua_arch c ;;
       core/* | tests/lua/* | tests/support/judge*) echo lua_threads c ;;

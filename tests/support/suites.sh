@@ -276,7 +276,7 @@ run_suites() { # BUILD ROOMS; what takes longest begins first
   wants "$2" lua && [ -n "${stress:-}" ] && jobs="lua_switches"
   # what the first two compile, later ones need
   wants "$2" lua && jobs="$jobs lua_threads cuda"
-  wants "$2" llvm_bc && jobs="$jobs sanitized"
+  wants "$2" llvm_bc && jobs="$jobs address thread"
   jobs="$jobs c"
   wants "$2" lua && jobs="$jobs lua_arch lua_stressed lua_lanes lua_trials cuda_ways lua_ways lua_one"
   wants "$2" cuda && jobs="$jobs figures"
@@ -290,29 +290,27 @@ run_suites() { # BUILD ROOMS; what takes longest begins first
 
 job_c() { run_c_tests "$build" "$wanted"; }
 
-job_sanitized() { # what threads share
-  run_sanitized "thread llvm_bc device server" rt_bitcode test_thread_pool test_rt \
-    test_rt_budget test_rt_heap_gpu test_rt_random test_rt_thread test_rt_counted test_rt_race \
-    test_rt_mask test_rt_list test_rt_hash test_rt_valid test_device test_server_queue \
-    test_server_order test_server_memory
-}
+# C tests under sanitizers: in each run those of what threads share; `tests/run --sanitize` sets the
+# rooms that it was given, or none for all, and builds all of their targets.
+sanitized_rooms="thread llvm_bc device server"
+sanitized_targets="rt_bitcode test_thread_pool test_rt test_rt_budget test_rt_heap_gpu \
+test_rt_random test_rt_thread test_rt_counted test_rt_race test_rt_mask test_rt_list test_rt_hash \
+test_rt_valid test_device test_server_queue test_server_order test_server_memory"
 
-# run_sanitized ROOMS [NINJA TARGET ..]: the C tests of the rooms under address and undefined, then
-# thread sanitizers. The runtime's bitcode is that of the plain build.
-run_sanitized() {
-  local kind wanted="$1"
-  shift
-  for kind in address,undefined thread; do
-    local folder="$build-${kind%%,*}"
-    targets="$*" configure_and_build "$folder" -DRG_SANITIZE=$kind -DRG_BITCODE="$build/llvm_bc" \
-      -DCMAKE_C_COMPILER=clang-19 -DCMAKE_CXX_COMPILER=clang++-19 || {
-      add 0 1 "sanitizer build: $kind"
-      continue
-    }
-    suffix=", $kind" LUA_PATH="$root/lua/?.lua;$root/lua/?/init.lua;;" \
-      RG_LIBRARY="$folder/libregolith.so" UBSAN_OPTIONS=halt_on_error=1 \
-      run_c_tests "$folder" "$wanted"
-  done
+job_address() { run_sanitizer address,undefined; }
+job_thread() { run_sanitizer thread; }
+
+# run_sanitizer KIND: the runtime's bitcode is that of the plain build.
+run_sanitizer() {
+  local kind="$1" folder="$build-${1%%,*}"
+  targets="$sanitized_targets" configure_and_build "$folder" -DRG_SANITIZE="$kind" \
+    -DRG_BITCODE="$build/llvm_bc" -DCMAKE_C_COMPILER=clang-19 -DCMAKE_CXX_COMPILER=clang++-19 || {
+    add 0 1 "sanitizer build: $kind"
+    return
+  }
+  suffix=", $kind" LUA_PATH="$root/lua/?.lua;$root/lua/?/init.lua;;" \
+    RG_LIBRARY="$folder/libregolith.so" UBSAN_OPTIONS=halt_on_error=1 \
+    run_c_tests "$folder" "$sanitized_rooms"
 }
 
 # run_tidy [FILE ..]: clang's static analyzer over the named C files, or over those that differ from
