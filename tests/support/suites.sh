@@ -189,7 +189,8 @@ job_lua_lanes() {
   local specs
   remember_compiles
   specs=$(spec_files lane judge judge_array index program update sum loop vector say) \
-    run_busted "lua, in lanes wherever possible" RG_STRESS=force_lanes,force_streams RG_JUDGE=${RG_JUDGE:-8}
+    run_busted "lua, in lanes wherever possible" RG_JUDGE=${RG_JUDGE:-8} \
+      RG_STRESS=force_lanes,force_streams
 }
 job_lua_trials() { # another way each time
   local specs
@@ -278,7 +279,8 @@ run_suites() { # BUILD ROOMS; what takes longest begins first
   wants "$2" lua && jobs="$jobs lua_threads cuda"
   wants "$2" llvm_bc && jobs="$jobs address thread"
   jobs="$jobs c"
-  wants "$2" lua && jobs="$jobs lua_arch lua_stressed lua_lanes lua_trials cuda_ways lua_ways lua_one"
+  wants "$2" lua &&
+    jobs="$jobs lua_arch lua_stressed lua_lanes lua_trials cuda_ways lua_ways lua_one"
   wants "$2" cuda && jobs="$jobs figures"
   wants "$2" examples && jobs="$jobs examples"
   wants "$2" bench && jobs="$jobs smoke"
