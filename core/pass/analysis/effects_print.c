@@ -3,7 +3,7 @@
  *     load f0 (p0 - 1, p1) near           p0, p1: the loop's indices; ?: any index
  *     update add f1 (?)
  *     deactivate l1
- *     f1: updates by add                  `apart`: no two iterations write one element
+ *     f1: updates by add                  `independent`: no two iterations write one element
  *     l1: loses cells
  */
 #include "pass/analysis/dependence.h"
@@ -75,9 +75,9 @@ static void print_field(StrBuf *out, const Effects *effects, int number) {
   if (field->updates) strbuf_text(out, " by");
   for (int op = 0; op < IR_UPDATE_COUNT; op++)
     if (field->updates >> op & 1) strbuf_format(out, " %s", ir_update_text((IrUpdate)op));
-  bool is_apart = field->verbs & EFFECT_WRITES &&
-                  !dependence_may_carry(effects, number, EFFECT_WRITES, EFFECT_WRITES);
-  strbuf_text(out, is_apart ? ", apart\n" : "\n");
+  bool is_independent = field->verbs & EFFECT_WRITES &&
+                        !dependence_may_carry(effects, number, EFFECT_WRITES, EFFECT_WRITES);
+  strbuf_text(out, is_independent ? ", independent\n" : "\n");
 }
 
 static void print_level(StrBuf *out, const Effects *effects, int number) {

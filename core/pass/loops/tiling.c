@@ -52,10 +52,10 @@ static int axis_of(const Survey *survey, const IrInst *index) {
   return ranges_param(survey->body, is_line ? line.index : range.base);
 }
 
-/* Do `lines` cache lines, `independent` bytes apart, evict each other? */
-static bool is_too_long(uint64_t lines, uint64_t apart) {
-  uint64_t even = apart & -apart, sets_ways = (uint64_t)WAY / (even < WAY ? even : WAY) * WAYS;
-  return lines > sets_ways || (apart >= PAGE && lines > PAGES);
+/* Do `lines` cache lines at this stride, in bytes, evict each other? */
+static bool is_too_long(uint64_t lines, uint64_t stride) {
+  uint64_t even = stride & -stride, sets_ways = (uint64_t)WAY / (even < WAY ? even : WAY) * WAYS;
+  return lines > sets_ways || (stride >= PAGE && lines > PAGES);
 }
 
 /* Does the loop's last index run along a column of the place, and are such columns too long? */
@@ -64,11 +64,11 @@ static bool has_long_columns(const Survey *survey, const IrInst *place) {
   const SNode *node = field->node;
   int last = survey->body->params.count - 1;
   if (field->tree < 0 || !node || !node->parent || node->parent->parent) return false;
-  uint64_t apart = (uint64_t)type_size(field->type);
+  uint64_t stride = (uint64_t)type_size(field->type);
   for (int k = place->operand_count - 1; k >= 0; k--) {
     uint64_t extent = (uint64_t)node->shape[k];
-    if (axis_of(survey, place->operands[k]) == last) return is_too_long(extent, apart);
-    apart *= extent;
+    if (axis_of(survey, place->operands[k]) == last) return is_too_long(extent, stride);
+    stride *= extent;
   }
   return false;
 }
