@@ -140,6 +140,7 @@ IrRegion *ir_region_create(IrKernel *kernel, IrInst *owner) {
 }
 
 static IrInst *create_inst(IrKernel *kernel, IrOp op, Type type) {
+  ASSERT((unsigned)op < IR_OP_COUNT, "the op is a row of op.def");
   IrInst *inst = scratch_new(kernel->scratch, IrInst);
   inst->op = op;
   inst->type = type;
@@ -206,6 +207,7 @@ void ir_delete_all(IrRegion *region) {
 
 static void link_use(IrInst *inst, int number) {
   IrInst *value = inst->operands[number];
+  ASSERT(value, "every operand is an inst");
   IrUse *use = &inst->operand_uses[number];
   *use = (IrUse){.user = inst, .next = value->uses, .link = &value->uses};
   if (use->next) use->next->link = &use->next;
@@ -273,6 +275,8 @@ bool ir_is_used(const IrInst *value) { return value->uses != NULL; }
 /* -- builders ---------------------------------------------------------------------------------- */
 
 static void place_inst(IrBuilder *b, IrInst *inst) {
+  DEBUG_ASSERT(b->before ? b->before->region != NULL : b->region != NULL,
+               "a builder knows where its insts go");
   inst->line = b->line;
   inst->column = b->column;
   if (b->before) ir_insert_before(b->before, inst);
@@ -281,6 +285,7 @@ static void place_inst(IrBuilder *b, IrInst *inst) {
 
 IrInst *ir_emit(IrBuilder *b, IrOp op, Type type, int operand_count, IrInst *const *operands) {
   IrKernel *kernel = b->kernel;
+  DEBUG_ASSERT(operand_count >= 0 && operand_count <= INT16_MAX, "an inst has few operands");
   IrInst *inst = create_inst(kernel, op, type);
   ir_give_axes(kernel, inst);
   make_room(kernel, inst, operand_count);
@@ -393,16 +398,19 @@ IrInst *ir_binary(IrBuilder *b, IrOp op, IrInst *a, IrInst *c) {
 }
 
 IrInst *ir_select(IrBuilder *b, IrInst *condition, IrInst *yes, IrInst *no) {
+  DEBUG_ASSERT(!yes || !no || type_equal(yes->type, no->type), "both sides are of one type");
   return ir_emit(b, IR_SELECT, yes ? yes->type : TYPE(I32), 3, (IrInst *[]){condition, yes, no});
 }
 
 IrInst *ir_item(IrBuilder *b, int table, IrInst *index) {
+  ASSERT(table >= 0 && table < b->kernel->tables.count, "the table is the kernel's");
   IrInst *item = ir_emit(b, IR_ITEM, b->kernel->tables.items[table].type, 1, &index);
   item->imm = table;
   return item;
 }
 
 IrInst *ir_pick(IrBuilder *b, IrInst *index, int count, IrInst *const *values) {
+  ASSERT(count > 0, "one of several values is picked");
   IrInst **operands = scratch_array(b->kernel->scratch, IrInst *, count + 1);
   operands[0] = index;
   for (int i = 0; i < count; i++) operands[i + 1] = values[i];
@@ -415,9 +423,11 @@ IrInst *ir_convert(IrBuilder *b, IrInst *a, Type type) {
 
 IrInst *ir_var(IrBuilder *b, Type type) { return ir_emit(b, IR_VAR, type, 0, NULL); }
 IrInst *ir_get(IrBuilder *b, IrInst *var) {
+  DEBUG_ASSERT(!var || (var->op == IR_VAR && !var->owns), "a variable is read, not a guard");
   return ir_emit(b, IR_GET, var ? var->type : TYPE(I32), 1, &var);
 }
 void ir_set(IrBuilder *b, IrInst *var, IrInst *value) {
+  DEBUG_ASSERT(!var || !value || type_equal(var->type, value->type), "a value of its type is set");
   ir_emit(b, IR_SET, TYPE(NONE), 2, (IrInst *[]){var, value});
 }
 
@@ -438,6 +448,7 @@ IrInst *ir_continue(IrBuilder *b, int levels) {
 }
 
 IrInst *ir_range(IrBuilder *b, int axis_count, IrInst *const *begin_end, Type index) {
+  ASSERT(axis_count > 0 && axis_count <= SNODE_MAX_AXES, "a range has axes");
   IrInst *inst = ir_emit(b, IR_RANGE, TYPE(NONE), 2 * axis_count, begin_end);
   inst->axis_count = (int8_t)axis_count;
   for (int i = 0; i < axis_count; i++) ir_region_param(b->kernel, inst->regions[0], index);
@@ -451,6 +462,7 @@ Type ir_index_type(const SNode *node) {
 }
 
 IrInst *ir_active(IrBuilder *b, int level) {
+  ASSERT(level >= 0 && level < b->kernel->levels.count, "the level is the kernel's");
   IrInst *inst = ir_emit(b, IR_ACTIVE, TYPE(NONE), 0, NULL);
   inst->level = level;
   const SNode *node = b->kernel->levels.items[level].node;
@@ -460,6 +472,7 @@ IrInst *ir_active(IrBuilder *b, int level) {
 }
 
 IrInst *ir_place(IrBuilder *b, int field, IrInst *const *indices) {
+  ASSERT(field >= 0 && field < b->kernel->fields.count, "the field is the kernel's");
   IrInst *inst = ir_emit(b, IR_PLACE, TYPE(PLACE), ir_rank(b->kernel, field), indices);
   inst->field = field;
   return inst;

@@ -48,40 +48,29 @@ typedef struct Pass {
 /* `atomics` and `bounds` need loops as the user wrote them. `fold` runs wherever the previous pass
  * leaves constants and unused values: after `tasks`, so that later passes see folded indices, after
  * `unroll`, whose copies differ in constants, and at the end, since `lower_places` emits address
- * arithmetic naively. `lint` and `explain` change nothing: the first reads the user's code, the
- * other reports how it was compiled. */
-static const Pass *const order[] = {&fold,
-                                    &early_exits,
-                                    &tiling,
-                                    &active_counts,
-                                    &tasks,
-                                    &fold,
-                                    &refcounts,
-                                    &array_descriptors,
-                                    &locks,
-                                    &lint,
-                                    &atomics,
-                                    &bounds,
-                                    &node_cursors,
-                                    &privatise,
-                                    &unroll,
-                                    &fold,
-                                    &constant_tables,
-                                    &hoist_checks,
-                                    &leaf,
-                                    &rows,
-                                    &independent,
-                                    &explain,
-                                    &lower_places,
-                                    &fold,
-                                    &redundant_slots,
-                                    &merge_branches,
-                                    &redundant_loads,
-                                    &fold,
-                                    &serial,
-                                    &frame_stores,
-                                    &aggregate_atomics,
-                                    &lanes};
+ * arithmetic naively. `mem2reg` follows it where that decides conditions and makes new values of
+ * variables possible; what `lower_places` adds are loads in arms. `lint` and `explain` change
+ * nothing: the first reads the user's code, the other reports how it was compiled. */
+static const Pass *const order[] = {
+    &fold,           &early_exits,
+    &mem2reg,        &tiling,
+    &active_counts,  &tasks,
+    &fold,           &mem2reg,
+    &refcounts,      &array_descriptors,
+    &locks,          &lint,
+    &atomics,        &bounds,
+    &node_cursors,   &privatise,
+    &unroll,         &fold,
+    &mem2reg,        &constant_tables,
+    &hoist_checks,   &leaf,
+    &rows,           &independent,
+    &explain,        &lower_places,
+    &fold,           &redundant_slots,
+    &merge_branches, &redundant_loads,
+    &fold,           &serial,
+    &frame_stores,   &aggregate_atomics,
+    &lanes,
+};
 static const Pass *const by_name[] = {
 #define PASS(NAME, ...) &NAME,
 #include "pass/pass.def"

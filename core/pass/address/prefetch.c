@@ -47,21 +47,6 @@ static IrInst *later_param(Ahead *a, IrInst *param) {
   return NULL;
 }
 
-static bool sets(void *data, IrInst *inst) {
-  return !(inst->op == IR_SET && inst->operands[0] == data);
-}
-
-/* The value of the last SET before the GET in its region, if no other SET may come between. */
-static IrInst *value_of(const IrInst *get) {
-  IrInst *var = get->operands[0];
-  for (IrInst *at = get->previous; at; at = at->previous) {
-    if (at->op == IR_SET && at->operands[0] == var) return at->operands[1];
-    for (int i = 0; i < IR_MAX_REGIONS; i++)
-      if (at->regions[i] && !ir_walk(at->regions[i], sets, var)) return NULL;
-  }
-  return NULL;
-}
-
 static IrInst *later_load(Ahead *a, const IrInst *load) {
   const IrInst *place = load->operands[0];
   IrInst *indices[SNODE_MAX_AXES];
@@ -89,10 +74,6 @@ static IrInst *make_later(Ahead *a, IrInst *inst) {
   case IR_PLACE:
   case IR_RANDOM: return NULL;
   case IR_LOAD: return later_load(a, inst);
-  case IR_GET: {
-    IrInst *value = value_of(inst);
-    return value ? later(a, value) : NULL;
-  }
   default: return ir_effects(inst) & IR_PURE ? later_pure(a, inst) : NULL;
   }
 }

@@ -5,19 +5,14 @@
  * rows of rules.def until none fits, is replaced by an equal inst that is visible here (common
  * value), or stays. There is no phi, so all users of a value come after it: one walk in program
  * order tries each of them again after their operands have changed (decision D-pass-50).
- * An `if` over a constant is replaced by the arm that is taken; code after an exit is removed. A
- * GET becomes the value that was SET last, if that is the same on every path to it.
- * Backward: removes insts without effects and uses, and then those that only they used. */
+ * An `if` over a constant is replaced by the arm that is taken; code after an exit is removed.
+ * Backward: removes insts without effects and uses, and then those that only they used.
+ * Variables are the business of mem2reg. */
 #include "pass/pass.h"
 #include "pass/simplify/fold.h"
 #include "pass/simplify/rules.h"
 
 enum { LEAST_BUCKETS = 16, VALUES_PER_BUCKET = 4 /* of all that ever were, most are gone */ };
-
-typedef struct Held {
-  int var;
-  IrInst *before;
-} Held;
 
 /* A value that equal ones may be replaced by. */
 typedef struct Common Common;
@@ -34,9 +29,6 @@ typedef struct Folder {
   Common **buckets; /* the visible values by their hash, those of inner regions first */
   int bucket_count; /* a power of two */
   Common *last;     /* the value that was entered last */
-  IrInst **held;    /* by id of a VAR: its value at this point, NULL: not known */
-  VEC(Held) log;    /* undo log of `held` */
-  int *reads;       /* by id of a VAR: how many insts use it, other than to SET it */
 } Folder;
 
 /* -- common values ----------------------------------------------------------------------------- */
@@ -92,39 +84,6 @@ static void leave_region(Folder *f, Common *outer) {
   for (; f->last != outer; f->last = f->last->outer) *bucket_of(f, f->last->hash) = f->last->next;
 }
 
-/* -- variables --------------------------------------------------------------------------------- */
-
-static void hold(Folder *f, const IrInst *var, IrInst *value) {
-  if (f->held[var->id] == value) return;
-  vec_push(f->scratch, &f->log, ((Held){var->id, f->held[var->id]}));
-  f->held[var->id] = value;
-}
-
-static void go_back(Folder *f, int count) {
-  while (f->log.count > count) {
-    const Held *last = &f->log.items[--f->log.count];
-    f->held[last->var] = last->before;
-  }
-}
-
-/* Forgets variables that the inst may change, other than by a SET: calls store results in them. */
-static bool forget_inst(void *data, IrInst *inst) {
-  for (int i = 0; inst->op != IR_GET && i < inst->operand_count; i++)
-    if (inst->operands[i]->op == IR_VAR) hold(data, inst->operands[i], NULL);
-  return true;
-}
-
-static void count_reads(Folder *f, const IrInst *inst, int by) {
-  for (int i = inst->op == IR_SET; i < inst->operand_count; i++)
-    if (inst->operands[i]->op == IR_VAR) f->reads[inst->operands[i]->id] += by;
-}
-
-static void note_uses(Folder *f, IrInst *inst) {
-  if (inst->op == IR_SET) hold(f, inst->operands[0], inst->operands[1]);
-  else forget_inst(f, inst);
-  count_reads(f, inst, 1);
-}
-
 /* -- forward ----------------------------------------------------------------------------------- */
 
 static void fold_region(Folder *f, IrRegion *region);
@@ -164,17 +123,7 @@ static IrInst *fold_regions(Folder *f, IrInst *inst) {
   if (inst->op == IR_IF && ir_is_const(inst->operands[0], &known))
     return splice(inst, inst->regions[known ? 0 : 1]);
   if (never_runs(inst)) return splice(inst, NULL);
-  count_reads(f, inst, 1);
-  bool is_loop = inst->op != IR_IF; /* earlier iterations may have changed variables */
-  for (int i = 0; is_loop && i < ir_region_count(inst->op); i++)
-    ir_walk(inst->regions[i], forget_inst, f);
-  for (int i = 0; i < ir_region_count(inst->op); i++) {
-    int count = f->log.count;
-    fold_region(f, inst->regions[i]);
-    go_back(f, count);
-  }
-  for (int i = 0; i < ir_region_count(inst->op); i++)
-    if (is_loop || !ends_in_exit(inst->regions[i])) ir_walk(inst->regions[i], forget_inst, f);
+  for (int i = 0; i < ir_region_count(inst->op); i++) fold_region(f, inst->regions[i]);
   if (inst->op == IR_IF && ends_in_exit(inst->regions[0]) && ends_in_exit(inst->regions[1]))
     cut_after(inst);
   return inst->next;
@@ -201,10 +150,7 @@ static IrInst *fold_inst(Folder *f, IrInst *inst) {
   int effects = ir_effects(inst);
   if (effects & IR_PURE) return fold_value(f, inst);
   if (effects & IR_EXIT) cut_after(inst);
-  IrInst *next = inst->next, *held = inst->op == IR_GET ? f->held[inst->operands[0]->id] : NULL;
-  if (held) replace(inst, held);
-  else note_uses(f, inst);
-  return next;
+  return inst->next;
 }
 
 static void fold_region(Folder *f, IrRegion *region) {
@@ -221,12 +167,11 @@ static bool is_empty(const IrInst *inst) {
   return true;
 }
 
-static bool is_dead(const Folder *f, const IrInst *inst) {
+static bool is_dead(const IrInst *inst) {
   int effects = ir_effects(inst);
   switch (inst->op) {
   case IR_LOOP:
   case IR_LEAVES: return false; /* may not end */
-  case IR_SET: return !f->reads[inst->operands[0]->id];
   case IR_VAR:
   case IR_GET:
   case IR_FRAME_LOAD: return !ir_is_used(inst);
@@ -237,13 +182,11 @@ static bool is_dead(const Folder *f, const IrInst *inst) {
   return (effects & (IR_PURE | IR_READ)) && !ir_is_used(inst);
 }
 
-static void sweep(Folder *f, IrRegion *region) {
+static void sweep(IrRegion *region) {
   for (IrInst *inst = region->last, *previous; inst; inst = previous) {
     previous = inst->previous;
-    for (int i = 0; i < ir_region_count(inst->op); i++) sweep(f, inst->regions[i]);
-    if (!is_dead(f, inst)) continue;
-    count_reads(f, inst, -1);
-    ir_delete(inst);
+    for (int i = 0; i < ir_region_count(inst->op); i++) sweep(inst->regions[i]);
+    if (is_dead(inst)) ir_delete(inst);
   }
 }
 
@@ -251,13 +194,11 @@ static void sweep(Folder *f, IrRegion *region) {
 
 static void fold_function(Folder *f, IrRegion *body) {
   fold_region(f, body);
-  sweep(f, body);
+  sweep(body);
 }
 
 static void begin(Folder *f, PassContext *ctx, IrKernel *kernel) {
-  *f = (Folder){.scratch = ctx->scratch,
-                .held = scratch_array(ctx->scratch, IrInst *, kernel->next_id),
-                .reads = scratch_array(ctx->scratch, int, kernel->next_id)};
+  *f = (Folder){.scratch = ctx->scratch};
   rules_begin(&f->rewriter, ctx, kernel);
   f->bucket_count = LEAST_BUCKETS;
   while (f->bucket_count < kernel->next_id / VALUES_PER_BUCKET) f->bucket_count *= 2;

@@ -1,0 +1,394 @@
+/* mem2reg.c - promotes variables to values, and ends those that are left of them.
+ *
+ *   set %v, %a                          %s = select %c, %b, %a
+ *   if %c { set %v, %b }          =>    store %p, %s
+ *   store %p, get %v
+ *
+ * One walk forwards knows each variable's value wherever there is one on all paths: a GET is
+ * replaced by it. Where the arms of an `if` differ, the value is a SELECT if both arms only set
+ * variables and compute little (can_select); the `if` is then gone. A SET never moves, so memory
+ * always holds the variable's value, and what the walk cannot follow stays right.
+ * One walk backwards removes SETs that no GET can see any more, and variables without uses.
+ *
+ * What is left are variables that loops carry, those that are set in arms with effects or much to
+ * compute, and those that calls store results in. They stay VARs: decision D-pass-60. Everything
+ * else is a value before the first pass asks, so no other pass looks for the last SET.
+ * Variables that own an array (OWN ..) are left alone. */
+#include "pass/pass.h"
+#include "pass/rewrite.h"
+#include "pass/simplify/fold.h"
+
+/* What an `if` that becomes SELECTs may cost where its arms are skipped now, about as much as a
+ * branch that is predicted wrongly half of the time. */
+enum { MOST_COMPUTED = 4, MOST_SELECTS = 4 };
+enum { MOST_ROUNDS = 3 }; /* folding decides conditions, which gives variables values again */
+
+typedef struct Held { /* a variable, by number, and a value of it */
+  int var;
+  IrInst *value;
+} Held;
+typedef VEC(Held) HeldList;
+
+typedef struct Promotion {
+  IrKernel *kernel;
+  Scratch *scratch;
+  int id_count;
+  int *numbers; /* by id of a VAR: its number plus 1; 0: it stays as it is */
+  VEC(IrInst *) vars;
+  IrInst **now;      /* by number: the value here; the VAR itself: zero; NULL: not known */
+  HeldList log;      /* the values before each change, to go back */
+  uint64_t *at_exit; /* the variables that may be read after a BREAK or CONTINUE; NULL: none */
+  bool has_changed;
+} Promotion;
+
+/* -- values of variables ----------------------------------------------------------------------- */
+
+static int number_of(const Promotion *p, const IrInst *inst) {
+  return inst->op == IR_VAR && inst->id < p->id_count ? p->numbers[inst->id] - 1 : -1;
+}
+
+static void hold(Promotion *p, int var, IrInst *value) {
+  DEBUG_ASSERT(var >= 0 && var < p->vars.count, "the variable has a number");
+  if (p->now[var] == value) return;
+  vec_push(p->scratch, &p->log, ((Held){var, p->now[var]}));
+  p->now[var] = value;
+}
+
+static void go_back(Promotion *p, int count) {
+  DEBUG_ASSERT(count <= p->log.count, "the log goes back to where it was");
+  while (p->log.count > count) {
+    const Held *last = &p->log.items[--p->log.count];
+    p->now[last->var] = last->value;
+  }
+}
+
+/* The value as an inst: variables that are not set yet are zero. */
+static IrInst *value_of(Promotion *p, IrInst *value) {
+  if (value->op != IR_VAR) return value;
+  IrBuilder b = rewrite_before(p->kernel, value);
+  return type_is_float(value->type) ? ir_const_float(&b, value->type, 0)
+                                    : ir_const_int(&b, value->type, 0);
+}
+
+/* Forgets variables that the inst may change, other than by a SET: calls store results in them. */
+static bool forget(void *data, IrInst *inst) {
+  Promotion *p = data;
+  for (int i = 0; inst->op != IR_GET && i < inst->operand_count; i++) {
+    int var = number_of(p, inst->operands[i]);
+    if (var >= 0) hold(p, var, NULL);
+  }
+  return true;
+}
+
+/* -- the arms of an `if` ----------------------------------------------------------------------- */
+
+static bool ends_in_exit(const IrRegion *region) {
+  const IrInst *last = region->last;
+  if (last && last->op == IR_IF)
+    return ends_in_exit(last->regions[0]) && ends_in_exit(last->regions[1]);
+  return last && (ir_effects(last) & IR_EXIT);
+}
+
+static bool is_cheap(const IrInst *inst) {
+  switch (inst->op) {
+  case IR_DIV:
+  case IR_FLOORDIV:
+  case IR_MOD:
+  case IR_SQRT:
+  case IR_RANDOM:
+  case IR_ITEM:
+  case IR_PICK:
+  case IR_PLACE:
+  case IR_CELL: return false;
+  default: return (ir_effects(inst) & IR_PURE) && !(ir_op_info[inst->op].flags & IR_SLOW);
+  }
+}
+
+/* Does the arm only set variables, and compute little? */
+static bool is_light(const Promotion *p, const IrRegion *arm, int *computed) {
+  for (const IrInst *inst = arm->first; inst; inst = inst->next) {
+    if (number_of(p, inst->op == IR_SET ? inst->operands[0] : inst) >= 0) continue;
+    if (!is_cheap(inst)) return false;
+    *computed += inst->op != IR_CONST;
+  }
+  return *computed <= MOST_COMPUTED;
+}
+
+typedef struct Merge { /* of one variable that an arm sets */
+  int var;
+  IrInst *values[2]; /* at the end of each arm; NULL: not known */
+} Merge;
+typedef VEC(Merge) Merges;
+
+/* Where one side is what a loop before brought, a SELECT would not end the variable, but hide that
+ * it is a sum. */
+static bool is_carried(const Promotion *p, const Merge *merge, int side) {
+  const IrInst *value = merge->values[side];
+  return value->op == IR_GET && value->operands[0] == p->vars.items[merge->var];
+}
+
+static bool can_select(const Promotion *p, const IrInst *branch, const Merges *merges) {
+  int computed = 0;
+  if (merges->count > MOST_SELECTS || !is_light(p, branch->regions[0], &computed) ||
+      !is_light(p, branch->regions[1], &computed))
+    return false;
+  for (int i = 0; i < merges->count; i++) {
+    const Merge *merge = &merges->items[i];
+    if (type_is(p->vars.items[merge->var]->type, TYPE_PTR)) return false;
+    for (int side = 0; side < 2; side++)
+      if (!merge->values[side] || is_carried(p, merge, side)) return false;
+  }
+  return true;
+}
+
+/* Replaces the `if` by what its arms compute, and a SELECT and a SET for each variable. */
+static void select_values(Promotion *p, IrInst *branch, const Merges *merges) {
+  for (int r = 0; r < 2; r++)
+    for (IrInst *inst = branch->regions[r]->first, *next; inst; inst = next) {
+      next = inst->next;
+      if (inst->op == IR_SET || inst->op == IR_VAR) continue;
+      ir_remove(inst);
+      ir_insert_before(branch, inst);
+    }
+  IrBuilder b = rewrite_before(p->kernel, branch);
+  for (int i = 0; i < merges->count; i++) {
+    const Merge *merge = &merges->items[i];
+    IrInst *yes = value_of(p, merge->values[0]), *no = value_of(p, merge->values[1]);
+    IrInst *value = yes == no ? yes : ir_select(&b, branch->operands[0], yes, no);
+    ir_set(&b, p->vars.items[merge->var], value);
+    hold(p, merge->var, value);
+  }
+  ir_delete(branch);
+  p->has_changed = true;
+}
+
+/* After an `if` that stays: a value is known if both arms that go on agree on one from outside. */
+static void join_values(Promotion *p, const IrInst *branch, const Merges *merges) {
+  bool exits[2] = {ends_in_exit(branch->regions[0]), ends_in_exit(branch->regions[1])};
+  for (int i = 0; i < merges->count; i++) {
+    IrInst *const *values = merges->items[i].values;
+    IrInst *value = exits[0] ? values[1] : values[0];
+    bool agree = exits[0] || exits[1] || values[0] == values[1];
+    bool is_visible = value && !ir_is_inside(value, branch->regions[0]) &&
+                      !ir_is_inside(value, branch->regions[1]);
+    hold(p, merges->items[i].var, agree && is_visible ? value : NULL);
+  }
+}
+
+static void promote_region(Promotion *p, IrRegion *region);
+
+static Merge *find_merge(Promotion *p, Merges *merges, int var) {
+  for (int i = 0; i < merges->count; i++)
+    if (merges->items[i].var == var) return &merges->items[i];
+  vec_push(p->scratch, merges, ((Merge){var, {p->now[var], p->now[var]}}));
+  return &merges->items[merges->count - 1];
+}
+
+static void promote_if(Promotion *p, IrInst *branch) {
+  Merges merges = {0};
+  HeldList ends[2] = {{0}, {0}};
+  int outer = p->log.count;
+  for (int side = 0; side < 2; side++) {
+    promote_region(p, branch->regions[side]);
+    for (int k = outer; k < p->log.count; k++) {
+      int var = p->log.items[k].var;
+      if (ir_is_inside(p->vars.items[var], branch->regions[side])) continue; /* it ends here */
+      vec_push(p->scratch, &ends[side], ((Held){var, p->now[var]}));
+    }
+    go_back(p, outer);
+  }
+  for (int side = 0; side < 2; side++)
+    for (int k = 0; k < ends[side].count; k++)
+      find_merge(p, &merges, ends[side].items[k].var)->values[side] = ends[side].items[k].value;
+  if (can_select(p, branch, &merges)) select_values(p, branch, &merges);
+  else join_values(p, branch, &merges);
+}
+
+/* -- forwards ---------------------------------------------------------------------------------- */
+
+/* What iterations set is not known at their begin, nor after them. */
+static void promote_loop(Promotion *p, IrInst *loop) {
+  for (int i = 0; i < ir_region_count(loop->op); i++) ir_walk(loop->regions[i], forget, p);
+  int outer = p->log.count;
+  for (int i = 0; i < ir_region_count(loop->op); i++) {
+    promote_region(p, loop->regions[i]);
+    go_back(p, outer);
+  }
+}
+
+static void promote_get(Promotion *p, IrInst *get, int var) {
+  if (!p->now[var]) return hold(p, var, get);
+  ir_replace_uses(get, value_of(p, p->now[var]));
+  ir_delete(get);
+  p->has_changed = true;
+}
+
+static void promote_set(Promotion *p, IrInst *set, int var) {
+  bool is_idle = p->now[var] == set->operands[1];
+  hold(p, var, set->operands[1]);
+  if (!is_idle) return;
+  ir_delete(set);
+  p->has_changed = true;
+}
+
+static void promote_inst(Promotion *p, IrInst *inst) {
+  int own = number_of(p, inst), var = inst->operand_count ? number_of(p, inst->operands[0]) : -1;
+  if (own >= 0) hold(p, own, type_is(inst->type, TYPE_PTR) ? NULL : inst); /* no ptr is 0 */
+  else if (inst->op == IR_GET && var >= 0) promote_get(p, inst, var);
+  else if (inst->op == IR_SET && var >= 0) promote_set(p, inst, var);
+  else if (inst->op == IR_IF) promote_if(p, inst);
+  else if (inst->regions[0]) promote_loop(p, inst);
+  else forget(p, inst);
+}
+
+static void promote_region(Promotion *p, IrRegion *region) {
+  for (IrInst *inst = region->first, *next; inst; inst = next) {
+    next = inst->next;
+    promote_inst(p, inst);
+  }
+}
+
+/* -- backwards --------------------------------------------------------------------------------- */
+
+static size_t words(const Promotion *p) { return (size_t)p->vars.count / 64 + 1; }
+
+static uint64_t *copy_set(const Promotion *p, const uint64_t *set) {
+  uint64_t *copy = scratch_array(p->scratch, uint64_t, (int)words(p));
+  if (set) memcpy(copy, set, words(p) * sizeof *set);
+  return copy;
+}
+
+static void unite(const Promotion *p, uint64_t *set, const uint64_t *with) {
+  for (size_t k = 0; k < words(p); k++) set[k] |= with[k];
+}
+
+static bool is_in(const uint64_t *set, int var) { return set[var / 64] >> var % 64 & 1; }
+static void put(uint64_t *set, int var) { set[var / 64] |= (uint64_t)1 << var % 64; }
+static void take(uint64_t *set, int var) { set[var / 64] &= ~((uint64_t)1 << var % 64); }
+
+/* Adds the variables that the inst reads; an op that may set one, as a call does, also counts. */
+static void add_reads(const Promotion *p, uint64_t *live, const IrInst *inst) {
+  for (int i = inst->op == IR_SET; i < inst->operand_count; i++) {
+    int var = number_of(p, inst->operands[i]);
+    if (var >= 0) put(live, var);
+  }
+}
+
+typedef struct Reads { /* of a loop's body */
+  const Promotion *p;
+  uint64_t *live, *declared;
+} Reads;
+
+static bool note_reads(void *data, IrInst *inst) {
+  const Reads *reads = data;
+  int own = number_of(reads->p, inst);
+  add_reads(reads->p, reads->live, inst);
+  if (own >= 0) put(reads->declared, own);
+  return true;
+}
+
+/* Adds the variables from outside that the loop reads: the iteration before may have set them. */
+static void add_carried(const Promotion *p, IrInst *loop, uint64_t *live) {
+  Reads reads = {p, copy_set(p, NULL), copy_set(p, NULL)};
+  for (int i = 0; i < ir_region_count(loop->op); i++) ir_walk(loop->regions[i], note_reads, &reads);
+  for (size_t k = 0; k < words(p); k++) live[k] |= reads.live[k] & ~reads.declared[k];
+}
+
+static void sweep_region(Promotion *p, IrRegion *region, uint64_t *live);
+
+static void sweep_if(Promotion *p, IrInst *branch, uint64_t *live) {
+  uint64_t *other = copy_set(p, live);
+  sweep_region(p, branch->regions[0], live);
+  sweep_region(p, branch->regions[1], other);
+  unite(p, live, other);
+}
+
+/* An exit may leave any of the loops around it. */
+static void sweep_loop(Promotion *p, IrInst *loop, uint64_t *live) {
+  uint64_t *outer = p->at_exit;
+  add_carried(p, loop, live);
+  p->at_exit = copy_set(p, outer);
+  unite(p, p->at_exit, live);
+  for (int i = 0; i < ir_region_count(loop->op); i++)
+    sweep_region(p, loop->regions[i], copy_set(p, live));
+  p->at_exit = outer;
+}
+
+static void sweep_exit(const Promotion *p, const IrInst *inst, uint64_t *live) {
+  bool ends_function = inst->op == IR_RETURN || !p->at_exit;
+  if (ends_function) memset(live, 0, words(p) * sizeof *live);
+  else memcpy(live, p->at_exit, words(p) * sizeof *live);
+}
+
+static void drop(Promotion *p, IrInst *inst) {
+  ir_delete(inst);
+  p->has_changed = true;
+}
+
+/* `live`, in and out: the variables that may be read after the inst, and before it. */
+static void sweep_inst(Promotion *p, IrInst *inst, uint64_t *live) {
+  int own = number_of(p, inst), set = inst->op == IR_SET ? number_of(p, inst->operands[0]) : -1;
+  if (own >= 0 && !ir_is_used(inst)) return drop(p, inst);
+  if (own >= 0) return take(live, own);
+  if (set >= 0 && !is_in(live, set)) return drop(p, inst);
+  if (set >= 0) take(live, set);
+  if (inst->op == IR_GET && !ir_is_used(inst)) return drop(p, inst);
+  if (inst->op == IR_IF) sweep_if(p, inst, live);
+  else if (inst->regions[0]) sweep_loop(p, inst, live);
+  else if (ir_effects(inst) & IR_EXIT) sweep_exit(p, inst, live);
+  add_reads(p, live, inst);
+}
+
+static void sweep_region(Promotion *p, IrRegion *region, uint64_t *live) {
+  for (IrInst *inst = region->last, *previous; inst; inst = previous) {
+    previous = inst->previous;
+    sweep_inst(p, inst, live);
+  }
+}
+
+/* -- the pass ---------------------------------------------------------------------------------- */
+
+static bool note_var(void *data, IrInst *inst) {
+  Promotion *p = data;
+  if (inst->op != IR_VAR || inst->owns) return true;
+  vec_push(p->scratch, &p->vars, inst);
+  p->numbers[inst->id] = p->vars.count;
+  return true;
+}
+
+static bool is_not_var(void *data, IrInst *inst) {
+  (void)data;
+  return inst->op != IR_VAR || inst->owns;
+}
+
+static bool promote(PassContext *ctx, IrKernel *kernel, IrRegion *body) {
+  if (ir_walk(body, is_not_var, NULL)) return false;
+  Promotion p = {.kernel = kernel,
+                 .scratch = ctx->scratch,
+                 .id_count = kernel->next_id,
+                 .numbers = scratch_array(ctx->scratch, int, kernel->next_id)};
+  ir_walk(body, note_var, &p);
+  p.now = scratch_array(ctx->scratch, IrInst *, p.vars.count);
+  promote_region(&p, body);
+  sweep_region(&p, body, copy_set(&p, NULL));
+  ASSERT(!p.at_exit, "every loop was left");
+  return p.has_changed;
+}
+
+static void promote_body(PassContext *ctx, IrKernel *kernel, IrRegion *body) {
+  for (int round = 0; round < MOST_ROUNDS && promote(ctx, kernel, body); round++)
+    fold_alone(ctx, kernel, body);
+}
+
+bool pass_mem2reg(PassContext *ctx, IrKernel *kernel, Error *err) {
+  (void)err;
+  promote_body(ctx, kernel, kernel->body);
+  for (int i = 0; i < kernel->tasks.count; i++) {
+    IrTask *task = kernel->tasks.items[i];
+    promote_body(ctx, kernel, task->body);
+    if (task->interior) promote_body(ctx, kernel, task->interior);
+  }
+  for (int i = 0; i < kernel->functions.count; i++)
+    promote_body(ctx, kernel, kernel->functions.items[i]->body);
+  return true;
+}
