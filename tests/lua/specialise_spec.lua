@@ -233,4 +233,16 @@ describe("a number that stays the same #compiled", function()
     rg.reset()
     assert.equal("handle.destroyed", support.failure(k).code)
   end)
+
+  it("is what RG_TIME shows of a specialised version, with the reason", function()
+    local script = [[local rg, n = require "regolith", 7
+      local k = rg.kernel("function() return 30 % n end", { n = n }, { name = "rest" })
+      k()]]
+    local pipe = io.popen(("RG_TIME=1 RG_SPECIALISE=always RG_CACHE=off luajit -e '%s' 2>&1"):format(
+      script))
+    local said = pipe:read "*a"
+    pipe:close()
+    assert.truthy(said:find("specialised version of 'rest', as its arguments stay the same: ready",
+      1, true), said)
+  end)
 end)

@@ -24,6 +24,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/log.h"
+#include "base/option.h"
 #include "kernel/versions/background.h"
 #include "kernel/versions/baseline.h"
 #include "kernel/compile/compile.h"
@@ -330,6 +332,23 @@ static void promote(Version *version) {
   if (kernel->last == baseline) kernel->last = version;
 }
 
+/* RG_TIME=1 shows what became of each version that a launch did not compile itself. */
+static void log_published(const Version *version) {
+  static const char *const tiers[] = {[TIER_BASELINE] = "baseline",
+                                      [TIER_OPTIMISED] = "optimised",
+                                      [TIER_SPECIALISED] = "specialised"};
+  static const char *const reasons[] = {[COMPILE_TO_RUN] = "for a launch",
+                                        [COMPILE_TO_HAVE] = "in advance",
+                                        [COMPILE_AHEAD] = "in advance",
+                                        [COMPILE_TO_OPTIMISE] =
+                                            "as its baseline code has run for long",
+                                        [COMPILE_TO_SPECIALISE] = "as its arguments stay the same",
+                                        [COMPILE_TO_TRY] = "as a candidate of the tuner"};
+  if (strcmp(option_text("RG_TIME"), "1") != 0) return;
+  log_warning("%s version of '%.200s', %s: %s", tiers[version->tier], version->kernel->name,
+              reasons[version->why], version->state == VERSION_READY ? "ready" : "failed");
+}
+
 static void publish_optimised(Version *version, const RgCodegenResult *result) {
   Engine *engine = version_engine(version);
   if (result) compile_charge(engine, result);
@@ -349,6 +368,7 @@ void versions_publish(Version *version, const RgCodegenRequest *request,
   ASSERT(!result || !version->code, "code is loaded for a version that has none");
   if (result) version->code = compile_load(engine, version->compiled, request, result, NULL, err);
   version->state = version->code ? VERSION_READY : VERSION_FAILED;
+  log_published(version);
   if (version->why == COMPILE_TO_OPTIMISE) publish_optimised(version, result);
   else if (version->why == COMPILE_TO_SPECIALISE) specialise_publish(version);
   /* others are awaited by a launch, or polled by the tuner */
