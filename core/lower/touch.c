@@ -5,9 +5,9 @@
  *                          call rt_touch 4, 0, 1, %i, %i         (a write)
  *
  * The indices of iteration and element are packed in one i64. A single index is stored as it is; of
- * n indices each has 64 / n bits, and all but the first count from the smallest (kernel/report/message.c
- * unpacks them). So with three or more, indices that need more bits collide. Accesses out of bounds
- * are not reported. Decision D-lower-05. */
+ * n indices each has 64 / n bits, and all but the first count from the smallest
+ * (kernel/report/message.c unpacks them). So with three or more, indices that need more bits
+ * collide. Accesses out of bounds are not reported. Decision D-lower-05. */
 #include "lower/lower.h"
 
 static bool finds_races(const Lower *l) { return l->s->input->debug & SEMA_DEBUG_RACES; }

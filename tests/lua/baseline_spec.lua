@@ -1,4 +1,4 @@
---- Code made baseline for a kernel's first milliseconds: the same results, and optimised code later.
+--- Baseline code for a kernel's first milliseconds: the same results, and optimised code later.
 local ffi = require "ffi"
 local support = require "support"
 

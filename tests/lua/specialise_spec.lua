@@ -238,8 +238,8 @@ describe("a number that stays the same #compiled", function()
     local script = [[local rg, n = require "regolith", 7
       local k = rg.kernel("function() return 30 % n end", { n = n }, { name = "rest" })
       k()]]
-    local pipe = io.popen(("RG_TIME=1 RG_SPECIALISE=always RG_CACHE=off luajit -e '%s' 2>&1"):format(
-      script))
+    local options = "RG_TIME=1 RG_SPECIALISE=always RG_CACHE=off"
+    local pipe = io.popen(("%s luajit -e '%s' 2>&1"):format(options, script))
     local said = pipe:read "*a"
     pipe:close()
     assert.truthy(said:find("specialised version of 'rest', as its arguments stay the same: ready",

@@ -4,9 +4,9 @@
  *     messages sites effects objects
  *
  * Numbers are LEB128, signed ones zigzag; texts and blocks of bytes are preceded by 1 + their
- * length, and 0 stands for none. A struct is its text, as its number may differ in another runtime; a
- * source is a number in the table of sources. One function describes each struct for both
- * directions, so that reader and writer cannot differ.
+ * length, and 0 stands for none. A struct is its text, as its number may differ in another runtime;
+ * a source is a number in the table of sources. One function describes each struct for both
+ * directions, so that reader and writer cannot differ. Decision D-kernel-15.
  *
  * What is read comes from elsewhere: every count is checked against the bytes that are left, every
  * enum against its values, every position against its text, and the whole by compiled_is_valid. */

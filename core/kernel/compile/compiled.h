@@ -92,12 +92,13 @@ static inline CompiledKernel *compiled_hold(CompiledKernel *compiled) {
 }
 void compiled_release(CompiledKernel *compiled); /* NULL is fine */
 
-/* tasks.c: a hash, after the passes, of how iterations are vectorised where results depend on their order.
- * Two kernels from one source with the same hash have the same results, to the last bit. */
+/* tasks.c: a hash, after the passes, of how iterations are vectorised where results depend on their
+ * order. Two kernels from one source with the same hash have the same results, to the last bit. */
 uint64_t compiled_order(const IrKernel *kernel);
 
-/* bytes.c: the compiled kernel and its objects, which outlive the process; below a guard. Nothing of
- * it is this runtime's: structs are written as texts, and sources with what errors show of them. */
+/* bytes.c: the compiled kernel and its objects, which outlive the process; below a guard. Nothing
+ * of it is this runtime's: structs are written as texts, and sources with what errors show of
+ * them. */
 typedef struct CompiledBytes {
   const uint8_t *data; /* in the scratch */
   int64_t length;

@@ -8,7 +8,7 @@
 #include "pass/arrays/refcounts.h"
 #include "snode/path.h"
 
-/* -- order of iterations -------------------------------------------------------------------------- */
+/* -- effects, and the order of iterations ------------------------------------------------------ */
 
 static bool changes_topology(void *data, IrInst *inst) { /* a visit: false when found */
   return !(ir_effects(inst) & IR_TOPOLOGY);

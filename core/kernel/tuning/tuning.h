@@ -28,7 +28,7 @@ void tuning_take(Kernel *kernel, const TuneTrial *trial, const DeviceLaunch *lau
 void tuning_forget(const TuneTrial *trial);
 void tuning_drop(Engine *engine, Version *version);
 
-/* -- for trials outside launches (validation.h) ---------------------------------------------------- */
+/* -- for trials outside launches (validation.h) ------------------------------------------------ */
 
 /* `trial` has only a base. Restarts the trials, for the arguments in the frame: first of candidates
  * that need no other code, then, once these are decided, of those with their own code, which is

@@ -39,7 +39,7 @@ typedef struct Profile {
 
 typedef enum Mode { NEVER, WHEN_WORTH_IT, ALWAYS } Mode;
 
-/* RG_SPECIALISE=always, for tests: the first launch makes the specialised version, and waits for it. */
+/* RG_SPECIALISE=always, for tests: the first launch makes the specialised version, and waits. */
 static Mode mode_of(const Kernel *kernel) {
   const EngineOptions *options = &kernel->engine->options;
   if (!options->specialises || options->runs_in_lua || options->debug) return NEVER;

@@ -1,4 +1,5 @@
---- What kernels of arch = "lua" say: the texts that core/kernel/report/message.c makes for compiled ones.
+--- What kernels of arch = "lua" say: the texts that core/kernel/report/message.c makes for compiled
+-- ones.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local sink = require "regolith.sink"

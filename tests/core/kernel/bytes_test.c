@@ -1,5 +1,5 @@
-/* bytes_test.c - compiled kernels as bytes: they are read as they were written, and whatever else is
- * read is an error. */
+/* bytes_test.c - compiled kernels as bytes: they are read as they were written, and other bytes are
+ * an error. */
 #include <string.h>
 
 #include "check.h"
