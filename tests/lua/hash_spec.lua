@@ -469,19 +469,20 @@ describe("a hash in cells of a bitmasked node", function()
     local x = rg.field(rg.i32)
     local mask = rg.root:bitmasked("i", 64)
     mask:hash("j"):place(x)
-    local both = rg.kernel(function()
-      for i in rg.range(4096) do
+    local both = rg.kernel(function(n)
+      for i in rg.range(n) do
         if i % 3 == 0 then mask:deactivate(i % 64) else x[i % 64][i] = 1 end
       end
     end)
-    for _ = 1, 5 do both() end
+    local n = os.getenv "RG_ARCH" and 999 or 4095
+    for _ = 1, 5 do both(n) end
     local met = 0
     for i, _, v in pairs(x) do
       assert.equal(1, v)
       assert.is_true(mask:is_active(i))
       met = met + 1
     end
-    assert.is_true(met <= 2731)
+    assert.is_true(met <= n * 2 / 3)
   end)
 end)
 
