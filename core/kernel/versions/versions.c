@@ -1,24 +1,31 @@
 /* versions.c - see versions.h. The life of a version:
  *
- *     a launch, a compile ahead            a launch that finds a better version worthwhile
- *              |  (new pattern)                            |  (ran long, stable numbers, trial)
- *              v                                           v
- *      version_compile  <---- general version ---- versions_request
- *        |    |    |                                 |     |    |
- *        |    |    +--- code on disk ----------------+     |    |  the code would be the same,
- *        |    |                |                           |    +---> or cannot be made: none
- *        |    +--> QUEUED -> COMPILING  (background.c) <---+
- *        |              \       |      \
- *        | (waits)       \      v       v
- *        +--------------> \-> READY   FAILED --> the requester drops it
- *                              |
- *     versions_choose  <-------+-----> dropped with its base, its kernel, or its runtime
+ *     version_compile: a new pattern       versions_request: better code than that of `base`
+ *                  \                         /
+ *                   front end, passes: CompiledKernel  ---> or none: an error, or the same code
+ *                     /                   \
+ *     code is on disk,                 a thread compiles (background.c)
+ *     or the launch compiles              |
+ *             |                        QUEUED --base or kernel ends--> cancelled
+ *             |                           |  a thread is free
+ *             |                        COMPILING
+ *             |                           |  versions_publish
+ *             +---------> READY <---------+--------> FAILED: dropped by what requested it
+ *                           |
+ *                    versions_choose, once a launch; until its base, kernel or runtime ends
  *
- * Tiers of a pattern. A large kernel begins with BASELINE code. When that has run for some time,
- * OPTIMISED code is published, and becomes the pattern's general version: from then on, launches
- * find it, and the baseline version is based on it. SPECIALISED versions, and candidates of the
- * tuner, are based on a version that launches find, and run in place of it where they fit.
- * Decision D-kernel-13. */
+ *     why (CompileWhy)            tier         who compiles, and who waits
+ *     TO_RUN                      either       the launch, for baseline or optimised code
+ *     TO_HAVE                     optimised    the caller
+ *     AHEAD                       optimised    a thread (SOON); a launch that needs the code waits
+ *     TO_OPTIMISE                 optimised    all threads (NOW); the launch waits
+ *     TO_SPECIALISE               specialised  a thread (SPARE); nobody
+ *     TO_TRY                      its base's   a thread (SPARE); only kernel:tune() waits
+ *
+ * A large kernel begins with baseline code. When that has run for some time, optimised code is
+ * published, and becomes the general version of the pattern: from then on, launches find it, and
+ * the baseline version is based on it. Specialised versions, and candidates of the tuner, are based
+ * on a version that launches find, and run in place of it where they fit. Decision D-kernel-13. */
 #include "kernel/versions/versions.h"
 
 #include <string.h>
