@@ -95,7 +95,7 @@ static bool count_inst(void *data, IrInst *inst) { return ++*(int *)data; }
 
 static void emit_side_by_side(Codegen *g, const IrInst *inst, LLVMValueRef word) {
   int count = 0;
-  LaneBody body = {.region = inst->regions[0], .width = inst->lanes, .is_aligned = true};
+  LaneBody body = ir_lanes_of_loop(inst, inst->regions[0], inst->lanes);
   LaneLoop loop = {.body = body.region,
                    .facts = ir_lanes(g->scratch, g->kernel, &body),
                    .index = body.region->params.items[0],

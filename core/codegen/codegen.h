@@ -28,8 +28,7 @@ typedef struct CodegenShare {
 
 /* The properties of the processor that code generation depends on. */
 typedef struct CodegenTarget {
-  bool has_fast_gathers; /* a gather of 64 bits per lane is faster than a load per lane */
-  bool estimates_roots;  /* 1 / sqrt(x) to 14 bits, in vectors of 128 to 512 bits */
+  bool estimates_roots; /* 1 / sqrt(x) to 14 bits, in vectors of 128 to 512 bits */
 } CodegenTarget;
 
 /* Emits into `module`, which the caller owns, with the caller's builder. Must run under guard_run:

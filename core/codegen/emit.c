@@ -105,7 +105,7 @@ static void emit_values(Codegen *g, const IrInst *inst) {
     return value_set(g, inst, LLVMBuildBitCast(g->builder, a, target, ""));
   }
   if (inst->operand_count == 2) {
-    g->is_sloped = g->sloped && g->sloped[inst->id];
+    g->is_sloped = inst->sloped && g->lanes && root_has_slope(g, g->width);
     value_set(g, inst, arith_binary(g, inst->op, type, a, value_operand(g, inst, 1)));
     g->is_sloped = false;
     return;
@@ -217,13 +217,6 @@ static void emit_rest(Codegen *g, const IrInst *first) {
 void emit_region(Codegen *g, const IrRegion *region) { emit_rest(g, region->first); }
 
 void emit_op(Codegen *g, const IrInst *inst) { emit_inst(g, inst); }
-
-bool emit_is_pure(const IrInst *inst, const IrRegion *region) {
-  if (inst->op == IR_PARAM || inst->region != region) return true;
-  for (int k = 0; k < inst->operand_count; k++)
-    if (!emit_is_pure(inst->operands[k], region)) return false;
-  return (ir_effects(inst) & IR_PURE) != 0;
-}
 
 void emit_with_operands(Codegen *g, const IrInst *inst, const IrRegion *region) {
   if (inst->op == IR_PARAM || inst->region != region) return;

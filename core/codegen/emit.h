@@ -9,6 +9,7 @@
 #define RG_CODEGEN_EMIT_H
 
 #include "codegen/codegen.h"
+#include "ir/access.h"
 #include "ir/lanes.h"
 #include "ir/task.h"
 
@@ -142,17 +143,15 @@ typedef struct Codegen {
     LLVMBasicBlockRef block;
     bool is_sloped;
   } root;
-  bool *sloped;         /* by id: quotients whose slope factor is omitted; or NULL */
   bool is_sloped;       /* the inst being emitted is one: root_sums.c */
   bool in_all;          /* in the copy of an arm for all lanes active */
   bool has_few_updates; /* the body in lanes has at most LANE_FEW_UPDATES plain ones */
   AheadCells ahead;
   VEC(LastCells) last_cells;
-  const IrTask *task;          /* the task being emitted, or NULL */
-  LLVMValueRef zeros;          /* lane_cells.c: on the stack; NULL until used */
-  VEC(const IrInst *) fetched; /* later loads whose values were already read: lane_cells.c */
-  LLVMValueRef least;          /* stream.c: i64; NULL: no non-temporal stores */
-  bool wants_base;             /* value_of a linear value returns lane 0's; else all lanes */
+  const IrTask *task; /* the task being emitted, or NULL */
+  LLVMValueRef zeros; /* lane_cells.c: on the stack; NULL until used */
+  LLVMValueRef least; /* stream.c: i64; NULL: no non-temporal stores */
+  bool wants_base;    /* value_of a linear value returns lane 0's; else all lanes */
   /* weight of the ops since the last block split, or the function's start */
   int straight;
 } Codegen;
@@ -161,9 +160,6 @@ typedef struct Codegen {
 void guards_release(Codegen *g); /* releases all guards, at the end of the function */
 void emit_region(Codegen *g, const IrRegion *region);
 void emit_op(Codegen *g, const IrInst *inst);
-/* Are the inst and all its transitive operands in the region pure, so that they can be emitted
- * anywhere? */
-bool emit_is_pure(const IrInst *inst, const IrRegion *region);
 /* Emits the transitive operands of the inst in the region, then the inst. */
 void emit_with_operands(Codegen *g, const IrInst *inst, const IrRegion *region);
 
@@ -229,7 +225,7 @@ LLVMValueRef root_divide(Codegen *g, Type type, LLVMValueRef a, LLVMValueRef b);
 bool root_has_slope(const Codegen *g, int width);
 double root_slope(void);
 typedef struct RootSum {
-  const IrInst *variable, *quotient;
+  const IrInst *variable;
   LLVMValueRef outside, inside; /* variables: the sum; the loop's sum of unscaled quotients */
 } RootSum;
 typedef struct RootSums {
@@ -405,38 +401,26 @@ bool lane_clear_list(Codegen *g, const IrInst *inst);
 LLVMValueRef lane_gather(Codegen *g, Type type, LLVMValueRef pointers);
 /* lane_transpose.c: lane_split transposes `count` vectors of whole cells, in place, to a vector for
  * each number of a cell; lane_join is the inverse. */
-enum { LANE_MOST_PARTS = 16 }; /* numbers of a cell */
 void lane_split(Codegen *g, LLVMValueRef *vectors, int count);
 void lane_join(Codegen *g, LLVMValueRef *vectors, int count);
 /* Permutes one vector in which lane l's number is in place count * l modulo its length; `count` is
  * odd. */
 LLVMValueRef lane_from_places(Codegen *g, LLVMValueRef vector, int count);
-/* lane_strided.c. The address of `inst` if it accesses a number of the same container as `of`, at a
- * constant distance; else NULL. */
-const IrInst *lane_same_container(const IrInst *of, const IrInst *inst);
-/* False: the elements of the lanes are not at a constant distance. */
+/* lane_strided.c; false: the elements of the lanes are not at a constant distance. */
 bool lane_load_strided(Codegen *g, const IrInst *inst);
 bool lane_store_strided(Codegen *g, const IrInst *inst);
-/* lane_cells.c; false: no other load is next to it */
-bool lane_load_cell(Codegen *g, const IrInst *inst);
-/* May loads move across it: is it neither control nor a call? */
-bool lane_is_plain(const IrInst *inst);
-/* May an inst between `from` and the load write the element? */
-bool lane_is_written(const IrInst *load, const IrInst *from);
-/* Did an earlier load set its value, too? True only once per load. */
-bool lane_is_fetched(Codegen *g, const IrInst *load);
+void lane_load_cell(Codegen *g, const IrInst *inst); /* lane_cells.c */
 /* Concatenates `count` vectors, a power of two; overwrites the array. */
 LLVMValueRef lane_concatenated(Codegen *g, LLVMValueRef *pieces, int count);
 void lane_load(Codegen *g, const IrInst *inst);
 void lane_store(Codegen *g, const IrInst *inst);
-/* Emits a plain update whose lanes are neighbours in memory; false if they are not. */
-bool lane_update_run(Codegen *g, const IrInst *inst);
+/* A plain update of elements that are adjacent in memory. */
+void lane_update_run(Codegen *g, const IrInst *inst);
 void lane_offset(Codegen *g, const IrInst *inst);
 
 /* -- lane_runs.c: runs of adjacent elements, at another place in each lane --------------------- */
-enum { LANE_MOST_RUN = 8 };
 typedef struct LaneRun {
-  const IrInst *accesses[LANE_MOST_RUN]; /* sorted by address */
+  const IrInst *accesses[IR_MOST_RUN]; /* sorted by address */
   Type type;
   int count;
   int like;      /* once compared: the first run with its addresses, */
@@ -444,20 +428,15 @@ typedef struct LaneRun {
 } LaneRun;
 typedef struct LaneRuns {
   VEC(LaneRun) items;
-  int saved; /* accesses per lane */
   /* once compared: the active lanes in which no run has a gap; in which all have the same gap; in
    * which some run is not contiguous in another way */
   LLVMValueRef whole, parted, others;
   /* by the number of a run's last element, an i8 per lane: bit k is set if element k is before the
    * gap */
-  LLVMValueRef before[LANE_MOST_RUN];
+  LLVMValueRef before[IR_MOST_RUN];
 } LaneRuns;
-LaneRuns lane_find_runs(Codegen *g, const IrInst *const *accesses, int count, int shortest);
-bool lane_is_in_runs(const LaneRuns *runs, const IrInst *access);
+LaneRuns lane_runs_of(Codegen *g, const IrGroup *group);
 void lane_compare_runs(Codegen *g, LaneRuns *runs);
-/* Does the machine have masked stores and cheap masked loads of vectors? On others, the length of a
- * run is a power of two, and runs have no gaps. */
-bool lane_has_masks(const Codegen *g, Type type);
 int lane_run_places(const LaneRun *run); /* length of the vector that holds it */
 LLVMTypeRef lane_run_type(Codegen *g, const LaneRun *run);
 typedef struct LaneRunPart {
@@ -474,11 +453,8 @@ void lane_walk_runs(Codegen *g, LaneRuns *runs, LaneRunVisit *visit, void *data)
 /* Stores a vector on the stack; loads one lane of such an array. */
 LLVMValueRef lane_store_all(Codegen *g, LLVMValueRef value);
 LLVMValueRef lane_load_one(Codegen *g, LLVMTypeRef type, LLVMValueRef array, LLVMValueRef lane);
-/* lane_run_update.c: emits updates, with varying addresses among `insts` before their updates;
- * false: too few of them form runs */
-bool lane_update_runs(Codegen *g, const IrInst *const *insts, int count);
-/* lane_run_load.c: false: too few of the loads from `inst` on form runs */
-bool lane_load_runs(Codegen *g, const IrInst *inst);
+void lane_update_runs(Codegen *g, const IrGroup *group); /* lane_run_update.c */
+void lane_load_runs(Codegen *g, const IrInst *inst);     /* lane_run_load.c */
 
 /* -- lane_loop.c: loops whose iterations run in lanes ------------------------------------------ */
 /* Emits one vector of iterations, `first` being that of lane 0; `continue` at its level goes to

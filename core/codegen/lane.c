@@ -236,8 +236,6 @@ static void lane_fault(Codegen *g, const IrInst *inst) {
 
 /* -- updates ----------------------------------------------------------------------------------- */
 
-static bool is_between(const IrInst *inst) { return (ir_effects(inst) & IR_PURE) != 0; }
-
 /* Do all lanes update one element, so that their values can be combined first? */
 static bool is_united(Codegen *g, const IrInst *update) {
   return lane_shape(g, update->operands[0]) == LANE_UNIFORM && ir_lanes_unite(update);
@@ -255,31 +253,28 @@ static void update_united(Codegen *g, const IrInst *inst) {
   block_enter(g, end);
 }
 
-/* Defers updates that have only pure insts between them to the last of them: one loop over the
- * lanes then does all updates of a lane, with its addresses. */
+/* Does the updates of a group, at its last one: those that are done lane by lane by one loop over
+ * the lanes, with their addresses. */
 static void lane_update(Codegen *g, const IrInst *inst) {
-  VEC(const IrInst *) insts = {0};
-  const IrInst *first = inst, *next = inst->next;
-  while (next && is_between(next)) next = next->next;
-  if (next && next->op == IR_MEM_UPDATE) return;
-  for (const IrInst *at = inst; at && (at->op == IR_MEM_UPDATE || is_between(at));
-       at = at->previous)
-    if (at->op == IR_MEM_UPDATE) first = at;
-  for (const IrInst *at = first; at != inst->next; at = at->next) {
-    if (at->op != IR_MEM_UPDATE) continue;
+  VEC(const IrInst *) each = {0};
+  IrGroup group = ir_group(g->scratch, inst);
+  bool has_runs = false;
+  if (inst->deferred) return;
+  for (int i = 0; i < group.count; i++) {
+    const IrInst *at = group.items[i], *address = at->operands[0];
+    has_runs |= at->shape == IR_SHAPE_RUNS;
     if (is_united(g, at)) {
       update_united(g, at);
-      continue;
+    } else if (at->shape == IR_SHAPE_RUN) {
+      lane_update_run(g, at);
+    } else if (at->shape != IR_SHAPE_RUNS) {
+      if (address->op == IR_OFFSET && lane_shape(g, address) == LANE_VARYING)
+        vec_push(g->scratch, &each, address);
+      vec_push(g->scratch, &each, at);
     }
-    const IrInst *address = at->operands[0];
-    bool is_own = address->op == IR_OFFSET && lane_shape(g, address) == LANE_VARYING;
-    if (is_own) vec_push(g->scratch, &insts, address);
-    vec_push(g->scratch, &insts, at);
   }
-  if (!insts.count) return;
-  bool is_done = insts.count > 1 ? lane_update_runs(g, insts.items, insts.count)
-                                 : lane_update_run(g, insts.items[0]);
-  if (!is_done) lane_walk(g, insts.items, insts.count);
+  if (has_runs) lane_update_runs(g, &group);
+  if (each.count) lane_walk(g, each.items, each.count);
 }
 
 /* -- the walk ---------------------------------------------------------------------------------- */

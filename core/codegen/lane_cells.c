@@ -1,75 +1,23 @@
-/* lane_cells.c - loads of adjacent numbers at an address that varies by lane: the components of
- * x[p[i]], the cells around a particle. One vector load per lane, or few, reads the numbers, which
- * are then transposed in registers; gathers would read each number of each lane by itself.
+/* lane_cells.c - loads of shape `cells`, of adjacent numbers at an address that varies by lane: the
+ * components of x[p[i]]. One vector load per lane, or few, reads the numbers, which are then
+ * transposed in registers; gathers would read each number of each lane by itself.
  *
  *     lane 0: |x y z w|   lane 1: |x y z w| ..   ->   |x x x ..| |y y y ..| |z z z ..| |w w w ..|
  *
- * The first load reads for all later ones in the same straight-line code, as long as the same lanes
- * are active and nothing writes the numbers. Only the range from the first number to the last is
+ * The first load of a group reads for all. Only the range from the first number to the last is
  * accessed; inactive lanes read zeros from the stack. Decision D-codegen-03. */
 #include "codegen/emit.h"
 
-enum { CHUNK = 16, MOST_NUMBERS = 8 }; /* bytes of a load; numbers of a cell */
+enum { CHUNK = 16 /* bytes of a load */ };
 
-typedef struct CellLoads {
-  Type type;
-  int64_t size, low, high; /* bytes of a number; lowest and highest offset */
-  const IrInst *loads[MOST_NUMBERS];
-  int count;
-} CellLoads;
-
-/* -- which loads ------------------------------------------------------------------------------- */
-
-static bool is_quiet(const IrInst *inst) {
-  return ir_effects(inst) & IR_PURE || inst->op == IR_MEM_LOAD || inst->op == IR_GET ||
-         inst->op == IR_SET || inst->op == IR_VAR;
+/* The address of number 0 of the group's cell, per lane. */
+static LLVMValueRef first_number(Codegen *g, const IrInst *load) {
+  int size = type_size(load->type);
+  return value_byte_offset(g, value_of(g, load->operands[0]), -load->part * size);
 }
 
-static bool is_write(const IrInst *inst) {
-  return inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE;
-}
-
-bool lane_is_plain(const IrInst *inst) { return is_quiet(inst) || is_write(inst); }
-
-bool lane_is_written(const IrInst *load, const IrInst *from) {
-  for (const IrInst *at = from; at != load; at = at->next)
-    if (is_write(at) && (!at->alias || !load->alias || at->alias == load->alias)) return true;
-  return false;
-}
-
-static void add(CellLoads *cell, const IrInst *load, int64_t at) {
-  int64_t low = at < cell->low ? at : cell->low, high = at > cell->high ? at : cell->high;
-  if (high - low >= MOST_NUMBERS * cell->size || cell->count == MOST_NUMBERS) return;
-  cell->low = low;
-  cell->high = high;
-  cell->loads[cell->count++] = load;
-}
-
-static int numbers_of(const CellLoads *cell) {
-  return (int)((cell->high - cell->low) / cell->size) + 1;
-}
-
-/* How many numbers one vector load reads. */
-static int chunk_of(const CellLoads *cell) {
-  return cell->size == 4 && numbers_of(cell) >= 4 ? 4 : 2;
-}
-
-static bool find_cell(const Codegen *g, const IrInst *inst, CellLoads *cell) {
-  const IrInst *ptr = inst->operands[0];
-  int64_t size = type_size(inst->type);
-  if (lane_shape(g, ptr) != LANE_VARYING || ptr->op != IR_OFFSET || (size != 4 && size != 8) ||
-      g->width * size < CHUNK)
-    return false;
-  *cell = (CellLoads){.type = inst->type, .size = size, .low = ptr->imm, .high = ptr->imm};
-  add(cell, inst, ptr->imm);
-  for (const IrInst *at = inst->next; at && lane_is_plain(at); at = at->next) {
-    if (g->lanes[at->id].thins) break;
-    const IrInst *other = at->op == IR_MEM_LOAD ? lane_same_container(inst, at) : NULL;
-    if (other && type_equal(at->type, inst->type) && !lane_is_written(at, inst))
-      add(cell, at, other->imm);
-  }
-  int numbers = numbers_of(cell), chunk = chunk_of(cell);
-  return numbers > 1 && (numbers == 2 || (numbers + chunk - 1) / chunk < cell->count);
+static void set_number(Codegen *g, const IrInst *load, LLVMValueRef value) {
+  value_set(g, load, value_from_memory(g, value, load->type));
 }
 
 /* -- one chunk of all lanes -------------------------------------------------------------------- */
@@ -135,11 +83,11 @@ static LLVMValueRef number_of(Codegen *g, const Chunk *c, LLVMValueRef *vectors,
   return shuffle(g, c, a, b, both);
 }
 
-/* -- the cell ---------------------------------------------------------------------------------- */
+/* -- a vector load per lane -------------------------------------------------------------------- */
 
 /* Zeros on the stack for inactive lanes, as large as the largest cell. */
 static LLVMValueRef zeros(Codegen *g) {
-  LLVMTypeRef type = LLVMArrayType2(g->i64, MOST_NUMBERS);
+  LLVMTypeRef type = LLVMArrayType2(g->i64, IR_MOST_RUN);
   if (g->zeros) return g->zeros;
   g->zeros = block_variable(g, type, "zeros");
   LLVMBasicBlockRef back = block_hoist_begin(g);
@@ -148,21 +96,26 @@ static LLVMValueRef zeros(Codegen *g) {
   return g->zeros;
 }
 
-static LLVMValueRef pointers_of(Codegen *g, const CellLoads *cell, const IrInst *inst) {
-  const IrInst *ptr = inst->operands[0];
-  LLVMValueRef pointers = value_byte_offset(g, value_of(g, ptr), cell->low - ptr->imm);
-  if (!g->mask) return pointers;
-  LLVMValueRef none = value_broadcast(g, zeros(g), g->width);
-  return LLVMBuildSelect(g->builder, g->mask, pointers, none, "");
-}
-
-bool lane_is_fetched(Codegen *g, const IrInst *load) {
-  for (int i = 0; i < g->fetched.count; i++)
-    if (g->fetched.items[i] == load) {
-      g->fetched.items[i] = g->fetched.items[--g->fetched.count];
-      return true;
+static void load_cell(Codegen *g, const IrInst *first, const IrGroup *group) {
+  LLVMValueRef pointers = first_number(g, first), vectors[4];
+  int parts = first->parts, size = type_size(first->type), done = 0;
+  Chunk c = {.numbers = size == 4 && parts >= 4 ? 4 : 2, .elements = CHUNK / size};
+  c.lanes = c.elements / c.numbers;
+  if (g->mask) {
+    LLVMValueRef none = value_broadcast(g, zeros(g), g->width);
+    pointers = LLVMBuildSelect(g->builder, g->mask, pointers, none, "");
+  }
+  for (int at = 0; done < parts; at = done) {
+    if (at + c.numbers > parts) at = parts - c.numbers;
+    for (int j = 0; j < c.numbers; j++)
+      vectors[j] = load_vector(g, &c, first->type, pointers, j, at * size);
+    for (int i = 0; i < group->count; i++) {
+      const IrInst *load = group->items[i];
+      if (load->part >= done && load->part < at + c.numbers)
+        set_number(g, load, number_of(g, &c, vectors, load->part - at));
     }
-  return false;
+    done = at + c.numbers;
+  }
 }
 
 /* -- gathers of two numbers per lane, on processors where these are faster -------------------- */
@@ -184,44 +137,25 @@ static LLVMValueRef every_second(Codegen *g, LLVMValueRef pairs, int first) {
                                 LLVMConstVector(picks, (unsigned)g->width), "");
 }
 
-static void gather_cell(Codegen *g, const CellLoads *cell) {
-  const IrInst *ptr = cell->loads[0]->operands[0];
-  LLVMValueRef pointers = value_byte_offset(g, value_of(g, ptr), cell->low - ptr->imm);
-  LLVMTypeRef one = value_memory_type(g, cell->type);
-  for (int first = 0; first < numbers_of(cell); first += 2) {
-    bool is_pair = first + 1 < numbers_of(cell);
-    LLVMValueRef all = gather(g, is_pair ? g->i64 : one, pointers, first * cell->size, cell->size);
+static void gather_cell(Codegen *g, const IrInst *first, const IrGroup *group) {
+  LLVMValueRef pointers = first_number(g, first);
+  LLVMTypeRef one = value_memory_type(g, first->type);
+  int size = type_size(first->type);
+  for (int at = 0; at < first->parts; at += 2) {
+    bool is_pair = at + 1 < first->parts;
+    LLVMValueRef all = gather(g, is_pair ? g->i64 : one, pointers, at * size, size);
     if (is_pair) all = LLVMBuildBitCast(g->builder, all, value_lanes(one, 2 * g->width), "");
-    for (int i = 0; i < cell->count; i++) {
-      int number = (int)((cell->loads[i]->operands[0]->imm - cell->low) / cell->size) - first;
+    for (int i = 0; i < group->count; i++) {
+      int number = group->items[i]->part - at;
       if (number < 0 || number > is_pair) continue;
-      LLVMValueRef value = is_pair ? every_second(g, all, number) : all;
-      value_set(g, cell->loads[i], value_from_memory(g, value, cell->type));
-      if (i) vec_push(g->scratch, &g->fetched, cell->loads[i]);
+      set_number(g, group->items[i], is_pair ? every_second(g, all, number) : all);
     }
   }
 }
 
-bool lane_load_cell(Codegen *g, const IrInst *inst) {
-  CellLoads cell;
-  if (!find_cell(g, inst, &cell)) return false;
-  if (g->target.has_fast_gathers && cell.size == 4) return gather_cell(g, &cell), true;
-  LLVMValueRef pointers = pointers_of(g, &cell, inst), vectors[4];
-  int numbers = numbers_of(&cell), done = 0;
-  Chunk c = {.numbers = chunk_of(&cell), .elements = (int)(CHUNK / cell.size)};
-  c.lanes = c.elements / c.numbers;
-  for (int first = 0; done < numbers; first = done) {
-    if (first + c.numbers > numbers) first = numbers - c.numbers;
-    for (int j = 0; j < c.numbers; j++)
-      vectors[j] = load_vector(g, &c, cell.type, pointers, j, first * cell.size);
-    for (int i = 0; i < cell.count; i++) {
-      int number = (int)((cell.loads[i]->operands[0]->imm - cell.low) / cell.size);
-      if (number < done || number >= first + c.numbers) continue;
-      LLVMValueRef value = number_of(g, &c, vectors, number - first);
-      value_set(g, cell.loads[i], value_from_memory(g, value, cell.type));
-      if (cell.loads[i] != inst) vec_push(g->scratch, &g->fetched, cell.loads[i]);
-    }
-    done = first + c.numbers;
-  }
-  return true;
+void lane_load_cell(Codegen *g, const IrInst *inst) {
+  IrGroup group = ir_group(g->scratch, inst);
+  if (group.items[0] != inst) return; /* the first one has read it */
+  if (inst->pairs && type_size(inst->type) == 4) gather_cell(g, inst, &group);
+  else load_cell(g, inst, &group);
 }

@@ -86,7 +86,7 @@ static bool note_gain(Gain *gain, const Codegen *g, const IrRegion *region) {
     gain->accesses += is_access && lane_shape(g, inst->operands[0]) == LANE_LINEAR;
     gain->updates |= inst->op == IR_MEM_UPDATE && inst->plain;
     if (++gain->insts > MOST_COPIED) return false;
-    for (int i = 0; i < IR_MAX_REGIONS; i++)
+    for (int i = 0; i < IR_MAX_REGIONS - inst->turned; i++)
       if (inst->regions[i] && !note_gain(gain, g, inst->regions[i])) return false;
   }
   return true;
@@ -302,7 +302,7 @@ void lane_for(Codegen *g, const IrInst *inst) {
   LLVMValueRef bounds[3];
   for (int i = 0; i < 3; i++) bounds[i] = value_broadcast(g, value_operand(g, inst, i), g->width);
   f.begin = bounds[0], f.last = bounds[1], f.step = bounds[2];
-  if (inst->lanes <= 1) return for_side_by_side(g, inst, &f);
+  if (!inst->turned) return for_side_by_side(g, inst, &f);
   LLVMBasicBlockRef turned = block_new(g, "turned"), beside = block_new(g, "beside"),
                     end = block_new(g, "for.end");
   LLVMValueRef turns = turns_after_first(g, &f);

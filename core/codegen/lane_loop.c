@@ -125,16 +125,18 @@ void lane_masked(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueR
 
 enum { LONG_BODY = 300 }; /* insts; from there on only the masked copy is emitted */
 
-static bool count_inst(void *data, IrInst *inst) {
-  ++*(int *)data;
-  return true;
+/* Of the two bodies of a turned loop only one counts. */
+static int count_insts(const IrRegion *region) {
+  int count = 0;
+  for (const IrInst *inst = region->first; inst; inst = inst->next) {
+    count++;
+    for (int i = 0; i < IR_MAX_REGIONS - inst->turned; i++)
+      if (inst->regions[i]) count += count_insts(inst->regions[i]);
+  }
+  return count;
 }
 
-bool lane_is_long(const IrRegion *body) {
-  int count = 0;
-  ir_walk((IrRegion *)body, count_inst, &count);
-  return count > LONG_BODY;
-}
+bool lane_is_long(const IrRegion *body) { return count_insts(body) > LONG_BODY; }
 
 void lane_loop(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to) {
   if (!lane_is_long(loop->body)) from = lane_whole(g, loop, from, to);

@@ -6,10 +6,17 @@ static LLVMTypeRef memory_lanes(Codegen *g, Type type) {
   return value_lanes(value_memory_type(g, type), g->width);
 }
 
-/* Are the lanes' elements adjacent in memory? */
-static bool is_run(const Codegen *g, const IrInst *ptr, Type type) {
-  const LaneFact *fact = &g->lanes[ptr->id];
-  return fact->shape == LANE_LINEAR && fact->step == type_size(type);
+/* Are the lanes' addresses as the shape says? It comes from bytes, which may be wrong. */
+static bool has_shape(Codegen *g, const IrInst *inst) {
+  const LaneFact *fact = &g->lanes[inst->operands[0]->id];
+  int64_t size = type_size(ir_accessed(inst)), step = inst->shape == IR_SHAPE_RUN ? 1 : inst->parts;
+  bool is_linear = inst->shape == IR_SHAPE_RUN || inst->shape == IR_SHAPE_STRIDED,
+       is_varying = inst->shape == IR_SHAPE_CELLS || inst->shape == IR_SHAPE_RUNS;
+  if (is_linear ? fact->shape == LANE_LINEAR && fact->step == step * size
+                : !is_varying || fact->shape == LANE_VARYING)
+    return true;
+  codegen_fail(g, inst, "its lanes are not at addresses of its shape");
+  return false;
 }
 
 static LLVMValueRef alignment(Codegen *g, Type type) {
@@ -35,11 +42,11 @@ LLVMValueRef lane_gather(Codegen *g, Type type, LLVMValueRef pointers) {
 
 void lane_load(Codegen *g, const IrInst *inst) {
   const IrInst *ptr = inst->operands[0];
-  if (lane_load_strided(g, inst) || lane_is_fetched(g, inst) || lane_load_runs(g, inst) ||
-      lane_load_cell(g, inst))
-    return;
-  LLVMValueRef value = is_run(g, ptr, inst->type) ? load_run(g, inst->type, lane_base(g, ptr))
-                                                  : lane_gather(g, inst->type, value_of(g, ptr));
+  if (!has_shape(g, inst) || lane_load_strided(g, inst)) return;
+  if (inst->shape == IR_SHAPE_CELLS) return lane_load_cell(g, inst);
+  if (inst->shape == IR_SHAPE_RUNS) return lane_load_runs(g, inst);
+  LLVMValueRef value = inst->shape == IR_SHAPE_RUN ? load_run(g, inst->type, lane_base(g, ptr))
+                                                   : lane_gather(g, inst->type, value_of(g, ptr));
   value_set(g, inst, value_from_memory(g, alias_element(g, value), inst->type));
 }
 
@@ -74,24 +81,24 @@ void lane_store(Codegen *g, const IrInst *inst) {
   LLVMValueRef value = value_operand(g, inst, 1);
   if (lane_shape(g, ptr) == LANE_UNIFORM)
     return access_store(g, type, value_of(g, ptr), last_of(g, value), 1);
-  if (lane_store_strided(g, inst)) return;
+  if (!has_shape(g, inst) || lane_store_strided(g, inst)) return;
   LLVMValueRef memory = value_to_memory(g, value_broadcast(g, value, g->width), type);
-  if (is_run(g, ptr, type)) return store_run(g, type, lane_base(g, ptr), memory, inst->streams);
+  if (inst->shape == IR_SHAPE_RUN)
+    return store_run(g, type, lane_base(g, ptr), memory, inst->streams);
   LLVMValueRef pointers = value_of(g, ptr);
   LLVMValueRef args[] = {memory, pointers, alignment(g, type), lane_mask(g, g->mask)};
   alias_element(g, call_overloaded(g, "llvm.masked.scatter", LLVMTypeOf(memory),
                                    LLVMTypeOf(pointers), args, 4));
 }
 
-bool lane_update_run(Codegen *g, const IrInst *inst) {
+void lane_update_run(Codegen *g, const IrInst *inst) {
   const IrInst *ptr = inst->operands[0], *by = inst->operands[1];
-  if (!inst->plain || !is_run(g, ptr, by->type)) return false;
+  if (!has_shape(g, inst)) return;
   LLVMValueRef base = lane_base(g, ptr), old = alias_element(g, load_run(g, by->type, base)),
                value = value_broadcast(g, value_of(g, by), g->width);
   old = value_from_memory(g, old, by->type);
   LLVMValueRef result = arith_update(g, (IrUpdate)inst->imm, by->type, old, value);
   store_run(g, by->type, base, value_to_memory(g, result, by->type), false);
-  return true;
 }
 
 /* Emits addresses as a scalar base plus a vector of indices with a scale that the machine has: the

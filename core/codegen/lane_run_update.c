@@ -6,13 +6,11 @@
  * A run with a gap is two vectors. Lanes whose elements do not form runs update them one by one. */
 #include "codegen/emit.h"
 
-enum { SMALLEST_GAIN = 3 }; /* accesses saved per lane */
-
 /* Stores the operands of the updates in memory, one run after the other, by lane. */
 static LLVMValueRef store_values(Codegen *g, const LaneRun *run) {
   int places = lane_run_places(run);
   LLVMTypeRef lanes = value_lanes(value_type(g, run->type), g->width);
-  LLVMValueRef vectors[LANE_MOST_RUN],
+  LLVMValueRef vectors[IR_MOST_RUN],
       all = block_variable(g, LLVMArrayType2(lanes, (uint64_t)places), "runs");
   for (int k = 0; k < run->count; k++)
     vectors[k] = value_broadcast(g, value_operand(g, run->accesses[k], 1), g->width);
@@ -39,7 +37,7 @@ static void update_part(Codegen *g, void *data, const LaneRunPart *part) {
 
 /* -- lanes whose elements do not form runs ----------------------------------------------------- */
 
-typedef LLVMValueRef RunPlaces[LANE_MOST_RUN];
+typedef LLVMValueRef RunPlaces[IR_MOST_RUN];
 
 static void update_each(Codegen *g, const LaneRun *run, LLVMValueRef values, LLVMValueRef *places,
                         LLVMValueRef lane) {
@@ -72,21 +70,12 @@ static void update_others(Codegen *g, const LaneRuns *runs, LLVMValueRef *values
 
 /* -- all lanes --------------------------------------------------------------------------------- */
 
-bool lane_update_runs(Codegen *g, const IrInst *const *insts, int count) {
-  VEC(const IrInst *) updates = {0}, others = {0};
-  for (int i = 0; i < count; i++)
-    if (insts[i]->op == IR_MEM_UPDATE && insts[i]->plain) vec_push(g->scratch, &updates, insts[i]);
-  LaneRuns runs = lane_find_runs(g, updates.items, updates.count, 2);
-  if (runs.saved < SMALLEST_GAIN) return false;
+void lane_update_runs(Codegen *g, const IrGroup *group) {
+  LaneRuns runs = lane_runs_of(g, group);
+  if (error_is_set(g->err)) return;
   LLVMValueRef *values = scratch_array(g->scratch, LLVMValueRef, runs.items.count);
   for (int i = 0; i < runs.items.count; i++) values[i] = store_values(g, &runs.items.items[i]);
   lane_compare_runs(g, &runs);
   lane_walk_runs(g, &runs, update_part, values);
   update_others(g, &runs, values);
-  for (int i = 0; i < count; i++) {
-    const IrInst *update = insts[i]->op == IR_MEM_UPDATE ? insts[i] : insts[i + 1];
-    if (!lane_is_in_runs(&runs, update)) vec_push(g->scratch, &others, insts[i]);
-  }
-  if (others.count) lane_walk(g, others.items, others.count);
-  return true;
 }

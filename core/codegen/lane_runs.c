@@ -1,63 +1,43 @@
 /* lane_runs.c - runs: accesses to adjacent elements, at another place in each lane, like the cells
- * around a particle. Candidates are guessed (ir/address.h); a run may have a gap, where a leaf
- * ends:
+ * around a particle. A run may have a gap, where a leaf ends:
  *
  *     x[q] x[q + 1] x[q + 2]      whole: |a b c|      parted: |a b| .. |c|      others: anywhere
  *
  * The emitted code compares the addresses of each lane, so a wrong guess costs only time.
  * Decision D-codegen-04. */
-#include <stdlib.h>
-
 #include "base/bits.h"
 #include "codegen/emit.h"
-#include "ir/address.h"
 
-enum { MOST_BYTES = 32 /* of a run */, MASKED = 64 };
+enum { MASKED = 64 /* bytes of a vector on machines that have masks */ };
 
-/* -- finding runs ------------------------------------------------------------------------------ */
+static bool has_masks(const Codegen *g, Type type) { return g->width * type_size(type) >= MASKED; }
 
-static int by_address(const void *a, const void *b) {
-  const IrAddress *left = a, *right = b;
-  int64_t order = ir_address_compare(left, right);
-  if (!order) order = left->bytes - right->bytes;
-  if (!order) order = left->access->id - right->access->id;
-  return (order > 0) - (order < 0);
+/* Adds an access to its run; false: there can be no such run. */
+static bool add_access(LaneRuns *runs, const IrInst *access, int most) {
+  if (access->run >= most) return false;
+  LaneRun *run = &runs->items.items[access->run];
+  if (access->run >= runs->items.count) runs->items.count = access->run + 1;
+  run->type = ir_accessed(access);
+  run->count = access->parts;
+  run->accesses[access->part] = access;
+  return true;
 }
 
-bool lane_has_masks(const Codegen *g, Type type) { return g->width * type_size(type) >= MASKED; }
-
-static int run_length(const Codegen *g, const IrAddress *first, int left) {
-  Type type = ir_accessed(first->access);
-  int most = (int)min_i64(LANE_MOST_RUN, MOST_BYTES / type_size(type)), count = 1;
-  while (count < left && count < most && ir_address_follows(&first[count - 1], &first[count]))
-    count++;
-  return lane_has_masks(g, type) ? count : 1 << log2_floor((uint64_t)count);
+static bool is_complete(const LaneRun *run) {
+  for (int k = 0; k < run->count; k++)
+    if (!run->accesses[k]) return false;
+  return run->count > 0;
 }
 
-LaneRuns lane_find_runs(Codegen *g, const IrInst *const *accesses, int count, int shortest) {
-  LaneRuns runs = {0};
-  IrAddress *addresses = scratch_array(g->scratch, IrAddress, count);
-  int known = 0;
-  for (int i = 0; i < count; i++)
-    if (lane_shape(g, accesses[i]->operands[0]) == LANE_VARYING)
-      known += ir_address(accesses[i], &addresses[known]);
-  qsort(addresses, (size_t)known, sizeof *addresses, by_address);
-  for (int i = 0, length; i < known; i += length) {
-    LaneRun run = {.type = ir_accessed(addresses[i].access)};
-    run.count = length = run_length(g, &addresses[i], known - i);
-    if (length < shortest) continue;
-    for (int k = 0; k < length; k++) run.accesses[k] = addresses[i + k].access;
-    vec_push(g->scratch, &runs.items, run);
-    runs.saved += length - 1;
-  }
+LaneRuns lane_runs_of(Codegen *g, const IrGroup *group) {
+  LaneRuns runs = {.items.items = scratch_array(g->scratch, LaneRun, group->count)};
+  bool is_sound = true;
+  for (int i = 0; i < group->count; i++)
+    if (group->items[i]->shape == IR_SHAPE_RUNS)
+      is_sound &= add_access(&runs, group->items[i], group->count);
+  for (int i = 0; i < runs.items.count; i++) is_sound &= is_complete(&runs.items.items[i]);
+  if (!is_sound) codegen_fail(g, group->items[0], "its group has incomplete runs");
   return runs;
-}
-
-bool lane_is_in_runs(const LaneRuns *runs, const IrInst *access) {
-  for (int i = 0; i < runs->items.count; i++)
-    for (int k = 0; k < runs->items.items[i].count; k++)
-      if (runs->items.items[i].accesses[k] == access) return true;
-  return false;
 }
 
 int lane_run_places(const LaneRun *run) {
@@ -191,8 +171,8 @@ static void walk_whole(Codegen *g, const LaneRuns *runs, const Places *places, L
 
 static void walk_parted(Codegen *g, const LaneRuns *runs, const Places *places, LaneRunVisit *visit,
                         void *data) {
-  LLVMValueRef before[LANE_MOST_RUN] = {0};
-  for (int i = 0; i < LANE_MOST_RUN; i++)
+  LLVMValueRef before[IR_MOST_RUN] = {0};
+  for (int i = 0; i < IR_MOST_RUN; i++)
     if (runs->before[i]) before[i] = lane_store_all(g, runs->before[i]);
   SetBits bits = bits_begin(g, lane_bits(g, runs->parted));
   for (int i = 0; i < runs->items.count; i++) {
@@ -215,7 +195,7 @@ void lane_walk_runs(Codegen *g, LaneRuns *runs, LaneRunVisit *visit, void *data)
   bool have_masks = true;
   for (int i = 0; i < runs->items.count; i++) {
     const LaneRun *run = &runs->items.items[i];
-    have_masks &= lane_has_masks(g, run->type);
+    have_masks &= has_masks(g, run->type);
     if (run->like == i) places[i] = store_places(g, run);
   }
   walk_whole(g, runs, places, visit, data);

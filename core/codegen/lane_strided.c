@@ -23,94 +23,31 @@ typedef struct Window {
   LLVMValueRef base; /* lane 0's first number in the window */
 } Window;
 
-/* -- the cell of an access --------------------------------------------------------------------- */
-
-static const IrInst *address_of(const IrInst *inst, Type *type) {
-  if (inst->op != IR_MEM_LOAD && inst->op != IR_MEM_STORE) return NULL;
-  *type = inst->op == IR_MEM_LOAD ? inst->type : inst->operands[1]->type;
-  return inst->operands[0];
-}
-
-const IrInst *lane_same_container(const IrInst *of, const IrInst *inst) {
-  Type type, other;
-  const IrInst *a = address_of(of, &type), *b = address_of(inst, &other);
-  bool is_one = b && a->op == IR_OFFSET && b->op == IR_OFFSET && a->operands[0] == b->operands[0] &&
-                a->operands[1] == b->operands[1] && a->stride == b->stride &&
-                type_size(type) == type_size(other) && (a->imm - b->imm) % type_size(type) == 0;
-  return is_one ? b : NULL;
-}
-
-/* The offset at which cells begin: the lowest number of the container that the region accesses. */
-static int64_t origin_of(const IrInst *inst) {
-  const IrInst *ptr = inst->operands[0];
-  int64_t lowest = ptr->imm;
-  for (const IrInst *at = inst->region->first; at; at = at->next) {
-    const IrInst *other = lane_same_container(inst, at);
-    if (other && other->imm < lowest) lowest = other->imm;
-  }
-  return lowest;
-}
-
-typedef struct Cell { /* the cell of an access */
-  int parts;
-  int64_t size, origin, from; /* bytes: of a number; offsets of the first cell and of this one */
-} Cell;
-
-static Cell cell_of(const IrInst *inst, int64_t step) {
-  Type type;
-  const IrInst *ptr = address_of(inst, &type);
-  Cell cell = {.size = type_size(type)};
-  cell.parts = (int)(step / cell.size);
-  cell.origin = ptr->op == IR_OFFSET ? origin_of(inst) : 0;
-  cell.from = ptr->op == IR_OFFSET ? cell.origin + (ptr->imm - cell.origin) / step * step : 0;
-  return cell;
-}
-
-/* Which number of the cell that contains `of` does `inst` access? -1 if none. */
-static int part_of(const Cell *cell, const IrInst *of, const IrInst *inst) {
-  const IrInst *ptr = inst == of ? inst->operands[0] : lane_same_container(of, inst);
-  if (!ptr) return -1;
-  if (ptr->op != IR_OFFSET) return 0;
-  int64_t part = (ptr->imm - cell->from) / cell->size;
-  return ptr->imm >= cell->from && part < cell->parts ? (int)part : -1;
-}
-
 /* -- the window of an access ------------------------------------------------------------------- */
 
-/* Are the same lanes active before and after the inst? */
-static bool keeps_lanes(const Codegen *g, const IrInst *inst) {
-  return !g->lanes[inst->id].thins && inst->op != IR_BREAK && inst->op != IR_CONTINUE;
-}
-
+/* Masked accesses of short vectors are gathers. */
 static bool is_strided(const Codegen *g, const IrInst *inst) {
-  Type type;
-  const LaneFact *fact = &g->lanes[address_of(inst, &type)->id];
-  int64_t size = type_size(type);
-  return fact->shape == LANE_LINEAR && fact->step >= 2 * size && fact->step % size == 0 &&
-         fact->step / size <= LANE_MOST_PARTS && (!g->mask || g->width * size >= SMALLEST_MASKED);
+  int bytes = g->width * type_size(ir_accessed(inst));
+  return inst->shape == IR_SHAPE_STRIDED && (!g->mask || bytes >= SMALLEST_MASKED);
 }
 
-static Window window_of(Codegen *g, const Cell *cell, const IrInst *inst, uint32_t touched) {
+/* The window of the numbers `touched`, a bit each. */
+static Window window_of(Codegen *g, const IrInst *inst, uint32_t touched) {
   int low = __builtin_ctz(touched), high = 31 - __builtin_clz(touched);
-  int own = part_of(cell, inst, inst);
-  LLVMValueRef first =
-      value_byte_offset(g, lane_base(g, inst->operands[0]), (low - own) * cell->size);
-  return (Window){.parts = cell->parts,
-                  .count = high - low + 1,
-                  .own = own - low,
-                  .touched = __builtin_popcount(touched),
-                  .base = first};
+  int64_t size = type_size(ir_accessed(inst));
+  return (Window){
+      .parts = inst->parts,
+      .count = high - low + 1,
+      .own = inst->part - low,
+      .touched = __builtin_popcount(touched),
+      .base = value_byte_offset(g, lane_base(g, inst->operands[0]), (low - inst->part) * size)};
 }
 
-static Window find_window(Codegen *g, const IrInst *inst) {
-  const Cell cell = cell_of(inst, g->lanes[inst->operands[0]->id].step);
+static Window group_window(Codegen *g, const IrInst *inst) {
+  IrGroup group = ir_group(g->scratch, inst);
   uint32_t touched = 0;
-  int part;
-  for (const IrInst *at = inst; at && keeps_lanes(g, at); at = at->previous)
-    if ((part = part_of(&cell, inst, at)) >= 0) touched |= 1u << part;
-  for (const IrInst *at = inst; at && keeps_lanes(g, at); at = at->next)
-    if ((part = part_of(&cell, inst, at)) >= 0) touched |= 1u << part;
-  return window_of(g, &cell, inst, touched);
+  for (int i = 0; i < group.count; i++) touched |= 1u << group.items[i]->part;
+  return window_of(g, inst, touched);
 }
 
 /* -- slices: vectors that cover the window ----------------------------------------------------- */
@@ -163,7 +100,7 @@ static LLVMValueRef load_slice(Codegen *g, const Window *w, Type type, int slice
 }
 
 static void fetch_ahead(Codegen *g, const Window *w, Type type, bool writes) {
-  if (g->mask || w->parts <= FEW_PARTS) return;
+  if (g->mask) return;
   for (int64_t at = 0; at < (int64_t)w->parts * g->width * type_size(type); at += LINE) {
     LLVMValueRef args[] = {value_byte_offset(g, w->base, AHEAD + at), value_integer(g->i32, writes),
                            value_integer(g->i32, 3), value_integer(g->i32, 1)};
@@ -173,18 +110,8 @@ static void fetch_ahead(Codegen *g, const Window *w, Type type, bool writes) {
 
 /* -- loads ------------------------------------------------------------------------------------- */
 
-/* Is the load the last in memory of those at constant distances? Only it is prefetched, since the
- * lines of the others were read before. */
-static bool is_farthest(const IrInst *load) {
-  for (const IrInst *at = load->region->first; at; at = at->next) {
-    const IrInst *other = at->op == IR_MEM_LOAD ? lane_same_container(load, at) : NULL;
-    if (other && other->imm > load->operands[0]->imm) return false;
-  }
-  return load->operands[0]->op == IR_OFFSET;
-}
-
 static LLVMValueRef load_all(Codegen *g, const Window *w, Type type) {
-  LLVMValueRef vectors[LANE_MOST_PARTS];
+  LLVMValueRef vectors[IR_MOST_PARTS];
   for (int slice = 0; slice < w->parts; slice++) vectors[slice] = load_slice(g, w, type, slice);
   lane_split(g, vectors, w->parts);
   return vectors[w->own];
@@ -227,9 +154,9 @@ static LLVMValueRef load_picked(Codegen *g, const Window *w, Type type) {
 
 bool lane_load_strided(Codegen *g, const IrInst *inst) {
   if (!is_strided(g, inst)) return false;
-  Window w = find_window(g, inst);
+  Window w = group_window(g, inst);
   Type type = inst->type;
-  if (is_farthest(inst)) fetch_ahead(g, &w, type, false);
+  if (inst->prefetch) fetch_ahead(g, &w, type, false);
   bool is_simple = w.parts <= FEW_PARTS && g->width * type_size(type) >= WIDEST;
   LLVMValueRef value = 2 * w.touched > w.parts && !is_simple   ? load_all(g, &w, type)
                        : w.parts % 2 && !g->mask && !is_simple ? load_blended(g, &w, type)
@@ -242,37 +169,24 @@ bool lane_load_strided(Codegen *g, const IrInst *inst) {
 
 /* -- stores ------------------------------------------------------------------------------------ */
 
-typedef struct Group { /* stores of one cell that are combined, by number */
-  const IrInst *stores[LANE_MOST_PARTS];
-  const IrInst *last;
+typedef struct Stores { /* of one cell, by number */
+  const IrInst *items[IR_MOST_PARTS];
   uint32_t numbers;
-} Group;
+} Stores;
 
-/* May the inst access an element that the group stores, so that the stores must come before it? */
-static bool may_meet(const IrInst *inst, const Group *group, const IrInst *store) {
-  if (!group->numbers || ir_effects(inst) & IR_PURE) return false;
-  if (inst->op != IR_MEM_LOAD && inst->op != IR_MEM_STORE) return true;
-  if (inst->op == IR_MEM_STORE && lane_same_container(store, inst)) return false;
-  for (int part = 0; part < LANE_MOST_PARTS; part++)
-    if (group->stores[part] && (!inst->alias || group->stores[part]->alias == inst->alias))
-      return true;
-  return false;
-}
-
-/* Finds the stores to the cell around `inst` that can be deferred to the last of them. Each of them
- * finds the same group. */
-static void find_group(const Cell *cell, const IrInst *inst, Group *group) {
-  *group = (Group){0};
-  for (const IrInst *at = inst->region->first; at; at = at->next) {
-    int part = at->op == IR_MEM_STORE ? part_of(cell, inst, at) : -1;
-    if (may_meet(at, group, inst) || (part >= 0 && group->stores[part])) {
-      if (group->stores[part_of(cell, inst, inst)] == inst) return;
-      *group = (Group){0};
-    }
-    if (part < 0) continue;
-    group->stores[part] = group->last = at;
-    group->numbers |= 1u << part;
+/* The stores that `inst` does: itself, and those of its group that were deferred to it. */
+static Stores stores_of(Codegen *g, const IrInst *inst) {
+  IrGroup group = ir_group(g->scratch, inst);
+  Stores stores = {0};
+  for (int i = 0; i < group.count; i++) {
+    const IrInst *at = group.items[i];
+    if (at->op != IR_MEM_STORE) continue;
+    stores.items[at->part] = at;
+    stores.numbers |= 1u << at->part;
+    if (at == inst) break;
+    if (!at->deferred) stores = (Stores){0};
   }
+  return stores;
 }
 
 static LLVMValueRef stored(Codegen *g, const IrInst *store) {
@@ -295,31 +209,24 @@ static void store_slice(Codegen *g, const Window *w, Type type, LLVMValueRef val
   call_overloaded(g, "llvm.masked.store", LLVMTypeOf(value), g->pointer, args, 4);
 }
 
-static void store_group(Codegen *g, const Cell *cell, const IrInst *inst, const Group *group) {
-  Window w = window_of(g, cell, inst, group->numbers);
-  LLVMValueRef vectors[LANE_MOST_PARTS];
+bool lane_store_strided(Codegen *g, const IrInst *inst) {
+  if (!is_strided(g, inst)) return false;
+  if (inst->deferred) return true;
+  Stores stores = stores_of(g, inst);
+  Window w = window_of(g, inst, stores.numbers);
+  LLVMValueRef vectors[IR_MOST_PARTS];
   Type type = inst->operands[1]->type;
-  int low = __builtin_ctz(group->numbers);
+  int low = __builtin_ctz(stores.numbers);
   for (int part = 0; part < w.parts; part++) {
-    const IrInst *store = part + low < w.parts ? group->stores[part + low] : NULL;
+    const IrInst *store = part + low < w.parts ? stores.items[part + low] : NULL;
     vectors[part] = store ? stored(g, store) : LLVMGetPoison(slice_type(g, type));
   }
   lane_join(g, vectors, w.parts);
-  if (is_whole(g, &w, group->numbers >> low)) {
-    if (!inst->streams || !g->least) fetch_ahead(g, &w, type, true);
-    StreamStore store = {.base = w.base, .vectors = vectors, .count = w.parts, .type = type};
-    return stream_store(g, &store, inst->streams);
-  }
-  fetch_ahead(g, &w, type, true);
-  for (int slice = 0; slice < w.parts; slice++)
-    store_slice(g, &w, type, vectors[slice], slice, group->numbers >> low);
-}
-
-bool lane_store_strided(Codegen *g, const IrInst *inst) {
-  if (!is_strided(g, inst)) return false;
-  const Cell cell = cell_of(inst, g->lanes[inst->operands[0]->id].step);
-  Group group;
-  find_group(&cell, inst, &group);
-  if (group.last == inst) store_group(g, &cell, inst, &group);
+  bool is_all = is_whole(g, &w, stores.numbers >> low);
+  if (inst->prefetch && !(is_all && inst->streams && g->least)) fetch_ahead(g, &w, type, true);
+  StreamStore store = {.base = w.base, .vectors = vectors, .count = w.parts, .type = type};
+  if (is_all) stream_store(g, &store, inst->streams);
+  for (int slice = 0; slice < w.parts && !is_all; slice++)
+    store_slice(g, &w, type, vectors[slice], slice, stores.numbers >> low);
   return true;
 }

@@ -15,7 +15,7 @@ static LLVMTypeRef lanes_of(Codegen *g, const LaneSums *sums, Type type) {
 static bool find_sum(void *data, IrInst *inst) {
   SumsOf *of = data;
   const IrInst *variable = inst->op == IR_SET ? inst->operands[0] : NULL;
-  if (!variable || ir_is_inside(variable, of->loop->regions[0])) return true;
+  if (!variable || ir_is_inside(variable, of->loop->regions[of->loop->turned])) return true;
   for (int i = 0; i < of->sums->items.count; i++)
     if (of->sums->items.items[i].variable == variable) return true;
   vec_push(of->g->scratch, &of->sums->items, ((LaneSum){variable, value_of(of->g, variable)}));
@@ -24,7 +24,7 @@ static bool find_sum(void *data, IrInst *inst) {
 
 LaneSums sums_begin(Codegen *g, const IrInst *loop) {
   LaneSums sums = {.width = loop->lanes};
-  if (loop->sums) ir_walk(loop->regions[0], find_sum, &(SumsOf){g, loop, &sums});
+  if (loop->sums) ir_walk(loop->regions[loop->turned], find_sum, &(SumsOf){g, loop, &sums});
   for (int i = 0; i < sums.items.count; i++) {
     const IrInst *variable = sums.items.items[i].variable;
     LLVMTypeRef shape = lanes_of(g, &sums, variable->type);

@@ -67,7 +67,7 @@ static LLVMValueRef bit_mask(Codegen *g, const Units *u, int bit) {
 /* Rotates place i of all vectors: vector k gets that of vector k + r(i), or of k - r(i) if
  * `back`. */
 static void turn(Codegen *g, const Units *u, LLVMValueRef *vectors, bool back) {
-  LLVMValueRef before[LANE_MOST_PARTS];
+  LLVMValueRef before[IR_MOST_PARTS];
   for (int bit = 0; 1 << bit < u->count; bit++) {
     LLVMValueRef mask = bit_mask(g, u, bit);
     int by = back ? u->count - (1 << bit) : 1 << bit;
@@ -93,7 +93,7 @@ static LLVMValueRef to_places(Codegen *g, const Units *u, LLVMValueRef vector, i
 /* -- both ways --------------------------------------------------------------------------------- */
 
 static void split(Codegen *g, const Units *u, LLVMValueRef *vectors) {
-  LLVMValueRef before[LANE_MOST_PARTS];
+  LLVMValueRef before[IR_MOST_PARTS];
   if (u->count == 1 || u->across == 1) return;
   if (u->count % 2) {
     turn(g, u, vectors, true);
@@ -112,7 +112,7 @@ static void split(Codegen *g, const Units *u, LLVMValueRef *vectors) {
 }
 
 static void join(Codegen *g, const Units *u, LLVMValueRef *vectors) {
-  LLVMValueRef before[LANE_MOST_PARTS];
+  LLVMValueRef before[IR_MOST_PARTS];
   if (u->count == 1 || u->across == 1) return;
   for (int k = 0; k < u->count; k++) before[k] = vectors[k];
   if (u->count % 2) {

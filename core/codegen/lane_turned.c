@@ -97,12 +97,12 @@ static void take_lanes(Turned *t) {
 }
 
 void lane_turned(Codegen *g, const IrInst *loop, LLVMValueRef lanes) {
-  Turned t = {.g = g, .body = loop->regions[0]};
+  Turned t = {.g = g, .body = loop->regions[1]};
   const LaneFact *facts = g->lanes;
   LLVMValueRef mask = g->mask;
   int width = g->width;
   bool has_few_updates = g->has_few_updates, in_all = g->in_all;
-  ir_walk(loop->regions[0], find_outers, &t);
+  ir_walk(loop->regions[1], find_outers, &t);
   for (int k = 0; k < 2; k++) find_outer(&t, loop->operands[k]);
   SetBits bits = bits_begin(g, lane_bits(g, lanes));
   enter_lane(&t, bits.position);

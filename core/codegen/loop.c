@@ -195,8 +195,7 @@ static void for_floats(Codegen *g, ForLoop *f, const IrInst *inst) {
 /* The bounds become i64, half-open. */
 void loop_in_lanes(Codegen *g, const IrInst *inst, LLVMValueRef begin, LLVMValueRef last) {
   Type type = inst->operands[0]->type;
-  LaneBody body = {.region = inst->regions[0], .width = inst->lanes, .sums = inst->sums};
-  body.is_aligned = LLVMIsAConstantInt(begin) && LLVMConstIntGetSExtValue(begin) % inst->lanes == 0;
+  LaneBody body = ir_lanes_of_loop(inst, inst->regions[inst->turned], inst->lanes);
   LaneLoop loop = {.body = body.region,
                    .facts = ir_lanes(g->scratch, g->kernel, &body),
                    .index = body.region->params.items[0],

@@ -32,20 +32,11 @@ void stream_close(Codegen *g) {
 
 /* -- alignment of whole vectors ---------------------------------------------------------------- */
 
-static const IrInst *first_that_streams(const IrRegion *body) {
-  for (const IrInst *inst = body->first; inst; inst = inst->next)
-    if (inst->streams) return inst;
-  return NULL;
-}
-
-/* The address of the store, or of the lowest number of its cell that is stored. */
-static const IrInst *cell_address(const IrInst *store) {
-  const IrInst *lowest = store->operands[0];
-  for (const IrInst *at = store->region->first; at; at = at->next) {
-    const IrInst *other = at->op == IR_MEM_STORE ? lane_same_container(store, at) : NULL;
-    if (other && other->imm < lowest->imm) lowest = other;
-  }
-  return lowest;
+/* The store by which the vectors of the loop are aligned; NULL: there is none. */
+static const IrInst *aligned_store(const IrRegion *body) {
+  const IrInst *inst = body->first;
+  while (inst && !inst->aligns) inst = inst->next;
+  return inst;
 }
 
 /* The inverse of an odd number modulo 2^64. */
@@ -56,9 +47,9 @@ static int64_t inverse(int64_t odd) {
 }
 
 LLVMValueRef stream_begin(Codegen *g, const LaneLoop *loop, LLVMValueRef low) {
-  const IrInst *store = g->least ? first_that_streams(loop->body) : NULL;
-  const IrInst *at = store ? cell_address(store) : NULL;
-  if (!at || !emit_is_pure(at, loop->body)) return NULL;
+  const IrInst *store = g->least ? aligned_store(loop->body) : NULL;
+  const IrInst *at = store ? store->operands[0] : NULL;
+  if (!at || loop->facts[at->id].step <= 0 || !loop->index) return NULL;
   int64_t size = type_size(store->operands[1]->type), step = loop->facts[at->id].step;
   int64_t align = min_i64(LINE, loop->width * size), even = step & -step;
   if (even >= align) return low; /* all indices are equally aligned */

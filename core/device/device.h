@@ -427,6 +427,7 @@ struct Device {
   uint64_t memory_bytes; /* of its own; 0: it uses the host's */
   RtBudget *budget;      /* of the runtime */
   int32_t vector_bytes;  /* width of the widest vector registers */
+  bool fast_gathers;     /* a gather of 64 bits per lane is faster than a load per lane */
   /* the context (workers and callbacks, no trees) of native calls into the runtime */
   RtContext native;
   /* number of unfinished launches. Before the host reads what they may have changed, the device

@@ -3,10 +3,6 @@
 
 #include <stdlib.h>
 
-Type ir_accessed(const IrInst *access) {
-  return access->op == IR_MEM_LOAD ? access->type : access->operands[1]->type;
-}
-
 static bool add_term(IrAddress *to, const IrInst *value, int64_t factor) {
   int i = 0;
   while (i < to->count && to->terms[i].value != value) i++;

@@ -6,7 +6,7 @@
 #ifndef RG_IR_ADDRESS_H
 #define RG_IR_ADDRESS_H
 
-#include "ir/ir.h"
+#include "ir/access.h"
 
 enum { IR_MOST_TERMS = 4 };
 
@@ -22,9 +22,6 @@ typedef struct IrAddress {
   int count;
   int64_t bytes; /* the constant part of the sum */
 } IrAddress;
-
-/* The type of the element that a MEM_LOAD, MEM_STORE or MEM_UPDATE accesses. */
-Type ir_accessed(const IrInst *access);
 
 /* The address of a load or an update as a sum; false if it is not one, or if the elements are
  * narrow. */

@@ -15,9 +15,11 @@ bool facts_same_operation(const IrInst *a, const IrInst *b) {
               a->operand_count == b->operand_count;
 #define NUMBER(member) same &= a->member == b->member;
 #define FLAG(member) same &= a->member == b->member;
+#define SHAPE(member) same &= a->member == b->member;
 #define ATTRIBUTE(member, word, kind, ops) kind(member)
 #include "ir/attribute.def"
 #undef ATTRIBUTE
+#undef SHAPE
 #undef FLAG
 #undef NUMBER
   for (int k = 0; same && a->offset && k < SNODE_MAX_AXES; k++) same = a->offset[k] == b->offset[k];

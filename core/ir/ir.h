@@ -75,6 +75,21 @@ typedef enum IrUpdate {
   IR_UPDATE_COUNT
 } IrUpdate; /* named in ir/print.c */
 
+/* How the lanes of a vectorised body (ir/lanes.h) reach the element of a MEM_LOAD, MEM_STORE or
+ * MEM_UPDATE; from the pass `access_shapes` on. ir/access.h has the rules. */
+typedef enum IrShape {
+  IR_SHAPE_NONE,    /* not stated: any addresses, also outside vectorised bodies */
+  IR_SHAPE_UNIFORM, /* all lanes access one element */
+  IR_SHAPE_RUN,     /* adjacent lanes access adjacent elements */
+  IR_SHAPE_STRIDED, /* number `part` of cells of `parts` numbers, adjacent lanes in adjacent ones */
+  IR_SHAPE_CELLS,   /* number `part` of `parts` adjacent ones, at any address per lane */
+  IR_SHAPE_RUNS,    /* element `part` of `parts` that may be adjacent, at any address per lane; the
+                       code compares addresses */
+  IR_SHAPE_GATHER,  /* a load from any addresses */
+  IR_SHAPE_SCATTER, /* a store to any addresses; an update, lane by lane */
+  IR_SHAPE_COUNT
+} IrShape;
+
 typedef struct IrInst IrInst;
 typedef struct IrRegion IrRegion;
 
@@ -137,6 +152,22 @@ struct IrInst {
    * bounds check is needed */
   bool inside : 1;
   bool streams : 1; /* MEM_STORE: whole vectors of it may be non-temporal */
+  /* MEM_STORE: a loop's whole vectors begin where those of this store are aligned */
+  bool aligns : 1;
+  /* MEM_LOAD, MEM_STORE, MEM_UPDATE in a vectorised body: see ir/access.h */
+  bool deferred : 1; /* writes: the next one of the group that is not deferred does this, too */
+  bool pairs : 1;    /* CELLS: a gather of two numbers per lane is faster than a load per lane */
+  bool prefetch : 1; /* STRIDED: later cells are prefetched */
+  IrShape shape : 8;
+  int32_t group;       /* of accesses that are emitted together; 0: none */
+  int32_t run;         /* RUNS: number of the run in its group */
+  int32_t part, parts; /* STRIDED, CELLS, RUNS: which number, of how many */
+  /* FOR in a vectorised body, with `lanes`: if some lane has many iterations, the loop runs for one
+   * lane after the other by its second region, the same body, whose lanes are iterations */
+  bool turned : 1;
+  /* DIV, FOR in a vectorised body: the FOR sums these quotients by cubes of roots, and multiplies
+   * their sum by their common factor; 0: none */
+  int32_t sloped;
   /* VAR: a guard. Its reference is released when the function ends, on every path */
   bool owns : 1;
   int8_t axis_count; /* how many of offset[] or extent[] are used */

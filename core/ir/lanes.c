@@ -360,6 +360,15 @@ LaneBody ir_lanes_of_row(const IrInst *row, int width) {
                     .is_aligned = is_known && first >= 0 && first % width == 0};
 }
 
+LaneBody ir_lanes_of_loop(const IrInst *loop, const IrRegion *body, int width) {
+  int64_t first = 0;
+  bool is_known = loop->op == IR_BITS || ir_is_const(loop->operands[0], &first);
+  return (LaneBody){.region = body,
+                    .width = width,
+                    .is_aligned = is_known && first >= 0 && first % width == 0,
+                    .sums = loop->sums};
+}
+
 static void begin_params(LaneWalk *w) {
   const IrRegion *region = w->body->region;
   if (w->body->varying >= 0) {

@@ -48,6 +48,8 @@ typedef struct LaneBody {
 enum { IR_LONGEST_TWICE = 300 };
 
 LaneBody ir_lanes_of_row(const IrInst *row, int width);
+/* Of a BITS, or of a FOR whose iterations are independent; `body` is one of its regions. */
+LaneBody ir_lanes_of_loop(const IrInst *loop, const IrRegion *body, int width);
 
 /* Facts by inst id. All other parameters, and values from outside, are uniform. */
 const LaneFact *ir_lanes(Scratch *scratch, const IrKernel *kernel, const LaneBody *body);

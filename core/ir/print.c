@@ -26,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "ir/access.h"
 #include "ir/attribute.h"
 #include "ir/task.h"
 
@@ -134,6 +135,8 @@ static void print_imm(StrBuf *out, const IrInst *inst) {
 
 #define SHOW_NUMBER(member, word) \
   if (inst->member) strbuf_format(out, " " word "=%d", inst->member);
+#define SHOW_SHAPE(member, word) \
+  if (inst->member) strbuf_format(out, " " word "=%s", ir_shape_text(inst->member));
 #define SHOW_FLAG(member, word) \
   if (inst->member) strbuf_text(out, " " word);
 

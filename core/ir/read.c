@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "ir/access.h"
 #include "ir/attribute.h"
 #include "ir/reader.h"
 #include "ir/task.h"
@@ -191,6 +192,13 @@ static bool read_axes(IrReader *r, int32_t axes[SNODE_MAX_AXES], int *count) {
   return ir_read_expect_char(r, ')');
 }
 
+static bool read_shape(IrReader *r, IrInst *inst) {
+  Str word = ir_read_take_word(r);
+  for (int k = IR_SHAPE_NONE + 1; k < IR_SHAPE_COUNT; k++)
+    if (str_is(word, ir_shape_text((IrShape)k))) return inst->shape = (IrShape)k, true;
+  return ir_read_fail(r, "no such shape of an access:", word);
+}
+
 static bool read_valued_attribute(IrReader *r, IrInst *inst, Str word) {
   int count = 0;
   if (str_is(word, "offset") || str_is(word, "extent")) {
@@ -205,11 +213,14 @@ static bool read_valued_attribute(IrReader *r, IrInst *inst, Str word) {
 #define READ_NUMBER(member, text) \
   if (str_is(word, text)) return ir_read_i32(r, &inst->member);
 #define READ_FLAG(member, text)
+#define READ_SHAPE(member, text) \
+  if (str_is(word, text)) return read_shape(r, inst);
 #define ATTRIBUTE(member, text, kind, ops) READ_##kind(member, text)
 #include "ir/attribute.def"
 #undef ATTRIBUTE
 #undef READ_NUMBER
 #undef READ_FLAG
+#undef READ_SHAPE
   return ir_read_fail(r, "unknown attribute", word);
 }
 
@@ -232,11 +243,13 @@ static bool read_word_attribute(IrReader *r, IrInst *inst, Str word) {
 #define READ_FLAG(member, text) \
   if (str_is(word, text)) return inst->member = true;
 #define READ_NUMBER(member, text)
+#define READ_SHAPE(member, text)
 #define ATTRIBUTE(member, text, kind, ops) READ_##kind(member, text)
 #include "ir/attribute.def"
 #undef ATTRIBUTE
 #undef READ_NUMBER
 #undef READ_FLAG
+#undef READ_SHAPE
   if (ir_imm_kind(inst) == IMM_UPDATE) {
     for (int op = 0; op < IR_UPDATE_COUNT; op++)
       if (str_is(word, ir_update_text((IrUpdate)op))) return inst->imm = op, true;
@@ -345,6 +358,7 @@ static bool read_inst(IrReader *r, IrRegion *region, int depth) {
   IrBuilder b = {.kernel = r->kernel, .region = region, .line = line};
   IrInst *inst = ir_emit(&b, known, type, 0, NULL);
   if (!read_attributes(r, inst) || !read_operands(r, inst)) return false;
+  if (inst->turned && known == IR_FOR) inst->regions[1] = ir_region_create(r->kernel, inst);
   if (known == IR_RANGE) inst->axis_count = (int8_t)(inst->operand_count / 2);
   return read_regions(r, inst, depth) && (!name.length || define(r, name, region, inst)) &&
          ir_read_end_of_line(r);

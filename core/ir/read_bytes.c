@@ -96,11 +96,14 @@ static void read_attributes(Input *in, IrInst *inst) {
   if (IS_SET(extent)) read_axes(in, inst->extent);
 #define READ_NUMBER(member) \
   if (IS_SET(member)) inst->member = read_i32(in);
+#define READ_SHAPE(member) \
+  if (IS_SET(member)) inst->member = (IrShape)read_below(in, IR_SHAPE_COUNT);
 #define READ_FLAG(member) inst->member = IS_SET(member);
 #define ATTRIBUTE(member, word, kind, ops) READ_##kind(member)
 #include "ir/attribute.def"
 #undef ATTRIBUTE
 #undef READ_FLAG
+#undef READ_SHAPE
 #undef READ_NUMBER
 #undef IS_SET
 }
@@ -129,7 +132,9 @@ static void read_inst(Input *in, IrRegion *region, int depth) {
   IrInst *inst = ir_emit(&b, op, type, 0, NULL);
   read_attributes(in, inst);
   read_operands(in, inst);
-  for (int i = 0; i < ir_region_count(op); i++) read_region(in, inst->regions[i], depth + 1);
+  if (inst->turned && op == IR_FOR) inst->regions[1] = ir_region_create(in->kernel, inst);
+  for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
+    read_region(in, inst->regions[i], depth + 1);
   if (!type_is_none(type)) vec_push(in->scratch, &in->values, inst);
 }
 

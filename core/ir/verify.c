@@ -5,6 +5,7 @@
  * and ACTIVEs that an exit may leave; inside a parallel body the count starts from 0, and a
  * CONTINUE of exactly that many levels ends the iteration. */
 #include "base/bits.h"
+#include "ir/access.h"
 #include "ir/attribute.h"
 #include "ir/task.h"
 
@@ -587,14 +588,19 @@ static bool params_are(const IrRegion *region, int first, bool (*fits)(Type)) {
   return true;
 }
 
+static bool has_index(const IrInst *loop, const IrRegion *body) {
+  return body->params.count == 1 && type_equal(body->params.items[0]->type, type_at(loop, 0));
+}
+
 static bool verify_shape(Verifier *v, const IrInst *inst) {
   const IrRegion *body = inst->regions[0];
   int params = body->params.count;
   const SNode *node;
   switch (inst->op) {
   case IR_FOR:
-    return (params == 1 && type_equal(body->params.items[0]->type, type_at(inst, 0))) ||
-           wrong(v, inst, "needs one parameter of its bounds' type");
+    if (inst->turned && (inst->lanes < 2 || !has_index(inst, inst->regions[1])))
+      return wrong(v, inst, "its second region needs lanes, and one parameter");
+    return has_index(inst, body) || wrong(v, inst, "needs one parameter of its bounds' type");
   case IR_BITS:
     return (params == 1 && params_are(body, 0, type_is_integer)) ||
            wrong(v, inst, "needs one integer parameter");
@@ -647,7 +653,7 @@ static bool verify_regions(Verifier *v, const IrInst *inst, int depth) {
     v->loops++;
   }
   bool ok = true;
-  for (int i = 0; ok && i < ir_region_count(inst->op); i++)
+  for (int i = 0; ok && i < IR_MAX_REGIONS && inst->regions[i]; i++)
     ok = inst->regions[i]->owner == inst ? verify_region(v, inst->regions[i], depth)
                                          : wrong(v, inst, "a region has another owner");
   v->loops = loops;
@@ -694,7 +700,7 @@ static bool verify_inst(Verifier *v, const IrInst *inst, int depth) {
   if (inst->op == IR_CALL && (unsigned)inst->entry >= RT_ENTRY_COUNT)
     return wrong(v, inst, "no such entry");
   for (int i = 0; i < IR_MAX_REGIONS; i++)
-    if ((inst->regions[i] != NULL) != (i < ir_region_count(inst->op)))
+    if ((inst->regions[i] != NULL) != (i < ir_region_count(inst->op) + inst->turned))
       return wrong(v, inst, "wrong number of regions");
   if (v->is_final && !is_left_at_the_end(inst->op))
     return wrong(v, inst, "should be lowered by now");
@@ -703,6 +709,20 @@ static bool verify_inst(Verifier *v, const IrInst *inst, int depth) {
   if (!ok) return false;
   if ((ir_op_info[inst->op].flags & IR_EXIT) && !verify_exit(v, inst)) return false;
   return !inst->regions[0] || (verify_shape(v, inst) && verify_regions(v, inst, depth));
+}
+
+/* The shapes of accesses, and their groups: ir/access.h. */
+static bool verify_shapes(Verifier *v, const IrRegion *region) {
+  VEC(const IrInst *) firsts = {0}; /* of each group */
+  for (const IrInst *inst = region->first; inst; inst = inst->next) {
+    const IrInst *first = NULL;
+    for (int i = 0; inst->group && i < firsts.count && !first; i++)
+      if (firsts.items[i]->group == inst->group) first = firsts.items[i];
+    if (inst->group && !first) vec_push(v->kernel->scratch, &firsts, inst);
+    const char *why = ir_shape_refusal(inst, first ? first : inst);
+    if (why) return wrong(v, inst, why);
+  }
+  return true;
 }
 
 static bool verify_region(Verifier *v, const IrRegion *region, int depth) {
@@ -719,6 +739,7 @@ static bool verify_region(Verifier *v, const IrRegion *region, int depth) {
   }
   if (region->last != previous)
     return error_set(v->err, RG_ERROR_IR, "`last` is not a region's last inst");
+  if (!verify_shapes(v, region)) return false;
   for (int i = 0; i < region->params.count; i++) v->visible[region->params.items[i]->id] = NULL;
   for (const IrInst *inst = region->first; inst; inst = inst->next) v->visible[inst->id] = NULL;
   return true;

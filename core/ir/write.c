@@ -74,11 +74,14 @@ static void write_attributes(Writer *w, const IrInst *inst) {
   if (IS_SET(extent)) write_axes(w, inst->extent, ir_axes_in_use(inst, inst->extent));
 #define WRITE_NUMBER(member) \
   if (IS_SET(member)) write_i64(w, inst->member);
+#define WRITE_SHAPE(member) \
+  if (IS_SET(member)) write_u64(w, inst->member);
 #define WRITE_FLAG(member) /* its bit in the mask is the value */
 #define ATTRIBUTE(member, word, kind, ops) WRITE_##kind(member)
 #include "ir/attribute.def"
 #undef ATTRIBUTE
 #undef WRITE_FLAG
+#undef WRITE_SHAPE
 #undef WRITE_NUMBER
 #undef IS_SET
 }
@@ -92,7 +95,7 @@ static void write_inst(Writer *w, const IrInst *inst) {
   write_u64(w, (uint64_t)inst->operand_count);
   for (int i = 0; i < inst->operand_count; i++)
     write_u64(w, (uint64_t)(w->next - w->numbers[inst->operands[i]->id]));
-  for (int i = 0; i < ir_region_count(inst->op); i++) write_region(w, inst->regions[i]);
+  for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++) write_region(w, inst->regions[i]);
   if (!type_is_none(inst->type)) w->numbers[inst->id] = w->next++;
 }
 

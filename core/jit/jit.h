@@ -26,8 +26,6 @@ typedef struct JitTarget {
 bool jit_target_create(JitTarget *target, RgTarget kind, const char *processor, bool is_quick,
                        Error *err);
 void jit_target_destroy(JitTarget *target);
-/* Does the processor have fast gathers of 64 bits per lane? Only true for measured processors. */
-bool jit_target_gathers(const JitTarget *target);
 /* Does it estimate 1 / sqrt(x) to 14 bits, in vectors of 128 to 512 bits? */
 bool jit_target_estimates(const JitTarget *target);
 /* Sets the module's triple and data layout, before anything is emitted into it. */

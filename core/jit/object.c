@@ -127,15 +127,6 @@ bool jit_target_create(JitTarget *target, RgTarget kind, const char *processor, 
   return true;
 }
 
-bool jit_target_gathers(const JitTarget *target) {
-  static const char *const with[] = {"sapphirerapids", "emeraldrapids", "graniterapids"};
-  char *cpu = LLVMGetTargetMachineCPU(target->machine);
-  bool found = false;
-  for (size_t i = 0; i < sizeof with / sizeof *with; i++) found |= !strcmp(cpu, with[i]);
-  LLVMDisposeMessage(cpu);
-  return found;
-}
-
 bool jit_target_estimates(const JitTarget *target) {
   char *cpu = LLVMGetTargetMachineCPU(target->machine),
        *features = LLVMGetTargetMachineFeatureString(target->machine);

@@ -10,6 +10,7 @@ typedef struct PassContext {
   Scratch *scratch;
   Target target;
   int vector_bytes;     /* widest vector of the target: 16, 32, 64 */
+  bool fast_gathers;    /* the target gathers 64 bits per lane faster than by a load per lane */
   bool keeps_order;     /* sums of floats keep their order, whatever that costs */
   bool has_one_order;   /* every run uses the same iteration order, also after a recompile */
   bool spreads_wide;    /* more threads of a GPU than usual share a leaf */

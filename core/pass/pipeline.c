@@ -69,7 +69,7 @@ static const Pass *const order[] = {
     &merge_branches, &redundant_loads,
     &fold,           &serial,
     &frame_stores,   &aggregate_atomics,
-    &lanes,
+    &lanes,          &access_shapes,
 };
 static const Pass *const by_name[] = {
 #define PASS(NAME, ...) &NAME,

@@ -1,7 +1,7 @@
 /* pass_test.c - passes from text to text: golden files (golden.h) of IR, whose group names the
  * pass, or several, as in `fold+tasks`. A line `# passes: a,b` says it otherwise,
- * `# vector_bytes: 16` sets the target. With a line `# effects` the output is what each function
- * does after these passes (pass/analysis/effects.h). */
+ * `# vector_bytes: 16` and `# fast_gathers` set the target. With a line `# effects` the output is
+ * what each function does after these passes (pass/analysis/effects.h). */
 #include "golden.h"
 #include "pass/analysis/effects.h"
 #include "pass/pass.h"
@@ -33,6 +33,7 @@ static bool transform(void *data, Error *err) {
   const char *bytes = golden_setting(golden, "# vector_bytes: ");
   PassContext ctx = {.scratch = &golden->scratch,
                      .vector_bytes = bytes ? atoi(bytes) : 32,
+                     .fast_gathers = golden_setting(golden, "# fast_gathers") != NULL,
                      .explains = true,
                      .verify = true,
                      .goes_by_squares = golden_setting(golden, "# squares") != NULL,

@@ -132,6 +132,7 @@ static bool run_passes(Compile *compile, Error *err) {
   PassDump to = {.kernel = kernel};
   PassContext passes = {.scratch = &compile->scratch,
                         .vector_bytes = device->vector_bytes / (compile->way.has_half_vectors + 1),
+                        .fast_gathers = device->fast_gathers,
                         .target = target_of(compile),
                         .spreads_wide = compile->way.spreads_wide,
                         .keeps_order = kernel->engine->options.deterministic,

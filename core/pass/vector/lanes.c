@@ -222,7 +222,7 @@ static bool may_count(const IrInst *loop) {
 /* Loops over bits of cells are estimated like masked rows. */
 static void choose_bits(PassContext *ctx, IrKernel *kernel, const IrTask *task, IrInst *bits) {
   Told told = {kernel, task, task->line, "cell"};
-  LaneBody body = lanes_of_loop(bits, width_of(ctx, bits->regions[0]));
+  LaneBody body = ir_lanes_of_loop(bits, bits->regions[0], width_of(ctx, bits->regions[0]));
   int count = rewrite_count(bits->regions[0]);
   LaneSurvey s = lanes_survey(ctx, kernel, &body);
   s.alone *= (count <= IR_LONGEST_TWICE ? NOT_FEW : ACTIVE) / 100.0;

@@ -303,17 +303,9 @@ static void survey_arms(LaneSurvey *s, const IrInst *inst) {
   s->visits = visits;
 }
 
-LaneBody lanes_of_loop(const IrInst *loop, int width) {
-  int64_t first = 0;
-  bool is_known = loop->op == IR_BITS || ir_is_const(loop->operands[0], &first);
-  bool is_aligned = is_known && first >= 0 && first % width == 0;
-  return (LaneBody){
-      .region = loop->regions[0], .width = width, .is_aligned = is_aligned, .sums = loop->sums};
-}
-
 LaneSurvey lanes_survey_loop(const PassContext *ctx, const IrKernel *kernel, const IrInst *loop,
                              int width) {
-  LaneBody body = lanes_of_loop(loop, width);
+  LaneBody body = ir_lanes_of_loop(loop, loop->regions[0], width);
   LaneSurvey s = lanes_survey(ctx, kernel, &body);
   TurnGuess guess = lanes_guess_turns(loop);
   int64_t known = ((int64_t)guess.turns + width - 1) / width;

@@ -25,8 +25,6 @@ typedef struct LaneSurvey {
 
 LaneSurvey lanes_survey(const PassContext *ctx, const IrKernel *kernel, const LaneBody *body);
 
-/* The body of a serial loop whose iterations are independent, for a survey by itself. */
-LaneBody lanes_of_loop(const IrInst *loop, int width);
 /* Surveys the whole loop with all its iterations, scalar and vectorised. */
 LaneSurvey lanes_survey_loop(const PassContext *ctx, const IrKernel *kernel, const IrInst *loop,
                              int width);

@@ -11,12 +11,13 @@
  * a time. */
 #include "pass/vector/non_temporal.h"
 
+#include "ir/access.h"
+
 enum {
   LARGE = 4 << 20, /* bytes of a field */
   LINE = 64,       /* bytes */
   FEW = 4,         /* destinations whose parts are combined */
-  SHORTEST = 32,   /* bytes of a vector */
-  MOST_PARTS = 16  /* numbers of an `aos` cell: LANE_MOST_PARTS of code generation */
+  SHORTEST = 32    /* bytes of a vector */
 };
 
 /* The size of the field; 0 if it is not contiguous; an array's is known only at launch, so it
@@ -66,7 +67,7 @@ static bool find_read(void *data, IrInst *inst) {
 static bool is_whole(const IrInst *store, int64_t step) {
   int64_t size = type_size(store->operands[1]->type), parts = step / size, found = 0;
   const IrInst *ptr = store->operands[0];
-  if (step < size || step % size || parts > MOST_PARTS) return false;
+  if (step < size || step % size || parts > IR_MOST_PARTS) return false;
   if (parts == 1) return true;
   if (ptr->op != IR_OFFSET) return false;
   for (const IrInst *at = store->region->first; at; at = at->next) {

@@ -422,9 +422,12 @@ static bool streams_agree(int away, int64_t count, uint64_t least) {
   snprintf(text, sizeof text,
            "kernel streams\ntree t0\nframe 8\nhost {\nrun 0\n}\ntask 0 = range axes=1 bounds=2 "
            "index=i32 lanes=16 traffic=12 {\nbody (%%i: i32) {\n%%r: ptr = tree.root t0\n"
-           "%%p: ptr = offset +%d stride=4 %%r, %%i\nmem.store streams %%p, %%i\n%%z: i32 = neg "
-           "%%i\n%%q: ptr = offset +%d stride=8 %%r, %%i\nmem.store streams %%q, %%i\n"
-           "%%s: ptr = offset +%d stride=8 %%r, %%i\nmem.store streams %%s, %%z\n}\n}\n",
+           "%%p: ptr = offset +%d stride=4 %%r, %%i\nmem.store shape=run streams aligns %%p, %%i\n"
+           "%%z: i32 = neg "
+           "%%i\n%%q: ptr = offset +%d stride=8 %%r, %%i\n"
+           "mem.store shape=strided group=1 parts=2 deferred streams %%q, %%i\n"
+           "%%s: ptr = offset +%d stride=8 %%r, %%i\n"
+           "mem.store shape=strided group=1 part=1 parts=2 streams %%s, %%z\n}\n}\n",
            64 + away, 32768 + away, 32772 + away);
   if (!compile(text)) return false;
   memset(m.memory, 0x55, 65536);

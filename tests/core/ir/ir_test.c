@@ -37,6 +37,15 @@ static const char *refusal(const char *inst_lines) {
   return read_and_print(scratch_format(&scratch, "%s%s}\n", HEAD, inst_lines));
 }
 
+/* An access after two adjacent numbers' addresses. */
+static const char *refused_access(const char *lines) {
+  return refusal(scratch_format(&scratch,
+                                "  %%r: ptr = tree.root t0\n  %%f: f32 = const 1.0\n"
+                                "  %%x: ptr = offset stride=4 %%r, %%i\n"
+                                "  %%y: ptr = offset +4 stride=4 %%r, %%i\n  %s\n",
+                                lines));
+}
+
 static SNodeTree *make_tree(void) {
   Error err;
   error_clear(&err);
@@ -207,6 +216,38 @@ static void test_verify(void) {
     CHECK_TEXT(refusal("  range %i, %i (%x: i32) {\n    return\n  }\n"),
                "line 10: 'return': belongs in the host region");
     CHECK_TEXT(refusal("  %x: i32 = lane %i\n"), "line 9: 'lane': belongs in a row");
+  }
+  TEST("shapes of accesses must be possible, and agree in a group") {
+    CHECK_TEXT(refused_access("mem.store shape=gather %x, %f"),
+               "line 13: 'mem.store': it cannot have this shape");
+    CHECK_TEXT(refused_access("mem.store shape=run parts=2 %x, %f"),
+               "line 13: 'mem.store': its shape has no parts");
+    CHECK_TEXT(refused_access("mem.store shape=strided parts=2 %x, %f"),
+               "line 13: 'mem.store': its shape needs a group");
+    CHECK_TEXT(refused_access("mem.store shape=strided group=1 part=2 parts=2 %x, %f"),
+               "line 13: 'mem.store': no such part");
+    CHECK_TEXT(refused_access("mem.store shape=strided group=1 parts=2 %x, %f\n"
+                              "  mem.store shape=strided group=1 parts=2 %y, %f"),
+               "line 14: 'mem.store': its group is another cell");
+    CHECK_TEXT(refused_access("mem.store shape=strided group=1 parts=2 deferred %x, %f\n"
+                              "  %l: f32 = mem.load %x\n"
+                              "  mem.store shape=strided group=1 part=1 parts=2 %y, %f"),
+               "line 13: 'mem.store': no later access of its group can do it");
+    CHECK_TEXT(refused_access("mem.update add deferred group=1 %x, %f"),
+               "line 13: 'mem.update': no later access of its group can do it");
+    CHECK_TEXT(refused_access("%a: f32 = mem.load shape=cells group=1 parts=2 %x\n"
+                              "  mem.store %y, %f\n"
+                              "  %b: f32 = mem.load shape=cells group=1 part=1 parts=2 %y"),
+               "line 15: 'mem.load': its element may change since the first load");
+    CHECK_TEXT(refused_access("%a: f32 = mem.load shape=cells group=1 parts=2 %x\n"
+                              "  %b: f32 = mem.load shape=runs group=1 part=1 parts=2 %y"),
+               "line 14: 'mem.load': its group is of another shape");
+    CHECK_TEXT(refused_access("%a: f32 = mem.load shape=runs group=1 parts=2 %x\n"
+                              "  %z: ptr = offset +8 stride=4 %r, %i\n"
+                              "  %b: f32 = mem.load shape=runs group=1 part=1 parts=2 %z"),
+               "line 15: 'mem.load': its element may change since the first load");
+    CHECK_TEXT(refused_access("%a: f32 = mem.load shape=wide %x"),
+               "line 13: no such shape of an access: 'wide'");
   }
   TEST("a call must fit the row of its entry") {
     CHECK_TEXT(refusal("  call rt_nothing\n"),

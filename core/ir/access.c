@@ -1,0 +1,141 @@
+/* access.c - see access.h. */
+#include "ir/access.h"
+
+Type ir_accessed(const IrInst *access) {
+  return access->op == IR_MEM_LOAD ? access->type : access->operands[1]->type;
+}
+
+const char *ir_shape_text(IrShape shape) {
+  static const char *const texts[IR_SHAPE_COUNT] = {"none",  "uniform", "run",    "strided",
+                                                    "cells", "runs",    "gather", "scatter"};
+  return (unsigned)shape < IR_SHAPE_COUNT ? texts[shape] : "?";
+}
+
+IrGroup ir_group(Scratch *scratch, const IrInst *member) {
+  IrGroup group = {0};
+  for (const IrInst *at = member->region->first; at; at = at->next)
+    if (at == member || (member->group && at->group == member->group))
+      vec_push(scratch, &group, at);
+  return group;
+}
+
+/* -- relations --------------------------------------------------------------------------------- */
+
+static const IrInst *address_of(const IrInst *inst) {
+  return inst->op == IR_MEM_LOAD || inst->op == IR_MEM_STORE ? inst->operands[0] : NULL;
+}
+
+const IrInst *ir_same_container(const IrInst *of, const IrInst *inst) {
+  const IrInst *a = address_of(of), *b = address_of(inst);
+  if (!a || !b || a->op != IR_OFFSET || b->op != IR_OFFSET) return NULL;
+  int64_t size = type_size(ir_accessed(of));
+  bool is_one = a->operands[0] == b->operands[0] && a->operands[1] == b->operands[1] &&
+                a->stride == b->stride && size == type_size(ir_accessed(inst)) &&
+                (a->imm - b->imm) % size == 0;
+  return is_one ? b : NULL;
+}
+
+static bool is_write(const IrInst *inst) {
+  return inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE;
+}
+
+bool ir_is_straight(const IrInst *inst) {
+  return ir_effects(inst) & IR_PURE || is_write(inst) || inst->op == IR_MEM_LOAD ||
+         inst->op == IR_GET || inst->op == IR_SET || inst->op == IR_VAR;
+}
+
+static bool may_alias(const IrInst *a, const IrInst *b) {
+  return !a->alias || !b->alias || a->alias == b->alias;
+}
+
+bool ir_may_be_written(const IrInst *load, const IrInst *from) {
+  for (const IrInst *at = from; at != load; at = at->next)
+    if (is_write(at) && may_alias(at, load)) return true;
+  return false;
+}
+
+bool ir_must_precede(const IrInst *store, const IrInst *inst) {
+  if (ir_effects(inst) & IR_PURE) return false;
+  if (inst->op != IR_MEM_LOAD && inst->op != IR_MEM_STORE) return true;
+  if (inst->op == IR_MEM_STORE && ir_same_container(store, inst)) return false;
+  return may_alias(store, inst);
+}
+
+/* -- what the verifier holds ------------------------------------------------------------------- */
+
+static bool takes_shape(const IrInst *inst) {
+  switch (inst->op) {
+  case IR_MEM_LOAD: return inst->shape != IR_SHAPE_SCATTER;
+  case IR_MEM_STORE:
+    return inst->shape != IR_SHAPE_CELLS && inst->shape != IR_SHAPE_RUNS &&
+           inst->shape != IR_SHAPE_GATHER;
+  case IR_MEM_UPDATE:
+    return inst->shape != IR_SHAPE_STRIDED && inst->shape != IR_SHAPE_CELLS &&
+           inst->shape != IR_SHAPE_GATHER;
+  default: return inst->shape == IR_SHAPE_NONE;
+  }
+}
+
+static const char *refuse_parts(const IrInst *inst) {
+  int most = inst->shape == IR_SHAPE_STRIDED ? IR_MOST_PARTS : IR_MOST_RUN;
+  bool has_parts = inst->shape == IR_SHAPE_STRIDED || inst->shape == IR_SHAPE_CELLS ||
+                   inst->shape == IR_SHAPE_RUNS;
+  if (!has_parts) return inst->part || inst->parts || inst->run ? "its shape has no parts" : NULL;
+  if (!inst->group) return "its shape needs a group";
+  if (inst->shape != IR_SHAPE_STRIDED && inst->operands[0]->op != IR_OFFSET)
+    return "its shape needs an offset";
+  bool is_valid = inst->parts >= 2 && inst->parts <= most && inst->part >= 0 &&
+                  inst->part < inst->parts && inst->run >= 0;
+  return is_valid && (!inst->run || inst->shape == IR_SHAPE_RUNS) ? NULL : "no such part";
+}
+
+/* Do both access numbers of one cell, at a distance that agrees with their parts? */
+static bool is_of_cell(const IrInst *inst, const IrInst *first) {
+  const IrInst *ptr = inst == first ? inst->operands[0] : ir_same_container(first, inst);
+  if (!ptr || inst->parts != first->parts) return false;
+  int64_t parts = inst->part - first->part;
+  return inst == first ||
+         ptr->imm - first->operands[0]->imm == parts * type_size(ir_accessed(inst));
+}
+
+/* May the first load of the group read the element for this one, too? */
+static bool is_readable(const IrInst *load, const IrInst *first) {
+  for (const IrInst *at = first; at != load; at = at->next)
+    if (!ir_is_straight(at) || (load->shape == IR_SHAPE_RUNS && at == load->operands[0]))
+      return false;
+  return !ir_may_be_written(load, first);
+}
+
+/* Can the store or update be done by a later member? */
+static bool can_wait(const IrInst *inst) {
+  bool is_update = inst->op == IR_MEM_UPDATE;
+  for (const IrInst *at = inst->next; at; at = at->next) {
+    bool is_member = at->group == inst->group && at->op == inst->op;
+    if (is_member && !at->deferred) return true;
+    if (is_member) continue;
+    if (is_update ? !(ir_effects(at) & IR_PURE) : ir_must_precede(inst, at)) return false;
+  }
+  return false;
+}
+
+const char *ir_shape_refusal(const IrInst *inst, const IrInst *first) {
+  if ((unsigned)inst->shape >= IR_SHAPE_COUNT || !takes_shape(inst))
+    return "it cannot have this shape";
+  const char *why = refuse_parts(inst);
+  if (why) return why;
+  if (inst->deferred && (inst->op == IR_MEM_LOAD || !inst->group || !can_wait(inst)))
+    return "no later access of its group can do it";
+  if (!inst->group) return NULL;
+  bool is_update = inst->op == IR_MEM_UPDATE;
+  if (is_update != (first->op == IR_MEM_UPDATE) || (!is_update && inst->shape != first->shape))
+    return "its group is of another shape";
+  if ((inst->shape == IR_SHAPE_STRIDED || inst->shape == IR_SHAPE_CELLS) &&
+      !is_of_cell(inst, first))
+    return "its group is another cell";
+  if (inst->shape != IR_SHAPE_STRIDED && inst->op == IR_MEM_LOAD &&
+      !type_equal(inst->type, first->type))
+    return "its group loads another type";
+  bool reads_first = inst->op == IR_MEM_LOAD && inst->shape != IR_SHAPE_STRIDED;
+  return reads_first && !is_readable(inst, first) ? "its element may change since the first load"
+                                                  : NULL;
+}

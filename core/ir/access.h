@@ -1,0 +1,51 @@
+/* access.h - how the lanes of a vectorised body reach memory: the shape of each access, and groups
+ * of accesses that are emitted together. The pass `access_shapes` decides it and writes it down as
+ * attributes; code generation emits what they say, and searches nothing. Decision D-pass-73.
+ *
+ *     %5: f32 = mem.load shape=strided group=1 parts=3 %4          number 0 of cells of 3 numbers
+ *     %7: f32 = mem.load shape=strided group=1 part=2 parts=3 %6   number 2
+ *
+ * A group is in one region, and numbered in it. Its members are
+ *
+ *     strided   all accesses to one cell between two places where lanes may leave: the window, from
+ *               their lowest number to their highest, is the memory that they may touch
+ *     cells     loads of adjacent numbers; the first one reads for all
+ *     runs      loads of several runs of elements; the first one reads for all, so the addresses of
+ *               the others are computed before it. Or updates, as below
+ *     updates   with only pure insts between them, of any shapes: all are done at the last one
+ *
+ * A `deferred` store or update is done by the next member of its group that is not deferred.
+ * Nothing between an access and the member that does it may access its element in another order. */
+#ifndef RG_IR_ACCESS_H
+#define RG_IR_ACCESS_H
+
+#include "ir/ir.h"
+
+enum {
+  IR_MOST_PARTS = 16, /* numbers of a strided cell */
+  IR_MOST_RUN = 8     /* elements of a run, and adjacent numbers of CELLS */
+};
+
+/* The type of the element that a MEM_LOAD, MEM_STORE or MEM_UPDATE accesses. */
+Type ir_accessed(const IrInst *access);
+const char *ir_shape_text(IrShape shape);
+
+typedef VEC(const IrInst *) IrGroup;
+/* All members of the group of `member`, in their order. */
+IrGroup ir_group(Scratch *scratch, const IrInst *member);
+
+/* The address of `inst` if it loads or stores a number of the same container as `of` does, at a
+ * constant distance and of the same size; else NULL. */
+const IrInst *ir_same_container(const IrInst *of, const IrInst *inst);
+/* May loads move across it: is it neither control nor a call? */
+bool ir_is_straight(const IrInst *inst);
+/* May an inst from `from` on, before the load, write the element? */
+bool ir_may_be_written(const IrInst *load, const IrInst *from);
+/* Must the stores of a group, which is deferred, come before `inst`? */
+bool ir_must_precede(const IrInst *store, const IrInst *inst);
+
+/* Why the shape of an inst is not valid, or contradicts the group's other members; NULL: it is
+ * valid. `first` is the first member of its group. */
+const char *ir_shape_refusal(const IrInst *inst, const IrInst *first);
+
+#endif

@@ -1,0 +1,191 @@
+/* access_runs.c - runs: accesses to adjacent elements, at another place in each lane, like the
+ * cells around a particle; and updates, which are done together. Candidates are guessed
+ * (ir/address.h): the code compares the addresses of each lane, so a wrong guess costs only time. A
+ * run of updates is one vector per lane, where each element would be a load, an op and a store:
+ *
+ *     x[q] += a; x[q + 1] += b; x[q + 2] += c    =>    each lane: load |x x x|, add |a b c|, store
+ *
+ * The first load of a group reads all its runs, so what the others' addresses are computed from
+ * moves before it. Decision D-codegen-04. */
+#include <stdlib.h>
+
+#include "base/bits.h"
+#include "ir/address.h"
+#include "pass/vector/access_shapes.h"
+
+enum {
+  MOST_BYTES = 32, /* of a run */
+  MASKED = 64,     /* bytes of a vector on machines with masked stores and cheap masked loads */
+  SHORTEST_LOADS = 3,
+  SHORTEST_FAST = 5, /* on processors with fast gathers */
+  SHORTEST_UPDATES = 2,
+  LOADS_SAVED = 4, /* least number of accesses saved per lane */
+  UPDATES_SAVED = 3,
+  LONGEST_STRETCH = 1000 /* insts from the first load to the last */
+};
+
+/* -- finding runs ------------------------------------------------------------------------------ */
+
+typedef VEC(IrInst *) Accesses;
+
+typedef struct Run {
+  IrInst *accesses[IR_MOST_RUN]; /* in order of address */
+  int count;
+} Run;
+
+typedef struct Runs {
+  VEC(Run) items;
+  int saved; /* accesses per lane */
+} Runs;
+
+static int by_address(const void *a, const void *b) {
+  const IrAddress *left = a, *right = b;
+  int64_t order = ir_address_compare(left, right);
+  if (!order) order = left->bytes - right->bytes;
+  if (!order) order = left->access->id - right->access->id;
+  return (order > 0) - (order < 0);
+}
+
+static bool has_masks(const Shapes *s, Type type) { return s->width * type_size(type) >= MASKED; }
+
+/* On machines without masks the length is a power of two. */
+static int run_length(const Shapes *s, const IrAddress *first, int left) {
+  Type type = ir_accessed(first->access);
+  int most = (int)min_i64(IR_MOST_RUN, MOST_BYTES / type_size(type)), count = 1;
+  while (count < left && count < most && ir_address_follows(&first[count - 1], &first[count]))
+    count++;
+  return has_masks(s, type) ? count : 1 << log2_floor((uint64_t)count);
+}
+
+static Runs find_runs(const Shapes *s, const Accesses *accesses, int shortest) {
+  Runs runs = {0};
+  Scratch *scratch = s->ctx->scratch;
+  IrAddress *addresses = scratch_array(scratch, IrAddress, accesses->count);
+  int known = 0;
+  for (int i = 0; i < accesses->count; i++)
+    if (s->facts[accesses->items[i]->operands[0]->id].shape == LANE_VARYING)
+      known += ir_address(accesses->items[i], &addresses[known]);
+  qsort(addresses, (size_t)known, sizeof *addresses, by_address);
+  for (int i = 0, length; i < known; i += length) {
+    Run run = {.count = length = run_length(s, &addresses[i], known - i)};
+    if (length < shortest) continue;
+    for (int k = 0; k < length; k++) run.accesses[k] = (IrInst *)addresses[i + k].access;
+    vec_push(scratch, &runs.items, run);
+    runs.saved += length - 1;
+  }
+  return runs;
+}
+
+static void mark_runs(const Runs *runs, int32_t group) {
+  for (int i = 0; i < runs->items.count; i++) {
+    const Run *run = &runs->items.items[i];
+    for (int k = 0; k < run->count; k++) {
+      IrInst *access = run->accesses[k];
+      access->shape = IR_SHAPE_RUNS;
+      access->group = group;
+      access->run = i;
+      access->part = k;
+      access->parts = run->count;
+    }
+  }
+}
+
+/* -- loads ------------------------------------------------------------------------------------- */
+
+/* Is an adjacent number of its cell loaded, too? Then both are read together: access_cells.c. */
+static bool has_company(const IrInst *load) {
+  int64_t size = type_size(load->type);
+  for (const IrInst *at = load->region->first; at; at = at->next) {
+    const IrInst *other = at->op == IR_MEM_LOAD ? ir_same_container(load, at) : NULL;
+    int64_t distance = other ? other->imm - load->operands[0]->imm : 0;
+    if (other && (distance == size || distance == -size)) return true;
+  }
+  return false;
+}
+
+/* Marks the insts after `first` on which the address of `load` depends; false if one of them is not
+ * pure. */
+static bool mark_address(Shapes *s, const IrInst *first, const IrInst *load) {
+  s->marks[load->operands[0]->id] = s->searches;
+  for (const IrInst *at = load->previous; at != first; at = at->previous) {
+    if (s->marks[at->id] != s->searches) continue;
+    if (!(ir_effects(at) & IR_PURE)) return false;
+    for (int i = 0; i < at->operand_count; i++) s->marks[at->operands[i]->id] = s->searches;
+  }
+  return true;
+}
+
+static bool can_be_read(Shapes *s, const IrInst *first, const IrInst *load) {
+  s->searches++;
+  return load->op == IR_MEM_LOAD && !load->group && type_equal(load->type, first->type) &&
+         s->facts[load->operands[0]->id].shape == LANE_VARYING && !ir_may_be_written(load, first) &&
+         (load == first || mark_address(s, first, load)) && !has_company(load);
+}
+
+/* Moves what the addresses of the group are computed from before its first load. */
+static void move_addresses(Shapes *s, IrInst *first, const Runs *runs) {
+  s->searches++;
+  for (int i = 0; i < runs->items.count; i++)
+    for (int k = 0; k < runs->items.items[i].count; k++)
+      if (runs->items.items[i].accesses[k] != first)
+        mark_address(s, first, runs->items.items[i].accesses[k]);
+  for (IrInst *at = first->next, *next; at && ir_is_straight(at); at = next) {
+    next = at->next;
+    if (s->marks[at->id] != s->searches) continue;
+    ir_remove(at);
+    ir_insert_before(first, at);
+  }
+}
+
+bool shapes_group_load_runs(Shapes *s, IrInst *first) {
+  Accesses loads = {0};
+  int length = 0;
+  if (!has_masks(s, first->type) || type_is_bool(first->type) ||
+      s->facts[first->operands[0]->id].shape != LANE_VARYING)
+    return false;
+  for (IrInst *at = first; at && ir_is_straight(at) && length++ < LONGEST_STRETCH; at = at->next)
+    if (can_be_read(s, first, at)) vec_push(s->ctx->scratch, &loads, at);
+  Runs runs = find_runs(s, &loads, s->ctx->fast_gathers ? SHORTEST_FAST : SHORTEST_LOADS);
+  bool is_in = false;
+  for (int i = 0; i < runs.items.count; i++)
+    for (int k = 0; k < runs.items.items[i].count; k++)
+      is_in |= runs.items.items[i].accesses[k] == first;
+  if (!is_in || runs.saved < LOADS_SAVED) return false;
+  mark_runs(&runs, ++s->groups);
+  move_addresses(s, first, &runs);
+  return true;
+}
+
+/* -- updates ----------------------------------------------------------------------------------- */
+
+/* Do all lanes update one element, so that their values can be combined first? */
+static bool is_united(const IrInst *update) {
+  return update->shape == IR_SHAPE_UNIFORM && ir_lanes_unite(update);
+}
+
+static IrInst *next_update(const IrInst *update) {
+  IrInst *next = update->next;
+  while (next && ir_effects(next) & IR_PURE) next = next->next;
+  return next && next->op == IR_MEM_UPDATE ? next : NULL;
+}
+
+IrInst *shapes_group_updates(Shapes *s, IrInst *first) {
+  Accesses plain = {0};
+  IrInst *last = first;
+  int own = 0; /* not united */
+  for (IrInst *at = first; at; at = next_update(at)) {
+    own += !is_united(at);
+    last = at;
+    if (at->plain && !is_united(at)) vec_push(s->ctx->scratch, &plain, at);
+  }
+  if (last == first) return last;
+  int32_t group = ++s->groups;
+  for (IrInst *at = first; at; at = next_update(at)) {
+    at->group = group;
+    at->deferred = at != last;
+    if (own > 1 && at->shape == IR_SHAPE_RUN) at->shape = IR_SHAPE_SCATTER;
+  }
+  Runs runs = find_runs(s, &plain, SHORTEST_UPDATES);
+  if (runs.saved >= UPDATES_SAVED) mark_runs(&runs, group);
+  return last;
+}

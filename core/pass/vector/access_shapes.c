@@ -1,0 +1,179 @@
+/* access_shapes.c - decides how the lanes of each vectorised body reach memory, and says it in the
+ * attributes of every access (ir/access.h), which code generation then follows:
+ *
+ *     %4: ptr = offset stride=12 %2, %i
+ *     %5: f32 = mem.load %4               =>   mem.load shape=strided group=1 parts=3 %4
+ *     %6: ptr = offset +8 stride=12 %2, %i
+ *     %7: f32 = mem.load %6               =>   mem.load shape=strided group=1 part=2 parts=3 %6
+ *
+ * A loop in a vectorised body that may also run lane by lane (`turned`) gets a second body, since
+ * its accesses have other shapes there. Changes no value. Decision D-pass-73. */
+#include "pass/vector/access_shapes.h"
+
+static bool is_access(const IrInst *inst) {
+  return inst->op == IR_MEM_LOAD || inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE;
+}
+
+/* -- one access -------------------------------------------------------------------------------- */
+
+static IrShape own_shape(const Shapes *s, const IrInst *inst) {
+  const LaneFact *fact = &s->facts[inst->operands[0]->id];
+  int64_t size = type_size(ir_accessed(inst));
+  bool is_atomic = inst->op == IR_MEM_UPDATE && !inst->plain;
+  if (fact->shape == LANE_UNIFORM) return IR_SHAPE_UNIFORM;
+  if (fact->shape == LANE_LINEAR && fact->step == size && !is_atomic) return IR_SHAPE_RUN;
+  if (fact->shape == LANE_LINEAR && inst->op != IR_MEM_UPDATE && fact->step >= 2 * size &&
+      fact->step % size == 0 && fact->step / size <= IR_MOST_PARTS)
+    return IR_SHAPE_STRIDED;
+  return inst->op == IR_MEM_LOAD ? IR_SHAPE_GATHER : IR_SHAPE_SCATTER;
+}
+
+/* -- all accesses of a body -------------------------------------------------------------------- */
+
+static void shape_body(const Shapes *of, const LaneBody *body);
+static void shape_region(Shapes *s, IrRegion *region);
+
+static bool are_uniform(const Shapes *s, const IrInst *inst) {
+  for (int i = 0; i < inst->operand_count; i++)
+    if (s->facts[inst->operands[i]->id].shape != LANE_UNIFORM) return false;
+  return true;
+}
+
+/* The loop's bounds differ by lane, so it may run for one lane after the other. */
+static void turn_loop(const Shapes *s, IrInst *loop) {
+  IrInst **map = scratch_array(s->ctx->scratch, IrInst *, s->kernel->next_id);
+  loop->turned = true;
+  loop->regions[1] = ir_copy_region(s->kernel, loop->regions[0], loop, map);
+}
+
+static void shape_inner(Shapes *s, IrInst *inst) {
+  bool is_for = inst->op == IR_FOR, differs = is_for && !are_uniform(s, inst),
+       turns = differs && inst->lanes > 1;
+  if (is_for && !differs) shapes_mark_root_sums(s, inst);
+  if (turns) turn_loop(s, inst);
+  for (int i = 0; i < IR_MAX_REGIONS - turns; i++)
+    if (inst->regions[i]) shape_region(s, inst->regions[i]);
+  if (!turns) return;
+  LaneBody body = ir_lanes_of_loop(inst, inst->regions[1], inst->lanes);
+  shape_body(s, &body);
+}
+
+/* Groups of several accesses, in the order in which their first one, or the last update, runs. */
+static void group_region(Shapes *s, IrRegion *region) {
+  for (IrInst *inst = region->first; inst; inst = inst->next) {
+    if (inst->group) continue;
+    if (inst->shape == IR_SHAPE_STRIDED) shapes_group_strided(s, inst);
+    else if (inst->op == IR_MEM_UPDATE) inst = shapes_group_updates(s, inst);
+    else if (inst->shape == IR_SHAPE_GATHER && !shapes_group_load_runs(s, inst))
+      shapes_group_cells(s, inst);
+  }
+}
+
+static void shape_region(Shapes *s, IrRegion *region) {
+  s->groups = 0;
+  for (IrInst *inst = region->first; inst; inst = inst->next)
+    if (is_access(inst)) inst->shape = own_shape(s, inst);
+  group_region(s, region);
+  for (IrInst *inst = region->first; inst; inst = inst->next) shape_inner(s, inst);
+}
+
+static void shape_body(const Shapes *of, const LaneBody *body) {
+  Shapes s = {.ctx = of->ctx, .kernel = of->kernel, .width = body->width, .sums = of->sums};
+  s.facts = ir_lanes(s.ctx->scratch, s.kernel, body);
+  s.marks = scratch_array(s.ctx->scratch, int, s.kernel->next_id);
+  shape_region(&s, (IrRegion *)body->region);
+}
+
+/* -- non-temporal stores ----------------------------------------------------------------------- */
+
+static bool is_pure(const IrInst *inst, const IrRegion *region) {
+  if (inst->op == IR_PARAM || inst->region != region) return true;
+  for (int k = 0; k < inst->operand_count; k++)
+    if (!is_pure(inst->operands[k], region)) return false;
+  return (ir_effects(inst) & IR_PURE) != 0;
+}
+
+/* Marks the store by which the loop's whole vectors are aligned: the first non-temporal one, or
+ * that of the lowest number of its cell. */
+static void mark_alignment(const IrRegion *region) {
+  IrInst *lowest = region->first;
+  while (lowest && !lowest->streams) lowest = lowest->next;
+  for (IrInst *at = lowest ? lowest->next : NULL; at; at = at->next) {
+    const IrInst *other = at->op == IR_MEM_STORE ? ir_same_container(lowest, at) : NULL;
+    if (other && other->imm < lowest->operands[0]->imm) lowest = at;
+  }
+  if (lowest) lowest->aligns = is_pure(lowest->operands[0], region);
+}
+
+/* -- the vectorised bodies --------------------------------------------------------------------- */
+
+/* The rows and loops of a scalar body. */
+static void shape_loops(const Shapes *s, IrRegion *region) {
+  for (IrInst *inst = region->first; inst; inst = inst->next) {
+    bool is_row = inst->op == IR_ROW, is_loop = inst->op == IR_FOR || inst->op == IR_BITS;
+    if ((is_row || is_loop) && inst->lanes > 1) {
+      LaneBody body = is_row ? ir_lanes_of_row(inst, inst->lanes)
+                             : ir_lanes_of_loop(inst, inst->regions[0], inst->lanes);
+      shape_body(s, &body);
+      continue;
+    }
+    for (int i = 0; i < IR_MAX_REGIONS; i++)
+      if (inst->regions[i]) shape_loops(s, inst->regions[i]);
+  }
+}
+
+static void shape_task(const Shapes *s, const IrTask *task, IrRegion *region, int width) {
+  bool is_nodes = task->kind == TASK_NODES;
+  LaneBody body = {
+      .region = region, .varying = is_nodes ? -1 : task->axis_count - 1, .width = width};
+  if (!region) return;
+  if (width <= 1) return shape_loops(s, region);
+  shape_body(s, &body);
+  mark_alignment(region);
+}
+
+/* -- ids --------------------------------------------------------------------------------------- */
+
+/* Numbers all insts in order of appearance, since ids decide between runs that are as good: what
+ * earlier passes added and removed must not. */
+static void number_region(IrRegion *region, int *next) {
+  for (int i = 0; i < region->params.count; i++) region->params.items[i]->id = (*next)++;
+  for (IrInst *inst = region->first; inst; inst = inst->next) {
+    inst->id = (*next)++;
+    for (int i = 0; i < IR_MAX_REGIONS; i++)
+      if (inst->regions[i]) number_region(inst->regions[i], next);
+  }
+}
+
+static void number_task(const IrTask *task, int *next) {
+  number_region(task->body, next);
+  if (task->interior) number_region(task->interior, next);
+  if (!task->counts) return;
+  number_task(task->counts, next);
+  number_region(task->claim, next);
+}
+
+static void number_kernel(IrKernel *kernel) {
+  int next = 0;
+  number_region(kernel->body, &next);
+  for (int i = 0; i < kernel->tasks.count; i++) number_task(kernel->tasks.items[i], &next);
+  for (int i = 0; i < kernel->functions.count; i++)
+    number_region(kernel->functions.items[i]->body, &next);
+  kernel->next_id = next;
+}
+
+bool pass_access_shapes(PassContext *ctx, IrKernel *kernel, Error *err) {
+  int32_t sums = 0;
+  const Shapes s = {.ctx = ctx, .kernel = kernel, .sums = &sums};
+  (void)err;
+  number_kernel(kernel);
+  for (int i = 0; i < kernel->tasks.count; i++) {
+    const IrTask *task = kernel->tasks.items[i];
+    shape_task(&s, task, task->body, task->rim_scalar ? 1 : task->lanes);
+    shape_task(&s, task, task->interior, task->lanes);
+    if (!task->counts) continue;
+    shape_task(&s, task, task->counts->body, task->counts->lanes);
+    shape_task(&s, task, task->counts->interior, task->counts->lanes);
+  }
+  return true;
+}
