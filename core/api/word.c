@@ -31,7 +31,7 @@ static const char *const node_actions[] = {
 #undef ACTION
 };
 static const char *const node_kinds[] = {
-#define KIND(NAME, WORD, FACTS) [SNODE_##NAME] = WORD,
+#define KIND(NAME, WORD, FACTS) [SNODE_##NAME] = #WORD,
 #include "snode/kind.def"
 #undef KIND
 };

@@ -28,11 +28,11 @@ void directory_numbers(StrBuf *out, const int64_t *numbers, int count) {
 }
 
 static void add_level(StrBuf *out, const SNode *node) {
-  bool is_root = !node->parent, is_hash = snode_has(node, SNODE_UNBOUNDED);
+  bool is_root = !node->parent, is_unbounded = snode_has(node, SNODE_UNBOUNDED);
   strbuf_format(out, "level %s %d ", snode_kind_text(node->kind), is_root ? 0 : node->parent->id);
   for (int k = 0; k < node->axis_count; k++) strbuf_char(out, (char)('i' + node->axes[k]));
   if (!node->axis_count) strbuf_char(out, '-');
-  directory_numbers(out, node->sizes, is_hash ? 0 : node->axis_count);
+  directory_numbers(out, node->sizes, is_unbounded ? 0 : node->axis_count);
   strbuf_format(out, " %d %lld", node->aos, (long long)node->chunk);
   directory_name(out, node->name);
 }

@@ -109,7 +109,7 @@ static bool are_twins(const SNode *node, int a, int b) {
 static void find_twins(SNode *node) {
   SNodeComponent *components = node->components;
   for (int k = 0; k < node->component_count; k++) components[k].twin = -1;
-  for (int k = 0; node->kind != SNODE_DYNAMIC && k < node->component_count; k++) {
+  for (int k = 0; !snode_has_lists(node) && k < node->component_count; k++) {
     if (components[k].child || components[k].part || components[k].twin >= 0) continue;
     for (int other = k + 1; other < node->component_count; other++)
       if (are_twins(node, k, other)) components[k].twin = components[other].twin = k;
@@ -139,29 +139,35 @@ static void lay_mask(SNode *node, uint64_t *size) {
   *size = saturating_add(node->mask_offset, saturating_mul(8, (node->cell_count + 63) / 64));
 }
 
+/* Lays out a node: one cell, or a list's chunk. */
+static void lay_managed(SNode *node) {
+  bool has_lists = snode_has_lists(node);
+  uint64_t size = has_lists ? lay_cells(node, (uint64_t)node->chunk) : lay_record(node);
+  node->node_size = whole_lines(size);
+  if (has_lists) lay_row(node);
+}
+
+static uint64_t slots_size(const SNode *node) {
+  uint64_t chunk = snode_has_lists(node) ? (uint64_t)node->chunk : 1;
+  uint64_t begin = snode_has_lists(node) ? SNODE_DYNAMIC_SLOTS : 0;
+  return begin + saturating_mul(sizeof(uint32_t), (node->cell_count + chunk - 1) / chunk);
+}
+
+/* Lays out the cells that are in the container. */
+static uint64_t container_size(SNode *node) {
+  if (snode_has_slots(node)) return slots_size(node);
+  if (!snode_has(node, SNODE_CELLS)) return 0;
+  uint64_t size = lay_cells(node, node->cell_count);
+  if (snode_has_bits(node)) lay_mask(node, &size);
+  return size;
+}
+
 /* Depth is limited by SNODE_MAX_DEPTH, so this may recurse. */
 static void lay_node(SNode *node) {
   for (int k = 0; k < node->component_count; k++)
     if (node->components[k].child) lay_node(node->components[k].child);
-  uint64_t size = 0;
-  switch (node->kind) {
-  case SNODE_POINTER:
-    node->node_size = whole_lines(lay_record(node));
-    size = saturating_mul(4, node->cell_count);
-    break;
-  case SNODE_DYNAMIC:
-    node->node_size = whole_lines(lay_cells(node, (uint64_t)node->chunk));
-    lay_row(node);
-    size = SNODE_DYNAMIC_SLOTS + saturating_mul(4, (node->cell_count + (uint64_t)node->chunk - 1) /
-                                                       (uint64_t)node->chunk);
-    break;
-  case SNODE_HASH: node->node_size = whole_lines(lay_record(node)); break;
-  case SNODE_BITMASKED:
-    size = lay_cells(node, node->cell_count);
-    lay_mask(node, &size);
-    break;
-  default: size = lay_cells(node, node->cell_count);
-  }
+  if (snode_is_managed(node)) lay_managed(node);
+  uint64_t size = container_size(node);
   node->container_size = align_up(size, alignment_of(size));
   find_twins(node);
 }

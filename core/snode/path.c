@@ -40,7 +40,7 @@ static void fill_chunk_step(SNodeStep *step, const SNode *list, int64_t weights[
  * A list has a slot per chunk. */
 static void add_digits(SNodeStep *step, const SNode *of) {
   const SNode *node = step->node;
-  bool is_keyed = snode_has(node, SNODE_UNBOUNDED);
+  bool is_keyed = snode_has(node, SNODE_KEYED);
   int count = is_keyed ? node->rank : node->axis_count;
   for (int k = 0; k < count; k++) {
     int axis = is_keyed ? node->level_axes[k] : node->axes[k];

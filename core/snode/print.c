@@ -27,7 +27,7 @@ static void draw_node(StrBuf *out, const SNode *node) {
     strbuf_text(out, "nodes of ");
     draw_bytes(out, node->node_size);
   }
-  if (node->kind == SNODE_HASH) return;
+  if (snode_has(node, SNODE_KEYED)) return; /* it has no container */
   if (snode_has_slots(node)) strbuf_text(out, ", slots ");
   draw_bytes(out, node->container_size);
 }

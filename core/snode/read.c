@@ -75,12 +75,12 @@ static bool read_node(Reading *r, SNode *parent, SNodeKind kind) {
   bool aos = *r->at != '"';
   if (aos && !str_is(read_word(r), "aos")) return refuse(r, "axes in quotes");
   if (!read_axes(r, axes)) return false;
-  int count = kind == SNODE_HASH ? 0 : (int)strlen(axes);
+  int count = snode_kind_has(kind, SNODE_UNBOUNDED) ? 0 : (int)strlen(axes);
   for (int k = 0; k < count; k++)
     if (!read_size(r, &sizes[k])) return false;
   SNodeOptions options = {.aos = aos};
   Str word = read_word(r);
-  if (kind == SNODE_DYNAMIC && str_is(word, "chunk")) {
+  if (snode_kind_has(kind, SNODE_LISTS) && str_is(word, "chunk")) {
     if (!read_size(r, &options.chunk)) return false;
     word = read_word(r);
   }

@@ -55,15 +55,18 @@ static bool check_extent(const SNode *parent, char letter, int64_t size, Error *
 /* A list's and a hash's axes cannot be divided by other levels above: a list has no cells to
  * divide, and an unbounded axis no extent. */
 static bool check_own_axes(const SNode *parent, SNodeKind kind, const char *axes, Error *err) {
-  if (parent->kind == SNODE_DYNAMIC) {
+  if (snode_has_lists(parent)) {
     error_set(err, RG_ERROR_TREE_DECLARATION,
-              "a dynamic node holds fields only: nothing can be declared below it");
-    return error_hint(err, "put the dynamic node below: each cell of the other then has a list");
+              "a %s node holds fields only: nothing can be declared below it",
+              snode_kind_text(parent->kind));
+    return error_hint(err, "put the %s node below: each cell of the other then has a list",
+                      snode_kind_text(parent->kind));
   }
-  if (kind != SNODE_DYNAMIC && kind != SNODE_HASH) return true;
-  if (kind == SNODE_DYNAMIC && axes[1])
+  if (!snode_kind_has(kind, SNODE_OWN_AXES)) return true;
+  if (snode_kind_has(kind, SNODE_LISTS) && axes[1])
     return error_set(err, RG_ERROR_TREE_DECLARATION,
-                     "a dynamic node is a list along one axis, not along \"%.16s\"", axes);
+                     "a %s node is a list along one axis, not along \"%.16s\"",
+                     snode_kind_text(kind), axes);
   for (const char *letter = axes; *letter; letter++)
     if (snode_axis_position(parent, *letter - 'i') >= 0)
       return error_set(err, RG_ERROR_TREE_DECLARATION,
@@ -74,7 +77,7 @@ static bool check_own_axes(const SNode *parent, SNodeKind kind, const char *axes
 
 bool snode_check_chunk(SNodeKind kind, int64_t n, int64_t *chunk, Error *err) {
   enum { USUAL_CHUNK = 32 };
-  if (kind != SNODE_DYNAMIC) {
+  if (!snode_kind_has(kind, SNODE_LISTS)) {
     if (!*chunk) return true;
     return error_set(err, RG_ERROR_TREE_DECLARATION, "only a dynamic node has chunks, not a %s one",
                      snode_kind_text(kind));
@@ -91,21 +94,33 @@ bool snode_check_chunk(SNodeKind kind, int64_t n, int64_t *chunk, Error *err) {
   return true;
 }
 
+/* "dense, bitmasked, .. or hash" */
+static const char *list_kinds(char text[80]) {
+  int length = 0;
+  for (int k = SNODE_ROOT + 1; k < SNODE_KIND_COUNT; k++) {
+    const char *before = k == SNODE_ROOT + 1 ? "" : k == SNODE_KIND_COUNT - 1 ? " or " : ", ";
+    length +=
+        snprintf(text + length, 80 - (size_t)length, "%s%s", before, snode_kind_text((SNodeKind)k));
+    ASSERT(length < 80, "the names of all kinds fit");
+  }
+  return text;
+}
+
 bool snode_check_child(const SNode *parent, SNodeKind kind, const char *axes, const int64_t *sizes,
                        int size_count, int64_t sizes_out[SNODE_MAX_AXES], Error *err) {
+  char kinds[80];
   if (kind <= SNODE_ROOT || kind >= SNODE_KIND_COUNT)
-    return error_set(err, RG_ERROR_TREE_DECLARATION,
-                     "a child node is dense, bitmasked, pointer, dynamic or hash");
+    return error_set(err, RG_ERROR_TREE_DECLARATION, "a child node is %s", list_kinds(kinds));
   if (!snode_check_open(parent, err) || !check_letters(axes, err)) return false;
   if (parent->depth + 1 >= SNODE_MAX_DEPTH)
     return error_set(err, RG_ERROR_TREE_DECLARATION, "a tree has at most %d levels below its root",
                      SNODE_MAX_DEPTH - 1);
   if (!check_own_axes(parent, kind, axes, err)) return false;
   int axis_count = (int)strlen(axes);
-  if (kind == SNODE_HASH) {
+  if (snode_kind_has(kind, SNODE_UNBOUNDED)) {
     if (size_count)
       return error_set(err, RG_ERROR_TREE_DECLARATION,
-                       "a hash node has no sizes: its axes are unbounded");
+                       "a %s node has no sizes: its axes are unbounded", snode_kind_text(kind));
     for (int k = 0; k < axis_count; k++) sizes_out[k] = 0;
     return true;
   }

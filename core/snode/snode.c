@@ -5,7 +5,7 @@
 #include "snode/refuse.h"
 
 static const char *const kind_texts[] = {
-#define KIND(NAME, TEXT, FACTS) TEXT,
+#define KIND(NAME, WORD, FACTS) #WORD,
 #include "snode/kind.def"
 #undef KIND
 };
@@ -15,12 +15,12 @@ const char *snode_kind_text(SNodeKind kind) {
 }
 
 static const uint8_t kind_facts[] = {
-#define KIND(NAME, TEXT, FACTS) FACTS,
+#define KIND(NAME, WORD, FACTS) FACTS,
 #include "snode/kind.def"
 #undef KIND
 };
 
-bool snode_has(const SNode *node, int facts) { return (kind_facts[node->kind] & facts) == facts; }
+bool snode_kind_has(SNodeKind kind, int facts) { return (kind_facts[kind] & facts) == facts; }
 
 bool snode_kind_parse(Str text, SNodeKind *kind) {
   for (int k = 0; k < SNODE_KIND_COUNT; k++) {
@@ -156,7 +156,7 @@ SNode *snode_add(SNode *parent, SNodeKind kind, const char *axes, const int64_t 
   for (int k = 0; k < node->axis_count; k++) {
     node->axes[k] = (uint8_t)(axes[k] - 'i');
     node->sizes[k] = checked[k];
-    node->cell_count *= kind == SNODE_HASH ? 1 : (uint64_t)checked[k];
+    node->cell_count *= snode_kind_has(kind, SNODE_UNBOUNDED) ? 1 : (uint64_t)checked[k];
   }
   compute_shape(node);
   node->component_in_parent = (uint32_t)parent->component_count;

@@ -43,13 +43,22 @@ enum {
 };
 
 typedef enum SNodeKind {
-#define KIND(NAME, TEXT, FACTS) SNODE_##NAME,
+#define KIND(NAME, WORD, FACTS) SNODE_##NAME,
 #include "snode/kind.def"
 #undef KIND
   SNODE_KIND_COUNT
 } SNodeKind;
 /* Facts about kinds: see kind.def. */
-enum { SNODE_NODES = 1, SNODE_SLOTS = 2, SNODE_LISTS = 4, SNODE_BITS = 8, SNODE_UNBOUNDED = 16 };
+enum {
+  SNODE_CELLS = 1 << 0,
+  SNODE_NODES = 1 << 1,
+  SNODE_SLOTS = 1 << 2,
+  SNODE_LISTS = 1 << 3,
+  SNODE_BITS = 1 << 4,
+  SNODE_KEYED = 1 << 5,
+  SNODE_UNBOUNDED = 1 << 6,
+  SNODE_OWN_AXES = 1 << 7
+};
 
 typedef struct SNode SNode;
 typedef struct SNodeTree SNodeTree;
@@ -158,7 +167,15 @@ bool snode_layout(SNodeTree *tree, const char *fixed_at, Error *err);
 
 const char *snode_kind_text(SNodeKind kind);
 bool snode_kind_parse(Str text, SNodeKind *kind);
-bool snode_has(const SNode *node, int facts); /* does it have all of these facts? */
+bool snode_kind_has(SNodeKind kind, int facts); /* does it have all of these facts? */
+static inline bool snode_has(const SNode *node, int facts) {
+  return snode_kind_has(node->kind, facts);
+}
+/* Are all cells of a container active, and adjacent in memory? */
+static inline bool snode_kind_is_dense(SNodeKind kind) {
+  return snode_kind_has(kind, SNODE_CELLS) && !snode_kind_has(kind, SNODE_BITS);
+}
+static inline bool snode_is_dense(const SNode *node) { return snode_kind_is_dense(node->kind); }
 static inline bool snode_is_managed(const SNode *node) { return snode_has(node, SNODE_NODES); }
 static inline bool snode_has_slots(const SNode *node) { return snode_has(node, SNODE_SLOTS); }
 static inline bool snode_has_lists(const SNode *node) { return snode_has(node, SNODE_LISTS); }

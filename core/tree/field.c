@@ -147,7 +147,7 @@ static RgValue load_numbers(Field *field, bool is_there, Cell cell) {
 static bool has_table(const Field *field) {
   const SNodePath *path = field->node->snode->path;
   for (int k = 0; k < path->step_count; k++)
-    if (path->steps[k].kind == SNODE_HASH) return true;
+    if (snode_kind_has(path->steps[k].kind, SNODE_KEYED)) return true;
   return false;
 }
 

@@ -118,7 +118,7 @@ static bool call_cell(Node *node, NodeAction action, const int64_t *index, int32
   if (action == NODE_DEACTIVATE) return deactivate(node, context, index, err);
   bool is_there;
   CellAsk ask = {0};
-  if ((node->snode->kind == SNODE_HASH || cell_is_away(node->tree)) &&
+  if ((snode_has(node->snode, SNODE_KEYED) || cell_is_away(node->tree)) &&
       !ask_there(node, RT_VISIT_FIND, index, &ask, err))
     return false;
   if (ask.is_done) {

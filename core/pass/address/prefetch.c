@@ -94,7 +94,7 @@ static bool is_atomic(const IrInst *access) {
 
 static bool is_found_by_steps(const SNode *node) {
   for (; node; node = node->parent)
-    if (snode_has(node, SNODE_UNBOUNDED) || snode_has_lists(node)) return false;
+    if (snode_has(node, SNODE_KEYED) || snode_has_lists(node)) return false;
   return true;
 }
 
@@ -102,7 +102,7 @@ static bool is_found_by_steps(const SNode *node) {
 static const SNode *table_of(const Lower *l, const IrInst *place) {
   const IrField *field = &l->kernel->fields.items[place->field];
   const SNode *level = field->array < 0 ? snode_sparse_level(field->node) : NULL;
-  bool is_in_table = level && snode_has(level, SNODE_UNBOUNDED);
+  bool is_in_table = level && snode_has(level, SNODE_KEYED);
   return is_in_table && !snode_node_level(level->parent) ? level : NULL;
 }
 

@@ -45,7 +45,7 @@ static bool has_tiles(const SNode *of) {
   const SNode *node = snode_node_level(of);
   if (!node || of->rank > MOST_AXES || snode_is_masked(of, NULL)) return false;
   for (const SNode *at = of; at; at = at->parent)
-    if (snode_has(at, SNODE_UNBOUNDED) || snode_has_lists(at)) return false;
+    if (snode_has(at, SNODE_KEYED) || snode_has_lists(at)) return false;
   for (int k = 0; k < of->rank; k++)
     if (!is_power_of_two((uint64_t)snode_step(node, of)->weight[k])) return false;
   return true;

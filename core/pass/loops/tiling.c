@@ -40,7 +40,7 @@ typedef struct Survey {
 static bool is_dense(const IrKernel *kernel, const IrField *field) {
   const SNode *node = field->node;
   if (field->tree < 0 || !node) return field->array >= 0;
-  while (node->parent && node->kind == SNODE_DENSE) node = node->parent;
+  while (node->parent && snode_is_dense(node)) node = node->parent;
   return !node->parent;
 }
 

@@ -35,8 +35,7 @@ static bool is_only_added_to(const Effects *effects, int number) {
 /* Are there no bits, lists or tables on the path, so that every cell exists once its node does? */
 static bool has_plain_nodes(const SNode *node) {
   for (; node; node = node->parent)
-    if (snode_has_bits(node) || snode_has_lists(node) || snode_has(node, SNODE_UNBOUNDED))
-      return false;
+    if (snode_has_bits(node) || snode_has_lists(node) || snode_has(node, SNODE_KEYED)) return false;
   return true;
 }
 

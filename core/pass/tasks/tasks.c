@@ -367,7 +367,7 @@ static bool has_nodes_below(const SNode *node) {
  * clears hashes cell by cell under a lock, and frees nodes below the cells in one thread. */
 static bool pays_clearing(const Tasker *t, const IrInst *loop) {
   const SNode *node = t->kernel->levels.items[loop->level].node;
-  return t->has_quick_clears || snode_has(node, SNODE_UNBOUNDED) || has_nodes_below(node);
+  return t->has_quick_clears || snode_has(node, SNODE_KEYED) || has_nodes_below(node);
 }
 
 static bool make_clear(Tasker *t, IrInst *loop) {

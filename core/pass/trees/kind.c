@@ -2,9 +2,10 @@
 #include "pass/trees/kind.h"
 
 static const Kind *const kinds[SNODE_KIND_COUNT] = {
-    [SNODE_ROOT] = &kind_dense,      [SNODE_DENSE] = &kind_dense,
-    [SNODE_POINTER] = &kind_pointer, [SNODE_BITMASKED] = &kind_bitmasked,
-    [SNODE_DYNAMIC] = &kind_dynamic, [SNODE_HASH] = &kind_hash};
+#define KIND(NAME, WORD, FACTS) [SNODE_##NAME] = &kind_##WORD,
+#include "snode/kind.def"
+#undef KIND
+};
 
 const Kind *kind_of(const SNode *node) { return kinds[node->kind]; }
 const Kind *kind_of_step(const SNodeStep *step) { return kinds[step->kind]; }

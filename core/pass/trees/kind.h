@@ -54,7 +54,10 @@ typedef struct Kind {
   bool (*lower_task)(IrKernel *kernel, IrTask *task, const Effects *effects);
 } Kind;
 
-extern const Kind kind_dense, kind_pointer, kind_bitmasked, kind_dynamic, kind_hash;
+/* each in kind_*.c */
+#define KIND(NAME, WORD, FACTS) extern const Kind kind_##WORD;
+#include "snode/kind.def"
+#undef KIND
 
 const Kind *kind_of(const SNode *node);
 const Kind *kind_of_step(const SNodeStep *step);

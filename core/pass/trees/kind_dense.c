@@ -16,3 +16,4 @@ static void nest_all(Nest *nest, const SNode *sparse, const SNode *cells, IrInst
 }
 
 const Kind kind_dense = {.descend = address_cell, .plan = plan, .nest = nest_all};
+const Kind kind_root = {.descend = address_cell, .plan = plan, .nest = nest_all};

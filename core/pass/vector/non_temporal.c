@@ -27,7 +27,7 @@ static uint64_t bytes_of(const IrKernel *kernel, const IrField *field) {
   if (field->array >= 0) return kernel->arrays.items[field->array].is_shared ? 0 : UINT64_MAX;
   if (field->tree < 0 || !field->node) return 0;
   for (const SNode *node = field->node; node->parent; node = node->parent) {
-    if (node->kind != SNODE_DENSE) return 0;
+    if (!snode_is_dense(node)) return 0;
     cells *= node->cell_count;
   }
   return cells * (uint64_t)type_size(field->type);

@@ -72,7 +72,7 @@ static bool copy_element(Copy *copy, const int64_t *index, const uint8_t *from) 
 static bool lies_alike(const Copy *copy, const CellRun *run) {
   const SNode *level = copy->to->node->snode;
   const SNodeStep *last = snode_last_step(level);
-  return run->step && last->kind == SNODE_DENSE && level->kind == SNODE_DENSE &&
+  return run->step && snode_kind_is_dense(last->kind) && snode_is_dense(level) &&
          type_equal(copy->from_type, copy->component->type) &&
          snode_has_same_digits(run->step, last);
 }

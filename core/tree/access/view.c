@@ -75,7 +75,7 @@ static const SNodeDigit *row_digit(const Field *field) {
   const SNode *level = field->node->snode;
   const SNodeStep *last = snode_last_step(level);
   if (!alive(field) || last->kind != level->kind || !last->digit_count ||
-      (level->kind != SNODE_DENSE && level->kind != SNODE_BITMASKED))
+      !snode_has(level, SNODE_CELLS))
     return NULL;
   const SNodeDigit *digit = &last->digits[last->digit_count - 1];
   return digit->position == level->rank - 1 && digit->weight == 1 ? digit : NULL;
@@ -85,7 +85,7 @@ static const SNodeDigit *row_digit(const Field *field) {
  * -1). */
 static int64_t count_active(const Field *field, const Cell *cell, int64_t most, int way) {
   const SNode *level = field->node->snode;
-  if (level->kind == SNODE_DENSE) return most;
+  if (snode_is_dense(level)) return most;
   uint64_t offset = snode_last_step(level)->mask_offset;
   const uint64_t *words = (const uint64_t *)(const void *)(cell->base + offset);
   int64_t count = 0, number = (int64_t)cell->number;

@@ -56,7 +56,7 @@ static void add_runs(Runs *r, const SNode *masked, const SNode *at) {
     const SNode *child = component->child;
     RtRun run;
     /* a hash occupies no memory here: fill_hashes */
-    if (child && snode_has(child, SNODE_UNBOUNDED)) continue;
+    if (child && snode_has(child, SNODE_KEYED)) continue;
     if (child && snode_has_slots(child)) {
       bool is_list = snode_has_lists(child);
       run = run_below(masked, at, component, 0, is_list ? LIST_APART : 4 * child->cell_count);
@@ -100,7 +100,7 @@ static RtRun containers_of(const SNode *masked) {
 /* -- hashes in a cell -------------------------------------------------------------------------- */
 
 static bool is_in_cell(const SNode *hash, const SNode *masked) {
-  if (!snode_has(hash, SNODE_UNBOUNDED)) return false;
+  if (!snode_has(hash, SNODE_KEYED)) return false;
   const SNode *at = hash->parent;
   while (at && at != masked && !snode_is_managed(at)) at = at->parent;
   return at == masked;

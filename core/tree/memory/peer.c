@@ -29,7 +29,7 @@ static bool copy_node(const Copying *c, SNode *to, const SNode *node) {
   char axes[SNODE_MAX_AXES + 1] = "";
   for (int k = 0; k < node->axis_count; k++) axes[k] = (char)('i' + node->axes[k]);
   SNodeOptions options = {.name = node->name, .aos = node->aos, .chunk = node->chunk};
-  int sizes = node->kind == SNODE_HASH ? 0 : node->axis_count;
+  int sizes = snode_has(node, SNODE_UNBOUNDED) ? 0 : node->axis_count;
   SNode *made = snode_add(to, node->kind, axes, node->sizes, sizes, &options, c->err);
   return made && copy_below(c, made, node);
 }

@@ -55,7 +55,7 @@ static void fill_manager(RtManager *manager, const SNode *node) {
     bool is_partial = step->weight[k] % own->weight[k];
     manager->parent_weights[k] = step->weight[k] / own->weight[k] + is_partial;
   }
-  if (!snode_has_slots(node)) {
+  if (snode_has(node, SNODE_KEYED)) {
     manager->is_hash = 1;
     return;
   }
@@ -151,7 +151,7 @@ static uint64_t second_at(const Tree *tree) {
 
 static bool has_hashes(const SNodeTree *layout) {
   for (int m = 0; m < layout->manager_count; m++)
-    if (!snode_has_slots(layout->managers[m])) return true;
+    if (snode_has(layout->managers[m], SNODE_KEYED)) return true;
   return false;
 }
 

@@ -81,7 +81,7 @@ static void additions(void) {
   }
   TEST("a second root is no child")
   CHECK_TEXT(add_says(SNODE_ROOT, "i", &four, 1),
-             "a child node is dense, bitmasked, pointer, dynamic or hash");
+             "a child node is dense, pointer, bitmasked, dynamic or hash");
 }
 
 static void texts(void) {
