@@ -140,10 +140,11 @@ LLVMValueRef arith_unary(Codegen *g, IrOp op, Type type, LLVMValueRef a) {
   }
 }
 
-/* Converts f64 to f16 with one rounding. x86 has no direct instruction, and a plain conversion
- * through f32 would round twice; so the intermediate f32 is rounded to odd: if inexact, to the
- * neighbour whose last bit is 1, which is never a tie of f16. */
-static LLVMValueRef half_from_double(Codegen *g, LLVMValueRef a) {
+/* Converts f64 to a type that is computed in f32 with one rounding. x86 has no direct instruction
+ * for f16, and a plain conversion through f32 would round twice; so the intermediate f32 is rounded
+ * to odd: if inexact, to the neighbour whose last bit is 1, which is never a tie of the type. */
+static LLVMValueRef narrow_once(Codegen *g, Type to, LLVMValueRef a) {
+  ASSERT(type_is(type_computed(to), TYPE_F32), "the intermediate type has 32 bits");
   int width = value_width(a);
   LLVMTypeRef single = value_lanes(value_type(g, TYPE(F32)), width),
               bits = value_lanes(g->i32, width);
@@ -160,20 +161,21 @@ static LLVMValueRef half_from_double(Codegen *g, LLVMValueRef a) {
       LLVMBuildSelect(g->builder, too_small, value_integer(bits, 1), value_integer(bits, -1), "");
   LLVMValueRef odd = LLVMBuildSelect(g->builder, LLVMBuildAnd(g->builder, inexact, even, ""),
                                      LLVMBuildAdd(g->builder, near_bits, step, ""), near_bits, "");
-  LLVMTypeRef half = value_lanes(value_type(g, TYPE(F16)), width);
-  return LLVMBuildFPTrunc(g->builder, LLVMBuildBitCast(g->builder, odd, single, ""), half, "");
+  LLVMTypeRef target = value_lanes(value_type(g, to), width);
+  return LLVMBuildFPTrunc(g->builder, LLVMBuildBitCast(g->builder, odd, single, ""), target, "");
 }
 
 static LLVMValueRef from_float(Codegen *g, Type from, Type to, LLVMValueRef a, LLVMTypeRef target) {
   if (type_is_bool(to))
     return LLVMBuildFCmp(g->builder, LLVMRealUNE, a, LLVMConstNull(LLVMTypeOf(a)), "");
   if (type_is_float(to)) {
-    if (type_is(from, TYPE_F64) && type_is(to, TYPE_F16)) return half_from_double(g, a);
+    Type in = type_computed(to);
+    if (!type_equal(in, to) && type_bits(from) > type_bits(in)) return narrow_once(g, to, a);
     return type_bits(to) > type_bits(from) ? LLVMBuildFPExt(g->builder, a, target, "")
                                            : LLVMBuildFPTrunc(g->builder, a, target, "");
   }
-  if (type_is(from, TYPE_F16))
-    return arith_convert(g, TYPE(F32), to, arith_convert(g, from, TYPE(F32), a));
+  Type in = type_computed(from);
+  if (!type_equal(in, from)) return arith_convert(g, in, to, arith_convert(g, from, in, a));
   return saturate(g, from, to, a, target);
 }
 
@@ -183,8 +185,8 @@ static LLVMValueRef from_integer(Codegen *g, Type from, Type to, LLVMValueRef a,
                                  LLVMTypeRef target) {
   if (type_is_bool(to))
     return LLVMBuildICmp(g->builder, LLVMIntNE, a, LLVMConstNull(LLVMTypeOf(a)), "");
-  if (type_is(to, TYPE_F16))
-    return arith_convert(g, TYPE(F32), to, arith_convert(g, from, TYPE(F32), a));
+  Type in = type_computed(to);
+  if (!type_equal(in, to)) return arith_convert(g, in, to, arith_convert(g, from, in, a));
   if (type_is_float(to))
     return type_is_signed(from) ? LLVMBuildSIToFP(g->builder, a, target, "")
                                 : LLVMBuildUIToFP(g->builder, a, target, "");

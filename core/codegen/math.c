@@ -116,10 +116,11 @@ LLVMValueRef math_call(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValue
                                 type_text(type)));
     return a;
   }
-  if (type_is(type, TYPE_F16)) {
-    LLVMValueRef wide = arith_convert(g, type, TYPE(F32), a),
-                 other = b ? arith_convert(g, type, TYPE(F32), b) : NULL;
-    return arith_convert(g, TYPE(F32), type, math_call(g, op, TYPE(F32), wide, other));
+  Type in = type_computed(type);
+  if (!type_equal(in, type)) {
+    LLVMValueRef wide = arith_convert(g, type, in, a),
+                 other = b ? arith_convert(g, type, in, b) : NULL;
+    return arith_convert(g, in, type, math_call(g, op, in, wide, other));
   }
   if (row->intrinsic) return arith_fast(g, call_intrinsic(g, row->intrinsic, LLVMTypeOf(a), &a, 1));
   LLVMValueRef product = op == IR_POW ? small_power(g, a, b) : NULL;

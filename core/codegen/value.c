@@ -12,18 +12,10 @@ void codegen_fail(Codegen *g, const IrInst *inst, const char *what) {
 
 LLVMTypeRef value_type(Codegen *g, Type type) {
   switch (type_scalar_kind(type)) {
-  case TYPE_BOOL: return g->bool_type;
-  case TYPE_I8:
-  case TYPE_U8: return g->i8;
-  case TYPE_I16:
-  case TYPE_U16: return LLVMInt16TypeInContext(g->context);
-  case TYPE_I32:
-  case TYPE_U32: return g->i32;
-  case TYPE_I64:
-  case TYPE_U64: return g->i64;
-  case TYPE_F16: return LLVMHalfTypeInContext(g->context);
-  case TYPE_F32: return LLVMFloatTypeInContext(g->context);
-  case TYPE_F64: return LLVMDoubleTypeInContext(g->context);
+#define SCALAR(NAME, TEXT, BYTES, CLASS, COMPUTED, DIGITS, EXPONENT, KIND, ...) \
+  case TYPE_##NAME: return LLVM##KIND##TypeInContext(g->context);
+#include "type/type.def"
+#undef SCALAR
   case TYPE_PTR: return g->pointer;
   case TYPE_NONE:
   case TYPE_PLACE: break;

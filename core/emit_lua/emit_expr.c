@@ -36,8 +36,8 @@ void emit_integer(Emit *e, Type type, int64_t value) {
 }
 
 void emit_float(Emit *e, Type type, double value) {
-  if (type_is(type, TYPE_F32)) value = (double)(float)value;
-  if (type_is(type, TYPE_F16)) emit_text(e, "_rg.to_f16_f64");
+  if (type_is(type, TYPE_F32)) value = type_round(type, value);
+  if (!type_equal(type_computed(type), type)) emit_format(e, "_rg.to_%s_f64", type_text(type));
   if (isinf(value)) emit_text(e, value > 0 ? "(1/0)" : "(-1/0)");
   else if (value == 0 && signbit(value)) emit_text(e, "(_rg.negative_zero)");
   else {

@@ -70,12 +70,7 @@ static bool check_random(Sema *s, Expr *e, const Builtin *builtin) {
 /* An operand without a type of its own takes the one for which a bit cast makes sense: a float type
  * if the result is an integer, an integer type if it is a float. */
 static Type cast_from(Type to) {
-  switch (type_size(to)) {
-  case 2: return type_is_float(to) ? TYPE(U16) : TYPE(F16);
-  case 4: return type_is_float(to) ? TYPE(U32) : TYPE(F32);
-  case 8: return type_is_float(to) ? TYPE(U64) : TYPE(F64);
-  default: return TYPE(NONE);
-  }
+  return type_size(to) > 1 ? type_of_size(!type_is_float(to), type_size(to)) : TYPE(NONE);
 }
 
 static bool check_bitcast(Sema *s, Expr *e) {

@@ -107,14 +107,10 @@ bool check_condition(Sema *s, Expr *e) {
                    "a condition is true or false, but this is %s", ty_text(s, ty));
 }
 
-/* The smallest magnitude that the type rounds to infinity. */
-static double float_end(Type type) {
-  return type_is(type, TYPE_F16) ? 65520 : type_is(type, TYPE_F32) ? 0x1.ffffffp127 : INFINITY;
-}
-
 static bool check_float_fits(Sema *s, const Expr *value, Type target) {
   double number;
-  if (!sema_is_constant(value, &number) || !isfinite(number) || fabs(number) < float_end(target))
+  if (!sema_is_constant(value, &number) || !isfinite(number) ||
+      fabs(number) < type_overflow(target))
     return true;
   return sema_fail(s, value, RG_ERROR_VALUE_FIT, "math.huge is infinity", "%s does not fit %s",
                    sema_source(s, value), ty_text(s, ty_of(target)));

@@ -43,8 +43,8 @@ static PartialType infer_number(const Expr *number, bool is_negative) {
       .kind = TY_LITERAL, .type = type, .bits = (uint8_t)bits, .is_negative = is_negative};
 }
 
-/* f16 is a storage type only: an element or a member of it reads as f32. */
-static PartialType stored(Type type) { return ty_of(type_is(type, TYPE_F16) ? TYPE(F32) : type); }
+/* What an element, or a member of one, is when it has been read. */
+static PartialType stored(Type type) { return ty_of(type_computed(type)); }
 
 static PartialType infer_named(Infer *f, Expr *e) {
   const Entity *entity = &e->entity;

@@ -315,22 +315,7 @@ int64_t ir_wrap_int(Type type, int64_t value) {
   }
 }
 
-/* Rounds to the nearest half, ties to even; scaling by a power of two is exact, so there is only
- * one rounding. */
-static double round_half(double value) {
-  if (!isfinite(value) || value == 0) return value;
-  int exponent;
-  frexp(value, &exponent); /* |value| in [2^(exponent-1), 2^exponent) */
-  int unit = (exponent - 1 < -14 ? -14 : exponent - 1) - 10;
-  double rounded = ldexp(nearbyint(ldexp(value, -unit)), unit);
-  return fabs(rounded) > 65504.0 ? copysign(INFINITY, value) : rounded;
-}
-
-double ir_round_float(Type type, double value) {
-  if (type_is(type, TYPE_F32)) return (double)(float)value;
-  if (type_is(type, TYPE_F16)) return round_half(value);
-  return value;
-}
+double ir_round_float(Type type, double value) { return type_round(type, value); }
 
 int64_t ir_float_bits(double value) {
   int64_t bits;

@@ -253,8 +253,8 @@ static IrInst **lower_element_call(Lower *l, Expr *e, const MethodCall *m, IrIns
   lower_at(l, e->pos);
   IrInst **old = array(l, count);
   for (int k = 0; k < count; k++) old[k] = change_number(l, e, m, k, indices, values);
-  for (int k = 0; k < count && type_is(m->object.field.type, TYPE_F16); k++)
-    old[k] = lower_convert(l, old[k], TYPE(F32)); /* as an element that is read */
+  for (int k = 0; k < count; k++) /* as an element that is read */
+    old[k] = lower_convert(l, old[k], type_computed(old[k]->type));
   return old;
 }
 

@@ -20,8 +20,11 @@ static const char *type_meant(Str word) {
 }
 
 const char *suggest_type(Resolve *r, const char *name) {
-  static const char *const known[] = {"bool", "i8",  "i16", "i32", "i64", "u8",
-                                      "u16",  "u32", "u64", "f16", "f32", "f64"};
+  static const char *const known[] = {
+#define SCALAR(NAME, TEXT, ...) TEXT,
+#include "type/type.def"
+#undef SCALAR
+  };
   Str last = str_after_dot(str_of(name));
   const char *ours = type_meant(last);
   if (!ours) ours = str_nearest(last, known, sizeof known / sizeof known[0]);

@@ -8,6 +8,8 @@
  * and bit 15 marks an array.
  *
  * Facts about scalars come from the rows of type.def. No other file knows the digits. */
+#include <math.h>
+
 #include "base/error.h"
 #include "type/type.h"
 
@@ -20,15 +22,18 @@ typedef struct ScalarInfo {
   const char *text;
   uint8_t bytes;
   char class;
+  ScalarKind computed;
+  int16_t digits, exponent;
 } ScalarInfo;
 
 static const ScalarInfo scalars[] = {
-    [TYPE_NONE] = {"nothing", 0, 'N'},
-#define SCALAR(NAME, TEXT, BYTES, CLASS) [TYPE_##NAME] = {TEXT, BYTES, #CLASS[0]},
+    [TYPE_NONE] = {"nothing", 0, 'N', TYPE_NONE, 0, 0},
+#define SCALAR(NAME, TEXT, BYTES, CLASS, COMPUTED, DIGITS, EXPONENT, ...) \
+  [TYPE_##NAME] = {TEXT, BYTES, #CLASS[0], TYPE_##COMPUTED, DIGITS, EXPONENT},
 #include "type/type.def"
 #undef SCALAR
-    [TYPE_PTR] = {"ptr", 8, 'P'},
-    [TYPE_PLACE] = {"place", 0, 'P'},
+    [TYPE_PTR] = {"ptr", 8, 'P', TYPE_PTR, 0, 0},
+    [TYPE_PLACE] = {"place", 0, 'P', TYPE_PLACE, 0, 0},
 };
 enum { SCALAR_COUNT = sizeof scalars / sizeof scalars[0] };
 _Static_assert(SCALAR_COUNT <= 1 << SCALAR_BITS, "a scalar is one digit");
@@ -95,12 +100,84 @@ int type_size(Type t) {
 }
 int type_bits(Type t) { return type_is_bool(t) ? 1 : info_of(t)->bytes * 8; }
 
+Type type_computed(Type t) {
+  return is_of_table(t) || !type_is_scalar(t) ? t : type_scalar(info_of(t)->computed);
+}
+
+Type type_of_size(bool is_float, int bytes) {
+  for (int kind = TYPE_NONE + 1; kind < TYPE_PTR; kind++)
+    if (scalars[kind].bytes == bytes && scalars[kind].class == (is_float ? 'F' : 'U'))
+      return type_scalar((ScalarKind)kind);
+  return TYPE(NONE);
+}
+
 const char *type_text(Type t) {
   if (is_of_table(t)) return type_is_array(t) ? "an array" : "a struct";
   if (type_is_matrix(t)) return "a matrix";
   if (type_is_vector(t)) return "a vector";
   return info_of(t)->text;
 }
+
+/* -- floats: sign, exponent, fraction ---------------------------------------------------------- */
+
+int type_digits(Type t) { return info_of(t)->digits; }
+
+double type_overflow(Type t) {
+  const ScalarInfo *info = info_of(t);
+  ASSERT(info->class == 'F', "an integer does not round to infinity");
+  if (info->bytes == sizeof(double)) return INFINITY;
+  return ldexp(1 - ldexp(1, -info->digits - 1), info->exponent);
+}
+
+/* log2 of the distance of neighbours of a number with this exponent; the least are denormal. */
+static int unit_of(const ScalarInfo *info, int exponent) {
+  int least = 3 - info->exponent; /* of a number in [2^(exponent - 1), 2^exponent) */
+  return (exponent < least ? least : exponent) - info->digits;
+}
+
+/* Scaling by a power of two is exact, so there is only one rounding. */
+double type_round(Type t, double value) {
+  const ScalarInfo *info = info_of(t);
+  int exponent;
+  ASSERT(info->class == 'F', "only floats are rounded");
+  if (info->bytes == sizeof(double) || !isfinite(value) || value == 0) return value;
+  if (info->bytes == sizeof(float)) return (double)(float)value;
+  if (fabs(value) >= type_overflow(t)) return copysign(INFINITY, value);
+  frexp(value, &exponent);
+  int unit = unit_of(info, exponent);
+  return ldexp(nearbyint(ldexp(value, -unit)), unit);
+}
+
+uint64_t type_encode(Type t, double value) {
+  const ScalarInfo *info = info_of(t);
+  int stored = info->digits - 1, exponent; /* the highest digit of a normal number is implied */
+  ASSERT(info->class == 'F' && info->bytes < sizeof(double), "a narrow float");
+  DEBUG_ASSERT(value != value || type_round(t, value) == value, "a number of the type");
+  uint64_t infinite = (uint64_t)(2 * info->exponent - 1) << stored,
+           sign = signbit(value) ? (uint64_t)1 << (8 * info->bytes - 1) : 0;
+  if (isnan(value)) return infinite | (uint64_t)1 << (stored - 1);
+  if (isinf(value)) return sign | infinite;
+  double fraction = frexp(fabs(value), &exponent);
+  int biased = exponent + info->exponent - 2;
+  if (value == 0 || biased < 1)
+    return sign | (uint64_t)ldexp(fabs(value), stored + info->exponent - 2);
+  return sign | (((uint64_t)(biased - 1) << stored) + (uint64_t)ldexp(fraction, info->digits));
+}
+
+double type_decode(Type t, uint64_t bits) {
+  const ScalarInfo *info = info_of(t);
+  int stored = info->digits - 1;
+  ASSERT(info->class == 'F' && info->bytes < sizeof(double), "a narrow float");
+  bool is_negative = bits >> (8 * info->bytes - 1) & 1;
+  int most = 2 * info->exponent - 1, biased = (int)(bits >> stored & (uint64_t)most);
+  double digits = (double)(bits & (((uint64_t)1 << stored) - 1));
+  double size = biased ? ldexp(ldexp(1, stored) + digits, biased - info->exponent + 1 - stored)
+                       : ldexp(digits, 2 - info->exponent - stored);
+  if (biased == most) size = digits != 0 ? NAN : INFINITY;
+  return is_negative ? -size : size;
+}
+
+/* -- names ------------------------------------------------------------------------------------- */
 
 bool type_parse(Str text, Type *type) {
   for (int kind = TYPE_NONE + 1; kind < TYPE_PTR; kind++) {

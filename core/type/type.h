@@ -18,7 +18,7 @@
 
 typedef enum ScalarKind {
   TYPE_NONE, /* no value */
-#define SCALAR(NAME, TEXT, BYTES, CLASS) TYPE_##NAME,
+#define SCALAR(NAME, ...) TYPE_##NAME,
 #include "type/type.def"
 #undef SCALAR
   TYPE_PTR,  /* after the pass `places`: a byte address in the device's memory */
@@ -60,8 +60,20 @@ bool type_is_integer(Type t); /* signed or unsigned, not bool */
 bool type_is_signed(Type t);  /* signed integer */
 bool type_is_unsigned(Type t);
 bool type_is_float(Type t);
-int type_size(Type t);         /* bytes in memory; bool 1; PTR 8; NONE and PLACE 0; no struct's */
-int type_bits(Type t);         /* of the scalar: bool 1 */
+int type_size(Type t); /* bytes in memory; bool 1; PTR 8; NONE and PLACE 0; no struct's */
+int type_bits(Type t); /* of the scalar: bool 1 */
+/* In what an element of this scalar type is computed; `t` itself for most, and for other types. */
+Type type_computed(Type t);
+int type_digits(Type t); /* significant bits of a float */
+/* Rounds to the nearest number of a float type, ties to even. */
+double type_round(Type t, double value);
+/* The smallest magnitude that a float type rounds to infinity; INFINITY for f64. */
+double type_overflow(Type t);
+/* The bits of a number of a float type narrower than f64, and the number of such bits. */
+uint64_t type_encode(Type t, double value);
+double type_decode(Type t, uint64_t bits);
+/* The first float or unsigned type of this size; NONE: there is none. */
+Type type_of_size(bool is_float, int bytes);
 const char *type_text(Type t); /* "f32", static storage for scalars */
 /* "f32" -> TYPE(F32); false when there is no such type. */
 bool type_parse(Str text, Type *type);

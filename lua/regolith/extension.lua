@@ -7,6 +7,7 @@ local array = require "regolith.data.array"
 local builtin = require "regolith.kernel.builtin"
 local array_type = require "regolith.data.array_type"
 local counted = require "regolith.data.counted"
+local scalars = require "regolith.data.scalars"
 local types = require "regolith.data.type"
 
 local C, check = lib.C, lib.check
@@ -18,8 +19,9 @@ extension.natives = {}
 
 -- -- signatures: "f64(f64, array(f32))" -----------------------------------------------------------
 
-local members = { f16 = "f64", f32 = "f64", f64 = "f64", i8 = "i64", i16 = "i64", i32 = "i64",
-  i64 = "i64", u8 = "u64", u16 = "u64", u32 = "u64", u64 = "u64", bool = "u64" }
+local widest = { float = "f64", signed = "i64", unsigned = "u64", bool = "u64" }
+local members = {}
+for _, row in ipairs(scalars) do members[row.name] = widest[row.class] end
 
 -- A type at `at`: what it is, and where it ends; nil: it is none.
 local function read_type(text, at)

@@ -5,6 +5,7 @@ local ffi = require "ffi"
 local bit = require "bit"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
+local scalars = require "regolith.data.scalars"
 local types = require "regolith.data.type"
 local matrix = require "regolith.data.matrix"
 local number = require "regolith.oracle.number"
@@ -57,7 +58,8 @@ end
 
 -- -- numbers --------------------------------------------------------------------------------------
 
-local digits = { f16 = 11, f32 = 24, f64 = 53 }
+local digits = {} -- of floats
+for _, row in ipairs(scalars) do digits[row.name] = row.digits > 0 and row.digits or nil end
 
 --- How many words a number takes.
 function random.words(t, is_within, is_normal)

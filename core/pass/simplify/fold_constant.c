@@ -174,40 +174,15 @@ static bool fold_convert(const IrInst *inst, int64_t *imm) {
 
 /* -- bits -------------------------------------------------------------------------------------- */
 
-static int64_t half_bits(double value) {
-  int exponent;
-  int64_t sign = signbit(value) ? 0x8000 : 0;
-  double fraction = frexp(fabs(value), &exponent);
-  if (isinf(value)) return sign | 0x7c00;
-  if (value == 0 || exponent < -13) return sign | (int64_t)ldexp(fabs(value), 24);
-  return sign | ((int64_t)(exponent + 14) << 10 | ((int64_t)ldexp(fraction, 11) & 0x3ff));
-}
-
-static double half_value(int64_t bits) {
-  int exponent = bits >> 10 & 0x1f;
-  double digits = (double)(bits & 0x3ff);
-  double size = exponent ? ldexp(1024 + digits, exponent - 25) : ldexp(digits, -24);
-  if (exponent == 0x1f) size = digits != 0 ? NAN : INFINITY;
-  return bits & 0x8000 ? -size : size;
-}
-
 static int64_t float_to_bits(Type from, double value) {
-  if (type_is(from, TYPE_F64)) return ir_float_bits(value);
-  if (type_is(from, TYPE_F16)) return half_bits(value);
-  float single = (float)value;
-  int32_t bits;
-  memcpy(&bits, &single, sizeof bits);
-  return bits;
+  return type_is(from, TYPE_F64) ? ir_float_bits(value) : (int64_t)type_encode(from, value);
 }
 
 static double bits_to_float(Type to, int64_t bits) {
   double value;
-  float single;
-  int32_t low = (int32_t)bits;
-  if (type_is(to, TYPE_F16)) return half_value(bits);
+  if (!type_is(to, TYPE_F64)) return type_decode(to, (uint64_t)bits);
   memcpy(&value, &bits, sizeof value);
-  memcpy(&single, &low, sizeof single);
-  return type_is(to, TYPE_F64) ? value : (double)single;
+  return value;
 }
 
 /* Does not fold a NaN, whose bits a constant does not preserve. */

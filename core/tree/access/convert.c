@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tree/access/cell.h"
+#include "tree/access/numbers.h"
 
 typedef union Bits { /* an element of any scalar type in the low bytes */
   uint64_t u64;
@@ -13,7 +14,6 @@ typedef union Bits { /* an element of any scalar type in the low bytes */
   int32_t i32;
   double f64;
   float f32;
-  _Float16 f16;
 } Bits;
 
 static Bits load_bits(Type type, const void *element) {
@@ -33,9 +33,11 @@ static int64_t sign_extend(Type type, uint64_t bits) {
 }
 
 static double float_of(Type type, Bits bits) {
-  return type_is(type, TYPE_F64)   ? bits.f64
-         : type_is(type, TYPE_F32) ? (double)bits.f32
-                                   : (double)bits.f16;
+  double value;
+  if (type_is(type, TYPE_F64)) return bits.f64;
+  if (type_is(type, TYPE_F32)) return (double)bits.f32;
+  numbers_load(type, (const uint8_t *)&bits, 0, 1, &value, 1);
+  return value;
 }
 
 int64_t value_integer(Type type, const void *element) {
@@ -137,7 +139,7 @@ static bool refuse(Type type, const RgValue *value, const char *what, Error *err
 static void put_float(Type type, double value, Bits *bits) {
   if (type_is(type, TYPE_F64)) bits->f64 = value;
   else if (type_is(type, TYPE_F32)) bits->f32 = (float)value;
-  else bits->f16 = (_Float16)value;
+  else numbers_store(type, (uint8_t *)bits, 0, 1, &value, 1);
 }
 
 static double as_double(const RgValue *value) {

@@ -3,6 +3,7 @@
 --- start at 0.
 local ffi = require "ffi"
 local fail = require "regolith.error"
+local scalars = require "regolith.data.scalars"
 local straight = require "regolith.data.straight"
 local types = require "regolith.data.type"
 
@@ -600,7 +601,7 @@ matrix.make, matrix.describe, matrix.is_number = make, describe, is_number
 --- between may fail.
 function types.bring_shaped(t, of)
   type_count = type_count + 1
-  local number = t.element.name == "f16" and "float" or t.element.ctype
+  local number = scalars.computed(t.element.name).ctype
   local text = ("struct { static const int rg_type = %d; %s rg_n[%d]; }"):format(type_count, number,
     t.count)
   local ctype, own, make_one = ffi.typeof(text), meta, fail.border(construct)

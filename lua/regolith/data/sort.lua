@@ -6,6 +6,7 @@
 --- scan over the blocks sums the counts, and then each block knows where its elements go.
 local ffi = require "ffi"
 local fail = require "regolith.error"
+local scalars = require "regolith.data.scalars"
 
 local sort = {}
 
@@ -110,7 +111,8 @@ function sort.scan(rg, x, options)
       return fail.argument("rg.scan adds numbers or vectors, and these are " .. a.type.name)
     end
     local per, blocks = blocks_of(#a)
-    local sums = rg.array(a.type.name == "f16" and rg.f32 or a.type, blocks + 1)
+    local element = scalars[a.type.name]
+    local sums = rg.array(element and rg[element.computed] or a.type, blocks + 1)
     local key = options.exclusive and "scan exclusive" or "scan"
     return kernel(rg, key, function()
       return (scan_text:gsub("BEFORE", options.exclusive and "x[i] = sum" or "")

@@ -3,6 +3,7 @@
 --- gives 0.
 local ffi = require "ffi"
 local fail = require "regolith.error"
+local scalars = require "regolith.data.scalars"
 
 local types = { by_name = {}, names = {} }
 
@@ -84,19 +85,19 @@ local function to_f16(x)
   return value
 end
 
-local scalars = { -- name, ctype of an element, bytes, conversion
-  { "bool", "bool", 1, function(x) return x ~= 0 and x ~= false end },
-  { "i8", "int8_t", 1, small_integer("int8_t", -128, 127) },
-  { "i16", "int16_t", 2, small_integer("int16_t", -32768, 32767) },
-  { "i32", "int32_t", 4, small_integer("int32_t", -2 ^ 31, 2 ^ 31 - 1) },
-  { "i64", "int64_t", 8, to_i64 },
-  { "u8", "uint8_t", 1, small_integer("uint8_t", 0, 255) },
-  { "u16", "uint16_t", 2, small_integer("uint16_t", 0, 65535) },
-  { "u32", "uint32_t", 4, small_integer("uint32_t", 0, 2 ^ 32 - 1) },
-  { "u64", "uint64_t", 8, to_u64 },
-  { "f16", "uint16_t", 2, to_f16 },
-  { "f32", "float", 4, function(x) return tonumber(ffi.cast("float", x)) end },
-  { "f64", "double", 8, function(x) return tonumber(x) end },
+local conversions = {
+  bool = function(x) return x ~= 0 and x ~= false end,
+  i8 = small_integer("int8_t", -128, 127),
+  i16 = small_integer("int16_t", -32768, 32767),
+  i32 = small_integer("int32_t", -2 ^ 31, 2 ^ 31 - 1),
+  i64 = to_i64,
+  u8 = small_integer("uint8_t", 0, 255),
+  u16 = small_integer("uint16_t", 0, 65535),
+  u32 = small_integer("uint32_t", 0, 2 ^ 32 - 1),
+  u64 = to_u64,
+  f16 = to_f16,
+  f32 = function(x) return tonumber(ffi.cast("float", x)) end,
+  f64 = function(x) return tonumber(x) end,
 }
 
 local convert_other = fail.border(function(self, x)
@@ -111,7 +112,8 @@ function Type:__call(...)
 end
 
 for _, row in ipairs(scalars) do
-  local t = setmetatable({ name = row[1], ctype = row[2], size = row[3], convert = row[4] }, Type)
+  local t = setmetatable({ name = row.name, ctype = row.ctype, size = row.size,
+    convert = conversions[row.name] }, Type)
   types.by_name[t.name] = types.seal(t)
   types.names[#types.names + 1] = t.name
 end

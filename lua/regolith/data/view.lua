@@ -9,6 +9,7 @@
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local index = require "regolith.data.index"
+local scalars = require "regolith.data.scalars"
 local types = require "regolith.data.type"
 
 local view = {}
@@ -215,7 +216,8 @@ local function vector_access(t)
 end
 
 local function has_loads(t, scalar)
-  return not t.members and scalar.name ~= "f16" and (t.count or 1) <= most_unrolled
+  return not t.members and scalars.computed(scalar.name) == scalars[scalar.name] and
+    (t.count or 1) <= most_unrolled
 end
 
 -- Fills in the bounds and strides of each axis, in numbers instead of bytes. Returns the address

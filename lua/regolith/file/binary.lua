@@ -5,6 +5,7 @@ local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local field = require "regolith.data.field"
 local array = require "regolith.data.array"
+local scalars = require "regolith.data.scalars"
 local types = require "regolith.data.type"
 
 local binary = {}
@@ -177,11 +178,11 @@ function binary.numbers(x, caller)
   return values, count
 end
 
-local c_types = { bool = "uint8_t", i8 = "int8_t", u8 = "uint8_t", i16 = "int16_t",
-  u16 = "uint16_t", i32 = "int32_t", u32 = "uint32_t", i64 = "int64_t", u64 = "uint64_t",
-  f32 = "float", f64 = "double", f16 = "float" }
+local c_types = {}
+for _, row in ipairs(scalars) do c_types[row.name] = scalars.computed(row.name).ctype end
+c_types.bool = "uint8_t"
 
---- `count` numbers from `values` as bytes of a type ("f32"; f16 as f32).
+--- `count` numbers from `values` as bytes of a type ("f32"; f16 as f32, in which it is computed).
 function binary.bytes(values, first, count, name)
   local out = ffi.new(c_types[name] .. "[?]", count)
   for k = 0, count - 1 do out[k] = values[first + k] end

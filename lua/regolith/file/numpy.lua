@@ -5,15 +5,15 @@ local ffi = require "ffi"
 local bit = require "bit"
 local fail = require "regolith.error"
 local binary = require "regolith.file.binary"
+local scalars = require "regolith.data.scalars"
 local types = require "regolith.data.type"
 
 local numpy = {}
 
-local codes = { bool = "|b1", i8 = "|i1", u8 = "|u1", i16 = "<i2", u16 = "<u2", i32 = "<i4",
-  u32 = "<u4", i64 = "<i8", u64 = "<u8", f32 = "<f4", f64 = "<f8", f16 = "<f4" }
-local names = {}
-for name, code in pairs(codes) do
-  if name ~= "f16" then names[code] = name end
+local codes, names = {}, {}
+for _, row in ipairs(scalars) do
+  codes[row.name] = scalars.computed(row.name).numpy
+  names[codes[row.name]] = row.computed
 end
 names["|u1"], names["<i1"], names["<u1"] = "u8", "i8", "u8"
 

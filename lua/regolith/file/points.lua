@@ -4,12 +4,13 @@
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local binary = require "regolith.file.binary"
+local scalars = require "regolith.data.scalars"
 
 local points = {}
 
 local ply_types = { bool = "uchar", i8 = "char", u8 = "uchar", i16 = "short", u16 = "ushort",
-  i32 = "int", u32 = "uint", i64 = "double", u64 = "double", f16 = "float", f32 = "float",
-  f64 = "double" }
+  i32 = "int", u32 = "uint", i64 = "double", u64 = "double", f32 = "float", f64 = "double" }
+for _, row in ipairs(scalars) do ply_types[row.name] = ply_types[row.computed] end
 local own_types = { char = "i8", int8 = "i8", uchar = "u8", uint8 = "u8", short = "i16",
   int16 = "i16", ushort = "u16", uint16 = "u16", int = "i32", int32 = "i32", uint = "u32",
   uint32 = "u32", float = "f32", float32 = "f32", double = "f64", float64 = "f64" }

@@ -2,6 +2,7 @@
 --- (VTK's ImageData, for ParaView) or VDB (vdb.lua).
 local ffi = require "ffi"
 local fail = require "regolith.error"
+local scalars = require "regolith.data.scalars"
 local binary = require "regolith.file.binary"
 local mesh = require "regolith.file.mesh"
 local vdb = require "regolith.file.vdb"
@@ -40,9 +41,12 @@ end
 
 -- -- VTI ------------------------------------------------------------------------------------------
 
-local vtk_types = { bool = "UInt8", i8 = "Int8", u8 = "UInt8", i16 = "Int16", u16 = "UInt16",
-  i32 = "Int32", u32 = "UInt32", i64 = "Int64", u64 = "UInt64", f16 = "Float32", f32 = "Float32",
-  f64 = "Float64" }
+local vtk_words = { bool = "UInt", signed = "Int", unsigned = "UInt", float = "Float" }
+local vtk_types = {}
+for _, row in ipairs(scalars) do
+  local written = scalars.computed(row.name)
+  vtk_types[row.name] = vtk_words[written.class] .. 8 * written.size
+end
 
 -- VTK has x fastest, we have the last axis fastest. Vectors of two get a third number.
 local function turned(grid)

@@ -4,14 +4,14 @@
 --- loops over them.
 local ffi = require "ffi"
 local fail = require "regolith.error"
+local facts = require "regolith.data.scalars"
 local vector = require "regolith.oracle.vector"
 
 local oracle_flat = {}
 
 -- f16 are stored as f32, which hold all of them: each was rounded before
-local ctypes = { bool = "bool", i8 = "int8_t", i16 = "int16_t", i32 = "int32_t", i64 = "int64_t",
-  u8 = "uint8_t", u16 = "uint16_t", u32 = "uint32_t", u64 = "uint64_t", f16 = "float",
-  f32 = "float", f64 = "double" }
+local ctypes = {}
+for _, row in ipairs(facts) do ctypes[row.name] = facts.computed(row.name).ctype end
 
 local MOST = 2 ^ 31 -- elements: past that they stay in tables, which cost nothing until written
 local LARGE = 2 ^ 20 -- bytes: from here on memory is the system's, zero before it is touched

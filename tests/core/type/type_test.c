@@ -1,4 +1,6 @@
 /* type_test.c - scalars, their promotion, and the numbers that integers hold. */
+#include <string.h>
+
 #include <math.h>
 
 #include "check.h"
@@ -45,6 +47,36 @@ static void scalars(void) {
 }
 
 static void promotion(void) {
+  TEST("an element is computed in its own type, a half in single precision") {
+    CHECK(type_equal(type_computed(TYPE(F16)), TYPE(F32)));
+    CHECK(type_equal(type_computed(TYPE(F64)), TYPE(F64)));
+    CHECK(type_equal(type_computed(TYPE(BOOL)), TYPE(BOOL)));
+    CHECK(type_equal(type_of_size(true, 2), TYPE(F16)));
+    CHECK(type_equal(type_of_size(false, 4), TYPE(U32)));
+    CHECK(type_is_none(type_of_size(true, 1)));
+  }
+  TEST("all halves have the bits that the processor gives them") {
+    CHECK(type_overflow(TYPE(F16)) == 65520 && type_overflow(TYPE(F32)) == 0x1.ffffffp127);
+    for (uint32_t bits = 0; bits < 1 << 16; bits++) {
+      uint16_t low = (uint16_t)bits;
+      _Float16 half;
+      memcpy(&half, &low, sizeof half);
+      double value = (double)half;
+      if (value != value) continue;
+      CHECK(type_decode(TYPE(F16), bits) == value && type_encode(TYPE(F16), value) == bits);
+      double between = value + value / 4096; /* a tie, or near one */
+      CHECK(type_round(TYPE(F16), between) == (double)(_Float16)between);
+    }
+  }
+  TEST("single precision has the bits of C's float") {
+    static const float values[] = {0, -0.0f, 1, -1.5f, 0x1p-149f, 0x1.8p-130f, 3.4e38f, 0.1f};
+    for (size_t k = 0; k < sizeof values / sizeof *values; k++) {
+      uint32_t bits;
+      memcpy(&bits, &values[k], sizeof bits);
+      CHECK(type_encode(TYPE(F32), (double)values[k]) == bits);
+      CHECK(type_decode(TYPE(F32), bits) == (double)values[k]);
+    }
+  }
   TEST("an integer meets a float: the float") {
     CHECK(type_equal(join(TYPE(I64), TYPE(F32)), TYPE(F32)));
     CHECK(type_equal(join(TYPE(U8), TYPE(F16)), TYPE(F16)));
