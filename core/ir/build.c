@@ -471,7 +471,7 @@ static Type element_type(IrBuilder *b, const IrInst *place) {
 }
 
 IrInst *ir_load(IrBuilder *b, IrInst *place) {
-  return ir_emit(b, IR_LOAD, element_type(b, place), 1, &place);
+  return ir_emit(b, IR_LOAD, type_computed(element_type(b, place)), 1, &place);
 }
 IrInst *ir_store(IrBuilder *b, IrInst *place, IrInst *value) {
   return ir_emit(b, IR_STORE, TYPE(NONE), 2, (IrInst *[]){place, value});

@@ -259,6 +259,10 @@ static Type element_of(const Verifier *v, const IrInst *place) {
 static bool verify_access(Verifier *v, const IrInst *inst) {
   Type element = element_of(v, inst->operands[0]);
   if (type_is_none(element)) return wrong(v, inst, "needs a place");
+  Type computed = type_computed(element); /* pass/address/codec.h */
+  bool is_coded = !type_equal(computed, element);
+  if (inst->op == IR_LOAD && type_equal(inst->type, computed)) return true;
+  if (inst->op == IR_STORE && is_coded && type_is_float(type_at(inst, 1))) return true;
   if (!all_of_type(inst, 1, element)) return wrong(v, inst, "the value is not of the field's type");
   if (inst->op == IR_STORE || inst->op == IR_UPDATE) return true;
   return type_equal(inst->type, element) || wrong(v, inst, "the result is not of the field's type");

@@ -20,7 +20,7 @@ IrInst **lower_peer_parts(Lower *l, Expr *e, const int *parts, int count, IrInst
   lower_check_index(l, e, &peers->of[0], true, field_rank(&peers->of[0].field), indices);
   for (int k = 0; k < count; k++) {
     const IrInst *place = lower_place_at(l, &peers->of[0], parts[k], indices);
-    values[k] = zero_var(l, l->output->kernel->fields.items[place->field].type);
+    values[k] = zero_var(l, type_computed(l->output->kernel->fields.items[place->field].type));
   }
   for (int number = 0; number < peers->count; number++) {
     IrRegion *back = enter_rank(l, rank, number);

@@ -364,8 +364,10 @@ void lower_compound(Lower *l, Stmt *stmt) {
   for (int k = 0; k < target.count; k++)
     if (target.slots[k].var) lower_check_set(l, target.slots[k].local, &target.slots[k].number, 1);
   for (int k = 0; k < target.count; k++)
-    old[k] = target.slots[k].place ? ir_load(&l->b, target.slots[k].place)
-                                   : ir_get(&l->b, target.slots[k].var);
+    old[k] = target.slots[k].place
+                 ? lower_convert(l, ir_load(&l->b, target.slots[k].place),
+                                 lower_number_type(l, target.type, target.slots[k].given))
+                 : ir_get(&l->b, target.slots[k].var);
   IrInst **values = lower_values_as(l, stmt->values.items[0], target.type, target.value_count);
   lower_at(l, pos);
   for (int k = 0; k < target.count; k++)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "pass/address/codec.h"
 #include "pass/address/lower_places.h"
 
 enum { MAX_CURSORS = 16 }; /* leaf.c: at most four axes are crossed */
@@ -318,6 +319,7 @@ void cells_lower_cell(Lower *l, const IrInst *inst) {
 }
 
 void cells_lower_access(Lower *l, IrInst *access) {
+  if (access->op == IR_LOAD) access = codec_open(l->kernel, access);
   const IrInst *cell = access->operands[0];
   const CellRow *rows = &l->cells[cell->id];
   int lanes = l->row->width > 1 ? l->row->width : 0;

@@ -10,6 +10,7 @@
  * level are, and always if there is none. Keeps the order of insts, and leaves LOW ops only. */
 #include "pass/address/lower_places.h"
 
+#include "pass/address/codec.h"
 #include "pass/analysis/ranges.h"
 
 #include "ir/attribute.h"
@@ -21,6 +22,16 @@ static IrInst *load_memory(IrBuilder *b, IrInst *address, Type type, int lanes, 
   load->lanes = lanes;
   load->alias = alias;
   return load;
+}
+
+static const IrField *field_of(const IrKernel *kernel, const IrInst *access) {
+  return &kernel->fields.items[access->operands[0]->field];
+}
+
+/* What the access stores. */
+static IrInst *number_of(IrKernel *kernel, IrInst *store) {
+  IrBuilder b = rewrite_before(kernel, store);
+  return codec_encode(&b, field_of(kernel, store)->type, store->operands[1]);
 }
 
 static void become_store(IrKernel *kernel, IrInst *inst, IrInst *address, IrInst *value,
@@ -59,10 +70,11 @@ void places_access_memory(IrKernel *kernel, IrInst *inst, IrInst *address, int l
   bool is_relaxed = inst->relaxed;
   switch (inst->op) {
   case IR_LOAD:
+    ASSERT(type_equal(inst->type, field_of(kernel, inst)->type), "a codec has opened the load");
     rewrite_become(kernel, inst, IR_MEM_LOAD, 1, &address);
     inst->lanes = lanes;
     break;
-  case IR_STORE: become_store(kernel, inst, address, operands[1], lanes); break;
+  case IR_STORE: become_store(kernel, inst, address, number_of(kernel, inst), lanes); break;
   case IR_UPDATE: become_update(kernel, inst, address, lanes); break;
   case IR_RMW:
     rewrite_become(kernel, inst, IR_MEM_RMW, 2, (IrInst *[]){address, operands[1]});
@@ -185,6 +197,7 @@ static void access_in_tree(Lower *l, IrBuilder *b, IrInst *inst, const IrField *
 }
 
 void places_lower_access(Lower *l, IrInst *inst) {
+  if (inst->op == IR_LOAD) inst = codec_open(l->kernel, inst);
   const IrInst *place = inst->operands[0];
   IrBuilder b = rewrite_before(l->kernel, inst);
   if (place->here && !inst->private_copy)

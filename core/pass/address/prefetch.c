@@ -54,6 +54,7 @@ static IrInst *later_load(Ahead *a, const IrInst *load) {
   for (int k = 0; k < place->operand_count; k++)
     if (!(indices[k] = later(a, place->operands[k]))) return NULL;
   IrInst *copy = ir_load(&a->b, ir_place(&a->b, place->field, indices));
+  copy->type = load->type;
   places_lower_access(a->l, copy);
   return copy;
 }

@@ -161,7 +161,8 @@ static void end_iteration(Flattener *f, IrInst *condition) {
 
 /* A conditional write: stores the old value if the condition is false. */
 static void mask_write(Flattener *f, IrInst *write, IrInst *condition) {
-  IrInst *cell = write->operands[0], *old = ir_load(&f->b, cell), *value = write->operands[1];
+  IrInst *cell = write->operands[0], *value = write->operands[1];
+  IrInst *old = ir_convert(&f->b, ir_load(&f->b, cell), value->type);
   if (write->op == IR_UPDATE) value = rewrite_update_value(&f->b, (IrUpdate)write->imm, old, value);
   ir_store(&f->b, cell, ir_select(&f->b, condition, value, old));
 }
