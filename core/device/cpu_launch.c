@@ -38,6 +38,7 @@ static bool must_fail(_Atomic bool *fails) {
 
 static RtTaskFunction *function_of(const DeviceCode *code, int32_t number) {
   RtTaskFunction *function;
+  ASSERT(number >= 0 && code->tasks[number], "code has a function for each task");
   *(void **)&function = code->tasks[number];
   return function;
 }
@@ -57,6 +58,7 @@ static void improve(Running *running) {
 static void run_chunk(void *data, int32_t worker, int64_t begin, int64_t end) {
   Running *running = data;
   RtContext *context = running->context;
+  DEBUG_ASSERT(begin < end && worker < context->worker_count, "a chunk has positions");
   running->took_part[worker] = 1;
   if (running->launch->improve) improve(running);
   ASSERT(!must_fail(running->fails), "no test asks a task to fail");
@@ -69,6 +71,8 @@ static void run_chunk(void *data, int32_t worker, int64_t begin, int64_t end) {
 static int64_t count_positions(DeviceLaunch *launch, const DeviceTask *task) {
   RtContext *context = &launch->context;
   if (task->kind == DEVICE_RANGE) return launch_count_range(launch, task);
+  ASSERT(task->kind == DEVICE_NODES, "a CPU has tasks over ranges and over nodes");
+  ASSERT(task->tree >= 0 && task->tree < context->tree_count, "a tree of the launch");
   RtTree *tree = context->trees[task->tree];
   if (!rt_list_update(context, tree, task->manager)) return 0;
   return (int64_t)tree->managers[task->manager].list_count;
@@ -77,6 +81,7 @@ static int64_t count_positions(DeviceLaunch *launch, const DeviceTask *task) {
 /* The block size that the user requested, or a multiple of it if that would make too many
  * chunks. */
 static int64_t block_chunk(int64_t block, int64_t total) {
+  ASSERT(block > 0 && total > 0, "a block has positions");
   return block * (total / block / MOST_CHUNKS + 1);
 }
 
@@ -127,6 +132,7 @@ static void run_positions(CpuDevice *cpu, DeviceLaunch *launch, int32_t number, 
     number = task->privatised;
     task = &launch->tasks[number];
   }
+  ASSERT(chunk > 0, "chunks divide the positions");
   memset(cpu->took_part, 0, (size_t)context->worker_count);
   Running running = {.context = context,
                      .launch = launch,
@@ -148,6 +154,7 @@ static void run_positions(CpuDevice *cpu, DeviceLaunch *launch, int32_t number, 
 static void run_task(RtContext *context, int32_t number) {
   CpuDevice *cpu = context->host;
   DeviceLaunch *launch = cpu->launch;
+  ASSERT(number >= 0 && number < launch->task_count, "the host region runs the kernel's own tasks");
   const DeviceTask *task = &launch->tasks[number];
   if (rt_stopped(context)) return;
   refresh_trees(launch); /* the host region may have changed them */
@@ -211,6 +218,7 @@ bool cpu_launch(Device *device, DeviceLaunch *launch, Error *err) {
   CpuDevice *cpu = (CpuDevice *)device;
   RtContext *context = &launch->context;
   uint64_t begin = clock_ticks();
+  ASSERT(launch->code && launch->code->host, "a launch has loaded code");
   launch_begin(device, launch, run_task);
   messages_begin(&cpu->said);
   cpu->launch = launch;

@@ -14,6 +14,7 @@ static void begin_context(RtContext *context, const RtContext *native) {
 
 void launch_begin(const Device *device, DeviceLaunch *launch, RunTask *run) {
   RtContext *context = &launch->context;
+  ASSERT(!launch->tree_count || launch->trees, "a launch brings its trees");
   begin_context(context, &device->native);
   context->frame = launch->frame;
   context->trees = launch->trees;
@@ -34,6 +35,9 @@ static int64_t count_axis(int64_t begin, int64_t end) {
 }
 
 int64_t launch_count_range(const DeviceLaunch *launch, const DeviceTask *task) {
+  ASSERT(task->kind == DEVICE_RANGE && task->axis_count > 0, "a range has axes");
+  ASSERT(task->bounds >= 0 && task->bounds + 2 * task->axis_count <= launch->frame_slots,
+         "the bounds of a range are in the frame");
   const uint64_t *bounds = &launch->frame[task->bounds];
   int64_t total = 1;
   bool is_empty = false, is_huge = false;

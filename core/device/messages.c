@@ -30,6 +30,7 @@ static Group next_group(const int32_t *all_axes, const uint64_t *at, const uint6
     if (axes) group.key = at - axes;
     if (axes) group.axes = axes;
   }
+  ASSERT(at <= end, "records end with the buffer");
   group.end = at;
   return group;
 }
@@ -48,6 +49,7 @@ static int compare(const Group *a, const Group *b) {
 static void sort(Group *groups, Group *other, uint64_t begin, uint64_t end) {
   if (end - begin < 2) return;
   uint64_t middle = begin + (end - begin) / 2, a = begin, b = middle;
+  DEBUG_ASSERT(other != groups, "a merge needs room of its own");
   sort(groups, other, begin, middle);
   sort(groups, other, middle, end);
   for (uint64_t at = begin; at < end; at++) {
@@ -100,6 +102,8 @@ static void order(Heap *heap, const int32_t *axes, uint64_t *words, uint64_t cou
 /* Takes the records of one worker and empties its buffer; a large buffer is freed. */
 static void take(Said *said, RtMessages *from, DeviceLaunch *launch) {
   uint64_t needed = said->used + from->used;
+  ASSERT(said->used <= said->capacity && from->used <= from->capacity,
+         "buffers hold their records");
   if (needed > said->capacity && needed <= MOST_WORDS) {
     uint64_t capacity = 2 * needed;
     uint64_t *grown = heap_resize(said->heap, said->words, capacity * sizeof *grown);

@@ -29,6 +29,7 @@ static bool has_tree(const RtContext *context, const uint8_t *root) {
 
 void presence_begin(CpuDevice *cpu, const RtContext *context) {
   int32_t kept = 0;
+  ASSERT(!cpu->waiting_count || cpu->waiting, "waiting ranges are remembered");
   for (int32_t k = 0; k < cpu->waiting_count; k++) {
     Waiting *waiting = &cpu->waiting[k];
     if (has_tree(context, waiting->from)) arena_make_present(waiting->from, waiting->size_bytes);

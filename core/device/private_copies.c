@@ -25,7 +25,10 @@ typedef struct PrivateCopies { /* RtTree.device */
   int64_t offsets[]; /* tree->private_copies points here if there is memory */
 } PrivateCopies;
 
-static uint64_t copies_of(const Device *device) { return (uint64_t)device->worker_count - 1; }
+static uint64_t copies_of(const Device *device) {
+  ASSERT(device->worker_count > 0, "the caller is a worker");
+  return (uint64_t)device->worker_count - 1;
+}
 
 static uint64_t distance(const Device *device, const RtTree *tree) {
   uint64_t sinks = 0;
@@ -59,6 +62,7 @@ static bool charge(const Device *device, const RtTree *tree) {
   PrivateCopies *copies = tree->device;
   RtBudget *budget = tree->budget;
   uint64_t needed = copies_of(device) * (tree->root_size + rt_tree_bytes(tree));
+  ASSERT(copies && budget, "copies are reserved before they are charged");
   if (needed <= copies->charged) return true;
   uint64_t more = needed - copies->charged;
   if (more > budget->limit / 2 || budget->used > budget->limit / 2 - more) return false;
@@ -147,6 +151,7 @@ static bool is_zero(const uint8_t *memory) {
  * copy nor the tree is written there. */
 static void add_run(DeviceScalar scalar, uint8_t *to, uint8_t *from, uint64_t count) {
   uint64_t bytes = count * scalar_size(scalar), at = 0;
+  DEBUG_ASSERT(to != from, "the first worker adds in place");
   while (bytes - at >= STRETCH) {
     uint64_t begin = at;
     while (bytes - at >= STRETCH && !is_zero(from + at)) at += STRETCH;
@@ -160,6 +165,7 @@ static void add_run(DeviceScalar scalar, uint8_t *to, uint8_t *from, uint64_t co
 static void add_nest(const DeviceSum *sum, int32_t level, uint64_t begin, uint64_t end, uint8_t *to,
                      uint8_t *from) {
   uint64_t stride = sum->strides[level];
+  ASSERT(level < sum->depth, "the innermost run is contiguous");
   if (level == sum->depth - 1) {
     add_run(sum->scalar, to + begin * stride, from + begin * stride, end - begin);
     return;

@@ -123,6 +123,7 @@ static bool check_access(Field *field, const int64_t *index, int32_t index_count
 }
 
 static const SNodeComponent *component_of(const Field *field) {
+  DEBUG_ASSERT(field->component < field->node->snode->component_count, "the field is placed");
   return &field->node->snode->components[field->component];
 }
 

@@ -14,6 +14,7 @@ uint64_t kind_cell_number(const SNodeStep *step, const int64_t *index) {
     int64_t at = index[digit->position];
     if (digit->weight != 1) at = floor_div(at, digit->weight);
     if (digit->above >= 0) at = floor_mod(at, digit->size);
+    DEBUG_ASSERT(at >= 0 && at < digit->size, "the index has been checked against the shape");
     number = number * (uint64_t)digit->size + (uint64_t)at;
   }
   return number;
@@ -112,6 +113,7 @@ static bool dynamic_take(RtContext *context, const SNodeStep *step, const int64_
                          CellWay way, CellReach *reach) {
   uint32_t *list = (uint32_t *)(void *)reach->cell.base;
   int64_t element = index[step->digits[0].position];
+  DEBUG_ASSERT(step->digit_count == 1 && element >= 0, "a list has one axis, from 0 on");
   if (way == CELL_ENSURE)
     return enter_node(reach, rt_dynamic_ensure(context, context->workers, 0, step->manager, list,
                                                (int32_t)step->node->chunk, (int32_t)element, 0));
@@ -138,6 +140,7 @@ static int64_t dynamic_count(RtContext *context, const SNode *level) {
 /* -- hash: a table maps the coordinates and the parent node to the cell's node ------------ */
 
 void kind_hash_key(const SNodeStep *step, const int64_t *index, int64_t key[SNODE_MAX_AXES]) {
+  DEBUG_ASSERT(snode_kind_has(step->kind, SNODE_KEYED), "only tables have keys");
   for (int k = 0; k < step->digit_count; k++)
     key[k] = floor_div(index[step->digits[k].position], step->digits[k].weight);
 }

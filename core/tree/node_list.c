@@ -86,6 +86,7 @@ bool node_list_call(Node *node, NodeAction action, const int64_t *index, int32_t
   *result = 0;
   /* node_call has laid it out */
   if (!make_index(node, index, index_count, full, err)) return false;
+  ASSERT(snode_has_lists(node->snode), "only a level of lists has such indices");
   RtContext *context = storage_context(node->tree);
   uint32_t *list;
   bool is_done = false;

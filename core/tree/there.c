@@ -32,6 +32,7 @@ bool there_fill(Field *field, const uint64_t *bits, bool *is_done, Error *err) {
     return true;
   if (!tree_reach(field->node->tree, DEVICE_COUNTS, err)) return false;
   uint64_t offset = set.cells.offset;
+  ASSERT(set.cells.depth > 0, "cells are described by loops over them");
   for (int k = 0; k < type_parts(field->type); k++) {
     const SNodeComponent *number = field_number(field, k);
     set.cells.offset = offset + number->offset;
@@ -73,6 +74,7 @@ static bool copy_alike(Field *field, Field *from, DeviceSet *set, const RtGpuCel
                        bool *is_done, Error *err) {
   Device *device = field->store->device;
   uint64_t offset = set->cells.offset;
+  ASSERT(set->cells.depth == other->depth, "both sides are loops of one depth");
   set->from = &from->node->tree->rt;
   memcpy(set->from_strides, other->strides, sizeof set->from_strides);
   for (int k = 0; k < type_parts(field->type); k++) {

@@ -51,6 +51,7 @@ int64_t cuda_most_blocks(const CudaDevice *cuda) {
 /* from_block is CudaStep's. */
 static bool start(CudaDevice *cuda, void *function, int64_t blocks, unsigned threads,
                   uint32_t from_block, RtGpuService service, Error *err) {
+  ASSERT(function && blocks > 0 && threads > 0, "a service is found before it is started");
   CudaStep step = {.blocks = (uint32_t)blocks,
                    .threads = threads,
                    .from_block = from_block,
@@ -102,6 +103,7 @@ static bool make_list(CudaDevice *cuda, RtGpuService service, Error *err) {
 }
 
 static bool have_list(CudaDevice *cuda, CudaTree *own, RtGpuService service, Error *err) {
+  ASSERT(service.number >= 0 && service.number < own->tree->manager_count, "a manager of the tree");
   CudaList *list = &own->lists[service.number];
   if (list->is_current) return true;
   if (!make_list(cuda, service, err)) return false;
@@ -122,6 +124,7 @@ static RtGpuService list_service(const CudaDevice *cuda, const DeviceTask *task,
 
 bool cuda_have_list(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task, Error *err) {
   CudaTree *own = launch->trees[task->tree]->device;
+  ASSERT(own, "a launch's trees are on the GPU before they are listed");
   RtGpuService service = list_service(cuda, task, task->tree, task->manager);
   return own->lists[task->manager].is_current ||
          (have_service(cuda, err) && have_list(cuda, own, service, err));
@@ -149,6 +152,7 @@ static bool make_order(CudaDevice *cuda, const CudaTree *own, RtGpuService servi
 static bool have_order(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task,
                        const DeviceOrder *order, Error *err) {
   CudaTree *own = launch->trees[order->tree]->device;
+  ASSERT(own, "a launch's trees are on the GPU before its tasks");
   CudaList *list = &own->lists[order->manager];
   uint32_t bit = order->depth < 32 ? 1u << order->depth : 0;
   if (!bit || cuda_is_view(own->tree)) return true; /* the task itself builds it */

@@ -25,6 +25,7 @@ typedef struct Parts {
 
 static uint64_t add_part(Parts *parts, uint64_t size_bytes) {
   uint64_t at = parts->size_bytes;
+  ASSERT(at % RT_GRANULE == 0, "parts are aligned like nodes");
   parts->size_bytes += align_up(size_bytes, RT_GRANULE);
   return at;
 }
@@ -80,6 +81,7 @@ static void move_chunk(RtChunk *chunk, uint64_t by) {
 static void fill_managers(const CudaTree *cuda_tree, const Parts *parts, uint8_t *image) {
   const RtTree *tree = cuda_tree->tree;
   uint64_t at = cuda_tree->image.at, sink = at + parts->sinks, number = 0;
+  ASSERT(at, "the image has an address before its pointers are made");
   for (int32_t m = 0; m < tree->manager_count; m++) {
     RtManager *manager = &((RtManager *)(void *)(image + parts->managers))[m];
     RtLocal *local = &((RtLocal *)(void *)(image + parts->locals))[m];
@@ -144,6 +146,7 @@ static void fill_image(CudaDevice *cuda, const CudaTree *cuda_tree, const Parts 
   tree->budget = pointer_to(cuda->budget.at);
   tree->private_copies = NULL;
   tree->device = NULL;
+  ASSERT(parts->size_bytes <= cuda_tree->image.mapped, "the image fits where it is copied to");
   tree->away = 0; /* push_chunks has translated the chunks */
   fill_managers(cuda_tree, parts, image);
   fill_masks(cuda_tree, parts, image);
@@ -154,6 +157,7 @@ static void fill_image(CudaDevice *cuda, const CudaTree *cuda_tree, const Parts 
 /* As many nodes as fit in the tree's memory. */
 static uint64_t most_nodes(const CudaTree *cuda_tree, int32_t m) {
   const RtManager *manager = &cuda_tree->tree->managers[m];
+  ASSERT(manager->node_size, "nodes have a size");
   return usable_bytes(cuda_tree) / (manager->node_size + manager->info_stride);
 }
 
@@ -262,6 +266,7 @@ bool cuda_grow_image(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
 
 static void take_manager(RtManager *host, const RtManager *manager, const RtLocal *local) {
   RtManager was = *host;
+  ASSERT(was.locals && manager->node_size == was.node_size, "both sides have the same managers");
   RtLocal *own = &was.locals[0];
   uint8_t *sink = own->sink;
   RtStage *stage = own->stage;
@@ -279,6 +284,7 @@ static void take_manager(RtManager *host, const RtManager *manager, const RtLoca
 
 /* Copies what the runtime maintains in the tree itself. */
 static void take_tree(RtTree *host, const RtTree *tree) {
+  ASSERT(tree->top <= host->reserved, "a tree grows inside its arena");
   host->changed = tree->changed;
   host->top = tree->top;
   host->bottom = tree->bottom;

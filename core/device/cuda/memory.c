@@ -38,6 +38,7 @@ bool cuda_allocate(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Erro
 
 bool cuda_enlarge(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, bool keeps, Error *err) {
   CudaRange larger;
+  ASSERT(!range->is_external, "memory of others does not grow");
   if (size_bytes <= range->mapped) return true;
   if (!keeps) cuda_free(cuda, range);
   if (!cuda_allocate(cuda, &larger, size_bytes + size_bytes / 2, err)) return false;
@@ -93,6 +94,7 @@ static bool map_piece(CudaDevice *cuda, CudaRange *range, unsigned long long han
                       uint64_t size_bytes, Error *err) {
   const Driver *driver = &cuda->driver;
   uint64_t at = range->at + range->mapped;
+  ASSERT(range->mapped + size_bytes <= range->reserved, "pieces stay inside the reserved range");
   DriverAccess access = {
       .place = DRIVER_ON_DEVICE, .number = cuda->about.number, .flags = DRIVER_READ_WRITE};
   if (!cuda_check(cuda, driver->cuMemMap(at, size_bytes, 0, handle, 0), "map memory", err))
@@ -121,7 +123,9 @@ static bool add_piece(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, E
 }
 
 static void drop_piece(CudaDevice *cuda, CudaRange *range) {
+  ASSERT(range->piece_count > 0, "a range is made of pieces");
   uint64_t size_bytes = range->piece_bytes[--range->piece_count];
+  ASSERT(size_bytes <= range->mapped, "pieces add up to what is mapped");
   range->mapped -= size_bytes;
   cuda->driver.cuMemUnmap(range->at + range->mapped, size_bytes);
   cuda->driver.cuMemRelease(range->pieces[range->piece_count]);
@@ -193,6 +197,7 @@ void cuda_have_staging(CudaDevice *cuda, uint64_t size_bytes) {
   if (size > most) size = most;
   void *memory = NULL;
   if (cuda->driver.cuMemHostAlloc(&memory, size, 0)) return; /* then copies wait */
+  ASSERT(staging->old_count < CUDA_OLD_RINGS, "old rings wait in a list of that many");
   if (staging->memory) staging->old[staging->old_count++] = staging->memory;
   staging->memory = memory;
   staging->size_bytes = size;
@@ -218,6 +223,7 @@ static uint8_t *stage(CudaDevice *cuda, uint64_t *size_bytes, Error *err) {
     staging->memory = memory;
     staging->size_bytes = STAGING;
   }
+  ASSERT(*size_bytes && staging->used <= staging->size_bytes, "the ring holds what is staged");
   uint64_t left = staging->size_bytes - staging->used;
   if (*size_bytes > left && left < staging->size_bytes / 2) {
     if (!cuda_wait(cuda, err)) return NULL;

@@ -62,6 +62,7 @@ static bool queue_one(CudaDevice *cuda, const CudaStep *step, const void *frame,
 
 static void remember(CudaRepeat *repeat, const CudaStep *step) {
   enum { HALF = HISTORY / 2 };
+  ASSERT(repeat->count >= 0 && repeat->count <= HISTORY, "the history is a buffer of steps");
   if (repeat->count == HISTORY) {
     memmove(repeat->steps, repeat->steps + HALF, sizeof *step * HALF);
     repeat->count = HALF;
@@ -153,6 +154,7 @@ static void take_graph(CudaRepeat *repeat, int32_t period, int32_t pays_after) {
   bool waits = is_wait(&steps[period - 1]);
   int32_t most = pays_after < MOST_STEPS ? pays_after : MOST_STEPS;
   int32_t turns = waits || period > most ? 1 : most / period;
+  ASSERT(turns > 0 && turns * period <= MOST_STEPS, "a graph holds whole periods");
   repeat->length = 0;
   for (int32_t k = 0; k < turns; k++) {
     memcpy(repeat->graph + repeat->length, steps, sizeof *steps * (size_t)period);
@@ -201,6 +203,7 @@ static uint64_t held_bytes(const CudaRepeat *repeat) {
 
 static bool launch_graph(CudaDevice *cuda, CudaRepeat *repeat, Error *err) {
   uint64_t size_bytes = frames_of(repeat);
+  ASSERT(repeat->exec && repeat->held == repeat->length, "all steps of the graph were requested");
   repeat->held = repeat->count = 0;
   repeat->is_busy = true;
   bool ok =
@@ -213,6 +216,7 @@ static bool launch_graph(CudaDevice *cuda, CudaRepeat *repeat, Error *err) {
 /* Queues the held steps one by one. */
 static bool flush(CudaDevice *cuda, CudaRepeat *repeat, Error *err) {
   int32_t held = repeat->held;
+  ASSERT(!repeat->is_busy && held <= MOST_STEPS, "held steps are a graph's first");
   const uint8_t *frame = repeat->held_frames;
   bool ok = true;
   repeat->held = 0;

@@ -86,6 +86,7 @@ static uint64_t slack_of(const CudaTree *own) {
 
 uint64_t cuda_usable_bytes(const CudaTree *own, uint64_t mapped) {
   uint64_t slack = slack_of(own);
+  ASSERT(slack % RT_SEGMENT == 0, "slack is whole segments");
   return mapped > slack ? mapped - slack : 0;
 }
 
@@ -141,6 +142,7 @@ uint64_t cuda_wish(const CudaTree *own, uint64_t positions) {
 /* Maps less than `wish` if the device has less; only what is in use must fit. */
 static bool have_memory(CudaDevice *cuda, CudaTree *own, uint64_t wish, Error *err) {
   uint64_t mapped = own->memory.mapped;
+  ASSERT(wish >= own->tree->top, "what is in use stays mapped");
   Error unused;
   error_clear(&unused);
   bool was_used = own->is_used;
@@ -170,6 +172,7 @@ static bool read_counts(CudaDevice *cuda, CudaTree *own, Error *err) {
   RtTree *tree = own->tree;
   uint64_t before = tree->top;
   if (!cuda_pull_counts(cuda, own, err) || !cuda_pull_budget(cuda, tree->budget, err)) return false;
+  ASSERT(tree->top <= own->memory.mapped, "what is in use is mapped");
   uint64_t grown = tree->top - before, room = own->memory.mapped - tree->top;
   bool is_little = tree->top < before || grown <= room / LITTLE;
   own->interval = !is_little ? 1 : own->interval < MOST_UNREAD ? 2 * own->interval : MOST_UNREAD;

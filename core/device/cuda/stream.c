@@ -28,6 +28,7 @@ static bool open_stream(CudaDevice *cuda, int32_t number, Error *err) {
   if (cuda->open_streams && !cuda_wait_all(cuda, err)) return false;
   if (!cuda_check(cuda, driver->cuStreamCreate(&stream->handle, NON_BLOCKING), "queue work", err))
     return false;
+  ASSERT(cuda->open_streams < CUDA_STREAMS, "each stream is opened once");
   stream->last = -1;
   cuda->open_streams++;
   return cuda_check(cuda, driver->cuEventCreate(&stream->event, WITHOUT_TIME), "queue work", err);
@@ -42,12 +43,14 @@ bool cuda_select(CudaDevice *cuda, int32_t number, Error *err) {
 }
 
 CudaUse cuda_use_now(const CudaDevice *cuda) {
+  ASSERT(cuda->now, "a stream is selected before work is queued");
   return (CudaUse){cuda->number, cuda->now->launched + 1};
 }
 
 bool cuda_join(CudaDevice *cuda, CudaUse use, Error *err) {
   const Driver *driver = &cuda->driver;
   CudaStream *now = cuda->now, *other = &cuda->streams[use.stream];
+  ASSERT(use.stream >= 0 && use.stream < CUDA_STREAMS, "work is queued on one of our streams");
   if (use.stream == cuda->number || use.launch <= other->finished ||
       use.launch <= now->seen[use.stream])
     return true;
@@ -62,6 +65,7 @@ bool cuda_join(CudaDevice *cuda, CudaUse use, Error *err) {
 
 static bool wait(CudaDevice *cuda, CudaStream *stream, Error *err) {
   if (stream == cuda->now && !cuda_repeat_pause(cuda, err)) return false;
+  ASSERT(stream->handle, "only open streams have work");
   int result = cuda->driver.cuStreamSynchronize(stream->handle);
   cuda_staging_rest(cuda, &stream->staging);
   stream->finished = stream->launched;

@@ -39,6 +39,7 @@ static bool push_shared(CudaDevice *cuda, CudaTree *tree, uint64_t begin, uint64
 static bool move_pages(CudaDevice *cuda, CudaTree *tree, uint64_t begin, uint64_t end,
                        CudaPage newer, Error *err) {
   uint64_t used = used_bytes(tree->tree);
+  ASSERT(newer != CUDA_SAME, "pages move from the side that has newer ones");
   if (end > tree->page_count) end = tree->page_count;
   for (uint64_t k = begin, past; k < end; k = past) {
     for (past = k + 1; past < end && tree->pages[past] == tree->pages[k];) past++;
@@ -85,6 +86,7 @@ static void take_common(CudaTree *own) {
 
 static bool reserve(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
   const RtTree *tree = cuda_tree->tree;
+  ASSERT(!cuda_tree->memory.at, "a tree's memory is reserved once");
   if (cuda_commons_range(cuda, cuda_tree->first, &cuda_tree->memory))
     return take_common(cuda_tree), true;
   if (cuda_is_view(tree))
@@ -145,6 +147,7 @@ void cuda_forget(Device *device, RtTree *tree) {
   CudaDevice *cuda = (CudaDevice *)device;
   CudaTree *own = tree->device;
   void *context;
+  ASSERT(!own || own->tree == tree, "a tree and its memory know each other");
   CudaTree *owner = cuda_owner(cuda, tree);
   if (tree->foreign && (!owner || owner->is_copy)) cuda_abandon(cuda, tree);
   if (owner && !owner->is_copy && owner != own && !--owner->wraps && owner->memory.is_external)
@@ -266,6 +269,7 @@ typedef struct Pages { /* begin..end */
 } Pages;
 
 static Pages pages_of(const CudaTree *tree, const uint8_t *from, uint64_t size_bytes) {
+  ASSERT(from >= tree->first, "the host's address is in the mirror");
   uint64_t at = (uint64_t)(from - tree->first), page = tree->page_bytes;
   return (Pages){at / page, (at + size_bytes + page - 1) / page};
 }

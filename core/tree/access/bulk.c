@@ -18,6 +18,7 @@ typedef struct Fill {
 
 static bool fill_run(void *data, const CellRun *run) {
   const Fill *fill = data;
+  DEBUG_ASSERT(fill->size && fill->size <= sizeof fill->bits, "a number has 1 to 8 bytes");
   if (!fill->bits && run->stride == fill->size) {
     memset(run->first, 0, fill->size * (size_t)run->count);
     return true;
@@ -60,6 +61,7 @@ static bool copy_element(Copy *copy, const int64_t *index, const uint8_t *from) 
   if (copy->context.error.kind) return false;
   uint8_t *to = cell_element(cell, copy->component);
   Type from_type = copy->from_type, to_type = copy->component->type;
+  DEBUG_ASSERT(!copy->component->child, "numbers are copied, not containers");
   if (type_equal(from_type, to_type)) {
     memcpy(to, from, (size_t)type_size(to_type));
     return true;
@@ -155,6 +157,7 @@ typedef struct Transfer {
 static int64_t place_in_array(const Transfer *transfer, const int64_t *index) {
   const SNode *level = transfer->field->node->snode;
   int64_t number = 0;
+  DEBUG_ASSERT(transfer->part < type_parts(transfer->field->type), "a number of the element");
   for (int k = 0; k < level->rank; k++) number = number * level->shape[k] + index[k];
   return number * type_parts(transfer->field->type) + transfer->part;
 }
@@ -213,6 +216,7 @@ static void each_row(const Transfer *transfer, const CellRun *run, UseRow *use) 
                  .place = place_in_array(transfer, at.index),
                  .step = step,
                  .count = row < left ? row : left};
+    ASSERT(found.count > 0, "each row moves on");
     use(transfer, run, &found);
     done += found.count;
     if (done == run->count) return;
@@ -279,6 +283,7 @@ static void take_table(const Transfer *transfer, const uint8_t *table, int64_t c
   const Field *field = transfer->field;
   int parts = type_parts(field->type);
   int64_t element = (int64_t)there_offset(field, parts);
+  ASSERT(count % parts == 0, "a table has whole elements");
   for (int part = 0; part < parts; part++) {
     const uint8_t *at = table + there_offset(field, part);
     Type type = field_number(field, part)->type;
@@ -292,6 +297,7 @@ static void take_table(const Transfer *transfer, const uint8_t *table, int64_t c
 static bool read_array(Field *field, Transfer *transfer, int64_t count, Error *err) {
   uint8_t *table;
   if (!check_count(field, count, err) || !there_read(field, &table, err)) return false;
+  ASSERT(!transfer->numbers != !transfer->integers, "values go to one array");
   if (table) {
     take_table(transfer, table, count);
     heap_free(field->store->heap, table);

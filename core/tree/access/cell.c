@@ -11,6 +11,7 @@ static bool take_step(RtContext *context, const SNodeStep *step, const int64_t *
 
 static CellReach at_root(const RtContext *context) {
   uint8_t *root = context->trees[0]->root;
+  ASSERT(root, "a tree has memory before its cells are reached");
   return (CellReach){.cell = {.base = root}, .node = root};
 }
 
@@ -65,6 +66,7 @@ bool cell_reach(Tree *tree, Cell cell, const SNodeComponent *component, int coun
                 Error *err) {
   Device *device = tree->store->device;
   bool ok = true;
+  DEBUG_ASSERT(cell.base, "a cell is found before its elements are announced");
   for (int k = 0; ok && device->table->access && k < count; k++)
     ok = device_reach(device, &tree->rt, cell_element(cell, &component[k]),
                       (uint64_t)type_size(component[k].type), use, err);
@@ -76,6 +78,7 @@ bool cell_look_list(Tree *tree, const SNode *level, const int64_t *index, uint32
   Cell cell;
   bool is_there;
   const SNodeStep *step = &level->path->steps[level->depth];
+  ASSERT(snode_has_lists(level), "only lists are looked up as lists");
   *list = NULL;
   if (!look(tree, level->path, level->depth, index, &cell, &is_there, err)) return false;
   if (is_there && !fetch_step(tree, step, index, cell, err)) return false;
@@ -93,6 +96,7 @@ uint32_t *cell_find_list(RtContext *context, const SNode *level, const int64_t *
                          bool ensures) {
   CellReach reach = at_root(context);
   const SNodeStep *steps = level->path->steps, *list = &steps[level->depth];
+  ASSERT(snode_has_lists(level), "only lists are found as lists");
   for (int k = 0; k < level->depth; k++)
     if (!take_step(context, &steps[k], index, ensures ? CELL_ENSURE : CELL_FIND, &reach))
       return NULL;
@@ -108,6 +112,7 @@ void cell_clear(RtContext *context, const SNode *level, const int64_t *index) {
 int64_t cell_list(Tree *tree, int manager, Error *err) {
   if (!tree_check_own(tree, err)) return -1;
   RtContext *context = storage_context(tree);
+  ASSERT(manager >= 0 && manager < tree->rt.manager_count, "only nodes of managers are listed");
   rt_list_update(context, &tree->rt, manager);
   return cell_refresh(tree, err) ? (int64_t)tree->rt.managers[manager].list_count : -1;
 }

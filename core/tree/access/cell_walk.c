@@ -14,6 +14,7 @@ typedef struct Walk {
 } Walk;
 
 static bool visit_run(Walk *walk, const SNodeStep *step, Cell cell, int64_t count) {
+  DEBUG_ASSERT(count > 0, "a run has cells");
   walk->run.step = step;
   walk->run.first = cell_element(cell, walk->component);
   walk->run.stride = walk->component->stride;
@@ -24,6 +25,7 @@ static bool visit_run(Walk *walk, const SNodeStep *step, Cell cell, int64_t coun
 static void move_index(const SNodeStep *step, uint64_t number, int64_t sign, int64_t *index) {
   for (int k = step->digit_count - 1; k >= 0; k--) {
     const SNodeDigit *digit = &step->digits[k];
+    DEBUG_ASSERT(digit->size > 0, "cells of a container are numbered");
     index[digit->position] += sign * (int64_t)(number % (uint64_t)digit->size) * digit->weight;
     number /= (uint64_t)digit->size;
   }
@@ -35,6 +37,7 @@ static bool walk_steps(Walk *walk, int at, Cell cell) {
   if (at == walk->path->step_count) return visit_run(walk, NULL, cell, 1);
   const SNodeStep *step = &walk->path->steps[at];
   bool is_last = at == walk->path->step_count - 1, goes_on = true;
+  ASSERT(cell_kinds[step->kind].next_run, "below the last node level, containers hold cells");
   Cell inner = {.base = cell.base + step->offset + cell.number * step->stride};
   for (uint64_t first, end = 0;
        goes_on && cell_kinds[step->kind].next_run(step, inner.base, &first, &end);) {
@@ -61,6 +64,7 @@ static void begin_at_node(Walk *walk, const SNodeStep *step, const int64_t *coor
 static bool walk_node(Walk *walk, RtContext *context, uint8_t *node, const int64_t *coordinates) {
   const SNodeStep *step = &walk->path->steps[walk->path->node_step];
   const CellKind *kind = &cell_kinds[step->kind];
+  ASSERT(node, "a listed node has memory");
   begin_at_node(walk, step, coordinates);
   if (kind->cells_in_node)
     walk->limit = (uint64_t)kind->cells_in_node(context, step->manager, node);
@@ -105,6 +109,7 @@ bool cell_walk_in_order(Tree *tree, const SNode *level, const SNodeComponent *co
 }
 
 void cell_next_in_run(const CellRun *run, int64_t *index) {
+  ASSERT(run->step, "a node that is one cell has no next one");
   for (int k = run->step->digit_count - 1; k >= 0; k--) {
     const SNodeDigit *digit = &run->step->digits[k];
     index[digit->position] += digit->weight;

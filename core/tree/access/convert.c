@@ -34,6 +34,7 @@ static int64_t sign_extend(Type type, uint64_t bits) {
 
 static double float_of(Type type, Bits bits) {
   double value;
+  DEBUG_ASSERT(type_is_float(type), "only floats have a fraction");
   if (type_is(type, TYPE_F64)) return bits.f64;
   if (type_is(type, TYPE_F32)) return (double)bits.f32;
   numbers_load(type, (const uint8_t *)&bits, 0, 1, &value, 1);

@@ -35,6 +35,7 @@ static int compare_rows(const void *a, const void *b, void *rank) {
 
 /* The step whose cells are nodes. */
 static const SNodeStep *node_step(const SNode *level) {
+  DEBUG_ASSERT(level->path->node_step >= 0, "only nodes are ordered");
   return &level->path->steps[level->path->node_step];
 }
 
@@ -67,6 +68,7 @@ static bool update_order(Node *node, Error *err) {
 /* The first row in begin..end whose coordinate `axis` is at least `value`. */
 static int64_t lower_bound(const NodeOrder *order, int64_t begin, int64_t end, int axis,
                            int64_t value) {
+  DEBUG_ASSERT(axis < order->rank && end <= order->count, "rows and columns of the order");
   while (begin < end) {
     int64_t middle = begin + (end - begin) / 2;
     if (order->coordinates[middle * order->rank + axis] < value) begin = middle + 1;
@@ -145,6 +147,7 @@ static bool advance_from(const SNode *level, NodeOrder *order, int64_t *index) {
 
 static bool split(const SNode *level, int64_t number, int64_t *index) {
   for (int k = level->rank - 1; k >= 0; k--) {
+    DEBUG_ASSERT(level->shape[k] > 0, "cells of bounded levels are numbered");
     index[k] = floor_mod(number, level->shape[k]);
     number = floor_div(number, level->shape[k]);
   }

@@ -79,7 +79,9 @@ static const Row *row_of(Type type) {
                              [TYPE_F64] = {load_f64, store_f64, NULL},
                              [TYPE_I64] = {load_i64, NULL, NULL},
                              [TYPE_U64] = {load_u64, NULL, NULL}};
-  return &rows[type_scalar_kind(type)];
+  const Row *row = &rows[type_scalar_kind(type)];
+  ASSERT(type_scalar_kind(type) < sizeof rows / sizeof *rows && row->load, "a number in memory");
+  return row;
 }
 
 void numbers_load(Type type, const uint8_t *from, int64_t stride, int64_t count, double *to,
@@ -94,7 +96,9 @@ bool numbers_fit(Type type, const double *from, int64_t step, int64_t count) {
 
 void numbers_store(Type type, uint8_t *to, int64_t stride, int64_t count, const double *from,
                    int64_t step) {
-  row_of(type)->store(to, stride, count, from, step);
+  const Row *row = row_of(type);
+  ASSERT(row->store, "a double holds every number of the type");
+  row->store(to, stride, count, from, step);
 }
 
 #define SPREAD(BYTES, NUMBER) \

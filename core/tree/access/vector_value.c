@@ -45,6 +45,7 @@ bool vector_convert(Store *store, Type type, const RgValue *value, uint64_t bits
 RgValue vector_value(Store *store, Type type, const uint64_t *bits) {
   if (type_is_scalar(type)) return value_load(type, &bits[0]);
   RgVector *vector = &store->vector;
+  ASSERT(type_parts(type) <= TYPE_MAX_NUMBERS, "a value fits the buffer of values");
   vector->type = type_name_in(&store->types, type, store->vector_type);
   vector->count = type_parts(type);
   for (int k = 0; k < vector->count; k++) {

@@ -30,6 +30,7 @@ static void fill_step(const SNodeStep *step, const int64_t *index, RtVisitStep *
 /* Fills the steps of the path; a path to a list has one step fewer than a path to its elements. */
 static void fill_steps(const SNode *level, const CellAsk *ask, RtVisitStep *steps) {
   int count = ask->is_list ? level->depth + 1 : level->path->step_count;
+  ASSERT(!ask->is_list || snode_has_lists(level), "a visit of a list is at a level of lists");
   for (int k = 0; k < count; k++) fill_step(&level->path->steps[k], ask->index, &steps[k]);
   if (!ask->is_list) return;
   steps[count - 1].kind = RT_VISIT_LIST;
@@ -70,6 +71,7 @@ static bool run(Tree *tree, CellAsk *ask, Words *words, int32_t word_count, Erro
 
 bool cell_ask(Tree *tree, const SNode *level, CellAsk *ask, Error *err) {
   Store *store = tree->store;
+  ASSERT(!ask->reads || ask->bits, "what a visit reads has a place");
   ask->is_done = false;
   if (!store->device->table->remote || !tree->rt.device || !tree->layout->is_sparse) return true;
   int step_count = ask->is_list ? level->depth + 1 : level->path->step_count;

@@ -62,6 +62,7 @@ static Block *begin(Store *store, uint64_t size_bytes, Error *err) {
  * the header holds. */
 static void link(Block *block, bool is_own) {
   Store *store = block->store;
+  ASSERT(block->memory && !block->next && !block->previous, "a block is linked once it has memory");
   block->next = store->blocks;
   if (store->blocks) store->blocks->previous = block;
   store->blocks = block;

@@ -22,6 +22,7 @@ static void add_loop(RtRun *run, uint64_t count, uint64_t step) {
     run->size *= count;
     return;
   }
+  ASSERT(run->depth < RT_MAX_LEVELS, "a run has at most a loop per level");
   run->counts[run->depth] = count;
   run->steps[run->depth++] = step;
 }
@@ -110,6 +111,7 @@ static void fill_in_cell(RtInCell *in_cell, const SNode *hash, const SNode *mask
   const SNodeStep *own = snode_step(hash, hash), *last = snode_step(masked, hash);
   const SNode *holder = snode_node_level(masked);
   const SNodeStep *step = holder ? snode_step(holder, hash) : hash->path->steps;
+  ASSERT(hash->manager >= 0, "the cells of a hash are nodes");
   in_cell->manager = hash->manager;
   for (bool is_first = true; step++ != last; is_first = false)
     storage_fill_level(&in_cell->levels[in_cell->level_count++], step, own, is_first);
@@ -139,6 +141,7 @@ static const SNode *mask_at(const SNodeTree *layout, int number) {
 }
 
 static bool fill_mask(Heap *heap, RtMask *mask, const SNode *masked, Error *err) {
+  ASSERT(masked && snode_has_bits(masked), "each mask number has its SNode");
   const SNode *holder = snode_node_level(masked);
   *mask = (RtMask){.holder = holder ? holder->manager : -1,
                    .mask_offset = masked->mask_offset,
@@ -149,8 +152,10 @@ static bool fill_mask(Heap *heap, RtMask *mask, const SNode *masked, Error *err)
   r.runs = heap_alloc(heap, sizeof *r.runs * (size_t)(r.count ? r.count : 1));
   if (!r.runs)
     return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for the masks of a tree");
+  int32_t counted = r.count;
   r.count = 0;
   list_runs(&r, masked);
+  ASSERT(r.count == counted, "as many runs are filled in as were counted");
   mask->runs = r.runs;
   mask->run_count = r.count;
   return fill_hashes(heap, mask, masked, err);

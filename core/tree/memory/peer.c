@@ -80,6 +80,7 @@ static _Atomic uint64_t *shown_at(const Tree *tree, int k) {
 
 static void show(const Tree *tree) {
   const RtTree *rt = &tree->rt;
+  ASSERT(tree->shown, "only trees with hashes show words to their peers");
   uint64_t head[TREE_SHOWN_HEAD] = {(uint64_t)rt->base, rt->top, rt->chunk_count};
   for (int k = 0; k < TREE_SHOWN_HEAD; k++)
     atomic_store_explicit(shown_at(tree, k), head[k], memory_order_relaxed);
@@ -95,6 +96,7 @@ void tree_read_begin(Tree *tree) {
 }
 
 void tree_read_end(Tree *tree) {
+  ASSERT(tree->readers > 0, "reading ends as often as it begins");
   tree->rt.is_read = --tree->readers > 0;
   object_release(&tree->object);
 }
@@ -112,6 +114,7 @@ static bool rest_there(Tree *tree, Error *err) {
 }
 
 bool tree_rest(Tree *tree, Error *err) {
+  ASSERT(!tree->is_peer, "tables are tidied by their owner");
   if (!tree->has_storage) return true;
   if (tree->store->device->table->sharing) {
     if (!rest_there(tree, err)) return false;

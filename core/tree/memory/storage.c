@@ -42,6 +42,7 @@ void storage_fill_level(RtLevel *level, const SNodeStep *step, const SNodeStep *
 }
 
 static void fill_manager(RtManager *manager, const SNode *node) {
+  ASSERT(snode_is_managed(node) && node->path, "a manager is of a level of nodes, after layout");
   const SNode *above = snode_node_level(node->parent);
   const SNodeStep *own = snode_step(node, node),
                   *step = above ? snode_step(above, node) : node->path->steps;
@@ -59,6 +60,7 @@ static void fill_manager(RtManager *manager, const SNode *node) {
     manager->is_hash = 1;
     return;
   }
+  ASSERT(own - step <= RT_MAX_LEVELS, "levels between two node levels fit");
   for (bool is_first = true; step++ != own; is_first = false)
     storage_fill_level(&manager->levels[manager->level_count++], step, own, is_first);
 }
@@ -132,6 +134,7 @@ static uint64_t sinks_bytes(const Tree *tree) {
 
 static bool allocate_arena(Tree *tree, uint64_t size_bytes, uint64_t least_bytes, Error *err) {
   Device *device = tree->store->device;
+  ASSERT(!tree->arena.base, "a tree has one arena");
   if (!device->table->allocate(device, &tree->arena, size_bytes, least_bytes, err)) return false;
   tree->rt.base = device->table->map(device, &tree->arena);
   return true;
@@ -175,6 +178,8 @@ void storage_show_tables(const Tree *tree) {
   const RtTree *rt = &tree->rt;
   if (!shows_second(tree)) return;
   uint8_t *second = (uint8_t *)rt->chunks + second_at(tree);
+  ASSERT(rt->top <= rt->reserved && rt->chunk_count <= rt->reserved / RT_SEGMENT,
+         "tables are as large as the arena can need");
   memcpy(second, rt->chunks, sizeof(RtChunk) * rt->chunk_count);
   memcpy(second + rt->reserved / RT_SEGMENT * sizeof(RtChunk), rt->segment_owner,
          sizeof(uint32_t) * (rt->top / RT_SEGMENT));
@@ -191,6 +196,7 @@ static bool reserve_sparse(Tree *tree, Error *err) {
   if (!allocate_arena(tree, (uint64_t)min_i64((int64_t)wanted, LARGEST_ARENA) + sinks,
                       least + sinks, err))
     return false;
+  ASSERT(tree->arena.reserved >= least + sinks, "the device reserves at least what it must");
   tree->rt.reserved = (tree->arena.reserved - sinks) / RT_SEGMENT * RT_SEGMENT;
   if (!device->table->allocate(device, &tree->tables, tables_bytes(tree), 0, err)) return false;
   if (tree->rt.reserved > least + SMALL_PAGES)
@@ -251,6 +257,7 @@ static bool keep_ground(Tree *tree, Error *err) {
 
 bool storage_create(Tree *tree, Error *err) {
   Store *store = tree->store;
+  ASSERT(tree->layout->laid_out && !tree->has_storage, "a tree gets memory once, after layout");
   if (!grow_ambient(tree, err) || !charge(tree, err)) return false;
   if (!reserve(tree, err) || !masks_create(tree, err) || !keep_ground(tree, err)) {
     store_give_back(store, tree->layout->root_size);
@@ -355,6 +362,7 @@ void storage_free(Tree *tree) {
 static void trim_chunk(Device *device, const RtManager *manager, const RtChunk *chunk) {
   for (uint32_t begin = 0, end; begin < chunk->node_count; begin = end + 1) {
     for (end = begin; end < chunk->node_count && chunk->states[end] == RT_NODE_USED;) end++;
+    DEBUG_ASSERT(end <= chunk->node_count, "unused nodes are in the chunk");
     if (end == begin) continue;
     device->table->discard(device, chunk->nodes + begin * manager->node_size,
                            (end - begin) * manager->node_size);

@@ -10,6 +10,7 @@
 
 bool store_init(Store *store, Owner *owner, Device *device, const StoreOptions *options,
                 Error *err) {
+  ASSERT(owner && device, "a store belongs to an owner and has a device");
   store->owner = owner;
   store->heap = &owner->heap;
   store->device = device;

@@ -34,7 +34,8 @@ static bool make_bytes(void *data, Error *err) {
   char *text = b->text ? b->text : read_text(b);
   if (!text) return error_set(err, RG_ERROR_IO, "%s is not there", b->path);
   IrKernel *kernel = ir_read(&b->scratch, &heap, text, err);
-  PassContext ctx = {.scratch = &b->scratch, .vector_bytes = 32, .verify = true};
+  PassContext ctx = {
+      .scratch = &b->scratch, .target = target_cpu, .vector_bytes = 32, .verify = true};
   if (!kernel || !pass_run_all(&ctx, kernel, err)) return false;
   b->bytes = ir_write(&b->scratch, kernel, "x86-64-v3");
   for (int i = 0; i < kernel->trees.count; i++)
