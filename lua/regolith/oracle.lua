@@ -213,7 +213,7 @@ end
 
 -- How many indices an action takes: those of a cell, or of a list.
 local function rank_of(level, action)
-  return level.kind == "dynamic" and action == "deactivate" and level.rank - 1 or level.rank
+  return level.lists and action == "deactivate" and level.rank - 1 or level.rank
 end
 
 --- activate, deactivate, is_active, count, clear of a C node.
@@ -222,7 +222,7 @@ function oracle:call(node, action, count)
   local list = indices(count)
   local needs_pointer = (action == "deactivate" and level.holds_all)
     or (action == "clear" and not level:is_sparse())
-  local is_list = level.kind == "dynamic" and action == "deactivate"
+  local is_list = level.lists and action == "deactivate"
   local asked = (needs_pointer or is_list) and action or (action == "count" or action == "clear")
     and "count" or "is_active"
   -- fails as it does on other archs

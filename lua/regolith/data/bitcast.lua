@@ -2,13 +2,21 @@
 --- the float of that size, for a float the integer.
 local ffi = require "ffi"
 local fail = require "regolith.error"
+local scalars = require "regolith.data.scalars"
 local types = require "regolith.data.type"
 local matrix = require "regolith.data.matrix"
 
-local of_size = { integer = { [2] = "u16", [4] = "u32", [8] = "u64" },
-  float = { [2] = "f16", [4] = "f32", [8] = "f64" } }
+-- By size in bytes, where there is a float of that size.
+local of_size = { integer = {}, float = {} }
+for _, row in ipairs(scalars) do
+  if row.class == "float" then of_size.float[row.size] = of_size.float[row.size] or row.name end
+end
+for _, row in ipairs(scalars) do
+  local has_float = of_size.float[row.size]
+  if row.class == "unsigned" and has_float then of_size.integer[row.size] = row.name end
+end
 
-local function is_float(t) return t.name:sub(1, 1) == "f" end
+local function is_float(t) return (scalars[t.name] or {}).class == "float" end
 
 local function refuse_size(t, what, source)
   return fail.argument(("'rg.bitcast' to %s takes %d bits, but this is %s"):format(t.name,

@@ -5,6 +5,7 @@ local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local index = require "regolith.data.index"
+local node_kinds = require "regolith.data.kinds"
 local matrix = require "regolith.data.matrix"
 local types = require "regolith.data.type"
 local value = require "regolith.data.value"
@@ -55,7 +56,7 @@ end
 --- name none.
 function list.length_here(node, runtime, count)
   local rank, own = describe(node, runtime)
-  if ffi.string(level.kind) ~= "dynamic" or count ~= rank or own ~= rank then return end
+  if not node_kinds[ffi.string(level.kind)].lists or count ~= rank or own ~= rank then return end
   return length_at(node, runtime, count)
 end
 

@@ -1,5 +1,5 @@
 --- Facts about scalar types, in order: the rows of core/type/type.def.
---- Made by `luajit tests/support/scalars.lua --write`.
+--- Made by `luajit tests/support/columns.lua --write`.
 local scalars = {
   { name = "bool", class = "bool", size = 1, digits = 0, computed = "bool",
     ctype = "bool", numpy = "|b1" },

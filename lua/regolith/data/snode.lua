@@ -4,6 +4,7 @@ local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local index = require "regolith.data.index"
+local kinds = require "regolith.data.kinds"
 local shape = require "regolith.data.shape"
 local types = require "regolith.data.type"
 local list = require "regolith.data.list"
@@ -103,15 +104,15 @@ local function read_arguments(kind, axes, ...)
   local options = {}
   if count > 0 and type(values[count]) == "table" then
     options, count = values[count], count - 1
-    fail.check_options(options, kind == "dynamic" and list_options or node_options, ":" .. kind)
+    fail.check_options(options, kinds[kind].lists and list_options or node_options, ":" .. kind)
     check_name(options.name)
     snode.check_layout(options.layout)
     if options.chunk ~= nil then check_size(options.chunk, "a chunk", kind) end
   end
-  if kind == "hash" then
+  if kinds[kind].unbounded then
     if count > 0 then
-      return fail.argument(":hash takes no sizes: its axes are unbounded",
-        "block:hash(\"ij\"):dense(\"ij\", 16)")
+      return fail.argument((":%s takes no sizes: its axes are unbounded"):format(kind),
+        ("block:%s(\"ij\"):dense(\"ij\", 16)"):format(kind))
     end
   elseif count == 0 then
     return fail.argument((":%s(\"%s\") takes a size for its axes"):format(kind, axes))

@@ -4,6 +4,7 @@
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
+local kinds = require "regolith.data.kinds"
 local types = require "regolith.data.type"
 local snode = require "regolith.data.snode"
 local field = require "regolith.data.field"
@@ -13,7 +14,6 @@ local directory = {}
 
 local C, check = lib.C, lib.check
 local most = 2 ^ 53
-local kinds = { dense = true, pointer = true, bitmasked = true, hash = true, dynamic = true }
 local handles = { field = true, node = true, array = true }
 local numbers = { number = true, i64 = true, u64 = true, bool = true }
 
@@ -71,7 +71,7 @@ end
 -- A level's axes and extents fit its kind.
 local function is_level(row)
   if not row.sizes or not row.axes:find "^[i-p]*$" then return false end
-  return #row.sizes == (row.kind == "hash" and 0 or #row.axes)
+  return #row.sizes == (kinds[row.kind].unbounded and 0 or #row.axes)
 end
 
 function lines.level(words, out)
@@ -84,7 +84,7 @@ function lines.level(words, out)
   tree.levels[id + 1] = row
   if not row.parent or not row.chunk or not row.name then return false end
   if id == 0 then return row.kind == "root" end
-  return kinds[row.kind] and is_level(row)
+  return kinds[row.kind] ~= nil and row.kind ~= "root" and is_level(row)
 end
 
 function lines.field(words, out)
@@ -191,7 +191,7 @@ function directory.is_handle(kind) return handles[kind] == true end
 
 local function make_level(parent, row)
   local options = { name = row.name ~= "" and row.name or nil, layout = row.aos and "aos" or nil }
-  if row.kind == "dynamic" then options.chunk = row.chunk end
+  if kinds[row.kind].lists then options.chunk = row.chunk end
   local arguments = { row.axes, unpack(row.sizes) }
   arguments[#arguments + 1] = options
   return parent[row.kind](parent, unpack(arguments))

@@ -6,6 +6,7 @@
 local ffi, bit = require "ffi", require "bit"
 local lib = require "regolith.lib"
 local host = require "regolith.host"
+local scalars = require "regolith.data.scalars"
 local swift = require "regolith.oracle.swift"
 
 host.interpret() -- exactness before speed: compiled kernels are compared with this
@@ -280,9 +281,9 @@ local function convert(to, from)
   return function(x) return ctype(x) end
 end
 
-local all = { "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "f32", "f64" }
-for _, to in ipairs(all) do
-  for _, from in ipairs(all) do
+for _, row in ipairs(scalars) do
+  for _, other in ipairs(scalars) do
+    local to, from = row.name, other.name
     number[("to_%s_%s"):format(to, from)] = to == from and function(x) return x end
       or convert(to, from)
   end
@@ -365,8 +366,9 @@ local function float_of_bits(to, from)
 end
 
 --- The bits of a number as a number of another type: `bits_u32_f32`.
-for _, to in ipairs(all) do
-  for _, from in ipairs(all) do
+for _, row in ipairs(scalars) do
+  for _, other in ipairs(scalars) do
+    local to, from = row.name, other.name
     if to ~= "bool" and from ~= "bool" then
       number[("bits_%s_%s"):format(to, from)] = rounds[to] and rounds[from]
         and function(x) return x end

@@ -97,7 +97,7 @@ local function show_level(self, node, level)
   if sparse[level.kind] then
     check(C.rg_snode_call(node, "clear", nil, 0, result), self.runtime)
   end
-  for _, one in ipairs(sparse[level.kind] and level.kind ~= "dynamic" and level:list() or {}) do
+  for _, one in ipairs(sparse[level.kind] and not level.lists and level:list() or {}) do
     check(C.rg_snode_call(node, "activate", index_of(one, level.rank), level.rank, result),
       self.runtime)
   end

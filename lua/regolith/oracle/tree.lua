@@ -12,6 +12,7 @@ local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local host = require "regolith.host"
+local kinds = require "regolith.data.kinds"
 
 local oracle_tree = {}
 
@@ -65,7 +66,7 @@ local function key_text(step, target)
     parts[k] = coordinate(step, target, axis)
     number = ("(%s) * %d + %s %% %d"):format(number, step.sizes[k], parts[k], step.sizes[k])
   end
-  if step.kind ~= "hash" then return number end
+  if not step.keyed then return number end
   if #parts == 1 then return parts[1] end
   return ("('%s'):format(%s)"):format(("%d,"):rep(#parts), table.concat(parts, ", "))
 end
@@ -123,7 +124,7 @@ local ensure_texts = {
 
 -- The initial members of a cell: in a hash its coordinates.
 local function birth(step, target)
-  if step.kind ~= "hash" then return "" end
+  if not step.keyed then return "" end
   local parts = {}
   for k, axis in ipairs(step.axes) do parts[k] = coordinate(step, target, axis) end
   return (" at = { %s } "):format(table.concat(parts, ", "))
@@ -175,7 +176,8 @@ local function new_level(tree, pointer)
   local level = setmetatable({ axes = {}, sizes = {}, level_axes = {}, shape = {},
     rank = c_level.rank, tree = tree,
     node = pointer, fields = oracle_tree.fields(tree, pointer),
-    kind = kind, holds_all = kind == "dense" or kind == "root", bytes = tonumber(c_level.bytes) },
+    kind = kind, holds_all = kinds[kind].cells and not kinds[kind].bits,
+    keyed = kinds[kind].keyed, lists = kinds[kind].lists, bytes = tonumber(c_level.bytes) },
       Level)
   for k = 0, c_level.axis_count - 1 do
     level.axes[k + 1], level.sizes[k + 1] = c_level.axes[k], tonumber(c_level.sizes[k])
@@ -232,7 +234,7 @@ local function place_of(self, ...)
     parts[k] = tonumber(indices[position(self, axis)])
     key = key * self.sizes[k] + parts[k] % self.sizes[k]
   end
-  if self.kind == "hash" then
+  if self.keyed then
     key = #parts == 1 and parts[1] or ("%d,"):rep(#parts):format(unpack(parts))
   end
   local parent = self.parent.find(unpack(above))
@@ -242,7 +244,7 @@ end
 --- Removes its children, too. Dense cells come and go with the level above; a list is emptied as a
 --- whole.
 function Level:deactivate(...)
-  if self.kind == "dynamic" then
+  if self.lists then
     local cell = self.parent.find(...)
     if cell then cell[self] = nil end
     return
@@ -278,7 +280,7 @@ local function walk(self, visit)
     for at, axis in ipairs(step.axes) do index[axis] = before[at] end
   end
   local function coordinates_of(step, key, cell)
-    if step.kind == "hash" then return cell.at end
+    if step.keyed then return cell.at end
     local coordinates = {}
     for at = #step.axes, 1, -1 do
       coordinates[at] = key % step.sizes[at]
@@ -290,7 +292,7 @@ local function walk(self, visit)
     local step = steps[k]
     if not step then return visit(cell, index) end
     local container = cell and cell[step]
-    if step.kind == "dynamic" then
+    if step.lists then
       for key = 0, (container and container.length or 0) - 1 do
         go_on(k, container[key], { key })
       end
@@ -370,7 +372,7 @@ end
 --- The number of active cells, and the bytes that the core would need for them.
 function Level:usage()
   local cells, per_container = tonumber(self:count()), 1
-  if self.kind == "dense" then
+  if self.holds_all then
     for _, size in ipairs(self.sizes) do per_container = per_container * size end
   end
   return cells, cells / per_container * self.bytes

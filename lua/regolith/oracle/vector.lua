@@ -4,6 +4,7 @@
 --- compiled kernels use.
 local host = require "regolith.host"
 local number = require "regolith.oracle.number"
+local scalars = require "regolith.data.scalars"
 local types = require "regolith.data.type"
 local matrix = require "regolith.data.matrix"
 
@@ -277,8 +278,8 @@ local function add_algebra(t)
   for name, f in pairs(own) do vector[name .. "_" .. t] = f end
 end
 
-for _, t in ipairs { "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "f32", "f64" } do
-  add_algebra(t)
+for _, row in ipairs(scalars) do
+  if row.class ~= "bool" then add_algebra(row.name) end
 end
 
 function vector.any_of_bool(v)

@@ -1,0 +1,55 @@
+-- columns.lua - holds Lua tables against the .def tables of the core whose rows they repeat:
+-- lua/regolith/data/scalars.lua against core/type/type.def, lua/regolith/data/kinds.lua against
+-- core/snode/kind.def. Prints what differs, nothing where nothing does; `--write` renews the files.
+local made = dofile((arg[0]:match "^(.*/)[^/]*$" or "") .. "made.lua")
+
+local function hold(path, source, text)
+  if made.holds(path, text) then return end
+  print(("%s is not what %s says; renew it: luajit tests/support/columns.lua --write"):format(path,
+    source))
+end
+
+-- -- types ----------------------------------------------------------------------------------------
+
+local classes = { B = "bool", S = "signed", U = "unsigned", F = "float" }
+local row_pattern = 'SCALAR%([%u%d]+, "(%w+)", (%d+), (%u), (%w+), (%d+), %d+, %w+, \z
+  "([%w_]+)", "([^"]+)"%)'
+local lines = {}
+for name, size, class, computed, digits, ctype, numpy in
+  made.read("core/type/type.def"):gmatch(row_pattern) do
+  lines[#lines + 1] = ('  { name = "%s", class = "%s", size = %s, digits = %s, computed = "%s",\n'
+    .. '    ctype = "%s", numpy = "%s" },\n'):format(name, classes[class], size, digits,
+    computed:lower(), ctype, numpy)
+end
+hold("lua/regolith/data/scalars.lua", "type.def",
+  "--- Facts about scalar types, in order: the rows of core/type/type.def.\n"
+  .. "--- Made by `luajit tests/support/columns.lua --write`.\nlocal scalars = {\n"
+  .. table.concat(lines) .. [[
+}
+
+for _, row in ipairs(scalars) do scalars[row.name] = row end
+
+--- The type in which an element of this type is computed, and as which files hold it.
+function scalars.computed(name) return scalars[scalars[name].computed] end
+
+return scalars
+]])
+
+-- -- kinds ----------------------------------------------------------------------------------------
+
+lines = {}
+for name, facts in made.read("core/snode/kind.def"):gmatch "\nKIND%(%u+, (%l+), ([^)]+)%)" do
+  local words = { ('name = "%s"'):format(name) }
+  for fact in facts:gmatch "SNODE_([%u_]+)" do words[#words + 1] = fact:lower() .. " = true" end
+  lines[#lines + 1] = "  { " .. table.concat(words, ", ") .. " },\n"
+end
+hold("lua/regolith/data/kinds.lua", "kind.def",
+  "--- Facts about kinds of SNodes, in order: the rows of core/snode/kind.def, which says what\n"
+  .. "--- they mean. Made by `luajit tests/support/columns.lua --write`.\nlocal kinds = {\n"
+  .. table.concat(lines) .. [[
+}
+
+for _, row in ipairs(kinds) do kinds[row.name] = row end
+
+return kinds
+]])
