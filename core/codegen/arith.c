@@ -11,6 +11,7 @@ LLVMValueRef arith_fast(Codegen *g, LLVMValueRef value) {
 
 LLVMValueRef arith_select(Codegen *g, LLVMValueRef condition, LLVMValueRef yes, LLVMValueRef no) {
   value_match(g, &yes, &no);
+  if (value_is_all(condition) && value_width(yes) == value_width(condition)) return yes;
   if (value_is_vector(condition)) {
     yes = value_broadcast(g, yes, value_width(condition));
     no = value_broadcast(g, no, value_width(condition));

@@ -94,14 +94,14 @@ static void emit_values(Codegen *g, const IrInst *inst) {
   LLVMValueRef a = value_operand(g, inst, 0);
   if (inst->operand_count < ir_op_info[inst->op].operand_count)
     return codegen_fail(g, inst, "an operand is missing");
-  Type type = inst->operands[0]->type;
+  Type type = type_element(inst->operands[0]->type), result = type_element(inst->type);
   if (inst->op == IR_SELECT && gpu_choose(g, inst)) return;
   if (inst->op == IR_SELECT)
     return value_set(g, inst,
                      arith_select(g, a, value_operand(g, inst, 1), value_operand(g, inst, 2)));
-  if (inst->op == IR_CONVERT) return value_set(g, inst, arith_convert(g, type, inst->type, a));
+  if (inst->op == IR_CONVERT) return value_set(g, inst, arith_convert(g, type, result, a));
   if (inst->op == IR_BITCAST) {
-    LLVMTypeRef target = value_lanes(value_type(g, inst->type), value_width(a));
+    LLVMTypeRef target = value_lanes(value_type(g, result), value_width(a));
     return value_set(g, inst, LLVMBuildBitCast(g->builder, a, target, ""));
   }
   if (inst->operand_count == 2) {
@@ -169,6 +169,14 @@ static void emit_scalar(Codegen *g, const IrInst *inst) {
   case IR_ARG:
   case IR_RUN:
   case IR_RETURN: return frame_emit(g, inst);
+  case IR_SPLAT:
+  case IR_STEP:
+  case IR_LANE_GET:
+  case IR_LANES_LOAD:
+  case IR_LANES_STORE:
+  case IR_MASK_AND:
+  case IR_MASK_ANY:
+  case IR_MASK_BITS: return vector_emit(g, inst);
   default:
     if ((ir_op_info[inst->op].flags & (IR_PURE | IR_HIGH)) == IR_PURE &&
         ir_op_info[inst->op].operand_count > 0)

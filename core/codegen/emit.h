@@ -165,8 +165,8 @@ void emit_with_operands(Codegen *g, const IrInst *inst, const IrRegion *region);
 
 /* -- value.c: types, constants, values by inst, functions -------------------------------------- */
 void codegen_fail(Codegen *g, const IrInst *inst, const char *what);
-LLVMTypeRef value_type(Codegen *g, Type type);        /* bool: i1 */
-LLVMTypeRef value_memory_type(Codegen *g, Type type); /* bool: i8 */
+LLVMTypeRef value_type(Codegen *g, Type type);        /* bool: i1; of lanes: a vector */
+LLVMTypeRef value_memory_type(Codegen *g, Type type); /* bool: i8; of lanes: a vector */
 LLVMTypeRef value_lanes(LLVMTypeRef type, int width); /* the type itself when width is 1 */
 bool value_is_vector(LLVMValueRef value);
 int value_width(LLVMValueRef value);
@@ -178,6 +178,7 @@ LLVMValueRef value_of(Codegen *g, const IrInst *inst); /* the value emitted for 
 LLVMValueRef value_operand(Codegen *g, const IrInst *inst, int operand);
 void value_set(Codegen *g, const IrInst *inst, LLVMValueRef value);
 LLVMValueRef value_broadcast(Codegen *g, LLVMValueRef value, int width);
+bool value_is_all(LLVMValueRef mask); /* is it the constant mask of all lanes? */
 void value_match(Codegen *g, LLVMValueRef *a, LLVMValueRef *b); /* makes both per lane if one is */
 LLVMValueRef value_lane(Codegen *g, LLVMValueRef value, int lane);
 /* an integer to i64 by its sign */
@@ -276,6 +277,7 @@ LLVMValueRef context_slot(Codegen *g, int64_t slot);         /* the slot's addre
 void context_poll_stop(Codegen *g);
 
 /* -- access.c, atomic.c, alias.c: memory ------------------------------------------------------- */
+void vector_emit(Codegen *g, const IrInst *inst); /* vector.c: SPLAT .. MASK_BITS */
 void access_emit(Codegen *g, const IrInst *inst); /* TREE_ROOT .. OFFSET, MEM_LOAD, MEM_STORE */
 /* The address of an OFFSET, applied to `pointer`. */
 LLVMValueRef access_offset(Codegen *g, const IrInst *inst, LLVMValueRef pointer);

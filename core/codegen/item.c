@@ -40,7 +40,7 @@ static LLVMValueRef table_of(Codegen *g, int number) {
 /* The index, unsigned; an index outside becomes `count`. */
 static LLVMValueRef bounded(Codegen *g, const IrInst *inst, int count) {
   LLVMValueRef index = value_operand(g, inst, 0);
-  Type type = inst->operands[0]->type;
+  Type type = type_element(inst->operands[0]->type);
   if (type_bits(type) < 32)
     index = arith_convert(g, type, type_is_signed(type) ? TYPE(I32) : TYPE(U32), index);
   if (inst->inside) return index;

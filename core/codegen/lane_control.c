@@ -3,47 +3,6 @@
  * Decision D-codegen-06. */
 #include "codegen/emit.h"
 
-enum { LIGHT = 24 }; /* operations that are cheaper than a branch that may be mispredicted */
-
-/* -- light code, which runs even if no lane is active ---------------------------------------- */
-
-static int weight_of_region(const Codegen *g, const IrInst *first);
-
-static int weight_of(const Codegen *g, const IrInst *inst) {
-  switch (inst->op) {
-  case IR_CONST:
-  case IR_VAR:
-  case IR_GET:
-  case IR_FRAME_GET:
-  case IR_TREE_ROOT: return 0;
-  case IR_SET:
-  case IR_REDUCE:
-  case IR_OFFSET: return 1;
-  case IR_BREAK:
-  case IR_CONTINUE: return g->lanes[inst->id].diverges ? 1 : LIGHT + 1;
-  case IR_MEM_LOAD:
-  case IR_MEM_STORE: return lane_shape(g, inst->operands[0]) == LANE_LINEAR ? 4 : LIGHT + 1;
-  case IR_IF:
-    return !g->lanes[inst->id].diverges ? LIGHT + 1
-                                        : weight_of_region(g, inst->regions[0]->first) +
-                                              weight_of_region(g, inst->regions[1]->first) + 2;
-  case IR_DIV:
-  case IR_SQRT:
-  case IR_FLOORDIV:
-  case IR_MOD: return 8;
-  default:
-    if (!(ir_effects(inst) & IR_PURE) || math_is_call(inst->op)) return LIGHT + 1;
-    return 1;
-  }
-}
-
-static int weight_of_region(const Codegen *g, const IrInst *first) {
-  int weight = 0;
-  for (const IrInst *inst = first; inst && weight <= LIGHT; inst = inst->next)
-    weight += weight_of(g, inst);
-  return weight;
-}
-
 /* -- guards ------------------------------------------------------------------------------------ */
 
 static LaneGuard open_guard(Codegen *g) {
@@ -66,7 +25,7 @@ void lane_unguard(Codegen *g, const LaneGuard *guard) {
 }
 
 bool lane_guard(Codegen *g, const IrInst *inst, LaneGuard *guard) {
-  if (!g->lanes[inst->id].thins || weight_of_region(g, inst->next) <= LIGHT) return false;
+  if (!g->lanes[inst->id].thins || ir_lanes_is_light(g->lanes, inst->next)) return false;
   *guard = open_guard(g);
   return true;
 }
@@ -138,7 +97,7 @@ static LLVMValueRef emit_both_ways(Codegen *g, const IrRegion *arm, LLVMValueRef
 static LLVMValueRef emit_arm(Codegen *g, const IrRegion *arm, LLVMValueRef mask) {
   g->mask = mask;
   if (!arm || !arm->first) return mask;
-  if (weight_of_region(g, arm->first) <= LIGHT) {
+  if (ir_lanes_is_light(g->lanes, arm->first)) {
     emit_region(g, arm);
     return g->mask;
   }

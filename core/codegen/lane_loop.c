@@ -13,8 +13,20 @@ static void set_index(Codegen *g, const IrInst *index, LLVMValueRef first) {
   value_set(g, index, first);
 }
 
+/* A body that says what its lanes do, under the mask that is its last parameter. */
+static void emit_vector(Codegen *g, const LaneLoop *loop, LLVMValueRef first, LLVMValueRef active,
+                        LLVMBasicBlockRef again) {
+  const IrInst *mask = ir_lanes_mask(loop->body);
+  ASSERT(!g->lanes && !g->mask && g->width == 1, "code of lanes needs no state of lanes");
+  ASSERT(type_rows(mask->type) == loop->width && !loop->nodes, "a mask for the lanes of its loop");
+  set_index(g, loop->index, first);
+  value_set(g, mask, active ? active : LLVMConstAllOnes(value_type(g, mask->type)));
+  control_body(g, loop->body, again);
+}
+
 static void emit_lanes(Codegen *g, const LaneLoop *loop, LLVMValueRef first, LLVMValueRef mask,
                        LLVMBasicBlockRef again) {
+  if (ir_lanes_mask(loop->body)) return emit_vector(g, loop, first, mask, again);
   int updates = 0;
   ir_walk((IrRegion *)loop->body, count_update, &updates);
   g->has_few_updates = updates <= LANE_FEW_UPDATES;
@@ -125,11 +137,12 @@ void lane_masked(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueR
 
 enum { LONG_BODY = 300 }; /* insts; from there on only the masked copy is emitted */
 
-/* Of the two bodies of a turned loop only one counts. */
+/* Of the two bodies of a turned loop only one counts. Lanes of a scalar are no insts: the pass
+ * `vectorise` makes them where they are used. */
 static int count_insts(const IrRegion *region) {
   int count = 0;
   for (const IrInst *inst = region->first; inst; inst = inst->next) {
-    count++;
+    count += inst->op != IR_SPLAT && inst->op != IR_STEP;
     for (int i = 0; i < IR_MAX_REGIONS - inst->turned; i++)
       if (inst->regions[i]) count += count_insts(inst->regions[i]);
   }

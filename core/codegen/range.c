@@ -129,11 +129,15 @@ static void find_interior(Codegen *g, RangeIndices *r) {
   }
 }
 
+/* An index per axis, and of a body that says what its lanes do also their mask. */
+static bool has_indices(const IrTask *task, const IrRegion *body) {
+  return body->params.count == task->axis_count + (ir_lanes_mask(body) != NULL);
+}
+
 static bool is_sound(const IrTask *task) {
-  if (task->axis_count < 1 || task->axis_count > SNODE_MAX_AXES ||
-      task->body->params.count != task->axis_count)
+  if (task->axis_count < 1 || task->axis_count > SNODE_MAX_AXES || !has_indices(task, task->body))
     return false;
-  return !task->interior || task->interior->params.count == task->axis_count;
+  return !task->interior || has_indices(task, task->interior);
 }
 
 bool range_open(Codegen *g, const IrTask *task, RangeIndices *r) {

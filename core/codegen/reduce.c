@@ -82,9 +82,9 @@ void reduce_emit(Codegen *g, const IrInst *inst) {
     return codegen_fail(g, inst, "it names no frame slot or no operator");
   LLVMValueRef value = value_operand(g, inst, 1);
   if (g->found) return note_found(g, inst, value);
-  Type type = inst->operands[1]->type;
-  Share *share =
-      find_share(g, (IrUpdate)inst->imm, type, (int32_t)inst->operands[0]->imm, g->width);
+  Type type = type_element(inst->operands[1]->type);
+  int width = type_rows(inst->operands[1]->type) > 1 ? value_width(value) : g->width;
+  Share *share = find_share(g, (IrUpdate)inst->imm, type, (int32_t)inst->operands[0]->imm, width);
   LLVMTypeRef shape = value_lanes(value_type(g, type), share->width);
   if (g->lanes && g->mask)
     value = LLVMBuildSelect(g->builder, g->mask, value_broadcast(g, value, share->width),

@@ -49,8 +49,10 @@ static int64_t inverse(int64_t odd) {
 LLVMValueRef stream_begin(Codegen *g, const LaneLoop *loop, LLVMValueRef low) {
   const IrInst *store = g->least ? aligned_store(loop->body) : NULL;
   const IrInst *at = store ? store->operands[0] : NULL;
-  if (!at || loop->facts[at->id].step <= 0 || !loop->index) return NULL;
-  int64_t size = type_size(store->operands[1]->type), step = loop->facts[at->id].step;
+  if (!at || !loop->index) return NULL;
+  int64_t size = type_size(type_element(store->operands[1]->type));
+  int64_t step = store->op == IR_LANES_STORE ? size : loop->facts[at->id].step;
+  if (step <= 0) return NULL;
   int64_t align = min_i64(LINE, loop->width * size), even = step & -step;
   if (even >= align) return low; /* all indices are equally aligned */
   Type type = loop->index->type;
@@ -70,12 +72,12 @@ LLVMValueRef stream_begin(Codegen *g, const LaneLoop *loop, LLVMValueRef low) {
 /* -- the stores -------------------------------------------------------------------------------- */
 
 static LLVMValueRef address_of(Codegen *g, const StreamStore *s, int k) {
-  int64_t bytes = g->width * type_size(s->type);
+  int64_t bytes = value_width(s->vectors[0]) * type_size(s->type);
   return value_byte_offset(g, s->base, k * bytes);
 }
 
 static void store_all(Codegen *g, const StreamStore *s, bool past) {
-  unsigned whole = (unsigned)min_i64(LINE, g->width * type_size(s->type));
+  unsigned whole = (unsigned)min_i64(LINE, value_width(s->vectors[0]) * type_size(s->type));
   for (int k = 0; k < s->count; k++) {
     LLVMValueRef store = LLVMBuildStore(g->builder, s->vectors[k], address_of(g, s, k));
     LLVMSetAlignment(store, past ? whole : (unsigned)type_size(s->type));
@@ -89,7 +91,7 @@ static void store_all(Codegen *g, const StreamStore *s, bool past) {
 }
 
 void stream_store(Codegen *g, const StreamStore *s, bool streams) {
-  int64_t align = min_i64(LINE, g->width * type_size(s->type));
+  int64_t align = min_i64(LINE, value_width(s->vectors[0]) * type_size(s->type));
   if (!streams || !g->least) return store_all(g, s, false);
   LLVMBasicBlockRef past = block_new(g, "past"), through = block_new(g, "through"),
                     after = block_new(g, "stored");

@@ -17,8 +17,10 @@ typedef struct Range {
   /* i64, of the segment: its position along each axis, counted from 0; along the last axis, its
    * start in the row */
   LLVMValueRef digit[SNODE_MAX_AXES];
-  LLVMValueRef outer[SNODE_MAX_AXES];    /* its indices along all axes but the last */
-  const LaneFact *lanes, *inner_lanes;   /* of body and interior, if they are vectorised */
+  LLVMValueRef outer[SNODE_MAX_AXES]; /* its indices along all axes but the last */
+  bool in_lanes, inner_in_lanes;      /* body and interior */
+  /* of those that are in lanes, and do not say so (ir_lanes_mask) */
+  const LaneFact *lanes, *inner_lanes;
   const LaneFact *counts, *inner_counts; /* of the counting bodies of an `idle` task */
 } Range;
 
@@ -61,8 +63,9 @@ static void emit_run(Codegen *g, const Range *r, const IrRegion *body, LLVMValue
 
 static LaneLoop loop_of(Codegen *g, const Range *r, const IrRegion *body, const LaneFact *facts) {
   set_outer(g, r, body);
-  return (LaneLoop){
-      .body = body, .facts = facts, .index = vec_last(&body->params), .width = r->of.task->lanes};
+  ASSERT(facts || ir_lanes_mask(body), "a body in lanes has facts, or says what its lanes do");
+  const IrInst *index = body->params.items[r->of.task->axis_count - 1];
+  return (LaneLoop){.body = body, .facts = facts, .index = index, .width = r->of.task->lanes};
 }
 
 /* Runs the counting body vectorised, and `body` for the iterations that count. */
@@ -80,7 +83,7 @@ static void emit_body(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueRe
   const IrRegion *body = task->body;
   if (r->counts && !task->interior)
     return emit_found(g, r, task->counts->body, r->counts, body, from, to);
-  if (!r->lanes) return emit_run(g, r, body, from, to);
+  if (!r->in_lanes) return emit_run(g, r, body, from, to);
   LaneLoop loop = loop_of(g, r, body, r->lanes);
   lane_masked(g, &loop, from, to);
 }
@@ -88,9 +91,10 @@ static void emit_body(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueRe
 /* The loop that runs in whole vectors: the interior, or the body; false if neither does. */
 static bool find_whole(Codegen *g, const Range *r, LaneLoop *loop) {
   const IrTask *task = r->of.task;
-  const LaneFact *facts = task->interior ? r->inner_lanes : r->lanes;
-  if (!facts || (!task->interior && lane_is_long(task->body))) return false;
-  *loop = loop_of(g, r, task->interior ? task->interior : task->body, facts);
+  if (!(task->interior ? r->inner_in_lanes : r->in_lanes)) return false;
+  if (!task->interior && lane_is_long(task->body)) return false;
+  *loop = task->interior ? loop_of(g, r, task->interior, r->inner_lanes)
+                         : loop_of(g, r, task->body, r->lanes);
   return true;
 }
 
@@ -108,12 +112,14 @@ static LLVMValueRef emit_interior(Codegen *g, const Range *r, LLVMValueRef from,
 
 static const LaneFact *facts_of(Codegen *g, const IrTask *task, const IrRegion *region) {
   LaneBody body = {.region = region, .varying = task->axis_count - 1, .width = task->lanes};
-  return region ? ir_lanes(g->scratch, g->kernel, &body) : NULL;
+  return region && !ir_lanes_mask(region) ? ir_lanes(g->scratch, g->kernel, &body) : NULL;
 }
 
 static void find_lanes(Codegen *g, Range *r) {
   const IrTask *task = r->of.task, *counts = task->counts;
   r->lanes = r->inner_lanes = r->counts = r->inner_counts = NULL;
+  r->in_lanes = task->lanes > 1 && !task->rim_scalar;
+  r->inner_in_lanes = task->lanes > 1 && task->interior;
   if (task->lanes > 1) {
     if (!task->rim_scalar) r->lanes = facts_of(g, task, task->body);
     r->inner_lanes = facts_of(g, task, task->interior);

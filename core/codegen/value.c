@@ -10,7 +10,7 @@ void codegen_fail(Codegen *g, const IrInst *inst, const char *what) {
   else error_set(g->err, RG_ERROR_CODEGEN, "code generation: %s", what);
 }
 
-LLVMTypeRef value_type(Codegen *g, Type type) {
+static LLVMTypeRef scalar_type(Codegen *g, Type type) {
   switch (type_scalar_kind(type)) {
 #define SCALAR(NAME, TEXT, BYTES, CLASS, COMPUTED, DIGITS, EXPONENT, KIND, ...) \
   case TYPE_##NAME: return LLVM##KIND##TypeInContext(g->context);
@@ -24,8 +24,12 @@ LLVMTypeRef value_type(Codegen *g, Type type) {
   return g->i32;
 }
 
+LLVMTypeRef value_type(Codegen *g, Type type) {
+  return value_lanes(scalar_type(g, type), type_rows(type));
+}
+
 LLVMTypeRef value_memory_type(Codegen *g, Type type) {
-  return type_is_bool(type) ? g->i8 : value_type(g, type);
+  return type_is_bool(type) ? value_lanes(g->i8, type_rows(type)) : value_type(g, type);
 }
 
 LLVMTypeRef value_lanes(LLVMTypeRef type, int width) {
@@ -91,6 +95,11 @@ LLVMValueRef value_broadcast(Codegen *g, LLVMValueRef value, int width) {
       LLVMBuildInsertElement(g->builder, LLVMGetPoison(type), value, value_integer(g->i32, 0), "");
   LLVMValueRef zeros = LLVMConstNull(LLVMVectorType(g->i32, (unsigned)width));
   return LLVMBuildShuffleVector(g->builder, one, LLVMGetPoison(type), zeros, "");
+}
+
+bool value_is_all(LLVMValueRef mask) {
+  return value_is_vector(mask) && LLVMIsConstant(mask) &&
+         mask == LLVMConstAllOnes(LLVMTypeOf(mask));
 }
 
 void value_match(Codegen *g, LLVMValueRef *a, LLVMValueRef *b) {

@@ -1,5 +1,6 @@
 /* attribute.c - the op table, and facts about ops that op.def states only in prose. */
 #include "ir/attribute.h"
+#include "ir/lanes.h"
 
 /* the names of ir.h's flags in op.def */
 enum {
@@ -74,6 +75,7 @@ IrImm ir_imm_kind(const IrInst *inst) {
     return ir_entry_takes((RtEntry)inst->entry, IR_PARAM_MASK) ? IMM_MASK : IMM_OTHER;
   case IR_OFFSET:
   case IR_ROW_LOAD: return IMM_BYTES;
+  case IR_STEP: return IMM_NUMBER;
   default: return IMM_OTHER;
   }
 }
@@ -127,7 +129,30 @@ const char *ir_foreign_attribute(const IrInst *inst) {
   return NULL;
 }
 
+/* -- types ------------------------------------------------------------------------------------- */
+
+enum { LANE_COUNTS = 6 /* 2, 4 .. 64 */ };
+static const char *const lane_texts[][LANE_COUNTS] = {
+#define LANES(text) {text "x2", text "x4", text "x8", text "x16", text "x32", text "x64"}
+#define SCALAR(NAME, TEXT, BYTES, CLASS) [TYPE_##NAME] = LANES(TEXT),
+#include "type/type.def"
+#undef SCALAR
+    [TYPE_PTR] = LANES("ptr")};
+#undef LANES
+
+static bool parse_lanes(Str text, Type *type) {
+  for (int kind = TYPE_NONE + 1; kind <= TYPE_PTR; kind++)
+    for (int k = 0; k < LANE_COUNTS; k++) {
+      if (!str_is(text, lane_texts[kind][k])) continue;
+      *type = ir_lanes_type(type_scalar((ScalarKind)kind), 2 << k);
+      return true;
+    }
+  return false;
+}
+
 const char *ir_type_text(Type type) {
+  if (type_is_vector(type) && ir_is_lanes(type_rows(type)))
+    return lane_texts[type_scalar_kind(type)][__builtin_ctz((unsigned)type_rows(type)) - 1];
   if (type_is(type, TYPE_PTR)) return "ptr";
   if (type_is(type, TYPE_PLACE)) return "place";
   return type_text(type);
@@ -136,5 +161,6 @@ const char *ir_type_text(Type type) {
 bool ir_type_parse(Str text, Type *type) {
   if (str_is(text, "ptr")) return *type = TYPE(PTR), true;
   if (str_is(text, "place")) return *type = TYPE(PLACE), true;
+  if (parse_lanes(text, type)) return true;
   return type_parse(text, type) && type_is_scalar(*type) && !type_is_none(*type);
 }

@@ -398,6 +398,57 @@ const LaneFact *ir_lanes(Scratch *scratch, const IrKernel *kernel, const LaneBod
   return w.facts;
 }
 
+IrInst *ir_lanes_mask(const IrRegion *body) {
+  IrInst *last = body->params.count ? vec_last(&body->params) : NULL;
+  return last && type_is_bool(last->type) && type_is_vector(last->type) ? last : NULL;
+}
+
+/* -- light code -------------------------------------------------------------------------------- */
+
+enum { LIGHT = 24 /* operations that are cheaper than a branch that may be mispredicted */ };
+_Static_assert(IR_FLOOR < IR_SQRT && IR_SQRT < IR_EXP && IR_EXP < IR_FMOD, "the rows of functions");
+
+static bool is_function(IrOp op) { return (op >= IR_FLOOR && op <= IR_FMOD) || op == IR_POW; }
+
+static int weight_of_region(const LaneFact *facts, const IrInst *first);
+
+static int weight_of(const LaneFact *facts, const IrInst *inst) {
+  switch (inst->op) {
+  case IR_CONST:
+  case IR_VAR:
+  case IR_GET:
+  case IR_FRAME_GET:
+  case IR_TREE_ROOT: return 0;
+  case IR_SET:
+  case IR_REDUCE:
+  case IR_OFFSET: return 1;
+  case IR_BREAK:
+  case IR_CONTINUE: return facts[inst->id].diverges ? 1 : LIGHT + 1;
+  case IR_MEM_LOAD:
+  case IR_MEM_STORE: return facts[inst->operands[0]->id].shape == LANE_LINEAR ? 4 : LIGHT + 1;
+  case IR_IF:
+    if (!facts[inst->id].diverges) return LIGHT + 1;
+    return weight_of_region(facts, inst->regions[0]->first) +
+           weight_of_region(facts, inst->regions[1]->first) + 2;
+  case IR_DIV:
+  case IR_SQRT:
+  case IR_FLOORDIV:
+  case IR_MOD: return 8;
+  default: return ir_effects(inst) & IR_PURE && !is_function(inst->op) ? 1 : LIGHT + 1;
+  }
+}
+
+static int weight_of_region(const LaneFact *facts, const IrInst *first) {
+  int weight = 0;
+  for (const IrInst *inst = first; inst && weight <= LIGHT; inst = inst->next)
+    weight += weight_of(facts, inst);
+  return weight;
+}
+
+bool ir_lanes_is_light(const LaneFact *facts, const IrInst *first) {
+  return weight_of_region(facts, first) <= LIGHT;
+}
+
 bool ir_lanes_unite(const IrInst *update) {
   Type type = update->operands[1]->type;
   if (update->op != IR_MEM_UPDATE || !type_is_scalar(type_shape(type))) return false;

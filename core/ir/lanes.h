@@ -51,6 +51,22 @@ LaneBody ir_lanes_of_row(const IrInst *row, int width);
 /* Of a BITS, or of a FOR whose iterations are independent; `body` is one of its regions. */
 LaneBody ir_lanes_of_loop(const IrInst *loop, const IrRegion *body, int width);
 
+/* Are there vectors of so many lanes? */
+static inline bool ir_is_lanes(int count) {
+  return count > 1 && count <= 64 && (count & (count - 1)) == 0;
+}
+/* The type of one such number in each of `lanes` lanes; the number of lanes is type_rows. */
+static inline Type ir_lanes_type(Type element, int lanes) {
+  return type_shaped(element, type_make_shape(lanes, 1));
+}
+
+/* The mask of a body that the pass `vectorise` has rewritten: its last parameter. NULL of others. */
+IrInst *ir_lanes_mask(const IrRegion *body);
+
+/* Are the insts from `first` on, in lanes, so cheap that they run even if no lane is active, rather
+ * than behind a branch? */
+bool ir_lanes_is_light(const LaneFact *facts, const IrInst *first);
+
 /* Facts by inst id. All other parameters, and values from outside, are uniform. */
 const LaneFact *ir_lanes(Scratch *scratch, const IrKernel *kernel, const LaneBody *body);
 

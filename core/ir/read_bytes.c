@@ -4,6 +4,7 @@
  * A well-formed kernel is then verified like any other (ir_verify_final). Layout: bytes.h. */
 #include "ir/attribute.h"
 #include "ir/bytes.h"
+#include "ir/lanes.h"
 #include "ir/task.h"
 
 enum { MOST_TREES = 1 << 14 };
@@ -59,8 +60,11 @@ static int read_below(Input *in, int limit) {
 }
 
 static Type read_type(Input *in) {
-  int scalar = read_below(in, TYPE_PLACE + 1);
-  return type_scalar((ScalarKind)scalar);
+  Type type = {(uint32_t)read_below(in, TYPE_TABLE_FIRST)};
+  bool is_known = type_scalar_kind(type) <= TYPE_PLACE && type_cols(type) == 1 &&
+                  (type_is_scalar(type) || ir_is_lanes(type_rows(type)));
+  if (!is_known) fail(in, "a type does not exist");
+  return is_known ? type : TYPE(NONE);
 }
 
 static const char *read_text(Input *in) {

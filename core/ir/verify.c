@@ -7,6 +7,7 @@
 #include "base/bits.h"
 #include "ir/access.h"
 #include "ir/attribute.h"
+#include "ir/lanes.h"
 #include "ir/task.h"
 
 typedef struct Verifier {
@@ -32,13 +33,20 @@ static bool wrong(Verifier *v, const IrInst *inst, const char *what) {
 
 static bool is_number(Type t) { return type_is_integer(t) || type_is_float(t); }
 static bool is_integer_or_bool(Type t) { return type_is_integer(t) || type_is_bool(t); }
-static bool is_element(Type t) { return is_number(t) || type_is_bool(t); }
+static bool is_element(Type t) { return type_is_scalar(t) && (is_number(t) || type_is_bool(t)); }
 static bool is_pointer(Type t) { return type_is(t, TYPE_PTR); }
+static bool is_mask(Type t) { return type_is_bool(t) && ir_is_lanes(type_rows(t)); }
 static Type type_at(const IrInst *inst, int k) { return inst->operands[k]->type; }
 
 static bool all_of_type(const IrInst *inst, int first, Type type) {
   for (int i = first; i < inst->operand_count; i++)
     if (!type_equal(type_at(inst, i), type)) return false;
+  return true;
+}
+
+static bool all_elements(const IrInst *inst, Type element) {
+  for (int i = 0; i < inst->operand_count; i++)
+    if (!type_equal(type_element(type_at(inst, i)), element)) return false;
   return true;
 }
 
@@ -48,10 +56,11 @@ static bool all_integers(const IrInst *inst, int first) {
   return true;
 }
 
-/* Operands and result have one type, which the op accepts. */
+/* Operands and result have one type, which the op accepts; verify_lanes compares their lanes. */
 static bool verify_uniform(Verifier *v, const IrInst *inst, bool (*fits)(Type)) {
-  if (!all_of_type(inst, 0, inst->type))
-    return wrong(v, inst, "operands and result must be of one type");
+  for (int i = 0; i < inst->operand_count; i++)
+    if (!type_equal(type_element(type_at(inst, i)), type_element(inst->type)))
+      return wrong(v, inst, "operands and result must be of one type");
   return fits(inst->type) || wrong(v, inst, "does not take this type");
 }
 
@@ -93,7 +102,7 @@ static bool verify_arithmetic(Verifier *v, const IrInst *inst) {
     return all_of_type(inst, 1, inst->type) ||
            wrong(v, inst, "operands and result must be of one type");
   case IR_CONVERT:
-    return (is_element(inst->type) && is_element(type_at(inst, 0))) ||
+    return (is_element(type_element(inst->type)) && is_element(type_element(type_at(inst, 0)))) ||
            wrong(v, inst, "converts numbers and bools");
   case IR_BITCAST:
     return (is_number(inst->type) && is_number(type_at(inst, 0)) &&
@@ -101,6 +110,89 @@ static bool verify_arithmetic(Verifier *v, const IrInst *inst) {
            wrong(v, inst, "needs numbers of one size");
   default: /* DIV POW and the mathematical functions */
     return verify_uniform(v, inst, type_is_float);
+  }
+}
+
+/* -- lanes ------------------------------------------------------------------------------------- */
+
+/* Operands that may be one scalar for all lanes. */
+static bool may_be_shared(const IrInst *inst, int operand) {
+  switch (inst->op) {
+  case IR_FLOORDIV:
+  case IR_MOD: return operand == 1;
+  case IR_SELECT:
+  case IR_REDUCE: return operand == 0;
+  case IR_OFFSET: return true;
+  default: return false;
+  }
+}
+
+static bool takes_lanes(const IrInst *inst) {
+  switch (inst->op) {
+  case IR_CONST:
+  case IR_VAR:
+  case IR_GET:
+  case IR_SET:
+  case IR_REDUCE:
+  case IR_OFFSET:
+  case IR_PICK:
+  case IR_RANDOM:
+  case IR_MULHI: return true;
+  default:
+    return (inst->op >= IR_ADD && inst->op <= IR_SELECT) ||
+           (inst->op >= IR_CONVERT && inst->op <= IR_FMOD);
+  }
+}
+_Static_assert(IR_ADD < IR_SELECT && IR_ITEM == IR_SELECT + 1 && IR_CONVERT < IR_FMOD,
+               "arithmetic is a part of the table");
+
+/* Lanes of one length, except for what lanes share; ops of lanes alone: verify_value. */
+static bool verify_lanes(Verifier *v, const IrInst *inst) {
+  if (inst->op >= IR_SPLAT && inst->op <= IR_MASK_BITS) return true;
+  int lanes = type_is_struct(inst->type) ? 1 : type_rows(inst->type);
+  for (int i = 0; i < inst->operand_count; i++)
+    if (type_rows(type_at(inst, i)) > lanes) lanes = type_rows(type_at(inst, i));
+  if (lanes == 1) return true;
+  if (!takes_lanes(inst)) return wrong(v, inst, "has no form in lanes");
+  if (!ir_is_lanes(lanes)) return wrong(v, inst, "there are 2, 4, .. 64 lanes");
+  for (int i = 0; i < inst->operand_count; i++) {
+    int own = type_rows(type_at(inst, i));
+    if (own != lanes && !(own == 1 && may_be_shared(inst, i)))
+      return wrong(v, inst, "operands differ in their lanes");
+  }
+  return type_is_none(inst->type) || type_rows(inst->type) == lanes ||
+         wrong(v, inst, "result and operands differ in their lanes");
+}
+
+/* Ops that exist for lanes alone. */
+static bool verify_lane_op(Verifier *v, const IrInst *inst) {
+  Type first = type_at(inst, 0), type = inst->type;
+  switch (inst->op) {
+  case IR_SPLAT:
+  case IR_STEP:
+    return (type_is_scalar(first) && ir_is_lanes(type_rows(type)) &&
+            type_equal(type_element(type), first) &&
+            (inst->op == IR_SPLAT || type_is_integer(first) || is_pointer(first))) ||
+           wrong(v, inst, "takes a scalar, to lanes of its type");
+  case IR_LANE_GET:
+    return (ir_is_lanes(type_rows(first)) && type_equal(type, type_element(first)) &&
+            type_equal(type_at(inst, 1), TYPE(U64))) ||
+           wrong(v, inst, "takes lanes and a u64");
+  case IR_LANES_LOAD:
+  case IR_LANES_STORE: {
+    Type element = inst->op == IR_LANES_LOAD ? type : type_at(inst, 1);
+    Type mask = type_at(inst, inst->operand_count - 1);
+    bool is_there = is_pointer(type_element(first)) &&
+                    (type_is_scalar(first) || type_rows(first) == type_rows(element));
+    return (is_there && is_element(type_element(element)) && is_mask(mask) &&
+            type_rows(mask) == type_rows(element)) ||
+           wrong(v, inst, "takes an address or lanes of them, and a mask for its lanes");
+  }
+  case IR_MASK_AND:
+    return (is_mask(type) && all_of_type(inst, 0, type)) || wrong(v, inst, "takes two masks");
+  case IR_MASK_ANY: return is_mask(first) || wrong(v, inst, "takes a mask");
+  case IR_MASK_BITS: return is_mask(first) || wrong(v, inst, "takes a mask");
+  default: return wrong(v, inst, "is unknown");
   }
 }
 
@@ -134,7 +226,7 @@ static bool verify_imm(Verifier *v, const IrInst *inst) {
   const IrKernel *kernel = v->kernel;
   switch (inst->op) {
   case IR_CONST:
-    if (!is_element(inst->type)) return wrong(v, inst, "is a number or a bool");
+    if (!is_element(type_element(inst->type))) return wrong(v, inst, "is a number or a bool");
     return type_is_float(inst->type) || ir_wrap_int(inst->type, inst->imm) == inst->imm ||
            wrong(v, inst, "the value does not fit its type");
   case IR_ARG:
@@ -337,12 +429,12 @@ static bool verify_item(Verifier *v, const IrInst *inst) {
 static bool verify_pick(Verifier *v, const IrInst *inst) {
   if (inst->operand_count < 2 || !type_is_integer(type_at(inst, 0)))
     return wrong(v, inst, "takes an index, an integer, and values");
-  return (is_element(inst->type) && all_of_type(inst, 1, inst->type)) ||
+  return (is_element(type_element(inst->type)) && all_of_type(inst, 1, inst->type)) ||
          wrong(v, inst, "values and result must be of one type");
 }
 
 static bool verify_offset(Verifier *v, const IrInst *inst) {
-  return (is_pointer(type_at(inst, 0)) && type_is_integer(type_at(inst, 1))) ||
+  return (is_pointer(type_element(type_at(inst, 0))) && type_is_integer(type_at(inst, 1))) ||
          wrong(v, inst, "needs an address and an integer");
 }
 
@@ -415,8 +507,16 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_RUN:
   case IR_LOOP: return true;
   case IR_RANDOM:
-    return all_of_type(inst, 0, TYPE(I64)) || wrong(v, inst, "key, iteration and number are i64");
-  case IR_MULHI: return all_of_type(inst, 0, TYPE(U64)) || wrong(v, inst, "takes u64");
+    return all_elements(inst, TYPE(I64)) || wrong(v, inst, "key, iteration and number are i64");
+  case IR_MULHI: return all_elements(inst, TYPE(U64)) || wrong(v, inst, "takes u64");
+  case IR_SPLAT:
+  case IR_STEP:
+  case IR_LANE_GET:
+  case IR_LANES_LOAD:
+  case IR_LANES_STORE:
+  case IR_MASK_AND:
+  case IR_MASK_ANY:
+  case IR_MASK_BITS: return verify_lane_op(v, inst);
   case IR_WHO: return verify_who(v, inst);
   case IR_TELL:
     return (inst->operands[0]->op == IR_WHO && is_pointer(type_at(inst, 1))) ||
@@ -433,7 +533,7 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
     return all_of_type(inst, 0, inst->type) || wrong(v, inst, "result and operand differ in type");
   case IR_SET:
   case IR_REDUCE:
-    return type_equal(type_at(inst, 0), type_at(inst, 1)) ||
+    return type_equal(type_element(type_at(inst, 0)), type_element(type_at(inst, 1))) ||
            wrong(v, inst, "variable and value differ in type");
   case IR_OWN:
   case IR_ACQUIRE:
@@ -508,6 +608,7 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   case IR_RETURN:
   case IR_MEM_STORE:
   case IR_MEM_UPDATE:
+  case IR_LANES_STORE:
   case IR_RUN:
   case IR_OWN:
   case IR_ACQUIRE:
@@ -533,7 +634,9 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   case IR_OFFSET: expected = TYPE(PTR); break;
   case IR_WHO: expected = TYPE(I32); break;
   case IR_IS_ACTIVE:
+  case IR_MASK_ANY:
   case IR_ROW_ACTIVE: expected = TYPE(BOOL); break;
+  case IR_MASK_BITS:
   case IR_ACTIVE_BITS: expected = TYPE(U64); break;
   case IR_COUNT:
   case IR_RANDOM_STREAM: expected = TYPE(I64); break;
@@ -543,13 +646,15 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   case IR_LENGTH: expected = TYPE(I32); break;
   default:
     if (ir_op_info[inst->op].flags & IR_REGIONS) break;
-    if ((inst->op == IR_SELECT || inst->op == IR_VAR || inst->op == IR_GET) &&
-        is_pointer(inst->type))
+    if ((inst->op == IR_SELECT || inst->op == IR_VAR || inst->op == IR_GET ||
+         inst->op == IR_SPLAT || inst->op == IR_STEP || inst->op == IR_LANE_GET) &&
+        is_pointer(type_element(inst->type)))
       return true;
     if (is_address_argument(v->kernel, inst)) return true;
-    return (is_element(inst->type) && type_is_scalar(inst->type)) ||
-           wrong(v, inst, "has a number or bool result");
+    return is_element(type_element(inst->type)) || wrong(v, inst, "has a number or bool result");
   }
+  if (inst->op == IR_OFFSET || inst->op == IR_RANDOM || inst->op == IR_MULHI)
+    expected = type_is_none(inst->type) ? expected : ir_lanes_type(expected, type_rows(inst->type));
   if (type_is_none(expected)) return type_is_none(inst->type) || wrong(v, inst, "has no result");
   return type_equal(inst->type, expected) || wrong(v, inst, "has the wrong result type");
 }
@@ -709,7 +814,7 @@ static bool verify_inst(Verifier *v, const IrInst *inst, int depth) {
   if (v->is_final && !is_left_at_the_end(inst->op))
     return wrong(v, inst, "should be lowered by now");
   bool ok = verify_home(v, inst) && verify_tables(v, inst) && verify_operands(v, inst) &&
-            verify_value(v, inst) && verify_result(v, inst);
+            verify_lanes(v, inst) && verify_value(v, inst) && verify_result(v, inst);
   if (!ok) return false;
   if ((ir_op_info[inst->op].flags & IR_EXIT) && !verify_exit(v, inst)) return false;
   return !inst->regions[0] || (verify_shape(v, inst) && verify_regions(v, inst, depth));
@@ -835,6 +940,10 @@ static bool task_fail(Verifier *v, const IrTask *task, const char *what) {
 static bool verify_task_params(Verifier *v, const IrTask *task, const IrRegion *body) {
   bool is_leaves = task->kind == TASK_LEAVES && !task->cells;
   int count = body->params.count;
+  const IrInst *mask = ir_lanes_mask(body);
+  if (mask && (task->kind != TASK_RANGE || type_rows(mask->type) != task->lanes))
+    return task_fail(v, task, "its mask has not as many lanes as it");
+  if (mask) count--;
   if (task->kind == TASK_NODES && count > task->axis_count &&
       is_pointer(body->params.items[count - 1]->type))
     count--;

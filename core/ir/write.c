@@ -33,7 +33,11 @@ static void write_text(Writer *w, const char *text) {
   write_data(w, text, strlen(text));
 }
 
-static void write_type(Writer *w, Type type) { write_u64(w, type_scalar_kind(type)); }
+/* A scalar, or lanes of one. */
+static void write_type(Writer *w, Type type) {
+  DEBUG_ASSERT(type.number < TYPE_TABLE_FIRST && type_cols(type) == 1, "a type of canonical bytes");
+  write_u64(w, type.number);
+}
 
 static void write_axes(Writer *w, const int32_t axes[SNODE_MAX_AXES], int count) {
   write_u64(w, (uint64_t)count);
@@ -204,7 +208,7 @@ static void write_called(Writer *w, const IrFunction *function) {
 static void write_results(Writer *w, const IrKernel *kernel) {
   write_u64(w, (uint64_t)kernel->results.count);
   for (int i = 0; i < kernel->results.count; i++) {
-    write_type(w, kernel->results.items[i]);
+    write_type(w, type_element(kernel->results.items[i]));
     write_u64(w, type_rows(kernel->results.items[i]));
     write_u64(w, type_cols(kernel->results.items[i]));
   }

@@ -70,6 +70,7 @@ static const Pass *const order[] = {
     &fold,           &serial,
     &frame_stores,   &aggregate_atomics,
     &lanes,          &access_shapes,
+    &vectorise,
 };
 static const Pass *const by_name[] = {
 #define PASS(NAME, ...) &NAME,

@@ -371,7 +371,7 @@ run_without() {
   export_paths
   for pass in none mem2reg refcounts early_exits atomics bounds node_cursors \
     privatise unroll hoist_checks leaf rows independent redundant_slots lanes \
-    access_shapes fold; do
+    access_shapes vectorise fold; do
     specs=$(spec_files judge judge_array) run_busted "judge, without $pass" RG_WITHOUT=$pass \
       RG_JUDGE="${FUZZ_KERNELS:-100}" RG_SEED="${RG_SEED:-$RANDOM}"
   done
