@@ -98,15 +98,23 @@ static void lanes_store(Codegen *g, const IrInst *inst) {
   alias_element(g, call_overloaded(g, how, a.lanes, LLVMTypeOf(a.at), args, 4));
 }
 
+/* One lane of a variable, read where it is in memory, or of a value. */
+static LLVMValueRef lane_get(Codegen *g, const IrInst *inst, LLVMValueRef from) {
+  LLVMValueRef lane = value_operand(g, inst, 1);
+  if (inst->operands[0]->op != IR_VAR) return LLVMBuildExtractElement(g->builder, from, lane, "");
+  ASSERT(!type_is_bool(inst->type), "lanes of bools are bits, which have no address");
+  LLVMTypeRef type = value_type(g, inst->type);
+  LLVMValueRef at = LLVMBuildGEP2(g->builder, type, from, &lane, 1, "");
+  return LLVMBuildLoad2(g->builder, type, at, "");
+}
+
 void vector_emit(Codegen *g, const IrInst *inst) {
   LLVMValueRef first = value_operand(g, inst, 0);
   ASSERT(!g->lanes && !g->mask && g->width == 1, "ops of lanes need no state of lanes");
   switch (inst->op) {
   case IR_SPLAT: return value_set(g, inst, value_broadcast(g, first, type_rows(inst->type)));
   case IR_STEP: return value_set(g, inst, step(g, inst, first));
-  case IR_LANE_GET:
-    return value_set(g, inst,
-                     LLVMBuildExtractElement(g->builder, first, value_operand(g, inst, 1), ""));
+  case IR_LANE_GET: return value_set(g, inst, lane_get(g, inst, first));
   case IR_LANES_LOAD: return lanes_load(g, inst);
   case IR_LANES_STORE: return lanes_store(g, inst);
   case IR_MASK_AND: return value_set(g, inst, both(g, first, value_operand(g, inst, 1)));

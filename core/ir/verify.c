@@ -333,7 +333,8 @@ static bool verify_operands(Verifier *v, const IrInst *inst) {
       return wrong(v, inst, "an operand does not know of its use");
     v->uses[operand->id]++;
     bool takes_var = i == 0 && (inst->op == IR_GET || inst->op == IR_SET || inst->op == IR_REDUCE);
-    takes_var |= (inst->op == IR_POP || inst->op == IR_INVOKE) && operand->op == IR_VAR;
+    takes_var |= (inst->op == IR_POP || inst->op == IR_INVOKE || inst->op == IR_LANE_GET) &&
+                 operand->op == IR_VAR;
     takes_var |= i <= (inst->op == IR_MOVE) && ir_is_count(inst->op);
     if (operand->op == IR_VAR && !takes_var) return wrong(v, inst, "a variable is read by 'get'");
     if (takes_var && operand->op != IR_VAR &&

@@ -1,0 +1,60 @@
+/* vectorise.h - what the files of the pass `vectorise` share: the state of rewriting one body. */
+#ifndef RG_PASS_VECTOR_VECTORISE_H
+#define RG_PASS_VECTOR_VECTORISE_H
+
+#include "ir/lanes.h"
+#include "pass/pass.h"
+
+/* A loop that is being written, or the body, which exits may leave. */
+typedef struct VectorFrame {
+  IrInst *rejoin; /* variable: the lanes that run its next iteration; NULL: it does not diverge */
+  IrInst *gone;   /* variable: lanes that have left for an outer loop; NULL: there are none */
+} VectorFrame;
+
+typedef struct Vectoriser {
+  Scratch *scratch;
+  IrKernel *kernel;
+  const LaneFact *facts; /* by id, of the scalar body */
+  int width, known;      /* known: ids of the scalar body are below it */
+  /* by id, of what has been rewritten: the scalar, that of lane 0; and the lanes */
+  IrInst **scalar, **lanes;
+  VEC(int) made;           /* ids whose entries above end with the region that is being written */
+  IrInst *mask;            /* of the active lanes */
+  bool keeps;              /* the mask at the end of what is being written matters */
+  bool in_all;             /* in the copy of an arm for the case that all lanes are active */
+  VEC(VectorFrame) frames; /* innermost last */
+  IrBuilder b;
+} Vectoriser;
+
+/* -- vectorise_survey.c ------------------------------------------------------------------------ */
+/* Can all of the body be said in ops of lanes? */
+bool vectorise_can_say(const LaneBody *body, const LaneFact *facts);
+
+/* -- vectorise.c ------------------------------------------------------------------------------- */
+static inline LaneShape vectorise_shape(const Vectoriser *v, const IrInst *inst) {
+  return (LaneShape)v->facts[inst->id].shape;
+}
+IrInst *vectorise_emit(Vectoriser *v, IrOp op, Type type, int count, IrInst *const *operands);
+/* The scalar of a value that does not vary: the number of all lanes, or that of lane 0. */
+IrInst *vectorise_scalar(Vectoriser *v, const IrInst *inst);
+IrInst *vectorise_lanes(Vectoriser *v, const IrInst *inst);
+/* A copy with other operands, without regions, at the end of what is written. */
+IrInst *vectorise_copy(Vectoriser *v, const IrInst *inst, Type type, IrInst *const *operands);
+IrInst *vectorise_and(Vectoriser *v, IrInst *mask, IrInst *condition);
+IrInst *vectorise_any(Vectoriser *v, IrInst *mask);
+IrInst *vectorise_all(Vectoriser *v, bool all); /* the constant mask of all lanes, or of none */
+/* Writes the insts from `first` on at the end of `region`; lanes made there are forgotten at its
+ * end. If `left` is a variable, it receives the mask at the end. */
+void vectorise_into(Vectoriser *v, IrRegion *region, const IrInst *first, IrInst *left);
+/* Writes the insts from `first` on at the end of the current region. */
+void vectorise_rest(Vectoriser *v, const IrInst *first);
+/* Forgets lanes that were made since v->made had so many entries: they are not visible any more. */
+void vectorise_forget(Vectoriser *v, int made);
+
+/* -- vectorise_loops.c ------------------------------------------------------------------------- */
+void vectorise_loop(Vectoriser *v, const IrInst *loop); /* LOOP, FOR */
+void vectorise_exit(Vectoriser *v, const IrInst *exit); /* BREAK, CONTINUE */
+/* A call without a result, by each active lane after the other. */
+void vectorise_each(Vectoriser *v, const IrInst *call);
+
+#endif

@@ -1,0 +1,196 @@
+/* vectorise_loops.c - loops in a body in lanes, exits, and what is done lane by lane.
+ *
+ * A loop that all lanes leave together stays as it is. One that they leave in different iterations
+ * (it diverges) keeps the lanes that run the next iteration in a variable, which its head tests:
+ *
+ *     rejoin = mask
+ *     loop
+ *       mask = rejoin;  break unless any(mask);  rejoin = none
+ *       the region                 `break` removes lanes from the mask, `continue` moves them
+ *       rejoin = rejoin | mask     to rejoin
+ *     mask = that before the loop, less the lanes that left for an outer one
+ *
+ * A FOR whose bounds differ by lane is such a LOOP, with a variable for the index and one for the
+ * iterations that are left. */
+#include "pass/rewrite.h"
+#include "pass/vector/vectorise.h"
+
+static IrInst *variable(Vectoriser *v, IrInst *value) {
+  IrInst *var = ir_var(&v->b, value->type);
+  ir_set(&v->b, var, value);
+  return var;
+}
+
+/* A comparison of lanes. */
+static IrInst *compare(Vectoriser *v, IrOp op, IrInst *a, IrInst *b) {
+  ASSERT(ir_is_comparison(op) && type_rows(a->type) == v->width, "a comparison of lanes");
+  IrInst *operands[] = {a, b};
+  return vectorise_emit(v, op, ir_lanes_type(TYPE(BOOL), v->width), 2, operands);
+}
+
+/* variable |= mask */
+static void add(Vectoriser *v, IrInst *var, IrInst *mask) {
+  ir_set(&v->b, var, ir_binary(&v->b, IR_BOR, ir_get(&v->b, var), mask));
+}
+
+/* -- exits ------------------------------------------------------------------------------------- */
+
+/* Emits an exit. If other lanes stay, it changes only masks. */
+void vectorise_exit(Vectoriser *v, const IrInst *exit) {
+  int target = v->frames.count - 1 - (int)exit->imm;
+  ASSERT(exit->imm >= 0 && target >= 0, "an exit leaves loops of the body");
+  const VectorFrame *frame = &v->frames.items[target];
+  if (exit->op == IR_CONTINUE && frame->rejoin) add(v, frame->rejoin, v->mask);
+  if (!v->facts[exit->id].diverges) {
+    vectorise_copy(v, exit, exit->type, NULL);
+    return;
+  }
+  for (int i = target + 1; i < v->frames.count; i++)
+    if (v->frames.items[i].gone) add(v, v->frames.items[i].gone, v->mask);
+  v->mask = vectorise_all(v, false);
+}
+
+/* -- loops ------------------------------------------------------------------------------------- */
+
+/* Opens the region of a loop that diverges: only lanes that are in it run. */
+static void begin_iteration(Vectoriser *v, const VectorFrame *frame, IrInst *more) {
+  v->mask = ir_get(&v->b, frame->rejoin);
+  if (more) v->mask = vectorise_and(v, v->mask, ir_get(&v->b, more));
+  IrInst *any = ir_if(&v->b, vectorise_any(v, v->mask));
+  IrBuilder none = {.kernel = v->kernel, .region = any->regions[1]};
+  ir_break(&none, 0);
+  ir_set(&v->b, frame->rejoin, vectorise_all(v, false));
+}
+
+static void write_region(Vectoriser *v, const IrInst *loop, const VectorFrame *frame) {
+  bool keeps = v->keeps;
+  int made = v->made.count;
+  v->keeps = frame->rejoin != NULL;
+  vec_push(v->scratch, &v->frames, *frame);
+  vectorise_rest(v, loop->regions[0]->first);
+  v->frames.count--;
+  v->keeps = keeps;
+  vectorise_forget(v, made);
+}
+
+typedef struct Turns { /* variables of a FOR whose bounds differ by lane */
+  IrInst *index, *left, *more;
+  int64_t step;
+} Turns;
+
+/* The distance from one number to another that is not below it, unsigned. */
+static IrInst *distance(Vectoriser *v, IrInst *low, IrInst *high, Type type, int64_t step) {
+  static const ScalarKind unsigned_kinds[] = {
+      [1] = TYPE_U8, [2] = TYPE_U16, [4] = TYPE_U32, [8] = TYPE_U64};
+  Type counts = ir_lanes_type(type_scalar(unsigned_kinds[type_size(type)]), v->width);
+  IrInst *far = ir_convert(&v->b, ir_binary(&v->b, IR_SUB, high, low), counts);
+  if (step == 1) return far;
+  return ir_binary(&v->b, IR_FLOORDIV, far, ir_const_int(&v->b, counts, step));
+}
+
+static Turns begin_turns(Vectoriser *v, const IrInst *loop) {
+  Turns turns = {0};
+  Type type = loop->operands[0]->type;
+  IrInst *begin = vectorise_lanes(v, loop->operands[0]),
+         *last = vectorise_lanes(v, loop->operands[1]);
+  bool is_steady = vectorise_shape(v, loop->regions[0]->params.items[0]) == LANE_UNIFORM;
+  bool is_const = ir_is_const(loop->operands[2], &turns.step);
+  ASSERT(is_const && turns.step != 0, "the survey takes constant steps alone");
+  bool up = turns.step > 0 || !type_is_signed(type);
+  IrInst *low = up ? begin : last, *high = up ? last : begin;
+  int64_t size = up ? turns.step : -turns.step;
+  turns.more = variable(v, compare(v, IR_LE, low, high));
+  turns.left = variable(v, distance(v, low, high, type, size));
+  turns.index = variable(v, is_steady ? vectorise_scalar(v, loop->operands[0]) : begin);
+  return turns;
+}
+
+/* Reads the index, and moves on. */
+static void next_turn(Vectoriser *v, const IrInst *loop, const Turns *turns) {
+  const IrInst *param = loop->regions[0]->params.items[0];
+  IrInst *left = ir_get(&v->b, turns->left), *index = ir_get(&v->b, turns->index);
+  IrInst *zero = ir_const_int(&v->b, left->type, 0), *one = ir_const_int(&v->b, left->type, 1);
+  ir_set(&v->b, turns->more, compare(v, IR_NE, left, zero));
+  ir_set(&v->b, turns->left, ir_binary(&v->b, IR_SUB, left, one));
+  IrInst *step = ir_const_int(&v->b, index->type, turns->step);
+  ir_set(&v->b, turns->index, ir_binary(&v->b, IR_ADD, index, step));
+  if (type_is_vector(index->type)) v->lanes[param->id] = index;
+  else v->scalar[param->id] = index;
+}
+
+static bool are_uniform(const Vectoriser *v, const IrInst *inst) {
+  for (int i = 0; i < inst->operand_count; i++)
+    if (vectorise_shape(v, inst->operands[i]) != LANE_UNIFORM) return false;
+  return true;
+}
+
+/* A LOOP, or a FOR whose bounds all lanes share, with an empty region. */
+static IrInst *write_loop(Vectoriser *v, const IrInst *loop) {
+  if (loop->op == IR_LOOP) return ir_loop(&v->b);
+  IrInst *copy =
+      ir_for(&v->b, vectorise_scalar(v, loop->operands[0]), vectorise_scalar(v, loop->operands[1]),
+             vectorise_scalar(v, loop->operands[2]));
+  copy->rolled = loop->rolled;
+  v->scalar[loop->regions[0]->params.items[0]->id] = copy->regions[0]->params.items[0];
+  return copy;
+}
+
+void vectorise_loop(Vectoriser *v, const IrInst *loop) {
+  const LaneFact *fact = &v->facts[loop->id];
+  bool has_turns = loop->op == IR_FOR && !are_uniform(v, loop);
+  IrInst *before = v->mask;
+  VectorFrame frame = {0};
+  Turns turns = {0};
+  ASSERT(fact->diverges || !has_turns, "lanes leave a loop whose bounds differ one by one");
+  if (fact->diverges) frame.rejoin = variable(v, v->mask);
+  if (fact->thins) frame.gone = variable(v, vectorise_all(v, false));
+  if (has_turns) turns = begin_turns(v, loop);
+  IrInst *copy = has_turns ? ir_loop(&v->b) : write_loop(v, loop);
+  IrRegion *outside = v->b.region;
+  v->b.region = copy->regions[0];
+  if (frame.rejoin) begin_iteration(v, &frame, turns.more);
+  if (has_turns) next_turn(v, loop, &turns);
+  write_region(v, loop, &frame);
+  const IrInst *end = copy->regions[0]->last;
+  bool is_left = end && ir_op_info[end->op].flags & IR_EXIT;
+  if (frame.rejoin && !is_left) add(v, frame.rejoin, v->mask);
+  v->b.region = outside;
+  v->mask = before;
+  if (frame.gone)
+    v->mask = vectorise_and(v, before, ir_unary(&v->b, IR_BNOT, ir_get(&v->b, frame.gone)));
+}
+
+/* -- lane by lane ------------------------------------------------------------------------------ */
+
+/* The operand of one lane: `all` is its variable of lanes, or the scalar of lane 0. */
+static IrInst *of_lane(Vectoriser *v, const IrInst *operand, IrInst *all, IrInst *lane) {
+  LaneShape shape = vectorise_shape(v, operand);
+  if (shape == LANE_UNIFORM) return all;
+  if (shape == LANE_VARYING) {
+    IrInst *operands[] = {all, lane};
+    return vectorise_emit(v, IR_LANE_GET, operand->type, 2, operands);
+  }
+  int64_t step = v->facts[operand->id].step;
+  ASSERT(type_is_integer(operand->type), "a linear number");
+  IrInst *far = ir_binary(&v->b, IR_MUL, lane, ir_const_int(&v->b, TYPE(U64), step));
+  return ir_binary(&v->b, IR_ADD, all, ir_convert(&v->b, far, operand->type));
+}
+
+void vectorise_each(Vectoriser *v, const IrInst *call) {
+  ASSERT(type_is_none(call->type), "a call without a result");
+  IrInst **all = scratch_array(v->scratch, IrInst *, call->operand_count);
+  for (int i = 0; i < call->operand_count; i++) {
+    const IrInst *operand = call->operands[i];
+    all[i] = vectorise_shape(v, operand) == LANE_VARYING ? variable(v, vectorise_lanes(v, operand))
+                                                         : vectorise_scalar(v, operand);
+  }
+  IrInst *word = vectorise_emit(v, IR_MASK_BITS, TYPE(U64), 1, &v->mask);
+  IrInst *each = vectorise_emit(v, IR_BITS, TYPE(NONE), 1, &word);
+  IrInst *lane = ir_region_param(v->kernel, each->regions[0], TYPE(U64));
+  IrRegion *outside = v->b.region;
+  v->b.region = each->regions[0];
+  for (int i = 0; i < call->operand_count; i++)
+    all[i] = of_lane(v, call->operands[i], all[i], lane);
+  vectorise_copy(v, call, call->type, all);
+  v->b.region = outside;
+}

@@ -1,0 +1,85 @@
+/* vectorise_survey.c - which bodies the pass `vectorise` takes: those of which it can say all. What
+ * is missing is listed in D-pass-70. */
+#include "pass/vector/vectorise.h"
+
+typedef struct Survey {
+  const LaneFact *facts;
+  bool fails;
+} Survey;
+
+static LaneShape surveyed(const Survey *s, const IrInst *inst) {
+  return (LaneShape)s->facts[inst->id].shape;
+}
+
+static bool is_run(const Survey *s, const IrInst *address, Type type) {
+  const LaneFact *fact = &s->facts[address->id];
+  return fact->shape == LANE_LINEAR && fact->step == type_size(type);
+}
+
+/* Does the access have a shape (ir/access.h) that can be said? Without the pass that gives shapes,
+ * what is not adjacent is gathered. */
+static bool has_shape(const IrInst *access) {
+  switch ((IrShape)access->shape) {
+  case IR_SHAPE_NONE:
+  case IR_SHAPE_UNIFORM:
+  case IR_SHAPE_RUN:
+  case IR_SHAPE_GATHER:
+  case IR_SHAPE_SCATTER: return access->lanes <= 1;
+  default: return false;
+  }
+}
+
+/* The trip count of lanes that differ is computed only for a constant step. Sums of quotients by
+ * roots, and loops that run lane by lane where they are long, are code generation's
+ * (codegen/root_sums.c, lane_turned.c). */
+static bool can_loop(const Survey *s, const IrInst *loop) {
+  int64_t step;
+  if (loop->sloped || loop->turned) return false;
+  if (loop->op == IR_LOOP) return true;
+  bool is_uniform = true;
+  for (int i = 0; i < loop->operand_count; i++)
+    is_uniform &= surveyed(s, loop->operands[i]) == LANE_UNIFORM;
+  return is_uniform || (loop->lanes <= 1 && type_is_integer(loop->operands[0]->type) &&
+                        ir_is_const(loop->operands[2], &step) && step != 0 && step != INT64_MIN);
+}
+
+static bool can_call(const IrInst *call) {
+  return ir_is_call(call, RT_OUTSIDE) || ir_is_call(call, RT_ARRAY_OUTSIDE);
+}
+
+static bool is_said(Survey *s, const IrInst *inst) {
+  switch (inst->op) {
+  case IR_VAR: return !inst->owns;
+  case IR_GET:
+  case IR_SET:
+  case IR_IF:
+  case IR_REDUCE:
+  case IR_BREAK:
+  case IR_CONTINUE: return true;
+  case IR_LOOP:
+  case IR_FOR: return can_loop(s, inst);
+  case IR_CALL: return can_call(inst);
+  case IR_MEM_UPDATE:
+    return inst->plain && inst->lanes <= 1 && is_run(s, inst->operands[0], inst->operands[1]->type);
+  case IR_MEM_LOAD:
+  case IR_MEM_STORE: return has_shape(inst);
+  case IR_ITEM:
+  case IR_PRIVATE_COPY: return surveyed(s, inst) != LANE_VARYING;
+  case IR_LANE:
+  case IR_CURSOR:
+  case IR_TOLD: return false;
+  default: return (ir_effects(inst) & IR_PURE) != 0;
+  }
+}
+
+static bool survey(void *data, IrInst *inst) {
+  Survey *s = data;
+  s->fails = !is_said(s, inst);
+  return !s->fails;
+}
+
+bool vectorise_can_say(const LaneBody *body, const LaneFact *facts) {
+  Survey s = {.facts = facts};
+  ir_walk((IrRegion *)body->region, survey, &s);
+  return !s.fails;
+}
