@@ -134,7 +134,7 @@ const char *ir_foreign_attribute(const IrInst *inst) {
 enum { LANE_COUNTS = 6 /* 2, 4 .. 64 */ };
 static const char *const lane_texts[][LANE_COUNTS] = {
 #define LANES(text) {text "x2", text "x4", text "x8", text "x16", text "x32", text "x64"}
-#define SCALAR(NAME, TEXT, BYTES, CLASS) [TYPE_##NAME] = LANES(TEXT),
+#define SCALAR(NAME, TEXT, ...) [TYPE_##NAME] = LANES(TEXT),
 #include "type/type.def"
 #undef SCALAR
     [TYPE_PTR] = LANES("ptr")};
