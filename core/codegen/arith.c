@@ -53,21 +53,12 @@ static LLVMValueRef float_floor(Codegen *g, IrOp op, Type type, LLVMValueRef a, 
   return arith_convert(g, TYPE(F64), type, whole);
 }
 
-static LLVMValueRef divide(Codegen *g, Type type, LLVMValueRef a, LLVMValueRef b) {
-  LLVMValueRef by_root = root_divide(g, type, a, b);
-  if (by_root) return by_root;
-  LLVMValueRef quotient = arith_fast(g, LLVMBuildFDiv(g->builder, a, b, ""));
-  if (!g->is_sloped) return quotient;
-  LLVMValueRef without = value_real(LLVMTypeOf(b), 1 / root_slope());
-  return arith_fast(g, LLVMBuildFMul(g->builder, quotient, without, ""));
-}
-
 static LLVMValueRef float_binary(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b) {
   switch (op) {
   case IR_ADD: return arith_fast(g, LLVMBuildFAdd(g->builder, a, b, ""));
   case IR_SUB: return arith_fast(g, LLVMBuildFSub(g->builder, a, b, ""));
   case IR_MUL: return arith_fast(g, LLVMBuildFMul(g->builder, a, b, ""));
-  case IR_DIV: return divide(g, type, a, b);
+  case IR_DIV: return arith_fast(g, LLVMBuildFDiv(g->builder, a, b, ""));
   case IR_FLOORDIV:
   case IR_MOD: return float_floor(g, op, type, a, b);
   case IR_MIN:

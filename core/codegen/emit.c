@@ -104,12 +104,9 @@ static void emit_values(Codegen *g, const IrInst *inst) {
     LLVMTypeRef target = value_lanes(value_type(g, result), value_width(a));
     return value_set(g, inst, LLVMBuildBitCast(g->builder, a, target, ""));
   }
-  if (inst->operand_count == 2) {
-    g->is_sloped = inst->sloped && g->lanes && root_has_slope(g, g->width);
-    value_set(g, inst, arith_binary(g, inst->op, type, a, value_operand(g, inst, 1)));
-    g->is_sloped = false;
-    return;
-  }
+  if (inst->op == IR_DIV_ROOT || inst->op == IR_DIV_CUBE) return root_divide(g, inst);
+  if (inst->operand_count == 2)
+    return value_set(g, inst, arith_binary(g, inst->op, type, a, value_operand(g, inst, 1)));
   value_set(g, inst, arith_unary(g, inst->op, type, a));
 }
 

@@ -143,7 +143,6 @@ typedef struct Codegen {
     LLVMBasicBlockRef block;
     bool is_sloped;
   } root;
-  bool is_sloped;       /* the inst being emitted is one: root_sums.c */
   bool in_all;          /* in the copy of an arm for all lanes active */
   bool has_few_updates; /* the body in lanes has at most LANE_FEW_UPDATES plain ones */
   AheadCells ahead;
@@ -219,9 +218,7 @@ bool reciprocal_serves(Codegen *g, Type type, LLVMValueRef b);
 LLVMValueRef reciprocal_divide(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b);
 /* saturate.c: converts a float to an integer of the LLVM type `target`, or to lanes of it */
 LLVMValueRef saturate(Codegen *g, Type from, Type to, LLVMValueRef a, LLVMTypeRef target);
-/* root.c: a / b, where b is a power of a root and the machine estimates inverse roots; NULL if a
- * division is better */
-LLVMValueRef root_divide(Codegen *g, Type type, LLVMValueRef a, LLVMValueRef b);
+void root_divide(Codegen *g, const IrInst *inst); /* root.c: DIV_ROOT, DIV_CUBE */
 /* Can sums of quotients by cubes, in lanes of that width, factor out the slope? root_sums.c. */
 bool root_has_slope(const Codegen *g, int width);
 double root_slope(void);

@@ -8,7 +8,7 @@
  * less than |a / b| * 2^-52 < r * 2^-19: so the quotient is exact. `nearest` is the addition of
  * 3 * 2^51, after which the low bits of the double are the whole number modulo 2^32; so the least
  * integer divided by -1 wraps. For a division by zero, 1 / b is replaced by 0: the argument is
- * -1/2, which rounds to the even neighbour 0. Decision D-codegen-11. */
+ * -1/2, which rounds to the even neighbour 0. Decisions D-codegen-11, D-codegen-30. */
 #include "codegen/emit.h"
 
 enum { MOST_BITS = 32 };

@@ -1,6 +1,6 @@
-/* root.c - division by powers of square roots, in lanes of fast_math kernels, on machines that
- * estimate 1 / sqrt(x) to 14 bits. With y near 1 / sqrt(x), n odd, and e = 1 - x * y^2, which is
- * small,
+/* root.c - DIV_ROOT and DIV_CUBE: division by powers of square roots, which rules of
+ * pass/simplify/rules.def find in fast_math kernels; in lanes, on machines that estimate 1 / sqrt(x)
+ * to 14 bits, by that. With y near 1 / sqrt(x), n odd, and e = 1 - x * y^2, which is small,
  *
  *     1 / sqrt(x)^n  =  y^n * (1 - e)^(-n/2)  =  y^n * (1 + n/2 * e + ..)
  *
@@ -10,52 +10,23 @@
  * is already right and must not be corrected. LLVM's own estimates give NaN there, so they are
  * turned off (module.c), and scalar code divides by roots. If x is a sum of squares and a number
  * that all lanes share, like a distance and its softening, a branch on that number skips the
- * treatment of these cases. Decision D-codegen-07. */
+ * treatment of these cases. Decisions D-codegen-07, D-codegen-30. */
 #include <string.h>
 
 #include "codegen/emit.h"
 
-enum { MOST_FACTORS = 6, LEAST_BITS = 128, MOST_BITS = 512 };
+enum { LEAST_BITS = 128, MOST_BITS = 512 };
 
-typedef struct Roots { /* a divisor that is sqrt(x)^power */
-  LLVMValueRef x;
-  int power, others;
-  LLVMValueRef factors[MOST_FACTORS];
-} Roots;
-
-/* The argument of a square root; NULL if `value` is not one. */
-static LLVMValueRef under_root(LLVMValueRef value) {
-  if (!LLVMIsACallInst(value)) return NULL;
-  LLVMValueRef function = LLVMGetCalledValue(value);
-  bool is_known = function && LLVMIsAFunction(function);
-  unsigned id = LLVMLookupIntrinsicID("llvm.sqrt", strlen("llvm.sqrt"));
-  return is_known && LLVMGetIntrinsicID(function) == id ? LLVMGetOperand(value, 0) : NULL;
-}
+/* A divisor that is sqrt(x)^power. */
+typedef struct Root {
+  LLVMValueRef x, divisor;
+  int power;
+  bool is_double;
+  bool is_sloped; /* its slope is factored out of a sum: root_sums.c */
+} Root;
 
 static bool is_product(LLVMValueRef value) {
   return LLVMIsAInstruction(value) && LLVMGetInstructionOpcode(value) == LLVMFMul;
-}
-
-/* Collects the factors of a product; false: they are too many, or roots of several numbers. */
-static bool collect(Roots *roots, LLVMValueRef value) {
-  if (is_product(value))
-    return collect(roots, LLVMGetOperand(value, 0)) && collect(roots, LLVMGetOperand(value, 1));
-  LLVMValueRef x = under_root(value);
-  if (x && roots->x && x != roots->x) return false;
-  if (!x && roots->others == MOST_FACTORS) return false;
-  if (x) roots->x = x, roots->power++;
-  else roots->factors[roots->others++] = value;
-  return roots->power <= MOST_FACTORS;
-}
-
-/* A factor x, which must not be a product, counts as two roots of x. */
-static bool is_power(Roots *roots, LLVMValueRef divisor) {
-  if (!collect(roots, divisor) || !roots->x) return false;
-  for (int i = 0; i < roots->others; i++) {
-    if (roots->factors[i] != roots->x) return false;
-    roots->power += 2;
-  }
-  return roots->power % 2 == 1 && roots->power <= 3;
 }
 
 static LLVMValueRef number(LLVMValueRef like, double number) {
@@ -175,9 +146,8 @@ double root_slope(void) { return SLOPE; }
 
 /* y^power, corrected; `is_usual`: x and the power are neither 0 nor infinite; NULL: not known. For
  * a cube whose slope is factored out (root_sums.c), the correction is a single multiplication. */
-static LLVMValueRef corrected(Codegen *g, LLVMValueRef x, LLVMValueRef y, int power,
+static LLVMValueRef corrected(Codegen *g, LLVMValueRef x, LLVMValueRef y, int power, bool is_sloped,
                               LLVMValueRef is_usual) {
-  bool is_sloped = g->is_sloped && power == 3;
   double one = is_sloped ? CUBE : 1;
   LLVMValueRef product = LLVMBuildFMul(g->builder, power == 1 ? x : y, y, "");
   LLVMValueRef far =
@@ -215,32 +185,51 @@ static LLVMValueRef is_between(Codegen *g, LLVMValueRef number) {
 
 /* 1 / divisor. Usually several numbers have the same divisor, so its result is cached: behind
  * branches, LLVM could not see that they are equal. */
-static LLVMValueRef power_of(Codegen *g, const Roots *roots, LLVMValueRef divisor, bool is_double) {
+static LLVMValueRef power_of(Codegen *g, const Root *root) {
   Squares squares = {0};
-  LLVMValueRef x = roots->x, is_usual = NULL;
-  if (g->root.divisor == divisor && g->root.block == LLVMGetInsertBlock(g->builder) &&
-      g->root.is_sloped == g->is_sloped)
+  LLVMValueRef x = root->x, is_usual = NULL;
+  if (g->root.divisor == root->divisor && g->root.block == LLVMGetInsertBlock(g->builder) &&
+      g->root.is_sloped == root->is_sloped)
     return g->root.power;
-  if (!is_double && value_width(x) == WHOLE && find_squares(&squares, x) && squares.rest) {
+  if (!root->is_double && value_width(x) == WHOLE && find_squares(&squares, x) && squares.rest) {
     x = finite_sum(g, &squares);
     is_usual = is_between(g, value_lane(g, squares.rest, 0));
   }
-  LLVMValueRef y = estimate(g, x, is_double);
-  if (is_double) y = corrected(g, x, y, 1, NULL);
-  g->root.divisor = divisor;
-  g->root.is_sloped = g->is_sloped;
-  g->root.power = corrected(g, x, y, roots->power, is_usual);
+  LLVMValueRef y = estimate(g, x, root->is_double);
+  if (root->is_double) y = corrected(g, x, y, 1, false, NULL);
+  g->root.divisor = root->divisor;
+  g->root.is_sloped = root->is_sloped;
+  g->root.power = corrected(g, x, y, root->power, root->is_sloped, is_usual);
   g->root.block = LLVMGetInsertBlock(g->builder);
   return g->root.power;
 }
 
-LLVMValueRef root_divide(Codegen *g, Type type, LLVMValueRef a, LLVMValueRef b) {
-  Roots roots = {0};
-  if (!g->kernel->fast_math || !g->target.estimates_roots) return NULL;
-  bool is_double = type_is(type, TYPE_F64);
-  if (!is_double && !type_is(type, TYPE_F32)) return NULL;
-  int bits = value_width(b) * type_bits(type);
-  if (bits < LEAST_BITS || bits > MOST_BITS || !is_power(&roots, b)) return NULL;
-  if (g->is_sloped && (is_double || roots.power != 3 || value_width(b) != WHOLE)) return NULL;
-  return times(g, a, power_of(g, &roots, b, is_double));
+/* Can 1 / divisor be estimated? Not of one number that all lanes share, whose root is scalar. A
+ * sloped one is a cube of whole registers of f32, or is divided. */
+static bool is_estimated(const Codegen *g, Type type, const Root *root) {
+  int width = value_width(root->divisor), bits = width * type_bits(type);
+  if (!g->kernel->fast_math || !g->target.estimates_roots || type_is(type, TYPE_F16)) return false;
+  if (bits < LEAST_BITS || bits > MOST_BITS || value_width(root->x) != width) return false;
+  if (is_spread(root->divisor)) return false;
+  return !root->is_sloped || (!root->is_double && width == WHOLE);
+}
+
+void root_divide(Codegen *g, const IrInst *inst) {
+  DEBUG_ASSERT(inst->op == IR_DIV_ROOT || inst->op == IR_DIV_CUBE, "a division by a root's power");
+  Type type = type_element(inst->type);
+  LLVMValueRef a = value_operand(g, inst, 0), b = value_operand(g, inst, 1);
+  Root root = {.x = value_operand(g, inst, 2),
+               .divisor = b,
+               .power = inst->op == IR_DIV_CUBE ? 3 : 1,
+               .is_double = type_is(type, TYPE_F64),
+               .is_sloped = inst->sloped && g->lanes && root_has_slope(g, g->width)};
+  DEBUG_ASSERT(!root.is_sloped || root.power == 3, "only cubes have a slope that is factored out");
+  if (is_estimated(g, type, &root)) {
+    value_match(g, &a, &b);
+    return value_set(g, inst, times(g, a, power_of(g, &root)));
+  }
+  LLVMValueRef quotient = arith_binary(g, IR_DIV, type, a, b);
+  if (root.is_sloped)
+    quotient = arith_fast(g, LLVMBuildFMul(g->builder, quotient, number(quotient, 1 / SLOPE), ""));
+  value_set(g, inst, quotient);
 }

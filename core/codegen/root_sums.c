@@ -24,7 +24,7 @@ static bool is_of_lanes(Codegen *g, const IrInst *variable) {
 
 static bool find_sum(void *data, IrInst *inst) {
   Found *f = data;
-  if (inst->op != IR_DIV || inst->sloped != f->loop->sloped) return true;
+  if (inst->op != IR_DIV_CUBE || inst->sloped != f->loop->sloped) return true;
   const IrInst *variable = variable_of(inst);
   if (!is_of_lanes(f->g, variable)) {
     codegen_fail(f->g, inst, "it is not added to a variable of the lanes");

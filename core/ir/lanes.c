@@ -431,6 +431,8 @@ static int weight_of(const LaneFact *facts, const IrInst *inst) {
     return weight_of_region(facts, inst->regions[0]->first) +
            weight_of_region(facts, inst->regions[1]->first) + 2;
   case IR_DIV:
+  case IR_DIV_ROOT:
+  case IR_DIV_CUBE:
   case IR_SQRT:
   case IR_FLOORDIV:
   case IR_MOD: return 8;

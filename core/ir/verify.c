@@ -140,10 +140,11 @@ static bool takes_lanes(const IrInst *inst) {
   case IR_MULHI: return true;
   default:
     return (inst->op >= IR_ADD && inst->op <= IR_SELECT) ||
-           (inst->op >= IR_CONVERT && inst->op <= IR_FMOD);
+           (inst->op >= IR_CONVERT && inst->op <= IR_DIV_CUBE);
   }
 }
-_Static_assert(IR_ADD < IR_SELECT && IR_ITEM == IR_SELECT + 1 && IR_CONVERT < IR_FMOD,
+_Static_assert(IR_ADD < IR_SELECT && IR_ITEM == IR_SELECT + 1 && IR_CONVERT < IR_FMOD &&
+                   IR_DIV_ROOT == IR_FMOD + 1 && IR_DIV_CUBE == IR_FMOD + 2,
                "arithmetic is a part of the table");
 
 /* Lanes of one length, except for what lanes share; ops of lanes alone: verify_value. */

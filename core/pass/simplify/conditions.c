@@ -24,6 +24,44 @@ bool rules_is_whole(Match *m) {
          !integer->uses->next;
 }
 
+/* -- powers of square roots -------------------------------------------------------------------- */
+
+enum { MOST_FACTORS = 6 };
+
+typedef struct Factors {
+  IrInst *x; /* under the roots */
+  int roots, others;
+  const IrInst *factors[MOST_FACTORS]; /* the others */
+} Factors;
+
+/* Collects the factors of a product; false: they are too many, or roots of several numbers. */
+static bool collect(Factors *f, const IrInst *value) {
+  if (value->op == IR_MUL) return collect(f, value->operands[0]) && collect(f, value->operands[1]);
+  if (value->op != IR_SQRT) {
+    if (f->others == MOST_FACTORS) return false;
+    f->factors[f->others++] = value;
+    return true;
+  }
+  if (f->x && value->operands[0] != f->x) return false;
+  f->x = value->operands[0];
+  return ++f->roots <= MOST_FACTORS;
+}
+
+/* Is the divisor sqrt(x)^power? A factor x, which is no product, counts as two roots of it. */
+static bool is_power(Match *m, int power) {
+  Factors f = {0};
+  if (type_is(m->inst->type, TYPE_F16) || !collect(&f, m->values[LETTER_B]) || !f.x) return false;
+  for (int i = 0; i < f.others; i++)
+    if (f.factors[i] != f.x) return false;
+  m->values[LETTER_X] = f.x;
+  return f.roots + 2 * f.others == power;
+}
+
+bool rules_is_root(Match *m) { return is_power(m, 1); }
+bool rules_is_cube(Match *m) { return is_power(m, 3); }
+
+/* -- tables and addresses ---------------------------------------------------------------------- */
+
 /* The index of a table is then used in its original type, in which it is outside in exactly the same
  * cases. */
 bool rules_is_widened(Match *m) {

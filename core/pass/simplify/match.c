@@ -6,10 +6,11 @@
 #include <math.h>
 
 void rules_begin(Rewriter *rewriter, const PassContext *ctx, IrKernel *kernel) {
-  DEBUG_ASSERT(!(ctx->facts & (RULE_SLOW_CONVERSIONS | RULE_INTEGER | RULE_FLOAT | RULE_BOOL)),
-               "only facts");
+  DEBUG_ASSERT(ctx->facts < RULE_FAST_MATH, "facts and the needs of rows share a word");
   *rewriter = (Rewriter){.kernel = kernel, .holds = ctx->facts};
   if (ctx->target.slow_conversions) rewriter->holds |= RULE_SLOW_CONVERSIONS;
+  if (ctx->target.estimates) rewriter->holds |= RULE_ESTIMATES;
+  if (kernel->fast_math) rewriter->holds |= RULE_FAST_MATH;
   for (int k = 0; k < rule_count; k++) {
     IrOp op = rules[k].pattern->op;
     DEBUG_ASSERT(rules[k].pattern->kind == TERM_OP, "a rule rewrites an op");

@@ -92,6 +92,8 @@ static bool ends_in_exit(const IrRegion *region) {
 static bool is_cheap(const IrInst *inst) {
   switch (inst->op) {
   case IR_DIV:
+  case IR_DIV_ROOT:
+  case IR_DIV_CUBE:
   case IR_FLOORDIV:
   case IR_MOD:
   case IR_SQRT:

@@ -5,8 +5,12 @@
 
 /* needs */
 enum { INTEGER = RULE_INTEGER, FLOAT = RULE_FLOAT, BOOL = RULE_BOOL };
-enum { SLOW_CONVERSIONS = RULE_SLOW_CONVERSIONS };
-_Static_assert((int)FACT_COUNT < 27, "facts and the needs of rows share a word");
+enum {
+  SLOW_CONVERSIONS = RULE_SLOW_CONVERSIONS,
+  ESTIMATES = RULE_ESTIMATES,
+  FAST_MATH = RULE_FAST_MATH
+};
+_Static_assert((int)FACT_COUNT < 25, "facts and the needs of rows share a word");
 
 /* values and numbers */
 static const Term a[] = {{.kind = TERM_VALUE, .letter = LETTER_A}};
@@ -32,6 +36,8 @@ static const Term minus_zero[] = {{.kind = TERM_NUMBER, .number = -0.0}};
 #define sub(...) OF(SUB, __VA_ARGS__)
 #define mul(...) OF(MUL, __VA_ARGS__)
 #define div(...) OF(DIV, __VA_ARGS__)
+#define div_root(...) OF(DIV_ROOT, __VA_ARGS__)
+#define div_cube(...) OF(DIV_CUBE, __VA_ARGS__)
 #define floordiv(...) OF(FLOORDIV, __VA_ARGS__)
 #define mod(...) OF(MOD, __VA_ARGS__)
 #define pow(...) OF(POW, __VA_ARGS__)

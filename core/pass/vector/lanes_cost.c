@@ -105,6 +105,8 @@ int lanes_op_cost(const IrInst *inst) {
   case IR_AMBIENT:
   case IR_PARAM: return 0;
   case IR_DIV:
+  case IR_DIV_ROOT:
+  case IR_DIV_CUBE:
   case IR_FLOORDIV:
   case IR_MOD:
   case IR_SQRT: return DIVISION;

@@ -26,28 +26,15 @@ static bool is_get(const IrInst *value, const IrInst *variable) {
   return value->op == IR_GET && value->operands[0] == variable;
 }
 
-/* The number of roots that a product is made of, all of them the same; 0: it is no such product. */
-static int count_roots(const IrInst *value, const IrInst **root) {
-  if (value->op == IR_MUL) {
-    int first = count_roots(value->operands[0], root);
-    return first ? first + count_roots(value->operands[1], root) : 0;
-  }
-  if (value->op != IR_SQRT || (*root && value != *root)) return 0;
-  *root = value;
-  return 1;
-}
-
 /* The quotient that a SET adds to its variable; NULL if it does anything else. */
 static IrInst *addend_of(const Search *f, const IrInst *set) {
-  const IrInst *sum = set->operands[1], *root = NULL;
+  const IrInst *sum = set->operands[1];
   if (sum->op != IR_ADD || !is_alone(f, sum)) return NULL;
   int own = is_get(sum->operands[0], set->operands[0]) ? 0 : 1;
   const IrInst *get = sum->operands[own];
   IrInst *quotient = sum->operands[1 - own];
   if (!is_get(get, set->operands[0]) || !is_alone(f, get)) return NULL;
-  bool is_cube = quotient->op == IR_DIV && is_alone(f, quotient) &&
-                 count_roots(quotient->operands[1], &root) == 3;
-  return is_cube ? quotient : NULL;
+  return quotient->op == IR_DIV_CUBE && is_alone(f, quotient) ? quotient : NULL;
 }
 
 /* Is the inst in an inner loop that may be turned, whose lanes are others? */
