@@ -54,7 +54,7 @@ static bool task_is_valid(const CompiledKernel *compiled, const DeviceTask *task
   if (task->kind == DEVICE_RANGE) {
     EXPECT(is_slot_range(compiled, task->bounds, 2 * task->axis_count),
            "a range has its bounds in the frame");
-  } else {
+  } else if (task->kind == DEVICE_NODES) {
     EXPECT(task->tree >= 0 && task->tree < compiled->tree_count && task->manager >= 0,
            "a task over nodes has a tree of the kernel");
   }
