@@ -9,11 +9,6 @@
 
 typedef enum RgTarget { RG_TARGET_HOST, RG_TARGET_PTX, RG_TARGET_COUNT } RgTarget;
 
-/* For the host only: baseline code, hardly optimised and not vectorised. IN_ORDER still vectorises
- * loops whose results depend on the order of iterations (ir_shows_order), so that results equal
- * those of optimised code. */
-typedef enum RgQuick { RG_QUICK_NOT, RG_QUICK, RG_QUICK_IN_ORDER } RgQuick;
-
 typedef struct RgCodegenRequest {
   const uint8_t *bytes; /* made by ir_write */
   int64_t length;
@@ -25,7 +20,7 @@ typedef struct RgCodegenRequest {
   int32_t want_asm;   /* keep the assembly text */
   int32_t instrument; /* 0, 1 asan, 2 tsan */
   int32_t threads;    /* that may compile parts in parallel; 0, 1: only the caller's */
-  int32_t quick;      /* an RgQuick: baseline code, with the same results */
+  int32_t quick;      /* 1: baseline code, with few optimisations */
   /* where memory comes from, except LLVM's: as RgAllocator; NULL: the C library */
   void *(*resize)(void *data, void *memory, uint64_t old_bytes, uint64_t new_bytes);
   void *resize_data;

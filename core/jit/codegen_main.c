@@ -69,7 +69,6 @@ static bool plan(void *data, Error *err) {
   IrKernel *kernel =
       ir_read_bytes(&job->scratch, job->request->bytes, job->request->length, &written_for, err);
   if (!kernel) return false;
-  if (job->request->quick) quick_run_alone(kernel, job->request->quick == RG_QUICK_IN_ORDER);
   Part part = {.request = job->request, .kernel = kernel};
   int *share_of_task = scratch_array(&job->scratch, int, part.kernel->tasks.count + 1);
   int64_t weights[MOST_SHARES];

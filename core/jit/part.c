@@ -84,7 +84,7 @@ static void release_llvm(Part *part) {
 static bool compile(void *data, Error *err) {
   Part *part = data;
   if (!jit_target_create(&part->target, part->kind, part->request->processors[part->kind],
-                         part->request->quick != RG_QUICK_NOT, err))
+                         part->request->quick != 0, err))
     return false;
   llvm_context_create(&part->llvm);
   part->module = LLVMModuleCreateWithNameInContext("kernel", part->llvm.context);

@@ -41,7 +41,4 @@ enum { MOST_SHARES = 16 };
 int split_tasks(Scratch *scratch, const IrKernel *kernel, int *share_of_task,
                 int64_t sums[MOST_SHARES]);
 
-/* quick.c: undoes vectorisation; with `keeps_order`, except where results would change. */
-void quick_run_alone(IrKernel *kernel, bool keeps_order);
-
 #endif

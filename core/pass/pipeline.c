@@ -174,6 +174,7 @@ bool pass_run_all(PassContext *ctx, IrKernel *kernel, Error *err) {
   if (!verify_border(ctx, kernel, false, err)) return false;
   for (int i = 0; i < pass_count(); i++) {
     ctx->step = i + 1;
+    if (order[i] == &lanes && ctx->before_lanes) ctx->before_lanes(ctx->before_lanes_data, kernel);
     if (!is_left_out(ctx, order[i], facts) && !run_pass(ctx, order[i], kernel, &facts, err))
       return false;
   }

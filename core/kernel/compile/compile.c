@@ -124,11 +124,18 @@ static Target target_of(const Compile *compile) {
   return target;
 }
 
+static void keep_scalar_bytes(void *data, const IrKernel *kernel) {
+  Compile *compile = data;
+  compile->scalar_bytes = ir_write(&compile->scratch, kernel, processor_of(compile));
+}
+
 static bool run_passes(Compile *compile, Error *err) {
   double begin = clock_ms();
   Kernel *kernel = compile->kernel;
   const Device *device = kernel->engine->store->device;
   bool dumps = !compile->is_again && wants_dump(kernel, "passes");
+  bool may_be_baseline = !compile->base && !compile->is_again &&
+                         kernel->engine->options.begins_baseline != BASELINE_OFF;
   PassDump to = {.kernel = kernel};
   PassContext passes = {.scratch = &compile->scratch,
                         .vector_bytes = device->vector_bytes / (compile->way.has_half_vectors + 1),
@@ -146,6 +153,8 @@ static bool run_passes(Compile *compile, Error *err) {
                         .without =
                             compile->way.without ? compile->way.without : option_text("RG_WITHOUT"),
                         .stop_after = (int)strtol(option_text("RG_STOP_AFTER"), NULL, 10),
+                        .before_lanes = may_be_baseline ? keep_scalar_bytes : NULL,
+                        .before_lanes_data = compile,
                         .dump = dumps ? dump_pass : NULL,
                         .dump_data = &to};
   to.passes = &passes;

@@ -33,7 +33,8 @@ typedef struct Compile {
   SemaOutput sema;
   SemaWants wants;
   IrBytes bytes;
-  const char *lua; /* arch "lua": the code to run */
+  IrBytes scalar_bytes; /* before loops are vectorised, for baseline code; or empty */
+  const char *lua;      /* arch "lua": the code to run */
   double step_ms[STEP_COUNT];
   bool is_from_cache; /* the code came from the cache on disk */
 } Compile;

@@ -71,13 +71,16 @@ static bool is_large(const IrKernel *kernel, bool always) {
   return always || insts >= LARGE;
 }
 
-/* A request to compile the canonical bytes to baseline code. */
+/* A request to compile the kernel to baseline code. It is scalar, since vector code takes most of the
+ * time to compile; but where the order of iterations shows and must stay, it is the same code. */
 static RgCodegenRequest baseline_request(const Compile *compile, const Version *version) {
   const Engine *engine = compile->kernel->engine;
   const Device *device = engine->store->device;
-  RgCodegenRequest request = compile_request(engine, compile->bytes.data, compile->bytes.length);
   bool keeps_order = engine_has_one_order(engine) && version->compiled->order_shows;
-  request.quick = keeps_order ? RG_QUICK_IN_ORDER : RG_QUICK;
+  IrBytes bytes = keeps_order ? compile->bytes : compile->scalar_bytes;
+  ASSERT(bytes.length > 0, "a kernel that may begin with baseline code was kept as scalar code");
+  RgCodegenRequest request = compile_request(engine, bytes.data, bytes.length);
+  request.quick = 1;
   request.threads = device->worker_count;
   return request;
 }
