@@ -1,6 +1,6 @@
 /* root.c - DIV_ROOT and DIV_CUBE: division by powers of square roots, which rules of
- * pass/simplify/rules.def find in fast_math kernels; in lanes, on machines that estimate 1 / sqrt(x)
- * to 14 bits, by that. With y near 1 / sqrt(x), n odd, and e = 1 - x * y^2, which is small,
+ * pass/simplify/rules.def find in fast_math kernels; in lanes, on machines that estimate 1 /
+ * sqrt(x) to 14 bits, by that. With y near 1 / sqrt(x), n odd, and e = 1 - x * y^2, which is small,
  *
  *     1 / sqrt(x)^n  =  y^n * (1 - e)^(-n/2)  =  y^n * (1 + n/2 * e + ..)
  *

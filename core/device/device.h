@@ -1,10 +1,10 @@
 /* device.h - the table of functions that every device implements (cpu.c, cuda.c), and groups of
- * functions that some have. Its users (trees, kernels) say what they need. The device decides where memory is, how positions are split, what
- * the workers are, what the runtime's callbacks do, and when private copies are used.
- * Memory is addressed as the host sees it: on the CPU that is the memory itself, elsewhere a mirror
- * (a shadow copy on the host). The caller announces each access of the host (device_reach), and the
- * device first brings the mirror up to date.
- * Callers use one thread at a time; only functions that say so may be called from any thread. */
+ * functions that some have. Its users (trees, kernels) say what they need. The device decides where
+ * memory is, how positions are split, what the workers are, what the runtime's callbacks do, and
+ * when private copies are used. Memory is addressed as the host sees it: on the CPU that is the
+ * memory itself, elsewhere a mirror (a shadow copy on the host). The caller announces each access
+ * of the host (device_reach), and the device first brings the mirror up to date. Callers use one
+ * thread at a time; only functions that say so may be called from any thread. */
 #ifndef RG_DEVICE_DEVICE_H
 #define RG_DEVICE_DEVICE_H
 

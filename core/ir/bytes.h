@@ -8,9 +8,9 @@
  *   region: param count, types; inst count, insts
  *   inst:   op, type, mask, the attributes whose bits are set, operand count, operands, regions
  *
- * A type is its number (type.c): a scalar, or lanes of one. Numbers are LEB128, signed ones zigzag; texts are preceded by their length. An operand is a
- * distance back to its value: 1 is the preceding value, counting the parameters and results of its
- * function in order of appearance. */
+ * A type is its number (type.c): a scalar, or lanes of one. Numbers are LEB128, signed ones zigzag;
+ * texts are preceded by their length. An operand is a distance back to its value: 1 is the
+ * preceding value, counting the parameters and results of its function in order of appearance. */
 #ifndef RG_IR_BYTES_H
 #define RG_IR_BYTES_H
 

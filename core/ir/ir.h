@@ -165,8 +165,8 @@ struct IrInst {
   /* FOR in a vectorised body, with `lanes`: if some lane has many iterations, the loop runs for one
    * lane after the other by its second region, the same body, whose lanes are iterations */
   bool turned : 1;
-  /* DIV_CUBE, FOR in a vectorised body: the FOR sums these quotients by cubes of roots, and multiplies
-   * their sum by their common factor; 0: none */
+  /* DIV_CUBE, FOR in a vectorised body: the FOR sums these quotients by cubes of roots, and
+   * multiplies their sum by their common factor; 0: none */
   int32_t sloped;
   /* VAR: a guard. Its reference is released when the function ends, on every path */
   bool owns : 1;

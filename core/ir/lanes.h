@@ -60,7 +60,8 @@ static inline Type ir_lanes_type(Type element, int lanes) {
   return type_shaped(element, type_make_shape(lanes, 1));
 }
 
-/* The mask of a body that the pass `vectorise` has rewritten: its last parameter. NULL of others. */
+/* The mask of a body that the pass `vectorise` has rewritten: its last parameter. NULL of
+ * others. */
 IrInst *ir_lanes_mask(const IrRegion *body);
 
 /* Are the insts from `first` on, in lanes, so cheap that they run even if no lane is active, rather

@@ -71,8 +71,9 @@ static bool is_large(const IrKernel *kernel, bool always) {
   return always || insts >= LARGE;
 }
 
-/* A request to compile the kernel to baseline code. It is scalar, since vector code takes most of the
- * time to compile; but where the order of iterations shows and must stay, it is the same code. */
+/* A request to compile the kernel to baseline code. It is scalar, since vector code takes most of
+ * the time to compile; but where the order of iterations shows and must stay, it is the same
+ * code. */
 static RgCodegenRequest baseline_request(const Compile *compile, const Version *version) {
   const Engine *engine = compile->kernel->engine;
   const Device *device = engine->store->device;

@@ -12,8 +12,8 @@
 
 #include "ir/ir.h"
 
-/* Splits a LOAD, before its address is computed: returns a LOAD of the element as it is stored, from
- * which `load` now decodes its number; `load` itself if the number is stored as it is. */
+/* Splits a LOAD, before its address is computed: returns a LOAD of the element as it is stored,
+ * from which `load` now decodes its number; `load` itself if the number is stored as it is. */
 IrInst *codec_open(IrKernel *kernel, IrInst *load);
 /* What to store in an element of this type for a number of any float type, or of its own. */
 IrInst *codec_encode(IrBuilder *b, Type stored, IrInst *number);

@@ -62,8 +62,8 @@ bool rules_is_cube(Match *m) { return is_power(m, 3); }
 
 /* -- tables and addresses ---------------------------------------------------------------------- */
 
-/* The index of a table is then used in its original type, in which it is outside in exactly the same
- * cases. */
+/* The index of a table is then used in its original type, in which it is outside in exactly the
+ * same cases. */
 bool rules_is_widened(Match *m) {
   Type narrow = m->values[LETTER_A]->type, wide = m->inst->operands[0]->type;
   return type_is_integer(narrow) && type_bits(narrow) < type_bits(wide);

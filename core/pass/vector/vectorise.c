@@ -10,8 +10,8 @@
  *     }                                           }
  *
  * A uniform value stays a scalar, and so does a linear one (ir/lanes.h), which is then that of lane
- * 0; SPLAT and STEP make lanes of them at the place that needs them. A body is rewritten only if all
- * of it can be said (can_say): others are vectorised by code generation, as they are emitted.
+ * 0; SPLAT and STEP make lanes of them at the place that needs them. A body is rewritten only if
+ * all of it can be said (can_say): others are vectorised by code generation, as they are emitted.
  * Decision D-pass-70. */
 #include <math.h>
 

@@ -1,6 +1,6 @@
-/* rules_test.c - the rows of rules.def: each has its test from text to text, stands next to those of
- * its op, and, where fold_constant can evaluate both sides, replaces a value by an equal one for all
- * extreme numbers of every type. */
+/* rules_test.c - the rows of rules.def: each has its test from text to text, stands next to those
+ * of its op, and, where fold_constant can evaluate both sides, replaces a value by an equal one for
+ * all extreme numbers of every type. */
 #include <math.h>
 #include <stdio.h>
 
@@ -292,7 +292,7 @@ static bool all_narrow_rightly(IrOp op, Type integer, Type real) {
   return true;
 }
 
-/* -- floats by way of integers ------------------------------------------------------------------ */
+/* -- floats by way of integers ----------------------------------------------------------------- */
 
 /* What the body stores for `value`; is_known: with that in place from the start. */
 static int64_t whole_of(IrOp round, Type integer, Type real, double value, bool is_known) {
