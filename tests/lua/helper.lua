@@ -253,9 +253,45 @@ rawset(luassert, "is_true", function(value, ...)
   return is_true(value, ...)
 end)
 
+-- -- before each test: where the suite is, and what it has used -----------------------------------
+
+local busted = require "busted"
+local progress = os.getenv "TEST_PROGRESS"
+progress = progress and assert(io.open(progress, "a"))
+
+-- Seconds of processor time of this process and of those that it started and that have ended.
+local function used()
+  local file = assert(io.open "/proc/self/stat")
+  local fields, ticks, n = file:read "*a":match "%) (.*)", 0, 0
+  file:close()
+  for field in fields:gmatch "%S+" do
+    n = n + 1
+    if n >= 12 and n <= 15 then ticks = ticks + tonumber(field) end
+  end
+  return ticks / 100
+end
+
+if progress then
+  busted.subscribe({ "test", "start" }, function(element)
+    local name, context = element.name, busted.parent(element)
+    while context and context.descriptor == "describe" do
+      name, context = context.name .. " " .. name, busted.parent(context)
+    end
+    progress:write(("%.2f\t%s:%d: %s\n"):format(used(), element.trace.short_src,
+      element.trace.currentline, name))
+    progress:flush()
+    return nil, true
+  end)
+  busted.subscribe({ "suite", "end" }, function()
+    progress:write(("%.2f\n"):format(used()))
+    progress:flush()
+    return nil, true
+  end)
+end
+
 -- -- after each test: no counted memory is held but by arrays and trees ---------------------------
 
-local lib, busted = require "regolith.lib", require "busted"
+local lib = require "regolith.lib"
 local seen = ffi.new "RgAllocations"
 
 -- How many headers nobody knows of; then, what was wrong with some.
