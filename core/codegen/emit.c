@@ -169,6 +169,8 @@ static void emit_scalar(Codegen *g, const IrInst *inst) {
   case IR_SPLAT:
   case IR_STEP:
   case IR_LANE_GET:
+  case IR_LANE_SET:
+  case IR_LANES_REDUCE:
   case IR_LANES_LOAD:
   case IR_LANES_STORE:
   case IR_MASK_AND:

@@ -489,8 +489,9 @@ LLVMValueRef reduce_take(Codegen *g, Type type); /* returns the sum of all parti
 /* Combines two partials of a reduction by `op`. */
 LLVMValueRef reduce_combine(Codegen *g, IrUpdate op, Type type, LLVMValueRef sum,
                             LLVMValueRef value);
-/* Combines the values of the active lanes into one. */
-LLVMValueRef reduce_lanes(Codegen *g, IrUpdate op, Type type, LLVMValueRef value);
+/* Combines the values of the active lanes into one; `mask` NULL: of all. */
+LLVMValueRef reduce_lanes(Codegen *g, IrUpdate op, Type type, LLVMValueRef value,
+                          LLVMValueRef mask);
 /* claim.c: a task with aggregated atomics; CURSOR */
 void claim_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end);
 void claim_cursor(Codegen *g, const IrInst *inst);

@@ -244,7 +244,8 @@ static bool is_united(Codegen *g, const IrInst *update) {
 static void update_united(Codegen *g, const IrInst *inst) {
   LLVMBasicBlockRef some = block_new(g, "some"), end = block_new(g, "united");
   Type type = inst->operands[1]->type;
-  LLVMValueRef value = reduce_lanes(g, (IrUpdate)inst->imm, type, value_operand(g, inst, 1));
+  LLVMValueRef value = value_broadcast(g, value_operand(g, inst, 1), g->width);
+  value = reduce_lanes(g, (IrUpdate)inst->imm, type, value, g->mask);
   if (g->mask) block_branch(g, lane_any(g, g->mask), some, end);
   else block_jump(g, some);
   block_enter(g, some);

@@ -43,9 +43,7 @@ void sums_end(Codegen *g, const LaneSums *sums) {
     Type type = sum->variable->type;
     LLVMValueRef partial =
         LLVMBuildLoad2(g->builder, lanes_of(g, sums, type), value_of(g, sum->variable), "");
-    g->width = sums->width;
-    LLVMValueRef all = reduce_lanes(g, IR_UPDATE_ADD, type, partial);
-    g->width = 1;
+    LLVMValueRef all = reduce_lanes(g, IR_UPDATE_ADD, type, partial, NULL);
     LLVMValueRef old = LLVMBuildLoad2(g->builder, value_type(g, type), sum->outside, "");
     LLVMBuildStore(g->builder, reduce_combine(g, IR_UPDATE_ADD, type, old, all), sum->outside);
     value_set(g, sum->variable, sum->outside);

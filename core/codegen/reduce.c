@@ -103,11 +103,13 @@ static LLVMValueRef some_lanes(Codegen *g, LLVMValueRef vector, int first, int c
 }
 
 /* Combines each lane with the identity first, so that a NaN does not become the maximum. */
-LLVMValueRef reduce_lanes(Codegen *g, IrUpdate op, Type type, LLVMValueRef value) {
-  LLVMValueRef none = identity(g, op, type, g->width);
-  value = reduce_combine(g, op, type, none, value_broadcast(g, value, g->width));
-  if (g->mask) value = LLVMBuildSelect(g->builder, g->mask, value, none, "");
-  for (int half = g->width / 2; half > 1; half /= 2)
+LLVMValueRef reduce_lanes(Codegen *g, IrUpdate op, Type type, LLVMValueRef value,
+                          LLVMValueRef mask) {
+  int width = value_width(value);
+  LLVMValueRef none = identity(g, op, type, width);
+  value = reduce_combine(g, op, type, none, value);
+  if (mask) value = LLVMBuildSelect(g->builder, mask, value, none, "");
+  for (int half = width / 2; half > 1; half /= 2)
     value = reduce_combine(g, op, type, some_lanes(g, value, 0, half),
                            some_lanes(g, value, half, half));
   return reduce_combine(g, op, type, value_lane(g, value, 0), value_lane(g, value, 1));

@@ -37,13 +37,16 @@ static LLVMValueRef bits_of(Codegen *g, LLVMValueRef mask) {
 }
 
 static LLVMValueRef any(Codegen *g, LLVMValueRef mask) {
+  if (value_is_all(mask)) return value_integer(g->bool_type, 1);
   LLVMValueRef bits = bits_of(g, mask);
   return LLVMBuildICmp(g->builder, LLVMIntNE, bits, LLVMConstNull(LLVMTypeOf(bits)), "");
 }
 
 static LLVMValueRef wide_bits(Codegen *g, LLVMValueRef mask) {
+  int width = value_width(mask);
+  if (value_is_all(mask)) return value_index(g, (int64_t)(UINT64_MAX >> (64 - width)));
   LLVMValueRef bits = bits_of(g, mask);
-  return value_width(mask) < 64 ? LLVMBuildZExt(g->builder, bits, g->i64, "") : bits;
+  return width < 64 ? LLVMBuildZExt(g->builder, bits, g->i64, "") : bits;
 }
 
 /* -- memory ------------------------------------------------------------------------------------ */
@@ -98,14 +101,27 @@ static void lanes_store(Codegen *g, const IrInst *inst) {
   alias_element(g, call_overloaded(g, how, a.lanes, LLVMTypeOf(a.at), args, 4));
 }
 
+static LLVMValueRef lane_address(Codegen *g, LLVMTypeRef type, const IrInst *inst) {
+  LLVMValueRef lane = value_operand(g, inst, 1);
+  return LLVMBuildGEP2(g->builder, type, value_operand(g, inst, 0), &lane, 1, "");
+}
+
 /* One lane of a variable, read where it is in memory, or of a value. */
 static LLVMValueRef lane_get(Codegen *g, const IrInst *inst, LLVMValueRef from) {
-  LLVMValueRef lane = value_operand(g, inst, 1);
-  if (inst->operands[0]->op != IR_VAR) return LLVMBuildExtractElement(g->builder, from, lane, "");
+  if (inst->operands[0]->op != IR_VAR)
+    return LLVMBuildExtractElement(g->builder, from, value_operand(g, inst, 1), "");
   ASSERT(!type_is_bool(inst->type), "lanes of bools are bits, which have no address");
   LLVMTypeRef type = value_type(g, inst->type);
-  LLVMValueRef at = LLVMBuildGEP2(g->builder, type, from, &lane, 1, "");
-  return LLVMBuildLoad2(g->builder, type, at, "");
+  return LLVMBuildLoad2(g->builder, type, lane_address(g, type, inst), "");
+}
+
+static void lane_set(Codegen *g, const IrInst *inst) {
+  LLVMValueRef value = value_operand(g, inst, 2);
+  LLVMBuildStore(g->builder, value, lane_address(g, LLVMTypeOf(value), inst));
+}
+
+static LLVMValueRef reduce(Codegen *g, const IrInst *inst, LLVMValueRef lanes) {
+  return reduce_lanes(g, (IrUpdate)inst->imm, inst->type, lanes, NULL);
 }
 
 void vector_emit(Codegen *g, const IrInst *inst) {
@@ -115,6 +131,8 @@ void vector_emit(Codegen *g, const IrInst *inst) {
   case IR_SPLAT: return value_set(g, inst, value_broadcast(g, first, type_rows(inst->type)));
   case IR_STEP: return value_set(g, inst, step(g, inst, first));
   case IR_LANE_GET: return value_set(g, inst, lane_get(g, inst, first));
+  case IR_LANE_SET: return lane_set(g, inst);
+  case IR_LANES_REDUCE: return value_set(g, inst, reduce(g, inst, first));
   case IR_LANES_LOAD: return lanes_load(g, inst);
   case IR_LANES_STORE: return lanes_store(g, inst);
   case IR_MASK_AND: return value_set(g, inst, both(g, first, value_operand(g, inst, 1)));

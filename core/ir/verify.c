@@ -135,7 +135,9 @@ static bool takes_lanes(const IrInst *inst) {
   case IR_SET:
   case IR_REDUCE:
   case IR_OFFSET:
+  case IR_PRIVATE_COPY:
   case IR_PICK:
+  case IR_ITEM:
   case IR_RANDOM:
   case IR_MULHI: return true;
   default:
@@ -179,6 +181,15 @@ static bool verify_lane_op(Verifier *v, const IrInst *inst) {
     return (ir_is_lanes(type_rows(first)) && type_equal(type, type_element(first)) &&
             type_equal(type_at(inst, 1), TYPE(U64))) ||
            wrong(v, inst, "takes lanes and a u64");
+  case IR_LANE_SET:
+    return (inst->operands[0]->op == IR_VAR && ir_is_lanes(type_rows(first)) &&
+            !type_is_bool(first) && type_equal(type_at(inst, 2), type_element(first)) &&
+            type_equal(type_at(inst, 1), TYPE(U64))) ||
+           wrong(v, inst, "takes a variable of lanes, a u64 and a number for that lane");
+  case IR_LANES_REDUCE:
+    return (ir_is_lanes(type_rows(first)) && is_number(type_element(first)) &&
+            type_equal(type, type_element(first))) ||
+           wrong(v, inst, "takes lanes of numbers");
   case IR_LANES_LOAD:
   case IR_LANES_STORE: {
     Type element = inst->op == IR_LANES_LOAD ? type : type_at(inst, 1);
@@ -333,7 +344,8 @@ static bool verify_operands(Verifier *v, const IrInst *inst) {
     if (!inst->operand_uses[i].link || inst->operand_uses[i].user != inst)
       return wrong(v, inst, "an operand does not know of its use");
     v->uses[operand->id]++;
-    bool takes_var = i == 0 && (inst->op == IR_GET || inst->op == IR_SET || inst->op == IR_REDUCE);
+    bool takes_var = i == 0 && (inst->op == IR_GET || inst->op == IR_SET || inst->op == IR_REDUCE ||
+                                inst->op == IR_LANE_SET);
     takes_var |= (inst->op == IR_POP || inst->op == IR_INVOKE || inst->op == IR_LANE_GET) &&
                  operand->op == IR_VAR;
     takes_var |= i <= (inst->op == IR_MOVE) && ir_is_count(inst->op);
@@ -423,7 +435,7 @@ static bool verify_memory(Verifier *v, const IrInst *inst) {
 }
 
 static bool verify_item(Verifier *v, const IrInst *inst) {
-  if (!type_equal(inst->type, v->kernel->tables.items[inst->imm].type))
+  if (!type_equal(type_element(inst->type), v->kernel->tables.items[inst->imm].type))
     return wrong(v, inst, "not the type of its table");
   return type_is_integer(type_at(inst, 0)) || wrong(v, inst, "its index is an integer");
 }
@@ -514,8 +526,10 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_SPLAT:
   case IR_STEP:
   case IR_LANE_GET:
+  case IR_LANE_SET:
   case IR_LANES_LOAD:
   case IR_LANES_STORE:
+  case IR_LANES_REDUCE:
   case IR_MASK_AND:
   case IR_MASK_ANY:
   case IR_MASK_BITS: return verify_lane_op(v, inst);
@@ -582,7 +596,8 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_ITEM: return verify_item(v, inst);
   case IR_PICK: return verify_pick(v, inst);
   case IR_OFFSET: return verify_offset(v, inst);
-  case IR_PRIVATE_COPY: return is_pointer(type_at(inst, 0)) || wrong(v, inst, "needs a pointer");
+  case IR_PRIVATE_COPY:
+    return is_pointer(type_element(type_at(inst, 0))) || wrong(v, inst, "needs a pointer");
   case IR_MEM_LOAD:
   case IR_MEM_STORE:
   case IR_MEM_UPDATE:
@@ -611,6 +626,7 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   case IR_MEM_STORE:
   case IR_MEM_UPDATE:
   case IR_LANES_STORE:
+  case IR_LANE_SET:
   case IR_RUN:
   case IR_OWN:
   case IR_ACQUIRE:
@@ -655,7 +671,8 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
     if (is_address_argument(v->kernel, inst)) return true;
     return is_element(type_element(inst->type)) || wrong(v, inst, "has a number or bool result");
   }
-  if (inst->op == IR_OFFSET || inst->op == IR_RANDOM || inst->op == IR_MULHI)
+  if (inst->op == IR_OFFSET || inst->op == IR_PRIVATE_COPY || inst->op == IR_RANDOM ||
+      inst->op == IR_MULHI)
     expected = type_is_none(inst->type) ? expected : ir_lanes_type(expected, type_rows(inst->type));
   if (type_is_none(expected)) return type_is_none(inst->type) || wrong(v, inst, "has no result");
   return type_equal(inst->type, expected) || wrong(v, inst, "has the wrong result type");
