@@ -14,6 +14,8 @@ typedef struct VectorFrame {
 typedef struct Vectoriser {
   Scratch *scratch;
   IrKernel *kernel;
+  const IrRegion *body; /* the scalar one */
+  IrRegion *to;
   const LaneFact *facts; /* by id, of the scalar body */
   int width, known;      /* known: ids of the scalar body are below it */
   /* by id, of what has been rewritten: the scalar, that of lane 0; and the lanes */
@@ -34,6 +36,9 @@ bool vectorise_can_say(const LaneBody *body, const LaneFact *facts);
 static inline LaneShape vectorise_shape(const Vectoriser *v, const IrInst *inst) {
   return (LaneShape)v->facts[inst->id].shape;
 }
+/* Begins to rewrite a body into v->to, a region of `owner`; false if it cannot be said. */
+bool vectorise_open(Vectoriser *v, Scratch *scratch, IrKernel *kernel, const LaneBody *body,
+                    IrInst *owner);
 IrInst *vectorise_emit(Vectoriser *v, IrOp op, Type type, int count, IrInst *const *operands);
 /* The scalar of a value that does not vary: the number of all lanes, or that of lane 0. */
 IrInst *vectorise_scalar(Vectoriser *v, const IrInst *inst);
@@ -43,6 +48,8 @@ IrInst *vectorise_copy(Vectoriser *v, const IrInst *inst, Type type, IrInst *con
 IrInst *vectorise_and(Vectoriser *v, IrInst *mask, IrInst *condition);
 IrInst *vectorise_any(Vectoriser *v, IrInst *mask);
 IrInst *vectorise_all(Vectoriser *v, bool all); /* the constant mask of all lanes, or of none */
+/* Lanes that change no value that they are combined with: of sums -0. */
+IrInst *vectorise_identity(IrBuilder *b, IrUpdate op, Type lanes);
 /* Writes the insts from `first` on at the end of `region`; lanes made there are forgotten at its
  * end. If `left` is a variable, it receives the mask at the end. */
 void vectorise_into(Vectoriser *v, IrRegion *region, const IrInst *first, IrInst *left);
@@ -56,5 +63,9 @@ void vectorise_loop(Vectoriser *v, const IrInst *loop); /* LOOP, FOR */
 void vectorise_exit(Vectoriser *v, const IrInst *exit); /* BREAK, CONTINUE */
 /* A call without a result, by each active lane after the other. */
 void vectorise_each(Vectoriser *v, const IrInst *call);
+
+/* -- vectorise_inner.c ------------------------------------------------------------------------- */
+/* Rewrites the loops in a scalar region whose iterations are lanes. */
+void vectorise_inner(PassContext *ctx, IrKernel *kernel, IrRegion *region);
 
 #endif
