@@ -114,6 +114,33 @@ describe("a finalizer that calls the module", function()
     end
   end)
 
+  it("may continue a walk over elements that are freed", function()
+    local text = [[
+      local ffi, rg = require "ffi", require "regolith"
+      ffi.cdef "void *malloc(size_t);"
+      local x, a = rg.field(rg.f32, 8, 8), rg.array(rg.f32, 4096)
+      x[0][0], a[0] = 1, 1
+      local walks, held = { pairs(x), pairs(a) }, {}
+      for _, walk in ipairs(walks) do walk() end
+      local values, refusals = 0, 0
+      local function continue()
+        -- what is freed, and given to somebody else, reads as true
+        for size = 16, 4096, 16 do ffi.fill(ffi.C.malloc(size), size, 1) end
+        for _, walk in ipairs(walks) do
+          local ok, failure = pcall(walk)
+          if ok then values = values + 1
+          elseif failure.code == "handle.destroyed" then refusals = refusals + 1 end
+        end
+      end
+      -- those of many cdata run among the finalizers of the handles, in any order
+      for n = 1, 100 do held[n] = ffi.gc(ffi.new "int[1]", continue) end
+      getmetatable(newproxy(true)).__gc = function()
+        print(held and values + refusals, refusals > 0)
+      end
+    ]]
+    for _ = 1, 2 do assert.equal("200 true", run_text(text)) end
+  end)
+
   it("is no metamethod: an __index must not launch the kernel whose captures are read", function()
     assert.equal("runtime.busy 3", run_text [[
       local rg = require "regolith"

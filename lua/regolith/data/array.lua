@@ -204,8 +204,9 @@ local function walk(self, with_value)
   if t.members or self.rg_oracle ~= 0 then return nil end
   check(C.rg_array_view(self.rg_array, c), self.rg_runtime)
   if c.first == nil then return nil end -- its memory is not on the host
-  return view.walk(self, self.rg_rank, t, with_value, function(run) next_row(self, c, run) end,
-    methods.get)
+  return view.walk(self, "rg_array", self.rg_rank, t, with_value, function(run)
+    next_row(self, c, run)
+  end, methods.get)
 end
 
 -- The same, one index at a time, like an odometer.

@@ -67,7 +67,8 @@ local function get_visited(self, ...)
 end
 
 local function walk(self, wants_values)
-  return view.walk(self, settle(self), type_of(self), wants_values, function(run)
+  local rank = settle(self)
+  return view.walk(self, "rg_field", rank, type_of(self), wants_values, function(run)
     check(C.rg_field_next_run(self.rg_field, run), self.rg_runtime)
   end, get_visited)
 end

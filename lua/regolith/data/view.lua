@@ -295,7 +295,8 @@ local walk_text = [[
   local is_far = false -- where numbers are no longer exact
   local PREFIXES = nil
   return function()
-    if k >= count or alive[0] ~= 1 or (version and version[0] ~= seen) then
+    if k >= count or self.HANDLE == nil or alive[0] ~= 1
+      or (version and version[0] ~= seen) then
       c.used = k
       advance(c)
       k, count, seen, last = 0, tonumber(c.count), c.seen, tonumber(LAST)
@@ -332,10 +333,10 @@ local value_texts = {
     return INDICES, get(self, INDICES)]],
 }
 
-local walks = {} -- rank .. what -> function that makes a walk
+local walks = {} -- rank .. what .. handle -> function that makes a walk
 
-local function walk_of(rank, what)
-  local key = rank .. what
+local function walk_of(rank, what, handle)
+  local key = rank .. what .. handle
   if walks[key] then return walks[key] end
   local function name(axis) return axis < rank and "i" .. axis or "index" end
   local indices = rank > 0 and per_axis(rank, name, "INDEX", ", ") or "0"
@@ -345,17 +346,19 @@ local function walk_of(rank, what)
     loads[axis] = ("i%d = as_number(c.index[%d])"):format(axis, axis - 1)
   end
   local text = walk_text:gsub("%u%u+", { PREFIXES = table.concat(prefixes, ", "),
-    LOADS = table.concat(loads, "; "), VALUE = value_texts[what],
+    LOADS = table.concat(loads, "; "), VALUE = value_texts[what], HANDLE = handle,
     LAST = ("c.index[%d]"):format(math.max(rank, 1) - 1) })
   walks[key] = assert(loadstring(text:gsub("INDICES", indices), fail.own_chunk))
   return walks[key]
 end
 
 --- Visits elements in index order, run by run: an iterator that returns indices, and values too
---- where they are wanted.
+--- where they are wanted. While the Lua state closes, a walk may be used after the finalizer of
+--- `self`, which leaves a null handle and frees what `alive` and `version` point to.
+---@param handle string   the member of `self` that holds the core's object
 ---@param advance fun(c: ffi.cdata*)  fills the next RgRun
 ---@param get fun(self, ...): any     an element by a call, for what loads cannot do
-function view.walk(self, rank, t, wants_values, advance, get)
+function view.walk(self, handle, rank, t, wants_values, advance, get)
   local c, scalar, pointer = ffi.new "RgRun", t.element or t, false
   local float, record = floats[scalar.name], { size = scalar.size }
   if wants_values and has_loads(t, scalar) then
@@ -364,7 +367,7 @@ function view.walk(self, rank, t, wants_values, advance, get)
   end
   local what = not wants_values and "none" or (t.element and pointer) and "vector" or "scalar"
   if what == "vector" then record.take = vector_access(t) end
-  return walk_of(rank, what)(advance, c, pointer, record, self, get, bit.band, ffi.cast,
+  return walk_of(rank, what, handle)(advance, c, pointer, record, self, get, bit.band, ffi.cast,
     index.as_number)
 end
 
