@@ -119,8 +119,19 @@ static bool is_in_lanes(const Codegen *g, const IrInst *inst) {
          !g->lanes && g->width == 1;
 }
 
+/* A constant word: an iteration per bit, without a loop. */
+static void emit_unrolled(Codegen *g, const IrInst *inst, uint64_t word) {
+  const IrInst *param = inst->regions[0]->params.items[0];
+  for (; word; word &= word - 1) {
+    value_set(g, param, value_integer(value_type(g, param->type), __builtin_ctzll(word)));
+    emit_region(g, inst->regions[0]);
+  }
+}
+
 void bits_emit(Codegen *g, const IrInst *inst) {
   LLVMValueRef word = value_operand(g, inst, 0);
+  if (inst->unrolled && LLVMIsAConstantInt(word))
+    return emit_unrolled(g, inst, LLVMConstIntGetZExtValue(word));
   if (value_is_vector(word) || inst->regions[0]->params.count != 1)
     return codegen_fail(g, inst, "it walks one word");
   if (is_in_lanes(g, inst)) emit_side_by_side(g, inst, word);

@@ -35,8 +35,10 @@ static LLVMValueRef load_run(Codegen *g, Type type, LLVMValueRef base) {
 }
 
 LLVMValueRef lane_gather(Codegen *g, Type type, LLVMValueRef pointers) {
-  LLVMTypeRef lanes = memory_lanes(g, type);
-  LLVMValueRef args[] = {pointers, alignment(g, type), lane_mask(g, g->mask), LLVMConstNull(lanes)};
+  int width = value_width(pointers);
+  LLVMTypeRef lanes = value_lanes(value_memory_type(g, type), width);
+  LLVMValueRef mask = g->mask ? g->mask : LLVMConstAllOnes(value_lanes(g->bool_type, width));
+  LLVMValueRef args[] = {pointers, alignment(g, type), mask, LLVMConstNull(lanes)};
   return call_overloaded(g, "llvm.masked.gather", lanes, LLVMTypeOf(pointers), args, 4);
 }
 

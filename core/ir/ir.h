@@ -132,9 +132,10 @@ struct IrInst {
   /* RANGE, ACTIVE: the user's promise; FOR: no iteration accesses what another one writes; BITS:
    * these are iterations of a parallel loop */
   bool independent : 1;
-  bool sums : 1;   /* FOR: independent, except for sums in outside variables */
-  bool scalar : 1; /* RANGE, ACTIVE: the user asked not to vectorise */
-  bool rolled : 1; /* FOR: the rare version of a loop, not to be unrolled */
+  bool sums : 1;     /* FOR: independent, except for sums in outside variables */
+  bool scalar : 1;   /* RANGE, ACTIVE: the user asked not to vectorise */
+  bool rolled : 1;   /* FOR: the rare version of a loop, not to be unrolled */
+  bool unrolled : 1; /* BITS: if the word is a constant, without a loop */
   /* UPDATE: in the running worker's private copy, where it is plain too; on a GPU in the block's */
   bool private_copy : 1;
   bool plain : 1; /* UPDATE: no other iteration reaches the element */

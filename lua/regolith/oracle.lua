@@ -1,7 +1,6 @@
---- The oracle, arch = "lua": kernels run as Lua text on data in Lua tables, and the tests compare
---- compiled kernels with them. The core parses and types kernels and declarations, and checks
---- handles, indices and values. This side stores elements, activates cells and runs kernels;
---- oracle/tree.lua and oracle/number.lua do most of it.
+--- arch = "lua": kernels as Lua text, data in Lua tables. The tests compare compiled kernels with
+--- it. The core parses and types kernels and declarations, and checks handles, indices and values;
+--- everything that is stored, activated and run is here, in oracle/tree.lua and oracle/number.lua.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local sink = require "regolith.sink"
@@ -24,8 +23,8 @@ oracle.__index = oracle
 local C, check, buffer = lib.C, lib.check, index.buffer
 local slot, result = ffi.new "RgValue", ffi.new "int64_t[1]"
 
---- The data of a runtime. The data of a tree lives as long as a handle of the tree, of one of its
---- nodes or of one of its fields.
+--- The data of a runtime. A tree's data exists as long as a handle owns it: of a field, a node, or
+--- the tree itself.
 function oracle.create(runtime)
   local trees = setmetatable({}, { __mode = "v" }) -- address in the core -> data
   return setmetatable({ runtime = runtime, trees = trees, owned = {}, fields = {}, numbers = {},
@@ -35,26 +34,25 @@ end
 
 local function key_of(pointer) return tostring(ffi.cast("void *", pointer)) end
 
---- Registers a new tree. Its address may be that of a tree that was freed, whose data it replaces.
+--- A new tree: its address may have been that of another.
 function oracle:begin_tree(tree)
   local key, data = key_of(tree), oracle_tree.create(self.runtime, self)
-  -- Owned at once: until a handle owns it, the weak table alone would not keep it during a
-  -- collection.
+  -- never only in the weak table: any call may collect garbage
   self.owned[key], self.trees[key] = data, data
 end
 
---- Empties the data of a destroyed tree.
+--- A destroyed tree holds nothing.
 function oracle:empty_tree(tree)
   local data = self.trees[key_of(tree)]
   if data then data.root, data.levels = {}, {} end
 end
 
---- Registers a new handle of a node.
+--- A new handle of a node.
 function oracle:own_node(node)
   self.owned[key_of(node)] = self.trees[key_of(C.rg_snode_tree(node))]
 end
 
---- Registers a field that was placed.
+--- A field was placed.
 function oracle:own_field(handle)
   local node = C.rg_field_node(handle.rg_field)
   local data = self.trees[key_of(C.rg_snode_tree(node))]
@@ -64,16 +62,16 @@ function oracle:own_field(handle)
   self.owned[handle.rg_number], self.numbers[handle.rg_number] = data, #fields
 end
 
---- Forgets a collected handle, given by its pointer or its field's number.
+--- The handle with this pointer or field number is gone.
 function oracle:drop(what)
   if type(what) ~= "number" then what = key_of(what) end
   self.owned[what], self.fields[what], self.numbers[what] = nil, nil, nil
 end
 
---- Forgets an array, collected or destroyed, by its number.
+--- The array with this number is gone, or destroyed.
 function oracle:drop_array(number) self.arrays[number], self.values[number] = nil, nil end
 
--- Returns a node's level. Raises if the tree or the runtime no longer exists.
+-- Raises if the tree or the runtime is gone.
 local function level_of(self, node)
   check(C.rg_snode_settle(node, "its first use"), self.runtime)
   return oracle_tree.level(self.trees[key_of(C.rg_snode_tree(node))], node)
@@ -81,7 +79,7 @@ end
 
 local starts = ffi.new "int64_t[8]"
 
--- Returns the level with indices that start at the field's offset.
+-- The level as seen by a field whose indices do not start at 0.
 local function moved(handle, level)
   check(C.rg_field_offset(handle.rg_field, starts), handle.rg_runtime)
   local first, is_moved = {}, false
@@ -92,8 +90,7 @@ local function moved(handle, level)
   return is_moved and oracle_tree.moved(level, first) or level
 end
 
--- Describes a write outside the shape of the elements `own`, for the warning. The kernel is three
--- calls above this function's caller.
+-- A write outside the shape of the elements `own`. Its caller's caller's caller is the kernel.
 local function describe_stray(own, ...)
   local numbers = {}
   for k = 1, select("#", ...) do
@@ -114,8 +111,7 @@ end
 local extents = ffi.new "int64_t[8]"
 
 local elements_of_array = lib.quietly(function(self, handle)
-  -- Raises for a destroyed array.
-  check(C.rg_array_shape(handle.rg_array, extents), handle.rg_runtime)
+  check(C.rg_array_shape(handle.rg_array, extents), handle.rg_runtime) -- raises if it is gone
   local elements = self.arrays[handle.rg_number]
   if elements then return elements end
   local shape = {}
@@ -126,8 +122,7 @@ local elements_of_array = lib.quietly(function(self, handle)
   return elements
 end)
 
--- Wraps a script's array as the arrays that kernels make. There is one table per array, so that
--- `==` of two references works.
+-- An array of the script as kernels have their own; one table as long as anything has it.
 local function value_of(self, handle)
   local known = self.values[handle.rg_number]
   if known then return known end
@@ -136,7 +131,7 @@ local function value_of(self, handle)
   return known
 end
 
--- Turns an array that a kernel made and returns into an array of the script.
+-- What a kernel made and returns, as an array of the script.
 local function give_out(self, name, made)
   local t, sizes = require("regolith.data.type").named(name), made.extents or { made.count }
   local session = lib.runtimes[self.runtime].session[1]
@@ -145,11 +140,11 @@ local function give_out(self, name, made)
   for k = 1, made.count do
     elements:set(all[(made.first or 0) + k], oracle_counted.indices_of(k - 1, sizes))
   end
-  made.handle = handle -- a kernel may return one array twice: both results are one handle
+  made.handle = handle -- it may be returned twice
   return handle
 end
 
--- Returns the elements of a field or an array. A field's tree must be laid out.
+-- What a field or an array holds; the tree of `handle` is laid out.
 local function elements_of(self, handle)
   if ffi.istype("RgArrayHandle", handle) then return elements_of_array(self, handle) end
   local level = level_of(self, C.rg_field_node(handle.rg_field))
@@ -162,7 +157,7 @@ local function elements_of(self, handle)
   return elements
 end
 
--- The functions of the C interface for a handle's kind, and the member that holds its pointer.
+-- The core's calls for a handle, and its object.
 local of_fields = { get = C.rg_field_get, convert = C.rg_field_convert, copy = C.rg_field_copy,
   read = C.rg_field_read, write = C.rg_field_write, pointer = "rg_field" }
 local of_arrays = { get = C.rg_array_get, convert = C.rg_array_convert, copy = C.rg_array_copy,
@@ -180,7 +175,7 @@ local function indices(count)
   return list
 end
 
--- Lets the core check the indices: it reads an element of its own tree, which is empty.
+-- The core refuses bad indices, by reading its own, empty memory.
 local function check_index(handle, count)
   local core, pointer = core_of(handle)
   check(core.get(pointer, buffer, count, slot), handle.rg_runtime)
@@ -197,7 +192,7 @@ function oracle:get(handle, count)
   return vector.to_lua(elements.type, elements:get(place_in(elements, count)))
 end
 
--- Converts `v` to the element type of the field, by the core's rules.
+-- `v` as an element of the field.
 local function convert(handle, v)
   local own = ffi.new "RgValue"
   local core, pointer = core_of(handle)
@@ -216,12 +211,12 @@ end
 
 -- -- cells from Lua -------------------------------------------------------------------------------
 
--- The number of indices that an action takes: those of a cell, or of a list.
+-- How many indices an action takes: those of a cell, or of a list.
 local function rank_of(level, action)
   return level.lists and action == "deactivate" and level.rank - 1 or level.rank
 end
 
---- Calls activate, deactivate, is_active, count or clear for a C node.
+--- activate, deactivate, is_active, count, clear of a C node.
 function oracle:call(node, action, count)
   local level = level_of(self, node)
   local list = indices(count)
@@ -230,15 +225,15 @@ function oracle:call(node, action, count)
   local is_list = level.lists and action == "deactivate"
   local asked = (needs_pointer or is_list) and action or (action == "count" or action == "clear")
     and "count" or "is_active"
-  -- the core raises the same error as on other archs
+  -- fails as it does on other archs
   check(C.rg_snode_call(node, asked, buffer, count, result), self.runtime)
   local answer = level[action](level, unpack(list, 1, math.min(count, rank_of(level, action))))
   return action == "is_active" and (answer and 1 or 0) or action == "count" and tonumber(answer)
     or 0
 end
 
--- A loop in a kernel visits the cells that were active when it began; a loop in Lua skips those
--- that have been deactivated since.
+-- A loop in a kernel visits what was active when it began; one in Lua skips what was deactivated
+-- since.
 local function iterate(level, value_at, in_kernel)
   if not value_at and not level:is_sparse() and level.rank > 0 then
     local bounds = {}
@@ -261,10 +256,10 @@ local function iterate(level, value_at, in_kernel)
   end
 end
 
---- Iterates over the active cells of a node.
+--- Active cells of a node.
 function oracle:cells_of(node) return iterate(level_of(self, node)) end
 
---- Iterates over the active cells of a field, with their values if `wants_value`.
+--- Active cells of a field, with their values on request.
 function oracle:elements_in(handle, wants_value)
   local elements = elements_of(self, handle)
   return iterate(elements.level, wants_value and function(one)
@@ -274,7 +269,7 @@ end
 
 -- -- lists from Lua -------------------------------------------------------------------------------
 
--- The names of a node and of its tree, as reports show them.
+-- What the core calls a node, and the tree it is in.
 local function names_of(self, node)
   local row, number = ffi.new "RgNodeMemory", 0
   while C.rg_memory_node(lib.runtimes[self.runtime].c, number, row) == 0 do
@@ -284,7 +279,7 @@ local function names_of(self, node)
   return "", ""
 end
 
--- Raises if a list became full in a launch or a call from Lua.
+-- A list was full, in a launch or a call from Lua.
 local function check_full(self)
   local level = oracle_list.full
   oracle_list.full = nil
@@ -298,14 +293,14 @@ local function check_full(self)
   }
 end
 
--- Returns the list that the first indices in the buffer address. The core raises for wrong indices.
+-- The list that the first indices of the buffer name; the core refuses others.
 local function list_at(self, node, count)
   local level = level_of(self, node)
   check(C.rg_snode_call(node, "length", buffer, count, result), self.runtime)
   return level, { 0, unpack(indices(count)) }
 end
 
--- The numbers of a level's fields: of `field`, or of all without it.
+-- The numbers of its fields: of the one, or of all.
 local function numbers_of(level, field)
   local numbers = {}
   for k, one in ipairs(level.fields) do
@@ -326,8 +321,7 @@ function oracle:length(node, count)
   return oracle_list.length(level, at)
 end
 
---- The core converts the values or raises: they are appended to its own list, which is emptied
---- afterwards.
+--- The core converts or refuses the values, in its own list, which is empty again afterwards.
 function oracle:append(node, count, values, value_count)
   local level, at = list_at(self, node, count)
   check(C.rg_snode_append(node, buffer, count, values, value_count, result), self.runtime)
@@ -386,8 +380,7 @@ local function each(level, visit)
   end
 end
 
--- Calls visit(i, j, ..) for every active element; makes no list of them where all elements are
--- active.
+-- Calls visit(i, j, ..) for every active element; without a list where all are.
 local function each_active(level, visit)
   if not level:is_sparse() then
     return each(level, function(_, ...) return visit(...) end)
@@ -402,7 +395,7 @@ function oracle:fill(handle, v)
   each_active(elements.level, function(...) elements:set(v, ...) end)
 end
 
--- Converts each component by the conversion of its type.
+-- Each number by its own conversion.
 local function convert_each(to, v)
   if type(v) ~= "table" then return to[1](v) end
   local converted = {}
@@ -412,8 +405,7 @@ end
 
 function oracle:copy(handle, from)
   local core, pointer = core_of(handle)
-  -- The core raises for different shapes.
-  check(core.copy(pointer, from[core.pointer]), self.runtime)
+  check(core.copy(pointer, from[core.pointer]), self.runtime) -- refuses other shapes
   local target, source = elements_of(self, handle), elements_of(self, from)
   local is_same = target.type == source.type
   if is_same and target.fill and source.fill then return target:copy(source) end
@@ -433,7 +425,7 @@ function oracle:copy(handle, from)
   end)
 end
 
--- Raises if the level has an unbounded axis.
+-- Raises for an unbounded axis.
 local function check_ends(handle, level)
   for _, extent in ipairs(level.shape) do
     if extent == 0 then
@@ -443,8 +435,7 @@ local function check_ends(handle, level)
   end
 end
 
---- Copies all elements into an array of doubles or int64_t; the components of a vector are
---- adjacent.
+--- All elements into an array of doubles or int64_t, the numbers of a vector adjacent.
 function oracle:read(handle, values)
   local elements = elements_of(self, handle)
   check_ends(handle, elements.level)
@@ -458,8 +449,8 @@ function oracle:read(handle, values)
   end)
 end
 
--- Converts one element to its type in the field. The core raises for values that do not fit, except
--- 64-bit integers and components of vectors, which were converted before.
+-- One of them, converted to its type in the field. What does not fit the core refuses; integers of
+-- 64 bits and the numbers of vectors were converted before.
 local function number_from(handle, elements, part, x)
   local scalar = elements.scalars[part]
   if scalar == "bool" then return x ~= 0 end
@@ -470,7 +461,7 @@ local function number_from(handle, elements, part, x)
   return converted
 end
 
---- Copies an array of numbers into the elements; zeros activate nothing.
+--- And back; zeros activate nothing.
 function oracle:write(handle, values)
   local elements = elements_of(self, handle)
   check_ends(handle, elements.level)
@@ -492,7 +483,7 @@ function oracle:write(handle, values)
   end)
 end
 
---- Copies the elements into the core's memory, for what only the core can do, such as pictures.
+--- Copies the elements into the core's memory, for what only it can do: pictures.
 function oracle:show(handle)
   local level = elements_of(self, handle).level
   local count = 1
@@ -504,16 +495,16 @@ function oracle:show(handle)
   check(core.write(pointer, values, count), self.runtime)
 end
 
--- -- for snapshots --------------------------------------------------------------------------------
+-- -- for snapshots -------------------------------------------------------------------------------
 
---- The level of a node, and the elements of an array or field.
+--- The level of a node, and the elements of an array.
 function oracle:level(node) return level_of(self, node) end
 function oracle:elements(handle) return elements_of(self, handle) end
 
 -- -- memory ---------------------------------------------------------------------------------------
 
---- Fills in a node's row of rg.memory() if the node is sparse or below a sparse one: its active
---- cells and bytes.
+--- Puts the active cells and bytes of a pointer node, or of what is below one, into its row of
+--- rg.memory().
 function oracle:measure(report, row, node)
   local level = level_of(self, node)
   if not level:is_sparse() then return end
@@ -526,15 +517,14 @@ function oracle:measure(report, row, node)
   report.peak = math.max(report.peak, report.reserved)
 end
 
--- Bytes in use: the core's own memory (dense trees, arrays) and the sparse cells in Lua tables.
+-- The bytes of the core's own memory (dense trees, arrays), and of the cells that come and go.
 local function bytes_in_use(self)
   local c, memory = lib.runtimes[self.runtime].c, ffi.new "RgMemory"
   check(C.rg_memory(c, memory), self.runtime)
   local bytes, row, number = tonumber(memory.live), ffi.new "RgNodeMemory", 0
   while C.rg_memory_node(c, number, row) == 0 do
     local level = level_of(self, row.node)
-    -- Dense levels below a sparse one are included in the bytes of the sparse one.
-    if not level.holds_all then
+    if not level.holds_all then -- whose bytes have those of dense levels below it
       local _, live = level:usage()
       bytes = bytes + live - tonumber(row.live)
     end
@@ -574,9 +564,8 @@ local check_budget = lib.quietly(function(self, level)
   if bytes + level.bytes > self.budget then return fail_budget(self, level, bytes) end
 end)
 
---- Raises if one more sparse cell would exceed the budget; called before the cell is created.
---- Counting the bytes in use takes a walk over all levels, so the next walk comes only after half
---- of the remaining budget may have been used.
+--- A cell that comes and goes is about to be made: raises if that is more than the budget. What is
+--- in use takes a walk to find, so it is looked at when half of what was left may be gone.
 function oracle:grow(level)
   self.bytes_to_check = self.bytes_to_check - level.bytes
   if self.bytes_to_check < 0 then check_budget(self, level) end
@@ -615,13 +604,13 @@ local function load_text(kernel, number, text)
       hint = "a Lua function has at most 200 locals; divide the kernel",
     }
   end
-  -- The first line of the text lists the types of the launch arguments and of the results.
+  -- the launch arguments, and what comes back
   local given, back, fields = text:match "^%-%-%[=%[(.-)>(.-)|(.-)%]=%]"
   local types, results, names = {}, {}, {}
   for t in given:gmatch "%S+" do types[#types + 1] = t end
   for t in back:gmatch "%S+" do results[#results + 1] = t end
   for _, t in ipairs(results) do
-    if t:find("array(", 2, true) then refuse_array(t) end -- also inside a struct or an array
+    if t:find("array(", 2, true) then refuse_array(t) end -- in a struct, or an array
   end
   for k, field in fields:gmatch "(%d+)=(%S+)" do names[tonumber(k)] = field end
   local nests = text:find("_rg.nest(", 1, true) ~= nil
@@ -629,8 +618,7 @@ local function load_text(kernel, number, text)
     nests = nests, fails = text:find "_rg_r, %d+, " }
 end
 
--- Converts a launch argument to what the kernel's text uses: elements for a field or an array, a
--- level for a node.
+-- How the text sees a launch argument: elements of a field or an array, the level of a node.
 local function operand(self, v)
   if ffi.istype("RgFieldHandle", v) or ffi.istype("RgArrayHandle", v) then
     return elements_of(self, v)
@@ -642,9 +630,8 @@ local function keep(answers, ...)
   for k = 1, select("#", ...) do answers[k] = select(k, ...) end
 end
 
--- Returns what a launch runs and its arguments, or nil and a status if the core refuses the launch.
--- Runs in lib.quiet, because the core owns the frame and the text, and `last` belongs to the
--- kernel.
+-- What one launch runs, and on what; nil and a status if the core refuses it. In lib.quiet: frames
+-- and texts are the core's, and `last` is the kernel's.
 local function begin(self, kernel, variants, pointer, values, count)
   local emission = ffi.new "RgEmission"
   local status = C.rg_kernel_emit(pointer, values, count, emission)
@@ -684,8 +671,7 @@ local function warn_outside(stray, kernel, variant, operands, count)
 end
 
 local MOST_CALLS = 4000 -- as in llvm_bc/rt.h
--- The innermost recursive call: its depth, and the position and cycle for the error message.
-local nested = {}
+local nested = {} -- the innermost function that calls itself: its depth, and what an error says
 
 local function fail_nested()
   return fail.raise {
@@ -703,9 +689,8 @@ local function nest(depth, cycle, file, line, column)
   if depth > MOST_CALLS then return fail_nested() end
 end
 
--- Stores the results of a kernel's pcall in `answers`; returns false if the kernel failed and the
--- core has the error. An overflow of Lua's stack, which may be smaller than 4000 calls need, is
--- reported as too deep nesting.
+-- What a run that may be left returns goes to `answers`; false: it failed, and the core knows how.
+-- Lua's stack may be smaller than the calls that are allowed.
 local function finish(answers, ok, ...)
   if ok then
     keep(answers, ...)
@@ -716,7 +701,7 @@ local function finish(answers, ok, ...)
   return error((...), 0)
 end
 
--- Runs the variant and returns its results as Lua values, or nil if it failed.
+-- Its results, as Lua values; nil: it failed.
 local function run(self, kernel, variant, operands, arguments)
   local answers = {}
   local before = self.outside
@@ -743,8 +728,7 @@ local function run(self, kernel, variant, operands, arguments)
   return answers, #variant.results
 end
 
---- Adds the arrays that kernels made to the counters of `rg.allocations()`. They count as freed,
---- since a launch frees them when it ends.
+--- What kernels made, in the names of `rg.allocations()`: it is freed when its launch has ended.
 function oracle:add_made(all)
   for _, name in ipairs { "alloc", "free" } do all[name] = all[name] + self.blocks end
   for _, name in ipairs { "header_alloc", "header_free" } do
@@ -769,7 +753,7 @@ function operations.active_i64(level)
   end
   return function() return widen(step()) end
 end
--- Converts a float bound of a range to an integer for indices of type `t`.
+-- A bound of a range that is a float, for indices of type `t`.
 function operations.whole(t, bound)
   local limit = t == "i64" and 2 ^ 63 or 2 ^ 31
   if bound == math.floor(bound) and bound >= -limit and bound < limit then
@@ -790,17 +774,17 @@ function operations.no_memory(name)
     message = ("'%s' takes or returns arrays, which have no memory with arch = \"lua\""):format(
       name), hint = "arch = \"cpu\"" }
 end
--- A launch table for a recursive call: its own locals, with the facts of the launch.
+-- A function's own values, beside what is known of the launch.
 function operations.own(launch)
   return { kernel = launch.kernel, emission = launch.emission, runtime = launch.runtime,
     globals = launch.globals }
 end
--- Stores the results after the first under these numbers; returns the first.
+-- The values after the first, by these numbers.
 function operations.spread(results, numbers, first, ...)
   for k, number in ipairs(numbers) do results[number] = (select(k, ...)) end
   return first
 end
--- The result with this number, which operations.spread has stored.
+-- The value with this number, after a call that set it.
 function operations.result(results, number) return results[number] end
 for _, action in ipairs { "activate", "deactivate", "is_active", "count", "clear" } do
   operations[action] = function(level, ...) return level[action](level, ...) end
@@ -815,8 +799,8 @@ end
 for name, f in pairs(oracle_check) do operations[name] = f end
 oracle.operations = operations
 
---- Replaces the launch functions that kernel.lua generates launchers with; `need` is the table of
---- functions that they use for compiled kernels.
+--- What kernel.lua's launchers call instead of the core's launch; `need` is their usual table of
+--- functions.
 function oracle:launcher(kernel, need)
   local variants, answers, result_count = {}, nil, nil
   local failure -- { what the launch raised }
@@ -825,7 +809,7 @@ function oracle:launcher(kernel, need)
     local ok, variant, operands, arguments = guarded(lib.quiet, begin, self, kernel, variants,
       pointer, values, count)
     if ok and not variant then return operands end
-    answers = variant -- or the error that begin raised
+    answers = variant -- or what begin raised
     if ok then
       ok, answers, result_count = guarded(run, self, kernel, variant, operands, arguments)
     end
@@ -833,7 +817,7 @@ function oracle:launcher(kernel, need)
     failure = { answers }
     return 1
   end
-  -- The launcher calls this by a tail call, so that our frames do not appear in the traceback.
+  -- From here the launcher's caller is told by a tail call: no frame of ours is in the traceback.
   function own.refuse(...)
     if not failure then return need.refuse(...) end
     local e = failure[1]
@@ -845,8 +829,7 @@ function oracle:launcher(kernel, need)
 end
 
 for _, name in ipairs { "get", "set", "call", "append", "length", "pop", "items" } do
-  -- They share buffers, so no finalizer may run during a call.
-  oracle[name] = lib.quietly(oracle[name])
+  oracle[name] = lib.quietly(oracle[name]) -- they share buffers
 end
 
 return oracle

@@ -1,6 +1,5 @@
--- screen.lua - a model of a terminal's screen: takes bytes, and shows rows of text. It supports
--- only what the prompt writes: moving, erasing, wrapping, scrolling; colours are dropped, or kept
--- as marks.
+-- screen.lua - a model of a terminal's screen: bytes in, rows of text out. What a prompt writes and
+-- no more: moving, erasing, wrapping, scrolling; colours are left out, or kept as marks.
 local text_of = require "regolith.console.text"
 
 local screen = {}
@@ -25,7 +24,7 @@ local function put(self, c, width)
     self.cells[self.row][self.column] = before .. c
     return
   end
-  if self.column + width > self.columns then -- a full row wraps when another character follows
+  if self.column + width > self.columns then -- a full row wraps when something follows
     self.column = 0
     new_line(self)
   end
@@ -62,8 +61,7 @@ function sequences.h(self, n)
 end
 function sequences.l(self, n) self.modes[n] = nil end
 
--- Handles one control sequence or character at the start of `s`; returns its length, or 0 if it is
--- incomplete.
+-- One control sequence or character at the start of `s`: how many bytes; 0: more must come.
 local function step(self, s)
   local c = s:sub(1, 1)
   if c == "\27" then
@@ -95,7 +93,7 @@ local function step(self, s)
   return 1
 end
 
---- Feeds bytes to the terminal.
+--- Bytes that the terminal gets.
 function screen:feed(bytes)
   self.rest = self.rest .. bytes
   local at = 1
@@ -113,7 +111,7 @@ local function row_text(self, cells)
   return (table.concat(parts):gsub("%s+$", ""))
 end
 
---- Returns all rows shown, without trailing blanks and trailing empty rows.
+--- All rows that are shown, without blanks at their ends and empty rows at the end.
 function screen:text(with_scrolled)
   local lines = {}
   for _, cells in ipairs(with_scrolled and self.scrolled or {}) do

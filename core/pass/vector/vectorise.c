@@ -126,6 +126,14 @@ static void write_pure(Vectoriser *v, const IrInst *inst) {
   v->lanes[inst->id] = vectorise_copy(v, inst, lanes_of_type(v, inst->type), operands);
 }
 
+/* Lanes that are not active read the first number of the table. */
+static void write_item(Vectoriser *v, const IrInst *item) {
+  if (vectorise_shape(v, item) != LANE_VARYING) return write_scalar(v, item);
+  IrInst *index = vectorise_lanes(v, item->operands[0]);
+  index = ir_select(&v->b, v->mask, index, ir_const_int(&v->b, index->type, 0));
+  v->lanes[item->id] = vectorise_copy(v, item, lanes_of_type(v, item->type), &index);
+}
+
 static void write_var(Vectoriser *v, const IrInst *var) {
   bool varies = vectorise_shape(v, var) == LANE_VARYING;
   IrInst **entry = varies ? &v->lanes[var->id] : &v->scalar[var->id];
@@ -164,7 +172,7 @@ static IrInst *place_of(Vectoriser *v, const IrInst *address, Type type) {
 }
 
 /* An access by one lane, or by all at once, has no shape of lanes. */
-static void forget_shape(IrInst *access) {
+void vectorise_forget_shape(IrInst *access) {
   access->shape = IR_SHAPE_NONE;
   access->group = access->part = access->parts = 0;
   access->aligns = access->deferred = access->prefetch = false;
@@ -174,7 +182,7 @@ static void write_load(Vectoriser *v, const IrInst *load) {
   const IrInst *address = load->operands[0];
   if (vectorise_shape(v, address) == LANE_UNIFORM) {
     write_scalar(v, load);
-    return forget_shape(v->scalar[load->id]);
+    return vectorise_forget_shape(v->scalar[load->id]);
   }
   IrInst *operands[] = {place_of(v, address, load->type), v->mask};
   IrInst *lanes = vectorise_emit(v, IR_LANES_LOAD, lanes_of_type(v, load->type), 2, operands);
@@ -195,7 +203,7 @@ static void write_last(Vectoriser *v, const IrInst *store) {
     value = vectorise_emit(v, IR_LANE_GET, store->operands[1]->type, 2, operands);
   }
   IrInst *operands[] = {vectorise_scalar(v, store->operands[0]), value};
-  forget_shape(vectorise_copy(v, store, store->type, operands));
+  vectorise_forget_shape(vectorise_copy(v, store, store->type, operands));
 }
 
 static void write_store(Vectoriser *v, const IrInst *store) {
@@ -209,18 +217,6 @@ static void write_store(Vectoriser *v, const IrInst *store) {
   lanes->aligns = store->aligns;
 }
 
-/* A plain update of adjacent elements: code generation would do lane by lane what is not. */
-static void write_update(Vectoriser *v, const IrInst *update) {
-  const IrInst *address = update->operands[0], *by = update->operands[1];
-  IrInst *operands[] = {place_of(v, address, by->type), v->mask};
-  ASSERT(update->plain && vectorise_shape(v, address) == LANE_LINEAR, "an update of a run");
-  IrInst *old = vectorise_emit(v, IR_LANES_LOAD, lanes_of_type(v, by->type), 2, operands);
-  IrInst *value = rewrite_update_value(&v->b, (IrUpdate)update->imm, old, vectorise_lanes(v, by));
-  IrInst *stored[] = {operands[0], value, v->mask};
-  IrInst *store = vectorise_emit(v, IR_LANES_STORE, TYPE(NONE), 3, stored);
-  old->alias = store->alias = update->alias;
-}
-
 /* -- reductions -------------------------------------------------------------------------------- */
 
 static int64_t least(Type type, bool largest) {
@@ -230,21 +226,21 @@ static int64_t least(Type type, bool largest) {
   return largest ? (int64_t)(ones >> 1) : -(int64_t)(ones >> 1) - 1;
 }
 
-IrInst *vectorise_identity(IrBuilder *b, IrUpdate op, Type lanes) {
-  Type type = type_element(lanes);
+IrInst *vectorise_identity(Vectoriser *v, IrUpdate op, Type type) {
+  Type lanes = lanes_of_type(v, type);
   bool is_product = op == IR_UPDATE_MUL || op == IR_UPDATE_DIV;
   bool is_extreme = op == IR_UPDATE_MIN || op == IR_UPDATE_MAX;
   if (type_is_float(type)) {
     double extreme = op == IR_UPDATE_MIN ? INFINITY : -INFINITY;
-    return ir_const_float(b, lanes, is_extreme ? extreme : is_product ? 1 : -0.0);
+    return ir_const_float(&v->b, lanes, is_extreme ? extreme : is_product ? 1 : -0.0);
   }
   int64_t other = is_product ? 1 : op == IR_UPDATE_BAND ? -1 : 0;
-  return ir_const_int(b, lanes, is_extreme ? least(type, op == IR_UPDATE_MIN) : other);
+  return ir_const_int(&v->b, lanes, is_extreme ? least(type, op == IR_UPDATE_MIN) : other);
 }
 
 static void write_reduce(Vectoriser *v, const IrInst *reduce) {
   const IrInst *value = reduce->operands[1];
-  IrInst *none = vectorise_identity(&v->b, (IrUpdate)reduce->imm, lanes_of_type(v, value->type));
+  IrInst *none = vectorise_identity(v, (IrUpdate)reduce->imm, value->type);
   IrInst *lanes = ir_select(&v->b, v->mask, vectorise_lanes(v, value), none);
   IrInst *operands[] = {vectorise_scalar(v, reduce->operands[0]), lanes};
   vectorise_copy(v, reduce, reduce->type, operands);
@@ -296,11 +292,13 @@ static void write_guarded(Vectoriser *v, const IrInst *first, bool thins) {
 enum { MOST_COPIED = 200 }; /* most insts of an arm that is copied for the case of all lanes */
 
 /* Is a copy of the arm for the case that all lanes are active worth it? There, adjacent elements
- * need no mask. In most `if`s that keep indices inside, all lanes are active. */
+ * need no mask, and few updates are unrolled. In most `if`s that keep indices inside, all lanes are
+ * active. */
 static bool note_gain(const Vectoriser *v, const IrRegion *region, int *insts, int *accesses) {
   for (const IrInst *inst = region->first; inst; inst = inst->next) {
     bool is_access = inst->op == IR_MEM_LOAD || inst->op == IR_MEM_STORE;
     *accesses += is_access && vectorise_shape(v, inst->operands[0]) == LANE_LINEAR;
+    *accesses += inst->op == IR_MEM_UPDATE && inst->plain && v->has_few_updates;
     if (++*insts > MOST_COPIED) return false;
     for (int i = 0; i < IR_MAX_REGIONS; i++)
       if (inst->regions[i] && !note_gain(v, inst->regions[i], insts, accesses)) return false;
@@ -380,9 +378,13 @@ static void write_inst(Vectoriser *v, const IrInst *inst) {
   case IR_FOR: return vectorise_loop(v, inst);
   case IR_BREAK:
   case IR_CONTINUE: return vectorise_exit(v, inst);
-  case IR_MEM_UPDATE: return write_update(v, inst);
+  case IR_ITEM: return write_item(v, inst);
+  case IR_MEM_UPDATE: return vectorise_update(v, inst);
   case IR_REDUCE: return write_reduce(v, inst);
+  case IR_MEM_RMW:
+  case IR_MEM_CAS:
   case IR_CALL: return vectorise_each(v, inst);
+  case IR_FAULT: return vectorise_fault(v, inst);
   default:
     ASSERT(ir_effects(inst) & IR_PURE, "what has another effect has its own case");
     write_pure(v, inst);
@@ -400,59 +402,41 @@ void vectorise_rest(Vectoriser *v, const IrInst *first) {
 
 /* -- bodies ------------------------------------------------------------------------------------ */
 
-/* The new region of `owner` has the parameters of the old one, and the mask. */
-static void open_region(Vectoriser *v, IrInst *owner) {
-  v->to = ir_region_create(v->kernel, owner);
-  for (int i = 0; i < v->body->params.count; i++) {
-    const IrInst *param = v->body->params.items[i];
-    v->scalar[param->id] = ir_region_param(v->kernel, v->to, param->type);
-  }
-  v->mask = ir_region_param(v->kernel, v->to, ir_lanes_type(TYPE(BOOL), v->width));
-  DEBUG_ASSERT(ir_lanes_mask(v->to) == v->mask, "the mask is the last parameter");
-  v->b = (IrBuilder){.kernel = v->kernel, .region = v->to};
-}
-
-bool vectorise_open(Vectoriser *v, Scratch *scratch, IrKernel *kernel, const LaneBody *body,
-                    IrInst *owner) {
-  const LaneFact *facts = ir_lanes(scratch, kernel, body);
-  if (!vectorise_can_say(body, facts)) return false;
-  *v = (Vectoriser){.scratch = scratch,
-                    .kernel = kernel,
-                    .body = body->region,
-                    .facts = facts,
-                    .width = body->width,
-                    .known = kernel->next_id,
-                    .scalar = scratch_array(scratch, IrInst *, kernel->next_id),
-                    .lanes = scratch_array(scratch, IrInst *, kernel->next_id)};
-  open_region(v, owner);
-  vec_push(v->scratch, &v->frames, (VectorFrame){0});
-  return true;
-}
-
 /* Returns the body in lanes; the body itself if it cannot be said. */
 static IrRegion *vectorised(PassContext *ctx, IrKernel *kernel, const IrTask *task,
                             IrRegion *region) {
   LaneBody body = {.region = region, .varying = task->axis_count - 1, .width = task->lanes};
-  Vectoriser v;
-  if (!vectorise_open(&v, ctx->scratch, kernel, &body, NULL)) return region;
+  const LaneFact *facts = ir_lanes(ctx->scratch, kernel, &body);
+  if (!vectorise_can_say(&body, facts)) return region;
+  Vectoriser v = {.scratch = ctx->scratch,
+                  .kernel = kernel,
+                  .facts = facts,
+                  .width = task->lanes,
+                  .has_few_updates = vectorise_has_few_updates(region),
+                  .known = kernel->next_id,
+                  .scalar = scratch_array(ctx->scratch, IrInst *, kernel->next_id),
+                  .lanes = scratch_array(ctx->scratch, IrInst *, kernel->next_id)};
+  IrRegion *to = ir_region_create(kernel, NULL);
+  for (int i = 0; i < region->params.count; i++) {
+    const IrInst *param = region->params.items[i];
+    v.scalar[param->id] = ir_region_param(kernel, to, param->type);
+  }
+  v.mask = ir_region_param(kernel, to, ir_lanes_type(TYPE(BOOL), task->lanes));
+  DEBUG_ASSERT(ir_lanes_mask(to) == v.mask, "the mask is the last parameter");
+  v.b = (IrBuilder){.kernel = kernel, .region = to};
+  vec_push(v.scratch, &v.frames, (VectorFrame){0});
   vectorise_rest(&v, region->first);
   ir_delete_all(region);
-  return v.to;
-}
-
-static IrRegion *rewritten(PassContext *ctx, IrKernel *kernel, const IrTask *task, IrRegion *region,
-                           int lanes) {
-  if (!region) return NULL;
-  if (lanes > 1) return task->kind == TASK_RANGE ? vectorised(ctx, kernel, task, region) : region;
-  vectorise_inner(ctx, kernel, region);
-  return region;
+  rewrite_drop_dead(to);
+  return to;
 }
 
 bool pass_vectorise(PassContext *ctx, IrKernel *kernel, Error *err) {
   for (int i = 0; i < kernel->tasks.count; i++) {
     IrTask *task = kernel->tasks.items[i];
-    task->body = rewritten(ctx, kernel, task, task->body, task->rim_scalar ? 1 : task->lanes);
-    task->interior = rewritten(ctx, kernel, task, task->interior, task->lanes);
+    if (task->kind != TASK_RANGE || task->lanes <= 1) continue;
+    if (!task->rim_scalar) task->body = vectorised(ctx, kernel, task, task->body);
+    if (task->interior) task->interior = vectorised(ctx, kernel, task, task->interior);
   }
   (void)err;
   return true;

@@ -14,8 +14,6 @@ typedef struct VectorFrame {
 typedef struct Vectoriser {
   Scratch *scratch;
   IrKernel *kernel;
-  const IrRegion *body; /* the scalar one */
-  IrRegion *to;
   const LaneFact *facts; /* by id, of the scalar body */
   int width, known;      /* known: ids of the scalar body are below it */
   /* by id, of what has been rewritten: the scalar, that of lane 0; and the lanes */
@@ -23,6 +21,7 @@ typedef struct Vectoriser {
   VEC(int) made;           /* ids whose entries above end with the region that is being written */
   IrInst *mask;            /* of the active lanes */
   bool keeps;              /* the mask at the end of what is being written matters */
+  bool has_few_updates;    /* the body has: they may be unrolled */
   bool in_all;             /* in the copy of an arm for the case that all lanes are active */
   VEC(VectorFrame) frames; /* innermost last */
   IrBuilder b;
@@ -36,9 +35,6 @@ bool vectorise_can_say(const LaneBody *body, const LaneFact *facts);
 static inline LaneShape vectorise_shape(const Vectoriser *v, const IrInst *inst) {
   return (LaneShape)v->facts[inst->id].shape;
 }
-/* Begins to rewrite a body into v->to, a region of `owner`; false if it cannot be said. */
-bool vectorise_open(Vectoriser *v, Scratch *scratch, IrKernel *kernel, const LaneBody *body,
-                    IrInst *owner);
 IrInst *vectorise_emit(Vectoriser *v, IrOp op, Type type, int count, IrInst *const *operands);
 /* The scalar of a value that does not vary: the number of all lanes, or that of lane 0. */
 IrInst *vectorise_scalar(Vectoriser *v, const IrInst *inst);
@@ -48,8 +44,10 @@ IrInst *vectorise_copy(Vectoriser *v, const IrInst *inst, Type type, IrInst *con
 IrInst *vectorise_and(Vectoriser *v, IrInst *mask, IrInst *condition);
 IrInst *vectorise_any(Vectoriser *v, IrInst *mask);
 IrInst *vectorise_all(Vectoriser *v, bool all); /* the constant mask of all lanes, or of none */
-/* Lanes that change no value that they are combined with: of sums -0. */
-IrInst *vectorise_identity(IrBuilder *b, IrUpdate op, Type lanes);
+/* What changes no value that it is combined with, in all lanes: of sums -0. */
+IrInst *vectorise_identity(Vectoriser *v, IrUpdate op, Type type);
+/* Of an access by one lane, or by all at once: its shape is that of lanes. */
+void vectorise_forget_shape(IrInst *access);
 /* Writes the insts from `first` on at the end of `region`; lanes made there are forgotten at its
  * end. If `left` is a variable, it receives the mask at the end. */
 void vectorise_into(Vectoriser *v, IrRegion *region, const IrInst *first, IrInst *left);
@@ -61,11 +59,11 @@ void vectorise_forget(Vectoriser *v, int made);
 /* -- vectorise_loops.c ------------------------------------------------------------------------- */
 void vectorise_loop(Vectoriser *v, const IrInst *loop); /* LOOP, FOR */
 void vectorise_exit(Vectoriser *v, const IrInst *exit); /* BREAK, CONTINUE */
-/* A call without a result, by each active lane after the other. */
-void vectorise_each(Vectoriser *v, const IrInst *call);
 
-/* -- vectorise_inner.c ------------------------------------------------------------------------- */
-/* Rewrites the loops in a scalar region whose iterations are lanes. */
-void vectorise_inner(PassContext *ctx, IrKernel *kernel, IrRegion *region);
+/* -- vectorise_each.c -------------------------------------------------------------------------- */
+void vectorise_each(Vectoriser *v, const IrInst *inst); /* by each active lane after the other */
+void vectorise_fault(Vectoriser *v, const IrInst *fault);
+void vectorise_update(Vectoriser *v, const IrInst *update); /* MEM_UPDATE */
+bool vectorise_has_few_updates(const IrRegion *body);
 
 #endif

@@ -1,4 +1,4 @@
-/* vectorise_loops.c - loops in a body in lanes, exits, and what is done lane by lane.
+/* vectorise_loops.c - loops in a body in lanes, and exits.
  *
  * A loop that all lanes leave together stays as it is. One that they leave in different iterations
  * (it diverges) keeps the lanes that run the next iteration in a variable, which its head tests:
@@ -158,39 +158,4 @@ void vectorise_loop(Vectoriser *v, const IrInst *loop) {
   v->mask = before;
   if (frame.gone)
     v->mask = vectorise_and(v, before, ir_unary(&v->b, IR_BNOT, ir_get(&v->b, frame.gone)));
-}
-
-/* -- lane by lane ------------------------------------------------------------------------------ */
-
-/* The operand of one lane: `all` is its variable of lanes, or the scalar of lane 0. */
-static IrInst *of_lane(Vectoriser *v, const IrInst *operand, IrInst *all, IrInst *lane) {
-  LaneShape shape = vectorise_shape(v, operand);
-  if (shape == LANE_UNIFORM) return all;
-  if (shape == LANE_VARYING) {
-    IrInst *operands[] = {all, lane};
-    return vectorise_emit(v, IR_LANE_GET, operand->type, 2, operands);
-  }
-  int64_t step = v->facts[operand->id].step;
-  ASSERT(type_is_integer(operand->type), "a linear number");
-  IrInst *far = ir_binary(&v->b, IR_MUL, lane, ir_const_int(&v->b, TYPE(U64), step));
-  return ir_binary(&v->b, IR_ADD, all, ir_convert(&v->b, far, operand->type));
-}
-
-void vectorise_each(Vectoriser *v, const IrInst *call) {
-  ASSERT(type_is_none(call->type), "a call without a result");
-  IrInst **all = scratch_array(v->scratch, IrInst *, call->operand_count);
-  for (int i = 0; i < call->operand_count; i++) {
-    const IrInst *operand = call->operands[i];
-    all[i] = vectorise_shape(v, operand) == LANE_VARYING ? variable(v, vectorise_lanes(v, operand))
-                                                         : vectorise_scalar(v, operand);
-  }
-  IrInst *word = vectorise_emit(v, IR_MASK_BITS, TYPE(U64), 1, &v->mask);
-  IrInst *each = vectorise_emit(v, IR_BITS, TYPE(NONE), 1, &word);
-  IrInst *lane = ir_region_param(v->kernel, each->regions[0], TYPE(U64));
-  IrRegion *outside = v->b.region;
-  v->b.region = each->regions[0];
-  for (int i = 0; i < call->operand_count; i++)
-    all[i] = of_lane(v, call->operands[i], all[i], lane);
-  vectorise_copy(v, call, call->type, all);
-  v->b.region = outside;
 }

@@ -11,11 +11,6 @@ static LaneShape surveyed(const Survey *s, const IrInst *inst) {
   return (LaneShape)s->facts[inst->id].shape;
 }
 
-static bool is_run(const Survey *s, const IrInst *address, Type type) {
-  const LaneFact *fact = &s->facts[address->id];
-  return fact->shape == LANE_LINEAR && fact->step == type_size(type);
-}
-
 /* Does the access have a shape (ir/access.h) that can be said? Without the pass that gives shapes,
  * what is not adjacent is gathered. */
 static bool has_shape(const IrInst *access) {
@@ -59,12 +54,12 @@ static bool is_said(Survey *s, const IrInst *inst) {
   case IR_LOOP:
   case IR_FOR: return can_loop(s, inst);
   case IR_CALL: return can_call(inst);
-  case IR_MEM_UPDATE:
-    return inst->plain && inst->lanes <= 1 && is_run(s, inst->operands[0], inst->operands[1]->type);
   case IR_MEM_LOAD:
-  case IR_MEM_STORE: return has_shape(inst);
-  case IR_ITEM:
-  case IR_PRIVATE_COPY: return surveyed(s, inst) != LANE_VARYING;
+  case IR_MEM_STORE:
+  case IR_MEM_UPDATE: return has_shape(inst);
+  case IR_MEM_RMW:
+  case IR_MEM_CAS:
+  case IR_FAULT: return true;
   case IR_LANE:
   case IR_CURSOR:
   case IR_TOLD: return false;

@@ -1,6 +1,5 @@
---- Values as text, as the console prints them. Tables are shown with their contents, down to a
---- limited depth and without cycles; handles of Regolith by handle.lua; all other values as Lua
---- shows them.
+--- Values as text: what the console prints for an expression. Tables with their contents, cycles
+--- and depth limited; handles of Regolith by handle.lua; everything else as Lua shows it.
 local ffi = require "ffi"
 local text = require "regolith.console.text"
 local handle = require "regolith.console.handle"
@@ -67,7 +66,7 @@ end
 
 -- -- tables ---------------------------------------------------------------------------------------
 
--- Sorts the keys in a stable order: 1, 2, .., then other numbers, strings, and the rest.
+-- Keys in an order that does not change: 1, 2, .., then other numbers, strings, and the rest.
 local ranks = { number = 1, string = 2, boolean = 3 }
 local function sorted_keys(t)
   local keys, length = {}, 0
@@ -97,7 +96,7 @@ end
 
 local describe_value
 
--- The result of a table's __tostring, if it has one.
+-- A table's own words for itself, if it has any.
 local function own_words(v)
   local meta = getmetatable(v)
   if type(meta) ~= "table" or rawget(meta, "__tostring") == nil then return end
@@ -105,7 +104,7 @@ local function own_words(v)
   return ok and type(shown) == "string" and shown or nil
 end
 
--- Describes each item as { text, is_long }, up to the limit.
+-- { text, is_long } for each item, until the limit.
 local function items_of(d, t, depth)
   local keys, length = sorted_keys(t)
   local count, items = length + #keys, {}
@@ -125,7 +124,7 @@ end
 
 local function visible(s) return text.width((s:gsub("\27%[[%d;]*m", ""))) end
 
--- Puts the items on one line if they fit, otherwise on one line each.
+-- On one line where it fits, else a line for each item.
 local function lay_out(d, items, depth)
   local width, is_long, parts = 4, false, {}
   for k, item in ipairs(items) do
@@ -153,7 +152,7 @@ local function describe_table(d, t, depth)
   return shown, is_long
 end
 
---- Describes the module itself, in a few lines.
+--- The module itself, in a few lines.
 local function describe_module(rg)
   local counts = { ["function"] = 0, other = 0 }
   for _, v in next, rg do
@@ -182,7 +181,7 @@ function describe_value(d, v, depth)
   return describe_table(d, v, depth)
 end
 
---- Describes a value as text.
+--- A value as text.
 ---@param v any
 ---@param options table?  width (80), height (12, of grids), depth (4, of tables), items (100, of a
 ---                       table), is_brief (handles on one line), paint(kind, text): text
@@ -191,7 +190,7 @@ function describe.value(v, options)
   local o = options or {}
   local d = { width = o.width or 80, height = o.height or 12, depth = o.depth or 4,
     items = o.items or 100, is_brief = o.is_brief, paint = o.paint or plain, above = {} }
-  d.left = math.floor(1.2 * d.items) -- items still to be shown, in all tables together
+  d.left = math.floor(1.2 * d.items) -- of all tables together
   local memory = require "regolith.console.memory"
   if memory.is_report(v) and not d.is_brief then return memory.draw(v, d) end
   return (describe_value(d, v, 1))

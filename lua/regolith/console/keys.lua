@@ -1,11 +1,10 @@
---- Decodes bytes from a terminal into keys: "a", "é", "enter", "left", "C-a", "M-b"; a paste is one
---- key.
+--- Bytes from a terminal as keys: "a", "é", "enter", "left", "C-a", "M-b"; a paste as one.
 local keys = {}
 
 local controls = { [8] = "backspace", [9] = "tab", [10] = "enter", [13] = "enter",
   [127] = "backspace", [0] = "C-space", [28] = "C-\\", [31] = "C-_" }
 
--- The keys of `ESC [` and `ESC O` sequences.
+-- What follows `ESC [`, or `ESC O`.
 local sequences = { A = "up", B = "down", C = "right", D = "left", H = "home", F = "end",
   Z = "S-tab", ["1~"] = "home", ["3~"] = "delete", ["4~"] = "end", ["5~"] = "pageup",
   ["6~"] = "pagedown", ["7~"] = "home", ["8~"] = "end", ["200~"] = "paste",
@@ -14,7 +13,7 @@ local sequences = { A = "up", B = "down", C = "right", D = "left", H = "home", F
 
 local paste_end = "\27[201~"
 
--- Reads all bytes up to the end of the paste; line ends become \n.
+-- All bytes up to the end of the paste; line ends as Lua has them.
 local function read_paste(byte)
   local parts, tail = {}, ""
   while true do
@@ -29,7 +28,7 @@ local function read_paste(byte)
   return (text:gsub("\r\n?", "\n"))
 end
 
--- Decodes `ESC [ .. letter`.
+-- `ESC [ .. letter`
 local function read_sequence(byte)
   local parts = {}
   for _ = 1, 20 do
@@ -57,7 +56,7 @@ local function read_escape(byte)
   return "M-" .. c
 end
 
--- Reads the remaining bytes of a UTF-8 character.
+-- The rest of a character of UTF-8.
 local function read_character(byte, first)
   local bytes = { first }
   for k = 2, first >= 0xF0 and 4 or first >= 0xE0 and 3 or first >= 0xC2 and 2 or 1 do
@@ -67,7 +66,7 @@ local function read_character(byte, first)
   return string.char(unpack(bytes))
 end
 
---- Returns the next key, and its text if it inserts any.
+--- The next key, and its text if it has one.
 ---@param byte fun(timeout: number?): integer | false | nil
 ---@return string? name   nil at the end of input
 ---@return string? text

@@ -1,5 +1,4 @@
---- `rg.memory()` as bars: each tree and array relative to all live memory, each level relative to
---- its tree.
+--- `rg.memory()` as bars: each tree and array beside all that is live, each level beside its tree.
 local text = require "regolith.console.text"
 
 local memory = {}
@@ -23,7 +22,7 @@ local function tree_lines(d, tree, number, all, add)
   for _, node in ipairs(tree.nodes) do
     if node.depth == 0 then live, reserved = live + node.live, reserved + node.reserved end
   end
-  -- The live bytes of a root may exclude those of its levels.
+  -- a root's own bytes may leave those of its levels out
   local below = 0
   for _, node in ipairs(tree.nodes) do below = math.max(below, node.live) end
   live = math.max(live, below)
@@ -39,7 +38,7 @@ local function tree_lines(d, tree, number, all, add)
   end
 end
 
---- Formats the report as lines.
+--- The report as lines.
 ---@param d table   paint(kind, text)
 function memory.draw(report, d)
   local lines = { ("%s live, %s reserved, %s peak"):format(text.size(report.live),

@@ -1,5 +1,5 @@
---- Descriptions of all public names: the rows of library/api.lua, from which the definitions for
---- editors are made, too. In an installation that file is next to this one, as api.lua.
+--- What is known of every public name: the rows of library/api.lua, from which the definitions for
+--- editors are made, too. Installed, that file lies beside this one as api.lua.
 local debug, loadfile = debug, loadfile -- a sandbox may remove the globals later
 
 local names = {}
@@ -34,7 +34,7 @@ local function add_rows(class, separator)
   return rows
 end
 
---- Returns a class of api.lua by its name, or nil.
+--- A class of api.lua, by its name; nil where there is none.
 function names.class(name)
   if not classes then
     classes = {}
@@ -48,13 +48,13 @@ function names.class(name)
   return name and classes[name] or nil
 end
 
---- Returns all classes in order.
+--- All classes, in order.
 function names.classes()
   names.class()
   return classes
 end
 
---- Whether every method of this name returns its object.
+--- Does every method of this name return the object itself?
 function names.returns_self(method)
   local found = false
   for _, class in ipairs(names.classes()) do

@@ -1,5 +1,4 @@
---- Encodes values as JSON, for programs that read our output. Tables with elements 1 to n become
---- arrays.
+--- Values as JSON, for output that programs read. Tables with elements 1 to n are arrays.
 local json = {}
 
 local escapes = { ['"'] = '\\"', ["\\"] = "\\\\", ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t" }
@@ -34,7 +33,7 @@ local function table_of(t, inside)
   return "{" .. table.concat(parts, ",") .. "}"
 end
 
---- Encodes a value; anything but a number, boolean, nil or table becomes its text.
+--- What is no number, boolean, nil or table becomes its text.
 function json.encode(v, inside)
   local kind = type(v)
   if v == nil then return "null" end

@@ -1,6 +1,5 @@
---- Arrays with arch = "lua": each array has a level of its own, whose cells are in one table by
---- number. Such a level offers the methods that oracle/element.lua and the loops of oracle.lua call
---- on the levels of trees.
+--- Arrays with arch = "lua": a level of its own for each, whose cells are in one table, by number.
+--- It has what oracle/element.lua and the walks of oracle.lua ask of a level of a tree.
 local oracle_array = {}
 
 -- as in oracle/number.lua: traces must compute the keys that the interpreter computes
@@ -16,7 +15,7 @@ end
 
 function Level.is_sparse() return false end
 
---- Returns the indices of all elements in order: a list of lists.
+--- All indices in order: a list of lists.
 function Level:list()
   local all, at = {}, {}
   local function go(axis)
@@ -33,8 +32,7 @@ function Level:list()
   return all
 end
 
---- Creates the level of an array: `shape` is a list of its extents, `type_name` the type of an
---- element.
+--- An array's level: `shape` is a list of its extents, `type_name` that of its elements.
 function oracle_array.level(shape, type_name)
   local rank, cells = #shape, {}
   local self = setmetatable({ kind = "dense", rank = rank, shape = shape, holds_all = true,

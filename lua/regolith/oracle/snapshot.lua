@@ -1,6 +1,5 @@
---- Snapshots with arch = "lua". The core writes and reads files of its own trees, which are empty
---- with this arch. So before a save the contents of the tables are copied into the core's trees,
---- and after a load they are copied back.
+--- Snapshots with arch = "lua": the core writes and reads files of its own trees, which are empty
+--- there. So they get the contents of the tables before, and the tables theirs after that.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
@@ -15,14 +14,14 @@ oracle_snapshot.__index = oracle_snapshot
 local C, check = lib.C, lib.check
 local sparse = { pointer = true, bitmasked = true, hash = true, dynamic = true }
 
---- `oracle` holds the data of the runtime with this number.
+--- `oracle` has the data of the runtime with this number.
 function oracle_snapshot.create(oracle, runtime)
   return setmetatable({ oracle = oracle, runtime = runtime, nodes = {} }, oracle_snapshot)
 end
 
 local function key_of(pointer) return tostring(ffi.cast("void *", pointer)) end
 
--- The tree of a handle, which it lays out; nil for an array.
+-- The tree of a handle, laid out; nil for an array.
 local function tree_of(self, handle)
   local node
   if ffi.istype("RgFieldHandle", handle) then
@@ -49,8 +48,7 @@ local function nodes_of(self, tree)
   return nodes
 end
 
--- Calls visit(node, level) once for every level of the trees in the list, and arrays(handle) for
--- arrays.
+-- Calls visit(node, level) for every level of the trees in the list, each once; arrays(handle).
 local function each(self, list, visit, arrays)
   local seen = {}
   for _, row in ipairs(list) do
@@ -78,7 +76,7 @@ local function index_of(one, rank)
   return index
 end
 
--- Sets each element of field `number` of a level in the core.
+-- Sets each element of a level's field number `number` in the core.
 local function show_field(self, level, number)
   local handle, starts = level.fields[number].held[1], ffi.new "int64_t[8]"
   if not handle then
@@ -122,7 +120,7 @@ local function show_array(self, handle)
   end)
 end
 
---- Copies the contents of the tables into the core's trees and arrays.
+--- The core's trees and arrays get what the tables hold.
 oracle_snapshot.show = lib.quietly(function(self, list)
   each(self, list, function(node, level) show_level(self, node, level) end,
     function(handle) show_array(self, handle) end)
@@ -155,7 +153,7 @@ local function take_array(self, handle)
   end)
 end
 
---- Copies the contents of the core's trees and arrays into the tables.
+--- The tables get what the core's trees and arrays hold.
 oracle_snapshot.take = lib.quietly(function(self, list)
   each(self, list, function(node, level)
     if not level.parent then
@@ -166,7 +164,7 @@ oracle_snapshot.take = lib.quietly(function(self, list)
   end, function(handle) take_array(self, handle) end)
 end)
 
---- Empties the core's trees again.
+--- The core's trees are empty again.
 function oracle_snapshot:clear()
   for _, node in ipairs(self.nodes) do
     local level = self.oracle:level(node)

@@ -1,0 +1,221 @@
+/* vectorise_each.c - updates, and all else that has no form in lanes: it is done for one active
+ * lane after the other.
+ *
+ *     mem.update add %at, %v     =>     %values: f32x8 = var
+ *                                       set %values, %v
+ *                                       %bits: u64 = mask.bits %mask
+ *                                       bits %bits (%lane: u64) {
+ *                                         %one: f32 = lane.get %values, %lane
+ *                                         mem.update add %at, %one
+ *                                       }
+ *
+ * Operands are in variables, since a vector register has no address. Updates of a group
+ * (ir/access.h) share one loop, so redundant loads between them are removed. If all lanes are
+ * active and there are few updates, the loop is unrolled, and operands stay in registers. */
+#include "ir/access.h"
+#include "pass/rewrite.h"
+#include "pass/vector/vectorise.h"
+
+/* A value that the loop reads or computes. */
+typedef struct EachValue {
+  const IrInst *inst; /* of the scalar body */
+  IrInst *all;        /* that of all lanes, or of lane 0; a variable of lanes; NULL: computed */
+  IrInst *one;        /* in the lane that is being written; NULL: not read yet */
+} EachValue;
+
+typedef struct Each {
+  VEC(EachValue) values;
+  IrInst *lane;
+} Each;
+
+static EachValue *find_value(Each *each, const IrInst *inst) {
+  for (int i = 0; i < each->values.count; i++)
+    if (each->values.items[i].inst == inst) return &each->values.items[i];
+  return NULL;
+}
+
+/* Lanes of bools are bits, which have no address. */
+static Type type_in_memory(Type type) { return type_is_bool(type) ? TYPE(U8) : type; }
+
+static IrInst *variable_of(Vectoriser *v, IrInst *lanes) {
+  Type type = ir_lanes_type(type_in_memory(type_element(lanes->type)), v->width);
+  IrInst *var = ir_var(&v->b, type);
+  ir_set(&v->b, var, ir_convert(&v->b, lanes, type));
+  return var;
+}
+
+static void open_operand(Vectoriser *v, Each *each, const IrInst *operand) {
+  if (find_value(each, operand)) return;
+  bool varies = vectorise_shape(v, operand) == LANE_VARYING;
+  IrInst *all = varies ? variable_of(v, vectorise_lanes(v, operand)) : vectorise_scalar(v, operand);
+  vec_push(v->scratch, &each->values, ((EachValue){.inst = operand, .all = all}));
+}
+
+/* base + lane * step */
+static IrInst *number_of_lane(Vectoriser *v, IrInst *base, int64_t step, IrInst *lane) {
+  if (type_is(base->type, TYPE_PTR)) {
+    IrInst *at = vectorise_emit(v, IR_OFFSET, base->type, 2, (IrInst *[]){base, lane});
+    at->stride = (int32_t)step;
+    return at;
+  }
+  IrInst *far =
+      step == 1 ? lane : ir_binary(&v->b, IR_MUL, lane, ir_const_int(&v->b, lane->type, step));
+  return ir_binary(&v->b, IR_ADD, base, ir_convert(&v->b, far, base->type));
+}
+
+/* The value in the lane that is being written. It is read as late as possible, since there may be
+ * more operands than registers. */
+static IrInst *in_lane(Vectoriser *v, Each *each, const IrInst *inst) {
+  EachValue *value = find_value(each, inst);
+  LaneShape shape = vectorise_shape(v, inst);
+  if (value->one) return value->one;
+  if (shape == LANE_UNIFORM) return value->all;
+  if (shape == LANE_LINEAR)
+    return value->one = number_of_lane(v, value->all, v->facts[inst->id].step, each->lane);
+  IrInst *operands[] = {value->all, each->lane};
+  IrInst *one = vectorise_emit(v, IR_LANE_GET, type_in_memory(inst->type), 2, operands);
+  return value->one = ir_convert(&v->b, one, inst->type);
+}
+
+static IrInst *write_one(Vectoriser *v, Each *each, const IrInst *inst) {
+  IrInst **operands = scratch_array(v->scratch, IrInst *, inst->operand_count);
+  for (int k = 0; k < inst->operand_count; k++) operands[k] = in_lane(v, each, inst->operands[k]);
+  IrInst *one = vectorise_copy(v, inst, inst->type, operands);
+  vectorise_forget_shape(one);
+  return find_value(each, inst)->one = one;
+}
+
+typedef VEC(const IrInst *) EachInsts;
+
+static Each open_operands(Vectoriser *v, const EachInsts *insts) {
+  Each each = {0};
+  for (int i = 0; i < insts->count; i++) {
+    const IrInst *inst = insts->items[i];
+    for (int k = 0; k < inst->operand_count; k++) open_operand(v, &each, inst->operands[k]);
+    if (!find_value(&each, inst)) vec_push(v->scratch, &each.values, ((EachValue){.inst = inst}));
+  }
+  return each;
+}
+
+/* Writes the insts for each lane of a word of bits, in their order in each lane; only the last may
+ * have a result. */
+static IrInst *write_each(Vectoriser *v, const EachInsts *insts, IrInst *word) {
+  const IrInst *last = vec_last(insts);
+  Type result = type_in_memory(last->type);
+  Each each = open_operands(v, insts);
+  IrInst *results = type_is_none(result) ? NULL : ir_var(&v->b, ir_lanes_type(result, v->width));
+  IrInst *loop = vectorise_emit(v, IR_BITS, TYPE(NONE), 1, &word);
+  each.lane = ir_region_param(v->kernel, loop->regions[0], TYPE(U64));
+  IrRegion *outside = v->b.region;
+  v->b.region = loop->regions[0];
+  for (int i = 0; i < insts->count; i++) write_one(v, &each, insts->items[i]);
+  if (results) {
+    IrInst *one = ir_convert(&v->b, in_lane(v, &each, last), result);
+    vectorise_emit(v, IR_LANE_SET, TYPE(NONE), 3, (IrInst *[]){results, each.lane, one});
+  }
+  v->b.region = outside;
+  if (results)
+    v->lanes[last->id] =
+        ir_convert(&v->b, ir_get(&v->b, results), ir_lanes_type(last->type, v->width));
+  return loop;
+}
+
+static IrInst *active_bits(Vectoriser *v) {
+  return vectorise_emit(v, IR_MASK_BITS, TYPE(U64), 1, &v->mask);
+}
+
+void vectorise_each(Vectoriser *v, const IrInst *inst) {
+  EachInsts insts = {0};
+  vec_push(v->scratch, &insts, inst);
+  write_each(v, &insts, active_bits(v));
+}
+
+/* A fault of the first active lane ends the launch. */
+void vectorise_fault(Vectoriser *v, const IrInst *fault) {
+  EachInsts insts = {0};
+  vec_push(v->scratch, &insts, fault);
+  IrInst *bits = active_bits(v);
+  write_each(v, &insts, ir_binary(&v->b, IR_BAND, bits, ir_unary(&v->b, IR_NEG, bits)));
+  v->mask = vectorise_all(v, false);
+}
+
+/* -- updates ----------------------------------------------------------------------------------- */
+
+enum { SHORT_LOOP = 8, FEW_UPDATES = 8 };
+
+static bool count_update(void *data, IrInst *inst) {
+  *(int *)data += inst->op == IR_MEM_UPDATE && inst->plain;
+  return true;
+}
+
+bool vectorise_has_few_updates(const IrRegion *body) {
+  int count = 0;
+  ir_walk((IrRegion *)body, count_update, &count);
+  return count <= FEW_UPDATES;
+}
+
+/* Is the loop short enough to be unrolled? Atomic updates are not, since they are loops themselves,
+ * nor are updates in a region with many of them, which would take long to compile. */
+static bool is_short(const EachInsts *insts) {
+  int updates = 0;
+  for (const IrInst *at = insts->items[0]->region->first; at; at = at->next)
+    updates += at->op == IR_MEM_UPDATE;
+  for (int i = 0; i < insts->count; i++)
+    if (insts->items[i]->op == IR_MEM_UPDATE && !insts->items[i]->plain) return false;
+  return updates <= FEW_UPDATES && insts->count <= SHORT_LOOP;
+}
+
+/* All lanes update one element: their values are combined first. */
+static void write_united(Vectoriser *v, const IrInst *update) {
+  const IrInst *by = update->operands[1];
+  IrInst *none = vectorise_identity(v, (IrUpdate)update->imm, by->type);
+  IrInst *lanes = ir_select(&v->b, v->mask, vectorise_lanes(v, by), none);
+  IrInst *all = vectorise_emit(v, IR_LANES_REDUCE, by->type, 1, &lanes);
+  all->imm = update->imm;
+  IrInst *operands[] = {vectorise_scalar(v, update->operands[0]), all};
+  IrInst *any = ir_if(&v->b, vectorise_any(v, v->mask));
+  IrRegion *outside = v->b.region;
+  v->b.region = any->regions[0];
+  vectorise_forget_shape(vectorise_copy(v, update, update->type, operands));
+  v->b.region = outside;
+}
+
+/* Adjacent elements. */
+static void write_run(Vectoriser *v, const IrInst *update) {
+  const IrInst *by = update->operands[1];
+  Type type = ir_lanes_type(by->type, v->width);
+  IrInst *operands[] = {vectorise_scalar(v, update->operands[0]), v->mask};
+  IrInst *old = vectorise_emit(v, IR_LANES_LOAD, type, 2, operands);
+  IrInst *value = rewrite_update_value(&v->b, (IrUpdate)update->imm, old, vectorise_lanes(v, by));
+  IrInst *stored[] = {operands[0], value, v->mask};
+  IrInst *store = vectorise_emit(v, IR_LANES_STORE, TYPE(NONE), 3, stored);
+  old->alias = store->alias = update->alias;
+}
+
+/* Without the pass that gives shapes, linear addresses tell adjacent elements. */
+static bool is_run(const Vectoriser *v, const IrInst *update) {
+  const LaneFact *fact = &v->facts[update->operands[0]->id];
+  return update->plain && update->shape != IR_SHAPE_SCATTER && fact->shape == LANE_LINEAR &&
+         fact->step == type_size(update->operands[1]->type);
+}
+
+/* A group is done at its last update. */
+void vectorise_update(Vectoriser *v, const IrInst *update) {
+  EachInsts insts = {0};
+  IrGroup group = ir_group(v->scratch, update);
+  if (update->deferred) return;
+  for (int i = 0; i < group.count; i++) {
+    const IrInst *at = group.items[i], *address = at->operands[0];
+    LaneShape shape = vectorise_shape(v, address);
+    if (shape == LANE_UNIFORM && ir_lanes_unite(at)) {
+      write_united(v, at);
+    } else if (is_run(v, at)) {
+      write_run(v, at);
+    } else {
+      if (address->op == IR_OFFSET && shape == LANE_VARYING) vec_push(v->scratch, &insts, address);
+      vec_push(v->scratch, &insts, at);
+    }
+  }
+  if (!insts.count) return;
+  write_each(v, &insts, active_bits(v))->unrolled = is_short(&insts);
+}
