@@ -196,13 +196,15 @@ static void for_floats(Codegen *g, ForLoop *f, const IrInst *inst) {
 void loop_in_lanes(Codegen *g, const IrInst *inst, LLVMValueRef begin, LLVMValueRef last) {
   Type type = inst->operands[0]->type;
   LaneBody body = ir_lanes_of_loop(inst, inst->regions[inst->turned], inst->lanes);
+  bool is_said = ir_lanes_mask(body.region);
   LaneLoop loop = {.body = body.region,
-                   .facts = ir_lanes(g->scratch, g->kernel, &body),
+                   .facts = is_said ? NULL : ir_lanes(g->scratch, g->kernel, &body),
                    .index = body.region->params.items[0],
                    .width = inst->lanes,
                    .turns = block_variable(g, g->i32, "turns")};
   LLVMBuildStore(g->builder, value_integer(g->i32, 0), loop.turns);
-  LaneSums sums = sums_begin(g, inst);
+  LaneSums sums = {0};
+  if (!is_said) sums = sums_begin(g, inst);
   LLVMValueRef end = LLVMBuildAdd(g->builder, value_extend(g, last, type), value_index(g, 1), "");
   lane_loop(g, &loop, value_extend(g, begin, type), end);
   sums_end(g, &sums);

@@ -716,8 +716,15 @@ static bool params_are(const IrRegion *region, int first, bool (*fits)(Type)) {
   return true;
 }
 
+/* One parameter, and in lanes perhaps their mask. */
+static bool has_position(const IrInst *loop, const IrRegion *body) {
+  const IrInst *mask = ir_lanes_mask(body);
+  return mask ? body->params.count == 2 && type_rows(mask->type) == loop->lanes
+              : body->params.count == 1;
+}
+
 static bool has_index(const IrInst *loop, const IrRegion *body) {
-  return body->params.count == 1 && type_equal(body->params.items[0]->type, type_at(loop, 0));
+  return has_position(loop, body) && type_equal(body->params.items[0]->type, type_at(loop, 0));
 }
 
 static bool verify_shape(Verifier *v, const IrInst *inst) {

@@ -1,5 +1,6 @@
---- Failures as Lua error objects: a code, a sentence, where, and what to do.
---- Finds the line of the user's program that a failure belongs to; knows nothing of the C library.
+--- Failures as Lua error objects: a code, a sentence, the position, and what to do about it. This
+--- file finds the line of the user's program that a failure belongs to; it knows nothing of the C
+--- library.
 local host = require "regolith.host"
 
 local debug = debug -- a sandbox may remove the global later, or never have had it
@@ -8,7 +9,7 @@ local fail = {}
 
 local Failure = { __regolith = "an error" }
 
--- Where our own files are: frames from here are not the user's.
+-- The folder of our own files: frames in it are not the user's.
 local home = debug and debug.getinfo(1, "S").source:match "^(@.*[/\\])error%.lua$"
 local own_chunk = "=(regolith)" -- the name of generated code
 -- The program `regolith` leaves these out of tracebacks (console/host.c).
@@ -23,7 +24,7 @@ local function shown(info)
   return info.source:sub(1, 1) == "@" and info.source:sub(2) or info.short_src
 end
 
---- The frame of the user's code that called into the module; or the `skip`th one above it.
+--- Returns the frame of the user's code that called into the module, or the `skip`th one above it.
 ---@return string? file, integer? line, table? info
 function fail.caller(skip)
   if not debug then return end
@@ -39,13 +40,13 @@ function fail.caller(skip)
   end
 end
 
---- The same as one text, "script.lua:12".
+--- Returns that position as one text, "script.lua:12".
 function fail.place()
   local file, line = fail.caller()
   return file and ("%s:%d"):format(file, line) or "?"
 end
 
--- Columns count bytes, carets point at characters: UTF-8 continuation bytes have no width.
+-- Carets align with characters, but columns count bytes: UTF-8 continuation bytes have no width.
 local function caret(source, column, width)
   local indent = #source:match "^%s*"
   local text = source:sub(indent + 1)
@@ -55,7 +56,7 @@ local function caret(source, column, width)
   return ("    %s\n    %s^%s"):format(text, before, ("~"):rep(width - 1))
 end
 
--- One error or note: position and message, the source line with its caret, the hint.
+-- Formats one error or note: position and message, the source line with its caret, the hint.
 local function show(record, lines)
   local head = (record.code == "note" and "note: " or "") .. record.message
   if record.file then
@@ -81,22 +82,24 @@ end
 
 function Failure.__concat(a, b) return tostring(a) .. tostring(b) end
 
--- Whether failures are raised as text; then `latest` is the object whose text is `latest_text`.
+-- Whether failures are raised as text. If so, `latest` is the error object whose text is
+-- `latest_text`.
 local raises_text, latest, latest_text = host.reads_text(), nil, nil
 fail.forms = { object = false, text = true }
 
 --- Chooses whether this Lua state raises objects ("object") or their text ("text") from now on.
 function fail.raise_as(form) raises_text = fail.forms[form] end
 
---- The failure behind what pcall returned, as an object; any other value is returned unchanged.
+--- Returns the error object of a failure that pcall returned; any other value is returned
+--- unchanged.
 function fail.caught(problem)
   if latest and problem == latest_text then return latest end
   return problem
 end
 
---- Raises a failure; without a position of its own it belongs to the caller's line.
---- Called as `return fail.raise(..)`, here and wherever that is easy: a tail call leaves no frame
---- of ours in the traceback of an error that nobody catches.
+--- Raises a failure. If it has no position, it gets the position of the caller's line. Call it as
+--- `return fail.raise(..)` where possible: a tail call leaves no frame of ours in the traceback of
+--- an uncaught error.
 ---@param failure table  code, message; if known: hint file line column width source index
 function fail.raise(failure)
   if not failure.file then failure.file, failure.line = fail.caller() end
@@ -106,21 +109,21 @@ function fail.raise(failure)
   return error(latest_text, 0)
 end
 
---- The text of several failures, as raise_all would raise it.
+--- Returns the text of several failures, as raise_all would raise it.
 function fail.text(errors, unsaid)
   return Failure.__tostring { errors = errors, unsaid = unsaid }
 end
 
 --- Raises several failures as one: the first, with all of them, itself included, as `.errors`.
 ---@param errors table    a list; each may have `notes`, also a list
----@param unsaid integer  how many more there were
+---@param unsaid integer  the number of errors that are not in the list
 function fail.raise_all(errors, unsaid)
   local first = errors[1]
   first.errors, first.unsaid = errors, unsaid > 0 and unsaid or nil
   return fail.raise(first)
 end
 
---- A wrong argument: one sentence, at the caller's line.
+--- Raises an error about an argument: one sentence, at the caller's line.
 ---@param message string
 ---@param hint string?
 ---@param code string?
@@ -135,11 +138,11 @@ function fail.later(what, hint)
     hint = hint }
 end
 
---- The index of the name in a list that was probably meant, or nil; lib.lua sets it to a function
---- of the library.
+--- Returns the index of the name in a list that was probably meant, or nil; lib.lua sets this to a
+--- function of the library.
 function fail.find_nearest() end
 
---- "did you mean 'shape'?", or nil when no name is close.
+--- Returns "did you mean 'shape'?", or nil if no name is close.
 ---@param name any
 ---@param names table   a list
 function fail.nearest(name, names)
@@ -150,7 +153,7 @@ end
 -- Describes a cdata; lib.lua adds the handles.
 function fail.describe_cdata() return "a cdata" end
 
---- A value as a message shows it: `"abc"`, `1.5`, `nil`, `a table`.
+--- Describes a value as messages show it: `"abc"`, `1.5`, `nil`, `a table`.
 function fail.describe(value)
   local kind = type(value)
   if kind == "nil" or kind == "number" or kind == "boolean" then return tostring(value) end
@@ -163,7 +166,7 @@ function fail.describe(value)
   return "a " .. kind
 end
 
---- A type's name with its article: `an f32`, `a u8`.
+--- Returns a type's name with its article: `an f32`, `a u8`.
 function fail.a(name) return (name:find "^[fi]" and "an " or "a ") .. name end
 
 --- Raises for a value that does not fit in an element.
@@ -190,9 +193,9 @@ function fail.check_options(options, names, what)
   end
 end
 
--- Debian's LuaJIT of 2022 may cut the address that a compiled `next` returns to 32 bits, where its
--- two results come in each other's registers (lj_asm.c, ra_destpair): loops over pairs that run
--- often are not compiled, or go without pairs.
+-- Debian's LuaJIT of 2022 may truncate the address that a compiled `next` returns to 32 bits if its
+-- two results arrive in swapped registers (lj_asm.c, ra_destpair). So frequent loops over pairs are
+-- not compiled, or avoid pairs.
 if jit then jit.off(fail.check_options) end
 
 -- -- the border to the user's code ----------------------------------------------------------------
@@ -205,16 +208,16 @@ local function pass(ok, ...)
   return error((...), 0)
 end
 
---- `f` as users call it: its errors rise from here by a tail call, so the traceback of one that
---- nobody catches shows none of our frames (RG_TRACE=1: all). Launches and elements do without:
---- there errors are tail calls all the way.
+--- Wraps `f` for users: its errors leave by a tail call, so that the traceback of an uncaught one
+--- shows none of our frames (RG_TRACE=1 shows all). Launches and element accesses need no wrapper,
+--- because their errors are tail calls on the whole way.
 function fail.border(f)
   if is_traced then return f end
   return function(...) return pass(pcall(f, ...)) end
 end
 
---- The __index of tables with these methods, each of which becomes a border; other names are
---- refused.
+--- Returns the __index of tables with these methods. Each method is wrapped as above; other names
+--- raise an error.
 ---@param members table   name -> function; changed in place
 ---@param what string     how the message calls the table
 ---@param metatable table   of what has them
@@ -230,8 +233,8 @@ function fail.members(members, what, metatable, object)
   end
 end
 
---- Methods that refuse a call with a dot: `is_own(self)` says whether self is their object. Each is
---- a border, but those in `fast`.
+--- Makes methods raise an error when called with a dot; `is_own(self)` says whether self is their
+--- object. Each method is wrapped as above, except those in `fast`.
 ---@param methods table   name -> function; changed in place
 ---@param object string   how the message calls the object
 ---@param fast table?   name -> true

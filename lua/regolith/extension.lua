@@ -14,7 +14,7 @@ local C, check = lib.C, lib.check
 
 local extension = {}
 
---- By number, as kernels of arch = "lua" call them: all functions that were ever made here.
+--- All functions that were made in this state, by number; kernels of arch = "lua" call them by it.
 extension.natives = {}
 
 -- -- signatures: "f64(f64, array(f32))" -----------------------------------------------------------
@@ -23,7 +23,7 @@ local widest = { float = "f64", signed = "i64", unsigned = "u64", bool = "u64" }
 local members = {}
 for _, row in ipairs(scalars) do members[row.name] = widest[row.class] end
 
--- A type at `at`: what it is, and where it ends; nil: it is none.
+-- Parses a type at `at`: returns it and where it ends, or nil if there is none.
 local function read_type(text, at)
   local element, past = text:match("^array%(%s*([%w]+)%s*%)()", at)
   if element then return members[element] and { array = element }, past end
@@ -122,7 +122,7 @@ end
 
 -- -- calls ----------------------------------------------------------------------------------------
 
--- The result is owned by nothing else until it is a handle.
+-- The result has no other owner until it becomes a handle.
 local call_quietly = lib.quietly(function(f, c, values)
   check(C.rg_extension_call(c, f.pointer, values), f.number)
   return take(f, values[0])
@@ -190,7 +190,7 @@ local open_quietly = lib.quietly(function(number, c, path)
   return extension_out[0]
 end)
 
---- `rg.extension(path)`: its functions by name.
+--- `rg.extension(path)`: returns the functions by name.
 function extension.open(session, path)
   if type(path) ~= "string" then
     return fail.argument("rg.extension takes the path of a shared library, not "
@@ -210,7 +210,7 @@ function extension.open(session, path)
   return opened[path]
 end
 
---- `rg.extension_api()`: the table that extensions call, for the ffi.
+--- `rg.extension_api()`: returns the function table of extensions, for the ffi.
 function extension.api(session)
   local _, c = session:get()
   return C.rg_extension_api(c)

@@ -1,5 +1,5 @@
---- Names for fields and arrays without a name: messages call them by the variable that holds them
---- on the line of the user's call, `a` and `b` of `a:copy_from(b)`.
+--- Names for unnamed fields and arrays: messages name them by the variables that hold them on the
+--- line of the user's call, `a` and `b` of `a:copy_from(b)`.
 local ffi = require "ffi"
 local fail = require "regolith.error"
 
@@ -7,8 +7,8 @@ local debug, getfenv, io = debug, getfenv, io
 
 local holder = {}
 
--- The locals of the user's function that called into the module, and its function, source and line.
--- Of several locals with one name the last counts.
+-- Returns the locals of the user's function that called into the module, and its function, source
+-- and line. Of several locals with one name the last is visible.
 local function find_frame()
   for level = 2, 1000 do
     local info = debug.getinfo(level, "Slf")
@@ -38,7 +38,7 @@ local function line_of(info)
   end
 end
 
--- The value of a name there; no metamethod is called.
+-- Looks up a name there without calling a metamethod.
 local function find(locals, f, name)
   if locals[name] ~= nil then return locals[name] end
   for k = 1, 250 do
@@ -59,7 +59,7 @@ local function find_path(locals, f, path)
   return v
 end
 
--- The core's label for a handle without a name, and the handle's kind.
+-- Returns the core's label for an unnamed handle, and the handle's kind.
 local function label_of(v, C)
   if ffi.istype("RgFieldHandle", v) and C.rg_field_name(v.rg_field)[0] == 0 then
     return "a field of " .. ffi.string(C.rg_field_type(v.rg_field)), "field", v.rg_field
@@ -68,7 +68,7 @@ local function label_of(v, C)
   end
 end
 
--- By label: the names of different handles on the line, in its order.
+-- Collects the names of different handles on the line by label, in the line's order.
 local function handles_on(line, locals, f, C)
   local by_label = {}
   for path in line:gmatch "[%a_][%w_.]*" do
@@ -94,8 +94,8 @@ local function count_of(message, label)
   end
 end
 
--- The line must have as many names as the message has such labels: otherwise it is ambiguous which
--- is meant.
+-- Unless the line has as many names as the message has such labels, it is ambiguous which handle is
+-- meant.
 local function rename(message, by_label)
   for label, list in pairs(by_label) do
     if count_of(message, label) == #list then
@@ -115,8 +115,8 @@ local function named(message, C)
   return line and rename(message, handles_on(line, locals, info.func, C)) or message
 end
 
---- The message with variables' names in place of "a field of f32"; unchanged if a host has removed
---- the functions that this needs.
+--- Replaces labels such as "a field of f32" in a message by variables' names. Returns it unchanged
+--- if the host has removed the functions that this needs.
 ---@param message string
 ---@param C table   the library
 ---@return string

@@ -1,15 +1,16 @@
---- The program that this Lua state runs in, as far as Regolith treats some of them differently.
---- Looks at globals and loaded modules alone, raw: a host may forbid unknown globals.
+--- Identifies the program that this Lua state runs in, for those that Regolith treats differently.
+--- Reads globals and loaded modules raw, because a host may forbid unknown globals.
 local host = {}
 
 local os, debug = os, debug
 
--- In a thread of LÖVE, `love` is there without its main program.
+-- In a thread of LÖVE, `love` exists without its main program.
 local function is_love_thread()
   return package.loaded.love ~= nil and package.loaded["love.boot"] == nil
 end
 
---- Does the host lose an error that is no string? RG_ERRORS says; threads of LÖVE and nginx do.
+--- Whether the host loses errors that are not strings: as RG_ERRORS says, else threads of LÖVE and
+--- nginx do.
 function host.reads_text()
   local given = os and os.getenv and os.getenv "RG_ERRORS"
   if given == "text" or given == "object" then return given == "text" end
@@ -18,8 +19,8 @@ end
 
 local function index(t, name) return t[name] end
 
---- The value of a name in an environment; nil where that refuses it, as one does that forbids
---- unknown names: then the core reports the name, with its place.
+--- Returns the value of a name in an environment, or nil where the environment raises, as one that
+--- forbids unknown names does. The core then reports the name with its position.
 function host.find(environment, name)
   local v = rawget(environment, name)
   if not rawequal(v, nil) or getmetatable(environment) == nil then return v end
@@ -27,20 +28,21 @@ function host.find(environment, name)
   if ok then return found end
 end
 
--- What LÖVE finds in a game's folder or archive.
+-- Reads a file of a LÖVE game's folder or archive.
 local function read_of_love(name)
   return package.loaded.love.filesystem.read(name)
 end
 
---- What finds the sources of scripts where rg.init{ read = .. } does not say; nil: files do.
+--- Returns the function that reads scripts' sources if rg.init{ read = .. } is not given, or nil to
+--- read files.
 function host.get_reader()
   local love = package.loaded.love
   local files = type(love) == "table" and rawget(love, "filesystem")
   return type(files) == "table" and rawget(files, "read") and read_of_love or nil
 end
 
---- Leaves `f`, by default the caller, and the functions inside it to LuaJIT's interpreter; but not
---- inside a finalizer, where LuaJIT refuses that, and which may be the first to need a module.
+--- Leaves `f`, by default the caller, and the functions inside it to LuaJIT's interpreter. LuaJIT
+--- refuses this inside a finalizer, which may be the first to need a module; it is then skipped.
 function host.interpret(f)
   f = f or debug and debug.getinfo(2, "f").func
   if jit and f then pcall(jit.off, f, true) end

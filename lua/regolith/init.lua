@@ -1,11 +1,11 @@
 --- Regolith: sparse simulation from Lua. `local rg = require "regolith"`.
---- One module per Lua state, whatever happens to package.loaded: the C declarations cannot be
---- repeated. The module itself is main.lua. An installed one has a file `bytecode` next to it: the
---- modules as compiled when it was built (package/bytecode.lua). Reading that is 3 ms faster than
---- parsing; where it does not match this LuaJIT, or is damaged, the sources are used.
+--- There is one module per Lua state, even if package.loaded is changed, because the C declarations
+--- cannot be repeated. The module itself is main.lua. An installed module has a file `bytecode`
+--- next to it: the modules as compiled at build time (package/bytecode.lua). Reading it is 3 ms
+--- faster than parsing the sources, which are used if it does not match this LuaJIT or is damaged.
 local has_ffi, why = pcall(require, "ffi")
 if not has_ffi and jit and not tostring(why):find "^module 'ffi' not found" then
-  -- A host may have replaced `require`, as a game does for its mods.
+  -- A host may have replaced `require`, as games do for their mods.
   error(("regolith needs LuaJIT's ffi, and require 'ffi' fails: %s"):format(tostring(why)), 0)
 elseif not has_ffi then
   error(("regolith needs LuaJIT with its ffi, but this is %s: run the script by luajit or regolith")
@@ -21,7 +21,7 @@ local function length_bytes(n)
     (n - n % 128) / 128)
 end
 
--- Lets `require` find the modules in the open file, under the names that their sources have here;
+-- Makes `require` find the modules in the open file under the names that their sources have here;
 -- returns their names.
 local function preload(file, folder)
   local names, starts, at = {}, {}, 0
@@ -44,8 +44,8 @@ end
 local folder = debug and debug.getinfo(1, "S").source:match "^@(.*[/\\])init%.lua$"
 local file = folder and io and io.open(folder .. "bytecode", "rb")
 local names = file and preload(file, folder) or {}
--- Loading runs its code once and leaves little garbage, so neither LuaJIT's traces, of which some
--- would start, nor a cycle of the collector would pay.
+-- Loading runs code once and leaves little garbage, so neither LuaJIT's traces, some of which would
+-- be started, nor a cycle of the collector would pay off.
 local is_compiling, is_collecting = jit and jit.status(), collectgarbage "isrunning"
 if is_compiling then jit.off() end
 if is_collecting then collectgarbage "stop" end

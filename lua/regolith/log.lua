@@ -1,5 +1,5 @@
---- `rg.log`: lines on standard error by level, for scripts and for the module's own news. With
---- `regolith --json` (RG_JSON=1) each is a JSON object.
+--- `rg.log`: writes lines to standard error by level, for scripts and for the module's own
+--- messages. With `regolith --json` (RG_JSON=1) each line is a JSON object.
 local fail = require "regolith.error"
 local json = require "regolith.file.json"
 local sink = require "regolith.sink"
@@ -17,7 +17,7 @@ local function check_level(name)
     fail.nearest(name, names) or "debug, info, warn, error or off", "option.invalid")
 end
 
---- Are lines read by a program?
+--- Whether lines are read by a program.
 function log.is_json() return (os.getenv "RG_JSON" or "") ~= "" end
 
 local function put(level, text)
@@ -31,7 +31,7 @@ local function put(level, text)
 end
 
 for _, level in ipairs { "debug", "info", "warn", "error" } do
-  --- `rg.log.info("step %d", n)`: a format as string.format takes it, or one value alone.
+  --- `rg.log.info("step %d", n)`: takes a format and values as string.format does, or one value.
   log[level] = function(format, ...)
     if levels[level] < levels[state.level] then return end
     local text = tostring(format)
@@ -40,20 +40,21 @@ for _, level in ipairs { "debug", "info", "warn", "error" } do
   end
 end
 
---- Lines below this level are dropped; returns the level until now.
+--- Drops lines below this level; returns the previous level.
 function log.level(name)
   local before = state.level
   if name ~= nil then state.level = check_level(name) end
   return before
 end
 
---- A warning of the module's own: to the user's function, else as it is to standard error.
+--- Reports a warning of the module itself: to the user's function, or unformatted to standard
+--- error.
 function sink.warn(text)
   if sink.get() then return log.warn("%s", text) end
   io.stderr:write(text, "\n")
 end
 
---- Lines go to f(level, text) from now on; nil: to standard error.
+--- Sends lines to f(level, text) from now on; nil: to standard error.
 function log.to(f)
   if f ~= nil and type(f) ~= "function" then
     return fail.argument("rg.log.to takes a function or nil, not " .. fail.describe(f))

@@ -1,6 +1,7 @@
---- arch = "lua": kernels as Lua text, data in Lua tables. The tests compare compiled kernels with
---- it. The core parses and types kernels and declarations, and checks handles, indices and values;
---- everything that is stored, activated and run is here, in oracle/tree.lua and oracle/number.lua.
+--- The oracle, arch = "lua": kernels run as Lua text on data in Lua tables, and the tests compare
+--- compiled kernels with them. The core parses and types kernels and declarations, and checks
+--- handles, indices and values. This side stores elements, activates cells and runs kernels;
+--- oracle/tree.lua and oracle/number.lua do most of it.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local sink = require "regolith.sink"
@@ -23,8 +24,8 @@ oracle.__index = oracle
 local C, check, buffer = lib.C, lib.check, index.buffer
 local slot, result = ffi.new "RgValue", ffi.new "int64_t[1]"
 
---- The data of a runtime. A tree's data exists as long as a handle owns it: of a field, a node, or
---- the tree itself.
+--- The data of a runtime. The data of a tree lives as long as a handle of the tree, of one of its
+--- nodes or of one of its fields.
 function oracle.create(runtime)
   local trees = setmetatable({}, { __mode = "v" }) -- address in the core -> data
   return setmetatable({ runtime = runtime, trees = trees, owned = {}, fields = {}, numbers = {},
@@ -34,25 +35,26 @@ end
 
 local function key_of(pointer) return tostring(ffi.cast("void *", pointer)) end
 
---- A new tree: its address may have been that of another.
+--- Registers a new tree. Its address may be that of a tree that was freed, whose data it replaces.
 function oracle:begin_tree(tree)
   local key, data = key_of(tree), oracle_tree.create(self.runtime, self)
-  -- never only in the weak table: any call may collect garbage
+  -- Owned at once: until a handle owns it, the weak table alone would not keep it during a
+  -- collection.
   self.owned[key], self.trees[key] = data, data
 end
 
---- A destroyed tree holds nothing.
+--- Empties the data of a destroyed tree.
 function oracle:empty_tree(tree)
   local data = self.trees[key_of(tree)]
   if data then data.root, data.levels = {}, {} end
 end
 
---- A new handle of a node.
+--- Registers a new handle of a node.
 function oracle:own_node(node)
   self.owned[key_of(node)] = self.trees[key_of(C.rg_snode_tree(node))]
 end
 
---- A field was placed.
+--- Registers a field that was placed.
 function oracle:own_field(handle)
   local node = C.rg_field_node(handle.rg_field)
   local data = self.trees[key_of(C.rg_snode_tree(node))]
@@ -62,16 +64,16 @@ function oracle:own_field(handle)
   self.owned[handle.rg_number], self.numbers[handle.rg_number] = data, #fields
 end
 
---- The handle with this pointer or field number is gone.
+--- Forgets a collected handle, given by its pointer or its field's number.
 function oracle:drop(what)
   if type(what) ~= "number" then what = key_of(what) end
   self.owned[what], self.fields[what], self.numbers[what] = nil, nil, nil
 end
 
---- The array with this number is gone, or destroyed.
+--- Forgets an array, collected or destroyed, by its number.
 function oracle:drop_array(number) self.arrays[number], self.values[number] = nil, nil end
 
--- Raises if the tree or the runtime is gone.
+-- Returns a node's level. Raises if the tree or the runtime no longer exists.
 local function level_of(self, node)
   check(C.rg_snode_settle(node, "its first use"), self.runtime)
   return oracle_tree.level(self.trees[key_of(C.rg_snode_tree(node))], node)
@@ -79,7 +81,7 @@ end
 
 local starts = ffi.new "int64_t[8]"
 
--- The level as seen by a field whose indices do not start at 0.
+-- Returns the level with indices that start at the field's offset.
 local function moved(handle, level)
   check(C.rg_field_offset(handle.rg_field, starts), handle.rg_runtime)
   local first, is_moved = {}, false
@@ -90,7 +92,8 @@ local function moved(handle, level)
   return is_moved and oracle_tree.moved(level, first) or level
 end
 
--- A write outside the shape of the elements `own`. Its caller's caller's caller is the kernel.
+-- Describes a write outside the shape of the elements `own`, for the warning. The kernel is three
+-- calls above this function's caller.
 local function describe_stray(own, ...)
   local numbers = {}
   for k = 1, select("#", ...) do
@@ -111,7 +114,8 @@ end
 local extents = ffi.new "int64_t[8]"
 
 local elements_of_array = lib.quietly(function(self, handle)
-  check(C.rg_array_shape(handle.rg_array, extents), handle.rg_runtime) -- raises if it is gone
+  -- Raises for a destroyed array.
+  check(C.rg_array_shape(handle.rg_array, extents), handle.rg_runtime)
   local elements = self.arrays[handle.rg_number]
   if elements then return elements end
   local shape = {}
@@ -122,7 +126,8 @@ local elements_of_array = lib.quietly(function(self, handle)
   return elements
 end)
 
--- An array of the script as kernels have their own; one table as long as anything has it.
+-- Wraps a script's array as the arrays that kernels make. There is one table per array, so that
+-- `==` of two references works.
 local function value_of(self, handle)
   local known = self.values[handle.rg_number]
   if known then return known end
@@ -131,7 +136,7 @@ local function value_of(self, handle)
   return known
 end
 
--- What a kernel made and returns, as an array of the script.
+-- Turns an array that a kernel made and returns into an array of the script.
 local function give_out(self, name, made)
   local t, sizes = require("regolith.data.type").named(name), made.extents or { made.count }
   local session = lib.runtimes[self.runtime].session[1]
@@ -140,11 +145,11 @@ local function give_out(self, name, made)
   for k = 1, made.count do
     elements:set(all[(made.first or 0) + k], oracle_counted.indices_of(k - 1, sizes))
   end
-  made.handle = handle -- it may be returned twice
+  made.handle = handle -- a kernel may return one array twice: both results are one handle
   return handle
 end
 
--- What a field or an array holds; the tree of `handle` is laid out.
+-- Returns the elements of a field or an array. A field's tree must be laid out.
 local function elements_of(self, handle)
   if ffi.istype("RgArrayHandle", handle) then return elements_of_array(self, handle) end
   local level = level_of(self, C.rg_field_node(handle.rg_field))
@@ -157,7 +162,7 @@ local function elements_of(self, handle)
   return elements
 end
 
--- The core's calls for a handle, and its object.
+-- The functions of the C interface for a handle's kind, and the member that holds its pointer.
 local of_fields = { get = C.rg_field_get, convert = C.rg_field_convert, copy = C.rg_field_copy,
   read = C.rg_field_read, write = C.rg_field_write, pointer = "rg_field" }
 local of_arrays = { get = C.rg_array_get, convert = C.rg_array_convert, copy = C.rg_array_copy,
@@ -175,7 +180,7 @@ local function indices(count)
   return list
 end
 
--- The core refuses bad indices, by reading its own, empty memory.
+-- Lets the core check the indices: it reads an element of its own tree, which is empty.
 local function check_index(handle, count)
   local core, pointer = core_of(handle)
   check(core.get(pointer, buffer, count, slot), handle.rg_runtime)
@@ -192,7 +197,7 @@ function oracle:get(handle, count)
   return vector.to_lua(elements.type, elements:get(place_in(elements, count)))
 end
 
--- `v` as an element of the field.
+-- Converts `v` to the element type of the field, by the core's rules.
 local function convert(handle, v)
   local own = ffi.new "RgValue"
   local core, pointer = core_of(handle)
@@ -211,12 +216,12 @@ end
 
 -- -- cells from Lua -------------------------------------------------------------------------------
 
--- How many indices an action takes: those of a cell, or of a list.
+-- The number of indices that an action takes: those of a cell, or of a list.
 local function rank_of(level, action)
   return level.lists and action == "deactivate" and level.rank - 1 or level.rank
 end
 
---- activate, deactivate, is_active, count, clear of a C node.
+--- Calls activate, deactivate, is_active, count or clear for a C node.
 function oracle:call(node, action, count)
   local level = level_of(self, node)
   local list = indices(count)
@@ -225,15 +230,15 @@ function oracle:call(node, action, count)
   local is_list = level.lists and action == "deactivate"
   local asked = (needs_pointer or is_list) and action or (action == "count" or action == "clear")
     and "count" or "is_active"
-  -- fails as it does on other archs
+  -- the core raises the same error as on other archs
   check(C.rg_snode_call(node, asked, buffer, count, result), self.runtime)
   local answer = level[action](level, unpack(list, 1, math.min(count, rank_of(level, action))))
   return action == "is_active" and (answer and 1 or 0) or action == "count" and tonumber(answer)
     or 0
 end
 
--- A loop in a kernel visits what was active when it began; one in Lua skips what was deactivated
--- since.
+-- A loop in a kernel visits the cells that were active when it began; a loop in Lua skips those
+-- that have been deactivated since.
 local function iterate(level, value_at, in_kernel)
   if not value_at and not level:is_sparse() and level.rank > 0 then
     local bounds = {}
@@ -256,10 +261,10 @@ local function iterate(level, value_at, in_kernel)
   end
 end
 
---- Active cells of a node.
+--- Iterates over the active cells of a node.
 function oracle:cells_of(node) return iterate(level_of(self, node)) end
 
---- Active cells of a field, with their values on request.
+--- Iterates over the active cells of a field, with their values if `wants_value`.
 function oracle:elements_in(handle, wants_value)
   local elements = elements_of(self, handle)
   return iterate(elements.level, wants_value and function(one)
@@ -269,7 +274,7 @@ end
 
 -- -- lists from Lua -------------------------------------------------------------------------------
 
--- What the core calls a node, and the tree it is in.
+-- The names of a node and of its tree, as reports show them.
 local function names_of(self, node)
   local row, number = ffi.new "RgNodeMemory", 0
   while C.rg_memory_node(lib.runtimes[self.runtime].c, number, row) == 0 do
@@ -279,7 +284,7 @@ local function names_of(self, node)
   return "", ""
 end
 
--- A list was full, in a launch or a call from Lua.
+-- Raises if a list became full in a launch or a call from Lua.
 local function check_full(self)
   local level = oracle_list.full
   oracle_list.full = nil
@@ -293,14 +298,14 @@ local function check_full(self)
   }
 end
 
--- The list that the first indices of the buffer name; the core refuses others.
+-- Returns the list that the first indices in the buffer address. The core raises for wrong indices.
 local function list_at(self, node, count)
   local level = level_of(self, node)
   check(C.rg_snode_call(node, "length", buffer, count, result), self.runtime)
   return level, { 0, unpack(indices(count)) }
 end
 
--- The numbers of its fields: of the one, or of all.
+-- The numbers of a level's fields: of `field`, or of all without it.
 local function numbers_of(level, field)
   local numbers = {}
   for k, one in ipairs(level.fields) do
@@ -321,7 +326,8 @@ function oracle:length(node, count)
   return oracle_list.length(level, at)
 end
 
---- The core converts or refuses the values, in its own list, which is empty again afterwards.
+--- The core converts the values or raises: they are appended to its own list, which is emptied
+--- afterwards.
 function oracle:append(node, count, values, value_count)
   local level, at = list_at(self, node, count)
   check(C.rg_snode_append(node, buffer, count, values, value_count, result), self.runtime)
@@ -380,7 +386,8 @@ local function each(level, visit)
   end
 end
 
--- Calls visit(i, j, ..) for every active element; without a list where all are.
+-- Calls visit(i, j, ..) for every active element; makes no list of them where all elements are
+-- active.
 local function each_active(level, visit)
   if not level:is_sparse() then
     return each(level, function(_, ...) return visit(...) end)
@@ -395,7 +402,7 @@ function oracle:fill(handle, v)
   each_active(elements.level, function(...) elements:set(v, ...) end)
 end
 
--- Each number by its own conversion.
+-- Converts each component by the conversion of its type.
 local function convert_each(to, v)
   if type(v) ~= "table" then return to[1](v) end
   local converted = {}
@@ -405,7 +412,8 @@ end
 
 function oracle:copy(handle, from)
   local core, pointer = core_of(handle)
-  check(core.copy(pointer, from[core.pointer]), self.runtime) -- refuses other shapes
+  -- The core raises for different shapes.
+  check(core.copy(pointer, from[core.pointer]), self.runtime)
   local target, source = elements_of(self, handle), elements_of(self, from)
   local is_same = target.type == source.type
   if is_same and target.fill and source.fill then return target:copy(source) end
@@ -425,7 +433,7 @@ function oracle:copy(handle, from)
   end)
 end
 
--- Raises for an unbounded axis.
+-- Raises if the level has an unbounded axis.
 local function check_ends(handle, level)
   for _, extent in ipairs(level.shape) do
     if extent == 0 then
@@ -435,7 +443,8 @@ local function check_ends(handle, level)
   end
 end
 
---- All elements into an array of doubles or int64_t, the numbers of a vector adjacent.
+--- Copies all elements into an array of doubles or int64_t; the components of a vector are
+--- adjacent.
 function oracle:read(handle, values)
   local elements = elements_of(self, handle)
   check_ends(handle, elements.level)
@@ -449,8 +458,8 @@ function oracle:read(handle, values)
   end)
 end
 
--- One of them, converted to its type in the field. What does not fit the core refuses; integers of
--- 64 bits and the numbers of vectors were converted before.
+-- Converts one element to its type in the field. The core raises for values that do not fit, except
+-- 64-bit integers and components of vectors, which were converted before.
 local function number_from(handle, elements, part, x)
   local scalar = elements.scalars[part]
   if scalar == "bool" then return x ~= 0 end
@@ -461,7 +470,7 @@ local function number_from(handle, elements, part, x)
   return converted
 end
 
---- And back; zeros activate nothing.
+--- Copies an array of numbers into the elements; zeros activate nothing.
 function oracle:write(handle, values)
   local elements = elements_of(self, handle)
   check_ends(handle, elements.level)
@@ -483,7 +492,7 @@ function oracle:write(handle, values)
   end)
 end
 
---- Copies the elements into the core's memory, for what only it can do: pictures.
+--- Copies the elements into the core's memory, for what only the core can do, such as pictures.
 function oracle:show(handle)
   local level = elements_of(self, handle).level
   local count = 1
@@ -495,16 +504,16 @@ function oracle:show(handle)
   check(core.write(pointer, values, count), self.runtime)
 end
 
--- -- for snapshots -------------------------------------------------------------------------------
+-- -- for snapshots --------------------------------------------------------------------------------
 
---- The level of a node, and the elements of an array.
+--- The level of a node, and the elements of an array or field.
 function oracle:level(node) return level_of(self, node) end
 function oracle:elements(handle) return elements_of(self, handle) end
 
 -- -- memory ---------------------------------------------------------------------------------------
 
---- Puts the active cells and bytes of a pointer node, or of what is below one, into its row of
---- rg.memory().
+--- Fills in a node's row of rg.memory() if the node is sparse or below a sparse one: its active
+--- cells and bytes.
 function oracle:measure(report, row, node)
   local level = level_of(self, node)
   if not level:is_sparse() then return end
@@ -517,14 +526,15 @@ function oracle:measure(report, row, node)
   report.peak = math.max(report.peak, report.reserved)
 end
 
--- The bytes of the core's own memory (dense trees, arrays), and of the cells that come and go.
+-- Bytes in use: the core's own memory (dense trees, arrays) and the sparse cells in Lua tables.
 local function bytes_in_use(self)
   local c, memory = lib.runtimes[self.runtime].c, ffi.new "RgMemory"
   check(C.rg_memory(c, memory), self.runtime)
   local bytes, row, number = tonumber(memory.live), ffi.new "RgNodeMemory", 0
   while C.rg_memory_node(c, number, row) == 0 do
     local level = level_of(self, row.node)
-    if not level.holds_all then -- whose bytes have those of dense levels below it
+    -- Dense levels below a sparse one are included in the bytes of the sparse one.
+    if not level.holds_all then
       local _, live = level:usage()
       bytes = bytes + live - tonumber(row.live)
     end
@@ -564,8 +574,9 @@ local check_budget = lib.quietly(function(self, level)
   if bytes + level.bytes > self.budget then return fail_budget(self, level, bytes) end
 end)
 
---- A cell that comes and goes is about to be made: raises if that is more than the budget. What is
---- in use takes a walk to find, so it is looked at when half of what was left may be gone.
+--- Raises if one more sparse cell would exceed the budget; called before the cell is created.
+--- Counting the bytes in use takes a walk over all levels, so the next walk comes only after half
+--- of the remaining budget may have been used.
 function oracle:grow(level)
   self.bytes_to_check = self.bytes_to_check - level.bytes
   if self.bytes_to_check < 0 then check_budget(self, level) end
@@ -604,13 +615,13 @@ local function load_text(kernel, number, text)
       hint = "a Lua function has at most 200 locals; divide the kernel",
     }
   end
-  -- the launch arguments, and what comes back
+  -- The first line of the text lists the types of the launch arguments and of the results.
   local given, back, fields = text:match "^%-%-%[=%[(.-)>(.-)|(.-)%]=%]"
   local types, results, names = {}, {}, {}
   for t in given:gmatch "%S+" do types[#types + 1] = t end
   for t in back:gmatch "%S+" do results[#results + 1] = t end
   for _, t in ipairs(results) do
-    if t:find("array(", 2, true) then refuse_array(t) end -- in a struct, or an array
+    if t:find("array(", 2, true) then refuse_array(t) end -- also inside a struct or an array
   end
   for k, field in fields:gmatch "(%d+)=(%S+)" do names[tonumber(k)] = field end
   local nests = text:find("_rg.nest(", 1, true) ~= nil
@@ -618,7 +629,8 @@ local function load_text(kernel, number, text)
     nests = nests, fails = text:find "_rg_r, %d+, " }
 end
 
--- How the text sees a launch argument: elements of a field or an array, the level of a node.
+-- Converts a launch argument to what the kernel's text uses: elements for a field or an array, a
+-- level for a node.
 local function operand(self, v)
   if ffi.istype("RgFieldHandle", v) or ffi.istype("RgArrayHandle", v) then
     return elements_of(self, v)
@@ -630,8 +642,9 @@ local function keep(answers, ...)
   for k = 1, select("#", ...) do answers[k] = select(k, ...) end
 end
 
--- What one launch runs, and on what; nil and a status if the core refuses it. In lib.quiet: frames
--- and texts are the core's, and `last` is the kernel's.
+-- Returns what a launch runs and its arguments, or nil and a status if the core refuses the launch.
+-- Runs in lib.quiet, because the core owns the frame and the text, and `last` belongs to the
+-- kernel.
 local function begin(self, kernel, variants, pointer, values, count)
   local emission = ffi.new "RgEmission"
   local status = C.rg_kernel_emit(pointer, values, count, emission)
@@ -671,7 +684,8 @@ local function warn_outside(stray, kernel, variant, operands, count)
 end
 
 local MOST_CALLS = 4000 -- as in llvm_bc/rt.h
-local nested = {} -- the innermost function that calls itself: its depth, and what an error says
+-- The innermost recursive call: its depth, and the position and cycle for the error message.
+local nested = {}
 
 local function fail_nested()
   return fail.raise {
@@ -689,8 +703,9 @@ local function nest(depth, cycle, file, line, column)
   if depth > MOST_CALLS then return fail_nested() end
 end
 
--- What a run that may be left returns goes to `answers`; false: it failed, and the core knows how.
--- Lua's stack may be smaller than the calls that are allowed.
+-- Stores the results of a kernel's pcall in `answers`; returns false if the kernel failed and the
+-- core has the error. An overflow of Lua's stack, which may be smaller than 4000 calls need, is
+-- reported as too deep nesting.
 local function finish(answers, ok, ...)
   if ok then
     keep(answers, ...)
@@ -701,7 +716,7 @@ local function finish(answers, ok, ...)
   return error((...), 0)
 end
 
--- Its results, as Lua values; nil: it failed.
+-- Runs the variant and returns its results as Lua values, or nil if it failed.
 local function run(self, kernel, variant, operands, arguments)
   local answers = {}
   local before = self.outside
@@ -728,7 +743,8 @@ local function run(self, kernel, variant, operands, arguments)
   return answers, #variant.results
 end
 
---- What kernels made, in the names of `rg.allocations()`: it is freed when its launch has ended.
+--- Adds the arrays that kernels made to the counters of `rg.allocations()`. They count as freed,
+--- since a launch frees them when it ends.
 function oracle:add_made(all)
   for _, name in ipairs { "alloc", "free" } do all[name] = all[name] + self.blocks end
   for _, name in ipairs { "header_alloc", "header_free" } do
@@ -753,7 +769,7 @@ function operations.active_i64(level)
   end
   return function() return widen(step()) end
 end
--- A bound of a range that is a float, for indices of type `t`.
+-- Converts a float bound of a range to an integer for indices of type `t`.
 function operations.whole(t, bound)
   local limit = t == "i64" and 2 ^ 63 or 2 ^ 31
   if bound == math.floor(bound) and bound >= -limit and bound < limit then
@@ -774,17 +790,17 @@ function operations.no_memory(name)
     message = ("'%s' takes or returns arrays, which have no memory with arch = \"lua\""):format(
       name), hint = "arch = \"cpu\"" }
 end
--- A function's own values, beside what is known of the launch.
+-- A launch table for a recursive call: its own locals, with the facts of the launch.
 function operations.own(launch)
   return { kernel = launch.kernel, emission = launch.emission, runtime = launch.runtime,
     globals = launch.globals }
 end
--- The values after the first, by these numbers.
+-- Stores the results after the first under these numbers; returns the first.
 function operations.spread(results, numbers, first, ...)
   for k, number in ipairs(numbers) do results[number] = (select(k, ...)) end
   return first
 end
--- The value with this number, after a call that set it.
+-- The result with this number, which operations.spread has stored.
 function operations.result(results, number) return results[number] end
 for _, action in ipairs { "activate", "deactivate", "is_active", "count", "clear" } do
   operations[action] = function(level, ...) return level[action](level, ...) end
@@ -799,8 +815,8 @@ end
 for name, f in pairs(oracle_check) do operations[name] = f end
 oracle.operations = operations
 
---- What kernel.lua's launchers call instead of the core's launch; `need` is their usual table of
---- functions.
+--- Replaces the launch functions that kernel.lua generates launchers with; `need` is the table of
+--- functions that they use for compiled kernels.
 function oracle:launcher(kernel, need)
   local variants, answers, result_count = {}, nil, nil
   local failure -- { what the launch raised }
@@ -809,7 +825,7 @@ function oracle:launcher(kernel, need)
     local ok, variant, operands, arguments = guarded(lib.quiet, begin, self, kernel, variants,
       pointer, values, count)
     if ok and not variant then return operands end
-    answers = variant -- or what begin raised
+    answers = variant -- or the error that begin raised
     if ok then
       ok, answers, result_count = guarded(run, self, kernel, variant, operands, arguments)
     end
@@ -817,7 +833,7 @@ function oracle:launcher(kernel, need)
     failure = { answers }
     return 1
   end
-  -- From here the launcher's caller is told by a tail call: no frame of ours is in the traceback.
+  -- The launcher calls this by a tail call, so that our frames do not appear in the traceback.
   function own.refuse(...)
     if not failure then return need.refuse(...) end
     local e = failure[1]
@@ -829,7 +845,8 @@ function oracle:launcher(kernel, need)
 end
 
 for _, name in ipairs { "get", "set", "call", "append", "length", "pop", "items" } do
-  oracle[name] = lib.quietly(oracle[name]) -- they share buffers
+  -- They share buffers, so no finalizer may run during a call.
+  oracle[name] = lib.quietly(oracle[name])
 end
 
 return oracle

@@ -1,6 +1,6 @@
---- `for i in rg.progress(1000, "steps") do`, `for row in rg.progress(rows, "rows") do`: what is
---- done, how fast, and how long the rest will take, in one line of a terminal; elsewhere a line now
---- and then.
+--- `for i in rg.progress(1000, "steps") do`, `for row in rg.progress(rows, "rows") do`: shows the
+--- progress, the rate and the remaining time in one line on a terminal, or as occasional lines
+--- elsewhere.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
@@ -40,7 +40,7 @@ local function bar(part)
   return "[" .. ("#"):rep(full) .. ("."):rep(width - full) .. "]"
 end
 
---- What is shown, as text: `total` may be nil.
+--- Formats the progress; `total` may be nil.
 function progress.line(label, done, total, s, without_bar)
   local parts = { label ~= "" and label or nil }
   if total then
@@ -78,7 +78,7 @@ local function show(self, is_last)
   self.shown = now
 end
 
--- The iterator over what was given, and how many turns it has.
+-- Returns the iterator over the argument and the number of its iterations, if known.
 local function source_of(what)
   if type(what) == "number" and what % 1 == 0 and what >= 0 then
     local k = 0
@@ -99,7 +99,7 @@ local function source_of(what)
     .. fail.describe(what), "for i in rg.progress(100, \"steps\") do")
 end
 
---- Numbers from 1 to n, the elements of a list, or what an iterator returns.
+--- Iterates over the numbers from 1 to n, the elements of a list, or what an iterator returns.
 function progress.create(what, label)
   if label ~= nil and type(label) ~= "string" then
     return fail.argument("a label of rg.progress must be a string, got " .. fail.describe(label))

@@ -1,6 +1,6 @@
---- Random numbers: Philox4x32-10, counter-based (Salmon and others, SC 2011), and what rg.random
---- and rg.randn make of its bits, outside kernels and in kernels of arch = "lua". Compiled kernels
---- compute the same numbers: core/lower/random.c says how a number depends on what.
+--- Random numbers: Philox4x32-10, counter-based (Salmon and others, SC 2011), and how rg.random and
+--- rg.randn use its bits, outside kernels and in kernels of arch = "lua". Compiled kernels compute
+--- the same numbers: core/lower/random.c defines what a number depends on.
 local ffi = require "ffi"
 local bit = require "bit"
 local lib = require "regolith.lib"
@@ -19,7 +19,7 @@ local low_half = 0xffffffffULL
 
 -- -- bits -----------------------------------------------------------------------------------------
 
---- 64 bits: half `number % 2` of block `number / 2` of an iteration.
+--- Returns 64 bits: half `number % 2` of block `number / 2` of an iteration.
 function random.bits(key, index, at)
   local block = rshift(u64(at), 1)
   local c0, c1 = band(u64(index), low_half), rshift(u64(index), 32)
@@ -35,20 +35,20 @@ function random.bits(key, index, at)
   return bor(c0, lshift(c1, 32))
 end
 
--- The pair that contains a word of a draw.
+-- Returns the pair of words that contains a word of a draw.
 local function pair_of(draws, word)
   local at = lshift(u64(draws.turn), 19) + u64(math.floor(word / 2))
   return random.bits(draws.key, draws.index, at)
 end
 
--- The upper `bits` of a word, as a number.
+-- Returns the upper `bits` of a word as a number.
 local function word_of(draws, word, bits)
   local pair = pair_of(draws, word)
   if word % 2 == 1 then pair = rshift(pair, 32) end
   return tonumber(rshift(band(pair, low_half), 32 - bits))
 end
 
--- The high half of a product.
+-- Returns the high half of a product.
 local function high_product(a, b)
   local a0, a1, b0, b1 = band(a, low_half), rshift(a, 32), band(b, low_half), rshift(b, 32)
   local middle = a1 * b0 + rshift(a0 * b0, 32)
@@ -58,10 +58,10 @@ end
 
 -- -- numbers --------------------------------------------------------------------------------------
 
-local digits = {} -- of floats
+local digits = {} -- the significand's size of float types
 for _, row in ipairs(scalars) do digits[row.name] = row.digits > 0 and row.digits or nil end
 
---- How many words a number takes.
+--- The number of words that a number takes.
 function random.words(t, is_within, is_normal)
   local own = (t == "f64" or t == "i64" or t == "u64" or (is_within and not digits[t])) and 2 or 1
   return is_normal and 2 * own or own
@@ -114,7 +114,8 @@ local function normal(t, draws, word)
   return number["to_" .. t .. "_" .. at](value)
 end
 
--- `count` numbers, from `word` on: one, or a table of them. `low`, `high`: numbers or such tables.
+-- Draws `count` numbers from `word` on: returns one, or a table. `low`, `high`: numbers or tables
+-- of them.
 local function draw(f, t, count, draws, word, step, low, high)
   if count == 1 then return f(t, draws, word, low, high) end
   local list = {}

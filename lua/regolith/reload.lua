@@ -6,9 +6,9 @@
 ---                          all well: its members go into the old module's table; else nothing
 ---                          has happened to it
 ---
---- A name is the key in the module's table ("state.height") or that of a local variable. A walk
---- goes from the module's table through tables, and through functions and kernels of the module's
---- file to what they use.
+--- A name is the key in the module's table ("state.height") or the name of a local variable. A walk
+--- follows the module's table through tables, and through functions and kernels of the module's
+--- file to the values that they use.
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local field = require "regolith.data.field"
@@ -93,7 +93,7 @@ local function walk(root, chunk, meet)
   visit(root)
 end
 
--- By name: the object, or false where two have one name.
+-- Returns objects by name, or false for names that two objects have.
 local function objects(root, chunk, is_one)
   local found = {}
   walk(root, chunk, function(name, v)
@@ -106,7 +106,7 @@ end
 
 -- -- what stays -----------------------------------------------------------------------------------
 
--- The declaration of an object, as text; nil for a destroyed one, which is not kept.
+-- Returns the declaration of an object as text, or nil for a destroyed object, which is not kept.
 local function declaration(v)
   if ffi.istype("RgNodeHandle", v) then pcall(snode.settle, v) end -- for sizes in its text
   local is_there, text = pcall(ffi.istype("RgFieldHandle", v) and field.draw or tostring, v)
@@ -155,7 +155,7 @@ local function run(name, path)
     fail.describe(module)), "rg.reload is for modules that return a table")
 end
 
--- Compiles kernels for the arguments that the old ones of the same names were last launched with.
+-- Compiles kernels for the arguments of the last launches of the old kernels of the same names.
 local function compile(new, chunk, old)
   walk(new, chunk, function(name, v)
     local before = kernel.is(v) and old[name]
@@ -204,9 +204,9 @@ local function changed()
   return names
 end
 
---- `rg.reload(name)`: one module; without a name all that use Regolith and whose files have changed
---- since they were reloaded. Returns for each what happened: { module = name, kept = names of
---- fields, renewed = names of those that are declared otherwise than before }.
+--- `rg.reload(name)` reloads one module; without a name, all that use Regolith and whose files have
+--- changed since they were loaded. Returns for each: { module = name, kept = names of fields,
+--- renewed = names of those whose declaration has changed }.
 function reload.reload(name)
   if name == nil then
     local reports = {}

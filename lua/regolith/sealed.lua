@@ -1,15 +1,14 @@
---- Objects of which some members are read, and none is written: what they are made of lies under a
---- key that nobody else has.
+--- Objects with read-only members: their contents are stored under a key that no other code has.
 local fail = require "regolith.error"
 
 local sealed = {}
 
 local inside = {} -- the key
 
---- What the object is made of.
+--- Returns the contents of an object.
 function sealed.open(object) return object[inside] end
 
--- Each of the methods, which take what the object is made of, as a method of the object.
+-- Wraps methods, which take an object's contents, as methods of the object.
 local function of_objects(methods, check)
   local outer = {}
   for name, method in pairs(methods) do
@@ -22,14 +21,14 @@ local function of_objects(methods, check)
   return outer
 end
 
---- Makes `metatable` that of objects with these methods, and with the members that `shown` names,
---- which are those of `self.members`, or of `self`. `what` and `name`: as messages call them.
---- `check(self)` comes before each method, and may raise.
+--- Makes `metatable` the metatable of objects with these methods and with the members that `shown`
+--- lists, taken from `self.members` or from `self`. `what` and `name` are used in messages.
+--- `check(self)` runs before each method and may raise.
 ---@return function make  make(self): an object
 function sealed.class(metatable, methods, shown, what, name, check)
   local outer, is_shown = of_objects(methods, check), {}
   for _, member in ipairs(shown) do
-    is_shown[member], outer[member] = true, function() end -- for suggestions alone
+    is_shown[member], outer[member] = true, function() end -- for suggestions only
   end
   local find = fail.members(outer, what, metatable, name)
   function metatable.__index(object, member)

@@ -1,5 +1,5 @@
---- Where lines of `rg.log` go: to a function of the user's, else to standard error.
---- For the module's own files; `rg.log.to` is what users call, and log.lua adds `sink.warn`.
+--- The destination of the lines of `rg.log`: a function of the user, or standard error. For the
+--- module's own files; users call `rg.log.to`, and log.lua adds `sink.warn`.
 local sink = {}
 
 local current, changed
@@ -7,7 +7,7 @@ local current, changed
 --- The user's function, or nil.
 function sink.get() return current end
 
---- Calls f(has_function) whenever that changes.
+--- Calls f(has_function) whenever the function is set or removed.
 function sink.watch(f) changed = f end
 
 function sink.set(f)

@@ -1,5 +1,5 @@
---- Suggestions for names that a kernel captures but that do not exist: the core knows the names a
---- kernel uses, Lua those it could have used. Only reads; never calls the values that it finds.
+--- Suggestions for captured names that do not exist: the core knows which names a kernel uses, and
+--- Lua knows which ones exist. Only reads values; never calls them.
 local fail = require "regolith.error"
 
 local debug = debug
@@ -34,7 +34,8 @@ local function root_of(self, name)
   return rawget(self.environment, name)
 end
 
--- The alternatives to the last name of `path`: a table's keys, or all that the kernel can see.
+-- Returns the alternatives to the last name of `path`: a table's keys, or all names that the kernel
+-- can see.
 local function names_beside(self, path)
   local names, parent, last = {}, nil, nil
   for name in path:gmatch "[^.]+" do
@@ -74,7 +75,7 @@ local function is_visible_to_callers(name)
   end
 end
 
--- Kernel text does not see the locals of the script.
+-- Text kernels do not see the script's locals.
 local function hint_to_pass(self, path)
   local name = path:match "^[^.]+"
   if not rawget(self, "captures") or not is_visible_to_callers(name) then return end

@@ -1,10 +1,10 @@
---- `w = rg.window{ title = "heat", width = 512, height = 512 }`: fields as images, points as dots,
---- keys and the mouse, by SDL2.
+--- `w = rg.window{ title = "heat", width = 512, height = 512 }`: shows fields as images and points
+--- as dots, and reports keys and the mouse, by SDL2.
 ---
 ---     while w:is_open() do step() w:show(x, { palette = "magma" }) w:present() end
 ---
---- What is shown is painted into memory of ours, and only then given to SDL: so a frame is the same
---- whatever shows it, and can be kept (`w:capture(path)`).
+--- A frame is painted into our own memory, and SDL only receives it. So a frame is the same on
+--- every display, and can be saved (`w:capture(path)`).
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local image = require "regolith.file.image"
@@ -16,7 +16,7 @@ local window = {}
 local Window = { __regolith = "a window" }
 Window.__index = Window
 
-local open = {} -- number of SDL -> window
+local open = {} -- SDL's number -> window
 local buttons = { "left", "middle", "right" }
 local option_names = { "title", "width", "height" }
 
@@ -74,7 +74,7 @@ local function put(self, x, y, r, g, b)
   self.pixels[at], self.pixels[at + 1], self.pixels[at + 2], self.pixels[at + 3] = r, g, b, 255
 end
 
---- All pixels become one colour, black.
+--- Fills the frame with one colour, by default black.
 function Window:clear(r, g, b)
   for y = 0, self.height - 1 do
     for x = 0, self.width - 1 do
@@ -84,7 +84,7 @@ function Window:clear(r, g, b)
   return self
 end
 
---- A picture as rg.image.write paints it, stretched over the window.
+--- Paints a picture as rg.image.write does, stretched over the window.
 function Window:show(what, options)
   check_open(self)
   local rgba, width, height = image.paint(self.session, what, options, "window:show")
@@ -108,7 +108,7 @@ local function range_option(options, name)
   return v
 end
 
--- Numbers from 0 to 1: one colour for all dots.
+-- Converts a colour with components from 0 to 1 for all dots.
 local function color_option(options)
   local v = options.color
   if v == nil then return { 1, 1, 1 } end
@@ -130,7 +130,8 @@ local function dot_option(options)
   return v
 end
 
---- Dots at vectors of two or more numbers; x = {0, 1} is the window's width, y its height, upward.
+--- Paints dots at vectors of two or more numbers; x = {0, 1} is the range of the window's width, y
+--- that of its height, upward.
 function Window:points(pos, options)
   check_open(self)
   local caller = "window:points"
@@ -157,7 +158,7 @@ function Window:points(pos, options)
   return self
 end
 
---- The frame as it is painted now, as a picture.
+--- Saves the current frame as a picture.
 function Window:capture(path)
   image.write(self.session, path, self.pixels, { width = self.width, height = self.height,
     channels = 4 })
@@ -189,7 +190,8 @@ local function poll()
   end
 end
 
---- Shows what was painted, and takes what keys and mouse did since. False once somebody closed it.
+--- Shows the frame and processes key and mouse events. Returns false once the window has been
+--- closed.
 function Window:present()
   check_open(self)
   local C = sdl.open()
@@ -205,11 +207,11 @@ end
 
 function Window:is_open() return self.is_shown end
 
--- Keys that are often meant by another name.
+-- Aliases of keys.
 local key_names = { "space", "return", "escape", "backspace", "delete", "tab", "left", "right",
   "up", "down", "home", "end", "pageup", "pagedown", "left shift", "left ctrl", "left alt" }
 
--- As SDL calls it, in small letters.
+-- Returns SDL's name of a key, in lower case.
 local function check_key(name)
   local key = type(name) == "string" and name:lower()
   if key and sdl.has_key(key) then return key end
@@ -218,11 +220,12 @@ local function check_key(name)
     or "keys are \"a\", \"1\", \"space\", \"left\", \"return\", \"escape\", \"f1\" ..")
 end
 
---- Is the key down ("space", "a", "left", "escape")?
+--- Whether the key is down ("space", "a", "left", "escape").
 function Window:key(name) return self.keys[check_key(name)] == true end
---- Did it go down before the last `present`?
+--- Whether the key was pressed before the last `present`.
 function Window:pressed(name) return self.hits[check_key(name)] == true end
---- x to the right, y upward, in pixels; and a table of the buttons held: left, middle, right.
+--- Returns x to the right and y upward, in pixels, and a table of the buttons that are held: left,
+--- middle, right.
 function Window:mouse() return self.x, self.height - 1 - self.y, self.held end
 
 function Window:close()

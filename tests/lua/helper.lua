@@ -1,9 +1,9 @@
--- helper.lua - what every spec starts from: the module loaded once (busted drops what spec files
--- load), and the few functions they share, as `require "support"`. The number of threads comes from
--- RG_THREADS, stress from RG_STRESS.
+-- helper.lua - what every spec starts from: it loads the module once (busted unloads what spec
+-- files load), and has the functions that specs share, as `require "support"`. RG_THREADS sets the
+-- number of threads, RG_STRESS the stress options.
 
--- busted's ffi.typeof remembers every value that it was ever asked for, and so holds all fields and
--- vectors: the one beneath it, for us.
+-- busted wraps ffi.typeof and remembers every argument, so it would keep all fields and vectors
+-- alive. The specs use the original function.
 local ffi = require "ffi"
 for k = 1, 9 do
   local name, value = debug.getupvalue(ffi.typeof, k)
@@ -14,13 +14,13 @@ ffi.cdef "int setenv(const char *, const char *, int); int unsetenv(const char *
 ffi.C.setenv("RG_ALLOCATIONS", "on", 0)
 
 local rg = require "regolith"
--- what is loaded when it is used, and once per process: busted forgets what a file of tests loads
+-- Modules that are loaded at first use are loaded here, because busted would unload them again.
 require "regolith.data.counted"
 require "regolith.kernel.tune"
 
 local support = { rg = rg }
 
---- All bytes of a file.
+--- Returns all bytes of a file.
 function support.read_file(path)
   local file = assert(io.open(path, "rb"))
   local bytes = file:read "*a"
@@ -34,21 +34,21 @@ function support.write_file(path, bytes)
   file:close()
 end
 
---- `rg.allocations()` of a runtime in which nothing waits for the collector: what others left would
---- be freed while a test counts.
+--- Returns `rg.allocations()` of a runtime after a collection, so that garbage of other tests is
+--- not freed while a test counts.
 function support.allocations(runtime)
   for _ = 1, 2 do collectgarbage() end
   runtime.sync()
   return runtime.allocations()
 end
 
---- Whether the processor has what Linux calls `flag`.
+--- Whether the processor has the feature that Linux calls `flag`.
 local cpuinfo = io.open "/proc/cpuinfo"
 local flags = cpuinfo and cpuinfo:read "*a" or ""
 if cpuinfo then cpuinfo:close() end
 function support.processor_has(flag) return flags:find(" " .. flag .. "[ \n]") ~= nil end
 
---- The error object that `f` raises.
+--- Returns the error object that `f` raises.
 function support.failure(f, ...)
   local ok, failure = pcall(f, ...)
   assert(not ok, "an error was expected")
@@ -57,8 +57,8 @@ function support.failure(f, ...)
   return failure
 end
 
---- A field of `blocks` pointer cells of `size` elements each along every axis, and the pointer
---- node.
+--- Makes a field of `blocks` pointer cells of `size` elements each along every axis; returns it and
+--- the pointer node.
 function support.sparse(t, axes, blocks, size)
   local x = rg.field(t)
   local block = rg.root:pointer(axes, blocks)
@@ -66,8 +66,9 @@ function support.sparse(t, axes, blocks, size)
   return x, block
 end
 
---- What `run` returns with this value of an environment variable, which then is what it was: one
---- that was not set is not set again, as an empty text is a value to who asks.
+--- Returns the results of `run` with this value of an environment variable, which is restored
+--- afterwards. A variable that was not set is unset again, because an empty value has a meaning of
+--- its own.
 function support.with_option(name, text, run)
   local before = os.getenv(name)
   ffi.C.setenv(name, text, 1)
@@ -82,7 +83,8 @@ ffi.cdef [[
   void *signal(int, void *);
 ]]
 
---- What `run` returns while files may have so many bytes at most, as on a disk that is full then.
+--- Returns the results of `run` while files may have at most this many bytes, which simulates a
+--- full disk.
 function support.with_small_files(bytes, run)
   local size, ignore, signal, limits = 1, ffi.cast("void *", 1), 25, ffi.new "uint64_t[2]"
   ffi.C.getrlimit(size, limits)
@@ -97,23 +99,23 @@ end
 
 function support.with_stress(text, run) return support.with_option("RG_STRESS", text, run) end
 
---- Whether memory stays the same over `turns` turns in a row, within a thousand: workers that come
---- late take their share once, a leak has no end.
-function support.stays(measure, turns, turn)
+--- Whether memory stays the same for `count` steps in a row, within a thousand steps. Workers that
+--- start late allocate once, but a leak grows forever.
+function support.stays(measure, count, step)
   local before, same = measure(), 0
   for _ = 1, 1000 do
-    turn()
+    step()
     local now = measure()
     same = now <= before and same + 1 or 0
     before = math.max(before, now)
-    if same == turns then return true end
+    if same == count then return true end
   end
   return false
 end
 
---- What `f(..)` returns while the interpreter runs it. `jit.off` alone only keeps LuaJIT from
---- beginning at hot loops and functions: traces made before run on, call no hook, and grow side
---- traces. So these are dropped, too.
+--- Returns the results of `f(..)` in the interpreter. `jit.off` only keeps LuaJIT from compiling
+--- hot loops and functions: existing traces would still run, call no hook, and grow side traces. So
+--- they are dropped, too.
 function support.interpreted(f, ...)
   local was_on = jit.status()
   jit.off()
@@ -124,7 +126,7 @@ function support.interpreted(f, ...)
   return unpack(results, 2)
 end
 
--- Bytes of garbage that each of `calls` calls of `f` leaves.
+-- Returns the bytes of garbage that each of `calls` calls of `f` leaves.
 local function garbage_each(calls, f)
   collectgarbage()
   collectgarbage()
@@ -136,9 +138,9 @@ local function garbage_each(calls, f)
   return bytes
 end
 
---- Bytes of garbage that a call of `f` leaves, in the interpreter: the traces that LuaJIT makes are
---- garbage, too, and when it makes them is chance. The least of three rounds, since tables grow now
---- and then.
+--- Returns the bytes of garbage that a call of `f` leaves in the interpreter: the traces that
+--- LuaJIT compiles are garbage, too, and when it compiles them is unpredictable. Takes the least of
+--- three rounds, since tables grow now and then.
 function support.garbage(f)
   return support.interpreted(function()
     local least = math.huge
@@ -147,7 +149,7 @@ function support.garbage(f)
   end)
 end
 
---- How many cells of `x` a kernel visits.
+--- Returns how many cells of `x` a kernel visits.
 function support.visits(x)
   return rg.kernel([=[function()
     local count = 0
@@ -165,7 +167,7 @@ function support.visits2(x)
   end]=], { x = x })()
 end
 
---- Numbers 0..count-1 of a field with one axis, as a list.
+--- Returns elements 0 to count - 1 of a field with one axis, as a list.
 function support.list(x)
   local t = {}
   for i = 0, #x - 1 do t[i + 1] = x[i] end
@@ -176,16 +178,16 @@ local program = os.getenv("RG_LIBRARY"):match "^(.*)/[^/]*$" .. "/bin/regolith"
 local mpirun = "OMPI_MCA_btl_vader_single_copy_mechanism=none mpirun --allow-run-as-root "
   .. "--oversubscribe --mca plm isolated --mca pml ob1 --mca btl self,vader"
 
---- Is there an mpirun, and what speaks to it?
+--- Whether mpirun and libregolith-mpi.so are available.
 function support.has_mpi()
   local file = io.open((program:gsub("bin/regolith$", "libregolith-mpi.so")), "rb")
   if file then file:close() end
   return file ~= nil and os.execute "command -v mpirun >/dev/null" == 0
 end
 
---- What the ranks of a script print, line by line, sorted, and the exit code. `options`: `mpi`, by
---- mpirun instead of `regolith run`; `hosts`, by mpirun, four ranks on two hosts; `environment`,
---- "NAME=value .."; `before`, what comes before the ranks begin.
+--- Returns what the ranks of a script print, line by line, sorted, and the exit code. `options`:
+--- `mpi`, start them by mpirun instead of `regolith run`; `hosts`, by mpirun, four ranks on two
+--- hosts; `environment`, "NAME=value .."; `before`, Lua code that runs before rg.comm().
 function support.run_ranks(ranks, script, options)
   options = options or {}
   local path = os.tmpname()
@@ -200,7 +202,8 @@ function support.run_ranks(ranks, script, options)
   pipe:close()
   os.remove(path)
   local code, lines = tonumber(text:match "code (%d+)\n$"), {}
-  for line in text:gsub("code %d+\n$", ""):gmatch "[^\n]+" do -- mpirun may be late, and says so
+  -- mpirun may print a message about late processes.
+  for line in text:gsub("code %d+\n$", ""):gmatch "[^\n]+" do
     if not line:find("plm:rsh: Warning: setpgid", 1, true) then lines[#lines + 1] = line end
   end
   table.sort(lines)
@@ -220,12 +223,12 @@ end
 
 -- -- assertions that hold -------------------------------------------------------------------------
 
--- Specs compare elements one by one, and luassert makes several tables for each comparison. What
--- obviously holds is not handed to it; it still words every failure.
+-- Specs compare elements one by one, and luassert makes several tables for each comparison. So
+-- assertions that hold are decided here, and luassert only formats the failures.
 local luassert = require "luassert"
 local equal, same, is_true = luassert.equal, luassert.same, luassert.is_true
 
--- Are they one value, or plain tables of such values?
+-- Whether two values are equal: one value, or plain tables of equal values.
 local function are_alike(a, b)
   if rawequal(a, b) then return a ~= nil end
   if type(a) ~= "table" or type(b) ~= "table" or getmetatable(a) or getmetatable(b) then
@@ -253,12 +256,48 @@ rawset(luassert, "is_true", function(value, ...)
   return is_true(value, ...)
 end)
 
--- -- after each test: no counted memory is held but by arrays and trees ---------------------------
+-- -- before each test: note which suite runs, and its time ----------------------------------------
 
-local lib, busted = require "regolith.lib", require "busted"
+local busted = require "busted"
+local progress = os.getenv "TEST_PROGRESS"
+progress = progress and assert(io.open(progress, "a"))
+
+-- Returns the processor time of this process and its ended children, in seconds.
+local function used()
+  local file = assert(io.open "/proc/self/stat")
+  local fields, ticks, n = file:read "*a":match "%) (.*)", 0, 0
+  file:close()
+  for field in fields:gmatch "%S+" do
+    n = n + 1
+    if n >= 12 and n <= 15 then ticks = ticks + tonumber(field) end
+  end
+  return ticks / 100
+end
+
+if progress then
+  busted.subscribe({ "test", "start" }, function(element)
+    local name, context = element.name, busted.parent(element)
+    while context and context.descriptor == "describe" do
+      name, context = context.name .. " " .. name, busted.parent(context)
+    end
+    progress:write(("%.2f\t%s:%d: %s\n"):format(used(), element.trace.short_src,
+      element.trace.currentline, name))
+    progress:flush()
+    return nil, true
+  end)
+  busted.subscribe({ "suite", "end" }, function()
+    progress:write(("%.2f\n"):format(used()))
+    progress:flush()
+    return nil, true
+  end)
+end
+
+-- -- after each test: only arrays and trees may hold counted memory -------------------------------
+
+local lib = require "regolith.lib"
 local seen = ffi.new "RgAllocations"
 
--- How many headers nobody knows of; then, what was wrong with some.
+-- The number of headers without an owner, and a description of faulty ones.
 local function lost(runtime)
   if lib.C.rg_allocations(runtime.c, seen) ~= 0 then return 0, nil end
   local count = tonumber(seen.header_alloc - seen.header_free - seen.held)
@@ -269,7 +308,7 @@ busted.subscribe({ "test", "end" }, function(element, parent)
   for _, runtime in pairs(lib.runtimes) do
     if runtime.c then
       local count, fault = lost(runtime)
-      if count ~= 0 then -- of values that are garbage by now
+      if count ~= 0 then -- the values may be garbage by now
         collectgarbage()
         collectgarbage()
         lib.C.rg_sync(runtime.c)

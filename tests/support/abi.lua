@@ -1,10 +1,9 @@
--- abi.lua - what a program compiled against this library relies on: struct by struct its members,
--- function by function its type, and the number that says so (rg_abi_version). Holds
--- tests/support/abi.txt against core/include/regolith.h, prints what differs, nothing where nothing
--- does; `--write` renews it.
+-- abi.lua - checks the binary interface that compiled programs rely on: the members of each struct,
+-- the type of each function, and its version (rg_abi_version). Compares tests/support/abi.txt with
+-- core/include/regolith.h and prints the differences, if any; `--write` updates abi.txt.
 -- A change here is a decision: raise RG_ABI_VERSION (regolith.h) and `abi` (lua/regolith/lib.lua)
--- with it, unless it only adds functions, a result where a function had none, or members at the end
--- of a struct that begins with struct_size.
+-- with it, unless the change only adds functions, a result to a function that had none, or members
+-- at the end of a struct that begins with struct_size.
 local made = dofile((arg[0]:match "^(.*/)[^/]*$" or "") .. "made.lua")
 
 local header = made.read "core/include/regolith.h"

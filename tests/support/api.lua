@@ -1,6 +1,6 @@
--- api.lua - holds lua/library/regolith.lua and the last section of lua/README.md against the table
--- they are made from, lua/library/api.lua. Prints what differs, nothing when all is well; `--write`
--- renews both.
+-- api.lua - checks lua/library/regolith.lua and the last section of lua/README.md against
+-- lua/library/api.lua, the table they are generated from. Prints the differences, if any; `--write`
+-- updates both.
 local made = dofile((arg[0]:match "^(.*/)[^/]*$" or "") .. "made.lua")
 local api = dofile(made.root .. "lua/library/api.lua")
 
@@ -10,8 +10,7 @@ end
 
 -- -- definitions ----------------------------------------------------------------------------------
 
--- `{ name?: string }` has commas and colons of its own: parameters are split at the top level
--- alone.
+-- Splits parameters at top-level commas only: `{ name?: string }` has commas and colons of its own.
 local function split(list)
   local parts, depth, from = {}, 0, 1
   for k = 1, #list do

@@ -1,5 +1,5 @@
--- cdef.lua - holds lua/regolith/cdef.lua against core/include/regolith.h, whose declarations it
--- repeats. Prints the first difference, nothing when there is none; `--write` renews the file.
+-- cdef.lua - checks that lua/regolith/cdef.lua repeats the declarations of core/include/regolith.h.
+-- Prints the first difference, if any; `--write` updates the file.
 local made = dofile((arg[0]:match "^(.*/)[^/]*$" or "") .. "made.lua")
 
 local declarations = made.read("core/include/regolith.h")

@@ -1,6 +1,6 @@
--- columns.lua - holds Lua tables against the .def tables of the core whose rows they repeat:
+-- columns.lua - checks Lua tables against the .def tables of the core that they repeat:
 -- lua/regolith/data/scalars.lua against core/type/type.def, lua/regolith/data/kinds.lua against
--- core/snode/kind.def. Prints what differs, nothing where nothing does; `--write` renews the files.
+-- core/snode/kind.def. Prints the differences, if any; `--write` updates the files.
 local made = dofile((arg[0]:match "^(.*/)[^/]*$" or "") .. "made.lua")
 
 local function hold(path, source, text)

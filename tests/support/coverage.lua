@@ -1,6 +1,6 @@
--- coverage.lua - counts the lines of lua/regolith that run, into lcov's format. Loaded by LUA_INIT
--- when RG_COVERAGE names where the counts go: PREFIX.PID.info. Hooks do not fire in compiled
--- traces, so they are off.
+-- coverage.lua - counts the executed lines of lua/regolith in lcov's format. LUA_INIT loads it if
+-- RG_COVERAGE names the prefix of the output, PREFIX.PID.info. It turns the JIT compiler off,
+-- because hooks do not fire in compiled traces.
 local prefix = os.getenv "RG_COVERAGE"
 if not prefix or not jit then return end
 jit.off()
@@ -10,10 +10,10 @@ local function is_ours(source)
   return source:sub(1, 1) == "@" and source:find("lua/regolith/", 1, true)
 end
 
-local getinfo, sethook = debug.getinfo, debug.sethook -- a test may take `debug` away
+local getinfo, sethook = debug.getinfo, debug.sethook -- a test may remove `debug`
 
--- Function -> the counts of its file, or false for a function of others: asking for the source
--- makes strings, once each.
+-- Function -> the counts of its file, or false for other functions. Cached, because reading a
+-- function's source creates strings.
 local counts_of = setmetatable({}, { __mode = "k" })
 
 local function find_counts(fn)
@@ -35,13 +35,13 @@ local function hook(_, line)
 end
 sethook(hook, "l")
 
--- A test that hooks lines of its own gives the hook back when it is done.
+-- A test that sets its own line hook must restore ours when it is done.
 function debug.sethook(...)
   if select("#", ...) == 0 then return sethook(hook, "l") end
   return sethook(...)
 end
 
--- Every line that holds code: the bytecode's own line table.
+-- All lines with code, from the bytecode's line table.
 local jit_util = require "jit.util"
 
 local function code_lines(file)
@@ -89,8 +89,7 @@ local function write_once()
   if last and next(counts) then last() end
 end
 
--- A process ends by os.exit, or by closing its state: busted leaves the second way when every test
--- passed.
+-- A process ends by os.exit or by closing its state; busted does the latter if every test passed.
 local exit = os.exit
 function os.exit(...)
   write_once()

@@ -1,6 +1,6 @@
---- Uses an object of every kind after its runtime has ended, by every member that
---- library/api.lua lists, and prints what does not say so: `luajit ended.lua HOW [async]`.
----   proxy   from the __gc of a userdata, which runs when all handles of the state are gone
+--- Uses an object of every kind after its runtime has ended, by every member in library/api.lua,
+--- and prints those that do not raise the error about it: `luajit ended.lua HOW [async]`.
+--- proxy   from the __gc of a userdata, which runs after all handles of the state are finalized
 ---   cdata   from finalizers of many cdata, which run among those of handles, in any order
 ---   reset   after rg.reset()
 local ffi = require "ffi"
@@ -44,7 +44,7 @@ local objects = {
 local iterations = { pairs(x), pairs(sparse), x:active(), sparse:active(), placed:active(),
   pairs(a), a:active(), elements:items(1), lists:items(1) }
 
--- With arch = "lua" there are none.
+-- arch = "lua" has none of these.
 if not is_oracle then
   local sample = rg.extension(folder .. "extension/sample.so")
   local comm, list, rows = rg.comm(), rg.list(f32), rg.list(rg.array_type(f32))
@@ -63,7 +63,7 @@ if not is_oracle then
 end
 for _, walk in ipairs(iterations) do walk() end
 
--- Kinds that have nothing of a runtime's: values, options, what functions return as plain tables.
+-- Kinds without a runtime: values, options, and the plain tables that functions return.
 local plain = {}
 for name in ([[Range Vector Type Shape Error Pools Pool TuneOptions TuneChoice Allocations Reloaded
   GridOptions Options FieldOptions ArrayOptions WrapOptions NodeOptions KernelOptions PlotOptions
@@ -83,7 +83,7 @@ end
 
 local must_end = how == "proxy"
 
--- must_say: nothing but the sentence will do.
+-- must_say: only the error about the ended runtime is accepted.
 local function try(what, must_say, f, ...)
   local ok, problem = pcall(f, ...)
   if ok then
@@ -140,7 +140,7 @@ local function members_of(class)
   return list
 end
 
--- Of these some members need no runtime, or look at their arguments first.
+-- Some members of these need no runtime, or check their arguments first.
 local looks_first = {}
 for name in ("Client Root Mesh MemoryReport TuneReport Grid BlockGrid"):gmatch "%a+" do
   looks_first["rg." .. name] = true

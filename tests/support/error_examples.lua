@@ -1,6 +1,6 @@
--- error_examples.lua - for each code of core/base/error.def a short script that raises it, in which
--- `rg`, `x` (an i32 field of 8) and `y` (an f32 field of 8) are defined; or a sentence, where no
--- script can. errors.lua makes lua/errors.md from these and checks every code against it.
+-- error_examples.lua - for each code of core/base/error.def a short script that raises it, which
+-- may use `rg`, `x` (an i32 field of 8) and `y` (an f32 field of 8); or a sentence where no script
+-- can raise it. errors.lua generates lua/errors.md from these and checks every code against it.
 return {
   { "memory.host", said = "The machine has no memory left. What exists stays usable." },
   { "memory.budget", [[

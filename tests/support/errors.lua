@@ -1,7 +1,6 @@
 -- errors.lua - checks lua/errors.md against core/base/error.def and error_examples.lua: every code
--- has a row, every row's script raises that code, every code is raised somewhere in the source, and
--- the page shows the output. Prints differences, and nothing when all is well; `--write` renews the
--- page.
+-- has a row, every row's script raises that code, some source file raises every code, and the page
+-- shows the output. Prints the differences, if any; `--write` updates the page.
 local made = dofile((arg[0]:match "^(.*/)[^/]*$" or "") .. "made.lua")
 local root = made.root
 local examples = dofile(root .. "tests/support/error_examples.lua")
@@ -38,7 +37,7 @@ local function run(text)
   made.write(path, text .. "\n")
   local globals = setmetatable({ rg = rg }, { __index = _G })
   local script = setfenv(assert(loadfile(path)), globals)
-  -- a script that begins with rg.init has the runtime to itself
+  -- a script that begins with rg.init needs the runtime for itself
   if not text:find("rg.init", 1, true) then
     globals.x, globals.y = rg.field(rg.i32, 8), rg.field(rg.f32, 8)
   end
@@ -98,7 +97,7 @@ local function check_raised(rows)
     if not file:find("^core/base/error") then texts[#texts + 1] = made.read(file) end
   end
   files:close()
-  if #texts == 0 then return end -- no checkout: nothing to search
+  if #texts == 0 then return end -- not a checkout, so there is nothing to search
   local all = table.concat(texts, "\n")
   for _, row in ipairs(rows) do
     local is_raised = row.heading or all:find("RG_ERROR_" .. row.name .. "%f[^%w_]")

@@ -1,8 +1,9 @@
---- growing_blocks - a front that grows over a sparse rg.grid of blocks, as parts of a script for
---- ranks: all numbers of them, on all archs, come to the same bits.
+--- growing_blocks - part of a script for ranks: a front that grows over a sparse rg.grid of blocks.
+--- Every number of ranks must give the same bits, on every arch.
 local growing_blocks = {}
 
---- Of n x n cells: the grid `g`, `x` with its first cells, `y`, and grow(x), step(x, y).
+--- Returns a simulation of n x n cells: the grid `g`, `x` with its first cells, `y`, and grow(x),
+--- step(x, y).
 function growing_blocks.start(n)
   return ("local n, b = %d, 4\n"):format(n) .. [[
       local g = rg.grid{ shape = {n, n}, block = b }
@@ -33,7 +34,7 @@ function growing_blocks.start(n)
   ]]
 end
 
---- So many turns, with the blocks moved to where they belong after every `pause` of them.
+--- Runs this many steps, and balances the blocks after every `pause` of them.
 function growing_blocks.run(turns, pause)
   return ([[
       for k = 1, %d do
@@ -47,7 +48,7 @@ function growing_blocks.run(turns, pause)
   ]]):format(turns, pause)
 end
 
---- `sum`, of the bits of this rank's cells, and `cells`, how many they are.
+--- Returns `sum`, a checksum of the bits of this rank's cells, and `cells`, their number.
 growing_blocks.sum = [[
       local sum, cells = 0, 0
       for i, j in x:active() do

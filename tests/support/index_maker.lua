@@ -1,6 +1,6 @@
--- index_maker.lua - random index expressions of every integer type, over fields that begin and end
--- anywhere, in trees of every kind: a kernel of several, the fields it wants, and what a runtime
--- makes of it (tests/lua/index_spec.lua).
+-- index_maker.lua - random index expressions of every integer type, over fields with any first and
+-- last index, in trees of every kind. It makes a kernel of several expressions and the fields that
+-- it needs, and returns what a runtime computes with it (tests/lua/index_spec.lua).
 local ffi = require "ffi"
 local maker = {}
 
@@ -12,7 +12,7 @@ local rows = 24
 
 local function power(n, off) return bit.lshift(1LL, n) + (off or 0) end
 
--- Where numbers of a type end and begin, and what lies around the ends of the others.
+-- The limits of a type, and numbers near the limits of the other types.
 local function edges_of(name)
   local bits, signed = tonumber(name:sub(2)), name:sub(1, 1) == "i"
   local list = { 0LL, 1LL, 2LL, 3LL, 7LL }
@@ -84,7 +84,7 @@ function expression(c, depth)
   return "(" .. one_of(makes)(c, depth - 1) .. ")"
 end
 
--- What Lua's tables cannot tell apart past 2^53 is asked of bounded axes alone.
+-- Indices past 2^53, which Lua's tables cannot distinguish, are used on bounded axes only.
 local function index(c)
   local e = expression(c, random(0, 2) + random(0, 2))
   return c.is_hash and "rg.i32(" .. e .. ")" or e
@@ -92,7 +92,7 @@ end
 
 -- -- a case ---------------------------------------------------------------------------------------
 
---- One kernel with `count` index expressions.
+--- Makes a kernel with `count` index expressions.
 function maker.case(count)
   local kind = one_of(kind_names)
   local size = one_of { 1, 3, 8, 20, 64 }
@@ -163,7 +163,7 @@ function maker.case(count)
     z[i - (%d)] = x[i + (%d)] + x[i + (%d) + (%d)] * 100 + x[rg.i64(i + (%d)) - (%d)] * 10000
   end
 end]]):format(low, high, low, by[1], by[2], by[3], by[3], one_of { 0, 2147483647, case.first })
-  -- lanes: an index that counts from iteration to iteration, from an end of its type on
+  -- lanes: an index that increases from iteration to iteration, starting at a limit of its type
   local ends = { 2147483640, 2147483600, -2147483648, -2147483640, -5, 0 }
   case.at = random(3) > 1 and one_of(ends) or tonumber(bit.tobit(case.first)) + random(-20, 20)
   case.at = math.max(-2147483648, math.min(2147483647, case.at))
@@ -185,7 +185,7 @@ local function cells(field)
   return table.concat(list, " ")
 end
 
-local shared = setmetatable({}, { __mode = "k" }) -- what every case of a runtime uses again
+local shared = setmetatable({}, { __mode = "k" }) -- what all cases of a runtime share
 
 local function given_by(rg, count)
   local given = shared[rg]
@@ -201,7 +201,7 @@ local function given_by(rg, count)
   return given
 end
 
---- What a runtime makes of the case, of as many expressions as its first: a text.
+--- Runs the first `count` expressions of the case in a runtime; returns the results as text.
 function maker.run(rg, case)
   local given = given_by(rg, case.count)
   local r, z = given.r, given.z

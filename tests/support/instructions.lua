@@ -1,5 +1,5 @@
---- instructions: how many this thread executes, by the processor's own counter (perf_event_open),
---- so that what a kernel costs is a count that no other process changes.
+--- instructions: counts the instructions that this thread executes, by a hardware counter
+--- (perf_event_open). Unlike the time of a kernel, the count does not depend on other processes.
 local ffi = require "ffi"
 local instructions = {}
 
@@ -24,7 +24,7 @@ local function count()
   return ffi.C.read(counter, value, 8) == 8 and tonumber(value[0])
 end
 
---- Whether this machine lets us count.
+--- Whether this machine lets us use the counter.
 function instructions.can_count()
   if counter == nil then
     local event = ffi.new("PerfEvent", { type = HARDWARE, size = ffi.sizeof "PerfEvent",
@@ -35,7 +35,7 @@ function instructions.can_count()
   return counter >= 0 and count() ~= false
 end
 
---- Those of the fewest of a few calls of `run`: an interrupt adds some.
+--- Returns the smallest count of several calls of `run`, because interrupts add instructions.
 function instructions.of(run)
   local least = math.huge
   for _ = 1, 5 do

@@ -1,9 +1,10 @@
--- intruder.lua - every call of the module, interrupted by a finalizer at every place where Lua's
--- collector may run one. Prints what went wrong, and how often calls were interrupted.
+-- intruder.lua - interrupts every call of the module by a finalizer, at every point where Lua's
+-- collector may run one. Prints the failures, and how often calls were interrupted.
 --
--- With a pause and a step of 0, each check of the collector is a whole cycle, so a proxy that its
--- own `__gc` makes anew is finalized at each. Nothing is compiled: traces leave these checks out.
--- What the intruder does is all that overwrites shared state, and leaves what the calls read alone.
+-- With a pause and a step of 0, each check of the collector is a whole cycle. A proxy whose `__gc`
+-- creates a new proxy is therefore finalized at each check. The JIT compiler is off, because traces
+-- omit these checks. The intruder overwrites all shared state, but leaves the data of the calls
+-- alone.
 jit.off()
 local rg = require "regolith"
 local is_gpu = rg.info().device == "cuda"
@@ -199,7 +200,7 @@ local calls = {
     local z2 = rg.field(rg.f32, 3):copy_from(z)
     local w = rg.field(rg.vec2, 2):fill { 1, 2 }
     local at = z2:pointer()
-    if not is_gpu then assert(at[1] == 2) end -- there it is for others
+    if not is_gpu then assert(at[1] == 2) end -- activated, for other calls
     return table.concat(z2:to_table(), " "), show(unpack(w:to_table())), show(w[1])
   end },
   { "arrays", function()
@@ -253,10 +254,10 @@ local function check(call, how)
 end
 
 local only = arg and arg[1]
-for _ = 1, 2 do -- the first time has its assignments
+for _ = 1, 2 do -- the first round also makes assignments
   for _, call in ipairs(calls) do call.expected = run(call) end
 end
--- kernels the intruder compiles are there before
+-- compile the kernels of the intruder in advance
 for _, f in ipairs(intrusions) do
   turn = turn + 1
   pcall(f)
@@ -274,7 +275,7 @@ for _, all in ipairs { true, false } do
       arm()
       for _ = 1, all and 1 or 2 do check(call, all and "all at once" or "one by one") end
       on = false
-      collectgarbage() -- the last proxy
+      collectgarbage() -- finalizes the last proxy
       if os.getenv "RG_SHOW" then print(call[1], interrupted - before, os.clock()) end
     end
   end

@@ -1,8 +1,8 @@
---- judge.lua - random kernels, run and evaluated; what differs is cut down and shown.
---- A case is a list of statements of the launching side over input fields a<type>, b<type> and
---- output fields o<k>, with functions, parameters, captures and results. `judge.run` builds it for
---- a runtime, `judge.expect` evaluates it here; both give a list of values per output, and the
---- results under "results".
+--- judge.lua - the differential fuzzer: makes random kernels, runs and evaluates them, and reduces
+--- and prints those whose results differ. A case is a list of statements of the host region over
+--- input fields a<type>, b<type> and output fields o<k>, with functions, parameters, captures and
+--- results. `judge.run` runs it in a runtime, `judge.expect` evaluates it here; both return a list
+--- of values per output, and the results under "results".
 local value = require "judge_value"
 local make = require "judge_make"
 local vector = require "judge_vector"
@@ -43,7 +43,7 @@ local input_types = {}
 for _, t in ipairs(value.scalars) do table.insert(input_types, t) end
 for _, t in ipairs(vector.types) do table.insert(input_types, t) end
 
---- Numbers for every input field: name -> { type, values 0..rows-1 }.
+--- Random numbers for every input field: name -> { type, values 0..rows-1 }.
 function judge.inputs()
   local inputs = {}
   for _, t in ipairs(input_types) do
@@ -56,9 +56,9 @@ function judge.inputs()
   return inputs
 end
 
--- -- statements of the launching side -------------------------------------------------------------
+-- -- statements of the host region ----------------------------------------------------------------
 
-local heads = { -- of a loop over rows: text, its first statement, which rows
+local heads = { -- a loop over rows: its head as text, its first statement, and its rows
   { "for i in rg.range(16) do" },
   { "for i in rg.range(16) do" },
   { "for i in rg.range(16) do" },
@@ -92,12 +92,12 @@ kinds.loop = {
     end
   end,
 }
-kinds.store_first = { -- o[0] = e, outside of loops
+kinds.store_first = { -- o[0] = e, outside loops
   text = function(s) return ("%s[0] = %s"):format(s.name, make.text(s.value)) end,
   run = function(s, env) env.fields[s.name].values[0] = make.value_as(s.value, env, s.type) end,
 }
 
--- What f says by `print`, and what it returns.
+-- Returns what f prints, and its results.
 local function hear(f, ...)
   local said, print = {}, _G.print
   _G.print = function(...)
@@ -118,7 +118,7 @@ local function make_loop(scope, count)
   local own = statement.inside(scope)
   own.loop = { written = {}, own = {}, reduced = s.reduced }
   own.writable, own.level, own.readable = {}, 0, { unpack(scope.readable) }
-  own.no_walk = heads[s.head].is_serial -- what stood inside would be parallel
+  own.no_walk = heads[s.head].is_serial -- a loop inside a serial one would be parallel
   for k = 1, count do s.body[k] = statement.make(own) end
   for _, r in ipairs(s.reduced) do
     r.first = info[r.type].count and make.node("vector_make", r.type,
@@ -184,7 +184,7 @@ local function new_scope(case, depth)
   return { names = {}, writable = {}, readable = {}, case = case, depth = depth, level = 0 }
 end
 
--- A case that draws is not evaluated: so nothing would say that a list was full.
+-- A case with random numbers is not evaluated, so an overflowing list would go unnoticed.
 local function has_lists(case)
   for _, declared in ipairs(case.trees or {}) do
     for _, n in ipairs(declared.nodes) do
@@ -194,8 +194,9 @@ local function has_lists(case)
   return false
 end
 
---- A case of `count` statements around loops, over some sparse trees or none; expressions are at
---- most `depth` operators tall. It is launched once or twice. `is_of_lists`: with many lists.
+--- Makes a case of `count` statements around loops, over some sparse trees or none; expressions
+--- have at most `depth` levels of operators. It is launched once or twice. `is_of_lists`: with many
+--- lists.
 function judge.program(count, depth, trees, is_of_lists)
   local case = new_case()
   case.is_of_lists = is_of_lists
@@ -207,7 +208,7 @@ function judge.program(count, depth, trees, is_of_lists)
   end
   case.draws = random(5) == 1 and not has_lists(case)
   for _ = 1, random(0, 2) do table.insert(case.helpers, statement.helper(case, depth)) end
-  for _ = 1, random(0, 3) do -- numbers and vectors of the launch, as parameters and captures
+  for _ = 1, random(0, 3) do -- numbers and vectors as parameters and captures
     local t = pick(input_types)
     local p = { name = statement.new_name(scope, "q"), type = t, value = random_number(t) }
     local is_capture = info[t].count or t == "i64" or t == "u64"
@@ -224,7 +225,7 @@ function judge.program(count, depth, trees, is_of_lists)
   return case
 end
 
---- A case of one loop with `count` outputs, each an expression of some type.
+--- Makes a case of one loop with `count` outputs, each an expression of some type.
 function judge.expressions(count, depth)
   local case = new_case()
   case.draws = random(5) == 1
@@ -243,7 +244,7 @@ end
 
 -- -- printing and evaluating ----------------------------------------------------------------------
 
---- The kernel as text.
+--- Prints the kernel as text.
 function judge.text(case)
   local parts, names = {}, {}
   for _, helper in ipairs(case.helpers) do parts[#parts + 1] = statement.helper_text(helper) end
@@ -257,7 +258,7 @@ function judge.text(case)
   return table.concat(parts)
 end
 
---- name of output -> 0..rows-1 -> what Lua reads there.
+--- name of output -> 0..rows-1 -> the value that Lua reads
 function judge.expect(case, inputs)
   local fields = setmetatable({}, { __index = inputs })
   for _, o in ipairs(case.outputs) do fields[o.name] = { type = o.type, values = {} } end
@@ -298,7 +299,7 @@ end
 
 -- -- running --------------------------------------------------------------------------------------
 
--- A type by its name, as rg has it.
+-- Returns the type with this name from rg.
 local function type_of(rg, t)
   local row = info[t] or info[value.named(t)]
   if not row.count then return rg[t] end
@@ -310,14 +311,15 @@ local function given(rg, p) -- an argument or a capture
   return info[p.type].count and type_of(rg, p.type)(v) or v
 end
 
--- What holds numbers by row: inputs b.. and every second output are arrays, the others fields.
+-- The containers of numbers by row: inputs b.. and every second output are arrays, the others
+-- fields.
 local function new_holder(rg, name, t)
   local number = tonumber(name:match "^o(%d+)$")
   local is_array = name:match "^b" or (number and number % 2 == 0)
   return (is_array and rg.array or rg.field)(type_of(rg, t), rows)
 end
 
---- The input fields in a runtime, filled.
+--- Creates the input fields in a runtime, and fills them.
 function judge.fields(rg, inputs)
   local fields = setmetatable({}, { __index = make.tables })
   for name, input in pairs(inputs) do
@@ -328,7 +330,7 @@ function judge.fields(rg, inputs)
 end
 
 local pools = setmetatable({}, { __mode = "k" })
--- Output fields are used again by later cases.
+-- Later cases reuse output fields.
 local function output_field(rg, o, used)
   pools[rg] = pools[rg] or {}
   local pool = pools[rg]
@@ -341,7 +343,7 @@ local function output_field(rg, o, used)
   return pool[key]
 end
 
---- The same as judge.expect, by a kernel of the runtime.
+--- Computes the results of judge.expect by a kernel of the runtime.
 function judge.run(rg, case, fields)
   local captures, used, arguments = setmetatable({}, { __index = fields }), {}, {}
   for _, o in ipairs(case.outputs) do captures[o.name] = output_field(rg, o, used) end
@@ -382,8 +384,8 @@ local function cells_differ(field, a, b)
   end
 end
 
--- What is compared of a field's cells: of a shared list whose slots are taken in any order, its
--- elements, those of all its fields together.
+-- The comparable part of a field's cells. A shared list, whose slots have no fixed order, is
+-- compared by its elements, with all fields of an element together.
 local function comparable(declared, field, cells)
   if not field.is_shared then return cells[field.name] end
   local lines = {}
@@ -399,7 +401,7 @@ local function comparable(declared, field, cells)
   return lines
 end
 
---- The first output and row in which two results differ, or nothing.
+--- Returns the first output and row in which two results differ, or nothing.
 function judge.difference(case, a, b)
   for _, declared in ipairs(case.trees or {}) do
     for _, field in ipairs(declared.fields) do
@@ -434,18 +436,18 @@ local function run_in(r, case)
     runtime = r.name }
 end
 
---- What the runtimes are held against: the evaluation; of a case that draws, what the last of them
---- gives, which is arch = "lua".
+--- The reference result: the evaluation, or for a case with random numbers the result of the last
+--- runtime, which is arch = "lua".
 function judge.expected(case, inputs, runtimes)
   if case.draws then return run_in(runtimes[#runtimes], case) end
   return judge.expect(case, inputs)
 end
 
---- Holds runtimes against that: a difference, or the error of a kernel that should have run.
+--- Compares runtimes with it. Returns a difference, or the error of a kernel that should have run.
 function judge.try(case, inputs, runtimes)
   local expected, problem = judge.expected(case, inputs, runtimes)
   if problem then return problem end
-  if expected.is_full then return end -- of a list: which element did not fit is unspecified
+  if expected.is_full then return end -- a list overflowed: which element did not fit is unspecified
   for _, r in ipairs(runtimes) do
     local found, failed = run_in(r, case)
     if failed then return failed end
@@ -459,13 +461,13 @@ end
 
 -- -- cutting down ---------------------------------------------------------------------------------
 
--- Does the case still fail in the same way? One that no longer makes sense does not.
+-- Whether the case still fails in the same way. A reduced case that is no longer valid does not.
 local function fails(case, try, first)
   local ok, difference = pcall(try, case)
   return ok and difference and difference.code == first.code and difference or nil
 end
 
--- Puts a kid, or a leaf, in the place of a node as long as it still fails.
+-- Replaces a node by one of its children, or by a leaf, as long as the case still fails.
 local function shrink_node(still, holder, key)
   local node = holder[key]
   for _, kid in ipairs(node.kids) do
@@ -487,7 +489,7 @@ local function shrink_node(still, holder, key)
   for k = 1, #node.kids do shrink_node(still, node.kids, k) end
 end
 
--- The statements of a block replace it; else they are dropped, innermost last.
+-- Replaces a statement by those of its block, or deletes it, from the innermost last one on.
 local function shrink_block(still, list)
   for k = #list, 1, -1 do
     local s = table.remove(list, k)
@@ -516,7 +518,7 @@ local function shrink_values(still, list)
   end
 end
 
--- Items that nothing needs any more.
+-- Deletes items that are no longer used.
 local function shrink_list(still, ...)
   for k = #(...), 1, -1 do
     local kept = {}
@@ -546,7 +548,7 @@ function judge.shrink(case, try)
   return case, still()
 end
 
---- What a failure shows.
+--- Formats a failure.
 function judge.report(case, difference, inputs, seed)
   local text = judge.text(case)
   local lines = { difference.failure and ("seed %s, %s: %s"):format(tostring(seed),
@@ -589,7 +591,7 @@ local function quoted(list)
   return "{ " .. table.concat(parts, ", ") .. " }"
 end
 
--- A declaration, and what its fields hold in the end, as tree.listing has it.
+-- Writes a declaration and the final contents of its fields, as tree.listing returns them.
 local function keep_tree(add, declared, cells)
   add "    { nodes = {"
   for _, n in ipairs(declared.nodes) do
@@ -607,7 +609,7 @@ local function keep_tree(add, declared, cells)
   add "    } },"
 end
 
---- A file for tests/lua/judged: a kernel, what it is given, and what there is afterwards.
+--- Writes a file for tests/lua/judged: a kernel, its inputs, and the expected state afterwards.
 function judge.keep(case, inputs, path, runtimes)
   local text, expected = judge.text(case), judge.expected(case, inputs, runtimes)
   local lines = { "-- luacheck: ignore 631",
@@ -649,7 +651,7 @@ function judge.keep(case, inputs, path, runtimes)
   file:close()
 end
 
---- Runs such a file; what differs, as text, or nothing.
+--- Runs such a file; returns the first difference as text, or nothing.
 function judge.replay(rg, kept)
   local captures, arguments = setmetatable({}, { __index = make.tables }), {}
   for name, field in pairs(kept.fields) do

@@ -1,10 +1,10 @@
---- judge_array.lua - random kernels that make arrays: lists and zeros that are grown, sliced,
---- swapped, put into structs and other arrays, passed to functions and returned, and forgotten at
---- any place. A program is text in a tree (judge_array_statement.lua); whoever cuts it down removes
---- parts (judge_array_run.lua).
---- What makes it certain: in a parallel loop arrays of outside are only read, but for those that
---- were made for it: these are written by own index, changed in ways that commute, or are lists in
---- no order, sorted afterwards.
+--- judge_array.lua - random kernels that use arrays: lists and zeros that grow, are sliced,
+--- swapped, stored in structs and other arrays, passed to functions, returned, and dropped at any
+--- point. A program is a tree of text (judge_array_statement.lua); to reduce a failing one,
+--- judge_array_run.lua removes parts of it.
+--- Results are deterministic because a parallel loop only reads outer arrays, except those made for
+--- it. It writes these by its own index, changes them by commuting operations, or appends to them
+--- in any order, and they are sorted afterwards.
 local make = require "judge_array_statement"
 
 local random = math.random
@@ -20,7 +20,7 @@ local elements = { "i32", "i32", "i32", "i64", "i16", "u8", "f32", "f64" }
 local heads = { "for i in rg.range(%d) do", "for i in rg.range(%d) do",
   "for i in rg.range(%d):block(4) do", "for i in rg.range(%d):block(1) do" }
 
--- The scope of an iteration: what is outside is read.
+-- The scope of an iteration: outer variables are read-only.
 local function iteration(scope)
   local own = inside(scope, { is_free = false, row = scope.row and "i", depth = 2, in_loop = false,
     returns = false })
@@ -37,13 +37,13 @@ end
 
 local parallels = {}
 
--- Iterations that keep all to themselves.
+-- Iterations that use only their own arrays.
 function parallels.own(scope)
   local own = iteration(scope)
   return { loop(pick { 3, 17, make.rows }, block(own, random(3, 6))) }
 end
 
--- Each writes its own element of an array that was made for it.
+-- Each iteration writes its own element of an array that was made for the loop.
 function parallels.fill(scope)
   local t, own = pick { "R", "R", "S", "A", "T" }, iteration(scope)
   local size = pick { 5, 17, make.rows }
@@ -53,7 +53,7 @@ function parallels.fill(scope)
   v.name = name
   push(body, line("%s[i] = %s", name, item(own, v)))
   if t == "R" and chance(2) then
-    -- what others have of their elements they only read
+    -- elements of other iterations are read-only
     push(body, line("%s[i] = copy(%s[i])", name, name),
       line("%s[i]:append(%s)", name, stored(scope, int(own, 1))))
   end
@@ -64,7 +64,8 @@ function parallels.fill(scope)
   return { made, loop(size, body) }
 end
 
--- All append to one list, whose order is free; and some write to elements it had before.
+-- All iterations append to one list, whose order is unspecified; some also write to elements that
+-- it had before.
 function parallels.gather(scope)
   local t, own, size = pick { "A", "A", "R" }, iteration(scope), pick { 17, make.rows }
   local name, old = new_name(scope, t:lower()), t == "A" and random(0, 4) or 0
@@ -84,7 +85,7 @@ function parallels.gather(scope)
   return { made, loop(size, body), line("local %s = sorted_%s(%s)", sorted.name, t, name) }
 end
 
--- All take from one list: what they get adds up.
+-- All iterations pop from one list; the sum of what they get is deterministic.
 function parallels.take(scope)
   local own, size = iteration(scope), pick { 17, make.rows }
   local t = pick { "A", "R" }
@@ -101,7 +102,7 @@ function parallels.take(scope)
     line("local %s = 0", sum), loop(size, body) }
 end
 
--- Elements are replaced by what is equal, while others look at them.
+-- Elements are replaced by equal ones while other iterations read them.
 function parallels.replace(scope)
   local name, own = new_name(scope, "r"), iteration(scope)
   local size, count, sum = make.rows, random(4), new_name(scope, "k")
@@ -196,7 +197,7 @@ local prelude = [=[
   end
 ]=]
 
-local function parsed(text) -- functions, each whole
+local function parsed(text) -- functions as whole parts
   local list, lines = {}, nil
   for one in text:gmatch "[^\n]+" do
     lines = one:find "^  local function" and { one } or lines
@@ -208,7 +209,7 @@ local function parsed(text) -- functions, each whole
   return list
 end
 
---- A program; on request one whose launching side has no arrays, as on a GPU.
+--- Makes a program; with `only_iterations` its host region uses no arrays, as on a GPU.
 function make.program(only_iterations)
   local case = { count = 0, functions = {}, body = {}, element = pick(elements),
     prelude = parsed(prelude), keeps = chance(2) }
@@ -256,13 +257,14 @@ local function print_list(parts, list, indent, results)
   end
 end
 
--- The array that is given, where it cannot be a parameter.
+-- Replaces an array argument where it cannot be a parameter.
 local given_text = [=[
   local %s = rg.list(Element)
   for k = 0, %d do %s:append(Element(k * 3)) end]=]
 
---- The kernel as text. With handles it takes and returns arrays, else it makes what it is given.
---- What it keeps is the last result, after what that holds, as a number.
+--- Prints the kernel as text. With handles it takes and returns arrays, otherwise it makes its
+--- inputs itself. The last result is a number computed from the array that it keeps, which precedes
+--- it.
 function make.text(case, has_handles)
   local parts, given, kept = {}, case.given, case.kept and case.kept.name
   print_list(parts, case.prelude, "")

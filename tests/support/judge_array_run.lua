@@ -1,12 +1,12 @@
---- judge_array_run.lua - runs the programs of judge_array.lua in runtimes, and holds them against
---- each other: what they return and write, or how they fail; and that nothing is left of what they
---- made. What differs is cut down.
+--- judge_array_run.lua - runs the programs of judge_array.lua in several runtimes and compares what
+--- they return, write and how they fail; also checks that all memory they allocated was freed.
+--- Reduces failing programs.
 local make = require "judge_array"
 local support = require "support"
 
 local judge = {}
 
--- What a kernel captures, for each runtime and type of element.
+-- The captures of a kernel, for each runtime and element type.
 local environments = setmetatable({}, { __mode = "k" })
 local function environment(rg, element)
   local all = environments[rg] or {}
@@ -37,17 +37,17 @@ local function hush(f, ...)
   return unpack(results)
 end
 
--- The number that a kernel of judge_array.lua makes of an array.
+-- The number that kernels of judge_array.lua compute from an array.
 local function hash(list)
   local h = #list
   for _, x in ipairs(list) do h = bit.tobit(h * 31 + tonumber(x)) end
   return h
 end
 
--- The array that a kernel returned: Lua and kernels read there what it had.
+-- Checks an array that a kernel returned: Lua and kernels must read its elements.
 local function check_kept(r, case, kept, expected)
   collectgarbage()
-  collectgarbage "stop" -- it is on again after a whole one
+  collectgarbage "stop" -- a complete collection turns it on again
   local function say(where, got)
     return ("%s of the array that is returned: %s, not %s"):format(where, tostring(got),
       tostring(expected))
@@ -66,7 +66,8 @@ local function launch(r, case, kernel)
   for k = 1, given and case.given_count or 0 do given:append((k - 1) * 3) end
   local results = { hush(kernel, given or nil) }
   r.rg.sync()
-  local made = r.rg.allocations() -- what Lua's hands make to look at it comes after this
+  -- Read now, because the handles that inspect the results allocate, too.
+  local made = r.rg.allocations()
   if given then given:release() end
   local lie = results[3] and r.has_handles and check_kept(r, case, results[4], results[3])
   return results[1], results[2], results[3], lie, made
@@ -90,7 +91,7 @@ local function run(r, case)
     return found
   end
   found.result, found.kept, found.lie = result, kept, lie
-  if not case.given and not r.is_device then -- what is given grows otherwise
+  if not case.given and not r.is_device then -- otherwise the given array would grow
     made = difference(before, made)
     found.blocks = ("%d blocks, %d headers"):format(made.alloc, made.header_alloc)
   end
@@ -102,7 +103,7 @@ local function run(r, case)
   return found
 end
 
--- What is wrong with one run by itself.
+-- Returns what is wrong with a single run.
 local function problem(found)
   local made = found.made
   local code = found.code or ""
@@ -147,10 +148,11 @@ local function compare(a, b)
   end
 end
 
---- { kind =, what = } of the first thing that is wrong; or nothing, and what the first one found.
---- Runtimes: { name =, rg =, without = a pass, or none; has_handles, does Lua hold arrays of its
---- kernels?; is_device, are they in a GPU's memory, which no statistics have? }. The first is not
---- arch = "lua", which has too few locals for some.
+--- Returns { kind =, what = } for the first failure, or nothing and the result of the first
+--- runtime. Runtimes: { name =, rg =, without = a disabled pass, or nil; has_handles: whether Lua
+--- holds arrays of its kernels; is_device: whether arrays are in a GPU's memory, which statistics
+--- do not count }. The first runtime must not be arch = "lua", which has too few locals for some
+--- programs.
 function judge.try(case, runtimes)
   local first
   for _, r in ipairs(runtimes) do
@@ -193,7 +195,7 @@ local function shrink_list(list, still)
   return is_less
 end
 
---- Removes what is not needed for the same kind of problem.
+--- Removes the parts that are not needed for the same kind of failure.
 function judge.shrink(case, runtimes, first, seconds)
   local stop = os.time() + (seconds or 120)
   local last = first

@@ -1,6 +1,6 @@
---- judge_array_statement.lua - random statements about arrays, and functions of them. Each is a
---- part of a tree: { head = "for ..", body = {..}, middle = "else", other = {..}, foot = "end" },
---- or { head = "a line" }.
+--- judge_array_statement.lua - random statements and functions that use arrays. Each is a part of a
+--- tree: { head = "for ..", body = {..}, middle = "else", other = {..}, foot = "end" }, or { head =
+--- "a line" }.
 local make = require "judge_array_value"
 
 local random = math.random
@@ -12,7 +12,7 @@ local stored, condition, fresh, item, call = make.stored, make.condition, make.f
   make.call
 local functions_of, element_of = make.functions_of, make.element_of
 
-make.rows, make.sites = 64, 4 -- of the field that is written
+make.rows, make.sites = 64, 4 -- of the field that kernels write
 
 function make.line(format, ...)
   return { head = select("#", ...) > 0 and format:format(...) or format }
@@ -29,7 +29,7 @@ local kinds = { "A", "A", "A", "R", "R", "S", "P", "M", "T" }
 function statements.declare(scope)
   local t = pick(kinds)
   local need = scope.is_free and "full" or pick { "any", "full", "own" }
-  if need == "own" and t ~= "P" then -- of its own, with what others have
+  if need == "own" and t ~= "P" then -- an own array whose elements other variables also refer to
     local text = fresh(scope, t)
     return line("local %s = %s", declare(scope, t, true, t == "A" or t == "M").name, text)
   end
@@ -151,7 +151,7 @@ function statements.loop(scope)
     local s = { head = ("local %s = 0 repeat %s = %s + 1"):format(name, name, name),
       foot = ("until %s >= %d"):format(name, random(3)) }
     push(inner.ints, name)
-    inner.no_continue = true -- past locals that `until` might read
+    inner.no_continue = true -- a continue would skip locals that `until` may read
     s.body = block(inner, random(3))
     return s
   end
@@ -175,7 +175,7 @@ function statements.finish(scope)
   local text = scope.returns and scope.returns(scope)
   return text and line("if %s then return %s end", condition(scope), text)
 end
--- What there is, to the field: of this iteration, or of the launching side.
+-- Writes the visible variables to the field: those of this iteration, or of the host region.
 function statements.observe(scope)
   if not scope.row then return end
   local v = variable(scope, pick { "A", "A", "R", "S", "M", "T", "P" }, "any")
@@ -242,7 +242,7 @@ function make.add_function(case)
     for k, t in ipairs(f.results) do texts[k] = result_of(inner, t) end
     return table.concat(texts, ", ")
   end
-  scope.is_free = f.mutates -- all that it gets is the caller's own
+  scope.is_free = f.mutates -- all its arguments belong to the caller alone
   f.head = ("local function %s(%s)%s"):format(f.name, table.concat(names, ", "),
     f.is_recursive and ": " .. make.type_text(case, f.results[1]) or "")
   f.body, f.foot = {}, "end"

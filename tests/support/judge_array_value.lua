@@ -1,7 +1,7 @@
---- judge_array_value.lua - what judge_array.lua has in sight at a place, and random expressions of
---- it: numbers, arrays, structs. A variable is `own` where nothing else may change the array
---- meanwhile (on the launching side; what an iteration makes), and `deep` where that is so of what
---- it holds, too.
+--- judge_array_value.lua - the variables in scope at a place of judge_array.lua's programs, and
+--- random expressions over them: numbers, arrays, structs. A variable is `own` if nothing else may
+--- change its array meanwhile (in the host region, or if the iteration made it), and `deep` if that
+--- also holds for the arrays inside it.
 ---
 ---     A array(E)    R array(array(E))    T array(array(array(E)))    S array(P)    M array(E, 2)
 ---     P struct { n: i32, items: A, more: A }
@@ -19,7 +19,7 @@ function make.type_text(case, t)
   return t == "int" and "i32" or annotation[t]:format(case.element)
 end
 
---- A type of elements, as kernels write it.
+--- An element type, as kernels write it.
 function make.element_text(case, t)
   return ({ A = "rg." .. case.element, R = "Row", T = "Rows", S = "P" })[t]
 end
@@ -43,7 +43,7 @@ function make.declare(scope, t, own, deep)
   return v
 end
 
--- A variable of the type, as one that fits: "any"; "own"; "full", own and deep.
+-- Returns a variable of the type that meets the need: "any"; "own"; "full": own and deep.
 function make.variable(scope, t, need)
   local list = {}
   for _, v in ipairs(scope.vars) do
@@ -65,7 +65,7 @@ local function index(scope)
   return ("(%s) %% %d"):format(int(scope, 1), random(2, 5))
 end
 
-function make.stored(scope, text) -- an i32 as an element
+function make.stored(scope, text) -- an i32 converted to an element
   local e = scope.case.element
   if e == "i32" then return text end
   if e:sub(1, 1) == "f" then return ("rg.%s((%s) %% 1000)"):format(e, text) end
@@ -213,7 +213,7 @@ local function struct(scope, need, depth)
   return ("P{%s}"):format(table.concat(parts, ", "))
 end
 
---- An array, or a struct of some, that fits.
+--- Returns an array, or a struct with arrays, that meets the need.
 function value(scope, t, need, depth)
   for _ = 1, 5 do
     local text = values[pick(ways)](scope, t, need, depth)
@@ -222,7 +222,7 @@ function value(scope, t, need, depth)
   return t == "P" and struct(scope, need, depth - 1) or fresh(scope, t)
 end
 
---- What may be put into elements of a variable.
+--- Returns a value that may be stored in elements of a variable.
 function make.item(scope, v)
   if v.type == "A" or v.type == "M" then return make.stored(scope, int(scope, 2)) end
   return value(scope, element_of[v.type], v.deep and "full" or "any", 1)

@@ -1,7 +1,7 @@
---- judge_make.lua - random kernels as trees that can be printed, evaluated and cut down. A node is
---- { form = .., type = .., kids = {..} }; `forms[form]` prints it from its kids' texts and
+--- judge_make.lua - random kernels as trees that can be printed, evaluated and reduced. A node is {
+--- form = .., type = .., kids = {..} }; `forms[form]` prints it from the texts of its children, and
 --- evaluates it in an environment { index = .., read = function(name, index), locals = {..} }.
---- Every expression has one firm type.
+--- Every expression has one fixed type.
 local value = require "judge_value"
 
 local make = { forms = {} }
@@ -19,19 +19,19 @@ end
 function make.value(node, env) return forms[node.form].value(node, env) end
 local value_of = make.value
 
--- An expression's value where a type is wanted.
+-- Converts the value of an expression to the wanted type.
 local function value_as(node, env, type)
   if info[type].element and not info[node.type].element then type = info[type].element end
   return convert(node.type, type, value_of(node, env))
 end
 make.value_as = value_as
 
--- A kid's value in the type of its parent.
+-- The value of a child in the type of its parent.
 local function operand(node, env, k) return value_as(node.kids[k], env, node.type) end
 
 -- -- forms ----------------------------------------------------------------------------------------
 
--- A half is an f32 once it is read, and where a node is to be one it is made one again.
+-- A half is computed as an f32, so a node whose type is f16 rounds its child again.
 local function read_text(node, text)
   if (info[node.type].element or node.type) ~= "f16" then return text end
   return ("%s(%s)"):format(value.type_text(node.type), text)
@@ -54,8 +54,8 @@ forms.far_element = { -- a<type>[any integer % n]
   end,
 }
 
---- Constant tables that every kernel may capture: numbers that each type holds, but for the
---- fractions of the second.
+--- Constant tables that every kernel may capture: numbers that each type can hold, except the
+--- fractions of the second one.
 make.tables = { tw = {}, tf = {} }
 for k = 1, 40 do
   make.tables.tw[k] = k * 29 % 43
@@ -101,7 +101,7 @@ forms.shift_call = {
   value = forms.shift.value,
 }
 
-forms.call = { -- math.min, bit.band, ..: folds from the left
+forms.call = { -- math.min, bit.band, ..: applied from the left
   text = function(node, ...) return ("%s(%s)"):format(node.callee, table.concat({ ... }, ", ")) end,
   value = function(node, env)
     local result = operand(node, env, 1)
@@ -116,7 +116,7 @@ forms.unary = {
   value = function(node, env) return apply(node.op, node.type, operand(node, env, 1)) end,
 }
 
--- A product by squaring, in the compiler's order.
+-- Multiplies by repeated squaring, in the compiler's order.
 forms.power = {
   text = function(node, a) return ("(%s ^ %d)"):format(a, node.exponent) end,
   value = function(node, env)
@@ -143,7 +143,7 @@ forms.bitcast = {
   end,
 }
 
--- What it gives only a runtime knows: such a kernel is held against arch = "lua" alone.
+-- Only a runtime knows its value, so such a kernel is compared with arch = "lua" alone.
 forms.draw = {
   text = function(node, low, high)
     local name = value.type_text(node.type)
@@ -161,7 +161,7 @@ forms.quotient = { -- math.floor(a / b) of integers
   end,
 }
 
-forms.rounded = { -- math.floor of a float is one, as long as nothing needs an integer: rg.i32 does
+forms.rounded = { -- math.floor of a float stays a float unless an integer is needed, as rg.i32 does
   text = function(node, a) return ("rg.i32(math.%s(%s))"):format(node.round, a) end,
   value = function(node, env)
     local from = node.kids[1].type
@@ -208,7 +208,7 @@ make.node = node
 
 local expression
 
--- A literal of a value that the type holds, as the operand of something of that type.
+-- Returns a literal that the type can hold, as an operand of a value of that type.
 local function literal(t)
   if info[t].float then
     local v = value.round(t, pick { 0.5, 1.5, 2.0, 0.25, 3.0, 100.0, 0.125, 7.0 })
@@ -219,22 +219,22 @@ local function literal(t)
   return node("literal", t, nil, { text = tostring(v), value = 0LL + v })
 end
 
---- A random number, or a vector of them, where the case draws any; `bound` makes a bound.
+--- Returns a random number, or a vector of them, if the case uses any; `bound` makes a bound.
 function make.draw(t, scope, bound)
   if not scope.case or not scope.case.draws or scope.is_helper then return end
   if not bound or random(2) == 1 then return node("draw", t) end
   return node("draw", t, { node("conversion", t, { bound() }), node("conversion", t, { bound() }) })
 end
 
---- An element of an input field, or of an output that an earlier loop wrote, or at its own index
---- this one.
+--- Returns an element of an input field, of an output that an earlier loop wrote, or of this loop's
+--- output at its own index.
 function make.input(t, scope)
   local o = scope.loop and random(3) == 1 and pick(scope.loop.own)
   if o and o.type == t then return node("element", t, nil, { name = o.name, offset = 0 }) end
   o = scope.readable and random(3) == 1 and pick(scope.readable)
   local name = o and o.type == t and o.name or value.field_name(pick { "a", "b" }, t)
   local offset = random(4) == 1 and random(-3, 3) or 0
-  if t == "f32" and offset > 0 then name = "af16" end -- a half is an f32 once it is read
+  if t == "f32" and offset > 0 then name = "af16" end -- a half is computed as an f32
   return node("element", t, nil, { name = name, offset = offset })
 end
 
@@ -262,7 +262,7 @@ local function leaf(t, scope)
   return make.input(t, scope)
 end
 
--- Two operands, the wider of type t; one may be a literal.
+-- Returns two operands, the wider of which has type t; one may be a literal.
 local function pair(t, depth, scope)
   local other = t
   if random(3) == 1 then
@@ -309,7 +309,7 @@ function makers.bitcast(t, depth, scope)
   end
   local from = pick(same)
   if not from then return end
-  local kid = node("conversion", from, { expression(from, depth - 1, scope) }) -- of a known type
+  local kid = node("conversion", from, { expression(from, depth - 1, scope) }) -- fixes the type
   return node("bitcast", t, { kid })
 end
 function makers.draw(t, depth, scope)
@@ -330,7 +330,7 @@ end
 
 function makers.entry(t, depth, scope)
   local at = expression(pick { "i32", "i64", "u8", "u32" }, depth - 1, scope)
-  if random(3) > 1 then -- mostly inside
+  if random(3) > 1 then -- mostly inside the bounds
     local size = node("literal", at.type, nil, { text = "41", value = 41LL })
     at = node("binary", at.type, { at, size }, { op = "%" })
   end
@@ -391,7 +391,7 @@ function float_makers.mixed(t, depth, scope) -- int op float
 end
 
 local bool_makers = {}
--- Of a value that the launch knows: powers of literals are computed when a kernel is read.
+-- With an operand that only the launch knows: powers of literals are folded during parsing.
 local function is_known(n)
   if n.form == "literal" then return true end
   for _, kid in ipairs(n.kids) do if not is_known(kid) then return false end end
@@ -426,7 +426,7 @@ local function list_of(...)
   for _, t in ipairs { ... } do
     for name in pairs(t) do names[#names + 1] = name end
   end
-  table.sort(names) -- a seed makes the same kernels in every process
+  table.sort(names) -- so that a seed makes the same kernels in every process
   for k, name in ipairs(names) do
     for _, t in ipairs { ... } do list[k] = list[k] or t[name] end
   end
@@ -434,7 +434,7 @@ local function list_of(...)
 end
 local for_integers, for_floats, for_bools
 
---- More of them: judge_vector.lua adds those made of vectors.
+--- Registers further forms: judge_vector.lua adds those of vectors.
 function make.add_makers(for_numbers, more_bools)
   for_integers, for_floats = list_of(makers, integer_makers, for_numbers),
     list_of(makers, float_makers, for_numbers)
@@ -442,7 +442,7 @@ function make.add_makers(for_numbers, more_bools)
 end
 make.add_makers({}, {})
 
---- An expression of type t, at most `depth` operators tall.
+--- Returns an expression of type t with at most `depth` levels of operators.
 function expression(t, depth, scope)
   local call = random(12) == 1 and make.user_call and make.user_call(t, scope)
   if call then return call end

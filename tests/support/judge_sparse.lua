@@ -1,9 +1,9 @@
---- judge_sparse.lua - random trees, and the statements of kernels over them. The rules that keep
---- results certain: in one parallel loop a tree either grows (writes at the loop's own cell,
---- updates that commute, activations) or shrinks (deactivations, by conditions that do not read
---- it), or is only read, as are all other trees. Lists of which some are `shared` get elements by
---- any iteration, so nothing reads these by their slots, and they are compared as they come; where
---- all elements are `alike`, any iteration may pop them, too.
+--- judge_sparse.lua - random trees, and statements of kernels over them. Rules that make results
+--- deterministic: in one parallel loop a tree either grows (writes to the loop's own cell,
+--- commuting updates, activations) or shrinks (deactivations, under conditions that do not read
+--- it), or is only read, like all other trees. Any iteration may append to lists that are `shared`,
+--- so nothing reads them by slot, and they are compared without order; if all elements are `alike`,
+--- any iteration may pop them, too.
 local value = require "judge_value"
 local make = require "judge_make"
 local statement = require "judge_statement"
@@ -52,7 +52,7 @@ local function add_field(case, declared, at)
     is_list = at.kind == "dynamic", is_shared = at.is_shared })
 end
 
--- Lists in the cells of a node, along an axis of their own.
+-- Adds lists to the cells of a node, along an axis of their own.
 local function add_list(case, declared, above)
   case.count = case.count + 1
   local new = { name = ("n%d"):format(case.count), kind = "dynamic", parent = above.name,
@@ -65,7 +65,8 @@ local function add_list(case, declared, above)
   for _ = 1, random(2) do add_field(case, declared, new) end
 end
 
---- A tree of one or two axes, one to four levels deep, with branches and fields at several levels.
+--- Makes a tree of one or two axes, one to four levels deep, with branches, and fields at several
+--- levels.
 function sparse.declaration(case)
   local declared = { nodes = {}, fields = {} }
   local axes = pick { { "i" }, { "i", "j" }, { "i", "j" } }
@@ -92,7 +93,7 @@ end
 
 -- -- indices --------------------------------------------------------------------------------------
 
--- As kernels write them: x[a][b], x[a, b], x[{a, b}], or arguments.
+-- Prints indices as kernels write them: x[a][b], x[a, b], x[{a, b}], or arguments.
 local function access_text(name, style, ...)
   if style == 1 then return name .. "[" .. table.concat({ ... }, "][") .. "]" end
   if style == 2 then return ("%s[%s]"):format(name, table.concat({ ... }, ", ")) end
@@ -134,7 +135,7 @@ local function literal_index(i)
 end
 local function binary(op, a, b) return node("binary", a.type, { a, b }, { op = op }) end
 
--- An index along an axis of `extent` cells (0: unbounded), mostly inside.
+-- Returns an index along an axis of `extent` cells (0: unbounded), mostly inside.
 local function index(scope, extent)
   local span = extent > 0 and extent or 20
   local way = random(10)
@@ -158,7 +159,7 @@ local function indices(scope, level)
   return list
 end
 
--- A tree that this loop may read, and a field or node of it.
+-- Returns a tree that this loop may read, and a field or node of it.
 local function choose(scope, wants, of)
   local list = {}
   for number, declared in ipairs(scope.case.trees) do
@@ -179,7 +180,7 @@ function level_of(declared, item)
   end
 end
 
---- An element of a tree as a value, where there are trees.
+--- Returns an element of a tree as a value, if there are trees.
 function make.sparse_leaf(t, scope)
   if not scope.case or not scope.case.trees or scope.is_helper or scope.in_index then return end
   if t == "bool" then
@@ -209,7 +210,7 @@ end
 
 -- -- statements -----------------------------------------------------------------------------------
 
--- x[p, q] = e, of the loop's own cell; or outside of loops, of any.
+-- x[p, q] = e, for the loop's own cell; outside loops for any cell.
 kinds.sparse_store = {
   text = function(s)
     return ("%s = %s"):format(access_text(s.name, s.style, unpack(texts_of(s.values))),
@@ -224,7 +225,8 @@ kinds.sparse_update = {
   text = function(s)
     local texts, text = texts_of(s.values), make.text(s.value)
     local at, is_extreme = table.concat(texts, ", "), s.op == "min" or s.op == "max"
-    -- twice an index that calls something makes no update: iterations would lose each other's
+    -- If the index calls a function, x[f(i)] = x[f(i)] + e is not an update, and iterations would
+    -- overwrite each other's values.
     if s.is_method or (is_extreme and at:find "[%w_]%(") then
       return ("%s:%s(%s, %s)"):format(s.name, s.method or s.op, at, text)
     end
@@ -254,7 +256,7 @@ kinds.sparse_clear = {
   run = function(s, env) env.trees[s.tree]:clear(s.name) end,
 }
 
--- One of a tree's nodes or fields, but for lists.
+-- Returns a node or field of a tree, but no list.
 local function pick_cells(declared, of)
   local list = {}
   for _, item in ipairs(declared[of]) do
@@ -263,7 +265,7 @@ local function pick_cells(declared, of)
   return pick(list)
 end
 
--- Indices of the loop's own cell, if the field is placed on its level.
+-- Returns the indices of the loop's own cell, if the field is placed on its level.
 local function own_indices(scope, declared, item)
   local level = level_of(declared, item)
   if scope.indices and scope.own_level == level.name then
@@ -275,7 +277,7 @@ local function own_indices(scope, declared, item)
   end
 end
 
-local function change_tree(scope, how) -- a tree that this loop changes so, or may come to
+local function change_tree(scope, how) -- a tree that this loop changes in this way, or may start to
   local list = {}
   for number in ipairs(scope.case.trees) do
     if scope.changed[number] == how then list[#list + 1] = number end
@@ -336,7 +338,7 @@ function makers.deactivate(scope)
 end
 
 
--- Lists of the loop's own cells: it runs over the level directly above them.
+-- Returns lists of the loop's own cells: the loop runs over the level directly above them.
 local function own_list(scope, how)
   local number, declared = change_tree(scope, how)
   local list = {}
@@ -355,7 +357,7 @@ local function own_list(scope, how)
   return number, declared, item, indices_of_own
 end
 
--- local w = x:append(c, v1, v2); values: the indices, then a value for each field
+-- local w = x:append(c, v1, v2); values: the indices, then one value per field
 kinds.list_append = {
   text = function(s)
     return ("local %s = %s:append(%s)"):format(s.slot, s.name, table.concat(texts_of(s.values),
@@ -445,14 +447,14 @@ local function shared_list(scope, how, is_alike)
   if item then return number, declared, item, level_of(declared, item) end
 end
 
--- A local around the loop to which iterations add.
+-- Returns a local around the loop that iterations add to.
 local function new_total(scope, t)
   local variable = statement.new_name(scope, "r")
   table.insert(scope.loop.reduced, { variable = variable, type = t })
   return variable
 end
 
--- x:append(c, v1, v2), of any cell; or with the slots, which are added up: all of a loop are.
+-- x:append(c, v1, v2), for any cell; or with the sum of the slots, which is deterministic.
 kinds.shared_append = {
   text = function(s)
     local call = ("%s:append(%s)"):format(s.name, table.concat(texts_of(s.values), ", "))
@@ -465,7 +467,7 @@ kinds.shared_append = {
     end
   end,
 }
--- x:pop(c), or with the values, which are all alike, added up.
+-- x:pop(c), or with the sum of the popped values, which are all alike.
 kinds.shared_pop = {
   text = function(s)
     local call = ("%s:pop(%s)"):format(s.name, table.concat(texts_of(s.values), ", "))
@@ -551,7 +553,7 @@ local common = { "store", "store", "update", "update", "activate", "deactivate",
   "append", "append", "append", "pop",
   "empty", "list_store" }
 
---- A statement of a loop that may change trees; nothing where it has none.
+--- Returns a statement of a loop that may change trees, or nothing if it has none.
 function statement.change(scope)
   if not scope.changed or scope.is_helper then return end
   if not scope.case.is_of_lists or random(3) == 1 then return makers[pick(common)](scope) end
@@ -571,7 +573,7 @@ kinds.sparse_rescale = { -- local w1, w2 = rg.rescale(x, block, i, j)
   end,
 }
 
---- Between two levels, one above the other.
+--- Converts indices between two levels, one above the other.
 function statement.makers.rescale(scope)
   if not scope.case.trees or scope.is_helper then return end
   local number = random(#scope.case.trees)
@@ -596,12 +598,12 @@ end
 
 -- -- loops ----------------------------------------------------------------------------------------
 
-local function loop_row(names) -- which row of the dense inputs an iteration reads
+local function loop_row(names) -- the row of the dense inputs that an iteration reads
   if #names == 1 then return ("local i = rg.i32(%s %% 16)"):format(names[1]) end
   return ("local i = rg.i32((%s * 5 + %s) %% 16)"):format(names[1], names[2])
 end
 
--- Indices are wide on unbounded axes.
+-- Indices are 64 bits wide on unbounded axes.
 local function index_type(level, is_range)
   for _, extent in ipairs(level.shape) do
     if extent == 0 and not is_range then return "i64" end
@@ -644,7 +646,7 @@ kinds.sparse_loop = {
     end
   end,
 }
---- A nested one: serial, in index order, over a tree that the loop around does not change.
+--- Makes a nested loop: serial, in index order, over a tree that the outer loop does not change.
 kinds.sparse_walk = {
   text = function(s, indent)
     local inner = indent .. "  "
@@ -667,8 +669,8 @@ local function index_names(scope, rank)
   return names
 end
 
---- A loop over active cells or over a range, that grows or shrinks some trees; the first one fills
---- an empty tree.
+--- Makes a loop over active cells or over a range that grows or shrinks some trees; the first loop
+--- fills an empty tree.
 function sparse.loop(scope, count, is_first)
   local number = random(#scope.case.trees)
   local declared = scope.case.trees[number]
@@ -676,7 +678,7 @@ function sparse.loop(scope, count, is_first)
     or pick_cells(declared, "nodes")
   local elements = pick(declared.fields)
   if not is_first and random(3) == 1 and is_list(declared, elements) then item = elements end
-  -- where there are lists, often over the cells that have them
+  -- if there are lists, often over the cells that contain them
   for _, n in ipairs(declared.nodes) do
     if n.kind == "dynamic" and random(2) == 1 then item = n.up end
   end
@@ -684,7 +686,7 @@ function sparse.loop(scope, count, is_first)
   local s = { kind = "sparse_loop", tree = number, name = item.name, reduced = {}, body = {},
     is_serial = level.kind ~= "dynamic" and random(6) == 1 }
   s.indices = index_names(scope, #level.shape)
-  local of_elements = level.kind == "dynamic" -- of all lists: then the tree is only read
+  local of_elements = level.kind == "dynamic" -- over all lists: then the tree is only read
   local is_range = not of_elements and (is_first or random(3) == 1)
   if is_range then
     s.extents = {}
@@ -704,8 +706,8 @@ function sparse.loop(scope, count, is_first)
   end
   if is_first then own.changed[number] = "grows" end
   if of_elements then own.changed[number] = nil end
-  if s.is_serial then own.no_walk = true end -- what stood inside would be parallel
-  -- whether it meets new cells is unspecified
+  if s.is_serial then own.no_walk = true end -- a loop inside a serial one would be parallel
+  -- whether the loop visits new cells is unspecified
   if s.is_serial and not is_range then own.changed[number] = nil end
   own.index_type = index_type(level, is_range)
   for _, name in ipairs(s.indices) do statement.declare(own, name, own.index_type) end
@@ -718,7 +720,7 @@ function sparse.loop(scope, count, is_first)
   return s
 end
 
---- One of the launching side: stores, calls and clears one after the other.
+--- Makes statements of the host region: stores, calls and clears.
 function sparse.host(scope)
   local number = random(#scope.case.trees)
   local declared = scope.case.trees[number]
@@ -741,7 +743,7 @@ function sparse.host(scope)
     values = indices(scope, level), value = make.expression(item.type, 1, scope) }
 end
 
---- One over a list: for k, v in x:items(c).
+--- Makes a loop over a list: for k, v in x:items(c).
 kinds.list_walk = {
   text = function(s, indent)
     local inner = indent .. "  "
@@ -782,7 +784,7 @@ function makers.items(scope, number, item, level)
   return s
 end
 
---- A nested loop over cells, or nothing.
+--- Makes a nested loop over cells, or nothing.
 function statement.makers.walk(scope)
   if not scope.case.trees or scope.is_helper or scope.no_walk or scope.level > 1 then return end
   local number, item, declared = choose(scope, nil, random(2) == 1 and "nodes" or "fields")

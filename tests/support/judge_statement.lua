@@ -1,11 +1,10 @@
---- judge_statement.lua - random statements, as judge_make.lua has expressions: each kind prints
---- itself and runs. A statement's expressions are in `value`, `at`, `first` and the list `values`,
---- its blocks in `body` and `other`, where the shrinker finds them. A block runs until a statement
---- gives "break", "continue" or "return".
+--- judge_statement.lua - random statements, as judge_make.lua makes expressions: each kind prints
+--- itself and runs. The expressions of a statement are in `value`, `at`, `first` and the list
+--- `values`, its blocks in `body` and `other`, where the reducer finds them. A block runs until a
+--- statement returns "break", "continue" or "return".
 ---
---- What iterations of a parallel loop do to each other is unspecified, so in one loop a field is
---- either only read, or written at the loop's own index, or updated by one commuting operator on
---- integers.
+--- Conflicting accesses of iterations are unspecified. So in one parallel loop a field is either
+--- only read, or written at the loop's own index, or updated by one commuting operator on integers.
 local value = require "judge_value"
 local make = require "judge_make"
 local vector = require "judge_vector"
@@ -55,7 +54,8 @@ kinds.swap = {
   end,
 }
 
--- `target` of an old value, with numbers of it replaced: places from 1, or a computed index.
+-- Returns the old value of `target` with some numbers replaced: positions from 1, or a computed
+-- index.
 local function with_parts(s, env, old, f)
   local result, row, places = { unpack(old) }, info[s.type], s.places
   if not places then
@@ -149,12 +149,12 @@ kinds.take_old = { -- local v = o:add(i, e)
 
 -- -- updates that meet ----------------------------------------------------------------------------
 
-kinds.update = { -- of another row's element: integers and operators that commute
+kinds.update = { -- updates another row's element: integers and commuting operators only
   text = function(s)
     local at = ("(%s) %% %d"):format(make.text(s.at), statement.rows)
     local target, calls = ("%s[%s]"):format(s.name, at), at:find "[%w_]%("
-    -- an index that occurs twice and calls something makes no update, and iterations would lose
-    -- each other's
+    -- If the index calls a function, x[f(i)] = x[f(i)] + e is not an update, and iterations would
+    -- overwrite each other's values.
     if s.is_method or (calls and (s.op == "min" or s.op == "max")) then
       return ("%s:%s(%s, %s)"):format(s.name, methods[s.op], at, make.text(s.value))
     end
@@ -168,7 +168,8 @@ kinds.update = { -- of another row's element: integers and operators that commut
       make.value_as(s.value, env, s.type))
   end,
 }
-kinds.claim = { -- numbers taken from a counter: who gets which is open, which are taken is not
+-- Takes numbers from a counter: who gets which is unspecified, the set of them is not.
+kinds.claim = {
   text = function(s, indent)
     return ("if %s then\n%s  local %s = %s:add(%d, 1)\n%s  %s[%s %% %d] = %d\n%send"):format(
       make.text(s.value), indent, s.taken, s.counter, s.row, indent, s.name, s.taken,
@@ -182,7 +183,7 @@ kinds.claim = { -- numbers taken from a counter: who gets which is open, which a
     own(s, env).values[tonumber(taken % 16LL)] = 0LL + s.mark
   end,
 }
-kinds.reduce = { -- a local around the loop
+kinds.reduce = { -- a local of the host region
   text = function(s) return update_text(s, s.variable) end,
   run = function(s, env)
     env.totals[s.variable] = value.apply(s.op, s.type, env.totals[s.variable],
@@ -190,7 +191,7 @@ kinds.reduce = { -- a local around the loop
   end,
 }
 
-kinds.say = { -- print(e, ..): integers and booleans; of a parallel loop, in the order of the rows
+kinds.say = { -- print(e, ..): integers and booleans; in a parallel loop, in the order of the rows
   text = function(s)
     local texts = {}
     for k, v in ipairs(s.values) do texts[k] = make.text(v) end
@@ -233,7 +234,7 @@ kinds["for"] = {
     end
   end,
 }
-kinds["while"] = { -- `while` or `repeat`, of at most `most` iterations
+kinds["while"] = { -- `while` or `repeat`, with at most `most` iterations
   text = function(s, indent)
     local inner = indent .. "  "
     local count = ("%slocal %s = 0\n"):format("", s.name)
@@ -307,7 +308,7 @@ end
 make.forms.user_call = {
   text = function(n, ...)
     local text = ("%s(%s)"):format(n.helper.name, table.concat({ ... }, ", "))
-    -- the first value alone
+    -- only the first value
     return (#n.helper.types == 1 or n.is_whole) and text or "(" .. text .. ")"
   end,
   value = function(n, env) return call(n.helper, arguments(n, env), env)[1] end,
@@ -322,7 +323,7 @@ kinds.locals_of_call = { -- local a, b = h(x)
   end,
 }
 
--- The function that it is in, once more, `d` times in all.
+-- Calls the enclosing function recursively, `d` times in all.
 make.forms.one_less = {
   text = function(n) return n.name .. " - 1" end,
   value = function(n, env) return env.locals[n.name] - 1 end,
@@ -356,7 +357,7 @@ end
 
 -- -- making ---------------------------------------------------------------------------------------
 
--- Names that are declared in a block end with it.
+-- Names that a block declares end with it.
 function statement.inside(scope)
   local names = {}
   for t, list in pairs(scope.names) do names[t] = { unpack(list) } end
@@ -377,7 +378,7 @@ function statement.declare(scope, name, t)
 end
 local declare = statement.declare
 
--- A new output; `meets`: other iterations write it too, so that this loop may not read it.
+-- Makes a new output; `meets`: other iterations write it too, so this loop may not read it.
 local function output(scope, t, meets)
   local o = { name = new_name(scope, "o"), type = t }
   table.insert(scope.case.outputs, o)
@@ -407,8 +408,8 @@ local function block(scope, count)
   return list
 end
 
--- An update may take a chain of + and - apart, and the operands of min and max in either order; of
--- floats that would show, so that here the chain ends in a conversion.
+-- The compiler may split a chain of + and - in an update, and swap the operands of min and max.
+-- With floats the result would show that, so here the chain ends in a conversion.
 local function whole(v)
   local element = info[v.type].element or v.type
   if not info[element].float or (v.form ~= "binary" and v.form ~= "call"
@@ -446,7 +447,7 @@ function makers.swap(scope)
     values = { firm(a.type, scope), make.node("name", a.type, nil, { name = a.name }) } }
 end
 
--- Which numbers of a vector or matrix, and the type of them.
+-- Returns some positions of a vector or matrix, and the type of the numbers there.
 local function choose_part(s, scope)
   local row = info[s.type]
   if row.cols == 1 and row.rows <= 4 and random(2) == 1 then
@@ -536,13 +537,13 @@ function makers.reduce(scope)
   local s = { kind = "reduce", variable = new_name(scope, "r"), type = t, op = pick(operators),
     value = expression(t, scope),
     is_compound = random(2) == 1 }
-  -- with matrices they have an order
+  -- multiplication with matrices does not commute
   if info[t].count and s.op == "*" then s.value = make.node("vector_make", t, { s.value }) end
   table.insert(scope.loop.reduced, s)
   return s
 end
 
---- What is said, outside of functions.
+--- A print statement, outside functions.
 function statement.say(scope)
   local s = { kind = "say", values = {}, types = {} }
   for k = 1, random(3) do
@@ -552,7 +553,7 @@ function statement.say(scope)
   end
   return s
 end
-function makers.say(scope) -- loops that print run in no lanes: a few alone
+function makers.say(scope) -- loops that print are not vectorised, so only a few loops do
   if scope.loop and not scope.is_helper and random(3) == 1 then return statement.say(scope) end
 end
 
@@ -603,7 +604,7 @@ function statement.leave_by_return(scope)
     values = result_values(scope, scope.types) }
 end
 
--- A call of a helper that gives a value of type t first.
+-- Returns a call of a helper whose first result has type t.
 local function call_of(helper, scope)
   local kids = {}
   for k, p in ipairs(helper.parameters) do
@@ -613,7 +614,7 @@ local function call_of(helper, scope)
   end
   return make.node("user_call", helper.types[1], kids, { helper = helper })
 end
---- Among the expressions, too.
+--- Registers the call as an expression, too.
 function make.user_call(t, scope)
   local helper = scope.case and pick(scope.case.helpers)
   if helper and helper.types[1] == t then return call_of(helper, scope) end
@@ -644,8 +645,8 @@ local function recurse(helper, scope, depth)
   return s
 end
 
---- A function with 0 to 3 parameters and 1 or 2 results. Some call themselves, with one parameter
---- more, which comes first and says how often.
+--- Makes a function with 0 to 3 parameters and 1 or 2 results. A recursive one has an additional
+--- first parameter, the remaining depth.
 function statement.helper(case, depth)
   local is_recursive = random(3) == 1
   local helper = { parameters = {}, types = {}, is_annotated = is_recursive or random(2) == 1,

@@ -1,5 +1,5 @@
---- judge_sweep.lua - random serial sweeps over two fields of f64, whose text is Lua as well: what
---- plain Lua makes of it is what a kernel must, to the last bit, however many rows run at once.
+--- judge_sweep.lua - random serial sweeps over two fields of f64, whose text is valid Lua as well.
+--- A kernel must compute the same bits as plain Lua, however many rows are processed at once.
 local sweep = {}
 local random = math.random
 
@@ -31,7 +31,7 @@ local function loop(index)
   return ("for %s = %d, %d do"):format(index, first, last)
 end
 
---- A function of u and w, as text.
+--- Returns an expression of u and w, as text.
 function sweep.text()
   local parts = { "function(u, w)" }
   for _ = 1, random(2) do
@@ -46,7 +46,7 @@ function sweep.text()
   return table.concat(parts, "\n")
 end
 
---- Numbers to begin with.
+--- Returns the initial numbers.
 function sweep.numbers()
   local rows = {}
   for i = 0, sweep.size - 1 do
@@ -65,7 +65,7 @@ local function copy(rows)
   return own
 end
 
---- Where a runtime and Lua differ about `text`, or nothing.
+--- Returns how a runtime and Lua differ about `text`, or nothing.
 function sweep.difference(rg, text, u, w)
   local held, expected = {}, { copy(u), copy(w) }
   for k, rows in ipairs { u, w } do

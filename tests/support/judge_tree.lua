@@ -1,8 +1,8 @@
---- judge_tree.lua - trees as sets: the judge's model of sparse data, which shares nothing with what
---- it judges. A declaration is a list of nodes { name, kind, parent, axes = {"i", ..}, sizes },
---- parents first, and of fields { name, type, node }. The model keeps, for every node whose cells
---- come and go, the set of their coordinates, and for every field its values by coordinates.
---- Coordinates are those of the node's own level, one per axis, in the order of the axes' letters.
+--- judge_tree.lua - trees as sets: the fuzzer's model of sparse data, which shares no code with
+--- what it tests. A declaration is a list of nodes { name, kind, parent, axes = {"i", ..}, sizes },
+--- parents first, and of fields { name, type, node }. For every sparse node the model keeps the set
+--- of coordinates of its active cells, and for every field its values by coordinates. Coordinates
+--- are those of the node's own level, one per axis, in the order of the axes' letters.
 local value = require "judge_value"
 
 local tree = {}
@@ -12,8 +12,8 @@ local floor = math.floor
 
 local function comes_and_goes(node) return node.kind ~= "dense" end
 
---- Adds to each node: `up` its parent, `letters` the axes of its level, `shape` its cells along
---- them (0: unbounded), `own` its own division by letter.
+--- Adds to each node: `up`, its parent; `letters`, the axes of its level; `shape`, the number of
+--- cells along them (0: unbounded); `own`, its own number of cells by letter.
 function tree.complete(nodes)
   local by_name = {}
   for _, node in ipairs(nodes) do
@@ -37,7 +37,7 @@ function tree.complete(nodes)
   return by_name
 end
 
--- Coordinates of the cell of `upper` that holds the one of `node`.
+-- Returns the coordinates of the cell of `upper` that contains a cell of `node`.
 local function project(node, upper, at)
   local result, by_letter = {}, {}
   for k, letter in ipairs(node.letters) do by_letter[letter] = at[k] end
@@ -59,7 +59,7 @@ local function is_inside(node, at)
   return true
 end
 
-local function lineage(node) -- itself and those above whose cells come and go
+local function lineage(node) -- the node itself and its ancestors, those that are sparse
   local list = {}
   while node do
     if comes_and_goes(node) then table.insert(list, 1, node) end
@@ -93,7 +93,7 @@ function tree.model(nodes, fields)
   return self
 end
 
---- A node by its name, or that of a field in it.
+--- Returns a node by its name, or by the name of a field in it.
 function Model:node(name) return self.nodes[name] or self.nodes[self.fields[name].node] end
 
 function Model:is_active(name, at)
@@ -120,7 +120,7 @@ function Model:activate(name, at)
   return true
 end
 
--- Takes a cell away, and all that is in it.
+-- Removes a cell and everything in it.
 local function remove(self, node, at)
   local key = key_of(at)
   for _, level in ipairs(self.list) do
@@ -156,8 +156,8 @@ local function cells_along(level, letter)
   return cells
 end
 
---- Indices of one level as those of another: the cell that holds it, or the first one in it; 0 on
---- axes it has not.
+--- Converts indices of one level to those of another: the cell that contains it, or its first cell;
+--- 0 on axes that the level does not have.
 function Model:rescale(from_name, to_name, at)
   local from, to, result = self:node(from_name), self:node(to_name), {}
   for k, letter in ipairs(to.letters) do
@@ -187,7 +187,7 @@ function Model:length(name, at)
   return length
 end
 
---- `values` of the node's fields, in the order of place.
+--- `values` are those of the node's fields, in the order of place.
 function Model:append(name, at, values)
   local node = self:node(name)
   if not is_inside(node.up, at) then return 0LL end
@@ -219,7 +219,7 @@ function Model:empty(name, at)
   end
 end
 
--- The nearest node at or above whose cells come and go.
+-- The nearest sparse node at or above this one.
 local function nearest(node)
   while node and not comes_and_goes(node) do node = node.up end
   return node
@@ -230,7 +230,7 @@ function Model:clear(name)
   for _, at in pairs(node and self.cells[node.name] or {}) do remove(self, node, at) end
 end
 
---- Active cells, in index order.
+--- Returns the active cells in index order.
 function Model:active(name)
   local node, list = self:node(name), {}
   local upper = nearest(node)
@@ -280,7 +280,7 @@ function Model:read(name, at)
   return value.zero(self.fields[name].type)
 end
 
---- Outside of the shape nothing is written.
+--- Writes nothing outside the shape.
 function Model:write(name, at, v)
   if not self:activate(name, at) then
     self.outside = self.outside + 1
@@ -289,7 +289,7 @@ function Model:write(name, at, v)
   self.values[name][key_of(at)] = { at = at, value = v }
 end
 
---- What pairs(field) gives, as lines of text.
+--- Returns what pairs(field) yields, as lines of text.
 function Model:listing(name)
   local t, lines = self.fields[name].type, {}
   for _, at in ipairs(self:active(name)) do

@@ -1,7 +1,7 @@
---- judge_value.lua - what numbers mean, for the judge: an evaluator that shares nothing with what
---- it judges. An integer of any type is an int64_t with the bits of its value, sign- or
---- zero-extended (a u64 as it is); a float is a double that its type can hold; a bool a boolean; a
---- vector or matrix a list of its numbers, row by row.
+--- judge_value.lua - the meaning of numbers, for the fuzzer: an evaluator that shares no code with
+--- what it tests. An integer of any type is an int64_t with the bits of its value, sign- or
+--- zero-extended (a u64 unchanged); a float is a double that its type can represent; a bool is a
+--- boolean; a vector or matrix is a list of its numbers, row by row.
 local ffi, bit = require "ffi", require "bit"
 
 -- LuaJIT's own compiler is not the judge's witness: its traces once lost a cast to uint32_t here
@@ -27,7 +27,7 @@ value.scalars = { "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "
 
 local short = { f32 = "vec", i32 = "ivec", u32 = "uvec", f64 = "dvec" }
 
---- The name of the type of `rows` by `cols` numbers (1: a vector), as rg.field takes it.
+--- Returns the name of the type of `rows` by `cols` numbers (1: a vector), as rg.field takes it.
 function value.shaped(element, rows, cols)
   local name, text = ("vec(%d,%s)"):format(rows, element), ("rg.vec(%d, rg.%s)"):format(
     rows, element)
@@ -43,7 +43,7 @@ function value.shaped(element, rows, cols)
   return name
 end
 
---- The same of a name that was made before, perhaps in another process.
+--- The same for a name that was made before, perhaps in another process.
 function value.named(name)
   local rows, element = name:match "^vec%((%d+),(%w+)%)$"
   if rows then return value.shaped(element, tonumber(rows), 1) end
@@ -51,15 +51,15 @@ function value.named(name)
   return r and value.shaped(e, tonumber(r), tonumber(c)) or name
 end
 
---- What fields of a type are called: ai32, avec_3_f32.
+--- The names of fields by type: ai32, avec_3_f32.
 function value.field_name(letter, t)
   return letter .. (t:gsub("[(,]", "_"):gsub("%)", ""))
 end
 
---- As kernels write it.
+--- Prints a type as kernels write it.
 function value.type_text(t) return info[t].text or "rg." .. t end
 
--- f(a, b) of every number; what is one number meets all.
+-- Applies f(a, b) to every number; a single number is broadcast.
 local function each(count, f, a, b)
   local result = {}
   for k = 1, count do
@@ -83,7 +83,7 @@ local ctypes = {
 }
 local signed_of = { u8 = "i8", u16 = "i16", u32 = "i32", u64 = "i64" }
 
---- The low bits of an int64_t, as a value of the type.
+--- Returns the low bits of an int64_t as a value of the type.
 local function wrap(t, x) return ffi.cast(int64, ffi.cast(ctypes[t], x)) end
 value.wrap = wrap
 
@@ -93,7 +93,8 @@ local least = ffi.cast(int64, bit.lshift(1ULL, 63))
 
 local single = ffi.new "float[1]"
 
--- To the nearest half, ties to even: adding and taking away 1.5 * 2^52 leaves whole steps.
+-- Rounds to the nearest half, ties to even: adding and subtracting 1.5 * 2^52 leaves integral
+-- steps.
 local function to_half(x)
   if x ~= x or x == 0 or math.abs(x) == math.huge then return x end
   local _, exponent = math.frexp(x)
@@ -103,7 +104,7 @@ local function to_half(x)
   return result == 0 and x < 0 and -0.0 or result
 end
 
---- A double in the float type.
+--- Rounds a double to the float type.
 function value.round(t, x)
   if t == "f64" then return x end
   if t == "f16" then return to_half(x) end
@@ -111,8 +112,8 @@ function value.round(t, x)
   return single[0]
 end
 
--- An integer in a float type, rounded once. In a double only the last sum rounds; on the way to a
--- narrower type the low bits of a large one are gathered in one that decides ties.
+-- Converts an integer to a float type with one rounding. For a double only the last sum rounds; for
+-- a narrower type the low bits of a large integer are ORed into one that decides ties.
 local function integer_to_float(from, to, x)
   local negative = info[from].signed and x < 0LL
   local size = ffi.cast(uint64, negative and -x or x)
@@ -142,7 +143,7 @@ local function float_to_integer(to, x)
   return ffi.cast(int64, x)
 end
 
---- Of a vector number by number; a scalar stays one.
+--- Converts a vector number by number; a scalar stays one.
 function value.convert(from, to, x)
   if from == to then return x end
   local a, b = info[from], info[to]
@@ -166,7 +167,7 @@ local as_bits = { f32 = ffi.typeof "union { float number; uint32_t bits; }",
   f64 = ffi.typeof "union { double number; uint64_t bits; }" }
 local least_nan = { f16 = 0x7e00LL, f32 = 0x7fc00000LL, f64 = 0x7ff8000000000000LL }
 
--- The bits of a float, zero-extended; every NaN of a type has the same.
+-- The bits of a float, zero-extended; all NaNs of a type have the same bits.
 local function bits_of(t, x)
   if x ~= x then return least_nan[t] end
   if t ~= "f16" then
@@ -182,7 +183,7 @@ local function bits_of(t, x)
   return sign + ffi.cast(int64, (exponent + 14) * 1024 + (fraction * 2 - 1) * 1024)
 end
 
--- Lua must never see a NaN of other bits: some are values of its own.
+-- Lua must never see a NaN with other bits, since some encode values of other types.
 local infinity = { f32 = 0x7f800000LL, f64 = 0x7ff0000000000000LL }
 local function float_of(t, bits)
   if t ~= "f16" then
@@ -199,7 +200,7 @@ local function float_of(t, bits)
   return sign * (1024 + fraction) * 2 ^ (exponent - 25)
 end
 
---- The bits of a number, as a number of a type of the same size.
+--- Reinterprets the bits of a number as a type of the same size.
 function value.bitcast(from, to, x)
   local bits = info[from].float and bits_of(from, x) or x
   if not info[to].float then return wrap(to, bits) end
@@ -215,7 +216,8 @@ local function less_integers(ta, a, tb, b)
   return a < b
 end
 
--- -1, 0, 1 as the integer is below, at, above the float; nothing for NaN.
+-- Returns -1, 0 or 1 if the integer is less than, equal to or greater than the float; nothing for
+-- NaN.
 local function compare_float(t, i, f)
   if f ~= f then return end
   if f >= (t == "u64" and 2 ^ 64 or 2 ^ 63) then return -1 end
@@ -229,7 +231,7 @@ local function compare_float(t, i, f)
   return 1
 end
 
--- -1, 0, 1 or nothing
+-- Returns -1, 0, 1 or nothing.
 local function order(ta, a, tb, b)
   local fa, fb = info[ta].float, info[tb].float
   if fa and fb then
@@ -323,7 +325,7 @@ local real = {
   ceil = function(a) return math.ceil(a) end,
 }
 
---- `op` of values of type t, in t.
+--- Computes `op` of values of type t, in t.
 function value.apply(op, t, a, b)
   local row = info[t]
   if row.count then
@@ -333,8 +335,8 @@ function value.apply(op, t, a, b)
   return integer[op](t, a, b)
 end
 
---- int op float is float, int op int the wider (at one width the unsigned), float op float the
---- wider.
+--- int op float is a float, int op int has the wider type (for one width the unsigned one), float
+--- op float has the wider type.
 function value.join(a, b)
   local x, y = info[a], info[b]
   if (x.float or false) ~= (y.float or false) then return x.float and a or b end
@@ -344,7 +346,7 @@ end
 
 -- -- to and from what Lua sees --------------------------------------------------------------------
 
---- As fields take it; a vector as a list.
+--- Converts a value to what fields accept; a vector becomes a list.
 function value.to_lua(t, x)
   local row = info[t]
   if row.count then
@@ -355,7 +357,7 @@ function value.to_lua(t, x)
   return t == "i64" and x or tonumber(x)
 end
 
--- The numbers of what a field gave, or of a list of them.
+-- Returns the numbers of a value that a field returned, or of a list of them.
 local function numbers(x)
   local list = {}
   for _, row in ipairs(type(x) == "cdata" and x:to_table() or x) do
@@ -364,7 +366,7 @@ local function numbers(x)
   return list
 end
 
-function value.same(t, a, b) -- of what fields give
+function value.same(t, a, b) -- of values that fields return
   local row = info[t]
   if row.count then
     a, b = numbers(a), numbers(b)
@@ -377,7 +379,7 @@ function value.same(t, a, b) -- of what fields give
   return a == b
 end
 
---- For reports, and for files that Lua reads.
+--- Prints a value for reports, and for files that Lua reads.
 function value.show(t, x)
   local row = info[t]
   if row.count then

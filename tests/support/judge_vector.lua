@@ -1,6 +1,6 @@
---- judge_vector.lua - random expressions of vectors and matrices; judge_make.lua has those of
---- numbers. What they mean is written here from its definition; a form prints and evaluates a node
---- as there.
+--- judge_vector.lua - random expressions of vectors and matrices; judge_make.lua makes those of
+--- numbers. Their meaning is implemented here by definition; a form prints and evaluates a node as
+--- there.
 local value = require "judge_value"
 local make = require "judge_make"
 
@@ -10,7 +10,7 @@ local random = math.random
 
 local vector = {}
 
--- The types of fields and locals; others come up inside expressions.
+-- The types of fields and locals; expressions may have others.
 vector.types = {}
 for _, t in ipairs { { "f32", 2, 1 }, { "f32", 3, 1 }, { "i32", 3, 1 }, { "u8", 4, 1 },
   { "i64", 2, 1 }, { "f64", 3, 1 },
@@ -27,7 +27,7 @@ local letters = { "x", "y", "z", "w" }
 
 local function kid(n, env, k) return make.value(n.kids[k], env) end
 
--- A kid in the numbers of type `element`.
+-- The value of a child, converted to numbers of type `element`.
 local function kid_in(n, env, k, element)
   local own = n.kids[k].type
   if not info[own].count then return make.value_as(n.kids[k], env, element) end
@@ -43,7 +43,7 @@ local function dot(element, a, b, count, first_a, step_a, first_b, step_b)
   return sum
 end
 
-local function product(element, a, a_row, b, b_row) -- rows of shapes
+local function product(element, a, a_row, b, b_row) -- products of rows with shapes
   local rows, inner, cols, result = a_row.rows, a_row.cols, b_row.cols, {}
   if a_row.cols == 1 then rows, inner = 1, a_row.rows end
   for r = 0, rows - 1 do
@@ -73,7 +73,7 @@ local function determinant(element, m, size)
   return sum
 end
 
--- of (row of the result's type or element, element, kids' values, first kid's row)
+-- arguments: row of the result's type or element, element, the children's values, first child's row
 local functions = {}
 function functions.dot(element, v) return dot(element, v[1], v[2], #v[1], 1, 1, 1, 1) end
 function functions.norm(element, v)
@@ -123,7 +123,7 @@ function functions.inverse(element, v, row)
   return result
 end
 
-local each_functions = {} -- of single numbers
+local each_functions = {} -- functions of single numbers
 function each_functions.clamp(e, x, low, high)
   return apply("min", e, apply("max", e, x, low), high)
 end
@@ -250,8 +250,8 @@ forms.vector_compare = {
   end,
 }
 
--- Booleans, number by number: of comparisons, joined by `& | ~ not`. They stand in rg.any, rg.all
--- and rg.select alone.
+-- Vectors of booleans: comparisons, combined by `& | ~ not`. They are used in rg.any, rg.all and
+-- rg.select only.
 forms.mask_compare = {
   text = function(n, a, b) return ("(%s %s %s)"):format(a, n.op, b) end,
   value = function(n, env)
@@ -305,7 +305,7 @@ forms.mask_select = {
 
 local function with_element(t, element) return value.shaped(element, info[t].rows, info[t].cols) end
 
--- Two operands, the wider of type t; one may be a single number.
+-- Returns two operands, the wider of which has type t; one may be a single number.
 local function pair(t, depth, scope)
   local row, other = info[t], t
   if random(3) == 1 then
@@ -452,7 +452,7 @@ function makers.of_vectors(t, depth, scope)
   return call(name, t, { e(), e(), e() })
 end
 
--- Numbers made of vectors.
+-- Numbers computed from vectors.
 local scalar_makers, bool_makers = {}, {}
 function scalar_makers.part(t, depth, scope)
   if t == "bool" then return end

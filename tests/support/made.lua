@@ -1,5 +1,5 @@
--- made.lua - for the scripts of this folder that hold a committed file against what it is made
--- from, or renew it when called with `--write`. Paths are relative to the top of the source tree.
+-- made.lua - for scripts of this folder that check a generated file in the repository, or update it
+-- when called with `--write`. Paths are relative to the top of the source tree.
 local made = { root = arg[0]:match "^(.*)tests/support/[^/]*$" or "" }
 local renews = arg[1] == "--write"
 
@@ -16,7 +16,7 @@ function made.write(path, text)
   file:close()
 end
 
---- Writes the file, or says whether it is as it should be.
+--- Writes the file, or reports whether it is up to date.
 function made.holds(path, text)
   if renews then made.write(path, text) end
   local file = io.open(made.root .. path)

@@ -1,6 +1,6 @@
 -- one_failure.lua - a small session in which one allocation may fail (RG_STRESS=fail_alloc:N).
--- Prints "whole" when none did, else the error's code, then computes again in the same process.
--- Ends with "right" in both cases.
+-- Prints "whole" if none did, otherwise the error's code; then computes again in the same process,
+-- and ends with "right" in both cases.
 local ffi = require "ffi"
 local rg = require "regolith"
 ffi.cdef "int setenv(const char *, const char *, int);"
@@ -40,7 +40,7 @@ if ok then
   print "whole"
 else
   print(type(result) == "table" and result.code or "a plain error: " .. tostring(result))
-  ffi.C.setenv("RG_STRESS", "", 1) -- a runtime that could not begin is begun anew
+  ffi.C.setenv("RG_STRESS", "", 1) -- a runtime that could not be created is created again
   result = session()
 end
 print(result == right and "right" or "wrong: " .. tostring(result))

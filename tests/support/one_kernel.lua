@@ -1,6 +1,6 @@
--- one_kernel.lua [TEXT] - what cache_spec.lua starts as a process of its own: runs one kernel in a
--- runtime with the options in CACHE_OPTION, asks for TEXT of it, and prints: result, compiles,
--- cache hits, is the compiler's library in the process?
+-- one_kernel.lua [TEXT] - the process that cache_spec.lua starts: runs one kernel in a runtime with
+-- the options in CACHE_OPTION, requests its TEXT, and prints the result, compiles, cache hits, and
+-- whether the codegen library is loaded.
 local rg = require "regolith"
 if os.getenv "CACHE_OPTION" == "false" then rg.init { cache = false } end
 local x = rg.field(rg.f32, 64)

@@ -1,5 +1,5 @@
--- pty.lua - a program on a terminal of its own: keys in, a screen out (screen.lua). Waits are for
--- what shows, and end late enough for a machine that does other things for a minute.
+-- pty.lua - runs a program on a pseudo-terminal: sends keys, and models the screen (screen.lua).
+-- Tests wait for what the screen shows, with time-outs that allow for a busy machine.
 local ffi = require "ffi"
 local screen = require "screen"
 
@@ -49,7 +49,7 @@ end
 
 local buffer = ffi.new "uint8_t[65536]"
 
---- Reads for at most so many seconds, or until `is_done()`; false where that never held.
+--- Reads for at most this many seconds, or until `is_done()`; returns false if that never held.
 function pty:read(seconds, is_done)
   local list, ends = ffi.new "struct PtyPoll[1]", now() + seconds
   while true do
@@ -77,7 +77,7 @@ function pty:type(keys)
   end
 end
 
---- Reads until the screen shows the pattern; an error with the screen where it never does.
+--- Reads until the screen shows the pattern; raises an error with the screen if it never does.
 function pty:wait(pattern, seconds)
   local is_there = self:read(seconds or 120, function()
     return self.screen:text(true):find(pattern) ~= nil
@@ -87,11 +87,11 @@ function pty:wait(pattern, seconds)
   end
 end
 
---- How often the program has begun to take keys: it asks for pastes in brackets each time.
+--- How often the program has started to accept keys: it requests bracketed pastes each time.
 function pty:prompts() return self.screen.begun[2004] or 0 end
 
---- Waits until the program takes keys for the next time after `before` times (0), and has drawn
---- its prompt.
+--- Waits until the program has accepted keys more than `before` times (0), and has drawn its
+--- prompt.
 function pty:settle(before)
   return self:read(120, function()
     return self:prompts() > (before or 0) and self.screen.modes[2004] and #self.screen.rest == 0
@@ -99,7 +99,7 @@ function pty:settle(before)
   end)
 end
 
---- Seconds of a processor that the program has taken, in all its threads.
+--- Seconds of processor time that the program has used, in all its threads.
 function pty:used()
   local file = assert(io.open(("/proc/%d/stat"):format(self.process)))
   local user, system = file:read "*a":match("^.*%)" .. (" %S+"):rep(11) .. " (%d+) (%d+)")
@@ -107,13 +107,13 @@ function pty:used()
   return (user + system) / 100
 end
 
---- Waits until it has taken so many more.
+--- Waits until it has used that much more.
 function pty:compute(seconds)
   local ends = self:used() + seconds
   assert(self:read(120, function() return self:used() >= ends end), "it does not compute")
 end
 
---- Waits for the program's end, and returns its exit code, or the signal's number below zero.
+--- Waits for the program's end; returns its exit code, or the negated signal number.
 function pty:finish(seconds)
   self:read(seconds or 120, function() return self.is_over end)
   local status = ffi.new "int[1]"

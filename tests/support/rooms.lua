@@ -1,18 +1,18 @@
 -- rooms.lua - the rooms as they declare themselves (`rg_room` in the CMakeLists.txt of their
--- folders, see the top of CMakeLists.txt): holds every #include against what its room declares, and
--- the list of rooms in core/README.md against the comments above the declarations. Prints what
--- breaks it; `--write` renews the list.
+-- folders, see the top of CMakeLists.txt). Checks every #include against the room's declaration,
+-- and the list of rooms in core/README.md against the comments above the declarations. Prints the
+-- violations; `--write` updates the list.
 local made = dofile((arg[0]:match "^(.*/)[^/]*$" or "") .. "made.lua")
 
--- A compiler brings these; every other system header is behind a door.
+-- The compiler's own headers; every other system header belongs to one room.
 local free = {}
 for name in ("assert ctype errno float inttypes limits \z
   math setjmp stdarg stdatomic stdbool stddef stdint stdio stdlib string"
   .. " strings time"):gmatch "%S+" do free[name .. ".h"] = true end
--- Headers that are found without a folder's name belong to these.
+-- The rooms of headers that are included without a folder's name.
 local bare = { ["rt.h"] = "rt", ["entry.def"] = "rt", ["maths.def"] = "rt",
   ["maths.h"] = "rt", ["valid.h"] = "rt" }
--- libregolith is the room api with what it uses; libregolith-codegen is jit
+-- libregolith is the room api with the rooms it uses; libregolith-codegen is jit with its rooms
 local libraries = { "api", "jit" }
 
 local rooms, order = {}, {}
@@ -58,7 +58,7 @@ local function read_declaration(folder)
   order[#order + 1] = room.name
 end
 
--- Depth is how many rooms stand in a row below: the map goes from the ground up.
+-- The depth of a room is the longest chain of rooms below it; the map lists lower rooms first.
 local function depth_of(name, above)
   local room = rooms[name]
   if room.depth then return room.depth end
@@ -138,7 +138,7 @@ local function check_includes(room)
       if system then check_system_include(room, place, system, used) end
     end
   end
-  used.rt = true -- the runtime is also reached by its functions' names: loader/symbols.def
+  used.rt = true -- the runtime is also used through its functions' names: loader/symbols.def
   for _, key in ipairs { "USES", "READS", "DOORS" } do
     for _, name in ipairs(room[key]) do
       if not used[name] then

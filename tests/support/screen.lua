@@ -1,5 +1,6 @@
--- screen.lua - a model of a terminal's screen: bytes in, rows of text out. What a prompt writes and
--- no more: moving, erasing, wrapping, scrolling; colours are left out, or kept as marks.
+-- screen.lua - a model of a terminal's screen: takes bytes, and shows rows of text. It supports
+-- only what the prompt writes: moving, erasing, wrapping, scrolling; colours are dropped, or kept
+-- as marks.
 local text_of = require "regolith.console.text"
 
 local screen = {}
@@ -24,7 +25,7 @@ local function put(self, c, width)
     self.cells[self.row][self.column] = before .. c
     return
   end
-  if self.column + width > self.columns then -- a full row wraps when something follows
+  if self.column + width > self.columns then -- a full row wraps when another character follows
     self.column = 0
     new_line(self)
   end
@@ -61,7 +62,8 @@ function sequences.h(self, n)
 end
 function sequences.l(self, n) self.modes[n] = nil end
 
--- One control sequence or character at the start of `s`: how many bytes; 0: more must come.
+-- Handles one control sequence or character at the start of `s`; returns its length, or 0 if it is
+-- incomplete.
 local function step(self, s)
   local c = s:sub(1, 1)
   if c == "\27" then
@@ -93,7 +95,7 @@ local function step(self, s)
   return 1
 end
 
---- Bytes that the terminal gets.
+--- Feeds bytes to the terminal.
 function screen:feed(bytes)
   self.rest = self.rest .. bytes
   local at = 1
@@ -111,7 +113,7 @@ local function row_text(self, cells)
   return (table.concat(parts):gsub("%s+$", ""))
 end
 
---- All rows that are shown, without blanks at their ends and empty rows at the end.
+--- Returns all rows shown, without trailing blanks and trailing empty rows.
 function screen:text(with_scrolled)
   local lines = {}
   for _, cells in ipairs(with_scrolled and self.scrolled or {}) do

@@ -7,7 +7,7 @@
 -- out where RG_ARCH is cuda. Prints what differs, then `N blocks, N outputs, N wrong`.
 local path, is_alone = arg[1], arg[2] == "alone"
 
--- The blocks: { info = what follows the fence, first = number of their first line, lines }.
+-- The blocks: { info = the text after the fence, first = number of their first line, lines }.
 local function read_blocks()
   local blocks, block, number = {}, nil, 0
   for line in io.lines(path) do
@@ -38,8 +38,8 @@ local function fits(text, expected)
   return text and plain(text):find("^" .. pattern .. "$") ~= nil
 end
 
--- Runs `text` from a file of this name: whether it went well, what it raised, and what each line
--- printed last.
+-- Runs `text` as a file of this name: returns whether it succeeded, its error, and the last output
+-- of each line.
 local function run(name, text)
   local printed, say = {}, print
   local file = assert(io.open(name, "w"))
@@ -57,7 +57,7 @@ local function run(name, text)
   return ok, raised, printed
 end
 
--- `lines` by the document's numbers; the others are blank.
+-- `lines` at the document's line numbers; all other lines are blank.
 local function check_outputs(lines, last)
   local text = {}
   for number = 1, last do text[number] = lines[number] or "" end

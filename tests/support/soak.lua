@@ -1,17 +1,16 @@
--- soak.lua - does memory stay flat however often trees are made and dropped, grown, shrunk and
--- collected? A process of its own, whose memory is nobody else's.
--- usage: luajit soak.lua [rounds]; the last line says "flat", or what grew. 100000 rounds are a
--- long look.
+-- soak.lua - checks that memory stays flat however often trees are created and dropped, grown,
+-- shrunk and collected. Runs as a process of its own, so that its memory has no other users.
+-- usage: luajit soak.lua [rounds]; the last line is "flat", or says what grew. 100000 rounds make a
+-- thorough test.
 local rg = require "regolith"
 
 local rounds = tonumber(arg[1] or 300)
--- bytes that the process may gain: tables and stacks of the allocator, a page here and there
+-- bytes that the process may gain: for tables and stacks of the allocator, and single pages
 local slack = 6 * 2 ^ 20
 
 local on_gpu = rg.info().device == "cuda"
 
--- What the whole GPU has given away, through its own driver: a process that executes its programs
--- is no measure.
+-- The allocated memory of the whole GPU, according to its driver: on a real GPU only.
 local ffi = require "ffi"
 local driver
 if on_gpu then
@@ -53,7 +52,7 @@ end
 
 if on_gpu then rounds = math.min(rounds, 60) end
 
--- A tree with every kind in it.
+-- Makes a tree with every kind of node.
 local function make()
   local tree = rg.tree()
   local x, l, h, m = rg.field(rg.f32), rg.field(rg.i32), rg.field(rg.f32), rg.field(rg.i32)
@@ -73,7 +72,7 @@ local fill = rg.kernel [=[function(x, l, h, m, n)
   end
 end]=]
 
--- Many trees at a time, a hundred times.
+-- Makes many trees at a time, a hundred times.
 local at_once = on_gpu and 2 or 50
 local function make_and_drop(what, drop)
   local before
@@ -85,7 +84,7 @@ local function make_and_drop(what, drop)
     end
     collectgarbage()
     collectgarbage()
-    rg.sync() -- what was collected is freed inside the next call
+    rg.sync() -- the next call frees what was collected
     if round == 25 then before = resident() end
   end
   check(what, before)
@@ -108,7 +107,7 @@ local function grow_and_shrink()
   local before, reserved
   for round = 1, rounds do
     write(cells, round % 1000)
-    fill(x, l, h, m, 100 + round % 100) -- the most is reached in the first third
+    fill(x, l, h, m, 100 + round % 100) -- the peak is reached in the first third
     shrink(l, m, blocks, round)
     if round % 3 == 0 then h:clear() end
     if round % 5 == 0 then l:clear() end

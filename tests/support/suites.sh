@@ -35,8 +35,10 @@ count_used() {
 
 # add PASSED FAILED NAME [BEGIN [USED]]: with the seconds since BEGIN, as EPOCHREALTIME gave it, and
 # the processor time since count_used gave USED, which other work on the machine changes little.
+# `why` has a line for each failed test, if the caller knows more than the name of the suite.
 add() {
   local took="" before="${5:-}" used
+  [ "$2" = 0 ] || note_failures "$3" <<<"${why:-$2 failed}"
   passed=$((passed + $1))
   failed=$((failed + $2))
   if [ -n "${4:-}" ]; then
@@ -54,7 +56,7 @@ add() {
 # run_counted NAME COMMAND..: its last line must be `N passed, N failed`; a missing one counts as a
 # failure.
 run_counted() {
-  local name="$1" log last begin=$EPOCHREALTIME used
+  local name="$1" log last begin=$EPOCHREALTIME used why=""
   shift
   log=$(mktemp)
   count_used
@@ -69,38 +71,62 @@ run_counted() {
     p=${p:-0} f=$((${f:-0} + 1))
   fi
   [ "$p" = 0 ] && [ "$f" = 0 ] && { say "$name ran no test"; f=1; }
-  [ "$f" != 0 ] && { tail -n 60 "$log" >&2; say "repeat: $*"; }
+  [ "$f" != 0 ] && {
+    tail -n 60 "$log" >&2
+    say "repeat: $*"
+    why=$(failures_of_counted "$log")
+    [ -n "$last" ] || why="$why${why:+$'\n'}ended with status $status: $(tail -n 1 "$log")"
+  }
   grep -E '^skipped' "$log" >&2
   add "$p" "$f" "$name" "$begin" "$used"
   rm -f "$log"
 }
 
-# busted counts in words of its own; `N successes / N failures / N errors / N pending`.
+# Of what the helper wrote of a suite's progress: the six specs that took most processor time.
+costliest_specs() { # PROGRESS
+  awk -F '\t' '
+    { used[spec] += $1 - last; last = $1; spec = $2 }
+    { sub(/_spec\.lua:.*/, "", spec); sub(/.*\//, "", spec) }
+    END { delete used[""]; for (spec in used) printf "%s %.1f s\n", spec, used[spec] }' "$1" |
+    sort -k 2 -rn | head -n 6 | paste -s -d , | sed 's/,/, /g'
+}
+
+# busted counts in words of its own; `N successes / N failures / N errors / N pending`. What counted
+# memory somebody still held at the end of a runtime counts as failures, too. If busted itself ends
+# early, the last line of `progress`, to which the helper writes, names the test that ran.
 run_busted() {
-  local name="$1" log line begin=$EPOCHREALTIME used
+  local name="$1" log line progress begin=$EPOCHREALTIME used why="" held
   shift
   log=$(mktemp)
+  progress=$(mktemp)
   count_used
-  (cd "$root" && timeout -k 5 "${busted_seconds:-3600}" env "$@" luajit "$busted" -o plainTerminal \
-    --helper=tests/lua/helper.lua \
+  (cd "$root" && timeout -k 5 "${busted_seconds:-3600}" env TEST_PROGRESS="$progress" "$@" \
+    luajit "$busted" -o plainTerminal --helper=tests/lua/helper.lua \
     --pattern='_spec%.lua$' ${filter_out:+"--filter-out=$filter_out"} ${specs:-tests/lua}) \
     >"$log" 2>&1
+  local status=$?
   line=$(grep -aE '^[0-9]+ success(es)? /' "$log" | tail -n 1)
+  held=$(grep -a "^regolith: .* counted objects were still held" "$log")
   if [ -z "$line" ]; then
     tail -n 30 "$log" >&2
-    say "$name ended without closing its count"
-    add 0 1 "$name"
+    say "$name ended with status $status without closing its count"
+    why="ended with status $status in $(tail -n 1 "$progress" | cut -f 2-)"
+    add 0 1 "$name" "$begin" "$used"
   else
     local s f e
     s=$(printf '%s' "$line" | sed -E 's/^([0-9]+) .*/\1/')
     f=$(printf '%s' "$line" | sed -E 's/.* ([0-9]+) failures? .*/\1/')
     e=$(printf '%s' "$line" | sed -E 's/.* ([0-9]+) errors? .*/\1/')
-    # counted memory that somebody still held at the end of a runtime
-    e=$((e + $(grep -ac "^regolith: .* counted objects were still held" "$log")))
-    [ $((f + e)) != 0 ] && { tail -n 80 "$log" >&2; say "repeat: $* tests/run lua"; }
+    e=$((e + $(grep -c . <<<"$held")))
+    [ $((f + e)) != 0 ] && {
+      sed -nE '/^(Failure|Error) -> /,$p' "$log" >&2
+      say "${held:+$held$'\n'}repeat: $* tests/run lua"
+      why=$(failures_of_busted "$log"; printf '%s' "$held")
+    }
     add "$s" $((f + e)) "$name" "$begin" "$used"
+    say "  most of it: $(costliest_specs "$progress")"
   fi
-  rm -f "$log"
+  rm -f "$log" "$progress"
 }
 
 run_c_tests() { # BUILD ROOMS
@@ -145,8 +171,9 @@ side_by_side() {
   done
   wait
   for name in "$@"; do
-    p=0 f=1 # a job that ended early
-    [ -f "$folder/$name" ] && read -r p f <"$folder/$name"
+    p=0 f=1
+    if [ -f "$folder/$name" ]; then read -r p f <"$folder/$name"
+      else note_failures "$name" <<<"the job ended early"; fi
     passed=$((passed + p)) failed=$((failed + f))
   done
   trap - INT TERM

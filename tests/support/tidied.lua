@@ -1,9 +1,9 @@
--- tidied.lua BUILD < FILES: of the C files named on standard input, one a line, those that
--- clang-tidy has yet to look at: their text, a header that they include, their compile command or
--- the checks differ from when it last found nothing. Prints for each the file and the place of its
--- new record, which becomes the record once clang-tidy finds nothing (tests/support/lint). Records
--- are in BUILD/tidied, and so are the compile commands that clang-tidy gets: one for each file,
--- with the assertions of debug builds where there is a choice. Decision D-tests-06.
+-- tidied.lua BUILD < FILES: selects, of the C files named on standard input, one per line, those
+-- that clang-tidy must check: their text, a header that they include, their compile command or the
+-- checks have changed since it last found nothing. Prints for each the file and the path of its new
+-- record, which replaces the old one once clang-tidy finds nothing (tests/support/lint). Records
+-- are in BUILD/tidied, and so are the compile commands for clang-tidy: one per file, with the
+-- assertions of debug builds where there is a choice. Decision D-tests-06.
 local build = arg[1]
 local folder = build .. "/tidied"
 
@@ -27,7 +27,7 @@ local function write(path, text)
   file:close()
 end
 
--- By the absolute path of a C file: the entry of the build's list, as text, its command and object.
+-- By the absolute path of a C file: its entry in the build's list, as text, its command and object.
 local function commands_of(text)
   local commands = {}
   for entry in text:gmatch "%b{}" do
@@ -40,7 +40,7 @@ local function commands_of(text)
   return commands
 end
 
--- By object: the files that it was made of, as ninja has recorded them.
+-- By object: the files that it was compiled from, as ninja has recorded them.
 local function inputs_of_objects()
   local inputs, list = {}, nil
   for _, line in ipairs(lines_of(("ninja -C '%s' -t deps"):format(build))) do
@@ -56,7 +56,7 @@ local function inputs_of_objects()
   return inputs
 end
 
--- By path: its hash. Each file is read once, however many include it.
+-- By path: its hash. Each file is read once, however many files include it.
 local function hashes_of(paths)
   local list = folder .. "/inputs"
   write(list, table.concat(paths, "\0"))
@@ -94,7 +94,7 @@ for _, file in ipairs(files) do
     record[#record + 1] = (hashes[path] or "missing") .. " " .. path
   end
   local text, name = table.concat(record, "\n"), folder .. "/" .. file:gsub("/", "_")
-  -- without a record of what it is made of, a file may have changed
+  -- a file without recorded dependencies may have changed
   if not made or not inputs[made.object] or read(name) ~= text then
     write(name .. ".new", text)
     print(file, name .. ".new")

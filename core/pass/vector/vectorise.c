@@ -226,21 +226,21 @@ static int64_t least(Type type, bool largest) {
   return largest ? (int64_t)(ones >> 1) : -(int64_t)(ones >> 1) - 1;
 }
 
-IrInst *vectorise_identity(Vectoriser *v, IrUpdate op, Type type) {
-  Type lanes = lanes_of_type(v, type);
+IrInst *vectorise_identity(IrBuilder *b, IrUpdate op, Type lanes) {
+  Type type = type_element(lanes);
   bool is_product = op == IR_UPDATE_MUL || op == IR_UPDATE_DIV;
   bool is_extreme = op == IR_UPDATE_MIN || op == IR_UPDATE_MAX;
   if (type_is_float(type)) {
     double extreme = op == IR_UPDATE_MIN ? INFINITY : -INFINITY;
-    return ir_const_float(&v->b, lanes, is_extreme ? extreme : is_product ? 1 : -0.0);
+    return ir_const_float(b, lanes, is_extreme ? extreme : is_product ? 1 : -0.0);
   }
   int64_t other = is_product ? 1 : op == IR_UPDATE_BAND ? -1 : 0;
-  return ir_const_int(&v->b, lanes, is_extreme ? least(type, op == IR_UPDATE_MIN) : other);
+  return ir_const_int(b, lanes, is_extreme ? least(type, op == IR_UPDATE_MIN) : other);
 }
 
 static void write_reduce(Vectoriser *v, const IrInst *reduce) {
   const IrInst *value = reduce->operands[1];
-  IrInst *none = vectorise_identity(v, (IrUpdate)reduce->imm, value->type);
+  IrInst *none = vectorise_identity(&v->b, (IrUpdate)reduce->imm, lanes_of_type(v, value->type));
   IrInst *lanes = ir_select(&v->b, v->mask, vectorise_lanes(v, value), none);
   IrInst *operands[] = {vectorise_scalar(v, reduce->operands[0]), lanes};
   vectorise_copy(v, reduce, reduce->type, operands);
@@ -402,41 +402,61 @@ void vectorise_rest(Vectoriser *v, const IrInst *first) {
 
 /* -- bodies ------------------------------------------------------------------------------------ */
 
+/* The new region of `owner` has the parameters of the old one, and the mask. */
+static void open_region(Vectoriser *v, IrInst *owner) {
+  v->to = ir_region_create(v->kernel, owner);
+  for (int i = 0; i < v->body->params.count; i++) {
+    const IrInst *param = v->body->params.items[i];
+    v->scalar[param->id] = ir_region_param(v->kernel, v->to, param->type);
+  }
+  v->mask = ir_region_param(v->kernel, v->to, ir_lanes_type(TYPE(BOOL), v->width));
+  DEBUG_ASSERT(ir_lanes_mask(v->to) == v->mask, "the mask is the last parameter");
+  v->b = (IrBuilder){.kernel = v->kernel, .region = v->to};
+}
+
+bool vectorise_open(Vectoriser *v, Scratch *scratch, IrKernel *kernel, const LaneBody *body,
+                    IrInst *owner) {
+  const LaneFact *facts = ir_lanes(scratch, kernel, body);
+  if (!vectorise_can_say(body, facts)) return false;
+  *v = (Vectoriser){.scratch = scratch,
+                    .kernel = kernel,
+                    .body = body->region,
+                    .facts = facts,
+                    .width = body->width,
+                    .has_few_updates = vectorise_has_few_updates(body->region),
+                    .known = kernel->next_id,
+                    .scalar = scratch_array(scratch, IrInst *, kernel->next_id),
+                    .lanes = scratch_array(scratch, IrInst *, kernel->next_id)};
+  open_region(v, owner);
+  vec_push(v->scratch, &v->frames, (VectorFrame){0});
+  return true;
+}
+
 /* Returns the body in lanes; the body itself if it cannot be said. */
 static IrRegion *vectorised(PassContext *ctx, IrKernel *kernel, const IrTask *task,
                             IrRegion *region) {
   LaneBody body = {.region = region, .varying = task->axis_count - 1, .width = task->lanes};
-  const LaneFact *facts = ir_lanes(ctx->scratch, kernel, &body);
-  if (!vectorise_can_say(&body, facts)) return region;
-  Vectoriser v = {.scratch = ctx->scratch,
-                  .kernel = kernel,
-                  .facts = facts,
-                  .width = task->lanes,
-                  .has_few_updates = vectorise_has_few_updates(region),
-                  .known = kernel->next_id,
-                  .scalar = scratch_array(ctx->scratch, IrInst *, kernel->next_id),
-                  .lanes = scratch_array(ctx->scratch, IrInst *, kernel->next_id)};
-  IrRegion *to = ir_region_create(kernel, NULL);
-  for (int i = 0; i < region->params.count; i++) {
-    const IrInst *param = region->params.items[i];
-    v.scalar[param->id] = ir_region_param(kernel, to, param->type);
-  }
-  v.mask = ir_region_param(kernel, to, ir_lanes_type(TYPE(BOOL), task->lanes));
-  DEBUG_ASSERT(ir_lanes_mask(to) == v.mask, "the mask is the last parameter");
-  v.b = (IrBuilder){.kernel = kernel, .region = to};
-  vec_push(v.scratch, &v.frames, (VectorFrame){0});
+  Vectoriser v;
+  if (!vectorise_open(&v, ctx->scratch, kernel, &body, NULL)) return region;
   vectorise_rest(&v, region->first);
   ir_delete_all(region);
-  rewrite_drop_dead(to);
-  return to;
+  rewrite_drop_dead(v.to);
+  return v.to;
+}
+
+static IrRegion *rewritten(PassContext *ctx, IrKernel *kernel, const IrTask *task, IrRegion *region,
+                           int lanes) {
+  if (!region) return NULL;
+  if (lanes > 1) return task->kind == TASK_RANGE ? vectorised(ctx, kernel, task, region) : region;
+  vectorise_inner(ctx, kernel, region);
+  return region;
 }
 
 bool pass_vectorise(PassContext *ctx, IrKernel *kernel, Error *err) {
   for (int i = 0; i < kernel->tasks.count; i++) {
     IrTask *task = kernel->tasks.items[i];
-    if (task->kind != TASK_RANGE || task->lanes <= 1) continue;
-    if (!task->rim_scalar) task->body = vectorised(ctx, kernel, task, task->body);
-    if (task->interior) task->interior = vectorised(ctx, kernel, task, task->interior);
+    task->body = rewritten(ctx, kernel, task, task->body, task->rim_scalar ? 1 : task->lanes);
+    task->interior = rewritten(ctx, kernel, task, task->interior, task->lanes);
   }
   (void)err;
   return true;

@@ -14,6 +14,8 @@ typedef struct VectorFrame {
 typedef struct Vectoriser {
   Scratch *scratch;
   IrKernel *kernel;
+  const IrRegion *body; /* the scalar one */
+  IrRegion *to;
   const LaneFact *facts; /* by id, of the scalar body */
   int width, known;      /* known: ids of the scalar body are below it */
   /* by id, of what has been rewritten: the scalar, that of lane 0; and the lanes */
@@ -35,6 +37,9 @@ bool vectorise_can_say(const LaneBody *body, const LaneFact *facts);
 static inline LaneShape vectorise_shape(const Vectoriser *v, const IrInst *inst) {
   return (LaneShape)v->facts[inst->id].shape;
 }
+/* Begins to rewrite a body into v->to, a region of `owner`; false if it cannot be said. */
+bool vectorise_open(Vectoriser *v, Scratch *scratch, IrKernel *kernel, const LaneBody *body,
+                    IrInst *owner);
 IrInst *vectorise_emit(Vectoriser *v, IrOp op, Type type, int count, IrInst *const *operands);
 /* The scalar of a value that does not vary: the number of all lanes, or that of lane 0. */
 IrInst *vectorise_scalar(Vectoriser *v, const IrInst *inst);
@@ -44,8 +49,8 @@ IrInst *vectorise_copy(Vectoriser *v, const IrInst *inst, Type type, IrInst *con
 IrInst *vectorise_and(Vectoriser *v, IrInst *mask, IrInst *condition);
 IrInst *vectorise_any(Vectoriser *v, IrInst *mask);
 IrInst *vectorise_all(Vectoriser *v, bool all); /* the constant mask of all lanes, or of none */
-/* What changes no value that it is combined with, in all lanes: of sums -0. */
-IrInst *vectorise_identity(Vectoriser *v, IrUpdate op, Type type);
+/* Lanes that change no value that they are combined with: of sums -0. */
+IrInst *vectorise_identity(IrBuilder *b, IrUpdate op, Type lanes);
 /* Of an access by one lane, or by all at once: its shape is that of lanes. */
 void vectorise_forget_shape(IrInst *access);
 /* Writes the insts from `first` on at the end of `region`; lanes made there are forgotten at its
@@ -65,5 +70,9 @@ void vectorise_each(Vectoriser *v, const IrInst *inst); /* by each active lane a
 void vectorise_fault(Vectoriser *v, const IrInst *fault);
 void vectorise_update(Vectoriser *v, const IrInst *update); /* MEM_UPDATE */
 bool vectorise_has_few_updates(const IrRegion *body);
+
+/* -- vectorise_inner.c ------------------------------------------------------------------------- */
+/* Rewrites the loops in a scalar region whose iterations are lanes. */
+void vectorise_inner(PassContext *ctx, IrKernel *kernel, IrRegion *region);
 
 #endif

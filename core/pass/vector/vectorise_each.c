@@ -168,7 +168,8 @@ static bool is_short(const EachInsts *insts) {
 /* All lanes update one element: their values are combined first. */
 static void write_united(Vectoriser *v, const IrInst *update) {
   const IrInst *by = update->operands[1];
-  IrInst *none = vectorise_identity(v, (IrUpdate)update->imm, by->type);
+  IrInst *none =
+      vectorise_identity(&v->b, (IrUpdate)update->imm, ir_lanes_type(by->type, v->width));
   IrInst *lanes = ir_select(&v->b, v->mask, vectorise_lanes(v, by), none);
   IrInst *all = vectorise_emit(v, IR_LANES_REDUCE, by->type, 1, &lanes);
   all->imm = update->imm;

@@ -1,7 +1,7 @@
---- The commands of the prompt: `:time`, `:tree`, .. A command is { help, usage, run }, and run
---- returns what is printed, or nil, a problem and a hint. With `lua_part(argument)`, which returns
---- the Lua in its argument, that may go on over several lines. `console.commands` is a copy of
---- these, to which a user may add.
+--- The commands of the prompt: `:time`, `:tree`, .. A command is { help, usage, run }; run returns
+--- the text to print, or nil, a problem and a hint. A command with `lua_part(argument)`, which
+--- returns the Lua code in its argument, may extend over several lines. `console.commands` is a
+--- copy of these, to which a user may add.
 local help = require "regolith.console.help"
 local meter = require "regolith.console.meter"
 local path = require "regolith.console.path"
@@ -97,7 +97,7 @@ function colon.commands.time.lua_part(argument) return (select(2, counted(argume
 
 -- -- data -----------------------------------------------------------------------------------------
 
--- All trees that are laid out, as memory bars show them.
+-- The memory reports of all trees that have been laid out.
 local function all_trees(console)
   local report = console.rg.memory()
   if #report.trees == 0 then return "no tree is laid out" end
@@ -159,7 +159,7 @@ local function draw(console, v)
   return pixels(v, math.max(1, math.floor(n * scale)), math.max(1, math.floor(m * scale)))
 end
 
--- Splits `x 'file.png'` and `x, file.png`: an expression, then a path.
+-- Splits `x 'file.png'` or `x, file.png` into an expression and a path.
 local function split_path(argument)
   local text, file = argument:match "^(.-)[%s,]+[\"']?([%w_./~-]+%.%a+)[\"']?$"
   if not text then return argument end

@@ -1,4 +1,4 @@
---- Colours of a terminal: which it has, and what they are for.
+--- Terminal colours: how many the terminal supports, and which kind of text has which colour.
 local scan = require "regolith.console.scan"
 
 local colour = {}
@@ -14,10 +14,10 @@ local function env(name)
   return value ~= "" and value or nil
 end
 
---- Does standard output take colours? NO_COLOR says no.
+--- Whether standard output supports colours; NO_COLOR disables them.
 function colour.is_wanted() return not env "NO_COLOR" and env "TERM" ~= "dumb" and env "TERM" end
 
---- How many colours pictures may have: 2^24, 256, or nil.
+--- The number of colours for pictures: 2^24, 256, or nil for none.
 function colour.depth()
   if not colour.is_wanted() then return nil end
   local term, true_colour = env "TERM", env "COLORTERM"
@@ -28,7 +28,7 @@ function colour.depth()
   return term:find "256color" and 256 or nil
 end
 
---- paint(kind, text): with colours, or the text as it is.
+--- paint(kind, text): the text with the colour of its kind, or unchanged without colours.
 function colour.painter(is_coloured)
   if not is_coloured then return function(_, text) return text end end
   return function(kind, text)
@@ -38,7 +38,7 @@ function colour.painter(is_coloured)
   end
 end
 
---- For each byte of Lua text the kind it is painted as, or nil.
+--- For each byte of Lua text, the kind that it is painted as, or nil.
 function colour.of_bytes(text)
   local kinds = {}
   if text:find "^%s*[:?]" then return kinds end

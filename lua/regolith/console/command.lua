@@ -1,6 +1,6 @@
 --- The commands of the program: `regolith info`, `regolith examples`, `regolith new NAME`,
---- `regolith cache`. Each returns an exit code. A word that is neither is refused, with a guess at
---- what was meant.
+--- `regolith cache`. Each returns an exit code. A word that is neither a command nor a file is
+--- refused, with a suggestion.
 local fail = require "regolith.error"
 
 local io, os, table = io, os, table
@@ -15,7 +15,7 @@ local function complain(message, hint)
   return 1
 end
 
--- "did you mean", which the library knows.
+-- The library's "did you mean" for a misspelt word.
 local function nearest(name, known)
   pcall(require, "regolith.lib")
   return fail.nearest(name, known)
@@ -38,19 +38,19 @@ end
 
 local run_usage = "regolith run -n 4 script.lua .."
 
--- How many, as text, and what follows: `-n 4 script.lua ..`, `-n4 script.lua ..`.
+-- The number of ranks, as text, and the words after it: `-n 4 script.lua ..`, `-n4 script.lua ..`.
 local function ranks_of(option, ...)
   local count = (option or ""):match "^%-n(.*)$"
   if count == "" then return ... end
   return count, ...
 end
 
--- This program, so many times, each a rank.
+-- Starts this program `count` times, each as one rank.
 local function start_ranks(place, count, words)
   local ffi = require "ffi"
   local C = require("regolith.lib").C
   table.insert(words, 1, place.prefix .. "/bin/regolith")
-  local argv = ffi.new("const char *[?]", #words + 1) -- the last is NULL
+  local argv = ffi.new("const char *[?]", #words + 1) -- the last element stays NULL
   for k, word in ipairs(words) do argv[k - 1] = word end
   local code = ffi.new "int32_t[1]"
   if C.rg_ranks_run(count, argv, code) == 0 then return code[0] end
@@ -99,7 +99,7 @@ local function processor_name()
   return (read_file "/proc/cpuinfo" or ""):match "model name%s*:%s*([^\n]*)" or "?"
 end
 
--- "available", or the reason why not, found by trying.
+-- "available", or the reason why not; it opens the device to find out.
 local function device_state(rg, arch)
   local ok, problem = pcall(rg.new, { arch = arch, threads = 1 })
   problem = fail.caught(problem)
@@ -181,12 +181,12 @@ end
 
 -- -- examples -------------------------------------------------------------------------------------
 
--- In this order; an example says its kind before "Run it with:".
+-- Examples are listed in this order of kinds; each names its kind before "Run it with:".
 local kinds = { "Fluids", "Solids", "Growth and life", "Rendering", "Numerics", "Running" }
 local kind_at = { [""] = 0 }
 for k, kind in ipairs(kinds) do kind_at[kind] = k end
 
--- name, path, first line and kind of each, by kind and name.
+-- The name, path, first line and kind of each example, sorted by kind and name.
 local function list_examples(place)
   local folder, list = place.prefix .. "/share/regolith/examples/", {}
   for _, file in ipairs(place.list(folder)) do
@@ -215,7 +215,7 @@ local function print_examples(list)
   end
 end
 
--- The path of an example, or nil and an exit code.
+-- Returns the path of an example, or nil and an exit code.
 local function find_example(place, name)
   local known = {}
   name = name:gsub("%.lua$", "")
@@ -227,7 +227,7 @@ local function find_example(place, name)
     nearest(name, known) or "the examples: " .. table.concat(known, ", "))
 end
 
--- An example writes its pictures into the folder that it is given first.
+-- An example writes its pictures into the folder that its first argument names.
 local function run_example(path, ...)
   if ... then require("regolith.console.folder").create((...)) end
   local chunk, message = loadfile(path)

@@ -1,5 +1,5 @@
---- Completion: what could stand at a place in an input, each with its kind. Looks at names and
---- values; calls nothing of the user's.
+--- Completion: what may follow at the cursor in an input, and of what kind each candidate is. It
+--- reads names and values, and never calls the user's functions.
 local scan = require "regolith.console.scan"
 local names = require "regolith.console.names"
 local path = require "regolith.console.path"
@@ -9,7 +9,8 @@ local debug = debug -- a sandbox may remove it later
 
 local complete = {}
 
--- { text, kind, detail } for each name that begins with `prefix`, sorted, each once.
+-- Collects { text, kind, detail } for each name that begins with `prefix`, sorted, without
+-- duplicates.
 local function collector(prefix)
   local list, known = {}, {}
   local function add(text, kind, detail)
@@ -29,7 +30,7 @@ end
 local detailed = { field = true, array = true, kernel = true, vector = true, shape = true,
   number = true, boolean = true, struct = true }
 
--- What a value is, in a few words.
+-- Describes a value in a few words.
 local function detail_of(v, kind)
   if kind == "kernel" then return handle.parameters(v:source()) end
   if not detailed[kind] then return nil end
@@ -51,7 +52,8 @@ local function complete_names(scope, prefix)
   return sort(list)
 end
 
--- Rows of a class: with a colon its methods, with a dot the rest (of the module all).
+-- The rows of a class: its methods after a colon, its other members after a dot, and all of the
+-- module's.
 local function add_class(add, class, is_colon, inner)
   for _, row in ipairs(class.rows) do
     local name = row.name
@@ -84,7 +86,7 @@ end
 
 -- -- inside a call --------------------------------------------------------------------------------
 
--- The bracket that is open at the end of the tokens: its number.
+-- Returns the number of the bracket token that is still open at the end of the tokens.
 local function open_bracket(tokens, count)
   local depth = 0
   for k = count, 1, -1 do
@@ -97,7 +99,7 @@ local function open_bracket(tokens, count)
   end
 end
 
--- The path that ends with token number k, as text.
+-- Returns the path that ends at token number k, as text.
 local function path_before(text, tokens, k)
   local first = k
   if not tokens[k] or tokens[k].kind ~= "name" then return end
@@ -113,7 +115,7 @@ local options_of = { ["rg.init"] = "rg.Options", ["rg.new"] = "rg.Options",
   ["rg.image.write"] = "rg.ImageOptions", ["rg.kernel"] = "rg.KernelOptions",
   ["rg.wrap"] = "rg.WrapOptions" }
 
--- `rg.init{ th`: names of options.
+-- `rg.init{ th`: completes names of options.
 local function complete_options(text, tokens, bracket, prefix)
   local callee = bracket - 1
   if tokens[bracket].text ~= "{" then return {} end
@@ -129,7 +131,7 @@ local function complete_options(text, tokens, bracket, prefix)
   return list
 end
 
--- `step(`: what the kernel or function takes.
+-- `step(`: shows the parameters of the kernel or function.
 local function complete_parameters(scope, text, tokens, bracket)
   if tokens[bracket].text ~= "(" then return {} end
   local owner = path_before(text, tokens, bracket - 1)
@@ -166,7 +168,7 @@ end
 
 -- -- all ------------------------------------------------------------------------------------------
 
--- Commands: their names, then whatever stands in them.
+-- Completes names of commands, and after a command its argument.
 local function complete_command(console, text)
   local word, at = text:match "^%s*:(%w*)()"
   if not word or at <= #text then return end
@@ -175,7 +177,7 @@ local function complete_command(console, text)
   return sort(list), at - #word
 end
 
---- What could replace the text from `start` to the position.
+--- Returns what could replace the text from `start` to the position.
 ---@param console table   scope, commands, list_folder
 ---@param text string
 ---@param position integer?   the byte that the cursor is on; past the end if left out

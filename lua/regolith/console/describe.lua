@@ -1,5 +1,6 @@
---- Values as text: what the console prints for an expression. Tables with their contents, cycles
---- and depth limited; handles of Regolith by handle.lua; everything else as Lua shows it.
+--- Values as text, as the console prints them. Tables are shown with their contents, down to a
+--- limited depth and without cycles; handles of Regolith by handle.lua; all other values as Lua
+--- shows them.
 local ffi = require "ffi"
 local text = require "regolith.console.text"
 local handle = require "regolith.console.handle"
@@ -66,7 +67,7 @@ end
 
 -- -- tables ---------------------------------------------------------------------------------------
 
--- Keys in an order that does not change: 1, 2, .., then other numbers, strings, and the rest.
+-- Sorts the keys in a stable order: 1, 2, .., then other numbers, strings, and the rest.
 local ranks = { number = 1, string = 2, boolean = 3 }
 local function sorted_keys(t)
   local keys, length = {}, 0
@@ -96,7 +97,7 @@ end
 
 local describe_value
 
--- A table's own words for itself, if it has any.
+-- The result of a table's __tostring, if it has one.
 local function own_words(v)
   local meta = getmetatable(v)
   if type(meta) ~= "table" or rawget(meta, "__tostring") == nil then return end
@@ -104,7 +105,7 @@ local function own_words(v)
   return ok and type(shown) == "string" and shown or nil
 end
 
--- { text, is_long } for each item, until the limit.
+-- Describes each item as { text, is_long }, up to the limit.
 local function items_of(d, t, depth)
   local keys, length = sorted_keys(t)
   local count, items = length + #keys, {}
@@ -124,7 +125,7 @@ end
 
 local function visible(s) return text.width((s:gsub("\27%[[%d;]*m", ""))) end
 
--- On one line where it fits, else a line for each item.
+-- Puts the items on one line if they fit, otherwise on one line each.
 local function lay_out(d, items, depth)
   local width, is_long, parts = 4, false, {}
   for k, item in ipairs(items) do
@@ -152,7 +153,7 @@ local function describe_table(d, t, depth)
   return shown, is_long
 end
 
---- The module itself, in a few lines.
+--- Describes the module itself, in a few lines.
 local function describe_module(rg)
   local counts = { ["function"] = 0, other = 0 }
   for _, v in next, rg do
@@ -181,7 +182,7 @@ function describe_value(d, v, depth)
   return describe_table(d, v, depth)
 end
 
---- A value as text.
+--- Describes a value as text.
 ---@param v any
 ---@param options table?  width (80), height (12, of grids), depth (4, of tables), items (100, of a
 ---                       table), is_brief (handles on one line), paint(kind, text): text
@@ -190,7 +191,7 @@ function describe.value(v, options)
   local o = options or {}
   local d = { width = o.width or 80, height = o.height or 12, depth = o.depth or 4,
     items = o.items or 100, is_brief = o.is_brief, paint = o.paint or plain, above = {} }
-  d.left = math.floor(1.2 * d.items) -- of all tables together
+  d.left = math.floor(1.2 * d.items) -- items still to be shown, in all tables together
   local memory = require "regolith.console.memory"
   if memory.is_report(v) and not d.is_brief then return memory.draw(v, d) end
   return (describe_value(d, v, 1))

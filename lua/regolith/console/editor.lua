@@ -1,5 +1,5 @@
---- What keys do to a text of one line or more: moving, deleting, undoing, history, search,
---- completion. Knows no terminal: keys go in (`press`), and the state can be drawn.
+--- The line editor: keys move the cursor, delete, undo, search the history and complete, in a text
+--- of one or more lines. It knows no terminal: `press` takes keys, and the caller draws the state.
 local text_of = require "regolith.console.text"
 
 local editor = {}
@@ -7,7 +7,7 @@ local editor = {}
 local Editor = {}
 Editor.__index = Editor
 
---- An editor.
+--- Creates an editor.
 ---@param given table   history: a list of texts, oldest first; complete(text, position): list,
 ---                     start; check(text): "complete" | "more" | "error"
 function editor.new(given)
@@ -15,7 +15,7 @@ function editor.new(given)
     complete = given.complete, check = given.check, undos = {} }, Editor)
 end
 
---- Begins a new input. The cursor is a byte of the text, from 1 to one past its end.
+--- Begins a new input. The cursor is a byte position in the text, from 1 to one past its end.
 function Editor:begin()
   self.text, self.cursor, self.undos = "", 1, {}
   self.at_history, self.draft, self.menu, self.search = #self.history + 1, "", nil, nil
@@ -39,7 +39,7 @@ end
 local function next_character(self, at)
   if at > #self.text then return at end
   local last = text_of.character(self.text, at)
-  while last < #self.text do -- what takes no column belongs to what is before it
+  while last < #self.text do -- a character without width of its own belongs to the one before it
     local further, width = text_of.character(self.text, last + 1)
     if width > 0 then break end
     last = further
@@ -76,7 +76,7 @@ local function kill(self, first, past)
   replace(self, first, past - 1, "")
 end
 
--- A line up or down, at the same column as far as there is one.
+-- Moves a line up or down, to the same column if the line is long enough.
 local function move_line(self, step)
   local first = line_start(self, self.cursor)
   local column = text_of.width(self.text:sub(first, self.cursor - 1))
@@ -130,7 +130,7 @@ local function end_search(self, is_kept)
   self.search, self.undos = nil, {}
 end
 
--- Keys while a search goes on; true where the key is done with.
+-- Handles a key during a history search; returns true if nothing else is to be done for it.
 local function press_search(self, key, text)
   local search = self.search
   if key == "text" then
@@ -154,7 +154,7 @@ end
 
 -- -- completion -----------------------------------------------------------------------------------
 
--- What all texts begin with.
+-- The longest common prefix of all texts.
 local function common_start(list)
   local start = list[1].text
   for _, item in ipairs(list) do
@@ -185,7 +185,7 @@ local function choose(self, step)
   insert_item(self, menu.list[menu.chosen].text)
 end
 
--- Tab after blanks indents.
+-- Tab after leading blanks indents; elsewhere it completes.
 local function press_tab(self)
   if self.menu then return choose(self, 1) end
   if self.text:sub(line_start(self, self.cursor), self.cursor - 1):find "^%s*$"
@@ -259,7 +259,7 @@ actions["S-tab"] = function(self) if self.menu then choose(self, -1) end end
 function actions.text(self, text) replace(self, self.cursor, self.cursor - 1, text) end
 function actions.paste(self, text) replace(self, self.cursor, self.cursor - 1, text) end
 
--- A new line begins where the one before it does.
+-- Starts a new line with the indentation of the current one.
 actions["M-enter"] = function(self)
   local indent = self.text:sub(line_start(self, self.cursor), self.cursor - 1):match "^[ \t]*"
   replace(self, self.cursor, self.cursor - 1, "\n" .. indent)
@@ -280,7 +280,8 @@ end
 actions["C-l"] = function() return "clear" end
 actions["C-z"] = function() return "suspend" end
 
---- A key: what is to be done about it ("submit" "cancel" "leave" "clear" "suspend"), or nil.
+--- Handles a key. Returns what the caller must do ("submit" "cancel" "leave" "clear" "suspend"), or
+--- nil.
 function Editor:press(key, text)
   if self.search and press_search(self, key, text) then return end
   if self.menu and key ~= "tab" and key ~= "S-tab" then
@@ -291,7 +292,7 @@ function Editor:press(key, text)
   return action and action(self, text)
 end
 
---- Adds an input to the history; one like the last is not added.
+--- Adds an input to the history, unless it equals the last one.
 function Editor:keep(text)
   if text:find "%S" and self.history[#self.history] ~= text then
     self.history[#self.history + 1] = text

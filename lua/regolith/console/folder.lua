@@ -5,10 +5,10 @@ local folder = {}
 
 local everybody, owner = 511, 448 -- modes 0777, which the umask reduces, and 0700
 
---- Creates the folder and those above it; folders that exist stay as they are. What could not be
---- created shows when something is written there.
+--- Creates the folder and its missing parents. Failures are not reported here: they show when
+--- something is written to the folder.
 ---@param path string
----@param is_private boolean?   for its owner alone
+---@param is_private boolean?   only its owner may access it
 function folder.create(path, is_private)
   pcall(ffi.cdef, "int rg_mkdir(const char *path, unsigned mode) __asm__(\"mkdir\");")
   for past in (path .. "/"):gmatch "()/+" do

@@ -1,5 +1,5 @@
---- What elements of a field or array look like: a line for one axis, a small grid for more.
---- Reads elements by `x:get`; lays nothing out.
+--- Elements of a field or array as text: one line for one axis, a small grid for more axes. It
+--- reads elements by `x:get`, and never lays out a tree.
 local text = require "regolith.console.text"
 
 local grid = {}
@@ -10,7 +10,7 @@ local function number_text(v)
   return ("%.4g"):format(v)
 end
 
---- An element, short.
+--- A short text for an element.
 function grid.element(v)
   if type(v) == "number" then return number_text(v) end
   local shown = tostring(v)
@@ -21,7 +21,7 @@ function grid.element(v)
   end))
 end
 
--- The texts of a line of elements as long as they fit; and whether all of them did.
+-- The texts of a line of elements, as many as fit, and whether all of them did.
 local function line_of(read, first, count, columns)
   local cells, used = {}, 0
   for k = 0, count - 1 do
@@ -37,7 +37,7 @@ local function join(cells, is_whole)
   return table.concat(cells, " ") .. (is_whole and "" or " ..")
 end
 
--- Rows of texts as lines of equal columns.
+-- Formats rows of texts as lines with aligned columns.
 local function align(rows, heads, columns, is_cut)
   local widths, fits = {}, 0
   for _, row in ipairs(rows) do
@@ -62,11 +62,11 @@ end
 
 local most_columns = 24
 
---- Lines for the elements of x below `fixed` indices.
+--- Returns lines for the elements of x whose first indices are `fixed`.
 ---@param x any          a field or an array
 ---@param extents table  all extents, a list
----@param starts table   where indices start
----@param fixed table    indices that are given
+---@param starts table   the first index of each axis
+---@param fixed table    the first indices, which are given
 ---@param size table     width, height
 ---@return string[]
 function grid.lines(x, extents, starts, fixed, size)
@@ -81,7 +81,7 @@ function grid.lines(x, extents, starts, fixed, size)
   if free == 0 then return { grid.element(at()) } end
   if free == 1 then
     return { join(line_of(at, starts[rank], extents[rank], size.width)) }
-  elseif free > 2 then -- the first slice
+  elseif free > 2 then -- show the first slice only
     local index = { unpack(fixed) }
     for axis = #fixed + 1, rank - 2 do index[axis] = starts[axis] end
     local lines = grid.lines(x, extents, starts, index, size)
@@ -100,7 +100,7 @@ function grid.lines(x, extents, starts, fixed, size)
   return lines
 end
 
---- A matrix, row by row.
+--- A matrix as text, row by row.
 function grid.matrix(m, t)
   local rows, heads = {}, {}
   for r = 0, t.rows - 1 do

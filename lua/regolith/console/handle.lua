@@ -1,5 +1,5 @@
---- What handles of Regolith look like: fields, arrays, rows, nodes, trees, kernels. Looks only:
---- a tree that is not laid out stays so.
+--- Descriptions of handles of Regolith: fields, arrays, rows, nodes, trees, kernels. Describing a
+--- tree never lays it out.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local matrix = require "regolith.data.matrix"
@@ -10,7 +10,8 @@ local handle = {}
 
 local C = lib.C
 
---- "field" "array" "node" "tree" "row" "shape" "vector" "matrix" "struct" "kernel" "type", or nil.
+--- Returns "field" "array" "node" "tree" "row" "shape" "vector" "matrix" "struct" "kernel" "type",
+--- or nil.
 function handle.kind(v)
   if type(v) == "table" then
     local meta = getmetatable(v)
@@ -35,7 +36,7 @@ end
 
 -- -- trees ----------------------------------------------------------------------------------------
 
---- Every row of a runtime's report: what rg_memory_node says, by the address of the node.
+--- The rows of a runtime's memory report (rg_memory_node), by the address of the node.
 local function memory_rows(number)
   local runtime, rows = lib.runtimes[number], {}
   local row = ffi.new "RgNodeMemory"
@@ -58,7 +59,7 @@ local function is_laid_out(node, number)
   return node ~= nil and memory_rows(number)[tostring(ffi.cast("void *", node))] ~= nil
 end
 
--- The rows of the tree that the row belongs to, in the order of its drawing.
+-- The rows of the tree that contains `row`, in the order in which the tree is drawn.
 local function rows_of_tree(rows, one)
   local list = {}
   for _, row in ipairs(rows) do
@@ -67,7 +68,7 @@ local function rows_of_tree(rows, one)
   return list
 end
 
--- The drawing of a tree, each level with its active cells and bytes.
+-- Draws a tree, with the active cells and bytes of each level.
 local function draw(drawing, rows)
   local lines, left, number = {}, {}, 1
   for line in drawing:gmatch "[^\n]+" do
@@ -96,7 +97,7 @@ local function describe_tree(drawing, pointer, number)
   return table.concat(draw(drawing, rows_of_tree(rows, one)), "\n")
 end
 
---- The tree of a field, as describe draws a node; nil where it is placed nowhere.
+--- Draws the tree of a field as describe draws a node; nil for a field that has not been placed.
 function handle.tree_of_field(v)
   local node = C.rg_field_node(v.rg_field)
   if node == nil then return nil end
@@ -118,7 +119,7 @@ local function list_of(shape)
   return list
 end
 
--- The handle and the given indices of a row.
+-- The handle that a row belongs to, and the indices that the row has been given.
 local function row_parts(v, depth)
   local fixed = {}
   for axis = 1, depth do fixed[axis] = v["rg_i" .. axis] end
@@ -167,7 +168,7 @@ end
 
 -- -- kernels --------------------------------------------------------------------------------------
 
---- The parameters of a kernel or function, as its text has them; nil where there is none.
+--- The parameters of a kernel or function as written in its source, or nil if it shows none.
 function handle.parameters(source)
   return source:match "function%s*[%w_.:]*%s*(%b())"
 end
@@ -195,13 +196,13 @@ local describers = {
   end,
 }
 
--- What tostring says, or why it cannot: the handle's runtime may have ended.
+-- What tostring returns, or its error message: the handle's runtime may have ended.
 local function words_of(v)
   local _, words = pcall(tostring, v)
   return type(words) == "table" and words.message or tostring(words)
 end
 
---- The text of a handle, and a remark; nil for what is none.
+--- Returns the text of a handle and a remark, or nil for other values.
 ---@param size table       width, height
 ---@param is_brief boolean one line
 function handle.describe(v, size, is_brief)

@@ -1,4 +1,4 @@
---- Help on a name or a value: `?rg.field`, `?x`, `?fill`, `??f`. Works without a network.
+--- Help about a name or a value: `?rg.field`, `?x`, `?fill`, `??f`. It needs no network.
 local names = require "regolith.console.names"
 local path = require "regolith.console.path"
 local describe = require "regolith.console.describe"
@@ -11,13 +11,14 @@ local debug, io = debug, io -- a sandbox may remove them later
 local help = {}
 
 local overview = [[
-Lua, line by line. An expression is printed; `;` at its end keeps it silent; `_` is the last result,
-`_1`, `_2`, .. all of them. Locals stay: a later line sees them. Unfinished input goes on below.
+Lua, line by line. The value of an expression is printed, unless it ends in `;`. `_` is the last
+result, or `_1`, `_2`, .. if there are several. Later lines see the locals of earlier ones.
+Unfinished input continues on the next line.
 
-  ?name          what it is: ?rg.field, ?x, ?fill     ??f   its source
+  ?name          describes a name: ?rg.field, ?x, ?fill     ??f   its source
   :help          the commands: :time, :tree, :mem, ..
-  Tab            completes; Ctrl-R searches what was typed before
-  Ctrl-C         drops the input, or stops what runs; Ctrl-D leaves
+  Tab            completes; Ctrl-R searches earlier inputs
+  Ctrl-C         discards the input, or stops running code; Ctrl-D leaves
 
 A first kernel:
   x = rg.field(rg.f32, 8)
@@ -25,7 +26,7 @@ A first kernel:
   k(0.5)
   x]]
 
--- Lines of names and meanings, in columns.
+-- Formats names and their meanings in columns.
 local function rows_text(rows)
   local width, lines = 0, {}
   for _, row in ipairs(rows) do width = math.max(width, math.min(26, #row.signature)) end
@@ -37,7 +38,7 @@ local function rows_text(rows)
   return table.concat(lines, "\n")
 end
 
--- Names that share a row of the table stand on one line.
+-- Puts names that share a row of the table on one line.
 local function short(class)
   local rows, by_row = {}, {}
   for _, row in ipairs(class.rows) do
@@ -63,7 +64,7 @@ local function row_text(row, class)
     class.name ~= "rg" and ("   (%s)"):format(class.title) or "")
 end
 
--- Rows called `word`, in all classes or in one.
+-- The rows named `word`, of all classes or of one.
 local function find_rows(word, only)
   local found = {}
   for _, class in ipairs(names.classes()) do
@@ -88,7 +89,7 @@ local function all_names()
   return list
 end
 
---- A text about a name, a path or a command.
+--- Returns the text about a name, a path or a command.
 ---@param console table   scope, commands
 ---@param word string
 function help.about(console, word)
@@ -100,7 +101,7 @@ function help.about(console, word)
   local found = member and find_rows(member, names.class "rg") or {}
   if #found > 0 then return table.concat(found, "\n") end
   local owner, name = word:match "^(.+)[.:]([%a_][%w_]*)$"
-  if owner then -- x:fill
+  if owner then -- a method or member, as in x:fill
     local class = names.class(names.class_of[path.kind((path.resolve(console.scope, owner)))])
     found = class and find_rows(name, class) or {}
     if #found > 0 then return table.concat(found, "\n") end
@@ -112,13 +113,13 @@ function help.about(console, word)
   return ("nothing is called '%s'"):format(word), fail.nearest(member or word, all_names())
 end
 
---- One command, with its usage.
+--- Describes one command and its usage.
 function help.command(console, name)
   local command = console.commands[name]
   return (":%s%s\n  %s"):format(name, command.usage and " " .. command.usage or "", command.help)
 end
 
---- All commands.
+--- Lists all commands.
 function help.commands(console)
   local rows, sorted = {}, {}
   for name in pairs(console.commands) do sorted[#sorted + 1] = name end
@@ -131,7 +132,7 @@ function help.commands(console)
   return rows_text(rows) .. "\n  ?name, ??f" .. "\n?  alone says how the prompt works"
 end
 
--- Lines of a file or a kept text.
+-- Reads lines of a file or of a remembered text.
 local function lines_of(text, first, last)
   local list, number = {}, 0
   for line in (text .. "\n"):gmatch "(.-)\n" do
@@ -141,7 +142,7 @@ local function lines_of(text, first, last)
   return table.concat(list, "\n")
 end
 
---- The source of a kernel or function; nil and why not.
+--- Returns the source of a kernel or function, or nil and the reason why there is none.
 function help.source(v)
   if path.kind(v) == "kernel" then return v:source() end
   if type(v) ~= "function" then

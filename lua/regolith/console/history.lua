@@ -1,10 +1,12 @@
---- What was typed, kept across runs: a file with a line for each input, in which \n and \\ stand
---- for line ends and backslashes. Each input is appended at once, so two prompts lose nothing.
+--- The history of inputs, kept across runs: a file with one line per input, in which \n and \\
+--- encode line breaks and backslashes. Each input is appended at once, so two prompts that run
+--- together lose nothing.
 local history = {}
 
 local most = 2000
 
---- The file: what RG_HISTORY says, else in the user's state folder; nil: none.
+--- Returns the path of the file: RG_HISTORY, or a file in the user's state folder; nil for no
+--- history.
 function history.path()
   local given = os.getenv "RG_HISTORY"
   if given == "off" then return nil end
@@ -24,7 +26,7 @@ local function write(path, list)
   if file:close() then os.rename(path .. ".new", path) end
 end
 
---- The inputs, oldest first.
+--- Reads the inputs, oldest first.
 function history.load(path)
   local list, file = {}, path and io.open(path, "r")
   if not file then return list end
@@ -37,7 +39,7 @@ function history.load(path)
   return last
 end
 
---- Adds one; where it cannot be written, nothing is kept.
+--- Appends an input. If the file cannot be written, the input is not kept.
 function history.add(path, text)
   if not path or #text > 100000 then return end
   local file = io.open(path, "a")

@@ -1,5 +1,5 @@
---- The console's engine: takes text, runs it, says values as text. Knows nothing of terminals, so
---- that a game's own console can drive it:
+--- The console's engine: it takes text, runs it, and prints values as text. It knows nothing of
+--- terminals, so a game's own console can drive it:
 ---
 ---     local console = require("regolith.console").new { write = function(text) .. end }
 ---     console:feed "x = rg.field(rg.f32, 4)"      --> "complete"
@@ -37,19 +37,19 @@ local function plain_call(f, ...)
   end)
 end
 
---- A console.
+--- Creates a console.
 ---@param given table?
----  globals       what names mean beside its own locals (_G)
+---  globals       where names that are not the console's locals are looked up (_G)
 ---  rg            the module (require "regolith"); set as the global `rg` unless there is one
 ---  write(text)   values and answers (io.write); write_error(text): errors (write)
----  call(f, ..)   as pcall: where what is typed runs
+---  call(f, ..)   as pcall: runs the code that was typed
 ---  paint(kind, text)   colours: kinds number string boolean nil function key handle dim error bar
 ---  width height  columns of text (80), and rows of grids and pictures (12)
----  slow          seconds from which on a command's time is told; none if left out
+---  slow          inputs that take more seconds report their time; nil: never
 ---  colours       of pictures: 2^24, 256 or none; graphics(): "kitty", "sixel" or nil
 ---  list_folder(path)   { name, is_folder } each, to complete files
----  redraw(text)  shows a watched field again, over what it showed before; none if left out
----  leave()       what :quit does
+---  redraw(text)  draws a watched field again over its last picture; nil: never
+---  leave()       called by :quit
 function console.new(given)
   given = given or {}
   fail.check_options(given, options, "console.new")
@@ -71,7 +71,7 @@ end
 
 -- -- saying ---------------------------------------------------------------------------------------
 
---- A value as text, as it is printed.
+--- Formats a value as the console prints it.
 ---@param more table?   options of describe.value
 function Console:describe(value, more)
   local o = { width = self.width, height = self.height, paint = self.paint }
@@ -91,15 +91,15 @@ function Console:complain(problem, hint)
   return "error"
 end
 
---- What is known of a name: text, or nil and a reason.
+--- Returns what is known about a name as text, or nil and a reason.
 function Console:help(name) return help.about(self, name) end
 
---- What could stand at a position of a text; see complete.lua.
+--- Completes at a position of a text; see complete.lua.
 function Console:complete(text, position) return complete.at(self, text, position) end
 
 -- -- running --------------------------------------------------------------------------------------
 
--- Values of an expression, several on one line where each has one.
+-- Formats the values of an expression, several on one line if each fits on one.
 local function show(self, values, count, is_brief)
   local parts, is_long = {}, false
   for k = 1, count do
@@ -118,7 +118,7 @@ end
 
 local silent = { field = true, array = true, node = true, tree = true }
 
--- Keeps the results as `_`, `_1`, .., and prints them, but not what a setter returns.
+-- Stores the results as `_`, `_1`, .., and prints them, except what a setter returns.
 local function take_results(self, text, values, count)
   if count == 0 then return end
   self.scope:declare("_", values[1])
@@ -132,7 +132,7 @@ end
 
 local function pack(...) return { n = select("#", ...), ... } end
 
--- Whatever waits for kernels does so inside `call`, where it can be stopped.
+-- Everything that waits for kernels runs inside `call`, where Ctrl-C can stop it.
 local function measured(self, before, f, ...)
   local results = pack(f(...))
   meter.sync()
@@ -140,7 +140,7 @@ local function measured(self, before, f, ...)
   return unpack(results, 1, results.n)
 end
 
--- Calls f, and notes the time it took: true and results, or false.
+-- Calls f and measures its time; returns true and its results, or false.
 local function run(self, f, ...)
   local before = meter.read()
   self.last = nil
@@ -196,7 +196,7 @@ local function next_name(self)
   return ("=%s(%d)"):format(self.name, self.number)
 end
 
--- Runs one input.
+-- Runs one input, and reports its errors.
 local function take(self, text)
   local word, argument = input.command(text)
   if word then return run_command(self, word, argument) end
@@ -209,7 +209,7 @@ local function with_pending(self, text)
   return self.pending and self.pending .. "\n" .. text or text
 end
 
---- Takes a line, or many: what is whole runs. Unfinished input waits for the next call.
+--- Takes one or more lines and runs every complete input. Unfinished input waits for the next call.
 ---@return "complete" | "more" | "error"
 function Console:feed(text)
   local inputs, status, rest = input.split(with_pending(self, text), self.commands)
@@ -221,28 +221,28 @@ function Console:feed(text)
   return status
 end
 
---- What feed would say, without running anything.
+--- Returns what feed would return, without running anything.
 function Console:check(text)
   local _, status = input.split(with_pending(self, text), self.commands)
   return status
 end
 
---- Would feed run something, whether or not unfinished input follows it?
+--- Whether feed would run something, with or without unfinished input after it.
 function Console:has_whole_input(text)
   return #input.split(with_pending(self, text), self.commands) > 0
 end
 
---- Forgets unfinished input.
+--- Discards unfinished input.
 function Console:drop() self.pending = nil end
 
---- The input has ended: unfinished text is an error.
+--- Ends the input: unfinished text is reported as an error.
 function Console:finish()
   local text = self.pending
   self.pending = nil
   if text then take(self, text) end
 end
 
---- The value of an expression, as typed here; raises what it raises.
+--- Evaluates an expression as if it were typed; raises its errors.
 function Console:evaluate(text)
   local found, reason = input.load(text, next_name(self))
   if not found or not found.is_expression then
@@ -251,14 +251,15 @@ function Console:evaluate(text)
   return select(2, setfenv(found.chunk, self.scope.environment)())
 end
 
---- Text as a function to be called, an expression's values its results; or nil and why not.
+--- Compiles text to a function that returns the values of an expression; returns nil and a reason
+--- if it cannot.
 function Console:compile(text)
   local found, reason = input.load(text, next_name(self))
   if not found then return nil, reason end
   return setfenv(found.chunk, self.scope.environment)
 end
 
---- Locals of a script, which become the session's: what scope.with_locals made it return.
+--- Adopts the locals of a script, as returned by a chunk from scope.with_locals.
 function Console:adopt(found) self.scope:adopt(found) end
 
 -- -- watching -------------------------------------------------------------------------------------
@@ -274,7 +275,7 @@ function Console:watch_ends()
   end
 end
 
---- Draws what is watched, at most twenty times a second.
+--- Draws the watched fields, at most twenty times a second.
 function Console:tick(is_last)
   local now = meter.now()
   if not is_last and self.drawn and now - self.drawn < 0.05 then return end

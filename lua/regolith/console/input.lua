@@ -1,6 +1,6 @@
---- One input of a session: is it whole, and what is it? An expression, statements, or a command of
---- the console. Its text stays known to regolith.source, so kernels can be typed. And a text that
---- was pasted, as the inputs that it consists of.
+--- Parses the input of a session: decides whether it is complete, and whether it is an expression,
+--- statements, or a command of the console. It registers the text with regolith.source, so that
+--- kernels can be typed, and splits pasted text into its inputs.
 local dialect = require "regolith.kernel.dialect"
 local scan = require "regolith.console.scan"
 local scope = require "regolith.console.scope"
@@ -9,7 +9,7 @@ local debug, loadstring = debug, loadstring -- a sandbox may remove the globals 
 
 local input = {}
 
---- Texts of chunks, by their names, shared with regolith.source and the program.
+--- The texts of chunks by name, shared with regolith.source and the program.
 function input.texts()
   local registry = debug.getregistry()
   local texts = registry["regolith.texts"] or {}
@@ -21,7 +21,7 @@ function input.keep(name, text) input.texts()[name] = text end
 
 local function is_unfinished(message) return message:find "near '<eof>'$" ~= nil end
 
--- Does the text end inside a kernel, which LuaJIT does not read up to there?
+-- Whether the text ends inside a kernel, whose syntax LuaJIT may have rejected before that end.
 local function is_inside_kernel(text)
   for depth = 1, 9 do
     local closed = dialect.translate(text .. (" end"):rep(depth) .. ")")
@@ -30,12 +30,13 @@ local function is_inside_kernel(text)
   return false
 end
 
---- Loads an expression, or else statements; `= expression` as in Lua 5.1. The nil before an
---- expression keeps a call from being a tail call, whose errors would not say where they come from.
+--- Loads an expression, or else statements; `= expression` as in Lua 5.1. The generated code
+--- returns nil before an expression, so that a call in it is no tail call, whose errors would not
+--- name their line.
 ---@return table? found   chunk; skip: how many leading results are not values of the input;
 ---                       has_locals: its result is for scope.adopt
 ---@return string? reason
----@return boolean? is_open   could more text make it right?
+---@return boolean? is_open   whether more text could make it valid
 function input.load(text, name)
   local expression, why_not = dialect.load("return nil, " .. text:gsub("^%s*=", "") .. "\n", name)
   if expression then
@@ -49,7 +50,7 @@ function input.load(text, name)
     return { chunk = statement, skip = 0, has_locals = has_locals }
   end
   local plain, message = dialect.load(text .. "\n", name)
-  if plain then -- more locals than a chunk may share
+  if plain then -- there are more locals than a chunk can share
     input.keep(name, text)
     return { chunk = plain, skip = 0 }
   end
@@ -59,7 +60,8 @@ end
 
 -- -- commands -------------------------------------------------------------------------------------
 
--- Without a comment at its end, which begins after a blank: a file's name may contain `--`.
+-- Removes a comment at the end of a command. It must follow a blank, because a file name may
+-- contain `--`.
 local function without_comment(text)
   local tokens = scan.tokens(text)
   local last = tokens[#tokens]
@@ -68,7 +70,8 @@ local function without_comment(text)
   return before:find "%S$" and text or before:gsub("%s+$", "")
 end
 
---- `?name`, `??f`, `:word argument`: the command's name and its argument; nil for Lua's text.
+--- Returns the command's name and argument of `?name`, `??f` or `:word argument`, or nil for Lua
+--- code.
 ---@return string? word, string? argument
 function input.command(text)
   local marks, about = text:match "^%s*(%?%??)%s*([^\n]*)%s*$"
@@ -82,8 +85,8 @@ end
 
 -- -- several inputs -------------------------------------------------------------------------------
 
--- "complete", "more" or "error", of one input. The argument of a command with `lua_part` is open as
--- long as the Lua in it is.
+-- Returns "complete", "more" or "error" for one input. A command with `lua_part` is unfinished as
+-- long as the Lua code in its argument is.
 local function state_of(text, commands)
   local word, argument = input.command(text)
   local command = word and commands[word]
@@ -94,7 +97,7 @@ local function state_of(text, commands)
   return found and "complete" or is_open and "more" or "error"
 end
 
--- A line that is nothing by itself may continue the input before it: `:fill(0)`, `+ 1`.
+-- A line that is not valid by itself may continue the input before it: `:fill(0)`, `+ 1`.
 local function joined(list, line, commands)
   local before = list[#list]
   local text = before and not input.command(before) and before .. "\n" .. line
@@ -102,8 +105,9 @@ local function joined(list, line, commands)
   if state == "complete" or state == "more" and not input.command(line) then return text, state end
 end
 
--- The inputs of a text, each as few lines as are whole. In a transcript, input is behind the marks
--- of the prompt, and other lines are output once there was a mark.
+-- Splits a text into inputs, each of as few lines as are complete. In a transcript, lines that
+-- begin with the prompt are input, and the other lines after the first prompt are output, which is
+-- skipped.
 local function by_lines(text, commands, is_transcript)
   local list, whole, is_marked = {}, nil, false
   for line in (text .. "\n"):gmatch "(.-)\n" do
@@ -125,8 +129,8 @@ local function by_lines(text, commands, is_transcript)
   return list, whole and "more" or "complete", whole
 end
 
---- The inputs of a text, and what follows them: "complete": nothing; "more": `rest`, which is not
---- whole; "error": the last input is wrong, and what is behind it was not looked at. Runs nothing.
+--- Splits a text into its inputs. "complete": nothing follows them; "more": `rest` is unfinished;
+--- "error": the last input is wrong, and the text after it was not examined. Runs nothing.
 ---@param text string
 ---@param commands table   name -> command, as in colon.lua
 ---@return string[] inputs, "complete" | "more" | "error" state, string? rest
@@ -135,7 +139,8 @@ function input.split(text, commands)
   local state = state_of(text, commands)
   if state == "complete" then return { text }, state end
   local list, status, rest = by_lines(text, commands)
-  if state == "more" then -- a last line such as `x` is an expression, if all before it is whole
+  -- A last line such as `x` is an expression if everything before it is complete.
+  if state == "more" then
     if status == "complete" then return list, status end
     return {}, state, text
   end

@@ -1,10 +1,11 @@
---- Bytes from a terminal as keys: "a", "é", "enter", "left", "C-a", "M-b"; a paste as one.
+--- Decodes bytes from a terminal into keys: "a", "é", "enter", "left", "C-a", "M-b"; a paste is one
+--- key.
 local keys = {}
 
 local controls = { [8] = "backspace", [9] = "tab", [10] = "enter", [13] = "enter",
   [127] = "backspace", [0] = "C-space", [28] = "C-\\", [31] = "C-_" }
 
--- What follows `ESC [`, or `ESC O`.
+-- The keys of `ESC [` and `ESC O` sequences.
 local sequences = { A = "up", B = "down", C = "right", D = "left", H = "home", F = "end",
   Z = "S-tab", ["1~"] = "home", ["3~"] = "delete", ["4~"] = "end", ["5~"] = "pageup",
   ["6~"] = "pagedown", ["7~"] = "home", ["8~"] = "end", ["200~"] = "paste",
@@ -13,7 +14,7 @@ local sequences = { A = "up", B = "down", C = "right", D = "left", H = "home", F
 
 local paste_end = "\27[201~"
 
--- All bytes up to the end of the paste; line ends as Lua has them.
+-- Reads all bytes up to the end of the paste; line ends become \n.
 local function read_paste(byte)
   local parts, tail = {}, ""
   while true do
@@ -28,7 +29,7 @@ local function read_paste(byte)
   return (text:gsub("\r\n?", "\n"))
 end
 
--- `ESC [ .. letter`
+-- Decodes `ESC [ .. letter`.
 local function read_sequence(byte)
   local parts = {}
   for _ = 1, 20 do
@@ -56,7 +57,7 @@ local function read_escape(byte)
   return "M-" .. c
 end
 
--- The rest of a character of UTF-8.
+-- Reads the remaining bytes of a UTF-8 character.
 local function read_character(byte, first)
   local bytes = { first }
   for k = 2, first >= 0xF0 and 4 or first >= 0xE0 and 3 or first >= 0xC2 and 2 or 1 do
@@ -66,7 +67,7 @@ local function read_character(byte, first)
   return string.char(unpack(bytes))
 end
 
---- The next key, and its text if it has one.
+--- Returns the next key, and its text if it inserts any.
 ---@param byte fun(timeout: number?): integer | false | nil
 ---@return string? name   nil at the end of input
 ---@return string? text

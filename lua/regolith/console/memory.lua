@@ -1,4 +1,5 @@
---- `rg.memory()` as bars: each tree and array beside all that is live, each level beside its tree.
+--- `rg.memory()` as bars: each tree and array relative to all live memory, each level relative to
+--- its tree.
 local text = require "regolith.console.text"
 
 local memory = {}
@@ -22,7 +23,7 @@ local function tree_lines(d, tree, number, all, add)
   for _, node in ipairs(tree.nodes) do
     if node.depth == 0 then live, reserved = live + node.live, reserved + node.reserved end
   end
-  -- a root's own bytes may leave those of its levels out
+  -- The live bytes of a root may exclude those of its levels.
   local below = 0
   for _, node in ipairs(tree.nodes) do below = math.max(below, node.live) end
   live = math.max(live, below)
@@ -38,7 +39,7 @@ local function tree_lines(d, tree, number, all, add)
   end
 end
 
---- The report as lines.
+--- Formats the report as lines.
 ---@param d table   paint(kind, text)
 function memory.draw(report, d)
   local lines = { ("%s live, %s reserved, %s peak"):format(text.size(report.live),

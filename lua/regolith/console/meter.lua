@@ -1,5 +1,5 @@
---- What a command took: seconds, and how much of them compiles and kernels were, over all runtimes.
---- Starts no runtime.
+--- Measures a command: its seconds, and how much of them compiles and kernels took, over all
+--- runtimes. It starts no runtime.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 
@@ -7,7 +7,7 @@ local meter = {}
 
 function meter.now() return lib.C.rg_time() end
 
---- Sums so far.
+--- Returns the totals so far.
 function meter.read()
   local stats, sums = ffi.new "RgStats", { compile_ms = 0, run_ms = 0, launches = 0, compiles = 0 }
   for _, runtime in pairs(lib.runtimes) do
@@ -20,7 +20,7 @@ function meter.read()
   return sums
 end
 
---- { seconds, compile_ms, run_ms, launches, compiles } since an earlier reading.
+--- Returns { seconds, compile_ms, run_ms, launches, compiles } since an earlier reading.
 function meter.since(before)
   local now = meter.read()
   local spent = { seconds = now.time - before.time }
@@ -30,14 +30,15 @@ function meter.since(before)
   return spent
 end
 
---- Waits for launches that are queued; raises what failed.
+--- Waits for queued launches; raises their errors.
 function meter.sync()
   for number, runtime in pairs(lib.runtimes) do
     if runtime.c then lib.check(lib.C.rg_sync(runtime.c), number) end
   end
 end
 
---- Waits, and forgets what failed: it belongs to an input that has failed already.
+--- Waits for queued launches and ignores their errors, which belong to an input that has already
+--- failed.
 function meter.forget()
   for _, runtime in pairs(lib.runtimes) do
     if runtime.c then lib.C.rg_sync(runtime.c) end
@@ -65,11 +66,11 @@ meter.duration = duration
 
 -- -- launches -------------------------------------------------------------------------------------
 
-local wrapped = {} -- metatable of a kernel -> { ours, its own call }
+local wrapped = {} -- metatable of a kernel -> { our call, its own call }
 
 local wrap
 
--- A kernel that meets its captures for the first time gets another call.
+-- A kernel's first launch replaces its __call, so it must be wrapped again.
 local function look_again(meta, f, ...)
   if wrapped[meta] and meta.__call ~= wrapped[meta][1] then wrap(meta, f) end
   return ...
@@ -84,7 +85,7 @@ function wrap(meta, f)
   wrapped[meta], meta.__call = { ours, own }, ours
 end
 
---- Calls f at the begin of every launch of the kernels that exist; with nil, no longer.
+--- Calls f at the start of every launch of the existing kernels; nil ends that.
 function meter.on_launch(f)
   for meta, pair in pairs(wrapped) do
     if meta.__call == pair[1] then meta.__call = pair[2] end

@@ -1,5 +1,5 @@
---- What is known of every public name: the rows of library/api.lua, from which the definitions for
---- editors are made, too. Installed, that file lies beside this one as api.lua.
+--- Descriptions of all public names: the rows of library/api.lua, from which the definitions for
+--- editors are made, too. In an installation that file is next to this one, as api.lua.
 local debug, loadfile = debug, loadfile -- a sandbox may remove the globals later
 
 local names = {}
@@ -34,7 +34,7 @@ local function add_rows(class, separator)
   return rows
 end
 
---- A class of api.lua, by its name; nil where there is none.
+--- Returns a class of api.lua by its name, or nil.
 function names.class(name)
   if not classes then
     classes = {}
@@ -48,13 +48,13 @@ function names.class(name)
   return name and classes[name] or nil
 end
 
---- All classes, in order.
+--- Returns all classes in order.
 function names.classes()
   names.class()
   return classes
 end
 
---- Does every method of this name return the object itself?
+--- Whether every method of this name returns its object.
 function names.returns_self(method)
   local found = false
   for _, class in ipairs(names.classes()) do

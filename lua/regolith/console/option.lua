@@ -1,4 +1,4 @@
---- The options that control LuaJIT itself: -j, -O and -b, as `luajit` reads them. They return an
+--- The options of LuaJIT itself, -j, -O and -b, as `luajit` reads them. Each function returns an
 --- error message, or nothing.
 local option = {}
 

@@ -1,10 +1,10 @@
---- What a path such as `self.grid.x` leads to, without calling anything of the user's: raw tables,
+--- Resolves a path such as `self.grid.x` without calling the user's functions: through raw tables,
 --- tables in `__index`, strings, and handles of Regolith.
 local handle = require "regolith.console.handle"
 
 local path = {}
 
---- What kind of thing a value is, for the column beside a name and for help.
+--- The kind of a value, as completion and help name it.
 function path.kind(v)
   local kind = handle.kind(v)
   if kind then return kind end
@@ -20,7 +20,7 @@ function path.kind(v)
   return type(v)
 end
 
---- A member, raw or through tables that stand in `__index`.
+--- Returns a member of a table, raw or through tables in `__index`.
 function path.member(v, key)
   for _ = 1, 10 do
     if type(v) == "string" then v = string end
@@ -32,7 +32,7 @@ function path.member(v, key)
   end
 end
 
---- All names of members that are strings, in no order.
+--- Returns the names of all members with string keys, unordered.
 function path.members(v, add)
   for _ = 1, 10 do
     if type(v) == "string" then v = string end
@@ -45,7 +45,7 @@ function path.members(v, add)
   end
 end
 
--- `[3]` or `["x"]` at `at`: the key and what follows.
+-- Parses `[3]` or `["x"]` at `at`: returns the key and the position after it.
 local function read_key(text, at)
   local digits, past = text:match("^%[%s*(%d+)%s*%]()", at)
   if digits then return tonumber(digits), past end
@@ -54,7 +54,7 @@ local function read_key(text, at)
   return word, past
 end
 
---- The value of a path, or nil; and whether the text is one.
+--- Returns the value of a path, or nil, and whether the text is a path.
 ---@param scope table   see scope.lua
 function path.resolve(scope, text)
   local name, at = text:match "^%s*([%a_][%w_]*)()"

@@ -1,5 +1,5 @@
---- Fields as pictures in text: two samples in each character, a half block of two colours; letters
---- from light to dark where there are no colours. The first axis goes right, the second up, as in
+--- Fields as pictures made of text: two samples per character, as a half block of two colours, or
+--- letters from light to dark without colours. The first axis goes right, the second up, as in
 --- rg.image.write.
 local text = require "regolith.console.text"
 local active_box = require "regolith.data.active_box"
@@ -8,7 +8,7 @@ local picture = {}
 
 local esc = "\27["
 
--- viridis, of which the others between are mixed
+-- support points of viridis; colours between them are interpolated
 local stops = { { 68, 1, 84 }, { 71, 44, 122 }, { 59, 81, 139 }, { 44, 113, 142 }, { 33, 144, 141 },
   { 39, 173, 129 }, { 92, 200, 99 }, { 170, 220, 50 }, { 253, 231, 37 } }
 
@@ -21,7 +21,7 @@ local function colour_of(share)
     math.floor(a[3] + t * (b[3] - a[3]) + 0.5)
 end
 
--- The number of a colour in the cube of 256.
+-- The index of a colour in the 256-colour cube.
 local function cube(r, g, b)
   local function level(x) return math.floor(x / 255 * 5 + 0.5) end
   return 16 + 36 * level(r) + 6 * level(g) + level(b)
@@ -34,8 +34,8 @@ end
 
 -- -- samples --------------------------------------------------------------------------------------
 
--- What is shown of a field or array: the extents, and where indices start; of a field with
--- unbounded axes its active box.
+-- The extents and first indices of what is shown. For a field with unbounded axes this is the box
+-- of its active cells.
 local function box_of(x)
   if active_box.is_unbounded(x) then
     local low, extents = active_box.find(x)
@@ -50,7 +50,7 @@ local function box_of(x)
   return extents, offset
 end
 
--- One number of an element: itself, or the length of a vector; or its colour.
+-- The sample of an element: a number, the length of a vector, or a colour.
 local function number_of(v)
   if type(v) == "number" then return v end
   if type(v) == "boolean" then return v and 1 or 0 end
@@ -58,7 +58,7 @@ local function number_of(v)
   return ok and norm or tonumber(v) or 0
 end
 
--- samples[row][column] from the top, each { number, r, g, b }, of `columns` x `rows`.
+-- Returns samples[row][column] from the top, each { number, r, g, b }, in `rows` x `columns`.
 local function sample(x, extents, offset, columns, rows)
   local n, m = extents[1], extents[2]
   local deeper = {}
@@ -83,7 +83,7 @@ local function sample(x, extents, offset, columns, rows)
   return samples, low, high, is_colour
 end
 
--- Columns and rows of samples with the field's proportions.
+-- The number of columns and rows that keep the field's proportions.
 local function size_of(extents, width, height)
   local n, m = extents[1], extents[2]
   local columns, rows = math.min(n, width), math.min(m, 2 * height)
@@ -128,7 +128,7 @@ end
 
 local function number_text(v) return ("%.4g"):format(v) end
 
---- A field or array with two axes or more as lines of text, and what its colours mean.
+--- Draws a field or array with at least two axes as lines of text, with a legend for its colours.
 ---@param size table   width, height in characters; colours: 2^24, 256 or nil
 function picture.draw(x, size)
   if #x.shape < 2 then return require("regolith.console.plot").draw(x, size) end
@@ -150,7 +150,7 @@ function picture.draw(x, size)
   return table.concat(lines, "\n")
 end
 
--- -- terminals that take pixels -------------------------------------------------------------------
+-- -- terminals that show pixels -------------------------------------------------------------------
 
 local base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 local function encode(bytes)
@@ -167,7 +167,7 @@ local function encode(bytes)
   return table.concat(out)
 end
 
---- The extents of what is shown, at least one number; nil: nothing is.
+--- Returns the extents of what is shown, each at least 1, or nil if nothing is shown.
 function picture.extents(x) return (box_of(x)) end
 
 local function pixels(x, columns, rows)
@@ -177,7 +177,7 @@ local function pixels(x, columns, rows)
   return samples, function(s) return rgb(s, low, high, is_colour) end
 end
 
---- kitty's protocol: raw pixels, in pieces of 4096 bytes.
+--- Encodes pixels in kitty's graphics protocol: raw, in pieces of 4096 bytes.
 function picture.kitty(x, columns, rows)
   local samples, colour = pixels(x, columns, rows)
   local bytes, out = {}, {}
@@ -193,7 +193,7 @@ function picture.kitty(x, columns, rows)
   return table.concat(out)
 end
 
--- One colour of a band of six rows: which of them have it, column by column, runs shortened.
+-- Encodes one colour of a band of six rows: a bit mask for each column, run-length encoded.
 local function sixel_run(letters)
   local out, k = {}, 1
   while k <= #letters do
@@ -206,7 +206,7 @@ local function sixel_run(letters)
   return table.concat(out)
 end
 
---- Sixels: bands of six rows, the 216 colours of a cube.
+--- Encodes pixels as sixels: bands of six rows, in the 216 colours of a cube.
 function picture.sixel(x, columns, rows)
   local samples, colour = pixels(x, columns, rows)
   local out, defined = { ('\27Pq"1;1;%d;%d'):format(columns, rows) }, {}

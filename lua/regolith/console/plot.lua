@@ -1,4 +1,4 @@
---- A line of numbers as a drawing of dots (braille): what `:plot` shows.
+--- A line plot of braille dots: what `:plot` shows.
 local active_box = require "regolith.data.active_box"
 
 local plot = {}
@@ -10,8 +10,8 @@ local function utf8_of(code)
     0x80 + code % 64)
 end
 
--- Numbers of a field, an array or a table, at most `most` of them, evenly taken; and how many
--- there are.
+-- Samples the numbers of a field, an array or a table evenly, at most `most` of them; returns them
+-- and the total count.
 local function numbers_of(x, most)
   local get, first, count
   if type(x) == "table" then
@@ -48,7 +48,7 @@ local function range_of(list)
   return low, high
 end
 
--- As many values as there are dots: between few numbers lie others.
+-- Interpolates a short list to one value per dot.
 local function spread(list, dots)
   if #list >= dots or #list < 2 then return list end
   local wide = {}
@@ -60,7 +60,7 @@ local function spread(list, dots)
   return wide
 end
 
--- Dots for all values; between neighbours a line goes up or down.
+-- Computes the dots for all values, with vertical lines that join neighbours.
 local function dots_of(list, low, high, columns, rows)
   local cells, before = {}, nil
   local function set(x, y)
@@ -81,7 +81,7 @@ local function dots_of(list, low, high, columns, rows)
   return cells
 end
 
---- A drawing with its range at the left.
+--- Draws the plot with its range at the left.
 ---@param size table   width, height in characters
 function plot.draw(x, size)
   local columns = math.max(10, size.width - 12)

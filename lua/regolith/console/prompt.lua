@@ -1,21 +1,23 @@
---- The prompt where input is no terminal, or the terminal can do nothing: lines in, text out.
+--- The prompt without line editing: for input that is not a terminal, or a terminal without
+--- features.
 local console = require "regolith.console"
 
 local io, os = io, os
 
 local prompt = {}
 
--- Tells the host where compiled loops are left, so that Ctrl-C stops those without any guard, too.
+-- Tells the host the address at which compiled loops exit, so that Ctrl-C also stops loops without
+-- checks.
 local function teach(learn)
   local ok, util = pcall(require, "jit.util")
   if not ok or not jit.status() or not util.traceexitstub then return end
-  for _ = 1, 200 do end -- with the first trace come the exits
+  for _ = 1, 200 do end -- the exit stubs exist once the first trace is compiled
   local found, address = pcall(util.traceexitstub, 0)
   if found and type(address) == "number" then learn(address) end
 end
 
---- Reads and runs until the input ends. The host's `call` can be stopped by Ctrl-C and shows a
---- traceback; its `read` writes a mark and returns a line, nil at the end, false after Ctrl-C.
+--- Reads and runs input until it ends. The host's `call` can be interrupted by Ctrl-C and shows a
+--- traceback; its `read` prints a prompt and returns a line, nil at the end, or false after Ctrl-C.
 ---@param host table   call, read, learn; is_terminal; found: locals of a script, or nil
 function prompt.run(host)
   teach(host.learn)

@@ -1,5 +1,5 @@
---- Lua text as tokens, for who looks at what is typed: completion, colours, and which locals it
---- declares. Takes any text, also half a line; runs nothing.
+--- A tokeniser of Lua for completion, colours and finding the locals that an input declares. It
+--- accepts any text, also an unfinished line, and runs nothing.
 local scan = {}
 
 local keywords = {}
@@ -7,7 +7,8 @@ for word in ([[and break do else elseif end false for function goto if in local 
   return then true until while]]):gmatch "%a+" do keywords[word] = true end
 scan.keywords = keywords
 
--- Where the long bracket that begins at `at` ends; nil: past the text; false: there is none.
+-- Returns the end of the long bracket that begins at `at`; nil: it is not closed; false: there is
+-- none.
 local function long_end(text, at)
   local level = text:match("^%[(=*)%[", at)
   if not level then return false end
@@ -15,7 +16,7 @@ local function long_end(text, at)
   return last
 end
 
--- The last byte of a quoted string, or nil where its line ends before it does.
+-- Returns the last byte of a quoted string, or nil if its line ends first.
 local function quoted_end(text, at)
   local quote, k = text:sub(at, at), at + 1
   while k <= #text do
@@ -26,7 +27,8 @@ local function quoted_end(text, at)
   end
 end
 
--- Kind and last byte of the token at `at`, and whether it ends where the text does without an end.
+-- Returns the kind and last byte of the token at `at`, and whether the token is unfinished at the
+-- end of the text.
 local function token_at(text, at)
   local c = text:sub(at, at)
   if c:find "[%a_\128-\255]" then
@@ -59,7 +61,7 @@ local function token_at(text, at)
   return "operator", at
 end
 
---- All tokens, without the space between: { kind, text, first, last, is_open }.
+--- Returns all tokens, without white space: { kind, text, first, last, is_open }.
 function scan.tokens(text)
   local list, at = {}, 1
   while true do
@@ -75,7 +77,8 @@ end
 local opens = { ["function"] = true, ["do"] = true, ["if"] = true, ["repeat"] = true }
 local closes = { ["end"] = true, ["until"] = true }
 
--- Names of a `local` whose first token past the keyword is number k; the number past them.
+-- Collects the names of a `local` statement, whose first token after the keyword is number k;
+-- returns the number after them.
 local function names_at(tokens, k, add)
   if tokens[k] and tokens[k].text == "function" then
     if tokens[k + 1] and tokens[k + 1].kind == "name" then add(tokens[k + 1].text) end
@@ -89,8 +92,8 @@ local function names_at(tokens, k, add)
   return k
 end
 
---- The locals that a chunk declares outside of all blocks, in order, each once; and the token of
---- its own `return`, if it has one.
+--- Returns the locals that a chunk declares outside all blocks, in order and without duplicates,
+--- and the token of the chunk's own `return`, if there is one.
 function scan.locals(text)
   local tokens, names, known, depth, k, result = {}, {}, {}, 0, 1, nil
   for _, token in ipairs(scan.tokens(text)) do
@@ -110,7 +113,7 @@ function scan.locals(text)
   return names, result
 end
 
---- The method that a text ends by calling, `fill` of `x:fill(0)`; nil for any other text.
+--- Returns the method whose call ends the text, `fill` of `x:fill(0)`, or nil.
 function scan.last_method(text)
   local tokens = scan.tokens(text)
   local k, depth = #tokens, 0

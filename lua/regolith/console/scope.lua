@@ -1,21 +1,21 @@
 --- The names of a session: locals of earlier inputs, then globals.
---- Each input is a chunk of its own, so its locals would end with it. A chunk that declares some
---- gets one more line, `return { x = {get, set}, .. }`: two functions for each that share the local
---- with the chunk's own functions and kernels. Later inputs find `x` there, through the table that
---- is their environment; an assignment changes the very local that a kernel captures. A name means
---- what was declared last.
+--- Each input is a separate chunk, so its locals would end with it. A chunk that declares locals
+--- gets one more line, `return { x = {get, set}, .. }`, with two functions per local that share it
+--- with the chunk's own functions and kernels. Later inputs find `x` through the table that is
+--- their environment, and an assignment changes the very variable that a kernel captures. A name
+--- refers to its latest declaration.
 local scan = require "regolith.console.scan"
 
 local scope = {}
 scope.__index = scope
 
---- The text with that line, or the text itself where no local is to be kept.
+--- Returns the text with that line, or unchanged if it declares no local to keep.
 ---@param text string
----@param drops_result boolean?   what the chunk itself returns is of no interest
+---@param drops_result boolean?   the chunk's own results are not needed
 function scope.with_locals(text, drops_result)
   local names, result = scan.locals(text)
   if #names == 0 or (result and not drops_result) then return text, false end
-  if result then -- `return f(x)` becomes a local, `return` nothing
+  if result then -- `return f(x)` becomes a local; `return` alone is dropped
     local is_bare = not text:find("^[%s;]*[^%s;]", result.last + 1)
     text = text:sub(1, result.first - 1) .. (is_bare and "" or "local _ =")
       .. text:sub(result.last + 1)
@@ -43,24 +43,24 @@ function scope.create(globals)
     __newindex = function(_, name, value)
       local cell = cells[name]
       if cell then return cell[2](value) end
-      -- a table that wants its globals declared: what is typed declares them
+      -- For a table that forbids undeclared globals, typing an assignment declares the global.
       if not pcall(assign, globals, name, value) then rawset(globals, name, value) end
     end,
   })
   return self
 end
 
---- What a chunk made by with_locals returned.
+--- Adopts what a chunk from with_locals returned.
 function scope:adopt(found)
   for name, cell in pairs(found) do self.cells[name] = cell end
 end
 
---- A local without a chunk: `_`.
+--- Declares a local that belongs to no chunk, such as `_`.
 function scope:declare(name, value)
   self.cells[name] = { function() return value end, function(v) value = v end }
 end
 
--- The table of globals, and those that stand in for what it lacks.
+-- The table of globals and the tables it inherits from through __index.
 local function layers(globals)
   local list = {}
   while type(globals) == "table" and #list < 10 do
@@ -71,7 +71,7 @@ local function layers(globals)
   return list
 end
 
---- The value of a name, without calling anything of the user's.
+--- Returns the value of a name without calling the user's functions.
 function scope:find(name)
   local cell = self.cells[name]
   if cell then return cell[1]() end
@@ -81,7 +81,7 @@ function scope:find(name)
   end
 end
 
---- All names that mean something: a list, locals first.
+--- Returns all names in scope as a list, locals first.
 function scope:names()
   local list = {}
   for name in pairs(self.cells) do list[#list + 1] = name end
@@ -93,7 +93,7 @@ function scope:names()
   return list
 end
 
---- Forgets the locals.
+--- Drops all locals.
 function scope:clear()
   for name in pairs(self.cells) do self.cells[name] = nil end
 end

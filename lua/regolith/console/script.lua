@@ -1,12 +1,13 @@
---- A script that a prompt follows: its locals become the prompt's.
+--- A script that is followed by a prompt: its locals become the prompt's.
 local dialect = require "regolith.kernel.dialect"
 local input = require "regolith.console.input"
 local scope = require "regolith.console.scope"
 
 local script = {}
 
---- The script as a chunk that returns its locals for scope.adopt; nil where that cannot be (it is
---- bytecode, it does not load, it has too many): then it is run as it is.
+--- Returns the script as a chunk that returns its locals for scope.adopt, or nil where that is
+--- impossible (it is bytecode, does not load, or has too many locals) and the script runs
+--- unchanged.
 function script.load(path)
   local file = io.open(path, "rb")
   local text = file and file:read "*a"

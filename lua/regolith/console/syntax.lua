@@ -1,6 +1,6 @@
---- Chunks that LuaJIT could not load: loaded with stand-ins for their kernels, or with a hint at
---- what the error may come from. That may be kernel text in a plain long string, which ends at the
---- `]]` of `a[b[i]]`.
+--- Loads chunks that LuaJIT could not load: with stand-ins for their kernels, or with a hint about
+--- the likely cause of the error. One such cause is kernel text in a plain long string, which the
+--- `]]` of `a[b[i]]` ends.
 local dialect = require "regolith.kernel.dialect"
 
 local syntax = {}
@@ -23,7 +23,7 @@ local function explain_brackets(message, text)
   return message
 end
 
---- The chunk, or what to say.
+--- Returns the chunk, or an error message.
 ---@param message string   of loadstring
 ---@param text string?     what it did not load
 ---@param name string      of the chunk, as loadstring takes it
@@ -36,7 +36,7 @@ function syntax.load(message, text, name)
   return explained == second and dialect.explain(second, text) or explained
 end
 
---- The same of a file.
+--- The same for a file.
 function syntax.load_file(message, path)
   local file = io.open(path, "rb")
   local text = file and file:read "*a"
@@ -44,7 +44,7 @@ function syntax.load_file(message, path)
   return syntax.load(message, text, "@" .. path)
 end
 
---- The same of a module, which LuaJIT's own loader did not load: the chunk, or an error.
+--- The same for a module that LuaJIT's own loader could not load: returns the chunk, or an error.
 function syntax.load_module(message)
   local path, reason = tostring(message):match "^error loading module .- from file '(.-)':\n\t(.*)$"
   local result = path and syntax.load_file(reason, path)

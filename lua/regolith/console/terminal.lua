@@ -1,5 +1,6 @@
---- The prompt on a terminal: the engine with line editing, history, completion and colours. While
---- a line is edited the terminal is raw; what runs finds it as it was, so that Ctrl-C is a signal.
+--- The prompt on a terminal: the engine with line editing, history, completion and colours. The
+--- terminal is raw while a line is edited, and restored while code runs, so that Ctrl-C sends a
+--- signal.
 local console = require "regolith.console"
 local tty = require "regolith.console.tty"
 local keys = require "regolith.console.keys"
@@ -16,7 +17,7 @@ local PASTE_ON, PASTE_OFF = "\27[?2004h", "\27[?2004l"
 
 -- -- drawing --------------------------------------------------------------------------------------
 
--- Draws the input over what was drawn before; the cursor was left in row `self.drawn`.
+-- Draws the input over its last drawing, which left the cursor in row `self.drawn`.
 local function draw(self, is_done)
   local columns, rows = tty.size()
   local lines, row, column = view.rows(self.editor, { columns = columns, rows = rows,
@@ -35,7 +36,7 @@ local function draw(self, is_done)
   tty.write(table.concat(parts))
 end
 
--- The input as it stays on the screen: without menu and search, the cursor at its end.
+-- Draws the input as it stays on the screen: without menu and search, with the cursor at its end.
 local function leave_line(self)
   self.editor.menu, self.editor.search = nil, nil
   self.editor.cursor = #self.editor.text + 1
@@ -63,11 +64,11 @@ function others.suspend(self)
   tty.write(PASTE_ON)
 end
 
--- A whole input, or nil at the end.
+-- Reads a whole input; returns nil at the end.
 local function read_input(self)
   local edit = self.editor
   edit:begin()
-  if self.engine.pending then -- the last of several inputs that came at once is not whole
+  if self.engine.pending then -- several inputs came at once, and the last one is unfinished
     edit.text = self.engine.pending .. "\n"
     edit.cursor = #edit.text + 1
     self.engine:drop()
@@ -90,7 +91,7 @@ end
 
 -- -- pictures -------------------------------------------------------------------------------------
 
--- Does the terminal say that it takes sixels? It is asked, and has a fifth of a second to answer.
+-- Asks the terminal whether it supports sixels, and waits at most 0.2 s for the answer.
 local function asks_sixel()
   if not tty.raw() then return false end
   tty.write "\27[c"
@@ -105,7 +106,7 @@ local function asks_sixel()
   return answer:find "[;?]4[;c]" ~= nil
 end
 
--- "kitty", "sixel" or nil, found out once.
+-- Returns "kitty", "sixel" or nil; determined once.
 local function graphics()
   local given, term = os.getenv "RG_GRAPHICS" or "", os.getenv "TERM" or ""
   if given == "kitty" or given == "sixel" then return given end
@@ -116,7 +117,7 @@ local function graphics()
   return not term:find "^screen" and not term:find "^linux" and asks_sixel() and "sixel" or nil
 end
 
--- Shows text over what it showed before.
+-- Writes text over the text it wrote before.
 local function redrawer()
   local lines = 0
   return function(text, is_last)
@@ -154,7 +155,7 @@ local function run_input(self, text)
   io.flush()
 end
 
---- Runs until the user leaves.
+--- Runs until the user quits.
 ---@param host table   call, found: see prompt.lua
 function terminal.run(host)
   local is_coloured = colour.is_wanted()

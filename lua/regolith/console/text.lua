@@ -1,7 +1,7 @@
---- Text that will stand in columns: its width on a screen, cuts, sizes in words.
+--- Text in columns: its width on a screen, truncation, and formatted sizes.
 local text = {}
 
--- Ranges of characters that take two columns, or none.
+-- Ranges of characters that take two columns, or no column.
 local wide = { { 0x1100, 0x115F }, { 0x2E80, 0xA4CF }, { 0xAC00, 0xD7A3 }, { 0xF900, 0xFAFF },
   { 0xFE30, 0xFE6F }, { 0xFF00, 0xFF60 }, { 0xFFE0, 0xFFE6 }, { 0x1F300, 0x1FAFF },
   { 0x20000, 0x3FFFD } }
@@ -14,8 +14,8 @@ local function is_in(ranges, code)
   return false
 end
 
---- The character that begins at byte `at`: its last byte, and how many columns it takes. Bytes that
---- are no UTF-8 are characters of their own.
+--- Returns the last byte of the character that begins at byte `at`, and its width in columns. A
+--- byte that is not valid UTF-8 counts as a character.
 function text.character(s, at)
   local byte = s:byte(at)
   if byte < 0x80 then return at, 1 end
@@ -29,7 +29,7 @@ function text.character(s, at)
   return at + length - 1, is_in(wide, code) and 2 or is_in(thin, code) and 0 or 1
 end
 
---- How many columns a line without control characters takes.
+--- The width in columns of a line without control characters.
 function text.width(s)
   if not s:find "[\128-\255]" then return #s end
   local columns, at = 0, 1
@@ -40,7 +40,7 @@ function text.width(s)
   return columns
 end
 
---- As much of the line as fits.
+--- Truncates the line to a width.
 function text.cut(s, columns)
   if text.width(s) <= columns then return s end
   local used, at = 0, 1
@@ -54,7 +54,7 @@ end
 
 function text.pad(s, columns) return s .. (" "):rep(columns - text.width(s)) end
 
---- "3.0 KiB".
+--- Formats a size, as in "3.0 KiB".
 function text.size(bytes)
   if bytes < 1024 then return ("%d B"):format(bytes) end
   for _, unit in ipairs { "KiB", "MiB", "GiB", "TiB" } do
@@ -65,7 +65,7 @@ end
 
 local eighths = { "▏", "▎", "▍", "▌", "▋", "▊", "▉" }
 
---- A bar of `columns` for a share from 0 to 1.
+--- Draws a bar whose filled part is `share` (0 to 1) of `columns`.
 function text.bar(share, columns)
   local units = math.floor(math.max(0, math.min(1, share)) * columns * 8 + 0.5)
   if share > 0 and units == 0 then units = 1 end

@@ -1,5 +1,5 @@
---- The terminal itself: raw mode, bytes in and out, its size. The one place here that knows the
---- system.
+--- Access to the terminal: raw mode, bytes in and out, its size. Only this file of the console
+--- calls the system.
 local ffi = require "ffi"
 
 local tty = {}
@@ -31,13 +31,14 @@ end
 
 local C = ffi.C
 local EINTR, EAGAIN = 4, 11
-local before -- the settings to come back to, while it is raw
+local before -- the settings to restore, while the terminal is raw
 
 -- Flags of Linux.
 local BRKINT, ICRNL, IXON, ISIG, ICANON, ECHO, IEXTEN = 0x2, 0x100, 0x400, 0x1, 0x2, 0x8, 0x8000
 local VTIME, VMIN, TCSADRAIN, TIOCGWINSZ, POLLIN, SIGTSTP = 5, 6, 1, 0x5413, 1, 20
 
---- Keys come one by one, Ctrl-C among them. False where standard input is no terminal.
+--- Enters raw mode: each key arrives at once, Ctrl-C included. Returns false if standard input is
+--- not a terminal.
 function tty.raw()
   if before then return true end
   local now = ffi.new "struct RgTermios"
@@ -49,20 +50,20 @@ function tty.raw()
   return C.rg_tcsetattr(0, TCSADRAIN, now) == 0
 end
 
---- As it was before.
+--- Restores the settings from before raw mode.
 function tty.cooked()
   if before then C.rg_tcsetattr(0, TCSADRAIN, before) end
   before = nil
 end
 
---- Stops the program as Ctrl-Z does; returns when it goes on.
+--- Suspends the program as Ctrl-Z does; returns when it is continued.
 function tty.suspend()
   tty.cooked()
   C.rg_raise(SIGTSTP)
   tty.raw()
 end
 
---- Columns and rows.
+--- Returns the number of columns and rows.
 function tty.size()
   local window = ffi.new "struct RgWindow"
   if C.rg_ioctl(1, TIOCGWINSZ, window) ~= 0 or window.columns == 0 then return 80, 24 end
@@ -79,10 +80,10 @@ function tty.write(text)
 end
 
 local buffer, size = ffi.new "uint8_t[4096]", 4096
-local waiting, taken = "", 0 -- bytes that were read, and how many of them went on
+local waiting, taken = "", 0 -- bytes that were read, and how many of them were handed out
 
--- Reads what there is into `waiting`: true, nil at the end of input, false where nothing came
--- within `timeout` seconds.
+-- Reads the available bytes into `waiting`. Returns true, nil at the end of input, or false if none
+-- came within `timeout` seconds.
 local function fill(timeout)
   local list = ffi.new("struct RgPoll[1]", { { 0, POLLIN, 0 } })
   local ready = C.rg_poll(list, 1, timeout and math.floor(timeout * 1000) or -1)
@@ -94,7 +95,7 @@ local function fill(timeout)
   return true
 end
 
---- The next byte; nil at the end of input, false where none came within `timeout` seconds.
+--- Returns the next byte, nil at the end of input, or false if none came within `timeout` seconds.
 function tty.byte(timeout)
   if taken == #waiting then
     local found = fill(timeout)
@@ -104,16 +105,16 @@ function tty.byte(timeout)
   return waiting:byte(taken)
 end
 
---- Has a byte come that nobody took?
+--- Whether a byte is available.
 function tty.is_waiting() return taken < #waiting end
 
---- Takes in what is on its way: a terminal that is no longer raw keeps 4096 bytes, and a paste
---- without brackets may be longer.
+--- Reads all pending bytes: outside raw mode the terminal buffers only 4096, and an unbracketed
+--- paste may be longer.
 function tty.gather()
   repeat until not fill(0.005)
 end
 
---- { name, is_folder } for each entry of a folder; none where it cannot be read.
+--- Lists a folder as { name, is_folder }; an unreadable folder gives an empty list.
 function tty.list_folder(path)
   local folder, list = C.rg_opendir(path), {}
   if folder == nil then return list end

@@ -1,12 +1,12 @@
---- An input as rows of a screen: wrapped, coloured, with what stands below it, and where the cursor
---- is. Makes text; writes nothing.
+--- Lays out an input as rows of a screen: wrapped and coloured, with the menu below it and the
+--- position of the cursor. It returns text and writes nothing.
 local text_of = require "regolith.console.text"
 local colour = require "regolith.console.colour"
 
 local view = {}
 
--- The text as rows of { text }, and the row and column of the cursor. A row as wide as the screen
--- is followed by another, so that the cursor always has a place.
+-- Returns the text as rows of { text }, and the row and column of the cursor. A full row is
+-- followed by another one, so that the cursor always has a place.
 local function wrap(editor, marks, columns, paint, kinds)
   local rows, row, width, cursor_row, cursor_column = {}, {}, 0, nil, nil
   local function begin(mark)
@@ -35,7 +35,7 @@ local function wrap(editor, marks, columns, paint, kinds)
   return rows, cursor_row, cursor_column
 end
 
--- Rows of a menu: name, kind, what it is; around the chosen one.
+-- The rows of a menu around the chosen item: name, kind, description.
 local function menu_rows(menu, columns, height, paint)
   local rows, wide, kind_wide = {}, 0, 0
   local first = math.max(1, math.min(menu.chosen - height + 1, #menu.list))
@@ -59,7 +59,7 @@ local function menu_rows(menu, columns, height, paint)
   return rows
 end
 
--- The rows that fit, around the cursor's.
+-- The rows that fit, chosen around the cursor's row.
 local function clip(rows, cursor_row, height)
   if #rows <= height then return rows, cursor_row end
   local first = math.max(1, math.min(cursor_row - math.floor(height / 2), #rows - height + 1))
@@ -68,7 +68,7 @@ local function clip(rows, cursor_row, height)
   return list, cursor_row - first + 1
 end
 
---- Rows to show, and the cursor's row and column, both from the first.
+--- Returns the rows to show, and the cursor's row and column, counted from the first.
 ---@param size table   columns, rows; paint; marks: of the first line and of further ones
 function view.rows(editor, size)
   local kinds = size.is_coloured and colour.of_bytes(editor.text) or {}

@@ -1,5 +1,5 @@
---- What the writers and readers of files share: a file that is there as a whole or not at all,
---- numbers of fields and arrays, and little-endian bytes.
+--- Shared by the writers and readers of files: atomic replacement of files, access to the numbers
+--- of fields and arrays, and little-endian encoding.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
@@ -32,7 +32,8 @@ function binary.check_options(options, names, caller)
   return options
 end
 
---- The handler of a path's ending among `formats`; raises with the endings.
+--- Returns the handler for a path's extension among `formats`; raises an error that lists the
+--- extensions.
 function binary.format_of(path, formats, caller)
   local ending, names = path:match "%.(%w+)$", {}
   if ending and formats[ending:lower()] then return formats[ending:lower()] end
@@ -44,7 +45,7 @@ end
 
 local temporary_out = ffi.new "char[4200]"
 
--- The core's words, for a call without a runtime.
+-- Raises the core's error for a call that has no runtime.
 local function check_file(status)
   if status == 0 then return end
   local err = C.rg_error(nil)
@@ -61,7 +62,8 @@ local end_file = lib.quietly(function(what, path, temporary, keep)
   check_file(C.rg_file_end(what, path, temporary, keep and 1 or 0))
 end)
 
--- Does put(write, file) write all of it? Else false and why, and whether that is the file's fault.
+-- Runs put(write, file). Returns true if all of it was written, otherwise false, the reason, and
+-- whether the file caused the failure.
 local function fill(file, put)
   local problem
   local ok, err = pcall(put, function(...)
@@ -77,7 +79,7 @@ local function fill(file, put)
 end
 
 --- Calls put(write), where write(..) takes strings. A regular file appears under its name at the
---- end, as a whole; anything else that is there, as a FIFO or a device, is refused
+--- end, complete; anything else at that path, such as a FIFO or a device, is refused
 --- (core/io/replace.h).
 function binary.write(what, path, put)
   local temporary = begin_file(what, path)
@@ -90,7 +92,7 @@ function binary.write(what, path, put)
   return error(why, 0)
 end
 
---- Refuses a path at which something is that is no regular file.
+--- Raises if something other than a regular file is at the path; returns whether a file is there.
 function binary.check_file(what, path, verb)
   local kind = C.rg_file_kind(path)
   if kind ~= nil and ffi.string(kind) ~= "" then
@@ -99,7 +101,7 @@ function binary.check_file(what, path, verb)
   return kind ~= nil
 end
 
---- All bytes of a file.
+--- Returns all bytes of a file.
 function binary.read(what, path)
   local file, why = io.open(path, "rb")
   if not file then return binary.fail(what, path, "read", why) end
@@ -115,7 +117,7 @@ local is = ffi.istype
 function binary.is_field(v) return type(v) == "cdata" and is("RgFieldHandle", v) end
 function binary.is_array(v) return array.is(v) end
 
---- A field's or array's type, extents (a list), and where its indices start.
+--- Returns the type of a field or array, its extents (a list), and its first indices.
 function binary.look(x, caller)
   if binary.is_field(x) then
     field.settle(x)
@@ -133,7 +135,7 @@ end
 local function element_of(t) return t.element or t end
 binary.element_of = element_of
 
---- Is its element one that numbers make: no struct?
+--- Whether an element consists of numbers only, without structs.
 function binary.parts_of(t, caller)
   if t.item then
     return fail.argument(
@@ -155,8 +157,8 @@ local function buffer(count, name, caller)
   return wide and ffi.new("int64_t[?]", count) or ffi.new("double[?]", count), wide
 end
 
---- All elements, row-major, as an FFI array of doubles, or of int64_t for 64-bit integers; their
---- count.
+--- Returns all elements, row-major, as an FFI array of doubles, or of int64_t for 64-bit integers,
+--- and their count.
 function binary.numbers(x, caller)
   local t, extents = binary.look(x, caller)
   local count = binary.parts_of(t, caller)
@@ -182,15 +184,16 @@ local c_types = {}
 for _, row in ipairs(scalars) do c_types[row.name] = scalars.computed(row.name).ctype end
 c_types.bool = "uint8_t"
 
---- `count` numbers from `values` as bytes of a type ("f32"; f16 as f32, in which it is computed).
+--- Encodes `count` numbers from `values` as bytes of a type ("f32"); f16 becomes f32, the type it
+--- is computed in.
 function binary.bytes(values, first, count, name)
   local out = ffi.new(c_types[name] .. "[?]", count)
   for k = 0, count - 1 do out[k] = values[first + k] end
   return ffi.string(out, ffi.sizeof(out))
 end
 
--- A NaN of a file is not read as such: LuaJIT keeps the types of values in the bits of NaNs, so one
--- of them could become any value.
+-- Replaces a NaN from a file by Lua's own: LuaJIT encodes the types of values in the bits of NaNs,
+-- so a foreign NaN could become any value.
 local readers = {}
 function readers.f32(at)
   local bits = ffi.cast("const uint32_t *", at)[0] % 0x80000000
@@ -207,7 +210,7 @@ for name, c_type in pairs(c_types) do
   readers[name] = readers[name] or function(at) return ffi.cast(pointer, at)[0] end
 end
 
---- function(pointer): the number of a type that foreign memory has there.
+--- Returns function(pointer), which reads a number of a type from foreign memory.
 function binary.reader(name) return readers[name] end
 
 function binary.c_type(name) return c_types[name] end
@@ -221,7 +224,7 @@ local function ordered(n, size)
   end
   return table.concat(bytes)
 end
---- Little-endian; of negative numbers the two's complement.
+--- Encodes integers in little-endian order; negative ones in two's complement.
 function binary.u16(n) return ordered(n, 2) end
 function binary.u32(n) return ordered(n % 2 ^ 32, 4) end
 function binary.u64(n) return ordered(n, 8) end
@@ -243,7 +246,7 @@ function binary.read_u32(s, at)
   return a + b * 256 + c * 65536 + d * 2 ^ 24
 end
 
---- A new array whose elements are set from `count` numbers, row-major: value(k) from 0 on.
+--- Creates an array and sets its elements, row-major, from value(k) for k from 0 to count - 1.
 function binary.array(session, t, extents, value, count)
   local own, wide = buffer(count, element_of(t).name, "reading a file")
   local x = array.create(session, t, unpack(extents))

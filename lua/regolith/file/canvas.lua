@@ -1,5 +1,5 @@
---- What plots are drawn on: lines, dots, boxes and text, as SVG or as pixels. Coordinates are
---- pixels, y downward. A canvas has line, dot, box, text, and `write(path)`.
+--- The drawing surface of plots: lines, dots, boxes and text, as SVG or as pixels. Coordinates are
+--- pixels, y downward. A canvas has the methods line, dot, box, text and `write(path)`.
 local bit = require "bit"
 local ffi = require "ffi"
 local binary = require "regolith.file.binary"
@@ -20,7 +20,7 @@ end
 
 function Svg:add(...) self.parts[#self.parts + 1] = (...):format(select(2, ...)) end
 
---- A polyline; `points` is x, y, x, y ..
+--- Draws a polyline; `points` is x, y, x, y ..
 function Svg:line(points, colour, width)
   local list = {}
   for k = 1, #points, 2 do list[#list + 1] = ("%.2f,%.2f"):format(points[k], points[k + 1]) end
@@ -34,7 +34,8 @@ function Svg:box(x, y, width, height, colour)
   self:add('<rect x="%.2f" y="%.2f" width="%.2f" height="%.2f" fill="%s"/>', x, y, width, height,
     hex(colour))
 end
---- anchor: "start", "middle" or "end"; (x, y) is in the middle of its height. Turned: upward.
+--- Draws text; (x, y) is at half of its height. anchor: "start", "middle" or "end". With `turned`
+--- it runs upward.
 function Svg:text(x, y, text, anchor, is_turned)
   self:add('<text x="%.2f" y="%.2f" text-anchor="%s" dominant-baseline="central" \z
     font-family="sans-serif" font-size="14" fill="#222222"%s>%s</text>', x, y, anchor,
@@ -60,7 +61,7 @@ Pixels.__index = Pixels
 
 local floor, max, min, sqrt = math.floor, math.max, math.min, math.sqrt
 
--- Lays a colour over a pixel, of which it covers a part.
+-- Blends a colour into a pixel by the fraction of the pixel that it covers.
 local function cover(self, x, y, colour, part)
   if part <= 0 or x < 0 or y < 0 or x >= self.width or y >= self.height then return end
   local at = (y * self.width + x) * 3
@@ -74,7 +75,7 @@ local function segment(self, ax, ay, bx, by, colour, radius)
   local dx, dy = bx - ax, by - ay
   local square = dx * dx + dy * dy
   for y = max(0, floor(min(ay, by) - radius - 1)), min(self.height - 1, max(ay, by) + radius + 1) do
-    -- of this row, what is near the segment
+    -- only the pixels of this row that are near the segment
     local low, high = min(ax, bx), max(ax, bx)
     if math.abs(dy) > 1 then
       local one, two = (y - 2 - radius - ay) / dy, (y + 2 + radius - ay) / dy

@@ -1,17 +1,17 @@
---- Marching cubes (Lorensen and Cline, 1987): which edges of a cube a surface cuts, as triangles,
---- for each of the 256 ways in which its corners can be inside. The table is made, not copied: on
---- each face the surface runs around every run of inside corners, from the edge where going around
---- the face enters it to the edge where that leaves it. The neighbour's face says the same, so
---- surfaces have no holes, whatever the case; the pieces of all faces close to loops, which become
---- fans.
+--- Marching cubes (Lorensen and Cline, 1987): for each of the 256 combinations of inside corners,
+--- the edges of a cube that the surface cuts, as triangles. The table is computed: on each face, a
+--- segment of the surface separates every run of inside corners from the others; going around the
+--- face, it leads from the edge where the run begins to the edge where it ends. The adjacent cube
+--- computes the same segments on the shared face, so surfaces have no holes. The segments of all
+--- faces form closed loops, which become triangle fans.
 local cubes = {}
 
--- Corner c is at the bits of c: x + 2 y + 4 z. Faces as their corners, counter-clockwise from
--- outside.
+-- The bits of a corner number c are its coordinates: x + 2 y + 4 z. A face lists its corners
+-- counter-clockwise, seen from outside.
 local faces = { { 0, 4, 6, 2 }, { 1, 3, 7, 5 }, { 0, 1, 5, 4 }, { 2, 6, 7, 3 }, { 0, 2, 3, 1 },
   { 4, 5, 7, 6 } }
 
---- Edge e joins cubes.edges[e + 1], and runs along its third, 0 to 2.
+--- Edge e joins the two corners in cubes.edges[e + 1]; the third value is its axis, 0 to 2.
 cubes.edges = {}
 local edge_of = {}
 for a = 0, 7 do
@@ -27,7 +27,7 @@ end
 
 local function is_inside(case, corner) return math.floor(case / 2 ^ corner) % 2 == 1 end
 
--- The pieces on a face: from -> to.
+-- Adds the segments on a face: edge -> edge.
 local function add_pieces(case, face, pieces)
   for k = 1, 4 do
     local here, after = face[k], face[k % 4 + 1]
@@ -55,7 +55,7 @@ local function triangles_of(case)
   return list
 end
 
---- By case: edges, three for each triangle.
+--- For each case the edges that the corners of its triangles are on, three per triangle.
 cubes.triangles = {}
 for case = 0, 255 do cubes.triangles[case] = triangles_of(case) end
 

@@ -1,4 +1,4 @@
---- A font of 5 x 8 dots for text in pictures: ASCII, five columns a character, the lowest bit on
+--- A font of 5 x 8 dots for text in pictures: ASCII, five columns per character, the lowest bit on
 --- top (the common 5x7 font of small displays).
 local columns = {}
 local text = [[

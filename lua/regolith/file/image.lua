@@ -1,6 +1,6 @@
---- Pictures: `rg.image.write(path, what, { low = 0, high = 1 })`, `rg.image.read(path)`.
---- The first axis goes to the right, the second upward. What is not a field or array becomes an
---- array of doubles on its way: a table of columns, an FFI buffer of pixels.
+--- Pictures: `rg.image.write(path, what, { low = 0, high = 1 })`, `rg.image.read(path)`. The first
+--- axis goes to the right, the second upward. A table of columns or an FFI buffer of pixels is
+--- first copied to an array of doubles.
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local ffi = require "ffi"
@@ -26,7 +26,7 @@ end
 
 -- -- what is shown --------------------------------------------------------------------------------
 
--- The numbers of a table's element: one, or those of a list or vector.
+-- The numbers of an element of a table: one, or those of a list or vector.
 local function numbers_of(v)
   if type(v) == "table" then return v, #v end
   local of = type(v) == "cdata" and matrix.type_of(v)
@@ -36,7 +36,7 @@ local function numbers_of(v)
   return list, of.count
 end
 
--- A table of columns, `t[x][y]`, of numbers or colours.
+-- Converts a table of columns, `t[x][y]`, of numbers or colours.
 local function from_table(t, what)
   local function refuse()
     return fail.argument(("%s takes a field, an array, an FFI buffer, or a table of columns \z
@@ -74,7 +74,8 @@ end
 
 local names_of_c = { u8 = "u8", float = "f32", double = "f64" }
 
--- Pixels row by row, top row first; bytes are 0 to 255, other numbers as they are.
+-- Converts pixels row by row, top row first; bytes range from 0 to 255, other numbers are
+-- unchanged.
 local function from_buffer(buffer, options, what)
   local width, height = size_option(options, "width", what), size_option(options, "height", what)
   local parts = size_option(options, "channels", what, 1)
@@ -109,7 +110,8 @@ local function is_buffer(what)
   return (kind:find "%[" or kind:find "%*") and not kind:find "struct" and not kind:find "Rg"
 end
 
--- Of a field with unbounded axes, the box of its active cells; nil: the core has the words for it.
+-- For a field with unbounded axes, the box of its active cells; nil if there is none, which the
+-- core reports.
 local function from_active_box(x, caller)
   local parts = x.type.members and 0 or x.type.count or 1
   if #x.shape ~= 2 or parts ~= 1 and parts ~= 3 and parts ~= 4 then return nil end
@@ -117,7 +119,7 @@ local function from_active_box(x, caller)
   return { values = values, width = extents[1], height = extents[2], parts = parts }
 end
 
--- Reads what is to be shown, once; the caller fills an RgPicture from it.
+-- Prepares the source of a picture once; the caller then fills an RgPicture from it.
 local function subject_of(what, options, caller)
   if ffi.istype("RgArrayHandle", what) then return { array = what, handle = what } end
   if ffi.istype("RgFieldHandle", what) then
@@ -142,7 +144,7 @@ local function check_options(options, caller)
   end
 end
 
--- run(c, RgPicture, number) for a subject. The picture points into what is held here.
+-- Calls run(c, RgPicture, number) for a source. The picture points into memory that is held here.
 local function with_picture(session, subject, options, caller, run)
   local number = subject.handle and subject.handle.rg_runtime or session:get()
   local own = subject.handle and lib.oracle_of(number)
@@ -178,7 +180,8 @@ function image.write(session, path, what, options)
     function(c, picture) return C.rg_picture_write(c, path, picture) end)
 end
 
---- What would be written, as bytes: red green blue opacity, top row first; width, height.
+--- Returns the pixels that would be written, as bytes red green blue opacity, top row first, and
+--- the width and height.
 function image.paint(session, what, options, caller)
   options = options == nil and {} or options
   check_options(options, caller)
@@ -195,7 +198,7 @@ function image.paint(session, what, options, caller)
   return rgba, width, height
 end
 
---- `rg.image.read(path, { gamma = 2.2 })`: an array of f32, vec3 or vec4.
+--- `rg.image.read(path, { gamma = 2.2 })`: returns an array of f32, vec3 or vec4.
 function image.read(session, path, options)
   if type(path) ~= "string" then
     return fail.argument("rg.image.read takes a path, not " .. fail.describe(path))

@@ -1,4 +1,5 @@
---- Values as JSON, for output that programs read. Tables with elements 1 to n are arrays.
+--- Encodes values as JSON, for programs that read our output. Tables with elements 1 to n become
+--- arrays.
 local json = {}
 
 local escapes = { ['"'] = '\\"', ["\\"] = "\\\\", ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t" }
@@ -33,7 +34,7 @@ local function table_of(t, inside)
   return "{" .. table.concat(parts, ",") .. "}"
 end
 
---- What is no number, boolean, nil or table becomes its text.
+--- Encodes a value; anything but a number, boolean, nil or table becomes its text.
 function json.encode(v, inside)
   local kind = type(v)
   if v == nil then return "null" end

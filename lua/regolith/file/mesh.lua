@@ -1,6 +1,6 @@
 --- `rg.mesh(field, { level = 0 })`: the surface on which a field of three axes has that value, as
---- triangles, by marching cubes; `mesh:write(path)` as PLY or OBJ. What is below the level is
---- inside; triangles turn counter-clockwise seen from outside.
+--- triangles, by marching cubes; `mesh:write(path)` writes PLY or OBJ. Points below the level are
+--- inside; triangles are counter-clockwise seen from outside.
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local binary = require "regolith.file.binary"
@@ -10,7 +10,7 @@ local mesh = {}
 
 local caller = "rg.mesh"
 
--- Buffers that grow.
+-- Growable buffers.
 local function buffer(kind)
   local own = { count = 0, capacity = 1024, data = ffi.new(kind .. "[?]", 1024) }
   function own.add(a, b, c)
@@ -40,7 +40,8 @@ local function vector_option(options, name, default)
 end
 mesh.vector_option = vector_option
 
--- The vertex on the edge of a cube at (i, j, k), made by whichever cube comes first.
+-- Returns the vertex on an edge of the cube at (i, j, k), which the first cube that needs it
+-- creates.
 local function vertex_maker(grid, vertices)
   local values, n = grid.values, grid.extents
   local made = ffi.new("int32_t[?]", 3 * n[1] * n[2] * n[3])
@@ -122,7 +123,7 @@ function writers.obj(self, write)
   end
 end
 
---- `mesh:write(path)`, by the path's ending .ply or .obj; returns the mesh.
+--- `mesh:write(path)`: writes .ply or .obj, by the path's extension; returns the mesh.
 function Mesh:write(path)
   binary.check_path(path, "mesh:write")
   local put = binary.format_of(path, writers, "mesh:write")

@@ -1,6 +1,6 @@
---- `.npy` and `.npz`, both ways: `rg.numpy.write(path, x)`, `rg.numpy.write(path, { x = x })`,
---- `rg.numpy.read(path)`. Numbers are little-endian and row-major; those of a vector or matrix are
---- last axes. An .npz is a ZIP of .npy files, which are stored as they are.
+--- `.npy` and `.npz` files: `rg.numpy.write(path, x)`, `rg.numpy.write(path, { x = x })`,
+--- `rg.numpy.read(path)`. Numbers are little-endian and row-major; the numbers of a vector or
+--- matrix form the last axes. An .npz is a ZIP of uncompressed .npy files.
 local ffi = require "ffi"
 local bit = require "bit"
 local fail = require "regolith.error"
@@ -174,7 +174,7 @@ function numpy.write(_, path, what)
   binary.format_of(path, writers, caller)(path, what)
 end
 
---- An array, or of an .npz a table of them.
+--- Returns an array, or for an .npz a table of arrays.
 function numpy.read(session, path)
   binary.check_path(path, "rg.numpy.read")
   local bytes = binary.read("array", path)

@@ -47,7 +47,7 @@ local function is_curve(v)
   return type(v) == "table" and not getmetatable(v) and v.y ~= nil
 end
 
--- { x, y, label } for each.
+-- Returns { x, y, label } for each curve.
 local function curves_of(what, caller)
   local given = what
   if not (type(what) == "table" and is_curve(what[1])) then
@@ -91,7 +91,7 @@ local function range_of(curves, axis)
   return low, high
 end
 
--- Round numbers from low to high: their step is 1, 2 or 5 times a power of ten.
+-- Returns tick values from low to high, whose step is 1, 2 or 5 times a power of ten.
 local function ticks(low, high, most)
   local step = 10 ^ math.floor(math.log10((high - low) / most))
   for _, by in ipairs { 1, 2, 5, 10 } do
@@ -167,7 +167,7 @@ local function draw_line(c, curve, view)
     if is_finite(curve.x[k]) and is_finite(curve.y[k]) then
       points[#points + 1], points[#points + 2] = view.x(curve.x[k]), view.y(curve.y[k])
     else
-      flush() -- a gap where a number is none
+      flush() -- a NaN leaves a gap in the curve
     end
   end
   flush()
@@ -243,7 +243,7 @@ function plot.scatter(session, path, what, options)
   draw(session, path, curves_of(what, caller), options, caller, draw_dots)
 end
 
--- How many numbers are in each of `bins` parts of their range.
+-- Counts the numbers in each of `bins` equal parts of their range.
 local function count(values, bins)
   local curve = { x = {}, y = {}, bars = {}, counts = {}, colour = colours[1] }
   local low, high = range_of({ { x = values } }, "x")

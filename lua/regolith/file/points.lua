@@ -1,6 +1,7 @@
---- Points as PLY: `rg.points.write(path, { pos = x, mass = m })`, `rg.points.read(path)`. `pos` is
---- x, y, z; `normal` nx, ny, nz; `color` (or `colour`) red, green, blue and perhaps alpha as bytes;
---- of another vector v the properties are v_x, v_y .., as every reader of PLY takes scalars.
+--- Points as PLY: `rg.points.write(path, { pos = x, mass = m })`, `rg.points.read(path)`. `pos`
+--- becomes x, y, z; `normal` nx, ny, nz; `color` (or `colour`) red, green, blue and optionally
+--- alpha as bytes. Any other vector v becomes the properties v_x, v_y .., since every reader of PLY
+--- supports scalars.
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local binary = require "regolith.file.binary"
@@ -16,7 +17,7 @@ local own_types = { char = "i8", int8 = "i8", uchar = "u8", uint8 = "u8", short 
   uint32 = "u32", float = "f32", float32 = "f32", double = "f64", float64 = "f64" }
 local letters = { "x", "y", "z", "w" }
 
--- The names of an attribute's numbers.
+-- The property names of an attribute's numbers.
 local function names_of(name, count)
   local names = {}
   if name == "pos" then return { "x", "y", "z" } end
@@ -33,7 +34,8 @@ end
 
 local caller = "rg.points.write"
 
--- Is every element there? Then it is read at once, else as `pos` has them.
+-- Whether all elements exist. Then an attribute is read as a whole, otherwise at the active cells
+-- of `pos`.
 local function is_dense(x)
   if binary.is_array(x) then return true end
   local count, shape = 1, x.shape
@@ -41,7 +43,7 @@ local function is_dense(x)
   return count > 0 and x:count() == count
 end
 
--- The indices of the active cells, in index order; nil: all of them.
+-- Returns the indices of the active cells, in index order, or nil if all are active.
 local function indices_of(x)
   if is_dense(x) then return nil end
   local list = {}
@@ -52,7 +54,7 @@ local function indices_of(x)
   return list
 end
 
--- Element by element, where cells come and go.
+-- Reads a sparse attribute element by element.
 local function gather(x, indices, parts)
   local values = ffi.new("double[?]", #indices * parts)
   for n, at in ipairs(indices) do
@@ -119,7 +121,7 @@ local function header(list, count)
   return table.concat(lines, "\n") .. "\nend_header\n"
 end
 
--- One record per point, made by a struct of the FFI.
+-- Writes one record per point, as an FFI struct.
 local function records(list, count)
   local members = {}
   for _, a in ipairs(list) do
@@ -156,7 +158,7 @@ end
 
 local function refuse(path, why) return binary.fail("points", path, "read", why) end
 
--- LuaJIT's buffers are smaller than 2 GiB; a vector has up to four numbers.
+-- LuaJIT's buffers are smaller than 2 GiB, and a vector has up to four numbers.
 local most_points = 2 ^ 26
 
 local function read_property(words, properties, path)
@@ -179,7 +181,7 @@ local function read_count(word, path)
   return count
 end
 
--- Properties of the element `vertex`, and its count; other elements may follow, and are left out.
+-- Returns the properties of the element `vertex`, and its count; later elements are ignored.
 local function read_header(bytes, path)
   local _, past = bytes:find "\nend_header\r?\n"
   if bytes:sub(1, 3) ~= "ply" or not past then return refuse(path, "it is no PLY file") end
@@ -219,7 +221,8 @@ local function read_binary(bytes, at, count, properties, path)
 end
 
 local function read_text(bytes, at, count, properties, path)
-  -- a digit and a separator each, so that no count that is not true takes memory
+  -- a number takes at least a digit and a separator, so a false count cannot make us allocate
+  -- memory
   if #bytes - at < count * #properties * 2 - 1 then return refuse(path, "it is cut short") end
   local next_word = bytes:sub(at + 1):gmatch "%S+"
   for _, p in ipairs(properties) do
@@ -239,7 +242,7 @@ local function read_text(bytes, at, count, properties, path)
   end
 end
 
--- Groups of properties: { name, { properties } }.
+-- Groups properties into attributes: { name, { properties } }.
 local function group(properties)
   local by_name, groups, taken = {}, {}, {}
   for _, p in ipairs(properties) do by_name[p.name] = p end
@@ -278,7 +281,7 @@ local function array_of(session, row, count)
     function(k) return values[k] end, count * parts)
 end
 
---- A table of arrays by name, and how many points there are.
+--- Returns a table of arrays by name, and the number of points.
 function points.read(session, path)
   binary.check_path(path, "rg.points.read")
   local bytes = binary.read("points", path)

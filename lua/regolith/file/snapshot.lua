@@ -35,7 +35,7 @@ local function split(name)
       keys[#keys + 1], at = tonumber(number), after
     else
       local word, past = name:match("^%.?([%a_][%w_]*)()", at)
-      if not word then return { name } end -- saved by a program in C
+      if not word then return { name } end -- a program in C may save other names
       keys[#keys + 1], at = word, past
     end
   end
@@ -57,7 +57,7 @@ end
 
 -- -- values ---------------------------------------------------------------------------------------
 
--- Puts a handle into a slot; nil for other values.
+-- Stores a handle in a slot; returns nil for other values.
 local function put_handle(slot, v)
   if ffi.istype("RgFieldHandle", v) then
     field.settle(v)
@@ -85,7 +85,7 @@ local function is_plain(v)
     or ffi.istype("uint64_t", v)
 end
 
--- The contents of `t`, by flat names: a list of { name, value }. A vector becomes a string.
+-- Flattens `t` to a list of { name, value }. A vector becomes a string.
 local function flatten(t, path, list, inside)
   if inside[t] then
     return fail.argument(("'%s' contains itself, and cannot be saved"):format(path))
@@ -117,7 +117,7 @@ local function flatten(t, path, list, inside)
   return list
 end
 
--- The list in the form that C takes. `keep` holds what it points to.
+-- Converts the list to the C structs. `keep` holds the memory that they point to.
 local function items_of(list, keep)
   local items = ffi.new("RgSaved[?]", math.max(1, #list))
   for k, row in ipairs(list) do
@@ -150,8 +150,8 @@ local function check_table(t, what)
   end
 end
 
--- Handles belong to the session's runtime, or the C call refuses them; with arch = "lua" their data
--- is in Lua.
+-- The handles must belong to the session's runtime, or the C call refuses them. With arch = "lua"
+-- their data is in Lua.
 local function oracle_of(session)
   local number = session:get()
   local own = lib.oracle_of(number)
@@ -178,7 +178,7 @@ end
 
 -- -- saving ---------------------------------------------------------------------------------------
 
--- Vectors have an item for each number: "v=vec2=1".
+-- A vector is saved as one item per number, named "v=vec2=1".
 local function with_vectors(list)
   local flat = {}
   for _, row in ipairs(list) do
@@ -223,7 +223,7 @@ local function take(slot)
   return value.take(slot)
 end
 
--- The rows of vectors become their values.
+-- Combines the items of each vector into its value.
 local function gather(list)
   local plain, vectors, order = {}, {}, {}
   for _, row in ipairs(list) do
@@ -250,7 +250,7 @@ local read_text = lib.quietly(function(c, path, number)
   return ffi.string(text_out[0])
 end)
 
--- Handles that the caller has, by name.
+-- Returns the caller's handles by name.
 local function given(into)
   local by_name = {}
   for _, row in ipairs(flatten(into, "", {}, {})) do
@@ -280,7 +280,7 @@ local function run(session, path, list, with_random)
   end
 end
 
--- Takes the rows of the script's own random numbers out of the list.
+-- Removes the state of the script's own random numbers from the list and restores it.
 local function restore_random(session, list, with_random)
   local rest, draws = {}, {}
   for _, row in ipairs(list) do
@@ -289,7 +289,8 @@ local function restore_random(session, list, with_random)
   end
   if with_random then
     local key = draws.key
-    if key and session.ranks and session.ranks.rank > 0 then -- it is rank 0's, or of no rank
+    -- The state was saved by rank 0, and other ranks keep theirs.
+    if key and session.ranks and session.ranks.rank > 0 then
       key = C.rg_random_key(session.runtime.c, C.RG_RANDOM_OWN)
     end
     session.runtime.draws = key and draws.words
@@ -300,8 +301,8 @@ end
 
 local options_of_load = { "random" }
 
---- `rg.load(path)`, or `rg.load(path, { x = x })`: into what there is. Without a file, nil and a
---- message.
+--- `rg.load(path)` makes new objects; `rg.load(path, { x = x })` loads into existing ones. Without
+--- a file it returns nil and a message.
 function snapshot.load(session, path, into, options)
   check_path(path, "rg.load")
   if into ~= nil then check_table(into, "rg.load") end
@@ -325,7 +326,7 @@ function snapshot.load(session, path, into, options)
       list[#list + 1] = { item.name, v, item = item }
     end
   end
-  for name in pairs(handles) do -- the core says that there is no such thing
+  for name in pairs(handles) do -- the file has no such name: the core reports it
     if not known[name] then list[#list + 1] = { name, handles[name] } end
   end
   local with_random = options.random ~= false

@@ -1,6 +1,6 @@
---- A snapshot's directory (core/snapshot/snapshot.h): its text as tables, and what it declares,
---- made by the functions with which scripts declare it. A file may come from anywhere, so each word
---- is checked before it is used, and one that cannot be ends in one sentence.
+--- Parses a snapshot's directory (core/snapshot/snapshot.h) to tables, and makes what it declares
+--- by the functions with which scripts declare it. A file may come from anywhere, so each word is
+--- checked before it is used; an invalid one raises an error of one sentence.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
@@ -17,7 +17,7 @@ local most = 2 ^ 53
 local handles = { field = true, node = true, array = true }
 local numbers = { number = true, i64 = true, u64 = true, bool = true }
 
---- Raises: the directory says what cannot be.
+--- Raises for a directory that is invalid.
 function directory.refuse(path, why)
   return fail.argument(("snapshot '%.99s' has a directory that cannot be: %s"):format(path, why),
     "use another copy of it, or write it again", "io.failed")
@@ -25,7 +25,7 @@ end
 
 -- -- words ----------------------------------------------------------------------------------------
 
--- All of these return nil for a word that is none.
+-- All of these return nil for an invalid word.
 local function count_in(word, largest)
   local n = word and word:find "^%d+$" and tonumber(word)
   return n and n <= largest and n or nil
@@ -48,7 +48,7 @@ local function name_in(word)
   return not name:find "%z" and name or nil
 end
 
--- A type, or nil: one that no script could declare.
+-- Returns a type, or nil if no script could declare it.
 local function type_in(word)
   local ok, t = pcall(types.named, word)
   if ok then return t end
@@ -57,7 +57,7 @@ end
 
 -- -- lines ----------------------------------------------------------------------------------------
 
-local lines = {} -- first word -> function(words, directory): is it as it must be?
+local lines = {} -- first word -> function(words, directory): whether the line is valid
 
 function lines.tree(words, out)
   local levels, fields, name = count_in(words[2], 2 ^ 20), count_in(words[3], 2 ^ 20),
@@ -68,7 +68,7 @@ function lines.tree(words, out)
   return true
 end
 
--- A level's axes and extents fit its kind.
+-- Whether a level's axes and extents fit its kind.
 local function is_level(row)
   if not row.sizes or not row.axes:find "^[i-p]*$" then return false end
   return #row.sizes == (kinds[row.kind].unbounded and 0 or #row.axes)
@@ -103,7 +103,7 @@ function lines.array(words, out)
   return row.type and row.shape and row.name
 end
 
-local items = {} -- kind -> function(words, directory, item): is it as it must be?
+local items = {} -- kind -> function(words, directory, item): whether the item is valid
 
 function items.field(words, out, item)
   local tree = out.trees[(count_in(words[3], #out.trees - 1) or -1) + 1]
@@ -125,7 +125,7 @@ end
 
 function items.string(words) return #words == 4 end
 
--- What the script's own random numbers are saved as.
+-- The names under which the script's own random numbers are saved.
 local own = { ["=random=key"] = "u64", ["=random=words"] = "number" }
 
 function lines.item(words, out)
@@ -140,7 +140,7 @@ end
 function lines.regolith() return true end
 function lines.random(words) return #words == 3 or #words == 4 end
 
--- Rows of vectors, "v=vec2=1": there are as many as the type has numbers.
+-- Checks items of vectors, "v=vec2=1": there must be as many as the type has numbers.
 local function check_vectors(out, path)
   local seen, count = {}, {}
   for _, item in ipairs(out.items) do
@@ -164,7 +164,7 @@ local function check_vectors(out, path)
   end
 end
 
---- The text as { trees = { { name, levels = .., fields = .. } }, arrays = .., items = .. }.
+--- Returns the text as { trees = { { name, levels = .., fields = .. } }, arrays = .., items = .. }.
 function directory.parse(text, path)
   local out, number = { trees = {}, arrays = {}, items = {} }, 0
   for line in text:gmatch "([^\n]*)\n" do
@@ -186,7 +186,7 @@ end
 
 -- -- making ---------------------------------------------------------------------------------------
 
---- Is it a kind of item that a handle stands for?
+--- Whether items of this kind are handles.
 function directory.is_handle(kind) return handles[kind] == true end
 
 local function make_level(parent, row)
@@ -237,8 +237,8 @@ local function make(session, out, made, item)
   return tree.nodes[item.part]
 end
 
---- What an item of a handle names, made if nobody has made it yet. What a script could not declare
---- a directory cannot either; memory may run out all the same.
+--- Returns the object that a handle's item refers to, and creates it at the first request. A
+--- directory can only contain what a script can declare; allocating it may still fail.
 function directory.make(session, out, made, item, path)
   local ok, result = pcall(make, session, out, made, item)
   if ok then return result end

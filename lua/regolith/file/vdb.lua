@@ -1,12 +1,12 @@
---- OpenVDB files, version 224, written by ourselves: the library is C++ and 55 MB, and a writer of
---- its standard tree is this. A grid has the tree 5-4-3:
+--- Writes OpenVDB files, version 224. We do so ourselves because the library is C++ and 55 MB, and
+--- its standard tree takes only this file to write. A grid has the tree 5-4-3:
 ---
 ---     root: children by their origin -> 32^3 nodes -> 16^3 nodes -> leaves of 8^3 voxels
 ---
---- First all masks (which children, which voxels), then all values, leaf by leaf in the same order.
---- Children are in the order of x, y, z, as the reader's own map has them; values are those of
---- active voxels alone (compression "active mask"; inactive ones are the background, zero). Active
---- is what is active in a sparse field, and what is not zero in a dense one.
+--- All masks come first (which children, which voxels), then all values, leaf by leaf in the same
+--- order. Children are ordered by x, y, z, as in the reader's own map. Only values of active voxels
+--- are stored (compression "active mask"); inactive ones are the background, zero. The active
+--- voxels are the active cells of a sparse field, or the elements of a dense one that are not zero.
 local bit = require "bit"
 local ffi = require "ffi"
 local fail = require "regolith.error"
@@ -16,14 +16,15 @@ local vdb = {}
 
 local caller = "rg.volume.write"
 local u32, f32, f64 = binary.u32, binary.f32, binary.f64
-local active_mask = 2 -- of the compression flags
+local active_mask = 2 -- a compression flag
 
 local function text(s) return u32(#s) .. s end
 local function meta(name, kind, value) return text(name) .. text(kind) .. u32(#value) .. value end
 
 -- -- voxels to leaves -----------------------------------------------------------------------------
 
--- leaves by "x y z" of their origin: { at = {x, y, z}, mask, values }.
+-- Returns the leaf that contains the voxel, { at = {x, y, z}, mask, values }, from the leaves by "x
+-- y z".
 local function leaf_of(leaves, x, y, z)
   local lx, ly, lz = bit.band(x, -8), bit.band(y, -8), bit.band(z, -8)
   local key = ("%d %d %d"):format(lx, ly, lz)
@@ -36,7 +37,7 @@ local function leaf_of(leaves, x, y, z)
   return leaf, (x - lx) * 64 + (y - ly) * 8 + (z - lz)
 end
 
--- The value as bytes: a float, or three.
+-- Encodes a value: one float, or three.
 local function bytes_of(v, parts)
   if parts == 1 then return f32(type(v) == "boolean" and (v and 1 or 0) or tonumber(v)) end
   return f32(tonumber(v.rg_n[0])) .. f32(tonumber(v.rg_n[1]))
@@ -85,7 +86,7 @@ end
 
 -- -- the tree -------------------------------------------------------------------------------------
 
--- Children of 2^child_bits voxels a side under nodes with 2^node_bits of them along each axis.
+-- Groups children of 2^child_bits voxels per side under nodes with 2^node_bits children per axis.
 local function under(children, child_bits, node_bits)
   local nodes, size = {}, 2 ^ (child_bits + node_bits)
   for _, child in ipairs(children) do
@@ -108,7 +109,7 @@ local function under(children, child_bits, node_bits)
   return nodes
 end
 
--- Bits as 64-bit words.
+-- Packs bits into 64-bit words.
 local function mask(numbers, bits)
   local bytes = ffi.new("uint8_t[?]", bits / 8)
   for _, n in ipairs(numbers) do
@@ -128,7 +129,7 @@ local function seal_leaf(leaf)
   leaf.mask, leaf.bytes = mask(numbers, 512), table.concat(values)
 end
 
--- Of an inner node: no value of its own is active.
+-- Writes an inner node, which has no active values of its own.
 local function put_inner(node, bits, write)
   local numbers = {}
   for k, child in ipairs(node.children) do numbers[k] = child.number end
@@ -191,7 +192,7 @@ local function put_grid(grid, options, write, place)
   return begin, block, place()
 end
 
---- Writes the grids; `file` is what `write` writes to.
+--- Writes the grids; `file` is the file that `write` writes to.
 function vdb.put(grids, options, write, file)
   local function place() return file:seek() end
   write(binary.u64(0x56444220), u32(224), u32(10), u32(0), "\1",

@@ -1,6 +1,6 @@
 --- `v = rg.video{ path = "out.mp4", fps = 30 }`, `v:add(field, { palette = "magma" })`,
---- `v:close()`: frames through a pipe to ffmpeg. Without it they are numbered pictures beside the
---- path, and a line says so.
+--- `v:close()`: pipes frames to ffmpeg. Without ffmpeg, frames become numbered pictures next to the
+--- path, and a message says so.
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local binary = require "regolith.file.binary"
@@ -17,7 +17,7 @@ local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
 local function has_ffmpeg() return os.execute "command -v ffmpeg >/dev/null 2>&1" == 0 end
 
--- What ffmpeg leaves unread when it fails is read after it: a pipe that nobody reads would end this
+-- If ffmpeg fails, the shell reads the rest of the input: a pipe that nobody reads would end this
 -- process (SIGPIPE).
 local function command_of(self)
   return ("ffmpeg -loglevel error -y -f rawvideo -pix_fmt rgba -s %dx%d -r %.17g -i - \z
@@ -55,7 +55,7 @@ local function put(self, rgba)
   self.frames = self.frames + 1
 end
 
---- A frame: what rg.image.write takes, with its options; all of one size.
+--- Adds a frame: what rg.image.write takes, with its options; all frames must have one size.
 function Video:add(what, options)
   if self.is_closed then return fail.argument(("video '%s' is closed"):format(self.path)) end
   local rgba, width, height = image.paint(self.session, what, options, "video:add")
@@ -68,7 +68,7 @@ function Video:add(what, options)
   return self
 end
 
---- Ends the file; a video without frames is none.
+--- Completes the file; without frames there is none.
 function Video:close()
   if self.is_closed then return end
   self.is_closed = true

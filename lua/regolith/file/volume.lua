@@ -48,7 +48,7 @@ for _, row in ipairs(scalars) do
   vtk_types[row.name] = vtk_words[written.class] .. 8 * written.size
 end
 
--- VTK has x fastest, we have the last axis fastest. Vectors of two get a third number.
+-- VTK stores x fastest, we store the last axis fastest. Vectors of two numbers get a third one.
 local function turned(grid)
   local values = binary.numbers(grid.field, caller)
   local name, n, parts = binary.element_of(grid.type).name, grid.extents, grid.parts

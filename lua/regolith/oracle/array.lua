@@ -1,5 +1,6 @@
---- Arrays with arch = "lua": a level of its own for each, whose cells are in one table, by number.
---- It has what oracle/element.lua and the walks of oracle.lua ask of a level of a tree.
+--- Arrays with arch = "lua": each array has a level of its own, whose cells are in one table by
+--- number. Such a level offers the methods that oracle/element.lua and the loops of oracle.lua call
+--- on the levels of trees.
 local oracle_array = {}
 
 -- as in oracle/number.lua: traces must compute the keys that the interpreter computes
@@ -15,7 +16,7 @@ end
 
 function Level.is_sparse() return false end
 
---- All indices in order: a list of lists.
+--- Returns the indices of all elements in order: a list of lists.
 function Level:list()
   local all, at = {}, {}
   local function go(axis)
@@ -32,7 +33,8 @@ function Level:list()
   return all
 end
 
---- An array's level: `shape` is a list of its extents, `type_name` that of its elements.
+--- Creates the level of an array: `shape` is a list of its extents, `type_name` the type of an
+--- element.
 function oracle_array.level(shape, type_name)
   local rank, cells = #shape, {}
   local self = setmetatable({ kind = "dense", rank = rank, shape = shape, holds_all = true,

@@ -1,5 +1,5 @@
---- What debug = true looks for in kernels of arch = "lua": operations that end the launch where
---- compiled kernels do (core/lower/debug.c), with the same texts.
+--- Checks of debug = true with arch = "lua": operations that end the launch where compiled kernels
+--- do (core/lower/debug.c), with the same messages.
 local bit = require "bit"
 local number = require "regolith.oracle.number"
 local say = require "regolith.oracle.say"
@@ -17,7 +17,7 @@ local function shown(v) return say.show("", v) end
 
 local function article(t) return (is_unsigned[t] and "a " or "an ") .. t end
 
--- Of 64 bits: by the signs; a product by its quotient.
+-- Checks a 64-bit result: a sum by the signs, a product by dividing it again.
 local function is_exact_wide(op, a, b, result)
   if op == "add" then return bit.band(bit.bxor(a, result), bit.bxor(b, result)) >= 0 end
   if op == "sub" then return bit.band(bit.bxor(result, a), bit.bxor(b, a)) >= 0
@@ -33,7 +33,7 @@ local function is_exact(op, t, a, b, result)
   return exact == result
 end
 
--- What is wrong with a op b = result; nothing, if it holds.
+-- Returns the message for a op b = result, or nil if the result is exact.
 local function arithmetic(op, t, a, b, result)
   if op == "floordiv" or op == "ceildiv" or op == "mod" then
     return b == 0 and ("%s %s %s: a division by zero"):format(shown(a), signs[op], shown(b)) or nil
@@ -51,23 +51,23 @@ local function arithmetic(op, t, a, b, result)
   return ("%s %s %s is more than %s holds"):format(shown(a), signs[op], shown(b), article(t))
 end
 
--- `a` of type `from`, converted.
+-- Returns the message for the conversion of `a` from type `from`, or nil if it fits.
 local function fit(to, from, a, result)
   local fits
-  if not bits[from] then -- its whole part
+  if not bits[from] then -- a float: its integral part must fit
     local whole = a < 0 and math.ceil(a) or math.floor(a)
     local beyond = 2 ^ (bits[to] - (is_unsigned[to] and 0 or 1))
     fits = a == a and whole < beyond and whole >= (is_unsigned[to] and 0 or -beyond)
   else
-    -- the same number again, and of the same sign
+    -- converting back must give the same number, with the same sign
     local back = number[("to_%s_%s"):format(from, to)]
     fits = (from == to or back(result) == a) and (a < 0) == (result < 0)
   end
   if not fits then return ("%s does not fit into %s"):format(shown(a), article(to)) end
 end
 
---- The operation `name` on numbers of type `t`, which ends the launch where it has no result: with
---- message `site` of the kernel, in the iteration `where`.
+--- Returns the operation `name` for numbers of type `t`. Where it has no exact result, it ends the
+--- launch with message `site` of the kernel, in the iteration `where`.
 function check.sure(run, site, where, name, t)
   local f, to = number[name .. "_" .. t], name:match "^to_(.+)"
   return function(a, b)
@@ -80,17 +80,17 @@ function check.sure(run, site, where, name, t)
   end
 end
 
--- By run and message: name, type, and the exact numbers of a reduction.
+-- By run and message: the name and type of a reduction, and its exact results by component.
 local totals = setmetatable({}, { __mode = "k" })
 
---- The same for a reduction, whose result is looked at after the loop: check.total.
+--- The same for a reduction: its exact result is checked after the loop, by check.total.
 function check.reducer(run, site, name, op, t)
   local f, k = number[op .. "_" .. t], 0
   totals[run] = totals[run] or {}
   local total = totals[run][site] or { name = name, type = t }
   totals[run][site] = total
   return function(a, b)
-    k = k + 1 -- of a vector, one after the other
+    k = k + 1 -- called once per component of a vector, in order
     local exact, more = total[k] or tonumber(a), tonumber(b)
     total[k] = op == "add" and exact + more or op == "sub" and exact - more or exact * more
     return f(a, b)
@@ -112,11 +112,12 @@ end
 
 local function list_text(list) return table.concat(list, ", ") end
 
---- The indices, if they are inside.
+--- Returns the indices if they are inside the shape; otherwise ends the launch.
 function check.inside(run, site, where, elements, name, ...)
   local level, shape, given = elements.level, {}, {}
   local first, is_inside = level.first or {}, true
-  local is_list = select("#", ...) < level.rank -- which has no index along its own axis
+  -- A list: addressed without an index along its own axis.
+  local is_list = select("#", ...) < level.rank
   for axis = 1, level.rank do
     if not is_list or level.level_axes[axis] ~= level.axes[1] then
       local k = #given + 1
@@ -132,14 +133,15 @@ function check.inside(run, site, where, elements, name, ...)
   return say.fail(run, site, text, where)
 end
 
---- The index into a vector of `count` numbers, or a matrix of rows, if it is inside.
+--- Returns the index into a vector of `count` numbers, or into a matrix of `count` rows, if it is
+--- inside.
 function check.inside_part(run, site, where, count, is_matrix, i)
   if i >= 0 and i < count then return i end
   return say.fail(run, site, ("index %s is outside a %s of %d%s"):format(shown(i),
     is_matrix and "matrix" or "vector", count, is_matrix and " rows" or ""), where)
 end
 
---- The value of local `id`, if it has one.
+--- Returns the value of local `id` if one was assigned; otherwise ends the launch.
 function check.given(run, site, where, id, name, v)
   if run[-id] then return v end
   return say.fail(run, site, ("'%s' has no value yet"):format(name), where)

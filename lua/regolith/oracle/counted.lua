@@ -1,17 +1,17 @@
---- Counted arrays with arch = "lua": the elements of each in a Lua table, from 1, and how many
---- there are. A value is {array}, or {0} for none; what collects them is Lua's collector.
---- With several axes elements are in row-major order, and `extents` says how many there are.
---- Statistics are those of a compiled launch when it has ended, as nothing that a kernel made
---- outlives it here: what is made counts as made and freed. So each array notes what memory it
---- would have: `room`, in bytes, for elements of `size` bytes.
+--- Arrays that kernels make, with arch = "lua": each is a Lua table of elements from 1, with their
+--- count. A value of array type is {array}, or {0} for no array, and Lua's collector frees arrays.
+--- With several axes elements are in row-major order, and `extents` holds the extents. Nothing that
+--- a kernel makes outlives its launch here, so statistics count each array as made and freed, as
+--- those of a compiled launch do when it has ended. To count bytes, each array keeps the capacity
+--- that a compiled one would have: `room`, in bytes, for elements of `size` bytes.
 local vector = require "regolith.oracle.vector"
 local fail = require "regolith.error"
 local host = require "regolith.host"
 
 local counted = {}
 
---- The runtime whose kernel runs: `blocks` and `headers`, as many as were made; `outside`, writes
---- to elements that are not there, and `stray`, the first of them in this launch.
+--- The oracle of the running kernel. It counts the `blocks` and `headers` that were made, and
+--- `outside`, the writes to missing elements; `stray` is the first of those in this launch.
 counted.oracle = nil
 
 local function note(blocks, headers)
@@ -26,7 +26,7 @@ local function array_of(value)
   return type(array) == "table" and array or nil
 end
 
--- The place of an element; nil: there is none.
+-- Returns the table and index that hold an element, or nil if there is no such element.
 local function place_of(value, i, ...)
   local array = array_of(value)
   if not array then return end
@@ -68,7 +68,7 @@ function counted.array_new(size, zero, n, ...)
   return { array }
 end
 
---- The indices of element number k, row-major.
+--- The indices of element number k in row-major order.
 function counted.indices_of(k, shape)
   local at = {}
   for axis = #shape, 1, -1 do
@@ -78,7 +78,7 @@ function counted.indices_of(k, shape)
   return unpack(at, 1, #shape)
 end
 
---- An array of the script: its elements are those of its level, and its length stays.
+--- Wraps an array of the script: its elements are those of its level, and its length is fixed.
 function counted.of_elements(elements, handle)
   local shape, count = elements.level.shape, 1
   for _, extent in ipairs(shape) do count = count * extent end
@@ -132,7 +132,8 @@ function counted.array_update_parts(value, f, v, parts, ...)
   set(value, function(old) return vector.update_parts(old, f, v, parts) end, ...)
 end
 
--- The array whose length may change, from `count` elements on; nil: there is none.
+-- Returns the array to change the length of, or nil if there is none. An array with at least
+-- `count` elements must not be pinned.
 local function own_of(value, count)
   local array = array_of(value)
   if not array or not array.is_pinned or array.count < count then return array end
@@ -142,7 +143,7 @@ local function own_of(value, count)
     hint = "copy it: rg.zeros(T, n):copy_from(a) grows" }
 end
 
-local LEAST_GROWTH = 64 -- bytes; this and the next are those of llvm_bc/array_slow.c
+local LEAST_GROWTH = 64 -- this and the growth factor below are those of llvm_bc/array_slow.c
 
 local function grow(array)
   local bytes = array.count * array.size
@@ -151,7 +152,7 @@ local function grow(array)
   note(1, 0)
 end
 
---- The slot; -1: there is no array.
+--- Appends an element; returns its slot, or -1 if the value refers to no array.
 function counted.array_append(value, v)
   local array = own_of(value, 0)
   if not array then return -1 end

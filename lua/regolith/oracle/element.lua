@@ -1,5 +1,5 @@
---- What fields hold with arch = "lua": an element is in the cell of its level, under its field's
---- number, or in the arrays of oracle/flat.lua, where all its elements always exist.
+--- Elements of fields with arch = "lua". An element is in a cell of its level, under its field's
+--- number, or in the C arrays of oracle/flat.lua where all elements always exist.
 local vector = require "regolith.oracle.vector"
 local oracle_flat = require "regolith.oracle.flat"
 
@@ -15,14 +15,15 @@ function Elements:get(...)
   return value
 end
 
--- A cell, and what it holds.
+-- Returns the cell with these indices and its value.
 local function held(self, cell)
   local value = cell[self.number]
   if value == nil then value = self.zero end
   return cell, value
 end
 
--- The same, created if missing; nothing outside the shape, where a write is counted.
+-- Like that, but creates the cell if it is missing. Outside the shape it returns nil and counts the
+-- write.
 local function open(self, ...)
   local cell = self.level.ensure(...)
   if cell then return held(self, cell) end
@@ -39,8 +40,8 @@ function Elements:update(op, value, ...)
   if cell then cell[self.number] = vector.each(op, old, value) end
 end
 
--- Of a vector only the numbers at `places`. Without any (a computed index was outside) nothing is
--- written.
+-- Assigns only the components at `places`, or nothing if there are none (a computed index was
+-- outside).
 function Elements:set_parts(value, places, ...)
   if #places == 0 then return end
   local cell, old = open(self, ...)
@@ -53,7 +54,8 @@ function Elements:update_parts(op, value, places, ...)
   if cell then cell[self.number] = vector.update_parts(old, op, value, places) end
 end
 
---- Returns the old value; `at` is {0, i, j}. Outside the shape it does nothing and returns zero.
+--- Updates an element and returns its old value; `at` is {0, i, j}. Outside the shape it changes
+--- nothing and returns zero.
 function Elements:rmw(op, at, value)
   local cell = self.level.ensure(unpack(at, 2))
   if not cell then return self.zero end
@@ -62,7 +64,7 @@ function Elements:rmw(op, at, value)
   return old
 end
 
---- compare_exchange compares bits, element by element.
+--- compare_exchange compares the bits of an element, component by component.
 function oracle_element.swapped(old, expected, desired)
   local is_same = old == expected and (old ~= 0 or type(old) ~= "number" or 1 / old == 1 / expected)
   if is_same or (old ~= old and expected ~= expected) then return desired end
@@ -76,7 +78,7 @@ function Elements:swap(at, expected, desired)
   return old
 end
 
---- The initial element of a type.
+--- The zero element of a type.
 function oracle_element.zero(type_name)
   local scalars, is_table = vector.scalars(type_name)
   local zeros = {}
@@ -85,8 +87,8 @@ function oracle_element.zero(type_name)
   return zeros[1]
 end
 
---- Field `number` of a level: its elements are numbers, booleans, or vectors as oracle/vector.lua
---- has them.
+--- Creates the elements of field `number` of a level: numbers, booleans, or vectors as in
+--- oracle/vector.lua.
 function oracle_element.create(level, number, count_outside)
   local type_name = level.fields[number].type
   local scalars, is_table = vector.scalars(type_name)

@@ -1,7 +1,7 @@
---- Elements of dense levels that are nowhere below sparse ones, and of arrays, with arch = "lua":
---- in C arrays, one for each number of an element, in row-major order, made by the first write.
---- The functions that kernels call for each element are made as text for its level: LuaJIT compiles
---- loops over them.
+--- C arrays for the elements of arrays, and of dense levels that have no sparse level above them,
+--- with arch = "lua". There is one C array per component of an element, in row-major order, created
+--- by the first write. The functions that kernels call per element are generated as text for each
+--- level, so that LuaJIT can compile loops over them.
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local facts = require "regolith.data.scalars"
@@ -9,16 +9,18 @@ local vector = require "regolith.oracle.vector"
 
 local oracle_flat = {}
 
--- f16 are stored as f32, which hold all of them: each was rounded before
+-- f16 are stored as f32, which can represent each of them; they are rounded before the store.
 local ctypes = {}
 for _, row in ipairs(facts) do ctypes[row.name] = facts.computed(row.name).ctype end
 
-local MOST = 2 ^ 31 -- elements: past that they stay in tables, which cost nothing until written
-local LARGE = 2 ^ 20 -- bytes: from here on memory is the system's, zero before it is touched
+-- Elements; larger levels stay in tables, which take no memory before the first write.
+local MOST = 2 ^ 31
+-- Bytes; from this size on memory comes from the system, which zeroes pages at first access.
+local LARGE = 2 ^ 20
 
 pcall(ffi.cdef, "void *calloc(size_t count, size_t size); void free(void *p);")
 
-local unseen = 0 -- bytes that LuaJIT's collector does not know of
+local unseen = 0 -- bytes that LuaJIT's collector does not know about
 
 local function new_array(ctype, count)
   local bytes = count * ffi.sizeof(ctype)
@@ -43,7 +45,7 @@ local function count_of(level)
   return count
 end
 
---- Are elements of these numbers in C arrays?
+--- Whether elements with these component types are stored in C arrays.
 function oracle_flat.fits(level, scalars)
   for _, scalar in ipairs(scalars) do
     if not ctypes[scalar] then return false end
@@ -56,7 +58,8 @@ function oracle_flat.fits(level, scalars)
   return count_of(level) < MOST
 end
 
--- The arrays of field `number`: of all that see this level, at whatever offset.
+-- Returns the C arrays of field `number`, which all views of this level share, whatever their
+-- offset.
 local function columns_of(level, number)
   level = level.base or level
   level.columns = level.columns or {}
@@ -64,7 +67,7 @@ local function columns_of(level, number)
   return level.columns[number]
 end
 
---- All elements of the level are zero again.
+--- Sets all elements of the level to zero.
 function oracle_flat.clear(level)
   for _, columns in pairs(level.columns or {}) do
     for k in pairs(columns) do columns[k] = nil end
@@ -73,8 +76,8 @@ end
 
 -- -- access ---------------------------------------------------------------------------------------
 
--- key: the number of an element; nil outside. A 64-bit index is compared as an i64, also that of a
--- u64.
+-- key: the number of an element, or nil outside. A 64-bit index is compared as an i64, even if it
+-- is a u64.
 local template = [[
 local columns, make, zero, count, outside, each, from_wide, type = ...
 local function key(%s)
@@ -136,7 +139,7 @@ local function from_wide(index, first)
   return tonumber(ffi.cast("int64_t", index) - first)
 end
 
--- Its caller's caller is the kernel, whose line is noted.
+-- Counts a write outside. The kernel is two calls above this function, and its line is noted.
 local function outside(self, ...) self.count_outside(self, ...) return nil end
 
 local function make_access(self, level)
@@ -160,7 +163,7 @@ end
 local Flat = {}
 Flat.__index = Flat
 
---- The arrays, all zero; returns the first.
+--- Creates the arrays, all zero; returns the first.
 function Flat:make()
   for k, scalar in ipairs(self.scalars) do
     self.columns[k] = new_array(ctypes[scalar], self.size)
@@ -168,8 +171,8 @@ function Flat:make()
   return self.columns[1]
 end
 
--- Of a vector only the numbers at `places`. Without any (a computed index was outside) nothing is
--- written.
+-- Assigns only the components at `places`, or nothing if there are none (a computed index was
+-- outside).
 function Flat:set_parts(value, places, ...)
   if #places == 0 then return end
   if not self.key(...) then return (outside(self, ...)) end
@@ -182,7 +185,8 @@ function Flat:update_parts(op, value, places, ...)
   self:set(vector.update_parts(self:get(...), op, value, places), ...)
 end
 
---- Returns the old value; `at` is {0, i, j}. Outside the shape it does nothing and returns zero.
+--- Updates an element and returns its old value; `at` is {0, i, j}. Outside the shape it changes
+--- nothing and returns zero.
 function Flat:rmw(op, at, value)
   if not self.key(unpack(at, 2)) then return self.zero end
   local old = self:get(unpack(at, 2))
@@ -208,7 +212,7 @@ function Flat:fill(v)
   end
 end
 
---- All elements of `from`, of the same scalars and shape.
+--- Copies all elements of `from`, which has the same component types and shape.
 function Flat:copy(from)
   if not from.columns[1] then return self:clear() end
   if not self.columns[1] then self:make() end
@@ -221,7 +225,7 @@ function Flat:clear()
   for k in pairs(self.columns) do self.columns[k] = nil end
 end
 
---- All numbers into an array of doubles or int64_t, those of a vector adjacent.
+--- Copies all numbers into an array of doubles or int64_t; the components of a vector are adjacent.
 function Flat:read(values)
   for part = 1, self.count do
     local column, count, is_bool = self.columns[part], self.count, self.scalars[part] == "bool"
@@ -233,9 +237,10 @@ function Flat:read(values)
   end
 end
 
-local holds_doubles = { f32 = true, f64 = true } -- and C rounds as kernels do
+local holds_doubles = { f32 = true, f64 = true } -- for these the C conversion rounds as kernels do
 
---- The reverse; convert(part, x) is a number as the part of an element.
+--- Copies numbers into the elements; convert(part, x) converts a number to the type of that
+--- component.
 function Flat:write(values, convert)
   if not self.columns[1] then self:make() end
   local is_double = ffi.istype("double *", values) or ffi.istype("double[?]", values)
@@ -249,7 +254,7 @@ function Flat:write(values, convert)
   end
 end
 
---- Makes an object of oracle/element.lua one whose level fits.
+--- Makes an object of oracle/element.lua use C arrays if its level allows it.
 function oracle_flat.create(self)
   self.columns, self.size = columns_of(self.level, self.number), count_of(self.level)
   setmetatable(self, Flat)

@@ -1,9 +1,9 @@
---- The lists of dynamic levels with arch = "lua"; oracle/tree.lua says what a list is. `at` names
---- one: {0, i, j}, the indices of the level without its own axis.
+--- The lists of dynamic levels with arch = "lua"; oracle/tree.lua describes how a list is stored.
+--- `at` addresses a list: {0, i, j}, the indices of the level without its own axis.
 local vector = require "regolith.oracle.vector"
 local oracle_element = require "regolith.oracle.element"
 
-local oracle_list = {} -- full: the level of a list that was full
+local oracle_list = {} -- oracle_list.full: the level of a list that overflowed
 
 local function find(level, at)
   local cell = level.parent.find(unpack(at, 2))
@@ -15,8 +15,8 @@ function oracle_list.length(level, at)
   return list and list.length or 0
 end
 
---- Returns the slot; 0 outside the shape, -1 if the list is full, which the launch reports. The
---- values of the level's fields follow, number by number.
+--- Appends an element, given by the values of the level's fields, component by component. Returns
+--- its slot, 0 outside the shape, or -1 if the list is full, which the launch reports.
 function oracle_list.append(level, at, ...)
   local cell = level.parent.ensure(unpack(at, 2))
   if not cell then return 0 end
@@ -40,14 +40,14 @@ function oracle_list.append(level, at, ...)
   return slot
 end
 
--- Field `number` of an element, which need not have been written.
+-- Field `number` of an element; zero if it was never written.
 local function value_of(level, element, number)
   local value = element and element[number]
   if value == nil then return oracle_element.zero(level.fields[number].type) end
   return value
 end
 
---- Removes the last element; returns field `number` of it, and puts the fields after that one into
+--- Removes the last element. Returns its field `number`, and stores the fields after that one in
 --- `results`.
 function oracle_list.pop(level, at, results, number, ...)
   local list, element = find(level, at), nil
@@ -60,7 +60,7 @@ function oracle_list.pop(level, at, results, number, ...)
   return value_of(level, element, number)
 end
 
---- Iterates over the present slots: the slot, and the requested fields.
+--- Iterates over the slots that exist: returns the slot and the requested fields.
 function oracle_list.items(level, at, ...)
   local length, slot, wanted = oracle_list.length(level, at), -1, { ... }
   return function()

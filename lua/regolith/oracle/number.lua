@@ -1,15 +1,17 @@
---- What operations mean with arch = "lua": functions by op and type, `add_i32`, `to_u8_f32`,
---- `count_i64`. An integer of up to 32 bits is a Lua number, i64 and u64 are LuaJIT's own, a float
---- is a number that its type can hold, a bool a boolean. Integers wrap, division floors and by zero
---- gives 0, shift counts are masked, floats round once, and convert to integers toward zero,
---- saturating. Those of oracle/swift.lua, which LuaJIT may compile, replace theirs here.
+--- The meaning of operations with arch = "lua": functions by op and type, `add_i32`, `to_u8_f32`,
+--- `count_i64`. An integer of up to 32 bits is a Lua number, i64 and u64 are LuaJIT's cdata, a
+--- float is a Lua number that its type can represent, a bool is a boolean. Integers wrap, division
+--- rounds down and gives 0 for a zero divisor, shift counts are masked, floats round once and
+--- convert to integers toward zero, saturating. The functions of oracle/swift.lua, which LuaJIT may
+--- compile, replace the ones of the same name here.
 local ffi, bit = require "ffi", require "bit"
 local lib = require "regolith.lib"
 local host = require "regolith.host"
 local scalars = require "regolith.data.scalars"
 local swift = require "regolith.oracle.swift"
 
-host.interpret() -- exactness before speed: compiled kernels are compared with this
+-- Exactness matters more than speed: tests compare compiled kernels with these functions.
+host.interpret()
 
 local number = {}
 
@@ -28,7 +30,7 @@ local function to_f32(x)
   return single[0]
 end
 
--- To the nearest half-precision number, ties to even.
+-- Rounds to the nearest half-precision number, ties to even.
 local function to_f16(x)
   if x ~= x or x == 0 or x == huge or x == -huge then return x end
   local _, exponent = math.frexp(x)
@@ -44,7 +46,7 @@ end
 
 local rounds = { f16 = to_f16, f32 = to_f32, f64 = function(x) return x end }
 
--- To the nearest integer, halves away from zero.
+-- Rounds to the nearest integer, halves away from zero.
 local function half_away(x)
   local size = math.abs(x)
   if x ~= x or x == 0 or size >= 2 ^ 52 then return x end
@@ -61,7 +63,7 @@ local binary_floats = {
   floordiv = function(a, b) return floor(a / b) end,
   mod = function(a, b) return a - floor(a / b) * b end,
 }
--- whose results depend on who computes them: the core's own, which kernels run
+-- results depend on the implementation, so these call the functions of the core that kernels call
 local unary_maths = { "exp", "log", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
   "cosh", "tanh" }
 local binary_maths = { "pow", "atan2", "fmod" }
@@ -98,13 +100,13 @@ local wraps = {
   i32 = tobit, u32 = function(x) return x % 4294967296 end,
 }
 
--- The product without losing bits above 2^53: the part of b's upper half counts modulo 2^32.
+-- Multiplies without losing bits above 2^53: the upper half of b counts modulo 2^32.
 local function multiply(a, b)
   local low = b % 65536
   return a * low + a * ((b - low) / 65536) % 65536 * 65536
 end
 
--- The bits of a number of any integer type, counted from the least; `width` of them.
+-- Returns the `width` lowest bits of a number of any integer type, from the lowest on.
 local function bits_in(a, width)
   local bits, wide = {}, type(a) == "cdata" and u64(a) or u64(i64(a))
   for k = 1, width do
@@ -241,9 +243,9 @@ local function saturate(to, x)
   return (x < 0 and ceil(x) or floor(x)) + 0
 end
 
--- High and low half, so that only one sum rounds. A value for a float narrower than f64 must not
--- have been rounded before: bits that an f32 drops are ORed into the lowest one that an f64 keeps
--- (sticky).
+-- Converts the high and low half, so that only the sum rounds. A value that becomes a float
+-- narrower than f64 must be rounded only once: bits that an f32 drops are ORed into the lowest bit
+-- that an f64 keeps (sticky bit).
 local function float_from_wide(to, from, x)
   local negative = from == "i64" and x < 0
   local size = u64(negative and -x or x)
@@ -291,7 +293,7 @@ end
 
 for name, f in pairs(swift) do number[name] = f end
 
--- Of integers, `^` is a product of as many factors.
+-- `^` of integers multiplies that many factors.
 for _, t in ipairs { "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64" } do
   local multiplied, one = number["mul_" .. t], number[("to_%s_f64"):format(t)](1)
   number["pow_" .. t] = function(a, count)
@@ -301,7 +303,8 @@ for _, t in ipairs { "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64" } do
   end
 end
 
--- Of floats with a small whole exponent that is written, it is a product too, in this order.
+-- `^` of a float with a small integer exponent in the source is a product too, in the order that
+-- compiled kernels use.
 for _, t in ipairs { "f16", "f32", "f64" } do
   local multiplied, divided = number["mul_" .. t], number["div_" .. t]
   number["factors_" .. t] = function(a, exponent)
@@ -316,7 +319,7 @@ for _, t in ipairs { "f16", "f32", "f64" } do
   end
 end
 
---- The number that 16 bits of a half-precision float stand for.
+--- Decodes the 16 bits of a half-precision float.
 function number.from_half(bits)
   local sign, exponent, rest = bits >= 32768 and -1 or 1, floor(bits / 1024) % 32, bits % 1024
   if exponent == 31 then return rest == 0 and sign * huge or 0 / 0 end
@@ -324,7 +327,7 @@ function number.from_half(bits)
   return sign * (1024 + rest) * 2 ^ (exponent - 25)
 end
 
---- The 16 bits of a half-precision float.
+--- Encodes a number as the 16 bits of a half-precision float.
 function number.to_half(x)
   local sign = (x < 0 or 1 / x < 0) and 32768 or 0
   local fraction, exponent = math.frexp(math.abs(x))
@@ -339,8 +342,8 @@ local shared = ffi.new [[union {
 }]]
 local nan_bits = { f16 = 0x7e00, f32 = 0x7fc00000, f64 = 0x7ff8000000000000ULL }
 
--- A NaN is the same as every other: LuaJIT keeps pointers in what one carries, so the bits of one
--- never become a number before they are looked at.
+-- All NaNs become one NaN. LuaJIT stores the types of values in the bits of NaNs, so bits from
+-- memory are checked before they become a Lua number.
 local function is_nan_bits(t)
   if t == "f16" then return band(shared.u16, 0x7fff) > 0x7c00 end
   if t == "f32" then return band(shared.u32, 0x7fffffff) > 0x7f800000 end
@@ -365,7 +368,7 @@ local function float_of_bits(to, from)
   end
 end
 
---- The bits of a number as a number of another type: `bits_u32_f32`.
+--- Reinterprets the bits of a number as another type: `bits_u32_f32`.
 for _, row in ipairs(scalars) do
   for _, other in ipairs(scalars) do
     local to, from = row.name, other.name
@@ -377,7 +380,7 @@ for _, row in ipairs(scalars) do
   end
 end
 
---- The initial element of a type.
+--- The zero element of a type.
 function number.zero(t)
   if t == "bool" then return false end
   return t == "i64" and 0LL or t == "u64" and 0ULL or 0
@@ -387,7 +390,7 @@ end
 
 local function is_wide(x) return type(x) == "cdata" end
 
--- -1, 0, 1; nothing for NaN.
+-- Returns -1, 0 or 1, or nil if one of them is NaN.
 local function order_wide_number(a, b)
   if b ~= b then return end
   local is_signed = ffi.istype(i64, a)
@@ -446,7 +449,7 @@ function number.count_i64(first, last, step)
   end
 end
 
--- With a step of i64.
+-- A loop whose step is an i64.
 number.count_u64 = number.count_i64
 
 for t, round in pairs(rounds) do
@@ -459,7 +462,7 @@ for t, round in pairs(rounds) do
   end
 end
 
--- A loop over integers that ends at a float.
+-- A loop over integers whose bound is a float.
 for _, t in ipairs { "i32", "i64" } do
   local count, integer = number["count_" .. t], number["to_" .. t .. "_f64"]
   number["count_to_float_" .. t] = function(first, last, step)
@@ -468,7 +471,7 @@ for _, t in ipairs { "i32", "i64" } do
   end
 end
 
--- begin and end per axis; indices are of the type of `one`.
+-- Loops over a begin and an end per axis; the indices have the type of `one`.
 local function range(one, ...)
   local bounds, count = { ... }, select("#", ...) / 2
   local at = {}

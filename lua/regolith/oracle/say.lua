@@ -1,5 +1,5 @@
---- What kernels of arch = "lua" say: the texts that core/kernel/report/message.c makes for compiled
--- ones.
+--- What kernels print and report with arch = "lua": the same texts as core/kernel/report/message.c
+--- makes for compiled kernels.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local sink = require "regolith.sink"
@@ -9,14 +9,14 @@ local say = {}
 local C = lib.C
 
 local nan = 0 / 0
-if tostring(nan):sub(1, 1) == "-" then nan = -nan end -- in texts it has no sign
+if tostring(nan):sub(1, 1) == "-" then nan = -nan end -- printed NaNs have no sign
 
 local function number_text(format, x)
   if type(x) == "cdata" then return (tostring(x):gsub("U?LL$", "")) end
   return x ~= x and format:format(nan) or format:format(x)
 end
 
---- A value of a type as tostring shows it.
+--- Formats a value of a type as tostring does.
 function say.show(name, v)
   if type(v) == "boolean" then return tostring(v) end
   if type(v) ~= "table" then return number_text("%.14g", v) end
@@ -28,7 +28,7 @@ function say.show(name, v)
   return ("%s(%s)"):format(name, table.concat(parts, ", "))
 end
 
---- The same by a format; a string has no type.
+--- Formats a value by a format; a string has no type.
 function say.form(format, name, v)
   local conversion = format:sub(-1)
   if conversion == "s" then return format:format(type(v) == "string" and v or say.show(name, v)) end
@@ -39,10 +39,10 @@ function say.form(format, name, v)
   return format:format(v)
 end
 
---- Pieces of text as one.
+--- Joins pieces of text.
 say.text = table.concat
 
---- Calls what is the global `print` now with a line's arguments, which the core joins by tabs.
+--- Calls the current global `print` with the arguments of a line, which the core joins by tabs.
 function say.call(print, line)
   if not line:find("\t", 1, true) then return print(line) end
   local arguments = {}
@@ -50,13 +50,14 @@ function say.call(print, line)
   return print(unpack(arguments))
 end
 
---- A line, to what is the global `print` of the kernel now.
+--- Prints a line by what is now the global `print` in the kernel's environment.
 function say.print(run, text) return say.call(run.globals.print, text) end
 
---- What is raised then; oracle.lua returns to the launch, which raises the core's error.
+--- The value that a failed kernel raises. oracle.lua catches it, and the launch raises the core's
+--- error.
 say.failed = {}
 
---- Ends the launch `run` with message `number` of its kernel, which says `text`.
+--- Ends the launch `run` with message `number` of its kernel, whose text is `text`.
 function say.fail(run, number, text, where)
   local numbers = {}
   for _, i in ipairs(type(where[1]) == "table" and where[1] or where) do
@@ -66,10 +67,11 @@ function say.fail(run, number, text, where)
   return error(say.failed, 0)
 end
 
---- The same unless `holds`.
+--- Ends the launch unless `holds`.
 function say.assert(holds, ...) return holds or say.fail(...) end
 
---- The lines that compiled kernels have printed, which the core keeps for a runtime of this number.
+--- Takes the lines that compiled kernels have printed from the core, for the runtime with this
+--- number.
 function say.lines(number)
   local lines, length = {}, ffi.new "int64_t[1]"
   local c = lib.runtimes[number].c
@@ -84,7 +86,7 @@ end
 
 local lines_quietly = lib.quietly(say.lines)
 
---- Says them: warnings by rg.log, lines by what `find_print()` returns.
+--- Prints these lines: warnings by rg.log, others by the function that `find_print()` returns.
 function say.tell(number, find_print)
   for _, line in ipairs(lines_quietly(number)) do
     if type(line) == "table" then sink.warn(line.warning)

@@ -1,5 +1,6 @@
---- Snapshots with arch = "lua": the core writes and reads files of its own trees, which are empty
---- there. So they get the contents of the tables before, and the tables theirs after that.
+--- Snapshots with arch = "lua". The core writes and reads files of its own trees, which are empty
+--- with this arch. So before a save the contents of the tables are copied into the core's trees,
+--- and after a load they are copied back.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
@@ -14,14 +15,14 @@ oracle_snapshot.__index = oracle_snapshot
 local C, check = lib.C, lib.check
 local sparse = { pointer = true, bitmasked = true, hash = true, dynamic = true }
 
---- `oracle` has the data of the runtime with this number.
+--- `oracle` holds the data of the runtime with this number.
 function oracle_snapshot.create(oracle, runtime)
   return setmetatable({ oracle = oracle, runtime = runtime, nodes = {} }, oracle_snapshot)
 end
 
 local function key_of(pointer) return tostring(ffi.cast("void *", pointer)) end
 
--- The tree of a handle, laid out; nil for an array.
+-- The tree of a handle, which it lays out; nil for an array.
 local function tree_of(self, handle)
   local node
   if ffi.istype("RgFieldHandle", handle) then
@@ -48,7 +49,8 @@ local function nodes_of(self, tree)
   return nodes
 end
 
--- Calls visit(node, level) for every level of the trees in the list, each once; arrays(handle).
+-- Calls visit(node, level) once for every level of the trees in the list, and arrays(handle) for
+-- arrays.
 local function each(self, list, visit, arrays)
   local seen = {}
   for _, row in ipairs(list) do
@@ -76,7 +78,7 @@ local function index_of(one, rank)
   return index
 end
 
--- Sets each element of a level's field number `number` in the core.
+-- Sets each element of field `number` of a level in the core.
 local function show_field(self, level, number)
   local handle, starts = level.fields[number].held[1], ffi.new "int64_t[8]"
   if not handle then
@@ -120,7 +122,7 @@ local function show_array(self, handle)
   end)
 end
 
---- The core's trees and arrays get what the tables hold.
+--- Copies the contents of the tables into the core's trees and arrays.
 oracle_snapshot.show = lib.quietly(function(self, list)
   each(self, list, function(node, level) show_level(self, node, level) end,
     function(handle) show_array(self, handle) end)
@@ -153,7 +155,7 @@ local function take_array(self, handle)
   end)
 end
 
---- The tables get what the core's trees and arrays hold.
+--- Copies the contents of the core's trees and arrays into the tables.
 oracle_snapshot.take = lib.quietly(function(self, list)
   each(self, list, function(node, level)
     if not level.parent then
@@ -164,7 +166,7 @@ oracle_snapshot.take = lib.quietly(function(self, list)
   end, function(handle) take_array(self, handle) end)
 end)
 
---- The core's trees are empty again.
+--- Empties the core's trees again.
 function oracle_snapshot:clear()
   for _, node in ipairs(self.nodes) do
     local level = self.oracle:level(node)

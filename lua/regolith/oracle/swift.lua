@@ -1,7 +1,8 @@
---- The commonest operations of oracle/number.lua once more, each as a function of its own that
---- LuaJIT may compile: so loops of kernels over arrays (oracle/flat.lua) are compiled as a whole.
---- Only what LuaJIT's traces compute as its interpreter does is here: sums, products and quotients
---- of floats, sums of integers, bits, comparisons, and loops over numbers.
+--- Faster versions of the most frequent operations of oracle/number.lua. Each is a separate
+--- function that LuaJIT may compile, so that loops of kernels over arrays (oracle/flat.lua) are
+--- compiled as a whole. Only operations that LuaJIT's traces compute exactly as its interpreter
+--- does are here: sums, products and quotients of floats, sums of integers, bit operations,
+--- comparisons, and loops over numbers.
 local ffi, bit = require "ffi", require "bit"
 local fail = require "regolith.error"
 
@@ -36,7 +37,7 @@ for _, t in ipairs { "f32", "f64" } do
 end
 add("add_i32", "i32", "a, b", "a + b")
 add("sub_i32", "i32", "a, b", "a - b")
--- bit.tobit takes numbers of up to 51 bits
+-- bit.tobit is exact for numbers of up to 51 bits
 swift.mul_i32 = make [[return function(a, b)
   local product = a * b
   if product > -2 ^ 50 and product < 2 ^ 50 then return tobit(product) end
@@ -90,13 +91,13 @@ end
 
 local ranges = { [2] = range_1, [4] = range_2, [6] = range_3 }
 
---- Begin and end of each axis; nil where oracle/number.lua has the loop.
+--- Begin and end of each axis; nil where oracle/number.lua must run the loop.
 function swift.range(...)
   local range = ranges[select("#", ...)]
   return range and range(...)
 end
 
---- Lua's numeric for: never wraps; a step of 0 runs nothing.
+--- Lua's numeric for: it never wraps, and a step of 0 runs nothing.
 function swift.count_i32(first, last, step)
   if step == 0 or (step > 0 and first > last) or (step < 0 and first < last) then return nothing end
   local index = first - step

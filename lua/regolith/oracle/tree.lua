@@ -1,7 +1,7 @@
 --- Trees in plain Lua tables: the data of a runtime with arch = "lua".
 --- A level is an SNode. Its container in one cell of the level above is `cell[level]`, a table from
---- keys to cells; a cell is a table of containers by level, and of elements by the number of their
---- field, from 1 in the order of place. The keys, by kind:
+--- keys to cells. A cell is a table that holds containers by level, and elements by the number of
+--- their field, from 1 in the order of place. The keys depend on the kind:
 ---
 ---     dense       the cell's number; a cell is created by the first write, and all zeros before
 ---     pointer, bitmasked    the same, but a cell is active if it is present
@@ -27,7 +27,7 @@ local floor = math.floor
 local Level = {}
 Level.__index = Level
 
--- The levels from the root to this one.
+-- Returns the levels from the root to this one.
 local function steps_to(level)
   local steps = {}
   while level.parent do
@@ -37,7 +37,7 @@ local function steps_to(level)
   return steps
 end
 
--- Cells of `level` along an axis, below `upper`.
+-- The number of cells of `level` along an axis, below `upper`.
 local function divisor(upper, level, axis)
   local product = 1
   while level ~= upper do
@@ -77,8 +77,8 @@ local function index_names(rank)
   return names
 end
 
--- find(i, j) -> the cell or nil, is it active?, is it inside the shape?; ensure(i, j) -> the cell
--- or nil when outside.
+-- Generates find(i, j), which returns the cell or nil, whether it is active, and whether it is
+-- inside the shape; and ensure(i, j), which returns the cell, or nil outside.
 local access_template = [[
   local root, steps, floor, tonumber, too_far, grow = ...
   local function find(%s)
@@ -96,8 +96,8 @@ local access_template = [[
   return find, ensure
 ]]
 
--- An absent dense cell is as active as the cell above it; below an absent cell of another kind is
--- nothing.
+-- An absent dense cell is active if the cell above it is; an absent cell of another kind has
+-- nothing below it.
 local find_texts = {
   dense = "container, key = cell and cell[steps[%d]], %s cell = container and container[key]",
   sparse = [=[container, key = cell and cell[steps[%d]], %s cell = container and container[key]
@@ -122,7 +122,7 @@ local ensure_texts = {
     if not cell then cell = {%s} container[key] = cell end]=],
 }
 
--- The initial members of a cell: in a hash its coordinates.
+-- The initial members of a cell: a cell of a hash has its coordinates.
 local function birth(step, target)
   if not step.keyed then return "" end
   local parts = {}
@@ -169,7 +169,7 @@ end
 local c_level = ffi.new "RgLevel"
 local extents = ffi.new "int64_t[8]"
 
--- The level of a node of the C tree, which holds its declaration.
+-- Returns the level of a node of the C tree, which holds its declaration.
 local function new_level(tree, pointer)
   lib.check(C.rg_snode_level(pointer, c_level), tree.runtime)
   local kind = ffi.string(c_level.kind)
@@ -187,13 +187,13 @@ local function new_level(tree, pointer)
   lib.check(C.rg_snode_shape(pointer, extents), tree.runtime)
   for k = 0, level.rank - 1 do level.shape[k + 1] = tonumber(extents[k]) end
   if parent ~= nil then level.parent = oracle_tree.level(tree, parent) end
-  level.level = level -- so that kernels find it through fields and nodes alike
+  level.level = level -- kernels find the level in the same way through fields and through nodes
   level.find, level.ensure = make_access(level, tree.root)
   return level
 end
 
---- An empty tree of the oracle `owner`, which is told of cells that are made; `runtime` is its
---- runtime's number.
+--- Creates an empty tree of the oracle `owner`, which checks the budget when cells are created;
+--- `runtime` is the number of its runtime.
 function oracle_tree.create(runtime, owner)
   return { root = {}, levels = {}, placed = {}, runtime = runtime, owner = owner }
 end
@@ -202,7 +202,7 @@ local function key_of(pointer) return tostring(ffi.cast("void *", pointer)) end
 
 function oracle_tree.level(tree, pointer)
   local key = key_of(pointer)
-  -- its buffers are shared, and finalizers may come here, too
+  -- its buffers are shared, and finalizers may use them, too
   tree.levels[key] = tree.levels[key] or lib.quiet(new_level, tree, pointer)
   return tree.levels[key]
 end
@@ -224,7 +224,7 @@ end
 
 function Level:activate(...) self.ensure(...) end
 
--- The container of the cell at these indices, and its key there; nil if there is none.
+-- Returns the container of the cell with these indices and its key there, or nil if there is none.
 local function place_of(self, ...)
   local indices, above, key, parts = { ... }, {}, 0, {}
   for k, axis in ipairs(self.parent.level_axes) do
@@ -241,8 +241,8 @@ local function place_of(self, ...)
   return parent and parent[self], key
 end
 
---- Removes its children, too. Dense cells come and go with the level above; a list is emptied as a
---- whole.
+--- Deactivates a cell and removes everything below it. A dense cell is removed with the level
+--- above; a list is emptied as a whole.
 function Level:deactivate(...)
   if self.lists then
     local cell = self.parent.find(...)
@@ -254,7 +254,7 @@ function Level:deactivate(...)
   container[key] = nil
 end
 
--- The nearest level at or above whose cells come and go.
+-- The nearest sparse level at or above this one.
 local function listed(level)
   while level and level.holds_all do level = level.parent end
   return level
@@ -312,10 +312,10 @@ local function walk(self, visit)
   descend(1, self.tree.root)
 end
 
---- Does it, or a level above, have cells that come and go?
+--- Whether this level, or one above it, is sparse.
 function Level:is_sparse() return listed(self) ~= nil end
 
---- Active cells in index order: a list of lists of indices.
+--- Returns the indices of the active cells in index order: a list of lists.
 function Level:list()
   local all, axes = {}, self.level_axes
   walk(self, function(_, index)
@@ -333,11 +333,11 @@ function Level:list()
   return all
 end
 
---- The same level, its indices starting at `first`.
+--- Returns the same level with indices that start at `first`.
 function oracle_tree.moved(level, first)
   local function down(k, index, ...)
     if index == nil then return end
-    -- compared as an i64, also that of a u64
+    -- compared as an i64, even if it is a u64
     if type(index) == "cdata" then index = ffi.cast("int64_t", index) end
     return index - first[k], down(k + 1, ...)
   end
@@ -356,7 +356,7 @@ function oracle_tree.moved(level, first)
   return self
 end
 
--- Dense cells below the last node level need not be visited to be counted.
+-- Counts cells without visiting dense cells below the last node level.
 function Level:count()
   local level, cells, at = listed(self), 1, self
   while at ~= level and at.parent do
@@ -369,7 +369,7 @@ function Level:count()
   return count * cells + 0LL
 end
 
---- The number of active cells, and the bytes that the core would need for them.
+--- Returns the number of active cells, and the bytes that they would take in the core.
 function Level:usage()
   local cells, per_container = tonumber(self:count()), 1
   if self.holds_all then
@@ -378,8 +378,8 @@ function Level:usage()
   return cells, cells / per_container * self.bytes
 end
 
---- For a dense level, removes the cells of the nearest node level above; without one, cells always
---- exist.
+--- Removes all cells. For a dense level it removes those of the nearest node level above; without
+--- one, cells always exist.
 function Level:clear()
   local level = listed(self)
   if not level then return end

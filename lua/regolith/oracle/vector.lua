@@ -1,7 +1,7 @@
 --- Operations on vectors and matrices with arch = "lua". A value is an immutable table of its
---- numbers, row by row from 1; a list of places in one is a table of the same kind. Linear algebra
---- is written out from its definitions, with the operations of oracle/number.lua, in the order that
---- compiled kernels use.
+--- numbers, row by row from 1; a list of positions in a value is a table of the same kind. Linear
+--- algebra is written from its definitions with the operations of oracle/number.lua, in the order
+--- that compiled kernels use.
 local host = require "regolith.host"
 local number = require "regolith.oracle.number"
 local scalars = require "regolith.data.scalars"
@@ -21,7 +21,7 @@ local function nth(v, k)
   return v
 end
 
---- f(a, b, ..) of every number; a single number is broadcast.
+--- Applies f(a, b, ..) to every number; a single number is broadcast.
 function vector.each(f, a, b, c)
   local whole = is_vector(a) and a or is_vector(b) and b or is_vector(c) and c
   if not whole then return f(a, b, c) end
@@ -33,7 +33,7 @@ function vector.each(f, a, b, c)
 end
 local each = vector.each
 
---- Operations in sequence: chain(x, f, a, g, b) is g(f(x, a), b).
+--- Applies operations in sequence: chain(x, f, a, g, b) is g(f(x, a), b).
 function vector.chain(x, ...)
   local steps = { ... }
   for k = 1, select("#", ...), 2 do x = each(steps[k], x, steps[k + 1]) end
@@ -65,7 +65,7 @@ function vector.band_bool(a, b) return a and b end
 function vector.bor_bool(a, b) return a or b end
 function vector.bxor_bool(a, b) return a ~= b end
 
---- `<` of two numbers of any types.
+--- Compares two numbers of any types by `<`.
 local plain = {
   lt = function(a, b) return a < b end, le = function(a, b) return a <= b end,
   gt = function(a, b) return a > b end, ge = function(a, b) return a >= b end,
@@ -84,7 +84,7 @@ end
 
 -- -- making ---------------------------------------------------------------------------------------
 
---- Numbers and vectors, concatenated.
+--- Concatenates numbers and vectors.
 function vector.join(...)
   local result, given = {}, { ... }
   for k = 1, select("#", ...) do
@@ -114,7 +114,7 @@ function vector.pick(v, places)
   return result
 end
 
---- Row `index`, from 0, of `cols` numbers; empty outside the matrix.
+--- Row `index`, from 0, of a matrix with `cols` columns; empty outside the matrix.
 function vector.row(v, index, cols)
   local result, first = {}, tonumber(index) * cols
   if index < 0 or first >= #v then return result end
@@ -129,14 +129,14 @@ end
 
 function vector.item(v, index, zero) return vector.row_or(v, index, 1, zero)[1] end
 
---- The number at the one place.
+--- The number at the only place.
 function vector.only(v, places, zero)
   local x = v[places[1]]
   if x == nil then return zero end
   return x
 end
 
---- `v` with other numbers at `places`.
+--- `v` with the numbers at `places` replaced.
 function vector.with(v, value, places)
   local result = { unpack(v) }
   for k, place in ipairs(places) do result[place] = nth(value, k) end
@@ -151,7 +151,7 @@ function vector.update_parts(v, op, value, places)
   return result
 end
 
---- The indices of a loop in one vector each.
+--- Yields the indices of a loop as one vector each.
 function vector.as_vectors(step)
   return function()
     local indices = { step() }
@@ -187,7 +187,7 @@ local function add_algebra(t)
   own.sum_of, own.min_of, own.max_of = fold(add), fold(op "min"), fold(op "max")
   own.hadamard = mul
 
-  --- Rows of `inner` numbers by columns of a matrix with `cols`.
+  --- Multiplies matrices: rows of `inner` numbers by columns of a matrix with `cols` columns.
   function own.product(inner, cols, a, b)
     local result = {}
     for r = 0, #a / inner - 1 do
@@ -221,7 +221,7 @@ local function add_algebra(t)
     return sum
   end
 
-  -- Along the first of `rows`, in the columns `cols`.
+  -- Expands the determinant along the first of `rows`, over the columns `cols`.
   local function determinant(size, m, rows, cols)
     local sum
     for k, c in ipairs(cols) do
@@ -252,8 +252,8 @@ local function add_algebra(t)
       local length = own.norm(v)
       return each(function(x) return div(x, length) end, v)
     end
-    --- The adjugate (transposed cofactors) over the determinant; infinities and NaN for a singular
-    --- matrix.
+    --- The adjugate (transposed cofactors) divided by the determinant; a singular matrix gives
+    --- infinities and NaN.
     function own.inverse(size, m)
       local scale, result = div(one, own.determinant(size, m)), {}
       for r = 1, size do
@@ -271,7 +271,7 @@ local function add_algebra(t)
     end
     function own.logarithm(x, base) return div(op "log"(x), op "log"(base)) end
   end
-  --- At t = 1 exactly b.
+  --- exactly b at t = 1
   function own.mix(a, b, at) return add(mul(a, sub(one, at)), mul(b, at)) end
   function own.clamp(x, low, high) return op "min"(op "max"(x, low), high) end
 
@@ -293,7 +293,7 @@ end
 
 -- -- to and from Lua's own ------------------------------------------------------------------------
 
---- The types of the numbers of a value of the type with this name, and whether it is a table.
+--- The component types of the type with this name, and whether its values are tables.
 function vector.scalars(name)
   local t, list = types.named(name), {}
   for k = 1, t.count or 1 do
@@ -302,7 +302,7 @@ function vector.scalars(name)
   return list, t.count ~= nil
 end
 
---- A user's value as a table of numbers; scalars are unchanged.
+--- Converts a user's value to a table of numbers; scalars are unchanged.
 function vector.from_lua(v)
   local t = matrix.type_of(v)
   if not t then return v end
@@ -313,7 +313,7 @@ function vector.from_lua(v)
   return result
 end
 
---- The reverse, as the type with this name.
+--- Converts a table of numbers to a Lua value of the type with this name.
 function vector.to_lua(name, v)
   if not is_vector(v) then return v end
   return matrix.from_array(types.named(name), v, 1)

@@ -1,4 +1,4 @@
---- SDL2, opened when a window is: what window.lua needs of it, and its events as tables.
+--- SDL2, loaded when a window is opened: the functions that window.lua needs, and events as tables.
 local ffi = require "ffi"
 local fail = require "regolith.error"
 
@@ -35,7 +35,7 @@ local declarations = [[
 
 local library
 
---- The library's functions; raises if it is not there.
+--- Returns the library's functions; raises if it is missing.
 function sdl.open()
   if library then return library end
   local given = os.getenv "RG_SDL"
@@ -50,17 +50,17 @@ function sdl.open()
   return library
 end
 
---- Raises a reason, or what SDL says of its last failure.
+--- Raises an error with this reason, or with SDL's message about its last failure.
 function sdl.fail(what, why)
   return fail.raise { code = "device.missing",
     message = ("%s: %s"):format(what, why or ffi.string(library.SDL_GetError())),
     hint = "without a display: SDL_VIDEODRIVER=dummy, or write frames by rg.video" }
 end
 
---- Is there a key of that name?
+--- Whether there is a key of that name.
 function sdl.has_key(name) return library.SDL_GetKeyFromName(name) ~= 0 end
 
---- Without a display SDL draws to memory that nobody sees: not what was asked for, unless it was.
+--- Whether SDL draws to invisible memory for lack of a display, without having been told to.
 function sdl.is_invisible()
   local driver = library.SDL_GetCurrentVideoDriver()
   return driver ~= nil and ffi.string(driver) == "offscreen"
@@ -93,7 +93,7 @@ local kinds = {
   [0x403] = function() return { kind = "wheel", window = words[2], y = words[5] } end,
 }
 
---- The next event, or nil: { kind, window, key, button, x, y }, of others {}.
+--- Returns the next event, { kind, window, key, button, x, y }, or {} for other kinds, or nil.
 function sdl.poll()
   if library.SDL_PollEvent(event) == 0 then return nil end
   local read = kinds[words[0]]

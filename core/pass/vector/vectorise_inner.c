@@ -1,0 +1,113 @@
+/* vectorise_inner.c - loops of scalar bodies whose iterations are lanes: the region of such a loop
+ * gets the mask of its lanes as its last parameter, as the body of a range does.
+ *
+ *     for lanes=8 %0, %n, %1 (%k: i32) {     %p: f32x8 = var;  set %p, -0
+ *       ..                                   for lanes=8 %0, %n, %1 (%k: i32, %m: boolx8) {
+ *       %x: f32 = mem.load %at                 ..
+ *       set %v, (add (get %v), %x)     =>      %x: f32x8 = lanes.load %at, %m
+ *     }                                        set %p, (select %m, (add (get %p), %x), (get %p))
+ *                                            }
+ *                                            set %v, (add (get %v), (lanes.reduce add (get %p)))
+ *
+ * An outside variable to which the loop adds has a partial sum per lane. */
+#include "ir/task.h"
+#include "pass/rewrite.h"
+#include "pass/vector/vectorise.h"
+
+typedef struct Inner {
+  PassContext *ctx;
+  IrKernel *kernel;
+} Inner;
+
+/* -- values from outside the loop -------------------------------------------------------------- */
+
+static bool note_outside(void *data, IrInst *inst) {
+  Vectoriser *v = data;
+  for (int i = 0; i < inst->operand_count; i++) {
+    IrInst *operand = inst->operands[i];
+    if (!ir_is_inside(operand, v->body)) v->scalar[operand->id] = operand;
+  }
+  return true;
+}
+
+/* Opens the body of a loop whose iterations are lanes; false if it cannot be said. */
+static bool open_body(const Inner *in, Vectoriser *v, IrInst *loop, const LaneBody *body) {
+  if (!vectorise_open(v, in->ctx->scratch, in->kernel, body, loop)) return false;
+  ir_walk((IrRegion *)body->region, note_outside, v);
+  return true;
+}
+
+static void write_body(Vectoriser *v, IrInst *loop) {
+  IrRegion *scalar = loop->regions[0];
+  vectorise_rest(v, scalar->first);
+  loop->regions[0] = v->to;
+  ir_delete_all(scalar);
+}
+
+/* -- sums -------------------------------------------------------------------------------------- */
+
+typedef struct Sums {
+  Vectoriser *v;
+  IrBuilder before;      /* the loop */
+  VEC(IrInst *) outside; /* the variables */
+} Sums;
+
+static bool find_sum(void *data, IrInst *inst) {
+  Sums *sums = data;
+  Vectoriser *v = sums->v;
+  IrInst *variable = inst->op == IR_SET ? inst->operands[0] : NULL;
+  if (!variable || ir_is_inside(variable, v->body) || v->lanes[variable->id]) return true;
+  IrInst *partial = ir_var(&sums->before, ir_lanes_type(variable->type, v->width));
+  ir_set(&sums->before, partial, vectorise_identity(&sums->before, IR_UPDATE_ADD, partial->type));
+  v->lanes[variable->id] = partial;
+  vec_push(v->scratch, &sums->outside, variable);
+  return true;
+}
+
+static void add_sums(const Sums *sums, IrInst *loop) {
+  IrBuilder b = rewrite_inside(sums->v->kernel, loop->region, loop);
+  b.before = loop->next;
+  for (int i = 0; i < sums->outside.count; i++) {
+    IrInst *variable = sums->outside.items[i];
+    IrInst *lanes = ir_get(&b, sums->v->lanes[variable->id]);
+    IrInst *sum = ir_emit(&b, IR_LANES_REDUCE, variable->type, 1, &lanes);
+    sum->imm = IR_UPDATE_ADD;
+    ir_set(&b, variable, ir_binary(&b, IR_ADD, ir_get(&b, variable), sum));
+  }
+}
+
+/* -- serial loops ------------------------------------------------------------------------------ */
+
+/* Code generation counts the vectors of a loop by steps of one. */
+static bool has_lanes(const IrInst *loop) {
+  int64_t step;
+  return loop->lanes > 1 && type_is_integer(loop->operands[0]->type) &&
+         ir_is_const(loop->operands[2], &step) && step == 1;
+}
+
+static void write_for(const Inner *in, IrInst *loop) {
+  LaneBody body = ir_lanes_of_loop(loop, loop->regions[0], loop->lanes);
+  Vectoriser v;
+  Sums sums = {.v = &v, .before = rewrite_before(in->kernel, loop)};
+  if (!has_lanes(loop) || !open_body(in, &v, loop, &body)) return;
+  if (loop->sums) ir_walk(loop->regions[0], find_sum, &sums);
+  write_body(&v, loop);
+  add_sums(&sums, loop);
+}
+
+static void write_region(const Inner *in, IrRegion *region) {
+  for (IrInst *inst = region->first, *next; inst; inst = next) {
+    next = inst->next;
+    if (inst->op == IR_FOR && inst->lanes > 1) {
+      write_for(in, inst);
+      continue;
+    }
+    for (int i = 0; i < IR_MAX_REGIONS; i++)
+      if (inst->regions[i]) write_region(in, inst->regions[i]);
+  }
+}
+
+void vectorise_inner(PassContext *ctx, IrKernel *kernel, IrRegion *region) {
+  Inner in = {.ctx = ctx, .kernel = kernel};
+  write_region(&in, region);
+}

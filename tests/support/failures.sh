@@ -1,0 +1,38 @@
+# failures.sh - which tests failed, one line each, so that the end of a log tells. Suites add theirs to
+# the file `failures`; tests/run prints it before its last line. Sourced by tests/run.
+
+failures=$(mktemp)
+trap 'rm -f "$failures"' EXIT
+
+# note_failures SUITE < LINES: each with the name of the suite. Jobs that run in parallel append to
+# one file, and a line is one write.
+note_failures() {
+  local line
+  while IFS= read -r line; do printf '%s: %s\n' "$1" "$line" >>"$failures"; done
+}
+
+# What a test program printed: a failed test begins with `not ok: NAME`, and the next line says what
+# was wrong, unless it is that of another test.
+failures_of_counted() { # LOG
+  awk '
+    function flush() { if (name != "") print substr(name, 1, 500); name = "" }
+    /^not ok: / { flush(); name = substr($0, 9); next }
+    /^[0-9]+ passed, [0-9]+ failed/ { flush() }
+    name != "" { sub(/^ +/, ""); name = name ": " $0; flush() }
+    END { flush() }' "$1"
+}
+
+# What busted printed: `Failure -> FILE @ LINE`, the name of the test, and the message up to an
+# empty line. An error outside of a test has its message first.
+failures_of_busted() { # LOG
+  awk '
+    function flush() { if (text != "") print substr(text, 1, 500); text = "" }
+    /^(Failure|Error) -> / { flush(); sub(/^[A-Za-z]+ -> /, ""); sub(/ @ /, ":"); text = $0; next }
+    /^$/ { flush() }
+    text != "" { text = text ": " $0 }
+    END { flush() }' "$1"
+}
+
+tell_failures() {
+  [ -s "$failures" ] && sed 's/^/failed: /' "$failures"
+}
