@@ -35,12 +35,8 @@ const IrInst *ir_same_container(const IrInst *of, const IrInst *inst) {
   return is_one ? b : NULL;
 }
 
-static bool is_write(const IrInst *inst) {
-  return inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE;
-}
-
 bool ir_is_straight(const IrInst *inst) {
-  return ir_effects(inst) & IR_PURE || is_write(inst) || inst->op == IR_MEM_LOAD ||
+  return ir_effects(inst) & IR_PURE || ir_is_write(inst->op) || inst->op == IR_MEM_LOAD ||
          inst->op == IR_GET || inst->op == IR_SET || inst->op == IR_VAR;
 }
 
@@ -50,7 +46,7 @@ static bool may_alias(const IrInst *a, const IrInst *b) {
 
 bool ir_may_be_written(const IrInst *load, const IrInst *from) {
   for (const IrInst *at = from; at != load; at = at->next)
-    if (is_write(at) && may_alias(at, load)) return true;
+    if (ir_is_write(at->op) && may_alias(at, load)) return true;
   return false;
 }
 

@@ -343,6 +343,10 @@ IrInst *ir_const_float(IrBuilder *b, Type type, double value) {
   return inst;
 }
 
+IrInst *ir_zero(IrBuilder *b, Type type) {
+  return type_is_float(type) ? ir_const_float(b, type, 0) : ir_const_int(b, type, 0);
+}
+
 static IrInst *emit_number(IrBuilder *b, IrOp op, Type type, int64_t imm) {
   IrInst *inst = ir_emit(b, op, type, 0, NULL);
   inst->imm = imm;

@@ -16,9 +16,11 @@ bool facts_same_operation(const IrInst *a, const IrInst *b) {
 #define NUMBER(member) same &= a->member == b->member;
 #define FLAG(member) same &= a->member == b->member;
 #define SHAPE(member) same &= a->member == b->member;
+#define KNOWN(member)
 #define ATTRIBUTE(member, word, kind, ops) kind(member)
 #include "ir/attribute.def"
 #undef ATTRIBUTE
+#undef KNOWN
 #undef SHAPE
 #undef FLAG
 #undef NUMBER
@@ -94,8 +96,6 @@ bool facts_is_of_launch(const IrInst *value) {
 }
 
 /* -- arguments --------------------------------------------------------------------------------- */
-
-enum { FACTS_MOST_ARGS = 64 };
 
 /* A walk from values to what they depend on. */
 typedef enum Seen { SEEN_NOT, SEEN_AS_CHOICE, SEEN } Seen;

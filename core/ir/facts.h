@@ -22,7 +22,8 @@ bool facts_same_value(const IrInst *a, const IrInst *b);
 /* Are both the same expression in the user's text? Like facts_same_value, but two loads of one
  * place count as equal, although the element may change in between. */
 bool facts_same_text(const IrInst *a, const IrInst *b);
-/* Are op, type and attributes equal? Operands are not compared. */
+/* Are op, type and attributes equal, except for what is only known of a value (attribute.def)?
+ * Operands are not compared. */
 bool facts_same_operation(const IrInst *a, const IrInst *b);
 
 /* -- invariance -------------------------------------------------------------------------------- */
@@ -37,9 +38,11 @@ bool facts_uses_only_outside(const IrInst *inst, const IrRegion *region);
  * what is computed from these alone? */
 bool facts_is_of_launch(const IrInst *value);
 
+enum { FACTS_MOST_ARGS = 64 };
+
 /* Is each of `values` determined by constants, arguments and indices of serial loops alone, also
- * through variables? If so, *args receives which of the first 64 arguments, a bit each, determine
- * them, or choose between two such values. Visits all that they depend on. */
+ * through variables? If so, *args receives which of the first FACTS_MOST_ARGS arguments, a bit
+ * each, determine them, or choose between two such values. Visits all that they depend on. */
 bool facts_is_of_arguments(Scratch *scratch, const IrKernel *kernel, IrInst *const *values,
                            int count, uint64_t *args);
 

@@ -347,6 +347,7 @@ IrInst *ir_const_int(IrBuilder *b, Type type, int64_t value); /* bool too */
 IrInst *ir_const_float(IrBuilder *b, Type type, double value);
 /* `value` as the imm of a CONST: wrapped, then sign- or zero-extended; a bool is 0 or 1 */
 int64_t ir_wrap_int(Type type, int64_t value);
+IrInst *ir_zero(IrBuilder *b, Type type);       /* of any number or bool */
 double ir_round_float(Type type, double value); /* to the nearest of `type` */
 int64_t ir_float_bits(double value);
 double ir_float_value(const IrInst *inst); /* of a float CONST */
@@ -402,7 +403,17 @@ bool ir_shows_order(const IrInst *inst);
 int ir_effects(const IrInst *inst);
 /* The bounds of a ROW over elements of a list: its last two operands. NULL for a ROW over cells. */
 IrInst *const *ir_row_bounds(const IrInst *row);
-bool ir_is_comparison(IrOp op);                       /* EQ .. GE */
+bool ir_is_comparison(IrOp op); /* EQ .. GE */
+/* Is operand 0 the address of an element: MEM_LOAD, MEM_STORE, MEM_UPDATE, MEM_RMW, MEM_CAS? */
+static inline bool ir_is_access(IrOp op) { return op >= IR_MEM_LOAD && op <= IR_MEM_CAS; }
+/* Does it write the element, without a result? */
+static inline bool ir_is_write(IrOp op) { return op == IR_MEM_STORE || op == IR_MEM_UPDATE; }
+/* Do all paths through the region leave it before its end? */
+bool ir_ends_in_exit(const IrRegion *region);
+/* Is it an exit, or is one in its regions? */
+bool ir_has_exit(IrInst *inst);
+/* May elements of the field also be reached by other indices, or through another array? */
+bool ir_is_shared(const IrKernel *kernel, int field);
 bool ir_is_const(const IrInst *inst, int64_t *value); /* an integer or bool CONST */
 static inline bool ir_is_count(IrOp op) { return op >= IR_OWN && op <= IR_DISOWN; }
 static inline bool ir_is_call(const IrInst *inst, RtEntry entry) {

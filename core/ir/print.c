@@ -139,6 +139,7 @@ static void print_imm(StrBuf *out, const IrInst *inst) {
   if (inst->member) strbuf_format(out, " " word "=%s", ir_shape_text(inst->member));
 #define SHOW_FLAG(member, word) \
   if (inst->member) strbuf_text(out, " " word);
+#define SHOW_KNOWN SHOW_FLAG
 
 static void print_attributes(StrBuf *out, const IrInst *inst) {
   if (inst->op == IR_CALL) strbuf_format(out, " %s", ir_inst_text(inst));

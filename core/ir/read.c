@@ -215,10 +215,12 @@ static bool read_valued_attribute(IrReader *r, IrInst *inst, Str word) {
 #define READ_FLAG(member, text)
 #define READ_SHAPE(member, text) \
   if (str_is(word, text)) return read_shape(r, inst);
+#define READ_KNOWN READ_FLAG
 #define ATTRIBUTE(member, text, kind, ops) READ_##kind(member, text)
 #include "ir/attribute.def"
 #undef ATTRIBUTE
 #undef READ_NUMBER
+#undef READ_KNOWN
 #undef READ_FLAG
 #undef READ_SHAPE
   return ir_read_fail(r, "unknown attribute", word);
@@ -244,10 +246,12 @@ static bool read_word_attribute(IrReader *r, IrInst *inst, Str word) {
   if (str_is(word, text)) return inst->member = true;
 #define READ_NUMBER(member, text)
 #define READ_SHAPE(member, text)
+#define READ_KNOWN READ_FLAG
 #define ATTRIBUTE(member, text, kind, ops) READ_##kind(member, text)
 #include "ir/attribute.def"
 #undef ATTRIBUTE
 #undef READ_NUMBER
+#undef READ_KNOWN
 #undef READ_FLAG
 #undef READ_SHAPE
   if (ir_imm_kind(inst) == IMM_UPDATE) {

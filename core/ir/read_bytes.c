@@ -103,9 +103,11 @@ static void read_attributes(Input *in, IrInst *inst) {
 #define READ_SHAPE(member) \
   if (IS_SET(member)) inst->member = (IrShape)read_below(in, IR_SHAPE_COUNT);
 #define READ_FLAG(member) inst->member = IS_SET(member);
+#define READ_KNOWN READ_FLAG
 #define ATTRIBUTE(member, word, kind, ops) READ_##kind(member)
 #include "ir/attribute.def"
 #undef ATTRIBUTE
+#undef READ_KNOWN
 #undef READ_FLAG
 #undef READ_SHAPE
 #undef READ_NUMBER

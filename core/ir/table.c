@@ -17,7 +17,6 @@ int ir_add_table(IrKernel *kernel, Type type, int count, const int64_t *values) 
 }
 
 typedef struct Used {
-  IrKernel *kernel;
   int *numbers; /* by table: first 1 if it is read; later its new number + 1 */
   bool renumbers;
 } Used;
@@ -30,24 +29,12 @@ static bool visit_item(void *data, IrInst *inst) {
   return true;
 }
 
-static void visit_all(Used *used) {
-  IrKernel *kernel = used->kernel;
-  ir_walk(kernel->body, visit_item, used);
-  for (int i = 0; i < kernel->tasks.count; i++) {
-    ir_walk(kernel->tasks.items[i]->body, visit_item, used);
-    if (kernel->tasks.items[i]->interior)
-      ir_walk(kernel->tasks.items[i]->interior, visit_item, used);
-  }
-  for (int i = 0; i < kernel->functions.count; i++)
-    ir_walk(kernel->functions.items[i]->body, visit_item, used);
-}
-
 void ir_drop_tables(IrKernel *kernel) {
-  Used used = {.kernel = kernel};
+  Used used = {0};
   int kept = 0;
   if (!kernel->tables.count) return;
   used.numbers = scratch_array(kernel->scratch, int, kernel->tables.count);
-  visit_all(&used);
+  ir_walk_kernel(kernel, visit_item, &used);
   for (int i = 0; i < kernel->tables.count; i++) {
     if (!used.numbers[i]) continue;
     kernel->tables.items[kept++] = kernel->tables.items[i];
@@ -56,5 +43,5 @@ void ir_drop_tables(IrKernel *kernel) {
   if (kept == kernel->tables.count) return;
   kernel->tables.count = kept;
   used.renumbers = true;
-  visit_all(&used);
+  ir_walk_kernel(kernel, visit_item, &used);
 }

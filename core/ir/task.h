@@ -89,13 +89,19 @@ struct IrTask {
   int64_t interior_begin[SNODE_MAX_AXES], interior_end[SNODE_MAX_AXES];
   VEC(IrLimit) limits; /* further bounds of the interior, known only at launch */
   IrRegion *interior;  /* the body without checks; NULL: none */
-  /* RANGE, pass `claims`: a loop over the same positions that a chunk runs before its body, or
-   * NULL; its REDUCEs, all of one slot, which keeps its value, sum how far the body counts */
+  /* RANGE, pass `aggregate_atomics`: a loop over the same positions that a chunk runs before its
+   * body, or NULL; its REDUCEs, all of one slot, which keeps its value, sum how far the body
+   * counts */
   IrTask *counts;
   /* claims that many numbers: its parameter is the sum, its last inst's value the first number */
   IrRegion *claim;
   bool idle; /* with `counts`: an iteration that counts nothing has no effect */
 };
+
+/* walk.c: visit the insts of the task's body and of its interior; and those of the host region, all
+ * tasks and all functions. False: a visit stopped. */
+bool ir_walk_task(const IrTask *task, IrVisit *visit, void *data);
+bool ir_walk_kernel(const IrKernel *kernel, IrVisit *visit, void *data);
 
 /* spread.c: the number of GPU threads that share a position: a power of two up to 128. */
 int ir_spread(const IrTask *task);

@@ -1,6 +1,6 @@
 /* walk.c - queries on kernels and regions: visit, count, find. All take linear time and recurse as
  * deep as regions nest. */
-#include "ir/ir.h"
+#include "ir/task.h"
 
 int ir_region_count(IrOp op) {
   return !(ir_op_info[op].flags & IR_REGIONS) ? 0 : op == IR_IF ? 2 : 1;
@@ -21,6 +21,20 @@ bool ir_walk(IrRegion *region, IrVisit *visit, void *data) {
       if (inst->regions[i] && !ir_walk(inst->regions[i], visit, data)) return false;
   }
   return true;
+}
+
+bool ir_walk_task(const IrTask *task, IrVisit *visit, void *data) {
+  return ir_walk(task->body, visit, data) &&
+         (!task->interior || ir_walk(task->interior, visit, data));
+}
+
+bool ir_walk_kernel(const IrKernel *kernel, IrVisit *visit, void *data) {
+  bool on = ir_walk(kernel->body, visit, data);
+  for (int i = 0; on && i < kernel->tasks.count; i++)
+    on = ir_walk_task(kernel->tasks.items[i], visit, data);
+  for (int i = 0; on && i < kernel->functions.count; i++)
+    on = ir_walk(kernel->functions.items[i]->body, visit, data);
+  return on;
 }
 
 static bool calls_none(void *data, IrInst *inst) {
@@ -45,6 +59,33 @@ bool ir_is_const(const IrInst *inst, int64_t *value) {
   if (inst->op != IR_CONST || type_is_float(inst->type)) return false;
   *value = inst->imm;
   return true;
+}
+
+_Static_assert(IR_MEM_CAS - IR_MEM_LOAD == 4, "the rows of accesses in op.def stand together");
+
+bool ir_ends_in_exit(const IrRegion *region) {
+  const IrInst *last = region->last;
+  if (!last) return false;
+  if (last->op == IR_IF)
+    return ir_ends_in_exit(last->regions[0]) && ir_ends_in_exit(last->regions[1]);
+  return (ir_effects(last) & IR_EXIT) != 0;
+}
+
+static bool is_no_exit(void *data, IrInst *inst) {
+  (void)data;
+  return !(ir_effects(inst) & IR_EXIT);
+}
+
+bool ir_has_exit(IrInst *inst) {
+  if (!is_no_exit(NULL, inst)) return true;
+  for (int i = 0; i < IR_MAX_REGIONS; i++)
+    if (inst->regions[i] && !ir_walk(inst->regions[i], is_no_exit, NULL)) return true;
+  return false;
+}
+
+bool ir_is_shared(const IrKernel *kernel, int field) {
+  int array = kernel->fields.items[field].array;
+  return array >= 0 && kernel->arrays.items[array].is_shared;
 }
 
 bool ir_is_inside(const IrInst *inst, const IrRegion *region) {

@@ -81,9 +81,11 @@ static void write_attributes(Writer *w, const IrInst *inst) {
 #define WRITE_SHAPE(member) \
   if (IS_SET(member)) write_u64(w, inst->member);
 #define WRITE_FLAG(member) /* its bit in the mask is the value */
+#define WRITE_KNOWN WRITE_FLAG
 #define ATTRIBUTE(member, word, kind, ops) WRITE_##kind(member)
 #include "ir/attribute.def"
 #undef ATTRIBUTE
+#undef WRITE_KNOWN
 #undef WRITE_FLAG
 #undef WRITE_SHAPE
 #undef WRITE_NUMBER

@@ -56,6 +56,16 @@ void rewrite_move_all(IrRegion *from, IrRegion *to) {
   }
 }
 
+void rewrite_prepend(IrRegion *from, IrRegion *to) {
+  IrInst *before = to->first;
+  if (!before) return rewrite_move_all(from, to);
+  while (from->first) {
+    IrInst *inst = from->first;
+    ir_remove(inst);
+    ir_insert_before(before, inst);
+  }
+}
+
 typedef struct Replace {
   IrInst *const *with;
   int count;

@@ -29,8 +29,9 @@ void rewrite_become(IrKernel *kernel, IrInst *inst, IrOp op, int operand_count,
 /* Turns `inst` in place into a call of the runtime; its type is the entry's result. */
 void rewrite_become_call(IrKernel *kernel, IrInst *inst, RtEntry entry, int tree, int number,
                          int operand_count, IrInst *const *operands);
-/* Moves the insts of `from` to the end of `to`. */
+/* Moves the insts of `from` to the end of `to`, or to its begin. */
 void rewrite_move_all(IrRegion *from, IrRegion *to);
+void rewrite_prepend(IrRegion *from, IrRegion *to);
 /* Replaces every operand in root that has an entry in `with` (by inst id, `count` long). */
 void rewrite_operands(IrRegion *root, IrInst *const *with, int count);
 /* Removes pure insts that nothing uses, and transitively those that only they used. */

@@ -100,6 +100,18 @@ int type_size(Type t) {
 }
 int type_bits(Type t) { return type_is_bool(t) ? 1 : info_of(t)->bytes * 8; }
 
+int64_t type_least(Type t) {
+  ASSERT(type_is_integer(t), "integer types have ends");
+  if (!type_is_signed(t)) return 0;
+  return type_bits(t) == 64 ? INT64_MIN : -((int64_t)1 << (type_bits(t) - 1));
+}
+
+int64_t type_most(Type t) {
+  int digits = type_bits(t) - type_is_signed(t);
+  ASSERT(type_is_integer(t), "integer types have ends");
+  return digits >= 63 ? INT64_MAX : ((int64_t)1 << digits) - 1;
+}
+
 Type type_computed(Type t) {
   return is_of_table(t) || !type_is_scalar(t) ? t : type_scalar(info_of(t)->computed);
 }

@@ -62,6 +62,9 @@ bool type_is_unsigned(Type t);
 bool type_is_float(Type t);
 int type_size(Type t); /* bytes in memory; bool 1; PTR 8; NONE and PLACE 0; no struct's */
 int type_bits(Type t); /* of the scalar: bool 1 */
+/* The least and the largest number of an integer type; that of u64 counts as INT64_MAX. */
+int64_t type_least(Type t);
+int64_t type_most(Type t);
 /* In what an element of this scalar type is computed; `t` itself for most, and for other types. */
 Type type_computed(Type t);
 int type_digits(Type t); /* significant bits of a float */

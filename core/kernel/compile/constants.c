@@ -7,10 +7,8 @@
 #include "ir/facts.h"
 #include "kernel/compile/compile.h"
 
-enum { MOST_ARGS = 64 };
-
 static bool is_number(const IrKernel *kernel, int64_t arg) {
-  return arg < MOST_ARGS && !type_is_float(kernel->args.items[arg].type);
+  return arg < FACTS_MOST_ARGS && !type_is_float(kernel->args.items[arg].type);
 }
 
 typedef struct Search {
@@ -48,7 +46,8 @@ typedef struct Taking {
 
 static bool take_inst(void *data, IrInst *inst) {
   const Taking *taking = data;
-  bool is_taken = inst->op == IR_ARG && inst->imm < MOST_ARGS && (taking->taken >> inst->imm & 1);
+  bool is_taken =
+      inst->op == IR_ARG && inst->imm < FACTS_MOST_ARGS && (taking->taken >> inst->imm & 1);
   if (!is_taken) return true;
   inst->op = IR_CONST;
   inst->imm = ir_wrap_int(inst->type, (int64_t)taking->slots[inst->imm]);

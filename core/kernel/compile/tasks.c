@@ -61,8 +61,7 @@ static uint64_t order_of_task(const IrTask *task, uint64_t order) {
     const int64_t part[] = {task->interior_begin[k], task->interior_end[k]};
     order = hash_bytes(order, part, sizeof part);
   }
-  ir_walk(task->body, note_lanes, &order);
-  if (task->interior) ir_walk(task->interior, note_lanes, &order);
+  ir_walk_task(task, note_lanes, &order);
   return order;
 }
 
@@ -194,8 +193,7 @@ static bool note_writes(void *data, IrInst *inst) {
 }
 
 static void note_task_writes(Writing *writing, const IrTask *task) {
-  ir_walk(task->body, note_writes, writing);
-  if (task->interior) ir_walk(task->interior, note_writes, writing);
+  ir_walk_task(task, note_writes, writing);
   if (task->claim) ir_walk(task->claim, note_writes, writing);
 }
 

@@ -42,9 +42,7 @@ static void become_store(IrKernel *kernel, IrInst *inst, IrInst *address, IrInst
 
 /* The alias number of the element; 0 for arrays that may overlap others. */
 static int alias_of(const IrKernel *kernel, const IrInst *place) {
-  const IrField *field = &kernel->fields.items[place->field];
-  bool is_shared = field->array >= 0 && kernel->arrays.items[field->array].is_shared;
-  return is_shared ? 0 : place->field + 1;
+  return ir_is_shared(kernel, place->field) ? 0 : place->field + 1;
 }
 
 static void become_update(IrKernel *kernel, IrInst *inst, IrInst *address, int lanes) {

@@ -175,20 +175,11 @@ static void close(Tiles *t) {
   t->tiles.count = t->members.count = 0;
 }
 
-static bool is_no_way_out(void *data, IrInst *inst) { return !(ir_effects(inst) & IR_EXIT); }
-
-static bool has_way_out(IrInst *inst) {
-  if (ir_effects(inst) & IR_EXIT) return true;
-  for (int i = 0; i < IR_MAX_REGIONS; i++)
-    if (inst->regions[i] && !ir_walk(inst->regions[i], is_no_way_out, NULL)) return true;
-  return false;
-}
-
 void tiles_collect(Lower *l, const IrRegion *region) {
   Tiles t = {.l = l};
   if (!l->task || l->is_called) return;
   for (IrInst *inst = region->first; inst; inst = inst->next) {
-    if (has_way_out(inst)) close(&t);
+    if (ir_has_exit(inst)) close(&t);
     else if (inst->operand_count && is_eligible(l, inst)) add_member(&t, inst);
   }
   close(&t);

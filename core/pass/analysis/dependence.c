@@ -9,7 +9,12 @@
  * An equation with one unknown distance has one solution if its factor is odd. An even one holds
  * modulo less: 2 * di = 0 modulo 2^32 also where the sum has wrapped, 2^31 iterations later, which
  * a loop whose index is never negative does not reach. A known distance goes into the other
- * equations, until nothing changes; one that cannot hold proves that the two never meet. */
+ * equations, until nothing changes; one that cannot hold proves that the two never meet.
+ *
+ * An equation with several unknown distances has a solution for one of them if the others, and what
+ * else may differ, are too small to make up for a step of that one: in 64 * di + dj = 0 with dj
+ * from -63 to 63, di can only be 0. That takes the extents of the loops, which also prove that the
+ * sum has not wrapped. */
 #include "pass/analysis/dependence.h"
 
 #include "base/bits.h"
@@ -17,6 +22,8 @@
 
 /* Different places of one field that are compared pair by pair; of more, nothing is proven. */
 enum { MOST_PLACES_COMPARED = 256 };
+/* Sums below are bounded by this, so that sums and differences of two of them do not overflow. */
+static const int64_t largest_sum = (int64_t)1 << 61;
 
 /* -- the nest ---------------------------------------------------------------------------------- */
 
@@ -28,10 +35,36 @@ static bool is_natural(const IrInst *loop) {
          type_is_signed(loop->operands[0]->type);
 }
 
+/* The number of integers from the first index of a FOR between constants to its last; else 0. */
+static int64_t extent_of(const IrInst *loop) {
+  int64_t begin, last, distance;
+  if (!loop || loop->op != IR_FOR || !ir_is_const(loop->operands[0], &begin) ||
+      !ir_is_const(loop->operands[1], &last) || __builtin_sub_overflow(last, begin, &distance))
+    return 0;
+  distance = distance < 0 ? -distance : distance;
+  return distance < largest_sum ? distance + 1 : 0;
+}
+
 LoopNest dependence_nest(const IrRegion *body) {
   LoopNest nest = {.body = body, .count = body->params.count, .natural = is_natural(body->owner)};
   ASSERT(nest.count <= SNODE_MAX_AXES, "a loop has at most as many indices as a field has axes");
   for (int k = 0; k < nest.count; k++) nest.indices[k] = body->params.items[k];
+  nest.extents[0] = extent_of(body->owner);
+  return nest;
+}
+
+LoopNest dependence_nest_of_task(const IrKernel *kernel, const IrTask *task, const IrRegion *body) {
+  Limits limits[SNODE_MAX_AXES];
+  LoopNest nest = dependence_nest(body);
+  DEBUG_ASSERT(body == task->body || body == task->interior, "the loop is the task's");
+  limits_find(kernel, task, limits);
+  for (int k = 0; k < nest.count; k++) {
+    nest.natural |= (unsigned)(limits[k].low >= 0) << k;
+    int64_t extent;
+    if (limits[k].known && !__builtin_sub_overflow(limits[k].high, limits[k].low, &extent) &&
+        extent >= 0 && extent < largest_sum)
+      nest.extents[k] = extent + 1;
+  }
   return nest;
 }
 
@@ -40,6 +73,7 @@ LoopNest dependence_nest_of_two(const IrRegion *body, const IrInst *inner) {
   ASSERT(nest.count < SNODE_MAX_AXES, "there is room for one more index");
   DEBUG_ASSERT(inner->op == IR_FOR && ir_is_inside(inner, body), "the inner loop is in the body");
   nest.natural |= (unsigned)is_natural(inner) << nest.count;
+  nest.extents[nest.count] = extent_of(inner);
   nest.indices[nest.count++] = inner->regions[0]->params.items[0];
   return nest;
 }
@@ -54,7 +88,22 @@ static int number_in(const LoopNest *nest, const IrInst *value) {
   return -1;
 }
 
-/* Moves the terms that are indices of the nest into `factors`; all others must be invariant. */
+/* Adds a term that is not the same in all iterations to what may differ, if it has a constant
+ * range. */
+static bool add_varying(IndexSum *sum, const IrInst *value, int64_t factor) {
+  IndexRange range = ranges_of(value);
+  int64_t low, high;
+  if (!range.known || range.base || __builtin_mul_overflow(factor, range.low, &low) ||
+      __builtin_mul_overflow(factor, range.high, &high))
+    return false;
+  if (__builtin_add_overflow(sum->low, min_i64(low, high), &sum->low) ||
+      __builtin_add_overflow(sum->high, max_i64(low, high), &sum->high))
+    return false;
+  return sum->low > -largest_sum && sum->high < largest_sum;
+}
+
+/* Moves the terms that are indices of the nest into `factors`, and those that differ by iteration
+ * into low .. high; all others are invariant. */
 static IndexSum sum_of(const LoopNest *nest, const IrInst *index, const IrRegion *scope) {
   IndexSum sum = {0};
   Affine all;
@@ -62,9 +111,12 @@ static IndexSum sum_of(const LoopNest *nest, const IrInst *index, const IrRegion
   sum.rest = (Affine){.bits = all.bits, .constant = all.constant};
   for (int i = 0; i < all.count; i++) {
     int k = number_in(nest, all.values[i]);
-    if (k < 0 && !facts_is_invariant(all.values[i], nest->body)) return sum;
     if (k >= 0) {
       sum.factors[k] = all.factors[i];
+      continue;
+    }
+    if (!facts_is_invariant(all.values[i], nest->body)) {
+      if (!add_varying(&sum, all.values[i], all.factors[i])) return sum;
       continue;
     }
     sum.rest.values[sum.rest.count] = all.values[i];
@@ -91,17 +143,22 @@ PlaceSums dependence_sums(Scratch *scratch, const LoopNest *nest, int count,
 
 /* -- equations --------------------------------------------------------------------------------- */
 
-typedef struct Equation { /* the sum of factors[k] * distance k + constant = 0, modulo 2^bits */
+/* The sum of factors[k] * distance k + constant + a number in low .. high = 0, modulo 2^bits. */
+typedef struct Equation {
   const int64_t *factors;
-  int64_t constant;
+  int64_t constant, low, high;
   int bits;
+  unsigned open; /* the unknown distances in it */
 } Equation;
 
 static bool equate(const LoopNest *nest, const IndexSum *a, const IndexSum *b, Equation *out) {
   if (!a->is_known || !b->is_known) return false;
   for (int k = 0; k < nest->count; k++)
     if (a->factors[k] != b->factors[k]) return false;
-  *out = (Equation){.factors = a->factors, .bits = (int)min_i64(a->rest.bits, b->rest.bits)};
+  *out = (Equation){.factors = a->factors,
+                    .low = b->low - a->high,
+                    .high = b->high - a->low,
+                    .bits = (int)min_i64(a->rest.bits, b->rest.bits)};
   return facts_affine_distance(&a->rest, &b->rest, &out->constant);
 }
 
@@ -110,16 +167,14 @@ static bool find_equation(const PlaceSums *a, const PlaceSums *b, int axis, Equa
          equate(a->nest, &a->axes[axis].inside, &b->axes[axis].inside, out);
 }
 
-/* Puts the known distances into the equation, which then holds modulo their widths. *open: the only
- * unknown distance; -1: none is left. False if there are several. */
-static bool substitute(const Distance *d, const LoopNest *nest, Equation *e, int *open) {
-  *open = -1;
+/* Puts the known distances into the equation, which then holds modulo their widths, and notes the
+ * others. False: a number overflows. */
+static bool substitute(const Distance *d, const LoopNest *nest, Equation *e) {
   for (int k = 0; k < nest->count; k++) {
     int64_t product;
     if (!e->factors[k]) continue;
     if (!(d->known >> k & 1)) {
-      if (*open >= 0) return false;
-      *open = k;
+      e->open |= 1u << k;
       continue;
     }
     if (__builtin_mul_overflow(e->factors[k], d->by[k], &product) ||
@@ -135,6 +190,23 @@ static bool is_below_wrap(int64_t constant, int bits) {
   return constant < half && constant > -half;
 }
 
+/* The most that two values of an index differ by. */
+static int64_t span_of(const LoopNest *nest, int k) {
+  int bits = type_bits(nest->indices[k]->type) - (nest->natural >> k & 1);
+  if (nest->extents[k]) return nest->extents[k] - 1;
+  return bits <= 32 ? ((int64_t)1 << bits) - 1 : largest_sum;
+}
+
+static void set_distance(Distance *d, const LoopNest *nest, int k, int64_t by, int bits) {
+  if (nest->extents[k] && (by >= nest->extents[k] || by <= -nest->extents[k])) {
+    d->never = true;
+    return;
+  }
+  d->known |= 1u << k;
+  d->by[k] = by;
+  d->bits[k] = bits;
+}
+
 /* Solves factor * distance + constant = 0, of which the powers of two in the factor leave fewer
  * bits. An index with no more values than that meets another one at one distance only. */
 static bool solve_one(Distance *d, const LoopNest *nest, int open, const Equation *e) {
@@ -147,30 +219,69 @@ static bool solve_one(Distance *d, const LoopNest *nest, int open, const Equatio
     return false;
   }
   if (index_bits > bits || e->constant % factor) return false;
-  d->known |= 1u << open;
-  d->by[open] = -e->constant / factor;
-  d->bits[open] = bits;
-  return true;
+  set_distance(d, nest, open, -e->constant / factor, bits);
+  return !d->never;
+}
+
+static int64_t size_of(int64_t number) {
+  if (number <= -largest_sum) return largest_sum;
+  return number < 0 ? -number : number;
+}
+
+/* *unknown: the largest size of the unknown terms together. False: the whole sum may wrap. */
+static bool find_sizes(const LoopNest *nest, const Equation *e, int64_t *unknown) {
+  int64_t size, whole = size_of(e->constant);
+  *unknown = 0;
+  for (int k = 0; k < nest->count; k++) {
+    if (!(e->open >> k & 1)) continue;
+    if (__builtin_mul_overflow(size_of(e->factors[k]), span_of(nest, k), &size) ||
+        __builtin_add_overflow(*unknown, size, unknown) || *unknown >= largest_sum)
+      return false;
+  }
+  if (whole >= largest_sum || e->low <= -largest_sum || e->high >= largest_sum) return false;
+  whole += *unknown + max_i64(size_of(e->low), size_of(e->high));
+  return e->bits > 62 || whole < (int64_t)1 << e->bits;
+}
+
+/* Solves an equation whose terms are all bounded for the first distance of which only one value is
+ * left. */
+static bool solve_bounded(Distance *d, const LoopNest *nest, const Equation *e) {
+  int64_t unknown;
+  if (!find_sizes(nest, e, &unknown)) return false;
+  if (!e->open) d->never |= e->constant + e->low > 0 || e->constant + e->high < 0;
+  for (int k = 0; k < nest->count && !d->never; k++) {
+    if (!(e->open >> k & 1)) continue;
+    int64_t factor = size_of(e->factors[k]), span = span_of(nest, k);
+    int64_t others = unknown - factor * span;
+    int64_t first = -floor_div(e->constant + e->high + others, factor),
+            last = floor_div(others - e->constant - e->low, factor);
+    first = max_i64(first, -span);
+    last = min_i64(last, span);
+    d->never |= first > last;
+    if (first != last) continue;
+    set_distance(d, nest, k, e->factors[k] < 0 ? -first : first, 64);
+    return !d->never;
+  }
+  return false;
 }
 
 /* Returns whether the equation gives a distance that was unknown. */
 static bool solve(Distance *d, const LoopNest *nest, Equation e) {
-  int open;
-  if (!substitute(d, nest, &e, &open) || !is_below_wrap(e.constant, e.bits)) return false;
-  if (open < 0) {
-    d->never |= e.constant != 0;
-    return false;
-  }
-  return solve_one(d, nest, open, &e);
+  if (!substitute(d, nest, &e)) return false;
+  bool is_exact = !e.low && !e.high, has_one = e.open && !(e.open & (e.open - 1));
+  if (is_exact && !e.open && is_below_wrap(e.constant, e.bits)) d->never |= e.constant != 0;
+  if (is_exact && has_one && is_below_wrap(e.constant, e.bits) &&
+      solve_one(d, nest, __builtin_ctz(e.open), &e))
+    return true;
+  return !d->never && solve_bounded(d, nest, &e);
 }
 
 /* Does the axis agree that the places meet at this distance? */
 static bool agrees(const Distance *d, const PlaceSums *a, const PlaceSums *b, int axis) {
   Equation e;
-  int open;
   return a->axes[axis].index == b->axes[axis].index ||
-         (find_equation(a, b, axis, &e) && substitute(d, a->nest, &e, &open) && open < 0 &&
-          !e.constant);
+         (find_equation(a, b, axis, &e) && substitute(d, a->nest, &e) && !e.open && !e.constant &&
+          !e.low && !e.high);
 }
 
 Distance dependence_between(const PlaceSums *a, const PlaceSums *b) {
@@ -211,15 +322,13 @@ typedef struct ReachedSet {
   VEC(Reached) places;
 } ReachedSet;
 
-/* Marks the indices of a task that its bounds keep from being negative. */
-static void limit_nest(const IrKernel *kernel, LoopNest *nest) {
-  Limits limits[SNODE_MAX_AXES];
+static LoopNest nest_of_function(const IrKernel *kernel, const IrRegion *function) {
   for (int i = 0; i < kernel->tasks.count; i++) {
     const IrTask *task = kernel->tasks.items[i];
-    if (task->body != nest->body && task->interior != nest->body) continue;
-    limits_find(kernel, task, limits);
-    for (int k = 0; k < nest->count; k++) nest->natural |= (unsigned)(limits[k].low >= 0) << k;
+    if (task->body == function || task->interior == function)
+      return dependence_nest_of_task(kernel, task, function);
   }
+  return dependence_nest(function);
 }
 
 static const LoopNest *nest_of(ReachedSet *set, const IrRegion *function) {
@@ -227,8 +336,7 @@ static const LoopNest *nest_of(ReachedSet *set, const IrRegion *function) {
     if (set->nests[i].body == function) return &set->nests[i];
   ASSERT(set->bodies < 2, "a task has a body and an interior");
   LoopNest *nest = &set->nests[set->bodies++];
-  *nest = dependence_nest(function);
-  if (!function->owner) limit_nest(set->kernel, nest);
+  *nest = nest_of_function(set->kernel, function);
   return nest;
 }
 
@@ -266,15 +374,10 @@ static bool may_cross(const ReachedSet *set, unsigned first, unsigned second) {
   return false;
 }
 
-static bool may_overlap(const Effects *effects, int field) {
-  const IrField *of = &effects->kernel->fields.items[field];
-  return of->array >= 0 && effects->kernel->arrays.items[of->array].is_shared;
-}
-
 bool dependence_may_carry(const Effects *effects, int field, unsigned first, unsigned second) {
   DEBUG_ASSERT(field < effects->field_count, "the field was there when effects were collected");
   ReachedSet set = {.kernel = effects->kernel};
-  if (may_overlap(effects, field)) return true;
+  if (ir_is_shared(effects->kernel, field)) return true;
   for (int i = effects->fields[field].first; i >= 0; i = effects->accesses.items[i].next) {
     const EffectAccess *access = &effects->accesses.items[i];
     const EffectPlace *place = access->place;
@@ -287,11 +390,11 @@ bool dependence_may_carry(const Effects *effects, int field, unsigned first, uns
   return may_cross(&set, first, second);
 }
 
-bool dependence_is_own(Scratch *scratch, const EffectPlace *place) {
+bool dependence_is_own(const IrKernel *kernel, const EffectPlace *place) {
   if (!place->index || place->is_called) return false;
-  LoopNest nest = dependence_nest(place->function);
+  LoopNest nest = nest_of_function(kernel, place->function);
   PlaceSums sums =
-      dependence_sums(scratch, &nest, place->inst->operand_count, place->inst->operands);
+      dependence_sums(kernel->scratch, &nest, place->inst->operand_count, place->inst->operands);
   Distance distance = dependence_between(&sums, &sums);
   return !dependence_crosses(&nest, &distance);
 }

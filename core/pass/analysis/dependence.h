@@ -5,12 +5,15 @@
  *     store x[i][j], itself              at (0, 0): only in one and the same iteration
  *     store x[i][j], load x[i][j - 1]    at (0, 1): (i, j + 1) reads what (i, j) writes
  *     store x[i][j], load x[i - 1][n - j]    at (1, ?): along j the distance is unknown
+ *     store y[64 * i + j], itself        at (0, 0), if j is one of 0 .. 63
  *
  * All passes that ask whether iterations are independent, or how far apart they meet, ask here. An
  * index is understood if it is a sum of the loop's indices with constant factors, which may be
  * negative, and of values that all iterations share (facts_affine). So are strides, as far as
- * nothing can wrap: `x[3 * k + c]`, and `x[2 * k]` if k is never negative. Conservative: an unknown
- * distance, and `may_carry`, mean that no proof was found. Decision D-pass-33. */
+ * nothing can wrap: `x[3 * k + c]`, and `x[2 * k]` if k is never negative; and sums of several
+ * indices, or of values in constant ranges, if these are so small that each sum has one solution.
+ * Conservative: an unknown distance, and `may_carry`, mean that no proof was found. Decision
+ * D-pass-33. */
 #ifndef RG_PASS_ANALYSIS_DEPENDENCE_H
 #define RG_PASS_ANALYSIS_DEPENDENCE_H
 
@@ -23,20 +26,25 @@ typedef struct LoopNest {
   int count;
   const IrInst *indices[SNODE_MAX_AXES]; /* from the outermost loop's on */
   unsigned natural;                      /* a bit per index that is never negative */
+  int64_t extents[SNODE_MAX_AXES];       /* two values of an index differ by less; 0: unknown */
 } LoopNest;
 
 /* The loop with this body: a FOR, or a parallel loop, whose indices are all its parameters. */
 LoopNest dependence_nest(const IrRegion *body);
+/* The loop of a task: `body` is the task's body or its interior. */
+LoopNest dependence_nest_of_task(const IrKernel *kernel, const IrTask *task, const IrRegion *body);
 /* The same and one more FOR, inside it. */
 LoopNest dependence_nest_of_two(const IrRegion *body, const IrInst *inner);
 
 /* -- two places -------------------------------------------------------------------------------- */
 
-/* An index as the sum of factors[k] * index k of the nest, plus values that iterations share. */
+/* An index as the sum of factors[k] * index k of the nest, plus values that iterations share, plus
+ * a number in low .. high that may be another one each time. */
 typedef struct IndexSum {
   bool is_known; /* false: it is not such a sum */
   int64_t factors[SNODE_MAX_AXES];
   Affine rest;
+  int64_t low, high;
 } IndexSum;
 
 typedef struct IndexSums { /* of one axis */
@@ -84,6 +92,6 @@ bool dependence_may_carry(const Effects *effects, int field, unsigned first, uns
  * does one free lists by deactivating an ancestor? */
 bool dependence_may_share_list(const Effects *effects, const SNode *dynamic);
 /* Is the element of the place reached by one iteration only, as far as this place is concerned? */
-bool dependence_is_own(Scratch *scratch, const EffectPlace *place);
+bool dependence_is_own(const IrKernel *kernel, const EffectPlace *place);
 
 #endif

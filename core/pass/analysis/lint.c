@@ -22,7 +22,6 @@
  * The first two search the operands of what is stored, not all reads, since a body may have
  * thousands of both. */
 #include "pass/analysis/dependence.h"
-#include "pass/analysis/limits.h"
 
 /* Insts that all searches of a kernel visit together: what they would find after that stays
  * unknown, since a lint must not make compiling slow. */
@@ -35,11 +34,10 @@ typedef struct Lint {
   IrKernel *kernel;
   Scratch *scratch;
   const IrTask *task;
-  LoopNest nest;                 /* of its body */
-  Limits limits[SNODE_MAX_AXES]; /* of its indices */
-  bool may_separate;             /* a condition may separate readers from writers */
-  VEC(IrInst *) sets;            /* of variables, in its body */
-  int *seen;                     /* by id: the last search that visited it */
+  LoopNest nest;      /* of its body */
+  bool may_separate;  /* a condition may separate readers from writers */
+  VEC(IrInst *) sets; /* of variables, in its body */
+  int *seen;          /* by id: the last search that visited it */
   int search, steps;
   VEC(const IrInst *) todo;
 } Lint;
@@ -170,25 +168,17 @@ static bool note_inst(void *data, IrInst *inst) {
   return true;
 }
 
-/* Does another iteration store to the element that is read? Two iterations differ by less than the
- * extent of the loop. */
+/* Does another iteration store to the element that is read? */
 static bool is_of_neighbour(const Lint *lint, const EffectAccess *store, const IrInst *load) {
   const IrInst *stored = store->place->inst, *read = load->operands[0];
   PlaceSums a = dependence_sums(lint->scratch, &lint->nest, stored->operand_count,
                                 stored->operands),
             b = dependence_sums(lint->scratch, &lint->nest, read->operand_count, read->operands);
   Distance distance = dependence_between(&a, &b);
-  bool differs = false;
   if (distance.never || !distance.is_exact) return false;
-  for (int k = 0; k < lint->nest.count; k++) {
-    if (!(distance.known >> k & 1) || !distance.by[k]) continue;
-    const Limits *limits = &lint->limits[k];
-    int64_t by = distance.by[k];
-    if (limits->known && (by > limits->high - limits->low || -by > limits->high - limits->low))
-      return false;
-    differs = true;
-  }
-  return differs;
+  for (int k = 0; k < lint->nest.count; k++)
+    if (distance.known >> k & 1 && distance.by[k]) return true;
+  return false;
 }
 
 static void check_stencil(Lint *lint, const EffectAccess *store) {
@@ -230,10 +220,9 @@ static void check_products(const Lint *lint, const EffectPlace *place) {
 
 static void check_stores(Lint *lint, const Effects *effects) {
   DEBUG_ASSERT(lint->task->body, "a task has a body");
-  lint->nest = dependence_nest(lint->task->body);
+  lint->nest = dependence_nest_of_task(lint->kernel, lint->task, lint->task->body);
   lint->may_separate = false;
   lint->sets.count = 0;
-  limits_find(lint->kernel, lint->task, lint->limits);
   ir_walk(lint->task->body, note_inst, lint);
   for (int i = 0; i < effects->accesses.count; i++) {
     const EffectAccess *store = &effects->accesses.items[i];

@@ -25,18 +25,10 @@ static IndexRange opaque(const IrInst *inst) {
       .base = inst, .known = type_is_integer(inst->type), .bits = type_bits(inst->type)};
 }
 
-static int64_t type_low(Type type) {
-  if (!type_is_signed(type)) return 0;
-  return type_bits(type) >= 64 ? INT64_MIN : -((int64_t)1 << (type_bits(type) - 1));
-}
-static int64_t type_high(Type type) {
-  int bits = type_bits(type) - (type_is_signed(type) ? 1 : 0);
-  return bits >= 63 ? INT64_MAX : ((int64_t)1 << bits) - 1;
-}
-
 /* A constant range if it fits the type of `inst`; otherwise `inst` is a base. */
 static IndexRange constant(const IrInst *inst, int64_t low, int64_t high) {
-  if (low > high || low < type_low(inst->type) || high > type_high(inst->type)) return opaque(inst);
+  if (low > high || low < type_least(inst->type) || high > type_most(inst->type))
+    return opaque(inst);
   return (IndexRange){.low = low, .high = high, .known = true, .bits = 64};
 }
 
@@ -46,8 +38,8 @@ static bool is_small(IndexRange r) { return r.low >= -furthest && r.high <= furt
  * INT64_MAX. */
 static bool interval(const IrInst *inst, IndexRange r, int64_t *low, int64_t *high) {
   if (!r.known) return false;
-  *low = r.base ? type_low(inst->type) : r.low;
-  *high = r.base ? type_high(inst->type) : r.high;
+  *low = r.base ? type_least(inst->type) : r.low;
+  *high = r.base ? type_most(inst->type) : r.high;
   return !r.base || type_is_signed(inst->type) || type_bits(inst->type) < 64;
 }
 

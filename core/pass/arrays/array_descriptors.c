@@ -148,8 +148,9 @@ static void note_call(Fixed *f, IrInst *inst) {
   }
 }
 
+/* An RMW or a CAS of an element stays as it is. */
 static bool is_access(const IrInst *inst) {
-  return inst->op == IR_MEM_LOAD || inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE;
+  return inst->op == IR_MEM_LOAD || ir_is_write(inst->op);
 }
 
 /* Any use of an element's address other than a plain access may change its array. */
@@ -437,7 +438,7 @@ static void flatten(Fixed *f, IrInst *branch) {
     next = inst->next;
     ir_remove(inst);
     ir_insert_before(branch, inst);
-    if (inst->op != IR_MEM_STORE && inst->op != IR_MEM_UPDATE) continue;
+    if (!ir_is_write(inst->op)) continue;
     inst->line = line;
     inst->further = is_further;
     is_further = true;

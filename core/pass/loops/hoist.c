@@ -38,9 +38,8 @@ static bool keeps(void *data, IrInst *inst) {
 
 static bool is_steady(Hoist *h, const IrInst *load) {
   h->field = load->operands[0]->field;
-  int32_t array = h->kernel->fields.items[h->field].array;
-  if (array >= 0 && h->kernel->arrays.items[array].is_shared) return false;
-  return facts_is_invariant(load->operands[0], h->nest->regions[0]) &&
+  return !ir_is_shared(h->kernel, h->field) &&
+         facts_is_invariant(load->operands[0], h->nest->regions[0]) &&
          ir_walk(h->nest->regions[0], keeps, h);
 }
 

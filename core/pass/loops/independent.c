@@ -48,8 +48,7 @@ static bool is_free(const Independence *a, const Effects *effects, int field) {
   const IrField *of = &a->kernel->fields.items[field];
   DEBUG_ASSERT(field < effects->field_count, "effects know all fields of the kernel");
   if (!(effects->fields[field].verbs & EFFECT_WRITES)) return true;
-  if (of->array >= 0 && a->kernel->arrays.items[of->array].is_shared) return false;
-  if (of->node && snode_has_lists(of->node)) return false;
+  if (ir_is_shared(a->kernel, field) || (of->node && snode_has_lists(of->node))) return false;
   return is_one_update(a, effects, field) ||
          !dependence_may_carry(effects, field, EFFECT_WRITES, EFFECT_READS | EFFECT_WRITES);
 }
@@ -107,10 +106,6 @@ static bool visit(void *data, IrInst *inst) {
 bool pass_independent(PassContext *ctx, IrKernel *kernel, Error *err) {
   int count = 0;
   Independence a = {.kernel = kernel, .count = &count};
-  for (int i = 0; i < kernel->tasks.count; i++) {
-    IrTask *task = kernel->tasks.items[i];
-    ir_walk(task->body, visit, &a);
-    if (task->interior) ir_walk(task->interior, visit, &a);
-  }
+  for (int i = 0; i < kernel->tasks.count; i++) ir_walk_task(kernel->tasks.items[i], visit, &a);
   return true;
 }

@@ -51,9 +51,8 @@ static const IrInst *param_of(const IrInst *loop) { return loop->regions[0]->par
 
 /* Are the field's elements always active, and disjoint from those of all other fields? */
 static bool is_plain_field(const IrKernel *kernel, int field) {
-  const IrField *of = &kernel->fields.items[field];
-  if (of->array >= 0) return !kernel->arrays.items[of->array].is_shared;
-  return !snode_sparse_level(of->node);
+  const SNode *node = kernel->fields.items[field].node;
+  return node ? !snode_sparse_level(node) : !ir_is_shared(kernel, field);
 }
 
 static bool visit_inst(void *data, IrInst *inst) {

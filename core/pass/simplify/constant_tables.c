@@ -178,9 +178,7 @@ static void visit_pick(PassContext *ctx, IrKernel *kernel, IrInst *inst) {
   bool has_root = find_domain(ctx, kernel, inst->operands[0], &domain);
   if (!has_root) domain = own_domain(ctx, inst->operands[0], count, inst->inside);
   IrBuilder b = rewrite_before(kernel, inst);
-  IrInst *zero = type_is_float(inst->type) ? ir_const_float(&b, inst->type, 0)
-                                           : ir_const_int(&b, inst->type, 0);
-  Choice choice = choice_of(ctx, inst, &domain, zero);
+  Choice choice = choice_of(ctx, inst, &domain, ir_zero(&b, inst->type));
   bool is_shorter = choice.are_constant || choice.count <= 2 || choice.count < count;
   if (is_shorter) become_choice(ctx, kernel, inst, &domain, &choice);
 }
@@ -200,12 +198,6 @@ static bool visit(void *data, IrInst *inst) {
 bool pass_constant_tables(PassContext *ctx, IrKernel *kernel, Error *err) {
   (void)err;
   Visit v = {ctx, kernel};
-  ir_walk(kernel->body, visit, &v);
-  for (int i = 0; i < kernel->tasks.count; i++) {
-    ir_walk(kernel->tasks.items[i]->body, visit, &v);
-    if (kernel->tasks.items[i]->interior) ir_walk(kernel->tasks.items[i]->interior, visit, &v);
-  }
-  for (int i = 0; i < kernel->functions.count; i++)
-    ir_walk(kernel->functions.items[i]->body, visit, &v);
+  ir_walk_kernel(kernel, visit, &v);
   return true;
 }

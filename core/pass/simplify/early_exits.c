@@ -42,14 +42,6 @@ static int exits_inside(const Block *block, const IrInst *inst) {
   return count;
 }
 
-/* Does control never reach the region's end? */
-static bool ends(const IrRegion *region) {
-  const IrInst *last = region->last;
-  if (!last) return false;
-  if (last->op == IR_IF) return ends(last->regions[0]) && ends(last->regions[1]);
-  return (ir_effects(last) & IR_EXIT) != 0;
-}
-
 static bool skips(const Block *block, const IrInst *inst) {
   return inst->op == block->op && inst->imm == 0;
 }
@@ -59,7 +51,8 @@ static bool can_sink(const Block *block, const IrInst *inst) {
   for (; inst; inst = inst->next) {
     if (!exits_inside(block, inst)) continue;
     if (inst->op != IR_IF) return false;
-    bool first_ends = ends(inst->regions[0]), second_ends = ends(inst->regions[1]);
+    bool first_ends = ir_ends_in_exit(inst->regions[0]),
+         second_ends = ir_ends_in_exit(inst->regions[1]);
     bool is_last = !inst->next || skips(block, inst->next) || (first_ends && second_ends);
     if (!is_last && !first_ends && !second_ends) return false;
     for (int i = 0; i < 2; i++) {
@@ -94,7 +87,8 @@ static void sink(const Block *block, IrRegion *region) {
     }
     if (!exits_inside(block, inst)) continue;
     DEBUG_ASSERT(inst->op == IR_IF, "can_sink has refused exits in loops");
-    bool first_ends = ends(inst->regions[0]), second_ends = ends(inst->regions[1]);
+    bool first_ends = ir_ends_in_exit(inst->regions[0]),
+         second_ends = ir_ends_in_exit(inst->regions[1]);
     if (first_ends && second_ends) remove_rest(inst);
     else if (first_ends) move_rest(inst->next, inst->regions[1]);
     else if (second_ends) move_rest(inst->next, inst->regions[0]);
@@ -127,9 +121,10 @@ bool exits_dissolve(IrInst *loop) {
   DEBUG_ASSERT(loop->op == IR_LOOP, "only a loop can run once");
   IrRegion *body = loop->regions[0];
   const Block again = {IR_CONTINUE}, block = {IR_BREAK};
-  if (!ends(body) || count_exits(&again, body, 0) || !sink_all(&block, body)) return false;
+  if (!ir_ends_in_exit(body) || count_exits(&again, body, 0) || !sink_all(&block, body))
+    return false;
   exits_cross_less(body);
-  bool leaves = ends(body);
+  bool leaves = ir_ends_in_exit(body);
   for (IrInst *inst = body->first, *next; inst; inst = next) {
     next = inst->next;
     ir_remove(inst);

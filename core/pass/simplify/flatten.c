@@ -120,10 +120,6 @@ typedef struct Flattener {
 
 static void flatten_region(Flattener *f, IrRegion *from, IrInst *condition);
 
-static IrInst *zero_of(IrBuilder *b, Type type) {
-  return type_is_float(type) ? ir_const_float(b, type, 0) : ir_const_int(b, type, 0);
-}
-
 static void resolve(Flattener *f, IrInst *inst) {
   for (int i = 0; i < inst->operand_count; i++) {
     int id = inst->operands[i]->id;
@@ -179,8 +175,8 @@ static IrInst *identity_of(IrBuilder *b, IrUpdate op, Type type) {
     return is_float ? ir_const_float(b, type, -INFINITY) : ir_const_int(b, type, smallest);
   case IR_UPDATE_BAND: return ir_const_int(b, type, type_is_bool(type) ? 1 : -1);
   /* x + -0 is x for every x */
-  case IR_UPDATE_ADD: return is_float ? ir_const_float(b, type, -0.0) : zero_of(b, type);
-  default: return zero_of(b, type);
+  case IR_UPDATE_ADD: return is_float ? ir_const_float(b, type, -0.0) : ir_zero(b, type);
+  default: return ir_zero(b, type);
   }
 }
 
@@ -196,7 +192,7 @@ static void flatten_inst(Flattener *f, IrInst *inst, IrInst *condition) {
   f->b.column = inst->column;
   if (inst->op == IR_VAR) {
     f->variable_of[inst->id] = f->values.count;
-    vec_push(f->b.kernel->scratch, &f->values, zero_of(&f->b, inst->type));
+    vec_push(f->b.kernel->scratch, &f->values, ir_zero(&f->b, inst->type));
     return;
   }
   if (inst->op == IR_GET) {

@@ -8,6 +8,7 @@
  * An `if` over a constant is replaced by the arm that is taken; code after an exit is removed.
  * Backward: removes insts without effects and uses, and then those that only they used.
  * Variables are the business of mem2reg. */
+#include "ir/facts.h"
 #include "pass/pass.h"
 #include "pass/simplify/fold.h"
 #include "pass/simplify/rules.h"
@@ -46,20 +47,12 @@ static uint64_t hash_of(const IrInst *inst) {
   return mix(hash, (uint64_t)(uint32_t)inst->field << 32 | (uint32_t)inst->level);
 }
 
-static bool has_same_axes(const int32_t *a, const int32_t *b) {
-  return a == b || (a && b && !memcmp(a, b, sizeof *a * SNODE_MAX_AXES));
-}
-
-/* Are the two one value? Marks like `active`, which say what is known of a value, may differ. */
+/* Are the two one value? Equal operands are one inst by now. */
 static bool is_equal(const IrInst *a, const IrInst *b) {
-  if (a->op != b->op || a->imm != b->imm || !type_equal(a->type, b->type) ||
-      a->operand_count != b->operand_count || a->field != b->field || a->level != b->level ||
-      a->tree != b->tree || a->entry != b->entry || a->stride != b->stride ||
-      a->lanes != b->lanes || a->inside != b->inside || a->axis_count != b->axis_count)
-    return false;
+  if (a->op != b->op || a->operand_count != b->operand_count) return false;
   for (int i = 0; i < a->operand_count; i++)
     if (a->operands[i] != b->operands[i]) return false;
-  return has_same_axes(a->offset, b->offset) && has_same_axes(a->extent, b->extent);
+  return facts_same_operation(a, b);
 }
 
 static Common **bucket_of(const Folder *f, uint64_t hash) {
@@ -103,10 +96,6 @@ static void cut_after(IrInst *exit) {
   while (exit->next) ir_delete(exit->region->last);
 }
 
-static bool ends_in_exit(const IrRegion *region) {
-  return region->last && (ir_effects(region->last) & IR_EXIT);
-}
-
 static bool never_runs(const IrInst *inst) {
   int64_t begin, last, step;
   if (inst->op != IR_FOR || type_is_unsigned(inst->operands[0]->type)) return false;
@@ -124,7 +113,7 @@ static IrInst *fold_regions(Folder *f, IrInst *inst) {
     return splice(inst, inst->regions[known ? 0 : 1]);
   if (never_runs(inst)) return splice(inst, NULL);
   for (int i = 0; i < ir_region_count(inst->op); i++) fold_region(f, inst->regions[i]);
-  if (inst->op == IR_IF && ends_in_exit(inst->regions[0]) && ends_in_exit(inst->regions[1]))
+  if (inst->op == IR_IF && ir_ends_in_exit(inst->regions[0]) && ir_ends_in_exit(inst->regions[1]))
     cut_after(inst);
   return inst->next;
 }

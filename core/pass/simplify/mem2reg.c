@@ -66,8 +66,7 @@ static void go_back(Promotion *p, int count) {
 static IrInst *value_of(Promotion *p, IrInst *value) {
   if (value->op != IR_VAR) return value;
   IrBuilder b = rewrite_before(p->kernel, value);
-  return type_is_float(value->type) ? ir_const_float(&b, value->type, 0)
-                                    : ir_const_int(&b, value->type, 0);
+  return ir_zero(&b, value->type);
 }
 
 /* Forgets variables that the inst may change, other than by a SET: calls store results in them. */
@@ -81,13 +80,6 @@ static bool forget(void *data, IrInst *inst) {
 }
 
 /* -- the arms of an `if` ----------------------------------------------------------------------- */
-
-static bool ends_in_exit(const IrRegion *region) {
-  const IrInst *last = region->last;
-  if (last && last->op == IR_IF)
-    return ends_in_exit(last->regions[0]) && ends_in_exit(last->regions[1]);
-  return last && (ir_effects(last) & IR_EXIT);
-}
 
 static bool is_cheap(const IrInst *inst) {
   switch (inst->op) {
@@ -166,7 +158,7 @@ static void select_values(Promotion *p, IrInst *branch, const Merges *merges) {
 
 /* After an `if` that stays: a value is known if both arms that go on agree on one from outside. */
 static void join_values(Promotion *p, const IrInst *branch, const Merges *merges) {
-  bool exits[2] = {ends_in_exit(branch->regions[0]), ends_in_exit(branch->regions[1])};
+  bool exits[2] = {ir_ends_in_exit(branch->regions[0]), ir_ends_in_exit(branch->regions[1])};
   for (int i = 0; i < merges->count; i++) {
     IrInst *const *values = merges->items[i].values;
     IrInst *value = exits[0] ? values[1] : values[0];

@@ -51,14 +51,12 @@ static bool raise_operands(void *data, IrInst *inst) {
   return true;
 }
 
-static bool has_no_exit(void *data, IrInst *inst) { return !(ir_effects(inst) & IR_EXIT); }
-
 static bool join(Arms *arms, IrInst *inst) {
   IrInst *open = arms->open;
   if (!open || open->operands[0] != inst->operands[0]) return false;
+  if (ir_has_exit(open)) return false;
   for (int i = 0; i < 2; i++)
-    if (!ir_walk(open->regions[i], has_no_exit, NULL) || !ir_walk(inst->regions[i], may_join, arms))
-      return false;
+    if (!ir_walk(inst->regions[i], may_join, arms)) return false;
   for (int i = 0; i < 2; i++) {
     ir_walk(inst->regions[i], raise_operands, arms);
     rewrite_move_all(inst->regions[i], open->regions[i]);

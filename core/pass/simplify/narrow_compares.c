@@ -41,13 +41,6 @@ bool rules_is_narrower(Match *m) {
 
 bool rules_is_turned(Match *m) { return is_narrower(m->values[LETTER_A], m->values[LETTER_N]); }
 
-static int64_t least_of(Type type) {
-  return type_is_signed(type) ? -((int64_t)1 << (type_bits(type) - 1)) : 0;
-}
-static int64_t most_of(Type type) {
-  return ((int64_t)1 << (type_bits(type) - type_is_signed(type))) - 1;
-}
-
 /* Is it the index of a range, which is below an end of its own type, and so never the largest? */
 static bool is_below_end(const IrKernel *kernel, const IndexRange *range) {
   if (range->low != 0 || range->high != 0) return false;
@@ -63,12 +56,12 @@ static bool is_below_end(const IrKernel *kernel, const IndexRange *range) {
 bool rules_is_above_least(Match *m) {
   if (!rules_is_narrower(m)) return false;
   IndexRange range = ranges_of(m->values[LETTER_X]);
-  return range.known && !range.base && range.low != least_of(m->limits);
+  return range.known && !range.base && range.low != type_least(m->limits);
 }
 
 bool rules_is_below_most(Match *m) {
   if (!rules_is_narrower(m)) return false;
   IndexRange range = ranges_of(m->values[LETTER_X]);
   if (!range.known) return false;
-  return range.base ? is_below_end(m->kernel, &range) : range.high != most_of(m->limits);
+  return range.base ? is_below_end(m->kernel, &range) : range.high != type_most(m->limits);
 }

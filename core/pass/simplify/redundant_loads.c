@@ -12,6 +12,7 @@
  * the loads that its body may change. LLVM does the same for scalar code, but not for masked
  * accesses in lanes, where removing loads also brings updates together. Applies to ranges only;
  * thanks to `fold`, equal addresses are one inst. */
+#include "ir/facts.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
@@ -26,14 +27,10 @@ typedef struct Loads {
 
 /* -- invalidation ------------------------------------------------------------------------------ */
 
-static bool is_write(const IrInst *inst) {
-  return inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE;
-}
-
 /* May `inst` change what the load reads? */
 static bool may_change(const IrInst *inst, const IrInst *load) {
   int effects = ir_effects(inst);
-  if (is_write(inst)) return !inst->alias || !load->alias || inst->alias == load->alias;
+  if (ir_is_write(inst->op)) return !inst->alias || !load->alias || inst->alias == load->alias;
   if (effects & (IR_WRITE | IR_UPDATE_EFFECT | IR_DEACTIVATES)) return true;
   return effects & IR_ACTIVATES && !load->alias;
 }
@@ -54,7 +51,7 @@ static const IrInst *resolved(const Loads *loads, const IrInst *inst) {
 }
 
 static bool is_same(const Loads *loads, const IrInst *a, const IrInst *b) {
-  return a->alias == b->alias && a->lanes == b->lanes && type_equal(a->type, b->type) &&
+  return facts_same_operation(a, b) &&
          resolved(loads, a->operands[0]) == resolved(loads, b->operands[0]);
 }
 

@@ -47,7 +47,7 @@ static bool is_count(const IrInst *inst) {
 static bool note_update(void *data, IrInst *inst) {
   Claims *c = data;
   if (inst->op == IR_MEM_RMW && !c->counter && is_count(inst)) c->counter = inst;
-  if (inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE) c->written[inst->alias] = true;
+  if (ir_is_write(inst->op)) c->written[inst->alias] = true;
   return true;
 }
 
@@ -73,22 +73,21 @@ static bool note_access(void *data, IrInst *inst) {
   return c->is_good;
 }
 
-static void walk_task(Claims *c, IrVisit *visit) {
-  ir_walk(c->task->body, visit, c);
-  if (c->task->interior) ir_walk(c->task->interior, visit, c);
-}
-
 /* -- counting ---------------------------------------------------------------------------------- */
+
+/* Is it an effect that others see, except for the counted updates themselves? */
+static bool is_effect(const IrInst *inst) {
+  return ir_is_write(inst->op) || inst->op == IR_PRINT || inst->op == IR_FAULT ||
+         inst->op == IR_REDUCE || ir_is_call(inst, RT_OUTSIDE) ||
+         ir_is_call(inst, RT_ARRAY_OUTSIDE);
+}
 
 /* Reduces a copy of the body to counting: removes all other effects, including the loop's own
  * reductions, and turns each update into a REDUCE. Uses of an update's result must be removed, too;
  * until then a CURSOR stands for it. */
 static bool reduce_inst(void *data, IrInst *inst) {
   const Claims *c = data;
-  bool is_effect = inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE || inst->op == IR_PRINT ||
-                   inst->op == IR_FAULT || inst->op == IR_REDUCE || ir_is_call(inst, RT_OUTSIDE) ||
-                   ir_is_call(inst, RT_ARRAY_OUTSIDE);
-  if (is_effect) ir_delete(inst);
+  if (is_effect(inst)) ir_delete(inst);
   if (inst->op != IR_MEM_RMW) return true;
   IrBuilder b = rewrite_before(c->kernel, inst);
   IrInst *sum = ir_emit(&b, IR_FRAME_GET, inst->type, 0, NULL);
@@ -168,9 +167,7 @@ static bool is_idle(const IrRegion *region, bool counted) {
       if (!ir_is_const(inst->operands[1], &value) || value == 0) return false;
       counted = true;
     }
-    bool does = inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE || inst->op == IR_PRINT ||
-                inst->op == IR_FAULT || inst->op == IR_REDUCE || ir_is_call(inst, RT_OUTSIDE);
-    if (does && !counted) return false;
+    if (is_effect(inst) && !counted) return false;
     for (int i = 0; i < IR_MAX_REGIONS; i++)
       if (inst->regions[i] && !is_idle(inst->regions[i], counted)) return false;
   }
@@ -212,9 +209,9 @@ static void visit_task(PassContext *ctx, IrKernel *kernel, IrTask *task) {
   Claims c = {.ctx = ctx, .kernel = kernel, .task = task, .is_good = true};
   c.written = scratch_array(ctx->scratch, bool, kernel->fields.count + 1);
   if (task->kind != TASK_RANGE || task->privatised || task->private_fields.count) return;
-  walk_task(&c, note_update);
+  ir_walk_task(task, note_update, &c);
   if (!c.counter) return;
-  walk_task(&c, note_access);
+  ir_walk_task(task, note_access, &c);
   if (!c.is_good || c.written[0]) return;
   c.slot = kernel->frame_slots;
   IrTask *counts = scratch_new(ctx->scratch, IrTask);

@@ -21,10 +21,9 @@
 
 /* Notes why the update stays atomic; is_alone: its own place would distinguish all iterations. */
 static void note_atomic(IrKernel *kernel, const EffectAccess *update) {
-  bool is_alone = dependence_is_own(kernel->scratch, update->place);
-  const IrField *field = &kernel->fields.items[update->field];
-  const char *name = field->name;
-  if (field->array >= 0 && kernel->arrays.items[field->array].is_shared) {
+  bool is_alone = dependence_is_own(kernel, update->place);
+  const char *name = kernel->fields.items[update->field].name;
+  if (ir_is_shared(kernel, update->field)) {
     ir_note(kernel, update->inst->line,
             "'%s' cannot be updated plainly: its memory can also be "
             "reached by other indices, or through another array of this launch",
@@ -105,8 +104,7 @@ static bool is_counter(const Effects *effects, const EffectField *field) {
 static bool shows_order(const IrKernel *kernel, const IrTask *task, const Effects *effects) {
   OtherMemory other = {0};
   int counters = 0;
-  ir_walk(task->body, note_other, &other);
-  if (task->interior) ir_walk(task->interior, note_other, &other);
+  ir_walk_task(task, note_other, &other);
   for (int f = 0; f < effects->field_count; f++) {
     const EffectField *field = &effects->fields[f];
     const IrField *of = &kernel->fields.items[f];
@@ -114,7 +112,7 @@ static bool shows_order(const IrKernel *kernel, const IrTask *task, const Effect
          is_written = field->verbs & EFFECT_WRITES,
          has_lists = of->node && snode_has_lists(of->node) &&
                      effects->trees[of->tree] & (EFFECT_APPENDS | EFFECT_POPS);
-    if ((of->array >= 0 && kernel->arrays.items[of->array].is_shared) || has_lists) {
+    if (ir_is_shared(kernel, f) || has_lists) {
       other.is_read |= is_read;
       other.is_written |= is_written || has_lists;
     }

@@ -163,8 +163,7 @@ static void give_blocks(PassContext *ctx, IrKernel *kernel, IrTask *task) {
     any |= is_private[f];
   }
   if (!any) return;
-  ir_walk(task->body, mark_of_block, is_private);
-  if (task->interior) ir_walk(task->interior, mark_of_block, is_private);
+  ir_walk_task(task, mark_of_block, is_private);
 }
 
 bool pass_privatise(PassContext *ctx, IrKernel *kernel, Error *err) {

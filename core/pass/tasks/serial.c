@@ -136,14 +136,6 @@ static void bring_variable_back(Serial *s, IrRegion *body, const Shared *shared)
   ir_set(&host, shared->outer, frame(&host, IR_FRAME_LOAD, shared->outer->type, slot));
 }
 
-static void prepend(IrRegion *region, IrRegion *top) {
-  if (!top->first) return;
-  for (IrInst *inst = top->first; inst; inst = inst->next) inst->region = region;
-  top->last->next = region->first;
-  *(region->first ? &region->first->previous : &region->last) = top->last;
-  region->first = top->first;
-}
-
 static bool keeps_nodes(void *data, IrInst *inst) { return !(ir_effects(inst) & IR_DEACTIVATES); }
 
 static void move_group(Serial *s, int number) {
@@ -173,7 +165,7 @@ static void move_group(Serial *s, int number) {
     if (s->leaves[inst->id] && !type_is_none(inst->type)) bring_back(s, task->body, inst);
   for (int i = 0; i < mover.shared.count; i++)
     if (mover.shared.items[i].is_set) bring_variable_back(s, task->body, &mover.shared.items[i]);
-  prepend(task->body, s->top);
+  rewrite_prepend(s->top, task->body);
   vec_push(s->scratch, &s->kernel->tasks, task);
 }
 

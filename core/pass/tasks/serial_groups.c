@@ -16,27 +16,16 @@ bool serial_is_address(const IrInst *inst) {
 }
 
 static bool is_of_array(const IrInst *inst) {
-  switch (inst->op) {
-  case IR_MEM_LOAD:
-  case IR_MEM_STORE:
-  case IR_MEM_UPDATE:
-  case IR_MEM_RMW:
-  case IR_MEM_CAS: return ir_is_array_call(ir_before_offsets(inst->operands[0]));
-  default: return ir_is_array_call(inst) || ir_is_count(inst->op);
-  }
+  if (ir_is_access(inst->op)) return ir_is_array_call(ir_before_offsets(inst->operands[0]));
+  return ir_is_array_call(inst) || ir_is_count(inst->op);
 }
 
 static bool is_device(const Serial *s, const IrInst *inst) {
   if (is_of_array(inst)) return false;
   switch (inst->op) {
-  case IR_MEM_LOAD:
-  case IR_MEM_STORE:
-  case IR_MEM_UPDATE:
-  case IR_MEM_RMW:
-  case IR_MEM_CAS: return true;
   case IR_CALL: return inst->entry != RT_OUTSIDE;
   case IR_INVOKE: return s->calls_device;
-  default: return false;
+  default: return ir_is_access(inst->op);
   }
 }
 

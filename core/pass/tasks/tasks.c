@@ -248,14 +248,6 @@ static IrTask *describe_task(Tasker *t, IrInst *loop) {
   return task;
 }
 
-static void prepend(IrRegion *region, IrRegion *top) {
-  if (!top->first) return;
-  for (IrInst *inst = top->first; inst; inst = inst->next) inst->region = region;
-  top->last->next = region->first;
-  *(region->first ? &region->first->previous : &region->last) = top->last;
-  region->first = top->first;
-}
-
 /* If iterations may change the set of active cells, saves it before the loop: the loop visits the
  * cells that were active then. */
 static void remember_cells(Tasker *t, IrBuilder *host, const Effects *effects) {
@@ -273,7 +265,7 @@ static bool make_task(Tasker *t, IrInst *loop) {
   IrTask *task = describe_task(t, loop);
   assign_home(t);
   if (!visit_region(t, task->body)) return false;
-  prepend(task->body, t->top);
+  rewrite_prepend(t->top, task->body);
   task->cost = tasks_cost(task->body);
   const Effects *effects = effects_collect(t->scratch, t->kernel, task->body, NULL);
   task->may_deactivate = effects->changes & EFFECT_DEACTIVATES;

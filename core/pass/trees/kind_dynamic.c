@@ -172,10 +172,6 @@ static void lower_append(Lower *l, IrInst *inst) {
   ir_delete(inst);
 }
 
-static IrInst *zero_of(IrBuilder *b, Type type) {
-  return type_is_float(type) ? ir_const_float(b, type, 0) : ir_const_int(b, type, 0);
-}
-
 /* The slot of the last element, -1 if there is none. */
 static IrInst *last_slot(ListOp *op, IrInst *list, RtListWay way) {
   if (way == RT_LIST_OWN) {
@@ -198,7 +194,7 @@ static void lower_pop(Lower *l, IrInst *inst) {
     Type type = op.node->components[k].type;
     IrInst *address = element_in_chunk(&arm, op.node, node, slot, k);
     ir_set(&arm, variables[k], ir_emit(&arm, IR_MEM_LOAD, type, 1, &address));
-    ir_emit(&arm, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){address, zero_of(&arm, type)});
+    ir_emit(&arm, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){address, ir_zero(&arm, type)});
   }
   if (way == RT_LIST_LOCKED) unlock(&arm, list);
   ir_delete(inst);
