@@ -2,6 +2,7 @@
 #include "ir/access.h"
 
 Type ir_accessed(const IrInst *access) {
+  DEBUG_ASSERT(ir_is_access(access->op), "an access has an element");
   return access->op == IR_MEM_LOAD ? access->type : access->operands[1]->type;
 }
 
@@ -13,6 +14,7 @@ const char *ir_shape_text(IrShape shape) {
 
 IrGroup ir_group(Scratch *scratch, const IrInst *member) {
   IrGroup group = {0};
+  DEBUG_ASSERT(member->region, "a group is found by the region of a member");
   for (const IrInst *at = member->region->first; at; at = at->next)
     if (at == member || (member->group && at->group == member->group))
       vec_push(scratch, &group, at);
@@ -45,12 +47,14 @@ static bool may_alias(const IrInst *a, const IrInst *b) {
 }
 
 bool ir_may_be_written(const IrInst *load, const IrInst *from) {
+  DEBUG_ASSERT(load->op == IR_MEM_LOAD && load->region == from->region, "both are in one list");
   for (const IrInst *at = from; at != load; at = at->next)
     if (ir_is_write(at->op) && may_alias(at, load)) return true;
   return false;
 }
 
 bool ir_must_precede(const IrInst *store, const IrInst *inst) {
+  DEBUG_ASSERT(ir_is_write(store->op), "what others must not overtake is a write");
   if (ir_effects(inst) & IR_PURE) return false;
   if (inst->op != IR_MEM_LOAD && inst->op != IR_MEM_STORE) return true;
   if (inst->op == IR_MEM_STORE && ir_same_container(store, inst)) return false;
@@ -115,6 +119,7 @@ static bool can_wait(const IrInst *inst) {
 }
 
 const char *ir_shape_refusal(const IrInst *inst, const IrInst *first) {
+  DEBUG_ASSERT(!inst->group || first->group == inst->group, "`first` is of the same group");
   if ((unsigned)inst->shape >= IR_SHAPE_COUNT || !takes_shape(inst))
     return "it cannot have this shape";
   const char *why = refuse_parts(inst);

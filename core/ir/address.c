@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 static bool add_term(IrAddress *to, const IrInst *value, int64_t factor) {
+  DEBUG_ASSERT(to->count <= IR_MOST_TERMS, "an address has few terms");
   int i = 0;
   while (i < to->count && to->terms[i].value != value) i++;
   if (i == IR_MOST_TERMS) return false;
@@ -53,6 +54,7 @@ bool ir_address(const IrInst *access, IrAddress *out) {
 }
 
 int64_t ir_address_compare(const IrAddress *a, const IrAddress *b) {
+  DEBUG_ASSERT(a->tree >= 0 && b->tree >= 0, "ir_address has accepted both");
   int left = type_size(ir_accessed(a->access)), right = type_size(ir_accessed(b->access));
   if (a->tree != b->tree) return a->tree - b->tree;
   if (a->access->op != b->access->op) return (int)a->access->op - (int)b->access->op;

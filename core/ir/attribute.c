@@ -34,6 +34,7 @@ bool ir_shows_order(const IrInst *inst) {
 }
 
 int ir_effects(const IrInst *inst) {
+  DEBUG_ASSERT((unsigned)inst->op < IR_OP_COUNT, "the op is a row of op.def");
   const int effects = IR_PURE | IR_READ | IR_WRITE | IR_UPDATE_EFFECT | IR_TOPOLOGY | IR_EXIT;
   int flags = inst->op == IR_CALL ? ir_entries[inst->entry].flags : ir_op_info[inst->op].flags;
   return flags & effects;

@@ -9,6 +9,7 @@ bool ir_block_span(const IrTask *task, int32_t tree, int64_t *begin, int64_t *en
   for (int i = 0; i < task->block_sums.count; i++) {
     const IrBlockSum *sum = &task->block_sums.items[i];
     if (sum->tree != tree) continue;
+    DEBUG_ASSERT(sum->count > 0 && sum->offset >= 0, "a sum has elements in its tree's root");
     int64_t last = (int64_t)sum->offset + ((int64_t)sum->count - 1) * sum->stride;
     *begin = min_i64(*begin, sum->offset);
     *end = max_i64(*end, last + type_size(sum->type));

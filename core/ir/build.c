@@ -43,6 +43,7 @@ int ir_add_tree(IrKernel *kernel, const SNodeTree *tree) {
 }
 
 int ir_add_field(IrKernel *kernel, const SNode *node, int component, const char *name) {
+  ASSERT(component >= 0 && component < node->component_count, "the level has such a number");
   for (int i = 0; i < kernel->fields.count; i++) {
     const IrField *field = &kernel->fields.items[i];
     if (field->node == node && field->component == component) return i;
@@ -58,6 +59,9 @@ int ir_add_field(IrKernel *kernel, const SNode *node, int component, const char 
 }
 
 int ir_add_array(IrKernel *kernel, const IrArray *array) {
+  ASSERT(array->axis_count > 0 && array->axis_count <= SNODE_MAX_AXES, "an array has axes");
+  DEBUG_ASSERT(array->size > 0, "an element has bytes");
+  DEBUG_ASSERT(array->strides >= 0 || !array->is_pitched, "a pitch is one of the strides");
   IrArray copy = *array;
   copy.tree = -1;
   copy.name = copy_name(kernel, array->name);
@@ -66,6 +70,9 @@ int ir_add_array(IrKernel *kernel, const IrArray *array) {
 }
 
 int ir_add_array_field(IrKernel *kernel, int array, int offset, Type type) {
+  ASSERT(array >= 0 && array < kernel->arrays.count, "the array is the kernel's");
+  DEBUG_ASSERT(offset >= 0 && offset + type_size(type) <= kernel->arrays.items[array].size,
+               "the number is in an element");
   for (int i = 0; i < kernel->fields.count; i++) {
     const IrField *field = &kernel->fields.items[i];
     if (field->array == array && field->component == offset) return i;
@@ -80,11 +87,13 @@ int ir_add_array_field(IrKernel *kernel, int array, int offset, Type type) {
 }
 
 int ir_rank(const IrKernel *kernel, int field) {
+  ASSERT(field >= 0 && field < kernel->fields.count, "the field is the kernel's");
   const IrField *of = &kernel->fields.items[field];
   return of->node ? of->node->rank : kernel->arrays.items[of->array].axis_count;
 }
 
 int ir_add_site(IrKernel *kernel, int field, int32_t line) {
+  DEBUG_ASSERT(field >= 0 && field < kernel->fields.count, "the field is the kernel's");
   for (int i = 0; i < kernel->sites.count; i++)
     if (kernel->sites.items[i].field == field && kernel->sites.items[i].line == line) return i;
   IrSite site = {.field = field, .line = line};
@@ -252,12 +261,14 @@ void ir_set_operands(IrKernel *kernel, IrInst *inst, int count, IrInst *const *o
 }
 
 void ir_swap_operands(IrInst *inst) {
+  DEBUG_ASSERT(inst->operand_count >= 2, "there are two to swap");
   IrInst *first = inst->operands[0];
   ir_set_operand(inst, 0, inst->operands[1]);
   ir_set_operand(inst, 1, first);
 }
 
 void ir_drop_operands(IrInst *inst, int from) {
+  DEBUG_ASSERT(from >= 0, "operands are counted from 0");
   for (int i = from; i < inst->operand_count; i++) unlink_use(&inst->operand_uses[i]);
   if (from < inst->operand_count) inst->operand_count = from;
 }
@@ -330,6 +341,7 @@ double ir_float_value(const IrInst *inst) {
 }
 
 IrInst *ir_const_int(IrBuilder *b, Type type, int64_t value) {
+  DEBUG_ASSERT(type_is_integer(type) || type_is_bool(type), "the constant is an integer or a bool");
   IrInst *inst = create_inst(b->kernel, IR_CONST, type);
   inst->imm = ir_wrap_int(type, value);
   place_inst(b, inst);
@@ -337,6 +349,7 @@ IrInst *ir_const_int(IrBuilder *b, Type type, int64_t value) {
 }
 
 IrInst *ir_const_float(IrBuilder *b, Type type, double value) {
+  DEBUG_ASSERT(type_is_float(type), "the constant is a float");
   IrInst *inst = create_inst(b->kernel, IR_CONST, type);
   inst->imm = ir_float_bits(ir_round_float(type, value));
   place_inst(b, inst);
@@ -369,6 +382,8 @@ IrInst *ir_call(IrBuilder *b, RtEntry entry, int tree, int number, int operand_c
 }
 
 void ir_call_name(IrInst *call, RtEntry entry, int tree, int number) {
+  ASSERT((unsigned)entry < RT_ENTRY_COUNT, "the entry is a row of entry.def");
+  DEBUG_ASSERT(call->op == IR_CALL, "only calls have a callee");
   call->entry = (int32_t)entry;
   if (ir_entry_takes(entry, IR_PARAM_TREE)) call->tree = tree;
   bool has_number = ir_entry_takes(entry, IR_PARAM_MANAGER) || ir_entry_takes(entry, IR_PARAM_MASK);
@@ -382,12 +397,17 @@ IrInst *ir_unary(IrBuilder *b, IrOp op, IrInst *a) {
 bool ir_is_comparison(IrOp op) { return op >= IR_EQ && op <= IR_GE; }
 
 IrInst *ir_binary(IrBuilder *b, IrOp op, IrInst *a, IrInst *c) {
+  DEBUG_ASSERT(!a || !c || type_equal(a->type, c->type) || type_is_vector(a->type) ||
+                   type_is_vector(c->type),
+               "both operands are of one type, unless one is lanes");
   Type type = ir_is_comparison(op) ? TYPE(BOOL) : a ? a->type : TYPE(I32);
   return ir_emit(b, op, type, 2, (IrInst *[]){a, c});
 }
 
 IrInst *ir_select(IrBuilder *b, IrInst *condition, IrInst *yes, IrInst *no) {
   DEBUG_ASSERT(!yes || !no || type_equal(yes->type, no->type), "both sides are of one type");
+  DEBUG_ASSERT(!condition || type_is_bool(condition->type) || type_is_vector(condition->type),
+               "a bool selects");
   return ir_emit(b, IR_SELECT, yes ? yes->type : TYPE(I32), 3, (IrInst *[]){condition, yes, no});
 }
 
@@ -421,17 +441,24 @@ void ir_set(IrBuilder *b, IrInst *var, IrInst *value) {
 }
 
 IrInst *ir_if(IrBuilder *b, IrInst *condition) {
+  DEBUG_ASSERT(!condition || type_is_bool(condition->type), "an IF branches on a bool");
   return ir_emit(b, IR_IF, TYPE(NONE), 1, &condition);
 }
 IrInst *ir_loop(IrBuilder *b) { return ir_emit(b, IR_LOOP, TYPE(NONE), 0, NULL); }
 
 IrInst *ir_for(IrBuilder *b, IrInst *begin, IrInst *last, IrInst *step) {
+  DEBUG_ASSERT(!begin || !last || !step ||
+                   (type_equal(begin->type, last->type) && type_equal(begin->type, step->type)),
+               "a FOR counts in one type");
   IrInst *inst = ir_emit(b, IR_FOR, TYPE(NONE), 3, (IrInst *[]){begin, last, step});
   ir_region_param(b->kernel, inst->regions[0], inst->operands[0]->type);
   return inst;
 }
 
-IrInst *ir_break(IrBuilder *b, int levels) { return emit_number(b, IR_BREAK, TYPE(NONE), levels); }
+IrInst *ir_break(IrBuilder *b, int levels) {
+  DEBUG_ASSERT(levels >= 0, "an exit leaves outward");
+  return emit_number(b, IR_BREAK, TYPE(NONE), levels);
+}
 IrInst *ir_continue(IrBuilder *b, int levels) {
   return emit_number(b, IR_CONTINUE, TYPE(NONE), levels);
 }

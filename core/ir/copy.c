@@ -33,6 +33,8 @@ IrInst *ir_copy_inst(IrKernel *kernel, const IrInst *inst, IrInst **map) {
     IrInst *mapped = map[inst->operands[i]->id];
     if (mapped) ir_set_operand(copy, i, mapped);
   }
+  DEBUG_ASSERT(copy->id != inst->id && !copy->uses,
+               "a copy is another inst, which nothing uses yet");
   map[inst->id] = copy;
   for (int i = 0; i < IR_MAX_REGIONS; i++)
     if (inst->regions[i]) copy->regions[i] = ir_copy_region(kernel, inst->regions[i], copy, map);

@@ -58,6 +58,7 @@ RtEntry ir_entry_find(Str name) {
 }
 
 bool ir_entry_takes(RtEntry entry, IrParam param) {
+  ASSERT((unsigned)entry < RT_ENTRY_COUNT, "the entry is a row of entry.def");
   for (int i = 0; i < ir_entries[entry].param_count; i++)
     if (ir_entries[entry].params[i] == param) return true;
   return false;
@@ -100,6 +101,7 @@ static bool fits(const IrInst *operand, const Want *want) {
 }
 
 const char *ir_call_refusal(const IrInst *call, bool in_body) {
+  ASSERT(call->op == IR_CALL && (unsigned)call->entry < RT_ENTRY_COUNT, "a call of an entry");
   const IrEntry *entry = &ir_entries[call->entry];
   if (entry->home > IR_HOME_BODY) return "is not called by kernels";
   if (entry->home == IR_HOME_HOST && in_body) return "belongs in the host region";

@@ -155,6 +155,7 @@ static bool open_origin(Origins *o, const IrInst *inst, Seen how) {
 
 bool facts_is_of_arguments(Scratch *scratch, const IrKernel *kernel, IrInst *const *values,
                            int count, uint64_t *args) {
+  DEBUG_ASSERT(kernel->scratch && count >= 0, "values of a kernel");
   Origins o = {.scratch = scratch, .seen = scratch_array(scratch, uint8_t, kernel->next_id)};
   for (int i = 0; i < count; i++) reach(&o, values[i], SEEN);
   while (o.to_visit.count) {
@@ -186,6 +187,7 @@ typedef struct Opening {
 } Opening;
 
 static bool add_term(Affine *sum, const IrInst *value, int64_t factor) {
+  DEBUG_ASSERT(factor && sum->count <= FACTS_MOST_TERMS, "a term counts");
   for (int i = 0; i < sum->count; i++) {
     if (!facts_same_value(sum->values[i], value)) continue;
     if (__builtin_add_overflow(sum->factors[i], factor, &sum->factors[i])) return false;
@@ -275,12 +277,14 @@ bool facts_affine(const IrInst *value, const IrRegion *scope, Affine *out) {
 }
 
 int64_t facts_factor(const Affine *sum, const IrInst *value) {
+  DEBUG_ASSERT(value->op != IR_CONST, "constants are no terms");
   for (int i = 0; i < sum->count; i++)
     if (sum->values[i] == value) return sum->factors[i];
   return 0;
 }
 
 bool facts_affine_distance(const Affine *a, const Affine *b, int64_t *distance) {
+  DEBUG_ASSERT(a->count <= FACTS_MOST_TERMS && b->count <= FACTS_MOST_TERMS, "both are sums");
   if (a->count != b->count) return false;
   for (int i = 0; i < a->count; i++) {
     int k = 0;

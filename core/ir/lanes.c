@@ -266,9 +266,11 @@ static void visit_turns(LaneWalk *w, const IrInst *inst) {
   LaneFact *own = fact(w, inst);
   w->lowest = NO_EXIT;
   w->version = own->diverges ? new_version(w) : version;
+  DEBUG_ASSERT(w->frames.count > 0, "the body is the outermost frame");
   vec_push(w->scratch, &w->frames, (LaneFrame){w->version});
   visit_region(w, inst->regions[0]);
   w->frames.count--;
+  DEBUG_ASSERT(w->version <= w->versions_made, "versions are numbered as they are made");
   raise_flag(w, &own->diverges, w->lowest < w->frames.count);
   leave(w, inst, version, outer);
 }
@@ -312,6 +314,7 @@ static void visit_fault(LaneWalk *w, const IrInst *inst) {
 
 static void visit_set(LaneWalk *w, const IrInst *inst) {
   const IrInst *var = inst->operands[0];
+  DEBUG_ASSERT(var->op == IR_VAR, "a SET names a variable");
   bool is_partial = w->body->sums && !ir_is_inside(var, w->body->region);
   raise_flag(w, &fact(w, inst)->diverges, is_partial || w->version != w->versions[var->id]);
   if (fact(w, inst)->diverges || !is_uniform(w, inst->operands[1])) set_shape(w, var, LANE_VARYING);
@@ -353,6 +356,7 @@ static void visit_region(LaneWalk *w, const IrRegion *region) {
 }
 
 LaneBody ir_lanes_of_row(const IrInst *row, int width) {
+  DEBUG_ASSERT(row->op == IR_ROW && width > 0, "a row is divided into vectors");
   int64_t first = row->begin;
   bool is_known = !ir_row_bounds(row) || ir_is_const(ir_row_bounds(row)[0], &first);
   return (LaneBody){.region = row->regions[0],
@@ -361,6 +365,8 @@ LaneBody ir_lanes_of_row(const IrInst *row, int width) {
 }
 
 LaneBody ir_lanes_of_loop(const IrInst *loop, const IrRegion *body, int width) {
+  DEBUG_ASSERT((loop->op == IR_FOR || loop->op == IR_BITS) && width > 0,
+               "iterations of a loop with an index are lanes");
   int64_t first = 0;
   bool is_known = loop->op == IR_BITS || ir_is_const(loop->operands[0], &first);
   return (LaneBody){.region = body,
@@ -381,6 +387,7 @@ static void begin_params(LaneWalk *w) {
 }
 
 const LaneFact *ir_lanes(Scratch *scratch, const IrKernel *kernel, const LaneBody *body) {
+  ASSERT(body->varying < body->region->params.count, "the index that differs is a parameter");
   LaneWalk w = {.scratch = scratch,
                 .kernel = kernel,
                 .body = body,
@@ -452,6 +459,7 @@ bool ir_lanes_is_light(const LaneFact *facts, const IrInst *first) {
 }
 
 bool ir_lanes_unite(const IrInst *update) {
+  DEBUG_ASSERT(update->operand_count == 2, "an update has an address and a value");
   Type type = update->operands[1]->type;
   if (update->op != IR_MEM_UPDATE || !type_is_scalar(type_shape(type))) return false;
   if (type_is_float(type) && type_size(type) < 4) return false; /* f16 sums would lose digits */

@@ -291,6 +291,7 @@ static void print_task_words(StrBuf *out, const IrTask *task) {
 }
 
 static void print_task(Printer *p, int number, const IrTask *task) {
+  ASSERT((unsigned)task->kind < sizeof task_kinds / sizeof *task_kinds, "a task has a kind");
   strbuf_format(p->out, "\ntask %d = %s", number, task_kinds[task->kind]);
   print_task_words(p->out, task);
   strbuf_text(p->out, " {");

@@ -18,6 +18,7 @@ typedef struct Input {
 } Input;
 
 static uint64_t fail(Input *in, const char *why) {
+  DEBUG_ASSERT(in->at <= in->end, "nothing is read past the end");
   if (!in->why) in->why = why;
   in->at = in->end;
   return 0;
@@ -69,6 +70,7 @@ static Type read_type(Input *in) {
 
 static const char *read_text(Input *in) {
   int length = read_count(in);
+  DEBUG_ASSERT(length <= in->end - in->at, "the text is inside the input");
   const char *text = scratch_copy_text(in->scratch, (const char *)in->at, (size_t)length);
   in->at += length;
   return text;

@@ -64,5 +64,6 @@ int ir_spread(const IrTask *task) {
   int threads = 1;
   wanted = min_i64(s.cells, max_i64(FEW_THREADS, wanted));
   while (!s.is_obstructed && threads < wanted && threads < MOST_THREADS) threads *= 2;
+  DEBUG_ASSERT(threads <= MOST_THREADS && is_power_of_two((uint64_t)threads), "threads of a block");
   return threads;
 }

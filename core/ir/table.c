@@ -2,6 +2,7 @@
 #include "ir/task.h"
 
 int ir_add_table(IrKernel *kernel, Type type, int count, const int64_t *values) {
+  ASSERT(count >= 0, "a table has a number of values");
   size_t bytes = sizeof *values * (size_t)count;
   for (int i = 0; i < kernel->tables.count; i++) {
     const IrTable *table = &kernel->tables.items[i];
@@ -18,19 +19,21 @@ int ir_add_table(IrKernel *kernel, Type type, int count, const int64_t *values) 
 
 typedef struct Used {
   int *numbers; /* by table: first 1 if it is read; later its new number + 1 */
+  int count;    /* of tables when the walk began */
   bool renumbers;
 } Used;
 
 static bool visit_item(void *data, IrInst *inst) {
   const Used *used = data;
   if (inst->op != IR_ITEM) return true;
+  DEBUG_ASSERT(inst->imm >= 0 && inst->imm < used->count, "an ITEM reads a table of the kernel");
   if (used->renumbers) inst->imm = used->numbers[inst->imm] - 1;
   else used->numbers[inst->imm] = 1;
   return true;
 }
 
 void ir_drop_tables(IrKernel *kernel) {
-  Used used = {0};
+  Used used = {.count = kernel->tables.count};
   int kept = 0;
   if (!kernel->tables.count) return;
   used.numbers = scratch_array(kernel->scratch, int, kernel->tables.count);

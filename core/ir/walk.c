@@ -84,6 +84,7 @@ bool ir_has_exit(IrInst *inst) {
 }
 
 bool ir_is_shared(const IrKernel *kernel, int field) {
+  ASSERT(field >= 0 && field < kernel->fields.count, "the field is the kernel's");
   int array = kernel->fields.items[field].array;
   return array >= 0 && kernel->arrays.items[array].is_shared;
 }
@@ -96,6 +97,7 @@ bool ir_is_inside(const IrInst *inst, const IrRegion *region) {
 
 /* The bounds follow the positions of the grid. */
 IrInst *const *ir_row_bounds(const IrInst *row) {
+  DEBUG_ASSERT(row->op == IR_ROW && row->region, "a row stands in a grid, or in its leaf");
   const IrInst *grid = row->region->owner;
   int positions = grid && grid->op == IR_GRID ? grid->regions[0]->params.count : 0;
   return row->operand_count == positions + 2 ? row->operands + positions : NULL;

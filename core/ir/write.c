@@ -99,8 +99,11 @@ static void write_inst(Writer *w, const IrInst *inst) {
   write_type(w, inst->type);
   write_attributes(w, inst);
   write_u64(w, (uint64_t)inst->operand_count);
-  for (int i = 0; i < inst->operand_count; i++)
-    write_u64(w, (uint64_t)(w->next - w->numbers[inst->operands[i]->id]));
+  for (int i = 0; i < inst->operand_count; i++) {
+    int number = w->numbers[inst->operands[i]->id];
+    DEBUG_ASSERT(number < w->next, "an operand is written before its user");
+    write_u64(w, (uint64_t)(w->next - number));
+  }
   for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++) write_region(w, inst->regions[i]);
   if (!type_is_none(inst->type)) w->numbers[inst->id] = w->next++;
 }
@@ -145,6 +148,9 @@ static void write_tables(Writer *w, const IrKernel *kernel) {
 }
 
 static void write_task(Writer *w, const IrTask *task) {
+  DEBUG_ASSERT(!task->cells, "`leaf` has opened loops over cells");
+  DEBUG_ASSERT(!task->counts == !task->claim, "what is counted is claimed");
+  DEBUG_ASSERT(task->has_interior || !task->interior, "a body of the interior has its box");
   write_u64(w, task->kind);
   write_u64(w, (task->may_deactivate ? TASK_MAY_DEACTIVATE : 0) |
                    (task->independent ? TASK_INDEPENDENT : 0) |

@@ -2,6 +2,7 @@
 #include "pass/rewrite.h"
 
 IrBuilder rewrite_before(IrKernel *kernel, IrInst *inst) {
+  DEBUG_ASSERT(inst->region, "the inst stands in a region");
   return (IrBuilder){kernel, inst->region, inst, inst->line, inst->column};
 }
 
@@ -10,6 +11,7 @@ IrBuilder rewrite_inside(IrKernel *kernel, IrRegion *region, const IrInst *like)
 }
 
 IrInst *rewrite_again(IrBuilder *b, const IrInst *inst, IrInst *const *operands) {
+  DEBUG_ASSERT(ir_effects(inst) & IR_PURE, "only what has no effect is computed again");
   IrInst *again = ir_emit(b, inst->op, inst->type, inst->operand_count, operands);
   again->imm = inst->imm;
   again->field = inst->field;
@@ -26,6 +28,7 @@ IrInst *rewrite_both(IrBuilder *b, IrInst *first, IrInst *second) {
 void rewrite_become(IrKernel *kernel, IrInst *inst, IrOp op, int operand_count,
                     IrInst *const *operands) {
   IrInst was = *inst;
+  ASSERT(!(ir_op_info[op].flags & IR_REGIONS), "the new op has no regions");
   ir_drop_operands(inst, 0);
   *inst = (IrInst){.op = op,
                    .type = was.type,
@@ -58,6 +61,7 @@ void rewrite_move_all(IrRegion *from, IrRegion *to) {
 
 void rewrite_prepend(IrRegion *from, IrRegion *to) {
   IrInst *before = to->first;
+  DEBUG_ASSERT(from != to, "insts move to another region");
   if (!before) return rewrite_move_all(from, to);
   while (from->first) {
     IrInst *inst = from->first;
@@ -110,6 +114,7 @@ IrInst *rewrite_update_value(IrBuilder *b, IrUpdate op, IrInst *old, IrInst *val
       [IR_UPDATE_BAND] = IR_BAND,         [IR_UPDATE_BOR] = IR_BOR, [IR_UPDATE_BXOR] = IR_BXOR,
       [IR_UPDATE_FLOORDIV] = IR_FLOORDIV, [IR_UPDATE_MOD] = IR_MOD, [IR_UPDATE_POW] = IR_POW,
       [IR_UPDATE_SHL] = IR_SHL,           [IR_UPDATE_SHR] = IR_SHR, [IR_UPDATE_SAR] = IR_SAR};
+  ASSERT(op == IR_UPDATE_EXCHANGE || ops[op], "an update is an exchange, or a binary op");
   return op == IR_UPDATE_EXCHANGE ? value : ir_binary(b, ops[op], old, value);
 }
 

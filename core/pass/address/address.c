@@ -28,6 +28,7 @@ static IrInst *times(IrBuilder *b, IrInst *a, int64_t factor) {
 
 /* Floor division if the index may be negative, else unsigned arithmetic. */
 static IrInst *divide(IrBuilder *b, IrInst *a, int64_t by, bool may_be_negative) {
+  DEBUG_ASSERT(by > 0, "a cell has a size");
   if (by == 1) return a;
   if (may_be_negative) {
     bool is_shift = is_power_of_two((uint64_t)by);
@@ -43,6 +44,7 @@ static IrInst *divide(IrBuilder *b, IrInst *a, int64_t by, bool may_be_negative)
 }
 
 static IrInst *modulo(IrBuilder *b, IrInst *a, int64_t by, bool may_be_negative) {
+  DEBUG_ASSERT(by > 0, "a container has cells");
   if (by == 1) return NULL;
   if (is_power_of_two((uint64_t)by))
     return ir_binary(b, IR_BAND, a, ir_const_int(b, a->type, by - 1));
@@ -136,6 +138,7 @@ static void go_to_private_copy(Address *a) {
 }
 
 void address_private(Address *a) {
+  DEBUG_ASSERT(a->from < 0 && !a->pending, "the walk has not begun");
   a->is_private = true;
   if (a->of->path->node_step < 0) go_to_private_copy(a);
 }
@@ -147,6 +150,7 @@ static void enter_container(Address *a, const SNodeStep *step, AddressIndex cell
 
 /* Emits the steps before number `end`; returns the cell, in the container or node at a->at. */
 static AddressIndex walk(Address *a, int end) {
+  ASSERT(end <= a->of->path->step_count, "the walk ends on its path");
   AddressIndex cell = {0};
   for (int s = a->from + 1; s < end; s++) {
     const SNodeStep *step = &a->of->path->steps[s];
@@ -160,6 +164,7 @@ static AddressIndex walk(Address *a, int end) {
 /* Adds a field offset that is a launch argument (`place`) before the cell, since node + offset is
  * the same for many elements. */
 IrInst *address_element(Address *a, const IrField *field, IrInst *place) {
+  DEBUG_ASSERT(field->node == a->of, "the indices are those of the field's level");
   const SNodeComponent *into = &a->of->components[field->component], *first = into - into->part;
   AddressIndex cell = walk(a, a->of->path->step_count);
   if (place) a->at = address_offset(a->b, a->at, place, 1, 0);
@@ -185,6 +190,7 @@ IrInst *address_container(Address *a, const SNode *node) {
 }
 
 int address_name(Address *a, const SNode *node, IrInst *operands[ADDRESS_MAX_NAME]) {
+  ASSERT(kind_of(node)->name, "cells of this kind have names");
   const SNodeStep *step = walk_to(a, node);
   return kind_of_step(step)->name(a, step, operands);
 }
@@ -212,6 +218,7 @@ AddressIndex address_take_apart(IrBuilder *b, IrInst *index, int64_t size) {
 
 static Address start_at_root(IrBuilder *b, int tree, const SNode *of) {
   Address a = {.b = b, .tree = tree, .of = of, .from = -1};
+  ASSERT(tree >= 0 && tree < b->kernel->trees.count, "the tree is the kernel's");
   a.at = a.node = ir_emit(b, IR_TREE_ROOT, TYPE(PTR), 0, NULL);
   a.at->imm = tree;
   return a;
@@ -245,6 +252,8 @@ Address address_to_list(IrBuilder *b, int tree, const SNode *dynamic, IrInst *co
 }
 
 Address address_in_node(IrBuilder *b, int tree, const SNode *from, IrInst *node, const SNode *of) {
+  DEBUG_ASSERT(type_is(node->type, TYPE_PTR) && from->depth <= of->depth,
+               "the level is in the node");
   return (Address){.b = b, .tree = tree, .from = from->depth, .of = of, .at = node, .node = node};
 }
 

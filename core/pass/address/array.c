@@ -10,6 +10,7 @@
 #include "pass/analysis/ranges.h"
 
 IrInst *address_slot(IrBuilder *b, bool in_task, int slot, Type type) {
+  DEBUG_ASSERT(slot >= 0, "an argument has a slot");
   bool is_arg = slot < b->kernel->args.count;
   IrOp op = in_task ? IR_FRAME_GET : is_arg ? IR_ARG : IR_FRAME_LOAD;
   IrInst *inst = ir_emit(b, op, type, 0, NULL);
@@ -20,6 +21,7 @@ IrInst *address_slot(IrBuilder *b, bool in_task, int slot, Type type) {
 Type address_extent_type(const IrArray *array) { return array->is_wide ? TYPE(I64) : TYPE(I32); }
 
 IrInst *address_extent(IrBuilder *b, bool in_task, const IrArray *array, int axis) {
+  DEBUG_ASSERT(axis >= 0 && axis < array->axis_count, "the array has such an axis");
   return address_slot(b, in_task, array->extents + axis, address_extent_type(array));
 }
 
@@ -91,6 +93,7 @@ static IrInst *strided(IrBuilder *b, bool in_task, const IrArray *array, IrInst 
 IrInst *address_in_array(IrBuilder *b, bool in_task, const IrField *field, bool is_private,
                          IrInst *const *indices) {
   const IrArray *array = &b->kernel->arrays.items[field->array];
+  DEBUG_ASSERT(field->component >= 0 && field->component < array->size, "a number of an element");
   IrInst *address = address_slot(b, in_task, array->address, TYPE(PTR));
   if (is_private && array->tree >= 0) {
     address = ir_emit(b, IR_PRIVATE_COPY, TYPE(PTR), 1, &address);

@@ -59,6 +59,7 @@ typedef struct Nears {
 /* The offset -1, 0 or 1 of look-up `who` along coordinate `k`: two bits each of a constant. NULL if
  * all are 0. */
 static IrInst *shared_offset(IrBuilder *b, const Nears *nears, int k) {
+  DEBUG_ASSERT(nears->who, "each lane has its look-up");
   Type type = nears->count > 16 ? TYPE(U64) : TYPE(U32);
   uint64_t bits = 0, none = 0;
   for (int i = 0; i < nears->count; i++) {
@@ -141,6 +142,7 @@ static Nears find_nears(IrInst *first) {
  *     %tell = tell %who, %found
  *     %near = told %tell      in place of each NEAR */
 static void share_look_ups(Lower *l, Nears *nears) {
+  DEBUG_ASSERT(nears->count > 1 && nears->count <= IR_MOST_SHARED, "lanes share the look-ups");
   IrInst *first = nears->items[0], *operands[ADDRESS_MAX_NAME];
   IrBuilder b = rewrite_before(l->kernel, first);
   const IrLevel *level = &l->kernel->levels.items[first->level];
@@ -166,6 +168,7 @@ void cells_lower_near(Lower *l, IrInst *near) {
 
 /* Keeps one cursor of each pair: the first half of the list is the lower leaf along this axis. */
 static void choose_leaf(Cell *c, IrBuilder *b, IrInst *crosses, bool is_lower) {
+  ASSERT(c->cursor_count >= 2, "an axis that is crossed has two leaves");
   c->cursor_count /= 2;
   for (int i = 0; i < c->cursor_count; i++) {
     IrInst *lower = c->cursors[i], *upper = c->cursors[i + c->cursor_count];
@@ -174,6 +177,7 @@ static void choose_leaf(Cell *c, IrBuilder *b, IrInst *crosses, bool is_lower) {
 }
 
 static IrInst *wrap(IrBuilder *b, IrInst *q, IrInst *crosses, int offset, int32_t extent) {
+  DEBUG_ASSERT(offset >= -extent && offset <= extent, "a neighbour is in an adjacent leaf");
   if (is_power_of_two((uint64_t)extent))
     return ir_binary(b, IR_BAND, q, ir_const_int(b, TYPE(I32), extent - 1));
   IrInst *wrapped =
@@ -251,6 +255,7 @@ static Crossing crossing_of(const IrInst *row, int offset, int32_t extent) {
 
 /* For contiguous rows: the element's address from its row's start. */
 static IrInst *element_of_run(Lower *l, const Cell *c, IrBuilder *b, const CellRow *rows) {
+  DEBUG_ASSERT(l->row && rows->same, "the row's address was computed before it");
   IrInst *position = l->row->regions[0]->params.items[0];
   int64_t stride = (int64_t)c->field->node->components[c->field->component].stride;
   int offset = c->row_offset, beyond = way_in(c, &l->shape, c->axis_count - 1, true);

@@ -78,6 +78,7 @@ static void set_node(Lower *l, IrBuilder *b, IrInst *node, const IrInst *place) 
 }
 
 static IrInst *begin_walk(Lower *l, IrInst *loop, const IrInst *place) {
+  DEBUG_ASSERT(loop->op == IR_FOR && list_of(l, place), "the loop goes along a list");
   IrBuilder before = rewrite_before(l->kernel, loop);
   IrInst *node = ir_var(&before, TYPE(PTR)), *index = index_of(loop);
   IrBuilder b = rewrite_before(l->kernel, loop->regions[0]->first);

@@ -27,6 +27,7 @@ enum {
 enum { WAY_SHIFT = 7 }; /* from this bit on, a ListWay */
 
 static void note(Lower *l, const SNode *node, intptr_t what) {
+  DEBUG_ASSERT(what, "something is noted");
   intptr_t before = (intptr_t)map_find_int(&l->lists, (uintptr_t)node);
   map_put_int(&l->lists, (uintptr_t)node, (void *)(before | what));
 }
@@ -76,6 +77,7 @@ bool lists_refill(Lower *l, const IrInst *deactivate, const SNode *dynamic) {
 }
 
 RtListWay lists_shared(Lower *l, const IrInst *call, const SNode *dynamic) {
+  DEBUG_ASSERT(snode_has_lists(dynamic), "the call changes a list");
   bool is_host = !l->task && !l->is_called; /* one thread */
   if (is_host || call->plain) return RT_LIST_OWN;
   return lists_lock(l, dynamic) ? RT_LIST_LOCKED : RT_LIST_SHARED;
@@ -119,6 +121,7 @@ static bool add_append(void *data, IrInst *inst) {
 
 /* Called at the first append, when no append has been lowered yet. */
 static ListWay way_of_all(Lower *l, const SNode *node) {
+  DEBUG_ASSERT(l->task && !l->is_called, "only tasks buffer appends");
   IrRegion *bodies[] = {l->task->body, l->task->interior};
   Appends a = {.kernel = l->kernel, .node = node, .way = LIST_STAGED};
   for (int i = 0; i < 2; i++) {

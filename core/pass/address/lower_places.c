@@ -98,6 +98,7 @@ void places_keep_active(Lower *l, const Address *a, IrInst *inst) {
 }
 
 IrInst *places_guard(Lower *l, IrInst *inst, IrInst *condition) {
+  DEBUG_ASSERT(type_is_bool(condition->type), "an IF branches on a bool");
   IrBuilder b = rewrite_before(l->kernel, inst);
   IrInst *branch = ir_if(&b, condition);
   ir_remove(inst);
@@ -106,6 +107,7 @@ IrInst *places_guard(Lower *l, IrInst *inst, IrInst *condition) {
 }
 
 void places_bring_out(Lower *l, IrInst *branch, IrInst *inst) {
+  DEBUG_ASSERT(inst->region == branch->regions[0], "the inst is in the arm that is taken");
   IrInst *copy = ir_copy_alone(l->kernel, inst);
   IrBuilder before = rewrite_before(l->kernel, branch);
   IrInst *var = ir_var(&before, inst->type);
@@ -133,6 +135,7 @@ IrInst *places_element(const Lower *l, Address *a, const IrField *field) {
 /* The address in the node that the task visits: positions are indices minus those of its first
  * cell. */
 static IrInst *address_here(Lower *l, IrBuilder *b, const IrInst *place) {
+  ASSERT(l->cursor && l->task->kind == TASK_NODES, "the task visits nodes");
   const IrField *field = &l->kernel->fields.items[place->field];
   const SNode *node_level = l->kernel->levels.items[l->task->level].node;
   Address a = address_in_node(b, field->tree, node_level, l->cursor, field->node);
@@ -290,6 +293,7 @@ static void lower_deactivate(Lower *l, IrInst *inst) {
     return;
   }
   guard_inside(l, inst);
+  ASSERT(kind_of(sparse)->clear, "cells of the kind can be cleared one by one");
   int count = name_cell(l, inst, false, operands);
   if (!kind_of(sparse)->is_safe_to_clear) {
     IrBuilder b = rewrite_before(l->kernel, inst);
@@ -324,6 +328,7 @@ static void lower_clear(Lower *l, IrInst *inst) {
 static void lower_region(Lower *l, IrRegion *region);
 
 static void lower_row(Lower *l, IrInst *row) {
+  DEBUG_ASSERT(l->task && l->task->kind == TASK_LEAVES, "rows are of leaves");
   Lower inside = *l;
   inside.row = row;
   inside.first_row =
@@ -453,6 +458,7 @@ static void survey_all(Lower *l) {
 
 /* Marks the task `wide` if that changes the number of threads. */
 static void spread_wide(IrTask *task) {
+  DEBUG_ASSERT(!task->wide, "it is decided once");
   int usual = ir_spread(task);
   task->wide = task->kind == TASK_LEAVES;
   task->wide &= ir_spread(task) > usual;

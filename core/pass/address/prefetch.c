@@ -230,6 +230,7 @@ static IrBuilder if_inside(Ahead *a, IrInst *inside, const IrInst *what) {
 }
 
 static void fetch_table(Ahead *a, const IrInst *place, const SNode *table) {
+  ASSERT(kind_of(table)->fetch, "the kind's table can be prefetched");
   const IrField *field = &a->l->kernel->fields.items[place->field];
   IrInst *indices[SNODE_MAX_AXES], *name[ADDRESS_MAX_NAME];
   if (!enter_large(a, field->tree, place, place->operand_count, indices)) return;
@@ -271,6 +272,7 @@ static void fetch_place(Ahead *a, const IrInst *place) {
 
 /* Prefetches the list's length, and with it most of its slots. */
 static void fetch_list(Ahead *a, const IrInst *append) {
+  DEBUG_ASSERT(append->op == IR_APPEND, "a list is prefetched for an append");
   const SNode *list = list_of(a->l, append);
   int tree = a->l->kernel->levels.items[append->level].tree;
   IrInst *indices[SNODE_MAX_AXES];

@@ -92,6 +92,7 @@ static bool tile_of_one(const Lower *l, const IrInst *access, Tile *tile) {
 }
 
 static void join(Tile *to, const Tile *one) {
+  DEBUG_ASSERT(belongs(to, one), "both are around one base");
   for (int k = 0; k < to->of->rank; k++) {
     to->low[k] = min_i64(to->low[k], one->low[k]);
     to->high[k] = max_i64(to->high[k], one->high[k]);
@@ -210,6 +211,7 @@ static IrInst *index_at(IrBuilder *b, const Tile *tile, int axis, int64_t offset
 }
 
 static void find_nodes(IrBuilder *b, Tile *tile) {
+  DEBUG_ASSERT(pays(tile), "the tile was chosen");
   unsigned axes = spread_axes(tile);
   IrInst *ends[2][MOST_AXES], *indices[MOST_AXES];
   for (int k = 0; k < tile->of->rank; k++) {
@@ -228,6 +230,7 @@ static void find_nodes(IrBuilder *b, Tile *tile) {
 
 /* Is the index in another node than the lowest? */
 static IrInst *is_far(IrBuilder *b, const Tile *tile, int axis, IrInst *index) {
+  DEBUG_ASSERT(tile->lowest[axis], "the nodes were found");
   int64_t cells = snode_step(tile->node, tile->of)->weight[axis];
   IrInst *shift = ir_const_int(b, index->type, log2_floor((uint64_t)cells));
   IrInst *here = ir_binary(b, IR_SHR, index, shift);

@@ -197,6 +197,7 @@ static EffectWhere where_of_cell(const IrInst *cell) {
 }
 
 EffectWhere effects_where(const EffectPlace *place) {
+  DEBUG_ASSERT(place->inst->op == IR_PLACE || place->inst->op == IR_CELL, "an element is named");
   if (place->is_called) return EFFECT_ANYWHERE;
   if (!place->index) return where_of_cell(place->inst);
   if (place->inst->operand_count != place->function->params.count) return EFFECT_ANYWHERE;
@@ -244,6 +245,7 @@ unsigned effects_of_calls(const Effects *effects, const SNode *node) {
 bool effects_access_activates(const Effects *effects, const EffectAccess *access,
                               const SNode *node) {
   const IrInst *place = access->place->inst;
+  DEBUG_ASSERT(rewrite_is_access(access->inst->op), "the accesses of a body are symbolic");
   bool is_visited = place->here && !access->inst->private_copy;
   bool is_there = place->op == IR_CELL || place->active || is_visited;
   if (!(access->verb & EFFECT_WRITES) || is_there || !snode_sparse_level(node)) return false;

@@ -40,6 +40,7 @@ static bool divides_alike(const LeafShape *shape, const SNode *level, const SNod
 }
 
 bool leaf_shape_holds(const LeafShape *shape, const SNode *node) {
+  DEBUG_ASSERT(shape->cells && shape->node_level, "the shape was found");
   if (node == shape->cells) return true;
   return snode_node_level(node) == shape->node_level &&
          divides_alike(shape, shape->node_level, node);
@@ -60,6 +61,7 @@ bool leaf_shape_is_within(const SNode *own, const SNode *level, int k) {
 }
 
 bool leaf_shape_has_runs(const LeafShape *shape, const SNode *node) {
+  DEBUG_ASSERT(shape->axis_count > 0, "a leaf has a row");
   const SNodeStep *last = snode_last_step(node);
   if (last->manager >= 0 || !last->digit_count) return false;
   const SNodeDigit *digit = &last->digits[last->digit_count - 1];
@@ -77,6 +79,8 @@ static int64_t step_within(const SNodeStep *step, uint64_t stride, int axis) {
 }
 
 int64_t leaf_shape_step(const LeafShape *shape, const SNode *node, int component, int leaf_axis) {
+  DEBUG_ASSERT(leaf_axis >= 0 && leaf_axis < shape->axis_count, "the leaf has such an axis");
+  DEBUG_ASSERT(component >= 0 && component < node->component_count, "the level has such a number");
   int axis = shape->cells->level_axes[shape->index[leaf_axis]], levels = 0;
   uint64_t stride = node->components[component].stride;
   int64_t bytes = 0;

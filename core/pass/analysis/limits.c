@@ -61,6 +61,7 @@ void limits_find(const IrKernel *kernel, const IrTask *task, Limits limits[SNODE
 }
 
 BodyLimits limits_of_body(IrKernel *kernel, const IrTask *task, const IrRegion *body) {
+  DEBUG_ASSERT(!task || body == task->body || body == task->interior, "the body is the task's");
   BodyLimits at = {.kernel = kernel, .task = task, .body = body};
   if (task) limits_find(kernel, task, at.limits);
   return at;
@@ -94,6 +95,7 @@ static bool hold_in_array(const Limits *limits, const IndexRange *range, const I
 /* Is the index inside in the box of the task's interior? */
 static bool hold_in_interior(const IrTask *task, int param, const IndexRange *range, int64_t size,
                              const IrArray *array, int axis) {
+  DEBUG_ASSERT(task->has_interior && param < task->axis_count, "the interior has such an axis");
   if (!ranges_hold_below(range, size) || task->interior_begin[param] < -range->low) return false;
   if (!array) return task->interior_end[param] <= size - range->high;
   for (int i = 0; i < task->limits.count; i++) {

@@ -18,11 +18,13 @@ IrInst *nest_for(Nest *nest, IrInst *begin, IrInst *last) {
 }
 
 IrInst *nest_count(Nest *nest, int64_t count) {
+  DEBUG_ASSERT(count > 0, "every extent of a shape is at least 1");
   IrInst *begin = nest_number(nest, 0);
   return nest_for(nest, begin, nest_number(nest, count - 1));
 }
 
 void nest_if(Nest *nest, IrInst *condition) {
+  DEBUG_ASSERT(type_is_bool(condition->type), "an IF branches on a bool");
   go_inside(nest, ir_if(&nest->b, condition)->regions[0]);
 }
 
@@ -33,6 +35,7 @@ IrInst *nest_is_active(Nest *nest, const SNode *node, IrInst *const *indices) {
 }
 
 IrInst *nest_divide(Nest *nest, IrInst *index, int64_t by) {
+  DEBUG_ASSERT(by > 0, "a cell has a size");
   return by == 1 ? index : ir_binary(&nest->b, IR_FLOORDIV, index, nest_number(nest, by));
 }
 

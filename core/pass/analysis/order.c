@@ -21,6 +21,7 @@ bool order_is_needed(const SNode *cells) {
 }
 
 IrInst *order_make(IrBuilder *host, const IrLevel *level, int depth) {
+  DEBUG_ASSERT(order_is_needed(level->node), "only nodes of unbounded levels have to be sorted");
   IrInst *around = ir_const_int(host, TYPE(I32), depth);
   return ir_call(host, RT_LIST_ORDER, level->tree, snode_node_level(level->node)->manager, 1,
                  &around);
@@ -65,6 +66,7 @@ static void ask_each_cell(Nest *nest, const SNode *cells, IrInst *const *indices
 
 void order_nest(Nest *nest, const SNode *cells, IrInst *order, IrInst **indices) {
   const SNode *node_level = snode_node_level(cells);
+  DEBUG_ASSERT(order && type_is(order->type, TYPE_I64), "the walk has a snapshot of the nodes");
   IrInst *begin = ir_const_int(&nest->b, TYPE(I64), 0), *at[SNODE_MAX_AXES];
   IrInst *end = ir_call(&nest->b, RT_ORDER_COUNT, 0, 0, 1, &order);
   for (int k = 0, found = 0; k < cells->rank; k++) {

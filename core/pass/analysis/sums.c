@@ -40,6 +40,7 @@ static bool adds(void *data, IrInst *inst) {
 }
 
 bool sums_only(Scratch *scratch, const IrKernel *kernel, const IrInst *loop) {
+  DEBUG_ASSERT(loop->regions[0], "sums are of a loop");
   Sums s = {.loop = loop,
             .is_set = scratch_array(scratch, bool, kernel->next_id),
             .partial = scratch_array(scratch, const IrInst *, kernel->next_id)};

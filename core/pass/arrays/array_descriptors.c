@@ -112,6 +112,7 @@ static int axes_of(const IrInst *index) {
 
 /* Records a read or write of an element, of a known array or of any other. */
 static void note_element(Fixed *f, const IrInst *inst, bool is_write) {
+  DEBUG_ASSERT(inst->operands[2]->op == IR_CONST, "the size of an element is a constant");
   const IrInst *array = inst->operands[0], *index = inst->operands[1], *size = inst->operands[2];
   Known *known = find_sized(f, array, size);
   if (known) {
@@ -281,6 +282,7 @@ static int add_array(Fixed *f, const Known *known, IrArray *out) {
 }
 
 static void set_slot(IrBuilder *b, int64_t slot, IrInst *value) {
+  ASSERT(slot >= 0 && slot < b->kernel->frame_slots, "the frame has the slot");
   ir_emit(b, IR_FRAME_SET, TYPE(NONE), 1, &value)->imm = slot;
 }
 
@@ -294,6 +296,8 @@ static IrInst *begin_of(Fixed *f, IrBuilder *b, Known *known, IrInst *array, IrI
 
 /* Sets slots of the frame to the array's address and extents; returns whether the extents fit. */
 static IrInst *take(Fixed *f, IrBuilder *b, Known *known) {
+  DEBUG_ASSERT(known->is_reached && !known->is_odd && known->size > 0, "`choose` has taken it");
+  ASSERT(known->axes > 0 && known->axes <= SNODE_MAX_AXES, "an index has one number per axis");
   IrInst *array = handle(b, known);
   IrInst *size = number(b, known->size);
   IrInst *length = call(b, RT_ARRAY_LENGTH, 2, (IrInst *[]){array, size}), *fit = fits(b, length);
@@ -381,6 +385,7 @@ static IrInst *take_all(Fixed *f, IrBuilder *b, const Blocks *blocks) {
  * notes. */
 static int keep_general(Fixed *f) {
   IrTask *copy = scratch_new(f->kernel->scratch, IrTask);
+  DEBUG_ASSERT(!f->task->interior && !f->task->privatised, "the passes that copy bodies run later");
   IrInst **map = scratch_array(f->scratch, IrInst *, f->kernel->next_id);
   *copy = *f->task;
   copy->line = 0;
@@ -428,6 +433,7 @@ static int32_t outside_line(const IrInst *branch) {
 }
 
 static void flatten(Fixed *f, IrInst *branch) {
+  DEBUG_ASSERT(branch->op == IR_IF, "note_inst has collected branches");
   const IrInst *condition = branch->operands[0];
   if (!ir_is_call(condition, RT_ARRAY_HAS) || !fixed_one(f, condition->operands[0]) ||
       !is_plain_write(branch))
@@ -458,6 +464,7 @@ static IrInst *narrow(IrBuilder *b, IrInst *index) {
 static IrInst *place_of(Fixed *f, IrBuilder *b, const IrInst *element, int64_t bytes, Type type) {
   const Known *known = fixed_one(f, element->operands[0]);
   IrInst *index = element->operands[1], *indices[SNODE_MAX_AXES];
+  DEBUG_ASSERT(known && bytes >= 0 && bytes < known->size, "the number is in an element");
   bool is_several = known->axes > 1;
   for (int k = 0; k < known->axes; k++)
     indices[k] = narrow(b, is_several ? index->operands[2 + k] : index);
@@ -470,6 +477,7 @@ static void become_access(Fixed *f, IrInst *inst) {
       [IR_MEM_LOAD] = IR_LOAD, [IR_MEM_STORE] = IR_STORE, [IR_MEM_UPDATE] = IR_UPDATE};
   int64_t bytes, update = inst->imm;
   const IrInst *element = element_of(inst->operands[0], &bytes);
+  ASSERT(element && is_access(inst), "note_use has found the element of an access");
   bool is_plain = inst->plain, is_further = inst->further;
   if (!fixed_one(f, element->operands[0])) return;
   Type type = inst->op == IR_MEM_LOAD ? inst->type : inst->operands[1]->type;
@@ -600,6 +608,7 @@ static void name_ends(Fixed *f, IrBuilder *b) {
 
 static void fix(Fixed *f, const Blocks *blocks) {
   int general = keep_general(f);
+  DEBUG_ASSERT(!f->gives_up && f->count <= MOST_FIXED, "the loop's use of arrays is known");
   IrBuilder b = guards_host(f->kernel, f->number);
   IrInst *run = b.before, *fit = take_all(f, &b, blocks);
   name_ends(f, &b);

@@ -36,6 +36,7 @@ static bool has_size(const Locks *l, const IrInst *size) {
 static bool note_append(void *data, IrInst *inst) {
   Locks *l = data;
   if (!is_append(inst) || counts_is_private(inst->operands[0])) return true;
+  DEBUG_ASSERT(inst->operands[1]->op == IR_CONST, "the size of an element is a constant");
   vec_push(l->scratch, &l->sizes, inst->operands[1]->imm);
   return true;
 }
@@ -63,6 +64,7 @@ static void call(const Locks *l, RtEntry entry, IrInst *before, IrInst *place) {
 
 /* Locks from the place to its last use; lowering puts all uses into the region of the place. */
 static void lock(const Locks *l, IrInst *place) {
+  DEBUG_ASSERT(ir_is_call(place, RT_ARRAY_AT), "what is locked is about to be written");
   IrInst *last = place;
   for (IrInst *inst = place->next; inst; inst = inst->next)
     if (is_through(inst, place)) last = inst;

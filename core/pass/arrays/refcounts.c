@@ -184,6 +184,7 @@ static bool is_event(const Counts *c, const IrInst *inst) {
 /* Returns NULL: no block follows. */
 static Block *add_exit(Counts *c, Block *at, IrInst *inst) {
   int levels = c->loops.count - 1 - (int)inst->imm;
+  DEBUG_ASSERT(at && !at->next.count, "a block that an exit ends has no successor yet");
   at->end = inst;
   if (inst->op == IR_RETURN || levels < 0) at->is_exit = true;
   else
@@ -218,6 +219,7 @@ static bool may_wait(const Block *block, int k) {
 }
 
 static void move_to_end(Block *block, IrInst *inst) {
+  DEBUG_ASSERT(inst->op == IR_RELEASE, "only a release can wait");
   IrRegion *region = inst->region;
   if (inst->next == block->end) return;
   ir_remove(inst);
@@ -311,6 +313,7 @@ static bool is_held(const Counts *c, const IrInst *array) {
 }
 
 static void drop_event(Block *block, int k) {
+  DEBUG_ASSERT(k >= 0 && k < block->events.count, "the block has such an event");
   ir_delete(block->events.items[k]);
   for (int i = k + 1; i < block->events.count; i++)
     block->events.items[i - 1] = block->events.items[i];
@@ -424,6 +427,7 @@ static bool comes_from(const Counts *c, const Blocks *blocks, const Block *head)
 }
 
 static bool prune_region(Counts *c, Block *head, int k) {
+  DEBUG_ASSERT(head->events.items[k]->op == IR_ACQUIRE, "a pair begins with what it acquires");
   IrInst *acquire = head->events.items[k], *guard = acquire->operands[0];
   Way way = {.is_good = next_matter(c, head, k + 1, guard) == head->events.count};
   c->number++;
@@ -479,6 +483,7 @@ static void prune_function(Counts *c, IrRegion *body, bool is_task, bool is_quie
   c->is_quiet = is_quiet;
   c->from_private = false;
   add_region(c, new_block(c, body), body);
+  ASSERT(!c->loops.count, "every loop was left");
   while (prune(c)) {}
   for (int b = 0; b < c->blocks.count; b++) order(c, c->blocks.items[b]);
   do

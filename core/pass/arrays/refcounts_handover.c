@@ -115,6 +115,7 @@ int counts_hand_over(Scratch *scratch, const IrKernel *kernel, IrRegion *body) {
   ir_walk(body, number_inst, &h);
   for (int k = 0; k < places.found.count; k++) {
     IrInst *disown = places.found.items[k], *acquire = disown->previous;
+    DEBUG_ASSERT(acquire->op == IR_ACQUIRE, "is_for_memory has found both");
     h.disown = disown;
     h.array = acquire->operands[1];
     h.guard = NULL;

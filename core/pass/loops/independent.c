@@ -39,6 +39,7 @@ static int64_t depth_of(const Independence *a, const IrInst *inst) {
 /* Is the only access one atomic update? Lanes run it in the order of iterations, unless a loop
  * repeats it. */
 static bool is_one_update(const Independence *a, const Effects *effects, int field) {
+  DEBUG_ASSERT(effects->fields[field].first >= 0, "the field is written");
   const EffectField *of = &effects->fields[field];
   const IrInst *inst = effects->accesses.items[of->first].inst;
   return of->verbs == EFFECT_UPDATES && of->first == of->last && !inst->plain && !depth_of(a, inst);

@@ -54,6 +54,7 @@ static int axis_of(const Survey *survey, const IrInst *index) {
 
 /* Do `lines` cache lines at this stride, in bytes, evict each other? */
 static bool is_too_long(uint64_t lines, uint64_t stride) {
+  DEBUG_ASSERT(stride > 0, "adjacent lines differ");
   uint64_t even = stride & -stride, sets_ways = (uint64_t)WAY / (even < WAY ? even : WAY) * WAYS;
   return lines > sets_ways || (stride >= PAGE && lines > PAGES);
 }
@@ -149,6 +150,7 @@ static IrInst *open_axis(IrBuilder *b, IrInst *square, IrInst *begin, IrInst *en
 }
 
 static void go_by_squares(PassContext *ctx, IrKernel *kernel, IrInst *range) {
+  DEBUG_ASSERT(range->op == IR_RANGE && range->axis_count <= MOST_AXES, "`gains` has agreed");
   IrRegion *body = range->regions[0];
   int axes = body->params.count;
   ir_note(kernel, range->line, "square by square, as elements lie across");

@@ -15,6 +15,7 @@ bool rules_comes_back(Match *m) {
 }
 
 bool rules_is_whole(Match *m) {
+  DEBUG_ASSERT(m->inst->operands[0]->uses, "this conversion uses the other one");
   const IrInst *integer = m->inst->operands[0], *of = m->values[LETTER_A];
   bool is_whole =
       of->op == IR_FLOOR || of->op == IR_CEIL || of->op == IR_ROUND || of->op == IR_TRUNC;
@@ -76,6 +77,7 @@ static IrInst *become_number(Match *m, int64_t imm) {
 }
 
 IrInst *rules_item(Match *m) {
+  ASSERT(m->inst->imm >= 0 && m->inst->imm < m->kernel->tables.count, "the kernel has the table");
   const IrTable *table = &m->kernel->tables.items[m->inst->imm];
   int64_t index;
   if (!ir_is_const(m->values[LETTER_A], &index)) return NULL;
@@ -91,6 +93,7 @@ IrInst *rules_pick(Match *m) {
 
 /* A constant index moves into the bytes, and an offset without an index into that of its base. */
 IrInst *rules_offset(Match *m) {
+  DEBUG_ASSERT(m->inst->op == IR_OFFSET && m->inst->operand_count == 2, "an OFFSET has an index");
   IrInst *inst = m->inst, *base = m->values[LETTER_A];
   int64_t index, bytes, sum;
   if (!ir_is_const(m->values[LETTER_B], &index) ||

@@ -79,6 +79,7 @@ static bool find_domain(PassContext *ctx, const IrKernel *kernel, IrInst *value,
   bool is_good = true;
   IrInst *root = root_of(value, 0, &is_good);
   if (!root || !is_good) return false;
+  DEBUG_ASSERT(root->op == IR_ITEM, "the root of a value is an item");
   const IrTable *table = &kernel->tables.items[root->imm];
   if (table->count > MOST_NUMBERS) return false;
   *domain = own_domain(ctx, root->operands[0], table->count, root->inside);
@@ -133,6 +134,7 @@ typedef struct Choice { /* a selection among some values, by index of the domain
 
 /* `zero`: the value of an index outside. */
 static Choice choice_of(PassContext *ctx, const IrInst *pick, const Domain *domain, IrInst *zero) {
+  DEBUG_ASSERT(pick->op == IR_PICK && pick->operand_count > 1, "a PICK has an index and values");
   Choice choice = {.values = scratch_array(ctx->scratch, IrInst *, pick->operand_count),
                    .which = scratch_array(ctx->scratch, int64_t, domain->count),
                    .are_constant = true};
@@ -150,6 +152,7 @@ static Choice choice_of(PassContext *ctx, const IrInst *pick, const Domain *doma
 
 static void become_choice(PassContext *ctx, IrKernel *kernel, IrInst *inst, const Domain *domain,
                           const Choice *choice) {
+  DEBUG_ASSERT(choice->count > 0, "an index outside chooses zero, so there is a value");
   IrBuilder b = rewrite_before(kernel, inst);
   if (choice->are_constant) {
     int64_t *values = scratch_array(ctx->scratch, int64_t, domain->count);

@@ -74,6 +74,7 @@ static void move_rest(IrInst *from, IrRegion *to) {
 
 /* Removes the insts after an exit, which are unreachable. */
 static void remove_rest(IrInst *inst) {
+  DEBUG_ASSERT(inst->region, "what stays stands in a region");
   while (inst->next) ir_delete(inst->region->last);
 }
 
@@ -98,6 +99,7 @@ static void sink(const Block *block, IrRegion *region) {
 }
 
 static bool sink_all(const Block *block, IrRegion *region) {
+  DEBUG_ASSERT(region->owner && is_level(region->owner->op), "exits are counted from a loop on");
   int count = count_exits(block, region, 0);
   if (count == 0) return true;
   if (count > MOST_EXITS || !can_sink(block, region->first)) return false;

@@ -138,6 +138,7 @@ static IrInst **copy_values(Flattener *f) {
 }
 
 static void flatten_if(Flattener *f, IrInst *branch, IrInst *outer) {
+  DEBUG_ASSERT(type_is_bool(branch->operands[0]->type), "a bool selects");
   IrInst *condition = branch->operands[0];
   int count = f->values.count; /* variables made in an arm end with it */
   IrInst **before = copy_values(f);
@@ -157,6 +158,7 @@ static void end_iteration(Flattener *f, IrInst *condition) {
 
 /* A conditional write: stores the old value if the condition is false. */
 static void mask_write(Flattener *f, IrInst *write, IrInst *condition) {
+  DEBUG_ASSERT(write->operands[0]->op == IR_CELL, "survey_region has refused other places");
   IrInst *cell = write->operands[0], *value = write->operands[1];
   IrInst *old = ir_convert(&f->b, ir_load(&f->b, cell), value->type);
   if (write->op == IR_UPDATE) value = rewrite_update_value(&f->b, (IrUpdate)write->imm, old, value);
@@ -181,6 +183,7 @@ static IrInst *identity_of(IrBuilder *b, IrUpdate op, Type type) {
 }
 
 static void mask_reduce(Flattener *f, IrInst *reduce, IrInst *condition) {
+  DEBUG_ASSERT(has_identity((IrUpdate)reduce->imm), "survey_region has refused other operators");
   IrInst *value = reduce->operands[1];
   IrInst *identity = identity_of(&f->b, (IrUpdate)reduce->imm, value->type);
   ir_set_operand(reduce, 1, ir_select(&f->b, condition, value, identity));

@@ -56,6 +56,7 @@ static bool is_equal(const IrInst *a, const IrInst *b) {
 }
 
 static Common **bucket_of(const Folder *f, uint64_t hash) {
+  DEBUG_ASSERT(f->bucket_count && !(f->bucket_count & (f->bucket_count - 1)), "a power of two");
   return &f->buckets[hash & (uint64_t)(f->bucket_count - 1)];
 }
 
@@ -83,6 +84,7 @@ static void fold_region(Folder *f, IrRegion *region);
 
 /* Replaces `inst` by the insts of `from`. Returns the first of them, or the next inst. */
 static IrInst *splice(IrInst *inst, IrRegion *from) {
+  DEBUG_ASSERT(!from || from->owner == inst, "an inst is replaced by an arm of its own");
   IrInst *next = inst->next, *first = from ? from->first : NULL;
   for (IrInst *moved; from && (moved = from->first);) {
     ir_remove(moved);
@@ -93,6 +95,7 @@ static IrInst *splice(IrInst *inst, IrRegion *from) {
 }
 
 static void cut_after(IrInst *exit) {
+  DEBUG_ASSERT(exit->op == IR_IF || ir_effects(exit) & IR_EXIT, "control does not go on");
   while (exit->next) ir_delete(exit->region->last);
 }
 
@@ -195,6 +198,7 @@ static void begin(Folder *f, PassContext *ctx, IrKernel *kernel) {
 }
 
 void fold_alone(PassContext *ctx, IrKernel *kernel, IrRegion *body) {
+  DEBUG_ASSERT(!body->owner, "a body is folded as a whole, so that nothing outside uses it");
   Folder f;
   begin(&f, ctx, kernel);
   fold_function(&f, body);

@@ -116,6 +116,7 @@ static IrInst *become_const(IrKernel *kernel, IrInst *inst, int64_t imm) {
 }
 
 static IrInst *become(Match *m, const Term *term) {
+  DEBUG_ASSERT(m->inst->region, "a value that is rewritten stands in a region");
   IrBuilder b = rewrite_before(m->kernel, m->inst);
   IrInst *operands[TERM_OPERANDS];
   if (term->kind == TERM_VALUE) return m->values[term->letter];

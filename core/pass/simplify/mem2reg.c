@@ -137,6 +137,7 @@ static bool can_select(const Promotion *p, const IrInst *branch, const Merges *m
 
 /* Replaces the `if` by what its arms compute, and a SELECT and a SET for each variable. */
 static void select_values(Promotion *p, IrInst *branch, const Merges *merges) {
+  DEBUG_ASSERT(branch->op == IR_IF && merges->count <= MOST_SELECTS, "can_select has agreed");
   for (int r = 0; r < 2; r++)
     for (IrInst *inst = branch->regions[r]->first, *next; inst; inst = next) {
       next = inst->next;
@@ -211,6 +212,7 @@ static void promote_loop(Promotion *p, IrInst *loop) {
 }
 
 static void promote_get(Promotion *p, IrInst *get, int var) {
+  DEBUG_ASSERT(type_equal(get->type, p->vars.items[var]->type), "a GET has its variable's type");
   if (!p->now[var]) return hold(p, var, get);
   ir_replace_uses(get, value_of(p, p->now[var]));
   ir_delete(get);
@@ -300,6 +302,7 @@ static void sweep_if(Promotion *p, IrInst *branch, uint64_t *live) {
 /* An exit may leave any of the loops around it. */
 static void sweep_loop(Promotion *p, IrInst *loop, uint64_t *live) {
   uint64_t *outer = p->at_exit;
+  DEBUG_ASSERT(loop->regions[0], "exits leave a loop");
   add_carried(p, loop, live);
   p->at_exit = copy_set(p, outer);
   unite(p, p->at_exit, live);

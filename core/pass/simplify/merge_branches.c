@@ -30,6 +30,8 @@ static bool can_rise(const Arms *arms, const IrInst *inst) {
 }
 
 static void rise(const Arms *arms, IrInst *inst) {
+  DEBUG_ASSERT(arms->open->region == inst->region || !comes_after(arms, inst),
+               "what comes after the branch stands next to it");
   if (!comes_after(arms, inst)) return;
   for (int i = 0; i < inst->operand_count; i++) rise(arms, inst->operands[i]);
   arms->stamps[inst->id] = 0;
@@ -53,6 +55,7 @@ static bool raise_operands(void *data, IrInst *inst) {
 
 static bool join(Arms *arms, IrInst *inst) {
   IrInst *open = arms->open;
+  DEBUG_ASSERT(inst->op == IR_IF && (!open || open->op == IR_IF), "branches are joined");
   if (!open || open->operands[0] != inst->operands[0]) return false;
   if (ir_has_exit(open)) return false;
   for (int i = 0; i < 2; i++)

@@ -15,6 +15,7 @@
  * periods from *steps. */
 static bool is_period(const IrInst *range, int axis, const IrInst *end, int64_t *steps) {
   int64_t first, last;
+  DEBUG_ASSERT(axis >= 0 && axis < range->axis_count, "the range has such an axis");
   if (!ir_is_const(range->operands[2 * axis], &first) || first < 0) return false;
   if (!facts_same_value(range->operands[2 * axis + 1], end)) return false;
   if (!ir_is_const(end, &last)) return *steps >= -1 && *steps <= 1;
@@ -28,6 +29,7 @@ static bool is_period(const IrInst *range, int axis, const IrInst *end, int64_t 
 /* Is `a` an index of a range of which `n` is a period? *steps is their distance, and *rest what is
  * left of it without whole periods. */
 static bool find_steps(Match *m, int64_t *steps, int64_t *rest) {
+  DEBUG_ASSERT(m->values[LETTER_A] && m->values[LETTER_N], "the pattern is mod(a, n)");
   if (!type_is(m->inst->type, TYPE_I32)) return false;
   IndexRange index = ranges_of(m->values[LETTER_A]);
   bool is_exact = index.known && index.base && index.bits >= 32 && index.low == index.high;

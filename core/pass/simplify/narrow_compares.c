@@ -28,6 +28,7 @@ static int digits_of(Type type) {
 /* Is `converted` an integer of the iteration that is exact as a float, and `number` one of the
  * launch? */
 static bool is_narrower(const IrInst *converted, const IrInst *number) {
+  DEBUG_ASSERT(type_is_float(number->type), "integers are compared as they are");
   if (converted->op != IR_CONVERT) return false;
   const IrInst *from = converted->operands[0];
   return type_is_integer(from->type) && type_bits(from->type) <= digits_of(converted->type) &&

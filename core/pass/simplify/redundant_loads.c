@@ -56,6 +56,7 @@ static bool is_same(const Loads *loads, const IrInst *a, const IrInst *b) {
 }
 
 static void visit_load(Loads *loads, IrInst *inst) {
+  DEBUG_ASSERT(!inst->shape && !inst->group, "`access_shapes`, which groups loads, runs later");
   for (int i = 0; i < loads->count; i++) {
     if (!is_same(loads, loads->known[i], inst)) continue;
     loads->with[inst->id] = loads->known[i];

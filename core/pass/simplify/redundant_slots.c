@@ -31,6 +31,7 @@ static IrInst *resolved(const Slots *s, IrInst *inst) {
 }
 
 static void visit_slot(Slots *s, IrInst *inst) {
+  DEBUG_ASSERT(inst->operand_count == 1, "a slot is named by its address");
   const IrInst *address = resolved(s, inst->operands[0]);
   IrInst *known = s->ensured[address->id];
   if (known && known->tree == inst->tree) {
@@ -77,6 +78,7 @@ static void visit_region(Slots *s, IrRegion *region) {
     for (int i = 0; i < IR_MAX_REGIONS; i++)
       if (inst->regions[i]) visit_region(s, inst->regions[i]);
   }
+  DEBUG_ASSERT(s->entered.count >= before && s->found.count >= found, "regions only add");
   while (s->entered.count > before) s->ensured[s->entered.items[--s->entered.count]] = NULL;
   s->found.count = found;
 }

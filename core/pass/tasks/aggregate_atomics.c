@@ -184,6 +184,7 @@ static IrInst *copy_address(IrBuilder *b, const IrInst *inst) {
 
 static IrRegion *claiming(Claims *c) {
   IrRegion *claim = ir_region_create(c->kernel, NULL);
+  DEBUG_ASSERT(type_is_integer(c->counter->type), "numbers are claimed");
   IrInst *total = ir_region_param(c->kernel, claim, c->counter->type);
   IrBuilder b = {.kernel = c->kernel, .region = claim, .line = c->counter->line};
   IrInst *address = copy_address(&b, c->counter->operands[0]);
@@ -198,6 +199,7 @@ static IrRegion *claiming(Claims *c) {
 static void use_cursor(Claims *c) {
   for (int i = 0; i < c->updates.count; i++) {
     IrInst *update = c->updates.items[i];
+    DEBUG_ASSERT(update->op == IR_MEM_RMW && !update->plain, "note_access has found the updates");
     IrBuilder b = rewrite_before(c->kernel, update);
     ir_set_operand(update, 0, ir_emit(&b, IR_CURSOR, TYPE(PTR), 0, NULL));
     update->plain = true;
@@ -214,6 +216,7 @@ static void visit_task(PassContext *ctx, IrKernel *kernel, IrTask *task) {
   ir_walk_task(task, note_access, &c);
   if (!c.is_good || c.written[0]) return;
   c.slot = kernel->frame_slots;
+  DEBUG_ASSERT(c.updates.count && !task->counts, "a task is counted once");
   IrTask *counts = scratch_new(ctx->scratch, IrTask);
   *counts = *task;
   counts->line = 0;

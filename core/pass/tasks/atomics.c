@@ -21,6 +21,7 @@
 
 /* Notes why the update stays atomic; is_alone: its own place would distinguish all iterations. */
 static void note_atomic(IrKernel *kernel, const EffectAccess *update) {
+  DEBUG_ASSERT(update->verb == EFFECT_UPDATES && !update->inst->plain, "it stays atomic");
   bool is_alone = dependence_is_own(kernel, update->place);
   const char *name = kernel->fields.items[update->field].name;
   if (ir_is_shared(kernel, update->field)) {
@@ -89,6 +90,7 @@ static bool is_repeated(const IrInst *inst) {
 /* Do all exchanges of the field access one element, or does each iteration access only one? Then
  * even relaxed ones have one order that all iterations agree on. */
 static bool is_counter(const Effects *effects, const EffectField *field) {
+  DEBUG_ASSERT(field->first >= 0, "the field is accessed");
   const EffectAccess *first = &effects->accesses.items[field->first];
   const IrInst *place = first->place->inst;
   if (field->verbs != EFFECT_EXCHANGES || first->place->is_called) return false;

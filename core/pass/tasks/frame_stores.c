@@ -42,6 +42,7 @@ static bool names(const IrTask *task, int64_t slot) {
 }
 
 static bool is_named(const Frames *f, int64_t slot) {
+  ASSERT(slot >= 0 && slot < f->kernel->frame_slots, "the frame has the slot");
   for (int i = 0; i < f->runs.count; i++)
     if (names(f->kernel->tasks.items[f->runs.items[i]], slot)) return true;
   return f->is_set[slot];
@@ -68,6 +69,7 @@ static void begin(Frames *f, IrInst *first) {
 }
 
 static void visit_inst(Frames *f, IrInst *inst) {
+  DEBUG_ASSERT(!f->first || f->runs.count, "what moves goes before a RUN");
   if (inst->op == IR_RUN) {
     if (!f->first) begin(f, inst);
     vec_push(f->ctx->scratch, &f->runs, (int32_t)inst->imm);

@@ -47,6 +47,7 @@ static bool is_block(const Effects *effects, const IrField *field) {
 }
 
 static bool qualifies(const Effects *effects, int number) {
+  DEBUG_ASSERT(number < effects->field_count, "the field was there when effects were collected");
   const IrField *field = &effects->kernel->fields.items[number];
   bool has_sums = type_is_integer(field->type) || type_is(field->type, TYPE_F32) ||
                   type_is(field->type, TYPE_F64);
@@ -73,6 +74,7 @@ static IrRegion *copy_body(IrKernel *kernel, const IrRegion *body, bool *is_priv
 
 static void make_privatised(IrKernel *kernel, IrTask *task, bool *is_private) {
   IrTask *version = scratch_new(kernel->scratch, IrTask);
+  ASSERT(!task->privatised && !task->private_fields.count, "a task has one privatised version");
   *version = *task;
   for (int f = 0; f < kernel->fields.count; f++)
     if (is_private[f]) vec_push(kernel->scratch, &version->private_fields, f);
@@ -98,6 +100,7 @@ static bool agrees(const IrKernel *kernel, const bool *is_private, int number) {
 
 /* Makes the array one of the kernel's trees, by which the device finds its memory. */
 static void give_tree(IrKernel *kernel, int number) {
+  DEBUG_ASSERT(!ir_is_shared(kernel, number), "is_block has refused memory that may overlap");
   const IrField *field = &kernel->fields.items[number];
   IrArray *array = field->array >= 0 ? &kernel->arrays.items[field->array] : NULL;
   if (!array || array->is_counted || array->tree >= 0) return;

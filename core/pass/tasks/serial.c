@@ -139,9 +139,11 @@ static void bring_variable_back(Serial *s, IrRegion *body, const Shared *shared)
 static bool keeps_nodes(void *data, IrInst *inst) { return !(ir_effects(inst) & IR_DEACTIVATES); }
 
 static void move_group(Serial *s, int number) {
+  DEBUG_ASSERT(number >= 0 && number < s->groups.count, "there is such a group");
   Group group = s->groups.items[number];
   s->number = number + 1;
   s->region = group.first->region;
+  DEBUG_ASSERT(group.first->region == group.last->region, "a group is a run of one region");
   s->after = group.last->next;
   s->top = ir_region_create(s->kernel, NULL);
   map_init(&s->inside, s->scratch);

@@ -90,6 +90,7 @@ static bool stays(const Serial *s, const IrInst *inst, int group) {
 }
 
 static void close_group(Serial *s, Group *open) {
+  DEBUG_ASSERT(!open->first == !open->last, "a group has both ends");
   if (!open->first) return;
   vec_push(s->scratch, &s->groups, *open);
   for (IrInst *inst = open->first;; inst = inst->next) {

@@ -58,6 +58,8 @@ static bool is_outside(const Tasker *t, const IrInst *inst) {
 static void adopt(Tasker *t, const IrInst *inst) { t->home.items[inst->id] = function_of(t); }
 
 static int take_slots(Tasker *t, int count) {
+  DEBUG_ASSERT(count >= 0 && t->kernel->frame_slots >= t->kernel->args.count,
+               "arguments come first");
   int first = t->kernel->frame_slots;
   t->kernel->frame_slots += count;
   return first;
@@ -93,6 +95,7 @@ static bool refuse(Tasker *t, const IrInst *inst, const char *why) {
 }
 
 static IrInst *pass_value(Tasker *t, IrInst *value) {
+  DEBUG_ASSERT(!type_is(value->type, TYPE_PLACE), "the frame holds numbers and addresses");
   IrBuilder host = host_builder(t), top = top_builder(t);
   int slot = take_slots(t, 1);
   set_slot(&host, slot, value);
@@ -111,6 +114,7 @@ static IrInst *compute_again(Tasker *t, const IrInst *outer) {
 /* The value inside the body that corresponds to an outside definition. Places cannot be passed in
  * the frame, constants need not be. */
 static IrInst *capture(Tasker *t, IrInst *outer) {
+  DEBUG_ASSERT(t->task && is_outside(t, outer), "a task captures what the host region defines");
   IrInst *inside = map_find_int(&t->inside, (uint64_t)outer->id);
   if (inside) return inside;
   IrBuilder top = top_builder(t), host = host_builder(t);
@@ -147,6 +151,7 @@ static void subtract_by_adding(Tasker *t, IrInst *reduce) {
 }
 
 static int find_reduction(Tasker *t, IrInst *var, IrUpdate op) {
+  DEBUG_ASSERT(var->op == IR_VAR && op != IR_UPDATE_SUB, "differences are sums by now");
   int row = (int)(intptr_t)map_find_int(&t->reduced, (uint64_t)var->id) - 1;
   if (row >= 0) return row;
   IrReduction reduction = {.op = op, .type = var->type, .slot = take_slots(t, 1)};
@@ -223,6 +228,7 @@ static void describe_active(Tasker *t) {
 }
 
 static IrTask *describe_task(Tasker *t, IrInst *loop) {
+  ASSERT(!t->task && !t->is_called, "tasks are not nested");
   IrTask *task = scratch_new(t->scratch, IrTask);
   t->task = task;
   t->loop = loop;
@@ -285,6 +291,7 @@ static bool make_task(Tasker *t, IrInst *loop) {
 
 /* Each loop that the exit crosses counts as many levels as it has FORs now. */
 static void renumber_exit(const Tasker *t, IrInst *inst) {
+  DEBUG_ASSERT(inst->imm >= 0, "an exit leaves outward");
   int64_t crossed = inst->op == IR_BREAK ? inst->imm + 1 : inst->imm, levels = 0;
   for (int64_t k = 0; k < crossed && k < t->levels.count; k++)
     levels += t->levels.items[t->levels.count - 1 - k];
@@ -363,6 +370,7 @@ static bool pays_clearing(const Tasker *t, const IrInst *loop) {
 }
 
 static bool make_clear(Tasker *t, IrInst *loop) {
+  DEBUG_ASSERT(loop->op == IR_ACTIVE && !t->task, "the host region clears levels");
   int32_t level = loop->level;
   ir_note(t->kernel, loop->line, "the loop deactivates all that it visits, and nothing else");
   rewrite_become(t->kernel, loop, IR_CLEAR, 0, NULL);
@@ -431,5 +439,7 @@ bool pass_tasks(PassContext *ctx, IrKernel *kernel, Error *err) {
               .with = scratch_array(ctx->scratch, IrInst *, kernel->next_id)};
   kernel->frame_slots = kernel->args.count + ir_result_slots(kernel);
   assign_home(&t);
-  return visit_region(&t, kernel->body) && visit_functions(&t);
+  if (!visit_region(&t, kernel->body) || !visit_functions(&t)) return false;
+  ASSERT(!t.levels.count && !t.walks, "every loop was left");
+  return true;
 }

@@ -63,4 +63,8 @@ static int64_t cost_of_region(const IrRegion *region) {
   return cost;
 }
 
-int32_t tasks_cost(const IrRegion *body) { return (int32_t)cost_of_region(body); }
+int32_t tasks_cost(const IrRegion *body) {
+  int64_t cost = cost_of_region(body);
+  DEBUG_ASSERT(cost >= 0 && cost <= MOST_COST, "a cost fits into 32 bits");
+  return (int32_t)cost;
+}

@@ -22,6 +22,8 @@
 #include "pass/analysis/order.h"
 
 static void open_range(Nest *nest, const IrInst *loop, IrInst **indices) {
+  DEBUG_ASSERT(loop->axis_count > 0 && loop->operand_count == 2 * loop->axis_count,
+               "begin and end");
   IrInst *begin[SNODE_MAX_AXES], *last[SNODE_MAX_AXES], *runs = NULL;
   for (int i = 0; i < loop->axis_count; i++) {
     begin[i] = ir_convert(&nest->b, loop->operands[2 * i], nest->index);

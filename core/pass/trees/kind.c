@@ -27,6 +27,7 @@ ActivePlan kind_plan_nodes(const SNode *sparse, const SNode *cells) {
 AddressIndex kind_descend_to_node(Address *a, const SNodeStep *step) {
   IrInst *operands[ADDRESS_MAX_NAME];
   const Kind *kind = kind_of_step(step);
+  ASSERT(kind->name && kind->find && kind->ensure, "cells that are nodes are found by calls");
   int count = kind->name(a, step, operands);
   a->at = a->node = ir_call(a->b, a->ensures ? kind->ensure : kind->find, a->tree, step->manager,
                             count, operands);

@@ -79,6 +79,7 @@ typedef struct ListOp {
 static ListOp begin(Lower *l, IrInst *inst, bool has_slot) {
   ListOp op = {.l = l, .level = &l->kernel->levels.items[inst->level], .inst = inst};
   op.node = op.level->node;
+  ASSERT(snode_has_lists(op.node) && op.node->rank > 0, "the op is on lists");
   op.indices = op.node->rank - 1;
   IrBuilder b = rewrite_before(l->kernel, inst);
   IrInst *inside = has_slot ? address_inside(&b, op.node, inst->operands)
@@ -90,6 +91,8 @@ static ListOp begin(Lower *l, IrInst *inst, bool has_slot) {
 
 /* Splits the indices of an element: sets those of its list, and returns the slot. */
 static IrInst *take_slot(ListOp *op, IrInst *indices[SNODE_MAX_AXES]) {
+  DEBUG_ASSERT(op->inst->operand_count == op->node->rank,
+               "one index per axis, and the slot among them");
   int own = snode_axis_position(op->node, op->node->axes[0]);
   for (int k = 0, given = 0; k < op->node->rank; k++)
     if (k != own) indices[given++] = op->inst->operands[k];
@@ -121,6 +124,8 @@ static IrBuilder if_there(ListOp *op, IrInst *slot) {
 
 /* Stores the numbers in a row of the worker's stage, or of its log. */
 static void collect(ListOp *op, RtEntry entry, IrInst *list) {
+  DEBUG_ASSERT(op->inst->operand_count == op->indices + op->node->component_count,
+               "an append has a value per number");
   IrInst **values = op->inst->operands + op->indices;
   IrInst *width = constant(op, op->node->row_bytes);
   IrInst *row = call(op, entry, 2, (IrInst *[]){list, width});
@@ -283,6 +288,7 @@ static void nest_elements(Nest *nest, const SNode *lists, const SNode *cells, Ir
       if (k != own) list[given++] = indices[k];
     }
   bool is_last = own == count;
+  DEBUG_ASSERT(own >= 0 && own <= count, "the list's own axis is one of its level's");
   IrInst *asked = is_last ? ir_emit(&nest->b, IR_LENGTH, TYPE(I32), count, list)
                           : ir_emit(&nest->b, IR_IS_ACTIVE, TYPE(BOOL), lists->rank, indices);
   asked->level = ir_add_level(nest->b.kernel, lists, lists->name);

@@ -44,6 +44,7 @@ static bool is_exact(const Leaf *l, const SNode *node, const IndexRange *range, 
 
 static bool find_offset(const Leaf *l, const SNode *node, const IndexRange *index,
                         int32_t *offset) {
+  DEBUG_ASSERT(node->rank == l->shape.cells->rank, "it has a cell for each cell of the leaf");
   for (int a = 0; a < l->shape.axis_count; a++) {
     int k = l->shape.index[a];
     const IndexRange *range = &index[k];
@@ -174,6 +175,7 @@ static bool is_near(const IrInst *near, int level, const int32_t nodes[SNODE_MAX
 }
 
 IrInst *leaf_cursor_at(Leaf *l, int level, const int32_t nodes[SNODE_MAX_AXES]) {
+  ASSERT(level >= 0 && level < l->kernel->levels.count, "the level is the kernel's");
   if (level == l->task->level && is_at_origin(nodes)) return l->cursor;
   for (int i = 0; i < l->nears.count; i++)
     if (is_near(l->nears.items[i], level, nodes)) return l->nears.items[i];
@@ -195,6 +197,7 @@ static int add_cursors(Leaf *l, int level, const int32_t offset[SNODE_MAX_AXES],
   int axes[SNODE_MAX_AXES], crossed = 0;
   for (int a = 0; a < l->shape.axis_count; a++)
     if (offset[a]) axes[crossed++] = a;
+  ASSERT(crossed <= LEAF_CROSSED_AXES, "leaf_may_look_near has refused offsets along more axes");
   for (int combination = 0; combination < 1 << crossed; combination++) {
     int32_t nodes[SNODE_MAX_AXES] = {0};
     for (int k = 0; k < crossed; k++) {
@@ -210,12 +213,14 @@ static int add_cursors(Leaf *l, int level, const int32_t offset[SNODE_MAX_AXES],
 /* -- cells ------------------------------------------------------------------------------------- */
 
 IrInst *leaf_position(const Leaf *l, int leaf_axis) {
+  DEBUG_ASSERT(leaf_axis >= 0 && leaf_axis < l->shape.axis_count, "the leaf has such an axis");
   bool is_row = leaf_axis == l->shape.axis_count - 1;
   return is_row ? l->row->regions[0]->params.items[0]
                 : l->grid->regions[0]->params.items[leaf_axis];
 }
 
 static IrInst *make_cell(Leaf *l, const LeafAccess *access) {
+  DEBUG_ASSERT(access->is_relative, "a cell is at an offset from the visited one");
   IrInst *operands[SNODE_MAX_AXES + (1 << LEAF_CROSSED_AXES)];
   int count = l->shape.axis_count, level = l->task->level;
   if (access->in_twin) {
@@ -298,6 +303,7 @@ static bool find_run(void *data, IrInst *inst) {
 
 /* The number of elements of the list that are in the node. */
 static IrInst *count_elements(Leaf *l, IrBuilder *b) {
+  DEBUG_ASSERT(snode_has_lists(l->shape.node_level), "elements are of lists");
   const IrLevel *level = &l->kernel->levels.items[l->task->level];
   bool changes = changes_lists(l);
   RtEntry entry = changes ? RT_DYNAMIC_WAS : RT_DYNAMIC_CELLS;
@@ -314,6 +320,7 @@ static IrInst *count_elements(Leaf *l, IrBuilder *b) {
 static IrInst *make_bits(Leaf *l, IrBuilder *b) {
   IrInst *operands[SNODE_MAX_AXES + 2];
   int rank = l->masked->rank, last = l->shape.axis_count - 1;
+  DEBUG_ASSERT(l->shape.extent[last] <= 64, "a word holds the bits of a row");
   operands[0] = l->cursor;
   for (int a = 0; a < last; a++)
     operands[1 + l->shape.index[a]] = l->grid->regions[0]->params.items[a];
@@ -361,6 +368,7 @@ static void open_leaves(Leaf *l) {
 /* index = the leaf's first cell + the position in it, computed as far out as the position is
  * defined. */
 static IrInst *make_index(Leaf *l, int leaf_axis) {
+  DEBUG_ASSERT(leaf_axis < l->shape.axis_count, "the leaf has such an axis");
   IrRegion *row = l->row->regions[0];
   IrInst *inside_grid = l->grid ? l->grid : l->row;
   IrBuilder at_leaf = {.kernel = l->kernel, .region = l->leaves, .before = inside_grid};
@@ -395,6 +403,7 @@ static IrRegion *open_row(Leaf *l) {
 
 static void lower_task(IrKernel *kernel, IrTask *task, const LeafShape *shape,
                        const Effects *effects, bool caches) {
+  ASSERT(shape->axis_count > 0 && task->kind == TASK_LEAVES, "a leaf has a row of cells");
   int ids = kernel->next_id;
   Leaf l = {.kernel = kernel,
             .task = task,

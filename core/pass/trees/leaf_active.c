@@ -154,6 +154,7 @@ static IrInst *find_row(const AskedRows *rows, const SNode *sparse, const int32_
 }
 
 static void keep_row(Asker *a, AskedRows *rows, const int32_t *offset, IrInst *word) {
+  DEBUG_ASSERT(!find_row(rows, a->sparse, offset), "a word is made once");
   AskedRow row = {.sparse = a->sparse, .word = word};
   memcpy(row.offset, offset, sizeof row.offset);
   vec_push(a->l->kernel->scratch, rows, row);
@@ -161,6 +162,7 @@ static void keep_row(Asker *a, AskedRows *rows, const int32_t *offset, IrInst *w
 
 /* Is the cell at the offset along a grid's axis in the next leaf? */
 static IrInst *crosses(const Leaf *l, IrBuilder *b, int axis, int32_t offset) {
+  DEBUG_ASSERT(offset && axis < l->shape.axis_count - 1, "an axis of the grid is crossed");
   int32_t limit = offset < 0 ? -offset : l->shape.extent[axis] - offset;
   return ir_binary(b, offset < 0 ? IR_LT : IR_GE, leaf_position(l, axis),
                    ir_const_int(b, TYPE(I32), limit));
@@ -244,11 +246,13 @@ static IrInst *word_at(Asker *a, IrBuilder *b, const int32_t *offset, int along)
 }
 
 static IrInst *shifted(IrBuilder *b, IrOp op, IrInst *word, int count) {
+  DEBUG_ASSERT(count >= 0 && count <= WORD_BITS, "bits are shifted within a word");
   return count == WORD_BITS ? ir_const_int(b, TYPE(U64), 0)
                             : ir_binary(b, op, word, ir_const_int(b, TYPE(U64), count));
 }
 
 static IrInst *make_word(Asker *a, IrBuilder *b, const int32_t *offset) {
+  DEBUG_ASSERT(has_word_per_row(a->l, a->sparse), "one word holds the bits of a row");
   int last = a->l->shape.axis_count - 1, cells = a->l->shape.extent[last], along = offset[last];
   IrInst *same = word_at(a, b, offset, 0);
   if (!along) return same;
@@ -304,6 +308,7 @@ static IrInst *word_for(Asker *a, const int32_t *offset) {
 /* -- replacing the query ----------------------------------------------------------------------- */
 
 static void answer(Asker *a, IrInst *inst, const int32_t *offset) {
+  DEBUG_ASSERT(inst->op == IR_IS_ACTIVE, "what is asked is whether a cell is active");
   Leaf *l = a->l;
   IrInst *word = word_for(a, offset);
   if (!a->bit) {

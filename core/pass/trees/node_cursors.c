@@ -53,6 +53,7 @@ bool pass_node_cursors(PassContext *ctx, IrKernel *kernel, Error *err) {
     Nodes n = {
         .kernel = kernel, .task = task, .node_level = kernel->levels.items[task->level].node};
     const Effects *effects = effects_of(ctx, kernel, task);
+    DEBUG_ASSERT(n.node_level->manager >= 0, "a task over nodes has a level of nodes");
     if (effects->trees[kernel->levels.items[task->level].tree] & EFFECT_DEACTIVATES) continue;
     for (int p = 0; p < effects->places.count; p++) mark_place(&n, effects->places.items[p]);
   }

@@ -25,6 +25,7 @@ static int row_position(const SNode *masked) {
 
 /* The number of blocks for `cells` cells along the row axis. */
 static int64_t blocks_of(const SNode *masked, int64_t cells) {
+  DEBUG_ASSERT(cells % row_size(masked) == 0, "a level is divided into whole rows");
   return cells / row_size(masked) * blocks_per_row(masked);
 }
 
@@ -60,6 +61,7 @@ static bool is_own_cell(const EffectPlace *place, const SNode *node, const SNode
 }
 
 bool words_may_change(const Effects *effects, const IrTask *task) {
+  DEBUG_ASSERT(task->cells, "the task goes over cells");
   const SNode *cells = effects->kernel->levels.items[task->cells_level].node,
               *masked = snode_sparse_level(cells);
   if (effects_of_calls(effects, masked)) return true;
@@ -87,6 +89,7 @@ static void mark_own_cells(const Effects *effects, const SNode *masked, const SN
 
 /* The first cell of a block, and the number of its cells. */
 static IrInst *first_of_block(Nest *nest, const SNode *masked, IrInst *block, IrInst **count) {
+  DEBUG_ASSERT(snode_has_bits(masked), "blocks are of words");
   int64_t size = row_size(masked), per_row = blocks_per_row(masked);
   *count = nest_number(nest, size < WORD_BITS ? size : WORD_BITS);
   if (per_row == 1) return nest_times(nest, block, size);
@@ -124,6 +127,7 @@ static void open_block(Nest *nest, const SNode *masked, IrInst *cursor, IrInst *
 /* The index, at the loop's level, of the cells below cell `at` of a masked level; a loop if there
  * are several. */
 static IrInst *open_below(Nest *nest, IrInst *at, int64_t size) {
+  DEBUG_ASSERT(size > 0, "a cell has a size");
   if (size == 1) return at ? at : nest_number(nest, 0);
   IrInst *local = nest_count(nest, size);
   return at ? ir_binary(&nest->b, IR_ADD, nest_times(nest, at, size), local) : local;
