@@ -5,7 +5,7 @@
 
 #include "api/api.h"
 #include "api/word.h"
-#include "kernel/report/lines.h"
+#include "kernel/report/message.h"
 #include "kernel/tuning/tuning.h"
 #include "server/server.h"
 #include "base/clock.h"

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "kernel/versions/background.h"
-#include "kernel/report/lines.h"
+#include "kernel/report/message.h"
 #include "kernel/launch/queue.h"
 #include "kernel/tuning/tuning.h"
 

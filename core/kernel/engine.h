@@ -71,7 +71,7 @@ typedef struct EngineStats {
   double step_ms[STEP_COUNT]; /* parts of compile_ms, and the parsing before it */
 } EngineStats;
 
-/* Lines that kernels printed and the host has not fetched yet: see lines.c. */
+/* Lines that kernels printed and the host has not fetched yet: see message.c. */
 typedef struct Lines {
   bool are_kept;     /* if not, they go to standard output */
   bool has_warnings; /* warnings are kept, too, with the negative length -1 - bytes */
@@ -86,7 +86,7 @@ typedef struct Engine {
   EngineOptions options;
   void (*warn)(void *data, const char *text); /* NULL: standard error */
   void *warn_data;
-  void (*print)(void *data, const char *line, int64_t length); /* NULL: see lines.h */
+  void (*print)(void *data, const char *line, int64_t length); /* NULL: see message.h */
   void *print_data;
   Lines lines;
   Codegen *codegen;     /* opened when something must be compiled */

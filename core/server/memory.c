@@ -1,5 +1,5 @@
 /* memory.c - a device's memory manager, for memory that the host addresses: the device's own, or a
- * mirror's; range.c provides the addresses. It has a lock, since a launch on any thread may take
+ * mirror's; server.c provides the addresses. It has a lock, since a launch on any thread may take
  * memory, for private copies and for arrays that kernels allocate. */
 #include <string.h>
 

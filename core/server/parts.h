@@ -37,7 +37,7 @@ bool server_take(Device *device, DeviceBlock *block, uint64_t size_bytes, Error 
 void server_give(Device *device, DeviceBlock *block, RtTree *tree);
 void server_tidy(Device *device);
 
-/* range.c */
+/* server.c */
 bool server_memory_begin(Server *server, Error *err);
 void server_memory_end(Server *server);
 void server_lock(Server *server);

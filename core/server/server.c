@@ -1,4 +1,7 @@
-/* server.c - attaches the server to the device, and detaches it. */
+/* server.c - attaches the server to the device, and detaches it; and reserves the addresses of its
+ * memory manager. */
+#include "base/bits.h"
+#include "base/clock.h"
 #include "server/parts.h"
 
 static void destroy(Device *device);
@@ -59,4 +62,140 @@ bool server_attach(Device *device, const ServerOptions *options, Error *err) {
   if (options->channel == SERVER_THREAD) begin_queue(server);
   device->table = &server->table;
   return true;
+}
+
+/* -- the addresses of a device's memory -------------------------------------------------------- */
+
+/* The addresses of a device's memory: one range, with a part for each kind.
+ *
+ *     | persistent: 32 times the budget | transient: twice | staging: once |
+ *
+ * Persistent memory is inaccessible except for blocks in use, so that any use of a destroyed tree
+ * faults; its blocks are large and few. In the other parts, pages are committed as they are
+ * touched. If the system refuses that many addresses (ulimit -v, valgrind), fewer are reserved for
+ * the other two kinds, and each tree has a separate range. Decision D-server-01. */
+
+#if defined(RG_DEBUG)
+enum { OF_PERSISTENT = 4 }; /* sanitizers leave few addresses to a process */
+#else
+enum { OF_PERSISTENT = 32 };
+#endif
+enum { OF_TRANSIENT = 2, OF_STAGING = 1 };
+enum { LARGE = 2 * MEMORY_PAGE, PIECE = 65536 };
+static const uint64_t most_budget = (uint64_t)1 << 39;
+
+static uint8_t *pointer_to(uint64_t at) { return (uint8_t *)(uintptr_t)at; }
+
+/* -- memory sources of the pools --------------------------------------------------------------- */
+
+static bool open_pages(void *data, uint64_t at, uint64_t size_bytes) {
+  (void)data;
+  return arena_open(pointer_to(at), size_bytes);
+}
+
+static void close_pages(void *data, uint64_t at, uint64_t size_bytes) {
+  (void)data;
+  arena_close(pointer_to(at), size_bytes);
+}
+
+/* Small runs of pages keep the system's page size, as blocks in them may be small. */
+static bool commit(void *data, uint64_t at, uint64_t size_bytes) {
+  (void)data;
+  if (size_bytes >= LARGE) arena_enlarge(pointer_to(at), size_bytes);
+  return true;
+}
+
+static void decommit(void *data, uint64_t at, uint64_t size_bytes) {
+  (void)data;
+  arena_discard(pointer_to(at), size_bytes);
+}
+
+static uint64_t allocate_piece(void *data, uint64_t size_bytes) {
+  Arena piece = {0};
+  (void)data;
+  return arena_reserve(&piece, size_bytes, size_bytes, NULL) ? (uint64_t)(uintptr_t)piece.base : 0;
+}
+
+static void free_piece(void *data, uint64_t at, uint64_t size_bytes) {
+  Arena piece = {pointer_to(at), align_up(size_bytes, PIECE), 0};
+  (void)data;
+  arena_release(&piece);
+}
+
+static int64_t now_ns(void *data) {
+  (void)data;
+  return clock_ns();
+}
+
+/* -- the range --------------------------------------------------------------------------------- */
+
+static bool reserve_all(Server *server, uint64_t budget) {
+  uint64_t closed = OF_PERSISTENT * budget, opened = (OF_TRANSIENT + OF_STAGING) * budget;
+  if (!arena_reserve_closed(&server->range, closed + opened)) return false;
+  if (arena_open(server->range.base + closed, opened)) return true;
+  arena_release(&server->range);
+  return false;
+}
+
+/* Reserves whole pages; fills the bytes of each kind. */
+static bool reserve(Server *server, uint64_t bytes[MEMORY_KINDS], Error *err) {
+  uint64_t budget = server->options.memory_bytes;
+  budget = align_up(budget < most_budget ? budget : most_budget, MEMORY_PAGE);
+  if (reserve_all(server, budget)) {
+    bytes[MEMORY_PERSISTENT] = OF_PERSISTENT * budget;
+  } else {
+    uint64_t wanted = (OF_TRANSIENT + OF_STAGING) * budget;
+    if (!arena_reserve(&server->range, wanted, 4 * MEMORY_PAGE, err)) return false;
+    bytes[MEMORY_PERSISTENT] = 0;
+    budget = server->range.reserved / (OF_TRANSIENT + OF_STAGING) / MEMORY_PAGE * MEMORY_PAGE;
+  }
+  bytes[MEMORY_TRANSIENT] = OF_TRANSIENT * budget;
+  bytes[MEMORY_STAGING] = OF_STAGING * budget;
+  return true;
+}
+
+static bool create(Server *server, Error *err) {
+  uint64_t bytes[MEMORY_KINDS];
+  MemorySource sources[MEMORY_KINDS];
+  if (!reserve(server, bytes, err)) return false;
+  uint64_t at = (uint64_t)(uintptr_t)server->range.base;
+  for (int k = 0; k < MEMORY_KINDS; at += bytes[k++])
+    sources[k] = (MemorySource){.data = server,
+                                .base = at,
+                                .size_bytes = bytes[k],
+                                .commit = k == MEMORY_PERSISTENT ? open_pages : commit,
+                                .decommit = k == MEMORY_PERSISTENT ? close_pages : decommit,
+                                .allocate = allocate_piece,
+                                .free = free_piece,
+                                .now_ns = now_ns};
+  if (memory_init(&server->memory, server->device->heap, sources, &server->options.transient))
+    return true;
+  memory_deinit(&server->memory);
+  arena_release(&server->range);
+  return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a memory manager");
+}
+
+/* -- for memory.c ------------------------------------------------------------------------------ */
+
+void server_lock(Server *server) {
+  while (atomic_flag_test_and_set_explicit(&server->lock, memory_order_acquire)) {}
+}
+void server_unlock(Server *server) {
+  atomic_flag_clear_explicit(&server->lock, memory_order_release);
+}
+
+bool server_memory_begin(Server *server, Error *err) {
+  if (atomic_load_explicit(&server->has_memory, memory_order_acquire)) return true;
+  server_lock(server);
+  bool ok = server->has_memory || create(server, err);
+  server->has_memory = ok;
+  server_unlock(server);
+  return ok;
+}
+
+void server_memory_end(Server *server) {
+  if (!server->has_memory) return;
+  server->has_memory = false;
+  memory_deinit(&server->memory);
+  arena_release(&server->range);
 }

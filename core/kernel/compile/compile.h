@@ -49,14 +49,14 @@ RgCodegenResult *compile_for_gpu(Compile *compile, Error *err);
 const char *text_name(TextKind text);
 const char *text_print(Compile *compile, TextKind text);
 
-/* notes.c: the text of kernel:explain(), and its warnings, which are shown once per kernel. */
+/* texts.c: the text of kernel:explain(), and its warnings, which are shown once per kernel. */
 void explain_print(StrBuf *out, const Source *source, const IrKernel *kernel);
 /* Adds notes on what the device's own compiler made of the version's tasks, which are the
  * compile's. */
 void explain_code(const Compile *compile, const Version *version);
 void explain_warn(Kernel *kernel, const IrKernel *ir);
 
-/* constants.c: the set of arguments that can become constants without changing a result; a set has
+/* values.c: the set of arguments that can become constants without changing a result; a set has
  * a bit for each of the first COMPILE_MOST_CONSTANTS arguments. */
 enum { COMPILE_MOST_CONSTANTS = 64 };
 uint64_t constants_possible(IrKernel *kernel);

@@ -1,5 +1,6 @@
-/* message.h - messages of a launch: lines go to the engine's printer, a failure becomes an error.
- * Private to this room. */
+/* message.h - messages of a launch: a failure becomes an error, and lines go where the host wants
+ * them: to its function (rg_on_print), to where it fetches them (rg_keep_lines), or to standard
+ * output. */
 #ifndef RG_KERNEL_MESSAGE_H
 #define RG_KERNEL_MESSAGE_H
 
@@ -14,5 +15,16 @@ bool messages_read(Kernel *kernel, const CompiledKernel *compiled, const DeviceL
  * `others` more places. Always false. */
 bool message_error(const CompiledKernel *compiled, int32_t number, const char *text,
                    const char *index, int others, Error *err);
+
+/* -- lines ------------------------------------------------------------------------------------- */
+
+/* Adds `length` bytes of `text`, which is also NUL-terminated. */
+void lines_add(Engine *engine, const char *text, int length);
+/* Keeps a warning among the lines. */
+void lines_warn(Engine *engine, const char *text);
+/* Takes the next kept line or warning, which is borrowed until the next one is added; NULL if none
+ * is left. */
+const char *lines_take(Engine *engine, int64_t *length);
+void lines_free(Engine *engine);
 
 #endif

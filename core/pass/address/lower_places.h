@@ -33,7 +33,7 @@ struct Lower {
   bool *loses, *grows; /* deactivate cells, or activate cells */
   Tile **tiles;        /* by 2 * id of a PLACE, + 1 if it is written; NULL: it is in no tile */
   int tile_ids;
-  Map walks; /* PLACE -> the variable with its chunk's node: list_walk.c */
+  Map walks; /* PLACE -> the variable with its chunk's node: lists.c */
 };
 
 /* cells.c */
@@ -51,7 +51,7 @@ bool lists_refill(Lower *l, const IrInst *deactivate, const SNode *dynamic);
 typedef enum ListWay { LIST_AT_ONCE, LIST_LOGGED, LIST_STAGED } ListWay;
 ListWay lists_way(Lower *l, const IrInst *append); /* how the append runs: see lists.c */
 bool lists_change(Lower *l, const SNode *dynamic); /* may the task change any of its lists? */
-/* list_walk.c: call list_walk before lowering the insts of a serial loop. list_walk_address emits,
+/* Call list_walk before lowering the insts of a serial loop. list_walk_address emits,
  * before the access, the address of an element that the loop reads; NULL if the access does not go
  * along the list. */
 void list_walk(Lower *l, IrInst *loop);

@@ -5,16 +5,336 @@
  *                                                  } else { the loop as it was }
  *
  * The bounds of a numeric `for` are known before it runs, so one check there, or a loop split into
- * three, serves all its iterations: window.h. Nests with a loop-carried dependence are skewed:
- * skew.h. Inner loops come first; a loop around one that was copied stays as it is. In a task that
- * has an interior, only the interior changes: the checked body runs only at the rim. Short loops
- * have been unrolled by now. */
-#include "pass/pass.h"
+ * three, serves all its iterations: hoist_checks.h. Nests with a loop-carried dependence are
+ * skewed: skew.h. Inner loops come first; a loop around one that was copied stays as it is. In a
+ * task that has an interior, only the interior changes: the checked body runs only at the rim.
+ * Short loops have been unrolled by now. */
+#include "pass/loops/hoist_checks.h"
+
+#include "base/bits.h"
+#include "pass/address/address.h"
+#include "pass/analysis/ranges.h"
 #include "pass/loops/skew.h"
+#include "pass/pass.h"
+#include "pass/rewrite.h"
+#include "pass/simplify/early_exits.h"
+
+/* Conditions of one check, each a comparison before the loop; places that need more keep theirs. */
+enum { MOST_WINDOWS = 12 };
+/* Insts of a loop's body. One that is cut is compiled three times, one that is split twice; longer
+ * ones gain little from a check less. */
+enum { LARGEST_CUT_BODY = 120, LARGEST_SPLIT_BODY = 600 };
+
+/* The condition that base + low .. base + high is in 0 .. size - 1; in an array, below its extent,
+ * which is known only at launch. */
+typedef struct Window {
+  IrInst *base;
+  IndexLine *line; /* the base as a line along the nest's index; NULL: it is none */
+  int64_t low, high, size;
+  const IrArray *array;
+  int axis;
+} Window;
+
+typedef struct Windows {
+  IrKernel *kernel;
+  const BodyLimits *at;
+  const IrInst *nest, *own; /* own: the nest's index */
+  bool cells, saves;        /* saves: removes a check that is not next to a costly look-up */
+  int count;
+  Window items[MOST_WINDOWS];
+  VEC(IrInst *) places; /* proven inside by the windows */
+} Windows;
+
+/* -- finding windows --------------------------------------------------------------------------- */
+
+/* Is it the nest's own index, or a value that the nest uses but does not define? */
+static bool is_from_outside(const Windows *w, const IrInst *base) {
+  return base == w->own || !ir_is_inside(base, w->nest->regions[0]);
+}
+
+static bool fits_window(const Windows *w, const IndexRange *range, int64_t size) {
+  return range->known && range->base && is_from_outside(w, range->base) && ranges_is_near(range) &&
+         range->high - range->low < size && ranges_hold_below(range, size);
+}
+
+/* Is the range a line along the nest's index, which moves it by values from outside? Then the
+ * window gets the line, and the range the line's constants. */
+static bool fits_line(const Windows *w, IndexRange *range, Window *bound) {
+  IrInst *own = (IrInst *)w->own;
+  IndexLine line;
+  if (!ranges_line(range, 1, &own, &line) || !ranges_line_holds_below(&line, bound->size) ||
+      line.high - line.low >= bound->size)
+    return false;
+  for (int i = 0; i < line.rest.count; i++)
+    if (!is_from_outside(w, line.rest.values[i])) return false;
+  bound->line = scratch_new(w->kernel->scratch, IndexLine);
+  *bound->line = line;
+  range->low = line.low;
+  range->high = line.high;
+  return true;
+}
+
+static bool is_same_base(const Window *a, const Window *b) {
+  int64_t distance;
+  if (!a->line || !b->line) return a->base == b->base && !a->line && !b->line;
+  return a->line->factor == b->line->factor &&
+         facts_affine_distance(&a->line->rest, &b->line->rest, &distance);
+}
+
+/* Does the window depend on the nest's index, so that both ends of the loop are checked? */
+static bool is_along(const Windows *w, const Window *window) {
+  return window->line || window->base == w->own;
+}
+
+/* Windows of one base and size are merged into their union. */
+static bool add_window(Windows *w, const IndexRange *range, const Window *bound) {
+  int64_t size = bound->size;
+  Window base = {.base = (IrInst *)range->base, .line = bound->line};
+  for (int i = 0; i < w->count; i++) {
+    Window *known = &w->items[i];
+    if (!is_same_base(known, &base) || known->size != size || known->array != bound->array ||
+        known->axis != bound->axis)
+      continue;
+    int64_t low = min_i64(known->low, range->low), high = max_i64(known->high, range->high);
+    DEBUG_ASSERT(low <= high, "a window has a lower and an upper end");
+    if (high - low >= size) return false;
+    known->low = low;
+    known->high = high;
+    return true;
+  }
+  if (w->count == MOST_WINDOWS) return false;
+  Window *added = &w->items[w->count++];
+  *added = *bound;
+  added->base = base.base;
+  added->low = range->low;
+  added->high = range->high;
+  return true;
+}
+
+static bool add_place(void *data, IrInst *place) {
+  Windows *w = data;
+  if (place->op != IR_PLACE || place->inside) return true;
+  IndexRange ranges[SNODE_MAX_AXES];
+  Window bounds[SNODE_MAX_AXES];
+  bool is_proven[SNODE_MAX_AXES];
+  bool depends_on_data = false;
+  for (int k = 0; k < place->operand_count; k++) {
+    ranges[k] = ranges_of(place->operands[k]);
+    bounds[k] = (Window){.axis = k};
+    bounds[k].array = limits_array(w->kernel, place, k, &bounds[k].size);
+    if ((is_proven[k] = limits_prove(w->at, place, k, &ranges[k]))) continue;
+    if (!bounds[k].array) bounds[k].axis = 0; /* its size is all that matters */
+    if (!fits_window(w, &ranges[k], bounds[k].size) && !fits_line(w, &ranges[k], &bounds[k]))
+      return true;
+    depends_on_data |= !w->at->body || ranges_param(w->at->body, ranges[k].base) < 0;
+  }
+  if (w->cells && !depends_on_data) return true;
+  Windows before = *w;
+  for (int k = 0; k < place->operand_count; k++) {
+    if (is_proven[k] || add_window(w, &ranges[k], &bounds[k])) continue;
+    w->count = before.count;
+    memcpy(w->items, before.items, sizeof w->items);
+    return true;
+  }
+  const SNode *node = w->kernel->fields.items[place->field].node;
+  w->saves |= !node || !snode_node_level(node);
+  vec_push(w->kernel->scratch, &w->places, place);
+  return true;
+}
+
+static Windows find(const BodyLimits *at, const IrInst *nest) {
+  DEBUG_ASSERT(nest->op == IR_FOR && nest->region, "a nest is a loop that stands somewhere");
+  Windows w = {.kernel = at->kernel,
+               .at = at,
+               .nest = nest,
+               .own = nest->regions[0]->params.items[0],
+               .cells = at->task && at->task->kind == TASK_LEAVES && at->task->cells};
+  ir_walk(nest->regions[0], add_place, &w);
+  return w;
+}
+
+/* -- the check --------------------------------------------------------------------------------- */
+
+/* Arguments are slots of the frame in tasks and functions. */
+static IrInst *extent_of(const Windows *w, IrBuilder *b, const Window *window) {
+  return address_extent(b, w->at->task || !w->at->body, window->array, window->axis);
+}
+
+/* The number of valid bases; none if the extent is smaller than the window. */
+static IrInst *count_of(const Windows *w, IrBuilder *b, const Window *window, Type type) {
+  int64_t span = window->high - window->low;
+  if (!window->array) return ir_const_int(b, type, window->size - span);
+  Type wide = type_bits(type) > 32 ? TYPE(I64) : TYPE(I32);
+  IrInst *extent = ir_convert(b, extent_of(w, b, window), wide);
+  IrInst *left = ir_binary(b, IR_SUB, extent, ir_const_int(b, wide, span)),
+         *none = ir_const_int(b, wide, 0);
+  return ir_convert(b, ir_binary(b, IR_MAX, left, none), type);
+}
+
+/* 0 <= base + low and base + high < size, as one unsigned comparison: if the base is so low that
+ * the sum wraps, the result is above every size. A u32 could wrap into the window, so it is
+ * widened. */
+static IrInst *is_in_window(const Windows *w, IrBuilder *b, const Window *window, IrInst *base) {
+  bool is_wide =
+      type_bits(base->type) > 32 || type_is(base->type, TYPE_U32) || window->size > 1 << 30;
+  if (is_wide || type_bits(base->type) < 32)
+    base = ir_convert(b, base, is_wide ? TYPE(I64) : TYPE(I32));
+  if (window->low) base = ir_binary(b, IR_ADD, base, ir_const_int(b, base->type, window->low));
+  Type bare = is_wide ? TYPE(U64) : TYPE(U32);
+  IrInst *end = count_of(w, b, window, bare);
+  return ir_binary(b, IR_LT, ir_convert(b, base, bare), end);
+}
+
+/* What the window checks where the nest's index is `at`. */
+static IrInst *base_at(IrBuilder *b, const Window *window, IrInst *at) {
+  if (!window->line) return at;
+  DEBUG_ASSERT(window->line->index != at, "an end of the loop stands for its index");
+  at = ir_convert(b, at, TYPE(I64));
+  if (window->line->factor > 0) return ranges_add_rest(b, at, window->line, false, NULL);
+  IrInst *rest = ranges_add_rest(b, NULL, window->line, false, NULL);
+  return rest ? ir_binary(b, IR_SUB, rest, at) : ir_unary(b, IR_NEG, at);
+}
+
+/* The check of all windows; without `with_own`, except those of the nest's index. NULL: there are
+ * none. */
+static IrInst *check(const Windows *w, IrBuilder *b, bool with_own) {
+  IrInst *inside = NULL;
+  for (int i = 0; i < w->count; i++) {
+    const Window *window = &w->items[i];
+    bool is_own = is_along(w, window);
+    if (is_own && !with_own) continue;
+    if (!is_own) inside = rewrite_both(b, inside, is_in_window(w, b, window, window->base));
+    for (int end = 0; is_own && end < 2; end++)
+      inside = rewrite_both(b, inside,
+                            is_in_window(w, b, window, base_at(b, window, w->nest->operands[end])));
+  }
+  return inside;
+}
+
+static IrInst *copy_inside(const Windows *w) {
+  IrInst **copies = scratch_array(w->kernel->scratch, IrInst *, w->kernel->next_id);
+  IrInst *copy = ir_copy_inst(w->kernel, w->nest, copies);
+  for (int i = 0; i < w->places.count; i++) copies[w->places.items[i]->id]->inside = true;
+  return copy;
+}
+
+/* `edge`: the code that runs if the check fails; NULL: the nest. */
+static IrInst *split(const Windows *w, IrInst *nest, IrInst *edge) {
+  IrBuilder b = rewrite_before(w->kernel, nest);
+  IrInst *branch = ir_if(&b, check(w, &b, true)), *copy = copy_inside(w);
+  ir_remove(nest);
+  ir_region_append(branch->regions[0], copy);
+  ir_region_append(branch->regions[1], edge ? edge : nest);
+  if (edge) ir_delete(nest);
+  ir_note(w->kernel, nest->line, "one check of %d indices serves every access of the loop",
+          w->count);
+  return copy;
+}
+
+IrInst *window_split(const BodyLimits *at, IrInst *nest) {
+  Windows w = find(at, nest);
+  return w.count ? split(&w, nest, NULL) : NULL;
+}
+
+/* -- splitting a loop into three --------------------------------------------------------------- */
+
+static IrInst *wide_number(IrBuilder *b, int64_t number) {
+  return ir_const_int(b, TYPE(I64), number);
+}
+
+/* Narrows *low .. *high to the indices at which every place is inside. */
+static void find_middle(const Windows *w, IrBuilder *b, IrInst **low, IrInst **high) {
+  for (int i = 0; i < w->count; i++) {
+    const Window *window = &w->items[i];
+    if (window->base != w->own) continue;
+    IrInst *end = wide_number(b, window->size - 1 - window->high);
+    if (window->array)
+      end = ir_binary(b, IR_SUB, ir_convert(b, extent_of(w, b, window), TYPE(I64)),
+                      wide_number(b, window->high + 1));
+    *low = ir_binary(b, IR_MAX, *low, wide_number(b, -window->low));
+    *high = ir_binary(b, IR_MIN, *high, end);
+  }
+}
+
+/* Inserts `loop` before the nest, over the indices from `low` to `high`. */
+static void put_loop(const Windows *w, IrBuilder *b, IrInst *loop, IrInst *low, IrInst *high) {
+  bool is_down = w->nest->operands[2]->imm < 0;
+  Type type = w->own->type;
+  DEBUG_ASSERT(!loop->region && loop->op == IR_FOR, "the loop is a copy that stands nowhere yet");
+  ir_set_operand(loop, 0, ir_convert(b, is_down ? high : low, type));
+  ir_set_operand(loop, 1, ir_convert(b, is_down ? low : high, type));
+  ir_insert_before((IrInst *)w->nest, loop);
+}
+
+static void put_edge(const Windows *w, IrBuilder *b, const IrInst *edge, IrInst *low,
+                     IrInst *high) {
+  IrInst *copy = ir_copy_inst(w->kernel, edge ? edge : w->nest,
+                              scratch_array(w->kernel->scratch, IrInst *, w->kernel->next_id));
+  copy->rolled = true;
+  put_loop(w, b, copy, low, high);
+}
+
+/* Splits the loop. If another window does not hold, the middle is empty, and the upper part begins
+ * in its place. No sum overflows: each differs by at most one from a valid index or an extent. */
+static void cut(const Windows *w, IrInst *nest, const IrInst *edge) {
+  DEBUG_ASSERT(nest->operands[2]->imm == 1 || nest->operands[2]->imm == -1,
+               "the loop visits every index between its bounds");
+  IrBuilder b = rewrite_before(w->kernel, nest);
+  bool is_down = nest->operands[2]->imm < 0;
+  IrInst *lowest = ir_convert(&b, nest->operands[is_down ? 1 : 0], TYPE(I64)), *low = lowest,
+         *highest = ir_convert(&b, nest->operands[is_down ? 0 : 1], TYPE(I64)), *high = highest,
+         *one = wide_number(&b, 1), *inside = check(w, &b, false);
+  find_middle(w, &b, &low, &high);
+  IrInst *below = ir_binary(&b, IR_SUB, low, one);
+  if (inside) high = ir_select(&b, inside, high, below);
+  IrInst *above = ir_binary(&b, IR_MAX, low, ir_binary(&b, IR_ADD, high, one));
+  below = ir_binary(&b, IR_MIN, highest, below);
+  if (is_down) put_edge(w, &b, edge, above, highest);
+  else put_edge(w, &b, edge, lowest, below);
+  put_loop(w, &b, copy_inside(w), low, high);
+  if (is_down) put_edge(w, &b, edge, lowest, below);
+  else put_edge(w, &b, edge, above, highest);
+  ir_delete(nest);
+  ir_note(w->kernel, nest->line, "cut in three: checked at its edges only");
+}
+
+/* Do places reach beyond the index, and does the index's type hold the index after the middle? */
+static bool may_cut(const Windows *w) {
+  Type type = w->own->type;
+  int64_t most = type_bits(type) == 64 ? INT64_MAX : INT32_MAX;
+  bool reaches = false;
+  if (!type_is(type, TYPE_I32) && !type_is(type, TYPE_I64)) return false;
+  for (int i = 0; i < w->count; i++) {
+    const Window *window = &w->items[i];
+    if (window->line) return false; /* the middle would have to be solved for the index */
+    if (window->base != w->own) continue;
+    if (window->size >= most + min_i64(window->high, 0)) return false;
+    reaches |= window->low < 0 || window->high > 0;
+  }
+  return reaches;
+}
+
+bool window_loop(const BodyLimits *at, IrInst *loop, IrInst *edge) {
+  int64_t step;
+  if (!ir_is_const(loop->operands[2], &step)) return false;
+  Windows w = find(at, loop);
+  int size = rewrite_count(loop->regions[0]);
+  if (!w.saves || !w.places.count || size > LARGEST_SPLIT_BODY) return false;
+  for (int i = 0; i < w.places.count && !w.count; i++) w.places.items[i]->inside = true;
+  if (!w.count) return true;
+  LoopExits exits = exits_of(loop);
+  bool is_simple = (step == 1 || step == -1) && (edge || size <= LARGEST_CUT_BODY) &&
+                   !exits.breaks && !exits.outer;
+  if (is_simple && may_cut(&w)) cut(&w, loop, edge);
+  else split(&w, loop, edge);
+  return true;
+}
+
+/* -- the pass ---------------------------------------------------------------------------------- */
 
 /* A RUN must not be copied, since each task is run from one place; a `rolled` loop is a cold
  * copy. */
-static bool may_copy(void *data, IrInst *inst) {
+static bool may_copy_inst(void *data, IrInst *inst) {
   (void)data;
   return inst->op != IR_RUN && inst->op != IR_REMEMBER;
 }
@@ -37,7 +357,7 @@ static bool visit_region(const BodyLimits *at, IrRegion *region) {
       if (inst->regions[i]) inner |= visit_region(at, inst->regions[i]);
     has_changed |= inner;
     if (inner || inst->op != IR_FOR || !type_is_integer(inst->operands[0]->type)) continue;
-    if (ir_walk(inst->regions[0], may_copy, NULL)) has_changed |= window_loop(at, inst, NULL);
+    if (ir_walk(inst->regions[0], may_copy_inst, NULL)) has_changed |= window_loop(at, inst, NULL);
   }
   return has_changed;
 }

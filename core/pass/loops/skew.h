@@ -11,7 +11,7 @@
 #ifndef RG_PASS_LOOPS_SKEW_H
 #define RG_PASS_LOOPS_SKEW_H
 
-#include "pass/loops/window.h"
+#include "pass/loops/hoist_checks.h"
 
 /* Rewrites the nest of two numeric FORs if it carries such a dependence; returns whether it did.
  * The new loops need no bounds checks. */

@@ -4,23 +4,22 @@
  *   for 0, 2, 1 (%a) { load place f0 %i + %a }   =>   load place f0 %i; load place f0 %i + 1; ..
  *
  * If the accesses' bases depend on data (floor of a particle's position), one check before the nest
- * selects one of two versions (window.h): the one whose places are inside is unrolled, the other
- * stays a loop (`rolled`). Nests of bodies that rarely run stay loops, too: a checked body that has
- * an interior, and the body of a task that has a privatised version. A nest has at most MOST_COPIES
- * copies, and no body grows beyond LARGEST_BODY; the limit is LARGEST_CHOOSING_BODY if the index
- * alone selects an item of a table or a component of a vector, since most of those copies fold
- * away. The bounds may be one value plus constants (`for b = j - 1, j + 1`): a loop that might not
- * run, since the last sum wraps, is unrolled in an `if`. A `break` skips the copies after it. Loops
- * around one with an unknown trip count, such as that over a list, stay as they are; so do loops
- * whose places depend on the index by more than a sum (`x[floor(k * 31 / 8)]`), since copies would
- * gain nothing. Keeps the order of insts, and leaves constants for `fold`. */
+ * selects one of two versions (hoist_checks.h): the one whose places are inside is unrolled, the
+ * other stays a loop (`rolled`). Nests of bodies that rarely run stay loops, too: a checked body
+ * that has an interior, and the body of a task that has a privatised version. A nest has at most
+ * MOST_COPIES copies, and no body grows beyond LARGEST_BODY; the limit is LARGEST_CHOOSING_BODY if
+ * the index alone selects an item of a table or a component of a vector, since most of those copies
+ * fold away. The bounds may be one value plus constants (`for b = j - 1, j + 1`): a loop that might
+ * not run, since the last sum wraps, is unrolled in an `if`. A `break` skips the copies after it.
+ * Loops around one with an unknown trip count, such as that over a list, stay as they are; so do
+ * loops whose places depend on the index by more than a sum (`x[floor(k * 31 / 8)]`), since copies
+ * would gain nothing. Keeps the order of insts, and leaves constants for `fold`. */
 #include "base/bits.h"
 #include "pass/simplify/early_exits.h"
-#include "pass/loops/hoist.h"
 #include "pass/pass.h"
 #include "pass/analysis/ranges.h"
 #include "pass/rewrite.h"
-#include "pass/loops/window.h"
+#include "pass/loops/hoist_checks.h"
 
 /* Copies of the innermost body: a stencil of 3 x 3 x 3 cells has 27. */
 enum { MOST_COPIES = 64 };
@@ -213,6 +212,63 @@ static int64_t size_written_out(const IrRegion *region, int64_t *turns) {
   return size;
 }
 
+/* -- reads that iterations repeat -------------------------------------------------------------- */
+
+/* Hoists reads whose place is the same in all iterations of a nest.
+ *
+ *   for 0, 2, 1 (%a) {                        %v = load place f0 %p
+ *     %v = load place f0 %p              =>   for 0, 2, 1 (%a) {
+ *     update add (place f1 %q + %a), %v         update add (place f1 %q + %a), %v
+ *   }                                         }
+ *
+ * LLVM does this in scalar code. Here it happens before a nest gets several versions, each of which
+ * would read for itself, and under a mask in lanes. Fields that the nest writes stay, and nothing
+ * moves if the nest may contain a lock or deactivates cells. */
+
+typedef struct Hoist {
+  IrKernel *kernel;
+  IrInst *nest;
+  int32_t field; /* of the read in question */
+} Hoist;
+
+static void move_out(const Hoist *h, IrInst *inst) {
+  DEBUG_ASSERT(ir_effects(inst) & (IR_PURE | IR_READ), "what moves only computes or reads");
+  if (inst->op == IR_PARAM || !ir_is_inside(inst, h->nest->regions[0])) return;
+  for (int i = 0; i < inst->operand_count; i++) move_out(h, inst->operands[i]);
+  ir_remove(inst);
+  ir_insert_before(h->nest, inst);
+}
+
+/* Does the inst preserve the field's elements? */
+static bool keeps_elements(void *data, IrInst *inst) {
+  const Hoist *h = data;
+  if (inst->op == IR_RMW || inst->op == IR_CAS) return false;
+  if (rewrite_is_write(inst->op)) return inst->operands[0]->field != h->field;
+  return !(ir_effects(inst) & (IR_WRITE | IR_UPDATE_EFFECT | IR_ACTIVATES | IR_DEACTIVATES));
+}
+
+static bool is_repeated(Hoist *h, const IrInst *load) {
+  h->field = load->operands[0]->field;
+  return !ir_is_shared(h->kernel, h->field) &&
+         facts_is_invariant(load->operands[0], h->nest->regions[0]) &&
+         ir_walk(h->nest->regions[0], keeps_elements, h);
+}
+
+static void hoist_from(Hoist *h, IrRegion *region) {
+  for (IrInst *inst = region->first, *next; inst; inst = next) {
+    next = inst->next;
+    if (ir_effects(inst) & IR_EXIT) return;
+    if (inst->op == IR_FOR && runs_always(inst)) hoist_from(h, inst->regions[0]);
+    if (inst->op != IR_LOAD || !is_repeated(h, inst)) continue;
+    move_out(h, inst);
+  }
+}
+
+static void hoist_reads(IrKernel *kernel, IrInst *nest) {
+  Hoist h = {.kernel = kernel, .nest = nest};
+  hoist_from(&h, nest->regions[0]);
+}
+
 /* -- unrolling --------------------------------------------------------------------------------- */
 
 static void unroll(Unroll *u, IrInst *loop);
@@ -298,7 +354,7 @@ static bool visit_nest(Unroll *u, IrInst *loop) {
   int most = has_any(loop->regions[0], note_choice) ? LARGEST_CHOOSING_BODY : LARGEST_BODY;
   if (own * turns > MOST_COPIES || u->insts + size > most || is_around_long_loop(loop))
     return false;
-  if (runs_always(loop)) hoist_reads(u->kernel, loop, runs_always);
+  if (runs_always(loop)) hoist_reads(u->kernel, loop);
   if (u->is_rare) {
     mark_rolled(NULL, loop);
     return ir_walk(loop->regions[0], mark_rolled, NULL);

@@ -1,4 +1,8 @@
-/* conditions.c - conditions of rules.def, and the rewrites that no replacement expresses. */
+/* conditions.c - conditions of rules.def, and the rewrites that no replacement expresses. Those of
+ * modulo by the end of a range, and of comparisons that become narrower, have sections of their
+ * own. */
+#include "ir/facts.h"
+#include "pass/analysis/ranges.h"
 #include "pass/rewrite.h"
 #include "pass/simplify/rules.h"
 
@@ -107,4 +111,134 @@ IrInst *rules_offset(Match *m) {
   inst->stride = base->stride;
   inst->imm = sum;
   return inst;
+}
+
+/* -- modulo ------------------------------------------------------------------------------------ */
+
+/* Strength reduction of modulo: (index + steps) % n, in a range that ends at n.
+ *
+ *   range 0, %n (%i)    (%i + 1) % %n    =>    %i + 1 >= %n ? %i + 1 - %n : %i + 1
+ *                       (%i - 1) % %n    =>    %i - 1 < 0 ? %i - 1 + %n : %i - 1
+ *
+ * A loop that runs has an end above 0, so one step leaves the range by at most one period. If the
+ * end is a constant, so does any number of steps after removing whole periods: (%i + 1 + %n) % %n.
+ * An interior decides the comparison (guards.h), and unlike a division it can be vectorised. Ranges
+ * have their ends as operands only before the pass `tasks`. Decision D-codegen-11. */
+
+/* Is the range's axis 0 .. `end`, and do `steps` lead at most one period away? Removes whole
+ * periods from *steps. */
+static bool is_period(const IrInst *range, int axis, const IrInst *end, int64_t *steps) {
+  int64_t first, last;
+  DEBUG_ASSERT(axis >= 0 && axis < range->axis_count, "the range has such an axis");
+  if (!ir_is_const(range->operands[2 * axis], &first) || first < 0) return false;
+  if (!facts_same_value(range->operands[2 * axis + 1], end)) return false;
+  if (!ir_is_const(end, &last)) return *steps >= -1 && *steps <= 1;
+  if (last < 1 || *steps < INT32_MIN || last + *steps > INT32_MAX) return false; /* it may wrap */
+  *steps %= last;
+  if (2 * *steps > last) *steps -= last;
+  if (2 * *steps < -last) *steps += last;
+  return true;
+}
+
+/* Is `a` an index of a range of which `n` is a period? *steps is their distance, and *rest what is
+ * left of it without whole periods. */
+static bool find_steps(Match *m, int64_t *steps, int64_t *rest) {
+  DEBUG_ASSERT(m->values[LETTER_A] && m->values[LETTER_N], "the pattern is mod(a, n)");
+  if (!type_is(m->inst->type, TYPE_I32)) return false;
+  IndexRange index = ranges_of(m->values[LETTER_A]);
+  bool is_exact = index.known && index.base && index.bits >= 32 && index.low == index.high;
+  if (!is_exact || index.base->op != IR_PARAM || !type_is(index.base->type, TYPE_I32)) return false;
+  const IrInst *range = index.base->region->owner;
+  *steps = *rest = index.low;
+  m->values[LETTER_I] = (IrInst *)index.base;
+  return range && range->op == IR_RANGE &&
+         is_period(range, (int)index.base->imm, m->values[LETTER_N], rest);
+}
+
+bool rules_is_index(Match *m) {
+  int64_t steps, rest;
+  return find_steps(m, &steps, &rest) && steps == 0;
+}
+
+bool rules_has_periods(Match *m) {
+  int64_t steps;
+  return find_steps(m, &steps, &m->k) && steps != m->k;
+}
+
+bool rules_is_next(Match *m) {
+  int64_t steps, rest;
+  return find_steps(m, &steps, &rest) && steps == rest && steps > 0;
+}
+
+bool rules_is_previous(Match *m) {
+  int64_t steps, rest;
+  return find_steps(m, &steps, &rest) && steps == rest && steps < 0;
+}
+
+/* -- comparison narrowing ---------------------------------------------------------------------- */
+
+/* Comparison narrowing: a comparison of an integer with a float of the launch
+ * becomes one with an integer.
+ *
+ *     %f: f64 = convert %x              %x: i32, of the iteration
+ *     %c: bool = lt %f, %n       =>     %c: bool = lt %x, int(ceil(%n)) and any
+ *
+ * A captured number is a float unless something needs an integer, and a comparison does not: so
+ * `i < n` and `kind[i] == FLUID` would convert every i and kind. %n here depends on launch
+ * arguments alone, so its threshold is computed once per task. `any` is false if the comparison
+ * never holds (NaN, below the least integer). If %x never takes the least or the largest value of
+ * its type, that value as the threshold expresses "never", and `any` is omitted.
+ *
+ *     x <  n    x <  ceil(n)     or   x <= ceil(n) - 1         each rounded to the nearest number
+ *     x <= n    x <  floor(n) + 1     x <= floor(n)            of the type
+ *     x == n    x == n and n is whole and in the type
+ *
+ * This applies to integer types that the float represents exactly; for i64 and u64, sema already
+ * lowers comparisons this way. It waits for the pass `tasks`, from which on an argument of the
+ * launch is a value of the frame. Decision D-pass-27. */
+
+static int digits_of(Type type) {
+  return type_bits(type) == 64 ? 53 : type_bits(type) == 32 ? 24 : 11;
+}
+
+/* Is `converted` an integer of the iteration that is exact as a float, and `number` one of the
+ * launch? */
+static bool is_narrower(const IrInst *converted, const IrInst *number) {
+  DEBUG_ASSERT(type_is_float(number->type), "integers are compared as they are");
+  if (converted->op != IR_CONVERT) return false;
+  const IrInst *from = converted->operands[0];
+  return type_is_integer(from->type) && type_bits(from->type) <= digits_of(converted->type) &&
+         facts_is_of_launch(number) && !facts_is_of_launch(from);
+}
+
+bool rules_is_narrower(Match *m) {
+  m->limits = m->values[LETTER_X]->type;
+  return is_narrower(m->inst->operands[0], m->values[LETTER_N]);
+}
+
+bool rules_is_turned(Match *m) { return is_narrower(m->values[LETTER_A], m->values[LETTER_N]); }
+
+/* Is it the index of a range, which is below an end of its own type, and so never the largest? */
+static bool is_below_end(const IrKernel *kernel, const IndexRange *range) {
+  if (range->low != 0 || range->high != 0) return false;
+  for (int i = 0; i < kernel->tasks.count; i++) {
+    const IrTask *task = kernel->tasks.items[i];
+    if (task->kind != TASK_RANGE) continue;
+    if (ranges_param(task->body, range->base) >= 0) return true;
+    if (task->interior && ranges_param(task->interior, range->base) >= 0) return true;
+  }
+  return false;
+}
+
+bool rules_is_above_least(Match *m) {
+  if (!rules_is_narrower(m)) return false;
+  IndexRange range = ranges_of(m->values[LETTER_X]);
+  return range.known && !range.base && range.low != type_least(m->limits);
+}
+
+bool rules_is_below_most(Match *m) {
+  if (!rules_is_narrower(m)) return false;
+  IndexRange range = ranges_of(m->values[LETTER_X]);
+  if (!range.known) return false;
+  return range.base ? is_below_end(m->kernel, &range) : range.high != type_most(m->limits);
 }

@@ -63,7 +63,7 @@ extern const int rule_count;
 enum { RULE_INTEGER = 1 << 28, RULE_FLOAT = 1 << 29, RULE_BOOL = 1 << 30 };
 enum { RULE_SLOW_CONVERSIONS = 1 << 27, RULE_ESTIMATES = 1 << 26, RULE_FAST_MATH = 1 << 25 };
 
-/* -- match.c ----------------------------------------------------------------------------------- */
+/* -- finding and applying a row ---------------------------------------------------------------- */
 typedef struct Rewriter {
   IrKernel *kernel;
   unsigned holds;              /* what rows may rely on */
@@ -89,13 +89,13 @@ Condition rules_is_root; /* is `b` a square root? Finds the number, `x` */
 Condition rules_is_cube; /* .. the cube of one, also as x * sqrt(x)? */
 Rewrite rules_item, rules_pick, rules_offset;
 
-/* -- modulo.c ---------------------------------------------------------------------------------- */
+/* -- conditions.c: modulo ---------------------------------------------------------------------- */
 Condition rules_is_index;    /* `a` is the index of a range 0 .. `n` */
 Condition rules_has_periods; /* .. is `i` + `k` plus whole periods */
 Condition rules_is_next;     /* .. is the index plus at most one period */
 Condition rules_is_previous; /* .. and minus */
 
-/* -- narrow_compares.c ------------------------------------------------------------------------- */
+/* -- conditions.c: comparison narrowing -------------------------------------------------------- */
 /* Is `n` a number of the launch, and the integer `x`, which is not, exact as a float? Sets the
  * limits to those of its type. */
 Condition rules_is_narrower;

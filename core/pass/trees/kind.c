@@ -1,5 +1,8 @@
-/* kind.c - see kind.h. */
+/* kind.c - see kind.h. Lists are in kind_dynamic.c. */
 #include "pass/trees/kind.h"
+
+#include "pass/address/lower_places.h"
+#include "pass/trees/words.h"
 
 static const Kind *const kinds[SNODE_KIND_COUNT] = {
 #define KIND(NAME, WORD, FACTS) [SNODE_##NAME] = &kind_##WORD,
@@ -33,3 +36,181 @@ AddressIndex kind_descend_to_node(Address *a, const SNodeStep *step) {
                             count, operands);
   return (AddressIndex){0};
 }
+
+/* -- dense, and the root ----------------------------------------------------------------------- */
+
+/* The `dense` SNode, and the root: all cells exist, contiguous in memory. A list's
+ * chunk, once reached, is dense, too. If no sparse level is above, all cells are always active. */
+
+/* A level without axes has one cell. */
+static ActivePlan plan_all(const SNode *sparse, const SNode *cells) {
+  ActivePlan plan = {
+      .kind = TASK_RANGE, .axis_count = cells->rank, .over = "all cells, which are always active"};
+  for (int k = 0; k < cells->rank; k++) plan.counts[k] = cells->shape[k];
+  if (!cells->rank) plan.counts[plan.axis_count++] = 1;
+  return plan;
+}
+
+static void nest_all(Nest *nest, const SNode *sparse, const SNode *cells, IrInst **indices) {
+  for (int k = 0; k < cells->rank; k++) indices[k] = nest_count(nest, cells->shape[k]);
+}
+
+const Kind kind_dense = {.descend = address_cell, .plan = plan_all, .nest = nest_all};
+const Kind kind_root = {.descend = address_cell, .plan = plan_all, .nest = nest_all};
+
+/* -- hash -------------------------------------------------------------------------------------- */
+
+/* The `hash` SNode: a table maps the parent node and the coordinates to the cell's
+ * node. */
+
+/* Discards the offset since the parent node: a hash occupies no memory in it. */
+static int name_by_key(Address *a, const SNodeStep *step, IrInst **operands) {
+  a->pending = 0;
+  operands[0] = a->node;
+  for (int k = 0; k < step->digit_count; k++)
+    operands[1 + k] = address_sum(a, address_coordinate(a, &step->digits[k]));
+  return 1 + step->digit_count;
+}
+
+const Kind kind_hash = {.descend = kind_descend_to_node,
+                        .name = name_by_key,
+                        .find = RT_HASH_FIND,
+                        .ensure = RT_HASH_ENSURE,
+                        .live = RT_HASH_LIVE,
+                        .clear = RT_HASH_CLEAR,
+                        .fetch = RT_HASH_FETCH,
+                        .count = RT_LIST_COUNT,
+                        .clear_all = RT_TREE_CLEAR,
+                        .is_safe_to_clear = true,
+                        .plan = kind_plan_nodes};
+
+/* -- pointer ----------------------------------------------------------------------------------- */
+
+/* The `pointer` SNode: a slot per cell leads to the cell's node. A read through an
+ * empty slot gets the ambient's zeros. */
+
+static int name_slot(Address *a, const SNodeStep *step, IrInst **operands) {
+  address_add_cells(a, address_cell(a, step), sizeof(uint32_t));
+  operands[0] = address_flush(a);
+  return 1;
+}
+
+/* -- serial loops ------------------------------------------------------------------------------ */
+
+/* `block`: coordinate of the node along its last axis; the others follow from the indices so
+ * far. */
+static void open_if_active(Nest *nest, const SNode *pointer, const SNode *cells,
+                           IrInst *const *indices, IrInst *block) {
+  IrInst *coordinates[SNODE_MAX_AXES];
+  for (int k = 0; k < pointer->rank - 1; k++) {
+    int axis = pointer->level_axes[k];
+    coordinates[k] = nest_divide(nest, indices[snode_axis_position(cells, axis)],
+                                 snode_divisor(pointer, cells, axis));
+  }
+  coordinates[pointer->rank - 1] = block;
+  nest_if(nest, nest_is_active(nest, pointer, coordinates));
+}
+
+/* Along the last of the pointer's axes the loop goes node by node and tests once per node whether
+ * it exists; the axes before it run over the whole shape. */
+static void nest_nodes(Nest *nest, const SNode *pointer, const SNode *cells, IrInst **indices) {
+  int split_axis = pointer->level_axes[pointer->rank - 1];
+  for (int i = 0; i < cells->rank; i++) {
+    if (cells->level_axes[i] != split_axis) {
+      indices[i] = nest_count(nest, cells->shape[i]);
+      continue;
+    }
+    int64_t size = snode_divisor(pointer, cells, split_axis);
+    IrInst *block = nest_count(nest, cells->shape[i] / size);
+    open_if_active(nest, pointer, cells, indices, block);
+    indices[i] = block;
+    if (size == 1) continue;
+    IrInst *local = nest_count(nest, size);
+    IrInst *first = ir_binary(&nest->b, IR_MUL, block, ir_const_int(&nest->b, nest->index, size));
+    indices[i] = ir_binary(&nest->b, IR_ADD, first, local);
+  }
+}
+
+const Kind kind_pointer = {.descend = kind_descend_to_node,
+                           .name = name_slot,
+                           .find = RT_SLOT_FIND,
+                           .ensure = RT_SLOT_ENSURE,
+                           .live = RT_SLOT_LIVE,
+                           .clear = RT_SLOT_CLEAR,
+                           .count = RT_LIST_COUNT,
+                           .clear_all = RT_TREE_CLEAR,
+                           .plan = kind_plan_nodes,
+                           .nest = nest_nodes};
+
+/* -- bitmasked --------------------------------------------------------------------------------- */
+
+/* The `bitmasked` SNode: dense cells with a bit each. An inactive cell is zero,
+ * so reads ignore the bit; a write sets it on its walk, and once more after its store if other
+ * iterations may clear it (lower_places.c). Loops over cells go word by word: words.c. */
+
+static AddressMask mask_of(Address *a, const SNodeStep *step, AddressIndex cell) {
+  IrInst *words = address_offset(a->b, address_flush(a), NULL, 0, (int64_t)step->mask_offset);
+  return (AddressMask){words, address_sum(a, cell)};
+}
+
+static AddressIndex descend_to_bit(Address *a, const SNodeStep *step) {
+  AddressIndex cell = address_cell(a, step);
+  if (a->ensures) {
+    AddressMask mask = mask_of(a, step, cell);
+    ir_call(a->b, RT_MASK_SET, 0, 0, 2, (IrInst *[]){mask.words, mask.cell});
+    a->masks[a->mask_count++] = mask;
+  }
+  return cell;
+}
+
+/* An ensured bit is recorded as one of the walk's masks. */
+static int name_bit(Address *a, const SNodeStep *step, IrInst **operands) {
+  AddressMask mask = mask_of(a, step, address_cell(a, step));
+  if (a->ensures) a->masks[a->mask_count++] = mask;
+  operands[0] = mask.words;
+  operands[1] = mask.cell;
+  return 2;
+}
+
+/* The cells need no bounds check, since the loop stays inside the shape. */
+static void lower_active_bits(Lower *l, IrInst *inst) {
+  IrBuilder b = rewrite_before(l->kernel, inst);
+  const IrLevel *level = &l->kernel->levels.items[inst->level];
+  const SNode *masked = level->node;
+  IrInst *operands[ADDRESS_MAX_NAME + 1],
+      *count = ir_convert(&b, inst->operands[inst->operand_count - 1], TYPE(I64));
+  bool in_node = type_equal(inst->operands[0]->type, TYPE(PTR));
+  Address a = in_node ? address_in_node(&b, level->tree, snode_node_level(masked),
+                                        inst->operands[0], masked)
+                      : address_from_root(&b, level->tree, masked, inst->operands);
+  for (int k = 0; in_node && k < masked->rank; k++)
+    a.index[k].value = ir_convert(&b, inst->operands[1 + k], TYPE(I64));
+  operands[address_name(&a, masked, operands)] = count;
+  bool is_visited = in_node && inst->operands[0]->op == IR_PARAM;
+  bool remembers = l->task && l->task->remembers && (is_visited || !in_node);
+  rewrite_become_call(l->kernel, inst, remembers ? RT_MASK_WAS : RT_MASK_BITS, level->tree,
+                      masked->mask, 3, operands);
+}
+
+static bool lower_bits(Lower *l, IrInst *inst) {
+  const IrLevel *level = &l->kernel->levels.items[inst->level];
+  if (inst->op == IR_ACTIVE_BITS) lower_active_bits(l, inst);
+  else if (inst->op == IR_REMEMBER)
+    rewrite_become_call(l->kernel, inst, RT_MASK_REMEMBER, level->tree, level->node->mask, 0, NULL);
+  else return false;
+  return true;
+}
+
+const Kind kind_bitmasked = {.descend = descend_to_bit,
+                             .name = name_bit,
+                             .ensure = RT_MASK_SET,
+                             .live = RT_MASK_ACTIVE,
+                             .clear = RT_MASK_CLEAR,
+                             .count = RT_MASK_COUNT,
+                             .clear_all = RT_MASK_CLEAR_ALL,
+                             .lower = lower_bits,
+                             .plan = words_plan,
+                             .nest = words_nest,
+                             .asks_each_cell = true,
+                             .may_change = words_may_change,
+                             .lower_task = words_lower_task};

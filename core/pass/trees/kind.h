@@ -1,17 +1,17 @@
 /* kind.h - how compiled kernels access cells of each kind of SNode: a row of functions per kind, in
- * kind_*.c. Other files of the passes follow a path (snode/path.h), or take the nearest sparse
+ * kind.c. Other files of the passes follow a path (snode/path.h), or take the nearest sparse
  * level, and call these functions instead of testing kinds.
  *
  *     descend     from a container to a cell, on the way to an element: address.c
  *     name        the operands of calls on a cell (a slot; words and a number; a node and
  *                 coordinates), and the calls: lower_places.c, cells.c
- *     plan ..     how `active` runs: tasks.c, tasks_nest.c, order.c, leaf.c */
+ *     plan ..     how `active` runs: tasks.c, nest.c, leaf.c */
 #ifndef RG_PASS_TREES_KIND_H
 #define RG_PASS_TREES_KIND_H
 
 #include "pass/address/address.h"
 #include "pass/analysis/effects.h"
-#include "pass/analysis/nest.h"
+#include "pass/tasks/nest.h"
 
 typedef struct Lower Lower; /* lower_places.h */
 
@@ -44,7 +44,7 @@ typedef struct Kind {
    * this kind, or NULL for a dense one. */
   ActivePlan (*plan)(const SNode *sparse, const SNode *cells);
   /* Opens the serial loops, in index order, and sets the indices. NULL for unbounded axes, which
-   * order.c walks. */
+   * order_nest walks. */
   void (*nest)(Nest *nest, const SNode *sparse, const SNode *cells, IrInst **indices);
   bool asks_each_cell; /* an active node may have inactive cells, so each cell is tested */
   /* May iterations change the set of cells that the loop visits? Then a REMEMBER precedes the loop.
@@ -54,7 +54,7 @@ typedef struct Kind {
   bool (*lower_task)(IrKernel *kernel, IrTask *task, const Effects *effects);
 } Kind;
 
-/* each in kind_*.c */
+/* each in kind.c, that of lists in kind_dynamic.c */
 #define KIND(NAME, WORD, FACTS) extern const Kind kind_##WORD;
 #include "snode/kind.def"
 #undef KIND

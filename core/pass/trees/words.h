@@ -7,7 +7,7 @@
 
 #include "pass/trees/kind.h"
 
-/* For kind_bitmasked.c; see kind.h. */
+/* The functions of bitmasked SNodes; see kind.h. */
 ActivePlan words_plan(const SNode *masked, const SNode *cells);
 void words_nest(Nest *nest, const SNode *masked, const SNode *cells, IrInst **indices);
 bool words_may_change(const Effects *effects, const IrTask *task);

@@ -1,4 +1,5 @@
-/* window.h - one check for all accesses of a loop nest whose indices are base + a constant range.
+/* hoist_checks.h - one check for all accesses of a loop nest whose indices are base + a constant
+ * range.
  *
  *   for a = 0, 2 { for b = 0, 2 {              if %i in 0 .. n - 3 and %j in 0 .. m - 3 {
  *     load place f0 %i + a, %j + b    =>         the nest with `load place f0 inside ..`
@@ -14,8 +15,8 @@
  *   for k = a, b {                     for k = a, 0 { the loop as it was }
  *     load place f0 %k - 1        =>   for k = max(a, 1), min(b, n) { .. inside .. }
  *   }                                  for k = n + 1, b { the loop as it was } */
-#ifndef RG_PASS_LOOPS_WINDOW_H
-#define RG_PASS_LOOPS_WINDOW_H
+#ifndef RG_PASS_LOOPS_HOIST_CHECKS_H
+#define RG_PASS_LOOPS_HOIST_CHECKS_H
 
 #include "pass/analysis/limits.h"
 

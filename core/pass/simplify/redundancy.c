@@ -1,0 +1,309 @@
+/* redundancy.c - removes what `lower_places` repeats, since it lowers each access by itself:
+ * look-ups of one node (pass `redundant_slots`), branches on one condition (`merge_branches`), and
+ * loads of one element (`redundant_loads`). */
+#include "ir/facts.h"
+#include "pass/analysis/effects.h"
+#include "pass/pass.h"
+#include "pass/rewrite.h"
+
+/* The inst that has replaced `inst`, whose users are changed at the end. */
+static const IrInst *resolved(IrInst *const *with, const IrInst *inst) {
+  return with[inst->id] ? with[inst->id] : inst;
+}
+
+/* -- look-ups of nodes ------------------------------------------------------------------------- */
+
+/* Removes repeated look-ups that ensure a node: once per iteration suffices.
+ *
+ *   %n = call rt_slot_ensure %s      %n = call rt_slot_ensure %s
+ *   mem.store %n + 0                 mem.store %n + 0
+ *   %m = call rt_slot_ensure %s  =>
+ *   mem.store %m + 4                 mem.store %n + 4
+ *
+ * If the body deactivates nothing in the tree, an ensured node exists for the rest of the
+ * iteration, so a later look-up finds the same node. Look-ups that only find are left to LLVM,
+ * which knows when nothing in between can change the slot. A result is available in its region,
+ * from its position on, and in nested regions. Equal slots are one inst, thanks to `fold`. Cells of
+ * a hash are identified by the parent node and the coordinates. A table look-up is too opaque for
+ * LLVM to merge, so if the body activates nothing in the tree, a found cell is not looked up again
+ * either. */
+
+enum { MOST_FOUND = 64 }; /* cells of hashes that are compared with each new one */
+
+typedef struct Slots {
+  IrKernel *kernel;
+  const unsigned *trees; /* the body's effects on each tree */
+  IrInst **ensured;      /* by id of a slot's address: the visible inst that ensured it */
+  IrInst **with;         /* by id: its replacement */
+  VEC(int) entered;      /* addresses in `ensured`, to be removed when their region ends */
+  VEC(IrInst *) found;   /* cells of hashes, likewise */
+} Slots;
+
+static void visit_slot(Slots *s, IrInst *inst) {
+  DEBUG_ASSERT(inst->operand_count == 1, "a slot is named by its address");
+  const IrInst *address = resolved(s->with, inst->operands[0]);
+  IrInst *known = s->ensured[address->id];
+  if (known && known->tree == inst->tree) {
+    s->with[inst->id] = known;
+    ir_delete(inst);
+  } else if (ir_is_call(inst, RT_SLOT_ENSURE) && !known) {
+    s->ensured[address->id] = inst;
+    vec_push(s->kernel->scratch, &s->entered, address->id);
+  }
+}
+
+static bool is_same_cell(const Slots *s, const IrInst *a, const IrInst *b) {
+  if (a->tree != b->tree || a->imm != b->imm || a->operand_count != b->operand_count) return false;
+  for (int i = 0; i < a->operand_count; i++)
+    if (resolved(s->with, a->operands[i]) != resolved(s->with, b->operands[i])) return false;
+  return true;
+}
+
+static void visit_key(Slots *s, IrInst *inst) {
+  for (int i = s->found.count - 1; i >= 0; i--) {
+    if (!is_same_cell(s, s->found.items[i], inst)) continue;
+    s->with[inst->id] = s->found.items[i];
+    ir_delete(inst);
+    return;
+  }
+  if (s->found.count < MOST_FOUND &&
+      (ir_is_call(inst, RT_HASH_ENSURE) || !(s->trees[inst->tree] & EFFECT_ACTIVATES)))
+    vec_push(s->kernel->scratch, &s->found, inst);
+}
+
+/* Does the node of its result exist until the iteration ends? */
+static bool node_stays(const Slots *s, const IrInst *inst) {
+  return !(s->trees[inst->tree] & EFFECT_DEACTIVATES);
+}
+
+static void visit_slots(Slots *s, IrRegion *region) {
+  int before = s->entered.count, found = s->found.count;
+  for (IrInst *inst = region->first, *next; inst; inst = next) {
+    next = inst->next;
+    bool is_slot = ir_is_call(inst, RT_SLOT_ENSURE) || ir_is_call(inst, RT_SLOT_FIND);
+    bool is_key = ir_is_call(inst, RT_HASH_ENSURE) || ir_is_call(inst, RT_HASH_FIND);
+    if (is_slot && node_stays(s, inst)) visit_slot(s, inst);
+    if (is_key && node_stays(s, inst)) visit_key(s, inst);
+    for (int i = 0; i < IR_MAX_REGIONS; i++)
+      if (inst->regions[i]) visit_slots(s, inst->regions[i]);
+  }
+  DEBUG_ASSERT(s->entered.count >= before && s->found.count >= found, "regions only add");
+  while (s->entered.count > before) s->ensured[s->entered.items[--s->entered.count]] = NULL;
+  s->found.count = found;
+}
+
+static void visit_slots_of_body(Slots *s, IrRegion *body) {
+  if (!body) return;
+  visit_slots(s, body);
+  rewrite_operands(body, s->with, s->kernel->next_id);
+}
+
+bool pass_redundant_slots(PassContext *ctx, IrKernel *kernel, Error *err) {
+  for (int i = 0; i < kernel->tasks.count; i++) {
+    IrTask *task = kernel->tasks.items[i];
+    Slots s = {.kernel = kernel,
+               .trees = effects_of(ctx, kernel, task)->trees,
+               .ensured = scratch_array(ctx->scratch, IrInst *, kernel->next_id),
+               .with = scratch_array(ctx->scratch, IrInst *, kernel->next_id)};
+    visit_slots_of_body(&s, task->body);
+    visit_slots_of_body(&s, task->interior);
+  }
+  return true;
+}
+
+/* -- loads ------------------------------------------------------------------------------------- */
+
+/* Redundant load elimination: an iteration does not read an element again that
+ * it has read and not written since.
+ *
+ *   %a = mem.load alias=1 %p          %a = mem.load alias=1 %p
+ *   mem.update alias=2 add %q, %a     mem.update alias=2 add %q, %a
+ *   %b = mem.load alias=1 %p     =>
+ *   mem.update alias=2 add %r, %b     mem.update alias=2 add %r, %a
+ *
+ * It is unspecified when writes of other iterations become visible, so the second read may return
+ * the old value; but not across an atomic op with a result, which may be a lock. A load is
+ * available in its region, from its position on, and in nested regions; a loop first invalidates
+ * the loads that its body may change. LLVM does the same for scalar code, but not for masked
+ * accesses in lanes, where removing loads also brings updates together. Applies to ranges only;
+ * thanks to `fold`, equal addresses are one inst. */
+
+/* Loads that are remembered at once; each new one is compared with all of them. */
+enum { MOST_KNOWN = 64 };
+
+typedef struct Loads {
+  IrInst **with; /* by id: its replacement */
+  IrInst *known[MOST_KNOWN];
+  int count;
+} Loads;
+
+/* May `inst` change what the load reads? */
+static bool may_change(const IrInst *inst, const IrInst *load) {
+  int effects = ir_effects(inst);
+  if (ir_is_write(inst->op)) return !inst->alias || !load->alias || inst->alias == load->alias;
+  if (effects & (IR_WRITE | IR_UPDATE_EFFECT | IR_DEACTIVATES)) return true;
+  return effects & IR_ACTIVATES && !load->alias;
+}
+
+static bool forget_changed(void *data, IrInst *inst) {
+  Loads *loads = data;
+  int kept = 0;
+  for (int i = 0; i < loads->count; i++)
+    if (!may_change(inst, loads->known[i])) loads->known[kept++] = loads->known[i];
+  loads->count = kept;
+  return true;
+}
+
+static bool is_same_load(const Loads *loads, const IrInst *a, const IrInst *b) {
+  return facts_same_operation(a, b) &&
+         resolved(loads->with, a->operands[0]) == resolved(loads->with, b->operands[0]);
+}
+
+static void visit_load(Loads *loads, IrInst *inst) {
+  DEBUG_ASSERT(!inst->shape && !inst->group, "`access_shapes`, which groups loads, runs later");
+  for (int i = 0; i < loads->count; i++) {
+    if (!is_same_load(loads, loads->known[i], inst)) continue;
+    loads->with[inst->id] = loads->known[i];
+    ir_delete(inst);
+    return;
+  }
+  if (loads->count < MOST_KNOWN) loads->known[loads->count++] = inst;
+}
+
+static void visit_loads(Loads *loads, IrRegion *region) {
+  for (IrInst *inst = region->first, *next; inst; inst = next) {
+    next = inst->next;
+    if (inst->op == IR_MEM_LOAD) visit_load(loads, inst);
+    else forget_changed(loads, inst);
+    for (int i = 0; i < IR_MAX_REGIONS; i++)
+      if (inst->regions[i] && inst->op != IR_IF) ir_walk(inst->regions[i], forget_changed, loads);
+    for (int i = 0; i < IR_MAX_REGIONS; i++) {
+      if (!inst->regions[i]) continue;
+      Loads inside = *loads;
+      visit_loads(&inside, inst->regions[i]);
+    }
+    for (int i = 0; i < IR_MAX_REGIONS; i++)
+      if (inst->regions[i]) ir_walk(inst->regions[i], forget_changed, loads);
+  }
+}
+
+static void visit_loads_of_body(PassContext *ctx, IrKernel *kernel, IrRegion *body) {
+  if (!body) return;
+  Loads loads = {.with = scratch_array(ctx->scratch, IrInst *, kernel->next_id)};
+  visit_loads(&loads, body);
+  rewrite_operands(body, loads.with, kernel->next_id);
+}
+
+bool pass_redundant_loads(PassContext *ctx, IrKernel *kernel, Error *err) {
+  for (int i = 0; i < kernel->tasks.count; i++) {
+    IrTask *task = kernel->tasks.items[i];
+    if (task->kind != TASK_RANGE) continue;
+    visit_loads_of_body(ctx, kernel, task->body);
+    visit_loads_of_body(ctx, kernel, task->interior);
+  }
+  return true;
+}
+
+/* -- branches ---------------------------------------------------------------------------------- */
+
+/* Branch merging: joins neighbouring `if`s with the same condition.
+ *
+ *   if %c { set %x, %a }              if %c { set %x, %a
+ *   if %c { set %y, %b }      =>              set %y, %b }
+ *
+ * `lower_places` emits a bounds check for each number of a vector, and each of these is such an
+ * `if`. Only pure insts may be between the two; those that the second `if` needs move before the
+ * first, unless they depend on it. Lanes then have one mask for a whole vector, and load or store
+ * its numbers together. Applies to ranges only. */
+
+typedef struct Arms {
+  int *stamps;  /* by id: the preceding `if`, if only pure insts are between */
+  int *read;    /* by id of a VAR: likewise, for its last GET */
+  IrInst *open; /* that `if`; NULL: none */
+} Arms;
+
+static bool comes_after(const Arms *arms, const IrInst *inst) {
+  return arms->stamps[inst->id] == arms->open->id + 1;
+}
+
+/* Can the inst move before the open `if`? */
+static bool can_rise(const Arms *arms, const IrInst *inst) {
+  if (!comes_after(arms, inst)) return true;
+  if (inst->op != IR_VAR && !(ir_effects(inst) & IR_PURE)) return false;
+  for (int i = 0; i < inst->operand_count; i++)
+    if (!can_rise(arms, inst->operands[i])) return false;
+  return true;
+}
+
+static void rise(const Arms *arms, IrInst *inst) {
+  DEBUG_ASSERT(arms->open->region == inst->region || !comes_after(arms, inst),
+               "what comes after the branch stands next to it");
+  if (!comes_after(arms, inst)) return;
+  for (int i = 0; i < inst->operand_count; i++) rise(arms, inst->operands[i]);
+  arms->stamps[inst->id] = 0;
+  ir_remove(inst);
+  ir_insert_before(arms->open, inst);
+}
+
+static bool may_join(void *data, IrInst *inst) {
+  const Arms *arms = data;
+  if (ir_effects(inst) & IR_EXIT) return false;
+  if (inst->op == IR_SET && arms->read[inst->operands[0]->id] == arms->open->id + 1) return false;
+  for (int i = 0; i < inst->operand_count; i++)
+    if (!can_rise(arms, inst->operands[i])) return false;
+  return true;
+}
+
+static bool raise_operands(void *data, IrInst *inst) {
+  for (int i = 0; i < inst->operand_count; i++) rise(data, inst->operands[i]);
+  return true;
+}
+
+static bool join(Arms *arms, IrInst *inst) {
+  IrInst *open = arms->open;
+  DEBUG_ASSERT(inst->op == IR_IF && (!open || open->op == IR_IF), "branches are joined");
+  if (!open || open->operands[0] != inst->operands[0]) return false;
+  if (ir_has_exit(open)) return false;
+  for (int i = 0; i < 2; i++)
+    if (!ir_walk(inst->regions[i], may_join, arms)) return false;
+  for (int i = 0; i < 2; i++) {
+    ir_walk(inst->regions[i], raise_operands, arms);
+    rewrite_move_all(inst->regions[i], open->regions[i]);
+  }
+  ir_delete(inst);
+  return true;
+}
+
+static void note(Arms *arms, const IrInst *inst) {
+  if (!arms->open) return;
+  arms->stamps[inst->id] = arms->open->id + 1;
+  if (inst->op == IR_GET) arms->read[inst->operands[0]->id] = arms->open->id + 1;
+  else if (inst->op != IR_VAR && !(ir_effects(inst) & IR_PURE)) arms->open = NULL;
+}
+
+static void merge_region(Arms *arms, IrRegion *region) {
+  arms->open = NULL;
+  for (IrInst *inst = region->first, *next; inst; inst = next) {
+    next = inst->next;
+    if (inst->op == IR_IF) {
+      if (!join(arms, inst)) arms->open = inst;
+    } else {
+      note(arms, inst);
+    }
+  }
+  for (IrInst *inst = region->first; inst; inst = inst->next)
+    for (int i = 0; i < IR_MAX_REGIONS; i++)
+      if (inst->regions[i]) merge_region(arms, inst->regions[i]);
+}
+
+bool pass_merge_branches(PassContext *ctx, IrKernel *kernel, Error *err) {
+  Arms arms = {.stamps = scratch_array(ctx->scratch, int, kernel->next_id),
+               .read = scratch_array(ctx->scratch, int, kernel->next_id)};
+  for (int i = 0; i < kernel->tasks.count; i++) {
+    IrTask *task = kernel->tasks.items[i];
+    if (task->kind != TASK_RANGE) continue;
+    merge_region(&arms, task->body);
+    if (task->interior) merge_region(&arms, task->interior);
+  }
+  return true;
+}

@@ -1,0 +1,192 @@
+/* nest.c - see nest.h. */
+#include "pass/tasks/nest.h"
+
+#include "pass/trees/kind.h"
+
+static void go_inside(Nest *nest, IrRegion *region) {
+  nest->b.region = region;
+  nest->b.before = NULL;
+}
+
+IrInst *nest_number(Nest *nest, int64_t number) {
+  return ir_const_int(&nest->b, nest->index, number);
+}
+
+IrInst *nest_for(Nest *nest, IrInst *begin, IrInst *last) {
+  IrInst *loop = ir_for(&nest->b, begin, last, nest_number(nest, 1));
+  go_inside(nest, loop->regions[0]);
+  nest->levels++;
+  return loop->regions[0]->params.items[0];
+}
+
+IrInst *nest_count(Nest *nest, int64_t count) {
+  DEBUG_ASSERT(count > 0, "every extent of a shape is at least 1");
+  IrInst *begin = nest_number(nest, 0);
+  return nest_for(nest, begin, nest_number(nest, count - 1));
+}
+
+void nest_if(Nest *nest, IrInst *condition) {
+  DEBUG_ASSERT(type_is_bool(condition->type), "an IF branches on a bool");
+  go_inside(nest, ir_if(&nest->b, condition)->regions[0]);
+}
+
+IrInst *nest_is_active(Nest *nest, const SNode *node, IrInst *const *indices) {
+  IrInst *active = ir_emit(&nest->b, IR_IS_ACTIVE, TYPE(BOOL), node->rank, indices);
+  active->level = ir_add_level(nest->b.kernel, node, node->name);
+  return active;
+}
+
+IrInst *nest_divide(Nest *nest, IrInst *index, int64_t by) {
+  DEBUG_ASSERT(by > 0, "a cell has a size");
+  return by == 1 ? index : ir_binary(&nest->b, IR_FLOORDIV, index, nest_number(nest, by));
+}
+
+IrInst *nest_times(Nest *nest, IrInst *index, int64_t factor) {
+  return factor == 1 ? index : ir_binary(&nest->b, IR_MUL, index, nest_number(nest, factor));
+}
+
+/* -- unbounded levels -------------------------------------------------------------------------- */
+
+/* See order.h.
+ *
+ *     %order = call rt_list_order                     the host region, once
+ *     loop { %row = next group along i; %ci = call rt_order_at %order, %row
+ *       for %local { %i = %ci * 8 + %local
+ *         loop { .. along j, among the rows of that group
+ *           if is_active node(%ci, %cj) { for %local { the body } } } } }
+ * For each axis of the nodes, a loop goes from one group of equal coordinates to the next, and
+ * another over a node's cells along the axis; an axis that nodes do not have is a plain loop. So
+ * space without nodes costs nothing, and the order is that of the cells' indices, whatever the
+ * nodes' sizes are. Nodes that were deactivated since the walk began are skipped; bits and ends of
+ * lists are tested cell by cell. Decision D-pass-15. */
+
+bool order_is_needed(const SNode *cells) {
+  for (int k = 0; k < cells->rank; k++)
+    if (snode_is_unbounded(cells, k)) return true;
+  return false;
+}
+
+IrInst *order_make(IrBuilder *host, const IrLevel *level, int depth) {
+  DEBUG_ASSERT(order_is_needed(level->node), "only nodes of unbounded levels have to be sorted");
+  IrInst *around = ir_const_int(host, TYPE(I32), depth);
+  return ir_call(host, RT_LIST_ORDER, level->tree, snode_node_level(level->node)->manager, 1,
+                 &around);
+}
+
+/* Opens the loop over the groups of rows *begin to *end along an axis; sets both to the bounds of
+ * the current group. Returns the group's coordinate. */
+static IrInst *open_groups(Nest *nest, IrInst *order, int axis, IrInst **begin, IrInst **end) {
+  IrInst *next = ir_var(&nest->b, TYPE(I64));
+  ir_set(&nest->b, next, *begin);
+  IrRegion *body = ir_loop(&nest->b)->regions[0];
+  nest->b.region = body;
+  nest->b.before = NULL;
+  nest->levels++;
+  IrInst *row = ir_get(&nest->b, next);
+  IrBuilder out = nest->b;
+  out.region = ir_if(&nest->b, ir_binary(&nest->b, IR_GE, row, *end))->regions[0];
+  ir_break(&out, 0);
+  IrInst *along = ir_const_int(&nest->b, TYPE(I32), axis);
+  *end = ir_call(&nest->b, RT_ORDER_END, 0, 0, 4, (IrInst *[]){order, row, *end, along});
+  ir_set(&nest->b, next, *end);
+  *begin = row;
+  return ir_call(&nest->b, RT_ORDER_AT, 0, 0, 3, (IrInst *[]){order, row, along});
+}
+
+static void open_if_active(Nest *nest, const SNode *node, IrInst **indices) {
+  nest_if(nest, nest_is_active(nest, node, indices));
+}
+
+/* Tests each cell, for bitmasked levels and lists. */
+static void ask_each_cell(Nest *nest, const SNode *cells, IrInst *const *indices) {
+  const SNode *sparse = snode_sparse_level(cells);
+  IrInst *at[SNODE_MAX_AXES];
+  if (!kind_of(sparse)->asks_each_cell) return;
+  for (int k = 0; k < sparse->rank; k++) {
+    int axis = sparse->level_axes[k];
+    int64_t size = sparse == cells ? 1 : snode_divisor(sparse, cells, axis);
+    at[k] = nest_divide(nest, indices[snode_axis_position(cells, axis)], size);
+  }
+  open_if_active(nest, sparse, at);
+}
+
+void order_nest(Nest *nest, const SNode *cells, IrInst *order, IrInst **indices) {
+  const SNode *node_level = snode_node_level(cells);
+  DEBUG_ASSERT(order && type_is(order->type, TYPE_I64), "the walk has a snapshot of the nodes");
+  IrInst *begin = ir_const_int(&nest->b, TYPE(I64), 0), *at[SNODE_MAX_AXES];
+  IrInst *end = ir_call(&nest->b, RT_ORDER_COUNT, 0, 0, 1, &order);
+  for (int k = 0, found = 0; k < cells->rank; k++) {
+    int axis = cells->level_axes[k];
+    if (found == node_level->rank || node_level->level_axes[found] != axis) {
+      indices[k] = nest_count(nest, cells->shape[k]);
+      continue;
+    }
+    indices[k] = at[found] =
+        ir_convert(&nest->b, open_groups(nest, order, found, &begin, &end), nest->index);
+    found++;
+    if (found == node_level->rank && !snode_has_lists(node_level))
+      open_if_active(nest, node_level, at);
+    int64_t size = snode_divisor(node_level, cells, axis);
+    if (size == 1) continue;
+    IrInst *first = nest_times(nest, indices[k], size);
+    indices[k] = ir_binary(&nest->b, IR_ADD, first, nest_count(nest, size));
+  }
+  ask_each_cell(nest, cells, indices);
+}
+
+/* -- serial loops ------------------------------------------------------------------------------ */
+
+/* Turns serial loops over ranges and active cells into FORs.
+ *
+ *   range a, b, c, d (%i, %j)         if a < b and c < d {
+ *                                       for a, b - 1, 1 (%i) { for c, d - 1, 1 (%j) { .. } } }
+ *
+ * Bounds are half-open, those of FOR are inclusive: `end - 1` wraps at the smallest integer, but
+ * the `if` then skips the loop.
+ *
+ * Active cells are visited in index order. Let P be the pointer SNode whose nodes hold them: along
+ * the last of P's axes the loop goes node by node and tests once per node whether it exists; the
+ * axes before it run over the whole shape.
+ *
+ *   active l0 (%i, %j)   for %i { for %block { if is_active P(%i // 8, %block) { for %local {
+ *                            %j = %block * 8 + %local ..
+ *
+ * If the nearest sparse level is bitmasked, its words are tested instead: trees/words.h. Unbounded
+ * levels: see above. */
+
+static void open_range(Nest *nest, const IrInst *loop, IrInst **indices) {
+  DEBUG_ASSERT(loop->axis_count > 0 && loop->operand_count == 2 * loop->axis_count,
+               "begin and end");
+  IrInst *begin[SNODE_MAX_AXES], *last[SNODE_MAX_AXES], *runs = NULL;
+  for (int i = 0; i < loop->axis_count; i++) {
+    begin[i] = ir_convert(&nest->b, loop->operands[2 * i], nest->index);
+    IrInst *end = ir_convert(&nest->b, loop->operands[2 * i + 1], nest->index);
+    IrInst *some = ir_binary(&nest->b, IR_LT, begin[i], end);
+    runs = runs ? ir_binary(&nest->b, IR_BAND, runs, some) : some;
+    last[i] = ir_binary(&nest->b, IR_SUB, end, ir_const_int(&nest->b, nest->index, 1));
+  }
+  nest_if(nest, runs);
+  for (int i = 0; i < loop->axis_count; i++) indices[i] = nest_for(nest, begin[i], last[i]);
+}
+
+static void open_active(Nest *nest, const SNode *cells, IrInst *order, IrInst **indices) {
+  if (order) order_nest(nest, cells, order, indices);
+  else kind_of_active(cells)->nest(nest, snode_sparse_level(cells), cells, indices);
+}
+
+IrRegion *nest_of_loop(IrKernel *kernel, IrInst *loop, IrInst *order,
+                       IrInst *indices[SNODE_MAX_AXES], int *levels) {
+  DEBUG_ASSERT(loop->op == IR_RANGE || loop->op == IR_ACTIVE, "a nest is made of such a loop");
+  const IrRegion *body = loop->regions[0];
+  Nest nest = {.index = body->params.count ? body->params.items[0]->type : TYPE(I32)};
+  nest.b = (IrBuilder){.kernel = kernel,
+                       .region = loop->region,
+                       .before = loop,
+                       .line = loop->line,
+                       .column = loop->column};
+  if (loop->op == IR_RANGE) open_range(&nest, loop, indices);
+  else open_active(&nest, kernel->levels.items[loop->level].node, order, indices);
+  if (!nest.levels) nest_count(&nest, 1); /* the one cell of a level without axes */
+  *levels = nest.levels;
+  return nest.b.region;
+}

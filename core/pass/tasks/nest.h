@@ -1,0 +1,44 @@
+/* nest.h - nested serial loops: builds them from the outside in, walks the active cells of
+ * unbounded levels in index order, and turns serial RANGEs and ACTIVEs into nests. */
+#ifndef RG_PASS_TASKS_NEST_H
+#define RG_PASS_TASKS_NEST_H
+
+#include "ir/task.h"
+
+/* -- building: the builder stays inside the innermost loop ------------------------------------- */
+
+typedef struct Nest {
+  IrBuilder b;
+  Type index;
+  int levels; /* as exits count them: FORs and BITSs */
+} Nest;
+
+IrInst *nest_for(Nest *nest, IrInst *begin, IrInst *last); /* begin .. last; returns the index */
+IrInst *nest_count(Nest *nest, int64_t count);             /* 0 .. count - 1 */
+void nest_if(Nest *nest, IrInst *condition);
+IrInst *nest_is_active(Nest *nest, const SNode *node, IrInst *const *indices);
+IrInst *nest_number(Nest *nest, int64_t number);
+IrInst *nest_divide(Nest *nest, IrInst *index, int64_t by); /* index >= 0 */
+IrInst *nest_times(Nest *nest, IrInst *index, int64_t factor);
+
+/* -- unbounded levels -------------------------------------------------------------------------- */
+
+/* Must a walk in index order over `cells` enumerate the existing nodes, since an axis is
+ * unbounded? */
+bool order_is_needed(const SNode *cells);
+/* Host region: takes a sorted snapshot of the nodes for such a walk; `depth`: number of enclosing
+ * walks. */
+IrInst *order_make(IrBuilder *host, const IrLevel *level, int depth);
+/* Opens the loops, in the body or the host region, where `order` must be visible. Sets `indices` to
+ * those of the cells. */
+void order_nest(Nest *nest, const SNode *cells, IrInst *order, IrInst **indices);
+
+/* -- serial loops ------------------------------------------------------------------------------ */
+
+/* Builds, before `loop` (a serial RANGE or ACTIVE, left unchanged), the equivalent empty nest of
+ * FORs. `order`: of order_make, if the loop needs one, else NULL. `indices` become the values of
+ * its parameters. Returns the innermost FOR's region; *levels: how many FORs there are. */
+IrRegion *nest_of_loop(IrKernel *kernel, IrInst *loop, IrInst *order,
+                       IrInst *indices[SNODE_MAX_AXES], int *levels);
+
+#endif
