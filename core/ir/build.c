@@ -314,16 +314,10 @@ IrInst *ir_emit(IrBuilder *b, IrOp op, Type type, int operand_count, IrInst *con
 }
 
 int64_t ir_wrap_int(Type type, int64_t value) {
-  switch (type_scalar_kind(type)) {
-  case TYPE_BOOL: return value != 0;
-  case TYPE_I8: return (int8_t)value;
-  case TYPE_I16: return (int16_t)value;
-  case TYPE_I32: return (int32_t)value;
-  case TYPE_U8: return (uint8_t)value;
-  case TYPE_U16: return (uint16_t)value;
-  case TYPE_U32: return (uint32_t)value;
-  default: return value;
-  }
+  if (type_is_bool(type)) return value != 0;
+  int above = type_is_integer(type) ? 64 - type_bits(type) : 0;
+  uint64_t high = (uint64_t)value << above;
+  return type_is_signed(type) ? (int64_t)high >> above : (int64_t)(high >> above);
 }
 
 double ir_round_float(Type type, double value) { return type_round(type, value); }

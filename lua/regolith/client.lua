@@ -6,6 +6,7 @@ local fail = require "regolith.error"
 local index = require "regolith.data.index"
 local types = require "regolith.data.type"
 local array = require "regolith.data.array"
+local scalars = require "regolith.data.scalars"
 
 local C, check = lib.C, lib.check
 
@@ -106,15 +107,11 @@ local function extents_of(data)
 end
 
 -- The element type of an FFI array of numbers; nil if it holds something else.
-local of_cdata = { { "double", "f64" }, { "float", "f32" }, { "int8_t", "i8" },
-  { "int16_t", "i16" }, { "int32_t", "i32" }, { "int64_t", "i64" }, { "uint16_t", "u16" },
-  { "uint32_t", "u32" }, { "uint64_t", "u64" }, { "bool", "bool" } }
 local function type_of_cdata(data)
   if type(data) ~= "cdata" then return end
-  for _, row in ipairs(of_cdata) do -- any extent: it decays to a pointer
-    local pointer = ffi.typeof(row[1] .. " *")
-    local is_array = tostring(ffi.typeof(data)):find("[", 1, true)
-    if is_array and ffi.typeof(data + 0) == pointer then return row[2] end
+  if not tostring(ffi.typeof(data)):find("[", 1, true) then return end
+  for _, row in ipairs(scalars) do -- any extent: it decays to a pointer
+    if row.is_own and ffi.typeof(data + 0) == ffi.typeof(row.ctype .. " *") then return row.name end
   end
 end
 

@@ -7,6 +7,7 @@ local fail = require "regolith.error"
 local array = require "regolith.data.array"
 local builtin = require "regolith.kernel.builtin"
 local field = require "regolith.data.field"
+local scalars = require "regolith.data.scalars"
 local sealed = require "regolith.sealed"
 
 local comm = {}
@@ -24,8 +25,8 @@ local make_team = sealed.class({ __regolith = "a team of ranks" }, {}, { "first"
 -- -- values ---------------------------------------------------------------------------------------
 
 -- The element types that all_reduce combines. A vector counts as its components.
-local plain = { i8 = true, i16 = true, i32 = true, i64 = true, u8 = true, u16 = true, u32 = true,
-  u64 = true, f32 = true, f64 = true, bool = true }
+local plain = {}
+for _, row in ipairs(scalars) do plain[row.name] = row.is_own end
 
 -- Returns a pointer to a copy of the number, and its type; nil if `v` is neither a Lua number nor a
 -- 64-bit integer of LuaJIT.

@@ -80,15 +80,11 @@ local function put_array(f, k, parameter, value, slot)
   slot.counted = array.counted(value, ("%s: argument %d"):format(f.name, k))
 end
 
-local limits = { i8 = { -2 ^ 7, 2 ^ 7 }, i16 = { -2 ^ 15, 2 ^ 15 }, i32 = { -2 ^ 31, 2 ^ 31 },
-  i64 = { -2 ^ 63, 2 ^ 63 }, u8 = { 0, 2 ^ 8 }, u16 = { 0, 2 ^ 16 }, u32 = { 0, 2 ^ 32 },
-  u64 = { 0, 2 ^ 64 } }
-
 local function put_integer(f, k, parameter, value, slot)
-  local limit, long = limits[parameter.name], type(value) == "cdata"
+  local limit, long = scalars[parameter.name], type(value) == "cdata"
     and (ffi.istype("int64_t", value) or ffi.istype("uint64_t", value))
-  if not long and (type(value) ~= "number" or value % 1 ~= 0 or value < limit[1]
-    or value >= limit[2]) then
+  if not long and (type(value) ~= "number" or value % 1 ~= 0 or value < limit.least
+    or value >= limit.beyond) then
     return refuse(f.name, k, parameter, value)
   end
   if long and not parameter.name:find "64" then return refuse(f.name, k, parameter, value) end

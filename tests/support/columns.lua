@@ -32,6 +32,15 @@ for _, row in ipairs(scalars) do scalars[row.name] = row end
 --- The type in which an element of this type is computed, and as which files hold it.
 function scalars.computed(name) return scalars[scalars[name].computed] end
 
+for _, row in ipairs(scalars) do
+  row.is_integer = row.class == "signed" or row.class == "unsigned"
+  row.is_own = row.computed == row.name -- its C type is that of no other type
+  local values = 2 ^ (8 * row.size)
+  -- Of an integer: the least number, and the first one past the largest.
+  if row.class == "signed" then row.least, row.beyond = -values / 2, values / 2 end
+  if row.class == "unsigned" then row.least, row.beyond = 0, values end
+end
+
 return scalars
 ]])
 

@@ -37,6 +37,13 @@ void store_deinit(Store *store) {
   scratch_deinit(&store->text);
 }
 
+/* What a user may have meant by an unknown name. */
+static const char type_examples[] =
+#define SCALAR(NAME, TEXT, ...) TEXT ", "
+#include "type/type.def"
+#undef SCALAR
+    "vec2 .. vec4, mat2 .. mat4, struct{name:type,..} and so on";
+
 char *store_read_type(Store *store, const char *text, const char *what, Type *type, Error *err) {
   char buffer[TYPE_NAME_SIZE];
   bool is_struct =
@@ -44,8 +51,7 @@ char *store_read_type(Store *store, const char *text, const char *what, Type *ty
   if (is_struct && !type_read(&store->types, str_of(text), type, err)) return NULL;
   if (!is_struct && !type_parse_any(str_of(text), type)) {
     error_set(err, RG_ERROR_TYPE_UNKNOWN, "there is no type '%.40s' for %s", text, what);
-    error_hint(err, "bool, i8 i16 i32 i64, u8 u16 u32 u64, f16 f32 f64, vec2 .. vec4, mat2 .. "
-                    "mat4, struct{name:type,..} and so on");
+    error_hint(err, "%s", type_examples);
     return NULL;
   }
   if (type_has_arrays(&store->types, *type)) {

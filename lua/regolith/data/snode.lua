@@ -162,7 +162,8 @@ end
 
 -- What trees, nodes and the root share: `below(self)` says where children go.
 local function add_declarations(methods, below)
-  for _, kind in ipairs { "dense", "bitmasked", "pointer", "hash", "dynamic" } do
+  for k = 2, #kinds do -- every kind but the root
+    local kind = kinds[k].name
     methods[kind] = function(self, axes, ...)
       local sizes, count, options = read_arguments(kind, axes, ...)
       return below(self, options.name, function(parent, runtime)

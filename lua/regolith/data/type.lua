@@ -87,13 +87,7 @@ end
 
 local conversions = {
   bool = function(x) return x ~= 0 and x ~= false end,
-  i8 = small_integer("int8_t", -128, 127),
-  i16 = small_integer("int16_t", -32768, 32767),
-  i32 = small_integer("int32_t", -2 ^ 31, 2 ^ 31 - 1),
   i64 = to_i64,
-  u8 = small_integer("uint8_t", 0, 255),
-  u16 = small_integer("uint16_t", 0, 65535),
-  u32 = small_integer("uint32_t", 0, 2 ^ 32 - 1),
   u64 = to_u64,
   f16 = to_f16,
   f32 = function(x) return tonumber(ffi.cast("float", x)) end,
@@ -112,6 +106,9 @@ function Type:__call(...)
 end
 
 for _, row in ipairs(scalars) do
+  if row.is_integer and row.size < 8 then
+    conversions[row.name] = small_integer(row.ctype, row.least, row.beyond - 1)
+  end
   local t = setmetatable({ name = row.name, ctype = row.ctype, size = row.size,
     convert = conversions[row.name] }, Type)
   types.by_name[t.name] = types.seal(t)

@@ -6,6 +6,7 @@ local find = require("regolith.host").find
 local range = require "regolith.data.range"
 local rescale = require "regolith.data.rescale"
 local library = require "regolith.kernel.library"
+local scalars = require "regolith.data.scalars"
 local types = require "regolith.data.type"
 local matrix = require "regolith.data.matrix"
 local struct = require "regolith.data.struct"
@@ -77,10 +78,8 @@ end
 
 --- A ctype that stands for one of our types: `ffi.typeof "float"`.
 function builtin.type_of_ctype(v)
-  for _, name in ipairs { "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64",
-    "bool" } do
-    local t = types.by_name[name]
-    if ffi.typeof(t.ctype) == v then return t end
+  for _, row in ipairs(scalars) do
+    if row.is_own and ffi.typeof(row.ctype) == v then return types.by_name[row.name] end
   end
 end
 

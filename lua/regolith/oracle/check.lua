@@ -1,13 +1,17 @@
 --- Checks of debug = true with arch = "lua": operations that end the launch where compiled kernels
 --- do (core/lower/debug.c), with the same messages.
 local bit = require "bit"
+local scalars = require "regolith.data.scalars"
 local number = require "regolith.oracle.number"
 local say = require "regolith.oracle.say"
 
 local check = {}
 
-local is_unsigned = { u8 = true, u16 = true, u32 = true, u64 = true }
-local bits = { i8 = 8, i16 = 16, i32 = 32, i64 = 64, u8 = 8, u16 = 16, u32 = 32, u64 = 64 }
+local is_unsigned, bits = {}, {}
+for _, row in ipairs(scalars) do
+  is_unsigned[row.name] = row.class == "unsigned"
+  bits[row.name] = row.is_integer and 8 * row.size or nil
+end
 local signs = { add = "+", sub = "-", mul = "*", floordiv = "//", ceildiv = "//", mod = "%",
   shl = "<<", shr = ">>", sar = "~>>" }
 

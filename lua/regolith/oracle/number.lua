@@ -93,7 +93,8 @@ end
 
 -- -- integers of up to 32 bits --------------------------------------------------------------------
 
-local bits_of = { i8 = 8, i16 = 16, i32 = 32, i64 = 64, u8 = 8, u16 = 16, u32 = 32, u64 = 64 }
+local bits_of = {}
+for _, row in ipairs(scalars) do bits_of[row.name] = row.is_integer and 8 * row.size or nil end
 local wraps = {
   i8 = function(x) return (x + 128) % 256 - 128 end, u8 = function(x) return x % 256 end,
   i16 = function(x) return (x + 32768) % 65536 - 32768 end, u16 = function(x) return x % 65536 end,
@@ -294,7 +295,7 @@ end
 for name, f in pairs(swift) do number[name] = f end
 
 -- `^` of integers multiplies that many factors.
-for _, t in ipairs { "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64" } do
+for t in pairs(bits_of) do
   local multiplied, one = number["mul_" .. t], number[("to_%s_f64"):format(t)](1)
   number["pow_" .. t] = function(a, count)
     local product = one

@@ -5,6 +5,7 @@
 --- comparisons, and loops over numbers.
 local ffi, bit = require "ffi", require "bit"
 local fail = require "regolith.error"
+local scalars = require "regolith.data.scalars"
 
 local swift = {}
 
@@ -31,8 +32,10 @@ for _, t in ipairs { "f32", "f64" } do
   swift["neg_" .. t] = make "return function(a) return -a end"
   swift["min_" .. t] = make "return function(a, b) if b < a then return b end return a end"
   swift["max_" .. t] = make "return function(a, b) if a < b then return b end return a end"
-  for _, from in ipairs { "i8", "u8", "i16", "u16", "i32", "u32" } do
-    add(("to_%s_%s"):format(t, from), t, "a", "a")
+  for _, from in ipairs(scalars) do
+    if from.is_integer and from.size < 8 then
+      add(("to_%s_%s"):format(t, from.name), t, "a", "a")
+    end
   end
 end
 add("add_i32", "i32", "a, b", "a + b")
