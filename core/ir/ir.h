@@ -438,6 +438,9 @@ const char *ir_inst_text(const IrInst *inst);
  * valid. */
 const char *ir_call_refusal(const IrInst *call, bool in_body);
 bool ir_is_inside(const IrInst *inst, const IrRegion *region); /* directly or deeper */
+/* Gives all insts new ids, in order of appearance, without a trace of what passes added and
+ * removed. */
+void ir_number(IrKernel *kernel);
 /* copy.c: a deep copy of a region; `map` (by inst id, as large as next_id was) receives the
  * copies. */
 IrRegion *ir_copy_region(IrKernel *kernel, const IrRegion *region, IrInst *owner, IrInst **map);

@@ -1,5 +1,5 @@
-/* walk.c - queries on kernels and regions: visit, count, find. All take linear time and recurse as
- * deep as regions nest. */
+/* walk.c - queries on kernels and regions: visit, count, find; and their ids. All take linear time
+ * and recurse as deep as regions nest. */
 #include "ir/task.h"
 
 int ir_region_count(IrOp op) {
@@ -101,4 +101,32 @@ IrInst *const *ir_row_bounds(const IrInst *row) {
   const IrInst *grid = row->region->owner;
   int positions = grid && grid->op == IR_GRID ? grid->regions[0]->params.count : 0;
   return row->operand_count == positions + 2 ? row->operands + positions : NULL;
+}
+
+/* -- ids --------------------------------------------------------------------------------------- */
+
+static void number_region(IrRegion *region, int *next) {
+  for (int i = 0; i < region->params.count; i++) region->params.items[i]->id = (*next)++;
+  for (IrInst *inst = region->first; inst; inst = inst->next) {
+    inst->id = (*next)++;
+    for (int i = 0; i < IR_MAX_REGIONS; i++)
+      if (inst->regions[i]) number_region(inst->regions[i], next);
+  }
+}
+
+static void number_task(const IrTask *task, int *next) {
+  number_region(task->body, next);
+  if (task->interior) number_region(task->interior, next);
+  if (!task->counts) return;
+  number_task(task->counts, next);
+  number_region(task->claim, next);
+}
+
+void ir_number(IrKernel *kernel) {
+  int next = 0;
+  number_region(kernel->body, &next);
+  for (int i = 0; i < kernel->tasks.count; i++) number_task(kernel->tasks.items[i], &next);
+  for (int i = 0; i < kernel->functions.count; i++)
+    number_region(kernel->functions.items[i]->body, &next);
+  kernel->next_id = next;
 }

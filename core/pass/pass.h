@@ -30,7 +30,7 @@ typedef struct PassContext {
   unsigned facts; /* those of pass.def that hold when the running pass begins (fact.h) */
   /* Receives the kernel right before the passes that vectorise loops: baseline code is made of it.
    * NULL: none is wanted. */
-  void (*before_lanes)(void *data, const IrKernel *kernel);
+  void (*before_lanes)(void *data, IrKernel *kernel);
   void *before_lanes_data;
   /* Receives the IR after each pass, or "(unchanged)". NULL: no dump. */
   void (*dump)(void *data, const char *pass, const char *text);

@@ -56,6 +56,24 @@ describe("baseline code #compiled #cpu", function() -- a GPU has none
     end
   end)
 
+  it("may have scalar loops beside one whose order of sums must stay", function()
+    local function found(rg)
+      local x, y, sums = rg.field(rg.f32, 3000), rg.field(rg.f32, 3000), rg.field(rg.f32, 7)
+      local k = rg.kernel(function()
+        for i in rg.range(3000) do y[i] = math.sqrt(i * 0.1) + x[(i * 7) % 3000] end
+        for i in rg.range(3000) do sums[i % 7] = sums[i % 7] + y[i] * 1.1 end
+        for i in rg.range(3000) do
+          if y[i] > 3 then x[i] = math.sin(y[i]) end
+        end
+      end)
+      for _ = 1, 3 do k() end
+      return { x:to_table(), sums:to_table() }
+    end
+    local rg = runtime("always", { threads = 1 })
+    assert.same(found(support.rg.new { threads = 1, specialise = false }), found(rg))
+    assert.equal(1, rg.stats().quick)
+  end)
+
   it("pops, and makes nodes, in the order of optimised code where that is one order", function()
     local function found(mode, options)
       options.tune = "off"

@@ -124,9 +124,49 @@ static Target target_of(const Compile *compile) {
   return target;
 }
 
-static void keep_scalar_bytes(void *data, const IrKernel *kernel) {
+/* -- the kernel of baseline code --------------------------------------------------------------- */
+
+static bool shows_no_order(void *data, IrInst *inst) {
+  (void)data;
+  return !ir_shows_order(inst);
+}
+
+static IrRegion *copy_body(Compile *compile, IrKernel *kernel, const IrRegion *body) {
+  return ir_copy_region(kernel, body, NULL,
+                        scratch_array(&compile->scratch, IrInst *, kernel->next_id));
+}
+
+/* Copies the tasks as they are before their loops are vectorised, except those whose order of
+ * iterations shows where it must stay (D-kernel-12). */
+static void keep_scalar_tasks(void *data, IrKernel *kernel) {
   Compile *compile = data;
+  bool keeps_order = engine_has_one_order(compile->kernel->engine);
+  compile->scalar_tasks = scratch_array(&compile->scratch, IrTask *, kernel->tasks.count);
+  for (int i = 0; i < kernel->tasks.count; i++) {
+    const IrTask *task = kernel->tasks.items[i];
+    if (keeps_order && !ir_walk(task->body, shows_no_order, NULL)) continue;
+    IrTask *copy = compile->scalar_tasks[i] = scratch_new(&compile->scratch, IrTask);
+    *copy = *task;
+    copy->body = copy_body(compile, kernel, task->body);
+    if (task->interior) copy->interior = copy_body(compile, kernel, task->interior);
+  }
+}
+
+/* Passes have given out the copies' ids again, since these were not in the kernel. */
+static void exchange_scalar_tasks(Compile *compile, IrKernel *kernel) {
+  for (int i = 0; i < kernel->tasks.count; i++) {
+    IrTask *other = compile->scalar_tasks[i];
+    if (!other) continue;
+    compile->scalar_tasks[i] = kernel->tasks.items[i];
+    kernel->tasks.items[i] = other;
+  }
+  ir_number(kernel);
+}
+
+static void write_scalar_bytes(Compile *compile, IrKernel *kernel) {
+  exchange_scalar_tasks(compile, kernel);
   compile->scalar_bytes = ir_write(&compile->scratch, kernel, processor_of(compile));
+  exchange_scalar_tasks(compile, kernel);
 }
 
 static bool run_passes(Compile *compile, Error *err) {
@@ -153,12 +193,13 @@ static bool run_passes(Compile *compile, Error *err) {
                         .without =
                             compile->way.without ? compile->way.without : option_text("RG_WITHOUT"),
                         .stop_after = (int)strtol(option_text("RG_STOP_AFTER"), NULL, 10),
-                        .before_lanes = may_be_baseline ? keep_scalar_bytes : NULL,
+                        .before_lanes = may_be_baseline ? keep_scalar_tasks : NULL,
                         .before_lanes_data = compile,
                         .dump = dumps ? dump_pass : NULL,
                         .dump_data = &to};
   to.passes = &passes;
   if (!pass_run_all(&passes, compile->sema.kernel, err)) return false;
+  if (may_be_baseline) write_scalar_bytes(compile, compile->sema.kernel);
   charge(compile, STEP_PASSES, begin);
   dump(compile, TEXT_TASKS);
   return true;
@@ -353,6 +394,7 @@ RgCodegenResult *compile_baseline(Compile *compile, const RgCodegenRequest *requ
   Error ignored;
   error_clear(&ignored);
   RgCodegenResult *result = compile_request_of(compile->kernel->engine, request, &ignored);
+  ASSERT(result || ignored.code != RG_ERROR_IR, "the scalar tasks are valid IR");
   if (result) charge_codegen(compile, result, clock_ms() - begin);
   return result;
 }

@@ -33,7 +33,9 @@ typedef struct Compile {
   SemaOutput sema;
   SemaWants wants;
   IrBytes bytes;
-  IrBytes scalar_bytes; /* before loops are vectorised, for baseline code; or empty */
+  /* By number: the tasks of baseline code, as far as they differ. NULL: there is none. */
+  IrTask **scalar_tasks;
+  IrBytes scalar_bytes; /* of the kernel with these tasks; or empty */
   const char *lua;      /* arch "lua": the code to run */
   double step_ms[STEP_COUNT];
   bool is_from_cache; /* the code came from the cache on disk */

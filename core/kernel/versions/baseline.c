@@ -72,13 +72,11 @@ static bool is_large(const IrKernel *kernel, bool always) {
 }
 
 /* A request to compile the kernel to baseline code. It is scalar, since vector code takes most of
- * the time to compile; but where the order of iterations shows and must stay, it is the same
- * code. */
-static RgCodegenRequest baseline_request(const Compile *compile, const Version *version) {
+ * the time to compile, except for tasks whose order of iterations shows and must stay. */
+static RgCodegenRequest baseline_request(const Compile *compile) {
   const Engine *engine = compile->kernel->engine;
   const Device *device = engine->store->device;
-  bool keeps_order = engine_has_one_order(engine) && version->compiled->order_shows;
-  IrBytes bytes = keeps_order ? compile->bytes : compile->scalar_bytes;
+  IrBytes bytes = compile->scalar_bytes;
   ASSERT(bytes.length > 0, "a kernel that may begin with baseline code was kept as scalar code");
   RgCodegenRequest request = compile_request(engine, bytes.data, bytes.length);
   request.quick = 1;
@@ -112,7 +110,7 @@ bool baseline_begin(Compile *compile, Version *version) {
   if (!is_possible(compile)) return false;
   if (!is_large(compile->sema.kernel, engine->options.begins_baseline == BASELINE_ALWAYS))
     return false;
-  RgCodegenRequest request = baseline_request(compile, version);
+  RgCodegenRequest request = baseline_request(compile);
   if (was_baseline(engine, &request)) return false;
   RgCodegenResult *result = compile_baseline(compile, &request);
   if (!result) return false;

@@ -132,41 +132,11 @@ static void shape_task(const Shapes *s, const IrTask *task, IrRegion *region, in
   mark_alignment(region);
 }
 
-/* -- ids --------------------------------------------------------------------------------------- */
-
-/* Numbers all insts in order of appearance, since ids decide between runs that are as good: what
- * earlier passes added and removed must not. */
-static void number_region(IrRegion *region, int *next) {
-  for (int i = 0; i < region->params.count; i++) region->params.items[i]->id = (*next)++;
-  for (IrInst *inst = region->first; inst; inst = inst->next) {
-    inst->id = (*next)++;
-    for (int i = 0; i < IR_MAX_REGIONS; i++)
-      if (inst->regions[i]) number_region(inst->regions[i], next);
-  }
-}
-
-static void number_task(const IrTask *task, int *next) {
-  number_region(task->body, next);
-  if (task->interior) number_region(task->interior, next);
-  if (!task->counts) return;
-  number_task(task->counts, next);
-  number_region(task->claim, next);
-}
-
-static void number_kernel(IrKernel *kernel) {
-  int next = 0;
-  number_region(kernel->body, &next);
-  for (int i = 0; i < kernel->tasks.count; i++) number_task(kernel->tasks.items[i], &next);
-  for (int i = 0; i < kernel->functions.count; i++)
-    number_region(kernel->functions.items[i]->body, &next);
-  kernel->next_id = next;
-}
-
 bool pass_access_shapes(PassContext *ctx, IrKernel *kernel, Error *err) {
   int32_t sums = 0;
   const Shapes s = {.ctx = ctx, .kernel = kernel, .sums = &sums};
   (void)err;
-  number_kernel(kernel);
+  ir_number(kernel); /* ids decide between runs that are as good */
   for (int i = 0; i < kernel->tasks.count; i++) {
     const IrTask *task = kernel->tasks.items[i];
     shape_task(&s, task, task->body, task->rim_scalar ? 1 : task->lanes);
