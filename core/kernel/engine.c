@@ -35,6 +35,10 @@ bool engine_has_one_order(const Engine *engine) {
          (device->worker_count == 1 && !device->processors[RG_TARGET_PTX]);
 }
 
+bool engine_may_differ(const Engine *engine) {
+  return !engine->options.deterministic && engine->options.tunes != TUNE_OFF;
+}
+
 /* Measures a tick from the engine's creation until now; keeps the result once that is long
  * enough. */
 double engine_ms(Engine *engine, uint64_t ticks) {

@@ -123,6 +123,9 @@ void engine_begin_launch(Engine *engine);
 void engine_end_launch(Engine *engine);
 /* Is the order in which iterations take effect the same in each run? */
 bool engine_has_one_order(const Engine *engine);
+/* May results under fast_math differ in their last bits between two runs of a program? Not if the
+ * user requested equal runs. */
+bool engine_may_differ(const Engine *engine);
 /* Converts ticks (base/clock.h) to milliseconds. */
 double engine_ms(Engine *engine, uint64_t ticks);
 /* Stops the running launch; false if there is none. Callable from any thread or signal handler. */

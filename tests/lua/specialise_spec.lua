@@ -131,10 +131,20 @@ describe("a number that stays the same #compiled", function()
     end)
     k()
     assert.equal("b = 4", constants_of(k))
-    local fast = rg.kernel(function() for i in rg.range(10) do x[i] = i % b end end,
-      { fast_math = true })
-    fast()
-    assert.is_nil(constants_of(fast))
+  end)
+
+  it("is one under fast_math, unless equal runs are wanted", function()
+    local function constants(options)
+      local rg = eager(options)
+      local b, x = 4, rg.field(rg.f32, 10)
+      local k = rg.kernel(function() for i in rg.range(10) do x[i] = i % b end end,
+        { fast_math = true })
+      k()
+      return constants_of(k)
+    end
+    assert.equal("b = 4", constants {})
+    assert.is_nil(constants { deterministic = true })
+    assert.is_nil(constants { tune = "off" })
   end)
 
   it("is one in kernels with twins, functions, lists and several results, too", function()

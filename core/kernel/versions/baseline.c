@@ -22,12 +22,6 @@ enum {
 
 /* -- which kernels begin with it --------------------------------------------------------------- */
 
-/* May results differ in their last bits between runs? Not if the user requested equal runs. */
-static bool may_differ(const Kernel *kernel) {
-  const EngineOptions *options = &kernel->engine->options;
-  return !options->deterministic && options->tunes != TUNE_OFF;
-}
-
 /* Not on a device that queues launches, nor in a host's job system (where nothing is specialised
  * either): other work would have to wait for the compiler. */
 static bool is_possible(const Compile *compile) {
@@ -38,7 +32,7 @@ static bool is_possible(const Compile *compile) {
   if (!options->specialises || options->always_specialises || options->debug) return false;
   if (options->tunes == TUNE_ALWAYS || device->processors[RG_TARGET_PTX] || device->most_queued)
     return false;
-  return !kernel->fast_math || may_differ(kernel);
+  return !kernel->fast_math || engine_may_differ(kernel->engine);
 }
 
 static bool is_no_run(void *data, IrInst *inst) { return inst->op != IR_RUN; }

@@ -55,7 +55,8 @@ static Profile *watch(Version *general) {
   if (!profile) return NULL;
   profile->arg_count =
       general->compiled->arg_count < MOST_ARGS ? general->compiled->arg_count : MOST_ARGS;
-  for (int32_t k = 0; k < profile->arg_count && !kernel->fast_math; k++) {
+  bool may_take = !kernel->fast_math || engine_may_differ(kernel->engine);
+  for (int32_t k = 0; k < profile->arg_count && may_take; k++) {
     const CompiledArg *arg = &general->compiled->args[k];
     if (arg->from.kind == ARG_NUMBER && !arg->is_array && !type_is_float(arg->type))
       profile->numbers |= (uint64_t)1 << k;
