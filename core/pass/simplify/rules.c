@@ -201,7 +201,9 @@ static const Term minus_zero[] = {{.kind = TERM_NUMBER, .number = -0.0}};
 #define OF(OP, ...) \
   (&(const Term){ \
       .kind = TERM_OP, .op = IR_##OP, .count = COUNT_OF(__VA_ARGS__), .operands = {__VA_ARGS__}})
-#define COUNT_OF(...) (int)(sizeof(const Term *[]){__VA_ARGS__} / sizeof(const Term *))
+/* how many there are, up to TERM_OPERANDS; sizeof would double the nested terms at every level */
+#define COUNT_OF(...) COUNTED(__VA_ARGS__, 3, 2, 1, )
+#define COUNTED(A, B, C, COUNT, ...) COUNT
 #define add(...) OF(ADD, __VA_ARGS__)
 #define sub(...) OF(SUB, __VA_ARGS__)
 #define mul(...) OF(MUL, __VA_ARGS__)
