@@ -1,14 +1,18 @@
 /* remember.c - a codegen library for tests (RG_COMPILER): passes each request on to the real one,
  * and keeps what comes of it in the folder RG_COMPILED, from where it answers when some process
  * asks for the same again. So the suites of one run, which launch the same kernels in many ways,
- * compile each kernel once. Nobody else notices: it stands behind counts, times and the cache of
- * users. What it does not keep, it passes on: requests for texts, of hosts that bring an allocator,
+ * compile each kernel once; of ranks that ask for one at the same time, too, the first compiles it
+ * and the others wait. Nobody else notices: it stands behind counts, times and the cache of users.
+ * What it does not keep, it passes on: requests for texts, of hosts that bring an allocator,
  * and all while RG_COMPILED is not set. Any thread. */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include "loader/cache.h"
 
@@ -74,6 +78,30 @@ EXPORT const char *regolith_codegen_build_id(void) {
   return real.build_id();
 }
 
+/* Waits until no other thread of any process holds the lock of this request. It is released by
+ * close, and when the process ends. -1: there is none, and the request may be compiled twice. */
+static int lock_request(Cache *cache, const RgCodegenRequest *request) {
+  char name[CACHE_NAME_BYTES], path[4096];
+  if (!cache_name(cache, request, name)) return -1;
+  if (snprintf(path, sizeof path, "%s/%s.lock", cache_folder(cache), name) >= (int)sizeof path)
+    return -1;
+  int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (file >= 0) flock(file, LOCK_EX);
+  return file;
+}
+
+static RgCodegenResult *compile_once(Cache *cache, const RgCodegenRequest *request) {
+  RgCodegenObject objects[RG_TARGET_COUNT];
+  if (cache_find(cache, request, objects)) return answer_of(objects);
+  int held = lock_request(cache, request);
+  RgCodegenResult *result = NULL;
+  if (cache_find(cache, request, objects)) result = answer_of(objects);
+  else if ((result = real.compile(request)) && result->ok)
+    cache_store(cache, request, result->objects);
+  if (held >= 0) close(held);
+  return result;
+}
+
 EXPORT RgCodegenResult *regolith_codegen(const RgCodegenRequest *request) {
   pthread_once(&once, open_real);
   const char *folder = getenv("RG_COMPILED");
@@ -81,11 +109,7 @@ EXPORT RgCodegenResult *regolith_codegen(const RgCodegenRequest *request) {
   Heap heap;
   heap_init(&heap, 0);
   Cache *cache = cache_create(&heap, folder, UINT64_MAX);
-  RgCodegenObject objects[RG_TARGET_COUNT];
-  RgCodegenResult *result = NULL;
-  if (cache_find(cache, request, objects)) result = answer_of(objects);
-  else if ((result = real.compile(request)) && result->ok)
-    cache_store(cache, request, result->objects);
+  RgCodegenResult *result = compile_once(cache, request);
   cache_close(cache);
   return result;
 }
