@@ -129,12 +129,13 @@ run_busted() {
   rm -f "$log" "$progress"
 }
 
-run_c_tests() { # BUILD ROOMS
+run_c_tests() { # BUILD ROOMS [PROGRAMS], all that are there
   local room program programs
   for room in $c_rooms; do
     wants "$2" "$room" || continue
     mapfile -t programs < <(find "$1/tests" -type f -perm -u+x -path "*/$room/test_*" | sort)
     for program in "${programs[@]}"; do
+      wants "${3:-}" "${program##*/}" || continue
       run_counted "$room ${program##*/}${suffix:-}" "$program"
     done
   done
@@ -146,11 +147,11 @@ job_figures() {
   run_counted "cuda, figures of the bench" luajit "$root/tests/cuda/figures.lua"
 }
 
-# assemble NAME FOLDER EVERY: PTX that a suite has left there.
+# assemble NAME FOLDER EVERY: PTX that a suite has left there; under stress all of it, for each GPU.
 assemble() {
-  local every="$3"
-  [ -n "${stress:-}" ] && every=1
-  run_counted "$1" bash "$root/tests/cuda/assemble" "$2" "$every"
+  local every="$3" targets=alternate
+  [ -n "${stress:-}" ] && every=1 targets=both
+  run_counted "$1" bash "$root/tests/cuda/assemble" "$2" "$every" "$targets"
   rm -rf "$2"
 }
 
@@ -320,26 +321,28 @@ run_suites() { # BUILD ROOMS; what takes longest begins first
 job_c() { run_c_tests "$build" "$wanted"; }
 
 # C tests under sanitizers: in each run those of what threads share; `tests/run --sanitize` sets the
-# rooms that it was given, or none for all, and builds all of their targets.
+# rooms that it was given, or none for all, and builds all of their targets. Of one thread the thread
+# sanitizer has nothing to say.
 sanitized_rooms="thread llvm_bc device server"
-sanitized_targets="rt_bitcode test_thread_pool test_rt test_rt_budget test_rt_heap_gpu \
-test_rt_random test_rt_thread test_rt_counted test_rt_race test_rt_mask test_rt_list test_rt_hash \
-test_rt_valid test_device test_server_queue test_server_order test_server_memory"
+sanitized_threads="test_thread_pool test_rt test_rt_heap_gpu test_rt_thread test_rt_counted \
+test_rt_race test_rt_mask test_rt_list test_device test_server_queue test_server_order \
+test_server_memory"
+sanitized_singles="test_rt_budget test_rt_random test_rt_hash test_rt_valid"
 
-job_address() { run_sanitizer address,undefined; }
-job_thread() { run_sanitizer thread; }
+job_address() { run_sanitizer address,undefined "$(echo $sanitized_threads $sanitized_singles)"; }
+job_thread() { run_sanitizer thread "$sanitized_threads"; }
 
-# run_sanitizer KIND: the runtime's bitcode is that of the plain build.
+# run_sanitizer KIND PROGRAMS: the runtime's bitcode is that of the plain build.
 run_sanitizer() {
   local kind="$1" folder="$build-${1%%,*}"
-  targets="$sanitized_targets" configure_and_build "$folder" -DRG_SANITIZE="$kind" \
+  targets="${2:+rt_bitcode $2}" configure_and_build "$folder" -DRG_SANITIZE="$kind" \
     -DRG_BITCODE="$build/llvm_bc" -DCMAKE_C_COMPILER=clang-19 -DCMAKE_CXX_COMPILER=clang++-19 || {
     add 0 1 "sanitizer build: $kind"
     return
   }
   suffix=", $kind" LUA_PATH="$root/lua/?.lua;$root/lua/?/init.lua;;" \
     RG_LIBRARY="$folder/libregolith.so" UBSAN_OPTIONS=halt_on_error=1 \
-    run_c_tests "$folder" "$sanitized_rooms"
+    run_c_tests "$folder" "$sanitized_rooms" "$2"
 }
 
 # run_tidy [FILE ..]: clang's static analyzer over the named C files, or over those that differ from
