@@ -110,7 +110,7 @@ void access_emit(Codegen *g, const IrInst *inst) {
   case IR_PRIVATE_COPY: return emit_private_copy(g, inst);
   case IR_AMBIENT: return value_set(g, inst, context_ambient(g));
   case IR_OFFSET:
-    if (type_rows(inst->type) > 1) return lane_offset(g, inst);
+    if (type_rows(inst->type) > 1) return vector_offset(g, inst);
     return value_set(g, inst, access_offset(g, inst, value_operand(g, inst, 0)));
   case IR_MEM_LOAD: return emit_load(g, inst);
   default: return emit_store(g, inst);

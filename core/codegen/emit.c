@@ -173,6 +173,7 @@ static void emit_scalar(Codegen *g, const IrInst *inst) {
   case IR_LANES_REDUCE:
   case IR_LANES_LOAD:
   case IR_LANES_STORE:
+  case IR_LANES_UPDATE:
   case IR_MASK_AND:
   case IR_MASK_ANY:
   case IR_MASK_BITS: return vector_emit(g, inst);

@@ -148,7 +148,7 @@ typedef struct Codegen {
   AheadCells ahead;
   VEC(LastCells) last_cells;
   const IrTask *task; /* the task being emitted, or NULL */
-  LLVMValueRef zeros; /* lane_cells.c: on the stack; NULL until used */
+  LLVMValueRef zeros; /* vector_memory.c: on the stack; NULL until used */
   LLVMValueRef least; /* stream.c: i64; NULL: no non-temporal stores */
   bool wants_base;    /* value_of a linear value returns lane 0's; else all lanes */
   /* weight of the ops since the last block split, or the function's start */
@@ -172,7 +172,8 @@ int value_width(LLVMValueRef value);
 /* a constant of an integer type, or of a vector of one: the same in all lanes */
 LLVMValueRef value_integer(LLVMTypeRef type, int64_t number);
 LLVMValueRef value_real(LLVMTypeRef type, double number);
-LLVMValueRef value_index(Codegen *g, int64_t number);  /* i64 */
+LLVMValueRef value_index(Codegen *g, int64_t number);                    /* i64 */
+LLVMValueRef value_staircase(LLVMTypeRef type, int width, int64_t step); /* 0, step, 2 * step .. */
 LLVMValueRef value_of(Codegen *g, const IrInst *inst); /* the value emitted for it */
 LLVMValueRef value_operand(Codegen *g, const IrInst *inst, int operand);
 void value_set(Codegen *g, const IrInst *inst, LLVMValueRef value);
@@ -274,7 +275,6 @@ LLVMValueRef context_slot(Codegen *g, int64_t slot);         /* the slot's addre
 void context_poll_stop(Codegen *g);
 
 /* -- access.c, atomic.c, alias.c: memory ------------------------------------------------------- */
-void vector_emit(Codegen *g, const IrInst *inst); /* vector.c: SPLAT .. MASK_BITS */
 void access_emit(Codegen *g, const IrInst *inst); /* TREE_ROOT .. OFFSET, MEM_LOAD, MEM_STORE */
 /* The address of an OFFSET, applied to `pointer`. */
 LLVMValueRef access_offset(Codegen *g, const IrInst *inst, LLVMValueRef pointer);
@@ -398,35 +398,56 @@ bool lane_mask_bits(Codegen *g, const IrInst *inst);
 bool lane_pop(Codegen *g, const IrInst *inst);
 bool lane_clear_list(Codegen *g, const IrInst *inst);
 LLVMValueRef lane_gather(Codegen *g, Type type, LLVMValueRef pointers);
-/* lane_transpose.c: lane_split transposes `count` vectors of whole cells, in place, to a vector for
- * each number of a cell; lane_join is the inverse. */
-void lane_split(Codegen *g, LLVMValueRef *vectors, int count);
-void lane_join(Codegen *g, LLVMValueRef *vectors, int count);
-/* Permutes one vector in which lane l's number is in place count * l modulo its length; `count` is
- * odd. */
-LLVMValueRef lane_from_places(Codegen *g, LLVMValueRef vector, int count);
-/* lane_strided.c; false: the elements of the lanes are not at a constant distance. */
-bool lane_load_strided(Codegen *g, const IrInst *inst);
-bool lane_store_strided(Codegen *g, const IrInst *inst);
-void lane_load_cell(Codegen *g, const IrInst *inst); /* lane_cells.c */
-/* Concatenates `count` vectors, a power of two; overwrites the array. */
-LLVMValueRef lane_concatenated(Codegen *g, LLVMValueRef *pieces, int count);
 void lane_load(Codegen *g, const IrInst *inst);
 void lane_store(Codegen *g, const IrInst *inst);
-/* A plain update of elements that are adjacent in memory. */
-void lane_update_run(Codegen *g, const IrInst *inst);
-void lane_offset(Codegen *g, const IrInst *inst);
+void lane_update_runs(Codegen *g, const IrInst *inst);
 
-/* -- lane_runs.c: runs of adjacent elements, at another place in each lane --------------------- */
+/* -- vector.c: ops of lanes; vector_memory.c, vector_strided.c, vector_runs.c: accesses -------- */
+void vector_emit(Codegen *g, const IrInst *inst); /* SPLAT .. MASK_BITS */
+void vector_offset(Codegen *g, const IrInst *inst);
+/* mask & condition: that of an inactive lane may be poison */
+LLVMValueRef vector_both(Codegen *g, LLVMValueRef mask, LLVMValueRef condition);
+LLVMValueRef vector_any(Codegen *g, LLVMValueRef mask);
+LLVMValueRef vector_bits(Codegen *g, LLVMValueRef mask); /* a bit per lane, as an i64 */
+
+/* An access to elements in lanes: what an inst says of it (ir/access.h), and its values. */
+typedef struct LaneAccess {
+  Type type;       /* of an element */
+  LLVMValueRef at; /* an address per lane; a scalar: lane 0's, of adjacent elements or cells */
+  LLVMValueRef mask;
+  int part, parts;  /* parts 0: adjacent elements; `part`: the number at `at` */
+  uint32_t numbers; /* of the cell, a bit each: those that are accessed */
+  bool streams, prefetch, pairs;
+} LaneAccess;
+LLVMValueRef vector_load(Codegen *g, const LaneAccess *a);
+/* `values`, as in memory: one, or that of each of the numbers. */
+void vector_store(Codegen *g, const LaneAccess *a, const LLVMValueRef *values);
+LLVMValueRef vector_gather(Codegen *g, Type type, LLVMValueRef pointers, LLVMValueRef mask);
+/* Reads numbers of a cell at an address per lane into `values`, by number. */
+void vector_load_cells(Codegen *g, const LaneAccess *a, LLVMValueRef *values);
+/* Accesses to adjacent cells. False: masked accesses of such short vectors are gathers. */
+bool strided_serves(const LaneAccess *a);
+LLVMValueRef strided_load(Codegen *g, const LaneAccess *a); /* as in memory */
+void strided_store(Codegen *g, const LaneAccess *a, const LLVMValueRef *values);
+/* vector_split transposes `count` vectors of whole cells, in place, to a vector for each number of
+ * a cell; vector_join is the inverse. */
+void vector_split(Codegen *g, LLVMValueRef *vectors, int count);
+void vector_join(Codegen *g, LLVMValueRef *vectors, int count);
+
+/* A run of adjacent elements, at another place in each lane. */
 typedef struct LaneRun {
-  const IrInst *accesses[IR_MOST_RUN]; /* sorted by address */
   Type type;
   int count;
-  int like;      /* once compared: the first run with its addresses, */
-  int64_t apart; /* except for so many bytes */
+  IrUpdate op;                          /* of updates */
+  const IrInst *addresses[IR_MOST_RUN]; /* in order */
+  LLVMValueRef at[IR_MOST_RUN];
+  LLVMValueRef values[IR_MOST_RUN]; /* operands of updates; what was loaded */
+  int like;                         /* once compared: the first run with its addresses, */
+  int64_t apart;                    /* except for so many bytes */
 } LaneRun;
 typedef struct LaneRuns {
   VEC(LaneRun) items;
+  LLVMValueRef mask;
   /* once compared: the active lanes in which no run has a gap; in which all have the same gap; in
    * which some run is not contiguous in another way */
   LLVMValueRef whole, parted, others;
@@ -434,26 +455,11 @@ typedef struct LaneRuns {
    * gap */
   LLVMValueRef before[IR_MOST_RUN];
 } LaneRuns;
-LaneRuns lane_runs_of(Codegen *g, const IrGroup *group);
-void lane_compare_runs(Codegen *g, LaneRuns *runs);
-int lane_run_places(const LaneRun *run); /* length of the vector that holds it */
-LLVMTypeRef lane_run_type(Codegen *g, const LaneRun *run);
-typedef struct LaneRunPart {
-  const LaneRun *run;
-  int number;            /* of the run */
-  LLVMValueRef lane;     /* i64 */
-  LLVMValueRef at, mask; /* address of the vector, and its valid elements */
-  bool is_rest;          /* the part of a run that follows its gap */
-} LaneRunPart;
-typedef void LaneRunVisit(Codegen *g, void *data, const LaneRunPart *part);
-/* Once compared: emits a loop over the lanes with whole runs, and one over those with a gap. All
- * remaining lanes are in `others`. */
-void lane_walk_runs(Codegen *g, LaneRuns *runs, LaneRunVisit *visit, void *data);
+void vector_load_runs(Codegen *g, LaneRuns *runs);
+void vector_update_runs(Codegen *g, LaneRuns *runs); /* plain ones */
 /* Stores a vector on the stack; loads one lane of such an array. */
 LLVMValueRef lane_store_all(Codegen *g, LLVMValueRef value);
 LLVMValueRef lane_load_one(Codegen *g, LLVMTypeRef type, LLVMValueRef array, LLVMValueRef lane);
-void lane_update_runs(Codegen *g, const IrGroup *group); /* lane_run_update.c */
-void lane_load_runs(Codegen *g, const IrInst *inst);     /* lane_run_load.c */
 
 /* -- lane_loop.c: loops whose iterations run in lanes ------------------------------------------ */
 /* Emits one vector of iterations, `first` being that of lane 0; `continue` at its level goes to

@@ -17,20 +17,14 @@ LLVMValueRef lane_base(Codegen *g, const IrInst *inst) {
   return base;
 }
 
-/* 0, step, 2 * step .. */
-static LLVMValueRef staircase(Codegen *g, LLVMTypeRef type, int64_t step) {
-  LLVMValueRef lanes[IR_MAX_LANES];
-  for (int i = 0; i < g->width; i++) lanes[i] = value_integer(type, i * step);
-  return LLVMConstVector(lanes, (unsigned)g->width);
-}
-
 LLVMValueRef lane_spread(Codegen *g, LLVMValueRef base, int64_t step) {
   LLVMTypeRef type = LLVMTypeOf(base);
   if (LLVMGetTypeKind(type) == LLVMPointerTypeKind) {
-    LLVMValueRef steps = staircase(g, g->i64, step);
+    LLVMValueRef steps = value_staircase(g->i64, g->width, step);
     return LLVMBuildGEP2(g->builder, g->i8, base, &steps, 1, "");
   }
-  return LLVMBuildAdd(g->builder, value_broadcast(g, base, g->width), staircase(g, type, step), "");
+  return LLVMBuildAdd(g->builder, value_broadcast(g, base, g->width),
+                      value_staircase(type, g->width, step), "");
 }
 
 /* -- masks ------------------------------------------------------------------------------------- */
@@ -55,26 +49,13 @@ LLVMValueRef lane_mask_of_bits(Codegen *g, LLVMValueRef bits, int width) {
   return LLVMBuildICmp(g->builder, LLVMIntNE, own, LLVMConstNull(LLVMTypeOf(own)), "");
 }
 
-/* mask & condition. A select, since the condition of an inactive lane may be poison. */
 LLVMValueRef lane_both(Codegen *g, LLVMValueRef mask, LLVMValueRef condition) {
-  LLVMValueRef all = value_broadcast(g, condition, g->width);
-  return mask ? LLVMBuildSelect(g->builder, mask, all, LLVMConstNull(lane_mask_type(g)), "") : all;
+  return vector_both(g, lane_mask(g, mask), value_broadcast(g, condition, g->width));
 }
 
-static LLVMValueRef mask_bits(Codegen *g, LLVMValueRef mask) {
-  LLVMTypeRef bits = LLVMIntTypeInContext(g->context, (unsigned)g->width);
-  return LLVMBuildBitCast(g->builder, lane_mask(g, mask), bits, "");
-}
+LLVMValueRef lane_bits(Codegen *g, LLVMValueRef mask) { return vector_bits(g, lane_mask(g, mask)); }
 
-LLVMValueRef lane_bits(Codegen *g, LLVMValueRef mask) {
-  LLVMValueRef bits = mask_bits(g, mask);
-  return g->width < 64 ? LLVMBuildZExt(g->builder, bits, g->i64, "") : bits;
-}
-
-LLVMValueRef lane_any(Codegen *g, LLVMValueRef mask) {
-  LLVMValueRef bits = mask_bits(g, mask);
-  return LLVMBuildICmp(g->builder, LLVMIntNE, bits, LLVMConstNull(LLVMTypeOf(bits)), "");
-}
+LLVMValueRef lane_any(Codegen *g, LLVMValueRef mask) { return vector_any(g, lane_mask(g, mask)); }
 
 void lane_add(Codegen *g, LLVMValueRef variable, LLVMValueRef mask) {
   LLVMValueRef old = LLVMBuildLoad2(g->builder, lane_mask_type(g), variable, "");
@@ -224,7 +205,8 @@ void lane_each(Codegen *g, const IrInst *inst) { lane_walk(g, &inst, 1); }
 /* Reports the fault of the first active lane and deactivates all active ones: each could have been
  * the first. The other lanes continue to the end of this vector; then the launch stops. */
 static void lane_fault(Codegen *g, const IrInst *inst) {
-  LLVMValueRef bits = mask_bits(g, g->mask);
+  LLVMTypeRef word = LLVMIntTypeInContext(g->context, (unsigned)g->width);
+  LLVMValueRef bits = LLVMBuildBitCast(g->builder, lane_mask(g, g->mask), word, "");
   LLVMValueRef first = LLVMBuildAnd(g->builder, bits, LLVMBuildNeg(g->builder, bits, ""), "");
   LLVMValueRef mask = lane_mask(g, g->mask);
   g->mask = LLVMBuildBitCast(g->builder, first, lane_mask_type(g), "");
@@ -266,15 +248,13 @@ static void lane_update(Codegen *g, const IrInst *inst) {
     has_runs |= at->shape == IR_SHAPE_RUNS;
     if (is_united(g, at)) {
       update_united(g, at);
-    } else if (at->shape == IR_SHAPE_RUN) {
-      lane_update_run(g, at);
     } else if (at->shape != IR_SHAPE_RUNS) {
       if (address->op == IR_OFFSET && lane_shape(g, address) == LANE_VARYING)
         vec_push(g->scratch, &each, address);
       vec_push(g->scratch, &each, at);
     }
   }
-  if (has_runs) lane_update_runs(g, &group);
+  if (has_runs) lane_update_runs(g, inst);
   if (each.count) lane_walk(g, each.items, each.count);
 }
 
@@ -302,7 +282,7 @@ bool lane_emit(Codegen *g, const IrInst *inst) {
   case IR_MEM_STORE: lane_store(g, inst); return true;
   case IR_OFFSET:
     if (lane_shape(g, inst) != LANE_VARYING) return false;
-    lane_offset(g, inst);
+    vector_offset(g, inst);
     return true;
   case IR_CALL:
     if (are_uniform(g, inst) && (ir_effects(inst) & IR_READ)) return lane_hash_uniform(g, inst);

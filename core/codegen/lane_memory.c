@@ -1,10 +1,6 @@
-/* lane_memory.c - memory access in lanes: adjacent elements are one vector, others are gathered and
- * scattered; inactive lanes access nothing. */
+/* lane_memory.c - accesses of bodies whose lanes are only emitted: hands what their shapes, groups
+ * and the mask say to vector_memory.c and its neighbours. */
 #include "codegen/emit.h"
-
-static LLVMTypeRef memory_lanes(Codegen *g, Type type) {
-  return value_lanes(value_memory_type(g, type), g->width);
-}
 
 /* Are the lanes' addresses as the shape says? It comes from bytes, which may be wrong. */
 static bool has_shape(Codegen *g, const IrInst *inst) {
@@ -19,49 +15,89 @@ static bool has_shape(Codegen *g, const IrInst *inst) {
   return false;
 }
 
-static LLVMValueRef alignment(Codegen *g, Type type) {
-  return value_integer(g->i32, type_size(type));
+static LaneAccess access_of(Codegen *g, const IrInst *inst) {
+  LaneAccess a = {.type = ir_accessed(inst),
+                  .mask = lane_mask(g, g->mask),
+                  .part = inst->part,
+                  .parts = inst->parts,
+                  .streams = inst->streams,
+                  .prefetch = inst->prefetch,
+                  .pairs = inst->pairs};
+  bool is_linear = inst->shape == IR_SHAPE_RUN || inst->shape == IR_SHAPE_STRIDED;
+  a.at = is_linear ? lane_base(g, inst->operands[0]) : value_of(g, inst->operands[0]);
+  return a;
 }
 
-static LLVMValueRef load_run(Codegen *g, Type type, LLVMValueRef base) {
-  LLVMTypeRef lanes = memory_lanes(g, type);
-  if (g->mask) {
-    LLVMValueRef args[] = {base, alignment(g, type), g->mask, LLVMConstNull(lanes)};
-    return call_overloaded(g, "llvm.masked.load", lanes, g->pointer, args, 4);
-  }
-  LLVMValueRef value = LLVMBuildLoad2(g->builder, lanes, base, "");
-  LLVMSetAlignment(value, (unsigned)type_size(type));
-  return value;
+static uint32_t numbers_of(const IrGroup *group) {
+  uint32_t numbers = 0;
+  for (int i = 0; i < group->count; i++) numbers |= 1u << group->items[i]->part;
+  return numbers;
 }
 
 LLVMValueRef lane_gather(Codegen *g, Type type, LLVMValueRef pointers) {
-  int width = value_width(pointers);
-  LLVMTypeRef lanes = value_lanes(value_memory_type(g, type), width);
-  LLVMValueRef mask = g->mask ? g->mask : LLVMConstAllOnes(value_lanes(g->bool_type, width));
-  LLVMValueRef args[] = {pointers, alignment(g, type), mask, LLVMConstNull(lanes)};
-  return call_overloaded(g, "llvm.masked.gather", lanes, LLVMTypeOf(pointers), args, 4);
+  return vector_gather(g, type, pointers, lane_mask(g, g->mask));
+}
+
+static LaneRuns runs_of(Codegen *g, const IrGroup *group) {
+  LaneRuns runs = {.items.items = scratch_array(g->scratch, LaneRun, group->count),
+                   .mask = lane_mask(g, g->mask)};
+  for (int i = 0; i < group->count; i++) {
+    const IrInst *at = group->items[i];
+    if (at->shape != IR_SHAPE_RUNS || at->run >= group->count) continue;
+    LaneRun *run = &runs.items.items[at->run];
+    if (at->run >= runs.items.count) runs.items.count = at->run + 1;
+    run->type = ir_accessed(at);
+    run->count = at->parts;
+    run->op = (IrUpdate)at->imm;
+    run->addresses[at->part] = at->operands[0];
+    run->at[at->part] = value_of(g, at->operands[0]);
+    if (at->op == IR_MEM_UPDATE)
+      run->values[at->part] = value_broadcast(g, value_operand(g, at, 1), g->width);
+  }
+  bool is_sound = true;
+  for (int i = 0; i < runs.items.count; i++)
+    for (int k = 0; k < runs.items.items[i].count; k++)
+      is_sound &= runs.items.items[i].addresses[k] != NULL;
+  if (!is_sound) codegen_fail(g, group->items[0], "its group has incomplete runs");
+  return runs;
+}
+
+void lane_update_runs(Codegen *g, const IrInst *inst) {
+  IrGroup group = ir_group(g->scratch, inst);
+  LaneRuns runs = runs_of(g, &group);
+  if (!error_is_set(g->err)) vector_update_runs(g, &runs);
+}
+
+/* The first load of a group reads for all. */
+static void load_group(Codegen *g, const IrInst *inst) {
+  IrGroup group = ir_group(g->scratch, inst);
+  if (group.items[0] != inst) return;
+  if (inst->shape == IR_SHAPE_CELLS) {
+    LLVMValueRef values[IR_MOST_RUN];
+    LaneAccess a = access_of(g, inst);
+    a.numbers = numbers_of(&group);
+    vector_load_cells(g, &a, values);
+    for (int i = 0; i < group.count; i++)
+      value_set(g, group.items[i], values[group.items[i]->part]);
+    return;
+  }
+  LaneRuns runs = runs_of(g, &group);
+  if (error_is_set(g->err)) return;
+  vector_load_runs(g, &runs);
+  for (int i = 0; i < group.count; i++)
+    value_set(g, group.items[i],
+              runs.items.items[group.items[i]->run].values[group.items[i]->part]);
 }
 
 void lane_load(Codegen *g, const IrInst *inst) {
-  const IrInst *ptr = inst->operands[0];
-  if (!has_shape(g, inst) || lane_load_strided(g, inst)) return;
-  if (inst->shape == IR_SHAPE_CELLS) return lane_load_cell(g, inst);
-  if (inst->shape == IR_SHAPE_RUNS) return lane_load_runs(g, inst);
-  LLVMValueRef value = inst->shape == IR_SHAPE_RUN ? load_run(g, inst->type, lane_base(g, ptr))
-                                                   : lane_gather(g, inst->type, value_of(g, ptr));
-  value_set(g, inst, value_from_memory(g, alias_element(g, value), inst->type));
-}
-
-static void store_run(Codegen *g, Type type, LLVMValueRef base, LLVMValueRef memory, bool streams) {
-  if (g->mask) {
-    LLVMValueRef args[] = {memory, base, alignment(g, type), g->mask};
-    alias_element(g,
-                  call_overloaded(g, "llvm.masked.store", LLVMTypeOf(memory), g->pointer, args, 4));
-    return;
+  if (!has_shape(g, inst)) return;
+  if (inst->shape == IR_SHAPE_CELLS || inst->shape == IR_SHAPE_RUNS) return load_group(g, inst);
+  LaneAccess a = access_of(g, inst);
+  if (inst->shape == IR_SHAPE_STRIDED) {
+    IrGroup group = ir_group(g->scratch, inst);
+    a.numbers = numbers_of(&group);
   }
-  StreamStore store = {
-      .base = base, .vectors = &memory, .count = 1, .type = type, .is_element = true};
-  stream_store(g, &store, streams);
+  value_set(g, inst, vector_load(g, &a));
 }
 
 /* The value to store if all lanes write one element: that of the last active lane, as in sequential
@@ -77,44 +113,43 @@ static LLVMValueRef last_of(Codegen *g, LLVMValueRef value) {
   return LLVMBuildExtractElement(g->builder, value, lane, "");
 }
 
+static LLVMValueRef stored(Codegen *g, const IrInst *store) {
+  LLVMValueRef value = value_broadcast(g, value_operand(g, store, 1), g->width);
+  return value_to_memory(g, value, store->operands[1]->type);
+}
+
+/* Does a strided store, and those of its group that were deferred to it. */
+static void store_strided(Codegen *g, const IrInst *inst) {
+  IrGroup group = ir_group(g->scratch, inst);
+  const IrInst *stores[IR_MOST_PARTS] = {0};
+  LLVMValueRef values[IR_MOST_PARTS];
+  LaneAccess a = access_of(g, inst);
+  int count = 0;
+  if (inst->deferred) return;
+  for (int i = 0; i < group.count; i++) {
+    const IrInst *at = group.items[i];
+    if (at->op != IR_MEM_STORE) continue;
+    stores[at->part] = at;
+    a.numbers |= 1u << at->part;
+    if (at == inst) break;
+    if (!at->deferred) a.numbers = 0;
+  }
+  for (int part = 0; part < a.parts; part++)
+    if (a.numbers >> part & 1) values[count++] = stored(g, stores[part]);
+  int low = __builtin_ctz(a.numbers);
+  a.at = value_byte_offset(g, a.at, (low - a.part) * (int64_t)type_size(a.type));
+  a.part = low;
+  vector_store(g, &a, values);
+}
+
 void lane_store(Codegen *g, const IrInst *inst) {
   const IrInst *ptr = inst->operands[0];
-  Type type = inst->operands[1]->type;
-  LLVMValueRef value = value_operand(g, inst, 1);
   if (lane_shape(g, ptr) == LANE_UNIFORM)
-    return access_store(g, type, value_of(g, ptr), last_of(g, value), 1);
-  if (!has_shape(g, inst) || lane_store_strided(g, inst)) return;
-  LLVMValueRef memory = value_to_memory(g, value_broadcast(g, value, g->width), type);
-  if (inst->shape == IR_SHAPE_RUN)
-    return store_run(g, type, lane_base(g, ptr), memory, inst->streams);
-  LLVMValueRef pointers = value_of(g, ptr);
-  LLVMValueRef args[] = {memory, pointers, alignment(g, type), lane_mask(g, g->mask)};
-  alias_element(g, call_overloaded(g, "llvm.masked.scatter", LLVMTypeOf(memory),
-                                   LLVMTypeOf(pointers), args, 4));
-}
-
-void lane_update_run(Codegen *g, const IrInst *inst) {
-  const IrInst *ptr = inst->operands[0], *by = inst->operands[1];
+    return access_store(g, inst->operands[1]->type, value_of(g, ptr),
+                        last_of(g, value_operand(g, inst, 1)), 1);
   if (!has_shape(g, inst)) return;
-  LLVMValueRef base = lane_base(g, ptr), old = alias_element(g, load_run(g, by->type, base)),
-               value = value_broadcast(g, value_of(g, by), g->width);
-  old = value_from_memory(g, old, by->type);
-  LLVMValueRef result = arith_update(g, (IrUpdate)inst->imm, by->type, old, value);
-  store_run(g, by->type, base, value_to_memory(g, result, by->type), false);
-}
-
-/* Emits addresses as a scalar base plus a vector of indices with a scale that the machine has: the
- * addressing mode of gathers. */
-void lane_offset(Codegen *g, const IrInst *inst) {
-  const IrInst *base = inst->operands[0], *index = inst->operands[1];
-  LLVMValueRef wide = value_extend(g, value_of(g, index), index->type);
-  int stride = inst->stride, scale = stride == 2 || stride == 4 || stride == 8 ? stride : 1;
-  LLVMValueRef pointer = value_byte_offset(g, value_of(g, base), inst->imm);
-  if (scale != stride) {
-    LLVMValueRef factor = value_integer(LLVMTypeOf(wide), stride);
-    wide = type_bits(index->type) <= 32 ? LLVMBuildNSWMul(g->builder, wide, factor, "")
-                                        : LLVMBuildMul(g->builder, wide, factor, "");
-  }
-  LLVMTypeRef unit = scale == 1 ? g->i8 : LLVMArrayType2(g->i8, (uint64_t)scale);
-  value_set(g, inst, LLVMBuildGEP2(g->builder, unit, pointer, &wide, 1, ""));
+  if (inst->shape == IR_SHAPE_STRIDED) return store_strided(g, inst);
+  LLVMValueRef value = stored(g, inst);
+  LaneAccess a = access_of(g, inst);
+  vector_store(g, &a, &value);
 }

@@ -65,6 +65,13 @@ LLVMValueRef value_real(LLVMTypeRef type, double number) {
   return LLVMConstReal(type, number);
 }
 
+LLVMValueRef value_staircase(LLVMTypeRef type, int width, int64_t step) {
+  LLVMValueRef lanes[MOST_LANES];
+  ASSERT(width > 1 && width <= MOST_LANES, "lanes of a vector");
+  for (int i = 0; i < width; i++) lanes[i] = value_integer(type, i * step);
+  return LLVMConstVector(lanes, (unsigned)width);
+}
+
 LLVMValueRef value_index(Codegen *g, int64_t number) { return value_integer(g->i64, number); }
 
 LLVMValueRef value_of(Codegen *g, const IrInst *inst) {

@@ -4,28 +4,20 @@
  * Decision D-pass-70. */
 #include "codegen/emit.h"
 
-/* 0, step, 2 * step .. */
-static LLVMValueRef staircase(LLVMTypeRef type, int width, int64_t step) {
-  LLVMValueRef lanes[IR_MAX_LANES];
-  ASSERT(width > 1 && width <= IR_MAX_LANES, "lanes of a vector");
-  for (int i = 0; i < width; i++) lanes[i] = value_integer(type, i * step);
-  return LLVMConstVector(lanes, (unsigned)width);
-}
-
 static LLVMValueRef step(Codegen *g, const IrInst *inst, LLVMValueRef base) {
   int width = type_rows(inst->type);
   if (type_is(type_element(inst->type), TYPE_PTR)) {
-    LLVMValueRef steps = staircase(g->i64, width, inst->imm);
+    LLVMValueRef steps = value_staircase(g->i64, width, inst->imm);
     return LLVMBuildGEP2(g->builder, g->i8, base, &steps, 1, "");
   }
   return LLVMBuildAdd(g->builder, value_broadcast(g, base, width),
-                      staircase(LLVMTypeOf(base), width, inst->imm), "");
+                      value_staircase(LLVMTypeOf(base), width, inst->imm), "");
 }
 
 /* -- masks ------------------------------------------------------------------------------------- */
 
 /* A select, since the condition of an inactive lane may be poison. */
-static LLVMValueRef both(Codegen *g, LLVMValueRef mask, LLVMValueRef condition) {
+LLVMValueRef vector_both(Codegen *g, LLVMValueRef mask, LLVMValueRef condition) {
   if (value_is_all(mask)) return condition;
   LLVMValueRef none = LLVMConstNull(LLVMTypeOf(mask));
   return LLVMBuildSelect(g->builder, mask, condition, none, "");
@@ -36,13 +28,13 @@ static LLVMValueRef bits_of(Codegen *g, LLVMValueRef mask) {
   return LLVMBuildBitCast(g->builder, mask, bits, "");
 }
 
-static LLVMValueRef any(Codegen *g, LLVMValueRef mask) {
+LLVMValueRef vector_any(Codegen *g, LLVMValueRef mask) {
   if (value_is_all(mask)) return value_integer(g->bool_type, 1);
   LLVMValueRef bits = bits_of(g, mask);
   return LLVMBuildICmp(g->builder, LLVMIntNE, bits, LLVMConstNull(LLVMTypeOf(bits)), "");
 }
 
-static LLVMValueRef wide_bits(Codegen *g, LLVMValueRef mask) {
+LLVMValueRef vector_bits(Codegen *g, LLVMValueRef mask) {
   int width = value_width(mask);
   if (value_is_all(mask)) return value_index(g, (int64_t)(UINT64_MAX >> (64 - width)));
   LLVMValueRef bits = bits_of(g, mask);
@@ -51,54 +43,72 @@ static LLVMValueRef wide_bits(Codegen *g, LLVMValueRef mask) {
 
 /* -- memory ------------------------------------------------------------------------------------ */
 
-typedef struct Access {
-  Type element;
-  LLVMTypeRef lanes; /* in memory */
-  LLVMValueRef at, mask, alignment;
-} Access;
-
-static Access access_of(Codegen *g, const IrInst *inst, Type type) {
-  Type element = type_element(type);
-  Access a = {.element = element, .lanes = value_memory_type(g, type)};
-  a.at = value_operand(g, inst, 0);
-  a.mask = value_operand(g, inst, inst->operand_count - 1);
-  a.alignment = value_integer(g->i32, type_size(element));
-  ASSERT(value_width(a.mask) == type_rows(type), "a bit of the mask for each lane");
+/* What the inst says of an access to elements of `type` in lanes. */
+static LaneAccess access_of(Codegen *g, const IrInst *inst, Type lanes) {
+  LaneAccess a = {.type = type_element(lanes),
+                  .at = value_operand(g, inst, 0),
+                  .mask = value_operand(g, inst, inst->operand_count - 1),
+                  .part = inst->part,
+                  .parts = inst->parts,
+                  .numbers = (uint32_t)inst->numbers,
+                  .streams = inst->streams,
+                  .prefetch = inst->prefetch,
+                  .pairs = inst->pairs};
+  ASSERT(value_width(a.mask) == type_rows(lanes), "a bit of the mask for each lane");
   return a;
 }
 
-static LLVMValueRef load(Codegen *g, const Access *a) {
-  LLVMValueRef none = LLVMConstNull(a->lanes);
-  if (value_is_vector(a->at)) {
-    LLVMValueRef args[] = {a->at, a->alignment, a->mask, none};
-    return call_overloaded(g, "llvm.masked.gather", a->lanes, LLVMTypeOf(a->at), args, 4);
+static void lanes_store(Codegen *g, const IrInst *inst) {
+  LaneAccess a = access_of(g, inst, inst->operands[1]->type);
+  LLVMValueRef values[IR_MOST_PARTS];
+  for (int i = 0; i < inst->operand_count - 2; i++)
+    values[i] = value_to_memory(g, value_operand(g, inst, i + 1), inst->operands[i + 1]->type);
+  if (a.parts) a.part = __builtin_ctz(a.numbers);
+  vector_store(g, &a, values);
+}
+
+/* Each number that is read has a variable. */
+static void lanes_load_cells(Codegen *g, const IrInst *inst) {
+  const LaneAccess a = access_of(g, inst, inst->operands[1]->type);
+  LLVMValueRef values[IR_MOST_RUN];
+  vector_load_cells(g, &a, values);
+  for (int number = 0, i = 1; number < a.parts; number++)
+    if (a.numbers >> number & 1)
+      LLVMBuildStore(g->builder, values[number], value_operand(g, inst, i++));
+}
+
+static LaneRun run_of(Codegen *g, const IrInst *inst) {
+  LaneRun run = {.type = type_element(inst->operands[inst->parts]->type),
+                 .count = inst->parts,
+                 .op = (IrUpdate)inst->imm};
+  for (int k = 0; k < run.count; k++) {
+    run.addresses[k] = inst->operands[k];
+    run.at[k] = value_operand(g, inst, k);
+    run.values[k] = value_operand(g, inst, run.count + k);
   }
-  if (!value_is_all(a->mask)) {
-    LLVMValueRef args[] = {a->at, a->alignment, a->mask, none};
-    return call_overloaded(g, "llvm.masked.load", a->lanes, g->pointer, args, 4);
-  }
-  LLVMValueRef value = LLVMBuildLoad2(g->builder, a->lanes, a->at, "");
-  LLVMSetAlignment(value, (unsigned)type_size(a->element));
-  return value;
+  return run;
+}
+
+/* Loads or updates the runs of a group, at its last one. */
+static void lanes_runs(Codegen *g, const IrInst *inst) {
+  IrGroup group = ir_group(g->scratch, inst);
+  LaneRuns runs = {.mask = value_operand(g, inst, inst->operand_count - 1)};
+  if (inst->deferred) return;
+  for (int i = 0; i < group.count; i++)
+    vec_push(g->scratch, &runs.items, run_of(g, group.items[i]));
+  if (inst->op == IR_LANES_UPDATE) return vector_update_runs(g, &runs);
+  vector_load_runs(g, &runs);
+  for (int i = 0; i < group.count; i++)
+    for (int k = 0; k < group.items[i]->parts; k++)
+      LLVMBuildStore(g->builder, runs.items.items[i].values[k],
+                     value_operand(g, group.items[i], group.items[i]->parts + k));
 }
 
 static void lanes_load(Codegen *g, const IrInst *inst) {
-  Access a = access_of(g, inst, inst->type);
-  LLVMValueRef value = alias_element(g, load(g, &a));
-  value_set(g, inst, value_from_memory(g, value, a.element));
-}
-
-static void lanes_store(Codegen *g, const IrInst *inst) {
-  Access a = access_of(g, inst, inst->operands[1]->type);
-  LLVMValueRef value = value_to_memory(g, value_operand(g, inst, 1), a.element);
-  LLVMValueRef args[] = {value, a.at, a.alignment, a.mask};
-  if (!value_is_vector(a.at) && value_is_all(a.mask)) {
-    StreamStore store = {
-        .base = a.at, .vectors = &value, .count = 1, .type = a.element, .is_element = true};
-    return stream_store(g, &store, inst->streams);
-  }
-  const char *how = value_is_vector(a.at) ? "llvm.masked.scatter" : "llvm.masked.store";
-  alias_element(g, call_overloaded(g, how, a.lanes, LLVMTypeOf(a.at), args, 4));
+  if (inst->shape == IR_SHAPE_RUNS) return lanes_runs(g, inst);
+  if (inst->shape == IR_SHAPE_CELLS) return lanes_load_cells(g, inst);
+  const LaneAccess a = access_of(g, inst, inst->type);
+  value_set(g, inst, vector_load(g, &a));
 }
 
 static LLVMValueRef lane_address(Codegen *g, LLVMTypeRef type, const IrInst *inst) {
@@ -135,9 +145,10 @@ void vector_emit(Codegen *g, const IrInst *inst) {
   case IR_LANES_REDUCE: return value_set(g, inst, reduce(g, inst, first));
   case IR_LANES_LOAD: return lanes_load(g, inst);
   case IR_LANES_STORE: return lanes_store(g, inst);
-  case IR_MASK_AND: return value_set(g, inst, both(g, first, value_operand(g, inst, 1)));
-  case IR_MASK_ANY: return value_set(g, inst, any(g, first));
-  case IR_MASK_BITS: return value_set(g, inst, wide_bits(g, first));
+  case IR_LANES_UPDATE: return lanes_runs(g, inst);
+  case IR_MASK_AND: return value_set(g, inst, vector_both(g, first, value_operand(g, inst, 1)));
+  case IR_MASK_ANY: return value_set(g, inst, vector_any(g, first));
+  case IR_MASK_BITS: return value_set(g, inst, vector_bits(g, first));
   default: codegen_fail(g, inst, "it is no op of lanes");
   }
 }

@@ -70,10 +70,43 @@ static bool takes_shape(const IrInst *inst) {
     return inst->shape != IR_SHAPE_CELLS && inst->shape != IR_SHAPE_RUNS &&
            inst->shape != IR_SHAPE_GATHER;
   case IR_MEM_UPDATE:
-    return inst->shape != IR_SHAPE_STRIDED && inst->shape != IR_SHAPE_CELLS &&
-           inst->shape != IR_SHAPE_GATHER;
+    return inst->shape == IR_SHAPE_NONE || inst->shape == IR_SHAPE_UNIFORM ||
+           inst->shape == IR_SHAPE_RUNS || inst->shape == IR_SHAPE_SCATTER;
+  case IR_LANES_LOAD:
+    return inst->shape == IR_SHAPE_NONE || inst->shape == IR_SHAPE_STRIDED ||
+           inst->shape == IR_SHAPE_CELLS || inst->shape == IR_SHAPE_RUNS;
+  case IR_LANES_STORE: return inst->shape == IR_SHAPE_NONE || inst->shape == IR_SHAPE_STRIDED;
+  case IR_LANES_UPDATE: return inst->shape == IR_SHAPE_RUNS;
   default: return inst->shape == IR_SHAPE_NONE;
   }
+}
+
+static bool is_of_lanes(const IrInst *inst) {
+  return inst->op >= IR_LANES_LOAD && inst->op <= IR_LANES_UPDATE;
+}
+_Static_assert(IR_LANES_UPDATE == IR_LANES_LOAD + 2, "the accesses of lanes");
+
+/* An op of lanes: the numbers of its cell; and runs of a group follow each other. */
+static const char *refuse_numbers(const IrInst *inst, const IrInst *first) {
+  bool is_run = inst->shape == IR_SHAPE_RUNS, has_parts = inst->shape != IR_SHAPE_NONE;
+  int most = inst->shape == IR_SHAPE_STRIDED ? IR_MOST_PARTS : IR_MOST_RUN;
+  if (!has_parts || is_run) {
+    if (inst->part || inst->numbers || (!has_parts && inst->parts))
+      return "its shape has no numbers";
+  } else {
+    bool is_in = inst->numbers >> (inst->part & 31) & 1 || inst->op == IR_LANES_STORE;
+    if (inst->part < 0 || inst->part >= inst->parts || inst->numbers <= 0 ||
+        inst->numbers >> inst->parts || !is_in)
+      return "no such number";
+  }
+  if (has_parts && (inst->parts < 2 || inst->parts > most)) return "no such part";
+  if (!is_run) return inst->group || inst->deferred ? "it has no group" : NULL;
+  const IrInst *other = inst->deferred ? inst->next : inst;
+  if (inst != first && (!inst->previous->deferred || inst->previous->group != inst->group))
+    return "runs of a group follow each other";
+  return inst->group && other && other->op == inst->op && other->group == inst->group
+             ? NULL
+             : "no later access of its group can do it";
 }
 
 static const char *refuse_parts(const IrInst *inst) {
@@ -122,6 +155,7 @@ const char *ir_shape_refusal(const IrInst *inst, const IrInst *first) {
   DEBUG_ASSERT(!inst->group || first->group == inst->group, "`first` is of the same group");
   if ((unsigned)inst->shape >= IR_SHAPE_COUNT || !takes_shape(inst))
     return "it cannot have this shape";
+  if (is_of_lanes(inst)) return refuse_numbers(inst, first);
   const char *why = refuse_parts(inst);
   if (why) return why;
   if (inst->deferred && (inst->op == IR_MEM_LOAD || !inst->group || !can_wait(inst)))

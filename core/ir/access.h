@@ -15,7 +15,20 @@
  *     updates   with only pure insts between them, of any shapes: all are done at the last one
  *
  * A `deferred` store or update is done by the next member of its group that is not deferred.
- * Nothing between an access and the member that does it may access its element in another order. */
+ * Nothing between an access and the member that does it may access its element in another order.
+ *
+ * The pass `vectorise` makes ops of lanes of them, which say the same by themselves:
+ *
+ *     %7: f32x8 = lanes.load shape=strided part=2 parts=3 numbers=5 %6, %mask
+ *     lanes.store shape=strided parts=3 numbers=5 %4, %x, %z, %mask
+ *     lanes.load shape=cells parts=3 numbers=5 %at, %x, %z, %mask
+ *     lanes.load shape=runs group=1 parts=2 %at, %next, %a, %b, %mask
+ *     lanes.update shape=runs group=1 add parts=2 %at, %next, %v, %w, %mask
+ *
+ * `numbers` has a bit for each number of the cell that is accessed: of a strided load, by any load
+ * of the window; of the others, by this inst. Operand 0 is the address of number `part`, of a store
+ * that of its lowest number. What `cells` and `runs` read goes to variables, one for each number.
+ * Here, too, runs of a group are done together: by the last one, which follows the others. */
 #ifndef RG_IR_ACCESS_H
 #define RG_IR_ACCESS_H
 

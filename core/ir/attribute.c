@@ -69,6 +69,7 @@ IrImm ir_imm_kind(const IrInst *inst) {
   case IR_REDUCE:
   case IR_LANES_REDUCE:
   case IR_MEM_UPDATE:
+  case IR_LANES_UPDATE:
   case IR_MEM_RMW: return IMM_UPDATE;
   case IR_TREE_ROOT:
   case IR_PRIVATE_COPY: return IMM_TREE;

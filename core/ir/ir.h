@@ -163,6 +163,7 @@ struct IrInst {
   int32_t group;       /* of accesses that are emitted together; 0: none */
   int32_t run;         /* RUNS: number of the run in its group */
   int32_t part, parts; /* STRIDED, CELLS, RUNS: which number, of how many */
+  int32_t numbers;     /* LANES_LOAD, LANES_STORE: STRIDED, CELLS: which ones, a bit each */
   /* FOR in a vectorised body, with `lanes`: if some lane has many iterations, the loop runs for one
    * lane after the other by its second region, the same body, whose lanes are iterations */
   bool turned : 1;

@@ -167,6 +167,43 @@ static bool verify_lanes(Verifier *v, const IrInst *inst) {
          wrong(v, inst, "result and operands differ in their lanes");
 }
 
+/* Addresses, what is stored or the variables of what is read, and a mask; of one length. */
+static bool verify_lane_access(Verifier *v, const IrInst *inst) {
+  bool is_run = inst->shape == IR_SHAPE_RUNS, is_cell = inst->shape == IR_SHAPE_CELLS,
+       has_result = inst->op == IR_LANES_LOAD && !is_run && !is_cell;
+  int addresses = is_run ? inst->parts : 1, last = inst->operand_count - 1,
+      values = is_run          ? inst->parts
+               : inst->numbers ? __builtin_popcount(inst->numbers)
+                               : 1;
+  if (has_result) values = 0;
+  if (inst->operand_count != addresses + values + 1)
+    return wrong(v, inst, "wrong number of operands");
+  int lanes = type_rows(type_at(inst, last));
+  if (!is_mask(type_at(inst, last))) return wrong(v, inst, "needs a mask");
+  if (inst->operands[last]->op == IR_VAR) return wrong(v, inst, "a variable is read by 'get'");
+  for (int i = 0; i < addresses; i++) {
+    if (inst->operands[i]->op == IR_VAR) return wrong(v, inst, "a variable is read by 'get'");
+    int own = type_rows(type_at(inst, i));
+    bool is_wide = is_run || is_cell, is_base = own == 1 && !is_wide,
+         is_each = own == lanes && (is_wide || inst->shape == IR_SHAPE_NONE);
+    if (!is_pointer(type_element(type_at(inst, i))) || !(is_base || is_each))
+      return wrong(v, inst, "takes an address, or lanes of them");
+  }
+  Type first = has_result ? inst->type : type_at(inst, addresses);
+  for (int i = addresses; i < last + has_result; i++) {
+    Type type = has_result ? inst->type : type_at(inst, i);
+    bool is_like = inst->shape == IR_SHAPE_STRIDED
+                       ? type_size(type_element(type)) == type_size(type_element(first))
+                       : type_equal(type, first);
+    bool is_variable = !has_result && inst->operands[i]->op == IR_VAR;
+    if (is_variable != (inst->op == IR_LANES_LOAD && !has_result))
+      return wrong(v, inst, "reads into variables");
+    if (!is_element(type_element(type)) || type_rows(type) != lanes || !is_like)
+      return wrong(v, inst, "takes lanes of elements, and a mask for them");
+  }
+  return true;
+}
+
 /* Ops that exist for lanes alone. */
 static bool verify_lane_op(Verifier *v, const IrInst *inst) {
   Type first = type_at(inst, 0), type = inst->type;
@@ -191,15 +228,8 @@ static bool verify_lane_op(Verifier *v, const IrInst *inst) {
             type_equal(type, type_element(first))) ||
            wrong(v, inst, "takes lanes of numbers");
   case IR_LANES_LOAD:
-  case IR_LANES_STORE: {
-    Type element = inst->op == IR_LANES_LOAD ? type : type_at(inst, 1);
-    Type mask = type_at(inst, inst->operand_count - 1);
-    bool is_there = is_pointer(type_element(first)) &&
-                    (type_is_scalar(first) || type_rows(first) == type_rows(element));
-    return (is_there && is_element(type_element(element)) && is_mask(mask) &&
-            type_rows(mask) == type_rows(element)) ||
-           wrong(v, inst, "takes an address or lanes of them, and a mask for its lanes");
-  }
+  case IR_LANES_STORE:
+  case IR_LANES_UPDATE: return verify_lane_access(v, inst);
   case IR_MASK_AND:
     return (is_mask(type) && all_of_type(inst, 0, type)) || wrong(v, inst, "takes two masks");
   case IR_MASK_ANY: return is_mask(first) || wrong(v, inst, "takes a mask");
@@ -346,7 +376,8 @@ static bool verify_operands(Verifier *v, const IrInst *inst) {
     v->uses[operand->id]++;
     bool takes_var = i == 0 && (inst->op == IR_GET || inst->op == IR_SET || inst->op == IR_REDUCE ||
                                 inst->op == IR_LANE_SET);
-    takes_var |= (inst->op == IR_POP || inst->op == IR_INVOKE || inst->op == IR_LANE_GET) &&
+    takes_var |= (inst->op == IR_POP || inst->op == IR_INVOKE || inst->op == IR_LANE_GET ||
+                  inst->op == IR_LANES_LOAD) &&
                  operand->op == IR_VAR;
     takes_var |= i <= (inst->op == IR_MOVE) && ir_is_count(inst->op);
     if (operand->op == IR_VAR && !takes_var) return wrong(v, inst, "a variable is read by 'get'");
@@ -530,6 +561,7 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_LANES_LOAD:
   case IR_LANES_STORE:
   case IR_LANES_REDUCE:
+  case IR_LANES_UPDATE:
   case IR_MASK_AND:
   case IR_MASK_ANY:
   case IR_MASK_BITS: return verify_lane_op(v, inst);
@@ -627,6 +659,7 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   case IR_MEM_UPDATE:
   case IR_LANES_STORE:
   case IR_LANE_SET:
+  case IR_LANES_UPDATE:
   case IR_RUN:
   case IR_OWN:
   case IR_ACQUIRE:
@@ -664,6 +697,9 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   case IR_LENGTH: expected = TYPE(I32); break;
   default:
     if (ir_op_info[inst->op].flags & IR_REGIONS) break;
+    if (inst->op == IR_LANES_LOAD &&
+        (inst->shape == IR_SHAPE_CELLS || inst->shape == IR_SHAPE_RUNS))
+      break;
     if ((inst->op == IR_SELECT || inst->op == IR_VAR || inst->op == IR_GET ||
          inst->op == IR_SPLAT || inst->op == IR_STEP || inst->op == IR_LANE_GET) &&
         is_pointer(type_element(inst->type)))

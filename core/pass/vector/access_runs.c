@@ -172,9 +172,7 @@ static IrInst *next_update(const IrInst *update) {
 IrInst *shapes_group_updates(Shapes *s, IrInst *first) {
   Accesses plain = {0};
   IrInst *last = first;
-  int own = 0; /* not united */
   for (IrInst *at = first; at; at = next_update(at)) {
-    own += !is_united(at);
     last = at;
     if (at->plain && !is_united(at)) vec_push(s->ctx->scratch, &plain, at);
   }
@@ -183,7 +181,6 @@ IrInst *shapes_group_updates(Shapes *s, IrInst *first) {
   for (IrInst *at = first; at; at = next_update(at)) {
     at->group = group;
     at->deferred = at != last;
-    if (own > 1 && at->shape == IR_SHAPE_RUN) at->shape = IR_SHAPE_SCATTER;
   }
   Runs runs = find_runs(s, &plain, SHORTEST_UPDATES);
   if (runs.saved >= UPDATES_SAVED) mark_runs(&runs, group);

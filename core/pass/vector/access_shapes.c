@@ -7,7 +7,9 @@
  *     %7: f32 = mem.load %6               =>   mem.load shape=strided group=1 part=2 parts=3 %6
  *
  * A loop in a vectorised body that may also run lane by lane (`turned`) gets a second body, since
- * its accesses have other shapes there. Changes no value. Decision D-pass-73. */
+ * its accesses have other shapes there. Plain updates whose lanes access adjacent elements or cells
+ * become load, op and store. Changes no value. Decision D-pass-73. */
+#include "pass/rewrite.h"
 #include "pass/vector/access_shapes.h"
 
 static bool is_access(const IrInst *inst) {
@@ -16,16 +18,18 @@ static bool is_access(const IrInst *inst) {
 
 /* -- one access -------------------------------------------------------------------------------- */
 
-static IrShape own_shape(const Shapes *s, const IrInst *inst) {
+static IrShape shape_at(const Shapes *s, const IrInst *inst, IrShape otherwise) {
   const LaneFact *fact = &s->facts[inst->operands[0]->id];
-  int64_t size = type_size(ir_accessed(inst));
-  bool is_atomic = inst->op == IR_MEM_UPDATE && !inst->plain;
+  int64_t size = type_size(ir_accessed(inst)), parts = fact->step / size;
   if (fact->shape == LANE_UNIFORM) return IR_SHAPE_UNIFORM;
-  if (fact->shape == LANE_LINEAR && fact->step == size && !is_atomic) return IR_SHAPE_RUN;
-  if (fact->shape == LANE_LINEAR && inst->op != IR_MEM_UPDATE && fact->step >= 2 * size &&
-      fact->step % size == 0 && fact->step / size <= IR_MOST_PARTS)
-    return IR_SHAPE_STRIDED;
-  return inst->op == IR_MEM_LOAD ? IR_SHAPE_GATHER : IR_SHAPE_SCATTER;
+  if (fact->shape == LANE_VARYING || fact->step % size || parts < 1) return otherwise;
+  return parts == 1 ? IR_SHAPE_RUN : parts <= IR_MOST_PARTS ? IR_SHAPE_STRIDED : otherwise;
+}
+
+static IrShape own_shape(const Shapes *s, const IrInst *inst) {
+  if (inst->op == IR_MEM_LOAD) return shape_at(s, inst, IR_SHAPE_GATHER);
+  IrShape shape = shape_at(s, inst, IR_SHAPE_SCATTER);
+  return inst->op == IR_MEM_STORE || shape == IR_SHAPE_UNIFORM ? shape : IR_SHAPE_SCATTER;
 }
 
 /* -- all accesses of a body -------------------------------------------------------------------- */
@@ -46,14 +50,38 @@ static void turn_loop(const Shapes *s, IrInst *loop) {
   loop->regions[1] = ir_copy_region(s->kernel, loop->regions[0], loop, map);
 }
 
+/* Load, op and store in place of a plain update of a run or of numbers of cells. */
+static bool split_update(const Shapes *s, IrInst *update) {
+  IrShape shape = update->plain ? shape_at(s, update, IR_SHAPE_SCATTER) : IR_SHAPE_SCATTER;
+  if (shape != IR_SHAPE_RUN && shape != IR_SHAPE_STRIDED) return false;
+  IrBuilder b = rewrite_before(s->kernel, update);
+  IrInst *address = update->operands[0], *by = update->operands[1];
+  int32_t alias = update->alias;
+  IrInst *old = ir_emit(&b, IR_MEM_LOAD, by->type, 1, &address);
+  IrInst *operands[] = {address, rewrite_update_value(&b, (IrUpdate)update->imm, old, by)};
+  rewrite_become(s->kernel, update, IR_MEM_STORE, 2, operands);
+  old->alias = update->alias = alias;
+  return true;
+}
+
+/* Brings the code into the form that is shaped; returns whether there are new insts in it. */
+static bool prepare(const Shapes *s, IrRegion *region) {
+  bool changes = false;
+  for (IrInst *inst = region->first; inst; inst = inst->next) {
+    bool turns = inst->op == IR_FOR && inst->lanes > 1 && !are_uniform(s, inst);
+    if (turns) turn_loop(s, inst);
+    if (inst->op == IR_MEM_UPDATE) changes |= split_update(s, inst);
+    for (int i = 0; i < IR_MAX_REGIONS - turns; i++)
+      if (inst->regions[i]) changes |= prepare(s, inst->regions[i]);
+  }
+  return changes;
+}
+
 static void shape_inner(Shapes *s, IrInst *inst) {
-  bool is_for = inst->op == IR_FOR, differs = is_for && !are_uniform(s, inst),
-       turns = differs && inst->lanes > 1;
-  if (is_for && !differs) shapes_mark_root_sums(s, inst);
-  if (turns) turn_loop(s, inst);
-  for (int i = 0; i < IR_MAX_REGIONS - turns; i++)
+  if (inst->op == IR_FOR && are_uniform(s, inst)) shapes_mark_root_sums(s, inst);
+  for (int i = 0; i < IR_MAX_REGIONS - inst->turned; i++)
     if (inst->regions[i]) shape_region(s, inst->regions[i]);
-  if (!turns) return;
+  if (!inst->turned) return;
   LaneBody body = ir_lanes_of_loop(inst, inst->regions[1], inst->lanes);
   shape_body(s, &body);
 }
@@ -80,6 +108,7 @@ static void shape_region(Shapes *s, IrRegion *region) {
 static void shape_body(const Shapes *of, const LaneBody *body) {
   Shapes s = {.ctx = of->ctx, .kernel = of->kernel, .width = body->width, .sums = of->sums};
   s.facts = ir_lanes(s.ctx->scratch, s.kernel, body);
+  if (prepare(&s, (IrRegion *)body->region)) s.facts = ir_lanes(s.ctx->scratch, s.kernel, body);
   s.marks = scratch_array(s.ctx->scratch, int, s.kernel->next_id);
   shape_region(&s, (IrRegion *)body->region);
 }

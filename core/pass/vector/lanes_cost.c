@@ -129,7 +129,7 @@ static bool is_neighbours(const LaneSurvey *s, const IrInst *ptr, Type type) {
   return fact(s, ptr)->shape == LANE_LINEAR && fact(s, ptr)->step == type_size(type);
 }
 
-/* Is the number loaded together with an earlier one of its cell (codegen/lane_cells.c)? */
+/* Is the number loaded together with an earlier one of its cell (codegen/vector_memory.c)? */
 static bool has_company(const IrInst *inst, Type type) {
   const IrInst *ptr = inst->operands[0];
   if (inst->op != IR_MEM_LOAD || ptr->op != IR_OFFSET || type_size(type) < 4) return false;
@@ -146,7 +146,7 @@ static bool has_company(const IrInst *inst, Type type) {
 }
 
 /* Is the element adjacent to that of an access before or after it, in each lane
- * (codegen/lane_runs.c)? */
+ * (codegen/vector_runs.c)? */
 static bool is_in_run(const IrInst *inst) {
   IrAddress own, other;
   if (!ir_address(inst, &own)) return false;

@@ -104,7 +104,7 @@ IrInst *vectorise_any(Vectoriser *v, IrInst *mask) {
 
 /* -- values of insts --------------------------------------------------------------------------- */
 
-static void write_scalar(Vectoriser *v, const IrInst *inst) {
+void vectorise_copy_scalar(Vectoriser *v, const IrInst *inst) {
   IrInst **operands = scratch_array(v->scratch, IrInst *, inst->operand_count);
   for (int i = 0; i < inst->operand_count; i++)
     operands[i] = vectorise_scalar(v, inst->operands[i]);
@@ -118,7 +118,7 @@ static bool may_be_shared(const IrInst *inst, int operand) {
 
 static void write_pure(Vectoriser *v, const IrInst *inst) {
   if (inst->op == IR_CONST) return;
-  if (vectorise_shape(v, inst) != LANE_VARYING) return write_scalar(v, inst);
+  if (vectorise_shape(v, inst) != LANE_VARYING) return vectorise_copy_scalar(v, inst);
   IrInst **operands = scratch_array(v->scratch, IrInst *, inst->operand_count);
   for (int i = 0; i < inst->operand_count; i++)
     operands[i] = may_be_shared(inst, i) ? shared_or_lanes(v, inst->operands[i])
@@ -128,7 +128,7 @@ static void write_pure(Vectoriser *v, const IrInst *inst) {
 
 /* Lanes that are not active read the first number of the table. */
 static void write_item(Vectoriser *v, const IrInst *item) {
-  if (vectorise_shape(v, item) != LANE_VARYING) return write_scalar(v, item);
+  if (vectorise_shape(v, item) != LANE_VARYING) return vectorise_copy_scalar(v, item);
   IrInst *index = vectorise_lanes(v, item->operands[0]);
   index = ir_select(&v->b, v->mask, index, ir_const_int(&v->b, index->type, 0));
   v->lanes[item->id] = vectorise_copy(v, item, lanes_of_type(v, item->type), &index);
@@ -160,61 +160,6 @@ static void write_set(Vectoriser *v, const IrInst *set) {
       varies ? vectorise_lanes(v, set->operands[1]) : vectorise_scalar(v, set->operands[1]);
   if (varies && diverges(v, set)) value = ir_select(&v->b, v->mask, value, ir_get(&v->b, var));
   vectorise_copy(v, set, set->type, (IrInst *[]){var, value});
-}
-
-/* -- memory ------------------------------------------------------------------------------------ */
-
-/* The address of lane 0 if the elements are adjacent; else those of all lanes. */
-static IrInst *place_of(Vectoriser *v, const IrInst *address, Type type) {
-  const LaneFact *fact = &v->facts[address->id];
-  bool is_run = fact->shape == LANE_LINEAR && fact->step == type_size(type);
-  return is_run ? vectorise_scalar(v, address) : vectorise_lanes(v, address);
-}
-
-/* An access by one lane, or by all at once, has no shape of lanes. */
-void vectorise_forget_shape(IrInst *access) {
-  access->shape = IR_SHAPE_NONE;
-  access->group = access->part = access->parts = 0;
-  access->aligns = access->deferred = access->prefetch = false;
-}
-
-static void write_load(Vectoriser *v, const IrInst *load) {
-  const IrInst *address = load->operands[0];
-  if (vectorise_shape(v, address) == LANE_UNIFORM) {
-    write_scalar(v, load);
-    return vectorise_forget_shape(v->scalar[load->id]);
-  }
-  IrInst *operands[] = {place_of(v, address, load->type), v->mask};
-  IrInst *lanes = vectorise_emit(v, IR_LANES_LOAD, lanes_of_type(v, load->type), 2, operands);
-  lanes->alias = load->alias;
-  v->lanes[load->id] = lanes;
-}
-
-/* Of lanes that all write one element the last one wins, as it would in their order. */
-static void write_last(Vectoriser *v, const IrInst *store) {
-  IrInst *value;
-  if (vectorise_shape(v, store->operands[1]) == LANE_UNIFORM) {
-    value = vectorise_scalar(v, store->operands[1]);
-  } else {
-    IrInst *bits = vectorise_emit(v, IR_MASK_BITS, TYPE(U64), 1, &v->mask);
-    IrInst *above = ir_unary(&v->b, IR_CLZ, bits);
-    IrInst *last = ir_binary(&v->b, IR_SUB, ir_const_int(&v->b, TYPE(U64), 63), above);
-    IrInst *operands[] = {vectorise_lanes(v, store->operands[1]), last};
-    value = vectorise_emit(v, IR_LANE_GET, store->operands[1]->type, 2, operands);
-  }
-  IrInst *operands[] = {vectorise_scalar(v, store->operands[0]), value};
-  vectorise_forget_shape(vectorise_copy(v, store, store->type, operands));
-}
-
-static void write_store(Vectoriser *v, const IrInst *store) {
-  const IrInst *address = store->operands[0], *value = store->operands[1];
-  if (vectorise_shape(v, address) == LANE_UNIFORM) return write_last(v, store);
-  IrInst *place = place_of(v, address, value->type);
-  IrInst *operands[] = {place, vectorise_lanes(v, value), v->mask};
-  IrInst *lanes = vectorise_emit(v, IR_LANES_STORE, TYPE(NONE), 3, operands);
-  lanes->alias = store->alias;
-  lanes->streams = store->streams;
-  lanes->aligns = store->aligns;
 }
 
 /* -- reductions -------------------------------------------------------------------------------- */
@@ -369,8 +314,8 @@ static void write_inst(Vectoriser *v, const IrInst *inst) {
   case IR_VAR: return write_var(v, inst);
   case IR_GET: return write_get(v, inst);
   case IR_SET: return write_set(v, inst);
-  case IR_MEM_LOAD: return write_load(v, inst);
-  case IR_MEM_STORE: return write_store(v, inst);
+  case IR_MEM_LOAD:
+  case IR_MEM_STORE: return vectorise_access(v, inst);
   case IR_IF:
     if (vectorise_shape(v, inst->operands[0]) == LANE_UNIFORM) return write_if_uniform(v, inst);
     return write_if_varying(v, inst);

@@ -2,6 +2,7 @@
 #ifndef RG_PASS_VECTOR_VECTORISE_H
 #define RG_PASS_VECTOR_VECTORISE_H
 
+#include "ir/access.h"
 #include "ir/lanes.h"
 #include "pass/pass.h"
 
@@ -25,6 +26,7 @@ typedef struct Vectoriser {
   bool keeps;              /* the mask at the end of what is being written matters */
   bool has_few_updates;    /* the body has: they may be unrolled */
   bool in_all;             /* in the copy of an arm for the case that all lanes are active */
+  int32_t groups;          /* of accesses, so far */
   VEC(VectorFrame) frames; /* innermost last */
   IrBuilder b;
 } Vectoriser;
@@ -44,6 +46,7 @@ IrInst *vectorise_emit(Vectoriser *v, IrOp op, Type type, int count, IrInst *con
 /* The scalar of a value that does not vary: the number of all lanes, or that of lane 0. */
 IrInst *vectorise_scalar(Vectoriser *v, const IrInst *inst);
 IrInst *vectorise_lanes(Vectoriser *v, const IrInst *inst);
+void vectorise_copy_scalar(Vectoriser *v, const IrInst *inst); /* of an inst that does not vary */
 /* A copy with other operands, without regions, at the end of what is written. */
 IrInst *vectorise_copy(Vectoriser *v, const IrInst *inst, Type type, IrInst *const *operands);
 IrInst *vectorise_and(Vectoriser *v, IrInst *mask, IrInst *condition);
@@ -60,6 +63,10 @@ void vectorise_into(Vectoriser *v, IrRegion *region, const IrInst *first, IrInst
 void vectorise_rest(Vectoriser *v, const IrInst *first);
 /* Forgets lanes that were made since v->made had so many entries: they are not visible any more. */
 void vectorise_forget(Vectoriser *v, int made);
+
+/* -- vectorise_memory.c ------------------------------------------------------------------------ */
+void vectorise_access(Vectoriser *v, const IrInst *access);      /* MEM_LOAD, MEM_STORE */
+void vectorise_update_runs(Vectoriser *v, const IrGroup *group); /* those of the group */
 
 /* -- vectorise_loops.c ------------------------------------------------------------------------- */
 void vectorise_loop(Vectoriser *v, const IrInst *loop); /* LOOP, FOR */

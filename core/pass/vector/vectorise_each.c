@@ -12,7 +12,6 @@
  * Operands are in variables, since a vector register has no address. Updates of a group
  * (ir/access.h) share one loop, so redundant loads between them are removed. If all lanes are
  * active and there are few updates, the loop is unrolled, and operands stay in registers. */
-#include "ir/access.h"
 #include "pass/rewrite.h"
 #include "pass/vector/vectorise.h"
 
@@ -181,25 +180,6 @@ static void write_united(Vectoriser *v, const IrInst *update) {
   v->b.region = outside;
 }
 
-/* Adjacent elements. */
-static void write_run(Vectoriser *v, const IrInst *update) {
-  const IrInst *by = update->operands[1];
-  Type type = ir_lanes_type(by->type, v->width);
-  IrInst *operands[] = {vectorise_scalar(v, update->operands[0]), v->mask};
-  IrInst *old = vectorise_emit(v, IR_LANES_LOAD, type, 2, operands);
-  IrInst *value = rewrite_update_value(&v->b, (IrUpdate)update->imm, old, vectorise_lanes(v, by));
-  IrInst *stored[] = {operands[0], value, v->mask};
-  IrInst *store = vectorise_emit(v, IR_LANES_STORE, TYPE(NONE), 3, stored);
-  old->alias = store->alias = update->alias;
-}
-
-/* Without the pass that gives shapes, linear addresses tell adjacent elements. */
-static bool is_run(const Vectoriser *v, const IrInst *update) {
-  const LaneFact *fact = &v->facts[update->operands[0]->id];
-  return update->plain && update->shape != IR_SHAPE_SCATTER && fact->shape == LANE_LINEAR &&
-         fact->step == type_size(update->operands[1]->type);
-}
-
 /* A group is done at its last update. */
 void vectorise_update(Vectoriser *v, const IrInst *update) {
   EachInsts insts = {0};
@@ -210,13 +190,12 @@ void vectorise_update(Vectoriser *v, const IrInst *update) {
     LaneShape shape = vectorise_shape(v, address);
     if (shape == LANE_UNIFORM && ir_lanes_unite(at)) {
       write_united(v, at);
-    } else if (is_run(v, at)) {
-      write_run(v, at);
-    } else {
+    } else if (at->shape != IR_SHAPE_RUNS) {
       if (address->op == IR_OFFSET && shape == LANE_VARYING) vec_push(v->scratch, &insts, address);
       vec_push(v->scratch, &insts, at);
     }
   }
+  vectorise_update_runs(v, &group);
   if (!insts.count) return;
   write_each(v, &insts, active_bits(v))->unrolled = is_short(&insts);
 }

@@ -11,19 +11,6 @@ static LaneShape surveyed(const Survey *s, const IrInst *inst) {
   return (LaneShape)s->facts[inst->id].shape;
 }
 
-/* Does the access have a shape (ir/access.h) that can be said? Without the pass that gives shapes,
- * what is not adjacent is gathered. */
-static bool has_shape(const IrInst *access) {
-  switch ((IrShape)access->shape) {
-  case IR_SHAPE_NONE:
-  case IR_SHAPE_UNIFORM:
-  case IR_SHAPE_RUN:
-  case IR_SHAPE_GATHER:
-  case IR_SHAPE_SCATTER: return access->lanes <= 1;
-  default: return false;
-  }
-}
-
 /* The trip count of lanes that differ is computed only for a constant step. Sums of quotients by
  * roots, and loops that run lane by lane where they are long, are code generation's
  * (codegen/root_sums.c, lane_turned.c). */
@@ -56,7 +43,7 @@ static bool is_said(Survey *s, const IrInst *inst) {
   case IR_CALL: return can_call(inst);
   case IR_MEM_LOAD:
   case IR_MEM_STORE:
-  case IR_MEM_UPDATE: return has_shape(inst);
+  case IR_MEM_UPDATE: return inst->lanes <= 1;
   case IR_MEM_RMW:
   case IR_MEM_CAS:
   case IR_FAULT: return true;
