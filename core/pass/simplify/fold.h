@@ -1,10 +1,10 @@
-/* fold.h - the pass `fold`, applied to one region. */
+/* fold.h - the pass `fold`, applied to one body. */
 #ifndef RG_PASS_SIMPLIFY_FOLD_H
 #define RG_PASS_SIMPLIFY_FOLD_H
 
 #include "pass/pass.h"
 
-/* Folds a body or function that is not in the kernel yet. */
+/* Folds one body or function, of the kernel or not in it yet. */
 void fold_alone(PassContext *ctx, IrKernel *kernel, IrRegion *body);
 
 #endif

@@ -5,6 +5,7 @@
 #include "pass/analysis/effects.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
+#include "pass/simplify/fold.h"
 
 /* The inst that has replaced `inst`, whose users are changed at the end. */
 static const IrInst *resolved(IrInst *const *with, const IrInst *inst) {
@@ -220,6 +221,7 @@ typedef struct Arms {
   int *stamps;  /* by id: the preceding `if`, if only pure insts are between */
   int *read;    /* by id of a VAR: likewise, for its last GET */
   IrInst *open; /* that `if`; NULL: none */
+  bool has_joined;
 } Arms;
 
 static bool comes_after(const Arms *arms, const IrInst *inst) {
@@ -286,7 +288,8 @@ static void merge_region(Arms *arms, IrRegion *region) {
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     next = inst->next;
     if (inst->op == IR_IF) {
-      if (!join(arms, inst)) arms->open = inst;
+      if (join(arms, inst)) arms->has_joined = true;
+      else arms->open = inst;
     } else {
       note(arms, inst);
     }
@@ -296,14 +299,21 @@ static void merge_region(Arms *arms, IrRegion *region) {
       if (inst->regions[i]) merge_region(arms, inst->regions[i]);
 }
 
+static void merge_body(PassContext *ctx, IrKernel *kernel, Arms *arms, IrRegion *body) {
+  if (!body) return;
+  arms->has_joined = false;
+  merge_region(arms, body);
+  if (arms->has_joined) fold_alone(ctx, kernel, body);
+}
+
 bool pass_merge_branches(PassContext *ctx, IrKernel *kernel, Error *err) {
   Arms arms = {.stamps = scratch_array(ctx->scratch, int, kernel->next_id),
                .read = scratch_array(ctx->scratch, int, kernel->next_id)};
   for (int i = 0; i < kernel->tasks.count; i++) {
     IrTask *task = kernel->tasks.items[i];
     if (task->kind != TASK_RANGE) continue;
-    merge_region(&arms, task->body);
-    if (task->interior) merge_region(&arms, task->interior);
+    merge_body(ctx, kernel, &arms, task->body);
+    merge_body(ctx, kernel, &arms, task->interior);
   }
   return true;
 }
