@@ -10,7 +10,7 @@ local judge = require "judge_array_run"
 
 local first_seed = tonumber(os.getenv "RG_SEED")
   or (tonumber(os.getenv "RG_THREADS") or 0) * 100 + 1
-local count = tonumber(os.getenv "RG_JUDGE") or 20
+local count = tonumber(os.getenv "RG_JUDGE") or 12
 local is_cuda = os.getenv "RG_ARCH" == "cuda"
 local shared_count = is_cuda and math.min(count, 4) or count -- of three runtimes each, executed
 

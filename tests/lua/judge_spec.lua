@@ -8,7 +8,7 @@ local sweep = require "judge_sweep"
 
 local oracle = rg.new { arch = "lua" }
 local first_seed = tonumber(os.getenv "RG_SEED") or 1
-local count = tonumber(os.getenv "RG_JUDGE") or 20
+local count = tonumber(os.getenv "RG_JUDGE") or 12
 
 -- Where failures are kept: beside the library, which is the build's folder.
 local folder = os.getenv "RG_BUILD" or (os.getenv "RG_LIBRARY" or ""):match "^(.*)/" or "/tmp"
