@@ -26,7 +26,7 @@ typedef struct Running { /* one task, as its workers see it */
   DeviceLaunch *launch;
   int32_t number;        /* number of the task */
   _Atomic bool has_run;  /* a chunk has finished */
-  _Atomic bool improves; /* a worker has called launch->improve */
+  _Atomic bool improves; /* a worker calls launch->improve, or has got better code */
   uint8_t *took_part;
   _Atomic bool *fails; /* the next chunk fails, once */
 } Running;
@@ -43,14 +43,17 @@ static RtTaskFunction *function_of(const DeviceCode *code, int32_t number) {
   return function;
 }
 
-/* One worker waits for better code, and all workers continue with it. The launch must have done
- * some work first, as it may be short. */
+/* One worker asks for better code; once there is some, all workers continue with it. The launch
+ * must have done some work first, as it may be short. */
 static void improve(Running *running) {
   DeviceLaunch *launch = running->launch;
   if (launch->runs <= 1 && !atomic_load_explicit(&running->has_run, memory_order_relaxed)) return;
   if (clock_ticks() < launch->improve_at || atomic_exchange(&running->improves, true)) return;
   const DeviceCode *better = launch->improve(launch->improve_data);
-  if (!better) return;
+  if (!better) {
+    atomic_store(&running->improves, false);
+    return;
+  }
   launch->code = better;
   atomic_store(&running->function, function_of(better, running->number));
 }

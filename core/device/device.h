@@ -176,12 +176,12 @@ typedef struct DeviceLaunch {
   int32_t stream;           /* launches on one stream run in order; 0: the default stream */
   DeviceSwitches switches;
   bool is_timed; /* fill `ticks`, even where measuring costs time */
-  /* Returns better code for the same tasks, or NULL if there is none; building it takes some time.
-   * One worker calls it, once, in the middle of the launch, after base/clock.h has passed
+  /* Returns better code for the same tasks once there is some; else NULL, and it has moved
+   * `improve_at`. One worker at a time calls it between chunks, when base/clock.h has passed
    * `improve_at`. Only the CPU does so. NULL: `code` is as good as it gets. */
   const DeviceCode *(*improve)(void *data);
   void *improve_data;
-  uint64_t improve_at;
+  _Atomic uint64_t improve_at;
   /* -- filled by the device */
   /* context.error is the launch's error. context.stop belongs to the caller: it is 0 when the
    * launch begins, and any thread may set it to 1 */

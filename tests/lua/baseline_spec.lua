@@ -133,6 +133,29 @@ describe("baseline code #compiled #cpu", function() -- a GPU has none
     assert.is_true(s.run_ms + s.compile_ms <= passed * 1.1)
   end)
 
+  it("runs on while a thread makes optimised code, between launches and within one", function()
+    local function after(rg, k, x, y)
+      x:fill(0.5)
+      k(3)
+      return { x:to_table(), y:to_table(), rg.stats().improved }
+    end
+    local function wait(rg, launch)
+      local begin = now_ms()
+      repeat launch() until rg.stats().improved == 1 or now_ms() - begin > 60000
+    end
+    local function found(mode, more)
+      local rg = runtime(mode, { threads = 2 })
+      local k, x, y = large(rg, more)
+      if mode == "on" then wait(rg, function() k(1) end) end
+      return after(rg, k, x, y)
+    end
+    for _, more in ipairs { "", "for q = 1, 60 do s = s * 0.5 + math.sin(s + q) end" } do
+      local expected = found("off", more)
+      expected[3] = 1
+      assert.same(expected, found("on", more))
+    end
+  end)
+
   it("is for large kernels whose loops are short, unless somebody wants none", function()
     local function begun(options, more, kernel_options, f)
       local rg = runtime("on", options)

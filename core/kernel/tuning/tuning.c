@@ -310,13 +310,11 @@ static bool is_wanted(const Kernel *kernel, const Version *version, const TuneEn
 /* Compiles the next row whose code differs from the base's; false if there is none. */
 static bool make_next(Kernel *kernel, Version *version, const TuneEntry *entry) {
   Tuning *tuning = version->tuning;
-  Error ignored;
-  error_clear(&ignored);
   for (int32_t k = tuning->next_row; k < CANDIDATE_COUNT; k++) {
     tuning->next_row = k + 1;
     if (!is_wanted(kernel, version, entry, k)) continue;
-    Version *made = versions_request(version, COMPILE_TO_TRY, &version->constants,
-                                     &candidates[k].way, &ignored);
+    Version *made =
+        versions_request(version, COMPILE_TO_TRY, &version->constants, &candidates[k].way);
     if (!made) continue;
     ASSERT(tuning->made_count < (int)CODE_COUNT, "each row of other code is compiled once");
     tuning->made_rows[tuning->made_count] = (uint8_t)k;

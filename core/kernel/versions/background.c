@@ -31,6 +31,7 @@ typedef struct BackgroundCompile {
 static void work(void *data) {
   BackgroundCompile *compile = data;
   error_clear(&compile->err);
+  if (compile->priority == PRIORITY_SPARE) job_defer_to_others(); /* kernels come first */
   if (!compile->codegen) {
     compile->codegen = codegen_open(compile->engine->store->heap, &compile->err);
     compile->owns_codegen = compile->codegen != NULL;
@@ -175,6 +176,16 @@ static BackgroundCompile *find_ended(const Engine *engine) {
          (!at->has_started || is_running(at) || (at->version && at->priority != PRIORITY_SPARE)))
     at = at->next;
   return at;
+}
+
+bool background_poll(Version *version, Error *err) {
+  BackgroundCompile *compile = version->job;
+  ASSERT(compile && compile->priority == PRIORITY_SPARE, "nobody waits for what is polled");
+  if (!compile->has_started && !running_count(compile->engine)) start(compile, 1);
+  if (!compile->has_started || is_running(compile)) return false;
+  join(compile);
+  finish(compile, err);
+  return true;
 }
 
 void background_step(Engine *engine) {

@@ -9,7 +9,7 @@
 #include "kernel/versions/versions.h"
 
 /* SPARE: nobody waits for it; it runs alone, on one thread. SOON: a launch will need it; as many
- * run as the device has workers. NOW: a launch waits for it; it starts at once, on all threads. */
+ * run as the device has workers. NOW: a caller waits for it; it starts at once, on all threads. */
 typedef enum CompilePriority { PRIORITY_SPARE, PRIORITY_SOON, PRIORITY_NOW } CompilePriority;
 
 /* Queues a compile of the version, which becomes QUEUED or COMPILING. With SOON, waits while as
@@ -19,6 +19,9 @@ bool background_start(Version *version, CompilePriority priority);
 /* Waits for the version's compile, if it has one, and publishes it. The version is then READY, or
  * FAILED with err; a FAILED version may be freed by what requested it. */
 void background_wait(Version *version, Error *err);
+/* Publishes the version's SPARE compile if that has ended; starts it if it is queued and no other
+ * is running. False: it has not ended. Never waits. */
+bool background_poll(Version *version, Error *err);
 /* Publishes SPARE compiles that have ended, and starts one that is queued if no other is running.
  * Never waits. */
 void background_step(Engine *engine);

@@ -1,12 +1,11 @@
 /* baseline.c - see baseline.h. For a large kernel, LLVM takes six times as long to make optimised
  * code as baseline code, which runs at a fifth of the speed. So a kernel that is launched a few
  * times, as most that initialise, sum up or draw, never needs optimised code, and one that is
- * launched often gets it soon.
- * A launch waits for optimised code: so nothing is left running when the runtime ends, and workers
- * need not share processors with the compiler. The time of the switch varies, but results do not,
- * except for their last bits under fast_math, which may compile the two differently: if the user
- * requests the same bits in each run (deterministic, tune = "off"), such a kernel begins with
- * optimised code. Decision D-kernel-12. */
+ * launched often gets it soon. No launch waits for optimised code, which would be seen in a game's
+ * frames: a thread makes it, and the launch that finds it ready continues with it. The time of the
+ * switch varies, but results do not, except for their last bits under fast_math, which may compile
+ * the two differently: if the user requests the same bits in each run (deterministic, tune =
+ * "off"), such a kernel begins with optimised code. Decision D-kernel-12. */
 #include "kernel/versions/baseline.h"
 
 #include <string.h>
@@ -15,6 +14,7 @@
 
 enum {
   ENOUGH_MS = 10, /* how long baseline code runs in all */
+  POLL_MS = 1,    /* between two looks, in the middle of a launch, at whether it is ready */
   LARGE = 100,    /* instructions: optimised code then takes about 12 ms */
   /* iterations of a serial loop: a worker requests better code only between chunks */
   MOST_TURNS = 64
@@ -132,32 +132,46 @@ static bool may_improve(const Version *version) {
   return is_current(version) && !version->stays_baseline;
 }
 
-/* DeviceLaunch.improve: called in the middle of a launch, whose time must not include the
- * compile. */
-static const DeviceCode *improve_now(void *data) {
-  Version *version = data;
-  ASSERT(may_improve(version), "the device requests better code once");
-  Error ignored;
-  error_clear(&ignored);
-  uint64_t begin = clock_ticks();
-  const Version *optimised = versions_request(version, COMPILE_TO_OPTIMISE, NULL, NULL, &ignored);
-  /* the launch adds its whole time later */
-  version_engine(version)->stats.run_ticks -= clock_ticks() - begin;
-  return optimised ? optimised->code : NULL;
+/* RG_QUICK=always, for tests: the switch comes at a known time. */
+static bool waits(const Engine *engine) {
+  return engine->options.begins_baseline == BASELINE_ALWAYS;
+}
+
+static uint64_t ticks_of(Engine *engine, double ms) {
+  double ms_per_tick = engine_ms(engine, 1000000) / 1000000;
+  return ms_per_tick > 0 ? (uint64_t)(ms / ms_per_tick) : 0;
 }
 
 static uint64_t enough_ticks(Engine *engine) {
-  double ms_per_tick = engine_ms(engine, 1000000) / 1000000;
-  if (engine->options.begins_baseline == BASELINE_ALWAYS || ms_per_tick <= 0) return 0;
-  return (uint64_t)(ENOUGH_MS / ms_per_tick);
+  return waits(engine) ? 0 : ticks_of(engine, ENOUGH_MS);
+}
+
+static Version *optimise(Version *version) {
+  Engine *engine = version_engine(version);
+  Error ignored;
+  error_clear(&ignored);
+  return versions_optimise(version, waits(engine), &ignored);
+}
+
+/* DeviceLaunch.improve: called in the middle of a launch, whose time must not include a compile
+ * that it waits for: the launch adds its whole time later. */
+static const DeviceCode *improve_now(void *data) {
+  Version *version = data;
+  Engine *engine = version_engine(version);
+  ASSERT(may_improve(version), "the device asks as long as there may be better code");
+  uint64_t begin = clock_ticks();
+  const Version *optimised = optimise(version);
+  if (waits(engine)) engine->stats.run_ticks -= clock_ticks() - begin;
+  if (optimised) return optimised->code;
+  engine->launch.improve_at =
+      version->stays_baseline ? UINT64_MAX : clock_ticks() + ticks_of(engine, POLL_MS);
+  return NULL;
 }
 
 Version *baseline_choose(Version *version) {
   if (!may_improve(version)) return version;
   if (version->baseline_ticks <= enough_ticks(version_engine(version))) return version;
-  Error ignored;
-  error_clear(&ignored);
-  Version *optimised = versions_request(version, COMPILE_TO_OPTIMISE, NULL, NULL, &ignored);
+  Version *optimised = optimise(version);
   return optimised ? optimised : version;
 }
 
@@ -178,5 +192,5 @@ bool baseline_note(Version *version, const DeviceLaunch *launch) {
 
 Version *baseline_end(Version *version, Error *err) {
   if (!is_current(version)) return version;
-  return versions_request(version, COMPILE_TO_OPTIMISE, NULL, NULL, err);
+  return versions_optimise(version, true, err);
 }

@@ -19,7 +19,7 @@
 #include "kernel/tuning/tuning.h"
 #include "tree/access/cell.h"
 
-enum { SAME_LAUNCHES = 8, WORTH_MS = 50, LONG_LAUNCHES = 2, LONG_MS = 300 /* if is_long */ };
+enum { SAME_LAUNCHES = 8, WORTH_MS = 50, LONG_LAUNCHES = 2, LONG_MS = 100 /* if is_long */ };
 enum { MANY_LAUNCHES = 1024 }; /* enough launches to be worth it if none is timed */
 enum { MOST_CHANGES = 3, MOST_TRIES = 4, MOST_ARGS = COMPILE_MOST_CONSTANTS };
 
@@ -105,7 +105,7 @@ static void make(Version *general, uint64_t taken, Mode mode) {
   Error ignored;
   error_clear(&ignored);
   count_try(profile);
-  Version *made = versions_request(general, COMPILE_TO_SPECIALISE, &constants, NULL, &ignored);
+  Version *made = versions_request(general, COMPILE_TO_SPECIALISE, &constants, NULL);
   if (!made) profile->unstable |= taken;
   else if (mode == ALWAYS) background_wait(made, &ignored);
 }

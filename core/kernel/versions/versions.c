@@ -18,7 +18,7 @@
  *     TO_RUN                      either       the launch, for baseline or optimised code
  *     TO_HAVE                     optimised    the caller
  *     AHEAD                       optimised    a thread (SOON); a launch that needs the code waits
- *     TO_OPTIMISE                 optimised    all threads (NOW); the launch waits
+ *     TO_OPTIMISE                 optimised    a thread (SPARE); only kernel:compile() waits (NOW)
  *     TO_SPECIALISE               specialised  a thread (SPARE); nobody
  *     TO_TRY                      its base's   a thread (SPARE); only kernel:tune() waits
  *
@@ -228,23 +228,36 @@ void version_take_arguments(Version *version, const Version *from) {
 
 /* -- requests ---------------------------------------------------------------------------------- */
 
-/* Optimised code for baseline code, from the same canonical bytes. */
-static Version *optimise(Version *baseline, Error *err) {
+/* The optimised version that is being compiled, or NULL. */
+static Version *find_optimised(const Version *baseline) {
+  Version *at = baseline->kernel->versions;
+  while (at && (at->base != baseline || at->why != COMPILE_TO_OPTIMISE)) at = at->next;
+  return at;
+}
+
+/* Begins to compile optimised code for baseline code, from the same canonical bytes. */
+static Version *begin_optimised(Version *baseline, CompilePriority priority, Error *err) {
+  Version *version = version_create(baseline->kernel, baseline, compiled_hold(baseline->compiled),
+                                    COMPILE_TO_OPTIMISE, err);
+  if (version && background_start(version, priority)) return version;
+  baseline->stays_baseline = true;
+  if (!version) return NULL;
+  no_memory(err);
+  versions_publish(version, NULL, NULL, err);
+  return NULL;
+}
+
+Version *versions_optimise(Version *baseline, bool waits, Error *err) {
   Engine *engine = version_engine(baseline);
   ASSERT(baseline->tier == TIER_BASELINE && !baseline->base, "only baseline code is optimised");
   double begin = clock_ms();
-  Version *version = version_create(baseline->kernel, baseline, compiled_hold(baseline->compiled),
-                                    COMPILE_TO_OPTIMISE, err);
-  baseline->stays_baseline = true; /* unless it is published */
+  Version *version = find_optimised(baseline);
+  if (!version) version = begin_optimised(baseline, waits ? PRIORITY_NOW : PRIORITY_SPARE, err);
   if (!version) return NULL;
-  if (background_start(version, PRIORITY_NOW)) {
-    background_wait(version, err);
-  } else {
-    no_memory(err);
-    versions_publish(version, NULL, NULL, err);
-  }
-  engine->stats.compile_ms += clock_ms() - begin;
-  return baseline->stays_baseline ? NULL : version;
+  if (waits) background_wait(version, err);
+  else if (!background_poll(version, err)) return NULL;
+  if (waits) engine->stats.compile_ms += clock_ms() - begin;
+  return baseline->base; /* the published version; a failed one is freed */
 }
 
 static bool keep_constants(Version *version, const Constants *constants) {
@@ -303,9 +316,8 @@ static Version *make_other(Version *base, CompileWhy why, const Constants *const
 }
 
 Version *versions_request(Version *base, CompileWhy why, const Constants *constants,
-                          const CompileWay *way, Error *err) {
+                          const CompileWay *way) {
   ASSERT(base->state == VERSION_READY, "what is improved on can run");
-  if (why == COMPILE_TO_OPTIMISE) return optimise(base, err);
   ASSERT(why == COMPILE_TO_SPECIALISE || why == COMPILE_TO_TRY,
          "other versions are compiled first");
   return make_other(base, why, constants, way);
@@ -335,7 +347,6 @@ static void promote(Version *version) {
   baseline->tuning = NULL;
   version->is_tuned = baseline->is_tuned;
   version->compile_ms = baseline->compile_ms;
-  baseline->stays_baseline = false;
   if (kernel->last == baseline) kernel->last = version;
 }
 
@@ -360,6 +371,7 @@ static void publish_optimised(Version *version, const RgCodegenResult *result) {
   Engine *engine = version_engine(version);
   if (result) compile_charge(engine, result);
   if (version->state == VERSION_FAILED) {
+    version->base->stays_baseline = true;
     versions_drop(version);
     return;
   }

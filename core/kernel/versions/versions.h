@@ -115,12 +115,15 @@ Version *versions_find(Kernel *kernel, int word_count);
 Version *versions_choose(Version *general);
 /* The version of the last pattern whose texts are shown: a specialised one if there is one. */
 const Version *versions_shown(const Kernel *kernel);
-/* Requests a version that is better than `base` for this reason: optimised code, which it waits
- * for; code with these constants; or code compiled in this way. The version is in the list, and
- * READY or with a background compile that publishes it. NULL: it cannot be made, or the code would
- * be the same; err is set only for optimised code. */
+/* Requests optimised code for a baseline version, and returns it once it is published, which this
+ * does: the first call begins the compile. NULL: it is not ready yet (not if it `waits`), or, with
+ * err, it cannot be made, and `stays_baseline` is set. */
+Version *versions_optimise(Version *baseline, bool waits, Error *err);
+/* Requests a version that is better than `base` for this reason: code with these constants, or code
+ * compiled in this way. The version is in the list, and READY or with a background compile that
+ * publishes it. NULL: it cannot be made, or the code would be the same. */
 Version *versions_request(Version *base, CompileWhy why, const Constants *constants,
-                          const CompileWay *way, Error *err);
+                          const CompileWay *way);
 /* Ends a compile: gives the version its code, loaded from `result` and kept on disk, unless it has
  * code from there; without either it is FAILED. Whatever waits for the version learns of it. With
  * `result`, err says why it cannot be loaded. */
