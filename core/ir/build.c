@@ -426,7 +426,8 @@ IrInst *ir_convert(IrBuilder *b, IrInst *a, Type type) {
 
 IrInst *ir_var(IrBuilder *b, Type type) { return ir_emit(b, IR_VAR, type, 0, NULL); }
 IrInst *ir_get(IrBuilder *b, IrInst *var) {
-  DEBUG_ASSERT(!var || (var->op == IR_VAR && !var->owns), "a variable is read, not a guard");
+  DEBUG_ASSERT(!var || var->op == IR_VAR,
+               "a GET names a variable, or a guard, whose array it reads");
   return ir_emit(b, IR_GET, var ? var->type : TYPE(I32), 1, &var);
 }
 void ir_set(IrBuilder *b, IrInst *var, IrInst *value) {

@@ -89,6 +89,13 @@ static void test_build(void) {
     CHECK_INT(ir_add_level(kernel, cells->parent, NULL), 1);
     CHECK_INT(kernel->trees.count, 1);
   }
+  TEST("a GET reads the array of a guard, as of one that a call has filled") {
+    IrKernel *kernel = ir_kernel_create(&scratch, "k");
+    IrBuilder b = {.kernel = kernel, .region = kernel->body};
+    IrInst *guard = ir_var(&b, TYPE(I64));
+    guard->owns = true;
+    CHECK(type_is(ir_get(&b, guard)->type, TYPE_I64));
+  }
   TEST("the first wrong call is kept, and building goes on") {
     IrKernel *kernel = ir_kernel_create(&scratch, "k");
     IrBuilder b = {.kernel = kernel, .region = kernel->body};
