@@ -69,10 +69,10 @@ void control_print(Codegen *g, const IrInst *inst) {
   call_runtime(g, inst->op == IR_FAULT ? RT_FAULT : RT_PRINT, (Callee){0}, operands, 3);
 }
 
-/* A fault ends the launch and skips the rest of this function. */
+/* A fault ends the launch and skips the rest of this function; that of a lane, after its vector. */
 void control_fault(Codegen *g, const IrInst *inst) {
   control_print(g, inst);
-  if (g->fault_stays) return;
+  if (g->fault_stays || inst->of_lane) return;
   block_jump(g, g->finish);
   block_enter(g, block_new(g, "behind"));
 }

@@ -136,6 +136,7 @@ struct IrInst {
   bool scalar : 1;   /* RANGE, ACTIVE: the user asked not to vectorise */
   bool rolled : 1;   /* FOR: the rare version of a loop, not to be unrolled */
   bool unrolled : 1; /* BITS: if the word is a constant, without a loop */
+  bool of_lane : 1;  /* FAULT: of one lane; the others finish their iterations first */
   /* UPDATE: in the running worker's private copy, where it is plain too; on a GPU in the block's */
   bool private_copy : 1;
   bool plain : 1; /* UPDATE: no other iteration reaches the element */

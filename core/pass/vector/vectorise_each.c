@@ -129,12 +129,15 @@ void vectorise_each(Vectoriser *v, const IrInst *inst) {
   write_each(v, &insts, active_bits(v));
 }
 
-/* A fault of the first active lane ends the launch. */
+/* Reports the fault of the first active lane and deactivates all active ones: each could have been
+ * the first. The other lanes continue to the end of this vector; then the launch stops. */
 void vectorise_fault(Vectoriser *v, const IrInst *fault) {
   EachInsts insts = {0};
   vec_push(v->scratch, &insts, fault);
   IrInst *bits = active_bits(v);
-  write_each(v, &insts, ir_binary(&v->b, IR_BAND, bits, ir_unary(&v->b, IR_NEG, bits)));
+  IrInst *each =
+      write_each(v, &insts, ir_binary(&v->b, IR_BAND, bits, ir_unary(&v->b, IR_NEG, bits)));
+  each->regions[0]->last->of_lane = true;
   v->mask = vectorise_all(v, false);
 }
 
