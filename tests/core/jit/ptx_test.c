@@ -1,7 +1,8 @@
 /* ptx_test.c - every kernel of the tests of passes, and those of ptx/, through the passes for a GPU
- * to PTX, which ptxas assembles where a CUDA toolkit is found. On the way: what a processor gets is
- * not changed by any of it, and what a GPU gets does not depend on the processor beside it.
- *     test_ptx [FOLDER]   keeps the PTX there, a file NAME.sm_xx.ptx each */
+ * to PTX, which ptxas assembles where a CUDA toolkit is found: for one GPU each, which its name
+ * chooses. On the way: what a processor gets is not changed by any of it, and what a GPU gets does
+ * not depend on the processor beside it.
+ *     test_ptx [FOLDER]   for every GPU; keeps the PTX there, a file NAME.sm_xx.ptx each */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@ static Heap heap;
 static Codegen *codegen;
 static char folder[PATH_BYTES / 2];
 static const char *ptxas;
+static bool wants_all;
 static int compiled, refused;
 
 typedef struct Kernel {
@@ -120,6 +122,12 @@ static bool compile(const Kernel *k, const char *name, const char *gpu) {
   return ok;
 }
 
+static bool wants(const char *name, int gpu) {
+  int sum = 0;
+  for (const char *at = name; *at; at++) sum += (unsigned char)*at;
+  return wants_all || sum % GPUS == gpu;
+}
+
 static void visit(const char *path, const char *name) {
   Error err;
   error_clear(&err);
@@ -131,7 +139,8 @@ static void visit(const char *path, const char *name) {
   CHECK(ok || !k.is_kernel);
   if (ok && !k.is_apart) printf("  %s: CPU and GPU depend on each other\n", name);
   CHECK(k.is_apart || !ok);
-  for (int i = 0; ok && i < GPUS; i++) CHECK(compile(&k, name, gpus[i]));
+  for (int i = 0; ok && i < GPUS; i++)
+    if (wants(name, i)) CHECK(compile(&k, name, gpus[i]));
   scratch_deinit(&k.scratch);
 }
 
@@ -162,6 +171,7 @@ int main(int argc, char **argv) {
   error_clear(&err);
   heap_init(&heap, 0);
   snprintf(folder, sizeof folder, "%s", argc > 1 ? argv[1] : "/tmp/rg_ptx_XXXXXX");
+  wants_all = argc > 1;
   bool is_ours = argc < 2 && mkdtemp(folder);
   ptxas = find_ptxas();
   codegen = codegen_open(&heap, &err);
@@ -170,7 +180,7 @@ int main(int argc, char **argv) {
     if (codegen) visit_all(argc > 2 ? argv[2] : PASS_FOLDER, 1);
     printf("  %d files, %d texts that are for one pass alone, %s\n", compiled, refused,
            ptxas ? "assembled" : "no ptxas here");
-    CHECK(compiled > 100);
+    CHECK(compiled > 50);
   }
   if (codegen) codegen_close(codegen);
   return check_report();
