@@ -60,6 +60,7 @@ static const Pass *const order[] = {
     &tasks,
     &fold,
     &mem2reg,
+    &reversal,
     &refcounts,
     &array_descriptors,
     &locks,

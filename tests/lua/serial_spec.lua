@@ -12,6 +12,35 @@ describe("a serial loop", function()
     return rg.field(T, n)
   end
 
+  it("goes either way, as an argument says", function()
+    for _, index in ipairs { "i32", "i64" } do
+      local x = rg.field(rg.i32, n)
+      local sweep = rg.kernel(([=[function(from: %s, last: %s, backwards: bool)
+        for k = from, last do
+          local m = k
+          if backwards then m = from + last - k end
+          x[m] = x[m] + 2 * x[m - 1] + 3 * x[m + 1]
+        end
+      end]=]):format(index, index), { x = x })
+      for _, range in ipairs { { 0, n - 1 }, { 3, 9 }, { 4, 3 }, { -5, n }, { -9, -4 },
+        { 2 ^ 31 - 4, 2 ^ 31 - 1 }, { -2 ^ 31, -2 ^ 31 + 3 } } do
+        for _, backwards in ipairs { false, true } do
+          local expected = {}
+          local function read(i) return expected[i] or 0 end
+          for i = 0, n - 1 do x[i], expected[i] = at(i), at(i) end
+          for k = range[1], range[2] do
+            local m = backwards and range[1] + range[2] - k or k
+            if expected[m] then
+              expected[m] = tonumber(bit.tobit(read(m) + 2 * read(m - 1) + 3 * read(m + 1)))
+            end
+          end
+          sweep(range[1], range[2], backwards)
+          for i = 0, n - 1 do assert.equal(expected[i], x[i]) end
+        end
+      end
+    end
+  end)
+
   for _, kind in ipairs { "field", "array", "offset" } do
     it(("sweeps over the ends of a %s"):format(kind), function()
       local ranges = { { 0, n - 1 }, { -3, n + 2 }, { 1, n - 2 }, { 5, 4 }, { -9, -4 },

@@ -400,7 +400,7 @@ run_without() {
   configure_and_build "$build" || { add 0 1 "build"; return; }
   export_paths
   for pass in none mem2reg refcounts early_exits atomics bounds node_cursors \
-    privatise unroll hoist_checks leaf rows independent redundant_slots lanes \
+    privatise reversal unroll hoist_checks leaf rows independent redundant_slots lanes \
     access_shapes vectorise fold; do
     specs=$(spec_files judge judge_array) run_busted "judge, without $pass" RG_WITHOUT=$pass \
       RG_JUDGE="${FUZZ_KERNELS:-100}" RG_SEED="${RG_SEED:-$RANDOM}"

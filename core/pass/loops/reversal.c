@@ -1,0 +1,211 @@
+/* reversal.c - loop reversal, and loop unswitching for it: a serial loop whose index is mirrored,
+ * as sweeps do that go either way, counts down instead.
+ *
+ *     for 0, %last, 1 (%i) {                 if %c {
+ *       %m = sub %last, %i                     for %last, 0, -1 (%i) { store (place f0 %i), .. }
+ *       %k = select %c, %m, %i          =>   } else {
+ *       store (place f0 %k), ..                for 0, %last, 1 (%i) { store (place f0 %i), .. }
+ *     }                                      }
+ *
+ * A mirrored index is begin + last - i: the loop then visits the same indices backwards, whatever
+ * the sums wrap to. Indices are then i plus constants, from which later passes see what depends on
+ * what (skew.c, dependence.h); the order of iterations stays. A nest of loops is copied for each
+ * condition that chooses an index, as long as its copies stay below MOST_INSTS. */
+#include "ir/facts.h"
+#include "pass/pass.h"
+#include "pass/rewrite.h"
+
+enum { MOST_INSTS = 1600, DEEPEST_CONDITION = 8 };
+
+/* -- mirrored indices -------------------------------------------------------------------------- */
+
+static bool is_counting(const IrInst *loop) {
+  int64_t step;
+  return loop->op == IR_FOR && type_is_integer(loop->operands[0]->type) &&
+         ir_is_const(loop->operands[2], &step) && (step == 1 || step == -1);
+}
+
+static bool sums_to_nothing(const Affine *sum) { return !sum->count && !sum->constant; }
+
+/* sum += factor * other; false: too many terms. */
+static bool add_sum(Affine *sum, const Affine *other, int64_t factor) {
+  sum->constant += factor * other->constant;
+  for (int i = 0; i < other->count; i++) {
+    int at = 0;
+    while (at < sum->count && !facts_same_value(sum->values[at], other->values[i])) at++;
+    if (at == FACTS_MOST_TERMS) return false;
+    if (at == sum->count) {
+      sum->values[sum->count] = other->values[i];
+      sum->factors[sum->count++] = 0;
+    }
+    sum->factors[at] += factor * other->factors[i];
+    if (sum->factors[at]) continue;
+    sum->factors[at] = sum->factors[--sum->count];
+    sum->values[at] = sum->values[sum->count];
+  }
+  return true;
+}
+
+/* Is it begin + last of the loop? */
+static bool is_sum_of_ends(const IrInst *value, const IrInst *loop) {
+  Affine sum, begin, last;
+  return facts_affine(value, NULL, &sum) && facts_affine(loop->operands[0], NULL, &begin) &&
+         facts_affine(loop->operands[1], NULL, &last) && add_sum(&sum, &begin, -1) &&
+         add_sum(&sum, &last, -1) && sums_to_nothing(&sum);
+}
+
+/* The loop of which the value is the index, or NULL. */
+static IrInst *loop_of_index(const IrInst *value) {
+  IrInst *loop = value->op == IR_PARAM && value->region ? value->region->owner : NULL;
+  return loop && is_counting(loop) ? loop : NULL;
+}
+
+/* The loop of which the value is the mirrored index, or NULL. */
+static IrInst *loop_of_mirrored(const IrInst *value) {
+  if (value->op != IR_SUB) return NULL;
+  IrInst *loop = loop_of_index(value->operands[1]);
+  bool is_mirrored = loop && facts_is_invariant(value->operands[0], loop->regions[0]) &&
+                     is_sum_of_ends(value->operands[0], loop);
+  return is_mirrored ? loop : NULL;
+}
+
+/* -- reversal ---------------------------------------------------------------------------------- */
+
+static bool is_only_mirrored(const IrInst *index, const IrInst *loop) {
+  if (!index->uses) return false;
+  for (const IrUse *use = index->uses; use; use = use->next)
+    if (loop_of_mirrored(use->user) != loop) return false;
+  return true;
+}
+
+static void reverse(IrKernel *kernel, IrInst *loop) {
+  IrInst *index = loop->regions[0]->params.items[0];
+  IrBuilder b = rewrite_before(kernel, loop);
+  IrInst *begin = loop->operands[0], *last = loop->operands[1];
+  int64_t step = 0;
+  bool is_const = ir_is_const(loop->operands[2], &step);
+  ASSERT(is_const && (step == 1 || step == -1), "the loop visits every index between its ends");
+  ir_set_operand(loop, 0, last);
+  ir_set_operand(loop, 1, begin);
+  ir_set_operand(loop, 2, ir_const_int(&b, begin->type, -step));
+  for (IrUse *use = index->uses, *next; use; use = next) {
+    IrInst *mirrored = use->user;
+    next = use->next;
+    ir_replace_uses(mirrored, index);
+    ir_delete(mirrored);
+  }
+}
+
+static bool reverse_inside(void *data, IrInst *inst) {
+  IrInst *index = is_counting(inst) ? inst->regions[0]->params.items[0] : NULL;
+  if (index && is_only_mirrored(index, inst)) reverse(data, inst);
+  return true;
+}
+
+/* -- unswitching ------------------------------------------------------------------------------- */
+
+/* Can it be computed before the nest? */
+static bool can_move_out(const IrInst *value, const IrRegion *nest, int depth) {
+  if (!ir_is_inside(value, nest)) return value->op != IR_PARAM || value->region != nest;
+  if (depth == DEEPEST_CONDITION || !facts_is_invariant(value, nest)) return false;
+  for (int i = 0; i < value->operand_count; i++)
+    if (!can_move_out(value->operands[i], nest, depth + 1)) return false;
+  return true;
+}
+
+static IrInst *move_out(IrBuilder *b, IrInst *value, const IrRegion *nest) {
+  if (!ir_is_inside(value, nest)) return value;
+  IrInst **operands = scratch_array(b->kernel->scratch, IrInst *, value->operand_count);
+  for (int i = 0; i < value->operand_count; i++)
+    operands[i] = move_out(b, value->operands[i], nest);
+  return rewrite_again(b, value, operands);
+}
+
+typedef struct Search {
+  const IrInst *nest;
+  IrInst *found; /* the SELECT between an index and the mirrored one */
+  bool is_serial;
+} Search;
+
+static bool is_mirror_choice(const IrInst *select) {
+  const IrInst *a = select->operands[1], *b = select->operands[2];
+  IrInst *loop = loop_of_index(a), *other = loop_of_index(b);
+  return (loop && loop_of_mirrored(b) == loop) || (other && loop_of_mirrored(a) == other);
+}
+
+static bool search(void *data, IrInst *inst) {
+  Search *s = data;
+  s->is_serial &= inst->op != IR_RUN;
+  if (s->found || inst->op != IR_SELECT || !type_is_integer(inst->type)) return s->is_serial;
+  if (is_mirror_choice(inst) && can_move_out(inst->operands[0], s->nest->regions[0], 0))
+    s->found = inst;
+  return s->is_serial;
+}
+
+typedef struct Decision {
+  const IrInst *condition;
+  int chosen; /* the operand of a SELECT */
+} Decision;
+
+static bool decide(void *data, IrInst *inst) {
+  const Decision *decision = data;
+  bool is_same = inst->op == IR_SELECT && !type_is_vector(inst->operands[0]->type) &&
+                 facts_same_value(inst->operands[0], decision->condition);
+  if (is_same) ir_replace_uses(inst, inst->operands[decision->chosen]);
+  return true;
+}
+
+/* Copies the nest for both values of the condition; returns the copy. */
+static IrInst *unswitch(IrKernel *kernel, IrInst *nest, IrInst *condition) {
+  IrBuilder b = rewrite_before(kernel, nest);
+  IrInst *outside = move_out(&b, condition, nest->regions[0]);
+  IrInst *branch = ir_if(&b, outside);
+  IrInst **map = scratch_array(kernel->scratch, IrInst *, kernel->next_id);
+  IrInst *copy = ir_copy_inst(kernel, nest, map);
+  IrInst *copied = map[condition->id] ? map[condition->id] : condition;
+  ir_remove(nest);
+  ir_region_append(branch->regions[0], nest);
+  ir_region_append(branch->regions[1], copy);
+  Decision yes = {condition, 1}, no = {copied, 2};
+  ir_walk(nest->regions[0], decide, &yes);
+  ir_walk(copy->regions[0], decide, &no);
+  rewrite_drop_dead(branch->regions[0]); /* an index that nothing mirrors any more */
+  rewrite_drop_dead(branch->regions[1]);
+  ir_note(kernel, nest->line, "the direction of the loop is chosen once, before it");
+  return copy;
+}
+
+/* `insts`: how many the nest may have with its copies. */
+static void unswitch_nest(IrKernel *kernel, IrInst *nest, int insts) {
+  Search s = {.nest = nest, .is_serial = true};
+  bool is_walked = ir_walk(nest->regions[0], search, &s);
+  if (!is_walked || !s.found || rewrite_count(nest->regions[0]) > insts / 2) return;
+  IrInst *copy = unswitch(kernel, nest, s.found->operands[0]);
+  unswitch_nest(kernel, nest, insts / 2);
+  unswitch_nest(kernel, copy, insts / 2);
+}
+
+/* -- the pass ---------------------------------------------------------------------------------- */
+
+static void unswitch_inside(IrKernel *kernel, const IrRegion *region) {
+  for (IrInst *inst = region->first, *next; inst; inst = next) {
+    next = inst->next;
+    if (is_counting(inst)) unswitch_nest(kernel, inst, MOST_INSTS);
+    else
+      for (int i = 0; i < IR_MAX_REGIONS; i++)
+        if (inst->regions[i]) unswitch_inside(kernel, inst->regions[i]);
+  }
+}
+
+static void rewrite_region(IrKernel *kernel, IrRegion *region) {
+  unswitch_inside(kernel, region);
+  ir_walk(region, reverse_inside, kernel);
+}
+
+bool pass_reversal(PassContext *ctx, IrKernel *kernel, Error *err) {
+  (void)ctx, (void)err;
+  rewrite_region(kernel, kernel->body);
+  for (int i = 0; i < kernel->tasks.count; i++)
+    rewrite_region(kernel, kernel->tasks.items[i]->body);
+  return true;
+}
