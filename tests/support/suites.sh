@@ -147,11 +147,11 @@ job_figures() {
   run_counted "cuda, figures of the bench" luajit "$root/tests/cuda/figures.lua"
 }
 
-# assemble NAME FOLDER EVERY: PTX that a suite has left there; under stress all of it, for each GPU.
+# assemble NAME FOLDER EVERY OF: PTX that a suite has left there; under stress all of it, for each GPU.
 assemble() {
-  local every="$3" targets=alternate
-  [ -n "${stress:-}" ] && every=1 targets=both
-  run_counted "$1" bash "$root/tests/cuda/assemble" "$2" "$every" "$targets"
+  local every="$3" of="$4" targets=alternate
+  [ -n "${stress:-}" ] && every=1 of=1 targets=both
+  run_counted "$1" bash "$root/tests/cuda/assemble" "$2" "$every" "$targets" "$of"
   rm -rf "$2"
 }
 
@@ -258,7 +258,7 @@ job_cuda() {
   ptx=$(mktemp -d)
   specs=$(specs_of C)
   on_cuda "" "PTX_SAVE=$ptx"
-  assemble "lua, arch cuda, assembled" "$ptx" 40
+  assemble "lua, arch cuda, assembled" "$ptx" 10 4
 }
 job_cuda_ways() { # trees that grow and shrink, under three schedules
   local specs
@@ -277,7 +277,7 @@ job_examples() {
   remember_compiles
   ptx=$(mktemp -d)
   PTX_SAVE="$ptx" run_counted "examples" bash "$root/tests/examples/check"
-  assemble "examples, assembled" "$ptx" 1
+  assemble "examples, assembled" "$ptx" 1 1
 }
 
 job_smoke() {
