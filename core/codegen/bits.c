@@ -96,12 +96,13 @@ static bool count_inst(void *data, IrInst *inst) { return ++*(int *)data; }
 static void emit_side_by_side(Codegen *g, const IrInst *inst, LLVMValueRef word) {
   int count = 0;
   LaneBody body = ir_lanes_of_loop(inst, inst->regions[0], inst->lanes);
+  bool is_said = ir_lanes_mask(body.region);
   LaneLoop loop = {.body = body.region,
-                   .facts = ir_lanes(g->scratch, g->kernel, &body),
+                   .facts = is_said ? NULL : ir_lanes(g->scratch, g->kernel, &body),
                    .index = body.region->params.items[0],
                    .width = inst->lanes};
   ir_walk(inst->regions[0], count_inst, &count);
-  if (count > IR_LONGEST_TWICE) return emit_lanes(g, &loop, word);
+  if (is_said || count > IR_LONGEST_TWICE) return emit_lanes(g, &loop, word);
   LLVMBasicBlockRef few = block_new(g, "few"), many = block_new(g, "many"),
                     after = block_new(g, "word.end");
   block_branch(g, are_few(g, word), few, many);
@@ -132,7 +133,7 @@ void bits_emit(Codegen *g, const IrInst *inst) {
   LLVMValueRef word = value_operand(g, inst, 0);
   if (inst->unrolled && LLVMIsAConstantInt(word))
     return emit_unrolled(g, inst, LLVMConstIntGetZExtValue(word));
-  if (value_is_vector(word) || inst->regions[0]->params.count != 1)
+  if (value_is_vector(word) || inst->regions[0]->params.count < 1)
     return codegen_fail(g, inst, "it walks one word");
   if (is_in_lanes(g, inst)) emit_side_by_side(g, inst, word);
   else emit_alone(g, inst, word);

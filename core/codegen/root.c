@@ -135,14 +135,14 @@ static LLVMValueRef bounded_unless(Codegen *g, LLVMValueRef e, double bound,
   return result;
 }
 
-/* Numbers of 24 bits near 5/3 and 3/2, where SLOPE is 1 / (CUBE - 1) with an error of 2^-44. */
-static const double CUBE = 0x1.aaaaa8p+0, SLOPE = 0x1.800006p+0;
+/* A number of 24 bits near 5/3, where the slope is 1 / (CUBE - 1) with an error of 2^-44. */
+static const double CUBE = 0x1.aaaaa8p+0;
 
 bool root_has_slope(const Codegen *g, int width) {
   return g->kernel->fast_math && g->target.estimates_roots && width == WHOLE;
 }
 
-double root_slope(void) { return SLOPE; }
+double root_slope(void) { return IR_CUBE_SLOPE; }
 
 /* y^power, corrected; `is_usual`: x and the power are neither 0 nor infinite; NULL: not known. For
  * a cube whose slope is factored out (root_sums.c), the correction is a single multiplication. */
@@ -222,7 +222,8 @@ void root_divide(Codegen *g, const IrInst *inst) {
                .divisor = b,
                .power = inst->op == IR_DIV_CUBE ? 3 : 1,
                .is_double = type_is(type, TYPE_F64),
-               .is_sloped = inst->sloped && g->lanes && root_has_slope(g, g->width)};
+               .is_sloped = inst->sloped && (type_is_vector(inst->type) ||
+                                             (g->lanes && root_has_slope(g, g->width)))};
   DEBUG_ASSERT(!root.is_sloped || root.power == 3, "only cubes have a slope that is factored out");
   if (is_estimated(g, type, &root)) {
     value_match(g, &a, &b);
@@ -230,6 +231,7 @@ void root_divide(Codegen *g, const IrInst *inst) {
   }
   LLVMValueRef quotient = arith_binary(g, IR_DIV, type, a, b);
   if (root.is_sloped)
-    quotient = arith_fast(g, LLVMBuildFMul(g->builder, quotient, number(quotient, 1 / SLOPE), ""));
+    quotient =
+        arith_fast(g, LLVMBuildFMul(g->builder, quotient, number(quotient, 1 / IR_CUBE_SLOPE), ""));
   value_set(g, inst, quotient);
 }

@@ -102,6 +102,9 @@ struct IrUse {
 
 enum { IR_MAX_REGIONS = 2 };
 
+/* Near 3/2, in 24 bits: see pass/vector/root_sums.c and codegen/root.c. */
+#define IR_CUBE_SLOPE 0x1.800006p+0
+
 struct IrInst {
   IrOp op;
   Type type;            /* TYPE_NONE: no result */
@@ -169,7 +172,8 @@ struct IrInst {
    * lane after the other by its second region, the same body, whose lanes are iterations */
   bool turned : 1;
   /* DIV_CUBE, FOR in a vectorised body: the FOR sums these quotients by cubes of roots, and
-   * multiplies their sum by their common factor; 0: none */
+   * multiplies their sum by their common factor; 0: none. A DIV_CUBE of lanes is less by that
+   * factor, IR_CUBE_SLOPE */
   int32_t sloped;
   /* VAR: a guard. Its reference is released when the function ends, on every path */
   bool owns : 1;

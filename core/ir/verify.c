@@ -773,7 +773,7 @@ static bool verify_shape(Verifier *v, const IrInst *inst) {
       return wrong(v, inst, "its second region needs lanes, and one parameter");
     return has_index(inst, body) || wrong(v, inst, "needs one parameter of its bounds' type");
   case IR_BITS:
-    return (params == 1 && params_are(body, 0, type_is_integer)) ||
+    return (has_position(inst, body) && type_is_integer(body->params.items[0]->type)) ||
            wrong(v, inst, "needs one integer parameter");
   case IR_RANGE:
     if (params < 1 || params > SNODE_MAX_AXES || inst->operand_count != 2 * params ||

@@ -9,7 +9,9 @@
  *                                            }
  *                                            set %v, (add (get %v), (lanes.reduce add (get %p)))
  *
- * An outside variable to which the loop adds has a partial sum per lane. */
+ * An outside variable to which the loop adds has a partial sum per lane. How a loop over the set
+ * bits of a word runs is chosen at run time: few bits run one by one, since a vector takes as long
+ * for one as for all. */
 #include "ir/task.h"
 #include "pass/rewrite.h"
 #include "pass/vector/vectorise.h"
@@ -37,11 +39,12 @@ static bool open_body(const Inner *in, Vectoriser *v, IrInst *loop, const LaneBo
   return true;
 }
 
-static void write_body(Vectoriser *v, IrInst *loop) {
+/* Returns the scalar region, which is in the loop no more. */
+static IrRegion *write_body(Vectoriser *v, IrInst *loop) {
   IrRegion *scalar = loop->regions[0];
   vectorise_rest(v, scalar->first);
   loop->regions[0] = v->to;
-  ir_delete_all(scalar);
+  return scalar;
 }
 
 /* -- sums -------------------------------------------------------------------------------------- */
@@ -91,15 +94,53 @@ static void write_for(const Inner *in, IrInst *loop) {
   Sums sums = {.v = &v, .before = rewrite_before(in->kernel, loop)};
   if (!has_lanes(loop) || !open_body(in, &v, loop, &body)) return;
   if (loop->sums) ir_walk(loop->regions[0], find_sum, &sums);
-  write_body(&v, loop);
+  ir_delete_all(write_body(&v, loop));
   add_sums(&sums, loop);
+}
+
+/* -- bits -------------------------------------------------------------------------------------- */
+
+enum { FEW = 2 }; /* if fewer than one bit in so many is set, the scalar loop is faster */
+
+/* Are few bits set, of those up to the highest set one? */
+static IrInst *are_few(IrBuilder *b, IrInst *word) {
+  IrInst *count = ir_unary(b, IR_POPCNT, word), *above = ir_unary(b, IR_CLZ, word);
+  IrInst *reach = ir_binary(b, IR_SUB, ir_const_int(b, word->type, 64), above);
+  return ir_binary(b, IR_LT, ir_binary(b, IR_MUL, count, ir_const_int(b, word->type, FEW)), reach);
+}
+
+/* Runs the loop by its scalar region if `few` holds. */
+static void choose(const Inner *in, IrInst *loop, IrRegion *scalar, IrInst *few) {
+  IrBuilder b = rewrite_before(in->kernel, loop);
+  IrInst *choice = ir_if(&b, few), *alone = ir_copy_alone(in->kernel, loop);
+  alone->lanes = 0;
+  alone->regions[0] = scalar;
+  scalar->owner = alone;
+  ir_region_append(choice->regions[0], alone);
+  ir_remove(loop);
+  ir_region_append(choice->regions[1], loop);
+}
+
+static void write_bits(const Inner *in, IrInst *bits) {
+  LaneBody body = ir_lanes_of_loop(bits, bits->regions[0], bits->lanes);
+  Vectoriser v;
+  if (!open_body(in, &v, bits, &body)) return;
+  IrRegion *scalar = write_body(&v, bits);
+  if (rewrite_count(scalar) > IR_LONGEST_TWICE) return ir_delete_all(scalar);
+  IrBuilder b = rewrite_before(in->kernel, bits);
+  choose(in, bits, scalar, are_few(&b, bits->operands[0]));
+}
+
+static void write_inst(const Inner *in, IrInst *inst) {
+  if (inst->op == IR_FOR) write_for(in, inst);
+  else if (inst->op == IR_BITS) write_bits(in, inst);
 }
 
 static void write_region(const Inner *in, IrRegion *region) {
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     next = inst->next;
-    if (inst->op == IR_FOR && inst->lanes > 1) {
-      write_for(in, inst);
+    if (inst->lanes > 1 && inst->regions[0]) {
+      write_inst(in, inst);
       continue;
     }
     for (int i = 0; i < IR_MAX_REGIONS; i++)

@@ -11,12 +11,11 @@ static LaneShape surveyed(const Survey *s, const IrInst *inst) {
   return (LaneShape)s->facts[inst->id].shape;
 }
 
-/* The trip count of lanes that differ is computed only for a constant step. Sums of quotients by
- * roots, and loops that run lane by lane where they are long, are code generation's
- * (codegen/root_sums.c, lane_turned.c). */
+/* The trip count of lanes that differ is computed only for a constant step. Loops that run lane by
+ * lane where they are long are code generation's (codegen/lane_turned.c). */
 static bool can_loop(const Survey *s, const IrInst *loop) {
   int64_t step;
-  if (loop->sloped || loop->turned) return false;
+  if (loop->turned) return false;
   if (loop->op == IR_LOOP) return true;
   bool is_uniform = true;
   for (int i = 0; i < loop->operand_count; i++)
