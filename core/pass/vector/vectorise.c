@@ -245,7 +245,7 @@ static bool note_gain(const Vectoriser *v, const IrRegion *region, int *insts, i
     *accesses += is_access && vectorise_shape(v, inst->operands[0]) == LANE_LINEAR;
     *accesses += inst->op == IR_MEM_UPDATE && inst->plain && v->has_few_updates;
     if (++*insts > MOST_COPIED) return false;
-    for (int i = 0; i < IR_MAX_REGIONS; i++)
+    for (int i = 0; i < IR_MAX_REGIONS - inst->turned; i++)
       if (inst->regions[i] && !note_gain(v, inst->regions[i], insts, accesses)) return false;
   }
   return true;
@@ -393,7 +393,7 @@ static IrRegion *rewritten(PassContext *ctx, IrKernel *kernel, const IrTask *tas
                            int lanes) {
   if (!region) return NULL;
   if (lanes > 1) return task->kind == TASK_RANGE ? vectorised(ctx, kernel, task, region) : region;
-  vectorise_inner(ctx, kernel, region);
+  vectorise_inner(ctx->scratch, kernel, region);
   return region;
 }
 

@@ -39,6 +39,8 @@ bool vectorise_can_say(const LaneBody *body, const LaneFact *facts);
 static inline LaneShape vectorise_shape(const Vectoriser *v, const IrInst *inst) {
   return (LaneShape)v->facts[inst->id].shape;
 }
+/* Of a number of a lane in a variable: lanes of bools are bits, which have no address. */
+static inline Type vectorise_memory_type(Type type) { return type_is_bool(type) ? TYPE(U8) : type; }
 /* Begins to rewrite a body into v->to, a region of `owner`; false if it cannot be said. */
 bool vectorise_open(Vectoriser *v, Scratch *scratch, IrKernel *kernel, const LaneBody *body,
                     IrInst *owner);
@@ -80,6 +82,8 @@ bool vectorise_has_few_updates(const IrRegion *body);
 
 /* -- vectorise_inner.c ------------------------------------------------------------------------- */
 /* Rewrites the loops in a scalar region whose iterations are lanes. */
-void vectorise_inner(PassContext *ctx, IrKernel *kernel, IrRegion *region);
+void vectorise_inner(Scratch *scratch, IrKernel *kernel, IrRegion *region);
+/* Rewrites one of them, a FOR. */
+void vectorise_serial(Scratch *scratch, IrKernel *kernel, IrInst *loop);
 
 #endif

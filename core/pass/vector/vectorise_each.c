@@ -33,11 +33,8 @@ static EachValue *find_value(Each *each, const IrInst *inst) {
   return NULL;
 }
 
-/* Lanes of bools are bits, which have no address. */
-static Type type_in_memory(Type type) { return type_is_bool(type) ? TYPE(U8) : type; }
-
 static IrInst *variable_of(Vectoriser *v, IrInst *lanes) {
-  Type type = ir_lanes_type(type_in_memory(type_element(lanes->type)), v->width);
+  Type type = ir_lanes_type(vectorise_memory_type(type_element(lanes->type)), v->width);
   IrInst *var = ir_var(&v->b, type);
   ir_set(&v->b, var, ir_convert(&v->b, lanes, type));
   return var;
@@ -72,7 +69,7 @@ static IrInst *in_lane(Vectoriser *v, Each *each, const IrInst *inst) {
   if (shape == LANE_LINEAR)
     return value->one = number_of_lane(v, value->all, v->facts[inst->id].step, each->lane);
   IrInst *operands[] = {value->all, each->lane};
-  IrInst *one = vectorise_emit(v, IR_LANE_GET, type_in_memory(inst->type), 2, operands);
+  IrInst *one = vectorise_emit(v, IR_LANE_GET, vectorise_memory_type(inst->type), 2, operands);
   return value->one = ir_convert(&v->b, one, inst->type);
 }
 
@@ -100,7 +97,7 @@ static Each open_operands(Vectoriser *v, const EachInsts *insts) {
  * have a result. */
 static IrInst *write_each(Vectoriser *v, const EachInsts *insts, IrInst *word) {
   const IrInst *last = vec_last(insts);
-  Type result = type_in_memory(last->type);
+  Type result = vectorise_memory_type(last->type);
   Each each = open_operands(v, insts);
   IrInst *results = type_is_none(result) ? NULL : ir_var(&v->b, ir_lanes_type(result, v->width));
   IrInst *loop = vectorise_emit(v, IR_BITS, TYPE(NONE), 1, &word);

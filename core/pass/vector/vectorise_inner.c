@@ -16,11 +16,6 @@
 #include "pass/rewrite.h"
 #include "pass/vector/vectorise.h"
 
-typedef struct Inner {
-  PassContext *ctx;
-  IrKernel *kernel;
-} Inner;
-
 /* -- values from outside the loop -------------------------------------------------------------- */
 
 static bool note_outside(void *data, IrInst *inst) {
@@ -33,8 +28,9 @@ static bool note_outside(void *data, IrInst *inst) {
 }
 
 /* Opens the body of a loop whose iterations are lanes; false if it cannot be said. */
-static bool open_body(const Inner *in, Vectoriser *v, IrInst *loop, const LaneBody *body) {
-  if (!vectorise_open(v, in->ctx->scratch, in->kernel, body, loop)) return false;
+static bool open_body(Vectoriser *v, Scratch *scratch, IrKernel *kernel, IrInst *loop,
+                      const LaneBody *body) {
+  if (!vectorise_open(v, scratch, kernel, body, loop)) return false;
   ir_walk((IrRegion *)body->region, note_outside, v);
   return true;
 }
@@ -88,11 +84,11 @@ static bool has_lanes(const IrInst *loop) {
          ir_is_const(loop->operands[2], &step) && step == 1;
 }
 
-static void write_for(const Inner *in, IrInst *loop) {
+void vectorise_serial(Scratch *scratch, IrKernel *kernel, IrInst *loop) {
   LaneBody body = ir_lanes_of_loop(loop, loop->regions[0], loop->lanes);
   Vectoriser v;
-  Sums sums = {.v = &v, .before = rewrite_before(in->kernel, loop)};
-  if (!has_lanes(loop) || !open_body(in, &v, loop, &body)) return;
+  Sums sums = {.v = &v, .before = rewrite_before(kernel, loop)};
+  if (!has_lanes(loop) || !open_body(&v, scratch, kernel, loop, &body)) return;
   if (loop->sums) ir_walk(loop->regions[0], find_sum, &sums);
   ir_delete_all(write_body(&v, loop));
   add_sums(&sums, loop);
@@ -110,9 +106,9 @@ static IrInst *are_few(IrBuilder *b, IrInst *word) {
 }
 
 /* Runs the loop by its scalar region if `few` holds. */
-static void choose(const Inner *in, IrInst *loop, IrRegion *scalar, IrInst *few) {
-  IrBuilder b = rewrite_before(in->kernel, loop);
-  IrInst *choice = ir_if(&b, few), *alone = ir_copy_alone(in->kernel, loop);
+static void choose(IrKernel *kernel, IrInst *loop, IrRegion *scalar, IrInst *few) {
+  IrBuilder b = rewrite_before(kernel, loop);
+  IrInst *choice = ir_if(&b, few), *alone = ir_copy_alone(kernel, loop);
   alone->lanes = 0;
   alone->regions[0] = scalar;
   scalar->owner = alone;
@@ -121,34 +117,25 @@ static void choose(const Inner *in, IrInst *loop, IrRegion *scalar, IrInst *few)
   ir_region_append(choice->regions[1], loop);
 }
 
-static void write_bits(const Inner *in, IrInst *bits) {
+static void write_bits(Scratch *scratch, IrKernel *kernel, IrInst *bits) {
   LaneBody body = ir_lanes_of_loop(bits, bits->regions[0], bits->lanes);
   Vectoriser v;
-  if (!open_body(in, &v, bits, &body)) return;
+  if (!open_body(&v, scratch, kernel, bits, &body)) return;
   IrRegion *scalar = write_body(&v, bits);
   if (rewrite_count(scalar) > IR_LONGEST_TWICE) return ir_delete_all(scalar);
-  IrBuilder b = rewrite_before(in->kernel, bits);
-  choose(in, bits, scalar, are_few(&b, bits->operands[0]));
+  IrBuilder b = rewrite_before(kernel, bits);
+  choose(kernel, bits, scalar, are_few(&b, bits->operands[0]));
 }
 
-static void write_inst(const Inner *in, IrInst *inst) {
-  if (inst->op == IR_FOR) write_for(in, inst);
-  else if (inst->op == IR_BITS) write_bits(in, inst);
-}
+/* -- all of a region --------------------------------------------------------------------------- */
 
-static void write_region(const Inner *in, IrRegion *region) {
+void vectorise_inner(Scratch *scratch, IrKernel *kernel, IrRegion *region) {
   for (IrInst *inst = region->first, *next; inst; inst = next) {
+    bool is_in_lanes = inst->lanes > 1;
     next = inst->next;
-    if (inst->lanes > 1 && inst->regions[0]) {
-      write_inst(in, inst);
-      continue;
-    }
-    for (int i = 0; i < IR_MAX_REGIONS; i++)
-      if (inst->regions[i]) write_region(in, inst->regions[i]);
+    if (is_in_lanes && inst->op == IR_FOR) vectorise_serial(scratch, kernel, inst);
+    if (is_in_lanes && inst->op == IR_BITS) write_bits(scratch, kernel, inst);
+    for (int i = 0; i < IR_MAX_REGIONS && !is_in_lanes; i++)
+      if (inst->regions[i]) vectorise_inner(scratch, kernel, inst->regions[i]);
   }
-}
-
-void vectorise_inner(PassContext *ctx, IrKernel *kernel, IrRegion *region) {
-  Inner in = {.ctx = ctx, .kernel = kernel};
-  write_region(&in, region);
 }

@@ -182,7 +182,7 @@ static IrInst *write_loop(Vectoriser *v, const IrInst *loop) {
   return copy;
 }
 
-void vectorise_loop(Vectoriser *v, const IrInst *loop) {
+static void write_beside(Vectoriser *v, const IrInst *loop) {
   const LaneFact *fact = &v->facts[loop->id];
   bool has_turns = loop->op == IR_FOR && !are_uniform(v, loop);
   IrInst *before = v->mask;
@@ -208,4 +208,143 @@ void vectorise_loop(Vectoriser *v, const IrInst *loop) {
   end_root_sums(&sums);
   if (frame.gone)
     v->mask = vectorise_and(v, before, ir_unary(&v->b, IR_BNOT, ir_get(&v->b, frame.gone)));
+}
+
+/* -- long loops of single lanes ---------------------------------------------------------------- */
+
+/* A loop that is long in some lane runs for one lane after the other, and its own iterations are
+ * lanes (D-pass-07):
+ *
+ *     lane         0  1  2 ..         iteration  0  1  2 ..
+ *     iteration 0: a  d  g      =>    lane 0:    a  b  c
+ *     iteration 1: b  e  -            lane 1:    d  e  f
+ *     iteration 2: c  f  -            lane 2:    g  -  -
+ *
+ * Values of a lane that the loop uses are read from variables, and what it adds to variables is
+ * written there. These are not those of the body, which stay in registers. */
+enum { MANY_TURNS = 32 /* iterations of one lane: more than two vectors */ };
+
+typedef struct Outer { /* a value from outside the loop that differs by lane */
+  const IrInst *inst;
+  IrInst *lanes; /* of a VAR: the variable of the body */
+  IrInst *all;   /* a variable of its lanes, or of their bytes */
+  IrInst *own;   /* of a VAR: the variable of the lane that runs */
+  bool is_set;   /* a VAR that the loop sets */
+} Outer;
+
+typedef struct Turned {
+  Vectoriser *v;
+  const IrRegion *body;
+  IrInst **map; /* by id: what the loop of one lane uses */
+  VEC(Outer) outers;
+} Turned;
+
+static void note_outer(Turned *t, const IrInst *inst, bool is_set) {
+  Vectoriser *v = t->v;
+  if (ir_is_inside(inst, t->body)) return;
+  if (vectorise_shape(v, inst) == LANE_UNIFORM) {
+    t->map[inst->id] = vectorise_scalar(v, inst);
+    return;
+  }
+  for (int i = 0; i < t->outers.count; i++)
+    if (t->outers.items[i].inst == inst) {
+      t->outers.items[i].is_set |= is_set;
+      return;
+    }
+  Outer outer = {.inst = inst, .lanes = vectorise_lanes(v, inst), .is_set = is_set};
+  IrInst *value = inst->op == IR_VAR ? ir_get(&v->b, outer.lanes) : outer.lanes;
+  Type type = ir_lanes_type(vectorise_memory_type(inst->type), v->width);
+  outer.all = variable(v, ir_convert(&v->b, value, type));
+  vec_push(v->scratch, &t->outers, outer);
+}
+
+static bool note_outers(void *data, IrInst *inst) {
+  for (int k = 0; k < inst->operand_count; k++)
+    note_outer(data, inst->operands[k], inst->op == IR_SET && k == 0);
+  return true;
+}
+
+static void enter_lane(Turned *t, IrInst *lane) {
+  Vectoriser *v = t->v;
+  for (int i = 0; i < t->outers.count; i++) {
+    Outer *outer = &t->outers.items[i];
+    Type type = outer->inst->type;
+    IrInst *operands[] = {outer->all, lane};
+    IrInst *one = vectorise_emit(v, IR_LANE_GET, vectorise_memory_type(type), 2, operands);
+    one = ir_convert(&v->b, one, type);
+    bool is_var = outer->inst->op == IR_VAR;
+    t->map[outer->inst->id] = outer->own = is_var ? variable(v, one) : one;
+  }
+}
+
+static void leave_lane(const Turned *t, IrInst *lane) {
+  Vectoriser *v = t->v;
+  for (int i = 0; i < t->outers.count; i++) {
+    const Outer *outer = &t->outers.items[i];
+    if (!outer->is_set) continue;
+    IrInst *one = ir_get(&v->b, outer->own);
+    IrInst *operands[] = {outer->all, lane,
+                          ir_convert(&v->b, one, vectorise_memory_type(outer->inst->type))};
+    vectorise_emit(v, IR_LANE_SET, TYPE(NONE), 3, operands);
+  }
+}
+
+static void take_lanes(const Turned *t) {
+  Vectoriser *v = t->v;
+  for (int i = 0; i < t->outers.count; i++) {
+    const Outer *outer = &t->outers.items[i];
+    if (outer->is_set)
+      ir_set(&v->b, outer->lanes, ir_convert(&v->b, ir_get(&v->b, outer->all), outer->lanes->type));
+  }
+}
+
+/* The loop of one lane, with its iterations in lanes. */
+static void write_alone(Turned *t, const IrInst *loop) {
+  Vectoriser *v = t->v;
+  IrInst *operands[3];
+  for (int k = 0; k < 3; k++) operands[k] = t->map[loop->operands[k]->id];
+  IrInst *alone = vectorise_copy(v, loop, loop->type, operands);
+  alone->turned = false;
+  alone->regions[0] = ir_copy_region(v->kernel, loop->regions[1], alone, t->map);
+  vectorise_serial(v->scratch, v->kernel, alone);
+}
+
+static void write_lane_by_lane(Vectoriser *v, const IrInst *loop, IrInst *lanes) {
+  Turned t = {.v = v, .body = loop->regions[1]};
+  t.map = scratch_array(v->scratch, IrInst *, v->known);
+  ir_walk(loop->regions[1], note_outers, &t);
+  for (int k = 0; k < 3; k++) note_outer(&t, loop->operands[k], false);
+  IrInst *word = vectorise_emit(v, IR_MASK_BITS, TYPE(U64), 1, &lanes);
+  IrInst *each = vectorise_emit(v, IR_BITS, TYPE(NONE), 1, &word);
+  IrInst *lane = ir_region_param(v->kernel, each->regions[0], TYPE(U64));
+  IrRegion *outside = v->b.region;
+  v->b.region = each->regions[0];
+  enter_lane(&t, lane);
+  write_alone(&t, loop);
+  leave_lane(&t, lane);
+  v->b.region = outside;
+  take_lanes(&t);
+}
+
+static void write_turned(Vectoriser *v, const IrInst *loop) {
+  IrInst *begin = vectorise_lanes(v, loop->operands[0]),
+         *last = vectorise_lanes(v, loop->operands[1]);
+  IrInst *lanes = vectorise_and(v, v->mask, compare(v, IR_LE, begin, last));
+  IrInst *far = distance(v, begin, last, loop->operands[0]->type, 1);
+  IrInst *are_many = compare(v, IR_GE, far, ir_const_int(&v->b, far->type, MANY_TURNS - 1));
+  IrInst *choice = ir_if(&v->b, vectorise_any(v, vectorise_and(v, lanes, are_many)));
+  IrRegion *outside = v->b.region;
+  int made = v->made.count;
+  v->b.region = choice->regions[0];
+  write_lane_by_lane(v, loop, lanes);
+  vectorise_forget(v, made);
+  v->b.region = choice->regions[1];
+  write_beside(v, loop);
+  vectorise_forget(v, made);
+  v->b.region = outside;
+}
+
+void vectorise_loop(Vectoriser *v, const IrInst *loop) {
+  if (loop->turned) write_turned(v, loop);
+  else write_beside(v, loop);
 }

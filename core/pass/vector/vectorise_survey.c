@@ -11,17 +11,16 @@ static LaneShape surveyed(const Survey *s, const IrInst *inst) {
   return (LaneShape)s->facts[inst->id].shape;
 }
 
-/* The trip count of lanes that differ is computed only for a constant step. Loops that run lane by
- * lane where they are long are code generation's (codegen/lane_turned.c). */
+/* The trip count of lanes that differ is computed only for a constant step. */
 static bool can_loop(const Survey *s, const IrInst *loop) {
   int64_t step;
-  if (loop->turned) return false;
   if (loop->op == IR_LOOP) return true;
   bool is_uniform = true;
   for (int i = 0; i < loop->operand_count; i++)
     is_uniform &= surveyed(s, loop->operands[i]) == LANE_UNIFORM;
-  return is_uniform || (loop->lanes <= 1 && type_is_integer(loop->operands[0]->type) &&
-                        ir_is_const(loop->operands[2], &step) && step != 0 && step != INT64_MIN);
+  return is_uniform ||
+         (type_is_integer(loop->operands[0]->type) && ir_is_const(loop->operands[2], &step) &&
+          step != 0 && step != INT64_MIN && (step == 1 || !loop->turned));
 }
 
 static bool can_call(const IrInst *call) {
