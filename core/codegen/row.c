@@ -33,7 +33,7 @@ typedef struct Reach {
 
 static bool note_reach(void *data, IrInst *inst) {
   Reach *reach = data;
-  reach->count++;
+  reach->count += inst->op != IR_SPLAT && inst->op != IR_STEP;
   if (inst->op != IR_ROW_LOAD) return true;
   if (inst->imm < reach->low) reach->low = inst->imm;
   if (inst->imm > reach->high) reach->high = inst->imm;
@@ -97,15 +97,20 @@ static LLVMValueRef mask_of(Codegen *g, const Row *row) {
   return lane_first(g, row->step, value_integer(g->i32, row->rest));
 }
 
+/* A body in lanes, or one that says what its lanes do. */
+static bool runs_under_mask(const Row *row) {
+  return row->loop.facts || ir_lanes_mask(row->loop.body);
+}
+
 static void emit_turn(Codegen *g, Row *row, LLVMValueRef position) {
   LLVMBasicBlockRef next = block_new(g, "cell.next");
   if (row->word && row->step > 1) pass_over_empty(g, row, position, next);
   row->position = position;
   g->row = row;
-  if (row->loop.facts) lane_turn(g, &row->loop, position, mask_of(g, row), next);
+  if (runs_under_mask(row)) lane_turn(g, &row->loop, position, mask_of(g, row), next);
   else emit_cells(g, row, next);
   g->row = NULL;
-  if (row->loop.facts) {
+  if (runs_under_mask(row)) {
     lane_end_turn(g, &row->loop, next);
     return;
   }
@@ -148,7 +153,7 @@ static int64_t up_to_width(int64_t cells, int width) { return (cells + width - 1
 /* A row over elements of a list: whole steps from the first element on; the bounds are operands. */
 static void emit_elements(Codegen *g, Row row, LLVMValueRef first, LLVMValueRef end) {
   LLVMValueRef width = value_integer(g->i32, row.step);
-  if (row.loop.facts) return lane_loop(g, &row.loop, first, end);
+  if (row.inst->lanes > 1) return lane_loop(g, &row.loop, first, end);
   LLVMBasicBlockRef some = block_new(g, "elements"), after = block_new(g, "after");
   LLVMValueRef turns =
       LLVMBuildSDiv(g->builder, LLVMBuildNSWSub(g->builder, end, first, ""), width, "");
@@ -177,7 +182,8 @@ static Row describe(Codegen *g, const IrInst *inst) {
   const IrRegion *body = inst->regions[0];
   row.loop = (LaneLoop){.body = body, .index = body->params.items[0], .width = row.step};
   LaneBody lanes = ir_lanes_of_row(inst, row.step);
-  if (inst->lanes > 1) row.loop.facts = ir_lanes(g->scratch, g->kernel, &lanes);
+  if (inst->lanes > 1 && !ir_lanes_mask(body))
+    row.loop.facts = ir_lanes(g->scratch, g->kernel, &lanes);
   return row;
 }
 
@@ -203,7 +209,7 @@ static void emit_pieces(Codegen *g, Row row, const Reach *reach) {
 static void emit_steps(Codegen *g, Row row, const Reach *reach) {
   int64_t begin = row.inst->begin, end = row.inst->end;
   bool is_long =
-      row.loop.facts ? reach->count > LONG_EDGE : row.step == 1 && reach->count > LONG_BODY;
+      row.inst->lanes > 1 ? reach->count > LONG_EDGE : row.step == 1 && reach->count > LONG_BODY;
   int64_t turns = (end - begin + row.step - 1) / row.step;
   if (turns <= FIXED_TURNS && (!is_long || turns == 1)) return emit_fixed(g, row, begin, end);
   emit_pieces(g, row, reach);
@@ -237,7 +243,7 @@ static void emit_masked(Codegen *g, Row row, const Reach *reach) {
 void row_emit(Codegen *g, const IrInst *inst) {
   int64_t begin = inst->begin, end = inst->end;
   if (!is_sound(g, inst)) return codegen_fail(g, inst, "its lanes do not fit its cells");
-  if (inst->regions[0]->params.count != 1) return codegen_fail(g, inst, "it has one position");
+  if (inst->regions[0]->params.count < 1) return codegen_fail(g, inst, "it has one position");
   if (begin >= end) return;
   Reach reach = reach_of(inst);
   Row row = describe(g, inst);

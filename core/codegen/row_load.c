@@ -2,6 +2,11 @@
  * the neighbouring leaf's row; and LANE. */
 #include "codegen/emit.h"
 
+/* Lanes of the load: its own, or those of the row. */
+static int width_of(const Codegen *g, const IrInst *inst) {
+  return type_is_vector(inst->type) ? type_rows(inst->type) : g->width;
+}
+
 static LLVMValueRef element_at(Codegen *g, Type type, LLVMValueRef row, LLVMValueRef position) {
   LLVMValueRef wide = LLVMBuildSExt(g->builder, position, g->i64, "");
   LLVMValueRef bytes = LLVMBuildNSWMul(g->builder, wide, value_index(g, type_size(type)), "");
@@ -39,8 +44,8 @@ static LLVMValueRef window(Codegen *g, LLVMValueRef low, LLVMValueRef high, int6
 /* The window starts at cell `first` of a row of `cells`; both may be outside 0..cells-1. */
 static LLVMValueRef load_fixed(Codegen *g, const IrInst *inst, LLVMValueRef own, LLVMValueRef other,
                                int64_t first) {
-  Type type = inst->type;
-  int width = g->width;
+  Type type = type_element(inst->type);
+  int width = width_of(g, inst);
   int64_t cells = inst->extent[0], last = first + width - 1;
   if (last < 0) return load_memory(g, type, other, first + cells, width);
   if (first >= cells) return load_memory(g, type, other, first - cells, width);
@@ -65,35 +70,39 @@ static LLVMValueRef load_one(Codegen *g, const IrInst *inst, LLVMValueRef own, L
                                      : LLVMBuildSub(g->builder, first, cells, "");
   LLVMValueRef row = LLVMBuildSelect(g->builder, inside, own, other, "");
   LLVMValueRef position = LLVMBuildSelect(g->builder, inside, first, moved, "");
-  return load_memory(g, inst->type, element_at(g, inst->type, row, position), 0, 1);
+  Type type = type_element(inst->type);
+  return load_memory(g, type, element_at(g, type, row, position), 0, 1);
 }
 
 /* Loads a whole step of a row at a position known only at run time: a window of two vectors, either
  * of which may be in the neighbouring row. */
 static LLVMValueRef load_window(Codegen *g, const IrInst *inst, LLVMValueRef own,
                                 LLVMValueRef other) {
-  Type type = inst->type;
-  int64_t bytes = (int64_t)g->width * type_size(type), cells = inst->extent[0];
+  Type type = type_element(inst->type);
+  int width = width_of(g, inst);
+  int64_t bytes = (int64_t)width * type_size(type), cells = inst->extent[0];
   bool is_low = inst->imm < 0;
   LLVMValueRef here = element_at(g, type, own, g->row->position);
-  LLVMValueRef edge = value_integer(g->i32, is_low ? 0 : cells - g->width),
+  LLVMValueRef edge = value_integer(g->i32, is_low ? 0 : cells - width),
                beyond = value_byte_offset(g, other, is_low ? cells * type_size(type) - bytes : 0);
   LLVMValueRef crosses = LLVMBuildICmp(g->builder, LLVMIntEQ, g->row->position, edge, "");
   LLVMValueRef next = LLVMBuildSelect(g->builder, crosses, beyond,
                                       value_byte_offset(g, here, is_low ? -bytes : bytes), "");
-  LLVMValueRef first = load_memory(g, type, is_low ? next : here, 0, g->width),
-               second = load_memory(g, type, is_low ? here : next, 0, g->width);
-  return window(g, first, second, is_low ? g->width + inst->imm : inst->imm, g->width);
+  LLVMValueRef first = load_memory(g, type, is_low ? next : here, 0, width),
+               second = load_memory(g, type, is_low ? here : next, 0, width);
+  return window(g, first, second, is_low ? width + inst->imm : inst->imm, width);
 }
 
 static LLVMValueRef load_either(Codegen *g, const IrInst *inst, LLVMValueRef own,
                                 LLVMValueRef other, LLVMValueRef first) {
-  if (g->width == 1) return load_one(g, inst, own, other, first);
+  Type type = type_element(inst->type);
+  int width = width_of(g, inst);
+  if (width == 1) return load_one(g, inst, own, other, first);
   int64_t reach = inst->imm < 0 ? -inst->imm : inst->imm;
-  if (g->row->inst->begin % g->width == 0 && inst->extent[0] % g->width == 0 && reach <= g->width)
+  if (g->row->inst->begin % width == 0 && inst->extent[0] % width == 0 && reach <= width)
     return load_window(g, inst, own, other);
-  LLVMValueRef all = LLVMGetPoison(value_lanes(value_memory_type(g, inst->type), g->width));
-  for (int lane = 0; lane < g->width; lane++) {
+  LLVMValueRef all = LLVMGetPoison(value_lanes(value_memory_type(g, type), width));
+  for (int lane = 0; lane < width; lane++) {
     LLVMValueRef position = LLVMBuildNSWAdd(g->builder, first, value_integer(g->i32, lane), "");
     LLVMValueRef one = load_one(g, inst, own, other, position);
     all = LLVMBuildInsertElement(g->builder, all, one, value_integer(g->i32, lane), "");
@@ -103,9 +112,11 @@ static LLVMValueRef load_either(Codegen *g, const IrInst *inst, LLVMValueRef own
 
 void row_load(Codegen *g, const IrInst *inst) {
   const Row *row = g->row;
+  Type type = type_element(inst->type);
+  int width = width_of(g, inst);
   LLVMValueRef own = value_operand(g, inst, 0), other = value_operand(g, inst, 1), value;
   int64_t cells = inst->extent[0], reach = inst->imm < 0 ? -inst->imm : inst->imm;
-  if (!row || row->rest || cells < g->width || reach > cells || row->inst->end > cells ||
+  if (!row || row->rest || cells < width || reach > cells || row->inst->end > cells ||
       value_is_vector(own) || value_is_vector(other))
     return codegen_fail(g, inst, "it is outside a row, or reaches past one neighbour");
   if (row->is_fixed) {
@@ -115,9 +126,9 @@ void row_load(Codegen *g, const IrInst *inst) {
         LLVMBuildNSWAdd(g->builder, row->position, value_integer(g->i32, inst->imm), "");
     value = row->may_cross && own != other
                 ? load_either(g, inst, own, other, first)
-                : load_memory(g, inst->type, element_at(g, inst->type, own, first), 0, g->width);
+                : load_memory(g, type, element_at(g, type, own, first), 0, width);
   }
-  value_set(g, inst, value_from_memory(g, value, inst->type));
+  value_set(g, inst, value_from_memory(g, value, type));
 }
 
 void row_lane(Codegen *g, const IrInst *inst) {

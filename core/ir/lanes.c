@@ -320,6 +320,14 @@ static void visit_set(LaneWalk *w, const IrInst *inst) {
   if (fact(w, inst)->diverges || !is_uniform(w, inst->operands[1])) set_shape(w, var, LANE_VARYING);
 }
 
+/* The operand, a position of lane 0, and those after it. */
+static void visit_lane(LaneWalk *w, const IrInst *inst) {
+  if (!w->body->is_straight) return visit_pure(w, inst);
+  fact(w, inst)->step = 1;
+  fact(w, inst)->is_exact = true;
+  set_shape(w, inst, LANE_LINEAR);
+}
+
 /* -- the walk ---------------------------------------------------------------------------------- */
 
 static void visit_inst(LaneWalk *w, const IrInst *inst) {
@@ -339,13 +347,17 @@ static void visit_inst(LaneWalk *w, const IrInst *inst) {
   case IR_GET:
   case IR_MEM_LOAD:
   case IR_CALL:
-    if (!are_uniform(w, inst)) set_shape(w, inst, LANE_VARYING);
+    if (!are_uniform(w, inst) || inst->lanes > 1) set_shape(w, inst, LANE_VARYING);
     if (inst->op == IR_CALL && !type_is_none(inst->type) && !(ir_effects(inst) & IR_READ))
       set_shape(w, inst, LANE_VARYING);
     return;
   case IR_MEM_RMW:
   case IR_MEM_CAS:
   case IR_ROW_LOAD: return set_shape(w, inst, LANE_VARYING);
+  case IR_ROW_ACTIVE:
+    if (w->body->is_straight) set_shape(w, inst, LANE_VARYING);
+    return;
+  case IR_LANE: return visit_lane(w, inst);
   default:
     if (ir_effects(inst) & IR_PURE) visit_pure(w, inst);
   }
@@ -361,7 +373,8 @@ LaneBody ir_lanes_of_row(const IrInst *row, int width) {
   bool is_known = !ir_row_bounds(row) || ir_is_const(ir_row_bounds(row)[0], &first);
   return (LaneBody){.region = row->regions[0],
                     .width = width,
-                    .is_aligned = is_known && first >= 0 && first % width == 0};
+                    .is_aligned = is_known && first >= 0 && first % width == 0,
+                    .is_straight = row->width > 1};
 }
 
 LaneBody ir_lanes_of_loop(const IrInst *loop, const IrRegion *body, int width) {
@@ -377,6 +390,7 @@ LaneBody ir_lanes_of_loop(const IrInst *loop, const IrRegion *body, int width) {
 
 static void begin_params(LaneWalk *w) {
   const IrRegion *region = w->body->region;
+  if (w->body->is_straight) return;
   if (w->body->varying >= 0) {
     *fact(w, region->params.items[w->body->varying]) =
         (LaneFact){.shape = LANE_LINEAR, .is_exact = true, .step = 1};

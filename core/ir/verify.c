@@ -122,6 +122,7 @@ static bool may_be_shared(const IrInst *inst, int operand) {
   case IR_MOD: return operand == 1;
   case IR_SELECT:
   case IR_REDUCE: return operand == 0;
+  case IR_ROW_LOAD:
   case IR_OFFSET: return true;
   default: return false;
   }
@@ -134,6 +135,7 @@ static bool takes_lanes(const IrInst *inst) {
   case IR_GET:
   case IR_SET:
   case IR_REDUCE:
+  case IR_ROW_LOAD:
   case IR_OFFSET:
   case IR_PRIVATE_COPY:
   case IR_PICK:
@@ -456,7 +458,8 @@ static bool verify_memory(Verifier *v, const IrInst *inst) {
   if (inst->lanes < 0 || inst->lanes > 64) return wrong(v, inst, "too many lanes");
   Type element =
       inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE ? type_at(inst, 1) : inst->type;
-  if (!is_element(element)) return wrong(v, inst, "elements are numbers and bools");
+  if (!is_element(inst->op == IR_ROW_LOAD ? type_element(element) : element))
+    return wrong(v, inst, "elements are numbers and bools");
   if (inst->op == IR_ROW_LOAD && inst->extent[0] < 1)
     return wrong(v, inst, "needs the extent of its row");
   if (inst->op == IR_ROW_LOAD)
@@ -755,8 +758,8 @@ static bool params_are(const IrRegion *region, int first, bool (*fits)(Type)) {
 /* One parameter, and in lanes perhaps their mask. */
 static bool has_position(const IrInst *loop, const IrRegion *body) {
   const IrInst *mask = ir_lanes_mask(body);
-  return mask ? body->params.count == 2 && type_rows(mask->type) == loop->lanes
-              : body->params.count == 1;
+  int lanes = loop->op == IR_ROW && loop->width > 1 ? loop->width : loop->lanes;
+  return mask ? body->params.count == 2 && type_rows(mask->type) == lanes : body->params.count == 1;
 }
 
 static bool has_index(const IrInst *loop, const IrRegion *body) {
@@ -800,7 +803,7 @@ static bool verify_shape(Verifier *v, const IrInst *inst) {
     if (inst->masked && (inst->end > 64 || !inst->operand_count ||
                          !type_equal(type_at(inst, inst->operand_count - 1), TYPE(U64))))
       return wrong(v, inst, "a masked row has at most 64 cells, and a u64 last");
-    return (params == 1 && params_are(body, 0, type_is_integer)) ||
+    return (has_position(inst, body) && type_is_integer(body->params.items[0]->type)) ||
            wrong(v, inst, "needs one integer parameter");
   case IR_LEAVES:
     return (params >= 1 && is_pointer(body->params.items[0]->type)) ||

@@ -99,6 +99,7 @@ bool ir_is_inside(const IrInst *inst, const IrRegion *region) {
 IrInst *const *ir_row_bounds(const IrInst *row) {
   DEBUG_ASSERT(row->op == IR_ROW && row->region, "a row stands in a grid, or in its leaf");
   const IrInst *grid = row->region->owner;
+  while (grid && grid->op == IR_IF) grid = grid->region->owner;
   int positions = grid && grid->op == IR_GRID ? grid->regions[0]->params.count : 0;
   return row->operand_count == positions + 2 ? row->operands + positions : NULL;
 }

@@ -265,7 +265,7 @@ static void choose_loops(PassContext *ctx, IrKernel *kernel, const IrTask *task,
 }
 
 /* In a vectorised body with a loop whose bounds differ by lane: if some lane has many iterations,
- * the loop runs lane by lane, vectorised along its own iterations (codegen/lane_turned.c). So
+ * the loop runs lane by lane, vectorised along its own iterations (vectorise_loops.c). So
  * elements that are adjacent in consecutive iterations are adjacent in lanes, and no lane waits for
  * another. Only for loop bodies that only read. */
 typedef struct LongLoops {

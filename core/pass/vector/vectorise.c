@@ -162,6 +162,12 @@ static void write_set(Vectoriser *v, const IrInst *set) {
   vectorise_copy(v, set, set->type, (IrInst *[]){var, value});
 }
 
+/* In a body with masks, the cells whose bit is clear are not active. */
+static void write_row_active(Vectoriser *v, const IrInst *active) {
+  if (v->is_straight) v->lanes[active->id] = v->mask;
+  else v->scalar[active->id] = ir_const_int(&v->b, active->type, 1);
+}
+
 /* -- reductions -------------------------------------------------------------------------------- */
 
 static int64_t least(Type type, bool largest) {
@@ -185,8 +191,11 @@ IrInst *vectorise_identity(IrBuilder *b, IrUpdate op, Type lanes) {
 
 static void write_reduce(Vectoriser *v, const IrInst *reduce) {
   const IrInst *value = reduce->operands[1];
-  IrInst *none = vectorise_identity(&v->b, (IrUpdate)reduce->imm, lanes_of_type(v, value->type));
-  IrInst *lanes = ir_select(&v->b, v->mask, vectorise_lanes(v, value), none);
+  IrInst *lanes = vectorise_lanes(v, value);
+  if (!v->is_straight) {
+    IrInst *none = vectorise_identity(&v->b, (IrUpdate)reduce->imm, lanes->type);
+    lanes = ir_select(&v->b, v->mask, lanes, none);
+  }
   IrInst *operands[] = {vectorise_scalar(v, reduce->operands[0]), lanes};
   vectorise_copy(v, reduce, reduce->type, operands);
 }
@@ -330,6 +339,9 @@ static void write_inst(Vectoriser *v, const IrInst *inst) {
   case IR_MEM_CAS:
   case IR_CALL: return vectorise_each(v, inst);
   case IR_FAULT: return vectorise_fault(v, inst);
+  case IR_LANE: v->scalar[inst->id] = vectorise_scalar(v, inst->operands[0]); return;
+  case IR_ROW_LOAD: return vectorise_row_load(v, inst);
+  case IR_ROW_ACTIVE: return write_row_active(v, inst);
   default:
     ASSERT(ir_effects(inst) & IR_PURE, "what has another effect has its own case");
     write_pure(v, inst);
@@ -367,6 +379,7 @@ bool vectorise_open(Vectoriser *v, Scratch *scratch, IrKernel *kernel, const Lan
                     .kernel = kernel,
                     .body = body->region,
                     .facts = facts,
+                    .is_straight = body->is_straight,
                     .width = body->width,
                     .has_few_updates = vectorise_has_few_updates(body->region),
                     .known = kernel->next_id,

@@ -18,6 +18,7 @@ typedef struct Vectoriser {
   const IrRegion *body; /* the scalar one */
   IrRegion *to;
   const LaneFact *facts; /* by id, of the scalar body */
+  bool is_straight;      /* the body of a ROW with `width`, which accesses whole vectors */
   int width, known;      /* known: ids of the scalar body are below it */
   /* by id, of what has been rewritten: the scalar, that of lane 0; and the lanes */
   IrInst **scalar, **lanes;
@@ -68,6 +69,7 @@ void vectorise_forget(Vectoriser *v, int made);
 
 /* -- vectorise_memory.c ------------------------------------------------------------------------ */
 void vectorise_access(Vectoriser *v, const IrInst *access);      /* MEM_LOAD, MEM_STORE */
+void vectorise_row_load(Vectoriser *v, const IrInst *load);      /* ROW_LOAD */
 void vectorise_update_runs(Vectoriser *v, const IrGroup *group); /* those of the group */
 
 /* -- vectorise_loops.c ------------------------------------------------------------------------- */

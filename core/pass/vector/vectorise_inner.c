@@ -10,8 +10,9 @@
  *                                            set %v, (add (get %v), (lanes.reduce add (get %p)))
  *
  * An outside variable to which the loop adds has a partial sum per lane. How a loop over the set
- * bits of a word runs is chosen at run time: few bits run one by one, since a vector takes as long
- * for one as for all. */
+ * bits of a word, or a row of cells with such a word, runs is chosen at run time: few run one by
+ * one, since a vector takes as long for one as for all. Windows into the next leaf's row remain a
+ * ROW_LOAD, of lanes. */
 #include "ir/task.h"
 #include "pass/rewrite.h"
 #include "pass/vector/vectorise.h"
@@ -39,6 +40,7 @@ static bool open_body(Vectoriser *v, Scratch *scratch, IrKernel *kernel, IrInst 
 static IrRegion *write_body(Vectoriser *v, IrInst *loop) {
   IrRegion *scalar = loop->regions[0];
   vectorise_rest(v, scalar->first);
+  rewrite_drop_dead(v->to);
   loop->regions[0] = v->to;
   return scalar;
 }
@@ -127,14 +129,41 @@ static void write_bits(Scratch *scratch, IrKernel *kernel, IrInst *bits) {
   choose(kernel, bits, scalar, are_few(&b, bits->operands[0]));
 }
 
+/* -- rows -------------------------------------------------------------------------------------- */
+
+/* Do few of the row's cells have a bit? */
+static IrInst *are_few_cells(IrBuilder *b, const IrInst *row) {
+  IrInst *word = row->operands[row->operand_count - 1];
+  int cells = row->end - row->begin;
+  word = ir_binary(b, IR_SHR, word, ir_const_int(b, word->type, row->begin));
+  if (cells < 64) {
+    int64_t low = (int64_t)((UINT64_C(1) << cells) - 1);
+    word = ir_binary(b, IR_BAND, word, ir_const_int(b, word->type, low));
+  }
+  IrInst *most = ir_const_int(b, word->type, (cells + FEW - 1) / FEW);
+  return ir_binary(b, IR_LT, ir_unary(b, IR_POPCNT, word), most);
+}
+
+static void write_row(Scratch *scratch, IrKernel *kernel, IrInst *row) {
+  LaneBody body = ir_lanes_of_row(row, row->width > 1 ? row->width : row->lanes);
+  Vectoriser v;
+  if (!open_body(&v, scratch, kernel, row, &body)) return;
+  IrRegion *scalar = write_body(&v, row);
+  if (!row->masked || body.is_straight || rewrite_count(scalar) > IR_LONGEST_TWICE)
+    return ir_delete_all(scalar);
+  IrBuilder b = rewrite_before(kernel, row);
+  choose(kernel, row, scalar, are_few_cells(&b, row));
+}
+
 /* -- all of a region --------------------------------------------------------------------------- */
 
 void vectorise_inner(Scratch *scratch, IrKernel *kernel, IrRegion *region) {
   for (IrInst *inst = region->first, *next; inst; inst = next) {
-    bool is_in_lanes = inst->lanes > 1;
+    bool is_row = inst->op == IR_ROW, is_in_lanes = inst->lanes > 1 || (is_row && inst->width > 1);
     next = inst->next;
     if (is_in_lanes && inst->op == IR_FOR) vectorise_serial(scratch, kernel, inst);
     if (is_in_lanes && inst->op == IR_BITS) write_bits(scratch, kernel, inst);
+    if (is_in_lanes && is_row) write_row(scratch, kernel, inst);
     for (int i = 0; i < IR_MAX_REGIONS && !is_in_lanes; i++)
       if (inst->regions[i]) vectorise_inner(scratch, kernel, inst->regions[i]);
   }

@@ -190,7 +190,30 @@ void vectorise_update_runs(Vectoriser *v, const IrGroup *group) {
     if (group->items[i]->shape == IR_SHAPE_RUNS) return write_runs(v, group->items[i], group);
 }
 
+/* -- rows of straight code --------------------------------------------------------------------- */
+
+/* The elements of a whole step of a row, of which masks choose later. */
+static void write_row_access(Vectoriser *v, const IrInst *access) {
+  bool is_load = access->op == IR_MEM_LOAD;
+  IrInst *operands[3] = {vectorise_scalar(v, access->operands[0])};
+  if (!is_load) operands[1] = vectorise_lanes(v, access->operands[1]);
+  operands[2 - is_load] = vectorise_all(v, true);
+  IrInst *whole = vectorise_emit(v, is_load ? IR_LANES_LOAD : IR_LANES_STORE,
+                                 is_load ? ir_lanes_type(access->type, v->width) : TYPE(NONE),
+                                 3 - is_load, operands);
+  whole->alias = access->alias;
+  if (is_load) v->lanes[access->id] = whole;
+}
+
+/* A window of the rows of two leaves. */
+void vectorise_row_load(Vectoriser *v, const IrInst *load) {
+  IrInst *operands[3];
+  for (int k = 0; k < 3; k++) operands[k] = vectorise_scalar(v, load->operands[k]);
+  v->lanes[load->id] = vectorise_copy(v, load, ir_lanes_type(load->type, v->width), operands);
+}
+
 void vectorise_access(Vectoriser *v, const IrInst *access) {
+  if (access->lanes > 1) return write_row_access(v, access);
   if (access->op == IR_MEM_LOAD) write_load(v, access);
   else write_store(v, access);
 }

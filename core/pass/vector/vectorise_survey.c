@@ -3,6 +3,7 @@
 #include "pass/vector/vectorise.h"
 
 typedef struct Survey {
+  bool is_straight; /* the body of a ROW with `width` */
   const LaneFact *facts;
   bool fails;
 } Survey;
@@ -39,13 +40,17 @@ static bool is_said(Survey *s, const IrInst *inst) {
   case IR_LOOP:
   case IR_FOR: return can_loop(s, inst);
   case IR_CALL: return can_call(inst);
-  case IR_MEM_LOAD:
-  case IR_MEM_STORE:
-  case IR_MEM_UPDATE: return inst->lanes <= 1;
+  case IR_MEM_LOAD: return true;
+  case IR_MEM_STORE: return !s->is_straight || inst->lanes > 1;
+  case IR_MEM_UPDATE:
   case IR_MEM_RMW:
   case IR_MEM_CAS:
-  case IR_FAULT: return true;
+  case IR_FAULT: return !s->is_straight;
+  case IR_ROW_LOAD:
+    return surveyed(s, inst->operands[0]) == LANE_UNIFORM &&
+           surveyed(s, inst->operands[1]) == LANE_UNIFORM;
   case IR_LANE:
+  case IR_ROW_ACTIVE: return true;
   case IR_CURSOR:
   case IR_TOLD: return false;
   default: return (ir_effects(inst) & IR_PURE) != 0;
@@ -59,7 +64,7 @@ static bool survey(void *data, IrInst *inst) {
 }
 
 bool vectorise_can_say(const LaneBody *body, const LaneFact *facts) {
-  Survey s = {.facts = facts};
+  Survey s = {.facts = facts, .is_straight = body->is_straight};
   ir_walk((IrRegion *)body->region, survey, &s);
   return !s.fails;
 }
