@@ -23,7 +23,7 @@
  *     lanes.store shape=strided parts=3 numbers=5 %4, %x, %z, %mask
  *     lanes.load shape=cells parts=3 numbers=5 %at, %x, %z, %mask
  *     lanes.load shape=runs group=1 parts=2 %at, %next, %a, %b, %mask
- *     lanes.update shape=runs group=1 add parts=2 %at, %next, %v, %w, %mask
+ *     lanes.update add shape=runs group=1 parts=2 %at, %next, %v, %w, %mask
  *
  * `numbers` has a bit for each number of the cell that is accessed: of a strided load, by any load
  * of the window; of the others, by this inst. Operand 0 is the address of number `part`, of a store

@@ -7,8 +7,9 @@
  *     %7: f32 = mem.load %6               =>   mem.load shape=strided group=1 part=2 parts=3 %6
  *
  * A loop in a vectorised body that may also run lane by lane (`turned`) gets a second body, since
- * its accesses have other shapes there. Plain updates whose lanes access adjacent elements or cells
+ * its accesses have other shapes there. Plain updates of adjacent elements and of whole cells
  * become load, op and store. Changes no value. Decision D-pass-73. */
+#include "base/bits.h"
 #include "pass/rewrite.h"
 #include "pass/vector/access_shapes.h"
 
@@ -32,10 +33,7 @@ static IrShape own_shape(const Shapes *s, const IrInst *inst) {
   return inst->op == IR_MEM_STORE || shape == IR_SHAPE_UNIFORM ? shape : IR_SHAPE_SCATTER;
 }
 
-/* -- all accesses of a body -------------------------------------------------------------------- */
-
-static void shape_body(const Shapes *of, const LaneBody *body);
-static void shape_region(Shapes *s, IrRegion *region);
+/* -- loops that may run lane by lane ----------------------------------------------------------- */
 
 static bool are_uniform(const Shapes *s, const IrInst *inst) {
   for (int i = 0; i < inst->operand_count; i++)
@@ -50,10 +48,47 @@ static void turn_loop(const Shapes *s, IrInst *loop) {
   loop->regions[1] = ir_copy_region(s->kernel, loop->regions[0], loop, map);
 }
 
-/* Load, op and store in place of a plain update of a run or of numbers of cells. */
-static bool split_update(const Shapes *s, IrInst *update) {
-  IrShape shape = update->plain ? shape_at(s, update, IR_SHAPE_SCATTER) : IR_SHAPE_SCATTER;
-  if (shape != IR_SHAPE_RUN && shape != IR_SHAPE_STRIDED) return false;
+/* -- plain updates ----------------------------------------------------------------------------- */
+
+/* Does the region update the field at no other address? Vectors that overlap would wait for each
+ * other's stores, of which no load can take a part. */
+static bool is_alone(const IrInst *update) {
+  for (const IrInst *at = update->region->first; at; at = at->next) {
+    bool is_other = at->op == IR_MEM_UPDATE && at->operands[0] != update->operands[0];
+    if (is_other && (at->alias == update->alias || !at->alias || !update->alias)) return false;
+  }
+  return true;
+}
+
+/* Does the region update all numbers of the cell? Stores of some take masks. */
+static bool is_whole(const IrInst *update, int64_t step) {
+  const IrInst *ptr = update->operands[0];
+  int64_t size = type_size(ir_accessed(update)), low = ptr->imm;
+  uint32_t numbers = 0;
+  if (ptr->op != IR_OFFSET) return false;
+  for (int pass = 0; pass < 2; pass++)
+    for (const IrInst *at = update->region->first; at; at = at->next) {
+      const IrInst *other = at->op == IR_MEM_UPDATE && at->plain ? at->operands[0] : NULL;
+      if (!other || other->op != IR_OFFSET || other->operands[0] != ptr->operands[0] ||
+          other->operands[1] != ptr->operands[1] || other->stride != ptr->stride ||
+          type_size(ir_accessed(at)) != size || (other->imm - ptr->imm) % size)
+        continue;
+      if (!pass) low = min_i64(low, other->imm);
+      else if (other->imm - low < step) numbers |= 1u << (other->imm - low) / size;
+    }
+  return numbers == (1u << step / size) - 1;
+}
+
+static bool may_split(const Shapes *s, const IrInst *update) {
+  if (update->op != IR_MEM_UPDATE || !update->plain) return false;
+  IrShape shape = shape_at(s, update, IR_SHAPE_SCATTER);
+  if (shape == IR_SHAPE_RUN) return is_alone(update);
+  return shape == IR_SHAPE_STRIDED && is_alone(update) &&
+         is_whole(update, s->facts[update->operands[0]->id].step);
+}
+
+/* Load, op and store in place of the update. */
+static void split_update(const Shapes *s, IrInst *update) {
   IrBuilder b = rewrite_before(s->kernel, update);
   IrInst *address = update->operands[0], *by = update->operands[1];
   int32_t alias = update->alias;
@@ -61,21 +96,32 @@ static bool split_update(const Shapes *s, IrInst *update) {
   IrInst *operands[] = {address, rewrite_update_value(&b, (IrUpdate)update->imm, old, by)};
   rewrite_become(s->kernel, update, IR_MEM_STORE, 2, operands);
   old->alias = update->alias = alias;
-  return true;
+}
+
+static bool split_updates(const Shapes *s, IrRegion *region) {
+  VEC(IrInst *) updates = {0};
+  for (IrInst *inst = region->first; inst; inst = inst->next)
+    if (may_split(s, inst)) vec_push(s->ctx->scratch, &updates, inst);
+  for (int i = 0; i < updates.count; i++) split_update(s, updates.items[i]);
+  return updates.count > 0;
 }
 
 /* Brings the code into the form that is shaped; returns whether there are new insts in it. */
 static bool prepare(const Shapes *s, IrRegion *region) {
-  bool changes = false;
+  bool changes = split_updates(s, region);
   for (IrInst *inst = region->first; inst; inst = inst->next) {
     bool turns = inst->op == IR_FOR && inst->lanes > 1 && !are_uniform(s, inst);
     if (turns) turn_loop(s, inst);
-    if (inst->op == IR_MEM_UPDATE) changes |= split_update(s, inst);
     for (int i = 0; i < IR_MAX_REGIONS - turns; i++)
       if (inst->regions[i]) changes |= prepare(s, inst->regions[i]);
   }
   return changes;
 }
+
+/* -- all accesses of a body -------------------------------------------------------------------- */
+
+static void shape_body(const Shapes *of, const LaneBody *body);
+static void shape_region(Shapes *s, IrRegion *region);
 
 static void shape_inner(Shapes *s, IrInst *inst) {
   if (inst->op == IR_FOR && are_uniform(s, inst)) shapes_mark_root_sums(s, inst);
