@@ -1,5 +1,5 @@
-# failures.sh - which tests failed, one line each, so that the end of a log tells. Suites add theirs to
-# the file `failures`; tests/run prints it before its last line. Sourced by tests/run.
+# failures.sh - which tests failed, one line each, so that the end of a log tells. Suites add theirs
+# to the file `failures`; tests/run prints it before its last line. Sourced by tests/run.
 
 failures=$(mktemp)
 trap 'rm -f "$failures"' EXIT

@@ -147,7 +147,8 @@ job_figures() {
   run_counted "cuda, figures of the bench" luajit "$root/tests/cuda/figures.lua"
 }
 
-# assemble NAME FOLDER EVERY OF: PTX that a suite has left there; under stress all of it, for each GPU.
+# assemble NAME FOLDER EVERY OF: PTX that a suite has left there; under stress all of it, for both
+# GPUs.
 assemble() {
   local every="$3" of="$4" targets=alternate
   [ -n "${stress:-}" ] && every=1 of=1 targets=both
@@ -321,8 +322,8 @@ run_suites() { # BUILD ROOMS; what takes longest begins first
 job_c() { run_c_tests "$build" "$wanted"; }
 
 # C tests under sanitizers: in each run those of what threads share; `tests/run --sanitize` sets the
-# rooms that it was given, or none for all, and builds all of their targets. Of one thread the thread
-# sanitizer has nothing to say.
+# rooms that it was given, or none for all, and builds all of their targets. The thread sanitizer
+# has nothing to say of programs with one thread.
 sanitized_rooms="thread llvm_bc device server"
 sanitized_threads="test_thread_pool test_rt test_rt_heap_gpu test_rt_thread test_rt_counted \
 test_rt_race test_rt_mask test_rt_list test_device test_server_queue test_server_order \
