@@ -85,21 +85,28 @@ static LLVMValueRef unpack(Codegen *g, const IrTable *table, int bits, LLVMValue
   return LLVMBuildIntCast2(g->builder, number, target, false, "");
 }
 
+/* In lanes whose mask is in the IR, those that are not active have the index of an entry. */
+static LLVMValueRef gather(Codegen *g, const IrInst *inst, Type memory, LLVMValueRef places) {
+  if (type_equal(inst->type, type_element(inst->type))) return lane_gather(g, memory, places);
+  LLVMTypeRef mask = value_lanes(g->bool_type, value_width(places));
+  return vector_gather(g, memory, places, LLVMConstAllOnes(mask));
+}
+
 void item_emit(Codegen *g, const IrInst *inst) {
   const IrTable *table = &g->kernel->tables.items[inst->imm];
   LLVMValueRef index = bounded(g, inst, table->count);
-  Type memory = memory_type(inst->type);
+  Type type = type_element(inst->type), memory = memory_type(type);
   int width = value_width(index), bits = width > 1 ? packed_bits(table, inst->inside) : 0;
   if (bits) {
     LLVMTypeRef target = value_lanes(value_type(g, memory), width);
-    return value_set(g, inst, from_memory(g, inst->type, unpack(g, table, bits, index, target)));
+    return value_set(g, inst, from_memory(g, type, unpack(g, table, bits, index, target)));
   }
   LLVMValueRef wide = LLVMBuildZExt(g->builder, index, value_lanes(g->i64, width), "");
   LLVMValueRef place =
       LLVMBuildGEP2(g->builder, value_type(g, memory), table_of(g, (int)inst->imm), &wide, 1, "");
-  LLVMValueRef value = width > 1 ? lane_gather(g, memory, place)
+  LLVMValueRef value = width > 1 ? gather(g, inst, memory, place)
                                  : LLVMBuildLoad2(g->builder, value_type(g, memory), place, "");
-  value_set(g, inst, from_memory(g, inst->type, value));
+  value_set(g, inst, from_memory(g, type, value));
 }
 
 /* -- picks ------------------------------------------------------------------------------------- */
