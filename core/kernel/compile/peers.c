@@ -53,6 +53,7 @@ bool compile_check_peers(const Compile *compile, Error *err) {
   const IrKernel *kernel = compile->sema.kernel;
   compile->sema.kernel->is_bounded = has_partial(kernel);
   Search search = {compile, kernel, NULL};
+  DEBUG_ASSERT(!kernel->tasks.count, "accesses still name their fields");
   bool has_views = false;
   if (!compile->values) return true; /* another version of IR that was checked */
   for (int32_t k = 0; k < kernel->trees.count && !has_views; k++) has_views = is_view(&search, k);

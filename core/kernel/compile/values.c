@@ -116,6 +116,7 @@ SemaValue *values_keep(Heap *heap, const SemaValue *values, int32_t count) {
     keep(&kept[k], room);
     room += extra_bytes(&values[k]);
   }
+  DEBUG_ASSERT(room == (char *)kept + bytes, "the block holds what the values point to");
   return kept;
 }
 
@@ -157,6 +158,7 @@ static bool exclude_inst(void *data, IrInst *inst) {
 }
 
 uint64_t constants_possible(IrKernel *kernel) {
+  DEBUG_ASSERT(!kernel->tasks.count, "arguments are still read by name");
   Search search = {.kernel = kernel};
   uint64_t candidates = 0;
   if (kernel->functions.count) return 0;
@@ -182,6 +184,7 @@ static bool take_inst(void *data, IrInst *inst) {
 }
 
 void constants_take(IrKernel *kernel, uint64_t taken, const uint64_t *slots) {
+  DEBUG_ASSERT(!kernel->tasks.count, "arguments are still read by name");
   Taking taking = {taken, slots};
   ir_walk(kernel->body, take_inst, &taking);
 }

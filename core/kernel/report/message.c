@@ -389,6 +389,7 @@ void lines_add(Engine *engine, const char *text, int length) {
 const char *lines_take(Engine *engine, int64_t *length) {
   Lines *lines = &engine->lines;
   if (!lines->count) return NULL;
+  ASSERT(lines->taken < lines->used, "a line that is left is in the buffer");
   memcpy(length, lines->bytes + lines->taken, sizeof *length);
   const char *text = lines->bytes + lines->taken + sizeof *length;
   lines->taken += sizeof *length + size_of(*length);

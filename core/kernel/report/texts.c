@@ -55,6 +55,7 @@ static bool was_told(const IrKernel *kernel, int number) {
 /* Adds a note such as "blocks of 128 threads; 40 registers and 16 bytes of local memory a thread, 8
  * bytes of them spilled registers; 512 bytes of shared memory a block". */
 static void note_code(IrKernel *kernel, const IrTask *task, const DeviceTaskCode *code) {
+  DEBUG_ASSERT(code->threads > 0 && code->processor, "the device has described the task");
   StrBuf text;
   strbuf_init(&text, kernel->scratch);
   if (code->threads == 1) strbuf_text(&text, "one thread");
@@ -166,11 +167,15 @@ static const TextRow rows[TEXT_COUNT] = {
     [TEXT_PTX] = {COMPILED, STAGE_LAST, NULL},
 };
 
-const char *text_name(TextKind text) { return names[text]; }
+const char *text_name(TextKind text) {
+  ASSERT((unsigned)text < TEXT_COUNT, "the text is a row of text.def");
+  return names[text];
+}
 
 const char *text_print(Compile *compile, TextKind text) {
   StrBuf out;
   strbuf_init(&out, &compile->scratch);
+  ASSERT(rows[text].print, "the codegen library prints the other texts");
   rows[text].print(&out, compile);
   return strbuf_end(&out);
 }
@@ -194,6 +199,7 @@ static bool make_here(void *data, Error *err) {
 }
 
 static bool make_in_codegen(Reading *reading, Error *err) {
+  DEBUG_ASSERT(reading->compile.kernel->last, "check_has has refused a kernel that has not run");
   Kernel *kernel = reading->compile.kernel;
   const CompiledKernel *compiled = versions_shown(kernel)->compiled;
   reading->result = compile_bytes(kernel->engine, compiled->bytes, compiled->byte_count, true, err);
