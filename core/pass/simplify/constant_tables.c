@@ -14,7 +14,11 @@
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
-enum { DEEPEST = 8, MOST_NUMBERS = 4096 };
+/* Operands between a value and its root: expressions share branches, so a deeper walk could be
+ * exponential. */
+enum { DEEPEST_ROOT = 8 };
+/* Numbers of a root's table, for each of which a value is computed. */
+enum { MOST_COMPUTED = 4096 };
 
 /* -- values of a root -------------------------------------------------------------------------- */
 
@@ -22,7 +26,7 @@ enum { DEEPEST = 8, MOST_NUMBERS = 4096 };
  * NULL if there is none. Clears *is_good if the value depends on anything else. */
 static IrInst *root_of(IrInst *inst, int depth, bool *is_good) {
   if (inst->op == IR_CONST) return NULL;
-  *is_good &= depth < DEEPEST && (ir_effects(inst) & IR_PURE) && inst->operand_count > 0 &&
+  *is_good &= depth < DEEPEST_ROOT && (ir_effects(inst) & IR_PURE) && inst->operand_count > 0 &&
               inst->op != IR_PICK && inst->op != IR_PLACE;
   if (!*is_good) return NULL;
   if (inst->op == IR_ITEM) {
@@ -81,7 +85,7 @@ static bool find_domain(PassContext *ctx, const IrKernel *kernel, IrInst *value,
   if (!root || !is_good) return false;
   DEBUG_ASSERT(root->op == IR_ITEM, "the root of a value is an item");
   const IrTable *table = &kernel->tables.items[root->imm];
-  if (table->count > MOST_NUMBERS) return false;
+  if (table->count > MOST_COMPUTED) return false;
   *domain = own_domain(ctx, root->operands[0], table->count, root->inside);
   for (int k = 0; k < domain->count; k++)
     if (!compute(kernel, value, root, k < table->count ? table->values[k] : 0, &domain->values[k]))
