@@ -8,9 +8,7 @@
  * vector registers, so a vector would be in memory. */
 enum { MOST_PICKED = 64, MOST_SELECTED = 24 };
 
-/* Of an entry, also for lanes of them. */
 static Type memory_type(Type type) {
-  type = type_element(type);
   bool is_short = type_is_bool(type) || (type_is_integer(type) && type_bits(type) < 32);
   return is_short ? TYPE(I32) : type;
 }
@@ -51,7 +49,6 @@ static LLVMValueRef bounded(Codegen *g, const IrInst *inst, int count) {
 }
 
 static LLVMValueRef from_memory(Codegen *g, Type type, LLVMValueRef value) {
-  type = type_element(type);
   if (type_is_bool(type))
     return LLVMBuildICmp(g->builder, LLVMIntNE, value, LLVMConstNull(LLVMTypeOf(value)), "");
   return type_equal(memory_type(type), type)
