@@ -162,6 +162,14 @@ static void write_set(Vectoriser *v, const IrInst *set) {
   vectorise_copy(v, set, set->type, (IrInst *[]){var, value});
 }
 
+/* The index of each cell of a step. */
+static void write_lane(Vectoriser *v, const IrInst *lane) {
+  IrInst *first = vectorise_scalar(v, lane->operands[0]);
+  IrInst *all = vectorise_emit(v, IR_STEP, lanes_of_type(v, lane->type), 1, &first);
+  all->imm = 1;
+  v->lanes[lane->id] = all;
+}
+
 /* In a body with masks, the cells whose bit is clear are not active. */
 static void write_row_active(Vectoriser *v, const IrInst *active) {
   if (v->is_straight) v->lanes[active->id] = v->mask;
@@ -339,7 +347,7 @@ static void write_inst(Vectoriser *v, const IrInst *inst) {
   case IR_MEM_CAS:
   case IR_CALL: return vectorise_each(v, inst);
   case IR_FAULT: return vectorise_fault(v, inst);
-  case IR_LANE: v->scalar[inst->id] = vectorise_scalar(v, inst->operands[0]); return;
+  case IR_LANE: return write_lane(v, inst);
   case IR_ROW_LOAD: return vectorise_row_load(v, inst);
   case IR_ROW_ACTIVE: return write_row_active(v, inst);
   default:
