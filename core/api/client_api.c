@@ -37,7 +37,7 @@ RgStatus rg_client_empty(RgRuntime *runtime, const char *type, const int64_t *sh
   return CLIENT_CALL(program, empty(program, type, shape, rank, buffer, API_ERR(program)));
 }
 
-static const char other_runtime[] = "the buffer is another runtime's";
+static const char other_runtime[] = "the buffer belongs to another runtime";
 static bool belongs(const Program *program, const RgArray *buffer) {
   return program_of(&((const Array *)buffer)->object) == program;
 }
@@ -102,7 +102,7 @@ RgStatus rg_client_execute(RgRuntime *runtime, int32_t stream, RgKernel *kernel,
   API_NEEDS(runtime);
   API_NEEDS(kernel);
   if (program_of(&((Kernel *)kernel)->object) != program)
-    return api_refuse(__func__, "the kernel is another runtime's");
+    return api_refuse(__func__, "the kernel belongs to another runtime");
   if (value_count < 0 || value_count > 10000 || (value_count && !values))
     return api_refuse(__func__, "values and value_count do not agree");
   return CLIENT_CALL(program,
@@ -137,7 +137,7 @@ RgStatus rg_client_execute_autotune(RgRuntime *runtime, int32_t stream, RgTuner 
   API_NEEDS(about);
   API_NEEDS(launches);
   if (program_of((Object *)tuner) != program)
-    return api_refuse(__func__, "the set is another runtime's");
+    return api_refuse(__func__, "the set belongs to another runtime");
   return CLIENT_CALL(program, execute(program, stream, (Autotune *)tuner, about, launches,
                                       launch_count, result ? result : &unused, API_ERR(program)));
 }

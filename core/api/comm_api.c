@@ -187,10 +187,12 @@ static bool reduce(Program *program, Comm *comm, const char *op, const char *typ
   Loan loan;
   int which = find_word(ops, COMM_OP_COUNT, op), of = find_word(types, COMM_TYPE_COUNT, type);
   if (which < 0)
-    return error_set(err, RG_ERROR_ARGUMENT, "ranks combine numbers by 'sum', 'product', 'min' or "
-                     "'max', not by '%s'", op);
+    return error_set(err, RG_ERROR_ARGUMENT,
+                     "ranks can combine numbers by 'sum', 'product', 'min' or 'max', not by '%s'",
+                     op);
   if (of < 0)
-    return error_set(err, RG_ERROR_ARGUMENT, "ranks combine integers, f32, f64 and bool, not '%s'",
+    return error_set(err, RG_ERROR_ARGUMENT,
+                     "ranks can combine integers, f32, f64 and bool, not '%s'",
                      type);
   Device *device = program->store.device;
   uint64_t size_bytes = (uint64_t)count * comm_type_bytes((CommType)of);

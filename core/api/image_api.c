@@ -134,8 +134,8 @@ static bool find_subject(Program *program, const RgPicture *from, Subject *subje
 
 static bool check_subject(const Subject *subject, Error *err) {
   if (subject->rank != 2)
-    return error_set(err, RG_ERROR_ARGUMENT, "a picture shows two axes, %s has %d", subject->label,
-                     subject->rank);
+    return error_set(err, RG_ERROR_ARGUMENT, "a picture shows two axes, but %s has %d",
+                     subject->label, subject->rank);
   if (subject->parts != 1 && subject->parts != 3 && subject->parts != 4)
     return error_set(err, RG_ERROR_ARGUMENT,
                      "a picture shows numbers, or vectors of 3 or 4 as colours, not the elements "
@@ -174,7 +174,7 @@ static bool begin(Program *program, const RgPicture *from, Picture *picture, Err
   if (from->palette && from->palette[0] && !word_parse(WORD_PALETTE, from->palette, &palette, err))
     return false;
   if (!(picture->gamma > 0))
-    return error_set(err, RG_ERROR_ARGUMENT, "gamma of a picture is a positive number");
+    return error_set(err, RG_ERROR_ARGUMENT, "gamma of a picture must be positive");
   if (!find_subject(program, from, &picture->subject, err) ||
       !check_subject(&picture->subject, err))
     return false;
@@ -203,7 +203,7 @@ static bool paint_picture(Program *program, const RgPicture *from, uint8_t *rgba
   bool ok = begin(program, from, &picture, err);
   int64_t needed = ok ? 4 * (int64_t)picture.width * picture.height : 0;
   if (ok && needed != size_bytes)
-    ok = error_set(err, RG_ERROR_ARGUMENT, "this picture has %lld bytes, %lld given",
+    ok = error_set(err, RG_ERROR_ARGUMENT, "this picture has %lld bytes, but %lld were given",
                    (long long)needed, (long long)size_bytes);
   if (ok) paint(&picture, rgba, 4);
   heap_free(&program->owner.heap, picture.own);
@@ -225,7 +225,7 @@ RgStatus rg_picture_write(RgRuntime *runtime, const char *path, const RgPicture 
   API_NEEDS(runtime);
   API_NEEDS(path);
   if (!take_picture(from, &picture))
-    return api_refuse(__func__, "a picture has its struct_size, and one of field, array, values");
+    return api_refuse(__func__, "a picture needs its struct_size, and one of field, array, values");
   return API_CALL(program, write_picture(program, path, &picture, API_ERR(program)));
 }
 
@@ -236,7 +236,7 @@ RgStatus rg_picture_paint(RgRuntime *runtime, const RgPicture *from, uint8_t *rg
   API_NEEDS(runtime);
   API_NEEDS(rgba);
   if (!take_picture(from, &picture))
-    return api_refuse(__func__, "a picture has its struct_size, and one of field, array, values");
+    return api_refuse(__func__, "a picture needs its struct_size, and one of field, array, values");
   return API_CALL(program, paint_picture(program, &picture, rgba, size_bytes, API_ERR(program)));
 }
 
@@ -261,7 +261,7 @@ static bool write_pixels(Program *program, const char *path, const uint8_t *pixe
   if (!owner_check(&program->owner, err)) return false;
   if (width < 1 || height < 1 || (channels != 1 && channels != 3 && channels != 4))
     return error_set(err, RG_ERROR_ARGUMENT,
-                     "a picture has at least one pixel, of 1, 3 or 4 channels");
+                     "a picture needs at least one pixel, of 1, 3 or 4 channels");
   return image_write(path, pixels, width, height, channels, err);
 }
 
@@ -313,7 +313,7 @@ static bool read_picture(Program *program, const char *path, double gamma, RgArr
                          Error *err) {
   Image image;
   if (!owner_check(&program->owner, err)) return false;
-  if (!(gamma >= 0)) return error_set(err, RG_ERROR_ARGUMENT, "gamma is a positive number");
+  if (!(gamma >= 0)) return error_set(err, RG_ERROR_ARGUMENT, "gamma must be positive");
   if (!image_read(&program->owner.heap, path, &image, err)) return false;
   *array = (RgArray *)array_of(program, &image, gamma == 0 ? 1 : gamma, err);
   heap_free(&program->owner.heap, image.pixels);

@@ -38,7 +38,7 @@ bool api_enter(Program *program) {
 
 static RgStatus leave(Program *program, bool ok) {
   if (!ok && !error_is_set(&program->error))
-    error_set(&program->error, RG_ERROR_INTERNAL, "a call failed without saying why");
+    error_set(&program->error, RG_ERROR_INTERNAL, "a call failed without a reason");
   RgStatus status = ok ? 0 : (RgStatus)program->error.code;
   if (!ok) error_clear(&loose); /* of a call from within this one, which failed earlier */
   owner_leave(&program->owner);

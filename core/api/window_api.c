@@ -84,7 +84,7 @@ static bool move_in(Comm *comm, Array *array, Window *window, Error *err) {
   }
   *moved = (Moved){window->here, window->size_bytes};
   if (array_move(array, window->here, unmap_moved, moved, err)) return true;
-  comm_abort(comm, "an array cannot move into its window");
+  comm_abort(comm, "the array could not be moved into its window");
   return false;
 }
 
@@ -188,7 +188,7 @@ RgStatus rg_comm_window_part(RgComm *comm, RgArray *array, int64_t first, int64_
   *window = NULL;
   Program *program = API_PROGRAM(comm);
   if (program_of(&((Array *)array)->object) != program)
-    return api_refuse(__func__, "the array is another runtime's");
+    return api_refuse(__func__, "the array belongs to another runtime");
   return API_CALL(program, make_window(program, comm, (Array *)array, (Rows){first, count}, window,
                                        API_ERR(program)));
 }
@@ -203,7 +203,7 @@ static bool can_be_shared(Field *field, Error *err) {
   if (!field_prepare(field, DEVICE_WRITES, err)) return false;
   const Tree *tree = field->node->tree;
   return !tree->is_peer ||
-         error_set(err, RG_ERROR_ARGUMENT, "%s is another rank's", field_label(field, label));
+         error_set(err, RG_ERROR_ARGUMENT, "%s belongs to another rank", field_label(field, label));
 }
 
 /* What peers read of a tree: of a sparse one not the workers' sinks, past its nodes. */
@@ -265,7 +265,7 @@ RgStatus rg_comm_window_field(RgComm *comm, RgField *field, RgWindow **window) {
   *window = NULL;
   Program *program = API_PROGRAM(comm);
   if (program_of(&((Field *)field)->object) != program)
-    return api_refuse(__func__, "the field is another runtime's");
+    return api_refuse(__func__, "the field belongs to another runtime");
   return API_CALL(program,
                   make_tree_window(program, comm, (Field *)field, window, API_ERR(program)));
 }
@@ -317,10 +317,9 @@ static bool find_peer(const RgWindow *handle, int32_t rank, void **pointer, Erro
     return error_set(err, RG_ERROR_ARGUMENT, "there is no rank %d: ranks are 0 to %d", rank,
                      comm->size - 1);
   error_set(err, RG_ERROR_RANK,
-            "the memory of rank %d is not reached from rank %d, which is of "
-            "another team",
+            "the memory of rank %d is not accessible from rank %d, which belongs to another team",
             rank, comm->rank);
-  return error_hint(err, handle->tree ? "comm:trade sends arrays to any rank, and takes theirs"
+  return error_hint(err, handle->tree ? "comm:trade sends arrays to any rank, and receives theirs"
                                       : "win:get(r, a) copies from any rank, win:put(r, a) to it");
 }
 

@@ -210,15 +210,14 @@ static bool take_pointer(Array *array, void *pointer, Error *err) {
   if (!pointer) return error_set(err, RG_ERROR_ARGUMENT, "a NULL pointer cannot be wrapped");
   if ((uint64_t)pointer % (uint64_t)unit)
     return error_set(err, RG_ERROR_ARGUMENT,
-                     "the pointer is not a multiple of %lld bytes, as numbers of %s are",
-                     (long long)unit, array->type_name);
+                     "the pointer must be a multiple of %lld, the alignment of %s", (long long)unit,
+                     array->type_name);
   Device *device = array->store->device;
   const DeviceMirrorTable *mirror = device->table->mirror;
   array->data = mirror ? mirror->host_at(device, pointer) : pointer;
-  return array->data ||
-         error_set(err, RG_ERROR_ARGUMENT,
-                   "the pointer is not to allocated GPU memory, or the host has no memory left "
-                   "for a copy");
+  return array->data || error_set(err, RG_ERROR_ARGUMENT,
+                                  "the pointer does not point to allocated GPU memory, or the host "
+                                  "has no memory left for a copy");
 }
 
 static bool show(Array *array, const RgWrap *wrap, Error *err) {
@@ -271,7 +270,7 @@ static bool fits(const Array *array, const RtCounted *counted, Error *err) {
   uint64_t needed =
       (uint64_t)array->count * (uint64_t)type_row(&array->store->types, array->type).size;
   if (needed <= counted->size_bytes) return true;
-  return error_set(err, RG_ERROR_ARGUMENT, "%s of %llu bytes is not in the %llu that are given",
+  return error_set(err, RG_ERROR_ARGUMENT, "%s needs %llu bytes, but the memory has %llu",
                    array_label(array, label), (unsigned long long)needed,
                    (unsigned long long)counted->size_bytes);
 }

@@ -340,8 +340,9 @@ static bool check_count(Array *array, int64_t count, Error *err) {
   char label[100];
   if (!array_check_plain(array, err)) return false;
   int64_t own = array->count * type_parts(array->type);
-  return count == own || error_set(err, RG_ERROR_ARGUMENT, "%s has %lld elements, %lld given",
-                                   array_label(array, label), (long long)own, (long long)count);
+  return count == own ||
+         error_set(err, RG_ERROR_ARGUMENT, "%s has %lld elements, but %lld were given",
+                   array_label(array, label), (long long)own, (long long)count);
 }
 
 bool array_read(Array *array, double *values, int64_t count, Error *err) {
@@ -431,11 +432,11 @@ bool array_check_block(Array *array, int64_t size_bytes, Error *err) {
   char label[100];
   if (!array_check_plain(array, err)) return false;
   if (array->is_strided)
-    return error_set(err, RG_ERROR_ARGUMENT, "the elements of %s are not one block",
+    return error_set(err, RG_ERROR_ARGUMENT, "the elements of %s are not contiguous",
                      array_label(array, label));
   int64_t own = (int64_t)element_size(array) * array->count;
   return size_bytes == own ||
-         error_set(err, RG_ERROR_ARGUMENT, "%s has %lld bytes, %lld given",
+         error_set(err, RG_ERROR_ARGUMENT, "%s has %lld bytes, but %lld were given",
                    array_label(array, label), (long long)own, (long long)size_bytes);
 }
 

@@ -42,7 +42,7 @@ static bool no_memory(const Item *item, uint64_t count, Error *err) {
   char name[TYPE_NAME_SIZE];
   error_set(err, RG_ERROR_BUDGET, "there is no memory for an array of %llu elements of %.60s",
             (unsigned long long)count, type_name_in(&item->store->types, item->type, name));
-  return error_hint(err, "a larger budget: rg.init{ memory = \"8GiB\" }, or RG_MEMORY");
+  return error_hint(err, "set a larger budget: rg.init{ memory = \"8GiB\" }, or RG_MEMORY");
 }
 
 static bool count_elements(const int64_t *extents, int32_t rank, int64_t *count, Error *err) {

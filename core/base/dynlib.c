@@ -43,11 +43,11 @@ void *dynlib_open(const char *path, int flags, const char **why) {
   bool may_open = !file || is_whole(file);
   if (file) fclose(file);
   if (!may_open) {
-    *why = "the file is shorter than its headers say: it was cut short, or is still being copied";
+    *why = "the file is shorter than its headers say: it is truncated, or is still being copied";
     return NULL;
   }
   void *library = dlopen(path, flags);
   const char *said = library ? "" : dlerror();
-  *why = said ? said : "the system does not say why";
+  *why = said ? said : "the system gives no reason";
   return library;
 }

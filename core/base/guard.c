@@ -54,12 +54,12 @@ bool guard_run(bool (*work)(void *data, Error *err), void *data, Error *err) {
 }
 
 const char error_bug_hint[] =
-    "this is a bug in Regolith, not in your program: please report it with this message; the "
-    "runtime goes on without the call that failed";
+    "this is a bug in Regolith, not in your program: please report it with this message; only the "
+    "failed call is lost, and the runtime stays usable";
 
 void error_assert_failed(const char *file, int line, const char *text, const char *believed) {
   Error failure = {0};
-  error_set(&failure, RG_ERROR_INTERNAL, "internal error at %s:%d: it does not hold that %s (%s)",
+  error_set(&failure, RG_ERROR_INTERNAL, "internal error at %s:%d: assertion failed: %s (%s)",
             file + strspn(file, "./"), line, believed, text);
   error_hint(&failure, "%s", error_bug_hint);
   guard_leave(&failure);

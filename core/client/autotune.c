@@ -204,7 +204,7 @@ bool autotune_end(Autotune *set, AutotuneOutcome outcome, int32_t *candidate, Er
   *candidate = -1;
   if (!owner_check(set->object.owner, err)) return false;
   if (!set->depth)
-    return error_set(err, RG_ERROR_ARGUMENT, "the set has no call under way that could end");
+    return error_set(err, RG_ERROR_ARGUMENT, "the set has no call in progress that could end");
   if (set->depth > 1 || !set->running) {
     set->depth--;
     return true;

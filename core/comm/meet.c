@@ -167,7 +167,7 @@ bool comm_pass(Comm *comm, CommCall call, uint64_t about, Error *err) {
   for (int32_t k = 1; k < comm->size; k++) {
     if (comm_header(comm, k)->about[comm->turns & 1] == first) continue;
     return error_set(err, RG_ERROR_RANK,
-                     "'%s' is of other numbers, or of more, on rank %d than on rank 0",
+                     "the numbers of '%s' differ between rank %d and rank 0 in their type or count",
                      call_words[call], k);
   }
   return true;

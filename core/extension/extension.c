@@ -19,8 +19,8 @@ static bool refuse_missing(const char *path, const char *why, Error *err) {
 static bool check_told(const char *path, const RgExtension *told, Error *err) {
   const char *text = extension_message();
   if (!told)
-    return error_set(err, RG_ERROR_LIBRARY, "extension '%.200s' refused to begin: %s", path,
-                     text[0] ? text : "it does not say why");
+    return error_set(err, RG_ERROR_LIBRARY, "extension '%.200s' failed to initialise: %s", path,
+                     text[0] ? text : "it gives no reason");
   if (told->version != RG_EXTENSION_VERSION) {
     error_set(err, RG_ERROR_VERSION,
               "extension '%.200s' was compiled for version %u of the extension table, and this "
@@ -135,7 +135,7 @@ int32_t extension_number(const Extensions *extensions, const RgExtensionFunction
 static void describe(const NativeFunction *of, char text[300]) {
   const char *said = extension_message();
   snprintf(text, 300, "%.80s.%.80s: %s", of->of->name ? of->of->name : "", of->function->name,
-           said[0] ? said : "it failed without saying why");
+           said[0] ? said : "it failed without a reason");
 }
 
 /* Calls the function; memory that it makes and releases is recorded under its name. */

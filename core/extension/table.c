@@ -77,11 +77,11 @@ static int32_t resize(const RgExtensionApi *api, RgCounted *given, uint64_t size
   uint64_t twice = 2 * counted->capacity, wanted = size_bytes > twice ? size_bytes : twice;
   bool has_room = size_bytes <= counted->capacity;
   if (counted->flags & RT_COUNTED_PINNED && size_bytes != counted->size_bytes) {
-    set_error(api, "memory of several axes, or of which parts are shared, cannot change its size");
+    set_error(api, "memory with several axes, or with slices, cannot change its size");
     return 0;
   }
   if (!has_room && !rt_counted_reserve(counted, wanted)) {
-    set_error(api, "memory that cannot grow was to grow");
+    set_error(api, "memory that cannot grow must not be resized");
     return 0;
   }
   rt_counted_resize(counted, size_bytes);

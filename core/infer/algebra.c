@@ -19,7 +19,7 @@ PartialType infer_algebra(Sema *s, const Exprs *list, const Builtin *builtin) {
 static bool check_booleans(Sema *s, Expr *e, const char *who) {
   if (e->ty.kind == TY_BOOL) return check_expr(s, e, TYPE(BOOL));
   return sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "compare its numbers: v > 0",
-                   "%s takes booleans, and each of these is %s", who, ty_text(s, e->ty));
+                   "%s takes booleans, but each of these is %s", who, ty_text(s, e->ty));
 }
 
 bool check_algebra(Sema *s, Expr *e, const Builtin *builtin) {

@@ -87,7 +87,7 @@ static bool check_bound(Sema *s, Expr *bound, Type index) {
   if (!sema_is_constant(bound, &value)) return check_expr(s, bound, TYPE(NONE));
   return type_holds_number(index, value) ||
          sema_fail(s, bound, RG_ERROR_VALUE_FIT, NULL,
-                   "a range ends at a whole number, but this is %s", sema_source(s, bound));
+                   "a bound of a range must be an integer, but this is %s", sema_source(s, bound));
 }
 
 static void check_for_in(Sema *s, Stmt *stmt) {

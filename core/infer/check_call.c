@@ -33,15 +33,15 @@ static bool check_said_value(Sema *s, const SaidPiece *piece) {
   char shows = piece->format ? piece->format[strlen(piece->format) - 1] : 's';
   bool is_text = shows == 's', is_bool = value->ty.kind == TY_BOOL;
   if (!is_text && !type_is_scalar(shape_of(value)))
-    return sema_fail(s, value, RG_ERROR_TYPE_MISMATCH, "%s shows any value",
-                     "'%s' shows a number, but this is %s", piece->format,
+    return sema_fail(s, value, RG_ERROR_TYPE_MISMATCH, "%s formats any value",
+                     "'%s' formats a number, but this is %s", piece->format,
                      shape_text(s, shape_of(value)));
   if (!is_text && is_bool)
-    return sema_fail(s, value, RG_ERROR_TYPE_MISMATCH, "%s shows any value",
-                     "'%s' shows a number, but this is a bool", piece->format);
+    return sema_fail(s, value, RG_ERROR_TYPE_MISMATCH, "%s formats any value",
+                     "'%s' formats a number, but this is a bool", piece->format);
   if (piece->is_joined && is_bool)
     return sema_fail(s, value, RG_ERROR_TYPE_MISMATCH, "write tostring(..), as in Lua",
-                     "'..' joins texts and numbers, but this is a bool");
+                     "'..' joins strings and numbers, but this is a bool");
   bool wants_float = value->ty.kind == TY_FLEXIBLE || strchr("eEfgG", shows) != NULL;
   return check_expr(s, value, wants_float ? TYPE(F64) : TYPE(NONE));
 }

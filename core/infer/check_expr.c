@@ -13,8 +13,8 @@ static PartialType ty_at(Sema *s, const Expr *e) { return e->ty; }
 static bool check_some(Sema *s, Expr *e) {
   if (ty_at(s, e).kind != TY_NONE || s->failed) return !s->failed;
   if (s->is_broken) return sema_poison(s);
-  return sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "give it one where it is declared",
-                   "'%s' never gets a value", sema_source(s, e));
+  return sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "assign one in its declaration",
+                   "'%s' is never assigned a value", sema_source(s, e));
 }
 
 bool check_number(Sema *s, Expr *e, const char *who) {

@@ -40,7 +40,7 @@ static bool get(Reading *r, void *out, size_t size) {
 static bool get_text(Reading *r, char *out, size_t room) {
   const uint8_t *end = memchr(r->bytes + r->at, 0, r->size - r->at);
   size_t length = end ? (size_t)(end - (r->bytes + r->at)) : 0;
-  if (!end || length >= room) return fail(r, "its header cannot be");
+  if (!end || length >= room) return fail(r, "its header is invalid");
   return get(r, out, length + 1);
 }
 
@@ -50,8 +50,9 @@ static bool read_channels(Reading *r, size_t end) {
     if (r->channel_count == MOST_CHANNELS) return fail(r, "it has too many channels");
     if (!get_text(r, r->channels[r->channel_count].name, 32) || !get(r, fields, sizeof fields))
       return false;
-    if (fields[0] < EXR_UINT || fields[0] > EXR_FLOAT) return fail(r, "a channel's type cannot be");
-    if (fields[2] != 1 || fields[3] != 1) return fail(r, "it has channels of fewer pixels");
+    if (fields[0] < EXR_UINT || fields[0] > EXR_FLOAT)
+      return fail(r, "the type of a channel is invalid");
+    if (fields[2] != 1 || fields[3] != 1) return fail(r, "it has subsampled channels");
     r->channels[r->channel_count++].type = fields[0];
   }
   return true;
@@ -61,7 +62,7 @@ static bool read_attribute(Reading *r, const char *name) {
   char type[256];
   int32_t size = 0;
   if (!get_text(r, type, sizeof type) || !get(r, &size, sizeof size)) return false;
-  if (size < 0 || (size_t)size > r->size - r->at) return fail(r, "its header cannot be");
+  if (size < 0 || (size_t)size > r->size - r->at) return fail(r, "its header is invalid");
   size_t end = r->at + (size_t)size;
   bool ok = true;
   if (!strcmp(name, "channels")) ok = read_channels(r, end);
@@ -78,14 +79,14 @@ static bool read_header(Reading *r) {
   r->compression = -1;
   if (!get(r, head, sizeof head)) return false;
   if (head[1] & (TILES | DEEP | PARTS))
-    return fail(r, "it has tiles, several parts or deep pixels, and scan lines alone are read");
+    return fail(r, "it has tiles, several parts or deep pixels, but only scan lines can be read");
   for (;;) {
     if (!get_text(r, name, sizeof name)) return false;
     if (!name[0]) break;
     if (!read_attribute(r, name)) return false;
   }
   if (r->compression != EXR_NONE && r->compression != EXR_ZIPS && r->compression != EXR_ZIP)
-    return fail(r, "it is compressed in a way that is not read: none, ZIPS and ZIP are");
+    return fail(r, "its compression is not supported: only none, ZIPS and ZIP are");
   return r->channel_count || fail(r, "it has no channels");
 }
 
@@ -155,7 +156,7 @@ static bool read_block(Reading *r, int32_t lines, size_t line_bytes) {
   if (!get(r, head, sizeof head)) return false;
   int64_t first = (int64_t)head[0] - r->window[1];
   if (first < 0 || first >= r->image->height || head[1] < 0 || (size_t)head[1] > r->size - r->at)
-    return fail(r, "a block of it cannot be");
+    return fail(r, "one of its blocks is invalid");
   int64_t left = r->image->height - first;
   size_t size = line_bytes * (size_t)(left < lines ? left : lines);
   const uint8_t *data = r->bytes + r->at;
@@ -163,11 +164,11 @@ static bool read_block(Reading *r, int32_t lines, size_t line_bytes) {
   if ((size_t)head[1] < size && r->compression != EXR_NONE) {
     uLongf length = size;
     if (r->zlib.uncompress(r->mixed, &length, data, (uLong)head[1]) != Z_OK || length != size)
-      return fail(r, "a block of it cannot be decompressed");
+      return fail(r, "one of its blocks cannot be decompressed");
     unmix(r->mixed, r->raw, size);
     data = r->raw;
   } else if ((size_t)head[1] != size) {
-    return fail(r, "a block of it cannot be");
+    return fail(r, "one of its blocks is invalid");
   }
   for (size_t k = 0; k < size / line_bytes; k++)
     take_line(r, data + k * line_bytes, (int32_t)(first + (int64_t)k));

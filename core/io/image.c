@@ -51,7 +51,7 @@ bool image_allocate(Heap *heap, const char *path, Image *image, Error *err) {
   enum { LARGEST_SIDE = 65535 };
   if (image->width < 1 || image->height < 1 || image->width > LARGEST_SIDE ||
       image->height > LARGEST_SIDE)
-    return image_fail(path, "read", "its size cannot be", err);
+    return image_fail(path, "read", "its size is invalid", err);
   image->pixels = heap_alloc(heap, sizeof *image->pixels * (size_t)image->width *
                                        (size_t)image->height * (size_t)image->channels);
   return image->pixels ||

@@ -64,7 +64,7 @@ bool ppm_read(Heap *heap, const char *path, Image *image, Error *err) {
   image->channels = getc(file) == 'P' && getc(file) == '6' ? 3 : 1;
   bool ok = read_number(file, 65535, &image->width) && read_number(file, 65535, &image->height) &&
             read_number(file, 65535, &most) && most > 0;
-  if (!ok) image_fail(path, "read", "its first line cannot be", err);
+  if (!ok) image_fail(path, "read", "its first line is invalid", err);
   ok = ok && image_allocate(heap, path, image, err);
   if (ok && !read_pixels(file, most, image))
     ok = image_fail(path, "read", "it ends too early", err);

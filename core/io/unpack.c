@@ -52,7 +52,7 @@ static int64_t get(Unpacker *unpacker, uint64_t offset, void *bytes, size_t size
 
 static bool get_all(Unpacker *unpacker, uint64_t offset, void *bytes, size_t size, Error *err) {
   int64_t count = get(unpacker, offset, bytes, size, err);
-  return count == (int64_t)size || (count >= 0 && unpack_refuse(unpacker, "is cut short", err));
+  return count == (int64_t)size || (count >= 0 && unpack_refuse(unpacker, "is truncated", err));
 }
 
 static bool check_head(Unpacker *unpacker, Error *err) {
@@ -67,7 +67,7 @@ static bool check_head(Unpacker *unpacker, Error *err) {
     return error_set(err, RG_ERROR_IO, "'%.160s' is not a %s", unpacker->path,
                      unpacker->format.what);
   if (count < HEAD || unpacker->length < HEAD + TAIL)
-    return unpack_refuse(unpacker, "is cut short", err);
+    return unpack_refuse(unpacker, "is truncated", err);
   if (head.version <= unpacker->format.version && head.version > 0) return true;
   error_set(err, RG_ERROR_IO, "%s '%.160s' has format %u, and this version reads up to %u",
             unpacker->format.what, unpacker->path, head.version, unpacker->format.version);
@@ -88,7 +88,7 @@ static bool check_bytes(Unpacker *unpacker, Error *err) {
   if (!get_all(unpacker, end, &said, sizeof said, err)) return false;
   return said == checksum_end(&checksum) ||
          unpack_refuse(unpacker,
-                       "is damaged: it is cut short, or bytes of it have changed (its "
+                       "is damaged: it is truncated, or some of its bytes have changed (its "
                        "checksum does not match)",
                        err);
 }

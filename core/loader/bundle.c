@@ -13,7 +13,7 @@ static bool is_bundle(const uint8_t *bytes, int64_t length) {
 
 static Code *cut_off(Code *code, Error *err) {
   code_destroy(code);
-  error_set(err, RG_ERROR_OBJECT, "compiled code is not acceptable: its objects are cut off");
+  error_set(err, RG_ERROR_OBJECT, "compiled code is invalid: its objects are truncated");
   return NULL;
 }
 

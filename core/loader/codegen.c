@@ -57,7 +57,7 @@ static bool find_library(char path[PATH_BYTES]) {
 
 static bool open_library(Codegen *codegen, Error *err) {
   if (!find_library(codegen->path))
-    return error_set(err, RG_ERROR_LIBRARY, "the compiler is not where it should be: %s",
+    return error_set(err, RG_ERROR_LIBRARY, "the compiler library was not found: %s",
                      codegen->path);
   const char *why;
   codegen->library = dynlib_open(codegen->path, RTLD_NOW | RTLD_LOCAL, &why);
@@ -84,8 +84,7 @@ Codegen *codegen_open(Heap *heap, Error *err) {
     static const char *const places[] = {"",    "../libexec/", "../../libexec/",
                                          "../", "../../",      "../../../"};
     if (find_file(places, 6, "regolith-codegen", codegen->path)) return codegen;
-    error_set(err, RG_ERROR_LIBRARY, "the compile helper is not where it should be: %s",
-              codegen->path);
+    error_set(err, RG_ERROR_LIBRARY, "the compile helper was not found: %s", codegen->path);
   } else if (open_library(codegen, err)) {
     return codegen;
   }

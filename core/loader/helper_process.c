@@ -92,7 +92,7 @@ static bool receive_result(Heap *heap, int fd, RgCodegenResult *result) {
 static bool start(const char *program, pid_t *child, int *channel, Error *err) {
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
-    return error_set(err, RG_ERROR_CODEGEN, "no channel to the compile helper: %s",
+    return error_set(err, RG_ERROR_CODEGEN, "the compile helper cannot be connected: %s",
                      strerror(errno));
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);

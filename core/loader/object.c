@@ -39,7 +39,7 @@ typedef struct Loading {
 } Loading;
 
 static bool bad(Loading *l, const char *what) {
-  return error_set(l->err, RG_ERROR_OBJECT, "compiled code is not acceptable: %s", what);
+  return error_set(l->err, RG_ERROR_OBJECT, "compiled code is invalid: %s", what);
 }
 
 static bool is_inside(const Loading *l, uint64_t offset, uint64_t size) {
@@ -58,7 +58,7 @@ static bool read_symbols(Loading *l, const Elf64_Shdr *table) {
   const Elf64_Shdr *names = &l->sections[table->sh_link];
   if (!is_inside(l, names->sh_offset, names->sh_size) || !names->sh_size ||
       names->sh_type != SHT_STRTAB || l->bytes[names->sh_offset + names->sh_size - 1] != 0)
-    return bad(l, "its names are cut off");
+    return bad(l, "its names are truncated");
   if (table->sh_offset % 8 || table->sh_size / sizeof(Elf64_Sym) > LARGEST_OBJECT)
     return bad(l, "its symbol table is misplaced");
   l->symbols = (const Elf64_Sym *)(const void *)(l->bytes + table->sh_offset);
@@ -81,14 +81,14 @@ static bool read_headers(Loading *l) {
     return bad(l, "it is not an x86-64 object");
   if (header->e_shoff % 8 ||
       !is_inside(l, header->e_shoff, (uint64_t)header->e_shnum * sizeof(Elf64_Shdr)))
-    return bad(l, "its section table is cut off");
+    return bad(l, "its section table is truncated");
   l->sections = (const Elf64_Shdr *)(const void *)(l->bytes + header->e_shoff);
   l->section_count = header->e_shnum;
   for (int i = 0; i < l->section_count; i++) {
     const Elf64_Shdr *section = &l->sections[i];
     if (section->sh_type != SHT_NOBITS && section->sh_type != SHT_NULL &&
         !is_inside(l, section->sh_offset, section->sh_size))
-      return bad(l, "a section is cut off");
+      return bad(l, "a section is truncated");
     if (section->sh_size > LARGEST_OBJECT || section->sh_addralign > MAX_ALIGN ||
         (section->sh_addralign && !is_power_of_two(section->sh_addralign)))
       return bad(l, "a section has an impossible size or alignment");

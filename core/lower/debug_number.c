@@ -143,8 +143,7 @@ void lower_check_result(Lower *l, IrOp op, IrInst *a, IrInst *b, IrInst *result)
                       texts, numbers, NULL);
   } else if (shifts && !(ir_is_const(b, &known) && known >= 0 && known < type_bits(type))) {
     texts[2] = scratch_format(l->scratch,
-                              ": a count is from 0 to %d, and others are taken modulo "
-                              "%d",
+                              ": a shift count must be from 0 to %d; others are taken modulo %d",
                               type_bits(type) - 1, type_bits(type));
     lower_fail_unless(l, is_count(l, b, type), RG_ERROR_ARITHMETIC, texts, numbers, NULL);
   }

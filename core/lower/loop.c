@@ -192,8 +192,8 @@ static void warn_empty(Lower *l, IrInst *begin, IrInst *end) {
   int64_t first, last;
   if (ir_is_const(begin, &first) && ir_is_const(end, &last) && first > last)
     ir_warn(l->output->kernel, l->b.line, l->b.column,
-            "this range begins at %lld, ends before %lld and so has no iteration; to count down, "
-            "write for k = %lld, %lld, -1",
+            "this range begins at %lld and ends before %lld, so it has no iterations; to count "
+            "down, write for k = %lld, %lld, -1",
             (long long)first, (long long)last, (long long)first, (long long)last);
 }
 
@@ -208,7 +208,7 @@ static IrInst *lower_range(Lower *l, const LoopHead *head) {
 
 /* A numeric `for` over the slots present when it begins. */
 static void lower_items(Lower *l, Stmt *stmt, const LoopHead *head) {
-  note_serial(l, "it walks one list in order");
+  note_serial(l, "it visits one list in order");
   IrInst *indices[SNODE_MAX_AXES], *length = lower_items_length(l, head, indices);
   IrInst *last = ir_binary(&l->b, IR_SUB, length, lower_number(l, TYPE(I32), 1));
   IrInst *loop = ir_for(&l->b, lower_number(l, TYPE(I32), 0), last, lower_number(l, TYPE(I32), 1));

@@ -33,11 +33,11 @@ void lower_name_iteration(Lower *l) {
 
 /* The parts of a vector share one site. */
 static int site_of(Lower *l, const Expr *at, const Entity *element, SemaTouch touch) {
-  SemaMessage message = {.code = RG_ERROR_RACE,
-                         .touch = touch,
-                         .hint =
-                             "the result depends on which comes first: write to another field, or "
-                             "update (x[i] += ..)"};
+  SemaMessage message = {
+      .code = RG_ERROR_RACE,
+      .touch = touch,
+      .hint =
+          "the result depends on which runs first: write to another field, or update (x[i] += ..)"};
   SemaPiece name = {.kind = PIECE_TEXT, .text = str_of(element->name ? element->name : "")};
   int last = l->output->messages.count - 1;
   const SemaMessage *before = last < 0 ? NULL : &l->output->messages.items[last];

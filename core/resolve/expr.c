@@ -92,8 +92,8 @@ static bool fail_no_value(Resolve *r, Expr *e, const Entity *entity) {
     return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, NULL, "'%s' is a function, not a number",
                      entity->name);
   case ENTITY_LOOP:
-    return sema_fail(r->s, e, RG_ERROR_LOOP, "write: for i in .. do",
-                     "this is only allowed in the head of a loop");
+    return sema_fail(r->s, e, RG_ERROR_LOOP, "write for i in .. do",
+                     "a range can only be used in the head of a loop");
   case ENTITY_VOID:
     return sema_fail(r->s, e, RG_ERROR_CALL, NULL, "'%s' returns no value",
                      e->kind == AST_METHOD ? sema_text(r->s, e->text) : sema_source(r->s, e->left));
@@ -310,7 +310,7 @@ bool resolve_indices(Resolve *r, Exprs *list, int *count) {
     }
     if (has_keys(index->ast))
       return sema_fail(r->s, index, RG_ERROR_UNSUPPORTED, "write x[{i, j}]",
-                       "these indices have names");
+                       "indices cannot have names");
     for (int k = 0; k < index->list.count; k++) resolve_scalar(r, index->list.items[k]);
     *count += index->list.count;
   }
@@ -371,14 +371,15 @@ static Entity resolve_index(Resolve *r, Expr *e) {
   case ENTITY_FUNCTION:
   case ENTITY_OTHER: fail_other(r, e->left, &object); break;
   default:
-    sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH,
-              object.kind == ENTITY_PART
-                  ? scratch_format(r->scratch,
-                                   "it is one number already (a matrix of one column or row is a "
-                                   "vector): write %s",
-                                   name)
-                  : NULL,
-              "'%s' is not a field, so it cannot be indexed", name);
+    sema_fail(
+        r->s, e, RG_ERROR_TYPE_MISMATCH,
+        object.kind == ENTITY_PART
+            ? scratch_format(
+                  r->scratch,
+                  "it is already a number (a matrix of one column or row is a vector): write %s",
+                  name)
+            : NULL,
+        "'%s' is not a field, so it cannot be indexed", name);
     break;
   }
   return (Entity){0};
@@ -517,8 +518,8 @@ static bool check_no_tables(Resolve *r, Expr *e) {
   if (e->kind != AST_BINARY || (e->op != AST_EQ && e->op != AST_NE)) return true;
   Entity a = resolve_expr(r, e->left), b = resolve_expr(r, e->right);
   if (!record_is(&a) && !record_is(&b)) return !r->s->failed;
-  return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "compare what is in them: p.x == q.x",
-                   "a table in a kernel is a value without identity: '%s' cannot be answered",
+  return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "compare their members: p.x == q.x",
+                   "a table in a kernel is a value without identity, so '%s' cannot be evaluated",
                    sema_source(r->s, e));
 }
 

@@ -23,7 +23,7 @@ static bool take_block(Resolve *r, Expr *e, LoopHead *head) {
     head->block = (int)size;
     return true;
   }
-  return sema_fail(r->s, e, RG_ERROR_LOOP, "write a number: :block(128)",
+  return sema_fail(r->s, e, RG_ERROR_LOOP, "write a literal number: :block(128)",
                    "'block' takes a positive integer");
 }
 
@@ -31,8 +31,8 @@ static bool take_block(Resolve *r, Expr *e, LoopHead *head) {
 static bool check_once(Resolve *r, const Expr *e) {
   for (const Expr *at = sema_strip(e->left); is_modifier(at); at = sema_strip(at->left))
     if (str_equal(at->text, e->text))
-      return sema_fail(r->s, e, RG_ERROR_LOOP, "leave one of them out",
-                       "this loop has ':%s()' twice", sema_text(r->s, e->text));
+      return sema_fail(r->s, e, RG_ERROR_LOOP, "remove one of them", "this loop has ':%s()' twice",
+                       sema_text(r->s, e->text));
   return true;
 }
 
@@ -81,7 +81,7 @@ static bool take_axis(Resolve *r, LoopHead *head, Expr *e) {
     return sema_fail(r->s, e, RG_ERROR_LOOP,
                      e->list.count == 3 ? "a step is computed: local i = begin + step * k"
                                         : "write {begin, end}",
-                     "an axis of a range is a number or a begin and an end");
+                     "an axis of a range must be a number, or a begin and an end");
   return add_bounds(r, head, e->list.items[0], e->list.items[1]);
 }
 
@@ -210,7 +210,7 @@ void resolve_head(Resolve *r, Stmt *stmt) {
   if (stmt->locals.count > most) {
     Local *extra = stmt->locals.items[most];
     sema_fail_pos(r->s, extra->pos, extra->name.length, RG_ERROR_LOOP,
-                  head->is_vector ? "':vec()' gives all indices as one vector" : NULL,
+                  head->is_vector ? "':vec()' yields all indices as one vector" : NULL,
                   "there %s %d %s to loop over, but no value for '%s'", most == 1 ? "is" : "are",
                   most, most == 1 ? "axis" : "axes", sema_text(r->s, extra->name));
     return;

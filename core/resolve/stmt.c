@@ -354,7 +354,7 @@ static void resolve_part_target(Resolve *r, Expr *target, const Entity *part) {
   for (int i = 0; i < part->parts.count && !part->parts.is_run; i++)
     for (int k = 0; k < i; k++)
       if (part->parts.at[i] == part->parts.at[k])
-        sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN, NULL, "'%s' names a component twice",
+        sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN, NULL, "'%s' assigns a component twice",
                   sema_source(r->s, target));
 }
 
@@ -378,7 +378,7 @@ static bool is_element_in_list(Resolve *r, Expr *target) {
 static void resolve_target(Resolve *r, Expr *target) {
   if (is_in_list(target) && !is_element_in_list(r, target)) {
     sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN,
-              "a table of values begins in the kernel: {0, 0, 0}; many are an array, "
+              "declare a table of values in the kernel: {0, 0, 0}; for many numbers, use an array, "
               "rg.zeros(rg.f32, n)",
               "this table is constant: '%s' cannot be assigned", sema_source(r->s, target));
     return;
@@ -435,9 +435,9 @@ static void construct_given(Resolve *r, Stmt *stmt, int k) {
 static void write_product(Resolve *r, Stmt *stmt) {
   Expr *target = stmt->targets.items[0], *value = stmt->values.items[0];
   if (!place_is_same(r, target, target)) {
-    sema_fail(r->s, target, RG_ERROR_UNSUPPORTED, "keep the index in a local first",
-              "what '*=' multiplies by a matrix is read and written, and this may be another place "
-              "each time");
+    sema_fail(
+        r->s, target, RG_ERROR_UNSUPPORTED, "keep the index in a local first",
+        "'*=' with a matrix reads and writes its left side, whose index may differ each time");
     return;
   }
   Expr *product = scratch_new(r->scratch, Expr);
@@ -631,7 +631,7 @@ static void check_result_count(Resolve *r, Stmt *stmt) {
                   count_text(r, given), count_text(r, count));
   if (!r->s->has_result_types) {
     sema_fail_pos(r->s, stmt->pos, stmt->width, RG_ERROR_RETURN,
-                  "return as many values everywhere, or none anywhere",
+                  "return the same number of values everywhere, or none",
                   "this 'return' has %s, and the one on line %d has %s", count_text(r, given),
                   r->first_return->pos.line, count_text(r, count));
     sema_note(r->s, NULL, r->first_return->pos, r->first_return->width, "it is here");

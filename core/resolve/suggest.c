@@ -73,7 +73,7 @@ static const struct {
 static const char *formula(Resolve *r, Str name) {
   for (size_t i = 0; i < sizeof formulas / sizeof *formulas; i++)
     if (str_is(name, formulas[i].name))
-      return scratch_format(r->scratch, "write it out: %s", formulas[i].written);
+      return scratch_format(r->scratch, "write the formula: %s", formulas[i].written);
   return NULL;
 }
 
@@ -129,7 +129,7 @@ const char *suggest_field_member(Resolve *r, Str name, const char *object) {
   if (str_is(name, "length") || str_is(name, "size") || str_is(name, "len"))
     return scratch_format(r->scratch, "write #%s or %s.shape[0]", object, object);
   if (near) return did_you_mean(r, "", near);
-  return "in a kernel it has 'shape', 'offset' and 'type'";
+  return "in a kernel fields have 'shape', 'offset' and 'type'";
 }
 
 const char *suggest_method(Resolve *r, Str name) {

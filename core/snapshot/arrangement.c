@@ -134,10 +134,10 @@ static bool read_head(Scratch *memory, Unpacker *unpacker, ArrangedHead *head, E
   Words words;
   if (!read_words(memory, unpacker, &words, err)) return false;
   if (words.count * sizeof(uint32_t) != sizeof *head)
-    return unpack_refuse(unpacker, "has an arrangement that cannot be", err);
+    return unpack_refuse(unpacker, "has an invalid arrangement", err);
   memcpy(head, words.at, sizeof *head);
   return head->workers <= MOST_WORKERS ||
-         unpack_refuse(unpacker, "has an arrangement that cannot be", err);
+         unpack_refuse(unpacker, "has an invalid arrangement", err);
 }
 
 static bool read_manager(Scratch *memory, Unpacker *unpacker, ArrangedManager *manager,
@@ -153,7 +153,7 @@ static bool read_manager(Scratch *memory, Unpacker *unpacker, ArrangedManager *m
   for (uint32_t k = 0; k < 2 * workers; k++)
     if (!read_words(memory, unpacker, &manager->own_free[k], err)) return false;
   return manager->chunks.count % 3 == 0 ||
-         unpack_refuse(unpacker, "has an arrangement that cannot be", err);
+         unpack_refuse(unpacker, "has an invalid arrangement", err);
 }
 
 bool arrangement_read(Arrangement *arrangement, Heap *heap, int manager_count, Unpacker *unpacker,

@@ -188,7 +188,7 @@ static bool load_nodes(Moving *moving, const SNode *node) {
   heap_free(heap, coordinates);
   if (!ok) return false;
   if (rt_manager_live(&moving->tree->rt, node->manager) != count)
-    return refuse(moving, "has active cells that do not fit each other");
+    return refuse(moving, "has active cells that contradict each other");
   return cell_nodes_sort(moving->tree, node->manager, &moving->nodes[node->manager], moving->err);
 }
 
@@ -266,11 +266,10 @@ static bool fill(Moving *moving, const Arrangement *arrangement) {
   Tree *tree = moving->tree;
   bool is_arranged = arrangement && arrangement_begin(arrangement, tree);
   if (!move_tree(moving)) return false;
-  if (!unpack_is_at_end(moving->unpacker))
-    return refuse(moving, "has more in a part than belongs there");
+  if (!unpack_is_at_end(moving->unpacker)) return refuse(moving, "has a part that is too long");
   if (!is_arranged) return true;
   if (!arrangement_fits(arrangement, tree))
-    return refuse(moving, "has another number of nodes than an arrangement of them");
+    return refuse(moving, "has a different number of nodes than their arrangement");
   return arrangement_end(arrangement, tree, moving->err);
 }
 

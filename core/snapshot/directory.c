@@ -122,11 +122,11 @@ char *directory_read(Scratch *scratch, Unpacker *unpacker, Error *err) {
   uint32_t length;
   enum { MOST = 64 << 20 };
   if (!unpack_read(unpacker, &length, sizeof length, err)) return NULL;
-  if (length > MOST) return unpack_refuse(unpacker, "has a directory that cannot be", err), NULL;
+  if (length > MOST) return unpack_refuse(unpacker, "has an invalid directory", err), NULL;
   char *text = scratch_alloc(scratch, (size_t)length + 1);
   if (!unpack_read(unpacker, text, length, err)) return NULL;
   if (length && text[length - 1] == '\n' && strlen(text) == length) return text;
-  return unpack_refuse(unpacker, "has a directory that cannot be", err), NULL;
+  return unpack_refuse(unpacker, "has an invalid directory", err), NULL;
 }
 
 bool directory_next(const char **text, DirectoryLine *line) {

@@ -32,7 +32,7 @@ typedef struct Loading {
 } Loading;
 
 static bool refuse(const Loading *l, Error *err) {
-  return unpack_refuse(l->unpacker, "has a directory that cannot be", err);
+  return unpack_refuse(l->unpacker, "has an invalid directory", err);
 }
 
 /* -- the directory ----------------------------------------------------------------------------- */
@@ -263,9 +263,9 @@ static bool find_item(Loading *l, RgSaved *item, Error *err) {
     return item->value.kind == RG_VALUE_NIL ? load_value(l, &line, item, err)
                                             : load_handle(l, &line, item, err);
   }
-  error_set(err, RG_ERROR_ARGUMENT, "snapshot '%.160s' has nothing called '%.100s'", l->path,
+  error_set(err, RG_ERROR_ARGUMENT, "snapshot '%.160s' contains nothing called '%.100s'", l->path,
             item->name);
-  return error_hint(err, "rg.load(path) returns all that is in it");
+  return error_hint(err, "rg.load(path) returns everything in it");
 }
 
 /* -- contents ---------------------------------------------------------------------------------- */
@@ -291,7 +291,7 @@ static bool check_array_part(Loading *l, const Source *source, Error *err) {
     left -= now;
   }
   return unpack_is_at_end(l->unpacker) ||
-         unpack_refuse(l->unpacker, "has more in a part than belongs there", err);
+         unpack_refuse(l->unpacker, "has a part that is too long", err);
 }
 
 static bool load_array(Loading *l, const Source *source, Error *err) {
@@ -339,7 +339,7 @@ static void put_back(Loading *l, Error *err) {
   if (guard_run(restore_all, l, &second)) return;
   error_clear(err);
   err->more = first.more;
-  error_set(err, first.code, "%.200s; what was there before could not be put back: %.200s",
+  error_set(err, first.code, "%.200s; the previous contents could not be restored: %.200s",
             first.message, second.message);
 }
 

@@ -40,7 +40,7 @@ static bool check_array(const Saving *s, Array *array, const char *name, Error *
   char label[100];
   if (!array_check_plain(array, err)) return false;
   if (!array->is_strided) return true;
-  error_set(err, RG_ERROR_ARGUMENT, "'%.100s': the elements of %s are not one block", name,
+  error_set(err, RG_ERROR_ARGUMENT, "'%.100s': the elements of %s are not contiguous", name,
             array_label(array, label));
   return error_hint(err, "save a copy: rg.array(T, ..):copy_from(a)");
 }

@@ -88,7 +88,7 @@ bool field_set_offset(Field *field, const int64_t *offset, int32_t count, Error 
   const SNode *snode = field->node ? field->node->snode : NULL;
   if (!snode || count != snode->rank)
     return error_set(err, RG_ERROR_ARGUMENT,
-                     "an offset has a number for each axis: %s has %d, not %d",
+                     "an offset needs a number for each axis: %s has %d, not %d",
                      field_label(field, label), snode ? snode->rank : 0, count);
   if (snode_sparse_level(snode) || snode->tree->laid_out)
     return error_set(err, RG_ERROR_ARGUMENT,
@@ -295,12 +295,12 @@ bool field_pointer(Field *field, void **pointer, Error *err) {
   Cell cell;
   if (!field_settle(field, NULL, err)) return false;
   if (field->node->snode->path->sparse_step >= 0)
-    return error_set(err, RG_ERROR_ARGUMENT, "%s is not one block of memory: its cells come and go",
+    return error_set(err, RG_ERROR_ARGUMENT, "%s is not contiguous in memory: it is sparse",
                      field_label(field, label));
   cell_find(storage_context(field->node->tree), field->node->snode, first, &cell);
   if (!is_one_block(field, cell)) {
     error_set(err, RG_ERROR_ARGUMENT,
-              "%s is not one block of memory: each of its numbers has its own run",
+              "%s is not contiguous in memory: each of its components is stored separately",
               field_label(field, label));
     return error_hint(err, "layout = \"aos\" keeps vectors together");
   }

@@ -17,7 +17,7 @@ static bool make_index(const Node *node, const int64_t *index, int32_t index_cou
   }
   int own = snode_axis_position(snode, snode->axes[0]);
   if (index_count != snode->rank - 1)
-    return error_set(err, RG_ERROR_INDEX_COUNT, "a list of %s is named by %d %s, %d given",
+    return error_set(err, RG_ERROR_INDEX_COUNT, "a list of %s takes %d %s, %d given",
                      node_label(node, label), snode->rank - 1,
                      snode->rank == 2 ? "index" : "indices", index_count);
   for (int k = 0; k < snode->rank; k++) full[k] = k == own ? 0 : *index++;

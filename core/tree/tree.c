@@ -117,7 +117,7 @@ bool tree_check_own(const Tree *tree, Error *err) {
   char label[100];
   if (!tree_is_view(tree)) return true;
   error_set(err, RG_ERROR_ARGUMENT,
-            "%s is another rank's and sparse: its elements can be read, one by one",
+            "%s is a sparse tree of another rank: its elements can only be read, one by one",
             tree_label(tree, label));
   return error_hint(err, "x[i], node:is_active(i), also in kernels; only the owning rank can do "
                          "more");

@@ -251,7 +251,7 @@ static bool place_member(const TypeTable *table, TypeMember *members, int number
 
 bool type_struct(TypeTable *table, int tag, const TypeMember *members, int count, Type *type,
                  Error *err) {
-  if (count < 1) return error_set(err, RG_ERROR_TYPE_UNKNOWN, "a struct has a member at least");
+  if (count < 1) return error_set(err, RG_ERROR_TYPE_UNKNOWN, "a struct needs at least one member");
   TypeMember *placed = heap_alloc(table->heap, sizeof *placed * (size_t)count);
   if (!placed) return no_memory(err);
   TypeRow row = {.kind = TYPE_KIND_STRUCT,
@@ -282,8 +282,8 @@ bool type_array(TypeTable *table, Type element, int axis_count, Type *type, Erro
     if (type_number_is_array(table, element, part) &&
         type_offset(table, element, part) / 8 >= TYPE_ARRAY_WORDS)
       return error_set(err, RG_ERROR_TYPE_UNKNOWN,
-                       "an array in an element of an array lies in its first %d bytes: declare it "
-                       "earlier in the struct",
+                       "an array inside an element of an array must be in its first %d bytes: "
+                       "declare it earlier in the struct",
                        8 * TYPE_ARRAY_WORDS);
   TypeRow row = {.kind = TYPE_KIND_STRUCT,
                  .element = element,

@@ -872,7 +872,7 @@ RgStatus rg_save(RgRuntime *runtime, const char *path, const RgSaved *items, int
 /* Fields, nodes and arrays, declared as when they were saved, become what they were: a tree as a
  * whole, also the order in which loops will visit its nodes. Items of kind NIL get the value that
  * was saved, texts borrowed until the next call. with_random 1: random numbers go on from there. A
- * file that is cut short or altered is refused before anything changes; a load that fails later
+ * file that is truncated or altered is refused before anything changes; a load that fails later
  * (memory.budget) puts back what was there, from a compressed copy in memory. */
 RgStatus rg_load(RgRuntime *runtime, const char *path, RgSaved *items, int32_t count,
                  int32_t with_random);

@@ -54,7 +54,7 @@ local function check_buffer(self, buffer, what)
       fail.describe(buffer)), "c:empty(rg.f32, n)")
   end
   if buffer.rg_runtime ~= number then
-    return fail.argument(what .. ": the buffer is another runtime's")
+    return fail.argument(what .. ": the buffer belongs to another runtime")
   end
   return buffer
 end

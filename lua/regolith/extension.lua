@@ -71,7 +71,7 @@ end
 local function put_array(f, k, parameter, value, slot)
   if not array.is(value) then return refuse(f.name, k, parameter, value) end
   if value.rg_runtime ~= f.number then
-    return fail.argument(("%s: argument %d is another runtime's array"):format(f.name, k))
+    return fail.argument(("%s: argument %d is an array of another runtime"):format(f.name, k))
   end
   if value.type.name ~= parameter.array then
     return fail.argument(("%s: argument %d is an array of %s, not of %s"):format(f.name, k,

@@ -208,7 +208,7 @@ end
 function random.random(session, t, low, high)
   if t == nil and low == nil then t = types.by_name.f64 end
   if not types.is(t) or (low == nil) ~= (high == nil) then
-    return refuse("random", "rg.random(rg.f32), or with bounds rg.random(rg.i32, 1, 6)")
+    return refuse("random", "write rg.random(rg.f32), or with bounds rg.random(rg.i32, 1, 6)")
   end
   local name = element_of(t).name
   if low == nil then return numbers(session, digits[name] and uniform or any, t) end

@@ -247,7 +247,7 @@ static void test_mistakes(void) {
   CHECK(rg_client_empty(NULL, "i32", &numbers, 1, &none));
   RgRuntime *other = open_runtime(0);
   CHECK(rg_client_write(other, 0, array, &numbers, 16));
-  CHECK_TEXT(rg_error(other)->message, "rg_client_write: the buffer is another runtime's");
+  CHECK_TEXT(rg_error(other)->message, "rg_client_write: the buffer belongs to another runtime");
   rg_runtime_destroy(other);
   rg_array_release(array);
 }

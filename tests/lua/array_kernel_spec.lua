@@ -573,7 +573,7 @@ describe("a wrap in a kernel #compiled", function()
     assert.equal(4, x[7])
     local problem = failure(rg.kernel(function() w[0][0] = x[1] end))
     assert.is_truthy(problem.message:find(
-      "is given an array of f32 together with tree 'x', in whose memory it lies", 1, true))
+      "was given an array of f32 together with tree 'x', which share memory", 1, true))
   end)
 end)
 
@@ -588,7 +588,7 @@ describe("kernel:explain() of arrays #compiled", function()
     end)
     k()
     local text = k:explain()
-    assert.matches("updates 'a': plain, as no other iteration reaches the element; addressed "
+    assert.matches("updates 'a': not atomic, as no other iteration reaches the element; addressed "
       .. "directly\n", text)
     assert.matches("reads 'b': addressed directly, checked against the shape", text)
     assert.matches("updates 'b': atomic; addressed directly", text)
@@ -597,8 +597,8 @@ describe("kernel:explain() of arrays #compiled", function()
       for i in rg.range(#u) do u[i] = u[i] + v[i] end
     end)
     both(rg.wrap(m, rg.f32, 10), rg.wrap(m + 5, rg.f32, 10))
-    assert.matches("'u' cannot be updated plainly: its memory can also be reached", both:explain())
+    assert.matches("'u' needs atomic updates: its memory can also be reached", both:explain())
     both(rg.wrap(m, rg.f32, 10), rg.wrap(m + 10, rg.f32, 10))
-    assert.matches("updates 'u': plain", both:explain())
+    assert.matches("updates 'u': not atomic", both:explain())
   end)
 end)

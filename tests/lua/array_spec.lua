@@ -368,7 +368,7 @@ describe("a wrap #compiled", function()
       [function() rg.wrap(m, rg.f32, 5) end] = "take 20 bytes, and there are 16",
       [function() rg.wrap(m, rg.f32, 2, { strides = { 16 } }) end] = "take 20 bytes",
       [function() rg.wrap("abc", rg.u8, 4) end] = "take 4 bytes, and there are 3",
-      [function() rg.wrap(bytes + 1, rg.f32, 2) end] = "not a multiple of 4 bytes",
+      [function() rg.wrap(bytes + 1, rg.f32, 2) end] = "must be a multiple of 4",
       [function() rg.wrap(m, rg.f32, 2, { strides = { 6 } }) end] = "is not a multiple of 4",
       [function() rg.wrap(m, rg.f32, 2, { strides = { 4, 4 } }) end] = "one for each axis",
       [function() rg.wrap(m, rg.f32, -1) end] = "whole number of at least 0",

@@ -67,7 +67,7 @@ describe("the cache of compiled kernels #compiled", function()
     assert.matches("^%S+ with a space/%x+/%x+$", entry)
     assert.equal("126 1 0 compiler", start("", remembering))
     assert.equal(entry, entries())
-    assert.matches("the compiler is not where it should be: /nowhere/codegen.so",
+    assert.matches("the compiler library was not found: /nowhere/codegen.so",
       start("", "RG_CACHE=off RG_COMPILER=/nowhere/codegen.so"))
   end)
 

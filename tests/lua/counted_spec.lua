@@ -442,7 +442,7 @@ describe("an array that no iteration makes grow", function()
     k(a)
     a:release()
     local text = k:explain()
-    assert.matches("elements of counted arrays are reached as those of fields", text, 1, true)
+    assert.matches("elements of counted arrays are accessed like those of fields", text, 1, true)
     assert.matches("writes 'a': addressed directly", text, 1, true)
   end)
 
@@ -481,7 +481,7 @@ describe("an array that no iteration makes grow", function()
     local a = own.zeros(own.i32, 16)
     k(a, 32000)
     for b = 0, 15 do assert.equal(2000, a[b]) end
-    assert.matches("updates 'a': plain where one worker runs all, else atomic; ", k:explain(), 1,
+    assert.matches("updates 'a': not atomic if one worker runs all, else atomic; ", k:explain(), 1,
       true)
     assert.matches("lock", k:asm())
     a:release()
@@ -862,7 +862,7 @@ describe("counting #compiled", function()
       return s
     end]=]
     assert.equal(0, k(20))
-    local removed, all = k:explain():match "(%d+) of (%d+) references are not counted"
+    local removed, all = k:explain():match "(%d+) of (%d+) references need no counting"
     assert.is_true(tonumber(all) >= 4)
     assert.equal(all, removed) -- that of `rows` to each row is the variable's
   end)

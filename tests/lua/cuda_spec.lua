@@ -1202,8 +1202,8 @@ describe("arch cuda #compiled #cpu", function()
       touch(10)
       print(x[9])
     ]])
-    assert.matches("^false memory.budget node 'block' %(pointer%) of a tree outgrew "
-      .. "the room that this launch had on the GPU", said)
+    assert.matches("^false memory.budget node 'block' %(pointer%) of a tree ran out "
+      .. "of the memory that this launch had on the GPU", said)
     assert.matches("\n1$", said)
   end)
 

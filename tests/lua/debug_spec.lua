@@ -172,9 +172,10 @@ describe("integers, with debug = true", function()
     for expression, message in pairs {
       ["a // b"] = "300 // 0: a division by zero", ["a % b"] = "300 % 0: a division by zero",
       ["math.floor(a / b)"] = "300 // 0: a division by zero",
-      ["a << (b + 32)"] = "300 << 32: a count is from 0 to 31, and others are taken modulo 32",
+      ["a << (b + 32)"] =
+        "300 << 32: a shift count must be from 0 to 31; others are taken modulo 32",
       ["bit.rshift(a, b - 1)"] =
-        "300 >> -1: a count is from 0 to 31, and others are taken modulo 32",
+        "300 >> -1: a shift count must be from 0 to 31; others are taken modulo 32",
       ["math.floor(a * 1e9) // 1"] = "299999985664 does not fit into an i32",
       ["math.floor(0 / (b * 1.0)) % 8"] = "nan does not fit into an i32",
     } do

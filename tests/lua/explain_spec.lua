@@ -95,7 +95,7 @@ end]=], { x = x, y = y, m = m })
     assert.matches("reads 'x': looked up through 1 level at each access, checked against the shape",
       notes[5])
     assert.matches("reads 'y': addressed directly", notes[5])
-    assert.matches("updates 'm': in each worker's private copy where that pays, else atomic; \z
+    assert.matches("updates 'm': in each worker's private copy if that is faster, else atomic; \z
       addressed directly", notes[6])
   end)
 
@@ -138,13 +138,13 @@ end]=], { x = rg.field(rg.i32, 8) })
   end
   return sum
 end]=], { x = x, m = m })
-    assert.matches("updates 'x': plain, as no other iteration reaches the element", notes[5])
-    assert.matches("'m' cannot be updated plainly: its indices do not distinguish the iterations",
+    assert.matches("updates 'x': not atomic, as no other iteration reaches the element", notes[5])
+    assert.matches("'m' needs atomic updates: its indices do not distinguish the iterations",
       notes[6])
     assert.matches("reduction of 'sum', one partial per worker", notes[7])
-    assert.matches("'m' cannot be updated plainly: the loop also writes it at other indices",
+    assert.matches("'m' needs atomic updates: the loop also writes it at other indices",
       notes[10])
-    assert.matches("updates 'm': in each worker's private copy where that pays, else atomic; ",
+    assert.matches("updates 'm': in each worker's private copy if that is faster, else atomic; ",
       notes[11])
   end)
 
@@ -187,16 +187,17 @@ end]=], { x = x, block = block, v = v, list = list, all = all, bins = bins })
       notes[4])
     assert.matches("asks whether cells of 'block' are active: looked up from the root at each call",
       notes[5])
-    assert.matches("appends to 'list': plainly, as no other iteration changes the list", notes[5])
-    assert.matches("serial in each iteration: it walks one list in order", notes[6])
+    assert.matches("appends to 'list': without locks, as no other iteration changes the list",
+      notes[5])
+    assert.matches("serial in each iteration: it visits one list in order", notes[6])
     assert.matches("parallel over the active nodes", notes[8])
     assert.matches("deactivates cells of 'block': freed after the loop", notes[8])
-    assert.matches("the loop deactivates all that it visits, and nothing else", notes[9])
+    assert.matches("the loop only deactivates the cells that it visits", notes[9])
     assert.matches("empties 'block' as a whole, once", notes[9])
-    assert.matches("appends to 'all': each worker collects elements, and appends many at once",
+    assert.matches("appends to 'all': each worker buffers elements, and appends many at once",
       notes[10])
-    assert.matches("appends to 'bins': workers collect elements, which are appended after the loop"
-      .. "; one worker appends at once", notes[11])
+    assert.matches("appends to 'bins': workers buffer elements, which are appended after the loop"
+      .. "; a single worker appends directly", notes[11])
     assert.matches("counts 'block': from its list of active nodes, once", notes[12])
   end)
 
@@ -213,8 +214,9 @@ end]=], { x = x, block = block, v = v, list = list, all = all, bins = bins })
     list:activate(i % 3, k)
   end
 end]=], { v = v, list = list })
-    assert.matches("pops from '.*': plainly, as no other iteration changes the list", notes[3])
-    assert.matches("pops from '.*': iterations side by side that share a list pop together",
+    assert.matches("pops from '.*': without locks, as no other iteration changes the list",
+      notes[3])
+    assert.matches("pops from '.*': adjacent iterations that share a list pop together",
       notes[4])
     assert.matches("pops from '.*': iterations that share a list take turns", notes[6])
     assert.matches("appends to '.*': iterations that share a list take turns", notes[7])

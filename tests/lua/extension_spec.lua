@@ -232,14 +232,15 @@ describe("an extension", function()
     assert.equal("library.version", refusal(folder .. "broken_version.so").code)
     assert.matches("version 99 of the extension table, and this library has version 1",
       refusal(folder .. "broken_version.so").message)
-    assert.matches("refused to begin: not today", refusal(folder .. "broken_refuses.so").message)
+    assert.matches("failed to initialise: not today",
+      refusal(folder .. "broken_refuses.so").message)
     assert.matches("takes the path of a shared library", support.failure(rg.extension, 3).message)
   end)
 
   it("belongs to its runtime", function()
     local own = rg.new {}
     local sample, a = own.extension(folder .. "sample.so"), rg.array(rg.f32, 4)
-    assert.matches("another runtime's array", support.failure(sample.scale, a, 2).message)
+    assert.matches("an array of another runtime", support.failure(sample.scale, a, 2).message)
     own.reset()
     assert.equal("handle.destroyed", support.failure(sample.hypotenuse, 3, 4).code)
   end)

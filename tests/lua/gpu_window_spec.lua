@@ -181,7 +181,7 @@ describe("windows of a GPU's memory #compiled #cpu", function()
         assert(a[5] == 105 + left)
       else
         local ok, problem = pcall(win.get, win, (comm.rank + 2) % 4, b)
-        assert(not ok and problem.message:find "is of another team", tostring(problem))
+        assert(not ok and problem.message:find "belongs to another team", tostring(problem))
         local near = comm.rank - comm.rank % 2 * 2 + 1
         assert(win:get(near, b)[3] == 10 * near + 3)
       end
@@ -265,8 +265,8 @@ describe("windows of a GPU's memory #compiled #cpu", function()
 
   it("are refused, in one sentence, where the driver does not share memory #ptx", function()
     for _, environment in ipairs { "PTX_NO_HANDLES=1", "PTX_NO_VMM=1" } do
-      local sentence = "device.missing\t%swindows of a GPU's memory need a driver that maps it \z
-        into addresses and shares it between processes, which 'executing driver' has not"
+      local sentence = "device.missing\t%swindows of GPU memory need a driver that can map it \z
+        and share it between processes, which 'executing driver' cannot"
       refuses(2, ask, environment, { "0\tfalse\t" .. sentence:format "",
         "1\tfalse\t" .. sentence:format "on another rank: " })
     end
@@ -285,7 +285,7 @@ describe("windows of a GPU's memory #compiled #cpu", function()
     refuses(2, ask, "PTX_PEERS=0", sentences("device.failed",
       "the GPU cannot map memory of another rank: invalid device ordinal"), each)
     refuses(2, ask, "PTX_PEERS=0 PTX_DEVICES=2", sentences("device.missing",
-      "the GPU of rank 0 does not reach the memory of rank 1's, which a window needs"))
+      "the GPU of rank 0 cannot access the memory of rank 1's GPU, which a window needs"))
     refuses(2, ask, "", { "0\ttrue", "1\ttrue" }, each)
   end)
 
@@ -423,7 +423,7 @@ describe("windows of a GPU's memory #compiled #cpu", function()
           function() rg.kernel(function() p[1][1] = 3 end)() end,
           function() rg.kernel(function() for i, j in p:active() do c[i][j] = 1 end end)() end } do
         local ok, problem = pcall(change)
-        assert(not ok and problem.message:find "another rank's", tostring(problem))
+        assert(not ok and problem.message:find "another rank", tostring(problem))
       end
       comm:barrier()
     ]])

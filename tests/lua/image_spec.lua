@@ -71,7 +71,7 @@ describe("rg.image.write", function()
     end
     rg.image.write(path, rg.array(rg.f32, 3, 2))
     assert.equal(3, number(file_bytes(path), 17))
-    assert.equal("a picture shows two axes, an array of f32 has 1",
+    assert.equal("a picture shows two axes, but an array of f32 has 1",
       failure(rg.image.write, path, rg.array(rg.f32, 3)).message)
     assert.equal("argument.invalid", failure(rg.image.write, path, rg.array(rg.vec2, 3, 3)).code)
   end)

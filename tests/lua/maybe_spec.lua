@@ -145,7 +145,7 @@ describe("a value that may be nil", function()
     local function fails(body)
       return failure(rg.kernel(("function(n: i32) %s end"):format(body), {}), 3).message
     end
-    assert.equal("'p.a' has a value throughout, and this may be nil",
+    assert.equal("'p.a' always has a value, but this may be nil",
       fails "local p = {a = n} p.a = nil return p.a")
     assert.truthy(fails("return nil"):find("nil", 1, true))
   end)

@@ -46,7 +46,7 @@ describe("NCCL #compiled #cpu", function()
   end)
 
   it("takes ranks of one GPU only where it can, and is told to", function()
-    local shared = "by\tnil\tranks 0 and 1 share a GPU, which NCCL does not do"
+    local shared = "by\tnil\tranks 0 and 1 share a GPU, which NCCL does not support"
     assert.are.same({ ["sum\t0"] = 3, [shared] = 3 }, runs(""))
     assert.are.same({ ["sum\t0"] = 3, [shared] = 3 }, runs "NCCL_MULTI_RANK_GPU_ENABLE=1")
     assert.are.equal(3, runs "NCCL_MULTI_RANK_GPU_ENABLE=1 NCCL_FAKE_VERSION=23007" ["by\t2.30.7"])
@@ -77,7 +77,7 @@ describe("NCCL #compiled #cpu", function()
       if os.getenv "RG_RANK" == "2" then ffi.C.setenv("NCCL_FAKE_VERSION", "22600", 1) end
     ]] })
     assert.are.equal(3, count["sum\t0"])
-    assert.are.equal(3, count["by\tnil\trank 2 has another NCCL than rank 0"])
+    assert.are.equal(3, count["by\tnil\trank 2 has a different NCCL than rank 0"])
   end)
 
   it("that fails on one rank while it combines is an error on all", function()

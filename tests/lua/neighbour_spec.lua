@@ -4,7 +4,7 @@ local support = require "support"
 local rg = support.rg
 
 -- Each tree: its name, how a field is placed in it, its extents, and what explain says.
-local words = "bits of words, read once per row"
+local words = "bits of mask words, read once per row"
 local once = "looked up once per neighbouring leaf"
 local walk = "looked up from the root at each call"
 local trees = {

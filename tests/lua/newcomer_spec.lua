@@ -58,10 +58,11 @@ local statements = {
   { "x[0] = missing", false },
   { "x[0] = grid.g", "it must have a value when the kernel is launched" },
   { "x[0] = m", "pass it at the launch" },
-  { "local t = {} t.a = 1", "a table in a kernel keeps the values that it begins with: \z
-    local t = {x = 0}" },
-  { "local t = {} for i in rg.range(8) do t[i] = i end", "a table in a kernel keeps the values \z
-    that it begins with, {0, 0}; many are an array: rg.zeros(rg.f32, n)" },
+  { "local t = {} t.a = 1",
+    "a table in a kernel keeps the keys that it starts with: local t = {x = 0}" },
+  { "local t = {} for i in rg.range(8) do t[i] = i end",
+    "a table in a kernel keeps the keys that it starts with, {0, 0}; for many numbers, \z
+      use an array: rg.zeros(rg.f32, n)" },
   { "local s = ('a'):upper()", "the values of a kernel are numbers and booleans" },
   { "local f = function() return f end x[0] = f", false },
   { "coroutine.yield(1)", "call it outside, before or after the kernel" },
@@ -70,13 +71,13 @@ local statements = {
   { "table.insert(list, 1)",
     "append to a list: l:append(v), where l is rg.list(T) or a 'dynamic' node" },
   { "x[0] = tonumber(2)",
-    "kernels compute with numbers alone; to convert one: rg.i32(v), rg.f32(v)" },
+    "kernels have no strings to convert; to convert a number: rg.i32(v), rg.f32(v)" },
   { "if type(x[0]) == 'number' then x[0] = 1 end",
     "types are fixed when the kernel is compiled: rg.static(x.type == rg.f32)" },
   { "if mode == 'fast' then x[0] = 1 end",
     'compare them when the kernel is compiled: rg.static(mode == "fast")' },
   { "x[0] = rg.rand()", "did you mean 'rg.random'?" },
-  { "v[0] = rg.reflect(v[0], v[1])", "write it out: v - 2 * v:dot(n) * n" },
+  { "v[0] = rg.reflect(v[0], v[1])", "write the formula: v - 2 * v:dot(n) * n" },
   { "v[0] = v[0]:abs()", "did you mean 'math.abs(v)'?" },
   { "for i in rg.range(2) do x[i] = rows[i + 1].c end", "a list that is indexed at run time holds \z
     numbers or vectors: keep each member in a list of its own, or use an array of rg.struct" },

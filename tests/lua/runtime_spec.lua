@@ -348,7 +348,7 @@ describe("the module", function()
       os.remove(script)
       assert.equal(status, tonumber(said:match "(%d+)%s*$"), text .. said)
       local _, count = said:gsub(
-        "too far\n.-hint: in the iteration %d\n%S+:7: note: kernel '%S+:4' was launched", "")
+        "too far\n.-hint: in iteration %d\n%S+:7: note: kernel '%S+:4' was launched", "")
       assert.equal((status == 0 or text:find "off") and 0 or 1, count, text .. said)
     end
   end)

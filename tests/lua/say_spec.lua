@@ -249,7 +249,7 @@ describe("assert in a kernel", function()
     assert.equal("4 is too much", e.message)
     assert.equal(4, e.index)
     assert.is_not_nil(e.source:find "assert%(i ~= bad")
-    assert.matches("^in the iteration 4", e.hint)
+    assert.matches("^in iteration 4", e.hint)
     k(10)
   end)
 
@@ -372,7 +372,7 @@ describe("error in a kernel", function()
     for _ = 1, 20 do
       local e = failure(k, 0)
       assert.equal("at " .. e.index, e.message)
-      assert.is_true(e.hint == "in the iteration " .. e.index
+      assert.is_true(e.hint == "in iteration " .. e.index
         or e.hint:find "; %d+ more, which ran at the same time, failed$" ~= nil)
     end
     assert.equal("at 99999", failure(k, 99999).message)

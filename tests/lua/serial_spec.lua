@@ -235,6 +235,6 @@ describe("a serial nest in place", function()
       end
     end)
     sweep()
-    assert.matches("4 rows at a time, the next 1 cell later", sweep:explain(), 1, true)
+    assert.matches("4 rows at a time, each 1 cell behind", sweep:explain(), 1, true)
   end)
 end)

@@ -192,7 +192,8 @@ describe("a snapshot", function()
     local other = rg.field(rg.f32)
     two:dense("i", 4, { layout = "aos" }):place(other, rg.field(rg.f32))
     told(other, 'dense("i", 4)', 'dense("i", 4, {layout = "aos"})')
-    assert.truthy(failure(rg.load, path, { z = x }).message:find("has nothing called 'z'", 1, true))
+    assert.truthy(failure(rg.load, path, { z = x }).message:find("contains nothing called 'z'", 1,
+      true))
     assert.equal("argument.invalid", failure(rg.load, path, { x = rg.array(rg.f32, 4) }).code)
     assert.equal("argument.invalid", failure(rg.load, path, { n = x }).code)
     assert.equal(2, x[0])
@@ -286,7 +287,7 @@ describe("a snapshot", function()
       assert.equal(31, x[31][31])
     end
     for _, length in ipairs { 8, 15, 39, #whole - 1 } do
-      refused(whole:sub(1, length), "cut short")
+      refused(whole:sub(1, length), "truncated")
     end
     refused("", "is not a snapshot")
     refused("no snapshot at all, but some bytes of text", "is not a snapshot")

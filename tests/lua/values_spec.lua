@@ -63,7 +63,7 @@ describe("a vector of booleans", function()
     local refused = failure(run, "rg.vec2(1) > 0 and 1 or 2")
     assert.equal("a condition is one boolean, but this is a vector of 2", refused.message)
     assert.equal("rg.any(rg.vec2(1) > 0) or rg.all(rg.vec2(1) > 0) makes it one", refused.hint)
-    assert.equal("'rg.any' takes booleans, and each of these is an f32",
+    assert.equal("'rg.any' takes booleans, but each of these is an f32",
       message "rg.any(rg.vec2(1))")
     assert.equal("'+' takes numbers, but this is a bool", message "rg.bvec2(true) + 1")
     assert.equal("rg.any takes a vector of booleans, not vec2", failure(rg.any, rg.vec2(1)).message)
@@ -347,7 +347,7 @@ describe("a slice of a vector", function()
       assert.equal("a vec4 has no such slice", failure(assert(loadstring(
         ("local a = ... return a:slice(%s)"):format(args))), rg.vec4(1)).message)
     end
-    assert.equal("where a slice begins and how long it is are written numbers",
+    assert.equal("the begin and the length of a slice must be literal numbers",
       failure(run, "a:slice(b, 2)", rg.vec4(1), 1).message)
     assert.equal("'slice' takes vectors, but this is a matrix of 2 x 2",
       failure(run, "a:slice(0, 2)", rg.mat2(1)).message)

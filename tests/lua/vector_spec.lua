@@ -201,7 +201,7 @@ describe("a vector in a kernel", function()
       message "if v[0] then x[0] = 1 end")
     assert.equal("'rg.vec2' is made of 2 numbers or of one, not of 3",
       message "v[0] = rg.vec2(1, 2, 3)")
-    assert.equal("'v[0].xx' names a component twice", message "v[0].xx = v[0]")
+    assert.equal("'v[0].xx' assigns a component twice", message "v[0].xx = v[0]")
     assert.equal("'rg.dot' takes vectors, but this is a number", message "x[0] = rg.dot(a, v[0])")
     assert.equal("a vector of 2 has no method 'nrom'", message "x[0] = v[0]:nrom()")
     assert.equal("a condition is one boolean, but this is a vector of 2",
@@ -607,7 +607,7 @@ describe("unpack in a kernel", function()
     for text, message in pairs {
       ["unpack(1)"] = "'unpack' takes a vector, a matrix, a shape or a table",
       ["unpack(v, 2)"] = "'unpack' takes a vector, a matrix, a shape or a table",
-      ["unpack(t)"] = "'unpack' gives 1 to 64 values, and here are 0" } do
+      ["unpack(t)"] = "'unpack' returns 1 to 64 values, but here there are 0" } do
       local err = failure(rg.kernel("function(v) return " .. text .. " end", { t = {} }),
         rg.vec2(0))
       assert.truthy(err.message:find(message, 1, true), err.message)

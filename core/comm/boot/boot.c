@@ -51,7 +51,7 @@ Boot *boot_open(Heap *heap, Error *err) {
   if (!is_local && !boot_is_mpi()) return boot_alone(heap, err);
   int32_t rank = number_of(HUB_RANK), size = number_of(HUB_RANKS), socket = number_of(HUB_SOCKET);
   if (is_local && (rank < 0 || size <= rank || socket < 0)) {
-    error_set(err, RG_ERROR_RANK, "%s, %s and %s are not those of a rank", HUB_RANK, HUB_RANKS,
+    error_set(err, RG_ERROR_RANK, "%s, %s and %s are not valid for a rank", HUB_RANK, HUB_RANKS,
               HUB_SOCKET);
     error_hint(err, "start ranks by `regolith run -n 4 script.lua`");
     return NULL;

@@ -28,7 +28,7 @@ static bool lose(Local *local, const char *why, Error *err) {
   return lost(local, err);
 }
 
-static const char hub_gone[] = "the process that started the ranks is gone";
+static const char hub_gone[] = "the process that started the ranks has ended";
 
 /* Receives the next frame from the hub; `bytes` gets its contents if it is of the wanted kind. */
 static bool receive(Local *local, FrameKind wanted, void *bytes, uint64_t size_bytes, Error *err) {
@@ -41,7 +41,7 @@ static bool receive(Local *local, FrameKind wanted, void *bytes, uint64_t size_b
     return lose(local, why, err);
   }
   if (frame.kind != wanted || frame.size_bytes != size_bytes)
-    return lose(local, "the process that started the ranks sends what no rank asked for", err);
+    return lose(local, "the process that started the ranks sent an unexpected message", err);
   return frame_receive_bytes(local->socket, bytes, size_bytes) || lose(local, hub_gone, err);
 }
 

@@ -255,7 +255,7 @@ static bool watch_all(Mpi *mpi, Error *err) {
 
 static const MpiPlugin *refuse(const char *problem, Error *err) {
   error_set(err, RG_ERROR_LIBRARY,
-            "MPI started this process, and what lets its ranks meet cannot be opened: %s", problem);
+            "MPI started this process, but Regolith's MPI library cannot be opened: %s", problem);
   error_hint(err, "build Regolith where MPI's headers are (Debian: libopenmpi-dev), or start ranks "
                   "by `regolith run -n 4 script.lua`");
   return NULL;
@@ -279,7 +279,7 @@ static const MpiPlugin *open_plugin(Error *err) {
   MpiPluginEntry *entry;
   *(void **)&entry = dlsym(library, MPI_PLUGIN_ENTRY);
   if (!entry || entry()->version != MPI_PLUGIN_VERSION)
-    return refuse("libregolith-mpi.so is of another version of Regolith", err);
+    return refuse("libregolith-mpi.so belongs to another version of Regolith", err);
   return entry();
 }
 

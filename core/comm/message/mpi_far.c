@@ -159,7 +159,7 @@ void *mpi_expose(Boot *boot, void *memory, uint64_t size_bytes, Error *err) {
   char why[MPI_WHY];
   MpiExposed *exposed = ((Mpi *)boot)->plugin->expose(memory, size_bytes, why);
   if (!exposed)
-    error_set(err, RG_ERROR_RANK, "MPI makes no window of %llu bytes: %s",
+    error_set(err, RG_ERROR_RANK, "MPI cannot create a window of %llu bytes: %s",
               (unsigned long long)size_bytes, why);
   return exposed;
 }
@@ -174,5 +174,5 @@ bool mpi_reach(Boot *boot, void *exposed, int32_t rank, uint64_t at, void *to, c
   if (to ? plugin->get(exposed, rank, at, to, size_bytes, why)
          : plugin->put(exposed, rank, at, from, size_bytes, why))
     return true;
-  return error_set(err, RG_ERROR_RANK, "the memory of rank %d is not reached: %s", rank, why);
+  return error_set(err, RG_ERROR_RANK, "the memory of rank %d is not accessible: %s", rank, why);
 }

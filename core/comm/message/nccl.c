@@ -107,19 +107,19 @@ static bool can_begin(const Comm *comm, CommNccl *nccl, const uint8_t *abouts) {
   for (int32_t k = 0; k < comm->size; k++) {
     About one = about_of(abouts, k);
     if (!one.version) {
-      if (!nccl->why[0]) snprintf(nccl->why, sizeof nccl->why, "rank %d has no NCCL to use", k);
+      if (!nccl->why[0]) snprintf(nccl->why, sizeof nccl->why, "rank %d has no usable NCCL", k);
       return false;
     }
     for (int32_t j = 0; j < k; j++) {
       About other = about_of(abouts, j);
       if (!have_one_gpu(&one, &other) || (one.version >= SHARES_GPUS && one.shares && other.shares))
         continue;
-      snprintf(nccl->why, sizeof nccl->why, "ranks %d and %d share a GPU, which NCCL does not do",
-               j, k);
+      snprintf(nccl->why, sizeof nccl->why,
+               "ranks %d and %d share a GPU, which NCCL does not support", j, k);
       return false;
     }
     if (one.version != about_of(abouts, 0).version) {
-      snprintf(nccl->why, sizeof nccl->why, "rank %d has another NCCL than rank 0", k);
+      snprintf(nccl->why, sizeof nccl->why, "rank %d has a different NCCL than rank 0", k);
       return false;
     }
   }

@@ -25,8 +25,8 @@ static bool open_socket(Comm *comm, Error *err) {
     comm->courier = made;
     return true;
   }
-  error_set(err, RG_ERROR_RANK, "the system has no socket for files of memory (%s)",
-            strerror(errno));
+  error_set(err, RG_ERROR_RANK,
+            "the system has no socket for file descriptors of shared memory (%s)", strerror(errno));
   if (made >= 0) close(made);
   return false;
 }
@@ -148,7 +148,8 @@ static bool wait_a_little(Comm *comm, int64_t began, const uint8_t *senders, con
   if (poll(&wait, 1, WAIT_MS) > 0) return true;
   if (!comm->boot->table->check(comm->boot, err)) return false;
   return clock_ns() - began < comm->patience_ns ||
-         error_set(err, RG_ERROR_RANK, "rank %d did not exchange memory files within %.3g s",
+         error_set(err, RG_ERROR_RANK,
+                   "rank %d did not exchange file descriptors of shared memory within %.3g s",
                    first_missing(comm, senders, files), (double)comm->patience_ns * 1e-9);
 }
 
@@ -169,7 +170,8 @@ bool courier_pass(Comm *comm, int file, const uint8_t *senders, int *files, Erro
     Sender to = sender_of(senders, sent < comm->team_size ? rank : comm->rank);
     if (sent < comm->team_size) how = rank == comm->rank ? SENT : send_file(comm, file, &to);
     if (how == FAILED)
-      return error_set(err, RG_ERROR_RANK, "a file of memory does not reach rank %d (%s)", rank,
+      return error_set(err, RG_ERROR_RANK,
+                       "a file descriptor of shared memory could not be sent to rank %d (%s)", rank,
                        strerror(errno));
     sent += how == SENT;
     bool came = missing && take(comm, senders, files);

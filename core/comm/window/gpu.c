@@ -30,10 +30,10 @@ static bool compare(const Comm *comm, CommGpu *gpu, const uint8_t *abouts, Error
   for (int32_t k = comm->team_first; k < comm->team_first + comm->team_size; k++) {
     CommonsAbout other = about_of(abouts, k);
     if (k != comm->rank && !gpu->table->sees(gpu->data, &other))
-      return error_set(err, RG_ERROR_DEVICE,
-                       "the GPU of rank %d does not reach the memory of rank %d's, which a window "
-                       "needs",
-                       comm->rank, k);
+      return error_set(
+          err, RG_ERROR_DEVICE,
+          "the GPU of rank %d cannot access the memory of rank %d's GPU, which a window needs",
+          comm->rank, k);
   }
   return true;
 }

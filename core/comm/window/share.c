@@ -42,7 +42,7 @@ bool share_reserve(Arena *range, uint64_t size_bytes, Error *err) {
   void *mapped = mmap(NULL, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED)
     return error_set(err, RG_ERROR_MEMORY,
-                     "the system refuses %llu bytes of addresses for what ranks share (%s)",
+                     "the system refuses %llu bytes of addresses for memory that ranks share (%s)",
                      (unsigned long long)size_bytes, strerror(errno));
   uint8_t *base = (uint8_t *)align_up((uint64_t)mapped, ARENA_LARGE_PAGE);
   uint64_t before = (uint64_t)(base - (uint8_t *)mapped);

@@ -217,10 +217,9 @@ static bool plan(Comm *comm, const Plan *mine, uint64_t size_bytes, uint64_t dec
   bool ok = comm_call(comm, &call, plans, err);
   for (int32_t k = 1; ok && k < comm->size; k++)
     if (memcmp(plans, plans + (size_t)k * CALL_BYTES, sizeof(Plan)))
-      ok = error_set(err, RG_ERROR_RANK,
-                     "a window lies elsewhere in the memory of rank %d than in "
-                     "that of rank 0",
-                     k);
+      ok = error_set(
+          err, RG_ERROR_RANK,
+          "a window has a different position in the memory of rank %d than in that of rank 0", k);
   heap_free(comm->heap, plans);
   return ok;
 }
@@ -256,7 +255,7 @@ static Window *open_window(Comm *comm, void *memory, uint64_t size_bytes, uint64
   Plan mine = {shared ? shared->number : 0,
                (uint64_t)here - (shared ? (uint64_t)shared->here : from)};
   if (!shared && overlaps_shared(comm, from, past))
-    error_set(&why, RG_ERROR_ARGUMENT, "memory of which a part is a window cannot become one");
+    error_set(&why, RG_ERROR_ARGUMENT, "memory that contains a window cannot become one");
   if (!plan(comm, &mine, size_bytes, declared, &why, err)) return NULL;
   shared = find_shared(comm, here, size_bytes); /* all ranks may have dropped it meanwhile */
   if (!shared) {
@@ -455,10 +454,10 @@ static bool reach(Window *window, int32_t rank, uint64_t at, void *to, const voi
     return true;
   }
   if (!shared->exposed && !shared->origins)
-    return error_set(err, RG_ERROR_RANK,
-                     "the memory of rank %d is not reached from rank %d, which "
-                     "is of another team",
-                     rank, comm->rank);
+    return error_set(
+        err, RG_ERROR_RANK,
+        "the memory of rank %d is not accessible from rank %d, which belongs to another team", rank,
+        comm->rank);
   if (shared->exposed)
     return comm->boot->table->reach(comm->boot, shared->exposed, rank, place, to, from, size_bytes,
                                     err);

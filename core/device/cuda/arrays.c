@@ -49,9 +49,9 @@ bool cuda_arrays_begin(CudaDevice *cuda, const DeviceLaunch *launch, uint64_t th
   allocator->deferring = 1;
   uint64_t wish = launch->grows_arrays ? wish_for(cuda, threads) : 0;
   return allocator->have_room(allocator, wish) ||
-         error_set(err, RG_ERROR_MEMORY,
-                   "there is no memory of the host that the GPU could reach for the arrays that it "
-                   "shares with it");
+         error_set(
+             err, RG_ERROR_MEMORY,
+             "the host has no memory left that the GPU can access, for the arrays that they share");
 }
 
 /* If a fault ended a task, its deferred releases may be half written: drop them all. */

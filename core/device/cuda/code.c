@@ -251,10 +251,10 @@ bool cuda_have_stack(CudaDevice *cuda, CudaCode *code, Error *err) {
   }
   code->most_calls = FEW_CALLS;
   error_set(err, RG_ERROR_DEVICE_MEMORY,
-            "the GPU cannot give each thread a stack of %llu KiB, for %d calls of a function that "
-            "calls itself",
+            "the GPU cannot give each thread a stack of %llu KiB, which %d nested calls of a "
+            "recursive function need",
             (unsigned long long)(bytes >> 10), FEW_CALLS);
-  return error_hint(err, "smaller vectors and matrices in its locals, or a loop");
+  return error_hint(err, "use smaller vectors and matrices in its locals, or a loop");
 }
 
 bool cuda_trim_stack(CudaDevice *cuda) {

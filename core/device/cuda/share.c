@@ -30,8 +30,8 @@ static bool describe(void *data, CommonsAbout *about, Error *err) {
   if (about->stride < STRIDE_LEAST) about->stride = STRIDE_LEAST;
   if (!cuda->about.has_sharing)
     return error_set(err, RG_ERROR_DEVICE,
-                     "windows of a GPU's memory need a driver that maps it "
-                     "into addresses and shares it between processes, which '%s' has not",
+                     "windows of GPU memory need a driver that can map it and share it between "
+                     "processes, which '%s' cannot",
                      cuda->about.name);
   int result = cuda->driver.cuDeviceGetUuid_v2(about->device, cuda->about.number);
   return cuda_check(cuda, result, "be told from others", err);
@@ -108,7 +108,7 @@ static uint64_t reserve(void *data, uint64_t size_bytes, Error *err) {
   CudaCommons *commons = heap_alloc(cuda->device.heap, sizeof *commons);
   if (!commons || !arena_reserve_closed(&commons->mirror, size_bytes)) {
     heap_free(cuda->device.heap, commons);
-    error_set(err, RG_ERROR_MEMORY, "the host has no room for a mirror of %llu bytes of windows",
+    error_set(err, RG_ERROR_MEMORY, "the host has no memory left to mirror %llu bytes of windows",
               (unsigned long long)size_bytes);
     return 0;
   }

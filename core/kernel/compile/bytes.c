@@ -428,7 +428,7 @@ static bool read_all(void *data, Error *err) {
   bool ok =
       !coder->is_broken && coder->at == coder->end && compiled_is_valid(reading->compiled, &broken);
   return ok || error_set(err, RG_ERROR_OBJECT,
-                         "a compiled kernel cannot be read: it does not hold that %s", broken);
+                         "a compiled kernel cannot be read: it is not true that %s", broken);
 }
 
 CompiledKernel *compiled_read(Heap *heap, TypeTable *types, const uint8_t *bytes, int64_t length,

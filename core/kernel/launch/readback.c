@@ -68,10 +68,10 @@ static bool arrays_error(const Device *device, Error *err) {
   if (device_is_unified(device)) {
     error_set(err, RG_ERROR_BUDGET,
               "the memory budget is too small for an array that the kernel makes");
-    return error_hint(err, "a larger budget: rg.init{ memory = \"8GiB\" }, or RG_MEMORY");
+    return error_hint(err, "set a larger budget: rg.init{ memory = \"8GiB\" }, or RG_MEMORY");
   }
   error_set(err, RG_ERROR_BUDGET, "the GPU has no memory left for the arrays that kernels make");
-  return error_hint(err, "the next launch gets more, within the memory budget");
+  return error_hint(err, "launch again: the next launch gets more, within the memory budget");
 }
 
 static bool check_fault(const Kernel *kernel, const RtError *fault, Error *err) {

@@ -195,9 +195,9 @@ bool message_error(const CompiledKernel *compiled, int32_t number, const char *t
   snprintf(err->index, sizeof err->index, "%s", index);
   if (message->hint) error_hint(err, "%s", message->hint);
   else if (index[0] && others)
-    error_hint(err, "in the iteration %s; %d more, which ran at the same time, failed", index,
+    error_hint(err, "in iteration %s; %d more, which ran at the same time, failed too", index,
                others);
-  else if (index[0]) error_hint(err, "in the iteration %s", index);
+  else if (index[0]) error_hint(err, "in iteration %s", index);
   for (int i = 0; i < message->calls.count; i++) {
     const SemaCallPlace *call = &message->calls.items[i];
     Error note = {.is_note = true};
@@ -324,12 +324,12 @@ bool messages_read(Kernel *kernel, const CompiledKernel *compiled, const DeviceL
   Reading reading = {kernel, compiled, launch, values, {0}};
   if (launch->messages_lost)
     engine_warn(kernel->engine,
-                "kernel '%.100s' printed more than there is room for: its last %llu lines are lost",
+                "kernel '%.100s' printed more than fits: its last %llu lines are lost",
                 kernel->name, (unsigned long long)launch->messages_lost);
   if (launch->touches_lost)
     engine_warn(kernel->engine,
-                "kernel '%.100s' touches more elements in a loop than the race detector has room "
-                "for: %llu accesses were not watched",
+                "kernel '%.100s' accesses more elements in a loop than the race detector can "
+                "track: %llu accesses were not checked",
                 kernel->name, (unsigned long long)launch->touches_lost);
   if (!launch->message_words && launch->context.error.kind != RT_ERROR_FAULT) return true;
   scratch_init(&reading.scratch, kernel->engine->store->heap);

@@ -144,14 +144,13 @@ static void print_tasks(StrBuf *out, const Compile *compile) {
 
 static void print_notes(StrBuf *out, const Compile *compile) {
   if (compile->lua)
-    strbuf_text(
-        out,
-        "arch \"lua\" compiles nothing: every loop is serial and every element is looked up\n");
+    strbuf_text(out, "arch \"lua\" compiles nothing: every loop is serial, and every element "
+                     "access is a look-up\n");
   else explain_print(out, compile->kernel->ast->source, compile->sema.kernel);
   if (!compile->constants.taken) return;
-  strbuf_text(out, "numbers that stayed the same are constants: ");
+  strbuf_text(out, "numbers that have not changed are constants: ");
   specialise_print(out, versions_shown(compile->kernel));
-  strbuf_text(out, "; a launch with others runs the code that reads them\n");
+  strbuf_text(out, "; a launch with other numbers runs the code that reads them\n");
 }
 
 static const TextRow rows[TEXT_COUNT] = {

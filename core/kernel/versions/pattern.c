@@ -102,7 +102,7 @@ int32_t pattern_joined(const Kernel *kernel, const RgValue *values, int32_t k) {
 static bool check_owner(const Encoding *encoding, const Object *object) {
   if (object->owner == encoding->kernel->object.owner) return true;
   return error_set(encoding->err, RG_ERROR_RUNTIME_MIX,
-                   "kernel '%.100s' is given a field, node or array of another runtime",
+                   "kernel '%.100s' was given a field, node or array of another runtime",
                    encoding->kernel->name);
 }
 
@@ -162,9 +162,9 @@ static bool check_apart(const Encoding *encoding, const Array *array) {
         !array_is_within(array, tree->arena.base, tree->arena.reserved))
       continue;
     error_set(encoding->err, RG_ERROR_ARGUMENT,
-              "kernel '%.100s' is given %s together with %s, in whose memory it lies",
+              "kernel '%.100s' was given %s together with %s, which share memory",
               encoding->kernel->name, array_label(array, label), tree_label(tree, other));
-    return error_hint(encoding->err, "use one of the two in a kernel");
+    return error_hint(encoding->err, "use only one of the two in a kernel");
   }
   return true;
 }

@@ -234,8 +234,8 @@ static void fetch_table(Ahead *a, const IrInst *place, const SNode *table) {
   const IrField *field = &a->l->kernel->fields.items[place->field];
   IrInst *indices[SNODE_MAX_AXES], *name[ADDRESS_MAX_NAME];
   if (!enter_large(a, field->tree, place, place->operand_count, indices)) return;
-  ir_note(a->l->kernel, place->line, "the hash is asked %d iterations ahead in a large tree",
-          a->distance);
+  ir_note(a->l->kernel, place->line,
+          "in a large tree, the hash look-up is prefetched %d iterations ahead", a->distance);
   IrBuilder b = if_inside(a, address_inside(&a->b, field->node, indices), place);
   Address at = address_from_root(&b, field->tree, field->node, indices);
   int count = address_name(&at, table, name);
@@ -257,8 +257,8 @@ static void fetch_place(Ahead *a, const IrInst *place) {
   const IrField *field = &a->l->kernel->fields.items[place->field];
   IrInst *indices[SNODE_MAX_AXES], *mask[ADDRESS_MAX_NAME];
   if (!enter_large(a, field->tree, place, place->operand_count, indices)) return;
-  ir_note(a->l->kernel, place->line, "the element is fetched %d iterations ahead in a large tree",
-          a->distance);
+  ir_note(a->l->kernel, place->line,
+          "in a large tree, the element is prefetched %d iterations ahead", a->distance);
   IrBuilder b = if_inside(a, address_inside(&a->b, field->node, indices), place);
   Address at = address_from_root(&b, field->tree, field->node, indices);
   fetch(&b, places_element(a->l, &at, field), !table_of(a->l, place));
@@ -277,7 +277,7 @@ static void fetch_list(Ahead *a, const IrInst *append) {
   int tree = a->l->kernel->levels.items[append->level].tree;
   IrInst *indices[SNODE_MAX_AXES];
   if (!enter_large(a, tree, append, list->rank - 1, indices)) return;
-  ir_note(a->l->kernel, append->line, "the list is fetched %d iterations ahead in a large tree",
+  ir_note(a->l->kernel, append->line, "in a large tree, the list is prefetched %d iterations ahead",
           a->distance);
   IrBuilder b = if_inside(a, address_list_inside(&a->b, list, indices), append);
   fetch(&b, address_to_list(&b, tree, list, indices, false).at, true);

@@ -258,7 +258,7 @@ IrInst *tiles_address(Lower *l, IrBuilder *b, const IrInst *access) {
   if (!tile || tile->is_private != access->private_copy) return NULL;
   if (!tile->nodes[0]) {
     find_nodes(b, tile);
-    ir_note(l->kernel, access->line, "the accesses around one place share the look-ups of %d nodes",
+    ir_note(l->kernel, access->line, "the accesses near one index share the look-ups of %d nodes",
             1 << __builtin_popcount(spread_axes(tile)));
   }
   IndexRange ranges[MOST_AXES];

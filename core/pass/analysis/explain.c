@@ -68,22 +68,22 @@ static void note_place(const Explain *x, Row *row, const IrInst *place, const SN
 
 static const char *append_text(ListWay way, bool is_own) {
   if (way == LIST_AT_ONCE && is_own)
-    return "appends to '%s': plainly, as no other iteration changes the list";
+    return "appends to '%s': without locks, as no other iteration changes the list";
   switch (way) {
   case LIST_STAGED:
-    return "appends to '%s': each worker collects elements, and appends many at once";
+    return "appends to '%s': each worker buffers elements, and appends many at once";
   case LIST_LOGGED:
-    return "appends to '%s': workers collect elements, which are appended after the loop; one "
-           "worker appends at once";
+    return "appends to '%s': workers buffer elements, which are appended after the loop; a single "
+           "worker appends directly";
   default: return "appends to '%s': iterations that share a list take turns";
   }
 }
 
 static const char *pop_text(Lower *l, const IrInst *pop) {
   switch (lists_shared(l, pop, l->kernel->levels.items[pop->level].node)) {
-  case RT_LIST_OWN: return "pops from '%s': plainly, as no other iteration changes the list";
+  case RT_LIST_OWN: return "pops from '%s': without locks, as no other iteration changes the list";
   case RT_LIST_LOCKED: return "pops from '%s': iterations that share a list take turns";
-  default: return "pops from '%s': iterations side by side that share a list pop together";
+  default: return "pops from '%s': adjacent iterations that share a list pop together";
   }
 }
 
@@ -133,7 +133,7 @@ static const char *place_text(Scratch *scratch, const Row *row) {
   const char *leaf = row->own && row->near
                          ? "cells of the leaf and of its neighbours, each found once per leaf"
                      : row->near ? "cells of neighbouring leaves, each found once per leaf"
-                     : row->twin ? "cells of the leaf at the same place, found once per leaf"
+                     : row->twin ? "cells of the leaf at the same position, found once per leaf"
                      : row->own  ? "cells of the visited leaf"
                                  : NULL;
   const char *walk = row->direct ? "addressed directly"
@@ -158,15 +158,15 @@ static void tell(Explain *x, const Row *row) {
                                       [EFFECT_UPDATES] = "updates",
                                       [EFFECT_EXCHANGES] = "exchanges"};
   const char *how = row->verb == EFFECT_EXCHANGES && row->ordered
-                        ? "atomic, immediate, orders what was written before; "
+                        ? "atomic, immediate, release and acquire; "
                     : row->verb == EFFECT_EXCHANGES                  ? "atomic, immediate; "
                     : row->verb != EFFECT_UPDATES || !x->is_parallel ? ""
                     : row->apart && x->has_block_copies ? "in each block's copy, atomic; "
-                    : row->apart && row->alone ? "plain where one worker runs all, else atomic; "
-                    : row->apart ? "in each worker's private copy where that pays, else atomic; "
+                    : row->apart && row->alone ? "not atomic if one worker runs all, else atomic; "
+                    : row->apart ? "in each worker's private copy if that is faster, else atomic; "
                     : row->atomic && row->plain ? "partly atomic; "
                     : row->atomic               ? "atomic; "
-                                  : "plain, as no other iteration reaches the element; ";
+                                  : "not atomic, as no other iteration reaches the element; ";
   bool has_interior = x->task && x->task->interior;
   ir_note(x->kernel, row->line, "%s '%s': %s%s%s", verbs[row->verb], row->name, how,
           place_text(x->kernel->scratch, row), check_text(row, has_interior));

@@ -184,9 +184,9 @@ static bool is_of_neighbour(const Lint *lint, const EffectAccess *store, const I
 static void check_stencil(Lint *lint, const EffectAccess *store) {
   if (lint->may_separate || !comes_from(lint, store, is_of_neighbour, false)) return;
   ir_warn(lint->kernel, store->inst->line, store->inst->column,
-          "an element of '%s' is computed here from another one, which an iteration running at "
-          "the same time may have written or not: write to a second field, or take the loop's "
-          "iterations in order, ':serial()'",
+          "an element of '%s' is computed here from another one, which a concurrent iteration may "
+          "or may not have written already: write to a second field, or run the loop in order, "
+          "':serial()'",
           name_of(lint, store));
 }
 
@@ -211,7 +211,7 @@ static void check_products(const Lint *lint, const EffectPlace *place) {
     if (extent <= INT32_MAX || type_is(index->type, TYPE_U32) || !has_product(index, 0)) continue;
     ir_warn(lint->kernel, place->inst->line, place->inst->column,
             "an index of '%s' is a product of i32, which wraps past 2147483647, and the axis has "
-            "%lld cells: begin it with an i64, as in rg.i64(i) * n + j",
+            "%lld cells: make one factor an i64, as in rg.i64(i) * n + j",
             field->name, (long long)extent);
   }
 }

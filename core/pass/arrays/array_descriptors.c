@@ -628,8 +628,8 @@ static void fix(Fixed *f, const Blocks *blocks) {
     if (f->known[i].use) f->known[i].use->imm = RT_ARRAY_TASKS_FOLLOW;
   f->task->cost = tasks_cost(f->task->body);
   ir_note(f->kernel, f->task->line,
-          "elements of counted arrays are reached as those of fields, "
-          "unless two of the arrays share memory");
+          "elements of counted arrays are accessed like those of fields, unless two of the arrays "
+          "share memory");
 }
 
 static void visit_task(PassContext *ctx, IrKernel *kernel, AllTaken *taken, int number) {

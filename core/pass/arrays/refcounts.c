@@ -498,8 +498,8 @@ static void note(const Counts *c) {
   const IrInst *first = c->kernel->body->first;
   while (first && !first->line) first = first->next;
   ir_note(c->kernel, first ? first->line : 1,
-          "%d of %d references are not counted, with what releases them: per block %d, diamond %d, "
-          "fanout %d, with ends %d, held by the caller %d, handed over %d",
+          "%d of %d references need no counting: per block %d, diamond %d, fanout %d, with ends "
+          "%d, held by the caller %d, handed over %d",
           removed, c->before, of[0], of[1], of[2], of[3], of[4], of[5]);
 }
 

@@ -277,8 +277,9 @@ bool skew_nest(const BodyLimits *at, IrInst *outer) {
   put_steady(&s, inside, first);
   put_triangle(&s, inside, first, true);
   ir_note(s.kernel, outer->line,
-          "%d rows at a time, the next %d cell%s later: each cell waits for the one before", ROWS,
-          (int)s.distance, s.distance > 1 ? "s" : "");
+          "wavefront: %d rows at a time, each %d cell%s behind the one before, as each cell "
+          "depends on the previous one",
+          ROWS, (int)s.distance, s.distance > 1 ? "s" : "");
   put_rest(&s, &b, rows, ir_binary(&b, IR_MUL, groups, size));
   return true;
 }

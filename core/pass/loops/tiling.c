@@ -153,7 +153,7 @@ static void go_by_squares(PassContext *ctx, IrKernel *kernel, IrInst *range) {
   DEBUG_ASSERT(range->op == IR_RANGE && range->axis_count <= MOST_AXES, "`gains` has agreed");
   IrRegion *body = range->regions[0];
   int axes = body->params.count;
-  ir_note(kernel, range->line, "square by square, as elements lie across");
+  ir_note(kernel, range->line, "tiled, as elements are strided along the inner loop");
   IrInst *squares[2 * MOST_AXES];
   IrBuilder b = rewrite_before(kernel, range);
   for (int k = 0; k < axes; k++)

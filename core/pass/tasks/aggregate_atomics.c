@@ -229,7 +229,7 @@ static void visit_task(PassContext *ctx, IrKernel *kernel, IrTask *task) {
   task->idle = is_idle(task->body, false) && (!task->interior || is_idle(task->interior, false));
   use_cursor(&c);
   ir_note(kernel, c.counter->line,
-          "counted first: a chunk of iterations claims its numbers at once");
+          "aggregated atomics: a chunk of iterations counts first, then updates the counter once");
 }
 
 bool pass_aggregate_atomics(PassContext *ctx, IrKernel *kernel, Error *err) {

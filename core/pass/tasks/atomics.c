@@ -26,12 +26,12 @@ static void note_atomic(IrKernel *kernel, const EffectAccess *update) {
   const char *name = kernel->fields.items[update->field].name;
   if (ir_is_shared(kernel, update->field)) {
     ir_note(kernel, update->inst->line,
-            "'%s' cannot be updated plainly: its memory can also be "
+            "'%s' needs atomic updates: its memory can also be "
             "reached by other indices, or through another array of this launch",
             name);
     return;
   }
-  ir_note(kernel, update->inst->line, "'%s' cannot be updated plainly: %s",
+  ir_note(kernel, update->inst->line, "'%s' needs atomic updates: %s",
           name && name[0] ? name : "a field",
           is_alone ? "the loop also writes it at other indices"
                    : "its indices do not distinguish the iterations, so two may reach one element");

@@ -445,7 +445,7 @@ static bool pays_clearing(const Tasker *t, const IrInst *loop) {
 static bool make_clear(Tasker *t, IrInst *loop) {
   DEBUG_ASSERT(loop->op == IR_ACTIVE && !t->task, "the host region clears levels");
   int32_t level = loop->level;
-  ir_note(t->kernel, loop->line, "the loop deactivates all that it visits, and nothing else");
+  ir_note(t->kernel, loop->line, "the loop only deactivates the cells that it visits");
   rewrite_become(t->kernel, loop, IR_CLEAR, 0, NULL);
   loop->level = level;
   return true;

@@ -262,7 +262,7 @@ static void note_lookup(const Leaf *l, const LeafAccess *access) {
                     : !access->reads ? "it is written at another cell than the loop's own"
                     : l->written_afar[access->place->field]
                         ? "the loop writes it at other cells than its own"
-                        : "it would need cursors of too many leaves";
+                        : "it would need too many cursors";
   if (snode_node_level(field->node))
     ir_note(l->kernel, access->place->line, "'%s' is not cached per leaf here: %s",
             field->name && field->name[0] ? field->name : "a field", why);
@@ -444,7 +444,7 @@ bool pass_leaf(PassContext *ctx, IrKernel *kernel, Error *err) {
     if (!leaf_shape_of_task(kernel, task, &shape))
       return error_set(
           err, RG_ERROR_NOT_YET,
-          "an axis with more than 2^31 cells below pointer SNode '%s' cannot be visited",
+          "a loop cannot visit an axis with more than 2^31 cells below pointer SNode '%s'",
           shape.node_level->name);
     lower_task(kernel, task, &shape, effects_of(ctx, kernel, task), !pass_is_without(ctx, "leaf"));
   }

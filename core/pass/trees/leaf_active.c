@@ -324,7 +324,7 @@ static void answer(Asker *a, IrInst *inst, const int32_t *offset) {
   const char *name = l->kernel->levels.items[inst->level].name;
   ir_note(l->kernel, inst->line, "asks whether cells of '%s' are active: %s",
           name && name[0] ? name : "an SNode",
-          snode_has_bits(a->sparse) ? "bits of words, read once per row"
+          snode_has_bits(a->sparse) ? "bits of mask words, read once per row"
                                     : "looked up once per neighbouring leaf");
 }
 

@@ -10,8 +10,8 @@ static const struct {
 } instead[] = {
     {"table.insert", "append to a list: l:append(v), where l is rg.list(T) or a 'dynamic' node"},
     {"table.remove", "take from a list: l:pop(), where l is rg.list(T) or a 'dynamic' node"},
-    {"table.sort", "sort outside: rg.sort(keys, values)"},
-    {"tonumber", "kernels compute with numbers alone; to convert one: rg.i32(v), rg.f32(v)"},
+    {"table.sort", "sort outside the kernel: rg.sort(keys, values)"},
+    {"tonumber", "kernels have no strings to convert; to convert a number: rg.i32(v), rg.f32(v)"},
     {"type", "types are fixed when the kernel is compiled: rg.static(x.type == rg.f32)"},
     {"pcall", "errors end the launch: there is nothing to catch; pcall the kernel itself"},
     {"xpcall", "errors end the launch: there is nothing to catch; pcall the kernel itself"},
@@ -294,10 +294,11 @@ static int extent_of(Resolve *r, Expr *e) {
 
 /* Reports `rg.vec(x, y)`: values in the place of a size and a type. */
 static Entity fail_values(Resolve *r, Expr *e, bool is_matrix) {
-  sema_fail(r->s, e, RG_ERROR_TYPE_UNKNOWN,
-            is_matrix ? "a matrix of values is rg.mat2(a, b, c, d), or rg.mat(2, 2, T)(a, b, c, d)"
-                      : "a vector of values is rg.vec2(a, b), or rg.vec(2, T)(a, b)",
-            "'%s' makes a type from a size and a number type", is_matrix ? "rg.mat" : "rg.vec");
+  sema_fail(
+      r->s, e, RG_ERROR_TYPE_UNKNOWN,
+      is_matrix ? "to make a matrix, write rg.mat2(a, b, c, d), or rg.mat(2, 2, T)(a, b, c, d)"
+                : "to make a vector, write rg.vec2(a, b), or rg.vec(2, T)(a, b)",
+      "'%s' takes a size and a number type, and returns a type", is_matrix ? "rg.mat" : "rg.vec");
   return (Entity){0};
 }
 
@@ -515,7 +516,7 @@ static bool check_array_call(Resolve *r, Expr *e, const MethodCall *m) {
   case METHOD_CLEAR:
   case METHOD_LIST:
   case METHOD_ITEMS:
-    return sema_fail(r->s, e, RG_ERROR_CALL, "that is for fields and nodes of a tree",
+    return sema_fail(r->s, e, RG_ERROR_CALL, "it is a method of fields and nodes of a tree",
                      "'%s' is an array and has no '%s': its elements always exist", m->object.name,
                      m->method->name);
   case METHOD_RMW:
@@ -557,8 +558,7 @@ static Entity fail_object(Resolve *r, Expr *e, const Entity *object) {
   if (object->kind == ENTITY_ELEMENT && method_find(e->text))
     sema_fail(r->s, e, RG_ERROR_CALL,
               scratch_format(r->scratch, "write %s:%s(i, .., v)", object->name, name),
-              "'%s' is the element itself: methods belong to the field",
-              sema_source(r->s, e->left));
+              "'%s' is an element: its methods are the field's", sema_source(r->s, e->left));
   else
     sema_fail(r->s, e, RG_ERROR_CALL, NULL, "'%s' is not a field or SNode and has no method '%s'",
               what, name);

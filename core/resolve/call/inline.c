@@ -51,11 +51,10 @@ static bool check_depth(Resolve *r, Expr *e, const Entity *callee) {
     if (is_same_text(in, function, source) && ++inside == MOST_INSIDE)
       return sema_fail(r->s, e, RG_ERROR_CALL,
                        scratch_format(r->scratch,
-                                      "state what it takes and returns: function %s(n: i32): i32; "
-                                      "or end it by 'if rg.static(..)'",
+                                      "annotate its parameters and results: function %s(n: i32): "
+                                      "i32; or end the recursion by 'if rg.static(..)'",
                                       callee->name),
-                       "'%s' calls itself over and over, and its types are not stated: %d nested "
-                       "calls were expanded",
+                       "'%s' is recursive without type annotations: %d nested calls were expanded",
                        callee->name, MOST_INSIDE - 1);
   if (height_around(r) + function->height > HIGHEST || r->expr_count > MOST_EXPRESSIONS)
     return resolve_fail_size(r, e->pos, e->width);
@@ -173,7 +172,7 @@ static void add_record(Resolve *r, Inline *in, const Expr *value) {
   vec_push(r->scratch, &in->returned, like);
   if (in->results.count == first)
     sema_fail(r->s, value, RG_ERROR_UNSUPPORTED, NULL,
-              "'%s' returns a table without a number or a vector in it", in->name);
+              "'%s' returns a table that holds neither numbers nor vectors", in->name);
 }
 
 /* Result k, which was never nil so far, may be nil from here on. */
@@ -460,7 +459,8 @@ void resolve_inline_return(Resolve *r, Stmt *stmt) {
   if (!in->first_return) in->first_return = stmt;
   if (stmt->values.count > in->returned.count ||
       (in->is_called && stmt->values.count != in->returned.count))
-    sema_fail_pos(r->s, stmt->pos, stmt->width, RG_ERROR_RETURN, "return as many everywhere",
+    sema_fail_pos(r->s, stmt->pos, stmt->width, RG_ERROR_RETURN,
+                  "return the same number of values everywhere",
                   "this 'return' has %d %s, and '%s' returns %d elsewhere", stmt->values.count,
                   stmt->values.count == 1 ? "value" : "values", in->name, in->returned.count);
   if (r->s->failed) return;

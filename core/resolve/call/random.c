@@ -10,7 +10,7 @@ static Entity fail_use(Resolve *r, const Expr *at, const char *name) {
   bool is_normal = !strcmp(name, "rg.randn");
   sema_fail(r->s, at, RG_ERROR_CALL,
             is_normal ? "rg.randn(rg.f32)"
-                      : "rg.random(rg.f32), or with bounds rg.random(rg.i32, 1, 6)",
+                      : "write rg.random(rg.f32), or with bounds rg.random(rg.i32, 1, 6)",
             "'%s' takes a type first%s", name, is_normal ? "" : ", then both bounds or none");
   return (Entity){0};
 }

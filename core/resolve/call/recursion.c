@@ -185,7 +185,8 @@ static Inline *create(Resolve *r, const Expr *e, const Entity *callee, const Rec
     vec_push(r->scratch, &in->parameters, parameter);
     resolve_declare(r, parameter);
     if (row_is(&entities->items[i]))
-      sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "pass the index, and take the row inside",
+      sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
+                "pass the index, and select the row inside the function",
                 "'%s' calls itself, so it cannot take a row of a table that is picked at run time",
                 callee->name);
     if (record_is(&entities->items[i]))

@@ -74,7 +74,7 @@ static void add_format(Saying *s, const Expr *at, Str text, const Exprs *list, i
     from = i + 1;
   }
   if (wanted != given)
-    sema_fail(s->r->s, at, RG_ERROR_CALL_COUNT, NULL, "this format shows %d %s, and here %s %d",
+    sema_fail(s->r->s, at, RG_ERROR_CALL_COUNT, NULL, "this format takes %d %s, but here %s %d",
               wanted, wanted == 1 ? "value" : "values", given == 1 ? "is" : "are", given);
   add_text(s, (Str){text.data + from, text.length - from});
 }
@@ -90,7 +90,7 @@ static const char *callee_of(Saying *s, Expr *e) {
 
 static bool refuse_inside(Saying *s, const Expr *e) {
   return !s->format || fail_format(s, e, "put the text into the format itself",
-                                   "a value of a format is a number, a boolean or a string");
+                                   "a format takes numbers, booleans and strings");
 }
 
 /* Adds a string that is captured or a parameter; false if it is something else. */
@@ -118,7 +118,7 @@ static void add_struct(Saying *s, Expr *e) {
   if (s->format || calls(e)) {
     sema_fail(s->r->s, e, RG_ERROR_UNSUPPORTED,
               s->format ? "take its members: p.mass" : "put it into a local first",
-              "this is %s, which is not shown here", shape_text(s->r->s, shape_of(e)));
+              "this is %s, which cannot be printed", shape_text(s->r->s, shape_of(e)));
     return;
   }
   for (int k = 0; k < row.member_count; k++) {
@@ -131,13 +131,13 @@ static void add_struct(Saying *s, Expr *e) {
 
 static void add_value(Saying *s, Expr *e) {
   if (e->kind == AST_NIL && s->is_joined) {
-    sema_fail(s->r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'..' joins texts and numbers, not nil");
+    sema_fail(s->r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'..' joins strings and numbers, not nil");
   } else if (e->kind == AST_NIL) {
     add_text(s, STR("nil"));
   } else if (!add_string(s, e) && resolve_value(s->r, e)) {
     if (type_is_array(shape_of(e))) {
-      sema_fail(s->r->s, e, RG_ERROR_UNSUPPORTED, "show its elements, or #a",
-                "this is %s, which is not shown here", shape_text(s->r->s, shape_of(e)));
+      sema_fail(s->r->s, e, RG_ERROR_UNSUPPORTED, "print its elements, or #a",
+                "this is %s, which cannot be printed", shape_text(s->r->s, shape_of(e)));
       return;
     }
     if (type_is_struct(shape_of(e))) {
@@ -188,7 +188,9 @@ static void add_argument(Saying *s, Expr *given) {
     if (!refuse_inside(s, e)) return;
     if (e->list.count && sema_strip(e->list.items[0])->kind == AST_STRING)
       add_format(s, e, sema_strip(e->list.items[0])->text, &e->list, 1);
-    else fail_format(s, e, "write (\"%g\"):format(x)", "a format in a kernel is a literal string");
+    else
+      fail_format(s, e, "write (\"%g\"):format(x)",
+                  "a format in a kernel must be a literal string");
   } else {
     add_value(s, e);
   }
@@ -210,7 +212,7 @@ static bool check_size(Resolve *r, const Expr *e) {
       numbers += type_parts(shape_of(e->said->pieces.items[i].value));
   return numbers <= MOST_NUMBERS ||
          sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "split it into several calls",
-                   "one call shows at most %d numbers, and these are %d", MOST_NUMBERS, numbers);
+                   "one call prints at most %d numbers, but these are %d", MOST_NUMBERS, numbers);
 }
 
 static void resolve_assert(Saying *s, Expr *e) {
@@ -232,7 +234,7 @@ static void resolve_error(Saying *s, Expr *e) {
   if (e->list.count == 2 && !sema_is_constant(e->list.items[1], &level))
     sema_fail(s->r->s, e->list.items[1], RG_ERROR_CALL,
               "join texts and values with '..', or use a format",
-              "the second argument of 'error' is its level, which changes nothing in a kernel");
+              "the second argument of 'error' is its level, which has no effect in a kernel");
   if (e->list.count) add_argument(s, e->list.items[0]);
   else add_text(s, STR("error"));
 }

@@ -14,8 +14,8 @@ static bool check_object_kind(Resolve *r, Expr *e, const MethodCall *m) {
   if (!snode_has_lists(node)) {
     const char *where = m->object.kind == ENTITY_NODE ? "is" : "is under";
     return sema_fail(r->s, e, RG_ERROR_CALL, "declare a list: block:dynamic(\"k\", 1024):place(x)",
-                     "'%s' belongs to the lists of dynamic nodes, and '%s' %s a %s one",
-                     m->method->name, m->object.name, where, snode_kind_text(node->kind));
+                     "'%s' is a method of lists, but '%s' %s a %s node", m->method->name,
+                     m->object.name, where, snode_kind_text(node->kind));
   }
   if (snode_axis_position(node, node->axes[0]) >= m->object.field.indexed) return true;
   return sema_fail(r->s, e, RG_ERROR_CALL, "give all indices in the call",
@@ -60,7 +60,7 @@ static bool take_values(Resolve *r, Expr *e, const MethodCall *m) {
   }
   if (given != m->object.field.node->component_count)
     return sema_fail(r->s, e, RG_ERROR_CALL_COUNT,
-                     "give a value for each field, in the order of place",
+                     "pass a value for each field, in the order of place",
                      "an element of '%s' has %d %s, and 'append' was given %d", m->object.name,
                      m->object.field.node->component_count,
                      m->object.field.node->component_count == 1 ? "number" : "numbers", given);
@@ -89,7 +89,7 @@ bool resolve_list(Resolve *r, Expr *e, MethodCall *m, Type *type, Shape *shape) 
   if (appends ? !take_values(r, e, m) : !take_no_more(r, e, m)) return false;
   if (!node->component_count)
     return sema_fail(r->s, e, RG_ERROR_CALL, "place a field under it",
-                     "'%s' has no fields to put into its lists", m->object.name);
+                     "'%s' has no fields that its lists could hold", m->object.name);
   const SNodeComponent *field = list_field(node, &m->object, 0);
   if (pops && !e->popped.count) add_results(r, e, m);
   m->component = (int)(field - node->components);

@@ -270,7 +270,8 @@ Entity list_indexed(Resolve *r, Expr *e, const Entity *object) {
   for (int i = 0; i < e->list.count && !r->s->failed; i++) {
     bool is_past = item && !item->list;
     if (is_past || e->list.items[i]->kind == AST_TABLE) {
-      sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, "write t[i][j]", "'%s' has fewer levels than that",
+      sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, "write t[i][j]",
+                "'%s' has fewer levels of lists than this has indices",
                 at.name ? at.name : sema_source(r->s, e->left));
       return (Entity){0};
     }

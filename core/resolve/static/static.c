@@ -370,7 +370,7 @@ static bool call(Resolve *r, Expr *e, Static *out) {
   if (static_is_function(&callee)) return static_function(r, e, &callee, out);
   if (callee.kind == ENTITY_FUNCTION) return static_run(r, e, &callee, out);
   return !r->s->failed &&
-         static_fail(r, e, "captured numbers, shapes, literals, and functions of such are");
+         static_fail(r, e, "captured numbers, shapes, literals, and functions of these are");
 }
 
 bool static_value(Resolve *r, Expr *e, Static *out) {

@@ -181,7 +181,7 @@ static bool convert(Resolve *r, Expr *e, const Entity *type, Static *out) {
   int count = type_parts(type->shape);
   if (!collect(r, &e->list, &numbers)) return false;
   if (numbers.count != count && numbers.count != 1)
-    return static_fail(r, e, "give it all of its numbers");
+    return static_fail(r, e, "pass all of its numbers");
   SemaPart *parts = scratch_array(r->scratch, SemaPart, count);
   const Static zero = {.kind = STATIC_NUMBER};
   int columns = type_is_matrix(type->shape) ? type_cols(type->shape) : 1;

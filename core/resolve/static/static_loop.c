@@ -142,7 +142,7 @@ static bool read_bounds(Resolve *r, Expr *range, int64_t *first, int64_t *last, 
     bool is_pair = axis->kind == AST_TABLE;
     if (is_pair && (axis->list.count != 2 || axis->ast->keys.items[0] || axis->ast->keys.items[1]))
       return sema_fail(r->s, axis, RG_ERROR_LOOP, "write {begin, end}",
-                       "an axis of a range is a number or a begin and an end");
+                       "an axis of a range must be a number, or a begin and an end");
     first[i] = 0;
     if (is_pair && !static_integer(r, axis->list.items[0], &first[i])) return false;
     if (!static_integer(r, is_pair ? axis->list.items[1] : axis, &last[i])) return false;
@@ -207,7 +207,7 @@ static void add_pair(Resolve *r, Unroll *u, Expr *table, int64_t key, int number
       give_number(r, u, 1, &value, &entities[1], &values[1]);
     } else if (u->stmt->locals.items[1]->is_assigned) {
       sema_fail(r->s, table, RG_ERROR_UNSUPPORTED, "declare another local for the new value",
-                "'%s' cannot be assigned here: it refers to what the list holds",
+                "'%s' cannot be assigned here: it refers to an element of the list",
                 sema_text(r->s, u->stmt->locals.items[1]->name));
     }
   }

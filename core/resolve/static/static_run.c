@@ -162,7 +162,7 @@ static Flow run_stmt(Run *run, const AstStmt *stmt) {
   if (++run->r->static_steps > MOST_STEPS) {
     sema_fail_pos(run->r->s, stmt->pos, stmt->width, RG_ERROR_STATIC,
                   "compute it before the kernel",
-                  "this takes more than %d steps, the most that 'rg.static' runs", MOST_STEPS);
+                  "this takes more than %d steps, the limit of 'rg.static'", MOST_STEPS);
     return FLOW_FAILED;
   }
   switch (stmt->kind) {
@@ -213,10 +213,9 @@ static bool check_call(Resolve *r, Expr *e, const Entity *callee) {
   for (const Inline *in = r->s->frame; in; in = in->outer) deep++;
   if (function->has_varargs || e->list.count > function->parameters.count)
     return static_fail(r, e, "the function takes fewer arguments, or any number of them");
-  return deep < DEEPEST ||
-         sema_fail(r->s, e, RG_ERROR_STATIC, "compute it before the kernel",
-                   "'%s' is nested in %d calls here, the most that 'rg.static' follows",
-                   callee->name, DEEPEST);
+  return deep < DEEPEST || sema_fail(r->s, e, RG_ERROR_STATIC, "compute it before the kernel",
+                                     "'%s' is nested in %d calls here, the limit of 'rg.static'",
+                                     callee->name, DEEPEST);
 }
 
 bool static_run(Resolve *r, Expr *e, const Entity *callee, Static *out) {

@@ -195,7 +195,7 @@ static bool assign(Resolve *r, const Stmt *stmt, int k, Exprs *targets, Exprs *v
   bool may_be_nil = gives_nil || (is_tracked && maybe_of(value));
   if (may_be_nil && !make_presence(r, local))
     return sema_fail(r->s, target, RG_ERROR_NAME_NIL, "declare a local for it: local v = ..",
-                     "'%s' has a value throughout, and this may be nil", sema_source(r->s, target));
+                     "'%s' always has a value, but this may be nil", sema_source(r->s, target));
   if (!gives_nil) vec_push(r->scratch, targets, target);
   if (!gives_nil && value) vec_push(r->scratch, values, value);
   if (!is_tracked || !local->presence) return true;

@@ -165,7 +165,7 @@ static void fail_member(Resolve *r, const Expr *at, const Entity *object, Str me
   near = str_nearest(member, names, count);
   sema_fail(r->s, at, RG_ERROR_NAME_UNKNOWN,
             near ? scratch_format(r->scratch, "did you mean '%s'?", near)
-                 : "a table in a kernel keeps the values that it begins with: local t = {x = 0}",
+                 : "a table in a kernel keeps the keys that it starts with: local t = {x = 0}",
             "'%s' is %s, and has no '%s'",
             object->name ? object->name : sema_source(r->s, at->left), record_text(r, record),
             sema_text(r->s, member));
@@ -178,7 +178,7 @@ static Expr *item_of(Resolve *r, Expr *e, int k) {
   Local *local = e->entity.record->items[k].local;
   if (e->kind == AST_TABLE) return e->list.items[k];
   if (!e->inlined) return build_read(r, local, e);
-  ASSERT(e->kind == AST_CALL || e->kind == AST_METHOD, "its results are what is in the table");
+  ASSERT(e->kind == AST_CALL || e->kind == AST_METHOD, "its results are the values in the table");
   Expr *call = scratch_new(r->scratch, Expr);
   *call = *e;
   for (int i = 0; i < e->inlined->results.count; i++)
@@ -253,8 +253,8 @@ Entity record_indexed(Resolve *r, Expr *e, const Entity *object) {
   if (k >= 0) return become(e, record_take(r, sema_strip(e->left), k, &called));
   sema_fail(r->s, e, RG_ERROR_INDEX_RANGE,
             key == 0 ? "lists start at 1, as in Lua"
-                     : "a table in a kernel keeps the values that it begins with; a list that "
-                       "grows is rg.list(rg.f32)",
+                     : "a table in a kernel keeps the keys that it starts with; for a list that "
+                       "grows, use rg.list(rg.f32)",
             "'%s' is %s, and has no [%lld]",
             object->name ? object->name : sema_source(r->s, e->left),
             record_text(r, object->record), (long long)key);
@@ -302,7 +302,8 @@ static Local *describe(Resolve *r, Expr *value, Str name) {
 
 static bool check_new(Resolve *r, const Expr *at, const Record *record, Str name) {
   if (record->count == MOST_VALUES)
-    return sema_fail(r->s, at, RG_ERROR_UNSUPPORTED, "many numbers are an array: rg.zeros(T, n)",
+    return sema_fail(r->s, at, RG_ERROR_UNSUPPORTED,
+                     "for many numbers, use an array: rg.zeros(T, n)",
                      "a table in a kernel has at most %d values", MOST_VALUES);
   return !name.length || find_item(record, name, 0) < 0 ||
          sema_fail(r->s, at, RG_ERROR_CALL_COUNT, NULL, "'%s' is given twice",
@@ -319,7 +320,7 @@ Entity record_written(Resolve *r, Expr *e) {
     if (i == 0) record->items = scratch_array(r->scratch, RecordItem, MOST_VALUES);
     if (key && key->kind != AST_STRING) {
       sema_fail(r->s, value, RG_ERROR_UNSUPPORTED, "write {a, b}: positions count from 1",
-                "the keys of a table in a kernel are names");
+                "the keys of a table in a kernel must be names");
       break;
     }
     Str name = key ? key->text : (Str){0};
@@ -435,8 +436,8 @@ static bool flatten_presence(Flat *f, Expr *e, int k, const Local *target) {
   Resolve *r = f->r;
   Local *presence = e->entity.record->items[k].local->presence;
   if (presence && !target->presence)
-    return sema_fail(r->s, e, RG_ERROR_NAME_NIL, "give it one: h or 0",
-                     "%s has a value throughout, and this may be nil", f->what);
+    return sema_fail(r->s, e, RG_ERROR_NAME_NIL, "give it a default: h or 0",
+                     "%s always has a value, but this may be nil", f->what);
   if (!target->presence) return true;
   Static always = {.kind = STATIC_BOOL, .number = 1};
   vec_push(r->scratch, f->out,

@@ -36,14 +36,12 @@ static bool check_whole(Resolve *r, Expr *target) {
   for (Expr *e = target; e->kind == AST_FIELD || e->kind == AST_INDEX; e = e->left)
     if (e != target && is_run_time(r, e)) {
       const char *name = sema_source(r->s, e);
-      return sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN,
-                       scratch_format(r->scratch,
-                                      "assign all of it: local v = %s, change v, then "
-                                      "%s = v",
-                                      name, name),
-                       "'%s' cannot be assigned: an index that is known at run time reaches whole "
-                       "values only",
-                       sema_source(r->s, target));
+      return sema_fail(
+          r->s, target, RG_ERROR_NAME_ASSIGN,
+          scratch_format(r->scratch, "assign it as a whole: local v = %s, change v, then %s = v",
+                         name, name),
+          "'%s' cannot be assigned: with an index known only at run time, only whole values can be",
+          sema_source(r->s, target));
     }
   return !r->s->failed;
 }
@@ -55,9 +53,10 @@ static bool check_target(Resolve *r, const Expr *target) {
   const Local *root = at != target->ast && at->kind == AST_LOCAL ? build_find(r, at->local) : NULL;
   if (!is_record(root) || !root->is_parameter) return true;
   const char *name = sema_text(r->s, root->name);
-  return sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN,
-                   scratch_format(r->scratch, "change a copy and return it: local q = %s", name),
-                   "'%s' is a copy of the caller's table, which would not change with it", name);
+  return sema_fail(
+      r->s, target, RG_ERROR_NAME_ASSIGN,
+      scratch_format(r->scratch, "change a copy and return it: local q = %s", name),
+      "'%s' is a copy of the caller's table, so changing it would not change that table", name);
 }
 
 /* -- a local becomes a record ------------------------------------------------------------------ */
@@ -228,10 +227,10 @@ static bool choose_all(Resolve *r, Stmt *to, const Record *list, Local *index, L
         (is_record(item) &&
          !record_flatten(r, read, item->alias.record,
                          scratch_format(r->scratch, "'%s'", sema_source(r->s, at)), &unused)))
-      return r->s->failed
-                 ? false
-                 : sema_fail(r->s, at, RG_ERROR_TYPE_MISMATCH, NULL,
-                             "'%s' holds other values than this one", sema_source(r->s, at));
+      return r->s->failed ? false
+                          : sema_fail(r->s, at, RG_ERROR_TYPE_MISMATCH, NULL,
+                                      "'%s' holds values of different types than this one",
+                                      sema_source(r->s, at));
     for (int k = 0; k < unused.count; k++) vec_push(r->scratch, &given, unused.items[k]->local);
     if (is_record(item)) record_leaves(r, item->alias.record, &items);
     else vec_push(r->scratch, &items, item);
@@ -257,7 +256,7 @@ static bool check_each(Resolve *r, Stmt *stmt) {
     fits &= is_item ? target->left->kind == AST_LOCAL : target->kind == AST_LOCAL;
     if (!fits)
       return sema_fail(r->s, target, RG_ERROR_UNSUPPORTED,
-                       "write it as a statement of its own: w[k] = ..",
+                       "write it as a separate statement: w[k] = ..",
                        "an element of a table at an index known at run time is assigned together "
                        "with locals and such elements only");
     Entity object = is_item ? resolve_expr(r, target->left) : (Entity){0};

@@ -32,15 +32,15 @@ bool record_check_list(Resolve *r, Expr *e, const Entity *object) {
   int count = record_length(object->record);
   if (count != object->record->count)
     return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "write its name: p.pos",
-                     "'%s' is %s: values with names are taken by their names alone", name,
+                     "'%s' is %s: values with names can only be accessed by name", name,
                      record_text(r, object->record));
   return (count && count <= MOST_PICKED) ||
          sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
-                   count ? "many numbers are an array: rg.zeros(rg.f32, n)"
-                         : "a table in a kernel keeps the values that it begins with, {0, 0}; many "
-                           "are an array: rg.zeros(rg.f32, n)",
-                   "'%s' is %s: an index known at run time takes 1 to %d", name,
-                   record_text(r, object->record), MOST_PICKED);
+                   count ? "for many numbers, use an array: rg.zeros(rg.f32, n)"
+                         : "a table in a kernel keeps the keys that it starts with, {0, 0}; for "
+                           "many numbers, use an array: rg.zeros(rg.f32, n)",
+                   "'%s' is %s: an index known only at run time needs a table of 1 to %d values",
+                   name, record_text(r, object->record), MOST_PICKED);
 }
 
 /* Refuses fields, functions and types, which must be known at compile time. */
@@ -67,7 +67,7 @@ Entity record_pick(Resolve *r, Expr *e, const Entity *object) {
     const Expr *first = k ? arguments.items[1] : item;
     if (!type_equal(shape_of(item), shape_of(first)) ||
         record_is(&item->entity) != record_is(&first->entity)) {
-      sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "known indices, or ipairs, take them one by one",
+      sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "use constant indices or ipairs",
                 "'%s' holds values of several kinds, so its index must be known", name);
       return (Entity){0};
     }

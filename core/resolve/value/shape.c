@@ -29,7 +29,7 @@ static bool multiply(Resolve *r, const Expr *e, Shape a, Shape b, Shape *shape) 
   int inner = type_is_matrix(a) ? type_cols(a) : type_rows(a);
   if (inner != type_rows(b))
     return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH,
-                     "columns of the left must be as many as rows of the right",
+                     "the left one must have as many columns as the right one has rows",
                      "%s cannot be multiplied by %s", shape_text(r->s, a), shape_text(r->s, b));
   if (!type_is_matrix(a)) *shape = type_make_shape(type_cols(b), 1);
   else *shape = type_make_shape(type_rows(a), type_cols(b));
@@ -134,8 +134,8 @@ static bool find_slice(Resolve *r, const Expr *e, Shape of, Parts *parts) {
                      "'slice' takes vectors, but this is %s", shape_text(r->s, of));
   if (!sema_integer(e->list.items[0], true, &first) ||
       !sema_integer(e->list.items[1], true, &count))
-    return sema_fail(r->s, e, RG_ERROR_CALL, "write them, as in v:slice(0, 3)",
-                     "where a slice begins and how long it is are written numbers");
+    return sema_fail(r->s, e, RG_ERROR_CALL, "write literals, as in v:slice(0, 3)",
+                     "the begin and the length of a slice must be literal numbers");
   if (first.is_negative || count.is_negative || !count.size || count.size > rows ||
       first.size > rows - count.size)
     return sema_fail(r->s, e, RG_ERROR_INDEX_RANGE, "v:slice(first, count); indices start at 0",

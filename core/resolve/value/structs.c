@@ -234,7 +234,7 @@ Entity struct_construct(Resolve *r, Expr *e, Type type) {
   Exprs list = {0};
   if (type_is_array(type)) {
     sema_fail(r->s, e, RG_ERROR_CALL, "rg.zeros(T, n) and rg.list(T) make arrays",
-              "a type of arrays makes none");
+              "an array type cannot be called");
     return (Entity){0};
   }
   if (is_copy(r, e, type)) {

@@ -53,8 +53,9 @@ Entity unpack_call(Resolve *r, Expr *e) {
     sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL,
               "'unpack' takes a vector, a matrix, a shape or a table, alone");
   if (!r->s->failed && (count < 1 || count > MOST_VALUES))
-    sema_fail(r->s, e, RG_ERROR_CALL, NULL, "'unpack' gives 1 to %d values, and here are %lld",
-              MOST_VALUES, (long long)count);
+    sema_fail(r->s, e, RG_ERROR_CALL, NULL,
+              "'unpack' returns 1 to %d values, but here there are %lld", MOST_VALUES,
+              (long long)count);
   if (r->s->failed) return (Entity){0};
   StrBuf text;
   strbuf_init(&text, r->scratch);

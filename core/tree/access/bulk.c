@@ -267,8 +267,9 @@ static bool check_count(Field *field, int64_t count, Error *err) {
   if (is_huge)
     return error_set(err, RG_ERROR_TREE_TOO_LARGE, "%s has more elements than an array can hold",
                      field_label(field, label));
-  return count == cells || error_set(err, RG_ERROR_ARGUMENT, "%s has %lld elements, %lld given",
-                                     field_label(field, label), (long long)cells, (long long)count);
+  return count == cells ||
+         error_set(err, RG_ERROR_ARGUMENT, "%s has %lld elements, but %lld were given",
+                   field_label(field, label), (long long)cells, (long long)count);
 }
 
 static bool read_all(Field *field, Transfer *transfer, Error *err) {

@@ -419,12 +419,13 @@ static bool has_outgrown_room(const Tree *tree, const SNode *node) {
 static bool room_error(const Tree *tree, const char *name, const SNode *node, Error *err) {
   char limit[32], used[32], label[100];
   const RtBudget *budget = &tree->store->budget;
-  error_set(err, RG_ERROR_BUDGET,
-            "%s (%s) of %s outgrew the room that this launch had on the GPU: %s of %s are in use",
-            name, node ? snode_kind_text(node->kind) : "pointer", tree_label(tree, label),
-            bytes_text(budget->used, used), bytes_text(budget->limit, limit));
-  return error_hint(err, "launch again, perhaps in smaller steps: there is room for three times "
-                         "what is in use, and for a part of what is left");
+  error_set(
+      err, RG_ERROR_BUDGET,
+      "%s (%s) of %s ran out of the memory that this launch had on the GPU: %s of %s are in use",
+      name, node ? snode_kind_text(node->kind) : "pointer", tree_label(tree, label),
+      bytes_text(budget->used, used), bytes_text(budget->limit, limit));
+  return error_hint(err, "launch again, perhaps in smaller steps: a launch has memory for three "
+                         "times what is in use, and for a part of the rest");
 }
 
 bool storage_budget_error(const Tree *tree, int32_t manager, Error *err) {

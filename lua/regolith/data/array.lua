@@ -120,7 +120,7 @@ local function check_block(self, what)
   local step, strides, extents = type_of(self).size, strides_of(self), shape_of(self)
   for axis = self.rg_rank - 1, 0, -1 do
     if extents[axis] > 1 and strides[axis] ~= step then
-      return fail.argument(("%s: the elements of %s are not one block"):format(what,
+      return fail.argument(("%s: the elements of %s are not contiguous"):format(what,
         tostring(self)), "a:to_table(), or copy it: rg.array(T, ..):copy_from(a)")
     end
     step = step * extents[axis]
@@ -255,7 +255,7 @@ methods.release = methods.destroy
 for _, name in ipairs { "activate", "deactivate", "is_active", "items" } do
   methods[name] = function()
     return fail.argument(("an array has no '%s': its elements always exist"):format(name),
-      "that is for fields and nodes of a tree")
+      "it is a method of fields and nodes of a tree")
   end
 end
 

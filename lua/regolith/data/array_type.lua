@@ -7,7 +7,7 @@ local types = require "regolith.data.type"
 local array_type = {}
 
 local function refuse()
-  return fail.argument("a type of arrays makes none", "rg.zeros(T, n) and rg.list(T) do")
+  return fail.argument("an array type cannot be called", "rg.zeros(T, n) and rg.list(T) do")
 end
 
 -- What a launch returned, with a reference; nil: no array.

@@ -48,7 +48,7 @@ local function parse(session, bytes, path)
   local code = text:match "'descr':%s*'([^']+)'"
   local order = text:match "'fortran_order':%s*(%a+)"
   local shape = text:match "'shape':%s*%(([^)]*)%)"
-  if not code or not order or not shape then return refuse(path, "its header cannot be") end
+  if not code or not order or not shape then return refuse(path, "its header is invalid") end
   local name = names[code]
   if not name then
     return refuse(path, ("its numbers are of type '%s', which is not read"):format(code))
@@ -62,7 +62,7 @@ local function parse(session, bytes, path)
     count = count * tonumber(extent)
   end
   if #bytes - (first + length - 1) ~= count * binary.size_of(name) then
-    return refuse(path, "it is cut short, or longer than its header says")
+    return refuse(path, "it is truncated, or longer than its header says")
   end
   if #extents == 0 then extents[1] = 1 end
   if count == 0 or #extents > 8 then
@@ -121,7 +121,7 @@ end
 local function read_zip(session, bytes, path)
   local tail = bytes:find("PK\5\6", math.max(1, #bytes - 65600), true)
   if not tail or tail + 21 > #bytes then
-    return refuse(path, "it is no ZIP file, or is cut short")
+    return refuse(path, "it is not a ZIP file, or is truncated")
   end
   local count, at = binary.read_u16(bytes, tail + 10), binary.read_u32(bytes, tail + 16) + 1
   local result = {}
@@ -135,7 +135,7 @@ local function read_zip(session, bytes, path)
     if method ~= 0 then
       return refuse(path, "it is compressed (write it by np.savez, not np.savez_compressed)")
     end
-    if place + 29 > #bytes then return refuse(path, "it is cut short") end
+    if place + 29 > #bytes then return refuse(path, "it is truncated") end
     local first = place + 30 + binary.read_u16(bytes, place + 26)
       + binary.read_u16(bytes, place + 28)
     local data = bytes:sub(first, first + size - 1)

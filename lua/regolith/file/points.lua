@@ -211,7 +211,7 @@ local function read_binary(bytes, at, count, properties, path)
     p.at = size
     size = size + binary.size_of(p.type)
   end
-  if #bytes - at < count * size then return refuse(path, "it is cut short") end
+  if #bytes - at < count * size then return refuse(path, "it is truncated") end
   for _, p in ipairs(properties) do
     p.values = ffi.new("double[?]", count)
     local first = ffi.cast("const char *", bytes) + at + p.at
@@ -223,7 +223,7 @@ end
 local function read_text(bytes, at, count, properties, path)
   -- a number takes at least a digit and a separator, so a false count cannot make us allocate
   -- memory
-  if #bytes - at < count * #properties * 2 - 1 then return refuse(path, "it is cut short") end
+  if #bytes - at < count * #properties * 2 - 1 then return refuse(path, "it is truncated") end
   local next_word = bytes:sub(at + 1):gmatch "%S+"
   for _, p in ipairs(properties) do
     p.values = ffi.new("double[?]", count)
@@ -232,7 +232,7 @@ local function read_text(bytes, at, count, properties, path)
   for n = 0, count - 1 do
     for _, p in ipairs(properties) do
       local v = tonumber(next_word() or "")
-      if not v then return refuse(path, "it is cut short, or has words where numbers belong") end
+      if not v then return refuse(path, "it is truncated, or has words instead of numbers") end
       if p.slot then
         p.slot[0] = v
         if p.slot[0] ~= v then return refuse(path, ("its '%s' cannot be %g"):format(p.name, v)) end

@@ -19,7 +19,7 @@ local numbers = { number = true, i64 = true, u64 = true, bool = true }
 
 --- Raises for a directory that is invalid.
 function directory.refuse(path, why)
-  return fail.argument(("snapshot '%.99s' has a directory that cannot be: %s"):format(path, why),
+  return fail.argument(("snapshot '%.99s' has an invalid directory: %s"):format(path, why),
     "use another copy of it, or write it again", "io.failed")
 end
 

@@ -44,8 +44,8 @@ local function arithmetic(op, t, a, b, result)
   end
   if op == "shl" or op == "shr" or op == "sar" then
     if b >= 0 and b < bits[t] then return end
-    return ("%s %s %s: a count is from 0 to %d, and others are taken modulo %d"):format(shown(a),
-      signs[op], shown(b), bits[t] - 1, bits[t])
+    return ("%s %s %s: a shift count must be from 0 to %d; others are taken modulo %d"):format(
+      shown(a), signs[op], shown(b), bits[t] - 1, bits[t])
   end
   if op == "neg" or op == "abs" then
     if a ~= (bits[t] == 64 and least or -2 ^ (bits[t] - 1)) then return end
@@ -71,7 +71,7 @@ local function fit(to, from, a, result)
 end
 
 --- Returns the operation `name` for numbers of type `t`. Where it has no exact result, it ends the
---- launch with message `site` of the kernel, in the iteration `where`.
+--- launch with message `site` of the kernel, in iteration `where`.
 function check.sure(run, site, where, name, t)
   local f, to = number[name .. "_" .. t], name:match "^to_(.+)"
   return function(a, b)

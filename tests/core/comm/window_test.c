@@ -339,7 +339,7 @@ static int make_new(Comm *comm, Error *err) {
   window = window_open(comm, here, 5000, 0, err); /* and may become one again */
   RANK_OK(comm, err, window && ((uint8_t *)window_peer(window, 0))[4999] == 1);
   RANK_CHECK(comm, !window_open(comm, here - 4096, 8192, 0, err) &&
-                       strstr(err->message, "a part is a window"));
+                       strstr(err->message, "contains a window"));
   *err = (Error){0};
   RANK_OK(comm, err, window_free(window, err));
   window_unmap(here, 5000);
@@ -357,7 +357,7 @@ static int declare_differently(Comm *comm, Error *err) {
                        strstr(err->message, "declared differently on rank 1"));
   *err = (Error){0};
   RANK_CHECK(comm, !window_open(comm, memory + (comm->rank == 1 ? 8 : 0), 64, 0, err) &&
-                       strstr(err->message, "elsewhere in the memory of rank 1"));
+                       strstr(err->message, "different position in the memory of rank 1"));
   *err = (Error){0};
   RANK_CHECK(comm, !window_open(comm, memory, 0, 0, err) && strstr(err->message, "no bytes"));
   *err = (Error){0};

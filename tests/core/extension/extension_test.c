@@ -268,7 +268,7 @@ static void opened(void) {
     CHECK_SAYS(rg_extension_open(rg, FOLDER "broken_version.so", &other), "library.version",
                "version 99 of the extension table, and this library has version 1");
     CHECK_SAYS(rg_extension_open(rg, FOLDER "broken_refuses.so", &other), "library.missing",
-               "refused to begin: not today");
+               "failed to initialise: not today");
   }
 }
 

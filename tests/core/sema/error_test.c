@@ -110,9 +110,9 @@ static void test_names(World *w) {
                "1:17+4 source.missing: 'step' of the table 'list' is not known here (name "
                "captured values by their full path: self.grid.dt)");
     CHECK_TEXT(error_of(w, "local function h(v) return h(v) end function() x[0] = h(1) end"),
-               "1:28+1 call.invalid: 'h' calls itself over and over, and its types are not "
-               "stated: 32 nested calls were expanded (state what it takes and returns: function "
-               "h(n: i32): i32; or end it by 'if rg.static(..)')");
+               "1:28+1 call.invalid: 'h' is recursive without type annotations: 32 nested calls "
+               "were expanded (annotate its parameters and results: function h(n: i32): i32; or "
+               "end the recursion by 'if rg.static(..)')");
     CHECK_TEXT(error_of(w, "function() x[0] = list[1] end"),
                "1:19+4 source.missing: the contents of the table 'list' are not known here (put "
                "the numbers into a field)");
@@ -123,13 +123,13 @@ static void test_names(World *w) {
                "the numbers into a field)");
   }
   TEST("what is printed can be shown, and fits its format") {
-    CHECK_TEXT(error_of(w, "function() print(('%d'):format(on)) end"),
-               "1:32+2 type.mismatch: '%d' shows a number, but this is a bool (%s shows any "
-               "value)");
+    CHECK_TEXT(
+        error_of(w, "function() print(('%d'):format(on)) end"),
+        "1:32+2 type.mismatch: '%d' formats a number, but this is a bool (%s formats any value)");
     CHECK_TEXT(error_of(w, "function() print(('%d %g'):format(1)) end"),
-               "1:28+6 call.count: this format shows 2 values, and here is 1");
+               "1:28+6 call.count: this format takes 2 values, but here is 1");
     CHECK_TEXT(error_of(w, "function() print('a' .. on) end"),
-               "1:25+2 type.mismatch: '..' joins texts and numbers, but this is a bool (write "
+               "1:25+2 type.mismatch: '..' joins strings and numbers, but this is a bool (write "
                "tostring(..), as in Lua)");
     CHECK_TEXT(error_of(w, "function() local a = print(1) end"),
                "1:22+5 call.invalid: 'print' returns no value");
@@ -138,8 +138,9 @@ static void test_names(World *w) {
   }
   TEST("lists are those of dynamic nodes") {
     CHECK_TEXT(error_of(w, "function() x:append(1, 2) end"),
-               "1:14+6 call.invalid: 'append' belongs to the lists of dynamic nodes, and 'x' is "
-               "under a dense one (declare a "
+               "1:14+6 call.invalid: 'append' is a method of lists, but 'x' is under a dense node "
+               "(declare a "
+               ""
                "list: block:dynamic(\"k\", 1024):place(x))");
   }
   TEST("what Lua offers outside cannot be called") {
@@ -213,10 +214,9 @@ static void test_indices(World *w) {
         "or rg.i32(..) makes an integer)");
   }
   TEST("methods belong to fields and nodes that have them") {
-    CHECK_TEXT(
-        error_of(w, "function() x[0]:add(1) end"),
-        "1:17+3 call.invalid: 'x[0]' is the element itself: methods belong to the field (write "
-        "x:add(i, .., v))");
+    CHECK_TEXT(error_of(w, "function() x[0]:add(1) end"),
+               "1:17+3 call.invalid: 'x[0]' is an element: its methods are the field's (write "
+               "x:add(i, .., v))");
     CHECK_TEXT(error_of(w, "function() x:ad(1, 2) end"),
                "1:14+2 call.invalid: 'x' has no method 'ad' (did you mean 'add'?)");
     CHECK_TEXT(error_of(w, "function() block:add(1, 2) end"),
@@ -375,8 +375,9 @@ static void test_types(World *w) {
                "rg.u8(..))");
   }
   TEST("a local needs a value") {
-    CHECK_TEXT(error_of(w, "function() local v x[0] = v end"),
-               "1:27+1 type.mismatch: 'v' never gets a value (give it one where it is declared)");
+    CHECK_TEXT(
+        error_of(w, "function() local v x[0] = v end"),
+        "1:27+1 type.mismatch: 'v' is never assigned a value (assign one in its declaration)");
   }
   TEST("a launch must bring what is declared") {
     give_numbers(w, 1);
@@ -407,12 +408,12 @@ static void test_loops(World *w) {
         error_of(w, "function() for i in t[0]:active() do end end"),
         "1:26+6 loop.invalid: 'active' runs over a whole field or SNode (loop over all active "
         "cells)");
-    CHECK_TEXT(
-        error_of(w, "function() local v = rg.range(3) end"),
-        "1:25+5 loop.invalid: this is only allowed in the head of a loop (write: for i in .. do)");
-    CHECK_TEXT(
-        error_of(w, "function() local v = x:active() end"),
-        "1:24+6 loop.invalid: this is only allowed in the head of a loop (write: for i in .. do)");
+    CHECK_TEXT(error_of(w, "function() local v = rg.range(3) end"),
+               "1:25+5 loop.invalid: a range can only be used in the head of a loop (write for i "
+               "in .. do)");
+    CHECK_TEXT(error_of(w, "function() local v = x:active() end"),
+               "1:24+6 loop.invalid: a range can only be used in the head of a loop (write for i "
+               "in .. do)");
   }
   TEST("'and' and 'or' gather bools") {
     CHECK_TEXT(error_of(w, "function() local s = 0 for i in rg.range(4) do s = s or 1 end end"),
@@ -441,14 +442,15 @@ static void test_loops(World *w) {
                "axes: for i, j in rg.range(1, 2); from a begin to an end: rg.range({1, 2}))");
     CHECK_TEXT(error_of(w, "function() for i in rg.range() do end end"),
                "1:24+5 call.count: 'rg.range' takes 1 to 8 axes, 0 given");
-    CHECK_TEXT(error_of(w, "function() for i in rg.range({1, 2, 3}) do end end"),
-               "1:30+1 loop.invalid: an axis of a range is a number or a begin and an end (a step "
-               "is computed: local i = begin + step * k)");
-    CHECK_TEXT(error_of(w, "function() for i in rg.range(2.5) do end end"),
-               "1:30+3 value.fit: a range ends at a whole number, but this is 2.5");
     CHECK_TEXT(
-        error_of(w, "function() for i in rg.range(3):block(a) do end end"),
-        "1:33+5 loop.invalid: 'block' takes a positive integer (write a number: :block(128))");
+        error_of(w, "function() for i in rg.range({1, 2, 3}) do end end"),
+        "1:30+1 loop.invalid: an axis of a range must be a number, or a begin and an end (a step "
+        "is computed: local i = begin + step * k)");
+    CHECK_TEXT(error_of(w, "function() for i in rg.range(2.5) do end end"),
+               "1:30+3 value.fit: a bound of a range must be an integer, but this is 2.5");
+    CHECK_TEXT(error_of(w, "function() for i in rg.range(3):block(a) do end end"),
+               "1:33+5 loop.invalid: 'block' takes a positive integer (write a literal number: "
+               ":block(128))");
     CHECK_TEXT(error_of(w, "function() for i in rg.range(3):serial(1) do end end"),
                "1:33+6 call.count: 'serial' takes no arguments");
     CHECK_TEXT(error_of(w, "function() for i = 1, 2, 0 do end end"),
@@ -501,8 +503,7 @@ static void test_loops(World *w) {
   TEST("a kernel returns as many values everywhere") {
     CHECK_TEXT(error_of(w, "function() if on then return 1 end return end"),
                "1:36+6 return.invalid: this 'return' has no value, and the one on line 1 has one "
-               "value (return "
-               "as many values everywhere, or none anywhere)");
+               "value (return the same number of values everywhere, or none)");
     CHECK_TEXT(error_of(w, "function(): i32, bool return 1 end"),
                "1:23+6 return.invalid: this 'return' has one value, and the kernel is declared to "
                "return 2 values");

@@ -70,7 +70,7 @@ static void hosts(void) {
   TEST("names that are not there, and no items, are told") {
     RgSaved missing = item("y", RG_VALUE_FIELD, m.x);
     CHECK(rg_load(rg, path, &missing, 1, 0) != 0);
-    CHECK(strstr(rg_error(rg)->message, "has nothing called 'y'"));
+    CHECK(strstr(rg_error(rg)->message, "contains nothing called 'y'"));
     CHECK(rg_save(rg, path, NULL, 1) != 0 && rg_save(rg, NULL, &missing, 1) != 0);
     missing.value.field = NULL;
     CHECK(rg_save(rg, path, &missing, 1) != 0);

@@ -124,7 +124,7 @@ static void bulk(void) {
     CHECK(rg_field_write(x, values, 225) == 0);
     CHECK(call(block, "count", 0, 0, 0) == 2 && get(x, 7, 3, 2) == 4 && get(x, 14, 14, 2) == -9);
     CHECK_ERROR(rg_field_write(x, values, 224), "argument.invalid",
-                "field 'x' has 225 elements, 224 given");
+                "field 'x' has 225 elements, but 224 were given");
   }
   TEST("reading gives all elements, zero where nothing is") {
     memset(values, 255, 225 * sizeof *values);
@@ -157,7 +157,7 @@ static void bulk(void) {
   TEST("a sparse field is not one block of memory") {
     void *pointer;
     CHECK_ERROR(rg_field_pointer(x, &pointer), "argument.invalid",
-                "field 'x' is not one block of memory: its cells come and go");
+                "field 'x' is not contiguous in memory: it is sparse");
   }
   free(values);
   free(integers);

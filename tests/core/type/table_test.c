@@ -150,7 +150,7 @@ static void refusals(TypeTable *table) {
     TypeMember twice[] = {{.name = "x", .type = TYPE(F32)}, {.name = "x", .type = TYPE(I32)}};
     TypeMember nameless[] = {{.name = "", .type = TYPE(F32)}};
     TypeMember none[] = {{.name = "q", .type = TYPE(NONE)}};
-    CHECK_TEXT(refusal(table, twice, 0), "a struct has a member at least");
+    CHECK_TEXT(refusal(table, twice, 0), "a struct needs at least one member");
     CHECK_TEXT(refusal(table, twice, 2), "a struct has two members 'x'");
     CHECK_TEXT(refusal(table, nameless, 1), "a member of a struct has no name");
     CHECK_TEXT(refusal(table, none, 1), "member 'q' of a struct has no fixed size");
