@@ -276,7 +276,7 @@ void rt_list_enter(RtTree *tree, int32_t manager, uint64_t thread, uint64_t thre
 void rt_order_begin(RtContext *context, RtTree *tree, int32_t manager, int32_t depth);
 void rt_order_look(RtTree *tree, int32_t manager, int32_t depth, uint64_t thread, uint64_t threads);
 void rt_order_copy(RtTree *tree, int32_t manager, int32_t depth, uint64_t thread, uint64_t threads);
-void rt_order_merge(RtTree *tree, int32_t manager, int32_t depth, int32_t turn, uint64_t thread,
+void rt_order_merge(RtTree *tree, int32_t manager, int32_t depth, int32_t merge, uint64_t thread,
                     uint64_t threads);
 /* cells_gpu.c: walks one thread's share of all active cells of a level; `next` returns 0 at the
  * end. */

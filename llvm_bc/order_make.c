@@ -212,14 +212,14 @@ void rt_order_look(RtTree *tree, int32_t number, int32_t depth, uint64_t thread,
 }
 
 /* The number of merge rounds left for runs of `run` rows; the last round writes to `rows`. */
-static int turns_left(const RtOrder *order, uint64_t run) {
-  int turns = 0;
-  for (; run < (uint64_t)order->count; run *= RT_ORDER_RUNS) turns++;
-  return turns;
+static int merges_left(const RtOrder *order, uint64_t run) {
+  int merges = 0;
+  for (; run < (uint64_t)order->count; run *= RT_ORDER_RUNS) merges++;
+  return merges;
 }
 
-static int64_t *half(RtOrder *order, int turns) {
-  return order->rows + (turns % 2 ? order->capacity * order->axis_count : 0);
+static int64_t *half(RtOrder *order, int merges) {
+  return order->rows + (merges % 2 ? order->capacity * order->axis_count : 0);
 }
 
 static uint64_t least_of(uint64_t a, uint64_t b) { return a < b ? a : b; }
@@ -241,9 +241,9 @@ void rt_order_copy(RtTree *tree, int32_t number, int32_t depth, uint64_t thread,
   int32_t axes = order->axis_count;
   uint64_t count = (uint64_t)order->count;
   int sorts = order->is_disordered;
-  int turns = sorts ? turns_left(order, RT_ORDER_RUN) : 0;
-  int64_t *to = half(order, turns);
-  if (!thread && !turns) order->version = manager->version;
+  int merges = sorts ? merges_left(order, RT_ORDER_RUN) : 0;
+  int64_t *to = half(order, merges);
+  if (!thread && !merges) order->version = manager->version;
   for (uint64_t row = thread; row < count; row += threads) {
     const int64_t *from = manager->list[row].coordinates;
     uint64_t begin = row / RT_ORDER_RUN * RT_ORDER_RUN, place = row;
@@ -265,18 +265,18 @@ static uint64_t search(const int64_t *rows, uint64_t begin, uint64_t end, const 
   return low - begin;
 }
 
-void rt_order_merge(RtTree *tree, int32_t number, int32_t depth, int32_t turn, uint64_t thread,
+void rt_order_merge(RtTree *tree, int32_t number, int32_t depth, int32_t merge, uint64_t thread,
                     uint64_t threads) {
   RtOrder *order = find_due(tree, number, depth);
   if (!order || !order->is_disordered) return;
   uint64_t run = RT_ORDER_RUN, count = (uint64_t)order->count;
-  while (turn--) run *= RT_ORDER_RUNS;
-  int turns = turns_left(order, run);
-  if (!turns) return;
-  if (!thread && turns == 1) order->version = tree->managers[number].version;
+  while (merge--) run *= RT_ORDER_RUNS;
+  int merges = merges_left(order, run);
+  if (!merges) return;
+  if (!thread && merges == 1) order->version = tree->managers[number].version;
   int32_t axes = order->axis_count;
-  const int64_t *from = half(order, turns);
-  int64_t *to = half(order, turns - 1);
+  const int64_t *from = half(order, merges);
+  int64_t *to = half(order, merges - 1);
   for (uint64_t row = thread; row < count; row += threads) {
     const int64_t *own = from + row * (uint64_t)axes;
     uint64_t first = row / (run * RT_ORDER_RUNS) * (run * RT_ORDER_RUNS), place = first + row % run;

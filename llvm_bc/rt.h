@@ -529,8 +529,8 @@ typedef struct RtGpuLaunch {
  *     rg_service_order   gets memory for order `depth` of that list; then many threads run
  *     rg_service_order_look    is the list sorted already?
  *     rg_service_order_copy    copies rows of the list and sorts runs of them
- *     rg_service_order_merge   merges RT_ORDER_RUNS runs at once; repeated with `turn` 0, 1 ..
- *                        until RT_ORDER_RUN * RT_ORDER_RUNS^turn covers all rows */
+ *     rg_service_order_merge   merges RT_ORDER_RUNS runs at once; repeated with `merge` 0, 1 ..
+ *                        until RT_ORDER_RUN * RT_ORDER_RUNS^merge covers all rows */
 enum { RT_GPU_LANES = 32 }; /* threads of a warp */
 enum { RT_ORDER_RUN = 32, RT_ORDER_RUNS = 8 };
 typedef struct RtGpuService {
@@ -541,7 +541,7 @@ typedef struct RtGpuService {
     int32_t in_order, depth;
   }; /* rt_list_begin; of an order */
   union {
-    int32_t nodes_per_change, turn;
+    int32_t nodes_per_change, merge;
   };
 } RtGpuService;
 

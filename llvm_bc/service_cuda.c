@@ -190,6 +190,6 @@ SERVICE rg_service_order_copy(RtGpuService service) {
 }
 
 SERVICE rg_service_order_merge(RtGpuService service) {
-  rt_order_merge(tree_of(service), service.number, service.depth, service.turn, thread_number(),
+  rt_order_merge(tree_of(service), service.number, service.depth, service.merge, thread_number(),
                  thread_count());
 }

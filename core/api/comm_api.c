@@ -3,7 +3,7 @@
 
 #include "api/comm_api.h"
 #include "comm/window/gpu.h"
-#include "comm/boot/hub.h"
+#include "comm/boot/rendezvous.h"
 #include "comm/message/nccl.h"
 
 /* A word's place in a list. */
@@ -22,9 +22,9 @@ RgStatus rg_ranks_run(int32_t ranks, const char *const *argv, int32_t *exit_code
   Heap heap;
   Error err = {0};
   heap_init(&heap, 0);
-  HubLaunch launch = {.ranks = ranks};
+  RendezvousLaunch launch = {.ranks = ranks};
   *exit_code = 1;
-  if (hub_launch(&heap, &launch, (char *const *)argv, exit_code, &err)) return 0;
+  if (rendezvous_launch(&heap, &launch, (char *const *)argv, exit_code, &err)) return 0;
   return api_refuse(__func__, err.message);
 }
 
@@ -113,7 +113,7 @@ static bool is_away(Device *device, void *bytes) {
 }
 
 static CommMemory memory_of(Device *device, void *bytes, uint64_t size_bytes) {
-  return (CommMemory){.table = device_commons(device),
+  return (CommMemory){.table = device_symmetric_heap(device),
                       .device = device,
                       .at = (uint64_t)(uintptr_t)bytes,
                       .size_bytes = size_bytes};
@@ -134,8 +134,8 @@ bool api_borrow(Comm *comm, Program *program, void **bytes, uint64_t size_bytes,
   if (!size_bytes || !is_away(device, *bytes)) return true;
   loan->here = heap_alloc(&program->owner.heap, size_bytes);
   if (!loan->here) error_set(&why, RG_ERROR_MEMORY, "the host has no memory left for an array");
-  if (!loan->here || !device_commons(device)->copy(device, (uint64_t)(uintptr_t)*bytes, loan->here,
-                                                   NULL, size_bytes, &why)) {
+  if (!loan->here || !device_symmetric_heap(device)->copy(device, (uint64_t)(uintptr_t)*bytes,
+                                                          loan->here, NULL, size_bytes, &why)) {
     heap_free(&program->owner.heap, loan->here);
     return fail_together(comm, &why, err);
   }
@@ -146,8 +146,9 @@ bool api_borrow(Comm *comm, Program *program, void **bytes, uint64_t size_bytes,
 bool api_give_back(Program *program, const Loan *loan, bool has_changed, Error *err) {
   if (!loan->here) return true;
   Device *device = program->store.device;
-  bool ok = !has_changed || device_commons(device)->copy(device, (uint64_t)(uintptr_t)loan->bytes,
-                                                         NULL, loan->here, loan->size_bytes, err);
+  bool ok =
+      !has_changed || device_symmetric_heap(device)->copy(device, (uint64_t)(uintptr_t)loan->bytes,
+                                                          NULL, loan->here, loan->size_bytes, err);
   heap_free(&program->owner.heap, loan->here);
   return ok;
 }

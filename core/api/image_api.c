@@ -277,8 +277,8 @@ RgStatus rg_image_write(RgRuntime *runtime, const char *path, const uint8_t *pix
 
 /* -- reading ----------------------------------------------------------------------------------- */
 
-/* Top row first to x by x, upward. */
-static void turn(const Image *image, double gamma, double *values) {
+/* Reorders pixels from rows, top row first, to columns, upward. */
+static void transpose(const Image *image, double gamma, double *values) {
   for (int64_t x = 0; x < image->width; x++)
     for (int64_t y = 0; y < image->height; y++) {
       const float *from =
@@ -300,7 +300,7 @@ static Array *array_of(Program *program, const Image *image, double gamma, Error
     return NULL;
   }
   Array *array = array_create(&program->store, types[image->channels], shape, 2, NULL, err);
-  turn(image, gamma, values);
+  transpose(image, gamma, values);
   if (array && !array_write(array, values, count, err)) {
     object_release(&array->object);
     array = NULL;

@@ -45,8 +45,8 @@ static Window *open_on_gpu(Device *device, Comm *comm, RtTree *tree, uint64_t si
                            uint64_t declared, Error *err) {
   const DeviceSharingTable *sharing = device->table->sharing;
   Error why = {0};
-  CommonsPart part;
-  if (!comm_gpu_open(comm, sharing->commons, device, size_bytes, err)) return NULL;
+  SymmetricHeapPart part;
+  if (!comm_gpu_open(comm, sharing->symmetric, device, size_bytes, err)) return NULL;
   sharing->share(device, tree, &part, &why);
   if (tree->manager_count) size_bytes = part.size_bytes;
   return window_open_gpu(comm, &part, size_bytes, declared, &why, err);
@@ -362,9 +362,9 @@ RgStatus rg_window_put(RgWindow *window, int32_t rank, int64_t at, const void *f
 static uint8_t *base_of_peer(const RgWindow *handle, void *pointer) {
   const Tree *tree = handle->tree;
   Device *device = tree->store->device;
-  const CommonsTable *commons = device_commons(device);
-  if (!commons) return pointer;
-  uint8_t *host = commons->host(device, (uint64_t)(uintptr_t)pointer);
+  const SymmetricHeapTable *symmetric = device_symmetric_heap(device);
+  if (!symmetric) return pointer;
+  uint8_t *host = symmetric->host(device, (uint64_t)(uintptr_t)pointer);
   return tree->layout->is_sparse ? host : host - (tree->rt.root - tree->rt.base);
 }
 

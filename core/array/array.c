@@ -443,9 +443,9 @@ static int64_t element_bytes(const Array *array) {
 static bool is_interleaved(const Array *a, const Array *b) {
   int64_t stride = stride_of(b, stride_of(a, 0));
   if (!stride) return false;
-  int64_t apart = (b->data - a->data) % stride;
-  if (apart < 0) apart += stride;
-  return apart >= element_bytes(a) && apart + element_bytes(b) <= stride;
+  int64_t offset = (b->data - a->data) % stride;
+  if (offset < 0) offset += stride;
+  return offset >= element_bytes(a) && offset + element_bytes(b) <= stride;
 }
 
 bool array_shares_memory(const Array *a, const Array *b) {

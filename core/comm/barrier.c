@@ -1,4 +1,4 @@
-/* meet.c - barriers, and messages through the headers' buffers.
+/* barrier.c - barriers, and messages through the headers' buffers.
  *
  * Barriers work as in NCCL: each rank writes the epoch into its slot at every peer, and waits until
  * all of its own slots have it. Epochs wrap; a slot is at most one ahead. Buffers alternate: a
@@ -89,7 +89,7 @@ static bool await(Comm *comm, CommCall call, int32_t rank, Error *err) {
   return came_for_this(comm, call, rank, err);
 }
 
-bool comm_meet(Comm *comm, CommCall call, Error *err) {
+bool comm_team_barrier(Comm *comm, CommCall call, Error *err) {
   comm->epoch++;
   atomic_thread_fence(memory_order_release);
   for (int32_t k = 0; k < comm->team_size; k++)
@@ -116,16 +116,16 @@ static bool meet_all(Comm *comm, Error *err) {
     CallOptions call = {.call = CALL_BARRIER};
     return comm_call(comm, &call, NULL, err);
   }
-  return begin(comm, CALL_BARRIER, err) && comm_meet(comm, CALL_BARRIER, err);
+  return begin(comm, CALL_BARRIER, err) && comm_team_barrier(comm, CALL_BARRIER, err);
 }
 
 /* A barrier that finds whether any rank has pieces left to pass on. A rank overwrites its number
  * only after the barrier that follows the last read. */
 static bool meet_team(Comm *comm, bool *is_any, Error *err) {
-  int turn = (int)(comm->shows++ & 1);
-  comm->own->left[turn] = windows_left(comm);
-  if (!begin(comm, CALL_BARRIER, err) || !comm_meet(comm, CALL_BARRIER, err)) return false;
-  for (int32_t k = 0; k < comm->size; k++) *is_any |= comm_header(comm, k)->left[turn] > 0;
+  int slot = (int)(comm->shows++ & 1);
+  comm->own->left[slot] = windows_left(comm);
+  if (!begin(comm, CALL_BARRIER, err) || !comm_team_barrier(comm, CALL_BARRIER, err)) return false;
+  for (int32_t k = 0; k < comm->size; k++) *is_any |= comm_header(comm, k)->left[slot] > 0;
   return true;
 }
 
@@ -161,11 +161,11 @@ bool comm_barrier(Comm *comm, Error *err) {
 /* -- messages ---------------------------------------------------------------------------------- */
 
 bool comm_pass(Comm *comm, CommCall call, uint64_t about, Error *err) {
-  comm->own->about[comm->turns & 1] = about;
-  if (!comm_meet(comm, call, err)) return false;
-  uint64_t first = comm_header(comm, 0)->about[comm->turns & 1];
+  comm->own->about[comm->buffer_uses & 1] = about;
+  if (!comm_team_barrier(comm, call, err)) return false;
+  uint64_t first = comm_header(comm, 0)->about[comm->buffer_uses & 1];
   for (int32_t k = 1; k < comm->size; k++) {
-    if (comm_header(comm, k)->about[comm->turns & 1] == first) continue;
+    if (comm_header(comm, k)->about[comm->buffer_uses & 1] == first) continue;
     return error_set(err, RG_ERROR_RANK,
                      "the numbers of '%s' differ between rank %d and rank 0 in their type or count",
                      call_words[call], k);
@@ -174,7 +174,7 @@ bool comm_pass(Comm *comm, CommCall call, uint64_t about, Error *err) {
 }
 
 bool comm_pass_begin(Comm *comm, CommCall call, Error *err) {
-  comm->turns++;
+  comm->buffer_uses++;
   return begin(comm, call, err);
 }
 
@@ -260,5 +260,5 @@ bool comm_trade(Comm *comm, const Parcel *out, int32_t out_count, const Parcel *
   if (!begin(comm, CALL_TRADE, err)) return false;
   if (!comm->boot->table->trade(comm->boot, out, out_count, in, in_count, &why))
     return comm_lose(comm, &why, err);
-  return comm->team_size == 1 || comm_meet(comm, CALL_TRADE, err);
+  return comm->team_size == 1 || comm_team_barrier(comm, CALL_TRADE, err);
 }

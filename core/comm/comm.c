@@ -268,7 +268,7 @@ Comm *comm_open(Heap *heap, Boot *boot, uint64_t stride, Error *err) {
                  .boot = boot,
                  .rank = boot->rank,
                  .size = boot->size,
-                 .courier = -1,
+                 .file_socket = -1,
                  .outbox = -1,
                  .stride = align_up(stride ? stride : usual_stride(boot->size), STRIDE_ROUND),
                  .patience_ns = boot_patience_ms() * 1000000};
@@ -289,7 +289,7 @@ void comm_close(Comm *comm) {
   windows_close(comm);
   comm_gpu_close(comm);
   if (comm->outbox >= 0) close(comm->outbox);
-  if (comm->courier >= 0) close(comm->courier);
+  if (comm->file_socket >= 0) close(comm->file_socket);
   share_release(&comm->range, (uint64_t)comm->team_size * comm->stride);
   space_deinit(&comm->space);
   comm->boot->table->close(comm->boot);

@@ -45,13 +45,13 @@ typedef struct Comm {
   uint64_t window_count; /* windows ever created */
   uint64_t unmaps;       /* window.c: when we last looked for freed memory */
   int outbox;            /* far.c: a file; -1: nothing sent yet */
-  int courier;           /* courier.h: a socket; -1: none yet */
+  int file_socket;       /* pass_files.h: a socket; -1: none yet */
   bool is_closing;
-  Header *own;         /* header.h: this rank's own header, which the team reads */
-  uint32_t epoch;      /* counts barriers */
-  uint64_t turns;      /* counts uses of the header's buffer */
-  uint64_t shows;      /* counts barriers in which windows may have grown */
-  int64_t patience_ns; /* how long a barrier waits */
+  Header *own;          /* header.h: this rank's own header, which the team reads */
+  uint32_t epoch;       /* counts barriers */
+  uint64_t buffer_uses; /* of the header's buffer */
+  uint64_t shows;       /* counts barriers in which windows may have grown */
+  int64_t patience_ns;  /* how long a barrier waits */
 } Comm;
 
 /* Together. Takes boot, even if it fails. `stride` is the size of the addresses for what each rank

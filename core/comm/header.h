@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 
 #include "comm/comm.h"
-#include "comm/boot/hub.h"
+#include "comm/boot/rendezvous.h"
 
 /* The collective calls. */
 // clang-format off
@@ -65,14 +65,14 @@ static inline Header *comm_header(const Comm *comm, int32_t rank) {
 /* Does the team contain all ranks? */
 static inline bool comm_is_one_team(const Comm *comm) { return comm->team_size == comm->size; }
 /* A barrier of the team; `call` is the call they must all make. For calls of one team only. */
-bool comm_meet(Comm *comm, CommCall call, Error *err);
+bool comm_team_barrier(Comm *comm, CommCall call, Error *err);
 /* For messages through buffers, if one team contains all ranks:
  *     comm_pass_begin, write comm_buffer(own rank), comm_pass, read comm_buffer(any rank)
  * `about` must be the same on all ranks. */
 bool comm_pass_begin(Comm *comm, CommCall call, Error *err);
 bool comm_pass(Comm *comm, CommCall call, uint64_t about, Error *err);
 static inline uint8_t *comm_buffer(const Comm *comm, int32_t rank) {
-  return comm_header(comm, rank)->buffer[comm->turns & 1];
+  return comm_header(comm, rank)->buffer[comm->buffer_uses & 1];
 }
 static inline uint64_t comm_part(uint64_t size_bytes) { /* how much is sent at a time */
   return size_bytes < HEADER_BUFFER ? size_bytes : HEADER_BUFFER;

@@ -76,7 +76,7 @@ static uint64_t slice_at(const Comm *comm, uint64_t count, int32_t rank) {
 static bool share_slices(const Reduction *r, uint8_t *numbers, uint64_t count, Error *err) {
   Comm *comm = r->comm;
   uint64_t first = slice_at(comm, count, comm->rank), past = slice_at(comm, count, comm->rank + 1);
-  uint8_t *mine = comm->own->buffer[(comm->turns + 1) & 1] + first * r->number_bytes;
+  uint8_t *mine = comm->own->buffer[(comm->buffer_uses + 1) & 1] + first * r->number_bytes;
   combine_all(r, mine, first, past - first);
   if (!comm_pass_begin(comm, CALL_REDUCE, err) || !comm_pass(comm, CALL_REDUCE, r->about, err))
     return false;
@@ -130,7 +130,7 @@ static bool reduce_in_place(const Reduction *r, const uint8_t *numbers, uint64_t
   if (!*is_done) return true;
   combine_in_place(r, &place, slice_at(comm, count, comm->rank),
                    slice_at(comm, count, comm->rank + 1));
-  return comm_meet(comm, CALL_REDUCE, err);
+  return comm_team_barrier(comm, CALL_REDUCE, err);
 }
 
 /* -- between teams ----------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
 
 #include "base/option.h"
 #include "device/host_memory.h"
-#include "device/presence.h"
+#include "device/prefault.h"
 #include "device/private_copies.h"
 #include "device/processor.h"
 #include "device/races.h"
@@ -34,7 +34,7 @@ static void destroy_cpu(Device *device) {
   if (cpu->pool) pool_destroy(cpu->pool);
   messages_free(&cpu->said, cpu->workers, device->worker_count);
   races_destroy(cpu);
-  presence_destroy(cpu);
+  prefault_destroy(cpu);
   heap_free(device->heap, cpu->workers);
   heap_free(device->heap, cpu->took_part);
   heap_free(device->heap, cpu);
@@ -42,10 +42,10 @@ static void destroy_cpu(Device *device) {
 
 static const DeviceTable cpu_table = {.name = "cpu",
                                       .allocate = host_allocate,
-                                      .settle = presence_settle,
+                                      .settle = prefault_request,
                                       .enlarge = enlarge,
                                       .allocate_zeros = host_allocate_zeros,
-                                      .free = presence_free,
+                                      .free = prefault_free,
                                       .discard = host_discard,
                                       .map = host_map,
                                       .copy = host_copy,

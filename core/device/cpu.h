@@ -18,7 +18,7 @@ typedef struct CpuDevice {
   Said said;            /* its messages so far */
   Arena shadow;         /* memory of the race detector's table */
   RtRaces races;
-  Waiting *waiting; /* presence.h */
+  Waiting *waiting; /* prefault.h */
   int32_t waiting_count;
 } CpuDevice;
 

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "device/cpu.h"
 #include "device/launch.h"
-#include "device/presence.h"
+#include "device/prefault.h"
 #include "device/private_copies.h"
 #include "device/races.h"
 #include "base/stack.h"
@@ -225,7 +225,7 @@ bool cpu_launch(Device *device, DeviceLaunch *launch, Error *err) {
   launch_begin(device, launch, run_task);
   messages_begin(&cpu->said);
   cpu->launch = launch;
-  if (cpu->waiting_count) presence_begin(cpu, context);
+  if (cpu->waiting_count) prefault_begin(cpu, context);
   if (launch->has_sums) prepare_copies(device, launch);
   context->workers[0].stack_end = stack_end();
   launch->code->host(context);

@@ -16,7 +16,7 @@
 #include "base/heap.h"
 #include "jit/codegen_border.h"
 #include "loader/cache.h"
-#include "memory/commons.h"
+#include "memory/symmetric_heap.h"
 #include "rt.h"
 #include "thread/pool.h"
 
@@ -346,10 +346,11 @@ typedef struct DevicePinTable {
 /* Windows (memory that processes share) in memory that is not the host's. Without this group, they
  * are in the host's. */
 typedef struct DeviceSharingTable {
-  const CommonsTable *commons; /* what other processes need, called with the device as `data` */
+  /* What other processes need, called with the device as `data`. */
+  const SymmetricHeapTable *symmetric;
   /* Moves a tree's memory into a window. Others may then read it, and write it if it is dense, as
    * after DEVICE_SHOWS; the tree stays on the device until it is destroyed. */
-  bool (*share)(Device *device, RtTree *tree, CommonsPart *part, Error *err);
+  bool (*share)(Device *device, RtTree *tree, SymmetricHeapPart *part, Error *err);
   /* For a tree with hash levels that other processes read, at a time when they do not: tidies its
    * tables where tasks work, and copies them to the host. After the next `adopt` a foreign tree's
    * tables equal the host's. */
@@ -493,8 +494,8 @@ static inline bool device_locate(Device *device, RtTree *tree, const uint8_t *at
   return !mirror || mirror->locate(device, tree, at, address, err);
 }
 /* What processes need to share memory of the device; NULL: they share the host's. */
-static inline const CommonsTable *device_commons(const Device *device) {
-  return device->table->sharing ? device->table->sharing->commons : NULL;
+static inline const SymmetricHeapTable *device_symmetric_heap(const Device *device) {
+  return device->table->sharing ? device->table->sharing->symmetric : NULL;
 }
 
 #endif

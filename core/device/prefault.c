@@ -1,5 +1,5 @@
-/* presence.c - see presence.h. Decision D-memory-01. */
-#include "device/presence.h"
+/* prefault.c - see prefault.h. Decision D-memory-01. */
+#include "device/prefault.h"
 
 #include "device/host_memory.h"
 
@@ -9,7 +9,7 @@ struct Waiting {
 };
 
 /* If there is no memory to remember the range, its pages are faulted in as they are touched. */
-void presence_settle(Device *device, uint8_t *from, uint64_t size_bytes) {
+void prefault_request(Device *device, uint8_t *from, uint64_t size_bytes) {
   CpuDevice *cpu = (CpuDevice *)device;
   arena_settle(from, size_bytes);
   if (!size_bytes || size_bytes > ARENA_PRESENT) return;
@@ -27,7 +27,7 @@ static bool has_tree(const RtContext *context, const uint8_t *root) {
   return false;
 }
 
-void presence_begin(CpuDevice *cpu, const RtContext *context) {
+void prefault_begin(CpuDevice *cpu, const RtContext *context) {
   int32_t kept = 0;
   ASSERT(!cpu->waiting_count || cpu->waiting, "waiting ranges are remembered");
   for (int32_t k = 0; k < cpu->waiting_count; k++) {
@@ -38,7 +38,7 @@ void presence_begin(CpuDevice *cpu, const RtContext *context) {
   cpu->waiting_count = kept;
 }
 
-void presence_free(Device *device, DeviceMemory *memory) {
+void prefault_free(Device *device, DeviceMemory *memory) {
   CpuDevice *cpu = (CpuDevice *)device;
   int32_t kept = 0;
   for (int32_t k = 0; k < cpu->waiting_count; k++)
@@ -47,4 +47,4 @@ void presence_free(Device *device, DeviceMemory *memory) {
   host_free(device, memory);
 }
 
-void presence_destroy(CpuDevice *cpu) { heap_free(cpu->device.heap, cpu->waiting); }
+void prefault_destroy(CpuDevice *cpu) { heap_free(cpu->device.heap, cpu->waiting); }

@@ -1,20 +1,20 @@
-/* presence.h - pre-faults the pages of dense memory at the first launch that uses it. Private to
+/* prefault.h - pre-faults the pages of dense memory at the first launch that uses it. Private to
  * this room.
  *
  *     laid out --first launch of its tree--> present
  *
  * Huge pages are requested when the memory is laid out, so that the first access of any kind gets
  * them; but a field that only the host uses, or that is never used, takes no memory. */
-#ifndef RG_DEVICE_PRESENCE_H
-#define RG_DEVICE_PRESENCE_H
+#ifndef RG_DEVICE_PREFAULT_H
+#define RG_DEVICE_PREFAULT_H
 
 #include "device/cpu.h"
 
-void presence_settle(Device *device, uint8_t *from, uint64_t size_bytes);
+void prefault_request(Device *device, uint8_t *from, uint64_t size_bytes);
 /* Pre-faults the waiting ranges that are roots of this launch's trees. */
-void presence_begin(CpuDevice *cpu, const RtContext *context);
+void prefault_begin(CpuDevice *cpu, const RtContext *context);
 /* Frees the memory, and removes it from the waiting ranges. */
-void presence_free(Device *device, DeviceMemory *memory);
-void presence_destroy(CpuDevice *cpu);
+void prefault_free(Device *device, DeviceMemory *memory);
+void prefault_destroy(CpuDevice *cpu);
 
 #endif

@@ -24,8 +24,8 @@ typedef struct Emit {
   const Inline *called; /* the enclosing recursive function; NULL: none */
   int depth;            /* number of nested functions here */
   VEC(int) totals;      /* messages of the reductions that the loop's end checks */
-  StrBuf apart;         /* functions that are printed before the kernel */
-  int apart_count;
+  StrBuf helpers;       /* functions that are printed before the kernel */
+  int helper_count;
 } Emit;
 
 /* emit_stmt.c */

@@ -86,18 +86,18 @@ static const char *names_in(Emit *e, const char *text) {
   return strbuf_end(&list);
 }
 
-static void emit_apart(Emit *e, Inline *in) {
+static void emit_helper(Emit *e, Inline *in) {
   StrBuf out = e->out;
-  int depth = e->depth, number = ++e->apart_count;
+  int depth = e->depth, number = ++e->helper_count;
   strbuf_init(&e->out, e->scratch);
   e->depth = 0;
   emit_body(e, in);
   const char *body = strbuf_end(&e->out), *names = names_in(e, body);
   e->out = out;
   e->depth = depth;
-  strbuf_format(&e->apart, "_rg_h[%d] = function(%s) ", number, names);
-  strbuf_text(&e->apart, body);
-  strbuf_text(&e->apart, " end; ");
+  strbuf_format(&e->helpers, "_rg_h[%d] = function(%s) ", number, names);
+  strbuf_text(&e->helpers, body);
+  strbuf_text(&e->helpers, " end; ");
   emit_format(e, "_rg_h[%d](%s)", number, names);
 }
 
@@ -107,7 +107,7 @@ void emit_function_call(Emit *e, Expr *call, Inline *in) {
   if (result) emit_conversion(e, result->shape, result->type, emit_type(e, call));
   if (call->result) emit_format(e, "_rg.result(_rg_r, %d, ", result->id);
   if (e->depth == DEEPEST) {
-    emit_apart(e, in);
+    emit_helper(e, in);
   } else {
     e->depth++;
     emit_text(e, "(function() ");
@@ -168,11 +168,11 @@ static void emit_called(Emit *e, Inline *in) {
   emit_format(e, "_rg_n[%d] = function(_rg_d%s) ", in->ordinal + 1, strbuf_end(&parameters));
   emit_nest(e, in);
   emit_text(e, "local _rg_r = _rg.own(_rg_r); ");
-  vec_push(e->scratch, &e->visible, "_rg_r"); /* its own, also for functions that stand apart */
+  vec_push(e->scratch, &e->visible, "_rg_r"); /* its own, also for functions outside the kernel */
   vec_push(e->scratch, &e->visible, "_rg_d");
   vec_push(e->scratch, &e->visible, "_rg_i");
   vec_push(e->scratch, &e->visible, "_rg_g");
-  if (in->random.is_used) emit_text(e, "_rg_g.turn = _rg_g.turn + 1; ");
+  if (in->random.is_used) emit_text(e, "_rg_g.trip = _rg_g.trip + 1; ");
   e->frame = in;
   e->called = in;
   emit_block(e, &in->body);

@@ -67,7 +67,7 @@ const char *emit_lua_kernel(Scratch *scratch, const SemaOutput *typed) {
   e->line = 1;
   e->names = scratch_array(scratch, const char *, e->s->locals.count + 1);
   strbuf_init(&e->out, scratch);
-  strbuf_init(&e->apart, scratch);
+  strbuf_init(&e->helpers, scratch);
   emit_functions(e);
   emit_random_host(e);
   emit_parameters(e);
@@ -79,7 +79,7 @@ const char *emit_lua_kernel(Scratch *scratch, const SemaOutput *typed) {
   emit_types(e);
   emit_text(e, "local _rg, _rg_f, _rg_a, _rg_r = ...; ");
   if (e->s->functions.count) emit_text(e, "local _rg_n, _rg_d = {}, 0; ");
-  if (e->apart_count) emit_format(e, "local _rg_h = {}; %s", strbuf_end(&e->apart));
+  if (e->helper_count) emit_format(e, "local _rg_h = {}; %s", strbuf_end(&e->helpers));
   emit_text(e, kernel);
   return sema_report(e->s) ? strbuf_end(&e->out) : NULL;
 }

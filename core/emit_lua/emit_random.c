@@ -22,7 +22,7 @@ void emit_random_loop(Emit *e, const LoopHead *head) {
 }
 
 void emit_random_iteration(Emit *e, const Stmt *stmt) {
-  if (stmt->draws) emit_format(e, "%s.turn = %s.turn + 1; ", stream(e), stream(e));
+  if (stmt->draws) emit_format(e, "%s.trip = %s.trip + 1; ", stream(e), stream(e));
   if (!stmt->head || !stmt->head->is_parallel || !stmt->head->random.is_used) return;
   emit_text(e, "_rg.iterate(_rg_r.loop");
   for (int i = 0; i < stmt->locals.count; i++)

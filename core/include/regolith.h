@@ -243,7 +243,7 @@ uint64_t rg_specialised(RgRuntime *runtime, uint64_t *failed);
  * many of them have run for long enough to get full code. */
 uint64_t rg_quick(RgRuntime *runtime, uint64_t *improved);
 /* What finding out how launches are fastest has cost, in ms: what trials took longer than the
- * choice would have, and compiles of other code beside the launches. */
+ * choice would have, and compiles of other code meanwhile. */
 double rg_tune_spent_ms(RgRuntime *runtime);
 /* Step `number` (from 0) of compiling: its name ("parse", "sema", .. "load"), and in *ms what it
  * took of all compiles. NULL past the last one. RG_TIME=1 prints the steps of each compile. */
@@ -627,7 +627,7 @@ typedef struct RgStandIns {
  * Of a chunk in Lua, the functions given to `kernel(..)` and those that they use by name: each with
  * a function for Lua to load in its place. That one has the same parameters, lines and upvalues (or
  * more), and raises an error if Lua runs it. Needs no runtime.
- * An argument apart, memory.host is the one failure. */
+ * Except for wrong arguments, it can only fail with memory.host. */
 RgStatus rg_stand_ins_create(const char *text, int64_t length, RgStandIns **stand_ins);
 void rg_stand_ins_release(RgStandIns *stand_ins); /* NULL is fine */
 
@@ -875,7 +875,7 @@ RgStatus rg_window_peer_field(RgWindow *window, int32_t rank, RgField *field, Rg
  * all three have, in one range, `blocks` parts of it. The peaks are each by itself. */
 typedef struct RgPoolMemory {
   const char *kind, *strategy;
-  uint64_t live, in_use, reserved; /* asked for; with what is lost beside it; in all */
+  uint64_t live, in_use, reserved; /* requested; with fragmentation; from the system */
   uint64_t peak_live, peak_reserved;
   uint64_t waiting; /* of live: given back, and still used by work */
   uint64_t blocks, takes, device_calls, largest_free;
@@ -909,7 +909,7 @@ RgStatus rg_snapshot_text(RgRuntime *runtime, const char *path, const char **tex
 /* What is at a path, links followed: "" a regular file, "a folder", "a FIFO", "a socket", "a
  * device"; NULL: nothing. */
 const char *rg_file_kind(const char *path);
-/* Files are written as the runtime writes its own: rg_file_begin makes an empty file beside the
+/* Files are written as the runtime writes its own: rg_file_begin makes an empty file next to the
  * path, whose name it puts into `temporary`; the caller fills and closes it; rg_file_end puts it in
  * the path's place, or with keep 0 removes it. What is there and no regular file is refused. `what`
  * ("points") is for messages; errors are rg_error(NULL). */

@@ -11,7 +11,7 @@
 
 enum { STRIPE = 32 };
 
-static uint64_t turn(uint64_t x, int bits) { return x << bits | x >> (64 - bits); }
+static uint64_t rotate_left(uint64_t x, int bits) { return x << bits | x >> (64 - bits); }
 
 static uint64_t word_at(const uint8_t *bytes) {
   uint64_t word;
@@ -19,7 +19,7 @@ static uint64_t word_at(const uint8_t *bytes) {
   return word;
 }
 
-static uint64_t mix(uint64_t lane, uint64_t word) { return turn(lane + word * P2, 31) * P1; }
+static uint64_t mix(uint64_t lane, uint64_t word) { return rotate_left(lane + word * P2, 31) * P1; }
 
 static void add_stripe(uint64_t lanes[4], const uint8_t *bytes) {
   for (int k = 0; k < 4; k++) lanes[k] = mix(lanes[k], word_at(bytes + 8 * k));
@@ -45,15 +45,16 @@ void checksum_add(Checksum *checksum, const void *bytes, size_t size) {
 
 /* Adds the rest after the last whole stripe: words, half a word, bytes. */
 static uint64_t add_rest(uint64_t hash, const uint8_t *at, size_t size) {
-  for (; size >= 8; at += 8, size -= 8) hash = turn(hash ^ mix(0, word_at(at)), 27) * P1 + P4;
+  for (; size >= 8; at += 8, size -= 8)
+    hash = rotate_left(hash ^ mix(0, word_at(at)), 27) * P1 + P4;
   if (size >= 4) {
     uint32_t half;
     memcpy(&half, at, sizeof half);
-    hash = turn(hash ^ half * P1, 23) * P2 + P3;
+    hash = rotate_left(hash ^ half * P1, 23) * P2 + P3;
     at += 4;
     size -= 4;
   }
-  for (; size; at++, size--) hash = turn(hash ^ *at * P5, 11) * P1;
+  for (; size; at++, size--) hash = rotate_left(hash ^ *at * P5, 11) * P1;
   return hash;
 }
 
@@ -61,7 +62,8 @@ uint64_t checksum_end(const Checksum *checksum) {
   const uint64_t *lanes = checksum->lanes;
   uint64_t hash = P5;
   if (checksum->length >= STRIPE) {
-    hash = turn(lanes[0], 1) + turn(lanes[1], 7) + turn(lanes[2], 12) + turn(lanes[3], 18);
+    hash = rotate_left(lanes[0], 1) + rotate_left(lanes[1], 7) + rotate_left(lanes[2], 12) +
+           rotate_left(lanes[3], 18);
     for (int k = 0; k < 4; k++) hash = (hash ^ mix(0, lanes[k])) * P1 + P4;
   }
   hash = add_rest(hash + checksum->length, checksum->rest, checksum->length % STRIPE);

@@ -1,5 +1,5 @@
 -- decompose.lua - decompositions of square matrices. Every one first divides its matrix by its
--- largest number, so that squares neither overflow nor vanish. Loops end when a turn changes
+-- largest number, so that squares neither overflow nor vanish. Loops end when a rotation changes
 -- nothing: no tolerance, so the same text serves f32 and f64.
 
 -- `most`, or what is left of the normal numbers' range if that is more: 1 / it is finite.
@@ -16,8 +16,8 @@ local function scale_of(m)
   return divisor_of(most)
 end
 
--- Cosine and sine of the smaller turn that makes [[a, off], [off, b]] diagonal.
-local function turn_of(a, b, off)
+-- Cosine and sine of the smaller rotation that makes [[a, off], [off, b]] diagonal.
+local function rotation_of(a, b, off)
   local d = (b - a) * 0.5
   local far = math.abs(d) + math.sqrt(d * d + off * off)
   local t = far > 0 and (d < 0 and -off or off) / far or 0.0
@@ -25,7 +25,7 @@ local function turn_of(a, b, off)
   return c, c * t
 end
 
--- What the mirror that turns v onto axis k subtracts from x: 2 (u.x) / (u.u) u, with this u of
+-- What the reflection that maps v onto axis k subtracts from x: 2 (u.x) / (u.u) u, with this u of
 -- numbers below 2; 0 where v is.
 local function mirror_of(v, k)
   local most = v[0] * 0
@@ -78,7 +78,7 @@ local function lone_vector(b)
 end
 
 -- Two unit vectors that are at right angles to the unit vector v, and to each other.
-local function beside(v)
+local function orthogonal_pair(v)
   local side = v[2] < 0 and -1.0 or 1.0
   local f = -1 / (side + v[2])
   local x, y, both = v * 0, v * 0, v[0] * v[1] * f
@@ -87,15 +87,15 @@ local function beside(v)
   return x, y
 end
 
--- Without loops: one eigenvector, and one turn in the plane at right angles to it.
+-- Without loops: one eigenvector, and one rotation in the plane at right angles to it.
 local function sym_eig_3(a)
   local mean = rg.trace(a) / 3
   for k in rg.static(rg.range(3)) do a[k][k] = a[k][k] - mean end
   a[2][2] = -a[0][0] - a[1][1] -- nothing of the mean is left, also of nearly the unit matrix
   local v, side = lone_vector(a)
-  local x, y = beside(v)
+  local x, y = orthogonal_pair(v)
   local ax, ay = a * x, a * y
-  local c, s = turn_of(rg.dot(x, ax), rg.dot(y, ay), rg.dot(x, ay))
+  local c, s = rotation_of(rg.dot(x, ax), rg.dot(y, ay), rg.dot(x, ay))
   x, y, ax, ay = c * x - s * y, s * x + c * y, c * ax - s * ay, s * ax + c * ay
   local wx, wy, wv = rg.dot(x, ax), rg.dot(y, ay), rg.dot(v, a * v)
   local swaps, is_last = wy < wx, side > 0
@@ -108,7 +108,7 @@ local function sym_eig_3(a)
   return w + mean, V:transpose()
 end
 
--- w, V: m V = V diag(w), w ascending, V orthogonal. Of m's symmetric part; by Jacobi's turns.
+-- w, V: m V = V diag(w), w ascending, V orthogonal. Of m's symmetric part; by Jacobi rotations.
 function rg.sym_eig(m)
   local scale = scale_of(m)
   local a = m * (1 / scale)
@@ -119,12 +119,12 @@ function rg.sym_eig(m)
     return w * scale, V
   end
   for k in rg.static(rg.range(#m)) do V[k][k] = 1.0 end
-  for sweep = 1, rg.static(#m == 2 and 1 or 12) do -- one turn is all that 2 x 2 needs
+  for sweep = 1, rg.static(#m == 2 and 1 or 12) do -- 2 x 2 needs a single rotation
     local off = a[0][0] * 0
     for p in rg.static(rg.range(#m)) do
       for q in rg.static(rg.range({ p + 1, #m })) do
         off = off + math.abs(a[p][q])
-        local c, s = turn_of(a[p][p], a[q][q], a[p][q])
+        local c, s = rotation_of(a[p][p], a[q][q], a[p][q])
         local app, apq, aqq = a[p][p], a[p][q], a[q][q]
         a[p][p] = c * c * app - 2 * c * s * apq + s * s * aqq
         a[q][q] = s * s * app + 2 * c * s * apq + c * c * aqq
@@ -162,7 +162,7 @@ local function column_norm(u, k)
 end
 
 -- Takes from h what it has in common with the columns of u before k.
-local function apart(u, h, k)
+local function orthogonalise(u, h, k)
   for j in rg.static(rg.range(k)) do
     local along = h[0] * 0
     for r in rg.static(rg.range(#u)) do along = along + u[r][j] * h[r] end
@@ -172,12 +172,12 @@ local function apart(u, h, k)
 end
 
 -- Without loops: columns of m V, where V has the eigenvectors of m^T m, are at right angles but for
--- rounding of the largest number. That is much of the two small ones, which one turn parts.
+-- rounding of the largest number. That is much of the two small ones, which one rotation separates.
 local function svd_3(m)
   local w, V = sym_eig_3(m:transpose() * m)
   V = V:transpose()
   local x, y, z, v, u = m * V[2], m * V[1], m * V[0], V[2], V[1]
-  local c, s = turn_of(rg.dot(y, y), rg.dot(z, z), rg.dot(y, z))
+  local c, s = rotation_of(rg.dot(y, y), rg.dot(z, z), rg.dot(y, z))
   y, z, V[1], V[2] = c * y - s * z, s * y + c * z, c * u - s * V[0], s * u + c * V[0]
   local swaps = rg.dot(y, y) < rg.dot(z, z)
   y, z = swaps and z or y, swaps and y or z
@@ -185,7 +185,7 @@ local function svd_3(m)
   local U, S, dx, dy = m, m * 0, rg.norm(x), rg.norm(y)
   U[0] = x / dx
   if dx == 0 then U[0][0], U[0][1], U[0][2] = 0.0, 0.0, 1.0 end
-  local p, q = beside(U[0])
+  local p, q = orthogonal_pair(U[0])
   y = y / dy
   y = y - U[0] * rg.dot(U[0], y)
   local rest = rg.norm(y) -- little, where y is rounding alone
@@ -218,9 +218,9 @@ function rg.svd(m)
           a, b, off = a + U[r][p] * U[r][p], b + U[r][q] * U[r][q], off + U[r][p] * U[r][q]
         end
         local size = math.sqrt(a) * math.sqrt(b) + 1e-30
-        local turns = size + math.abs(off) * 0.125 ~= size -- rounding is no reason to turn
-        moves = moves or turns
-        local c, s = turn_of(a, b, turns and off or 0.0)
+        local rotates = size + math.abs(off) * 0.125 ~= size -- rounding is no reason to rotate
+        moves = moves or rotates
+        local c, s = rotation_of(a, b, rotates and off or 0.0)
         for r in rg.static(rg.range(#m)) do
           U[r][p], U[r][q] = c * U[r][p] - s * U[r][q], s * U[r][p] + c * U[r][q]
           V[r][p], V[r][q] = c * V[r][p] - s * V[r][q], s * V[r][p] + c * V[r][q]
@@ -254,9 +254,9 @@ function rg.svd(m)
         axis[i] = is_most and (rg.static(i == r) and 1.0 or 0.0) or axis[i]
       end
     end
-    h = apart(U, h, k)
-    h = rg.select(rg.dot(h, h) > 0.5, h, apart(U, axis, k))
-    h = apart(U, h / h:norm(), k)
+    h = orthogonalise(U, h, k)
+    h = rg.select(rg.dot(h, h) > 0.5, h, orthogonalise(U, axis, k))
+    h = orthogonalise(U, h / h:norm(), k)
     h = h / h:norm()
     for r in rg.static(rg.range(#m)) do U[r][k] = h[r] end
     S[k][k] = d[k] * scale

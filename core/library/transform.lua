@@ -49,7 +49,7 @@ function rg.look_at(eye, center, up)
   return m
 end
 
--- The quaternion of a turn around an axis of any length.
+-- The quaternion of a rotation around an axis of any length.
 function rg.quat(axis, angle)
   local v = rg.normalize(axis) * math.sin(angle * 0.5)
   local q = rg.vec4(0)
@@ -57,7 +57,7 @@ function rg.quat(axis, angle)
   return q
 end
 
--- The turn b, then a.
+-- The rotation b, then a.
 function rg.quat_mul(a, b)
   local v = a.w * b.xyz + b.w * a.xyz + rg.cross(a.xyz, b.xyz)
   local q = a * b
@@ -72,7 +72,7 @@ function rg.quat_rotate(q, v)
   return v + q.w * t + rg.cross(q.xyz, t)
 end
 
--- The same turn as a matrix of 3 x 3.
+-- The same rotation as a matrix of 3 x 3.
 function rg.quat_matrix(q)
   local a, b = q.xyz * 2, q.xyz * (q.w * 2)
   local m = rg.mat3(1)

@@ -155,7 +155,7 @@ static int add_fault(Lower *l, const Inline *in) {
   return l->output->messages.count - 1;
 }
 
-enum { DRAWN = 3 }; /* arguments of a function that draws: Random's key, index and turn */
+enum { DRAWN = 3 }; /* arguments of a function that draws: Random's key, index and trip */
 
 /* The number of indices of a row that is passed. */
 static int row_indices(const Local *parameter) {
@@ -270,7 +270,7 @@ IrInst **lower_invocation(Lower *l, Expr *e, Invocation *call) {
   if (call->of->random.is_used) {
     operands[count++] = l->random.key;
     operands[count++] = l->random.index;
-    operands[count++] = ir_get(&l->b, l->random.turn);
+    operands[count++] = ir_get(&l->b, l->random.trip);
   }
   for (int i = 0; i < results; i++) operands[count++] = ir_var(&l->b, function->results.items[i]);
   guard_results(l, call->of, operands + params);
@@ -279,7 +279,7 @@ IrInst **lower_invocation(Lower *l, Expr *e, Invocation *call) {
     values[i] = ir_get(&l->b, operands[params + i]);
     if (operands[params + i]->owns) counted_keep(l, operands[params + i], values[i], false);
   }
-  if (call->of->random.is_used) ir_set(&l->b, l->random.turn, values[results - 1]);
+  if (call->of->random.is_used) ir_set(&l->b, l->random.trip, values[results - 1]);
   IrInst **rest = values;
   for (int i = 0; i < call->results.count; i++) {
     held_by(l, call->results.items[i])->values = rest;

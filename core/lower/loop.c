@@ -46,7 +46,7 @@ static void lower_body(Lower *l, IrRegion *region, Stmt *stmt, IrInst **indices)
   l->repeat = stmt->kind == AST_STMT_REPEAT ? stmt : NULL;
   l->loops++;
   vec_push(l->scratch, &l->marks, l->owned.count);
-  if (stmt->draws) random_turn(l);
+  if (stmt->draws) random_trip(l);
   for (int i = 0; indices && i < stmt->locals.count; i++)
     lower_bind(l, stmt->locals.items[i], &indices[i]);
   lower_block_until(l, stmt);

@@ -27,7 +27,7 @@ typedef struct Owned {
 /* The current source of random numbers: see random.c. */
 typedef struct Random {
   IrInst *key, *index;
-  IrInst *turn;  /* a VAR; NULL: no serial loop draws */
+  IrInst *trip;  /* a VAR; NULL: no serial loop draws */
   int64_t words; /* used so far */
 } Random;
 
@@ -82,9 +82,9 @@ IrInst **lower_random(Lower *l, Expr *e);
 IrInst *random_stream(Lower *l, const RandomUse *use, bool is_global);
 /* Emitted at the beginning of each of its iterations, and of the host region, without indices. */
 void random_begin(Lower *l, const RandomUse *use, IrInst *key, IrInst *const *indices, int count);
-void random_turn(Lower *l); /* counts an iteration of a serial loop that draws */
-/* random_resume: a recursive function continues with its caller's key, index and turn, counting a
- * turn of its own; NULL if it does not draw. Then, the turn with which its caller continues. */
+void random_trip(Lower *l); /* counts an iteration of a serial loop that draws */
+/* random_resume: a recursive function continues with its caller's key, index and trip, counting a
+ * trip of its own; NULL if it does not draw. Then, the trip with which its caller continues. */
 void random_resume(Lower *l, IrInst *const *given);
 IrInst *random_resumed(Lower *l);
 /* say.c */

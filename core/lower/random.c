@@ -4,7 +4,7 @@
  *   key     one per execution of its loop: the runtime's seed, its rank and a count
  *           (RANDOM_STREAM); without the rank if the loop runs over indices of the whole simulation
  *   index   of the iteration: its indices, combined
- *   turn    the number of iterations that the serial loops around the call have begun, 0 without
+ *   trip    the number of iterations that the serial loops around the call have begun, 0 without
  *           such loops; each call of a recursive function counts one, and its return another
  *   word    of the call: each call in the expanded text has words of its own
  *
@@ -35,7 +35,7 @@ void random_begin(Lower *l, const RandomUse *use, IrInst *key, IrInst *const *in
   }
   l->random.key = key;
   l->random.index = index;
-  if (use->has_turns) l->random.turn = ir_var(&l->b, TYPE(I64));
+  if (use->has_trips) l->random.trip = ir_var(&l->b, TYPE(I64));
 }
 
 IrInst *random_stream(Lower *l, const RandomUse *use, bool is_global) {
@@ -45,22 +45,22 @@ IrInst *random_stream(Lower *l, const RandomUse *use, bool is_global) {
   return stream;
 }
 
-void random_turn(Lower *l) {
-  IrInst *turn = l->random.turn;
+void random_trip(Lower *l) {
+  IrInst *trip = l->random.trip;
   IrInst *one = lower_number(l, TYPE(I64), 1);
-  ir_set(&l->b, turn, ir_binary(&l->b, IR_ADD, ir_get(&l->b, turn), one));
+  ir_set(&l->b, trip, ir_binary(&l->b, IR_ADD, ir_get(&l->b, trip), one));
 }
 
 void random_resume(Lower *l, IrInst *const *given) {
   l->random = (Random){0};
   if (!given) return;
-  l->random = (Random){.key = given[0], .index = given[1], .turn = ir_var(&l->b, TYPE(I64))};
-  ir_set(&l->b, l->random.turn, ir_binary(&l->b, IR_ADD, given[2], lower_number(l, TYPE(I64), 1)));
+  l->random = (Random){.key = given[0], .index = given[1], .trip = ir_var(&l->b, TYPE(I64))};
+  ir_set(&l->b, l->random.trip, ir_binary(&l->b, IR_ADD, given[2], lower_number(l, TYPE(I64), 1)));
 }
 
 IrInst *random_resumed(Lower *l) {
   IrInst *one = lower_number(l, TYPE(I64), 1);
-  return ir_binary(&l->b, IR_ADD, ir_get(&l->b, l->random.turn), one);
+  return ir_binary(&l->b, IR_ADD, ir_get(&l->b, l->random.trip), one);
 }
 
 /* -- words ------------------------------------------------------------------------------------- */
@@ -78,10 +78,10 @@ static int64_t take_words(Lower *l, Expr *e, int64_t count) {
 /* Words 2n and 2n + 1 as one u64. */
 static IrInst *pair_of(Lower *l, int64_t word) {
   IrInst *number = lower_number(l, TYPE(I64), word / PAIR);
-  if (l->random.turn) {
+  if (l->random.trip) {
     IrInst *shift = lower_number(l, TYPE(I64), TURN_SHIFT - 1);
-    IrInst *turns = ir_binary(&l->b, IR_SHL, ir_get(&l->b, l->random.turn), shift);
-    number = ir_binary(&l->b, IR_ADD, turns, number);
+    IrInst *trips = ir_binary(&l->b, IR_SHL, ir_get(&l->b, l->random.trip), shift);
+    number = ir_binary(&l->b, IR_ADD, trips, number);
   }
   return ir_emit(&l->b, IR_RANDOM, TYPE(U64), 3,
                  (IrInst *[]){l->random.key, l->random.index, number});

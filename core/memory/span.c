@@ -21,8 +21,8 @@ static FreeIndex *index_of(MemoryPool *pool, const MemoryBlock *block) {
 
 /* -- free blocks ------------------------------------------------------------------------------- */
 
-static bool may_join(const MemoryBlock *block, const MemoryBlock *beside) {
-  return beside && beside->is_free && beside->is_small == block->is_small;
+static bool may_join(const MemoryBlock *block, const MemoryBlock *neighbour) {
+  return neighbour && neighbour->is_free && neighbour->is_small == block->is_small;
 }
 
 static MemoryBlock *join(MemoryPool *pool, MemoryBlock *block) {

@@ -9,17 +9,17 @@
 typedef struct PassContext {
   Scratch *scratch;
   Target target;
-  int vector_bytes;     /* widest vector of the target: 16, 32, 64 */
-  bool fast_gathers;    /* the target gathers 64 bits per lane faster than by a load per lane */
-  bool keeps_order;     /* sums of floats keep their order, whatever that costs */
-  bool has_one_order;   /* every run uses the same iteration order, also after a recompile */
-  bool spreads_wide;    /* more threads of a GPU than usual share a leaf */
-  bool goes_by_squares; /* the pass `tiling` tiles all loops that may profit */
-  bool forces_streams;  /* RG_STRESS=force_streams: stores of small fields are non-temporal, too */
-  bool forces_lanes;    /* RG_STRESS=force_lanes: vectorises range tasks wherever possible */
-  bool takes_long;      /* the kernel is worth a long compile: vectorises long bodies, too */
-  bool explains;        /* the pass `explain` notes how every access was compiled */
-  bool verify;          /* the IR after every pass */
+  int vector_bytes;    /* widest vector of the target: 16, 32, 64 */
+  bool fast_gathers;   /* the target gathers 64 bits per lane faster than by a load per lane */
+  bool keeps_order;    /* sums of floats keep their order, whatever that costs */
+  bool has_one_order;  /* every run uses the same iteration order, also after a recompile */
+  bool wide_leaves;    /* more threads of a GPU than usual share a leaf */
+  bool tiles_loops;    /* the pass `tiling` tiles all loops that may profit */
+  bool forces_streams; /* RG_STRESS=force_streams: stores of small fields are non-temporal, too */
+  bool forces_lanes;   /* RG_STRESS=force_lanes: vectorises range tasks wherever possible */
+  bool takes_long;     /* the kernel is worth a long compile: vectorises long bodies, too */
+  bool explains;       /* the pass `explain` notes how every access was compiled */
+  bool verify;         /* the IR after every pass */
   /* Option RG_WITHOUT: names of passes not to run, separated by commas; NULL: none. Passes that
    * need their facts are left out with them, and `leaf` makes its loops without cursors. Without
    * `tasks` or `lower_places`, which are necessary, the final verification refuses the IR. */

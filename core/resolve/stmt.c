@@ -578,7 +578,7 @@ static void resolve_body(Resolve *r, const AstStmt *ast, Stmt *stmt, bool is_par
 }
 
 /* The condition of a `while` or `repeat`, which is computed in each iteration. */
-static void resolve_turn_condition(Resolve *r, Stmt *stmt) {
+static void resolve_while_condition(Resolve *r, Stmt *stmt) {
   Drawing here = {stmt, r->drawing};
   r->drawing = &here;
   resolve_condition(r, stmt->values.items[0]);
@@ -714,13 +714,13 @@ static void resolve_stmt(Resolve *r, const AstStmt *ast, Stmt *stmt) {
   case AST_STMT_CALL: resolve_call_statement(r, stmt->values.items[0]); break;
   case AST_STMT_DO: resolve_block(r, &ast->bodies.items[0], &stmt->bodies.items[0]); break;
   case AST_STMT_WHILE:
-    resolve_turn_condition(r, stmt);
+    resolve_while_condition(r, stmt);
     resolve_body(r, ast, stmt, false);
     break;
   case AST_STMT_REPEAT:
     resolve_body(r, ast, stmt, false);
     vec_push(r->scratch, &stmt->values, build_expr(r, ast->values.items[0]));
-    resolve_turn_condition(r, stmt);
+    resolve_while_condition(r, stmt);
     break;
   case AST_STMT_IF: resolve_if(r, ast, stmt); break;
   case AST_STMT_FOR: resolve_numeric_for(r, ast, stmt); break;

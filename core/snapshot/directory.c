@@ -103,16 +103,16 @@ static void describe_level(StrBuf *out, const DirectoryLine *line) {
 }
 
 void directory_describe(StrBuf *out, const char *text, const char *other) {
-  DirectoryLine line = {0}, beside;
-  bool is_line = directory_next(&text, &line), has_other = directory_next(&other, &beside);
+  DirectoryLine line = {0}, other_line;
+  bool is_line = directory_next(&text, &line), has_other = directory_next(&other, &other_line);
   bool is_level = is_line && line.count == 8, is_field = is_line && line.count == 4;
   Str type = line.words[2];
   if (is_level) describe_level(out, &line);
   else if (is_field) strbuf_format(out, "a field of %.*s", type.length, type.data);
   else strbuf_text(out, "nothing more");
   int place = is_level ? 2 : 1; /* of the number of the level above it */
-  if ((is_level || is_field) && has_other && line.count == beside.count &&
-      !str_equal(line.words[place], beside.words[place]))
+  if ((is_level || is_field) && has_other && line.count == other_line.count &&
+      !str_equal(line.words[place], other_line.words[place]))
     strbuf_format(out, " below level %.*s", line.words[place].length, line.words[place].data);
 }
 

@@ -1,4 +1,4 @@
-/* tuner.c - see tuner.h. Invariant: while trials continue, `turn` is below `count`, and the leader
+/* tuner.c - see tuner.h. Invariant: while trials continue, `next` is below `count`, and the leader
  * is a candidate that is still tried. */
 #include "tune/tuner.h"
 
@@ -27,7 +27,7 @@ static bool waits(const TuneRow *row) {
 int32_t tuner_next(const Tuner *tuner) {
   if (tuner->kept != TUNE_UNDECIDED) return TUNE_UNDECIDED;
   for (int32_t k = 0; k < tuner->count; k++) {
-    int32_t candidate = (tuner->turn + k) % tuner->count;
+    int32_t candidate = (tuner->next + k) % tuner->count;
     if (waits(&tuner->rows[candidate])) return candidate;
   }
   return TUNE_UNDECIDED;
@@ -47,7 +47,7 @@ int32_t tuner_choice(const Tuner *tuner) {
 
 void tuner_ask(Tuner *tuner, int32_t candidate) {
   tuner->rows[candidate].is_asked = true;
-  tuner->turn = (candidate + 1) % tuner->count;
+  tuner->next = (candidate + 1) % tuner->count;
 }
 
 /* -- rounds ------------------------------------------------------------------------------------ */
@@ -206,9 +206,9 @@ void budget_spend(TuneBudget *budget, double time) {
   if (time > 0) budget->spent += time;
 }
 
-uint64_t tune_anchor(uint64_t number) {
-  uint64_t anchor = 1;
+uint64_t tune_size_bucket(uint64_t number) {
+  uint64_t bucket = 1;
   if (number == 0) return 0;
-  while (anchor < number && anchor < (uint64_t)1 << 63) anchor <<= 1;
-  return anchor;
+  while (bucket < number && bucket < (uint64_t)1 << 63) bucket <<= 1;
+  return bucket;
 }

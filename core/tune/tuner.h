@@ -35,7 +35,7 @@ typedef struct TuneRow { /* a candidate */
 typedef struct Tuner {
   int32_t count;
   TuneRow rows[TUNE_MOST];
-  int32_t turn;           /* the first candidate to consider next */
+  int32_t next;           /* the first candidate to consider next */
   int32_t rounds, streak; /* complete rounds; latest rounds with the same leader */
   int32_t leader;
   int32_t kept;     /* TUNE_UNDECIDED: trials continue */
@@ -79,8 +79,8 @@ typedef struct TuneBudget {
 bool budget_allows(const TuneBudget *budget, double excess, double total);
 void budget_spend(TuneBudget *budget, double time); /* negative times are ignored */
 
-/* `number` rounded up to a power of two, as a size bucket: extents with equal anchors share a
+/* `number` rounded up to a power of two, as a size bucket: extents in one bucket share a
  * choice. */
-uint64_t tune_anchor(uint64_t number);
+uint64_t tune_size_bucket(uint64_t number);
 
 #endif

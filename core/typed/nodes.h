@@ -49,10 +49,10 @@ typedef struct RandomCall {
   Expr *low, *high; /* WITHIN */
 } RandomCall;
 
-/* Do the iterations of a loop, or the host region, draw numbers? has_turns: also in serial
+/* Do the iterations of a loop, or the host region, draw numbers? has_trips: also in serial
  * loops. */
 typedef struct RandomUse {
-  bool is_used, has_turns;
+  bool is_used, has_trips;
 } RandomUse;
 
 /* -- expressions ------------------------------------------------------------------------------- */

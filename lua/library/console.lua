@@ -6,7 +6,7 @@
 local console = {}
 
 ---@class regolith.ConsoleOptions
----@field globals? table What names mean beside the console's own locals (_G).
+---@field globals? table Where names are looked up that are not the console's locals (_G).
 ---@field rg? rg The module; the global `rg` unless there is one.
 ---@field write? fun(text: string) Values and answers (io.write).
 ---@field write_error? fun(text: string) Errors (write).

@@ -1,4 +1,4 @@
--- The rock: the Lua modules, and both libraries beside the tree's C modules, where lua/regolith/lib.lua looks. In a source tree,
+-- The rock: the Lua modules, and both libraries next to the tree's C modules, where lua/regolith/lib.lua looks. In a source tree,
 -- with what tests/support/setup.sh names installed:
 --   luarocks --lua-version 5.1 make lua/package/regolith-0.1.0-1.rockspec
 -- The program, the helper for RG_COMPILE=process, header, manual and packages for C hosts come by `cmake --install` or the Debian package.

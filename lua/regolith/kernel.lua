@@ -50,7 +50,7 @@ local KernelHandle = ffi.metatype("RgKernelHandle", {
 -- -- values ---------------------------------------------------------------------------------------
 -- A finalizer or a metamethod may launch the same kernel between two values. So a slot and `last`
 -- are written together, after everything that allocates; and a launch that was interrupted by
--- another one (need.turn) starts again.
+-- another one (need.launches) starts again.
 
 local function put_text(slot, kind, text) -- the text lives as long as the module
   slot.kind, slot.text = kind, text
@@ -174,13 +174,13 @@ return function(self%s, extra)
   %s
   local need, last, values, v, d = self.%s, self.last, self.values
   local type, rawequal, put = need.type, need.rawequal, need.put
-  local result, lines, take, turns = self.result, self.lines, need.take, need.turns
-  local turn = turns.count + 1
-  turns.count = turn
-  if self.gone ~= turns.gone then need.forget(self, turns.gone) end
+  local result, lines, take, launches = self.result, self.lines, need.take, need.launches
+  local launch = launches.count + 1
+  launches.count = launch
+  if self.gone ~= launches.gone then need.forget(self, launches.gone) end
   %s
   if not rawequal(extra, nil) then return need.refuse_extra(self) end
-  if turns.count ~= turn then return need.again(self%s) end
+  if launches.count ~= launch then return need.again(self%s) end
   %s
 end]]
 
@@ -323,7 +323,7 @@ end
 -- function may have are left for captures.
 need = { called = called, type = type, rawequal = rawequal, put = put, take = value.take,
   struct_methods = struct.methods,
-  launch = C.rg_kernel_launch, turns = lib.turns }
+  launch = C.rg_kernel_launch, launches = lib.launches }
 
 -- The number of items that ipairs visits.
 function need.length(t)
@@ -601,7 +601,7 @@ local function new_kernel(session, found, options)
     parameter_count = C.rg_kernel_parameter_count(out[0]),
     chunk = found.chunk, line = found.line_defined or found.first_line or 1,
     result = ffi.new "RgValue",
-    gone = 0, -- lib.turns.gone when it was launched last
+    gone = 0, -- lib.launches.gone when it was launched last
     lines = lib.runtimes[number].lines, -- the number of printed lines that wait
     vectors = {}, -- by value: the place of its numbers, if it is a vector
     reader = session.reader or false,

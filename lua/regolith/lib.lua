@@ -220,12 +220,12 @@ end
 
 --- `count` counts launches and released handles, `gone` released handles alone. A launch compares
 --- them with what it saw last to know whether its captures are still valid (kernel.lua).
-lib.turns = { count = 0, gone = 0 }
+lib.launches = { count = 0, gone = 0 }
 
 --- Makes the next launches read their captures again.
 function lib.forget_values()
-  local turns = lib.turns
-  turns.count, turns.gone = turns.count + 1, turns.gone + 1
+  local launches = lib.launches
+  launches.count, launches.gone = launches.count + 1, launches.gone + 1
 end
 
 --- Called by finalizers when a handle of the runtime is released.

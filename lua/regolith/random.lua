@@ -37,7 +37,7 @@ end
 
 -- Returns the pair of words that contains a word of a draw.
 local function pair_of(draws, word)
-  local at = lshift(u64(draws.turn), 19) + u64(math.floor(word / 2))
+  local at = lshift(u64(draws.trip), 19) + u64(math.floor(word / 2))
   return random.bits(draws.key, draws.index, at)
 end
 
@@ -134,13 +134,13 @@ random.operations = operations
 function operations.draws(run, is_global)
   local key = C.rg_random_key(lib.runtimes[run.runtime].c,
     is_global and C.RG_RANDOM_GLOBAL or C.RG_RANDOM_NEXT)
-  return { key = key, index = 0LL, turn = 0 }
+  return { key = key, index = 0LL, trip = 0 }
 end
 
 --- Wraps the results of a recursive function that draws, so that its caller's next numbers come
 --- from a new sequence.
 function operations.drawn(draws, ...)
-  draws.turn = draws.turn + 1
+  draws.trip = draws.trip + 1
   return ...
 end
 
@@ -151,7 +151,7 @@ function operations.iterate(draws, first, ...)
   for k, i in ipairs(indices) do
     index = k == 1 and i64(i) or index * i64(0xd1342543de82ef95ULL) + i64(i)
   end
-  draws.index, draws.turn = index, 0
+  draws.index, draws.trip = index, 0
 end
 
 function operations.random(t, count, draws, word)
@@ -173,7 +173,7 @@ local function own_draws(session)
   local _, c = session:get()
   local runtime = session.runtime
   runtime.draws = runtime.draws
-    or { key = C.rg_random_key(c, C.RG_RANDOM_OWN), index = 0LL, turn = 0, words = 0 }
+    or { key = C.rg_random_key(c, C.RG_RANDOM_OWN), index = 0LL, trip = 0, words = 0 }
   return runtime.draws
 end
 

@@ -539,7 +539,7 @@ describe("a wrap in a kernel #compiled", function()
     end)
     local function is_atomic(...)
       k(...)
-      return k:explain():find("atomic", 1, true) ~= nil
+      return k:explain():find(": atomic", 1, true) ~= nil
     end
     assert.is_false(is_atomic(member(0, 16), member(1, 16), member(2, 16, rg.vec2)))
     assert.same({ 1, 10, 100, 100, 1 }, { m[0], m[1], m[2], m[3], m[4] })

@@ -302,7 +302,7 @@ describe("ranks #compiled #cpu", function()
         return not ok and tostring(problem) or ""
       end
       local problem = says(function() return win:peer(other) end)
-      assert(problem:find("the memory of rank " .. other .. " is not reached from rank "
+      assert(problem:find("the memory of rank " .. other .. " is not accessible from rank "
         .. comm.rank .. ", which belongs to another team", 1, true), problem)
       assert(problem:find("win:get(r, a) copies from any rank", 1, true), problem)
       problem = says(function() return fields:peer(other) end)

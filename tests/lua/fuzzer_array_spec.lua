@@ -1,23 +1,23 @@
 -- Random kernels that make arrays, in runtimes that must agree about them: compiled, with checks,
 -- without the passes that drop counts and that make places of elements, and as Lua text. RG_SEED
--- chooses them, RG_JUDGE how many; a failure shows the seed and the smallest kernel that still
--- fails.
+-- chooses them, RG_FUZZ_KERNELS how many; a failure shows the seed and the smallest kernel that
+-- still fails.
 package.path = "tests/support/?.lua;" .. package.path
 local support = require "support"
 local rg = support.rg
-local make = require "judge_array"
-local judge = require "judge_array_run"
+local make = require "fuzzer_array"
+local fuzzer = require "fuzzer_array_run"
 
 local first_seed = tonumber(os.getenv "RG_SEED")
   or (tonumber(os.getenv "RG_THREADS") or 0) * 100 + 1
-local count = tonumber(os.getenv "RG_JUDGE") or 12
+local count = tonumber(os.getenv "RG_FUZZ_KERNELS") or 12
 local is_cuda = os.getenv "RG_ARCH" == "cuda"
 local shared_count = is_cuda and math.min(count, 4) or count -- of three runtimes each, executed
 
 local function hold(case, seed, runtimes)
-  local problem = judge.try(case, runtimes)
+  local problem = fuzzer.try(case, runtimes)
   if not problem then return end
-  problem = judge.shrink(case, runtimes, problem)
+  problem = fuzzer.shrink(case, runtimes, problem)
   error(("seed %d, %s, %s: %s\n%s"):format(seed, problem.kind, problem.runtime, problem.what,
     make.text(case)), 0)
 end
@@ -29,7 +29,7 @@ local function each_seed(f, most)
   end
 end
 
-describe("the judge of arrays #compiled", function()
+describe("the fuzzer of arrays #compiled", function()
   local oracle = { name = "lua", rg = rg.new { arch = "lua", allocations = true } }
 
   it(("agrees with %d kernels that make, share and forget arrays, from seed %d"):format(
@@ -59,12 +59,12 @@ describe("the judge of arrays #compiled", function()
     local case = make.program()
     table.insert(case.body, #case.body, { head = "error(\"here\")" })
     local lost = { rg = rg, name = "compiled" }
-    local try = judge.try
-    judge.try = function(c) -- as if this statement were wrong
+    local try = fuzzer.try
+    fuzzer.try = function(c) -- as if this statement were wrong
       return make.text(c):find("here", 1, true) and { kind = "lost", what = "" } or nil
     end
-    judge.shrink(case, { lost }, { kind = "lost" })
-    judge.try = try
+    fuzzer.shrink(case, { lost }, { kind = "lost" })
+    fuzzer.try = try
     assert.matches("function%(.*%)\n  error%(\"here\"%)\nend$", make.text(case))
   end)
 end)

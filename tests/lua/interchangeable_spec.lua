@@ -1,5 +1,6 @@
--- twin_spec.lua - fields of one type that lie beside each other in one node's cells (twins): a
--- kernel is compiled once for all of them, and each launch says which are meant.
+-- interchangeable_spec.lua - fields of one type that are adjacent in the cells of one node
+-- (interchangeable): a kernel is compiled once for all of them, and each launch says which are
+-- meant.
 local support = require "support"
 local rg = support.rg
 

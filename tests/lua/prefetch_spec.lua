@@ -1,5 +1,5 @@
--- ahead_spec.lua - elements at computed places of large trees are fetched before their iteration:
--- nobody can tell, except by time.
+-- prefetch_spec.lua - elements at computed places of large trees are fetched before their
+-- iteration: nobody can tell, except by time.
 local rg = require("support").rg
 
 local function touches(x, key, count, n)

@@ -1,4 +1,4 @@
--- say_spec.lua - print, assert and error in kernels. The same expectations hold for arch = "lua".
+-- print_spec.lua - print, assert and error in kernels. The same expectations hold for arch = "lua".
 local support = require "support"
 local rg, failure = support.rg, support.failure
 

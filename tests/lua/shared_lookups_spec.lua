@@ -1,5 +1,5 @@
--- tile_spec.lua - accesses around a computed place in a sparse tree share look-ups of nodes: what
--- they read, write and activate is what each alone would.
+-- shared_lookups_spec.lua - accesses around a computed place in a sparse tree share look-ups of
+-- nodes: what they read, write and activate is what each alone would.
 local support = require "support"
 local rg = support.rg
 

@@ -36,7 +36,7 @@ static bool transform(void *data, Error *err) {
                      .fast_gathers = golden_setting(golden, "# fast_gathers") != NULL,
                      .explains = true,
                      .verify = true,
-                     .goes_by_squares = golden_setting(golden, "# squares") != NULL,
+                     .tiles_loops = golden_setting(golden, "# tiled") != NULL,
                      .target = golden_setting(golden, "# cuda") ? target_gpu : target_cpu};
   IrKernel *kernel = ir_read(&golden->scratch, golden->scratch.heap, golden->input, err);
   if (!kernel) return false;

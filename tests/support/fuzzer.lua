@@ -1,18 +1,18 @@
---- judge.lua - the differential fuzzer: makes random kernels, runs and evaluates them, and reduces
+--- fuzzer.lua - the differential fuzzer: makes random kernels, runs and evaluates them, and reduces
 --- and prints those whose results differ. A case is a list of statements of the host region over
 --- input fields a<type>, b<type> and output fields o<k>, with functions, parameters, captures and
---- results. `judge.run` runs it in a runtime, `judge.expect` evaluates it here; both return a list
---- of values per output, and the results under "results".
-local value = require "judge_value"
-local make = require "judge_make"
-local vector = require "judge_vector"
-local statement = require "judge_statement"
-local sparse = require "judge_sparse"
-local tree = require "judge_tree"
+--- results. `fuzzer.run` runs it in a runtime, `fuzzer.expect` evaluates it here; both return a
+--- list of values per output, and the results under "results".
+local value = require "fuzzer_value"
+local make = require "fuzzer_make"
+local vector = require "fuzzer_vector"
+local statement = require "fuzzer_statement"
+local sparse = require "fuzzer_sparse"
+local tree = require "fuzzer_tree"
 local ffi = require "ffi"
 
-local judge = { rows = statement.rows }
-local rows, kinds, info = judge.rows, statement.kinds, value.info
+local fuzzer = { rows = statement.rows }
+local rows, kinds, info = fuzzer.rows, statement.kinds, value.info
 local random, pick = math.random, make.pick
 
 -- -- inputs ---------------------------------------------------------------------------------------
@@ -44,7 +44,7 @@ for _, t in ipairs(value.scalars) do table.insert(input_types, t) end
 for _, t in ipairs(vector.types) do table.insert(input_types, t) end
 
 --- Random numbers for every input field: name -> { type, values 0..rows-1 }.
-function judge.inputs()
+function fuzzer.inputs()
   local inputs = {}
   for _, t in ipairs(input_types) do
     for _, letter in ipairs { "a", "b" } do
@@ -197,7 +197,7 @@ end
 --- Makes a case of `count` statements around loops, over some sparse trees or none; expressions
 --- have at most `depth` levels of operators. It is launched once or twice. `is_of_lists`: with many
 --- lists.
-function judge.program(count, depth, trees, is_of_lists)
+function fuzzer.program(count, depth, trees, is_of_lists)
   local case = new_case()
   case.is_of_lists = is_of_lists
   local scope = new_scope(case, depth)
@@ -226,7 +226,7 @@ function judge.program(count, depth, trees, is_of_lists)
 end
 
 --- Makes a case of one loop with `count` outputs, each an expression of some type.
-function judge.expressions(count, depth)
+function fuzzer.expressions(count, depth)
   local case = new_case()
   case.draws = random(5) == 1
   local scope = new_scope(case, depth)
@@ -245,7 +245,7 @@ end
 -- -- printing and evaluating ----------------------------------------------------------------------
 
 --- Prints the kernel as text.
-function judge.text(case)
+function fuzzer.text(case)
   local parts, names = {}, {}
   for _, helper in ipairs(case.helpers) do parts[#parts + 1] = statement.helper_text(helper) end
   for k, p in ipairs(case.parameters) do
@@ -259,7 +259,7 @@ function judge.text(case)
 end
 
 --- name of output -> 0..rows-1 -> the value that Lua reads
-function judge.expect(case, inputs)
+function fuzzer.expect(case, inputs)
   local fields = setmetatable({}, { __index = inputs })
   for _, o in ipairs(case.outputs) do fields[o.name] = { type = o.type, values = {} } end
   local function read(name, index)
@@ -320,7 +320,7 @@ local function new_holder(rg, name, t)
 end
 
 --- Creates the input fields in a runtime, and fills them.
-function judge.fields(rg, inputs)
+function fuzzer.fields(rg, inputs)
   local fields = setmetatable({}, { __index = make.tables })
   for name, input in pairs(inputs) do
     fields[name] = new_holder(rg, name, input.type)
@@ -343,8 +343,8 @@ local function output_field(rg, o, used)
   return pool[key]
 end
 
---- Computes the results of judge.expect by a kernel of the runtime.
-function judge.run(rg, case, fields)
+--- Computes the results of fuzzer.expect by a kernel of the runtime.
+function fuzzer.run(rg, case, fields)
   local captures, used, arguments = setmetatable({}, { __index = fields }), {}, {}
   for _, o in ipairs(case.outputs) do captures[o.name] = output_field(rg, o, used) end
   for _, p in ipairs(case.captures) do captures[p.name] = given(rg, p) end
@@ -355,7 +355,7 @@ function judge.run(rg, case, fields)
     for name, item in pairs(built) do captures[name] = item end
     roots[number] = root
   end
-  local kernel, results = rg.kernel(judge.text(case), captures), nil
+  local kernel, results = rg.kernel(fuzzer.text(case), captures), nil
   local said = hear(function()
     for _ = 1, case.launches or 1 do results = { kernel(unpack(arguments)) } end
   end)
@@ -402,7 +402,7 @@ local function comparable(declared, field, cells)
 end
 
 --- Returns the first output and row in which two results differ, or nothing.
-function judge.difference(case, a, b)
+function fuzzer.difference(case, a, b)
   for _, declared in ipairs(case.trees or {}) do
     for _, field in ipairs(declared.fields) do
       local difference = cells_differ(field, comparable(declared, field, a.cells),
@@ -430,7 +430,7 @@ end
 
 local function run_in(r, case)
   r.rg.seed(1)
-  local ok, found = pcall(judge.run, r.rg, case, r.fields)
+  local ok, found = pcall(fuzzer.run, r.rg, case, r.fields)
   if ok then return found end
   return nil, { code = type(found) == "table" and found.code or "lua", failure = found,
     runtime = r.name }
@@ -438,20 +438,20 @@ end
 
 --- The reference result: the evaluation, or for a case with random numbers the result of the last
 --- runtime, which is arch = "lua".
-function judge.expected(case, inputs, runtimes)
+function fuzzer.expected(case, inputs, runtimes)
   if case.draws then return run_in(runtimes[#runtimes], case) end
-  return judge.expect(case, inputs)
+  return fuzzer.expect(case, inputs)
 end
 
 --- Compares runtimes with it. Returns a difference, or the error of a kernel that should have run.
-function judge.try(case, inputs, runtimes)
-  local expected, problem = judge.expected(case, inputs, runtimes)
+function fuzzer.try(case, inputs, runtimes)
+  local expected, problem = fuzzer.expected(case, inputs, runtimes)
   if problem then return problem end
   if expected.is_full then return end -- a list overflowed: which element did not fit is unspecified
   for _, r in ipairs(runtimes) do
     local found, failed = run_in(r, case)
     if failed then return failed end
-    local difference = judge.difference(case, expected, found)
+    local difference = fuzzer.difference(case, expected, found)
     if difference then
       difference.runtime = r.name
       return difference
@@ -530,7 +530,7 @@ local function shrink_list(still, ...)
 end
 
 --- Deletes statements, then parts of expressions, while `try` still finds a difference.
-function judge.shrink(case, try)
+function fuzzer.shrink(case, try)
   local first = try(case)
   if not first then return case end
   local function still() return fails(case, try, first) end
@@ -549,8 +549,8 @@ function judge.shrink(case, try)
 end
 
 --- Formats a failure.
-function judge.report(case, difference, inputs, seed)
-  local text = judge.text(case)
+function fuzzer.report(case, difference, inputs, seed)
+  local text = fuzzer.text(case)
   local lines = { difference.failure and ("seed %s, %s: %s"):format(tostring(seed),
     difference.runtime, tostring(difference.failure))
     or ("seed %s, %s: output %s (%s), row %d: %s expected, %s found"):format(tostring(seed),
@@ -609,11 +609,11 @@ local function keep_tree(add, declared, cells)
   add "    } },"
 end
 
---- Writes a file for tests/lua/judged: a kernel, its inputs, and the expected state afterwards.
-function judge.keep(case, inputs, path, runtimes)
-  local text, expected = judge.text(case), judge.expected(case, inputs, runtimes)
+--- Writes a file for tests/lua/fuzzed: a kernel, its inputs, and the expected state afterwards.
+function fuzzer.keep(case, inputs, path, runtimes)
+  local text, expected = fuzzer.text(case), fuzzer.expected(case, inputs, runtimes)
   local lines = { "-- luacheck: ignore 631",
-    "-- Found by the judge: the initial fields and launch arguments, and the expected result.",
+    "-- Found by the fuzzer: the initial fields and launch arguments, and the expected result.",
       "return {",
     "  kernel = [==[" .. text .. "]==],", "  fields = {" }
   local function add(format, ...) lines[#lines + 1] = format:format(...) end
@@ -652,7 +652,7 @@ function judge.keep(case, inputs, path, runtimes)
 end
 
 --- Runs such a file; returns the first difference as text, or nothing.
-function judge.replay(rg, kept)
+function fuzzer.replay(rg, kept)
   local captures, arguments = setmetatable({}, { __index = make.tables }), {}
   for name, field in pairs(kept.fields) do
     captures[name] = new_holder(rg, name, field.type)
@@ -708,4 +708,4 @@ function judge.replay(rg, kept)
   end
 end
 
-return judge
+return fuzzer

@@ -1,11 +1,11 @@
---- judge_array.lua - random kernels that use arrays: lists and zeros that grow, are sliced,
+--- fuzzer_array.lua - random kernels that use arrays: lists and zeros that grow, are sliced,
 --- swapped, stored in structs and other arrays, passed to functions, returned, and dropped at any
---- point. A program is a tree of text (judge_array_statement.lua); to reduce a failing one,
---- judge_array_run.lua removes parts of it.
+--- point. A program is a tree of text (fuzzer_array_statement.lua); to reduce a failing one,
+--- fuzzer_array_run.lua removes parts of it.
 --- Results are deterministic because a parallel loop only reads outer arrays, except those made for
 --- it. It writes these by its own index, changes them by commuting operations, or appends to them
 --- in any order, and they are sorted afterwards.
-local make = require "judge_array_statement"
+local make = require "fuzzer_array_statement"
 
 local random = math.random
 local pick, chance, push, line, inside = make.pick, make.chance, make.push, make.line, make.inside

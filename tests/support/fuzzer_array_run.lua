@@ -1,10 +1,10 @@
---- judge_array_run.lua - runs the programs of judge_array.lua in several runtimes and compares what
---- they return, write and how they fail; also checks that all memory they allocated was freed.
+--- fuzzer_array_run.lua - runs the programs of fuzzer_array.lua in several runtimes and compares
+--- what they return, write and how they fail; also checks that all memory they allocated was freed.
 --- Reduces failing programs.
-local make = require "judge_array"
+local make = require "fuzzer_array"
 local support = require "support"
 
-local judge = {}
+local fuzzer = {}
 
 -- The captures of a kernel, for each runtime and element type.
 local environments = setmetatable({}, { __mode = "k" })
@@ -37,7 +37,7 @@ local function hush(f, ...)
   return unpack(results)
 end
 
--- The number that kernels of judge_array.lua compute from an array.
+-- The number that kernels of fuzzer_array.lua compute from an array.
 local function hash(list)
   local h = #list
   for _, x in ipairs(list) do h = bit.tobit(h * 31 + tonumber(x)) end
@@ -153,7 +153,7 @@ end
 --- holds arrays of its kernels; is_device: whether arrays are in a GPU's memory, which statistics
 --- do not count }. The first runtime must not be arch = "lua", which has too few locals for some
 --- programs.
-function judge.try(case, runtimes)
+function fuzzer.try(case, runtimes)
   local first
   for _, r in ipairs(runtimes) do
     local function once() return run(r, case) end
@@ -196,12 +196,12 @@ local function shrink_list(list, still)
 end
 
 --- Removes the parts that are not needed for the same kind of failure.
-function judge.shrink(case, runtimes, first, seconds)
+function fuzzer.shrink(case, runtimes, first, seconds)
   local stop = os.time() + (seconds or 120)
   local last = first
   local function still()
     if os.time() > stop then return false end
-    local now = judge.try(case, runtimes)
+    local now = fuzzer.try(case, runtimes)
     if not now or now.kind ~= first.kind then return false end
     if first.kind == "fails" and now.what:sub(1, 20) ~= first.what:sub(1, 20) then return false end
     last = now
@@ -218,4 +218,4 @@ function judge.shrink(case, runtimes, first, seconds)
   return last
 end
 
-return judge
+return fuzzer

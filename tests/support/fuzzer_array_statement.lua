@@ -1,7 +1,7 @@
---- judge_array_statement.lua - random statements and functions that use arrays. Each is a part of a
---- tree: { head = "for ..", body = {..}, middle = "else", other = {..}, foot = "end" }, or { head =
---- "a line" }.
-local make = require "judge_array_value"
+--- fuzzer_array_statement.lua - random statements and functions that use arrays. Each is a part of
+--- a tree: { head = "for ..", body = {..}, middle = "else", other = {..}, foot = "end" }, or { head
+--- = "a line" }.
+local make = require "fuzzer_array_value"
 
 local random = math.random
 local pick, chance, push, inside, declare = make.pick, make.chance, make.push, make.inside,

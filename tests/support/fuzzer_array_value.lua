@@ -1,4 +1,4 @@
---- judge_array_value.lua - the variables in scope at a place of judge_array.lua's programs, and
+--- fuzzer_array_value.lua - the variables in scope at a place of fuzzer_array.lua's programs, and
 --- random expressions over them: numbers, arrays, structs. A variable is `own` if nothing else may
 --- change its array meanwhile (in the host region, or if the iteration made it), and `deep` if that
 --- also holds for the arrays inside it.

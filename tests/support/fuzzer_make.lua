@@ -1,8 +1,8 @@
---- judge_make.lua - random kernels as trees that can be printed, evaluated and reduced. A node is {
---- form = .., type = .., kids = {..} }; `forms[form]` prints it from the texts of its children, and
---- evaluates it in an environment { index = .., read = function(name, index), locals = {..} }.
+--- fuzzer_make.lua - random kernels as trees that can be printed, evaluated and reduced. A node is
+--- { form = .., type = .., kids = {..} }; `forms[form]` prints it from the texts of its children,
+--- and evaluates it in an environment { index = .., read = function(name, index), locals = {..} }.
 --- Every expression has one fixed type.
-local value = require "judge_value"
+local value = require "fuzzer_value"
 
 local make = { forms = {} }
 local forms = make.forms
@@ -150,7 +150,7 @@ forms.draw = {
     if not low then return ("rg.random(%s)"):format(name) end
     return ("rg.random(%s, %s, %s)"):format(name, low, high)
   end,
-  value = function() error "the judge draws no numbers" end,
+  value = function() error "the fuzzer draws no numbers" end,
 }
 
 forms.quotient = { -- math.floor(a / b) of integers
@@ -434,7 +434,7 @@ local function list_of(...)
 end
 local for_integers, for_floats, for_bools
 
---- Registers further forms: judge_vector.lua adds those of vectors.
+--- Registers further forms: fuzzer_vector.lua adds those of vectors.
 function make.add_makers(for_numbers, more_bools)
   for_integers, for_floats = list_of(makers, integer_makers, for_numbers),
     list_of(makers, float_makers, for_numbers)

@@ -1,13 +1,13 @@
---- judge_sparse.lua - random trees, and statements of kernels over them. Rules that make results
+--- fuzzer_sparse.lua - random trees, and statements of kernels over them. Rules that make results
 --- deterministic: in one parallel loop a tree either grows (writes to the loop's own cell,
 --- commuting updates, activations) or shrinks (deactivations, under conditions that do not read
 --- it), or is only read, like all other trees. Any iteration may append to lists that are `shared`,
 --- so nothing reads them by slot, and they are compared without order; if all elements are `alike`,
 --- any iteration may pop them, too.
-local value = require "judge_value"
-local make = require "judge_make"
-local statement = require "judge_statement"
-local tree = require "judge_tree"
+local value = require "fuzzer_value"
+local make = require "fuzzer_make"
+local statement = require "fuzzer_statement"
+local tree = require "fuzzer_tree"
 
 local sparse = { kinds = { "dense", "dense", "pointer", "pointer", "hash", "bitmasked",
   "bitmasked" } }

@@ -1,13 +1,13 @@
---- judge_statement.lua - random statements, as judge_make.lua makes expressions: each kind prints
+--- fuzzer_statement.lua - random statements, as fuzzer_make.lua makes expressions: each kind prints
 --- itself and runs. The expressions of a statement are in `value`, `at`, `first` and the list
 --- `values`, its blocks in `body` and `other`, where the reducer finds them. A block runs until a
 --- statement returns "break", "continue" or "return".
 ---
 --- Conflicting accesses of iterations are unspecified. So in one parallel loop a field is either
 --- only read, or written at the loop's own index, or updated by one commuting operator on integers.
-local value = require "judge_value"
-local make = require "judge_make"
-local vector = require "judge_vector"
+local value = require "fuzzer_value"
+local make = require "fuzzer_make"
+local vector = require "fuzzer_vector"
 
 local statement = { kinds = {}, rows = 16 }
 local kinds = statement.kinds
@@ -620,7 +620,7 @@ function make.user_call(t, scope)
   if helper and helper.types[1] == t then return call_of(helper, scope) end
 end
 
-function makers.walk() end -- judge_sparse.lua defines these
+function makers.walk() end -- fuzzer_sparse.lua defines these
 function makers.rescale() end
 
 function makers.call(scope)

@@ -1,4 +1,4 @@
---- judge_sweep.lua - random serial sweeps over two fields of f64, whose text is valid Lua as well.
+--- fuzzer_sweep.lua - random serial sweeps over two fields of f64, whose text is valid Lua as well.
 --- A kernel must compute the same bits as plain Lua, however many rows are processed at once.
 local sweep = {}
 local random = math.random

@@ -1,9 +1,9 @@
---- judge_tree.lua - trees as sets: the fuzzer's model of sparse data, which shares no code with
+--- fuzzer_tree.lua - trees as sets: the fuzzer's model of sparse data, which shares no code with
 --- what it tests. A declaration is a list of nodes { name, kind, parent, axes = {"i", ..}, sizes },
 --- parents first, and of fields { name, type, node }. For every sparse node the model keeps the set
 --- of coordinates of its active cells, and for every field its values by coordinates. Coordinates
 --- are those of the node's own level, one per axis, in the order of the axes' letters.
-local value = require "judge_value"
+local value = require "fuzzer_value"
 
 local tree = {}
 local floor = math.floor

@@ -1,10 +1,10 @@
---- judge_value.lua - the meaning of numbers, for the fuzzer: an evaluator that shares no code with
+--- fuzzer_value.lua - the meaning of numbers, for the fuzzer: an evaluator that shares no code with
 --- what it tests. An integer of any type is an int64_t with the bits of its value, sign- or
 --- zero-extended (a u64 unchanged); a float is a double that its type can represent; a bool is a
 --- boolean; a vector or matrix is a list of its numbers, row by row.
 local ffi, bit = require "ffi", require "bit"
 
--- LuaJIT's own compiler is not the judge's witness: its traces once lost a cast to uint32_t here
+-- LuaJIT's own compiler is not the fuzzer's witness: its traces once lost a cast to uint32_t here
 jit.off(true, true)
 
 local value = {}

@@ -1,8 +1,8 @@
---- judge_vector.lua - random expressions of vectors and matrices; judge_make.lua makes those of
+--- fuzzer_vector.lua - random expressions of vectors and matrices; fuzzer_make.lua makes those of
 --- numbers. Their meaning is implemented here by definition; a form prints and evaluates a node as
 --- there.
-local value = require "judge_value"
-local make = require "judge_make"
+local value = require "fuzzer_value"
+local make = require "fuzzer_make"
 
 local forms, node, pick, info = make.forms, make.node, make.pick, value.info
 local apply, convert = value.apply, value.convert

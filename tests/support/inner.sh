@@ -43,7 +43,7 @@ changed_jobs() {
       llvm_bc/*) echo lua_threads address thread cuda c ;;
       core/sema/* | core/front/* | core/resolve/* | core/infer/* | core/lower/* | core/typed/*)
         echo lua_threads lua_arch c ;;
-      core/* | tests/lua/* | tests/support/judge*) echo lua_threads c ;;
+      core/* | tests/lua/* | tests/support/fuzzer*) echo lua_threads c ;;
       lua/regolith/*) echo lua_threads lua_arch ;;
       examples/* | tests/examples/*) echo examples ;;
       tests/bench/*) echo smoke ;;

@@ -202,12 +202,12 @@ job_lua_threads() { remember_compiles; run_busted "lua, all threads" RG_X=; }
 job_lua_one() {
   local specs
   remember_compiles
-  specs=$(specs_of 1) run_busted "lua, 1 thread" RG_THREADS=1 RG_JUDGE=${RG_JUDGE:-8}
+  specs=$(specs_of 1) run_busted "lua, 1 thread" RG_THREADS=1 RG_FUZZ_KERNELS=${RG_FUZZ_KERNELS:-8}
 }
 job_lua_stressed() {
   local specs
   remember_compiles
-  specs=$(specs_of S) run_busted "lua, 4 threads, stressed" RG_THREADS=4 RG_JUDGE=${RG_JUDGE:-8} \
+  specs=$(specs_of S) run_busted "lua, 4 threads, stressed" RG_THREADS=4 RG_FUZZ_KERNELS=${RG_FUZZ_KERNELS:-8} \
     RG_STRESS=tiny_chunks,gc_each_launch,shuffle_tasks RG_SEED=${RG_SEED:-7}
 }
 job_lua_arch() { # without what is a matter of compiled code
@@ -217,15 +217,15 @@ job_lua_arch() { # without what is a matter of compiled code
 job_lua_lanes() {
   local specs
   remember_compiles
-  specs=$(spec_files lane judge judge_array index program update sum loop vector say) \
-    run_busted "lua, in lanes wherever possible" RG_JUDGE=${RG_JUDGE:-8} \
+  specs=$(spec_files lane fuzzer fuzzer_array index program update sum loop vector print) \
+    run_busted "lua, in lanes wherever possible" RG_FUZZ_KERNELS=${RG_FUZZ_KERNELS:-8} \
       RG_STRESS=force_lanes,force_streams
 }
 job_lua_trials() { # another way each time
   local specs
   remember_compiles
-  specs=$(spec_files judge judge_array update sum loop list pointer model tune counted_handle) \
-    run_busted "lua, launches as trials" RG_TUNE=always RG_THREADS=4 RG_JUDGE=${RG_JUDGE:-8}
+  specs=$(spec_files fuzzer fuzzer_array update sum loop list pointer model tune counted_handle) \
+    run_busted "lua, launches as trials" RG_TUNE=always RG_THREADS=4 RG_FUZZ_KERNELS=${RG_FUZZ_KERNELS:-8}
 }
 job_lua_ways() { # parts of it, in other ways that launches also take
   local specs
@@ -234,8 +234,8 @@ job_lua_ways() { # parts of it, in other ways that launches also take
     run_busted "lua, launches queued" RG_CHANNEL=thread RG_ASYNC=off # by another thread
   specs=$(spec_files heat kernel) \
     run_busted "lua, compiled in a process of its own" RG_COMPILE=process
-  specs=$(spec_files judge judge_array sum) \
-    run_busted "lua, baseline code" RG_QUICK=always RG_JUDGE=5
+  specs=$(spec_files fuzzer fuzzer_array sum) \
+    run_busted "lua, baseline code" RG_QUICK=always RG_FUZZ_KERNELS=5
 }
 job_lua_switches() { # the whole suite
   local filter_out switch
@@ -251,7 +251,7 @@ on_cuda() { # NAME [VARIABLE=VALUE ..]
   local name="lua, arch cuda$1" filter_out="#cpu"
   shift
   run_busted "$name" RG_ARCH=cuda RG_ASYNC=off \
-    "RG_CUDA_DRIVER=$build/tests/cuda/libcuda.so.1" RG_JUDGE=5 "$@"
+    "RG_CUDA_DRIVER=$build/tests/cuda/libcuda.so.1" RG_FUZZ_KERNELS=5 "$@"
 }
 job_cuda() {
   local ptx specs
@@ -403,8 +403,8 @@ run_without() {
   for pass in none mem2reg refcounts early_exits atomics bounds node_cursors \
     privatise reversal unroll hoist_checks leaf rows independent redundant_slots lanes \
     access_shapes vectorise fold; do
-    specs=$(spec_files judge judge_array) run_busted "judge, without $pass" RG_WITHOUT=$pass \
-      RG_JUDGE="${FUZZ_KERNELS:-100}" RG_SEED="${RG_SEED:-$RANDOM}"
+    specs=$(spec_files fuzzer fuzzer_array) run_busted "fuzzer, without $pass" RG_WITHOUT=$pass \
+      RG_FUZZ_KERNELS="${FUZZ_KERNELS:-100}" RG_SEED="${RG_SEED:-$RANDOM}"
   done
 }
 
@@ -420,7 +420,7 @@ run_coverage() {
   run_c_tests "$folder" "$rooms"
   # left out: tests of garbage and symbols, which the counting itself brings, and specs of minutes
   local specs filter_out="#uncounted"
-  specs=$(cd "$root" && ls tests/lua/*_spec.lua | grep -vE 'soak|judge|model_spec')
+  specs=$(cd "$root" && ls tests/lua/*_spec.lua | grep -vE 'soak|fuzzer|model_spec')
   run_busted "lua, counted" RG_THREADS=4 RG_COVERAGE="$folder/lua" \
     LUA_INIT="@$root/tests/support/coverage.lua"
   filter_out="#%w*co" # that, and what is a matter of compiled code

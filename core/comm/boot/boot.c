@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/option.h"
-#include "comm/boot/hub.h"
+#include "comm/boot/rendezvous.h"
 
 static bool gather_alone(Boot *boot, const void *mine, uint64_t size_bytes, void *all, Error *err) {
   (void)boot, (void)err;
@@ -47,12 +47,13 @@ int64_t boot_patience_ms(void) {
 }
 
 Boot *boot_open(Heap *heap, Error *err) {
-  bool is_local = getenv(HUB_SOCKET);
+  bool is_local = getenv(RENDEZVOUS_SOCKET);
   if (!is_local && !boot_is_mpi()) return boot_alone(heap, err);
-  int32_t rank = number_of(HUB_RANK), size = number_of(HUB_RANKS), socket = number_of(HUB_SOCKET);
+  int32_t rank = number_of(RENDEZVOUS_RANK), size = number_of(RENDEZVOUS_RANKS),
+          socket = number_of(RENDEZVOUS_SOCKET);
   if (is_local && (rank < 0 || size <= rank || socket < 0)) {
-    error_set(err, RG_ERROR_RANK, "%s, %s and %s are not valid for a rank", HUB_RANK, HUB_RANKS,
-              HUB_SOCKET);
+    error_set(err, RG_ERROR_RANK, "%s, %s and %s are not valid for a rank", RENDEZVOUS_RANK,
+              RENDEZVOUS_RANKS, RENDEZVOUS_SOCKET);
     error_hint(err, "start ranks by `regolith run -n 4 script.lua`");
     return NULL;
   }

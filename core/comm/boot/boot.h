@@ -59,7 +59,7 @@ struct Boot {
  * MPI; else a single process, rank 0 of 1. */
 Boot *boot_open(Heap *heap, Error *err);
 Boot *boot_alone(Heap *heap, Error *err);
-/* The rank that uses this socket to the hub, and owns it: see hub.h. */
+/* The rank that uses this socket to the server, and owns it: see rendezvous.h. */
 Boot *boot_local(Heap *heap, int32_t rank, int32_t size, int socket, Error *err);
 /* Was this process started by MPI? Then boot_mpi makes it one of its ranks, through a separate
  * library. */

@@ -13,14 +13,14 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "comm/boot/hub.h"
+#include "comm/boot/rendezvous.h"
 
 enum { GRACE_MS = 5000, STEP_MS = 500 };
 
 typedef struct Launched {
-  Hub hub;
-  pid_t processes[HUB_RANKS_MOST];
-  int watches[HUB_RANKS_MOST]; /* pidfds; -1: the process has ended */
+  Rendezvous server;
+  pid_t processes[RENDEZVOUS_RANKS_MOST];
+  int watches[RENDEZVOUS_RANKS_MOST]; /* pidfds; -1: the process has ended */
   int32_t running;
   int32_t exit_code;
   int64_t failed_ms, grace_ms; /* when the first rank failed; 0: none did */
@@ -38,9 +38,9 @@ static char **make_environment(Heap *heap, int32_t rank, int32_t ranks, int sock
   char **all = heap_alloc(heap, (count + OURS + 1) * sizeof *all + (size_t)OURS * BYTES);
   if (!all) return NULL;
   char *text = (char *)(all + count + OURS + 1);
-  snprintf(text, BYTES, HUB_RANK "=%d", rank);
-  snprintf(text + BYTES, BYTES, HUB_RANKS "=%d", ranks);
-  snprintf(text + (size_t)2 * BYTES, BYTES, HUB_SOCKET "=%d", socket);
+  snprintf(text, BYTES, RENDEZVOUS_RANK "=%d", rank);
+  snprintf(text + BYTES, BYTES, RENDEZVOUS_RANKS "=%d", ranks);
+  snprintf(text + (size_t)2 * BYTES, BYTES, RENDEZVOUS_SOCKET "=%d", socket);
   for (size_t k = 0; k < OURS; k++) all[k] = text + k * BYTES;
   /* the first of two variables with one name is used */
   memcpy(all + OURS, environ, count * sizeof *all);
@@ -65,12 +65,12 @@ static bool start_one(Launched *all, int32_t rank, int32_t ranks, const sigset_t
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
     return error_set(err, RG_ERROR_RANK, "the system has no socket for rank %d (%s)", rank,
                      strerror(errno));
-  char **environment = make_environment(all->hub.heap, rank, ranks, pair[1]);
+  char **environment = make_environment(all->server.heap, rank, ranks, pair[1]);
   pid_t starter = getpid(), process = environment ? fork() : -1;
   if (!process) become_rank(rank, pair[1], mask, argv, environment, starter);
-  heap_free(all->hub.heap, environment);
+  heap_free(all->server.heap, environment);
   close(pair[1]);
-  all->hub.members[rank] = (HubMember){.socket = pair[0]};
+  all->server.members[rank] = (RendezvousMember){.socket = pair[0]};
   all->processes[rank] = process;
   all->watches[rank] = process > 0 ? pidfd_open(process, 0) : -1;
   if (all->watches[rank] >= 0) {
@@ -90,7 +90,7 @@ static bool start_one(Launched *all, int32_t rank, int32_t ranks, const sigset_t
 /* -- watch ------------------------------------------------------------------------------------- */
 
 static void signal_all(Launched *all, int number) {
-  for (int32_t k = 0; k < all->hub.count; k++)
+  for (int32_t k = 0; k < all->server.count; k++)
     if (all->watches[k] >= 0) kill(all->processes[k], number);
   all->asked = number;
 }
@@ -106,7 +106,7 @@ static void note_failure(Launched *all, int32_t rank, int status) {
     all->failed_ms = clock_ns() / 1000000;
     all->exit_code = code;
   }
-  hub_lose(&all->hub, why);
+  rendezvous_lose(&all->server, why);
 }
 
 static void note_end(Launched *all, int32_t rank) {
@@ -116,7 +116,7 @@ static void note_end(Launched *all, int32_t rank) {
   all->watches[rank] = -1;
   all->running--;
   if (status) note_failure(all, rank, status);
-  else hub_left(&all->hub, rank);
+  else rendezvous_left(&all->server, rank);
 }
 
 /* Passes a signal on, unless it is from the terminal, which signals all processes itself. */
@@ -135,13 +135,13 @@ static void press(Launched *all) {
 }
 
 static void watch(Launched *all) {
-  while (all->running || !hub_is_over(&all->hub)) {
-    struct pollfd others[HUB_RANKS_MOST + 1] = {{.fd = all->signals, .events = POLLIN}};
-    for (int32_t k = 0; k < all->hub.count; k++)
+  while (all->running || !rendezvous_is_over(&all->server)) {
+    struct pollfd others[RENDEZVOUS_RANKS_MOST + 1] = {{.fd = all->signals, .events = POLLIN}};
+    for (int32_t k = 0; k < all->server.count; k++)
       others[k + 1] = (struct pollfd){.fd = all->watches[k], .events = POLLIN};
-    hub_step(&all->hub, others, all->hub.count + 1, STEP_MS);
+    rendezvous_step(&all->server, others, all->server.count + 1, STEP_MS);
     if (others[0].revents) pass_signal_on(all);
-    for (int32_t k = 0; k < all->hub.count; k++)
+    for (int32_t k = 0; k < all->server.count; k++)
       if (others[k + 1].revents && all->watches[k] >= 0) note_end(all, k);
     press(all);
     if (!all->running) break; /* a grandchild may still hold a socket */
@@ -152,26 +152,26 @@ static bool start_and_watch(Launched *all, int32_t ranks, const sigset_t *mask, 
                             Error *err) {
   bool ok = true;
   for (int32_t k = 0; ok && k < ranks; k++) {
-    all->hub.count = k + 1;
+    all->server.count = k + 1;
     ok = start_one(all, k, ranks, mask, argv, err);
   }
   if (!ok) {
-    all->hub.count--;
+    all->server.count--;
     signal_all(all, SIGKILL);
   }
   watch(all);
   return ok;
 }
 
-bool hub_launch(Heap *heap, const HubLaunch *launch, char *const *argv, int32_t *exit_code,
-                Error *err) {
-  if (launch->ranks < 1 || launch->ranks > HUB_RANKS_MOST)
-    return error_set(err, RG_ERROR_ARGUMENT, "ranks are 1 to %d, not %d", HUB_RANKS_MOST,
+bool rendezvous_launch(Heap *heap, const RendezvousLaunch *launch, char *const *argv,
+                       int32_t *exit_code, Error *err) {
+  if (launch->ranks < 1 || launch->ranks > RENDEZVOUS_RANKS_MOST)
+    return error_set(err, RG_ERROR_ARGUMENT, "ranks are 1 to %d, not %d", RENDEZVOUS_RANKS_MOST,
                      launch->ranks);
   Launched *all = heap_alloc(heap, sizeof *all);
   if (!all) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left");
-  hub_init(&all->hub, heap, NULL, 0, launch->patience_ms);
-  all->hub.is_watched = true;
+  rendezvous_init(&all->server, heap, NULL, 0, launch->patience_ms);
+  all->server.is_watched = true;
   all->grace_ms = launch->grace_ms ? launch->grace_ms : GRACE_MS;
   sigset_t ours, before;
   sigemptyset(&ours);
@@ -184,7 +184,7 @@ bool hub_launch(Heap *heap, const HubLaunch *launch, char *const *argv, int32_t 
   if (all->signals >= 0) close(all->signals);
   sigprocmask(SIG_SETMASK, &before, NULL);
   *exit_code = all->exit_code;
-  hub_deinit(&all->hub);
+  rendezvous_deinit(&all->server);
   heap_free(heap, all);
   return ok;
 }

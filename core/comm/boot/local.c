@@ -1,5 +1,5 @@
-/* local.c - the boot of a rank that `regolith run` started: it has a socket to the hub (hub.h), the
- * process that started it. */
+/* local.c - the boot of a rank that `regolith run` started: it has a socket to the server
+ * (rendezvous.h), the process that started it. */
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "comm/boot/boot.h"
 #include "comm/message/frame.h"
-#include "comm/boot/hub.h"
+#include "comm/boot/rendezvous.h"
 
 typedef struct Local {
   Boot boot;
@@ -28,21 +28,23 @@ static bool lose(Local *local, const char *why, Error *err) {
   return lost(local, err);
 }
 
-static const char hub_gone[] = "the process that started the ranks has ended";
+static const char rendezvous_gone[] = "the process that started the ranks has ended";
 
-/* Receives the next frame from the hub; `bytes` gets its contents if it is of the wanted kind. */
+/* Receives the next frame from the server; `bytes` gets its contents if its kind is the wanted
+ * one. */
 static bool receive(Local *local, FrameKind wanted, void *bytes, uint64_t size_bytes, Error *err) {
   Frame frame;
-  if (!frame_receive_bytes(local->socket, &frame, sizeof frame)) return lose(local, hub_gone, err);
+  if (!frame_receive_bytes(local->socket, &frame, sizeof frame))
+    return lose(local, rendezvous_gone, err);
   if (frame.kind == FRAME_LOST && frame.size_bytes < FRAME_SENTENCE) {
     char why[FRAME_SENTENCE] = {0};
     if (!frame_receive_bytes(local->socket, why, frame.size_bytes))
-      return lose(local, hub_gone, err);
+      return lose(local, rendezvous_gone, err);
     return lose(local, why, err);
   }
   if (frame.kind != wanted || frame.size_bytes != size_bytes)
     return lose(local, "the process that started the ranks sent an unexpected message", err);
-  return frame_receive_bytes(local->socket, bytes, size_bytes) || lose(local, hub_gone, err);
+  return frame_receive_bytes(local->socket, bytes, size_bytes) || lose(local, rendezvous_gone, err);
 }
 
 static bool gather(Boot *boot, const void *mine, uint64_t size_bytes, void *all, Error *err) {
@@ -52,7 +54,7 @@ static bool gather(Boot *boot, const void *mine, uint64_t size_bytes, void *all,
     return error_set(err, RG_ERROR_ARGUMENT, "%llu bytes are too many for one call of all ranks",
                      (unsigned long long)size_bytes);
   if (!frame_send(local->socket, FRAME_GATHER, mine, (uint32_t)size_bytes))
-    /* reports the reason, if the hub sent it */
+    /* reports the reason, if the server sent it */
     return receive(local, FRAME_GATHER, all, UINT64_MAX, err);
   return receive(local, FRAME_GATHER, all, size_bytes * (uint64_t)boot->size, err);
 }

@@ -1,15 +1,15 @@
-/* hub.h - the rendezvous server: the process that starts the ranks, distributes what they gather,
- * and tells all when one fails.
+/* rendezvous.h - the rendezvous server: the process that starts the ranks, distributes what they
+ * gather, and tells all when one fails.
  *
  *     rank 0 --part--.            .--all parts--> rank 0
- *     rank 1 --part--+--> hub ----+--all parts--> rank 1
+ *     rank 1 --part--+--> server -+--all parts--> rank 1
  *     rank 2 --part--'            '--all parts--> rank 2
  *
  * A round begins with the first part and ends with the last. If a rank ends, fails or is late, the
- * hub tells all ranks once, and all calls fail from then on. Only small data goes through the hub:
- * large data is in windows. */
-#ifndef RG_COMM_BOOT_HUB_H
-#define RG_COMM_BOOT_HUB_H
+ * server tells all ranks once, and all calls fail from then on. Only small data goes through the
+ * server: large data is in windows. */
+#ifndef RG_COMM_BOOT_RENDEZVOUS_H
+#define RG_COMM_BOOT_RENDEZVOUS_H
 
 #include <poll.h>
 
@@ -17,51 +17,54 @@
 #include "base/heap.h"
 
 /* Environment variables of a rank. */
-#define HUB_RANK "RG_RANK"
-#define HUB_RANKS "RG_RANKS"
-#define HUB_SOCKET "RG_RANK_SOCKET"
+#define RENDEZVOUS_RANK "RG_RANK"
+#define RENDEZVOUS_RANKS "RG_RANKS"
+#define RENDEZVOUS_SOCKET "RG_RANK_SOCKET"
 
-enum { HUB_RANKS_MOST = 256 };
+enum { RENDEZVOUS_RANKS_MOST = 256 };
 
-typedef struct HubMember {
+typedef struct RendezvousMember {
   int socket;    /* -1: closed */
   bool has_left; /* said farewell, or ended normally */
   uint8_t *part; /* its part of this round; NULL: none yet */
   uint32_t size_bytes;
-} HubMember;
+} RendezvousMember;
 
-typedef struct Hub {
+typedef struct Rendezvous {
   Heap *heap;
-  HubMember members[HUB_RANKS_MOST];
+  RendezvousMember members[RENDEZVOUS_RANKS_MOST];
   int32_t count;
   int64_t patience_ms;
   int64_t began_ms; /* when the round's first part came; 0: no round */
   bool is_lost;
-  /* the caller detects how a rank ended (hub_lose, hub_left), so a closed socket is ignored */
+  /* the caller detects how a rank ended (rendezvous_lose, rendezvous_left), so a closed socket is
+   * ignored */
   bool is_watched;
-} Hub;
+} Rendezvous;
 
 /* Takes the sockets. patience_ms: how long a round waits for its last part; 0: as RG_PATIENCE
  * says. */
-void hub_init(Hub *hub, Heap *heap, const int *sockets, int32_t count, int64_t patience_ms);
-void hub_deinit(Hub *hub);
+void rendezvous_init(Rendezvous *server, Heap *heap, const int *sockets, int32_t count,
+                     int64_t patience_ms);
+void rendezvous_deinit(Rendezvous *server);
 /* Waits, at most `wait_ms`, for a rank or one of `others`, and serves the ranks. `others` are
  * filled as by poll(2). */
-void hub_step(Hub *hub, struct pollfd *others, int other_count, int64_t wait_ms);
-bool hub_is_over(const Hub *hub);         /* are all sockets closed? */
-void hub_lose(Hub *hub, const char *why); /* tells all ranks, once */
-void hub_left(Hub *hub, int32_t rank);    /* the rank will not take part in another round */
+void rendezvous_step(Rendezvous *server, struct pollfd *others, int other_count, int64_t wait_ms);
+bool rendezvous_is_over(const Rendezvous *server);         /* are all sockets closed? */
+void rendezvous_lose(Rendezvous *server, const char *why); /* tells all ranks, once */
+void rendezvous_left(Rendezvous *server,
+                     int32_t rank); /* the rank will not take part in another round */
 
 /* Starts `ranks` processes of `argv` (NULL-terminated; argv[0] is a path), each with the variables
  * above, and returns when all have ended. Signals that request an end (SIGINT, SIGTERM, SIGHUP) are
  * passed on. When a process fails, the others are told, and have `grace_ms` to end before they are
  * killed. *exit_code is that of the first that failed, 128 + number if a signal ended it, 0 if none
  * failed. For a process with one thread and no other children. */
-typedef struct HubLaunch {
+typedef struct RendezvousLaunch {
   int32_t ranks;
   int64_t patience_ms, grace_ms; /* 0: as RG_PATIENCE says, 5 s */
-} HubLaunch;
-bool hub_launch(Heap *heap, const HubLaunch *launch, char *const *argv, int32_t *exit_code,
-                Error *err);
+} RendezvousLaunch;
+bool rendezvous_launch(Heap *heap, const RendezvousLaunch *launch, char *const *argv,
+                       int32_t *exit_code, Error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* frame.h - messages between a rank and the hub over a stream socket: a kind, a size, bytes. */
+/* frame.h - messages between a rank and the server over a stream socket: a kind, a size, bytes. */
 #ifndef RG_COMM_MESSAGE_FRAME_H
 #define RG_COMM_MESSAGE_FRAME_H
 
@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 typedef enum FrameKind {
-  FRAME_GATHER = 1, /* to the hub: a rank's part; from it: all parts */
+  FRAME_GATHER = 1, /* to the server: a rank's part; from it: all parts */
   FRAME_LOST,       /* both ways: a sentence that tells why all ranks fail */
-  FRAME_FAREWELL    /* to the hub: the rank leaves normally */
+  FRAME_FAREWELL    /* to the server: the rank leaves normally */
 } FrameKind;
 
 typedef struct Frame {

@@ -191,7 +191,8 @@ static bool begin(Comm *comm, CommNccl *nccl, const CommMemory *memory, uint8_t 
     snprintf(nccl->why, sizeof nccl->why, "rank 0 could not create an NCCL id");
     return true;
   }
-  CommonsWork work = {.begin = begin_on, .goes_on = goes_on, .context = &b, .waits_for = comm};
+  SymmetricHeapWork work = {
+      .begin = begin_on, .goes_on = goes_on, .context = &b, .waits_for = comm};
   began = memory->table->queue(memory->device, &work, &why);
   if (!comm_gather(comm, &began, 1, all, err)) return false;
   for (int32_t k = 0; k < comm->size; k++) {
@@ -211,7 +212,7 @@ static bool begin(Comm *comm, CommNccl *nccl, const CommMemory *memory, uint8_t 
 static bool open_on_all(Comm *comm, CommNccl *nccl, const CommMemory *memory, uint8_t *abouts,
                         Error *err) {
   About mine = {.version = open_library(nccl)};
-  CommonsAbout device = {0};
+  SymmetricHeapAbout device = {0};
   Error unused = {0};
   const char *told = getenv("NCCL_MULTI_RANK_GPU_ENABLE");
   mine.shares = told && !strcmp(told, "1");
@@ -295,7 +296,7 @@ static bool run(const CommMemory *memory, Use *use, uint64_t about, bool *is_don
   Comm *comm = use->comm;
   Error why = {0};
   CallOptions call = {.call = CALL_NCCL, .size_bytes = memory->size_bytes, .declared = about};
-  CommonsWork work = {.begin = use_on, .goes_on = goes_on, .context = use, .waits_for = comm};
+  SymmetricHeapWork work = {.begin = use_on, .goes_on = goes_on, .context = use, .waits_for = comm};
   *is_done = true;
   if (!comm_call(comm, &call, NULL, err)) return false;
   if (memory->table->queue(memory->device, &work, &why)) return true;

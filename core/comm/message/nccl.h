@@ -7,10 +7,10 @@
 #define RG_COMM_MESSAGE_NCCL_H
 
 #include "comm/comm.h"
-#include "memory/commons.h"
+#include "memory/symmetric_heap.h"
 
 typedef struct CommMemory { /* memory of this process's device */
-  const CommonsTable *table;
+  const SymmetricHeapTable *table;
   void *device;
   uint64_t at, size_bytes;
 } CommMemory;

@@ -13,8 +13,8 @@ enum {
 #define STRIDES ((uint64_t)8 << 40) /* for all ranks, if that is enough */
 #define STRIDE_ROUND ((uint64_t)4 << 30)
 
-static CommonsAbout about_of(const uint8_t *abouts, int32_t rank) {
-  CommonsAbout about;
+static SymmetricHeapAbout about_of(const uint8_t *abouts, int32_t rank) {
+  SymmetricHeapAbout about;
   memcpy(&about, abouts + (size_t)rank * CALL_BYTES, sizeof about);
   return about;
 }
@@ -28,7 +28,7 @@ static bool compare(const Comm *comm, CommGpu *gpu, const uint8_t *abouts, Error
   uint64_t most = STRIDES / (uint64_t)comm->team_size, least = gpu->stride / FEWEST;
   if (gpu->stride > most) gpu->stride = align_up(most > least ? most : least, STRIDE_ROUND);
   for (int32_t k = comm->team_first; k < comm->team_first + comm->team_size; k++) {
-    CommonsAbout other = about_of(abouts, k);
+    SymmetricHeapAbout other = about_of(abouts, k);
     if (k != comm->rank && !gpu->table->sees(gpu->data, &other))
       return error_set(
           err, RG_ERROR_DEVICE,
@@ -48,7 +48,7 @@ static bool reserve(const Comm *comm, CommGpu *gpu, const uint8_t *abouts, Error
 
 static bool begin(Comm *comm, CommGpu *gpu, uint64_t size_bytes, uint8_t *abouts, Error *err) {
   Error why = {0};
-  CommonsAbout mine = {0};
+  SymmetricHeapAbout mine = {0};
   gpu->table->describe(gpu->data, &mine, &why);
   CallOptions call = {.call = CALL_WINDOW,
                       .size_bytes = size_bytes,
@@ -62,7 +62,7 @@ static bool begin(Comm *comm, CommGpu *gpu, uint64_t size_bytes, uint8_t *abouts
   return comm_call(comm, &done, NULL, err);
 }
 
-bool comm_gpu_open(Comm *comm, const CommonsTable *table, void *data, uint64_t size_bytes,
+bool comm_gpu_open(Comm *comm, const SymmetricHeapTable *table, void *data, uint64_t size_bytes,
                    Error *err) {
   if (comm->gpu) return true;
   uint8_t *abouts = heap_alloc(comm->heap, (size_t)comm->size * CALL_BYTES);

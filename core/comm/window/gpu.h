@@ -6,10 +6,10 @@
 #define RG_COMM_WINDOW_GPU_H
 
 #include "comm/window/window.h"
-#include "memory/commons.h"
+#include "memory/symmetric_heap.h"
 
 struct CommGpu {
-  const CommonsTable *table;
+  const SymmetricHeapTable *table;
   void *data; /* the device */
   uint64_t base, stride;
   Space space;
@@ -17,14 +17,14 @@ struct CommGpu {
 
 /* Together: reserves the addresses, if necessary, on devices that the whole team can access.
  * `size_bytes` is that of the window to be opened. */
-bool comm_gpu_open(Comm *comm, const CommonsTable *table, void *data, uint64_t size_bytes,
+bool comm_gpu_open(Comm *comm, const SymmetricHeapTable *table, void *data, uint64_t size_bytes,
                    Error *err);
 void comm_gpu_close(Comm *comm);
 /* The device ends before the ranks, and frees all of this itself. */
 void comm_gpu_forget(Comm *comm);
 /* Together, after comm_gpu_open: opens a window of memory that the device shares. Takes part->file.
  * `failed` tells why this rank has none, and makes the call fail on all ranks. */
-Window *window_open_gpu(Comm *comm, const CommonsPart *part, uint64_t size_bytes, uint64_t declared,
-                        const Error *failed, Error *err);
+Window *window_open_gpu(Comm *comm, const SymmetricHeapPart *part, uint64_t size_bytes,
+                        uint64_t declared, const Error *failed, Error *err);
 
 #endif

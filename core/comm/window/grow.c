@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "comm/window/courier.h"
+#include "comm/window/pass_files.h"
 #include "comm/window/gpu.h"
 #include "comm/header.h"
 
@@ -58,7 +58,7 @@ static int choose(const Comm *comm, const Passed *before, Passed *next, Error *e
     if (!shared->growth) continue;
     bool is_next = before->size_bytes && before->window == shared->number;
     int32_t number = shared->growth->passed + is_next;
-    CommonsPart piece = {.file = -1};
+    SymmetricHeapPart piece = {.file = -1};
     if (number >= pieces_of(comm, shared)) continue;
     if (!comm->gpu->table->piece(comm->gpu->data, (uint64_t)(uintptr_t)shared->here, number, &piece,
                                  err))
@@ -96,7 +96,7 @@ static bool take(Comm *comm, int32_t rank, const Passed *passed, int file, Error
 }
 
 static bool take_all(Comm *comm, int file, const uint8_t *all, int *files, Error *err) {
-  bool ok = courier_pass(comm, file, all, files, err);
+  bool ok = pass_files(comm, file, all, files, err);
   for (int32_t k = 0; k < comm->team_size; k++) {
     int32_t rank = comm->team_first + k;
     Passed passed = passed_by(all, rank);
@@ -118,7 +118,7 @@ static bool meet_once(Comm *comm, Passed *mine, Error *failed, uint8_t *all, int
                       bool *is_done, Error *err) {
   Passed next = {0};
   int file = error_is_set(failed) ? -1 : choose(comm, mine, &next, failed);
-  courier_sender(comm, file, &next.sender, failed);
+  pass_files_sender(comm, file, &next.sender, failed);
   CallOptions call = {
       .call = CALL_WINDOW, .mine = &next, .mine_bytes = sizeof next, .failed = failed};
   bool ok = comm_call(comm, &call, all, err);

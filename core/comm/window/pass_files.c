@@ -1,6 +1,6 @@
-/* courier.c - see courier.h. Datagram queues are short: a rank that cannot send receives
+/* pass_files.c - see pass_files.h. Datagram queues are short: a rank that cannot send receives
  * meanwhile. Decision D-comm-01. */
-#include "comm/window/courier.h"
+#include "comm/window/pass_files.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -18,11 +18,11 @@ enum { NAME = sizeof((Sender){0}.address) - 2, WAIT_MS = 20 };
 static bool open_socket(Comm *comm, Error *err) {
   struct sockaddr_un name = {.sun_family = AF_UNIX};
   int yes = 1;
-  if (comm->courier >= 0) return true;
+  if (comm->file_socket >= 0) return true;
   int made = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (made >= 0 && !setsockopt(made, SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) &&
       !bind(made, (struct sockaddr *)&name, sizeof name.sun_family)) {
-    comm->courier = made;
+    comm->file_socket = made;
     return true;
   }
   error_set(err, RG_ERROR_RANK,
@@ -31,13 +31,13 @@ static bool open_socket(Comm *comm, Error *err) {
   return false;
 }
 
-bool courier_sender(Comm *comm, int file, Sender *sender, Error *err) {
+bool pass_files_sender(Comm *comm, int file, Sender *sender, Error *err) {
   struct sockaddr_un name;
   socklen_t length = sizeof name;
   *sender = (Sender){.origin = {(int32_t)getpid(), file}};
   if (comm->team_size == 1) return true;
   if (!open_socket(comm, err)) return false;
-  if (getsockname(comm->courier, (struct sockaddr *)&name, &length) ||
+  if (getsockname(comm->file_socket, (struct sockaddr *)&name, &length) ||
       length != offsetof(struct sockaddr_un, sun_path) + NAME)
     return error_set(err, RG_ERROR_RANK, "the system cannot give a socket an address");
   memcpy(sender->address, name.sun_path, NAME); /* a zero, and five hex digits */
@@ -81,7 +81,7 @@ static Sent send_file(Comm *comm, int file, const Sender *to) {
   head->cmsg_type = SCM_RIGHTS;
   head->cmsg_len = CMSG_LEN(sizeof file);
   memcpy(CMSG_DATA(head), &file, sizeof file);
-  if (sendmsg(comm->courier, &message, MSG_NOSIGNAL) >= 0) return SENT;
+  if (sendmsg(comm->file_socket, &message, MSG_NOSIGNAL) >= 0) return SENT;
   return errno == EAGAIN || errno == EINTR || errno == ENOBUFS || errno == ETOOMANYREFS ? LATER
                                                                                         : FAILED;
 }
@@ -96,7 +96,7 @@ static int receive_file(Comm *comm, Letter *letter, int32_t *process) {
                            .msg_controllen = sizeof control.bytes};
   int file = -1;
   *process = -1;
-  ssize_t size = recvmsg(comm->courier, &message, MSG_CMSG_CLOEXEC);
+  ssize_t size = recvmsg(comm->file_socket, &message, MSG_CMSG_CLOEXEC);
   if (size < 0) return -1;
   for (struct cmsghdr *head = CMSG_FIRSTHDR(&message); head; head = CMSG_NXTHDR(&message, head)) {
     struct ucred who;
@@ -144,7 +144,7 @@ static int32_t first_missing(const Comm *comm, const uint8_t *senders, const int
 /* Waits a little; false if the others will not come. */
 static bool wait_a_little(Comm *comm, int64_t began, const uint8_t *senders, const int *files,
                           Error *err) {
-  struct pollfd wait = {.fd = comm->courier, .events = POLLIN};
+  struct pollfd wait = {.fd = comm->file_socket, .events = POLLIN};
   if (poll(&wait, 1, WAIT_MS) > 0) return true;
   if (!comm->boot->table->check(comm->boot, err)) return false;
   return clock_ns() - began < comm->patience_ns ||
@@ -160,7 +160,7 @@ static int32_t count_senders(const Comm *comm, const uint8_t *senders) {
   return count;
 }
 
-bool courier_pass(Comm *comm, int file, const uint8_t *senders, int *files, Error *err) {
+bool pass_files(Comm *comm, int file, const uint8_t *senders, int *files, Error *err) {
   int32_t sent = file < 0 ? comm->team_size : 0, missing = count_senders(comm, senders);
   int64_t began = clock_ns();
   for (int32_t k = 0; k < comm->team_size; k++) files[k] = -1;

@@ -21,7 +21,7 @@ bool share_move(uint8_t *from, uint64_t size_bytes, int file, Error *err);
 void share_take_back(uint8_t *base, uint64_t size_bytes, int file);
 /* Opens a file of another process on this host, by its number there, as the system allows for
  * processes of one user that see each other; -1 with err. Team members pass theirs instead
- * (courier.h). */
+ * (pass_files.h). */
 int share_fetch(int32_t process, int32_t file, Error *err);
 bool share_map(uint8_t *at, uint64_t size_bytes, int file, Error *err);
 uint8_t *share_map_anywhere(uint64_t size_bytes, int file, Error *err);

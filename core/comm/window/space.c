@@ -27,7 +27,7 @@ static bool have_room(Space *space) {
 
 /* Turns [from, to), which lies within segment k, into the other kind: adds two cuts, each of which
  * cancels with an existing cut at the same place. */
-static void turn(Space *space, int k, uint64_t from, uint64_t to) {
+static void toggle_range(Space *space, int k, uint64_t from, uint64_t to) {
   uint64_t *cuts = space->cuts;
   bool at_low = k > 0 && cuts[k - 1] == from, at_high = k < space->count && cuts[k] == to;
   int first = at_low ? k - 1 : k, past = at_high ? k + 1 : k; /* the cuts to remove */
@@ -49,7 +49,7 @@ uint64_t space_take(Space *space, uint64_t size_bytes, uint64_t align) {
   for (int k = 0; k <= space->count; k += 2) {
     uint64_t at = align_up(k ? space->cuts[k - 1] : 0, align), end = end_of(space, k);
     if (at >= end || end - at < size_bytes) continue;
-    turn(space, k, at, at + size_bytes);
+    toggle_range(space, k, at, at + size_bytes);
     return at;
   }
   return SPACE_NONE;
@@ -60,7 +60,7 @@ bool space_give(Space *space, uint64_t at, uint64_t size_bytes) {
   for (int k = 1; k <= space->count; k += 2) {
     if (at < space->cuts[k - 1] || at >= end_of(space, k)) continue;
     if (size_bytes > end_of(space, k) - at) return false;
-    turn(space, k, at, at + size_bytes);
+    toggle_range(space, k, at, at + size_bytes);
     return true;
   }
   return false;

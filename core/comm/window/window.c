@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/bits.h"
-#include "comm/window/courier.h"
+#include "comm/window/pass_files.h"
 #include "comm/window/gpu.h"
 #include "comm/window/grow.h"
 #include "comm/header.h"
@@ -100,7 +100,7 @@ static bool map_peers(Comm *comm, const Shared *shared, const uint8_t *senders, 
   if (shared->growth) return true;
   int *files = heap_alloc(comm->heap, (size_t)comm->team_size * sizeof *files);
   if (!files) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left");
-  bool ok = courier_pass(comm, shared->file, senders, files, err);
+  bool ok = pass_files(comm, shared->file, senders, files, err);
   for (int32_t k = 0; k < comm->team_size; k++) {
     int32_t rank = comm->team_first + k;
     ok = ok && map_one(comm, shared, rank, rank == comm->rank ? shared->file : files[k], err);
@@ -141,7 +141,7 @@ static bool exchange(Comm *comm, Shared *shared, Error *failed, Error *err) {
   uint8_t *senders = heap_alloc(comm->heap, (size_t)comm->size * CALL_BYTES);
   if (!senders) error_set(failed, RG_ERROR_MEMORY, "the host has no memory left");
   Sender mine;
-  courier_sender(comm, shared ? shared->file : -1, &mine, failed);
+  pass_files_sender(comm, shared ? shared->file : -1, &mine, failed);
   CallOptions call = {
       .call = CALL_WINDOW, .mine = &mine, .mine_bytes = sizeof mine, .failed = failed};
   bool ok = comm_call(comm, &call, senders, err);
@@ -278,8 +278,8 @@ Window *window_open_for_team(Comm *comm, void *here, uint64_t size_bytes, uint64
 }
 
 /* A part has one address, at which all its windows begin. */
-Window *window_open_gpu(Comm *comm, const CommonsPart *part, uint64_t size_bytes, uint64_t declared,
-                        const Error *failed, Error *err) {
+Window *window_open_gpu(Comm *comm, const SymmetricHeapPart *part, uint64_t size_bytes,
+                        uint64_t declared, const Error *failed, Error *err) {
   uint8_t *here = (uint8_t *)(uintptr_t)part->at;
   forget_freed(comm, part->at, part->at + part->size_bytes);
   Shared *shared = find_shared(comm, here, size_bytes);

@@ -19,7 +19,7 @@ struct Shared { /* shared memory, in whole pages */
   uint64_t size_bytes;
   uint64_t offset; /* offset in each rank's part of the range */
   int file;        /* a memfd; for GPU memory, the driver's file */
-  uint64_t serial; /* for GPU memory: CommonsPart.serial; 0: host memory */
+  uint64_t serial; /* for GPU memory: SymmetricHeapPart.serial; 0: host memory */
   int32_t windows;
   bool is_for_team;      /* other hosts cannot access it */
   bool is_moved_in;      /* only window_unmap frees it */

@@ -131,11 +131,11 @@ bool cuda_have_list(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *ta
 }
 
 /* The number of merge steps for as many rows as fit in the tree's memory. */
-static int32_t count_turns(const CudaTree *own, int32_t manager) {
+static int32_t count_merges(const CudaTree *own, int32_t manager) {
   uint64_t most = own->memory.mapped / own->tree->managers[manager].node_size;
-  int32_t turns = 0;
-  for (uint64_t run = RT_ORDER_RUN; run < most; run *= RT_ORDER_RUNS) turns++;
-  return turns;
+  int32_t merges = 0;
+  for (uint64_t run = RT_ORDER_RUN; run < most; run *= RT_ORDER_RUNS) merges++;
+  return merges;
 }
 
 static bool make_order(CudaDevice *cuda, const CudaTree *own, RtGpuService service, Error *err) {
@@ -143,8 +143,8 @@ static bool make_order(CudaDevice *cuda, const CudaTree *own, RtGpuService servi
       !start_all(cuda, cuda->service_order_look, service, err) ||
       !start_all(cuda, cuda->service_order_copy, service, err))
     return false;
-  int32_t turns = count_turns(own, service.number);
-  for (service.turn = 0; service.turn < turns; service.turn++)
+  int32_t merges = count_merges(own, service.number);
+  for (service.merge = 0; service.merge < merges; service.merge++)
     if (!start_all(cuda, cuda->service_order_merge, service, err)) return false;
   return true;
 }

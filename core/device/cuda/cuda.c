@@ -86,7 +86,7 @@ static void free_all(CudaDevice *cuda) {
   }
   cuda_copies_free(cuda);
   while (cuda->trees) cuda_forget(&cuda->device, cuda->trees->tree);
-  cuda_commons_free(cuda);
+  cuda_symmetric_free(cuda);
   CudaRange *ranges[] = {&cuda->heap,  &cuda->budget, &cuda->ambient, &cuda->counts,
                          &cuda->block, &cuda->races,  &cuda->shadow};
   for (size_t k = 0; k < sizeof ranges / sizeof *ranges; k++) cuda_free(cuda, ranges[k]);
@@ -140,7 +140,7 @@ static const DeviceRemoteTable remote = {.clear = cuda_clear,
                                          .copy_cells = cuda_copy_cells};
 static const DevicePinTable pins = {.pin = cuda_pin, .unpin = cuda_unpin};
 static const DeviceSharingTable sharing = {
-    .commons = &cuda_commons, .share = cuda_share, .rest = cuda_rest};
+    .symmetric = &cuda_symmetric, .share = cuda_share, .rest = cuda_rest};
 
 /* Without pins, which only some GPUs have. */
 static const DeviceTable cuda_table = {.name = "cuda",

@@ -77,7 +77,7 @@ typedef struct CudaTree { /* RtTree.device */
   bool owns_tree;           /* `tree` represents external memory and belongs to this */
   DeviceMemory mirror;      /* of that memory, if there is one: external.c */
   bool is_shared;           /* with other processes that also write it: share.c */
-  uint64_t serial;          /* CommonsPart.serial; 0: not a part of this process's */
+  uint64_t serial;          /* SymmetricHeapPart.serial; 0: not a part of this process's */
   uint8_t is_read;          /* the GPU's value of RtTree.is_read */
   bool is_copy;             /* a copy of a counted array's elements: copies.c */
   bool is_located;          /* the next launch's frame has the copy's address */
@@ -106,19 +106,19 @@ typedef struct CudaForeign {
 
 typedef struct CudaCopy CudaCopy; /* copies.c */
 
-/* A mapped part of a commons (symmetric heap): share.c. */
+/* A mapped part of the symmetric heap: share.c. */
 typedef struct CudaPart {
   struct CudaPart *next;
   uint64_t at, size_bytes;
   bool grows; /* of a sparse tree, which the host never reads */
 } CudaPart;
 
-typedef struct CudaCommons {
-  struct CudaCommons *next; /* in CudaDevice.commons */
-  uint64_t at, size_bytes;  /* GPU addresses */
-  Arena mirror;             /* as the host sees them; only the parts are accessible */
+typedef struct CudaSymmetricHeap {
+  struct CudaSymmetricHeap *next; /* in CudaDevice.symmetric */
+  uint64_t at, size_bytes;        /* GPU addresses */
+  Arena mirror;                   /* as the host sees them; only the parts are accessible */
   CudaPart *parts;
-} CudaCommons;
+} CudaSymmetricHeap;
 
 enum { CUDA_MOST_QUEUED = 64, CUDA_STREAMS = 8 };
 
@@ -205,7 +205,7 @@ typedef struct CudaDevice {
   RtWorker worker;        /* for native calls and host regions */
   CudaTree *trees;
   CudaForeign *foreign;
-  CudaCommons *commons;
+  CudaSymmetricHeap *symmetric;
   uint64_t serials;          /* parts numbered so far */
   CudaRange heap;            /* an RtGpuHeap and its memory: heap.c */
   uint64_t heap_shown;       /* bytes of it that the GPU knows about */
@@ -443,17 +443,17 @@ bool cuda_external_is_there(CudaDevice *cuda, const CudaTree *own);
 bool cuda_external_sync(CudaDevice *cuda, Error *err);
 
 /* share.c: windows, memory shared with other processes */
-extern const CommonsTable cuda_commons;
-bool cuda_share(Device *device, RtTree *tree, CommonsPart *part, Error *err);
+extern const SymmetricHeapTable cuda_symmetric;
+bool cuda_share(Device *device, RtTree *tree, SymmetricHeapPart *part, Error *err);
 /* Is the tree's memory in a window? */
 bool cuda_is_common(const CudaDevice *cuda, const RtTree *tree);
 /* The GPU memory that the host sees from `mirror` on; false if it is not in a window. */
-bool cuda_commons_range(const CudaDevice *cuda, const uint8_t *mirror, CudaRange *range);
+bool cuda_symmetric_range(const CudaDevice *cuda, const uint8_t *mirror, CudaRange *range);
 /* The address at which the host sees GPU address `at`; NULL if it is not in a window. */
-uint8_t *cuda_commons_host(const CudaDevice *cuda, uint64_t at);
+uint8_t *cuda_symmetric_host(const CudaDevice *cuda, uint64_t at);
 /* The mapped part around that address; false if there is none. */
-bool cuda_commons_part(const CudaDevice *cuda, uint64_t at, uint64_t *base, uint64_t *size_bytes);
-void cuda_commons_free(CudaDevice *cuda);
+bool cuda_symmetric_part(const CudaDevice *cuda, uint64_t at, uint64_t *base, uint64_t *size_bytes);
+void cuda_symmetric_free(CudaDevice *cuda);
 
 /* prior.c: finds what the host changes in a shared tree */
 /* Saves pages begin..end before the host changes them. */

@@ -10,7 +10,7 @@
 
 static bool find_range(CudaDevice *cuda, uint64_t at, uint64_t *base, uint64_t *size_bytes) {
   size_t size = 0;
-  if (cuda_commons_host(cuda, at)) return cuda_commons_part(cuda, at, base, size_bytes);
+  if (cuda_symmetric_host(cuda, at)) return cuda_symmetric_part(cuda, at, base, size_bytes);
   if (!cuda_enter(cuda, NULL)) return false;
   int result = cuda->driver.cuMemGetAddressRange_v2(base, &size, at);
   cuda_leave(cuda);
@@ -33,7 +33,7 @@ static CudaTree *create(CudaDevice *cuda, uint64_t base, uint64_t size_bytes) {
   error_clear(&unused);
   RtTree *tree = heap_alloc(heap, sizeof *tree);
   CudaTree *own = heap_alloc(heap, sizeof *own);
-  uint8_t *pages = heap_alloc(heap, page_count), *shared = cuda_commons_host(cuda, base);
+  uint8_t *pages = heap_alloc(heap, page_count), *shared = cuda_symmetric_host(cuda, base);
   if (!tree || !own || !pages ||
       (!shared && !host_allocate(&cuda->device, &mirror, size_bytes, size_bytes, &unused))) {
     end(cuda, tree, pages, &mirror);

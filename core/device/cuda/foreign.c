@@ -39,7 +39,7 @@ uint8_t *cuda_host_at(Device *device, void *address) {
     if (tree->wraps) return NULL;
     cuda_forget(device, tree->tree);
   }
-  if (cuda_commons_host(cuda, at)) return cuda_external_at(cuda, at);
+  if (cuda_symmetric_host(cuda, at)) return cuda_external_at(cuda, at);
   uint8_t *original = find_original(cuda, at);
   if (original) return original;
   if (!cuda_enter(cuda, NULL)) return address;

@@ -153,10 +153,10 @@ static void take_graph(CudaRepeat *repeat, int32_t period, int32_t pays_after) {
   const CudaStep *steps = repeat->steps + repeat->count - period;
   bool waits = is_wait(&steps[period - 1]);
   int32_t most = pays_after < MOST_STEPS ? pays_after : MOST_STEPS;
-  int32_t turns = waits || period > most ? 1 : most / period;
-  ASSERT(turns > 0 && turns * period <= MOST_STEPS, "a graph holds whole periods");
+  int32_t periods = waits || period > most ? 1 : most / period;
+  ASSERT(periods > 0 && periods * period <= MOST_STEPS, "a graph holds whole periods");
   repeat->length = 0;
-  for (int32_t k = 0; k < turns; k++) {
+  for (int32_t k = 0; k < periods; k++) {
     memcpy(repeat->graph + repeat->length, steps, sizeof *steps * (size_t)period);
     repeat->length += period;
   }

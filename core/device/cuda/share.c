@@ -1,8 +1,8 @@
-/* share.c - GPU memory shared by several processes: windows (memory/commons.h).
+/* share.c - GPU memory shared by several processes: windows (memory/symmetric_heap.h).
  * A tree's memory becomes one piece of physical memory, which the driver exports as a file
- * descriptor. It is mapped a second time in the commons (a symmetric heap): addresses at which each
- * process sees every rank's memory, at the same offsets. The host's mirror of a commons has the
- * same layout, so that an array with an axis of ranks is contiguous on both sides:
+ * descriptor. It is mapped a second time in the symmetric heap: addresses at which each process
+ * sees every rank's memory, at the same offsets. The host's mirror of that heap has the same
+ * layout, so that an array with an axis of ranks is contiguous on both sides:
  *
  *     GPU     at     | rank 0's: part, part ..  | rank 1's ..   |     stride apart
  *     host    mirror | parts that are mapped are open           |
@@ -23,10 +23,10 @@ enum { STRIDE_MEMORIES = 16 };
 
 /* -- capabilities ------------------------------------------------------------------------------ */
 
-static bool describe(void *data, CommonsAbout *about, Error *err) {
+static bool describe(void *data, SymmetricHeapAbout *about, Error *err) {
   CudaDevice *cuda = data;
-  *about =
-      (CommonsAbout){.stride = align_up(STRIDE_MEMORIES * cuda->about.memory_bytes, STRIDE_ROUND)};
+  *about = (SymmetricHeapAbout){
+      .stride = align_up(STRIDE_MEMORIES * cuda->about.memory_bytes, STRIDE_ROUND)};
   if (about->stride < STRIDE_LEAST) about->stride = STRIDE_LEAST;
   if (!cuda->about.has_sharing)
     return error_set(err, RG_ERROR_DEVICE,
@@ -38,7 +38,7 @@ static bool describe(void *data, CommonsAbout *about, Error *err) {
 }
 
 /* A device that this process cannot enumerate may still work: only mapping its memory will tell. */
-static bool sees(void *data, const CommonsAbout *other) {
+static bool sees(void *data, const SymmetricHeapAbout *other) {
   CudaDevice *cuda = data;
   const Driver *driver = &cuda->driver;
   uint8_t uuid[sizeof other->device];
@@ -54,49 +54,50 @@ static bool sees(void *data, const CommonsAbout *other) {
   return true;
 }
 
-/* -- commons ----------------------------------------------------------------------------------- */
+/* -- symmetric heap ---------------------------------------------------------------------------- */
 
-static CudaCommons *commons_at(const CudaDevice *cuda, uint64_t at) {
-  for (CudaCommons *commons = cuda->commons; commons; commons = commons->next)
-    if (at - commons->at < commons->size_bytes) return commons;
+static CudaSymmetricHeap *symmetric_at(const CudaDevice *cuda, uint64_t at) {
+  for (CudaSymmetricHeap *symmetric = cuda->symmetric; symmetric; symmetric = symmetric->next)
+    if (at - symmetric->at < symmetric->size_bytes) return symmetric;
   return NULL;
 }
 
-static CudaCommons *commons_of(const CudaDevice *cuda, const uint8_t *mirror) {
-  for (CudaCommons *commons = cuda->commons; commons; commons = commons->next)
-    if ((uint64_t)(mirror - commons->mirror.base) < commons->size_bytes) return commons;
+static CudaSymmetricHeap *symmetric_of(const CudaDevice *cuda, const uint8_t *mirror) {
+  for (CudaSymmetricHeap *symmetric = cuda->symmetric; symmetric; symmetric = symmetric->next)
+    if ((uint64_t)(mirror - symmetric->mirror.base) < symmetric->size_bytes) return symmetric;
   return NULL;
 }
 
-static CudaPart **part_at(CudaCommons *commons, uint64_t at) {
-  CudaPart **link = &commons->parts;
+static CudaPart **part_at(CudaSymmetricHeap *symmetric, uint64_t at) {
+  CudaPart **link = &symmetric->parts;
   while (*link && at - (*link)->at >= (*link)->size_bytes) link = &(*link)->next;
   return link;
 }
 
 bool cuda_is_common(const CudaDevice *cuda, const RtTree *tree) {
-  return tree->foreign && commons_of(cuda, tree->root);
+  return tree->foreign && symmetric_of(cuda, tree->root);
 }
 
-bool cuda_commons_range(const CudaDevice *cuda, const uint8_t *mirror, CudaRange *range) {
-  CudaCommons *commons = commons_of(cuda, mirror);
-  if (!commons) return false;
-  uint64_t at = commons->at + (uint64_t)(mirror - commons->mirror.base);
-  const CudaPart *part = *part_at(commons, at);
+bool cuda_symmetric_range(const CudaDevice *cuda, const uint8_t *mirror, CudaRange *range) {
+  CudaSymmetricHeap *symmetric = symmetric_of(cuda, mirror);
+  if (!symmetric) return false;
+  uint64_t at = symmetric->at + (uint64_t)(mirror - symmetric->mirror.base);
+  const CudaPart *part = *part_at(symmetric, at);
   if (!part) return false;
   uint64_t left = part->at + part->size_bytes - at;
   *range = (CudaRange){.at = at, .reserved = left, .mapped = left, .is_external = true};
   return true;
 }
 
-uint8_t *cuda_commons_host(const CudaDevice *cuda, uint64_t at) {
-  const CudaCommons *commons = commons_at(cuda, at);
-  return commons ? commons->mirror.base + (at - commons->at) : NULL;
+uint8_t *cuda_symmetric_host(const CudaDevice *cuda, uint64_t at) {
+  const CudaSymmetricHeap *symmetric = symmetric_at(cuda, at);
+  return symmetric ? symmetric->mirror.base + (at - symmetric->at) : NULL;
 }
 
-bool cuda_commons_part(const CudaDevice *cuda, uint64_t at, uint64_t *base, uint64_t *size_bytes) {
-  CudaCommons *commons = commons_at(cuda, at);
-  const CudaPart *part = commons ? *part_at(commons, at) : NULL;
+bool cuda_symmetric_part(const CudaDevice *cuda, uint64_t at, uint64_t *base,
+                         uint64_t *size_bytes) {
+  CudaSymmetricHeap *symmetric = symmetric_at(cuda, at);
+  const CudaPart *part = symmetric ? *part_at(symmetric, at) : NULL;
   if (!part) return false;
   *base = part->at;
   *size_bytes = part->size_bytes;
@@ -105,9 +106,9 @@ bool cuda_commons_part(const CudaDevice *cuda, uint64_t at, uint64_t *base, uint
 
 static uint64_t reserve(void *data, uint64_t size_bytes, Error *err) {
   CudaDevice *cuda = data;
-  CudaCommons *commons = heap_alloc(cuda->device.heap, sizeof *commons);
-  if (!commons || !arena_reserve_closed(&commons->mirror, size_bytes)) {
-    heap_free(cuda->device.heap, commons);
+  CudaSymmetricHeap *symmetric = heap_alloc(cuda->device.heap, sizeof *symmetric);
+  if (!symmetric || !arena_reserve_closed(&symmetric->mirror, size_bytes)) {
+    heap_free(cuda->device.heap, symmetric);
     error_set(err, RG_ERROR_MEMORY, "the host has no memory left to mirror %llu bytes of windows",
               (unsigned long long)size_bytes);
     return 0;
@@ -119,14 +120,14 @@ static uint64_t reserve(void *data, uint64_t size_bytes, Error *err) {
     cuda_leave(cuda);
   }
   if (!at) {
-    arena_release(&commons->mirror);
-    heap_free(cuda->device.heap, commons);
+    arena_release(&symmetric->mirror);
+    heap_free(cuda->device.heap, symmetric);
     return 0;
   }
-  commons->next = cuda->commons;
-  commons->at = at;
-  commons->size_bytes = size_bytes;
-  cuda->commons = commons;
+  symmetric->next = cuda->symmetric;
+  symmetric->at = at;
+  symmetric->size_bytes = size_bytes;
+  cuda->symmetric = symmetric;
   return at;
 }
 
@@ -140,41 +141,42 @@ static void end_tree(CudaDevice *cuda, const CudaPart *part) {
   }
 }
 
-static void close_mirror(const CudaCommons *commons, const CudaPart *part) {
-  if (!part->grows) arena_close(commons->mirror.base + (part->at - commons->at), part->size_bytes);
+static void close_mirror(const CudaSymmetricHeap *symmetric, const CudaPart *part) {
+  if (!part->grows)
+    arena_close(symmetric->mirror.base + (part->at - symmetric->at), part->size_bytes);
 }
 
-static void end_part(CudaDevice *cuda, CudaCommons *commons, CudaPart **link) {
+static void end_part(CudaDevice *cuda, CudaSymmetricHeap *symmetric, CudaPart **link) {
   CudaPart *part = *link;
   end_tree(cuda, part);
   if (!cuda_is_lost(cuda)) {
     cuda_wait_all(cuda, NULL);
     cuda->driver.cuMemUnmap(part->at, part->size_bytes);
   }
-  close_mirror(commons, part);
+  close_mirror(symmetric, part);
   *link = part->next;
   heap_free(cuda->device.heap, part);
 }
 
-static void end_commons(CudaDevice *cuda, CudaCommons **link) {
-  CudaCommons *commons = *link;
-  while (commons->parts) end_part(cuda, commons, &commons->parts);
-  if (!cuda_is_lost(cuda)) cuda->driver.cuMemAddressFree(commons->at, commons->size_bytes);
-  arena_release(&commons->mirror);
-  *link = commons->next;
-  heap_free(cuda->device.heap, commons);
+static void end_symmetric_heap(CudaDevice *cuda, CudaSymmetricHeap **link) {
+  CudaSymmetricHeap *symmetric = *link;
+  while (symmetric->parts) end_part(cuda, symmetric, &symmetric->parts);
+  if (!cuda_is_lost(cuda)) cuda->driver.cuMemAddressFree(symmetric->at, symmetric->size_bytes);
+  arena_release(&symmetric->mirror);
+  *link = symmetric->next;
+  heap_free(cuda->device.heap, symmetric);
 }
 
-void cuda_commons_free(CudaDevice *cuda) {
-  while (cuda->commons) end_commons(cuda, &cuda->commons);
+void cuda_symmetric_free(CudaDevice *cuda) {
+  while (cuda->symmetric) end_symmetric_heap(cuda, &cuda->symmetric);
 }
 
 static void release(void *data, uint64_t base) {
   CudaDevice *cuda = data;
-  CudaCommons **link = &cuda->commons;
+  CudaSymmetricHeap **link = &cuda->symmetric;
   bool is_entered = cuda_enter(cuda, NULL);
   while (*link && (*link)->at != base) link = &(*link)->next;
-  if (*link) end_commons(cuda, link);
+  if (*link) end_symmetric_heap(cuda, link);
   if (is_entered) cuda_leave(cuda);
 }
 
@@ -199,10 +201,10 @@ static bool map_file(CudaDevice *cuda, uint64_t at, uint64_t size_bytes, int fil
 
 static bool map(void *data, uint64_t at, uint64_t size_bytes, int file, Error *err) {
   CudaDevice *cuda = data;
-  CudaCommons *commons = commons_at(cuda, at);
-  ASSERT(commons, "what is mapped lies in what was reserved");
+  CudaSymmetricHeap *symmetric = symmetric_at(cuda, at);
+  ASSERT(symmetric, "what is mapped lies in what was reserved");
   CudaPart *part = heap_alloc(cuda->device.heap, sizeof *part);
-  uint8_t *mirror = commons->mirror.base + (at - commons->at);
+  uint8_t *mirror = symmetric->mirror.base + (at - symmetric->at);
   if (!part || !arena_open(mirror, size_bytes)) {
     heap_free(cuda->device.heap, part);
     return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a window");
@@ -213,8 +215,8 @@ static bool map(void *data, uint64_t at, uint64_t size_bytes, int file, Error *e
     cuda_leave(cuda);
   }
   if (ok) {
-    *part = (CudaPart){.next = commons->parts, .at = at, .size_bytes = size_bytes};
-    commons->parts = part;
+    *part = (CudaPart){.next = symmetric->parts, .at = at, .size_bytes = size_bytes};
+    symmetric->parts = part;
     return true;
   }
   arena_close(mirror, size_bytes);
@@ -224,11 +226,11 @@ static bool map(void *data, uint64_t at, uint64_t size_bytes, int file, Error *e
 
 static void unmap(void *data, uint64_t at) {
   CudaDevice *cuda = data;
-  CudaCommons *commons = commons_at(cuda, at);
-  CudaPart **link = commons ? part_at(commons, at) : NULL;
+  CudaSymmetricHeap *symmetric = symmetric_at(cuda, at);
+  CudaPart **link = symmetric ? part_at(symmetric, at) : NULL;
   if (!link || !*link) return; /* the part was never mapped */
   bool is_entered = cuda_enter(cuda, NULL);
-  end_part(cuda, commons, link);
+  end_part(cuda, symmetric, link);
   if (is_entered) cuda_leave(cuda);
 }
 
@@ -245,18 +247,18 @@ static int32_t pieces(void *data, uint64_t at, uint64_t serial) {
   return own ? own->memory.piece_count : 0;
 }
 
-static bool export_piece(CudaDevice *cuda, const CudaTree *own, int32_t number, CommonsPart *part,
-                         Error *err) {
+static bool export_piece(CudaDevice *cuda, const CudaTree *own, int32_t number,
+                         SymmetricHeapPart *part, Error *err) {
   part->size_bytes = own->memory.piece_bytes[number];
   int result = cuda->driver.cuMemExportToShareableHandle(&part->file, own->memory.pieces[number],
                                                          DRIVER_FILE_DESCRIPTOR, 0);
   return cuda_check(cuda, result, "share memory", err);
 }
 
-static bool piece(void *data, uint64_t at, int32_t number, CommonsPart *part, Error *err) {
+static bool piece(void *data, uint64_t at, int32_t number, SymmetricHeapPart *part, Error *err) {
   CudaDevice *cuda = data;
   const CudaTree *own = cuda->trees;
-  *part = (CommonsPart){.file = -1};
+  *part = (SymmetricHeapPart){.file = -1};
   while (own && (own->memory.at != at || !own->is_window)) own = own->next;
   ASSERT(own && number < own->memory.piece_count, "a piece that was counted is there");
   if (!cuda_enter(cuda, err)) return false;
@@ -276,12 +278,12 @@ static void widen(const CudaDevice *cuda, const CudaPart *part) {
 
 static bool extend(void *data, uint64_t at, uint64_t size_bytes, int file, Error *err) {
   CudaDevice *cuda = data;
-  CudaCommons *commons = commons_at(cuda, at);
-  ASSERT(commons, "what is mapped lies in what was reserved");
-  CudaPart *part = *part_at(commons, at), *made = NULL;
+  CudaSymmetricHeap *symmetric = symmetric_at(cuda, at);
+  ASSERT(symmetric, "what is mapped lies in what was reserved");
+  CudaPart *part = *part_at(symmetric, at), *made = NULL;
   if (!part) part = made = heap_alloc(cuda->device.heap, sizeof *part);
   if (!part) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a window");
-  if (made) *made = (CudaPart){.next = commons->parts, .at = at, .grows = true};
+  if (made) *made = (CudaPart){.next = symmetric->parts, .at = at, .grows = true};
   bool ok = cuda_enter(cuda, err);
   if (ok) {
     ok = map_file(cuda, at + part->size_bytes, size_bytes, file, err);
@@ -289,7 +291,7 @@ static bool extend(void *data, uint64_t at, uint64_t size_bytes, int file, Error
   }
   if (ok) {
     part->size_bytes += size_bytes;
-    if (made) commons->parts = made;
+    if (made) symmetric->parts = made;
     widen(cuda, part);
   } else {
     heap_free(cuda->device.heap, made);
@@ -301,7 +303,7 @@ static bool is_there(void *data, uint64_t at, uint64_t serial) {
   return find_own(data, at, serial);
 }
 
-static uint8_t *host(void *data, uint64_t at) { return cuda_commons_host(data, at); }
+static uint8_t *host(void *data, uint64_t at) { return cuda_symmetric_host(data, at); }
 
 static bool copy(void *data, uint64_t at, void *to, const void *from, uint64_t size_bytes,
                  Error *err) {
@@ -314,14 +316,14 @@ static bool copy(void *data, uint64_t at, void *to, const void *from, uint64_t s
 }
 
 /* Waits, with calls of goes_on, until all queued work is done. */
-static bool await(CudaDevice *cuda, const CommonsWork *work, Error *err) {
+static bool await(CudaDevice *cuda, const SymmetricHeapWork *work, Error *err) {
   int result;
   while ((result = cuda->driver.cuStreamQuery(cuda->stream)) == DRIVER_NOT_READY)
     if (!work->goes_on(work->waits_for, err)) return false;
   return cuda_check(cuda, result, "finish its work", err);
 }
 
-static bool queue(void *data, const CommonsWork *work, Error *err) {
+static bool queue(void *data, const SymmetricHeapWork *work, Error *err) {
   CudaDevice *cuda = data;
   if (!cuda_enter(cuda, err)) return false;
   bool ok = cuda_repeat_end(cuda, err) && work->begin(work->context, cuda->stream, err) &&
@@ -330,19 +332,19 @@ static bool queue(void *data, const CommonsWork *work, Error *err) {
   return ok;
 }
 
-const CommonsTable cuda_commons = {.describe = describe,
-                                   .sees = sees,
-                                   .reserve = reserve,
-                                   .release = release,
-                                   .map = map,
-                                   .unmap = unmap,
-                                   .pieces = pieces,
-                                   .piece = piece,
-                                   .extend = extend,
-                                   .is_there = is_there,
-                                   .host = host,
-                                   .copy = copy,
-                                   .queue = queue};
+const SymmetricHeapTable cuda_symmetric = {.describe = describe,
+                                           .sees = sees,
+                                           .reserve = reserve,
+                                           .release = release,
+                                           .map = map,
+                                           .unmap = unmap,
+                                           .pieces = pieces,
+                                           .piece = piece,
+                                           .extend = extend,
+                                           .is_there = is_there,
+                                           .host = host,
+                                           .copy = copy,
+                                           .queue = queue};
 
 /* -- a tree's memory --------------------------------------------------------------------------- */
 
@@ -366,7 +368,7 @@ static bool move_over(CudaDevice *cuda, CudaTree *own, Error *err) {
   return true;
 }
 
-static bool share_dense(CudaDevice *cuda, RtTree *tree, CudaTree *own, CommonsPart *part,
+static bool share_dense(CudaDevice *cuda, RtTree *tree, CudaTree *own, SymmetricHeapPart *part,
                         Error *err) {
   if (!own->is_shared && !(cuda_push(cuda, tree, NULL, 0, err) && cuda_wait_all(cuda, err) &&
                            move_over(cuda, own, err)))
@@ -408,7 +410,7 @@ static bool move_sparse(CudaDevice *cuda, CudaTree *own, Error *err) {
   return true;
 }
 
-static bool share_sparse(CudaDevice *cuda, RtTree *tree, CudaTree *own, CommonsPart *part,
+static bool share_sparse(CudaDevice *cuda, RtTree *tree, CudaTree *own, SymmetricHeapPart *part,
                          Error *err) {
   part->grows = true;
   if (!own->is_window && !(cuda_push(cuda, tree, NULL, 0, err) && cuda_wait_all(cuda, err) &&
@@ -417,9 +419,9 @@ static bool share_sparse(CudaDevice *cuda, RtTree *tree, CudaTree *own, CommonsP
   return cuda_push(cuda, tree, NULL, 0, err) && cuda_wait_all(cuda, err);
 }
 
-bool cuda_share(Device *device, RtTree *tree, CommonsPart *part, Error *err) {
+bool cuda_share(Device *device, RtTree *tree, SymmetricHeapPart *part, Error *err) {
   CudaDevice *cuda = (CudaDevice *)device;
-  *part = (CommonsPart){.file = -1};
+  *part = (SymmetricHeapPart){.file = -1};
   ASSERT(!tree->foreign, "what is shared is this process's own");
   if (!cuda_settle(cuda, err) || !cuda_enter(cuda, err)) return false;
   CudaTree *own = cuda_tree(cuda, tree, err);

@@ -87,7 +87,7 @@ static void take_common(CudaTree *own) {
 static bool reserve(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
   const RtTree *tree = cuda_tree->tree;
   ASSERT(!cuda_tree->memory.at, "a tree's memory is reserved once");
-  if (cuda_commons_range(cuda, cuda_tree->first, &cuda_tree->memory))
+  if (cuda_symmetric_range(cuda, cuda_tree->first, &cuda_tree->memory))
     return take_common(cuda_tree), true;
   if (cuda_is_view(tree))
     return error_set(err, RG_ERROR_RANK, "the memory of another rank's tree is not mapped here");

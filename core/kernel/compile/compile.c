@@ -120,7 +120,7 @@ bool compile_verifies(void) {
 static Target target_of(const Compile *compile) {
   const Device *device = compile->kernel->engine->store->device;
   Target target = compile->gpu || device->processors[RG_TARGET_PTX] ? target_gpu : target_cpu;
-  target.shares_lookups &= !compile->way.looks_up_alone;
+  target.shares_lookups &= !compile->way.no_shared_lookups;
   return target;
 }
 
@@ -181,10 +181,10 @@ static bool run_passes(Compile *compile, Error *err) {
                         .vector_bytes = device->vector_bytes / (compile->way.has_half_vectors + 1),
                         .fast_gathers = device->fast_gathers,
                         .target = target_of(compile),
-                        .spreads_wide = compile->way.spreads_wide,
+                        .wide_leaves = compile->way.wide_leaves,
                         .keeps_order = kernel->engine->options.deterministic,
                         .has_one_order = engine_has_one_order(kernel->engine),
-                        .goes_by_squares = compile->way.goes_by_squares,
+                        .tiles_loops = compile->way.tiles_loops,
                         .forces_streams = option_has_word("RG_STRESS", "force_streams"),
                         .forces_lanes = option_has_word("RG_STRESS", "force_lanes"),
                         .takes_long = compile->is_specialised,

@@ -137,9 +137,9 @@ static DeviceSwitches switches_of(const Kernel *kernel, const Candidate *candida
 /* -- extents ----------------------------------------------------------------------------------- */
 
 static void add_extent(uint64_t number, uint64_t *hash, uint64_t *largest) {
-  uint64_t anchor = tune_anchor(number);
-  *hash = hash_bytes(*hash, &anchor, sizeof anchor);
-  if (anchor > *largest) *largest = anchor;
+  uint64_t bucket = tune_size_bucket(number);
+  *hash = hash_bytes(*hash, &bucket, sizeof bucket);
+  if (bucket > *largest) *largest = bucket;
 }
 
 /* Hashes the size buckets of arguments that bounds depend on, and of the lists that tasks visit;
@@ -264,9 +264,9 @@ static void record(Kernel *kernel, const Version *version, const TuneEntry *entr
 
 /* For tests: starts with a different candidate each time, so that all kinds run early. */
 static void vary(const Engine *engine, const Tuning *tuning, TuneEntry *entry) {
-  int32_t turn = (int32_t)(engine->tunings % (uint64_t)tuning->count);
-  entry->tuner.turn = turn;
-  if (engine->tunings % 3 == 0) entry->tuner.kept = turn;
+  int32_t choice = (int32_t)(engine->tunings % (uint64_t)tuning->count);
+  entry->tuner.next = choice;
+  if (engine->tunings % 3 == 0) entry->tuner.kept = choice;
 }
 
 /* After MOST_ENTRIES, launches with new extents run with the default. */

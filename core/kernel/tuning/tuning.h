@@ -5,7 +5,7 @@
  *     launches --some time in all--> watched --launches take turns as trials--> choice kept on disk
  *
  * Trials are real launches: nothing runs twice. The key of a choice is the kernel's code, the size
- * buckets of its extents ("anchors": powers of two), the device, and its number of threads; the
+ * buckets of its extents (powers of two), the device, and its number of threads; the
  * next process finds the choice and tries nothing. Launches below 20 us pay two comparisons and are
  * not tuned, and trials take at most 5 % of the time of all launches. For this room, and for sets
  * of kernels (client/autotune.h). */

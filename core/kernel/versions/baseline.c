@@ -17,7 +17,7 @@ enum {
   POLL_MS = 1,    /* between two looks, in the middle of a launch, at whether it is ready */
   LARGE = 100,    /* instructions: optimised code then takes about 12 ms */
   /* iterations of a serial loop: a worker requests better code only between chunks */
-  MOST_TURNS = 64
+  MOST_TRIPS = 64
 };
 
 /* -- which kernels begin with it --------------------------------------------------------------- */
@@ -42,8 +42,8 @@ static bool is_short(const IrInst *loop) {
   if (loop->op != IR_FOR || !ir_is_const(loop->operands[0], &begin) ||
       !ir_is_const(loop->operands[1], &last) || !ir_is_const(loop->operands[2], &step) || !step)
     return false;
-  double turns = ((double)last - (double)begin) / (double)step + 1;
-  return turns <= MOST_TURNS;
+  double trips = ((double)last - (double)begin) / (double)step + 1;
+  return trips <= MOST_TRIPS;
 }
 
 /* A visit: counts instructions; false at a loop of unknown length. */

@@ -49,10 +49,10 @@ typedef enum CompileWhy {
 /* How a compile differs from the default one; all 0: not at all. */
 typedef struct CompileWay {
   bool has_half_vectors;
-  bool goes_by_squares; /* loop tiling, for accesses along different axes */
-  bool looks_up_alone;  /* GPU threads do not share look-ups */
-  bool spreads_wide;    /* more GPU threads share a leaf */
-  const char *without;  /* a pass to leave out */
+  bool tiles_loops;       /* loop tiling, for accesses along different axes */
+  bool no_shared_lookups; /* GPU threads do not share look-ups */
+  bool wide_leaves;       /* more GPU threads share a leaf */
+  const char *without;    /* a pass to leave out */
 } CompileWay;
 
 /* Arguments that are constants of specialised code. */

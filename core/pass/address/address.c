@@ -211,8 +211,8 @@ AddressIndex address_take_apart(IrBuilder *b, IrInst *index, int64_t size) {
   IndexRange range = ranges_of(index);
   if (range.known && range.low == range.high && !range.base)
     return (AddressIndex){.constant = range.low};
-  bool apart = range.known && range.low == range.high && ranges_hold_below(&range, size);
-  if (!apart) return (AddressIndex){.value = widen(b, index, 0, size)};
+  bool is_constant = range.known && range.low == range.high && ranges_hold_below(&range, size);
+  if (!is_constant) return (AddressIndex){.value = widen(b, index, 0, size)};
   return (AddressIndex){widen(b, (IrInst *)range.base, range.low, size), range.low};
 }
 

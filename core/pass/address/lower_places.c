@@ -417,8 +417,8 @@ static void lower_function(Lower *l, IrRegion *region) {
   if (!region) return;
   l->cells = scratch_array(l->kernel->scratch, CellRow, l->kernel->next_id);
   l->row = l->first_row = NULL;
-  l->tile_ids = l->kernel->next_id;
-  l->tiles = scratch_array(l->kernel->scratch, Tile *, 2 * l->tile_ids);
+  l->group_ids = l->kernel->next_id;
+  l->groups = scratch_array(l->kernel->scratch, AccessGroup *, 2 * l->group_ids);
   map_init(&l->walks, l->kernel->scratch);
   ahead_fetch(l, region);
   lower_region(l, region);
@@ -475,7 +475,7 @@ bool pass_lower_places(PassContext *ctx, IrKernel *kernel, Error *err) {
   /* functions come last, since effects of their callers are computed from their unlowered bodies */
   for (int i = 0; i < kernel->functions.count; i++)
     lower_function(&called, kernel->functions.items[i]->body);
-  for (int i = 0; i < kernel->tasks.count && ctx->spreads_wide; i++)
+  for (int i = 0; i < kernel->tasks.count && ctx->wide_leaves; i++)
     spread_wide(kernel->tasks.items[i]);
   return true;
 }

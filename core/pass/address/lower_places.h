@@ -16,23 +16,23 @@ typedef struct CellRow { /* the address of a CELL; by id of the CELL */
   IrInst *element; /* the element's address; NULL: ROW_LOAD computes it */
 } CellRow;
 
-typedef struct Tile Tile; /* shared_lookups.c */
+typedef struct AccessGroup AccessGroup; /* shared_lookups.c */
 
 struct Lower {
   PassContext *ctx;
   IrKernel *kernel;
-  const IrTask *task;  /* NULL in the host region and in functions */
-  bool is_called;      /* in a function */
-  IrInst *cursor;      /* of the node, in a task over nodes that has places `here` */
-  LeafShape shape;     /* of a task over leaves */
-  IrInst *row;         /* the enclosing ROW, if any */
-  IrInst *first_row;   /* its first piece: values that all pieces share are computed before it */
-  CellRow *cells;      /* by id, for ids from before the pass */
-  Map lists;           /* dynamic SNode -> how the function changes its lists: kind_dynamic.c */
-  bool *clears;        /* by tree: iterations of the task clear bits of bitmasked cells, */
-  bool *loses, *grows; /* deactivate cells, or activate cells */
-  Tile **tiles;        /* by 2 * id of a PLACE, + 1 if it is written; NULL: it is in no tile */
-  int tile_ids;
+  const IrTask *task;   /* NULL in the host region and in functions */
+  bool is_called;       /* in a function */
+  IrInst *cursor;       /* of the node, in a task over nodes that has places `here` */
+  LeafShape shape;      /* of a task over leaves */
+  IrInst *row;          /* the enclosing ROW, if any */
+  IrInst *first_row;    /* its first piece: values that all pieces share are computed before it */
+  CellRow *cells;       /* by id, for ids from before the pass */
+  Map lists;            /* dynamic SNode -> how the function changes its lists: kind_dynamic.c */
+  bool *clears;         /* by tree: iterations of the task clear bits of bitmasked cells, */
+  bool *loses, *grows;  /* deactivate cells, or activate cells */
+  AccessGroup **groups; /* by 2 * id of a PLACE, + 1 if it is written; NULL: it is in no group */
+  int group_ids;
   Map walks; /* PLACE -> the variable with its chunk's node: lists.c */
 };
 
@@ -64,7 +64,7 @@ void ahead_fetch(Lower *l, IrRegion *body);
 /* shared_lookups.c */
 void tiles_survey(Lower *l, const Effects *effects);  /* NULL: no effects */
 void tiles_collect(Lower *l, const IrRegion *region); /* before its insts are lowered */
-/* The address of the accessed element, before the access; NULL: it is in no tile. */
+/* The address of the accessed element, before the access; NULL: it is in no group. */
 IrInst *tiles_address(Lower *l, IrBuilder *b, const IrInst *access);
 
 /* lower_places.c: moves `inst` into the arm of a new IF at its old position; returns the IF. */

@@ -5,21 +5,21 @@
  *   .. x[b + 2][c + 2]                  =>    2) once; each access: its leaf by one comparison
  *                                             and one select per axis, then its place in the leaf
  *
- * A tile is a set of accesses in one region, without an exit between them, to one level, whose
+ * A group is a set of accesses in one region, without an exit between them, to one level, whose
  * indices are one base per axis plus constants. If their spread is at most a node's cells, they are
  * in at most two nodes along each axis, so the corner nodes serve all of them. Nodes are found, or
- * ensured, at the first access: a tile that ensures must write in all of its corners, so that no
- * other node is activated. The set of nodes must not change meanwhile: a tile that reads requires a
- * task that activates nothing in the tree, and there are no tiles if cells are deactivated.
+ * ensured, at the first access: a group that ensures must write in all of its corners, so that no
+ * other node is activated. The set of nodes must not change meanwhile: a group that reads requires
+ * a task that activates nothing in the tree, and there are no groups if cells are deactivated.
  * Decision D-pass-12. */
 #include "base/bits.h"
 #include "pass/address/lower_places.h"
 #include "pass/analysis/ranges.h"
 
-/* Axes of a tile: with each, the nodes that it may touch, its corners, double. */
+/* Axes of a group: with each, the nodes that it may touch, its corners, double. */
 enum { MOST_AXES = 3, MOST_CORNERS = 1 << MOST_AXES };
 
-struct Tile {
+struct AccessGroup {
   int32_t tree, field;    /* of its first place */
   const SNode *of, *node; /* the level of its places, and that of the nodes */
   bool ensures, is_private;
@@ -39,7 +39,7 @@ static bool is_exact(const IndexRange *range) {
   return range->known && range->base && range->low == range->high;
 }
 
-/* Can the level have tiles: do only slots lead to the node, and are all its cells active with
+/* Can the level have groups: do only slots lead to the node, and are all its cells active with
  * it? */
 static bool has_tiles(const SNode *of) {
   const SNode *node = snode_node_level(of);
@@ -61,37 +61,37 @@ static bool is_eligible(const Lower *l, const IrInst *access) {
   return ensures || !l->grows[field->tree];
 }
 
-static bool belongs(const Tile *tile, const Tile *to) {
-  if (tile->tree != to->tree || tile->of != to->of || tile->ensures != to->ensures ||
-      tile->is_private != to->is_private)
+static bool belongs(const AccessGroup *group, const AccessGroup *to) {
+  if (group->tree != to->tree || group->of != to->of || group->ensures != to->ensures ||
+      group->is_private != to->is_private)
     return false;
-  for (int k = 0; k < tile->of->rank; k++)
-    if (tile->base[k] != to->base[k] || !type_equal(tile->type[k], to->type[k])) return false;
+  for (int k = 0; k < group->of->rank; k++)
+    if (group->base[k] != to->base[k] || !type_equal(group->type[k], to->type[k])) return false;
   return true;
 }
 
-/* The tile of this single access. */
-static bool tile_of_one(const Lower *l, const IrInst *access, Tile *tile) {
+/* The group of this single access. */
+static bool group_of_one(const Lower *l, const IrInst *access, AccessGroup *group) {
   const IrInst *place = access->operands[0];
   const IrField *field = &l->kernel->fields.items[place->field];
-  *tile = (Tile){.tree = field->tree,
-                 .field = place->field,
-                 .of = field->node,
-                 .node = snode_node_level(field->node),
-                 .ensures = rewrite_is_write(access->op) && !place->active,
-                 .is_private = access->private_copy,
-                 .places = 1};
+  *group = (AccessGroup){.tree = field->tree,
+                         .field = place->field,
+                         .of = field->node,
+                         .node = snode_node_level(field->node),
+                         .ensures = rewrite_is_write(access->op) && !place->active,
+                         .is_private = access->private_copy,
+                         .places = 1};
   for (int k = 0; k < field->node->rank; k++) {
     IndexRange range = ranges_of(place->operands[k]);
     if (!is_exact(&range)) return false;
-    tile->base[k] = range.base;
-    tile->type[k] = place->operands[k]->type;
-    tile->low[k] = tile->high[k] = range.low;
+    group->base[k] = range.base;
+    group->type[k] = place->operands[k]->type;
+    group->low[k] = group->high[k] = range.low;
   }
   return true;
 }
 
-static void join(Tile *to, const Tile *one) {
+static void join(AccessGroup *to, const AccessGroup *one) {
   DEBUG_ASSERT(belongs(to, one), "both are around one base");
   for (int k = 0; k < to->of->rank; k++) {
     to->low[k] = min_i64(to->low[k], one->low[k]);
@@ -104,12 +104,12 @@ static void join(Tile *to, const Tile *one) {
 
 typedef struct Member {
   const IrInst *place;
-  Tile one;
-  int tile;
+  AccessGroup one;
+  int group;
 } Member;
 typedef struct Tiles {
   Lower *l;
-  VEC(Tile *) tiles; /* since the last exit */
+  VEC(AccessGroup *) groups; /* since the last exit */
   VEC(Member) members;
 } Tiles;
 
@@ -119,61 +119,61 @@ static void add_member(Tiles *t, const IrInst *access) {
     if (t->members.items[m].place == member.place &&
         t->members.items[m].one.ensures == (rewrite_is_write(access->op) && !member.place->active))
       return;
-  if (!tile_of_one(t->l, access, &member.one)) return;
+  if (!group_of_one(t->l, access, &member.one)) return;
   Scratch *scratch = t->l->kernel->scratch;
-  while (member.tile < t->tiles.count && !belongs(t->tiles.items[member.tile], &member.one))
-    member.tile++;
-  if (member.tile == t->tiles.count) {
-    Tile *tile = scratch_new(scratch, Tile);
-    *tile = member.one;
-    vec_push(scratch, &t->tiles, tile);
+  while (member.group < t->groups.count && !belongs(t->groups.items[member.group], &member.one))
+    member.group++;
+  if (member.group == t->groups.count) {
+    AccessGroup *group = scratch_new(scratch, AccessGroup);
+    *group = member.one;
+    vec_push(scratch, &t->groups, group);
   } else {
-    join(t->tiles.items[member.tile], &member.one);
+    join(t->groups.items[member.group], &member.one);
   }
   vec_push(scratch, &t->members, member);
 }
 
-static unsigned spread_axes(const Tile *tile) {
+static unsigned spread_axes(const AccessGroup *group) {
   unsigned axes = 0;
-  for (int k = 0; k < tile->of->rank; k++) axes |= (unsigned)(tile->low[k] < tile->high[k]) << k;
+  for (int k = 0; k < group->of->rank; k++) axes |= (unsigned)(group->low[k] < group->high[k]) << k;
   return axes;
 }
 
 /* The bit of the corner at which the place is: 1 << bits of its axes; 0 if it is not at a
  * corner. */
-static unsigned corner_of(const Tile *tile, const Tile *one) {
+static unsigned corner_of(const AccessGroup *group, const AccessGroup *one) {
   unsigned corner = 0;
-  for (int k = 0; k < tile->of->rank; k++) {
-    if (one->low[k] == tile->low[k]) continue;
-    if (one->low[k] != tile->high[k]) return 0;
+  for (int k = 0; k < group->of->rank; k++) {
+    if (one->low[k] == group->low[k]) continue;
+    if (one->low[k] != group->high[k]) return 0;
     corner |= 1u << k;
   }
   return 1u << corner;
 }
 
-static bool pays(const Tile *tile) {
-  unsigned axes = spread_axes(tile);
+static bool pays(const AccessGroup *group) {
+  unsigned axes = spread_axes(group);
   int count = 1 << __builtin_popcount(axes);
-  for (int k = 0; k < tile->of->rank; k++) {
-    int64_t cells = snode_step(tile->node, tile->of)->weight[k];
-    if (tile->high[k] - tile->low[k] > cells) return false;
+  for (int k = 0; k < group->of->rank; k++) {
+    int64_t cells = snode_step(group->node, group->of)->weight[k];
+    if (group->high[k] - group->low[k] > cells) return false;
   }
-  return 2 * tile->places >= 3 * count &&
-         (!tile->ensures || __builtin_popcount(tile->corners) == count);
+  return 2 * group->places >= 3 * count &&
+         (!group->ensures || __builtin_popcount(group->corners) == count);
 }
 
 static void close(Tiles *t) {
   for (int m = 0; m < t->members.count; m++) {
     const Member *member = &t->members.items[m];
-    Tile *tile = t->tiles.items[member->tile];
-    tile->corners |= corner_of(tile, &member->one);
+    AccessGroup *group = t->groups.items[member->group];
+    group->corners |= corner_of(group, &member->one);
   }
   for (int m = 0; m < t->members.count; m++) {
     const Member *member = &t->members.items[m];
-    Tile *tile = t->tiles.items[member->tile];
-    if (pays(tile)) t->l->tiles[2 * member->place->id + member->one.ensures] = tile;
+    AccessGroup *group = t->groups.items[member->group];
+    if (pays(group)) t->l->groups[2 * member->place->id + member->one.ensures] = group;
   }
-  t->tiles.count = t->members.count = 0;
+  t->groups.count = t->members.count = 0;
 }
 
 void tiles_collect(Lower *l, const IrRegion *region) {
@@ -205,46 +205,46 @@ void tiles_survey(Lower *l, const Effects *effects) {
 
 /* -- addresses --------------------------------------------------------------------------------- */
 
-static IrInst *index_at(IrBuilder *b, const Tile *tile, int axis, int64_t offset) {
-  IrInst *base = ir_convert(b, (IrInst *)tile->base[axis], tile->type[axis]);
+static IrInst *index_at(IrBuilder *b, const AccessGroup *group, int axis, int64_t offset) {
+  IrInst *base = ir_convert(b, (IrInst *)group->base[axis], group->type[axis]);
   return offset ? ir_binary(b, IR_ADD, base, ir_const_int(b, base->type, offset)) : base;
 }
 
-static void find_nodes(IrBuilder *b, Tile *tile) {
-  DEBUG_ASSERT(pays(tile), "the tile was chosen");
-  unsigned axes = spread_axes(tile);
+static void find_nodes(IrBuilder *b, AccessGroup *group) {
+  DEBUG_ASSERT(pays(group), "the group was chosen");
+  unsigned axes = spread_axes(group);
   IrInst *ends[2][MOST_AXES], *indices[MOST_AXES];
-  for (int k = 0; k < tile->of->rank; k++) {
-    ends[0][k] = tile->lowest[k] = index_at(b, tile, k, tile->low[k]);
-    ends[1][k] = index_at(b, tile, k, tile->high[k]);
+  for (int k = 0; k < group->of->rank; k++) {
+    ends[0][k] = group->lowest[k] = index_at(b, group, k, group->low[k]);
+    ends[1][k] = index_at(b, group, k, group->high[k]);
   }
-  for (unsigned corner = 0; corner < 1u << tile->of->rank; corner++) {
+  for (unsigned corner = 0; corner < 1u << group->of->rank; corner++) {
     if (corner & ~axes) continue;
-    for (int k = 0; k < tile->of->rank; k++) indices[k] = ends[corner >> k & 1][k];
-    Address a = address_from_root(b, tile->tree, tile->of, indices);
-    a.ensures = tile->ensures;
-    if (tile->is_private) address_private(&a);
-    tile->nodes[corner] = address_node(&a, tile->node);
+    for (int k = 0; k < group->of->rank; k++) indices[k] = ends[corner >> k & 1][k];
+    Address a = address_from_root(b, group->tree, group->of, indices);
+    a.ensures = group->ensures;
+    if (group->is_private) address_private(&a);
+    group->nodes[corner] = address_node(&a, group->node);
   }
 }
 
 /* Is the index in another node than the lowest? */
-static IrInst *is_far(IrBuilder *b, const Tile *tile, int axis, IrInst *index) {
-  DEBUG_ASSERT(tile->lowest[axis], "the nodes were found");
-  int64_t cells = snode_step(tile->node, tile->of)->weight[axis];
+static IrInst *is_far(IrBuilder *b, const AccessGroup *group, int axis, IrInst *index) {
+  DEBUG_ASSERT(group->lowest[axis], "the nodes were found");
+  int64_t cells = snode_step(group->node, group->of)->weight[axis];
   IrInst *shift = ir_const_int(b, index->type, log2_floor((uint64_t)cells));
   IrInst *here = ir_binary(b, IR_SHR, index, shift);
-  return ir_binary(b, IR_NE, here, ir_binary(b, IR_SHR, tile->lowest[axis], shift));
+  return ir_binary(b, IR_NE, here, ir_binary(b, IR_SHR, group->lowest[axis], shift));
 }
 
-static IrInst *choose_node(IrBuilder *b, const Tile *tile, IrInst *const *indices,
+static IrInst *choose_node(IrBuilder *b, const AccessGroup *group, IrInst *const *indices,
                            const IndexRange *ranges) {
   IrInst *nodes[MOST_CORNERS];
-  for (unsigned c = 0; c < MOST_CORNERS; c++) nodes[c] = tile->nodes[c];
-  unsigned axes = spread_axes(tile);
-  for (int k = tile->of->rank - 1; k >= 0; k--) {
-    if (!(axes >> k & 1) || ranges[k].low == tile->low[k]) continue;
-    IrInst *far = is_far(b, tile, k, indices[k]);
+  for (unsigned c = 0; c < MOST_CORNERS; c++) nodes[c] = group->nodes[c];
+  unsigned axes = spread_axes(group);
+  for (int k = group->of->rank - 1; k >= 0; k--) {
+    if (!(axes >> k & 1) || ranges[k].low == group->low[k]) continue;
+    IrInst *far = is_far(b, group, k, indices[k]);
     for (unsigned c = 0; c < 1u << k; c++) /* later axes are done already: their bit is 0 */
       if (nodes[c]) nodes[c] = ir_select(b, far, nodes[c | 1u << k], nodes[c]);
   }
@@ -254,25 +254,25 @@ static IrInst *choose_node(IrBuilder *b, const Tile *tile, IrInst *const *indice
 IrInst *tiles_address(Lower *l, IrBuilder *b, const IrInst *access) {
   const IrInst *place = access->operands[0];
   bool ensures = rewrite_is_write(access->op) && !place->active;
-  Tile *tile = place->id < l->tile_ids ? l->tiles[2 * place->id + ensures] : NULL;
-  if (!tile || tile->is_private != access->private_copy) return NULL;
-  if (!tile->nodes[0]) {
-    find_nodes(b, tile);
+  AccessGroup *group = place->id < l->group_ids ? l->groups[2 * place->id + ensures] : NULL;
+  if (!group || group->is_private != access->private_copy) return NULL;
+  if (!group->nodes[0]) {
+    find_nodes(b, group);
     ir_note(l->kernel, access->line, "the accesses near one index share the look-ups of %d nodes",
-            1 << __builtin_popcount(spread_axes(tile)));
+            1 << __builtin_popcount(spread_axes(group)));
   }
   IndexRange ranges[MOST_AXES];
   IrInst *indices[MOST_AXES];
-  for (int k = 0; k < tile->of->rank; k++) {
+  for (int k = 0; k < group->of->rank; k++) {
     ranges[k] = ranges_of(place->operands[k]);
-    indices[k] = index_at(b, tile, k, ranges[k].low);
+    indices[k] = index_at(b, group, k, ranges[k].low);
   }
-  IrInst *node = choose_node(b, tile, indices, ranges);
-  Address a = address_in_node(b, tile->tree, tile->node, node, tile->of);
-  for (int k = 0; k < tile->of->rank; k++) {
-    int64_t cells = snode_step(tile->node, tile->of)->weight[k];
+  IrInst *node = choose_node(b, group, indices, ranges);
+  Address a = address_in_node(b, group->tree, group->node, node, group->of);
+  for (int k = 0; k < group->of->rank; k++) {
+    int64_t cells = snode_step(group->node, group->of)->weight[k];
     if (cells == 1) continue;
-    IrInst *in_node = ir_binary(b, IR_BAND, indices[k], ir_const_int(b, tile->type[k], cells - 1));
+    IrInst *in_node = ir_binary(b, IR_BAND, indices[k], ir_const_int(b, group->type[k], cells - 1));
     a.index[k].value = ir_convert(b, in_node, TYPE(I64));
   }
   return places_element(l, &a, &l->kernel->fields.items[place->field]);

@@ -15,10 +15,10 @@ typedef struct Row {
   EffectVerb verb;
   bool own, twin, near, walked, direct; /* how the elements are found */
   bool checked, unchecked;
-  bool ordered;              /* with release and acquire order */
-  bool atomic, plain, apart; /* apart: in each worker's private copy, */
-  bool alone;                /* or plainly, in memory that has no private copies */
-  int levels;                /* slots on the way from the root */
+  bool ordered;                /* with release and acquire order */
+  bool atomic, plain, in_copy; /* in_copy: in each worker's private copy, */
+  bool alone;                  /* or plainly, in memory that has no private copies */
+  int levels;                  /* slots on the way from the root */
 } Row;
 
 typedef struct Explain {
@@ -122,7 +122,7 @@ static void note_access(Explain *x, const EffectAccess *access) {
   Row *row = row_for(x, access, field->name && field->name[0] ? field->name : "a field");
   note_place(x, row, inst->operands[0], field->node);
   if (inst->op == IR_UPDATE)
-    *(inst->private_copy ? &row->apart : inst->plain ? &row->plain : &row->atomic) = true;
+    *(inst->private_copy ? &row->in_copy : inst->plain ? &row->plain : &row->atomic) = true;
   row->ordered |= access->verb == EFFECT_EXCHANGES && !inst->relaxed;
   row->alone = field->array >= 0 && x->kernel->arrays.items[field->array].is_counted;
 }
@@ -157,15 +157,15 @@ static void tell(Explain *x, const Row *row) {
                                       [EFFECT_STORES] = "writes",
                                       [EFFECT_UPDATES] = "updates",
                                       [EFFECT_EXCHANGES] = "exchanges"};
-  const char *how = row->verb == EFFECT_EXCHANGES && row->ordered
-                        ? "atomic, immediate, release and acquire; "
-                    : row->verb == EFFECT_EXCHANGES                  ? "atomic, immediate; "
-                    : row->verb != EFFECT_UPDATES || !x->is_parallel ? ""
-                    : row->apart && x->has_block_copies ? "in each block's copy, atomic; "
-                    : row->apart && row->alone ? "not atomic if one worker runs all, else atomic; "
-                    : row->apart ? "in each worker's private copy if that is faster, else atomic; "
-                    : row->atomic && row->plain ? "partly atomic; "
-                    : row->atomic               ? "atomic; "
+  const char *how =
+      row->verb == EFFECT_EXCHANGES && row->ordered    ? "atomic, immediate, release and acquire; "
+      : row->verb == EFFECT_EXCHANGES                  ? "atomic, immediate; "
+      : row->verb != EFFECT_UPDATES || !x->is_parallel ? ""
+      : row->in_copy && x->has_block_copies            ? "in each block's copy, atomic; "
+      : row->in_copy && row->alone ? "not atomic if one worker runs all, else atomic; "
+      : row->in_copy              ? "in each worker's private copy if that is faster, else atomic; "
+      : row->atomic && row->plain ? "partly atomic; "
+      : row->atomic               ? "atomic; "
                                   : "not atomic, as no other iteration reaches the element; ";
   bool has_interior = x->task && x->task->interior;
   ir_note(x->kernel, row->line, "%s '%s': %s%s%s", verbs[row->verb], row->name, how,

@@ -371,8 +371,9 @@ static IrInst *take_all(Fixed *f, IrBuilder *b, const Blocks *blocks) {
     for (int k = 0; k < i; k++) {
       const Known *other = &f->known[k];
       if (!other->is_reached || !(known->is_written || other->is_written)) continue;
-      IrInst *apart = call(b, RT_ARRAY_APART, 2, (IrInst *[]){handle(b, known), handle(b, other)});
-      fit = rewrite_both(b, fit, apart);
+      IrInst *disjoint =
+          call(b, RT_ARRAY_APART, 2, (IrInst *[]){handle(b, known), handle(b, other)});
+      fit = rewrite_both(b, fit, disjoint);
     }
     for (int k = 0; k < arrays; k++)
       if (blocks->has[k] && (known->is_written || blocks->is_written[k]))

@@ -226,7 +226,7 @@ static IrInst *split(const Windows *w, IrInst *nest, IrInst *edge) {
   ir_region_append(branch->regions[0], copy);
   ir_region_append(branch->regions[1], edge ? edge : nest);
   if (edge) ir_delete(nest);
-  ir_note(w->kernel, nest->line, "one check of %d indices serves every access of the loop",
+  ir_note(w->kernel, nest->line, "one check of %d indices covers every access of the loop",
           w->count);
   return copy;
 }
@@ -295,7 +295,7 @@ static void cut(const Windows *w, IrInst *nest, const IrInst *edge) {
   if (is_down) put_edge(w, &b, edge, lowest, below);
   else put_edge(w, &b, edge, above, highest);
   ir_delete(nest);
-  ir_note(w->kernel, nest->line, "cut in three: checked at its edges only");
+  ir_note(w->kernel, nest->line, "split in three: checked at its edges only");
 }
 
 /* Do places reach beyond the index, and does the index's type hold the index after the middle? */

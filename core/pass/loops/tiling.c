@@ -1,11 +1,11 @@
-/* tiling.c - loop tiling: runs a loop over a grid square by square if its accesses are contiguous
+/* tiling.c - loop tiling: runs a loop over a grid tile by tile if its accesses are contiguous
  * along different axes.
  *
  *   range a, b, c, d (%i, %j)          =>    range a/16, b/16 + 1, c/16, d/16 + 1 (%I, %J)
  *     y[%i][%j] = x[%j][%i]                    for %i = max(a, 16 %I) .. min(b, 16 %I + 16) - 1
  *                                                for %j = .. : y[%i][%j] = x[%j][%i]
  *
- * Row by row, such a loop touches a new cache line for each element; in a square, only for every
+ * Row by row, such a loop touches a new cache line for each element; in a tile, only for every
  * sixteenth. Whether tiling pays is usually unknown, so it is a candidate that tuning tries
  * (kernel/candidate.def), for loops that may profit, whose iterations change only elements of their
  * own, and in which neither numbers of iterations nor the order of sums can be observed. On a CPU
@@ -111,7 +111,7 @@ static bool gains(const PassContext *ctx, const IrKernel *kernel, IrInst *range)
   ir_walk(body, note, &survey);
   if (!survey.is_plain || !survey.runs_along || !survey.runs_across) return false;
   bool is_sure = survey.leaves_caches && !survey.has_loop && survey.places <= MOST_SURE_PLACES;
-  return ctx->goes_by_squares || (is_sure && ctx->target.own_caches);
+  return ctx->tiles_loops || (is_sure && ctx->target.own_caches);
 }
 
 typedef struct Search {
@@ -126,21 +126,21 @@ static bool visit(void *data, IrInst *inst) {
   return !search->found;
 }
 
-/* -- squares ----------------------------------------------------------------------------------- */
+/* -- tiles ------------------------------------------------------------------------------------- */
 
-/* The range of squares for an axis begin .. end, empty if the axis is. No sum overflows. */
-static void count_squares(IrBuilder *b, IrInst *begin, IrInst *end, IrInst *out[2]) {
+/* The range of tiles for an axis begin .. end, empty if the axis is. No sum overflows. */
+static void count_tiles(IrBuilder *b, IrInst *begin, IrInst *end, IrInst *out[2]) {
   IrInst *side = ir_const_int(b, begin->type, SIDE), *one = ir_const_int(b, begin->type, 1);
   IrInst *past = ir_binary(b, IR_ADD, ir_binary(b, IR_FLOORDIV, end, side), one);
   out[0] = ir_binary(b, IR_FLOORDIV, begin, side);
   out[1] = ir_select(b, ir_binary(b, IR_LT, begin, end), past, out[0]);
 }
 
-/* Opens the loop over one axis of a square; returns its index. */
-static IrInst *open_axis(IrBuilder *b, IrInst *square, IrInst *begin, IrInst *end) {
+/* Opens the loop over one axis of a tile; returns its index. */
+static IrInst *open_axis(IrBuilder *b, IrInst *tile, IrInst *begin, IrInst *end) {
   Type type = begin->type;
   IrInst *one = ir_const_int(b, type, 1);
-  IrInst *low = ir_binary(b, IR_MUL, square, ir_const_int(b, type, SIDE));
+  IrInst *low = ir_binary(b, IR_MUL, tile, ir_const_int(b, type, SIDE));
   IrInst *first = ir_binary(b, IR_MAX, begin, low);
   IrInst *last = ir_binary(b, IR_MIN, ir_binary(b, IR_SUB, end, one),
                            ir_binary(b, IR_ADD, low, ir_const_int(b, type, SIDE - 1)));
@@ -149,16 +149,16 @@ static IrInst *open_axis(IrBuilder *b, IrInst *square, IrInst *begin, IrInst *en
   return loop->regions[0]->params.items[0];
 }
 
-static void go_by_squares(PassContext *ctx, IrKernel *kernel, IrInst *range) {
+static void tile_loop(PassContext *ctx, IrKernel *kernel, IrInst *range) {
   DEBUG_ASSERT(range->op == IR_RANGE && range->axis_count <= MOST_AXES, "`gains` has agreed");
   IrRegion *body = range->regions[0];
   int axes = body->params.count;
   ir_note(kernel, range->line, "tiled, as elements are strided along the inner loop");
-  IrInst *squares[2 * MOST_AXES];
+  IrInst *tiles[2 * MOST_AXES];
   IrBuilder b = rewrite_before(kernel, range);
   for (int k = 0; k < axes; k++)
-    count_squares(&b, range->operands[2 * k], range->operands[2 * k + 1], &squares[2 * k]);
-  IrInst *outer = ir_range(&b, axes, squares, body->params.items[0]->type);
+    count_tiles(&b, range->operands[2 * k], range->operands[2 * k + 1], &tiles[2 * k]);
+  IrInst *outer = ir_range(&b, axes, tiles, body->params.items[0]->type);
   outer->independent = range->independent;
   outer->scalar = range->scalar;
   int known = kernel->next_id;
@@ -179,7 +179,7 @@ bool pass_tiling(PassContext *ctx, IrKernel *kernel, Error *err) {
     search.found = NULL;
     ir_walk(kernel->body, visit, &search);
     if (!search.found) break;
-    go_by_squares(ctx, kernel, search.found);
+    tile_loop(ctx, kernel, search.found);
   }
   return true;
 }

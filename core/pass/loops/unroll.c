@@ -37,20 +37,20 @@ typedef struct Unroll {
   int64_t insts; /* current size of the body */
 } Unroll;
 
-typedef struct Turns {
+typedef struct Trips {
   int count; /* trip count; 0: not known, or too large */
   int64_t step;
   const IrInst *base; /* of its bounds; NULL: they are constants */
   int64_t low, high;  /* the bounds less the base, the lower one first */
-} Turns;
+} Trips;
 
 /* -- what may be unrolled ---------------------------------------------------------------------- */
 
 /* The trip count of a FOR between constants, or between sums of one value and constants. */
-static Turns turns_of(const IrInst *loop) {
-  Turns turns = {0}, none = {0};
+static Trips trips_of(const IrInst *loop) {
+  Trips trips = {0}, none = {0};
   if (loop->op != IR_FOR || !type_is_integer(loop->operands[0]->type) ||
-      !ir_is_const(loop->operands[2], &turns.step) || turns.step == 0)
+      !ir_is_const(loop->operands[2], &trips.step) || trips.step == 0)
     return none;
   IndexRange begin = ranges_of(loop->operands[0]), last = ranges_of(loop->operands[1]);
   if (!begin.known || !last.known || begin.base != last.base || begin.low != begin.high ||
@@ -58,19 +58,19 @@ static Turns turns_of(const IrInst *loop) {
     return none;
   int64_t distance;
   if (__builtin_sub_overflow(last.low, begin.low, &distance) || distance == INT64_MIN ||
-      (distance < 0) != (turns.step < 0 && distance != 0) || distance / turns.step >= MOST_COPIES)
+      (distance < 0) != (trips.step < 0 && distance != 0) || distance / trips.step >= MOST_COPIES)
     return none;
-  turns.count = (int)(distance / turns.step) + 1;
-  turns.base = begin.base;
-  turns.low = min_i64(begin.low, last.low);
-  turns.high = max_i64(begin.low, last.low);
-  return turns;
+  trips.count = (int)(distance / trips.step) + 1;
+  trips.base = begin.base;
+  trips.low = min_i64(begin.low, last.low);
+  trips.high = max_i64(begin.low, last.low);
+  return trips;
 }
 
 /* Is it a loop between constants that runs at least once? */
 static bool runs_always(const IrInst *loop) {
-  Turns turns = turns_of(loop);
-  return turns.count > 0 && !turns.base;
+  Trips trips = trips_of(loop);
+  return trips.count > 0 && !trips.base;
 }
 
 /* The limits of a loop index of the body, inclusive; false: not known. */
@@ -86,13 +86,13 @@ static bool limits_of(const Unroll *u, int param, int64_t *low, int64_t *high) {
 }
 
 /* Does neither bound wrap, so that the loop has the computed trip count? */
-static bool runs_surely(const Unroll *u, const IrInst *loop, const Turns *turns) {
+static bool runs_surely(const Unroll *u, const IrInst *loop, const Trips *trips) {
   int64_t low, high, most = INT64_MAX >> (64 - type_bits(loop->operands[0]->type));
-  if (!turns->base) return true;
-  int param = ranges_param(u->at.body, turns->base);
+  if (!trips->base) return true;
+  int param = ranges_param(u->at.body, trips->base);
   return param >= 0 && type_is_signed(loop->operands[0]->type) &&
-         limits_of(u, param, &low, &high) && low >= -most - 1 - min_i64(turns->low, 0) &&
-         high <= most - max_i64(turns->high, 0);
+         limits_of(u, param, &low, &high) && low >= -most - 1 - min_i64(trips->low, 0) &&
+         high <= most - max_i64(trips->high, 0);
 }
 
 /* Is the value computed only from constants and indices of loops between constants? */
@@ -100,7 +100,7 @@ static bool is_of_index(const IrInst *inst, int depth) {
   if (inst->op == IR_CONST) return true;
   if (inst->op == IR_PARAM) {
     const IrInst *loop = inst->region ? inst->region->owner : NULL;
-    return loop && turns_of(loop).count > 0 && !turns_of(loop).base;
+    return loop && trips_of(loop).count > 0 && !trips_of(loop).base;
   }
   if (!(ir_effects(inst) & IR_PURE) || !inst->operand_count || depth > DEEPEST_OF_INDEX)
     return false;
@@ -179,7 +179,7 @@ static bool note_choice(void *data, IrInst *inst) {
 /* Finds a loop whose trip count is unknown. */
 static bool note_long_loop(void *data, IrInst *inst) {
   bool is_told = inst->op != IR_LOOP && inst->op != IR_FOR;
-  is_told |= inst->op == IR_FOR && (turns_of(inst).count > 0 || are_of_index(inst));
+  is_told |= inst->op == IR_FOR && (trips_of(inst).count > 0 || are_of_index(inst));
   return !(*(bool *)data = !is_told);
 }
 
@@ -190,25 +190,25 @@ static bool has_any(IrRegion *region, IrVisit *note) {
 }
 
 static bool can_unroll(const IrInst *loop) {
-  return turns_of(loop).count > 0 && !exits_of(loop).continues && loop->regions[0]->last &&
+  return trips_of(loop).count > 0 && !exits_of(loop).continues && loop->regions[0]->last &&
          !(ir_effects(loop->regions[0]->last) & IR_EXIT) &&
          (any_place_gains(loop) || has_any(loop->regions[0], note_choice));
 }
 
-/* The number of insts of the region after unrolling all possible loops in it; *turns: copies of the
+/* The number of insts of the region after unrolling all possible loops in it; *trips: copies of the
  * innermost loop. */
-static int64_t size_written_out(const IrRegion *region, int64_t *turns) {
+static int64_t size_written_out(const IrRegion *region, int64_t *trips) {
   int64_t size = 0, most = 1;
   for (const IrInst *inst = region->first; inst && size <= LARGEST_CHOOSING_BODY;
        inst = inst->next) {
     int64_t inside = 0, deeper = 1;
     for (int i = 0; i < IR_MAX_REGIONS; i++)
       if (inst->regions[i]) inside += size_written_out(inst->regions[i], &deeper);
-    int own = can_unroll(inst) ? turns_of(inst).count : 1;
+    int own = can_unroll(inst) ? trips_of(inst).count : 1;
     size += own * inside + 1;
     most = max_i64(most, own * deeper);
   }
-  *turns = max_i64(*turns, most);
+  *trips = max_i64(*trips, most);
   return size;
 }
 
@@ -285,10 +285,10 @@ static void unroll_inside(Unroll *u, IrRegion *region) {
 
 /* Opens the place for the copies: inside an `if` if the loop may not run, and inside a loop that
  * runs once if they contain breaks. */
-static IrBuilder open_copies(Unroll *u, IrInst *loop, const Turns *turns, IrInst **once) {
+static IrBuilder open_copies(Unroll *u, IrInst *loop, const Trips *trips, IrInst **once) {
   IrBuilder b = rewrite_before(u->kernel, loop);
-  if (!runs_surely(u, loop, turns)) {
-    IrOp order = turns->step > 0 ? IR_LE : IR_GE;
+  if (!runs_surely(u, loop, trips)) {
+    IrOp order = trips->step > 0 ? IR_LE : IR_GE;
     IrInst *runs = ir_binary(&b, order, loop->operands[0], loop->operands[1]);
     b = rewrite_inside(u->kernel, ir_if(&b, runs)->regions[0], loop);
   }
@@ -300,25 +300,25 @@ static IrBuilder open_copies(Unroll *u, IrInst *loop, const Turns *turns, IrInst
   return rewrite_inside(u->kernel, (*once)->regions[0], loop);
 }
 
-static IrInst *index_of(IrBuilder *b, const IrInst *loop, const Turns *turns, int turn) {
-  DEBUG_ASSERT(turn >= 0 && turn < turns->count, "the loop has such an iteration");
+static IrInst *index_of(IrBuilder *b, const IrInst *loop, const Trips *trips, int trip) {
+  DEBUG_ASSERT(trip >= 0 && trip < trips->count, "the loop has such an iteration");
   IrInst *begin = loop->operands[0];
-  int64_t from, distance = turn * turns->step;
+  int64_t from, distance = trip * trips->step;
   if (ir_is_const(begin, &from)) return ir_const_int(b, begin->type, from + distance);
   return distance ? ir_binary(b, IR_ADD, begin, ir_const_int(b, begin->type, distance)) : begin;
 }
 
 /* Unrolls inner loops first, so that each is visited once. */
 static void unroll(Unroll *u, IrInst *loop) {
-  Turns turns = turns_of(loop);
+  Trips trips = trips_of(loop);
   IrRegion *region = loop->regions[0];
-  DEBUG_ASSERT(turns.count > 0 && loop->region, "a loop with a known trip count stands somewhere");
+  DEBUG_ASSERT(trips.count > 0 && loop->region, "a loop with a known trip count stands somewhere");
   unroll_inside(u, region);
   IrInst **map = scratch_array(u->kernel->scratch, IrInst *, u->kernel->next_id), *once = NULL;
   const IrInst *param = region->params.items[0];
-  IrBuilder b = open_copies(u, loop, &turns, &once);
-  for (int t = 0; t < turns.count; t++) {
-    map[param->id] = index_of(&b, loop, &turns, t);
+  IrBuilder b = open_copies(u, loop, &trips, &once);
+  for (int t = 0; t < trips.count; t++) {
+    map[param->id] = index_of(&b, loop, &trips, t);
     for (const IrInst *inst = region->first; inst; inst = inst->next) {
       IrInst *copy = ir_copy_inst(u->kernel, inst, map);
       if (b.before) ir_insert_before(b.before, copy);
@@ -347,12 +347,12 @@ static bool is_around_long_loop(const IrInst *loop) {
 
 /* The outermost loop of a sufficiently small nest. */
 static bool visit_nest(Unroll *u, IrInst *loop) {
-  int64_t turns = 1;
+  int64_t trips = 1;
   if (!can_unroll(loop)) return false;
-  int own = turns_of(loop).count;
-  int64_t size = own * size_written_out(loop->regions[0], &turns);
+  int own = trips_of(loop).count;
+  int64_t size = own * size_written_out(loop->regions[0], &trips);
   int most = has_any(loop->regions[0], note_choice) ? LARGEST_CHOOSING_BODY : LARGEST_BODY;
-  if (own * turns > MOST_COPIES || u->insts + size > most || is_around_long_loop(loop))
+  if (own * trips > MOST_COPIES || u->insts + size > most || is_around_long_loop(loop))
     return false;
   if (runs_always(loop)) hoist_reads(u->kernel, loop);
   if (u->is_rare) {
@@ -362,7 +362,7 @@ static bool visit_nest(Unroll *u, IrInst *loop) {
   u->insts += size;
   IrInst *inside = window_split(&u->at, loop);
   if (inside) ir_walk(inside->region->owner->regions[1], mark_rolled, NULL);
-  ir_note(u->kernel, loop->line, "the loop is unrolled: %d copies", (int)(own * turns));
+  ir_note(u->kernel, loop->line, "the loop is unrolled: %d copies", (int)(own * trips));
   unroll(u, inside ? inside : loop);
   return true;
 }

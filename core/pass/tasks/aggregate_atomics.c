@@ -116,11 +116,11 @@ static bool close_loop(void *data, IrInst *loop) {
   Type wide = TYPE(I64);
   IrInst *begin = ir_convert(&b, loop->operands[0], wide),
          *last = ir_convert(&b, loop->operands[1], wide);
-  IrInst *turns =
+  IrInst *trips =
       ir_binary(&b, IR_ADD, ir_binary(&b, IR_SUB, last, begin), ir_const_int(&b, wide, 1));
-  turns = ir_binary(&b, IR_MAX, turns, ir_const_int(&b, wide, 0));
-  turns = ir_convert(&b, turns, sum->operands[1]->type);
-  ir_set_operand(sum, 1, ir_binary(&b, IR_MUL, sum->operands[1], turns));
+  trips = ir_binary(&b, IR_MAX, trips, ir_const_int(&b, wide, 0));
+  trips = ir_convert(&b, trips, sum->operands[1]->type);
+  ir_set_operand(sum, 1, ir_binary(&b, IR_MUL, sum->operands[1], trips));
   ir_insert_before(loop, sum);
   ir_delete(loop);
   return true;

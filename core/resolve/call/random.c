@@ -20,7 +20,7 @@ static void note_use(Resolve *r) {
   r->random->is_used = true;
   for (Drawing *loop = r->drawing; loop; loop = loop->outer) {
     loop->stmt->draws = true;
-    r->random->has_turns = true;
+    r->random->has_trips = true;
   }
 }
 

@@ -251,9 +251,9 @@ bool recursion_call(Resolve *r, Expr *e, const Entity *callee, const Exprs *argu
 static bool relate(Invocation *call) {
   Inline *of = call->of, *caller = call->caller;
   int axis_count = caller ? caller->axis_count : call->axis_count;
-  bool draws = of->random.is_used && !call->random->has_turns;
+  bool draws = of->random.is_used && !call->random->has_trips;
   bool says = caller && of->says && !caller->says;
-  if (draws) call->random->is_used = call->random->has_turns = true;
+  if (draws) call->random->is_used = call->random->has_trips = true;
   if (says) caller->says = true;
   if (axis_count < 0 || of->axis_count == axis_count || !of->axis_count) return draws || says;
   of->axis_count = of->axis_count < 0 ? axis_count : 0;

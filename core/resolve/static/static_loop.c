@@ -7,23 +7,23 @@
  * Numbers and booleans in the table are static. */
 #include "resolve/resolve.h"
 
-enum { MOST_TURNS = 1024 };
+enum { MOST_ITERATIONS = 1024 };
 
 /* -- iterations -------------------------------------------------------------------------------- */
 
 /* The loop's variables in one iteration; `values[i]`: the value of variable i, NULL if it refers to
  * an entity. */
-typedef struct Turn {
+typedef struct Iteration {
   Local **locals;
   Expr **values;
-} Turn;
+} Iteration;
 
 typedef struct Unroll {
   const AstStmt *ast;
   Stmt *stmt;
   bool continues; /* `continue` is used: each iteration is a `repeat .. until true` */
   bool breaks;    /* `break` is used: all iterations are inside another such loop */
-  VEC(Turn) turns;
+  VEC(Iteration) iterations;
   Block before; /* statements that run once, before the iterations */
 } Unroll;
 
@@ -58,18 +58,18 @@ static void make_once(Resolve *r, Stmt *stmt) {
  * `values[i]`. */
 static void add_turn(Resolve *r, Unroll *u, const Entity *entities, Expr *const *values) {
   int count = u->ast->locals.count;
-  Turn turn = {scratch_array(r->scratch, Local *, count + 1),
-               scratch_array(r->scratch, Expr *, count + 1)};
+  Iteration iteration = {scratch_array(r->scratch, Local *, count + 1),
+                         scratch_array(r->scratch, Expr *, count + 1)};
   if (!resolve_has_room(r)) resolve_fail_size(r, u->stmt->pos, u->stmt->width);
   for (int i = 0; i < count; i++) {
-    turn.locals[i] = build_local(r, u->ast->locals.items[i]);
-    turn.values[i] = values[i];
+    iteration.locals[i] = build_local(r, u->ast->locals.items[i]);
+    iteration.values[i] = values[i];
     if (values[i]) continue;
-    resolve_declare(r, turn.locals[i]);
-    turn.locals[i]->is_alias = true;
-    turn.locals[i]->alias = entities[i];
+    resolve_declare(r, iteration.locals[i]);
+    iteration.locals[i]->is_alias = true;
+    iteration.locals[i]->alias = entities[i];
   }
-  vec_push(r->scratch, &u->turns, turn);
+  vec_push(r->scratch, &u->iterations, iteration);
 }
 
 /* Whole numbers that are never assigned stay constants, usable in rg.static; others are locals. */
@@ -94,12 +94,12 @@ static void declare_value(Resolve *r, Local *local, Expr *value, Block *body) {
   sema_recover(r->s, stmt);
 }
 
-static Stmt *resolve_turn(Resolve *r, const Unroll *u, const Turn *turn) {
+static Stmt *resolve_iteration(Resolve *r, const Unroll *u, const Iteration *iteration) {
   Stmt *stmt = new_block(r, u);
   Block *body = &stmt->bodies.items[0];
   for (int i = 0; i < u->ast->locals.count; i++) {
-    build_name(r, u->ast->locals.items[i], turn->locals[i]);
-    if (turn->values[i]) declare_value(r, turn->locals[i], turn->values[i], body);
+    build_name(r, u->ast->locals.items[i], iteration->locals[i]);
+    if (iteration->values[i]) declare_value(r, iteration->locals[i], iteration->values[i], body);
   }
   resolve_block(r, &u->ast->bodies.items[0], body);
   if (u->continues) make_once(r, stmt);
@@ -113,30 +113,31 @@ static void finish(Resolve *r, Unroll *u) {
   Stmt *stmt = u->stmt;
   bool breaks_parallel = r->breaks_parallel;
   int levels = r->break_levels;
-  Block turns = u->before;
+  Block iterations = u->before;
   r->breaks_parallel &= !u->breaks && !u->continues;
   r->break_levels = u->breaks ? u->continues : 0;
-  for (int i = 0; i < u->turns.count; i++)
-    vec_push(r->scratch, &turns, resolve_turn(r, u, &u->turns.items[i]));
+  for (int i = 0; i < u->iterations.count; i++)
+    vec_push(r->scratch, &iterations, resolve_iteration(r, u, &u->iterations.items[i]));
   r->break_levels = levels;
   r->breaks_parallel = breaks_parallel;
   stmt->kind = AST_STMT_DO;
   stmt->locals.count = stmt->values.count = 0;
-  stmt->bodies.items[0] = turns;
+  stmt->bodies.items[0] = iterations;
   if (u->breaks) make_once(r, stmt);
 }
 
-static bool check_turns(Resolve *r, Expr *e, int64_t turns) {
-  return turns <= MOST_TURNS ||
+static bool check_iterations(Resolve *r, Expr *e, int64_t iterations) {
+  return iterations <= MOST_ITERATIONS ||
          sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "loop over it without rg.static",
-                   "%lld iterations are too many to unroll: at most %d", (long long)turns,
-                   MOST_TURNS);
+                   "%lld iterations are too many to unroll: at most %d", (long long)iterations,
+                   MOST_ITERATIONS);
 }
 
 /* -- ranges ------------------------------------------------------------------------------------ */
 
-static bool read_bounds(Resolve *r, Expr *range, int64_t *first, int64_t *last, int64_t *turns) {
-  *turns = 1;
+static bool read_bounds(Resolve *r, Expr *range, int64_t *first, int64_t *last,
+                        int64_t *iterations) {
+  *iterations = 1;
   for (int i = 0; i < range->list.count; i++) {
     Expr *axis = range->list.items[i];
     bool is_pair = axis->kind == AST_TABLE;
@@ -147,7 +148,8 @@ static bool read_bounds(Resolve *r, Expr *range, int64_t *first, int64_t *last, 
     if (is_pair && !static_integer(r, axis->list.items[0], &first[i])) return false;
     if (!static_integer(r, is_pair ? axis->list.items[1] : axis, &last[i])) return false;
     int64_t extent = last[i] > first[i] ? last[i] - first[i] : 0;
-    if (!check_turns(r, range, extent) || !check_turns(r, range, *turns *= extent)) return false;
+    if (!check_iterations(r, range, extent) || !check_iterations(r, range, *iterations *= extent))
+      return false;
   }
   return true;
 }
@@ -160,7 +162,7 @@ static bool check_locals(Resolve *r, const Stmt *stmt, int most) {
 }
 
 static void unroll_range(Resolve *r, Unroll *u, Expr *range) {
-  int64_t first[SNODE_MAX_AXES], last[SNODE_MAX_AXES], at[SNODE_MAX_AXES], turns;
+  int64_t first[SNODE_MAX_AXES], last[SNODE_MAX_AXES], at[SNODE_MAX_AXES], iterations;
   Entity entities[SNODE_MAX_AXES];
   Expr *values[SNODE_MAX_AXES];
   int count = range->list.count;
@@ -173,9 +175,9 @@ static void unroll_range(Resolve *r, Unroll *u, Expr *range) {
     resolve_fail_axes(r, &u->stmt->locals, range, count);
     return;
   }
-  if (!check_locals(r, u->stmt, count) || !read_bounds(r, range, first, last, &turns)) return;
+  if (!check_locals(r, u->stmt, count) || !read_bounds(r, range, first, last, &iterations)) return;
   memcpy(at, first, sizeof at);
-  for (int64_t turn = 0; turn < turns && !r->s->failed; turn++) {
+  for (int64_t iteration = 0; iteration < iterations && !r->s->failed; iteration++) {
     for (int i = 0; i < u->stmt->locals.count; i++)
       give_number(r, u, i, &(Static){.kind = STATIC_NUMBER, .number = (double)at[i]}, &entities[i],
                   &values[i]);
@@ -240,7 +242,7 @@ static Expr *row_of(Resolve *r, Local *vector, const Expr *at, int row) {
 static void unroll_vector(Resolve *r, Unroll *u, Expr *vector, int first, int rows) {
   Entity keys[2];
   Expr *values[2] = {NULL, NULL};
-  if (!check_locals(r, u->stmt, 2) || !check_turns(r, vector, rows)) return;
+  if (!check_locals(r, u->stmt, 2) || !check_iterations(r, vector, rows)) return;
   Local *whole = build_hidden(r, str_of("vector"), vector->pos);
   declare_value(r, whole, vector, &u->before);
   for (int k = 0; k < rows && !r->s->failed; k++) {
@@ -264,7 +266,7 @@ static void unroll_row(Resolve *r, Unroll *u, Expr *table, const Entity *row) {
 /* Unrolls over a table constructor. */
 static void unroll_list(Resolve *r, Unroll *u, Expr *table, const Entity *entity) {
   const List *list = entity->list.list;
-  if (!check_locals(r, u->stmt, 2) || !check_turns(r, table, list->count)) return;
+  if (!check_locals(r, u->stmt, 2) || !check_iterations(r, table, list->count)) return;
   for (int k = 1; k <= list->count && !r->s->failed; k++) {
     const ListItem *item = &list->items[k];
     Entity entities[2];
@@ -292,7 +294,7 @@ static void unroll_record(Resolve *r, Unroll *u, Expr *table) {
   else declare_value(r, whole = build_hidden(r, str_of("table"), table->pos), table, &u->before);
   if (r->s->failed || !whole->is_alias) return;
   int length = record_length(whole->alias.record);
-  if (!check_locals(r, u->stmt, 2) || !check_turns(r, table, length)) return;
+  if (!check_locals(r, u->stmt, 2) || !check_iterations(r, table, length)) return;
   for (int k = 1; k <= length && !r->s->failed; k++) {
     Entity entities[2];
     Expr *values[2] = {NULL, NULL};
@@ -357,7 +359,7 @@ static void unroll_pairs(Resolve *r, Unroll *u, Expr *e) {
     return;
   }
   if (!check_locals(r, u->stmt, 2) || !table_length(r, table, &entity, &length) ||
-      !check_turns(r, e, length))
+      !check_iterations(r, e, length))
     return;
   int *numbers = table_find_all(r, table, &entity, length);
   for (int64_t k = 1; k <= length && numbers && !r->s->failed; k++)

@@ -91,5 +91,5 @@ bool cell_ask(Tree *tree, const SNode *level, CellAsk *ask, Error *err) {
 }
 
 bool cell_is_away(const Tree *tree) {
-  return tree_is_view(tree) && device_commons(tree->store->device);
+  return tree_is_view(tree) && device_symmetric_heap(tree->store->device);
 }

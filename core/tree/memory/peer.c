@@ -58,7 +58,7 @@ static bool copy_layout(Tree *tree, const Tree *of, Error *err) {
   for (int k = 0; ok && k < of->node_count; k++)
     ok = tree_add_handle(tree, made[of->nodes[k]->snode->id], err);
   heap_free(heap, made);
-  if (ok) tree->layout->is_partial = device_commons(of->store->device) && layout->is_sparse;
+  if (ok) tree->layout->is_partial = device_symmetric_heap(of->store->device) && layout->is_sparse;
   ASSERT(!ok || tree->layout->layout_hash == layout->layout_hash, "a peer is laid out the same");
   return ok;
 }

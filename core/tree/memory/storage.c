@@ -159,7 +159,7 @@ static bool has_hashes(const SNodeTree *layout) {
 }
 
 static bool shows_second(const Tree *tree) {
-  return has_hashes(tree->layout) && device_commons(tree->store->device);
+  return has_hashes(tree->layout) && device_symmetric_heap(tree->store->device);
 }
 
 static uint64_t tables_bytes(const Tree *tree) {

@@ -1,6 +1,6 @@
 /* host.c - the `regolith` program: LuaJIT with Regolith at hand.
  * Options, scripts, `arg`, chunk names and exit codes are those of `luajit` (tests/install compares
- * the two). What it adds: the module is found beside the program wherever that lies, `rg` is there
+ * the two). What it adds: the module is found next to the program, wherever that is, `rg` is there
  * in -e and at the prompt, and a first word that is no file but a command (run, info, examples,
  * new, cache) runs lua/regolith/console/command.lua.
  *
@@ -147,7 +147,7 @@ static int call_from_lua(lua_State *lua) {
   return lua_gettop(lua);
 }
 
-/* "rank 1: ", where a launcher of ranks started this process beside others; else "". */
+/* "rank 1: " if a launcher of ranks started this process, else "". */
 static const char *rank_of(char text[32]) {
   static const char *const names[][2] = {{"RG_RANKS", "RG_RANK"},
                                          {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
@@ -250,7 +250,7 @@ static int load_file(lua_State *lua, const char *path) {
   return load_again(lua, "load_file", 1);
 }
 
-/* A searcher for `regolith` and `regolith.*` alone: no other module is looked for beside the
+/* A searcher for `regolith` and `regolith.*` alone: no other module is looked up next to the
  * program. */
 static int find_module(lua_State *lua) {
   const char *name = luaL_checkstring(lua, 1), *prefix = lua_tostring(lua, lua_upvalueindex(1));

@@ -124,7 +124,7 @@ local function imbalance(self, owners, work)
 end
 
 -- The numbers of the blocks around one, as far as the halo reaches.
-local function beside(self, number)
+local function neighbours_of(self, number)
   local place, list = place_of(self.counts, number), {}
   local function go(axis, so_far)
     if axis > #place then list[#list + 1] = so_far return end
@@ -173,7 +173,7 @@ local function set_owners(self, owners)
   for number = 0, self.total - 1 do
     local owner = owners[number]
     if owner == mine then own[#own + 1], kept[number] = number, true end
-    for _, other in ipairs(beside(self, number)) do
+    for _, other in ipairs(neighbours_of(self, number)) do
       local whose = owners[other]
       if whose ~= owner and owner == mine then add_to(shown, whose, number, seen) end
       if whose ~= owner and whose == mine then

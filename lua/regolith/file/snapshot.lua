@@ -294,7 +294,7 @@ local function restore_random(session, list, with_random)
       key = C.rg_random_key(session.runtime.c, C.RG_RANDOM_OWN)
     end
     session.runtime.draws = key and draws.words
-      and { key = key, words = draws.words, index = 0LL, turn = 0 } or nil
+      and { key = key, words = draws.words, index = 0LL, trip = 0 } or nil
   end
   return rest
 end

@@ -50,7 +50,7 @@ end
 
 -- -- what a call is about -------------------------------------------------------------------------
 
-local function anchor(n)
+local function bucket(n)
   local power = 1
   while power < n and power < 2 ^ 62 do power = power * 2 end
   return n <= 0 and 0 or power
@@ -58,7 +58,7 @@ end
 
 local function shaped(kind, t, shape)
   local parts = { kind .. " " .. t }
-  for _, n in ipairs(shape) do parts[#parts + 1] = ("%.0f"):format(anchor(n)) end
+  for _, n in ipairs(shape) do parts[#parts + 1] = ("%.0f"):format(bucket(n)) end
   return table.concat(parts, " ")
 end
 
@@ -71,7 +71,7 @@ end
 -- The type of an argument, and its extents rounded up to powers of two.
 local function describe_argument(v)
   if type(v) == "number" then
-    return v % 1 == 0 and ("%.0f"):format(anchor(math.abs(v))) or "number"
+    return v % 1 == 0 and ("%.0f"):format(bucket(math.abs(v))) or "number"
   elseif type(v) == "boolean" then
     return tostring(v)
   elseif require("regolith.data.array").is(v) then

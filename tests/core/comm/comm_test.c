@@ -386,7 +386,7 @@ int main(int argc, char **argv) {
     run(4, pass_messages, 0);
   }
   TEST("ranks that make different calls all get an error") run(3, call_differently, 0);
-  TEST("so they do when one asks the hub, and the others wait") {
+  TEST("so they do when one asks the server, and the others wait") {
     run(3, gather_while_others_wait, 0);
   }
   TEST("other sizes are an error on all ranks, after which they go on") {

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "comm/boot/hub.h"
+#include "comm/boot/rendezvous.h"
 
 static int be_rank(int32_t rank, int32_t ranks, int socket, RankWork *work, int64_t patience_ms) {
   Heap heap;
@@ -52,10 +52,10 @@ TeamRun team_run(int32_t ranks, RankWork *work, int64_t patience_ms) {
   }
   Heap heap;
   heap_init(&heap, 0);
-  static Hub hub;
-  hub_init(&hub, &heap, sockets, ranks, patience_ms);
-  while (!hub_is_over(&hub)) hub_step(&hub, NULL, 0, 1000);
-  hub_deinit(&hub);
+  static Rendezvous server;
+  rendezvous_init(&server, &heap, sockets, ranks, patience_ms);
+  while (!rendezvous_is_over(&server)) rendezvous_step(&server, NULL, 0, 1000);
+  rendezvous_deinit(&server);
   for (int32_t k = 0; k < ranks; k++) {
     int status = 0;
     waitpid(children[k], &status, 0);

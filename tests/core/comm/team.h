@@ -1,4 +1,4 @@
-/* team.h - runs a function on several ranks: forked children of this process, their hub. */
+/* team.h - runs a function on several ranks: forked children of this process, their server. */
 #ifndef RG_TESTS_TEAM_H
 #define RG_TESTS_TEAM_H
 
@@ -12,7 +12,7 @@ typedef struct TeamRun {
   double ms;
 } TeamRun;
 
-/* `patience_ms`: of the hub and of barriers; 0: the usual. */
+/* `patience_ms`: of the server and of barriers; 0: the usual. */
 TeamRun team_run(int32_t ranks, RankWork *work, int64_t patience_ms);
 /* All ranks ended with 0. */
 bool team_is_well(const TeamRun *run, int32_t ranks);

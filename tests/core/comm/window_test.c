@@ -97,7 +97,7 @@ static void send_as_a_stranger(Comm *comm) {
                            .msg_iovlen = 1,
                            .msg_control = control.bytes,
                            .msg_controllen = sizeof control.bytes};
-  getsockname(comm->courier, (struct sockaddr *)&name, &length);
+  getsockname(comm->file_socket, (struct sockaddr *)&name, &length);
   message.msg_namelen = length;
   struct cmsghdr *head = CMSG_FIRSTHDR(&message);
   *head = (struct cmsghdr){CMSG_LEN(sizeof file), SOL_SOCKET, SCM_RIGHTS};

@@ -223,12 +223,12 @@ static void bounds(void) {
     }
     CHECK(!tuner_is_sure(&tuner));
   }
-  TEST("an anchor is the next power of two") {
-    CHECK_INT(0, (int64_t)tune_anchor(0));
-    CHECK_INT(1, (int64_t)tune_anchor(1));
-    CHECK_INT(1024, (int64_t)tune_anchor(1000));
-    CHECK_INT(1024, (int64_t)tune_anchor(1024));
-    CHECK_INT(2048, (int64_t)tune_anchor(1025));
+  TEST("a size bucket is the next power of two") {
+    CHECK_INT(0, (int64_t)tune_size_bucket(0));
+    CHECK_INT(1, (int64_t)tune_size_bucket(1));
+    CHECK_INT(1024, (int64_t)tune_size_bucket(1000));
+    CHECK_INT(1024, (int64_t)tune_size_bucket(1024));
+    CHECK_INT(2048, (int64_t)tune_size_bucket(1025));
   }
 }
 

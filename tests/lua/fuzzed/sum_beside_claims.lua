@@ -1,4 +1,4 @@
--- Found by the judge: the initial fields and launch arguments, and the expected result.
+-- Found by the fuzzer: the initial fields and launch arguments, and the expected result.
 return {
   kernel = [==[function(q14: f16)
   local r20: ivec3 = rg.ivec3(3)

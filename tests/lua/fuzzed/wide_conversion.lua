@@ -1,5 +1,5 @@
 -- luacheck: ignore 631
--- Found by the judge: with arch = "lua" a conversion of a vector to 64-bit integers took one
+-- Found by the fuzzer: with arch = "lua" a conversion of a vector to 64-bit integers took one
 -- argument too many.
 return {
   kernel = [==[function()
