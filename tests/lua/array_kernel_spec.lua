@@ -301,7 +301,7 @@ describe("a kernel given an array", function()
     end
   end)
 
-  it("adds up in wrapped memory, and nowhere beside it #compiled", function()
+  it("adds up in wrapped memory, and nowhere else #compiled", function()
     local other, m = rg.new { threads = 3 }, ffi.new "int32_t[30]"
     local count = other.kernel(function(h, n)
       for i in rg.range(n) do h[i % 28] = h[i % 28] + 1 end
@@ -344,7 +344,7 @@ describe("a kernel given an array", function()
     assert.equal(rg.vec2(50, 100), a[1])
   end)
 
-  it("stands beside fields of trees in one loop", function()
+  it("can be used with fields of trees in one loop", function()
     local x, block = support.sparse(rg.f32, "i", 8, 8)
     local a, weight = rg.array(rg.f32, 64), sequence(rg.f32, 64)
     x[3], x[20] = 1, 2
@@ -497,7 +497,7 @@ describe("a wrap in a kernel #compiled", function()
     assert.equal(11, m[0])
   end)
 
-  it("of overlapping memory is sound: nothing is taken to be apart", function()
+  it("of overlapping memory is sound: nothing is assumed to be independent", function()
     local m = ffi.new "int32_t[1001]"
     local a, b = rg.wrap(m, rg.i32, 1000), rg.wrap(m + 1, rg.i32, 1000)
     rg.kernel(function(u, v)
@@ -565,7 +565,7 @@ describe("a wrap in a kernel #compiled", function()
     end
   end)
 
-  it("in a field's memory stands in for it, but not beside it", function()
+  it("in a field's memory can replace the field, but not be used together with it", function()
     local x = rg.field { type = rg.f32, shape = { 8 }, name = "x" }
     x:fill(1)
     local w = rg.wrap(x:pointer(), rg.f32, { 2, 4 }, { owner = x })

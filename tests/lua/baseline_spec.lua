@@ -56,7 +56,7 @@ describe("baseline code #compiled #cpu", function() -- a GPU has none
     end
   end)
 
-  it("may have scalar loops beside one whose order of sums must stay", function()
+  it("may have scalar loops next to one whose order of sums must stay", function()
     local function found(rg)
       local x, y, sums = rg.field(rg.f32, 3000), rg.field(rg.f32, 3000), rg.field(rg.f32, 7)
       local k = rg.kernel(function()
@@ -156,7 +156,7 @@ describe("baseline code #compiled #cpu", function() -- a GPU has none
     end
   end)
 
-  it("is for large kernels whose loops are short, unless somebody wants none", function()
+  it("is for large kernels whose loops are short, unless it is switched off", function()
     local function begun(options, more, kernel_options, f)
       local rg = runtime("on", options)
       local k = large(rg, more, kernel_options)
@@ -346,7 +346,7 @@ describe("baseline code #compiled #cpu", function() -- a GPU has none
     assert.is_true(ways["0 0"] > 0) -- nor baseline code
   end)
 
-  it("tells who asks for optimised code why there is none", function()
+  it("reports why there is no optimised code", function()
     local least, most, found = 20, 20000, nil -- the allocation that fails: after all of the launch
     while not found and most > least + 1 do
       local n = math.floor((least + most) / 2)

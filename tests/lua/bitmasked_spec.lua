@@ -20,7 +20,7 @@ local function under(node, t)
 end
 
 describe("a bitmasked node", function()
-  it("is counted by kernels, in turns and conditions too, on whatever lies around it", function()
+  it("is counted by kernels, also in loops and conditions, below any other level", function()
     local function check(node, last, step)
       local x, expected = under(node), 0
       for i = 0, last, step do x[i], expected = 1, expected + 1 end
@@ -127,7 +127,7 @@ describe("a bitmasked node", function()
     assert.equal(100, support.visits2(y))
   end)
 
-  it("keeps the bits of neighbours apart when many threads toggle them", function()
+  it("toggles bits without disturbing their neighbours on many threads", function()
     local node = rg.root:bitmasked("i", 256)
     local x = under(node)
     local toggle = rg.kernel(function(on)
@@ -401,7 +401,7 @@ describe("masks", function()
     assert.same({ 99, 17 }, { first() })
   end)
 
-  it("tell a stencil that inactive neighbours are zero", function()
+  it("make inactive neighbours zero for a stencil", function()
     local node = rg.root:pointer("ij", 2):bitmasked("ij", 32)
     local x, y = under(node), under(node)
     x[31][31], x[32][32], x[31][32] = 1, 10, 100
@@ -510,7 +510,7 @@ describe("masks", function()
     return list
   end
 
-  it("are walked from Lua as they are when the walk comes to them", function()
+  it("are visited from Lua in the state they have when they are reached", function()
     for _, row in ipairs(masked_trees()) do
       local node, leaf, cells = unpack(row)
       local x, first = under(leaf), cells == 1 and 2 or 1

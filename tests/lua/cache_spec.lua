@@ -44,7 +44,7 @@ describe("the cache of compiled kernels #compiled", function()
     assert.equal("none", run(("[ -e '%s' ] || echo none"):format(folder)))
   end)
 
-  it("keeps code for each processor apart", function()
+  it("keeps code for each processor separately", function()
     start()
     assert.equal("126 1 0 compiler", start("", "RG_CPU=x86-64"))
     assert.equal("126 0 1 none", start("", "RG_CPU=x86-64"))
@@ -56,7 +56,7 @@ describe("the cache of compiled kernels #compiled", function()
     assert.equal("126 0 1 none", start())
   end)
 
-  it("is apart from what another compiler remembers, behind RG_COMPILER", function()
+  it("is separate for another compiler, named by RG_COMPILER", function()
     local other = ("RG_CACHE=off RG_COMPILER='%s/tests/compiler/libregolith-codegen.so'"):format(
       os.getenv "RG_LIBRARY":match "^(.*)/")
     local remembering = ("%s RG_COMPILED='%s'"):format(other, folder)
@@ -98,7 +98,7 @@ describe("the cache of compiled kernels #compiled", function()
     assert.equal("126 1 0 compiler", run("RG_CACHE=/dev/null/none " .. script))
   end)
 
-  it("tells what it holds, and is emptied, by the program and by rg.cache #cpu", function()
+  it("is listed and emptied by the program and by rg.cache #cpu", function()
     local bare = ("'%s/bin/regolith' "):format(os.getenv "RG_LIBRARY":match "^(.*)/")
     local program = ("RG_CACHE='%s' "):format(folder) .. bare
     assert.matches("^folder .* with a space kernels 0 takes 0.0 MiB of 256 MiB$",

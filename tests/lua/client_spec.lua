@@ -142,7 +142,7 @@ describe("a stream", function()
     assert.equal(a, c:read(x)[1])
     assert.equal(b, c:read(y)[64] % 2 ^ 20)
   end)
-  it("does not wait for what nobody looks at #compiled #cpu", function()
+  it("does not wait for results that are never read #compiled #cpu", function()
     local other = rg.new { async = true, threads = 1 }
     local c, slow = other.client(), slow_kernel(other)
     local y, apart, added = c:create { 1, 2, 3, 4 }, c:create { 5 }, 0
@@ -193,7 +193,7 @@ describe("a stream", function()
     for _, client in ipairs(clients) do client:sync() end
     c:sync "all"
   end)
-  it("that failed says so once, where somebody looks, and goes on #compiled #cpu", function()
+  it("that failed reports it once, where a call waits, and continues #compiled #cpu", function()
     local other = rg.new { async = true }
     local c, good = other.client(), other.client():stream(1)
     local x, y = c:create { 0, 0 }, c:create { 0, 0 }

@@ -106,7 +106,7 @@ describe("collection", function()
     assert.equal(10, x[4095])
   end)
 
-  it("happens by itself after a loop that deactivates #compiled", function()
+  it("happens automatically after a loop that deactivates #compiled", function()
     local x = own.field(own.i32)
     local block = own.root:pointer("i", 64)
     block:dense("i", 64):place(x)
@@ -182,7 +182,7 @@ describe("collection", function()
     many.reset()
   end)
 
-  it("returns all memory of trees that nobody holds any more #compiled", function()
+  it("returns all memory of trees without handles #compiled", function()
     own.sync()
     local before = own.memory().live
     for _ = 1, 20 do

@@ -27,7 +27,7 @@ local function fails(ranks, script, part, options)
 end
 
 describe("ranks #compiled #cpu", function()
-  it("are one where nobody started more", function()
+  it("are a single one unless more were started", function()
     local comm = rg.comm()
     assert.are.equal(0, comm.rank)
     assert.are.equal(1, comm.size)
@@ -767,7 +767,7 @@ describe("a mistake of a rank #compiled #cpu", function()
     assert.are.equal(1, code)
   end)
 
-  it("is told by abort", function()
+  it("is reported by abort", function()
     fails(2, [[
       if comm.rank == 1 then comm:abort "no water is left" return end
       comm:barrier()
@@ -832,7 +832,7 @@ describe("a mistake of a rank #compiled #cpu", function()
     ]])
   end)
 
-  it("of the one who starts them is explained", function()
+  it("of the process that starts them is explained", function()
     local function start(words)
       local pipe = io.popen(("'%s/bin/regolith' run %s 2>&1; echo $?"):format(root, words))
       local text = pipe:read "*a"
@@ -857,7 +857,7 @@ describe("a mistake of a rank #compiled #cpu", function()
     assert.are.equal("7\n7\n0\n", start "-n2 -e 'print(7)'")
   end)
 
-  it("may be that whoever started them is killed, while nobody calls anything", function()
+  it("includes that the process that started them is killed between calls", function()
     local path = os.tmpname()
     support.write_file(path .. ".lua", ([[
       local ffi, rg = require "ffi", require "regolith"
@@ -885,7 +885,7 @@ describe("a mistake of a rank #compiled #cpu", function()
     assert.are.equal("ended\n", text)
   end)
 
-  it("is told with its number, where a script ends by it", function()
+  it("is reported with its signal number if it ends a script", function()
     local lines = fails(2, "if comm.rank == 1 then error 'no water' end", "rank 1: ")
     assert.is_true(says(lines, "regolith: rank 1: /") and not says(lines, "rank 0: "))
   end)

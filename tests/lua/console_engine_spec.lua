@@ -306,7 +306,7 @@ tree                                          64 B
     assert.matches("this belongs to a runtime that ended", (ask(c, "{ old, 3 }")))
   end)
 
-  it("tells the time of what takes long, compiling apart #compiled", function()
+  it("reports the time of long inputs, with compile time #compiled", function()
     local c = new { slow = 0 }
     assert.matches("\n[%d.]+ [mu]?s: compiling [%d.]+ [mu]?s, running [%d.]+ [mu]?s\n$",
       ask(c, "rg.kernel(function() return 7.5 end)()"))
@@ -332,7 +332,7 @@ tree                                          64 B
     assert.matches("did you mean 'pixel'", wrong)
   end)
 
-  it("declares globals where somebody watches over them", function()
+  it("declares globals in a strict environment", function()
     local globals = setmetatable({ rg = rg }, {
       __newindex = function(_, name) error("undeclared: " .. name) end,
       __index = function(_, name) error("undeclared: " .. name) end })

@@ -330,7 +330,7 @@ print(pcall(half, 1, 2))
     end
   end)
 
-  it("tells of itself: info and cache", function()
+  it("describes itself: info and cache", function()
     local said = run "info"
     for _, name in ipairs { "regolith", "llvm", "threads", "compiler", "cache" } do
       assert.matches("%f[%a]" .. name .. " +%S", said)

@@ -190,7 +190,7 @@ describe("the prompt on a terminal #compiled", function()
     end
   end)
 
-  it("tells what a queued launch came to, at the input that launched it", function()
+  it("reports the failure of a queued launch at the input that launched it", function()
     local p = start({}, { environment = { RG_CHANNEL = "thread" } })
     enter(p, "x = rg.field(rg.f32, 4)")
     enter(p, "rg.kernel(function() x[0] = 1 assert(x[0] == 2, 'no two') end)()")
@@ -230,7 +230,7 @@ describe("the prompt on a terminal #compiled", function()
     assert.matches("interrupted!.*\n2\n>$", shown(p))
   end)
 
-  it("tells the time of what took long", function()
+  it("reports the time of long inputs", function()
     local p = start()
     enter(p, "local t = rg.time() while rg.time() - t < 0.15 do end")
     assert.matches("\n[1-9][%d.]* m?s\n>$", shown(p))

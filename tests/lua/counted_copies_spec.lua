@@ -20,7 +20,7 @@ end]=]
 local total = N * (N - 1) / 2
 
 describe("a counted array #compiled", function()
-  it("is as Lua and kernels have written it, in turn", function()
+  it("has what Lua and kernels have written alternately", function()
     local a = make(N)
     add(a, 1)
     assert.equal(total + N, sum(a))

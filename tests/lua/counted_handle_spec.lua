@@ -136,7 +136,7 @@ describe("an array that a kernel returns #compiled", function()
     assert.equal("array f32, destroyed", tostring(a))
   end)
 
-  it("is told where it was released when it is released once more", function()
+  it("reports where it was released when it is released once more", function()
     local own, ffi = rg.new { allocations = "check" }, require "ffi"
     local api, a = own.extension_api(), own.kernel [=[function() return rg.list(rg.f32) end]=]()
     local pointer = ffi.C and require("regolith.lib").C.rg_array_header(a.rg_array)

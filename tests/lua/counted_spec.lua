@@ -66,7 +66,7 @@ describe("an array made in a kernel", function()
     end]=] })
   end)
 
-  it("tells the extent along an axis that is known when the kernel is compiled", function()
+  it("has the extent along an axis that is known when the kernel is compiled", function()
     assert.same({ 3, 12, 7 }, { run [=[function()
       local m = rg.zeros(rg.f32, 3, 4)
       const first = 0
@@ -93,7 +93,7 @@ describe("an array made in a kernel", function()
     end]=], nil, 10))
   end)
 
-  it("is made anew in each turn", function()
+  it("is made anew in each iteration", function()
     local k = rg.kernel [=[function(n: i32)
       for i = 1, n do local a = rg.zeros(rg.i32, 4); a[1] = i end
     end]=]
@@ -282,7 +282,7 @@ describe("a list", function()
     end]=], { P = P }) })
   end)
 
-  it("can be told by its identity", function()
+  it("can be compared by identity", function()
     assert.same({ true, false, false }, { run([=[
     local function large(a: array(i32)): array(i32)
       if #a > 3 then return a end
@@ -333,7 +333,7 @@ describe("an array that no iteration makes grow", function()
     assert.same({ 2, 4, 6, 8 }, { other[0], other[2], other[4], other[6] })
   end)
 
-  it("gives the same where a slice of it is written beside it", function()
+  it("gives the same where a slice of it is written, too", function()
     assert.same({ 90, 55, 10, 0 }, { run [=[function()
       local a = rg.zeros(rg.i32, 20)
       for i in rg.range(#a) do a[i] = i end
@@ -420,7 +420,7 @@ describe("an array that no iteration makes grow", function()
     assert.equal(16, rg.stats().out_of_range - before) -- 8 elements, each written twice
   end)
 
-  it("is told to be outside under debug, with its length #compiled", function()
+  it("is reported outside under debug, with its length #compiled", function()
     local sane = support.rg.new { debug = true, threads = 1 }
     local k = sane.kernel [=[function()
       local a = rg.zeros(rg.f32, 5)
@@ -434,7 +434,7 @@ describe("an array that no iteration makes grow", function()
     sane.reset()
   end)
 
-  it("is told by explain() #compiled #cpu", function()
+  it("is shown by explain() #compiled #cpu", function()
     local k = rg.kernel [=[function(a: array(f32))
       for i in rg.range(#a) do a[i] = 1 end
     end]=]
@@ -446,7 +446,7 @@ describe("an array that no iteration makes grow", function()
     assert.matches("writes 'a': addressed directly", text, 1, true)
   end)
 
-  it("is added to from everywhere, whoever runs the loop", function()
+  it("is updated by all iterations, on any number of threads", function()
     local n, bins = 20000, 7
     for threads = 1, 3 do
       local own = support.rg.new { threads = threads }
@@ -609,7 +609,7 @@ describe("what is wrong with arrays", function()
     return support.failure(function() rg.kernel(text, env or {})() end).message
   end
 
-  it("is told at its place", function()
+  it("is reported at its position", function()
     assert.equal("'rg.zeros' takes the type of its elements first",
       message [=[function() local a = rg.zeros(3, 4) end]=])
     assert.equal("'rg.zeros' takes 2 to 9 arguments, 1 given",
@@ -668,7 +668,7 @@ describe("what is wrong with arrays", function()
     own.reset()
   end)
 
-  it("is told where an array is looped over, or taken for a condition", function()
+  it("is reported where an array is looped over, or used as a condition", function()
     local function told(text)
       local err = support.failure(function()
         rg.kernel(("function() local a = rg.list(rg.i32) %s end"):format(text), {})()
@@ -682,7 +682,7 @@ describe("what is wrong with arrays", function()
       take an element, a[i], or how many: #a", told "if a then return end")
   end)
 
-  it("is told where a launch passes something else", function()
+  it("is reported where a launch passes something else", function()
     local k = rg.kernel [=[function(a: array(f32)) return #a end]=]
     for what, given in pairs { ["a table"] = { 1, 2 },
       ["a field"] = rg.field(rg.f32, 3), ["nil"] = false } do
@@ -759,7 +759,7 @@ describe("an array that a kernel returns #compiled", function()
     z:release()
   end)
 
-  it("is freed where the launch fails, or nobody takes it", function()
+  it("is freed if the launch fails, or the result is unused", function()
     collectgarbage() -- what others left
     collectgarbage()
     local before = support.allocations(rg)

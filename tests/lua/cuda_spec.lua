@@ -132,7 +132,7 @@ describe("arch cuda #compiled #cpu", function()
     ]]))
   end)
 
-  it("runs streams beside each other, and what two of them share in the order of the calls",
+  it("runs streams concurrently, and work on shared data in the order of the calls",
     function()
     local program = [[
       rg.init { arch = "cuda" }
@@ -303,7 +303,7 @@ describe("arch cuda #compiled #cpu", function()
     ]]))
   end)
 
-  it("tells of a queued launch what failed, where and in which iteration", function()
+  it("reports of a queued launch what failed, where and in which iteration", function()
     assert.equal("script:12 0, 3\nscript:17: note: kernel 'check' was launched here\n"
       .. "true\n21 4", run("", [[
       rg.init { arch = "cuda" }
@@ -679,7 +679,7 @@ describe("arch cuda #compiled #cpu", function()
     assert.is_true(moved > read and moved < read + 98304, moved)
   end)
 
-  it("copies fields that lie apart while other streams have work, and tells whose failure it is",
+  it("copies strided fields while other streams have work, and reports whose failure it is",
     function()
     local said = run("RG_STRESS=", [[
       rg.init { arch = "cuda" }
@@ -961,7 +961,7 @@ describe("arch cuda #compiled #cpu", function()
     end
   end)
 
-  it("tells of no code of a clear, as none is run", function()
+  it("describes no code of a clear, as none is run", function()
     assert.equal("1", run("", [[
       rg.init { arch = "cuda" }
       local block = rg.tree():pointer("i", 8)
@@ -1089,7 +1089,7 @@ describe("arch cuda #compiled #cpu", function()
       return n / count
     end
 
-    it("a call for several turns of a short loop, one for each turn of one that waits", function()
+    it("a call for several iterations of a short loop, or for each one of a loop that waits", function()
       assert.equal(2, calls("RG_GRAPHS=off", "turns", 100))
       assert.truthy(calls("", "turns", 100) < 0.3)
       assert.equal(3, calls("RG_GRAPHS=off", "waits", 100))
@@ -1131,7 +1131,7 @@ describe("arch cuda #compiled #cpu", function()
     assert.truthy(said:match "^(.*)over\n":find "release memory")
   end)
 
-  it("frees trees that nobody holds before the GPU is full of them", function()
+  it("frees trees without handles before the GPU is full of them", function()
     assert.equal("100", run("PTX_MEMORY=128", [[
       rg.init { arch = "cuda" }
       local write = rg.kernel(function(x) for i in rg.range(10) do x[i] = 1 end end)
@@ -1423,7 +1423,7 @@ describe("arch cuda #compiled #cpu", function()
     assert.equal("false device.failed\n2", said)
   end)
 
-  it("wraps memory of the GPU that somebody else has allocated, which both see after a sync",
+  it("wraps GPU memory that another library has allocated, and both see it after a sync",
     function()
     assert.equal("true\n3 2\n32 45 5 true\n7", run("", [[
       rg.init { arch = "cuda" }

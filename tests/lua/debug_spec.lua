@@ -39,7 +39,7 @@ describe("an index outside, with debug = true", function()
       failure(k, -2, 9).message)
   end)
 
-  it("is told of the first iteration, with the calls that lead there", function()
+  it("is reported for the first iteration, with the calls that lead there", function()
     local x = own.field(rg.i32, 1000)
     local function put(i) x[2 * i] = 1 end
     local e = failure(own.kernel(function()

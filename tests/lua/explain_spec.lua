@@ -260,7 +260,7 @@ describe("a stencil in place", function()
     assert.is_true(warns "for i in tree:active() do tree[i] = tree[i + 1] end")
   end)
 
-  it("is not where readers and writers may be apart #compiled", function()
+  it("is not given where readers and writers may be separate #compiled", function()
     assert.is_false(warns "for i in rg.range({ 1, 63 }):serial() do x[i] = x[i - 1] end")
     assert.is_false(warns "for i in rg.range(63):independent() do x[i] = x[i + 1] end")
     assert.is_false(warns "for i in rg.range(1) do x[i] = x[i + 1] end")
@@ -330,7 +330,7 @@ describe("what is only nearly an update", function()
     assert.is_false(warns "x[0] = 1 - x[0] for i in rg.range(8):serial() do x[0] = 1 - x[0] end")
   end)
 
-  it("is told once per kernel #compiled", function()
+  it("is given once per kernel #compiled", function()
     local path = os.tmpname()
     local file = assert(io.open(path, "w"))
     file:write [[

@@ -36,7 +36,7 @@ describe("an extension", function()
     end
   end)
 
-  it("brings memory of its own, which ends once with its last holder #compiled", function()
+  it("provides its own memory, which is released once with its last holder #compiled", function()
     local sample = open()
     local before = sample.ramps()
     local r = sample.ramp(100)
@@ -223,7 +223,7 @@ describe("an extension", function()
     assert.matches("histogram", e.hint)
   end)
 
-  it("is refused by name where it is none, lacks a symbol, or has another table", function()
+  it("is refused by name if it is none, has no such symbol, or another table", function()
     local function refusal(name) return support.failure(rg.extension, name) end
     assert.equal("library.missing", refusal("/nowhere/x.so").code)
     assert.matches("'/nowhere/x.so' cannot be opened", refusal("/nowhere/x.so").message)

@@ -110,7 +110,7 @@ describe("what writes files", function()
     assert.equal("io.failed", failure(rg.image.read, name).code)
   end)
 
-  it("says that there is no room, and leaves what was there, and nothing beside it", function()
+  it("reports a full disk, keeps the old file, and leaves no temporary file", function()
     for ending, write in pairs(writers()) do
       local name = path("_full" .. ending)
       put_bytes(name, "before")
@@ -178,7 +178,7 @@ describe("rg.points", function()
     assert.equal(rg.vec3(1, 2, 3), t.pos[0])
   end)
 
-  it("reads text, and refuses what is none", function()
+  it("reads text, and refuses anything else", function()
     local name = path ".ply"
     put_bytes(name, "ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\n\z
       property float y\nproperty float z\nproperty uchar t\nelement face 0\n\z
@@ -450,7 +450,7 @@ print(z.testzip(), *[str(w) for i in z.infolist() for w in (i.filename, i.file_s
     end
   end)
 
-  it("refuses what is none, cut short or altered", function()
+  it("refuses other files, and truncated or altered ones", function()
     local name, x = path ".npz", rg.field(rg.f64, 40)
     rg.numpy.write(name, { x = x })
     local whole = bytes_of(name)

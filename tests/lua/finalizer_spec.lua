@@ -107,7 +107,7 @@ describe("a finalizer that calls the module", function()
     for _ = 1, 4 do assert.equal("done", run_text(text, "env MALLOC_PERTURB_=165 ")) end
   end)
 
-  it("is told that an object of any kind belongs to a runtime that has ended", function()
+  it("gets an error for any kind of object of a runtime that has ended", function()
     local walk = "env MALLOC_PERTURB_=165 RG_ALLOCATIONS=off luajit tests/support/ended.lua "
     for _, how in ipairs { "proxy", "proxy async", "reset" } do
       assert.equal("done", run(walk .. how))

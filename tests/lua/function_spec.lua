@@ -59,7 +59,7 @@ describe("a function called in a kernel", function()
     assert.equal(x[2] + 5 + (x[2] + 5 + 4) * 4 + 5, k(1))
   end)
 
-  it("keeps a name apart from the kernel's that is another variable", function()
+  it("distinguishes a name from the kernel's variable of that name", function()
     local function make(n) return function(i) return i + n end end
     local n, add = 8, make(8)
     local k = rg.kernel(function(i) return add(i) * n end)
@@ -75,7 +75,7 @@ describe("a function called in a kernel", function()
     assert.equal(12, k(1))
   end)
 
-  it("has its own captures beside a kernel's of text", function()
+  it("has its own captures next to those of a text kernel", function()
     local n = 8
     local function f(i) return i * n end
     local k = rg.kernel("function(i) return f(i) + n end", { f = f, n = 1 })

@@ -289,7 +289,7 @@ describe("windows of a GPU's memory #compiled #cpu", function()
     refuses(2, ask, "", { "0\ttrue", "1\ttrue" }, each)
   end)
 
-  it("lie on the GPU of each rank's number on its host, by turns, or a named one #ptx", function()
+  it("are on the GPU of each rank's number on its host, in turn, or on a named one #ptx", function()
     local ask_all = ask .. [[
       local a = rg.array(rg.i32, 4)
       a[2] = 100 + comm.rank
@@ -473,7 +473,7 @@ describe("windows of a GPU's memory #compiled #cpu", function()
       on rank 1 than on rank 0" })
   end)
 
-  it("tell all ranks where one finds no room for what another's tree grew by #ptx", function()
+  it("fail on all ranks if one has no memory to map the growth of another's tree #ptx", function()
     local function ends(rank, text)
       return ("%d\tfalse\t%sthe GPU has no memory left: it cannot map memory of another rank")
         :format(rank, text)

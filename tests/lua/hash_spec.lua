@@ -16,7 +16,7 @@ local visits = rg.kernel(function(x)
 end)
 
 describe("a hash field", function()
-  it("refuses from Lua what Lua's numbers cannot tell apart", function()
+  it("refuses indices from Lua that Lua's numbers cannot distinguish", function()
     local x = rg.field(rg.i32)
     rg.root:hash("i"):dense("i", 4):place(x)
     x[2 ^ 53 - 1] = 1

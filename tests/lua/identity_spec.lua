@@ -143,7 +143,7 @@ describe("a kernel's kinds of arguments", function()
     assert.equal(7LL, results[1])
   end)
 
-  it("tell functions apart by their text", function()
+  it("distinguish functions by their text", function()
     local k = rg.kernel(function(f, a) return f(a) end)
     local function twice(v) return 2 * v end
     local function thrice(v) return 3 * v end

@@ -239,7 +239,7 @@ END]]):format(name))
     assert.matches("must be a number, got \"2\"", refused({ { 1 } }, { gamma = "2" }))
   end)
 
-  it("reads what others write, and refuses what is none", function()
+  it("reads files of other programs, and refuses other formats", function()
     local function read(bytes)
       local file = io.open(path, "wb")
       file:write(bytes)

@@ -330,7 +330,7 @@ describe("a kernel", function()
     assert.is_true(used < 100, used .. " bytes")
   end)
 
-  it("is given back when nobody holds it", function()
+  it("is freed with its last holder", function()
     local own = rg.new { threads = 1 }
     local x = own.field(own.f32, 4)
     for n = 1, 50 do

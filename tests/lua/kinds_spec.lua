@@ -49,7 +49,7 @@ describe("any nesting of kinds", function()
     end
   end
 
-  it("keeps fields of several types apart, and visits what is active", function()
+  it("keeps fields of several types separate, and visits what is active", function()
     local sum = rg.kernel(function(x, y, z)
       local s, t, u, n = 0, 0.0, 0, 0
       for i in z:active() do

@@ -14,7 +14,7 @@ end
 local function run(text, captures, ...) return rg.kernel(text, captures)(...) end
 
 describe("loops", function()
-  it("that turn zero times leave all as it is (T72)", function()
+  it("with zero iterations change nothing (T72)", function()
     local x = numbers(rg.i32, 7, 7)
     run("function(n) for i in rg.range(n) do x[0] = 0 end for i = 1, n do x[1] = 0 end end",
       { x = x }, 0)

@@ -87,7 +87,7 @@ local function outcome(body)
   return table.concat(parts, " "), k:explain()
 end
 
-describe("turns of a serial loop side by side #compiled", function()
+describe("vectorised iterations of a serial loop #compiled", function()
   for name, body in pairs(bodies) do
     it("do " .. name .. " as one by one", function()
       local beside = with_stress("guard_pages,force_lanes", function() return outcome(body) end)
@@ -98,7 +98,7 @@ describe("turns of a serial loop side by side #compiled", function()
     end)
   end
 
-  it("are told by explain, with their width #cpu", function()
+  it("are shown by explain, with their width #cpu", function()
     local _, told = outcome(bodies["a while whose turns differ"])
     assert.matches("\n    %d+ iterations side by side, in vector lanes\n", told)
     _, told = outcome(bodies["variables from outside"])
@@ -148,7 +148,7 @@ describe("boxes of cells #compiled", function()
     end)
   end
 
-  it("run side by side along their rows where each lane writes by itself #cpu", function()
+  it("are vectorised along their rows where each lane writes separately #cpu", function()
     local told = support.with_option("RG_STRESS", "", function() return paint(sum, true) end)
     assert.matches("\n    %d+ iterations side by side, in vector lanes\n", told)
   end)

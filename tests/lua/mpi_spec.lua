@@ -103,7 +103,7 @@ describe("ranks of MPI #compiled #cpu", function()
       -fsyntax-only -Icore -I'%s' core/comm/boot/mpi_plugin.c"):format(folder)))
   end)
 
-  it("are told what is missing where the library is", function()
+  it("get an error that says what is missing without the library", function()
     fails(2, "", "libopenmpi-dev", "RG_MPI=/nowhere/libregolith-mpi.so")
   end)
 end)

@@ -45,7 +45,7 @@ describe("NCCL #compiled #cpu", function()
       ["sum\t1"] = 3, ["by\t2.23.4"] = 3 }, runs("RG_NCCL=all", each))
   end)
 
-  it("takes ranks of one GPU only where it can, and is told to", function()
+  it("accepts ranks of one GPU only if it can and is told to", function()
     local shared = "by\tnil\tranks 0 and 1 share a GPU, which NCCL does not support"
     assert.are.same({ ["sum\t0"] = 3, [shared] = 3 }, runs(""))
     assert.are.same({ ["sum\t0"] = 3, [shared] = 3 }, runs "NCCL_MULTI_RANK_GPU_ENABLE=1")

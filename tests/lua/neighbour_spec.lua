@@ -175,7 +175,7 @@ describe("a loop that asks whether cells around are active", function()
     assert.same({ 0, 1 }, { seen[0], seen[1] })
   end)
 
-  it("sees what earlier turns of a loop of its iteration have activated", function()
+  it("sees what earlier iterations of a serial loop have activated", function()
     local x, count = rg.field(rg.i32), rg.field(rg.i32, 1)
     rg.root:pointer("ij", 4):bitmasked("ij", 8):place(x)
     x[7][7] = 1

@@ -159,7 +159,7 @@ describe("nodes visited side by side #compiled", function()
     end)
   end
 
-  it("are told by explain, with their width #cpu", function()
+  it("are shown by explain, with their width #cpu", function()
     local _, told = visited(bodies["reads of another hash"])
     assert.matches("\n    %d+ nodes side by side, in vector lanes\n", told)
     _, told = visited("y[i] = x[i] * 2")

@@ -62,7 +62,7 @@ describe("arch = \"lua\"", function()
     assert.equal(1.5, x[3])
   end)
 
-  it("keeps data apart from every other runtime", function()
+  it("keeps its data separate from other runtimes", function()
     local own = runtime()
     local x, y = own.field(own.i32, 4), rg.field(rg.i32, 4)
     x[1], y[1] = 5, 6
