@@ -1089,7 +1089,7 @@ describe("arch cuda #compiled #cpu", function()
       return n / count
     end
 
-    it("a call for several iterations of a short loop, or for each one of a loop that waits", function()
+    it("a call for several iterations of a short loop, or each one of a loop that waits", function()
       assert.equal(2, calls("RG_GRAPHS=off", "turns", 100))
       assert.truthy(calls("", "turns", 100) < 0.3)
       assert.equal(3, calls("RG_GRAPHS=off", "waits", 100))
