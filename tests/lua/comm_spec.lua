@@ -71,7 +71,7 @@ describe("ranks #compiled #cpu", function()
     assert.matches("rg.array%(T, ..%):copy_from%(a%)", problem.hint)
     local ffi = require "ffi"
     local columns = rg.wrap(ffi.new "float[6]", rg.f32, { 3, 2 }, { strides = { 4, 12 } })
-    assert.matches("are not one block", support.failure(comm.all_reduce, comm, columns).message)
+    assert.matches("are not contiguous", support.failure(comm.all_reduce, comm, columns).message)
   end)
 
   it("gather, broadcast and reduce values", function()

@@ -1,5 +1,5 @@
 -- luacheck: ignore 631
--- Found by the judge: lanes that read a table of constants had lanes of lanes as their type.
+-- Found by the fuzzer: lanes that read a table of constants had lanes of lanes as their type.
 return {
   kernel = [==[function()
   for i in rg.range(16) do
