@@ -104,7 +104,9 @@ LLVMValueRef call_runtime(Codegen *g, RtEntry which, Callee callee, const LLVMVa
 
 enum { MOST_OPERANDS = IR_ENTRY_PARAMS + SNODE_MAX_AXES };
 
-static LLVMValueRef emit_one(Codegen *g, const IrInst *inst, const LLVMValueRef *operands) {
+static LLVMValueRef emit_one(Codegen *g, const IrInst *inst, const LLVMValueRef *operands,
+                             int count) {
+  if (inst->repeats && inst->op == IR_CALL) return hash_again(g, inst, operands);
   switch (inst->entry) {
   case RT_SLOT_FIND: return slot_find(g, inst->tree, operands[0]);
   case RT_SLOT_LIVE: return slot_live(g, operands[0]);
@@ -115,14 +117,33 @@ static LLVMValueRef emit_one(Codegen *g, const IrInst *inst, const LLVMValueRef 
   default: break;
   }
   Callee callee = {inst->tree, inst->imm};
-  return call_runtime(g, (RtEntry)inst->entry, callee, operands, inst->operand_count);
+  return call_runtime(g, (RtEntry)inst->entry, callee, operands, count);
+}
+
+LLVMValueRef call_each(Codegen *g, const LaneCall *c, LLVMValueRef mask) {
+  LLVMValueRef arrays[MOST_OPERANDS], ones[MOST_OPERANDS];
+  bool has_result = !type_is_none(c->inst->type);
+  LLVMTypeRef result =
+      has_result ? value_lanes(value_type(g, type_element(c->inst->type)), c->width) : NULL;
+  LLVMValueRef results = has_result ? lane_store_all(g, LLVMConstNull(result)) : NULL;
+  for (int k = 0; k < c->count; k++)
+    arrays[k] = value_is_vector(c->operands[k]) ? lane_store_all(g, c->operands[k]) : NULL;
+  SetBits bits = bits_begin(g, vector_bits(g, mask));
+  for (int k = 0; k < c->count; k++)
+    ones[k] = !arrays[k] ? c->operands[k]
+                         : lane_load_one(g, LLVMGetElementType(LLVMTypeOf(c->operands[k])),
+                                         arrays[k], bits.position);
+  LLVMValueRef one = emit_one(g, c->inst, ones, c->count);
+  if (results) lane_store_one(g, results, bits.position, one);
+  bits_end(g, &bits);
+  return results ? LLVMBuildLoad2(g->builder, result, results, "") : NULL;
 }
 
 static void emit_lanes(Codegen *g, const IrInst *inst, LLVMValueRef *operands, int width) {
   LLVMValueRef ones[MOST_OPERANDS], result = NULL;
   for (int lane = 0; lane < width; lane++) {
     for (int k = 0; k < inst->operand_count; k++) ones[k] = value_lane(g, operands[k], lane);
-    LLVMValueRef one = emit_one(g, inst, ones);
+    LLVMValueRef one = emit_one(g, inst, ones, inst->operand_count);
     if (type_is_none(inst->type)) continue;
     if (!result) result = LLVMGetPoison(value_lanes(LLVMTypeOf(one), width));
     result = LLVMBuildInsertElement(g->builder, result, one, value_integer(g->i32, lane), "");
@@ -142,6 +163,6 @@ void call_emit(Codegen *g, const IrInst *inst) {
   if (width > 1 && (ir_entries[inst->entry].flags & IR_ONCE))
     return codegen_fail(g, inst, "it may hold a lock, and differs by lane");
   if (width > 1) return emit_lanes(g, inst, operands, width);
-  LLVMValueRef result = emit_one(g, inst, operands);
+  LLVMValueRef result = emit_one(g, inst, operands, inst->operand_count);
   if (!type_is_none(inst->type)) value_set(g, inst, result);
 }

@@ -171,6 +171,7 @@ static void emit_scalar(Codegen *g, const IrInst *inst) {
   case IR_LANE_GET:
   case IR_LANE_SET:
   case IR_LANES_REDUCE:
+  case IR_LANES_CALL:
   case IR_LANES_LOAD:
   case IR_LANES_STORE:
   case IR_LANES_UPDATE:

@@ -386,21 +386,29 @@ typedef struct LaneGuard {
 } LaneGuard;
 bool lane_guard(Codegen *g, const IrInst *inst, LaneGuard *guard);
 void lane_unguard(Codegen *g, const LaneGuard *guard);
-/* lane_call.c: emits a call that has a vector form; false: it has none. The forms are in slot.c,
- * hash.c, lane_mask.c and lane_list.c. */
-bool lane_call(Codegen *g, const IrInst *inst);
-bool lane_slot(Codegen *g, const IrInst *inst);
-bool lane_hash(Codegen *g, const IrInst *inst);
-bool lane_hash_uniform(Codegen *g, const IrInst *inst); /* one for all lanes; false: call it */
-bool lane_hash_fetch(Codegen *g, const IrInst *inst);
-bool lane_hash_clear(Codegen *g, const IrInst *inst);
-bool lane_mask_bits(Codegen *g, const IrInst *inst);
-bool lane_pop(Codegen *g, const IrInst *inst);
-bool lane_clear_list(Codegen *g, const IrInst *inst);
+bool lane_call(Codegen *g, const IrInst *inst); /* false: it has no form in lanes */
 LLVMValueRef lane_gather(Codegen *g, Type type, LLVMValueRef pointers);
 void lane_load(Codegen *g, const IrInst *inst);
 void lane_store(Codegen *g, const IrInst *inst);
 void lane_update_runs(Codegen *g, const IrInst *inst);
+
+/* -- lane_call.c ------------------------------------------------------------------------------- */
+typedef struct LaneCall { /* a call for all lanes */
+  const IrInst *inst;
+  LLVMValueRef operands[IR_ENTRY_PARAMS + SNODE_MAX_AXES]; /* scalars, or vectors */
+  int count, width;
+  LLVMValueRef mask;
+} LaneCall;
+void call_in_lanes(Codegen *g, const IrInst *inst);                             /* LANES_CALL */
+LLVMValueRef call_operand_lanes(Codegen *g, const LaneCall *c, int operand); /* as a vector */
+/* Calls the entry for each lane of `mask`; returns the results, NULL if it has none. */
+LLVMValueRef call_each(Codegen *g, const LaneCall *c, LLVMValueRef mask);
+LLVMValueRef slot_lanes(Codegen *g, const LaneCall *c);
+LLVMValueRef hash_lanes(Codegen *g, const LaneCall *c);
+void hash_clear_lanes(Codegen *g, const LaneCall *c);
+void hash_fetch_lanes(Codegen *g, const LaneCall *c);
+/* hash.c: one look-up for all lanes, of a cell that neighbouring iterations mostly share */
+LLVMValueRef hash_again(Codegen *g, const IrInst *inst, const LLVMValueRef *operands);
 
 /* -- vector.c: ops of lanes; vector_memory.c, vector_strided.c, vector_runs.c: accesses -------- */
 void vector_emit(Codegen *g, const IrInst *inst); /* SPLAT .. MASK_BITS */
@@ -460,6 +468,7 @@ void vector_update_runs(Codegen *g, LaneRuns *runs); /* plain ones */
 /* Stores a vector on the stack; loads one lane of such an array. */
 LLVMValueRef lane_store_all(Codegen *g, LLVMValueRef value);
 LLVMValueRef lane_load_one(Codegen *g, LLVMTypeRef type, LLVMValueRef array, LLVMValueRef lane);
+void lane_store_one(Codegen *g, LLVMValueRef array, LLVMValueRef lane, LLVMValueRef value);
 
 /* -- lane_loop.c: loops whose iterations run in lanes ------------------------------------------ */
 /* Emits one vector of iterations, `first` being that of lane 0; `continue` at its level goes to

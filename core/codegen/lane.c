@@ -205,11 +205,10 @@ void lane_each(Codegen *g, const IrInst *inst) { lane_walk(g, &inst, 1); }
 /* Reports the fault of the first active lane and deactivates all active ones: each could have been
  * the first. The other lanes continue to the end of this vector; then the launch stops. */
 static void lane_fault(Codegen *g, const IrInst *inst) {
-  LLVMTypeRef word = LLVMIntTypeInContext(g->context, (unsigned)g->width);
-  LLVMValueRef bits = LLVMBuildBitCast(g->builder, lane_mask(g, g->mask), word, "");
+  LLVMValueRef bits = lane_bits(g, g->mask);
   LLVMValueRef first = LLVMBuildAnd(g->builder, bits, LLVMBuildNeg(g->builder, bits, ""), "");
   LLVMValueRef mask = lane_mask(g, g->mask);
-  g->mask = LLVMBuildBitCast(g->builder, first, lane_mask_type(g), "");
+  g->mask = lane_mask_of_bits(g, first, g->width);
   g->fault_stays = true;
   lane_each(g, inst);
   g->fault_stays = false;
@@ -285,7 +284,7 @@ bool lane_emit(Codegen *g, const IrInst *inst) {
     vector_offset(g, inst);
     return true;
   case IR_CALL:
-    if (are_uniform(g, inst) && (ir_effects(inst) & IR_READ)) return lane_hash_uniform(g, inst);
+    if (are_uniform(g, inst) && (ir_effects(inst) & IR_READ)) return false;
     if (!lane_call(g, inst)) lane_each(g, inst);
     return true;
   case IR_MEM_UPDATE: lane_update(g, inst); return true;

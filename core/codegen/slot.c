@@ -70,25 +70,17 @@ LLVMValueRef slot_ensure(Codegen *g, const IrInst *inst, LLVMValueRef slot) {
   return node;
 }
 
-static LLVMValueRef gather_slots(Codegen *g, LLVMValueRef slots) {
-  return alias_slot(g, lane_gather(g, TYPE(U32), slots));
-}
-
 /* Finds nodes that exist, as nearly all do, in all lanes at once; creates the others lane by
  * lane. */
-static LLVMValueRef ensure_slots(Codegen *g, const IrInst *inst, LLVMValueRef slots) {
-  LLVMValueRef handles = gather_slots(g, slots), mask = g->mask;
-  LLVMValueRef found = node_of(g, inst->tree, handles);
+static LLVMValueRef ensure_slots(Codegen *g, const LaneCall *c, LLVMValueRef handles) {
+  LLVMValueRef found = node_of(g, c->inst->tree, handles);
   LLVMBasicBlockRef from = LLVMGetInsertBlock(g->builder), some = block_new(g, "absent"),
                     end = block_new(g, "ensured");
   LLVMValueRef absent = LLVMBuildNot(g->builder, is_live(g, handles), "");
-  absent = LLVMBuildAnd(g->builder, absent, lane_mask(g, mask), "");
-  block_branch(g, lane_any(g, absent), some, end);
+  absent = LLVMBuildAnd(g->builder, absent, c->mask, "");
+  block_branch(g, vector_any(g, absent), some, end);
   block_enter(g, some);
-  g->mask = absent;
-  lane_each(g, inst);
-  g->mask = mask;
-  LLVMValueRef all = arith_select(g, absent, value_of(g, inst), found);
+  LLVMValueRef all = arith_select(g, absent, call_each(g, c, absent), found);
   LLVMBasicBlockRef back = LLVMGetInsertBlock(g->builder);
   block_jump(g, end);
   block_enter(g, end);
@@ -97,16 +89,12 @@ static LLVMValueRef ensure_slots(Codegen *g, const IrInst *inst, LLVMValueRef sl
   return nodes;
 }
 
-bool lane_slot(Codegen *g, const IrInst *inst) {
-  bool is_live_call = ir_is_call(inst, RT_SLOT_LIVE), ensures = ir_is_call(inst, RT_SLOT_ENSURE);
-  if (!is_live_call && !ensures && !ir_is_call(inst, RT_SLOT_FIND)) return false;
-  if (ensures && lane_shape(g, inst->operands[0]) == LANE_UNIFORM) return false;
-  LLVMValueRef slots = value_broadcast(g, value_operand(g, inst, 0), g->width);
-  if (ensures) {
-    value_set(g, inst, ensure_slots(g, inst, slots));
-    return true;
+LLVMValueRef slot_lanes(Codegen *g, const LaneCall *c) {
+  LLVMValueRef slots = call_operand_lanes(g, c, 0);
+  LLVMValueRef handles = alias_slot(g, vector_gather(g, TYPE(U32), slots, c->mask));
+  switch (c->inst->entry) {
+  case RT_SLOT_LIVE: return is_live(g, handles);
+  case RT_SLOT_ENSURE: return ensure_slots(g, c, handles);
+  default: return node_of(g, c->inst->tree, handles);
   }
-  LLVMValueRef handles = gather_slots(g, slots);
-  value_set(g, inst, is_live_call ? is_live(g, handles) : node_of(g, inst->tree, handles));
-  return true;
 }

@@ -143,6 +143,7 @@ void vector_emit(Codegen *g, const IrInst *inst) {
   case IR_LANE_GET: return value_set(g, inst, lane_get(g, inst, first));
   case IR_LANE_SET: return lane_set(g, inst);
   case IR_LANES_REDUCE: return value_set(g, inst, reduce(g, inst, first));
+  case IR_LANES_CALL: return call_in_lanes(g, inst);
   case IR_LANES_LOAD: return lanes_load(g, inst);
   case IR_LANES_STORE: return lanes_store(g, inst);
   case IR_LANES_UPDATE: return lanes_runs(g, inst);

@@ -109,6 +109,11 @@ LLVMValueRef lane_load_one(Codegen *g, LLVMTypeRef type, LLVMValueRef array, LLV
   return LLVMBuildLoad2(g->builder, type, LLVMBuildGEP2(g->builder, type, array, &lane, 1, ""), "");
 }
 
+void lane_store_one(Codegen *g, LLVMValueRef array, LLVMValueRef lane, LLVMValueRef value) {
+  LLVMTypeRef type = LLVMTypeOf(value);
+  LLVMBuildStore(g->builder, value, LLVMBuildGEP2(g->builder, type, array, &lane, 1, ""));
+}
+
 typedef struct RunPart {
   const LaneRun *run;
   LLVMValueRef numbers;  /* in memory, by lane: the run's numbers */

@@ -36,7 +36,7 @@ bool ir_shows_order(const IrInst *inst) {
 int ir_effects(const IrInst *inst) {
   DEBUG_ASSERT((unsigned)inst->op < IR_OP_COUNT, "the op is a row of op.def");
   const int effects = IR_PURE | IR_READ | IR_WRITE | IR_UPDATE_EFFECT | IR_TOPOLOGY | IR_EXIT;
-  int flags = inst->op == IR_CALL ? ir_entries[inst->entry].flags : ir_op_info[inst->op].flags;
+  int flags = ir_has_entry(inst->op) ? ir_entries[inst->entry].flags : ir_op_info[inst->op].flags;
   return flags & effects;
 }
 
@@ -74,6 +74,7 @@ IrImm ir_imm_kind(const IrInst *inst) {
   case IR_TREE_ROOT:
   case IR_PRIVATE_COPY: return IMM_TREE;
   case IR_CALL:
+  case IR_LANES_CALL:
     if (ir_entry_takes((RtEntry)inst->entry, IR_PARAM_MANAGER)) return IMM_MANAGER;
     return ir_entry_takes((RtEntry)inst->entry, IR_PARAM_MASK) ? IMM_MASK : IMM_OTHER;
   case IR_OFFSET:
@@ -106,7 +107,7 @@ bool ir_has_level(IrOp op) {
 }
 
 bool ir_has_tree(const IrInst *inst) {
-  return inst->op == IR_CALL && ir_entry_takes((RtEntry)inst->entry, IR_PARAM_TREE);
+  return ir_has_entry(inst->op) && ir_entry_takes((RtEntry)inst->entry, IR_PARAM_TREE);
 }
 
 bool ir_has_offset(IrOp op) { return op == IR_NEAR || op == IR_REACH || op == IR_CELL; }

@@ -9,7 +9,8 @@ enum {
   WRITE = IR_WRITE,
   ACTIVATES = IR_ACTIVATES,
   DEACTIVATES = IR_DEACTIVATES,
-  ONCE = IR_ONCE
+  ONCE = IR_ONCE,
+  HAS_LANES = IR_HAS_LANES
 };
 
 #define RESULT_VOID TYPE_NONE
@@ -66,7 +67,7 @@ bool ir_entry_takes(RtEntry entry, IrParam param) {
 
 const char *ir_inst_text(const IrInst *inst) {
   if ((unsigned)inst->op >= IR_OP_COUNT) return "?";
-  bool is_named = inst->op == IR_CALL && (unsigned)inst->entry < RT_ENTRY_COUNT;
+  bool is_named = ir_has_entry(inst->op) && (unsigned)inst->entry < RT_ENTRY_COUNT;
   return is_named ? ir_entries[inst->entry].name : ir_op_info[inst->op].text;
 }
 
@@ -95,7 +96,7 @@ static const Want wants[] =
 
 static bool fits(const IrInst *operand, const Want *want) {
   int64_t value;
-  if (!type_is(operand->type, want->type)) return false;
+  if (!type_is(type_element(operand->type), want->type)) return false;
   if (!want->is_constant) return true;
   return ir_is_const(operand, &value) && value >= want->low && value <= want->high;
 }
@@ -106,17 +107,19 @@ const char *ir_call_refusal(const IrInst *call, bool in_body) {
   if (entry->home > IR_HOME_BODY) return "is not called by kernels";
   if (entry->home == IR_HOME_HOST && in_body) return "belongs in the host region";
   if (entry->home == IR_HOME_BODY && !in_body) return "belongs in a parallel loop";
-  int at = 0;
+  int at = 0, count = call->operand_count - (call->op == IR_LANES_CALL); /* without the mask */
+  if (call->op == IR_LANES_CALL && !(entry->flags & IR_HAS_LANES)) return "has no form in lanes";
   for (int i = 0; i < entry->param_count; i++) {
     const Want *want = &wants[entry->params[i]];
     if (!want->sentence) continue;
     bool is_last = entry->params[i] == IR_PARAM_COORDINATES;
-    int last = is_last ? call->operand_count - 1 : at;
-    if (at > last || last >= call->operand_count || last - at >= SNODE_MAX_AXES)
+    int last = is_last ? count - 1 : at;
+    if (at > last || last >= count || last - at >= SNODE_MAX_AXES)
       return "wrong number of operands";
     for (; at <= last; at++)
       if (!fits(call->operands[at], want)) return want->sentence;
   }
-  if (at != call->operand_count) return "wrong number of operands";
-  return type_equal(call->type, type_scalar(entry->result)) ? NULL : "has the wrong result type";
+  if (at != count) return "wrong number of operands";
+  Type own = type_is_none(call->type) ? call->type : type_element(call->type);
+  return type_equal(own, type_scalar(entry->result)) ? NULL : "has the wrong result type";
 }

@@ -37,7 +37,8 @@ enum {
   IR_TOPOLOGY = IR_ACTIVATES | IR_DEACTIVATES,
   IR_ONCE = 4096,
   IR_SLOW = 8192,
-  IR_INEXACT = 16384
+  IR_INEXACT = 16384,
+  IR_HAS_LANES = 32768
 };
 
 typedef enum IrOp {
@@ -135,9 +136,12 @@ struct IrInst {
   /* RANGE, ACTIVE: the user's promise; FOR: no iteration accesses what another one writes; BITS:
    * these are iterations of a parallel loop */
   bool independent : 1;
-  bool sums : 1;     /* FOR: independent, except for sums in outside variables */
-  bool scalar : 1;   /* RANGE, ACTIVE: the user asked not to vectorise */
-  bool rolled : 1;   /* FOR: the rare version of a loop, not to be unrolled */
+  bool sums : 1;   /* FOR: independent, except for sums in outside variables */
+  bool scalar : 1; /* RANGE, ACTIVE: the user asked not to vectorise */
+  bool rolled : 1; /* FOR: the rare version of a loop, not to be unrolled */
+  /* CALL, LANES_CALL of a hash's cell: it stays while the task runs; neighbouring iterations mostly
+   * find the same one */
+  bool lasting : 1, repeats : 1;
   bool unrolled : 1; /* BITS: if the word is a constant, without a loop */
   bool of_lane : 1;  /* FAULT: of one lane; the others finish their iterations first */
   /* UPDATE: in the running worker's private copy, where it is plain too; on a GPU in the block's */
@@ -425,6 +429,8 @@ static inline bool ir_is_count(IrOp op) { return op >= IR_OWN && op <= IR_DISOWN
 static inline bool ir_is_call(const IrInst *inst, RtEntry entry) {
   return inst->op == IR_CALL && inst->entry == (int32_t)entry;
 }
+/* Does an op call an entry of the runtime? */
+static inline bool ir_has_entry(IrOp op) { return op == IR_CALL || op == IR_LANES_CALL; }
 /* Is it a call on a counted array, whose memory is in no tree? */
 static inline bool ir_is_array_call(const IrInst *inst) {
   return inst->op == IR_CALL && inst->entry >= RT_ARRAY_NEW && inst->entry <= RT_ARRAY_SLICE;

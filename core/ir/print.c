@@ -142,7 +142,7 @@ static void print_imm(StrBuf *out, const IrInst *inst) {
 #define SHOW_KNOWN SHOW_FLAG
 
 static void print_attributes(StrBuf *out, const IrInst *inst) {
-  if (inst->op == IR_CALL) strbuf_format(out, " %s", ir_inst_text(inst));
+  if (ir_has_entry(inst->op)) strbuf_format(out, " %s", ir_inst_text(inst));
   if (ir_has_field(inst->op) || inst->field) strbuf_format(out, " f%d", inst->field);
   if (ir_has_level(inst->op) || inst->level) strbuf_format(out, " l%d", inst->level);
   if (ir_has_tree(inst) || inst->tree) strbuf_format(out, " t%d", inst->tree);

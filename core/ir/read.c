@@ -271,7 +271,7 @@ static bool read_entry(IrReader *r, IrInst *inst) {
 
 static bool read_attributes(IrReader *r, IrInst *inst) {
   if (inst->op == IR_CONST) return read_number(r, inst->type, &inst->imm);
-  if (inst->op == IR_CALL && !read_entry(r, inst)) return false;
+  if (ir_has_entry(inst->op) && !read_entry(r, inst)) return false;
   for (;;) {
     Str word = ir_read_peek_word(r);
     char c = *r->at;

@@ -486,9 +486,21 @@ static bool verify_offset(Verifier *v, const IrInst *inst) {
          wrong(v, inst, "needs an address and an integer");
 }
 
+/* Lanes or scalars, and the mask. */
+static bool verify_call_lanes(Verifier *v, const IrInst *inst) {
+  int last = inst->operand_count - 1;
+  Type mask = last >= 0 ? type_at(inst, last) : TYPE(NONE);
+  bool ok = last >= 0 && is_mask(mask);
+  for (int i = 0; ok && i < last; i++)
+    ok = type_is_scalar(type_at(inst, i)) || type_rows(type_at(inst, i)) == type_rows(mask);
+  return (ok && (type_is_none(inst->type) || type_rows(inst->type) == type_rows(mask))) ||
+         wrong(v, inst, "takes scalars or lanes, and a mask of as many");
+}
+
 static bool verify_call(Verifier *v, const IrInst *inst) {
   const char *refusal = ir_call_refusal(inst, v->in_body);
-  return !refusal || wrong(v, inst, refusal);
+  if (refusal) return wrong(v, inst, refusal);
+  return inst->op == IR_CALL || verify_call_lanes(v, inst);
 }
 
 static bool verify_message(Verifier *v, const IrInst *inst) {
@@ -612,7 +624,8 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_APPEND:
   case IR_POP:
   case IR_LENGTH: return verify_list(v, inst, kernel->levels.items[inst->level].node);
-  case IR_CALL: return verify_call(v, inst);
+  case IR_CALL:
+  case IR_LANES_CALL: return verify_call(v, inst);
   case IR_INVOKE: return verify_invoke(v, inst);
   case IR_ACTIVE_BITS: return verify_block(v, inst);
   case IR_BITS: return type_equal(type_at(inst, 0), TYPE(U64)) || wrong(v, inst, "needs a u64");
@@ -674,7 +687,8 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   case IR_POP:
   case IR_REMEMBER:
   case IR_INVOKE: break;
-  case IR_CALL: return true; /* verify_call */
+  case IR_CALL:
+  case IR_LANES_CALL: return true; /* verify_call */
   case IR_PLACE:
   case IR_CELL: expected = TYPE(PLACE); break;
   case IR_NEAR:
@@ -871,7 +885,7 @@ static bool introduce(Verifier *v, const IrInst *inst, const IrRegion *region) {
 
 static bool verify_inst(Verifier *v, const IrInst *inst, int depth) {
   if ((unsigned)inst->op >= IR_OP_COUNT) return wrong(v, inst, "no such op");
-  if (inst->op == IR_CALL && (unsigned)inst->entry >= RT_ENTRY_COUNT)
+  if (ir_has_entry(inst->op) && (unsigned)inst->entry >= RT_ENTRY_COUNT)
     return wrong(v, inst, "no such entry");
   for (int i = 0; i < IR_MAX_REGIONS; i++)
     if ((inst->regions[i] != NULL) != (i < ir_region_count(inst->op) + inst->turned))

@@ -179,7 +179,7 @@ static unsigned beyond_of(const IrInst *inst) {
   if (ir_is_array_call(inst) || ir_is_count(inst->op)) return 1u << BEYOND_ARRAYS;
   if (ir_is_call(inst, RT_NATIVE)) return 1u << BEYOND_EXTENSION;
   if (inst->op == IR_INVOKE) return 0; /* the functions themselves are visited */
-  return effects & IR_TOPOLOGY || (writes && inst->op == IR_CALL) ? 1u << BEYOND_CELLS : 0;
+  return effects & IR_TOPOLOGY || (writes && ir_has_entry(inst->op)) ? 1u << BEYOND_CELLS : 0;
 }
 
 static bool note_writes(void *data, IrInst *inst) {

@@ -152,11 +152,16 @@ static void shape_region(Shapes *s, IrRegion *region) {
 }
 
 static void shape_body(const Shapes *of, const LaneBody *body) {
-  Shapes s = {.ctx = of->ctx, .kernel = of->kernel, .width = body->width, .sums = of->sums};
+  Shapes s = {.ctx = of->ctx,
+              .kernel = of->kernel,
+              .width = body->width,
+              .sums = of->sums,
+              .task = of->task};
   s.facts = ir_lanes(s.ctx->scratch, s.kernel, body);
   if (prepare(&s, (IrRegion *)body->region)) s.facts = ir_lanes(s.ctx->scratch, s.kernel, body);
   s.marks = scratch_array(s.ctx->scratch, int, s.kernel->next_id);
   shape_region(&s, (IrRegion *)body->region);
+  shapes_mark_lookups(s.task, (IrRegion *)body->region);
 }
 
 /* -- non-temporal stores ----------------------------------------------------------------------- */
@@ -209,11 +214,11 @@ static void shape_task(const Shapes *s, const IrTask *task, IrRegion *region, in
 
 bool pass_access_shapes(PassContext *ctx, IrKernel *kernel, Error *err) {
   int32_t sums = 0;
-  const Shapes s = {.ctx = ctx, .kernel = kernel, .sums = &sums};
+  Shapes s = {.ctx = ctx, .kernel = kernel, .sums = &sums};
   (void)err;
   ir_number(kernel); /* ids decide between runs that are as good */
   for (int i = 0; i < kernel->tasks.count; i++) {
-    const IrTask *task = kernel->tasks.items[i];
+    const IrTask *task = s.task = kernel->tasks.items[i];
     shape_task(&s, task, task->body, task->rim_scalar ? 1 : task->lanes);
     shape_task(&s, task, task->interior, task->lanes);
     if (!task->counts) continue;

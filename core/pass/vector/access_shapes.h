@@ -11,6 +11,7 @@
 typedef struct Shapes {
   PassContext *ctx;
   IrKernel *kernel;
+  const IrTask *task;
   const LaneFact *facts; /* of the vectorised body */
   int width;
   int32_t groups; /* of the region, so far */
@@ -28,6 +29,8 @@ bool shapes_group_load_runs(Shapes *s, IrInst *first);
 /* Defers all but the last of the updates from `first` on that have only pure insts between them,
  * and groups them; returns the last. */
 IrInst *shapes_group_updates(Shapes *s, IrInst *first);
+/* access_lookups.c: marks the look-ups of hash cells in a body of the task. */
+void shapes_mark_lookups(const IrTask *task, IrRegion *body);
 /* root_sums.c: marks a loop, and what it sums, if it sums quotients by cubes of roots. */
 void shapes_mark_root_sums(Shapes *s, IrInst *loop);
 

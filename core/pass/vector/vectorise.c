@@ -75,7 +75,7 @@ IrInst *vectorise_lanes(Vectoriser *v, const IrInst *inst) {
 }
 
 /* The scalar if it is the same in all lanes. */
-static IrInst *shared_or_lanes(Vectoriser *v, const IrInst *inst) {
+IrInst *vectorise_shared(Vectoriser *v, const IrInst *inst) {
   return vectorise_shape(v, inst) == LANE_UNIFORM ? vectorise_scalar(v, inst)
                                                   : vectorise_lanes(v, inst);
 }
@@ -121,7 +121,7 @@ static void write_pure(Vectoriser *v, const IrInst *inst) {
   if (vectorise_shape(v, inst) != LANE_VARYING) return vectorise_copy_scalar(v, inst);
   IrInst **operands = scratch_array(v->scratch, IrInst *, inst->operand_count);
   for (int i = 0; i < inst->operand_count; i++)
-    operands[i] = may_be_shared(inst, i) ? shared_or_lanes(v, inst->operands[i])
+    operands[i] = may_be_shared(inst, i) ? vectorise_shared(v, inst->operands[i])
                                          : vectorise_lanes(v, inst->operands[i]);
   v->lanes[inst->id] = vectorise_copy(v, inst, lanes_of_type(v, inst->type), operands);
 }
@@ -344,8 +344,8 @@ static void write_inst(Vectoriser *v, const IrInst *inst) {
   case IR_MEM_UPDATE: return vectorise_update(v, inst);
   case IR_REDUCE: return write_reduce(v, inst);
   case IR_MEM_RMW:
-  case IR_MEM_CAS:
-  case IR_CALL: return vectorise_each(v, inst);
+  case IR_MEM_CAS: return vectorise_each(v, inst);
+  case IR_CALL: return vectorise_call(v, inst);
   case IR_FAULT: return vectorise_fault(v, inst);
   case IR_LANE: return write_lane(v, inst);
   case IR_ROW_LOAD: return vectorise_row_load(v, inst);

@@ -49,7 +49,10 @@ IrInst *vectorise_emit(Vectoriser *v, IrOp op, Type type, int count, IrInst *con
 /* The scalar of a value that does not vary: the number of all lanes, or that of lane 0. */
 IrInst *vectorise_scalar(Vectoriser *v, const IrInst *inst);
 IrInst *vectorise_lanes(Vectoriser *v, const IrInst *inst);
-void vectorise_copy_scalar(Vectoriser *v, const IrInst *inst); /* of an inst that does not vary */
+/* The scalar if it is the same in all lanes. */
+IrInst *vectorise_shared(Vectoriser *v, const IrInst *inst);
+/* Writes an inst whose operands do not vary, as it is. */
+void vectorise_copy_scalar(Vectoriser *v, const IrInst *inst);
 /* A copy with other operands, without regions, at the end of what is written. */
 IrInst *vectorise_copy(Vectoriser *v, const IrInst *inst, Type type, IrInst *const *operands);
 IrInst *vectorise_and(Vectoriser *v, IrInst *mask, IrInst *condition);
@@ -75,6 +78,9 @@ void vectorise_update_runs(Vectoriser *v, const IrGroup *group); /* those of the
 /* -- vectorise_loops.c ------------------------------------------------------------------------- */
 void vectorise_loop(Vectoriser *v, const IrInst *loop); /* LOOP, FOR */
 void vectorise_exit(Vectoriser *v, const IrInst *exit); /* BREAK, CONTINUE */
+
+/* -- vectorise_calls.c ------------------------------------------------------------------------- */
+void vectorise_call(Vectoriser *v, const IrInst *call); /* CALL */
 
 /* -- vectorise_each.c -------------------------------------------------------------------------- */
 void vectorise_each(Vectoriser *v, const IrInst *inst); /* by each active lane after the other */

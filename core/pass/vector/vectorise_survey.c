@@ -24,10 +24,6 @@ static bool can_loop(const Survey *s, const IrInst *loop) {
           step != 0 && step != INT64_MIN && (step == 1 || !loop->turned));
 }
 
-static bool can_call(const IrInst *call) {
-  return ir_is_call(call, RT_OUTSIDE) || ir_is_call(call, RT_ARRAY_OUTSIDE);
-}
-
 static bool is_said(Survey *s, const IrInst *inst) {
   switch (inst->op) {
   case IR_VAR: return !inst->owns;
@@ -39,12 +35,12 @@ static bool is_said(Survey *s, const IrInst *inst) {
   case IR_CONTINUE: return true;
   case IR_LOOP:
   case IR_FOR: return can_loop(s, inst);
-  case IR_CALL: return can_call(inst);
   case IR_MEM_LOAD: return true;
   case IR_MEM_STORE: return !s->is_straight || inst->lanes > 1;
   case IR_MEM_UPDATE:
   case IR_MEM_RMW:
   case IR_MEM_CAS:
+  case IR_CALL:
   case IR_FAULT: return !s->is_straight;
   case IR_ROW_LOAD:
     return surveyed(s, inst->operands[0]) == LANE_UNIFORM &&
