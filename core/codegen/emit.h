@@ -39,8 +39,6 @@ typedef struct LaneLoop {
   const IrInst *index;
   const IrTask *nodes;
   int width;
-  /* the scalar body that those lanes run which counted something (reduce.c); NULL: none */
-  const IrRegion *found;
   LLVMValueRef turns; /* iteration counter for polling the stop word; NULL: no polling */
 } LaneLoop;
 
@@ -106,7 +104,6 @@ typedef struct Codegen {
   LLVMBasicBlockRef finish;        /* where a stopped function returns */
   LLVMBasicBlockRef done;          /* where a completed function returns, if not at `finish` */
   LLVMValueRef cursor;             /* of a task that counts (claim.c); else NULL */
-  LLVMValueRef found;              /* variable: the lanes that counted; NULL: REDUCE sums */
   LLVMValueRef frame, ambient;     /* hoisted, NULL until used */
   const IrTask *gpu_task;          /* NULL: not for a GPU */
   /* by tree, hoisted, NULL until used; private_copies: distance to the worker's private copy; on a
@@ -358,7 +355,6 @@ void turns_end(Codegen *g, const Turns *turns); /* after the loop */
 bool lane_emit(Codegen *g, const IrInst *inst);
 LaneShape lane_shape(const Codegen *g, const IrInst *inst);
 LLVMValueRef lane_base(Codegen *g, const IrInst *inst); /* lane 0's number of a linear value */
-LLVMValueRef lane_spread(Codegen *g, LLVMValueRef base, int64_t step);
 LLVMTypeRef lane_mask_type(Codegen *g);
 LLVMValueRef lane_mask(Codegen *g, LLVMValueRef mask); /* all lanes for NULL */
 LLVMValueRef lane_both(Codegen *g, LLVMValueRef mask, LLVMValueRef condition);
@@ -387,19 +383,20 @@ typedef struct LaneGuard {
 bool lane_guard(Codegen *g, const IrInst *inst, LaneGuard *guard);
 void lane_unguard(Codegen *g, const LaneGuard *guard);
 bool lane_call(Codegen *g, const IrInst *inst); /* false: it has no form in lanes */
-LLVMValueRef lane_gather(Codegen *g, Type type, LLVMValueRef pointers);
 void lane_load(Codegen *g, const IrInst *inst);
 void lane_store(Codegen *g, const IrInst *inst);
 void lane_update_runs(Codegen *g, const IrInst *inst);
 
 /* -- lane_call.c ------------------------------------------------------------------------------- */
+/* base + k * step in lane k; of a ptr in bytes */
+LLVMValueRef vector_step(Codegen *g, LLVMValueRef base, Type type, int64_t step, int width);
 typedef struct LaneCall { /* a call for all lanes */
   const IrInst *inst;
   LLVMValueRef operands[IR_ENTRY_PARAMS + SNODE_MAX_AXES]; /* scalars, or vectors */
   int count, width;
   LLVMValueRef mask;
 } LaneCall;
-void call_in_lanes(Codegen *g, const IrInst *inst);                             /* LANES_CALL */
+void call_in_lanes(Codegen *g, const IrInst *inst);                          /* LANES_CALL */
 LLVMValueRef call_operand_lanes(Codegen *g, const LaneCall *c, int operand); /* as a vector */
 /* Calls the entry for each lane of `mask`; returns the results, NULL if it has none. */
 LLVMValueRef call_each(Codegen *g, const LaneCall *c, LLVMValueRef mask);
@@ -560,7 +557,7 @@ void task_list(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef 
 void task_node(Codegen *g, const IrTask *task, LLVMValueRef position, LLVMBasicBlockRef again);
 /* Sets the parameters of a body in lanes: lane 0 is at position `first`; all active lanes are in
  * the list. */
-void task_lanes_of_nodes(Codegen *g, const IrTask *task, LLVMValueRef first);
+void task_lanes_of_nodes(Codegen *g, const IrTask *task, LLVMValueRef first, LLVMValueRef mask);
 
 /* -- gpu.c ------------------------------------------------------------------------------------- */
 /* the positions of one thread, and its number; i64 */

@@ -87,7 +87,8 @@ static LLVMValueRef unpack(Codegen *g, const IrTable *table, int bits, LLVMValue
 
 /* In lanes whose mask is in the IR, those that are not active have the index of an entry. */
 static LLVMValueRef gather(Codegen *g, const IrInst *inst, Type memory, LLVMValueRef places) {
-  if (type_equal(inst->type, type_element(inst->type))) return lane_gather(g, memory, places);
+  if (type_equal(inst->type, type_element(inst->type)))
+    return vector_gather(g, memory, places, lane_mask(g, g->mask));
   LLVMTypeRef mask = value_lanes(g->bool_type, value_width(places));
   return vector_gather(g, memory, places, LLVMConstAllOnes(mask));
 }

@@ -17,16 +17,6 @@ LLVMValueRef lane_base(Codegen *g, const IrInst *inst) {
   return base;
 }
 
-LLVMValueRef lane_spread(Codegen *g, LLVMValueRef base, int64_t step) {
-  LLVMTypeRef type = LLVMTypeOf(base);
-  if (LLVMGetTypeKind(type) == LLVMPointerTypeKind) {
-    LLVMValueRef steps = value_staircase(g->i64, g->width, step);
-    return LLVMBuildGEP2(g->builder, g->i8, base, &steps, 1, "");
-  }
-  return LLVMBuildAdd(g->builder, value_broadcast(g, base, g->width),
-                      value_staircase(type, g->width, step), "");
-}
-
 /* -- masks ------------------------------------------------------------------------------------- */
 
 LLVMTypeRef lane_mask_type(Codegen *g) { return value_lanes(g->bool_type, g->width); }

@@ -18,14 +18,16 @@ static void emit_vector(Codegen *g, const LaneLoop *loop, LLVMValueRef first, LL
                         LLVMBasicBlockRef again) {
   const IrInst *mask = ir_lanes_mask(loop->body);
   ASSERT(!g->lanes && !g->mask && g->width == 1, "code of lanes needs no state of lanes");
-  ASSERT(type_rows(mask->type) == loop->width && !loop->nodes, "a mask for the lanes of its loop");
-  set_index(g, loop->index, first);
-  value_set(g, mask, active ? active : LLVMConstAllOnes(value_type(g, mask->type)));
+  ASSERT(type_rows(mask->type) == loop->width, "a mask for the lanes of its loop");
+  if (!active) active = LLVMConstAllOnes(value_type(g, mask->type));
+  if (loop->nodes) task_lanes_of_nodes(g, loop->nodes, first, active);
+  else set_index(g, loop->index, first);
+  value_set(g, mask, active);
   control_body(g, loop->body, again);
 }
 
-static void emit_lanes(Codegen *g, const LaneLoop *loop, LLVMValueRef first, LLVMValueRef mask,
-                       LLVMBasicBlockRef again) {
+void lane_turn(Codegen *g, const LaneLoop *loop, LLVMValueRef first, LLVMValueRef mask,
+               LLVMBasicBlockRef again) {
   if (ir_lanes_mask(loop->body)) return emit_vector(g, loop, first, mask, again);
   int updates = 0;
   ir_walk((IrRegion *)loop->body, count_update, &updates);
@@ -33,40 +35,12 @@ static void emit_lanes(Codegen *g, const LaneLoop *loop, LLVMValueRef first, LLV
   g->lanes = loop->facts;
   g->width = loop->width;
   g->mask = mask;
-  if (loop->nodes) task_lanes_of_nodes(g, loop->nodes, first);
+  if (loop->nodes) task_lanes_of_nodes(g, loop->nodes, first, lane_mask(g, mask));
   else set_index(g, loop->index, first);
   control_body(g, loop->body, again);
   g->lanes = NULL;
   g->width = 1;
   g->mask = NULL;
-}
-
-/* Runs the vectorised counting body, which marks the lanes that count; then runs the scalar body
- * for each of these. */
-static void emit_found(Codegen *g, const LaneLoop *loop, LLVMValueRef first, LLVMValueRef mask) {
-  LLVMTypeRef lanes = value_lanes(g->bool_type, loop->width),
-              bits = LLVMIntTypeInContext(g->context, (unsigned)loop->width);
-  LLVMBasicBlockRef counted = block_new(g, "counted");
-  g->found = block_variable(g, lanes, "found");
-  LLVMBuildStore(g->builder, LLVMConstNull(lanes), g->found);
-  emit_lanes(g, loop, first, mask, counted);
-  block_jump(g, counted);
-  block_enter(g, counted);
-  LLVMValueRef word = LLVMBuildLoad2(g->builder, lanes, g->found, "");
-  g->found = NULL;
-  word = LLVMBuildIntCast2(g->builder, LLVMBuildBitCast(g->builder, word, bits, ""), g->i64, false,
-                           "");
-  SetBits each = bits_begin(g, word);
-  LLVMValueRef far = LLVMBuildIntCast2(g->builder, each.position, LLVMTypeOf(first), false, "");
-  value_set(g, vec_last(&loop->found->params), LLVMBuildAdd(g->builder, first, far, ""));
-  control_body(g, loop->found, each.again);
-  bits_end(g, &each);
-}
-
-void lane_turn(Codegen *g, const LaneLoop *loop, LLVMValueRef first, LLVMValueRef mask,
-               LLVMBasicBlockRef again) {
-  if (loop->found) emit_found(g, loop, first, mask);
-  else emit_lanes(g, loop, first, mask, again);
 }
 
 static bool is_no_fault(void *data, IrInst *inst) { return inst->op != IR_FAULT; }

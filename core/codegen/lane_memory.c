@@ -34,10 +34,6 @@ static uint32_t numbers_of(const IrGroup *group) {
   return numbers;
 }
 
-LLVMValueRef lane_gather(Codegen *g, Type type, LLVMValueRef pointers) {
-  return vector_gather(g, type, pointers, lane_mask(g, g->mask));
-}
-
 static LaneRuns runs_of(Codegen *g, const IrGroup *group) {
   LaneRuns runs = {.items.items = scratch_array(g->scratch, LaneRun, group->count),
                    .mask = lane_mask(g, g->mask)};

@@ -51,7 +51,7 @@ void function_open(Codegen *g, LLVMValueRef function, bool is_host) {
   g->mask = NULL;
   g->wants_base = g->in_all = g->fault_stays = false;
   g->is_host = is_host;
-  g->cursor = g->found = NULL;
+  g->cursor = NULL;
   g->is_serial = false;
   g->straight = 0;
   g->rt_context = LLVMGetParam(g->function, 0);

@@ -61,27 +61,11 @@ LLVMValueRef reduce_combine(Codegen *g, IrUpdate op, Type type, LLVMValueRef sum
   return result;
 }
 
-/* Marks the lanes whose count is not zero. A product with a nonzero constant is tested by its other
- * factor, which has not wrapped. */
-static void note_found(Codegen *g, const IrInst *inst, LLVMValueRef value) {
-  const IrInst *count = inst->operands[1];
-  for (int i = 0; i < 2 && count->op == IR_MUL; i++) {
-    int64_t factor;
-    if (!ir_is_const(count->operands[i], &factor) || factor == 0) continue;
-    value = value_operand(g, count, 1 - i);
-    break;
-  }
-  LLVMValueRef some =
-      LLVMBuildICmp(g->builder, LLVMIntNE, value, LLVMConstNull(LLVMTypeOf(value)), "");
-  lane_add(g, g->found, lane_both(g, g->mask, some));
-}
-
 void reduce_emit(Codegen *g, const IrInst *inst) {
   if (inst->operand_count < 2 || inst->operands[0]->op != IR_FRAME_GET || inst->imm < 0 ||
       inst->imm >= IR_UPDATE_COUNT)
     return codegen_fail(g, inst, "it names no frame slot or no operator");
   LLVMValueRef value = value_operand(g, inst, 1);
-  if (g->found) return note_found(g, inst, value);
   Type type = type_element(inst->operands[1]->type);
   int width = type_rows(inst->operands[1]->type) > 1 ? value_width(value) : g->width;
   Share *share = find_share(g, (IrUpdate)inst->imm, type, (int32_t)inst->operands[0]->imm, width);

@@ -75,25 +75,23 @@ static LLVMValueRef coordinate(Codegen *g, LLVMValueRef table, int axis, int64_t
   return arith_convert(g, TYPE(I64), type, value);
 }
 
-static bool has_cursor(const IrTask *task) {
+/* The visited node's cursor; NULL if the body does not use it. */
+static const IrInst *cursor_of(const IrTask *task) {
   const IrRegion *body = task->body;
-  const IrInst *last = body->params.count ? vec_last(&body->params) : NULL;
-  return task->kind == TASK_NODES && last && type_is(last->type, TYPE_PTR);
+  int count = body->params.count - (ir_lanes_mask(body) != NULL);
+  if (task->kind == TASK_LEAVES) return body->params.items[0];
+  return count > task->axis_count ? body->params.items[count - 1] : NULL;
 }
 
 void task_node(Codegen *g, const IrTask *task, LLVMValueRef position, LLVMBasicBlockRef again) {
   bool is_leaves = task->kind == TASK_LEAVES;
   const IrRegion *body = task->body;
-  int first = is_leaves ? 1 : 0, count = body->params.count - first - has_cursor(task);
-  if (count < 0 || count > SNODE_MAX_AXES)
-    return codegen_fail(g, NULL, "a task over nodes has the wrong parameters");
-  const IrInst *cursor = is_leaves          ? body->params.items[0]
-                         : has_cursor(task) ? vec_last(&body->params)
-                                            : NULL;
+  const IrInst *cursor = cursor_of(task);
+  ASSERT(body->params.count >= task->axis_count + is_leaves, "a coordinate for each axis");
   if (cursor) value_set(g, cursor, node_at(g, task, position));
   LLVMValueRef table = coordinates_at(g, task, position);
-  for (int axis = 0; axis < count; axis++) {
-    const IrInst *param = body->params.items[first + axis];
+  for (int axis = 0; axis < task->axis_count; axis++) {
+    const IrInst *param = body->params.items[is_leaves + axis];
     int64_t factor = is_leaves && task->factors[axis] > 0 ? task->factors[axis] : 1;
     value_set(g, param, coordinate(g, table, axis, factor, param->type));
   }
@@ -102,37 +100,45 @@ void task_node(Codegen *g, const IrTask *task, LLVMValueRef position, LLVMBasicB
 
 /* -- in lanes ---------------------------------------------------------------------------------- */
 
-/* A member of each lane's entry; inactive lanes read nothing. */
-static LLVMValueRef gather_member(Codegen *g, LLVMValueRef entries, size_t offset, Type type) {
-  LLVMValueRef at = value_byte_offset(g, entries, (int64_t)offset);
-  return lane_gather(g, type, at);
+/* The lists' entries of the lanes that a mask has active; the others read nothing. */
+typedef struct LaneEntries {
+  LLVMValueRef entries, mask;
+  int width;
+} LaneEntries;
+
+static LLVMValueRef gather_member(Codegen *g, const LaneEntries *e, size_t offset, Type type) {
+  LLVMValueRef at = value_byte_offset(g, e->entries, (int64_t)offset);
+  return vector_gather(g, type, at, e->mask);
 }
 
-static LLVMValueRef nodes_of(Codegen *g, const IrTask *task, LLVMValueRef entries) {
-  LLVMValueRef handles = gather_member(g, entries, offsetof(RtListEntry, handle), TYPE(U32));
-  LLVMTypeRef wide = value_lanes(g->i64, g->width);
+static LLVMValueRef nodes_of(Codegen *g, const IrTask *task, const LaneEntries *e) {
+  LLVMValueRef handles = gather_member(g, e, offsetof(RtListEntry, handle), TYPE(U32));
+  LLVMTypeRef wide = value_lanes(g->i64, e->width);
   LLVMValueRef bytes = LLVMBuildNUWMul(g->builder, LLVMBuildZExt(g->builder, handles, wide, ""),
                                        value_integer(wide, RT_GRANULE), "");
   return LLVMBuildGEP2(g->builder, g->i8, context_base(g, task->tree), &bytes, 1, "nodes");
 }
 
-void task_lanes_of_nodes(Codegen *g, const IrTask *task, LLVMValueRef first) {
+static LLVMValueRef tables_of(Codegen *g, const LaneEntries *e) {
+  LLVMValueRef tables = gather_member(g, e, offsetof(RtListEntry, coordinates), TYPE(I64));
+  return LLVMBuildIntToPtr(g->builder, tables, value_lanes(g->pointer, e->width), "");
+}
+
+void task_lanes_of_nodes(Codegen *g, const IrTask *task, LLVMValueRef first, LLVMValueRef mask) {
   const IrRegion *body = task->body;
-  int count = body->params.count - has_cursor(task);
+  const IrInst *cursor = cursor_of(task);
   ContextList list = context_list(g, task->tree, task->manager);
   LLVMValueRef bytes = LLVMBuildNSWMul(g->builder, first, value_index(g, sizeof(RtListEntry)), "");
-  LLVMValueRef entry = LLVMBuildGEP2(g->builder, g->i8, list.entries, &bytes, 1, "");
-  LLVMValueRef entries = lane_spread(g, entry, sizeof(RtListEntry)), tables = NULL;
-  if (has_cursor(task)) value_set(g, vec_last(&body->params), nodes_of(g, task, entries));
-  for (int axis = 0; axis < count; axis++) {
+  LLVMValueRef entry = LLVMBuildGEP2(g->builder, g->i8, list.entries, &bytes, 1, ""), tables = NULL;
+  LaneEntries e = {.mask = mask, .width = value_width(mask)};
+  e.entries = vector_step(g, entry, TYPE(PTR), sizeof(RtListEntry), e.width);
+  if (cursor) value_set(g, cursor, nodes_of(g, task, &e));
+  for (int axis = 0; axis < task->axis_count; axis++) {
     const IrInst *param = body->params.items[axis];
     if (!ir_use_count(task->body, param)) continue;
-    if (!tables) {
-      tables = gather_member(g, entries, offsetof(RtListEntry, coordinates), TYPE(I64));
-      tables = LLVMBuildIntToPtr(g->builder, tables, value_lanes(g->pointer, g->width), "");
-    }
-    LLVMValueRef number = lane_gather(g, TYPE(I64), value_byte_offset(g, tables, axis * 8));
-    value_set(g, param, arith_convert(g, TYPE(I64), param->type, number));
+    if (!tables) tables = tables_of(g, &e);
+    LLVMValueRef number = vector_gather(g, TYPE(I64), value_byte_offset(g, tables, axis * 8), mask);
+    value_set(g, param, arith_convert(g, TYPE(I64), type_element(param->type), number));
   }
 }
 
@@ -140,7 +146,8 @@ static void list_in_lanes(Codegen *g, const IrTask *task, LLVMValueRef begin, LL
   LaneBody body = {.region = task->body, .varying = -1, .width = task->lanes};
   LaneLoop loop = {.body = task->body,
                    .nodes = task,
-                   .facts = ir_lanes(g->scratch, g->kernel, &body),
+                   .facts =
+                       ir_lanes_mask(task->body) ? NULL : ir_lanes(g->scratch, g->kernel, &body),
                    .width = task->lanes,
                    .turns = block_variable(g, g->i32, "turns")};
   LLVMBuildStore(g->builder, value_integer(g->i32, 0), loop.turns);

@@ -21,7 +21,6 @@ typedef struct Range {
   bool in_lanes, inner_in_lanes;      /* body and interior */
   /* of those that are in lanes, and do not say so (ir_lanes_mask) */
   const LaneFact *lanes, *inner_lanes;
-  const LaneFact *counts, *inner_counts; /* of the counting bodies of an `idle` task */
 } Range;
 
 /* Advances the digits to the start of the next row. */
@@ -68,21 +67,9 @@ static LaneLoop loop_of(Codegen *g, const Range *r, const IrRegion *body, const 
   return (LaneLoop){.body = body, .facts = facts, .index = index, .width = r->of.task->lanes};
 }
 
-/* Runs the counting body vectorised, and `body` for the iterations that count. */
-static void emit_found(Codegen *g, const Range *r, const IrRegion *counts, const LaneFact *facts,
-                       const IrRegion *body, LLVMValueRef from, LLVMValueRef to) {
-  LaneLoop loop = loop_of(g, r, counts, facts);
-  set_outer(g, r, body);
-  loop.width = r->of.task->counts->lanes;
-  loop.found = body;
-  lane_masked(g, &loop, from, to);
-}
-
 static void emit_body(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueRef to) {
   const IrTask *task = r->of.task;
   const IrRegion *body = task->body;
-  if (r->counts && !task->interior)
-    return emit_found(g, r, task->counts->body, r->counts, body, from, to);
   if (!r->in_lanes) return emit_run(g, r, body, from, to);
   LaneLoop loop = loop_of(g, r, body, r->lanes);
   lane_masked(g, &loop, from, to);
@@ -104,9 +91,7 @@ static LLVMValueRef emit_interior(Codegen *g, const Range *r, LLVMValueRef from,
   LaneLoop loop;
   if (find_whole(g, r, &loop)) return lane_whole(g, &loop, from, to);
   const IrTask *task = r->of.task;
-  if (r->inner_counts)
-    emit_found(g, r, task->counts->interior, r->inner_counts, task->interior, from, to);
-  else emit_run(g, r, task->interior, from, to);
+  emit_run(g, r, task->interior, from, to);
   return end;
 }
 
@@ -116,17 +101,12 @@ static const LaneFact *facts_of(Codegen *g, const IrTask *task, const IrRegion *
 }
 
 static void find_lanes(Codegen *g, Range *r) {
-  const IrTask *task = r->of.task, *counts = task->counts;
-  r->lanes = r->inner_lanes = r->counts = r->inner_counts = NULL;
+  const IrTask *task = r->of.task;
+  r->lanes = r->inner_lanes = NULL;
   r->in_lanes = task->lanes > 1 && !task->rim_scalar;
   r->inner_in_lanes = task->lanes > 1 && task->interior;
-  if (task->lanes > 1) {
-    if (!task->rim_scalar) r->lanes = facts_of(g, task, task->body);
-    r->inner_lanes = facts_of(g, task, task->interior);
-  } else if (task->idle && counts->lanes > 1) {
-    r->counts = facts_of(g, counts, counts->body);
-    r->inner_counts = facts_of(g, counts, counts->interior);
-  }
+  if (r->in_lanes) r->lanes = facts_of(g, task, task->body);
+  if (r->inner_in_lanes) r->inner_lanes = facts_of(g, task, task->interior);
 }
 
 /* -- segments ---------------------------------------------------------------------------------- */

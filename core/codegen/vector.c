@@ -4,14 +4,17 @@
  * Decision D-pass-70. */
 #include "codegen/emit.h"
 
-static LLVMValueRef step(Codegen *g, const IrInst *inst, LLVMValueRef base) {
-  int width = type_rows(inst->type);
-  if (type_is(type_element(inst->type), TYPE_PTR)) {
-    LLVMValueRef steps = value_staircase(g->i64, width, inst->imm);
+LLVMValueRef vector_step(Codegen *g, LLVMValueRef base, Type type, int64_t step, int width) {
+  if (type_is(type, TYPE_PTR)) {
+    LLVMValueRef steps = value_staircase(g->i64, width, step);
     return LLVMBuildGEP2(g->builder, g->i8, base, &steps, 1, "");
   }
   return LLVMBuildAdd(g->builder, value_broadcast(g, base, width),
-                      value_staircase(LLVMTypeOf(base), width, inst->imm), "");
+                      value_staircase(LLVMTypeOf(base), width, step), "");
+}
+
+static LLVMValueRef step_of(Codegen *g, const IrInst *inst, LLVMValueRef base) {
+  return vector_step(g, base, type_element(inst->type), inst->imm, type_rows(inst->type));
 }
 
 /* -- masks ------------------------------------------------------------------------------------- */
@@ -139,7 +142,7 @@ void vector_emit(Codegen *g, const IrInst *inst) {
   ASSERT(!g->lanes && !g->mask && g->width == 1, "ops of lanes need no state of lanes");
   switch (inst->op) {
   case IR_SPLAT: return value_set(g, inst, value_broadcast(g, first, type_rows(inst->type)));
-  case IR_STEP: return value_set(g, inst, step(g, inst, first));
+  case IR_STEP: return value_set(g, inst, step_of(g, inst, first));
   case IR_LANE_GET: return value_set(g, inst, lane_get(g, inst, first));
   case IR_LANE_SET: return lane_set(g, inst);
   case IR_LANES_REDUCE: return value_set(g, inst, reduce(g, inst, first));

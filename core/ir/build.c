@@ -377,7 +377,7 @@ IrInst *ir_call(IrBuilder *b, RtEntry entry, int tree, int number, int operand_c
 
 void ir_call_name(IrInst *call, RtEntry entry, int tree, int number) {
   ASSERT((unsigned)entry < RT_ENTRY_COUNT, "the entry is a row of entry.def");
-  DEBUG_ASSERT(call->op == IR_CALL, "only calls have a callee");
+  DEBUG_ASSERT(ir_has_entry(call->op), "only calls have a callee");
   call->entry = (int32_t)entry;
   if (ir_entry_takes(entry, IR_PARAM_TREE)) call->tree = tree;
   bool has_number = ir_entry_takes(entry, IR_PARAM_MANAGER) || ir_entry_takes(entry, IR_PARAM_MASK);

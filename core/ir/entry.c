@@ -102,7 +102,7 @@ static bool fits(const IrInst *operand, const Want *want) {
 }
 
 const char *ir_call_refusal(const IrInst *call, bool in_body) {
-  ASSERT(call->op == IR_CALL && (unsigned)call->entry < RT_ENTRY_COUNT, "a call of an entry");
+  ASSERT(ir_has_entry(call->op) && (unsigned)call->entry < RT_ENTRY_COUNT, "a call of an entry");
   const IrEntry *entry = &ir_entries[call->entry];
   if (entry->home > IR_HOME_BODY) return "is not called by kernels";
   if (entry->home == IR_HOME_HOST && in_body) return "belongs in the host region";

@@ -480,6 +480,7 @@ static bool read_counts(IrReader *r, IrTask *task) {
     task->counts->body = ir_region_create(r->kernel, NULL);
     task->counts->counts = NULL;
     task->counts->interior = NULL;
+    task->counts->rim_scalar = false;
     if (!read_word_number(r, "lanes", &task->counts->lanes)) return false;
     task->idle = ir_read_try_word(r, "idle");
     return true;

@@ -246,7 +246,7 @@ static IrRegion *read_own(Input *in) {
 static void read_counts(Input *in, IrTask *task) {
   IrTask *counts = scratch_new(in->scratch, IrTask);
   *counts = *task;
-  counts->idle = false;
+  counts->rim_scalar = false;
   counts->lanes = read_i32(in);
   counts->body = read_own(in);
   if (task->interior) counts->interior = read_own(in);
@@ -260,7 +260,6 @@ static void read_task(Input *in) {
   int flags = read_below(in, 2 * TASK_WIDE);
   task->may_deactivate = flags & TASK_MAY_DEACTIVATE;
   task->independent = flags & TASK_INDEPENDENT;
-  task->idle = flags & TASK_IDLE;
   task->rim_scalar = flags & TASK_RIM_SCALAR;
   task->wide = flags & TASK_WIDE;
   task->has_interior = flags & TASK_HAS_INTERIOR;

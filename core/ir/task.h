@@ -95,7 +95,8 @@ struct IrTask {
   IrTask *counts;
   /* claims that many numbers: its parameter is the sum, its last inst's value the first number */
   IrRegion *claim;
-  bool idle; /* with `counts`: an iteration that counts nothing has no effect */
+  /* with `counts`, until the pass `vectorise`: an iteration that counts nothing has no effect */
+  bool idle;
 };
 
 /* walk.c: visit the insts of the task's body and of its interior; and those of the host region, all

@@ -1020,18 +1020,20 @@ static bool verify_task_params(Verifier *v, const IrTask *task, const IrRegion *
   bool is_leaves = task->kind == TASK_LEAVES && !task->cells;
   int count = body->params.count;
   const IrInst *mask = ir_lanes_mask(body);
-  if (mask && (task->kind != TASK_RANGE || type_rows(mask->type) != task->lanes))
+  bool is_nodes = task->kind == TASK_NODES, may_have_mask = is_nodes || task->kind == TASK_RANGE;
+  int lanes = mask && is_nodes ? task->lanes : 1; /* each lane is at another node */
+  if (mask && (!may_have_mask || type_rows(mask->type) != task->lanes))
     return task_fail(v, task, "its mask has not as many lanes as it");
   if (mask) count--;
-  if (task->kind == TASK_NODES && count > task->axis_count &&
-      is_pointer(body->params.items[count - 1]->type))
+  if (is_nodes && count > task->axis_count &&
+      type_equal(body->params.items[count - 1]->type, ir_lanes_type(TYPE(PTR), lanes)))
     count--;
   if (count != task->axis_count + is_leaves)
     return task_fail(v, task, "wrong number of parameters");
   if (is_leaves && !is_pointer(body->params.items[0]->type))
     return task_fail(v, task, "needs a cursor");
   for (int i = is_leaves; i < count; i++) {
-    Type expected = is_leaves ? TYPE(I64) : task->index;
+    Type expected = is_leaves ? TYPE(I64) : ir_lanes_type(task->index, lanes);
     if (!type_equal(body->params.items[i]->type, expected))
       return task_fail(v, task, "indices are not of the index type");
   }
@@ -1070,8 +1072,8 @@ static bool verify_task_tables(Verifier *v, const IrTask *task) {
     bool manager_ok = task->manager >= 0 && task->manager <= INT16_MAX;
     if (!level_ok || !tree_ok || !manager_ok) return task_fail(v, task, "no such level or tree");
   }
-  if (task->kind != TASK_LEAVES && !type_is_integer(task->index))
-    return task_fail(v, task, "needs an index type");
+  bool has_index = type_is_scalar(task->index) && type_is_integer(task->index);
+  if (task->kind != TASK_LEAVES && !has_index) return task_fail(v, task, "needs an index type");
   bool cells_ok = !v->is_final && task->kind == TASK_LEAVES && task->cells_level >= 0 &&
                   task->cells_level < kernel->levels.count;
   if (task->cells && !cells_ok) return task_fail(v, task, "cells of no such level");
@@ -1108,7 +1110,17 @@ static bool verify_task_tables(Verifier *v, const IrTask *task) {
 static bool is_sum(void *data, IrInst *inst) {
   Type type = ((const IrTask *)data)->claim->params.items[0]->type;
   return inst->op != IR_REDUCE || (inst->imm == IR_UPDATE_ADD && inst->operand_count == 2 &&
-                                   type_equal(type_at(inst, 1), type));
+                                   type_equal(type_element(type_at(inst, 1)), type));
+}
+
+/* An index per axis, and the mask of a body in lanes. */
+static bool counts_over(const IrTask *counts, const IrRegion *body) {
+  const IrInst *mask = ir_lanes_mask(body);
+  bool ok = body->params.count == counts->axis_count + (mask != NULL) &&
+            (!mask || type_rows(mask->type) == counts->lanes);
+  for (int i = 0; ok && i < counts->axis_count; i++)
+    ok = type_equal(body->params.items[i]->type, counts->index);
+  return ok;
 }
 
 /* The loop by which a chunk counts, and the claim that takes its sum (pass `claims`). */
@@ -1127,13 +1139,9 @@ static bool verify_counts(Verifier *v, const IrTask *task) {
   if (!is_sound || !ir_walk(counts->body, is_sum, (void *)task) ||
       (counts->interior && !ir_walk(counts->interior, is_sum, (void *)task)))
     return task_fail(v, task, "does not count what it claims");
-  bool params_ok = counts->body->params.count == task->body->params.count &&
-                   (!counts->interior || counts->interior->params.count == task->axis_count);
-  for (int i = 0; params_ok && i < task->axis_count; i++)
-    params_ok =
-        type_equal(counts->body->params.items[i]->type, task->index) &&
-        (!counts->interior || type_equal(counts->interior->params.items[i]->type, task->index));
-  if (!params_ok) return task_fail(v, task, "counts over other indices");
+  if (!counts_over(counts, counts->body) ||
+      (counts->interior && !counts_over(counts, counts->interior)))
+    return task_fail(v, task, "counts over other indices");
   return verify_region(v, counts->body, 1) &&
          (!counts->interior || verify_region(v, counts->interior, 1)) && verify_region(v, claim, 1);
 }

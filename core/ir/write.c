@@ -156,8 +156,8 @@ static void write_task(Writer *w, const IrTask *task) {
                    (task->independent ? TASK_INDEPENDENT : 0) |
                    (task->has_interior ? TASK_HAS_INTERIOR : 0) |
                    (task->interior ? TASK_HAS_INTERIOR_BODY : 0) |
-                   (task->counts ? TASK_COUNTS : 0) | (task->idle ? TASK_IDLE : 0) |
-                   (task->rim_scalar ? TASK_RIM_SCALAR : 0) | (task->wide ? TASK_WIDE : 0));
+                   (task->counts ? TASK_COUNTS : 0) | (task->rim_scalar ? TASK_RIM_SCALAR : 0) |
+                   (task->wide ? TASK_WIDE : 0));
   write_i64(w, task->axis_count);
   write_i64(w, task->bounds);
   write_type(w, task->index);

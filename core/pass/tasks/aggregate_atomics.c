@@ -15,7 +15,7 @@
  * must be cheap compared with the body. A counter is an integer at a launch-invariant place that
  * the task accesses in no other way. Runs on addresses, after all passes that rewrite bodies.
  * If all effects of an iteration come after a count, the task is `idle`: vectorised counting finds
- * the iterations that count, and code generation skips the others. Decision D-pass-25. */
+ * the iterations that count, and the pass `vectorise` skips the others. Decision D-pass-25. */
 #include "ir/facts.h"
 #include "pass/simplify/fold.h"
 #include "pass/pass.h"

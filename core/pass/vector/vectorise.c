@@ -199,6 +199,7 @@ IrInst *vectorise_identity(IrBuilder *b, IrUpdate op, Type lanes) {
 
 static void write_reduce(Vectoriser *v, const IrInst *reduce) {
   const IrInst *value = reduce->operands[1];
+  if (v->found) return vectorise_count(v, reduce);
   IrInst *lanes = vectorise_lanes(v, value);
   if (!v->is_straight) {
     IrInst *none = vectorise_identity(&v->b, (IrUpdate)reduce->imm, lanes->type);
@@ -372,7 +373,9 @@ static void open_region(Vectoriser *v, IrInst *owner) {
   v->to = ir_region_create(v->kernel, owner);
   for (int i = 0; i < v->body->params.count; i++) {
     const IrInst *param = v->body->params.items[i];
-    v->scalar[param->id] = ir_region_param(v->kernel, v->to, param->type);
+    bool varies = vectorise_shape(v, param) == LANE_VARYING; /* a node's */
+    Type type = varies ? lanes_of_type(v, param->type) : param->type;
+    (varies ? v->lanes : v->scalar)[param->id] = ir_region_param(v->kernel, v->to, type);
   }
   v->mask = ir_region_param(v->kernel, v->to, ir_lanes_type(TYPE(BOOL), v->width));
   DEBUG_ASSERT(ir_lanes_mask(v->to) == v->mask, "the mask is the last parameter");
@@ -401,7 +404,9 @@ bool vectorise_open(Vectoriser *v, Scratch *scratch, IrKernel *kernel, const Lan
 /* Returns the body in lanes; the body itself if it cannot be said. */
 static IrRegion *vectorised(PassContext *ctx, IrKernel *kernel, const IrTask *task,
                             IrRegion *region) {
-  LaneBody body = {.region = region, .varying = task->axis_count - 1, .width = task->lanes};
+  LaneBody body = {.region = region,
+                   .varying = task->kind == TASK_NODES ? -1 : task->axis_count - 1,
+                   .width = task->lanes};
   Vectoriser v;
   if (!vectorise_open(&v, ctx->scratch, kernel, &body, NULL)) return region;
   vectorise_rest(&v, region->first);
@@ -413,17 +418,21 @@ static IrRegion *vectorised(PassContext *ctx, IrKernel *kernel, const IrTask *ta
 static IrRegion *rewritten(PassContext *ctx, IrKernel *kernel, const IrTask *task, IrRegion *region,
                            int lanes) {
   if (!region) return NULL;
-  if (lanes > 1) return task->kind == TASK_RANGE ? vectorised(ctx, kernel, task, region) : region;
+  if (lanes > 1) return vectorised(ctx, kernel, task, region);
   vectorise_inner(ctx->scratch, kernel, region);
   return region;
 }
 
+static void vectorise_task(PassContext *ctx, IrKernel *kernel, IrTask *task) {
+  task->body = rewritten(ctx, kernel, task, task->body, task->rim_scalar ? 1 : task->lanes);
+  task->interior = rewritten(ctx, kernel, task, task->interior, task->lanes);
+  if (!task->counts) return;
+  vectorise_idle(ctx, kernel, task);
+  vectorise_task(ctx, kernel, task->counts);
+}
+
 bool pass_vectorise(PassContext *ctx, IrKernel *kernel, Error *err) {
-  for (int i = 0; i < kernel->tasks.count; i++) {
-    IrTask *task = kernel->tasks.items[i];
-    task->body = rewritten(ctx, kernel, task, task->body, task->rim_scalar ? 1 : task->lanes);
-    task->interior = rewritten(ctx, kernel, task, task->interior, task->lanes);
-  }
+  for (int i = 0; i < kernel->tasks.count; i++) vectorise_task(ctx, kernel, kernel->tasks.items[i]);
   (void)err;
   return true;
 }

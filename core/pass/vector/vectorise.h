@@ -24,6 +24,7 @@ typedef struct Vectoriser {
   IrInst **scalar, **lanes;
   VEC(int) made;           /* ids whose entries above end with the region that is being written */
   IrInst *mask;            /* of the active lanes */
+  IrInst *found;           /* variable: lanes that have counted; NULL: REDUCE sums */
   bool keeps;              /* the mask at the end of what is being written matters */
   bool has_few_updates;    /* the body has: they may be unrolled */
   bool in_all;             /* in the copy of an arm for the case that all lanes are active */
@@ -78,9 +79,16 @@ void vectorise_update_runs(Vectoriser *v, const IrGroup *group); /* those of the
 /* -- vectorise_loops.c ------------------------------------------------------------------------- */
 void vectorise_loop(Vectoriser *v, const IrInst *loop); /* LOOP, FOR */
 void vectorise_exit(Vectoriser *v, const IrInst *exit); /* BREAK, CONTINUE */
+/* Deactivates all lanes up to the frame of this number. */
+void vectorise_leave(Vectoriser *v, int target);
 
 /* -- vectorise_calls.c ------------------------------------------------------------------------- */
 void vectorise_call(Vectoriser *v, const IrInst *call); /* CALL */
+
+/* -- vectorise_counts.c ------------------------------------------------------------------------ */
+void vectorise_count(Vectoriser *v, const IrInst *reduce); /* REDUCE of a task's counting body */
+/* Vectorises the body of an idle task by its counting body. */
+void vectorise_idle(PassContext *ctx, IrKernel *kernel, IrTask *task);
 
 /* -- vectorise_each.c -------------------------------------------------------------------------- */
 void vectorise_each(Vectoriser *v, const IrInst *inst); /* by each active lane after the other */

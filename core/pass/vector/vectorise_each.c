@@ -135,7 +135,7 @@ void vectorise_fault(Vectoriser *v, const IrInst *fault) {
   IrInst *each =
       write_each(v, &insts, ir_binary(&v->b, IR_BAND, bits, ir_unary(&v->b, IR_NEG, bits)));
   each->regions[0]->last->of_lane = true;
-  v->mask = vectorise_all(v, false);
+  vectorise_leave(v, 0);
 }
 
 /* -- updates ----------------------------------------------------------------------------------- */

@@ -35,6 +35,12 @@ static void add(Vectoriser *v, IrInst *var, IrInst *mask) {
 
 /* -- exits ------------------------------------------------------------------------------------- */
 
+void vectorise_leave(Vectoriser *v, int target) {
+  for (int i = target + 1; i < v->frames.count; i++)
+    if (v->frames.items[i].gone) add(v, v->frames.items[i].gone, v->mask);
+  v->mask = vectorise_all(v, false);
+}
+
 /* Emits an exit. If other lanes stay, it changes only masks. */
 void vectorise_exit(Vectoriser *v, const IrInst *exit) {
   int target = v->frames.count - 1 - (int)exit->imm;
@@ -42,12 +48,11 @@ void vectorise_exit(Vectoriser *v, const IrInst *exit) {
   const VectorFrame *frame = &v->frames.items[target];
   if (exit->op == IR_CONTINUE && frame->rejoin) add(v, frame->rejoin, v->mask);
   if (!v->facts[exit->id].diverges) {
-    vectorise_copy(v, exit, exit->type, NULL);
+    IrInst *copy = vectorise_copy(v, exit, exit->type, NULL);
+    if (v->found && target == 0) copy->op = IR_BREAK; /* what has been found comes next */
     return;
   }
-  for (int i = target + 1; i < v->frames.count; i++)
-    if (v->frames.items[i].gone) add(v, v->frames.items[i].gone, v->mask);
-  v->mask = vectorise_all(v, false);
+  vectorise_leave(v, target);
 }
 
 /* -- loops ------------------------------------------------------------------------------------- */

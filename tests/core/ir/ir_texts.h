@@ -189,7 +189,7 @@
   "  inside 0..8\n" \
   "  interior (%0: i32) {\n" \
   "  }\n" \
-  "  counts lanes=8 idle\n" \
+  "  counts lanes=8\n" \
   "  counts body (%0: i32) {\n" \
   "    %1: i32 = frame.get 4\n" \
   "    reduce add %1, %0\n" \
