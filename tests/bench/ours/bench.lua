@@ -44,7 +44,7 @@ function bench.run(program)
   -- Baseline code is for the first moments of a program; a thread then compiles better code.
   local function settle()
     local begin = rg.time()
-    while rg.stats().improved < rg.stats().quick and rg.time() - begin < 5 do pass() end
+    while rg.stats().improved < rg.stats().quick and rg.time() - begin < 1 do pass() end
     settle = function() end
   end
   pass()
