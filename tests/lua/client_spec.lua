@@ -88,7 +88,7 @@ describe("a buffer", function()
   end)
   on_both("of the wrong kind or size is refused #compiled", function(other, c)
     local buffer = c:create { 1, 2 }
-    assert.matches("has 8 bytes, 3 given", failure(c.write, c, buffer, "abc").message)
+    assert.matches("has 8 bytes, but 3 were given", failure(c.write, c, buffer, "abc").message)
     assert.matches("takes a table, a string", failure(c.write, c, buffer, 3).message)
     assert.matches("takes a buffer", failure(c.read, c, {}).message)
     assert.matches("another runtime", failure(c.read, rg.client(), buffer).message)

@@ -373,7 +373,7 @@ describe("error in a kernel", function()
       local e = failure(k, 0)
       assert.equal("at " .. e.index, e.message)
       assert.is_true(e.hint == "in iteration " .. e.index
-        or e.hint:find "; %d+ more, which ran at the same time, failed$" ~= nil)
+        or e.hint:find "; %d+ more, which ran at the same time, failed too$" ~= nil)
     end
     assert.equal("at 99999", failure(k, 99999).message)
   end)

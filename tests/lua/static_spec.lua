@@ -553,7 +553,7 @@ describe("rg.static of other things than plain numbers", function()
     local f = { endless = endless, deep = deep, reads = reads, nothing = nothing, square = square }
     for text, message in pairs {
       ["f.endless()"] = "that 'rg.static' runs cannot do this",
-      ["f.deep(1)"] = "the most that 'rg.static' follows",
+      ["f.deep(1)"] = "the limit of 'rg.static'",
       ["f.reads()"] = "'field[0][0]' is not known when the kernel is compiled",
       ["f.nothing()"] = "'f.nothing()' is nil",
       ["f.square(1, 2)"] = "'f.square(1, 2)' is not known when the kernel is compiled",
