@@ -38,49 +38,21 @@ static void emit_private_copy(Codegen *g, const IrInst *inst) {
 
 static unsigned alignment_of(Type type) { return (unsigned)type_size(type); }
 
-LLVMValueRef access_load(Codegen *g, Type type, LLVMValueRef pointer, int lanes) {
-  LLVMTypeRef memory = value_memory_type(g, type);
-  int width = value_width(pointer);
-  if (width > 1) { /* a gather load */
-    LLVMValueRef all = LLVMGetPoison(LLVMVectorType(value_type(g, type), (unsigned)width));
-    for (int lane = 0; lane < width; lane++)
-      all = LLVMBuildInsertElement(g->builder, all,
-                                   access_load(g, type, value_lane(g, pointer, lane), 1),
-                                   value_integer(g->i32, lane), "");
-    return all;
-  }
-  LLVMValueRef value = LLVMBuildLoad2(g->builder, value_lanes(memory, lanes), pointer, "");
+LLVMValueRef access_load(Codegen *g, Type type, LLVMValueRef pointer) {
+  LLVMValueRef value = LLVMBuildLoad2(g->builder, value_memory_type(g, type), pointer, "");
   LLVMSetAlignment(value, alignment_of(type));
   return value_from_memory(g, alias_element(g, value), type);
 }
 
-void access_store(Codegen *g, Type type, LLVMValueRef pointer, LLVMValueRef value, int lanes) {
-  int width = value_width(pointer);
-  /* all lanes write one element: the last one wins */
-  if (width == 1 && lanes <= 1 && value_is_vector(value))
-    value = value_lane(g, value, value_width(value) - 1);
-  if (width > 1) {
-    for (int lane = 0; lane < width; lane++)
-      access_store(g, type, value_lane(g, pointer, lane), value_lane(g, value, lane), 1);
-    return;
-  }
-  LLVMValueRef memory = value_to_memory(g, value_broadcast(g, value, lanes), type);
+void access_store(Codegen *g, Type type, LLVMValueRef pointer, LLVMValueRef value) {
+  LLVMValueRef memory = value_to_memory(g, value, type);
   LLVMSetAlignment(alias_element(g, LLVMBuildStore(g->builder, memory, pointer)),
                    alignment_of(type));
 }
 
-/* `lanes` must be the width of the row, except in scalar code: a scalar ROW of a vector body reads
- * one element. */
-static bool fits_lanes(Codegen *g, const IrInst *inst) {
-  if (inst->lanes <= 1 || inst->lanes == g->width) return true;
-  codegen_fail(g, inst, "its lanes are not those of the row");
-  return false;
-}
-
 static void emit_store(Codegen *g, const IrInst *inst) {
   LLVMValueRef pointer = value_operand(g, inst, 0), value = value_operand(g, inst, 1);
-  if (inst->operand_count < 2 || !fits_lanes(g, inst)) return;
-  access_store(g, inst->operands[1]->type, pointer, value, inst->lanes);
+  if (inst->operand_count >= 2) access_store(g, inst->operands[1]->type, pointer, value);
 }
 
 /* May the load read the address of an array that another iteration published in an element
@@ -93,9 +65,8 @@ static bool may_be_shared_array(const IrInst *load) {
 }
 
 static void emit_load(Codegen *g, const IrInst *inst) {
-  if (!fits_lanes(g, inst)) return;
   LLVMValueRef pointer = value_operand(g, inst, 0);
-  LLVMValueRef value = access_load(g, inst->type, pointer, inst->lanes);
+  LLVMValueRef value = access_load(g, inst->type, pointer);
   if (may_be_shared_array(inst) && LLVMIsALoadInst(value)) {
     bool is_gpu = g->part == CODEGEN_GPU_TASKS;
     LLVMSetOrdering(value, is_gpu ? LLVMAtomicOrderingMonotonic : LLVMAtomicOrderingAcquire);

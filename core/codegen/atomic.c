@@ -125,9 +125,9 @@ LLVMValueRef atomic_rmw(Codegen *g, IrUpdate op, Type type, LLVMValueRef pointer
 }
 
 static LLVMValueRef update_plain(Codegen *g, const IrInst *inst, Type type, LLVMValueRef pointer,
-                                 LLVMValueRef value, int lanes) {
-  LLVMValueRef old = access_load(g, type, pointer, lanes);
-  access_store(g, type, pointer, arith_update(g, (IrUpdate)inst->imm, type, old, value), lanes);
+                                 LLVMValueRef value) {
+  LLVMValueRef old = access_load(g, type, pointer);
+  access_store(g, type, pointer, arith_update(g, (IrUpdate)inst->imm, type, old, value));
   return old;
 }
 
@@ -139,38 +139,19 @@ static LLVMValueRef compare_exchange_value(Codegen *g, Type type, LLVMValueRef p
   return from_bits(g, LLVMBuildExtractValue(g->builder, pair, 0, ""), type);
 }
 
-/* Updates the element of one lane; returns its old value. */
-static LLVMValueRef update_one(Codegen *g, const IrInst *inst, Type type, LLVMValueRef pointer,
-                               int lane) {
-  LLVMValueRef value = value_lane(g, value_operand(g, inst, 1), lane);
-  if (inst->plain) return update_plain(g, inst, type, pointer, value, 1);
+/* Updates the element; returns its old value. */
+static LLVMValueRef update(Codegen *g, const IrInst *inst, Type type, LLVMValueRef pointer) {
+  LLVMValueRef value = value_operand(g, inst, 1);
+  if (inst->plain) return update_plain(g, inst, type, pointer, value);
   bool is_ordered = atomic_is_ordered(inst),
        has_fences = is_ordered && g->part == CODEGEN_GPU_TASKS;
   if (has_fences) gpu_fence(g);
   LLVMValueRef old =
       inst->op == IR_MEM_CAS
-          ? compare_exchange_value(g, type, pointer, value,
-                                   value_lane(g, value_operand(g, inst, 2), lane), is_ordered)
+          ? compare_exchange_value(g, type, pointer, value, value_operand(g, inst, 2), is_ordered)
           : rmw_in_order(g, (IrUpdate)inst->imm, type, pointer, value, is_ordered);
   if (has_fences) gpu_fence(g);
   return old;
-}
-
-/* The number of elements that the op touches: as many as its address or its values have lanes, or
- * `lanes` neighbours. */
-static int count_lanes(Codegen *g, const IrInst *inst) {
-  int width = inst->lanes > 1 ? inst->lanes : 1;
-  for (int i = 0; i < inst->operand_count; i++) {
-    int own = value_width(value_operand(g, inst, i));
-    if (own > width) width = own;
-  }
-  return width;
-}
-
-void atomic_update(Codegen *g, const IrInst *inst, LLVMValueRef pointer, LLVMValueRef value) {
-  Type type = inst->operands[1]->type;
-  if (inst->plain) update_plain(g, inst, type, pointer, value, 1);
-  else atomic_rmw(g, (IrUpdate)inst->imm, type, pointer, value);
 }
 
 void atomic_emit(Codegen *g, const IrInst *inst) {
@@ -178,24 +159,6 @@ void atomic_emit(Codegen *g, const IrInst *inst) {
   if (inst->operand_count < (inst->op == IR_MEM_CAS ? 3 : 2))
     return codegen_fail(g, inst, "an operand is missing");
   if (gpu_update(g, inst)) return;
-  Type type = inst->operands[1]->type;
-  int width = count_lanes(g, inst);
-  bool has_result = inst->op != IR_MEM_UPDATE;
-  if (inst->plain && inst->lanes > 1 && inst->op != IR_MEM_CAS && !value_is_vector(pointer)) {
-    LLVMValueRef old = update_plain(g, inst, type, pointer, value_operand(g, inst, 1), inst->lanes);
-    if (has_result) value_set(g, inst, old);
-    return;
-  }
-  LLVMValueRef result =
-      width > 1 ? LLVMGetPoison(LLVMVectorType(value_type(g, type), (unsigned)width)) : NULL;
-  for (int lane = 0; lane < width; lane++) {
-    LLVMValueRef place = value_lane(g, pointer, lane);
-    if (inst->lanes > 1 && !value_is_vector(pointer))
-      place = value_byte_offset(g, pointer, (int64_t)lane * type_size(type));
-    LLVMValueRef old = update_one(g, inst, type, place, lane);
-    result = width > 1
-                 ? LLVMBuildInsertElement(g->builder, result, old, value_integer(g->i32, lane), "")
-                 : old;
-  }
-  if (has_result) value_set(g, inst, result);
+  LLVMValueRef old = update(g, inst, inst->operands[1]->type, pointer);
+  if (inst->op != IR_MEM_UPDATE) value_set(g, inst, old);
 }

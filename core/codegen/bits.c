@@ -41,18 +41,14 @@ void bits_end(Codegen *g, const SetBits *bits) {
 
 static void emit_alone(Codegen *g, const IrInst *inst, LLVMValueRef word) {
   const IrRegion *body = inst->regions[0];
-  Turns turns = turns_begin(g, inst);
   SetBits bits = bits_begin(g, word);
   const IrInst *param = body->params.items[0];
   value_set(g, param, arith_convert(g, TYPE(I64), param->type, bits.position));
-  turns_emit(g, &turns, bits.leave, bits.again);
+  control_turn(g, body, bits.leave, bits.again);
   bits_next(g, &bits);
-  turns_end(g, &turns);
 }
 
 /* -- in lanes ---------------------------------------------------------------------------------- */
-
-enum { FEW = 2 }; /* if fewer than one bit in so many is set, the scalar loop is faster */
 
 /* The vectorised loop: all positions of the word from 0 on, masked by its bits. */
 static void emit_lanes(Codegen *g, const LaneLoop *loop, LLVMValueRef word) {
@@ -81,45 +77,6 @@ static void emit_lanes(Codegen *g, const LaneLoop *loop, LLVMValueRef word) {
   block_enter(g, leave);
 }
 
-/* Are few bits set, of those up to the highest set one? */
-static LLVMValueRef are_few(Codegen *g, LLVMValueRef word) {
-  LLVMValueRef args[] = {word, LLVMConstInt(LLVMInt1TypeInContext(g->context), 0, false)};
-  LLVMValueRef above = call_intrinsic(g, "llvm.ctlz", g->i64, args, 2),
-               count = call_intrinsic(g, "llvm.ctpop", g->i64, args, 1);
-  LLVMValueRef reach = LLVMBuildSub(g->builder, value_index(g, 64), above, "");
-  LLVMValueRef counts = LLVMBuildMul(g->builder, count, value_index(g, FEW), "");
-  return LLVMBuildICmp(g->builder, LLVMIntULT, counts, reach, "");
-}
-
-static bool count_inst(void *data, IrInst *inst) { return ++*(int *)data; }
-
-static void emit_side_by_side(Codegen *g, const IrInst *inst, LLVMValueRef word) {
-  int count = 0;
-  LaneBody body = ir_lanes_of_loop(inst, inst->regions[0], inst->lanes);
-  bool is_said = ir_lanes_mask(body.region);
-  LaneLoop loop = {.body = body.region,
-                   .facts = is_said ? NULL : ir_lanes(g->scratch, g->kernel, &body),
-                   .index = body.region->params.items[0],
-                   .width = inst->lanes};
-  ir_walk(inst->regions[0], count_inst, &count);
-  if (is_said || count > IR_LONGEST_TWICE) return emit_lanes(g, &loop, word);
-  LLVMBasicBlockRef few = block_new(g, "few"), many = block_new(g, "many"),
-                    after = block_new(g, "word.end");
-  block_branch(g, are_few(g, word), few, many);
-  block_enter(g, few);
-  emit_alone(g, inst, word);
-  block_jump(g, after);
-  block_enter(g, many);
-  emit_lanes(g, &loop, word);
-  block_jump(g, after);
-  block_enter(g, after);
-}
-
-static bool is_in_lanes(const Codegen *g, const IrInst *inst) {
-  return inst->lanes > 1 && inst->lanes <= IR_MAX_LANES && !(inst->lanes & (inst->lanes - 1)) &&
-         !g->lanes && g->width == 1;
-}
-
 /* A constant word: an iteration per bit, without a loop. */
 static void emit_unrolled(Codegen *g, const IrInst *inst, uint64_t word) {
   const IrInst *param = inst->regions[0]->params.items[0];
@@ -135,6 +92,10 @@ void bits_emit(Codegen *g, const IrInst *inst) {
     return emit_unrolled(g, inst, LLVMConstIntGetZExtValue(word));
   if (value_is_vector(word) || inst->regions[0]->params.count < 1)
     return codegen_fail(g, inst, "it walks one word");
-  if (is_in_lanes(g, inst)) emit_side_by_side(g, inst, word);
-  else emit_alone(g, inst, word);
+  if (inst->lanes <= 1) return emit_alone(g, inst, word);
+  const IrRegion *body = inst->regions[0];
+  if (!lane_is_sound(body, inst->lanes))
+    return codegen_fail(g, inst, "its iterations cannot be lanes");
+  LaneLoop loop = {.body = body, .index = body->params.items[0], .width = inst->lanes};
+  emit_lanes(g, &loop, word);
 }

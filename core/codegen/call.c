@@ -140,30 +140,11 @@ LLVMValueRef call_each(Codegen *g, const LaneCall *c, LLVMValueRef mask) {
   return results ? LLVMBuildLoad2(g->builder, result, results, "") : NULL;
 }
 
-static void emit_lanes(Codegen *g, const IrInst *inst, LLVMValueRef *operands, int width) {
-  LLVMValueRef ones[MOST_OPERANDS], result = NULL;
-  for (int lane = 0; lane < width; lane++) {
-    for (int k = 0; k < inst->operand_count; k++) ones[k] = value_lane(g, operands[k], lane);
-    LLVMValueRef one = emit_one(g, inst, ones, inst->operand_count);
-    if (type_is_none(inst->type)) continue;
-    if (!result) result = LLVMGetPoison(value_lanes(LLVMTypeOf(one), width));
-    result = LLVMBuildInsertElement(g->builder, result, one, value_integer(g->i32, lane), "");
-  }
-  if (result) value_set(g, inst, result);
-}
-
 void call_emit(Codegen *g, const IrInst *inst) {
   LLVMValueRef operands[MOST_OPERANDS];
   const char *refusal = ir_call_refusal(inst, !g->is_host && !g->is_serial);
   if (refusal) return codegen_fail(g, inst, refusal);
-  int width = 1;
-  for (int k = 0; k < inst->operand_count; k++) {
-    operands[k] = value_operand(g, inst, k);
-    if (value_width(operands[k]) > width) width = value_width(operands[k]);
-  }
-  if (width > 1 && (ir_entries[inst->entry].flags & IR_ONCE))
-    return codegen_fail(g, inst, "it may hold a lock, and differs by lane");
-  if (width > 1) return emit_lanes(g, inst, operands, width);
+  for (int k = 0; k < inst->operand_count; k++) operands[k] = value_operand(g, inst, k);
   LLVMValueRef result = emit_one(g, inst, operands, inst->operand_count);
   if (!type_is_none(inst->type)) value_set(g, inst, result);
 }

@@ -25,6 +25,15 @@ void control_body(Codegen *g, const IrRegion *body, LLVMBasicBlockRef again) {
   g->exits.count--;
 }
 
+void control_turn(Codegen *g, const IrRegion *body, LLVMBasicBlockRef leave,
+                  LLVMBasicBlockRef again) {
+  vec_push(g->scratch, &g->exits, ((Exit){.leave = leave, .again = again}));
+  emit_region(g, body);
+  g->exits.count--;
+  block_jump(g, again);
+  block_enter(g, again);
+}
+
 enum { POLL_TURNS = 1024 }; /* back edges between two polls of the stop word */
 
 void control_back_edge(Codegen *g, LLVMValueRef counter, LLVMBasicBlockRef again) {
@@ -45,13 +54,11 @@ void control_loop(Codegen *g, const IrInst *inst) {
   LLVMBasicBlockRef turn = block_new(g, "loop"), again = block_new(g, "again"),
                     leave = block_new(g, "leave");
   LLVMBuildStore(g->builder, value_integer(g->i32, 0), counter);
-  Turns turns = turns_begin(g, inst);
   block_jump(g, turn);
   block_enter(g, turn);
-  turns_emit(g, &turns, leave, again);
+  control_turn(g, inst->regions[0], leave, again);
   control_back_edge(g, counter, turn);
   block_enter(g, leave);
-  turns_end(g, &turns);
 }
 
 /* Passes the values to the runtime in an array on the stack, 8 bytes each. */
@@ -72,7 +79,7 @@ void control_print(Codegen *g, const IrInst *inst) {
 /* A fault ends the launch and skips the rest of this function; that of a lane, after its vector. */
 void control_fault(Codegen *g, const IrInst *inst) {
   control_print(g, inst);
-  if (g->fault_stays || inst->of_lane) return;
+  if (inst->of_lane) return;
   block_jump(g, g->finish);
   block_enter(g, block_new(g, "behind"));
 }

@@ -51,11 +51,9 @@ static void emit_count(Codegen *g, const IrInst *inst) {
   LLVMBuildStore(g->builder, none, guard);
 }
 
-/* A variable has a value per lane if it is declared in a vector row, or varies by lane. */
 static void emit_var(Codegen *g, const IrInst *inst) {
   if (inst->owns) return emit_guard(g, inst);
-  bool is_one = g->lanes && lane_shape(g, inst) == LANE_UNIFORM;
-  LLVMTypeRef type = value_lanes(value_type(g, inst->type), is_one ? 1 : g->width);
+  LLVMTypeRef type = value_type(g, inst->type);
   LLVMValueRef variable = block_variable(g, type, "var");
   LLVMBuildStore(g->builder, LLVMConstNull(type), variable);
   value_set(g, inst, variable);
@@ -80,14 +78,9 @@ static void emit_set(Codegen *g, const IrInst *inst) {
   LLVMValueRef variable, value = value_operand(g, inst, 1);
   LLVMTypeRef type = variable_type(g, inst, &variable);
   if (!type) return;
-  int width = LLVMGetTypeKind(type) == LLVMVectorTypeKind ? (int)LLVMGetVectorSize(type) : 1;
-  if (g->lanes && g->mask && width > 1 && g->lanes[inst->id].diverges) {
-    LLVMValueRef old = LLVMBuildLoad2(g->builder, type, variable, "");
-    value = LLVMBuildSelect(g->builder, g->mask, value_broadcast(g, value, width), old, "");
-  }
-  if (value_width(value) > width)
-    return codegen_fail(g, inst, "a variable outside the row would differ by lane");
-  LLVMBuildStore(g->builder, value_broadcast(g, value, width), variable);
+  if (LLVMTypeOf(value) != type)
+    return codegen_fail(g, inst, "the value is not of the variable's type");
+  LLVMBuildStore(g->builder, value, variable);
 }
 
 static void emit_values(Codegen *g, const IrInst *inst) {
@@ -110,7 +103,8 @@ static void emit_values(Codegen *g, const IrInst *inst) {
   value_set(g, inst, arith_unary(g, inst->op, type, a));
 }
 
-static void emit_scalar(Codegen *g, const IrInst *inst) {
+void emit_op(Codegen *g, const IrInst *inst) {
+  g->alias = inst->alias;
   switch (inst->op) {
   case IR_CONST: return emit_const(g, inst);
   case IR_VAR: return emit_var(g, inst);
@@ -146,7 +140,7 @@ static void emit_scalar(Codegen *g, const IrInst *inst) {
   case IR_TOLD: return gpu_told(g, inst);
   case IR_GRID: return row_grid(g, inst);
   case IR_ROW: return row_emit(g, inst);
-  case IR_LANE: return row_lane(g, inst);
+  case IR_LANE: return value_set(g, inst, value_operand(g, inst, 0));
   case IR_ROW_ACTIVE: return row_active(g, inst);
   case IR_ROW_LOAD: return row_load(g, inst);
   case IR_REDUCE: return reduce_emit(g, inst);
@@ -186,20 +180,6 @@ static void emit_scalar(Codegen *g, const IrInst *inst) {
   }
 }
 
-/* Is the inst computed from its operands' numbers in lane 0 alone? Linear values are; so are
- * uniform ones, such as the high bits of a linear index. */
-static bool is_of_base(const Codegen *g, const IrInst *inst) {
-  return g->lanes && lane_shape(g, inst) != LANE_VARYING && ir_effects(inst) & IR_PURE;
-}
-
-static void emit_inst(Codegen *g, const IrInst *inst) {
-  g->alias = inst->alias;
-  if (g->lanes && lane_emit(g, inst)) return;
-  g->wants_base = is_of_base(g, inst);
-  emit_scalar(g, inst);
-  g->wants_base = false;
-}
-
 /* LLVM's compile time grows quadratically with a block's length, above all with its writes, each of
  * which is compared with every access around it. So a long block is split by a poll of the stop
  * word, a branch that no optimisation removes. */
@@ -212,20 +192,12 @@ static void cut_block(Codegen *g, const IrInst *inst) {
   context_poll_stop(g);
 }
 
-static void emit_rest(Codegen *g, const IrInst *first) {
-  for (const IrInst *inst = first; inst && !error_is_set(g->err); inst = inst->next) {
-    emit_inst(g, inst);
+void emit_region(Codegen *g, const IrRegion *region) {
+  for (const IrInst *inst = region->first; inst && !error_is_set(g->err); inst = inst->next) {
+    emit_op(g, inst);
     cut_block(g, inst);
-    LaneGuard guard;
-    if (!g->lanes || !lane_guard(g, inst, &guard)) continue;
-    emit_rest(g, inst->next);
-    return lane_unguard(g, &guard);
   }
 }
-
-void emit_region(Codegen *g, const IrRegion *region) { emit_rest(g, region->first); }
-
-void emit_op(Codegen *g, const IrInst *inst) { emit_inst(g, inst); }
 
 void emit_with_operands(Codegen *g, const IrInst *inst, const IrRegion *region) {
   if (inst->op == IR_PARAM || inst->region != region) return;

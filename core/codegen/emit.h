@@ -13,12 +13,9 @@
 #include "ir/lanes.h"
 #include "ir/task.h"
 
-/* The targets of `break` and `continue`. `leave` is NULL for a body, which has only `continue`. For
- * a divergent loop in lanes, also variables for masks; else these are NULL. */
+/* The targets of `break` and `continue`. `leave` is NULL for a body, which has only `continue`. */
 typedef struct Exit {
   LLVMBasicBlockRef leave, again;
-  LLVMValueRef rejoin; /* lanes that have reached the end of the iteration */
-  LLVMValueRef gone;   /* lanes that have left for an outer loop */
 } Exit;
 
 /* A worker's partial of a reduction: a variable in the task function, combined once at its end. */
@@ -32,8 +29,7 @@ typedef struct Share {
 
 /* A loop whose iterations run in lanes: lane_loop.c. */
 typedef struct LaneLoop {
-  const IrRegion *body;
-  const LaneFact *facts; /* of it */
+  const IrRegion *body; /* its last parameter is the mask of its lanes */
   /* its parameter that increases by one per lane; NULL for a task over `nodes`, where each lane is
    * at another node of the list */
   const IrInst *index;
@@ -67,7 +63,7 @@ typedef struct LastCells {
 /* The ROW being emitted. */
 typedef struct Row {
   const IrInst *inst;
-  LaneLoop loop;         /* `facts` NULL: the body is straight-line code */
+  LaneLoop loop;
   int step;              /* cells per iteration */
   int rest;              /* lanes of the last step that are in the row; 0: all */
   LLVMValueRef position; /* i32: of the first lane */
@@ -129,25 +125,18 @@ typedef struct Codegen {
     LLVMValueRef row, mask, turn;
     LLVMBasicBlockRef head; /* NULL outside */
   } told;
-  int64_t told_bytes;    /* of a block's memory, used for shared look-ups */
-  int width;             /* lanes, 1 outside vector rows and bodies in lanes */
-  const LaneFact *lanes; /* of a body in lanes; NULL: none */
-  LLVMValueRef mask;     /* the active lanes; NULL: all */
-  bool fault_stays;      /* a FAULT of one lane: lane_fault emits the code after it */
+  int64_t told_bytes; /* of a block's memory, used for shared look-ups */
   /* of the last division by roots: the divisor, its inverse, and the block that computes it */
   struct {
     LLVMValueRef divisor, power;
     LLVMBasicBlockRef block;
     bool is_sloped;
   } root;
-  bool in_all;          /* in the copy of an arm for all lanes active */
-  bool has_few_updates; /* the body in lanes has at most LANE_FEW_UPDATES plain ones */
   AheadCells ahead;
   VEC(LastCells) last_cells;
   const IrTask *task; /* the task being emitted, or NULL */
   LLVMValueRef zeros; /* vector_memory.c: on the stack; NULL until used */
   LLVMValueRef least; /* stream.c: i64; NULL: no non-temporal stores */
-  bool wants_base;    /* value_of a linear value returns lane 0's; else all lanes */
   /* weight of the ops since the last block split, or the function's start */
   int straight;
 } Codegen;
@@ -217,18 +206,6 @@ LLVMValueRef reciprocal_divide(Codegen *g, IrOp op, Type type, LLVMValueRef a, L
 /* saturate.c: converts a float to an integer of the LLVM type `target`, or to lanes of it */
 LLVMValueRef saturate(Codegen *g, Type from, Type to, LLVMValueRef a, LLVMTypeRef target);
 void root_divide(Codegen *g, const IrInst *inst); /* root.c: DIV_ROOT, DIV_CUBE */
-/* Can sums of quotients by cubes, in lanes of that width, factor out the slope? root_sums.c. */
-bool root_has_slope(const Codegen *g, int width);
-double root_slope(void);
-typedef struct RootSum {
-  const IrInst *variable;
-  LLVMValueRef outside, inside; /* variables: the sum; the loop's sum of unscaled quotients */
-} RootSum;
-typedef struct RootSums {
-  VEC(RootSum) items;
-} RootSums;
-RootSums root_sums_begin(Codegen *g, const IrInst *loop);
-void root_sums_end(Codegen *g, const RootSums *sums);
 /* adds fast-math flags if the kernel is fast_math; returns `value` */
 LLVMValueRef arith_fast(Codegen *g, LLVMValueRef value);
 LLVMValueRef integer_floordiv(Codegen *g, Type type, LLVMValueRef a, LLVMValueRef b);
@@ -275,10 +252,8 @@ void context_poll_stop(Codegen *g);
 void access_emit(Codegen *g, const IrInst *inst); /* TREE_ROOT .. OFFSET, MEM_LOAD, MEM_STORE */
 /* The address of an OFFSET, applied to `pointer`. */
 LLVMValueRef access_offset(Codegen *g, const IrInst *inst, LLVMValueRef pointer);
-LLVMValueRef access_load(Codegen *g, Type type, LLVMValueRef pointer, int lanes);
-void access_store(Codegen *g, Type type, LLVMValueRef pointer, LLVMValueRef value, int lanes);
-/* Updates one element by one value. */
-void atomic_update(Codegen *g, const IrInst *inst, LLVMValueRef pointer, LLVMValueRef value);
+LLVMValueRef access_load(Codegen *g, Type type, LLVMValueRef pointer);
+void access_store(Codegen *g, Type type, LLVMValueRef pointer, LLVMValueRef value);
 void atomic_emit(Codegen *g, const IrInst *inst); /* MEM_UPDATE, MEM_RMW, MEM_CAS */
 /* alias.c: mark an access as one of elements of its own field only, or of a slot; both return
  * it. */
@@ -304,26 +279,12 @@ void control_print(Codegen *g, const IrInst *inst);
 void control_fault(Codegen *g, const IrInst *inst);
 /* one iteration: `continue` at its level goes to `again` */
 void control_body(Codegen *g, const IrRegion *body, LLVMBasicBlockRef again);
+/* the same for one of a loop; continues in `again` */
+void control_turn(Codegen *g, const IrRegion *body, LLVMBasicBlockRef leave,
+                  LLVMBasicBlockRef again);
 /* Branches to `again`; polls the stop word first every so many iterations, counted in `counter`. */
 void control_back_edge(Codegen *g, LLVMValueRef counter, LLVMBasicBlockRef again);
 void loop_for(Codegen *g, const IrInst *inst);
-/* Emits a vectorised loop, from scalar code. */
-void loop_in_lanes(Codegen *g, const IrInst *inst, LLVMValueRef begin, LLVMValueRef last);
-/* lane_sums.c: outside variables to which a vectorised loop adds have a partial sum per lane
- * between these two calls. */
-typedef struct LaneSum {
-  const IrInst *variable;
-  LLVMValueRef outside;
-} LaneSum;
-typedef struct LaneSums {
-  VEC(LaneSum) items;
-  int width;
-} LaneSums;
-LaneSums sums_begin(Codegen *g, const IrInst *loop);
-void sums_end(Codegen *g, const LaneSums *sums);
-/* lane_turned.c: runs a loop whose bounds differ by lane for one lane after the other, its
- * iterations vectorised; `lanes`: the lanes that run it. */
-void lane_turned(Codegen *g, const IrInst *loop, LLVMValueRef lanes);
 void bits_emit(Codegen *g, const IrInst *inst); /* bits.c: BITS */
 void row_active(Codegen *g, const IrInst *inst);
 /* bits.c: a loop over the set bits of a word, the lowest first. */
@@ -336,56 +297,6 @@ void bits_end(Codegen *g, const SetBits *bits);
 void row_grid(Codegen *g, const IrInst *inst); /* grid.c */
 void row_emit(Codegen *g, const IrInst *inst);
 void row_load(Codegen *g, const IrInst *inst);
-void row_lane(Codegen *g, const IrInst *inst);
-
-/* -- turns.c: one iteration of any loop: its region, exits, and masks in lanes ----------------- */
-typedef struct Turns {
-  const IrInst *inst;
-  LLVMValueRef entry;        /* the mask before the loop */
-  LLVMValueRef active;       /* variable: the lanes in the loop; NULL if they do not diverge */
-  LLVMValueRef rejoin, gone; /* see Exit; NULL if not needed */
-} Turns;
-Turns turns_begin(Codegen *g, const IrInst *inst);
-/* Emits the loop's region, once; continues in a new block, where another iteration may follow. */
-void turns_emit(Codegen *g, const Turns *turns, LLVMBasicBlockRef leave, LLVMBasicBlockRef again);
-void turns_end(Codegen *g, const Turns *turns); /* after the loop */
-
-/* -- lane.c, lane_control.c, lane_memory.c: bodies in lanes ---------------------------------- */
-/* Emits an inst of a body in lanes; false if the scalar form serves for lanes, too. */
-bool lane_emit(Codegen *g, const IrInst *inst);
-LaneShape lane_shape(const Codegen *g, const IrInst *inst);
-LLVMValueRef lane_base(Codegen *g, const IrInst *inst); /* lane 0's number of a linear value */
-LLVMTypeRef lane_mask_type(Codegen *g);
-LLVMValueRef lane_mask(Codegen *g, LLVMValueRef mask); /* all lanes for NULL */
-LLVMValueRef lane_both(Codegen *g, LLVMValueRef mask, LLVMValueRef condition);
-LLVMValueRef lane_any(Codegen *g, LLVMValueRef mask);
-/* A mask from the low bits of an integer, by a comparison with a vector constant: machines without
- * mask registers would extract the bits one by one. */
-LLVMValueRef lane_mask_of_bits(Codegen *g, LLVMValueRef bits, int width);
-/* the lanes of a mask, a bit each, as an i64 */
-LLVMValueRef lane_bits(Codegen *g, LLVMValueRef mask);
-void lane_add(Codegen *g, LLVMValueRef variable, LLVMValueRef mask); /* variable |= mask */
-void lane_each(Codegen *g, const IrInst *inst); /* lane by lane, in the active ones */
-enum { LANE_FEW_UPDATES = 8 }; /* at most so many updates are unrolled per lane if all are active */
-/* Emits several insts lane by lane, in their order in each lane; only the last may have a result
- * that other insts use. */
-void lane_walk(Codegen *g, const IrInst *const *insts, int count);
-void lane_if(Codegen *g, const IrInst *inst);
-void lane_for(Codegen *g, const IrInst *inst);
-bool lane_exit(Codegen *g, const IrInst *inst);
-/* Deactivates the lanes of `mask` up to the exit of this number. */
-void lane_vanish(Codegen *g, LLVMValueRef mask, int64_t target);
-/* After an inst in which lanes may have exited: skips the rest of the region if no lane is left. */
-typedef struct LaneGuard {
-  LLVMBasicBlockRef from, end;
-  LLVMValueRef mask;
-} LaneGuard;
-bool lane_guard(Codegen *g, const IrInst *inst, LaneGuard *guard);
-void lane_unguard(Codegen *g, const LaneGuard *guard);
-bool lane_call(Codegen *g, const IrInst *inst); /* false: it has no form in lanes */
-void lane_load(Codegen *g, const IrInst *inst);
-void lane_store(Codegen *g, const IrInst *inst);
-void lane_update_runs(Codegen *g, const IrInst *inst);
 
 /* -- lane_call.c ------------------------------------------------------------------------------- */
 /* base + k * step in lane k; of a ptr in bytes */
@@ -481,6 +392,11 @@ LLVMValueRef lane_whole(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLV
 void lane_masked(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to);
 void lane_loop(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to);
 bool lane_is_long(const IrRegion *body); /* a long body has no separate copy for whole vectors */
+/* Has a body the mask of so many lanes as its last parameter? */
+bool lane_is_sound(const IrRegion *body, int lanes);
+/* A mask from the low bits of an integer, by a comparison with a vector constant: machines without
+ * mask registers would extract the bits one by one. */
+LLVMValueRef lane_mask_of_bits(Codegen *g, LLVMValueRef bits, int width);
 /* A mask of the first `count` (unsigned) lanes, or of all if there are fewer. */
 LLVMValueRef lane_first(Codegen *g, int width, LLVMValueRef count);
 

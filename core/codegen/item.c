@@ -85,10 +85,8 @@ static LLVMValueRef unpack(Codegen *g, const IrTable *table, int bits, LLVMValue
   return LLVMBuildIntCast2(g->builder, number, target, false, "");
 }
 
-/* In lanes whose mask is in the IR, those that are not active have the index of an entry. */
-static LLVMValueRef gather(Codegen *g, const IrInst *inst, Type memory, LLVMValueRef places) {
-  if (type_equal(inst->type, type_element(inst->type)))
-    return vector_gather(g, memory, places, lane_mask(g, g->mask));
+/* Lanes that are not active have the index of an entry. */
+static LLVMValueRef gather(Codegen *g, Type memory, LLVMValueRef places) {
   LLVMTypeRef mask = value_lanes(g->bool_type, value_width(places));
   return vector_gather(g, memory, places, LLVMConstAllOnes(mask));
 }
@@ -105,7 +103,7 @@ void item_emit(Codegen *g, const IrInst *inst) {
   LLVMValueRef wide = LLVMBuildZExt(g->builder, index, value_lanes(g->i64, width), "");
   LLVMValueRef place =
       LLVMBuildGEP2(g->builder, value_type(g, memory), table_of(g, (int)inst->imm), &wide, 1, "");
-  LLVMValueRef value = width > 1 ? gather(g, inst, memory, place)
+  LLVMValueRef value = width > 1 ? gather(g, memory, place)
                                  : LLVMBuildLoad2(g->builder, value_type(g, memory), place, "");
   value_set(g, inst, from_memory(g, type, value));
 }

@@ -189,27 +189,3 @@ void call_in_lanes(Codegen *g, const IrInst *inst) {
   LLVMValueRef result = emit(g, &c);
   if (result) value_set(g, inst, result);
 }
-
-/* Empties a list that all lanes share once. */
-static void clear_list(Codegen *g, const IrInst *inst) {
-  LLVMBasicBlockRef some = block_new(g, "some"), end = block_new(g, "emptied");
-  block_branch(g, lane_any(g, g->mask), some, end);
-  block_enter(g, some);
-  call_emit(g, inst);
-  block_jump(g, end);
-  block_enter(g, end);
-}
-
-bool lane_call(Codegen *g, const IrInst *inst) {
-  LaneCall c = {.inst = inst, .count = inst->operand_count};
-  bool is_uniform = inst->operand_count && lane_shape(g, inst->operands[0]) == LANE_UNIFORM;
-  if (inst->entry == RT_DYNAMIC_CLEAR && is_uniform) return clear_list(g, inst), true;
-  if (!(ir_entries[inst->entry].flags & IR_HAS_LANES)) return false;
-  if (inst->entry == RT_SLOT_ENSURE && is_uniform) return false;
-  for (int k = 0; k < c.count; k++) c.operands[k] = value_operand(g, inst, k);
-  c.mask = lane_mask(g, g->mask);
-  c.width = g->width;
-  LLVMValueRef result = emit(g, &c);
-  if (result) value_set(g, inst, result);
-  return true;
-}

@@ -2,9 +2,9 @@
  * for whole vectors and once under a mask, for the remaining iterations. */
 #include "codegen/emit.h"
 
-static bool count_update(void *data, IrInst *inst) {
-  *(int *)data += inst->op == IR_MEM_UPDATE && inst->plain;
-  return true;
+bool lane_is_sound(const IrRegion *body, int lanes) {
+  const IrInst *mask = ir_lanes_mask(body);
+  return mask && lanes <= IR_MAX_LANES && type_rows(mask->type) == lanes;
 }
 
 static void set_index(Codegen *g, const IrInst *index, LLVMValueRef first) {
@@ -13,34 +13,15 @@ static void set_index(Codegen *g, const IrInst *index, LLVMValueRef first) {
   value_set(g, index, first);
 }
 
-/* A body that says what its lanes do, under the mask that is its last parameter. */
-static void emit_vector(Codegen *g, const LaneLoop *loop, LLVMValueRef first, LLVMValueRef active,
-                        LLVMBasicBlockRef again) {
+void lane_turn(Codegen *g, const LaneLoop *loop, LLVMValueRef first, LLVMValueRef active,
+               LLVMBasicBlockRef again) {
   const IrInst *mask = ir_lanes_mask(loop->body);
-  ASSERT(!g->lanes && !g->mask && g->width == 1, "code of lanes needs no state of lanes");
-  ASSERT(type_rows(mask->type) == loop->width, "a mask for the lanes of its loop");
+  ASSERT(mask && type_rows(mask->type) == loop->width, "a mask for the lanes of its loop");
   if (!active) active = LLVMConstAllOnes(value_type(g, mask->type));
   if (loop->nodes) task_lanes_of_nodes(g, loop->nodes, first, active);
   else set_index(g, loop->index, first);
   value_set(g, mask, active);
   control_body(g, loop->body, again);
-}
-
-void lane_turn(Codegen *g, const LaneLoop *loop, LLVMValueRef first, LLVMValueRef mask,
-               LLVMBasicBlockRef again) {
-  if (ir_lanes_mask(loop->body)) return emit_vector(g, loop, first, mask, again);
-  int updates = 0;
-  ir_walk((IrRegion *)loop->body, count_update, &updates);
-  g->has_few_updates = updates <= LANE_FEW_UPDATES;
-  g->lanes = loop->facts;
-  g->width = loop->width;
-  g->mask = mask;
-  if (loop->nodes) task_lanes_of_nodes(g, loop->nodes, first, lane_mask(g, mask));
-  else set_index(g, loop->index, first);
-  control_body(g, loop->body, again);
-  g->lanes = NULL;
-  g->width = 1;
-  g->mask = NULL;
 }
 
 static bool is_no_fault(void *data, IrInst *inst) { return inst->op != IR_FAULT; }
@@ -79,6 +60,20 @@ LLVMValueRef lane_whole(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLV
   LLVMAddIncoming(index, (LLVMValueRef[]){from, next}, (LLVMBasicBlockRef[]){before, back}, 2);
   block_enter(g, leave);
   return end;
+}
+
+LLVMValueRef lane_mask_of_bits(Codegen *g, LLVMValueRef bits, int width) {
+  LLVMValueRef lanes[IR_MAX_LANES];
+  if (width > 32) {
+    LLVMTypeRef narrow = LLVMIntTypeInContext(g->context, (unsigned)width);
+    return LLVMBuildBitCast(g->builder, LLVMBuildIntCast2(g->builder, bits, narrow, false, ""),
+                            value_lanes(g->bool_type, width), "");
+  }
+  for (int i = 0; i < width; i++) lanes[i] = value_integer(g->i32, (int64_t)1 << i);
+  LLVMValueRef each = LLVMConstVector(lanes, (unsigned)width);
+  LLVMValueRef all = LLVMBuildIntCast2(g->builder, bits, g->i32, false, "");
+  LLVMValueRef own = LLVMBuildAnd(g->builder, value_broadcast(g, all, width), each, "");
+  return LLVMBuildICmp(g->builder, LLVMIntNE, own, LLVMConstNull(LLVMTypeOf(own)), "");
 }
 
 LLVMValueRef lane_first(Codegen *g, int width, LLVMValueRef count) {

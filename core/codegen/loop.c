@@ -51,7 +51,6 @@ typedef struct ForLoop {
   Type type;
   LLVMValueRef begin, last, step;
   LLVMBasicBlockRef turn, again, leave;
-  Turns turns;
 } ForLoop;
 
 static LLVMValueRef number(const ForLoop *f, int64_t n) {
@@ -100,7 +99,7 @@ static void emit_strip(Codegen *g, ForLoop *f, const IrInst *inst, LLVMValueRef 
   block_enter(g, f->turn);
   LLVMValueRef index = LLVMBuildPhi(g->builder, LLVMTypeOf(begin), "");
   value_set(g, inst->regions[0]->params.items[0], index);
-  turns_emit(g, &f->turns, f->leave, f->again);
+  control_turn(g, inst->regions[0], f->leave, f->again);
   LLVMBasicBlockRef turned = LLVMGetInsertBlock(g->builder);
   /* used only if index has not reached `end`, and then it cannot wrap */
   LLVMValueRef next = type_is_signed(f->type) ? LLVMBuildNSWAdd(g->builder, index, f->step, "")
@@ -179,7 +178,7 @@ static void for_floats(Codegen *g, ForLoop *f, const IrInst *inst) {
   block_branch(g, float_goes_on(g, f, index), f->turn, f->leave);
   block_enter(g, f->turn);
   value_set(g, inst->regions[0]->params.items[0], index);
-  turns_emit(g, &f->turns, f->leave, f->again);
+  control_turn(g, inst->regions[0], f->leave, f->again);
   LLVMValueRef next = LLVMBuildFAdd(g->builder, index, f->step, "");
   LLVMBasicBlockRef turned = block_new(g, "turned");
   control_back_edge(g, counter, turned);
@@ -193,27 +192,25 @@ static void for_floats(Codegen *g, ForLoop *f, const IrInst *inst) {
 /* -- in lanes ---------------------------------------------------------------------------------- */
 
 /* The bounds become i64, half-open. */
-void loop_in_lanes(Codegen *g, const IrInst *inst, LLVMValueRef begin, LLVMValueRef last) {
+static void loop_in_lanes(Codegen *g, const IrInst *inst, LLVMValueRef begin, LLVMValueRef last) {
   Type type = inst->operands[0]->type;
-  LaneBody body = ir_lanes_of_loop(inst, inst->regions[inst->turned], inst->lanes);
-  bool is_said = ir_lanes_mask(body.region);
-  LaneLoop loop = {.body = body.region,
-                   .facts = is_said ? NULL : ir_lanes(g->scratch, g->kernel, &body),
-                   .index = body.region->params.items[0],
+  const IrRegion *body = inst->regions[0];
+  LaneLoop loop = {.body = body,
+                   .index = body->params.items[0],
                    .width = inst->lanes,
                    .turns = block_variable(g, g->i32, "turns")};
   LLVMBuildStore(g->builder, value_integer(g->i32, 0), loop.turns);
-  LaneSums sums = {0};
-  if (!is_said) sums = sums_begin(g, inst);
   LLVMValueRef end = LLVMBuildAdd(g->builder, value_extend(g, last, type), value_index(g, 1), "");
   lane_loop(g, &loop, value_extend(g, begin, type), end);
-  sums_end(g, &sums);
 }
 
-static bool is_in_lanes(const Codegen *g, const IrInst *inst, const ForLoop *f) {
-  return inst->lanes > 1 && inst->lanes <= IR_MAX_LANES && !(inst->lanes & (inst->lanes - 1)) &&
-         !g->lanes && g->width == 1 && type_is_integer(f->type) && LLVMIsAConstantInt(f->step) &&
-         LLVMConstIntGetSExtValue(f->step) == 1;
+/* Only the vectoriser makes such loops, but bytes may be wrong. */
+static bool is_in_lanes(Codegen *g, const IrInst *inst, const ForLoop *f) {
+  if (inst->lanes <= 1) return false;
+  bool is_sound = lane_is_sound(inst->regions[0], inst->lanes) && type_is_integer(f->type) &&
+                  LLVMIsAConstantInt(f->step) && LLVMConstIntGetSExtValue(f->step) == 1;
+  if (!is_sound) codegen_fail(g, inst, "its iterations cannot be lanes");
+  return is_sound;
 }
 
 void loop_for(Codegen *g, const IrInst *inst) {
@@ -227,10 +224,6 @@ void loop_for(Codegen *g, const IrInst *inst) {
     return codegen_fail(g, inst, "its bounds differ by lane");
   if (is_in_lanes(g, inst, &f)) return loop_in_lanes(g, inst, f.begin, f.last);
   f.leave = block_new(g, "leave");
-  RootSums sums = root_sums_begin(g, inst);
-  f.turns = turns_begin(g, inst);
   if (type_is_float(f.type)) for_floats(g, &f, inst);
   else for_integers(g, &f, inst);
-  turns_end(g, &f.turns);
-  root_sums_end(g, &sums);
 }

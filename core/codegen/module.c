@@ -46,10 +46,6 @@ void function_open(Codegen *g, LLVMValueRef function, bool is_host) {
   g->list = (ContextList){0};
   g->told = (struct Told){.head = NULL};
   g->told_bytes = 0;
-  g->width = 1;
-  g->lanes = NULL;
-  g->mask = NULL;
-  g->wants_base = g->in_all = g->fault_stays = false;
   g->is_host = is_host;
   g->cursor = NULL;
   g->is_serial = false;

@@ -91,7 +91,7 @@ static LLVMValueRef smaller(Codegen *g, LLVMTypeRef type, LLVMValueRef a, LLVMVa
 /* The number in the limit's slot minus its constant, clamped to the index type. */
 static LLVMValueRef limit_end(Codegen *g, const RangeIndices *r, const IrLimit *limit) {
   LLVMValueRef slot = context_slot(g, limit->slot);
-  LLVMValueRef extent = value_extend(g, access_load(g, limit->type, slot, 1), limit->type);
+  LLVMValueRef extent = value_extend(g, access_load(g, limit->type, slot), limit->type);
   LLVMValueRef end = LLVMBuildSub(g->builder, extent, value_index(g, limit->less), "");
   if (r->is_wide) return end;
   LLVMValueRef args[] = {smaller(g, g->i64, end, value_index(g, INT32_MAX)),
@@ -104,7 +104,7 @@ static LLVMValueRef limit_end(Codegen *g, const RangeIndices *r, const IrLimit *
 static LLVMValueRef end_if_any(Codegen *g, const RangeIndices *r, const IrLimit *limit,
                                LLVMValueRef end) {
   LLVMValueRef extent =
-      value_extend(g, access_load(g, limit->type, context_slot(g, limit->slot), 1), limit->type);
+      value_extend(g, access_load(g, limit->type, context_slot(g, limit->slot)), limit->type);
   LLVMValueRef holds =
       LLVMBuildICmp(g->builder, LLVMIntSGT, extent, value_index(g, limit->less), "");
   return LLVMBuildSelect(g->builder, holds, end, index_constant(r, INT64_MIN), "");

@@ -67,14 +67,11 @@ void reduce_emit(Codegen *g, const IrInst *inst) {
     return codegen_fail(g, inst, "it names no frame slot or no operator");
   LLVMValueRef value = value_operand(g, inst, 1);
   Type type = type_element(inst->operands[1]->type);
-  int width = type_rows(inst->operands[1]->type) > 1 ? value_width(value) : g->width;
+  int width = value_width(value);
   Share *share = find_share(g, (IrUpdate)inst->imm, type, (int32_t)inst->operands[0]->imm, width);
   LLVMTypeRef shape = value_lanes(value_type(g, type), share->width);
-  if (g->lanes && g->mask)
-    value = LLVMBuildSelect(g->builder, g->mask, value_broadcast(g, value, share->width),
-                            identity(g, share->op, type, share->width), "");
   LLVMValueRef sum = LLVMBuildLoad2(g->builder, shape, share->variable, "");
-  sum = reduce_combine(g, share->op, type, sum, value_broadcast(g, value, share->width));
+  sum = reduce_combine(g, share->op, type, sum, value);
   LLVMBuildStore(g->builder, sum, share->variable);
 }
 

@@ -22,7 +22,7 @@ typedef struct Root {
   LLVMValueRef x, divisor;
   int power;
   bool is_double;
-  bool is_sloped; /* its slope is factored out of a sum: root_sums.c */
+  bool is_sloped; /* its slope is factored out of a sum: pass/vector/root_sums.c */
 } Root;
 
 static bool is_product(LLVMValueRef value) {
@@ -138,14 +138,8 @@ static LLVMValueRef bounded_unless(Codegen *g, LLVMValueRef e, double bound,
 /* A number of 24 bits near 5/3, where the slope is 1 / (CUBE - 1) with an error of 2^-44. */
 static const double CUBE = 0x1.aaaaa8p+0;
 
-bool root_has_slope(const Codegen *g, int width) {
-  return g->kernel->fast_math && g->target.estimates_roots && width == WHOLE;
-}
-
-double root_slope(void) { return IR_CUBE_SLOPE; }
-
 /* y^power, corrected; `is_usual`: x and the power are neither 0 nor infinite; NULL: not known. For
- * a cube whose slope is factored out (root_sums.c), the correction is a single multiplication. */
+ * a cube whose slope is factored out (pass/vector/root_sums.c), the correction is a single multiplication. */
 static LLVMValueRef corrected(Codegen *g, LLVMValueRef x, LLVMValueRef y, int power, bool is_sloped,
                               LLVMValueRef is_usual) {
   double one = is_sloped ? CUBE : 1;
@@ -222,8 +216,7 @@ void root_divide(Codegen *g, const IrInst *inst) {
                .divisor = b,
                .power = inst->op == IR_DIV_CUBE ? 3 : 1,
                .is_double = type_is(type, TYPE_F64),
-               .is_sloped = inst->sloped && (type_is_vector(inst->type) ||
-                                             (g->lanes && root_has_slope(g, g->width)))};
+               .is_sloped = inst->sloped && type_is_vector(inst->type)};
   DEBUG_ASSERT(!root.is_sloped || root.power == 3, "only cubes have a slope that is factored out");
   if (is_estimated(g, type, &root)) {
     value_match(g, &a, &b);

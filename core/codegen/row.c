@@ -10,8 +10,8 @@
  * between as a loop in which every window is one load. Short rows have constant positions
  * throughout; if the ends are too large to copy, each window decides at run time.
  *
- * The body of a ROW with `width` is straight-line code; that of a ROW with `lanes` is any code, and
- * runs under masks (lane.c). */
+ * The body of a ROW with `width` or `lanes` says what these do, under its mask; that of any other
+ * is scalar. */
 #include "base/bits.h"
 #include "codegen/emit.h"
 
@@ -19,8 +19,7 @@ enum {
   FIXED_TURNS = 4,
   MOST_FIXED_TURNS = 16,
   LONG_BODY = 64,
-  LONG_EDGE = 300, /* insts of a body that is not copied for the ends of a row */
-  FEW = 2          /* if fewer than one cell in so many is active, the scalar loop is faster */
+  LONG_EDGE = 300 /* insts of a body that is not copied for the ends of a row */
 };
 
 /* -- the reach of a row's windows -------------------------------------------------------------- */
@@ -78,16 +77,12 @@ static LLVMValueRef bits_of_lanes(Codegen *g, const Row *row) {
 void row_active(Codegen *g, const IrInst *inst) {
   const Row *row = g->row;
   if (!row || !row->word) return codegen_fail(g, inst, "it is outside a masked row");
-  /* the other cells are masked out already */
-  if (g->width == 1 || g->lanes) return value_set(g, inst, LLVMConstInt(g->bool_type, 1, false));
-  value_set(g, inst, bits_of_lanes(g, row));
+  value_set(g, inst, LLVMConstInt(g->bool_type, 1, false)); /* the row visits no other cell */
 }
 
 static void emit_cells(Codegen *g, Row *row, LLVMBasicBlockRef next) {
   value_set(g, row->loop.index, row->position);
-  g->width = row->step;
   control_body(g, row->loop.body, next);
-  g->width = 1;
 }
 
 /* The active lanes of a step; NULL: all. */
@@ -97,20 +92,15 @@ static LLVMValueRef mask_of(Codegen *g, const Row *row) {
   return lane_first(g, row->step, value_integer(g->i32, row->rest));
 }
 
-/* A body in lanes, or one that says what its lanes do. */
-static bool runs_under_mask(const Row *row) {
-  return row->loop.facts || ir_lanes_mask(row->loop.body);
-}
-
 static void emit_turn(Codegen *g, Row *row, LLVMValueRef position) {
   LLVMBasicBlockRef next = block_new(g, "cell.next");
   if (row->word && row->step > 1) pass_over_empty(g, row, position, next);
   row->position = position;
   g->row = row;
-  if (runs_under_mask(row)) lane_turn(g, &row->loop, position, mask_of(g, row), next);
+  if (row->step > 1) lane_turn(g, &row->loop, position, mask_of(g, row), next);
   else emit_cells(g, row, next);
   g->row = NULL;
-  if (runs_under_mask(row)) {
+  if (row->step > 1) {
     lane_end_turn(g, &row->loop, next);
     return;
   }
@@ -174,16 +164,13 @@ static bool is_sound(const Codegen *g, const IrInst *inst) {
   bool has_width = width >= 1 && width <= IR_MAX_LANES && !(width & (width - 1)),
        has_lanes = lanes >= 0 && lanes <= IR_MAX_LANES && !(lanes & (lanes - 1));
   return has_width && has_lanes && (width == 1 || lanes <= 1) && inst->begin >= 0 &&
-         (inst->end - inst->begin) % width == 0 && !g->row && !g->lanes && g->width == 1;
+         (inst->end - inst->begin) % width == 0 && !g->row;
 }
 
-static Row describe(Codegen *g, const IrInst *inst) {
+static Row describe(const IrInst *inst) {
   Row row = {.inst = inst, .step = inst->lanes > 1 ? inst->lanes : inst->width};
   const IrRegion *body = inst->regions[0];
   row.loop = (LaneLoop){.body = body, .index = body->params.items[0], .width = row.step};
-  LaneBody lanes = ir_lanes_of_row(inst, row.step);
-  if (inst->lanes > 1 && !ir_lanes_mask(body))
-    row.loop.facts = ir_lanes(g->scratch, g->kernel, &lanes);
   return row;
 }
 
@@ -215,38 +202,16 @@ static void emit_steps(Codegen *g, Row row, const Reach *reach) {
   emit_pieces(g, row, reach);
 }
 
-/* Chooses by the number of set bits, at run time: few cells run in the scalar loop, since a vector
- * takes as long for one cell as for all. */
-static void emit_masked(Codegen *g, Row row, const Reach *reach) {
-  int64_t begin = row.inst->begin, end = row.inst->end;
-  if (row.step == 1) return emit_set_bits(g, row, begin, end);
-  if (!row.loop.facts || reach->count > IR_LONGEST_TWICE) return emit_steps(g, row, reach);
-  LLVMValueRef bits = low_bits(g, bits_from(g, &row, value_integer(g->i32, begin)), end - begin);
-  LLVMValueRef count = call_intrinsic(g, "llvm.ctpop", g->i64, &bits, 1);
-  LLVMValueRef is_few = LLVMBuildICmp(g->builder, LLVMIntULT, count,
-                                      value_integer(g->i64, (end - begin + FEW - 1) / FEW), "");
-  LLVMBasicBlockRef few = block_new(g, "few"), many = block_new(g, "many"),
-                    after = block_new(g, "row.end");
-  Row each = row;
-  each.step = 1;
-  each.loop = (LaneLoop){.body = row.loop.body, .index = row.loop.index, .width = 1};
-  block_branch(g, is_few, few, many);
-  block_enter(g, few);
-  emit_set_bits(g, each, begin, end);
-  block_jump(g, after);
-  block_enter(g, many);
-  emit_steps(g, row, reach);
-  block_jump(g, after);
-  block_enter(g, after);
-}
-
 void row_emit(Codegen *g, const IrInst *inst) {
   int64_t begin = inst->begin, end = inst->end;
   if (!is_sound(g, inst)) return codegen_fail(g, inst, "its lanes do not fit its cells");
   if (inst->regions[0]->params.count < 1) return codegen_fail(g, inst, "it has one position");
+  int lanes = inst->lanes > 1 ? inst->lanes : inst->width;
+  if (lanes > 1 && !lane_is_sound(inst->regions[0], lanes))
+    return codegen_fail(g, inst, "its cells cannot be lanes");
   if (begin >= end) return;
   Reach reach = reach_of(inst);
-  Row row = describe(g, inst);
+  Row row = describe(inst);
   IrInst *const *bounds = ir_row_bounds(inst);
   if (g->mate) {
     row.may_cross = true;
@@ -258,7 +223,7 @@ void row_emit(Codegen *g, const IrInst *inst) {
     row.word = value_operand(g, inst, inst->operand_count - 1);
     if (!inst->operand_count || end > 64 || value_is_vector(row.word))
       return codegen_fail(g, inst, "its bits are not one word");
-    return emit_masked(g, row, &reach);
+    return row.step == 1 ? emit_set_bits(g, row, begin, end) : emit_steps(g, row, &reach);
   }
   emit_steps(g, row, &reach);
 }

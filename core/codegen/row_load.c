@@ -1,11 +1,6 @@
 /* row_load.c - ROW_LOAD: elements at a constant distance from the cells of a ROW, which may be in
- * the neighbouring leaf's row; and LANE. */
+ * the neighbouring leaf's row. */
 #include "codegen/emit.h"
-
-/* Lanes of the load: its own, or those of the row. */
-static int width_of(const Codegen *g, const IrInst *inst) {
-  return type_is_vector(inst->type) ? type_rows(inst->type) : g->width;
-}
 
 static LLVMValueRef element_at(Codegen *g, Type type, LLVMValueRef row, LLVMValueRef position) {
   LLVMValueRef wide = LLVMBuildSExt(g->builder, position, g->i64, "");
@@ -45,7 +40,7 @@ static LLVMValueRef window(Codegen *g, LLVMValueRef low, LLVMValueRef high, int6
 static LLVMValueRef load_fixed(Codegen *g, const IrInst *inst, LLVMValueRef own, LLVMValueRef other,
                                int64_t first) {
   Type type = type_element(inst->type);
-  int width = width_of(g, inst);
+  int width = type_rows(inst->type);
   int64_t cells = inst->extent[0], last = first + width - 1;
   if (last < 0) return load_memory(g, type, other, first + cells, width);
   if (first >= cells) return load_memory(g, type, other, first - cells, width);
@@ -79,7 +74,7 @@ static LLVMValueRef load_one(Codegen *g, const IrInst *inst, LLVMValueRef own, L
 static LLVMValueRef load_window(Codegen *g, const IrInst *inst, LLVMValueRef own,
                                 LLVMValueRef other) {
   Type type = type_element(inst->type);
-  int width = width_of(g, inst);
+  int width = type_rows(inst->type);
   int64_t bytes = (int64_t)width * type_size(type), cells = inst->extent[0];
   bool is_low = inst->imm < 0;
   LLVMValueRef here = element_at(g, type, own, g->row->position);
@@ -96,7 +91,7 @@ static LLVMValueRef load_window(Codegen *g, const IrInst *inst, LLVMValueRef own
 static LLVMValueRef load_either(Codegen *g, const IrInst *inst, LLVMValueRef own,
                                 LLVMValueRef other, LLVMValueRef first) {
   Type type = type_element(inst->type);
-  int width = width_of(g, inst);
+  int width = type_rows(inst->type);
   if (width == 1) return load_one(g, inst, own, other, first);
   int64_t reach = inst->imm < 0 ? -inst->imm : inst->imm;
   if (g->row->inst->begin % width == 0 && inst->extent[0] % width == 0 && reach <= width)
@@ -113,7 +108,7 @@ static LLVMValueRef load_either(Codegen *g, const IrInst *inst, LLVMValueRef own
 void row_load(Codegen *g, const IrInst *inst) {
   const Row *row = g->row;
   Type type = type_element(inst->type);
-  int width = width_of(g, inst);
+  int width = type_rows(inst->type);
   LLVMValueRef own = value_operand(g, inst, 0), other = value_operand(g, inst, 1), value;
   int64_t cells = inst->extent[0], reach = inst->imm < 0 ? -inst->imm : inst->imm;
   if (!row || row->rest || cells < width || reach > cells || row->inst->end > cells ||
@@ -129,13 +124,4 @@ void row_load(Codegen *g, const IrInst *inst) {
                 : load_memory(g, type, element_at(g, type, own, first), 0, width);
   }
   value_set(g, inst, value_from_memory(g, value, type));
-}
-
-void row_lane(Codegen *g, const IrInst *inst) {
-  LLVMValueRef first = value_operand(g, inst, 0), lanes[IR_MAX_LANES];
-  if (g->width == 1 || value_is_vector(first)) return value_set(g, inst, first);
-  LLVMTypeRef type = LLVMTypeOf(first);
-  for (int i = 0; i < g->width; i++) lanes[i] = value_integer(type, i);
-  LLVMValueRef all = value_broadcast(g, first, g->width);
-  value_set(g, inst, LLVMBuildAdd(g->builder, all, LLVMConstVector(lanes, (unsigned)g->width), ""));
 }

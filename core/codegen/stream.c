@@ -35,7 +35,7 @@ void stream_close(Codegen *g) {
 /* The store by which the vectors of the loop are aligned; NULL: there is none. */
 static const IrInst *aligned_store(const IrRegion *body) {
   const IrInst *inst = body->first;
-  while (inst && !inst->aligns) inst = inst->next;
+  while (inst && (inst->op != IR_LANES_STORE || !inst->aligns)) inst = inst->next;
   return inst;
 }
 
@@ -51,9 +51,7 @@ LLVMValueRef stream_begin(Codegen *g, const LaneLoop *loop, LLVMValueRef low) {
   const IrInst *at = store ? store->operands[0] : NULL;
   if (!at || !loop->index) return NULL;
   int64_t size = type_size(type_element(store->operands[1]->type));
-  int64_t step =
-      store->op == IR_LANES_STORE ? size * max_i64(store->parts, 1) : loop->facts[at->id].step;
-  if (step <= 0) return NULL;
+  int64_t step = size * max_i64(store->parts, 1);
   int64_t align = min_i64(LINE, loop->width * size), even = step & -step;
   if (even >= align) return low; /* all indices are equally aligned */
   Type type = loop->index->type;

@@ -143,13 +143,12 @@ void task_lanes_of_nodes(Codegen *g, const IrTask *task, LLVMValueRef first, LLV
 }
 
 static void list_in_lanes(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end) {
-  LaneBody body = {.region = task->body, .varying = -1, .width = task->lanes};
   LaneLoop loop = {.body = task->body,
                    .nodes = task,
-                   .facts =
-                       ir_lanes_mask(task->body) ? NULL : ir_lanes(g->scratch, g->kernel, &body),
                    .width = task->lanes,
                    .turns = block_variable(g, g->i32, "turns")};
+  if (!lane_is_sound(task->body, task->lanes))
+    return codegen_fail(g, NULL, "a task's iterations cannot be lanes");
   LLVMBuildStore(g->builder, value_integer(g->i32, 0), loop.turns);
   context_poll_stop(g);
   lane_loop(g, &loop, begin, end);

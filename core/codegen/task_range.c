@@ -19,8 +19,6 @@ typedef struct Range {
   LLVMValueRef digit[SNODE_MAX_AXES];
   LLVMValueRef outer[SNODE_MAX_AXES]; /* its indices along all axes but the last */
   bool in_lanes, inner_in_lanes;      /* body and interior */
-  /* of those that are in lanes, and do not say so (ir_lanes_mask) */
-  const LaneFact *lanes, *inner_lanes;
 } Range;
 
 /* Advances the digits to the start of the next row. */
@@ -60,18 +58,17 @@ static void emit_run(Codegen *g, const Range *r, const IrRegion *body, LLVMValue
 
 /* -- in lanes ---------------------------------------------------------------------------------- */
 
-static LaneLoop loop_of(Codegen *g, const Range *r, const IrRegion *body, const LaneFact *facts) {
+static LaneLoop loop_of(Codegen *g, const Range *r, const IrRegion *body) {
   set_outer(g, r, body);
-  ASSERT(facts || ir_lanes_mask(body), "a body in lanes has facts, or says what its lanes do");
   const IrInst *index = body->params.items[r->of.task->axis_count - 1];
-  return (LaneLoop){.body = body, .facts = facts, .index = index, .width = r->of.task->lanes};
+  return (LaneLoop){.body = body, .index = index, .width = r->of.task->lanes};
 }
 
 static void emit_body(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueRef to) {
   const IrTask *task = r->of.task;
   const IrRegion *body = task->body;
   if (!r->in_lanes) return emit_run(g, r, body, from, to);
-  LaneLoop loop = loop_of(g, r, body, r->lanes);
+  LaneLoop loop = loop_of(g, r, body);
   lane_masked(g, &loop, from, to);
 }
 
@@ -80,8 +77,7 @@ static bool find_whole(Codegen *g, const Range *r, LaneLoop *loop) {
   const IrTask *task = r->of.task;
   if (!(task->interior ? r->inner_in_lanes : r->in_lanes)) return false;
   if (!task->interior && lane_is_long(task->body)) return false;
-  *loop = task->interior ? loop_of(g, r, task->interior, r->inner_lanes)
-                         : loop_of(g, r, task->body, r->lanes);
+  *loop = loop_of(g, r, task->interior ? task->interior : task->body);
   return true;
 }
 
@@ -95,18 +91,16 @@ static LLVMValueRef emit_interior(Codegen *g, const Range *r, LLVMValueRef from,
   return end;
 }
 
-static const LaneFact *facts_of(Codegen *g, const IrTask *task, const IrRegion *region) {
-  LaneBody body = {.region = region, .varying = task->axis_count - 1, .width = task->lanes};
-  return region && !ir_lanes_mask(region) ? ir_lanes(g->scratch, g->kernel, &body) : NULL;
-}
-
+/* Only the vectoriser makes such tasks, but bytes may be wrong. */
 static void find_lanes(Codegen *g, Range *r) {
   const IrTask *task = r->of.task;
-  r->lanes = r->inner_lanes = NULL;
   r->in_lanes = task->lanes > 1 && !task->rim_scalar;
   r->inner_in_lanes = task->lanes > 1 && task->interior;
-  if (r->in_lanes) r->lanes = facts_of(g, task, task->body);
-  if (r->inner_in_lanes) r->inner_lanes = facts_of(g, task, task->interior);
+  if ((r->in_lanes && !lane_is_sound(task->body, task->lanes)) ||
+      (r->inner_in_lanes && !lane_is_sound(task->interior, task->lanes))) {
+    codegen_fail(g, NULL, "a task's iterations cannot be lanes");
+    r->in_lanes = r->inner_in_lanes = false;
+  }
 }
 
 /* -- segments ---------------------------------------------------------------------------------- */

@@ -76,8 +76,6 @@ LLVMValueRef value_index(Codegen *g, int64_t number) { return value_integer(g->i
 
 LLVMValueRef value_of(Codegen *g, const IrInst *inst) {
   LLVMValueRef value = inst->id >= 0 && inst->id < g->kernel->next_id ? g->values[inst->id] : NULL;
-  if (value && g->lanes && !g->wants_base && lane_shape(g, inst) == LANE_LINEAR)
-    return vector_step(g, value, inst->type, g->lanes[inst->id].step, g->width);
   if (value) return value;
   codegen_fail(g, inst, "its value is used before it is defined");
   return LLVMGetUndef(type_is_none(inst->type) ? g->i32 : value_type(g, inst->type));

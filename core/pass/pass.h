@@ -22,7 +22,8 @@ typedef struct PassContext {
   bool verify;         /* the IR after every pass */
   /* Option RG_WITHOUT: names of passes not to run, separated by commas; NULL: none. Passes that
    * need their facts are left out with them, and `leaf` makes its loops without cursors. Without
-   * `tasks` or `lower_places`, which are necessary, the final verification refuses the IR. */
+   * `tasks` or `lower_places`, which are necessary, the final verification refuses the IR, and
+   * without `vectorise` code generation does. */
   const char *without;
   /* Option RG_STOP_AFTER: passes after this step are left out likewise; 0: no limit. */
   int stop_after;

@@ -203,7 +203,8 @@ bool pass_run_all(PassContext *ctx, IrKernel *kernel, Error *err) {
 int pass_count(void) { return (int)(sizeof order / sizeof order[0]); }
 const char *pass_name(int k) { return k < pass_count() ? order[k]->name : NULL; }
 bool pass_is_necessary(const char *pass) {
-  return !strcmp(pass, tasks.name) || !strcmp(pass, lower_places.name);
+  return !strcmp(pass, tasks.name) || !strcmp(pass, lower_places.name) ||
+         !strcmp(pass, vectorise.name);
 }
 
 static const Pass *find_pass(Str name) {

@@ -402,7 +402,7 @@ run_without() {
   export_paths
   for pass in none mem2reg refcounts early_exits atomics bounds node_cursors \
     privatise reversal unroll hoist_checks leaf rows independent redundant_slots lanes \
-    access_shapes vectorise fold; do
+    access_shapes fold; do
     specs=$(spec_files fuzzer fuzzer_array) run_busted "fuzzer, without $pass" RG_WITHOUT=$pass \
       RG_FUZZ_KERNELS="${FUZZ_KERNELS:-100}" RG_SEED="${RG_SEED:-$RANDOM}"
   done

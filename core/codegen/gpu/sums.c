@@ -45,7 +45,7 @@ static void add_sum(Codegen *g, const IrBlockSum *sum) {
       LLVMBuildNSWMul(g->builder, loop.index, value_integer(g->i32, sum->stride), "");
   bytes = LLVMBuildZExt(g->builder, plus(g, bytes, sum->offset), g->i64, "");
   LLVMValueRef from = LLVMBuildGEP2(g->builder, g->i8, g->private_copies[sum->tree], &bytes, 1, "");
-  LLVMValueRef value = access_load(g, sum->type, from, 1);
+  LLVMValueRef value = access_load(g, sum->type, from);
   LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(value));
   LLVMValueRef is_some = type_is_float(sum->type)
                              ? LLVMBuildFCmp(g->builder, LLVMRealUNE, value, zero, "")

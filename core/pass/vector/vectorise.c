@@ -11,8 +11,7 @@
  *
  * A uniform value stays a scalar, and so does a linear one (ir/lanes.h), which is then that of lane
  * 0; SPLAT and STEP make lanes of them at the place that needs them. A body is rewritten only if
- * all of it can be said (can_say): others are vectorised by code generation, as they are emitted.
- * Decision D-pass-70. */
+ * all of it can be said (can_say); others stay scalar. Decision D-pass-70. */
 #include <math.h>
 
 #include "pass/pass.h"
@@ -338,7 +337,8 @@ static void write_inst(Vectoriser *v, const IrInst *inst) {
     if (vectorise_shape(v, inst->operands[0]) == LANE_UNIFORM) return write_if_uniform(v, inst);
     return write_if_varying(v, inst);
   case IR_LOOP:
-  case IR_FOR: return vectorise_loop(v, inst);
+  case IR_FOR:
+  case IR_BITS: return vectorise_loop(v, inst);
   case IR_BREAK:
   case IR_CONTINUE: return vectorise_exit(v, inst);
   case IR_ITEM: return write_item(v, inst);
@@ -401,31 +401,35 @@ bool vectorise_open(Vectoriser *v, Scratch *scratch, IrKernel *kernel, const Lan
   return true;
 }
 
-/* Returns the body in lanes; the body itself if it cannot be said. */
-static IrRegion *vectorised(PassContext *ctx, IrKernel *kernel, const IrTask *task,
-                            IrRegion *region) {
-  LaneBody body = {.region = region,
+/* Rewrites a body in lanes; false if it cannot be said. */
+static bool vectorise_body(PassContext *ctx, IrKernel *kernel, const IrTask *task,
+                           IrRegion **region) {
+  LaneBody body = {.region = *region,
                    .varying = task->kind == TASK_NODES ? -1 : task->axis_count - 1,
                    .width = task->lanes};
   Vectoriser v;
-  if (!vectorise_open(&v, ctx->scratch, kernel, &body, NULL)) return region;
-  vectorise_rest(&v, region->first);
-  ir_delete_all(region);
+  if (!vectorise_open(&v, ctx->scratch, kernel, &body, NULL)) return false;
+  vectorise_rest(&v, (*region)->first);
+  ir_delete_all(*region);
   rewrite_drop_dead(v.to);
-  return v.to;
+  *region = v.to;
+  return true;
 }
 
-static IrRegion *rewritten(PassContext *ctx, IrKernel *kernel, const IrTask *task, IrRegion *region,
-                           int lanes) {
-  if (!region) return NULL;
-  if (lanes > 1) return vectorised(ctx, kernel, task, region);
-  vectorise_inner(ctx->scratch, kernel, region);
-  return region;
+/* What cannot be said in lanes runs one iteration after the other. */
+static void vectorise_bodies(PassContext *ctx, IrKernel *kernel, IrTask *task) {
+  bool is_inner = !task->interior || vectorise_body(ctx, kernel, task, &task->interior);
+  bool is_outer = is_inner && !task->rim_scalar && vectorise_body(ctx, kernel, task, &task->body);
+  if (!is_inner) vectorise_undo(task->interior);
+  if (!is_inner || !is_outer) vectorise_undo(task->body);
+  task->rim_scalar = task->interior && is_inner && !is_outer;
+  if (!is_outer && !task->rim_scalar) task->lanes = task->traffic = 0;
 }
 
 static void vectorise_task(PassContext *ctx, IrKernel *kernel, IrTask *task) {
-  task->body = rewritten(ctx, kernel, task, task->body, task->rim_scalar ? 1 : task->lanes);
-  task->interior = rewritten(ctx, kernel, task, task->interior, task->lanes);
+  if (task->lanes > 1) vectorise_bodies(ctx, kernel, task);
+  if (task->lanes <= 1 || task->rim_scalar) vectorise_inner(ctx->scratch, kernel, task->body);
+  if (task->lanes <= 1 && task->interior) vectorise_inner(ctx->scratch, kernel, task->interior);
   if (!task->counts) return;
   vectorise_idle(ctx, kernel, task);
   vectorise_task(ctx, kernel, task->counts);

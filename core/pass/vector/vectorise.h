@@ -77,7 +77,7 @@ void vectorise_row_load(Vectoriser *v, const IrInst *load);      /* ROW_LOAD */
 void vectorise_update_runs(Vectoriser *v, const IrGroup *group); /* those of the group */
 
 /* -- vectorise_loops.c ------------------------------------------------------------------------- */
-void vectorise_loop(Vectoriser *v, const IrInst *loop); /* LOOP, FOR */
+void vectorise_loop(Vectoriser *v, const IrInst *loop); /* LOOP, FOR, BITS */
 void vectorise_exit(Vectoriser *v, const IrInst *exit); /* BREAK, CONTINUE */
 /* Deactivates all lanes up to the frame of this number. */
 void vectorise_leave(Vectoriser *v, int target);
@@ -99,6 +99,8 @@ bool vectorise_has_few_updates(const IrRegion *body);
 /* -- vectorise_inner.c ------------------------------------------------------------------------- */
 /* Rewrites the loops in a scalar region whose iterations are lanes. */
 void vectorise_inner(Scratch *scratch, IrKernel *kernel, IrRegion *region);
+/* Removes what passes have decided for lanes from a body that stays scalar. */
+void vectorise_undo(IrRegion *body);
 /* Rewrites one of them, a FOR. */
 void vectorise_serial(Scratch *scratch, IrKernel *kernel, IrInst *loop);
 

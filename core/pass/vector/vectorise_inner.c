@@ -45,6 +45,29 @@ static IrRegion *write_body(Vectoriser *v, IrInst *loop) {
   return scalar;
 }
 
+/* -- what cannot be said ----------------------------------------------------------------------- */
+
+static bool forget(void *data, IrInst *inst) {
+  (void)data;
+  if (ir_is_access(inst->op)) vectorise_forget_shape(inst);
+  if (inst->turned) {
+    ir_delete_all(inst->regions[1]);
+    inst->regions[1] = NULL;
+  }
+  inst->turned = inst->lasting = inst->repeats = false;
+  inst->sloped = inst->lanes = 0;
+  return true;
+}
+
+void vectorise_undo(IrRegion *body) { ir_walk(body, forget, NULL); }
+
+/* Its iterations run one after the other. */
+static void undo(IrInst *loop) {
+  loop->lanes = 0;
+  if (loop->op == IR_ROW) loop->width = 1;
+  vectorise_undo(loop->regions[0]);
+}
+
 /* -- sums -------------------------------------------------------------------------------------- */
 
 typedef struct Sums {
@@ -90,7 +113,7 @@ void vectorise_serial(Scratch *scratch, IrKernel *kernel, IrInst *loop) {
   LaneBody body = ir_lanes_of_loop(loop, loop->regions[0], loop->lanes);
   Vectoriser v;
   Sums sums = {.v = &v, .before = rewrite_before(kernel, loop)};
-  if (!has_lanes(loop) || !open_body(&v, scratch, kernel, loop, &body)) return;
+  if (!has_lanes(loop) || !open_body(&v, scratch, kernel, loop, &body)) return undo(loop);
   if (loop->sums) ir_walk(loop->regions[0], find_sum, &sums);
   ir_delete_all(write_body(&v, loop));
   add_sums(&sums, loop);
@@ -122,7 +145,7 @@ static void choose(IrKernel *kernel, IrInst *loop, IrRegion *scalar, IrInst *few
 static void write_bits(Scratch *scratch, IrKernel *kernel, IrInst *bits) {
   LaneBody body = ir_lanes_of_loop(bits, bits->regions[0], bits->lanes);
   Vectoriser v;
-  if (!open_body(&v, scratch, kernel, bits, &body)) return;
+  if (!open_body(&v, scratch, kernel, bits, &body)) return undo(bits);
   IrRegion *scalar = write_body(&v, bits);
   if (rewrite_count(scalar) > IR_LONGEST_TWICE) return ir_delete_all(scalar);
   IrBuilder b = rewrite_before(kernel, bits);
@@ -147,7 +170,7 @@ static IrInst *are_few_cells(IrBuilder *b, const IrInst *row) {
 static void write_row(Scratch *scratch, IrKernel *kernel, IrInst *row) {
   LaneBody body = ir_lanes_of_row(row, row->width > 1 ? row->width : row->lanes);
   Vectoriser v;
-  if (!open_body(&v, scratch, kernel, row, &body)) return;
+  if (!open_body(&v, scratch, kernel, row, &body)) return undo(row);
   IrRegion *scalar = write_body(&v, row);
   if (!row->masked || body.is_straight || rewrite_count(scalar) > IR_LONGEST_TWICE)
     return ir_delete_all(scalar);

@@ -176,9 +176,19 @@ static void end_root_sums(const RootSums *sums) {
 
 /* -- the loop ---------------------------------------------------------------------------------- */
 
+/* A loop over the bits of a word that all lanes share. */
+static IrInst *write_bits(Vectoriser *v, const IrInst *loop) {
+  const IrInst *param = loop->regions[0]->params.items[0];
+  IrInst *word = vectorise_scalar(v, loop->operands[0]);
+  IrInst *copy = vectorise_emit(v, IR_BITS, TYPE(NONE), 1, &word);
+  v->scalar[param->id] = ir_region_param(v->kernel, copy->regions[0], param->type);
+  return copy;
+}
+
 /* A LOOP, or a FOR whose bounds all lanes share, with an empty region. */
 static IrInst *write_loop(Vectoriser *v, const IrInst *loop) {
   if (loop->op == IR_LOOP) return ir_loop(&v->b);
+  if (loop->op == IR_BITS) return write_bits(v, loop);
   IrInst *copy =
       ir_for(&v->b, vectorise_scalar(v, loop->operands[0]), vectorise_scalar(v, loop->operands[1]),
              vectorise_scalar(v, loop->operands[2]));

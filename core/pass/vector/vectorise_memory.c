@@ -7,8 +7,8 @@
 /* An access by one lane, or by all at once, has no shape of lanes. */
 void vectorise_forget_shape(IrInst *access) {
   access->shape = IR_SHAPE_NONE;
-  access->group = access->part = access->parts = 0;
-  access->aligns = access->deferred = access->prefetch = false;
+  access->group = access->run = access->part = access->parts = access->lanes = 0;
+  access->aligns = access->deferred = access->prefetch = access->pairs = access->streams = false;
 }
 
 /* The address of lane 0 if adjacent lanes access adjacent elements or cells; else those of all. */

@@ -35,6 +35,7 @@ static bool is_said(Survey *s, const IrInst *inst) {
   case IR_CONTINUE: return true;
   case IR_LOOP:
   case IR_FOR: return can_loop(s, inst);
+  case IR_BITS: return surveyed(s, inst->operands[0]) == LANE_UNIFORM;
   case IR_MEM_LOAD: return true;
   case IR_MEM_STORE: return !s->is_straight || inst->lanes > 1;
   case IR_MEM_UPDATE:

@@ -6,6 +6,7 @@
 
 #include "build_id.h"
 #include "ir/task.h"
+#include "pass/pass.h"
 
 static void run_task(RtContext *context, int32_t task) {
   Machine *m = context->host;
@@ -66,11 +67,18 @@ typedef struct Compile {
   const char *text, *cpu;
 } Compile;
 
+/* Texts say how many lanes a body has; what lanes do is said by the pass, unless the text does. */
+static bool vectorise(Machine *m, const Compile *c, IrKernel *kernel, Error *err) {
+  PassContext passes = {.scratch = &m->scratch, .target = target_cpu};
+  bool is_said = strstr(c->text, "boolx") || !strncmp(c->cpu, "sm_", 3);
+  return is_said || pass_vectorise(&passes, kernel, err);
+}
+
 static bool compile(void *data, Error *err) {
   Compile *c = data;
   Machine *m = c->m;
   IrKernel *kernel = ir_read(&m->scratch, &m->heap, c->text, err);
-  if (!kernel) return false;
+  if (!kernel || !vectorise(m, c, kernel, err)) return false;
   IrBytes bytes = ir_write(&m->scratch, kernel, c->cpu);
   RgCodegenRequest request = {.bytes = bytes.data,
                               .length = bytes.length,
