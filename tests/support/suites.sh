@@ -207,8 +207,8 @@ job_lua_one() {
 job_lua_stressed() {
   local specs
   remember_compiles
-  specs=$(specs_of S) run_busted "lua, 4 threads, stressed" RG_THREADS=4 RG_FUZZ_KERNELS=${RG_FUZZ_KERNELS:-8} \
-    RG_STRESS=tiny_chunks,gc_each_launch,shuffle_tasks RG_SEED=${RG_SEED:-7}
+  specs=$(specs_of S) run_busted "lua, 4 threads, stressed" RG_THREADS=4 \
+    RG_FUZZ_KERNELS=${RG_FUZZ_KERNELS:-8} RG_STRESS=tiny_chunks,gc_each_launch,shuffle_tasks RG_SEED=${RG_SEED:-7}
 }
 job_lua_arch() { # without what is a matter of compiled code
   local filter_out="#compiled" specs
