@@ -139,7 +139,8 @@ static LLVMValueRef bounded_unless(Codegen *g, LLVMValueRef e, double bound,
 static const double CUBE = 0x1.aaaaa8p+0;
 
 /* y^power, corrected; `is_usual`: x and the power are neither 0 nor infinite; NULL: not known. For
- * a cube whose slope is factored out (pass/vector/root_sums.c), the correction is a single multiplication. */
+ * a cube whose slope is factored out (pass/vector/root_sums.c), the correction is a single
+ * multiplication. */
 static LLVMValueRef corrected(Codegen *g, LLVMValueRef x, LLVMValueRef y, int power, bool is_sloped,
                               LLVMValueRef is_usual) {
   double one = is_sloped ? CUBE : 1;

@@ -208,7 +208,8 @@ job_lua_stressed() {
   local specs
   remember_compiles
   specs=$(specs_of S) run_busted "lua, 4 threads, stressed" RG_THREADS=4 \
-    RG_FUZZ_KERNELS=${RG_FUZZ_KERNELS:-8} RG_STRESS=tiny_chunks,gc_each_launch,shuffle_tasks RG_SEED=${RG_SEED:-7}
+    RG_FUZZ_KERNELS=${RG_FUZZ_KERNELS:-8} RG_SEED=${RG_SEED:-7} \
+    RG_STRESS=tiny_chunks,gc_each_launch,shuffle_tasks
 }
 job_lua_arch() { # without what is a matter of compiled code
   local filter_out="#compiled" specs
@@ -225,7 +226,8 @@ job_lua_trials() { # another way each time
   local specs
   remember_compiles
   specs=$(spec_files fuzzer fuzzer_array update sum loop list pointer model tune counted_handle) \
-    run_busted "lua, launches as trials" RG_TUNE=always RG_THREADS=4 RG_FUZZ_KERNELS=${RG_FUZZ_KERNELS:-8}
+    run_busted "lua, launches as trials" RG_TUNE=always RG_THREADS=4 \
+      RG_FUZZ_KERNELS=${RG_FUZZ_KERNELS:-8}
 }
 job_lua_ways() { # parts of it, in other ways that launches also take
   local specs
