@@ -72,9 +72,12 @@ static void emit_body(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueRe
   lane_masked(g, &loop, from, to);
 }
 
-/* The loop that runs in whole vectors: the interior, or the body; false if neither does. */
+/* The loop that runs in whole vectors: the interior, or the body; false if neither does. A task
+ * that counts in lanes runs under a mask throughout: its few iterations that count are scalar, and
+ * so would be all that vectors leave over. */
 static bool find_whole(Codegen *g, const Range *r, LaneLoop *loop) {
   const IrTask *task = r->of.task;
+  if (task->counts) return false;
   if (!(task->interior ? r->inner_in_lanes : r->in_lanes)) return false;
   if (!task->interior && lane_is_long(task->body)) return false;
   *loop = loop_of(g, r, task->interior ? task->interior : task->body);
@@ -87,7 +90,12 @@ static LLVMValueRef emit_interior(Codegen *g, const Range *r, LLVMValueRef from,
   LaneLoop loop;
   if (find_whole(g, r, &loop)) return lane_whole(g, &loop, from, to);
   const IrTask *task = r->of.task;
-  emit_run(g, r, task->interior, from, to);
+  if (r->inner_in_lanes) {
+    loop = loop_of(g, r, task->interior);
+    lane_masked(g, &loop, from, to);
+  } else {
+    emit_run(g, r, task->interior, from, to);
+  }
   return end;
 }
 
