@@ -133,7 +133,8 @@ void values_free(Heap *heap, SemaValue *values, int32_t count) {
  * Candidates are integers and booleans, whose arithmetic is exact. An argument is excluded if it
  * would let a compiler evaluate a power or a transcendental function, whose last bit depends on the
  * implementation: one whose operands only arguments determine, and serial loops, which may be
- * unrolled (facts_is_of_arguments). Decision D-kernel-11. */
+ * unrolled (facts_is_of_arguments). Under fast_math, where constants in other places made MLS-MPM a
+ * fifth slower, only bounds of serial loops and divisors are taken. Decision D-kernel-11. */
 
 static bool is_number(const IrKernel *kernel, int64_t arg) {
   return arg < FACTS_MOST_ARGS && !type_is_float(kernel->args.items[arg].type);
@@ -141,8 +142,21 @@ static bool is_number(const IrKernel *kernel, int64_t arg) {
 
 typedef struct Search {
   const IrKernel *kernel;
-  uint64_t excluded;
+  uint64_t excluded, gains;
 } Search;
+
+/* Notes the arguments of bounds of serial loops, which then unroll, and of whole divisors. */
+static bool note_gain(void *data, IrInst *inst) {
+  Search *search = data;
+  bool is_division = (inst->op == IR_FLOORDIV || inst->op == IR_MOD) && type_is_integer(inst->type);
+  uint64_t args;
+  if (inst->op != IR_FOR && !is_division) return true;
+  for (int i = is_division; i < inst->operand_count; i++)
+    if (facts_is_of_arguments(search->kernel->scratch, search->kernel, &inst->operands[i], 1,
+                              &args))
+      search->gains |= args;
+  return true;
+}
 
 static bool exclude_inst(void *data, IrInst *inst) {
   Search *search = data;
@@ -165,7 +179,9 @@ uint64_t constants_possible(IrKernel *kernel) {
   for (int k = 0; k < kernel->args.count; k++)
     if (is_number(kernel, k)) candidates |= (uint64_t)1 << k;
   if (candidates) ir_walk(kernel->body, exclude_inst, &search);
-  return candidates & ~search.excluded;
+  if (!kernel->fast_math) return candidates & ~search.excluded;
+  if (candidates) ir_walk(kernel->body, note_gain, &search);
+  return candidates & search.gains & ~search.excluded;
 }
 
 typedef struct Taking {
