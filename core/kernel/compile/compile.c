@@ -257,7 +257,7 @@ static bool run_specialised(Compile *compile, Error *err) {
   compile->constants.taken = 0;
   if (!compile_run(compile, STAGE_IR, err)) return false;
   IrKernel *ir = compile->sema.kernel;
-  wanted &= constants_possible(ir);
+  wanted &= constants_possible(ir, target_of(compile).kind == TARGET_GPU);
   compile->constants.taken = wanted;
   if (!wanted && !compile->base->is_long) return false;
   if (wanted) constants_take(ir, wanted, compile->constants.slots);

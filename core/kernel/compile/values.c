@@ -128,13 +128,13 @@ void values_free(Heap *heap, SemaValue *values, int32_t count) {
 
 /* -- constants --------------------------------------------------------------------------------- */
 
-/* Makes arguments of a kernel constants in its IR, before the passes.
- *
- * Candidates are integers and booleans, whose arithmetic is exact. An argument is excluded if it
- * would let a compiler evaluate a power or a transcendental function, whose last bit depends on the
- * implementation: one whose operands only arguments determine, and serial loops, which may be
- * unrolled (facts_is_of_arguments). Under fast_math, where constants in other places made MLS-MPM a
- * fifth slower, only bounds of serial loops and divisors are taken. Decision D-kernel-11. */
+/* Makes arguments of a kernel constants in its IR, before the passes. Candidates are integers
+ * and booleans, whose arithmetic is exact. An argument is excluded if it would let a compiler
+ * evaluate a power or a transcendental function, whose last bit depends on the implementation:
+ * one whose operands only arguments determine, and serial loops, which may be unrolled
+ * (facts_is_of_arguments). Under fast_math on a CPU, where constants in other places made
+ * MLS-MPM a fifth slower, only bounds of serial loops and divisors are taken. Decision
+ * D-kernel-11. */
 
 static bool is_number(const IrKernel *kernel, int64_t arg) {
   return arg < FACTS_MOST_ARGS && !type_is_float(kernel->args.items[arg].type);
@@ -171,7 +171,7 @@ static bool exclude_inst(void *data, IrInst *inst) {
   return true;
 }
 
-uint64_t constants_possible(IrKernel *kernel) {
+uint64_t constants_possible(IrKernel *kernel, bool on_gpu) {
   DEBUG_ASSERT(!kernel->tasks.count, "arguments are still read by name");
   Search search = {.kernel = kernel};
   uint64_t candidates = 0;
@@ -179,7 +179,7 @@ uint64_t constants_possible(IrKernel *kernel) {
   for (int k = 0; k < kernel->args.count; k++)
     if (is_number(kernel, k)) candidates |= (uint64_t)1 << k;
   if (candidates) ir_walk(kernel->body, exclude_inst, &search);
-  if (!kernel->fast_math) return candidates & ~search.excluded;
+  if (!kernel->fast_math || on_gpu) return candidates & ~search.excluded;
   if (candidates) ir_walk(kernel->body, note_gain, &search);
   return candidates & search.gains & ~search.excluded;
 }
