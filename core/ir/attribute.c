@@ -28,7 +28,8 @@ const IrOpInfo ir_op_info[IR_OP_COUNT] = {
 
 bool ir_shows_order(const IrInst *inst) {
   if (inst->op == IR_INVOKE || inst->op == IR_MEM_RMW || inst->op == IR_MEM_CAS) return true;
-  if (ir_is_call(inst, RT_DYNAMIC_POP) || ir_effects(inst) & IR_TOPOLOGY) return true;
+  bool pops = ir_has_entry(inst->op) && inst->entry == RT_DYNAMIC_POP;
+  if (pops || ir_effects(inst) & IR_TOPOLOGY) return true;
   bool adds = inst->op == IR_REDUCE || (inst->op == IR_MEM_UPDATE && !inst->plain);
   return adds && type_is_float(inst->operands[1]->type);
 }

@@ -106,6 +106,12 @@ static void test_build(void) {
     CHECK(!ir_finish(kernel, &err));
     CHECK_TEXT(err.message, "argument 4 does not exist");
   }
+  TEST("a pop shows the order of iterations, for one of them and in lanes") {
+    const IrInst pop = {.op = IR_CALL, .entry = RT_DYNAMIC_POP},
+                 pops = {.op = IR_LANES_CALL, .entry = RT_DYNAMIC_POP},
+                 finds = {.op = IR_LANES_CALL, .entry = RT_SLOT_FIND};
+    CHECK(ir_shows_order(&pop) && ir_shows_order(&pops) && !ir_shows_order(&finds));
+  }
   TEST("copies stand on their own and share what comes from outside") {
     Error err;
     error_clear(&err);
