@@ -276,6 +276,19 @@ bool facts_affine(const IrInst *value, const IrRegion *scope, Affine *out) {
   return open_sum(&(Opening){scope, out, MOST_VISITS}, value, 1);
 }
 
+bool facts_affine_add(Affine *sum, const Affine *other, int64_t factor) {
+  int64_t product;
+  if (other->bits < sum->bits) sum->bits = other->bits;
+  if (__builtin_mul_overflow(other->constant, factor, &product) ||
+      __builtin_add_overflow(sum->constant, product, &sum->constant))
+    return false;
+  for (int i = 0; i < other->count; i++)
+    if (__builtin_mul_overflow(other->factors[i], factor, &product) ||
+        !add_term(sum, other->values[i], product))
+      return false;
+  return true;
+}
+
 int64_t facts_factor(const Affine *sum, const IrInst *value) {
   DEBUG_ASSERT(value->op != IR_CONST, "constants are no terms");
   for (int i = 0; i < sum->count; i++)

@@ -69,6 +69,8 @@ typedef struct Affine {
 bool facts_affine(const IrInst *value, const IrRegion *scope, Affine *out);
 /* The factor of `value`; 0 if it is not a term. */
 int64_t facts_factor(const Affine *sum, const IrInst *value);
+/* *sum += factor * other. False: too many terms, or a factor that overflows. */
+bool facts_affine_add(Affine *sum, const Affine *other, int64_t factor);
 /* Do both have the same terms? If so, b is a + *distance. */
 bool facts_affine_distance(const Affine *a, const Affine *b, int64_t *distance);
 

@@ -25,33 +25,13 @@ static bool is_counting(const IrInst *loop) {
          ir_is_const(loop->operands[2], &step) && (step == 1 || step == -1);
 }
 
-static bool sums_to_nothing(const Affine *sum) { return !sum->count && !sum->constant; }
-
-/* sum += factor * other; false: too many terms. */
-static bool add_sum(Affine *sum, const Affine *other, int64_t factor) {
-  sum->constant += factor * other->constant;
-  for (int i = 0; i < other->count; i++) {
-    int at = 0;
-    while (at < sum->count && !facts_same_value(sum->values[at], other->values[i])) at++;
-    if (at == FACTS_MOST_TERMS) return false;
-    if (at == sum->count) {
-      sum->values[sum->count] = other->values[i];
-      sum->factors[sum->count++] = 0;
-    }
-    sum->factors[at] += factor * other->factors[i];
-    if (sum->factors[at]) continue;
-    sum->factors[at] = sum->factors[--sum->count];
-    sum->values[at] = sum->values[sum->count];
-  }
-  return true;
-}
-
-/* Is it begin + last of the loop? */
+/* Is it begin + last of the loop, also where sums wrap in its type? */
 static bool is_sum_of_ends(const IrInst *value, const IrInst *loop) {
   Affine sum, begin, last;
   return facts_affine(value, NULL, &sum) && facts_affine(loop->operands[0], NULL, &begin) &&
-         facts_affine(loop->operands[1], NULL, &last) && add_sum(&sum, &begin, -1) &&
-         add_sum(&sum, &last, -1) && sums_to_nothing(&sum);
+         facts_affine(loop->operands[1], NULL, &last) && facts_affine_add(&sum, &begin, -1) &&
+         facts_affine_add(&sum, &last, -1) && !sum.count && !sum.constant &&
+         sum.bits >= type_bits(value->type);
 }
 
 /* The loop of which the value is the index, or NULL. */
