@@ -126,25 +126,20 @@ static Target target_of(const Compile *compile) {
 
 /* -- the kernel of baseline code --------------------------------------------------------------- */
 
-static bool shows_no_order(void *data, IrInst *inst) {
-  (void)data;
-  return !ir_shows_order(inst);
-}
-
 static IrRegion *copy_body(Compile *compile, IrKernel *kernel, const IrRegion *body) {
   return ir_copy_region(kernel, body, NULL,
                         scratch_array(&compile->scratch, IrInst *, kernel->next_id));
 }
 
-/* Copies the tasks as they are before their loops are vectorised, except those whose order of
- * iterations shows where it must stay (D-kernel-12). */
+/* Copies the tasks before their loops are vectorised, except those whose results depend on the
+ * order of iterations where that order is fixed: they keep their lanes (D-kernel-12). */
 static void keep_scalar_tasks(void *data, IrKernel *kernel) {
   Compile *compile = data;
   bool keeps_order = engine_has_one_order(compile->kernel->engine);
   compile->scalar_tasks = scratch_array(&compile->scratch, IrTask *, kernel->tasks.count);
   for (int i = 0; i < kernel->tasks.count; i++) {
     const IrTask *task = kernel->tasks.items[i];
-    if (keeps_order && !ir_walk(task->body, shows_no_order, NULL)) continue;
+    if (keeps_order && compiled_shows_order(task)) continue;
     IrTask *copy = compile->scalar_tasks[i] = scratch_new(&compile->scratch, IrTask);
     *copy = *task;
     copy->body = copy_body(compile, kernel, task->body);
@@ -152,7 +147,7 @@ static void keep_scalar_tasks(void *data, IrKernel *kernel) {
   }
 }
 
-/* Passes have given out the copies' ids again, since these were not in the kernel. */
+/* Numbers all insts anew, since later passes have given the ids of the copies to others. */
 static void exchange_scalar_tasks(Compile *compile, IrKernel *kernel) {
   for (int i = 0; i < kernel->tasks.count; i++) {
     IrTask *other = compile->scalar_tasks[i];
@@ -163,10 +158,12 @@ static void exchange_scalar_tasks(Compile *compile, IrKernel *kernel) {
   ir_number(kernel);
 }
 
-static void write_scalar_bytes(Compile *compile, IrKernel *kernel) {
+IrBytes compile_scalar_bytes(Compile *compile) {
+  IrKernel *kernel = compile->sema.kernel;
   exchange_scalar_tasks(compile, kernel);
-  compile->scalar_bytes = ir_write(&compile->scratch, kernel, processor_of(compile));
+  IrBytes bytes = ir_write(&compile->scratch, kernel, processor_of(compile));
   exchange_scalar_tasks(compile, kernel);
+  return bytes;
 }
 
 static bool run_passes(Compile *compile, Error *err) {
@@ -174,8 +171,8 @@ static bool run_passes(Compile *compile, Error *err) {
   Kernel *kernel = compile->kernel;
   const Device *device = kernel->engine->store->device;
   bool dumps = !compile->is_again && wants_dump(kernel, "passes");
-  bool may_be_baseline = !compile->base && !compile->is_again &&
-                         kernel->engine->options.begins_baseline != BASELINE_OFF;
+  bool may_be_baseline = compile->why == COMPILE_TO_RUN && !compile->base && !compile->is_again &&
+                         baseline_is_possible(compile);
   PassDump to = {.kernel = kernel};
   PassContext passes = {.scratch = &compile->scratch,
                         .vector_bytes = device->vector_bytes / (compile->way.has_half_vectors + 1),
@@ -199,7 +196,6 @@ static bool run_passes(Compile *compile, Error *err) {
                         .dump_data = &to};
   to.passes = &passes;
   if (!pass_run_all(&passes, compile->sema.kernel, err)) return false;
-  if (may_be_baseline) write_scalar_bytes(compile, compile->sema.kernel);
   charge(compile, STEP_PASSES, begin);
   dump(compile, TEXT_TASKS);
   return true;

@@ -33,13 +33,15 @@ typedef struct Compile {
   SemaOutput sema;
   SemaWants wants;
   IrBytes bytes;
-  /* By number: the tasks of baseline code, as far as they differ. NULL: there is none. */
-  IrTask **scalar_tasks;
-  IrBytes scalar_bytes; /* of the kernel with these tasks; or empty */
-  const char *lua;      /* arch "lua": the code to run */
+  IrTask **scalar_tasks; /* by number: those of baseline code; NULL: it is the kernel's */
+  const char *lua;       /* arch "lua": the code to run */
   double step_ms[STEP_COUNT];
   bool is_from_cache; /* the code came from the cache on disk */
 } Compile;
+
+/* The canonical bytes of baseline code, after the last stage of a compile for a launch that may
+ * begin with it (baseline_is_possible). */
+IrBytes compile_scalar_bytes(Compile *compile);
 
 /* Runs the stages up to `last`, starting from `given`, in the compile's scratch. */
 bool compile_run(Compile *compile, CompileStage last, Error *err);

@@ -82,7 +82,7 @@ typedef struct CompiledKernel {
    * write to these */
   uint64_t written, written_arrays;
   uint64_t extents; /* bits of the first 64 arguments: used in bounds of loops */
-  bool order_shows; /* results depend on the order of iterations: ir_shows_order */
+  bool order_shows; /* results depend on the order of iterations: compiled_shows_order */
   uint64_t order;   /* if order_shows: compiled_order */
 } CompiledKernel;
 
@@ -92,7 +92,9 @@ static inline CompiledKernel *compiled_hold(CompiledKernel *compiled) {
 }
 void compiled_release(CompiledKernel *compiled); /* NULL is fine */
 
-/* tasks.c: a hash, after the passes, of how iterations are vectorised where results depend on their
+/* tasks.c: do results depend on the order of the task's iterations, also through a shared array? */
+bool compiled_shows_order(const IrTask *task);
+/* A hash, after the passes, of how iterations are vectorised where results depend on their
  * order. Two kernels from one source with the same hash have the same results, to the last bit. */
 uint64_t compiled_order(const IrKernel *kernel);
 

@@ -42,6 +42,8 @@ static bool has_no_order(void *data, IrInst *inst) {
   return !ir_shows_order(inst) && !(changes && !counts_is_private(inst->operands[0]));
 }
 
+bool compiled_shows_order(const IrTask *task) { return !ir_walk(task->body, has_no_order, NULL); }
+
 static bool note_lanes(void *data, IrInst *inst) {
   uint64_t *order = data;
   bool repeats = inst->op == IR_FOR || inst->op == IR_BITS || inst->op == IR_ROW;
@@ -52,7 +54,7 @@ static bool note_lanes(void *data, IrInst *inst) {
 }
 
 static uint64_t order_of_task(const IrTask *task, uint64_t order) {
-  if (ir_walk(task->body, has_no_order, NULL)) return order;
+  if (!compiled_shows_order(task)) return order;
   /* lanes start anew at the beginning of each part */
   bool has_parts = task->lanes > 1 && task->interior;
   const int32_t lanes[] = {task->lanes, has_parts, task->rim_scalar};
@@ -335,7 +337,7 @@ static void fill_task(const Compile *compile, CompiledKernel *compiled, int32_t 
   const Engine *engine = compile->kernel->engine;
   bool changes = !ir_walk(task->body, changes_topology, NULL) ||
                  (task->interior && !ir_walk(task->interior, changes_topology, NULL));
-  bool has_order = !ir_walk(task->body, has_no_order, NULL);
+  bool has_order = compiled_shows_order(task);
   CountsUse arrays = arrays_of(kernel, task);
   compiled->order_shows |= has_order;
   compiled->extents |= extents_of(kernel, task);

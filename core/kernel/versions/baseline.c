@@ -24,7 +24,7 @@ enum {
 
 /* Not on a device that queues launches, nor in a host's job system (where nothing is specialised
  * either): other work would have to wait for the compiler. */
-static bool is_possible(const Compile *compile) {
+bool baseline_is_possible(const Compile *compile) {
   const Kernel *kernel = compile->kernel;
   const EngineOptions *options = &kernel->engine->options;
   const Device *device = kernel->engine->store->device;
@@ -66,12 +66,12 @@ static bool is_large(const IrKernel *kernel, bool always) {
 }
 
 /* A request to compile the kernel to baseline code. It is scalar, since vector code takes most of
- * the time to compile, except for tasks whose order of iterations shows and must stay. */
-static RgCodegenRequest baseline_request(const Compile *compile) {
+ * the time to compile, except for tasks whose results depend on an order of iterations that is
+ * fixed. */
+static RgCodegenRequest baseline_request(Compile *compile) {
   const Engine *engine = compile->kernel->engine;
   const Device *device = engine->store->device;
-  IrBytes bytes = compile->scalar_bytes;
-  ASSERT(bytes.length > 0, "a kernel that may begin with baseline code was kept as scalar code");
+  IrBytes bytes = compile_scalar_bytes(compile);
   RgCodegenRequest request = compile_request(engine, bytes.data, bytes.length);
   request.quick = 1;
   request.threads = device->worker_count;
@@ -101,7 +101,7 @@ bool baseline_begin(Compile *compile, Version *version) {
   Engine *engine = compile->kernel->engine;
   Device *device = engine->store->device;
   ASSERT(!version->code && !version->base, "a general version begins with baseline code");
-  if (!is_possible(compile)) return false;
+  if (!baseline_is_possible(compile)) return false;
   if (!is_large(compile->sema.kernel, engine->options.begins_baseline == BASELINE_ALWAYS))
     return false;
   RgCodegenRequest request = baseline_request(compile);

@@ -13,6 +13,8 @@
 
 #include "kernel/compile/compile.h"
 
+/* May a kernel that is compiled for a launch begin with baseline code, if it is large? */
+bool baseline_is_possible(const Compile *compile);
 /* Makes baseline code for the version from the compile's canonical bytes, if that pays; false if
  * not. */
 bool baseline_begin(Compile *compile, Version *version);
