@@ -44,7 +44,7 @@ static void emit_alone(Codegen *g, const IrInst *inst, LLVMValueRef word) {
   SetBits bits = bits_begin(g, word);
   const IrInst *param = body->params.items[0];
   value_set(g, param, arith_convert(g, TYPE(I64), param->type, bits.position));
-  control_turn(g, body, bits.leave, bits.again);
+  control_iteration(g, body, bits.leave, bits.again);
   bits_next(g, &bits);
 }
 

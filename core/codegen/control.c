@@ -25,8 +25,8 @@ void control_body(Codegen *g, const IrRegion *body, LLVMBasicBlockRef again) {
   g->exits.count--;
 }
 
-void control_turn(Codegen *g, const IrRegion *body, LLVMBasicBlockRef leave,
-                  LLVMBasicBlockRef again) {
+void control_iteration(Codegen *g, const IrRegion *body, LLVMBasicBlockRef leave,
+                       LLVMBasicBlockRef again) {
   vec_push(g->scratch, &g->exits, ((Exit){.leave = leave, .again = again}));
   emit_region(g, body);
   g->exits.count--;
@@ -56,7 +56,7 @@ void control_loop(Codegen *g, const IrInst *inst) {
   LLVMBuildStore(g->builder, value_integer(g->i32, 0), counter);
   block_jump(g, turn);
   block_enter(g, turn);
-  control_turn(g, inst->regions[0], leave, again);
+  control_iteration(g, inst->regions[0], leave, again);
   control_back_edge(g, counter, turn);
   block_enter(g, leave);
 }

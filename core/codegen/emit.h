@@ -1,10 +1,10 @@
 /* emit.h - shared by the files of this room: the state of emitting one kernel, and the functions of
  * each file.
  *
- * A value is uniform (a scalar) or, inside a ROW of width W > 1, per lane (<W x T>); where the two
- * are mixed, the uniform one is broadcast. A bool is i1 in registers and i8 in memory. Everything
- * is sticky: the first failure is kept, later calls return harmless values, codegen_kernel reports
- * it. */
+ * A value has the LLVM type of its IR type: lanes are a vector, <8 x float> for f32x8. An op whose
+ * operands are lanes and a scalar broadcasts the scalar. A bool is i1 in registers and i8 in
+ * memory. Everything is sticky: the first failure is kept, later calls return harmless values, and
+ * codegen_kernel reports it. */
 #ifndef RG_CODEGEN_EMIT_H
 #define RG_CODEGEN_EMIT_H
 
@@ -279,9 +279,9 @@ void control_print(Codegen *g, const IrInst *inst);
 void control_fault(Codegen *g, const IrInst *inst);
 /* one iteration: `continue` at its level goes to `again` */
 void control_body(Codegen *g, const IrRegion *body, LLVMBasicBlockRef again);
-/* the same for one of a loop; continues in `again` */
-void control_turn(Codegen *g, const IrRegion *body, LLVMBasicBlockRef leave,
-                  LLVMBasicBlockRef again);
+/* the same for a loop, which `break` leaves; continues in `again` */
+void control_iteration(Codegen *g, const IrRegion *body, LLVMBasicBlockRef leave,
+                       LLVMBasicBlockRef again);
 /* Branches to `again`; polls the stop word first every so many iterations, counted in `counter`. */
 void control_back_edge(Codegen *g, LLVMValueRef counter, LLVMBasicBlockRef again);
 void loop_for(Codegen *g, const IrInst *inst);
@@ -391,6 +391,11 @@ LLVMValueRef lane_whole(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLV
 /* Emits from..to under a mask throughout: one copy of the body for whole vectors and the rest. */
 void lane_masked(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to);
 void lane_loop(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to);
+/* Is it a row whose few cells run one by one, or else a row in lanes? */
+bool lane_is_choice(const IrInst *inst);
+/* The insts of a region, by which it is copied or not: of a choice, those in lanes; without SPLAT
+ * and STEP, which the pass `vectorise` adds where lanes of a scalar are used. */
+int lane_count_insts(const IrRegion *region);
 bool lane_is_long(const IrRegion *body); /* a long body has no separate copy for whole vectors */
 /* Has a body the mask of so many lanes as its last parameter? */
 bool lane_is_sound(const IrRegion *body, int lanes);

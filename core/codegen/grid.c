@@ -15,25 +15,7 @@
 
 enum { WORD = 64, UNROLL_TURNS = 8, UNROLL_BODY = 800 };
 
-/* Is it a row that runs in lanes, or one by one where it has few cells? */
-static bool is_choice(const IrInst *inst) {
-  const IrInst *row = inst->op == IR_IF ? inst->regions[1]->first : NULL;
-  const IrInst *few = row ? inst->regions[0]->first : NULL;
-  return few && few->op == IR_ROW && row->op == IR_ROW && !row->next;
-}
-
-/* The insts of a region; of a choice, those in lanes. */
-static int count_insts(const IrRegion *region) {
-  int count = 0;
-  for (const IrInst *inst = region->first; inst; inst = inst->next) {
-    count += inst->op != IR_SPLAT && inst->op != IR_STEP;
-    for (int i = is_choice(inst); i < IR_MAX_REGIONS; i++)
-      if (inst->regions[i]) count += count_insts(inst->regions[i]);
-  }
-  return count;
-}
-
-static int count_body(const IrInst *grid) { return count_insts(grid->regions[0]); }
+static int count_body(const IrInst *grid) { return lane_count_insts(grid->regions[0]); }
 
 /* -- which rows share a word ------------------------------------------------------------------- */
 
@@ -71,7 +53,7 @@ static const IrInst *bits_of_rows(const IrRegion *body) {
   const IrInst *bits = NULL;
   for (const IrInst *at = body->first; at; at = at->next) {
     int acts = IR_WRITE | IR_UPDATE_EFFECT | IR_TOPOLOGY | IR_EXIT | IR_ONCE;
-    const IrInst *inst = is_choice(at) ? at->regions[1]->first : at;
+    const IrInst *inst = lane_is_choice(at) ? at->regions[1]->first : at;
     if (inst->op != IR_ROW) {
       if (inst->regions[0] || ir_effects(inst) & acts) return NULL;
       continue;

@@ -106,19 +106,23 @@ void lane_masked(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueR
 
 enum { LONG_BODY = 300 }; /* insts; from there on only the masked copy is emitted */
 
-/* Of the two bodies of a turned loop only one counts. Lanes of a scalar are no insts: the pass
- * `vectorise` makes them where they are used. */
-static int count_insts(const IrRegion *region) {
+bool lane_is_choice(const IrInst *inst) {
+  const IrInst *row = inst->op == IR_IF ? inst->regions[1]->first : NULL;
+  const IrInst *few = row ? inst->regions[0]->first : NULL;
+  return few && few->op == IR_ROW && row->op == IR_ROW && !row->next;
+}
+
+int lane_count_insts(const IrRegion *region) {
   int count = 0;
   for (const IrInst *inst = region->first; inst; inst = inst->next) {
     count += inst->op != IR_SPLAT && inst->op != IR_STEP;
-    for (int i = 0; i < IR_MAX_REGIONS - inst->turned; i++)
-      if (inst->regions[i]) count += count_insts(inst->regions[i]);
+    for (int i = lane_is_choice(inst); i < IR_MAX_REGIONS; i++)
+      if (inst->regions[i]) count += lane_count_insts(inst->regions[i]);
   }
   return count;
 }
 
-bool lane_is_long(const IrRegion *body) { return count_insts(body) > LONG_BODY; }
+bool lane_is_long(const IrRegion *body) { return lane_count_insts(body) > LONG_BODY; }
 
 void lane_loop(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to) {
   if (!lane_is_long(loop->body)) from = lane_whole(g, loop, from, to);

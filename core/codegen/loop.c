@@ -99,7 +99,7 @@ static void emit_strip(Codegen *g, ForLoop *f, const IrInst *inst, LLVMValueRef 
   block_enter(g, f->turn);
   LLVMValueRef index = LLVMBuildPhi(g->builder, LLVMTypeOf(begin), "");
   value_set(g, inst->regions[0]->params.items[0], index);
-  control_turn(g, inst->regions[0], f->leave, f->again);
+  control_iteration(g, inst->regions[0], f->leave, f->again);
   LLVMBasicBlockRef turned = LLVMGetInsertBlock(g->builder);
   /* used only if index has not reached `end`, and then it cannot wrap */
   LLVMValueRef next = type_is_signed(f->type) ? LLVMBuildNSWAdd(g->builder, index, f->step, "")
@@ -178,7 +178,7 @@ static void for_floats(Codegen *g, ForLoop *f, const IrInst *inst) {
   block_branch(g, float_goes_on(g, f, index), f->turn, f->leave);
   block_enter(g, f->turn);
   value_set(g, inst->regions[0]->params.items[0], index);
-  control_turn(g, inst->regions[0], f->leave, f->again);
+  control_iteration(g, inst->regions[0], f->leave, f->again);
   LLVMValueRef next = LLVMBuildFAdd(g->builder, index, f->step, "");
   LLVMBasicBlockRef turned = block_new(g, "turned");
   control_back_edge(g, counter, turned);

@@ -299,10 +299,9 @@ static void visit_exit(LaneWalk *w, const IrInst *inst) {
   bool differs = w->version != w->frames.items[frame].version;
   raise_flag(w, &fact(w, inst)->diverges, differs);
   if (!differs) return;
-  const IrInst *loop = loop_of(w, inst, inst->imm);
+  const IrInst *loop = inst->op == IR_BREAK ? loop_of(w, inst, inst->imm) : NULL;
   int target = (int)frame;
-  if (inst->op == IR_CONTINUE && loop) raise_flag(w, &fact(w, loop)->rejoins, true);
-  else if (loop) raise_flag(w, &fact(w, loop)->diverges, true);
+  if (loop) raise_flag(w, &fact(w, loop)->diverges, true);
   w->lowest = target < w->lowest ? target : w->lowest;
 }
 

@@ -30,7 +30,6 @@ typedef struct LaneFact {
    * lanes go on; FAULT: always; SET: fewer lanes run than where the variable is declared */
   bool diverges;
   bool thins;   /* IF, LOOP, FOR: fewer lanes may run after it */
-  bool rejoins; /* LOOP, FOR: a CONTINUE at its level diverges */
   int64_t step; /* LINEAR */
 } LaneFact;
 

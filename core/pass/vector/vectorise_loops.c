@@ -78,10 +78,10 @@ static void write_region(Vectoriser *v, const IrInst *loop, const VectorFrame *f
   vectorise_forget(v, made);
 }
 
-typedef struct Turns { /* variables of a FOR whose bounds differ by lane */
+typedef struct Trips { /* variables of a FOR whose bounds differ by lane */
   IrInst *index, *left, *more;
   int64_t step;
-} Turns;
+} Trips;
 
 /* The distance from one number to another that is not below it, unsigned. */
 static IrInst *distance(Vectoriser *v, IrInst *low, IrInst *high, Type type, int64_t step) {
@@ -93,32 +93,32 @@ static IrInst *distance(Vectoriser *v, IrInst *low, IrInst *high, Type type, int
   return ir_binary(&v->b, IR_FLOORDIV, far, ir_const_int(&v->b, counts, step));
 }
 
-static Turns begin_turns(Vectoriser *v, const IrInst *loop) {
-  Turns turns = {0};
+static Trips begin_trips(Vectoriser *v, const IrInst *loop) {
+  Trips trips = {0};
   Type type = loop->operands[0]->type;
   IrInst *begin = vectorise_lanes(v, loop->operands[0]),
          *last = vectorise_lanes(v, loop->operands[1]);
   bool is_steady = vectorise_shape(v, loop->regions[0]->params.items[0]) == LANE_UNIFORM;
-  bool is_const = ir_is_const(loop->operands[2], &turns.step);
-  ASSERT(is_const && turns.step != 0, "the survey takes constant steps alone");
-  bool up = turns.step > 0 || !type_is_signed(type);
+  bool is_const = ir_is_const(loop->operands[2], &trips.step);
+  ASSERT(is_const && trips.step != 0, "the survey takes constant steps alone");
+  bool up = trips.step > 0 || !type_is_signed(type);
   IrInst *low = up ? begin : last, *high = up ? last : begin;
-  int64_t size = up ? turns.step : -turns.step;
-  turns.more = variable(v, compare(v, IR_LE, low, high));
-  turns.left = variable(v, distance(v, low, high, type, size));
-  turns.index = variable(v, is_steady ? vectorise_scalar(v, loop->operands[0]) : begin);
-  return turns;
+  int64_t size = up ? trips.step : -trips.step;
+  trips.more = variable(v, compare(v, IR_LE, low, high));
+  trips.left = variable(v, distance(v, low, high, type, size));
+  trips.index = variable(v, is_steady ? vectorise_scalar(v, loop->operands[0]) : begin);
+  return trips;
 }
 
 /* Reads the index, and moves on. */
-static void next_turn(Vectoriser *v, const IrInst *loop, const Turns *turns) {
+static void next_trip(Vectoriser *v, const IrInst *loop, const Trips *trips) {
   const IrInst *param = loop->regions[0]->params.items[0];
-  IrInst *left = ir_get(&v->b, turns->left), *index = ir_get(&v->b, turns->index);
+  IrInst *left = ir_get(&v->b, trips->left), *index = ir_get(&v->b, trips->index);
   IrInst *zero = ir_const_int(&v->b, left->type, 0), *one = ir_const_int(&v->b, left->type, 1);
-  ir_set(&v->b, turns->more, compare(v, IR_NE, left, zero));
-  ir_set(&v->b, turns->left, ir_binary(&v->b, IR_SUB, left, one));
-  IrInst *step = ir_const_int(&v->b, index->type, turns->step);
-  ir_set(&v->b, turns->index, ir_binary(&v->b, IR_ADD, index, step));
+  ir_set(&v->b, trips->more, compare(v, IR_NE, left, zero));
+  ir_set(&v->b, trips->left, ir_binary(&v->b, IR_SUB, left, one));
+  IrInst *step = ir_const_int(&v->b, index->type, trips->step);
+  ir_set(&v->b, trips->index, ir_binary(&v->b, IR_ADD, index, step));
   if (type_is_vector(index->type)) v->lanes[param->id] = index;
   else v->scalar[param->id] = index;
 }
@@ -197,23 +197,23 @@ static IrInst *write_loop(Vectoriser *v, const IrInst *loop) {
   return copy;
 }
 
-static void write_beside(Vectoriser *v, const IrInst *loop) {
+static void write_together(Vectoriser *v, const IrInst *loop) {
   const LaneFact *fact = &v->facts[loop->id];
-  bool has_turns = loop->op == IR_FOR && !are_uniform(v, loop);
+  bool has_trips = loop->op == IR_FOR && !are_uniform(v, loop);
   IrInst *before = v->mask;
   VectorFrame frame = {0};
-  Turns turns = {0};
+  Trips trips = {0};
   RootSums sums = {.v = v, .loop = loop};
-  ASSERT(fact->diverges || !has_turns, "lanes leave a loop whose bounds differ one by one");
+  ASSERT(fact->diverges || !has_trips, "lanes leave a loop whose bounds differ one by one");
   if (fact->diverges) frame.rejoin = variable(v, v->mask);
   if (fact->thins) frame.gone = variable(v, vectorise_all(v, false));
-  if (has_turns) turns = begin_turns(v, loop);
+  if (has_trips) trips = begin_trips(v, loop);
   begin_root_sums(&sums);
-  IrInst *copy = has_turns ? ir_loop(&v->b) : write_loop(v, loop);
+  IrInst *copy = has_trips ? ir_loop(&v->b) : write_loop(v, loop);
   IrRegion *outside = v->b.region;
   v->b.region = copy->regions[0];
-  if (frame.rejoin) begin_iteration(v, &frame, turns.more);
-  if (has_turns) next_turn(v, loop, &turns);
+  if (frame.rejoin) begin_iteration(v, &frame, trips.more);
+  if (has_trips) next_trip(v, loop, &trips);
   write_region(v, loop, &frame);
   const IrInst *end = copy->regions[0]->last;
   bool is_left = end && ir_op_info[end->op].flags & IR_EXIT;
@@ -354,12 +354,12 @@ static void write_turned(Vectoriser *v, const IrInst *loop) {
   write_lane_by_lane(v, loop, lanes);
   vectorise_forget(v, made);
   v->b.region = choice->regions[1];
-  write_beside(v, loop);
+  write_together(v, loop);
   vectorise_forget(v, made);
   v->b.region = outside;
 }
 
 void vectorise_loop(Vectoriser *v, const IrInst *loop) {
   if (loop->turned) write_turned(v, loop);
-  else write_beside(v, loop);
+  else write_together(v, loop);
 }
