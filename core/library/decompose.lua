@@ -218,7 +218,7 @@ function rg.svd(m)
           a, b, off = a + U[r][p] * U[r][p], b + U[r][q] * U[r][q], off + U[r][p] * U[r][q]
         end
         local size = math.sqrt(a) * math.sqrt(b) + 1e-30
-        local rotates = size + math.abs(off) * 0.125 ~= size -- rounding is no reason to rotate
+        local rotates = size + math.abs(off) * 0.125 ~= size -- do not rotate away rounding
         moves = moves or rotates
         local c, s = rotation_of(a, b, rotates and off or 0.0)
         for r in rg.static(rg.range(#m)) do

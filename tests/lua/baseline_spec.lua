@@ -133,7 +133,7 @@ describe("baseline code #compiled #cpu", function() -- a GPU has none
     assert.is_true(s.run_ms + s.compile_ms <= passed * 1.1)
   end)
 
-  it("runs on while a thread makes optimised code, between launches and within one", function()
+  it("runs on while a thread makes optimised code, which then takes its place", function()
     local function after(rg, k, x, y)
       x:fill(0.5)
       k(3)

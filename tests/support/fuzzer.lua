@@ -461,7 +461,8 @@ end
 
 -- -- cutting down ---------------------------------------------------------------------------------
 
--- Whether the case still fails in the same way. A reduced case that is no longer valid does not.
+-- Returns the difference if the case still fails in the same way; nil also if the reduced case is
+-- not valid any more.
 local function fails(case, try, first)
   local ok, difference = pcall(try, case)
   return ok and difference and difference.code == first.code and difference or nil

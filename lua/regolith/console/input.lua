@@ -31,8 +31,8 @@ local function is_inside_kernel(text)
 end
 
 --- Loads an expression, or else statements; `= expression` as in Lua 5.1. The generated code
---- returns nil before an expression, so that a call in it is no tail call, whose errors would not
---- name their line.
+--- returns nil before an expression: a call in it is then not a tail call, so that its errors name
+--- their line.
 ---@return table? found   chunk; skip: how many leading results are not values of the input;
 ---                       has_locals: its result is for scope.adopt
 ---@return string? reason

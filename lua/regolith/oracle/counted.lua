@@ -26,7 +26,7 @@ local function array_of(value)
   return type(array) == "table" and array or nil
 end
 
--- Returns the table and index that hold an element, or nil if there is no such element.
+-- Returns the table and index that hold an element, or nil without an array or outside it.
 local function place_of(value, i, ...)
   local array = array_of(value)
   if not array then return end

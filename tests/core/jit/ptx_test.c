@@ -1,7 +1,7 @@
 /* ptx_test.c - every kernel of the tests of passes, and those of ptx/, through the passes for a GPU
  * to PTX, which ptxas assembles where a CUDA toolkit is found: for one GPU each, which its name
- * chooses. On the way: what a processor gets is not changed by any of it, and what a GPU gets does
- * not depend on the processor beside it.
+ * chooses. It also checks that compiling for a GPU does not change the code for the processor, and
+ * that the code for the GPU does not depend on the processor.
  *     test_ptx [FOLDER]   for every GPU; keeps the PTX there, a file NAME.sm_xx.ptx each */
 #include <dirent.h>
 #include <stdio.h>
