@@ -466,6 +466,12 @@ static int weight_of_region(const LaneFact *facts, const IrInst *first) {
   return weight;
 }
 
+bool ir_lanes_are_uniform(const LaneFact *facts, const IrInst *inst) {
+  for (int i = 0; i < inst->operand_count; i++)
+    if (facts[inst->operands[i]->id].shape != LANE_UNIFORM) return false;
+  return true;
+}
+
 bool ir_lanes_is_light(const LaneFact *facts, const IrInst *first) {
   return weight_of_region(facts, first) <= LIGHT;
 }

@@ -66,6 +66,8 @@ static inline Type ir_lanes_type(Type element, int lanes) {
  * others. */
 IrInst *ir_lanes_mask(const IrRegion *body);
 
+/* Are all operands the same in all lanes? */
+bool ir_lanes_are_uniform(const LaneFact *facts, const IrInst *inst);
 /* Are the insts from `first` on, in lanes, so cheap that they run even if no lane is active, rather
  * than behind a branch? */
 bool ir_lanes_is_light(const LaneFact *facts, const IrInst *first);

@@ -195,8 +195,8 @@ describe("tuning #compiled #cpu", function()
   it("takes no more than its share of the time, compiles beside launches included", function()
     local other = keeping("off", { threads = 2, tune = "online" })
     local begin, k, slowest = rg.time(), settle(other)
-    -- The last trial starts within the share and may take as long as the slowest launch. A background
-    -- compile that other work delays may take longer; later launches then make up for it.
+    -- The last trial starts within the share and may take as long as the slowest launch. A
+    -- background compile that other work delays may take longer; later launches make up for it.
     local function is_within()
       local stats = other.stats()
       return stats.tune_ms <= 0.05 * stats.run_ms + slowest

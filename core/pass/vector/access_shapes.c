@@ -35,12 +35,6 @@ static IrShape own_shape(const Shapes *s, const IrInst *inst) {
 
 /* -- loops that may run lane by lane ----------------------------------------------------------- */
 
-static bool are_uniform(const Shapes *s, const IrInst *inst) {
-  for (int i = 0; i < inst->operand_count; i++)
-    if (s->facts[inst->operands[i]->id].shape != LANE_UNIFORM) return false;
-  return true;
-}
-
 /* The loop's bounds differ by lane, so it may run for one lane after the other. */
 static void turn_loop(const Shapes *s, IrInst *loop) {
   IrInst **map = scratch_array(s->ctx->scratch, IrInst *, s->kernel->next_id);
@@ -110,7 +104,7 @@ static bool split_updates(const Shapes *s, IrRegion *region) {
 static bool prepare(const Shapes *s, IrRegion *region) {
   bool changes = split_updates(s, region);
   for (IrInst *inst = region->first; inst; inst = inst->next) {
-    bool turns = inst->op == IR_FOR && inst->lanes > 1 && !are_uniform(s, inst);
+    bool turns = inst->op == IR_FOR && inst->lanes > 1 && !ir_lanes_are_uniform(s->facts, inst);
     if (turns) turn_loop(s, inst);
     for (int i = 0; i < IR_MAX_REGIONS - turns; i++)
       if (inst->regions[i]) changes |= prepare(s, inst->regions[i]);
@@ -124,7 +118,7 @@ static void shape_body(const Shapes *of, const LaneBody *body);
 static void shape_region(Shapes *s, IrRegion *region);
 
 static void shape_inner(Shapes *s, IrInst *inst) {
-  if (inst->op == IR_FOR && are_uniform(s, inst)) shapes_mark_root_sums(s, inst);
+  if (inst->op == IR_FOR && ir_lanes_are_uniform(s->facts, inst)) shapes_mark_root_sums(s, inst);
   for (int i = 0; i < IR_MAX_REGIONS - inst->turned; i++)
     if (inst->regions[i]) shape_region(s, inst->regions[i]);
   if (!inst->turned) return;

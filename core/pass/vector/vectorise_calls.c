@@ -6,12 +6,6 @@
  *                                                                  %slots, %mask                */
 #include "pass/vector/vectorise.h"
 
-static bool are_uniform(const Vectoriser *v, const IrInst *call) {
-  for (int i = 0; i < call->operand_count; i++)
-    if (vectorise_shape(v, call->operands[i]) != LANE_UNIFORM) return false;
-  return true;
-}
-
 /* The call for all lanes, if any is active. What it does, it does only once. */
 static void write_once(Vectoriser *v, const IrInst *call) {
   IrInst *any = ir_if(&v->b, vectorise_any(v, v->mask));
@@ -41,7 +35,7 @@ static bool has_lanes(const IrInst *call, bool is_uniform) {
 }
 
 void vectorise_call(Vectoriser *v, const IrInst *call) {
-  bool is_uniform = are_uniform(v, call), has_result = !type_is_none(call->type);
+  bool is_uniform = ir_lanes_are_uniform(v->facts, call), has_result = !type_is_none(call->type);
   int effects = ir_effects(call);
   if (is_uniform && has_result && effects & IR_READ) vectorise_copy_scalar(v, call);
   else if (is_uniform && !has_result && effects & IR_TOPOLOGY) write_once(v, call);

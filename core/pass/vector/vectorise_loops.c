@@ -123,12 +123,6 @@ static void next_trip(Vectoriser *v, const IrInst *loop, const Trips *trips) {
   else v->scalar[param->id] = index;
 }
 
-static bool are_uniform(const Vectoriser *v, const IrInst *inst) {
-  for (int i = 0; i < inst->operand_count; i++)
-    if (vectorise_shape(v, inst->operands[i]) != LANE_UNIFORM) return false;
-  return true;
-}
-
 /* -- sums of quotients by roots ---------------------------------------------------------------- */
 
 /* Outside variables to which a loop adds only quotients that lack a common factor (root_sums.c):
@@ -199,7 +193,7 @@ static IrInst *write_loop(Vectoriser *v, const IrInst *loop) {
 
 static void write_together(Vectoriser *v, const IrInst *loop) {
   const LaneFact *fact = &v->facts[loop->id];
-  bool has_trips = loop->op == IR_FOR && !are_uniform(v, loop);
+  bool has_trips = loop->op == IR_FOR && !ir_lanes_are_uniform(v->facts, loop);
   IrInst *before = v->mask;
   VectorFrame frame = {0};
   Trips trips = {0};

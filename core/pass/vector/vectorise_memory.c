@@ -159,7 +159,9 @@ static void store_cells(Vectoriser *v, const IrInst *store) {
     numbers |= 1 << at->part;
     aligns |= at->aligns;
     if (at == store) break;
-    if (!at->deferred) numbers = aligns = false;
+    if (at->deferred) continue;
+    numbers = 0;
+    aligns = false;
   }
   for (int part = 0; part < store->parts; part++)
     if (numbers >> part & 1) operands[count++] = vectorise_lanes(v, stores[part]->operands[1]);

@@ -16,10 +16,7 @@ static LaneShape surveyed(const Survey *s, const IrInst *inst) {
 static bool can_loop(const Survey *s, const IrInst *loop) {
   int64_t step;
   if (loop->op == IR_LOOP) return true;
-  bool is_uniform = true;
-  for (int i = 0; i < loop->operand_count; i++)
-    is_uniform &= surveyed(s, loop->operands[i]) == LANE_UNIFORM;
-  return is_uniform ||
+  return ir_lanes_are_uniform(s->facts, loop) ||
          (type_is_integer(loop->operands[0]->type) && ir_is_const(loop->operands[2], &step) &&
           step != 0 && step != INT64_MIN && (step == 1 || !loop->turned));
 }
@@ -35,7 +32,7 @@ static bool is_said(Survey *s, const IrInst *inst) {
   case IR_CONTINUE: return true;
   case IR_LOOP:
   case IR_FOR: return can_loop(s, inst);
-  case IR_BITS: return surveyed(s, inst->operands[0]) == LANE_UNIFORM;
+  case IR_BITS: return ir_lanes_are_uniform(s->facts, inst);
   case IR_MEM_LOAD: return true;
   case IR_MEM_STORE: return !s->is_straight || inst->lanes > 1;
   case IR_MEM_UPDATE:
