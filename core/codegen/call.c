@@ -106,8 +106,6 @@ enum { MOST_OPERANDS = IR_ENTRY_PARAMS + SNODE_MAX_AXES };
 
 static LLVMValueRef emit_one(Codegen *g, const IrInst *inst, const LLVMValueRef *operands,
                              int count) {
-  bool only_reads = ir_effects(inst) & IR_READ;
-  if (inst->repeats && only_reads) return hash_again(g, inst, operands);
   switch (inst->entry) {
   case RT_SLOT_FIND: return slot_find(g, inst->tree, operands[0]);
   case RT_SLOT_LIVE: return slot_live(g, operands[0]);

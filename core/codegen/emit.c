@@ -51,8 +51,21 @@ static void emit_count(Codegen *g, const IrInst *inst) {
   LLVMBuildStore(g->builder, none, guard);
 }
 
+/* One variable for the whole function, of however many copies of its region that has. */
+static void emit_persistent(Codegen *g, const IrInst *inst) {
+  ASSERT(inst->id >= 0 && inst->id < g->kernel->next_id, "an inst of the kernel");
+  if (g->values[inst->id]) return;
+  LLVMTypeRef type = value_type(g, inst->type);
+  LLVMBasicBlockRef back = block_hoist_begin(g);
+  LLVMValueRef variable = LLVMBuildAlloca(g->builder, type, "persistent");
+  LLVMBuildStore(g->builder, LLVMConstNull(type), variable);
+  block_hoist_end(g, back);
+  value_set(g, inst, variable);
+}
+
 static void emit_var(Codegen *g, const IrInst *inst) {
   if (inst->owns) return emit_guard(g, inst);
+  if (inst->persists) return emit_persistent(g, inst);
   LLVMTypeRef type = value_type(g, inst->type);
   LLVMValueRef variable = block_variable(g, type, "var");
   LLVMBuildStore(g->builder, LLVMConstNull(type), variable);

@@ -38,28 +38,6 @@ typedef struct LaneLoop {
   LLVMValueRef turns; /* iteration counter for polling the stop word; NULL: no polling */
 } LaneLoop;
 
-/* Hash cells that one vector of iterations prefetched for a later one, in variables: hash.c. */
-enum { AHEAD_GROUPS = 2 };
-typedef struct AheadCells {
-  int tree;
-  int64_t manager;
-  int axis_count, width, groups; /* they are used `groups` vectors later; 0: there are none */
-  /* by age, in vectors */
-  LLVMValueRef coordinates[AHEAD_GROUPS + 1][RT_MAX_AXES], cells[AHEAD_GROUPS + 1];
-  LLVMValueRef found[AHEAD_GROUPS + 1]; /* i64: lanes that did the look-up */
-} AheadCells;
-
-/* The hash cells found by the last look-up, in variables: one per lane, or one that all lanes share
- * (width 1): hash.c. */
-typedef struct LastCells {
-  int tree;
-  int64_t manager;
-  int axis_count, width;
-  bool ensures; /* by HASH_ENSURE, which creates cells */
-  LLVMValueRef coordinates[RT_MAX_AXES], cells;
-  LLVMValueRef found; /* i64: lanes that did the look-up */
-} LastCells;
-
 /* The ROW being emitted. */
 typedef struct Row {
   const IrInst *inst;
@@ -132,8 +110,6 @@ typedef struct Codegen {
     LLVMBasicBlockRef block;
     bool is_sloped;
   } root;
-  AheadCells ahead;
-  VEC(LastCells) last_cells;
   const IrTask *task; /* the task being emitted, or NULL */
   LLVMValueRef zeros; /* vector_memory.c: on the stack; NULL until used */
   LLVMValueRef least; /* stream.c: i64; NULL: no non-temporal stores */
@@ -315,8 +291,6 @@ LLVMValueRef slot_lanes(Codegen *g, const LaneCall *c);
 LLVMValueRef hash_lanes(Codegen *g, const LaneCall *c);
 void hash_clear_lanes(Codegen *g, const LaneCall *c);
 void hash_fetch_lanes(Codegen *g, const LaneCall *c);
-/* hash.c: one look-up for all lanes, of a cell that neighbouring iterations mostly share */
-LLVMValueRef hash_again(Codegen *g, const IrInst *inst, const LLVMValueRef *operands);
 
 /* -- vector.c: ops of lanes; vector_memory.c, vector_strided.c, vector_runs.c: accesses -------- */
 void vector_emit(Codegen *g, const IrInst *inst); /* SPLAT .. MASK_BITS */

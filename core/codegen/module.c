@@ -28,8 +28,6 @@ void function_open(Codegen *g, LLVMValueRef function, bool is_host) {
   block_enter(g, start);
   int trees = g->kernel->trees.count;
   g->frame = g->ambient = g->zeros = NULL;
-  g->ahead = (AheadCells){0};
-  g->last_cells.count = 0;
   g->task = NULL;
   g->roots = scratch_array(g->scratch, LLVMValueRef, trees);
   g->bases = scratch_array(g->scratch, LLVMValueRef, trees);

@@ -136,12 +136,11 @@ struct IrInst {
   /* RANGE, ACTIVE: the user's promise; FOR: no iteration accesses what another one writes; BITS:
    * these are iterations of a parallel loop */
   bool independent : 1;
-  bool sums : 1;   /* FOR: independent, except for sums in outside variables */
-  bool scalar : 1; /* RANGE, ACTIVE: the user asked not to vectorise */
-  bool rolled : 1; /* FOR: the rare version of a loop, not to be unrolled */
-  /* CALL, LANES_CALL of a hash's cell: it stays while the task runs; neighbouring iterations mostly
-   * find the same one */
-  bool lasting : 1, repeats : 1;
+  bool sums : 1;     /* FOR: independent, except for sums in outside variables */
+  bool scalar : 1;   /* RANGE, ACTIVE: the user asked not to vectorise */
+  bool rolled : 1;   /* FOR: the rare version of a loop, not to be unrolled */
+  bool lasting : 1;  /* CALL, LANES_CALL of a hash's cell: it stays while the task runs */
+  bool repeats : 1;  /* CALL: neighbouring iterations mostly find the same cell */
   bool unrolled : 1; /* BITS: if the word is a constant, without a loop */
   bool of_lane : 1;  /* FAULT: of one lane; the others finish their iterations first */
   /* UPDATE: in the running worker's private copy, where it is plain too; on a GPU in the block's */
@@ -181,6 +180,9 @@ struct IrInst {
   int32_t sloped;
   /* VAR: a guard. Its reference is released when the function ends, on every path */
   bool owns : 1;
+  /* VAR in a task's body: zero when a worker begins its part of the task, and keeps its value from
+   * one iteration to the next */
+  bool persists : 1;
   int8_t axis_count; /* how many of offset[] or extent[] are used */
   /* SNODE_MAX_AXES numbers, NULL for other ops: ir_give_axes */
   int32_t *offset; /* NEAR (nodes), REACH (0), CELL (cells) */

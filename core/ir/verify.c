@@ -69,7 +69,7 @@ static bool verify_comparison(Verifier *v, const IrInst *inst) {
   Type type = type_at(inst, 0);
   if (!type_equal(type, type_at(inst, 1))) return wrong(v, inst, "operands must be of one type");
   bool equality = inst->op == IR_EQ || inst->op == IR_NE;
-  return is_number(type) || (equality && type_is_bool(type)) ||
+  return is_number(type) || (equality && (type_is_bool(type) || is_pointer(type_element(type)))) ||
          wrong(v, inst, "does not take this type");
 }
 

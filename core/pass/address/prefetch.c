@@ -165,7 +165,7 @@ static bool is_found(const Found *found, const IrInst *place) {
 }
 
 /* Do consecutive iterations stay in leaves of a hash? Then lanes look a leaf up once for many of
- * them (codegen/hash.c). */
+ * them (pass/vector/vectorise_lookups.c). */
 static bool goes_by_leaves(const Lower *l, const IrInst *place) {
   const SNode *table = table_of(l, place);
   if (!table || table == l->kernel->fields.items[place->field].node) return false;

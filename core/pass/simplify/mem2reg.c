@@ -347,7 +347,7 @@ static void sweep_region(Promotion *p, IrRegion *region, uint64_t *live) {
 
 static bool note_var(void *data, IrInst *inst) {
   Promotion *p = data;
-  if (inst->op != IR_VAR || inst->owns) return true;
+  if (inst->op != IR_VAR || inst->owns || inst->persists) return true;
   vec_push(p->scratch, &p->vars, inst);
   p->numbers[inst->id] = p->vars.count;
   return true;
@@ -355,7 +355,7 @@ static bool note_var(void *data, IrInst *inst) {
 
 static bool is_not_var(void *data, IrInst *inst) {
   (void)data;
-  return inst->op != IR_VAR || inst->owns;
+  return inst->op != IR_VAR || inst->owns || inst->persists;
 }
 
 static bool promote(PassContext *ctx, IrKernel *kernel, IrRegion *body) {

@@ -1,5 +1,5 @@
 /* access_lookups.c - what is known about the cells of a hash that a vectorised body looks up, which
- * decides how its lanes call the runtime (codegen/hash.c). Decision D-pass-13. */
+ * decides how its lanes call the runtime (pass/vector/vectorise_lookups.c). Decision D-pass-13. */
 #include "ir/address.h"
 #include "pass/vector/access_shapes.h"
 

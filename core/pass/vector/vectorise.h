@@ -12,6 +12,18 @@ typedef struct VectorFrame {
   IrInst *gone;   /* variable: lanes that have left for an outer loop; NULL: there are none */
 } VectorFrame;
 
+/* Cells of a hash that earlier iterations have found, in variables: vectorise_lookups.c. */
+enum { VECTORISE_MOST_AHEAD = 2 };
+typedef struct KeptCells {
+  int tree;
+  int64_t manager;
+  int axis_count;
+  bool in_lanes; /* else one look-up, the same in all lanes */
+  bool ensures;  /* by HASH_ENSURE, which creates cells */
+  IrInst *at[RT_MAX_AXES], *cells;
+  IrInst *found; /* u64: a bit for each lane that did the look-up; of a single look-up a bool */
+} KeptCells;
+
 typedef struct Vectoriser {
   Scratch *scratch;
   IrKernel *kernel;
@@ -30,6 +42,9 @@ typedef struct Vectoriser {
   bool in_all;             /* in the copy of an arm for the case that all lanes are active */
   int32_t groups;          /* of accesses, so far */
   VEC(VectorFrame) frames; /* innermost last */
+  VEC(KeptCells) repeated; /* of look-ups that repeat */
+  /* of the last prefetch, by age in vectors; cells NULL: there is none */
+  KeptCells prefetched[VECTORISE_MOST_AHEAD + 1];
   IrBuilder b;
 } Vectoriser;
 
@@ -84,6 +99,11 @@ void vectorise_leave(Vectoriser *v, int target);
 
 /* -- vectorise_calls.c ------------------------------------------------------------------------- */
 void vectorise_call(Vectoriser *v, const IrInst *call); /* CALL */
+
+/* -- vectorise_lookups.c ----------------------------------------------------------------------- */
+/* Writes a look-up in a hash of which earlier iterations may have found the cells; false: they have
+ * not. */
+bool vectorise_lookup(Vectoriser *v, const IrInst *call, bool is_uniform);
 
 /* -- vectorise_counts.c ------------------------------------------------------------------------ */
 void vectorise_count(Vectoriser *v, const IrInst *reduce); /* REDUCE of a task's counting body */

@@ -24,7 +24,6 @@ static void write_lanes(Vectoriser *v, const IrInst *call) {
   IrInst *lanes = vectorise_emit(v, IR_LANES_CALL, type, count + 1, operands);
   ir_call_name(lanes, (RtEntry)call->entry, call->tree, (int)call->imm);
   lanes->lasting = call->lasting;
-  lanes->repeats = call->repeats;
   v->lanes[call->id] = lanes;
 }
 
@@ -37,6 +36,7 @@ static bool has_lanes(const IrInst *call, bool is_uniform) {
 void vectorise_call(Vectoriser *v, const IrInst *call) {
   bool is_uniform = ir_lanes_are_uniform(v->facts, call), has_result = !type_is_none(call->type);
   int effects = ir_effects(call);
+  if (vectorise_lookup(v, call, is_uniform)) return;
   if (is_uniform && has_result && effects & IR_READ) vectorise_copy_scalar(v, call);
   else if (is_uniform && !has_result && effects & IR_TOPOLOGY) write_once(v, call);
   else if (has_lanes(call, is_uniform)) write_lanes(v, call);

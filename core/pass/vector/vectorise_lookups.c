@@ -1,0 +1,204 @@
+/* vectorise_lookups.c - look-ups of a hash's cells in a body in lanes. Variables that keep their
+ * values from one iteration to the next save calls of the runtime, in two ways:
+ *
+ * A look-up that `repeats` is skipped while all active lanes need the cells of the last one, as in
+ * loops over leaves that also read a coarser or a finer grid: half of the cells of a leaf, and its
+ * next row, are in the same leaves of that grid. The look-ups of one hash share their variables.
+ *
+ *     %c: ptrx8 = lanes.call rt_hash_find      same = %mask, where %found and %x equals %last
+ *         repeats %root, %x, %mask        =>   if %mask has other lanes than `same` {
+ *                                                set %cells, (lanes.call rt_hash_find %root, %x ..)
+ *                                                set %last, %x;  set %found, %mask
+ *                                              }
+ *                                              %c = get %cells
+ *
+ * A prefetch (rt_hash_ahead) hands the cells that it finds to the look-up RT_AHEAD iterations
+ * later, which is skipped if it needs just those. Decision D-pass-13. */
+#include "pass/vector/vectorise.h"
+
+/* A look-up that is being written: its coordinates, and the active lanes; NULL: it is one look-up,
+ * the same in all lanes. */
+typedef struct Lookup {
+  const IrInst *call;
+  IrInst *at[RT_MAX_AXES], *mask;
+  int axis_count;
+} Lookup;
+
+static Lookup lookup_of(Vectoriser *v, const IrInst *call, bool is_uniform) {
+  Lookup l = {.call = call, .axis_count = call->operand_count - 1};
+  ASSERT(l.axis_count > 0 && l.axis_count <= RT_MAX_AXES, "a node, then its coordinates");
+  for (int k = 0; k < l.axis_count; k++)
+    l.at[k] = is_uniform ? vectorise_scalar(v, call->operands[k + 1])
+                         : vectorise_lanes(v, call->operands[k + 1]);
+  l.mask = is_uniform ? NULL : v->mask;
+  return l;
+}
+
+static Type type_of(const Vectoriser *v, const Lookup *l, Type type) {
+  return l->mask ? ir_lanes_type(type, v->width) : type;
+}
+
+/* -- kept cells -------------------------------------------------------------------------------- */
+
+/* A variable of the whole task, which is zero at first. */
+static IrInst *persistent(Vectoriser *v, Type type) {
+  IrBuilder b = {.kernel = v->kernel, .region = v->to, .before = v->to->first};
+  IrInst *variable = ir_var(&b, type);
+  variable->persists = true;
+  return variable;
+}
+
+static KeptCells kept_create(Vectoriser *v, const Lookup *l) {
+  KeptCells kept = {.tree = l->call->tree,
+                    .manager = l->call->imm,
+                    .axis_count = l->axis_count,
+                    .in_lanes = l->mask != NULL,
+                    .ensures = l->call->entry == RT_HASH_ENSURE};
+  kept.cells = persistent(v, type_of(v, l, TYPE(PTR)));
+  kept.found = persistent(v, l->mask ? TYPE(U64) : TYPE(BOOL));
+  for (int k = 0; k < l->axis_count; k++) kept.at[k] = persistent(v, type_of(v, l, TYPE(I64)));
+  return kept;
+}
+
+static bool serves(const KeptCells *kept, const IrInst *call, bool in_lanes) {
+  return kept->tree == call->tree && kept->manager == call->imm &&
+         kept->axis_count == call->operand_count - 1 && kept->in_lanes == in_lanes;
+}
+
+static IrInst *bits_of(Vectoriser *v, IrInst *mask) {
+  return vectorise_emit(v, IR_MASK_BITS, TYPE(U64), 1, &mask);
+}
+
+static IrInst *compare(Vectoriser *v, const Lookup *l, IrOp op, IrInst *a, IrInst *b) {
+  return vectorise_emit(v, op, type_of(v, l, TYPE(BOOL)), 2, (IrInst *[]){a, b});
+}
+
+/* Does an active lane need a cell that is not kept? */
+static IrInst *is_missing(Vectoriser *v, const Lookup *l, const KeptCells *kept) {
+  IrInst *found = ir_get(&v->b, kept->found), *same = l->mask ? l->mask : found;
+  for (int k = 0; k < l->axis_count; k++) {
+    IrInst *equal = compare(v, l, IR_EQ, l->at[k], ir_get(&v->b, kept->at[k]));
+    same = l->mask ? vectorise_and(v, same, equal) : ir_binary(&v->b, IR_BAND, same, equal);
+  }
+  if (!l->mask) return ir_unary(&v->b, IR_BNOT, same);
+  same = ir_binary(&v->b, IR_BAND, bits_of(v, same), found);
+  IrInst *others = ir_unary(&v->b, IR_BNOT, same);
+  IrInst *missing = ir_binary(&v->b, IR_BAND, bits_of(v, l->mask), others);
+  return ir_binary(&v->b, IR_NE, missing, ir_const_int(&v->b, TYPE(U64), 0));
+}
+
+/* Sets a variable in the active lanes, since what others compute may be undefined. */
+static void set_active(Vectoriser *v, const Lookup *l, IrInst *variable, IrInst *value) {
+  if (l->mask) value = ir_select(&v->b, l->mask, value, ir_get(&v->b, variable));
+  ir_set(&v->b, variable, value);
+}
+
+static void keep(Vectoriser *v, const Lookup *l, const KeptCells *kept, IrInst *cells) {
+  set_active(v, l, kept->cells, cells);
+  for (int k = 0; k < l->axis_count; k++) set_active(v, l, kept->at[k], l->at[k]);
+  ir_set(&v->b, kept->found, l->mask ? bits_of(v, l->mask) : ir_const_int(&v->b, TYPE(BOOL), true));
+}
+
+/* -- look-ups ---------------------------------------------------------------------------------- */
+
+/* The same result in all lanes of a look-up in lanes. */
+static IrInst *ambient(Vectoriser *v, const Lookup *l) {
+  IrInst *one = vectorise_emit(v, IR_AMBIENT, TYPE(PTR), 0, NULL);
+  return l->mask ? vectorise_emit(v, IR_SPLAT, type_of(v, l, TYPE(PTR)), 1, &one) : one;
+}
+
+/* Calls the runtime for the cells, also where the look-up asks only whether they exist. */
+static IrInst *find(Vectoriser *v, const Lookup *l) {
+  const IrInst *call = l->call;
+  RtEntry entry = call->entry == RT_HASH_LIVE ? RT_HASH_FIND : (RtEntry)call->entry;
+  IrInst *operands[RT_MAX_AXES + 2] = {l->mask ? vectorise_shared(v, call->operands[0])
+                                               : vectorise_scalar(v, call->operands[0])};
+  for (int k = 1; k <= l->axis_count; k++)
+    operands[k] = l->mask ? vectorise_shared(v, call->operands[k]) : l->at[k - 1];
+  operands[l->axis_count + 1] = l->mask;
+  IrInst *cells = vectorise_emit(v, l->mask ? IR_LANES_CALL : IR_CALL, type_of(v, l, TYPE(PTR)),
+                                 call->operand_count + (l->mask != NULL), operands);
+  ir_call_name(cells, entry, call->tree, (int)call->imm);
+  cells->lasting = call->lasting;
+  return cells;
+}
+
+/* The result of the call, from the cells in `variable`. */
+static void write_result(Vectoriser *v, const Lookup *l, IrInst *variable) {
+  IrInst *cells = ir_get(&v->b, variable);
+  if (l->call->entry == RT_HASH_LIVE) cells = compare(v, l, IR_NE, cells, ambient(v, l));
+  else if (l->mask) cells = ir_select(&v->b, l->mask, cells, ambient(v, l));
+  (l->mask ? v->lanes : v->scalar)[l->call->id] = cells;
+}
+
+/* Begins to write what runs if a cell is not kept; returns the region around it. */
+static IrRegion *begin_missing(Vectoriser *v, const Lookup *l, const KeptCells *kept) {
+  IrRegion *outside = v->b.region;
+  v->b.region = ir_if(&v->b, is_missing(v, l, kept))->regions[0];
+  return outside;
+}
+
+static void find_unless_repeated(Vectoriser *v, const Lookup *l) {
+  const KeptCells *kept = NULL;
+  for (int i = 0; i < v->repeated.count && !kept; i++) {
+    const KeptCells *other = &v->repeated.items[i];
+    if (serves(other, l->call, l->mask != NULL) &&
+        other->ensures == (l->call->entry == RT_HASH_ENSURE))
+      kept = other;
+  }
+  if (!kept) {
+    vec_push(v->scratch, &v->repeated, kept_create(v, l));
+    kept = &vec_last(&v->repeated);
+  }
+  IrRegion *outside = begin_missing(v, l, kept);
+  keep(v, l, kept, find(v, l));
+  v->b.region = outside;
+  write_result(v, l, kept->cells);
+}
+
+static void find_unless_prefetched(Vectoriser *v, const Lookup *l, const KeptCells *kept) {
+  IrInst *cells = ir_var(&v->b, kept->cells->type);
+  ir_set(&v->b, cells, ir_get(&v->b, kept->cells));
+  IrRegion *outside = begin_missing(v, l, kept);
+  ir_set(&v->b, cells, find(v, l));
+  v->b.region = outside;
+  write_result(v, l, cells);
+}
+
+/* -- prefetches -------------------------------------------------------------------------------- */
+
+static void copy_kept(Vectoriser *v, const KeptCells *to, const KeptCells *from) {
+  ir_set(&v->b, to->cells, ir_get(&v->b, from->cells));
+  ir_set(&v->b, to->found, ir_get(&v->b, from->found));
+  for (int k = 0; k < to->axis_count; k++) ir_set(&v->b, to->at[k], ir_get(&v->b, from->at[k]));
+}
+
+/* The cells found by a prefetch are used so many vectors later; 0: they are not kept. */
+static int vectors_ahead(const Vectoriser *v) {
+  int vectors = RT_AHEAD % v->width ? 0 : RT_AHEAD / v->width;
+  return vectors <= VECTORISE_MOST_AHEAD ? vectors : 0;
+}
+
+/* Keeps what a prefetch has found, and passes on what earlier ones did, by age. */
+static void prefetch(Vectoriser *v, const Lookup *l) {
+  IrInst *cells = v->lanes[l->call->id] = find(v, l);
+  KeptCells *by_age = v->prefetched;
+  int vectors = vectors_ahead(v);
+  if (!vectors) return;
+  for (int age = 0; age <= vectors; age++) by_age[age] = kept_create(v, l);
+  for (int age = vectors; age > 0; age--) copy_kept(v, &by_age[age], &by_age[age - 1]);
+  keep(v, l, &by_age[0], cells);
+}
+
+bool vectorise_lookup(Vectoriser *v, const IrInst *call, bool is_uniform) {
+  const KeptCells *kept = &v->prefetched[vectors_ahead(v)];
+  bool finds =
+      !is_uniform && call->entry == RT_HASH_FIND && kept->cells && serves(kept, call, true);
+  bool prefetches = !is_uniform && call->entry == RT_HASH_AHEAD;
+  if (!call->repeats && !prefetches && !finds) return false;
+  const Lookup l = lookup_of(v, call, is_uniform && ir_effects(call) & IR_READ);
+  if (call->repeats) find_unless_repeated(v, &l);
+  else if (prefetches) prefetch(v, &l);
+  else find_unless_prefetched(v, &l, kept);
+  return true;
+}
