@@ -7,7 +7,9 @@ libluajit-5.1-dev libpng-dev libzstd-dev zlib1g-dev cmake ninja-build pkg-config
 # file: what cpack asks about libraries
 test_packages="lua-busted lua-check lcov clang-tidy-19 clang-format-19 file"
 # What some tests use, which skip where it is missing: tried, and no failure.
-optional_packages="openmpi-bin libopenmpi-dev libsdl2-2.0-0 xvfb xdotool ffmpeg openexr \
+# for windows: SDL2, the controls in them, and the same in a browser
+window_packages="libsdl2-2.0-0 libimgui-dev libmicrohttpd12"
+optional_packages="openmpi-bin libopenmpi-dev $window_packages xvfb xdotool ffmpeg openexr \
 libopenvdb-tools lua-ldoc"
 
 say() { printf '%s\n' "$*" >&2; }

@@ -1,0 +1,200 @@
+-- What one can drag in windows: controls take events and give a picture, whatever shows it.
+local ffi = require "ffi"
+local support = require "support"
+local failure = support.failure
+local controls = require "regolith.controls"
+
+if not controls.are_there() then
+  describe("controls", function()
+    pending "libregolith-controls.so is not there (libimgui-dev)"
+  end)
+  return
+end
+
+local width, height = 320, 240
+
+-- Controls, and a function that runs a frame and returns its picture.
+local function create(frame)
+  local c = controls.create(width, height)
+  return c, function()
+    frame(c)
+    return c:finish()
+  end
+end
+
+local function move(c, x, y) return c:take { kind = "move", x = x, y = y } end
+local function press(c, x, y) return c:take { kind = "press", button = "left", x = x, y = y } end
+local function release(c, x, y)
+  return c:take { kind = "release", button = "left", x = x, y = y }
+end
+
+local function click(c, x, y, run)
+  local is_taken = press(c, x, y)
+  release(c, x, y)
+  for _ = 1, 3 do run() end
+  return is_taken
+end
+
+-- The middle of the n-th control of the first panel, counted from its top: a panel has a title
+-- bar, and rows of one height.
+local function row(picture, n) return picture.x + 40, picture.y + 37 + (n - 1) * 24 end
+
+describe("controls", function()
+  it("slide where the mouse drags them, and the scene does not see it", function()
+    local rate, count = 0.5, 10
+    local c, run = create(function(c)
+      rate = c:slider("rate", rate, 0, 1)
+      count = c:slider("count", count, 0, 20)
+    end)
+    local picture = run()
+    for _ = 1, 3 do picture = run() end -- a panel takes its size in the frame after the first
+    local x, y = row(picture, 1)
+    move(c, x, y)
+    run()
+    assert.is_true(press(c, x, y))
+    run()
+    local first = rate
+    assert.is_true(first > 0.05 and first < 0.45, first)
+    assert.is_true(move(c, x + 30, y))
+    run()
+    assert.is_true(rate > first + 0.15, rate)
+    assert.is_true(move(c, x + 500, y))
+    run()
+    assert.equal(1, rate)
+    assert.is_true(release(c, x + 500, y))
+    run()
+    assert.is_false(press(c, 5, height - 5))
+    assert.is_false(move(c, x, y)) -- what began in the scene stays the scene's
+    assert.is_false(release(c, x, y))
+    for _ = 1, 3 do run() end
+    assert.equal(1, rate)
+    x, y = row(picture, 2)
+    click(c, x + 17, y, run)
+    assert.equal(count, math.floor(count))
+    assert.is_true(count ~= 10)
+  end)
+
+  it("take a click that comes within one frame", function()
+    local pushed, on, mode = 0, true, "water"
+    local c, run = create(function(c)
+      if c:button "push" then pushed = pushed + 1 end
+      on = c:checkbox("wind", on)
+      mode = c:choice("mode", mode, { "water", "jelly", "snow" })
+    end)
+    for _ = 1, 3 do run() end
+    local picture = run()
+    local x, y = row(picture, 1)
+    assert.is_true(click(c, x - 25, y, run))
+    assert.equal(1, pushed)
+    click(c, x - 25, y + 24, run)
+    assert.is_false(on)
+    y = y + 48
+    click(c, x, y, run)
+    for _ = 1, 3 do run() end
+    click(c, x, y + 62, run) -- the list below it
+    assert.equal("snow", mode)
+    assert.equal(1, pushed)
+  end)
+
+  it("keep keys from the scene while a number is typed, and no longer", function()
+    local rate = 0.5
+    local c, run = create(function(c) rate = c:slider("rate", rate, 0, 1) end)
+    for _ = 1, 3 do run() end
+    local x, y = row(run(), 1)
+    assert.is_false(c:take { kind = "down", key = "space" })
+    c:take { kind = "down", key = "left ctrl" }
+    run()
+    click(c, x, y, run)
+    c:take { kind = "up", key = "left ctrl" }
+    run()
+    assert.is_true(c:take { kind = "down", key = "space" })
+    for digit in ("0.25"):gmatch "." do c:take { kind = "text", text = digit } end
+    run()
+    c:take { kind = "down", key = "return" }
+    c:take { kind = "up", key = "return" }
+    for _ = 1, 3 do run() end
+    assert.equal(0.25, rate)
+    assert.is_false(c:take { kind = "down", key = "space" })
+  end)
+
+  it("give one picture until something changes, and none without a control", function()
+    local value = 1
+    local _, run = create(function(c) if value then c:watch("mass", value) end end)
+    for _ = 1, 4 do run() end
+    local before = run().number
+    assert.equal(before, run().number)
+    value = 2
+    assert.is_true(run().number > before)
+    value = nil
+    assert.is_nil(run())
+  end)
+
+  it("are blended over a frame", function()
+    local _, run = create(function(c) c:watch("mass", 12) end)
+    for _ = 1, 3 do run() end
+    local picture = run()
+    local pixels = ffi.new("uint8_t[?]", width * height * 4, 0)
+    for k = 0, width * height - 1 do pixels[4 * k], pixels[4 * k + 3] = 200, 255 end
+    controls.blend(picture, pixels, width, height)
+    local function at(x, y)
+      local p = pixels + 4 * (y * width + x)
+      return p[0], p[1], p[2]
+    end
+    local red, green, blue = at(picture.x - 3, picture.y + 20)
+    assert.same({ 200, 0, 0 }, { red, green, blue }) -- beside the panel
+    red = at(picture.x + 12, picture.y + 26) -- dark glass
+    assert.is_true(red > 5 and red < 60, red)
+    local brightest = 0
+    for x = picture.x, picture.x + picture.width - 1 do
+      for y = picture.y + 24, picture.y + picture.height - 2 do
+        brightest = math.max(brightest, (select(2, at(x, y))))
+      end
+    end
+    assert.is_true(brightest > 200) -- white letters
+  end)
+
+  it("refuse what cannot be dragged", function()
+    local c = controls.create(width, height)
+    local function message(method, ...)
+      local text = failure(c[method], c, ...).message
+      c.seen = {}
+      return text
+    end
+    assert.equal("window:slider takes a name first, not 1", message("slider", 1, 2))
+    assert.equal("the value of window:slider 'x' must be a finite number, got nan",
+      message("slider", "x", 0 / 0, 0, 1))
+    assert.equal("the low end of window:slider 'x' must be a finite number, got nil",
+      message("slider", "x", 1))
+    assert.equal("window:slider 'x' goes from a low end to a higher one, got 1 and 1",
+      message("slider", "x", 1, 1, 1))
+    assert.equal("the value of window:checkbox 'x' must be true or false, got 1",
+      message("checkbox", "x", 1))
+    assert.equal("the value of window:choice 'x' must be one of a, b, got \"c\"",
+      message("choice", "x", "c", { "a", "b" }))
+    assert.equal("window:choice 'x' takes a list of strings third, not an empty table",
+      message("choice", "x", "c", {}))
+    assert.equal("window:plot 'x' takes a number for each frame, not \"y\"",
+      message("plot", "x", "y"))
+    c:button "go"
+    assert.equal("there are two controls 'go' in one frame", failure(c.button, c, "go").message)
+    c:finish()
+  end)
+
+  it("leave values as they are where the library is missing, and say so once", function()
+    local pipe = io.popen(([[RG_CONTROLS=/nowhere.so luajit -e '
+      require "regolith"
+      local controls = require "regolith.controls"
+      local c = controls.create(64, 48)
+      print(c:slider("rate", 0.5, 0, 1), c:checkbox("on", true), c:button "go",
+        c:choice("mode", "b", { "a", "b" }),
+        c:take { kind = "press", button = "left", x = 1, y = 1 })
+      c:plot("e", 1)
+      print(c:finish(), controls.are_there(), pcall(c.slider, c, "x", "y"))' 2>&1]]))
+    local answer = pipe:read "*a"
+    pipe:close()
+    assert.matches("^warn: windows have no sliders and buttons here: libregolith%-controls.so is \z
+      not there; it is built where Debian's package libimgui%-dev is installed\n\z
+      0.5\ttrue\tfalse\tb\tfalse\n\z
+      nil\tfalse\tfalse\t.*must be a finite number, got \"y\"\n$", answer)
+  end)
+end)
