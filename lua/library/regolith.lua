@@ -1762,19 +1762,36 @@ function Mesh:write(path) end
 ---@field wheel number How far the wheel was turned before the last `present`.
 local LiveWindow = {}
 
---- Paints a picture, stretched over the window.
+--- Draws a picture, stretched over what the camera shows.
 ---@param what rg.Field|rg.Array|table
----@param options? rg.ImageOptions
+---@param options? rg.ShowOptions
 ---@return self
 function LiveWindow:show(what, options) end
 
---- Paints dots at these positions.
----@param pos rg.Field|rg.Array
----@param options? rg.DotOptions
+--- Draws dots at these positions.
+---@param pos rg.Field|rg.Array|table
+---@param options? rg.PointOptions
 ---@return self
 function LiveWindow:points(pos, options) end
 
---- Fills the window with one colour, components from 0 to 1.
+--- Draws circles of a radius in world units.
+---@param pos rg.Field|rg.Array|table
+---@param options? rg.CircleOptions
+---@return self
+function LiveWindow:circles(pos, options) end
+
+--- Draws rectangles, whose lower left corners are at these positions.
+---@param pos rg.Field|rg.Array|table
+---@param options? rg.RectangleOptions
+---@return self
+function LiveWindow:rectangles(pos, options) end
+
+--- Says what the window shows; the wheel and the right button then move it.
+---@param options? rg.CameraOptions
+---@return self
+function LiveWindow:camera(options) end
+
+--- Fills the window with one colour, components from 0 to 1; later frames begin with it.
 ---@param r? number
 ---@param g? number
 ---@param b? number
@@ -1803,10 +1820,19 @@ function LiveWindow:pressed(name) end
 ---@return number, number, table<string, boolean>
 function LiveWindow:mouse() end
 
+--- The position of the mouse in world coordinates.
+---@return number, number
+function LiveWindow:cursor() end
+
 --- Writes the current frame as a picture.
 ---@param path string
 ---@return self
 function LiveWindow:capture(path) end
+
+--- Adds an overlay, `draw(self, surface)` and `event(self, raw, event)`; needs OpenGL.
+---@param overlay table
+---@return self?, string?
+function LiveWindow:attach(overlay) end
 
 --- Closes the window.
 function LiveWindow:close() end
@@ -1816,11 +1842,41 @@ function LiveWindow:close() end
 ---@field width? integer In pixels, 512 by default.
 ---@field height? integer In pixels, 512 by default.
 
----@class rg.DotOptions
----@field x? number[] The range that the window's width shows, `{0, 1}` by default.
+---@class rg.CameraOptions
+---@field x? number[] The range of x that is shown at least, `{0, 1}` by default.
+---@field y? number[] The range of y, upward.
+---@field center? number[] Instead of ranges: what is in the middle.
+---@field height? number With it: the height of what is shown.
+---@field zoom? number The magnification to begin with.
+---@field stretch? boolean true: the ranges fill the window, whatever its shape.
+---@field mouse? boolean false: the mouse does not move it.
+
+---@class rg.ShowOptions: rg.ImageOptions
+---@field x? number[] Where the picture is: its range of x, all by default.
+---@field y? number[] Its range of y.
+---@field cells? boolean true: cell i, j is at i to i + 1, j to j + 1.
+---@field smooth? boolean true: interpolates between cells.
+
+---@class rg.DrawOptions
+---@field color? any `{1, 0.5, 0}`, `"#ff8800"`, `0xff8800`, or numbers or colours for each.
+---@field palette? string What turns numbers into colours, `"viridis"` by default.
+---@field low? number The number at the palette's begin; the least by default.
+---@field high? number The number at its end; the greatest by default.
+---@field opacity? number 1 by default.
+---@field x? number[] Instead of the camera's: the range that the window's width shows.
 ---@field y? number[] The range that its height shows, upward.
----@field color? number[] Red, green, blue, 0 to 1.
----@field size? integer In pixels, 3 by default.
+
+---@class rg.PointOptions: rg.DrawOptions
+---@field size? integer The diameter in pixels, 3 by default.
+---@field radius? number|rg.Field|rg.Array|number[] Instead: in world units, also for each.
+
+---@class rg.CircleOptions: rg.DrawOptions
+---@field radius number|rg.Field|rg.Array|number[] In world units, for all or for each.
+---@field width? number Draws only the line, of so many pixels.
+
+---@class rg.RectangleOptions: rg.DrawOptions
+---@field size number[]|number|rg.Field|rg.Array Width and height, for all or for each.
+---@field width? number Draws only the line, of so many pixels.
 
 ---@class rg.Video
 ---@field frames integer The number of frames so far.

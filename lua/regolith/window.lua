@@ -1,20 +1,28 @@
---- `w = rg.window{ title = "heat", width = 512, height = 512 }`: shows fields as images and points
---- as dots, and reports keys and the mouse, by SDL2.
+--- `w = rg.window{ title = "heat", width = 512, height = 512 }`: shows fields, and reports keys and
+--- the mouse, by SDL2.
 ---
 ---     while w:is_open() do step() w:show(x, { palette = "magma" }) w:present() end
 ---
---- A frame is painted into our own memory, and SDL only receives it. So a frame is the same on
---- every display, and can be saved (`w:capture(path)`).
+--- A window has a surface, on which a frame is drawn: window/surface.lua draws by OpenGL;
+--- window/plain.lua, where there is none, paints pictures and dots by itself. Either keeps the
+--- frame in its own memory, so it is the same on every display and can be saved (`w:capture`).
+--- Overlays (`w:attach{ draw =, event = }`) draw on top of each frame, and see events first.
 local ffi = require "ffi"
+local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local image = require "regolith.file.image"
 local sdl = require "regolith.window.sdl"
 local binary = require "regolith.file.binary"
+local camera = require "regolith.window.camera"
+local plain = require "regolith.window.plain"
+local surface = require "regolith.window.surface"
 
 local window = {}
 
+local os = os
+
 local Window = { __regolith = "a window" }
-Window.__index = Window
+local methods = {}
 
 local open = {} -- SDL's number -> window
 local buttons = { "left", "middle", "right" }
@@ -27,6 +35,15 @@ local function size_option(options, name)
       :format(name, fail.describe(v)), nil, "option.invalid")
   end
   return v
+end
+
+-- OpenGL, unless RG_WINDOW=plain; else the frame is painted here.
+local function create_surface(title, width, height)
+  local own, why = nil, "RG_WINDOW=plain"
+  if os.getenv "RG_WINDOW" ~= "plain" then
+    own, why = surface.create(title, width, height, sdl.resizable)
+  end
+  return own or plain.create(title, width, height, why)
 end
 
 --- `rg.window{ title =, width =, height = }`
@@ -44,21 +61,16 @@ function window.create(session, options)
     C.SDL_QuitSubSystem(sdl.video)
     return sdl.fail("a window cannot be shown", "there is no display")
   end
-  local self = setmetatable({ session = session, width = width, height = height, keys = {},
-    hits = {}, held = {}, x = 0, y = 0, wheel = 0, is_shown = true,
-    pixels = ffi.new("uint8_t[?]", width * height * 4) }, Window)
-  self.handle = C.SDL_CreateWindow(title, sdl.anywhere, sdl.anywhere, width, height, 0)
-  if self.handle ~= nil then self.renderer = C.SDL_CreateRenderer(self.handle, -1, 0) end
-  if self.renderer ~= nil then
-    self.texture = C.SDL_CreateTexture(self.renderer, sdl.pixels_rgba, sdl.streaming, width, height)
+  local own = create_surface(title, width, height)
+  if not own then
+    local why = sdl.error()
+    C.SDL_QuitSubSystem(sdl.video)
+    return sdl.fail("a window cannot be opened", why)
   end
-  if self.texture == nil then
-    self:close()
-    return sdl.fail "a window cannot be opened"
-  end
-  self.number = C.SDL_GetWindowID(self.handle)
+  local self = setmetatable({ session = session, width = width, height = height, surface = own,
+    keys = {}, hits = {}, held = {}, x = 0, y = 0, wheel = 0, is_shown = true, wants_end = false,
+    overlays = {}, view = camera.flat(), number = C.SDL_GetWindowID(own.handle) }, Window)
   open[self.number] = self
-  self:clear()
   return self
 end
 
@@ -68,32 +80,26 @@ end
 
 -- -- painting -------------------------------------------------------------------------------------
 
-local function put(self, x, y, r, g, b)
-  if x < 0 or y < 0 or x >= self.width or y >= self.height then return end
-  local at = (y * self.width + x) * 4
-  self.pixels[at], self.pixels[at + 1], self.pixels[at + 2], self.pixels[at + 3] = r, g, b, 255
-end
-
---- Fills the frame with one colour, by default black.
-function Window:clear(r, g, b)
-  for y = 0, self.height - 1 do
-    for x = 0, self.width - 1 do
-      put(self, x, y, (r or 0) * 255, (g or 0) * 255, (b or 0) * 255)
+--- Fills the frame with one colour, by default black; later frames begin with it.
+function methods:clear(r, g, b)
+  check_open(self)
+  for k, v in ipairs { r or 0, g or 0, b or 0 } do
+    if type(v) ~= "number" then
+      return fail.argument(("w:clear takes red, green and blue, from 0 to 1; number %d is %s")
+        :format(k, fail.describe(v)))
     end
   end
+  self.surface:clear(r or 0, g or 0, b or 0)
   return self
 end
 
 --- Paints a picture as rg.image.write does, stretched over the window.
-function Window:show(what, options)
+function methods:show(what, options)
   check_open(self)
-  local rgba, width, height = image.paint(self.session, what, options, "window:show")
-  for y = 0, self.height - 1 do
-    local row = math.floor(y * height / self.height) * width
-    for x = 0, self.width - 1 do
-      local from = (row + math.floor(x * width / self.width)) * 4
-      put(self, x, y, rgba[from], rgba[from + 1], rgba[from + 2])
-    end
+  if self.surface.is_gl then
+    require("regolith.window.picture").show(self, what, options)
+  else
+    self.surface:show(self.session, what, options)
   end
   return self
 end
@@ -130,10 +136,8 @@ local function dot_option(options)
   return v
 end
 
---- Paints dots at vectors of two or more numbers; x = {0, 1} is the range of the window's width, y
---- that of its height, upward.
-function Window:points(pos, options)
-  check_open(self)
+-- Dots without OpenGL.
+local function plain_points(self, pos, options)
   local caller = "window:points"
   options = binary.check_options(options, { "x", "y", "color", "size" }, caller)
   local across, up = range_option(options, "x"), range_option(options, "y")
@@ -143,32 +147,84 @@ function Window:points(pos, options)
     return fail.argument(("window:points takes vectors, not %s"):format(tostring(pos)))
   end
   local values, count = binary.numbers(pos, caller)
-  for at = 0, count - 1, parts do
-    local x = (values[at] - across[1]) / (across[2] - across[1]) * self.width
-    local y = self.height - (values[at + 1] - up[1]) / (up[2] - up[1]) * self.height
-    if x == x and y == y and math.abs(x) < 2 ^ 20 and math.abs(y) < 2 ^ 20 then
-      x, y = math.floor(x - size / 2 + 0.5), math.floor(y - size / 2 + 0.5)
-      for j = 0, size - 1 do
-        for i = 0, size - 1 do
-          put(self, x + i, y + j, color[1] * 255, color[2] * 255, color[3] * 255)
-        end
-      end
+  self.surface:points(values, count, parts, across, up, color, size)
+end
+
+--- Paints dots at vectors of two or more numbers; x = {0, 1} is the range of the window's width, y
+--- that of its height, upward.
+function methods:points(pos, options)
+  check_open(self)
+  if self.surface.is_gl then require("regolith.window.marks").points(self, pos, options)
+  else plain_points(self, pos, options) end
+  return self
+end
+
+-- What only OpenGL draws: method -> { module, function }.
+local drawn = { circles = { "marks", "circles" }, rectangles = { "marks", "rectangles" } }
+
+for name, at in pairs(drawn) do
+  methods[name] = function(self, ...)
+    check_open(self)
+    if self.surface.is_gl then
+      require("regolith.window." .. at[1])[at[2]](self, ...)
+    elseif sdl.driver() ~= "dummy" then
+      return fail.raise { code = "device.missing",
+        message = ("w:%s needs OpenGL 3.3, which this window has not: %s"):format(name,
+          self.surface.why),
+        hint = "install it: apt install libgl1-mesa-dri; w:show and w:points do without" }
     end
+    return self
+  end
+end
+
+local check_file = lib.quietly(function(self, path, pixels, width, height)
+  local number, c = self.session:get()
+  lib.check(lib.C.rg_image_write(c, path, pixels, width, height, 4), number)
+end)
+
+--- Saves the current frame as a picture.
+function methods:capture(path)
+  check_open(self)
+  binary.check_path(path, "w:capture")
+  local pixels, width, height = self.surface:read()
+  if path:lower():find "%.exr$" then
+    image.write(self.session, path, pixels, { width = width, height = height, channels = 4 })
+  else
+    check_file(self, path, pixels, width, height)
   end
   return self
 end
 
---- Saves the current frame as a picture.
-function Window:capture(path)
-  image.write(self.session, path, self.pixels, { width = self.width, height = self.height,
-    channels = 4 })
+--- What the window shows of the world: window/camera.lua.
+function methods:camera(options)
+  check_open(self)
+  camera.set(self, options)
+  return self
+end
+
+--- Returns where the mouse is, in world coordinates.
+function methods:cursor() return camera.world(self, self.x, self.y) end
+
+-- -- overlays -------------------------------------------------------------------------------------
+
+--- Adds an overlay: `overlay:draw(surface)` is called after a frame has been drawn, before it is
+--- shown, with a framebuffer of surface.width x surface.height pixels bound;
+--- `overlay:event(raw, event)`, where present, sees each of SDL's events (a pointer) before the
+--- window does, and returns true to keep it. Only with OpenGL: returns nil and the reason without.
+function methods:attach(overlay)
+  check_open(self)
+  if not self.surface.is_gl then return nil, self.surface.why end
+  self.overlays[#self.overlays + 1] = overlay
   return self
 end
 
 -- -- events ---------------------------------------------------------------------------------------
 
 local take = {}
-function take.down(self, event) self.keys[event.key], self.hits[event.key] = true, true end
+function take.down(self, event)
+  self.keys[event.key] = true
+  if not event.is_repeat then self.hits[event.key] = true end
+end
 function take.up(self, event) self.keys[event.key] = nil end
 function take.move(self, event) self.x, self.y = event.x, event.y end
 function take.press(self, event)
@@ -179,33 +235,50 @@ function take.release(self, event)
 end
 function take.wheel(self, event) self.wheel = self.wheel + event.y end
 function take.close(self) self.wants_end = true end
+function take.resize(self)
+  local width, height = ffi.new "int[1]", ffi.new "int[1]"
+  sdl.open().SDL_GetWindowSize(self.surface.handle, width, height)
+  self.width, self.height = width[0], height[0]
+  self.surface:resize()
+end
+
+-- What the window learns even if an overlay keeps the event: no key or button stays held.
+local is_shared = { up = true, release = true, close = true, resize = true, move = true }
+
+-- Offers an event to the overlays, the last one first; whether one keeps it.
+local function offer(self, raw, event)
+  for k = #self.overlays, 1, -1 do
+    local overlay = self.overlays[k]
+    if overlay.event and overlay:event(raw, event) then return true end
+  end
+  return false
+end
 
 local function poll()
-  for event in sdl.poll do
+  for event, raw in sdl.poll do
+    local own = open[event.window]
     if event.kind == "close" and not event.window then
       for _, one in pairs(open) do one.wants_end = true end
-    elseif event.kind and open[event.window] then
-      take[event.kind](open[event.window], event)
+    elseif own then
+      local is_kept = offer(own, raw, event)
+      if event.kind and not is_kept then camera.take(own, event) end
+      if event.kind and (not is_kept or is_shared[event.kind]) then take[event.kind](own, event) end
     end
   end
 end
 
 --- Shows the frame and processes key and mouse events. Returns false once the window has been
 --- closed.
-function Window:present()
+function methods:present()
   check_open(self)
-  local C = sdl.open()
-  C.SDL_UpdateTexture(self.texture, nil, self.pixels, self.width * 4)
-  C.SDL_RenderClear(self.renderer)
-  C.SDL_RenderCopy(self.renderer, self.texture, nil, nil)
-  C.SDL_RenderPresent(self.renderer)
+  self.surface:present(self.overlays)
   for _, one in pairs(open) do one.hits, one.wheel = {}, 0 end
   poll()
   if self.wants_end then self:close() end
   return self.is_shown
 end
 
-function Window:is_open() return self.is_shown end
+function methods:is_open() return self.is_shown end
 
 -- Aliases of keys.
 local key_names = { "space", "return", "escape", "backspace", "delete", "tab", "left", "right",
@@ -221,23 +294,26 @@ local function check_key(name)
 end
 
 --- Whether the key is down ("space", "a", "left", "escape").
-function Window:key(name) return self.keys[check_key(name)] == true end
+function methods:key(name) return self.keys[check_key(name)] == true end
 --- Whether the key was pressed before the last `present`.
-function Window:pressed(name) return self.hits[check_key(name)] == true end
+function methods:pressed(name) return self.hits[check_key(name)] == true end
 --- Returns x to the right and y upward, in pixels, and a table of the buttons that are held: left,
 --- middle, right.
-function Window:mouse() return self.x, self.height - 1 - self.y, self.held end
+function methods:mouse() return self.x, self.height - 1 - self.y, self.held end
 
-function Window:close()
+function methods:close()
   if not self.is_shown then return end
   self.is_shown = false
-  local C = sdl.open()
-  if self.texture ~= nil then C.SDL_DestroyTexture(self.texture) end
-  if self.renderer ~= nil then C.SDL_DestroyRenderer(self.renderer) end
-  if self.handle ~= nil then C.SDL_DestroyWindow(self.handle) end
-  if self.number then open[self.number] = nil end
-  self.texture, self.renderer, self.handle = nil, nil, nil
-  C.SDL_QuitSubSystem(sdl.video)
+  self.surface:destroy()
+  open[self.number] = nil
+  sdl.open().SDL_QuitSubSystem(sdl.video)
 end
+
+function Window:__tostring()
+  return ("window of %d x %d pixels%s"):format(self.width, self.height,
+    self.is_shown and "" or ", closed")
+end
+
+Window.__index = fail.members(methods, "a window", Window, "w")
 
 return window

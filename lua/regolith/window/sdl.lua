@@ -1,4 +1,4 @@
---- SDL2, loaded when a window is opened: the functions that window.lua needs, and events as tables.
+--- SDL2, loaded when a window is opened: the functions that windows need, and events as tables.
 local ffi = require "ffi"
 local fail = require "regolith.error"
 
@@ -8,6 +8,9 @@ local os = os
 
 sdl.pixels_rgba = 376840196 -- SDL_PIXELFORMAT_ABGR8888: red is the first byte
 sdl.streaming, sdl.anywhere, sdl.video = 1, 0x1fff0000, 0x20
+sdl.with_gl, sdl.hidden, sdl.resizable, sdl.high_dpi = 0x2, 0x8, 0x20, 0x2000
+--- SDL_GLattr
+sdl.gl_double_buffer, sdl.gl_major, sdl.gl_minor, sdl.gl_profile = 5, 17, 18, 21
 
 local declarations = [[
   typedef struct SDL_Window SDL_Window;
@@ -18,6 +21,8 @@ local declarations = [[
   const char *SDL_GetError(void);
   SDL_Window *SDL_CreateWindow(const char *title, int x, int y, int w, int h, uint32_t flags);
   void SDL_DestroyWindow(SDL_Window *window);
+  void SDL_SetWindowTitle(SDL_Window *window, const char *title);
+  void SDL_GetWindowSize(SDL_Window *window, int *w, int *h);
   SDL_Renderer *SDL_CreateRenderer(SDL_Window *window, int index, uint32_t flags);
   void SDL_DestroyRenderer(SDL_Renderer *renderer);
   SDL_Texture *SDL_CreateTexture(SDL_Renderer *r, uint32_t format, int access, int w, int h);
@@ -31,6 +36,14 @@ local declarations = [[
   int32_t SDL_GetKeyFromName(const char *name);
   const char *SDL_GetCurrentVideoDriver(void);
   uint32_t SDL_GetWindowID(SDL_Window *window);
+  int SDL_GL_SetAttribute(int attribute, int value);
+  void *SDL_GL_CreateContext(SDL_Window *window);
+  void SDL_GL_DeleteContext(void *context);
+  int SDL_GL_MakeCurrent(SDL_Window *window, void *context);
+  int SDL_GL_SetSwapInterval(int interval);
+  void SDL_GL_GetDrawableSize(SDL_Window *window, int *w, int *h);
+  void SDL_GL_SwapWindow(SDL_Window *window);
+  void *SDL_GL_GetProcAddress(const char *name);
 ]]
 
 local library
@@ -50,39 +63,52 @@ function sdl.open()
   return library
 end
 
+--- SDL's message about its last failure.
+function sdl.error() return ffi.string(library.SDL_GetError()) end
+
 --- Raises an error with this reason, or with SDL's message about its last failure.
 function sdl.fail(what, why)
   return fail.raise { code = "device.missing",
-    message = ("%s: %s"):format(what, why or ffi.string(library.SDL_GetError())),
-    hint = "without a display: SDL_VIDEODRIVER=dummy, or write frames by rg.video" }
+    message = ("%s: %s"):format(what, why or sdl.error()),
+    hint = "without a display: SDL_VIDEODRIVER=offscreen draws for w:capture, =dummy nothing; \z
+      or write frames by rg.video" }
 end
 
 --- Whether there is a key of that name.
 function sdl.has_key(name) return library.SDL_GetKeyFromName(name) ~= 0 end
 
+--- SDL's name of the display: "x11", "wayland", "offscreen", "dummy".
+function sdl.driver()
+  local driver = library.SDL_GetCurrentVideoDriver()
+  return driver ~= nil and ffi.string(driver) or ""
+end
+
 --- Whether SDL draws to invisible memory for lack of a display, without having been told to.
 function sdl.is_invisible()
-  local driver = library.SDL_GetCurrentVideoDriver()
-  return driver ~= nil and ffi.string(driver) == "offscreen"
-    and os.getenv "SDL_VIDEODRIVER" ~= "offscreen"
+  return sdl.driver() == "offscreen" and os.getenv "SDL_VIDEODRIVER" ~= "offscreen"
 end
+
+-- -- events ---------------------------------------------------------------------------------------
 
 local event = ffi.new "uint8_t[64]"
 local words = ffi.cast("int32_t *", event)
-local close = 14 -- SDL_WINDOWEVENT_CLOSE
+local close, size_changed = 14, 6 -- SDL_WindowEventID
+
+local function key_event(kind)
+  return { kind = kind, window = words[2], is_repeat = event[13] ~= 0,
+    key = ffi.string(library.SDL_GetKeyName(words[5])):lower() }
+end
+
 local kinds = {
   [0x100] = function() return { kind = "close" } end,
   [0x200] = function()
-    return event[12] == close and { kind = "close", window = words[2] } or {}
+    if event[12] == close then return { kind = "close", window = words[2] } end
+    if event[12] == size_changed then return { kind = "resize", window = words[2] } end
+    return { window = words[2] }
   end,
-  [0x300] = function()
-    return { kind = "down", window = words[2],
-      key = ffi.string(library.SDL_GetKeyName(words[5])):lower() }
-  end,
-  [0x301] = function()
-    return { kind = "up", window = words[2],
-      key = ffi.string(library.SDL_GetKeyName(words[5])):lower() }
-  end,
+  [0x300] = function() return key_event "down" end,
+  [0x301] = function() return key_event "up" end,
+  [0x303] = function() return { window = words[2] } end, -- text, for an overlay
   [0x400] = function() return { kind = "move", window = words[2], x = words[5], y = words[6] } end,
   [0x401] = function()
     return { kind = "press", window = words[2], button = event[16], x = words[5], y = words[6] }
@@ -93,11 +119,12 @@ local kinds = {
   [0x403] = function() return { kind = "wheel", window = words[2], y = words[5] } end,
 }
 
---- Returns the next event, { kind, window, key, button, x, y }, or {} for other kinds, or nil.
+--- Returns the next event, { kind, window, key, button, x, y }, without `kind` if only overlays use
+--- it, or {} for other events; and SDL's own, valid until the next call. nil: there is no more.
 function sdl.poll()
   if library.SDL_PollEvent(event) == 0 then return nil end
   local read = kinds[words[0]]
-  return read and read() or {}
+  return read and read() or {}, event
 end
 
 return sdl

@@ -1,0 +1,88 @@
+--- Numbers of memories (source.lua) as attributes of vertices, or of instances, one number each.
+local ffi = require "ffi"
+local fail = require "regolith.error"
+local gl = require "regolith.window.gl"
+local source = require "regolith.window.source"
+
+local attribute = {}
+
+local types = { bool = gl.UNSIGNED_BYTE, u8 = gl.UNSIGNED_BYTE, i8 = gl.BYTE,
+  u16 = gl.UNSIGNED_SHORT, i16 = gl.SHORT, u32 = gl.UNSIGNED_INT, i32 = gl.INT,
+  f16 = gl.HALF_FLOAT, f32 = gl.FLOAT, f64 = gl.DOUBLE }
+local most = 16 -- locations
+local is_float = { f16 = true, f32 = true, f64 = true }
+
+--- Forgets the attributes of the last call: all are constants.
+function attribute.reset()
+  for location = 0, most - 1 do gl.DisableVertexAttribArray(location) end
+end
+
+--- The same number for all.
+function attribute.constant(location, v) gl.VertexAttrib1f(location, v) end
+
+--- Number `part` of a memory, from element `first` on, for each vertex (divisor 0) or instance (1).
+---@param at table   { buffer, base }: where the memory was uploaded
+---@param is_scaled boolean?  the largest integer becomes 1
+function attribute.bind(location, m, at, part, divisor, first, is_scaled)
+  gl.BindBuffer(gl.ARRAY_BUFFER, at[1])
+  gl.EnableVertexAttribArray(location)
+  gl.VertexAttribDivisor(location, divisor)
+  local offset = at[2] + part * m.step + (first or 0) * m.strides[1]
+  gl.VertexAttribPointer(location, 1, types[m.kind], is_scaled and not is_float[m.kind] and 1 or 0,
+    m.strides[1], ffi.cast("void *", offset))
+end
+
+--- All numbers of a memory, at consecutive locations.
+function attribute.bind_all(location, m, at, divisor, first, is_scaled)
+  for part = 0, m.parts - 1 do
+    attribute.bind(location + part, m, at, part, divisor, first, is_scaled)
+  end
+end
+
+--- Uploads a memory into the surface's buffer of this name.
+function attribute.upload(w, slot, m) return { w.surface:upload(slot, m) } end
+
+--- Positions: vectors of two or three numbers, or of more, of which those count.
+function attribute.positions(x, caller)
+  local m = source.list(x, caller)
+  if m.parts < 2 and m.extents[1] > 0 then
+    return fail.argument(("%s takes vectors, not %s"):format(caller,
+      type(x) == "table" and "a table of numbers" or tostring(x)),
+      type(x) == "table" and "a list of points: { {x, y}, {x, y} }" or nil)
+  end
+  m.parts = math.min(m.parts, 3)
+  return m
+end
+
+--- Binds positions at a location and the two after it; z is 0 where there is none.
+function attribute.bind_positions(location, m, at, divisor, first)
+  attribute.bind_all(location, m, at, divisor, first)
+  if m.parts < 3 then attribute.constant(location + 2, 0) end
+end
+
+--- An option that is a number for all, or numbers for each of `count` elements.
+---@return number? v, table? m
+function attribute.option(options, name, caller, count, parts, default)
+  local v = options[name]
+  if v == nil then return default end
+  if type(v) == "number" then return v end
+  if type(v) ~= "table" and type(v) ~= "cdata" or type(v) == "table" and getmetatable(v) then
+    return fail.argument(("option '%s' of %s must be a number, a list, a field or an array, got %s")
+      :format(name, caller, fail.describe(v)), nil, "option.invalid")
+  end
+  local m = source.list(v, ("option '%s' of %s"):format(name, caller))
+  if m.parts ~= parts then
+    return fail.argument(("option '%s' of %s takes elements of %s, not of %d numbers"):format(name,
+      caller, parts == 1 and "one number" or parts .. " numbers", m.parts), nil, "option.invalid")
+  end
+  attribute.check_count(m, name, caller, count)
+  return nil, m
+end
+
+function attribute.check_count(m, name, caller, count)
+  if m.extents[1] == count then return end
+  return fail.argument(("option '%s' of %s has %d elements, and there are %d positions"):format(
+    name, caller, m.extents[1], count), nil, "option.invalid")
+end
+
+return attribute

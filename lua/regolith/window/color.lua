@@ -1,0 +1,134 @@
+--- The option `color` of drawing calls: one colour for all, a colour for each element, or a number
+--- for each, through a palette from `low` to `high`.
+local fail = require "regolith.error"
+local matrix = require "regolith.data.matrix"
+local attribute = require "regolith.window.attribute"
+local gl = require "regolith.window.gl"
+local option = require "regolith.window.option"
+local palette = require "regolith.window.palette"
+local range = require "regolith.window.range"
+local source = require "regolith.window.source"
+
+local color = {}
+
+--- Of a drawing call's options.
+color.option_names = { "color", "palette", "low", "high", "opacity", "legend" }
+
+local location = 4 -- of the first of four attributes
+
+--- GLSL of a vertex shader: vec4 own_color().
+color.glsl = palette.glsl .. [[
+  layout(location = 4) in float color_0;
+  layout(location = 5) in float color_1;
+  layout(location = 6) in float color_2;
+  layout(location = 7) in float color_3;
+  uniform bool has_palette;
+  uniform vec2 ends;
+  uniform float opacity;
+  vec4 own_color() {
+    if (has_palette)
+      return vec4(palette_color((color_0 - ends.x) / (ends.y - ends.x)), opacity);
+    return vec4(color_0, color_1, color_2, color_3 * opacity);
+  }
+]]
+
+local names = { white = 0xffffff, black = 0x000000, red = 0xff0000, green = 0x00ff00,
+  blue = 0x0000ff, yellow = 0xffff00, cyan = 0x00ffff, magenta = 0xff00ff, orange = 0xff8800,
+  grey = 0x808080, gray = 0x808080 }
+
+local function from_hex(n)
+  return { math.floor(n / 65536) / 255, math.floor(n / 256) % 256 / 255, n % 256 / 255, 1 }
+end
+
+--- One colour: { r, g, b [, opacity] } from 0 to 1, a vector, 0xff8800, "#ff8800" or a name; nil if
+--- it is something else.
+function color.one(v)
+  if type(v) == "number" and v % 1 == 0 and v >= 0 and v <= 0xffffff then return from_hex(v) end
+  if type(v) == "string" then
+    local hex = names[v:lower()] or tonumber(v:match "^#(%x%x%x%x%x%x)$" or "", 16)
+    return hex and from_hex(hex)
+  end
+  if type(v) == "table" and not getmetatable(v) and (#v == 3 or #v == 4) then
+    for k = 1, #v do
+      if type(v[k]) ~= "number" then return nil end
+    end
+    return { v[1], v[2], v[3], v[4] or 1 }
+  end
+  local of = type(v) == "cdata" and matrix.type_of(v)
+  if of and of.element and (of.count == 3 or of.count == 4) then
+    return { tonumber(v.rg_n[0]), tonumber(v.rg_n[1]), tonumber(v.rg_n[2]),
+      of.count == 4 and tonumber(v.rg_n[3]) or 1 }
+  end
+end
+
+--- Raises for a colour that is none.
+function color.refuse(caller, v, more)
+  return fail.argument(("option 'color' of %s is { r, g, b }, three numbers from 0 to 1, \z
+    \"#ff8800\" or 0xff8800%s, got %s"):format(caller, more or "", fail.describe(v)), nil,
+    "option.invalid")
+end
+
+--- An option that takes one colour alone.
+function color.single(options, name, caller, default)
+  local v = options[name]
+  if v == nil then return default end
+  return color.one(v) or color.refuse(caller, v)
+end
+
+-- The numbers that the ends of the palette stand for.
+local function ends_of(m, options, caller)
+  local low, high = option.number(options, "low", caller), option.number(options, "high", caller)
+  if low == nil or high == nil then
+    local least, most = range.of(m)
+    low, high = low or least or 0, high or most or 1
+  end
+  if low == high then high = low + 1 end
+  return low, high
+end
+
+local per_element = ", or a list, a field or an array with a number, or a colour, for each position"
+
+--- Looks at the options of a call: `count` elements have these colours.
+---@return table own  for color.bind; low, high, palette if numbers go through a palette
+function color.look(options, caller, count, default)
+  local opacity = option.number(options, "opacity", caller) or 1
+  option.palette(options, caller)
+  local v = options.color
+  if v == nil then return { one = default or { 1, 1, 1, 1 }, opacity = opacity } end
+  local one = color.one(v)
+  if one then return { one = one, opacity = opacity } end
+  local is_list = type(v) == "table" and not getmetatable(v) and (type(v[1]) == "table"
+    or type(v[1]) == "cdata" or #v == count)
+  if not is_list and type(v) ~= "cdata" then return color.refuse(caller, v, per_element) end
+  local m = source.list(v, "option 'color' of " .. caller)
+  attribute.check_count(m, "color", caller, count)
+  if m.parts == 2 or m.parts > 4 then
+    return fail.argument(("option 'color' of %s takes numbers, or colours of 3 or 4 numbers, not \z
+      elements of %d"):format(caller, m.parts), nil, "option.invalid")
+  end
+  local own = { m = m, opacity = opacity }
+  if m.parts == 1 then
+    own.palette = options.palette or "viridis"
+    own.low, own.high = ends_of(m, options, caller)
+  end
+  return own
+end
+
+--- Sets a program's colours: `own` as color.look returned it, for each vertex (divisor 0) or
+--- instance (1).
+function color.bind(w, program, own, divisor, first)
+  program:float("opacity", own.opacity)
+  program:int("has_palette", own.palette and 1 or 0)
+  program:int("palette", 1)
+  w.surface:bind(1, gl.TEXTURE_2D, palette.texture(w, own.palette or "grey"))
+  if own.one then
+    for k = 1, 4 do attribute.constant(location + k - 1, own.one[k]) end
+    return
+  end
+  own.at = own.at or attribute.upload(w, "color", own.m)
+  if own.palette then program:vec2("ends", own.low, own.high) end
+  attribute.bind_all(location, own.m, own.at, divisor, first, not own.palette)
+  if own.m.parts == 3 then attribute.constant(location + 3, 1) end
+end
+
+return color

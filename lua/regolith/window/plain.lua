@@ -1,0 +1,91 @@
+--- The surface of a window without OpenGL: a frame in our own memory, which SDL receives. It shows
+--- pictures and dots; `why` says what keeps it from more.
+local ffi = require "ffi"
+local image = require "regolith.file.image"
+local sdl = require "regolith.window.sdl"
+
+local plain = {}
+
+local Plain = {}
+Plain.__index = Plain
+
+--- Opens a window of SDL; nil if it cannot be.
+function plain.create(title, width, height, why)
+  local C = sdl.open()
+  local self = setmetatable({ width = width, height = height, why = why,
+    pixels = ffi.new("uint8_t[?]", width * height * 4) }, Plain)
+  self.handle = C.SDL_CreateWindow(title, sdl.anywhere, sdl.anywhere, width, height, 0)
+  if self.handle ~= nil then self.renderer = C.SDL_CreateRenderer(self.handle, -1, 0) end
+  if self.renderer ~= nil then
+    self.texture = C.SDL_CreateTexture(self.renderer, sdl.pixels_rgba, sdl.streaming, width, height)
+  end
+  if self.texture == nil then
+    self:destroy()
+    return nil
+  end
+  self:clear(0, 0, 0)
+  return self
+end
+
+local function put(self, x, y, r, g, b)
+  if x < 0 or y < 0 or x >= self.width or y >= self.height then return end
+  local at = (y * self.width + x) * 4
+  self.pixels[at], self.pixels[at + 1], self.pixels[at + 2], self.pixels[at + 3] = r, g, b, 255
+end
+
+function Plain:clear(r, g, b)
+  for y = 0, self.height - 1 do
+    for x = 0, self.width - 1 do put(self, x, y, r * 255, g * 255, b * 255) end
+  end
+end
+
+--- Paints a picture as rg.image.write does, stretched over the window.
+function Plain:show(session, what, options)
+  local rgba, width, height = image.paint(session, what, options, "window:show")
+  for y = 0, self.height - 1 do
+    local row = math.floor(y * height / self.height) * width
+    for x = 0, self.width - 1 do
+      local from = (row + math.floor(x * width / self.width)) * 4
+      put(self, x, y, rgba[from], rgba[from + 1], rgba[from + 2])
+    end
+  end
+end
+
+--- Paints a square of `size` pixels for every vector of `parts` numbers.
+function Plain:points(values, count, parts, across, up, color, size)
+  for at = 0, count - 1, parts do
+    local x = (values[at] - across[1]) / (across[2] - across[1]) * self.width
+    local y = self.height - (values[at + 1] - up[1]) / (up[2] - up[1]) * self.height
+    if x == x and y == y and math.abs(x) < 2 ^ 20 and math.abs(y) < 2 ^ 20 then
+      x, y = math.floor(x - size / 2 + 0.5), math.floor(y - size / 2 + 0.5)
+      for j = 0, size - 1 do
+        for i = 0, size - 1 do
+          put(self, x + i, y + j, color[1] * 255, color[2] * 255, color[3] * 255)
+        end
+      end
+    end
+  end
+end
+
+--- Returns the frame as bytes red green blue opacity, top row first, and its size.
+function Plain:read() return self.pixels, self.width, self.height end
+
+function Plain:present()
+  local C = sdl.open()
+  C.SDL_UpdateTexture(self.texture, nil, self.pixels, self.width * 4)
+  C.SDL_RenderClear(self.renderer)
+  C.SDL_RenderCopy(self.renderer, self.texture, nil, nil)
+  C.SDL_RenderPresent(self.renderer)
+end
+
+function Plain.resize() end
+
+function Plain:destroy()
+  local C = sdl.open()
+  if self.texture ~= nil then C.SDL_DestroyTexture(self.texture) end
+  if self.renderer ~= nil then C.SDL_DestroyRenderer(self.renderer) end
+  if self.handle ~= nil then C.SDL_DestroyWindow(self.handle) end
+  self.texture, self.renderer, self.handle = nil, nil, nil
+end
+
+return plain

@@ -1,0 +1,317 @@
+--- Where the numbers of a field, an array or a list are in memory, so that OpenGL copies them from
+--- there without Lua touching an element. Elements at constant distances are described in place;
+--- others are first copied by the core, as doubles, or run by run, if only active cells are wanted.
+---
+--- A memory: number `part` of element (i, j, ..) is at
+--- base + i * strides[1] + j * strides[2] + .. + part * step, of scalar type `kind`. It stays there
+--- until the next launch, or, if it is a copy, as long as `keep` is held.
+local ffi = require "ffi"
+local lib = require "regolith.lib"
+local fail = require "regolith.error"
+local binary = require "regolith.file.binary"
+local matrix = require "regolith.data.matrix"
+local scalars = require "regolith.data.scalars"
+
+local source = {}
+
+local C, check = lib.C, lib.check
+local bytes = ffi.typeof "uint8_t *"
+local most_bytes = 2 ^ 31 -- of a buffer of LuaJIT
+
+local function size_of(kind) return scalars[kind].size end
+source.size_of = size_of
+
+local function product(extents)
+  local count = 1
+  for axis = 1, #extents do count = count * extents[axis] end
+  return count
+end
+
+-- Sets the strides of elements without gaps.
+local function pack(m, size)
+  m.strides = {}
+  for axis = #m.extents, 1, -1 do
+    m.strides[axis] = size
+    size = size * m.extents[axis]
+  end
+  return m
+end
+
+-- Elements at constant distances, where they are; nil if they are not.
+local function in_place(x, m)
+  if x.rg_oracle ~= 0 then return nil end
+  local view = ffi.new "RgView"
+  if binary.is_field(x) then check(C.rg_field_view(x.rg_field, view), x.rg_runtime)
+  else check(C.rg_array_view(x.rg_array, view), x.rg_runtime) end
+  if view.first == nil then return nil end
+  m.strides = {}
+  for axis = 1, #m.extents do m.strides[axis] = tonumber(view.stride[axis - 1]) end
+  m.base, m.step = view.first, m.parts == 1 and 0 or tonumber(view.step)
+  return m
+end
+
+local function buffer(kind, count, caller)
+  if count * ffi.sizeof(kind) >= most_bytes then
+    return fail.argument(("%s: %.0f numbers are too many to copy"):format(caller, count),
+      "a dense field or an array is shown without a copy")
+  end
+  return ffi.new(kind .. "[?]", math.max(1, count))
+end
+
+-- All elements as doubles, row-major.
+local function copied(x, m, caller)
+  local count = product(m.extents) * m.parts
+  local values = buffer("double", count, caller)
+  local own = lib.oracle_of(x.rg_runtime)
+  if own then own:read(x, values)
+  elseif binary.is_field(x) then
+    check(C.rg_field_read(x.rg_field, values, count), x.rg_runtime)
+  else
+    check(C.rg_array_read(x.rg_array, values, count), x.rg_runtime)
+  end
+  m.kind, m.base, m.keep, m.step = "f64", ffi.cast(bytes, values), values, 8
+  return pack(m, 8 * m.parts)
+end
+
+local function look(x, caller)
+  local t, extents, starts = binary.look(x, caller)
+  return { parts = binary.parts_of(t, caller), kind = binary.element_of(t).name,
+    extents = extents, starts = starts, what = x }
+end
+
+local function is_unbounded(m)
+  for axis = 1, #m.extents do
+    if m.extents[axis] == 0 then return true end
+  end
+  return false
+end
+
+-- Whether some elements of a field may not exist.
+local function is_sparse(x, m)
+  return binary.is_field(x) and (is_unbounded(m) or x:count() ~= product(m.extents))
+end
+
+-- -- runs -----------------------------------------------------------------------------------------
+
+-- Calls visit(run) for each run of active cells.
+local function each_run(x, visit)
+  local run = ffi.new "RgRun"
+  while true do
+    check(C.rg_field_next_run(x.rg_field, run), x.rg_runtime)
+    if run.count == 0 then return end
+    visit(run)
+    run.used = run.count
+  end
+end
+
+-- Active cells of arch = "lua", and their values, one by one.
+local function each_cell(x, rank, visit)
+  for a, b, c, d, e, f, g, h in x:active() do
+    local index = { a, b, c, d, e, f, g, h }
+    visit(index, x:get(unpack(index, 1, rank)))
+  end
+end
+
+local function put_number(values, at, v)
+  local of = type(v) == "cdata" and matrix.type_of(v)
+  for part = 0, of and of.count - 1 or 0 do
+    local n = v
+    if of then n = v.rg_n[part] end
+    values[at + part] = type(n) == "boolean" and (n and 1 or 0) or tonumber(n)
+  end
+end
+
+-- The active cells' elements, one after the other, in index order. Runs keep their distances.
+local function gather_runs(x, m, caller)
+  local count, size, room, at = x:count(), size_of(m.kind), nil, 0
+  each_run(x, function(run)
+    local n, stride, step = tonumber(run.count), tonumber(run.stride), tonumber(run.step)
+    if n == 1 and stride == 0 then stride = size * m.parts end
+    local is_mixed = (m.parts - 1) * step + size <= stride
+    if not room then
+      m.strides, m.step = { stride }, is_mixed and step or count * stride
+      room = buffer("uint8_t", count * stride * (is_mixed and 1 or m.parts), caller)
+    end
+    local length = (n - 1) * stride + (is_mixed and (m.parts - 1) * step or 0) + size
+    for part = 0, is_mixed and 0 or m.parts - 1 do
+      ffi.copy(room + part * m.step + at * stride, run.first + part * step, length)
+    end
+    at = at + n
+  end)
+  m.extents, m.keep = { count }, room or ffi.new "uint8_t[8]"
+  m.base, m.strides, m.step = ffi.cast(bytes, m.keep), m.strides or { size }, m.step or size
+  return m
+end
+
+local function gather_cells(x, m, caller)
+  local count, rank = x:count(), #m.extents
+  local values, at = buffer("double", count * m.parts, caller), 0
+  each_cell(x, rank, function(_, v)
+    put_number(values, at, v)
+    at = at + m.parts
+  end)
+  m.extents, m.kind, m.keep, m.base, m.step = { count }, "f64", values, ffi.cast(bytes, values), 8
+  return pack(m, 8 * m.parts)
+end
+
+-- -- what is drawn --------------------------------------------------------------------------------
+
+--- All elements, on the axes that they have.
+function source.grid(x, caller)
+  local m = look(x, caller)
+  return in_place(x, m) or copied(x, m, caller)
+end
+
+-- Merges all axes into one, if elements follow each other at one distance.
+local function flatten(m)
+  local stride = m.strides[#m.extents] or 0
+  local expected = stride
+  for axis = #m.extents, 1, -1 do
+    if m.extents[axis] > 1 and m.strides[axis] ~= expected then return nil end
+    expected = expected * m.extents[axis]
+  end
+  m.extents, m.strides = { product(m.extents) }, { stride }
+  return m
+end
+
+-- A table of numbers, or of vectors, each a list of numbers or a vector.
+local function from_list(list, caller)
+  local first = list[1]
+  local of = type(first) == "cdata" and matrix.type_of(first)
+  local parts = of and of.count or type(first) == "table" and #first or 1
+  local values = ffi.new("double[?]", math.max(1, #list * parts))
+  for k = 1, #list do
+    local v = list[k]
+    local own = type(v) == "cdata" and matrix.type_of(v)
+    if (own and own.count or type(v) == "table" and #v or 1) ~= parts then
+      return fail.argument(("%s: element %d of the list has not the %d numbers of the first")
+        :format(caller, k, parts))
+    end
+    for part = 1, parts do
+      local n = v
+      if own then n = tonumber(v.rg_n[part - 1])
+      elseif type(v) == "table" then n = v[part] end
+      if type(n) ~= "number" then
+        return fail.argument(("%s takes numbers, and element %d of the list has %s"):format(caller,
+          k, fail.describe(n)))
+      end
+      values[(k - 1) * parts + part - 1] = n
+    end
+  end
+  return { base = ffi.cast(bytes, values), keep = values, kind = "f64", parts = parts, step = 8,
+    extents = { #list }, strides = { 8 * parts }, what = list }
+end
+
+-- What OpenGL takes as the distance of attributes.
+local largest_stride = 2048
+
+local function is_attribute(m)
+  local stride = m.strides[1]
+  return m.kind ~= "i64" and m.kind ~= "u64" and stride > 0 and stride <= largest_stride
+end
+
+--- Elements in one sequence: all of a dense field or an array, row-major, the active ones of a
+--- sparse field, or a table's.
+function source.list(x, caller)
+  if type(x) == "table" and not getmetatable(x) then return from_list(x, caller) end
+  local m = look(x, caller)
+  if in_place(x, m) and flatten(m) and is_attribute(m) then return m end
+  m = look(x, caller)
+  if not is_sparse(x, m) then return flatten(copied(x, m, caller)) end
+  local is_wide = m.kind == "i64" or m.kind == "u64"
+  return ((x.rg_oracle ~= 0 or is_wide) and gather_cells or gather_runs)(x, m, caller)
+end
+
+-- -- the active box -------------------------------------------------------------------------------
+
+-- The first and last indices of the active cells; nil if there are none.
+local function find_box(x, rank)
+  local low, high
+  local function widen(axis, from, to)
+    if from < low[axis] then low[axis] = from end
+    if to > high[axis] then high[axis] = to end
+  end
+  local function see(index, count)
+    if not low then low, high = { unpack(index, 1, rank) }, { unpack(index, 1, rank) } end
+    for axis = 1, rank do
+      widen(axis, index[axis], index[axis] + (axis == rank and count - 1 or 0))
+    end
+  end
+  if x.rg_oracle ~= 0 then
+    each_cell(x, rank, function(index) see(index, 1) end)
+  else
+    local index = {}
+    each_run(x, function(run)
+      for axis = 1, rank do index[axis] = tonumber(run.index[axis - 1]) end
+      see(index, tonumber(run.count))
+    end)
+  end
+  return low, high
+end
+
+-- Copies the active cells to where they are in the box `m`; numbers of one type, without gaps.
+local function fill_box(x, m, low)
+  local rank, size = #m.extents, size_of(m.kind)
+  local whole = size * m.parts
+  local word = ffi.typeof(({ "uint8_t", "uint16_t", [4] = "uint32_t", [8] = "uint64_t" })[size]
+    .. " *")
+  each_run(x, function(run)
+    local to, n = m.base, tonumber(run.count)
+    for axis = 1, rank do
+      to = to + (tonumber(run.index[axis - 1]) - low[axis]) * m.strides[axis]
+    end
+    local stride, step = tonumber(run.stride), tonumber(run.step)
+    if stride == whole and (m.parts == 1 or step == size) then
+      ffi.copy(to, run.first, n * whole)
+      return
+    end
+    for part = 0, m.parts - 1 do -- members of a struct of arrays, or one of several in a row
+      local from, into = run.first + part * step, ffi.cast(word, to + part * size)
+      for k = 0, n - 1 do into[k * m.parts] = ffi.cast(word, from + k * stride)[0] end
+    end
+  end)
+end
+
+--- The box of a sparse field's active cells; what is inactive in it is zero. m.low: its first
+--- indices. nil if nothing is active.
+function source.box(x, caller)
+  local m = look(x, caller)
+  local rank = #m.extents
+  local low, high = find_box(x, rank)
+  if not low then return nil end
+  for axis = 1, rank do m.extents[axis] = high[axis] - low[axis] + 1 end
+  m.low = low
+  local is_oracle = x.rg_oracle ~= 0
+  if is_oracle then m.kind = "f64" end
+  local size = size_of(m.kind)
+  m.keep = buffer("uint8_t", product(m.extents) * m.parts * size, caller)
+  m.base, m.step = ffi.cast(bytes, m.keep), size
+  pack(m, size * m.parts)
+  if not is_oracle then
+    fill_box(x, m, low)
+    return m
+  end
+  each_cell(x, rank, function(index, v)
+    local at = 0
+    for axis = 1, rank do at = at + (index[axis] - low[axis]) * m.strides[axis] end
+    put_number(ffi.cast("double *", m.base), at / 8, v)
+  end)
+  return m
+end
+
+--- Whether some elements of a field or an array may not exist.
+function source.is_sparse(x, caller) return is_sparse(x, look(x, caller)) end
+
+--- The memory's first and last byte, as distances from its base: low, past the last.
+function source.span(m)
+  local low, past = 0, size_of(m.kind)
+  for axis = 1, #m.extents do
+    local far = (m.extents[axis] - 1) * m.strides[axis]
+    if far < 0 then low = low + far else past = past + far end
+  end
+  local far = (m.parts - 1) * m.step
+  if far < 0 then low = low + far else past = past + far end
+  return low, past
+end
+
+return source

@@ -1,0 +1,242 @@
+--- The surface of a window with OpenGL: a context, and the framebuffer that a frame is drawn into.
+---
+---     begin -> draw .. -> resolve -> overlay -> the window          (present)
+---                      -> resolve -> our memory                     (read)
+---
+--- A frame is drawn with several samples per pixel into memory of our own, so it is the same
+--- whatever covers the window. The first drawing call after `present` begins the next frame: until
+--- then, `read` returns the one that was presented, with its overlay.
+local ffi = require "ffi"
+local sdl = require "regolith.window.sdl"
+local gl = require "regolith.window.gl"
+local source = require "regolith.window.source"
+
+local surface = {}
+
+local Surface = { is_gl = true }
+Surface.__index = Surface
+
+local most_samples = 4
+local current -- the surface whose context is
+
+local function open_context(self, title, width, height, flags)
+  local C = sdl.open()
+  C.SDL_GL_SetAttribute(sdl.gl_major, 3)
+  C.SDL_GL_SetAttribute(sdl.gl_minor, 3)
+  C.SDL_GL_SetAttribute(sdl.gl_profile, 1) -- core
+  C.SDL_GL_SetAttribute(sdl.gl_double_buffer, 1)
+  self.handle = C.SDL_CreateWindow(title, sdl.anywhere, sdl.anywhere, width, height,
+    sdl.with_gl + sdl.high_dpi + flags)
+  if self.handle == nil then return sdl.error() end
+  self.context = C.SDL_GL_CreateContext(self.handle)
+  if self.context == nil then return sdl.error() end
+  current = self
+  local missing = gl.load(C.SDL_GL_GetProcAddress)
+  return missing and ("it has no function '%s'"):format(missing)
+end
+
+local function storage(target, format, samples, width, height)
+  local name = gl.create "Renderbuffers"
+  gl.BindRenderbuffer(gl.RENDERBUFFER, name)
+  gl.RenderbufferStorageMultisample(gl.RENDERBUFFER, samples, format, width, height)
+  gl.FramebufferRenderbuffer(gl.FRAMEBUFFER, target, gl.RENDERBUFFER, name)
+  return name
+end
+
+local function delete_targets(self)
+  for _, name in ipairs(self.stores) do gl.delete("Renderbuffers", name) end
+  gl.delete("Framebuffers", self.drawn)
+  gl.delete("Framebuffers", self.resolved)
+  self.stores, self.drawn, self.resolved = {}, false, false
+end
+
+local function clear(self)
+  local c = self.background
+  gl.DepthMask(1)
+  gl.ClearColor(c[1], c[2], c[3], 1)
+  gl.Clear(gl.COLOR_BUFFER_BIT + gl.DEPTH_BUFFER_BIT)
+end
+
+-- Creates both framebuffers, in the window's size in pixels.
+local function create_targets(self)
+  delete_targets(self)
+  local width, height = ffi.new "int[1]", ffi.new "int[1]"
+  sdl.open().SDL_GL_GetDrawableSize(self.handle, width, height)
+  self.width, self.height = math.max(1, width[0]), math.max(1, height[0])
+  local samples = math.min(most_samples, gl.get(gl.MAX_SAMPLES))
+  self.drawn = gl.create "Framebuffers"
+  gl.BindFramebuffer(gl.FRAMEBUFFER, self.drawn)
+  self.stores = { storage(gl.COLOR_ATTACHMENT0, gl.RGBA8, samples, self.width, self.height),
+    storage(gl.DEPTH_ATTACHMENT, gl.DEPTH_COMPONENT24, samples, self.width, self.height) }
+  self.resolved = gl.create "Framebuffers"
+  gl.BindFramebuffer(gl.FRAMEBUFFER, self.resolved)
+  self.stores[3] = storage(gl.COLOR_ATTACHMENT0, gl.RGBA8, 0, self.width, self.height)
+  if gl.CheckFramebufferStatus(gl.FRAMEBUFFER) ~= gl.FRAMEBUFFER_COMPLETE then
+    return ("no framebuffer of %d x %d pixels can be made"):format(self.width, self.height)
+  end
+  gl.BindFramebuffer(gl.FRAMEBUFFER, self.drawn)
+  clear(self)
+end
+
+--- Opens a window with a context; nil and the reason if there is no OpenGL 3.3.
+function surface.create(title, width, height, flags)
+  local C = sdl.open()
+  if not pcall(function() return C.SDL_GL_GetProcAddress end) then return nil, "SDL has none" end
+  local self = setmetatable({ stores = {}, drawn = false, resolved = false, programs = {},
+    buffers = {}, palettes = {}, is_presented = true, is_resolved = false,
+    background = { 0, 0, 0 } }, Surface)
+  local why = open_context(self, title, width, height, flags) or create_targets(self)
+  if why then
+    self:destroy()
+    return nil, why
+  end
+  self.vertices = gl.create "VertexArrays"
+  C.SDL_GL_SetSwapInterval(1)
+  return self
+end
+
+--- Makes this surface's context the current one.
+function Surface:use()
+  if current == self then return end
+  sdl.open().SDL_GL_MakeCurrent(self.handle, self.context)
+  current = self
+end
+
+--- Prepares for drawing; the first call of a frame clears it. Every drawing function calls this
+--- first, and finds: blending on, depth test off, the surface's vertex array bound.
+function Surface:begin()
+  self:use()
+  gl.BindFramebuffer(gl.FRAMEBUFFER, self.drawn)
+  gl.Viewport(0, 0, self.width, self.height)
+  gl.BindVertexArray(self.vertices)
+  gl.Enable(gl.PROGRAM_POINT_SIZE)
+  gl.Enable(gl.BLEND)
+  gl.BlendFuncSeparate(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA, gl.ONE, gl.ONE_MINUS_SRC_ALPHA)
+  gl.Disable(gl.DEPTH_TEST)
+  gl.Disable(gl.CULL_FACE)
+  self.is_resolved = false
+  if self.is_presented then
+    self.is_presented = false
+    clear(self)
+  end
+end
+
+--- Fills the frame with one colour, which later frames begin with.
+function Surface:clear(r, g, b)
+  self.background = { r, g, b }
+  self:begin()
+  clear(self)
+end
+
+local function blit(from, to, self, width, height)
+  gl.BindFramebuffer(gl.READ_FRAMEBUFFER, from)
+  gl.BindFramebuffer(gl.DRAW_FRAMEBUFFER, to)
+  gl.BlitFramebuffer(0, 0, self.width, self.height, 0, 0, width, height, gl.COLOR_BUFFER_BIT,
+    gl.NEAREST)
+end
+
+-- Averages the samples of each pixel.
+local function resolve(self)
+  if self.is_resolved then return end
+  blit(self.drawn, self.resolved, self, self.width, self.height)
+  self.is_resolved = true
+end
+
+--- Returns the frame as bytes red green blue opacity, top row first, and its size in pixels.
+function Surface:read()
+  self:use()
+  if not self.is_presented then resolve(self) end
+  local row = self.width * 4
+  local upward = ffi.new("uint8_t[?]", row * self.height)
+  local pixels = ffi.new("uint8_t[?]", row * self.height)
+  gl.BindFramebuffer(gl.READ_FRAMEBUFFER, self.resolved)
+  gl.PixelStorei(gl.PACK_ALIGNMENT, 1)
+  gl.ReadPixels(0, 0, self.width, self.height, gl.RGBA, gl.UNSIGNED_BYTE, upward)
+  for y = 0, self.height - 1 do
+    ffi.copy(pixels + y * row, upward + (self.height - 1 - y) * row, row)
+  end
+  return pixels, self.width, self.height
+end
+
+--- Shows the frame. `overlays` is a list of { draw = function(self, surface) }, which draw on top
+--- of it, into the bound framebuffer of the surface's size in pixels, one sample per pixel.
+function Surface:present(overlays)
+  self:use()
+  if self.is_presented then self.is_resolved = false end -- once more, without the last overlay
+  resolve(self)
+  gl.BindFramebuffer(gl.FRAMEBUFFER, self.resolved)
+  gl.Viewport(0, 0, self.width, self.height)
+  gl.Disable(gl.DEPTH_TEST)
+  for _, overlay in ipairs(overlays) do overlay:draw(self) end
+  blit(self.resolved, 0, self, self.width, self.height)
+  sdl.open().SDL_GL_SwapWindow(self.handle)
+  self.is_presented = true
+  gl.check "a frame"
+end
+
+--- Takes the window's new size. The frame so far is lost.
+function Surface:resize()
+  self:use()
+  create_targets(self)
+  self.is_presented, self.is_resolved = true, false
+end
+
+--- The program of this name, made of its texts on first use (gl.program).
+function Surface:program(name, texts)
+  local own = self.programs[name]
+  if not own then
+    own = gl.program(texts)
+    self.programs[name] = own
+  end
+  return own:use()
+end
+
+--- Binds a texture to a unit of the current context.
+function Surface.bind(_, unit, kind, name)
+  gl.ActiveTexture(gl.TEXTURE0 + unit)
+  gl.BindTexture(kind, name)
+end
+
+-- The buffer of this name, filled with `size` bytes, rounded up to whole words.
+local function fill(self, slot, from, size)
+  local name = self.buffers[slot]
+  if not name then
+    name = gl.create "Buffers"
+    self.buffers[slot] = name
+  end
+  gl.BindBuffer(gl.ARRAY_BUFFER, name)
+  if size % 4 == 0 then
+    gl.BufferData(gl.ARRAY_BUFFER, size, from, gl.STREAM_DRAW)
+  else
+    gl.BufferData(gl.ARRAY_BUFFER, size + 4 - size % 4, nil, gl.STREAM_DRAW)
+    gl.BufferSubData(gl.ARRAY_BUFFER, 0, size, from)
+  end
+  return name
+end
+
+--- Copies a memory (source.lua) to a buffer. Returns its name, and where the memory's base is in
+--- it, in bytes.
+function Surface:upload(slot, m)
+  local low, past = source.span(m)
+  return fill(self, slot, m.base + low, past - low), -low
+end
+
+--- Copies a memory to a buffer whose 32-bit words texture unit 0 reads. Returns where the memory's
+--- base is, in bytes.
+function Surface:words(m)
+  local name, base = self:upload("words", m)
+  if not self.word_texture then self.word_texture = gl.create "Textures" end
+  self:bind(0, gl.TEXTURE_BUFFER, self.word_texture)
+  gl.TexBuffer(gl.TEXTURE_BUFFER, gl.R32UI, name)
+  return base
+end
+
+function Surface:destroy()
+  local C = sdl.open()
+  if self.context ~= nil then C.SDL_GL_DeleteContext(self.context) end
+  if self.handle ~= nil then C.SDL_DestroyWindow(self.handle) end
+  self.context, self.handle = nil, nil
+  if current == self then current = nil end
+end
+
+return surface

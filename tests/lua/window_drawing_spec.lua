@@ -1,0 +1,155 @@
+-- What a window draws by OpenGL: on SDL's "offscreen" display, by Mesa where there is no GPU.
+local support = require "support"
+local rg = support.rg
+
+local base = os.tmpname()
+teardown(function() os.execute(("rm -f '%s'*"):format(base)) end)
+
+-- What a script prints in a process of its own; skips where there is no OpenGL.
+local function run(script)
+  local file = assert(io.open(base .. ".lua", "wb"))
+  file:write(([[
+    local rg, base = require "regolith", "%s"
+    local made, w = pcall(rg.window, { width = 120, height = 80 })
+    if not made or not w.surface.is_gl then print "no OpenGL" os.exit(0) end
+    local function say(method, ...)
+      local ok, e = pcall(w[method], w, ...)
+      print(ok and "drawn" or e.message)
+    end
+  ]]):format(base), script)
+  file:close()
+  local pipe = io.popen(("RG_SDL= RG_WINDOW= SDL_VIDEODRIVER=offscreen luajit '%s.lua' 2>&1")
+    :format(base))
+  local answer = pipe:read "*a"
+  pipe:close()
+  if answer == "no OpenGL\n" then pending "there is no OpenGL 3.3" end
+  return answer
+end
+
+-- Eight-bit colours of a captured picture, x to the right, y upward.
+local function picture(name)
+  local read = rg.image.read(base .. name)
+  return function(x, y)
+    local c = read[x][y]
+    return ("%.0f %.0f %.0f"):format(c.x * 255, c.y * 255, c.z * 255)
+  end, read.shape
+end
+
+describe("a window with OpenGL", function()
+  it("shows fields of every type with the colours that rg.image gives them", function()
+    assert.equal("", run [[
+      for _, name in ipairs { "bool", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16",
+        "f32", "f64" } do
+        local x = rg.array(rg[name], 6, 4)
+        for i = 0, 5 do
+          for j = 0, 3 do
+            local v = i * 4 + j - (name:find "^[if]" and 12 or 0)
+            x[i][j] = name == "bool" and v % 2 == 0 or name ~= "bool" and rg[name](v) or false
+          end
+        end
+        w:show(x, { palette = "viridis" }):capture(base .. ".png")
+        rg.image.write(base .. ".2.png", x, { palette = "viridis" })
+        local drawn, written = rg.image.read(base .. ".png"), rg.image.read(base .. ".2.png")
+        for i = 0, 5 do
+          for j = 0, 3 do
+            local a, b = drawn[i * 20 + 10][j * 20 + 10], written[i][j]
+            local difference = math.abs(a.x - b.x) + math.abs(a.y - b.y) + math.abs(a.z - b.z)
+            if difference > 0.03 then print(name, i, j, a, b) end
+          end
+        end
+      end]])
+  end)
+
+  it("shows a hash field by the box of its active cells", function()
+    run [[
+      local x = rg.field(rg.f32)
+      rg.root:hash("ij"):dense("ij", 4):place(x)
+      for i = -100, -98 do x[i][7] = 1 end
+      x[-100][8] = 1
+      w:show(x, { low = 0, high = 1 }):capture(base .. ".png")]]
+    -- the leaf around them is active: 4 x 8 cells
+    local at = picture ".png"
+    assert.equal("0 0 0", at(105, 35))
+    assert.equal("255 255 255", at(75, 35))
+    assert.equal("255 255 255", at(15, 45))
+    assert.equal("0 0 0", at(45, 45))
+  end)
+
+  it("draws points, circles and rectangles, smooth at their edges", function()
+    run [[
+      local pos, radius = rg.array(rg.dvec2, 2), rg.array(rg.f32, 2)
+      pos[0], pos[1] = { 30, 40 }, { 90, 40 }
+      radius[0], radius[1] = 20, 10
+      local value = rg.array(rg.i32, 2)
+      value[1] = 5
+      w:camera { x = { 0, 120 }, y = { 0, 80 } }
+      w:points(pos, { radius = radius, color = value, palette = "grey" })
+      w:circles({ { 30, 40 } }, { radius = 10, width = 2, color = "red" })
+      w:rectangles({ { 100, 10 } }, { size = { 10, 20 }, color = 0x0000ff })
+      w:capture(base .. ".png")]]
+    local at = picture ".png"
+    assert.equal("255 255 255", at(90, 40))
+    assert.equal("255 255 255", at(97, 40))
+    assert.equal("0 0 0", at(102, 40))
+    assert.equal("0 0 0", at(30, 40))
+    assert.equal("255 0 0", at(21, 40))
+    assert.equal("0 0 255", at(100, 10))
+    assert.equal("0 0 255", at(109, 29))
+    assert.equal("0 0 0", at(99, 10))
+    assert.equal("0 0 0", at(110, 29))
+    local edge = {}
+    for x = 84, 96 do edge[#edge + 1] = tonumber((at(x, 48):match "%d+")) end
+    local between = 0
+    for _, v in ipairs(edge) do between = between + (v > 0 and v < 255 and 1 or 0) end
+    assert.is_true(between > 0)
+  end)
+
+  it("begins each frame with its background, and keeps a shown one until then", function()
+    assert.equal("1 0\n1 0\n0 1\n", run [[
+      local x = rg.array(rg.f32, 1, 1)
+      local function look()
+        w:capture(base .. ".png")
+        local p = rg.image.read(base .. ".png")
+        print(p[10][10].x .. " " .. p[100][10].y)
+      end
+      w:clear(0, 0, 0):rectangles({ { 0, 0 } }, { size = { 0.5, 1 }, color = "red" })
+      look()
+      w:present()
+      look()
+      w:rectangles({ { 0.5, 0 } }, { size = { 0.5, 1 }, color = { 0, 1, 0 } })
+      look()]])
+  end)
+
+  it("lets overlays draw on top of a frame, and see events", function()
+    assert.equal("120\t80\n0.5\n", run [[
+      local gl = require "regolith.window.gl"
+      w:attach { draw = function(_, surface)
+        print(surface.width, surface.height)
+        gl.ClearColor(0.5, 0, 0, 1)
+        gl.Clear(gl.COLOR_BUFFER_BIT)
+      end }
+      w:clear(0, 0, 1):present()
+      w:capture(base .. ".png")
+      print(("%.1f"):format(rg.image.read(base .. ".png")[3][3].x))]])
+  end)
+end)
+
+describe("a mistake in a drawing call", function()
+  it("is said in one sentence", function()
+    assert.equal([[
+window:points takes vectors, not array f32 [2]
+option 'radius' of window:points has 3 elements, and there are 2 positions
+option 'color' of window:points takes numbers, or colours of 3 or 4 numbers, not elements of 2
+window:circles needs a radius, in world units
+window:show takes two axes of numbers, or of vec3 or vec4 as colours, not array f32 [2]
+option 'x' of window:points must be two numbers that differ, got a table
+]], run [[
+      local numbers, pairs_, three = rg.array(rg.f32, 2), rg.array(rg.vec2, 2), rg.array(rg.f32, 3)
+      say("points", numbers)
+      say("points", pairs_, { radius = three })
+      say("points", pairs_, { color = pairs_ })
+      say("circles", pairs_)
+      say("show", numbers)
+      say("points", pairs_, { x = { 1, 1 } })]])
+  end)
+end)
