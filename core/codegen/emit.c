@@ -110,9 +110,10 @@ static void emit_values(Codegen *g, const IrInst *inst) {
     LLVMTypeRef target = value_lanes(value_type(g, result), value_width(a));
     return value_set(g, inst, LLVMBuildBitCast(g->builder, a, target, ""));
   }
-  if (inst->op == IR_DIV_ROOT || inst->op == IR_DIV_CUBE) return root_divide(g, inst);
-  if (inst->operand_count == 2)
-    return value_set(g, inst, arith_binary(g, inst->op, type, a, value_operand(g, inst, 1)));
+  bool divides = inst->op == IR_DIV_ROOT || inst->op == IR_DIV_CUBE; /* only lanes use the root */
+  if (divides || inst->operand_count == 2)
+    return value_set(
+        g, inst, arith_binary(g, divides ? IR_DIV : inst->op, type, a, value_operand(g, inst, 1)));
   value_set(g, inst, arith_unary(g, inst->op, type, a));
 }
 
@@ -182,6 +183,8 @@ void emit_op(Codegen *g, const IrInst *inst) {
   case IR_LANES_LOAD:
   case IR_LANES_STORE:
   case IR_LANES_UPDATE:
+  case IR_RSQRT:
+  case IR_RSQRT_CUBE:
   case IR_MASK_AND:
   case IR_MASK_ANY:
   case IR_MASK_BITS: return vector_emit(g, inst);

@@ -104,12 +104,6 @@ typedef struct Codegen {
     LLVMBasicBlockRef head; /* NULL outside */
   } told;
   int64_t told_bytes; /* of a block's memory, used for shared look-ups */
-  /* of the last division by roots: the divisor, its inverse, and the block that computes it */
-  struct {
-    LLVMValueRef divisor, power;
-    LLVMBasicBlockRef block;
-    bool is_sloped;
-  } root;
   const IrTask *task; /* the task being emitted, or NULL */
   LLVMValueRef zeros; /* vector_memory.c: on the stack; NULL until used */
   LLVMValueRef least; /* stream.c: i64; NULL: no non-temporal stores */
@@ -181,7 +175,7 @@ bool reciprocal_serves(Codegen *g, Type type, LLVMValueRef b);
 LLVMValueRef reciprocal_divide(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b);
 /* saturate.c: converts a float to an integer of the LLVM type `target`, or to lanes of it */
 LLVMValueRef saturate(Codegen *g, Type from, Type to, LLVMValueRef a, LLVMTypeRef target);
-void root_divide(Codegen *g, const IrInst *inst); /* root.c: DIV_ROOT, DIV_CUBE */
+void root_reciprocal(Codegen *g, const IrInst *inst); /* root.c: RSQRT, RSQRT_CUBE */
 /* adds fast-math flags if the kernel is fast_math; returns `value` */
 LLVMValueRef arith_fast(Codegen *g, LLVMValueRef value);
 LLVMValueRef integer_floordiv(Codegen *g, Type type, LLVMValueRef a, LLVMValueRef b);

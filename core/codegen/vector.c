@@ -149,6 +149,8 @@ void vector_emit(Codegen *g, const IrInst *inst) {
   case IR_LANES_LOAD: return lanes_load(g, inst);
   case IR_LANES_STORE: return lanes_store(g, inst);
   case IR_LANES_UPDATE: return lanes_runs(g, inst);
+  case IR_RSQRT:
+  case IR_RSQRT_CUBE: return root_reciprocal(g, inst);
   case IR_MASK_AND: return value_set(g, inst, vector_both(g, first, value_operand(g, inst, 1)));
   case IR_MASK_ANY: return value_set(g, inst, vector_any(g, first));
   case IR_MASK_BITS: return value_set(g, inst, vector_bits(g, first));

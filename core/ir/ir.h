@@ -103,8 +103,9 @@ struct IrUse {
 
 enum { IR_MAX_REGIONS = 2 };
 
-/* Near 3/2, in 24 bits: see pass/vector/root_sums.c and codegen/root.c. */
-#define IR_CUBE_SLOPE 0x1.800006p+0
+/* The factor that an `unscaled` RSQRT_CUBE lacks: near 3/2, in 24 bits. */
+#define IR_CUBE_SCALE 0x1.800006p+0
+enum { IR_MOST_SQUARES = 4 }; /* operands of an RSQRT after its number */
 
 struct IrInst {
   IrOp op;
@@ -174,10 +175,7 @@ struct IrInst {
   /* FOR in a vectorised body, with `lanes`: if some lane has many iterations, the loop runs for one
    * lane after the other by its second region, the same body, whose lanes are iterations */
   bool turned : 1;
-  /* DIV_CUBE, FOR in a vectorised body: the FOR sums these quotients by cubes of roots, and
-   * multiplies their sum by their common factor; 0: none. A DIV_CUBE of lanes is less by that
-   * factor, IR_CUBE_SLOPE */
-  int32_t sloped;
+  bool unscaled : 1; /* RSQRT_CUBE: the result lacks the factor IR_CUBE_SCALE */
   /* VAR: a guard. Its reference is released when the function ends, on every path */
   bool owns : 1;
   /* VAR in a task's body: zero when a worker begins its part of the task, and keeps its value from

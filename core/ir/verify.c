@@ -206,6 +206,18 @@ static bool verify_lane_access(Verifier *v, const IrInst *inst) {
   return true;
 }
 
+/* A root and its square, then a scalar and lanes; floats of one type. */
+static bool verify_rsqrt(Verifier *v, const IrInst *inst) {
+  int count = inst->operand_count;
+  if (!ir_is_lanes(type_rows(inst->type)) || !type_is_float(type_element(inst->type)))
+    return wrong(v, inst, "is lanes of floats");
+  if (count < 2 || count > 3 + IR_MOST_SQUARES) return wrong(v, inst, "wrong number of operands");
+  for (int i = 0; i < count; i++)
+    if (!type_equal(type_at(inst, i), i == 2 ? type_element(inst->type) : inst->type))
+      return wrong(v, inst, "takes lanes of its type, and a scalar as operand 2");
+  return true;
+}
+
 /* Ops that exist for lanes alone. */
 static bool verify_lane_op(Verifier *v, const IrInst *inst) {
   Type first = type_at(inst, 0), type = inst->type;
@@ -232,6 +244,8 @@ static bool verify_lane_op(Verifier *v, const IrInst *inst) {
   case IR_LANES_LOAD:
   case IR_LANES_STORE:
   case IR_LANES_UPDATE: return verify_lane_access(v, inst);
+  case IR_RSQRT:
+  case IR_RSQRT_CUBE: return verify_rsqrt(v, inst);
   case IR_MASK_AND:
     return (is_mask(type) && all_of_type(inst, 0, type)) || wrong(v, inst, "takes two masks");
   case IR_MASK_ANY: return is_mask(first) || wrong(v, inst, "takes a mask");
@@ -577,6 +591,8 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_LANES_STORE:
   case IR_LANES_REDUCE:
   case IR_LANES_UPDATE:
+  case IR_RSQRT:
+  case IR_RSQRT_CUBE:
   case IR_MASK_AND:
   case IR_MASK_ANY:
   case IR_MASK_BITS: return verify_lane_op(v, inst);

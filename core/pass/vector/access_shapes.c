@@ -118,7 +118,6 @@ static void shape_body(const Shapes *of, const LaneBody *body);
 static void shape_region(Shapes *s, IrRegion *region);
 
 static void shape_inner(Shapes *s, IrInst *inst) {
-  if (inst->op == IR_FOR && ir_lanes_are_uniform(s->facts, inst)) shapes_mark_root_sums(s, inst);
   for (int i = 0; i < IR_MAX_REGIONS - inst->turned; i++)
     if (inst->regions[i]) shape_region(s, inst->regions[i]);
   if (!inst->turned) return;
@@ -146,11 +145,7 @@ static void shape_region(Shapes *s, IrRegion *region) {
 }
 
 static void shape_body(const Shapes *of, const LaneBody *body) {
-  Shapes s = {.ctx = of->ctx,
-              .kernel = of->kernel,
-              .width = body->width,
-              .sums = of->sums,
-              .task = of->task};
+  Shapes s = {.ctx = of->ctx, .kernel = of->kernel, .width = body->width, .task = of->task};
   s.facts = ir_lanes(s.ctx->scratch, s.kernel, body);
   if (prepare(&s, (IrRegion *)body->region)) s.facts = ir_lanes(s.ctx->scratch, s.kernel, body);
   s.marks = scratch_array(s.ctx->scratch, int, s.kernel->next_id);
@@ -207,8 +202,7 @@ static void shape_task(const Shapes *s, const IrTask *task, IrRegion *region, in
 }
 
 bool pass_access_shapes(PassContext *ctx, IrKernel *kernel, Error *err) {
-  int32_t sums = 0;
-  Shapes s = {.ctx = ctx, .kernel = kernel, .sums = &sums};
+  Shapes s = {.ctx = ctx, .kernel = kernel};
   (void)err;
   ir_number(kernel); /* ids decide between runs that are as good */
   for (int i = 0; i < kernel->tasks.count; i++) {

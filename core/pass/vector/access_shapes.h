@@ -17,7 +17,6 @@ typedef struct Shapes {
   int32_t groups; /* of the region, so far */
   int *marks;     /* by inst id: the last search that marked it; access_runs.c */
   int searches;
-  int32_t *sums; /* of the kernel: loops whose sums share a factor, so far */
 } Shapes;
 
 /* access_cells.c: groups the strided accesses to the cell of `first`, from there on. */
@@ -31,7 +30,5 @@ bool shapes_group_load_runs(Shapes *s, IrInst *first);
 IrInst *shapes_group_updates(Shapes *s, IrInst *first);
 /* access_lookups.c: marks the look-ups of hash cells in a body of the task. */
 void shapes_mark_lookups(const IrTask *task, IrRegion *body);
-/* root_sums.c: marks a loop, and what it sums, if it sums quotients by cubes of roots. */
-void shapes_mark_root_sums(Shapes *s, IrInst *loop);
 
 #endif

@@ -342,6 +342,10 @@ static void write_inst(Vectoriser *v, const IrInst *inst) {
   case IR_BREAK:
   case IR_CONTINUE: return vectorise_exit(v, inst);
   case IR_ITEM: return write_item(v, inst);
+  case IR_DIV_ROOT:
+  case IR_DIV_CUBE:
+    if (!vectorise_quotient(v, inst)) write_pure(v, inst);
+    return;
   case IR_MEM_UPDATE: return vectorise_update(v, inst);
   case IR_REDUCE: return write_reduce(v, inst);
   case IR_MEM_RMW:

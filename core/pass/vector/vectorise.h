@@ -24,6 +24,17 @@ typedef struct KeptCells {
   IrInst *found; /* u64: a bit for each lane that did the look-up; of a single look-up a bool */
 } KeptCells;
 
+/* A variable outside a loop that adds only quotients by cubes of roots to it: inside the loop
+ * another one takes its place, whose sum is multiplied by the common factor. */
+typedef struct RootSum {
+  const IrInst *variable, *quotient;
+  IrInst *outside, *inside;
+} RootSum;
+typedef struct RootSums {
+  RootSum *items;
+  int count;
+} RootSums;
+
 typedef struct Vectoriser {
   Scratch *scratch;
   IrKernel *kernel;
@@ -42,7 +53,8 @@ typedef struct Vectoriser {
   bool in_all;             /* in the copy of an arm for the case that all lanes are active */
   int32_t groups;          /* of accesses, so far */
   VEC(VectorFrame) frames; /* innermost last */
-  VEC(KeptCells) repeated; /* of look-ups that repeat */
+  VEC(const IrInst *) unscaled; /* quotients whose sum is multiplied by their factor */
+  VEC(KeptCells) repeated;      /* of look-ups that repeat */
   /* of the last prefetch, by age in vectors; cells NULL: there is none */
   KeptCells prefetched[VECTORISE_MOST_AHEAD + 1];
   IrBuilder b;
@@ -104,6 +116,13 @@ void vectorise_call(Vectoriser *v, const IrInst *call); /* CALL */
 /* Writes a look-up in a hash of which earlier iterations may have found the cells; false: they have
  * not. */
 bool vectorise_lookup(Vectoriser *v, const IrInst *call, bool is_uniform);
+
+/* -- vectorise_roots.c ------------------------------------------------------------------------- */
+/* DIV_ROOT, DIV_CUBE; false: they stay divisions. */
+bool vectorise_quotient(Vectoriser *v, const IrInst *quotient);
+/* Before and after a loop is written. */
+RootSums vectorise_begin_root_sums(Vectoriser *v, const IrInst *loop);
+void vectorise_end_root_sums(Vectoriser *v, const RootSums *sums);
 
 /* -- vectorise_counts.c ------------------------------------------------------------------------ */
 void vectorise_count(Vectoriser *v, const IrInst *reduce); /* REDUCE of a task's counting body */

@@ -55,7 +55,7 @@ static bool forget(void *data, IrInst *inst) {
     inst->regions[1] = NULL;
   }
   inst->turned = inst->lasting = inst->repeats = false;
-  inst->sloped = inst->lanes = 0;
+  inst->lanes = 0;
   return true;
 }
 

@@ -123,51 +123,6 @@ static void next_trip(Vectoriser *v, const IrInst *loop, const Trips *trips) {
   else v->scalar[param->id] = index;
 }
 
-/* -- sums of quotients by roots ---------------------------------------------------------------- */
-
-/* Outside variables to which a loop adds only quotients that lack a common factor (root_sums.c):
- * inside the loop another variable takes their place, whose sum is multiplied by that factor. */
-typedef struct RootSum {
-  const IrInst *variable;
-  IrInst *outside, *inside;
-} RootSum;
-
-typedef struct RootSums {
-  Vectoriser *v;
-  const IrInst *loop;
-  VEC(RootSum) items;
-} RootSums;
-
-static bool find_root_sum(void *data, IrInst *inst) {
-  RootSums *sums = data;
-  Vectoriser *v = sums->v;
-  if (inst->op != IR_DIV_CUBE || inst->sloped != sums->loop->sloped) return true;
-  const IrInst *sum = inst->uses->user, *set = sum->uses->user, *variable = set->operands[0];
-  ASSERT(sum->op == IR_ADD && set->op == IR_SET, "what is marked is only added to a variable");
-  IrInst *outside = vectorise_lanes(v, variable);
-  vec_push(v->scratch, &sums->items, ((RootSum){variable, outside, ir_var(&v->b, outside->type)}));
-  ir_set(&v->b, vec_last(&sums->items).inside,
-         vectorise_identity(&v->b, IR_UPDATE_ADD, outside->type));
-  return true;
-}
-
-static void begin_root_sums(RootSums *sums) {
-  if (sums->loop->sloped) ir_walk(sums->loop->regions[0], find_root_sum, sums);
-  for (int i = 0; i < sums->items.count; i++)
-    sums->v->lanes[sums->items.items[i].variable->id] = sums->items.items[i].inside;
-}
-
-static void end_root_sums(const RootSums *sums) {
-  Vectoriser *v = sums->v;
-  for (int i = 0; i < sums->items.count; i++) {
-    const RootSum *sum = &sums->items.items[i];
-    IrInst *slope = ir_const_float(&v->b, sum->inside->type, IR_CUBE_SLOPE);
-    IrInst *scaled = ir_binary(&v->b, IR_MUL, ir_get(&v->b, sum->inside), slope);
-    ir_set(&v->b, sum->outside, ir_binary(&v->b, IR_ADD, ir_get(&v->b, sum->outside), scaled));
-    v->lanes[sum->variable->id] = sum->outside;
-  }
-}
-
 /* -- the loop ---------------------------------------------------------------------------------- */
 
 /* A loop over the bits of a word that all lanes share. */
@@ -197,12 +152,11 @@ static void write_together(Vectoriser *v, const IrInst *loop) {
   IrInst *before = v->mask;
   VectorFrame frame = {0};
   Trips trips = {0};
-  RootSums sums = {.v = v, .loop = loop};
   ASSERT(fact->diverges || !has_trips, "lanes leave a loop whose bounds differ one by one");
   if (fact->diverges) frame.rejoin = variable(v, v->mask);
   if (fact->thins) frame.gone = variable(v, vectorise_all(v, false));
   if (has_trips) trips = begin_trips(v, loop);
-  begin_root_sums(&sums);
+  RootSums sums = vectorise_begin_root_sums(v, loop);
   IrInst *copy = has_trips ? ir_loop(&v->b) : write_loop(v, loop);
   IrRegion *outside = v->b.region;
   v->b.region = copy->regions[0];
@@ -214,7 +168,7 @@ static void write_together(Vectoriser *v, const IrInst *loop) {
   if (frame.rejoin && !is_left) add(v, frame.rejoin, v->mask);
   v->b.region = outside;
   v->mask = before;
-  end_root_sums(&sums);
+  vectorise_end_root_sums(v, &sums);
   if (frame.gone)
     v->mask = vectorise_and(v, before, ir_unary(&v->b, IR_BNOT, ir_get(&v->b, frame.gone)));
 }
