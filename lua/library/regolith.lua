@@ -1829,9 +1829,9 @@ function LiveWindow:cursor() end
 ---@return self
 function LiveWindow:capture(path) end
 
---- Adds an overlay, `draw(self, surface)` and `event(self, raw, event)`; needs OpenGL.
+--- Adds an overlay: `draw(self, surface)` for each frame, `event(self, raw, event)`.
 ---@param overlay table
----@return self?, string?
+---@return self
 function LiveWindow:attach(overlay) end
 
 --- Closes the window.

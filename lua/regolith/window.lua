@@ -208,12 +208,12 @@ function methods:cursor() return camera.world(self, self.x, self.y) end
 -- -- overlays -------------------------------------------------------------------------------------
 
 --- Adds an overlay: `overlay:draw(surface)` is called after a frame has been drawn, before it is
---- shown, with a framebuffer of surface.width x surface.height pixels bound;
---- `overlay:event(raw, event)`, where present, sees each of SDL's events (a pointer) before the
---- window does, and returns true to keep it. Only with OpenGL: returns nil and the reason without.
+--- shown. Its pixels are surface.width x surface.height; surface:picture(p) puts a picture there,
+--- and with OpenGL (surface.is_gl) a framebuffer is bound. `overlay:event(raw, event)`, where
+--- present, sees each event of the window first, as a table { kind, x, y, button, key, text } and
+--- as SDL's own, and returns true to keep it.
 function methods:attach(overlay)
   check_open(self)
-  if not self.surface.is_gl then return nil, self.surface.why end
   self.overlays[#self.overlays + 1] = overlay
   return self
 end
@@ -235,6 +235,7 @@ function take.release(self, event)
 end
 function take.wheel(self, event) self.wheel = self.wheel + event.y end
 function take.close(self) self.wants_end = true end
+function take.text() end
 function take.resize(self)
   local width, height = ffi.new "int[1]", ffi.new "int[1]"
   sdl.open().SDL_GetWindowSize(self.surface.handle, width, height)

@@ -120,7 +120,21 @@ describe("a window with OpenGL", function()
       look()]])
   end)
 
-  it("lets overlays draw on top of a frame, and see events", function()
+  it("puts an overlay's picture over a frame, and leaves the frame as it is", function()
+    local script = [[
+      local pixels = require("ffi").new("uint8_t[?]", 8, { 128, 0, 0, 128, 0, 255, 0, 255 })
+      w:attach { draw = function(_, surface)
+        surface:picture { x = 10, y = 20, width = 2, height = 1, rgba = pixels, number = 1 }
+      end }
+      w:clear(0, 0, 1):present()
+      w:capture(base .. ".png")
+      local p = rg.image.read(base .. ".png")
+      print(p[10][59], p[11][59], p[12][59])]]
+    assert.equal("vec4(0.5019608, 0, 0.4980392, 1)\tvec4(0, 1, 0, 1)\tvec4(0, 0, 1, 1)\n",
+      run(script))
+  end)
+
+  it("lets overlays draw by OpenGL", function()
     assert.equal("120\t80\n0.5\n", run [[
       local gl = require "regolith.window.gl"
       w:attach { draw = function(_, surface)

@@ -70,9 +70,30 @@ end
 --- Returns the frame as bytes red green blue opacity, top row first, and its size.
 function Plain:read() return self.pixels, self.width, self.height end
 
-function Plain:present()
+--- Puts a premultiplied picture over the frame that is shown; see surface.lua.
+function Plain:picture(p)
+  local to, from = self.shown, p.rgba
+  for y = math.max(0, -p.y), math.min(p.height, self.height - p.y) - 1 do
+    for x = math.max(0, -p.x), math.min(p.width, self.width - p.x) - 1 do
+      local source, target = 4 * (y * p.width + x), 4 * ((p.y + y) * self.width + p.x + x)
+      local keep = 1 - from[source + 3] / 255
+      for k = 0, 2 do
+        to[target + k] = math.min(255, from[source + k] + keep * to[target + k] + 0.5)
+      end
+    end
+  end
+end
+
+function Plain:present(overlays)
   local C = sdl.open()
-  C.SDL_UpdateTexture(self.texture, nil, self.pixels, self.width * 4)
+  if overlays[1] then
+    local size = self.width * self.height * 4
+    self.shown = ffi.new("uint8_t[?]", size)
+    ffi.copy(self.shown, self.pixels, size)
+    for _, overlay in ipairs(overlays) do overlay:draw(self) end
+  end
+  C.SDL_UpdateTexture(self.texture, nil, overlays[1] and self.shown or self.pixels,
+    self.width * 4)
   C.SDL_RenderClear(self.renderer)
   C.SDL_RenderCopy(self.renderer, self.texture, nil, nil)
   C.SDL_RenderPresent(self.renderer)

@@ -108,7 +108,10 @@ local kinds = {
   end,
   [0x300] = function() return key_event "down" end,
   [0x301] = function() return key_event "up" end,
-  [0x303] = function() return { window = words[2] } end, -- text, for an overlay
+  [0x303] = function()
+    return { kind = "text", window = words[2],
+      text = ffi.string(ffi.cast("const char *", event) + 12) }
+  end,
   [0x400] = function() return { kind = "move", window = words[2], x = words[5], y = words[6] } end,
   [0x401] = function()
     return { kind = "press", window = words[2], button = event[16], x = words[5], y = words[6] }
@@ -119,8 +122,8 @@ local kinds = {
   [0x403] = function() return { kind = "wheel", window = words[2], y = words[5] } end,
 }
 
---- Returns the next event, { kind, window, key, button, x, y }, without `kind` if only overlays use
---- it, or {} for other events; and SDL's own, valid until the next call. nil: there is no more.
+--- Returns the next event, { kind, window, key, button, x, y, text }, without `kind` for events
+--- that windows do not use; and SDL's own, valid until the next call. nil: there is no more.
 function sdl.poll()
   if library.SDL_PollEvent(event) == 0 then return nil end
   local read = kinds[words[0]]

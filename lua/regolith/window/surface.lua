@@ -214,6 +214,44 @@ local function fill(self, slot, from, size)
   return name
 end
 
+local picture_texts = { vertex = [[
+  uniform vec4 place;
+  out vec2 at;
+  void main() {
+    at = vec2(gl_VertexID & 1, gl_VertexID >> 1);
+    vec2 p = mix(place.xy, place.zw, at);
+    gl_Position = vec4(p.x, -p.y, 0.0, 1.0);
+  }
+]], fragment = [[
+  uniform sampler2D picture;
+  in vec2 at;
+  out vec4 color;
+  void main() { color = texture(picture, at); }
+]] }
+
+--- Puts a picture over the frame: { x, y, width, height, rgba }, in pixels from the top left,
+--- premultiplied, row by row from the top. `number`: another one after each change.
+function Surface:picture(p)
+  if not self.picture_texture then
+    self.picture_texture = gl.texture(gl.TEXTURE_2D, gl.NEAREST)
+  end
+  self:bind(0, gl.TEXTURE_2D, self.picture_texture)
+  if p.number == nil or self.picture_number ~= p.number then
+    gl.PixelStorei(gl.UNPACK_ALIGNMENT, 1)
+    gl.TexImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, p.width, p.height, 0, gl.RGBA, gl.UNSIGNED_BYTE,
+      p.rgba)
+    self.picture_number = p.number
+  end
+  local program = self:program("overlay", picture_texts)
+  program:int("picture", 0)
+  program:vec4("place", 2 * p.x / self.width - 1, 2 * p.y / self.height - 1,
+    2 * (p.x + p.width) / self.width - 1, 2 * (p.y + p.height) / self.height - 1)
+  gl.BindVertexArray(self.vertices)
+  gl.Enable(gl.BLEND)
+  gl.BlendFuncSeparate(gl.ONE, gl.ONE_MINUS_SRC_ALPHA, gl.ONE, gl.ONE_MINUS_SRC_ALPHA)
+  gl.DrawArrays(gl.TRIANGLE_STRIP, 0, 4)
+end
+
 --- Copies a memory (source.lua) to a buffer. Returns its name, and where the memory's base is in
 --- it, in bytes.
 function Surface:upload(slot, m)
