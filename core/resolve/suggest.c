@@ -129,10 +129,18 @@ const char *suggest_field_member(Resolve *r, Str name, const char *object) {
   if (str_is(name, "length") || str_is(name, "size") || str_is(name, "len"))
     return scratch_format(r->scratch, "write #%s or %s.shape[0]", object, object);
   if (near) return did_you_mean(r, "", near);
-  return "in a kernel fields have 'shape', 'offset' and 'type'";
+  return scratch_format(r->scratch,
+                        "in a kernel fields have 'shape', 'offset' and 'type'; a member is one of "
+                        "an element, %s[i].%s",
+                        object, sema_text(r->s, name));
 }
 
 const char *suggest_method(Resolve *r, Str name) {
+  static const char *const of_all[] = {"sum",    "mean", "norm", "dot",    "argmin",
+                                       "argmax", "any",  "all",  "equals", "map"};
+  for (size_t k = 0; k < sizeof of_all / sizeof *of_all; k++)
+    if (str_is(name, of_all[k]))
+      return "it is called outside kernels; a kernel has a loop: s = s + x[i]";
   return did_you_mean(r, "", method_nearest(name));
 }
 

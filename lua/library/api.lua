@@ -42,6 +42,25 @@ local lists = { -- of a dynamic node, and of a field under one
     "Of lists: iterates over the slots, each with its values." },
 }
 
+local wholes = { -- of fields, arrays and views: calls outside kernels
+  { "sum(): any", "The sum of all elements, the same for any number of threads." },
+  { "mean(): any", "Their sum divided by their number; nil if there are none." },
+  { "norm(): number", "The root of the sum of the squares of all numbers." },
+  { "dot(other: rg.Field|rg.Array|rg.View): number", "The sum of the products of the elements." },
+  { "argmin|argmax(): integer ...",
+    "The indices of the least or greatest element; nil if there are none." },
+  { "any|all(): boolean", "Of booleans: whether one is true, or all are." },
+  { "equals(other: any, tolerance?: number): boolean, number",
+    "Compares with a field, an array, a table or a number; then returns the largest difference." },
+  { "map(f: function, into?: rg.Type|rg.Field|rg.Array): rg.Field|rg.Array",
+    "Makes a field of what f(element, i, j) returns, with elements of this type, or fills one." },
+  { "member(name: string): rg.View", "The view of a member whose name is that of a method, too." },
+}
+local extremes = { "min|max(...: number): any",
+  "Without arguments: the least or greatest of all; nil if there are none. With them, an update." }
+local updates = { "add|sub|mul|band|bor|bxor|exchange(...: number): number",
+  "Updates an element, in kernels atomically: indices, then the value; returns the old one." }
+
 local function join(...)
   local all = {}
   for _, rows in ipairs { ... } do
@@ -225,6 +244,8 @@ return {
       "Converts indices of one level of a tree to those of another." },
     { "array(type: rg.Type|string|rg.ArrayOptions, ...: integer): rg.Array",
       "A dense array of zeros outside all trees: `rg.array(rg.f32, n, m)`." },
+    { "zeros_like(x: rg.Field|rg.Array|rg.View, type?: rg.Type|string): rg.Field|rg.Array",
+      "Zeros of the same shape and levels, without active cells where cells come and go." },
     { "wrap(memory: ffi.cdata*|string|userdata, type: rg.Type|string, shape: integer|integer[],"
       .. " options?: rg.WrapOptions): rg.Array",
       "Memory as an array without a copy: an FFI pointer or array, a string, a string.buffer." },
@@ -253,14 +274,13 @@ return {
     { "pointer(): ffi.cdata*",
       "FFI pointer to a dense field's elements, valid until the next launch." },
     { "watch(on?: boolean)", "Makes launches fail that write a NaN or an infinity to the field." },
-  }, cells, {
-    { "add|sub|mul|min|max|band|bor|bxor|exchange(...: number): number",
-      "Updates an element, in kernels atomically: indices, then the value; returns the old one." },
+  }, wholes, cells, {
+    extremes, updates,
     { "compare_exchange(...: number): number",
       "Indices, the expected value, the new one; returns the old one." },
   }, lists) },
 
-  { class = "rg.Array", title = "An array", rows = {
+  { class = "rg.Array", title = "An array", rows = join({
     { "shape: rg.Shape", "Its extents." },
     { "strides: rg.Shape", "The distance in bytes between neighbours along each axis." },
     { "name: string", "Used in messages." },
@@ -292,11 +312,30 @@ return {
       "The number of references to its memory: handles, other arrays, extensions." },
     { "destroy()", "Invalidates this handle; the memory is freed with its last reference." },
     { "release()", "The same." },
-    { "add|sub|mul|min|max|band|bor|bxor|exchange(...: number): number",
-      "Updates an element, in kernels atomically: indices, then the value; returns the old one." },
+    extremes, updates,
     { "compare_exchange(...: number): number",
       "Indices, the expected value, the new one; returns the old one." },
-  } },
+  }, wholes) },
+
+  { class = "rg.View", title = "A view of a member of all elements: `bodies.pos`, `v.x`",
+    rows = join({
+    { "shape: rg.Shape", "The extents of its field." },
+    { "offset: rg.Shape", "Where its indices start." },
+    { "name: string", "The field's name and the member's." },
+    { "type: rg.Type", "The type of the member." },
+    { "[integer]: any", "The member of an element, or a row of them." },
+    { "get(...: integer): any", "That of one element." },
+    { "set(...: any): self", "Indices, then the value." },
+    { "fill(value: any): self", "Sets it in every active cell." },
+    { "copy_from(other: rg.Field|rg.Array|rg.View): self", "Copies the active cells of `other`." },
+    { "array(): rg.Array|rg.Field",
+      "A copy as an array; with an unbounded axis, as a field." },
+    { "to_table(): table", "All of them as ordinary 1-based tables." },
+    { "from_table(t: table): self", "Writes all of them; zeros activate nothing." },
+    { "active(): fun(): integer ...", "The active cells in index order." },
+    { "is_active(...: integer): boolean", "Returns whether this cell is active." },
+    { "min|max(): any", "The least or greatest of all; nil if there are none." },
+  }, wholes) },
 
   { class = "rg.Node", title = "A node: one level of a tree",
     rows = join({ { "shape: rg.Shape", "The extents of its level." } },

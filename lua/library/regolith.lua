@@ -716,6 +716,12 @@ function rg.rescale(from, to, ...) end
 ---@return rg.Array
 function rg.array(type, ...) end
 
+--- Zeros of the same shape and levels, without active cells where cells come and go.
+---@param x rg.Field|rg.Array|rg.View
+---@param type? rg.Type|string
+---@return rg.Field|rg.Array
+function rg.zeros_like(x, type) end
+
 --- Memory as an array without a copy: an FFI pointer or array, a string, a string.buffer.
 ---@param memory ffi.cdata*|string|userdata
 ---@param type rg.Type|string
@@ -791,6 +797,56 @@ function Field:pointer() end
 ---@param on? boolean
 function Field:watch(on) end
 
+--- The sum of all elements, the same for any number of threads.
+---@return any
+function Field:sum() end
+
+--- Their sum divided by their number; nil if there are none.
+---@return any
+function Field:mean() end
+
+--- The root of the sum of the squares of all numbers.
+---@return number
+function Field:norm() end
+
+--- The sum of the products of the elements.
+---@param other rg.Field|rg.Array|rg.View
+---@return number
+function Field:dot(other) end
+
+--- The indices of the least or greatest element; nil if there are none.
+---@return integer ...
+function Field:argmin() end
+
+--- The indices of the least or greatest element; nil if there are none.
+---@return integer ...
+function Field:argmax() end
+
+--- Of booleans: whether one is true, or all are.
+---@return boolean
+function Field:any() end
+
+--- Of booleans: whether one is true, or all are.
+---@return boolean
+function Field:all() end
+
+--- Compares with a field, an array, a table or a number; then returns the largest difference.
+---@param other any
+---@param tolerance? number
+---@return boolean, number
+function Field:equals(other, tolerance) end
+
+--- Makes a field of what f(element, i, j) returns, with elements of this type, or fills one.
+---@param f function
+---@param into? rg.Type|rg.Field|rg.Array
+---@return rg.Field|rg.Array
+function Field:map(f, into) end
+
+--- The view of a member whose name is that of a method, too.
+---@param name string
+---@return rg.View
+function Field:member(name) end
+
 --- Creates one cell of the level, and any missing ancestors.
 ---@param ... integer
 ---@return self
@@ -818,6 +874,16 @@ function Field:clear() end
 ---@return fun(): integer ...
 function Field:active() end
 
+--- Without arguments: the least or greatest of all; nil if there are none. With them, an update.
+---@param ... number
+---@return any
+function Field:min(...) end
+
+--- Without arguments: the least or greatest of all; nil if there are none. With them, an update.
+---@param ... number
+---@return any
+function Field:max(...) end
+
 --- Updates an element, in kernels atomically: indices, then the value; returns the old one.
 ---@param ... number
 ---@return number
@@ -832,16 +898,6 @@ function Field:sub(...) end
 ---@param ... number
 ---@return number
 function Field:mul(...) end
-
---- Updates an element, in kernels atomically: indices, then the value; returns the old one.
----@param ... number
----@return number
-function Field:min(...) end
-
---- Updates an element, in kernels atomically: indices, then the value; returns the old one.
----@param ... number
----@return number
-function Field:max(...) end
 
 --- Updates an element, in kernels atomically: indices, then the value; returns the old one.
 ---@param ... number
@@ -983,6 +1039,16 @@ function Array:destroy() end
 --- The same.
 function Array:release() end
 
+--- Without arguments: the least or greatest of all; nil if there are none. With them, an update.
+---@param ... number
+---@return any
+function Array:min(...) end
+
+--- Without arguments: the least or greatest of all; nil if there are none. With them, an update.
+---@param ... number
+---@return any
+function Array:max(...) end
+
 --- Updates an element, in kernels atomically: indices, then the value; returns the old one.
 ---@param ... number
 ---@return number
@@ -997,16 +1063,6 @@ function Array:sub(...) end
 ---@param ... number
 ---@return number
 function Array:mul(...) end
-
---- Updates an element, in kernels atomically: indices, then the value; returns the old one.
----@param ... number
----@return number
-function Array:min(...) end
-
---- Updates an element, in kernels atomically: indices, then the value; returns the old one.
----@param ... number
----@return number
-function Array:max(...) end
 
 --- Updates an element, in kernels atomically: indices, then the value; returns the old one.
 ---@param ... number
@@ -1032,6 +1088,164 @@ function Array:exchange(...) end
 ---@param ... number
 ---@return number
 function Array:compare_exchange(...) end
+
+--- The sum of all elements, the same for any number of threads.
+---@return any
+function Array:sum() end
+
+--- Their sum divided by their number; nil if there are none.
+---@return any
+function Array:mean() end
+
+--- The root of the sum of the squares of all numbers.
+---@return number
+function Array:norm() end
+
+--- The sum of the products of the elements.
+---@param other rg.Field|rg.Array|rg.View
+---@return number
+function Array:dot(other) end
+
+--- The indices of the least or greatest element; nil if there are none.
+---@return integer ...
+function Array:argmin() end
+
+--- The indices of the least or greatest element; nil if there are none.
+---@return integer ...
+function Array:argmax() end
+
+--- Of booleans: whether one is true, or all are.
+---@return boolean
+function Array:any() end
+
+--- Of booleans: whether one is true, or all are.
+---@return boolean
+function Array:all() end
+
+--- Compares with a field, an array, a table or a number; then returns the largest difference.
+---@param other any
+---@param tolerance? number
+---@return boolean, number
+function Array:equals(other, tolerance) end
+
+--- Makes a field of what f(element, i, j) returns, with elements of this type, or fills one.
+---@param f function
+---@param into? rg.Type|rg.Field|rg.Array
+---@return rg.Field|rg.Array
+function Array:map(f, into) end
+
+--- The view of a member whose name is that of a method, too.
+---@param name string
+---@return rg.View
+function Array:member(name) end
+
+---@class rg.View
+---@field shape rg.Shape The extents of its field.
+---@field offset rg.Shape Where its indices start.
+---@field name string The field's name and the member's.
+---@field type rg.Type The type of the member.
+---@field [integer] any The member of an element, or a row of them.
+local View = {}
+
+--- That of one element.
+---@param ... integer
+---@return any
+function View:get(...) end
+
+--- Indices, then the value.
+---@param ... any
+---@return self
+function View:set(...) end
+
+--- Sets it in every active cell.
+---@param value any
+---@return self
+function View:fill(value) end
+
+--- Copies the active cells of `other`.
+---@param other rg.Field|rg.Array|rg.View
+---@return self
+function View:copy_from(other) end
+
+--- A copy as an array; with an unbounded axis, as a field.
+---@return rg.Array|rg.Field
+function View:array() end
+
+--- All of them as ordinary 1-based tables.
+---@return table
+function View:to_table() end
+
+--- Writes all of them; zeros activate nothing.
+---@param t table
+---@return self
+function View:from_table(t) end
+
+--- The active cells in index order.
+---@return fun(): integer ...
+function View:active() end
+
+--- Returns whether this cell is active.
+---@param ... integer
+---@return boolean
+function View:is_active(...) end
+
+--- The least or greatest of all; nil if there are none.
+---@return any
+function View:min() end
+
+--- The least or greatest of all; nil if there are none.
+---@return any
+function View:max() end
+
+--- The sum of all elements, the same for any number of threads.
+---@return any
+function View:sum() end
+
+--- Their sum divided by their number; nil if there are none.
+---@return any
+function View:mean() end
+
+--- The root of the sum of the squares of all numbers.
+---@return number
+function View:norm() end
+
+--- The sum of the products of the elements.
+---@param other rg.Field|rg.Array|rg.View
+---@return number
+function View:dot(other) end
+
+--- The indices of the least or greatest element; nil if there are none.
+---@return integer ...
+function View:argmin() end
+
+--- The indices of the least or greatest element; nil if there are none.
+---@return integer ...
+function View:argmax() end
+
+--- Of booleans: whether one is true, or all are.
+---@return boolean
+function View:any() end
+
+--- Of booleans: whether one is true, or all are.
+---@return boolean
+function View:all() end
+
+--- Compares with a field, an array, a table or a number; then returns the largest difference.
+---@param other any
+---@param tolerance? number
+---@return boolean, number
+function View:equals(other, tolerance) end
+
+--- Makes a field of what f(element, i, j) returns, with elements of this type, or fills one.
+---@param f function
+---@param into? rg.Type|rg.Field|rg.Array
+---@return rg.Field|rg.Array
+function View:map(f, into) end
+
+--- The view of a member whose name is that of a method, too.
+---@param name string
+---@return rg.View
+function View:member(name) end
 
 ---@class rg.Node
 ---@field shape rg.Shape The extents of its level.

@@ -7,6 +7,7 @@ local session = require "regolith.session"
 local snode = require "regolith.data.snode"
 local field = require "regolith.data.field"
 local array = require "regolith.data.array"
+local whole = require "regolith.data.whole"
 local kernel = require "regolith.kernel"
 
 -- rg:field(..) would pass the module as the first argument.
@@ -25,7 +26,9 @@ local function open(own)
   rg.version = ffi.string(lib.C.rg_version())
   rg.root = snode.root(own)
   rg.image = { -- loaded on first use, like most of what follows
-    write = fail.border(function(...) return require("regolith.file.image").write(own, ...) end),
+    write = fail.border(function(...)
+      return require("regolith.file.image").write(own, whole.plain_all(...))
+    end),
     read = fail.border(function(...) return require("regolith.file.image").read(own, ...) end),
   }
 
@@ -36,6 +39,7 @@ local function open(own)
 
   function rg.field(...) return field.create(own, ...) end
   function rg.array(...) return array.create(own, ...) end
+  function rg.zeros_like(...) return whole.zeros_like(rg, ...) end
   function rg.wrap(...) return array.wrap(own, ...) end
   function rg.random(...) return require("regolith.random").random(own, ...) end
   function rg.randn(...) return require("regolith.random").randn(own, ...) end
@@ -54,12 +58,16 @@ local function open(own)
 
   -- file formats, each loaded on first use
   local function file(name, f)
-    return fail.border(function(...) return require("regolith.file." .. name)[f](own, ...) end)
+    return fail.border(function(...)
+      return require("regolith.file." .. name)[f](own, whole.plain_all(...))
+    end)
   end
   rg.points = { write = file("points", "write"), read = file("points", "read") }
   rg.numpy = { write = file("numpy", "write"), read = file("numpy", "read") }
   rg.volume = { write = file("volume", "write") }
-  function rg.mesh(...) return require("regolith.file.mesh").create(own, ...) end
+  function rg.mesh(...)
+    return require("regolith.file.mesh").create(own, whole.plain_all(...))
+  end
   function rg.video(...) return require("regolith.file.video").create(own, ...) end
   function rg.window(...) return require("regolith.window").create(own, ...) end
   function rg.progress(...) return require("regolith.progress").create(...) end
@@ -109,6 +117,7 @@ local function open(own)
     if type(f) == "function" and not builtin.names[f] then builtin.names[f] = "rg." .. name end
   end
 
+  own.module = rg
   return setmetatable(rg, {
     __regolith = "the module itself",
     __index = function(_, name)

@@ -275,7 +275,7 @@ function session:reset()
   if not runtime or not runtime.c then return end
   lib.end_runtime(runtime.number)
   runtime.ended = fail.place()
-  self.runtime, self.anchor, self.reader, self.extensions = nil, nil, nil, nil
+  self.runtime, self.anchor, self.reader, self.extensions, self.kept = nil, nil, nil, nil, nil
 end
 
 -- Releases the memory of collected wraps that other objects still held when they were collected.

@@ -17,6 +17,8 @@ local rg = require "regolith"
 -- Modules that are loaded at first use are loaded here, because busted would unload them again.
 require "regolith.data.counted"
 require "regolith.kernel.tune"
+require "regolith.data.member"
+require "regolith.data.reduce"
 
 local support = { rg = rg }
 

@@ -123,9 +123,15 @@ bool cuda_adopt(Device *device, RtTree *tree, Error *err) {
   return true;
 }
 
+/* An array without elements begins a range that has none, or is in the middle of another. */
+static bool is_in(const RtTree *tree, const CudaForeign *range) {
+  if (tree->root == range->first) return !tree->root_size == !range->size_bytes;
+  return tree->root > range->first && tree->root < range->first + range->size_bytes;
+}
+
 static CudaForeign *find(const CudaDevice *cuda, const RtTree *tree) {
   for (CudaForeign *at = cuda->foreign; at; at = at->next)
-    if (tree->root >= at->first && tree->root < at->first + at->size_bytes) return at;
+    if (is_in(tree, at)) return at;
   return NULL;
 }
 

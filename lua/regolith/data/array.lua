@@ -15,6 +15,7 @@ local bulk = require "regolith.data.bulk"
 local counted = require "regolith.data.counted"
 local update = require "regolith.kernel.update"
 local view = require "regolith.data.view"
+local whole = require "regolith.data.whole"
 
 local array = {}
 
@@ -264,6 +265,8 @@ update.add_methods(methods, {
   settle = settle, get = calls.get, set = calls.set, type_of = type_of,
   convert = C.rg_array_convert, pointer = "rg_array",
 })
+whole.add_methods(methods)
+methods.member = whole.member
 fail.guard(methods, function(self)
   return ffi.istype(Array, self) and lib.check_pointer(self.rg_array, self.rg_runtime)
 end, "a", elements.fast)
@@ -280,8 +283,10 @@ local meta = {}
 elements.add_indexing(meta, methods, function(self, name)
   lib.check_pointer(self.rg_array, self.rg_runtime)
   if properties[name] then return properties[name](self) end
+  local member = whole.find_member(self, type_of(self), name)
+  if member then return member end
   return fail.argument(("an array has no '%s'"):format(name),
-    fail.nearest(name, snode.names_of(methods, properties)))
+    fail.nearest(name, snode.names_of(methods, properties, type_of(self).by_name or {})))
 end)
 
 meta.__len = fail.border(function(self) return shape_of(self)[0] end)

@@ -6,6 +6,7 @@ local fail = require "regolith.error"
 local matrix = require "regolith.data.matrix"
 local value = require "regolith.data.value"
 local types = require "regolith.data.type"
+local whole = require "regolith.data.whole"
 
 local bulk = {}
 
@@ -176,6 +177,7 @@ function bulk.add_methods(methods, kind)
 
   --- Copies the active cells of `from`.
   function methods.copy_from(self, from)
+    from = whole.plain(from)
     local other = kind_of(from)
     if not other then
       return fail.argument("x:copy_from takes a field or an array, not " .. fail.describe(from))

@@ -12,6 +12,7 @@ local element = require "regolith.data.element"
 local bulk = require "regolith.data.bulk"
 local update = require "regolith.kernel.update"
 local view = require "regolith.data.view"
+local whole = require "regolith.data.whole"
 
 local field = {}
 
@@ -157,6 +158,8 @@ update.add_methods(methods, {
   settle = settle, get = calls.get, set = calls.set, type_of = type_of,
   convert = C.rg_field_convert, pointer = "rg_field",
 })
+whole.add_methods(methods)
+methods.member = whole.member
 fail.guard(methods, function(self)
   return ffi.istype(Field, self) and lib.check_pointer(self.rg_field, self.rg_runtime)
 end, "x", elements.fast)
@@ -180,8 +183,10 @@ local properties = {
 local function get_property(self, name)
   lib.check_pointer(self.rg_field, self.rg_runtime)
   if properties[name] then return properties[name](self) end
+  local member = whole.find_member(self, type_of(self), name)
+  if member then return member end
   return fail.argument(("a field has no '%s'"):format(name),
-    fail.nearest(name, snode.names_of(methods, properties)))
+    fail.nearest(name, snode.names_of(methods, properties, type_of(self).by_name or {})))
 end
 
 local meta = {}
@@ -360,6 +365,7 @@ end
 -- The names of handles in messages.
 local kinds = { RgFieldHandle = "a field",
   RgNodeHandle = "an SNode", RgTreeHandle = "a tree",
+  RgMemberView = "a view of a member", RgMemberRow = "a row of a view",
   RgShape = "a shape" }
 function fail.describe_cdata(v)
   for name, kind in pairs(kinds) do

@@ -7,6 +7,7 @@ local field = require "regolith.data.field"
 local array = require "regolith.data.array"
 local scalars = require "regolith.data.scalars"
 local types = require "regolith.data.type"
+local whole = require "regolith.data.whole"
 
 local binary = {}
 
@@ -119,6 +120,7 @@ function binary.is_array(v) return array.is(v) end
 
 --- Returns the type of a field or array, its extents (a list), and its first indices.
 function binary.look(x, caller)
+  x = whole.plain(x)
   if binary.is_field(x) then
     field.settle(x)
   elseif not binary.is_array(x) then
@@ -160,6 +162,7 @@ end
 --- Returns all elements, row-major, as an FFI array of doubles, or of int64_t for 64-bit integers,
 --- and their count.
 function binary.numbers(x, caller)
+  x = whole.plain(x)
   local t, extents = binary.look(x, caller)
   local count = binary.parts_of(t, caller)
   for axis = 1, #extents do

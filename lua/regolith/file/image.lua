@@ -8,6 +8,7 @@ local field = require "regolith.data.field"
 local array = require "regolith.data.array"
 local matrix = require "regolith.data.matrix"
 local active_box = require "regolith.data.active_box"
+local whole = require "regolith.data.whole"
 
 local image = {}
 
@@ -121,6 +122,7 @@ end
 
 -- Prepares the source of a picture once; the caller then fills an RgPicture from it.
 local function subject_of(what, options, caller)
+  what = whole.plain(what)
   if ffi.istype("RgArrayHandle", what) then return { array = what, handle = what } end
   if ffi.istype("RgFieldHandle", what) then
     field.settle(what)

@@ -23,15 +23,11 @@ local function convert(self, how, t, v)
   return value.take(slot)
 end
 
--- What a call without arguments meant: x:max() is not the largest of all.
-local of_all = { max = "the largest of all takes a kernel: m = math.max(m, x[i])",
-  min = "the smallest of all takes a kernel: m = math.min(m, x[i])",
-  add = "the sum of all takes a kernel: s = s + x[i]" }
-
 local function fail_count(name, rank, value_count, count)
   return fail.argument(("x:%s takes %d %s and %s, got %d argument%s"):format(name, rank,
     rank == 1 and "index" or "indices", value_count == 1 and "a value" or "two values", count,
-    count == 1 and "" or "s"), count == 0 and of_all[name] or nil, "index.count")
+    count == 1 and "" or "s"),
+    count == 0 and name == "add" and "the sum of all elements is x:sum()" or nil, "index.count")
 end
 
 -- The indices, by themselves or as one list, as a list; and the values that follow them.
