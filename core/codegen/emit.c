@@ -124,6 +124,9 @@ void emit_op(Codegen *g, const IrInst *inst) {
   case IR_VAR: return emit_var(g, inst);
   case IR_GET: return emit_get(g, inst);
   case IR_SET: return emit_set(g, inst);
+  case IR_LOCAL_ARRAY:
+  case IR_LOCAL_GET:
+  case IR_LOCAL_SET: return local_emit(g, inst);
   case IR_OWN:
   case IR_ACQUIRE:
   case IR_MOVE:

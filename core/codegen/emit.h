@@ -234,8 +234,9 @@ bool atomic_is_ordered(const IrInst *inst); /* does it have acquire-release orde
 LLVMValueRef atomic_rmw(Codegen *g, IrUpdate op, Type type, LLVMValueRef pointer,
                         LLVMValueRef value);
 
-void item_emit(Codegen *g, const IrInst *inst); /* item.c: ITEM */
-void pick_emit(Codegen *g, const IrInst *inst); /* and PICK */
+void item_emit(Codegen *g, const IrInst *inst);  /* item.c: ITEM */
+void pick_emit(Codegen *g, const IrInst *inst);  /* and PICK */
+void local_emit(Codegen *g, const IrInst *inst); /* local.c: LOCAL_ARRAY, LOCAL_GET, LOCAL_SET */
 
 /* random.c */
 void random_emit(Codegen *g, const IrInst *inst);

@@ -65,6 +65,9 @@ bool check_indices(Sema *s, const Exprs *list, int count) {
 
 /* Numbers of a vector: computed in the vector's type, selected by an integer. */
 static bool check_part(Sema *s, Expr *e, Type at) {
+  const Expr *root = shape_root(e);
+  if (root->kind == AST_LOCAL && !e->entity.parts.count && shape_constant_index(e) < 0)
+    root->local->is_indexed = true;
   return check_expr(s, e->left, at) && (e->kind != AST_INDEX || check_index(s, e->list.items[0]));
 }
 

@@ -63,6 +63,7 @@ IrImm ir_imm_kind(const IrInst *inst) {
   case IR_FAULT:
   case IR_INVOKE:
   case IR_ITEM:
+  case IR_LOCAL_ARRAY:
   case IR_WHO:
   case IR_TOLD: return IMM_NUMBER;
   case IR_UPDATE:

@@ -435,6 +435,21 @@ void ir_set(IrBuilder *b, IrInst *var, IrInst *value) {
   ir_emit(b, IR_SET, TYPE(NONE), 2, (IrInst *[]){var, value});
 }
 
+IrInst *ir_local_array(IrBuilder *b, Type type, int count) {
+  IrInst *array = ir_emit(b, IR_LOCAL_ARRAY, type, 0, NULL);
+  DEBUG_ASSERT(count > 0 && count <= IR_MOST_LOCAL, "a local array is small");
+  array->imm = count;
+  return array;
+}
+
+IrInst *ir_local_get(IrBuilder *b, IrInst *array, IrInst *index) {
+  return ir_emit(b, IR_LOCAL_GET, array->type, 2, (IrInst *[]){array, index});
+}
+
+IrInst *ir_local_set(IrBuilder *b, IrInst *array, IrInst *index, IrInst *value) {
+  return ir_emit(b, IR_LOCAL_SET, TYPE(NONE), 3, (IrInst *[]){array, index, value});
+}
+
 IrInst *ir_if(IrBuilder *b, IrInst *condition) {
   DEBUG_ASSERT(!condition || type_is_bool(condition->type), "an IF branches on a bool");
   return ir_emit(b, IR_IF, TYPE(NONE), 1, &condition);

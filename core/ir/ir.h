@@ -157,8 +157,8 @@ struct IrInst {
   bool masked : 1;
   bool here : 1;   /* PLACE, in a task over nodes: in the visited node */
   bool active : 1; /* PLACE: its cell is active and stays so; a write activates nothing */
-  /* PLACE: indices proven inside the shape; ITEM, PICK: inside the table or the values; so no
-   * bounds check is needed */
+  /* PLACE: indices proven inside the shape; ITEM, PICK, LOCAL_GET, LOCAL_SET: inside the table, the
+   * values or the local array; so no bounds check is needed */
   bool inside : 1;
   bool streams : 1; /* MEM_STORE: whole vectors of it may be non-temporal */
   /* MEM_STORE: a loop's whole vectors begin where those of this store are aligned */
@@ -378,6 +378,11 @@ IrInst *ir_convert(IrBuilder *b, IrInst *a, Type type); /* `a` itself if it has 
 IrInst *ir_var(IrBuilder *b, Type type);
 IrInst *ir_get(IrBuilder *b, IrInst *var);
 void ir_set(IrBuilder *b, IrInst *var, IrInst *value);
+/* IR_MOST_LOCAL numbers at most; see LOCAL_ARRAY */
+enum { IR_MOST_LOCAL = 1 << 14 };
+IrInst *ir_local_array(IrBuilder *b, Type type, int count);
+IrInst *ir_local_get(IrBuilder *b, IrInst *array, IrInst *index);
+IrInst *ir_local_set(IrBuilder *b, IrInst *array, IrInst *index, IrInst *value);
 IrInst *ir_if(IrBuilder *b, IrInst *condition); /* with both regions, empty */
 IrInst *ir_loop(IrBuilder *b);
 IrInst *ir_for(IrBuilder *b, IrInst *begin, IrInst *last, IrInst *step); /* with param 0 */

@@ -319,6 +319,15 @@ static void visit_set(LaneWalk *w, const IrInst *inst) {
   if (fact(w, inst)->diverges || !is_uniform(w, inst->operands[1])) set_shape(w, var, LANE_VARYING);
 }
 
+/* Lanes that write at one index, and all at once, write a number that they share. */
+static void visit_local_set(LaneWalk *w, const IrInst *inst) {
+  const IrInst *array = inst->operands[0];
+  raise_flag(w, &fact(w, inst)->diverges, w->version != w->versions[array->id]);
+  if (fact(w, inst)->diverges || !is_uniform(w, inst->operands[1]) ||
+      !is_uniform(w, inst->operands[2]))
+    set_shape(w, array, LANE_VARYING);
+}
+
 /* The operand, a position of lane 0, and those after it. Not linear, though it could be: in the few
  * steps of a row, sums with it cost less as lanes than one by one. */
 static void visit_lane(LaneWalk *w, const IrInst *inst) {
@@ -330,7 +339,9 @@ static void visit_lane(LaneWalk *w, const IrInst *inst) {
 
 static void visit_inst(LaneWalk *w, const IrInst *inst) {
   switch (inst->op) {
-  case IR_VAR: w->versions[inst->id] = w->version; return;
+  case IR_VAR:
+  case IR_LOCAL_ARRAY: w->versions[inst->id] = w->version; return;
+  case IR_LOCAL_SET: return visit_local_set(w, inst);
   case IR_SET: return visit_set(w, inst);
   case IR_IF: return visit_if(w, inst);
   case IR_FOR: return visit_for(w, inst);
@@ -343,6 +354,7 @@ static void visit_inst(LaneWalk *w, const IrInst *inst) {
   case IR_CONTINUE: return visit_exit(w, inst);
   case IR_FAULT: return visit_fault(w, inst);
   case IR_GET:
+  case IR_LOCAL_GET:
   case IR_MEM_LOAD:
   case IR_CALL:
     if (!are_uniform(w, inst) || inst->lanes > 1) set_shape(w, inst, LANE_VARYING);
@@ -435,6 +447,7 @@ static int weight_of(const LaneFact *facts, const IrInst *inst) {
   switch (inst->op) {
   case IR_CONST:
   case IR_VAR:
+  case IR_LOCAL_ARRAY:
   case IR_GET:
   case IR_FRAME_GET:
   case IR_TREE_ROOT: return 0;

@@ -122,6 +122,8 @@ static bool may_be_shared(const IrInst *inst, int operand) {
   case IR_MOD: return operand == 1;
   case IR_SELECT:
   case IR_REDUCE: return operand == 0;
+  case IR_LOCAL_GET: return true;
+  case IR_LOCAL_SET: return operand == 1;
   case IR_ROW_LOAD:
   case IR_OFFSET: return true;
   default: return false;
@@ -134,6 +136,9 @@ static bool takes_lanes(const IrInst *inst) {
   case IR_VAR:
   case IR_GET:
   case IR_SET:
+  case IR_LOCAL_ARRAY:
+  case IR_LOCAL_GET:
+  case IR_LOCAL_SET:
   case IR_REDUCE:
   case IR_ROW_LOAD:
   case IR_OFFSET:
@@ -397,6 +402,10 @@ static bool verify_operands(Verifier *v, const IrInst *inst) {
                  operand->op == IR_VAR;
     takes_var |= i <= (inst->op == IR_MOVE) && ir_is_count(inst->op);
     if (operand->op == IR_VAR && !takes_var) return wrong(v, inst, "a variable is read by 'get'");
+    bool takes_array = i == 0 && (inst->op == IR_LOCAL_GET || inst->op == IR_LOCAL_SET);
+    if (takes_array != (operand->op == IR_LOCAL_ARRAY))
+      return wrong(v, inst,
+                   takes_array ? "needs a local array" : "a local array is read by 'local.get'");
     if (takes_var && operand->op != IR_VAR &&
         !(inst->op == IR_REDUCE && operand->op == IR_FRAME_GET))
       return wrong(v, inst, "needs a variable");
@@ -559,6 +568,15 @@ static bool verify_told(Verifier *v, const IrInst *inst) {
          wrong(v, inst, "it was not told");
 }
 
+static bool verify_local(Verifier *v, const IrInst *inst) {
+  Type element = type_element(type_at(inst, 0));
+  Type moved = inst->op == IR_LOCAL_GET ? inst->type : type_at(inst, 2);
+  if (!type_is_integer(type_element(type_at(inst, 1))))
+    return wrong(v, inst, "a local array is indexed by an integer");
+  return type_equal(element, type_element(moved)) ||
+         wrong(v, inst, "local array and value differ in type");
+}
+
 static bool verify_value(Verifier *v, const IrInst *inst) {
   const IrKernel *kernel = v->kernel;
   switch (inst->op) {
@@ -614,6 +632,10 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_REDUCE:
     return type_equal(type_element(type_at(inst, 0)), type_element(type_at(inst, 1))) ||
            wrong(v, inst, "variable and value differ in type");
+  case IR_LOCAL_ARRAY:
+    return (inst->imm >= 1 && inst->imm <= IR_MOST_LOCAL) || wrong(v, inst, "has a size");
+  case IR_LOCAL_GET:
+  case IR_LOCAL_SET: return verify_local(v, inst);
   case IR_OWN:
   case IR_ACQUIRE:
   case IR_MOVE:
@@ -678,6 +700,7 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   switch (inst->op) {
   case IR_FRAME_SET:
   case IR_SET:
+  case IR_LOCAL_SET:
   case IR_STORE:
   case IR_UPDATE:
   case IR_REDUCE:

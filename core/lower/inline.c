@@ -8,13 +8,13 @@ static void bind_parameters(Lower *l, Inline *in, int *mark) {
   for (int i = 0; i < in->arguments.count; i++) {
     const Local *parameter = in->parameters.items[i];
     if (parameter->is_alias) lower_keep_view(l, in->parameters.items[i], in->arguments.items[i]);
-    else
+    else if (!local_share(l, parameter, in->arguments.items[i]))
       values[i] =
           lower_values_as(l, in->arguments.items[i], parameter->type, type_parts(parameter->shape));
   }
   *mark = l->owned.count;
   for (int i = 0; i < in->arguments.count; i++)
-    if (!in->parameters.items[i]->is_alias) lower_bind(l, in->parameters.items[i], values[i]);
+    if (values[i]) lower_bind(l, in->parameters.items[i], values[i]);
 }
 
 /* Results that are arrays are temporaries of the caller's statement. */

@@ -56,6 +56,11 @@ static void hold_array(Lower *l, const Local *local, int number, IrInst *value) 
 
 void lower_bind(Lower *l, Local *local, IrInst **values) {
   int count = type_parts(local->shape);
+  held_by(l, local)->array = NULL;
+  if (local_has_array(l, local)) {
+    local_bind(l, local, values);
+    return;
+  }
   held_by(l, local)->values = scratch_array(l->scratch, IrInst *, count);
   for (int k = 0; k < count; k++) {
     Type type = lower_number_type(l, local->type, k);

@@ -11,7 +11,8 @@ void lower_kernel(Sema *s);
 
 /* The IR values of a local. */
 typedef struct Held {
-  IrInst **values;              /* its numbers, or their VARs */
+  IrInst **values;              /* its numbers, or their VARs; NULL: they are in */
+  IrInst *array;                /* a LOCAL_ARRAY; NULL: it has none */
   IrInst **indices;             /* of a view: those it was declared with */
   IrInst **is_set;              /* VARs: have its numbers a value yet? NULL: all have */
   IrInst **dividend, **divisor; /* the integers whose quotient it is; or NULL */
@@ -98,6 +99,20 @@ int lower_add_message(Lower *l, SemaMessage *message, Pos pos, int32_t width);
 void lower_message(Lower *l, SemaMessage *message, Operands *operands, Pos pos, int32_t width);
 void lower_keep_view(Lower *l, Local *local, Expr *value); /* of a local that is an alias */
 void lower_bind(Lower *l, Local *local, IrInst **values);  /* VARs if it is assigned again */
+/* local.c: locals in arrays */
+bool local_has_array(const Lower *l, const Local *local);
+void local_bind(Lower *l, const Local *local, IrInst **values);
+IrInst *local_get(Lower *l, const Local *local, int part);
+/* Does the parameter, which is only read, share the array of the argument? */
+bool local_share(Lower *l, const Local *parameter, Expr *argument);
+/* The place of a part of a local in its array: number `first` + k, from `index` on. */
+typedef struct LocalSpot {
+  IrInst *array, *index; /* index: NULL: 0 */
+  int first;
+} LocalSpot;
+bool local_has_spot(const Lower *l, Expr *e);
+void local_spot(Lower *l, Expr *e, LocalSpot *spot);
+IrInst *local_index(Lower *l, const LocalSpot *spot, int part);
 /* counted.c */
 IrInst *counted_guard(Lower *l);              /* makes a guard */
 void counted_take(Lower *l, IrInst *array);   /* a temporary owns the fresh array */

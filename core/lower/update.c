@@ -11,8 +11,9 @@ typedef struct Slot {
   int given;         /* the number of the value it takes */
   IrInst *condition; /* NULL: always */
   bool is_further;   /* written whenever the one before it is */
-  IrInst *place;     /* NULL: a variable */
+  IrInst *place;     /* NULL: a variable, */
   IrInst *var;
+  IrInst *array, *at; /* or a number of a local's array */
   const Local *local; /* a variable's */
 } Slot;
 typedef struct Target {
@@ -79,12 +80,30 @@ static void find_slots(Lower *l, Expr *e, Target *target) {
   else choose_computed(l, e, &whole, target);
 }
 
+/* A target in a local's array: one number of it for each of the value. */
+static void find_in_array(Lower *l, Expr *e, Target *target) {
+  LocalSpot spot;
+  local_spot(l, e, &spot);
+  target->count = target->value_count = type_parts(shape_of(e));
+  target->slots = scratch_array(l->scratch, Slot, target->count);
+  lower_at(l, target->root->pos);
+  for (int k = 0; k < target->count; k++)
+    target->slots[k] = (Slot){.given = k,
+                              .array = spot.array,
+                              .at = local_index(l, &spot, k),
+                              .local = target->root->local};
+}
+
 static void lower_target(Lower *l, Expr *e, SemaTouchKind kind, Target *target) {
   Expr *root = shape_root(e);
   IrInst **indices = target->indices;
   target->root = root;
   target->type = shape_base(e);
   target->is_item = root->entity.kind == ENTITY_ITEM;
+  if (local_has_spot(l, e)) {
+    find_in_array(l, e, target);
+    return;
+  }
   find_slots(l, e, target);
   if (target->is_item) {
     lower_item(l, root, &target->item);
@@ -98,6 +117,11 @@ static void lower_target(Lower *l, Expr *e, SemaTouchKind kind, Target *target) 
     Slot *slot = &target->slots[k];
     slot->local = root->local;
     slot->is_further = k > 0 && slot->condition == slot[-1].condition;
+    if (root->kind == AST_LOCAL && held_by(l, root->local)->array) {
+      slot->array = held_by(l, root->local)->array;
+      slot->at = lower_number(l, TYPE(I32), slot->number);
+      continue;
+    }
     if (root->kind == AST_LOCAL) {
       slot->var = held_by(l, root->local)->values[slot->number];
       continue;
@@ -265,6 +289,12 @@ static void assign_number(Lower *l, const Target *target, const Slot *slot, IrIn
     leave_condition(l, inside);
     return;
   }
+  if (slot->array) {
+    if (slot->condition)
+      value = ir_select(&l->b, slot->condition, value, ir_local_get(&l->b, slot->array, slot->at));
+    ir_local_set(&l->b, slot->array, slot->at, value);
+    return;
+  }
   if (slot->var) {
     lower_note_set(l, slot->local, slot->number, slot->condition);
     ir_set(&l->b, slot->var,
@@ -347,6 +377,13 @@ static void lower_compound_item(Lower *l, Stmt *stmt, Target *target) {
   lower_leave(l, back);
 }
 
+static IrInst *old_value(Lower *l, const Target *target, const Slot *slot) {
+  if (slot->array) return ir_local_get(&l->b, slot->array, slot->at);
+  if (slot->var) return ir_get(&l->b, slot->var);
+  return lower_convert(l, ir_load(&l->b, slot->place),
+                       lower_number_type(l, target->type, slot->given));
+}
+
 void lower_compound(Lower *l, Stmt *stmt) {
   Pos pos = stmt->pos;
   Update *update = stmt->update;
@@ -363,11 +400,7 @@ void lower_compound(Lower *l, Stmt *stmt) {
   IrInst **old = scratch_array(l->scratch, IrInst *, target.count);
   for (int k = 0; k < target.count; k++)
     if (target.slots[k].var) lower_check_set(l, target.slots[k].local, &target.slots[k].number, 1);
-  for (int k = 0; k < target.count; k++)
-    old[k] = target.slots[k].place
-                 ? lower_convert(l, ir_load(&l->b, target.slots[k].place),
-                                 lower_number_type(l, target.type, target.slots[k].given))
-                 : ir_get(&l->b, target.slots[k].var);
+  for (int k = 0; k < target.count; k++) old[k] = old_value(l, &target, &target.slots[k]);
   IrInst **values = lower_values_as(l, stmt->values.items[0], target.type, target.value_count);
   lower_at(l, pos);
   for (int k = 0; k < target.count; k++)

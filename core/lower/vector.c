@@ -67,8 +67,20 @@ static IrInst **lower_computed(Lower *l, Expr *e) {
   return chosen;
 }
 
+static IrInst **lower_of_array(Lower *l, Expr *e) {
+  LocalSpot spot;
+  int count = count_at(l, e);
+  IrInst **values = array(l, count);
+  local_spot(l, e, &spot);
+  lower_at(l, e->pos);
+  for (int k = 0; k < count; k++)
+    values[k] = ir_local_get(&l->b, spot.array, local_index(l, &spot, k));
+  return values;
+}
+
 static IrInst **lower_part(Lower *l, Expr *e) {
   int numbers[TYPE_MAX_NUMBERS];
+  if (local_has_spot(l, e)) return lower_of_array(l, e);
   return own_numbers(e, numbers) ? lower_parts(l, e->left, numbers, count_at(l, e))
                                  : lower_computed(l, e);
 }
@@ -77,6 +89,11 @@ static IrInst **lower_part(Lower *l, Expr *e) {
 
 static IrInst **lower_local(Lower *l, const Expr *e, const int *parts, int count) {
   const Local *local = e->local;
+  if (held_by(l, local)->array) {
+    IrInst **values = array(l, count);
+    for (int k = 0; k < count; k++) values[k] = local_get(l, local, parts[k]);
+    return values;
+  }
   IrInst **values = pick(l, held_by(l, local)->values, parts, count);
   lower_check_set(l, local, parts, count);
   for (int k = 0; k < count && local_is_variable(e->local); k++)

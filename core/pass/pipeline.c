@@ -61,6 +61,7 @@ static const Pass *const order[] = {
     &fold,
     &mem2reg,
     &reversal,
+    &local_arrays,
     &refcounts,
     &array_descriptors,
     &locks,

@@ -126,6 +126,7 @@ struct Local {
   Shape shape;
   bool has_shape;        /* from its first value or its annotation */
   bool is_part_assigned; /* or part of it is: `v.x = ..` */
+  bool is_indexed;       /* after check: somewhere by an index that is computed */
   bool is_annotated;     /* `type` comes from its annotation */
   bool is_alias;         /* refers to `alias`, which is not a value */
   Entity alias;

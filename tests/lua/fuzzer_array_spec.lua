@@ -1,5 +1,6 @@
 -- Random kernels that make arrays, in runtimes that must agree about them: compiled, with checks,
--- without the passes that drop counts and that make places of elements, and as Lua text. RG_SEED
+-- without the passes that move arrays to the frame, that drop counts and that make places of
+-- elements, and as Lua text. RG_SEED
 -- chooses them, RG_FUZZ_KERNELS how many; a failure shows the seed and the smallest kernel that
 -- still fails.
 package.path = "tests/support/?.lua;" .. package.path
@@ -38,7 +39,7 @@ describe("the fuzzer of arrays #compiled", function()
     local compiled = { name = "compiled", rg = rg, has_handles = true }
     local careful = { name = "checked", rg = checked, has_handles = true }
     local naive = { name = "all counted", rg = checked, has_handles = true,
-      without = "refcounts,array_descriptors" }
+      without = "local_arrays,refcounts,array_descriptors" }
     each_seed(function(seed)
       hold(make.program(), seed, seed % 2 == 0 and { compiled, oracle, careful }
         or { careful, oracle, naive })

@@ -166,6 +166,8 @@ static bool is_dead(const IrInst *inst) {
   case IR_LEAVES: return false; /* may not end */
   case IR_VAR:
   case IR_GET:
+  case IR_LOCAL_ARRAY:
+  case IR_LOCAL_GET:
   case IR_FRAME_LOAD: return !ir_is_used(inst);
   default: break;
   }

@@ -13,7 +13,9 @@
  * What is left are variables that loops carry, those that are set in arms with effects or much to
  * compute, and those that calls store results in. They stay VARs: decision D-pass-60. Everything
  * else is a value before the first pass asks, so no other pass looks for the last SET.
- * Variables that own an array (OWN ..) are left alone. */
+ * Variables that own an array (OWN ..) are left alone. A local array whose indices are all constant
+ * becomes variables first; one that is never read is removed. */
+#include "pass/arrays/local_arrays.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 #include "pass/simplify/fold.h"
@@ -373,6 +375,7 @@ static bool promote(PassContext *ctx, IrKernel *kernel, IrRegion *body) {
 }
 
 static void promote_body(PassContext *ctx, IrKernel *kernel, IrRegion *body) {
+  if (local_arrays_split(ctx->scratch, kernel, body)) fold_alone(ctx, kernel, body);
   for (int round = 0; round < MOST_ROUNDS && promote(ctx, kernel, body); round++)
     fold_alone(ctx, kernel, body);
 }

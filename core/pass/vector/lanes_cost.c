@@ -40,8 +40,12 @@ enum {
   HASH_LANE = 12,
   LIST = 20, /* a pop; per lane, if lanes share their list: */
   LIST_LANE = 10,
-  MATHS = 48, /* a mathematical function, in doubles */
-  SELDOM = 2, /* per lane, for the rare slow path of a call that may activate */
+  LOCAL = 2,            /* an access to a local array, and the check of its index */
+  LOCAL_LANE = 20,      /* per lane, where lanes have indices of their own: what is read was just
+                          written, so that gathers wait for scatters */
+  MOST_LOCAL = 1 << 14, /* bytes of a local array of all lanes */
+  MATHS = 48,           /* a mathematical function, in doubles */
+  SELDOM = 2,           /* per lane, for the rare slow path of a call that may activate */
   DIVISION = 8,
   ATOMIC = 20
 };
@@ -112,6 +116,8 @@ int lanes_op_cost(const IrInst *inst) {
   case IR_SQRT: return DIVISION;
   case IR_CALL: return call_cost(inst);
   case IR_RANDOM: return CALL;
+  case IR_LOCAL_GET:
+  case IR_LOCAL_SET: return LOCAL;
   case IR_MEM_UPDATE: return inst->plain ? 4 : ATOMIC;
   case IR_MEM_RMW:
   case IR_MEM_CAS: return inst->plain ? 4 : ATOMIC;
@@ -222,6 +228,12 @@ static double cost_beside(LaneSurvey *s, const IrInst *inst) {
     if (is_uniform(s, inst)) return cost;
     s->is_simple = false;
     return (int64_t)GATHER * s->width;
+  case IR_LOCAL_GET:
+  case IR_LOCAL_SET:
+    if (is_uniform(s, inst->operands[0]) && is_uniform(s, inst->operands[1])) return cost;
+    s->is_simple = false;
+    if (!is_uniform(s, inst->operands[1])) return LOCAL_LANE * lanes_on(s);
+    return (int64_t)LOCAL + VECTOR * registers(s, inst->operands[0]->type);
   case IR_PICK: /* blends */
     return (int64_t)VECTOR * inst->operand_count * registers(s, inst->type);
   case IR_FAULT: s->is_simple = false; return 0; /* once */
@@ -263,6 +275,10 @@ static bool may_differ(const IrInst *call) {
 static const char *obstacle_of(const LaneSurvey *s, const IrInst *inst) {
   switch (inst->op) {
   case IR_INVOKE: return "it calls a function that calls itself";
+  case IR_LOCAL_ARRAY:
+    if (is_uniform(s, inst) || inst->imm * type_size(inst->type) * s->width <= MOST_LOCAL)
+      return NULL;
+    return "lanes would have large local arrays";
   case IR_BITS:
     return is_uniform(s, inst->operands[0]) ? NULL : "it walks cells that differ by iteration";
   case IR_CALL:

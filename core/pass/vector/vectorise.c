@@ -161,6 +161,31 @@ static void write_set(Vectoriser *v, const IrInst *set) {
   vectorise_copy(v, set, set->type, (IrInst *[]){var, value});
 }
 
+/* An array that differs by lane has a number of each lane at every index. */
+static void write_local_get(Vectoriser *v, const IrInst *get) {
+  const IrInst *array = get->operands[0], *index = get->operands[1];
+  if (vectorise_shape(v, get) != LANE_VARYING) return vectorise_copy_scalar(v, get);
+  IrInst *operands[] = {var_of(v, array), vectorise_shared(v, index)};
+  v->lanes[get->id] = vectorise_copy(v, get, lanes_of_type(v, get->type), operands);
+}
+
+/* Lanes that are not active write nowhere: the index -1 is outside. */
+static void write_local_set(Vectoriser *v, const IrInst *set) {
+  const IrInst *array = set->operands[0], *index = set->operands[1];
+  if (vectorise_shape(v, array) != LANE_VARYING) return vectorise_copy_scalar(v, set);
+  IrInst *to = var_of(v, array), *at = vectorise_shared(v, index),
+         *value = vectorise_lanes(v, set->operands[2]);
+  bool is_partial = diverges(v, set), is_shared = vectorise_shape(v, index) == LANE_UNIFORM;
+  if (is_partial && is_shared)
+    value = ir_select(&v->b, v->mask, value, ir_local_get(&v->b, to, at));
+  if (is_partial && !is_shared && type_bits(at->type) < 32) /* 255 may be inside */
+    at = ir_convert(&v->b, at, lanes_of_type(v, TYPE(I32)));
+  if (is_partial && !is_shared)
+    at = ir_select(&v->b, v->mask, at, ir_const_int(&v->b, at->type, -1));
+  IrInst *copy = vectorise_copy(v, set, set->type, (IrInst *[]){to, at, value});
+  copy->inside &= !is_partial;
+}
+
 /* The index of each cell of a step. */
 static void write_lane(Vectoriser *v, const IrInst *lane) {
   IrInst *first = vectorise_scalar(v, lane->operands[0]);
@@ -328,7 +353,10 @@ static void write_inst(Vectoriser *v, const IrInst *inst) {
   v->b.line = inst->line;
   v->b.column = inst->column;
   switch (inst->op) {
-  case IR_VAR: return write_var(v, inst);
+  case IR_VAR:
+  case IR_LOCAL_ARRAY: return write_var(v, inst);
+  case IR_LOCAL_GET: return write_local_get(v, inst);
+  case IR_LOCAL_SET: return write_local_set(v, inst);
   case IR_GET: return write_get(v, inst);
   case IR_SET: return write_set(v, inst);
   case IR_MEM_LOAD:

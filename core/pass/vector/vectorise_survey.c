@@ -24,6 +24,9 @@ static bool can_loop(const Survey *s, const IrInst *loop) {
 static bool is_said(Survey *s, const IrInst *inst) {
   switch (inst->op) {
   case IR_VAR: return !inst->owns;
+  case IR_LOCAL_ARRAY:
+  case IR_LOCAL_GET:
+  case IR_LOCAL_SET: return !s->is_straight;
   case IR_GET:
   case IR_SET:
   case IR_IF:

@@ -218,6 +218,15 @@ static void test_verify(void) {
     CHECK_TEXT(refusal("  %a: i32 = item 0 %i\n"), "line 9: 'item': no such table");
     CHECK_TEXT(refusal("  %a: i32 = pick %i\n"),
                "line 9: 'pick': takes an index, an integer, and values");
+    CHECK_TEXT(refusal("  %a: i32 = local.array 0\n"), "line 9: 'local.array': has a size");
+    CHECK_TEXT(refusal("  %a: i32 = local.array 8\n  %b: i32 = neg %a\n"),
+               "line 10: 'neg': a local array is read by 'local.get'");
+    CHECK_TEXT(refusal("  %a: i32 = local.get %i, %i\n"),
+               "line 9: 'local.get': needs a local array");
+    CHECK_TEXT(refusal("  %a: f32 = local.array 8\n  local.set %a, %i, %i\n"),
+               "line 10: 'local.set': local array and value differ in type");
+    CHECK_TEXT(refusal("  %a: i32 = local.array 8\n  %b: f32 = local.get %a, %i\n"),
+               "line 10: 'local.get': local array and value differ in type");
     CHECK_TEXT(refusal("  run 0\n"), "line 9: 'run': no such task");
     CHECK_TEXT(refusal("  return %i\n"), "line 9: 'return': not the kernel's results");
     CHECK_TEXT(refusal("  loop {\n    %a: i32 = const 1\n  }\n  %b: i32 = neg %a\n"),

@@ -53,6 +53,9 @@
   "  %6: f32 = item 1 inside %1\n" \
   "  %7: f32 = pick %3, %6, %6\n" \
   "  %8: bool = item 0 %3\n" \
+  "  %9: f32 = local.array 48\n" \
+  "  local.set %9, %3, %6\n" \
+  "  %10: f32 = local.get inside %9, %3\n" \
   "}\n"
 
 #define STAGE1 \

@@ -1,0 +1,111 @@
+/* local.c - LOCAL_ARRAY: an array in the function's frame. In lanes it has a number of each lane at
+ * every index, side by side, so that an index that all lanes share reads and writes a vector:
+ *
+ *     index 0        index 1
+ *     a0 a1 a2 a3    b0 b1 b2 b3    ..
+ *
+ * An index outside reads zero and writes nothing: one comparison, unsigned. */
+#include "codegen/emit.h"
+
+static LLVMTypeRef array_type(Codegen *g, const IrInst *array) {
+  return LLVMArrayType2(value_memory_type(g, array->type), (uint64_t)array->imm);
+}
+
+static void emit_array(Codegen *g, const IrInst *inst) {
+  LLVMTypeRef type = array_type(g, inst);
+  LLVMValueRef array = block_variable(g, type, "array");
+  LLVMBuildMemSet(g->builder, array, value_integer(g->i8, 0), LLVMSizeOf(type),
+                  LLVMGetAlignment(array));
+  value_set(g, inst, array);
+}
+
+typedef struct Local {
+  LLVMValueRef array, index, inside; /* inside: NULL if that is certain */
+  Type type;                         /* of the array */
+  int lanes;                         /* of the index */
+} Local;
+
+static Local local_of(Codegen *g, const IrInst *inst) {
+  const IrInst *array = inst->operands[0];
+  Local local = {
+      .array = value_operand(g, inst, 0), .index = value_operand(g, inst, 1), .type = array->type};
+  Type type = type_element(inst->operands[1]->type);
+  if (type_bits(type) < 32)
+    local.index = arith_convert(g, type, type_is_signed(type) ? TYPE(I32) : TYPE(U32), local.index);
+  local.lanes = value_width(local.index);
+  LLVMTypeRef own = LLVMTypeOf(local.index), wide = value_lanes(g->i64, local.lanes);
+  if (!inst->inside || local.lanes > 1)
+    local.inside = LLVMBuildICmp(g->builder, LLVMIntULT, local.index,
+                                 value_integer(own, array->imm), "inside");
+  local.index = LLVMBuildIntCast2(g->builder, local.index, wide, false, "");
+  return local;
+}
+
+/* The address of the number, in lanes of each; for a shared index that of the vector. */
+static LLVMValueRef address(Codegen *g, const Local *local) {
+  int width = type_rows(local->type);
+  bool is_each = local->lanes > 1;
+  Type type = is_each ? type_element(local->type) : local->type;
+  LLVMValueRef index = local->index;
+  if (is_each && width > 1) {
+    LLVMTypeRef wide = LLVMTypeOf(index);
+    index = LLVMBuildMul(g->builder, index, value_integer(wide, width), "");
+    index = LLVMBuildAdd(g->builder, index, value_staircase(g->i64, width, 1), "");
+  }
+  return LLVMBuildGEP2(g->builder, value_memory_type(g, type), local->array, &index, 1, "");
+}
+
+static LLVMValueRef load(Codegen *g, const Local *local) {
+  if (local->lanes > 1)
+    return vector_gather(g, type_element(local->type), address(g, local), local->inside);
+  return LLVMBuildLoad2(g->builder, value_memory_type(g, local->type), address(g, local), "");
+}
+
+static void store(Codegen *g, const Local *local, LLVMValueRef value) {
+  LLVMValueRef at = address(g, local);
+  LaneAccess each = {.type = type_element(local->type), .at = at, .mask = local->inside};
+  if (local->lanes > 1) vector_store(g, &each, &value);
+  else LLVMBuildStore(g->builder, value, at);
+}
+
+/* Enters a block that runs if the index is inside; returns the one that follows it, or NULL. */
+static LLVMBasicBlockRef enter_inside(Codegen *g, const Local *local) {
+  if (!local->inside || local->lanes > 1) return NULL;
+  LLVMBasicBlockRef inside = block_new(g, "inside"), after = block_new(g, "after");
+  block_branch(g, local->inside, inside, after);
+  block_enter(g, inside);
+  return after;
+}
+
+static void emit_get(Codegen *g, const IrInst *inst) {
+  Local local = local_of(g, inst);
+  LLVMBasicBlockRef from = LLVMGetInsertBlock(g->builder), after = enter_inside(g, &local);
+  LLVMValueRef value = load(g, &local);
+  if (after) {
+    LLVMBasicBlockRef inside = LLVMGetInsertBlock(g->builder);
+    LLVMValueRef all[] = {LLVMConstNull(LLVMTypeOf(value)), value};
+    block_jump(g, after);
+    block_enter(g, after);
+    value = LLVMBuildPhi(g->builder, LLVMTypeOf(value), "");
+    LLVMAddIncoming(value, all, (LLVMBasicBlockRef[]){from, inside}, 2);
+  }
+  value_set(g, inst, value_from_memory(g, value, type_element(inst->type)));
+}
+
+static void emit_set(Codegen *g, const IrInst *inst) {
+  Local local = local_of(g, inst);
+  LLVMValueRef value = value_to_memory(g, value_operand(g, inst, 2), type_element(local.type));
+  LLVMBasicBlockRef after = enter_inside(g, &local);
+  store(g, &local, value);
+  if (!after) return;
+  block_jump(g, after);
+  block_enter(g, after);
+}
+
+void local_emit(Codegen *g, const IrInst *inst) {
+  switch (inst->op) {
+  case IR_LOCAL_ARRAY: return emit_array(g, inst);
+  case IR_LOCAL_GET: return emit_get(g, inst);
+  default: return emit_set(g, inst);
+  }
+}
