@@ -2048,6 +2048,48 @@ function LiveWindow:capture(path) end
 ---@return self
 function LiveWindow:attach(overlay) end
 
+--- A slider; returns what the user made of the value, and whether its first one is wanted.
+---@param name string
+---@param value number
+---@param low number
+---@param high number
+---@return number, boolean
+function LiveWindow:slider(name, value, low, high) end
+
+--- A checkbox; returns its value.
+---@param name string
+---@param value boolean
+---@return boolean
+function LiveWindow:checkbox(name, value) end
+
+--- A button; returns whether it was pressed.
+---@param name string
+---@return boolean
+function LiveWindow:button(name) end
+
+--- A drop-down; returns the chosen name.
+---@param name string
+---@param value string
+---@param names string[]
+---@return string
+function LiveWindow:choice(name, value, names) end
+
+--- Shows a value.
+---@param name string
+---@param value any
+function LiveWindow:watch(name, value) end
+
+--- Adds a number to a plot of the last 240.
+---@param name string
+---@param value number
+function LiveWindow:plot(name, value) end
+
+--- The controls that follow are in a panel of this title.
+---@param title string
+---@param place? "right"|"left"|"bottom"
+---@return any
+function LiveWindow:panel(title, place) end
+
 --- Closes the window.
 function LiveWindow:close() end
 

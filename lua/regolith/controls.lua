@@ -208,24 +208,6 @@ end
 --- The frame has another size from now on.
 function Controls:resize(width, height) self.width, self.height = width, height end
 
---- Blends a picture over pixels of rgba, `width` times `height` of them, row by row from the top.
-function controls.blend(picture, pixels, width, height)
-  for y = math.max(0, -picture.y), math.min(picture.height, height - picture.y) - 1 do
-    for x = math.max(0, -picture.x), math.min(picture.width, width - picture.x) - 1 do
-      local from = 4 * (y * picture.width + x)
-      local alpha = picture.rgba[from + 3]
-      if alpha > 0 then
-        local to = 4 * ((picture.y + y) * width + picture.x + x)
-        local keep = (255 - alpha) / 255
-        for k = 0, 2 do
-          pixels[to + k] = math.min(255, picture.rgba[from + k] + keep * pixels[to + k] + 0.5)
-        end
-        pixels[to + 3] = 255
-      end
-    end
-  end
-end
-
 -- -- controls -------------------------------------------------------------------------------------
 
 -- Checks the name of a control, and begins the frame and the panel. Returns whether there is a
@@ -356,7 +338,7 @@ function Controls:plot(name, value)
   library.rg_controls_plot(self.c, name, plot.values, plot.count, shown(value))
 end
 
---- Shows a text: "plain", "quiet", or as a "mistake".
+--- Shows a text: "plain", "quiet", or as a "mistake". Only in a panel that has begun, or the first.
 function Controls:text(text, tone)
   if not self.c then return end
   if not self.panel_title then self:panel "Controls" end

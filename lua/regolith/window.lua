@@ -211,7 +211,7 @@ function methods:cursor() return camera.world(self, self.x, self.y) end
 --- shown. Its pixels are surface.width x surface.height; surface:picture(p) puts a picture there,
 --- and with OpenGL (surface.is_gl) a framebuffer is bound. `overlay:event(raw, event)`, where
 --- present, sees each event of the window first, as a table { kind, x, y, button, key, text } and
---- as SDL's own, and returns true to keep it.
+--- as SDL's own, and returns true to keep it. `overlay:close()`, where present, ends it.
 function methods:attach(overlay)
   check_open(self)
   self.overlays[#self.overlays + 1] = overlay
@@ -305,6 +305,9 @@ function methods:mouse() return self.x, self.height - 1 - self.y, self.held end
 function methods:close()
   if not self.is_shown then return end
   self.is_shown = false
+  for _, overlay in ipairs(self.overlays) do
+    if overlay.close then overlay:close() end
+  end
   self.surface:destroy()
   open[self.number] = nil
   sdl.open().SDL_QuitSubSystem(sdl.video)
@@ -313,6 +316,15 @@ end
 function Window:__tostring()
   return ("window of %d x %d pixels%s"):format(self.width, self.height,
     self.is_shown and "" or ", closed")
+end
+
+-- What one can drag: regolith/controls.lua, loaded on first use.
+for _, name in ipairs { "slider", "checkbox", "button", "choice", "watch", "plot", "panel" } do
+  methods[name] = function(self, ...)
+    check_open(self)
+    local own = require("regolith.window.controls").of(self)
+    return own[name](own, ...)
+  end
 end
 
 Window.__index = fail.members(methods, "a window", Window, "w")

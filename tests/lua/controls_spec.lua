@@ -1,5 +1,5 @@
 -- What one can drag in windows: controls take events and give a picture, whatever shows it.
-local ffi = require "ffi"
+package.path = "tests/support/?.lua;" .. package.path
 local support = require "support"
 local failure = support.failure
 local controls = require "regolith.controls"
@@ -129,29 +129,55 @@ describe("controls", function()
     assert.is_nil(run())
   end)
 
-  it("are blended over a frame", function()
-    local _, run = create(function(c) c:watch("mass", 12) end)
-    for _ = 1, 3 do run() end
-    local picture = run()
-    local pixels = ffi.new("uint8_t[?]", width * height * 4, 0)
-    for k = 0, width * height - 1 do pixels[4 * k], pixels[4 * k + 3] = 200, 255 end
-    controls.blend(picture, pixels, width, height)
-    local function at(x, y)
-      local p = pixels + 4 * (y * width + x)
-      return p[0], p[1], p[2]
-    end
-    local red, green, blue = at(picture.x - 3, picture.y + 20)
-    assert.same({ 200, 0, 0 }, { red, green, blue }) -- beside the panel
-    red = at(picture.x + 12, picture.y + 26) -- dark glass
-    assert.is_true(red > 5 and red < 60, red)
-    local brightest = 0
-    for x = picture.x, picture.x + picture.width - 1 do
-      for y = picture.y + 24, picture.y + picture.height - 2 do
-        brightest = math.max(brightest, (select(2, at(x, y))))
-      end
-    end
-    assert.is_true(brightest > 200) -- white letters
-  end)
+  -- With OpenGL, and without; a person drags a slider and types a number.
+  for _, kind in ipairs { "", "plain" } do
+    it("are in a window, " .. (kind == "" and "by OpenGL" or "without OpenGL"), function()
+      local display = require "display"
+      if display.missing() then pending(display.missing() .. " is not there") end
+      local base = os.tmpname()
+      finally(function() os.execute(("rm -f '%s'*"):format(base)) end)
+      local answer = display.run(base, "to drag", ([[
+        local rg = require "regolith"
+        local ok, w = pcall(rg.window, { title = "to drag", width = 320, height = 240 })
+        if not ok then print(w.code) os.exit(0) end
+        local rate, said, frames = 0.5, {}, 0
+        local function say(what)
+          if not said[what] then print(what) io.stdout:flush() end
+          said[what] = true
+        end
+        while w:is_open() do
+          w:clear(0.8, 0, 0)
+          rate = w:slider("rate", rate, 0, 1)
+          if w:button "push" then say "pushed" end
+          local _, _, held = w:mouse()
+          if held.left then say "scene" end
+          if w:pressed "a" then say "a" end
+          if rate < 0.45 then say "low" end
+          if rate > 0.95 then say "high" end
+          if rate == 0.25 then say "typed" end
+          if w:pressed "q" then w:present() w:capture "%s.png" w:close() break end
+          w:present()
+          frames = frames + 1
+          if frames == 5 then say "shown" end
+        end
+        print "end"]]):format(base), [[
+        wait_for shown
+        at 160 37; press; wait_for low
+        at 319 100; wait_for high; release
+        at 155 62; press; release; wait_for pushed
+        at 160 37; xdotool keydown ctrl; press; release; xdotool keyup ctrl
+        key 0 period 2 5 a Return; wait_for typed
+        at 20 200; press; wait_for scene; release
+        key a; wait_for '^a$'
+        key q; wait_for end]], "RG_WINDOW=" .. kind)
+      if answer:find "missing" then pending "no window can be opened" end
+      assert.equal("shown\nlow\nhigh\npushed\ntyped\nscene\na\nend\n", answer)
+      local shown = support.rg.image.read(base .. ".png") -- the second axis upward
+      local function at(x, y) return shown[x][height - 1 - y] end
+      assert.same({ 0.8, 0 }, { tonumber(("%.1f"):format(at(20, 100).x)), at(20, 100).y })
+      assert.is_true(at(220, 45).x < 0.3) -- the panel, over it
+    end)
+  end
 
   it("refuse what cannot be dragged", function()
     local c = controls.create(width, height)

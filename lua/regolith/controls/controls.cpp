@@ -55,8 +55,16 @@ const struct {
 
 } // namespace
 
+// Where a panel was put, until the user moves it.
+struct Panel {
+  ImGuiID id;
+  ImVec2 place;
+  bool is_moved;
+};
+
 struct RgControls {
   ImGuiContext *context;
+  std::vector<Panel> panels;
   float scale;
   bool is_down[KEY_COUNT];
   std::vector<Event> events;
@@ -233,8 +241,22 @@ extern "C" void rg_controls_end(RgControls *c, RgControlsPicture *picture) {
 
 // -- panels and controls -------------------------------------------------------------------------
 
+static Panel *panel_of(RgControls *c, const char *title) {
+  ImGuiID id = ImHashStr(title);
+  const ImGuiWindow *window = ImGui::FindWindowByID(id);
+  for (Panel &panel : c->panels) {
+    if (panel.id != id) continue;
+    if (window && (window->Pos.x != panel.place.x || window->Pos.y != panel.place.y))
+      panel.is_moved = true;
+    return &panel;
+  }
+  c->panels.push_back({id, window ? window->Pos : ImVec2(0, 0), false});
+  return &c->panels.back();
+}
+
 extern "C" int32_t rg_controls_panel_begin(RgControls *c, const char *title, int32_t place) {
   ImGui::SetCurrentContext(c->context);
+  Panel *panel = panel_of(c, title);
   float margin = 8 * c->scale;
   ImVec2 size = ImGui::GetIO().DisplaySize;
   ImGuiWindowFlags flags = ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoSavedSettings;
@@ -243,12 +265,13 @@ extern "C" int32_t rg_controls_panel_begin(RgControls *c, const char *title, int
     ImGui::SetNextWindowSizeConstraints(ImVec2(size.x - 2 * margin, 0),
                                         ImVec2(size.x - 2 * margin, size.y / 2));
     flags |= ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoFocusOnAppearing;
-  } else {
+  } else if (!panel->is_moved) { // also while its size changes
     float x = place == 1 ? margin : size.x - margin;
-    ImGui::SetNextWindowPos(ImVec2(x, margin), ImGuiCond_FirstUseEver,
+    ImGui::SetNextWindowPos(ImVec2(x, margin), ImGuiCond_Always,
                             ImVec2(place == 1 ? 0.0f : 1.0f, 0));
   }
   bool is_open = ImGui::Begin(title, nullptr, flags);
+  panel->place = ImGui::GetWindowPos();
   ImGui::PushItemWidth(130 * c->scale);
   if (place == 2) ImGui::PushTextWrapPos(0);
   return is_open;

@@ -34,6 +34,7 @@ local function put(self, x, y, r, g, b)
 end
 
 function Plain:clear(r, g, b)
+  self.last = nil
   for y = 0, self.height - 1 do
     for x = 0, self.width - 1 do put(self, x, y, r * 255, g * 255, b * 255) end
   end
@@ -41,6 +42,7 @@ end
 
 --- Paints a picture as rg.image.write does, stretched over the window.
 function Plain:show(session, what, options)
+  self.last = nil
   local rgba, width, height = image.paint(session, what, options, "window:show")
   for y = 0, self.height - 1 do
     local row = math.floor(y * height / self.height) * width
@@ -53,6 +55,7 @@ end
 
 --- Paints a square of `size` pixels for every vector of `parts` numbers.
 function Plain:points(values, count, parts, across, up, color, size)
+  self.last = nil
   for at = 0, count - 1, parts do
     local x = (values[at] - across[1]) / (across[2] - across[1]) * self.width
     local y = self.height - (values[at + 1] - up[1]) / (up[2] - up[1]) * self.height
@@ -67,8 +70,9 @@ function Plain:points(values, count, parts, across, up, color, size)
   end
 end
 
---- Returns the frame as bytes red green blue opacity, top row first, and its size.
-function Plain:read() return self.pixels, self.width, self.height end
+--- Returns the frame as bytes red green blue opacity, top row first, and its size: until something
+--- is drawn, the one that was presented, with its overlays.
+function Plain:read() return self.last or self.pixels, self.width, self.height end
 
 --- Puts a premultiplied picture over the frame that is shown; see surface.lua.
 function Plain:picture(p)
@@ -86,14 +90,15 @@ end
 
 function Plain:present(overlays)
   local C = sdl.open()
+  self.last = self.pixels
   if overlays[1] then
     local size = self.width * self.height * 4
-    self.shown = ffi.new("uint8_t[?]", size)
+    self.shown = self.shown or ffi.new("uint8_t[?]", size)
     ffi.copy(self.shown, self.pixels, size)
     for _, overlay in ipairs(overlays) do overlay:draw(self) end
+    self.last = self.shown
   end
-  C.SDL_UpdateTexture(self.texture, nil, overlays[1] and self.shown or self.pixels,
-    self.width * 4)
+  C.SDL_UpdateTexture(self.texture, nil, self.last, self.width * 4)
   C.SDL_RenderClear(self.renderer)
   C.SDL_RenderCopy(self.renderer, self.texture, nil, nil)
   C.SDL_RenderPresent(self.renderer)
