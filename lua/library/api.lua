@@ -654,6 +654,14 @@ return {
       "Draws circles of a radius in world units." },
     { "rectangles(pos: rg.Field|rg.Array|table, options?: rg.RectangleOptions): self",
       "Draws rectangles, whose lower left corners are at these positions." },
+    { "lines(pos: rg.Field|rg.Array|table, options?: rg.LineOptions): self",
+      "Draws a line through these positions, or segments between them." },
+    { "arrows(x: rg.Field|rg.Array|table, options?: rg.ArrowOptions): self",
+      "Draws a field of vectors, or a vector at each of these positions." },
+    { "triangles(pos: rg.Field|rg.Array|table, options?: rg.TriangleOptions): self",
+      "Fills triangles, three positions each." },
+    { "text(words: string, pos: number[]|rg.Vector, options?: rg.TextOptions): self",
+      "Writes at a position." },
     { "camera(options?: rg.CameraOptions): self",
       "Says what the window shows; the wheel and the right button then move it." },
     { "clear(r?: number, g?: number, b?: number): self",
@@ -688,6 +696,7 @@ return {
     { "title?: string", "\"Regolith\" by default." },
     { "width?: integer", "In pixels, 512 by default." },
     { "height?: integer", "In pixels, 512 by default." },
+    { "font?: string", "The name or the path of the font of `w:text`, \"sans\" by default." },
   } },
   { class = "rg.CameraOptions", title = "Options of `window:camera`", rows = {
     { "x?: number[]", "The range of x that is shown at least, `{0, 1}` by default." },
@@ -703,6 +712,7 @@ return {
     { "y?: number[]", "Its range of y." },
     { "cells?: boolean", "true: cell i, j is at i to i + 1, j to j + 1." },
     { "smooth?: boolean", "true: interpolates between cells." },
+    { "legend?: boolean|string", "true, or a title: shows the palette with its numbers." },
   } },
   { class = "rg.DrawOptions", title = "Options of what windows draw at positions", rows = {
     { "color?: any", "`{1, 0.5, 0}`, `\"#ff8800\"`, `0xff8800`, or numbers or colours for each." },
@@ -710,6 +720,7 @@ return {
     { "low?: number", "The number at the palette's begin; the least by default." },
     { "high?: number", "The number at its end; the greatest by default." },
     { "opacity?: number", "1 by default." },
+    { "legend?: boolean|string", "true, or a title: shows the palette with its numbers." },
     { "x?: number[]", "Instead of the camera's: the range that the window's width shows." },
     { "y?: number[]", "The range that its height shows, upward." },
   } },
@@ -725,6 +736,29 @@ return {
     rows = {
     { "size: number[]|number|rg.Field|rg.Array", "Width and height, for all or for each." },
     { "width?: number", "Draws only the line, of so many pixels." },
+  } },
+  { class = "rg.LineOptions: rg.DrawOptions", title = "More options of `window:lines`", rows = {
+    { "width?: number", "In pixels, 1.5 by default." },
+    { "to?: rg.Field|rg.Array|table", "The other end of a segment from each position." },
+    { "indices?: rg.Array|rg.Field|table", "Two numbers of positions, from 0, for each segment." },
+    { "closed?: boolean", "true: the last position is joined to the first." },
+  } },
+  { class = "rg.ArrowOptions: rg.DrawOptions", title = "More options of `window:arrows`", rows = {
+    { "vector?: rg.Field|rg.Array|table", "The vectors, if the first argument is positions." },
+    { "scale?: number", "The length of a vector of length 1; by default the longest fit." },
+    { "step?: integer", "Of a field: draws every so many cells." },
+    { "cells?: boolean", "Of a field: cell i, j is at i to i + 1, j to j + 1." },
+    { "width?: number", "In pixels, 1.5 by default." },
+  } },
+  { class = "rg.TriangleOptions: rg.DrawOptions", title = "More options of `window:triangles`",
+    rows = {
+    { "indices?: rg.Array|rg.Field|table", "Three numbers of positions, from 0, for each." },
+  } },
+  { class = "rg.TextOptions", title = "Options of `window:text`", rows = {
+    { "size?: number", "In pixels, 16 by default." },
+    { "color?: any", "White by default." },
+    { "align?: string", "What is at the position: \"left\", \"center\" or \"right\"." },
+    { "pixels?: boolean", "true: the position is in pixels, from the lower left corner." },
   } },
   { class = "rg.Video", title = "What `rg.video` returns", rows = {
     { "add(what: rg.Field|rg.Array|table, options?: rg.ImageOptions): self", "Adds a frame." },

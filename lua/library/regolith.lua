@@ -2000,6 +2000,31 @@ function LiveWindow:circles(pos, options) end
 ---@return self
 function LiveWindow:rectangles(pos, options) end
 
+--- Draws a line through these positions, or segments between them.
+---@param pos rg.Field|rg.Array|table
+---@param options? rg.LineOptions
+---@return self
+function LiveWindow:lines(pos, options) end
+
+--- Draws a field of vectors, or a vector at each of these positions.
+---@param x rg.Field|rg.Array|table
+---@param options? rg.ArrowOptions
+---@return self
+function LiveWindow:arrows(x, options) end
+
+--- Fills triangles, three positions each.
+---@param pos rg.Field|rg.Array|table
+---@param options? rg.TriangleOptions
+---@return self
+function LiveWindow:triangles(pos, options) end
+
+--- Writes at a position.
+---@param words string
+---@param pos number[]|rg.Vector
+---@param options? rg.TextOptions
+---@return self
+function LiveWindow:text(words, pos, options) end
+
 --- Says what the window shows; the wheel and the right button then move it.
 ---@param options? rg.CameraOptions
 ---@return self
@@ -2097,6 +2122,7 @@ function LiveWindow:close() end
 ---@field title? string "Regolith" by default.
 ---@field width? integer In pixels, 512 by default.
 ---@field height? integer In pixels, 512 by default.
+---@field font? string The name or the path of the font of `w:text`, "sans" by default.
 
 ---@class rg.CameraOptions
 ---@field x? number[] The range of x that is shown at least, `{0, 1}` by default.
@@ -2112,6 +2138,7 @@ function LiveWindow:close() end
 ---@field y? number[] Its range of y.
 ---@field cells? boolean true: cell i, j is at i to i + 1, j to j + 1.
 ---@field smooth? boolean true: interpolates between cells.
+---@field legend? boolean|string true, or a title: shows the palette with its numbers.
 
 ---@class rg.DrawOptions
 ---@field color? any `{1, 0.5, 0}`, `"#ff8800"`, `0xff8800`, or numbers or colours for each.
@@ -2119,6 +2146,7 @@ function LiveWindow:close() end
 ---@field low? number The number at the palette's begin; the least by default.
 ---@field high? number The number at its end; the greatest by default.
 ---@field opacity? number 1 by default.
+---@field legend? boolean|string true, or a title: shows the palette with its numbers.
 ---@field x? number[] Instead of the camera's: the range that the window's width shows.
 ---@field y? number[] The range that its height shows, upward.
 
@@ -2133,6 +2161,28 @@ function LiveWindow:close() end
 ---@class rg.RectangleOptions: rg.DrawOptions
 ---@field size number[]|number|rg.Field|rg.Array Width and height, for all or for each.
 ---@field width? number Draws only the line, of so many pixels.
+
+---@class rg.LineOptions: rg.DrawOptions
+---@field width? number In pixels, 1.5 by default.
+---@field to? rg.Field|rg.Array|table The other end of a segment from each position.
+---@field indices? rg.Array|rg.Field|table Two numbers of positions, from 0, for each segment.
+---@field closed? boolean true: the last position is joined to the first.
+
+---@class rg.ArrowOptions: rg.DrawOptions
+---@field vector? rg.Field|rg.Array|table The vectors, if the first argument is positions.
+---@field scale? number The length of a vector of length 1; by default the longest fit.
+---@field step? integer Of a field: draws every so many cells.
+---@field cells? boolean Of a field: cell i, j is at i to i + 1, j to j + 1.
+---@field width? number In pixels, 1.5 by default.
+
+---@class rg.TriangleOptions: rg.DrawOptions
+---@field indices? rg.Array|rg.Field|table Three numbers of positions, from 0, for each.
+
+---@class rg.TextOptions
+---@field size? number In pixels, 16 by default.
+---@field color? any White by default.
+---@field align? string What is at the position: "left", "center" or "right".
+---@field pixels? boolean true: the position is in pixels, from the lower left corner.
 
 ---@class rg.Video
 ---@field frames integer The number of frames so far.

@@ -11,6 +11,7 @@ local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local image = require "regolith.file.image"
+local whole = require "regolith.data.whole"
 local sdl = require "regolith.window.sdl"
 local binary = require "regolith.file.binary"
 local camera = require "regolith.window.camera"
@@ -26,7 +27,7 @@ local methods = {}
 
 local open = {} -- SDL's number -> window
 local buttons = { "left", "middle", "right" }
-local option_names = { "title", "width", "height" }
+local option_names = { "title", "width", "height", "font" }
 
 local function size_option(options, name)
   local v = options[name] == nil and 512 or options[name]
@@ -55,6 +56,11 @@ function window.create(session, options)
     return fail.argument("a title must be a string, got " .. fail.describe(title), nil,
       "option.invalid")
   end
+  local font = options.font == nil and "sans" or options.font
+  if type(font) ~= "string" then
+    return fail.argument("a font must be a name or a path, got " .. fail.describe(font), nil,
+      "option.invalid")
+  end
   local C = sdl.open()
   if C.SDL_InitSubSystem(sdl.video) ~= 0 then return sdl.fail "a window cannot be shown" end
   if sdl.is_invisible() then
@@ -69,7 +75,8 @@ function window.create(session, options)
   end
   local self = setmetatable({ session = session, width = width, height = height, surface = own,
     keys = {}, hits = {}, held = {}, x = 0, y = 0, wheel = 0, is_shown = true, wants_end = false,
-    overlays = {}, view = camera.flat(), number = C.SDL_GetWindowID(own.handle) }, Window)
+    overlays = {}, legends = {}, font = font, view = camera.flat(),
+    number = C.SDL_GetWindowID(own.handle) }, Window)
   open[self.number] = self
   return self
 end
@@ -138,6 +145,7 @@ end
 
 -- Dots without OpenGL.
 local function plain_points(self, pos, options)
+  pos = whole.plain(pos)
   local caller = "window:points"
   options = binary.check_options(options, { "x", "y", "color", "size" }, caller)
   local across, up = range_option(options, "x"), range_option(options, "y")
@@ -160,7 +168,9 @@ function methods:points(pos, options)
 end
 
 -- What only OpenGL draws: method -> { module, function }.
-local drawn = { circles = { "marks", "circles" }, rectangles = { "marks", "rectangles" } }
+local drawn = { circles = { "marks", "circles" }, rectangles = { "marks", "rectangles" },
+  lines = { "lines", "lines" }, arrows = { "lines", "arrows" },
+  triangles = { "triangles", "triangles" }, text = { "text", "text" } }
 
 for name, at in pairs(drawn) do
   methods[name] = function(self, ...)
@@ -182,10 +192,16 @@ local check_file = lib.quietly(function(self, path, pixels, width, height)
   lib.check(lib.C.rg_image_write(c, path, pixels, width, height, 4), number)
 end)
 
+-- What is drawn last, on top of a frame.
+local function finish(self)
+  if #self.legends > 0 then require("regolith.window.legend").draw(self) end
+end
+
 --- Saves the current frame as a picture.
 function methods:capture(path)
   check_open(self)
   binary.check_path(path, "w:capture")
+  finish(self)
   local pixels, width, height = self.surface:read()
   if path:lower():find "%.exr$" then
     image.write(self.session, path, pixels, { width = width, height = height, channels = 4 })
@@ -272,6 +288,7 @@ end
 --- closed.
 function methods:present()
   check_open(self)
+  finish(self)
   self.surface:present(self.overlays)
   for _, one in pairs(open) do one.hits, one.wheel = {}, 0 end
   poll()

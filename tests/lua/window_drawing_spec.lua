@@ -35,6 +35,32 @@ local function picture(name)
   end, read.shape
 end
 
+-- Whether a captured picture looks like the committed one: colours may differ a little everywhere
+-- (drivers round differently), and much in few pixels (edges, glyphs). RG_BLESS=1 renews them.
+local function compare(name)
+  local path = ("tests/lua/window/%s.png"):format(name)
+  if os.getenv "RG_BLESS" == "1" then
+    os.execute(("cp '%s.png' '%s'"):format(base, path))
+    return
+  end
+  local drawn, golden = rg.image.read(base .. ".png"), rg.image.read(path)
+  assert.equal(tostring(golden.shape), tostring(drawn.shape))
+  local sum, far, count = 0, 0, golden.shape[0] * golden.shape[1]
+  for i = 0, golden.shape[0] - 1 do
+    for j = 0, golden.shape[1] - 1 do
+      local a, b = drawn[i][j], golden[i][j]
+      local d = math.max(math.abs(a.x - b.x), math.abs(a.y - b.y), math.abs(a.z - b.z))
+      sum = sum + d
+      if d > 0.15 then far = far + 1 end
+    end
+  end
+  if sum / count > 0.01 or far / count > 0.02 then
+    os.execute(("cp '%s.png' /tmp/regolith_%s.png"):format(base, name))
+    error(("%s differs: %.4f on average, %.1f %% of it much; see /tmp/regolith_%s.png"):format(path,
+      sum / count, far / count * 100, name))
+  end
+end
+
 describe("a window with OpenGL", function()
   it("shows fields of every type with the colours that rg.image gives them", function()
     assert.equal("", run [[
@@ -148,6 +174,80 @@ describe("a window with OpenGL", function()
   end)
 end)
 
+describe("the pictures of a window", function()
+  it("have lines, arrows and triangles as the committed one does", function()
+    assert.equal("", run [[
+      local v, pos, t = rg.field(rg.vec2, 24, 16), rg.array(rg.vec2, 60), rg.array(rg.f32, 60)
+      rg.kernel(function()
+        for i, j in rg.range(24, 16) do v[i][j] = rg.vec2(7.5 - j, i - 11.5) end
+        for k in rg.range(60) do
+          pos[k] = rg.vec2(k / 59.0, 0.5 + 0.4 * math.sin(k * 0.1))
+          t[k] = k
+        end
+      end)()
+      w:clear(0.1, 0.1, 0.15)
+      w:arrows(v, { color = "length", step = 3 })
+      w:lines(pos, { color = t, width = 3, palette = "magma" })
+      w:lines({ { 0.6, 0.1 }, { 0.9, 0.1 }, { 0.75, 0.35 } }, { closed = true, color = "cyan" })
+      w:lines({ { 0.1, 0.1 }, { 0.3, 0.1 }, { 0.3, 0.3 }, { 0.1, 0.3 } },
+        { indices = { { 0, 2 }, { 1, 3 } }, color = "orange", width = 2 })
+      w:triangles({ { 0.7, 0.7 }, { 0.9, 0.7 }, { 0.8, 0.95 } },
+        { color = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } } })
+      w:capture(base .. ".png")]])
+    compare "lines"
+  end)
+
+  it("have text and legends as the committed one does", function()
+    assert.equal("", run [[
+      local x = rg.field(rg.f32, 12, 8)
+      rg.kernel(function() for i, j in rg.range(12, 8) do x[i][j] = i * j end end)()
+      w:show(x, { palette = "viridis", legend = "heat", smooth = true })
+      w:text("Ünï → ∞\nbelow", { 0.05, 0.8 }, { size = 14 })
+      w:text("4.5", { 30, 8 }, { pixels = true, size = 24, align = "center", color = "yellow" })
+      w:capture(base .. ".png")]])
+    compare "text"
+  end)
+end)
+
+describe("what is drawn", function()
+  it("may be members of structs and components of vectors, dense or sparse", function()
+    run [[
+      local T = rg.struct { { "mass", rg.f64 }, { "pos", rg.vec2 }, { "shade", rg.f32 } }
+      local dense, sparse, v = rg.array(T, 2), rg.field(T), rg.field(rg.vec2, 2, 1)
+      rg.root:bitmasked("i", 64):place(sparse)
+      dense[0] = { pos = { 10, 20 }, shade = 1 }
+      dense[1] = { pos = { 30, 20 }, shade = 0.5 }
+      sparse[40] = { pos = { 50, 20 }, shade = 1 }
+      sparse[7] = { pos = { 70, 20 }, shade = 0 }
+      v[1][0] = { 0, 1 }
+      w:camera { x = { 0, 120 }, y = { 0, 80 } }
+      w:show(v.y, { y = { 40, 80 } })
+      for _, bodies in ipairs { dense, sparse } do
+        w:points(bodies.pos, { color = bodies.shade, low = 0, high = 1, palette = "heat",
+          radius = 5 })
+      end
+      w:capture(base .. ".png")]]
+    local at = picture ".png"
+    assert.equal("255 255 255", at(10, 20))
+    assert.equal("255 128 0", at(30, 20))
+    assert.equal("255 255 255", at(50, 20))
+    assert.equal("0 0 0", at(70, 20))
+    assert.equal("0 0 0", at(30, 60))
+    assert.equal("255 255 255", at(90, 60))
+  end)
+
+  it("is read where it is, wherever elements have constant distances #compiled #cpu", function()
+    local source = require "regolith.window.source"
+    local T = rg.struct { { "mass", rg.f64 }, { "pos", rg.vec2 } }
+    local soa = rg.field(rg.vec3)
+    rg.root:dense("i", 8):place(soa)
+    for name, x in pairs { vec2 = rg.array(rg.vec2, 5), member = rg.array(T, 5).pos, soa = soa,
+      component = soa.zy, grid = rg.field(rg.f64, 4, 4) } do
+      assert.is_nil(source.list(x, "w:points").keep, name)
+    end
+  end)
+end)
+
 describe("a mistake in a drawing call", function()
   it("is said in one sentence", function()
     assert.equal([[
@@ -157,6 +257,16 @@ option 'color' of window:points takes numbers, or colours of 3 or 4 numbers, not
 window:circles needs a radius, in world units
 window:show takes two axes of numbers, or of vec3 or vec4 as colours, not array f32 [2]
 option 'x' of window:points must be two numbers that differ, got a table
+option 'indices' of window:lines names position 9, and there are 2, from 0
+option 'indices' of window:lines has 3 numbers, not a multiple of 2
+option 'width' of window:lines must be a positive number, got -1
+window:lines has no option 'colour'
+window:arrows needs the vectors of these positions
+window:triangles takes three positions for each, and there are 2
+window:text takes a position, { x, y }, not 3
+option 'align' of window:text must be "left", "center" or "right", got "middle"
+option 'legend' of window:points must be true or a text, got 3
+a window has no 'line'
 ]], run [[
       local numbers, pairs_, three = rg.array(rg.f32, 2), rg.array(rg.vec2, 2), rg.array(rg.f32, 3)
       say("points", numbers)
@@ -164,6 +274,17 @@ option 'x' of window:points must be two numbers that differ, got a table
       say("points", pairs_, { color = pairs_ })
       say("circles", pairs_)
       say("show", numbers)
-      say("points", pairs_, { x = { 1, 1 } })]])
+      say("points", pairs_, { x = { 1, 1 } })
+      local two = { { 0, 0 }, { 1, 1 } }
+      say("lines", two, { indices = { { 0, 9 } } })
+      say("lines", two, { indices = { 0, 1, 1 } })
+      say("lines", two, { width = -1 })
+      say("lines", two, { colour = "red" })
+      say("arrows", two)
+      say("triangles", two)
+      say("text", "a", 3)
+      say("text", "a", { 0, 0 }, { align = "middle" })
+      say("points", two, { color = { 1, 2 }, legend = 3 })
+      print(select(2, pcall(function() w:line() end)).message)]])
   end)
 end)

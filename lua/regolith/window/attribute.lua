@@ -2,6 +2,7 @@
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local gl = require "regolith.window.gl"
+local range = require "regolith.window.range"
 local source = require "regolith.window.source"
 
 local attribute = {}
@@ -83,6 +84,55 @@ function attribute.check_count(m, name, caller, count)
   if m.extents[1] == count then return end
   return fail.argument(("option '%s' of %s has %d elements, and there are %d positions"):format(
     name, caller, m.extents[1], count), nil, "option.invalid")
+end
+
+-- -- indices --------------------------------------------------------------------------------------
+
+local index_sizes = { u8 = 1, u16 = 2, i32 = 4, u32 = 4 }
+
+-- A list's numbers as integers.
+local function from_table(m)
+  local count = m.extents[1] * m.parts
+  local own = ffi.new("int32_t[?]", math.max(1, count))
+  local values = ffi.cast("double *", m.base)
+  for k = 0, count - 1 do own[k] = values[k] end
+  m.base, m.keep, m.kind, m.step = ffi.cast("uint8_t *", own), own, "i32", 4
+  m.strides = { 4 * m.parts }
+end
+
+--- The option `indices`: numbers of positions, from 0, `parts` for each line or triangle.
+---@return table own  for attribute.draw_indices
+function attribute.indices(x, caller, parts, count)
+  local what = "option 'indices' of " .. caller
+  local m = source.list(x, what)
+  if type(x) == "table" and m.kind == "f64" then from_table(m) end
+  local size = index_sizes[m.kind]
+  local is_packed = size and m.strides[1] == size * m.parts and (m.parts == 1 or m.step == size)
+  if not is_packed or m.parts ~= parts and m.parts ~= 1 then
+    return fail.argument(("%s takes an array of %s, or of i32, or a list, not %s"):format(what,
+      parts == 2 and "ivec2" or "ivec3", fail.describe(x)), nil, "option.invalid")
+  end
+  local total = m.extents[1] * m.parts
+  if total % parts ~= 0 then
+    return fail.argument(("%s has %d numbers, not a multiple of %d"):format(what, total, parts),
+      nil, "option.invalid")
+  end
+  local low, high = range.of { base = m.base, kind = m.kind, parts = 1, step = 0,
+    extents = { total }, strides = { size } }
+  if total > 0 and (low < 0 or high >= count) then
+    return fail.argument(("%s names position %d, and there are %d, from 0"):format(what,
+      low < 0 and low or high, count), nil, "option.invalid")
+  end
+  local kind = types[m.kind]
+  return { m = m, count = total, type = kind == gl.INT and gl.UNSIGNED_INT or kind }
+end
+
+--- Draws primitives of them.
+function attribute.draw_indices(w, mode, own)
+  if own.count == 0 then return end
+  local name, offset = w.surface:upload("indices", own.m)
+  gl.BindBuffer(gl.ELEMENT_ARRAY_BUFFER, name)
+  gl.DrawElements(mode, own.count, own.type, ffi.cast("void *", offset))
 end
 
 return attribute

@@ -127,6 +127,15 @@ function camera.begin(w, options, of)
   return camera.matrix(w, x, y)
 end
 
+--- A position in coordinates of OpenGL, before the division by the last of the four.
+function camera.project(m, p)
+  local list = {}
+  for row = 0, 3 do
+    list[row + 1] = m[row] * p[1] + m[4 + row] * p[2] + m[8 + row] * p[3] + m[12 + row]
+  end
+  return list
+end
+
 --- Ends it.
 function camera.finish() end
 

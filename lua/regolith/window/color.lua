@@ -25,9 +25,11 @@ color.glsl = palette.glsl .. [[
   uniform bool has_palette;
   uniform vec2 ends;
   uniform float opacity;
+  vec4 palette_tint(float v) {
+    return vec4(palette_color((v - ends.x) / (ends.y - ends.x)), opacity);
+  }
   vec4 own_color() {
-    if (has_palette)
-      return vec4(palette_color((color_0 - ends.x) / (ends.y - ends.x)), opacity);
+    if (has_palette) return palette_tint(color_0);
     return vec4(color_0, color_1, color_2, color_3 * opacity);
   }
 ]]
@@ -88,9 +90,21 @@ end
 
 local per_element = ", or a list, a field or an array with a number, or a colour, for each position"
 
+--- Notes that the frame has a legend (legend.lua), if the options ask for one: `legend = true` or
+--- its title.
+function color.note_legend(w, options, caller, own)
+  local v = options.legend
+  if v == nil or v == false then return end
+  if v ~= true and type(v) ~= "string" then
+    return option.refuse(options, "legend", caller, "true or a text")
+  end
+  w.legends[#w.legends + 1] = { palette = own.palette, low = own.low, high = own.high,
+    title = v ~= true and v or nil }
+end
+
 --- Looks at the options of a call: `count` elements have these colours.
 ---@return table own  for color.bind; low, high, palette if numbers go through a palette
-function color.look(options, caller, count, default)
+function color.look(w, options, caller, count, default)
   local opacity = option.number(options, "opacity", caller) or 1
   option.palette(options, caller)
   local v = options.color
@@ -110,6 +124,7 @@ function color.look(options, caller, count, default)
   if m.parts == 1 then
     own.palette = options.palette or "viridis"
     own.low, own.high = ends_of(m, options, caller)
+    color.note_legend(w, options, caller, own)
   end
   return own
 end
@@ -121,12 +136,12 @@ function color.bind(w, program, own, divisor, first)
   program:int("has_palette", own.palette and 1 or 0)
   program:int("palette", 1)
   w.surface:bind(1, gl.TEXTURE_2D, palette.texture(w, own.palette or "grey"))
+  if own.palette then program:vec2("ends", own.low, own.high) end
   if own.one then
     for k = 1, 4 do attribute.constant(location + k - 1, own.one[k]) end
     return
   end
   own.at = own.at or attribute.upload(w, "color", own.m)
-  if own.palette then program:vec2("ends", own.low, own.high) end
   attribute.bind_all(location, own.m, own.at, divisor, first, not own.palette)
   if own.m.parts == 3 then attribute.constant(location + 3, 1) end
 end

@@ -123,7 +123,7 @@ function marks.points(w, pos, options)
   end
   local m = attribute.positions(pos, caller)
   local radius, radii = attribute.option(options, "radius", caller, m.extents[1], 1)
-  local own = color.look(options, caller, m.extents[1])
+  local own = color.look(w, options, caller, m.extents[1])
   local in_pixels = not radius and not radii
   draw(w, options, m, own, { caller = caller, is_round = true, in_pixels = in_pixels,
     size = { radius or size or 3 }, sizes = radii,
@@ -142,7 +142,7 @@ function marks.circles(w, pos, options)
     return fail.argument("window:circles needs a radius, in world units",
       "w:circles(pos, { radius = 0.1 }); w:points has dots of pixels", "option.invalid")
   end
-  local own = color.look(options, caller, m.extents[1])
+  local own = color.look(w, options, caller, m.extents[1])
   draw(w, options, m, own, { caller = caller, is_round = true, size = { radius }, sizes = radii,
     scale = 1, outline = option.positive(options, "width", caller) })
 end
@@ -167,7 +167,7 @@ function marks.rectangles(w, pos, options)
   else
     sizes = select(2, attribute.option(options, "size", caller, m.extents[1], 2))
   end
-  local own = color.look(options, caller, m.extents[1])
+  local own = color.look(w, options, caller, m.extents[1])
   draw(w, options, m, own, { caller = caller, is_corner = true, size = size, sizes = sizes,
     scale = 0.5, outline = option.positive(options, "width", caller) })
 end

@@ -54,6 +54,26 @@ function option.numbers(options, name, caller, count, wanted)
   return list
 end
 
+--- A position that is given as such: { x, y }, { x, y, z } or a vector.
+function option.place(v, caller)
+  local list = {}
+  for k = 1, 3 do
+    local n
+    if type(v) == "table" then n = v[k]
+    elseif type(v) == "cdata" then
+      local ok, read = pcall(function() return v[k - 1] end)
+      n = ok and tonumber(read) or nil
+    end
+    if n == nil and k == 3 then n = 0 end
+    if type(n) ~= "number" then
+      return fail.argument(("%s takes a position, { x, y }, not %s"):format(caller,
+        fail.describe(v)))
+    end
+    list[k] = n
+  end
+  return list
+end
+
 --- Two numbers that differ, or nil.
 function option.range(options, name, caller)
   local v = option.numbers(options, name, caller, 2, "two numbers")

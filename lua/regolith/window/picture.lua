@@ -5,6 +5,7 @@ local fail = require "regolith.error"
 local image = require "regolith.file.image"
 local binary = require "regolith.file.binary"
 local camera = require "regolith.window.camera"
+local color = require "regolith.window.color"
 local gl = require "regolith.window.gl"
 local option = require "regolith.window.option"
 local palette = require "regolith.window.palette"
@@ -133,12 +134,11 @@ local largest_copy = 2 ^ 22 -- elements of a sparse field that are copied as a w
 -- A field or an array on two axes. A field without bounds is shown by the box of its active cells;
 -- of a large sparse one only that box is copied.
 local function look(x)
-  local t, extents, starts = binary.look(x, caller)
-  local parts = binary.parts_of(t, caller)
+  local parts, extents, starts = source.look(x, caller)
   if #extents ~= 2 or (parts ~= 1 and parts ~= 3 and parts ~= 4) then
     return fail.argument(("%s takes two axes of numbers, or of vec3 or vec4 as colours, not %s")
       :format(caller, tostring(x)), parts == 2 and #extents == 2
-      and "w:arrows shows a field of vec2; x:y, a component, is shown as numbers" or nil)
+      and "w:arrows(v) shows vectors; w:show(v.x) shows a component" or nil)
   end
   local is_unbounded = extents[1] == 0 or extents[2] == 0
   local m
@@ -187,12 +187,16 @@ function picture.show(w, what, options)
   option.palette(options, caller)
   local gamma = option.number(options, "gamma", caller) or 0
   local m
-  if binary.is_field(what) or binary.is_array(what) then
+  if source.is(what) then
     m = look(what)
     if not m then return end -- nothing is active
     m.ends, m.exponent = ends_of(m, options), gamma ~= 0 and 1 / gamma or 1
   else
     m = painted(w, what, options)
+  end
+  if m.parts == 1 then
+    color.note_legend(w, options, caller, { palette = options.palette or "grey", low = m.ends[1],
+      high = m.ends[2] })
   end
   local x0, y0, x1, y1 = place_of(w, m, options)
   w.surface:begin()

@@ -63,9 +63,10 @@ local function visit(m, axis, from, low, high)
   return low, high
 end
 
---- nil if there is no number.
+--- Of all parts; nil if there is no number.
 function range.of(m)
-  local low, high = visit(m, 1, m.base, math.huge, -math.huge)
+  local low, high = math.huge, -math.huge
+  for part = 0, m.parts - 1 do low, high = visit(m, 1, m.base + part * m.step, low, high) end
   if low > high then return nil end
   return low, high
 end

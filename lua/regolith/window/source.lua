@@ -11,6 +11,8 @@ local fail = require "regolith.error"
 local binary = require "regolith.file.binary"
 local matrix = require "regolith.data.matrix"
 local scalars = require "regolith.data.scalars"
+local subject = require "regolith.data.subject"
+local whole = require "regolith.data.whole"
 
 local source = {}
 
@@ -37,16 +39,30 @@ local function pack(m, size)
   return m
 end
 
+-- The first element of an array of structs, if it is on the host and no launch is queued.
+local function first_struct(x, view)
+  if view.alive == nil or view.alive[0] ~= 1 then return nil end
+  local pointer = ffi.new "void *[1]"
+  check(C.rg_array_pointer(x.rg_array, pointer), x.rg_runtime)
+  return ffi.cast(bytes, pointer[0])
+end
+
 -- Elements at constant distances, where they are; nil if they are not.
-local function in_place(x, m)
-  if x.rg_oracle ~= 0 then return nil end
+local function in_place(m)
+  local x, member = m.handle, m.member
+  if x.rg_oracle ~= 0 or m.is_view and not member then return nil end
   local view = ffi.new "RgView"
   if binary.is_field(x) then check(C.rg_field_view(x.rg_field, view), x.rg_runtime)
   else check(C.rg_array_view(x.rg_array, view), x.rg_runtime) end
-  if view.first == nil then return nil end
+  local base, step = view.first, tonumber(view.step)
+  if member and member.is_struct then base, step = first_struct(x, view), size_of(m.kind) end
+  if base == nil then return nil end
   m.strides = {}
   for axis = 1, #m.extents do m.strides[axis] = tonumber(view.stride[axis - 1]) end
-  m.base, m.step = view.first, m.parts == 1 and 0 or tonumber(view.step)
+  if member then
+    base, step = base + member.offset + member.first * step, member.jump * step
+  end
+  m.base, m.step = base, m.parts == 1 and 0 or step
   return m
 end
 
@@ -60,6 +76,7 @@ end
 
 -- All elements as doubles, row-major.
 local function copied(x, m, caller)
+  x = whole.plain(x)
   local count = product(m.extents) * m.parts
   local values = buffer("double", count, caller)
   local own = lib.oracle_of(x.rg_runtime)
@@ -73,10 +90,52 @@ local function copied(x, m, caller)
   return pack(m, 8 * m.parts)
 end
 
+-- -- members --------------------------------------------------------------------------------------
+
+local letters = { x = 0, y = 1, z = 2, w = 3, r = 0, g = 1, b = 2, a = 3 }
+
+-- Components "xz" of a vector: the first one, and the distance from each to the next; nil if that
+-- varies.
+local function components_of(name)
+  local at = {}
+  for k = 1, #name do at[k] = letters[name:sub(k, k)] end
+  local jump = #at > 1 and at[2] - at[1] or 1
+  for k = 2, #at do
+    if at[k] - at[k - 1] ~= jump then return nil end
+  end
+  return at[1], jump
+end
+
+-- Where a view's member is in an element: `offset` bytes from its begin (a struct's), then `first`
+-- numbers, each `jump` numbers after the last. nil if it has no such place.
+local function member_of(s)
+  local t, own = s.handle.type, { offset = 0, first = 0, jump = 1, is_struct = false }
+  for name in s.suffix:gmatch "[^.]+" do
+    if t.members then
+      if not s.is_array then return nil end -- a field's members are where its tree puts them
+      own.offset = own.offset + ffi.offsetof(t.ctype, name)
+      own.is_struct = true
+      t = t.by_name[name].type
+    else
+      local first, jump = components_of(name)
+      if not first then return nil end
+      own.first, own.jump = own.first + first * own.jump, jump * own.jump
+      t = #name == 1 and t.element or t
+    end
+  end
+  return own
+end
+
 local function look(x, caller)
-  local t, extents, starts = binary.look(x, caller)
-  return { parts = binary.parts_of(t, caller), kind = binary.element_of(t).name,
-    extents = extents, starts = starts, what = x }
+  local s = subject.is_view(x) and subject.of(x, caller)
+  if not s then
+    local t, extents, starts = binary.look(x, caller)
+    return { parts = binary.parts_of(t, caller), kind = binary.element_of(t).name,
+      extents = extents, starts = starts, what = x, handle = x }
+  end
+  return { parts = binary.parts_of(s.type, caller), kind = binary.element_of(s.type).name,
+    extents = { unpack(s.extents) }, starts = { unpack(s.starts) }, what = x, handle = s.handle,
+    member = member_of(s), is_view = true }
 end
 
 local function is_unbounded(m)
@@ -87,8 +146,17 @@ local function is_unbounded(m)
 end
 
 -- Whether some elements of a field may not exist.
-local function is_sparse(x, m)
+local function is_sparse(m)
+  local x = m.handle
   return binary.is_field(x) and (is_unbounded(m) or x:count() ~= product(m.extents))
+end
+
+-- Likewise; in place of a view of members that have no place of their own, the copy of them that a
+-- kernel makes, if all elements are wanted.
+local function look_dense(x, caller)
+  local m = look(x, caller)
+  if not m.is_view or m.member or is_sparse(m) then return m end
+  return look(whole.plain(x), caller)
 end
 
 -- -- runs -----------------------------------------------------------------------------------------
@@ -122,10 +190,13 @@ local function put_number(values, at, v)
 end
 
 -- The active cells' elements, one after the other, in index order. Runs keep their distances.
-local function gather_runs(x, m, caller)
-  local count, size, room, at = x:count(), size_of(m.kind), nil, 0
-  each_run(x, function(run)
+local function gather_runs(_, m, caller)
+  local count, size, room, at = m.handle:count(), size_of(m.kind), nil, 0
+  local member = m.member or { first = 0, jump = 1 }
+  each_run(m.handle, function(run)
     local n, stride, step = tonumber(run.count), tonumber(run.stride), tonumber(run.step)
+    local from = run.first + member.first * step
+    step = step * member.jump
     if n == 1 and stride == 0 then stride = size * m.parts end
     local is_mixed = (m.parts - 1) * step + size <= stride
     if not room then
@@ -134,7 +205,7 @@ local function gather_runs(x, m, caller)
     end
     local length = (n - 1) * stride + (is_mixed and (m.parts - 1) * step or 0) + size
     for part = 0, is_mixed and 0 or m.parts - 1 do
-      ffi.copy(room + part * m.step + at * stride, run.first + part * step, length)
+      ffi.copy(room + part * m.step + at * stride, from + part * step, length)
     end
     at = at + n
   end)
@@ -144,7 +215,7 @@ local function gather_runs(x, m, caller)
 end
 
 local function gather_cells(x, m, caller)
-  local count, rank = x:count(), #m.extents
+  local count, rank = m.handle:count(), #m.extents
   local values, at = buffer("double", count * m.parts, caller), 0
   each_cell(x, rank, function(_, v)
     put_number(values, at, v)
@@ -154,12 +225,40 @@ local function gather_cells(x, m, caller)
   return pack(m, 8 * m.parts)
 end
 
+-- Likewise of a member of structs, which a kernel copies: the elements of the copy that are active.
+local function pick_runs(x, m, caller)
+  local plain = whole.plain(x)
+  if binary.is_field(plain) then return source.list(plain, caller) end
+  local own = copied(plain, look(plain, caller), caller)
+  local handle, rank, at = m.handle, #m.extents, 0
+  local stride = own.strides[rank]
+  local room = buffer("uint8_t", handle:count() * stride, caller)
+  local function take(index, count)
+    local from = own.base
+    for axis = 1, rank do from = from + (index[axis] - m.starts[axis]) * own.strides[axis] end
+    ffi.copy(room + at, from, count * stride)
+    at = at + count * stride
+  end
+  local index = {}
+  if handle.rg_oracle ~= 0 then
+    for a, b, c, d, e, f, g, h in handle:active() do take({ a, b, c, d, e, f, g, h }, 1) end
+  else
+    each_run(handle, function(run)
+      for axis = 1, rank do index[axis] = tonumber(run.index[axis - 1]) end
+      take(index, tonumber(run.count))
+    end)
+  end
+  own.extents, own.strides, own.keep = { at / stride }, { stride }, room
+  own.base = ffi.cast(bytes, room)
+  return own
+end
+
 -- -- what is drawn --------------------------------------------------------------------------------
 
 --- All elements, on the axes that they have.
 function source.grid(x, caller)
-  local m = look(x, caller)
-  return in_place(x, m) or copied(x, m, caller)
+  local m = look_dense(x, caller)
+  return in_place(m) or copied(m.what, m, caller)
 end
 
 -- Merges all axes into one, if elements follow each other at one distance.
@@ -214,12 +313,14 @@ end
 --- sparse field, or a table's.
 function source.list(x, caller)
   if type(x) == "table" and not getmetatable(x) then return from_list(x, caller) end
-  local m = look(x, caller)
-  if in_place(x, m) and flatten(m) and is_attribute(m) then return m end
+  local m = look_dense(x, caller)
+  if in_place(m) and flatten(m) and is_attribute(m) then return m end
+  x = m.what
   m = look(x, caller)
-  if not is_sparse(x, m) then return flatten(copied(x, m, caller)) end
+  if not is_sparse(m) then return flatten(copied(x, m, caller)) end
+  if m.is_view and not m.member then return pick_runs(x, m, caller) end
   local is_wide = m.kind == "i64" or m.kind == "u64"
-  return ((x.rg_oracle ~= 0 or is_wide) and gather_cells or gather_runs)(x, m, caller)
+  return ((m.handle.rg_oracle ~= 0 or is_wide) and gather_cells or gather_runs)(x, m, caller)
 end
 
 -- -- the active box -------------------------------------------------------------------------------
@@ -252,7 +353,7 @@ end
 -- Copies the active cells to where they are in the box `m`; numbers of one type, without gaps.
 local function fill_box(x, m, low)
   local rank, size = #m.extents, size_of(m.kind)
-  local whole = size * m.parts
+  local element_size = size * m.parts
   local word = ffi.typeof(({ "uint8_t", "uint16_t", [4] = "uint32_t", [8] = "uint64_t" })[size]
     .. " *")
   each_run(x, function(run)
@@ -261,8 +362,8 @@ local function fill_box(x, m, low)
       to = to + (tonumber(run.index[axis - 1]) - low[axis]) * m.strides[axis]
     end
     local stride, step = tonumber(run.stride), tonumber(run.step)
-    if stride == whole and (m.parts == 1 or step == size) then
-      ffi.copy(to, run.first, n * whole)
+    if stride == element_size and (m.parts == 1 or step == size) then
+      ffi.copy(to, run.first, n * element_size)
       return
     end
     for part = 0, m.parts - 1 do -- members of a struct of arrays, or one of several in a row
@@ -273,8 +374,9 @@ local function fill_box(x, m, low)
 end
 
 --- The box of a sparse field's active cells; what is inactive in it is zero. m.low: its first
---- indices. nil if nothing is active.
+--- indices. nil if nothing is active. Of a view of a member: only where it has no bounds.
 function source.box(x, caller)
+  if subject.is_view(x) and binary.is_field(whole.plain(x)) then x = whole.plain(x) end
   local m = look(x, caller)
   local rank = #m.extents
   local low, high = find_box(x, rank)
@@ -300,7 +402,16 @@ function source.box(x, caller)
 end
 
 --- Whether some elements of a field or an array may not exist.
-function source.is_sparse(x, caller) return is_sparse(x, look(x, caller)) end
+function source.is_sparse(x, caller) return is_sparse(look(x, caller)) end
+
+--- Whether it is a field, an array or a view of a member.
+source.is = subject.is
+
+--- Its type, extents and first indices.
+function source.look(x, caller)
+  local m = look(x, caller)
+  return m.parts, m.extents, m.starts
+end
 
 --- The memory's first and last byte, as distances from its base: low, past the last.
 function source.span(m)

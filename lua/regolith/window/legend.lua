@@ -1,0 +1,73 @@
+--- Legends: the palettes of a frame with the numbers at their ends, along the right border. They
+--- are drawn on top of everything else, when the frame is shown or saved.
+local attribute = require "regolith.window.attribute"
+local gl = require "regolith.window.gl"
+local palette = require "regolith.window.palette"
+local text = require "regolith.window.text"
+
+local legend = {}
+
+local texts = { vertex = [[
+  uniform vec4 place;
+  out vec2 at;
+  void main() {
+    at = vec2(gl_VertexID & 1, gl_VertexID >> 1);
+    gl_Position = vec4(mix(place.xy, place.zw, at), 0.0, 1.0);
+  }
+]], fragment = palette.glsl .. [[
+  uniform vec4 tint;
+  uniform bool is_bar;
+  in vec2 at;
+  out vec4 shown;
+  void main() { shown = is_bar ? vec4(palette_color(at.y), 1.0) : tint; }
+]] }
+
+local function number(v) return ("%.3g"):format(v) end
+
+-- A rectangle in pixels of the surface, from the lower left corner.
+local function fill(w, x, y, width, height, is_bar, name)
+  local p, s = w.surface:program("legend", texts), w.surface
+  p:vec4("place", 2 * x / s.width - 1, 2 * y / s.height - 1, 2 * (x + width) / s.width - 1,
+    2 * (y + height) / s.height - 1)
+  p:vec4("tint", 0, 0, 0, 0.6)
+  p:int("is_bar", is_bar and 1 or 0)
+  p:int("palette", 1)
+  s:bind(1, gl.TEXTURE_2D, palette.texture(w, name))
+  attribute.reset()
+  gl.DrawArrays(gl.TRIANGLE_STRIP, 0, 4)
+end
+
+local function put(w, words, x, y, size)
+  local s = w.surface
+  text.put(w, words, { 2 * x / s.width - 1, 2 * y / s.height - 1, 0, 1 }, size, { 1, 1, 1, 1 },
+    "right")
+end
+
+--- Draws the legends that were noted, from the top down.
+function legend.draw(w)
+  if #w.legends == 0 then return end
+  local s = w.surface
+  s:begin()
+  local unit = s.width / w.width
+  local size, margin = math.floor(12 * unit), math.floor(6 * unit)
+  local top = s.height - 2 * margin
+  for _, own in ipairs(w.legends) do
+    local rows = own.title and 1.4 * size or 0
+    local bar, height = 12 * unit, math.min(120 * unit, (s.height - 6 * margin) / #w.legends - rows)
+    local wide = text.width(w, number(own.high), size)
+    wide = math.max(wide, text.width(w, number(own.low), size)) + bar + 3 * margin
+    if own.title then wide = math.max(wide, text.width(w, own.title, size) + 2 * margin) end
+    local right = s.width - margin
+    fill(w, right - wide, top - height - rows - margin, wide, height + rows + 2 * margin, false,
+      own.palette)
+    if own.title then put(w, own.title, right - margin, top - size * 0.8, size) end
+    local base = top - rows - height
+    fill(w, right - margin - bar, base, bar, height, true, own.palette)
+    put(w, number(own.high), right - 2 * margin - bar, base + height - size * 0.75, size)
+    put(w, number(own.low), right - 2 * margin - bar, base, size)
+    top = base - 3 * margin
+  end
+  w.legends = {}
+end
+
+return legend
