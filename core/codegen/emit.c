@@ -152,9 +152,8 @@ void emit_op(Codegen *g, const IrInst *inst) {
   case IR_PRINT: return control_print(g, inst);
   case IR_FAULT: return control_fault(g, inst);
   case IR_INVOKE: return function_invoke(g, inst);
-  case IR_WHO: return gpu_who(g, inst);
-  case IR_TELL: return gpu_tell(g, inst);
-  case IR_TOLD: return gpu_told(g, inst);
+  case IR_ALL_GATHER: return gpu_all_gather(g, inst);
+  case IR_GATHERED: return gpu_gathered(g, inst);
   case IR_GRID: return row_grid(g, inst);
   case IR_ROW: return row_emit(g, inst);
   case IR_LANE: return value_set(g, inst, value_operand(g, inst, 0));

@@ -98,15 +98,10 @@ typedef struct Codegen {
   bool is_alone; /* a single thread does the whole leaf, as in an ordered task */
   LLVMValueRef coordinates[RT_MAX_AXES + 1]; /* arrays that calls of a GPU's function share */
   ContextList list;       /* of a task over nodes on a GPU; entries NULL: other tasks */
-  struct Told {           /* shared look-ups, between a WHO and its TELL: share.c */
-    int64_t lanes, turns; /* of a group; iterations of the loop over look-ups */
-    LLVMValueRef row, mask, turn;
-    LLVMBasicBlockRef head; /* NULL outside */
-  } told;
-  int64_t told_bytes; /* of a block's memory, used for shared look-ups */
-  const IrTask *task; /* the task being emitted, or NULL */
-  LLVMValueRef zeros; /* vector_memory.c: on the stack; NULL until used */
-  LLVMValueRef least; /* stream.c: i64; NULL: no non-temporal stores */
+  int64_t gathered_bytes; /* of a block's memory, used by ALL_GATHERs */
+  const IrTask *task;     /* the task being emitted, or NULL */
+  LLVMValueRef zeros;     /* vector_memory.c: on the stack; NULL until used */
+  LLVMValueRef least;     /* stream.c: i64; NULL: no non-temporal stores */
   /* weight of the ops since the last block split, or the function's start */
   int straight;
 } Codegen;
@@ -467,10 +462,8 @@ void gpu_row(Codegen *g, Row *row, GpuCell *cell);
 void gpu_nodes(Codegen *g, const IrTask *task, GpuPositions positions);
 /* place.c: SELECT of two addresses that differ only in their base; false for any other. */
 bool gpu_choose(Codegen *g, const IrInst *inst);
-/* share.c: WHO, TELL, TOLD */
-void gpu_who(Codegen *g, const IrInst *inst);
-void gpu_tell(Codegen *g, const IrInst *inst);
-void gpu_told(Codegen *g, const IrInst *inst);
+void gpu_all_gather(Codegen *g, const IrInst *inst); /* all_gather.c: ALL_GATHER, GATHERED */
+void gpu_gathered(Codegen *g, const IrInst *inst);
 /* At the end of a task: combines this thread's partials of g->shares into the frame. */
 void gpu_reduce(Codegen *g, const LLVMValueRef *own);
 /* MEM_UPDATE or MEM_RMW of an element that is the same for all iterations; false for any other. */

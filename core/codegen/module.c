@@ -42,8 +42,7 @@ void function_open(Codegen *g, LLVMValueRef function, bool is_host) {
   g->is_alone = false;
   memset(g->coordinates, 0, sizeof g->coordinates);
   g->list = (ContextList){0};
-  g->told = (struct Told){.head = NULL};
-  g->told_bytes = 0;
+  g->gathered_bytes = 0;
   g->is_host = is_host;
   g->cursor = NULL;
   g->is_serial = false;

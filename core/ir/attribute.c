@@ -64,8 +64,8 @@ IrImm ir_imm_kind(const IrInst *inst) {
   case IR_INVOKE:
   case IR_ITEM:
   case IR_LOCAL_ARRAY:
-  case IR_WHO:
-  case IR_TOLD: return IMM_NUMBER;
+  case IR_ALL_GATHER:
+  case IR_GATHERED: return IMM_NUMBER;
   case IR_UPDATE:
   case IR_RMW:
   case IR_REDUCE:

@@ -226,7 +226,7 @@ typedef struct IrArray {
   bool is_counted;
   const char *name;
 } IrArray;
-enum { IR_MOST_SHARED = 32 }; /* largest `imm` of WHO: the lanes of a GPU's warp */
+enum { IR_MOST_SHARED = 32 }; /* largest `imm` of ALL_GATHER: the lanes of a GPU's warp */
 /* Elements of an array that is not wide: so few that an i32 index plus a small constant which is
  * inside the array cannot have wrapped. */
 enum { IR_NARROW = 1 << 30 };

@@ -308,7 +308,7 @@ static bool verify_imm(Verifier *v, const IrInst *inst) {
            wrong(v, inst, "no such function");
   case IR_ITEM:
     return (inst->imm >= 0 && inst->imm < kernel->tables.count) || wrong(v, inst, "no such table");
-  case IR_WHO:
+  case IR_ALL_GATHER:
     return (inst->imm > 0 && inst->imm <= IR_MOST_SHARED) ||
            wrong(v, inst, "so many are not shared");
   case IR_TREE_ROOT:
@@ -362,7 +362,7 @@ static bool verify_home(Verifier *v, const IrInst *inst) {
   case IR_RANDOM_STREAM:
   case IR_REMEMBER: return !v->in_body || wrong(v, inst, "belongs in the host region");
   case IR_RETURN: return !v->in_body || v->function || wrong(v, inst, "belongs in the host region");
-  case IR_WHO:
+  case IR_ALL_GATHER:
     return (v->in_body && !v->in_row) || wrong(v, inst, "belongs in a parallel loop, not in a row");
   case IR_FRAME_GET:
   case IR_REDUCE:
@@ -396,7 +396,7 @@ static bool verify_operands(Verifier *v, const IrInst *inst) {
       return wrong(v, inst, "an operand does not know of its use");
     v->uses[operand->id]++;
     bool takes_var = i == 0 && (inst->op == IR_GET || inst->op == IR_SET || inst->op == IR_REDUCE ||
-                                inst->op == IR_LANE_SET);
+                                inst->op == IR_LANE_SET || inst->op == IR_ALL_GATHER);
     takes_var |= (inst->op == IR_POP || inst->op == IR_INVOKE || inst->op == IR_LANE_GET ||
                   inst->op == IR_LANES_LOAD) &&
                  operand->op == IR_VAR;
@@ -554,18 +554,10 @@ static bool verify_invoke(Verifier *v, const IrInst *inst) {
   return true;
 }
 
-/* A WHO is followed by its TELL, in its own region. */
-static bool verify_who(Verifier *v, const IrInst *who) {
-  for (const IrInst *inst = who->next; inst && inst->op != IR_WHO; inst = inst->next)
-    if (inst->op == IR_TELL && inst->operands[0] == who) return true;
-  return wrong(v, who, "nothing is told");
-}
-
-static bool verify_told(Verifier *v, const IrInst *inst) {
-  const IrInst *tell = inst->operands[0];
-  return (tell->op == IR_TELL && tell->operands[0]->op == IR_WHO && inst->imm >= 0 &&
-          inst->imm < tell->operands[0]->imm) ||
-         wrong(v, inst, "it was not told");
+static bool verify_gathered(Verifier *v, const IrInst *inst) {
+  const IrInst *from = inst->operands[0];
+  return (from->op == IR_ALL_GATHER && inst->imm >= 0 && inst->imm < from->imm) ||
+         wrong(v, inst, "was not gathered");
 }
 
 static bool verify_local(Verifier *v, const IrInst *inst) {
@@ -614,11 +606,8 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_MASK_AND:
   case IR_MASK_ANY:
   case IR_MASK_BITS: return verify_lane_op(v, inst);
-  case IR_WHO: return verify_who(v, inst);
-  case IR_TELL:
-    return (inst->operands[0]->op == IR_WHO && is_pointer(type_at(inst, 1))) ||
-           wrong(v, inst, "takes a 'who' and a pointer");
-  case IR_TOLD: return verify_told(v, inst);
+  case IR_ALL_GATHER: return is_pointer(type_at(inst, 0)) || wrong(v, inst, "gathers pointers");
+  case IR_GATHERED: return verify_gathered(v, inst);
   case IR_PARAM: return wrong(v, inst, "belongs to a region's parameters");
   case IR_PRINT:
   case IR_FAULT: return verify_message(v, inst);
@@ -736,10 +725,9 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   case IR_PRIVATE_COPY:
   case IR_AMBIENT:
   case IR_CURSOR:
-  case IR_TELL:
-  case IR_TOLD:
+  case IR_ALL_GATHER:
+  case IR_GATHERED:
   case IR_OFFSET: expected = TYPE(PTR); break;
-  case IR_WHO: expected = TYPE(I32); break;
   case IR_IS_ACTIVE:
   case IR_MASK_ANY:
   case IR_ROW_ACTIVE: expected = TYPE(BOOL); break;
@@ -858,6 +846,9 @@ static bool verify_shape(Verifier *v, const IrInst *inst) {
       return wrong(v, inst, "a masked row has at most 64 cells, and a u64 last");
     return (has_position(inst, body) && type_is_integer(body->params.items[0]->type)) ||
            wrong(v, inst, "needs one integer parameter");
+  case IR_ALL_GATHER:
+    return (params == 1 && type_is(body->params.items[0]->type, TYPE_I32)) ||
+           wrong(v, inst, "needs an i32 parameter");
   case IR_LEAVES:
     return (params >= 1 && is_pointer(body->params.items[0]->type)) ||
            wrong(v, inst, "needs a cursor");

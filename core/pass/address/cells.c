@@ -53,13 +53,13 @@ static IrInst *node_coordinate(Lower *l, IrBuilder *b, const IrInst *near, int k
 typedef struct Nears {
   IrInst *items[IR_MOST_SHARED];
   int count;
-  IrInst *who; /* number of the thread's look-up */
+  IrInst *number; /* of the look-up that the thread does */
 } Nears;
 
-/* The offset -1, 0 or 1 of look-up `who` along coordinate `k`: two bits each of a constant. NULL if
- * all are 0. */
+/* The offset -1, 0 or 1 of the thread's look-up along coordinate `k`: two bits each of a constant.
+ * NULL if all are 0. */
 static IrInst *shared_offset(IrBuilder *b, const Nears *nears, int k) {
-  DEBUG_ASSERT(nears->who, "each lane has its look-up");
+  DEBUG_ASSERT(nears->number, "each lane has its look-up");
   Type type = nears->count > 16 ? TYPE(U64) : TYPE(U32);
   uint64_t bits = 0, none = 0;
   for (int i = 0; i < nears->count; i++) {
@@ -67,8 +67,8 @@ static IrInst *shared_offset(IrBuilder *b, const Nears *nears, int k) {
     none |= (uint64_t)1 << 2 * i;
   }
   if (bits == none) return NULL;
-  IrInst *who = ir_convert(b, nears->who, type);
-  IrInst *by = ir_binary(b, IR_SHL, who, ir_const_int(b, type, 1));
+  IrInst *number = ir_convert(b, nears->number, type);
+  IrInst *by = ir_binary(b, IR_SHL, number, ir_const_int(b, type, 1));
   IrInst *of = ir_binary(b, IR_SHR, ir_const_int(b, type, (int64_t)bits), by);
   of = ir_binary(b, IR_BAND, of, ir_const_int(b, type, 3));
   return ir_binary(b, IR_SUB, ir_convert(b, of, TYPE(I64)), ir_const_int(b, TYPE(I64), 1));
@@ -137,23 +137,26 @@ static Nears find_nears(IrInst *first) {
   return nears;
 }
 
-/*     %who = who              which neighbour this thread looks up
- *     %found = ..             with offsets by %who
- *     %tell = tell %who, %found
- *     %near = told %tell      in place of each NEAR */
+/*     %all = all.gather 4 %found (%number) {
+ *       set %found, ..                          the neighbour whose offsets `number` selects
+ *     }
+ *     %near = gathered 0 %all                   in place of each NEAR */
 static void share_look_ups(Lower *l, Nears *nears) {
   DEBUG_ASSERT(nears->count > 1 && nears->count <= IR_MOST_SHARED, "lanes share the look-ups");
   IrInst *first = nears->items[0], *operands[ADDRESS_MAX_NAME];
   IrBuilder b = rewrite_before(l->kernel, first);
   const IrLevel *level = &l->kernel->levels.items[first->level];
-  nears->who = ir_emit(&b, IR_WHO, TYPE(I32), 0, NULL);
-  nears->who->imm = nears->count;
+  IrInst *found = ir_var(&b, TYPE(PTR));
+  IrInst *all = ir_emit(&b, IR_ALL_GATHER, TYPE(PTR), 1, &found);
+  all->imm = nears->count;
+  nears->number = ir_region_param(l->kernel, all->regions[0], TYPE(I32));
+  b = rewrite_inside(l->kernel, all->regions[0], first);
   int count = name_near(l, &b, first, nears, operands);
-  IrInst *found = ir_emit(&b, IR_CALL, TYPE(PTR), count, operands);
-  ir_call_name(found, kind_of(level->node)->find, level->tree, level->node->manager);
-  IrInst *tell = ir_emit(&b, IR_TELL, TYPE(PTR), 2, (IrInst *[]){nears->who, found});
+  IrInst *own = ir_emit(&b, IR_CALL, TYPE(PTR), count, operands);
+  ir_call_name(own, kind_of(level->node)->find, level->tree, level->node->manager);
+  ir_set(&b, found, own);
   for (int i = 0; i < nears->count; i++) {
-    rewrite_become(l->kernel, nears->items[i], IR_TOLD, 1, &tell);
+    rewrite_become(l->kernel, nears->items[i], IR_GATHERED, 1, &all);
     nears->items[i]->imm = i;
   }
 }

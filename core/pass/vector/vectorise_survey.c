@@ -49,7 +49,7 @@ static bool is_said(Survey *s, const IrInst *inst) {
   case IR_LANE:
   case IR_ROW_ACTIVE: return true;
   case IR_CURSOR:
-  case IR_TOLD: return false;
+  case IR_GATHERED: return false;
   default: return (ir_effects(inst) & IR_PURE) != 0;
   }
 }
