@@ -138,3 +138,55 @@ describe("a small loop", function()
       out:to_table())
   end)
 end)
+
+describe("an index that is clamped to the shape", function()
+  local n = 40
+  local x = rg.field(rg.i32, n, n)
+  local window, beside = rg.field(rg.i32, n + 6, n + 6), rg.field(rg.i32, n + 6, n + 6)
+  local function at(i, j) return (i * 5 + j * 3) % 7 end
+  local function clamp(i) return math.max(0, math.min(n - 1, i)) end
+
+  -- With literal and with captured ends; a shifted range's edges are not the shape's.
+  for name, case in pairs {
+    ["with constants"] = { "40", "3", "0", "40", 0, 40 },
+    ["with captures"] = { "n", "r", "0", "n", 0, n },
+    ["in a part of the field"] = { "n", "r", "2", "n - 1", 2, n - 1 },
+    ["beyond the field"] = { "n", "r", "-3", "n + 3", -3, n + 3 },
+  } do
+    it("reads what Lua reads, " .. name, function()
+      local last, reach, begin, finish, from, past = unpack(case)
+      for i = 0, n - 1 do for j = 0, n - 1 do x[i][j] = at(i, j) end end
+      window:fill(-1)
+      beside:fill(-1)
+      rg.kernel(([=[function()
+        for i, j in rg.range({FROM, PAST}, {FROM, PAST}) do
+          local s = 0
+          for a = math.max(i - REACH, 0), math.min(LAST - 1, i + REACH) do
+            for b = math.max(j - REACH, 0), math.min(LAST - 1, j + REACH) do s = 2 * s + x[a][b] end
+          end
+          window[i + 3][j + 3] = s
+          local right = math.max(math.min(i + 1, LAST - 1), 0)
+          local left = math.max(0, math.min(LAST - 1, j - 2))
+          local here = math.max(math.min(i, LAST - 1), 0)
+          local up = math.min(math.max(j + 2, 0), LAST - 1)
+          beside[i + 3][j + 3] = 10 * x[right][left] + x[here][up]
+        end
+      end]=]):gsub("LAST", last):gsub("REACH", reach):gsub("FROM", begin)
+        :gsub("PAST", finish),
+        { x = x, window = window, beside = beside, n = n, r = 3 })()
+      for i = -3, n + 2 do
+        for j = -3, n + 2 do
+          local s, is_in = 0, i >= from and i < past and j >= from and j < past
+          for a = math.max(i - 3, 0), math.min(n - 1, i + 3) do
+            for b = math.max(j - 3, 0), math.min(n - 1, j + 3) do
+              s = bit.tobit(2 * s + at(a, b))
+            end
+          end
+          assert.equal(is_in and s or -1, window[i + 3][j + 3])
+          assert.equal(is_in and 10 * at(clamp(i + 1), clamp(j - 2)) + at(clamp(i), clamp(j + 2))
+            or -1, beside[i + 3][j + 3])
+        end
+      end
+    end)
+  end
+end)

@@ -12,10 +12,12 @@
  * An axis of the box that is not limited reaches from INT64_MIN to INT64_MAX. An extent of an array
  * is known only at launch: such an end is a limit of the task, in a slot of the frame. A loop that
  * ends at the extent itself needs no limit. Comparisons of indices that the interior decides become
- * constants there: guards.h. Sets PLACE.inside, task->interior, task->limits. */
+ * constants there (guards.h), and clamped indices are no longer clamped (clamps.h). Sets
+ * PLACE.inside, task->interior, task->limits. */
 #include "base/bits.h"
 #include "pass/address/address.h"
 #include "pass/analysis/effects.h"
+#include "pass/loops/clamps.h"
 #include "pass/loops/guards.h"
 #include "pass/analysis/limits.h"
 #include "pass/rewrite.h"
@@ -136,9 +138,11 @@ static bool is_same_box(const Box *a, const Box *b) {
   return true;
 }
 
-/* The value of the index well inside the range: `i + 1 >= n ? i + 1 - n : i + 1` is i + 1. */
+/* The value of the index well inside the range: `i + 1 >= n ? i + 1 - n : i + 1`, and
+ * `min(i + 1, n - 1)`, are i + 1. */
 static bool find_usual(const Bounds *b, const EffectPlace *place, int axis, IndexRange *range) {
   const IrInst *index = place->inst->operands[axis];
+  if (clamps_index(b->at.body, index, range) >= 0) return true;
   *range = place->index[axis];
   if (index->op != IR_SELECT) return false;
   const IrInst *usual = guards_usual(b->at.body, index, b->at.limits);
@@ -176,8 +180,8 @@ static void narrow(Bounds *b, const EffectPlace *place) {
 static bool is_at_end(const Bounds *b, const IndexGuard *guard) {
   bool is_own_end =
       guard->with->op == IR_FRAME_GET && b->at.limits[guard->param].end == (int)guard->with->imm;
-  IrOp op = guard->compare->op;
-  bool is_order = op != IR_EQ && op != IR_NE;
+  IrOp op = guard->decided->op;
+  bool is_order = op != IR_EQ && op != IR_NE && op != IR_MIN;
   return is_own_end || (is_order && (guard->less > 0 || b->box.reaches_above[guard->param]));
 }
 
@@ -197,20 +201,34 @@ static bool note_guard(void *data, IrInst *inst) {
   return true;
 }
 
-/* Proves places whose indices were selected by comparisons, which the interior has decided now. */
+static bool note_clamp(void *data, IrInst *inst) {
+  Bounds *b = data;
+  IndexClamp clamp;
+  if (!clamps_read(b->at.body, inst, b->at.limits, &clamp)) return true;
+  int64_t begin = max_i64(b->box.begin[clamp.param], clamp.begin),
+          end = min_i64(b->box.end[clamp.param], clamp.end);
+  if (begin >= end) return true;
+  b->saves |= begin != b->box.begin[clamp.param] || end != b->box.end[clamp.param];
+  b->box.begin[clamp.param] = begin;
+  b->box.end[clamp.param] = end;
+  return true;
+}
+
+/* Proves places whose indices were selected by comparisons, or clamped, which the interior has
+ * decided now. */
 static bool prove_chosen(void *data, IrInst *place) {
   const BodyLimits *at = data;
-  bool is_all = place->op == IR_PLACE && !place->inside, has_any = false;
+  bool is_all = place->op == IR_PLACE && !place->inside;
   for (int axis = 0; axis < place->operand_count && is_all; axis++) {
     int64_t which;
     IrInst *index = place->operands[axis];
-    for (; index->op == IR_SELECT && ir_is_const(index->operands[0], &which); has_any = true)
+    while (index->op == IR_SELECT && ir_is_const(index->operands[0], &which))
       index = index->operands[which ? 1 : 2];
     ir_set_operand(place, axis, index);
     IndexRange range = ranges_of(index);
     is_all = limits_prove(at, place, axis, &range);
   }
-  if (is_all && has_any) place->inside = true;
+  if (is_all) place->inside = true;
   return true;
 }
 
@@ -223,7 +241,7 @@ static void set_interior(Bounds *b, IrInst **copies) {
     guards_widen(b->kernel, task->interior, place);
   }
   for (int i = 0; i < b->guards.count; i++)
-    guards_become(copies[b->guards.items[i].compare->id], b->guards.items[i].holds);
+    guards_become(copies[b->guards.items[i].decided->id], b->guards.items[i].holds);
   task->has_interior = true;
   for (int axis = 0; axis < task->axis_count; axis++) {
     task->interior_begin[axis] = b->box.begin[axis];
@@ -246,8 +264,10 @@ static void split(Bounds *b) {
   for (int i = 0; i < b->effects->places.count; i++)
     if (!b->effects->places.items[i]->inst->inside && !b->effects->places.items[i]->is_called)
       narrow(b, b->effects->places.items[i]);
+  bool is_near = type_is(task->index, TYPE_I32);
+  if (is_near) ir_walk(task->body, note_clamp, b);
   if (!b->saves || rewrite_count(task->body) > LARGEST_COPY) return;
-  if (type_is(task->index, TYPE_I32)) ir_walk(task->body, note_guard, b);
+  if (is_near) ir_walk(task->body, note_guard, b);
   IrInst **copies = scratch_array(b->kernel->scratch, IrInst *, b->kernel->next_id);
   task->interior = ir_copy_region(b->kernel, task->body, NULL, copies);
   set_interior(b, copies);

@@ -5,6 +5,7 @@
 #include "pass/loops/guards.h"
 
 #include "pass/address/address.h"
+#include "pass/loops/clamps.h"
 #include "pass/rewrite.h"
 
 /* -- values of the launch ---------------------------------------------------------------------- */
@@ -66,22 +67,41 @@ int guards_slot(IrKernel *kernel, int number, const IrInst *with) {
 
 /* -- comparisons ------------------------------------------------------------------------------- */
 
+/* A value of the launch, perhaps less a small constant. */
+static bool is_launch_value(const IndexRange *with) {
+  return with->known && with->base && ranges_is_near(with) && with->high <= 0 &&
+         facts_is_of_launch(with->base) && type_bits(with->base->type) <= 32 &&
+         !type_is(with->base->type, TYPE_U32);
+}
+
 /* Where the parameter is below the value, the sums cannot wrap: neither is near the ends of an i32
  * then, except a parameter below -65536, which no interior contains. */
+static bool read_clamp(const IrRegion *body, IrInst *clamp, IndexGuard *guard) {
+  IndexRange index;
+  int side = clamp->op == IR_MIN ? clamps_index(body, clamp, &index) : -1;
+  if (side < 0 || !clamps_matter(clamp)) return false;
+  IndexRange with = ranges_of(clamp->operands[1 - side]);
+  if (!is_launch_value(&with)) return false;
+  *guard = (IndexGuard){.decided = clamp,
+                        .with = (IrInst *)with.base,
+                        .param = ranges_param(body, index.base),
+                        .less = index.high - with.low - 1,
+                        .holds = side == 0};
+  return true;
+}
+
 bool guards_read(const IrRegion *body, IrInst *compare, IndexGuard *guard) {
+  if (read_clamp(body, compare, guard)) return true;
   if (!ir_is_comparison(compare->op) || !type_is(compare->operands[0]->type, TYPE_I32))
     return false;
   for (int side = 0; side < 2; side++) {
     IndexRange index = ranges_of(compare->operands[side]),
                with = ranges_of(compare->operands[1 - side]);
     int param = ranges_param(body, index.base);
-    if (!index.known || !with.known || param < 0 || !with.base || !ranges_is_near(&index) ||
-        !ranges_is_near(&with) || with.high > 0 || !facts_is_of_launch(with.base) ||
-        type_bits(with.base->type) > 32 || type_is(with.base->type, TYPE_U32))
-      continue;
+    if (!index.known || param < 0 || !ranges_is_near(&index) || !is_launch_value(&with)) continue;
     IrOp op = side ? rewrite_mirrored(compare->op) : compare->op;
     bool or_equal = op == IR_LE || op == IR_GT; /* the index may also equal the value */
-    *guard = (IndexGuard){.compare = compare,
+    *guard = (IndexGuard){.decided = compare,
                           .with = (IrInst *)with.base,
                           .param = param,
                           .less = index.high - with.low - or_equal,
@@ -122,10 +142,14 @@ const IrInst *guards_usual(const IrRegion *body, const IrInst *select, const Lim
   return holds < 0 ? NULL : select->operands[holds ? 1 : 2];
 }
 
-void guards_become(IrInst *compare, bool holds) {
-  ir_drop_operands(compare, 0);
-  compare->op = IR_CONST;
-  compare->imm = holds;
+void guards_become(IrInst *inst, bool holds) {
+  if (!ir_is_comparison(inst->op)) {
+    ir_replace_uses(inst, inst->operands[holds ? 0 : 1]);
+    return;
+  }
+  ir_drop_operands(inst, 0);
+  inst->op = IR_CONST;
+  inst->imm = holds;
 }
 
 /* The result of `low .. high op c`; -1 if it is not the same for all values. */
@@ -142,7 +166,9 @@ static int outcome(IrOp op, int64_t low, int64_t high, int64_t c) {
 
 static bool decide(void *data, IrInst *inst) {
   const IrTask *task = data;
-  if (!ir_is_comparison(inst->op) || !type_is(inst->operands[0]->type, TYPE_I32)) return true;
+  bool is_clamp = inst->op == IR_MIN || inst->op == IR_MAX;
+  if (!ir_is_comparison(inst->op) && !is_clamp) return true;
+  if (!type_is(inst->operands[0]->type, TYPE_I32)) return true;
   for (int side = 0; side < 2; side++) {
     int64_t number;
     IndexRange index = ranges_of(inst->operands[side]);
@@ -153,7 +179,9 @@ static bool decide(void *data, IrInst *inst) {
     low = low < INT32_MIN ? INT32_MIN : low;
     high = high > INT32_MAX ? INT32_MAX : high - 1;
     if (low + index.low < INT32_MIN || high + index.high > INT32_MAX) continue; /* it may wrap */
-    IrOp op = side ? rewrite_mirrored(inst->op) : inst->op;
+    IrOp op = inst->op;
+    if (is_clamp) op = (op == IR_MIN) != (side == 1) ? IR_LE : IR_GE;
+    else if (side) op = rewrite_mirrored(op);
     int known = outcome(op, low + index.low, high + index.high, number);
     if (known >= 0) guards_become(inst, known);
     return true;

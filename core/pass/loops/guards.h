@@ -18,17 +18,17 @@
 #include "pass/analysis/limits.h"
 #include "pass/analysis/ranges.h"
 
-/* The comparison's result is `holds` wherever parameter `param` (at least -2^30) plus `less` is
- * below `with`, a value of the launch. */
+/* Wherever parameter `param` (at least -2^30) plus `less` is below `with`, a value of the launch, a
+ * comparison is `holds`, and a minimum is its first operand if `holds`, else its second. */
 typedef struct IndexGuard {
-  IrInst *compare, *with;
+  IrInst *decided, *with;
   int param;
   int64_t less;
   bool holds;
 } IndexGuard;
 
-/* False if `compare` is not such a comparison of a parameter of `body`. */
-bool guards_read(const IrRegion *body, IrInst *compare, IndexGuard *guard);
+/* False if `inst` is not such a comparison or minimum of a parameter of `body`. */
+bool guards_read(const IrRegion *body, IrInst *inst, IndexGuard *guard);
 /* For a SELECT on such a comparison, or on one with a constant: the value that it has well inside
  * the range, whose indices have `limits`. NULL for any other SELECT. */
 const IrInst *guards_usual(const IrRegion *body, const IrInst *select, const Limits *limits);
@@ -42,9 +42,10 @@ int guards_set(IrBuilder *b, IrInst *value);
 /* An i64 frame slot that the host region sets to `with`, a value of at most 32 bits, before it runs
  * task `number`. */
 int guards_slot(IrKernel *kernel, int number, const IrInst *with);
-/* Folds, in the task's interior, comparisons with constants that its box decides. */
+/* Folds, in the task's interior, comparisons, minima and maxima with constants that its box
+ * decides. */
 void guards_decide(const IrTask *task);
-void guards_become(IrInst *compare, bool holds);
+void guards_become(IrInst *inst, bool holds);
 
 /* -- moved indices ----------------------------------------------------------------------------- */
 
