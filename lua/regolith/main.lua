@@ -113,8 +113,15 @@ local function open(own)
     if type(f) == "function" and not builtin.names[f] then rg[name] = with_dot(rg, name, f) end
   end
 
-  for name, f in pairs(rg) do -- so that a kernel which calls one gets an error with its name
-    if type(f) == "function" and not builtin.names[f] then builtin.names[f] = "rg." .. name end
+  -- so that a kernel which calls one gets an error with its name, as does who prints one
+  local function name_all(t, prefix)
+    for name, f in pairs(t) do
+      if type(f) == "function" and not builtin.names[f] then builtin.names[f] = prefix .. name end
+    end
+  end
+  name_all(rg, "rg.")
+  for _, name in ipairs { "image", "cache", "points", "numpy", "volume", "plot", "log" } do
+    name_all(rg[name], ("rg.%s."):format(name))
   end
 
   own.module = rg

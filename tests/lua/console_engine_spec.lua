@@ -104,6 +104,63 @@ describe("the console's engine", function()
     assert.equal("more", c:check "x = 1\nif x")
   end)
 
+  it("prints what a paste of whole statements ends in, too", function()
+    local c = new()
+    assert.equal("7\n", (ask(c, "x = 3\n\n-- adds\nlocal function f(a)\n\n  return a + x\nend\n\n\z
+      f(4)\n\n")))
+    assert.equal("", (ask(c, "local s = 0\nfor i = 1, 3 do s = s + i end\ny = s")))
+    assert.equal("6\n", (ask(c, "y")))
+    assert.equal("12\n", (ask(c, "local a, b = 3, 4\ndo a = a * b end\nmath.max(a, b)")))
+  end)
+
+  it("says how to leave and where help is to who types exit, quit or help", function()
+    local c = new { leave = function() end }
+    for _, word in ipairs { "exit", "quit", "exit()", " quit ();" } do
+      assert.equal("Ctrl-D or :quit leaves\n", (ask(c, word)), word)
+    end
+    assert.matches("%?rg.field describes a name\n$", (ask(c, "help")))
+    assert.equal("3\n", (ask(c, "quit = 3", "quit")))
+  end)
+
+  it("shows what objects are, and what explains as text", function()
+    local c = new()
+    assert.equal("rg.range(4, {1, 3})\n", (ask(c, "rg.range(4, {1, 3})")))
+    assert.equal("{ read = function rg.image.read, write = function rg.image.write }\n",
+      (ask(c, "rg.image")))
+    assert.equal("function (Regolith's own)\n", (ask(c, "rg.progress(4)")))
+    assert.equal("a window\n",
+      (ask(c, "setmetatable({ pixels = 3 }, { __regolith = 'a window' })")))
+    assert.equal("view .y (f32) of field vec2 [2]: 0 3\n",
+      (ask(c, "v = rg.field(rg.vec2, 2) v[1] = { 1, 3 }", "v.y")))
+    assert.matches("^A view of a member", (ask(c, "w = v.y", "?w")):match "\n\n(.*)$")
+    ask(c, "k = rg.kernel(function() for i in rg.range(2) do v[i].x = 1 end end) k()")
+    assert.matches("^prompt%(%d+%):1: k = rg.kernel.*\n    writes 'v'", (ask(c, "k:explain()")))
+  end)
+
+  it("enlarges pictures of small fields", function()
+    local c = new { width = 40, height = 12 }
+    local picture = ask(c, "x = rg.field(rg.f32, 2, 2) x[1][0] = 1", ":show x")
+    local lines = {}
+    for line in picture:gmatch "[^\n]+" do lines[#lines + 1] = line end
+    assert.equal(13, #lines)
+    assert.equal((" "):rep(12) .. ("@"):rep(12), lines[12])
+    assert.equal("0 to 1", lines[13])
+  end)
+
+  it("breaks lines of help at words", function()
+    local c = new { width = 60 }
+    for line in (ask(c, ":help") .. ask(c, "?rg")):gmatch "[^\n]+" do
+      assert.is_true(#line <= 60 or not line:find " %S* .* ", line)
+    end
+  end)
+
+  it("takes a number before what is timed for a count, and not one that belongs to it", function()
+    local c = new()
+    assert.matches("^[%d.]+ .s\n0 launches", (ask(c, ":time 1 + 1")))
+    assert.matches("^[%d.]+ .s each", (ask(c, ":time 10 math.floor(2)")))
+    assert.matches("^:time %[count%] text", (ask(c, ":help time -- a comment")))
+  end)
+
   it("takes commands, with a comment or in a paste", function()
     local c = new()
     assert.matches("^rg.range", (ask(c, "?rg.range -- what is that?")))

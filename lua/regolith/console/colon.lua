@@ -3,12 +3,14 @@
 --- returns the Lua code in its argument, may extend over several lines. `console.commands` is a
 --- copy of these, to which a user may add.
 local help = require "regolith.console.help"
+local input = require "regolith.console.input"
 local meter = require "regolith.console.meter"
 local path = require "regolith.console.path"
 local handle = require "regolith.console.handle"
 local memory = require "regolith.console.memory"
 local picture = require "regolith.console.picture"
 local plot = require "regolith.console.plot"
+local whole = require "regolith.data.whole"
 local fail = require "regolith.error"
 
 local colon = { commands = {} }
@@ -21,6 +23,7 @@ end
 
 add("help", "[name]", "The commands; with a name what it is, like ?name.", function(console, about)
   if about == "?" then return help.about(console, "") end
+  if console.commands[about] then return help.command(console, about) end
   if about ~= "" then
     local text, hint = help.about(console, about)
     if text:find "^nothing is called" then return nil, text, hint end
@@ -69,9 +72,11 @@ add("kernels", "", "The kernels that exist.", function(console)
   return #lines > 0 and table.concat(lines, "\n") or "no kernel exists"
 end)
 
+-- `100 step()` is a count and what it counts; `1 + 1` is an expression.
 local function counted(argument)
   local count, text = argument:match "^(%d+)%s+(.+)$"
-  return tonumber(count) or 1, text or argument
+  if not count or input.load(argument, "=check") then return 1, argument end
+  return tonumber(count), text
 end
 
 add("time", "[count] text", "Runs it, count times, and says what took how long.",
@@ -138,15 +143,16 @@ add("gc", "", "Collects garbage: Lua's, then freed cells; says what that gave ba
 
 local function has_elements(v)
   local kind = path.kind(v)
-  return kind == "field" or kind == "array"
+  return kind == "field" or kind == "array" or kind == "view"
 end
 
 function colon.picture(console, v)
-  return picture.draw(v, { width = math.min(console.width - 1, 200), height = console.height,
-    colours = console.colours })
+  return picture.draw(whole.plain(v), { width = math.min(console.width - 1, 200),
+    height = console.height, colours = console.colours })
 end
 
 local function draw(console, v)
+  v = whole.plain(v)
   local graphics = console.graphics and console.graphics()
   local pixels = graphics and picture[graphics]
   local axes = 0
@@ -206,7 +212,8 @@ add("plot", "x [file]", "Numbers as a line, here; in a file (PNG, SVG) by rg.plo
       return nil, (":plot takes numbers, not %s"):format(fail.describe(v))
     end
     if not file then
-      return plot.draw(v, { width = math.min(console.width - 1, 120), height = console.height })
+      return plot.draw(whole.plain(v), { width = math.min(console.width - 1, 120),
+        height = console.height })
     end
     console.rg.plot.line(file, v)
     return "wrote " .. file

@@ -27,8 +27,8 @@ local function sort(list)
   return list
 end
 
-local detailed = { field = true, array = true, kernel = true, vector = true, shape = true,
-  number = true, boolean = true, struct = true }
+local detailed = { field = true, array = true, view = true, kernel = true, vector = true,
+  shape = true, number = true, boolean = true, struct = true }
 
 -- Describes a value in a few words.
 local function detail_of(v, kind)

@@ -5,6 +5,7 @@ local ffi = require "ffi"
 local text = require "regolith.console.text"
 local handle = require "regolith.console.handle"
 local builtin = require "regolith.kernel.builtin"
+local fail = require "regolith.error"
 
 local debug = debug -- a sandbox may remove it later
 
@@ -41,6 +42,7 @@ local function describe_function(f)
   if not info or info.what == "C" then
     return (tostring(f):gsub("^function: builtin.*", "function (built in)"))
   end
+  if fail.is_ours(info.source) then return "function (Regolith's own)" end
   local place = info.source:sub(1, 1) == "@" and info.source:sub(2)
     or info.source:sub(1, 1) == "=" and info.source:sub(2) or info.short_src
   return ("function (%s:%d)"):format(place, info.linedefined)
@@ -179,6 +181,10 @@ function describe_value(d, v, depth)
   local own = own_words(v)
   if own and depth > 1 then own = text.cut(own:match "[^\n]*", 60) end
   if own then return d.paint("handle", own), own:find("\n", 1, true) ~= nil end
+  local name = type(meta) == "table" and rawget(meta, "__regolith")
+  if type(name) == "string" and not name:find "^rg%." then -- "a window": not what it consists of
+    return d.paint("handle", name), false
+  end
   return describe_table(d, v, depth)
 end
 

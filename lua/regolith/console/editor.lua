@@ -275,6 +275,7 @@ actions["C-j"] = actions.enter
 actions["C-c"] = function() return "cancel" end
 actions["C-d"] = function(self)
   if self.text == "" then return "leave" end
+  if self.cursor > #self.text and self.check(self.text) == "more" then return "cancel" end
   actions.delete(self)
 end
 actions["C-l"] = function() return "clear" end

@@ -10,8 +10,8 @@ local handle = {}
 
 local C = lib.C
 
---- Returns "field" "array" "node" "tree" "row" "shape" "vector" "matrix" "struct" "kernel" "type",
---- or nil.
+--- Returns "field" "array" "view" "node" "tree" "row" "shape" "vector" "matrix" "struct" "kernel"
+--- "type", or nil.
 function handle.kind(v)
   if type(v) == "table" then
     local meta = getmetatable(v)
@@ -22,7 +22,8 @@ function handle.kind(v)
     return nil
   end
   for name, kind in pairs { RgFieldHandle = "field", RgArrayHandle = "array",
-    RgNodeHandle = "node", RgTreeHandle = "tree", RgShape = "shape" } do
+    RgNodeHandle = "node", RgTreeHandle = "tree", RgShape = "shape",
+    RgMemberView = "view" } do
     if ffi.istype(name, v) then return kind end
   end
   for depth = 1, 7 do
@@ -186,6 +187,7 @@ local describers = {
     local head = tostring(v)
     return head:find ", destroyed$" and head or add_lines(head, v, {}, size)
   end,
+  view = function(v, size) return add_lines(tostring(v), v, {}, size) end,
   row = function(v, size, depth) return describe_row(v, depth, size) end,
   node = function(v) return describe_tree(tostring(v), v.rg_node, v.rg_runtime) end,
   tree = function(v) return describe_tree(tostring(v), C.rg_tree_root(v.rg_tree), v.rg_runtime) end,

@@ -2,6 +2,7 @@
 local names = require "regolith.console.names"
 local path = require "regolith.console.path"
 local describe = require "regolith.console.describe"
+local text = require "regolith.console.text"
 local input = require "regolith.console.input"
 local fail = require "regolith.error"
 local builtin = require "regolith.kernel.builtin"
@@ -11,14 +12,16 @@ local debug, io = debug, io -- a sandbox may remove them later
 local help = {}
 
 local overview = [[
-Lua, line by line. The value of an expression is printed, unless it ends in `;`. `_` is the last
-result, or `_1`, `_2`, .. if there are several. Later lines see the locals of earlier ones.
-Unfinished input continues on the next line.
+Lua, line by line. The value of an expression is printed, unless it ends in
+`;`. `_` is the last result, or `_1`, `_2`, .. if there are several. Later
+lines see the locals of earlier ones. Unfinished input continues on the next
+line; a paste is run as a whole at Enter.
 
   ?name          describes a name: ?rg.field, ?x, ?fill     ??f   its source
   :help          the commands: :time, :tree, :mem, ..
   Tab            completes; Ctrl-R searches earlier inputs
-  Ctrl-C         discards the input, or stops running code; Ctrl-D leaves
+  Ctrl-C         discards the input, or stops running code
+  Ctrl-D         leaves, from an empty line; or discards unfinished input
 
 A first kernel:
   x = rg.field(rg.f32, 8)
@@ -26,20 +29,21 @@ A first kernel:
   k(0.5)
   x]]
 
--- Formats names and their meanings in columns.
-local function rows_text(rows)
+-- Formats names and their meanings in columns, on lines of at most `columns`.
+local function rows_text(rows, columns)
   local width, lines = 0, {}
   for _, row in ipairs(rows) do width = math.max(width, math.min(26, #row.signature)) end
+  local indent = "\n" .. (" "):rep(width + 4)
   for k, row in ipairs(rows) do
-    local gap = #row.signature > width and "\n" .. (" "):rep(width + 4)
-      or (" "):rep(width + 2 - #row.signature)
-    lines[k] = "  " .. row.signature .. gap .. row.meaning
+    local gap = #row.signature > width and indent or (" "):rep(width + 2 - #row.signature)
+    lines[k] = "  " .. row.signature .. gap
+      .. table.concat(text.wrap(row.meaning, math.max(20, columns - width - 5)), indent)
   end
   return table.concat(lines, "\n")
 end
 
 -- Puts names that share a row of the table on one line.
-local function short(class)
+local function short(class, columns)
   local rows, by_row = {}, {}
   for _, row in ipairs(class.rows) do
     local shown = by_row[row.group]
@@ -54,10 +58,12 @@ local function short(class)
   for _, row in ipairs(rows) do
     if row.is_call then row.signature = row.signature .. "(..)" end
   end
-  return rows_text(rows)
+  return rows_text(rows, columns)
 end
 
-local function class_text(class) return ("%s\n%s"):format(class.title, short(class)) end
+local function class_text(class, columns)
+  return ("%s\n%s"):format(class.title, short(class, columns))
+end
 
 local function row_text(row, class)
   return ("%s\n  %s%s"):format(row.signature, row.meaning,
@@ -74,11 +80,11 @@ local function find_rows(word, only)
   return found
 end
 
-local function value_text(v, kind)
+local function value_text(v, kind, columns)
   local shown = describe.value(v, { is_brief = true })
   local class = names.class(names.class_of[kind])
-  if kind == "module" then return class_text(class) end
-  return class and shown .. "\n\n" .. class_text(class) or shown .. "\n  a " .. kind
+  if kind == "module" then return class_text(class, columns) end
+  return class and shown .. "\n\n" .. class_text(class, columns) or shown .. "\n  a " .. kind
 end
 
 local function all_names()
@@ -107,7 +113,7 @@ function help.about(console, word)
     if #found > 0 then return table.concat(found, "\n") end
   end
   local v = path.resolve(console.scope, word)
-  if v ~= nil then return value_text(v, path.kind(v)) end
+  if v ~= nil then return value_text(v, path.kind(v), console.width) end
   found = find_rows(word)
   if #found > 0 then return table.concat(found, "\n") end
   return ("nothing is called '%s'"):format(word), fail.nearest(member or word, all_names())
@@ -129,13 +135,14 @@ function help.commands(console)
     rows[k] = { signature = ":" .. name .. (command.usage and " " .. command.usage or ""),
       meaning = command.help }
   end
-  return rows_text(rows) .. "\n  ?name, ??f" .. "\n?  alone says how the prompt works"
+  return rows_text(rows, console.width)
+    .. "\n  ?name, ??f\n?  alone says how the prompt works"
 end
 
 -- Reads lines of a file or of a remembered text.
-local function lines_of(text, first, last)
+local function lines_of(whole, first, last)
   local list, number = {}, 0
-  for line in (text .. "\n"):gmatch "(.-)\n" do
+  for line in (whole .. "\n"):gmatch "(.-)\n" do
     number = number + 1
     if number >= first and number <= last then list[#list + 1] = line end
   end
@@ -153,14 +160,14 @@ function help.source(v)
   local info = debug and debug.getinfo(v, "S") or { what = "C" }
   if info.what == "C" then return nil, "this function is built in, or written in C" end
   local kept = input.texts()
-  local text = kept[info.source] or (info.source:sub(1, 1) ~= "@" and info.source)
-  local file = not text and io and io.open(info.source:sub(2), "rb")
+  local whole = kept[info.source] or (info.source:sub(1, 1) ~= "@" and info.source)
+  local file = not whole and io and io.open(info.source:sub(2), "rb")
   if file then
-    text = file:read "*a"
+    whole = file:read "*a"
     file:close()
   end
-  if not text then return nil, "its file cannot be read: " .. info.short_src end
-  return lines_of(text, info.linedefined, info.lastlinedefined)
+  if not whole then return nil, "its file cannot be read: " .. info.short_src end
+  return lines_of(whole, info.linedefined, info.lastlinedefined)
 end
 
 return help

@@ -499,7 +499,7 @@ static int read_line(lua_State *lua) {
   ssize_t length = getline(&line, &size, stdin);
   bool is_interrupted = length < 0 && errno == EINTR;
   sigaction(SIGINT, &before, NULL);
-  if (is_interrupted) clearerr(stdin);
+  if (length < 0 && (is_interrupted || isatty(STDIN_FILENO))) clearerr(stdin);
   if (length > 0 && line[length - 1] == '\n') length--;
   if (length >= 0) lua_pushlstring(lua, line, (size_t)length);
   else if (is_interrupted) lua_pushboolean(lua, false);

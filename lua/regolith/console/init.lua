@@ -99,6 +99,9 @@ function Console:complete(text, position) return complete.at(self, text, positio
 
 -- -- running --------------------------------------------------------------------------------------
 
+-- Methods of kernels that return a text to read.
+local texts = { explain = true, source = true, ir = true, llvm = true, asm = true, ptx = true }
+
 -- Formats the values of an expression, several on one line if each fits on one.
 local function show(self, values, count, is_brief)
   local parts, is_long = {}, false
@@ -116,7 +119,7 @@ local function is_silenced(text)
   return k > 0 and tokens[k].text == ";"
 end
 
-local silent = { field = true, array = true, node = true, tree = true }
+local silent = { field = true, array = true, view = true, node = true, tree = true }
 
 -- Stores the results as `_`, `_1`, .., and prints them, except what a setter returns.
 local function take_results(self, text, values, count)
@@ -125,7 +128,12 @@ local function take_results(self, text, values, count)
   for k = 1, math.max(count, self.kept or 0) do self.scope:declare("_" .. k, values[k]) end
   self.kept = count
   if is_silenced(text) then return end
-  local method = handle.kind(values[1]) and scan.last_method(text)
+  local last = scan.last_method(text)
+  if texts[last] and count == 1 and type(values[1]) == "string" and values[1]:find "\n" then
+    self.write((values[1]:gsub("%s+$", "")) .. "\n")
+    return
+  end
+  local method = handle.kind(values[1]) and last
   if method and silent[handle.kind(values[1])] and names.returns_self(method) then return end
   show(self, values, count, method ~= nil and count == 1 and silent[handle.kind(values[1])])
 end
@@ -196,8 +204,24 @@ local function next_name(self)
   return ("=%s(%d)"):format(self.name, self.number)
 end
 
+-- What people type to leave or to get help, unless a variable has that name.
+local words = { exit = "quit", quit = "quit", help = "help" }
+
+local function take_word(self, text)
+  local word = text:match "^%s*(%a+)%s*%(?%s*%)?%s*;?%s*$"
+  local known = word and words[word]
+  if not known or self.scope:find(word) ~= nil then return false end
+  if known == "help" then
+    self.write "? says how the prompt works, :help lists its commands, ?rg.field describes a name\n"
+  else
+    self.write(self.leave and "Ctrl-D or :quit leaves\n" or "this console is left by its program\n")
+  end
+  return true
+end
+
 -- Runs one input, and reports its errors.
 local function take(self, text)
+  if take_word(self, text) then return "complete" end
   local word, argument = input.command(text)
   if word then return run_command(self, word, argument) end
   local found, reason = input.load(text, next_name(self))

@@ -129,6 +129,21 @@ local function by_lines(text, commands, is_transcript)
   return list, whole and "more" or "complete", whole
 end
 
+-- A text of whole statements that ends in an expression, such as the call `f(4)`, as those
+-- statements and the expression, whose value is printed; nil for other texts.
+local function with_last(text, commands)
+  if not text:find "%S%s*\n%s*%S" then return nil end
+  local list, status = by_lines(text, commands)
+  local last = status == "complete" and #list > 1 and list[#list]
+  if not last or input.command(last) then return nil end
+  local found = input.load(last, "=check")
+  if not found or not found.is_expression then return nil end
+  local first = #text - #last - #text:match "%s*$" + 1
+  if text:sub(first, first + #last - 1) ~= last then return nil end
+  local before = text:sub(1, first - 1)
+  return state_of(before, commands) == "complete" and { before, last } or nil
+end
+
 --- Splits a text into its inputs. "complete": nothing follows them; "more": `rest` is unfinished;
 --- "error": the last input is wrong, and the text after it was not examined. Runs nothing.
 ---@param text string
@@ -137,7 +152,7 @@ end
 function input.split(text, commands)
   if not text:find "%S" then return {}, "complete" end
   local state = state_of(text, commands)
-  if state == "complete" then return { text }, state end
+  if state == "complete" then return with_last(text, commands) or { text }, state end
   local list, status, rest = by_lines(text, commands)
   -- A last line such as `x` is an expression if everything before it is complete.
   if state == "more" then

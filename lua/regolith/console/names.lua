@@ -5,8 +5,9 @@ local debug, loadfile = debug, loadfile -- a sandbox may remove the globals late
 local names = {}
 
 -- kind of a value (handle.kind) -> its class
-names.class_of = { field = "rg.Field", array = "rg.Array", row = "rg.Field", node = "rg.Node",
-  tree = "rg.Tree", kernel = "rg.Kernel", vector = "rg.Vector", matrix = "rg.Vector",
+names.class_of = { field = "rg.Field", array = "rg.Array", view = "rg.View", row = "rg.Field",
+  node = "rg.Node", tree = "rg.Tree", kernel = "rg.Kernel", vector = "rg.Vector",
+  matrix = "rg.Vector",
   type = "rg.Type", shape = "rg.Shape", module = "rg", root = "rg.Root", client = "rg.Client",
   report = "rg.MemoryReport", error = "rg.Error" }
 

@@ -83,6 +83,8 @@ local function sample(x, extents, offset, columns, rows)
   return samples, low, high, is_colour
 end
 
+local least_side = 32 -- smaller pictures are enlarged
+
 -- The number of columns and rows that keep the field's proportions.
 local function size_of(extents, width, height)
   local n, m = extents[1], extents[2]
@@ -91,6 +93,8 @@ local function size_of(extents, width, height)
   if n * scale >= 1 and m * scale >= 1 then
     columns, rows = math.floor(n * scale + 0.5), math.floor(m * scale + 0.5)
   end
+  local times = math.floor(math.min(least_side / math.max(n, m), width / n, 2 * height / m))
+  if times > 1 then columns, rows = n * times, m * times end
   return math.max(columns, 1), math.max(rows + rows % 2, 2)
 end
 

@@ -35,6 +35,9 @@ function prompt.run(host)
     local line = host.read(engine.pending and ">> " or "> ")
     if line then
       engine:feed(line)
+    elseif line == nil and host.is_terminal and engine.pending then -- Ctrl-D
+      engine:drop()
+      io.write "\n"
     else
       engine[line == nil and "finish" or "drop"](engine)
       io.write "\n"

@@ -54,6 +54,20 @@ end
 
 function text.pad(s, columns) return s .. (" "):rep(columns - text.width(s)) end
 
+--- Breaks a line at blanks into lines of at most this many columns, where its words allow it.
+function text.wrap(s, columns)
+  local lines, line = {}, nil
+  for word in s:gmatch "%S+" do
+    if line and text.width(line) + 1 + text.width(word) <= columns then line = line .. " " .. word
+    else
+      lines[#lines + 1] = line
+      line = word
+    end
+  end
+  lines[#lines + 1] = line
+  return lines
+end
+
 --- Formats a size, as in "3.0 KiB".
 function text.size(bytes)
   if bytes < 1024 then return ("%d B"):format(bytes) end

@@ -44,6 +44,17 @@ range.create = fail.border(function(...)
   return setmetatable(self, Range)
 end)
 
+--- "rg.range(4, {1, 3})"
+function Range:__tostring()
+  local parts = {}
+  for axis = 1, self.count do
+    parts[axis] = self.first[axis] == 0 and ("%.0f"):format(self.last[axis])
+      or ("{%.0f, %.0f}"):format(self.first[axis], self.last[axis])
+  end
+  return ("rg.range(%s)"):format(table.concat(parts, ", "))
+end
+function Range.__concat(a, b) return tostring(a) .. tostring(b) end
+
 --- One step of `for i, j in rg.range(n, m)`; restarts when a loop begins.
 function Range:__call(_, previous)
   local at, count = self.at, self.count
