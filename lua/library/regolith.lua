@@ -2025,7 +2025,43 @@ function LiveWindow:triangles(pos, options) end
 ---@return self
 function LiveWindow:text(words, pos, options) end
 
---- Says what the window shows; the wheel and the right button then move it.
+--- Draws lit spheres.
+---@param pos rg.Field|rg.Array|table
+---@param options rg.SphereOptions
+---@return self
+function LiveWindow:spheres(pos, options) end
+
+--- Draws lit triangles: what `rg.mesh` returns, or positions.
+---@param what rg.Mesh|rg.Field|rg.Array|table
+---@param options? rg.MeshOptions
+---@return self
+function LiveWindow:mesh(what, options) end
+
+--- Draws the surface on which a field of three axes has one value.
+---@param x rg.Field|rg.Array
+---@param options? rg.SurfaceOptions
+---@return self
+function LiveWindow:surface(x, options) end
+
+--- Draws a field of three axes as a cloud.
+---@param x rg.Field|rg.Array
+---@param options? rg.VolumeOptions
+---@return self
+function LiveWindow:volume(x, options) end
+
+--- Draws the active blocks of a sparse field as boxes of lines.
+---@param x rg.Field
+---@param options? rg.BoxOptions
+---@return self
+function LiveWindow:boxes(x, options) end
+
+--- Says where the light comes from; without arguments, from beside the camera.
+---@param first? rg.Light
+---@param second? rg.Light
+---@return self
+function LiveWindow:lights(first, second) end
+
+--- Says what the window shows, in two or three dimensions; the mouse then moves it.
 ---@param options? rg.CameraOptions
 ---@return self
 function LiveWindow:camera(options) end
@@ -2063,12 +2099,16 @@ function LiveWindow:mouse() end
 ---@return number, number
 function LiveWindow:cursor() end
 
+--- In three dimensions: the eye, and the direction in which the mouse points.
+---@return number[], number[]
+function LiveWindow:ray() end
+
 --- Writes the current frame as a picture.
 ---@param path string
 ---@return self
 function LiveWindow:capture(path) end
 
---- Adds an overlay: `draw(self, surface)` for each frame, `event(self, raw, event)`.
+--- Adds an overlay: `draw(self, canvas)` for each frame, `event(self, raw, event)`.
 ---@param overlay table
 ---@return self
 function LiveWindow:attach(overlay) end
@@ -2131,7 +2171,15 @@ function LiveWindow:close() end
 ---@field height? number With it: the height of what is shown.
 ---@field zoom? number The magnification to begin with.
 ---@field stretch? boolean true: the ranges fill the window, whatever its shape.
----@field mouse? boolean false: the mouse does not move it.
+---@field mouse? boolean false: the mouse and keys do not move it.
+---@field eye? number[] In three dimensions: where the eye is; by default at a distance.
+---@field target? number[] In three dimensions: what is in the middle, `{0, 0, 0}` by default.
+---@field distance? number From the target to the eye, if that is not given; 3 by default.
+---@field up? number[] The direction that is up, `{0, 1, 0}` by default.
+---@field fov? number The angle of sight from top to bottom, 45 degrees by default.
+---@field mode? string "orbit" around the target (the default), or "fly".
+---@field near? number What is nearer is not shown; by default a share of the distance.
+---@field far? number What is farther is not shown.
 
 ---@class rg.ShowOptions: rg.ImageOptions
 ---@field x? number[] Where the picture is: its range of x, all by default.
@@ -2177,6 +2225,42 @@ function LiveWindow:close() end
 
 ---@class rg.TriangleOptions: rg.DrawOptions
 ---@field indices? rg.Array|rg.Field|table Three numbers of positions, from 0, for each.
+
+---@class rg.SphereOptions: rg.DrawOptions
+---@field radius number|rg.Field|rg.Array|number[] In world units, for all or for each.
+---@field shine? number How strong highlights are, 0.3 by default.
+
+---@class rg.MeshOptions: rg.DrawOptions
+---@field indices? rg.Array|rg.Field|table Three numbers of positions, from 0, for each.
+---@field normals? rg.Array|rg.Field|table A vector for each position; else edges are sharp.
+---@field flat? boolean Of what `rg.mesh` returns. true: edges are sharp.
+---@field shine? number How strong highlights are, 0.2 by default.
+
+---@class rg.SurfaceOptions: rg.DrawOptions
+---@field level? number The value, 0 by default.
+---@field spacing? number|number[] The distance of cells, 1 by default.
+---@field origin? number[] Where cell 0, 0, 0 is.
+---@field flat? boolean true: edges are sharp.
+---@field shine? number How strong highlights are, 0.2 by default.
+
+---@class rg.VolumeOptions
+---@field density? number How much of the light a cell of the greatest value keeps back.
+---@field palette? string "magma" by default.
+---@field low? number The number that is transparent; 0 or the least by default.
+---@field high? number The number at the palette's end; the greatest by default.
+---@field spacing? number|number[] The distance of cells, 1 by default.
+---@field origin? number[] Where cell 0, 0, 0 begins.
+---@field steps? number Samples for each cell that a ray of sight crosses, 1.5 by default.
+---@field legend? boolean|string true, or a title: shows the palette with its numbers.
+
+---@class rg.BoxOptions: rg.DrawOptions
+---@field width? number In pixels, 1 by default.
+---@field spacing? number|number[] The distance of cells, 1 by default.
+---@field origin? number[] Where cell 0, 0, 0 begins.
+
+---@class rg.Light
+---@field direction number[] The direction in which it is, in the world.
+---@field color? any White by default.
 
 ---@class rg.TextOptions
 ---@field size? number In pixels, 16 by default.

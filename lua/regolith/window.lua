@@ -3,7 +3,7 @@
 ---
 ---     while w:is_open() do step() w:show(x, { palette = "magma" }) w:present() end
 ---
---- A window has a surface, on which a frame is drawn: window/surface.lua draws by OpenGL;
+--- A window has a canvas, on which a frame is drawn: window/canvas.lua draws by OpenGL;
 --- window/plain.lua, where there is none, paints pictures and dots by itself. Either keeps the
 --- frame in its own memory, so it is the same on every display and can be saved (`w:capture`).
 --- Overlays (`w:attach{ draw =, event = }`) draw on top of each frame, and see events first.
@@ -16,7 +16,8 @@ local sdl = require "regolith.window.sdl"
 local binary = require "regolith.file.binary"
 local camera = require "regolith.window.camera"
 local plain = require "regolith.window.plain"
-local surface = require "regolith.window.surface"
+local space = require "regolith.window.space"
+local canvas = require "regolith.window.canvas"
 
 local window = {}
 
@@ -39,10 +40,10 @@ local function size_option(options, name)
 end
 
 -- OpenGL, unless RG_WINDOW=plain; else the frame is painted here.
-local function create_surface(title, width, height)
+local function create_canvas(title, width, height)
   local own, why = nil, "RG_WINDOW=plain"
   if os.getenv "RG_WINDOW" ~= "plain" then
-    own, why = surface.create(title, width, height, sdl.resizable)
+    own, why = canvas.create(title, width, height, sdl.resizable)
   end
   return own or plain.create(title, width, height, why)
 end
@@ -67,15 +68,15 @@ function window.create(session, options)
     C.SDL_QuitSubSystem(sdl.video)
     return sdl.fail("a window cannot be shown", "there is no display")
   end
-  local own = create_surface(title, width, height)
+  local own = create_canvas(title, width, height)
   if not own then
     local why = sdl.error()
     C.SDL_QuitSubSystem(sdl.video)
     return sdl.fail("a window cannot be opened", why)
   end
-  local self = setmetatable({ session = session, width = width, height = height, surface = own,
+  local self = setmetatable({ session = session, width = width, height = height, canvas = own,
     keys = {}, hits = {}, held = {}, x = 0, y = 0, wheel = 0, is_shown = true, wants_end = false,
-    overlays = {}, legends = {}, font = font, view = camera.flat(),
+    overlays = {}, legends = {}, own_lights = false, font = font, view = camera.flat(),
     number = C.SDL_GetWindowID(own.handle) }, Window)
   open[self.number] = self
   return self
@@ -96,17 +97,17 @@ function methods:clear(r, g, b)
         :format(k, fail.describe(v)))
     end
   end
-  self.surface:clear(r or 0, g or 0, b or 0)
+  self.canvas:clear(r or 0, g or 0, b or 0)
   return self
 end
 
 --- Paints a picture as rg.image.write does, stretched over the window.
 function methods:show(what, options)
   check_open(self)
-  if self.surface.is_gl then
+  if self.canvas.is_gl then
     require("regolith.window.picture").show(self, what, options)
   else
-    self.surface:show(self.session, what, options)
+    self.canvas:show(self.session, what, options)
   end
   return self
 end
@@ -155,14 +156,14 @@ local function plain_points(self, pos, options)
     return fail.argument(("window:points takes vectors, not %s"):format(tostring(pos)))
   end
   local values, count = binary.numbers(pos, caller)
-  self.surface:points(values, count, parts, across, up, color, size)
+  self.canvas:points(values, count, parts, across, up, color, size)
 end
 
 --- Paints dots at vectors of two or more numbers; x = {0, 1} is the range of the window's width, y
 --- that of its height, upward.
 function methods:points(pos, options)
   check_open(self)
-  if self.surface.is_gl then require("regolith.window.marks").points(self, pos, options)
+  if self.canvas.is_gl then require("regolith.window.marks").points(self, pos, options)
   else plain_points(self, pos, options) end
   return self
 end
@@ -170,17 +171,20 @@ end
 -- What only OpenGL draws: method -> { module, function }.
 local drawn = { circles = { "marks", "circles" }, rectangles = { "marks", "rectangles" },
   lines = { "lines", "lines" }, arrows = { "lines", "arrows" },
-  triangles = { "triangles", "triangles" }, text = { "text", "text" } }
+  triangles = { "triangles", "triangles" }, text = { "text", "text" },
+  lights = { "space", "lights" }, spheres = { "solid", "spheres" }, mesh = { "solid", "mesh" },
+  surface = { "solid", "surface" }, boxes = { "boxes", "boxes" },
+  volume = { "volume", "volume" } }
 
 for name, at in pairs(drawn) do
   methods[name] = function(self, ...)
     check_open(self)
-    if self.surface.is_gl then
+    if self.canvas.is_gl then
       require("regolith.window." .. at[1])[at[2]](self, ...)
     elseif sdl.driver() ~= "dummy" then
       return fail.raise { code = "device.missing",
         message = ("w:%s needs OpenGL 3.3, which this window has not: %s"):format(name,
-          self.surface.why),
+          self.canvas.why),
         hint = "install it: apt install libgl1-mesa-dri; w:show and w:points do without" }
     end
     return self
@@ -202,7 +206,7 @@ function methods:capture(path)
   check_open(self)
   binary.check_path(path, "w:capture")
   finish(self)
-  local pixels, width, height = self.surface:read()
+  local pixels, width, height = self.canvas:read()
   if path:lower():find "%.exr$" then
     image.write(self.session, path, pixels, { width = width, height = height, channels = 4 })
   else
@@ -219,13 +223,28 @@ function methods:camera(options)
 end
 
 --- Returns where the mouse is, in world coordinates.
-function methods:cursor() return camera.world(self, self.x, self.y) end
+function methods:cursor()
+  if self.view.is_space then
+    return fail.argument("window:cursor is for two dimensions, and the camera shows three",
+      "eye, direction = w:ray()")
+  end
+  return camera.world(self, self.x, self.y)
+end
+
+--- Returns the eye and the direction in which the mouse points, as tables of three numbers.
+function methods:ray()
+  if not self.view.is_space then
+    return fail.argument("window:ray is for three dimensions, and the camera shows two",
+      "x, y = w:cursor()")
+  end
+  return space.ray(self)
+end
 
 -- -- overlays -------------------------------------------------------------------------------------
 
---- Adds an overlay: `overlay:draw(surface)` is called after a frame has been drawn, before it is
---- shown. Its pixels are surface.width x surface.height; surface:picture(p) puts a picture there,
---- and with OpenGL (surface.is_gl) a framebuffer is bound. `overlay:event(raw, event)`, where
+--- Adds an overlay: `overlay:draw(canvas)` is called after a frame has been drawn, before it is
+--- shown. Its pixels are canvas.width x canvas.height; canvas:picture(p) puts a picture there,
+--- and with OpenGL (canvas.is_gl) a framebuffer is bound. `overlay:event(raw, event)`, where
 --- present, sees each event of the window first, as a table { kind, x, y, button, key, text } and
 --- as SDL's own, and returns true to keep it. `overlay:close()`, where present, ends it.
 function methods:attach(overlay)
@@ -254,9 +273,9 @@ function take.close(self) self.wants_end = true end
 function take.text() end
 function take.resize(self)
   local width, height = ffi.new "int[1]", ffi.new "int[1]"
-  sdl.open().SDL_GetWindowSize(self.surface.handle, width, height)
+  sdl.open().SDL_GetWindowSize(self.canvas.handle, width, height)
   self.width, self.height = width[0], height[0]
-  self.surface:resize()
+  self.canvas:resize()
 end
 
 -- What the window learns even if an overlay keeps the event: no key or button stays held.
@@ -289,9 +308,10 @@ end
 function methods:present()
   check_open(self)
   finish(self)
-  self.surface:present(self.overlays)
+  self.canvas:present(self.overlays)
   for _, one in pairs(open) do one.hits, one.wheel = {}, 0 end
   poll()
+  if self.view.is_space then space.advance(self) end
   if self.wants_end then self:close() end
   return self.is_shown
 end
@@ -325,7 +345,7 @@ function methods:close()
   for _, overlay in ipairs(self.overlays) do
     if overlay.close then overlay:close() end
   end
-  self.surface:destroy()
+  self.canvas:destroy()
   open[self.number] = nil
   sdl.open().SDL_QuitSubSystem(sdl.video)
 end

@@ -8,8 +8,6 @@ local cubes = require "regolith.file.cubes"
 
 local mesh = {}
 
-local caller = "rg.mesh"
-
 -- Growable buffers.
 local function buffer(kind)
   local own = { count = 0, capacity = 1024, data = ffi.new(kind .. "[?]", 1024) }
@@ -135,23 +133,27 @@ function Mesh:__tostring()
   return ("mesh of %d vertices, %d triangles"):format(self.vertex_count, self.triangle_count)
 end
 
---- `rg.mesh(field, { level = 0, spacing = 1, origin = {0, 0, 0} })`
-function mesh.create(_, x, options)
+--- Whether it is what mesh.create returns.
+function mesh.is(what) return getmetatable(what) == Mesh end
+
+--- `rg.mesh(field, { level = 0, spacing = 1, origin = {0, 0, 0} })`; `caller` is for messages.
+function mesh.create(_, x, options, caller)
+  caller = caller or "rg.mesh"
   options = binary.check_options(options, { "level", "spacing", "origin" }, caller)
   local t, extents, starts = binary.look(x, caller)
   if binary.parts_of(t, caller) ~= 1 or #extents ~= 3 then
-    return fail.argument(("rg.mesh takes numbers on three axes, not %s"):format(tostring(x)))
+    return fail.argument(("%s takes numbers on three axes, not %s"):format(caller, tostring(x)))
   end
   local level = options.level == nil and 0 or options.level
   if type(level) ~= "number" then
-    return fail.argument(("option 'level' of rg.mesh must be a number, got %s"):format(
+    return fail.argument(("option 'level' of %s must be a number, got %s"):format(caller,
       fail.describe(level)), nil, "option.invalid")
   end
   local spacing, origin = vector_option(options, "spacing", 1), vector_option(options, "origin", 0)
   for axis = 1, 3 do origin[axis] = origin[axis] + starts[axis] * spacing[axis] end
   local values = binary.numbers(x, caller)
   if ffi.istype("int64_t[?]", values) then
-    return fail.argument "rg.mesh takes numbers of less than 64 bits, or floats"
+    return fail.argument(caller .. " takes numbers of less than 64 bits, or floats")
   end
   local vertices, triangles = march { values = values, extents = extents, level = level,
     spacing = spacing, origin = origin }

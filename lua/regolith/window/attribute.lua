@@ -40,8 +40,8 @@ function attribute.bind_all(location, m, at, divisor, first, is_scaled)
   end
 end
 
---- Uploads a memory into the surface's buffer of this name.
-function attribute.upload(w, slot, m) return { w.surface:upload(slot, m) } end
+--- Uploads a memory into the canvas's buffer of this name.
+function attribute.upload(w, slot, m) return { w.canvas:upload(slot, m) } end
 
 --- Positions: vectors of two or three numbers, or of more, of which those count.
 function attribute.positions(x, caller)
@@ -130,7 +130,7 @@ end
 --- Draws primitives of them.
 function attribute.draw_indices(w, mode, own)
   if own.count == 0 then return end
-  local name, offset = w.surface:upload("indices", own.m)
+  local name, offset = w.canvas:upload("indices", own.m)
   gl.BindBuffer(gl.ELEMENT_ARRAY_BUFFER, name)
   gl.DrawElements(mode, own.count, own.type, ffi.cast("void *", offset))
 end

@@ -1,11 +1,12 @@
---- Where a window looks. In two dimensions, a view is a range of x and one of y, which the window
---- shows as a whole, and what the mouse made of it: a centre and a magnification. Until a script
---- calls `w:camera`, both ranges are 0 to 1, stretched to the window.
+--- Where a window looks. In two dimensions (in three: space.lua), a view is a range of x and one of
+--- y, which the window shows as a whole, and what the mouse made of it: a centre and a
+--- magnification. Until a script calls `w:camera`, both ranges are 0 to 1, stretched to the window.
 local ffi = require "ffi"
-
 local fail = require "regolith.error"
 local binary = require "regolith.file.binary"
+local gl = require "regolith.window.gl"
 local option = require "regolith.window.option"
+local space = require "regolith.window.space"
 
 local camera = {}
 
@@ -53,7 +54,27 @@ end
 -- -- w:camera -------------------------------------------------------------------------------------
 
 local caller = "window:camera"
-local option_names = { "x", "y", "center", "height", "zoom", "stretch", "mouse" }
+local flat_names = { "x", "y", "center", "height", "zoom", "stretch" }
+local option_names = { "mouse" }
+for _, list in ipairs { flat_names, space.option_names } do
+  for _, name in ipairs(list) do option_names[#option_names + 1] = name end
+end
+
+-- Whether options ask for a camera of three dimensions.
+local function is_space(options)
+  for _, name in ipairs(space.option_names) do
+    if options[name] ~= nil then
+      for _, flat in ipairs(flat_names) do
+        if options[flat] ~= nil then
+          return fail.argument(("window:camera: '%s' is of three dimensions, and '%s' of two")
+            :format(name, flat), nil, "option.invalid")
+        end
+      end
+      return true
+    end
+  end
+  return false
+end
 
 -- Whether a call asks for the same as the one before: then what the mouse did stays.
 local function is_same(a, b)
@@ -84,15 +105,21 @@ end
 
 --- `w:camera{ x = {0, 10}, y = {0, 5} }`, or `{ center = {5, 2}, height = 5 }`: what the window
 --- shows at least, as large in x as in y unless `stretch`. The mouse moves it: the wheel magnifies,
---- the right or middle button drags. A call like the one before leaves it where it is.
+--- the right or middle button drags. With `eye`, `target` or another option of space.lua, it is a
+--- camera of three dimensions. A call like the one before leaves either where it is.
 function camera.set(w, options)
   options = binary.check_options(options, option_names, caller)
   if w.view.options and is_same(w.view.options, options) then return end
-  local x, y = ranges_of(w, options)
-  local view = camera.flat()
-  view.x, view.y, view.stretch = x, y, option.flag(options, "stretch", caller) or false
-  view.center = { (x[1] + x[2]) / 2, (y[1] + y[2]) / 2 }
-  view.zoom = option.positive(options, "zoom", caller, 1)
+  local view
+  if is_space(options) then
+    view = space.view(options)
+  else
+    view = camera.flat()
+    local x, y = ranges_of(w, options)
+    view.x, view.y, view.stretch = x, y, option.flag(options, "stretch", caller) or false
+    view.center = { (x[1] + x[2]) / 2, (y[1] + y[2]) / 2 }
+    view.zoom = option.positive(options, "zoom", caller, 1)
+  end
   view.takes_mouse = option.flag(options, "mouse", caller) ~= false
   view.options = {}
   for name, v in pairs(options) do
@@ -105,6 +132,7 @@ end
 function camera.take(w, event)
   local view = w.view
   if not view.takes_mouse then return end
+  if view.is_space then return space.take(w, event) end
   local half_x, half_y = halves(w)
   if event.kind == "wheel" then
     local x, y = camera.world(w, w.x, w.y)
@@ -120,11 +148,30 @@ end
 
 -- -- drawing --------------------------------------------------------------------------------------
 
---- Prepares the surface for a drawing call; returns the matrix of its options `x` and `y`.
+--- Prepares the canvas for a drawing call; returns the matrix of its options `x` and `y`.
 function camera.begin(w, options, of)
   local x, y = option.range(options, "x", of), option.range(options, "y", of)
-  w.surface:begin()
-  return camera.matrix(w, x, y)
+  w.canvas:begin()
+  if not w.view.is_space then return camera.matrix(w, x, y) end
+  if x or y then
+    return fail.argument(("%s: the ranges x and y are for two dimensions, and the camera shows \z
+      three"):format(of), nil, "option.invalid")
+  end
+  gl.Enable(gl.DEPTH_TEST)
+  gl.DepthMask(1)
+  return (select(3, space.matrices(w)))
+end
+
+--- Likewise, for what exists in three dimensions alone; returns the matrices of space.matrices.
+function camera.begin_space(w, of)
+  if not w.view.is_space then
+    return fail.argument(("%s needs a camera of three dimensions"):format(of),
+      "w:camera{ eye = { 2, 2, 3 }, target = { 0, 0, 0 } }", "option.invalid")
+  end
+  w.canvas:begin()
+  gl.Enable(gl.DEPTH_TEST)
+  gl.DepthMask(1)
+  return space.matrices(w)
 end
 
 --- A position in coordinates of OpenGL, before the division by the last of the four.

@@ -132,10 +132,12 @@ end
 --- Sets a program's colours: `own` as color.look returned it, for each vertex (divisor 0) or
 --- instance (1).
 function color.bind(w, program, own, divisor, first)
+  -- what is seen through hides nothing that is drawn later
+  if own.opacity < 1 or own.one and own.one[4] < 1 then gl.DepthMask(0) end
   program:float("opacity", own.opacity)
   program:int("has_palette", own.palette and 1 or 0)
   program:int("palette", 1)
-  w.surface:bind(1, gl.TEXTURE_2D, palette.texture(w, own.palette or "grey"))
+  w.canvas:bind(1, gl.TEXTURE_2D, palette.texture(w, own.palette or "grey"))
   if own.palette then program:vec2("ends", own.low, own.high) end
   if own.one then
     for k = 1, 4 do attribute.constant(location + k - 1, own.one[k]) end

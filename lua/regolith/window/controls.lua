@@ -13,25 +13,25 @@ local buttons = { "left", "middle", "right" }
 function overlay.of(w)
   local own = rawget(w, "controls")
   if not own then
-    own = setmetatable({ window = w, controls = controls.create(w.surface.width, w.surface.height,
-      w.surface.width / w.width) }, Overlay)
+    own = setmetatable({ window = w, controls = controls.create(w.canvas.width, w.canvas.height,
+      w.canvas.width / w.width) }, Overlay)
     w.controls = own
     w:attach(own)
   end
-  own.controls:resize(w.surface.width, w.surface.height)
+  own.controls:resize(w.canvas.width, w.canvas.height)
   return own.controls
 end
 
 --- Puts the controls that were called since the last frame over this one.
-function Overlay:draw(surface)
+function Overlay:draw(canvas)
   local picture = self.controls:finish()
-  if picture then surface:picture(picture) end
+  if picture then canvas:picture(picture) end
 end
 
 --- An event of the window; true if it is for the controls alone.
 function Overlay:event(_, event)
   local w = self.window
-  local scale = w.surface.width / w.width
+  local scale = w.canvas.width / w.width
   local own = { kind = event.kind, key = event.key, text = event.text }
   if own.kind == "wheel" then
     own.y, own.at_x, own.at_y = event.y, w.x * scale, w.y * scale

@@ -28,6 +28,7 @@ void BindFramebuffer(uint32_t target, uint32_t name)
 uint32_t CheckFramebufferStatus(uint32_t target)
 void FramebufferRenderbuffer(uint32_t target, uint32_t point, uint32_t kind, uint32_t name)
 void FramebufferTexture2D(uint32_t target, uint32_t point, uint32_t kind, uint32_t name, int level)
+void FramebufferTextureLayer(uint32_t target, uint32_t point, uint32_t name, int level, int layer)
 void BlitFramebuffer(int a, int b, int c, int d, int e, int f, int g, int h, uint32_t mask,
   uint32_t filter)
 void DrawBuffer(uint32_t buffer)

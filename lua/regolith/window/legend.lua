@@ -24,9 +24,9 @@ local texts = { vertex = [[
 
 local function number(v) return ("%.3g"):format(v) end
 
--- A rectangle in pixels of the surface, from the lower left corner.
+-- A rectangle in pixels of the canvas, from the lower left corner.
 local function fill(w, x, y, width, height, is_bar, name)
-  local p, s = w.surface:program("legend", texts), w.surface
+  local p, s = w.canvas:program("legend", texts), w.canvas
   p:vec4("place", 2 * x / s.width - 1, 2 * y / s.height - 1, 2 * (x + width) / s.width - 1,
     2 * (y + height) / s.height - 1)
   p:vec4("tint", 0, 0, 0, 0.6)
@@ -38,7 +38,7 @@ local function fill(w, x, y, width, height, is_bar, name)
 end
 
 local function put(w, words, x, y, size)
-  local s = w.surface
+  local s = w.canvas
   text.put(w, words, { 2 * x / s.width - 1, 2 * y / s.height - 1, 0, 1 }, size, { 1, 1, 1, 1 },
     "right")
 end
@@ -46,7 +46,7 @@ end
 --- Draws the legends that were noted, from the top down.
 function legend.draw(w)
   if #w.legends == 0 then return end
-  local s = w.surface
+  local s = w.canvas
   s:begin()
   local unit = s.width / w.width
   local size, margin = math.floor(12 * unit), math.floor(6 * unit)

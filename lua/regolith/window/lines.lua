@@ -115,13 +115,14 @@ local function names(...)
   return list
 end
 
-local function begin(w, options, caller)
+-- Prepares a drawing call of this program, by default that of lines.
+local function begin(w, options, caller, program, own)
   local width = option.positive(options, "width", caller, 1.5)
   local view = camera.begin(w, options, caller)
-  local p = w.surface:program("lines", texts)
+  local p = w.canvas:program(program or "lines", own or texts)
   p:matrix("view", view)
-  p:vec2("window", w.surface.width, w.surface.height)
-  p:float("width", width * w.surface.width / w.width)
+  p:vec2("window", w.canvas.width, w.canvas.height)
+  p:float("width", width * w.canvas.width / w.width)
   for _, name in ipairs { "has_pairs", "is_vector", "is_grid", "has_head", "by_length" } do
     p:int(name, 0)
   end
@@ -130,6 +131,8 @@ local function begin(w, options, caller)
   for location = 8, 10 do attribute.constant(location, 0) end
   return p
 end
+
+lines.begin, lines.texts = begin, texts
 
 local line_options = names("to", "indices", "closed")
 

@@ -82,9 +82,9 @@ local function draw(w, options, m, own, shape)
   local count = m.extents[1]
   if count == 0 then return end
   local view = camera.begin(w, options, shape.caller)
-  local p = w.surface:program("marks", { vertex = vertex, fragment = fragment })
+  local p = w.canvas:program("marks", { vertex = vertex, fragment = fragment })
   p:matrix("view", view)
-  p:vec2("window", w.surface.width, w.surface.height)
+  p:vec2("window", w.canvas.width, w.canvas.height)
   p:float("size_scale", shape.scale)
   p:int("in_pixels", shape.in_pixels and 1 or 0)
   p:int("is_corner", shape.is_corner and 1 or 0)
@@ -92,7 +92,7 @@ local function draw(w, options, m, own, shape)
   local is_sprite = shape.in_pixels and not shape.sizes and shape.size[1] <= largest_sprite
   local divisor = is_sprite and 0 or 1
   p:int("is_sprite", is_sprite and 1 or 0)
-  p:float("outline", (shape.outline or 0) * w.surface.width / w.width)
+  p:float("outline", (shape.outline or 0) * w.canvas.width / w.width)
   attribute.reset()
   attribute.bind_positions(0, m, attribute.upload(w, "positions", m), divisor)
   local sizes = shape.sizes and attribute.upload(w, "sizes", shape.sizes)
@@ -127,7 +127,7 @@ function marks.points(w, pos, options)
   local in_pixels = not radius and not radii
   draw(w, options, m, own, { caller = caller, is_round = true, in_pixels = in_pixels,
     size = { radius or size or 3 }, sizes = radii,
-    scale = in_pixels and 0.5 * w.surface.width / w.width or 1 })
+    scale = in_pixels and 0.5 * w.canvas.width / w.width or 1 })
 end
 
 local circle_options = names("radius", "width")

@@ -9,7 +9,7 @@ local count = 256
 
 --- The name of a palette's texture.
 function palette.texture(w, name)
-  local own = w.surface.palettes
+  local own = w.canvas.palettes
   if own[name] then return own[name] end
   local ramp = ffi.new("double[?]", count)
   for k = 0, count - 1 do ramp[k] = k / (count - 1) end

@@ -1,4 +1,4 @@
---- The surface of a window without OpenGL: a frame in our own memory, which SDL receives. It shows
+--- The canvas of a window without OpenGL: a frame in our own memory, which SDL receives. It shows
 --- pictures and dots; `why` says what keeps it from more.
 local ffi = require "ffi"
 local image = require "regolith.file.image"
@@ -74,7 +74,7 @@ end
 --- is drawn, the one that was presented, with its overlays.
 function Plain:read() return self.last or self.pixels, self.width, self.height end
 
---- Puts a premultiplied picture over the frame that is shown; see surface.lua.
+--- Puts a premultiplied picture over the frame that is shown; see canvas.lua.
 function Plain:picture(p)
   local to, from = self.shown, p.rgba
   for y = math.max(0, -p.y), math.min(p.height, self.height - p.y) - 1 do

@@ -48,9 +48,9 @@ end
 
 -- The place of a glyph in the texture, which starts anew when it is full.
 local function glyph_of(w, name, code, size)
-  local surface = w.surface
-  local atlas = surface.atlas or new_atlas()
-  surface.atlas = atlas
+  local canvas = w.canvas
+  local atlas = canvas.atlas or new_atlas()
+  canvas.atlas = atlas
   local key = ("%s %d %d"):format(name, code, size)
   if atlas.glyphs[key] then return atlas.glyphs[key] end
   local own = font.open(name):glyph(code, size)
@@ -60,7 +60,7 @@ local function glyph_of(w, name, code, size)
   if atlas.y + own.rows + 1 > side then
     atlas.x, atlas.y, atlas.height, atlas.glyphs = 0, 0, 0, {}
   end
-  surface:bind(0, gl.TEXTURE_2D, atlas.texture)
+  canvas:bind(0, gl.TEXTURE_2D, atlas.texture)
   gl.PixelStorei(gl.UNPACK_ALIGNMENT, 1)
   if own.width > 0 and own.rows > 0 then
     local packed = ffi.new("uint8_t[?]", own.width * own.rows)
@@ -102,7 +102,7 @@ local function width_of(w, name, codes, size)
   return width
 end
 
---- The width of a text of one line, in pixels of the surface.
+--- The width of a text of one line, in pixels of the canvas.
 function text.width(w, words, size)
   return width_of(w, w.font, codes_of(words), size)
 end
@@ -136,7 +136,7 @@ local function layout(w, words, size, align)
   return corners, count
 end
 
---- Draws words at coordinates of OpenGL; `size` in pixels of the surface, the first line's base
+--- Draws words at coordinates of OpenGL; `size` in pixels of the canvas, the first line's base
 --- there.
 function text.put(w, words, anchor, size, tint, align)
   local corners, count = layout(w, words, size, align)
@@ -144,12 +144,12 @@ function text.put(w, words, anchor, size, tint, align)
   local data = ffi.new("float[?]", count, corners)
   local m = { base = ffi.cast("uint8_t *", data), keep = data, kind = "f32", parts = 4, step = 4,
     extents = { count / 4 }, strides = { 16 } }
-  local p = w.surface:program("text", texts)
+  local p = w.canvas:program("text", texts)
   p:vec4("anchor", anchor[1], anchor[2], anchor[3], anchor[4])
-  p:vec2("window", w.surface.width, w.surface.height)
+  p:vec2("window", w.canvas.width, w.canvas.height)
   p:vec4("tint", tint[1], tint[2], tint[3], tint[4])
   p:int("glyphs", 0)
-  w.surface:bind(0, gl.TEXTURE_2D, w.surface.atlas.texture)
+  w.canvas:bind(0, gl.TEXTURE_2D, w.canvas.atlas.texture)
   attribute.reset()
   attribute.bind_all(0, m, attribute.upload(w, "text", m), 0)
   gl.DrawArrays(gl.TRIANGLES, 0, count / 4)
@@ -181,7 +181,8 @@ function text.text(w, words, pos, options)
     anchor = camera.project(view, place)
   end
   if anchor[4] > 0 then
-    local scale = w.surface.width / w.width
+    gl.Disable(gl.DEPTH_TEST) -- words are on top of what was drawn before
+    local scale = w.canvas.width / w.width
     text.put(w, words, anchor, math.max(4, math.floor(size * scale + 0.5)), tint, align)
   end
   camera.finish(w)

@@ -40,7 +40,7 @@ function triangles.triangles(w, pos, options)
   local own = color.look(w, options, caller, count)
   if count == 0 then return end
   local view = camera.begin(w, options, caller)
-  local p = w.surface:program("triangles", texts)
+  local p = w.canvas:program("triangles", texts)
   p:matrix("view", view)
   attribute.reset()
   attribute.bind_positions(0, m, attribute.upload(w, "positions", m), 0)

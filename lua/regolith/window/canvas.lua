@@ -1,4 +1,4 @@
---- The surface of a window with OpenGL: a context, and the framebuffer that a frame is drawn into.
+--- The canvas of a window with OpenGL: a context, and the framebuffer that a frame is drawn into.
 ---
 ---     begin -> draw .. -> resolve -> overlay -> the window          (present)
 ---                      -> resolve -> our memory                     (read)
@@ -11,13 +11,13 @@ local sdl = require "regolith.window.sdl"
 local gl = require "regolith.window.gl"
 local source = require "regolith.window.source"
 
-local surface = {}
+local canvas = {}
 
-local Surface = { is_gl = true }
-Surface.__index = Surface
+local Canvas = { is_gl = true }
+Canvas.__index = Canvas
 
 local most_samples = 4
-local current -- the surface whose context is
+local current -- the canvas whose context is
 
 local function open_context(self, title, width, height, flags)
   local C = sdl.open()
@@ -47,7 +47,10 @@ local function delete_targets(self)
   for _, name in ipairs(self.stores) do gl.delete("Renderbuffers", name) end
   gl.delete("Framebuffers", self.drawn)
   gl.delete("Framebuffers", self.resolved)
+  gl.delete("Framebuffers", self.depth_target)
+  gl.delete("Textures", self.depth_texture)
   self.stores, self.drawn, self.resolved = {}, false, false
+  self.depth_target, self.depth_texture = false, false
 end
 
 local function clear(self)
@@ -79,12 +82,13 @@ local function create_targets(self)
 end
 
 --- Opens a window with a context; nil and the reason if there is no OpenGL 3.3.
-function surface.create(title, width, height, flags)
+function canvas.create(title, width, height, flags)
   local C = sdl.open()
   if not pcall(function() return C.SDL_GL_GetProcAddress end) then return nil, "SDL has none" end
-  local self = setmetatable({ stores = {}, drawn = false, resolved = false, programs = {},
+  local self = setmetatable({ stores = {}, drawn = false, resolved = false,
+    depth_target = false, depth_texture = false, programs = {},
     buffers = {}, palettes = {}, is_presented = true, is_resolved = false,
-    background = { 0, 0, 0 } }, Surface)
+    background = { 0, 0, 0 } }, Canvas)
   local why = open_context(self, title, width, height, flags) or create_targets(self)
   if why then
     self:destroy()
@@ -95,16 +99,16 @@ function surface.create(title, width, height, flags)
   return self
 end
 
---- Makes this surface's context the current one.
-function Surface:use()
+--- Makes this canvas's context the current one.
+function Canvas:use()
   if current == self then return end
   sdl.open().SDL_GL_MakeCurrent(self.handle, self.context)
   current = self
 end
 
 --- Prepares for drawing; the first call of a frame clears it. Every drawing function calls this
---- first, and finds: blending on, depth test off, the surface's vertex array bound.
-function Surface:begin()
+--- first, and finds: blending on, depth test off, the canvas's vertex array bound.
+function Canvas:begin()
   self:use()
   gl.BindFramebuffer(gl.FRAMEBUFFER, self.drawn)
   gl.Viewport(0, 0, self.width, self.height)
@@ -122,7 +126,7 @@ function Surface:begin()
 end
 
 --- Fills the frame with one colour, which later frames begin with.
-function Surface:clear(r, g, b)
+function Canvas:clear(r, g, b)
   self.background = { r, g, b }
   self:begin()
   clear(self)
@@ -143,7 +147,7 @@ local function resolve(self)
 end
 
 --- Returns the frame as bytes red green blue opacity, top row first, and its size in pixels.
-function Surface:read()
+function Canvas:read()
   self:use()
   if not self.is_presented then resolve(self) end
   local row = self.width * 4
@@ -158,9 +162,9 @@ function Surface:read()
   return pixels, self.width, self.height
 end
 
---- Shows the frame. `overlays` is a list of { draw = function(self, surface) }, which draw on top
---- of it, into the bound framebuffer of the surface's size in pixels, one sample per pixel.
-function Surface:present(overlays)
+--- Shows the frame. `overlays` is a list of { draw = function(self, canvas) }, which draw on top
+--- of it, into the bound framebuffer of the canvas's size in pixels, one sample per pixel.
+function Canvas:present(overlays)
   self:use()
   if self.is_presented then self.is_resolved = false end -- once more, without the last overlay
   resolve(self)
@@ -175,14 +179,14 @@ function Surface:present(overlays)
 end
 
 --- Takes the window's new size. The frame so far is lost.
-function Surface:resize()
+function Canvas:resize()
   self:use()
   create_targets(self)
   self.is_presented, self.is_resolved = true, false
 end
 
 --- The program of this name, made of its texts on first use (gl.program).
-function Surface:program(name, texts)
+function Canvas:program(name, texts)
   local own = self.programs[name]
   if not own then
     own = gl.program(texts)
@@ -192,7 +196,7 @@ function Surface:program(name, texts)
 end
 
 --- Binds a texture to a unit of the current context.
-function Surface.bind(_, unit, kind, name)
+function Canvas.bind(_, unit, kind, name)
   gl.ActiveTexture(gl.TEXTURE0 + unit)
   gl.BindTexture(kind, name)
 end
@@ -229,9 +233,31 @@ local picture_texts = { vertex = [[
   void main() { color = texture(picture, at); }
 ]] }
 
+--- The depth of what was drawn so far, as a texture, which the next call overwrites.
+function Canvas:depth()
+  self:use()
+  if not self.depth_texture then
+    self.depth_texture = gl.texture(gl.TEXTURE_2D, gl.NEAREST)
+    gl.TexImage2D(gl.TEXTURE_2D, 0, gl.DEPTH_COMPONENT24, self.width, self.height, 0,
+      gl.DEPTH_COMPONENT, gl.FLOAT, nil)
+    self.depth_target = gl.create "Framebuffers"
+    gl.BindFramebuffer(gl.FRAMEBUFFER, self.depth_target)
+    gl.FramebufferTexture2D(gl.FRAMEBUFFER, gl.DEPTH_ATTACHMENT, gl.TEXTURE_2D, self.depth_texture,
+      0)
+    gl.DrawBuffer(gl.NONE)
+    gl.ReadBuffer(gl.NONE)
+  end
+  gl.BindFramebuffer(gl.READ_FRAMEBUFFER, self.drawn)
+  gl.BindFramebuffer(gl.DRAW_FRAMEBUFFER, self.depth_target)
+  gl.BlitFramebuffer(0, 0, self.width, self.height, 0, 0, self.width, self.height,
+    gl.DEPTH_BUFFER_BIT, gl.NEAREST)
+  gl.BindFramebuffer(gl.FRAMEBUFFER, self.drawn)
+  return self.depth_texture
+end
+
 --- Puts a picture over the frame: { x, y, width, height, rgba }, in pixels from the top left,
 --- premultiplied, row by row from the top. `number`: another one after each change.
-function Surface:picture(p)
+function Canvas:picture(p)
   if not self.picture_texture then
     self.picture_texture = gl.texture(gl.TEXTURE_2D, gl.NEAREST)
   end
@@ -254,14 +280,14 @@ end
 
 --- Copies a memory (source.lua) to a buffer. Returns its name, and where the memory's base is in
 --- it, in bytes.
-function Surface:upload(slot, m)
+function Canvas:upload(slot, m)
   local low, past = source.span(m)
   return fill(self, slot, m.base + low, past - low), -low
 end
 
 --- Copies a memory to a buffer whose 32-bit words texture unit 0 reads. Returns where the memory's
 --- base is, in bytes.
-function Surface:words(m)
+function Canvas:words(m)
   local name, base = self:upload("words", m)
   if not self.word_texture then self.word_texture = gl.create "Textures" end
   self:bind(0, gl.TEXTURE_BUFFER, self.word_texture)
@@ -269,7 +295,7 @@ function Surface:words(m)
   return base
 end
 
-function Surface:destroy()
+function Canvas:destroy()
   local C = sdl.open()
   if self.context ~= nil then C.SDL_GL_DeleteContext(self.context) end
   if self.handle ~= nil then C.SDL_DestroyWindow(self.handle) end
@@ -277,4 +303,4 @@ function Surface:destroy()
   if current == self then current = nil end
 end
 
-return surface
+return canvas

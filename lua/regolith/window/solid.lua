@@ -1,0 +1,225 @@
+--- What has a surface and is lit: spheres, meshes, and the surface of a field.
+local ffi = require "ffi"
+local fail = require "regolith.error"
+local binary = require "regolith.file.binary"
+local surfaces = require "regolith.file.mesh"
+local attribute = require "regolith.window.attribute"
+local camera = require "regolith.window.camera"
+local color = require "regolith.window.color"
+local gl = require "regolith.window.gl"
+local option = require "regolith.window.option"
+local space = require "regolith.window.space"
+
+local solid = {}
+
+local function names(...)
+  local list = { "shine", ... }
+  for _, name in ipairs(color.option_names) do list[#list + 1] = name end
+  return list
+end
+
+-- -- spheres --------------------------------------------------------------------------------------
+
+-- A square through each centre that covers the sphere as the eye sees it; the fragment shader finds
+-- where its ray meets the sphere.
+local sphere_texts = { vertex = color.glsl .. [[
+  layout(location = 0) in float x;
+  layout(location = 1) in float y;
+  layout(location = 2) in float z;
+  layout(location = 3) in float size;
+  uniform mat4 look, projection;
+  flat out vec4 tint;
+  flat out vec3 middle;
+  flat out float radius;
+  out vec3 place;
+
+  void main() {
+    tint = own_color();
+    radius = size;
+    middle = (look * vec4(x, y, z, 1.0)).xyz;
+    float distance = length(middle), reach = distance * distance - size * size;
+    gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
+    if (!(reach > 0.0) || !(size > 0.0)) return; // also where a number is NaN
+    vec3 toward = middle / distance;
+    vec3 right = normalize(cross(toward, abs(toward.y) < 0.9 ? vec3(0, 1, 0) : vec3(1, 0, 0)));
+    vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1) * 2.0 - 1.0;
+    float half_side = 1.02 * size * distance / sqrt(reach)
+      + distance * 2.0 / (projection[1].y * 400.0);
+    place = middle + half_side * (right * corner.x + cross(right, toward) * corner.y);
+    gl_Position = projection * vec4(place, 1.0);
+  }
+]], fragment = space.glsl .. [[
+  uniform mat4 projection;
+  flat in vec4 tint;
+  flat in vec3 middle;
+  flat in float radius;
+  in vec3 place;
+  out vec4 shown;
+
+  void main() {
+    vec3 ray = normalize(place);
+    float along = dot(ray, middle);
+    float miss = length(middle - along * ray);
+    float pixel = max(fwidth(miss), 1e-9);
+    float cover = clamp((radius - miss) / pixel + 0.5, 0.0, 1.0);
+    if (cover <= 0.0) discard;
+    vec3 hit = ray * (along - sqrt(max(radius * radius - miss * miss, 0.0)));
+    vec4 clip = projection * vec4(hit, 1.0);
+    gl_FragDepth = clip.z / clip.w * 0.5 + 0.5;
+    shown = vec4(lit(tint.rgb, (hit - middle) / radius, hit), tint.a * cover);
+  }
+]] }
+
+local sphere_options = names "radius"
+
+--- Lit spheres of a radius in world units.
+function solid.spheres(w, pos, options)
+  local caller = "window:spheres"
+  options = binary.check_options(options, sphere_options, caller)
+  local m = attribute.positions(pos, caller)
+  local count = m.extents[1]
+  local radius, radii = attribute.option(options, "radius", caller, count, 1)
+  if not radius and not radii then
+    return fail.argument("window:spheres needs a radius, in world units",
+      "w:spheres(pos, { radius = 0.1 }); w:points has dots of pixels", "option.invalid")
+  end
+  local own = color.look(w, options, caller, count, { 0.8, 0.8, 0.8, 1 })
+  local shine = option.number(options, "shine", caller) or 0.3
+  local look, projection = camera.begin_space(w, caller)
+  if count == 0 then return end
+  local p = w.canvas:program("spheres", sphere_texts)
+  p:matrix("look", look)
+  p:matrix("projection", projection)
+  space.light(w, p, shine)
+  attribute.reset()
+  attribute.bind_positions(0, m, attribute.upload(w, "positions", m), 1)
+  if radii then attribute.bind(3, radii, attribute.upload(w, "sizes", radii), 0, 1)
+  else attribute.constant(3, radius) end
+  color.bind(w, p, own, 1)
+  gl.DrawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, count)
+end
+
+-- -- meshes ---------------------------------------------------------------------------------------
+
+local mesh_texts = { vertex = color.glsl .. [[
+  layout(location = 0) in float x;
+  layout(location = 1) in float y;
+  layout(location = 2) in float z;
+  layout(location = 8) in float n_x;
+  layout(location = 9) in float n_y;
+  layout(location = 10) in float n_z;
+  uniform mat4 look, projection;
+  out vec4 tint;
+  out vec3 place, normal;
+  void main() {
+    tint = own_color();
+    vec4 p = look * vec4(x, y, z, 1.0);
+    place = p.xyz;
+    normal = mat3(look) * vec3(n_x, n_y, n_z);
+    gl_Position = projection * p;
+  }
+]], fragment = space.glsl .. [[
+  uniform bool is_smooth;
+  in vec4 tint;
+  in vec3 place, normal;
+  out vec4 shown;
+  void main() {
+    vec3 n = normalize(is_smooth ? normal : cross(dFdx(place), dFdy(place)));
+    if (dot(n, place) > 0.0) n = -n; // both sides are lit
+    shown = vec4(lit(tint.rgb, n, place), tint.a);
+  }
+]] }
+
+-- Draws triangles; `normals` may be nil: each triangle is flat.
+local function draw(w, caller, m, normals, indices, options)
+  local count = m.extents[1]
+  local own = color.look(w, options, caller, count, { 0.8, 0.8, 0.8, 1 })
+  local shine = option.number(options, "shine", caller) or 0.2
+  local look, projection = camera.begin_space(w, caller)
+  if count == 0 then return end
+  local p = w.canvas:program("mesh", mesh_texts)
+  p:matrix("look", look)
+  p:matrix("projection", projection)
+  p:int("is_smooth", normals and 1 or 0)
+  space.light(w, p, shine)
+  attribute.reset()
+  attribute.bind_positions(0, m, attribute.upload(w, "positions", m), 0)
+  if normals then attribute.bind_positions(8, normals, attribute.upload(w, "ends", normals), 0)
+  else
+    for location = 8, 10 do attribute.constant(location, 0) end
+  end
+  color.bind(w, p, own, 0)
+  if indices then attribute.draw_indices(w, gl.TRIANGLES, indices)
+  else gl.DrawArrays(gl.TRIANGLES, 0, count) end
+end
+
+-- Numbers that are one after the other, `parts` of each element.
+local function packed(pointer, kind, count, parts, size)
+  return { base = ffi.cast("uint8_t *", pointer), keep = pointer, kind = kind, parts = parts,
+    step = size, extents = { count }, strides = { size * parts } }
+end
+
+-- The mean of the triangles around each vertex, each as large as its area.
+local function normals_of(mesh)
+  local v, t = mesh.vertices, mesh.triangles
+  local n = ffi.new("float[?]", math.max(1, 3 * mesh.vertex_count))
+  for k = 0, mesh.triangle_count - 1 do
+    local a, b, c = 3 * t[3 * k], 3 * t[3 * k + 1], 3 * t[3 * k + 2]
+    local px, py, pz = v[b] - v[a], v[b + 1] - v[a + 1], v[b + 2] - v[a + 2]
+    local qx, qy, qz = v[c] - v[a], v[c + 1] - v[a + 1], v[c + 2] - v[a + 2]
+    local x, y, z = py * qz - pz * qy, pz * qx - px * qz, px * qy - py * qx
+    n[a], n[a + 1], n[a + 2] = n[a] + x, n[a + 1] + y, n[a + 2] + z
+    n[b], n[b + 1], n[b + 2] = n[b] + x, n[b + 1] + y, n[b + 2] + z
+    n[c], n[c + 1], n[c + 2] = n[c] + x, n[c + 1] + y, n[c + 2] + z
+  end
+  return packed(n, "f32", mesh.vertex_count, 3, 4)
+end
+
+-- Draws what rg.mesh returns.
+local function draw_made(w, caller, mesh, options)
+  local m = packed(mesh.vertices, "f32", mesh.vertex_count, 3, 4)
+  local indices = { m = packed(mesh.triangles, "i32", mesh.triangle_count, 3, 4),
+    count = 3 * mesh.triangle_count, type = gl.UNSIGNED_INT }
+  draw(w, caller, m, option.flag(options, "flat", caller) ~= true and normals_of(mesh) or nil,
+    indices, options)
+end
+
+local mesh_options = names("indices", "normals", "flat")
+
+--- Lit triangles: what rg.mesh returns, or positions, three for each triangle or by `indices`.
+function solid.mesh(w, what, options)
+  local caller = "window:mesh"
+  options = binary.check_options(options, mesh_options, caller)
+  if surfaces.is(what) then
+    if options.indices ~= nil or options.normals ~= nil then
+      return fail.argument("window:mesh takes indices and normals with positions, not with a mesh",
+        nil, "option.invalid")
+    end
+    return draw_made(w, caller, what, options)
+  end
+  local m = attribute.positions(what, caller)
+  local count = m.extents[1]
+  local indices = options.indices ~= nil and attribute.indices(options.indices, caller, 3, count)
+  if not indices and count % 3 ~= 0 then
+    return fail.argument(("window:mesh takes three positions for each triangle, and there are %d")
+      :format(count), "indices = t, an array of ivec3, shares positions")
+  end
+  local normals
+  if options.normals ~= nil then
+    normals = attribute.positions(options.normals, "option 'normals' of " .. caller)
+    attribute.check_count(normals, "normals", caller, count)
+  end
+  draw(w, caller, m, normals, indices or nil, options)
+end
+
+local surface_options = names("level", "spacing", "origin", "flat")
+
+--- The surface on which a field of three axes has the value `level`, as rg.mesh makes it.
+function solid.surface(w, x, options)
+  local caller = "window:surface"
+  options = binary.check_options(options, surface_options, caller)
+  draw_made(w, caller, surfaces.create(w.session, x, { level = options.level,
+    spacing = options.spacing, origin = options.origin }, caller), options)
+end
+
+return solid
