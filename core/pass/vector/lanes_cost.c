@@ -51,6 +51,7 @@ enum {
 };
 
 static const double WAIT = 1.75, WAIT_AGAIN = 1.25; /* guessed */
+static const double WAIT_EXCHANGE = 2.5;            /* where lanes exchange elements in turn */
 
 /* -- the cost of an inst ----------------------------------------------------------------------- */
 
@@ -342,13 +343,25 @@ static void survey_inner(LaneSurvey *s, const IrInst *loop, double before) {
   if (!inner.obstacle && alone < s->alone) s->alone = alone;
 }
 
+static bool is_no_exchange(void *data, IrInst *inst) {
+  (void)data;
+  return (inst->op != IR_MEM_RMW && inst->op != IR_MEM_CAS) || inst->plain;
+}
+
+/* How much longer than an average lane the slowest one runs. While the last lanes read, gathers of
+ * few lanes are still faster than their branches; exchanges are not. */
+static double longest(const LaneSurvey *s, const IrInst *loop) {
+  if (s->waiting) return WAIT_AGAIN;
+  return ir_walk(loop->regions[0], is_no_exchange, NULL) ? WAIT : WAIT_EXCHANGE;
+}
+
 /* Lanes of a divergent loop wait for the one with the largest trip count. In a loop nested in such
  * a loop, the remaining lanes are mostly alike, or have waited already. */
 static void survey_loop(LaneSurvey *s, const IrInst *inst) {
   double often = s->often, visits = s->visits, alone = s->alone;
   TurnGuess guess = lanes_guess_turns(inst);
   bool differs = fact(s, inst)->diverges, waits = differs && !guess.is_even;
-  double wait = !waits ? 1 : s->waiting ? WAIT_AGAIN : WAIT;
+  double wait = waits ? longest(s, inst) : 1;
   s->is_simple = false;
   if (!guess.is_even) {
     s->alone += often * MISS;
