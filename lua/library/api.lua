@@ -1,7 +1,7 @@
 --- Every public name of the module, once. `luajit tests/support/api.lua --write` makes from these
---- rows the definitions for editors (regolith.lua, next to this file) and the list of names at the
---- end of lua/README.md; the tests hold them against the module: a name that is missing here, or
---- that does not exist, is a failure.
+--- rows the definitions for editors (regolith.lua, next to this file) and the reference of the
+--- guide (lua/guide/reference.md); the tests hold them against the module: a name that is missing
+--- here, or that does not exist, is a failure.
 ---
 ---   { "get(...: integer): any", "One element." }      a function, or in a class a method; `name?`
 ---                                                     may be omitted

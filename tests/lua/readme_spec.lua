@@ -1,22 +1,39 @@
--- What the READMEs show is what happens: every
--- ```lua block runs, and prints what its comments say. Those of README.md can each be pasted into a
--- file; those of lua/README.md are one script.
+-- What README.md and the guide show is what happens: every ```lua block runs, and prints what its
+-- comments say. The blocks of README.md can each be pasted into a file; those of a chapter of the
+-- guide (lua/guide) are one script. Links lead somewhere.
+local chapters = {}
+for path in io.popen "ls lua/guide/*.md":lines() do
+  if not path:find "reference" then chapters[#chapters + 1] = path end
+end
+
 describe("the snippets of #compiled", function()
   local root = io.popen "pwd":read "*l"
-  for document, how in pairs { ["README.md"] = "alone", ["lua/README.md"] = "" } do
-    it(document .. " run and print what they say", function()
-      local folder = os.tmpname()
-      os.remove(folder)
-      local pipe = io.popen(("mkdir '%s' && cd '%s' && luajit '%s/tests/support/snippets.lua' \z
-        '%s/%s' %s 2>&1; rm -rf '%s'")
-        :format(folder, folder, root, root, document, how, folder))
-      local text = pipe:read "*a"
-      pipe:close()
-      local blocks, outputs = text:match "\n?(%d+) blocks, (%d+) outputs, 0 wrong\n$"
-      assert.is_truthy(blocks, text)
-      assert.is_true(tonumber(blocks) >= 3 and tonumber(outputs) >= 4, text)
-    end)
+
+  -- Runs the blocks of a document; returns how many there were, and how many outputs.
+  local function run(document, how)
+    local folder = os.tmpname()
+    os.remove(folder)
+    local pipe = io.popen(("mkdir '%s' && cd '%s' && luajit '%s/tests/support/snippets.lua' \z
+      '%s/%s' %s 2>&1; rm -rf '%s'")
+      :format(folder, folder, root, root, document, how or "", folder))
+    local text = pipe:read "*a"
+    pipe:close()
+    local blocks, outputs = text:match "\n?(%d+) blocks, (%d+) outputs, 0 wrong\n$"
+    assert.is_truthy(blocks, text)
+    return tonumber(blocks), tonumber(outputs)
   end
+
+  it("README.md run and print what they say", function()
+    local blocks, outputs = run("README.md", "alone")
+    assert.is_true(blocks >= 3 and outputs >= 4)
+  end)
+
+  local all = 0
+  for _, path in ipairs(chapters) do
+    it(path .. " run and print what they say", function() all = all + run(path) end)
+  end
+
+  it("the guide are many", function() assert.is_true(all > 40, all) end)
 
   it("README.md at the prompt give what is shown", function()
     local inputs, shown, is_prompt = {}, {}, false
@@ -40,11 +57,11 @@ describe("the snippets of #compiled", function()
     assert.is_true(#inputs > 5 and #shown == 3)
   end)
 
-  it("lua/README.md give the same at the prompt, without the locals", function()
-    local path, expected, text = os.tmpname(), {}, {}
-    local is_code = false
+  -- The code of a chapter as it is typed, without `local`, and the outputs that it says.
+  local function typed(path)
+    local expected, text, is_code = {}, {}, false
     local runs = { ["```lua"] = true, ["```lua cpu"] = os.getenv "RG_ARCH" ~= "cuda" }
-    for line in io.lines "lua/README.md" do
+    for line in io.lines(path) do
       if line:find "^```" then is_code = runs[line]
       elseif is_code then
         local said = line:match "%-%->%s*(.-)%s*$"
@@ -52,19 +69,85 @@ describe("the snippets of #compiled", function()
         text[#text + 1] = line:gsub("^local ", "")
       end
     end
-    local file = io.open(path, "w")
-    file:write(table.concat(text, "\n"), "\n")
+    return table.concat(text, "\n") .. "\n", expected
+  end
+
+  for _, path in ipairs(chapters) do
+    it(path .. " give the same at the prompt, without the locals", function()
+      local text, expected = typed(path)
+      if #expected == 0 then return end
+      local folder = os.tmpname()
+      os.remove(folder)
+      local input = os.tmpname()
+      local file = io.open(input, "w")
+      file:write(text)
+      file:close()
+      local pipe = io.popen(("mkdir '%s' && cd '%s' && '%s/bin/regolith' -i <'%s' 2>&1; \z
+        rm -rf '%s' '%s'"):format(folder, folder, os.getenv "RG_LIBRARY":match "^(.*)/", input,
+        folder, input))
+      local answer, at = pipe:read "*a":gsub("%s+", " "), 1
+      pipe:close()
+      for _, said in ipairs(expected) do
+        local first, last = answer:find(said, at, true)
+        assert.is_truthy(first, ("'%s' is not in: %s"):format(said, answer:sub(at)))
+        at = last + 1
+      end
+    end)
+  end
+end)
+
+describe("the documents", function()
+  -- The anchor of a heading, as GitHub makes it.
+  local function anchor_of(heading)
+    return heading:gsub("[^%w _-]", ""):gsub(" ", "-"):lower()
+  end
+
+  local function anchors_of(path)
+    local anchors, is_code = {}, false
+    for line in io.lines(path) do
+      if line:find "^```" then is_code = not is_code end
+      local heading = not is_code and line:match "^#+ (.*)$"
+      if heading then anchors[anchor_of(heading)] = true end
+    end
+    return anchors
+  end
+
+  local function check(document, link)
+    local path, anchor = link:match "^([^#]*)#?(.*)$"
+    local folder = document:match "^(.*/)" or ""
+    local target = path == "" and document or folder .. path
+    local file = io.open(target)
+    assert.is_truthy(file, ("%s: no %s"):format(document, link))
     file:close()
-    local folder = os.getenv "RG_LIBRARY":match "^(.*)/"
-    local pipe = io.popen(("cd '%s' && '%s/bin/regolith' -i <'%s' 2>&1; \z
-      rm -f '%s' pixel.png front.rgs energy.png"):format(path:match "^(.*)/", folder, path, path))
-    local answer, at = pipe:read "*a":gsub("%s+", " "), 1
-    pipe:close()
-    assert.is_true(#expected > 12)
-    for _, said in ipairs(expected) do
-      local first, last = answer:find(said, at, true)
-      assert.is_truthy(first, ("'%s' is not in: %s"):format(said, answer:sub(at)))
-      at = last + 1
+    if anchor ~= "" then
+      assert.is_true(anchors_of(target)[anchor] ~= nil, ("%s: no %s"):format(document, link))
+    end
+  end
+
+  it("link to files and headings that are there", function()
+    local count = 0
+    for _, document in ipairs { "README.md", "lua/README.md", "examples/README.md",
+      unpack(chapters) } do
+      local is_code = false
+      for line in io.lines(document) do
+        if line:find "^```" then is_code = not is_code end
+        for link in (is_code and "" or line:gsub("`[^`]*`", "")):gmatch "%]%(([^)]+)%)" do
+          if not link:find "^https?:" then
+            check(document, link)
+            count = count + 1
+          end
+        end
+      end
+    end
+    assert.is_true(count > 60)
+  end)
+
+  it("have each chapter in the index", function()
+    local file = io.open "lua/README.md"
+    local index = file:read "*a"
+    file:close()
+    for _, path in ipairs(chapters) do
+      assert.is_truthy(index:find(("](%s)"):format(path:match "lua/(.*)$"), 1, true), path)
     end
   end)
 end)

@@ -1,4 +1,4 @@
--- api.lua - checks lua/library/regolith.lua and the last section of lua/README.md against
+-- api.lua - checks lua/library/regolith.lua and lua/guide/reference.md against
 -- lua/library/api.lua, the table they are generated from. Prints the differences, if any; `--write`
 -- updates both.
 local made = dofile((arg[0]:match "^(.*/)[^/]*$" or "") .. "made.lua")
@@ -92,7 +92,7 @@ local function definitions()
   return table.concat(lines, "\n") .. "\nreturn rg\n"
 end
 
--- -- the list in the README -----------------------------------------------------------------------
+-- -- the reference --------------------------------------------------------------------------------
 
 local function shown(class, row)
   local names, list = row[1]:match "^([^(: ]+)(%b())"
@@ -108,12 +108,17 @@ local function shown(class, row)
   return ("`%s%s%s`"):format(prefix, (names:gsub("|", " ")), call)
 end
 
-local function list()
-  local lines = { "## All names\n",
+-- What is not a line of the title: "; `tostring` draws it".
+local function heading(class)
+  return (class.title:gsub("; `tostring` draws it$", ""):gsub("; `tostring` draws it,", ","))
+end
+
+local function reference()
+  local lines = { "# All names\n",
     "Made from `lua/library/api.lua`, as are the definitions for editors \z
       (`lua/library/regolith.lua`).\n" }
   for _, class in ipairs(api) do
-    lines[#lines + 1] = ("**%s**\n"):format(class.title)
+    lines[#lines + 1] = ("## %s\n"):format(heading(class))
     lines[#lines + 1] = "| name | meaning |\n| --- | --- |"
     for _, row in ipairs(class.rows) do
       lines[#lines + 1] = ("| %s | %s%s |"):format(shown(class.class, row),
@@ -125,14 +130,8 @@ local function list()
   return table.concat(lines, "\n")
 end
 
-local function readme()
-  local text = made.read("lua/README.md")
-  local head = text:match "^(.-)## All names\n" or text .. "\n"
-  return head .. list()
-end
-
 for path, make in pairs { ["lua/library/regolith.lua"] = definitions,
-  ["lua/README.md"] = readme } do
+  ["lua/guide/reference.md"] = reference } do
   if not made.holds(path, make()) then
     print(path .. " is not what lua/library/api.lua says; renew it: luajit tests/support/api.lua \z
       --write")

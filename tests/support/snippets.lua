@@ -4,7 +4,8 @@
 -- what its line prints: white space counts as one blank, and ".." stands for anything. A block that
 -- opens with ```lua fails must raise the error that the next block shows, in a file of the name
 -- that the error gives; one that opens with ```lua cpu shows what a GPU does not do, and is left
--- out where RG_ARCH is cuda. Prints what differs, then `N blocks, N outputs, N wrong`.
+-- out where RG_ARCH is cuda; one that opens with ```lua love is a main.lua, which runs for some
+-- frames with a stand-in for LÖVE. Prints what differs, then `N blocks, N outputs, N wrong`.
 local path, is_alone = arg[1], arg[2] == "alone"
 
 -- The blocks: { info = the text after the fence, first = number of their first line, lines }.
@@ -86,12 +87,47 @@ local function check_failure(block, shown)
   end
 end
 
+-- As much of LÖVE as the guide uses.
+local function stand_in()
+  local ffi = require "ffi"
+  local drawn = 0
+  local love = { graphics = {}, image = {} }
+  function love.image.newImageData(width, height)
+    local bytes = ffi.new("uint8_t[?]", width * height * 4)
+    return { getFFIPointer = function() return ffi.cast("void *", bytes) end, bytes = bytes }
+  end
+  function love.graphics.newImage(data)
+    return { replacePixels = function(_, other) assert(other == data) end }
+  end
+  function love.graphics.draw() drawn = drawn + 1 end
+  return love, function() return drawn end
+end
+
+local function check_love(block)
+  local love, get_drawn = stand_in()
+  _G.love = love -- luacheck: ignore
+  local ok, raised = run("main.lua", table.concat(block.lines, "\n"))
+  ok, raised = pcall(function()
+    if not ok then error(raised, 0) end
+    love.load()
+    for _ = 1, 3 do
+      love.update(1 / 60)
+      love.draw()
+    end
+    assert(get_drawn() == 3, "it does not draw")
+  end)
+  if not ok then complain(block.first, tostring(raised)) end
+end
+
 local blocks, lines, last = read_blocks(), {}, 0
 local runs = { ["lua"] = true, ["lua cpu"] = os.getenv "RG_ARCH" ~= "cuda" }
 for k, block in ipairs(blocks) do
   if block.info == "lua fails" then
     count = count + 1
     check_failure(block, blocks[k + 1])
+  elseif block.info == "lua love" then
+    count = count + 1
+    check_love(block)
   elseif runs[block.info] then
     count = count + 1
     for i, line in ipairs(block.lines) do lines[block.first + i - 1] = line end
