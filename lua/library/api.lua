@@ -710,6 +710,7 @@ return {
     { "title?: string", "\"Regolith\" by default." },
     { "width?: integer", "In pixels, 512 by default." },
     { "height?: integer", "In pixels, 512 by default." },
+    { "vsync?: boolean", "false: `present` does not wait for the display's next frame." },
     { "font?: string", "The name or the path of the font of `w:text`, \"sans\" by default." },
   } },
   { class = "rg.CameraOptions", title = "Options of `window:camera`", rows = {

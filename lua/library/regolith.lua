@@ -2162,6 +2162,7 @@ function LiveWindow:close() end
 ---@field title? string "Regolith" by default.
 ---@field width? integer In pixels, 512 by default.
 ---@field height? integer In pixels, 512 by default.
+---@field vsync? boolean false: `present` does not wait for the display's next frame.
 ---@field font? string The name or the path of the font of `w:text`, "sans" by default.
 
 ---@class rg.CameraOptions

@@ -28,7 +28,7 @@ local methods = {}
 
 local open = {} -- SDL's number -> window
 local buttons = { "left", "middle", "right" }
-local option_names = { "title", "width", "height", "font" }
+local option_names = { "title", "width", "height", "font", "vsync" }
 
 local function size_option(options, name)
   local v = options[name] == nil and 512 or options[name]
@@ -40,10 +40,10 @@ local function size_option(options, name)
 end
 
 -- OpenGL, unless RG_WINDOW=plain; else the frame is painted here.
-local function create_canvas(title, width, height)
+local function create_canvas(title, width, height, waits)
   local own, why = nil, "RG_WINDOW=plain"
   if os.getenv "RG_WINDOW" ~= "plain" then
-    own, why = canvas.create(title, width, height, sdl.resizable)
+    own, why = canvas.create(title, width, height, sdl.resizable, waits)
   end
   return own or plain.create(title, width, height, why)
 end
@@ -62,13 +62,17 @@ function window.create(session, options)
     return fail.argument("a font must be a name or a path, got " .. fail.describe(font), nil,
       "option.invalid")
   end
+  if options.vsync ~= nil and type(options.vsync) ~= "boolean" then
+    return fail.argument("option 'vsync' of rg.window must be true or false, got "
+      .. fail.describe(options.vsync), nil, "option.invalid")
+  end
   local C = sdl.open()
   if C.SDL_InitSubSystem(sdl.video) ~= 0 then return sdl.fail "a window cannot be shown" end
   if sdl.is_invisible() then
     C.SDL_QuitSubSystem(sdl.video)
     return sdl.fail("a window cannot be shown", "there is no display")
   end
-  local own = create_canvas(title, width, height)
+  local own = create_canvas(title, width, height, options.vsync ~= false)
   if not own then
     local why = sdl.error()
     C.SDL_QuitSubSystem(sdl.video)
@@ -183,7 +187,7 @@ for name, at in pairs(drawn) do
       require("regolith.window." .. at[1])[at[2]](self, ...)
     elseif sdl.driver() ~= "dummy" then
       return fail.raise { code = "device.missing",
-        message = ("w:%s needs OpenGL 3.3, which this window has not: %s"):format(name,
+        message = ("w:%s needs OpenGL 3.3, which this window does not have: %s"):format(name,
           self.canvas.why),
         hint = "install it: apt install libgl1-mesa-dri; w:show and w:points do without" }
     end

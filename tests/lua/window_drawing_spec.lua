@@ -160,6 +160,39 @@ describe("a window with OpenGL", function()
       run(script))
   end)
 
+  it("takes the size that the window gets", function()
+    assert.equal("80\t60\n(80, 60)\n1\n", run [[
+      local ffi = require "ffi"
+      ffi.cdef "void SDL_SetWindowSize(SDL_Window *window, int width, int height);"
+      w:camera { eye = { 0, 0, 5 } }
+      w:volume(rg.array(rg.f32, 2, 2, 2)):present()
+      ffi.load("libSDL2-2.0.so.0").SDL_SetWindowSize(w.canvas.handle, 80, 60)
+      repeat w:present() until w.width == 80
+      print(w.width, w.height)
+      w:volume(rg.array(rg.f32, 2, 2, 2))
+      w:clear(1, 0, 0):capture(base .. ".png")
+      local p = rg.image.read(base .. ".png")
+      print(p.shape)
+      print(p[79][59].x)]])
+  end)
+
+  it("is one of several, each with frames of its own", function()
+    assert.equal("1 0\n0 1\n1 0\n", run [[
+      local other = rg.window { width = 30, height = 30 }
+      local function look(one)
+        one:capture(base .. ".png")
+        local c = rg.image.read(base .. ".png")[3][3]
+        print(c.x .. " " .. c.y)
+      end
+      w:clear(1, 0, 0)
+      other:clear(0, 1, 0)
+      look(w)
+      look(other)
+      w:present()
+      other:close()
+      look(w)]])
+  end)
+
   it("lets overlays draw by OpenGL", function()
     assert.equal("120\t80\n0.5\n", run [[
       local gl = require "regolith.window.gl"
@@ -323,6 +356,88 @@ describe("what is drawn", function()
       component = soa.zy, grid = rg.field(rg.f64, 4, 4) } do
       assert.is_nil(source.list(x, "w:points").keep, name)
     end
+  end)
+end)
+
+-- A script that can push events of SDL: push(type, x or key, y, button).
+local with_events = [[
+  local ffi = require "ffi"
+  ffi.cdef "int SDL_PushEvent(void *event);"
+  local function push(kind, x, y, button)
+    local bytes = ffi.new "uint8_t[64]"
+    local words = ffi.cast("int32_t *", bytes)
+    words[0], words[2], words[5], words[6] = kind, w.number, x, y or 0
+    bytes[16] = button or 0
+    if kind == 0x403 then words[4], words[5] = 0, x end
+    if kind == 0x300 or kind == 0x301 then bytes[16], words[5] = 0, x end
+    ffi.load("libSDL2-2.0.so.0").SDL_PushEvent(bytes)
+  end
+  local move, press, release, wheel, down, up = 0x400, 0x401, 0x402, 0x403, 0x300, 0x301
+  local function point(p) return ("%.2f %.2f %.2f"):format(p[1], p[2], p[3]) end
+]]
+
+describe("the camera", function()
+  it("magnifies about the mouse by the wheel, and moves with the right button", function()
+    assert.equal("0.25 0.75\n0.25 0.75\n0.09 0.75\n0.25 0.75\n", run(with_events .. [[
+      w:camera { stretch = true }
+      push(move, 29.5, 19.5)
+      w.x, w.y = 29.5, 19.5
+      local function say_cursor() print(("%.2f %.2f"):format(w:cursor())) end
+      say_cursor()
+      push(wheel, 3)
+      w:present()
+      w.x, w.y = 29.5, 19.5
+      say_cursor()
+      w:camera { stretch = true } -- as before: nothing changes
+      w.held.right = true
+      push(move, 59, 19)
+      w:present()
+      w.x, w.y = 29.5, 19.5
+      say_cursor()
+      w:camera { stretch = true, zoom = 1 }
+      say_cursor()]]))
+  end)
+
+  it("orbits its target by the left button, and comes nearer by the wheel", function()
+    local answer = run(with_events .. [[
+      w:camera { eye = { 0, 0, 5 } }
+      print(point(w.view.eye))
+      push(wheel, 1)
+      w:present()
+      print(point(w.view.eye))
+      push(press, 60, 40, 1)
+      push(move, 160, 40)
+      push(release, 160, 40, 1)
+      w:present()
+      local eye = w.view.eye
+      print(eye[1] < -2, ("%.2f"):format(rg.norm(rg.dvec3(eye[1], eye[2], eye[3]))))
+      print(point(w.view.target))]])
+    assert.equal("0.00 0.00 5.00\n0.00 0.00 4.35\ntrue\t4.35\n0.00 0.00 0.00\n", answer)
+  end)
+
+  it("flies by keys, and looks around by the left button", function()
+    assert.equal("true\ttrue\n", run(with_events .. [[
+      w:camera { eye = { 0, 0, 5 }, mode = "fly" }
+      push(down, ("w"):byte())
+      local first = w.view.eye[3]
+      repeat w:present() until w.view.eye[3] < first
+      push(up, ("w"):byte())
+      w:present()
+      local there = w.view.eye[3]
+      push(press, 60, 40, 1)
+      push(move, 0, 40)
+      push(release, 0, 40, 1)
+      w:present()
+      print(w.view.eye[3] == there, w.view.target[1] < -0.5)]]))
+  end)
+
+  it("says where the mouse points in three dimensions", function()
+    assert.equal("0.00 0.00 5.00\ttrue\n", run [[
+      w:camera { eye = { 0, 0, 5 } }
+      w.x, w.y = 59.5, 39.5
+      local eye, direction = w:ray()
+      local off = math.abs(direction[1]) + math.abs(direction[2]) + math.abs(direction[3] + 1)
+      print(("%.2f %.2f %.2f"):format(unpack(eye)), off < 1e-6)]])
   end)
 end)
 

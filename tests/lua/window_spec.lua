@@ -151,6 +151,17 @@ describe("rg.window", function()
     assert.equal("option.invalid", failure(rg.window, { titel = "x" }).code)
   end)
 
+  it("says what only OpenGL draws, and what to install", function()
+    local answer = run([[
+      local rg = require "regolith"
+      local w = rg.window { width = 4, height = 2 }
+      local _, e = pcall(w.lines, w, { { 0, 0 }, { 1, 1 } })
+      print(e.code, e.message, e.hint)]], build())
+    assert.equal("device.missing\tw:lines needs OpenGL 3.3, which this window does not have: \z
+      SDL has none\tinstall it: apt install libgl1-mesa-dri; w:show and w:points do without\n",
+      answer)
+  end)
+
   it("works with SDL2 itself, without a display", function()
     local answer = run([[
       local rg = require "regolith"
@@ -158,7 +169,9 @@ describe("rg.window", function()
       if not ok then print(w.code) os.exit(0) end
       local x = rg.field(rg.f32, 8, 8)
       x[3][3] = 1
-      for _ = 1, 3 do w:show(x, { palette = "magma" }):present() end
+      for _ = 1, 3 do
+        w:show(x, { palette = "magma" }):lines({ { 0, 0 }, { 1, 1 } }):present()
+      end
       w:close()
       print "shown"]], "libSDL2-2.0.so.0", "SDL_VIDEODRIVER=dummy")
     if answer == "library.missing\n" then pending "SDL2 is not there" end

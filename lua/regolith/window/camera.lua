@@ -174,6 +174,14 @@ function camera.begin_space(w, of)
   return space.matrices(w)
 end
 
+--- How large a world unit is across the line of sight, in coordinates of OpenGL before their
+--- division, along x and y. `m`: the matrix that camera.begin returned.
+function camera.unit(w, m)
+  if not w.view.is_space then return m[0], m[5] end
+  local _, projection = space.matrices(w)
+  return projection[0], projection[5]
+end
+
 --- A position in coordinates of OpenGL, before the division by the last of the four.
 function camera.project(m, p)
   local list = {}

@@ -7,6 +7,7 @@
 --- whatever covers the window. The first drawing call after `present` begins the next frame: until
 --- then, `read` returns the one that was presented, with its overlay.
 local ffi = require "ffi"
+local fail = require "regolith.error"
 local sdl = require "regolith.window.sdl"
 local gl = require "regolith.window.gl"
 local source = require "regolith.window.source"
@@ -81,8 +82,9 @@ local function create_targets(self)
   clear(self)
 end
 
---- Opens a window with a context; nil and the reason if there is no OpenGL 3.3.
-function canvas.create(title, width, height, flags)
+--- Opens a window with a context; nil and the reason if there is no OpenGL 3.3. `waits`: each frame
+--- waits for the display's next one.
+function canvas.create(title, width, height, flags, waits)
   local C = sdl.open()
   if not pcall(function() return C.SDL_GL_GetProcAddress end) then return nil, "SDL has none" end
   local self = setmetatable({ stores = {}, drawn = false, resolved = false,
@@ -95,7 +97,7 @@ function canvas.create(title, width, height, flags)
     return nil, why
   end
   self.vertices = gl.create "VertexArrays"
-  C.SDL_GL_SetSwapInterval(1)
+  C.SDL_GL_SetSwapInterval(waits and 1 or 0)
   return self
 end
 
@@ -286,8 +288,13 @@ function Canvas:upload(slot, m)
 end
 
 --- Copies a memory to a buffer whose 32-bit words texture unit 0 reads. Returns where the memory's
---- base is, in bytes.
-function Canvas:words(m)
+--- base is, in bytes; raises, as `caller`, if it is too large.
+function Canvas:words(m, caller)
+  local low, past = source.span(m)
+  if (past - low) / 4 > gl.get(gl.MAX_TEXTURE_BUFFER_SIZE) then
+    return fail.argument(("%s: %.0f MB are more than OpenGL reads here"):format(caller,
+      (past - low) / 2 ^ 20), "show a part, or a coarser field")
+  end
   local name, base = self:upload("words", m)
   if not self.word_texture then self.word_texture = gl.create "Textures" end
   self:bind(0, gl.TEXTURE_BUFFER, self.word_texture)

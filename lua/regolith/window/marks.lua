@@ -11,7 +11,8 @@ local option = require "regolith.window.option"
 
 local marks = {}
 
--- Sizes are half of what is shown along x and y, in pixels or in world units. A mark is around its
+-- Sizes are half of what is shown along x and y, in pixels or in world units, of which `unit` says
+-- how large they are. A mark is around its
 -- position, or to the right of it and above (is_corner).
 local vertex = color.glsl .. [[
   layout(location = 0) in float x;
@@ -20,7 +21,7 @@ local vertex = color.glsl .. [[
   layout(location = 3) in float size_x;
   layout(location = 8) in float size_y;
   uniform mat4 view;
-  uniform vec2 window;
+  uniform vec2 window, unit;
   uniform float size_scale;
   uniform bool in_pixels, is_corner, is_sprite;
   out vec2 place;
@@ -34,7 +35,7 @@ local vertex = color.glsl .. [[
     if (is_corner) p.xy += half_size;
     vec4 middle = view * vec4(p, 1.0);
     vec2 scale = window * 0.5 / middle.w;
-    size = in_pixels ? half_size : abs(vec2(view[0].x, view[1].y) * half_size * scale);
+    size = in_pixels ? half_size : abs(unit * half_size * scale);
     size = max(size, 0.5);
     place = corner * (size + 1.0);
     tint = own_color();
@@ -85,6 +86,7 @@ local function draw(w, options, m, own, shape)
   local p = w.canvas:program("marks", { vertex = vertex, fragment = fragment })
   p:matrix("view", view)
   p:vec2("window", w.canvas.width, w.canvas.height)
+  p:vec2("unit", camera.unit(w, view))
   p:float("size_scale", shape.scale)
   p:int("in_pixels", shape.in_pixels and 1 or 0)
   p:int("is_corner", shape.is_corner and 1 or 0)
@@ -154,6 +156,10 @@ local rectangle_options = names("size", "width")
 function marks.rectangles(w, pos, options)
   local caller = "window:rectangles"
   options = binary.check_options(options, rectangle_options, caller)
+  if w.view.is_space then
+    return fail.argument("window:rectangles is for two dimensions, and the camera shows three",
+      "w:mesh and w:triangles draw in three", "option.invalid")
+  end
   local m = attribute.positions(pos, caller)
   local given = options.size
   local size, sizes

@@ -51,7 +51,7 @@ end
 
 -- Fills it, from `low` to `high` as 0 to 1.
 local function fill(w, m, low, high)
-  local base = w.canvas:words(m)
+  local base = w.canvas:words(m, caller)
   w.canvas:bind(2, gl.TEXTURE_3D, 0)
   local own = texture_of(w, m.extents)
   local p = w.canvas:program("slice", slice_texts)
