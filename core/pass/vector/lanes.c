@@ -209,11 +209,12 @@ static void choose_cells(PassContext *ctx, IrKernel *kernel, IrTask *task) {
 
 enum { FEWEST_TURNS = 4 };
 
-/* Can the loop be counted in i64 with a half-open end, as code generation does? Not if an i64 index
- * may be the largest. */
+/* Can the loop be counted in i64 by one with a half-open end, as code generation does? Not if an
+ * i64 index may be the largest. */
 static bool may_count(const IrInst *loop) {
-  int64_t last;
+  int64_t last, step;
   Type type = loop->operands[0]->type;
+  if (!type_is_integer(type) || !ir_is_const(loop->operands[2], &step) || step != 1) return false;
   if (type_bits(type) == 64 && !type_is_signed(type)) return false;
   return type_bits(type) < 64 || ir_is_const(loop->operands[1], &last) ||
          loop->operands[1]->op == IR_SUB;
@@ -324,7 +325,7 @@ bool pass_lanes(PassContext *ctx, IrKernel *kernel, Error *err) {
     if (task->counts) choose_range(ctx, kernel, task->counts);
     if (task->kind == TASK_NODES) choose_nodes(ctx, kernel, task);
     if (task->kind == TASK_LEAVES) choose_cells(ctx, kernel, task);
-    choose_long_of(ctx, kernel, task, task->body);
+    if (!task->rim_scalar) choose_long_of(ctx, kernel, task, task->body);
     choose_long_of(ctx, kernel, task, task->interior);
     if (task->scalar || task->lanes) continue;
     choose_loops(ctx, kernel, task, task->body);

@@ -273,8 +273,19 @@ static bool may_differ(const IrInst *call) {
          how == RT_LIST_OWN;
 }
 
+/* The trip count of lanes that differ is computed only for a constant step. */
+static bool can_loop(const LaneSurvey *s, const IrInst *loop) {
+  int64_t step;
+  return ir_lanes_are_uniform(s->facts, loop) ||
+         (type_is_integer(loop->operands[0]->type) && ir_is_const(loop->operands[2], &step) &&
+          step != 0 && step != INT64_MIN);
+}
+
+/* What the pass `vectorise` cannot write as ops of lanes. D-pass-70 has what is missing. */
 static const char *obstacle_of(const LaneSurvey *s, const IrInst *inst) {
   switch (inst->op) {
+  case IR_FOR:
+    return can_loop(s, inst) ? NULL : "the bounds of its loop differ, and its step is not constant";
   case IR_INVOKE: return "it calls a function that calls itself";
   case IR_LOCAL_ARRAY:
     if (is_uniform(s, inst) || inst->imm * type_size(inst->type) * s->width <= MOST_LOCAL)
@@ -296,6 +307,11 @@ static const char *obstacle_of(const LaneSurvey *s, const IrInst *inst) {
   case IR_DISOWN: return "it holds arrays of its own";
   case IR_GRID:
   case IR_ROW: return "it visits cells of leaves";
+  case IR_CURSOR: return "it takes numbers that were counted before";
+  case IR_ROW_LOAD:
+    return is_uniform(s, inst->operands[0]) && is_uniform(s, inst->operands[1])
+               ? NULL
+               : "it reads rows that differ by iteration";
   default: return NULL;
   }
 }

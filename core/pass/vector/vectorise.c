@@ -10,8 +10,8 @@
  *     }                                           }
  *
  * A uniform value stays a scalar, and so does a linear one (ir/lanes.h), which is then that of lane
- * 0; SPLAT and STEP make lanes of them at the place that needs them. A body is rewritten only if
- * all of it can be said (can_say); others stay scalar. Decision D-pass-70. */
+ * 0; SPLAT and STEP make lanes of them at the place that needs them. `lanes` chooses only bodies of
+ * which all can be said (lanes_cost.c). Decision D-pass-70. */
 #include <math.h>
 
 #include "pass/pass.h"
@@ -414,14 +414,12 @@ static void open_region(Vectoriser *v, IrInst *owner) {
   v->b = (IrBuilder){.kernel = v->kernel, .region = v->to};
 }
 
-bool vectorise_open(Vectoriser *v, Scratch *scratch, IrKernel *kernel, const LaneBody *body,
+void vectorise_open(Vectoriser *v, Scratch *scratch, IrKernel *kernel, const LaneBody *body,
                     IrInst *owner) {
-  const LaneFact *facts = ir_lanes(scratch, kernel, body);
-  if (!vectorise_can_say(body, facts)) return false;
   *v = (Vectoriser){.scratch = scratch,
                     .kernel = kernel,
                     .body = body->region,
-                    .facts = facts,
+                    .facts = ir_lanes(scratch, kernel, body),
                     .is_straight = body->is_straight,
                     .width = body->width,
                     .has_few_updates = vectorise_has_few_updates(body->region),
@@ -430,38 +428,29 @@ bool vectorise_open(Vectoriser *v, Scratch *scratch, IrKernel *kernel, const Lan
                     .lanes = scratch_array(scratch, IrInst *, kernel->next_id)};
   open_region(v, owner);
   vec_push(v->scratch, &v->frames, (VectorFrame){0});
-  return true;
 }
 
-/* Rewrites a body in lanes; false if it cannot be said. */
-static bool vectorise_body(PassContext *ctx, IrKernel *kernel, const IrTask *task,
+static void vectorise_body(PassContext *ctx, IrKernel *kernel, const IrTask *task,
                            IrRegion **region) {
   LaneBody body = {.region = *region,
                    .varying = task->kind == TASK_NODES ? -1 : task->axis_count - 1,
                    .width = task->lanes};
   Vectoriser v;
-  if (!vectorise_open(&v, ctx->scratch, kernel, &body, NULL)) return false;
+  vectorise_open(&v, ctx->scratch, kernel, &body, NULL);
   vectorise_rest(&v, (*region)->first);
   ir_delete_all(*region);
   rewrite_drop_dead(v.to);
   *region = v.to;
-  return true;
-}
-
-/* What cannot be said in lanes runs one iteration after the other. */
-static void vectorise_bodies(PassContext *ctx, IrKernel *kernel, IrTask *task) {
-  bool is_inner = !task->interior || vectorise_body(ctx, kernel, task, &task->interior);
-  bool is_outer = is_inner && !task->rim_scalar && vectorise_body(ctx, kernel, task, &task->body);
-  if (!is_inner) vectorise_undo(task->interior);
-  if (!is_inner || !is_outer) vectorise_undo(task->body);
-  task->rim_scalar = task->interior && is_inner && !is_outer;
-  if (!is_outer && !task->rim_scalar) task->lanes = task->traffic = 0;
 }
 
 static void vectorise_task(PassContext *ctx, IrKernel *kernel, IrTask *task) {
-  if (task->lanes > 1) vectorise_bodies(ctx, kernel, task);
-  if (task->lanes <= 1 || task->rim_scalar) vectorise_inner(ctx->scratch, kernel, task->body);
-  if (task->lanes <= 1 && task->interior) vectorise_inner(ctx->scratch, kernel, task->interior);
+  bool is_wide = task->lanes > 1;
+  IrRegion **bodies[] = {&task->interior, &task->body};
+  for (int i = 0; i < 2; i++) {
+    bool is_rim = i && task->rim_scalar;
+    if (is_wide && *bodies[i] && !is_rim) vectorise_body(ctx, kernel, task, bodies[i]);
+    if (!is_wide && *bodies[i]) vectorise_inner(ctx->scratch, kernel, *bodies[i]);
+  }
   if (!task->counts) return;
   vectorise_idle(ctx, kernel, task);
   vectorise_task(ctx, kernel, task->counts);

@@ -60,18 +60,14 @@ typedef struct Vectoriser {
   IrBuilder b;
 } Vectoriser;
 
-/* -- vectorise_survey.c ------------------------------------------------------------------------ */
-/* Can all of the body be said in ops of lanes? */
-bool vectorise_can_say(const LaneBody *body, const LaneFact *facts);
-
 /* -- vectorise.c ------------------------------------------------------------------------------- */
 static inline LaneShape vectorise_shape(const Vectoriser *v, const IrInst *inst) {
   return (LaneShape)v->facts[inst->id].shape;
 }
 /* Of a number of a lane in a variable: lanes of bools are bits, which have no address. */
 static inline Type vectorise_memory_type(Type type) { return type_is_bool(type) ? TYPE(U8) : type; }
-/* Begins to rewrite a body into v->to, a region of `owner`; false if it cannot be said. */
-bool vectorise_open(Vectoriser *v, Scratch *scratch, IrKernel *kernel, const LaneBody *body,
+/* Begins to rewrite a body into v->to, a region of `owner`. */
+void vectorise_open(Vectoriser *v, Scratch *scratch, IrKernel *kernel, const LaneBody *body,
                     IrInst *owner);
 IrInst *vectorise_emit(Vectoriser *v, IrOp op, Type type, int count, IrInst *const *operands);
 /* The scalar of a value that does not vary: the number of all lanes, or that of lane 0. */
@@ -138,8 +134,6 @@ bool vectorise_has_few_updates(const IrRegion *body);
 /* -- vectorise_inner.c ------------------------------------------------------------------------- */
 /* Rewrites the loops in a scalar region whose iterations are lanes. */
 void vectorise_inner(Scratch *scratch, IrKernel *kernel, IrRegion *region);
-/* Removes what passes have decided for lanes from a body that stays scalar. */
-void vectorise_undo(IrRegion *body);
 /* Rewrites one of them, a FOR. */
 void vectorise_serial(Scratch *scratch, IrKernel *kernel, IrInst *loop);
 

@@ -49,12 +49,12 @@ static void write_found(Vectoriser *v, IrRegion *body) {
   rewrite_move_all(body, loop->regions[0]);
 }
 
-/* The body of an idle task in lanes; NULL if it cannot be said. */
+/* The body of an idle task in lanes. */
 static IrRegion *idle_body(PassContext *ctx, IrKernel *kernel, const IrTask *counts,
                            IrRegion *counting, IrRegion *body) {
   LaneBody lanes = {.region = counting, .varying = counts->axis_count - 1, .width = counts->lanes};
   Vectoriser v;
-  if (!vectorise_open(&v, ctx->scratch, kernel, &lanes, NULL)) return NULL;
+  vectorise_open(&v, ctx->scratch, kernel, &lanes, NULL);
   v.found = ir_var(&v.b, v.mask->type);
   IrInst *loop = ir_loop(&v.b);
   v.b.region = loop->regions[0];
@@ -72,9 +72,7 @@ void vectorise_idle(PassContext *ctx, IrKernel *kernel, IrTask *task) {
   IrRegion **body = task->interior ? &task->interior : &task->body;
   IrRegion *counting = task->interior ? counts->interior : counts->body;
   if (!task->idle || counts->lanes <= 1 || task->lanes > 1) return;
-  IrRegion *lanes = idle_body(ctx, kernel, counts, counting, *body);
-  if (!lanes) return;
-  *body = lanes;
+  *body = idle_body(ctx, kernel, counts, counting, *body);
   task->lanes = counts->lanes;
   task->idle = false; /* its body says so */
   task->rim_scalar = task->interior != NULL;

@@ -28,12 +28,11 @@ static bool note_outside(void *data, IrInst *inst) {
   return true;
 }
 
-/* Opens the body of a loop whose iterations are lanes; false if it cannot be said. */
-static bool open_body(Vectoriser *v, Scratch *scratch, IrKernel *kernel, IrInst *loop,
+/* Opens the body of a loop whose iterations are lanes. */
+static void open_body(Vectoriser *v, Scratch *scratch, IrKernel *kernel, IrInst *loop,
                       const LaneBody *body) {
-  if (!vectorise_open(v, scratch, kernel, body, loop)) return false;
+  vectorise_open(v, scratch, kernel, body, loop);
   ir_walk((IrRegion *)body->region, note_outside, v);
-  return true;
 }
 
 /* Returns the scalar region, which is in the loop no more. */
@@ -43,29 +42,6 @@ static IrRegion *write_body(Vectoriser *v, IrInst *loop) {
   rewrite_drop_dead(v->to);
   loop->regions[0] = v->to;
   return scalar;
-}
-
-/* -- what cannot be said ----------------------------------------------------------------------- */
-
-static bool forget(void *data, IrInst *inst) {
-  (void)data;
-  if (ir_is_access(inst->op)) vectorise_forget_shape(inst);
-  if (inst->turned) {
-    ir_delete_all(inst->regions[1]);
-    inst->regions[1] = NULL;
-  }
-  inst->turned = inst->lasting = inst->repeats = false;
-  inst->lanes = 0;
-  return true;
-}
-
-void vectorise_undo(IrRegion *body) { ir_walk(body, forget, NULL); }
-
-/* Its iterations run one after the other. */
-static void undo(IrInst *loop) {
-  loop->lanes = 0;
-  if (loop->op == IR_ROW) loop->width = 1;
-  vectorise_undo(loop->regions[0]);
 }
 
 /* -- sums -------------------------------------------------------------------------------------- */
@@ -102,18 +78,11 @@ static void add_sums(const Sums *sums, IrInst *loop) {
 
 /* -- serial loops ------------------------------------------------------------------------------ */
 
-/* Code generation counts the vectors of a loop by steps of one. */
-static bool has_lanes(const IrInst *loop) {
-  int64_t step;
-  return loop->lanes > 1 && type_is_integer(loop->operands[0]->type) &&
-         ir_is_const(loop->operands[2], &step) && step == 1;
-}
-
 void vectorise_serial(Scratch *scratch, IrKernel *kernel, IrInst *loop) {
   LaneBody body = ir_lanes_of_loop(loop, loop->regions[0], loop->lanes);
   Vectoriser v;
   Sums sums = {.v = &v, .before = rewrite_before(kernel, loop)};
-  if (!has_lanes(loop) || !open_body(&v, scratch, kernel, loop, &body)) return undo(loop);
+  open_body(&v, scratch, kernel, loop, &body);
   if (loop->sums) ir_walk(loop->regions[0], find_sum, &sums);
   ir_delete_all(write_body(&v, loop));
   add_sums(&sums, loop);
@@ -145,7 +114,7 @@ static void choose(IrKernel *kernel, IrInst *loop, IrRegion *scalar, IrInst *few
 static void write_bits(Scratch *scratch, IrKernel *kernel, IrInst *bits) {
   LaneBody body = ir_lanes_of_loop(bits, bits->regions[0], bits->lanes);
   Vectoriser v;
-  if (!open_body(&v, scratch, kernel, bits, &body)) return undo(bits);
+  open_body(&v, scratch, kernel, bits, &body);
   IrRegion *scalar = write_body(&v, bits);
   if (rewrite_count(scalar) > IR_LONGEST_TWICE) return ir_delete_all(scalar);
   IrBuilder b = rewrite_before(kernel, bits);
@@ -170,7 +139,7 @@ static IrInst *are_few_cells(IrBuilder *b, const IrInst *row) {
 static void write_row(Scratch *scratch, IrKernel *kernel, IrInst *row) {
   LaneBody body = ir_lanes_of_row(row, row->width > 1 ? row->width : row->lanes);
   Vectoriser v;
-  if (!open_body(&v, scratch, kernel, row, &body)) return undo(row);
+  open_body(&v, scratch, kernel, row, &body);
   IrRegion *scalar = write_body(&v, row);
   if (!row->masked || body.is_straight || rewrite_count(scalar) > IR_LONGEST_TWICE)
     return ir_delete_all(scalar);
