@@ -441,6 +441,36 @@ describe("the camera", function()
   end)
 end)
 
+describe("the windows of the guide", function()
+  it("are drawn as the text says", function()
+    local text, blocks = {}, 0
+    local file = assert(io.open "lua/guide/pictures.md")
+    for block in file:read("*a"):gmatch "\n```lua window\n(.-)```\n" do
+      blocks = blocks + 1
+      text[blocks] = ("do %s end\n"):format(block)
+    end
+    file:close()
+    assert.equal(2, blocks)
+    assert.equal("2 frames\n2 frames\n", run([[
+      w:close()
+      local create = rg.window
+      function rg.window(options)
+        local own, frames = create(options), 0
+        return setmetatable({}, { __index = function(_, name)
+          return function(_, ...)
+            if name == "present" then frames = frames + 1 end
+            if name == "is_open" and frames == 2 then
+              print(frames .. " frames")
+              return false
+            end
+            return own[name](own, ...)
+          end
+        end })
+      end
+    ]] .. table.concat(text)))
+  end)
+end)
+
 describe("a mistake in a drawing call", function()
   it("is said in one sentence", function()
     assert.equal([[

@@ -1,4 +1,4 @@
---- OpenGL 3.3, core profile: its functions, found by SDL when the first context exists, and the
+--- OpenGL 3.3, core profile: its functions, found by SDL when a context exists, and the
 --- few constants that are used. Programs, buffers and textures are made here.
 local ffi = require "ffi"
 local fail = require "regolith.error"
@@ -127,9 +127,9 @@ local function refuse(why)
     hint = "RG_WINDOW=plain shows pictures and dots without it" }
 end
 
---- Finds the functions, once; a context must be current. Returns the first name that is missing.
+--- Finds the functions for a new context, which must be current: SDL unloads OpenGL with its last
+--- window, so earlier addresses may be stale. Returns the first name that is missing.
 function gl.load(address_of)
-  if gl.Enable then return end
   local found = {}
   for result, name, arguments in prototypes:gmatch "([^\n]-%s%*?)(%w+)(%b())\n" do
     local address = address_of("gl" .. name)
