@@ -48,10 +48,9 @@ local function delete_targets(self)
   for _, name in ipairs(self.stores) do gl.delete("Renderbuffers", name) end
   gl.delete("Framebuffers", self.drawn)
   gl.delete("Framebuffers", self.resolved)
-  gl.delete("Framebuffers", self.depth_target)
-  gl.delete("Textures", self.depth_texture)
-  self.stores, self.drawn, self.resolved = {}, false, false
-  self.depth_target, self.depth_texture = false, false
+  gl.delete("Framebuffers", self.over)
+  gl.delete("Textures", self.depth)
+  self.stores, self.drawn, self.resolved, self.over, self.depth = {}, false, false, false, false
 end
 
 local function clear(self)
@@ -61,21 +60,37 @@ local function clear(self)
   gl.Clear(gl.COLOR_BUFFER_BIT + gl.DEPTH_BUFFER_BIT)
 end
 
--- Creates both framebuffers, in the window's size in pixels.
+-- The depth buffer, which shaders can read.
+local function depth_texture(samples, width, height)
+  local name = gl.create "Textures"
+  gl.BindTexture(gl.TEXTURE_2D_MULTISAMPLE, name)
+  gl.TexImage2DMultisample(gl.TEXTURE_2D_MULTISAMPLE, samples, gl.DEPTH_COMPONENT24, width, height,
+    1)
+  gl.FramebufferTexture2D(gl.FRAMEBUFFER, gl.DEPTH_ATTACHMENT, gl.TEXTURE_2D_MULTISAMPLE, name, 0)
+  return name
+end
+
+-- Creates the framebuffers, in the window's size in pixels: what is drawn, the same without its
+-- depth, and what is shown.
 local function create_targets(self)
   delete_targets(self)
   local width, height = ffi.new "int[1]", ffi.new "int[1]"
   sdl.open().SDL_GL_GetDrawableSize(self.handle, width, height)
   self.width, self.height = math.max(1, width[0]), math.max(1, height[0])
-  local samples = math.min(most_samples, gl.get(gl.MAX_SAMPLES))
+  self.samples = math.min(most_samples, gl.get(gl.MAX_SAMPLES),
+    gl.get(gl.MAX_DEPTH_TEXTURE_SAMPLES))
   self.drawn = gl.create "Framebuffers"
   gl.BindFramebuffer(gl.FRAMEBUFFER, self.drawn)
-  self.stores = { storage(gl.COLOR_ATTACHMENT0, gl.RGBA8, samples, self.width, self.height),
-    storage(gl.DEPTH_ATTACHMENT, gl.DEPTH_COMPONENT24, samples, self.width, self.height) }
+  self.stores = { storage(gl.COLOR_ATTACHMENT0, gl.RGBA8, self.samples, self.width, self.height) }
+  self.depth = depth_texture(self.samples, self.width, self.height)
+  local is_whole = gl.CheckFramebufferStatus(gl.FRAMEBUFFER) == gl.FRAMEBUFFER_COMPLETE
+  self.over = gl.create "Framebuffers"
+  gl.BindFramebuffer(gl.FRAMEBUFFER, self.over)
+  gl.FramebufferRenderbuffer(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.RENDERBUFFER, self.stores[1])
   self.resolved = gl.create "Framebuffers"
   gl.BindFramebuffer(gl.FRAMEBUFFER, self.resolved)
-  self.stores[3] = storage(gl.COLOR_ATTACHMENT0, gl.RGBA8, 0, self.width, self.height)
-  if gl.CheckFramebufferStatus(gl.FRAMEBUFFER) ~= gl.FRAMEBUFFER_COMPLETE then
+  self.stores[2] = storage(gl.COLOR_ATTACHMENT0, gl.RGBA8, 0, self.width, self.height)
+  if not is_whole or gl.CheckFramebufferStatus(gl.FRAMEBUFFER) ~= gl.FRAMEBUFFER_COMPLETE then
     return ("no framebuffer of %d x %d pixels can be made"):format(self.width, self.height)
   end
   gl.BindFramebuffer(gl.FRAMEBUFFER, self.drawn)
@@ -87,8 +102,8 @@ end
 function canvas.create(title, width, height, flags, waits)
   local C = sdl.open()
   if not pcall(function() return C.SDL_GL_GetProcAddress end) then return nil, "SDL has none" end
-  local self = setmetatable({ stores = {}, drawn = false, resolved = false,
-    depth_target = false, depth_texture = false, programs = {},
+  local self = setmetatable({ stores = {}, drawn = false, resolved = false, over = false,
+    depth = false, samples = 0, programs = {},
     buffers = {}, palettes = {}, is_presented = true, is_resolved = false,
     background = { 0, 0, 0 } }, Canvas)
   local why = open_context(self, title, width, height, flags) or create_targets(self)
@@ -118,6 +133,8 @@ function Canvas:begin()
   gl.Enable(gl.PROGRAM_POINT_SIZE)
   gl.Enable(gl.BLEND)
   gl.BlendFuncSeparate(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA, gl.ONE, gl.ONE_MINUS_SRC_ALPHA)
+  gl.Disable(gl.SAMPLE_ALPHA_TO_COVERAGE)
+  gl.ColorMask(1, 1, 1, 1)
   gl.Disable(gl.DEPTH_TEST)
   gl.Disable(gl.CULL_FACE)
   self.is_resolved = false
@@ -235,26 +252,12 @@ local picture_texts = { vertex = [[
   void main() { color = texture(picture, at); }
 ]] }
 
---- The depth of what was drawn so far, as a texture, which the next call overwrites.
-function Canvas:depth()
-  self:use()
-  if not self.depth_texture then
-    self.depth_texture = gl.texture(gl.TEXTURE_2D, gl.NEAREST)
-    gl.TexImage2D(gl.TEXTURE_2D, 0, gl.DEPTH_COMPONENT24, self.width, self.height, 0,
-      gl.DEPTH_COMPONENT, gl.FLOAT, nil)
-    self.depth_target = gl.create "Framebuffers"
-    gl.BindFramebuffer(gl.FRAMEBUFFER, self.depth_target)
-    gl.FramebufferTexture2D(gl.FRAMEBUFFER, gl.DEPTH_ATTACHMENT, gl.TEXTURE_2D, self.depth_texture,
-      0)
-    gl.DrawBuffer(gl.NONE)
-    gl.ReadBuffer(gl.NONE)
-  end
-  gl.BindFramebuffer(gl.READ_FRAMEBUFFER, self.drawn)
-  gl.BindFramebuffer(gl.DRAW_FRAMEBUFFER, self.depth_target)
-  gl.BlitFramebuffer(0, 0, self.width, self.height, 0, 0, self.width, self.height,
-    gl.DEPTH_BUFFER_BIT, gl.NEAREST)
-  gl.BindFramebuffer(gl.FRAMEBUFFER, self.drawn)
-  return self.depth_texture
+--- Begins drawing without a depth buffer; returns the texture of the depth so far, which has
+--- self.samples in each pixel.
+function Canvas:begin_over()
+  self:begin()
+  gl.BindFramebuffer(gl.FRAMEBUFFER, self.over)
+  return self.depth
 end
 
 --- Puts a picture over the frame: { x, y, width, height, rgba }, in pixels from the top left,

@@ -129,11 +129,21 @@ function color.look(w, options, caller, count, default)
   return own
 end
 
+-- In three dimensions, edges of what is opaque cover some samples of a pixel, and are not blended:
+-- what is drawn later behind them takes the others. What is seen through hides nothing.
+local function set_blending(own)
+  local is_opaque = own.opacity >= 1 and (not own.one or own.one[4] >= 1)
+    and not (own.m and own.m.parts == 4)
+  if not is_opaque then return gl.DepthMask(0) end
+  gl.Disable(gl.BLEND)
+  gl.Enable(gl.SAMPLE_ALPHA_TO_COVERAGE)
+  gl.ColorMask(1, 1, 1, 0)
+end
+
 --- Sets a program's colours: `own` as color.look returned it, for each vertex (divisor 0) or
 --- instance (1).
 function color.bind(w, program, own, divisor, first)
-  -- what is seen through hides nothing that is drawn later
-  if own.opacity < 1 or own.one and own.one[4] < 1 then gl.DepthMask(0) end
+  if w.view.is_space then set_blending(own) end
   program:float("opacity", own.opacity)
   program:int("has_palette", own.palette and 1 or 0)
   program:int("palette", 1)

@@ -46,6 +46,8 @@ void BindTexture(uint32_t target, uint32_t name)
 void TexParameteri(uint32_t target, uint32_t name, int value)
 void TexImage2D(uint32_t target, int level, int internal, int width, int height, int border,
   uint32_t format, uint32_t type, const void *pixels)
+void TexImage2DMultisample(uint32_t target, int samples, uint32_t internal, int width, int height,
+  uint8_t are_fixed)
 void TexSubImage2D(uint32_t target, int level, int x, int y, int width, int height,
   uint32_t format, uint32_t type, const void *pixels)
 void TexImage3D(uint32_t target, int level, int internal, int width, int height, int depth,
@@ -97,7 +99,7 @@ gl.TRIANGLES, gl.TRIANGLE_STRIP = 4, 5
 gl.LESS, gl.LEQUAL, gl.ALWAYS = 0x201, 0x203, 0x207
 gl.FRONT, gl.BACK = 0x404, 0x405
 gl.BLEND, gl.DEPTH_TEST, gl.CULL_FACE, gl.MULTISAMPLE = 0xbe2, 0xb71, 0xb44, 0x809d
-gl.POLYGON_OFFSET_FILL = 0x8037
+gl.SAMPLE_ALPHA_TO_COVERAGE = 0x809e
 gl.ONE, gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA = 1, 0x302, 0x303
 gl.BYTE, gl.UNSIGNED_BYTE, gl.SHORT, gl.UNSIGNED_SHORT = 0x1400, 0x1401, 0x1402, 0x1403
 gl.INT, gl.UNSIGNED_INT, gl.FLOAT = 0x1404, 0x1405, 0x1406
@@ -105,6 +107,7 @@ gl.DOUBLE, gl.HALF_FLOAT = 0x140a, 0x140b
 gl.RED, gl.RGB, gl.RGBA, gl.RG_INTEGER, gl.RED_INTEGER = 0x1903, 0x1907, 0x1908, 0x8228, 0x8d94
 gl.RGBA8, gl.R8, gl.R32F, gl.R16F, gl.RG32UI = 0x8058, 0x8229, 0x822e, 0x822d, 0x823c
 gl.DEPTH_COMPONENT, gl.DEPTH_COMPONENT24 = 0x1902, 0x81a6
+gl.TEXTURE_2D_MULTISAMPLE, gl.MAX_DEPTH_TEXTURE_SAMPLES = 0x9100, 0x910f
 gl.TEXTURE_2D, gl.TEXTURE_3D, gl.TEXTURE0 = 0xde1, 0x806f, 0x84c0
 gl.TEXTURE_MAG_FILTER, gl.TEXTURE_MIN_FILTER = 0x2800, 0x2801
 gl.TEXTURE_WRAP_S, gl.TEXTURE_WRAP_T, gl.TEXTURE_WRAP_R = 0x2802, 0x2803, 0x8072

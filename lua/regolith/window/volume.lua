@@ -87,10 +87,10 @@ local ray_texts = { vertex = [[
   }
 ]], fragment = palette.glsl .. [[
   uniform sampler3D cells;
-  uniform sampler2D depth;
+  uniform sampler2DMS depth;
+  uniform int samples;
   uniform mat4 view;
   uniform vec3 first, size, eye, count;
-  uniform vec2 window;
   uniform float density, steps;
   in vec3 place;
   out vec4 shown;
@@ -102,8 +102,11 @@ local ray_texts = { vertex = [[
     vec3 near = min(a, b), far = max(a, b);
     float from = max(max(max(near.x, near.y), near.z), 0.0);
     float to = min(min(far.x, far.y), far.z);
-    // depth as a share of the ray
-    float z = texture(depth, gl_FragCoord.xy / window).r * 2.0 - 1.0;
+    // the farthest depth, as a share of the ray
+    float z = 0.0;
+    for (int k = 0; k < samples; k++)
+      z = max(z, texelFetch(depth, ivec2(gl_FragCoord.xy), k).r);
+    z = z * 2.0 - 1.0;
     vec4 p = view * vec4(eye, 1.0), q = view * vec4(first + place * size, 1.0) - p;
     float behind = (p.z - z * p.w) / (z * q.w - q.z);
     if (z < 1.0 && behind > 0.0) to = min(to, behind);
@@ -173,8 +176,7 @@ function volume.volume(w, x, options)
   local own = { palette = options.palette or "magma", low = low, high = high }
   color.note_legend(w, options, caller, own)
   local made = fill(w, m, low, high)
-  local depth = w.canvas:depth()
-  w.canvas:begin()
+  local depth = w.canvas:begin_over()
   local p = w.canvas:program("volume", ray_texts)
   p:matrix("view", view)
   local eye, n = w.view.eye, m.extents
@@ -183,7 +185,7 @@ function volume.volume(w, x, options)
   p:vec3("size", n[1] * spacing[1], n[2] * spacing[2], n[3] * spacing[3])
   p:vec3("count", n[1], n[2], n[3])
   p:vec3("eye", eye[1], eye[2], eye[3])
-  p:vec2("window", w.canvas.width, w.canvas.height)
+  p:int("samples", w.canvas.samples)
   p:float("density", density)
   p:float("steps", steps)
   p:int("palette", 1)
@@ -191,7 +193,7 @@ function volume.volume(w, x, options)
   p:int("depth", 3)
   w.canvas:bind(1, gl.TEXTURE_2D, palette.texture(w, own.palette))
   w.canvas:bind(2, gl.TEXTURE_3D, made.texture)
-  w.canvas:bind(3, gl.TEXTURE_2D, depth)
+  w.canvas:bind(3, gl.TEXTURE_2D_MULTISAMPLE, depth)
   gl.Enable(gl.CULL_FACE)
   gl.CullFace(gl.FRONT)
   gl.DrawArrays(gl.TRIANGLES, 0, 36)
