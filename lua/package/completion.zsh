@@ -2,7 +2,7 @@
 # zsh completion for regolith: options, commands, examples, and Lua files.
 _regolith_first() {
   local -a commands
-  commands=('run:ranks of a script' 'info:versions, devices and paths' 'examples:list the examples, or run one'
+  commands=('run:ranks of a script' 'info:versions, devices and paths' 'docs:open the documentation' 'examples:list the examples, or run one'
     'new:write a script to start from'
     'cache:compiled kernels on disk' 'help:where to read on')
   _describe command commands

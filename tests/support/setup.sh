@@ -10,7 +10,7 @@ test_packages="lua-busted lua-check lcov clang-tidy-19 clang-format-19 file"
 # for windows: SDL2, the controls in them, and the same in a browser
 window_packages="libsdl2-2.0-0 libimgui-dev libmicrohttpd12"
 optional_packages="openmpi-bin libopenmpi-dev $window_packages xvfb xdotool ffmpeg openexr \
-libopenvdb-tools lua-ldoc libegl1 libgl1 libgl1-mesa-dri libfreetype6 libfontconfig1 \
+libopenvdb-tools lua-ldoc cmark-gfm libegl1 libgl1 libgl1-mesa-dri libfreetype6 libfontconfig1 \
 fonts-dejavu-core"
 
 say() { printf '%s\n' "$*" >&2; }

@@ -1,13 +1,13 @@
---- The commands of the program: `regolith info`, `regolith examples`, `regolith new NAME`,
---- `regolith cache`. Each returns an exit code. A word that is neither a command nor a file is
---- refused, with a suggestion.
+--- The commands of the program: `regolith info`, `regolith docs`, `regolith examples`, `regolith
+--- new NAME`, `regolith cache`. Each returns an exit code. A word that is neither a command nor a
+--- file is refused, with a suggestion.
 local fail = require "regolith.error"
 
 local io, os, table = io, os, table
 
 local command = {}
 local commands = {} -- name -> function(place, words..): exit code
-local names = { "run", "info", "examples", "new", "cache", "help" }
+local names = { "run", "info", "docs", "examples", "new", "cache", "help" }
 
 local function complain(message, hint)
   io.stderr:write("regolith: ", message, "\n")
@@ -144,6 +144,47 @@ function commands.info(place)
   row("history", require("regolith.console.history").path() or "none")
   show_environment(row)
   if rg.log.is_json() then print(require("regolith.file.json").encode(rows)) end
+  return 0
+end
+
+-- -- docs -----------------------------------------------------------------------------------------
+
+-- The folder of the site: where it is installed, or where the build makes it.
+local function find_site(place)
+  for _, folder in ipairs { "/share/doc/regolith/html", "/docs" } do
+    if is_there(place.prefix .. folder .. "/index.html") then return place.prefix .. folder end
+  end
+end
+
+local function encode(text)
+  return (text:gsub("[^%w/._~-]", function(c) return ("%%%02X"):format(c:byte()) end))
+end
+
+-- Starts a browser, if there is one, and does not wait for it.
+local function open(address)
+  local browser = os.getenv "BROWSER"
+  local has_display = os.getenv "DISPLAY" or os.getenv "WAYLAND_DISPLAY"
+  if not browser and has_display and os.execute "command -v xdg-open >/dev/null" == 0 then
+    browser = "xdg-open"
+  end
+  if browser then os.execute(("%s '%s' >/dev/null 2>&1 &"):format(browser, address)) end
+  return browser ~= nil
+end
+
+--- `regolith docs`, `regolith docs WORD ..`
+function commands.docs(place, ...)
+  local site = find_site(place)
+  if not site then
+    local text = place.prefix .. "/share/doc/regolith/guide"
+    return complain("the pages of the documentation are not here", is_there(text .. "/kernels.md")
+      and ("they were built without cmark-gfm; their text is in %s"):format(text)
+      or "cmake --build build --target docs makes them, by Debian's cmark-gfm")
+  end
+  local words = table.concat({ ... }, " ")
+  local address = "file://" .. encode(site) .. "/index.html"
+    .. (words ~= "" and "?q=" .. encode(words) or "")
+  print(address)
+  if not open(address) then print "there is no display: open it in any browser" end
   return 0
 end
 

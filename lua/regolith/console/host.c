@@ -1,8 +1,8 @@
 /* host.c - the `regolith` program: LuaJIT with Regolith at hand.
  * Options, scripts, `arg`, chunk names and exit codes are those of `luajit` (tests/install compares
  * the two). What it adds: the module is found next to the program, wherever that is, `rg` is there
- * in -e and at the prompt, and a first word that is no file but a command (run, info, examples,
- * new, cache) runs lua/regolith/console/command.lua.
+ * in -e and at the prompt, and a first word that is no file but a command (run, info, docs,
+ * examples, new, cache) runs lua/regolith/console/command.lua.
  *
  * Where things are, relative to the program's own file:  ../share/lua/5.1/regolith  the Lua modules
  *                                                        ../share/regolith/examples  the examples
@@ -440,7 +440,7 @@ static bool is_command(const char *word) {
 }
 
 static bool is_own_command(const char *word) {
-  static const char *const words[] = {"run", "info", "examples", "new", "cache", "help"};
+  static const char *const words[] = {"run", "info", "docs", "examples", "new", "cache", "help"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (!strcmp(word, words[i])) return true;
   return false;
@@ -545,6 +545,7 @@ static const char usage[] =
     "commands:\n"
     "  run -n N SCRIPT   Start N ranks of a script, which share windows: rg.comm().\n"
     "  info              Versions, devices and paths, for a bug report.\n"
+    "  docs [WORD ..]    Open the documentation, or what it says about these words.\n"
     "  examples [NAME]   List the examples, or run one; -p NAME prints it.\n"
     "  new NAME          Write NAME.lua, a script to start from.\n"
     "  cache [clear]     Show what compiled kernels take on disk, or delete them.\n";
