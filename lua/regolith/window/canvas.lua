@@ -204,11 +204,12 @@ function Canvas:resize()
   self.is_presented, self.is_resolved = true, false
 end
 
---- The program of this name, made of its texts on first use (gl.program).
+--- The program of this name, made on first use of its texts (gl.program), or of what a function
+--- returns.
 function Canvas:program(name, texts)
   local own = self.programs[name]
   if not own then
-    own = gl.program(texts)
+    own = gl.program(type(texts) == "function" and texts() or texts)
     self.programs[name] = own
   end
   return own:use()

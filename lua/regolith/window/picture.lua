@@ -28,10 +28,9 @@ local vertex = [[
   }
 ]]
 
---- GLSL: number(byte), the number at a byte of the buffer `words`, of the type `kind`.
+--- GLSL: number(byte), the number at a byte of the buffer `words`, of the type `kind`, a constant.
 picture.glsl = [[
   uniform usamplerBuffer words;
-  uniform int kind;
 
   float sign_of(uint high) { return (high >> 31) != 0u ? -1.0 : 1.0; }
 
@@ -76,16 +75,17 @@ picture.glsl = [[
   }
 ]]
 
---- Type -> the shader's number of it.
-picture.kinds = { bool = 0, u8 = 0, i8 = 1, u16 = 2, i16 = 3, u32 = 4, i32 = 5, f32 = 6, f16 = 7,
+-- Type -> the shader's number of it.
+local kinds = { bool = 0, u8 = 0, i8 = 1, u16 = 2, i16 = 3, u32 = 4, i32 = 5, f32 = 6, f16 = 7,
   u64 = 8, i64 = 9, f64 = 10 }
+
+--- The line that goes before it.
+function picture.constants(m) return ("const int kind = %d;\n"):format(kinds[m.kind]) end
 
 -- `box`: the cells in the buffer, the first at `low` of the picture's cells.
 local fragment = picture.glsl .. palette.glsl .. [[
   uniform int base, step;
   uniform ivec2 strides, cells, box, low;
-  uniform int parts;
-  uniform bool is_smooth;
   uniform vec2 ends;
   uniform float exponent;
   in vec2 at;
@@ -200,20 +200,21 @@ function picture.show(w, what, options)
   end
   local x0, y0, x1, y1 = place_of(w, m, options)
   w.canvas:begin()
-  local p = w.canvas:program("picture", { vertex = vertex, fragment = fragment })
+  local is_smooth = option.flag(options, "smooth", caller) or false
+  local p = w.canvas:program(("picture %s %d %s"):format(m.kind, m.parts, is_smooth), function()
+    return { vertex = vertex, fragment = ("%sconst int parts = %d;\nconst bool is_smooth = %s;\n%s")
+      :format(picture.constants(m), m.parts, is_smooth, fragment) }
+  end)
   p:matrix("view", camera.matrix(w))
   p:vec4("place", x0, y0, x1, y1)
   local low = w.canvas:words(m, caller)
   p:int("words", 0)
-  p:int("kind", picture.kinds[m.kind])
   p:int("base", low)
   p:int("step", m.step)
-  p:int("parts", m.parts)
   p:ivec2("strides", m.strides[1], m.strides[2])
   p:ivec2("cells", m.cells[1], m.cells[2])
   p:ivec2("box", m.extents[1], m.extents[2])
   p:ivec2("low", m.low[1], m.low[2])
-  p:int("is_smooth", option.flag(options, "smooth", caller) and 1 or 0)
   p:vec2("ends", m.ends[1], m.ends[2])
   p:float("exponent", m.exponent)
   w.canvas:bind(1, gl.TEXTURE_2D, palette.texture(w, options.palette or "grey"))

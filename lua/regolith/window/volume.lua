@@ -54,9 +54,11 @@ local function fill(w, m, low, high)
   local base = w.canvas:words(m, caller)
   w.canvas:bind(2, gl.TEXTURE_3D, 0)
   local own = texture_of(w, m.extents)
-  local p = w.canvas:program("slice", slice_texts)
+  local p = w.canvas:program("slice " .. m.kind, function()
+    return { vertex = slice_texts.vertex,
+      fragment = picture.constants(m) .. slice_texts.fragment }
+  end)
   p:int("words", 0)
-  p:int("kind", picture.kinds[m.kind])
   p:ivec2("strides", m.strides[3], m.strides[2])
   p:vec2("ends", low, high)
   gl.BindFramebuffer(gl.FRAMEBUFFER, own.target)
