@@ -26,8 +26,8 @@ LLVMValueRef access_offset(Codegen *g, const IrInst *inst, LLVMValueRef pointer)
 /* PRIVATE_COPY: a GPU block has a copy of elements of a tree's root; a worker's private copy is at
  * a constant distance from the original. */
 static void emit_private_copy(Codegen *g, const IrInst *inst) {
-  if (g->gpu_task) {
-    LLVMValueRef copy = g->private_copies[inst->imm];
+  if (g->part == CODEGEN_GPU_TASKS) {
+    LLVMValueRef copy = g->f.trees[inst->imm].private_copy;
     if (!copy || inst->operands[0]->op != IR_TREE_ROOT)
       return codegen_fail(g, inst, "a block has no copy of it");
     return value_set(g, inst, copy);
@@ -38,21 +38,21 @@ static void emit_private_copy(Codegen *g, const IrInst *inst) {
 
 static unsigned alignment_of(Type type) { return (unsigned)type_size(type); }
 
-LLVMValueRef access_load(Codegen *g, Type type, LLVMValueRef pointer) {
-  LLVMValueRef value = LLVMBuildLoad2(g->builder, value_memory_type(g, type), pointer, "");
-  LLVMSetAlignment(value, alignment_of(type));
-  return value_from_memory(g, alias_element(g, value), type);
+LLVMValueRef access_load(Codegen *g, Element of, LLVMValueRef pointer) {
+  LLVMValueRef value = LLVMBuildLoad2(g->builder, value_memory_type(g, of.type), pointer, "");
+  LLVMSetAlignment(value, alignment_of(of.type));
+  return value_from_memory(g, alias_element(g, value, of.alias), of.type);
 }
 
-void access_store(Codegen *g, Type type, LLVMValueRef pointer, LLVMValueRef value) {
-  LLVMValueRef memory = value_to_memory(g, value, type);
-  LLVMSetAlignment(alias_element(g, LLVMBuildStore(g->builder, memory, pointer)),
-                   alignment_of(type));
+void access_store(Codegen *g, Element of, LLVMValueRef pointer, LLVMValueRef value) {
+  LLVMValueRef store = LLVMBuildStore(g->builder, value_to_memory(g, value, of.type), pointer);
+  LLVMSetAlignment(alias_element(g, store, of.alias), alignment_of(of.type));
 }
 
 static void emit_store(Codegen *g, const IrInst *inst) {
   LLVMValueRef pointer = value_operand(g, inst, 0), value = value_operand(g, inst, 1);
-  if (inst->operand_count >= 2) access_store(g, inst->operands[1]->type, pointer, value);
+  if (inst->operand_count < 2) return codegen_fail(g, inst, "an operand is missing");
+  access_store(g, (Element){inst->operands[1]->type, inst->alias}, pointer, value);
 }
 
 /* May the load read the address of an array that another iteration published in an element
@@ -66,7 +66,7 @@ static bool may_be_shared_array(const IrInst *load) {
 
 static void emit_load(Codegen *g, const IrInst *inst) {
   LLVMValueRef pointer = value_operand(g, inst, 0);
-  LLVMValueRef value = access_load(g, inst->type, pointer);
+  LLVMValueRef value = access_load(g, (Element){inst->type, inst->alias}, pointer);
   if (may_be_shared_array(inst) && LLVMIsALoadInst(value)) {
     bool is_gpu = g->part == CODEGEN_GPU_TASKS;
     LLVMSetOrdering(value, is_gpu ? LLVMAtomicOrderingMonotonic : LLVMAtomicOrderingAcquire);

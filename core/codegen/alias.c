@@ -49,8 +49,9 @@ static void mark(Codegen *g, LLVMValueRef access, int scope) {
                     g->alias_others[scope]);
 }
 
-LLVMValueRef alias_element(Codegen *g, LLVMValueRef access) {
-  if (g->alias > 0) mark(g, access, g->alias);
+LLVMValueRef alias_element(Codegen *g, LLVMValueRef access, int alias) {
+  ASSERT(alias >= 0 && alias <= g->kernel->fields.count, "a field's number + 1, or 0");
+  if (alias > 0) mark(g, access, alias);
   return access;
 }
 

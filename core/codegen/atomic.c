@@ -54,14 +54,15 @@ static LLVMAtomicOrdering order_of(const Codegen *g, bool is_ordered) {
                                                     : LLVMAtomicOrderingMonotonic;
 }
 
-static LLVMValueRef compare_exchange(Codegen *g, LLVMValueRef pointer, LLVMValueRef expected,
-                                     LLVMValueRef desired, bool is_ordered) {
+static LLVMValueRef compare_exchange(Codegen *g, Element of, LLVMValueRef pointer,
+                                     LLVMValueRef expected, LLVMValueRef desired, bool is_ordered) {
   LLVMAtomicOrdering order = order_of(g, is_ordered);
   LLVMAtomicOrdering failed = order == LLVMAtomicOrderingAcquireRelease
                                   ? LLVMAtomicOrderingAcquire
                                   : LLVMAtomicOrderingMonotonic;
   return alias_element(
-      g, LLVMBuildAtomicCmpXchg(g->builder, pointer, expected, desired, order, failed, false));
+      g, LLVMBuildAtomicCmpXchg(g->builder, pointer, expected, desired, order, failed, false),
+      of.alias);
 }
 
 /* Skips the compare-and-swap on a GPU if the update changes nothing (a minimum that is smaller
@@ -75,13 +76,14 @@ static void leave_if_equal(Codegen *g, LLVMValueRef updated, LLVMValueRef old,
 }
 
 /* old = *p; while (!cas(p, old, op(old, value))) old = what was there; */
-static LLVMValueRef rmw_by_loop(Codegen *g, IrUpdate op, Type type, LLVMValueRef pointer,
+static LLVMValueRef rmw_by_loop(Codegen *g, IrUpdate op, Element of, LLVMValueRef pointer,
                                 LLVMValueRef value, bool is_ordered) {
+  Type type = of.type;
   LLVMTypeRef bits = bits_type(g, type);
   LLVMValueRef first = LLVMBuildLoad2(g->builder, bits, pointer, "");
   LLVMSetAlignment(first, (unsigned)type_size(type));
   LLVMSetOrdering(first, LLVMAtomicOrderingMonotonic);
-  alias_element(g, first);
+  alias_element(g, first, of.alias);
   LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), retry = block_new(g, "retry"),
                     done = block_new(g, "done");
   block_jump(g, retry);
@@ -90,7 +92,7 @@ static LLVMValueRef rmw_by_loop(Codegen *g, IrUpdate op, Type type, LLVMValueRef
   LLVMValueRef updated =
       to_bits(g, arith_update(g, op, type, from_bits(g, old, type), value), type);
   if (!is_ordered) leave_if_equal(g, updated, old, done); /* a release is a write */
-  LLVMValueRef pair = compare_exchange(g, pointer, old, updated, is_ordered);
+  LLVMValueRef pair = compare_exchange(g, of, pointer, old, updated, is_ordered);
   LLVMValueRef seen = LLVMBuildExtractValue(g->builder, pair, 0, ""),
                ok = LLVMBuildExtractValue(g->builder, pair, 1, "");
   LLVMBasicBlockRef end = LLVMGetInsertBlock(g->builder);
@@ -100,56 +102,59 @@ static LLVMValueRef rmw_by_loop(Codegen *g, IrUpdate op, Type type, LLVMValueRef
   return from_bits(g, old, type);
 }
 
-static LLVMValueRef rmw(Codegen *g, LLVMAtomicRMWBinOp op, LLVMValueRef pointer, LLVMValueRef value,
-                        bool is_ordered) {
-  return alias_element(
-      g, LLVMBuildAtomicRMW(g->builder, op, pointer, value, order_of(g, is_ordered), false));
+static LLVMValueRef rmw(Codegen *g, LLVMAtomicRMWBinOp op, Element of, LLVMValueRef pointer,
+                        LLVMValueRef value, bool is_ordered) {
+  LLVMAtomicOrdering order = order_of(g, is_ordered);
+  return alias_element(g, LLVMBuildAtomicRMW(g->builder, op, pointer, value, order, false),
+                       of.alias);
 }
 
-static LLVMValueRef rmw_in_order(Codegen *g, IrUpdate op, Type type, LLVMValueRef pointer,
+static LLVMValueRef rmw_in_order(Codegen *g, IrUpdate op, Element of, LLVMValueRef pointer,
                                  LLVMValueRef value, bool is_ordered) {
+  Type type = of.type;
   LLVMAtomicRMWBinOp machine;
   if (adds_floats(g, op, type)) {
     if (op == IR_UPDATE_SUB) value = LLVMBuildFNeg(g->builder, value, "");
-    return rmw(g, LLVMAtomicRMWBinOpFAdd, pointer, value, is_ordered);
+    return rmw(g, LLVMAtomicRMWBinOpFAdd, of, pointer, value, is_ordered);
   }
   if (op == IR_UPDATE_EXCHANGE) machine = LLVMAtomicRMWBinOpXchg;
   else if (!machine_op(op, type, &machine))
-    return rmw_by_loop(g, op, type, pointer, value, is_ordered);
-  return from_bits(g, rmw(g, machine, pointer, to_bits(g, value, type), is_ordered), type);
+    return rmw_by_loop(g, op, of, pointer, value, is_ordered);
+  return from_bits(g, rmw(g, machine, of, pointer, to_bits(g, value, type), is_ordered), type);
 }
 
-LLVMValueRef atomic_rmw(Codegen *g, IrUpdate op, Type type, LLVMValueRef pointer,
+LLVMValueRef atomic_rmw(Codegen *g, IrUpdate op, Element of, LLVMValueRef pointer,
                         LLVMValueRef value) {
-  return rmw_in_order(g, op, type, pointer, value, false);
+  return rmw_in_order(g, op, of, pointer, value, false);
 }
 
-static LLVMValueRef update_plain(Codegen *g, const IrInst *inst, Type type, LLVMValueRef pointer,
+static LLVMValueRef update_plain(Codegen *g, IrUpdate op, Element of, LLVMValueRef pointer,
                                  LLVMValueRef value) {
-  LLVMValueRef old = access_load(g, type, pointer);
-  access_store(g, type, pointer, arith_update(g, (IrUpdate)inst->imm, type, old, value));
+  LLVMValueRef old = access_load(g, of, pointer);
+  access_store(g, of, pointer, arith_update(g, op, of.type, old, value));
   return old;
 }
 
-static LLVMValueRef compare_exchange_value(Codegen *g, Type type, LLVMValueRef pointer,
+static LLVMValueRef compare_exchange_value(Codegen *g, Element of, LLVMValueRef pointer,
                                            LLVMValueRef expected, LLVMValueRef desired,
                                            bool is_ordered) {
-  LLVMValueRef pair = compare_exchange(g, pointer, to_bits(g, expected, type),
-                                       to_bits(g, desired, type), is_ordered);
-  return from_bits(g, LLVMBuildExtractValue(g->builder, pair, 0, ""), type);
+  LLVMValueRef pair = compare_exchange(g, of, pointer, to_bits(g, expected, of.type),
+                                       to_bits(g, desired, of.type), is_ordered);
+  return from_bits(g, LLVMBuildExtractValue(g->builder, pair, 0, ""), of.type);
 }
 
 /* Updates the element; returns its old value. */
-static LLVMValueRef update(Codegen *g, const IrInst *inst, Type type, LLVMValueRef pointer) {
+static LLVMValueRef update(Codegen *g, const IrInst *inst, LLVMValueRef pointer) {
   LLVMValueRef value = value_operand(g, inst, 1);
-  if (inst->plain) return update_plain(g, inst, type, pointer, value);
+  const Element of = {inst->operands[1]->type, inst->alias};
+  if (inst->plain) return update_plain(g, (IrUpdate)inst->imm, of, pointer, value);
   bool is_ordered = atomic_is_ordered(inst),
        has_fences = is_ordered && g->part == CODEGEN_GPU_TASKS;
   if (has_fences) gpu_fence(g);
   LLVMValueRef old =
       inst->op == IR_MEM_CAS
-          ? compare_exchange_value(g, type, pointer, value, value_operand(g, inst, 2), is_ordered)
-          : rmw_in_order(g, (IrUpdate)inst->imm, type, pointer, value, is_ordered);
+          ? compare_exchange_value(g, of, pointer, value, value_operand(g, inst, 2), is_ordered)
+          : rmw_in_order(g, (IrUpdate)inst->imm, of, pointer, value, is_ordered);
   if (has_fences) gpu_fence(g);
   return old;
 }
@@ -159,6 +164,6 @@ void atomic_emit(Codegen *g, const IrInst *inst) {
   if (inst->operand_count < (inst->op == IR_MEM_CAS ? 3 : 2))
     return codegen_fail(g, inst, "an operand is missing");
   if (gpu_update(g, inst)) return;
-  LLVMValueRef old = update(g, inst, inst->operands[1]->type, pointer);
+  LLVMValueRef old = update(g, inst, pointer);
   if (inst->op != IR_MEM_UPDATE) value_set(g, inst, old);
 }

@@ -61,9 +61,9 @@ static LLVMValueRef declare(Codegen *g, const IrEntry *entry, LLVMTypeRef *type)
 static LLVMValueRef array_of(Codegen *g, const LLVMValueRef *values, int count) {
   bool is_shared = g->part == CODEGEN_GPU_TASKS && count <= RT_MAX_AXES;
   LLVMTypeRef type = LLVMArrayType2(g->i64, (uint64_t)count);
-  LLVMValueRef array = is_shared ? g->coordinates[count] : NULL;
+  LLVMValueRef array = is_shared ? g->f.coordinates[count] : NULL;
   if (!array) array = block_variable(g, type, "coordinates");
-  if (is_shared) g->coordinates[count] = array;
+  if (is_shared) g->f.coordinates[count] = array;
   for (int i = 0; i < count; i++)
     LLVMBuildStore(g->builder, values[i], value_byte_offset(g, array, i * 8));
   return array;
@@ -76,8 +76,8 @@ LLVMValueRef call_runtime(Codegen *g, RtEntry which, Callee callee, const LLVMVa
   int used = 0;
   for (int i = 0; i < entry->param_count; i++) {
     switch ((IrParam)entry->params[i]) {
-    case IR_PARAM_CONTEXT: args[i] = g->rt_context; break;
-    case IR_PARAM_WORKER: args[i] = g->worker; break;
+    case IR_PARAM_CONTEXT: args[i] = g->f.rt_context; break;
+    case IR_PARAM_WORKER: args[i] = g->f.worker; break;
     case IR_PARAM_TREE: args[i] = value_integer(g->i32, callee.tree); break;
     case IR_PARAM_MANAGER:
     case IR_PARAM_MASK: args[i] = value_integer(g->i32, callee.number); break;
@@ -140,7 +140,7 @@ LLVMValueRef call_each(Codegen *g, const LaneCall *c, LLVMValueRef mask) {
 
 void call_emit(Codegen *g, const IrInst *inst) {
   LLVMValueRef operands[MOST_OPERANDS];
-  const char *refusal = ir_call_refusal(inst, !g->is_host && !g->is_serial);
+  const char *refusal = ir_call_refusal(inst, !function_is_host(g) && !function_is_serial(g));
   if (refusal) return codegen_fail(g, inst, refusal);
   for (int k = 0; k < inst->operand_count; k++) operands[k] = value_operand(g, inst, k);
   LLVMValueRef result = emit_one(g, inst, operands, inst->operand_count);

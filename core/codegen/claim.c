@@ -9,31 +9,31 @@ static void claim(Codegen *g, const IrTask *task, LLVMValueRef total) {
   const IrRegion *region = task->claim;
   LLVMBasicBlockRef some = block_new(g, "claim"), after = block_new(g, "claimed");
   LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(total));
-  LLVMBuildStore(g->builder, zero, g->cursor);
+  LLVMBuildStore(g->builder, zero, g->f.cursor);
   block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, total, zero, ""), after, some);
   block_enter(g, some);
   value_set(g, region->params.items[0], total);
   emit_region(g, region);
-  LLVMBuildStore(g->builder, value_of(g, region->last), g->cursor);
+  LLVMBuildStore(g->builder, value_of(g, region->last), g->f.cursor);
   block_jump(g, after);
   block_enter(g, after);
 }
 
 void claim_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end) {
-  LLVMBasicBlockRef finish = g->finish, counted = block_new(g, "counted");
+  LLVMBasicBlockRef finish = g->f.finish, counted = block_new(g, "counted");
   Type type = task->claim->params.items[0]->type;
-  g->cursor = block_variable(g, value_type(g, type), "cursor");
-  g->finish = counted; /* a stopped launch goes on there, too: its body stops at once */
+  g->f.cursor = block_variable(g, value_type(g, type), "cursor");
+  g->f.finish = counted; /* a stopped launch goes on there, too: its body stops at once */
   task_range(g, task->counts, begin, end);
   block_jump(g, counted);
   block_enter(g, counted);
-  g->finish = finish;
+  g->f.finish = finish;
   claim(g, task, reduce_take(g, type));
   task_range(g, task, begin, end);
 }
 
 void claim_cursor(Codegen *g, const IrInst *inst) {
-  if (g->cursor) return value_set(g, inst, g->cursor);
+  if (g->f.cursor) return value_set(g, inst, g->f.cursor);
   codegen_fail(g, inst, "its task does not count");
   value_set(g, inst, LLVMGetUndef(g->pointer));
 }

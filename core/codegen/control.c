@@ -1,7 +1,7 @@
 /* control.c - if, loop, break, continue, print, fault: turns regions into basic blocks.
- * g->exits has the targets of exits, innermost last; the lowest entry is the iteration's body, the
- * target of `continue` at body level. Code after an exit is unreachable: it is emitted into a block
- * without predecessors. */
+ * Function.exits has the targets of exits, innermost last; the lowest entry is the body of the
+ * iteration, the target of `continue` at body level. Code after an exit is unreachable: it is
+ * emitted into a block without predecessors. */
 #include "codegen/emit.h"
 
 void control_if(Codegen *g, const IrInst *inst) {
@@ -20,16 +20,16 @@ void control_if(Codegen *g, const IrInst *inst) {
 }
 
 void control_body(Codegen *g, const IrRegion *body, LLVMBasicBlockRef again) {
-  vec_push(g->scratch, &g->exits, ((Exit){.again = again}));
+  vec_push(g->scratch, &g->f.exits, ((Exit){.again = again}));
   emit_region(g, body);
-  g->exits.count--;
+  g->f.exits.count--;
 }
 
 void control_iteration(Codegen *g, const IrRegion *body, LLVMBasicBlockRef leave,
                        LLVMBasicBlockRef again) {
-  vec_push(g->scratch, &g->exits, ((Exit){.leave = leave, .again = again}));
+  vec_push(g->scratch, &g->f.exits, ((Exit){.leave = leave, .again = again}));
   emit_region(g, body);
-  g->exits.count--;
+  g->f.exits.count--;
   block_jump(g, again);
   block_enter(g, again);
 }
@@ -80,14 +80,15 @@ void control_print(Codegen *g, const IrInst *inst) {
 void control_fault(Codegen *g, const IrInst *inst) {
   control_print(g, inst);
   if (inst->of_lane) return;
-  block_jump(g, g->finish);
+  block_jump(g, g->f.finish);
   block_enter(g, block_new(g, "behind"));
 }
 
 void control_exit(Codegen *g, const IrInst *inst) {
   int64_t levels = inst->imm;
-  const Exit *exit =
-      levels >= 0 && levels < g->exits.count ? &g->exits.items[g->exits.count - 1 - levels] : NULL;
+  const Exit *exit = levels >= 0 && levels < g->f.exits.count
+                         ? &g->f.exits.items[g->f.exits.count - 1 - levels]
+                         : NULL;
   LLVMBasicBlockRef to = !exit ? NULL : inst->op == IR_BREAK ? exit->leave : exit->again;
   if (!to) return codegen_fail(g, inst, "it leaves more loops than there are");
   block_jump(g, to);

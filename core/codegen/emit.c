@@ -20,7 +20,7 @@ static void emit_guard(Codegen *g, const IrInst *inst) {
   LLVMValueRef guard = LLVMBuildAlloca(g->builder, g->i64, "guard");
   LLVMBuildStore(g->builder, LLVMConstNull(g->i64), guard);
   block_hoist_end(g, back);
-  vec_push(g->scratch, &g->guards, guard);
+  vec_push(g->scratch, &g->f.guards, guard);
   value_set(g, inst, guard);
 }
 
@@ -30,7 +30,7 @@ static void release_guard(Codegen *g, LLVMValueRef guard) {
 }
 
 void guards_release(Codegen *g) {
-  for (int i = 0; i < g->guards.count; i++) release_guard(g, g->guards.items[i]);
+  for (int i = 0; i < g->f.guards.count; i++) release_guard(g, g->f.guards.items[i]);
 }
 
 static void emit_count(Codegen *g, const IrInst *inst) {
@@ -54,7 +54,7 @@ static void emit_count(Codegen *g, const IrInst *inst) {
 /* One variable for the whole function, of however many copies of its region that has. */
 static void emit_persistent(Codegen *g, const IrInst *inst) {
   ASSERT(inst->id >= 0 && inst->id < g->kernel->next_id, "an inst of the kernel");
-  if (g->values[inst->id]) return;
+  if (g->f.values[inst->id]) return;
   LLVMTypeRef type = value_type(g, inst->type);
   LLVMBasicBlockRef back = block_hoist_begin(g);
   LLVMValueRef variable = LLVMBuildAlloca(g->builder, type, "persistent");
@@ -118,7 +118,6 @@ static void emit_values(Codegen *g, const IrInst *inst) {
 }
 
 void emit_op(Codegen *g, const IrInst *inst) {
-  g->alias = inst->alias;
   switch (inst->op) {
   case IR_CONST: return emit_const(g, inst);
   case IR_VAR: return emit_var(g, inst);
@@ -204,9 +203,9 @@ void emit_op(Codegen *g, const IrInst *inst) {
 enum { MOST_STRAIGHT = 4000, WRITE_WEIGHT = 16 };
 
 static void cut_block(Codegen *g, const IrInst *inst) {
-  g->straight += ir_effects(inst) & (IR_WRITE | IR_UPDATE_EFFECT) ? WRITE_WEIGHT : 1;
-  if (g->straight < MOST_STRAIGHT) return;
-  g->straight = 0;
+  g->f.straight += ir_effects(inst) & (IR_WRITE | IR_UPDATE_EFFECT) ? WRITE_WEIGHT : 1;
+  if (g->f.straight < MOST_STRAIGHT) return;
+  g->f.straight = 0;
   context_poll_stop(g);
 }
 

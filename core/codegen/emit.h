@@ -55,6 +55,47 @@ typedef struct ContextList { /* of a manager's active nodes: RtListEntry */
   LLVMValueRef entries, length;
 } ContextList;
 
+/* What a function reads of a tree; hoisted, NULL until used. */
+typedef struct TreeValues {
+  LLVMValueRef root, base, reserved, large;
+  /* distance to the worker's private copy; on a GPU the address that the root would have in the
+   * block's copy */
+  LLVMValueRef private_copy;
+} TreeValues;
+
+/* The recursive function that is being emitted: function.c. */
+typedef struct Called {
+  const IrFunction *function; /* NULL: the host function or a task is */
+  LLVMValueRef depth;         /* its parameter */
+  LLVMValueRef *results;      /* variables */
+} Called;
+
+/* The function that is being emitted. */
+typedef struct Function {
+  LLVMValueRef llvm;
+  const IrTask *task; /* NULL: the host function, or `called` */
+  Called called;
+  LLVMValueRef rt_context, worker; /* parameters; `worker` of the host function is worker 0 */
+  LLVMValueRef entry_end;          /* terminator of the entry block: hoisted values go before it */
+  LLVMBasicBlockRef finish;        /* where a stopped function returns */
+  LLVMBasicBlockRef done;          /* where a completed function returns, if not at `finish` */
+  LLVMValueRef *values;            /* by inst id */
+  VEC(Exit) exits;                 /* innermost last */
+  VEC(Share) shares;
+  VEC(LLVMValueRef) guards;    /* of arrays that the function owns */
+  LLVMValueRef frame, ambient; /* hoisted, NULL until used */
+  TreeValues *trees;           /* by kernel->trees */
+  LLVMValueRef cursor;         /* of a task that counts (claim.c); else NULL */
+  LLVMValueRef zeros;          /* vector_memory.c: on the stack; NULL until used */
+  LLVMValueRef least;          /* stream.c: i64; NULL: no non-temporal stores */
+  int straight;                /* weight of the ops since the last block split: emit.c */
+  /* on a GPU */
+  LLVMValueRef coordinates[RT_MAX_AXES + 1]; /* arrays that calls share, by their length */
+  ContextList list;                          /* of a task over nodes */
+  int64_t gathered_bytes;                    /* of the block's memory, used by ALL_GATHERs */
+} Function;
+
+/* The module that is being emitted. */
 typedef struct Codegen {
   Scratch *scratch;
   Error *err;
@@ -65,46 +106,24 @@ typedef struct Codegen {
   LLVMContextRef context;
   LLVMBuilderRef builder;
   LLVMTypeRef void_type, bool_type, i8, i32, i64, pointer;
-
-  LLVMValueRef *functions; /* by kernel->functions */
-
-  /* of the function being emitted */
-  LLVMValueRef function;
-  const IrFunction *called;        /* NULL: the host function or a task */
-  LLVMValueRef depth, *results;    /* of `called`: its parameter; variables */
-  bool is_host, is_serial;         /* a serial task may call what the host region may */
-  LLVMValueRef rt_context, worker; /* parameters; `worker` of the host function is worker 0 */
-  LLVMValueRef entry_end;          /* terminator of the entry block: hoisted values go before it */
-  LLVMBasicBlockRef finish;        /* where a stopped function returns */
-  LLVMBasicBlockRef done;          /* where a completed function returns, if not at `finish` */
-  LLVMValueRef cursor;             /* of a task that counts (claim.c); else NULL */
-  LLVMValueRef frame, ambient;     /* hoisted, NULL until used */
-  const IrTask *gpu_task;          /* NULL: not for a GPU */
-  /* by tree, hoisted, NULL until used; private_copies: distance to the worker's private copy; on a
-   * GPU the address that the root would have in the block's copy */
-  LLVMValueRef *roots, *bases, *reserved, *large, *private_copies;
-  LLVMValueRef *slots;  /* FRAME_GETs by inst id: hoisted */
-  LLVMValueRef *values; /* by inst id */
-  VEC(Exit) exits;      /* innermost last */
-  VEC(Share) shares;
-  VEC(LLVMValueRef) guards;                  /* of arrays that the function owns */
-  int alias;                                 /* of the inst being emitted: field + 1; 0: none */
+  LLVMValueRef *functions;                   /* by kernel->functions */
   LLVMValueRef *tables;                      /* by kernel->tables; NULL until used */
-  LLVMValueRef *alias_scopes, *alias_others; /* of the module; NULL until used */
-  Row *row;                                  /* NULL: not inside a ROW */
+  LLVMValueRef *alias_scopes, *alias_others; /* alias.c; NULL until used */
+  Function f;
+  Row *row; /* NULL: not inside a ROW */
   /* for a leaf that GPU threads share: this thread's number among them, and their number, i32; NULL
    * if not shared */
   LLVMValueRef mate, mates;
   bool is_alone; /* a single thread does the whole leaf, as in an ordered task */
-  LLVMValueRef coordinates[RT_MAX_AXES + 1]; /* arrays that calls of a GPU's function share */
-  ContextList list;       /* of a task over nodes on a GPU; entries NULL: other tasks */
-  int64_t gathered_bytes; /* of a block's memory, used by ALL_GATHERs */
-  const IrTask *task;     /* the task being emitted, or NULL */
-  LLVMValueRef zeros;     /* vector_memory.c: on the stack; NULL until used */
-  LLVMValueRef least;     /* stream.c: i64; NULL: no non-temporal stores */
-  /* weight of the ops since the last block split, or the function's start */
-  int straight;
 } Codegen;
+
+static inline bool function_is_host(const Codegen *g) {
+  return !g->f.task && !g->f.called.function;
+}
+/* A serial task may call what the host region may. */
+static inline bool function_is_serial(const Codegen *g) {
+  return g->f.task && g->f.task->kind == TASK_SERIAL;
+}
 
 /* -- emit.c: the walk -------------------------------------------------------------------------- */
 void guards_release(Codegen *g); /* releases all guards, at the end of the function */
@@ -217,16 +236,22 @@ void context_poll_stop(Codegen *g);
 void access_emit(Codegen *g, const IrInst *inst); /* TREE_ROOT .. OFFSET, MEM_LOAD, MEM_STORE */
 /* The address of an OFFSET, applied to `pointer`. */
 LLVMValueRef access_offset(Codegen *g, const IrInst *inst, LLVMValueRef pointer);
-LLVMValueRef access_load(Codegen *g, Type type, LLVMValueRef pointer);
-void access_store(Codegen *g, Type type, LLVMValueRef pointer, LLVMValueRef value);
+/* What an access loads or stores: a number of this type, only of elements of field `alias` - 1; 0:
+ * of anything. */
+typedef struct Element {
+  Type type;
+  int alias;
+} Element;
+LLVMValueRef access_load(Codegen *g, Element of, LLVMValueRef pointer);
+void access_store(Codegen *g, Element of, LLVMValueRef pointer, LLVMValueRef value);
 void atomic_emit(Codegen *g, const IrInst *inst); /* MEM_UPDATE, MEM_RMW, MEM_CAS */
 /* alias.c: mark an access as one of elements of its own field only, or of a slot; both return
  * it. */
-LLVMValueRef alias_element(Codegen *g, LLVMValueRef access);
+LLVMValueRef alias_element(Codegen *g, LLVMValueRef access, int alias);
 LLVMValueRef alias_slot(Codegen *g, LLVMValueRef access);
 bool atomic_is_ordered(const IrInst *inst); /* does it have acquire-release order? */
 /* One relaxed atomic update of a scalar; returns the old value. */
-LLVMValueRef atomic_rmw(Codegen *g, IrUpdate op, Type type, LLVMValueRef pointer,
+LLVMValueRef atomic_rmw(Codegen *g, IrUpdate op, Element of, LLVMValueRef pointer,
                         LLVMValueRef value);
 
 void item_emit(Codegen *g, const IrInst *inst);  /* item.c: ITEM */
@@ -293,6 +318,7 @@ LLVMValueRef vector_bits(Codegen *g, LLVMValueRef mask); /* a bit per lane, as a
 /* An access to elements in lanes: what an inst says of it (ir/access.h), and its values. */
 typedef struct LaneAccess {
   Type type;       /* of an element */
+  int alias;       /* as in Element */
   LLVMValueRef at; /* an address per lane; a scalar: lane 0's, of adjacent elements or cells */
   LLVMValueRef mask;
   int part, parts;  /* parts 0: adjacent elements; `part`: the number at `at` */
@@ -317,6 +343,7 @@ void vector_join(Codegen *g, LLVMValueRef *vectors, int count);
 /* A run of adjacent elements, at another place in each lane. */
 typedef struct LaneRun {
   Type type;
+  int alias; /* as in Element */
   int count;
   IrUpdate op;                          /* of updates */
   const IrInst *addresses[IR_MOST_RUN]; /* in order */
@@ -392,8 +419,8 @@ LLVMValueRef reduce_lanes(Codegen *g, IrUpdate op, Type type, LLVMValueRef value
 /* claim.c: a task with aggregated atomics; CURSOR */
 void claim_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end);
 void claim_cursor(Codegen *g, const IrInst *inst);
-void function_begin(Codegen *g, const char *name, bool is_host);
-void function_open(Codegen *g, LLVMValueRef function, bool is_host); /* of any type */
+/* Begins a function of any type: a task's, a called one, or else the host function. */
+void function_open(Codegen *g, LLVMValueRef llvm, const IrTask *task, const IrFunction *called);
 void function_end(Codegen *g); /* ends both the builder's block and `finish` */
 /* function.c: recursive functions; INVOKE, and RETURN in them */
 void function_declare_all(Codegen *g);
@@ -423,8 +450,8 @@ void range_indices(Codegen *g, const RangeIndices *r, LLVMValueRef position,
 typedef struct StreamStore { /* vectors of the lanes, contiguous in memory */
   LLVMValueRef base, *vectors;
   int count;
-  Type type;       /* of an element, */
-  bool is_element; /* only of the inst's own field: alias.c */
+  Type type; /* of an element, */
+  int alias; /* as in Element */
 } StreamStore;
 void stream_open(Codegen *g, const RangeIndices *r); /* at the begin of a task */
 void stream_close(Codegen *g);                       /* at its end */
@@ -449,7 +476,7 @@ void task_lanes_of_nodes(Codegen *g, const IrTask *task, LLVMValueRef first, LLV
 typedef struct GpuPositions {
   LLVMValueRef begin, first, end, step, thread;
 } GpuPositions;
-GpuPositions gpu_begin(Codegen *g, const char *name); /* opens the entry */
+GpuPositions gpu_begin(Codegen *g, const IrTask *task, const char *name); /* opens the entry */
 /* sums.c: at the begin and at the end of a task */
 void gpu_sums_open(Codegen *g, const IrTask *task);
 void gpu_sums_close(Codegen *g, const IrTask *task);

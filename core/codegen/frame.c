@@ -4,7 +4,7 @@
 
 /* A slot holds a value of any scalar type in its low bytes. */
 static void store_slot(Codegen *g, int64_t slot, Type type, LLVMValueRef value) {
-  access_store(g, type, context_slot(g, slot), value);
+  access_store(g, (Element){.type = type}, context_slot(g, slot), value);
 }
 
 static void emit_run(Codegen *g, const IrInst *inst) {
@@ -16,10 +16,10 @@ static void emit_run(Codegen *g, const IrInst *inst) {
 }
 
 static void emit_return(Codegen *g, const IrInst *inst) {
-  if (g->called) return function_return(g, inst);
+  if (g->f.called.function) return function_return(g, inst);
   for (int i = 0; i < inst->operand_count; i++)
     store_slot(g, g->kernel->args.count + i, inst->operands[i]->type, value_operand(g, inst, i));
-  block_jump(g, g->finish);
+  block_jump(g, g->f.finish);
   block_enter(g, block_new(g, "after"));
 }
 
@@ -27,7 +27,7 @@ static void emit_return(Codegen *g, const IrInst *inst) {
  * only names the slot of a REDUCE is unused; LLVM removes it. */
 static void emit_get(Codegen *g, const IrInst *inst) {
   LLVMBasicBlockRef back = block_hoist_begin(g);
-  value_set(g, inst, access_load(g, inst->type, context_slot(g, inst->imm)));
+  value_set(g, inst, access_load(g, (Element){.type = inst->type}, context_slot(g, inst->imm)));
   block_hoist_end(g, back);
 }
 
@@ -39,7 +39,8 @@ void frame_emit(Codegen *g, const IrInst *inst) {
     return store_slot(g, inst->imm, inst->operands[0]->type, value_operand(g, inst, 0));
   case IR_ARG:
   case IR_FRAME_LOAD:
-    return value_set(g, inst, access_load(g, inst->type, context_slot(g, inst->imm)));
+    return value_set(g, inst,
+                     access_load(g, (Element){.type = inst->type}, context_slot(g, inst->imm)));
   case IR_RUN: return emit_run(g, inst);
   default: return emit_return(g, inst);
   }

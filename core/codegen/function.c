@@ -44,16 +44,16 @@ void function_declare_all(Codegen *g) {
 }
 
 static void check_depth(Codegen *g, const IrFunction *function) {
-  LLVMValueRef operands[] = {value_integer(g->i32, function->fault), g->depth};
+  LLVMValueRef operands[] = {value_integer(g->i32, function->fault), g->f.called.depth};
   LLVMValueRef fits = call_runtime(g, RT_NEST, (Callee){0}, operands, 2);
   LLVMBasicBlockRef on = block_new(g, "on");
-  block_branch(g, fits, on, g->finish);
+  block_branch(g, fits, on, g->f.finish);
   block_enter(g, on);
 }
 
 static void finish(Codegen *g, const IrFunction *function) {
-  block_jump(g, g->finish);
-  block_enter(g, g->finish);
+  block_jump(g, g->f.finish);
+  block_enter(g, g->f.finish);
   guards_release(g);
   if (!function->results.count) {
     LLVMBuildRetVoid(g->builder);
@@ -62,7 +62,7 @@ static void finish(Codegen *g, const IrFunction *function) {
   LLVMValueRef results = LLVMGetPoison(results_type(g, function));
   for (int i = 0; i < function->results.count; i++) {
     LLVMTypeRef type = value_type(g, function->results.items[i]);
-    LLVMValueRef value = LLVMBuildLoad2(g->builder, type, g->results[i], "");
+    LLVMValueRef value = LLVMBuildLoad2(g->builder, type, g->f.called.results[i], "");
     results = LLVMBuildInsertValue(g->builder, results, value, (unsigned)i, "");
   }
   LLVMBuildRet(g->builder, results);
@@ -70,27 +70,25 @@ static void finish(Codegen *g, const IrFunction *function) {
 
 void function_emit(Codegen *g, int number) {
   const IrFunction *function = g->kernel->functions.items[number];
-  function_open(g, g->functions[number], false);
-  g->called = function;
-  g->depth = LLVMGetParam(g->function, DEPTH);
-  g->results = scratch_array(g->scratch, LLVMValueRef, function->results.count);
+  function_open(g, g->functions[number], NULL, function);
+  g->f.called.depth = LLVMGetParam(g->f.llvm, DEPTH);
+  g->f.called.results = scratch_array(g->scratch, LLVMValueRef, function->results.count);
   for (int i = 0; i < function->results.count; i++) {
     LLVMTypeRef type = value_type(g, function->results.items[i]);
-    g->results[i] = block_variable(g, type, "result");
-    LLVMBuildStore(g->builder, LLVMConstNull(type), g->results[i]);
+    g->f.called.results[i] = block_variable(g, type, "result");
+    LLVMBuildStore(g->builder, LLVMConstNull(type), g->f.called.results[i]);
   }
   for (int i = 0; i < function->body->params.count; i++)
-    value_set(g, function->body->params.items[i], LLVMGetParam(g->function, (unsigned)(FIRST + i)));
+    value_set(g, function->body->params.items[i], LLVMGetParam(g->f.llvm, (unsigned)(FIRST + i)));
   check_depth(g, function);
   emit_region(g, function->body);
   finish(g, function);
-  g->called = NULL;
 }
 
 void function_return(Codegen *g, const IrInst *inst) {
-  for (int i = 0; i < inst->operand_count && i < g->called->results.count; i++)
-    LLVMBuildStore(g->builder, value_operand(g, inst, i), g->results[i]);
-  block_jump(g, g->finish);
+  for (int i = 0; i < inst->operand_count && i < g->f.called.function->results.count; i++)
+    LLVMBuildStore(g->builder, value_operand(g, inst, i), g->f.called.results[i]);
+  block_jump(g, g->f.finish);
   block_enter(g, block_new(g, "after"));
 }
 
@@ -102,10 +100,11 @@ void function_invoke(Codegen *g, const IrInst *inst) {
   if (inst->operand_count != params + results)
     return codegen_fail(g, inst, "its operands are not those of the function");
   LLVMValueRef *args = scratch_array(g->scratch, LLVMValueRef, FIRST + params);
-  args[CONTEXT] = g->rt_context;
-  args[WORKER] = g->worker;
-  args[DEPTH] = g->called ? LLVMBuildAdd(g->builder, g->depth, value_integer(g->i32, 1), "")
-                          : value_integer(g->i32, 1);
+  args[CONTEXT] = g->f.rt_context;
+  args[WORKER] = g->f.worker;
+  args[DEPTH] = g->f.called.function
+                    ? LLVMBuildAdd(g->builder, g->f.called.depth, value_integer(g->i32, 1), "")
+                    : value_integer(g->i32, 1);
   for (int i = 0; i < params; i++) {
     args[FIRST + i] = value_operand(g, inst, i);
     if (value_is_vector(args[FIRST + i]))

@@ -91,7 +91,8 @@ static LLVMValueRef smaller(Codegen *g, LLVMTypeRef type, LLVMValueRef a, LLVMVa
 /* The number in the limit's slot minus its constant, clamped to the index type. */
 static LLVMValueRef limit_end(Codegen *g, const RangeIndices *r, const IrLimit *limit) {
   LLVMValueRef slot = context_slot(g, limit->slot);
-  LLVMValueRef extent = value_extend(g, access_load(g, limit->type, slot), limit->type);
+  LLVMValueRef extent =
+      value_extend(g, access_load(g, (Element){.type = limit->type}, slot), limit->type);
   LLVMValueRef end = LLVMBuildSub(g->builder, extent, value_index(g, limit->less), "");
   if (r->is_wide) return end;
   LLVMValueRef args[] = {smaller(g, g->i64, end, value_index(g, INT32_MAX)),
@@ -103,8 +104,8 @@ static LLVMValueRef limit_end(Codegen *g, const RangeIndices *r, const IrLimit *
 /* An end that makes the interior empty, unless the number is more than the limit's constant. */
 static LLVMValueRef end_if_any(Codegen *g, const RangeIndices *r, const IrLimit *limit,
                                LLVMValueRef end) {
-  LLVMValueRef extent =
-      value_extend(g, access_load(g, limit->type, context_slot(g, limit->slot)), limit->type);
+  LLVMValueRef extent = value_extend(
+      g, access_load(g, (Element){.type = limit->type}, context_slot(g, limit->slot)), limit->type);
   LLVMValueRef holds =
       LLVMBuildICmp(g->builder, LLVMIntSGT, extent, value_index(g, limit->less), "");
   return LLVMBuildSelect(g->builder, holds, end, index_constant(r, INT64_MIN), "");

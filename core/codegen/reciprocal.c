@@ -17,12 +17,12 @@ static const double rounder = 0x1.8p52;
 /* Is the value computed in the entry block, once per task? */
 static bool is_hoisted(Codegen *g, LLVMValueRef b) {
   return LLVMIsAInstruction(b) &&
-         LLVMGetInstructionParent(b) == LLVMGetInstructionParent(g->entry_end);
+         LLVMGetInstructionParent(b) == LLVMGetInstructionParent(g->f.entry_end);
 }
 
 bool reciprocal_serves(Codegen *g, Type type, LLVMValueRef b) {
   return type_bits(type) <= MOST_BITS && type_bits(type) > 1 &&
-         (value_is_vector(b) || (!g->is_host && is_hoisted(g, b)));
+         (value_is_vector(b) || (!function_is_host(g) && is_hoisted(g, b)));
 }
 
 typedef struct Divisor {

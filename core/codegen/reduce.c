@@ -40,8 +40,8 @@ static LLVMValueRef identity(Codegen *g, IrUpdate op, Type type, int width) {
 }
 
 static Share *find_share(Codegen *g, IrUpdate op, Type type, int32_t slot, int width) {
-  for (int i = 0; i < g->shares.count; i++) {
-    Share *share = &g->shares.items[i];
+  for (int i = 0; i < g->f.shares.count; i++) {
+    Share *share = &g->f.shares.items[i];
     if (share->slot == slot && share->op == op && share->width == width) return share;
   }
   LLVMTypeRef shape = value_lanes(value_type(g, type), width);
@@ -49,8 +49,8 @@ static Share *find_share(Codegen *g, IrUpdate op, Type type, int32_t slot, int w
   LLVMBasicBlockRef back = block_hoist_begin(g);
   LLVMBuildStore(g->builder, identity(g, op, type, width), variable);
   block_hoist_end(g, back);
-  vec_push(g->scratch, &g->shares, ((Share){op, type, slot, width, variable}));
-  return &vec_last(&g->shares);
+  vec_push(g->scratch, &g->f.shares, ((Share){op, type, slot, width, variable}));
+  return &vec_last(&g->f.shares);
 }
 
 LLVMValueRef reduce_combine(Codegen *g, IrUpdate op, Type type, LLVMValueRef sum,
@@ -104,24 +104,24 @@ static LLVMValueRef join_lanes(Codegen *g, const Share *share, LLVMValueRef lane
 }
 
 void reduce_finish(Codegen *g) {
-  int count = g->shares.count;
+  int count = g->f.shares.count;
   LLVMValueRef *sums = scratch_array(g->scratch, LLVMValueRef, count);
   for (int i = 0; i < count; i++) {
-    const Share *share = &g->shares.items[i];
+    const Share *share = &g->f.shares.items[i];
     LLVMTypeRef shape = value_lanes(value_type(g, share->type), share->width);
     sums[i] = join_lanes(g, share, LLVMBuildLoad2(g->builder, shape, share->variable, ""));
   }
   if (count && g->part == CODEGEN_GPU_TASKS) return gpu_reduce(g, sums);
   for (int i = 0; i < count; i++) {
-    const Share *share = &g->shares.items[i];
-    atomic_rmw(g, share->op, share->type, context_slot(g, share->slot), sums[i]);
+    const Share *share = &g->f.shares.items[i];
+    atomic_rmw(g, share->op, (Element){.type = share->type}, context_slot(g, share->slot), sums[i]);
   }
 }
 
 LLVMValueRef reduce_take(Codegen *g, Type type) {
   LLVMValueRef total = value_integer(value_type(g, type), 0);
-  for (int i = 0; i < g->shares.count; i++) {
-    const Share *share = &g->shares.items[i];
+  for (int i = 0; i < g->f.shares.count; i++) {
+    const Share *share = &g->f.shares.items[i];
     if (share->op != IR_UPDATE_ADD || !type_equal(share->type, type)) {
       codegen_fail(g, NULL, "what is counted is not what is claimed");
       return total;
@@ -130,6 +130,6 @@ LLVMValueRef reduce_take(Codegen *g, Type type) {
     LLVMValueRef sum = LLVMBuildLoad2(g->builder, shape, share->variable, "");
     total = reduce_combine(g, IR_UPDATE_ADD, type, total, join_lanes(g, share, sum));
   }
-  g->shares.count = 0;
+  g->f.shares.count = 0;
   return total;
 }

@@ -8,22 +8,23 @@ static LLVMValueRef element_at(Codegen *g, Type type, LLVMValueRef row, LLVMValu
   return LLVMBuildGEP2(g->builder, g->i8, row, &bytes, 1, "");
 }
 
-static LLVMValueRef load_memory(Codegen *g, Type type, LLVMValueRef row, int64_t position,
+static LLVMValueRef load_memory(Codegen *g, const IrInst *inst, LLVMValueRef row, int64_t position,
                                 int width) {
+  Type type = type_element(inst->type);
   LLVMValueRef place = value_byte_offset(g, row, position * type_size(type));
   LLVMValueRef value =
       LLVMBuildLoad2(g->builder, value_lanes(value_memory_type(g, type), width), place, "");
   LLVMSetAlignment(value, (unsigned)type_size(type));
-  return alias_element(g, value);
+  return alias_element(g, value, inst->alias);
 }
 
 /* The end of the neighbouring row that a window reaches, as a vector adjacent to this row's: one
  * element is loaded alone, more as a whole vector. */
-static LLVMValueRef load_edge(Codegen *g, Type type, LLVMValueRef row, int64_t position, int width,
-                              int64_t reached, int lane) {
-  if (reached > 1) return load_memory(g, type, row, position, width);
-  LLVMValueRef one = load_memory(g, type, row, position + lane, 1);
-  LLVMTypeRef vector = value_lanes(value_memory_type(g, type), width);
+static LLVMValueRef load_edge(Codegen *g, const IrInst *inst, LLVMValueRef row, int64_t position,
+                              int width, int64_t reached, int lane) {
+  if (reached > 1) return load_memory(g, inst, row, position, width);
+  LLVMValueRef one = load_memory(g, inst, row, position + lane, 1);
+  LLVMTypeRef vector = value_lanes(value_memory_type(g, type_element(inst->type)), width);
   return LLVMBuildInsertElement(g->builder, LLVMGetPoison(vector), one, value_integer(g->i32, lane),
                                 "");
 }
@@ -39,21 +40,20 @@ static LLVMValueRef window(Codegen *g, LLVMValueRef low, LLVMValueRef high, int6
 /* The window starts at cell `first` of a row of `cells`; both may be outside 0..cells-1. */
 static LLVMValueRef load_fixed(Codegen *g, const IrInst *inst, LLVMValueRef own, LLVMValueRef other,
                                int64_t first) {
-  Type type = type_element(inst->type);
   int width = type_rows(inst->type);
   int64_t cells = inst->extent[0], last = first + width - 1;
-  if (last < 0) return load_memory(g, type, other, first + cells, width);
-  if (first >= cells) return load_memory(g, type, other, first - cells, width);
+  if (last < 0) return load_memory(g, inst, other, first + cells, width);
+  if (first >= cells) return load_memory(g, inst, other, first - cells, width);
   if (first < 0) {
-    LLVMValueRef edge = load_edge(g, type, other, cells - width, width, -first, width - 1);
-    return window(g, edge, load_memory(g, type, own, 0, width), width + first, width);
+    LLVMValueRef edge = load_edge(g, inst, other, cells - width, width, -first, width - 1);
+    return window(g, edge, load_memory(g, inst, own, 0, width), width + first, width);
   }
   if (last >= cells) {
-    LLVMValueRef edge = load_edge(g, type, other, 0, width, last - cells + 1, 0);
-    return window(g, load_memory(g, type, own, cells - width, width), edge, first - (cells - width),
+    LLVMValueRef edge = load_edge(g, inst, other, 0, width, last - cells + 1, 0);
+    return window(g, load_memory(g, inst, own, cells - width, width), edge, first - (cells - width),
                   width);
   }
-  return load_memory(g, type, own, first, width);
+  return load_memory(g, inst, own, first, width);
 }
 
 /* One element at a position known only at run time. */
@@ -66,7 +66,7 @@ static LLVMValueRef load_one(Codegen *g, const IrInst *inst, LLVMValueRef own, L
   LLVMValueRef row = LLVMBuildSelect(g->builder, inside, own, other, "");
   LLVMValueRef position = LLVMBuildSelect(g->builder, inside, first, moved, "");
   Type type = type_element(inst->type);
-  return load_memory(g, type, element_at(g, type, row, position), 0, 1);
+  return load_memory(g, inst, element_at(g, type, row, position), 0, 1);
 }
 
 /* Loads a whole step of a row at a position known only at run time: a window of two vectors, either
@@ -83,8 +83,8 @@ static LLVMValueRef load_window(Codegen *g, const IrInst *inst, LLVMValueRef own
   LLVMValueRef crosses = LLVMBuildICmp(g->builder, LLVMIntEQ, g->row->position, edge, "");
   LLVMValueRef next = LLVMBuildSelect(g->builder, crosses, beyond,
                                       value_byte_offset(g, here, is_low ? -bytes : bytes), "");
-  LLVMValueRef first = load_memory(g, type, is_low ? next : here, 0, width),
-               second = load_memory(g, type, is_low ? here : next, 0, width);
+  LLVMValueRef first = load_memory(g, inst, is_low ? next : here, 0, width),
+               second = load_memory(g, inst, is_low ? here : next, 0, width);
   return window(g, first, second, is_low ? width + inst->imm : inst->imm, width);
 }
 
@@ -121,7 +121,7 @@ void row_load(Codegen *g, const IrInst *inst) {
         LLVMBuildNSWAdd(g->builder, row->position, value_integer(g->i32, inst->imm), "");
     value = row->may_cross && own != other
                 ? load_either(g, inst, own, other, first)
-                : load_memory(g, type, element_at(g, type, own, first), 0, width);
+                : load_memory(g, inst, element_at(g, type, own, first), 0, width);
   }
   value_set(g, inst, value_from_memory(g, value, type));
 }

@@ -19,15 +19,15 @@ void stream_open(Codegen *g, const RangeIndices *r) {
   LLVMValueRef bytes = value_index(g, r->task->traffic);
   for (int axis = 0; axis < r->task->axis_count; axis++)
     bytes = LLVMBuildMul(g->builder, bytes, r->extent[axis], "");
-  LLVMValueRef from = value_byte_offset(g, g->rt_context, offsetof(RtContext, stream_bytes)),
+  LLVMValueRef from = value_byte_offset(g, g->f.rt_context, offsetof(RtContext, stream_bytes)),
                least = LLVMBuildLoad2(g->builder, g->i64, from, "stream_bytes"),
                is_small = LLVMBuildICmp(g->builder, LLVMIntULT, bytes, least, "");
-  g->least = LLVMBuildZExt(g->builder, is_small, g->i64, "least");
+  g->f.least = LLVMBuildZExt(g->builder, is_small, g->i64, "least");
 }
 
 void stream_close(Codegen *g) {
-  if (g->least) LLVMBuildFence(g->builder, LLVMAtomicOrderingSequentiallyConsistent, false, "");
-  g->least = NULL;
+  if (g->f.least) LLVMBuildFence(g->builder, LLVMAtomicOrderingSequentiallyConsistent, false, "");
+  g->f.least = NULL;
 }
 
 /* -- alignment of whole vectors ---------------------------------------------------------------- */
@@ -47,7 +47,7 @@ static int64_t inverse(int64_t odd) {
 }
 
 LLVMValueRef stream_begin(Codegen *g, const LaneLoop *loop, LLVMValueRef low) {
-  const IrInst *store = g->least ? aligned_store(loop->body) : NULL;
+  const IrInst *store = g->f.least ? aligned_store(loop->body) : NULL;
   const IrInst *at = store ? store->operands[0] : NULL;
   if (!at || !loop->index) return NULL;
   int64_t size = type_size(type_element(store->operands[1]->type));
@@ -80,7 +80,7 @@ static void store_all(Codegen *g, const StreamStore *s, bool past) {
   for (int k = 0; k < s->count; k++) {
     LLVMValueRef store = LLVMBuildStore(g->builder, s->vectors[k], address_of(g, s, k));
     LLVMSetAlignment(store, past ? whole : (unsigned)type_size(s->type));
-    if (s->is_element) alias_element(g, store);
+    alias_element(g, store, s->alias);
     if (!past) continue;
     LLVMMetadataRef flag = LLVMValueAsMetadata(value_integer(g->i32, 1));
     LLVMSetMetadata(store,
@@ -91,11 +91,11 @@ static void store_all(Codegen *g, const StreamStore *s, bool past) {
 
 void stream_store(Codegen *g, const StreamStore *s, bool streams) {
   int64_t align = min_i64(LINE, value_width(s->vectors[0]) * type_size(s->type));
-  if (!streams || !g->least) return store_all(g, s, false);
+  if (!streams || !g->f.least) return store_all(g, s, false);
   LLVMBasicBlockRef past = block_new(g, "past"), through = block_new(g, "through"),
                     after = block_new(g, "stored");
   LLVMValueRef at = LLVMBuildPtrToInt(g->builder, s->base, g->i64, "");
-  at = LLVMBuildOr(g->builder, at, g->least, "");
+  at = LLVMBuildOr(g->builder, at, g->f.least, "");
   at = LLVMBuildAnd(g->builder, at, value_index(g, align - 1), "");
   block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, at, value_index(g, 0), ""), past, through);
   block_enter(g, past);

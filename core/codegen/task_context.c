@@ -5,19 +5,19 @@
 #include "codegen/emit.h"
 
 LLVMValueRef context_frame(Codegen *g) {
-  if (g->frame) return g->frame;
+  if (g->f.frame) return g->f.frame;
   LLVMBasicBlockRef back = block_hoist_begin(g);
-  g->frame = call_runtime(g, RT_FRAME, (Callee){0}, NULL, 0);
+  g->f.frame = call_runtime(g, RT_FRAME, (Callee){0}, NULL, 0);
   block_hoist_end(g, back);
-  return g->frame;
+  return g->f.frame;
 }
 
 LLVMValueRef context_ambient(Codegen *g) {
-  if (g->ambient) return g->ambient;
+  if (g->f.ambient) return g->f.ambient;
   LLVMBasicBlockRef back = block_hoist_begin(g);
-  g->ambient = value_node(g, call_runtime(g, RT_AMBIENT, (Callee){0}, NULL, 0));
+  g->f.ambient = value_node(g, call_runtime(g, RT_AMBIENT, (Callee){0}, NULL, 0));
   block_hoist_end(g, back);
-  return g->ambient;
+  return g->f.ambient;
 }
 
 static bool is_tree(Codegen *g, int tree) {
@@ -34,49 +34,51 @@ static LLVMValueRef load(Codegen *g, LLVMTypeRef type, LLVMValueRef at, const ch
 /* A member of RtTree, which is constant during a task. */
 static LLVMValueRef tree_member(Codegen *g, int tree, size_t offset, LLVMTypeRef type,
                                 const char *name) {
-  LLVMValueRef table = value_byte_offset(g, g->rt_context, offsetof(RtContext, trees));
+  LLVMValueRef table = value_byte_offset(g, g->f.rt_context, offsetof(RtContext, trees));
   LLVMValueRef trees = load(g, g->pointer, table, "trees");
   LLVMValueRef entry = value_byte_offset(g, trees, tree * (int64_t)sizeof(RtTree *));
   LLVMValueRef header = load(g, g->pointer, entry, "tree");
   return load(g, type, value_byte_offset(g, header, (int64_t)offset), name);
 }
 
+/* The same, read in the entry block; `kept`: where it is remembered. An address is a node's. */
+static LLVMValueRef hoisted_member(Codegen *g, int tree, LLVMValueRef *kept, size_t offset,
+                                   LLVMTypeRef type, const char *name) {
+  if (*kept) return *kept;
+  LLVMBasicBlockRef back = block_hoist_begin(g);
+  LLVMValueRef member = tree_member(g, tree, offset, type, name);
+  *kept = type == g->pointer ? value_node(g, member) : member;
+  block_hoist_end(g, back);
+  return *kept;
+}
+
 LLVMValueRef context_root(Codegen *g, int tree) {
   if (!is_tree(g, tree)) return LLVMConstNull(g->pointer);
-  if (g->roots[tree]) return g->roots[tree];
-  LLVMBasicBlockRef back = block_hoist_begin(g);
-  g->roots[tree] = value_node(g, tree_member(g, tree, offsetof(RtTree, root), g->pointer, "root"));
-  block_hoist_end(g, back);
-  return g->roots[tree];
+  return hoisted_member(g, tree, &g->f.trees[tree].root, offsetof(RtTree, root), g->pointer,
+                        "root");
 }
 
 /* Hoisted, unlike in the runtime's own look-up (rt_slot_find), which loads it every time. */
 LLVMValueRef context_base(Codegen *g, int tree) {
   if (!is_tree(g, tree)) return LLVMConstNull(g->pointer);
-  if (g->bases[tree]) return g->bases[tree];
-  LLVMBasicBlockRef back = block_hoist_begin(g);
-  g->bases[tree] = value_node(g, tree_member(g, tree, offsetof(RtTree, base), g->pointer, "base"));
-  block_hoist_end(g, back);
-  return g->bases[tree];
+  return hoisted_member(g, tree, &g->f.trees[tree].base, offsetof(RtTree, base), g->pointer,
+                        "base");
 }
 
 LLVMValueRef context_reserved(Codegen *g, int tree) {
   if (!is_tree(g, tree)) return value_integer(g->i64, 0);
-  if (g->reserved[tree]) return g->reserved[tree];
-  LLVMBasicBlockRef back = block_hoist_begin(g);
-  g->reserved[tree] = tree_member(g, tree, offsetof(RtTree, reserved), g->i64, "reserved");
-  block_hoist_end(g, back);
-  return g->reserved[tree];
+  return hoisted_member(g, tree, &g->f.trees[tree].reserved, offsetof(RtTree, reserved), g->i64,
+                        "reserved");
 }
 
 /* The flag may change while the task runs; its value at the begin of the task is good enough. */
 LLVMValueRef context_large(Codegen *g, int tree) {
   if (!is_tree(g, tree)) return value_integer(g->bool_type, 0);
-  if (g->large[tree]) return g->large[tree];
+  if (g->f.trees[tree].large) return g->f.trees[tree].large;
   LLVMBasicBlockRef back = block_hoist_begin(g);
-  g->large[tree] = call_runtime(g, RT_TREE_LARGE, (Callee){.tree = tree}, NULL, 0);
+  g->f.trees[tree].large = call_runtime(g, RT_TREE_LARGE, (Callee){.tree = tree}, NULL, 0);
   block_hoist_end(g, back);
-  return g->large[tree];
+  return g->f.trees[tree].large;
 }
 
 /* A member of RtManager, which is constant during a task over the manager's nodes. */
@@ -100,18 +102,18 @@ ContextList context_list(Codegen *g, int tree, int manager) {
 
 LLVMValueRef context_private_copy(Codegen *g, int tree) {
   if (!is_tree(g, tree)) return value_index(g, 0);
-  if (g->private_copies[tree]) return g->private_copies[tree];
+  if (g->f.trees[tree].private_copy) return g->f.trees[tree].private_copy;
   LLVMBasicBlockRef back = block_hoist_begin(g);
   LLVMValueRef table =
       tree_member(g, tree, offsetof(RtTree, private_copies), g->pointer, "private");
-  LLVMValueRef index = value_byte_offset(g, g->worker, offsetof(RtWorker, index));
+  LLVMValueRef index = value_byte_offset(g, g->f.worker, offsetof(RtWorker, index));
   LLVMValueRef worker = LLVMBuildLoad2(g->builder, g->i32, index, "worker");
   LLVMValueRef wide = LLVMBuildSExt(g->builder, worker, g->i64, "");
   LLVMValueRef bytes = LLVMBuildMul(g->builder, wide, value_index(g, 8), "");
   LLVMValueRef entry = LLVMBuildGEP2(g->builder, g->i8, table, &bytes, 1, "");
-  g->private_copies[tree] = LLVMBuildLoad2(g->builder, g->i64, entry, "private");
+  g->f.trees[tree].private_copy = LLVMBuildLoad2(g->builder, g->i64, entry, "private");
   block_hoist_end(g, back);
-  return g->private_copies[tree];
+  return g->f.trees[tree].private_copy;
 }
 
 LLVMValueRef context_slot(Codegen *g, int64_t slot) {
@@ -123,6 +125,6 @@ LLVMValueRef context_slot(Codegen *g, int64_t slot) {
 void context_poll_stop(Codegen *g) {
   LLVMValueRef stopped = call_runtime(g, RT_STOPPED, (Callee){0}, NULL, 0);
   LLVMBasicBlockRef on = block_new(g, "on");
-  block_branch(g, stopped, g->finish, on);
+  block_branch(g, stopped, g->f.finish, on);
   block_enter(g, on);
 }

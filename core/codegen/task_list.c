@@ -22,7 +22,7 @@ static ListLoop list_begin(Codegen *g, LLVMValueRef begin, LLVMValueRef end) {
   block_enter(g, loop.head);
   loop.position = LLVMBuildPhi(g->builder, g->i64, "position");
   LLVMAddIncoming(loop.position, &begin, &before, 1);
-  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntSLT, loop.position, end, ""), work, g->finish);
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntSLT, loop.position, end, ""), work, g->f.finish);
   block_enter(g, work);
   context_poll_stop(g);
   return loop;
@@ -47,14 +47,14 @@ static LLVMValueRef entry_member(Codegen *g, LLVMValueRef position, size_t offse
                                  LLVMTypeRef type) {
   LLVMValueRef bytes =
       LLVMBuildNSWMul(g->builder, position, value_index(g, sizeof(RtListEntry)), "");
-  LLVMValueRef entry = LLVMBuildGEP2(g->builder, g->i8, g->list.entries, &bytes, 1, "");
+  LLVMValueRef entry = LLVMBuildGEP2(g->builder, g->i8, g->f.list.entries, &bytes, 1, "");
   LLVMValueRef member =
       LLVMBuildLoad2(g->builder, type, value_byte_offset(g, entry, (int64_t)offset), "");
   return type == g->pointer ? value_global(g, member) : member;
 }
 
 static LLVMValueRef node_at(Codegen *g, const IrTask *task, LLVMValueRef position) {
-  if (!g->list.entries) return list_entry(g, task, RT_LIST_NODE, position);
+  if (!g->f.list.entries) return list_entry(g, task, RT_LIST_NODE, position);
   LLVMValueRef handle = entry_member(g, position, offsetof(RtListEntry, handle), g->i32);
   LLVMValueRef bytes = LLVMBuildNUWMul(g->builder, LLVMBuildZExt(g->builder, handle, g->i64, ""),
                                        value_index(g, RT_GRANULE), "");
@@ -62,7 +62,7 @@ static LLVMValueRef node_at(Codegen *g, const IrTask *task, LLVMValueRef positio
 }
 
 static LLVMValueRef coordinates_at(Codegen *g, const IrTask *task, LLVMValueRef position) {
-  if (!g->list.entries) return list_entry(g, task, RT_LIST_COORDINATES, position);
+  if (!g->f.list.entries) return list_entry(g, task, RT_LIST_COORDINATES, position);
   return entry_member(g, position, offsetof(RtListEntry, coordinates), g->pointer);
 }
 

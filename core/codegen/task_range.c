@@ -211,7 +211,7 @@ void task_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef
     r.digit[axis] = LLVMBuildPhi(g->builder, g->i64, "");
     LLVMAddIncoming(r.digit[axis], &digits[axis], &before, 1);
   }
-  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntSLT, position, end, ""), work, g->finish);
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntSLT, position, end, ""), work, g->f.finish);
   block_enter(g, work);
   context_poll_stop(g);
   LLVMValueRef length = emit_segment(g, &r, LLVMBuildSub(g->builder, end, position, ""));

@@ -75,7 +75,8 @@ LLVMValueRef value_staircase(LLVMTypeRef type, int width, int64_t step) {
 LLVMValueRef value_index(Codegen *g, int64_t number) { return value_integer(g->i64, number); }
 
 LLVMValueRef value_of(Codegen *g, const IrInst *inst) {
-  LLVMValueRef value = inst->id >= 0 && inst->id < g->kernel->next_id ? g->values[inst->id] : NULL;
+  LLVMValueRef value =
+      inst->id >= 0 && inst->id < g->kernel->next_id ? g->f.values[inst->id] : NULL;
   if (value) return value;
   codegen_fail(g, inst, "its value is used before it is defined");
   return LLVMGetUndef(type_is_none(inst->type) ? g->i32 : value_type(g, inst->type));
@@ -88,7 +89,7 @@ LLVMValueRef value_operand(Codegen *g, const IrInst *inst, int operand) {
 }
 
 void value_set(Codegen *g, const IrInst *inst, LLVMValueRef value) {
-  if (inst->id >= 0 && inst->id < g->kernel->next_id) g->values[inst->id] = value;
+  if (inst->id >= 0 && inst->id < g->kernel->next_id) g->f.values[inst->id] = value;
   else codegen_fail(g, inst, "its number is outside the kernel's");
 }
 
@@ -164,7 +165,7 @@ LLVMValueRef value_byte_offset(Codegen *g, LLVMValueRef pointer, int64_t bytes) 
 }
 
 LLVMBasicBlockRef block_new(Codegen *g, const char *name) {
-  return LLVMAppendBasicBlockInContext(g->context, g->function, name);
+  return LLVMAppendBasicBlockInContext(g->context, g->f.llvm, name);
 }
 
 void block_enter(Codegen *g, LLVMBasicBlockRef block) {
@@ -179,14 +180,14 @@ void block_branch(Codegen *g, LLVMValueRef condition, LLVMBasicBlockRef yes, LLV
 
 LLVMBasicBlockRef block_hoist_begin(Codegen *g) {
   LLVMBasicBlockRef back = LLVMGetInsertBlock(g->builder);
-  LLVMPositionBuilderBefore(g->builder, g->entry_end);
+  LLVMPositionBuilderBefore(g->builder, g->f.entry_end);
   return back;
 }
 
 /* Blocks grow only at their end, so the builder returns to the end of `back`; hoisting may nest. */
 void block_hoist_end(Codegen *g, LLVMBasicBlockRef back) {
-  if (back == LLVMGetInstructionParent(g->entry_end))
-    LLVMPositionBuilderBefore(g->builder, g->entry_end);
+  if (back == LLVMGetInstructionParent(g->f.entry_end))
+    LLVMPositionBuilderBefore(g->builder, g->f.entry_end);
   else block_enter(g, back);
 }
 

@@ -49,6 +49,7 @@ LLVMValueRef vector_bits(Codegen *g, LLVMValueRef mask) {
 /* What the inst says of an access to elements of `type` in lanes. */
 static LaneAccess access_of(Codegen *g, const IrInst *inst, Type lanes) {
   LaneAccess a = {.type = type_element(lanes),
+                  .alias = inst->alias,
                   .at = value_operand(g, inst, 0),
                   .mask = value_operand(g, inst, inst->operand_count - 1),
                   .part = inst->part,
@@ -82,6 +83,7 @@ static void lanes_load_cells(Codegen *g, const IrInst *inst) {
 
 static LaneRun run_of(Codegen *g, const IrInst *inst) {
   LaneRun run = {.type = type_element(inst->operands[inst->parts]->type),
+                 .alias = inst->alias,
                  .count = inst->parts,
                  .op = (IrUpdate)inst->imm};
   for (int k = 0; k < run.count; k++) {

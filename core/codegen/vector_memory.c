@@ -53,24 +53,27 @@ LLVMValueRef vector_load(Codegen *g, const LaneAccess *a) {
   else if (!a->parts) value = load_run(g, a);
   else if (strided_serves(a)) return value_from_memory(g, strided_load(g, a), a->type);
   else value = vector_gather(g, a->type, spread(g, a, a->part), a->mask);
-  return value_from_memory(g, alias_element(g, value), a->type);
+  return value_from_memory(g, alias_element(g, value, a->alias), a->type);
 }
 
 static void scatter(Codegen *g, const LaneAccess *a, LLVMValueRef pointers, LLVMValueRef value) {
   LLVMValueRef args[] = {value, pointers, alignment(g, a->type), a->mask};
-  alias_element(g, call_overloaded(g, "llvm.masked.scatter", LLVMTypeOf(value),
-                                   LLVMTypeOf(pointers), args, 4));
+  alias_element(
+      g,
+      call_overloaded(g, "llvm.masked.scatter", LLVMTypeOf(value), LLVMTypeOf(pointers), args, 4),
+      a->alias);
 }
 
 static void store_run(Codegen *g, const LaneAccess *a, LLVMValueRef value) {
   if (!value_is_all(a->mask)) {
     LLVMValueRef args[] = {value, a->at, alignment(g, a->type), a->mask};
     alias_element(g,
-                  call_overloaded(g, "llvm.masked.store", LLVMTypeOf(value), g->pointer, args, 4));
+                  call_overloaded(g, "llvm.masked.store", LLVMTypeOf(value), g->pointer, args, 4),
+                  a->alias);
     return;
   }
   StreamStore store = {
-      .base = a->at, .vectors = &value, .count = 1, .type = a->type, .is_element = true};
+      .base = a->at, .vectors = &value, .count = 1, .type = a->type, .alias = a->alias};
   stream_store(g, &store, a->streams);
 }
 
@@ -170,12 +173,12 @@ static LLVMValueRef number_of(Codegen *g, const Chunk *c, LLVMValueRef *vectors,
 /* Zeros on the stack for inactive lanes, as large as the largest cell. */
 static LLVMValueRef zeros(Codegen *g) {
   LLVMTypeRef type = LLVMArrayType2(g->i64, IR_MOST_RUN);
-  if (g->zeros) return g->zeros;
-  g->zeros = block_variable(g, type, "zeros");
+  if (g->f.zeros) return g->f.zeros;
+  g->f.zeros = block_variable(g, type, "zeros");
   LLVMBasicBlockRef back = block_hoist_begin(g);
-  LLVMBuildStore(g->builder, LLVMConstNull(type), g->zeros);
+  LLVMBuildStore(g->builder, LLVMConstNull(type), g->f.zeros);
   block_hoist_end(g, back);
-  return g->zeros;
+  return g->f.zeros;
 }
 
 static bool is_loaded(const LaneAccess *a, int number) { return a->numbers >> number & 1; }

@@ -314,8 +314,9 @@ static void update_each(Codegen *g, const LaneRun *run, LLVMValueRef values,
     LLVMValueRef number = LLVMBuildAdd(g->builder, first, value_index(g, k), ""),
                  at = place(g, run, places[k], lane),
                  by = lane_load_one(g, value_type(g, run->type), values, number);
-    LLVMValueRef old = access_load(g, run->type, at);
-    access_store(g, run->type, at, arith_update(g, run->op, run->type, old, by));
+    const Element of = {run->type, run->alias};
+    LLVMValueRef old = access_load(g, of, at);
+    access_store(g, of, at, arith_update(g, run->op, run->type, old, by));
   }
 }
 

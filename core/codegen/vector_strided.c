@@ -315,7 +315,7 @@ void strided_store(Codegen *g, const LaneAccess *a, const LLVMValueRef *values) 
         is_stored ? LLVMBuildBitCast(g->builder, *values++, w.lanes, "") : LLVMGetPoison(w.lanes);
   }
   vector_join(g, vectors, w.parts);
-  if (!(is_whole && a->streams && g->least)) fetch_ahead(g, &w, true);
+  if (!(is_whole && a->streams && g->f.least)) fetch_ahead(g, &w, true);
   StreamStore store = {.base = w.base, .vectors = vectors, .count = w.parts, .type = a->type};
   if (is_whole) return stream_store(g, &store, a->streams);
   for (int slice = 0; slice < w.parts; slice++) store_slice(g, &w, vectors[slice], slice);

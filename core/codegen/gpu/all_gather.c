@@ -35,7 +35,7 @@ static int64_t rows_bytes(int64_t lanes, int64_t count) {
 static int64_t lanes_of(const Codegen *g, int64_t count) {
   int64_t mates = g->mates ? (int64_t)LLVMConstIntGetZExtValue(g->mates) : 1,
           lanes = min_i64(mates, GPU_LANES);
-  return g->gathered_bytes + rows_bytes(lanes, count) <= MOST_GATHERED ? lanes : 1;
+  return g->f.gathered_bytes + rows_bytes(lanes, count) <= MOST_GATHERED ? lanes : 1;
 }
 
 /* The mask of the group's lanes in their warp. */
@@ -49,7 +49,7 @@ static LLVMValueRef group_mask(Codegen *g, int64_t lanes) {
 /* The running group's row of `count` pointers in shared memory, padded to an even number. */
 static LLVMValueRef shared_row(Codegen *g, int64_t lanes, int64_t count) {
   int64_t row = row_of(count), rows = GPU_BLOCK / lanes;
-  g->gathered_bytes += rows_bytes(lanes, count);
+  g->f.gathered_bytes += rows_bytes(lanes, count);
   LLVMValueRef memory = gpu_shared(g, g->pointer, row * rows, "gathered");
   LLVMValueRef group =
       LLVMBuildUDiv(g->builder, gpu_special(g, "tid.x"), value_integer(g->i32, lanes), "");
@@ -100,7 +100,7 @@ static void meet(Codegen *g, LLVMValueRef mask) {
   LLVMBasicBlockRef on = block_new(g, "on");
   gpu_wait(g, mask);
   LLVMValueRef here = gpu_ballot(g, mask, value_integer(g->bool_type, 1));
-  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, here, mask, ""), on, g->finish);
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, here, mask, ""), on, g->f.finish);
   block_enter(g, on);
 }
 

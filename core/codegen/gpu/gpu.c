@@ -20,7 +20,7 @@ static LLVMTypeRef launch_type(Codegen *g) {
 }
 
 static LLVMValueRef load_launch(Codegen *g, LLVMTypeRef type, size_t offset, const char *name) {
-  LLVMValueRef launch = LLVMGetParam(g->function, 0);
+  LLVMValueRef launch = LLVMGetParam(g->f.llvm, 0);
   return LLVMBuildLoad2(g->builder, type, value_byte_offset(g, launch, (int64_t)offset), name);
 }
 
@@ -35,15 +35,15 @@ static LLVMValueRef product(Codegen *g, LLVMValueRef a, LLVMValueRef b) {
   return LLVMBuildNSWMul(g->builder, a, b, "");
 }
 
-GpuPositions gpu_begin(Codegen *g, const char *name) {
+GpuPositions gpu_begin(Codegen *g, const IrTask *task, const char *name) {
   LLVMTypeRef param = g->pointer;
   LLVMValueRef function =
       LLVMAddFunction(g->module, name, LLVMFunctionType(g->void_type, &param, 1, false));
   LLVMSetFunctionCallConv(function, PTX_KERNEL);
   llvm_parameter_by_value(function, 1, launch_type(g), _Alignof(RtGpuLaunch));
-  function_open(g, function, false);
+  function_open(g, function, task, NULL);
   LLVMBasicBlockRef back = block_hoist_begin(g);
-  g->rt_context =
+  g->f.rt_context =
       value_global(g, load_launch(g, g->pointer, offsetof(RtGpuLaunch, context), "context"));
   LLVMValueRef begin = load_launch(g, g->i64, offsetof(RtGpuLaunch, begin), "begin"),
                end = load_launch(g, g->i64, offsetof(RtGpuLaunch, end), "end");
@@ -54,7 +54,7 @@ GpuPositions gpu_begin(Codegen *g, const char *name) {
                             .end = end,
                             .step = product(g, special(g, "nctaid.x"), block),
                             .thread = thread};
-  g->worker = call_runtime(g, RT_HOST_WORKER, (Callee){0}, NULL, 0);
+  g->f.worker = call_runtime(g, RT_HOST_WORKER, (Callee){0}, NULL, 0);
   block_hoist_end(g, back);
   return positions;
 }
@@ -77,7 +77,7 @@ static Turn turn_begin(Codegen *g, const GpuPositions *positions) {
   turn.position = LLVMBuildPhi(g->builder, g->i64, "position");
   LLVMAddIncoming(turn.position, (LLVMValueRef *)&positions->first, &before, 1);
   LLVMValueRef more = LLVMBuildICmp(g->builder, LLVMIntSLT, turn.position, positions->end, "");
-  block_branch(g, more, work, g->done);
+  block_branch(g, more, work, g->f.done);
   block_enter(g, work);
   return turn;
 }
@@ -98,7 +98,7 @@ static void turn_end(Codegen *g, const GpuPositions *positions, const Turn *turn
 void gpu_serial(Codegen *g, const IrTask *task, GpuPositions positions) {
   LLVMBasicBlockRef work = block_new(g, "serial");
   block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, positions.thread, value_index(g, 0), ""),
-               work, g->done);
+               work, g->f.done);
   block_enter(g, work);
   emit_region(g, task->body);
 }
@@ -137,7 +137,7 @@ void gpu_range(Codegen *g, const IrTask *task, GpuPositions positions) {
 /* The end of the positions; RT_ALL_NODES stands for the list's length. */
 static LLVMValueRef end_of_list(Codegen *g, LLVMValueRef end) {
   LLVMValueRef all = LLVMBuildICmp(g->builder, LLVMIntEQ, end, value_index(g, RT_ALL_NODES), "");
-  return LLVMBuildSelect(g->builder, all, g->list.length, end, "");
+  return LLVMBuildSelect(g->builder, all, g->f.list.length, end, "");
 }
 
 static void emit_nodes(Codegen *g, const IrTask *task, const GpuPositions *positions) {
@@ -162,7 +162,7 @@ static void emit_shared(Codegen *g, const IrTask *task, GpuPositions positions, 
  * of `spread` threads, and for the single thread of an ordered task. */
 void gpu_nodes(Codegen *g, const IrTask *task, GpuPositions positions) {
   int spread = ir_spread(task);
-  g->list = context_list(g, task->tree, task->manager);
+  g->f.list = context_list(g, task->tree, task->manager);
   positions.end = end_of_list(g, positions.end);
   if (spread == 1) return emit_nodes(g, task, &positions);
   LLVMBasicBlockRef shared = block_new(g, "shared"), alone = block_new(g, "alone");
@@ -170,7 +170,7 @@ void gpu_nodes(Codegen *g, const IrTask *task, GpuPositions positions) {
   block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, rest, value_index(g, 0), ""), shared, alone);
   block_enter(g, shared);
   emit_shared(g, task, positions, spread);
-  block_jump(g, g->done);
+  block_jump(g, g->f.done);
   block_enter(g, alone);
   g->is_alone = true;
   g->mate = value_integer(g->i32, 0);

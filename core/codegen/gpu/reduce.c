@@ -42,7 +42,7 @@ static void put_partials(Codegen *g, const LLVMValueRef *sums, const LLVMValueRe
   block_branch(g, is_multiple(g, "tid.x"), put, meet);
   block_enter(g, put);
   LLVMValueRef warp = count_warps(g, "tid.x");
-  for (int i = 0; i < g->shares.count; i++)
+  for (int i = 0; i < g->f.shares.count; i++)
     LLVMBuildStore(g->builder, sums[i], partial_at(g, partials[i], LLVMTypeOf(sums[i]), warp));
   block_jump(g, meet);
   block_enter(g, meet);
@@ -54,20 +54,20 @@ static void add_others(Codegen *g, LLVMValueRef *sums, const LLVMValueRef *parti
   LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), head = block_new(g, "others"),
                     other = block_new(g, "other"), all = block_new(g, "all");
   LLVMValueRef warps = count_warps(g, "ntid.x"), first = value_integer(g->i32, 1);
-  LLVMValueRef *next = scratch_array(g->scratch, LLVMValueRef, g->shares.count);
+  LLVMValueRef *next = scratch_array(g->scratch, LLVMValueRef, g->f.shares.count);
   block_jump(g, head);
   block_enter(g, head);
   LLVMValueRef warp = LLVMBuildPhi(g->builder, g->i32, "warp");
   LLVMAddIncoming(warp, &first, &before, 1);
-  for (int i = 0; i < g->shares.count; i++) {
+  for (int i = 0; i < g->f.shares.count; i++) {
     LLVMValueRef sum = LLVMBuildPhi(g->builder, LLVMTypeOf(sums[i]), "sum");
     LLVMAddIncoming(sum, &sums[i], &before, 1);
     sums[i] = sum;
   }
   block_branch(g, LLVMBuildICmp(g->builder, LLVMIntULT, warp, warps, ""), other, all);
   block_enter(g, other);
-  for (int i = 0; i < g->shares.count; i++) {
-    const Share *share = &g->shares.items[i];
+  for (int i = 0; i < g->f.shares.count; i++) {
+    const Share *share = &g->f.shares.items[i];
     LLVMTypeRef type = LLVMTypeOf(sums[i]);
     LLVMValueRef partial =
         LLVMBuildLoad2(g->builder, type, partial_at(g, partials[i], type, warp), "");
@@ -82,14 +82,14 @@ static void add_others(Codegen *g, LLVMValueRef *sums, const LLVMValueRef *parti
 
 /* Skips the result of a stopped launch: lanes that exited (module.c) have stored no partials. */
 static void leave_if_stopped(Codegen *g, LLVMBasicBlockRef out) {
-  if (g->finish == g->done) return;
+  if (g->f.finish == g->f.done) return;
   LLVMBasicBlockRef on = block_new(g, "on");
   block_branch(g, call_runtime(g, RT_STOPPED, (Callee){0}, NULL, 0), out, on);
   block_enter(g, on);
 }
 
 void gpu_reduce(Codegen *g, const LLVMValueRef *own) {
-  int count = g->shares.count;
+  int count = g->f.shares.count;
   LLVMBasicBlockRef from = LLVMGetInsertBlock(g->builder), together = block_new(g, "together"),
                     one = block_new(g, "one"), out = block_new(g, "out"),
                     first = block_new(g, "first");
@@ -98,7 +98,7 @@ void gpu_reduce(Codegen *g, const LLVMValueRef *own) {
   block_branch(g, is_multiple(g, "ntid.x"), together, one);
   block_enter(g, together);
   for (int i = 0; i < count; i++) {
-    const Share *share = &g->shares.items[i];
+    const Share *share = &g->f.shares.items[i];
     GpuJoin join = {share->op, share->type};
     sums[i] = gpu_join(g, own[i], &join);
     partials[i] = gpu_shared(g, LLVMTypeOf(sums[i]), MOST_WARPS, "partial");
@@ -114,8 +114,8 @@ void gpu_reduce(Codegen *g, const LLVMValueRef *own) {
   block_enter(g, one);
   for (int i = 0; i < count; i++) sums[i] = either(g, own[i], from, sums[i], all);
   for (int i = 0; i < count; i++) {
-    const Share *share = &g->shares.items[i];
-    atomic_rmw(g, share->op, share->type, context_slot(g, share->slot), sums[i]);
+    const Share *share = &g->f.shares.items[i];
+    atomic_rmw(g, share->op, (Element){.type = share->type}, context_slot(g, share->slot), sums[i]);
   }
   block_jump(g, out);
   block_enter(g, out);

@@ -24,14 +24,14 @@ static void open_copy(Codegen *g, int32_t tree, int64_t begin, int64_t end) {
   LLVMBuildStore(g->builder, value_integer(g->i32, 0), at);
   gpu_loop_end(g, &loop);
   LLVMValueRef copy = LLVMBuildAddrSpaceCast(g->builder, memory, g->pointer, "");
-  g->private_copies[tree] = value_byte_offset(g, copy, -begin);
+  g->f.trees[tree].private_copy = value_byte_offset(g, copy, -begin);
 }
 
 void gpu_sums_open(Codegen *g, const IrTask *task) {
   int64_t begin, end;
   for (int i = 0; i < task->block_sums.count; i++) {
     int32_t tree = task->block_sums.items[i].tree;
-    if (!g->private_copies[tree] && ir_block_span(task, tree, &begin, &end))
+    if (!g->f.trees[tree].private_copy && ir_block_span(task, tree, &begin, &end))
       open_copy(g, tree, begin, end);
   }
   if (task->block_sums.count) gpu_wait_for_block(g);
@@ -44,8 +44,9 @@ static void add_sum(Codegen *g, const IrBlockSum *sum) {
   LLVMValueRef bytes =
       LLVMBuildNSWMul(g->builder, loop.index, value_integer(g->i32, sum->stride), "");
   bytes = LLVMBuildZExt(g->builder, plus(g, bytes, sum->offset), g->i64, "");
-  LLVMValueRef from = LLVMBuildGEP2(g->builder, g->i8, g->private_copies[sum->tree], &bytes, 1, "");
-  LLVMValueRef value = access_load(g, sum->type, from);
+  LLVMValueRef from =
+      LLVMBuildGEP2(g->builder, g->i8, g->f.trees[sum->tree].private_copy, &bytes, 1, "");
+  LLVMValueRef value = access_load(g, (Element){.type = sum->type}, from);
   LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(value));
   LLVMValueRef is_some = type_is_float(sum->type)
                              ? LLVMBuildFCmp(g->builder, LLVMRealUNE, value, zero, "")
@@ -54,7 +55,7 @@ static void add_sum(Codegen *g, const IrBlockSum *sum) {
   block_enter(g, add);
   LLVMValueRef to = context_root(g, sum->tree);
   to = LLVMBuildGEP2(g->builder, g->i8, to, &bytes, 1, "");
-  atomic_rmw(g, IR_UPDATE_ADD, sum->type, to, value);
+  atomic_rmw(g, IR_UPDATE_ADD, (Element){.type = sum->type}, to, value);
   block_jump(g, next);
   block_enter(g, next);
   gpu_loop_end(g, &loop);

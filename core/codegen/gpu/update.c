@@ -54,8 +54,8 @@ static LLVMValueRef times(Codegen *g, LLVMValueRef value, LLVMValueRef count) {
 }
 
 /* One atomic update for all active lanes; returns each lane's old value. */
-static LLVMValueRef count_together(Codegen *g, GpuJoin op, LLVMValueRef place, LLVMValueRef value,
-                                   bool is_ordered) {
+static LLVMValueRef count_together(Codegen *g, IrUpdate op, Element of, LLVMValueRef place,
+                                   LLVMValueRef value, bool is_ordered) {
   LLVMValueRef lanes = gpu_lanes_here(g), no_zero = LLVMConstInt(g->bool_type, 1, false);
   LLVMValueRef before = LLVMBuildAnd(g->builder, lanes, gpu_special(g, "lanemask.lt"), "");
   LLVMValueRef rank = bits_in(g, before), args[] = {lanes, no_zero};
@@ -68,7 +68,7 @@ static LLVMValueRef count_together(Codegen *g, GpuJoin op, LLVMValueRef place, L
   block_enter(g, one);
   LLVMValueRef sum = times(g, value, bits_in(g, lanes));
   if (is_ordered) gpu_fence(g);
-  LLVMValueRef old = atomic_rmw(g, op.op, op.type, place, sum);
+  LLVMValueRef old = atomic_rmw(g, op, of, place, sum);
   if (is_ordered) gpu_fence(g);
   LLVMValueRef none = LLVMGetUndef(LLVMTypeOf(old));
   LLVMBasicBlockRef back = LLVMGetInsertBlock(g->builder);
@@ -78,41 +78,44 @@ static LLVMValueRef count_together(Codegen *g, GpuJoin op, LLVMValueRef place, L
   LLVMAddIncoming(phi, (LLVMValueRef[]){none, old}, (LLVMBasicBlockRef[]){from, back}, 2);
   LLVMValueRef start = gpu_from_lane(g, lanes, phi, first);
   if (is_ordered) gpu_wait(g, lanes);
-  return arith_update(g, op.op, op.type, start, times(g, value, rank));
+  return arith_update(g, op, of.type, start, times(g, value, rank));
 }
 
-static void combine_together(Codegen *g, GpuJoin op, LLVMValueRef place, LLVMValueRef value) {
+static void combine_together(Codegen *g, IrUpdate op, Element of, LLVMValueRef place,
+                             LLVMValueRef value) {
+  const GpuJoin join = {op, of.type};
   LLVMBasicBlockRef together = block_new(g, "together"), apart = block_new(g, "apart"),
                     one = block_new(g, "one"), out = block_new(g, "out");
   LLVMValueRef whole =
       LLVMBuildICmp(g->builder, LLVMIntEQ, gpu_lanes_here(g), value_integer(g->i32, -1), "");
   block_branch(g, whole, together, apart);
   block_enter(g, together);
-  LLVMValueRef sum = gpu_join(g, value, &op), lower = gpu_special(g, "lanemask.lt");
+  LLVMValueRef sum = gpu_join(g, value, &join), lower = gpu_special(g, "lanemask.lt");
   block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, lower, value_integer(g->i32, 0), ""), one,
                out);
   block_enter(g, one);
-  atomic_rmw(g, op.op, op.type, place, sum);
+  atomic_rmw(g, op, of, place, sum);
   block_jump(g, out);
   block_enter(g, apart);
-  atomic_rmw(g, op.op, op.type, place, value);
+  atomic_rmw(g, op, of, place, value);
   block_jump(g, out);
   block_enter(g, out);
 }
 
 bool gpu_update(Codegen *g, const IrInst *inst) {
   bool is_update = inst->op == IR_MEM_UPDATE, is_rmw = inst->op == IR_MEM_RMW;
-  if (g->part != CODEGEN_GPU_TASKS || g->is_serial || inst->plain || !(is_update || is_rmw) ||
-      !is_common(inst->operands[0]))
+  if (g->part != CODEGEN_GPU_TASKS || function_is_serial(g) || inst->plain ||
+      !(is_update || is_rmw) || !is_common(inst->operands[0]))
     return false;
-  GpuJoin op = {(IrUpdate)inst->imm, inst->operands[1]->type};
+  IrUpdate op = (IrUpdate)inst->imm;
+  const Element of = {inst->operands[1]->type, inst->alias};
   LLVMValueRef place = value_operand(g, inst, 0), value = value_operand(g, inst, 1);
   if (counts(inst)) {
-    LLVMValueRef old = count_together(g, op, place, value, atomic_is_ordered(inst));
+    LLVMValueRef old = count_together(g, op, of, place, value, atomic_is_ordered(inst));
     if (is_rmw) value_set(g, inst, old);
     return true;
   }
   if (is_rmw || !combines(inst)) return false;
-  combine_together(g, op, place, value);
+  combine_together(g, op, of, place, value);
   return true;
 }
