@@ -451,7 +451,12 @@ describe("the windows of the guide", function()
     end
     file:close()
     assert.equal(2, blocks)
-    assert.equal("2 frames\n2 frames\n", run([[
+    file = assert(io.open "README.md") -- a block that is appended to the first of all
+    local readme = file:read "*a"
+    file:close()
+    text[3] = ("do %s %s end\n"):format(readme:match "\n```lua\n(.-)```\n", readme:match
+      "\n```lua window\n(.-)```\n")
+    assert.equal("2 frames\n2 frames\n1\n2 frames\n", run([[
       w:close()
       local create = rg.window
       function rg.window(options)

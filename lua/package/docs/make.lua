@@ -285,11 +285,10 @@ write_page("gallery", "Examples", [[<h1>Examples</h1>
 examples NAME FOLDER</code> runs one and leaves its pictures in the folder.</p>
 ]] .. thumbnails())
 
--- What README.md says before its first heading below the title.
+-- The title of README.md, and the paragraph below it.
 local function first_words()
-  local readme = read(root .. "/README.md")
   local path = out .. "/first.md"
-  write("first.md", (readme:match "^(.-)\n## ":gsub("!%[[^\n]*%]%([^)]*%)\n?", "")))
+  write("first.md", (read(root .. "/README.md"):match "^(# [^\n]*\n\n.-\n)\n"))
   local html = run(path)
   os.remove(path)
   return mend_links(html, "")
