@@ -86,6 +86,70 @@ describe("a window with OpenGL", function()
       end]])
   end)
 
+  it("shows tables, buffers, colours and gamma as rg.image does", function()
+    assert.equal("", run [[
+      local buffer = require("ffi").new("uint8_t[12]", 0, 50, 100, 150, 200, 250, 10, 20, 30)
+      local colours = rg.field(rg.vec4, 3, 2)
+      colours[1][1], colours[2][0] = { 2, 0.5, -1, 1 }, { 0.2, 0.4, 0.6, 1 }
+      local x = rg.array(rg.f32, 3, 2)
+      for i = 0, 2 do x[i][1] = i end
+      x[0][0] = 0 / 0
+      for k, one in ipairs { { { { 0, 1 }, { 2, 3 }, { 4, 5 } }, { palette = "heat" } },
+        { buffer, { width = 2, height = 2, channels = 3 } }, { colours, {} },
+        { x, { gamma = 2.2, low = 0, high = 2 } }, { x, { low = -1, high = 1 } } } do
+        w:clear():show(one[1], one[2]):capture(base .. ".png")
+        rg.image.write(base .. ".2.png", one[1], one[2])
+        local drawn, written = rg.image.read(base .. ".png"), rg.image.read(base .. ".2.png")
+        local width, height = written.shape[0], written.shape[1]
+        for i = 0, width - 1 do
+          for j = 0, height - 1 do
+            local b = written[i][j]
+            local a = drawn:get(math.floor((i + 0.5) * 120 / width),
+              math.floor((j + 0.5) * 80 / height))
+            local opacity = written.type == rg.vec4 and b.w or 1
+            local d = math.abs(a.x - b.x * opacity) + math.abs(a.y - b.y * opacity)
+              + math.abs(a.z - b.z * opacity)
+            if d > 0.03 then print(k, i, j, a, b) end
+          end
+        end
+      end]])
+  end)
+
+  it("puts a picture where its ranges or cells are", function()
+    run [[
+      local x = rg.field { type = rg.f32, shape = { 2, 2 }, offset = { 10, 10 } }
+      x:fill(1)
+      w:camera { x = { 0, 120 }, y = { 0, 80 } }
+      w:show(x, { cells = true, low = 0, high = 1 })
+      w:show(x, { x = { 60, 80 }, y = { 40, 50 }, low = 0, high = 1 })
+      w:capture(base .. ".png")]]
+    local at = picture ".png"
+    assert.equal("255 255 255", at(10, 10))
+    assert.equal("255 255 255", at(11, 11))
+    assert.equal("0 0 0", at(12, 11))
+    assert.equal("0 0 0", at(9, 10))
+    assert.equal("255 255 255", at(60, 40))
+    assert.equal("255 255 255", at(79, 49))
+    assert.equal("0 0 0", at(80, 49))
+  end)
+
+  it("draws nothing for what has no elements, is NaN or infinite, or has no axis", function()
+    assert.equal("1 lit\n", run [[
+      local none, one = rg.list(rg.vec2), rg.field { type = rg.vec2, shape = {} }
+      one:set(rg.vec2(0.5, 0.5))
+      w:points(none):points({}):lines(none):lines {}:triangles {}
+      w:circles(none, { radius = rg.list(rg.f32) })
+      w:points { { 0 / 0, 0.5 }, { 1 / 0, 0.5 }, { -1 / 0, 1 / 0 } }
+      w:lines { { 0 / 0, 0.5 }, { 0 / 0, 0 / 0 } }
+      w:points(one, { size = 1 })
+      w:capture(base .. ".png")
+      local p, lit = rg.image.read(base .. ".png"), 0
+      for i = 0, 119 do
+        for j = 0, 79 do if p[i][j].x > 0.1 then lit = lit + 1 end end
+      end
+      print(lit > 0 and lit <= 4 and "1 lit" or lit .. " lit")]])
+  end)
+
   it("shows a hash field by the box of its active cells", function()
     run [[
       local x = rg.field(rg.f32)
@@ -477,6 +541,87 @@ describe("the windows of the guide", function()
 end)
 
 describe("a mistake in a drawing call", function()
+  it("of any kind, in any option, is said at its line and leaves the window as it was", function()
+    assert.equal("all said\n", run [[
+      local three = rg.array(rg.vec3, 3)
+      local positions = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 } }
+      local grid = rg.array(rg.vec2, 3, 3)
+      local sparse = rg.field(rg.f32)
+      rg.root:pointer("ijk", 2):dense("ijk", 4):place(sparse)
+      sparse[0][0][0] = 1
+      -- method -> what it takes first, options that are right, names of the others
+      local shared = { "color", "palette", "low", "high", "opacity", "legend", "x", "y" }
+      local flat = {
+        show = { rg.array(rg.f32, 3, 3), {}, { "low", "high", "palette", "gamma", "legend",
+          "smooth", "cells", "x", "y" } },
+        points = { positions, {}, { "size", "radius" }, shared },
+        circles = { positions, { radius = 1 }, { "radius", "width" }, shared },
+        rectangles = { positions, { size = 1 }, { "size", "width" }, shared },
+        lines = { positions, {}, { "width", "to", "indices", "closed" }, shared },
+        arrows = { grid, {}, { "scale", "step", "cells", "width" }, shared },
+        triangles = { positions, {}, { "indices" }, shared },
+        camera = { nil, {}, { "x", "y", "center", "height", "zoom", "stretch", "mouse" } },
+      }
+      local spatial = {
+        spheres = { positions, { radius = 1 }, { "radius", "shine" }, shared },
+        mesh = { positions, {}, { "indices", "normals", "shine" }, shared },
+        surface = { rg.array(rg.f32, 3, 3, 3), {}, { "level", "spacing", "origin", "flat",
+          "shine" } },
+        volume = { sparse, {}, { "low", "high", "palette", "density", "spacing", "origin",
+          "steps", "legend" } },
+        boxes = { sparse, {}, { "width", "spacing", "origin" } },
+        camera = { nil, { eye = { 0, 0, 3 } }, { "eye", "target", "distance", "up", "fov", "mode",
+          "near", "far", "mouse" } },
+      }
+      local pairs_ = rg.array(rg.vec2, 2)
+      local bad = { function() end, { {} }, { "a" }, rg, rg.kernel(function() end), w,
+        setmetatable({}, {}), 0 / 0, "purpel", ("x"):rep(300), pairs_,
+        rg.struct { { "a", rg.f32 } } }
+      local function check(name, ...)
+        local list, count = { ... }, select("#", ...)
+        local ok, e = pcall(function() w[name](w, unpack(list, 1, count)) end)
+        if not ok and (type(e) ~= "table" or not e.code or not e.file:find "%.lua$"
+          or e.message:find "^%S*lua:%d" or #e.message < 20) then
+          print(name, count, tostring(e))
+        end
+        return ok
+      end
+      local function try(calls)
+        for name, own in pairs(calls) do
+          local with = name == "camera" and {} or { own[1] }
+          local function call(options)
+            if name == "camera" then return check(name, options) end
+            return check(name, own[1], options)
+          end
+          if not call(own[2]) then print(name, "is wrong") end
+          if not check(name, with[1] or own[2], with[1] and own[2] or nil) then
+            print(name, "is wrong")
+          end
+          for _, v in ipairs(bad) do
+            if name ~= "camera" and v ~= pairs_ and check(name, v, own[2]) then
+              print(name, "takes", v)
+            end
+            for _, list in ipairs { own[3], own[4] or {} } do
+              for _, option in ipairs(list) do
+                local options = {}
+                for k, x in pairs(own[2]) do options[k] = x end
+                options[option] = v
+                local is_title = option == "legend" and type(v) == "string"
+                if not is_title and call(options) then print(name, option, "takes", v) end
+              end
+            end
+          end
+          if call { colur = 1 } then print(name, "takes any option") end
+          if check(name, with[1] or 3, 3) then print(name, "takes 3 as options") end
+        end
+      end
+      try(flat)
+      w:camera { eye = { 0, 0, 3 } }
+      try(spatial)
+      w:present()
+      print "all said"]])
+  end)
+
   it("is said in one sentence", function()
     assert.equal([[
 window:points takes vectors, not array f32 [2]

@@ -29,8 +29,11 @@ local function vector_option(options, name, default)
   local v = options[name]
   if v == nil then return { default, default, default } end
   if type(v) == "number" then v = { v, v, v } end
-  if type(v) ~= "table" or #v ~= 3 or type(v[1]) ~= "number" or type(v[2]) ~= "number"
-    or type(v[3]) ~= "number" then
+  local is_list = type(v) == "table" and not getmetatable(v) and #v == 3
+  for k = 1, is_list and 3 or 0 do
+    is_list = is_list and type(v[k]) == "number" and v[k] == v[k]
+  end
+  if not is_list then
     return fail.argument(("option '%s' must be a number or three, got %s"):format(name,
       fail.describe(v)), nil, "option.invalid")
   end
@@ -145,7 +148,7 @@ function mesh.create(_, x, options, caller)
     return fail.argument(("%s takes numbers on three axes, not %s"):format(caller, tostring(x)))
   end
   local level = options.level == nil and 0 or options.level
-  if type(level) ~= "number" then
+  if type(level) ~= "number" or level ~= level then
     return fail.argument(("option 'level' of %s must be a number, got %s"):format(caller,
       fail.describe(level)), nil, "option.invalid")
   end

@@ -66,7 +66,11 @@ end
 function attribute.option(options, name, caller, count, parts, default)
   local v = options[name]
   if v == nil then return default end
-  if type(v) == "number" then return v end
+  if type(v) == "number" then
+    if v >= 0 and v < math.huge then return v end
+    return fail.argument(("option '%s' of %s must be 0 or more, got %s"):format(name, caller, v),
+      nil, "option.invalid")
+  end
   if type(v) ~= "table" and type(v) ~= "cdata" or type(v) == "table" and getmetatable(v) then
     return fail.argument(("option '%s' of %s must be a number, a list, a field or an array, got %s")
       :format(name, caller, fail.describe(v)), nil, "option.invalid")

@@ -78,7 +78,7 @@ end
 
 -- Whether a call asks for the same as the one before: then what the mouse did stays.
 local function is_same(a, b)
-  if type(a) ~= "table" or type(b) ~= "table" then return a == b end
+  if type(a) ~= "table" or type(b) ~= "table" or getmetatable(b) then return a == b end
   for k, v in pairs(a) do
     if not is_same(v, b[k]) then return false end
   end
@@ -136,7 +136,7 @@ function camera.take(w, event)
   local half_x, half_y = halves(w)
   if event.kind == "wheel" then
     local x, y = camera.world(w, w.x, w.y)
-    local factor = 1.15 ^ event.y
+    local factor = 1.15 ^ event.fine
     view.zoom = view.zoom * factor
     view.center[1] = x + (view.center[1] - x) / factor -- what is under the mouse stays there
     view.center[2] = y + (view.center[2] - y) / factor

@@ -64,10 +64,9 @@ function color.one(v)
 end
 
 --- Raises for a colour that is none.
-function color.refuse(caller, v, more)
+function color.refuse(caller, v, hint)
   return fail.argument(("option 'color' of %s is { r, g, b }, three numbers from 0 to 1, \z
-    \"#ff8800\" or 0xff8800%s, got %s"):format(caller, more or "", fail.describe(v)), nil,
-    "option.invalid")
+    \"#ff8800\" or 0xff8800, got %s"):format(caller, fail.describe(v)), hint, "option.invalid")
 end
 
 --- An option that takes one colour alone.
@@ -88,16 +87,16 @@ local function ends_of(m, options, caller)
   return low, high
 end
 
-local per_element = ", or a list, a field or an array with a number, or a colour, for each position"
+local per_element = "or, for each position, a number or a colour: a list, a field or an array"
 
 --- Notes that the frame has a legend (legend.lua), if the options ask for one: `legend = true` or
 --- its title.
 function color.note_legend(w, options, caller, own)
   local v = options.legend
-  if v == nil or v == false then return end
-  if v ~= true and type(v) ~= "string" then
+  if v ~= nil and type(v) ~= "boolean" and type(v) ~= "string" then
     return option.refuse(options, "legend", caller, "true or a text")
   end
+  if not v or not own.palette then return end
   w.legends[#w.legends + 1] = { palette = own.palette, low = own.low, high = own.high,
     title = v ~= true and v or nil }
 end
@@ -106,7 +105,9 @@ end
 ---@return table own  for color.bind; low, high, palette if numbers go through a palette
 function color.look(w, options, caller, count, default)
   local opacity = option.number(options, "opacity", caller) or 1
-  option.palette(options, caller)
+  palette.check(w, options, caller)
+  for _, name in ipairs { "low", "high" } do option.number(options, name, caller) end
+  color.note_legend(w, options, caller, {})
   local v = options.color
   if v == nil then return { one = default or { 1, 1, 1, 1 }, opacity = opacity } end
   local one = color.one(v)

@@ -226,9 +226,10 @@ end
 -- Places and distances of a grid's cells along each axis, in world units.
 local function layout_of(w, m, options)
   local first, step = { 0, 0, 0 }, { 0, 0, 0 }
+  local by_cells = option.flag(options, "cells", caller_of_arrows)
   for axis, n in ipairs(m.extents) do
     local name = axis == 1 and "x" or axis == 2 and "y"
-    local own = name and not options.cells and (option.range(options, name, caller_of_arrows)
+    local own = name and not by_cells and (option.range(options, name, caller_of_arrows)
       or not w.view.is_space and w.view[name])
     local low, high = m.starts[axis], m.starts[axis] + n
     if own then low, high = own[1], own[2] end

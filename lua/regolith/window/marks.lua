@@ -41,7 +41,7 @@ local vertex = color.glsl .. [[
     tint = own_color();
     gl_Position = middle + (is_sprite ? vec4(0.0) : vec4(place / scale, 0.0, 0.0));
     gl_PointSize = 2.0 * size.x + 2.0;
-    if (any(isnan(p)) || any(isnan(size))) gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
+    if (any(isnan(p)) || any(isinf(p)) || any(isnan(size))) gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
   }
 ]]
 
@@ -163,8 +163,10 @@ function marks.rectangles(w, pos, options)
   local m = attribute.positions(pos, caller)
   local given = options.size
   local size, sizes
-  if type(given) == "number" then size = { given, given }
-  elseif type(given) == "table" and type(given[1]) == "number" or given == nil then
+  local is_list = type(given) == "table" and not getmetatable(given)
+  if type(given) == "number" then
+    size = { option.positive(options, "size", caller), given }
+  elseif is_list and type(given[1]) == "number" or given == nil then
     size = option.numbers(options, "size", caller, 2, "{ width, height }")
     if not size then
       return fail.argument("window:rectangles needs a size, in world units",

@@ -1,5 +1,6 @@
 --- Checks of the options that drawing calls share.
 local fail = require "regolith.error"
+local matrix = require "regolith.data.matrix"
 
 local option = {}
 
@@ -34,18 +35,20 @@ function option.flag(options, name, caller)
   return v
 end
 
+-- Number k of a plain list or a vector; nil if there is none.
+local function number_in(v, k)
+  if type(v) == "table" and not getmetatable(v) then return v[k] end
+  local of = type(v) == "cdata" and matrix.type_of(v)
+  return of and of.element and k <= of.count and tonumber(v.rg_n[k - 1]) or nil
+end
+
 --- A list of `count` numbers, or nil.
 function option.numbers(options, name, caller, count, wanted)
   local v = options[name]
   if v == nil then return nil end
   local list = {}
   for k = 1, count do
-    local n
-    if type(v) == "table" then n = v[k]
-    elseif type(v) == "cdata" then
-      local ok, read = pcall(function() return v[k - 1] end)
-      n = ok and tonumber(read) or nil
-    end
+    local n = number_in(v, k)
     if type(n) ~= "number" or n ~= n then
       return refuse(options, name, caller, wanted or ("%d numbers"):format(count))
     end
@@ -58,14 +61,9 @@ end
 function option.place(v, caller)
   local list = {}
   for k = 1, 3 do
-    local n
-    if type(v) == "table" then n = v[k]
-    elseif type(v) == "cdata" then
-      local ok, read = pcall(function() return v[k - 1] end)
-      n = ok and tonumber(read) or nil
-    end
+    local n = number_in(v, k)
     if n == nil and k == 3 then n = 0 end
-    if type(n) ~= "number" then
+    if type(n) ~= "number" or n ~= n then
       return fail.argument(("%s takes a position, { x, y }, not %s"):format(caller,
         fail.describe(v)))
     end

@@ -2,14 +2,21 @@
 local ffi = require "ffi"
 local image = require "regolith.file.image"
 local gl = require "regolith.window.gl"
+local option = require "regolith.window.option"
 
 local palette = {}
 
 local count = 256
 
+--- Raises if an option names no palette.
+function palette.check(w, options, caller)
+  if option.palette(options, caller) then palette.texture(w, options.palette) end
+end
+
 --- The name of a palette's texture.
 function palette.texture(w, name)
   local own = w.canvas.palettes
+  w.canvas:use()
   if own[name] then return own[name] end
   local ramp = ffi.new("double[?]", count)
   for k = 0, count - 1 do ramp[k] = k / (count - 1) end

@@ -157,7 +157,7 @@ end
 
 -- Where the picture is, in world coordinates: x0, y0, x1, y1.
 local function place_of(w, m, options)
-  if options.cells then
+  if option.flag(options, "cells", caller) then
     local from = m.starts or { 0, 0 }
     return from[1], from[2], from[1] + m.cells[1], from[2] + m.cells[2]
   end
@@ -184,7 +184,7 @@ end
 
 function picture.show(w, what, options)
   options = binary.check_options(options, option_names, caller)
-  option.palette(options, caller)
+  palette.check(w, options, caller)
   local gamma = option.number(options, "gamma", caller) or 0
   local m
   if source.is(what) then
@@ -194,6 +194,7 @@ function picture.show(w, what, options)
   else
     m = painted(w, what, options)
   end
+  color.note_legend(w, options, caller, {})
   if m.parts == 1 then
     color.note_legend(w, options, caller, { palette = options.palette or "grey", low = m.ends[1],
       high = m.ends[2] })

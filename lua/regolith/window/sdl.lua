@@ -91,7 +91,7 @@ end
 -- -- events ---------------------------------------------------------------------------------------
 
 local event = ffi.new "uint8_t[64]"
-local words = ffi.cast("int32_t *", event)
+local words, floats = ffi.cast("int32_t *", event), ffi.cast("float *", event)
 local close, size_changed = 14, 6 -- SDL_WindowEventID
 
 local function key_event(kind)
@@ -119,7 +119,11 @@ local kinds = {
   [0x402] = function()
     return { kind = "release", window = words[2], button = event[16], x = words[5], y = words[6] }
   end,
-  [0x403] = function() return { kind = "wheel", window = words[2], y = words[5] } end,
+  [0x403] = function() -- `fine`: also shares of a notch, as a touchpad has them
+    local fine = floats[8]
+    return { kind = "wheel", window = words[2], y = words[5],
+      fine = fine ~= 0 and math.abs(fine) < 100 and fine or words[5] }
+  end,
 }
 
 --- Returns the next event, { kind, window, key, button, x, y, text }, without `kind` for events

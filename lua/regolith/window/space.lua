@@ -152,8 +152,8 @@ function space.take(w, event)
   local x, y = event.x and event.x - w.x or 0, event.y and event.y - w.y or 0
   if event.kind == "wheel" then
     local forward = select(3, axes_of(view))
-    if view.mode == "fly" then return shift(view, forward, event.y * 0.1 * view.distance) end
-    view.eye = add(view.target, sub(view.eye, view.target), 1.15 ^ -event.y)
+    if view.mode == "fly" then return shift(view, forward, event.fine * 0.1 * view.distance) end
+    view.eye = add(view.target, sub(view.eye, view.target), 1.15 ^ -event.fine)
   elseif event.kind ~= "move" then
     return
   elseif w.held.left and view.mode == "orbit" then

@@ -159,7 +159,7 @@ end
 --- origin + spacing * (i, j, k).
 function volume.volume(w, x, options)
   options = binary.check_options(options, option_names, caller)
-  option.palette(options, caller)
+  palette.check(w, options, caller)
   local spacing = surfaces.vector_option(options, "spacing", 1)
   local origin = surfaces.vector_option(options, "origin", 0)
   local density = option.positive(options, "density", caller)
