@@ -5,6 +5,7 @@
 
 #include "api/api.h"
 #include "api/word.h"
+#include "comm/boot/boot.h"
 #include "kernel/report/message.h"
 #include "kernel/tuning/tuning.h"
 #include "server/server.h"
@@ -196,6 +197,7 @@ static bool create(void *data, Error *err) {
   Arch arch;
   if (!api_find_arch(creating->options->arch, &arch, err)) return false;
   creating->program = program_create(creating->options, arch, err);
+  if (creating->program) creating->program->engine.is_rank = boot_is_rank();
   return creating->program;
 }
 

@@ -1,4 +1,5 @@
-/* atomic.c - updates of elements: relaxed, one element at a time; `plain` ones are load, op, store.
+/* atomic.c - updates of elements: relaxed, one element at a time; `plain` ones, and those of a sole
+ * worker, are load, op, store.
  * MEM_RMW and MEM_CAS have acquire-release order, unless they are `relaxed`. LLVM 19 does not
  * support that order for a GPU, so there a fence is on either side.
  * Operators that the machine has as one instruction use atomicrmw (on a GPU also float additions);
@@ -46,7 +47,8 @@ static LLVMValueRef from_bits(Codegen *g, LLVMValueRef bits, Type type) {
 }
 
 bool atomic_is_ordered(const IrInst *inst) {
-  return (inst->op == IR_MEM_RMW || inst->op == IR_MEM_CAS) && !inst->relaxed && !inst->plain;
+  return (inst->op == IR_MEM_RMW || inst->op == IR_MEM_CAS) && !inst->relaxed && !inst->plain &&
+         !inst->sole;
 }
 
 static LLVMAtomicOrdering order_of(const Codegen *g, bool is_ordered) {
@@ -135,6 +137,16 @@ static LLVMValueRef update_plain(Codegen *g, IrUpdate op, Element of, LLVMValueR
   return old;
 }
 
+/* An element that differs is stored again, unchanged. */
+static LLVMValueRef exchange_plain(Codegen *g, Element of, LLVMValueRef pointer,
+                                   LLVMValueRef expected, LLVMValueRef desired) {
+  LLVMValueRef old = access_load(g, of, pointer),
+               equal = LLVMBuildICmp(g->builder, LLVMIntEQ, to_bits(g, old, of.type),
+                                     to_bits(g, expected, of.type), "");
+  access_store(g, of, pointer, LLVMBuildSelect(g->builder, equal, desired, old, ""));
+  return old;
+}
+
 static LLVMValueRef compare_exchange_value(Codegen *g, Element of, LLVMValueRef pointer,
                                            LLVMValueRef expected, LLVMValueRef desired,
                                            bool is_ordered) {
@@ -147,7 +159,9 @@ static LLVMValueRef compare_exchange_value(Codegen *g, Element of, LLVMValueRef 
 static LLVMValueRef update(Codegen *g, const IrInst *inst, LLVMValueRef pointer) {
   LLVMValueRef value = value_operand(g, inst, 1);
   const Element of = {inst->operands[1]->type, inst->alias};
-  if (inst->plain) return update_plain(g, (IrUpdate)inst->imm, of, pointer, value);
+  if (inst->sole && inst->op == IR_MEM_CAS)
+    return exchange_plain(g, of, pointer, value, value_operand(g, inst, 2));
+  if (inst->plain || inst->sole) return update_plain(g, (IrUpdate)inst->imm, of, pointer, value);
   bool is_ordered = atomic_is_ordered(inst),
        has_fences = is_ordered && g->part == CODEGEN_GPU_TASKS;
   if (has_fences) gpu_fence(g);

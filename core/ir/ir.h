@@ -147,6 +147,7 @@ struct IrInst {
   /* UPDATE: in the running worker's private copy, where it is plain too; on a GPU in the block's */
   bool private_copy : 1;
   bool plain : 1; /* UPDATE: no other iteration reaches the element */
+  bool sole : 1;  /* MEM_UPDATE, MEM_RMW, MEM_CAS: one worker runs all iterations */
   /* RMW, CAS: relaxed memory order; else acquire and release */
   bool relaxed : 1;
   /* STORE, UPDATE: another number of the same element is written next to this one; of such writes

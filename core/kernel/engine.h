@@ -84,6 +84,7 @@ typedef struct Engine {
   Store *store;           /* the trees of its kernels, and the device that runs them */
   Extensions *extensions; /* kernels may call their functions; NULL: none */
   EngineOptions options;
+  bool is_rank; /* other processes may reach the trees, through windows */
   void (*warn)(void *data, const char *text); /* NULL: standard error */
   void *warn_data;
   void (*print)(void *data, const char *line, int64_t length); /* NULL: see message.h */

@@ -12,6 +12,7 @@ typedef struct PassContext {
   int vector_bytes;    /* widest vector of the target: 16, 32, 64 */
   bool fast_gathers;   /* the target gathers 64 bits per lane faster than by a load per lane */
   bool keeps_order;    /* sums of floats keep their order, whatever that costs */
+  bool has_one_worker; /* one worker runs all tasks, and no other process reaches their trees */
   bool has_one_order;  /* every run uses the same iteration order, also after a recompile */
   bool wide_leaves;    /* more threads of a GPU than usual share a leaf */
   bool tiles_loops;    /* the pass `tiling` tiles all loops that may profit */

@@ -88,6 +88,7 @@ static const Pass *const order[] = {
     &serial,
     &frame_stores,
     &aggregate_atomics,
+    &sole_worker,
     &lanes,
     &access_shapes,
     &vectorise,

@@ -798,9 +798,10 @@ describe("a counter that gives numbers out", function()
 
   it("orders what was written before, where it can be told, in LLVM's text #compiled #cpu",
     function()
-      local v, count = rg.field(rg.i32, 8), rg.field(rg.i32, 8)
+      local own = rg.new { threads = 2 }
+      local v, count = own.field(own.i32, 8), own.field(own.i32, 8)
       local function text(source)
-        local k = rg.kernel(source, { rg = rg, v = v, count = count })
+        local k = own.kernel(source, { rg = own, v = v, count = count })
         k()
         return k:llvm()
       end
@@ -816,6 +817,39 @@ describe("a counter that gives numbers out", function()
       end]=]
       assert.matches("atomicrmw add[^\n]* monotonic", update)
       assert.is_nil(update:find "acq_rel")
+    end)
+
+  it("is not atomic in a tree where one worker runs all, with the same results #compiled #cpu",
+    function()
+      local own = rg.new { threads = 1 }
+      local at, x, y = own.field(own.i32, n), own.field(own.f32, 16), own.field(own.i32, 16)
+      local counts = own.array(own.i32, 16)
+      local k = own.kernel(function()
+        for i in own.range(n) do
+          local j = at[i]
+          x[j] = x[j] + 0.5
+          if y:compare_exchange(j, 0, i + 1) == 0 then x[j] = x[j] + 100 end
+          x[15] = x[15] + y:max(j, i)
+        end
+      end)
+      for i = 0, n - 1 do at[i] = i * i % 15 end
+      k()
+      local sums, seen, last = {}, {}, 0
+      for j = 0, 15 do sums[j], seen[j] = 0, 0 end
+      for i = 0, n - 1 do
+        local j = i * i % 15
+        sums[j] = sums[j] + 0.5
+        if seen[j] == 0 then seen[j], sums[j] = i + 1, sums[j] + 100 end
+        last, seen[j] = last + seen[j], math.max(seen[j], i)
+      end
+      for j = 0, 14 do assert.same({ sums[j], seen[j] }, { x[j], y[j] }) end
+      assert.equal(last, x[15])
+      assert.is_nil(k:llvm():find "atomicrmw" or k:llvm():find "cmpxchg")
+      local of_array = own.kernel(function()
+        for i in own.range(n) do counts[at[i]] = counts[at[i]] + 1 end
+      end)
+      of_array()
+      assert.matches("atomicrmw", of_array:llvm())
     end)
 
   it("is counted first, and says so #compiled #cpu", function()

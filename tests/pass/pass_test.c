@@ -34,6 +34,7 @@ static bool transform(void *data, Error *err) {
   PassContext ctx = {.scratch = &golden->scratch,
                      .vector_bytes = bytes ? atoi(bytes) : 32,
                      .fast_gathers = golden_setting(golden, "# fast_gathers") != NULL,
+                     .has_one_worker = golden_setting(golden, "# one_worker") != NULL,
                      .explains = true,
                      .verify = true,
                      .tiles_loops = golden_setting(golden, "# tiled") != NULL,

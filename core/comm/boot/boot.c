@@ -46,9 +46,11 @@ int64_t boot_patience_ms(void) {
   return seconds > 0 && seconds < 1e9 ? (int64_t)(seconds * 1000) : 60000;
 }
 
+bool boot_is_rank(void) { return getenv(RENDEZVOUS_SOCKET) || boot_is_mpi(); }
+
 Boot *boot_open(Heap *heap, Error *err) {
   bool is_local = getenv(RENDEZVOUS_SOCKET);
-  if (!is_local && !boot_is_mpi()) return boot_alone(heap, err);
+  if (!boot_is_rank()) return boot_alone(heap, err);
   int32_t rank = number_of(RENDEZVOUS_RANK), size = number_of(RENDEZVOUS_RANKS),
           socket = number_of(RENDEZVOUS_SOCKET);
   if (is_local && (rank < 0 || size <= rank || socket < 0)) {

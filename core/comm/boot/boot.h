@@ -64,6 +64,7 @@ Boot *boot_local(Heap *heap, int32_t rank, int32_t size, int socket, Error *err)
 /* Was this process started by MPI? Then boot_mpi makes it one of its ranks, through a separate
  * library. */
 bool boot_is_mpi(void);
+bool boot_is_rank(void); /* was the process started as one of several ranks? */
 Boot *boot_mpi(Heap *heap, Error *err);
 int64_t boot_patience_ms(void); /* the option RG_PATIENCE */
 

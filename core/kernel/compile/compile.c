@@ -180,6 +180,8 @@ static bool run_passes(Compile *compile, Error *err) {
                         .target = target_of(compile),
                         .wide_leaves = compile->way.wide_leaves,
                         .keeps_order = kernel->engine->options.deterministic,
+                        .has_one_worker = !kernel->engine->is_rank && device->worker_count == 1 &&
+                                          !device->processors[RG_TARGET_PTX],
                         .has_one_order = engine_has_one_order(kernel->engine),
                         .tiles_loops = compile->way.tiles_loops,
                         .forces_streams = option_has_word("RG_STRESS", "force_streams"),

@@ -51,7 +51,7 @@ enum {
 };
 
 static const double WAIT = 1.75, WAIT_AGAIN = 1.25; /* guessed */
-static const double WAIT_EXCHANGE = 2.5;            /* where lanes exchange elements in turn */
+static const double WAIT_EXCHANGE = 3;              /* where lanes exchange elements in turn */
 
 /* -- the cost of an inst ----------------------------------------------------------------------- */
 
@@ -102,6 +102,8 @@ static int call_cost(const IrInst *inst) {
   }
 }
 
+static bool is_locked(const IrInst *inst) { return !inst->plain && !inst->sole; }
+
 int lanes_op_cost(const IrInst *inst) {
   switch (inst->op) {
   case IR_CONST:
@@ -119,9 +121,9 @@ int lanes_op_cost(const IrInst *inst) {
   case IR_RANDOM: return CALL;
   case IR_LOCAL_GET:
   case IR_LOCAL_SET: return LOCAL;
-  case IR_MEM_UPDATE: return inst->plain ? 4 : ATOMIC;
+  case IR_MEM_UPDATE:
   case IR_MEM_RMW:
-  case IR_MEM_CAS: return inst->plain ? 4 : ATOMIC;
+  case IR_MEM_CAS: return is_locked(inst) ? ATOMIC : 4;
   default: return ir_op_info[inst->op].flags & IR_SLOW ? MATHS : 1;
   }
 }
@@ -399,8 +401,8 @@ static void survey_inst(LaneSurvey *s, const IrInst *inst) {
   if (obstacle && !s->obstacle) s->obstacle = obstacle, s->line = inst->line;
   if (inst->op == IR_LOOP || inst->op == IR_FOR || inst->op == IR_BITS) return survey_loop(s, inst);
   s->fetches |= ir_is_call(inst, RT_FETCH);
-  s->is_atomic |= (inst->op == IR_MEM_UPDATE && !inst->plain) || inst->op == IR_MEM_RMW ||
-                  inst->op == IR_MEM_CAS;
+  bool is_update = inst->op == IR_MEM_UPDATE || inst->op == IR_MEM_RMW || inst->op == IR_MEM_CAS;
+  s->is_atomic |= is_update && is_locked(inst);
   s->alone += lanes_op_cost(inst) * s->often;
   s->beside += cost_beside(s, inst) * s->visits;
   if (inst->op == IR_IF) survey_arms(s, inst);

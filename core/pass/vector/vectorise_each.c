@@ -160,7 +160,8 @@ static bool is_short(const EachInsts *insts) {
   for (const IrInst *at = insts->items[0]->region->first; at; at = at->next)
     updates += at->op == IR_MEM_UPDATE;
   for (int i = 0; i < insts->count; i++)
-    if (insts->items[i]->op == IR_MEM_UPDATE && !insts->items[i]->plain) return false;
+    if (insts->items[i]->op == IR_MEM_UPDATE && !insts->items[i]->plain && !insts->items[i]->sole)
+      return false;
   return updates <= FEW_UPDATES && insts->count <= SHORT_LOOP;
 }
 

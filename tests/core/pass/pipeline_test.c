@@ -81,10 +81,11 @@ int main(void) {
     CHECK_TEXT(
         dumps.names,
         "fold early_exits mem2reg tiling active_counts tasks fold mem2reg reversal "
-        "refcounts array_descriptors locks lint atomics bounds node_cursors privatise unroll fold "
-        "mem2reg constant_tables hoist_checks leaf rows independent explain lower_places "
+        "local_arrays refcounts array_descriptors locks lint atomics bounds node_cursors privatise "
+        "unroll fold mem2reg constant_tables hoist_checks leaf rows independent explain "
+        "lower_places "
         "fold merge_branches redundant_slots redundant_loads fold serial frame_stores "
-        "aggregate_atomics lanes access_shapes vectorise ");
+        "aggregate_atomics sole_worker lanes access_shapes vectorise ");
     CHECK(dumps.unchanged >= 2); /* the first two folds at least */
     IrBytes bytes = ir_write(&scratch, kernel, "x86-64-v3");
     const char *target = "";
