@@ -19,6 +19,31 @@ RgStatus rg_field_create(RgRuntime *runtime, const char *type, const char *name,
   return API_CALL(program, create(program, type, name, field, API_ERR(program)));
 }
 
+static bool add_gradient(Field *field, RgField **gradient, Error *err) {
+  Field *made = field_add_gradient(field, err);
+  if (made) object_retain(&made->object);
+  *gradient = (RgField *)made;
+  return made != NULL;
+}
+
+RgStatus rg_field_add_gradient(RgField *handle, RgField **gradient) {
+  Field *field = (Field *)handle;
+  API_NEEDS(field);
+  API_NEEDS(gradient);
+  *gradient = NULL;
+  Program *program = API_PROGRAM(field);
+  return API_CALL(program, add_gradient(field, gradient, API_ERR(program)));
+}
+
+RgStatus rg_field_gradient(RgField *handle, RgField **gradient) {
+  Field *field = (Field *)handle;
+  API_NEEDS(field);
+  API_NEEDS(gradient);
+  if (field->gradient) object_retain(&field->gradient->object);
+  *gradient = (RgField *)field->gradient;
+  return 0;
+}
+
 void rg_field_retain(RgField *field) { object_retain((Object *)field); }
 void rg_field_release(RgField *field) { object_release((Object *)field); }
 

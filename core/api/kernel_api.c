@@ -138,6 +138,14 @@ RgStatus rg_kernel_result(RgKernel *handle, int32_t number, RgValue *result) {
   return API_CALL(program, kernel_result(kernel, number, result, API_ERR(program)));
 }
 
+RgStatus rg_kernel_gradient_use(RgKernel *handle, int32_t number, RgGradientUse *use) {
+  Kernel *kernel = (Kernel *)handle;
+  API_NEEDS(kernel);
+  API_NEEDS(use);
+  kernel_gradient_use(kernel, number, use);
+  return 0;
+}
+
 RgStatus rg_kernel_emit(RgKernel *handle, const RgValue *values, int32_t value_count,
                         RgEmission *emission) {
   Kernel *kernel = (Kernel *)handle;

@@ -253,6 +253,18 @@ typedef struct IrSite {
   int32_t field, line;
 } IrSite;
 
+/* Of an adjoint: how it and its primal use elements of a field; of all, or of those with one first
+ * index, which is `first` plus argument `arg` (-1: none). */
+typedef struct IrGradientUse {
+  int32_t field;
+  bool reads;  /* the adjoint reads them once more, */
+  bool before; /* and needs what was there before the launch, not what the launch left */
+  bool writes; /* the primal may write to them; if none of these, it reads them */
+  bool has_first;
+  int32_t arg;
+  int64_t first;
+} IrGradientUse;
+
 typedef struct IrNote {
   int32_t line, column;
   bool is_warning;
@@ -291,9 +303,10 @@ typedef struct IrKernel {
   bool is_bounded; /* handles in slots past a tree's `reserved` are treated as absent */
   bool is_long;    /* some loops are vectorised only with PassContext.takes_long */
   int next_id;
-  VEC(IrNote) notes; /* left by passes for explain() */
-  VEC(IrSite) sites; /* after `lower_places` */
-  Error *failed;     /* sticky: the first failed ir_* call; NULL: none */
+  VEC(IrNote) notes;                /* left by passes for explain() */
+  VEC(IrSite) sites;                /* after `lower_places` */
+  VEC(IrGradientUse) gradient_uses; /* of an adjoint, from the pass `adjoint` on */
+  Error *failed;                    /* sticky: the first failed ir_* call; NULL: none */
 } IrKernel;
 
 /* -- build.c: sticky builders; insts go to the end of the builder's region --------------------- */

@@ -108,6 +108,7 @@ Kernel *kernel_create(Engine *engine, Str text, const RgKernelOptions *options, 
   kernel->engine = engine;
   scratch_init(&kernel->scratch, engine->store->heap);
   kernel->fast_math = engine->options.fast_math || (options && options->fast_math);
+  kernel->is_adjoint = options && options->adjoint;
   kernel->next = engine->kernels;
   engine->kernels = kernel;
   Parsing parsing = {.kernel = kernel, .text = text, .options = options, .keep = keep_kernel};

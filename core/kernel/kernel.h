@@ -27,6 +27,7 @@ struct Kernel {
   int32_t wanted_value;
   double parse_ms; /* parsing time, until a report includes it */
   bool fast_math;
+  bool is_adjoint;       /* its code is the adjoint of its text: pass `adjoint` */
   bool has_warned;       /* warned of writes outside a shape */
   bool has_warned_races; /* warned of updates that are not recognised as such */
   Version *versions;     /* all of them, newest first */
@@ -70,6 +71,8 @@ bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, R
 bool kernel_tune(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err);
 /* Result `number` of the last launch. */
 bool kernel_result(Kernel *kernel, int32_t number, RgValue *result, Error *err);
+/* See rg_kernel_gradient_use. */
+void kernel_gradient_use(const Kernel *kernel, int32_t number, RgGradientUse *use);
 /* Arch "lua": see rg_kernel_emit. */
 bool kernel_emit(Kernel *kernel, const RgValue *values, int32_t value_count, RgEmission *emission,
                  Error *err);

@@ -19,6 +19,7 @@ typedef struct PassContext {
   bool forces_streams; /* RG_STRESS=force_streams: stores of small fields are non-temporal, too */
   bool forces_lanes;   /* RG_STRESS=force_lanes: vectorises range tasks wherever possible */
   bool takes_long;     /* the kernel is worth a long compile: vectorises long bodies, too */
+  bool makes_adjoint;  /* the pass `adjoint` turns the kernel into its adjoint */
   bool explains;       /* the pass `explain` notes how every access was compiled */
   bool verify;         /* the IR after every pass */
   /* Option RG_WITHOUT: names of passes not to run, separated by commas; NULL: none. Passes that

@@ -55,6 +55,7 @@ static const Pass *const order[] = {
     &fold,
     &early_exits,
     &mem2reg,
+    &adjoint,
     &tiling,
     &active_counts,
     &tasks,

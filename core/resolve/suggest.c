@@ -129,6 +129,7 @@ const char *suggest_field_member(Resolve *r, Str name, const char *object) {
   if (str_is(name, "length") || str_is(name, "size") || str_is(name, "len"))
     return scratch_format(r->scratch, "write #%s or %s.shape[0]", object, object);
   if (near) return did_you_mean(r, "", near);
+  if (str_is(name, "grad")) return "make it with one: rg.field(rg.f32, n, { grad = true })";
   return scratch_format(r->scratch,
                         "in a kernel fields have 'shape', 'offset' and 'type'; a member is one of "
                         "an element, %s[i].%s",

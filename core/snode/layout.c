@@ -221,8 +221,9 @@ static uint64_t hash_node(uint64_t hash, const SNode *node) {
   hash = hash_number(hash, (uint64_t)node->component_count);
   for (int k = 0; k < node->component_count; k++) {
     const SNodeComponent *component = &node->components[k];
-    const uint32_t type[4] = {component->type.number, component->whole.number,
-                              (uint32_t)component->part, component->child != NULL};
+    const uint32_t type[5] = {component->type.number, component->whole.number,
+                              (uint32_t)component->part, component->child != NULL,
+                              (uint32_t)component->gradient};
     hash = hash_bytes(hash, type, sizeof type);
     if (component->child) hash = hash_node(hash, component->child);
   }

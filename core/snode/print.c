@@ -98,6 +98,7 @@ static void write_below(StrBuf *out, const SNode *node) {
     } else {
       strbuf_text(out, type_text(component->type));
       if (is_word(component->name)) strbuf_format(out, " %s", component->name);
+      if (component->gradient) strbuf_format(out, " grad %d", component->gradient - 1);
     }
   }
   strbuf_text(out, " }");

@@ -1,7 +1,8 @@
 /* read.c - reads what snode_write_text writes:
  *
  *   tree:  root { item, .. }
- *   item:  TYPE [name]  |  KIND [aos] "axes" size.. [chunk size] [name] { item, .. }
+ *   item:  TYPE [name] [grad component]
+ *        | KIND [aos] "axes" size.. [chunk size] [name] { item, .. }
  *
  * A hash has no sizes. A node that is not dynamic may be called chunk.
  * The comma may be omitted after a closing brace. Any other text is refused with ir.invalid. */
@@ -39,7 +40,7 @@ static Str read_word(Reading *r) {
   return (Str){begin, (int)(r->at - begin)};
 }
 
-enum { NAME_BYTES = 128 };
+enum { NAME_BYTES = 128, MOST_COMPONENTS = 1 << 20 };
 static const char *copy_name(Str word, char buffer[NAME_BYTES]) {
   int length = word.length < NAME_BYTES ? word.length : NAME_BYTES - 1;
   memcpy(buffer, word.data, (size_t)length);
@@ -89,6 +90,22 @@ static bool read_node(Reading *r, SNode *parent, SNodeKind kind) {
   return node && read_below(r, node);
 }
 
+/* `*gradient` is as SNodeComponent.gradient. */
+static bool read_gradient(Reading *r, int *gradient) {
+  const char *before = r->at;
+  int64_t number;
+  bool is_there = str_is(read_word(r), "grad");
+  skip_space(r);
+  if (!is_there || !is_digit(*r->at)) {
+    r->at = before;
+    return true;
+  }
+  if (!read_size(r, &number)) return false;
+  if (number >= MOST_COMPONENTS) return refuse(r, "the number of a component before this");
+  *gradient = (int)number + 1;
+  return true;
+}
+
 static bool read_item(Reading *r, SNode *parent) {
   Str word = read_word(r);
   SNodeKind kind;
@@ -96,7 +113,26 @@ static bool read_item(Reading *r, SNode *parent) {
   char name[NAME_BYTES];
   if (snode_kind_parse(word, &kind)) return read_node(r, parent, kind);
   if (!type_parse(word, &type)) return refuse(r, "a type or a kind of node before this");
-  return snode_place(parent, type, copy_name(read_word(r), name), r->err) >= 0;
+  int gradient = 0;
+  if (!read_gradient(r, &gradient)) return false;
+  copy_name(gradient ? (Str){0} : read_word(r), name);
+  if (!gradient && !read_gradient(r, &gradient)) return false;
+  int component = snode_place(parent, type, name, r->err);
+  if (component >= 0) parent->components[component].gradient = gradient;
+  return component >= 0;
+}
+
+/* Gradients may be components that follow, so they are checked where the node ends. */
+static bool check_gradients(Reading *r, const SNode *node) {
+  for (int k = 0; k < node->component_count; k++) {
+    const SNodeComponent *component = &node->components[k];
+    int gradient = component->gradient - 1;
+    if (gradient < 0) continue;
+    if (gradient >= node->component_count || gradient == k ||
+        !type_equal(node->components[gradient].type, component->type))
+      return refuse(r, "a gradient that is another component of the same type, before this,");
+  }
+  return true;
 }
 
 static bool read_below(Reading *r, SNode *node) {
@@ -108,7 +144,7 @@ static bool read_below(Reading *r, SNode *node) {
     skip_space(r);
     if (*r->at != '}' && !is_closed) return refuse(r, "',' or '}'");
   }
-  return true;
+  return check_gradients(r, node);
 }
 
 SNodeTree *snode_read(Heap *heap, const char **text, Error *err) {

@@ -193,3 +193,12 @@ int snode_place_part(SNode *node, const TypeTable *types, Type whole, int part, 
   }
   return node->component_count++;
 }
+
+void snode_set_gradient(SNode *node, int component, int gradient) {
+  ASSERT(component >= 0 && component < node->component_count && gradient >= 0 &&
+             gradient < node->component_count && component != gradient,
+         "both are components of the node");
+  ASSERT(type_equal(node->components[component].type, node->components[gradient].type),
+         "a gradient has the type of its component");
+  node->components[component].gradient = gradient + 1;
+}

@@ -79,6 +79,8 @@ typedef struct SNodeComponent {
   /* after layout: the first component of an interchangeable field (a twin), which has the same type
    * and differs only in `offset`; -1: none */
   int twin;
+  /* the component of the same node that holds its gradient, plus 1; 0: it has none */
+  int gradient;
 } SNodeComponent;
 
 struct SNode {
@@ -162,6 +164,8 @@ int snode_place(SNode *node, Type type, const char *name, Error *err);
  * the numbers must be placed in order. */
 int snode_place_part(SNode *node, const TypeTable *types, Type whole, int part, const char *name,
                      Error *err);
+/* Component `gradient` of the node, which has the same type, holds the gradient of `component`. */
+void snode_set_gradient(SNode *node, int component, int gradient);
 /* Computes every size and offset; `fixed_at` is the position in the user's program. Idempotent. */
 bool snode_layout(SNodeTree *tree, const char *fixed_at, Error *err);
 

@@ -7,6 +7,7 @@
 static void field_end(Object *object) {
   Field *field = (Field *)object;
   if (field->node) object_release(&field->node->tree->object);
+  if (field->gradient) object_release(&field->gradient->object);
   heap_free(field->store->heap, field->name);
   heap_free(field->store->heap, field->type_name);
   object_free(&field->object);
@@ -54,6 +55,45 @@ static int place_parts(SNode *node, const Field *field, Error *err) {
   return first;
 }
 
+static bool has_floats(const Field *field) {
+  for (int k = 0; k < type_parts(field->type); k++)
+    if (type_is_float(type_number(&field->store->types, field->type, k))) return true;
+  return false;
+}
+
+Field *field_add_gradient(Field *field, Error *err) {
+  char label[100], name[220];
+  if (field->gradient) return field->gradient;
+  field_label(field, label);
+  if (!owner_check(field->object.owner, err)) return NULL;
+  if (field->node) {
+    error_set(err, RG_ERROR_FIELD_PLACED, "%s is already placed without a gradient", label);
+    error_hint(err, "ask for it where the field is made: rg.field(T, n, { grad = true })");
+    return NULL;
+  }
+  if (!has_floats(field)) {
+    error_set(err, RG_ERROR_TYPE_MISMATCH, "%s has no gradient: its elements have no floats",
+              label);
+    return NULL;
+  }
+  snprintf(name, sizeof name, "%.200s.grad", field->name[0] ? field->name : "field");
+  return field->gradient = field_create(field->store, field->type_name, name, err);
+}
+
+static bool place_gradient(Node *node, Field *field, Error *err) {
+  char label[100];
+  Field *gradient = field->gradient;
+  if (!gradient) return true;
+  if (snode_has_lists(node->snode))
+    return error_set(err, RG_ERROR_TREE_DECLARATION,
+                     "%s has a gradient, which elements of a list cannot have",
+                     field_label(field, label));
+  if (!field_place(node, gradient, err)) return false;
+  for (int k = 0; k < type_parts(field->type); k++)
+    snode_set_gradient(node->snode, field->component + k, gradient->component + k);
+  return true;
+}
+
 bool field_place(Node *node, Field *field, Error *err) {
   char label[100];
   if (!tree_check(node->tree, err)) return false;
@@ -67,7 +107,7 @@ bool field_place(Node *node, Field *field, Error *err) {
   object_retain(&node->tree->object);
   field->node = node;
   field->component = component;
-  return true;
+  return place_gradient(node, field, err);
 }
 
 bool field_settle(Field *field, const char *where, Error *err) {

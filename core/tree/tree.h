@@ -169,10 +169,14 @@ struct Field {
   bool has_offset;                /* an offset is not 0 */
   bool is_watched;                /* a launch that writes a NaN or an infinity to it fails */
   char *type_name;
+  Field *gradient; /* held: the field of its gradient, placed with it; NULL: none */
 };
 
 Field *field_create(Store *store, const char *type, const char *name, Error *err);
 bool field_place(Node *node, Field *field, Error *err);
+/* Gives a field that is not placed yet a gradient: a field of the same type, which is placed under
+ * the same node. Returns it, borrowed; NULL with err. */
+Field *field_add_gradient(Field *field, Error *err);
 /* peer.c: the same field of a peer of its tree. */
 Field *field_peer(const Field *of, Tree *peer, Error *err);
 /* `count` is the number of its axes; the node must be dense from the root down, and not laid

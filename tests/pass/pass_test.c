@@ -36,6 +36,7 @@ static bool transform(void *data, Error *err) {
                      .fast_gathers = golden_setting(golden, "# fast_gathers") != NULL,
                      .has_one_worker = golden_setting(golden, "# one_worker") != NULL,
                      .explains = true,
+                     .makes_adjoint = true, /* for the pass `adjoint` alone */
                      .verify = true,
                      .tiles_loops = golden_setting(golden, "# tiled") != NULL,
                      .target = golden_setting(golden, "# cuda") ? target_gpu : target_cpu};

@@ -328,6 +328,16 @@ static void code_site(Coder *coder, CompiledSite *site) {
   CODE_BELOW(coder, site->axis_count, SNODE_MAX_AXES + 1);
 }
 
+static void code_gradient_use(Coder *coder, CompiledGradientUse *use) {
+  CODE(coder, use->value);
+  CODE(coder, use->reads);
+  CODE(coder, use->before);
+  CODE(coder, use->writes);
+  CODE(coder, use->has_first);
+  CODE(coder, use->first_value);
+  CODE(coder, use->first);
+}
+
 static void code_reports(Coder *coder, CompiledKernel *kernel) {
   CODE_ARRAY(coder, kernel->messages, kernel->message_count);
   if (coder->reads)
@@ -339,6 +349,9 @@ static void code_reports(Coder *coder, CompiledKernel *kernel) {
   CODE(coder, kernel->says);
   CODE_ARRAY(coder, kernel->sites, kernel->site_count);
   for (int32_t k = 0; k < kernel->site_count; k++) code_site(coder, &kernel->sites[k]);
+  CODE_ARRAY(coder, kernel->gradient_uses, kernel->gradient_use_count);
+  for (int32_t k = 0; k < kernel->gradient_use_count; k++)
+    code_gradient_use(coder, &kernel->gradient_uses[k]);
 }
 
 /* -- the whole --------------------------------------------------------------------------------- */

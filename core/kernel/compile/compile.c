@@ -166,6 +166,20 @@ IrBytes compile_scalar_bytes(Compile *compile) {
   return bytes;
 }
 
+/* A pass knows the line of what it refuses, and not the text. False. */
+static bool show_line(const Compile *compile, Error *err) {
+  const Source *source = compile->kernel->ast->source;
+  Error refusal = *err;
+  Pos pos = {.line = source->first_line, .column = refusal.column};
+  if (!refusal.line || refusal.file[0] || refusal.line < source->first_line) return false;
+  for (; pos.offset < source->text.length && pos.line < refusal.line; pos.offset++)
+    pos.line += source->text.data[pos.offset] == '\n';
+  if (pos.line < refusal.line) return false;
+  error_clear(err);
+  diag_error(err, source, pos, refusal.width, refusal.code, "%s", refusal.message);
+  return refusal.hint[0] ? error_hint(err, "%s", refusal.hint) : false;
+}
+
 static bool run_passes(Compile *compile, Error *err) {
   double begin = clock_ms();
   Kernel *kernel = compile->kernel;
@@ -187,6 +201,7 @@ static bool run_passes(Compile *compile, Error *err) {
                         .forces_streams = option_has_word("RG_STRESS", "force_streams"),
                         .forces_lanes = option_has_word("RG_STRESS", "force_lanes"),
                         .takes_long = compile->is_specialised,
+                        .makes_adjoint = kernel->is_adjoint,
                         .explains = compile->explains,
                         .verify = compile_verifies(),
                         .without =
@@ -197,7 +212,7 @@ static bool run_passes(Compile *compile, Error *err) {
                         .dump = dumps ? dump_pass : NULL,
                         .dump_data = &to};
   to.passes = &passes;
-  if (!pass_run_all(&passes, compile->sema.kernel, err)) return false;
+  if (!pass_run_all(&passes, compile->sema.kernel, err)) return show_line(compile, err);
   charge(compile, STEP_PASSES, begin);
   dump(compile, TEXT_TASKS);
   return true;

@@ -126,6 +126,37 @@ static void fill_sites(const Compile *compile, CompiledKernel *compiled) {
   }
 }
 
+/* The value whose number the argument is; -1: it is part of something else. */
+static int32_t number_value(const Compile *compile, int32_t arg) {
+  SemaArg from = compile->sema.args.items[arg];
+  bool is_number =
+      from.kind == ARG_NUMBER && compile->given[compile_value(compile, from)].kind != VALUE_VECTOR;
+  return is_number ? compile_value(compile, from) : -1;
+}
+
+static void fill_gradient_uses(const Compile *compile, CompiledKernel *compiled) {
+  const IrKernel *ir = compile->sema.kernel;
+  compiled->gradient_uses =
+      scratch_array(&compiled->memory, CompiledGradientUse, ir->gradient_uses.count);
+  for (int k = 0; k < ir->gradient_uses.count; k++) {
+    const IrGradientUse *use = &ir->gradient_uses.items[k];
+    ASSERT(use->field < compile->sema.fields.count, "the primal's fields are the launch's values");
+    CompiledGradientUse *out = &compiled->gradient_uses[compiled->gradient_use_count++];
+    *out = (CompiledGradientUse){.value =
+                                     compile_value(compile, compile->sema.fields.items[use->field]),
+                                 .reads = use->reads,
+                                 .before = use->before,
+                                 .writes = use->writes,
+                                 .has_first = use->has_first,
+                                 .first_value = -1,
+                                 .first = use->first};
+    if (use->has_first && use->arg >= 0) {
+      out->first_value = number_value(compile, use->arg);
+      out->has_first = out->first_value >= 0;
+    }
+  }
+}
+
 static void *keep_array(CompiledKernel *compiled, const void *items, size_t size_bytes) {
   void *copy = scratch_alloc(&compiled->memory, size_bytes);
   if (size_bytes) memcpy(copy, items, size_bytes);
@@ -138,9 +169,9 @@ static void fill_frame(const Compile *compile, CompiledKernel *compiled) {
   const TypeTable *types = &compile->kernel->engine->store->types;
   compiled->frame_slots =
       ir->frame_slots > ir->args.count ? ir->frame_slots : ir->args.count + ir_result_slots(ir);
-  compiled->result_count = sema->results.count;
+  compiled->result_count = compile->kernel->is_adjoint ? 0 : sema->results.count;
   compiled->results = keep_array(compiled, sema->results.items,
-                                 sizeof *compiled->results * (size_t)sema->results.count);
+                                 sizeof *compiled->results * (size_t)compiled->result_count);
   for (int32_t k = 0; k < compiled->result_count; k++)
     compiled->returns_arrays |= type_has_arrays(types, compiled->results[k]);
   compiled->limit_count = sema->limits.count;
@@ -174,6 +205,7 @@ static bool fill(void *data, Error *err) {
   compiled->host_changes_arrays &= compiled->takes_arrays;
   messages_keep(compiled, &filling->compile->sema);
   fill_sites(filling->compile, compiled);
+  fill_gradient_uses(filling->compile, compiled);
   return fill_trees(filling->compile, compiled, err);
 }
 

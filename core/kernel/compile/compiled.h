@@ -33,6 +33,15 @@ typedef struct CompiledArg { /* a number argument and its frame slot */
   const char *name;
 } CompiledArg;
 
+/* Of an adjoint: how it and its primal use elements (IrGradientUse). Values are numbered as those
+ * of a launch. */
+typedef struct CompiledGradientUse {
+  int32_t value; /* the field */
+  bool reads, before, writes, has_first;
+  int32_t first_value; /* the number in the first index; -1: none */
+  int64_t first;
+} CompiledGradientUse;
+
 /* Bits for what a launch may do besides writing to its fields and arrays. */
 enum {
 #define BEYOND(NAME, WORDS) BEYOND_##NAME,
@@ -69,6 +78,8 @@ typedef struct CompiledKernel {
   bool says;           /* it may print */
   CompiledSite *sites; /* by RtOutside.site */
   int32_t site_count;
+  CompiledGradientUse *gradient_uses; /* of an adjoint */
+  int32_t gradient_use_count;
   /* -- effects */
   bool makes_arrays; /* makes counted arrays, or may use some */
   /* shares_arrays: the host holds some of them, too. host_has_arrays: its host region uses some.

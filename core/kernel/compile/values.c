@@ -71,7 +71,7 @@ SemaValue *values_read(Scratch *scratch, const Kernel *kernel, const RgValue *va
     read[k].joined = pattern_joined(kernel, values, k);
     if (read[k].is_static && read[k].kind == VALUE_STRING && values[k].text)
       read[k].name = values[k].text;
-    read[k].is_movable = pattern_is_movable(values, count, k);
+    read[k].is_movable = pattern_is_movable(kernel, values, count, k);
   }
   return read;
 }

@@ -427,6 +427,20 @@ bool kernel_result(Kernel *kernel, int32_t number, RgValue *result, Error *err) 
                    number);
 }
 
+void kernel_gradient_use(const Kernel *kernel, int32_t number, RgGradientUse *use) {
+  const CompiledKernel *compiled = kernel->last ? kernel->last->compiled : NULL;
+  *use = (RgGradientUse){.value = -1};
+  if (!compiled || number < 0 || number >= compiled->gradient_use_count) return;
+  const CompiledGradientUse *from = &compiled->gradient_uses[number];
+  *use = (RgGradientUse){.value = from->value,
+                         .reads = from->reads,
+                         .before = from->before,
+                         .writes = from->writes,
+                         .has_first = from->has_first,
+                         .first_value = from->first_value,
+                         .first = from->first};
+}
+
 static bool tune(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err) {
   Engine *engine = kernel->engine;
   Version *general = prepare(kernel, values, value_count, err);

@@ -62,8 +62,14 @@ static bool are_movable(const RgValue *values, int32_t value_count) {
   return count <= MOST_MOVABLE;
 }
 
-bool pattern_is_movable(const RgValue *values, int32_t value_count, int32_t k) {
-  return has_twin(&values[k]) && are_movable(values, value_count);
+/* An adjoint reaches the gradient of a field from where the field itself is. */
+static bool moves_fields(const Kernel *kernel, const RgValue *values, int32_t value_count) {
+  return !kernel->is_adjoint && are_movable(values, value_count);
+}
+
+bool pattern_is_movable(const Kernel *kernel, const RgValue *values, int32_t value_count,
+                        int32_t k) {
+  return has_twin(&values[k]) && moves_fields(kernel, values, value_count);
 }
 
 uint64_t pattern_place(const RgValue *field) { return component_of(field)->offset; }
@@ -291,7 +297,7 @@ int pattern_make(Kernel *kernel, const RgValue *values, int32_t value_count, Err
   }
   ASSERT(word_count <= kernel->word_capacity, "the words of all values have room");
   if (!check_handles(&encoding)) return -1;
-  encoding.moves = are_movable(values, value_count);
+  encoding.moves = moves_fields(kernel, values, value_count);
   for (int32_t k = 0; k < value_count; k++)
     make_words(&encoding, k, kernel->words + k * PATTERN_WORDS);
   return word_count;

@@ -160,7 +160,8 @@ bool versions_are_valid(const Version *first, const Version *last, const char **
  * and nodes that are not laid out yet. */
 int pattern_make(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err);
 /* Is the field's address an argument of the launch, as it has interchangeable fields? */
-bool pattern_is_movable(const RgValue *values, int32_t value_count, int32_t k);
+bool pattern_is_movable(const Kernel *kernel, const RgValue *values, int32_t value_count,
+                        int32_t k);
 uint64_t pattern_place(const RgValue *field); /* offset of its elements in a cell's memory */
 /* 1 + the number of an earlier path with the same variable and the same value; 0: none. */
 int32_t pattern_joined(const Kernel *kernel, const RgValue *values, int32_t k);

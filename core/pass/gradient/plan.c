@@ -1,0 +1,465 @@
+/* plan.c - activity, and the values that each region needs; see plan.h. */
+#include "pass/gradient/plan.h"
+
+#include "pass/gradient/derivative.h"
+#include "pass/gradient/uses.h"
+
+bool plans_refuse(Plans *p, const IrInst *at, const char *what, const char *hint) {
+  if (p->is_refused) return false;
+  p->is_refused = true;
+  error_set(p->err, RG_ERROR_UNSUPPORTED, "%s", what);
+  p->err->line = at->line;
+  p->err->column = at->column;
+  p->err->width = 1;
+  return hint ? error_hint(p->err, "%s", hint) : false;
+}
+
+Plan *plan_of(const Plans *p, const IrInst *owner, int region) {
+  return owner ? p->of[2 * owner->id + region] : p->host;
+}
+
+/* -- gradients --------------------------------------------------------------------------------- */
+
+int plan_gradient(IrKernel *kernel, int field) {
+  const IrField *of = &kernel->fields.items[field];
+  if (!of->node) return -1;
+  const SNodeComponent *component = &of->node->components[of->component];
+  if (!component->gradient || !type_is_float(of->type)) return -1;
+  int gradient = component->gradient - 1;
+  return ir_add_field(kernel, of->node, gradient, of->node->components[gradient].name);
+}
+
+static bool has_gradient(const IrKernel *kernel, int field) {
+  const IrField *of = &kernel->fields.items[field];
+  return of->node && of->node->components[of->component].gradient && type_is_float(of->type);
+}
+
+bool plan_has_gradient(const Plans *p, const IrInst *access) {
+  return access->operands[0]->op == IR_PLACE && has_gradient(p->kernel, access->operands[0]->field);
+}
+
+/* -- activity ---------------------------------------------------------------------------------- */
+
+bool plan_is_active(const Plans *p, const IrInst *value) {
+  return p->varied[value->id] && p->useful[value->id];
+}
+
+typedef struct Spread {
+  Plans *plans;
+  bool has_changed;
+} Spread;
+
+static void mark(Spread *s, bool *marks, const IrInst *inst) {
+  if (marks[inst->id]) return;
+  marks[inst->id] = s->has_changed = true;
+}
+
+static bool is_varied(const Plans *p, const IrInst *inst) {
+  switch (inst->op) {
+  case IR_LOAD: return plan_has_gradient(p, inst);
+  case IR_GET:
+  case IR_LOCAL_GET: return p->varied[inst->operands[0]->id];
+  case IR_PICK: break;
+  default:
+    if (derivative_class(inst->op) != DERIVATIVE_SMOOTH) return false;
+  }
+  for (int k = 0; k < inst->operand_count; k++)
+    if (p->varied[inst->operands[k]->id]) return true;
+  return false;
+}
+
+static bool vary(void *data, IrInst *inst) {
+  Spread *s = data;
+  const Plans *p = s->plans;
+  if (inst->op == IR_SET || inst->op == IR_REDUCE) {
+    if (p->varied[inst->operands[1]->id]) mark(s, p->varied, inst->operands[0]);
+  } else if (inst->op == IR_LOCAL_SET) {
+    if (p->varied[inst->operands[2]->id]) mark(s, p->varied, inst->operands[0]);
+  } else if (type_is_float(inst->type) && !plan_is_storage(inst) && is_varied(p, inst)) {
+    mark(s, p->varied, inst);
+  }
+  return true;
+}
+
+static bool use(void *data, IrInst *inst) {
+  Spread *s = data;
+  const Plans *p = s->plans;
+  switch (inst->op) {
+  case IR_STORE:
+  case IR_UPDATE:
+    if (plan_has_gradient(p, inst)) mark(s, p->useful, inst->operands[1]);
+    return true;
+  case IR_SET:
+  case IR_REDUCE:
+    if (p->useful[inst->operands[0]->id]) mark(s, p->useful, inst->operands[1]);
+    return true;
+  case IR_LOCAL_SET:
+    if (p->useful[inst->operands[0]->id]) mark(s, p->useful, inst->operands[2]);
+    return true;
+  case IR_GET:
+  case IR_LOCAL_GET:
+    if (p->useful[inst->id]) mark(s, p->useful, inst->operands[0]);
+    return true;
+  default: break;
+  }
+  bool is_smooth = derivative_class(inst->op) == DERIVATIVE_SMOOTH || inst->op == IR_PICK;
+  for (int k = 0; is_smooth && p->useful[inst->id] && k < inst->operand_count; k++)
+    if (type_is_float(inst->operands[k]->type)) mark(s, p->useful, inst->operands[k]);
+  return true;
+}
+
+static void spread(Plans *p, IrVisit *visit) {
+  Spread s = {.plans = p};
+  do {
+    s.has_changed = false;
+    ir_walk(p->kernel->body, visit, &s);
+  } while (s.has_changed);
+}
+
+/* -- sums ---------------------------------------------------------------------------------------
+ *
+ *     %g = get %v   %s = add %g, %e   set %v, %s
+ *
+ * passes the adjoint of %v on as it is, to %e also, so reversing these in any order is right. */
+
+static bool is_used_once(const IrInst *value) { return value->uses && !value->uses->next; }
+
+static bool find_sum(const Plans *p, const IrInst *set, const IrInst *value, bool marks) {
+  bool is_get = value->op == IR_GET && value->operands[0] == set->operands[0];
+  if (value->region != set->region || !is_used_once(value)) return false;
+  bool is_sum = is_get ||
+                (value->op == IR_ADD && (find_sum(p, set, value->operands[0], marks) ||
+                                         find_sum(p, set, value->operands[1], marks))) ||
+                (value->op == IR_SUB && find_sum(p, set, value->operands[0], marks));
+  if (is_sum && marks) p->is_sum[value->id] = true;
+  return is_sum;
+}
+
+/* Is the variable set between the GET of the sum and the SET? */
+static bool is_set_between(const IrInst *get, const IrInst *set) {
+  for (const IrInst *at = get->next; at && at != set; at = at->next) {
+    if (at->regions[0]) {
+      for (const IrUse *use = set->operands[0]->uses; use; use = use->next)
+        for (int k = 0; k < IR_MAX_REGIONS && at->regions[k]; k++)
+          if (use->user->op != IR_GET && ir_is_inside(use->user, at->regions[k])) return true;
+    } else if (at->op == IR_SET && at->operands[0] == set->operands[0]) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static const IrInst *get_of(const Plans *p, const IrInst *set, const IrInst *value) {
+  if (value->op == IR_GET) return value->operands[0] == set->operands[0] ? value : NULL;
+  if (value->op == IR_SUB) return get_of(p, set, value->operands[0]);
+  if (value->op != IR_ADD) return NULL;
+  int k = find_sum(p, set, value->operands[0], false) ? 0 : 1;
+  return get_of(p, set, value->operands[k]);
+}
+
+static bool note_sum(void *data, IrInst *set) {
+  Plans *p = data;
+  if (set->op != IR_SET || !type_is_float(set->operands[1]->type)) return true;
+  if (!find_sum(p, set, set->operands[1], false)) return true;
+  const IrInst *get = get_of(p, set, set->operands[1]);
+  if (!get || is_set_between(get, set)) return true;
+  p->is_sum[set->id] = true;
+  find_sum(p, set, set->operands[1], true);
+  return true;
+}
+
+/* -- what is reversed -------------------------------------------------------------------------- */
+
+static bool is_reversed(const Plans *p, const IrInst *inst) {
+  switch (inst->op) {
+  case IR_STORE:
+  case IR_UPDATE: return plan_has_gradient(p, inst);
+  case IR_SET:
+  case IR_LOCAL_SET:
+  case IR_REDUCE: return plan_is_active(p, inst->operands[0]);
+  default: return !inst->regions[0] && !plan_is_storage(inst) && plan_is_active(p, inst);
+  }
+}
+
+static bool note_reversed(void *data, IrInst *inst) {
+  Plans *p = data;
+  if (!is_reversed(p, inst)) return true;
+  for (const IrInst *at = inst->region->owner; at && !p->reversed[at->id]; at = at->region->owner)
+    p->reversed[at->id] = true;
+  return true;
+}
+
+/* Elements that are overwritten are reversed in order, as variables are. */
+static bool find_overwrite(void *data, IrInst *inst) { /* a visit: false when found */
+  return inst->op != IR_STORE || !plan_has_gradient(data, inst);
+}
+
+/* So are elements that are read between additions to them. */
+typedef struct ReadSums {
+  const Plans *plans;
+  const IrRegion *body;
+  int field; /* that is added to; -1: looking for one */
+} ReadSums;
+
+static bool find_read(void *data, IrInst *inst) { /* a visit: false when found */
+  const ReadSums *sums = data;
+  return inst->op != IR_LOAD || !plan_is_active(sums->plans, inst) ||
+         inst->operands[0]->field != sums->field;
+}
+
+static bool find_read_sum(void *data, IrInst *inst) { /* a visit: false when found */
+  ReadSums *sums = data;
+  if (inst->op != IR_UPDATE || !plan_has_gradient(sums->plans, inst)) return true;
+  sums->field = inst->operands[0]->field;
+  return ir_walk((IrRegion *)sums->body, find_read, sums);
+}
+
+bool plan_is_ordered(const Plans *p, const IrInst *loop) {
+  ReadSums sums = {.plans = p, .body = loop->regions[0], .field = -1};
+  if (!ir_walk(loop->regions[0], find_overwrite, (void *)p) ||
+      !ir_walk(loop->regions[0], find_read_sum, &sums))
+    return true;
+  for (int id = 0; id < p->id_count; id++) {
+    const IrInst *inst = p->insts[id];
+    bool is_set = inst && (inst->op == IR_SET || inst->op == IR_LOCAL_SET) &&
+                  plan_is_active(p, inst->operands[0]);
+    if (is_set && !p->is_sum[id] && ir_is_inside(inst, loop->regions[0]) &&
+        !ir_is_inside(inst->operands[0], loop->regions[0]))
+      return true;
+  }
+  return false;
+}
+
+/* Of the loops that an exit leaves or continues, none may be reversed: trips.c. */
+static bool refuse_exit(void *data, IrInst *inst) {
+  Plans *p = data;
+  if (inst->op != IR_BREAK && inst->op != IR_CONTINUE) return true;
+  int64_t levels = inst->imm + 1;
+  for (const IrInst *at = inst->region->owner; at && levels > 0; at = at->region->owner) {
+    if (at->op == IR_IF) continue;
+    levels--;
+    if (p->reversed[at->id])
+      return plans_refuse(p, inst, "a jump out of several loops at once has no derivative",
+                          "leave them one by one");
+  }
+  return true;
+}
+
+/* -- needed values ----------------------------------------------------------------------------- */
+
+static void require(Plans *p, Plan *plan, IrInst *value);
+
+static void require_around(Plans *p, Plan *plan, const IrInst *inst);
+
+typedef struct Requiring {
+  Plans *plans;
+  Plan *plan;
+} Requiring;
+
+static bool require_exit(void *data, IrInst *inst) {
+  const Requiring *r = data;
+  if (inst->op != IR_BREAK && inst->op != IR_CONTINUE) return true;
+  r->plan->needed[inst->id] = true;
+  require_around(r->plans, r->plan, inst);
+  return true;
+}
+
+/* The ops with regions around `inst`, up to the plan's, are emitted again to reach it; loops with
+ * their exits. */
+static void require_around(Plans *p, Plan *plan, const IrInst *inst) {
+  for (IrInst *at = inst->region->owner; at && ir_is_inside(at, plan->region);
+       at = at->region->owner) {
+    if (plan->needed[at->id]) return;
+    plan->needed[at->id] = true;
+    for (int k = 0; k < at->operand_count; k++) require(p, plan, at->operands[k]);
+    Requiring requiring = {p, plan};
+    if (at->op != IR_IF) ir_walk(at->regions[0], require_exit, &requiring);
+  }
+}
+
+static void require_variable(Plans *p, Plan *plan, IrInst *var) {
+  if (plan->needed[var->id]) return;
+  plan->needed[var->id] = true;
+  if (!ir_is_inside(var, plan->region)) vec_push(p->scratch, &plan->entered, var);
+  for (const IrUse *use = var->uses; use; use = use->next) {
+    IrInst *user = use->user;
+    bool reads = user->op == IR_GET || user->op == IR_LOCAL_GET;
+    if (reads || !ir_is_inside(user, plan->region)) continue;
+    if (user->op != IR_SET && user->op != IR_LOCAL_SET && user->op != IR_REDUCE) {
+      plans_refuse(p, user,
+                   "the derivative needs a value that a call, or a list's pop, leaves behind",
+                   NULL);
+      continue;
+    }
+    plan->needed[user->id] = true;
+    for (int k = 1; k < user->operand_count; k++) require(p, plan, user->operands[k]);
+    require_around(p, plan, user);
+  }
+}
+
+static void require(Plans *p, Plan *plan, IrInst *value) {
+  if (value->op == IR_CONST || value->op == IR_ARG) return; /* emitted where they are used */
+  if (plan_is_storage(value)) return require_variable(p, plan, value);
+  if (plan->needed[value->id]) return;
+  plan->needed[value->id] = true;
+  if (!ir_is_inside(value, plan->region)) return;
+  require_around(p, plan, value);
+  if (derivative_class(value->op) == DERIVATIVE_LOST) {
+    plans_refuse(
+        p, value,
+        "the derivative needs the result of an operation that cannot be repeated: an old value, "
+        "an appended slot, a random stream or a call",
+        NULL);
+    return;
+  }
+  for (int k = 0; value->op != IR_PARAM && k < value->operand_count; k++)
+    require(p, plan, value->operands[k]);
+}
+
+static void require_indices(Plans *p, Plan *plan, const IrInst *access) {
+  const IrInst *place = access->operands[0];
+  for (int k = 0; k < place->operand_count; k++) require(p, plan, place->operands[k]);
+}
+
+static void require_of_derivative(Plans *p, Plan *plan, IrInst *inst) {
+  for (int k = 0; k < inst->operand_count; k++) {
+    if (!plan_is_active(p, inst->operands[k])) continue;
+    unsigned needs = derivative_needs(inst->op, k);
+    for (int i = 0; i < inst->operand_count; i++)
+      if (needs >> i & 1) require(p, plan, inst->operands[i]);
+    if (needs & DERIVATIVE_NEEDS_RESULT) require(p, plan, inst);
+  }
+}
+
+static bool is_sum_update(IrUpdate op) { return op == IR_UPDATE_ADD || op == IR_UPDATE_SUB; }
+
+/* What reversing an inst without regions needs. */
+static void require_to_reverse(Plans *p, Plan *plan, IrInst *inst) {
+  if (!is_reversed(p, inst)) return;
+  switch (inst->op) {
+  case IR_UPDATE:
+  case IR_REDUCE:
+    if (!is_sum_update((IrUpdate)inst->imm) && plan_is_active(p, inst->operands[1]))
+      plans_refuse(p, inst,
+                   "only sums have a derivative here, not products, minima or maxima of elements",
+                   "compute them from values of your own, with math.min or math.max");
+    if (inst->op == IR_UPDATE) require_indices(p, plan, inst);
+    return;
+  case IR_LOAD:
+  case IR_STORE: require_indices(p, plan, inst); return;
+  case IR_PICK: require(p, plan, inst->operands[0]); return;
+  case IR_LOCAL_GET:
+  case IR_LOCAL_SET: require(p, plan, inst->operands[1]); return;
+  default:
+    if (derivative_class(inst->op) == DERIVATIVE_SMOOTH) require_of_derivative(p, plan, inst);
+  }
+}
+
+static Plan *make_plan(Plans *p, IrRegion *region);
+
+/* Variables of a loop that it sets itself, and that its reversed iterations need. */
+static void plan_carried(Plans *p, Plan *plan, IrInst *loop, Plan *body) {
+  Plan carried = {.region = body->region, .needed = scratch_array(p->scratch, bool, p->id_count)};
+  bool is_carried = false;
+  for (int k = 0; k < body->entered.count; k++) {
+    IrInst *var = body->entered.items[k];
+    bool is_set = false;
+    for (const IrUse *use = var->uses; use; use = use->next)
+      is_set |= (use->user->op == IR_SET || use->user->op == IR_LOCAL_SET) &&
+                ir_is_inside(use->user, body->region);
+    if (!is_set) continue;
+    is_carried = true;
+    require_variable(p, &carried, var);
+  }
+  if (!is_carried) return;
+  if (loop->op != IR_FOR)
+    plans_refuse(p, loop,
+                 "the derivative needs what variables were in earlier iterations of this loop",
+                 "a numeric for counts them");
+  body->carried = carried.needed;
+  for (int id = 0; id < p->id_count; id++)
+    if (carried.needed[id] && p->insts[id] && !plan_is_storage(p->insts[id]) &&
+        !ir_is_inside(p->insts[id], body->region))
+      require(p, plan, p->insts[id]);
+  /* variables that only the insts in between read */
+  for (int k = 0; k < carried.entered.count; k++) {
+    IrInst *var = carried.entered.items[k];
+    if (body->needed[var->id]) continue;
+    body->needed[var->id] = true;
+    vec_push(p->scratch, &body->entered, var);
+  }
+}
+
+/* What reversing an op with regions needs. */
+static void plan_regions(Plans *p, Plan *plan, IrInst *inst) {
+  if (!p->reversed[inst->id]) return;
+  for (int k = 0; k < inst->operand_count; k++) require(p, plan, inst->operands[k]);
+  for (int k = 0; k < IR_MAX_REGIONS && inst->regions[k]; k++) {
+    Plan *child = p->of[2 * inst->id + k] = make_plan(p, inst->regions[k]);
+    if (inst->op != IR_IF) plan_carried(p, plan, inst, child);
+    for (int id = 0; id < p->id_count; id++) {
+      IrInst *value = p->insts[id];
+      if (child->needed[id] && value && !plan_is_storage(value) &&
+          !ir_is_inside(value, child->region))
+        require(p, plan, value);
+    }
+    for (int i = 0; i < child->entered.count; i++)
+      require_variable(p, plan, child->entered.items[i]);
+  }
+}
+
+static Plan *make_plan(Plans *p, IrRegion *region) {
+  Plan *plan = scratch_new(p->scratch, Plan);
+  plan->region = region;
+  plan->needed = scratch_array(p->scratch, bool, p->id_count);
+  for (IrInst *inst = region->first; inst; inst = inst->next) {
+    if (inst->regions[0]) plan_regions(p, plan, inst);
+    else require_to_reverse(p, plan, inst);
+  }
+  plan->entry_values = scratch_array(p->scratch, IrInst *, plan->entered.count + 1);
+  return plan;
+}
+
+/* -- all of it --------------------------------------------------------------------------------- */
+
+static bool collect(void *data, IrInst *inst) {
+  Plans *p = data;
+  p->insts[inst->id] = inst;
+  for (int k = 0; k < IR_MAX_REGIONS && inst->regions[k]; k++)
+    for (int i = 0; i < inst->regions[k]->params.count; i++)
+      p->insts[inst->regions[k]->params.items[i]->id] = inst->regions[k]->params.items[i];
+  return true;
+}
+
+static void find_active(Plans *p, IrKernel *kernel, Scratch *scratch, Error *err) {
+  int count = kernel->next_id;
+  *p = (Plans){.kernel = kernel,
+               .scratch = scratch,
+               .err = err,
+               .id_count = count,
+               .varied = scratch_array(scratch, bool, count),
+               .useful = scratch_array(scratch, bool, count),
+               .is_sum = scratch_array(scratch, bool, count),
+               .reversed = scratch_array(scratch, bool, count),
+               .insts = scratch_array(scratch, IrInst *, count),
+               .of = scratch_array(scratch, Plan *, 2 * count)};
+  ir_walk(kernel->body, collect, p);
+  spread(p, vary);
+  spread(p, use);
+  ir_walk(kernel->body, note_reversed, p);
+}
+
+const bool *plans_reversed(IrKernel *kernel, Scratch *scratch) {
+  Plans plans;
+  find_active(&plans, kernel, scratch, NULL);
+  return plans.reversed;
+}
+
+bool plans_make(Plans *p, IrKernel *kernel, Scratch *scratch, Error *err) {
+  find_active(p, kernel, scratch, err);
+  ir_walk(kernel->body, note_sum, p);
+  ir_walk(kernel->body, refuse_exit, p);
+  p->host = make_plan(p, kernel->body);
+  uses_find(p);
+  return !p->is_refused;
+}
