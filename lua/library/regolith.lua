@@ -85,6 +85,20 @@ function rg.extension_api() end
 ---@return rg.Kernel
 function rg.kernel(text, captures, options) end
 
+--- Runs f, then its launches backwards: `x.grad` becomes the gradient of the loss.
+---@param loss rg.Field
+---@param f fun()
+---@return number?
+function rg.grad(loss, f) end
+
+--- Compares gradients with difference quotients; `{ samples =, step =, least = }`.
+---@param loss rg.Field
+---@param f fun()
+---@param fields rg.Field[]
+---@param options? table
+---@return table
+function rg.check_gradient(loss, f, fields, options) end
+
 --- Compiles kernels before their first launch: `rg.warm{ step, { draw, rg.f32 } }`.
 ---@param kernels table
 ---@param progress? fun(done: integer, count: integer)
@@ -757,6 +771,7 @@ function rg.unique(x) end
 ---@field offset rg.Shape Where its indices start.
 ---@field name string Used in messages and reports.
 ---@field type rg.Type The type of an element.
+---@field grad rg.Field Its gradient, of the same type: `rg.field(T, n, { grad = true })`.
 ---@field [integer] any An element, or a row of a field with more axes.
 local Field = {}
 
@@ -1445,6 +1460,14 @@ function Kernel:ptx(gpu) end
 ---@return string
 function Kernel:explain() end
 
+--- The adjoint of a launch: adds to the gradients of what it reads.
+---@param ... any
+function Kernel:grad(...) end
+
+--- The kernel that `grad` launches.
+---@return rg.Kernel
+function Kernel:adjoint() end
+
 --- Finds the fastest way to run such launches at once, on copies of their data.
 ---@param ... any
 ---@return rg.TuneReport
@@ -1929,6 +1952,7 @@ function Ticket:wait(as) end
 ---@field name? string Used in messages and reports.
 ---@field offset? integer[] The first index of each axis: `{-8, -8}`.
 ---@field layout? "soa"|"aos" How fields and components are laid out in memory.
+---@field grad? boolean Whether it has a gradient, `x.grad`.
 
 ---@class rg.ArrayOptions
 ---@field type rg.Type|string The type of an element.

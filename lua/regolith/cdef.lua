@@ -338,6 +338,11 @@ RgStatus rg_snode_field_type(RgSNode *node, int32_t number, const char **type);
 
 /* A field that is not placed yet. type: "f32", "vec3", "struct{pos:vec3,mass:f32}" .. */
 RgStatus rg_field_create(RgRuntime *runtime, const char *type, const char *name, RgField **field);
+/* Gives a field that is not placed yet a gradient, where kernel adjoints add: a field of the same
+ * type, placed with it under the same node, which the caller owns. */
+RgStatus rg_field_add_gradient(RgField *field, RgField **gradient);
+/* The same, if it has one; else *gradient is NULL. */
+RgStatus rg_field_gradient(RgField *field, RgField **gradient);
 void rg_field_retain(RgField *field);
 void rg_field_release(RgField *field);
 /* where it is placed, borrowed; NULL: not yet */
@@ -617,6 +622,9 @@ typedef struct RgKernelOptions {
   /* Several functions of the chunk may have those lines: a character for each, in the order of
    * their ends, '1' if it could be the one that is meant; NULL: each could. */
   const char *which;
+  /* Other than 0: launches run the adjoint of the text: they add to the gradients of fields that it
+   * reads (rg_field_add_gradient), and clear those of what it overwrites. */
+  int32_t adjoint;
 } RgKernelOptions;
 /* Parses at once. */
 RgStatus rg_kernel_create(RgRuntime *runtime, const char *text, int64_t length,
@@ -650,6 +658,18 @@ RgStatus rg_kernel_compile(RgKernel *kernel, const RgValue *values, int32_t valu
 RgStatus rg_kernel_compile_ahead(RgKernel *kernel, const RgValue *values, int32_t value_count);
 /* Result `number` (0: the first) of the last launch of this kernel. */
 RgStatus rg_kernel_result(RgKernel *kernel, int32_t number, RgValue *result);
+/* How an adjoint, and the kernel that it is of, use elements of one field: all of them, or those
+ * with one first index. */
+typedef struct RgGradientUse {
+  int32_t value;  /* which of the launch's values is the field; -1: there are no more uses */
+  int32_t reads;  /* 1: the adjoint reads them, which must not have been overwritten since */
+  int32_t before; /* 1: it needs what was there before the launch */
+  int32_t writes; /* 1: the launch may write to them */
+  int32_t has_first, first_value;
+  int64_t first; /* plus the launch's value number first_value, unless that is -1 */
+} RgGradientUse;
+/* Use number 0, 1, .. of the version that was compiled or launched last. */
+RgStatus rg_kernel_gradient_use(RgKernel *adjoint, int32_t number, RgGradientUse *use);
 /* After a launch or a compile that failed. 0: the error is final. 1: there are more paths than
  * before: launch again with their values, too. 2: *value is a function whose text is needed:
  * rg_kernel_add_function, then launch again with its number as value. */

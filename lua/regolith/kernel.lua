@@ -157,8 +157,8 @@ local function walk(number, names, root, is_declared)
   local lines = { ("v, d = %s, 1"):format(root) }
   if not is_declared then lines[2] = "if rawequal(v, nil) then d = 0 end" end
   for k = 2, #names do
-    lines[#lines + 1] = ("if type(v) == 'table' then v, d = %s, %d"):format(
-      step_expression(names[k]), k)
+    lines[#lines + 1] = ("if type(v) == 'table'%s then v, d = %s, %d"):format(
+      names[k] == "grad" and " or need.has_gradient(v)" or "", step_expression(names[k]), k)
   end
   lines[#lines + 1] = (" end"):rep(#names - 1)
   local template = "if rawequal(v, nil) or not rawequal(v, last[%d])%s then "
@@ -276,7 +276,7 @@ local function read_text(self, what)
 end
 
 local text_names = { "source", "explain", "ir", "llvm", "asm" }
-local method_names = { "compile", "ptx", "tune", "tuned", unpack(text_names) }
+local method_names = { "adjoint", "compile", "grad", "ptx", "tune", "tuned", unpack(text_names) }
 for _, what in ipairs(text_names) do
   --- The text of this compile step, for the version launched or compiled last.
   methods[what] = function(self) return lib.quiet(read_text, self, what) end
@@ -319,11 +319,22 @@ local function add_metatable(self, launcher)
   })
 end
 
+-- A kernel by the address of its core object, for recorders.
+local by_pointer = setmetatable({}, { __mode = "v" })
+local function address_of(pointer) return tonumber(ffi.cast("intptr_t", pointer)) end
+
 -- The functions that launchers call, in one table, so that nearly all of the 60 upvalues that a
 -- function may have are left for captures.
 need = { called = called, type = type, rawequal = rawequal, put = put, take = value.take,
   struct_methods = struct.methods,
   launch = C.rg_kernel_launch, launches = lib.launches }
+
+function need.refuse_overwritten(self, x)
+  return fail.raise { code = "kernel.unsupported",
+    message = ("the derivative of '%s' needs elements of %s that it has overwritten"):format(
+      ffi.string(C.rg_kernel_name(self.pointer)), tostring(x)),
+    hint = "rg.grad(loss, function() .. end) keeps them" }
+end
 
 -- The number of items that ipairs visits.
 function need.length(t)
@@ -338,6 +349,8 @@ function need.upvalue(f, number)
 end
 
 need.text_name, need.find = called.text_name, host.find
+
+function need.has_gradient(v) return field.is(v) and field.gradient(v) ~= nil end
 
 function need.refuse_extra(self)
   if methods.source(self):find "^[^)]*%.%.%.%s*%)" then return self() end -- the compiler refuses it
@@ -487,6 +500,21 @@ local need_begun = setmetatable({
   refuse = function(self, ...) return refuse(begin_compile, self, ...) end,
 }, { __index = need })
 
+--- From now on, launches call `f(kernel, pointer, values, count, result)` in place of the core's
+--- function; nil: no longer. Returns the function that was called before.
+local recorder
+function kernel.record(f)
+  local before = recorder
+  recorder = f
+  need.launch = f and function(pointer, ...)
+    local self = by_pointer[address_of(pointer)]
+    if self.options.adjoint then return C.rg_kernel_launch(pointer, ...) end
+    return f(self, pointer, ...)
+  end or C.rg_kernel_launch
+  return before
+end
+function kernel.is_recording() return recorder ~= nil end
+
 --- Every kernel that exists, oldest first.
 function kernel.all()
   local list = {}
@@ -530,6 +558,24 @@ local function compile_for(run, self, ...)
   return run(self, unpack(values, 1, math.max(count, self.parameter_count)))
 end
 function methods.compile(self, ...) return compile_for(compile, self, ...) end
+
+local adjoint_of -- below: it makes a kernel
+
+--- The kernel of the derivatives: see kernel:grad.
+function methods.adjoint(self) return adjoint_of(self) end
+
+--- `kernel:grad(..)`: the launch backwards. Adds to the gradients of the elements that the kernel
+--- reads, as the gradients of what it wrote say, and clears those of what it overwrote.
+function methods.grad(self, ...)
+  local adjoint, use = adjoint_of(self), ffi.new "RgGradientUse"
+  compile(adjoint, ...)
+  for number = 0, math.huge do
+    lib.check(C.rg_kernel_gradient_use(adjoint.pointer, number, use), self.runtime)
+    if use.value < 0 then break end
+    if use.before ~= 0 then return need.refuse_overwritten(self, adjoint.last[use.value]) end
+  end
+  return adjoint(...)
+end
 
 fail.guard(methods, function(self)
   return is_kernel(self) and lib.check_pointer(self.pointer, self.runtime)
@@ -590,6 +636,7 @@ local function new_kernel(session, found, options)
   local number, c = session:get()
   local c_options, name = source.options(found), options.name or found.name
   c_options.name, c_options.fast_math = name, options.fast_math and 1 or 0
+  c_options.adjoint = options.adjoint and 1 or 0
   local out = ffi.new "RgKernel *[1]"
   lib.check(C.rg_kernel_create(c, found.text, #found.text, c_options, out), number)
   lib.count_handle(number)
@@ -597,9 +644,10 @@ local function new_kernel(session, found, options)
   local self = {
     handle = KernelHandle(out[0], number, last_number), pointer = out[0], runtime = number,
     need = need, need_compiled = need_compiled, need_begun = need_begun,
-    need_tuned = need_tuned,
+    need_tuned = need_tuned, session = session,
     parameter_count = C.rg_kernel_parameter_count(out[0]),
     chunk = found.chunk, line = found.line_defined or found.first_line or 1,
+    found = found, options = options, adjoint_kernel = false,
     result = ffi.new "RgValue",
     gone = 0, -- lib.launches.gone when it was launched last
     lines = lib.runtimes[number].lines, -- the number of printed lines that wait
@@ -609,10 +657,36 @@ local function new_kernel(session, found, options)
   local sites = lib.runtimes[number].sites
   self.note = sites and sites.note or false
   check_parameters(self)
-  by_number[self.handle.rg_number] = self
+  by_number[self.handle.rg_number], by_pointer[address_of(out[0])] = self, self
   called.begin(self)
   if lib.oracle_of(number) then self.need = lib.oracle_of(number):launcher(self, need) end
   return self
+end
+
+function adjoint_of(self)
+  if self.adjoint_kernel then return self.adjoint_kernel end
+  if lib.oracle_of(self.runtime) then
+    return fail.raise { code = "kernel.unsupported",
+      message = "arch = \"lua\" has no gradients", hint = "use arch = \"cpu\"" }
+  end
+  local options = {}
+  for name, v in pairs(self.options) do options[name] = v end
+  options.adjoint = true
+  options.name = ffi.string(C.rg_kernel_name(self.pointer)) .. ".grad"
+  local made = new_kernel(self.session, self.found, options)
+  for _, name in ipairs { "fn", "environment", "captures", "defaults" } do
+    made[name] = rawget(self, name)
+  end
+  self.adjoint_kernel = add_metatable(made, renew(made))
+  return self.adjoint_kernel
+end
+
+--- Compiles the adjoint of a kernel for the values of the launch that is under way; returns it.
+function kernel.compile_adjoint(self)
+  local adjoint, values, count = adjoint_of(self), {}, self.parameter_count
+  for k = 1, count do values[k] = self.last[self.path_count + k - 1] end
+  compile(adjoint, unpack(values, 1, count))
+  return adjoint
 end
 
 -- The globals of the function that called rg.kernel.
@@ -653,9 +727,7 @@ function kernel.create(session, rg, what, ...)
       return fail.argument("captures of a kernel must be a table, got " .. fail.describe(captures))
     end
     local options = check_options(given)
-    local found = source.of_text(what, session:get_reader())
-    self = new_kernel(session, found, options)
-    self.found = found
+    self = new_kernel(session, source.of_text(what, session:get_reader()), options)
     self.captures, self.environment = captures or {}, caller_environment()
     self.defaults = setmetatable({ rg = rg }, { __index = builtin.defaults })
   else

@@ -46,6 +46,10 @@ local function open(own)
   function rg.seed(n) return require("regolith.random").seed(own, n) end
   function rg.tree(options) return snode.tree(own, options) end
   function rg.kernel(what, ...) return kernel.create(own, rg, what, ...) end
+  function rg.grad(...) return require("regolith.kernel.gradient").grad(own, ...) end
+  function rg.check_gradient(...)
+    return require("regolith.kernel.gradient").check(own, ...)
+  end
   function rg.warm(kernels, progress) return kernel.warm(kernels, progress) end
 
   for _, name in ipairs { "sort", "scan", "compact", "unique" } do -- loaded on first use

@@ -22,6 +22,7 @@ local buffer = index.buffer
 local Field
 local elements -- how they are indexed
 local last_number = 0
+local gradients = {} -- the handles of gradients, by the number of their field
 
 --- Lays out the field's tree if that has not happened yet; returns the field's rank.
 local function settle(self)
@@ -178,6 +179,10 @@ local properties = {
   end,
   name = function(self) return ffi.string(C.rg_field_name(self.rg_field)) end,
   type = type_of,
+  grad = function(self)
+    return field.gradient(self) or fail.argument(("%s has no gradient"):format(tostring(self)),
+      "make it with one: rg.field(rg.f32, n, { grad = true })")
+  end,
 }
 
 local function get_property(self, name)
@@ -241,6 +246,7 @@ meta.__gc = lib.finalizer(function(self)
     lib.oracle_of(self.rg_runtime):drop(self.rg_number)
   end
   elements.drop(self.rg_number)
+  gradients[self.rg_number] = nil
   field.alone[self.rg_number] = nil
   C.rg_field_release(self.rg_field)
   self.rg_field = nil
@@ -268,6 +274,15 @@ local function new_field(session, t, name)
   check(C.rg_field_create(c, t.name, name, field_out), number)
   return new_handle(number)
 end
+
+local add_gradient = lib.quietly(function(x)
+  check(C.rg_field_add_gradient(x.rg_field, field_out), x.rg_runtime)
+  gradients[x.rg_number] = new_handle(x.rg_runtime)
+end)
+
+--- The field where adjoint kernels add the gradient of x, or nil. It is placed with x.
+function field.gradient(x) return gradients[x.rg_number] end
+snode.gradient = field.gradient
 
 --- Returns rank `rank`'s copy of the field, which a window makes accessible (comm.lua).
 field.peer = lib.quietly(function(window, rank, x)
@@ -312,7 +327,13 @@ local function check_offset(offset, extents)
   end
 end
 
-local field_options = { "type", "shape", "name", "offset", "layout" }
+local field_options = { "type", "shape", "name", "offset", "layout", "grad" }
+
+local function check_grad(grad)
+  if grad == nil or type(grad) == "boolean" then return grad end
+  return fail.argument("option 'grad' of rg.field must be true or false, got "
+    .. fail.describe(grad), nil, "option.invalid")
+end
 
 -- `rg.field{ type = T, shape = {n, m}, name = "x" }`
 local function from_options(session, options)
@@ -333,8 +354,10 @@ local function from_options(session, options)
   if type(offset) == "number" then offset = { offset } end
   if offset ~= nil then check_offset(offset, extents) end
   local x = new_field(session, t, name)
+  if check_grad(options.grad) then add_gradient(x) end
   if extents then
-    snode.place_densely(session, x, name, extents, layout or (t.count and "aos" or nil))
+    snode.place_densely(session, x, name, extents,
+      layout or (t.count and not options.grad and "aos" or nil))
     field.alone[x.rg_number] = true
   end
   if offset then
@@ -358,7 +381,7 @@ function field.create(session, t, ...)
   fail.check_options(options, field_options, "rg.field")
   return from_options(session, {
     type = scalar, name = options.name, layout = options.layout, offset = options.offset,
-    shape = options.shape or (#extents > 0 and extents or nil),
+    shape = options.shape or (#extents > 0 and extents or nil), grad = options.grad,
   })
 end
 

@@ -156,7 +156,9 @@ local function place(node, runtime, fields)
   local own = lib.oracle_of(runtime)
   for _, field in ipairs(fields) do
     check(C.rg_snode_place(node, field.rg_field), runtime)
+    local gradient = snode.gradient(field)
     if own then own:own_field(field) end
+    if own and gradient then own:own_field(gradient) end
   end
 end
 

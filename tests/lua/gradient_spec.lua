@@ -1,0 +1,487 @@
+-- gradient_spec.lua - derivatives of kernels and of simulations, compared with central differences
+-- in f64 (rg.check_gradient), and with values that one can work out.
+local support = require "support"
+local rg = support.rg
+
+local T = rg.f64
+local D = rg.new { default_float = "f64" }
+
+local function field(...)
+  local extents = { ... }
+  extents[#extents + 1] = { grad = true }
+  return D.field(T, unpack(extents))
+end
+
+-- Three fields: x with the values of `input`, y, and the loss.
+local function fields(n, input)
+  local x, y, loss = field(n), field(n), field(1)
+  for i = 0, n - 1 do x[i] = input and input(i) or 0.3 + 0.17 * i end
+  return x, y, loss
+end
+
+local function assert_gradient(loss, f, list, limit)
+  local report = D.check_gradient(loss, f, list)
+  assert.is_true(report.error < (limit or 1e-6), tostring(report))
+  assert.is_true(report.count > 0)
+end
+
+-- The text of a loop's body, of which x, y, loss, n and what else is captured are known.
+local function assert_body(body, n, input, captures)
+  local x, y, loss = fields(n or 8, input)
+  captures = captures or {}
+  captures.x, captures.y, captures.loss, captures.n = x, y, loss, n or 8
+  local k = D.kernel("function()\n" .. body .. "\nend", captures)
+  assert_gradient(loss, function()
+    loss[0] = 0
+    y:fill(0)
+    k()
+  end, { x })
+end
+
+describe("a field with a gradient", function()
+  it("has a field of the same type and shape in the same tree, which is zero", function()
+    local x = rg.field(rg.vec3, 4, 5, { grad = true })
+    assert.equal("vec3", x.grad.type.name)
+    assert.same({ 4, 5 }, { x.grad.shape[0], x.grad.shape[1] })
+    assert.equal(0, x.grad[2][3].x)
+    assert.is_true(x.grad == x.grad)
+  end)
+
+  it("is placed with it in a sparse tree, and takes memory where it does", function()
+    local x = rg.field(rg.f32, { grad = true })
+    local block = rg.root:pointer("i", 16)
+    block:dense("i", 4):place(x)
+    x[9] = 1
+    assert.equal(4, x.grad:count())
+    x.grad[40] = 2
+    assert.equal(2, block:count())
+  end)
+
+  it("cannot have integers, nor elements in a list", function()
+    assert.equal("type.mismatch", support.failure(rg.field, rg.i32, 4, { grad = true }).code)
+    local x = rg.field(rg.f32, { grad = true })
+    assert.equal("tree.declaration", support.failure(function()
+      rg.root:dense("i", 4):dynamic("j", 8):place(x)
+    end).code)
+  end)
+
+  it("is asked for where the field is made", function()
+    local x = rg.field(rg.f32, 4)
+    local failure = support.failure(function() return x.grad end)
+    assert.matches("has no gradient", failure.message)
+    assert.equal("option.invalid", support.failure(rg.field, rg.f32, 4, { grad = 1 }).code)
+  end)
+end)
+
+describe("an adjoint kernel #compiled", function()
+  it("adds to the gradients of what is read, and clears those of what is overwritten", function()
+    local x, y = rg.field(rg.f32, 4, { grad = true }), rg.field(rg.f32, 4, { grad = true })
+    local k = rg.kernel(function(a)
+      for i in rg.range(4) do y[i] = a * x[i] * x[i] end
+    end)
+    for i = 0, 3 do x[i], y.grad[i], x.grad[i] = i, 1, 10 end
+    k(3)
+    k:grad(3)
+    for i = 0, 3 do
+      assert.equal(10 + 6 * i, x.grad[i])
+      assert.equal(0, y.grad[i])
+    end
+  end)
+
+  it("leaves the elements as they are, and activates nothing", function()
+    local x, loss = rg.field(rg.f32, { grad = true }), rg.field(rg.f32, 1, { grad = true })
+    local block = rg.root:pointer("i", 16)
+    block:dense("i", 4):place(x)
+    for i = 4, 7 do x[i] = i end
+    local k = rg.kernel(function()
+      for i in x:active() do loss[0] = loss[0] + x[i - 1] * x[i + 1] end
+    end)
+    k()
+    loss.grad[0] = 1
+    local before = loss[0]
+    k:grad()
+    assert.equal(1, block:count())
+    assert.equal(before, loss[0])
+    assert.same({ 0, 6, 7, 4, 5 }, { x.grad[3], x.grad[4], x.grad[5], x.grad[6], x.grad[7] })
+  end)
+
+  it("shows its code as any other", function()
+    local x = rg.field(rg.f32, 4, { grad = true })
+    local k = rg.kernel(function() for i in rg.range(4) do x[i] = 2 * x[i] end end)
+    k:grad()
+    assert.matches("kernel k.grad", k:adjoint():ir())
+    assert.is_true(k:adjoint() == k:adjoint())
+  end)
+
+  it("is refused where the launch has overwritten what it needs", function()
+    local x = rg.field(rg.f32, 4, { grad = true })
+    local k = rg.kernel(function() for i in rg.range(4) do x[i] = x[i] * x[i] end end)
+    k()
+    assert.matches("it has overwritten", support.failure(k.grad, k).message)
+  end)
+end)
+
+describe("the derivative of #compiled", function()
+  local functions = {
+    ["x + 2 * y - y / x"] = "x[i] + 2 * x[j] - x[j] / x[i]",
+    ["exp, log, log10"] = "math.exp(x[i]) * math.log(x[j]) + math.log10(x[i] + x[j])",
+    ["sin, cos, tan"] = "math.sin(x[i]) * math.cos(x[j]) + math.tan(x[i] * 0.3)",
+    ["asin, acos, atan"] = "math.asin(x[i] * 0.3) + math.acos(x[j] * 0.3) * math.atan(x[i])",
+    ["sinh, cosh, tanh"] = "math.sinh(x[i]) * math.cosh(x[j]) + math.tanh(x[i] - x[j])",
+    ["atan2"] = "math.atan2(x[i], x[j]) * x[i]",
+    ["sqrt"] = "math.sqrt(x[i] * x[j] + 1)",
+    ["powers"] = "x[i] ^ 3 + 2 ^ x[j] + x[i] ^ x[j]",
+    ["minimum and maximum"] = "math.min(x[i], 1) * math.max(x[j], 0.8, x[i])",
+    ["absolute values"] = "math.abs(x[i] - 1) * math.abs(x[j] - 0.7)",
+    ["remainders"] = "x[i] % 0.31 + math.fmod(x[j], 0.27) * x[i]",
+    ["rounding, which is flat"] = "math.floor(x[i]) * x[j] + math.ceil(x[j])",
+    ["conversions"] = "rg.f32(1) * x[i] * rg.f64(i) + x[j] * rg.i32(x[i])",
+    ["a choice"] = "(x[i] > 0.9 and x[i] * x[j] or x[j])",
+  }
+  for name, text in pairs(functions) do
+    it(name, function()
+      assert_body("for i in rg.range(n) do local j = (i + 3) % n\nlocal v = " .. text
+        .. "\nloss[0] = loss[0] + v * v end", 8, function(i) return 0.35 + 0.1234 * i end)
+    end)
+  end
+
+  it("sqrt and abs at 0 is 0, of equal numbers the first operand's", function()
+    local x, loss = rg.field(rg.f32, 4, { grad = true }), rg.field(rg.f32, 1, { grad = true })
+    local k = rg.kernel(function()
+      loss[0] = math.sqrt(x[0]) + math.abs(x[1]) + math.max(x[2], x[3])
+    end)
+    assert.equal(0, rg.grad(loss, function() k() end))
+    assert.same({ 0, 0, 1, 0 }, { x.grad[0], x.grad[1], x.grad[2], x.grad[3] })
+  end)
+end)
+
+describe("a gradient passes through #compiled", function()
+  it("two loops", function()
+    assert_body [[
+      for i in rg.range(n) do y[i] = math.exp(x[i]) / (1 + x[i]) end
+      for i in rg.range(n) do loss[0] = loss[0] + y[i] * y[i] * x[(i + 1) % n] end]]
+  end)
+
+  it("branches", function()
+    assert_body [[
+      for i in rg.range(n) do
+        local v = x[i]
+        if v > 0.8 then
+          v = v * v * v
+          if i > 5 then v = math.log(v) end
+        else
+          v = math.sqrt(v)
+        end
+        loss[0] = loss[0] + v * x[i]
+      end]]
+  end)
+
+  it("sums of serial loops", function()
+    assert_body [[
+      for i in rg.range(n) do
+        local s = 0.0
+        for j = 0, n - 1 do
+          local d = x[i] - x[j]
+          if d > 0 then s = s + d * x[j] else s = s - math.sin(d) end
+        end
+        loss[0] = loss[0] + s * s
+      end]]
+  end)
+
+  it("products of serial loops, in both directions and with steps", function()
+    assert_body [[
+      for i in rg.range(n) do
+        local p = 1.0
+        for j = 1, n - 1, 2 do p = math.sin(p * x[j]) + p end
+        for j = n - 1, 1, -3 do p = math.cos(p * x[j]) * p + x[i] end
+        loss[0] = loss[0] + p
+      end]]
+  end)
+
+  it("nested loops that carry variables", function()
+    assert_body([[
+      for i in rg.range(n) do
+        local s, q = x[i], 0.5
+        for j = 0, n - 1 do
+          local t = 1.0
+          for k = 0, j do t = t * (1 + 0.1 * x[k]) + q * x[j] * 0.01 end
+          if t > 1.5 then s = s + t * t else s = s * t end
+          q = q * 0.9 + s * 0.001
+        end
+        loss[0] = loss[0] + s * q
+      end]], 6)
+  end)
+
+  it("loops of more iterations than are kept", function()
+    assert_body [[
+      for i in rg.range(n) do
+        local p, q = x[i], 0.2
+        for j = 0, 299 do
+          p = p + 0.01 * math.sin(p * q + x[j % n])
+          q = q + p * 0.001
+        end
+        loss[0] = loss[0] + p
+      end]]
+  end)
+
+  it("loops that run while a condition holds", function()
+    assert_body [[
+      for i in rg.range(n) do
+        local p, c = x[i], 0
+        while p < 4 do
+          p = p + 0.03 * (1 + p * x[(i + 1) % n])
+          c = c + 1
+        end
+        repeat p = p * 0.9 until p < 2
+        loss[0] = loss[0] + p * x[i]
+      end]]
+  end)
+
+  it("loops that are left early", function()
+    assert_body [[
+      for i in rg.range(n) do
+        local s = 0.0
+        for j = 0, n - 1 do
+          if x[j] > 1.2 then break end
+          s = s + x[j] * x[i] * (s + 1)
+        end
+        loss[0] = loss[0] + s
+      end]]
+  end)
+
+  it("helpers with early returns", function()
+    assert_body([[
+      local function f(a, b)
+        if a > b then return a * b end
+        return a + b * b
+      end
+      for i in rg.range(n) do loss[0] = loss[0] + f(x[i], 1.0) * f(x[i], x[(i + 1) % n]) end]])
+  end)
+
+  it("vectors in the frame, indexed by computed numbers", function()
+    assert_body([[
+      for i in rg.range(n) do
+        local s = V(0)
+        for j = 0, n - 1 do s[(j * 3) % 8] = x[j] * x[i] end
+        for j = 0, n - 1 do
+          if s[j] > 0.5 then s[(j + i) % 8] = s[j] * s[(j + 1) % 8] end
+        end
+        local t = 0.0
+        for j = 0, n - 1 do t = t + s[j] * s[j] end
+        loss[0] = loss[0] + t
+      end]], 8, nil, { V = rg.vec(8, T) })
+  end)
+
+  it("sums of a whole loop", function()
+    assert_body [[
+      local s = 0.0
+      for i in rg.range(n) do s = s + x[i] * x[i] end
+      for i in rg.range(n) do loss[0] = loss[0] + s * x[i] end]]
+  end)
+
+  it("elements that a serial loop has just written", function()
+    assert_body [[
+      for i in rg.range(1) do
+        y[0] = x[0]
+        for j = 1, n - 1 do y[j] = y[j - 1] * x[j] end
+        loss[0] = loss[0] + y[n - 1]
+      end]]
+  end)
+
+  it("elements outside the shape, which are 0", function()
+    assert_body([[
+      for i in rg.range(n) do y[i] = x[i - 1] * x[i] + x[i + 1] ^ 2 end
+      for i in rg.range(n) do loss[0] = loss[0] + y[i] * y[i] end]], 40)
+  end)
+
+  it("vectors and matrices", function()
+    local p, v = D.field(rg.vec(3, T), 8, { grad = true }), D.field(rg.vec(3, T), 8,
+      { grad = true })
+    local m, loss = D.field(rg.mat(2, 2, T), 4, { grad = true }), field(1)
+    for i = 0, 7 do p[i], v[i] = { i * 0.3, i * i * 0.1, 1 - i * 0.2 }, { 1 + i * 0.1, 0.5, -i } end
+    for i = 0, 3 do m[i] = { { 1 + i, 0.3 * i }, { -0.2, 2 - i * 0.1 } } end
+    local k = D.kernel(function(dt)
+      for i in rg.range(8) do
+        for j = 0, 7 do
+          if i ~= j then
+            local d = p[i] - p[j] + dt * v[j]
+            local r = d:norm()
+            loss[0] = loss[0] + 1 / (r * r + 0.1) + d:dot(v[i]:cross(p[j])) * 0.1
+          end
+        end
+      end
+      for i in rg.range(4) do
+        local a = m[i]
+        loss[0] = loss[0] + a:determinant() * a:trace() + (a * a:transpose()):trace()
+      end
+    end)
+    assert_gradient(loss, function() loss[0] = 0 k(0.1) end, { p, v, m })
+  end)
+
+  it("active cells of sparse trees, their neighbours, and hashes", function()
+    local x, y, z = field(), field(), field()
+    local loss = field(1)
+    D.root:pointer("ij", 8):dense("ij", 4):place(x)
+    D.root:hash("i"):place(y)
+    D.root:pointer("i", 16):bitmasked("i", 8):place(z)
+    for i = 3, 9 do for j = 5, 12 do x[i][j] = 0.1 * i + 0.07 * j * i end end
+    for i = 5, 40, 3 do z[i], y[i - 20] = 0.1 * i, 1 - 0.05 * i end
+    local k = D.kernel(function()
+      for i, j in x:active() do
+        local c = x[i][j]
+        loss[0] = loss[0] + (x[i - 1][j] * x[i + 1][j] - c * c) * x[i][j + 1] + math.sin(c)
+      end
+      for i in z:active() do
+        loss[0] = loss[0] + z[i] * z[i + 3] * y[i - 20] + y[i - 17] * y[i - 20]
+      end
+      for i in y:active() do loss[0] = loss[0] + y[i] * y[i] end
+    end)
+    assert_gradient(loss, function() loss[0] = 0 k() end, { x, y, z })
+  end)
+end)
+
+describe("rg.grad #compiled", function()
+  local n, steps = 16, 6
+
+  it("follows a simulation with an axis for time, without copies", function()
+    local x, v, x0, loss = field(steps + 1, n), field(steps + 1, n), field(n), field(1)
+    local start = D.kernel(function()
+      for i in rg.range(n) do x[0][i], v[0][i] = x0[i], 0 end
+    end)
+    local step = D.kernel(function(t, dt)
+      for i in rg.range(n) do
+        local f = math.sin(x[t][i]) + x[t][(i + 1) % n] * x[t][i] * 0.1
+        v[t + 1][i] = v[t][i] * 0.99 - dt * f
+        x[t + 1][i] = x[t][i] + dt * v[t + 1][i]
+      end
+    end)
+    local measure = D.kernel(function()
+      for i in rg.range(n) do loss[0] = loss[0] + x[steps][i] ^ 2 end
+    end)
+    for i = 0, n - 1 do x0[i] = 0.3 + 0.1 * i end
+    assert_gradient(loss, function()
+      loss[0] = 0
+      start()
+      for t = 0, steps - 1 do step(t, 0.1) end
+      measure()
+    end, { x0 })
+  end)
+
+  it("puts back what later steps overwrote: fields that are exchanged", function()
+    local a, b, k, loss = field(n), field(n), field(n), field(1)
+    local from, to = a, b
+    for i = 0, n - 1 do k[i] = 0.05 + 0.01 * i end
+    local begin = D.kernel(function()
+      for i in rg.range(n) do from[i] = k[i] * 3 + 0.1 * i end
+    end)
+    local step = D.kernel(function()
+      for i in rg.range(n) do
+        to[i] = from[i] + k[i] * (from[(i + 1) % n] * from[i] - from[i] ^ 2)
+      end
+    end)
+    local measure = D.kernel(function()
+      for i in rg.range(n) do loss[0] = loss[0] + from[i] ^ 2 end
+    end)
+    assert_gradient(loss, function()
+      loss[0] = 0
+      from, to = a, b
+      begin()
+      for _ = 1, steps do
+        step()
+        from, to = to, from
+      end
+      measure()
+    end, { k })
+  end)
+
+  it("follows particles that scatter to a sparse grid, which is updated in place", function()
+    local p, q, mass, loss = field(8), field(8), field(), field(1)
+    D.root:pointer("i", 8):dense("i", 4):place(mass)
+    for i = 0, 7 do q[i] = 3.35 + 2.7 * i end
+    local begin = D.kernel(function() for k in rg.range(8) do p[k] = q[k] end end)
+    local clear = D.kernel(function() for i in mass:active() do mass[i] = 0 end end)
+    local scatter = D.kernel(function()
+      for k in rg.range(8) do
+        local b = math.floor(p[k])
+        local f = p[k] - b
+        mass[b] = mass[b] + (1 - f) * f
+        mass[b + 1] = mass[b + 1] + f * f
+      end
+    end)
+    local grid = D.kernel(function()
+      for i in mass:active() do mass[i] = mass[i] / (1 + mass[i]) end
+    end)
+    local gather = D.kernel(function()
+      for k in rg.range(8) do
+        local b = math.floor(p[k])
+        local f = p[k] - b
+        p[k] = p[k] + 0.1 * ((1 - f) * mass[b] + f * mass[b + 1])
+      end
+    end)
+    local measure = D.kernel(function()
+      for k in rg.range(8) do loss[0] = loss[0] + p[k] ^ 2 end
+    end)
+    assert_gradient(loss, function()
+      loss[0] = 0
+      begin()
+      for _ = 1, steps do clear() scatter() grid() gather() end
+      measure()
+    end, { q })
+  end)
+
+  it("leaves fields as the function left them", function()
+    local x, loss = field(4), field(1)
+    local step = D.kernel(function() for i in rg.range(4) do x[i] = x[i] * x[i] end end)
+    local measure = D.kernel(function() for i in rg.range(4) do loss[0] = loss[0] + x[i] end end)
+    for i = 0, 3 do x[i] = i end
+    assert.equal(1 + 16 + 81, D.grad(loss, function() step() step() measure() end))
+    for i = 0, 3 do
+      assert.equal(i ^ 4, x[i])
+      assert.equal(4 * i ^ 3, x.grad[i])
+    end
+  end)
+
+  it("clears gradients of all fields that are read, also where no derivative needs their values",
+    function()
+      local x, loss = field(4), field(1)
+      local k = D.kernel(function() for i in rg.range(4) do loss[0] = loss[0] + 3 * x[i] end end)
+      for _ = 1, 3 do D.grad(loss, function() k() end) end
+      assert.equal(3, x.grad[2])
+    end)
+
+  it("takes captures and arguments as they were at each launch", function()
+    local x, loss = field(1), field(1)
+    local a = 2
+    local step = D.kernel(function(b) loss[0] = loss[0] + a * b * x[0] end)
+    D.grad(loss, function()
+      step(3)
+      a = 5
+      step(7)
+    end)
+    assert.equal(2 * 3 + 5 * 7, x.grad[0])
+  end)
+
+  it("names the line that has no derivative, and goes on", function()
+    local x, loss = field(4), field(1)
+    local k = D.kernel(function()
+      for i in rg.range(4) do loss[0] = math.max(loss[0], x[i]) end
+    end)
+    local failure = support.failure(D.grad, loss, function() k() end)
+    assert.equal("kernel.unsupported", failure.code)
+    assert.matches("gradient_spec.lua", failure.file)
+    assert.matches("only sums", failure.message)
+    local twice = D.kernel(function() loss[0] = 2 * x[1] end)
+    D.grad(loss, function() twice() end)
+    assert.equal(2, x.grad[1])
+  end)
+
+  it("passes on the function's own error, and refuses what it cannot differentiate", function()
+    local loss, plain = field(1), D.field(T, 1)
+    assert.has_error(function() D.grad(loss, function() error("stop", 0) end) end, "stop")
+    assert.matches("has no gradient", support.failure(D.grad, plain, function() end).message)
+    assert.matches("takes the function", support.failure(D.grad, loss).message)
+    assert.matches("inside", support.failure(D.grad, loss, function()
+      D.grad(loss, function() end)
+    end).message)
+  end)
+end)
