@@ -10,10 +10,10 @@
  * their iterations hang together.
  *
  * Regions are reversed as units (plan.h): first the values that derivatives need are computed
- * again, then the insts are reversed from the last to the first. The adjoint of a value is collected
- * while its uses are reversed: as a value where all are in its own region, otherwise in a variable.
- * The adjoint of a variable is a variable: a SET takes it and leaves 0, a GET adds to it. Decision
- * D-pass-80. */
+ * again, then the insts are reversed from the last to the first. The adjoint of a value is
+ * collected while its uses are reversed: as a value where all are in its own region, otherwise in a
+ * variable. The adjoint of a variable is a variable: a SET takes it and leaves 0, a GET adds to it.
+ * Decision D-pass-80. */
 #include "pass/gradient/derivative.h"
 #include "pass/gradient/plan.h"
 #include "pass/gradient/stored_values.h"
