@@ -384,6 +384,27 @@ a light of window:lights needs a direction, { x, y, z }, toward it
   end)
 end)
 
+describe("text without FreeType", function()
+  it("is drawn in dots, and a message says what to install", function()
+    local answer = run [[
+      local ffi = require "ffi"
+      local load = ffi.load
+      ffi.load = function(name, ...)
+        if name:find "freetype" then error "cannot open shared object file" end
+        return load(name, ...)
+      end
+      w:text("T", { 40, 30 }, { pixels = true, size = 20 }):text("again", { 0, 0 })
+      w:capture(base .. ".png")]]
+    assert.matches("^[^\n]*text is drawn in dots: apt install libfreetype6[^\n]*\n$", answer)
+    local at = picture ".png"
+    -- T of file/font.lua: 5 x 7 dots of 2 pixels each
+    assert.equal("255 255 255", at(40, 43))
+    assert.equal("255 255 255", at(49, 43))
+    assert.equal("255 255 255", at(44, 31))
+    assert.equal("0 0 0", at(40, 35))
+  end)
+end)
+
 describe("what is drawn", function()
   it("may be members of structs and components of vectors, dense or sparse", function()
     run [[
@@ -639,6 +660,7 @@ window:triangles takes three positions for each, and there are 2
 window:text takes a position, { x, y }, not 3
 option 'align' of window:text must be "left", "center" or "right", got "middle"
 option 'legend' of window:points must be true or a text, got 3
+window:points takes numbers and vectors, not structs
 a window has no 'line'
 ]], run [[
       local numbers, pairs_, three = rg.array(rg.f32, 2), rg.array(rg.vec2, 2), rg.array(rg.f32, 3)
@@ -658,6 +680,7 @@ a window has no 'line'
       say("text", "a", 3)
       say("text", "a", { 0, 0 }, { align = "middle" })
       say("points", two, { color = { 1, 2 }, legend = 3 })
+      say("points", rg.array(rg.struct { { "pos", rg.vec2 } }, 2))
       print(select(2, pcall(function() w:line() end)).message)]])
   end)
 end)

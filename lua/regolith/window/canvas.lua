@@ -76,7 +76,7 @@ local function create_targets(self)
   delete_targets(self)
   local width, height = ffi.new "int[1]", ffi.new "int[1]"
   sdl.open().SDL_GL_GetDrawableSize(self.handle, width, height)
-  self.width, self.height = math.max(1, width[0]), math.max(1, height[0])
+  self.width, self.height, self.upward = math.max(1, width[0]), math.max(1, height[0]), nil
   self.samples = math.min(most_samples, gl.get(gl.MAX_SAMPLES),
     gl.get(gl.MAX_DEPTH_TEXTURE_SAMPLES))
   self.drawn = gl.create "Framebuffers"
@@ -170,7 +170,8 @@ function Canvas:read()
   self:use()
   if not self.is_presented then resolve(self) end
   local row = self.width * 4
-  local upward = ffi.new("uint8_t[?]", row * self.height)
+  local upward = self.upward or ffi.new("uint8_t[?]", row * self.height)
+  self.upward = upward
   local pixels = ffi.new("uint8_t[?]", row * self.height)
   gl.BindFramebuffer(gl.READ_FRAMEBUFFER, self.resolved)
   gl.PixelStorei(gl.PACK_ALIGNMENT, 1)

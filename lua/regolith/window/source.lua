@@ -126,14 +126,20 @@ local function member_of(s)
   return own
 end
 
+local function check_type(t, caller)
+  if not t.members then return binary.parts_of(t, caller) end
+  return fail.argument(("%s takes numbers and vectors, not structs"):format(caller),
+    ("give one of their members: x.%s"):format(t.members[1].name))
+end
+
 local function look(x, caller)
   local s = subject.is_view(x) and subject.of(x, caller)
   if not s then
     local t, extents, starts = binary.look(x, caller)
-    return { parts = binary.parts_of(t, caller), kind = binary.element_of(t).name,
-      extents = extents, starts = starts, what = x, handle = x }
+    return { parts = check_type(t, caller), kind = binary.element_of(t).name, extents = extents,
+      starts = starts, what = x, handle = x }
   end
-  return { parts = binary.parts_of(s.type, caller), kind = binary.element_of(s.type).name,
+  return { parts = check_type(s.type, caller), kind = binary.element_of(s.type).name,
     extents = { unpack(s.extents) }, starts = { unpack(s.starts) }, what = x, handle = s.handle,
     member = member_of(s), is_view = true }
 end
@@ -374,10 +380,19 @@ local function fill_box(x, m, low)
 end
 
 --- The box of a sparse field's active cells; what is inactive in it is zero. m.low: its first
---- indices. nil if nothing is active. Of a view of a member: only where it has no bounds.
+--- indices. nil if nothing is active. Of a view of a member with bounds: all, which a kernel
+--- copied.
 function source.box(x, caller)
-  if subject.is_view(x) and binary.is_field(whole.plain(x)) then x = whole.plain(x) end
   local m = look(x, caller)
+  if m.is_view then
+    x = whole.plain(x)
+    if not binary.is_field(x) then
+      local all = source.grid(x, caller)
+      all.low = m.starts
+      return all
+    end
+    m = look(x, caller)
+  end
   local rank = #m.extents
   local low, high = find_box(x, rank)
   if not low then return nil end
