@@ -101,7 +101,6 @@ static void emit_values(Codegen *g, const IrInst *inst) {
   if (inst->operand_count < ir_op_info[inst->op].operand_count)
     return codegen_fail(g, inst, "an operand is missing");
   Type type = type_element(inst->operands[0]->type), result = type_element(inst->type);
-  if (inst->op == IR_SELECT && gpu_choose(g, inst)) return;
   if (inst->op == IR_SELECT)
     return value_set(g, inst,
                      arith_select(g, a, value_operand(g, inst, 1), value_operand(g, inst, 2)));

@@ -487,8 +487,6 @@ void gpu_grid(Codegen *g, const IrInst *inst);
 typedef void GpuCell(Codegen *g, Row *row, LLVMValueRef position);
 void gpu_row(Codegen *g, Row *row, GpuCell *cell);
 void gpu_nodes(Codegen *g, const IrTask *task, GpuPositions positions);
-/* place.c: SELECT of two addresses that differ only in their base; false for any other. */
-bool gpu_choose(Codegen *g, const IrInst *inst);
 void gpu_all_gather(Codegen *g, const IrInst *inst); /* all_gather.c: ALL_GATHER, GATHERED */
 void gpu_gathered(Codegen *g, const IrInst *inst);
 /* At the end of a task: combines this thread's partials of g->shares into the frame. */

@@ -113,6 +113,24 @@ IrInst *rules_offset(Match *m) {
   return inst;
 }
 
+bool rules_are_like_offsets(Match *m) {
+  const IrInst *yes = m->values[LETTER_B], *no = m->values[LETTER_X];
+  return yes->op == IR_OFFSET && no->op == IR_OFFSET && yes->operands[1] == no->operands[1] &&
+         yes->stride == no->stride && yes->imm == no->imm;
+}
+
+/* c ? p + i * 4 : q + i * 4   is   (c ? p : q) + i * 4 */
+IrInst *rules_select_base(Match *m) {
+  const IrInst *yes = m->values[LETTER_B], *no = m->values[LETTER_X];
+  DEBUG_ASSERT(rules_are_like_offsets(m), "the same is added to both");
+  IrBuilder b = rewrite_before(m->kernel, m->inst);
+  IrInst *base = ir_select(&b, m->values[LETTER_A], yes->operands[0], no->operands[0]);
+  rewrite_become(m->kernel, m->inst, IR_OFFSET, 2, (IrInst *[]){base, yes->operands[1]});
+  m->inst->stride = yes->stride;
+  m->inst->imm = yes->imm;
+  return m->inst;
+}
+
 /* -- modulo ------------------------------------------------------------------------------------ */
 
 /* Strength reduction of modulo: (index + steps) % n, in a range that ends at n.

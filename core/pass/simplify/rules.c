@@ -9,10 +9,11 @@
 #include "pass/simplify/fold_constant.h"
 
 void rules_begin(Rewriter *rewriter, const PassContext *ctx, IrKernel *kernel) {
-  DEBUG_ASSERT(ctx->facts < RULE_FAST_MATH, "facts and the needs of rows share a word");
+  DEBUG_ASSERT(ctx->facts < RULE_SELECTS_BASES, "facts and the needs of rows share a word");
   *rewriter = (Rewriter){.kernel = kernel, .holds = ctx->facts};
   if (ctx->target.slow_conversions) rewriter->holds |= RULE_SLOW_CONVERSIONS;
   if (ctx->target.estimates) rewriter->holds |= RULE_ESTIMATES;
+  if (ctx->target.selects_bases) rewriter->holds |= RULE_SELECTS_BASES;
   if (kernel->fast_math) rewriter->holds |= RULE_FAST_MATH;
   for (int k = 0; k < rule_count; k++) {
     IrOp op = rules[k].pattern->op;
@@ -178,9 +179,10 @@ enum { INTEGER = RULE_INTEGER, FLOAT = RULE_FLOAT, BOOL = RULE_BOOL };
 enum {
   SLOW_CONVERSIONS = RULE_SLOW_CONVERSIONS,
   ESTIMATES = RULE_ESTIMATES,
-  FAST_MATH = RULE_FAST_MATH
+  FAST_MATH = RULE_FAST_MATH,
+  SELECTS_BASES = RULE_SELECTS_BASES
 };
-_Static_assert((int)FACT_COUNT < 25, "facts and the needs of rows share a word");
+_Static_assert((int)FACT_COUNT < 24, "facts and the needs of rows share a word");
 
 /* values and numbers */
 static const Term a[] = {{.kind = TERM_VALUE, .letter = LETTER_A}};

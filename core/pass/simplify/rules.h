@@ -62,6 +62,7 @@ extern const int rule_count;
 /* What rows may need beside the facts of pass.def. */
 enum { RULE_INTEGER = 1 << 28, RULE_FLOAT = 1 << 29, RULE_BOOL = 1 << 30 };
 enum { RULE_SLOW_CONVERSIONS = 1 << 27, RULE_ESTIMATES = 1 << 26, RULE_FAST_MATH = 1 << 25 };
+enum { RULE_SELECTS_BASES = 1 << 24 };
 
 /* -- finding and applying a row ---------------------------------------------------------------- */
 typedef struct Rewriter {
@@ -85,9 +86,10 @@ Condition rules_is_widened; /* is `a` converted to an integer of more bits? */
 /* Is a whole float converted to an integer that nothing else uses, and back? Sets the limits to
  * those of that type. */
 Condition rules_is_whole;
-Condition rules_is_root; /* is `b` a square root? Finds the number, `x` */
-Condition rules_is_cube; /* .. the cube of one, also as x * sqrt(x)? */
-Rewrite rules_item, rules_pick, rules_offset;
+Condition rules_is_root;          /* is `b` a square root? Finds the number, `x` */
+Condition rules_is_cube;          /* .. the cube of one, also as x * sqrt(x)? */
+Condition rules_are_like_offsets; /* are `b` and `x` equal offsets from two addresses? */
+Rewrite rules_item, rules_pick, rules_offset, rules_select_base;
 
 /* -- conditions.c: modulo ---------------------------------------------------------------------- */
 Condition rules_is_index;    /* `a` is the index of a range 0 .. `n` */
