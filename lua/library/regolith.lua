@@ -235,6 +235,11 @@ function rg.plot.histogram(path, values, options) end
 ---@return rg.LiveWindow
 function rg.window(options) end
 
+--- Runs a simulation in a window with sliders; a saved script is loaded while it runs.
+---@param options rg.SimulationOptions
+---@return integer
+function rg.live(options) end
+
 --- Encodes frames by ffmpeg: `v = rg.video{ path = "a.mp4" }`, `v:add(x)`, `v:close()`.
 ---@param options rg.VideoOptions
 ---@return rg.Video
@@ -2188,6 +2193,23 @@ function LiveWindow:close() end
 ---@field height? integer In pixels, 512 by default.
 ---@field vsync? boolean false: `present` does not wait for the display's next frame.
 ---@field font? string The name or the path of the font of `w:text`, "sans" by default.
+---@field on? string `"http"`: in a browser; "http:8642", "http://0.0.0.0:8642".
+
+---@class rg.SimulationOptions
+---@field step function|rg.Kernel Called for each step.
+---@field draw function|rg.Field `draw(w)` draws a frame into the window; a field is shown.
+---@field params? table Numbers, booleans, lists of strings and vectors that controls change.
+---@field ranges? table<string, number[]> The ends of their sliders: `{ rate = { 0, 3 } }`.
+---@field reset? function Makes the first state; called at the start, too.
+---@field touch? function `touch(x, y, w)`, in each frame while a mouse button is held.
+---@field title? string The script's name by default.
+---@field width? integer Of the window, in pixels.
+---@field height? integer Of the window, in pixels.
+---@field speed? number Steps per frame, 1 by default.
+---@field paused? boolean true: waits for the space bar.
+---@field frames? integer How many are written without a display, 300 by default.
+---@field path? string The video that is written without a display.
+---@field on? string `"http"`: in a browser.
 
 ---@class rg.CameraOptions
 ---@field x? number[] The range of x that is shown at least, `{0, 1}` by default.

@@ -74,6 +74,7 @@ local function open(own)
   end
   function rg.video(...) return require("regolith.file.video").create(own, ...) end
   function rg.window(...) return require("regolith.window").create(own, ...) end
+  function rg.live(...) return require("regolith.live").run(own, ...) end
   function rg.progress(...) return require("regolith.progress").create(...) end
   local line = file("plot", "line")
   rg.plot = setmetatable({ line = line, scatter = file("plot", "scatter"),
@@ -95,8 +96,13 @@ local function open(own)
 
   function rg.tune(options) return require("regolith.kernel.tune").create(own, options) end
 
-  function rg.init(options) own:init(options, "rg.init") end
-  function rg.reset() own:reset() end
+  -- A script that rg.live runs again goes on with the runtime that there is.
+  local function is_rerun()
+    local script = package.loaded["regolith.live.script"]
+    return script and script.is_rerun()
+  end
+  function rg.init(options) if not is_rerun() then own:init(options, "rg.init") end end
+  function rg.reset() if not is_rerun() then own:reset() end end
   function rg.sync() own:sync() end
   function rg.info() return own:info() end
   function rg.pointer() return (select(2, own:get())) end

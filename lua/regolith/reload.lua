@@ -163,6 +163,24 @@ local function compile(new, chunk, old)
   end)
 end
 
+--- Gives what new functions and tables refer to, of the file `chunk`, the data of older ones, and
+--- compiles the new kernels. Returns which names are kept, and which are renewed.
+function reload.adopt(new, chunk, old)
+  local report = keep(new, chunk, objects(old, chunk, is_data))
+  compile(new, chunk, objects(old, chunk, kernel.is))
+  return report
+end
+
+--- Returns the fields, nodes, trees and arrays that functions and tables of that file refer to, by
+--- name ("height", "state.s").
+function reload.data_of(root, chunk)
+  local found = {}
+  for name, v in pairs(objects(root, chunk, is_data)) do
+    if v then found[(name:gsub("^local ", ""):gsub("^captured%.", ""))] = v end
+  end
+  return found
+end
+
 local function reload_one(name)
   local old = package.loaded[name]
   if type(old) ~= "table" then
@@ -171,8 +189,7 @@ local function reload_one(name)
   local path = path_of(name)
   local text, chunk = source.read_file(path), "@" .. path
   local new = run(name, path)
-  local report = keep(new, chunk, objects(old, chunk, is_data))
-  compile(new, chunk, objects(old, chunk, kernel.is))
+  local report = reload.adopt(new, chunk, old)
   for key in pairs(old) do
     if new[key] == nil then old[key] = nil end
   end

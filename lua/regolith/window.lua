@@ -28,7 +28,7 @@ local methods = {}
 
 local open = {} -- SDL's number -> window
 local buttons = { "left", "middle", "right" }
-local option_names = { "title", "width", "height", "font", "vsync" }
+local option_names = { "title", "width", "height", "font", "vsync", "on" }
 
 local function size_option(options, name)
   local v = options[name] == nil and 512 or options[name]
@@ -40,49 +40,92 @@ local function size_option(options, name)
 end
 
 -- OpenGL, unless RG_WINDOW=plain; else the frame is painted here.
-local function create_canvas(title, width, height, waits)
+local function create_canvas(options, flags)
   local own, why = nil, "RG_WINDOW=plain"
   if os.getenv "RG_WINDOW" ~= "plain" then
-    own, why = canvas.create(title, width, height, sdl.resizable, waits)
+    own, why = canvas.create(options.title, options.width, options.height, flags,
+      options.vsync)
   end
-  return own or plain.create(title, width, height, why)
+  return own or plain.create(options.title, options.width, options.height, why)
 end
 
---- `rg.window{ title =, width =, height = }`
-function window.create(session, options)
+local function text_option(options, name, default, what)
+  local v = options[name]
+  if v == nil then return default end
+  if type(v) == "string" then return v end
+  return fail.argument(("%s, got %s"):format(what, fail.describe(v)), nil, "option.invalid")
+end
+
+-- Checks the options of a window; returns those with defaults.
+local function check_options(options)
   options = binary.check_options(options, option_names, "rg.window")
-  local width, height = size_option(options, "width"), size_option(options, "height")
-  local title = options.title == nil and "Regolith" or options.title
-  if type(title) ~= "string" then
-    return fail.argument("a title must be a string, got " .. fail.describe(title), nil,
-      "option.invalid")
-  end
-  local font = options.font == nil and "sans" or options.font
-  if type(font) ~= "string" then
-    return fail.argument("a font must be a name or a path, got " .. fail.describe(font), nil,
-      "option.invalid")
-  end
   if options.vsync ~= nil and type(options.vsync) ~= "boolean" then
     return fail.argument("option 'vsync' of rg.window must be true or false, got "
       .. fail.describe(options.vsync), nil, "option.invalid")
   end
+  return { width = size_option(options, "width"), height = size_option(options, "height"),
+    title = text_option(options, "title", "Regolith", "a title must be a string"),
+    font = text_option(options, "font", "sans", "a font must be a name or a path"),
+    vsync = options.vsync ~= false, on = options.on }
+end
+
+local function new(session, own, options, number)
+  local self = setmetatable({ session = session, width = options.width, height = options.height,
+    canvas = own, keys = {}, hits = {}, held = {}, x = 0, y = 0, wheel = 0, is_shown = true,
+    wants_end = false, overlays = {}, legends = {}, own_lights = false, font = options.font,
+    view = camera.flat(), number = number }, Window)
+  open[number] = self
+  return self
+end
+
+-- A window on the display.
+local function create_shown(session, options)
   local C = sdl.open()
   if C.SDL_InitSubSystem(sdl.video) ~= 0 then return sdl.fail "a window cannot be shown" end
   if sdl.is_invisible() then
     C.SDL_QuitSubSystem(sdl.video)
     return sdl.fail("a window cannot be shown", "there is no display")
   end
-  local own = create_canvas(title, width, height, options.vsync ~= false)
+  local own = create_canvas(options, sdl.resizable)
   if not own then
     local why = sdl.error()
     C.SDL_QuitSubSystem(sdl.video)
     return sdl.fail("a window cannot be opened", why)
   end
-  local self = setmetatable({ session = session, width = width, height = height, canvas = own,
-    keys = {}, hits = {}, held = {}, x = 0, y = 0, wheel = 0, is_shown = true, wants_end = false,
-    overlays = {}, legends = {}, own_lights = false, font = font, view = camera.flat(),
-    number = C.SDL_GetWindowID(own.handle) }, Window)
-  open[self.number] = self
+  return new(session, own, options, C.SDL_GetWindowID(own.handle))
+end
+
+local without_sdl = 0 -- windows
+
+local function create_hidden(session, options)
+  local is_open, why = sdl.open_hidden()
+  if is_open then
+    local own = create_canvas(options, sdl.hidden)
+    if own then return new(session, own, options, sdl.open().SDL_GetWindowID(own.handle)) end
+    why = sdl.error()
+    sdl.open().SDL_QuitSubSystem(sdl.video)
+  end
+  without_sdl = without_sdl + 1
+  return new(session, plain.create_hidden(options.width, options.height, why), options,
+    -without_sdl)
+end
+
+--- A window that no display shows: a frame is drawn as in others, to be read. Without OpenGL, or
+--- even SDL, it shows pictures and dots.
+function window.create_hidden(session, options)
+  return create_hidden(session, check_options(options))
+end
+
+--- `rg.window{ title =, width =, height =, on = "http" }`
+function window.create(session, options)
+  options = check_options(options)
+  local on = options.on
+  if on == nil and (os.getenv "RG_WINDOW" or ""):find "^http" then on = os.getenv "RG_WINDOW" end
+  if on == nil then return create_shown(session, options) end
+  local remote = require "regolith.remote"
+  local place = remote.place(on)
+  local self = create_hidden(session, options)
+  self.remote = remote.create(self, place, options.title)
   return self
 end
 
@@ -205,12 +248,17 @@ local function finish(self)
   if #self.legends > 0 then require("regolith.window.legend").draw(self) end
 end
 
+--- Returns the current frame: bytes red green blue opacity, top row first, and its size in pixels.
+function window.read(self)
+  finish(self)
+  return self.canvas:read()
+end
+
 --- Saves the current frame as a picture.
 function methods:capture(path)
   check_open(self)
   binary.check_path(path, "w:capture")
-  finish(self)
-  local pixels, width, height = self.canvas:read()
+  local pixels, width, height = window.read(self)
   if path:lower():find "%.exr$" then
     image.write(self.session, path, pixels, { width = width, height = height, channels = 4 })
   else
@@ -294,15 +342,20 @@ local function offer(self, raw, event)
   return false
 end
 
+--- Gives a window an event, and SDL's own (a pointer) where it has one.
+function window.receive(own, event, raw)
+  local is_kept = offer(own, raw, event)
+  if event.kind and not is_kept then camera.take(own, event) end
+  if event.kind and (not is_kept or is_shared[event.kind]) then take[event.kind](own, event) end
+end
+
 local function poll()
   for event, raw in sdl.poll do
     local own = open[event.window]
     if event.kind == "close" and not event.window then
       for _, one in pairs(open) do one.wants_end = true end
     elseif own then
-      local is_kept = offer(own, raw, event)
-      if event.kind and not is_kept then camera.take(own, event) end
-      if event.kind and (not is_kept or is_shared[event.kind]) then take[event.kind](own, event) end
+      window.receive(own, event, raw)
     end
   end
 end
@@ -315,7 +368,8 @@ function methods:present()
   self.canvas:present(self.overlays)
   for _, one in pairs(open) do one.hits, one.wheel = {}, 0 end
   poll()
-  if self.view.is_space then space.advance(self) end
+  local remote = rawget(self, "remote")
+  if remote then remote:exchange(window.receive) end
   if self.wants_end then self:close() end
   return self.is_shown
 end
@@ -349,9 +403,11 @@ function methods:close()
   for _, overlay in ipairs(self.overlays) do
     if overlay.close then overlay:close() end
   end
+  local remote = rawget(self, "remote")
+  if remote then remote:close() end
   self.canvas:destroy()
   open[self.number] = nil
-  sdl.open().SDL_QuitSubSystem(sdl.video)
+  if self.number > 0 then sdl.open().SDL_QuitSubSystem(sdl.video) end
 end
 
 function Window:__tostring()

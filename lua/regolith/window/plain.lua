@@ -9,11 +9,22 @@ local plain = {}
 local Plain = {}
 Plain.__index = Plain
 
+local function new(width, height, why)
+  return setmetatable({ width = width, height = height, why = why,
+    pixels = ffi.new("uint8_t[?]", width * height * 4) }, Plain)
+end
+
+--- A frame that no window shows.
+function plain.create_hidden(width, height, why)
+  local self = new(width, height, why)
+  self:clear(0, 0, 0)
+  return self
+end
+
 --- Opens a window of SDL; nil if it cannot be.
 function plain.create(title, width, height, why)
   local C = sdl.open()
-  local self = setmetatable({ width = width, height = height, why = why,
-    pixels = ffi.new("uint8_t[?]", width * height * 4) }, Plain)
+  local self = new(width, height, why)
   self.handle = C.SDL_CreateWindow(title, sdl.anywhere, sdl.anywhere, width, height, 0)
   if self.handle ~= nil then self.renderer = C.SDL_CreateRenderer(self.handle, -1, 0) end
   if self.renderer ~= nil then
@@ -89,7 +100,6 @@ function Plain:picture(p)
 end
 
 function Plain:present(overlays)
-  local C = sdl.open()
   self.last = self.pixels
   if overlays[1] then
     local size = self.width * self.height * 4
@@ -98,6 +108,8 @@ function Plain:present(overlays)
     for _, overlay in ipairs(overlays) do overlay:draw(self) end
     self.last = self.shown
   end
+  if not self.texture then return end
+  local C = sdl.open()
   C.SDL_UpdateTexture(self.texture, nil, self.last, self.width * 4)
   C.SDL_RenderClear(self.renderer)
   C.SDL_RenderCopy(self.renderer, self.texture, nil, nil)
@@ -107,6 +119,7 @@ end
 function Plain.resize() end
 
 function Plain:destroy()
+  if not self.handle then return end
   local C = sdl.open()
   if self.texture ~= nil then C.SDL_DestroyTexture(self.texture) end
   if self.renderer ~= nil then C.SDL_DestroyRenderer(self.renderer) end

@@ -35,6 +35,8 @@ local declarations = [[
   const char *SDL_GetKeyName(int32_t key);
   int32_t SDL_GetKeyFromName(const char *name);
   const char *SDL_GetCurrentVideoDriver(void);
+  int SDL_SetHintWithPriority(const char *name, const char *value, int priority);
+  int SDL_ResetHint(const char *name);
   uint32_t SDL_GetWindowID(SDL_Window *window);
   int SDL_GL_SetAttribute(int attribute, int value);
   void *SDL_GL_CreateContext(SDL_Window *window);
@@ -74,11 +76,27 @@ function sdl.fail(what, why)
       or write frames by rg.video" }
 end
 
---- Whether there is a key of that name.
-function sdl.has_key(name) return library.SDL_GetKeyFromName(name) ~= 0 end
+--- Whether there is a key of that name; without SDL, any is.
+function sdl.has_key(name) return not library or library.SDL_GetKeyFromName(name) ~= 0 end
+
+local driver_hint, over_all = "SDL_VIDEODRIVER", 2 -- SDL_HINT_OVERRIDE
+
+--- Opens SDL's display that nobody sees. Returns whether it could; if not, the reason.
+function sdl.open_hidden()
+  local ok, C = pcall(sdl.open)
+  if not ok then return false, tostring(fail.caught(C).message) end
+  local has_hints = pcall(function() return C.SDL_SetHintWithPriority and C.SDL_ResetHint end)
+  if has_hints and os.getenv "SDL_VIDEODRIVER" ~= "dummy" then
+    C.SDL_SetHintWithPriority(driver_hint, "offscreen", over_all)
+  end
+  local status = C.SDL_InitSubSystem(sdl.video)
+  if has_hints then C.SDL_ResetHint(driver_hint) end
+  return status == 0, status ~= 0 and sdl.error() or nil
+end
 
 --- SDL's name of the display: "x11", "wayland", "offscreen", "dummy".
 function sdl.driver()
+  if not library then return "" end
   local driver = library.SDL_GetCurrentVideoDriver()
   return driver ~= nil and ffi.string(driver) or ""
 end
@@ -129,7 +147,7 @@ local kinds = {
 --- Returns the next event, { kind, window, key, button, x, y, text }, without `kind` for events
 --- that windows do not use; and SDL's own, valid until the next call. nil: there is no more.
 function sdl.poll()
-  if library.SDL_PollEvent(event) == 0 then return nil end
+  if not library or library.SDL_PollEvent(event) == 0 then return nil end
   local read = kinds[words[0]]
   return read and read() or {}, event
 end

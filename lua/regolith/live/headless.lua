@@ -1,0 +1,70 @@
+--- rg.live where there is no display: one line says so, and the frames that a window would have
+--- shown become a video, or numbered pictures where there is no ffmpeg.
+local fail = require "regolith.error"
+local log = require "regolith.log"
+local window = require "regolith.window"
+
+local headless = {}
+
+local default_frames = 300
+
+local function window_options(options, name)
+  return { title = options.title or name, width = options.width, height = options.height,
+    on = options.on }
+end
+
+-- SDL would try every kind of display, and some of them complain by themselves.
+local function has_display()
+  for _, name in ipairs { "DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER", "RG_SDL" } do
+    if (os.getenv(name) or "") ~= "" then return true end
+  end
+  return false
+end
+
+--- Opens the window of a simulation. Without a display: nil, and the reason.
+function headless.open(session, options, name)
+  local is_remote = options.on ~= nil or (os.getenv "RG_WINDOW" or ""):find "^http"
+  if not is_remote and not has_display() then return nil, "there is no display" end
+  local ok, own = pcall(window.create, session, window_options(options, name))
+  if ok then return own end
+  local problem = fail.caught(own)
+  local code = type(problem) == "table" and problem.code
+  if options.on == nil and (code == "device.missing" or code == "library.missing") then
+    return nil, problem.message:match "^[^:]*"
+  end
+  return error(own, 0)
+end
+
+-- Where the video goes: the folder that the script's first argument names, as for the examples.
+local function path_of(self)
+  if self.options.path then return self.options.path end
+  local folder = arg and type(arg[1]) == "string" and not arg[1]:find "^%-" and arg[1] .. "/" or ""
+  return folder .. self.name .. ".mp4"
+end
+
+--- Runs the steps of `frames` frames and writes them. Returns the number of steps.
+function headless.run(self, why)
+  local options, path = self.options, path_of(self)
+  local frames = options.frames or default_frames
+  local w, speed = window.create_hidden(self.session, window_options(options, self.name)),
+    self.speed
+  log.info("%s: %d frames go to %s (RG_WINDOW=http shows them in a browser)", why, frames, path)
+  local video = require("regolith.file.video").create(self.session, { path = path })
+  local due = 0
+  for _ = 1, frames do
+    due = due + speed
+    while due >= 1 do
+      options.step()
+      self.steps, due = self.steps + 1, due - 1
+    end
+    self.draw(w)
+    local pixels, width, height = window.read(w)
+    video:add(pixels, { width = width, height = height, channels = 4 })
+    w:present()
+  end
+  video:close()
+  w:close()
+  return self.steps
+end
+
+return headless

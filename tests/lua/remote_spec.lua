@@ -1,0 +1,113 @@
+-- A window in a browser: asked by a plain client, which speaks as the page does.
+local support = require "support"
+local rg, failure = support.rg, support.failure
+
+local base = os.tmpname()
+teardown(function() os.execute(("rm -rf '%s'*"):format(base)) end)
+
+-- `ask PATH [BODY]` prints the answer of a server that the script has started; `$token` is its.
+local prelude = [[
+luajit "$1.lua" >"$1.said" 2>&1 &
+script=$!
+trap 'kill $script 2>/dev/null; wait 2>/dev/null' EXIT
+for k in $(seq 1200); do grep -qs 'is at http\|code' "$1.said" && break; sleep 0.05; done
+address=$(sed -n 's|.* is at http://\([^ ]*\)$|\1|p' "$1.said")
+[ -n "$address" ] || { cat "$1.said"; exit 0; }
+port=${address#127.0.0.1:}; port=${port%%/*} token=${address##*token=}
+ask() {
+  exec 3<>/dev/tcp/127.0.0.1/$port
+  printf '%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s' \
+    "${3:-POST}" "$1" ${#2} "$2" >&3
+  cat <&3
+  exec 3>&-
+}
+status() { ask "$@" | head -n 1 | tr -d '\r'; }
+wait_for() { for k in $(seq 1200); do grep -q -- "$1" "$base.said" && return; sleep 0.05; done
+  echo "no $1"; exit 1; }
+base=$1
+]]
+
+local function run(script, steps, settings)
+  support.write_file(base .. ".lua", script)
+  support.write_file(base .. ".sh", prelude .. steps)
+  local pipe = io.popen(("env -u DISPLAY -u WAYLAND_DISPLAY %s bash '%s.sh' '%s' 2>&1"):format(
+    settings or "", base, base))
+  local answer = pipe:read "*a"
+  pipe:close()
+  if answer:find "library.missing" then pending "libmicrohttpd is not there" end
+  return answer
+end
+
+local script = [[
+local rg = require "regolith"
+local ok, w = pcall(rg.window, { title = "far <away>", width = 64, height = 48 })
+if not ok then print("code", w.code, w.message, w.hint) os.exit(0) end
+local rate, said, red = 0.5, {}, 0
+local function say(word)
+  if not said[word] then print(word) io.stdout:flush() end
+  said[word] = true
+end
+while w:is_open() do
+  w:clear(red, 0, 0.2)
+  w:present()
+  local x, y, held = w:mouse()
+  if held.left then say(("mouse %d %d"):format(x, y)) red = 1 end
+  if w:pressed "left" then say "left" end
+  if w.wheel ~= 0 then say("wheel " .. w.wheel) end
+  if w:pressed "q" then w:close() end
+end
+print "end"]]
+
+describe("a window in a browser", function()
+  for _, kind in ipairs { "http", "plain" } do
+    local how = kind == "http" and "" or ", without OpenGL"
+    it("sends frames to who has its token, and takes mouse and keys" .. how, function()
+      local own = kind == "http" and script
+        or script:gsub("title = ", "on = \"http\", title = ")
+      local answer = run(own, [[
+        status / '' GET
+        ask "/?token=$token" '' GET | grep -c 'far  away .*title\|width="64" height="48"'
+        status "/exchange?token=${token%?}0" ''
+        status "/elsewhere?token=$token" ''
+        for k in $(seq 600); do
+          ask "/exchange?token=$token&have=0" '' >"$base.reply"
+          head -n 1 "$base.reply" | grep -q 200 && break
+        done
+        number=$(sed -n 's/^X-Frame: \([0-9]*\).*/\1/p' "$base.reply")
+        status "/exchange?token=$token&have=$number" ''
+        say() { ask "/exchange?token=$token&have=$number" "$1" >/dev/null; }
+        say $'move 5 5\npress 0 10 7\nhurry\nmove x'
+        wait_for mouse
+        say $'release 0 10 7\nwheel 1 10 7\ndown left'
+        wait_for left; wait_for wheel
+        for k in $(seq 600); do
+          ask "/exchange?token=$token&have=$number" '' >"$base.later"
+          head -n 1 "$base.later" | grep -q 200 && break
+        done
+        say 'down q'
+        wait_for end
+        sed 1d "$base.said"]], "RG_WINDOW=" .. kind)
+      assert.equal("HTTP/1.1 403 Forbidden\n2\nHTTP/1.1 403 Forbidden\nHTTP/1.1 404 Not Found\n\z
+        HTTP/1.1 204 No Content\nmouse 10 40\nwheel 1\nleft\nend\n",
+        (answer:gsub("left\nwheel 1", "wheel 1\nleft")))
+      for name, red in pairs { reply = 0, later = 1 } do
+        local bytes = support.read_file(base .. "." .. name):match "\r\n\r\n(.*)$"
+        support.write_file(base .. ".png", bytes)
+        local picture = rg.image.read(base .. ".png")
+        assert.equal("(64, 48)", tostring(picture.shape))
+        local seen = picture[20][20]
+        assert.same({ red, 0, 0.2 }, { tonumber(seen.x), tonumber(seen.y),
+          tonumber(("%.3f"):format(seen.z)) })
+      end
+    end)
+  end
+
+  it("says what it is not on, and what is missing", function()
+    local function message(on) return failure(rg.window, { on = on }).message end
+    assert.equal("a window is on \"http\", \"http:8642\" or \"http://127.0.0.1:8642\", not \"tv\"",
+      message "tv")
+    assert.matches("not \"http:0\"$", message "http:0")
+    assert.matches("not \"http://1.2.3.999:80\"$", message "http://1.2.3.999:80")
+    assert.matches("not 8642$", message(8642))
+  end)
+end)
