@@ -40,8 +40,8 @@ local function declare_handles()
       RgCounted *rg_counted;
       int32_t rg_runtime;
     } RgHold;
-    typedef struct RgMemberView { int32_t rg_number; } RgMemberView;
-    typedef struct RgMemberRow { int32_t rg_number; } RgMemberRow;
+    typedef struct RgMemberView { int32_t rg_number, rg_runtime; } RgMemberView;
+    typedef struct RgMemberRow { int32_t rg_number, rg_runtime; } RgMemberRow;
     typedef struct RgShape { int32_t rg_count; double rg_values[8]; } RgShape;
     ]],
   }

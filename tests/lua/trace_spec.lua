@@ -264,6 +264,7 @@ end
 
 local objects = {
   ["rg"] = { rg }, ["rg.Field"] = { x, v, s, lst, loose }, ["rg.Array"] = { a },
+  ["rg.View"] = { v.x, v.xy },
   ["rg.Tree"] = { rg.tree() }, ["rg.Node"] = { node }, ["rg.Root"] = { rg.root },
   ["rg.Kernel"] = { k }, ["rg.Range"] = { rg.range(3) },
   ["rg.Vector"] = { rg.vec2(1, 2), rg.mat2(1) },

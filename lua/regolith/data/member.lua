@@ -36,7 +36,7 @@ end
 local function create(of, name, t)
   last_number = last_number + 1
   subject.views[last_number] = subject.member(of, "." .. name, t)
-  return View(last_number)
+  return View(last_number, of.handle.rg_runtime)
 end
 
 --- The view of a member called `name`; nil if elements have none.
@@ -119,29 +119,32 @@ local function at(s, known, key)
   if #indices < s.rank and type(key) == "number" then
     last_number = last_number + 1
     rows[last_number] = { subject = s, at = indices }
-    return Row(last_number)
+    return Row(last_number, s.handle.rg_runtime)
   end
   if #indices == 1 then return get(s, key) end
   return get(s, unpack(indices))
 end
 
+local function row_of(self) return rows[self.rg_number] or lib.raise_ended(self.rg_runtime) end
+
 Row = ffi.metatype("RgMemberRow", {
   __index = fail.border(function(self, key)
-    local row = rows[self.rg_number]
+    local row = row_of(self)
     return at(row.subject, row.at, key)
   end),
   __newindex = fail.border(function(self, key, v)
-    local row = rows[self.rg_number]
+    local row = row_of(self)
     local indices = { unpack(row.at) }
     indices[#indices + 1] = key
     set(row.subject, v, indices)
   end),
   __len = function(self)
-    local row = rows[self.rg_number]
+    local row = row_of(self)
     return row.subject.extents[#row.at + 1]
   end,
   __tostring = function(self)
     local row = rows[self.rg_number]
+    if not row then return lib.describe_ended "row" end
     return ("row [%s] of %s"):format(table.concat(row.at, "]["), subject.text(row.subject))
   end,
   __gc = lib.finalizer(function(self) rows[self.rg_number] = nil end),
@@ -248,9 +251,7 @@ function methods.from_table(self, t)
   return self
 end
 
-fail.guard(methods, function(self)
-  return subject.is_view(self) and subject.views[self.rg_number] ~= nil
-end, "x")
+fail.guard(methods, subject.is_view, "x")
 
 local properties = {
   shape = function(s) return s.handle.shape end,
@@ -286,7 +287,8 @@ end)
 
 meta.__len = fail.border(function(self) return #of(self).handle end)
 meta.__tostring = function(self)
-  local s = of(self)
+  local s = subject.views[self.rg_number]
+  if not s then return lib.describe_ended "view" end
   return ("view %s (%s) of %s"):format(s.suffix, s.type.name, tostring(s.handle))
 end
 function meta.__concat(a, b) return tostring(a) .. tostring(b) end

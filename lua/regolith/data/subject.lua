@@ -34,7 +34,9 @@ end
 --- Returns the subject of `x`. An array that can grow is read through a handle that cannot.
 ---@param caller string   "x:sum", for the message
 function subject.of(x, caller)
-  if subject.is_view(x) then return subject.views[x.rg_number] end
+  if subject.is_view(x) then -- whose own finalizer may have run
+    return subject.views[x.rg_number] or lib.raise_ended(x.rg_runtime)
+  end
   if not subject.is(x) then
     return fail.argument(("%s takes a field or an array, not %s"):format(caller, fail.describe(x)))
   end
@@ -143,16 +145,15 @@ function subject.kernel(s, name, text, captures)
   return kernels[text]
 end
 
---- Launches such a kernel, which writes elements. Where those cannot hold the values, raises that
---- at the caller's line.
+--- Launches such a kernel, which writes elements. Where the values do not fit them, raises that at
+--- the caller's line, and not at a line of our text.
 function subject.launch(kernel, hint, ...)
   local ok, problem = pcall(kernel, ...)
   if ok then return end
   local err = fail.caught(problem)
-  if type(err) ~= "table" or err.file ~= "kernel" or not err.message:find "^an element of" then
-    return error(problem, 0)
-  end
-  return fail.argument(err.message, hint, err.code)
+  local source = type(err) == "table" and err.file == "kernel" and err.source or ""
+  if not source:find "^%s*result%[" and not source:find "^%s*x%[" then return error(problem, 0) end
+  return fail.argument(err.message, err.message:find "^an element of" and hint or nil, err.code)
 end
 
 return subject
