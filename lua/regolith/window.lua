@@ -370,6 +370,7 @@ function methods:present()
   poll()
   local remote = rawget(self, "remote")
   if remote then remote:exchange(window.receive) end
+  if self.view.is_space then space.advance(self) end
   if self.wants_end then self:close() end
   return self.is_shown
 end
