@@ -102,6 +102,32 @@ describe("a window in a browser", function()
     end)
   end
 
+  it("is seen by Chromium, which tells it of keys", function()
+    if os.execute "command -v chromium >/dev/null" ~= 0 then pending "Chromium is not there" end
+    -- The page is told of a key as if a person had pressed it.
+    local answer = run([[
+      local page = require "regolith.remote.page"
+      package.loaded["regolith.remote.page"] = page:gsub("</script>", "dispatchEvent(new \z
+        KeyboardEvent('keydown', { key: 'ArrowLeft' }));\n</script>")
+      ]] .. script:gsub('say "left"', 'say "left" red = 1'), [[
+      export HOME="$base.home"
+      timeout 60 chromium --headless --no-sandbox --disable-gpu --hide-scrollbars \
+        --window-size=300,200 --virtual-time-budget=5000 --screenshot="$base.seen.png" \
+        "http://127.0.0.1:$port/?token=$token" >/dev/null 2>&1
+      wait_for left
+      echo seen]], "RG_WINDOW=http")
+    assert.equal("seen\n", answer)
+    local seen, red = rg.image.read(base .. ".seen.png"), 0
+    local size = seen.shape
+    for i = 0, size[0] - 1 do
+      for j = 0, size[1] - 1 do
+        local c = seen[i][j]
+        if c.x > 0.95 and c.y < 0.05 and math.abs(c.z - 0.2) < 0.05 then red = red + 1 end
+      end
+    end
+    assert.is_true(red >= 64 * 48 * 0.9, red) -- the canvas
+  end)
+
   it("says what it is not on, and what is missing", function()
     local function message(on) return failure(rg.window, { on = on }).message end
     assert.equal("a window is on \"http\", \"http:8642\" or \"http://127.0.0.1:8642\", not \"tv\"",
