@@ -152,11 +152,10 @@ void emit_op(Codegen *g, const IrInst *inst) {
   case IR_INVOKE: return function_invoke(g, inst);
   case IR_ALL_GATHER: return gpu_all_gather(g, inst);
   case IR_GATHERED: return gpu_gathered(g, inst);
-  case IR_GRID: return row_grid(g, inst);
-  case IR_ROW: return row_emit(g, inst);
-  case IR_LANE: return value_set(g, inst, value_operand(g, inst, 0));
-  case IR_ROW_ACTIVE: return row_active(g, inst);
-  case IR_ROW_LOAD: return row_load(g, inst);
+  case IR_GRID: return gpu_grid(g, inst);
+  case IR_ROW: return gpu_row(g, inst);
+  case IR_ROW_ACTIVE: return value_set(g, inst, value_integer(g->bool_type, 1));
+  case IR_POLL: return context_poll_stop(g);
   case IR_REDUCE: return reduce_emit(g, inst);
   case IR_TREE_ROOT:
   case IR_PRIVATE_COPY:
@@ -176,6 +175,8 @@ void emit_op(Codegen *g, const IrInst *inst) {
   case IR_RETURN: return frame_emit(g, inst);
   case IR_SPLAT:
   case IR_STEP:
+  case IR_SPLICE:
+  case IR_MASK_OF_BITS:
   case IR_LANE_GET:
   case IR_LANE_SET:
   case IR_LANES_REDUCE:

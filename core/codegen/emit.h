@@ -38,19 +38,6 @@ typedef struct LaneLoop {
   LLVMValueRef turns; /* iteration counter for polling the stop word; NULL: no polling */
 } LaneLoop;
 
-/* The ROW being emitted. */
-typedef struct Row {
-  const IrInst *inst;
-  LaneLoop loop;
-  int step;              /* cells per iteration */
-  int rest;              /* lanes of the last step that are in the row; 0: all */
-  LLVMValueRef position; /* i32: of the first lane */
-  LLVMValueRef word;     /* of a masked ROW: its bits */
-  bool is_fixed;         /* `position` is the constant `at` */
-  bool may_cross;        /* a ROW_LOAD at an unfixed position may leave the leaf */
-  int32_t at;
-} Row;
-
 typedef struct ContextList { /* of a manager's active nodes: RtListEntry */
   LLVMValueRef entries, length;
 } ContextList;
@@ -110,7 +97,6 @@ typedef struct Codegen {
   LLVMValueRef *tables;                      /* by kernel->tables; NULL until used */
   LLVMValueRef *alias_scopes, *alias_others; /* alias.c; NULL until used */
   Function f;
-  Row *row; /* NULL: not inside a ROW */
   /* for a leaf that GPU threads share: this thread's number among them, and their number, i32; NULL
    * if not shared */
   LLVMValueRef mate, mates;
@@ -262,7 +248,7 @@ void local_emit(Codegen *g, const IrInst *inst); /* local.c: LOCAL_ARRAY, LOCAL_
 void random_emit(Codegen *g, const IrInst *inst);
 LLVMValueRef random_high_product(Codegen *g, LLVMValueRef a, LLVMValueRef b);
 
-/* -- control.c, loop.c, row.c, row_load.c: regions -------------------------------------------- */
+/* -- control.c, loop.c: regions ---------------------------------------------------------------- */
 void control_if(Codegen *g, const IrInst *inst);
 void control_loop(Codegen *g, const IrInst *inst);
 void control_exit(Codegen *g, const IrInst *inst); /* BREAK, CONTINUE */
@@ -277,7 +263,6 @@ void control_iteration(Codegen *g, const IrRegion *body, LLVMBasicBlockRef leave
 void control_back_edge(Codegen *g, LLVMValueRef counter, LLVMBasicBlockRef again);
 void loop_for(Codegen *g, const IrInst *inst);
 void bits_emit(Codegen *g, const IrInst *inst); /* bits.c: BITS */
-void row_active(Codegen *g, const IrInst *inst);
 /* bits.c: a loop over the set bits of a word, the lowest first. */
 typedef struct SetBits {
   LLVMBasicBlockRef head, again, leave;
@@ -285,9 +270,6 @@ typedef struct SetBits {
 } SetBits;
 SetBits bits_begin(Codegen *g, LLVMValueRef word);
 void bits_end(Codegen *g, const SetBits *bits);
-void row_grid(Codegen *g, const IrInst *inst); /* grid.c */
-void row_emit(Codegen *g, const IrInst *inst);
-void row_load(Codegen *g, const IrInst *inst);
 
 /* -- lane_call.c ------------------------------------------------------------------------------- */
 /* base + k * step in lane k; of a ptr in bytes */
@@ -382,11 +364,6 @@ LLVMValueRef lane_whole(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLV
 /* Emits from..to under a mask throughout: one copy of the body for whole vectors and the rest. */
 void lane_masked(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to);
 void lane_loop(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to);
-/* Is it a row whose few cells run one by one, or else a row in lanes? */
-bool lane_is_choice(const IrInst *inst);
-/* The insts of a region, by which it is copied or not: of a choice, those in lanes; without SPLAT
- * and STEP, which the pass `vectorise` adds where lanes of a scalar are used. */
-int lane_count_insts(const IrRegion *region);
 bool lane_is_long(const IrRegion *body); /* a long body has no separate copy for whole vectors */
 /* Has a body the mask of so many lanes as its last parameter? */
 bool lane_is_sound(const IrRegion *body, int lanes);
@@ -403,8 +380,7 @@ typedef struct Counted {
   LLVMValueRef index, end;
 } Counted;
 Counted counted_begin(Codegen *g, LLVMValueRef begin, LLVMValueRef end, const char *name);
-/* Continues after the loop. `unroll` requests full unrolling. */
-void counted_end(Codegen *g, Counted *loop, bool unroll);
+void counted_end(Codegen *g, Counted *loop); /* continues after the loop */
 
 /* -- reduce.c, tasks, frame.c ------------------------------------------------------------------ */
 void reduce_emit(Codegen *g, const IrInst *inst);
@@ -482,10 +458,9 @@ void gpu_sums_open(Codegen *g, const IrTask *task);
 void gpu_sums_close(Codegen *g, const IrTask *task);
 void gpu_range(Codegen *g, const IrTask *task, GpuPositions positions);
 void gpu_serial(Codegen *g, const IrTask *task, GpuPositions positions);
-/* GRID and ROW of a leaf that threads share */
+/* GRID and ROW of a leaf that threads share: other leaves have loops (pass/vector/cell_loops.c) */
 void gpu_grid(Codegen *g, const IrInst *inst);
-typedef void GpuCell(Codegen *g, Row *row, LLVMValueRef position);
-void gpu_row(Codegen *g, Row *row, GpuCell *cell);
+void gpu_row(Codegen *g, const IrInst *inst);
 void gpu_nodes(Codegen *g, const IrTask *task, GpuPositions positions);
 void gpu_all_gather(Codegen *g, const IrInst *inst); /* all_gather.c: ALL_GATHER, GATHERED */
 void gpu_gathered(Codegen *g, const IrInst *inst);

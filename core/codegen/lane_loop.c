@@ -106,23 +106,17 @@ void lane_masked(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueR
 
 enum { LONG_BODY = 300 }; /* insts; from there on only the masked copy is emitted */
 
-bool lane_is_choice(const IrInst *inst) {
-  const IrInst *row = inst->op == IR_IF ? inst->regions[1]->first : NULL;
-  const IrInst *few = row ? inst->regions[0]->first : NULL;
-  return few && few->op == IR_ROW && row->op == IR_ROW && !row->next;
+static bool count_inst(void *data, IrInst *inst) {
+  *(int *)data += inst->op != IR_SPLAT && inst->op != IR_STEP;
+  return true;
 }
 
-int lane_count_insts(const IrRegion *region) {
+/* SPLAT and STEP, which `vectorise` writes for each use of a scalar, do not count. */
+bool lane_is_long(const IrRegion *body) {
   int count = 0;
-  for (const IrInst *inst = region->first; inst; inst = inst->next) {
-    count += inst->op != IR_SPLAT && inst->op != IR_STEP;
-    for (int i = lane_is_choice(inst); i < IR_MAX_REGIONS; i++)
-      if (inst->regions[i]) count += lane_count_insts(inst->regions[i]);
-  }
-  return count;
+  ir_walk((IrRegion *)body, count_inst, &count);
+  return count > LONG_BODY;
 }
-
-bool lane_is_long(const IrRegion *body) { return lane_count_insts(body) > LONG_BODY; }
 
 void lane_loop(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to) {
   if (!lane_is_long(loop->body)) from = lane_whole(g, loop, from, to);

@@ -22,6 +22,19 @@ Counted counted_begin(Codegen *g, LLVMValueRef begin, LLVMValueRef end, const ch
   return loop;
 }
 
+void counted_end(Codegen *g, Counted *loop) {
+  block_jump(g, loop->again);
+  block_enter(g, loop->again);
+  LLVMValueRef next =
+      LLVMBuildNSWAdd(g->builder, loop->index, value_integer(LLVMTypeOf(loop->index), 1), "");
+  LLVMValueRef more = LLVMBuildICmp(g->builder, LLVMIntSLT, next, loop->end, "");
+  LLVMBuildCondBr(g->builder, more, loop->body, loop->leave);
+  LLVMAddIncoming(loop->index, &next, &loop->again, 1);
+  block_enter(g, loop->leave);
+}
+
+/* -- integer for ------------------------------------------------------------------------------- */
+
 /* Loop metadata refers to itself in its first operand; a temporary node is the placeholder. */
 static void ask(Codegen *g, LLVMValueRef branch, const char *wish) {
   LLVMMetadataRef name = LLVMMDStringInContext2(g->context, wish, strlen(wish));
@@ -32,20 +45,6 @@ static void ask(Codegen *g, LLVMValueRef branch, const char *wish) {
   LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(g->context, "llvm.loop", strlen("llvm.loop")),
                   LLVMMetadataAsValue(g->context, node));
 }
-
-void counted_end(Codegen *g, Counted *loop, bool unroll) {
-  block_jump(g, loop->again);
-  block_enter(g, loop->again);
-  LLVMValueRef next =
-      LLVMBuildNSWAdd(g->builder, loop->index, value_integer(LLVMTypeOf(loop->index), 1), "");
-  LLVMValueRef more = LLVMBuildICmp(g->builder, LLVMIntSLT, next, loop->end, "");
-  LLVMValueRef branch = LLVMBuildCondBr(g->builder, more, loop->body, loop->leave);
-  if (unroll) ask(g, branch, "llvm.loop.unroll.full");
-  LLVMAddIncoming(loop->index, &next, &loop->again, 1);
-  block_enter(g, loop->leave);
-}
-
-/* -- integer for ------------------------------------------------------------------------------- */
 
 typedef struct ForLoop {
   Type type;
@@ -88,6 +87,13 @@ static LLVMValueRef turns_after_first(Codegen *g, const ForLoop *f) {
                        LLVMBuildSelect(g->builder, zero, number(f, 1), size, ""), "");
 }
 
+/* Is it known that the loop counts up, and that the index after `end` does not wrap? */
+static bool is_past(Codegen *g, const ForLoop *f, LLVMValueRef end, LLVMValueRef past) {
+  LLVMValueRef up = goes_up(g, f), wraps = at_most(g, f, past, end);
+  if (!LLVMIsAConstantInt(up) || !LLVMIsAConstantInt(wraps)) return false;
+  return LLVMConstIntGetZExtValue(up) && !LLVMConstIntGetZExtValue(wraps);
+}
+
 /* The inner loop: index, index + step, .. up to and including `end`. Continues after it, in a new
  * block. */
 static void emit_strip(Codegen *g, ForLoop *f, const IrInst *inst, LLVMValueRef begin,
@@ -104,9 +110,13 @@ static void emit_strip(Codegen *g, ForLoop *f, const IrInst *inst, LLVMValueRef 
   /* used only if index has not reached `end`, and then it cannot wrap */
   LLVMValueRef next = type_is_signed(f->type) ? LLVMBuildNSWAdd(g->builder, index, f->step, "")
                                               : LLVMBuildNUWAdd(g->builder, index, f->step, "");
-  LLVMValueRef more = LLVMBuildICmp(g->builder, LLVMIntNE, index, end, "");
+  LLVMValueRef past = LLVMBuildAdd(g->builder, end, f->step, "");
+  LLVMValueRef more = is_past(g, f, end, past) /* then `index` need not outlive `next` */
+                          ? LLVMBuildICmp(g->builder, LLVMIntNE, next, past, "")
+                          : LLVMBuildICmp(g->builder, LLVMIntNE, index, end, "");
   LLVMValueRef back = LLVMBuildCondBr(g->builder, more, f->turn, behind);
   if (inst->rolled) ask(g, back, "llvm.loop.unroll.disable");
+  if (inst->unrolled) ask(g, back, "llvm.loop.unroll.full");
   LLVMAddIncoming(index, (LLVMValueRef[]){begin, next}, (LLVMBasicBlockRef[]){before, turned}, 2);
   block_enter(g, behind);
 }
@@ -142,7 +152,7 @@ static void for_integers(Codegen *g, ForLoop *f, const IrInst *inst) {
   block_enter(g, start);
   LLVMValueRef turns = turns_after_first(g, f);
   bool is_short = LLVMIsAConstantInt(turns) && LLVMConstIntGetZExtValue(turns) < STRIP;
-  if (is_short || type_bits(f->type) <= 8) {
+  if (is_short || inst->brief || type_bits(f->type) <= 8) {
     LLVMValueRef end =
         LLVMBuildAdd(g->builder, f->begin, LLVMBuildMul(g->builder, turns, f->step, ""), "");
     emit_strip(g, f, inst, f->begin, end);
@@ -195,11 +205,11 @@ static void for_floats(Codegen *g, ForLoop *f, const IrInst *inst) {
 static void loop_in_lanes(Codegen *g, const IrInst *inst, LLVMValueRef begin, LLVMValueRef last) {
   Type type = inst->operands[0]->type;
   const IrRegion *body = inst->regions[0];
-  LaneLoop loop = {.body = body,
-                   .index = body->params.items[0],
-                   .width = inst->lanes,
-                   .turns = block_variable(g, g->i32, "turns")};
-  LLVMBuildStore(g->builder, value_integer(g->i32, 0), loop.turns);
+  LaneLoop loop = {.body = body, .index = body->params.items[0], .width = inst->lanes};
+  if (!inst->brief) {
+    loop.turns = block_variable(g, g->i32, "turns");
+    LLVMBuildStore(g->builder, value_integer(g->i32, 0), loop.turns);
+  }
   LLVMValueRef end = LLVMBuildAdd(g->builder, value_extend(g, last, type), value_index(g, 1), "");
   lane_loop(g, &loop, value_extend(g, begin, type), end);
 }

@@ -23,7 +23,6 @@ void function_open(Codegen *g, LLVMValueRef llvm, const IrTask *task, const IrFu
   block_enter(g, start);
   g->f.trees = scratch_array(g->scratch, TreeValues, g->kernel->trees.count);
   g->f.values = scratch_array(g->scratch, LLVMValueRef, g->kernel->next_id);
-  g->row = NULL;
   g->mate = g->mates = NULL;
   g->is_alone = false;
   g->f.rt_context = LLVMGetParam(llvm, 0); /* gpu_begin sets both for a GPU */

@@ -1,6 +1,6 @@
 /* task_list.c - tasks over the active nodes of one manager: list positions begin..end.
  *     TASK_LEAVES   the body gets the node's cursor and the coordinates of its first cell; it looks
- *                   up its neighbours and visits the cells itself, by GRID and ROW
+ *                   up its neighbours and visits the cells itself
  *     TASK_NODES    the body is one iteration per node and gets the node's coordinates, followed by
  *                   its cursor if it uses that; in lanes, one node per lane
  *

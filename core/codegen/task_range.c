@@ -51,7 +51,7 @@ static void emit_run(Codegen *g, const Range *r, const IrRegion *body, LLVMValue
   set_outer(g, r, body);
   value_set(g, vec_last(&body->params), loop.index);
   control_body(g, body, loop.again);
-  counted_end(g, &loop, false);
+  counted_end(g, &loop);
   block_jump(g, after);
   block_enter(g, after);
 }

@@ -44,6 +44,17 @@ LLVMValueRef vector_bits(Codegen *g, LLVMValueRef mask) {
   return width < 64 ? LLVMBuildZExt(g->builder, bits, g->i64, "") : bits;
 }
 
+/* -- shuffles ---------------------------------------------------------------------------------- */
+
+static LLVMValueRef splice(Codegen *g, const IrInst *inst, LLVMValueRef low) {
+  LLVMValueRef lanes[IR_MAX_LANES];
+  int width = type_rows(inst->type);
+  ASSERT(width <= IR_MAX_LANES, "a vector has so many lanes at most");
+  for (int i = 0; i < width; i++) lanes[i] = value_integer(g->i32, inst->imm + i);
+  return LLVMBuildShuffleVector(g->builder, low, value_operand(g, inst, 1),
+                                LLVMConstVector(lanes, (unsigned)width), "");
+}
+
 /* -- memory ------------------------------------------------------------------------------------ */
 
 /* What the inst says of an access to elements of `type` in lanes. */
@@ -144,6 +155,7 @@ void vector_emit(Codegen *g, const IrInst *inst) {
   switch (inst->op) {
   case IR_SPLAT: return value_set(g, inst, value_broadcast(g, first, type_rows(inst->type)));
   case IR_STEP: return value_set(g, inst, step_of(g, inst, first));
+  case IR_SPLICE: return value_set(g, inst, splice(g, inst, first));
   case IR_LANE_GET: return value_set(g, inst, lane_get(g, inst, first));
   case IR_LANE_SET: return lane_set(g, inst);
   case IR_LANES_REDUCE: return value_set(g, inst, reduce(g, inst, first));
@@ -155,6 +167,8 @@ void vector_emit(Codegen *g, const IrInst *inst) {
   case IR_RSQRT_CUBE: return root_reciprocal(g, inst);
   case IR_MASK_AND: return value_set(g, inst, vector_both(g, first, value_operand(g, inst, 1)));
   case IR_MASK_ANY: return value_set(g, inst, vector_any(g, first));
+  case IR_MASK_OF_BITS:
+    return value_set(g, inst, lane_mask_of_bits(g, first, type_rows(inst->type)));
   case IR_MASK_BITS: return value_set(g, inst, vector_bits(g, first));
   default: codegen_fail(g, inst, "it is no op of lanes");
   }

@@ -81,7 +81,8 @@ IrImm ir_imm_kind(const IrInst *inst) {
     return ir_entry_takes((RtEntry)inst->entry, IR_PARAM_MASK) ? IMM_MASK : IMM_OTHER;
   case IR_OFFSET:
   case IR_ROW_LOAD: return IMM_BYTES;
-  case IR_STEP: return IMM_NUMBER;
+  case IR_STEP:
+  case IR_SPLICE: return IMM_NUMBER;
   default: return IMM_OTHER;
   }
 }

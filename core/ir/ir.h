@@ -137,13 +137,15 @@ struct IrInst {
   /* RANGE, ACTIVE: the user's promise; FOR: no iteration accesses what another one writes; BITS:
    * these are iterations of a parallel loop */
   bool independent : 1;
-  bool sums : 1;     /* FOR: independent, except for sums in outside variables */
-  bool scalar : 1;   /* RANGE, ACTIVE: the user asked not to vectorise */
-  bool rolled : 1;   /* FOR: the rare version of a loop, not to be unrolled */
-  bool lasting : 1;  /* CALL, LANES_CALL of a hash's cell: it stays while the task runs */
-  bool repeats : 1;  /* CALL: neighbouring iterations mostly find the same cell */
-  bool unrolled : 1; /* BITS: if the word is a constant, without a loop */
-  bool of_lane : 1;  /* FAULT: of one lane; the others finish their iterations first */
+  bool sums : 1;    /* FOR: independent, except for sums in outside variables */
+  bool scalar : 1;  /* RANGE, ACTIVE: the user asked not to vectorise */
+  bool rolled : 1;  /* FOR: the rare version of a loop, not to be unrolled */
+  bool lasting : 1; /* CALL, LANES_CALL of a hash's cell: it stays while the task runs */
+  bool repeats : 1; /* CALL: neighbouring iterations mostly find the same cell */
+  /* BITS: if the word is a constant, without a loop; FOR of few iterations: all of them */
+  bool unrolled : 1;
+  bool brief : 1;   /* FOR: has so few iterations that it need not poll the stop word */
+  bool of_lane : 1; /* FAULT: of one lane; the others finish their iterations first */
   /* UPDATE: in the running worker's private copy, where it is plain too; on a GPU in the block's */
   bool private_copy : 1;
   bool plain : 1; /* UPDATE: no other iteration reaches the element */

@@ -233,6 +233,10 @@ static bool verify_lane_op(Verifier *v, const IrInst *inst) {
             type_equal(type_element(type), first) &&
             (inst->op == IR_SPLAT || type_is_integer(first) || is_pointer(first))) ||
            wrong(v, inst, "takes a scalar, to lanes of its type");
+  case IR_SPLICE:
+    return (ir_is_lanes(type_rows(type)) && all_of_type(inst, 0, type) && inst->imm >= 0 &&
+            inst->imm <= type_rows(type)) ||
+           wrong(v, inst, "takes two vectors of its lanes, and begins in the first one");
   case IR_LANE_GET:
     return (ir_is_lanes(type_rows(first)) && type_equal(type, type_element(first)) &&
             type_equal(type_at(inst, 1), TYPE(U64))) ||
@@ -254,6 +258,9 @@ static bool verify_lane_op(Verifier *v, const IrInst *inst) {
   case IR_MASK_AND:
     return (is_mask(type) && all_of_type(inst, 0, type)) || wrong(v, inst, "takes two masks");
   case IR_MASK_ANY: return is_mask(first) || wrong(v, inst, "takes a mask");
+  case IR_MASK_OF_BITS:
+    return (is_mask(type) && type_equal(first, TYPE(U64))) ||
+           wrong(v, inst, "takes a u64, to a mask");
   case IR_MASK_BITS: return is_mask(first) || wrong(v, inst, "takes a mask");
   default: return wrong(v, inst, "is unknown");
   }
@@ -366,6 +373,7 @@ static bool verify_home(Verifier *v, const IrInst *inst) {
     return (v->in_body && !v->in_row) || wrong(v, inst, "belongs in a parallel loop, not in a row");
   case IR_FRAME_GET:
   case IR_REDUCE:
+  case IR_POLL:
   case IR_GRID:
   case IR_ROW:
   case IR_NEAR:
@@ -589,12 +597,15 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_ROW_ACTIVE:
   case IR_RANDOM_STREAM:
   case IR_RUN:
+  case IR_POLL:
   case IR_LOOP: return true;
   case IR_RANDOM:
     return all_elements(inst, TYPE(I64)) || wrong(v, inst, "key, iteration and number are i64");
   case IR_MULHI: return all_elements(inst, TYPE(U64)) || wrong(v, inst, "takes u64");
   case IR_SPLAT:
   case IR_STEP:
+  case IR_SPLICE:
+  case IR_MASK_OF_BITS:
   case IR_LANE_GET:
   case IR_LANE_SET:
   case IR_LANES_LOAD:
@@ -690,6 +701,7 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   case IR_FRAME_SET:
   case IR_SET:
   case IR_LOCAL_SET:
+  case IR_POLL:
   case IR_STORE:
   case IR_UPDATE:
   case IR_REDUCE:

@@ -25,7 +25,7 @@ typedef struct PassContext {
   /* Option RG_WITHOUT: names of passes not to run, separated by commas; NULL: none. Passes that
    * need their facts are left out with them, and `leaf` makes its loops without cursors. Without
    * `tasks` or `lower_places`, which are necessary, the final verification refuses the IR, and
-   * without `vectorise` code generation does. */
+   * without `vectorise` or `cell_loops` code generation does. */
   const char *without;
   /* Option RG_STOP_AFTER: passes after this step are left out likewise; 0: no limit. */
   int stop_after;
@@ -47,6 +47,9 @@ bool pass_run_all(PassContext *ctx, IrKernel *kernel, Error *err);
 int pass_count(void);
 const char *pass_name(int k);
 bool pass_is_necessary(const char *pass); /* is it required to produce code? */
+/* What the passes from `lanes` on do to a task of a CPU that stays scalar, but for its rows: code
+ * generation needs it. */
+void pass_finish_task(Scratch *scratch, IrKernel *kernel, IrTask *task);
 /* For tests: runs the passes named in a comma-separated list, in the given order. Both functions
  * fail if a pass lacks a fact that it needs. */
 bool pass_run_named(PassContext *ctx, IrKernel *kernel, const char *names, Error *err);

@@ -93,6 +93,7 @@ static const Pass *const order[] = {
     &lanes,
     &access_shapes,
     &vectorise,
+    &cell_loops,
 };
 static const Pass *const by_name[] = {
 #define PASS(NAME, ...) &NAME,
@@ -207,7 +208,7 @@ int pass_count(void) { return (int)(sizeof order / sizeof order[0]); }
 const char *pass_name(int k) { return k < pass_count() ? order[k]->name : NULL; }
 bool pass_is_necessary(const char *pass) {
   return !strcmp(pass, tasks.name) || !strcmp(pass, lower_places.name) ||
-         !strcmp(pass, vectorise.name);
+         !strcmp(pass, vectorise.name) || !strcmp(pass, cell_loops.name);
 }
 
 static const Pass *find_pass(Str name) {

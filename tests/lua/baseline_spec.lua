@@ -74,6 +74,28 @@ describe("baseline code #compiled #cpu", function() -- a GPU has none
     assert.equal(1, rg.stats().quick)
   end)
 
+  it("has the loops over the cells of leaves", function()
+    local function found(rg)
+      local x, y = rg.field(rg.f32), rg.field(rg.f32)
+      rg.root:pointer("i", 8):dense("i", 32):place(x, y) -- rows in lanes, which read across leaves
+      for i = 40, 200 do x[i] = i * 0.25 end
+      local lines = {}
+      for k = 1, 40 do lines[k] = ("s = s * 0.75 + %d / (s + %d)"):format(k, k) end
+      local text = [[function(c)
+        for i in x:active() do
+          local s = x[i - 1] + x[i + 2]
+          %s
+          y[i] = s + c
+        end
+      end]]
+      rg.kernel(text:format(table.concat(lines, "\n")), { x = x, y = y })(1)
+      return y:to_table()
+    end
+    local rg = runtime("always", { threads = 1 })
+    assert.same(found(support.rg.new { threads = 1, specialise = false }), found(rg))
+    assert.equal(1, rg.stats().quick)
+  end)
+
   it("pops, and makes nodes, in the order of optimised code where that is one order", function()
     local function found(mode, options)
       options.tune = "off"

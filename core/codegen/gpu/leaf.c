@@ -141,6 +141,10 @@ static void give_row(Codegen *g, LLVMValueRef row, void *data) {
 
 void gpu_grid(Codegen *g, const IrInst *inst) {
   const IrRegion *body = inst->regions[0];
+  if (!g->mate) return codegen_fail(g, inst, "only threads that share a leaf have rows of cells");
+  if (body->params.count > SNODE_MAX_AXES) return codegen_fail(g, inst, "it has too many axes");
+  for (int axis = 0; axis < body->params.count; axis++)
+    if (inst->extent[axis] < 1) return codegen_fail(g, inst, "an axis has no cells");
   LLVMValueRef mate = g->mate, mates = g->mates;
   int64_t cells = longest_row(body), in_row = mates_of_row(g, cells), count = 1;
   for (int axis = 0; axis < body->params.count; axis++) count *= inst->extent[axis];
@@ -162,32 +166,44 @@ void gpu_grid(Codegen *g, const IrInst *inst) {
 /* -- cells ------------------------------------------------------------------------------------- */
 
 typedef struct Cells {
-  Row *row;
-  GpuCell *cell;
+  const IrRegion *body;
+  LLVMValueRef word; /* of a masked row: its bits */
 } Cells;
+
+static void emit_cell(Codegen *g, const Cells *cells, LLVMValueRef position) {
+  LLVMBasicBlockRef next = block_new(g, "cell.next");
+  value_set(g, cells->body->params.items[0], position);
+  control_body(g, cells->body, next);
+  block_jump(g, next);
+  block_enter(g, next);
+}
 
 /* Emits the cell; in a masked row only if its bit is set. */
 static void give_cell(Codegen *g, LLVMValueRef position, void *data) {
   const Cells *cells = data;
-  Row *row = cells->row;
-  if (!row->word) return cells->cell(g, row, position);
+  if (!cells->word) return emit_cell(g, cells, position);
   LLVMValueRef wide = LLVMBuildZExt(g->builder, position, g->i64, "");
-  LLVMValueRef bit = LLVMBuildAnd(g->builder, LLVMBuildLShr(g->builder, row->word, wide, ""),
+  LLVMValueRef bit = LLVMBuildAnd(g->builder, LLVMBuildLShr(g->builder, cells->word, wide, ""),
                                   value_index(g, 1), "");
   LLVMBasicBlockRef active = block_new(g, "active"), after = block_new(g, "after");
   block_branch(g, LLVMBuildICmp(g->builder, LLVMIntNE, bit, value_index(g, 0), ""), active, after);
   block_enter(g, active);
-  cells->cell(g, row, position);
+  emit_cell(g, cells, position);
   block_jump(g, after);
   block_enter(g, after);
 }
 
-void gpu_row(Codegen *g, Row *row, GpuCell *cell) {
-  const IrInst *inst = row->inst;
+void gpu_row(Codegen *g, const IrInst *inst) {
   IrInst *const *bounds = ir_row_bounds(inst);
-  if (row->step != 1) return codegen_fail(g, inst, "threads share its cells: it has no vectors");
-  if (row->word && inst->end > 64) return codegen_fail(g, inst, "its bits are not one word");
-  Cells cells = {row, cell};
+  if (!g->mate) return codegen_fail(g, inst, "only threads that share a leaf have rows of cells");
+  if (inst->width != 1 || inst->lanes > 1)
+    return codegen_fail(g, inst, "threads share its cells: it has no vectors");
+  if (inst->masked && (inst->end > 64 || !inst->operand_count))
+    return codegen_fail(g, inst, "its bits are not one word");
+  if (inst->regions[0]->params.count < 1) return codegen_fail(g, inst, "it has one position");
+  if (inst->begin >= inst->end) return;
+  Cells cells = {.body = inst->regions[0]};
+  if (inst->masked) cells.word = value_operand(g, inst, inst->operand_count - 1);
   Deal deal = {.begin = bounds ? value_of(g, bounds[0]) : value_integer(g->i32, inst->begin),
                .end = bounds ? value_of(g, bounds[1]) : value_integer(g->i32, inst->end),
                .count = bounds ? 0 : inst->end - inst->begin,

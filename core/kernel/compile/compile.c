@@ -161,6 +161,9 @@ static void exchange_scalar_tasks(Compile *compile, IrKernel *kernel) {
 IrBytes compile_scalar_bytes(Compile *compile) {
   IrKernel *kernel = compile->sema.kernel;
   exchange_scalar_tasks(compile, kernel);
+  for (int i = 0; i < kernel->tasks.count; i++)
+    if (compile->scalar_tasks[i])
+      pass_finish_task(&compile->scratch, kernel, kernel->tasks.items[i]);
   IrBytes bytes = ir_write(&compile->scratch, kernel, processor_of(compile));
   exchange_scalar_tasks(compile, kernel);
   return bytes;

@@ -46,10 +46,24 @@ bool compiled_shows_order(const IrTask *task) { return !ir_walk(task->body, has_
 
 static bool note_lanes(void *data, IrInst *inst) {
   uint64_t *order = data;
-  bool repeats = inst->op == IR_FOR || inst->op == IR_BITS || inst->op == IR_ROW;
-  const int32_t lanes[] = {inst->lanes, inst->op == IR_ROW ? inst->width : 0};
-  if (repeats && (lanes[0] > 1 || lanes[1] > 1) && !ir_walk(inst->regions[0], has_no_order, NULL))
-    *order = hash_bytes(*order, lanes, sizeof lanes);
+  bool repeats = inst->op == IR_FOR || inst->op == IR_BITS;
+  if (repeats && inst->lanes > 1 && !ir_walk(inst->regions[0], has_no_order, NULL))
+    *order = hash_bytes(*order, &inst->lanes, sizeof inst->lanes);
+  return true;
+}
+
+static int32_t lanes_of(Type type) { return type_is_struct(type) ? 1 : type_rows(type); }
+
+/* A visit: the most lanes of values next to an inst whose result depends on an order. Cells of
+ * leaves have no loop of lanes any more (pass/vector/cell_loops.c). */
+static bool note_widest(void *data, IrInst *inst) {
+  int32_t *widest = data;
+  if (has_no_order(NULL, inst)) return true;
+  for (const IrInst *at = inst->region->first; at; at = at->next) {
+    if (lanes_of(at->type) > *widest) *widest = lanes_of(at->type);
+    for (int k = 0; k < at->operand_count; k++)
+      if (lanes_of(at->operands[k]->type) > *widest) *widest = lanes_of(at->operands[k]->type);
+  }
   return true;
 }
 
@@ -64,7 +78,10 @@ static uint64_t order_of_task(const IrTask *task, uint64_t order) {
     order = hash_bytes(order, part, sizeof part);
   }
   ir_walk_task(task, note_lanes, &order);
-  return order;
+  if (task->kind != TASK_LEAVES) return order;
+  int32_t widest = 1;
+  ir_walk(task->body, note_widest, &widest);
+  return hash_bytes(order, &widest, sizeof widest);
 }
 
 uint64_t compiled_order(const IrKernel *kernel) {

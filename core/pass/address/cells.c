@@ -8,7 +8,8 @@
  *     row = leaf + position cells
  *
  * Along the row, begin and end of a piece mostly determine whether its accesses cross into the next
- * leaf; for a piece that partly crosses, code generation decides (ROW_LOAD), on a GPU per cell. */
+ * leaf; for a piece that partly crosses, the pass `cell_loops` decides (ROW_LOAD), on a GPU each
+ * cell does. */
 #include <string.h>
 
 #include "base/bits.h"

@@ -12,7 +12,7 @@
  * An outside variable to which the loop adds has a partial sum per lane. How a loop over the set
  * bits of a word, or a row of cells with such a word, runs is chosen at run time: few run one by
  * one, since a vector takes as long for one as for all. Windows into the next leaf's row remain a
- * ROW_LOAD, of lanes. */
+ * ROW_LOAD, of lanes, until the pass `cell_loops`. */
 #include "ir/task.h"
 #include "pass/rewrite.h"
 #include "pass/vector/vectorise.h"

@@ -67,18 +67,21 @@ typedef struct Compile {
   const char *text, *cpu;
 } Compile;
 
-/* Texts say how many lanes a body has; what lanes do is said by the pass, unless the text does. */
-static bool vectorise(Machine *m, const Compile *c, IrKernel *kernel, Error *err) {
-  PassContext passes = {.scratch = &m->scratch, .target = target_cpu};
-  bool is_said = strstr(c->text, "boolx") || !strncmp(c->cpu, "sm_", 3);
-  return is_said || pass_vectorise(&passes, kernel, err);
+/* Texts say how many lanes a body has; what lanes do is said by the pass, unless the text does, and
+ * so are the loops over the cells of leaves. */
+static bool run_passes(Machine *m, const Compile *c, IrKernel *kernel, Error *err) {
+  bool is_gpu = !strncmp(c->cpu, "sm_", 3);
+  PassContext passes = {.scratch = &m->scratch, .target = is_gpu ? target_gpu : target_cpu};
+  bool is_said = is_gpu || strstr(c->text, "boolx");
+  return (is_said || pass_vectorise(&passes, kernel, err)) &&
+         pass_cell_loops(&passes, kernel, err) && ir_finish(kernel, err) && ir_verify(kernel, err);
 }
 
 static bool compile(void *data, Error *err) {
   Compile *c = data;
   Machine *m = c->m;
   IrKernel *kernel = ir_read(&m->scratch, &m->heap, c->text, err);
-  if (!kernel || !vectorise(m, c, kernel, err)) return false;
+  if (!kernel || !run_passes(m, c, kernel, err)) return false;
   IrBytes bytes = ir_write(&m->scratch, kernel, c->cpu);
   RgCodegenRequest request = {.bytes = bytes.data,
                               .length = bytes.length,

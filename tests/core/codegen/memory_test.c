@@ -460,15 +460,15 @@ static void test_lanes(void) {
                   "i32\nreduction max slot=2: f32\n"
                   "body (%c: ptr, %at: i64) {\n%ten: i32 = const 10\n%zero: i32 = const 0\n%one: "
                   "i32 = const 1\n%g: i32 = frame.get 3\n%h: f32 = frame.get 2\n"
-                  "row begin=0 end=8 width=8 (%p: i32) {\n%i: i32 = lane %p\n%s: i32 = mul %i, "
+                  "row begin=0 end=8 width=1 lanes=8 (%i: i32) {\n%s: i32 = mul %i, "
                   "%ten\n%v: i32 = var\nset %v, %i\n"
                   "for %one, %ten, %one (%k: i32) {\n%x: i32 = get %v\n%y: i32 = add %x, %k\nset "
                   "%v, %y\n}\n%w: i32 = get %v\n"
                   "reduce add %g, %w\n%f: f32 = convert %s\nreduce max %h, %f\n"
                   "%q: ptr = offset +512 stride=40 %c, %i\nmem.store %q, %w\n%t: i32 = mem.load "
-                  "%q\n%a: ptr = offset +1024 stride=4 %c, %p\nmem.store lanes=8 %a, %t\n"
+                  "%q\n%a: ptr = offset +1024 stride=4 %c, %i\nmem.store %a, %t\n"
                   "%u: ptr = offset +2048 stride=0 %c, %zero\nmem.update add %u, %i\nmem.update "
-                  "add plain lanes=8 %a, %one\n}\n}\n}\n",
+                  "add plain %a, %one\n}\n}\n}\n",
                   "native"));
     memset(m.memory, 0, 4096);
     memset(m.frame, 0, sizeof m.frame);

@@ -1,0 +1,269 @@
+/* cell_loops.c - writes the loops over the cells of a leaf: GRID and ROW become FOR, IF and BITS,
+ * and reads that cross into the next leaf become loads. Tasks whose leaves are shared by the
+ * threads of a GPU keep them, since threads divide rows and cells among themselves
+ * (codegen/gpu/leaf.c).
+ *
+ * GRID is a FOR for each axis but the last of a leaf. Rows of a masked leaf whose bits share a word
+ * are skipped together if the word is 0, as most words are in leaves with few cells:
+ *
+ *     grid (%a, %b) { %bits = mask_bits words, 64 a + 8 b, 8; row masked %bits .. }
+ *
+ *  =>  for a { if mask_bits(words, 64 a, 64) { for b { .. } } }
+ *
+ * This requires that the rows along the grid's last axis are adjacent in the mask, as whole words
+ * or equal parts of one, and that the grid's body does nothing but visit them.
+ * Decision D-llvm_bc-11. */
+#include "base/bits.h"
+#include "ir/task.h"
+#include "pass/pass.h"
+#include "pass/vector/cell_loops.h"
+#include "pass/vector/vectorise.h"
+
+enum { WORD = 64, UNROLL_ROWS = 8, UNROLL_BODY = 800 };
+
+typedef struct Grid {
+  Scratch *scratch;
+  IrKernel *kernel;
+  IrInst *inst;
+  IrRegion *body;
+  IrInst *last;        /* its position along the last axis */
+  const IrInst *bits;  /* those of a row, if rows share words; */
+  int64_t rows, cells; /* so many rows in a word; cells of a row */
+  int insts;           /* in the body, before its rows are loops */
+  IrInst **map;        /* by id: copies of values of the body */
+} Grid;
+
+IrBuilder cell_loops_for(IrBuilder *b, IrInst *first, IrInst *last, int64_t step) {
+  IrInst *loop = ir_for(b, first, last, ir_const_int(b, first->type, step));
+  return (IrBuilder){b->kernel, loop->regions[0], NULL, b->line, b->column};
+}
+
+/* Is it a row whose few cells run one by one, or else a row in lanes? */
+static bool is_choice(const IrInst *inst) {
+  const IrInst *row = inst->op == IR_IF ? inst->regions[1]->first : NULL;
+  const IrInst *few = row ? inst->regions[0]->first : NULL;
+  return few && few->op == IR_ROW && row->op == IR_ROW && !row->next;
+}
+
+/* The insts of a region by which it is copied or not: of a choice, those in lanes; without SPLAT
+ * and STEP, of which `vectorise` writes as many as there are uses of scalars. */
+static int count_insts(const IrRegion *region) {
+  int count = 0;
+  for (const IrInst *inst = region->first; inst; inst = inst->next) {
+    count += inst->op != IR_SPLAT && inst->op != IR_STEP;
+    for (int i = is_choice(inst); i < IR_MAX_REGIONS; i++)
+      if (inst->regions[i]) count += count_insts(inst->regions[i]);
+  }
+  return count;
+}
+
+/* -- which rows share a word ------------------------------------------------------------------- */
+
+/* A linear function of the grid's positions: start + the sum of each position times its step. */
+typedef struct Linear {
+  int64_t start, steps[SNODE_MAX_AXES];
+} Linear;
+
+static bool add_to(Linear *sum, const IrInst *inst, const IrRegion *body, int64_t factor) {
+  IrInst **of = inst->operands;
+  int64_t number;
+  if (ir_is_const(inst, &number)) {
+    sum->start += factor * number;
+    return true;
+  }
+  switch (inst->op) {
+  case IR_PARAM:
+    for (int k = 0; k < body->params.count; k++) {
+      if (body->params.items[k] != inst) continue;
+      sum->steps[k] += factor;
+      return true;
+    }
+    return false;
+  case IR_CONVERT: return type_is_integer(of[0]->type) && add_to(sum, of[0], body, factor);
+  case IR_ADD: return add_to(sum, of[0], body, factor) && add_to(sum, of[1], body, factor);
+  case IR_MUL:
+    if (ir_is_const(of[1], &number)) return add_to(sum, of[0], body, factor * number);
+    return ir_is_const(of[0], &number) && add_to(sum, of[1], body, factor * number);
+  default: return false;
+  }
+}
+
+/* The bits of the masked rows in a grid's body; NULL if the body has other effects, too. */
+static const IrInst *bits_of_rows(const IrRegion *body) {
+  const IrInst *bits = NULL;
+  for (const IrInst *at = body->first; at; at = at->next) {
+    int acts = IR_WRITE | IR_UPDATE_EFFECT | IR_TOPOLOGY | IR_EXIT | IR_ONCE;
+    const IrInst *inst = is_choice(at) ? at->regions[1]->first : at;
+    if (inst->op != IR_ROW) {
+      if (inst->regions[0] || ir_effects(inst) & acts) return NULL;
+      continue;
+    }
+    const IrInst *own = inst->masked ? inst->operands[inst->operand_count - 1] : NULL;
+    if (!own || (bits && own != bits)) return NULL;
+    bits = own;
+  }
+  bool is_read = bits && ir_is_call(bits, RT_MASK_BITS);
+  return is_read && bits->region == body ? bits : NULL;
+}
+
+/* Finds the number of rows along the last axis whose bits share a word; 1 if they do not share. */
+static void find_words(Grid *grid) {
+  int last = grid->body->params.count - 1;
+  const IrInst *bits = bits_of_rows(grid->body);
+  int64_t extent = last < 0 ? 0 : grid->inst->extent[last], cells;
+  Linear at = {0};
+  grid->rows = 1;
+  if (!bits || last < 0 || !ir_is_const(bits->operands[2], &cells) || cells < 1) return;
+  int64_t rows = min_i64(extent, WORD / cells), shared = rows * cells;
+  if (rows < 2 || extent % rows || WORD % shared) return;
+  if (!add_to(&at, bits->operands[1], grid->body, 1) || at.steps[last] != cells) return;
+  int64_t others = at.start;
+  for (int k = 0; k < last; k++) others |= at.steps[k];
+  if (others % shared) return;
+  grid->rows = rows;
+  grid->cells = cells;
+  grid->bits = bits;
+}
+
+/* -- their bits -------------------------------------------------------------------------------- */
+
+/* A copy of a value of the body, at the position along the last axis that the map has. */
+static IrInst *copy_value(const Grid *grid, IrBuilder *b, IrInst *value) {
+  IrInst *known = grid->map[value->id];
+  if (known || value->op == IR_PARAM || value->region != grid->body) return known ? known : value;
+  for (int k = 0; k < value->operand_count; k++) copy_value(grid, b, value->operands[k]);
+  IrInst *copy = ir_copy_inst(grid->kernel, value, grid->map);
+  ASSERT(!value->regions[0], "what bits are computed from is a value");
+  ir_region_append(b->region, copy);
+  return copy;
+}
+
+/* The bits of the rows of a word, from a position along the last axis on. */
+static IrInst *bits_of_word(const Grid *grid, IrBuilder *b, IrInst *from) {
+  const IrInst *bits = grid->bits;
+  grid->map[grid->last->id] = from;
+  IrInst *operands[3];
+  for (int k = 0; k < 2; k++) operands[k] = copy_value(grid, b, bits->operands[k]);
+  operands[2] = ir_const_int(b, bits->operands[2]->type, grid->rows * grid->cells);
+  return ir_call(b, RT_MASK_BITS, bits->tree, (int)bits->imm, 3, operands);
+}
+
+static IrInst *bits_number(IrBuilder *b, int64_t n) { return ir_const_int(b, TYPE(U64), n); }
+
+/* Reduces the bits of each row to one: its lowest bit is set if any of them is. */
+static IrInst *rows_with_bits(const Grid *grid, IrBuilder *b, IrInst *bits) {
+  int64_t lowest = 0;
+  for (int64_t by = grid->cells / 2; by; by /= 2)
+    bits = ir_binary(b, IR_BOR, bits, ir_binary(b, IR_SHR, bits, bits_number(b, by)));
+  for (int64_t at = 0; at < WORD; at += grid->cells) lowest |= (int64_t)((uint64_t)1 << at);
+  return ir_binary(b, IR_BAND, bits, bits_number(b, lowest));
+}
+
+/* -- the loops --------------------------------------------------------------------------------- */
+
+static IrBuilder count_to(const Grid *grid, IrBuilder *b, int64_t extent, int64_t step) {
+  Type type = grid->last->type;
+  IrInst *first = ir_const_int(b, type, 0), *last = ir_const_int(b, type, extent - step);
+  return cell_loops_for(b, first, last, step);
+}
+
+static void copy_body(const Grid *grid, IrBuilder *b, IrInst *position) {
+  grid->map[grid->last->id] = position;
+  for (const IrInst *inst = grid->body->first; inst; inst = inst->next)
+    ir_region_append(b->region, ir_copy_inst(grid->kernel, inst, grid->map));
+}
+
+/* The `count` rows along the last axis, from `from` on; NULL: from the first on. */
+static void write_rows(const Grid *grid, IrBuilder *b, IrInst *from, int64_t count) {
+  IrBuilder in = count_to(grid, b, count, 1);
+  IrInst *position = in.region->params.items[0];
+  in.region->owner->unrolled = count <= UNROLL_ROWS && grid->insts <= UNROLL_BODY / count;
+  ir_replace_uses(grid->last, from ? ir_binary(&in, IR_ADD, from, position) : position);
+  rewrite_move_all(grid->body, in.region);
+}
+
+/* If fewer than half of the rows of a word have cells, iterates over just these: a branch per row
+ * would often be mispredicted. Leaves the builder where the others go. */
+static void write_few_rows(const Grid *grid, IrBuilder *b, IrInst *from, IrInst *bits) {
+  IrInst *rows = rows_with_bits(grid, b, bits), *most = bits_number(b, (grid->rows + 1) / 2);
+  IrInst *choice = ir_if(b, ir_binary(b, IR_LT, ir_unary(b, IR_POPCNT, rows), most));
+  b->region = choice->regions[0];
+  IrInst *loop = ir_emit(b, IR_BITS, TYPE(NONE), 1, &rows);
+  IrBuilder in = rewrite_inside(grid->kernel, loop->regions[0], grid->inst);
+  IrInst *bit = ir_region_param(grid->kernel, in.region, TYPE(U64));
+  IrInst *row = ir_binary(&in, IR_FLOORDIV, bit, bits_number(&in, grid->cells));
+  copy_body(grid, &in, ir_binary(&in, IR_ADD, from, ir_convert(&in, row, from->type)));
+  b->region = choice->regions[1];
+}
+
+/* The last axis in steps of the rows that share a word. */
+static void write_words(const Grid *grid, IrBuilder *b, int64_t extent) {
+  IrBuilder in = count_to(grid, b, extent, grid->rows);
+  IrInst *from = in.region->params.items[0], *bits = bits_of_word(grid, &in, from);
+  IrInst *some = ir_if(&in, ir_binary(&in, IR_NE, bits, bits_number(&in, 0)));
+  in.region = some->regions[0];
+  if (grid->insts <= IR_LONGEST_TWICE) write_few_rows(grid, &in, from, bits);
+  write_rows(grid, &in, from, grid->rows);
+}
+
+static void write_region(Scratch *scratch, IrKernel *kernel, IrRegion *region);
+
+static void write_grid(Scratch *scratch, IrKernel *kernel, IrInst *inst) {
+  IrRegion *body = inst->regions[0];
+  int axes = body->params.count;
+  ASSERT(axes > 0 && axes <= SNODE_MAX_AXES, "a grid has the axes of its leaf but one");
+  Grid grid = {.scratch = scratch,
+               .kernel = kernel,
+               .inst = inst,
+               .body = body,
+               .last = body->params.items[axes - 1],
+               .insts = count_insts(body)};
+  find_words(&grid);
+  write_region(scratch, kernel, body);
+  grid.map = scratch_array(scratch, IrInst *, kernel->next_id);
+  IrBuilder b = rewrite_before(kernel, inst);
+  for (int axis = 0; axis < axes - 1; axis++) {
+    b = count_to(&grid, &b, inst->extent[axis], 1);
+    ir_replace_uses(body->params.items[axis], b.region->params.items[0]);
+  }
+  int64_t extent = inst->extent[axes - 1];
+  if (grid.rows > 1) write_words(&grid, &b, extent);
+  else write_rows(&grid, &b, NULL, extent);
+  ir_delete(inst);
+}
+
+/* -- all of a region --------------------------------------------------------------------------- */
+
+static void write_region(Scratch *scratch, IrKernel *kernel, IrRegion *region) {
+  for (IrInst *inst = region->first, *next; inst; inst = next) {
+    next = inst->next;
+    if (inst->op == IR_GRID) write_grid(scratch, kernel, inst);
+    else if (inst->op == IR_ROW) cell_loops_row(scratch, kernel, inst);
+    else
+      for (int i = 0; i < IR_MAX_REGIONS; i++)
+        if (inst->regions[i]) write_region(scratch, kernel, inst->regions[i]);
+  }
+}
+
+static void write_task(Scratch *scratch, IrKernel *kernel, IrTask *task) {
+  if (task->kind != TASK_LEAVES) return;
+  ASSERT(!task->counts, "only ranges count first");
+  write_region(scratch, kernel, task->body);
+  rewrite_drop_dead(task->body);
+}
+
+void pass_finish_task(Scratch *scratch, IrKernel *kernel, IrTask *task) {
+  ASSERT(task->lanes <= 1, "the task is scalar");
+  if (task->kind == TASK_LEAVES) vectorise_inner(scratch, kernel, task->body);
+  write_task(scratch, kernel, task);
+}
+
+bool pass_cell_loops(PassContext *ctx, IrKernel *kernel, Error *err) {
+  for (int i = 0; i < kernel->tasks.count; i++) {
+    IrTask *task = kernel->tasks.items[i];
+    bool is_shared = ctx->target.shares_leaves && ir_spread(task) > 1;
+    if (!is_shared) write_task(ctx->scratch, kernel, task);
+  }
+  (void)err;
+  return true;
+}

@@ -1,0 +1,20 @@
+/* cell_loops.h - what the files of the pass `cell_loops` share. */
+#ifndef RG_PASS_VECTOR_CELL_LOOPS_H
+#define RG_PASS_VECTOR_CELL_LOOPS_H
+
+#include "ir/lanes.h"
+#include "pass/rewrite.h"
+
+/* A loop over first, first + step, .. up to `last`, all of its type; the builder of its region. */
+IrBuilder cell_loops_for(IrBuilder *b, IrInst *first, IrInst *last, int64_t step);
+
+/* cell_loops_rows.c: writes a ROW as loops and deletes it. */
+void cell_loops_row(Scratch *scratch, IrKernel *kernel, IrInst *row);
+
+/* May reads at a position that is no constant leave their leaf's row? ALIGNED: they may, and the
+ * position is a multiple of the lanes. */
+typedef enum CellCrossing { CELL_STAYS, CELL_MAY_CROSS, CELL_MAY_CROSS_ALIGNED } CellCrossing;
+/* cell_loops_windows.c: writes a ROW_LOAD as loads of elements, and deletes it. */
+void cell_loops_window(IrKernel *kernel, IrInst *load, CellCrossing crossing);
+
+#endif

@@ -1,0 +1,245 @@
+/* cell_loops_rows.c - ROW: cells of a leaf along its last axis, in steps of `width` or `lanes`.
+ *
+ *     row end=32 width=8 (%p) { .. row.load -1 .. row.load +2 .. }
+ *
+ *  =>  the body at 0          reads at -1 begin in the lower leaf
+ *      for 8, 16, 8 (%p) { .. no read leaves the row .. }
+ *      the body at 24         reads at +2 end in the upper leaf
+ *
+ * The first and last steps, in which some read crosses into the next leaf, are copies at constant
+ * positions. Short rows are such copies throughout; if those would be too long, each read decides
+ * at run time. A masked row skips steps without a set bit, or visits its cells by a loop over
+ * bits. */
+#include "base/bits.h"
+#include "pass/vector/cell_loops.h"
+
+enum {
+  FIXED_STEPS = 4,       /* a row of so few is copies throughout */
+  MOST_FIXED_STEPS = 16, /* most copies at both ends of a row */
+  LONG_BODY = 64,        /* insts of a scalar body that is not copied throughout */
+  LONG_EDGE = 300        /* insts of a body that is not copied for the ends of a row */
+};
+
+typedef struct Row {
+  Scratch *scratch;
+  IrKernel *kernel;
+  IrInst *inst;
+  IrRegion *body;
+  IrInst *position, *mask; /* its parameters; mask: NULL if its cells run one by one */
+  IrInst *word;            /* of a masked row: a bit per cell */
+  int step;                /* cells at a time */
+  IrInst **map;            /* by id of the body: what a copy has in its place */
+  int64_t low, high;       /* least and largest distance of a read, including 0 */
+  int64_t cells;           /* of a leaf's row; 0: no read may cross */
+  int insts;               /* in the body */
+  bool has_exits, has_groups, has_faults;
+} Row;
+
+static bool survey(void *data, IrInst *inst) {
+  Row *row = data;
+  row->insts += inst->op != IR_SPLAT && inst->op != IR_STEP;
+  row->has_exits |= inst->op == IR_CONTINUE;
+  row->has_groups |= inst->group != 0;
+  row->has_faults |= inst->op == IR_FAULT;
+  if (inst->op != IR_ROW_LOAD) return true;
+  row->low = min_i64(row->low, inst->imm);
+  row->high = max_i64(row->high, inst->imm);
+  row->cells = inst->extent[0];
+  return true;
+}
+
+static IrInst *number(const Row *row, IrBuilder *b, int64_t cell) {
+  return ir_const_int(b, row->position->type, cell);
+}
+
+/* -- one step ---------------------------------------------------------------------------------- */
+
+typedef struct Copy {
+  const Row *row;
+  CellCrossing crossing;
+} Copy;
+
+/* Writes what only insts in a ROW can be. */
+static bool settle(void *data, IrInst *inst) {
+  const Copy *copy = data;
+  IrKernel *kernel = copy->row->kernel;
+  ASSERT(inst->op != IR_LANE, "`vectorise` has written the cells of straight rows");
+  if (inst->op == IR_ROW_LOAD) cell_loops_window(kernel, inst, copy->crossing);
+  if (inst->op != IR_ROW_ACTIVE) return true;
+  IrBuilder b = rewrite_before(kernel, inst);
+  ir_replace_uses(inst, ir_const_int(&b, inst->type, 1));
+  ir_delete(inst);
+  return true;
+}
+
+static void copy_body(const Row *row, IrBuilder *b, CellCrossing crossing) {
+  Copy copy = {row, crossing};
+  IrRegion *to = ir_region_create(row->kernel, NULL);
+  for (const IrInst *inst = row->body->first; inst; inst = inst->next)
+    ir_region_append(to, ir_copy_inst(row->kernel, inst, row->map));
+  ir_walk(to, settle, &copy);
+  while (to->first) {
+    IrInst *inst = to->first;
+    ir_remove(inst);
+    if (b->before) ir_insert_before(b->before, inst);
+    else ir_region_append(b->region, inst);
+  }
+}
+
+/* The bits of the word from a cell on. */
+static IrInst *bits_from(const Row *row, IrBuilder *b, IrInst *position) {
+  Type type = row->word->type;
+  int64_t cell;
+  bool is_fixed = ir_is_const(position, &cell);
+  if (is_fixed && !cell) return row->word;
+  return ir_binary(b, IR_SHR, row->word,
+                   is_fixed ? ir_const_int(b, type, cell) : ir_convert(b, position, type));
+}
+
+static IrInst *low_bits(IrBuilder *b, IrInst *bits, int64_t count) {
+  if (count >= 64) return bits;
+  int64_t ones = ((int64_t)1 << count) - 1;
+  return ir_binary(b, IR_BAND, bits, ir_const_int(b, bits->type, ones));
+}
+
+static IrInst *is_some(IrBuilder *b, IrInst *bits) {
+  return ir_binary(b, IR_NE, bits, ir_const_int(b, bits->type, 0));
+}
+
+/* The mask of the step's lanes; only the first `rest` are in the row, if that is not 0. Opens an IF
+ * of those that have a bit. */
+static IrInst *open_lanes(const Row *row, IrBuilder *b, IrInst *position, int64_t rest) {
+  Type type = row->mask->type;
+  if (!row->word && !rest) return ir_const_int(b, type, 1);
+  IrInst *bits = row->word ? bits_from(row, b, position)
+                           : ir_const_int(b, TYPE(U64), ((int64_t)1 << rest) - 1);
+  if (row->word) {
+    b->region = ir_if(b, is_some(b, low_bits(b, bits, row->step)))->regions[0];
+    b->before = NULL;
+  }
+  return ir_emit(b, IR_MASK_OF_BITS, type, 1, &bits);
+}
+
+/* The cells from `position` on. Exits and groups of accesses need a region of their own: it is that
+ * of a loop over positions (`in_loop`), or of a loop with one iteration. */
+static void write_step(const Row *row, const IrBuilder *at, IrInst *position, int64_t rest,
+                       CellCrossing crossing, bool in_loop) {
+  IrBuilder b = *at, after = *at;
+  bool polls = row->mask && row->has_faults;
+  IrInst *mask = row->mask ? open_lanes(row, &b, position, rest) : NULL;
+  if (in_loop ? polls && row->has_exits : row->has_exits || row->has_groups) {
+    IrInst *once = number(row, &b, 0);
+    b = cell_loops_for(&b, once, once, 1);
+  }
+  row->map[row->position->id] = position;
+  if (mask) row->map[row->mask->id] = mask;
+  copy_body(row, &b, crossing);
+  if (polls) ir_emit(&after, IR_POLL, TYPE(NONE), 0, NULL);
+}
+
+/* -- pieces of a row --------------------------------------------------------------------------- */
+
+static void write_fixed(const Row *row, IrBuilder *b, int64_t from, int64_t to) {
+  for (; from < to; from += row->step)
+    write_step(row, b, number(row, b, from), to - from < row->step ? to - from : 0, CELL_STAYS,
+               false);
+}
+
+static void write_loop(const Row *row, IrBuilder *b, int64_t from, int64_t to,
+                       CellCrossing crossing) {
+  if (to - from <= row->step) return write_fixed(row, b, from, to);
+  DEBUG_ASSERT((to - from) % row->step == 0, "a loop has whole steps");
+  IrInst *first = number(row, b, from), *last = number(row, b, to - row->step);
+  IrBuilder in = cell_loops_for(b, first, last, row->step);
+  write_step(row, &in, in.region->params.items[0], 0, crossing, true);
+}
+
+static int64_t up_to_step(const Row *row, int64_t cells) {
+  return (cells + row->step - 1) / row->step * row->step;
+}
+
+/* Steps in [begin, middle) reach below the row, those in [rest, whole) above it. */
+static void write_pieces(const Row *row, IrBuilder *b) {
+  int64_t begin = row->inst->begin, end = row->inst->end, whole = end - (end - begin) % row->step;
+  int64_t middle = min_i64(whole, begin + up_to_step(row, max_i64(0, -row->low - begin)));
+  int64_t beyond = row->cells ? max_i64(0, whole + row->high - row->cells) : 0;
+  int64_t rest = max_i64(middle, whole - up_to_step(row, beyond));
+  int64_t copies = (middle - begin + whole - rest) / row->step;
+  if (copies > (row->insts > LONG_EDGE ? 0 : MOST_FIXED_STEPS)) {
+    write_loop(row, b, begin, whole, begin % row->step ? CELL_MAY_CROSS : CELL_MAY_CROSS_ALIGNED);
+  } else {
+    write_fixed(row, b, begin, middle);
+    write_loop(row, b, middle, rest, CELL_STAYS);
+    write_fixed(row, b, rest, whole);
+  }
+  write_fixed(row, b, whole, end);
+}
+
+static void write_steps(const Row *row, IrBuilder *b) {
+  int64_t begin = row->inst->begin, end = row->inst->end;
+  int64_t steps = (end - begin + row->step - 1) / row->step;
+  bool is_long =
+      row->inst->lanes > 1 ? row->insts > LONG_EDGE : row->step == 1 && row->insts > LONG_BODY;
+  if (steps <= FIXED_STEPS && (!is_long || steps == 1)) write_fixed(row, b, begin, end);
+  else write_pieces(row, b);
+}
+
+/* Cells that run one by one are found by their bits. */
+static void write_bits(const Row *row, IrBuilder *b) {
+  int64_t begin = row->inst->begin;
+  IrInst *bits = low_bits(b, bits_from(row, b, number(row, b, begin)), row->inst->end - begin);
+  IrInst *loop = ir_emit(b, IR_BITS, TYPE(NONE), 1, &bits);
+  IrBuilder in = rewrite_inside(row->kernel, loop->regions[0], row->inst);
+  IrInst *position = ir_region_param(row->kernel, in.region, row->position->type);
+  if (begin) position = ir_binary(&in, IR_ADD, position, number(row, &in, begin));
+  write_step(row, &in, position, 0, CELL_MAY_CROSS, true);
+}
+
+/* -- elements of a list ------------------------------------------------------------------------ */
+
+/* As many as whole steps cover, and in lanes the rest. */
+static void write_elements(const Row *row, IrBuilder *b, IrInst *first, IrInst *end) {
+  IrInst *last = ir_binary(b, IR_SUB, end, number(row, b, row->inst->lanes > 1 ? 1 : row->step));
+  ASSERT(!row->cells, "a list's elements have no neighbours");
+  IrBuilder in = cell_loops_for(b, first, last, row->inst->lanes > 1 ? 1 : row->step);
+  IrInst *loop = in.region->owner, *position = in.region->params.items[0];
+  loop->brief = true;
+  if (row->inst->lanes <= 1) return write_step(row, &in, position, 0, CELL_STAYS, true);
+  loop->lanes = row->inst->lanes;
+  row->map[row->position->id] = position;
+  row->map[row->mask->id] = ir_region_param(row->kernel, in.region, row->mask->type);
+  copy_body(row, &in, CELL_STAYS);
+}
+
+/* -- the row ----------------------------------------------------------------------------------- */
+
+static Row describe(Scratch *scratch, IrKernel *kernel, IrInst *inst) {
+  IrRegion *body = inst->regions[0];
+  Row row = {.scratch = scratch,
+             .kernel = kernel,
+             .inst = inst,
+             .body = body,
+             .position = body->params.items[0],
+             .mask = ir_lanes_mask(body),
+             .step = inst->lanes > 1 ? inst->lanes : inst->width,
+             .map = scratch_array(scratch, IrInst *, kernel->next_id)};
+  if (inst->masked) row.word = inst->operands[inst->operand_count - 1];
+  ir_walk(body, survey, &row);
+  ASSERT(inst->begin >= 0 && is_power_of_two((uint64_t)row.step), "steps from a cell on");
+  ASSERT(!inst->masked || inst->end <= 64, "the bits of a row are one word");
+  ASSERT((row.step > 1) == (row.mask != NULL), "lanes have a mask");
+  ASSERT(!row.cells || inst->end <= row.cells, "the cells are in the leaf's row");
+  return row;
+}
+
+void cell_loops_row(Scratch *scratch, IrKernel *kernel, IrInst *inst) {
+  Row row = describe(scratch, kernel, inst);
+  IrInst *const *bounds = ir_row_bounds(inst);
+  IrBuilder b = rewrite_before(kernel, inst);
+  if (inst->begin < inst->end) {
+    if (bounds) write_elements(&row, &b, bounds[0], bounds[1]);
+    else if (row.word && !row.mask) write_bits(&row, &b);
+    else write_steps(&row, &b);
+  }
+  ir_delete(inst);
+}
