@@ -113,6 +113,20 @@ describe("an adjoint kernel #compiled", function()
     assert.is_true(k:adjoint() == k:adjoint())
   end)
 
+  it("of a stencil gathers what the stencil's neighbours contribute, without atomics", function()
+    local x, y = rg.field(rg.f32, 64, { grad = true }), rg.field(rg.f32, 64, { grad = true })
+    local k = rg.kernel(function()
+      for i in rg.range(64) do y[i] = x[i - 1] * 2 + x[i + 1] * x[i] end
+    end)
+    for i = 0, 63 do x[i], y.grad[i] = i, 1 end
+    k()
+    k:grad()
+    assert.equal(2 + 19 + 21, x.grad[20])
+    assert.equal(2 + 1, x.grad[0])
+    assert.equal(62, x.grad[63])
+    assert.is_nil(k:adjoint():explain():find("atomic;", 1, true))
+  end)
+
   it("is refused where the launch has overwritten what it needs", function()
     local x = rg.field(rg.f32, 4, { grad = true })
     local k = rg.kernel(function() for i in rg.range(4) do x[i] = x[i] * x[i] end end)

@@ -15,6 +15,7 @@
  * variable. The adjoint of a variable is a variable: a SET takes it and leaves 0, a GET adds to it.
  * Decision D-pass-80. */
 #include "pass/gradient/derivative.h"
+#include "pass/gradient/gather.h"
 #include "pass/gradient/plan.h"
 #include "pass/gradient/stored_values.h"
 #include "pass/gradient/trips.h"
@@ -578,5 +579,7 @@ bool pass_adjoint(PassContext *ctx, IrKernel *kernel, Error *err) {
   ir_delete_all(kernel->body);
   kernel->body = body;
   kernel->results.count = 0;
-  return pass_fold(ctx, kernel, err) && pass_mem2reg(ctx, kernel, err);
+  if (!pass_fold(ctx, kernel, err) || !pass_mem2reg(ctx, kernel, err)) return false;
+  return !gather_scatters(ctx->scratch, kernel) ||
+         (pass_fold(ctx, kernel, err) && pass_mem2reg(ctx, kernel, err));
 }

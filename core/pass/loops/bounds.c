@@ -9,11 +9,12 @@
  *     begin ...... interior_begin ============ interior_end ...... end
  *        body              interior                    body
  *
- * An axis of the box that is not limited reaches from INT64_MIN to INT64_MAX. An extent of an array
- * is known only at launch: such an end is a limit of the task, in a slot of the frame. A loop that
- * ends at the extent itself needs no limit. Comparisons of indices that the interior decides become
- * constants there (guards.h), and clamped indices are no longer clamped (clamps.h). Sets
- * PLACE.inside, task->interior, task->limits. */
+ * An axis of the box that is not limited reaches from INT64_MIN to INT64_MAX. An extent of an
+ * array is known only at launch: such an end is a limit of the task, in a slot of the frame. A
+ * loop that ends at the extent itself needs no limit. An index that all iterations share, as of
+ * `x[t + 1][i]`, is compared by the launch: the interior is empty unless it is inside. Comparisons
+ * of indices that the interior decides become constants there (guards.h), and clamped indices are
+ * no longer clamped (clamps.h). Sets PLACE.inside, task->interior, task->limits. */
 #include "base/bits.h"
 #include "pass/address/address.h"
 #include "pass/analysis/effects.h"
@@ -25,8 +26,15 @@
 enum {
   LARGEST_COPY = 2000, /* insts of a body, since it is compiled twice */
   MOST_LIMITS = 16,    /* ends of the box that a launch computes; each is a minimum per piece */
-  MOST_MOVED = 64      /* indices moved by different values, each a few ops of the host region */
+  MOST_MOVED = 64,     /* indices moved by different values, each a few ops of the host region */
+  MOST_SHARED = 8      /* indices that all iterations share */
 };
+
+/* An index that all iterations share: a value of the launch plus low .. high. */
+typedef struct Shared {
+  IndexRange range;
+  int64_t size;
+} Shared;
 
 typedef struct Box {
   int64_t begin[SNODE_MAX_AXES], end[SNODE_MAX_AXES];
@@ -35,6 +43,8 @@ typedef struct Box {
   IrLimit limits[MOST_LIMITS];
   int moved_count;
   Moved moved[MOST_MOVED];
+  int shared_count;
+  Shared shared[MOST_SHARED];
 } Box;
 
 typedef struct Bounds {
@@ -106,6 +116,25 @@ static bool move(const Bounds *b, const IndexRange *range, int64_t size, const I
   return true;
 }
 
+static bool is_of_launch(const IndexRange *range) {
+  return range->known && range->base && ranges_is_near(range) && facts_is_of_launch(range->base) &&
+         type_bits(range->base->type) <= 32 && !type_is(range->base->type, TYPE_U32);
+}
+
+/* Lets the launch empty the box unless the shared index is inside. */
+static bool share(const IndexRange *range, int64_t size, Box *box) {
+  for (int i = 0; i < box->shared_count; i++) {
+    Shared *known = &box->shared[i];
+    if (known->size != size || !facts_same_value(known->range.base, range->base)) continue;
+    known->range.low = min_i64(known->range.low, range->low);
+    known->range.high = max_i64(known->range.high, range->high);
+    return true;
+  }
+  if (box->shared_count == MOST_SHARED) return false;
+  box->shared[box->shared_count++] = (Shared){*range, size};
+  return true;
+}
+
 /* Narrows the box so that the index is inside; false if no box can. */
 static bool narrow_axis(const Bounds *b, const EffectPlace *place, int axis,
                         const IndexRange *range, Box *box) {
@@ -114,6 +143,8 @@ static bool narrow_axis(const Bounds *b, const EffectPlace *place, int axis,
   int param = range->known ? ranges_param(b->at.body, range->base) : -1;
   if (array && range->known && !range->base)
     return range->low >= 0 && limit_by_extent(-1, range->high, array, axis, box);
+  if (!array && is_of_launch(range) && ranges_hold_below(range, size))
+    return share(range, size, box);
   if (param < 0) return move(b, range, size, array, axis, box);
   if (!ranges_hold_below(range, size)) return false;
   box->begin[param] = max_i64(box->begin[param], -range->low);
@@ -131,7 +162,8 @@ static bool is_inner_index(const Bounds *b, const IndexRange *range) {
 
 static bool is_same_box(const Box *a, const Box *b) {
   if (memcmp(a->begin, b->begin, sizeof a->begin) || memcmp(a->end, b->end, sizeof a->end) ||
-      a->limit_count != b->limit_count || a->moved_count != b->moved_count)
+      a->limit_count != b->limit_count || a->moved_count != b->moved_count ||
+      memcmp(a->shared, b->shared, sizeof a->shared))
     return false;
   for (int i = 0; i < a->limit_count; i++)
     if (a->limits[i].less != b->limits[i].less) return false;
@@ -232,6 +264,33 @@ static bool prove_chosen(void *data, IrInst *place) {
   return true;
 }
 
+/* The launch's check of a shared index: of the least and of the largest of its values. */
+static void limit_shared(Bounds *b, const Shared *shared) {
+  IrBuilder host = guards_host(b->kernel, b->number);
+  IrInst *value = guards_value(&host, shared->range.base);
+  int64_t least = shared->range.low + 1, most = shared->size - shared->range.high;
+  IrInst *above = ir_binary(&host, IR_ADD, value, ir_const_int(&host, TYPE(I64), least));
+  IrInst *below = ir_binary(&host, IR_SUB, ir_const_int(&host, TYPE(I64), most), value);
+  int slot = guards_set(&host, ir_binary(&host, IR_MIN, above, below));
+  IrLimit limit = {.axis = -1, .slot = slot, .type = TYPE(I64)};
+  vec_push(b->kernel->scratch, &b->task->limits, limit);
+}
+
+/* A visit: folds comparisons of shared indices, which the launch has decided. */
+static bool decide_shared(void *data, IrInst *inst) {
+  const Bounds *b = data;
+  if (!ir_is_comparison(inst->op) || !type_is(inst->operands[0]->type, TYPE_I32)) return true;
+  for (int i = 0; i < b->box.shared_count; i++) {
+    const Shared *shared = &b->box.shared[i];
+    int known = guards_outcome(inst, shared->range.base, -shared->range.low,
+                               shared->size - 1 - shared->range.high);
+    if (known < 0) continue;
+    guards_become(inst, known);
+    return true;
+  }
+  return true;
+}
+
 static void set_interior(Bounds *b, IrInst **copies) {
   IrTask *task = b->task;
   DEBUG_ASSERT(task->interior && !task->limits.count, "the interior is new");
@@ -249,6 +308,8 @@ static void set_interior(Bounds *b, IrInst **copies) {
   }
   for (int i = 0; i < b->box.limit_count; i++)
     vec_push(b->kernel->scratch, &task->limits, b->box.limits[i]);
+  for (int i = 0; i < b->box.shared_count; i++) limit_shared(b, &b->box.shared[i]);
+  ir_walk(task->interior, decide_shared, b);
   for (int axis = 0; axis < task->axis_count; axis++)
     guards_limit(b->kernel, b->number, axis, b->box.moved, b->box.moved_count);
   guards_decide(task);

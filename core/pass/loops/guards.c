@@ -164,6 +164,20 @@ static int outcome(IrOp op, int64_t low, int64_t high, int64_t c) {
   }
 }
 
+int guards_outcome(const IrInst *compare, const IrInst *base, int64_t low, int64_t high) {
+  for (int side = 0; side < 2; side++) {
+    int64_t number;
+    IndexRange index = ranges_of(compare->operands[side]);
+    bool is_it =
+        index.known && index.base && ranges_is_near(&index) && facts_same_value(index.base, base);
+    if (!is_it || !ir_is_const(compare->operands[1 - side], &number)) continue;
+    if (low + index.low < INT32_MIN || high + index.high > INT32_MAX) continue; /* it may wrap */
+    IrOp op = side ? rewrite_mirrored(compare->op) : compare->op;
+    return outcome(op, low + index.low, high + index.high, number);
+  }
+  return -1;
+}
+
 static bool decide(void *data, IrInst *inst) {
   const IrTask *task = data;
   bool is_clamp = inst->op == IR_MIN || inst->op == IR_MAX;

@@ -45,6 +45,9 @@ int guards_slot(IrKernel *kernel, int number, const IrInst *with);
 /* Folds, in the task's interior, comparisons, minima and maxima with constants that its box
  * decides. */
 void guards_decide(const IrTask *task);
+/* The result of a comparison of `base`, which is in low .. high, plus constants with a constant; -1
+ * if it is not such a comparison, or not the same for all these values. */
+int guards_outcome(const IrInst *compare, const IrInst *base, int64_t low, int64_t high);
 void guards_become(IrInst *inst, bool holds);
 
 /* -- moved indices ----------------------------------------------------------------------------- */

@@ -1,0 +1,372 @@
+/* gather.c - scatter to gather: additions to neighbouring elements become sums over neighbours.
+ *
+ *     for i { x[i - 1] += a(i); x[i + 1] += b(i); C }
+ *
+ *  => for j { x[j] += (a(j + 1) where j + 1 is an iteration) + (b(j - 1) where j - 1 is one) }
+ *     for i { C }
+ *
+ * The adjoint of a stencil scatters what the stencil gathers. As a gather it needs no atomics,
+ * writes each element once, and is vectorised as the stencil was. The price: what an addend is
+ * computed from is computed once per neighbour, so addends must be small, and functions of the
+ * indices and of elements that the first loop does not write. C may clear what the addends read,
+ * so it comes second. Loops over active cells are treated alike, where an iteration is an active
+ * cell. */
+#include "pass/gradient/gather.h"
+
+#include "ir/facts.h"
+#include "pass/rewrite.h"
+
+enum { MOST_COMPUTED = 256, MOST_ADDENDS = 32 };
+
+/* One addition, and the condition under which it is made. */
+typedef struct Addend {
+  IrInst *update;
+  IrInst *condition;              /* NULL: always */
+  int64_t offset[SNODE_MAX_AXES]; /* by parameter of the loop: of the element from the iteration */
+} Addend;
+
+typedef struct Gather {
+  IrKernel *kernel;
+  Scratch *scratch;
+  IrInst *loop;
+  IrRegion *body;
+  int field;
+  VEC(Addend) addends;
+  int axes
+      [SNODE_MAX_AXES]; /* by axis of the field: the parameter in its index; -1: a uniform one */
+  int computed;
+} Gather;
+
+/* -- what can be moved ------------------------------------------------------------------------- */
+
+/* The parameter whose value plus *offset the index is; -1: it is something else. */
+static int parameter_of(const Gather *g, const IrInst *index, int64_t *offset) {
+  Affine sum;
+  if (!facts_affine(index, g->body, &sum) || sum.count != 1 || sum.factors[0] != 1) return -1;
+  *offset = sum.constant;
+  for (int k = 0; k < g->body->params.count; k++)
+    if (g->body->params.items[k] == sum.values[0]) return k;
+  return -1;
+}
+
+static bool read_indices(Gather *g, Addend *addend, bool is_first) {
+  const IrInst *place = addend->update->operands[0];
+  unsigned seen = 0;
+  for (int axis = 0; axis < place->operand_count; axis++) {
+    int64_t offset = 0;
+    const IrInst *index = place->operands[axis];
+    int parameter = parameter_of(g, index, &offset);
+    if (parameter < 0 && !facts_is_invariant(index, g->body)) return false;
+    if (is_first) g->axes[axis] = parameter;
+    if (g->axes[axis] != parameter) return false;
+    if (parameter < 0) {
+      const IrInst *first = g->addends.count ? g->addends.items[0].update->operands[0] : place;
+      if (!facts_same_value(first->operands[axis], index)) return false;
+      continue;
+    }
+    if (seen >> parameter & 1) return false;
+    seen |= 1u << parameter;
+    addend->offset[parameter] = offset;
+  }
+  return seen == (1u << g->body->params.count) - 1;
+}
+
+/* May the place be an element that the additions write? */
+static bool may_be_added_to(const Gather *g, const IrInst *place) {
+  if (place->field != g->field) return false;
+  const IrInst *sum = g->addends.items[0].update->operands[0];
+  for (int axis = 0; axis < place->operand_count; axis++) {
+    Affine a, b;
+    int64_t distance = 0;
+    bool is_uniform = g->axes[axis] < 0 && facts_is_invariant(place->operands[axis], g->body);
+    if (is_uniform && facts_affine(place->operands[axis], NULL, &a) &&
+        facts_affine(sum->operands[axis], NULL, &b) && facts_affine_distance(&a, &b, &distance) &&
+        distance)
+      return false;
+  }
+  return true;
+}
+
+static bool can_move(Gather *g, const IrInst *value) {
+  if (!ir_is_inside(value, g->body) || value->op == IR_PARAM) return true;
+  if (++g->computed > MOST_COMPUTED) return false;
+  if (value->region != g->body) return false;
+  bool reads = value->op == IR_LOAD || value->op == IR_IS_ACTIVE;
+  if (value->op == IR_LOAD &&
+      (value->operands[0]->op != IR_PLACE || may_be_added_to(g, value->operands[0])))
+    return false;
+  if (value->regions[0] || (!reads && !(ir_effects(value) & IR_PURE))) return false;
+  for (int k = 0; k < value->operand_count; k++)
+    if (!can_move(g, value->operands[k])) return false;
+  return true;
+}
+
+/* -- finding them ------------------------------------------------------------------------------ */
+
+static bool is_addition(const IrInst *inst, int field) {
+  return inst->op == IR_UPDATE && inst->operands[0]->op == IR_PLACE &&
+         inst->operands[0]->field == field;
+}
+
+typedef struct Counting {
+  int field, count;
+} Counting;
+
+static bool count_writes(void *data, IrInst *inst) {
+  Counting *counting = data;
+  counting->count += is_addition(inst, counting->field);
+  return true;
+}
+
+/* Does the condition only say that the element exists? The loop that gathers visits no others. */
+static bool says_it_exists(const Gather *g, const IrInst *condition, const IrInst *place) {
+  const SNode *node = g->kernel->fields.items[g->field].node;
+  IrInst **of = condition->operands;
+  int64_t number;
+  if (condition->op == IR_BAND)
+    return says_it_exists(g, of[0], place) && says_it_exists(g, of[1], place);
+  if (condition->op == IR_IS_ACTIVE) {
+    bool is_same = g->kernel->levels.items[condition->level].node == node;
+    for (int k = 0; is_same && k < place->operand_count; k++)
+      is_same = facts_same_value(of[k], place->operands[k]);
+    return is_same;
+  }
+  if ((condition->op != IR_GE && condition->op != IR_LT) || !ir_is_const(of[1], &number))
+    return false;
+  for (int axis = 0; axis < place->operand_count; axis++) {
+    bool is_bound = condition->op == IR_GE ? number == 0 : number == node->shape[axis];
+    if (is_bound && facts_same_value(of[0], place->operands[axis])) return true;
+  }
+  return false;
+}
+
+static bool add_addend(Gather *g, IrInst *update, IrInst *condition) {
+  bool is_needed = condition && !says_it_exists(g, condition, update->operands[0]);
+  Addend addend = {.update = update, .condition = is_needed ? condition : NULL};
+  bool is_first = !g->addends.count;
+  if (update->imm != IR_UPDATE_ADD || !read_indices(g, &addend, is_first)) return false;
+  vec_push(g->scratch, &g->addends, addend);
+  return g->addends.count <= MOST_ADDENDS;
+}
+
+/* The additions to the field that stand in the body, or in an `if` there. */
+static bool find_addends(Gather *g) {
+  for (IrInst *inst = g->body->first; inst; inst = inst->next) {
+    if (is_addition(inst, g->field) && !add_addend(g, inst, NULL)) return false;
+    if (inst->op != IR_IF || inst->regions[1]->first) continue;
+    for (IrInst *at = inst->regions[0]->first; at; at = at->next)
+      if (is_addition(at, g->field) && !add_addend(g, at, inst->operands[0])) return false;
+  }
+  Counting counting = {.field = g->field};
+  ir_walk(g->body, count_writes, &counting);
+  return g->addends.count && g->addends.count == counting.count;
+}
+
+static bool has_offsets(const Gather *g) {
+  for (int i = 0; i < g->addends.count; i++)
+    for (int k = 0; k < g->body->params.count; k++)
+      if (g->addends.items[i].offset[k]) return true;
+  return false;
+}
+
+static bool is_possible(Gather *g) {
+  const SNode *node = g->kernel->fields.items[g->field].node;
+  bool is_bounded = node && node->rank;
+  for (int k = 0; is_bounded && g->loop->op == IR_RANGE && k < node->rank; k++)
+    is_bounded = !snode_is_unbounded(node, k);
+  if (!is_bounded || !find_addends(g) || !has_offsets(g)) return false;
+  if (g->loop->op == IR_ACTIVE && g->kernel->levels.items[g->loop->level].node != node)
+    return false;
+  for (int i = 0; i < g->addends.count; i++) {
+    const Addend *addend = &g->addends.items[i];
+    if (!can_move(g, addend->update->operands[1])) return false;
+    if (addend->condition && !can_move(g, addend->condition)) return false;
+  }
+  return true;
+}
+
+/* -- the loop that gathers --------------------------------------------------------------------- */
+
+/* A copy of the value as the iteration computes it that `map` gives the parameters of. */
+static IrInst *move(Gather *g, IrBuilder *b, IrInst *value, IrInst **map) {
+  if (!ir_is_inside(value, g->body)) return value;
+  if (map[value->id]) return map[value->id];
+  IrInst *copy = ir_copy_alone(g->kernel, value);
+  for (int k = 0; k < value->operand_count; k++)
+    ir_set_operand(copy, k, move(g, b, value->operands[k], map));
+  ir_region_append(b->region, copy);
+  return map[value->id] = copy;
+}
+
+static IrInst *number(IrBuilder *b, const IrInst *like, int64_t value) {
+  return ir_const_int(b, like->type, value);
+}
+
+static IrInst *is_between(IrBuilder *b, IrInst *index, IrInst *begin, IrInst *end) {
+  IrInst *from = ir_binary(b, IR_GE, index, ir_convert(b, begin, index->type));
+  return ir_binary(b, IR_BAND, from, ir_binary(b, IR_LT, index, ir_convert(b, end, index->type)));
+}
+
+/* Whether these indices are an iteration of the loop. NULL: they are. */
+static IrInst *is_iteration(const Gather *g, IrBuilder *b, const Addend *addend,
+                            IrInst *const *indices) {
+  IrInst *condition = NULL;
+  bool is_moved = false;
+  for (int k = 0; k < g->body->params.count; k++) {
+    is_moved |= addend->offset[k] != 0;
+    if (g->loop->op == IR_RANGE)
+      condition = rewrite_both(
+          b, condition,
+          is_between(b, indices[k], g->loop->operands[2 * k], g->loop->operands[2 * k + 1]));
+  }
+  if (g->loop->op == IR_RANGE || !is_moved) return condition;
+  const SNode *node = g->kernel->levels.items[g->loop->level].node;
+  for (int k = 0; k < node->rank; k++)
+    if (!snode_is_unbounded(node, k))
+      condition = rewrite_both(b, condition,
+                               is_between(b, indices[k], number(b, indices[k], 0),
+                                          number(b, indices[k], node->shape[k])));
+  IrInst *active = ir_emit(b, IR_IS_ACTIVE, TYPE(BOOL), node->rank, (IrInst **)indices);
+  active->level = g->loop->level;
+  return rewrite_both(b, condition, active);
+}
+
+static void emit_addend(Gather *g, IrBuilder *b, const Addend *addend, IrInst *sum,
+                        const IrRegion *body) {
+  IrInst *indices[SNODE_MAX_AXES], **map = scratch_array(g->scratch, IrInst *, g->kernel->next_id);
+  for (int k = 0; k < g->body->params.count; k++) {
+    IrInst *index = body->params.items[k];
+    indices[k] = addend->offset[k]
+                     ? ir_binary(b, IR_SUB, index, number(b, index, addend->offset[k]))
+                     : index;
+    map[g->body->params.items[k]->id] = indices[k];
+  }
+  IrBuilder in = *b;
+  IrInst *condition = is_iteration(g, b, addend, indices);
+  if (condition) in.region = ir_if(b, condition)->regions[0];
+  if (addend->condition) {
+    IrInst *choice = ir_if(&in, move(g, &in, addend->condition, map));
+    in.region = choice->regions[0];
+  }
+  IrInst *value = move(g, &in, addend->update->operands[1], map);
+  ir_set(&in, sum, ir_binary(&in, IR_ADD, ir_get(&in, sum), value));
+}
+
+/* The extent of the field along the axis whose index is this parameter of the loop. */
+static int64_t extent_along(const Gather *g, int parameter) {
+  const SNode *node = g->kernel->fields.items[g->field].node;
+  int axis = 0;
+  while (g->axes[axis] != parameter) axis++;
+  return node->shape[axis];
+}
+
+/* A range of all elements that some iteration adds to. */
+static IrInst *emit_range(const Gather *g, IrBuilder *b) {
+  IrInst *bounds[2 * SNODE_MAX_AXES];
+  int count = g->body->params.count;
+  for (int k = 0; k < count; k++) {
+    int64_t low = INT64_MAX, high = INT64_MIN;
+    for (int i = 0; i < g->addends.count; i++) {
+      int64_t offset = g->addends.items[i].offset[k];
+      if (offset < low) low = offset;
+      if (offset > high) high = offset;
+    }
+    IrInst *begin = g->loop->operands[2 * k], *end = g->loop->operands[2 * k + 1];
+    IrInst *first = ir_binary(b, IR_ADD, begin, number(b, begin, low));
+    IrInst *last = ir_binary(b, IR_ADD, end, number(b, end, high));
+    bounds[2 * k] = ir_binary(b, IR_MAX, first, number(b, first, 0));
+    bounds[2 * k + 1] = ir_binary(b, IR_MIN, last, number(b, last, extent_along(g, k)));
+  }
+  return ir_range(b, count, bounds, g->body->params.items[0]->type);
+}
+
+static IrInst *emit_sum(Gather *g, IrBuilder *b, const IrRegion *body) {
+  Type type = g->addends.items[0].update->operands[1]->type;
+  IrInst *sum = ir_var(b, type);
+  ir_set(b, sum, ir_zero(b, type));
+  for (int i = 0; i < g->addends.count; i++) {
+    b->line = g->addends.items[i].update->line;
+    b->column = g->addends.items[i].update->column;
+    emit_addend(g, b, &g->addends.items[i], sum, body);
+  }
+  return ir_get(b, sum);
+}
+
+/* The element of the iteration, unless an index that all iterations share is outside the shape. */
+static void emit_update(const Gather *g, IrBuilder *b, IrInst *value, const IrRegion *body) {
+  const IrInst *place = g->addends.items[0].update->operands[0];
+  const SNode *node = g->kernel->fields.items[g->field].node;
+  IrInst *indices[SNODE_MAX_AXES], *condition = NULL;
+  for (int axis = 0; axis < place->operand_count; axis++) {
+    bool is_uniform = g->axes[axis] < 0;
+    indices[axis] = is_uniform ? place->operands[axis] : body->params.items[g->axes[axis]];
+    if (is_uniform && !snode_is_unbounded(node, axis))
+      condition = rewrite_both(b, condition,
+                               is_between(b, indices[axis], number(b, indices[axis], 0),
+                                          number(b, indices[axis], node->shape[axis])));
+  }
+  IrBuilder in = *b;
+  if (condition) in.region = ir_if(b, condition)->regions[0];
+  ir_update(&in, IR_UPDATE_ADD, ir_place(&in, g->field, indices), value);
+}
+
+/* Uniform indices that the body computes are computed before it. */
+static void hoist_indices(Gather *g) {
+  const IrInst *place = g->addends.items[0].update->operands[0];
+  IrInst **none = scratch_array(g->scratch, IrInst *, g->kernel->next_id);
+  for (int axis = 0; axis < place->operand_count; axis++) {
+    if (g->axes[axis] >= 0 || !ir_is_inside(place->operands[axis], g->body)) continue;
+    IrRegion *outside = ir_region_create(g->kernel, NULL);
+    IrBuilder b = {g->kernel, outside, NULL, g->loop->line, g->loop->column};
+    IrInst *index = move(g, &b, place->operands[axis], none);
+    for (IrInst *inst = outside->first, *next; inst; inst = next) {
+      next = inst->next;
+      ir_remove(inst);
+      ir_insert_before(g->loop, inst);
+    }
+    ir_set_operand((IrInst *)place, axis, index);
+  }
+}
+
+static void gather(Gather *g) {
+  hoist_indices(g);
+  IrBuilder b = rewrite_before(g->kernel, g->loop);
+  IrInst *loop = g->loop->op == IR_ACTIVE ? ir_active(&b, g->loop->level) : emit_range(g, &b);
+  loop->block = g->loop->block;
+  IrRegion *body = loop->regions[0];
+  IrBuilder in = {g->kernel, body, NULL, g->loop->line, g->loop->column};
+  emit_update(g, &in, emit_sum(g, &in, body), body);
+  for (int i = 0; i < g->addends.count; i++) ir_delete(g->addends.items[i].update);
+}
+
+/* -- all loops --------------------------------------------------------------------------------- */
+
+static bool gather_loop(Scratch *scratch, IrKernel *kernel, IrInst *loop) {
+  bool has_changed = false;
+  for (int field = 0; field < kernel->fields.count; field++) {
+    Gather g = {.kernel = kernel,
+                .scratch = scratch,
+                .loop = loop,
+                .body = loop->regions[0],
+                .field = field};
+    if (!is_possible(&g)) continue;
+    gather(&g);
+    has_changed = true;
+  }
+  return has_changed;
+}
+
+static bool gather_region(Scratch *scratch, IrKernel *kernel, IrRegion *region) {
+  bool has_changed = false;
+  for (IrInst *inst = region->first; inst; inst = inst->next) {
+    bool is_parallel = (inst->op == IR_RANGE || inst->op == IR_ACTIVE) && !inst->serial;
+    if (is_parallel) has_changed |= gather_loop(scratch, kernel, inst);
+    for (int k = 0; !is_parallel && k < IR_MAX_REGIONS && inst->regions[k]; k++)
+      has_changed |= gather_region(scratch, kernel, inst->regions[k]);
+  }
+  return has_changed;
+}
+
+bool gather_scatters(Scratch *scratch, IrKernel *kernel) {
+  return gather_region(scratch, kernel, kernel->body);
+}
