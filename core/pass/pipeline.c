@@ -67,6 +67,8 @@ static const Pass *const order[] = {
     &array_descriptors,
     &locks,
     &lint,
+    &coalesce,
+    &fold,
     &atomics,
     &bounds,
     &node_cursors,

@@ -977,3 +977,68 @@ describe("a component that a vector does not have", function()
     assert.equal("has no number -1", says "1 - k")
   end)
 end)
+
+describe("a square root beside a constant", function()
+  -- Of each number near the square of c, as the root itself says, which a field hides from the
+  -- compiler.
+  local function compares(name, c, near)
+    local t = rg[name]
+    local values = { 0, 1e-40, inf, nan, c * c }
+    for k = -3, 3 do values[#values + 1] = near(c * c, k) end
+    local n = #values
+    local x, root = rg.field(t, n), rg.field(t, n)
+    for k = 1, n do x[k - 1] = values[k] end
+    local made, expected = {}, {}
+    local captures = { x = x, root = root, T = t, select = rg.select }
+    local lines = {}
+    for k, op in ipairs { "<", "<=", ">", ">=" } do
+      for side = 0, 1 do
+        local name_of = ("o%d%d"):format(k, side)
+        made[#made + 1], expected[#expected + 1] = rg.field(rg.i32, n), rg.field(rg.i32, n)
+        captures[name_of], captures["e" .. name_of] = made[#made], expected[#expected]
+        local text = side == 0 and "%s %s C" or "C %s %s"
+        local of = "math.sqrt(math.abs(x[i]))"
+        local a = side == 0 and text:format(of, op) or text:format(op, of)
+        local b = side == 0 and text:format("root[i]", op) or text:format(op, "root[i]")
+        lines[#lines + 1] = ("%s[i] = (%s) and 1 or 0 e%s[i] = (%s) and 1 or 0"):format(name_of, a,
+          name_of, b)
+      end
+    end
+    rg.kernel("function() for i in rg.range(#x) do root[i] = math.sqrt(math.abs(x[i])) end end",
+      captures)()
+    rg.kernel(("function() for i in rg.range(#x) do %s end end"):format(
+      table.concat(lines, "\n"):gsub("C", ("T(%.17g)"):format(c))), captures)()
+    for k = 1, #made do
+      for i = 0, n - 1 do
+        assert.equal(expected[k][i], made[k][i], ("%s, row %d, sqrt of %.17g beside %.17g"):format(
+          name, k, x[i], c))
+      end
+    end
+  end
+
+  local ffi = require "ffi"
+  local single, double = ffi.new("union { float x; int32_t n; }"),
+    ffi.new("union { double x; int64_t n; }")
+  local function near_single(x, k)
+    single.x = x
+    single.n = single.n + k
+    return tonumber(single.x)
+  end
+  local function near_double(x, k)
+    double.x = x
+    double.n = double.n + k
+    return tonumber(double.x)
+  end
+
+  it("is compared exactly", function()
+    for _, c in ipairs { 0.2, 1, 3, 1e-3, 0.7071, 1e10 } do
+      compares("f32", c, near_single)
+      compares("f64", c, near_double)
+    end
+    -- subnormal squares, and one that is infinite
+    compares("f32", 1e-22, function(x, k) return math.max(x + k * 1e-45, 0) end)
+    compares("f32", 3e19, function(_, k) return 1e38 * (k + 3) end)
+    compares("f64", -1, function(x, k) return x + k end)
+    compares("f64", 0, function(x, k) return math.max(x + k * 5e-324, 0) end)
+  end)
+end)

@@ -1,6 +1,8 @@
 /* conditions.c - conditions of rules.def, and the rewrites that no replacement expresses. Those of
  * modulo by the end of a range, and of comparisons that become narrower, have sections of their
  * own. */
+#include <math.h>
+
 #include "ir/facts.h"
 #include "pass/analysis/ranges.h"
 #include "pass/rewrite.h"
@@ -64,6 +66,78 @@ static bool is_power(Match *m, int power) {
 
 bool rules_is_root(Match *m) { return is_power(m, 1); }
 bool rules_is_cube(Match *m) { return is_power(m, 3); }
+
+/* -- roots beside constants -------------------------------------------------------------------- */
+
+/* A comparison of a square root with a constant becomes one of the number under the root:
+ *
+ *     sqrt(x) <  c    x <  the least t with sqrt(t) >= c, unless x may be negative
+ *     sqrt(x) <= c    x <= the largest t with sqrt(t) <= c, unless x may be negative
+ *     sqrt(x) >  c    x >  that t
+ *     sqrt(x) >= c    x >= the least t with sqrt(t) >= c
+ *
+ * Roots are rounded correctly and never decrease, so both hold for the same numbers, NaN included.
+ * `l < r`, where l is a distance, then needs no root, and what needs it may be in an arm. Decision
+ * D-pass-78. */
+
+enum { MOST_STEPS = 8, DEEPEST_SQUARE = 8 };
+
+static double root_of(Type type, double x) {
+  return type_is(type, TYPE_F32) ? (double)sqrtf((float)x) : sqrt(x);
+}
+
+static double step_to(Type type, double x, double end) {
+  return type_is(type, TYPE_F32) ? (double)nextafterf((float)x, (float)end) : nextafter(x, end);
+}
+
+/* The least number whose root is at least c; false if it is not close to the square. */
+static bool find_least(Type type, double c, double *t) {
+  int steps = 0;
+  for (; root_of(type, *t) >= c && steps < MOST_STEPS; steps++) *t = step_to(type, *t, 0);
+  for (; root_of(type, *t) < c && steps < 2 * MOST_STEPS; steps++) *t = step_to(type, *t, INFINITY);
+  return root_of(type, *t) >= c && root_of(type, step_to(type, *t, 0)) < c;
+}
+
+static bool find_largest(Type type, double c, double *t) {
+  int steps = 0;
+  for (; root_of(type, *t) <= c && steps < MOST_STEPS; steps++) *t = step_to(type, *t, INFINITY);
+  for (; root_of(type, *t) > c && steps < 2 * MOST_STEPS; steps++) *t = step_to(type, *t, 0);
+  return root_of(type, *t) <= c && root_of(type, step_to(type, *t, INFINITY)) > c;
+}
+
+/* Is it a sum of squares, or otherwise at least -0, or NaN? */
+static bool is_never_negative(const IrInst *x, int depth) {
+  if (depth == DEEPEST_SQUARE) return false;
+  switch (x->op) {
+  case IR_CONST: return ir_float_value(x) >= 0;
+  case IR_ABS:
+  case IR_SQRT: return true;
+  case IR_MUL:
+    if (x->operands[0] == x->operands[1]) return true;
+    /* fallthrough */
+  case IR_ADD:
+    return is_never_negative(x->operands[0], depth + 1) &&
+           is_never_negative(x->operands[1], depth + 1);
+  default: return false;
+  }
+}
+
+IrInst *rules_root(Match *m) {
+  bool is_right =
+      m->inst->operands[1]->op == IR_SQRT && m->values[LETTER_N] == m->inst->operands[0];
+  IrOp op = is_right ? rewrite_mirrored(m->inst->op) : m->inst->op;
+  IrInst *x = m->values[LETTER_X], *number = m->values[LETTER_N];
+  bool is_wide = type_is(x->type, TYPE_F32) || type_is(x->type, TYPE_F64);
+  if (number->op != IR_CONST || !is_wide) return NULL;
+  double c = ir_float_value(number), t = ir_round_float(x->type, c * c);
+  bool is_least = op == IR_LT || op == IR_GE;
+  if (!(c >= 0) || isinf(c) || (is_least && c == 0)) return NULL;
+  if ((op == IR_LT || op == IR_LE) && !is_never_negative(x, 0)) return NULL;
+  if (!(is_least ? find_least(x->type, c, &t) : find_largest(x->type, c, &t))) return NULL;
+  IrBuilder b = rewrite_before(m->kernel, m->inst);
+  rewrite_become(m->kernel, m->inst, op, 2, (IrInst *[]){x, ir_const_float(&b, x->type, t)});
+  return m->inst;
+}
 
 /* -- tables and addresses ---------------------------------------------------------------------- */
 

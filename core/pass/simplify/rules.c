@@ -216,6 +216,7 @@ static const Term minus_zero[] = {{.kind = TERM_NUMBER, .number = -0.0}};
 #define mod(...) OF(MOD, __VA_ARGS__)
 #define pow(...) OF(POW, __VA_ARGS__)
 #define neg(...) OF(NEG, __VA_ARGS__)
+#define sqrt(...) OF(SQRT, __VA_ARGS__)
 #define floor(...) OF(FLOOR, __VA_ARGS__)
 #define ceil(...) OF(CEIL, __VA_ARGS__)
 #define min(...) OF(MIN, __VA_ARGS__)

@@ -186,7 +186,8 @@ static int64_t access_cost(LaneSurvey *s, const IrInst *inst, Type type) {
     return (VECTOR * (parts + 1) / 2 + VECTOR) * registers(s, type);
   if (has_company(inst, type)) return VECTOR * 2 * registers(s, type);
   if (s->vector_bytes >= MASKED && is_in_run(inst)) return (int64_t)RUN_LOAD * s->width;
-  bool is_far = is_linear ? fact(s, ptr)->step >= 4 * LINE : goes_through_node(s, ptr);
+  bool is_far =
+      is_linear ? fact(s, ptr)->step >= 4 * LINE : s->scattered > 0 || goes_through_node(s, ptr);
   return (int64_t)(is_far ? FAR : GATHER) * s->width;
 }
 
@@ -387,10 +388,13 @@ static void survey_loop(LaneSurvey *s, const IrInst *inst) {
   }
   s->often = inst->rolled ? 0 : often * guess.turns; /* rolled: rare */
   s->visits = inst->rolled ? 0 : visits * guess.turns * wait;
+  bool scatters = waits && inst->op == IR_FOR && !inst->sums && !inst->independent;
   s->waiting += waits;
+  s->scattered += scatters;
   if (differs) s->beside += s->visits * TURN;
   survey_region(s, inst->regions[0]);
   s->waiting -= waits;
+  s->scattered -= scatters;
   s->often = often;
   s->visits = visits;
   if (!inst->rolled) survey_inner(s, inst, alone);

@@ -14,7 +14,9 @@ typedef struct LaneSurvey {
   /* how often the surveyed code runs in one iteration; how often in a vector of `width` iterations,
    * which runs it if any lane does */
   double often, visits;
-  int waiting; /* enclosing loops whose lanes have different trip counts */
+  int waiting; /* enclosing loops whose lanes have different trip counts, */
+  /* and those of them that never run lane by lane: each lane reads along a list of its own */
+  int scattered;
   /* cost of `width` iterations: scalar, with inner loops perhaps in lanes; and vectorised */
   double alone, beside;
   bool is_simple;          /* LLVM's own vectoriser handles it */

@@ -1,0 +1,255 @@
+/* coalesce.c - loop coalescing: a loop over neighbouring cells, and in it one over the list of
+ * each, becomes one loop where the lists follow each other in memory.
+ *
+ *     for %lo, %hi (%c) {                  %bad = 0, %at = begin(%lo)
+ *       for begin(%c), last(%c) (%s) {     for %lo, %hi (%c) {
+ *         ..                                 %end = last(%c) + 1
+ *       }                           =>       %bad += begin(%c) != %at or %end < begin(%c)
+ *     }                                      %at = %end
+ *                                          }
+ *                                          if %bad == 0 and begin(%lo) >= 0 and %lo <= %hi {
+ *                                            for begin(%lo), last(%hi) (%s) { .. }
+ *                                          } else { the nest as it was }
+ *
+ * The iterations are the same ones in the same order. A nest of short lists ends its inner loop
+ * once per cell, at an unpredictable iteration, which costs a processor more than the few elements
+ * that it visits; and lanes wait for the longest list of each cell. Where begin(c + 1) and
+ * last(c) + 1 are one element, as in `for s = first[c], first[c + 1] - 1`, they need not be
+ * compared. The body of the inner loop must not use %c, and nothing in it may write what begin and
+ * last read. A begin below 0 stays in the nest, where the last index may wrap.
+ *
+ * needs: tasks     keeps: all else
+ * Decision D-pass-77. */
+#include "ir/facts.h"
+#include "ir/task.h"
+#include "pass/analysis/effects.h"
+#include "pass/pass.h"
+#include "pass/rewrite.h"
+#include "pass/simplify/early_exits.h"
+
+enum { MOST_INSTS = 300 /* of a nest, which is copied */, MOST_READS = 8, DEEPEST = 12 };
+
+typedef struct Nest {
+  IrKernel *kernel;
+  IrInst *outer, *inner;
+  IrInst *begin, *last; /* of a cell's list */
+  IrInst *end;          /* a load: last + 1; NULL: it is none */
+  bool is_adjacent;     /* end is the element that begin is for the next cell */
+  const IrInst *reads[MOST_READS];
+  int read_count;
+} Nest;
+
+/* -- the loops --------------------------------------------------------------------------------- */
+
+static bool counts_up(const IrInst *loop) {
+  int64_t step;
+  return loop->op == IR_FOR && !loop->rolled && type_is_integer(loop->operands[0]->type) &&
+         type_is_signed(loop->operands[0]->type) && type_bits(loop->operands[0]->type) >= 32 &&
+         ir_is_const(loop->operands[2], &step) && step == 1;
+}
+
+static IrInst *index_of(const IrInst *loop) { return loop->regions[0]->params.items[0]; }
+
+/* The only loop in the body, if all else are values and reads; else NULL. */
+static IrInst *find_inner(const IrInst *outer) {
+  IrInst *inner = NULL;
+  for (IrInst *inst = outer->regions[0]->first; inst; inst = inst->next) {
+    if (inst->op == IR_LOAD || (ir_effects(inst) & IR_PURE)) continue;
+    if (inner || !counts_up(inst)) return NULL;
+    inner = inst;
+  }
+  return inner;
+}
+
+/* -- the lists --------------------------------------------------------------------------------- */
+
+/* Is `a` the index of the loop plus what the loop does not change, and `b` the next one? */
+static bool are_consecutive(const Nest *nest, const IrInst *a, const IrInst *b) {
+  const IrRegion *body = nest->outer->regions[0];
+  Affine first, second;
+  int64_t distance;
+  if (!type_equal(a->type, b->type) || !facts_affine(a, body, &first) ||
+      !facts_affine(b, body, &second) || !facts_affine_distance(&first, &second, &distance))
+    return false;
+  for (int i = 0; i < first.count; i++)
+    if (first.values[i] != index_of(nest->outer) && ir_is_inside(first.values[i], body))
+      return false;
+  return distance == 1 && facts_factor(&first, index_of(nest->outer)) == 1;
+}
+
+static bool are_adjacent(const Nest *nest) {
+  if (nest->begin->op != IR_LOAD || !nest->end) return false;
+  const IrInst *a = nest->begin->operands[0], *b = nest->end->operands[0];
+  if (a->op != IR_PLACE || b->op != IR_PLACE || a->field != b->field) return false;
+  int last = a->operand_count - 1;
+  for (int i = 0; i < last; i++)
+    if (!facts_is_invariant(a->operands[i], nest->outer->regions[0]) ||
+        !facts_same_value(a->operands[i], b->operands[i]))
+      return false;
+  return last >= 0 && are_consecutive(nest, a->operands[last], b->operands[last]);
+}
+
+/* Notes the elements that the value is computed from; false: not from a few elements alone. */
+static bool find_reads(Nest *nest, const IrInst *value, int depth) {
+  if (!ir_is_inside(value, nest->outer->regions[0])) return true;
+  if (value->op == IR_PARAM) return value == index_of(nest->outer);
+  if (depth == DEEPEST) return false;
+  if (value->op == IR_LOAD) {
+    if (value->operands[0]->op != IR_PLACE || nest->read_count == MOST_READS) return false;
+    nest->reads[nest->read_count++] = value;
+  } else if (!(ir_effects(value) & IR_PURE)) {
+    return false;
+  }
+  for (int i = 0; i < value->operand_count; i++)
+    if (!find_reads(nest, value->operands[i], depth + 1)) return false;
+  return true;
+}
+
+static bool find_lists(Nest *nest) {
+  int64_t before;
+  nest->begin = nest->inner->operands[0];
+  nest->last = nest->inner->operands[1];
+  IrInst *end = (IrInst *)facts_split_constant(nest->last, &before);
+  if (before == -1 && end->op == IR_LOAD && ir_is_inside(end, nest->outer->regions[0]))
+    nest->end = end;
+  nest->is_adjacent = are_adjacent(nest);
+  return find_reads(nest, nest->begin, 0) && find_reads(nest, nest->last, 0) && nest->read_count;
+}
+
+/* -- the body ---------------------------------------------------------------------------------- */
+
+static bool can_move_out(const Nest *nest, const IrInst *value) {
+  return (ir_effects(value) & IR_PURE) && facts_is_invariant(value, nest->outer->regions[0]);
+}
+
+static bool is_free(void *data, IrInst *inst) {
+  const Nest *nest = data;
+  if (inst->op == IR_INVOKE || inst->op == IR_RMW || inst->op == IR_CAS || inst->op == IR_CALL)
+    return false;
+  for (int i = 0; i < inst->operand_count; i++) {
+    const IrInst *value = inst->operands[i];
+    if (value == index_of(nest->outer)) return false;
+    if (value->region == nest->outer->regions[0] && !can_move_out(nest, value)) return false;
+  }
+  return true;
+}
+
+static bool keeps_reads(const Nest *nest) {
+  const IrKernel *kernel = nest->kernel;
+  const Effects *effects = effects_collect(kernel->scratch, kernel, nest->inner->regions[0], NULL);
+  if (effects->changes) return false;
+  for (int i = 0; i < nest->read_count; i++) {
+    int field = nest->reads[i]->operands[0]->field;
+    for (int f = 0; f < effects->field_count; f++)
+      if ((f == field || ir_is_shared(kernel, field)) && effects->fields[f].verbs & EFFECT_WRITES)
+        return false;
+  }
+  return true;
+}
+
+static bool may_coalesce(Nest *nest) {
+  int64_t first, last;
+  bool is_single = ir_is_const(nest->outer->operands[0], &first) &&
+                   ir_is_const(nest->outer->operands[1], &last) && last <= first;
+  if (is_single || rewrite_count(nest->outer->regions[0]) > MOST_INSTS || !find_lists(nest))
+    return false;
+  LoopExits exits = exits_of(nest->inner);
+  return !exits.breaks && !exits.outer && ir_walk(nest->inner->regions[0], is_free, nest) &&
+         keeps_reads(nest);
+}
+
+/* -- rewriting --------------------------------------------------------------------------------- */
+
+/* Emits `value` again, where the loop's index is `at`. */
+static IrInst *emit_at(IrBuilder *b, const Nest *nest, IrInst *value, IrInst *at) {
+  if (value == index_of(nest->outer)) return at;
+  if (!ir_is_inside(value, nest->outer->regions[0])) return value;
+  IrInst **operands = scratch_array(b->kernel->scratch, IrInst *, value->operand_count);
+  for (int i = 0; i < value->operand_count; i++)
+    operands[i] = emit_at(b, nest, value->operands[i], at);
+  return value->op == IR_LOAD ? ir_load(b, operands[0]) : rewrite_again(b, value, operands);
+}
+
+/* A variable: how many lists have a negative length, or do not follow the one before. */
+static IrInst *count_bad(IrBuilder *b, const Nest *nest, IrInst *begin) {
+  IrInst *const *bounds = nest->outer->operands;
+  IrInst *bad = ir_var(b, TYPE(I32)), *at = nest->is_adjacent ? NULL : ir_var(b, begin->type);
+  if (at) ir_set(b, at, begin);
+  IrInst *loop = ir_for(b, bounds[0], bounds[1], bounds[2]);
+  IrBuilder in = *b;
+  in.region = loop->regions[0];
+  in.before = NULL;
+  IrInst *own = emit_at(&in, nest, nest->begin, index_of(loop)), *end;
+  if (nest->end) end = emit_at(&in, nest, nest->end, index_of(loop));
+  else
+    end = ir_binary(&in, IR_ADD, emit_at(&in, nest, nest->last, index_of(loop)),
+                    ir_const_int(&in, begin->type, 1));
+  IrInst *is_bad = ir_binary(&in, IR_LT, end, own);
+  if (at) {
+    is_bad = ir_binary(&in, IR_BOR, is_bad, ir_binary(&in, IR_NE, own, ir_get(&in, at)));
+    ir_set(&in, at, end);
+  }
+  IrInst *sum = ir_binary(&in, IR_ADD, ir_get(&in, bad), ir_convert(&in, is_bad, TYPE(I32)));
+  ir_set(&in, bad, sum);
+  return bad;
+}
+
+static bool is_rolled(void *data, IrInst *inst) {
+  (void)data;
+  if (inst->op == IR_FOR) inst->rolled = true;
+  return true;
+}
+
+static void copy_inner(IrBuilder *b, const Nest *nest, IrInst *begin, IrInst *last) {
+  IrKernel *kernel = nest->kernel;
+  IrInst **map = scratch_array(kernel->scratch, IrInst *, kernel->next_id);
+  for (IrInst *inst = nest->outer->regions[0]->first; inst; inst = inst->next)
+    if (ir_is_used(inst) && can_move_out(nest, inst)) map[inst->id] = emit_at(b, nest, inst, NULL);
+  IrInst *copy = ir_copy_inst(kernel, nest->inner, map);
+  ir_set_operand(copy, 0, begin);
+  ir_set_operand(copy, 1, last);
+  ir_region_append(b->region, copy);
+}
+
+static void coalesce(const Nest *nest) {
+  IrInst *outer = nest->outer;
+  IrBuilder b = rewrite_before(nest->kernel, outer);
+  Type type = nest->begin->type;
+  IrInst *begin = emit_at(&b, nest, nest->begin, outer->operands[0]),
+         *last = emit_at(&b, nest, nest->last, outer->operands[1]);
+  IrInst *bad = count_bad(&b, nest, begin);
+  IrInst *good = ir_binary(&b, IR_EQ, ir_get(&b, bad), ir_const_int(&b, TYPE(I32), 0));
+  good = rewrite_both(&b, good, ir_binary(&b, IR_GE, begin, ir_const_int(&b, type, 0)));
+  good = rewrite_both(&b, good, ir_binary(&b, IR_LE, outer->operands[0], outer->operands[1]));
+  IrInst *branch = ir_if(&b, good);
+  IrBuilder in = rewrite_inside(nest->kernel, branch->regions[0], nest->inner);
+  copy_inner(&in, nest, begin, last);
+  ir_note(nest->kernel, nest->inner->line, "lists that follow each other are walked as one");
+  ir_remove(outer);
+  ir_region_append(branch->regions[1], outer);
+  outer->rolled = true;
+  ir_walk(outer->regions[0], is_rolled, NULL);
+}
+
+/* -- the pass ---------------------------------------------------------------------------------- */
+
+static void visit_region(IrKernel *kernel, IrRegion *region) {
+  for (IrInst *inst = region->first, *next; inst; inst = next) {
+    next = inst->next;
+    Nest nest = {.kernel = kernel, .outer = inst};
+    if (counts_up(inst) && (nest.inner = find_inner(inst)) && may_coalesce(&nest)) {
+      coalesce(&nest);
+      continue;
+    }
+    for (int i = 0; i < IR_MAX_REGIONS; i++)
+      if (inst->regions[i]) visit_region(kernel, inst->regions[i]);
+  }
+}
+
+bool pass_coalesce(PassContext *ctx, IrKernel *kernel, Error *err) {
+  (void)ctx, (void)err;
+  for (int i = 0; i < kernel->tasks.count; i++) visit_region(kernel, kernel->tasks.items[i]->body);
+  for (int i = 0; i < kernel->functions.count; i++)
+    visit_region(kernel, kernel->functions.items[i]->body);
+  return true;
+}
