@@ -739,6 +739,7 @@ return {
     { "frames?: integer", "How many are written without a display, 300 by default." },
     { "path?: string", "The video that is written without a display." },
     { "on?: string", "`\"http\"`: in a browser." },
+    { "otherwise?: function", "Called instead of writing a video, also if there is a folder." },
   } },
   { class = "rg.CameraOptions", title = "Options of `window:camera`", rows = {
     { "x?: number[]", "The range of x that is shown at least, `{0, 1}` by default." },

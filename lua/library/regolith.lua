@@ -2210,6 +2210,7 @@ function LiveWindow:close() end
 ---@field frames? integer How many are written without a display, 300 by default.
 ---@field path? string The video that is written without a display.
 ---@field on? string `"http"`: in a browser.
+---@field otherwise? function Called instead of writing a video, also if there is a folder.
 
 ---@class rg.CameraOptions
 ---@field x? number[] The range of x that is shown at least, `{0, 1}` by default.

@@ -22,7 +22,7 @@ local Live = {}
 Live.__index = Live
 
 local option_names = { "step", "draw", "params", "ranges", "reset", "touch", "title", "width",
-  "height", "speed", "frames", "path", "on", "paused" }
+  "height", "speed", "frames", "path", "on", "paused", "otherwise" }
 local slowest, fastest = 0.1, 100 -- steps in a frame
 local frame_s = 0.2 -- steps of one frame end after this time, so that the window answers
 local calls = 0 -- calls of rg.live in this process, for a script that is run again
@@ -66,6 +66,7 @@ local function check_options(options)
   if type(options.draw) ~= "cdata" then check_callable(options, "draw", true) end
   check_callable(options, "reset")
   check_callable(options, "touch")
+  check_callable(options, "otherwise")
   check_number(options, "speed", slowest, fastest)
   check_number(options, "frames", 1, 1e6, true)
   if options.path ~= nil then binary.check_path(options.path, "rg.live{ path = .. }") end
@@ -363,7 +364,10 @@ function live.run(session, options)
   if options.reset then options.reset() end
   local headless = require "regolith.live.headless"
   local w, why = headless.open(session, options, self.name)
-  if not w then return headless.run(self, why) end
+  if not w and options.otherwise then
+    options.otherwise()
+    return 0
+  elseif not w then return headless.run(self, why) end
   self.window = w
   if not options.reset then
     self.first = os.tmpname()

@@ -12,6 +12,7 @@ end
 
 ffi.cdef "int setenv(const char *, const char *, int); int unsetenv(const char *);"
 ffi.C.setenv("RG_ALLOCATIONS", "on", 0)
+ffi.C.setenv("RG_WINDOW", "off", 0) -- scripts with rg.live, on the desktop of who runs the tests
 
 local rg = require "regolith"
 -- Modules that are loaded at first use are loaded here, because busted would unload them again.

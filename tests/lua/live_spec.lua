@@ -12,8 +12,8 @@ teardown(function() os.execute(("rm -rf '%s'*"):format(base)) end)
 -- What a script prints in a process without a display.
 local function run(script, settings)
   support.write_file(base .. ".lua", script)
-  local pipe = io.popen(("env -u DISPLAY -u WAYLAND_DISPLAY -u SDL_VIDEODRIVER -u RG_SDL %s \z
-    luajit '%s.lua' '%s' 2>&1"):format(settings or "", base, base .. ".out"))
+  local pipe = io.popen(("env -u DISPLAY -u WAYLAND_DISPLAY -u SDL_VIDEODRIVER -u RG_SDL \z
+    -u RG_WINDOW %s luajit '%s.lua' '%s' 2>&1"):format(settings or "", base, base .. ".out"))
   local answer = pipe:read "*a"
   pipe:close()
   return answer
@@ -108,6 +108,15 @@ describe("rg.live without a display", function()
     local answer = run(script, "RG_SDL=/nowhere/libSDL2.so")
     assert.matches("^SDL2, which shows windows, cannot be opened: 6 frames .*\n12\n6\t14\t1\n$",
       (answer:gsub("warn:[^\n]*\n", "")))
+  end)
+
+  it("calls `otherwise` instead, also if a folder for its pictures is given", function()
+    local text = [[
+      local rg, state = require "regolith"
+      print(rg.live { step = print, draw = print, reset = function() state = "reset" end,
+        otherwise = function() print(state, "otherwise") end })]]
+    assert.equal("reset\totherwise\n0\n", run(text))
+    assert.equal("reset\totherwise\n0\n", run(text, "DISPLAY=:99"))
   end)
 
   it("runs the guide's example", function()

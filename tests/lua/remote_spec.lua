@@ -111,10 +111,12 @@ describe("a window in a browser", function()
         KeyboardEvent('keydown', { key: 'ArrowLeft' }));\n</script>")
       ]] .. script:gsub('say "left"', 'say "left" red = 1'), [[
       export HOME="$base.home"
-      timeout 60 chromium --headless --no-sandbox --disable-gpu --hide-scrollbars \
-        --window-size=300,200 --virtual-time-budget=5000 --screenshot="$base.seen.png" \
-        "http://127.0.0.1:$port/?token=$token" >/dev/null 2>&1
-      wait_for left
+      visit() {
+        timeout 60 chromium --headless --no-sandbox --disable-gpu --hide-scrollbars \
+          --window-size=300,200 --virtual-time-budget=5000 --screenshot="$base.seen.png" \
+          "http://127.0.0.1:$port/?token=$token" >/dev/null 2>&1
+      }
+      visit; wait_for left; visit
       echo seen]], "RG_WINDOW=http")
     assert.equal("seen\n", answer)
     local seen, red = rg.image.read(base .. ".seen.png"), 0

@@ -16,6 +16,7 @@ wait_for() { # WORD [FILE]: what the script prints
 }
 count() { grep -c -- "$1" "$base.said"; }
 wait_for '[0-9]' "$base.display"
+[ "$RG_WINDOW" != off ] || unset RG_WINDOW
 export DISPLAY=:$(cat "$base.display") SDL_VIDEODRIVER=x11 RG_SDL=libSDL2-2.0.so.0
 luajit "$base.lua" $arguments >"$base.said" 2>&1 &
 script=$!

@@ -306,6 +306,7 @@ local starter = [==[
 local rg = require "regolith"
 
 local n, leaf = 256, 16
+local params = { rate = 0.2, radius = { 12, 1, 60 } } -- sliders, where there is a window
 
 -- Data first: two fields (now and next) on a grid of n x n cells, allocated in blocks of 16 x 16. A
 -- block is created when something in it is written; reading where there is no block gives zero.
@@ -314,30 +315,40 @@ local block = rg.root:pointer("ij", n / leaf)
 block:dense("ij", leaf):place(heat, next_heat)
 
 -- A kernel is a Lua function that is compiled at its first call. Its outermost loops run in
--- parallel; what it captures (`n`, `heat`) is read at every call.
-local drop = rg.kernel(function(radius)
+-- parallel; what it captures (`n`, `heat`, `params`) is read at every call.
+local drop = rg.kernel(function(x, y)
   for i, j in rg.range(n, n) do -- all indices, from 0
-    local x, y = i - n / 2, j - n / 2
-    if x * x + y * y < radius * radius then heat[i][j] = 1.0 end
+    if rg.norm(rg.vec2(i - x, j - y)) < params.radius then heat[i][j] = 1.0 end
   end
 end)
 
--- Heat flows into blocks that exist: where a cell is warm, those of its neighbours are created.
+local clear = rg.kernel(function()
+  for i, j in block:active() do block:deactivate(i, j) end
+end)
+
+-- Blocks grow with the heat: where a cell is warm, those of its neighbours are created.
 local grow = rg.kernel(function(warm)
   for i, j in heat:active() do -- the cells of existing blocks
     if heat[i][j] > warm then
-      heat:activate(i - 1, j)
-      heat:activate(i + 1, j)
-      heat:activate(i, j - 1)
-      heat:activate(i, j + 1)
+      heat:activate(math.max(i - 1, 0), j)
+      heat:activate(math.min(i + 1, n - 1), j)
+      heat:activate(i, math.max(j - 1, 0))
+      heat:activate(i, math.min(j + 1, n - 1))
     end
   end
 end)
 
-local spread = rg.kernel(function(rate)
+-- What flows in from a neighbour. Where there is no cell nothing flows, so no heat is lost.
+local function flow(i, j, here)
+  if heat:is_active(i, j) then return heat[i][j] - here end
+  return 0.0
+end
+
+local spread = rg.kernel(function()
   for i, j in heat:active() do
-    local around = heat[i - 1][j] + heat[i + 1][j] + heat[i][j - 1] + heat[i][j + 1]
-    next_heat[i][j] = heat[i][j] + rate * (around - 4.0 * heat[i][j])
+    local here = heat[i][j]
+    next_heat[i][j] = here + params.rate * (flow(i - 1, j, here) + flow(i + 1, j, here)
+      + flow(i, j - 1, here) + flow(i, j + 1, here))
   end
 end)
 
@@ -348,17 +359,37 @@ local total = rg.kernel(function()
   return sum
 end)
 
-drop(40)
-print(("heat %.0f in %d blocks of %d"):format(total(), block:count(), (n / leaf) ^ 2))
-for _ = 1, 100 do
+local function step()
   grow(1e-6)
-  spread(0.2)
+  spread()
   heat, next_heat = next_heat, heat -- swaps the buffers
 end
-print(("heat %.0f in %d blocks of %d"):format(total(), block:count(), (n / leaf) ^ 2))
 
-rg.image.write("@NAME@.png", heat, { palette = "heat" })
-print "see @NAME@.png"
+local function report()
+  print(("heat %.0f in %d blocks of %d"):format(total(), block:count(), (n / leaf) ^ 2))
+end
+
+-- In a window: drag the sliders, hold the mouse to paint heat, press space to pause. Change this
+-- file while it runs, and save it.
+rg.live {
+  title = "@NAME@", params = params, step = step,
+  reset = function() clear() drop(n / 2, n / 2) end,
+  draw = function(w)
+    w:show(heat, { palette = "heat", low = 0, high = 1 })
+    w:plot("heat", total())
+  end,
+  touch = function(_, _, w)
+    local x, y = w:cursor() -- from 0 to 1
+    drop(x * n, y * n)
+  end,
+  otherwise = function() -- without a display: a picture
+    report()
+    for _ = 1, 100 do step() end
+    report()
+    rg.image.write("@NAME@.png", heat, { palette = "heat" })
+    print "see @NAME@.png"
+  end,
+}
 
 -- Where to go from here:
 --   regolith examples         more to read and run

@@ -21,8 +21,14 @@ local function has_display()
   return false
 end
 
---- Opens the window of a simulation. Without a display: nil, and the reason.
+-- The folder that the script's first argument names, as for the examples.
+local function folder_of() return arg and type(arg[1]) == "string" and arg[1]:match "^[^%-].*$" end
+
+--- Opens the window of a simulation. Without a display: nil, and the reason. A script that does
+--- something else there (`otherwise`) does so, too, if it was given a folder for what it writes.
 function headless.open(session, options, name)
+  if options.otherwise and folder_of() then return nil, "pictures were asked for" end
+  if os.getenv "RG_WINDOW" == "off" then return nil, "RG_WINDOW is off" end
   local is_remote = options.on ~= nil or (os.getenv "RG_WINDOW" or ""):find "^http"
   if not is_remote and not has_display() then return nil, "there is no display" end
   local ok, own = pcall(window.create, session, window_options(options, name))
@@ -35,11 +41,11 @@ function headless.open(session, options, name)
   return error(own, 0)
 end
 
--- Where the video goes: the folder that the script's first argument names, as for the examples.
+-- Where the video goes.
 local function path_of(self)
   if self.options.path then return self.options.path end
-  local folder = arg and type(arg[1]) == "string" and not arg[1]:find "^%-" and arg[1] .. "/" or ""
-  return folder .. self.name .. ".mp4"
+  local folder = folder_of()
+  return (folder and folder .. "/" or "") .. self.name .. ".mp4"
 end
 
 --- Runs the steps of `frames` frames and writes them. Returns the number of steps.
