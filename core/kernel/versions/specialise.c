@@ -1,23 +1,26 @@
 /* specialise.c - decides when specialised versions are made; see specialise.h.
  *
  * A kernel must be worth it: it has run for some time, and its numbers were the same for several
- * launches. A kernel whose long loops are not vectorised yet (is_long) then gets vector code, with
- * constants or without. The front end runs between two launches, since it allocates from the
- * runtime (about a millisecond, once); LLVM runs in a thread, unless the code is on disk. There is
- * one compile at a time. A failed compile is only counted: the general version stays in use.
- * When the numbers change, the general version runs; when they are stable again, another
- * specialised version replaces the first. A number that changed several times never becomes a
- * constant again. Decision D-kernel-11. */
+ * launches. A kernel whose long loops are not vectorised yet (is_long) then gets vector code,
+ * with constants or without. The front end runs between two launches, since it allocates from
+ * the runtime (about a millisecond, once); LLVM runs in a thread, unless the code is on disk.
+ * There is one compile at a time. A failed compile is only counted: the general version stays in
+ * use. The two versions take turns for some launches: one that is slower than the general one is
+ * not used any more, and no other is made. When the numbers change, the general version runs;
+ * when they are stable again, another specialised version replaces the first. A number that
+ * changed several times never becomes a constant again. Decision D-kernel-11. */
 #include "kernel/versions/specialise.h"
 
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/option.h"
 #include "kernel/versions/background.h"
 #include "kernel/compile/compile.h"
 #include "kernel/tuning/tuning.h"
 #include "tree/access/cell.h"
+#include "tune/contest.h"
 
 enum { SAME_LAUNCHES = 8, WORTH_MS = 50, LONG_LAUNCHES = 2, LONG_MS = 100 /* if is_long */ };
 enum { MANY_LAUNCHES = 1024 }; /* enough launches to be worth it if none is timed */
@@ -33,8 +36,10 @@ typedef struct Profile {
   uint64_t seen[MOST_ARGS];
   uint64_t ticks; /* time in the general version since the last try */
   int32_t launches, tries;
-  bool has_ended; /* no other specialised version will be made */
-  Version *made;  /* the newest specialised version that is ready; NULL: none yet */
+  bool has_ended;      /* no other specialised version will be made */
+  Version *made;       /* the newest specialised version that is ready; NULL: none is used */
+  TuneContest contest; /* of the general version with it */
+  bool is_turn;        /* the general version runs in its place */
 } Profile;
 
 typedef enum Mode { NEVER, WHEN_WORTH_IT, ALWAYS } Mode;
@@ -117,7 +122,9 @@ void specialise_publish(Version *version) {
   if (version->state == VERSION_READY) {
     engine->stats.specialised++;
     tuning_begin(version->kernel, version);
-    if (profile) profile->made = version; /* the host may still read results of the previous one */
+    if (!profile) return;
+    profile->made = version; /* the host may still read results of the previous one */
+    profile->contest = (TuneContest){0};
     return;
   }
   engine->stats.unspecialised++;
@@ -162,6 +169,15 @@ static bool fits(const Version *general) {
   return profile && profile->made && matches(profile, general->launch->frame);
 }
 
+/* Long bodies are vectorised in specialised versions alone, and a device that queues launches times
+ * only some. */
+static bool is_turn_of(Version *general) {
+  Profile *profile = general->profile;
+  bool takes_turns = mode_of(general->kernel) == WHEN_WORTH_IT && !general->compiled->is_long &&
+                     version_engine(general)->store->device->knows_times;
+  return profile->is_turn = takes_turns && contest_next(&profile->contest) == TUNE_OLD;
+}
+
 Version *specialise_find(Version *general) {
   if (!fits(general)) {
     if (mode_of(general->kernel) != ALWAYS) return NULL;
@@ -169,16 +185,33 @@ Version *specialise_find(Version *general) {
     if (!fits(general)) return NULL;
   }
   Version *made = general->profile->made;
+  if (is_turn_of(general)) return NULL;
   version_take_arguments(made, general);
   return made;
+}
+
+/* Notes a launch of one of the two while they take turns. */
+static void note_contest(Profile *profile, const Version *general, const Version *ran,
+                         uint64_t ticks) {
+  bool is_old = profile->is_turn && ran == general;
+  profile->is_turn = false;
+  if (!is_old && ran != profile->made) return;
+  contest_note(&profile->contest, is_old ? TUNE_OLD : TUNE_NEW, (double)ticks);
+  if (!contest_is_lost(&profile->contest)) return;
+  profile->made = NULL;
+  profile->has_ended = true;
+  if (!strcmp(option_text("RG_TIME"), "1"))
+    log_warning("specialised version of '%.200s': not used, as it is slower",
+                general->kernel->name);
 }
 
 void specialise_note(Version *general, const Version *ran, uint64_t ticks) {
   Engine *engine = version_engine(general);
   if (engine->background) background_step(engine);
-  if (ran != general) return;
   Profile *profile = general->profile;
-  if (profile && profile->has_ended) return;
+  bool is_turn = profile && profile->is_turn;
+  if (profile && profile->made) note_contest(profile, general, ran, ticks);
+  if (ran != general || is_turn || (profile && profile->has_ended)) return;
   Mode mode = mode_of(general->kernel);
   if (mode != WHEN_WORTH_IT || !(profile = watch(general)) || profile->has_ended) return;
   see(profile, general->launch->frame);

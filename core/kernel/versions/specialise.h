@@ -12,14 +12,15 @@
 #include "kernel/versions/versions.h"
 
 /* The specialised version of `general` if there is one whose constants equal the numbers in the
- * general's frame; it then has the arguments in its own frame. Else NULL. */
+ * general's frame, and it is its turn (tune/contest.h); it then has the arguments in its own frame.
+ * Else NULL. */
 Version *specialise_find(Version *general);
 /* Call this after a launch of `ran`, the general version or its specialised one: it took `ticks`,
  * or, if 0, is queued; */
 void specialise_note(Version *general, const Version *ran, uint64_t ticks);
 /* .. and this when the time of a queued launch is known. */
 void specialise_took(Version *ran, uint64_t ticks);
-/* The newest specialised version of `general`; NULL: none. */
+/* The newest specialised version of `general`; NULL: none, or it was slower. */
 const Version *specialise_made(const Version *general);
 /* The compile of a specialised version has ended: it replaces the previous one, or is dropped. */
 void specialise_publish(Version *version);
