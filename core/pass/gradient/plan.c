@@ -26,7 +26,8 @@ int plan_gradient(IrKernel *kernel, int field) {
   const SNodeComponent *component = &of->node->components[of->component];
   if (!component->gradient || !type_is_float(of->type)) return -1;
   int gradient = component->gradient - 1;
-  return ir_add_field(kernel, of->node, gradient, of->node->components[gradient].name);
+  const char *name = scratch_format(kernel->scratch, "%s.grad", of->name);
+  return ir_add_field(kernel, of->node, gradient, name);
 }
 
 static bool has_gradient(const IrKernel *kernel, int field) {

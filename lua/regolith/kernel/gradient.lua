@@ -55,12 +55,21 @@ Tape.__index = Tape
 
 local function key_of(x) return tonumber(ffi.cast("intptr_t", x.rg_field)) end
 
+-- Shadows that no tape uses, by their field's handle: making a tree takes longer than copying a
+-- small field. They go with the handle.
+local spares = setmetatable({}, { __mode = "k" })
+
+local function spares_of(x)
+  spares[x] = spares[x] or {}
+  return spares[x]
+end
+
+local function drop_shadow(x, made) table.insert(spares_of(x), made) end
+
 local function new_tape(session)
   return setmetatable({ session = session, entries = {},
     needed = {}, -- by field: the elements that adjoints of recorded launches read
     fields = {}, -- by field: its handle, if it has a gradient
-    spare = {}, -- by field: shadows that are not in use
-    bytes = 0, peak = 0,
   }, Tape)
 end
 
@@ -77,15 +86,10 @@ function Tape:need(use)
 end
 
 function Tape:take_shadow(x)
-  local key = key_of(x)
-  local list = self.spare[key] or {}
-  self.spare[key] = list
-  local made = table.remove(list) or shadow.of(self.session, x)
+  local made = table.remove(spares_of(x)) or shadow.of(self.session, x)
   made:copy_from(x)
   return made
 end
-
-function Tape:drop_shadow(x, made) table.insert(self.spare[key_of(x)], made) end
 
 -- Copies the fields whose elements the launch overwrites, and an adjoint needs.
 function Tape:save(uses)
@@ -161,12 +165,15 @@ function Tape:run_backwards(progress)
       result), entry.adjoint.runtime)
     for _, save in ipairs(entry.saved) do
       if not save.before then put_back(save.x, save.shadow) end
-      self:drop_shadow(save.x, save.shadow)
+      drop_shadow(save.x, save.shadow)
     end
     self.entries[number] = nil
     if progress then progress() end
   end
-  for _, save in pairs(now) do put_back(save.x, save.shadow) end
+  for _, save in pairs(now) do
+    put_back(save.x, save.shadow)
+    drop_shadow(save.x, save.shadow)
+  end
 end
 
 function Tape:clear_gradients()
