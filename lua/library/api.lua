@@ -720,6 +720,7 @@ return {
     { "title?: string", "\"Regolith\" by default." },
     { "width?: integer", "In pixels, 512 by default." },
     { "height?: integer", "In pixels, 512 by default." },
+    { "shadows?: boolean", "true: spheres, meshes and surfaces cast shadows in the first light." },
     { "vsync?: boolean", "false: `present` does not wait for the display's next frame." },
     { "font?: string", "The name or the path of the font of `w:text`, \"sans\" by default." },
     { "on?: string", "`\"http\"`: in a browser; \"http:8642\", \"http://0.0.0.0:8642\"." },

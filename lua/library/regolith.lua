@@ -2191,6 +2191,7 @@ function LiveWindow:close() end
 ---@field title? string "Regolith" by default.
 ---@field width? integer In pixels, 512 by default.
 ---@field height? integer In pixels, 512 by default.
+---@field shadows? boolean true: spheres, meshes and surfaces cast shadows in the first light.
 ---@field vsync? boolean false: `present` does not wait for the display's next frame.
 ---@field font? string The name or the path of the font of `w:text`, "sans" by default.
 ---@field on? string `"http"`: in a browser; "http:8642", "http://0.0.0.0:8642".

@@ -28,7 +28,7 @@ local methods = {}
 
 local open = {} -- SDL's number -> window
 local buttons = { "left", "middle", "right" }
-local option_names = { "title", "width", "height", "font", "vsync", "on" }
+local option_names = { "title", "width", "height", "font", "vsync", "shadows", "on" }
 
 local function size_option(options, name)
   local v = options[name] == nil and 512 or options[name]
@@ -59,21 +59,24 @@ end
 -- Checks the options of a window; returns those with defaults.
 local function check_options(options)
   options = binary.check_options(options, option_names, "rg.window")
-  if options.vsync ~= nil and type(options.vsync) ~= "boolean" then
-    return fail.argument("option 'vsync' of rg.window must be true or false, got "
-      .. fail.describe(options.vsync), nil, "option.invalid")
+  for _, name in ipairs { "vsync", "shadows" } do
+    if options[name] ~= nil and type(options[name]) ~= "boolean" then
+      return fail.argument(("option '%s' of rg.window must be true or false, got %s"):format(name,
+        fail.describe(options[name])), nil, "option.invalid")
+    end
   end
   return { width = size_option(options, "width"), height = size_option(options, "height"),
     title = text_option(options, "title", "Regolith", "a title must be a string"),
     font = text_option(options, "font", "sans", "a font must be a name or a path"),
-    vsync = options.vsync ~= false, on = options.on }
+    vsync = options.vsync ~= false, shadows = options.shadows == true, on = options.on }
 end
 
 local function new(session, own, options, number)
   local self = setmetatable({ session = session, width = options.width, height = options.height,
     canvas = own, keys = {}, hits = {}, held = {}, x = 0, y = 0, wheel = 0, is_shown = true,
     wants_end = false, overlays = {}, legends = {}, own_lights = false, font = options.font,
-    view = camera.flat(), number = number }, Window)
+    shadows = options.shadows, shadow = false, solids = {}, view = camera.flat(), number = number },
+    Window)
   open[number] = self
   return self
 end

@@ -350,6 +350,40 @@ describe("a window with a camera of three dimensions", function()
     compare "volume"
   end)
 
+  it("casts shadows of solids on solids, in whatever order they are drawn", function()
+    assert.equal("lit lit lit\nlit shadow lit\nlit shadow lit\nlit shadow lit\n", run [[
+      local ball = rg.field(rg.f32, 9, 9, 9)
+      rg.kernel(function()
+        for i, j, k in rg.range(9, 9, 9) do
+          ball[i][j][k] = rg.norm(rg.vec3(i - 4.0, j - 4.0, k - 4.0)) - 3
+        end
+      end)()
+      local function look(shadows, order)
+        local one = rg.window { width = 90, height = 90, shadows = shadows }
+        one:camera { eye = { 0, 10, 0.1 } }
+        one:lights { direction = { 1, 1, 0 } }
+        local solids = {
+          function()
+            one:mesh({ { -5, 0, -5 }, { -5, 0, 5 }, { 5, 0, 5 }, { 5, 0, -5 } },
+              { indices = { 0, 1, 2, 0, 2, 3 }, shine = 0 })
+          end,
+          function() one:spheres({ { 2, 2, 0 } }, { radius = 0.5 }) end,
+          function() one:surface(ball, { origin = { 1.4, 1.4, -0.6 }, spacing = 0.15 }) end }
+        for _, k in ipairs(order) do solids[k]() end
+        one:capture(base .. ".png")
+        one:close()
+        local p, said = rg.image.read(base .. ".png"), {}
+        for k, x in ipairs { 18, 45, 81 } do -- the middle is in the shadow, beside the ball
+          said[k] = p[x][44].x > 0.4 and "lit" or "shadow"
+        end
+        print(table.concat(said, " "))
+      end
+      look(false, { 1, 2 })
+      look(true, { 1, 2 })
+      look(true, { 2, 1 })
+      look(true, { 3, 1 })]])
+  end)
+
   it("takes what is meant for two dimensions for a mistake, and the other way around", function()
     assert.equal([[
 window:spheres needs a camera of three dimensions

@@ -134,9 +134,9 @@ end
 --- Draws primitives of them.
 function attribute.draw_indices(w, mode, own)
   if own.count == 0 then return end
-  local name, offset = w.canvas:upload("indices", own.m)
-  gl.BindBuffer(gl.ELEMENT_ARRAY_BUFFER, name)
-  gl.DrawElements(mode, own.count, own.type, ffi.cast("void *", offset))
+  own.at = own.at or attribute.upload(w, "indices", own.m)
+  gl.BindBuffer(gl.ELEMENT_ARRAY_BUFFER, own.at[1])
+  gl.DrawElements(mode, own.count, own.type, ffi.cast("void *", own.at[2]))
 end
 
 return attribute

@@ -110,6 +110,7 @@ end
 function camera.set(w, options)
   options = binary.check_options(options, option_names, caller)
   if w.view.options and is_same(w.view.options, options) then return end
+  if w.canvas.is_gl then w.canvas:settle() end
   local view
   if is_space(options) then
     view = space.view(options)
@@ -162,12 +163,16 @@ function camera.begin(w, options, of)
   return (select(3, space.matrices(w)))
 end
 
+--- Raises unless the camera shows three dimensions.
+function camera.check_space(w, of)
+  if w.view.is_space then return end
+  return fail.argument(("%s needs a camera of three dimensions"):format(of),
+    "w:camera{ eye = { 2, 2, 3 }, target = { 0, 0, 0 } }", "option.invalid")
+end
+
 --- Likewise, for what exists in three dimensions alone; returns the matrices of space.matrices.
 function camera.begin_space(w, of)
-  if not w.view.is_space then
-    return fail.argument(("%s needs a camera of three dimensions"):format(of),
-      "w:camera{ eye = { 2, 2, 3 }, target = { 0, 0, 0 } }", "option.invalid")
-  end
+  camera.check_space(w, of)
   w.canvas:begin()
   gl.Enable(gl.DEPTH_TEST)
   gl.DepthMask(1)

@@ -63,6 +63,7 @@ end
 -- The depth buffer, which shaders can read.
 local function depth_texture(samples, width, height)
   local name = gl.create "Textures"
+  gl.ActiveTexture(gl.TEXTURE0 + 7)
   gl.BindTexture(gl.TEXTURE_2D_MULTISAMPLE, name)
   gl.TexImage2DMultisample(gl.TEXTURE_2D_MULTISAMPLE, samples, gl.DEPTH_COMPONENT24, width, height,
     1)
@@ -103,7 +104,7 @@ function canvas.create(title, width, height, flags, waits)
   local C = sdl.open()
   if not pcall(function() return C.SDL_GL_GetProcAddress end) then return nil, "SDL has none" end
   local self = setmetatable({ stores = {}, drawn = false, resolved = false, over = false,
-    depth = false, samples = 0, programs = {},
+    depth = false, samples = 0, pending = false, programs = {},
     buffers = {}, palettes = {}, is_presented = true, is_resolved = false,
     background = { 0, 0, 0 } }, Canvas)
   local why = open_context(self, title, width, height, flags) or create_targets(self)
@@ -123,10 +124,18 @@ function Canvas:use()
   current = self
 end
 
+--- Draws what waits for that (shadow.lua).
+function Canvas:settle()
+  local pending = self.pending
+  self.pending = false
+  if pending then pending() end
+end
+
 --- Prepares for drawing; the first call of a frame clears it. Every drawing function calls this
 --- first, and finds: blending on, depth test off, the canvas's vertex array bound.
 function Canvas:begin()
   self:use()
+  self:settle()
   gl.BindFramebuffer(gl.FRAMEBUFFER, self.drawn)
   gl.Viewport(0, 0, self.width, self.height)
   gl.BindVertexArray(self.vertices)
@@ -168,6 +177,7 @@ end
 --- Returns the frame as bytes red green blue opacity, top row first, and its size in pixels.
 function Canvas:read()
   self:use()
+  self:settle()
   if not self.is_presented then resolve(self) end
   local row = self.width * 4
   local upward = self.upward or ffi.new("uint8_t[?]", row * self.height)
@@ -186,6 +196,7 @@ end
 --- of it, into the bound framebuffer of the canvas's size in pixels, one sample per pixel.
 function Canvas:present(overlays)
   self:use()
+  self:settle()
   if self.is_presented then self.is_resolved = false end -- once more, without the last overlay
   resolve(self)
   gl.BindFramebuffer(gl.FRAMEBUFFER, self.resolved)

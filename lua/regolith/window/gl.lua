@@ -239,9 +239,11 @@ function Program:matrix(name, m) gl.UniformMatrix4fv(self:at(name), 1, 0, m) end
 
 -- -- textures -------------------------------------------------------------------------------------
 
---- Creates a texture with these filters, and binds it; edges repeat.
+--- Creates a texture with these filters, and binds it to a unit that no program reads; edges
+--- repeat.
 function gl.texture(kind, filter)
   local name = gl.create "Textures"
+  gl.ActiveTexture(gl.TEXTURE0 + 7)
   gl.BindTexture(kind, name)
   gl.TexParameteri(kind, gl.TEXTURE_MIN_FILTER, filter)
   gl.TexParameteri(kind, gl.TEXTURE_MAG_FILTER, filter)

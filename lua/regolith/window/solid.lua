@@ -8,6 +8,7 @@ local camera = require "regolith.window.camera"
 local color = require "regolith.window.color"
 local gl = require "regolith.window.gl"
 local option = require "regolith.window.option"
+local shadow = require "regolith.window.shadow"
 local space = require "regolith.window.space"
 
 local solid = {}
@@ -70,6 +71,40 @@ local sphere_texts = { vertex = color.glsl .. [[
   }
 ]] }
 
+-- As a light sees them, all in one direction.
+local cast_texts = { vertex = [[
+  layout(location = 0) in float x;
+  layout(location = 1) in float y;
+  layout(location = 2) in float z;
+  layout(location = 3) in float size;
+  uniform mat4 light;
+  uniform vec3 scale;
+  out vec2 corner;
+  flat out float middle, reach;
+  void main() {
+    corner = vec2(gl_VertexID & 1, gl_VertexID >> 1) * 2.0 - 1.0;
+    vec4 p = light * vec4(x, y, z, 1.0);
+    middle = p.z;
+    reach = size * scale.z;
+    gl_Position = p + vec4(corner * size * scale.xy, 0.0, 0.0);
+    if (any(isnan(gl_Position))) gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
+  }
+]], fragment = [[
+  in vec2 corner;
+  flat in float middle, reach;
+  void main() {
+    float d = dot(corner, corner);
+    if (d > 1.0) discard;
+    gl_FragDepth = (middle - reach * sqrt(1.0 - d)) * 0.5 + 0.5;
+  }
+]] }
+
+-- Uploads positions and colours.
+local function upload(w, m, own)
+  if own.m then own.at = attribute.upload(w, shadow.slot(w, "color"), own.m) end
+  return attribute.upload(w, shadow.slot(w, "positions"), m)
+end
+
 local sphere_options = names "radius"
 
 --- Lit spheres of a radius in world units.
@@ -85,18 +120,35 @@ function solid.spheres(w, pos, options)
   end
   local own = color.look(w, options, caller, count, { 0.8, 0.8, 0.8, 1 })
   local shine = option.number(options, "shine", caller) or 0.3
-  local look, projection = camera.begin_space(w, caller)
+  camera.check_space(w, caller)
   if count == 0 then return end
-  local p = w.canvas:program("spheres", sphere_texts)
-  p:matrix("look", look)
-  p:matrix("projection", projection)
-  space.light(w, p, shine)
-  attribute.reset()
-  attribute.bind_positions(0, m, attribute.upload(w, "positions", m), 1)
-  if radii then attribute.bind(3, radii, attribute.upload(w, "sizes", radii), 0, 1)
-  else attribute.constant(3, radius) end
-  color.bind(w, p, own, 1)
-  gl.DrawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, count)
+  local places = upload(w, m, own)
+  local sizes = radii and attribute.upload(w, shadow.slot(w, "sizes"), radii)
+  local function bind()
+    attribute.reset()
+    attribute.bind_positions(0, m, places, 1)
+    if radii then attribute.bind(3, radii, sizes, 0, 1) else attribute.constant(3, radius) end
+  end
+  local one = {}
+  if w.shadows then one.low, one.high = shadow.bounds(m, radius or radii) end
+  function one.cast(light, scale)
+    local p = w.canvas:program("cast spheres", cast_texts)
+    p:matrix("light", light)
+    p:vec3("scale", scale[1], scale[2], scale[3])
+    bind()
+    gl.DrawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, count)
+  end
+  function one.draw()
+    local look, projection = camera.begin_space(w, caller)
+    local p = w.canvas:program("spheres", sphere_texts)
+    p:matrix("look", look)
+    p:matrix("projection", projection)
+    space.light(w, p, shine)
+    bind()
+    color.bind(w, p, own, 1)
+    gl.DrawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, count)
+  end
+  shadow.put(w, one)
 end
 
 -- -- meshes ---------------------------------------------------------------------------------------
@@ -130,27 +182,53 @@ local mesh_texts = { vertex = color.glsl .. [[
   }
 ]] }
 
+local cast_mesh_texts = { vertex = [[
+  layout(location = 0) in float x;
+  layout(location = 1) in float y;
+  layout(location = 2) in float z;
+  uniform mat4 light;
+  void main() { gl_Position = light * vec4(x, y, z, 1.0); }
+]], fragment = "void main() {}" }
+
 -- Draws triangles; `normals` may be nil: each triangle is flat.
 local function draw(w, caller, m, normals, indices, options)
   local count = m.extents[1]
   local own = color.look(w, options, caller, count, { 0.8, 0.8, 0.8, 1 })
   local shine = option.number(options, "shine", caller) or 0.2
-  local look, projection = camera.begin_space(w, caller)
+  camera.check_space(w, caller)
   if count == 0 then return end
-  local p = w.canvas:program("mesh", mesh_texts)
-  p:matrix("look", look)
-  p:matrix("projection", projection)
-  p:int("is_smooth", normals and 1 or 0)
-  space.light(w, p, shine)
-  attribute.reset()
-  attribute.bind_positions(0, m, attribute.upload(w, "positions", m), 0)
-  if normals then attribute.bind_positions(8, normals, attribute.upload(w, "ends", normals), 0)
-  else
-    for location = 8, 10 do attribute.constant(location, 0) end
+  local places = upload(w, m, own)
+  local ends = normals and attribute.upload(w, shadow.slot(w, "ends"), normals)
+  if indices then indices.at = attribute.upload(w, shadow.slot(w, "indices"), indices.m) end
+  local function put()
+    if indices then attribute.draw_indices(w, gl.TRIANGLES, indices)
+    else gl.DrawArrays(gl.TRIANGLES, 0, count) end
   end
-  color.bind(w, p, own, 0)
-  if indices then attribute.draw_indices(w, gl.TRIANGLES, indices)
-  else gl.DrawArrays(gl.TRIANGLES, 0, count) end
+  local one = {}
+  if w.shadows then one.low, one.high = shadow.bounds(m, 0) end
+  function one.cast(light)
+    w.canvas:program("cast mesh", cast_mesh_texts):matrix("light", light)
+    attribute.reset()
+    attribute.bind_positions(0, m, places, 0)
+    put()
+  end
+  function one.draw()
+    local look, projection = camera.begin_space(w, caller)
+    local p = w.canvas:program("mesh", mesh_texts)
+    p:matrix("look", look)
+    p:matrix("projection", projection)
+    p:int("is_smooth", normals and 1 or 0)
+    space.light(w, p, shine)
+    attribute.reset()
+    attribute.bind_positions(0, m, places, 0)
+    if normals then attribute.bind_positions(8, normals, ends, 0)
+    else
+      for location = 8, 10 do attribute.constant(location, 0) end
+    end
+    color.bind(w, p, own, 0)
+    put()
+  end
+  shadow.put(w, one)
 end
 
 -- Numbers that are one after the other, `parts` of each element.

@@ -7,6 +7,7 @@
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local lib = require "regolith.lib"
+local gl = require "regolith.window.gl"
 local option = require "regolith.window.option"
 
 local space = {}
@@ -197,6 +198,21 @@ local own_lights = { { direction = { -0.4, 0.7, 0.6 }, color = { 0.85, 0.84, 0.8
 
 --- GLSL: lit(color, normal, position), all as the camera sees them.
 space.glsl = [[
+  uniform bool has_shadow;
+  uniform sampler2DShadow shadow;
+  uniform mat4 to_light;
+  uniform float texel;
+
+  // the share of the first light that arrives
+  float arriving(vec3 position, vec3 normal) {
+    if (!has_shadow) return 1.0;
+    vec3 p = (to_light * vec4(position + 2.0 * texel * normal, 1.0)).xyz * 0.5 + 0.5;
+    float sum = 0.0, unit = 1.0 / float(textureSize(shadow, 0).x);
+    for (int i = -1; i <= 1; i++)
+      for (int j = -1; j <= 1; j++) sum += texture(shadow, p + vec3(vec2(i, j) * unit, -0.0005));
+    return sum / 9.0;
+  }
+
   uniform vec3 toward_0, toward_1, light_0, light_1;
   uniform float shine;
   vec3 lit(vec3 color, vec3 normal, vec3 position) {
@@ -204,12 +220,44 @@ space.glsl = [[
     float d0 = max(dot(normal, toward_0), 0.0), d1 = max(dot(normal, toward_1), 0.0);
     float s0 = pow(max(dot(normal, normalize(toward_0 + back)), 0.0), 40.0);
     vec3 around = vec3(0.2) + 0.08 * normal.y;
-    return color * (around + light_0 * d0 + light_1 * d1) + shine * s0 * light_0;
+    vec3 first = light_0 * mix(0.25, 1.0, arriving(position, normal));
+    return color * (around + first * d0 + light_1 * d1) + shine * s0 * first;
   }
 ]]
 
+-- The first light's direction in the world.
+local function key_direction(w)
+  if w.own_lights then return unit(w.own_lights[1].direction) end
+  local d, right, up, forward = own_lights[1].direction, axes_of(w.view)
+  return unit(add(add(add({ 0, 0, 0 }, right, d[1]), up, d[2]), forward, -d[3]))
+end
+
+--- The axes of a view from the first light: to the right, up, and toward it.
+function space.light_axes(w)
+  local toward = key_direction(w)
+  local right = unit(cross(math.abs(toward[2]) < 0.9 and { 0, 1, 0 } or { 1, 0, 0 }, toward))
+  return right, cross(toward, right), toward
+end
+
+--- Rows { a, b, c, d } of a matrix from the world, as one from what the camera sees.
+function space.seen_rows(w, rows)
+  local right, up, forward = axes_of(w.view)
+  local seen = {}
+  for k, row in ipairs(rows) do
+    seen[k] = { dot(row, right), dot(row, up), -dot(row, forward), row[4] + dot(row, w.view.eye) }
+  end
+  return seen
+end
+
 --- Sets a program's lights.
 function space.light(w, program, shine)
+  program:int("has_shadow", w.shadow and 1 or 0)
+  program:int("shadow", 4)
+  if w.shadow then
+    program:matrix("to_light", w.shadow.matrix)
+    program:float("texel", w.shadow.texel)
+    w.canvas:bind(4, gl.TEXTURE_2D, w.shadow.texture)
+  end
   for k = 1, 2 do
     local own = w.own_lights and w.own_lights[k]
     local d = own and own.direction or own_lights[k].direction
