@@ -231,7 +231,10 @@ describe("a window with OpenGL", function()
       w:camera { eye = { 0, 0, 5 } }
       w:volume(rg.array(rg.f32, 2, 2, 2)):present()
       ffi.load("libSDL2-2.0.so.0").SDL_SetWindowSize(w.canvas.handle, 80, 60)
-      repeat w:present() until w.width == 80
+      for _ = 1, 1e5 do
+        w:present()
+        if w.width == 80 then break end
+      end
       print(w.width, w.height)
       w:volume(rg.array(rg.f32, 2, 2, 2))
       w:clear(1, 0, 0):capture(base .. ".png")
@@ -539,7 +542,10 @@ describe("the camera", function()
       w:camera { eye = { 0, 0, 5 }, mode = "fly" }
       push(down, ("w"):byte())
       local first = w.view.eye[3]
-      repeat w:present() until w.view.eye[3] < first
+      for _ = 1, 1e5 do
+        w:present()
+        if w.view.eye[3] < first then break end
+      end
       push(up, ("w"):byte())
       w:present()
       local there = w.view.eye[3]

@@ -132,6 +132,7 @@ end
 --- An event that moves the view.
 function camera.take(w, event)
   local view = w.view
+  event.fine = event.fine or event.y -- of a wheel
   if not view.takes_mouse then return end
   if view.is_space then return space.take(w, event) end
   local half_x, half_y = halves(w)
