@@ -19,6 +19,14 @@
 
 #include "counted.h"
 
+/* What compiled kernels assume of the library that runs them: the layouts and entry points of this
+ * file and of counted.h, the names of loader/symbols.def, the words of a pattern
+ * (core/kernel/versions/pattern.c), and the bytes of compiled kernels (compile/bytes.c). Modules
+ * (core/module) are built for one number, and outlive releases that keep it: raise it with any
+ * change after which code that was compiled before would compute something else. Entry points may
+ * be added. tests/support/kernel_abi.lua watches. */
+enum { RT_ABI = 1 };
+
 enum {
   RT_GRANULE = 64,   /* bytes per handle step */
   RT_MAX_TABLE = 32, /* upper bound for log2 of a hash's entries */

@@ -93,7 +93,7 @@ RgStatus rg_kernel_add_function(RgKernel *handle, const char *text, int64_t leng
 }
 
 int32_t rg_kernel_parameter_count(RgKernel *kernel) {
-  return kernel ? ((Kernel *)kernel)->ast->function->parameters.count : 0;
+  return kernel ? ((Kernel *)kernel)->parameter_count : 0;
 }
 
 const char *rg_kernel_name(RgKernel *kernel) { return kernel ? ((Kernel *)kernel)->name : ""; }

@@ -458,6 +458,10 @@ typedef struct DeviceOptions {
   bool finds_races; /* a launch fails if llvm_bc/race.c finds a race */
 } DeviceOptions;
 
+/* How well code for the processor ("x86-64-v3", "sm_80") suits the device: more is better; -1: it
+ * cannot run it, or runs code for another target. */
+int device_rank_of(const Device *device, RgTarget target, const char *processor);
+
 Device *device_cpu_create(Heap *heap, const DeviceOptions *options, Error *err);
 /* One GPU, through its driver, which this opens. err says why there is none (device.missing). */
 Device *device_cuda_create(Heap *heap, const DeviceOptions *options, Error *err);

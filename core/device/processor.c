@@ -3,6 +3,7 @@
 #include "device/processor.h"
 
 #include <cpuid.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Does this machine gather 64 bits per lane faster than by a load per lane? Measured processors of
@@ -41,4 +42,28 @@ bool device_choose_processor(Device *device, const char *name, Error *err) {
             "option 'cpu' is '%.60s', which is not a processor that kernels can be compiled for",
             name);
   return error_hint(err, "native, x86-64, x86-64-v2, x86-64-v3 and x86-64-v4 are possible");
+}
+
+static int rank_on_gpu(const char *own, const char *processor) {
+  int known = 0, wanted = 0;
+  bool ok = sscanf(own, "sm_%d", &known) == 1 && sscanf(processor, "sm_%d", &wanted) == 1;
+  return ok && wanted <= known ? wanted : -1;
+}
+
+int device_rank_of(const Device *device, RgTarget target, const char *processor) {
+  const char *own = device->processors[RG_TARGET_HOST];
+  const char *gpu = device->processors[RG_TARGET_PTX];
+  if (target == RG_TARGET_PTX) return gpu ? rank_on_gpu(gpu, processor) : -1;
+  if (gpu) return -1;
+  /* of a named processor, levels up to that; else what the machine has */
+  int rank = -1, at = 0, found = -1;
+  bool is_named = strcmp(own, "native") != 0, is_past = false;
+  __builtin_cpu_init();
+#define PROCESSOR(NAME, VECTOR_BYTES) \
+  rank = at++; \
+  if (!strcmp(processor, NAME) && !is_past && __builtin_cpu_supports(NAME)) found = rank; \
+  is_past |= is_named && !strcmp(own, NAME);
+#include "jit/processor.def"
+#undef PROCESSOR
+  return found;
 }

@@ -967,6 +967,65 @@ RgStatus rg_image_write_array(RgRuntime *runtime, const char *path, RgArray *arr
 /* width*height*channels bytes, top row first; channels 1, 3 or 4. */
 RgStatus rg_image_write(RgRuntime *runtime, const char *path, const uint8_t *pixels, int32_t width,
                         int32_t height, int32_t channels);
+/* -- modules ----------------------------------------------------------------------------------- */
+/* Kernels that were compiled ahead of time, with the trees and fields that they use, in a file:
+ * launches need neither their text nor a compiler. A file is of one processor family and several of
+ * its levels, of which the best that the machine has is taken. It outlives releases of the library:
+ * as long as rg_module_abi() is the number that it was built for, it can be opened. */
+typedef struct RgModule RgModule;
+enum { RG_MODULE_END, RG_MODULE_FIELD, RG_MODULE_NODE, RG_MODULE_KERNEL };
+typedef struct RgModuleItem {
+  const char *name;
+  int32_t kind;        /* RG_MODULE_FIELD .. */
+  int32_t value_count; /* of a kernel that is saved: */
+  RgField *field;
+  RgSNode *node;
+  RgKernel *kernel;
+  const RgValue *values; /* of its captures (rg_kernel_path), as they are now */
+} RgModuleItem;
+typedef struct RgModuleOptions {
+  int32_t struct_size;
+  int32_t target_count;
+  /* "x86-64-v3", "sm_80", ..; NULL: x86-64-v2, -v3 and -v4 */
+  const char *const *targets;
+} RgModuleOptions;
+int32_t rg_module_abi(void); /* between kernels of modules and this library */
+/* Writes a module: kernels as they were launched or compiled so far, for each target; what they
+ * capture, and the other items, by name. Trees come without contents. `options` may be NULL. */
+RgStatus rg_module_save(RgRuntime *runtime, const char *path, const RgModuleItem *items,
+                        int32_t count, const RgModuleOptions *options);
+/* Opens a module, with trees of its own, which are empty. The file is mapped, read only, and must
+ * not change while the module or one of its kernels is held. module.invalid: it is damaged, or does
+ * not fit. */
+RgStatus rg_module_open(RgRuntime *runtime, const char *path, RgModule **module);
+/* The same of bytes in memory, 8-byte aligned, which stay the caller's and must stay until the
+ * runtime ends. `name` is for messages. */
+RgStatus rg_module_read(RgRuntime *runtime, const void *bytes, int64_t length, const char *name,
+                        RgModule **module);
+void rg_module_release(RgModule *module);
+/* Item `number`, with borrowed handles: retain to keep. Past the last, RG_MODULE_END. */
+RgStatus rg_module_item(RgModule *module, int32_t number, RgModuleItem *item);
+/* An item by its name, borrowed; NULL: there is none of this kind. */
+RgField *rg_module_field(RgModule *module, const char *name);
+RgSNode *rg_module_node(RgModule *module, const char *name);
+RgKernel *rg_module_kernel(RgModule *module, const char *name);
+/* Value `number` of those that kernels capture, by name ("dt", "self.grid.dt"): fields and nodes of
+ * the module, and what else they were when it was saved; arrays are NIL. Past the last, *name is
+ * NULL. */
+RgStatus rg_module_value(RgModule *module, int32_t number, const char **name, RgValue *value);
+/* From now on launches use another one: a number, a vector, a field of the same layout, an array.
+ * The module holds a handle. name.unknown: no kernel captures it. */
+RgStatus rg_module_set(RgModule *module, const char *name, const RgValue *value);
+/* Which of them is path `path` of the kernel (rg_kernel_path), and in *depth what RgValue.depth
+ * becomes; -1: the path starts at a parameter. */
+int32_t rg_module_path(RgModule *module, RgKernel *kernel, int32_t path, int32_t *depth);
+/* Launches a kernel of the module with the values as they are now. module.missing: it holds no code
+ * for such arguments. `result` may be NULL. */
+RgStatus rg_module_launch(RgModule *module, RgKernel *kernel, const RgValue *arguments,
+                          int32_t count, RgValue *result);
+/* A header in C for this module: wrappers whose names begin with `prefix`, with real types. */
+RgStatus rg_module_header(RgModule *module, const char *prefix, const char **text);
+
 /* ffi end */
 
 #ifdef __cplusplus

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "front/parser.h"
+#include "kernel/versions/shipped.h"
 #include "kernel/versions/versions.h"
 
 typedef struct Parsing {
@@ -77,13 +78,13 @@ static bool keep_kernel(Parsing *parsing, Ast *ast) {
   const RgKernelOptions *options = parsing->options;
   kernel->ast = ast;
   SemaPaths paths = sema_paths(&kernel->scratch, kernel->ast);
-  kernel->static_parameters =
-      scratch_array(&kernel->scratch, bool, kernel->ast->function->parameters.count + 1);
-  kernel->whole_parameters =
-      scratch_array(&kernel->scratch, uint8_t, kernel->ast->function->parameters.count + 1);
+  kernel->parameter_count = ast->function->parameters.count;
+  kernel->static_parameters = scratch_array(&kernel->scratch, bool, kernel->parameter_count + 1);
+  kernel->whole_parameters = scratch_array(&kernel->scratch, uint8_t, kernel->parameter_count + 1);
   add_paths(kernel, &paths);
   int line = kernel->ast->function->pos.line;
-  kernel->place = scratch_format(&kernel->scratch, "%s:%d", kernel->ast->source->name, line);
+  kernel->chunk = ast->source->name;
+  kernel->place = scratch_format(&kernel->scratch, "%s:%d", kernel->chunk, line);
   kernel->name = options && options->name && options->name[0]
                      ? scratch_copy_text(&kernel->scratch, options->name, strlen(options->name))
                      : kernel->place;
@@ -98,19 +99,25 @@ static void kernel_end(Object *object) {
   if (*at) *at = kernel->next;
   versions_drop_all(kernel);
   heap_free(engine->store->heap, kernel->words);
+  shipped_end(kernel);
   scratch_deinit(&kernel->scratch);
   object_free(&kernel->object);
 }
 
-Kernel *kernel_create(Engine *engine, Str text, const RgKernelOptions *options, Error *err) {
+Kernel *kernel_begin(Engine *engine, Error *err) {
   Kernel *kernel = object_create(engine->store->owner, kernel_end, sizeof *kernel, err);
   if (!kernel) return NULL;
   kernel->engine = engine;
   scratch_init(&kernel->scratch, engine->store->heap);
+  kernel->next = engine->kernels;
+  return engine->kernels = kernel;
+}
+
+Kernel *kernel_create(Engine *engine, Str text, const RgKernelOptions *options, Error *err) {
+  Kernel *kernel = kernel_begin(engine, err);
+  if (!kernel) return NULL;
   kernel->fast_math = engine->options.fast_math || (options && options->fast_math);
   kernel->is_adjoint = options && options->adjoint;
-  kernel->next = engine->kernels;
-  engine->kernels = kernel;
   Parsing parsing = {.kernel = kernel, .text = text, .options = options, .keep = keep_kernel};
   if (parse(&parsing, err)) return kernel;
   object_release(&kernel->object);
@@ -130,6 +137,11 @@ static bool keep_function(Parsing *parsing, Ast *ast) {
 int32_t kernel_add_function(Kernel *kernel, Str text, const RgKernelOptions *options, Error *err) {
   Parsing parsing = {.kernel = kernel, .text = text, .options = options, .keep = keep_function};
   if (!owner_check(kernel->object.owner, err)) return 0;
+  if (kernel->shipped) {
+    error_set(err, RG_ERROR_ARGUMENT, "kernel '%.100s' of a module calls no other functions",
+              kernel->name);
+    return 0;
+  }
   return parse(&parsing, err) ? kernel->functions.count : 0;
 }
 
@@ -141,15 +153,13 @@ typedef struct Wanting {
 bool kernel_is_static(const Kernel *kernel, int32_t value) {
   int32_t parameter = value - kernel->paths.count;
   if (parameter < 0) return kernel->paths.items[value].is_static;
-  return parameter < kernel->ast->function->parameters.count &&
-         kernel->static_parameters[parameter];
+  return parameter < kernel->parameter_count && kernel->static_parameters[parameter];
 }
 
 static uint8_t *whole_of(const Kernel *kernel, int32_t value) {
   int32_t parameter = value - kernel->paths.count;
   if (parameter < 0) return &kernel->paths.items[value].whole;
-  return parameter < kernel->ast->function->parameters.count ? &kernel->whole_parameters[parameter]
-                                                             : NULL;
+  return parameter < kernel->parameter_count ? &kernel->whole_parameters[parameter] : NULL;
 }
 
 static SemaWhole whole_now(double number) {
@@ -172,6 +182,8 @@ void kernel_rely_on_whole(Kernel *kernel, int32_t value, double number) {
 SemaWhole kernel_note_whole(Kernel *kernel, int32_t value, double number) {
   uint8_t *noted = whole_of(kernel, value);
   if (!noted || !*noted) return WHOLE_UNKNOWN;
+  /* a module has no code for other numbers, so one that does not fit changes nothing */
+  if (kernel->shipped) return whole_now(number);
   *noted = (uint8_t)kernel_whole(kernel, value, number);
   return (SemaWhole)*noted;
 }

@@ -15,9 +15,12 @@ struct Kernel {
   Object object;
   Engine *engine;
   char *name;
-  char *place;     /* "script.lua:12" */
-  Scratch scratch; /* holds the Ast and the members below */
-  Ast *ast;
+  char *place;             /* "script.lua:12" */
+  const char *chunk;       /* "script.lua" */
+  Scratch scratch;         /* holds the Ast and the members below */
+  Ast *ast;                /* NULL: it comes from a module, */
+  struct Shipped *shipped; /* which has all its versions (shipped.h); NULL: it has a text */
+  int32_t parameter_count;
   SemaPaths paths;
   VEC(const char *) path_texts; /* one per path, NUL-terminated */
   bool *static_parameters;      /* by parameter: is its value part of the pattern? */
@@ -45,6 +48,8 @@ typedef enum TextKind {
   TEXT_COUNT
 } TextKind;
 
+/* A kernel without a text yet; NULL with err. Private to this room. */
+Kernel *kernel_begin(Engine *engine, Error *err);
 Kernel *kernel_create(Engine *engine, Str text, const RgKernelOptions *options, Error *err);
 /* Adds the text of a function among the launch arguments, with its position in `options`. Its
  * captures become paths. Returns its number, or 0 with err. */

@@ -221,8 +221,14 @@ static uint64_t hash_node(uint64_t hash, const SNode *node) {
   hash = hash_number(hash, (uint64_t)node->component_count);
   for (int k = 0; k < node->component_count; k++) {
     const SNodeComponent *component = &node->components[k];
-    const uint32_t type[5] = {component->type.number, component->whole.number,
-                              (uint32_t)component->part, component->child != NULL,
+    /* numbers of structs differ between runtimes: theirs is where the number is in the record */
+    bool is_struct = component->whole.number >= TYPE_TABLE_FIRST;
+    const uint32_t type[7] = {component->type.number,
+                              is_struct ? TYPE_TABLE_FIRST : component->whole.number,
+                              component->within,
+                              component->whole_size,
+                              (uint32_t)component->part,
+                              component->child != NULL,
                               (uint32_t)component->gradient};
     hash = hash_bytes(hash, type, sizeof type);
     if (component->child) hash = hash_node(hash, component->child);

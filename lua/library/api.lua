@@ -103,6 +103,12 @@ return {
       "Compiles kernels before their first launch: `rg.warm{ step, { draw, rg.f32 } }`." },
     { "reload(name?: string): rg.Reloaded ...",
       "Runs a module's file again: replaces its functions and kernels, and keeps its fields." },
+    { "module(items: table<string, rg.Kernel|rg.Field|rg.Node|rg.Tree|table>): rg.ModuleDraft",
+      "Kernels to be built ahead of time, with what else a program needs by name." },
+    { "module.open(path: string): rg.Module",
+      "Opens a module: its kernels, fields and nodes by name; nothing is compiled." },
+    { "export(items: table<string, rg.Kernel|rg.Field|rg.Node|rg.Tree|table>): rg.ModuleDraft",
+      "The same as `rg.module`; `regolith build` saves it at the end of the script." },
     { "range(...: integer|integer[]|rg.Shape): rg.Range",
       "One end per axis, or `{begin, end}`; `x.shape` for all axes. Parallel in kernels." },
     { "static(value: any): any", "A value read when the kernel is compiled." },
@@ -469,6 +475,15 @@ return {
       { "acquires|releases: integer",
         "References counted; 0 without `allocations = \"check\"`." },
     } },
+
+  { class = "rg.ModuleDraft", title = "A module that is to be saved", rows = {
+    { "save(path: string, options?: { targets?: string[] })",
+      "Writes it, for x86-64-v2 to -v4, or for others: `targets = {\"sm_80\"}`." },
+  } },
+  { class = "rg.Module", title = "An open module; its items are its other members", rows = {
+    { "values: table<string, any>",
+      "What its kernels capture, by name; a program may set it." },
+  } },
 
   { class = "rg.Reloaded", title = "What `rg.reload` did to a module", rows = {
     { "module: string", "Its name." },

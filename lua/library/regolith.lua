@@ -109,6 +109,23 @@ function rg.warm(kernels, progress) end
 ---@return rg.Reloaded ...
 function rg.reload(name) end
 
+--- Kernels to be built ahead of time, with what else a program needs by name.
+---@param items table<string, rg.Kernel|rg.Field|rg.Node|rg.Tree|table>
+---@return rg.ModuleDraft
+function rg.module(items) end
+
+rg.module = {}
+
+--- Opens a module: its kernels, fields and nodes by name; nothing is compiled.
+---@param path string
+---@return rg.Module
+function rg.module.open(path) end
+
+--- The same as `rg.module`; `regolith build` saves it at the end of the script.
+---@param items table<string, rg.Kernel|rg.Field|rg.Node|rg.Tree|table>
+---@return rg.ModuleDraft
+function rg.export(items) end
+
 --- One end per axis, or `{begin, end}`; `x.shape` for all axes. Parallel in kernels.
 ---@param ... integer|integer[]|rg.Shape
 ---@return rg.Range
@@ -1682,6 +1699,17 @@ function Set:tuned() end
 ---@field fault string? The last fault.
 ---@field acquires integer References counted; 0 without `allocations = "check"`.
 ---@field releases integer References counted; 0 without `allocations = "check"`.
+
+---@class rg.ModuleDraft
+local ModuleDraft = {}
+
+--- Writes it, for x86-64-v2 to -v4, or for others: `targets = {"sm_80"}`.
+---@param path string
+---@param options? { targets?: string[] }
+function ModuleDraft:save(path, options) end
+
+---@class rg.Module
+---@field values table<string, any> What its kernels capture, by name; a program may set it.
 
 ---@class rg.Reloaded
 ---@field module string Its name.

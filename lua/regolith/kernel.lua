@@ -102,6 +102,9 @@ local function put_value(slot, v, kind, runtime)
     return
   elseif types.is(v) then
     put_text(slot, C.RG_VALUE_TYPE, v.name)
+  elseif kind == "table" and rawget(v, "saved_kind") then -- module.lua
+    if v.text then put_text(slot, v.saved_kind, v.text)
+    else slot.kind, slot.i64 = v.saved_kind, v.i64 end
   else
     local meta = kind == "table" and getmetatable(v)
     local name = type(meta) == "table" and rawget(meta, "__regolith")
@@ -112,11 +115,15 @@ local function put_value(slot, v, kind, runtime)
   end
 end
 
+local nil_of_module = setmetatable({}, { __regolith = "a kernel of a module, which has no text" })
+
 -- Marshals the value found at the end of a path; `values` and `last` are the kernel's, unless they
 -- were replaced meanwhile.
 local function put(self, number, v, depth, values, last)
   local slot, kind = values[number], type(v)
-  if kind == "table" and rawget(v, "need_compiled") ~= nil then -- a kernel, called as a function
+  if kind == "table" and rawget(v, "bound_paths") then -- which has no text
+    v = nil_of_module
+  elseif kind == "table" and rawget(v, "need_compiled") ~= nil then -- called as a function
     v, kind = rawget(v, "fn") or v, "function"
   end
   local key = kind == "function" and called.key(self, number, v) or nil
@@ -168,6 +175,14 @@ local function walk(number, names, root, is_declared)
   return table.concat(lines, "\n")
 end
 
+-- The same for a capture of a module's kernel: the module has its value.
+local function find_bound(number, bound)
+  return ([[v, d = self.bound[%q], %d
+if rawequal(v, nil) or not rawequal(v, last[%d]) or values[%d].depth ~= d then
+  put(self, %d, v, d, values, last)
+end]]):format(bound.name, bound.depth, number, number, number)
+end
+
 local template = [[
 local %s
 return function(self%s, extra)
@@ -195,7 +210,8 @@ local ends = {
   if need.compile(self.pointer, values, %d) ~= 0 then return need.refuse(self%s) end
   if lines[0] ~= 0 then return need.tell(self) end]],
 }
-ends.need_begun, ends.need_tuned = ends.need_compiled, ends.need_compiled
+ends.need_begun, ends.need_tuned, ends.need_read = ends.need_compiled, ends.need_compiled,
+  ends.need_compiled
 
 -- The upvalue of `f` called `name`: its number.
 local function find_upvalue(f, name)
@@ -243,7 +259,10 @@ local function make_launcher(self, need_name)
     lib.check(C.rg_kernel_path(self.pointer, number, path_out, parameter_out), self.runtime)
     local text, owner = ffi.string(path_out[0]), C.rg_kernel_path_function(self.pointer, number)
     local names, parameter = names_in(text), parameter_out[0]
-    if parameter >= 0 then
+    local bound = self.bound_paths and self.bound_paths[number]
+    if bound then
+      lines[#lines + 1] = find_bound(number, bound)
+    elseif parameter >= 0 then
       lines[#lines + 1] = walk(number, names, "a" .. (parameter + 1), true)
     else
       lines[#lines + 1] = walk(number, names, root_expression(self, names[1], joined, owner))
@@ -353,7 +372,8 @@ need.text_name, need.find = called.text_name, host.find
 function need.has_gradient(v) return field.is(v) and field.gradient(v) ~= nil end
 
 function need.refuse_extra(self)
-  if methods.source(self):find "^[^)]*%.%.%.%s*%)" then return self() end -- the compiler refuses it
+  local has_dots = not self.bound_paths and methods.source(self):find "^[^)]*%.%.%.%s*%)"
+  if has_dots then return self() end -- the compiler refuses it
   local names = table.concat({ "a", "b", "c", "d", "e", "f", "g", "h" }, ", ", 1, math.min(8,
     self.parameter_count))
   return fail.raise {
@@ -537,6 +557,23 @@ local need_tuned = setmetatable({
   refuse = function(self, ...) return refuse(methods.tune, self, ...) end,
 }, { __index = need })
 
+--- Calls `take(values, count)` with what the kernel captures now, then its parameters, which are
+--- nil; returns what that returns. `values` is the kernel's until its next launch.
+function kernel.read(self, take)
+  local taken
+  self.need_read = setmetatable({
+    compile = function(_, values)
+      taken = { take(values, self.path_count) }
+      return 0
+    end,
+    again = function(other, ...) return begin_again(getmetatable(other).reader, other, ...) end,
+  }, { __index = need })
+  local launcher = make_launcher(self, "need_read")
+  getmetatable(self).reader = launcher
+  launcher(self)
+  return unpack(taken)
+end
+
 local function is_kernel(v) return type(v) == "table" and rawget(v, "need_compiled") ~= nil end
 kernel.is = is_kernel
 
@@ -653,6 +690,7 @@ local function new_kernel(session, found, options)
     lines = lib.runtimes[number].lines, -- the number of printed lines that wait
     vectors = {}, -- by value: the place of its numbers, if it is a vector
     reader = session.reader or false,
+    bound_paths = false, -- of a module's kernel: kernel.of_module
   }
   local sites = lib.runtimes[number].sites
   self.note = sites and sites.note or false
@@ -665,6 +703,11 @@ end
 
 function adjoint_of(self)
   if self.adjoint_kernel then return self.adjoint_kernel end
+  if self.bound_paths then
+    return fail.raise { code = "kernel.unsupported",
+      message = ("'%s' comes from a module, which holds no gradients"):format(
+        ffi.string(C.rg_kernel_name(self.pointer))) }
+  end
   if lib.oracle_of(self.runtime) then
     return fail.raise { code = "kernel.unsupported",
       message = "arch = \"lua\" has no gradients", hint = "use arch = \"cpu\"" }
@@ -687,6 +730,27 @@ function kernel.compile_adjoint(self)
   for k = 1, count do values[k] = self.last[self.path_count + k - 1] end
   compile(adjoint, unpack(values, 1, count))
   return adjoint
+end
+
+--- A kernel of a module (module.lua): `pointer` is held by the caller's `keep`; `bound` has the
+--- values of its captures by name, `paths` the name and depth of each path.
+function kernel.of_module(number, pointer, chunk, bound, paths)
+  last_number = last_number + 1
+  local self = {
+    handle = { rg_number = last_number }, pointer = pointer, runtime = number,
+    need = need, need_compiled = need_compiled, need_begun = need_begun,
+    need_tuned = need_tuned,
+    parameter_count = C.rg_kernel_parameter_count(pointer),
+    chunk = chunk, line = 0, options = {}, adjoint_kernel = false,
+    result = ffi.new "RgValue", gone = 0, lines = lib.runtimes[number].lines,
+    vectors = {}, reader = false, bound = bound, bound_paths = paths,
+    environment = _G, defaults = builtin.defaults,
+  }
+  by_pointer[address_of(pointer)] = self
+  local sites = lib.runtimes[number].sites
+  self.note = sites and sites.note or false
+  called.begin(self)
+  return add_metatable(self, renew(self))
 end
 
 -- The globals of the function that called rg.kernel.

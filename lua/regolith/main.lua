@@ -92,6 +92,15 @@ local function open(own)
 
   function rg.client() return require("regolith.client").create(own) end
 
+  local modules = function(name)
+    return fail.border(function(...) return require("regolith.module")[name](own, ...) end)
+  end
+  rg.module = setmetatable({ open = modules "open" }, {
+    __call = function(_, ...) return modules "create"(...) end,
+    __regolith = "rg.module",
+  })
+  function rg.export(...) return modules "export"(...) end
+
   function rg.reload(name) return require("regolith.reload").reload(name) end
 
   function rg.tune(options) return require("regolith.kernel.tune").create(own, options) end

@@ -15,6 +15,13 @@ the places that were tried. Or `rg.extension` was given what is no extension, or
 that is nowhere: the message has the system's words." },
   { "library.version", said = "Use module, library and compiler of one build; compile an \z
     extension in C with the `regolith.h` of the library that opens it." },
+  { "module.invalid", [[
+local file = io.open("sand.rgm", "w")
+file:write "no module"
+file:close()
+rg.module.open "sand.rgm"]] },
+  { "module.missing", said = "A kernel of a module (`rg.module.open`) is launched with arguments \z
+    that it was not built for. The message has the signatures that the module holds." },
   { "device.missing", [[
 rg.init { arch = "abacus" }]] },
   { "memory.device", said = "Arch `cuda`: something else uses the GPU's memory, or the budget is \z

@@ -3,170 +3,64 @@
  *     "RGCK" version sources canonical-bytes lua tasks frame args limits results trees
  *     messages sites effects objects
  *
- * Numbers are LEB128, signed ones zigzag; texts and blocks of bytes are preceded by 1 + their
- * length, and 0 stands for none. A struct is its text, as its number may differ in another runtime;
- * a source is a number in the table of sources. One function describes each struct for both
- * directions, so that reader and writer cannot differ. Decision D-kernel-15.
+ * Numbers and texts are written by base/coder.h. A struct is its text, as its number may differ in
+ * another runtime; a source is a number in the table of sources. Decision D-kernel-15.
  *
- * What is read comes from elsewhere: every count is checked against the bytes that are left, every
- * enum against its values, every position against its text, and the whole by compiled_is_valid. */
+ * What is read comes from elsewhere: every enum is checked against its values, every position
+ * against its text, and the whole by compiled_is_valid. */
 #include <string.h>
 
-#include "base/vec.h"
+#include "base/coder.h"
 #include "kernel/compile/compiled.h"
 
-enum { VERSION = 1 };
+enum { VERSION = 2 };
 static const char magic[4] = {'R', 'G', 'C', 'K'};
 
-typedef VEC(uint8_t) Bytes;
 typedef VEC(const Source *) Sources;
 
-typedef struct Coder {
-  bool reads, is_broken;
-  const uint8_t *at, *end; /* what is left to read */
-  Bytes *out;              /* what was written */
-  Scratch *scratch;        /* holds what is made */
-  const TypeTable *names;  /* writing */
-  TypeTable *types;        /* reading */
+/* Coder.data */
+typedef struct Naming {
+  const TypeTable *names; /* writing */
+  TypeTable *types;       /* reading */
   Sources *sources;
-} Coder;
+} Naming;
 
-/* -- numbers and texts ------------------------------------------------------------------------- */
-
-static uint8_t get(Coder *coder) {
-  coder->is_broken |= coder->at == coder->end;
-  return coder->is_broken ? 0 : *coder->at++;
-}
-
-static void put(Coder *coder, uint8_t byte) { vec_push(coder->scratch, coder->out, byte); }
-
-static void code_number(Coder *coder, int64_t *number) {
-  if (!coder->reads) {
-    uint64_t left = (uint64_t)*number << 1 ^ (uint64_t)(*number >> 63);
-    for (; left >= 0x80; left >>= 7) put(coder, (uint8_t)(left | 0x80));
-    put(coder, (uint8_t)left);
-    return;
-  }
-  uint64_t found = 0;
-  uint8_t byte = 0x80;
-  for (int shift = 0; byte & 0x80; shift += 7) {
-    byte = get(coder);
-    coder->is_broken |= shift > 63;
-    if (coder->is_broken) break;
-    found |= (uint64_t)(byte & 0x7f) << shift;
-  }
-  *number = (int64_t)(found >> 1 ^ -(found & 1));
-}
-
-/* A member that is a number or a bool, of any width. */
-#define CODE(coder, member) \
-  do { \
-    int64_t number_ = (int64_t)(member); \
-    code_number(coder, &number_); \
-    if ((coder)->reads) { \
-      (member) = (__typeof__(member))number_; \
-      (coder)->is_broken |= (int64_t)(member) != number_; \
-    } \
-  } while (0)
-
-/* An enum, or an index, that is below `past`. */
-#define CODE_BELOW(coder, member, past) \
-  do { \
-    CODE(coder, member); \
-    (coder)->is_broken |= (int64_t)(member) < 0 || (int64_t)(member) >= (int64_t)(past); \
-  } while (0)
-
-/* A count of items of at least one byte each. */
-static void code_count(Coder *coder, int32_t *count) {
-  CODE(coder, *count);
-  if (!coder->reads) return;
-  coder->is_broken |= *count < 0 || *count > coder->end - coder->at;
-  if (coder->is_broken) *count = 0;
-}
-
-/* Makes room for `count` items that are read. */
-#define CODE_ARRAY(coder, items, count) \
-  do { \
-    code_count(coder, &(count)); \
-    if ((coder)->reads) \
-      (items) = scratch_alloc((coder)->scratch, sizeof *(items) * (size_t)(count)); \
-  } while (0)
-
-/* Bytes that are followed by a NUL when they were read; *data NULL: none. */
-static void code_block(Coder *coder, const uint8_t **data, int64_t *length) {
-  int64_t size = *data ? *length + 1 : 0;
-  code_number(coder, &size);
-  if (!coder->reads) {
-    for (int64_t k = 0; k + 1 < size; k++) put(coder, (*data)[k]);
-    return;
-  }
-  coder->is_broken |= size < 0 || size - 1 > coder->end - coder->at;
-  *data = NULL;
-  *length = 0;
-  if (coder->is_broken || !size) return;
-  *length = size - 1;
-  *data =
-      (const uint8_t *)scratch_copy_text(coder->scratch, (const char *)coder->at, (size_t)*length);
-  coder->at += *length;
-}
-
-static void code_text(Coder *coder, const char **text) {
-  const uint8_t *data = (const uint8_t *)*text;
-  int64_t length = *text ? (int64_t)strlen(*text) : 0;
-  code_block(coder, &data, &length);
-  if (!coder->reads) return;
-  *text = (const char *)data;
-  if (data) coder->is_broken |= (int64_t)strlen(*text) != length;
-}
-
-static void code_str(Coder *coder, Str *str) {
-  const uint8_t *data = (const uint8_t *)str->data;
-  int64_t length = str->length;
-  code_block(coder, &data, &length);
-  coder->is_broken |= length > INT32_MAX;
-  if (coder->reads) *str = (Str){(const char *)data, (int)length};
-}
-
-/* A text that must be there. */
-static void code_name(Coder *coder, const char **text) {
-  code_text(coder, text);
-  coder->is_broken |= !*text;
-}
+static Naming *naming_of(const Coder *coder) { return coder->data; }
 
 static bool is_of_table(Type type) { return type.number >= TYPE_TABLE_FIRST; }
 
 static void code_type(Coder *coder, Type *type) {
   const char *name = NULL;
-  if (!coder->reads && is_of_table(*type)) name = type_row(coder->names, *type).name;
-  code_text(coder, &name);
+  if (!coder->reads && is_of_table(*type)) name = type_row(naming_of(coder)->names, *type).name;
+  coder_text(coder, &name);
   if (!name) {
     CODE_BELOW(coder, type->number, TYPE_TABLE_FIRST);
     coder->is_broken |= (int)type_scalar_kind(*type) > (int)TYPE_PLACE;
   } else if (coder->reads) {
     Error ignored;
     error_clear(&ignored);
-    coder->is_broken |= !type_read(coder->types, str_of(name), type, &ignored);
+    coder->is_broken |= !type_read(naming_of(coder)->types, str_of(name), type, &ignored);
   }
 }
 
 /* -- sources and positions --------------------------------------------------------------------- */
 
 static void code_source_text(Coder *coder, Source *source) {
-  code_str(coder, &source->text);
-  code_name(coder, &source->name);
+  coder_str(coder, &source->text);
+  coder_name(coder, &source->name);
   CODE(coder, source->first_line);
 }
 
 static void code_sources(Coder *coder) {
-  int32_t count = coder->sources->count;
-  code_count(coder, &count);
+  int32_t count = naming_of(coder)->sources->count;
+  coder_count(coder, &count);
   for (int32_t k = 0; k < count; k++) {
     Source *source = coder->reads ? scratch_new(coder->scratch, Source) : NULL;
     if (source) {
       source->scratch = source->work = coder->scratch;
-      vec_push(coder->scratch, coder->sources, source);
+      vec_push(coder->scratch, naming_of(coder)->sources, source);
     }
-    Source written = source ? (Source){0} : *coder->sources->items[k];
+    Source written = source ? (Source){0} : *naming_of(coder)->sources->items[k];
     code_source_text(coder, source ? source : &written);
   }
 }
@@ -175,11 +69,13 @@ static void code_sources(Coder *coder) {
 static void code_source(Coder *coder, const Source **source) {
   int32_t k = 0;
   if (!coder->reads) {
-    while (k < coder->sources->count && coder->sources->items[k] != *source) k++;
-    if (k == coder->sources->count) vec_push(coder->scratch, coder->sources, *source);
+    while (k < naming_of(coder)->sources->count && naming_of(coder)->sources->items[k] != *source)
+      k++;
+    if (k == naming_of(coder)->sources->count)
+      vec_push(coder->scratch, naming_of(coder)->sources, *source);
   }
-  CODE_BELOW(coder, k, coder->sources->count);
-  if (coder->reads) *source = coder->is_broken ? NULL : coder->sources->items[k];
+  CODE_BELOW(coder, k, naming_of(coder)->sources->count);
+  if (coder->reads) *source = coder->is_broken ? NULL : naming_of(coder)->sources->items[k];
 }
 
 static void code_place(Coder *coder, const Source **source, Pos *pos, int32_t *width) {
@@ -266,8 +162,8 @@ static void code_arg(Coder *coder, CompiledArg *arg) {
   code_source(coder, &arg->source);
   CODE(coder, arg->line);
   CODE(coder, arg->column);
-  code_name(coder, &arg->name);
-  code_text(coder, &arg->why.clause);
+  coder_name(coder, &arg->name);
+  coder_text(coder, &arg->why.clause);
   if (arg->why.clause) code_place(coder, &arg->why.source, &arg->why.pos, &arg->why.width);
 }
 
@@ -294,26 +190,39 @@ static void code_frame(Coder *coder, CompiledKernel *kernel) {
 
 static void code_piece(Coder *coder, SemaPiece *piece) {
   CODE_BELOW(coder, piece->kind, PIECE_VALUE + 1);
-  code_str(coder, &piece->text);
+  coder_str(coder, &piece->text);
   code_from(coder, &piece->string);
   code_type(coder, &piece->type);
   code_type(coder, &piece->shape);
-  code_text(coder, &piece->format);
+  coder_text(coder, &piece->format);
 }
 
 static void code_call(Coder *coder, SemaCallPlace *call) {
-  code_name(coder, &call->name);
+  coder_name(coder, &call->name);
   code_place(coder, &call->source, &call->pos, &call->width);
 }
 
+/* By its text, as numbers of codes differ between releases. */
+static void code_error_code(Coder *coder, ErrorCode *code) {
+  const char *text = error_code_text(*code);
+  coder_name(coder, &text);
+  if (!coder->reads) return;
+  int found = 0;
+  while (!coder->is_broken && found < ERROR_CODE_COUNT &&
+         strcmp(text, error_code_text((ErrorCode)found)) != 0)
+    found++;
+  coder->is_broken |= found == ERROR_CODE_COUNT;
+  *code = coder->is_broken ? RG_ERROR_NONE : (ErrorCode)found;
+}
+
 static void code_message(Coder *coder, SemaMessage *message) {
-  CODE_BELOW(coder, message->code, ERROR_CODE_COUNT);
+  code_error_code(coder, &message->code);
   CODE_BELOW(coder, message->touch.kind, TOUCH_UPDATE + 1);
   CODE_BELOW(coder, message->touch.iteration_axes, SNODE_MAX_AXES + 1);
   CODE_BELOW(coder, message->touch.element_axes, SNODE_MAX_AXES + 1);
   CODE_ARRAY(coder, message->pieces.items, message->pieces.count);
   for (int k = 0; k < message->pieces.count; k++) code_piece(coder, &message->pieces.items[k]);
-  code_text(coder, &message->hint);
+  coder_text(coder, &message->hint);
   CODE_BELOW(coder, message->axis_count, SNODE_MAX_AXES + 1);
   code_place(coder, &message->source, &message->pos, &message->width);
   CODE_ARRAY(coder, message->calls.items, message->calls.count);
@@ -322,8 +231,8 @@ static void code_message(Coder *coder, SemaMessage *message) {
 
 static void code_site(Coder *coder, CompiledSite *site) {
   CODE(coder, site->line);
-  code_name(coder, &site->name);
-  code_name(coder, &site->shape);
+  coder_name(coder, &site->name);
+  coder_name(coder, &site->shape);
   CODE(coder, site->extents);
   CODE_BELOW(coder, site->axis_count, SNODE_MAX_AXES + 1);
 }
@@ -375,8 +284,8 @@ static void code_effects(Coder *coder, CompiledKernel *kernel) {
 }
 
 static void code_kernel(Coder *coder, CompiledKernel *kernel) {
-  code_block(coder, &kernel->bytes, &kernel->byte_count);
-  code_text(coder, &kernel->lua);
+  coder_block(coder, &kernel->bytes, &kernel->byte_count);
+  coder_text(coder, &kernel->lua);
   CODE_ARRAY(coder, kernel->tasks, kernel->task_count);
   for (int32_t k = 0; k < kernel->task_count; k++) code_task(coder, &kernel->tasks[k]);
   code_frame(coder, kernel);
@@ -387,18 +296,14 @@ static void code_kernel(Coder *coder, CompiledKernel *kernel) {
 static void code_objects(Coder *coder, RgCodegenObject *objects) {
   for (int t = 0; t < RG_TARGET_COUNT; t++) {
     const uint8_t *bytes = objects[t].bytes;
-    code_block(coder, &bytes, &objects[t].length);
+    coder_block(coder, &bytes, &objects[t].length);
     objects[t].bytes = (uint8_t *)bytes;
   }
 }
 
 static void code_head(Coder *coder) {
   int64_t version = VERSION;
-  for (size_t k = 0; k < sizeof magic; k++) {
-    uint8_t byte = (uint8_t)magic[k];
-    if (coder->reads) coder->is_broken |= get(coder) != byte;
-    else put(coder, byte);
-  }
+  coder_magic(coder, magic, sizeof magic);
   CODE(coder, version);
   coder->is_broken |= version != VERSION;
 }
@@ -406,12 +311,13 @@ static void code_head(Coder *coder) {
 /* The functions above store to what they describe only when they read it. */
 CompiledBytes compiled_write(const CompiledKernel *compiled, const TypeTable *types,
                              const RgCodegenObject objects[RG_TARGET_COUNT], Scratch *scratch) {
-  Bytes first = {0}, out = {0};
+  CoderBytes first = {0}, out = {0};
   Sources sources = {0};
   CompiledKernel kernel = *compiled;
   RgCodegenObject kept[RG_TARGET_COUNT];
   memcpy(kept, objects, sizeof kept);
-  Coder coder = {.out = &first, .scratch = scratch, .names = types, .sources = &sources};
+  Naming naming = {.names = types, .sources = &sources};
+  Coder coder = {.out = &first, .scratch = scratch, .data = &naming};
   code_kernel(&coder, &kernel); /* finds the sources */
   coder.out = &out;
   code_head(&coder);
@@ -433,7 +339,7 @@ static bool read_all(void *data, Error *err) {
   Coder *coder = &reading->coder;
   Sources sources = {0};
   const char *broken = "its numbers are in range";
-  coder->sources = &sources;
+  naming_of(coder)->sources = &sources;
   code_head(coder);
   if (!coder->is_broken) code_sources(coder);
   if (!coder->is_broken) code_kernel(coder, reading->compiled);
@@ -454,11 +360,12 @@ CompiledKernel *compiled_read(Heap *heap, TypeTable *types, const uint8_t *bytes
   scratch_init(&compiled->memory, heap);
   compiled->holders = 1;
   memset(objects, 0, sizeof *objects * RG_TARGET_COUNT);
+  Naming naming = {.types = types};
   ReadingBytes reading = {.coder = {.reads = true,
                                     .at = bytes,
                                     .end = bytes + length,
                                     .scratch = &compiled->memory,
-                                    .types = types},
+                                    .data = &naming},
                           .compiled = compiled,
                           .objects = objects};
   if (guard_run(read_all, &reading, err)) return compiled;

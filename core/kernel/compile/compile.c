@@ -105,6 +105,7 @@ static void dump_pass(void *data, const char *pass, const char *text) {
 /* The processor that tasks are compiled for: a GPU, if there is one. */
 static const char *processor_of(const Compile *compile) {
   if (compile->gpu) return compile->gpu;
+  if (compile->host) return compile->host;
   const char *const *processors = compile->kernel->engine->store->device->processors;
   return processors[processors[RG_TARGET_PTX] ? RG_TARGET_PTX : RG_TARGET_HOST];
 }
@@ -119,7 +120,8 @@ bool compile_verifies(void) {
 
 static Target target_of(const Compile *compile) {
   const Device *device = compile->kernel->engine->store->device;
-  Target target = compile->gpu || device->processors[RG_TARGET_PTX] ? target_gpu : target_cpu;
+  bool has_gpu = compile->gpu || (device->processors[RG_TARGET_PTX] && !compile->host);
+  Target target = has_gpu ? target_gpu : target_cpu;
   target.shares_lookups &= !compile->way.no_shared_lookups;
   return target;
 }
@@ -183,6 +185,11 @@ static bool show_line(const Compile *compile, Error *err) {
   return refusal.hint[0] ? error_hint(err, "%s", refusal.hint) : false;
 }
 
+static int32_t vector_bytes_of(const Compile *compile) {
+  if (compile->host) return compile->host_vector_bytes;
+  return compile->kernel->engine->store->device->vector_bytes / (compile->way.has_half_vectors + 1);
+}
+
 static bool run_passes(Compile *compile, Error *err) {
   double begin = clock_ms();
   Kernel *kernel = compile->kernel;
@@ -192,8 +199,8 @@ static bool run_passes(Compile *compile, Error *err) {
                          baseline_is_possible(compile);
   PassDump to = {.kernel = kernel};
   PassContext passes = {.scratch = &compile->scratch,
-                        .vector_bytes = device->vector_bytes / (compile->way.has_half_vectors + 1),
-                        .fast_gathers = device->fast_gathers,
+                        .vector_bytes = vector_bytes_of(compile),
+                        .fast_gathers = device->fast_gathers && !compile->host,
                         .target = target_of(compile),
                         .wide_leaves = compile->way.wide_leaves,
                         .keeps_order = kernel->engine->options.deterministic,
@@ -344,6 +351,55 @@ RgCodegenResult *compile_for_gpu(Compile *compile, Error *err) {
   request.processors[RG_TARGET_HOST] = NULL;
   request.processors[RG_TARGET_PTX] = compile->gpu;
   return compile_request_of(engine, &request, err);
+}
+
+/* -- for a module ------------------------------------------------------------------------------ */
+
+static bool run_to_ship(void *data, Error *err) {
+  Compile *compile = data;
+  if (!compile_run(compile, STAGE_LAST, err)) return false;
+  compile->bytes = ir_write(&compile->scratch, compile->sema.kernel, processor_of(compile));
+  return true;
+}
+
+/* The host region of a kernel for GPUs runs on any processor. */
+static RgCodegenRequest ship_request(const Compile *compile) {
+  RgCodegenRequest request = request_of(compile);
+  request.processors[RG_TARGET_HOST] = compile->gpu ? "x86-64" : compile->host;
+  request.processors[RG_TARGET_PTX] = compile->gpu;
+  request.threads = compile->kernel->engine->store->device->worker_count;
+  return request;
+}
+
+typedef struct Writing {
+  Compile *compile;
+  const CompiledKernel *compiled;
+  const RgCodegenResult *result;
+  Scratch *scratch;
+  CompiledBytes *bytes;
+} Writing;
+
+static bool write_shipped(void *data, Error *err) {
+  Writing *writing = data;
+  Compile *compile = writing->compile;
+  (void)err;
+  *writing->bytes = compiled_write(writing->compiled, &compile->kernel->engine->store->types,
+                                   writing->result->objects, writing->scratch);
+  return true;
+}
+
+bool compile_to_ship(Compile *compile, Scratch *scratch, CompiledBytes *bytes, Error *err) {
+  Engine *engine = compile->kernel->engine;
+  if (!guard_run(run_to_ship, compile, err)) return false;
+  CompiledKernel *compiled = compiled_make(compile, err);
+  if (!compiled) return false;
+  RgCodegenRequest request = ship_request(compile);
+  RgCodegenResult *result = compile_request_of(engine, &request, err);
+  Writing writing = {compile, compiled, result, scratch, bytes};
+  bool ok = result && guard_run(write_shipped, &writing, err);
+  if (result) codegen_result_free(engine->codegen, result);
+  compiled_release(compiled);
+  return ok;
 }
 
 /* -- code -------------------------------------------------------------------------------------- */

@@ -23,7 +23,10 @@ typedef struct Compile {
   CompileWhy why;
   bool explains; /* record notes about accesses */
   CompileWay way;
-  const char *gpu; /* for a text: compile for this GPU; NULL: for the device */
+  const char *gpu; /* for a text or a module: compile for this GPU; NULL: for the device */
+  /* for a module: compile for a processor of this level, whose vectors are so wide */
+  const char *host;
+  int32_t host_vector_bytes;
   /* the code that this is another version of: it has the same trees, arguments and chunks; NULL:
    * none */
   const CompiledKernel *base;
@@ -48,6 +51,10 @@ bool compile_run(Compile *compile, CompileStage last, Error *err);
 
 /* The tasks of a compile with a `gpu`, after its last stage, as PTX; NULL with err. */
 RgCodegenResult *compile_for_gpu(Compile *compile, Error *err);
+
+/* Compiles the version that is `compile->base` once more, for the `host` or the `gpu`, in the
+ * compile's scratch. *bytes, as compiled_write makes them, are in the other one. */
+bool compile_to_ship(Compile *compile, Scratch *scratch, CompiledBytes *bytes, Error *err);
 
 /* texts.c: prints a compile that has reached the text's stage, in its scratch. */
 const char *text_name(TextKind text);

@@ -10,6 +10,7 @@
 #include "kernel/compile/compile.h"
 #include "kernel/launch/queue.h"
 #include "kernel/tuning/validation.h"
+#include "kernel/versions/shipped.h"
 #include "kernel/versions/specialise.h"
 #include "kernel/tuning/tuning.h"
 
@@ -22,7 +23,8 @@ static void expect_valid(const Kernel *kernel) {
 static Version *find_version(Kernel *kernel, const RgValue *values, int32_t value_count,
                              int word_count, CompileWhy why, Error *err) {
   Version *version = versions_find(kernel, word_count);
-  if (!version) version = version_compile(kernel, values, value_count, word_count, why, err);
+  if (!version && kernel->shipped) version = shipped_find(kernel, values, value_count, err);
+  else if (!version) version = version_compile(kernel, values, value_count, word_count, why, err);
   if (version) kernel->last = version;
   return version;
 }

@@ -21,8 +21,8 @@ static void warn_missing(Kernel *kernel, const RtOutside *outside) {
               "%s:%d: a write to an element that its array does not have; kernel '%.100s' made "
               "%llu such write%s in this launch: they are ignored and counted in "
               "rg.stats().out_of_range (reported once per kernel)",
-              kernel->ast->source->name, -1 - outside->site, kernel->name,
-              (unsigned long long)outside->count, outside->count == 1 ? "" : "s");
+              kernel->chunk, -1 - outside->site, kernel->name, (unsigned long long)outside->count,
+              outside->count == 1 ? "" : "s");
 }
 
 /* Warns once per kernel, about one write: the first of some worker. */
@@ -42,7 +42,7 @@ static void warn_outside(Kernel *kernel, const Version *version, const RtOutside
               "%s:%d: a write to '%.100s' at %s is outside its shape, %s; kernel '%.100s' made "
               "%llu such write%s in this launch: they are ignored and counted in "
               "rg.stats().out_of_range (reported once per kernel)",
-              kernel->ast->source->name, site->line, site->name, index, shape, kernel->name,
+              kernel->chunk, site->line, site->name, index, shape, kernel->name,
               (unsigned long long)outside->count, outside->count == 1 ? "" : "s");
 }
 

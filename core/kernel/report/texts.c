@@ -278,7 +278,12 @@ static const char *find_gpu(const Kernel *kernel, const char *name, Error *err) 
 
 bool kernel_text(Kernel *kernel, TextKind kind, const char *gpu, const char **text, Error *err) {
   Reading reading = {.kind = kind, .compile = {.kernel = kernel, .is_again = true}};
-  if (!owner_check(kernel->object.owner, err) || !check_has(kernel, kind, err)) return false;
+  if (!owner_check(kernel->object.owner, err)) return false;
+  if (kernel->shipped)
+    return error_set(err, RG_ERROR_ARGUMENT,
+                     "kernel '%.100s' comes from a module, which holds code and no text",
+                     kernel->name);
+  if (!check_has(kernel, kind, err)) return false;
   if (kind == TEXT_PTX) reading.compile.gpu = find_gpu(kernel, gpu, err);
   if (kind == TEXT_PTX && !reading.compile.gpu) return false;
   if (kernel->last) {

@@ -47,7 +47,8 @@ typedef enum Mode { NEVER, WHEN_WORTH_IT, ALWAYS } Mode;
 /* RG_SPECIALISE=always, for tests: the first launch makes the specialised version, and waits. */
 static Mode mode_of(const Kernel *kernel) {
   const EngineOptions *options = &kernel->engine->options;
-  if (!options->specialises || options->runs_in_lua || options->debug) return NEVER;
+  if (!options->specialises || options->runs_in_lua || options->debug || kernel->shipped)
+    return NEVER;
   return options->always_specialises ? ALWAYS : WHEN_WORTH_IT;
 }
 

@@ -317,6 +317,7 @@ static Version *make_other(Version *base, CompileWhy why, const Constants *const
 
 Version *versions_request(Version *base, CompileWhy why, const Constants *constants,
                           const CompileWay *way) {
+  if (base->kernel->shipped) return NULL;
   ASSERT(base->state == VERSION_READY, "what is improved on can run");
   ASSERT(why == COMPILE_TO_SPECIALISE || why == COMPILE_TO_TRY,
          "other versions are compiled first");

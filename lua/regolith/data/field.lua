@@ -290,6 +290,19 @@ field.peer = lib.quietly(function(window, rank, x)
   return new_handle(x.rg_runtime)
 end)
 
+--- A handle of a field that something else holds, too.
+field.held = lib.quietly(function(number, pointer)
+  C.rg_field_retain(pointer)
+  field_out[0] = pointer
+  local x = new_handle(number)
+  check(C.rg_field_gradient(x.rg_field, field_out), number)
+  if field_out[0] ~= nil then
+    C.rg_field_retain(field_out[0])
+    gradients[x.rg_number] = new_handle(number)
+  end
+  return x
+end)
+
 function field.is(what) return type(what) == "cdata" and ffi.istype(Field, what) end
 
 local function check_extents(extents)

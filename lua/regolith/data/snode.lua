@@ -22,6 +22,12 @@ local function new_node(pointer, runtime)
   return Node(pointer, runtime, -1)
 end
 
+--- A handle of a node that something else holds, too.
+snode.held = lib.quietly(function(number, pointer)
+  C.rg_snode_retain(pointer)
+  return new_node(pointer, number)
+end)
+
 -- Laying out may fail because unreachable handles still hold memory: collect and try once more.
 function snode.settle_by(settle, pointer, runtime)
   local where = fail.place()

@@ -1,0 +1,395 @@
+/* shipped.c - see shipped.h. */
+#include "kernel/versions/shipped.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel/compile/compile.h"
+#include "kernel/versions/versions.h"
+
+/* -- words ------------------------------------------------------------------------------------- */
+
+/* Numbers of struct types differ between runtimes, so their place in a value's words is known by
+ * the kind: see pattern.c. */
+static bool has_type(const uint64_t *words) {
+  int32_t kind = (int32_t)(uint32_t)words[0];
+  return kind == RG_VALUE_FIELD || kind == RG_VALUE_ARRAY;
+}
+
+static void put_type(uint64_t *words, Type type) {
+  bool is_field = (int32_t)(uint32_t)words[0] == RG_VALUE_FIELD;
+  uint64_t low = UINT32_MAX;
+  if (is_field) words[1] = (words[1] & low) | (uint64_t)type_shape(type).number << 32;
+  else words[2] = (words[2] & ~low) | (uint64_t)type.number;
+}
+
+/* -- signatures, for messages ------------------------------------------------------------------ */
+
+static void describe_value(StrBuf *out, const SemaValue *value) {
+  switch (value->kind) {
+  case VALUE_NIL: strbuf_text(out, "nil"); break;
+  case VALUE_NUMBER: strbuf_text(out, "a number"); break;
+  case VALUE_I64:
+  case VALUE_U64: strbuf_text(out, "a 64-bit integer"); break;
+  case VALUE_BOOL: strbuf_text(out, "a boolean"); break;
+  case VALUE_STRING: strbuf_text(out, "a string"); break;
+  case VALUE_NODE: strbuf_text(out, "a node"); break;
+  case VALUE_VECTOR: strbuf_text(out, value->name); break;
+  case VALUE_FUNCTION: strbuf_text(out, "a function"); break;
+  case VALUE_TABLE: strbuf_text(out, "a table"); break;
+  case VALUE_FIELD: strbuf_text(out, "a field of "); break;
+  case VALUE_ARRAY: strbuf_text(out, "an array of "); break;
+  default: strbuf_text(out, value->name); break;
+  }
+}
+
+static void describe(StrBuf *out, const Kernel *kernel, const SemaValue *value) {
+  const TypeTable *types = &kernel->engine->store->types;
+  char type[TYPE_NAME_SIZE];
+  describe_value(out, value);
+  if (value->kind != VALUE_FIELD && value->kind != VALUE_ARRAY) return;
+  strbuf_text(out, type_name_in(types, value->type, type));
+  if (value->kind == VALUE_ARRAY)
+    strbuf_format(out, " with %d ax%s", value->array.axis_count,
+                  value->array.axis_count == 1 ? "is" : "es");
+}
+
+/* "(dt: a number, x: a field of f32)", of the parameters. */
+static const char *signature_of(const Kernel *kernel, const SemaValue *values, int32_t count,
+                                const char *(*name_of)(const Kernel *kernel, int32_t parameter),
+                                Scratch *scratch) {
+  StrBuf out;
+  strbuf_init(&out, scratch);
+  strbuf_text(&out, "(");
+  for (int32_t k = kernel->paths.count; k < count; k++) {
+    int32_t parameter = k - kernel->paths.count;
+    if (parameter) strbuf_text(&out, ", ");
+    if (parameter < kernel->parameter_count)
+      strbuf_format(&out, "%s: ", name_of(kernel, parameter));
+    describe(&out, kernel, &values[k]);
+  }
+  strbuf_text(&out, ")");
+  return strbuf_end(&out);
+}
+
+/* -- shipping ---------------------------------------------------------------------------------- */
+
+static const char *name_in_text(const Kernel *kernel, int32_t parameter) {
+  Str name = kernel->ast->function->parameters.items[parameter]->name;
+  return scratch_copy_text((Scratch *)&kernel->scratch, name.data, (size_t)name.length);
+}
+
+static const char *copy(Scratch *scratch, const char *text) {
+  return scratch_copy_text(scratch, text, strlen(text));
+}
+
+static void fill_values(const Kernel *kernel, Scratch *scratch, Shipped *shipped) {
+  int32_t paths = kernel->paths.count, count = paths + kernel->parameter_count;
+  shipped->path_count = paths;
+  shipped->parameter_count = kernel->parameter_count;
+  shipped->values = scratch_array(scratch, ShippedValue, count);
+  for (int32_t k = 0; k < count; k++) {
+    ShippedValue *value = &shipped->values[k];
+    const SemaPath *path = k < paths ? &kernel->paths.items[k] : NULL;
+    value->name =
+        copy(scratch, path ? kernel->path_texts.items[k] : name_in_text(kernel, k - paths));
+    value->parameter = path && path->is_parameter_path ? path->parameter : -1;
+    value->function = path ? path->function : 0;
+    value->joined = path ? path->joined : 0;
+    value->is_static = kernel_is_static(kernel, k);
+    value->is_whole = path ? path->whole : kernel->whole_parameters[k - paths];
+  }
+}
+
+/* The words are those of the version, with the captures that the kernel has got since as nil. */
+static void fill_words(const Version *version, Scratch *scratch, ShippedVersion *out) {
+  const Pattern *pattern = &version->pattern;
+  const TypeTable *types = &version->kernel->engine->store->types;
+  size_t bytes = sizeof *pattern->words * (size_t)pattern->word_count;
+  out->value_count = pattern->given_count;
+  out->path_count = pattern->path_count;
+  out->words = scratch_alloc(scratch, bytes);
+  if (bytes) memcpy(out->words, pattern->words, bytes);
+  out->types = scratch_array(scratch, const char *, pattern->given_count);
+  for (int32_t k = 0; k < pattern->given_count; k++)
+    if (has_type(out->words + k * PATTERN_WORDS) &&
+        pattern->given[k].type.number >= TYPE_TABLE_FIRST)
+      out->types[k] = copy(scratch, type_row(types, pattern->given[k].type).name);
+}
+
+static bool ship_version(Version *version, const ShippedLevel *level, Scratch *scratch,
+                         ShippedVersion *out, Error *err) {
+  const Pattern *pattern = &version->pattern;
+  Compile compile = {.kernel = version->kernel,
+                     .given = pattern->given,
+                     .value_count = pattern->given_count,
+                     .is_again = true,
+                     .why = COMPILE_TO_HAVE,
+                     .base = version->compiled,
+                     .gpu = level->vector_bytes ? NULL : level->name,
+                     .host = level->vector_bytes ? level->name : NULL,
+                     .host_vector_bytes = level->vector_bytes};
+  CompiledBytes bytes;
+  scratch_init(&compile.scratch, scratch->heap);
+  bool ok = compile_to_ship(&compile, scratch, &bytes, err);
+  scratch_deinit(&compile.scratch);
+  if (!ok) return false;
+  out->bytes = bytes.data;
+  out->length = bytes.length;
+  out->target = level->vector_bytes ? RG_TARGET_HOST : RG_TARGET_PTX;
+  out->processor = level->name;
+  out->signature =
+      signature_of(version->kernel, pattern->given, pattern->given_count, name_in_text, scratch);
+  fill_words(version, scratch, out);
+  return true;
+}
+
+static int32_t count_versions(const Kernel *kernel) {
+  int32_t count = 0;
+  for (const Version *version = kernel->versions; version; version = version->next)
+    count += !version->base;
+  return count;
+}
+
+static bool check_can_ship(const Kernel *kernel, Error *err) {
+  if (kernel->shipped)
+    return error_set(err, RG_ERROR_ARGUMENT,
+                     "kernel '%.100s' comes from a module: it cannot be put into another one",
+                     kernel->name);
+  if (kernel->is_adjoint)
+    return error_set(err, RG_ERROR_NOT_YET,
+                     "kernel '%.100s' is a gradient, which no module holds yet", kernel->name);
+  if (kernel->engine->options.runs_in_lua)
+    return error_set(err, RG_ERROR_ARGUMENT,
+                     "kernels of arch \"lua\" are not compiled, so that no module can hold them");
+  if (count_versions(kernel)) return true;
+  error_set(err, RG_ERROR_ARGUMENT,
+            "kernel '%.100s' was not launched, so that nothing says what to compile it for",
+            kernel->name);
+  return error_hint(err, "launch it before, or declare its arguments: { kernel, rg.f32, .. }");
+}
+
+bool kernel_ship(Kernel *kernel, const ShippedLevel *levels, int32_t level_count, Scratch *scratch,
+                 Shipped *shipped, Error *err) {
+  if (!check_can_ship(kernel, err)) return false;
+  *shipped = (Shipped){
+      .name = copy(scratch, kernel->name),
+      .chunk = copy(scratch, kernel->chunk),
+      .line = kernel->ast->function->pos.line,
+      .versions = scratch_array(scratch, ShippedVersion, count_versions(kernel) * level_count)};
+  fill_values(kernel, scratch, shipped);
+  for (Version *version = kernel->versions; version; version = version->next)
+    for (int32_t k = 0; k < level_count && !version->base; k++)
+      if (!ship_version(version, &levels[k], scratch, &shipped->versions[shipped->version_count++],
+                        err))
+        return false;
+  return true;
+}
+
+/* -- kernels of what was shipped --------------------------------------------------------------- */
+
+void shipped_end(Kernel *kernel) {
+  ShippedFile *file = kernel->shipped ? kernel->shipped->file : NULL;
+  kernel->shipped = NULL;
+  if (file && !--file->holders) file->end(file);
+}
+
+static bool fill_kernel(void *data, Error *err) {
+  Kernel *kernel = data;
+  const Shipped *shipped = kernel->shipped;
+  (void)err;
+  kernel->chunk = shipped->chunk;
+  kernel->name = (char *)shipped->name;
+  kernel->place = scratch_format(&kernel->scratch, "%s:%d", shipped->chunk, shipped->line);
+  for (int32_t k = 0; k < shipped->path_count; k++) {
+    const ShippedValue *value = &shipped->values[k];
+    SemaPath path = {.name = str_of(value->name),
+                     .is_parameter_path = value->parameter >= 0,
+                     .parameter = value->parameter,
+                     .is_static = value->is_static,
+                     .function = value->function,
+                     .joined = value->joined,
+                     .whole = value->is_whole ? WHOLE_I32 : WHOLE_UNKNOWN};
+    vec_push(&kernel->scratch, &kernel->path_texts, value->name);
+    vec_push(&kernel->scratch, &kernel->paths, path);
+  }
+  kernel->parameter_count = shipped->parameter_count;
+  kernel->static_parameters = scratch_array(&kernel->scratch, bool, kernel->parameter_count + 1);
+  kernel->whole_parameters = scratch_array(&kernel->scratch, uint8_t, kernel->parameter_count + 1);
+  for (int32_t k = 0; k < kernel->parameter_count; k++) {
+    const ShippedValue *value = &shipped->values[shipped->path_count + k];
+    kernel->static_parameters[k] = value->is_static;
+    kernel->whole_parameters[k] = value->is_whole ? WHOLE_I32 : WHOLE_UNKNOWN;
+  }
+  return true;
+}
+
+Kernel *kernel_of_shipped(Engine *engine, Shipped *shipped, Error *err) {
+  if (engine->options.runs_in_lua) {
+    error_set(err, RG_ERROR_DEVICE,
+              "'%.200s' holds compiled kernels, which arch \"lua\" cannot run",
+              shipped->file->name);
+    return NULL;
+  }
+  Kernel *kernel = kernel_begin(engine, err);
+  if (!kernel) return NULL;
+  kernel->shipped = shipped;
+  shipped->file->holders++;
+  if (guard_run(fill_kernel, kernel, err)) return kernel;
+  object_release(&kernel->object);
+  return NULL;
+}
+
+/* -- launching --------------------------------------------------------------------------------- */
+
+/* A version for numbers that were not always whole takes those that are, too. */
+static bool word_fits(const uint64_t *words, const uint64_t *given, int k) {
+  bool is_number = (int32_t)(uint32_t)words[0] == RG_VALUE_NUMBER;
+  return words[k] == given[k] || (is_number && k == 3 && given[k] && given[k] < words[k]);
+}
+
+/* Is this value what the version was compiled for? */
+static bool value_fits(const Kernel *kernel, const ShippedVersion *version, int32_t value) {
+  if (value >= version->path_count && value < kernel->paths.count) return true;
+  TypeTable *types = &kernel->engine->store->types;
+  uint64_t words[PATTERN_WORDS];
+  memcpy(words, version->words + value * PATTERN_WORDS, sizeof words);
+  Type type;
+  if (version->types[value]) {
+    if (!type_read(types, str_of(version->types[value]), &type, NULL)) return false;
+    put_type(words, type);
+  }
+  for (int k = 0; k < PATTERN_WORDS; k++)
+    if (!word_fits(words, kernel->words + value * PATTERN_WORDS, k)) return false;
+  return true;
+}
+
+static int32_t misfit_of(const Kernel *kernel, const ShippedVersion *version, int32_t count) {
+  if (version->value_count != count) return 0;
+  for (int32_t k = 0; k < count; k++)
+    if (!value_fits(kernel, version, k)) return k;
+  return -1;
+}
+
+static const char *name_shipped(const Kernel *kernel, int32_t parameter) {
+  return kernel->shipped->values[kernel->shipped->path_count + parameter].name;
+}
+
+/* What differs from the version that fits best, if that is a capture. */
+static const char *other_capture(const Kernel *kernel, int32_t count) {
+  const char *name = NULL;
+  for (int32_t v = 0; v < kernel->shipped->version_count; v++) {
+    const ShippedVersion *version = &kernel->shipped->versions[v];
+    bool others_fit = version->value_count == count;
+    for (int32_t k = kernel->paths.count; k < count && others_fit; k++)
+      others_fit = value_fits(kernel, version, k);
+    int32_t misfit = others_fit ? misfit_of(kernel, version, count) : -1;
+    if (misfit >= 0 && misfit < kernel->paths.count) name = kernel->path_texts.items[misfit];
+  }
+  return name;
+}
+
+typedef struct Refusing {
+  Kernel *kernel;
+  const RgValue *values;
+  int32_t value_count;
+  Scratch scratch;
+} Refusing;
+
+static bool refuse(void *data, Error *err) {
+  Refusing *refusing = data;
+  Kernel *kernel = refusing->kernel;
+  const Shipped *shipped = kernel->shipped;
+  SemaValue *read =
+      values_read(&refusing->scratch, kernel, refusing->values, refusing->value_count);
+  const char *wanted =
+      signature_of(kernel, read, refusing->value_count, name_shipped, &refusing->scratch);
+  const char *capture = other_capture(kernel, refusing->value_count), *before = "";
+  StrBuf built;
+  strbuf_init(&built, &refusing->scratch);
+  for (int32_t k = 0; k < shipped->version_count; k++) {
+    if (!strcmp(before, shipped->versions[k].signature)) continue;
+    before = shipped->versions[k].signature;
+    strbuf_format(&built, "%s%s", k ? ", " : "", before);
+  }
+  if (capture)
+    return error_set(err, RG_ERROR_MODULE_MISSING,
+                     "module '%.200s' has no code of kernel '%.100s' for this '%.100s': its type, "
+                     "its layout or its number differs from what the module was built with",
+                     shipped->file->name, kernel->name, capture);
+  error_set(err, RG_ERROR_MODULE_MISSING,
+            "module '%.200s' has no code of kernel '%.100s' for %.300s; it was built for %.400s",
+            shipped->file->name, kernel->name, wanted, strbuf_end(&built));
+  return error_hint(err, "build the module after a launch with such arguments, or declare them");
+}
+
+static Version *no_version(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err) {
+  Refusing refusing = {.kernel = kernel, .values = values, .value_count = value_count};
+  scratch_init(&refusing.scratch, kernel->engine->store->heap);
+  guard_run(refuse, &refusing, err);
+  scratch_deinit(&refusing.scratch);
+  return NULL;
+}
+
+/* Every index of a launch is one of its values: see launch_is_valid in valid.c. */
+static bool check_values(const Kernel *kernel, const CompiledKernel *compiled, int32_t count,
+                         Error *err) {
+  bool ok = true;
+  for (int32_t k = 0; k < compiled->arg_count; k++)
+    ok &= compiled->args[k].from.index +
+              (compiled->args[k].from.is_parameter ? kernel->paths.count : 0) <
+          count;
+  for (int32_t k = 0; k < compiled->tree_count && ok; k++) {
+    SemaArg from = compiled->trees[k];
+    int32_t value = from.index + (from.is_parameter ? kernel->paths.count : 0);
+    int32_t kind = value < count ? (int32_t)(uint32_t)kernel->words[value * PATTERN_WORDS] : 0;
+    ok = (kind == RG_VALUE_FIELD || kind == RG_VALUE_NODE || kind == RG_VALUE_ARRAY) &&
+         (uint32_t)kernel->words[value * PATTERN_WORDS + 1];
+  }
+  return ok || error_set(err, RG_ERROR_MODULE,
+                         "module '%.200s' is damaged: kernel '%.100s' uses "
+                         "values that no launch gives it",
+                         kernel->shipped->file->name, kernel->name);
+}
+
+static Version *load(Kernel *kernel, const ShippedVersion *shipped, Error *err) {
+  Store *store = kernel->engine->store;
+  RgCodegenObject objects[RG_TARGET_COUNT];
+  int word_count = shipped->value_count * PATTERN_WORDS;
+  CompiledKernel *compiled =
+      compiled_read(store->heap, &store->types, shipped->bytes, shipped->length, objects, err);
+  if (!compiled) return NULL;
+  if (!check_values(kernel, compiled, shipped->value_count, err)) {
+    compiled_release(compiled);
+    return NULL;
+  }
+  Version *version = version_create(kernel, NULL, compiled, COMPILE_TO_HAVE, err);
+  if (!version) return NULL;
+  version->state = VERSION_READY;
+  version->pattern.words = heap_alloc(store->heap, sizeof(uint64_t) * (size_t)word_count + 1);
+  version->pattern.path_count = shipped->path_count;
+  if (!version->pattern.words) {
+    error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a kernel of a module");
+  } else {
+    memcpy(version->pattern.words, kernel->words, sizeof(uint64_t) * (size_t)word_count);
+    version->pattern.word_count = word_count;
+    version->code = store->device->table->load(store->device, objects, compiled->task_count, err);
+  }
+  if (version->code) return version;
+  versions_drop(version);
+  return NULL;
+}
+
+Version *shipped_find(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err) {
+  const Device *device = kernel->engine->store->device;
+  const ShippedVersion *best = NULL;
+  int best_rank = -1;
+  for (int32_t k = 0; k < kernel->shipped->version_count; k++) {
+    const ShippedVersion *version = &kernel->shipped->versions[k];
+    int rank = device_rank_of(device, version->target, version->processor);
+    if (rank <= best_rank || misfit_of(kernel, version, value_count) >= 0) continue;
+    best = version;
+    best_rank = rank;
+  }
+  return best ? load(kernel, best, err) : no_version(kernel, values, value_count, err);
+}

@@ -1,0 +1,273 @@
+/* header.c - describes a module to C: a struct of its items, a wrapper with real types for each
+ * kernel, and constants for shapes and strides. The wrappers need regolith.h alone. */
+#include <ctype.h>
+#include <string.h>
+
+#include "kernel/versions/versions.h"
+#include "module/module.h"
+#include "tree/tree.h"
+
+typedef struct Printing {
+  const Module *module;
+  const char *prefix;
+  StrBuf out;
+} Printing;
+
+/* -- names ------------------------------------------------------------------------------------- */
+
+/* A name as C allows it: other characters become underscores. */
+static void put_name(StrBuf *out, const char *name, bool is_upper) {
+  if (name[0] >= '0' && name[0] <= '9') strbuf_char(out, '_');
+  for (; *name; name++) {
+    char c = isalnum((unsigned char)*name) ? *name : '_';
+    strbuf_char(out, is_upper ? (char)toupper((unsigned char)c) : c);
+  }
+}
+
+static void put_upper(Printing *printing, const char *name) {
+  put_name(&printing->out, printing->prefix, true);
+  strbuf_char(&printing->out, '_');
+  put_name(&printing->out, name, true);
+}
+
+static const char *c_type(Type type) {
+  if (type_parts(type) != 1) return NULL;
+  const char *text = type_text(type);
+  static const char *const types[][2] = {
+      {"i8", "int8_t"},  {"i16", "int16_t"},  {"i32", "int32_t"},  {"i64", "int64_t"},
+      {"u8", "uint8_t"}, {"u16", "uint16_t"}, {"u32", "uint32_t"}, {"u64", "uint64_t"},
+      {"f16", "float"},  {"f32", "float"},    {"f64", "double"},   {"bool", "int32_t"}};
+  for (size_t k = 0; k < sizeof types / sizeof *types; k++)
+    if (!strcmp(text, types[k][0])) return types[k][1];
+  return NULL;
+}
+
+/* -- arguments --------------------------------------------------------------------------------- */
+
+/* How a parameter is declared, and which member of an RgValue it becomes. */
+typedef struct Parameter {
+  const char *type, *kind, *member, *cast;
+} Parameter;
+
+static Parameter number_parameter(Type type) {
+  const char *text = type_text(type), *c = c_type(type);
+  if (!strcmp(text, "i64")) return (Parameter){"int64_t ", "RG_VALUE_I64", "i64", ""};
+  if (!strcmp(text, "u64")) return (Parameter){"uint64_t ", "RG_VALUE_U64", "u64", ""};
+  if (!c) c = "double";
+  static const struct {
+    const char *c, *declared;
+  } numbers[] = {{"int8_t", "int8_t "},   {"int16_t", "int16_t "},   {"int32_t", "int32_t "},
+                 {"uint8_t", "uint8_t "}, {"uint16_t", "uint16_t "}, {"uint32_t", "uint32_t "},
+                 {"float", "float "},     {"double", "double "}};
+  for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+    if (!strcmp(c, numbers[k].c))
+      return (Parameter){numbers[k].declared, "RG_VALUE_NUMBER", "number", "(double)"};
+  return (Parameter){"double ", "RG_VALUE_NUMBER", "number", ""};
+}
+
+/* That of the first version; its others take the same, or are launched by rg_module_launch. */
+static Parameter parameter_of(const Shipped *shipped, const CompiledKernel *compiled, int32_t k) {
+  const uint64_t *words = shipped->versions[0].words + (shipped->path_count + k) * PATTERN_WORDS;
+  switch ((int32_t)(uint32_t)words[0]) {
+  case RG_VALUE_I64: return (Parameter){"int64_t ", "RG_VALUE_I64", "i64", ""};
+  case RG_VALUE_U64: return (Parameter){"uint64_t ", "RG_VALUE_U64", "u64", ""};
+  case RG_VALUE_BOOL: return (Parameter){"int32_t ", "RG_VALUE_BOOL", "i64", ""};
+  case RG_VALUE_FIELD: return (Parameter){"RgField *", "RG_VALUE_FIELD", "field", ""};
+  case RG_VALUE_NODE: return (Parameter){"RgSNode *", "RG_VALUE_NODE", "node", ""};
+  case RG_VALUE_ARRAY: return (Parameter){"RgArray *", "RG_VALUE_ARRAY", "array", ""};
+  case RG_VALUE_VECTOR: return (Parameter){"const RgVector *", "RG_VALUE_VECTOR", "vector", ""};
+  case RG_VALUE_NUMBER: break;
+  default: return (Parameter){"const RgValue *", NULL, NULL, ""};
+  }
+  for (int32_t a = 0; a < compiled->arg_count; a++)
+    if (compiled->args[a].from.is_parameter && compiled->args[a].from.index == k)
+      return number_parameter(compiled->args[a].type);
+  return (Parameter){"double ", "RG_VALUE_NUMBER", "number", ""};
+}
+
+/* -- kernels ----------------------------------------------------------------------------------- */
+
+static void put_argument(Printing *printing, Parameter parameter, const char *name, int32_t k) {
+  StrBuf *out = &printing->out;
+  if (!parameter.kind) {
+    strbuf_format(out, "  arguments_[%d] = *", k);
+    put_name(out, name, false);
+    strbuf_text(out, ";\n");
+    return;
+  }
+  strbuf_format(out, "  arguments_[%d].kind = %s;\n  arguments_[%d].%s = %s", k, parameter.kind, k,
+                parameter.member, parameter.cast);
+  put_name(out, name, false);
+  strbuf_text(out, ";\n");
+}
+
+static void put_kernel(Printing *printing, const char *name, const Shipped *shipped,
+                       const CompiledKernel *compiled) {
+  StrBuf *out = &printing->out;
+  int32_t count = shipped->parameter_count;
+  const char *result = compiled->result_count == 1 ? c_type(compiled->results[0]) : NULL;
+  strbuf_format(out, "\n/* %s:%d */\nstatic inline RgStatus ", shipped->chunk, shipped->line);
+  put_name(out, printing->prefix, false);
+  strbuf_char(out, '_');
+  put_name(out, name, false);
+  strbuf_char(out, '(');
+  put_name(out, printing->prefix, false);
+  strbuf_text(out, "_module *module_");
+  for (int32_t k = 0; k < count; k++) {
+    strbuf_format(out, ", %s", parameter_of(shipped, compiled, k).type);
+    put_name(out, shipped->values[shipped->path_count + k].name, false);
+  }
+  if (compiled->result_count) strbuf_format(out, ", %s *result", result ? result : "RgValue");
+  strbuf_text(out, ") {\n");
+  if (count) strbuf_format(out, "  RgValue arguments_[%d];\n", count);
+  for (int32_t k = 0; k < count; k++)
+    put_argument(printing, parameter_of(shipped, compiled, k),
+                 shipped->values[shipped->path_count + k].name, k);
+  strbuf_text(out, "  RgValue result_ = {0, 0, {0}};\n");
+  strbuf_text(out, "  RgStatus status_ = rg_module_launch(module_->module, module_->kernel_");
+  put_name(out, name, false);
+  strbuf_format(out, ", %s, %d, &result_);\n", count ? "arguments_" : "0", count);
+  if (compiled->result_count && !result) strbuf_text(out, "  *result = result_;\n");
+  else if (result)
+    strbuf_format(out, "  if (!status_) *result = (%s)%s;\n", result,
+                  !strcmp(result, "int64_t")                         ? "result_.i64"
+                  : !strcmp(result, "uint64_t")                      ? "result_.u64"
+                  : !strcmp(type_text(compiled->results[0]), "bool") ? "result_.i64"
+                                                                     : "result_.number");
+  strbuf_text(out, "  return status_;\n}\n");
+}
+
+static bool put_kernels(Printing *printing, Error *err) {
+  const ModuleContents *contents = module_contents(printing->module);
+  Store *store = module_engine(printing->module)->store;
+  RgCodegenObject objects[RG_TARGET_COUNT];
+  for (int32_t k = 0; k < contents->item_count; k++) {
+    const ModuleItem *item = &contents->items[k];
+    if (item->kind != RG_MODULE_KERNEL) continue;
+    const Shipped *shipped = &contents->kernels[item->number].shipped;
+    if (!shipped->version_count) continue;
+    const ShippedVersion *version = &shipped->versions[0];
+    CompiledKernel *compiled =
+        compiled_read(store->heap, &store->types, version->bytes, version->length, objects, err);
+    if (!compiled) return false;
+    put_kernel(printing, item->name, shipped, compiled);
+    compiled_release(compiled);
+  }
+  return true;
+}
+
+/* -- fields and nodes -------------------------------------------------------------------------- */
+
+static void put_list(StrBuf *out, const int64_t *numbers, int32_t count) {
+  strbuf_text(out, "{");
+  for (int32_t k = 0; k < count; k++)
+    strbuf_format(out, k ? ", %lld" : "%lld", (long long)numbers[k]);
+  strbuf_text(out, count ? "}\n" : "0}\n");
+}
+
+static void put_shape(Printing *printing, const char *name, const SNode *level) {
+  StrBuf *out = &printing->out;
+  strbuf_text(out, "#define ");
+  put_upper(printing, name);
+  strbuf_format(out, "_RANK %d\n#define ", level->rank);
+  put_upper(printing, name);
+  strbuf_text(out, "_SHAPE ");
+  put_list(out, level->shape, level->rank);
+}
+
+/* Where elements are at constant distances, those, in bytes; field_view says so, too. */
+static bool put_field(Printing *printing, const char *name, Field *field, Error *err) {
+  StrBuf *out = &printing->out;
+  RgView view;
+  if (!field_view(field, &view, err)) return false;
+  strbuf_format(out, "/* a field of %s */\n", field->type_name);
+  put_shape(printing, name, field->node->snode);
+  if (!view.rank || !view.first) return true;
+  strbuf_text(out, "#define ");
+  put_upper(printing, name);
+  strbuf_text(out, "_STRIDES ");
+  put_list(out, view.stride, view.rank);
+  if (!view.step) return true;
+  strbuf_text(out, "#define ");
+  put_upper(printing, name);
+  strbuf_format(out, "_STEP %lld\n", (long long)view.step);
+  return true;
+}
+
+static bool put_layouts(Printing *printing, Error *err) {
+  RgModuleItem item;
+  for (int32_t k = 0;; k++) {
+    module_item(printing->module, k, &item);
+    if (item.kind == RG_MODULE_END) return true;
+    if (item.kind == RG_MODULE_FIELD && !put_field(printing, item.name, (Field *)item.field, err))
+      return false;
+    if (item.kind != RG_MODULE_NODE) continue;
+    const SNode *level = ((const Node *)item.node)->snode;
+    strbuf_format(&printing->out, "/* a %s node */\n", snode_kind_text(level->kind));
+    put_shape(printing, item.name, level);
+  }
+}
+
+/* -- the whole --------------------------------------------------------------------------------- */
+
+static void put_struct(Printing *printing) {
+  StrBuf *out = &printing->out;
+  static const char *const members[][2] = {[RG_MODULE_FIELD] = {"RgField", "field"},
+                                           [RG_MODULE_NODE] = {"RgSNode", "node"},
+                                           [RG_MODULE_KERNEL] = {"RgKernel", "kernel"}};
+  RgModuleItem item;
+  strbuf_text(out, "\n/* Its handles are borrowed from the module. */\ntypedef struct ");
+  put_name(out, printing->prefix, false);
+  strbuf_text(out, "_module {\n  RgModule *module;\n");
+  for (int32_t k = 0; module_item(printing->module, k, &item), item.kind; k++) {
+    strbuf_format(out, "  %s *%s_", members[item.kind][0], members[item.kind][1]);
+    put_name(out, item.name, false);
+    strbuf_text(out, ";\n");
+  }
+  strbuf_text(out, "} ");
+  put_name(out, printing->prefix, false);
+  strbuf_text(out, "_module;\n\nstatic inline RgStatus ");
+  put_name(out, printing->prefix, false);
+  strbuf_text(out, "_open(RgRuntime *runtime, const char *path, ");
+  put_name(out, printing->prefix, false);
+  strbuf_text(out, "_module *module_) {\n"
+                   "  RgStatus status_ = rg_module_open(runtime, path, &module_->module);\n"
+                   "  if (status_) return status_;\n");
+  for (int32_t k = 0; module_item(printing->module, k, &item), item.kind; k++) {
+    strbuf_format(out, "  module_->%s_", members[item.kind][1]);
+    put_name(out, item.name, false);
+    strbuf_format(out, " = rg_module_%s(module_->module, \"%s\");\n", members[item.kind][1],
+                  item.name);
+  }
+  strbuf_text(out, "  return 0;\n}\n\nstatic inline void ");
+  put_name(out, printing->prefix, false);
+  strbuf_text(out, "_close(");
+  put_name(out, printing->prefix, false);
+  strbuf_text(out, "_module *module_) { rg_module_release(module_->module); }\n");
+}
+
+static bool print(void *data, Error *err) {
+  Printing *printing = data;
+  StrBuf *out = &printing->out;
+  strbuf_init(out, store_text(module_engine(printing->module)->store));
+  strbuf_format(out,
+                "/* Made from a module of Regolith: build the module again instead of editing. "
+                "*/\n#ifndef ");
+  put_upper(printing, "MODULE_H");
+  strbuf_text(out, "\n#define ");
+  put_upper(printing, "MODULE_H");
+  strbuf_text(out, "\n\n#include <regolith.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
+                   "/* Shapes, and bytes from one element to the next along each axis. */\n");
+  if (!put_layouts(printing, err)) return false;
+  put_struct(printing);
+  if (!put_kernels(printing, err)) return false;
+  strbuf_text(out, "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
+  return true;
+}
+
+bool module_header(const Module *module, const char *prefix, const char **text, Error *err) {
+  Printing printing = {.module = module, .prefix = prefix};
+  if (!guard_run(print, &printing, err)) return false;
+  *text = strbuf_end(&printing.out);
+  return true;
+}

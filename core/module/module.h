@@ -1,0 +1,129 @@
+/* module.h - modules: kernels that were compiled ahead of time, with the trees, fields and values
+ * that they use, in one file that is mapped read-only.
+ *
+ *     items --module_save--> ModuleContents --contents_code--> file
+ *     file --contents_code--> ModuleContents --module_open--> Module: trees, fields, kernels
+ *
+ * A file is a ModuleHead, the encoded contents, and the bytes of compiled kernels, each at a
+ * multiple of 8. It is data from elsewhere: every offset, count and index is checked before use.
+ * But its code is trusted, as a shared library's is: nothing checks what the code does. Decision
+ * D-module-01. */
+#ifndef RG_MODULE_MODULE_H
+#define RG_MODULE_MODULE_H
+
+#include "kernel/kernel.h"
+#include "kernel/versions/shipped.h"
+#include "regolith.h"
+
+enum { MODULE_VERSION = 1 };
+
+typedef struct ModuleHead {
+  char magic[8];    /* "RGMODULE" */
+  uint32_t version; /* MODULE_VERSION */
+  uint32_t abi;     /* RT_ABI */
+  uint64_t length;  /* of the whole file */
+  uint64_t contents_length;
+  uint64_t sum; /* XXH64 of all that follows the head */
+} ModuleHead;
+
+/* A step of a tree's declaration: a level or a field is added to level `level`. */
+typedef struct ModuleStep {
+  bool is_field;
+  int32_t level;
+  const char *name;
+  /* a field */
+  const char *type;
+  int32_t offset_count; /* 0: it begins at 0 */
+  int64_t offset[SNODE_MAX_AXES];
+  bool is_watched;
+  bool has_gradient, is_gradient; /* the next step is its gradient; it is that of the step before */
+  /* a level */
+  const char *kind, *axes;
+  int32_t size_count;
+  int64_t sizes[SNODE_MAX_AXES];
+  bool aos;
+  int64_t chunk;
+} ModuleStep;
+
+typedef struct ModuleTree {
+  const char *name;
+  uint64_t layout_hash; /* that of the tree when it was saved */
+  ModuleStep *steps;
+  int32_t step_count;
+} ModuleTree;
+
+/* A value of a capture. */
+typedef struct ModuleValue {
+  const char *name;
+  RgValueKind kind;
+  uint64_t bits;      /* a number, a boolean, a function */
+  const char *text;   /* BUILTIN, TYPE, STRING, OTHER; VECTOR: its type */
+  int32_t tree, step; /* FIELD */
+  int32_t level;      /* NODE, of `tree` */
+  uint64_t *numbers;  /* VECTOR */
+  int32_t number_count;
+} ModuleValue;
+
+typedef struct ModuleKernel {
+  Shipped shipped;
+  int32_t *values, *depths; /* by path: the number of its value, or -1 */
+} ModuleKernel;
+
+typedef struct ModuleItem {
+  const char *name;
+  int32_t kind; /* RG_MODULE_FIELD .. */
+  /* FIELD: tree, step; NODE: tree, level; KERNEL: number */
+  int32_t tree, number;
+} ModuleItem;
+
+typedef struct ModuleContents {
+  bool deterministic; /* loops whose order shows run on one worker */
+  int32_t level_count;
+  const char **levels; /* processors */
+  ModuleTree *trees;
+  int32_t tree_count;
+  ModuleValue *values;
+  int32_t value_count;
+  ModuleKernel *kernels;
+  int32_t kernel_count;
+  ModuleItem *items;
+  int32_t item_count;
+} ModuleContents;
+
+/* contents.c: encodes contents, and the bytes of versions after them; below a guard. */
+typedef struct ModuleBytes {
+  const uint8_t *data; /* in the scratch, with a head */
+  int64_t length;
+} ModuleBytes;
+ModuleBytes module_write(ModuleContents *contents, Scratch *scratch);
+/* The inverse. Versions point into `bytes`, all else is in the scratch. False with module.invalid.
+ * `name` is for messages. Below a guard. */
+bool module_read(const uint8_t *bytes, int64_t length, const char *name, Scratch *scratch,
+                 ModuleContents *contents, Error *err);
+
+/* save.c: see rg_module_save. */
+bool module_save(Engine *engine, const char *path, const RgModuleItem *items, int32_t count,
+                 const RgModuleOptions *options, Error *err);
+
+/* open.c */
+typedef struct Module Module; /* RgModule */
+Module *module_open(Engine *engine, const char *path, Error *err);
+Module *module_open_bytes(Engine *engine, const void *bytes, int64_t length, const char *name,
+                          Error *err);
+void module_item(const Module *module, int32_t number, RgModuleItem *item);
+/* The item of this kind and name; false: there is none. */
+bool module_find(const Module *module, int32_t kind, const char *name, RgModuleItem *item);
+/* NULL past the last. */
+const char *module_value(const Module *module, int32_t number, RgValue *value);
+bool module_set(Module *module, const char *name, const RgValue *value, Error *err);
+int32_t module_path(const Module *module, const Kernel *kernel, int32_t path, int32_t *depth);
+bool module_launch(Module *module, Kernel *kernel, const RgValue *arguments, int32_t count,
+                   RgValue *result, Error *err);
+const ModuleContents *module_contents(const Module *module);
+Engine *module_engine(const Module *module);
+const char *module_name(const Module *module);
+
+/* header.c: see rg_module_header. *text is in the store's text buffer. */
+bool module_header(const Module *module, const char *prefix, const char **text, Error *err);
+
+#endif

@@ -1,0 +1,439 @@
+/* open.c - opens a module: maps the file, declares its trees, and makes handles of what is in it.
+ *
+ *     ModuleFile (mapping, contents) <--held-- Module, kernels
+ *     Module --holds--> trees, fields, kernels, and the values that captures have now */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "array/array.h"
+#include "module/module.h"
+#include "tree/tree.h"
+
+typedef struct ModuleFile {
+  ShippedFile file; /* first */
+  Scratch scratch;  /* holds the contents */
+  ModuleContents contents;
+  const uint8_t *bytes;
+  int64_t length;
+  bool is_mapped;
+  char *name;
+} ModuleFile;
+
+/* What a value is now; it holds handles. */
+typedef struct BoundValue {
+  RgValue value;
+  RgVector *vector; /* where `value` is one */
+  char *text;       /* a text that was set */
+} BoundValue;
+
+struct Module {
+  Object object;
+  Engine *engine;
+  ModuleFile *file;
+  Tree **trees;
+  Field ***fields; /* by tree and step; NULL for levels */
+  Kernel **kernels;
+  BoundValue *values;
+  RgValue *given; /* of a launch */
+  int32_t given_capacity;
+};
+
+static bool no_memory(Error *err) {
+  return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a module");
+}
+
+/* -- the file ---------------------------------------------------------------------------------- */
+
+static void end_file(ShippedFile *shipped) {
+  ModuleFile *file = (ModuleFile *)shipped;
+  Heap *heap = file->scratch.heap;
+  scratch_deinit(&file->scratch);
+  if (file->is_mapped) munmap((void *)file->bytes, (size_t)file->length);
+  heap_free(heap, file->name);
+  heap_free(heap, file);
+}
+
+static void release_file(ModuleFile *file) {
+  if (file && !--file->file.holders) end_file(&file->file);
+}
+
+static bool io_error(const char *path, const char *why, Error *err) {
+  return error_set(err, RG_ERROR_IO, "module '%.200s' cannot be opened: %s", path, why);
+}
+
+static bool map_file(ModuleFile *file, const char *path, Error *err) {
+  struct stat info;
+  int number = open(path, O_RDONLY | O_CLOEXEC);
+  if (number < 0) return io_error(path, strerror(errno), err);
+  bool is_file = !fstat(number, &info) && S_ISREG(info.st_mode);
+  void *mapped = MAP_FAILED;
+  if (is_file && info.st_size > 0)
+    mapped = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, number, 0);
+  close(number);
+  if (!is_file) return io_error(path, "it is not a file", err);
+  if (!info.st_size)
+    return error_set(err, RG_ERROR_MODULE, "module '%.200s' is truncated: it is empty", path);
+  if (mapped == MAP_FAILED) return io_error(path, "the system does not map it", err);
+  file->bytes = mapped;
+  file->length = info.st_size;
+  file->is_mapped = true;
+  return true;
+}
+
+static bool read_file(void *data, Error *err) {
+  ModuleFile *file = data;
+  return module_read(file->bytes, file->length, file->name, &file->scratch, &file->contents, err);
+}
+
+static ModuleFile *begin_file(Heap *heap, const char *name, Error *err) {
+  ModuleFile *file = heap_alloc(heap, sizeof *file);
+  if (!file) {
+    no_memory(err);
+    return NULL;
+  }
+  scratch_init(&file->scratch, heap);
+  file->file.holders = 1;
+  file->file.end = end_file;
+  file->file.name = file->name = heap_copy_text(heap, name);
+  if (file->name) return file;
+  no_memory(err);
+  release_file(file);
+  return NULL;
+}
+
+/* -- does it fit? ------------------------------------------------------------------------------ */
+
+static bool has_level(const Engine *engine, const ModuleContents *contents) {
+  const Device *device = engine->store->device;
+  for (int32_t k = 0; k < contents->level_count; k++)
+    for (RgTarget target = 0; target < RG_TARGET_COUNT; target++)
+      if (device_rank_of(device, target, contents->levels[k]) >= 0) return true;
+  return contents->kernel_count == 0;
+}
+
+static bool check_fit(const Engine *engine, const ModuleFile *file, Error *err) {
+  const ModuleContents *contents = &file->contents;
+  char levels[300] = "";
+  if (engine->options.runs_in_lua)
+    return error_set(err, RG_ERROR_DEVICE,
+                     "module '%.200s' holds compiled kernels, which arch \"lua\" cannot run",
+                     file->name);
+  if (engine->options.deterministic && !contents->deterministic)
+    return error_set(err, RG_ERROR_MODULE,
+                     "module '%.200s' was built without deterministic = true, which this runtime "
+                     "has",
+                     file->name);
+  if (has_level(engine, contents)) return true;
+  for (int32_t k = 0; k < contents->level_count; k++) {
+    size_t used = strlen(levels);
+    snprintf(levels + used, sizeof levels - used, "%s%.30s", k ? ", " : "", contents->levels[k]);
+  }
+  const char *gpu = engine->store->device->processors[RG_TARGET_PTX];
+  return error_set(err, RG_ERROR_MODULE,
+                   "module '%.200s' was built for %s, and this runtime's %s runs none of them",
+                   file->name, levels, gpu ? gpu : "processor");
+}
+
+/* -- trees ------------------------------------------------------------------------------------- */
+
+static bool add_step(Module *module, Tree *tree, const ModuleStep *step, Field **field,
+                     Error *err) {
+  Node *level = tree->nodes[step->level];
+  SNodeKind kind;
+  if (!step->is_field) {
+    SNodeOptions options = {.name = step->name, .aos = step->aos, .chunk = step->chunk};
+    if (!snode_kind_parse(str_of(step->kind), &kind))
+      return error_set(err, RG_ERROR_MODULE, "module '%.200s' is damaged: it has a '%.40s' node",
+                       module->file->name, step->kind);
+    bool is_added =
+        node_add(level, kind, step->axes, step->sizes, step->size_count, &options, err) != NULL;
+    if (is_added) object_release(&tree->object); /* that of the new node */
+    return is_added;
+  }
+  if (step->is_gradient) {
+    Field *gradient = field[-1]->gradient;
+    ASSERT(gradient, "the step before has a gradient: contents.c");
+    object_retain(&gradient->object);
+    *field = gradient;
+    return true;
+  }
+  *field = field_create(module->engine->store, step->type, step->name, err);
+  if (!*field || (step->has_gradient && !field_add_gradient(*field, err)) ||
+      !field_place(level, *field, err))
+    return false;
+  (*field)->is_watched = step->is_watched;
+  return !step->offset_count || field_set_offset(*field, step->offset, step->offset_count, err);
+}
+
+static bool make_tree(Module *module, int32_t number, Error *err) {
+  const ModuleTree *declared = &module->file->contents.trees[number];
+  Heap *heap = module->engine->store->heap;
+  Tree *tree = module->trees[number] = tree_create(module->engine->store, declared->name, err);
+  if (!tree) return false;
+  module->fields[number] =
+      heap_alloc(heap, sizeof(Field *) * (size_t)declared->step_count + 1); /* zero-filled */
+  if (!module->fields[number]) return no_memory(err);
+  for (int32_t k = 0; k < declared->step_count; k++)
+    if (!add_step(module, tree, &declared->steps[k], &module->fields[number][k], err)) return false;
+  if (!tree_settle(tree, "the opening of its module", err)) return false;
+  if (tree->layout->layout_hash == declared->layout_hash) return true;
+  return error_set(err, RG_ERROR_MODULE,
+                   "module '%.200s' was built with another layout of its trees than this library "
+                   "makes: build it again",
+                   module->file->name);
+}
+
+/* -- values ------------------------------------------------------------------------------------ */
+
+static Object *object_of(const RgValue *value) {
+  switch (value->kind) {
+  case RG_VALUE_FIELD: return &((Field *)value->field)->object;
+  case RG_VALUE_NODE: return &((Node *)value->node)->tree->object;
+  case RG_VALUE_ARRAY: return &((Array *)value->array)->object;
+  default: return NULL;
+  }
+}
+
+static void drop_value(Heap *heap, BoundValue *bound) {
+  object_release(object_of(&bound->value));
+  heap_free(heap, bound->text);
+  heap_free(heap, bound->vector);
+  *bound = (BoundValue){.value = {.kind = RG_VALUE_NIL}};
+}
+
+/* Sets *bound, which is empty, to the value. */
+static bool bind_value(Heap *heap, BoundValue *bound, const RgValue *value, Error *err) {
+  bound->value = *value;
+  Object *object = object_of(value);
+  if (object) object_retain(object);
+  if (value->kind == RG_VALUE_VECTOR) {
+    size_t text = strlen(value->vector->type) + 1;
+    bound->vector = heap_alloc(heap, sizeof *bound->vector + text);
+    if (!bound->vector) goto failed;
+    memcpy(bound->vector, value->vector, sizeof *bound->vector);
+    bound->vector->type = memcpy(bound->vector + 1, value->vector->type, text);
+    bound->value.vector = bound->vector;
+  } else if (value->kind == RG_VALUE_STRING || value->kind == RG_VALUE_BUILTIN ||
+             value->kind == RG_VALUE_TYPE || value->kind == RG_VALUE_OTHER ||
+             value->kind == RG_VALUE_TABLE) {
+    bound->text = heap_copy_text(heap, value->text ? value->text : "");
+    if (!bound->text) goto failed;
+    bound->value.text = bound->text;
+  }
+  return true;
+failed:
+  bound->value.kind = RG_VALUE_NIL;
+  object_release(object);
+  return no_memory(err);
+}
+
+static bool bind_saved(Module *module, int32_t number, Error *err) {
+  const ModuleValue *saved = &module->file->contents.values[number];
+  RgVector vector;
+  RgValue value = {.kind = (int32_t)saved->kind, .depth = 1, .u64 = saved->bits};
+  switch (saved->kind) {
+  case RG_VALUE_FIELD: value.field = (RgField *)module->fields[saved->tree][saved->step]; break;
+  case RG_VALUE_NODE:
+    value.node = (RgSNode *)module->trees[saved->tree]->nodes[saved->level];
+    break;
+  case RG_VALUE_ARRAY: value.kind = RG_VALUE_NIL; break;
+  case RG_VALUE_VECTOR:
+    vector = (RgVector){.type = saved->text, .count = saved->number_count};
+    for (int32_t k = 0; k < saved->number_count; k++) vector.numbers[k].u64 = saved->numbers[k];
+    value.vector = &vector;
+    break;
+  default:
+    if (saved->text) value.text = saved->text;
+  }
+  return bind_value(module->engine->store->heap, &module->values[number], &value, err);
+}
+
+/* -- a module ---------------------------------------------------------------------------------- */
+
+static void module_end(Object *object) {
+  Module *module = (Module *)object;
+  Heap *heap = module->engine->store->heap;
+  const ModuleContents *contents = &module->file->contents;
+  for (int32_t k = 0; module->values && k < contents->value_count; k++)
+    drop_value(heap, &module->values[k]);
+  for (int32_t k = 0; module->kernels && k < contents->kernel_count; k++)
+    if (module->kernels[k]) object_release(&module->kernels[k]->object);
+  for (int32_t k = 0; module->fields && k < contents->tree_count; k++) {
+    for (int32_t s = 0; module->fields[k] && s < contents->trees[k].step_count; s++)
+      if (module->fields[k][s]) object_release(&module->fields[k][s]->object);
+    heap_free(heap, module->fields[k]);
+  }
+  for (int32_t k = 0; module->trees && k < contents->tree_count; k++)
+    if (module->trees[k]) object_release(&module->trees[k]->object);
+  heap_free(heap, module->values);
+  heap_free(heap, module->kernels);
+  heap_free(heap, module->fields);
+  heap_free(heap, module->trees);
+  heap_free(heap, module->given);
+  release_file(module->file);
+  object_free(&module->object);
+}
+
+static bool fill(Module *module, Error *err) {
+  Heap *heap = module->engine->store->heap;
+  ModuleContents *contents = &module->file->contents;
+  module->trees = heap_alloc(heap, sizeof *module->trees * (size_t)contents->tree_count + 1);
+  module->fields = heap_alloc(heap, sizeof *module->fields * (size_t)contents->tree_count + 1);
+  module->kernels = heap_alloc(heap, sizeof *module->kernels * (size_t)contents->kernel_count + 1);
+  module->values = heap_alloc(heap, sizeof *module->values * (size_t)contents->value_count + 1);
+  if (!module->trees || !module->fields || !module->kernels || !module->values)
+    return no_memory(err);
+  for (int32_t k = 0; k < contents->tree_count; k++)
+    if (!make_tree(module, k, err)) return false;
+  for (int32_t k = 0; k < contents->value_count; k++)
+    if (!bind_saved(module, k, err)) return false;
+  for (int32_t k = 0; k < contents->kernel_count; k++) {
+    contents->kernels[k].shipped.file = &module->file->file;
+    module->kernels[k] = kernel_of_shipped(module->engine, &contents->kernels[k].shipped, err);
+    if (!module->kernels[k]) return false;
+  }
+  return true;
+}
+
+/* Takes the file. */
+static Module *make(Engine *engine, ModuleFile *file, Error *err) {
+  Module *module = NULL;
+  if (guard_run(read_file, file, err) && check_fit(engine, file, err))
+    module = object_create(engine->store->owner, module_end, sizeof *module, err);
+  if (!module) {
+    release_file(file);
+    return NULL;
+  }
+  module->engine = engine;
+  module->file = file;
+  if (fill(module, err)) return module;
+  object_release(&module->object);
+  return NULL;
+}
+
+Module *module_open(Engine *engine, const char *path, Error *err) {
+  ModuleFile *file = begin_file(engine->store->heap, path, err);
+  if (!file) return NULL;
+  if (map_file(file, path, err)) return make(engine, file, err);
+  release_file(file);
+  return NULL;
+}
+
+Module *module_open_bytes(Engine *engine, const void *bytes, int64_t length, const char *name,
+                          Error *err) {
+  ModuleFile *file = begin_file(engine->store->heap, name, err);
+  if (!file) return NULL;
+  file->bytes = bytes;
+  file->length = length;
+  return make(engine, file, err);
+}
+
+/* -- what is in it ----------------------------------------------------------------------------- */
+
+const ModuleContents *module_contents(const Module *module) { return &module->file->contents; }
+Engine *module_engine(const Module *module) { return module->engine; }
+const char *module_name(const Module *module) { return module->file->name; }
+
+void module_item(const Module *module, int32_t number, RgModuleItem *out) {
+  const ModuleContents *contents = &module->file->contents;
+  *out = (RgModuleItem){.kind = RG_MODULE_END, .name = ""};
+  if (number < 0 || number >= contents->item_count) return;
+  const ModuleItem *item = &contents->items[number];
+  out->name = item->name;
+  out->kind = item->kind;
+  if (item->kind == RG_MODULE_FIELD)
+    out->field = (RgField *)module->fields[item->tree][item->number];
+  else if (item->kind == RG_MODULE_NODE)
+    out->node = (RgSNode *)module->trees[item->tree]->nodes[item->number];
+  else out->kernel = (RgKernel *)module->kernels[item->number];
+}
+
+bool module_find(const Module *module, int32_t kind, const char *name, RgModuleItem *item) {
+  for (int32_t k = 0; k < module->file->contents.item_count; k++) {
+    module_item(module, k, item);
+    if (item->kind == kind && !strcmp(item->name, name)) return true;
+  }
+  return false;
+}
+
+const char *module_value(const Module *module, int32_t number, RgValue *value) {
+  *value = (RgValue){.kind = RG_VALUE_NIL};
+  if (number < 0 || number >= module->file->contents.value_count) return NULL;
+  *value = module->values[number].value;
+  return module->file->contents.values[number].name;
+}
+
+bool module_set(Module *module, const char *name, const RgValue *value, Error *err) {
+  const ModuleContents *contents = &module->file->contents;
+  for (int32_t k = 0; k < contents->value_count; k++) {
+    if (strcmp(contents->values[k].name, name) != 0) continue;
+    Heap *heap = module->engine->store->heap;
+    BoundValue bound = {.value = {.kind = RG_VALUE_NIL}};
+    Object *object = object_of(value);
+    if (object && object->owner != module->object.owner)
+      return error_set(err, RG_ERROR_RUNTIME_MIX,
+                       "value '%.100s' of a module is set to something of another runtime", name);
+    if (!bind_value(heap, &bound, value, err)) return false;
+    drop_value(heap, &module->values[k]);
+    module->values[k] = bound;
+    return true;
+  }
+  return error_set(err, RG_ERROR_NAME_UNKNOWN,
+                   "module '%.200s' has no value '%.100s': no kernel of it captures that",
+                   module->file->name, name);
+}
+
+static const ModuleKernel *saved_of(const Module *module, const Kernel *kernel) {
+  for (int32_t k = 0; k < module->file->contents.kernel_count; k++)
+    if (module->kernels[k] == kernel) return &module->file->contents.kernels[k];
+  return NULL;
+}
+
+int32_t module_path(const Module *module, const Kernel *kernel, int32_t path, int32_t *depth) {
+  const ModuleKernel *saved = saved_of(module, kernel);
+  *depth = 0;
+  if (!saved || path < 0 || path >= saved->shipped.path_count) return -1;
+  *depth = saved->depths[path];
+  return saved->values[path];
+}
+
+/* -- launches ---------------------------------------------------------------------------------- */
+
+static bool make_room(Module *module, int32_t count, Error *err) {
+  if (count <= module->given_capacity) return true;
+  RgValue *given =
+      heap_resize(module->engine->store->heap, module->given, sizeof *given * (size_t)count);
+  if (!given) return no_memory(err);
+  module->given = given;
+  module->given_capacity = count;
+  return true;
+}
+
+bool module_launch(Module *module, Kernel *kernel, const RgValue *arguments, int32_t count,
+                   RgValue *result, Error *err) {
+  const ModuleKernel *saved = saved_of(module, kernel);
+  if (!saved)
+    return error_set(err, RG_ERROR_ARGUMENT, "kernel '%.100s' is not one of module '%.200s'",
+                     kernel->name, module->file->name);
+  int32_t paths = saved->shipped.path_count, parameters = saved->shipped.parameter_count;
+  if (count != parameters)
+    return error_set(err, RG_ERROR_LAUNCH_ARGUMENTS,
+                     "kernel '%.100s' takes %d argument%s; %d %s given", kernel->name, parameters,
+                     parameters == 1 ? "" : "s", count, count == 1 ? "was" : "were");
+  if (!make_room(module, paths + parameters, err)) return false;
+  for (int32_t k = 0; k < paths; k++) {
+    int32_t number = saved->values[k];
+    module->given[k] = number >= 0 ? module->values[number].value : (RgValue){0};
+    module->given[k].depth = saved->depths[k];
+  }
+  for (int32_t k = 0; k < parameters; k++) {
+    module->given[paths + k] = arguments[k];
+    module->given[paths + k].depth = 1;
+  }
+  return kernel_launch(kernel, module->given, paths + parameters, result, err);
+}

@@ -1,0 +1,345 @@
+/* save.c - builds a module: what the items and the captures of kernels are, and the kernels once
+ * more for each processor. See module.h. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "array/array.h"
+#include "io/replace.h"
+#include "kernel/versions/versions.h"
+#include "module/module.h"
+#include "tree/tree.h"
+
+typedef VEC(Tree *) Trees;
+typedef VEC(ModuleTree) ModuleTrees;
+typedef VEC(ModuleStep) ModuleSteps;
+typedef VEC(ModuleValue) ModuleValues;
+
+typedef struct Saving {
+  Engine *engine;
+  Scratch scratch;
+  const RgModuleItem *items;
+  int32_t count;
+  const ShippedLevel *levels;
+  int32_t level_count;
+  Trees trees;
+  ModuleTrees declared; /* parallel to trees */
+  ModuleValues values;
+  ModuleContents contents;
+  ModuleBytes bytes;
+} Saving;
+
+static const char *keep(Saving *saving, const char *text) {
+  return scratch_copy_text(&saving->scratch, text, strlen(text));
+}
+
+/* -- trees ------------------------------------------------------------------------------------- */
+
+static bool check_tree(Tree *tree, Error *err) {
+  char label[100];
+  if (!tree_check(tree, err) || !tree_settle(tree, "rg.module", err)) return false;
+  if (!tree->is_peer && !tree->layout->is_global) return true;
+  return error_set(err, RG_ERROR_MODULE, "%s is shared by ranks: a module cannot hold it",
+                   tree_label(tree, label));
+}
+
+/* The name that a field had when its first number was placed as "pos.x". */
+static const char *field_name(Saving *saving, const SNodeComponent *component) {
+  const TypeTable *types = &saving->engine->store->types;
+  char suffix[200] = "";
+  size_t length = strlen(component->name);
+  if (type_parts(component->whole) > 1)
+    type_number_name(types, component->whole, 0, suffix, sizeof suffix);
+  size_t rest = strlen(suffix);
+  bool has_suffix = rest <= length && !strcmp(component->name + length - rest, suffix);
+  return scratch_copy_text(&saving->scratch, component->name, length - (has_suffix ? rest : 0));
+}
+
+static bool is_gradient(const SNode *node, int k) {
+  for (int other = 0; other < k; other++)
+    if (node->components[other].gradient == k + 1) return true;
+  return false;
+}
+
+static void add_field(Saving *saving, const SNode *node, int k, ModuleSteps *steps) {
+  const SNodeComponent *component = &node->components[k];
+  char type[TYPE_NAME_SIZE];
+  ModuleStep step = {
+      .is_field = true,
+      .has_gradient = component->gradient != 0,
+      .is_gradient = is_gradient(node, k),
+      .level = node->id,
+      .name = field_name(saving, component),
+      .type = keep(saving, type_name_in(&saving->engine->store->types, component->whole, type))};
+  vec_push(&saving->scratch, steps, step);
+}
+
+static void add_level(Saving *saving, const SNode *node, ModuleSteps *steps) {
+  char axes[SNODE_MAX_AXES + 1] = "";
+  ModuleStep step = {.level = node->parent->id,
+                     .name = keep(saving, node->name),
+                     .kind = snode_kind_text(node->kind),
+                     .aos = node->aos,
+                     .chunk = node->chunk};
+  for (int k = 0; k < node->axis_count; k++) axes[k] = (char)('i' + node->axes[k]);
+  step.axes = keep(saving, axes);
+  if (!snode_has(node, SNODE_KEYED)) step.size_count = node->axis_count;
+  for (int k = 0; k < step.size_count; k++) step.sizes[k] = node->sizes[k];
+  vec_push(&saving->scratch, steps, step);
+}
+
+/* Adds the fields of a level from component *at on, up to the child `until` (NULL: all). */
+static void add_fields(Saving *saving, const SNode *node, int *at, const SNode *until,
+                       ModuleSteps *steps) {
+  for (; *at < node->component_count; ++*at) {
+    const SNodeComponent *component = &node->components[*at];
+    if (until && component->child == until) break;
+    if (!component->child && component->part == 0) add_field(saving, node, *at, steps);
+  }
+}
+
+/* Levels in the order of their numbers, and each level's components in theirs, so that the tree
+ * which is declared by these steps has the same layout. */
+static ModuleTree declare(Saving *saving, const Tree *tree) {
+  const SNodeTree *layout = tree->layout;
+  ModuleSteps steps = {0};
+  int *at = scratch_array(&saving->scratch, int, layout->node_count);
+  for (int id = 1; id < layout->node_count; id++) {
+    const SNode *node = layout->nodes[id];
+    add_fields(saving, node->parent, &at[node->parent->id], node, &steps);
+    at[node->parent->id]++;
+    add_level(saving, node, &steps);
+  }
+  for (int id = 0; id < layout->node_count; id++)
+    add_fields(saving, layout->nodes[id], &at[id], NULL, &steps);
+  return (ModuleTree){.name = keep(saving, layout->name),
+                      .layout_hash = layout->layout_hash,
+                      .steps = steps.items,
+                      .step_count = steps.count};
+}
+
+static bool find_tree(Saving *saving, Tree *tree, int32_t *number, Error *err) {
+  for (*number = 0; *number < saving->trees.count; ++*number)
+    if (saving->trees.items[*number] == tree) return true;
+  if (!check_tree(tree, err)) return false;
+  ModuleTree declared = declare(saving, tree);
+  vec_push(&saving->scratch, &saving->trees, tree);
+  vec_push(&saving->scratch, &saving->declared, declared);
+  return true;
+}
+
+/* The number of fields of the level that begin before component `past`. */
+static int fields_before(const SNode *node, int past) {
+  int count = 0;
+  for (int k = 0; k < past; k++) count += !node->components[k].child && !node->components[k].part;
+  return count;
+}
+
+/* Finds the step that places the field, and completes it by what only the field knows. */
+static bool find_field(Saving *saving, const Field *field, int32_t *tree, int32_t *number,
+                       Error *err) {
+  char label[100];
+  if (!field->node)
+    return error_set(err, RG_ERROR_FIELD_UNPLACED, "%s is not placed yet",
+                     field_label(field, label));
+  if (!find_tree(saving, field->node->tree, tree, err)) return false;
+  const SNode *node = field->node->snode;
+  int left = fields_before(node, field->component);
+  ModuleTree *declared = &saving->declared.items[*tree];
+  *number = 0;
+  for (;; ++*number) {
+    ASSERT(*number < declared->step_count, "a placed field is a step of its tree");
+    ModuleStep *step = &declared->steps[*number];
+    if (!step->is_field || step->level != node->id || left--) continue;
+    step->name = keep(saving, field->name);
+    step->is_watched = field->is_watched;
+    step->offset_count = field->has_offset ? node->rank : 0;
+    memcpy(step->offset, field->offset, sizeof step->offset);
+    return true;
+  }
+}
+
+/* -- values ------------------------------------------------------------------------------------ */
+
+/* Addresses mean nothing in another process. */
+static bool has_arrays(const Saving *saving, const char *name) {
+  TypeTable *types = &saving->engine->store->types;
+  Type type;
+  return type_read(types, str_of(name), &type, NULL) && type_has_arrays(types, type);
+}
+
+static bool make_value(Saving *saving, const RgValue *value, const char *name, ModuleValue *out,
+                       Error *err) {
+  *out = (ModuleValue){.name = name, .kind = (RgValueKind)value->kind};
+  switch (value->kind) {
+  case RG_VALUE_FIELD:
+    return find_field(saving, (const Field *)value->field, &out->tree, &out->step, err);
+  case RG_VALUE_NODE:
+    out->level = ((const Node *)value->node)->snode->id;
+    return find_tree(saving, ((const Node *)value->node)->tree, &out->tree, err);
+  case RG_VALUE_BUILTIN:
+  case RG_VALUE_TYPE:
+  case RG_VALUE_STRING:
+  case RG_VALUE_OTHER:
+  case RG_VALUE_TABLE: out->text = keep(saving, value->text ? value->text : ""); return true;
+  case RG_VALUE_VECTOR:
+    if (has_arrays(saving, value->vector->type)) return out->kind = RG_VALUE_NIL, true;
+    out->text = keep(saving, value->vector->type);
+    out->number_count = value->vector->count;
+    out->numbers = scratch_array(&saving->scratch, uint64_t, out->number_count);
+    for (int32_t k = 0; k < out->number_count; k++) out->numbers[k] = value->vector->numbers[k].u64;
+    return true;
+  case RG_VALUE_ARRAY:
+  case RG_VALUE_NIL: return true; /* an array is the host's */
+  default: out->bits = value->u64; return true;
+  }
+}
+
+static bool texts_are_same(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
+
+static bool are_same(const ModuleValue *a, const ModuleValue *b) {
+  return a->kind == b->kind && a->bits == b->bits && texts_are_same(a->text, b->text) &&
+         a->tree == b->tree && a->step == b->step && a->level == b->level &&
+         a->number_count == b->number_count &&
+         (!a->number_count ||
+          !memcmp(a->numbers, b->numbers, sizeof *a->numbers * (size_t)a->number_count));
+}
+
+/* The value under this name; if another one is under it, one whose name begins with that of the
+ * kernel: "draw.scale". */
+static int32_t enter_value(Saving *saving, ModuleValue value, const char *kernel) {
+  for (int32_t k = 0; k < saving->values.count; k++) {
+    if (strcmp(saving->values.items[k].name, value.name) != 0) continue;
+    if (are_same(&saving->values.items[k], &value)) return k;
+    value.name = scratch_format(&saving->scratch, "%s.%s", kernel, value.name);
+    k = -1;
+  }
+  vec_push(&saving->scratch, &saving->values, value);
+  return saving->values.count - 1;
+}
+
+/* -- kernels ----------------------------------------------------------------------------------- */
+
+static bool fill_kernel(Saving *saving, const RgModuleItem *item, ModuleKernel *out, Error *err) {
+  Kernel *kernel = (Kernel *)item->kernel;
+  int32_t paths = kernel->paths.count;
+  if (item->value_count < paths)
+    return error_set(err, RG_ERROR_ARGUMENT,
+                     "kernel '%.100s' is saved with %d values for %d captured names", item->name,
+                     item->value_count, paths);
+  if (!kernel_ship(kernel, saving->levels, saving->level_count, &saving->scratch, &out->shipped,
+                   err))
+    return false;
+  out->values = scratch_array(&saving->scratch, int32_t, paths);
+  out->depths = scratch_array(&saving->scratch, int32_t, paths);
+  for (int32_t k = 0; k < paths; k++) {
+    ModuleValue value;
+    out->values[k] = -1;
+    if (kernel->paths.items[k].is_parameter_path) continue;
+    int32_t joined = pattern_joined(kernel, item->values, k);
+    out->depths[k] = item->values[k].depth;
+    if (joined) out->values[k] = out->values[joined - 1];
+    if (joined) continue;
+    if (!make_value(saving, &item->values[k], out->shipped.values[k].name, &value, err))
+      return false;
+    out->values[k] = enter_value(saving, value, item->name);
+  }
+  return true;
+}
+
+/* -- items ------------------------------------------------------------------------------------- */
+
+static bool fill_item(Saving *saving, const RgModuleItem *item, ModuleItem *out, Error *err) {
+  *out = (ModuleItem){.name = keep(saving, item->name), .kind = item->kind};
+  switch (item->kind) {
+  case RG_MODULE_FIELD:
+    return find_field(saving, (const Field *)item->field, &out->tree, &out->number, err);
+  case RG_MODULE_NODE:
+    out->number = ((const Node *)item->node)->snode->id;
+    return find_tree(saving, ((const Node *)item->node)->tree, &out->tree, err);
+  default:
+    out->number = saving->contents.kernel_count++;
+    return fill_kernel(saving, item, &saving->contents.kernels[out->number], err);
+  }
+}
+
+static bool build(void *data, Error *err) {
+  Saving *saving = data;
+  ModuleContents *contents = &saving->contents;
+  contents->deterministic = saving->engine->options.deterministic;
+  contents->level_count = saving->level_count;
+  contents->levels = scratch_array(&saving->scratch, const char *, saving->level_count);
+  for (int32_t k = 0; k < saving->level_count; k++) contents->levels[k] = saving->levels[k].name;
+  contents->items = scratch_array(&saving->scratch, ModuleItem, saving->count);
+  contents->kernels = scratch_array(&saving->scratch, ModuleKernel, saving->count);
+  for (int32_t k = 0; k < saving->count; k++)
+    if (!fill_item(saving, &saving->items[k], &contents->items[contents->item_count++], err))
+      return false;
+  contents->trees = saving->declared.items;
+  contents->tree_count = saving->declared.count;
+  contents->values = saving->values.items;
+  contents->value_count = saving->values.count;
+  saving->bytes = module_write(contents, &saving->scratch);
+  return true;
+}
+
+/* -- the file ---------------------------------------------------------------------------------- */
+
+static bool write_file(const Saving *saving, const char *path, Error *err) {
+  Replacement file;
+  if (!replace_begin(&file, "module", path, err)) return false;
+  FILE *stream = replace_stream(&file, err);
+  if (stream && fwrite(saving->bytes.data, 1, (size_t)saving->bytes.length, stream) ==
+                    (size_t)saving->bytes.length)
+    return replace_end(&file, err);
+  if (stream) replace_fail(&file, "the disk may be full", err);
+  replace_abandon(&file);
+  return false;
+}
+
+/* "sm_90" has no vectors; false: not a processor. */
+static bool find_level(const char *name, ShippedLevel *level) {
+  *level = (ShippedLevel){.name = name};
+#define PROCESSOR(NAME, VECTOR_BYTES) \
+  if (!strcmp(name, NAME)) level->vector_bytes = VECTOR_BYTES;
+#include "jit/processor.def"
+#undef PROCESSOR
+  bool is_known = level->vector_bytes != 0;
+#define GPU(CAPABILITY, TARGET, ISA) \
+  is_known |= (CAPABILITY) == (TARGET) && !strcmp(name, "sm_" #CAPABILITY);
+#include "jit/gpu.def"
+#undef GPU
+  return is_known;
+}
+
+enum { MOST_LEVELS = 16 };
+
+static bool read_levels(const RgModuleOptions *options, ShippedLevel levels[MOST_LEVELS],
+                        int32_t *count, Error *err) {
+  static const char *const usual[] = {"x86-64-v2", "x86-64-v3", "x86-64-v4"};
+  bool is_given = options && options->targets;
+  const char *const *names = is_given ? options->targets : usual;
+  *count = is_given ? options->target_count : 3;
+  if (*count < 1 || *count > MOST_LEVELS)
+    return error_set(err, RG_ERROR_ARGUMENT, "a module is built for 1 to %d targets, not %d",
+                     MOST_LEVELS, *count);
+  for (int32_t k = 0; k < *count; k++) {
+    if (find_level(names[k], &levels[k])) continue;
+    error_set(err, RG_ERROR_ARGUMENT, "'%.40s' is not a target that modules can be built for",
+              names[k]);
+    return error_hint(err, "x86-64, x86-64-v2, x86-64-v3, x86-64-v4, or a GPU: sm_75, sm_80, "
+                           "sm_86, sm_87, sm_89, sm_90");
+  }
+  return true;
+}
+
+bool module_save(Engine *engine, const char *path, const RgModuleItem *items, int32_t count,
+                 const RgModuleOptions *options, Error *err) {
+  ShippedLevel levels[MOST_LEVELS];
+  Saving saving = {.engine = engine, .items = items, .count = count, .levels = levels};
+  if (!read_levels(options, levels, &saving.level_count, err)) return false;
+  scratch_init(&saving.scratch, engine->store->heap);
+  bool ok = guard_run(build, &saving, err) && write_file(&saving, path, err);
+  scratch_deinit(&saving.scratch);
+  return ok;
+}

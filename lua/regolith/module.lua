@@ -1,0 +1,307 @@
+--- Modules: kernels compiled ahead of time, with the trees and fields that they use, in a file.
+---
+---     rg.module{ step = step, draw = { draw, rg.f32 }, x = x }:save "sand.rgm"
+---     local sand = rg.module.open "sand.rgm"     sand.step(0.1)   sand.x   sand.values.dt
+---
+--- What kernels capture is saved under the name that it has in their text, and a module has one
+--- value for each name, which its launches read: `sand.values`.
+local ffi = require "ffi"
+local lib = require "regolith.lib"
+local fail = require "regolith.error"
+local field = require "regolith.data.field"
+local snode = require "regolith.data.snode"
+local kernel = require "regolith.kernel"
+local value = require "regolith.data.value"
+local binary = require "regolith.file.binary"
+
+local module = {}
+
+local C, check = lib.C, lib.check
+
+-- -- what is saved --------------------------------------------------------------------------------
+
+local function is_declared(v)
+  return type(v) == "table" and getmetatable(v) == nil and kernel.is(v[1])
+end
+
+local function kind_of(v)
+  if kernel.is(v) or is_declared(v) then
+    return C.RG_MODULE_KERNEL
+  end
+  if ffi.istype("RgFieldHandle", v) then return C.RG_MODULE_FIELD end
+  if ffi.istype("RgNodeHandle", v) or ffi.istype("RgTreeHandle", v) then return C.RG_MODULE_NODE end
+end
+
+local function check_items(items, what)
+  if type(items) ~= "table" or getmetatable(items) then
+    return fail.argument(("%s takes a table of kernels, fields and nodes by name, not %s"):format(
+      what, fail.describe(items)), what .. "{ step = step, x = x }")
+  end
+  local names = {}
+  for name, v in pairs(items) do
+    if type(name) ~= "string" or not name:find "^[%a_][%w_]*$" then
+      return fail.argument(("what %s saves has names, and %s is none"):format(what,
+        type(name) == "string" and ("%q"):format(name) or fail.describe(name)),
+        what .. "{ step = step, x = x }")
+    end
+    if name == "values" then
+      return fail.argument "a module's own name 'values' cannot be given to something in it"
+    end
+    if not kind_of(v) then
+      return fail.argument(("'%s' is %s, which a module cannot hold"):format(name,
+        fail.describe(v)), "kernels, { kernel, argument, .. }, fields, nodes and trees")
+    end
+    names[#names + 1] = name
+  end
+  table.sort(names)
+  if #names == 0 then fail.argument(what .. " is given nothing to save") end
+  return names
+end
+
+-- Compiles kernels whose arguments are declared: { draw, rg.f32 }.
+local function compile_declared(items, names)
+  for _, name in ipairs(names) do
+    if is_declared(items[name]) then kernel.warm { items[name] } end
+  end
+end
+
+local size_of_value = ffi.sizeof "RgValue"
+
+-- Fills an item; `kept` holds the memory that it points to.
+local function put_item(item, name, v, kept)
+  kept[#kept + 1] = name
+  item.name, item.kind = name, kind_of(v)
+  if item.kind == C.RG_MODULE_FIELD then
+    item.field = v.rg_field
+  elseif item.kind == C.RG_MODULE_NODE then
+    item.node = ffi.istype("RgNodeHandle", v) and v.rg_node or C.rg_tree_root(v.rg_tree)
+  else
+    local k = kernel.is(v) and v or v[1]
+    local values, count = kernel.read(k, function(values, count)
+      local copy = ffi.new("RgValue[?]", math.max(1, count))
+      ffi.copy(copy, values, count * size_of_value)
+      return copy, count
+    end)
+    kept[#kept + 1], kept[#kept + 2] = values, { k.vectors, k.last }
+    item.kernel, item.values, item.value_count = k.pointer, values, count
+  end
+end
+
+local function runtime_of(v)
+  if kernel.is(v) then return v.runtime end
+  if type(v) == "table" then return v[1].runtime end
+  return v.rg_runtime
+end
+
+local function save(session, items, names, path, targets)
+  local number, c = session:get()
+  local list, kept = ffi.new("RgModuleItem[?]", #names), {}
+  for k, name in ipairs(names) do
+    if runtime_of(items[name]) ~= number then
+      return fail.argument(("'%s' belongs to another runtime"):format(name), nil, "runtime.mixed")
+    end
+    put_item(list[k - 1], name, items[name], kept)
+  end
+  local options = ffi.new "RgModuleOptions"
+  options.struct_size = ffi.sizeof "RgModuleOptions"
+  if targets then
+    local texts = ffi.new("const char *[?]", #targets)
+    for k, target in ipairs(targets) do texts[k - 1] = target end
+    options.targets, options.target_count = texts, #targets
+    kept[#kept + 1] = texts
+  end
+  check(C.rg_module_save(c, path, list, #names, options), number)
+end
+
+local function check_targets(targets)
+  if targets == nil then return end
+  if type(targets) ~= "table" or #targets == 0 then
+    return fail.argument("targets are a list of processors, not " .. fail.describe(targets),
+      "targets = { \"x86-64-v3\", \"sm_80\" }")
+  end
+  for _, target in ipairs(targets) do
+    if type(target) ~= "string" then
+      return fail.argument("a target is named by text, not by " .. fail.describe(target))
+    end
+  end
+  return targets
+end
+
+local Builder = { __regolith = "a module to be saved" }
+Builder.__index = function(_, key)
+  if Builder[key] then return Builder[key] end
+  return fail.argument(("a module that is to be saved has no '%s'"):format(tostring(key)),
+    "m:save(path) writes it")
+end
+
+--- `m:save(path, { targets = .. })`
+Builder.save = fail.border(function(self, path, options)
+  binary.check_path(path, "save")
+  options = binary.check_options(options, { "targets" }, "save")
+  local targets = check_targets(options.targets)
+  if lib.oracle_of((self.session:get())) then
+    return fail.argument("kernels of arch = \"lua\" are not compiled, so no module can hold them")
+  end
+  compile_declared(self.items, self.names)
+  lib.quiet(save, self.session, self.items, self.names, path, targets)
+end)
+
+local function create(session, items, what)
+  local names = check_items(items, what)
+  return setmetatable({ session = session, items = items, names = names }, Builder)
+end
+
+--- `rg.module{ step = step, x = x }`
+function module.create(session, items) return create(session, items, "rg.module") end
+
+--- What scripts have exported since the program began: `regolith build` saves it.
+module.exported = {}
+
+--- `rg.export{ step = step, x = x }`
+function module.export(session, items)
+  local made = create(session, items, "rg.export")
+  module.exported[#module.exported + 1] = made
+  return made
+end
+
+-- -- what is opened -------------------------------------------------------------------------------
+
+-- A value that Lua cannot have: launches pass it on as it was saved.
+local function saved(slot)
+  local kind = slot.kind
+  if kind == C.RG_VALUE_FUNCTION then return { saved_kind = kind, i64 = slot.i64 } end
+  return { saved_kind = kind, text = ffi.string(slot.text) }
+end
+
+local function take(slot, number)
+  local kind = slot.kind
+  if kind == C.RG_VALUE_FIELD then return field.held(number, slot.field) end
+  if kind == C.RG_VALUE_NODE then return snode.held(number, slot.node) end
+  if kind == C.RG_VALUE_STRING then return ffi.string(slot.text) end
+  if kind == C.RG_VALUE_NIL then return nil end
+  local v = value.take(slot)
+  if v == nil then return saved(slot) end
+  return v
+end
+
+local function is_saved(v) return type(v) == "table" and rawget(v, "saved_kind") ~= nil end
+
+-- The values by name, and the names by number.
+local function read_values(pointer, number)
+  local bound, names, name_out, slot = {}, {}, ffi.new "const char *[1]", ffi.new "RgValue"
+  for k = 0, math.huge do
+    check(C.rg_module_value(pointer, k, name_out, slot), number)
+    if name_out[0] == nil then return bound, names end
+    names[k] = ffi.string(name_out[0])
+    bound[names[k]] = take(slot, number)
+  end
+end
+
+local function paths_of(pointer, k, names)
+  local paths, depth = {}, ffi.new "int32_t[1]"
+  for path = 0, C.rg_kernel_path_count(k) - 1 do
+    local number = C.rg_module_path(pointer, k, path, depth)
+    paths[path] = number >= 0 and { name = names[number], depth = depth[0] } or nil
+  end
+  return paths
+end
+
+-- `module.values`: only what a host may see and set.
+local function values_of(bound, names)
+  local known, sorted = {}, {}
+  for _, name in pairs(names) do
+    if not is_saved(bound[name]) then
+      known[name], sorted[#sorted + 1] = true, name
+    end
+  end
+  table.sort(sorted)
+  local function check_name(name)
+    if known[name] then return end
+    return fail.argument(("no kernel of the module captures '%s'"):format(tostring(name)),
+      fail.nearest(name, sorted), "name.unknown")
+  end
+  return setmetatable({}, {
+    __regolith = "the values of a module",
+    __index = function(_, name)
+      check_name(name)
+      return bound[name]
+    end,
+    __newindex = function(_, name, v)
+      check_name(name)
+      bound[name] = v
+    end,
+    __pairs = function()
+      local k = 0
+      return function()
+        k = k + 1
+        return sorted[k], bound[sorted[k]]
+      end
+    end,
+    __tostring = function()
+      local lines = {}
+      for k, name in ipairs(sorted) do
+        lines[k] = ("%-14s %s"):format(name, tostring(bound[name]))
+      end
+      return table.concat(lines, "\n")
+    end,
+  })
+end
+
+local function open(session, path)
+  local number, c = session:get()
+  local out, item = ffi.new "RgModule *[1]", ffi.new "RgModuleItem"
+  check(C.rg_module_open(c, path, out), number)
+  local keep = {}
+  lib.hold(keep, out[0], number, C.rg_module_release)
+  local bound, names = read_values(out[0], number)
+  local members = { values = values_of(bound, names) }
+  for k = 0, math.huge do
+    check(C.rg_module_item(out[0], k, item), number)
+    if item.kind == C.RG_MODULE_END then break end
+    local name = ffi.string(item.name)
+    if item.kind == C.RG_MODULE_FIELD then
+      members[name] = field.held(number, item.field)
+    elseif item.kind == C.RG_MODULE_NODE then
+      members[name] = snode.held(number, item.node)
+    else
+      members[name] = kernel.of_module(number, item.kernel, path, bound,
+        paths_of(out[0], item.kernel, names))
+      members[name].keep = keep
+    end
+  end
+  return members, keep
+end
+
+--- `rg.module.open(path)`
+function module.open(session, path)
+  binary.check_path(path, "rg.module.open")
+  local members, keep = lib.quiet(open, session, path)
+  local names = {}
+  for name in pairs(members) do names[#names + 1] = name end
+  table.sort(names)
+  return setmetatable(members, {
+    __regolith = "a module", keep = keep,
+    __index = function(_, key)
+      return fail.argument(("module '%s' has no '%s'"):format(path, tostring(key)),
+        fail.nearest(key, names) or "it has " .. table.concat(names, ", "), "name.unknown")
+    end,
+    __tostring = function()
+      return ("module %s: %s"):format(path, table.concat(names, ", "))
+    end,
+  })
+end
+
+--- The header in C of a module in a file.
+function module.header(session, path, prefix)
+  local number, c = session:get()
+  local out, text = ffi.new "RgModule *[1]", ffi.new "const char *[1]"
+  return lib.quiet(function()
+    check(C.rg_module_open(c, path, out), number)
+    local status = C.rg_module_header(out[0], prefix, text)
+    local header = status == 0 and ffi.string(text[0])
+    C.rg_module_release(out[0])
+    return header or lib.raise_last(number)
+  end)
+end
+
+return module

@@ -1,0 +1,4 @@
+// module_header.cpp - the header of a module is C++, too.
+#include "modules/abi_1.h"
+
+RgStatus total_in_cpp(abi_module *module, float *total) { return abi_total(module, total); }

@@ -1,0 +1,225 @@
+/* module_test.c - modules from C: a host without a compiler runs kernels that were built before,
+ * also those of a module that an earlier release may have built (modules/abi_1.rgm). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "modules/abi_1.h"
+#include "regolith.h"
+
+static RgRuntime *open_runtime(const char *cpu) {
+  RgRuntime *runtime = NULL;
+  RgOptions options = {.struct_size = sizeof options, .threads = 2, .no_cache = 1, .cpu = cpu};
+  CHECK(!rg_runtime_create(&options, &runtime, NULL));
+  return runtime;
+}
+
+static bool says(RgRuntime *runtime, const char *code, const char *part) {
+  const RgError *error = rg_error(runtime);
+  if (!strcmp(error->code, code) && strstr(error->message, part)) return true;
+  fprintf(stderr, "%s: %s\n", error->code, error->message);
+  return false;
+}
+
+/* -- the module of version 1 ------------------------------------------------------------------- */
+
+static void test_old_version(void) {
+  TEST("a module of version 1 runs without a compiler, by its wrappers") {
+    RgRuntime *runtime = open_runtime(NULL);
+    abi_module module;
+    float total = 0;
+    int64_t count = 0, length[] = {0}, list = 0;
+    RgStats stats;
+    CHECK(!setenv("RG_COMPILER", "/no/compiler.so", 1));
+    CHECK(rg_module_abi() == 1);
+    CHECK(!abi_open(runtime, MODULES "/abi_1.rgm", &module));
+    CHECK(!abi_total(&module, &total) && total == 0);
+    CHECK(!abi_fall(&module, 0.5f, 4));
+    CHECK(!abi_total(&module, &total));
+    CHECK(total == 2 * 1366); /* cells, each 0.25 * 4 and 1 */
+    CHECK(!rg_snode_call(module.node_block, "count", NULL, 0, &count) && count == 64);
+    CHECK(!rg_snode_call(module.node_list, "length", length, 0, &list) && list == 4);
+    rg_stats(runtime, &stats);
+    CHECK(stats.compiles == 0 && stats.cache_hits == 0 && stats.launches == 3);
+    abi_close(&module);
+    rg_runtime_destroy(runtime);
+  }
+}
+
+static void test_arrays(void) {
+  TEST("arrays are the host's, and fields keep their offsets and strides") {
+    RgRuntime *runtime = open_runtime(NULL);
+    abi_module module;
+    int64_t three = 3, corner[] = {-2, -2}, shape[] = ABI_TABLE_SHAPE, found[2];
+    int64_t strides[] = ABI_TABLE_STRIDES;
+    RgArray *array = NULL;
+    RgValue value = {0};
+    RgView view;
+    CHECK(!abi_open(runtime, MODULES "/abi_1.rgm", &module));
+    CHECK(!rg_array_create(runtime, "f64", &three, 1, "a", &array));
+    CHECK(!abi_fill(&module, array, 2.5));
+    int64_t last = 2;
+    CHECK(!rg_array_get(array, &last, 1, &value) && value.number == 2.5);
+    CHECK(!rg_field_get(module.field_table, corner, 2, &value) && value.number == 2.5);
+    CHECK(!rg_field_shape(module.field_table, found) && found[0] == shape[0] &&
+          found[1] == shape[1]);
+    CHECK(!rg_field_view(module.field_table, &view) && view.stride[0] == strides[0] &&
+          view.stride[1] == strides[1]);
+    rg_array_release(array);
+    abi_close(&module);
+    rg_runtime_destroy(runtime);
+  }
+}
+
+static void squeeze(char *text) {
+  char *to = text;
+  for (; *text; text++)
+    if (!strchr(" \n", *text)) *to++ = *text;
+  *to = 0;
+}
+
+static char *read_all(const char *path, long *size) {
+  FILE *file = fopen(path, "rb");
+  CHECK(file);
+  fseek(file, 0, SEEK_END);
+  *size = ftell(file);
+  rewind(file);
+  char *bytes = calloc(1, (size_t)*size + 1);
+  CHECK(fread(bytes, 1, (size_t)*size, file) == (size_t)*size);
+  fclose(file);
+  return bytes;
+}
+
+static void test_header(void) {
+  TEST("its header is the one that this test was compiled with") {
+    RgRuntime *runtime = open_runtime(NULL);
+    RgModule *module = NULL;
+    const char *text = NULL;
+    long size;
+    char *known = read_all(MODULES "/abi_1.h", &size);
+    CHECK(!rg_module_open(runtime, MODULES "/abi_1.rgm", &module));
+    CHECK(!rg_module_header(module, "abi", &text));
+    char *made = strdup(text);
+    squeeze(made);
+    squeeze(known);
+    CHECK(!strcmp(made, known));
+    free(made);
+    free(known);
+    rg_module_release(module);
+    rg_runtime_destroy(runtime);
+  }
+}
+
+/* -- values ------------------------------------------------------------------------------------ */
+
+static void test_values(void) {
+  TEST("a captured number is a value by its name, which launches read") {
+    RgRuntime *runtime = open_runtime(NULL);
+    abi_module module;
+    float total = 0;
+    const char *name = NULL;
+    RgValue value = {.kind = RG_VALUE_NUMBER, .number = 1};
+    CHECK(!abi_open(runtime, MODULES "/abi_1.rgm", &module));
+    bool is_known = false;
+    for (int32_t k = 0; !rg_module_value(module.module, k, &name, &value) && name; k++)
+      if (!strcmp(name, "weight")) is_known = value.kind == RG_VALUE_NUMBER && value.number == 0.5;
+    CHECK(is_known);
+    value = (RgValue){.kind = RG_VALUE_NUMBER, .number = 1};
+    CHECK(!rg_module_set(module.module, "weight", &value));
+    CHECK(!abi_fall(&module, 0.5f, 4) && !abi_total(&module, &total));
+    CHECK(total == 3 * 1366);
+    CHECK(rg_module_set(module.module, "wait", &value) && says(runtime, "name.unknown", "'wait'"));
+    abi_close(&module);
+    rg_runtime_destroy(runtime);
+  }
+}
+
+static void test_missing(void) {
+  TEST("a launch that the module has no code for names its arguments, and those that it has") {
+    RgRuntime *runtime = open_runtime(NULL);
+    abi_module module;
+    RgValue wrong[2] = {{.kind = RG_VALUE_BOOL, .i64 = 1}, {.kind = RG_VALUE_NUMBER, .number = 1}};
+    RgValue other = {.kind = RG_VALUE_BOOL, .i64 = 1};
+    CHECK(!abi_open(runtime, MODULES "/abi_1.rgm", &module));
+    CHECK(rg_module_launch(module.module, module.kernel_fall, wrong, 2, NULL));
+    CHECK(says(runtime, "module.missing",
+               "for (dt: a boolean, steps: a number); it was built for "
+               "(dt: a number, steps: a number)"));
+    CHECK(rg_module_launch(module.module, module.kernel_fall, wrong, 1, NULL));
+    CHECK(says(runtime, "launch.arguments", "takes 2 arguments; 1 was given"));
+    CHECK(!rg_module_set(module.module, "weight", &other));
+    CHECK(abi_fall(&module, 0.5f, 4));
+    CHECK(says(runtime, "module.missing", "for this 'weight'"));
+    const char *text = NULL;
+    CHECK(rg_kernel_text(module.kernel_fall, "ir", &text));
+    CHECK(says(runtime, "argument.invalid", "holds code and no text"));
+    abi_close(&module);
+    rg_runtime_destroy(runtime);
+  }
+}
+
+static void test_lifetimes(void) {
+  TEST("a kernel outlives its module, and a module its runtime") {
+    RgRuntime *runtime = open_runtime(NULL);
+    RgModule *module = NULL;
+    CHECK(!rg_module_open(runtime, MODULES "/abi_1.rgm", &module));
+    RgKernel *fall = rg_module_kernel(module, "fall");
+    CHECK(fall && !rg_module_kernel(module, "height") && !rg_module_field(module, "fall"));
+    CHECK(!strcmp(rg_kernel_name(fall), "fall"));
+    rg_runtime_destroy(runtime);
+    CHECK(rg_module_launch(module, fall, NULL, 0, NULL));
+    rg_module_release(module);
+  }
+}
+
+/* -- what does not fit ------------------------------------------------------------------------- */
+
+static RgStatus read_changed(RgRuntime *runtime, int64_t at, int change, int64_t cut) {
+  long size;
+  RgModule *module = NULL;
+  char *bytes = read_all(MODULES "/abi_1.rgm", &size);
+  if (at >= 0) bytes[at] = (char)(bytes[at] + change);
+  RgStatus status = rg_module_read(runtime, bytes, size - cut, "changed", &module);
+  CHECK((status != 0) == !module);
+  rg_module_release(module);
+  free(bytes);
+  return status;
+}
+
+static void test_misfits(void) {
+  TEST("a module that does not fit is refused by one sentence") {
+    RgRuntime *runtime = open_runtime(NULL);
+    RgModule *module = NULL;
+    CHECK(!read_changed(runtime, -1, 0, 0));
+    CHECK(read_changed(runtime, 0, 1, 0) && says(runtime, "module.invalid", "is not a module"));
+    CHECK(read_changed(runtime, 8, 1, 0) && says(runtime, "module.invalid", "has version 2"));
+    CHECK(read_changed(runtime, 12, 6, 0) &&
+          says(runtime, "module.invalid", "was built for version 7 of the interface of kernels"));
+    CHECK(read_changed(runtime, -1, 0, 100) && says(runtime, "module.invalid", "is truncated"));
+    CHECK(read_changed(runtime, -1, 0, 14400) && says(runtime, "module.invalid", "is truncated"));
+    CHECK(read_changed(runtime, 200, 1, 0) && says(runtime, "module.invalid", "its checksum"));
+    CHECK(rg_module_open(runtime, MODULES "/no.rgm", &module) &&
+          says(runtime, "io.failed", "No such"));
+    CHECK(rg_module_open(runtime, "/dev", &module) && says(runtime, "io.failed", "not a file"));
+    CHECK(rg_module_open(runtime, MODULES "/abi.lua", &module) &&
+          says(runtime, "module.invalid", "is not a module"));
+    rg_runtime_destroy(runtime);
+    runtime = open_runtime("x86-64");
+    CHECK(rg_module_open(runtime, MODULES "/abi_1.rgm", &module) &&
+          says(runtime, "module.invalid", "was built for x86-64-v2, and this runtime's processor"));
+    rg_runtime_destroy(runtime);
+  }
+}
+
+int main(void) {
+  test_old_version();
+  test_arrays();
+  test_header();
+  test_values();
+  test_missing();
+  test_lifetimes();
+  test_misfits();
+  return check_report();
+}
