@@ -26,6 +26,7 @@ LLVMValueRef access_offset(Codegen *g, const IrInst *inst, LLVMValueRef pointer)
 /* PRIVATE_COPY: a GPU block has a copy of elements of a tree's root; a worker's private copy is at
  * a constant distance from the original. */
 static void emit_private_copy(Codegen *g, const IrInst *inst) {
+  ASSERT(inst->imm >= 0 && inst->imm < g->kernel->trees.count, "a tree of the kernel");
   if (g->part == CODEGEN_GPU_TASKS) {
     LLVMValueRef copy = g->f.trees[inst->imm].private_copy;
     if (!copy || inst->operands[0]->op != IR_TREE_ROOT)

@@ -11,6 +11,7 @@ LLVMValueRef arith_fast(Codegen *g, LLVMValueRef value) {
 
 LLVMValueRef arith_select(Codegen *g, LLVMValueRef condition, LLVMValueRef yes, LLVMValueRef no) {
   value_match(g, &yes, &no);
+  ASSERT(LLVMTypeOf(yes) == LLVMTypeOf(no), "both sides of a choice are of one type");
   if (value_is_all(condition) && value_width(yes) == value_width(condition)) return yes;
   if (value_is_vector(condition)) {
     yes = value_broadcast(g, yes, value_width(condition));
@@ -27,6 +28,7 @@ static LLVMValueRef compare(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVM
   static const LLVMIntPredicate without[] = {LLVMIntEQ,  LLVMIntNE,  LLVMIntULT,
                                              LLVMIntULE, LLVMIntUGT, LLVMIntUGE};
   int row = (int)op - (int)IR_EQ;
+  ASSERT(row >= 0 && row < 6 && LLVMTypeOf(a) == LLVMTypeOf(b), "a comparison of one type");
   if (type_is_float(type)) return LLVMBuildFCmp(g->builder, real[row], a, b, "");
   return LLVMBuildICmp(g->builder, type_is_signed(type) ? with_sign[row] : without[row], a, b, "");
 }
@@ -45,6 +47,7 @@ static LLVMValueRef extreme(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVM
 /* Floor and modulo of floats go through f64, where a quotient of f32s never rounds up to the next
  * integer, and where the arithmetic is that of Lua's own numbers: a - floor(a / b) * b. */
 static LLVMValueRef float_floor(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b) {
+  ASSERT(op == IR_FLOORDIV || op == IR_MOD, "what rounds a quotient down");
   LLVMValueRef x = arith_convert(g, type, TYPE(F64), a), y = arith_convert(g, type, TYPE(F64), b);
   LLVMValueRef quotient = LLVMBuildFDiv(g->builder, x, y, "");
   LLVMValueRef whole = call_intrinsic(g, "llvm.floor", LLVMTypeOf(quotient), &quotient, 1);
@@ -112,6 +115,7 @@ static LLVMValueRef absolute(Codegen *g, Type type, LLVMValueRef a) {
 
 /* clz or ctz; for zero the count is the type's width. */
 static LLVMValueRef zeros(Codegen *g, const char *intrinsic, LLVMValueRef a) {
+  DEBUG_ASSERT(LLVMGetTypeKind(LLVMGetScalarType(LLVMTypeOf(a))) == LLVMIntegerTypeKind, "bits");
   LLVMValueRef args[] = {a, LLVMConstInt(g->bool_type, 0, false)};
   return call_intrinsic(g, intrinsic, LLVMTypeOf(a), args, 2);
 }
@@ -190,6 +194,7 @@ static LLVMValueRef from_integer(Codegen *g, Type from, Type to, LLVMValueRef a,
 
 LLVMValueRef arith_convert(Codegen *g, Type from, Type to, LLVMValueRef a) {
   if (type_equal(from, to)) return a;
+  ASSERT(!type_is_none(from) && !type_is_none(to), "numbers are converted to numbers");
   LLVMTypeRef target = value_lanes(value_type(g, to), value_width(a));
   return type_is_float(from) ? from_float(g, from, to, a, target)
                              : from_integer(g, from, to, a, target);
@@ -197,6 +202,7 @@ LLVMValueRef arith_convert(Codegen *g, Type from, Type to, LLVMValueRef a) {
 
 LLVMValueRef arith_update(Codegen *g, IrUpdate op, Type type, LLVMValueRef old,
                           LLVMValueRef value) {
+  ASSERT(op >= 0 && op <= IR_UPDATE_COUNT, "an operator of updates");
   static const IrOp ops[IR_UPDATE_COUNT] = {
       [IR_UPDATE_ADD] = IR_ADD,           [IR_UPDATE_SUB] = IR_SUB, [IR_UPDATE_MUL] = IR_MUL,
       [IR_UPDATE_DIV] = IR_DIV,           [IR_UPDATE_MIN] = IR_MIN, [IR_UPDATE_MAX] = IR_MAX,

@@ -82,6 +82,7 @@ static LLVMValueRef rmw_by_loop(Codegen *g, IrUpdate op, Element of, LLVMValueRe
                                 LLVMValueRef value, bool is_ordered) {
   Type type = of.type;
   LLVMTypeRef bits = bits_type(g, type);
+  ASSERT(type_size(type) <= 8 && !value_is_vector(pointer), "one number that fits a word");
   LLVMValueRef first = LLVMBuildLoad2(g->builder, bits, pointer, "");
   LLVMSetAlignment(first, (unsigned)type_size(type));
   LLVMSetOrdering(first, LLVMAtomicOrderingMonotonic);
@@ -157,6 +158,7 @@ static LLVMValueRef compare_exchange_value(Codegen *g, Element of, LLVMValueRef 
 
 /* Updates the element; returns its old value. */
 static LLVMValueRef update(Codegen *g, const IrInst *inst, LLVMValueRef pointer) {
+  ASSERT(ir_is_access(inst->op) && inst->operand_count > 1, "an update of an element");
   LLVMValueRef value = value_operand(g, inst, 1);
   const Element of = {inst->operands[1]->type, inst->alias};
   if (inst->sole && inst->op == IR_MEM_CAS)

@@ -52,6 +52,7 @@ static void emit_alone(Codegen *g, const IrInst *inst, LLVMValueRef word) {
 
 /* The vectorised loop: all positions of the word from 0 on, masked by its bits. */
 static void emit_lanes(Codegen *g, const LaneLoop *loop, LLVMValueRef word) {
+  ASSERT(loop->width > 1 && loop->width <= 32, "a shift by the width leaves bits");
   LLVMTypeRef narrow = LLVMIntTypeInContext(g->context, (unsigned)loop->width);
   LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), turn = block_new(g, "bits"),
                     some = block_new(g, "some"), next = block_new(g, "next"),

@@ -10,6 +10,7 @@
 LLVMValueRef call_intrinsic(Codegen *g, const char *name, LLVMTypeRef overload, LLVMValueRef *args,
                             int count) {
   unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+  ASSERT(id, "LLVM has the intrinsic");
   LLVMValueRef function = LLVMGetIntrinsicDeclaration(g->module, id, &overload, 1);
   LLVMTypeRef type = LLVMIntrinsicGetType(g->context, id, &overload, 1);
   return LLVMBuildCall2(g->builder, type, function, args, (unsigned)count, "");
@@ -19,6 +20,7 @@ LLVMValueRef call_overloaded(Codegen *g, const char *name, LLVMTypeRef a, LLVMTy
                              LLVMValueRef *args, int count) {
   LLVMTypeRef overloads[] = {a, b};
   unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+  ASSERT(id, "LLVM has the intrinsic");
   LLVMValueRef function = LLVMGetIntrinsicDeclaration(g->module, id, overloads, 2);
   LLVMTypeRef type = LLVMIntrinsicGetType(g->context, id, overloads, 2);
   return LLVMBuildCall2(g->builder, type, function, args, (unsigned)count, "");
@@ -59,6 +61,7 @@ static LLVMValueRef declare(Codegen *g, const IrEntry *entry, LLVMTypeRef *type)
 /* An array of the values on the stack. All calls of a GPU function with equally many values share
  * one, since stack memory is reserved for every thread. */
 static LLVMValueRef array_of(Codegen *g, const LLVMValueRef *values, int count) {
+  DEBUG_ASSERT(count >= 0 && count <= SNODE_MAX_AXES, "a coordinate for each axis");
   bool is_shared = g->part == CODEGEN_GPU_TASKS && count <= RT_MAX_AXES;
   LLVMTypeRef type = LLVMArrayType2(g->i64, (uint64_t)count);
   LLVMValueRef array = is_shared ? g->f.coordinates[count] : NULL;
@@ -121,6 +124,7 @@ static LLVMValueRef emit_one(Codegen *g, const IrInst *inst, const LLVMValueRef 
 
 LLVMValueRef call_each(Codegen *g, const LaneCall *c, LLVMValueRef mask) {
   LLVMValueRef arrays[MOST_OPERANDS], ones[MOST_OPERANDS];
+  ASSERT(c->count <= MOST_OPERANDS && value_width(mask) == c->width, "a bit for each lane");
   bool has_result = !type_is_none(c->inst->type);
   LLVMTypeRef result =
       has_result ? value_lanes(value_type(g, type_element(c->inst->type)), c->width) : NULL;

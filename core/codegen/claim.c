@@ -7,6 +7,7 @@
 
 static void claim(Codegen *g, const IrTask *task, LLVMValueRef total) {
   const IrRegion *region = task->claim;
+  ASSERT(region->params.count == 1 && region->last, "a claim of a total, and its first number");
   LLVMBasicBlockRef some = block_new(g, "claim"), after = block_new(g, "claimed");
   LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(total));
   LLVMBuildStore(g->builder, zero, g->f.cursor);
@@ -20,6 +21,7 @@ static void claim(Codegen *g, const IrTask *task, LLVMValueRef total) {
 }
 
 void claim_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end) {
+  ASSERT(task->counts && task->claim, "a task that counts");
   LLVMBasicBlockRef finish = g->f.finish, counted = block_new(g, "counted");
   Type type = task->claim->params.items[0]->type;
   g->f.cursor = block_variable(g, value_type(g, type), "cursor");

@@ -20,6 +20,7 @@ void control_if(Codegen *g, const IrInst *inst) {
 }
 
 void control_body(Codegen *g, const IrRegion *body, LLVMBasicBlockRef again) {
+  ASSERT(again, "a block that `continue` goes to");
   vec_push(g->scratch, &g->f.exits, ((Exit){.again = again}));
   emit_region(g, body);
   g->f.exits.count--;
@@ -27,6 +28,7 @@ void control_body(Codegen *g, const IrRegion *body, LLVMBasicBlockRef again) {
 
 void control_iteration(Codegen *g, const IrRegion *body, LLVMBasicBlockRef leave,
                        LLVMBasicBlockRef again) {
+  ASSERT(leave && again, "blocks that exits go to");
   vec_push(g->scratch, &g->f.exits, ((Exit){.leave = leave, .again = again}));
   emit_region(g, body);
   g->f.exits.count--;
@@ -37,6 +39,7 @@ void control_iteration(Codegen *g, const IrRegion *body, LLVMBasicBlockRef leave
 enum { POLL_TURNS = 1024 }; /* back edges between two polls of the stop word */
 
 void control_back_edge(Codegen *g, LLVMValueRef counter, LLVMBasicBlockRef again) {
+  ASSERT(LLVMIsAAllocaInst(counter), "a variable counts the iterations");
   LLVMValueRef count = LLVMBuildAdd(g->builder, LLVMBuildLoad2(g->builder, g->i32, counter, ""),
                                     value_integer(g->i32, 1), "");
   LLVMBuildStore(g->builder, count, counter);

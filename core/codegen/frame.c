@@ -26,6 +26,7 @@ static void emit_return(Codegen *g, const IrInst *inst) {
 /* Slots are constant during a task, so this reads them in the entry block. The value of a GET that
  * only names the slot of a REDUCE is unused; LLVM removes it. */
 static void emit_get(Codegen *g, const IrInst *inst) {
+  ASSERT(type_is_scalar(inst->type), "a slot holds one number");
   LLVMBasicBlockRef back = block_hoist_begin(g);
   value_set(g, inst, access_load(g, (Element){.type = inst->type}, context_slot(g, inst->imm)));
   block_hoist_end(g, back);

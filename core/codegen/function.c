@@ -52,6 +52,7 @@ static void check_depth(Codegen *g, const IrFunction *function) {
 }
 
 static void finish(Codegen *g, const IrFunction *function) {
+  ASSERT(g->f.called.function == function, "the function that was opened");
   block_jump(g, g->f.finish);
   block_enter(g, g->f.finish);
   guards_release(g);
@@ -86,6 +87,7 @@ void function_emit(Codegen *g, int number) {
 }
 
 void function_return(Codegen *g, const IrInst *inst) {
+  ASSERT(g->f.called.function, "only functions have results in variables");
   for (int i = 0; i < inst->operand_count && i < g->f.called.function->results.count; i++)
     LLVMBuildStore(g->builder, value_operand(g, inst, i), g->f.called.results[i]);
   block_jump(g, g->f.finish);

@@ -5,6 +5,7 @@
 static LLVMValueRef coordinates_of(Codegen *g, const LaneCall *c) {
   LLVMTypeRef lanes = value_lanes(g->i64, c->width);
   int count = c->count - 1;
+  ASSERT(count > 0 && count <= RT_MAX_AXES, "a node, then its coordinates");
   LLVMValueRef array = block_variable(g, LLVMArrayType2(lanes, (uint64_t)count), "coordinates");
   for (int k = 0; k < count; k++)
     LLVMBuildStore(g->builder, call_operand_lanes(g, c, 1 + k),
@@ -22,6 +23,7 @@ static RtEntry form_of(const IrInst *inst) {
 }
 
 static void in_all(Codegen *g, const LaneCall *c, LLVMValueRef nodes) {
+  ASSERT(c->width <= 64, "a word has a bit for each lane");
   LLVMBuildStore(g->builder, call_operand_lanes(g, c, 0), nodes);
   LLVMValueRef operands[] = {vector_bits(g, c->mask), value_integer(g->i32, c->width), nodes,
                              coordinates_of(g, c)};

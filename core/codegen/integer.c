@@ -26,6 +26,7 @@ static LLVMValueRef equals(Codegen *g, LLVMValueRef a, int64_t number) {
 
 /* all ones if a < 0, else 0 */
 static LLVMValueRef sign_mask(Codegen *g, Type type, LLVMValueRef a) {
+  ASSERT(type_is_signed(type), "only signed numbers have a sign");
   return LLVMBuildAShr(g->builder, a, value_integer(LLVMTypeOf(a), type_bits(type) - 1), "");
 }
 
@@ -47,6 +48,7 @@ static LLVMValueRef signed_floor(Codegen *g, IrOp op, Type type, LLVMValueRef a,
 
 static LLVMValueRef signed_by_constant(Codegen *g, IrOp op, Type type, LLVMValueRef a,
                                        LLVMValueRef b, int64_t n) {
+  ASSERT(n > 0, "other divisors are checked at run time");
   LLVMTypeRef shape = LLVMTypeOf(a);
   if (is_power_of_two((uint64_t)n))
     return op == IR_MOD
@@ -87,6 +89,7 @@ static LLVMValueRef unsigned_divide(Codegen *g, IrOp op, Type type, LLVMValueRef
 }
 
 static LLVMValueRef divide(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b) {
+  ASSERT(!type_is_float(type) && (op == IR_FLOORDIV || op == IR_MOD), "integers are divided");
   if (!constant_divisor(b, type) && reciprocal_serves(g, type, b))
     return reciprocal_divide(g, op, type, a, b);
   value_match(g, &a, &b);
@@ -103,6 +106,7 @@ LLVMValueRef integer_mod(Codegen *g, Type type, LLVMValueRef a, LLVMValueRef b) 
 }
 
 LLVMValueRef integer_shift(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef count) {
+  ASSERT(is_power_of_two((uint64_t)type_bits(type)), "a mask limits the count to the width");
   LLVMValueRef masked =
       LLVMBuildAnd(g->builder, count, value_integer(LLVMTypeOf(count), type_bits(type) - 1), "");
   LLVMValueRef args[] = {a, a, masked};

@@ -23,6 +23,7 @@ static LLVMValueRef constant(Codegen *g, Type type, int64_t imm) {
 
 static LLVMValueRef table_of(Codegen *g, int number) {
   const IrTable *table = &g->kernel->tables.items[number];
+  ASSERT(number >= 0 && number < g->kernel->tables.count, "a table of the kernel");
   if (g->tables[number]) return g->tables[number];
   LLVMValueRef *values = scratch_array(g->scratch, LLVMValueRef, table->count + 1);
   for (int k = 0; k < table->count; k++) values[k] = constant(g, table->type, table->values[k]);
@@ -74,6 +75,7 @@ static int packed_bits(const IrTable *table, bool is_inside) {
 static LLVMValueRef unpack(Codegen *g, const IrTable *table, int bits, LLVMValueRef index,
                            LLVMTypeRef target) {
   uint64_t word = 0;
+  ASSERT((int64_t)bits * table->count <= 64, "all entries fit one word");
   for (int k = 0; k < table->count; k++) word |= (uint64_t)table->values[k] << (bits * k);
   bool is_wide = bits * (table->count + 1) > 32;
   LLVMTypeRef type = value_lanes(is_wide ? g->i64 : g->i32, value_width(index));
@@ -112,6 +114,7 @@ void item_emit(Codegen *g, const IrInst *inst) {
 
 /* A tree of selects over values[0 .. count), one bit of the index per level. */
 static LLVMValueRef tree(Codegen *g, LLVMValueRef index, LLVMValueRef *values, int count) {
+  ASSERT(count > 0, "there is a value to select");
   for (int bit = 0; count > 1; bit++) {
     LLVMValueRef mask = value_integer(LLVMTypeOf(index), (int64_t)1 << bit);
     LLVMValueRef set = LLVMBuildAnd(g->builder, index, mask, "");
@@ -127,6 +130,7 @@ static LLVMValueRef tree(Codegen *g, LLVMValueRef index, LLVMValueRef *values, i
 }
 
 static LLVMValueRef from_vector(Codegen *g, LLVMValueRef index, LLVMValueRef *values, int count) {
+  ASSERT(count > 1 && count <= MOST_PICKED + 1, "few values fit into registers");
   LLVMTypeRef type = LLVMVectorType(LLVMTypeOf(values[0]), (unsigned)count);
   LLVMValueRef all = LLVMGetPoison(type);
   for (int k = 0; k < count; k++)

@@ -33,6 +33,7 @@ enum { BITS = 32 };
 
 /* Is the bit of each lane's cell set? False in inactive lanes. */
 static LLVMValueRef gather_bits(Codegen *g, const LaneCall *c) {
+  ASSERT(c->count >= 2, "an array of words, and the number of a cell");
   LLVMTypeRef narrow = value_lanes(g->i32, c->width);
   LLVMValueRef words = call_operand_lanes(g, c, 0), cell = call_operand_lanes(g, c, 1);
   LLVMValueRef shift = value_integer(LLVMTypeOf(cell), 5);
@@ -64,6 +65,7 @@ static LLVMValueRef count_bits(Codegen *g, LLVMValueRef bits) {
 
 /* For each lane, the number of lower lanes whose bit is set. */
 static LLVMValueRef ranks(Codegen *g, LLVMValueRef bits, int width) {
+  ASSERT(width <= BITS, "a word has a bit for each lane");
   LLVMValueRef below[IR_MAX_LANES];
   for (int i = 0; i < width; i++) below[i] = value_integer(g->i32, ((int64_t)1 << i) - 1);
   LLVMValueRef all = LLVMBuildTrunc(g->builder, bits, g->i32, "");
@@ -186,6 +188,7 @@ void call_in_lanes(Codegen *g, const IrInst *inst) {
   for (int k = 0; k < c.count; k++) c.operands[k] = value_operand(g, inst, k);
   c.mask = value_operand(g, inst, c.count);
   c.width = value_width(c.mask);
+  ASSERT(c.count >= 0 && c.width > 1, "the last operand is the mask");
   LLVMValueRef result = emit(g, &c);
   if (result) value_set(g, inst, result);
 }

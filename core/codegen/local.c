@@ -27,6 +27,7 @@ typedef struct Local {
 
 static Local local_of(Codegen *g, const IrInst *inst) {
   const IrInst *array = inst->operands[0];
+  ASSERT(array->op == IR_LOCAL_ARRAY && array->imm > 0, "an array of the function's frame");
   Local local = {
       .array = value_operand(g, inst, 0), .index = value_operand(g, inst, 1), .type = array->type};
   Type type = type_element(inst->operands[1]->type);

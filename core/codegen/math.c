@@ -46,6 +46,7 @@ static int widest(Type type, int lanes) {
 static LLVMValueRef call_lanes(Codegen *g, const MathRow *row, Type type, LLVMValueRef a,
                                LLVMValueRef b) {
   char name[48], lanes[8] = "";
+  ASSERT(row->name && (!b || LLVMTypeOf(b) == LLVMTypeOf(a)), "a function of one type");
   if (value_is_vector(a)) snprintf(lanes, sizeof lanes, "x%d", value_width(a));
   snprintf(name, sizeof name, "rt_%s_%s%s", row->name, type_text(type), lanes);
   LLVMValueRef args[] = {a, b};
@@ -58,6 +59,7 @@ static LLVMValueRef call_lanes(Codegen *g, const MathRow *row, Type type, LLVMVa
 
 /* Lanes first .. first + count of a vector. */
 static LLVMValueRef some_lanes(Codegen *g, LLVMValueRef value, int first, int count) {
+  DEBUG_ASSERT(!value || first + count <= value_width(value), "lanes of the vector");
   if (!value || count == value_width(value)) return value;
   if (count == 1) return value_lane(g, value, first);
   LLVMValueRef *places = scratch_array(g->scratch, LLVMValueRef, count);
@@ -68,6 +70,7 @@ static LLVMValueRef some_lanes(Codegen *g, LLVMValueRef value, int first, int co
 
 /* `all` with the lanes of `some` from `first` on. */
 static LLVMValueRef with_lanes(Codegen *g, LLVMValueRef all, LLVMValueRef some, int first) {
+  DEBUG_ASSERT(first + value_width(some) <= value_width(all), "lanes of the vector");
   for (int i = 0; i < value_width(some); i++)
     all = LLVMBuildInsertElement(g->builder, all, value_lane(g, some, i),
                                  value_integer(g->i32, first + i), "");

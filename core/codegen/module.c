@@ -43,6 +43,7 @@ static void end_stopped(Codegen *g) {
 }
 
 void function_end(Codegen *g) {
+  ASSERT(!g->f.exits.count, "every loop was left");
   block_jump(g, g->f.done);
   end_stopped(g);
   block_enter(g, g->f.done);

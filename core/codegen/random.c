@@ -49,6 +49,7 @@ void random_emit(Codegen *g, const IrInst *inst) {
   value_match(g, &index, &key);
   value_match(g, &number, &key);
   LLVMTypeRef type = LLVMTypeOf(index);
+  ASSERT(LLVMTypeOf(number) == type && LLVMTypeOf(key) == type, "as many lanes of each");
   LLVMValueRef mask = value_integer(type, UINT32_MAX), bits = value_integer(type, 32),
                one = value_integer(type, 1);
   LLVMValueRef block = high(g, number, one);

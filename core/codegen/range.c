@@ -90,6 +90,7 @@ static LLVMValueRef smaller(Codegen *g, LLVMTypeRef type, LLVMValueRef a, LLVMVa
 
 /* The number in the limit's slot minus its constant, clamped to the index type. */
 static LLVMValueRef limit_end(Codegen *g, const RangeIndices *r, const IrLimit *limit) {
+  ASSERT(limit->axis < r->task->axis_count, "a limit of an axis");
   LLVMValueRef slot = context_slot(g, limit->slot);
   LLVMValueRef extent =
       value_extend(g, access_load(g, (Element){.type = limit->type}, slot), limit->type);
@@ -155,6 +156,7 @@ bool range_open(Codegen *g, const IrTask *task, RangeIndices *r) {
 
 LLVMValueRef range_is_inside(Codegen *g, const RangeIndices *r, const LLVMValueRef indices[],
                              int count) {
+  ASSERT(r->task->interior && count <= r->task->axis_count, "an interior along these axes");
   LLVMValueRef all = LLVMConstInt(g->bool_type, 1, false);
   for (int axis = 0; axis < count; axis++) {
     LLVMValueRef above =

@@ -54,6 +54,8 @@ static Divisor prepare(Codegen *g, Type type, LLVMValueRef b) {
 }
 
 LLVMValueRef reciprocal_divide(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b) {
+  ASSERT(type_bits(type) <= MOST_BITS, "a double holds numerator and divisor exactly");
+  ASSERT(op == IR_FLOORDIV || op == IR_MOD, "integers are divided");
   Divisor by = prepare(g, type, b);
   int width = value_width(a) > value_width(b) ? value_width(a) : value_width(b);
   LLVMValueRef x = arith_convert(g, type, TYPE(F64), a);

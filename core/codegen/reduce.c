@@ -77,6 +77,7 @@ void reduce_emit(Codegen *g, const IrInst *inst) {
 
 /* `count` lanes of a vector, from lane `first` on. */
 static LLVMValueRef some_lanes(Codegen *g, LLVMValueRef vector, int first, int count) {
+  DEBUG_ASSERT(first + count <= value_width(vector), "lanes of the vector");
   LLVMValueRef mask[IR_MAX_LANES];
   for (int i = 0; i < count; i++) mask[i] = value_integer(g->i32, first + i);
   return LLVMBuildShuffleVector(g->builder, vector, LLVMGetPoison(LLVMTypeOf(vector)),

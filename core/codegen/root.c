@@ -30,6 +30,7 @@ static LLVMValueRef estimate(Codegen *g, LLVMValueRef x, bool is_double) {
   const char *name = scratch_format(g->scratch, "llvm.x86.avx512.rsqrt14.%s.%d",
                                     is_double ? "pd" : "ps", width * (is_double ? 64 : 32));
   unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+  ASSERT(id, "LLVM has the intrinsic");
   LLVMTypeRef type = LLVMIntrinsicGetType(g->context, id, NULL, 0);
   LLVMTypeRef mask = LLVMIntTypeInContext(g->context, width < 8 ? 8 : (unsigned)width);
   LLVMValueRef args[] = {x, LLVMConstNull(LLVMTypeOf(x)), LLVMConstAllOnes(mask)};

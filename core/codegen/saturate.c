@@ -24,6 +24,7 @@ static LLVMValueRef at_least(Codegen *g, Type to, LLVMValueRef a) {
 }
 
 static LLVMValueRef convert(Codegen *g, Type to, LLVMValueRef a, LLVMTypeRef target) {
+  ASSERT(type_is_integer(to), "a float becomes an integer");
   bool through_i32 = type_bits(to) < LEAST_BITS;
   LLVMTypeRef wide = through_i32 ? value_lanes(g->i32, value_width(a)) : target;
   LLVMValueRef whole = type_is_signed(to) || through_i32 ? LLVMBuildFPToSI(g->builder, a, wide, "")
@@ -33,6 +34,7 @@ static LLVMValueRef convert(Codegen *g, Type to, LLVMValueRef a, LLVMTypeRef tar
 
 LLVMValueRef saturate(Codegen *g, Type from, Type to, LLVMValueRef a, LLVMTypeRef target) {
   int digits = type_bits(to) - type_is_signed(to);
+  ASSERT(type_equal(type_computed(from), from) && digits > 0, "a float that is computed, to bits");
   double past = ldexp(1, digits);
   LLVMValueRef x = at_least(g, to, a), whole;
   if (digits <= (type_is(from, TYPE_F32) ? DIGITS_F32 : DIGITS_F64)) {

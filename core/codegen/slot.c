@@ -55,6 +55,7 @@ LLVMValueRef slot_find(Codegen *g, int tree, LLVMValueRef slot) {
 /* The form for a GPU, inline for nodes that exist, as nearly all do. The slot's value may be stale;
  * then the runtime reads it again. */
 LLVMValueRef slot_ensure(Codegen *g, const IrInst *inst, LLVMValueRef slot) {
+  ASSERT(g->part == CODEGEN_GPU_TASKS && !value_is_vector(slot), "one slot of a GPU's thread");
   LLVMValueRef handle = load_slot(g, slot), found = node_at_handle(g, inst->tree, handle);
   LLVMBasicBlockRef from = LLVMGetInsertBlock(g->builder), absent = block_new(g, "absent"),
                     end = block_new(g, "ensured");
@@ -73,6 +74,7 @@ LLVMValueRef slot_ensure(Codegen *g, const IrInst *inst, LLVMValueRef slot) {
 /* Finds nodes that exist, as nearly all do, in all lanes at once; creates the others lane by
  * lane. */
 static LLVMValueRef ensure_slots(Codegen *g, const LaneCall *c, LLVMValueRef handles) {
+  ASSERT(value_width(handles) == value_width(c->mask), "a handle for each lane");
   LLVMValueRef found = node_of(g, c->inst->tree, handles);
   LLVMBasicBlockRef from = LLVMGetInsertBlock(g->builder), some = block_new(g, "absent"),
                     end = block_new(g, "ensured");

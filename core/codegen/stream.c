@@ -90,6 +90,7 @@ static void store_all(Codegen *g, const StreamStore *s, bool past) {
 }
 
 void stream_store(Codegen *g, const StreamStore *s, bool streams) {
+  ASSERT(s->count > 0 && s->alias >= 0, "a vector to store");
   int64_t align = min_i64(LINE, value_width(s->vectors[0]) * type_size(s->type));
   if (!streams || !g->f.least) return store_all(g, s, false);
   LLVMBasicBlockRef past = block_new(g, "past"), through = block_new(g, "through"),

@@ -44,6 +44,7 @@ static LLVMValueRef tree_member(Codegen *g, int tree, size_t offset, LLVMTypeRef
 /* The same, read in the entry block; `kept`: where it is remembered. An address is a node's. */
 static LLVMValueRef hoisted_member(Codegen *g, int tree, LLVMValueRef *kept, size_t offset,
                                    LLVMTypeRef type, const char *name) {
+  ASSERT(g->f.trees && g->f.entry_end, "a function is open");
   if (*kept) return *kept;
   LLVMBasicBlockRef back = block_hoist_begin(g);
   LLVMValueRef member = tree_member(g, tree, offset, type, name);

@@ -125,6 +125,7 @@ static LLVMValueRef tables_of(Codegen *g, const LaneEntries *e) {
 }
 
 void task_lanes_of_nodes(Codegen *g, const IrTask *task, LLVMValueRef first, LLVMValueRef mask) {
+  ASSERT(task->kind == TASK_NODES && value_width(mask) == task->lanes, "a node for each lane");
   const IrRegion *body = task->body;
   const IrInst *cursor = cursor_of(task);
   ContextList list = context_list(g, task->tree, task->manager);

@@ -33,6 +33,7 @@ LLVMTypeRef value_memory_type(Codegen *g, Type type) {
 }
 
 LLVMTypeRef value_lanes(LLVMTypeRef type, int width) {
+  ASSERT(width >= 1, "one number, or lanes");
   return width > 1 ? LLVMVectorType(type, (unsigned)width) : type;
 }
 
@@ -95,6 +96,7 @@ void value_set(Codegen *g, const IrInst *inst, LLVMValueRef value) {
 
 LLVMValueRef value_broadcast(Codegen *g, LLVMValueRef value, int width) {
   if (width <= 1 || value_is_vector(value)) return value;
+  ASSERT(width <= MOST_LANES, "lanes of a vector");
   LLVMTypeRef type = LLVMVectorType(LLVMTypeOf(value), (unsigned)width);
   if (LLVMIsAConstantInt(value) || LLVMIsAConstantFP(value)) return splat_constant(type, value);
   LLVMValueRef one =
@@ -112,10 +114,12 @@ void value_match(Codegen *g, LLVMValueRef *a, LLVMValueRef *b) {
   int width = value_width(*a) > value_width(*b) ? value_width(*a) : value_width(*b);
   *a = value_broadcast(g, *a, width);
   *b = value_broadcast(g, *b, width);
+  ASSERT(value_width(*a) == value_width(*b), "as many lanes of both");
 }
 
 LLVMValueRef value_lane(Codegen *g, LLVMValueRef value, int lane) {
   if (!value_is_vector(value)) return value;
+  ASSERT(lane >= 0 && lane < value_width(value), "a lane of the vector");
   return LLVMBuildExtractElement(g->builder, value, value_integer(g->i32, lane), "");
 }
 

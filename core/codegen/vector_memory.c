@@ -24,6 +24,7 @@ static LLVMTypeRef memory_lanes(Codegen *g, const LaneAccess *a) {
 
 LLVMValueRef vector_gather(Codegen *g, Type type, LLVMValueRef pointers, LLVMValueRef mask) {
   LLVMTypeRef lanes = value_lanes(value_memory_type(g, type), value_width(pointers));
+  ASSERT(value_width(mask) == value_width(pointers), "a bit of the mask for each address");
   LLVMValueRef args[] = {pointers, alignment(g, type), mask, LLVMConstNull(lanes)};
   return call_overloaded(g, "llvm.masked.gather", lanes, LLVMTypeOf(pointers), args, 4);
 }
@@ -42,6 +43,7 @@ static LLVMValueRef load_run(Codegen *g, const LaneAccess *a) {
 /* The lanes' addresses, of cells at a constant distance. */
 static LLVMValueRef spread(Codegen *g, const LaneAccess *a, int part) {
   int64_t size = type_size(a->type);
+  ASSERT(a->parts > 0 && part >= 0 && part < a->parts, "a number of the cell");
   LLVMValueRef steps = value_staircase(g->i64, value_width(a->mask), a->parts * size),
                at = value_byte_offset(g, a->at, (part - a->part) * size);
   return LLVMBuildGEP2(g->builder, g->i8, at, &steps, 1, "");
@@ -191,6 +193,7 @@ static void load_each(Codegen *g, const LaneAccess *a, LLVMValueRef pointers,
   Chunk c = {.width = value_width(a->mask), .numbers = size == 4 && a->parts >= 4 ? 4 : 2};
   c.elements = CHUNK / size;
   c.lanes = c.elements / c.numbers;
+  ASSERT(a->parts >= c.numbers && c.lanes > 0, "a load has several numbers, and at most 16 bytes");
   if (!value_is_all(a->mask)) {
     LLVMValueRef none = value_broadcast(g, zeros(g), c.width);
     pointers = LLVMBuildSelect(g->builder, a->mask, pointers, none, "");
@@ -237,6 +240,7 @@ static void gather_pairs(Codegen *g, const LaneAccess *a, LLVMValueRef pointers,
 }
 
 void vector_load_cells(Codegen *g, const LaneAccess *a, LLVMValueRef *values) {
+  ASSERT(a->parts > 1 && a->parts <= IR_MOST_RUN, "several numbers of a cell");
   LLVMValueRef pointers = value_byte_offset(g, a->at, -a->part * (int64_t)type_size(a->type));
   if (a->pairs && type_size(a->type) == 4) gather_pairs(g, a, pointers, values);
   else load_each(g, a, pointers, values);

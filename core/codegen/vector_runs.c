@@ -22,6 +22,7 @@ static bool has_masks(const LaneRuns *runs, const LaneRun *run) {
 
 /* The length of the vector that holds a run. */
 static int places_of(const LaneRun *run) {
+  ASSERT(run->count >= 1 && run->count <= IR_MOST_RUN, "adjacent elements");
   return run->count == 1 ? 1 : 2 << log2_floor((uint64_t)run->count - 1);
 }
 
@@ -268,6 +269,7 @@ static void gather_others(Codegen *g, LaneRuns *runs) {
 }
 
 void vector_load_runs(Codegen *g, LaneRuns *runs) {
+  ASSERT(runs->items.count > 0, "a group has a run");
   LLVMValueRef *numbers = scratch_array(g->scratch, LLVMValueRef, runs->items.count);
   for (int i = 0; i < runs->items.count; i++) {
     LLVMTypeRef type = run_type(g, &runs->items.items[i]);

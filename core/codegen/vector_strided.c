@@ -34,6 +34,7 @@ static LLVMValueRef pick_units(Codegen *g, const Units *u, LLVMValueRef a, LLVMV
                                const int *picks) {
   LLVMValueRef lanes[IR_MAX_LANES];
   int width = u->across * u->size;
+  ASSERT(width <= IR_MAX_LANES, "units fill a vector");
   for (int i = 0; i < width; i++)
     lanes[i] = value_integer(g->i32, (int64_t)picks[i / u->size] * u->size + i % u->size);
   return LLVMBuildShuffleVector(g->builder, a, b ? b : LLVMGetPoison(LLVMTypeOf(a)),
@@ -140,6 +141,7 @@ static void join(Codegen *g, const Units *u, LLVMValueRef *vectors) {
 }
 
 static Units units_of(LLVMValueRef vector, int count) {
+  ASSERT(count >= 1 && count <= IR_MOST_PARTS, "numbers of a cell");
   return (Units){count, 1, value_width(vector)};
 }
 
@@ -175,6 +177,7 @@ static LLVMTypeRef slice_type(Codegen *g, Type type, int width) {
 }
 
 static Window window_of(Codegen *g, const LaneAccess *a) {
+  ASSERT(a->numbers && !(a->numbers >> (a->parts - 1) >> 1), "numbers of the cell");
   int low = __builtin_ctz(a->numbers), high = 31 - __builtin_clz(a->numbers);
   Window w = {.access = a, .mask = a->mask, .width = value_width(a->mask), .parts = a->parts};
   w.lanes = slice_type(g, a->type, w.width);

@@ -33,6 +33,7 @@ static int64_t rows_bytes(int64_t lanes, int64_t count) {
 
 /* 1 also if too little shared memory is left. */
 static int64_t lanes_of(const Codegen *g, int64_t count) {
+  ASSERT(count > 0 && count <= IR_MOST_SHARED, "look-ups for the lanes of a warp");
   int64_t mates = g->mates ? (int64_t)LLVMConstIntGetZExtValue(g->mates) : 1,
           lanes = min_i64(mates, GPU_LANES);
   return g->f.gathered_bytes + rows_bytes(lanes, count) <= MOST_GATHERED ? lanes : 1;

@@ -136,6 +136,7 @@ void gpu_range(Codegen *g, const IrTask *task, GpuPositions positions) {
 
 /* The end of the positions; RT_ALL_NODES stands for the list's length. */
 static LLVMValueRef end_of_list(Codegen *g, LLVMValueRef end) {
+  ASSERT(g->f.list.length, "the task goes over a list");
   LLVMValueRef all = LLVMBuildICmp(g->builder, LLVMIntEQ, end, value_index(g, RT_ALL_NODES), "");
   return LLVMBuildSelect(g->builder, all, g->f.list.length, end, "");
 }
@@ -148,6 +149,7 @@ static void emit_nodes(Codegen *g, const IrTask *task, const GpuPositions *posit
 
 /* Each group of `spread` threads takes one position; there are only whole groups. */
 static void emit_shared(Codegen *g, const IrTask *task, GpuPositions positions, int spread) {
+  ASSERT(spread > 1 && spread <= GPU_BLOCK, "threads of one block share a leaf");
   LLVMValueRef group = value_index(g, spread);
   LLVMValueRef number = LLVMBuildUDiv(g->builder, positions.thread, group, "");
   LLVMValueRef mate = LLVMBuildURem(g->builder, positions.thread, group, "");

@@ -90,6 +90,7 @@ static void leave_if_stopped(Codegen *g, LLVMBasicBlockRef out) {
 
 void gpu_reduce(Codegen *g, const LLVMValueRef *own) {
   int count = g->f.shares.count;
+  ASSERT(count > 0 && g->part == CODEGEN_GPU_TASKS, "partials of a GPU's threads");
   LLVMBasicBlockRef from = LLVMGetInsertBlock(g->builder), together = block_new(g, "together"),
                     one = block_new(g, "one"), out = block_new(g, "out"),
                     first = block_new(g, "first");

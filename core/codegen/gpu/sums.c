@@ -17,6 +17,7 @@ static LLVMValueRef plus(Codegen *g, LLVMValueRef a, int64_t b) {
 /* Makes and clears the copy of one tree's elements, which begin `begin` bytes into its root. */
 static void open_copy(Codegen *g, int32_t tree, int64_t begin, int64_t end) {
   int64_t words = (end - begin + 3) / 4;
+  ASSERT(begin >= 0 && begin < end && begin % 4 == 0, "whole words of a root");
   LLVMValueRef memory = gpu_shared(g, g->i32, words, "sums");
   GpuLoop loop = gpu_loop_begin(g, gpu_special(g, "tid.x"), value_integer(g->i32, words),
                                 gpu_special(g, "ntid.x"));
@@ -38,6 +39,7 @@ void gpu_sums_open(Codegen *g, const IrTask *task) {
 }
 
 static void add_sum(Codegen *g, const IrBlockSum *sum) {
+  ASSERT(g->f.trees[sum->tree].private_copy, "the block has a copy of the elements");
   LLVMBasicBlockRef add = block_new(g, "add"), next = block_new(g, "next");
   GpuLoop loop = gpu_loop_begin(g, gpu_special(g, "tid.x"), value_integer(g->i32, sum->count),
                                 gpu_special(g, "ntid.x"));

@@ -56,6 +56,7 @@ static LLVMValueRef times(Codegen *g, LLVMValueRef value, LLVMValueRef count) {
 /* One atomic update for all active lanes; returns each lane's old value. */
 static LLVMValueRef count_together(Codegen *g, IrUpdate op, Element of, LLVMValueRef place,
                                    LLVMValueRef value, bool is_ordered) {
+  ASSERT(type_is_integer(of.type), "numbers are counted exactly");
   LLVMValueRef lanes = gpu_lanes_here(g), no_zero = LLVMConstInt(g->bool_type, 1, false);
   LLVMValueRef before = LLVMBuildAnd(g->builder, lanes, gpu_special(g, "lanemask.lt"), "");
   LLVMValueRef rank = bits_in(g, before), args[] = {lanes, no_zero};

@@ -11,6 +11,7 @@ enum { SHARED_MEMORY = 3 }; /* LLVM's address space */
 
 static LLVMValueRef call_plain(Codegen *g, const char *name, LLVMValueRef *args, unsigned count) {
   unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+  ASSERT(id, "LLVM has the intrinsic");
   LLVMValueRef function = LLVMGetIntrinsicDeclaration(g->module, id, NULL, 0);
   return LLVMBuildCall2(g->builder, LLVMIntrinsicGetType(g->context, id, NULL, 0), function, args,
                         count, "");
@@ -50,6 +51,7 @@ void gpu_wait_for_block(Codegen *g) { call_plain(g, "llvm.nvvm.barrier0", NULL, 
 
 LLVMValueRef gpu_shared(Codegen *g, LLVMTypeRef of, int64_t count, const char *name) {
   LLVMTypeRef type = LLVMArrayType2(of, (uint64_t)count);
+  ASSERT(count > 0, "an array of elements");
   LLVMValueRef memory = LLVMAddGlobalInAddressSpace(g->module, type, name, SHARED_MEMORY);
   LLVMSetLinkage(memory, LLVMInternalLinkage);
   LLVMSetInitializer(memory, LLVMGetUndef(type));
@@ -77,6 +79,7 @@ static LLVMValueRef shuffle_word(Codegen *g, const Shuffle *shuffle, LLVMValueRe
 
 static LLVMValueRef shuffle_bits(Codegen *g, const Shuffle *shuffle, LLVMValueRef bits) {
   LLVMTypeRef type = LLVMTypeOf(bits);
+  ASSERT(LLVMGetIntTypeWidth(type) <= 64, "a number of one or two words");
   if (LLVMGetIntTypeWidth(type) <= 32) {
     LLVMValueRef word = LLVMBuildZExt(g->builder, bits, g->i32, "");
     return LLVMBuildTrunc(g->builder, shuffle_word(g, shuffle, word), type, "");

@@ -374,7 +374,9 @@ static void write_inst(Vectoriser *v, const IrInst *inst) {
   case IR_DIV_CUBE:
     if (!vectorise_quotient(v, inst)) write_pure(v, inst);
     return;
-  case IR_MEM_UPDATE: return vectorise_update(v, inst);
+  case IR_MEM_UPDATE:
+    ASSERT(!v->is_straight, "a row of straight-line code loads and stores");
+    return vectorise_update(v, inst);
   case IR_REDUCE: return write_reduce(v, inst);
   case IR_MEM_RMW:
   case IR_MEM_CAS: return vectorise_each(v, inst);
