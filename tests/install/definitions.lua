@@ -59,7 +59,8 @@ for key, class in pairs(class_of) do
     if method then knows(class, method) end
   end
 end
-local things = { Field = rg.field(rg.f32, 2), Array = rg.array(rg.f32, 2),
+local things = { Field = rg.field(rg.f32, 2, { grad = true }), Array = rg.array(rg.f32, 2),
+  View = rg.field(rg.vec2, 2).x,
   Node = rg.root:pointer("i", 2), Tree = rg.tree(), Root = rg.root,
   Range = rg.range(2), Kernel = rg.kernel [[function() return 1 end]], Vector = rg.vec4(1, 2, 3, 4),
     Type = rg.f32,
