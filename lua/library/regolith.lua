@@ -85,11 +85,12 @@ function rg.extension_api() end
 ---@return rg.Kernel
 function rg.kernel(text, captures, options) end
 
---- Runs f, then its launches backwards: `x.grad` becomes the gradient of the loss.
+--- Runs f, then its launches backwards: `x.grad` is the gradient. `{checkpoints = n}`.
 ---@param loss rg.Field
 ---@param f fun()
+---@param options? table
 ---@return number?
-function rg.grad(loss, f) end
+function rg.grad(loss, f, options) end
 
 --- Compares gradients with difference quotients; `{ samples =, step =, least = }`.
 ---@param loss rg.Field

@@ -443,6 +443,46 @@ describe("rg.grad #compiled", function()
     end, { q })
   end)
 
+  it("gives the same with few checkpoints, and keeps no more copies than it may", function()
+    local x, c, loss = field(n), field(n), field(1)
+    local begin = D.kernel(function() for i in rg.range(n) do x[i] = c[i] end end)
+    local step = D.kernel(function(a)
+      for i in rg.range(n) do x[i] = x[i] + a * x[i] * x[i] * c[i] end
+    end)
+    local measure = D.kernel(function()
+      for i in rg.range(n) do loss[0] = loss[0] + x[i] ^ 2 end
+    end)
+    for i = 0, n - 1 do c[i] = 0.3 + 0.02 * i end
+    local function run()
+      loss[0] = 0
+      begin()
+      for k = 1, 40 do step(0.01 + k * 0.001) end
+      measure()
+    end
+    local value, all = D.grad(loss, run, {})
+    local gradient = c.grad:to_table()
+    assert.equal(42, all.launches)
+    assert.equal(0, all.repeated)
+    local state, bytes = n * 8 + 8, {}
+    for _, count in ipairs { 1, 2, 4, 8, 60 } do
+      local done = 0
+      local again, report = D.grad(loss, run, { checkpoints = count, progress = function(k, total)
+        assert.equal(done + 1, k)
+        assert.equal(42, total)
+        done = k
+      end })
+      assert.equal(value, again)
+      assert.same(gradient, c.grad:to_table())
+      assert.equal(42, done)
+      assert.is_true(report.bytes <= (count + 1) * state + n * 8, report.bytes)
+      bytes[#bytes + 1] = report.repeated
+    end
+    assert.same({ 42 * 43 / 2, bytes[2], bytes[3], bytes[4], bytes[5] }, bytes)
+    assert.is_true(bytes[2] < 300 and bytes[3] < 180 and bytes[4] < 130, table.concat(bytes, " "))
+    assert.is_true(bytes[5] <= 2 * 42, bytes[5])
+    assert.equal("option.invalid", support.failure(D.grad, loss, run, { checkpoints = 0 }).code)
+  end)
+
   it("leaves fields as the function left them", function()
     local x, loss = field(4), field(1)
     local step = D.kernel(function() for i in rg.range(4) do x[i] = x[i] * x[i] end end)

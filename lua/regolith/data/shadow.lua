@@ -25,12 +25,13 @@ local function levels_of(x)
   end
 end
 
---- A field like x, whose elements are zero.
+--- A field like x, whose elements are zero, and whether all its cells always exist.
 function shadow.of(session, x)
   field.settle(x)
   local made = field.create(session, x.type, { name = x.name .. " (copy)" })
-  local at = snode.tree(session)
+  local at, is_dense = snode.tree(session), true
   for _, level in ipairs(levels_of(x)) do
+    is_dense = is_dense and level.kind == "dense"
     at = at[level.kind](at, level.axes, unpack(level.sizes))
   end
   at:place(made)
@@ -43,7 +44,7 @@ function shadow.of(session, x)
     lib.check(C.rg_field_set_offset(made.rg_field, ffi.new("int64_t[8]", moved), #moved),
       made.rg_runtime)
   end
-  return made
+  return made, is_dense
 end
 
 return shadow

@@ -7,6 +7,9 @@
 --- later launch overwrites cost nothing: fields with an axis for time are never copied, a field
 --- that each step overwrites is copied once per step. The core says which launch uses what
 --- (rg_kernel_gradient_use).
+---
+--- With checkpoints nothing is copied for a launch. All fields that launches write are copied at a
+--- few of them, and launches run again from there: Griewank, Walther: Algorithm 799, revolve, 2000.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
@@ -64,12 +67,11 @@ local function spares_of(x)
   return spares[x]
 end
 
-local function drop_shadow(x, made) table.insert(spares_of(x), made) end
-
 local function new_tape(session)
   return setmetatable({ session = session, entries = {},
     needed = {}, -- by field: the elements that adjoints of recorded launches read
     fields = {}, -- by field: its handle, if it has a gradient
+    bytes = 0, peak = 0, runs = 0,
   }, Tape)
 end
 
@@ -85,10 +87,28 @@ function Tape:need(use)
   self.needed[key][use.first == nil and "whole" or use.first] = true
 end
 
-function Tape:take_shadow(x)
-  local made = table.remove(spares_of(x)) or shadow.of(self.session, x)
-  made:copy_from(x)
+local sizes = setmetatable({}, { __mode = "k" }) -- of dense shadows, in bytes
+
+local function bytes_of(made) return sizes[made] or made:count() * made.type.size end
+
+local function new_shadow(session, x)
+  local made, is_dense = shadow.of(session, x)
+  if is_dense then sizes[made] = bytes_of(made) end
   return made
+end
+
+-- A copy of a field; `bytes` counts those in use.
+function Tape:take_shadow(x)
+  local made = table.remove(spares_of(x)) or new_shadow(self.session, x)
+  made:copy_from(x)
+  self.bytes = self.bytes + bytes_of(made)
+  self.peak = math.max(self.peak, self.bytes)
+  return made
+end
+
+function Tape:drop_shadow(x, made)
+  self.bytes = self.bytes - bytes_of(made)
+  table.insert(spares_of(x), made)
 end
 
 -- Copies the fields whose elements the launch overwrites, and an adjoint needs.
@@ -126,33 +146,49 @@ function Tape:note(entry)
   table.insert(self.entries, entry)
 end
 
--- Runs the launch, and records it if it succeeds.
-function Tape:launch(self_kernel, pointer, values, count, result)
-  local adjoint = kernel.compile_adjoint(self_kernel)
-  local entry = { adjoint = adjoint, values = ffi.new("RgValue[?]", math.max(1,
-    adjoint.value_count)), keep = {}, vectors = {} }
-  ffi.copy(entry.values, adjoint.values, ffi.sizeof "RgValue" * adjoint.value_count)
-  for number = 0, adjoint.value_count - 1 do
-    entry.keep[number], entry.vectors[number] = adjoint.last[number], adjoint.vectors[number]
+-- What a kernel is launched with now, to be launched with it again.
+local function launch_of(of)
+  local count = of.value_count
+  local launch = { kernel = of, count = count, values = ffi.new("RgValue[?]", math.max(1, count)),
+    keep = {} }
+  ffi.copy(launch.values, of.values, ffi.sizeof "RgValue" * count)
+  for number = 0, count - 1 do
+    launch.keep[2 * number + 1], launch.keep[2 * number + 2] = of.last[number], of.vectors[number]
   end
-  entry.uses = uses_of(adjoint, entry.values)
-  if self.initial then self:save_initial(entry.uses) end
-  entry.saved = self:save(entry.uses)
-  local status = C.rg_kernel_launch(pointer, values, count, result)
-  if status == 0 then self:note(entry) end
-  return status
+  return launch
 end
 
 local result = ffi.new "RgValue"
+
+local function run(launch)
+  lib.check(C.rg_kernel_launch(launch.kernel.pointer, launch.values, launch.count, result),
+    launch.kernel.runtime)
+end
+
+-- Runs the launch, and records it if it succeeds.
+function Tape:launch(of, pointer, values, count, out)
+  local adjoint = launch_of(kernel.compile_adjoint(of))
+  local entry = { adjoint = adjoint, uses = uses_of(adjoint.kernel, adjoint.values) }
+  if self.initial then self:save_initial(entry.uses) end
+  if self.is_replayed then entry.primal, entry.saved = launch_of(of), {} end
+  entry.saved = entry.saved or self:save(entry.uses)
+  local status = C.rg_kernel_launch(pointer, values, count, out)
+  if status == 0 then self:note(entry) end
+  return status
+end
 
 local function put_back(x, made)
   x:fill(x.type(0))
   x:copy_from(made)
 end
 
+local function restore(saved)
+  for _, save in pairs(saved) do put_back(save.x, save.shadow) end
+end
+
 -- Launches the adjoints, from the last to the first. Fields that were put back on the way are, in
 -- the end, what they were before.
-function Tape:run_backwards(progress)
+function Tape:run_backwards()
   local now = {}
   for number = #self.entries, 1, -1 do
     local entry = self.entries[number]
@@ -161,19 +197,104 @@ function Tape:run_backwards(progress)
       now[key] = now[key] or { x = save.x, shadow = self:take_shadow(save.x) }
       if save.before then put_back(save.x, save.shadow) end
     end
-    lib.check(C.rg_kernel_launch(entry.adjoint.pointer, entry.values, entry.adjoint.value_count,
-      result), entry.adjoint.runtime)
+    run(entry.adjoint)
     for _, save in ipairs(entry.saved) do
       if not save.before then put_back(save.x, save.shadow) end
-      drop_shadow(save.x, save.shadow)
+      self:drop_shadow(save.x, save.shadow)
     end
-    self.entries[number] = nil
-    if progress then progress() end
+    self:say()
   end
-  for _, save in pairs(now) do
-    put_back(save.x, save.shadow)
-    drop_shadow(save.x, save.shadow)
+  restore(now)
+  self:drop(now)
+end
+
+
+function Tape:drop(saved)
+  for _, save in pairs(saved) do self:drop_shadow(save.x, save.shadow) end
+end
+
+function Tape:say()
+  self.done = (self.done or 0) + 1
+  if self.progress then self.progress(self.done, #self.entries) end
+end
+
+-- -- checkpoints ----------------------------------------------------------------------------------
+
+-- Copies of all fields that launches write.
+function Tape:copy_state()
+  local copies = {}
+  for key, save in pairs(self.initial) do
+    copies[key] = { x = save.x, shadow = self:take_shadow(save.x) }
   end
+  return copies
+end
+
+function Tape:forward(first, last)
+  for number = first, last do
+    run(self.entries[number].primal)
+    self.runs = self.runs + 1
+  end
+end
+
+-- Runs launch `number` once more, from the state before it, and then its adjoint.
+function Tape:step_back(number)
+  local entry, before = self.entries[number], {}
+  for _, use in ipairs(entry.uses) do
+    local key = key_of(use.x)
+    if use.before then
+      before[key] = before[key] or { x = use.x, shadow = self:take_shadow(use.x) }
+    end
+  end
+  self:forward(number, number)
+  restore(before)
+  self:drop(before)
+  run(entry.adjoint)
+  self:say()
+end
+
+-- The binomial coefficient, or `most` if it is larger.
+local function binomial(n, k, most)
+  local value = 1
+  for i = 1, k do
+    value = value * (n - k + i) / i
+    if value > most then return most end
+  end
+  return value
+end
+
+-- How many of `length` launches to run to the next checkpoint, if `copies` states may be kept.
+local function distance_to_next(length, copies)
+  local repeats = 1
+  while binomial(copies + repeats, copies, length) < length do repeats = repeats + 1 end
+  return length - math.min(length - 1, binomial(copies - 1 + repeats, copies - 1, length))
+end
+
+-- Reverses the launches from `first` to `last`. The fields are as before `first`, as `saved` says;
+-- `count` more states may be kept.
+function Tape:revolve(first, last, count, saved)
+  while last > first and count > 0 do
+    local middle = first + distance_to_next(last - first + 1, count + 1)
+    self:forward(first, middle - 1)
+    local copies = self:copy_state()
+    self:revolve(middle, last, count - 1, copies)
+    self:drop(copies)
+    restore(saved)
+    last = middle - 1
+  end
+  for number = last, first, -1 do
+    if number < last then restore(saved) end
+    self:forward(first, number - 1)
+    self:step_back(number)
+  end
+end
+
+function Tape:run_with_checkpoints(count)
+  local final = self:copy_state()
+  restore(self.initial)
+  if #self.entries > 0 then self:revolve(1, #self.entries, count - 1, self.initial) end
+  self:drop(self.initial)
+  restore(final)
+  self:drop(final)
 end
 
 function Tape:clear_gradients()
@@ -201,9 +322,9 @@ local function value_of(loss)
 end
 
 -- Calls f, recording launches; returns the tape.
-local function record(session, f, keeps_initial)
+local function record(session, f, keeps_initial, is_replayed)
   local tape = new_tape(session)
-  tape.initial = keeps_initial and {}
+  tape.initial, tape.is_replayed = keeps_initial and {}, is_replayed
   local before = kernel.record(function(...) return tape:launch(...) end)
   local ok, why = pcall(f)
   kernel.record(before)
@@ -212,26 +333,55 @@ local function record(session, f, keeps_initial)
 end
 
 -- The gradient of the sum of `loss`, by the launches of the tape.
-local function differentiate(tape, loss)
+local function differentiate(tape, loss, checkpoints)
   tape.fields[key_of(loss)] = loss
   tape:clear_gradients()
   loss.grad:fill(loss.type(1))
-  tape:run_backwards()
+  if checkpoints then tape:run_with_checkpoints(checkpoints) else tape:run_backwards() end
+  return { launches = #tape.entries, repeated = tape.runs, bytes = tape.peak }
 end
 
---- `rg.grad(loss, f)`: runs f, then computes the gradient of the sum of `loss` with respect to all
---- elements of fields with gradients that its launches read: x.grad. Returns the loss, if it is one
---- number.
-function gradient.grad(session, loss, f)
+local grad_options = { "checkpoints", "progress" }
+
+local function check_grad_options(options)
+  if options == nil then return {} end
+  if type(options) ~= "table" then
+    return fail.argument("options of rg.grad must be a table, got " .. fail.describe(options))
+  end
+  fail.check_options(options, grad_options, "rg.grad")
+  local count = options.checkpoints
+  if count ~= nil and (type(count) ~= "number" or count % 1 ~= 0 or count < 1) then
+    return fail.argument("option 'checkpoints' of rg.grad must be a whole number from 1, got "
+      .. fail.describe(count), nil, "option.invalid")
+  end
+  if options.progress ~= nil and type(options.progress) ~= "function" then
+    return fail.argument("option 'progress' of rg.grad must be a function, got "
+      .. fail.describe(options.progress), nil, "option.invalid")
+  end
+  return options
+end
+
+--- `rg.grad(loss, f, options)`: runs f, then computes the gradient of the sum of `loss` with
+--- respect to all elements of fields with gradients that its launches read: x.grad. With
+--- `checkpoints = n` at most n copies of the fields that launches write are kept. Returns the loss,
+--- if it is one number; with options also how many launches were recorded and repeated, and the
+--- largest size of all copies.
+function gradient.grad(session, loss, f, options)
   check_loss(loss)
   if type(f) ~= "function" then
     return fail.argument("rg.grad takes the function whose launches it differentiates, not "
       .. fail.describe(f), "rg.grad(loss, function() step() measure() end)")
   end
+  local has_options = options ~= nil
+  options = check_grad_options(options)
   if kernel.is_recording() then
     return fail.argument "rg.grad cannot be called inside rg.grad"
   end
-  differentiate(record(session, f), loss)
+  local count = options.checkpoints
+  local tape = record(session, f, count ~= nil, count ~= nil)
+  tape.progress = options.progress
+  local report = differentiate(tape, loss, count)
+  if has_options then return value_of(loss), report end
   return value_of(loss)
 end
 
@@ -333,18 +483,15 @@ function gradient.check(session, loss, f, fields, options)
   for _, x in ipairs(fields) do
     initial[key_of(x)] = initial[key_of(x)] or { x = x, shadow = tape:take_shadow(x) }
   end
-  local function restore()
-    for _, save in pairs(initial) do put_back(save.x, save.shadow) end
-  end
-  restore()
+  restore(initial)
   differentiate(record(session, f), loss)
   local function evaluate(move)
-    restore()
+    restore(initial)
     move()
     f()
     return sum_of(loss)
   end
-  restore()
+  restore(initial)
   local report = setmetatable({ count = 0, error = 0, least = options.least or 1e-3 }, Report)
   for _, x in ipairs(fields) do
     local is_f64 = tostring(x.type):find "64" or x.type.name:find "^d"
@@ -356,7 +503,7 @@ function gradient.check(session, loss, f, fields, options)
       end
     end
   end
-  restore()
+  restore(initial)
   f()
   return report
 end
