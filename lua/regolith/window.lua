@@ -11,7 +11,6 @@ local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local image = require "regolith.file.image"
-local whole = require "regolith.data.whole"
 local sdl = require "regolith.window.sdl"
 local binary = require "regolith.file.binary"
 local camera = require "regolith.window.camera"
@@ -154,59 +153,9 @@ end
 --- Paints a picture as rg.image.write does, stretched over the window.
 function methods:show(what, options)
   check_open(self)
-  if self.canvas.is_gl then
-    require("regolith.window.picture").show(self, what, options)
-  else
-    self.canvas:show(self.session, what, options)
-  end
+  if self.canvas.is_gl then require("regolith.window.picture").show(self, what, options)
+  else require("regolith.window.painting").show(self, what, options) end
   return self
-end
-
-local function range_option(options, name)
-  local v = options[name]
-  if v == nil then return { 0, 1 } end
-  if type(v) ~= "table" or type(v[1]) ~= "number" or type(v[2]) ~= "number" or v[1] == v[2] then
-    return fail.argument(("option '%s' of window:points must be two numbers, got %s"):format(name,
-      fail.describe(v)), nil, "option.invalid")
-  end
-  return v
-end
-
--- Converts a colour with components from 0 to 1 for all dots.
-local function color_option(options)
-  local v = options.color
-  if v == nil then return { 1, 1, 1 } end
-  for k = 1, 3 do
-    if type(v) ~= "table" or type(v[k]) ~= "number" then
-      return fail.argument(("option 'color' of window:points is { r, g, b }, three numbers from 0 \z
-        to 1, got %s"):format(fail.describe(v)), "call it once for each colour", "option.invalid")
-    end
-  end
-  return v
-end
-
-local function dot_option(options)
-  local v = options.size == nil and 3 or options.size
-  if type(v) ~= "number" or v % 1 ~= 0 or v < 1 then
-    return fail.argument(("option 'size' of window:points is a whole number of pixels, got %s")
-      :format(fail.describe(v)), nil, "option.invalid")
-  end
-  return v
-end
-
--- Dots without OpenGL.
-local function plain_points(self, pos, options)
-  pos = whole.plain(pos)
-  local caller = "window:points"
-  options = binary.check_options(options, { "x", "y", "color", "size" }, caller)
-  local across, up = range_option(options, "x"), range_option(options, "y")
-  local color, size = color_option(options), dot_option(options)
-  local parts = binary.parts_of((binary.look(pos, caller)), caller)
-  if parts < 2 then
-    return fail.argument(("window:points takes vectors, not %s"):format(tostring(pos)))
-  end
-  local values, count = binary.numbers(pos, caller)
-  self.canvas:points(values, count, parts, across, up, color, size)
 end
 
 --- Paints dots at vectors of two or more numbers; x = {0, 1} is the range of the window's width, y
@@ -214,7 +163,7 @@ end
 function methods:points(pos, options)
   check_open(self)
   if self.canvas.is_gl then require("regolith.window.marks").points(self, pos, options)
-  else plain_points(self, pos, options) end
+  else require("regolith.window.painting").points(self, pos, options) end
   return self
 end
 
@@ -231,11 +180,8 @@ for name, at in pairs(drawn) do
     check_open(self)
     if self.canvas.is_gl then
       require("regolith.window." .. at[1])[at[2]](self, ...)
-    elseif sdl.driver() ~= "dummy" then
-      return fail.raise { code = "device.missing",
-        message = ("w:%s needs OpenGL 3.3, which this window does not have: %s"):format(name,
-          self.canvas.why),
-        hint = "install it: apt install libgl1-mesa-dri; w:show and w:points do without" }
+    else
+      require("regolith.window.painting").refuse(self, "w:" .. name)
     end
     return self
   end

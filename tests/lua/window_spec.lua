@@ -115,6 +115,19 @@ describe("rg.window", function()
     assert.equal(rg.vec4(1, 0, 0, 1), kept[0][0])
   end)
 
+  it("puts dots where its camera has them, without OpenGL", function()
+    run([[
+      local rg = require "regolith"
+      local w = rg.window { width = 4, height = 2 }
+      w:camera { x = { 10, 14 }, y = { 20, 22 } }
+      w:points({ { 11.5, 21.5 }, { 13.5, 20.5 } }, { size = 1 }):present()]], build())
+    local file = io.open(base .. ".rgba", "rb")
+    local shown = file:read "*a"
+    file:close()
+    local none, white = "\0\0\0\255", "\255\255\255\255"
+    assert.equal(none .. white .. none .. none .. none .. none .. none .. white, shown)
+  end)
+
   it("refuses colours, sizes and keys that there are not", function()
     local answer = run([[
       local rg = require "regolith"
@@ -155,11 +168,25 @@ describe("rg.window", function()
     local answer = run([[
       local rg = require "regolith"
       local w = rg.window { width = 4, height = 2 }
-      local _, e = pcall(w.lines, w, { { 0, 0 }, { 1, 1 } })
-      print(e.code, e.message, e.hint)]], build())
+      local function say(method, ...)
+        local _, e = pcall(w[method], w, ...)
+        print(e.code, e.message, e.hint)
+      end
+      say("lines", { { 0, 0 }, { 1, 1 } })
+      say("points", { { 0, 0 } }, { radius = 1 })
+      say("show", { { 1 } }, { legend = true })
+      say("show", { { 1 } }, { legent = true })
+      w:camera { eye = { 0, 0, 3 } }
+      say("points", { { 0, 0 } })]], build())
+    local rest = {}
+    for line in answer:gmatch "[^\n]+" do rest[#rest + 1] = line end
+    assert.matches("option 'radius' of window:points needs OpenGL 3.3", rest[2])
+    assert.matches("option 'legend' of window:show needs OpenGL 3.3", rest[3])
+    assert.matches("no option 'legent'\tdid you mean 'legend'", rest[4])
+    assert.matches("a camera of three dimensions needs OpenGL 3.3", rest[5])
     assert.equal("device.missing\tw:lines needs OpenGL 3.3, which this window does not have: \z
-      SDL has none\tinstall it: apt install libgl1-mesa-dri; w:show and w:points do without\n",
-      answer)
+      SDL has none\tinstall it: apt install libgl1-mesa-dri; w:show and w:points of one \z
+      colour do without\n", answer:match "^[^\n]*\n")
   end)
 
   it("works with SDL2 itself, without a display", function()

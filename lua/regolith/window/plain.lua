@@ -64,12 +64,12 @@ function Plain:show(session, what, options)
   end
 end
 
---- Paints a square of `size` pixels for every vector of `parts` numbers.
-function Plain:points(values, count, parts, across, up, color, size)
+--- Paints a square of `size` pixels at each position; the ranges are the window's.
+function Plain:points(across, up, count, x_range, y_range, color, size)
   self.last = nil
-  for at = 0, count - 1, parts do
-    local x = (values[at] - across[1]) / (across[2] - across[1]) * self.width
-    local y = self.height - (values[at + 1] - up[1]) / (up[2] - up[1]) * self.height
+  for k = 0, count - 1 do
+    local x = (across[k] - x_range[1]) / (x_range[2] - x_range[1]) * self.width
+    local y = self.height - (up[k] - y_range[1]) / (y_range[2] - y_range[1]) * self.height
     if x == x and y == y and math.abs(x) < 2 ^ 20 and math.abs(y) < 2 ^ 20 then
       x, y = math.floor(x - size / 2 + 0.5), math.floor(y - size / 2 + 0.5)
       for j = 0, size - 1 do
