@@ -20,6 +20,7 @@
  *
  * needs: tasks     keeps: all else
  * Decision D-pass-77. */
+#include "base/bits.h"
 #include "ir/facts.h"
 #include "ir/task.h"
 #include "pass/analysis/effects.h"
@@ -200,12 +201,23 @@ static bool is_rolled(void *data, IrInst *inst) {
   return true;
 }
 
+enum { FEW_EACH = 2, FEW_CELLS = 9, MOST_EXPECTED = 64 };
+
+/* A guess: a few elements of each cell, and a few cells if their number is not known. */
+static int32_t expected(const Nest *nest) {
+  int64_t first, last, cells = FEW_CELLS;
+  if (ir_is_const(nest->outer->operands[0], &first) && ir_is_const(nest->outer->operands[1], &last))
+    cells = min_i64(last - first + 1, MOST_EXPECTED);
+  return (int32_t)min_i64(FEW_EACH * cells, MOST_EXPECTED);
+}
+
 static void copy_inner(IrBuilder *b, const Nest *nest, IrInst *begin, IrInst *last) {
   IrKernel *kernel = nest->kernel;
   IrInst **map = scratch_array(kernel->scratch, IrInst *, kernel->next_id);
   for (IrInst *inst = nest->outer->regions[0]->first; inst; inst = inst->next)
     if (ir_is_used(inst) && can_move_out(nest, inst)) map[inst->id] = emit_at(b, nest, inst, NULL);
   IrInst *copy = ir_copy_inst(kernel, nest->inner, map);
+  copy->turns = expected(nest);
   ir_set_operand(copy, 0, begin);
   ir_set_operand(copy, 1, last);
   ir_region_append(b->region, copy);
