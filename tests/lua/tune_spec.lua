@@ -520,6 +520,39 @@ describe("kernel:tune #compiled", function()
     end
   end)
 
+  it("says in explain() what runs by its choice #cpu", function()
+    local other = rg.new { threads = 1 }
+    local x, y = other.field(other.f64, 4096), other.field(other.f64, 4096)
+    for i = 0, 4095 do x[i] = i * 1e-3 end
+    local text = [=[function()
+      for i in rg.range(4096) do
+        local s, n = x[i], 0
+        if i % 16 == 3 then n = 100 end -- lanes wait for one of them
+        while n > 0 do
+          s = math.sin(s) + x[(n * 37) % 4096]
+          n = n - 1
+        end
+        y[i] = s
+      end
+    end]=]
+    support.with_option("RG_STRESS", "force_lanes", function()
+      local k = other.kernel(text, { x = x, y = y })
+      k()
+      assert.is_nil(k:explain():find("the tuner found", 1, true))
+      local kept
+      for _, choice in ipairs(k:tune()) do kept = choice.kept end
+      k()
+      local told = k:explain():match "the tuner found this to be the fastest code: ([%w=]+)"
+      if kept and kept:find "^vectors=" then
+        assert.equal(kept, told)
+        assert.equal(kept == "vectors=half", k:explain():find "in vector lanes" ~= nil)
+      else
+        assert.is_nil(told)
+      end
+    end)
+    other.reset()
+  end)
+
   it("tries squares of a grid in place of rows where elements lie across, to the same end #cpu",
     function()
     local other = rg.new { threads = 2 }

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "kernel/compile/compile.h"
+#include "kernel/tuning/tuning.h"
 #include "kernel/versions/specialise.h"
 
 /* -- notes, and warnings ----------------------------------------------------------------------- */
@@ -142,11 +143,19 @@ static void print_tasks(StrBuf *out, const Compile *compile) {
   if (!compile->lua) print_ir(out, compile);
 }
 
+/* The version whose code launches run now, by the tuner's choice, too. */
+static const Version *version_run(const Kernel *kernel, const char **candidate) {
+  return tuning_shown(versions_shown(kernel), candidate);
+}
+
 static void print_notes(StrBuf *out, const Compile *compile) {
   if (compile->lua)
     strbuf_text(out, "arch \"lua\" compiles nothing: every loop is serial, and every element "
                      "access is a look-up\n");
   else explain_print(out, compile->kernel->ast->source, compile->sema.kernel);
+  const char *candidate = NULL;
+  if (compile->kernel->last) version_run(compile->kernel, &candidate);
+  if (candidate) strbuf_format(out, "the tuner found this to be the fastest code: %s\n", candidate);
   if (!compile->constants.taken) return;
   strbuf_text(out, "numbers that have not changed are constants: ");
   specialise_print(out, versions_shown(compile->kernel));
@@ -190,9 +199,10 @@ typedef struct Reading {
 
 static bool make_here(void *data, Error *err) {
   Reading *reading = data;
+  const char *candidate;
   if (!compile_run(&reading->compile, rows[reading->kind].stage, err)) return false;
   if (reading->compile.explains && reading->compile.sema.kernel)
-    explain_code(&reading->compile, versions_shown(reading->compile.kernel));
+    explain_code(&reading->compile, version_run(reading->compile.kernel, &candidate));
   reading->text = text_print(&reading->compile, reading->kind);
   return true;
 }
@@ -200,7 +210,8 @@ static bool make_here(void *data, Error *err) {
 static bool make_in_codegen(Reading *reading, Error *err) {
   DEBUG_ASSERT(reading->compile.kernel->last, "check_has has refused a kernel that has not run");
   Kernel *kernel = reading->compile.kernel;
-  const CompiledKernel *compiled = versions_shown(kernel)->compiled;
+  const char *candidate;
+  const CompiledKernel *compiled = version_run(kernel, &candidate)->compiled;
   reading->result = compile_bytes(kernel->engine, compiled->bytes, compiled->byte_count, true, err);
   if (!reading->result) return false;
   const RgCodegenObject *shown = &reading->result->objects[RG_TARGET_COUNT - 1];
@@ -287,7 +298,9 @@ bool kernel_text(Kernel *kernel, TextKind kind, const char *gpu, const char **te
   if (kind == TEXT_PTX) reading.compile.gpu = find_gpu(kernel, gpu, err);
   if (kind == TEXT_PTX && !reading.compile.gpu) return false;
   if (kernel->last) {
+    const char *candidate;
     const Version *shown = versions_shown(kernel);
+    reading.compile.way = version_run(kernel, &candidate)->way;
     reading.compile.given = kernel->last->pattern.given;
     reading.compile.value_count = kernel->last->pattern.given_count;
     reading.compile.constants = shown->constants;

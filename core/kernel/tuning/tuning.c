@@ -417,6 +417,17 @@ static DeviceSwitches find_way(const Kernel *kernel, const Tuning *tuning, const
   return switches_of(kernel, &candidates[tuning->rows[row]]);
 }
 
+const Version *tuning_shown(const Version *version, const char **candidate) {
+  const Tuning *tuning = version->tuning;
+  const TuneEntry *entry = tuning ? tuning->last : NULL;
+  int32_t k = entry && entry->code.count ? tuner_choice(&entry->code) : 0;
+  *candidate = NULL;
+  if (k <= 0 || k > tuning->made_count || tuning->made[k - 1]->state != VERSION_READY)
+    return version;
+  *candidate = code_word(tuning, k);
+  return tuning->made[k - 1];
+}
+
 DeviceSwitches tuning_pick(Kernel *kernel, TuneTrial *trial) {
   Tuning *tuning = trial->base->tuning;
   TuneEntry *entry = find_entry(kernel, trial->base);

@@ -60,6 +60,9 @@ void tuning_fill_row(const Tuner *tuner, int32_t k, RgTuneRow *out);
 
 /* -- reports ----------------------------------------------------------------------------------- */
 
+/* The code that a launch of the version runs by the tuner's choice for the latest extents, and its
+ * candidate's name; the version itself and NULL if it is the default's code. */
+const Version *tuning_shown(const Version *version, const char **candidate);
 /* Row `row` of what was tried over all of a kernel's versions and extents; false past the last. See
  * rg_kernel_tuned. */
 bool tuning_row(Kernel *kernel, int32_t row, RgTuneRow *out);
