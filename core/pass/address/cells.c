@@ -7,9 +7,8 @@
  *     leaf = crosses ? other + (offset +- extent) cells : same + offset cells
  *     row = leaf + position cells
  *
- * Along the row, begin and end of a piece mostly determine whether its accesses cross into the next
- * leaf; for a piece that partly crosses, the pass `cell_loops` decides (ROW_LOAD), on a GPU each
- * cell does. */
+ * Which accesses along the row cross into the next leaf, the pass `cell_loops` decides (ROW_LOAD),
+ * and on a GPU each cell. */
 #include <string.h>
 
 #include "base/bits.h"

@@ -26,7 +26,7 @@ struct Lower {
   IrInst *cursor;       /* of the node, in a task over nodes that has places `here` */
   LeafShape shape;      /* of a task over leaves */
   IrInst *row;          /* the enclosing ROW, if any */
-  IrInst *first_row;    /* its first piece: values that all pieces share are computed before it */
+  IrInst *first_row;    /* the first of two for a list: what both share is computed before it */
   CellRow *cells;       /* by id, for ids from before the pass */
   Map lists;            /* dynamic SNode -> how the function changes its lists: kind_dynamic.c */
   bool *clears;         /* by tree: iterations of the task clear bits of bitmasked cells, */

@@ -17,7 +17,7 @@ enum {
   FIXED_STEPS = 4,       /* a row of so few is copies throughout */
   MOST_FIXED_STEPS = 16, /* most copies at both ends of a row */
   LONG_BODY = 64,        /* insts of a scalar body that is not copied throughout */
-  LONG_EDGE = 300        /* insts of a body that is not copied for the ends of a row */
+  LONG_EDGE = 300        /* insts of a body with branches that is not copied for a row's ends */
 };
 
 typedef struct Row {
@@ -165,7 +165,8 @@ static void write_pieces(const Row *row, IrBuilder *b) {
   int64_t beyond = row->cells ? max_i64(0, whole + row->high - row->cells) : 0;
   int64_t rest = max_i64(middle, whole - up_to_step(row, beyond));
   int64_t copies = (middle - begin + whole - rest) / row->step;
-  if (copies > (row->insts > LONG_EDGE ? 0 : MOST_FIXED_STEPS)) {
+  bool is_long = row->insts > LONG_EDGE && row->inst->width == 1;
+  if (copies > (is_long ? 0 : MOST_FIXED_STEPS)) {
     write_loop(row, b, begin, whole, begin % row->step ? CELL_MAY_CROSS : CELL_MAY_CROSS_ALIGNED);
   } else {
     write_fixed(row, b, begin, middle);

@@ -1,14 +1,6 @@
-/* rows.c - vectorises the rows of a leaf if the body is straight-line code, and splits them so that
- * each access statically crosses into the neighbouring leaf or does not.
- *
- *   row 0 .. 16, width 8, with reads at -1 and +1:
- *
- *     [0 .. 8)  lanes 0..7: reads at -1 begin in the lower leaf       (first)
- *     [8 .. 16) lanes 8..15: reads at +1 end in the upper leaf        (last)
- *
- *   between them, if there are more cells, one row over the interior, which never leaves its own
- *   leaf. A row of exactly `width` cells is not split; nor is one whose body is not straight-line
- *   code, which the pass `lanes` may vectorise.
+/* rows.c - chooses the lanes of a leaf's rows whose body is straight-line code; other rows are left
+ * to the pass `lanes`. A row stays one ROW until `cell_loops`. Of a list's chunk the elements that
+ * fill no vector are another ROW.
  *
  * Before that, loop-invariant code moves out: values, and reads at invariant places of fields that
  * the task does not write (an iteration sees the state before the loop).
@@ -141,7 +133,7 @@ static int choose_width(const Rows *r) {
   return width;
 }
 
-/* -- lanes and pieces -------------------------------------------------------------------------- */
+/* -- lanes ------------------------------------------------------------------------------------- */
 
 static bool note_position_use(void *data, IrInst *inst) {
   IrInst **position_and_lane = data;
@@ -162,33 +154,6 @@ static void give_lanes(const Rows *r) {
   if (!ir_is_used(lane)) ir_delete(lane);
 }
 
-static void add_piece(const Rows *r, int begin, int end, int width) {
-  if (begin == end) return;
-  IrInst **copies = scratch_array(r->kernel->scratch, IrInst *, r->kernel->next_id);
-  IrBuilder b = rewrite_before(r->kernel, r->row);
-  IrInst *piece = ir_emit(&b, IR_ROW, TYPE(NONE), r->row->operand_count, r->row->operands);
-  piece->regions[0] = ir_copy_region(r->kernel, r->row->regions[0], piece, copies);
-  piece->begin = begin;
-  piece->end = end;
-  piece->width = width;
-  piece->masked = r->row->masked;
-}
-
-static void split(const Rows *r, int lower, int upper, int width) {
-  int extent = r->row->end;
-  add_piece(r, 0, lower, width);
-  add_piece(r, lower, extent - upper, width);
-  add_piece(r, extent - upper, extent, width);
-  ir_delete(r->row);
-}
-
-static void split_vector(const Rows *r, int width) {
-  Reach reach = reach_of(r);
-  int lower = reach.lower ? width : 0, upper = reach.upper ? width : 0;
-  r->row->width = width;
-  if ((lower || upper) && r->row->end > width) split(r, lower, upper, width);
-}
-
 /* Splits the row of a list's chunk: whole vectors of elements first, then the rest. */
 static void split_elements(Rows *r, int width) {
   IrInst **copies = scratch_array(r->kernel->scratch, IrInst *, r->kernel->next_id);
@@ -198,7 +163,6 @@ static void split_elements(Rows *r, int width) {
   IrInst *rest = ir_copy_inst(r->kernel, r->row, copies);
   ir_set_operand(rest, rest->operand_count - 2, whole);
   ir_set_operand(r->row, r->row->operand_count - 1, whole);
-  r->row->width = width;
   IrBuilder after = rewrite_inside(r->kernel, r->row->region, r->row);
   if (r->row->next) ir_insert_before(r->row->next, rest);
   else ir_region_append(after.region, rest);
@@ -209,13 +173,12 @@ static void shape_rows(Rows *r) {
   hoist_from(r, r->row);
   if (r->grid) hoist_from(r, r->grid);
   int width = choose_width(r);
-  bool is_list = snode_has_lists(r->shape.node_level);
   if (width == 1) return;
-  if (is_list) split_elements(r, width);
+  if (snode_has_lists(r->shape.node_level)) split_elements(r, width);
+  r->row->width = width;
   flatten(r->kernel, r->row->regions[0]);
   rewrite_drop_dead(r->row->regions[0]);
   give_lanes(r);
-  if (!is_list) split_vector(r, width);
 }
 
 bool pass_rows(PassContext *ctx, IrKernel *kernel, Error *err) {
