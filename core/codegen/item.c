@@ -1,7 +1,7 @@
 /* item.c - ITEM and PICK: a number selected by an index, from a table (read-only data of the
  * module) or from some values (held in a vector register). An index outside gives zero, for which a
- * table has an extra entry at its end. Entries have at least 32 bits, since machines cannot gather
- * less. */
+ * table has an extra entry at its end. In lanes, a small table of integers is in registers. Entries
+ * in memory have at least 32 bits, since machines cannot gather less. */
 #include "codegen/emit.h"
 
 /* The most values that PICK holds in a vector, and that it selects from by a tree. A GPU has no
@@ -58,60 +58,6 @@ static LLVMValueRef from_memory(Codegen *g, Type type, LLVMValueRef value) {
                               value_lanes(value_type(g, type), value_width(value)), "");
 }
 
-/* The bits per entry if a whole table, with its final zero, fits into one word; else 0. */
-static int packed_bits(const IrTable *table, bool is_inside) {
-  int64_t most = 1;
-  int bits = 0;
-  if (type_is_float(table->type)) return 0;
-  for (int k = 0; k < table->count; k++) {
-    if (table->values[k] < 0) return 0;
-    if (table->values[k] > most) most = table->values[k];
-  }
-  while (bits < 63 && most >> bits) bits++;
-  return (int64_t)bits * (table->count + !is_inside) <= 64 ? bits : 0;
-}
-
-/* Reads an entry by a shift of the word, which is cheaper in lanes than a gather. */
-static LLVMValueRef unpack(Codegen *g, const IrTable *table, int bits, LLVMValueRef index,
-                           LLVMTypeRef target) {
-  uint64_t word = 0;
-  ASSERT((int64_t)bits * table->count <= 64, "all entries fit one word");
-  for (int k = 0; k < table->count; k++) word |= (uint64_t)table->values[k] << (bits * k);
-  bool is_wide = bits * (table->count + 1) > 32;
-  LLVMTypeRef type = value_lanes(is_wide ? g->i64 : g->i32, value_width(index));
-  index = LLVMBuildIntCast2(g->builder, index, type, false, "");
-  LLVMValueRef far = LLVMBuildMul(g->builder, index, value_integer(type, bits), "");
-  LLVMValueRef all = value_integer(type, (int64_t)word);
-  LLVMValueRef number = LLVMBuildAnd(g->builder, LLVMBuildLShr(g->builder, all, far, ""),
-                                     value_integer(type, (int64_t)((UINT64_C(1) << bits) - 1)), "");
-  return LLVMBuildIntCast2(g->builder, number, target, false, "");
-}
-
-/* Lanes that are not active have the index of an entry. */
-static LLVMValueRef gather(Codegen *g, Type memory, LLVMValueRef places) {
-  LLVMTypeRef mask = value_lanes(g->bool_type, value_width(places));
-  return vector_gather(g, memory, places, LLVMConstAllOnes(mask));
-}
-
-void item_emit(Codegen *g, const IrInst *inst) {
-  const IrTable *table = &g->kernel->tables.items[inst->imm];
-  LLVMValueRef index = bounded(g, inst, table->count);
-  Type type = type_element(inst->type), memory = memory_type(type);
-  int width = value_width(index), bits = width > 1 ? packed_bits(table, inst->inside) : 0;
-  if (bits) {
-    LLVMTypeRef target = value_lanes(value_type(g, memory), width);
-    return value_set(g, inst, from_memory(g, type, unpack(g, table, bits, index, target)));
-  }
-  LLVMValueRef wide = LLVMBuildZExt(g->builder, index, value_lanes(g->i64, width), "");
-  LLVMValueRef place =
-      LLVMBuildGEP2(g->builder, value_type(g, memory), table_of(g, (int)inst->imm), &wide, 1, "");
-  LLVMValueRef value = width > 1 ? gather(g, memory, place)
-                                 : LLVMBuildLoad2(g->builder, value_type(g, memory), place, "");
-  value_set(g, inst, from_memory(g, type, value));
-}
-
-/* -- picks ------------------------------------------------------------------------------------- */
-
 /* A tree of selects over values[0 .. count), one bit of the index per level. */
 static LLVMValueRef tree(Codegen *g, LLVMValueRef index, LLVMValueRef *values, int count) {
   ASSERT(count > 0, "there is a value to select");
@@ -128,6 +74,114 @@ static LLVMValueRef tree(Codegen *g, LLVMValueRef index, LLVMValueRef *values, i
   }
   return values[0];
 }
+
+/* -- tables in registers ----------------------------------------------------------------------- */
+
+/* A small table of integers as words that hold several entries each, less the least entry: lanes
+ * select a word, and shift it. That is cheaper than a gather, which reads each lane by itself. */
+typedef struct Packing {
+  int bits;      /* of an entry */
+  int64_t least; /* is added to an entry */
+  int word_bits; /* 32 or 64 */
+  int per_word;  /* entries; a power of two if there are several words */
+  int words;     /* 0: the table stays in memory */
+} Packing;
+
+enum { MOST_WORDS = 8 };
+
+static int largest_power(int most) {
+  int power = 1;
+  while (2 * power <= most) power *= 2;
+  return power;
+}
+
+static bool fits_words(Packing *p, int entries, int word_bits, int most) {
+  int per_word = word_bits / p->bits;
+  if (per_word < 1) return false;
+  if (per_word < entries) per_word = largest_power(per_word);
+  p->word_bits = word_bits;
+  p->per_word = per_word;
+  p->words = (entries + per_word - 1) / per_word;
+  if (p->words > most) p->words = 0;
+  return p->words > 0;
+}
+
+/* An index outside reads the final zero. */
+static Packing packing_of(const IrTable *table, bool is_inside) {
+  Packing p = {0};
+  if (type_is_float(table->type) || !table->count) return p;
+  int64_t least = is_inside ? table->values[0] : 0, most = least;
+  for (int k = 0; k < table->count; k++) {
+    if (table->values[k] < least) least = table->values[k];
+    if (table->values[k] > most) most = table->values[k];
+  }
+  uint64_t range = (uint64_t)most - (uint64_t)least;
+  for (p.bits = 1; p.bits < 64 && range >> p.bits;) p.bits++;
+  p.least = least;
+  int entries = table->count + !is_inside;
+  (void)(fits_words(&p, entries, 32, 1) || fits_words(&p, entries, 64, 1) ||
+         fits_words(&p, entries, 32, MOST_WORDS) || fits_words(&p, entries, 64, MOST_WORDS));
+  return p;
+}
+
+static LLVMValueRef select_word(Codegen *g, const IrTable *table, const Packing *p,
+                                LLVMValueRef index, LLVMTypeRef type) {
+  LLVMValueRef words[MOST_WORDS];
+  ASSERT(p->words > 0 && p->words <= (int)MOST_WORDS, "the table fits into these words");
+  for (int w = 0; w < p->words; w++) {
+    uint64_t word = 0;
+    for (int k = 0; k < p->per_word; k++) {
+      int at = w * p->per_word + k;
+      int64_t entry = at < table->count ? table->values[at] : at == table->count ? 0 : p->least;
+      word |= ((uint64_t)entry - (uint64_t)p->least) << (p->bits * k);
+    }
+    words[w] = value_integer(type, (int64_t)word);
+  }
+  int shift = __builtin_ctz((unsigned)p->per_word);
+  if (p->words > 1) index = LLVMBuildLShr(g->builder, index, value_integer(type, shift), "");
+  return tree(g, index, words, p->words);
+}
+
+static LLVMValueRef unpack(Codegen *g, const IrTable *table, const Packing *p, LLVMValueRef index,
+                           LLVMTypeRef target) {
+  LLVMTypeRef type = value_lanes(p->word_bits == 64 ? g->i64 : g->i32, value_width(index));
+  index = LLVMBuildIntCast2(g->builder, index, type, false, "");
+  LLVMValueRef word = select_word(g, table, p, index, type);
+  if (p->words > 1)
+    index = LLVMBuildAnd(g->builder, index, value_integer(type, p->per_word - 1), "");
+  LLVMValueRef far = LLVMBuildMul(g->builder, index, value_integer(type, p->bits), "");
+  LLVMValueRef number = LLVMBuildLShr(g->builder, word, far, "");
+  uint64_t mask = p->bits == 64 ? UINT64_MAX : (UINT64_C(1) << p->bits) - 1;
+  number = LLVMBuildAnd(g->builder, number, value_integer(type, (int64_t)mask), "");
+  number = LLVMBuildIntCast2(g->builder, number, target, false, "");
+  return LLVMBuildAdd(g->builder, number, value_integer(target, p->least), "");
+}
+
+/* Lanes that are not active have the index of an entry. */
+static LLVMValueRef gather(Codegen *g, Type memory, LLVMValueRef places) {
+  LLVMTypeRef mask = value_lanes(g->bool_type, value_width(places));
+  return vector_gather(g, memory, places, LLVMConstAllOnes(mask));
+}
+
+void item_emit(Codegen *g, const IrInst *inst) {
+  const IrTable *table = &g->kernel->tables.items[inst->imm];
+  LLVMValueRef index = bounded(g, inst, table->count);
+  Type type = type_element(inst->type), memory = memory_type(type);
+  int width = value_width(index);
+  Packing packing = width > 1 ? packing_of(table, inst->inside) : (Packing){0};
+  if (packing.words) {
+    LLVMTypeRef target = value_lanes(value_type(g, memory), width);
+    return value_set(g, inst, from_memory(g, type, unpack(g, table, &packing, index, target)));
+  }
+  LLVMValueRef wide = LLVMBuildZExt(g->builder, index, value_lanes(g->i64, width), "");
+  LLVMValueRef place =
+      LLVMBuildGEP2(g->builder, value_type(g, memory), table_of(g, (int)inst->imm), &wide, 1, "");
+  LLVMValueRef value = width > 1 ? gather(g, memory, place)
+                                 : LLVMBuildLoad2(g->builder, value_type(g, memory), place, "");
+  value_set(g, inst, from_memory(g, type, value));
+}
+
+/* -- picks ------------------------------------------------------------------------------------- */
 
 static LLVMValueRef from_vector(Codegen *g, LLVMValueRef index, LLVMValueRef *values, int count) {
   ASSERT(count > 1 && count <= MOST_PICKED + 1, "few values fit into registers");

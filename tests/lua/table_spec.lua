@@ -39,6 +39,24 @@ describe("a table that is indexed at run time", function()
     assert.same({ 0, 0, 0, 0 }, entries_of(t, far, rg.i64))
   end)
 
+  it("gives in lanes what it gives alone, from one word, from several, and from memory", function()
+    local spans = { { 0, 1 }, { -1, 3 }, { 5, 12 }, { -300, 200 }, { 7, 2147483647 } }
+    support.with_stress("force_lanes", function()
+      for _, size in ipairs { 1, 3, 8, 9, 16, 21, 40, 64, 65, 130, 300 } do
+        for _, span in ipairs(spans) do
+          local t, indices, expected = {}, {}, {}
+          local least, most = unpack(span)
+          for k = 1, size do t[k] = least + (k * 2654435 + k * k) % (most - least + 1) end
+          for index = -1, size + 18 do
+            indices[#indices + 1] = index
+            expected[#expected + 1] = t[index] or 0
+          end
+          assert.same(expected, entries_of(t, indices, rg.i32))
+        end
+      end
+    end)
+  end)
+
   it("may have rows of several lengths, and one in another's index", function()
     local rows = { { 3, 1 }, {}, { 2 }, { 5, 6, 7, -8 } }
     local ways, m = { 2, 1, 4, 3 }, 7
