@@ -57,6 +57,13 @@ typedef struct Called {
   LLVMValueRef *results;      /* variables */
 } Called;
 
+/* The threads of a GPU that share what is being emitted: a leaf, or a row of its cells. */
+typedef struct ThreadGroup {
+  LLVMValueRef rank; /* i32: the running thread's number among them; NULL: they share nothing */
+  int64_t size;
+  bool is_alone; /* a single thread does the whole leaf, as in an ordered task */
+} ThreadGroup;
+
 /* The function that is being emitted. */
 typedef struct Function {
   LLVMValueRef llvm;
@@ -77,6 +84,7 @@ typedef struct Function {
   LLVMValueRef least;          /* stream.c: i64; NULL: no non-temporal stores */
   int straight;                /* weight of the ops since the last block split: emit.c */
   /* on a GPU */
+  ThreadGroup group;
   LLVMValueRef coordinates[RT_MAX_AXES + 1]; /* arrays that calls share, by their length */
   ContextList list;                          /* of a task over nodes */
   int64_t gathered_bytes;                    /* of the block's memory, used by ALL_GATHERs */
@@ -97,10 +105,6 @@ typedef struct Codegen {
   LLVMValueRef *tables;                      /* by kernel->tables; NULL until used */
   LLVMValueRef *alias_scopes, *alias_others; /* alias.c; NULL until used */
   Function f;
-  /* for a leaf that GPU threads share: this thread's number among them, and their number, i32; NULL
-   * if not shared */
-  LLVMValueRef mate, mates;
-  bool is_alone; /* a single thread does the whole leaf, as in an ordered task */
 } Codegen;
 
 static inline bool function_is_host(const Codegen *g) {

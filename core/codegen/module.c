@@ -23,8 +23,6 @@ void function_open(Codegen *g, LLVMValueRef llvm, const IrTask *task, const IrFu
   block_enter(g, start);
   g->f.trees = scratch_array(g->scratch, TreeValues, g->kernel->trees.count);
   g->f.values = scratch_array(g->scratch, LLVMValueRef, g->kernel->next_id);
-  g->mate = g->mates = NULL;
-  g->is_alone = false;
   g->f.rt_context = LLVMGetParam(llvm, 0); /* gpu_begin sets both for a GPU */
   if (LLVMCountParams(llvm) > 1) g->f.worker = LLVMGetParam(llvm, 1);
   if (!function_is_host(g)) return;

@@ -34,8 +34,7 @@ static int64_t rows_bytes(int64_t lanes, int64_t count) {
 /* 1 also if too little shared memory is left. */
 static int64_t lanes_of(const Codegen *g, int64_t count) {
   ASSERT(count > 0 && count <= IR_MOST_SHARED, "look-ups for the lanes of a warp");
-  int64_t mates = g->mates ? (int64_t)LLVMConstIntGetZExtValue(g->mates) : 1,
-          lanes = min_i64(mates, GPU_LANES);
+  int64_t lanes = g->f.group.rank ? min_i64(g->f.group.size, GPU_LANES) : 1;
   return g->f.gathered_bytes + rows_bytes(lanes, count) <= MOST_GATHERED ? lanes : 1;
 }
 
@@ -80,8 +79,10 @@ static LLVMValueRef choose_number(Codegen *g, const Group *group, LLVMValueRef t
                                   int64_t count) {
   LLVMValueRef width = value_integer(g->i32, group->lanes);
   LLVMValueRef number = LLVMBuildNUWMul(g->builder, trip, width, "");
-  if (group->lanes > 1)
-    number = LLVMBuildAdd(g->builder, number, LLVMBuildURem(g->builder, g->mate, width, ""), "");
+  if (group->lanes > 1) {
+    LLVMValueRef lane = LLVMBuildURem(g->builder, g->f.group.rank, width, "");
+    number = LLVMBuildAdd(g->builder, number, lane, "");
+  }
   LLVMValueRef args[] = {number, value_integer(g->i32, count - 1)};
   return call_intrinsic(g, "llvm.umin", g->i32, args, 2);
 }

@@ -152,11 +152,10 @@ static void emit_shared(Codegen *g, const IrTask *task, GpuPositions positions, 
   ASSERT(spread > 1 && spread <= GPU_BLOCK, "threads of one block share a leaf");
   LLVMValueRef group = value_index(g, spread);
   LLVMValueRef number = LLVMBuildUDiv(g->builder, positions.thread, group, "");
-  LLVMValueRef mate = LLVMBuildURem(g->builder, positions.thread, group, "");
+  LLVMValueRef rank = LLVMBuildURem(g->builder, positions.thread, group, "");
   positions.first = add(g, positions.begin, number);
   positions.step = LLVMBuildUDiv(g->builder, positions.step, group, "");
-  g->mate = LLVMBuildTrunc(g->builder, mate, g->i32, "mate");
-  g->mates = value_integer(g->i32, spread);
+  g->f.group = (ThreadGroup){LLVMBuildTrunc(g->builder, rank, g->i32, "rank"), spread, false};
   emit_nodes(g, task, &positions);
 }
 
@@ -174,8 +173,6 @@ void gpu_nodes(Codegen *g, const IrTask *task, GpuPositions positions) {
   emit_shared(g, task, positions, spread);
   block_jump(g, g->f.done);
   block_enter(g, alone);
-  g->is_alone = true;
-  g->mate = value_integer(g->i32, 0);
-  g->mates = value_integer(g->i32, 1);
+  g->f.group = (ThreadGroup){value_integer(g->i32, 0), 1, true};
   emit_nodes(g, task, &positions);
 }

@@ -14,8 +14,6 @@
 /* Approximate limit of unrolled instructions; beyond it there is a loop. */
 enum { MOST_UNROLLED = 1024 };
 
-static int64_t count_mates(const Codegen *g) { return (int64_t)LLVMConstIntGetZExtValue(g->mates); }
-
 static LLVMValueRef plus(Codegen *g, LLVMValueRef a, LLVMValueRef b) {
   return LLVMBuildNSWAdd(g->builder, a, b, "");
 }
@@ -24,8 +22,9 @@ static LLVMValueRef plus(Codegen *g, LLVMValueRef a, LLVMValueRef b) {
 
 typedef void Give(Codegen *g, LLVMValueRef number, void *data);
 
-/* The numbers begin .. end - 1, which the threads (mates) take round robin. */
+/* The numbers begin .. end - 1, which the threads of a group take round robin. */
 typedef struct Deal {
+  ThreadGroup group;
   LLVMValueRef begin, end;
   int64_t count;  /* of numbers, if known at compile time; else 0 */
   int64_t weight; /* instructions per number */
@@ -53,33 +52,35 @@ void gpu_loop_end(Codegen *g, const GpuLoop *loop) {
   block_enter(g, loop->leave);
 }
 
-/* How many iterations to unroll. Not for a single thread, whose speed does not matter. */
-static int64_t turns_at_once(const Codegen *g, const Deal *deal, int64_t turns) {
-  int64_t at_once = 1;
-  if (g->is_alone) return 1;
-  while (turns % (2 * at_once) == 0 && 2 * at_once * deal->weight <= MOST_UNROLLED) at_once *= 2;
-  return at_once;
+/* How many of the iterations to unroll. Not for a single thread, whose speed does not matter. */
+static int64_t unrolled(const Deal *deal, int64_t iterations) {
+  int64_t count = 1;
+  if (deal->group.is_alone) return 1;
+  while (iterations % (2 * count) == 0 && 2 * count * deal->weight <= MOST_UNROLLED) count *= 2;
+  return count;
 }
 
 /* All threads have equally many numbers: in iteration t, thread m of n takes begin + t * n + m. */
 static void deal_evenly(Codegen *g, const Deal *deal) {
-  int64_t mates = count_mates(g), at_once = turns_at_once(g, deal, deal->count / mates);
+  int64_t size = deal->group.size, at_once = unrolled(deal, deal->count / size);
   LLVMValueRef zero = value_integer(g->i32, 0);
   GpuLoop loop = {.index = zero};
-  bool is_loop = at_once * mates < deal->count;
+  bool is_loop = at_once * size < deal->count;
   if (is_loop)
     loop = gpu_loop_begin(g, zero, value_integer(g->i32, deal->count),
-                          value_integer(g->i32, at_once * mates));
-  for (int64_t turn = 0; turn < at_once; turn++) {
-    LLVMValueRef own = plus(g, g->mate, value_integer(g->i32, turn * mates));
+                          value_integer(g->i32, at_once * size));
+  for (int64_t k = 0; k < at_once; k++) {
+    LLVMValueRef own = plus(g, deal->group.rank, value_integer(g->i32, k * size));
     deal->give(g, plus(g, plus(g, loop.index, own), deal->begin), deal->data);
   }
   if (is_loop) gpu_loop_end(g, &loop);
 }
 
 static void deal_out(Codegen *g, const Deal *deal) {
-  if (deal->count && deal->count % count_mates(g) == 0) return deal_evenly(g, deal);
-  GpuLoop loop = gpu_loop_begin(g, plus(g, deal->begin, g->mate), deal->end, g->mates);
+  ASSERT(deal->group.rank && deal->group.size > 0, "a thread has a rank in its group");
+  if (deal->count && deal->count % deal->group.size == 0) return deal_evenly(g, deal);
+  GpuLoop loop = gpu_loop_begin(g, plus(g, deal->begin, deal->group.rank), deal->end,
+                                value_integer(g->i32, deal->group.size));
   deal->give(g, loop.index, deal->data);
   gpu_loop_end(g, &loop);
 }
@@ -109,16 +110,16 @@ static int64_t longest_row(const IrRegion *region) {
   return cells;
 }
 
-/* The number of threads per row: the number of cells rounded up to a power of two, at most all. */
-static int64_t mates_of_row(const Codegen *g, int64_t cells) {
-  int64_t most = 1, mates = count_mates(g);
-  while (most < cells && most < mates) most *= 2;
+/* The number of threads per row: that of its cells, rounded up to a power of two, at most all. */
+static int64_t threads_per_row(const ThreadGroup *leaf, int64_t cells) {
+  int64_t most = 1;
+  while (most < cells && most < leaf->size) most *= 2;
   return most;
 }
 
 typedef struct Rows {
   const IrInst *grid;
-  LLVMValueRef mate, mates; /* within the group that shares a row */
+  ThreadGroup group; /* that shares a row */
 } Rows;
 
 /* Emits the row of that number in the grid. */
@@ -131,36 +132,33 @@ static void give_row(Codegen *g, LLVMValueRef row, void *data) {
     value_set(g, body->params.items[axis], axis ? LLVMBuildURem(g->builder, row, extent, "") : row);
     row = LLVMBuildUDiv(g->builder, row, extent, "");
   }
-  LLVMValueRef group = g->mate, groups = g->mates;
-  g->mate = rows->mate;
-  g->mates = rows->mates;
+  const ThreadGroup leaf = g->f.group;
+  g->f.group = rows->group;
   emit_region(g, body);
-  g->mate = group;
-  g->mates = groups;
+  g->f.group = leaf;
 }
 
 void gpu_grid(Codegen *g, const IrInst *inst) {
   const IrRegion *body = inst->regions[0];
-  if (!g->mate) return codegen_fail(g, inst, "only threads that share a leaf have rows of cells");
+  if (!g->f.group.rank)
+    return codegen_fail(g, inst, "only threads that share a leaf have rows of cells");
   if (body->params.count > SNODE_MAX_AXES) return codegen_fail(g, inst, "it has too many axes");
   for (int axis = 0; axis < body->params.count; axis++)
     if (inst->extent[axis] < 1) return codegen_fail(g, inst, "an axis has no cells");
-  LLVMValueRef mate = g->mate, mates = g->mates;
-  int64_t cells = longest_row(body), in_row = mates_of_row(g, cells), count = 1;
+  const ThreadGroup leaf = g->f.group;
+  int64_t cells = longest_row(body), in_row = threads_per_row(&leaf, cells), count = 1;
   for (int axis = 0; axis < body->params.count; axis++) count *= inst->extent[axis];
   LLVMValueRef width = value_integer(g->i32, in_row);
-  Rows rows = {inst, LLVMBuildURem(g->builder, mate, width, ""), width};
-  Deal deal = {.begin = value_integer(g->i32, 0),
-               .end = value_integer(g->i32, count),
-               .count = count,
-               .weight = weight_of(body) * max_i64(1, cells / in_row),
-               .give = give_row,
-               .data = &rows};
-  g->mate = LLVMBuildUDiv(g->builder, mate, width, "");
-  g->mates = value_integer(g->i32, count_mates(g) / in_row);
+  Rows rows = {inst, {LLVMBuildURem(g->builder, leaf.rank, width, ""), in_row, leaf.is_alone}};
+  Deal deal = {
+      .group = {LLVMBuildUDiv(g->builder, leaf.rank, width, ""), leaf.size / in_row, leaf.is_alone},
+      .begin = value_integer(g->i32, 0),
+      .end = value_integer(g->i32, count),
+      .count = count,
+      .weight = weight_of(body) * max_i64(1, cells / in_row),
+      .give = give_row,
+      .data = &rows};
   deal_out(g, &deal);
-  g->mate = mate;
-  g->mates = mates;
 }
 
 /* -- cells ------------------------------------------------------------------------------------- */
@@ -195,7 +193,8 @@ static void give_cell(Codegen *g, LLVMValueRef position, void *data) {
 
 void gpu_row(Codegen *g, const IrInst *inst) {
   IrInst *const *bounds = ir_row_bounds(inst);
-  if (!g->mate) return codegen_fail(g, inst, "only threads that share a leaf have rows of cells");
+  if (!g->f.group.rank)
+    return codegen_fail(g, inst, "only threads that share a leaf have rows of cells");
   if (inst->width != 1 || inst->lanes > 1)
     return codegen_fail(g, inst, "threads share its cells: it has no vectors");
   if (inst->masked && (inst->end > 64 || !inst->operand_count))
@@ -204,7 +203,8 @@ void gpu_row(Codegen *g, const IrInst *inst) {
   if (inst->begin >= inst->end) return;
   Cells cells = {.body = inst->regions[0]};
   if (inst->masked) cells.word = value_operand(g, inst, inst->operand_count - 1);
-  Deal deal = {.begin = bounds ? value_of(g, bounds[0]) : value_integer(g->i32, inst->begin),
+  Deal deal = {.group = g->f.group,
+               .begin = bounds ? value_of(g, bounds[0]) : value_integer(g->i32, inst->begin),
                .end = bounds ? value_of(g, bounds[1]) : value_integer(g->i32, inst->end),
                .count = bounds ? 0 : inst->end - inst->begin,
                .weight = weight_of(inst->regions[0]),
