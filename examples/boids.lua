@@ -9,6 +9,7 @@ local folder = arg and arg[1] or "."
 local frames, steps = tonumber(arg and arg[2]) or 40, 8
 local count, cells, sight, dt = 4096, 32, 1 / 32, 0.01
 local near, slow, fast = 0.4 * sight, 0.25, 0.5
+local params = { apart = 0.02, along = 10, together = 20 } -- the weights of the three rules
 
 local place, velocity = rg.field(rg.vec2, count), rg.field(rg.vec2, count)
 local turned = rg.field(rg.vec2, count)
@@ -48,7 +49,8 @@ local step = rg.kernel(function()
       end
     end
     if seen > 0 then
-      v = v + dt * (0.02 * apart + 10 * (along / seen - v) + 20 * together / seen)
+      v = v + dt * (params.apart * apart + params.along * (along / seen - v)
+        + params.together * together / seen)
     end
     local speed = math.max(v:norm(), 1e-6)
     turned[b] = v * (rg.clamp(speed, slow, fast) / speed)
@@ -85,20 +87,32 @@ local paint = rg.kernel(function()
   end
 end)
 
-begin()
-local seconds = 0
-for frame = 1, frames do
-  local start = rg.time()
-  for _ = 1, steps do step() end
-  seconds = seconds + rg.time() - start
-  paint()
-  if frame % 10 == 0 then
-    rg.image.write(("%s/boids_%03d.png"):format(folder, frame), pixel, { low = 0, high = 1,
-      palette = "heat" })
+local scare = rg.kernel(function(at)                 -- a hawk
+  for b in rg.range(count) do
+    local d = way(at, place[b])
+    if d:norm() < 0.15 then velocity[b] = velocity[b] + 0.1 * d / (d:norm() + 0.01) end
   end
-end
-local all, neighbours = order()
-print(("%.1f million birds per second; order %.2f, among neighbours %.2f"):format(
-  count * frames * steps / seconds * 1e-6, all, neighbours))
--- The order of sums over lists varies, so no two flights are quite the same, but all flock.
-print(("checksum %d"):format(neighbours > 0.8 and count or 0))
+end)
+
+local look = { low = 0, high = 1, palette = "heat" }
+rg.live { params = params, reset = begin, step = step, speed = 2,
+  ranges = { apart = { 0, 0.1 }, along = { 0, 30 }, together = { 0, 60 } },
+  touch = function(x, y) scare(rg.vec2(x, y)) end,
+  draw = function(w) paint() w:show(pixel, look) end,
+  otherwise = function()
+    local seconds = 0
+    for frame = 1, frames do
+      local start = rg.time()
+      for _ = 1, steps do step() end
+      seconds = seconds + rg.time() - start
+      paint()
+      if frame % 10 == 0 then
+        rg.image.write(("%s/boids_%03d.png"):format(folder, frame), pixel, look)
+      end
+    end
+    local all, neighbours = order()
+    print(("%.1f million birds per second; order %.2f, among neighbours %.2f"):format(
+      count * frames * steps / seconds * 1e-6, all, neighbours))
+    -- The order of sums over lists varies, so no two flights are quite the same, but all flock.
+    print(("checksum %d"):format(neighbours > 0.8 and count or 0))
+  end }

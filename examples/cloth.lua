@@ -9,7 +9,8 @@ local folder = arg and arg[1] or "."
 local frames, steps = tonumber(arg and arg[2]) or 16, 120
 local n = 128                                        -- points along a side
 local spacing, dt = 1 / n, 2e-2 / n
-local stiffness, damping, drag = 3e4, 1e4, 1
+local params = { stiffness = 3e4, gravity = 9.8, drag = 1 }
+local damping = 1e4
 local ball, radius = rg.vec3(0, 0, 0), 0.3
 local x, v, force = rg.field(rg.vec3, n, n), rg.field(rg.vec3, n, n), rg.field(rg.vec3, n, n)
 
@@ -31,7 +32,7 @@ end)
 
 local step = rg.kernel(function()
   for i, j in rg.range(n, n) do
-    local sum = rg.vec3(0, -9.8, 0)
+    local sum = rg.vec3(0, -params.gravity, 0)
     for _, spring in ipairs(springs) do
       local a, b = i + spring[1], j + spring[2]
       if a >= 0 and a < n and b >= 0 and b < n then
@@ -39,14 +40,14 @@ local step = rg.kernel(function()
         local length = d:norm()
         local along = d / length
         local rest = spacing * math.sqrt(spring[1] ^ 2 + spring[2] ^ 2)
-        sum = sum - stiffness * along * (length / rest - 1)
+        sum = sum - params.stiffness * along * (length / rest - 1)
           - damping * spacing * along * rg.dot(v[i][j] - v[a][b], along)
       end
     end
     force[i][j] = sum
   end
   for i, j in rg.range(n, n) do
-    local u = (v[i][j] + dt * force[i][j]) * math.exp(-drag * dt)
+    local u = (v[i][j] + dt * force[i][j]) * math.exp(-params.drag * dt)
     local out = x[i][j] - ball
     if out:norm() <= radius then                     -- no motion into the ball
       local normal = out:normalize()
@@ -69,7 +70,7 @@ local function dot(at, normal, is_ball)
   local bright = math.abs(rg.dot(normal, light))
   local where = rg.floor((0.5 - 1.05 * p.xy / p.z) * size)
   local key = rg.i64(1e6 * (4 + p.z)) * 1024 + rg.i64(500 * bright) + (is_ball and 512 or 0)
-  seen[where] = math.max(seen[where], key)
+  if rg.all(where >= 0) and rg.all(where < size) then seen[where] = math.max(seen[where], key) end
 end
 
 local draw = rg.kernel(function()
@@ -97,14 +98,25 @@ local draw = rg.kernel(function()
   end
 end)
 
-start()
-for frame = 1, frames do
-  for _ = 1, steps do step() end
-  if frame % 8 == 0 then
-    draw()
-    rg.image.write(("%s/cloth_%02d.png"):format(folder, frame), pixel)
-  end
-end
-local height = 0
-for _, _, at in pairs(x) do height = height + at.y / (n * n) end
-print(("checksum %d"):format(math.floor(100 * height)))
+local blow = rg.kernel(function(wind)
+  for i, j in rg.range(n, n) do v[i][j] = v[i][j] + wind end
+end)
+
+rg.live { params = params, reset = start, step = step, speed = 20,
+  ranges = { stiffness = { 1e3, 3e4 }, gravity = { 0, 20 } },
+  touch = function(_, _, dx, dy)                      -- the mouse blows
+    blow(rg.clamp(rg.vec3(2 * dx, 2 * dy, -dx), -0.2, 0.2))
+  end,
+  draw = function(w) draw() w:show(pixel) end,
+  otherwise = function()
+    for frame = 1, frames do
+      for _ = 1, steps do step() end
+      if frame % 8 == 0 then
+        draw()
+        rg.image.write(("%s/cloth_%02d.png"):format(folder, frame), pixel)
+      end
+    end
+    local height = 0
+    for _, _, at in pairs(x) do height = height + at.y / (n * n) end
+    print(("checksum %d"):format(math.floor(100 * height)))
+  end }

@@ -66,17 +66,38 @@ local paint = rg.kernel(function()
   end
 end)
 
-age[mid.x][mid.y] = 1                                -- a seed
-local radius = 1
-start(40)
-for round = 1, rounds do radius = math.max(radius, walk(round, radius)) end
-paint()
-rg.image.write(folder .. "/dla.png", picture, { low = 0, high = 1, palette = "magma" })
 local grains = rg.kernel(function()
   local count = 0
   for i, j in age:active() do if age[i][j] > 0 then count = count + 1 end end
   return count
 end)
-print(("%d grains, %.0f from the seed to the tips, in %d of %d blocks"):format(grains(), radius,
-  block:count(), (n / leaf) ^ 2))
-print(("checksum %d"):format(grains()))
+
+local radius, round
+local function reset()
+  block:clear()
+  age[mid.x][mid.y] = 1                              -- a seed
+  radius, round = 1, 0
+  start(40)
+end
+
+local function step()
+  round = round + 1
+  radius = math.max(radius, walk(round, radius))
+end
+
+local look = { low = 0, high = 1, palette = "magma" }
+rg.live { reset = reset, speed = 4,
+  step = function() if radius < size / 2 - 20 then step() end end,
+  touch = function(x, y)                             -- another seed
+    age[math.floor(x * size) + mid.x - size / 2][math.floor(y * size) + mid.y - size / 2] = round
+    radius = math.max(radius, (rg.vec2(x, y) * size - size / 2):norm())
+  end,
+  draw = function(w) paint() w:show(picture, look) w:plot("radius", radius) end,
+  otherwise = function()
+    for _ = 1, rounds do step() end
+    paint()
+    rg.image.write(folder .. "/dla.png", picture, look)
+    print(("%d grains, %.0f from the seed to the tips, in %d of %d blocks"):format(grains(),
+      radius, block:count(), (n / leaf) ^ 2))
+    print(("checksum %d"):format(grains()))
+  end }

@@ -10,7 +10,8 @@ local folder = arg and arg[1] or "."
 local frames, steps = tonumber(arg and arg[2]) or 18, 240
 local nx, ny = 96, 16                                -- squares of two triangles each
 local h, dt = 0.8 / nx, 8e-5
-local young, ratio, density, drag = 3e3, 0.35, 10, 0.6
+local params = { gravity = 9.8, drag = 0.6 }
+local young, ratio, density = 3e3, 0.35, 10
 local mu, lambda = young / (2 * (1 + ratio)), young * ratio / ((1 + ratio) * (1 - 2 * ratio))
 local points, count = (nx + 1) * (ny + 1), 2 * nx * ny
 local pegs = { rg.vec3(0.2, 0.3, 0.05), rg.vec3(0.45, 0.45, 0.05), rg.vec3(0.75, 0.2, 0.05) }
@@ -38,7 +39,7 @@ local start = rg.kernel(function()
 end)
 
 local step = rg.kernel(function()
-  for k in rg.range(points) do force[k] = rg.vec2(0, -9.8 * density * h * h) end
+  for k in rg.range(points) do force[k] = rg.vec2(0, -params.gravity * density * h * h) end
   for t in rg.range(count) do
     local F = sides(t) * at_rest[t]
     local J = math.max(F:determinant(), 0.1)
@@ -53,7 +54,7 @@ local step = rg.kernel(function()
     tension[t] = 0.5 * mu * (rg.sum(rg.hadamard(F, F)) - 2)
   end
   for k in rg.range(points) do
-    local u = (v[k] + dt * force[k] / (density * h * h)) * math.exp(-drag * dt)
+    local u = (v[k] + dt * force[k] / (density * h * h)) * math.exp(-params.drag * dt)
     for _, peg in ipairs(pegs) do
       local out = x[k] - peg.xy
       if out:norm() < peg.z then                     -- a peg pushes outward, with a little friction
@@ -63,6 +64,8 @@ local step = rg.kernel(function()
       end
     end
     if x[k].y < 0.02 then u = rg.vec2(0.9 * u.x, math.max(u.y, 0)) end
+    if x[k].x < 0.02 then u.x = math.max(u.x, 0) end
+    if x[k].x > 0.98 then u.x = math.min(u.x, 0) end
     v[k], x[k] = u, x[k] + dt * u
   end
 end)
@@ -83,8 +86,8 @@ local draw = rg.kernel(function()
     local b, c = x[corners[t].y], x[corners[t].z]
     local low = rg.floor(size * rg.vec2(math.min(a.x, b.x, c.x), math.min(a.y, b.y, c.y)))
     local high = rg.floor(size * rg.vec2(math.max(a.x, b.x, c.x), math.max(a.y, b.y, c.y)))
-    for i = low.x, high.x do
-      for j = low.y, high.y do
+    for i = math.max(low.x, 0), math.min(high.x, size - 1) do
+      for j = math.max(low.y, 0), math.min(high.y, size - 1) do
         local st = inside * (rg.vec2(i, j) / size - a)
         if st.x >= 0 and st.y >= 0 and st.x + st.y <= 1 then
           pixel[i][j] = rg.mix(blue, red, rg.clamp(tension[t] / (0.08 * mu), 0, 1))
@@ -94,12 +97,28 @@ local draw = rg.kernel(function()
   end
 end)
 
-start()
-for frame = 1, frames do
-  for _ = 1, steps do step() end
-  if frame % 6 == 0 then
-    draw()
-    rg.image.write(("%s/fem_%02d.png"):format(folder, frame), pixel)
+local pull = rg.kernel(function(at, motion)
+  for k in rg.range(points) do
+    if (x[k] - at):norm() < 0.06 then v[k] = v[k] + motion end
   end
+end)
+
+local function reset()
+  v:fill(rg.vec2(0))
+  start()
 end
-print(("checksum %d"):format(math.floor(20 * rg.scan(x).y / points)))
+
+rg.live { params = params, reset = reset, step = step, speed = 60,
+  ranges = { gravity = { -10, 20 } },
+  touch = function(a, b, dx, dy) pull(rg.vec2(a, b), rg.vec2(dx, dy) * 6) end,
+  draw = function(w) draw() w:show(pixel) end,
+  otherwise = function()
+    for frame = 1, frames do
+      for _ = 1, steps do step() end
+      if frame % 6 == 0 then
+        draw()
+        rg.image.write(("%s/fem_%02d.png"):format(folder, frame), pixel)
+      end
+    end
+    print(("checksum %d"):format(math.floor(20 * rg.scan(x).y / points)))
+  end }

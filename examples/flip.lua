@@ -8,8 +8,9 @@ local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
 local frames, steps = tonumber(arg and arg[2]) or 80, 6
-local n, flip, rounds = 128, 0.95, 40
-local gravity = -0.004                               -- in cells per step and step
+local n, rounds = 128, 40
+-- gravity in cells per step and step
+local params = { flip = { 0.95, 0, 1 }, gravity = { -0.004, -0.01, 0.01 } }
 local wide, high = math.floor(0.45 * n), math.floor(0.35 * n)
 local count = 4 * wide * high                        -- particles, four in a cell
 local AIR, WATER, WALL = 0, 1, 2
@@ -53,7 +54,7 @@ local step = rg.kernel(function()
   end
   for I in rg.range(n, n):vec() do                   -- gravity; no flow into walls
     before[I] = u[I] / math.max(share[I], 1e-6)
-    local w = before[I] + rg.vec2(0, gravity)
+    local w = before[I] + rg.vec2(0, params.gravity)
     local is_wall = kind[I] == WALL
     local off = is_wall and math.min(w, 0) or math.max(w, 0) -- only away from the wall
     if is_wall ~= (kind[I - rg.ivec2(1, 0)] == WALL) then w.x = off.x end
@@ -90,7 +91,7 @@ local step = rg.kernel(function()
         old[axis - 1] = old[axis - 1] + weight * before[I][axis - 1]
       end
     end
-    v[k] = flip * (v[k] + now - old) + (1 - flip) * now
+    v[k] = params.flip * (v[k] + now - old) + (1 - params.flip) * now
     x[k] = rg.clamp(x[k] + now, 2.01, n - 2.01)
   end
 end)
@@ -108,12 +109,24 @@ local paint = rg.kernel(function()
   end
 end)
 
-start()
-for frame = 1, frames do
-  for _ = 1, steps do step() end
-  if frame % 10 == 0 then
-    paint()
-    rg.image.write(("%s/flip_%03d.png"):format(folder, frame), pixel)
+local stir = rg.kernel(function(at, motion)
+  for k in rg.range(count) do
+    if (x[k] - at):norm() < 10 then v[k] = rg.mix(v[k], motion, 0.5) end
   end
-end
-print(("checksum %d"):format(math.floor(10 * rg.scan(x).y / count / n))) -- the mean height
+end)
+
+rg.live { params = params, reset = start, step = step, speed = 3,
+  touch = function(a, b, dx, dy)
+    stir(rg.vec2(a, b) * n, rg.clamp(rg.vec2(dx, dy) * n * 0.3, -1, 1))
+  end,
+  draw = function(w) paint() w:show(pixel) end,
+  otherwise = function()
+    for frame = 1, frames do
+      for _ = 1, steps do step() end
+      if frame % 10 == 0 then
+        paint()
+        rg.image.write(("%s/flip_%03d.png"):format(folder, frame), pixel)
+      end
+    end
+    print(("checksum %d"):format(math.floor(10 * rg.scan(x).y / count / n))) -- the mean height
+  end }

@@ -7,7 +7,8 @@
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
-local n, frames, rounds, swirl = 256, tonumber(arg and arg[2]) or 240, 30, 0.35
+local n, frames, rounds = 256, tonumber(arg and arg[2]) or 240, 30
+local params = { swirl = 0.35, keep = 0.996, force = 1 }
 
 local v, next_v = rg.field(rg.vec2, n, n), rg.field(rg.vec2, n, n)    -- in cells per frame
 local dye, next_dye = rg.field(rg.vec3, n, n), rg.field(rg.vec3, n, n)
@@ -26,7 +27,7 @@ local carry = rg.kernel(function()
   for I in rg.range(n, n):vec() do
     local from = rg.clamp(I - v[I], 0, n - 1)
     next_v[I] = sample(v, from)
-    next_dye[I] = 0.996 * sample(dye, from)
+    next_dye[I] = params.keep * sample(dye, from)
   end
 end)
 
@@ -48,7 +49,7 @@ local spin = rg.kernel(function()
     local uphill = rg.vec2(math.abs(curl[i + 1][j]) - math.abs(curl[i - 1][j]),
       math.abs(curl[i][j + 1]) - math.abs(curl[i][j - 1]))
     local to = uphill / (uphill:norm() + 1e-5)
-    v[i][j] = v[i][j] + swirl * curl[i][j] * rg.vec2(to.y, -to.x)
+    v[i][j] = v[i][j] + params.swirl * curl[i][j] * rg.vec2(to.y, -to.x)
   end
 end)
 
@@ -80,14 +81,28 @@ local total = rg.kernel(function()
 end)
 
 local orange, blue = rg.vec3(1, 0.45, 0.12), rg.vec3(0.12, 0.5, 1)
-for frame = 1, frames do
-  local sway = 0.35 * math.sin(0.05 * frame)
-  blow(rg.vec2(30, 0.40 * n), rg.vec2(3, 1.0 + sway), orange)
-  blow(rg.vec2(n - 30, 0.44 * n), rg.vec2(-3, 0.8 - sway), blue)
+local count = 0
+local function step()
+  count = count + 1
+  local sway, force = 0.35 * math.sin(0.05 * count), params.force
+  blow(rg.vec2(30, 0.40 * n), force * rg.vec2(3, 1.0 + sway), orange)
+  blow(rg.vec2(n - 30, 0.44 * n), force * rg.vec2(-3, 0.8 - sway), blue)
   spin()
   project()
   carry()
   v, next_v, dye, next_dye = next_v, v, next_dye, dye -- captures are read at every launch
-  if frame % 60 == 0 then rg.image.write(("%s/fluid_%03d.png"):format(folder, frame), dye) end
 end
-print(("checksum %d"):format(tonumber(total())))
+
+rg.live { params = params, step = step, ranges = { keep = { 0.95, 1 } },
+  reset = function() v:fill(rg.vec2(0)) dye:fill(rg.vec3(0)) end,
+  touch = function(x, y, dx, dy)                      -- a third jet, which the mouse moves
+    blow(rg.vec2(x, y) * n, rg.clamp(rg.vec2(dx, dy) * n, -8, 8), rg.vec3(0.3, 1, 0.4))
+  end,
+  draw = function(w) w:show(dye, { smooth = true }) end,
+  otherwise = function()
+    for frame = 1, frames do
+      step()
+      if frame % 60 == 0 then rg.image.write(("%s/fluid_%03d.png"):format(folder, frame), dye) end
+    end
+    print(("checksum %d"):format(tonumber(total())))
+  end }

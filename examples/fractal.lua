@@ -30,7 +30,14 @@ local count_inside = rg.kernel(function()
   return inside
 end)
 
-paint(-0.8, 0.156)
-rg.image.write(folder .. "/fractal.png", pixel, { low = 0, high = 1, palette = "heat" })
-print(("the middle pixel is %.2f"):format(pixel[n / 2][n / 2])) -- reads an element from Lua
-print(("checksum %d"):format(count_inside()))
+-- In a window the mouse chooses the set; without one, this is a picture.
+local params = { c = rg.vec2(-0.8, 0.156) }
+rg.live { params = params, step = function() paint(params.c.x, params.c.y) end,
+  touch = function(x, y) params.c = rg.vec2(2 * x - 1.5, 2 * y - 1) end,
+  draw = function(w) w:show(pixel, { low = 0, high = 1, palette = "heat" }) end,
+  otherwise = function()
+    paint(-0.8, 0.156)
+    rg.image.write(folder .. "/fractal.png", pixel, { low = 0, high = 1, palette = "heat" })
+    print(("the middle pixel is %.2f"):format(pixel[n / 2][n / 2])) -- reads an element from Lua
+    print(("checksum %d"):format(count_inside()))
+  end }

@@ -6,6 +6,7 @@ local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
 local n, leaf, frames = 256, 8, 100
+local params = { rate = { 0.15, 0, 0.16 }, keep = { 0.92, 0.8, 1 } }
 local mid = n / 2
 
 -- The tree: 32^3 slots for blocks, none of which exists yet; in each block 8^3 cells of two
@@ -75,22 +76,42 @@ local total = rg.kernel(function()
   return sum
 end)
 
-t[mid][mid][mid] = 1 -- writing an element from Lua creates its block
-for frame = 1, frames do
-  ignite(1.0 + frame)
+local frame = 0
+local function run()
+  if frame % 120 == 0 then t[mid][mid][mid] = 1 end -- writing an element creates its block
+  frame = frame + 1
+  ignite(1.0 + frame % 120)
   for _ = 1, 2 do
-    step(0.15, 0.92)
+    step(params.rate, params.keep)
     t, next_t = next_t, t -- swaps the buffers: captures are read at every launch
   end
   tend(0.02, 0.2)
-  if frame % 10 == 0 then
-    print(("frame %3d: %5d blocks, %6.1f MiB"):format(frame, block:count(), rg.memory().live
-      / 2 ^ 20))
-  end
-  if frame % 25 == 0 then
-    slice()
-    rg.image.write(("%s/heat_%03d.png"):format(folder, frame), picture,
-      { low = 0, high = 1, palette = "heat" })
-  end
 end
-print(("checksum %d"):format(tonumber(total())))
+
+local function reset()
+  frame = 0
+  block:clear()
+end
+
+local look = { low = 0, high = 1, palette = "heat" }
+rg.live { params = params, reset = reset, step = run,
+  touch = function(x, y) t[math.floor(x * n)][math.floor(y * n)][mid] = 20 end,
+  draw = function(w)
+    slice()
+    w:show(picture, look)
+    w:watch("blocks", block:count())
+  end,
+  otherwise = function()
+    for _ = 1, frames do
+      run()
+      if frame % 10 == 0 then
+        print(("frame %3d: %5d blocks, %6.1f MiB"):format(frame, block:count(), rg.memory().live
+          / 2 ^ 20))
+      end
+      if frame % 25 == 0 then
+        slice()
+        rg.image.write(("%s/heat_%03d.png"):format(folder, frame), picture, look)
+      end
+    end
+    print(("checksum %d"):format(tonumber(total())))
+  end }

@@ -10,8 +10,9 @@ local folder = arg and arg[1] or "."
 local steps = tonumber(arg and arg[2]) or 6000
 local nx, ny, radius, speed = 420, 120, 11, 0.12
 local centre = rg.vec2(85, ny / 2)
-local viscosity = speed * 2 * radius / 160           -- a Reynolds number of 160
-local rate = 1 / (3 * viscosity + 0.5)
+local params = { reynolds = { 160, 20, 400 } }
+local rate                                           -- of relaxation, by the Reynolds number
+local function set_rate() rate = 1 / (3 * speed * 2 * radius / params.reynolds + 0.5) end
 
 local ways = { { 0, 0 }, { 1, 0 }, { -1, 0 }, { 0, 1 }, { 0, -1 }, { 1, 1 }, { -1, -1 }, { 1, -1 },
   { -1, 1 } }
@@ -69,20 +70,6 @@ local paint = rg.kernel(function()
   end
 end)
 
-start()
-local begin = rg.time()
-for k = 1, steps do
-  step()
-  f, g = g, f
-  if k % 2000 == 0 then
-    paint()
-    rg.image.write(("%s/lbm_%05d.png"):format(folder, k), picture, { low = -0.06, high = 0.06,
-      palette = "coolwarm" })
-  end
-end
-local seconds = rg.time() - begin
-print(("%.0f million cells a second"):format(nx * ny * steps / seconds * 1e-6))
-
 -- How strongly the wake swings up and down, in the middle of the channel.
 local mid = ny / 2
 local swing = rg.kernel(function()
@@ -92,4 +79,33 @@ local swing = rg.kernel(function()
   end
   return most
 end)
-print(("checksum %d"):format(math.floor(10 * swing() / speed)))
+
+local build = rg.kernel(function(a, b)               -- more of what reflects water
+  for i, j in rg.range(nx, ny) do
+    if rg.norm(rg.vec2(i - a, j - b)) < 4 then solid[i][j] = true end
+  end
+end)
+
+local function run()
+  step()
+  f, g = g, f
+end
+
+local look = { low = -0.06, high = 0.06, palette = "coolwarm" }
+rg.live { params = params, width = 2 * nx, height = 2 * ny, speed = 10,
+  reset = function() set_rate() start() end,
+  step = function() set_rate() run() end,
+  touch = function(x, y) build(x * nx, y * ny) end,
+  draw = function(w) paint() w:show(picture, look) w:plot("swing", swing()) end,
+  otherwise = function()
+    local begin = rg.time()
+    for k = 1, steps do
+      run()
+      if k % 2000 == 0 then
+        paint()
+        rg.image.write(("%s/lbm_%05d.png"):format(folder, k), picture, look)
+      end
+    end
+    print(("%.0f million cells a second"):format(nx * ny * steps / (rg.time() - begin) * 1e-6))
+    print(("checksum %d"):format(math.floor(10 * swing() / speed)))
+  end }

@@ -79,21 +79,36 @@ local paint = rg.kernel(function()
   end
 end)
 
--- The R-pentomino.
-for _, cell in ipairs { { 0, 1 }, { 0, 2 }, { 1, 0 }, { 1, 1 }, { 2, 1 } } do alive[cell] = 1 end
+local function begin()
+  block:clear()
+  -- the R-pentomino
+  for _, cell in ipairs { { 0, 1 }, { 0, 2 }, { 1, 0 }, { 1, 1 }, { 2, 1 } } do alive[cell] = 1 end
+end
 
 local living = 5
-for generation = 1, 1103 do
+local function run()
   tell()
   living = judge()
   tidy()
-  if generation % 200 == 0 or generation == 1103 then
-    paint()
-    rg.image.write(("%s/life_%04d.png"):format(folder, generation), picture,
-      { low = 0, high = 1, palette = "magma" })
-    local _, far = survey()
-    print(("generation %4d: %3d living, %3d blocks of 256 cells, as far as %d; %s")
-      :format(generation, living, block:count(), far, tostring(rg.memory()):match "[^\n]+"))
-  end
 end
-print(("checksum %d %d"):format(living, tonumber((survey()))))
+
+local look = { low = 0, high = 1, palette = "magma" }
+rg.live { reset = begin, step = run, speed = 0.5,
+  touch = function(x, y)                             -- sows
+    local i, j = math.floor((x - 0.5) * side / 3), math.floor((y - 0.5) * side / 3)
+    alive[i][j], alive[i + 1][j], alive[i][j + 1] = 1, 1, 1
+  end,
+  draw = function(w) paint() w:show(picture, look) w:plot("living", living) end,
+  otherwise = function()
+    for generation = 1, 1103 do
+      run()
+      if generation % 200 == 0 or generation == 1103 then
+        paint()
+        rg.image.write(("%s/life_%04d.png"):format(folder, generation), picture, look)
+        local _, far = survey()
+        print(("generation %4d: %3d living, %3d blocks of 256 cells, as far as %d; %s")
+          :format(generation, living, block:count(), far, tostring(rg.memory()):match "[^\n]+"))
+      end
+    end
+    print(("checksum %d %d"):format(living, tonumber((survey()))))
+  end }

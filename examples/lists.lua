@@ -14,7 +14,7 @@ local folder = arg and arg[1] or "."
 local frames, steps = tonumber(arg and arg[2]) or 90, 20
 local count, n, size = 3000, 64, 512 -- grains; cells and pixels along a side of the box, which is 1
 local radius, dt = 0.0072, 1e-3
-local stiffness, friction, gravity = 8000, 12, 3
+local params = { stiffness = { 8000, 1000, 10000 }, friction = { 12, 0, 30 }, gravity = 3 }
 local fixed = 4096 -- fixed-point units of a push
 
 local x, v = rg.field(rg.vec2, count), rg.field(rg.vec2, count)
@@ -35,7 +35,7 @@ local function contact(p, q)
   local overlap = 2 * radius - distance
   local force = rg.vec2(0)
   if overlap > 0 and distance > 0 then
-    force = between / distance * (stiffness * overlap) - friction * (v[p] - v[q])
+    force = between / distance * (params.stiffness * overlap) - params.friction * (v[p] - v[q])
   end
   return rg.ivec2(rg.i32(force.x * fixed), rg.i32(force.y * fixed))
 end
@@ -63,7 +63,7 @@ local step = rg.kernel(function()
     push[p] = sum
   end
   for p in rg.range(count) do
-    local u = v[p] + dt * (push[p] / fixed + rg.vec2(0, -gravity))
+    local u = v[p] + dt * (push[p] / fixed + rg.vec2(0, -params.gravity))
     local to = x[p] + dt * u
     if to.x < radius or to.x > 1 - radius then u.x = -0.3 * u.x end
     if to.y < radius or to.y > 1 - radius then u = rg.vec2(0.9 * u.x, -0.3 * u.y) end
@@ -100,15 +100,27 @@ local summary = rg.kernel(function()
   return longest, sum
 end)
 
-start()
-for frame = 1, frames do
-  for _ = 1, steps do step() end
-  if frame % 15 == 0 then
-    paint()
-    rg.image.write(("%s/lists_%03d.png"):format(folder, frame), picture,
-      { low = 0, high = 1, palette = "heat" })
+local stir = rg.kernel(function(at, motion)
+  for p in rg.range(count) do
+    if (x[p] - at):norm() < 0.06 then v[p] = rg.mix(v[p], motion, 0.3) end
   end
-end
-local longest, sum = summary()
-print(("%d grains in %d lists, at most %d in one"):format(bin:count(), n * n, longest))
-print(("checksum %d"):format(sum))
+end)
+
+local look = { low = 0, high = 1, palette = "heat" }
+rg.live { params = params, reset = start, step = step, speed = 10,
+  touch = function(a, b, dx, dy)
+    stir(rg.vec2(a, b), rg.clamp(rg.vec2(dx, dy) * 40, -2, 2))
+  end,
+  draw = function(w) paint() w:show(picture, look) end,
+  otherwise = function()
+    for frame = 1, frames do
+      for _ = 1, steps do step() end
+      if frame % 15 == 0 then
+        paint()
+        rg.image.write(("%s/lists_%03d.png"):format(folder, frame), picture, look)
+      end
+    end
+    local longest, sum = summary()
+    print(("%d grains in %d lists, at most %d in one"):format(bin:count(), n * n, longest))
+    print(("checksum %d"):format(sum))
+  end }

@@ -6,9 +6,10 @@ local rg = require "regolith"
 
 local folder, frames, steps = arg and arg[1] or ".", tonumber(arg and arg[2]) or 50, 50
 local wide, n, leaf, size = 4, 128, 8, 200 -- units; nodes per unit, per block; pixels per unit
-local dx, dt, gravity = 1 / n, 2e-4, 9.8
+local dx, dt = 1 / n, 2e-4
 local volume = (0.5 * dx) ^ 2                         -- of a particle, four to a cell; its mass too
-local mass, stiffness, mu, lambda = volume, 400, 30, 60 -- water, then jelly: shear, pressure
+local mass, stiffness = volume, 400
+local params = { gravity = 9.8, mu = { 30, 5, 100 }, lambda = { 60, 5, 200 } } -- of jelly
 
 -- The initial particles, on a lattice: a column of water, a ball of jelly.
 local places, is_jelly = {}, {}
@@ -43,7 +44,8 @@ local substep = rg.kernel(function()
     local J = rg.determinant(F[p])
     local stress = rg.mat2(stiffness * (J - 1))       -- water resists compression, jelly also shear
     if jelly[p] then
-      stress = mu * (F[p] * rg.transpose(F[p]) - rg.mat2(1)) + rg.mat2(lambda * math.log(J))
+      stress = params.mu * (F[p] * rg.transpose(F[p]) - rg.mat2(1))
+        + rg.mat2(params.lambda * math.log(J))
     end
     local affine = mass * C[p] - 4 * dt * volume * n * n * stress
     for i = 0, 2 do
@@ -58,7 +60,7 @@ local substep = rg.kernel(function()
   -- nodes of existing blocks feel gravity, floor and walls
   for i, j in grid_m:active() do
     if grid_m[i][j] > 0 then
-      local u = grid_v[i][j] / grid_m[i][j] - rg.vec2(0, dt * gravity)
+      local u = grid_v[i][j] / grid_m[i][j] - rg.vec2(0, dt * params.gravity)
       if i < 3 and u.x < 0 or i > wide * n - 3 and u.x > 0 then u.x = 0 end
       if j < 3 and u.y < 0 or j > n - 3 and u.y > 0 then u.y = 0 end
       grid_v[i][j] = u
@@ -98,22 +100,41 @@ local paint = rg.kernel(function()
   end
 end)
 
-x:from_table(places)
-jelly:from_table(is_jelly)
-for p = 1, count do if is_jelly[p] then v[p - 1] = { 4, 1 } end end
-F:fill(rg.mat2(1))
-print(count .. " particles\n frame  blocks  of all  KiB of grid")
-for frame = 1, frames do
-  for _ = 1, steps do substep() end
-  if frame % 10 == 0 then
-    local blocks, all = block:count(), wide * (n / leaf) ^ 2
-    local kib, path = blocks * leaf ^ 2 * 12 / 1024, ("%s/mpm_%03d.png"):format(folder, frame)
-    print(("%6d %7d %5.1f %% %12d"):format(frame, blocks, 100 * blocks / all, kib))
-    paint()
-    rg.image.write(path, pixel, { low = 0, high = 1, palette = "heat" })
-  end
+local function start()
+  x:from_table(places)
+  jelly:from_table(is_jelly)
+  C:fill(rg.mat2(0))
+  F:fill(rg.mat2(1))
+  for p = 1, count do v[p - 1] = is_jelly[p] and { 4, 1 } or { 0, 0 } end
 end
--- the order of float sums, and so the spray, varies from run to run; the centre hardly does
-local sum = 0
-for p = 0, count - 1 do sum = sum + x[p].x end
-print(("checksum %d"):format(math.floor(100 * sum / count)))
+
+local stir = rg.kernel(function(at, motion)
+  for p in rg.range(count) do
+    if (x[p] - at):norm() < 0.1 then v[p] = rg.mix(v[p], motion, 0.3) end
+  end
+end)
+
+local look = { low = 0, high = 1, palette = "heat" }
+rg.live { params = params, reset = start, step = substep, speed = 15, width = 1000, height = 250,
+  ranges = { gravity = { -10, 20 } },
+  touch = function(a, b, da, db)
+    stir(rg.vec2(wide * a, b), rg.clamp(60 * rg.vec2(wide * da, db), -6, 6))
+  end,
+  draw = function(w) paint() w:show(pixel, look) w:watch("blocks", block:count()) end,
+  otherwise = function()
+    print(count .. " particles\n frame  blocks  of all  KiB of grid")
+    for frame = 1, frames do
+      for _ = 1, steps do substep() end
+      if frame % 10 == 0 then
+        local blocks, all = block:count(), wide * (n / leaf) ^ 2
+        local kib, path = blocks * leaf ^ 2 * 12 / 1024, ("%s/mpm_%03d.png"):format(folder, frame)
+        print(("%6d %7d %5.1f %% %12d"):format(frame, blocks, 100 * blocks / all, kib))
+        paint()
+        rg.image.write(path, pixel, look)
+      end
+    end
+    -- the order of float sums, and so the spray, varies from run to run; the centre hardly does
+    local sum = 0
+    for p = 0, count - 1 do sum = sum + x[p].x end
+    print(("checksum %d"):format(math.floor(100 * sum / count)))
+  end }

@@ -11,6 +11,7 @@ local frames, steps = tonumber(arg and arg[2]) or 40, 40
 local count, n = 6144, 96
 local dx, dt = 1 / n, 2e-4
 local volume, stiffness, ratio = (0.5 * dx) ^ 2, 1000, 0.2
+local params = { gravity = 20, harden = 10 }
 local mass = volume                                  -- density 1
 local shear = stiffness / (2 * (1 + ratio))
 local bulk = stiffness * ratio / ((1 + ratio) * (1 - 2 * ratio))
@@ -30,7 +31,7 @@ local function deform(p)
   if material[p] == SNOW then
     local kept = rg.clamp(s, 1 - 2.5e-2, 1 + 4.5e-3)
     J[p] = J[p] * s.x * s.y / (kept.x * kept.y)
-    harder = math.exp(10 * (1 - math.max(0.6, math.min(J[p], 20))))
+    harder = math.exp(params.harden * (1 - math.max(0.6, math.min(J[p], 20))))
     s = kept
   end
   local area = s.x * s.y
@@ -65,7 +66,7 @@ local substep = rg.kernel(function()
   for i, j in rg.range(n, n) do                      -- the grid
     if grid_m[i][j] > 0 then
       local u = grid_v[i][j] / grid_m[i][j]
-      u.y = u.y - dt * 20
+      u.y = u.y - dt * params.gravity
       if i < 3 and u.x < 0 or i > n - 3 and u.x > 0 then u.x = 0 end
       if j < 3 and u.y < 0 or j > n - 3 and u.y > 0 then u.y = 0 end
       grid_v[i][j] = u
@@ -99,21 +100,39 @@ local paint = rg.kernel(function()
   end
 end)
 
-for p = 0, count - 1 do
-  local k = math.floor(3 * p / count)
-  local a, b = 0.7548776662 * p % 1, 0.5698402910 * p % 1
-  x[p] = rg.vec2(0.3 + 0.2 * a + 0.1 * k, 0.06 + 0.2 * b + 0.3 * k)
-  material[p], F[p], J[p] = k, rg.mat2(1), 1
-end
-local begin = rg.time()
-for frame = 1, frames do
-  for _ = 1, steps do substep() end
-  if frame % 10 == 0 then
-    paint()
-    rg.image.write(("%s/mpm3_%03d.png"):format(folder, frame), pixel)
+local function start()
+  for p = 0, count - 1 do
+    local k = math.floor(3 * p / count)
+    local a, b = 0.7548776662 * p % 1, 0.5698402910 * p % 1
+    x[p] = rg.vec2(0.3 + 0.2 * a + 0.1 * k, 0.06 + 0.2 * b + 0.3 * k)
+    material[p], F[p], J[p] = k, rg.mat2(1), 1
+    v[p], C[p] = rg.vec2(0), rg.mat2(0)
   end
 end
-local seconds, height = rg.time() - begin, rg.scan(x).y / count
-print(("%.1f million particle steps per second; mean height %.3f"):format(
-  count * frames * steps / seconds * 1e-6, height))
-print(("checksum %d"):format(math.floor(10 * height)))
+
+local stir = rg.kernel(function(at, motion)
+  for p in rg.range(count) do
+    if (x[p] - at):norm() < 0.08 then v[p] = rg.mix(v[p], motion, 0.3) end
+  end
+end)
+
+rg.live { params = params, reset = start, step = substep, speed = 15,
+  ranges = { gravity = { -20, 40 } },
+  touch = function(a, b, da, db)
+    stir(rg.vec2(a, b), rg.clamp(rg.vec2(da, db) * 60, -8, 8))
+  end,
+  draw = function(w) paint() w:show(pixel) end,
+  otherwise = function()
+    local begin = rg.time()
+    for frame = 1, frames do
+      for _ = 1, steps do substep() end
+      if frame % 10 == 0 then
+        paint()
+        rg.image.write(("%s/mpm3_%03d.png"):format(folder, frame), pixel)
+      end
+    end
+    local seconds, height = rg.time() - begin, rg.scan(x).y / count
+    print(("%.1f million particle steps per second; mean height %.3f"):format(
+      count * frames * steps / seconds * 1e-6, height))
+    print(("checksum %d"):format(math.floor(10 * height)))
+  end }

@@ -8,7 +8,8 @@ local rg = require "regolith"
 local folder = arg and arg[1] or "."
 local frames, steps = tonumber(arg and arg[2]) or 40, 5
 local each = 512                                     -- bodies in a galaxy
-local count, dt, softening = 2 * each, 0.004, 0.02
+local params = { dt = 0.004, softening = { 0.02, 0.005, 0.1 } }
+local count = 2 * each
 local mass = 1 / count
 
 local x, v, a = rg.array(rg.vec3, count), rg.array(rg.vec3, count), rg.array(rg.vec3, count)
@@ -18,7 +19,7 @@ local attract = rg.kernel(function()
     local here, sum = x[i], rg.vec3(0)
     for j = 0, count - 1 do
       local d = x[j] - here
-      local r2 = rg.dot(d, d) + softening * softening
+      local r2 = rg.dot(d, d) + params.softening * params.softening
       sum = sum + d * (mass / (r2 * math.sqrt(r2)))
     end
     a[i] = sum
@@ -38,7 +39,8 @@ local energy = rg.kernel(function()
     local pull = rg.f64(0)
     for j = 0, count - 1 do
       local d = x[j] - x[i]
-      if i ~= j then pull = pull - 0.5 * mass / math.sqrt(rg.dot(d, d) + softening * softening) end
+      local square = rg.dot(d, d) + params.softening * params.softening
+      if i ~= j then pull = pull - 0.5 * mass / math.sqrt(square) end
     end
     sum = sum + mass * (0.5 * rg.dot(v[i], v[i]) + pull)
   end
@@ -76,26 +78,44 @@ local paint = rg.kernel(function()
   end
 end)
 
-make_disk(0, rg.vec3(-0.6, -0.2, 0), rg.vec3(0.5, 0.1, 0), 0.5)
-make_disk(each, rg.vec3(0.6, 0.2, 0), rg.vec3(-0.5, -0.1, 0), -0.8)
-attract()
-local before, seconds = energy(), 0
-for frame = 1, frames do
-  local begin = rg.time()
-  for _ = 1, steps do
-    kick(dt / 2)
-    drift(dt)
-    attract()
-    kick(dt / 2)
+local throw = rg.kernel(function(at, motion)
+  for b in rg.range(count) do
+    if (x[b].xy - at):norm() < 0.2 then v[b] = v[b] + rg.vec3(motion, 0) end
   end
-  seconds = seconds + rg.time() - begin
-  paint()
-  if frame % 10 == 0 then
-    rg.image.write(("%s/nbody_%03d.png"):format(folder, frame), light, { low = 0, high = 2,
-      palette = "heat" })
-  end
+end)
+
+local function reset()
+  make_disk(0, rg.vec3(-0.6, -0.2, 0), rg.vec3(0.5, 0.1, 0), 0.5)
+  make_disk(each, rg.vec3(0.6, 0.2, 0), rg.vec3(-0.5, -0.1, 0), -0.8)
+  attract()
 end
-local change = energy() / before - 1
-print(("%.0f million pairs per second; the energy changed by %.2f %%"):format(
-  count * count * frames * steps / seconds * 1e-6, 100 * change))
-print(("checksum %d"):format(math.abs(change) < 0.02 and count or 0))
+
+local function step()
+  kick(params.dt / 2)
+  drift(params.dt)
+  attract()
+  kick(params.dt / 2)
+end
+
+local look = { low = 0, high = 2, palette = "heat" }
+rg.live { params = params, reset = reset, step = step,
+  touch = function(p, q, dx, dy)
+    throw((rg.vec2(p, q) - 0.5) / 0.4, rg.vec2(dx, dy) * 10)
+  end,
+  draw = function(w) paint() w:show(light, look) end,
+  otherwise = function()
+    local before, seconds = energy(), 0
+    for frame = 1, frames do
+      local begin = rg.time()
+      for _ = 1, steps do step() end
+      seconds = seconds + rg.time() - begin
+      paint()
+      if frame % 10 == 0 then
+        rg.image.write(("%s/nbody_%03d.png"):format(folder, frame), light, look)
+      end
+    end
+    local change = energy() / before - 1
+    print(("%.0f million pairs per second; the energy changed by %.2f %%"):format(
+      count * count * frames * steps / seconds * 1e-6, 100 * change))
+    print(("checksum %d"):format(math.abs(change) < 0.02 and count or 0))
+  end }

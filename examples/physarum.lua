@@ -9,7 +9,7 @@ local rg = require "regolith"
 local folder = arg and arg[1] or "."
 local frames, steps = tonumber(arg and arg[2]) or 6, 25
 local count, n = 90000, 512
-local reach, bend, turn, speed, keep = 8, 0.5, 0.8, 1, 0.9
+local params = { reach = { 8, 1, 40 }, bend = 0.5, turn = 0.8, speed = { 1, 0.1, 4 }, keep = 0.9 }
 
 local place, heading = rg.array(rg.vec2, count), rg.array(rg.f32, count)
 local trail, spread = rg.field(rg.f32, n, n), rg.field(rg.f32, n, n)
@@ -28,18 +28,18 @@ local step = rg.kernel(function()
   for k in rg.range(count) do
     local angle = heading[k]
     local function smell(side)
-      return trail[rg.floor(place[k] + reach * towards(angle + side)) % n]
+      return trail[rg.floor(place[k] + params.reach * towards(angle + side)) % n]
     end
-    local left, ahead, right = smell(bend), smell(0), smell(-bend)
+    local left, ahead, right = smell(params.bend), smell(0), smell(-params.bend)
     if ahead < left and ahead < right then           -- either way is better
-      angle = angle + (rg.random() < 0.5 and turn or -turn)
+      angle = angle + (rg.random() < 0.5 and params.turn or -params.turn)
     elseif left > ahead then
-      angle = angle + turn
+      angle = angle + params.turn
     elseif right > ahead then
-      angle = angle - turn
+      angle = angle - params.turn
     end
     heading[k] = angle
-    place[k] = (place[k] + speed * towards(angle)) % n
+    place[k] = (place[k] + params.speed * towards(angle)) % n
   end
   for k in rg.range(count) do
     local at = rg.floor(place[k]) % n
@@ -53,7 +53,7 @@ local step = rg.kernel(function()
         sum = sum + trail[p][q] + walkers[p][q]
       end
     end
-    spread[i][j] = keep * sum / 9
+    spread[i][j] = params.keep * sum / 9
   end
   for i, j in rg.range(n, n) do walkers[i][j] = 0 end
 end)
@@ -65,15 +65,28 @@ local total = rg.kernel(function()
   return sum
 end)
 
-start()
-local begin = rg.time()
-for frame = 1, frames do
-  for _ = 1, steps do
-    step()
-    trail, spread = spread, trail
+local feed = rg.kernel(function(at)                  -- what all like to smell
+  for I in rg.range(n, n):vec() do
+    if (I - at):norm() < 12 then trail[I] = 40.0 end
   end
-  rg.image.write(("%s/physarum_%d.png"):format(folder, frame), trail, { low = 0, high = 12,
-    palette = "magma", gamma = 1.4 })
+end)
+
+local function run()
+  step()
+  trail, spread = spread, trail
 end
-print(("%.1f million agents a second"):format(count * frames * steps / (rg.time() - begin) * 1e-6))
-print(("checksum %d"):format(tonumber(total())))
+
+local look = { low = 0, high = 12, palette = "magma", gamma = 1.4 }
+rg.live { params = params, reset = start, step = run, ranges = { keep = { 0.5, 1 } },
+  touch = function(x, y) feed(rg.vec2(x * n, y * n)) end,
+  draw = function(w) w:show(trail, look) end,
+  otherwise = function()
+    local begin = rg.time()
+    for frame = 1, frames do
+      for _ = 1, steps do run() end
+      rg.image.write(("%s/physarum_%d.png"):format(folder, frame), trail, look)
+    end
+    local seconds = rg.time() - begin
+    print(("%.1f million agents a second"):format(count * frames * steps / seconds * 1e-6))
+    print(("checksum %d"):format(tonumber(total())))
+  end }

@@ -8,6 +8,7 @@ local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
 local n, frames, steps = 320, tonumber(arg and arg[2]) or 8, 1000
+local params = { feed = 0.05, kill = 0.009 }         -- how much they grow over the square
 local u, next_u = rg.field(rg.f32, n, n), rg.field(rg.f32, n, n)
 local v, next_v = rg.field(rg.f32, n, n), rg.field(rg.f32, n, n)
 
@@ -36,8 +37,8 @@ end
 local step = rg.kernel(function()
   for i, j in rg.range(n, n) do
     local a, b = u[i][j], v[i][j]
-    local feed = 0.015 + 0.05 * i / n
-    local kill = 0.5 * math.sqrt(feed) - feed + 0.009 * j / n - 0.0025
+    local feed = 0.015 + params.feed * i / n
+    local kill = 0.5 * math.sqrt(feed) - feed + params.kill * j / n - 0.0025
     local eaten = a * b * b
     next_u[i][j] = a + spread(u, i, j) - eaten + feed * (1 - a)
     next_v[i][j] = b + 0.5 * spread(v, i, j) + eaten - (feed + kill) * b
@@ -51,13 +52,28 @@ local total = rg.kernel(function()
   return sum
 end)
 
-start()
-for frame = 1, frames do
-  for _ = 1, steps do
+local drop = rg.kernel(function(a, b)
+  for i, j in rg.range(n, n) do
+    if rg.norm(rg.vec2(i - a, j - b)) < 4 then v[i][j] = 0.5 end
+  end
+end)
+
+local function run(count)
+  for _ = 1, count do
     step()
     u, v, next_u, next_v = next_u, next_v, u, v      -- captures are read at every launch
   end
-  rg.image.write(("%s/reaction_%d.png"):format(folder, frame), v, { low = 0, high = 0.4,
-    palette = "viridis" })
 end
-print(("checksum %d"):format(tonumber(total())))
+
+local look = { low = 0, high = 0.4, palette = "viridis" }
+rg.live { params = params, reset = start,
+  step = function() run(20) end,
+  touch = function(x, y) drop(x * n, y * n) end,
+  draw = function(w) w:show(v, look) end,
+  otherwise = function()
+    for frame = 1, frames do
+      run(steps)
+      rg.image.write(("%s/reaction_%d.png"):format(folder, frame), v, look)
+    end
+    print(("checksum %d"):format(tonumber(total())))
+  end }

@@ -9,13 +9,14 @@ local folder = arg and arg[1] or "."
 local frames, steps = tonumber(arg and arg[2]) or 40, 40
 local columns, rows = 32, 64
 local count, reach, cells, dt = columns * rows, 1 / 40, 40, 2.5e-4
-local spacing, rest, stiffness, thickness = 0.45 * reach, 1000, 300, 1.5
+local params = { stiffness = { 300, 50, 400 }, thickness = { 1.5, 0.2, 5 }, gravity = 9.8 }
+local spacing, rest = 0.45 * reach, 1000
 local mass = rest * spacing * spacing
 
 local Particle = rg.struct({
   { "x", rg.vec2 }, { "v", rg.vec2 }, { "force", rg.vec2 }, { "density", rg.f32 },
 }, { methods = {
-  pressure = function(self) return stiffness * math.max(self.density - rest, 0) end,
+  pressure = function(self) return params.stiffness * math.max(self.density - rest, 0) end,
 } })
 local p = rg.array(Particle, count)
 local member = rg.field(rg.i32)
@@ -57,7 +58,7 @@ local step = rg.kernel(function()
           if other ~= k and r < reach then
             local pressed = (me:pressure() + you:pressure()) / (2 * you.density) * push(r)
             force = force - mass * pressed * d / math.max(r, 1e-6)
-              + mass * thickness * (you.v - me.v) / you.density * drag(r)
+              + mass * params.thickness * (you.v - me.v) / you.density * drag(r)
           end
         end
       end
@@ -65,7 +66,7 @@ local step = rg.kernel(function()
     p[k].force = force
   end
   for k in rg.range(count) do
-    local v = p[k].v + dt * (p[k].force / p[k].density + rg.vec2(0, -9.8))
+    local v = p[k].v + dt * (p[k].force / p[k].density + rg.vec2(0, -params.gravity))
     local x = p[k].x + dt * v
     if x.x < 0.01 or x.x > 0.99 then v.x = -0.3 * v.x end
     if x.y < 0.01 or x.y > 0.99 then v.y = -0.3 * v.y end
@@ -87,20 +88,36 @@ local paint = rg.kernel(function()
   end
 end)
 
-for k = 0, count - 1 do
-  local i, j = k % columns, math.floor(k / columns)
-  p[k] = { x = rg.vec2(0.02 + i * spacing, 0.02 + j * spacing), density = rest }
-end
-local begin = rg.time()
-for frame = 1, frames do
-  for _ = 1, steps do step() end
-  if frame % 10 == 0 then
-    paint()
-    rg.image.write(("%s/sph_%03d.png"):format(folder, frame), pixel)
+local function start()
+  for k = 0, count - 1 do
+    local i, j = k % columns, math.floor(k / columns)
+    p[k] = { x = rg.vec2(0.02 + i * spacing, 0.02 + j * spacing), density = rest }
   end
 end
-local seconds, height = rg.time() - begin, 0
-for k = 0, count - 1 do height = height + p[k].x.y / count end
-print(("%.2f million particle steps per second; mean height %.3f"):format(
-  count * frames * steps / seconds * 1e-6, height))
-print(("checksum %d"):format(math.floor(10 * height)))
+
+local stir = rg.kernel(function(at, motion)
+  for k in rg.range(count) do
+    if (p[k].x - at):norm() < 0.1 then p[k].v = rg.mix(p[k].v, motion, 0.2) end
+  end
+end)
+
+rg.live { params = params, reset = start, step = step, speed = 10,
+  touch = function(x, y, dx, dy)
+    stir(rg.vec2(x, y), rg.clamp(rg.vec2(dx, dy) * 60, -4, 4))
+  end,
+  draw = function(w) paint() w:show(pixel) end,
+  otherwise = function()
+    local begin = rg.time()
+    for frame = 1, frames do
+      for _ = 1, steps do step() end
+      if frame % 10 == 0 then
+        paint()
+        rg.image.write(("%s/sph_%03d.png"):format(folder, frame), pixel)
+      end
+    end
+    local seconds, height = rg.time() - begin, 0
+    for k = 0, count - 1 do height = height + p[k].x.y / count end
+    print(("%.2f million particle steps per second; mean height %.3f"):format(
+      count * frames * steps / seconds * 1e-6, height))
+    print(("checksum %d"):format(math.floor(10 * height)))
+  end }

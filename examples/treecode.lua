@@ -102,10 +102,22 @@ local where = rg.kernel(function()
   return sum
 end)
 
-begin()
-local nodes = 0
-for _ = 1, steps do nodes = step(2e-3) end
-paint()
-rg.image.write(folder .. "/treecode.png", picture, { low = 0, high = 1, palette = "magma" })
-print(("%d stars in a tree of %d nodes"):format(n, nodes))
-print(("checksum %d %d"):format(nodes, where()))
+local throw = rg.kernel(function(at, motion)
+  for i in rg.range(n) do
+    if (x[i] - at):norm() < 0.08 then v[i] = v[i] + motion end
+  end
+end)
+
+local nodes, params = 0, { dt = 2e-3 }
+local look = { low = 0, high = 1, palette = "magma" }
+rg.live { params = params, reset = begin,
+  step = function() nodes = step(params.dt) end,
+  touch = function(a, b, dx, dy) throw(rg.vec2(a, b), rg.vec2(dx, dy) * 5) end,
+  draw = function(w) paint() w:show(picture, look) w:watch("nodes", nodes) end,
+  otherwise = function()
+    for _ = 1, steps do nodes = step(2e-3) end
+    paint()
+    rg.image.write(folder .. "/treecode.png", picture, look)
+    print(("%d stars in a tree of %d nodes"):format(n, nodes))
+    print(("checksum %d %d"):format(nodes, where()))
+  end }

@@ -8,6 +8,7 @@ local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
 local n, frames, steps = 400, 90, 6
+local params = { swell = 0.06, pace = 0.22 }
 -- position of the wall; half the width of a gap; half the distance between the gaps
 local wall, gap, apart = 150, 12, 60
 
@@ -61,16 +62,36 @@ local total = rg.kernel(function()
   return sum
 end)
 
-build()
-for frame = 1, frames do
-  for k = 1, steps do
-    step(0.06 * math.sin(0.22 * (steps * frame + k)))
+local drop = rg.kernel(function(a, b)                 -- a hill and a moat of the same volume
+  for i, j in rg.range(n, n) do
+    local d = ((i - a) * (i - a) + (j - b) * (j - b)) / 50
+    local push = 0.2 * (1 - d) * math.exp(-d)
+    now[i][j], before[i][j] = now[i][j] + push, before[i][j] + push
+  end
+end)
+
+local count = 0
+local function run()
+  for _ = 1, steps do
+    count = count + 1
+    step(params.swell * math.sin(params.pace * (steps + count)))
     now, before = before, now -- swaps the buffers: captures are read at every launch
   end
-  if frame % 30 == 0 then
-    paint()
-    rg.image.write(("%s/wave_%03d.png"):format(folder, frame), picture,
-      { low = 0, high = 1, palette = "heat" })
-  end
 end
-print(("checksum %d"):format(tonumber(total())))
+
+local look = { low = 0, high = 1, palette = "heat" }
+build()
+rg.live { params = params, step = run,
+  reset = function() now:fill(0) before:fill(0) end,
+  touch = function(x, y) drop(x * n, y * n) end,
+  draw = function(w) paint() w:show(picture, look) end,
+  otherwise = function()
+    for frame = 1, frames do
+      run()
+      if frame % 30 == 0 then
+        paint()
+        rg.image.write(("%s/wave_%03d.png"):format(folder, frame), picture, look)
+      end
+    end
+    print(("checksum %d"):format(tonumber(total())))
+  end }

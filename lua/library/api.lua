@@ -746,7 +746,7 @@ return {
     { "params?: table", "Numbers, booleans, lists of strings and vectors that controls change." },
     { "ranges?: table<string, number[]>", "The ends of their sliders: `{ rate = { 0, 3 } }`." },
     { "reset?: function", "Makes the first state; called at the start, too." },
-    { "touch?: function", "`touch(x, y, w)`, in each frame while a mouse button is held." },
+    { "touch?: function", "`touch(x, y, dx, dy, w)`, in each frame while a mouse button is held." },
     { "title?: string", "The script's name by default." },
     { "width?: integer", "Of the window, in pixels." },
     { "height?: integer", "Of the window, in pixels." },

@@ -2231,7 +2231,7 @@ function LiveWindow:close() end
 ---@field params? table Numbers, booleans, lists of strings and vectors that controls change.
 ---@field ranges? table<string, number[]> The ends of their sliders: `{ rate = { 0, 3 } }`.
 ---@field reset? function Makes the first state; called at the start, too.
----@field touch? function `touch(x, y, w)`, in each frame while a mouse button is held.
+---@field touch? function `touch(x, y, dx, dy, w)`, in each frame while a mouse button is held.
 ---@field title? string The script's name by default.
 ---@field width? integer Of the window, in pixels.
 ---@field height? integer Of the window, in pixels.

@@ -304,10 +304,20 @@ local function write_frame(self)
   end
 end
 
+-- Tells the script where the mouse is while a button is held, and how it has moved since the last
+-- frame: in the world, or in pixels where that has three dimensions.
 local function touch(self)
   if not self.options.touch or self.is_broken then return end
-  local x, y, held = self.window:mouse()
-  if next(held) then attempt(self, self.options.touch, x, y, self.window) end
+  local w = self.window
+  local x, y, held = w:mouse()
+  if not next(held) then
+    self.touched = nil
+    return
+  end
+  if not w.view.is_space then x, y = w:cursor() end
+  local last = self.touched or { x, y }
+  self.touched = { x, y }
+  attempt(self, self.options.touch, x, y, x - last[1], y - last[2], w)
 end
 
 local function frame(self)

@@ -171,7 +171,7 @@ rg.live { title = "a live one", width = 400, height = 300, params = p,
     add() --2
   end,
   reset = function() x:fill(0) end,
-  touch = function(a, b) say("touched", a > 10 and b > 10) end,
+  touch = function(a, b) say("touched", a > 0.3 and a < 0.5 and b > 0.1 and b < 0.2) end,
   draw = function(w)
     w:show(x, { low = 0, high = 1000 })
     compiles = compiles or rg.stats().compiles

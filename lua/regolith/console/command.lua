@@ -285,9 +285,16 @@ end
 
 function commands.examples(place, name, ...)
   if not name then
-    print_examples(list_examples(place))
+    local list = list_examples(place)
+    print_examples(list)
     print("\nregolith examples NAME [FOLDER] runs one and leaves its pictures in the folder; "
       .. "-p NAME prints it.")
+    local gallery = require "regolith.console.gallery"
+    if gallery.is_possible() then
+      gallery.show(list, function(each)
+        os.execute(("'%s/bin/regolith' examples %s &"):format(place.prefix, each))
+      end)
+    end
     return 0
   end
   local action, wanted = run_example, name
@@ -378,10 +385,7 @@ rg.live {
     w:show(heat, { palette = "heat", low = 0, high = 1 })
     w:plot("heat", total())
   end,
-  touch = function(_, _, w)
-    local x, y = w:cursor() -- from 0 to 1
-    drop(x * n, y * n)
-  end,
+  touch = function(x, y) drop(x * n, y * n) end, -- from 0 to 1
   otherwise = function() -- without a display: a picture
     report()
     for _ = 1, 100 do step() end
