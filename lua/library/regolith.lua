@@ -2107,8 +2107,8 @@ function LiveWindow:surface(x, options) end
 ---@return self
 function LiveWindow:volume(x, options) end
 
---- Draws the active blocks of a sparse field as boxes of lines.
----@param x rg.Field
+--- Draws the active blocks of a sparse field, or the cells of a node, as boxes of lines.
+---@param x rg.Field|rg.Node
 ---@param options? rg.BoxOptions
 ---@return self
 function LiveWindow:boxes(x, options) end

@@ -209,6 +209,27 @@ describe("rg.points", function()
 end)
 
 describe("rg.mesh", function()
+  it("is the same of a field without bounds as of a dense one, and keeps its options", function()
+    local hash, dense = rg.field(rg.f32), rg.field(rg.f32, 8, 8, 8)
+    rg.root:hash("ijk"):dense("ijk", 4):place(hash)
+    for i = 0, 7 do
+      for j = 0, 7 do
+        for k = 0, 7 do
+          local v = 3 - math.sqrt((i - 4) ^ 2 + (j - 4) ^ 2 + (k - 4) ^ 2)
+          dense[i][j][k], hash[i - 4][j][k] = v, v
+        end
+      end
+    end
+    local origin = { 4, 0, 0 }
+    local a = rg.mesh(dense, { level = 0.5 })
+    for _ = 1, 2 do
+      local b = rg.mesh(hash, { level = 0.5, origin = origin })
+      assert.equal(tostring(a), tostring(b))
+      for v = 0, 3 * a.vertex_count - 1 do assert.equal(a.vertices[v], b.vertices[v]) end
+    end
+    assert.equal("4 0 0", table.concat(origin, " "))
+  end)
+
   -- Is every edge of a triangle met by one in the other direction?
   local function is_closed(m)
     local edges, closed = {}, true

@@ -348,6 +348,7 @@ describe("a window with a camera of three dimensions", function()
       w:lights { direction = { 1, 1, 1 } }
       w:surface(ball, { origin = { 9, 2, 2 }, color = "orange" })
       w:boxes(x, { color = { 1, 1, 1, 0.3 } })
+      w:boxes(rg.root:pointer("ijk", 4), { color = "red" }) -- none is active
       w:volume(x, { palette = "magma", density = 0.3 })
       w:capture(base .. ".png")]])
     compare "volume"

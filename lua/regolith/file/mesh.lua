@@ -1,8 +1,10 @@
 --- `rg.mesh(field, { level = 0 })`: the surface on which a field of three axes has that value, as
---- triangles, by marching cubes; `mesh:write(path)` writes PLY or OBJ. Points below the level are
---- inside; triangles are counter-clockwise seen from outside.
+--- triangles, by marching cubes; of a field without bounds, in the box of its active cells.
+--- `mesh:write(path)` writes PLY or OBJ. Points below the level are inside; triangles are
+--- counter-clockwise seen from outside.
 local ffi = require "ffi"
 local fail = require "regolith.error"
+local active_box = require "regolith.data.active_box"
 local binary = require "regolith.file.binary"
 local cubes = require "regolith.file.cubes"
 
@@ -152,12 +154,15 @@ function mesh.create(_, x, options, caller)
     return fail.argument(("option 'level' of %s must be a number, got %s"):format(caller,
       fail.describe(level)), nil, "option.invalid")
   end
-  local spacing, origin = vector_option(options, "spacing", 1), vector_option(options, "origin", 0)
-  for axis = 1, 3 do origin[axis] = origin[axis] + starts[axis] * spacing[axis] end
-  local values = binary.numbers(x, caller)
+  local spacing, first = vector_option(options, "spacing", 1), vector_option(options, "origin", 0)
+  local values
+  if active_box.is_unbounded(x) then values, starts, extents = active_box.numbers(x, caller)
+  else values = binary.numbers(x, caller) end
   if ffi.istype("int64_t[?]", values) then
     return fail.argument(caller .. " takes numbers of less than 64 bits, or floats")
   end
+  local origin = {}
+  for axis = 1, 3 do origin[axis] = first[axis] + starts[axis] * spacing[axis] end
   local vertices, triangles = march { values = values, extents = extents, level = level,
     spacing = spacing, origin = origin }
   return setmetatable({ vertices = vertices.data, triangles = triangles.data,

@@ -60,6 +60,11 @@ local function level_of(x)
     caller, tostring(x)))
 end
 
+-- Calls visit(index) for each active cell of a node.
+local function each_cell(x, visit)
+  for a, b, c in x:active() do visit { [0] = a, b, c } end
+end
+
 -- Calls visit(index) for each active block, from 0 on.
 local function each_block(x, node, rank, size, visit)
   if x.rg_oracle == 0 then
@@ -85,24 +90,34 @@ end
 
 local option_names = { "width", "spacing", "origin", unpack(color.option_names) }
 
---- `w:boxes(density, { spacing = h, origin = { 0, 0, 0 } })`: cell i, j, k of the field begins at
---- origin + spacing * (i, j, k).
-function boxes.boxes(w, x, options)
-  options = binary.check_options(options, option_names, caller)
+-- The blocks of a field or a node: how many axes they have and how many cells along each, their
+-- first indices, and each(visit).
+local function look(x)
   if subject.is_view(x) then x = subject.of(x, caller).handle end
+  if ffi.istype("RgNodeHandle", x) then
+    return #x.shape, { 1, 1, 1 }, { [0] = 0, 0, 0 }, function(visit) each_cell(x, visit) end
+  end
   if not binary.is_field(x) then
-    return fail.argument(("%s takes a field of a sparse tree, not %s"):format(caller,
+    return fail.argument(("%s takes a field or a node of a sparse tree, not %s"):format(caller,
       fail.describe(x)))
   end
   binary.look(x, caller)
+  local node, size, rank = level_of(x)
+  return rank, size, x.offset, function(visit) each_block(x, node, rank, size, visit) end
+end
+
+--- `w:boxes(density, { spacing = h, origin = { 0, 0, 0 } })`: cell i, j, k of the field begins at
+--- origin + spacing * (i, j, k). Of a node, its own cells are meant.
+function boxes.boxes(w, x, options)
+  options = binary.check_options(options, option_names, caller)
   local spacing = surfaces.vector_option(options, "spacing", 1)
   local origin = surfaces.vector_option(options, "origin", 0)
-  local node, size, rank = level_of(x)
+  local rank, size, starts, each = look(x)
   if rank > 3 then
-    return fail.argument(("%s takes fields of up to three axes, not %d"):format(caller, rank))
+    return fail.argument(("%s takes up to three axes, not %d"):format(caller, rank))
   end
-  local corners, starts = {}, x.offset
-  each_block(x, node, rank, size, function(index)
+  local corners = {}
+  each(function(index)
     for axis = 1, 3 do
       local i = axis <= rank and tonumber(index[axis - 1]) * size[axis] + starts[axis - 1] or 0
       corners[#corners + 1] = origin[axis] + spacing[axis] * i
