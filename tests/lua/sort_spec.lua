@@ -47,6 +47,15 @@ local function positions(n)
 end
 
 describe("rg.sort", function()
+  it("leaves what has no elements as it is", function()
+    local x = rg.array(rg.f32, 0)
+    rg.sort(x)
+    assert.equal(0, #x)
+    assert.equal(0, rg.scan(x))
+    assert.equal(0, rg.compact(x, function(v) return v > 0 end))
+    assert.equal(0, rg.unique(x))
+  end)
+
   for _, name in ipairs { "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "f32",
     "f64" } do
     it("orders " .. name .. ", and values with them", function()

@@ -191,6 +191,17 @@ describe("the extremes of all elements", function()
   end)
 end)
 
+describe("a reduction", function()
+  it("takes no axis, and no elements that hold arrays #compiled", function()
+    local x = rg.field(rg.f32, 2, 2)
+    local err = failure(function() return x:sum(1) end)
+    assert.equal("x:sum takes all elements, and no argument", err.message)
+    local lists = rg.zeros(rg.array_type(rg.f32), 3)
+    assert.equal("x:sum: the elements of array array(f32) [3] hold arrays, which no call takes "
+      .. "together", failure(function() return lists:sum() end).message)
+  end)
+end)
+
 describe("x:dot", function()
   it("adds products, those of components of vectors, too", function()
     local v = rg.array(rg.vec2, 2):from_table { { 1, 2 }, { 3, 4 } }
@@ -471,8 +482,21 @@ describe("a view of a member", function()
     for _, ending in ipairs { "", ".png", ".ply", ".npy", ".svg" } do os.remove(path .. ending) end
   end)
 
+  it("is sorted in its field, alone or by other keys", function()
+    local bodies = bodies_of(4)
+    rg.sort(bodies.mass, { descending = true })
+    assert.same({ 1.5, 1, 0.5, 0 }, bodies.mass:to_table())
+    assert.equal(0, bodies.pos.x[0])
+    rg.sort(bodies.mass, bodies.pos)
+    assert.same({ 3, 2, 1, 0 }, bodies.pos.x:to_table())
+    assert.equal(6, rg.scan(bodies.pos.x))
+  end)
+
   it("names what it cannot do", function()
     local bodies = bodies_of(2)
+    assert.equal("a view cannot be called", failure(function() return bodies.pos() end).message)
+    assert.equal("ipairs counts from 1, and fields from 0",
+      failure(function() return ipairs(bodies.pos) end).message)
     assert.equal("did you mean 'pos'?", failure(function() return bodies.poss end).hint)
     local err = failure(function() return bodies.pos.q end)
     assert.is_truthy(err.message:find("have no member 'q'", 1, true))

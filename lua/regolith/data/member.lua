@@ -319,6 +319,15 @@ for _, operator in ipairs { "add", "sub", "mul", "div", "mod", "pow", "unm" } do
   end
 end
 
+function meta.__call()
+  return fail.argument("a view cannot be called", "x.pos[i] is the member of an element")
+end
+
+function meta.__ipairs()
+  return fail.argument("ipairs counts from 1, and fields from 0",
+    "for i = 0, #x - 1 do, or pairs(x.pos) for the active cells")
+end
+
 meta.__gc = lib.finalizer(function(self) subject.views[self.rg_number] = nil end)
 
 View = ffi.metatype("RgMemberView", meta)

@@ -7,6 +7,7 @@
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local scalars = require "regolith.data.scalars"
+local whole = require "regolith.data.whole"
 
 local sort = {}
 
@@ -36,6 +37,7 @@ local copy_texts = {
 }
 
 local function copy(rg, way, x, a)
+  if whole.is_view(x) then return x:copy_from(a) end
   local is_array = ffi.istype("RgArrayHandle", x)
   kernel(rg, way .. (is_array and " array" or ""), function()
     return is_array and copy_texts[way]:gsub(" %+ x%.offset%[0%]", "") or copy_texts[way]
@@ -43,7 +45,9 @@ local function copy(rg, way, x, a)
 end
 
 -- x as an array of contiguous elements, and whether that is a copy.
-local function array_of(rg, x, what)
+local array_of
+function array_of(rg, x, what)
+  if whole.is_view(x) then return (array_of(rg, x:array(), what)), true end
   if ffi.istype("RgArrayHandle", x) then x = x:array() end
   local is_array = ffi.istype("RgArrayHandle", x)
   if not is_array and not ffi.istype("RgFieldHandle", x) then
@@ -51,7 +55,7 @@ local function array_of(rg, x, what)
       fail.describe(x)))
   end
   local shape = x.shape
-  if #shape ~= 1 or shape[0] == 0 then
+  if #shape ~= 1 or shape[0] == 0 and not is_array then
     return fail.argument(("%s takes fields and arrays of one axis, and %s has %s"):format(what,
       tostring(x), #shape == 1 and "one without an end" or #shape), "a row is a field of its own")
   end
@@ -345,6 +349,7 @@ function sort.sort(rg, x, ...)
       values[k] = is_copy and v or nil
     end
     check_values(a, carried)
+    if #a == 0 then return end
     local has_memory = pcall(a.pointer, a)
     local order = has_memory and sort_numbers(rg, a, flip, #carried > 0)
       or not has_memory and sort_tables(rg, a, flip)

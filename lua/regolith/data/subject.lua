@@ -4,6 +4,7 @@
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
+local types = require "regolith.data.type"
 
 local subject = {}
 
@@ -41,6 +42,10 @@ function subject.of(x, caller)
     return fail.argument(("%s takes a field or an array, not %s"):format(caller, fail.describe(x)))
   end
   local is_array = is("RgArrayHandle", x)
+  if is_array and types.holds_arrays(x.type) then
+    return fail.argument(("%s: the elements of %s hold arrays, which no call takes together")
+      :format(caller, tostring(x)), "take them one by one: x[0]")
+  end
   if is_array then x = x:array() else require("regolith.data.field").settle(x) end
   local shape = x.shape
   local rank = #shape

@@ -112,10 +112,16 @@ end
 
 -- -- methods --------------------------------------------------------------------------------------
 
-local reductions = { "sum", "mean", "norm", "dot", "argmin", "argmax", "any", "all", "equals" }
+local reductions = { "sum", "mean", "norm", "argmin", "argmax", "any", "all" }
 
 local function reduction(name)
-  return function(...) return require("regolith.data.reduce")[name](...) end
+  return function(self, ...)
+    if select("#", ...) > 0 then
+      return fail.argument(("x:%s takes all elements, and no argument"):format(name),
+        "along an axis: a kernel with a loop over the other axes")
+    end
+    return require("regolith.data.reduce")[name](self)
+  end
 end
 
 --- Adds the calls to the methods of handles, or of views. `min` and `max` with arguments update an
@@ -126,8 +132,11 @@ function whole.add_methods(methods)
     local update, of_all = methods[name], reduction(name)
     methods[name] = function(self, ...)
       if update and select("#", ...) > 0 then return update(self, ...) end
-      return of_all(self)
+      return of_all(self, ...)
     end
+  end
+  for _, name in ipairs { "dot", "equals" } do
+    methods[name] = function(...) return require("regolith.data.reduce")[name](...) end
   end
   methods.map = whole.map
 end
@@ -148,9 +157,11 @@ function whole.member(x, name)
   return member.find(x, name) or member.refuse(x, name)
 end
 
+function whole.is_view(x) return type(x) == "cdata" and ffi.istype("RgMemberView", x) end
+
 --- `x` itself, or the elements of a view in an array or field of their own.
 function whole.plain(x)
-  return type(x) == "cdata" and ffi.istype("RgMemberView", x) and x:array() or x
+  return whole.is_view(x) and x:array() or x
 end
 
 -- Lists of curves hold views two tables deep.
