@@ -107,7 +107,7 @@ return {
       "Kernels to be built ahead of time, with what else a program needs by name." },
     { "module.open(path: string): rg.Module",
       "Opens a module: its kernels, fields and nodes by name; nothing is compiled." },
-    { "export(items: table<string, rg.Kernel|rg.Field|rg.Node|rg.Tree|table>): rg.ModuleDraft",
+    { "export(items: table<string, any>, options?: { name?: string }): rg.ModuleDraft",
       "The same as `rg.module`; `regolith build` saves it at the end of the script." },
     { "range(...: integer|integer[]|rg.Shape): rg.Range",
       "One end per axis, or `{begin, end}`; `x.shape` for all axes. Parallel in kernels." },

@@ -123,9 +123,10 @@ rg.module = {}
 function rg.module.open(path) end
 
 --- The same as `rg.module`; `regolith build` saves it at the end of the script.
----@param items table<string, rg.Kernel|rg.Field|rg.Node|rg.Tree|table>
+---@param items table<string, any>
+---@param options? { name?: string }
 ---@return rg.ModuleDraft
-function rg.export(items) end
+function rg.export(items, options) end
 
 --- One end per axis, or `{begin, end}`; `x.shape` for all axes. Parallel in kernels.
 ---@param ... integer|integer[]|rg.Shape

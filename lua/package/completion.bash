@@ -14,7 +14,7 @@ _regolith() {
   case "$current" in
     -*) COMPREPLY=($(compgen -W "-e -l -j -O -b -i -v -E --version --json -h --" -- "$current")) ;;
     *)
-      [ "$COMP_CWORD" = 1 ] && COMPREPLY=($(compgen -W "run info docs examples new cache help" -- "$current"))
+      [ "$COMP_CWORD" = 1 ] && COMPREPLY=($(compgen -W "run info docs examples new build cache help" -- "$current"))
       compopt -o filenames
       local file
       while IFS= read -r file; do COMPREPLY+=("$file"); done < <(compgen -f -X '!*.lua' -- "$current"; compgen -d -- "$current") ;;

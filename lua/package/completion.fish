@@ -13,6 +13,7 @@ complete -c regolith -n __fish_use_subcommand -a info -d 'Versions, devices and 
 complete -c regolith -n __fish_use_subcommand -a docs -d 'Open the documentation'
 complete -c regolith -n __fish_use_subcommand -a examples -d 'List the examples, or run one'
 complete -c regolith -n __fish_use_subcommand -a new -d 'Write a script to start from'
+complete -c regolith -n __fish_use_subcommand -a build -d 'Save what a script exports'
 complete -c regolith -n __fish_use_subcommand -a cache -d 'Compiled kernels on disk'
 complete -c regolith -n __fish_use_subcommand -a help -d 'Where to read on'
 complete -c regolith -n '__fish_seen_subcommand_from examples' -f -a "(regolith examples 2>/dev/null | string replace -rf '^([a-z0-9_]+)\.lua - .*' '\$1')"

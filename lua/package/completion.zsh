@@ -4,7 +4,7 @@ _regolith_first() {
   local -a commands
   commands=('run:ranks of a script' 'info:versions, devices and paths' 'docs:open the documentation' 'examples:list the examples, or run one'
     'new:write a script to start from'
-    'cache:compiled kernels on disk' 'help:where to read on')
+    'build:save what a script exports' 'cache:compiled kernels on disk' 'help:where to read on')
   _describe command commands
   _files -g '*.lua'
 }

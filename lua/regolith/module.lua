@@ -146,9 +146,10 @@ Builder.save = fail.border(function(self, path, options)
   lib.quiet(save, self.session, self.items, self.names, path, targets)
 end)
 
-local function create(session, items, what)
+local function create(session, items, what, name)
   local names = check_items(items, what)
-  return setmetatable({ session = session, items = items, names = names }, Builder)
+  return setmetatable({ session = session, items = items, names = names, name = name or false },
+    Builder)
 end
 
 --- `rg.module{ step = step, x = x }`
@@ -157,9 +158,15 @@ function module.create(session, items) return create(session, items, "rg.module"
 --- What scripts have exported since the program began: `regolith build` saves it.
 module.exported = {}
 
---- `rg.export{ step = step, x = x }`
-function module.export(session, items)
-  local made = create(session, items, "rg.export")
+--- `rg.export({ step = step, x = x }, { name = "sand" })`
+function module.export(session, items, options)
+  options = binary.check_options(options, { "name" }, "rg.export")
+  if options.name ~= nil and (type(options.name) ~= "string"
+    or not options.name:find "^[%w_.-]+$") then
+    return fail.argument("a module's name is a word of letters, digits, _, . and -, not "
+      .. fail.describe(options.name))
+  end
+  local made = create(session, items, "rg.export", options.name)
   module.exported[#module.exported + 1] = made
   return made
 end
@@ -272,9 +279,17 @@ local function open(session, path)
   return members, keep
 end
 
+-- In a bundle, modules are next to the script; elsewhere, paths are those of the process.
+local function find_file(path)
+  local app = debug and debug.getregistry()["regolith.app"]
+  if not app or path:sub(1, 1) == "/" or C.rg_file_kind(path) ~= nil then return path end
+  return app .. "/" .. path
+end
+
 --- `rg.module.open(path)`
 function module.open(session, path)
   binary.check_path(path, "rg.module.open")
+  path = find_file(path)
   local members, keep = lib.quiet(open, session, path)
   local names = {}
   for name in pairs(members) do names[#names + 1] = name end

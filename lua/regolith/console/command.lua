@@ -1,13 +1,13 @@
 --- The commands of the program: `regolith info`, `regolith docs`, `regolith examples`, `regolith
---- new NAME`, `regolith cache`. Each returns an exit code. A word that is neither a command nor a
---- file is refused, with a suggestion.
+--- new NAME`, `regolith build`, `regolith cache`. Each returns an exit code. A word that is neither
+--- a command nor a file is refused, with a suggestion.
 local fail = require "regolith.error"
 
 local io, os, table = io, os, table
 
 local command = {}
 local commands = {} -- name -> function(place, words..): exit code
-local names = { "run", "info", "docs", "examples", "new", "cache", "help" }
+local names = { "run", "info", "docs", "examples", "new", "build", "cache", "help" }
 
 local function complain(message, hint)
   io.stderr:write("regolith: ", message, "\n")
@@ -422,6 +422,10 @@ commands["new"] = function(_, name)
   print(("wrote %s; run it with: regolith %s"):format(path, path))
   return 0
 end
+
+-- -- build ----------------------------------------------------------------------------------------
+
+function commands.build(place, ...) return require("regolith.console.build").run(place, ...) end
 
 -- -- all ------------------------------------------------------------------------------------------
 

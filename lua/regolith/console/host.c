@@ -2,7 +2,9 @@
  * Options, scripts, `arg`, chunk names and exit codes are those of `luajit` (tests/install compares
  * the two). What it adds: the module is found next to the program, wherever that is, `rg` is there
  * in -e and at the prompt, and a first word that is no file but a command (run, info, docs,
- * examples, new, cache) runs lua/regolith/console/command.lua.
+ * examples, new, build, cache) runs lua/regolith/console/command.lua. In a bundle (`regolith
+ * build --bundle`), where there is ../share/app/main.lua, the program runs that, and reads no
+ * options: all words are the script's.
  *
  * Where things are, relative to the program's own file:  ../share/lua/5.1/regolith  the Lua modules
  *                                                        ../share/regolith/examples  the examples
@@ -31,7 +33,8 @@ typedef struct Host {
   char **argv;
   int argc, script; /* argv[script]: the script, or argc */
   bool is_interactive, shows_version, ignores_environment, has_chunk;
-  bool has_unseen; /* a queued launch has failed, and the script did not look */
+  char app[PATH_MAX]; /* of a bundle: its script; else "" */
+  bool has_unseen;    /* a queued launch has failed, and the script did not look */
   int status;
 } Host;
 
@@ -440,7 +443,8 @@ static bool is_command(const char *word) {
 }
 
 static bool is_own_command(const char *word) {
-  static const char *const words[] = {"run", "info", "docs", "examples", "new", "cache", "help"};
+  static const char *const words[] = {"run", "info",  "docs",  "examples",
+                                      "new", "build", "cache", "help"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (!strcmp(word, words[i])) return true;
   return false;
@@ -548,6 +552,7 @@ static const char usage[] =
     "  docs [WORD ..]    Open the documentation, or what it says about these words.\n"
     "  examples [NAME]   List the examples, or run one; -p NAME prints it.\n"
     "  new NAME          Write NAME.lua, a script to start from.\n"
+    "  build SCRIPT -o FOLDER  Save the modules that a script exports; --bundle MAIN: a program.\n"
     "  cache [clear]     Show what compiled kernels take on disk, or delete them.\n";
 
 static int show_usage(void) {
@@ -631,7 +636,8 @@ static bool run(Host *host, const char *prefix) {
   if (!ok) return false;
   if (has_script && host->script < host->argc) {
     const char *word = host->argv[host->script];
-    bool stopped = host->script > 0 && !strcmp(host->argv[host->script - 1], "--");
+    bool stopped =
+        host->app[0] || (host->script > 0 && !strcmp(host->argv[host->script - 1], "--"));
     ok = !stopped && (is_own_command(word) || is_command(word)) ? run_command(host, prefix)
                                                                 : run_script(host);
   }
@@ -644,6 +650,28 @@ static bool run(Host *host, const char *prefix) {
   }
   int status = load_input(host->lua);
   return report(host, status ? status : call(host->lua, 0, 0));
+}
+
+/* Of a bundle: the script, whose modules are next to it; false: this is none. */
+static bool find_app(const char *prefix, char script[PATH_MAX]) {
+  static const char main_script[] = "/share/app/main.lua";
+  size_t length = strlen(prefix);
+  if (!length || length + sizeof main_script > PATH_MAX) return false;
+  memcpy(script, prefix, length);
+  memcpy(script + length, main_script, sizeof main_script);
+  return !access(script, R_OK);
+}
+
+/* Modules of the script are found next to it; rg.module.open looks there, too. */
+static void tell_app(lua_State *lua, const char *script) {
+  lua_pushlstring(lua, script, (size_t)(strrchr(script, '/') - script));
+  lua_getglobal(lua, "package");
+  lua_getfield(lua, -1, "path");
+  lua_pushfstring(lua, "%s/?.lua;%s/?/init.lua;%s", lua_tostring(lua, -3), lua_tostring(lua, -3),
+                  lua_tostring(lua, -1));
+  lua_setfield(lua, -3, "path");
+  lua_pop(lua, 2);
+  lua_setfield(lua, LUA_REGISTRYINDEX, "regolith.app");
 }
 
 static int start(lua_State *lua) {
@@ -666,14 +694,20 @@ static int start(lua_State *lua) {
   add_searcher(lua, prefix);
   tell_library(lua);
   fill_arg(host);
+  if (host->app[0]) tell_app(lua, host->app);
   if (!run(host, prefix) && !host->status) host->status = 1;
   return 0;
 }
 
 int main(int argc, char **argv) {
   Host host = {.argv = argv, .argc = argc, .name = argc > 0 && argv[0][0] ? argv[0] : "regolith"};
-  host.script = read_options(&host);
-  if (host.script <= 0) return host.script < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+  char prefix[PATH_MAX];
+  find_prefix(prefix);
+  bool is_app = argc > 0 && find_app(prefix, host.app);
+  if (is_app) argv[0] = host.app; /* the script is word 0, as no option comes before it */
+  else host.app[0] = 0;
+  host.script = is_app ? 0 : read_options(&host);
+  if (!is_app && host.script <= 0) return host.script < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
   host.lua = luaL_newstate();
   if (!host.lua) {
     fprintf(stderr, "%s: cannot create a Lua state: not enough memory\n", host.name);

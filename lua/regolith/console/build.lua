@@ -1,0 +1,223 @@
+--- `regolith build script.lua -o FOLDER`: runs the script, and saves what it exports: a module, and
+--- its header in C, for each `rg.export`. With --bundle the folder becomes a program that needs
+--- nothing but the C library:
+---
+---     bin/NAME            LuaJIT with Regolith, which runs share/app/main.lua
+---     lib                 the library, without the compiler
+---     share/lua/5.1       Regolith's modules in Lua
+---     share/app           the script, the modules that it requires, and what was built
+local fail = require "regolith.error"
+
+local io, os = io, os
+
+local build = {}
+
+local usage = "regolith build script.lua -o FOLDER [--targets x86-64-v3,sm_80] [--bundle game.lua]"
+
+local function stop(message, hint) return error({ message = message, hint = hint }, 0) end
+
+-- -- files ----------------------------------------------------------------------------------------
+
+local function quoted(path) return "'" .. path:gsub("'", "'\\''") .. "'" end
+
+local function make_folder(path)
+  if os.execute("mkdir -p " .. quoted(path)) ~= 0 then stop(("cannot create '%s'"):format(path)) end
+end
+
+local function read(path)
+  local file, why = io.open(path, "rb")
+  local bytes = file and file:read "*a"
+  if file then file:close() end
+  return bytes or stop("cannot read " .. (why or path))
+end
+
+local function write(path, bytes)
+  make_folder(path:match "^(.*)/[^/]*$" or ".")
+  local file, why = io.open(path, "wb")
+  if not file or not file:write(bytes) or not file:close() then
+    stop("cannot write " .. (why or path))
+  end
+end
+
+local function is_there(path)
+  local file = io.open(path, "rb")
+  if file then file:close() end
+  return file ~= nil
+end
+
+-- -- the command ----------------------------------------------------------------------------------
+
+local function split(text)
+  local words = {}
+  for word in text:gmatch "[^,]+" do words[#words + 1] = word end
+  return words
+end
+
+local takes = { ["-o"] = "out", ["--targets"] = "targets", ["--bundle"] = "main" }
+
+local function read_words(...)
+  local words, asked, k = { ... }, { rest = {} }, 1
+  while words[k] do
+    local word = words[k]
+    local name = not asked.script and takes[word] or (#asked.rest == 0 and takes[word])
+    if name then
+      asked[name] = words[k + 1] or stop(("%s takes a word"):format(word), usage)
+      k = k + 1
+    elseif not asked.script and word:sub(1, 1) == "-" then
+      stop(("regolith build has no option '%s'"):format(word), usage)
+    elseif not asked.script then
+      asked.script = word
+    else
+      asked.rest[#asked.rest + 1] = word
+    end
+    k = k + 1
+  end
+  if not asked.script then stop("regolith build takes a script", usage) end
+  if not asked.out then stop("regolith build takes a folder to build in: -o FOLDER", usage) end
+  asked.out = asked.out:gsub("(.)/+$", "%1")
+  asked.name = asked.script:match "([^/]+)$":gsub("%.lua$", "")
+  asked.targets = asked.targets and split(asked.targets)
+  return asked
+end
+
+-- -- modules --------------------------------------------------------------------------------------
+
+local function run_script(asked)
+  local dialect = require "regolith.kernel.dialect"
+  local text = read(asked.script):gsub("^#[^\n]*", "")
+  local chunk, message = dialect.load(text, "@" .. asked.script)
+  if not chunk then stop(message) end
+  arg = { [0] = asked.script, unpack(asked.rest) } -- luacheck: ignore 121
+  chunk(unpack(asked.rest))
+end
+
+-- A name for the functions of a header: an identifier of C.
+local function prefix_of(name) return (name:gsub("[^%w]", "_"):gsub("^(%d)", "_%1")) end
+
+local function save_modules(asked, folder, say)
+  local module = require "regolith.module"
+  run_script(asked)
+  local exported, saved = module.exported, {}
+  if #exported == 0 then
+    stop(("'%s' exports nothing"):format(asked.script), "rg.export{ step = step, x = x }")
+  end
+  for _, one in ipairs(exported) do
+    local name = one.name or asked.name
+    if saved[name] then
+      stop(("two modules are called '%s'"):format(name),
+        "give each a name: rg.export({ step = step }, { name = \"sand\" })")
+    end
+    saved[name] = true
+    local path = ("%s/%s.rgm"):format(folder, name)
+    make_folder(folder)
+    one:save(path, { targets = asked.targets })
+    write(("%s/%s.h"):format(asked.out, name), module.header(one.session, path, prefix_of(name)))
+    say(path)
+    say(("%s/%s.h"):format(asked.out, name))
+  end
+end
+
+-- -- bundles --------------------------------------------------------------------------------------
+
+-- The names of modules that a text requires by a constant name.
+local function required(text)
+  local names = {}
+  for name in text:gmatch "require%s*%(?%s*[\"']([^\"']+)[\"']" do names[#names + 1] = name end
+  return names
+end
+
+local function is_regolith(name) return (name .. "."):find "^regolith%." end
+
+-- Copies the script, and the modules that it requires, from next to it.
+local function copy_app(asked, say)
+  local app, folder = asked.out .. "/share/app", asked.main:match "^(.*)/[^/]*$" or "."
+  local search, done = ("%s/?.lua;%s/?/init.lua"):format(folder, folder), {}
+  local function copy(from, to)
+    local text = read(from)
+    write(app .. "/" .. to, text)
+    say(app .. "/" .. to)
+    for _, name in ipairs(required(text)) do
+      local path = not is_regolith(name) and not done[name] and package.searchpath(name, search)
+      done[name] = true
+      if path then copy(path, path:sub(#folder + 2)) end
+    end
+  end
+  copy(asked.main, "main.lua")
+end
+
+local function first_of(what, ...)
+  for k = 1, select("#", ...) do
+    local path = select(k, ...)
+    if is_there(path) then return path end
+  end
+  return stop(("%s is not here: %s"):format(what, (select(1, ...))),
+    "it comes with a whole installation of Regolith")
+end
+
+local function copy_program(place, asked, say)
+  local prefix, name = place.prefix, asked.main:match "([^/]+)$":gsub("%.lua$", "")
+  local host = first_of("the program of bundles", prefix .. "/libexec/regolith-bundle",
+    prefix .. "/bin/regolith-bundle")
+  local program = ("%s/bin/%s"):format(asked.out, name)
+  write(program, read(host))
+  if os.execute("chmod 755 " .. quoted(program)) ~= 0 then stop("cannot chmod " .. program) end
+  say(program)
+  local info = require "regolith".info()
+  write(asked.out .. "/lib/libregolith.so.1", read(info.library))
+  if os.execute("command -v strip >/dev/null") == 0 then
+    os.execute(("strip %s"):format(quoted(asked.out .. "/lib/libregolith.so.1")))
+  end
+  say(asked.out .. "/lib/libregolith.so.1")
+end
+
+-- Regolith's own modules: all of them, but those of the prompt; and their bytecode, where it is.
+local function copy_lua(place, asked)
+  local from, to = place.prefix .. "/share/lua/5.1/regolith", asked.out .. "/share/lua/5.1/regolith"
+  local function copy(inner)
+    for _, name in ipairs(place.list(from .. inner)) do
+      if name:find "%.lua$" then
+        write(("%s%s/%s"):format(to, inner, name), read(("%s%s/%s"):format(from, inner, name)))
+      elseif not name:find "%." and name ~= "console" and name ~= "bytecode" then
+        copy(inner .. "/" .. name)
+      end
+    end
+  end
+  copy ""
+  for _, path in ipairs { from .. "/bytecode", place.prefix .. "/lua/package/bytecode" } do
+    if is_there(path) then
+      write(to .. "/bytecode", read(path))
+      break
+    end
+  end
+end
+
+-- -- all ------------------------------------------------------------------------------------------
+
+local function run(place, ...)
+  local asked = read_words(...)
+  local function say(path) print("wrote " .. path) end
+  if asked.main then read(asked.main) end
+  make_folder(asked.out)
+  save_modules(asked, asked.main and asked.out .. "/share/app" or asked.out, say)
+  if asked.main then
+    copy_app(asked, say)
+    copy_program(place, asked, say)
+    copy_lua(place, asked)
+  end
+  return 0
+end
+
+--- Returns an exit code.
+function build.run(place, ...)
+  local ok, result = pcall(run, place, ...)
+  if ok then return result end
+  result = type(result) == "table" and result.message and result or fail.caught(result)
+  io.stderr:write("regolith: ", type(result) == "table" and tostring(result.code and result
+    or result.message) or tostring(result), "\n")
+  if type(result) == "table" and not result.code and result.hint then
+    io.stderr:write("hint: ", result.hint, "\n")
+  end
+  return 1
+end
+
+return build
