@@ -5,7 +5,6 @@ local fail = require "regolith.error"
 local surfaces = require "regolith.file.mesh"
 local binary = require "regolith.file.binary"
 local attribute = require "regolith.window.attribute"
-local camera = require "regolith.window.camera"
 local color = require "regolith.window.color"
 local gl = require "regolith.window.gl"
 local lines = require "regolith.window.lines"
@@ -135,7 +134,6 @@ function boxes.boxes(w, x, options)
   attribute.bind_positions(0, m, attribute.upload(w, "positions", m), 1)
   color.bind(w, p, own, 1)
   gl.DrawArraysInstanced(gl.LINES, 0, 24, count)
-  camera.finish(w)
 end
 
 return boxes

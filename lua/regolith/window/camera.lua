@@ -197,9 +197,6 @@ function camera.project(m, p)
   return list
 end
 
---- Ends it.
-function camera.finish() end
-
 --- World coordinates of a place in the window, in pixels, y downward.
 function camera.world(w, x, y)
   local half_x, half_y = halves(w)

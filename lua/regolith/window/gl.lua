@@ -7,7 +7,6 @@ local gl = {}
 
 local prototypes = [[
 uint32_t GetError(void)
-const uint8_t *GetString(uint32_t name)
 void GetIntegerv(uint32_t name, int *value)
 void Enable(uint32_t what)
 void Disable(uint32_t what)
@@ -15,10 +14,8 @@ void Viewport(int x, int y, int width, int height)
 void ClearColor(float r, float g, float b, float a)
 void Clear(uint32_t mask)
 void DepthMask(uint8_t on)
-void DepthFunc(uint32_t function_)
 void ColorMask(uint8_t r, uint8_t g, uint8_t b, uint8_t a)
 void CullFace(uint32_t face)
-void PolygonOffset(float factor, float units)
 void BlendFuncSeparate(uint32_t source, uint32_t target, uint32_t source_alpha, uint32_t alpha)
 void PixelStorei(uint32_t name, int value)
 void ReadPixels(int x, int y, int width, int height, uint32_t format, uint32_t type, void *pixels)
@@ -36,7 +33,6 @@ void ReadBuffer(uint32_t buffer)
 void GenRenderbuffers(int count, uint32_t *names)
 void DeleteRenderbuffers(int count, const uint32_t *names)
 void BindRenderbuffer(uint32_t target, uint32_t name)
-void RenderbufferStorage(uint32_t target, uint32_t format, int width, int height)
 void RenderbufferStorageMultisample(uint32_t target, int samples, uint32_t format, int width,
   int height)
 void GenTextures(int count, uint32_t *names)
@@ -59,7 +55,6 @@ void BindBuffer(uint32_t target, uint32_t name)
 void BufferData(uint32_t target, intptr_t size, const void *data, uint32_t usage)
 void BufferSubData(uint32_t target, intptr_t offset, intptr_t size, const void *data)
 void GenVertexArrays(int count, uint32_t *names)
-void DeleteVertexArrays(int count, const uint32_t *names)
 void BindVertexArray(uint32_t name)
 void EnableVertexAttribArray(uint32_t index)
 void DisableVertexAttribArray(uint32_t index)
@@ -77,7 +72,6 @@ void CompileShader(uint32_t name)
 void GetShaderiv(uint32_t name, uint32_t what, int *value)
 void GetShaderInfoLog(uint32_t name, int size, int *length, char *text)
 uint32_t CreateProgram(void)
-void DeleteProgram(uint32_t name)
 void AttachShader(uint32_t program, uint32_t shader)
 void LinkProgram(uint32_t name)
 void GetProgramiv(uint32_t name, uint32_t what, int *value)
@@ -96,16 +90,15 @@ void UniformMatrix4fv(int location, int count, uint8_t transpose, const float *v
 gl.COLOR_BUFFER_BIT, gl.DEPTH_BUFFER_BIT = 0x4000, 0x100
 gl.POINTS, gl.LINES, gl.LINE_LOOP, gl.LINE_STRIP = 0, 1, 2, 3
 gl.TRIANGLES, gl.TRIANGLE_STRIP = 4, 5
-gl.LESS, gl.LEQUAL, gl.ALWAYS = 0x201, 0x203, 0x207
-gl.FRONT, gl.BACK = 0x404, 0x405
-gl.BLEND, gl.DEPTH_TEST, gl.CULL_FACE, gl.MULTISAMPLE = 0xbe2, 0xb71, 0xb44, 0x809d
+gl.FRONT = 0x404
+gl.BLEND, gl.DEPTH_TEST, gl.CULL_FACE = 0xbe2, 0xb71, 0xb44
 gl.SAMPLE_ALPHA_TO_COVERAGE = 0x809e
 gl.ONE, gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA = 1, 0x302, 0x303
 gl.BYTE, gl.UNSIGNED_BYTE, gl.SHORT, gl.UNSIGNED_SHORT = 0x1400, 0x1401, 0x1402, 0x1403
 gl.INT, gl.UNSIGNED_INT, gl.FLOAT = 0x1404, 0x1405, 0x1406
 gl.DOUBLE, gl.HALF_FLOAT = 0x140a, 0x140b
-gl.RED, gl.RGB, gl.RGBA, gl.RG_INTEGER, gl.RED_INTEGER = 0x1903, 0x1907, 0x1908, 0x8228, 0x8d94
-gl.RGBA8, gl.R8, gl.R32F, gl.R16F, gl.RG32UI = 0x8058, 0x8229, 0x822e, 0x822d, 0x823c
+gl.RED, gl.RGBA = 0x1903, 0x1908
+gl.RGBA8, gl.R8, gl.R16F = 0x8058, 0x8229, 0x822d
 gl.DEPTH_COMPONENT, gl.DEPTH_COMPONENT24 = 0x1902, 0x81a6
 gl.TEXTURE_2D_MULTISAMPLE, gl.MAX_DEPTH_TEXTURE_SAMPLES = 0x9100, 0x910f
 gl.TEXTURE_2D, gl.TEXTURE_3D, gl.TEXTURE0 = 0xde1, 0x806f, 0x84c0
@@ -113,16 +106,15 @@ gl.TEXTURE_MAG_FILTER, gl.TEXTURE_MIN_FILTER = 0x2800, 0x2801
 gl.TEXTURE_WRAP_S, gl.TEXTURE_WRAP_T, gl.TEXTURE_WRAP_R = 0x2802, 0x2803, 0x8072
 gl.NEAREST, gl.LINEAR, gl.CLAMP_TO_EDGE = 0x2600, 0x2601, 0x812f
 gl.TEXTURE_COMPARE_MODE, gl.COMPARE_REF_TO_TEXTURE = 0x884c, 0x884e
-gl.UNPACK_ROW_LENGTH, gl.UNPACK_ALIGNMENT, gl.PACK_ALIGNMENT = 0xcf2, 0xcf5, 0xd05
+gl.UNPACK_ALIGNMENT, gl.PACK_ALIGNMENT = 0xcf5, 0xd05
 gl.ARRAY_BUFFER, gl.ELEMENT_ARRAY_BUFFER, gl.STREAM_DRAW = 0x8892, 0x8893, 0x88e0
 gl.FRAMEBUFFER, gl.READ_FRAMEBUFFER, gl.DRAW_FRAMEBUFFER = 0x8d40, 0x8ca8, 0x8ca9
 gl.RENDERBUFFER, gl.COLOR_ATTACHMENT0, gl.DEPTH_ATTACHMENT = 0x8d41, 0x8ce0, 0x8d00
-gl.FRAMEBUFFER_COMPLETE, gl.MAX_SAMPLES, gl.MAX_TEXTURE_SIZE = 0x8cd5, 0x8d57, 0xd33
+gl.FRAMEBUFFER_COMPLETE, gl.MAX_SAMPLES = 0x8cd5, 0x8d57
 gl.MAX_3D_TEXTURE_SIZE, gl.PROGRAM_POINT_SIZE = 0x8073, 0x8642
 gl.VERTEX_SHADER, gl.FRAGMENT_SHADER, gl.GEOMETRY_SHADER = 0x8b31, 0x8b30, 0x8dd9
 gl.COMPILE_STATUS, gl.LINK_STATUS, gl.INFO_LOG_LENGTH = 0x8b81, 0x8b82, 0x8b84
 gl.TEXTURE_BUFFER, gl.R32UI, gl.MAX_TEXTURE_BUFFER_SIZE = 0x8c2a, 0x8236, 0x8c2b
-gl.VERSION, gl.RENDERER = 0x1f02, 0x1f01
 gl.NONE = 0
 
 local function refuse(why)

@@ -167,7 +167,6 @@ function lines.lines(w, pos, options)
   else
     gl.DrawArrays(closed and gl.LINE_LOOP or gl.LINE_STRIP, 0, count)
   end
-  camera.finish(w)
 end
 
 -- -- arrows ---------------------------------------------------------------------------------------
@@ -220,7 +219,6 @@ local function arrows_at(w, pos, options)
   attribute.bind_positions(8, v, attribute.upload(w, "ends", v), 1)
   color.bind(w, p, own, 1)
   gl.DrawArraysInstanced(gl.LINES, 0, 2, count)
-  camera.finish(w)
 end
 
 -- Places and distances of a grid's cells along each axis, in world units.
@@ -309,7 +307,6 @@ local function arrows_on_grid(w, x, options)
   if m.parts == 2 then attribute.constant(10, 0) end
   color.bind(w, p, own, 1)
   draw_grid(w, m, own, p, every, first, step)
-  camera.finish(w)
 end
 
 --- A vector field on a grid, at the middle of every `step`th cell; or a vector for each position.

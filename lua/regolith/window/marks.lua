@@ -108,7 +108,6 @@ local function draw(w, options, m, own, shape)
   color.bind(w, p, own, divisor)
   if is_sprite then gl.DrawArrays(gl.POINTS, 0, count)
   else gl.DrawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, count) end
-  camera.finish(w)
 end
 
 local point_options = names("size", "radius")

@@ -185,7 +185,6 @@ function text.text(w, words, pos, options)
     local scale = w.canvas.width / w.width
     text.put(w, words, anchor, math.max(4, math.floor(size * scale + 0.5)), tint, align)
   end
-  camera.finish(w)
 end
 
 return text

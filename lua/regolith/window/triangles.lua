@@ -47,7 +47,6 @@ function triangles.triangles(w, pos, options)
   color.bind(w, p, own, 0)
   if indices then attribute.draw_indices(w, gl.TRIANGLES, indices)
   else gl.DrawArrays(gl.TRIANGLES, 0, count) end
-  camera.finish(w)
 end
 
 return triangles
