@@ -149,6 +149,7 @@ end)
 -- Says words when they hold, each once. Lines that end with --1, --2 and --3 are changed.
 local script = [[
 local rg = require "regolith"
+local tool = require "live_tool"
 local p, x, y = { rate = { 1, 0, 3 } }, rg.field(rg.i32, 8, 8), rg.field(rg.f32)
 rg.log.level "off"
 said = said or {}
@@ -176,6 +177,7 @@ rg.live { title = "a live one", width = 400, height = 300, params = p,
     w:show(x, { low = 0, high = 1000 })
     compiles = compiles or rg.stats().compiles
     say("begun", x[0][0] > 3)
+    say("the tool is " .. tool.word(), true)
     say("dragged", p.rate > 2.5 and math.abs(y[1][1] - p.rate) < 1e-6
       and rg.stats().compiles == compiles)
     --3
@@ -214,7 +216,15 @@ key F5 r
 change ' --3' ' say("zero", x[0][0] == 0); say("back", x[0][0] > 9) --3'
 wait_for zero
 key F9; wait_for back
-key s; for k in $(seq 600); do ls *.png >/dev/null 2>&1 && break; sleep 0.1; done
+echo 'return { word = function() return "new" end }' >live_tool.lua
+wait_for 'tool is new'
+key s; for k in $(seq 600); do ls *_0001.png >/dev/null 2>&1 && break; sleep 0.1; done
+ls *_0001.png >/dev/null || { echo 'no picture'; exit 1; }
+key v; sleep 1; key v
+for k in $(seq 600); do # without ffmpeg, frames are pictures
+  [ -s "$(basename "$base")_0001.mp4" ] || ls *_0001_0001.png >/dev/null 2>&1 && break
+  sleep 0.1
+done
 key Escape; wait_for ended]]
 
 describe("rg.live in a window", function()
@@ -225,9 +235,10 @@ describe("rg.live in a window", function()
     end
     local folder = base .. ".d"
     os.execute(("mkdir -p '%s'"):format(folder))
+    support.write_file(folder .. "/live_tool.lua", "return { word = function() return 'old' end }")
     local answer = display.run(base, "a live one", script, steps, ("cd '%s';"):format(folder))
     if answer:find "missing" then pending "no window can be opened" end
-    assert.matches("^begun\ntouched\ndragged\nreloaded\nfixed\nmended\nsteady\none step\nzero\n\z
-      back\nended\t%d+\n$", answer)
+    assert.matches("^the tool is old\nbegun\ntouched\ndragged\nreloaded\nfixed\nmended\nsteady\n\z
+      one step\nzero\nback\nthe tool is new\nended\t%d+\n$", answer)
   end)
 end)
