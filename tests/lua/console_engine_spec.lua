@@ -113,6 +113,13 @@ describe("the console's engine", function()
     assert.equal("12\n", (ask(c, "local a, b = 3, 4\ndo a = a * b end\nmath.max(a, b)")))
   end)
 
+  it("takes a paste with the fences of a page", function()
+    local c = new()
+    assert.equal("9\n", (ask(c, "```lua\nlocal a = 4\na = a + 5\na\n```\n")))
+    assert.equal("9\n", (ask(c, "  ```lua cpu\n  a\n  ```")))
+    assert.equal('"```"\n', (ask(c, "s = [[\n```]]\ns")))
+  end)
+
   it("says how to leave and where help is to who types exit, quit or help", function()
     local c = new { leave = function() end }
     for _, word in ipairs { "exit", "quit", "exit()", " quit ();" } do

@@ -32,6 +32,13 @@ add("help", "[name]", "The commands; with a name what it is, like ?name.", funct
   return help.commands(console)
 end)
 
+add("docs", "[words]", "Opens the documentation in a browser, or what it says about these words.",
+  function(_, words)
+    local prefix = debug and debug.getregistry()["regolith.prefix"]
+    if not prefix then return nil, "the program `regolith` opens its documentation" end
+    return require("regolith.console.command").open_docs(prefix, words)
+  end)
+
 add("source", "f", "The source of a function or kernel, like ??f.", function(console, about)
   if about == "" or about == "??" then return nil, "??f takes a function or kernel" end
   return help.source(console:evaluate(about))

@@ -150,9 +150,9 @@ end
 -- -- docs -----------------------------------------------------------------------------------------
 
 -- The folder of the site: where it is installed, or where the build makes it.
-local function find_site(place)
+local function find_site(prefix)
   for _, folder in ipairs { "/share/doc/regolith/html", "/docs" } do
-    if is_there(place.prefix .. folder .. "/index.html") then return place.prefix .. folder end
+    if is_there(prefix .. folder .. "/index.html") then return prefix .. folder end
   end
 end
 
@@ -171,20 +171,26 @@ local function open(address)
   return browser ~= nil
 end
 
---- `regolith docs`, `regolith docs WORD ..`
-function commands.docs(place, ...)
-  local site = find_site(place)
+--- Opens the documentation, or what it says about `words`; returns what to print, or nil, a problem
+--- and a hint.
+function command.open_docs(prefix, words)
+  local site = find_site(prefix)
   if not site then
-    local text = place.prefix .. "/share/doc/regolith/guide"
-    return complain("the pages of the documentation are not here", is_there(text .. "/kernels.md")
+    local text = prefix .. "/share/doc/regolith/guide"
+    return nil, "the pages of the documentation are not here", is_there(text .. "/kernels.md")
       and ("they were built without cmark-gfm; their text is in %s"):format(text)
-      or "cmake --build build --target docs makes them, by Debian's cmark-gfm")
+      or "cmake --build build --target docs makes them, by Debian's cmark-gfm"
   end
-  local words = table.concat({ ... }, " ")
   local address = "file://" .. encode(site) .. "/index.html"
     .. (words ~= "" and "?q=" .. encode(words) or "")
-  print(address)
-  if not open(address) then print "there is no display: open it in any browser" end
+  return address .. (open(address) and "" or "\nthere is no display: open it in any browser")
+end
+
+--- `regolith docs`, `regolith docs WORD ..`
+function commands.docs(place, ...)
+  local text, problem, hint = command.open_docs(place.prefix, table.concat({ ... }, " "))
+  if not text then return complain(problem, hint) end
+  print(text)
   return 0
 end
 

@@ -692,6 +692,8 @@ static int start(lua_State *lua) {
   watch_failures(host);
   wrap_loader(lua);
   add_searcher(lua, prefix);
+  lua_pushstring(lua, prefix); /* for the prompt: where the documentation is */
+  lua_setfield(lua, LUA_REGISTRYINDEX, "regolith.prefix");
   tell_library(lua);
   fill_arg(host);
   if (host->app[0]) tell_app(lua, host->app);

@@ -144,6 +144,13 @@ local function with_last(text, commands)
   return state_of(before, commands) == "complete" and { before, last } or nil
 end
 
+-- A text without the lines "```lua" and "```" of a page that it was copied from; nil if it has
+-- none.
+local function without_fences(text)
+  local bare, count = ("\n" .. text):gsub("\n%s*```[^\n]*", "")
+  return count > 0 and bare:sub(2) or nil
+end
+
 --- Splits a text into its inputs. "complete": nothing follows them; "more": `rest` is unfinished;
 --- "error": the last input is wrong, and the text after it was not examined. Runs nothing.
 ---@param text string
@@ -163,6 +170,8 @@ function input.split(text, commands)
     local inputs, its_status, its_rest = by_lines(text, commands, true)
     if its_status ~= "error" then return inputs, its_status, its_rest end
   end
+  local bare = status == "error" and without_fences(text)
+  if bare then return input.split(bare, commands) end
   if status == "error" and #list == 1 then return { text }, status end
   return list, status, rest
 end
