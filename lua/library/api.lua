@@ -701,7 +701,7 @@ return {
       "Says where the light comes from; without arguments, from beside the camera." },
     { "camera(options?: rg.CameraOptions): self",
       "Says what the window shows, in two or three dimensions; the mouse then moves it." },
-    { "clear(r?: number, g?: number, b?: number): self",
+    { "clear(r?: any, g?: number, b?: number): self",
       "Fills the window with one colour, components from 0 to 1; later frames begin with it." },
     { "present(): boolean",
       "Shows the frame and handles events; returns false once the window was closed." },

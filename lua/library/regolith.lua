@@ -2126,7 +2126,7 @@ function LiveWindow:lights(first, second) end
 function LiveWindow:camera(options) end
 
 --- Fills the window with one colour, components from 0 to 1; later frames begin with it.
----@param r? number
+---@param r? any
 ---@param g? number
 ---@param b? number
 ---@return self

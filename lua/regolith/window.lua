@@ -14,6 +14,7 @@ local image = require "regolith.file.image"
 local sdl = require "regolith.window.sdl"
 local binary = require "regolith.file.binary"
 local camera = require "regolith.window.camera"
+local color = require "regolith.window.color"
 local plain = require "regolith.window.plain"
 local space = require "regolith.window.space"
 local canvas = require "regolith.window.canvas"
@@ -57,6 +58,10 @@ end
 
 -- Checks the options of a window; returns those with defaults.
 local function check_options(options)
+  if type(options) == "number" or type(options) == "table" and options[1] ~= nil then
+    return fail.argument("rg.window takes options by name",
+      "rg.window{ width = 512, height = 512 }", "option.invalid")
+  end
   options = binary.check_options(options, option_names, "rg.window")
   for _, name in ipairs { "vsync", "shadows" } do
     if options[name] ~= nil and type(options[name]) ~= "boolean" then
@@ -137,9 +142,12 @@ end
 
 -- -- painting -------------------------------------------------------------------------------------
 
---- Fills the frame with one colour, by default black; later frames begin with it.
+--- Fills the frame with one colour, by default black; later frames begin with it. Also
+--- w:clear "#202030".
 function methods:clear(r, g, b)
   check_open(self)
+  local given = type(r) ~= "number" and g == nil and b == nil and color.one(r)
+  if given then r, g, b = unpack(given) end
   for k, v in ipairs { r or 0, g or 0, b or 0 } do
     if type(v) ~= "number" then
       return fail.argument(("w:clear takes red, green and blue, from 0 to 1; number %d is %s")

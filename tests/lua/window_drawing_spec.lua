@@ -194,6 +194,15 @@ describe("a window with OpenGL", function()
     assert.is_true(between > 0)
   end)
 
+  it("is cleared with any colour", function()
+    assert.equal("1 0 0\n1 0 0\n0 0 1\n0 1 0\n", run [[
+      for _, c in ipairs { { 1 }, { "red" }, { { 0, 0, 1 } }, { rg.vec3(0, 1, 0) } } do
+        w:clear(c[1]):capture(base .. ".png")
+        local p = rg.image.read(base .. ".png")[5][5]
+        print(p.x .. " " .. p.y .. " " .. p.z)
+      end]])
+  end)
+
   it("begins each frame with its background, and keeps a shown one until then", function()
     assert.equal("1 0\n1 0\n0 1\n", run [[
       local x = rg.array(rg.f32, 1, 1)
@@ -702,6 +711,8 @@ window:text takes a position, { x, y }, not 3
 option 'align' of window:text must be "left", "center" or "right", got "middle"
 option 'legend' of window:points must be true or a text, got 3
 window:points takes numbers and vectors, not structs
+window:lines takes options by name after what it draws, not a list
+window:points takes a field, an array or a list, not nil
 a window has no 'line'
 ]], run [[
       local numbers, pairs_, three = rg.array(rg.f32, 2), rg.array(rg.vec2, 2), rg.array(rg.f32, 3)
@@ -722,6 +733,8 @@ a window has no 'line'
       say("text", "a", { 0, 0 }, { align = "middle" })
       say("points", two, { color = { 1, 2 }, legend = 3 })
       say("points", rg.array(rg.struct { { "pos", rg.vec2 } }, 2))
+      say("lines", { 0, 0 }, { 1, 1 })
+      say "points"
       print(select(2, pcall(function() w:line() end)).message)]])
   end)
 end)

@@ -162,6 +162,8 @@ describe("rg.window", function()
       install it: apt install libsdl2", answer)
     assert.equal("option.invalid", failure(rg.window, { width = 0 }).code)
     assert.equal("option.invalid", failure(rg.window, { titel = "x" }).code)
+    assert.equal("rg.window takes options by name", failure(rg.window, 512, 512).message)
+    assert.equal("rg.window takes options by name", failure(rg.window, { 512, 512 }).message)
   end)
 
   it("says what only OpenGL draws, and what to install", function()

@@ -7,6 +7,7 @@ local binary = require "regolith.file.binary"
 local attribute = require "regolith.window.attribute"
 local color = require "regolith.window.color"
 local gl = require "regolith.window.gl"
+local option = require "regolith.window.option"
 local lines = require "regolith.window.lines"
 local subject = require "regolith.data.subject"
 
@@ -108,7 +109,7 @@ end
 --- `w:boxes(density, { spacing = h, origin = { 0, 0, 0 } })`: cell i, j, k of the field begins at
 --- origin + spacing * (i, j, k). Of a node, its own cells are meant.
 function boxes.boxes(w, x, options)
-  options = binary.check_options(options, option_names, caller)
+  options = option.check(options, option_names, caller)
   local spacing = surfaces.vector_option(options, "spacing", 1)
   local origin = surfaces.vector_option(options, "origin", 0)
   local rank, size, starts, each = look(x)

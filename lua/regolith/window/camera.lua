@@ -3,7 +3,6 @@
 --- magnification. Until a script calls `w:camera`, both ranges are 0 to 1, stretched to the window.
 local ffi = require "ffi"
 local fail = require "regolith.error"
-local binary = require "regolith.file.binary"
 local gl = require "regolith.window.gl"
 local option = require "regolith.window.option"
 local space = require "regolith.window.space"
@@ -108,7 +107,7 @@ end
 --- the right or middle button drags. With `eye`, `target` or another option of space.lua, it is a
 --- camera of three dimensions. A call like the one before leaves either where it is.
 function camera.set(w, options)
-  options = binary.check_options(options, option_names, caller)
+  options = option.check(options, option_names, caller)
   if w.view.options and is_same(w.view.options, options) then return end
   if w.canvas.is_gl then w.canvas:settle() end
   local view

@@ -1,7 +1,6 @@
 --- Lines and arrows. A geometry shader makes each segment of the world a shape of the screen: as
 --- wide as it is said in pixels, with one pixel more on either side, in which the cover fades.
 local fail = require "regolith.error"
-local binary = require "regolith.file.binary"
 local attribute = require "regolith.window.attribute"
 local camera = require "regolith.window.camera"
 local color = require "regolith.window.color"
@@ -140,7 +139,7 @@ local line_options = names("to", "indices", "closed")
 --- with `indices`, segments between pairs of positions.
 function lines.lines(w, pos, options)
   local caller = "window:lines"
-  options = binary.check_options(options, line_options, caller)
+  options = option.check(options, line_options, caller)
   local m = attribute.positions(pos, caller)
   local count, to = m.extents[1], nil
   if options.to ~= nil then
@@ -311,7 +310,7 @@ end
 
 --- A vector field on a grid, at the middle of every `step`th cell; or a vector for each position.
 function lines.arrows(w, x, options)
-  options = binary.check_options(options, arrow_options, caller_of_arrows)
+  options = option.check(options, arrow_options, caller_of_arrows)
   if options.vector ~= nil then arrows_at(w, x, options)
   elseif source.is(x) then arrows_on_grid(w, x, options)
   else

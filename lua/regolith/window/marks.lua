@@ -2,7 +2,6 @@
 --- sprite), in which the fragment shader finds the distance from the edge, and from that how much
 --- of a pixel is covered.
 local fail = require "regolith.error"
-local binary = require "regolith.file.binary"
 local attribute = require "regolith.window.attribute"
 local camera = require "regolith.window.camera"
 local color = require "regolith.window.color"
@@ -115,7 +114,7 @@ local point_options = names("size", "radius")
 --- Dots at positions: of `size` pixels, or of a radius in world units.
 function marks.points(w, pos, options)
   local caller = "window:points"
-  options = binary.check_options(options, point_options, caller)
+  options = option.check(options, point_options, caller)
   local size = options.size
   if size ~= nil and (type(size) ~= "number" or size % 1 ~= 0 or size < 1) then
     return fail.argument(("option 'size' of window:points is a whole number of pixels, got %s")
@@ -136,7 +135,7 @@ local circle_options = names("radius", "width")
 --- Circles of a radius in world units; with `width`, only their lines, of so many pixels.
 function marks.circles(w, pos, options)
   local caller = "window:circles"
-  options = binary.check_options(options, circle_options, caller)
+  options = option.check(options, circle_options, caller)
   local m = attribute.positions(pos, caller)
   local radius, radii = attribute.option(options, "radius", caller, m.extents[1], 1)
   if not radius and not radii then
@@ -154,7 +153,7 @@ local rectangle_options = names("size", "width")
 --- for all, or of a vec2 for each.
 function marks.rectangles(w, pos, options)
   local caller = "window:rectangles"
-  options = binary.check_options(options, rectangle_options, caller)
+  options = option.check(options, rectangle_options, caller)
   if w.view.is_space then
     return fail.argument("window:rectangles is for two dimensions, and the camera shows three",
       "w:mesh and w:triangles draw in three", "option.invalid")

@@ -1,6 +1,7 @@
 --- Checks of the options that drawing calls share.
 local fail = require "regolith.error"
 local matrix = require "regolith.data.matrix"
+local binary = require "regolith.file.binary"
 
 local option = {}
 
@@ -9,6 +10,16 @@ local function refuse(options, name, caller, wanted)
     fail.describe(options[name])), nil, "option.invalid")
 end
 option.refuse = refuse
+
+--- Raises for options that a drawing call does not have; {} if there are none.
+function option.check(options, names, caller)
+  if type(options) == "table" and not getmetatable(options) and options[1] ~= nil then
+    return fail.argument(("%s takes options by name after what it draws, not a list"):format(
+      caller), "positions come in one list: { {x, y}, {x, y} }",
+      "option.invalid")
+  end
+  return binary.check_options(options, names, caller)
+end
 
 function option.number(options, name, caller)
   local v = options[name]

@@ -24,7 +24,7 @@ end
 local function split(w, options, names, more, caller)
   local all, own = { unpack(names) }, {}
   for _, name in ipairs(more) do all[#all + 1] = name end
-  options = binary.check_options(options, all, caller)
+  options = option.check(options, all, caller)
   for _, name in ipairs(more) do
     if options[name] ~= nil then painting.refuse(w, ("option '%s' of %s"):format(name, caller)) end
   end

@@ -3,7 +3,6 @@
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local image = require "regolith.file.image"
-local binary = require "regolith.file.binary"
 local camera = require "regolith.window.camera"
 local color = require "regolith.window.color"
 local gl = require "regolith.window.gl"
@@ -183,7 +182,7 @@ local function ends_of(m, options)
 end
 
 function picture.show(w, what, options)
-  options = binary.check_options(options, option_names, caller)
+  options = option.check(options, option_names, caller)
   palette.check(w, options, caller)
   local gamma = option.number(options, "gamma", caller) or 0
   local m

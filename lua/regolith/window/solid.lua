@@ -1,7 +1,6 @@
 --- What has a surface and is lit: spheres, meshes, and the surface of a field.
 local ffi = require "ffi"
 local fail = require "regolith.error"
-local binary = require "regolith.file.binary"
 local surfaces = require "regolith.file.mesh"
 local attribute = require "regolith.window.attribute"
 local camera = require "regolith.window.camera"
@@ -110,7 +109,7 @@ local sphere_options = names "radius"
 --- Lit spheres of a radius in world units.
 function solid.spheres(w, pos, options)
   local caller = "window:spheres"
-  options = binary.check_options(options, sphere_options, caller)
+  options = option.check(options, sphere_options, caller)
   local m = attribute.positions(pos, caller)
   local count = m.extents[1]
   local radius, radii = attribute.option(options, "radius", caller, count, 1)
@@ -267,7 +266,7 @@ local mesh_options = names("indices", "normals", "flat")
 --- Lit triangles: what rg.mesh returns, or positions, three for each triangle or by `indices`.
 function solid.mesh(w, what, options)
   local caller = "window:mesh"
-  options = binary.check_options(options, mesh_options, caller)
+  options = option.check(options, mesh_options, caller)
   if surfaces.is(what) then
     if options.indices ~= nil or options.normals ~= nil then
       return fail.argument("window:mesh takes indices and normals with positions, not with a mesh",
@@ -295,7 +294,7 @@ local surface_options = names("level", "spacing", "origin", "flat")
 --- The surface on which a field of three axes has the value `level`, as rg.mesh makes it.
 function solid.surface(w, x, options)
   local caller = "window:surface"
-  options = binary.check_options(options, surface_options, caller)
+  options = option.check(options, surface_options, caller)
   draw_made(w, caller, surfaces.create(w.session, x, { level = options.level,
     spacing = options.spacing, origin = options.origin }, caller), options)
 end

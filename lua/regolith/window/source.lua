@@ -319,6 +319,10 @@ end
 --- sparse field, or a table's.
 function source.list(x, caller)
   if type(x) == "table" and not getmetatable(x) then return from_list(x, caller) end
+  if not subject.is(x) then
+    return fail.argument(("%s takes a field, an array or a list, not %s"):format(caller,
+      fail.describe(x)))
+  end
   local m = look_dense(x, caller)
   if in_place(m) and flatten(m) and is_attribute(m) then return m end
   x = m.what

@@ -2,7 +2,6 @@
 --- world units or pixels, sizes in pixels of a display of usual density.
 local ffi = require "ffi"
 local fail = require "regolith.error"
-local binary = require "regolith.file.binary"
 local attribute = require "regolith.window.attribute"
 local camera = require "regolith.window.camera"
 local color = require "regolith.window.color"
@@ -160,7 +159,7 @@ local option_names = { "size", "color", "align", "pixels", "x", "y" }
 
 --- `w:text("energy", { 0.1, 0.9 }, { size = 16, color = "white", align = "left" })`
 function text.text(w, words, pos, options)
-  options = binary.check_options(options, option_names, caller)
+  options = option.check(options, option_names, caller)
   if type(words) == "number" then words = tostring(words) end
   if type(words) ~= "string" then
     return fail.argument(("%s takes a text first, not %s"):format(caller, fail.describe(words)))

@@ -1,10 +1,10 @@
 --- Filled triangles, each vertex with its colour.
 local fail = require "regolith.error"
-local binary = require "regolith.file.binary"
 local attribute = require "regolith.window.attribute"
 local camera = require "regolith.window.camera"
 local color = require "regolith.window.color"
 local gl = require "regolith.window.gl"
+local option = require "regolith.window.option"
 
 local triangles = {}
 
@@ -29,7 +29,7 @@ local option_names = { "x", "y", "indices", unpack(color.option_names) }
 --- Three positions each, one after the other or by `indices`.
 function triangles.triangles(w, pos, options)
   local caller = "window:triangles"
-  options = binary.check_options(options, option_names, caller)
+  options = option.check(options, option_names, caller)
   local m = attribute.positions(pos, caller)
   local count = m.extents[1]
   local indices = options.indices ~= nil and attribute.indices(options.indices, caller, 3, count)

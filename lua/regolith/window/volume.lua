@@ -2,7 +2,6 @@
 --- slice, and the fragment shader follows each ray of sight through it, up to what was drawn
 --- before.
 local fail = require "regolith.error"
-local binary = require "regolith.file.binary"
 local surfaces = require "regolith.file.mesh"
 local camera = require "regolith.window.camera"
 local color = require "regolith.window.color"
@@ -158,7 +157,7 @@ end
 --- `w:volume(density, { palette = "magma", density = 0.2 })`: cell i, j, k of the field begins at
 --- origin + spacing * (i, j, k).
 function volume.volume(w, x, options)
-  options = binary.check_options(options, option_names, caller)
+  options = option.check(options, option_names, caller)
   palette.check(w, options, caller)
   local spacing = surfaces.vector_option(options, "spacing", 1)
   local origin = surfaces.vector_option(options, "origin", 0)
