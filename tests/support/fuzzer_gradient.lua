@@ -1,0 +1,244 @@
+--- fuzzer_gradient.lua - random differentiable kernels, as text, and their gradients compared with
+--- central differences in f64.
+---
+--- A kernel has a few parallel loops over n elements. What a loop stores in a field, it reads at
+--- its own index alone, and what it adds to, it does not read: then no result depends on the order
+--- of iterations, and few fields are overwritten after a derivative needs them. Functions are
+--- smooth and bounded; conditions compare integers, or values with numbers that a small step
+--- crosses seldom.
+local gradient = {}
+
+local random = math.random
+
+local n = 12
+gradient.n = n
+
+local function pick(list) return list[random(#list)] end
+local function number() return ("%.2f"):format(random() * 2 - 1) end
+
+-- -- expressions ----------------------------------------------------------------------------------
+
+-- `scope`: locals, loops (names of integers), vectors, reads (fields at any index), own (fields at
+-- the iteration's index alone).
+local function index_text(scope)
+  local i = pick(scope.loops)
+  return pick {
+    i, ("%s + %d"):format(i, random(2)), ("%s - %d"):format(i, random(2)),
+    ("(%s * %d) %% n"):format(i, random(2, 3)), ("n - 1 - %s"):format(i),
+  }
+end
+
+local function leaf(scope)
+  local choice = random(10)
+  if choice <= 4 and #scope.locals > 0 then return pick(scope.locals) end
+  if choice <= 5 and #scope.vectors > 0 then
+    return ("%s[(%s) %% 4]"):format(pick(scope.vectors), pick(scope.loops))
+  end
+  if choice <= 7 and #scope.own > 0 then return pick(scope.own) .. "[i]" end
+  if choice <= 9 and #scope.reads > 0 then
+    return ("%s[%s]"):format(pick(scope.reads), index_text(scope))
+  end
+  return number()
+end
+
+local forms = {
+  "(%s + %s)", "(%s - %s)", "%s * %s", "%s * %s", "%s / (1.5 + math.sin(%s))", "math.sin(%s) * %s",
+  "math.cos(%s - %s)", "math.exp(0.3 * math.sin(%s + %s))", "math.sqrt(1 + (%s) ^ 2 + %s ^ 2)",
+  "math.tanh(%s * %s)", "math.log(2 + math.sin(%s) * math.cos(%s))", "math.atan2(%s, 2 + (%s) ^ 2)",
+  "helper(%s, %s)", "(%s) ^ 3 * %s", "math.max(%s, %s)", "math.min(%s, %s)", "math.abs(%s + %s)",
+}
+
+local function expression(scope, depth)
+  if depth == 0 then return leaf(scope) end
+  local function part() return expression(scope, random(0, depth - 1)) end
+  return (pick(forms):format(part(), part()))
+end
+
+local function bounded(scope, depth) return ("math.sin(%s)"):format(expression(scope, depth)) end
+
+local function condition(scope)
+  if random(2) == 1 then
+    return ("(%s + %d) %% %d == 0"):format(pick(scope.loops), random(0, 2), random(2, 3))
+  end
+  return ("%s > %s"):format(leaf(scope), number())
+end
+
+-- -- statements -----------------------------------------------------------------------------------
+
+local statements
+
+local function inner(scope)
+  local copy = {}
+  for name, v in pairs(scope) do
+    copy[name] = v
+    if name == "locals" or name == "loops" or name == "vectors" then copy[name] = { unpack(v) } end
+  end
+  return copy
+end
+
+local function indent(lines)
+  local moved = {}
+  for k, line in ipairs(lines) do moved[k] = "  " .. line end
+  return moved
+end
+
+local function block(head, scope, depth, added)
+  local lines = { head }
+  for _, line in ipairs(added or {}) do lines[#lines + 1] = "  " .. line end
+  for _, line in ipairs(indent(statements(scope, random(3), depth - 1))) do
+    lines[#lines + 1] = line
+  end
+  return lines
+end
+
+local kinds = {}
+
+function kinds.declare(scope)
+  local name = scope.new "v"
+  local text = ("local %s = %s"):format(name, bounded(scope, 3))
+  table.insert(scope.locals, name)
+  return { text }
+end
+
+function kinds.assign(scope)
+  if #scope.locals == 0 then return kinds.declare(scope) end
+  local name = pick(scope.locals)
+  if random(2) == 1 then return { ("%s = %s + 0.5 * %s"):format(name, name, bounded(scope, 2)) } end
+  return { ("%s = %s"):format(name, bounded(scope, 3)) }
+end
+
+function kinds.choose(scope, depth)
+  local lines = block(("if %s then"):format(condition(scope)), inner(scope), depth)
+  if random(2) == 1 then
+    for _, line in ipairs(block("else", inner(scope), depth)) do lines[#lines + 1] = line end
+  end
+  lines[#lines + 1] = "end"
+  return lines
+end
+
+function kinds.count(scope, depth)
+  local inside, name = inner(scope), scope.new "j"
+  table.insert(inside.loops, name)
+  local first, last = random(0, 3), random(0, 5)
+  local head = random(3) == 1 and ("for %s = %d, %d, -1 do"):format(name, math.max(first, last),
+    math.min(first, last)) or ("for %s = %d, %d do"):format(name, first, last)
+  local added = {}
+  if random(4) == 1 then added[1] = ("if %s then break end"):format(condition(inside)) end
+  local lines = block(head, inside, depth, added)
+  lines[#lines + 1] = "end"
+  return lines
+end
+
+kinds["while"] = function(scope, depth)
+  local inside, name = inner(scope), scope.new "c"
+  table.insert(inside.loops, name)
+  local lines = block(("while %s < %d do"):format(name, random(2, 6)), inside, depth,
+    { ("%s = %s + %d"):format(name, name, random(2)) })
+  table.insert(lines, 1, ("local %s = 0"):format(name))
+  lines[#lines + 1] = "end"
+  return lines
+end
+
+function kinds.vector(scope)
+  if #scope.vectors == 0 or random(2) == 1 then
+    local name = scope.new "w"
+    local text = ("local %s = V(%s, %s, %s, %s)"):format(name, leaf(scope), leaf(scope), number(),
+      leaf(scope))
+    table.insert(scope.vectors, name)
+    return { text }
+  end
+  return { ("%s[(%s) %% 4] = %s"):format(pick(scope.vectors), pick(scope.loops), bounded(scope,
+    2)) }
+end
+
+function kinds.store(scope)
+  if #scope.own == 0 then return kinds.add(scope) end
+  return { ("%s[i] = %s"):format(pick(scope.own), bounded(scope, 3)) }
+end
+
+function kinds.add(scope)
+  if #scope.sums == 0 or random(2) == 1 then
+    return { ("loss[0] = loss[0] + %s"):format(expression(scope, 2)) }
+  end
+  local place = ("%s[%s]"):format(pick(scope.sums), index_text(scope):gsub("^(i [+-] %d)$",
+    "(%1 + n) %% n"))
+  if place:find "^%S+%[[^(n]" and not place:find "%[i%]" then
+    place = place:gsub("%[.*%]", "[i]")
+  end
+  return { ("%s = %s + %s"):format(place, place, bounded(scope, 2)) }
+end
+
+local names = { "declare", "declare", "assign", "assign", "choose", "count", "while", "vector",
+  "store", "store", "add" }
+
+function statements(scope, count, depth)
+  local lines = {}
+  for _ = 1, count do
+    local name = pick(names)
+    if depth == 0 and (name == "choose" or name == "count" or name == "while") then
+      name = "assign"
+    end
+    for _, line in ipairs(kinds[name](scope, depth)) do lines[#lines + 1] = line end
+  end
+  return lines
+end
+
+-- -- kernels --------------------------------------------------------------------------------------
+
+--- The text of a random kernel of the fields x, y, z, loss, and V, n.
+function gradient.text()
+  local made = 0
+  local function new(letter)
+    made = made + 1
+    return letter .. made
+  end
+  local lines = { "function()", "  local function helper(a, b)",
+    "    if a > b then return a * b * 0.5 end", "    return a - 0.25 * b * b", "  end" }
+  -- A field is written by one loop, or added to by one, and read by those after it.
+  local state = { y = pick { "own", "sums" }, z = pick { "own", "sums" } }
+  for _ = 1, random(3) do
+    local roles, head = { reads = { "x" }, own = {}, sums = {} }, {}
+    for _, name in ipairs { "y", "z" } do
+      local role = state[name] ~= "reads" and random(2) == 1 and "reads" or state[name]
+      table.insert(roles[role], name)
+      if role == "own" then
+        head[#head + 1] = ("    %s[i] = math.sin(x[i] * %s)"):format(name, number())
+      end
+      state[name] = "reads"
+    end
+    local scope = { locals = {}, vectors = {}, loops = { "i" }, new = new,
+      reads = roles.reads, own = roles.own, sums = roles.sums }
+    lines[#lines + 1] = "  for i in rg.range(n) do"
+    for _, line in ipairs(head) do lines[#lines + 1] = line end
+    for _, line in ipairs(indent(indent(statements(scope, random(3, 6), 2)))) do
+      lines[#lines + 1] = line
+    end
+    lines[#lines + 1] = ("    loss[0] = loss[0] + %s"):format(expression(scope, 3))
+    lines[#lines + 1] = "  end"
+  end
+  lines[#lines + 1] = "end"
+  return table.concat(lines, "\n")
+end
+
+--- Checks one such kernel; returns the report of rg.check_gradient, or the reason why it has no
+--- derivative.
+function gradient.check(rg, text)
+  local T = rg.f64
+  local function field(size) return rg.field(T, size, { grad = true }) end
+  local captures = { x = field(n), y = field(n), z = field(n), loss = field(1), n = n,
+    V = rg.vec(4, T) }
+  for i = 0, n - 1 do captures.x[i] = math.sin(i * 1.7 + 0.3) end
+  local k = rg.kernel(text, captures)
+  local x, y, z, loss = captures.x, captures.y, captures.z, captures.loss
+  local ok, report = pcall(rg.check_gradient, loss, function()
+    loss[0] = 0
+    y:fill(0.25)
+    z:fill(-0.5)
+    k()
+  end, { x }, { samples = 6, step = 1e-6 })
+  if ok then return report end
+  if type(report) == "table" and report.code == "kernel.unsupported" then return nil, report end
+  error(report, 0)
+end
+
+return gradient
