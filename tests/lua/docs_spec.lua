@@ -97,15 +97,22 @@ describe("the site of the documentation #compiled", function()
 
   with_site("is searched in a browser", function()
     if not has "chromium" then return pending "there is no chromium" end
-    local pipe = io.popen(("chromium --headless --no-sandbox --disable-gpu --user-data-dir='%s/u' \z
-      --virtual-time-budget=3000 --dump-dom 'file://%s/index.html?q=argmax' 2>/dev/null"):format(
-      site, site))
-    local dom = pipe:read "*a"
-    pipe:close()
-    local first = dom:match '<div id="results">.-<a href="([^"]*)"'
-    assert.is_truthy(first, "nothing was found")
-    assert.matches("^reference.html#a%-field%-argmin%-argmax$", first)
+    local function ask(words)
+      local pipe = io.popen(("chromium --headless --no-sandbox --disable-gpu --dump-dom \z
+        --user-data-dir='%s/u' --virtual-time-budget=3000 'file://%s/index.html?q=%s' 2>/dev/null")
+        :format(site, site, words))
+      local dom = pipe:read "*a"
+      pipe:close()
+      return dom, dom:match '<div id="results">.-<a href="([^"]*)"'
+    end
+    local dom, first = ask "argmax"
+    assert.equal("reference.html#a-field-argmin-argmax", first)
     assert.is_truthy(dom:find("<mark>argmax</mark>", 1, true))
+    first = select(2, ask "x:sum()")
+    assert.is_truthy(first:find("sum", 1, true), first)
+    first = select(2, ask "rg.field")
+    assert.equal("reference.html#the-module-rgfield", first)
+    assert.is_truthy((ask "qwertyuiop"):find("nothing found", 1, true))
   end)
 
   it("is opened by `regolith docs`, which says where it is, or how to make it", function()

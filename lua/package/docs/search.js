@@ -60,8 +60,15 @@ function choose(number) {
   links[chosen].scrollIntoView({ block: "nearest" });
 }
 
+// "x:sum(y)" asks for sum: brackets and colons part words, and single letters are variables.
+function words_of(text) {
+  const words = text.toLowerCase().split(/[\s:(),]+/).filter((word) => word);
+  const long = words.filter((word) => word.length > 1);
+  return long.length ? long : words;
+}
+
 function search() {
-  const words = field.value.toLowerCase().split(/\s+/).filter((word) => word);
+  const words = words_of(field.value);
   results.textContent = "";
   results.hidden = words.length === 0;
   document.querySelector("article").hidden = words.length > 0;
