@@ -114,6 +114,25 @@ local paint = rg.kernel(function()
   return bright / size ^ 2
 end)
 
+-- In a window pictures of few samples add up, until the mouse moves the sun.
+local shown, count = rg.array(rg.vec3, size, size), 0
+local blend = rg.kernel(function(share)
+  for I in rg.range(size, size):vec() do shown[I] = rg.mix(shown[I], pixel[I], share) end
+end)
+
 grow()
-print(("checksum %d"):format(math.floor(20 * paint())))
-rg.image.write(folder .. "/cloud.png", pixel)
+local function step()
+  samples, count = 1, count + 1
+  paint()
+  blend(1 / count)
+end
+
+rg.live { step = step,
+  touch = function(x, y)
+    sun, count = rg.normalize(rg.vec3(3 * x - 1.5, 2 * y - 0.6, -0.35)), 0
+  end,
+  draw = function(w) w:show(shown) w:watch("samples", count) end,
+  otherwise = function()
+    print(("checksum %d"):format(math.floor(20 * paint())))
+    rg.image.write(folder .. "/cloud.png", pixel)
+  end }

@@ -12,7 +12,8 @@ local folder = arg and arg[1] or "."
 local frames, steps = tonumber(arg and arg[2]) or 60, 50
 local count, n = 8192, 128
 local dx, dt = 1 / n, 2e-4
-local volume, stiffness, gravity = (0.5 * dx) ^ 2, 400, 9.8
+local params = { gravity = 9.8, stiffness = { 400, 50, 600 } }
+local volume = (0.5 * dx) ^ 2
 local mass = volume                                  -- density 1
 
 local x, v = rg.field(rg.vec2, count), rg.field(rg.vec2, count)
@@ -34,7 +35,7 @@ local substep = rg.kernel(function()
     local base = rg.floor(x[p] * n - 0.5)            -- integers: the first node
     local f = x[p] * n - base
     local wx, wy = weights(f.x), weights(f.y)
-    local stress = -4 * dt * stiffness * volume * (J[p] - 1) * n * n
+    local stress = -4 * dt * params.stiffness * volume * (J[p] - 1) * n * n
     local affine = rg.mat2(stress) + mass * C[p]
     for i = 0, 2 do
       for j = 0, 2 do
@@ -49,7 +50,7 @@ local substep = rg.kernel(function()
   for i, j in rg.range(n, n) do                      -- the grid
     if grid_m[i][j] > 0 then
       local u = grid_v[i][j] / grid_m[i][j]
-      u.y = u.y - dt * gravity
+      u.y = u.y - dt * params.gravity
       if i < 3 and u.x < 0 or i > n - 3 and u.x > 0 then u.x = 0 end
       if j < 3 and u.y < 0 or j > n - 3 and u.y > 0 then u.y = 0 end
       grid_v[i][j] = u
@@ -92,25 +93,42 @@ local centre = rg.kernel(function()
   return sum / count
 end)
 
--- evenly distributed, by multiples of two irrational numbers
-for p = 0, count - 1 do
-  x[p] = rg.vec2(0.2 + 0.4 * (0.7548776662 * p % 1), 0.2 + 0.4 * (0.5698402910 * p % 1))
-end
-v:fill(rg.vec2(0, -1))
-J:fill(1)
-local seconds = 0
-for frame = 1, frames do
-  local begin = rg.time()
-  for _ = 1, steps do substep() end
-  seconds = seconds + rg.time() - begin
-  if frame % 15 == 0 then
-    paint()
-    rg.image.write(("%s/mpm_dense_%03d.png"):format(folder, frame), pixel,
-      { low = 0, high = 1, palette = "heat" })
+local function start()
+  for p = 0, count - 1 do -- evenly distributed, by multiples of two irrational numbers
+    x[p] = rg.vec2(0.2 + 0.4 * (0.7548776662 * p % 1), 0.2 + 0.4 * (0.5698402910 * p % 1))
   end
+  v:fill(rg.vec2(0, -1))
+  C:fill(rg.mat2(0))
+  J:fill(1)
 end
-local at = centre()
-print(("%.1f million particle steps per second; the centre is at %.3f, %.4f"):format(
-  count * frames * steps / seconds * 1e-6, at.x, at.y))
--- Float sums differ in their last bits from run to run, so the water splashes a little differently.
-print(("checksum %d"):format(math.floor(100 * at.y)))
+
+local stir = rg.kernel(function(at, motion)
+  for p in rg.range(count) do
+    if (x[p] - at):norm() < 0.08 then v[p] = rg.mix(v[p], motion, 0.3) end
+  end
+end)
+
+local look = { low = 0, high = 1, palette = "heat" }
+rg.live { params = params, reset = start, step = substep, speed = 10,
+  ranges = { gravity = { -10, 20 } },
+  touch = function(a, b, da, db)
+    stir(rg.vec2(a, b), rg.clamp(rg.vec2(da, db) * 60, -6, 6))
+  end,
+  draw = function(w) paint() w:show(pixel, look) end,
+  otherwise = function()
+    local seconds = 0
+    for frame = 1, frames do
+      local begin = rg.time()
+      for _ = 1, steps do substep() end
+      seconds = seconds + rg.time() - begin
+      if frame % 15 == 0 then
+        paint()
+        rg.image.write(("%s/mpm_dense_%03d.png"):format(folder, frame), pixel, look)
+      end
+    end
+    local at = centre()
+    print(("%.1f million particle steps per second; the centre is at %.3f, %.4f"):format(
+      count * frames * steps / seconds * 1e-6, at.x, at.y))
+    -- Float sums differ in their last bits from run to run, and so do splashes.
+    print(("checksum %d"):format(math.floor(100 * at.y)))
+  end }

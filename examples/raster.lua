@@ -87,15 +87,30 @@ local shade = rg.kernel(function()
 end)
 
 build()
-local seconds, drawn = 0, 0
-for frame = 1, frames do
-  local begin = rg.time()
-  transform(0.4 * frame)
+local angle, drawn = 0.4, 0
+local function picture()
+  transform(angle)
   draw()
   drawn = shade()
-  seconds = seconds + rg.time() - begin
-  if frame % 4 == 0 then rg.image.write(("%s/raster_%03d.png"):format(folder, frame), pixel) end
 end
-print(("%d triangles, %.1f ms a picture, %d pixels drawn"):format(triangles,
-  1000 * seconds / frames, drawn))
-print(("checksum %d"):format(math.floor(drawn / 1000)))
+
+local params = { pace = { 0.01, 0, 0.1 } }
+rg.live { params = params,
+  step = function() angle = angle + params.pace end,
+  touch = function(_, _, dx) angle = angle + 3 * dx end, -- the mouse turns it
+  draw = function(w) picture() w:show(pixel) end,
+  otherwise = function()
+    local seconds = 0
+    for frame = 1, frames do
+      local begin = rg.time()
+      angle = 0.4 * frame
+      picture()
+      seconds = seconds + rg.time() - begin
+      if frame % 4 == 0 then
+        rg.image.write(("%s/raster_%03d.png"):format(folder, frame), pixel)
+      end
+    end
+    print(("%d triangles, %.1f ms a picture, %d pixels drawn"):format(triangles,
+      1000 * seconds / frames, drawn))
+    print(("checksum %d"):format(math.floor(drawn / 1000)))
+  end }

@@ -115,5 +115,18 @@ local paint = rg.kernel(function()
   return bright / size ^ 2
 end)
 
-print(("checksum %d"):format(math.floor(20 * paint())))
-rg.image.write(folder .. "/sdf.png", pixel)
+-- In a window the mouse moves the sun, and a pixel is one sample.
+local params = { height = { 0.75, 0.1, 1 }, turn = { 2.14, -3.14, 3.14 } }
+rg.live { params = params,
+  reset = function() samples = 1 end,
+  step = function()
+    light = rg.normalize(rg.vec3(0.83 * math.sin(params.turn), params.height,
+      0.83 * math.cos(params.turn)))
+  end,
+  touch = function(x, y) params.turn, params.height = 6.28 * x - 3.14, math.max(y, 0.1) end,
+  draw = function(w) paint() w:show(pixel) end,
+  otherwise = function()
+    samples = 2
+    print(("checksum %d"):format(math.floor(20 * paint())))
+    rg.image.write(folder .. "/sdf.png", pixel)
+  end }

@@ -7,8 +7,9 @@ local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
 local frames, steps, n = tonumber(arg and arg[2]) or 10, 24, 36
-local dx, dt, gravity = 1 / n, 5e-4, 9.8
-local volume, stiffness, mu, lambda = (0.5 * dx) ^ 3, 120, 60, 120
+local dx, dt = 1 / n, 5e-4
+local params = { gravity = 9.8, stiffness = { 120, 20, 200 }, mu = { 60, 5, 120 } }
+local volume, lambda = (0.5 * dx) ^ 3, 120
 local mass = volume
 
 local places = {}                                    -- at the start
@@ -36,8 +37,8 @@ end
 
 local function stress_of(p)
   local J = rg.determinant(F[p])
-  if p < pool then return rg.mat3(stiffness * (J - 1)) end
-  return mu * (F[p] * F[p]:transpose() - rg.mat3(1)) + rg.mat3(lambda * math.log(J))
+  if p < pool then return rg.mat3(params.stiffness * (J - 1)) end
+  return params.mu * (F[p] * F[p]:transpose() - rg.mat3(1)) + rg.mat3(lambda * math.log(J))
 end
 
 local substep = rg.kernel(function()
@@ -56,7 +57,7 @@ local substep = rg.kernel(function()
   end
   for I in grid_m:active():vec() do                  -- gravity; no flow out of the box
     if grid_m[I] > 0 then
-      local u = grid_v[I] / grid_m[I] - rg.vec3(0, dt * gravity, 0)
+      local u = grid_v[I] / grid_m[I] - rg.vec3(0, dt * params.gravity, 0)
       u = rg.select(rg.vec3(I) < 3, math.max(u, 0), u)
       grid_v[I] = rg.select(rg.vec3(I) > n - 4, math.min(u, 0), u)
     end
@@ -82,6 +83,13 @@ local size, ball = 360, 4
 local nearest, pixel = rg.array(rg.i64, size, size), rg.array(rg.vec3, size, size)
 local camera = rg.perspective(0.62, 1, 0.1, 10)
   * rg.look_at(rg.vec3(1.3, 1.15, 2.4), rg.vec3(0.5, 0.28, 0.5), rg.vec3(0, 1, 0))
+
+local function colour_of(p)
+  local fast = rg.clamp(0.4 * v[p]:norm(), 0, 1)
+  local blue = rg.mix(rg.vec3(0.04, 0.28, 0.6), rg.vec3(0.8, 0.95, 1), fast)
+  return p < pool and blue or rg.vec3(0.95, 0.4, 0.25)
+end
+
 local draw = rg.kernel(function()
   for i, j in rg.range(size, size) do nearest[i][j] = 0 end
   for p in rg.range(count) do
@@ -98,21 +106,43 @@ local draw = rg.kernel(function()
   end
   for i, j in rg.range(size, size) do
     local p = nearest[i][j] % 2097152
-    local fast = rg.clamp(0.4 * v[p]:norm(), 0, 1)
-    local blue = rg.mix(rg.vec3(0.04, 0.28, 0.6), rg.vec3(0.8, 0.95, 1), fast)
-    local colour = p < pool and blue or rg.vec3(0.95, 0.4, 0.25)
-    pixel[i][j] = nearest[i][j] == 0 and rg.vec3(0.94, 0.93, 0.9) or colour
+    pixel[i][j] = nearest[i][j] == 0 and rg.vec3(0.94, 0.93, 0.9) or colour_of(p)
   end
 end)
 
-x:from_table(places)
-F:fill(rg.mat3(1))
-for p = pool, count - 1 do v[p] = { 0, -4, 0 } end   -- the jelly is thrown
-for frame = 1, frames do
-  for _ = 1, steps do substep() end
-  if frame % 2 == 0 then
-    draw()
-    rg.image.write(("%s/splash_%02d.png"):format(folder, frame), pixel)
-  end
+-- In a window, balls are drawn by OpenGL: the left button turns, the right one throws the jelly up.
+local colour = rg.field(rg.vec3, count)
+local tint = rg.kernel(function()
+  for p in rg.range(count) do colour[p] = colour_of(p) end
+end)
+
+local throw = rg.kernel(function()
+  for p in rg.range({ pool, count }) do v[p] = v[p] + rg.vec3(0, 0.5, 0) end
+end)
+
+local function start()
+  x:from_table(places)
+  v:fill(rg.vec3(0))
+  C:fill(rg.mat3(0))
+  F:fill(rg.mat3(1))
+  for p = pool, count - 1 do v[p] = { 0, -4, 0 } end -- the jelly is thrown
 end
-print(("checksum %d"):format(math.floor(20 * rg.scan(x).y / count))) -- the mean height
+
+rg.live { params = params, reset = start, step = substep, speed = 4, width = 720, height = 600,
+  touch = function(_, _, _, _, w) if select(3, w:mouse()).right then throw() end end,
+  draw = function(w)
+    tint()
+    w:clear(0.94, 0.93, 0.9)
+    w:camera { target = { 0.5, 0.28, 0.5 }, eye = { 1.3, 1.15, 2.4 } }
+    w:spheres(x, { radius = 0.4 * dx, color = colour })
+  end,
+  otherwise = function()
+    for frame = 1, frames do
+      for _ = 1, steps do substep() end
+      if frame % 2 == 0 then
+        draw()
+        rg.image.write(("%s/splash_%02d.png"):format(folder, frame), pixel)
+      end
+    end
+    print(("checksum %d"):format(math.floor(20 * rg.scan(x).y / count))) -- the mean height
+  end }
