@@ -7,7 +7,7 @@
 #include "codegen/emit.h"
 
 SetBits bits_begin(Codegen *g, LLVMValueRef word) {
-  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), turn = block_new(g, "bit");
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), body = block_new(g, "bit");
   SetBits bits = {.head = block_new(g, "bits")};
   bits.again = block_new(g, "again");
   bits.leave = block_new(g, "leave");
@@ -17,8 +17,8 @@ SetBits bits_begin(Codegen *g, LLVMValueRef word) {
   LLVMAddIncoming(bits.rest, &word, &before, 1);
   LLVMValueRef zero = value_integer(g->i64, 0);
   LLVMValueRef is_some = LLVMBuildICmp(g->builder, LLVMIntNE, bits.rest, zero, "");
-  block_branch(g, is_some, turn, bits.leave);
-  block_enter(g, turn);
+  block_branch(g, is_some, body, bits.leave);
+  block_enter(g, body);
   LLVMValueRef args[] = {bits.rest, LLVMConstInt(LLVMInt1TypeInContext(g->context), 1, false)};
   bits.position = call_intrinsic(g, "llvm.cttz", g->i64, args, 2);
   return bits;
@@ -54,12 +54,12 @@ static void emit_alone(Codegen *g, const IrInst *inst, LLVMValueRef word) {
 static void emit_lanes(Codegen *g, const LaneLoop *loop, LLVMValueRef word) {
   ASSERT(loop->width > 1 && loop->width <= 32, "a shift by the width leaves bits");
   LLVMTypeRef narrow = LLVMIntTypeInContext(g->context, (unsigned)loop->width);
-  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), turn = block_new(g, "bits"),
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), body = block_new(g, "bits"),
                     some = block_new(g, "some"), next = block_new(g, "next"),
                     leave = block_new(g, "bits.end");
   LLVMValueRef zero = value_index(g, 0), width = value_index(g, loop->width);
-  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, word, zero, ""), leave, turn);
-  block_enter(g, turn);
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, word, zero, ""), leave, body);
+  block_enter(g, body);
   LLVMValueRef rest = LLVMBuildPhi(g->builder, g->i64, "rest"),
                position = LLVMBuildPhi(g->builder, g->i64, "position");
   LLVMValueRef bits = LLVMBuildTrunc(g->builder, rest, narrow, "");
@@ -67,11 +67,11 @@ static void emit_lanes(Codegen *g, const LaneLoop *loop, LLVMValueRef word) {
                next);
   block_enter(g, some);
   LLVMValueRef mask = lane_mask_of_bits(g, rest, loop->width);
-  lane_turn(g, loop, position, mask, next);
-  LLVMBasicBlockRef back = lane_end_turn(g, loop, next);
+  lane_iterations(g, loop, position, mask, next);
+  LLVMBasicBlockRef back = lane_next(g, loop, next);
   LLVMValueRef left = LLVMBuildLShr(g->builder, rest, width, ""),
                after = LLVMBuildAdd(g->builder, position, width, "");
-  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, left, zero, ""), leave, turn);
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, left, zero, ""), leave, body);
   LLVMBasicBlockRef from[] = {before, back};
   LLVMAddIncoming(rest, (LLVMValueRef[]){word, left}, from, 2);
   LLVMAddIncoming(position, (LLVMValueRef[]){zero, after}, from, 2);

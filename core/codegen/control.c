@@ -36,14 +36,14 @@ void control_iteration(Codegen *g, const IrRegion *body, LLVMBasicBlockRef leave
   block_enter(g, again);
 }
 
-enum { POLL_TURNS = 1024 }; /* back edges between two polls of the stop word */
+enum { POLL_PERIOD = 1024 }; /* back edges between two polls of the stop word */
 
 void control_back_edge(Codegen *g, LLVMValueRef counter, LLVMBasicBlockRef again) {
   ASSERT(LLVMIsAAllocaInst(counter), "a variable counts the iterations");
   LLVMValueRef count = LLVMBuildAdd(g->builder, LLVMBuildLoad2(g->builder, g->i32, counter, ""),
                                     value_integer(g->i32, 1), "");
   LLVMBuildStore(g->builder, count, counter);
-  LLVMValueRef low = LLVMBuildAnd(g->builder, count, value_integer(g->i32, POLL_TURNS - 1), "");
+  LLVMValueRef low = LLVMBuildAnd(g->builder, count, value_integer(g->i32, POLL_PERIOD - 1), "");
   LLVMValueRef look = LLVMBuildICmp(g->builder, LLVMIntEQ, low, value_integer(g->i32, 0), "");
   LLVMBasicBlockRef poll = block_new(g, "poll");
   block_branch(g, look, poll, again);
@@ -53,14 +53,14 @@ void control_back_edge(Codegen *g, LLVMValueRef counter, LLVMBasicBlockRef again
 }
 
 void control_loop(Codegen *g, const IrInst *inst) {
-  LLVMValueRef counter = block_variable(g, g->i32, "turns");
-  LLVMBasicBlockRef turn = block_new(g, "loop"), again = block_new(g, "again"),
+  LLVMValueRef counter = block_variable(g, g->i32, "trips");
+  LLVMBasicBlockRef body = block_new(g, "loop"), again = block_new(g, "again"),
                     leave = block_new(g, "leave");
   LLVMBuildStore(g->builder, value_integer(g->i32, 0), counter);
-  block_jump(g, turn);
-  block_enter(g, turn);
+  block_jump(g, body);
+  block_enter(g, body);
   control_iteration(g, inst->regions[0], leave, again);
-  control_back_edge(g, counter, turn);
+  control_back_edge(g, counter, body);
   block_enter(g, leave);
 }
 

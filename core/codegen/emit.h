@@ -35,7 +35,7 @@ typedef struct LaneLoop {
   const IrInst *index;
   const IrTask *nodes;
   int width;
-  LLVMValueRef turns; /* iteration counter for polling the stop word; NULL: no polling */
+  LLVMValueRef trips; /* iteration counter for polling the stop word; NULL: no polling */
 } LaneLoop;
 
 typedef struct ContextList { /* of a manager's active nodes: RtListEntry */
@@ -358,11 +358,11 @@ void lane_store_one(Codegen *g, LLVMValueRef array, LLVMValueRef lane, LLVMValue
 /* -- lane_loop.c: loops whose iterations run in lanes ------------------------------------------ */
 /* Emits one vector of iterations, `first` being that of lane 0; `continue` at its level goes to
  * `again`. */
-void lane_turn(Codegen *g, const LaneLoop *loop, LLVMValueRef first, LLVMValueRef mask,
-               LLVMBasicBlockRef again);
+void lane_iterations(Codegen *g, const LaneLoop *loop, LLVMValueRef first, LLVMValueRef mask,
+                     LLVMBasicBlockRef again);
 /* Ends the vector of iterations at `again`, and stops the loop if a lane has failed. Returns the
  * block in which the next one may begin. */
-LLVMBasicBlockRef lane_end_turn(Codegen *g, const LaneLoop *loop, LLVMBasicBlockRef again);
+LLVMBasicBlockRef lane_next(Codegen *g, const LaneLoop *loop, LLVMBasicBlockRef again);
 /* Emits the whole vectors of from..to, integers; returns their end. */
 LLVMValueRef lane_whole(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to);
 /* Emits from..to under a mask throughout: one copy of the body for whole vectors and the rest. */

@@ -106,7 +106,7 @@ static void take_first(Codegen *g, const Waiting *w, LLVMValueRef bits) {
 }
 
 static LLVMValueRef take_by_lists(Codegen *g, const LaneCall *c, LLVMValueRef lists) {
-  LLVMBasicBlockRef head = block_new(g, "lists"), turn = block_new(g, "list"),
+  LLVMBasicBlockRef head = block_new(g, "lists"), body = block_new(g, "list"),
                     end = block_new(g, "taken");
   Waiting w = {.lanes = value_lanes(g->i32, c->width), .lists = lists, .width = c->width};
   w.all = lane_store_all(g, lists);
@@ -118,8 +118,8 @@ static LLVMValueRef take_by_lists(Codegen *g, const LaneCall *c, LLVMValueRef li
   block_enter(g, head);
   LLVMValueRef bits = LLVMBuildLoad2(g->builder, g->i64, w.bits, "");
   LLVMValueRef zero = value_integer(g->i64, 0);
-  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntNE, bits, zero, ""), turn, end);
-  block_enter(g, turn);
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntNE, bits, zero, ""), body, end);
+  block_enter(g, body);
   take_first(g, &w, bits);
   block_jump(g, head);
   block_enter(g, end);

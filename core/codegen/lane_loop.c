@@ -13,8 +13,8 @@ static void set_index(Codegen *g, const IrInst *index, LLVMValueRef first) {
   value_set(g, index, first);
 }
 
-void lane_turn(Codegen *g, const LaneLoop *loop, LLVMValueRef first, LLVMValueRef active,
-               LLVMBasicBlockRef again) {
+void lane_iterations(Codegen *g, const LaneLoop *loop, LLVMValueRef first, LLVMValueRef active,
+                     LLVMBasicBlockRef again) {
   const IrInst *mask = ir_lanes_mask(loop->body);
   ASSERT(mask && type_rows(mask->type) == loop->width, "a mask for the lanes of its loop");
   if (!active) active = LLVMConstAllOnes(value_type(g, mask->type));
@@ -26,13 +26,13 @@ void lane_turn(Codegen *g, const LaneLoop *loop, LLVMValueRef first, LLVMValueRe
 
 static bool is_no_fault(void *data, IrInst *inst) { return inst->op != IR_FAULT; }
 
-LLVMBasicBlockRef lane_end_turn(Codegen *g, const LaneLoop *loop, LLVMBasicBlockRef again) {
+LLVMBasicBlockRef lane_next(Codegen *g, const LaneLoop *loop, LLVMBasicBlockRef again) {
   block_jump(g, again);
   block_enter(g, again);
   if (!ir_walk((IrRegion *)loop->body, is_no_fault, NULL)) context_poll_stop(g);
-  if (loop->turns) {
+  if (loop->trips) {
     LLVMBasicBlockRef more = block_new(g, "more");
-    control_back_edge(g, loop->turns, more);
+    control_back_edge(g, loop->trips, more);
     block_enter(g, more);
   }
   return LLVMGetInsertBlock(g->builder);
@@ -48,15 +48,15 @@ LLVMValueRef lane_whole(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLV
                                        number(from, 0), "");
   LLVMValueRef whole = LLVMBuildAnd(g->builder, count, number(from, -loop->width), "");
   LLVMValueRef end = LLVMBuildAdd(g->builder, from, whole, "");
-  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), turn = block_new(g, "lanes"),
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), body = block_new(g, "lanes"),
                     again = block_new(g, "again"), leave = block_new(g, "lanes.end");
-  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, whole, number(from, 0), ""), leave, turn);
-  block_enter(g, turn);
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, whole, number(from, 0), ""), leave, body);
+  block_enter(g, body);
   LLVMValueRef index = LLVMBuildPhi(g->builder, LLVMTypeOf(from), "");
-  lane_turn(g, loop, index, NULL, again);
-  LLVMBasicBlockRef back = lane_end_turn(g, loop, again);
+  lane_iterations(g, loop, index, NULL, again);
+  LLVMBasicBlockRef back = lane_next(g, loop, again);
   LLVMValueRef next = LLVMBuildAdd(g->builder, index, number(from, loop->width), "");
-  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, next, end, ""), leave, turn);
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, next, end, ""), leave, body);
   LLVMAddIncoming(index, (LLVMValueRef[]){from, next}, (LLVMBasicBlockRef[]){before, back}, 2);
   block_enter(g, leave);
   return end;
@@ -87,19 +87,19 @@ LLVMValueRef lane_first(Codegen *g, int width, LLVMValueRef count) {
 }
 
 void lane_masked(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to) {
-  LLVMBasicBlockRef turn = block_new(g, "masked"), again = block_new(g, "again"),
+  LLVMBasicBlockRef body = block_new(g, "masked"), again = block_new(g, "again"),
                     leave = block_new(g, "masked.end");
   LLVMValueRef some = LLVMBuildICmp(g->builder, LLVMIntSLT, from, to, "");
   LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder);
-  block_branch(g, some, turn, leave);
-  block_enter(g, turn);
+  block_branch(g, some, body, leave);
+  block_enter(g, body);
   LLVMValueRef index = LLVMBuildPhi(g->builder, LLVMTypeOf(from), "");
   LLVMValueRef left = LLVMBuildSub(g->builder, to, index, "");
-  lane_turn(g, loop, index, lane_first(g, loop->width, left), again);
-  LLVMBasicBlockRef back = lane_end_turn(g, loop, again);
+  lane_iterations(g, loop, index, lane_first(g, loop->width, left), again);
+  LLVMBasicBlockRef back = lane_next(g, loop, again);
   LLVMValueRef width = number(from, loop->width);
   LLVMValueRef next = LLVMBuildAdd(g->builder, index, width, "");
-  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntUGT, left, width, ""), turn, leave);
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntUGT, left, width, ""), body, leave);
   LLVMAddIncoming(index, (LLVMValueRef[]){from, next}, (LLVMBasicBlockRef[]){before, back}, 2);
   block_enter(g, leave);
 }

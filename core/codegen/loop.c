@@ -49,7 +49,7 @@ static void ask(Codegen *g, LLVMValueRef branch, const char *wish) {
 typedef struct ForLoop {
   Type type;
   LLVMValueRef begin, last, step;
-  LLVMBasicBlockRef turn, again, leave;
+  LLVMBasicBlockRef body, again, leave;
 } ForLoop;
 
 static LLVMValueRef number(const ForLoop *f, int64_t n) {
@@ -75,7 +75,7 @@ static LLVMValueRef runs_at_all(Codegen *g, const ForLoop *f) {
 }
 
 /* Iterations after the first one, unsigned: distance / |step|. */
-static LLVMValueRef turns_after_first(Codegen *g, const ForLoop *f) {
+static LLVMValueRef trips_after_first(Codegen *g, const ForLoop *f) {
   LLVMValueRef up = goes_up(g, f);
   LLVMValueRef distance =
       LLVMBuildSelect(g->builder, up, LLVMBuildSub(g->builder, f->last, f->begin, ""),
@@ -99,14 +99,14 @@ static bool is_past(Codegen *g, const ForLoop *f, LLVMValueRef end, LLVMValueRef
 static void emit_strip(Codegen *g, ForLoop *f, const IrInst *inst, LLVMValueRef begin,
                        LLVMValueRef end) {
   LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), behind = block_new(g, "strip.end");
-  f->turn = block_new(g, "for");
+  f->body = block_new(g, "for");
   f->again = block_new(g, "again");
-  block_jump(g, f->turn);
-  block_enter(g, f->turn);
+  block_jump(g, f->body);
+  block_enter(g, f->body);
   LLVMValueRef index = LLVMBuildPhi(g->builder, LLVMTypeOf(begin), "");
   value_set(g, inst->regions[0]->params.items[0], index);
   control_iteration(g, inst->regions[0], f->leave, f->again);
-  LLVMBasicBlockRef turned = LLVMGetInsertBlock(g->builder);
+  LLVMBasicBlockRef back = LLVMGetInsertBlock(g->builder);
   /* used only if index has not reached `end`, and then it cannot wrap */
   LLVMValueRef next = type_is_signed(f->type) ? LLVMBuildNSWAdd(g->builder, index, f->step, "")
                                               : LLVMBuildNUWAdd(g->builder, index, f->step, "");
@@ -114,14 +114,14 @@ static void emit_strip(Codegen *g, ForLoop *f, const IrInst *inst, LLVMValueRef 
   LLVMValueRef more = is_past(g, f, end, past) /* then `index` need not outlive `next` */
                           ? LLVMBuildICmp(g->builder, LLVMIntNE, next, past, "")
                           : LLVMBuildICmp(g->builder, LLVMIntNE, index, end, "");
-  LLVMValueRef back = LLVMBuildCondBr(g->builder, more, f->turn, behind);
-  if (inst->rolled) ask(g, back, "llvm.loop.unroll.disable");
-  if (inst->unrolled) ask(g, back, "llvm.loop.unroll.full");
-  LLVMAddIncoming(index, (LLVMValueRef[]){begin, next}, (LLVMBasicBlockRef[]){before, turned}, 2);
+  LLVMValueRef branch = LLVMBuildCondBr(g->builder, more, f->body, behind);
+  if (inst->rolled) ask(g, branch, "llvm.loop.unroll.disable");
+  if (inst->unrolled) ask(g, branch, "llvm.loop.unroll.full");
+  LLVMAddIncoming(index, (LLVMValueRef[]){begin, next}, (LLVMBasicBlockRef[]){before, back}, 2);
   block_enter(g, behind);
 }
 
-static void emit_strips(Codegen *g, ForLoop *f, const IrInst *inst, LLVMValueRef turns) {
+static void emit_strips(Codegen *g, ForLoop *f, const IrInst *inst, LLVMValueRef trips) {
   LLVMTypeRef type = LLVMTypeOf(f->begin);
   LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), head = block_new(g, "strip"),
                     more = block_new(g, "strip.next");
@@ -143,22 +143,22 @@ static void emit_strips(Codegen *g, ForLoop *f, const IrInst *inst, LLVMValueRef
   LLVMBasicBlockRef from = LLVMGetInsertBlock(g->builder);
   block_jump(g, head);
   LLVMAddIncoming(begin, (LLVMValueRef[]){f->begin, next}, (LLVMBasicBlockRef[]){before, from}, 2);
-  LLVMAddIncoming(left, (LLVMValueRef[]){turns, rest}, (LLVMBasicBlockRef[]){before, from}, 2);
+  LLVMAddIncoming(left, (LLVMValueRef[]){trips, rest}, (LLVMBasicBlockRef[]){before, from}, 2);
 }
 
 static void for_integers(Codegen *g, ForLoop *f, const IrInst *inst) {
   LLVMBasicBlockRef start = block_new(g, "start");
   block_branch(g, runs_at_all(g, f), start, f->leave);
   block_enter(g, start);
-  LLVMValueRef turns = turns_after_first(g, f);
-  bool is_short = LLVMIsAConstantInt(turns) && LLVMConstIntGetZExtValue(turns) < STRIP;
+  LLVMValueRef trips = trips_after_first(g, f);
+  bool is_short = LLVMIsAConstantInt(trips) && LLVMConstIntGetZExtValue(trips) < STRIP;
   if (is_short || inst->brief || type_bits(f->type) <= 8) {
     LLVMValueRef end =
-        LLVMBuildAdd(g->builder, f->begin, LLVMBuildMul(g->builder, turns, f->step, ""), "");
+        LLVMBuildAdd(g->builder, f->begin, LLVMBuildMul(g->builder, trips, f->step, ""), "");
     emit_strip(g, f, inst, f->begin, end);
     block_jump(g, f->leave);
   } else {
-    emit_strips(g, f, inst, turns);
+    emit_strips(g, f, inst, trips);
   }
   block_enter(g, f->leave);
 }
@@ -178,24 +178,23 @@ static LLVMValueRef float_goes_on(Codegen *g, const ForLoop *f, LLVMValueRef ind
 
 static void for_floats(Codegen *g, ForLoop *f, const IrInst *inst) {
   LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), head = block_new(g, "test");
-  LLVMValueRef counter = block_variable(g, g->i32, "turns");
+  LLVMValueRef counter = block_variable(g, g->i32, "trips");
   LLVMBuildStore(g->builder, value_integer(g->i32, 0), counter);
-  f->turn = block_new(g, "for");
+  f->body = block_new(g, "for");
   f->again = block_new(g, "again");
   block_jump(g, head);
   block_enter(g, head);
   LLVMValueRef index = LLVMBuildPhi(g->builder, LLVMTypeOf(f->begin), "");
-  block_branch(g, float_goes_on(g, f, index), f->turn, f->leave);
-  block_enter(g, f->turn);
+  block_branch(g, float_goes_on(g, f, index), f->body, f->leave);
+  block_enter(g, f->body);
   value_set(g, inst->regions[0]->params.items[0], index);
   control_iteration(g, inst->regions[0], f->leave, f->again);
   LLVMValueRef next = LLVMBuildFAdd(g->builder, index, f->step, "");
-  LLVMBasicBlockRef turned = block_new(g, "turned");
-  control_back_edge(g, counter, turned);
-  block_enter(g, turned);
+  LLVMBasicBlockRef back = block_new(g, "back");
+  control_back_edge(g, counter, back);
+  block_enter(g, back);
   block_jump(g, head);
-  LLVMAddIncoming(index, (LLVMValueRef[]){f->begin, next}, (LLVMBasicBlockRef[]){before, turned},
-                  2);
+  LLVMAddIncoming(index, (LLVMValueRef[]){f->begin, next}, (LLVMBasicBlockRef[]){before, back}, 2);
   block_enter(g, f->leave);
 }
 
@@ -207,8 +206,8 @@ static void loop_in_lanes(Codegen *g, const IrInst *inst, LLVMValueRef begin, LL
   const IrRegion *body = inst->regions[0];
   LaneLoop loop = {.body = body, .index = body->params.items[0], .width = inst->lanes};
   if (!inst->brief) {
-    loop.turns = block_variable(g, g->i32, "turns");
-    LLVMBuildStore(g->builder, value_integer(g->i32, 0), loop.turns);
+    loop.trips = block_variable(g, g->i32, "trips");
+    LLVMBuildStore(g->builder, value_integer(g->i32, 0), loop.trips);
   }
   LLVMValueRef end = LLVMBuildAdd(g->builder, value_extend(g, last, type), value_index(g, 1), "");
   lane_loop(g, &loop, value_extend(g, begin, type), end);

@@ -17,8 +17,8 @@ static LLVMValueRef both(Codegen *g, LLVMValueRef a, LLVMValueRef b) {
 }
 
 /* One Philox round on counter `c` with key `k`. */
-static void turn(Codegen *g, LLVMValueRef c[4], LLVMValueRef k[2], LLVMValueRef mask,
-                 LLVMValueRef bits) {
+static void philox_round(Codegen *g, LLVMValueRef c[4], LLVMValueRef k[2], LLVMValueRef mask,
+                         LLVMValueRef bits) {
   static const uint32_t multipliers[2] = PHILOX_MULTIPLIERS, steps[2] = PHILOX_STEPS;
   LLVMTypeRef type = LLVMTypeOf(c[0]);
   LLVMValueRef product[2];
@@ -56,7 +56,7 @@ void random_emit(Codegen *g, const IrInst *inst) {
   LLVMValueRef c[4] = {low(g, index, mask), high(g, index, bits), low(g, block, mask),
                        high(g, block, bits)};
   LLVMValueRef k[2] = {low(g, key, mask), high(g, key, bits)};
-  for (int round = 0; round < PHILOX_ROUNDS; round++) turn(g, c, k, mask, bits);
+  for (int round = 0; round < PHILOX_ROUNDS; round++) philox_round(g, c, k, mask, bits);
   LLVMValueRef odd =
       LLVMBuildICmp(g->builder, LLVMIntNE, low(g, number, one), value_integer(type, 0), "");
   value_set(g, inst,

@@ -147,10 +147,10 @@ static void list_in_lanes(Codegen *g, const IrTask *task, LLVMValueRef begin, LL
   LaneLoop loop = {.body = task->body,
                    .nodes = task,
                    .width = task->lanes,
-                   .turns = block_variable(g, g->i32, "turns")};
+                   .trips = block_variable(g, g->i32, "trips")};
   if (!lane_is_sound(task->body, task->lanes))
     return codegen_fail(g, NULL, "a task's iterations cannot be lanes");
-  LLVMBuildStore(g->builder, value_integer(g->i32, 0), loop.turns);
+  LLVMBuildStore(g->builder, value_integer(g->i32, 0), loop.trips);
   context_poll_stop(g);
   lane_loop(g, &loop, begin, end);
 }

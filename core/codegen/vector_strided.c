@@ -50,7 +50,8 @@ static LLVMValueRef every_second(Codegen *g, const Units *u, LLVMValueRef lower,
 }
 
 /* Interleaves the units of two vectors: of their first halves, or of their second. */
-static LLVMValueRef in_turn(Codegen *g, const Units *u, LLVMValueRef a, LLVMValueRef b, int first) {
+static LLVMValueRef interleaved(Codegen *g, const Units *u, LLVMValueRef a, LLVMValueRef b,
+                                int first) {
   int picks[IR_MAX_LANES];
   for (int i = 0; i < u->across; i++) picks[i] = (i & 1) * u->across + first + i / 2;
   return pick_units(g, u, a, b, picks);
@@ -65,19 +66,21 @@ static int inverse(int a, int m) {
 
 /* r(i), the number of vectors by which place `i` is rotated; also the vector that number `i` is in
  * afterwards. */
-static int turn_of(const Units *u, int i) { return i * inverse(u->across, u->count) % u->count; }
+static int rotation_of(const Units *u, int i) {
+  return i * inverse(u->across, u->count) % u->count;
+}
 
 static LLVMValueRef bit_mask(Codegen *g, const Units *u, int bit) {
   LLVMValueRef lanes[IR_MAX_LANES];
   int width = u->across * u->size;
   for (int i = 0; i < width; i++)
-    lanes[i] = LLVMConstInt(g->bool_type, (unsigned)turn_of(u, i / u->size) >> bit & 1, false);
+    lanes[i] = LLVMConstInt(g->bool_type, (unsigned)rotation_of(u, i / u->size) >> bit & 1, false);
   return LLVMConstVector(lanes, (unsigned)width);
 }
 
 /* Rotates place i of all vectors: vector k gets that of vector k + r(i), or of k - r(i) if
  * `back`. */
-static void turn(Codegen *g, const Units *u, LLVMValueRef *vectors, bool back) {
+static void rotate(Codegen *g, const Units *u, LLVMValueRef *vectors, bool back) {
   LLVMValueRef before[IR_MOST_PARTS];
   for (int bit = 0; 1 << bit < u->count; bit++) {
     LLVMValueRef mask = bit_mask(g, u, bit);
@@ -105,10 +108,10 @@ static void split(Codegen *g, const Units *u, LLVMValueRef *vectors) {
   LLVMValueRef before[IR_MOST_PARTS];
   if (u->count == 1 || u->across == 1) return;
   if (u->count % 2) {
-    turn(g, u, vectors, true);
+    rotate(g, u, vectors, true);
     for (int k = 0; k < u->count; k++) before[k] = vectors[k];
     for (int number = 0; number < u->count; number++)
-      vectors[number] = to_lanes(g, u, before[turn_of(u, number)], number);
+      vectors[number] = to_lanes(g, u, before[rotation_of(u, number)], number);
     return;
   }
   int half = u->count / 2;
@@ -126,15 +129,15 @@ static void join(Codegen *g, const Units *u, LLVMValueRef *vectors) {
   for (int k = 0; k < u->count; k++) before[k] = vectors[k];
   if (u->count % 2) {
     for (int number = 0; number < u->count; number++)
-      vectors[turn_of(u, number)] = to_places(g, u, before[number], number);
-    turn(g, u, vectors, false);
+      vectors[rotation_of(u, number)] = to_places(g, u, before[number], number);
+    rotate(g, u, vectors, false);
     return;
   }
   int half = u->count / 2;
   const Units pairs = {half, 2 * u->size, u->across / 2};
   for (int k = 0; k < half; k++) {
-    vectors[k] = in_turn(g, u, before[2 * k], before[2 * k + 1], 0);
-    vectors[k + half] = in_turn(g, u, before[2 * k], before[2 * k + 1], u->across / 2);
+    vectors[k] = interleaved(g, u, before[2 * k], before[2 * k + 1], 0);
+    vectors[k + half] = interleaved(g, u, before[2 * k], before[2 * k + 1], u->across / 2);
   }
   join(g, &pairs, vectors);
   join(g, &pairs, vectors + half);

@@ -178,7 +178,7 @@ struct IrInst {
   int32_t numbers;     /* LANES_LOAD, LANES_STORE: STRIDED, CELLS: which ones, a bit each */
   /* FOR in a vectorised body, with `lanes`: if some lane has many iterations, the loop runs for one
    * lane after the other by its second region, the same body, whose lanes are iterations */
-  bool turned : 1;
+  bool per_lane : 1;
   bool unscaled : 1; /* RSQRT_CUBE: the result lacks the factor IR_CUBE_SCALE */
   /* VAR: a guard. Its reference is released when the function ends, on every path */
   bool owns : 1;

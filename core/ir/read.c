@@ -362,7 +362,7 @@ static bool read_inst(IrReader *r, IrRegion *region, int depth) {
   IrBuilder b = {.kernel = r->kernel, .region = region, .line = line};
   IrInst *inst = ir_emit(&b, known, type, 0, NULL);
   if (!read_attributes(r, inst) || !read_operands(r, inst)) return false;
-  if (inst->turned && known == IR_FOR) inst->regions[1] = ir_region_create(r->kernel, inst);
+  if (inst->per_lane && known == IR_FOR) inst->regions[1] = ir_region_create(r->kernel, inst);
   if (known == IR_RANGE) inst->axis_count = (int8_t)(inst->operand_count / 2);
   return read_regions(r, inst, depth) && (!name.length || define(r, name, region, inst)) &&
          ir_read_end_of_line(r);

@@ -140,7 +140,7 @@ static void read_inst(Input *in, IrRegion *region, int depth) {
   IrInst *inst = ir_emit(&b, op, type, 0, NULL);
   read_attributes(in, inst);
   read_operands(in, inst);
-  if (inst->turned && op == IR_FOR) inst->regions[1] = ir_region_create(in->kernel, inst);
+  if (inst->per_lane && op == IR_FOR) inst->regions[1] = ir_region_create(in->kernel, inst);
   for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
     read_region(in, inst->regions[i], depth + 1);
   if (!type_is_none(type)) vec_push(in->scratch, &in->values, inst);

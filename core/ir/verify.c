@@ -825,7 +825,7 @@ static bool verify_shape(Verifier *v, const IrInst *inst) {
   const SNode *node;
   switch (inst->op) {
   case IR_FOR:
-    if (inst->turned && (inst->lanes < 2 || !has_index(inst, inst->regions[1])))
+    if (inst->per_lane && (inst->lanes < 2 || !has_index(inst, inst->regions[1])))
       return wrong(v, inst, "its second region needs lanes, and one parameter");
     return has_index(inst, body) || wrong(v, inst, "needs one parameter of its bounds' type");
   case IR_BITS:
@@ -930,7 +930,7 @@ static bool verify_inst(Verifier *v, const IrInst *inst, int depth) {
   if (ir_has_entry(inst->op) && (unsigned)inst->entry >= RT_ENTRY_COUNT)
     return wrong(v, inst, "no such entry");
   for (int i = 0; i < IR_MAX_REGIONS; i++)
-    if ((inst->regions[i] != NULL) != (i < ir_region_count(inst->op) + inst->turned))
+    if ((inst->regions[i] != NULL) != (i < ir_region_count(inst->op) + inst->per_lane))
       return wrong(v, inst, "wrong number of regions");
   if (v->is_final && !is_left_at_the_end(inst->op))
     return wrong(v, inst, "should be lowered by now");

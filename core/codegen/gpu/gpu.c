@@ -61,36 +61,36 @@ GpuPositions gpu_begin(Codegen *g, const IrTask *task, const char *name) {
 
 /* -- positions --------------------------------------------------------------------------------- */
 
-typedef struct Turn {
+typedef struct PositionLoop {
   LLVMValueRef position, counter;
   LLVMBasicBlockRef head, again;
-} Turn;
+} PositionLoop;
 
-static Turn turn_begin(Codegen *g, const GpuPositions *positions) {
-  Turn turn = {.counter = block_variable(g, g->i32, "turns"),
-               .head = block_new(g, "positions"),
-               .again = block_new(g, "again")};
-  LLVMBuildStore(g->builder, value_integer(g->i32, 0), turn.counter);
+static PositionLoop positions_begin(Codegen *g, const GpuPositions *positions) {
+  PositionLoop loop = {.counter = block_variable(g, g->i32, "trips"),
+                       .head = block_new(g, "positions"),
+                       .again = block_new(g, "again")};
+  LLVMBuildStore(g->builder, value_integer(g->i32, 0), loop.counter);
   LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), work = block_new(g, "position");
-  block_jump(g, turn.head);
-  block_enter(g, turn.head);
-  turn.position = LLVMBuildPhi(g->builder, g->i64, "position");
-  LLVMAddIncoming(turn.position, (LLVMValueRef *)&positions->first, &before, 1);
-  LLVMValueRef more = LLVMBuildICmp(g->builder, LLVMIntSLT, turn.position, positions->end, "");
+  block_jump(g, loop.head);
+  block_enter(g, loop.head);
+  loop.position = LLVMBuildPhi(g->builder, g->i64, "position");
+  LLVMAddIncoming(loop.position, (LLVMValueRef *)&positions->first, &before, 1);
+  LLVMValueRef more = LLVMBuildICmp(g->builder, LLVMIntSLT, loop.position, positions->end, "");
   block_branch(g, more, work, g->f.done);
   block_enter(g, work);
-  return turn;
+  return loop;
 }
 
-static void turn_end(Codegen *g, const GpuPositions *positions, const Turn *turn) {
-  block_jump(g, turn->again);
-  block_enter(g, turn->again);
-  LLVMValueRef next = add(g, turn->position, positions->step);
+static void positions_end(Codegen *g, const GpuPositions *positions, const PositionLoop *loop) {
+  block_jump(g, loop->again);
+  block_enter(g, loop->again);
+  LLVMValueRef next = add(g, loop->position, positions->step);
   LLVMBasicBlockRef back = block_new(g, "next");
-  control_back_edge(g, turn->counter, back);
+  control_back_edge(g, loop->counter, back);
   block_enter(g, back);
-  block_jump(g, turn->head);
-  LLVMAddIncoming(turn->position, &next, &back, 1);
+  block_jump(g, loop->head);
+  LLVMAddIncoming(loop->position, &next, &back, 1);
   block_enter(g, block_new(g, "behind"));
 }
 
@@ -117,19 +117,19 @@ void gpu_range(Codegen *g, const IrTask *task, GpuPositions positions) {
   RangeIndices range;
   LLVMValueRef indices[SNODE_MAX_AXES];
   if (!range_open(g, task, &range)) return;
-  Turn turn = turn_begin(g, &positions);
-  range_indices(g, &range, turn.position, indices);
+  PositionLoop loop = positions_begin(g, &positions);
+  range_indices(g, &range, loop.position, indices);
   if (task->interior) {
     LLVMValueRef is_interior = range_is_inside(g, &range, indices, task->axis_count);
     LLVMBasicBlockRef inner = block_new(g, "interior"), outer = block_new(g, "checked");
     block_branch(g, is_interior, inner, outer);
     block_enter(g, inner);
-    emit_iteration(g, task->interior, indices, turn.again);
+    emit_iteration(g, task->interior, indices, loop.again);
     block_enter(g, outer);
   }
-  emit_iteration(g, task->body, indices, turn.again);
+  emit_iteration(g, task->body, indices, loop.again);
   block_enter(g, block_new(g, "behind"));
-  turn_end(g, &positions, &turn);
+  positions_end(g, &positions, &loop);
 }
 
 /* -- nodes ------------------------------------------------------------------------------------- */
@@ -142,9 +142,9 @@ static LLVMValueRef end_of_list(Codegen *g, LLVMValueRef end) {
 }
 
 static void emit_nodes(Codegen *g, const IrTask *task, const GpuPositions *positions) {
-  Turn turn = turn_begin(g, positions);
-  task_node(g, task, turn.position, turn.again);
-  turn_end(g, positions, &turn);
+  PositionLoop loop = positions_begin(g, positions);
+  task_node(g, task, loop.position, loop.again);
+  positions_end(g, positions, &loop);
 }
 
 /* Each group of `spread` threads takes one position; there are only whole groups. */

@@ -6,7 +6,7 @@
  *     %6: ptr = offset +8 stride=12 %2, %i
  *     %7: f32 = mem.load %6               =>   mem.load shape=strided group=1 part=2 parts=3 %6
  *
- * A loop in a vectorised body that may also run lane by lane (`turned`) gets a second body, since
+ * A loop in a vectorised body that may also run lane by lane (`per_lane`) gets a second body, since
  * its accesses have other shapes there. Plain updates of adjacent elements and of whole cells
  * become load, op and store. Changes no value. Decision D-pass-73. */
 #include "base/bits.h"
@@ -36,9 +36,9 @@ static IrShape own_shape(const Shapes *s, const IrInst *inst) {
 /* -- loops that may run lane by lane ----------------------------------------------------------- */
 
 /* The loop's bounds differ by lane, so it may run for one lane after the other. */
-static void turn_loop(const Shapes *s, IrInst *loop) {
+static void add_lane_body(const Shapes *s, IrInst *loop) {
   IrInst **map = scratch_array(s->ctx->scratch, IrInst *, s->kernel->next_id);
-  loop->turned = true;
+  loop->per_lane = true;
   loop->regions[1] = ir_copy_region(s->kernel, loop->regions[0], loop, map);
 }
 
@@ -104,9 +104,9 @@ static bool split_updates(const Shapes *s, IrRegion *region) {
 static bool prepare(const Shapes *s, IrRegion *region) {
   bool changes = split_updates(s, region);
   for (IrInst *inst = region->first; inst; inst = inst->next) {
-    bool turns = inst->op == IR_FOR && inst->lanes > 1 && !ir_lanes_are_uniform(s->facts, inst);
-    if (turns) turn_loop(s, inst);
-    for (int i = 0; i < IR_MAX_REGIONS - turns; i++)
+    bool is_long = inst->op == IR_FOR && inst->lanes > 1 && !ir_lanes_are_uniform(s->facts, inst);
+    if (is_long) add_lane_body(s, inst);
+    for (int i = 0; i < IR_MAX_REGIONS - is_long; i++)
       if (inst->regions[i]) changes |= prepare(s, inst->regions[i]);
   }
   return changes;
@@ -118,9 +118,9 @@ static void shape_body(const Shapes *of, const LaneBody *body);
 static void shape_region(Shapes *s, IrRegion *region);
 
 static void shape_inner(Shapes *s, IrInst *inst) {
-  for (int i = 0; i < IR_MAX_REGIONS - inst->turned; i++)
+  for (int i = 0; i < IR_MAX_REGIONS - inst->per_lane; i++)
     if (inst->regions[i]) shape_region(s, inst->regions[i]);
-  if (!inst->turned) return;
+  if (!inst->per_lane) return;
   LaneBody body = ir_lanes_of_loop(inst, inst->regions[1], inst->lanes);
   shape_body(s, &body);
 }

@@ -207,7 +207,7 @@ static void choose_cells(PassContext *ctx, IrKernel *kernel, IrTask *task) {
 
 /* -- serial loops in one iteration ------------------------------------------------------------- */
 
-enum { FEWEST_TURNS = 4 };
+enum { FEWEST_TRIPS = 4 };
 
 /* Can the loop be counted in i64 by one with a half-open end, as code generation does? Not if an
  * i64 index may be the largest. */
@@ -240,8 +240,8 @@ static bool is_apart(const IrKernel *kernel, const IrInst *loop) {
 }
 
 static bool choose_loop(PassContext *ctx, IrKernel *kernel, const IrTask *task, IrInst *loop) {
-  int64_t turns = lanes_turns(loop);
-  if (!may_count(loop) || (turns && turns < FEWEST_TURNS) || !is_apart(kernel, loop)) return false;
+  int64_t trips = lanes_trips(loop);
+  if (!may_count(loop) || (trips && trips < FEWEST_TRIPS) || !is_apart(kernel, loop)) return false;
   int width = width_of(ctx, loop->regions[0]);
   LaneSurvey s = lanes_survey_loop(ctx, kernel, loop, width);
   if (s.obstacle || (s.is_simple && !ctx->forces_lanes)) return false;
@@ -289,7 +289,7 @@ static bool only_reads(void *data, IrInst *inst) {
 
 static bool choose_long(void *data, IrInst *loop) {
   LongLoops *l = data;
-  if (loop->op != IR_FOR || !loop->sums || loop->rolled || lanes_turns(loop)) return true;
+  if (loop->op != IR_FOR || !loop->sums || loop->rolled || lanes_trips(loop)) return true;
   if (!l->facts[loop->id].diverges || !may_count(loop)) return true;
   if (!ir_walk(loop->regions[0], only_reads, NULL) || !is_apart(l->kernel, loop)) return true;
   if (rewrite_count(loop->regions[0]) > IR_LONGEST_TWICE) return true;

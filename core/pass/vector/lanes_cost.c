@@ -345,11 +345,11 @@ LaneSurvey lanes_survey_loop(const PassContext *ctx, const IrKernel *kernel, con
                              int width) {
   LaneBody body = ir_lanes_of_loop(loop, loop->regions[0], width);
   LaneSurvey s = lanes_survey(ctx, kernel, &body);
-  TurnGuess guess = lanes_guess_turns(loop);
-  int64_t known = ((int64_t)guess.turns + width - 1) / width;
-  double some = guess.turns / width + 0.5, vectors = guess.is_known ? (double)known : some;
+  TripGuess guess = lanes_guess_trips(loop);
+  int64_t known = ((int64_t)guess.trips + width - 1) / width;
+  double some = guess.trips / width + 0.5, vectors = guess.is_known ? (double)known : some;
   if (vectors < 1) vectors = 1;
-  s.alone = s.alone / width * guess.turns + (guess.is_even ? 0 : MISS);
+  s.alone = s.alone / width * guess.trips + (guess.is_even ? 0 : MISS);
   s.beside = s.beside * vectors + START;
   return s;
 }
@@ -378,7 +378,7 @@ static double longest(const LaneSurvey *s, const IrInst *loop) {
  * a loop, the remaining lanes are mostly alike, or have waited already. */
 static void survey_loop(LaneSurvey *s, const IrInst *inst) {
   double often = s->often, visits = s->visits, alone = s->alone;
-  TurnGuess guess = lanes_guess_turns(inst);
+  TripGuess guess = lanes_guess_trips(inst);
   bool differs = fact(s, inst)->diverges, waits = differs && !guess.is_even;
   double wait = waits ? longest(s, inst) : 1;
   s->is_simple = false;
@@ -386,8 +386,8 @@ static void survey_loop(LaneSurvey *s, const IrInst *inst) {
     s->alone += often * MISS;
     s->beside += visits * MISS;
   }
-  s->often = inst->rolled ? 0 : often * guess.turns; /* rolled: rare */
-  s->visits = inst->rolled ? 0 : visits * guess.turns * wait;
+  s->often = inst->rolled ? 0 : often * guess.trips; /* rolled: rare */
+  s->visits = inst->rolled ? 0 : visits * guess.trips * wait;
   bool scatters = waits && inst->op == IR_FOR && !inst->sums && !inst->independent;
   s->waiting += waits;
   s->scattered += scatters;

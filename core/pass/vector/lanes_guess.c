@@ -20,7 +20,7 @@ enum { DEEPEST = 6, FEW = 8 /* operations that LLVM executes rather than branch 
 
 /* -- trip counts ------------------------------------------------------------------------------- */
 
-int64_t lanes_turns(const IrInst *loop) {
+int64_t lanes_trips(const IrInst *loop) {
   int64_t begin, last;
   if (loop->op != IR_FOR || !ir_is_const(loop->operands[0], &begin) ||
       !ir_is_const(loop->operands[1], &last) || last < begin)
@@ -49,17 +49,17 @@ static bool is_near(const IrInst *low, const IrInst *high, int64_t *by, int dept
   return false;
 }
 
-TurnGuess lanes_guess_turns(const IrInst *loop) {
-  int64_t known = lanes_turns(loop), by, step;
-  if (known) return (TurnGuess){.turns = (double)known, .is_known = true, .is_even = true};
-  if (loop->op != IR_FOR) return (TurnGuess){.turns = SHORT};
-  if (loop->turns) return (TurnGuess){.turns = (double)loop->turns};
+TripGuess lanes_guess_trips(const IrInst *loop) {
+  int64_t known = lanes_trips(loop), by, step;
+  if (known) return (TripGuess){.trips = (double)known, .is_known = true, .is_even = true};
+  if (loop->op != IR_FOR) return (TripGuess){.trips = SHORT};
+  if (loop->turns) return (TripGuess){.trips = (double)loop->turns};
   const IrInst *begin = loop->operands[0], *last = loop->operands[1];
   bool counts = type_is_integer(begin->type) && ir_is_const(loop->operands[2], &step) && step == 1;
   if (counts && is_near(begin, last, &by, 0) && by >= 0 && by < (int64_t)LONG)
-    return (TurnGuess){.turns = (double)by + 1, .is_even = true};
+    return (TripGuess){.trips = (double)by + 1, .is_even = true};
   bool is_fixed = facts_is_of_launch(begin) && facts_is_of_launch(last);
-  return (TurnGuess){.turns = is_fixed ? LONG : SHORT};
+  return (TripGuess){.trips = is_fixed ? LONG : SHORT};
 }
 
 /* -- arms -------------------------------------------------------------------------------------- */

@@ -4,15 +4,15 @@
 
 #include "ir/ir.h"
 
-typedef struct TurnGuess {
-  double turns;
+typedef struct TripGuess {
+  double trips;
   bool is_known; /* both bounds are constants */
   bool is_even;  /* most lanes have a similar trip count, although the bounds depend on data */
-} TurnGuess;
+} TripGuess;
 
 /* The trip count of a serial loop if both bounds are constants; else 0. */
-int64_t lanes_turns(const IrInst *loop);
-TurnGuess lanes_guess_turns(const IrInst *loop);
+int64_t lanes_trips(const IrInst *loop);
+TripGuess lanes_guess_trips(const IrInst *loop);
 
 /* The fraction of an `if`'s executions that run the arm. */
 double lanes_guess_arm(const IrInst *inst, int arm);

@@ -287,7 +287,7 @@ static bool note_gain(const Vectoriser *v, const IrRegion *region, int *insts, i
     *accesses += is_access && vectorise_shape(v, inst->operands[0]) == LANE_LINEAR;
     *accesses += inst->op == IR_MEM_UPDATE && inst->plain && v->has_few_updates;
     if (++*insts > MOST_COPIED) return false;
-    for (int i = 0; i < IR_MAX_REGIONS - inst->turned; i++)
+    for (int i = 0; i < IR_MAX_REGIONS - inst->per_lane; i++)
       if (inst->regions[i] && !note_gain(v, inst->regions[i], insts, accesses)) return false;
   }
   return true;

@@ -185,7 +185,7 @@ static void write_together(Vectoriser *v, const IrInst *loop) {
  *
  * Values of a lane that the loop uses are read from variables, and what it adds to variables is
  * written there. These are not those of the body, which stay in registers. */
-enum { MANY_TURNS = 32 /* iterations of one lane: more than two vectors */ };
+enum { MANY_TRIPS = 32 /* iterations of one lane: more than two vectors */ };
 
 typedef struct Outer { /* a value from outside the loop that differs by lane */
   const IrInst *inst;
@@ -195,14 +195,14 @@ typedef struct Outer { /* a value from outside the loop that differs by lane */
   bool is_set;   /* a VAR that the loop sets */
 } Outer;
 
-typedef struct Turned {
+typedef struct PerLane {
   Vectoriser *v;
   const IrRegion *body;
   IrInst **map; /* by id: what the loop of one lane uses */
   VEC(Outer) outers;
-} Turned;
+} PerLane;
 
-static void note_outer(Turned *t, const IrInst *inst, bool is_set) {
+static void note_outer(PerLane *t, const IrInst *inst, bool is_set) {
   Vectoriser *v = t->v;
   if (ir_is_inside(inst, t->body)) return;
   if (vectorise_shape(v, inst) == LANE_UNIFORM) {
@@ -227,7 +227,7 @@ static bool note_outers(void *data, IrInst *inst) {
   return true;
 }
 
-static void enter_lane(Turned *t, IrInst *lane) {
+static void enter_lane(PerLane *t, IrInst *lane) {
   Vectoriser *v = t->v;
   for (int i = 0; i < t->outers.count; i++) {
     Outer *outer = &t->outers.items[i];
@@ -240,7 +240,7 @@ static void enter_lane(Turned *t, IrInst *lane) {
   }
 }
 
-static void leave_lane(const Turned *t, IrInst *lane) {
+static void leave_lane(const PerLane *t, IrInst *lane) {
   Vectoriser *v = t->v;
   for (int i = 0; i < t->outers.count; i++) {
     const Outer *outer = &t->outers.items[i];
@@ -252,7 +252,7 @@ static void leave_lane(const Turned *t, IrInst *lane) {
   }
 }
 
-static void take_lanes(const Turned *t) {
+static void take_lanes(const PerLane *t) {
   Vectoriser *v = t->v;
   for (int i = 0; i < t->outers.count; i++) {
     const Outer *outer = &t->outers.items[i];
@@ -262,18 +262,18 @@ static void take_lanes(const Turned *t) {
 }
 
 /* The loop of one lane, with its iterations in lanes. */
-static void write_alone(Turned *t, const IrInst *loop) {
+static void write_alone(PerLane *t, const IrInst *loop) {
   Vectoriser *v = t->v;
   IrInst *operands[3];
   for (int k = 0; k < 3; k++) operands[k] = t->map[loop->operands[k]->id];
   IrInst *alone = vectorise_copy(v, loop, loop->type, operands);
-  alone->turned = false;
+  alone->per_lane = false;
   alone->regions[0] = ir_copy_region(v->kernel, loop->regions[1], alone, t->map);
   vectorise_serial(v->scratch, v->kernel, alone);
 }
 
 static void write_lane_by_lane(Vectoriser *v, const IrInst *loop, IrInst *lanes) {
-  Turned t = {.v = v, .body = loop->regions[1]};
+  PerLane t = {.v = v, .body = loop->regions[1]};
   t.map = scratch_array(v->scratch, IrInst *, v->known);
   ir_walk(loop->regions[1], note_outers, &t);
   for (int k = 0; k < 3; k++) note_outer(&t, loop->operands[k], false);
@@ -289,12 +289,12 @@ static void write_lane_by_lane(Vectoriser *v, const IrInst *loop, IrInst *lanes)
   take_lanes(&t);
 }
 
-static void write_turned(Vectoriser *v, const IrInst *loop) {
+static void write_per_lane(Vectoriser *v, const IrInst *loop) {
   IrInst *begin = vectorise_lanes(v, loop->operands[0]),
          *last = vectorise_lanes(v, loop->operands[1]);
   IrInst *lanes = vectorise_and(v, v->mask, compare(v, IR_LE, begin, last));
   IrInst *far = distance(v, begin, last, loop->operands[0]->type, 1);
-  IrInst *are_many = compare(v, IR_GE, far, ir_const_int(&v->b, far->type, MANY_TURNS - 1));
+  IrInst *are_many = compare(v, IR_GE, far, ir_const_int(&v->b, far->type, MANY_TRIPS - 1));
   IrInst *choice = ir_if(&v->b, vectorise_any(v, vectorise_and(v, lanes, are_many)));
   IrRegion *outside = v->b.region;
   int made = v->made.count;
@@ -308,6 +308,6 @@ static void write_turned(Vectoriser *v, const IrInst *loop) {
 }
 
 void vectorise_loop(Vectoriser *v, const IrInst *loop) {
-  if (loop->turned) write_turned(v, loop);
+  if (loop->per_lane) write_per_lane(v, loop);
   else write_together(v, loop);
 }
