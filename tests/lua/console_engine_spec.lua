@@ -308,6 +308,17 @@ tree                                          64 B
       assert.same({ "upper" }, texts((at "string.upp")))
     end)
 
+  it("completes the methods of a window, and their options, those of all drawing calls too",
+    function()
+    local c = new()
+    c.scope.globals.w = setmetatable({ canvas = {} }, { __regolith = "a window" })
+    assert.same({ "spheres" }, texts((c:complete "w:sp")))
+    assert.same({}, texts((c:complete "w:canv")))
+    assert.same({ "radius" }, texts((c:complete "w:points(pos, { ra")))
+    assert.same({ "opacity" }, texts((c:complete "w:points(pos, { radius = 1, opa")))
+    assert.same({ "vsync" }, texts((c:complete "rg.window { vs")))
+  end)
+
   it("never calls what it completes", function()
     local c = new()
     ask(c, "trap = setmetatable({}, { __index = function() error 'called' end })",

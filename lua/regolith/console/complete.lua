@@ -115,18 +115,28 @@ local options_of = { ["rg.init"] = "rg.Options", ["rg.new"] = "rg.Options",
   ["rg.image.write"] = "rg.ImageOptions", ["rg.kernel"] = "rg.KernelOptions",
   ["rg.wrap"] = "rg.WrapOptions" }
 
+-- The class of the options that a call takes, as its description says: "options?: rg.PointOptions".
+local function options_class(scope, callee)
+  if options_of[callee] then return names.class(options_of[callee]) end
+  local owner, method = callee:match "^(.*)[.:]([%a_][%w_]*)$"
+  local class = owner and names.class(names.class_of[path.kind((path.resolve(scope, owner)))])
+  local row = class and class.rows[method]
+  return names.class((row and row.parameters or ""):match "options%??: (rg%.%w+)")
+end
+
 -- `rg.init{ th`: completes names of options.
-local function complete_options(text, tokens, bracket, prefix)
+local function complete_options(scope, text, tokens, bracket, prefix)
   local callee = bracket - 1
   if tokens[bracket].text ~= "{" then return {} end
   if tokens[callee] and (tokens[callee].text == "(" or tokens[callee].text == ",") then
     callee = (open_bracket(tokens, callee) or 1)
     if tokens[callee].text == "(" then callee = callee - 1 end
   end
-  local class = names.class(options_of[path_before(text, tokens, callee) or ""])
+  local class = options_class(scope, path_before(text, tokens, callee) or "")
   local list, add = collector(prefix)
-  for _, row in ipairs(class and class.rows or {}) do
-    add(row.name, "option", row.meaning)
+  while class do -- also those of the class that it extends
+    for _, row in ipairs(class.rows) do add(row.name, "option", row.meaning) end
+    class = names.class(class.parent)
   end
   return list
 end
@@ -211,7 +221,7 @@ function complete.at(console, text, position)
   end
   local bracket = open_bracket(tokens, count)
   if bracket and (mark.text == "{" or mark.text == ",") then
-    local options = complete_options(text, tokens, bracket, prefix)
+    local options = complete_options(console.scope, text, tokens, bracket, prefix)
     if #options > 0 then return options, start end
   end
   if prefix == "" and bracket then

@@ -9,6 +9,7 @@ names.class_of = { field = "rg.Field", array = "rg.Array", view = "rg.View", row
   node = "rg.Node", tree = "rg.Tree", kernel = "rg.Kernel", vector = "rg.Vector",
   matrix = "rg.Vector",
   type = "rg.Type", shape = "rg.Shape", module = "rg", root = "rg.Root", client = "rg.Client",
+  window = "rg.LiveWindow",
   report = "rg.MemoryReport", error = "rg.Error" }
 
 -- name -> { title, rows = { { name, group, signature, meaning, is_call, returns_self }, .. } }
@@ -41,9 +42,10 @@ function names.class(name)
     classes = {}
     for _, class in ipairs(read()) do
       local separator = class.class == "rg" and "rg." or class.class:find "Options$" and "" or ":"
-      classes[#classes + 1] = { name = class.class, title = class.title,
+      local own, parent = class.class:match "^([^:]+):?%s*(.*)$"
+      classes[#classes + 1] = { name = own, title = class.title, parent = parent,
         rows = add_rows(class, separator) }
-      classes[class.class] = classes[#classes]
+      classes[own] = classes[#classes]
     end
   end
   return name and classes[name] or nil

@@ -13,6 +13,7 @@ function path.kind(v)
     local name = type(meta) == "table" and rawget(meta, "__regolith")
     if name == "the module itself" then return "module" end
     if name == "a client" then return "client" end
+    if name == "a window" then return "window" end
     if name == "an error" then return "error" end
     if name == "a memory report" then return "report" end
     if name == "rg.root" then return "root" end
