@@ -10,12 +10,12 @@ local random = math.random
 
 local vector = {}
 
--- The types of fields and locals; expressions may have others.
+-- The types of fields and locals; expressions may have others. The last three are those of local
+-- arrays, where a computed index assigns them.
 vector.types = {}
 for _, t in ipairs { { "f32", 2, 1 }, { "f32", 3, 1 }, { "i32", 3, 1 }, { "u8", 4, 1 },
-  { "i64", 2, 1 }, { "f64", 3, 1 },
-  { "f16", 2, 1 }, { "f32", 2, 2 }, { "f64", 3, 3 }, { "i32", 2, 3 }, { "u32", 5, 1 },
-    { "f32", 3, 2 } } do
+  { "i64", 2, 1 }, { "f64", 3, 1 }, { "f16", 2, 1 }, { "f32", 2, 2 }, { "f64", 3, 3 },
+  { "i32", 2, 3 }, { "f32", 3, 2 }, { "u32", 5, 1 }, { "i16", 7, 1 }, { "f32", 6, 3 } } do
   table.insert(vector.types, value.shaped(t[1], t[2], t[3]))
 end
 local is_input = {}
