@@ -97,6 +97,7 @@ return {
       overload = "fun(fn: function, options?: rg.KernelOptions): rg.Kernel" },
     { "grad(loss: rg.Field, f: fun(), options?: table): number?",
       "Runs f, then its launches backwards: `x.grad` is the gradient. `{checkpoints = n}`." },
+    { "optim: rg.Optimizers", "Optimisers over fields with gradients." },
     { "check_gradient(loss: rg.Field, f: fun(), fields: rg.Field[], options?: table): table",
       "Compares gradients with difference quotients; `{ samples =, step =, least = }`." },
     { "warm(kernels: table, progress?: fun(done: integer, count: integer))",
@@ -373,6 +374,20 @@ return {
     { "tune(...: any): rg.TuneReport",
       "Finds the fastest way to run such launches at once, on copies of their data." },
     { "tuned(): rg.TuneReport", "What tuning has tried for its launches, and what it chose." },
+  } },
+
+  { class = "rg.Optimizers", title = "Optimisers: `rg.optim`", rows = {
+    { "sgd(options: table): rg.Optimizer",
+      "Gradient descent: `{ params = { x }, lr = 0.01, momentum = 0 }`." },
+    { "adam(options: table): rg.Optimizer",
+      "Adam: `{ params =, lr = 0.001, beta1 =, beta2 =, epsilon = }`." },
+    { "lbfgs(options: table): rg.Optimizer",
+      "L-BFGS: `{ params =, history = 10, lr = 1 }`; steps by `minimize` only." },
+  } },
+  { class = "rg.Optimizer", title = "An optimiser", rows = {
+    { "step()", "Moves the parameters against their gradients." },
+    { "minimize(loss: rg.Field, f: fun(), options?: table): number[]",
+      "rg.grad and step in a loop: `{ steps =, tolerance =, each = }`; returns the losses." },
   } },
 
   { class = "rg.Range", title = "A range", base = "fun(): integer", rows = {

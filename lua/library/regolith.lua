@@ -7,6 +7,7 @@
 ---@class rg
 ---@field version string The library's version.
 ---@field root rg.Root Every child of it is a tree.
+---@field optim rg.Optimizers Optimisers over fields with gradients.
 ---@field bool rg.Type true or false.
 ---@field i8 rg.Type Signed integers of 8 to 64 bits.
 ---@field i16 rg.Type Signed integers of 8 to 64 bits.
@@ -1500,6 +1501,37 @@ function Kernel:tune(...) end
 --- What tuning has tried for its launches, and what it chose.
 ---@return rg.TuneReport
 function Kernel:tuned() end
+
+---@class rg.Optimizers
+local Optimizers = {}
+
+--- Gradient descent: `{ params = { x }, lr = 0.01, momentum = 0 }`.
+---@param options table
+---@return rg.Optimizer
+function Optimizers:sgd(options) end
+
+--- Adam: `{ params =, lr = 0.001, beta1 =, beta2 =, epsilon = }`.
+---@param options table
+---@return rg.Optimizer
+function Optimizers:adam(options) end
+
+--- L-BFGS: `{ params =, history = 10, lr = 1 }`; steps by `minimize` only.
+---@param options table
+---@return rg.Optimizer
+function Optimizers:lbfgs(options) end
+
+---@class rg.Optimizer
+local Optimizer = {}
+
+--- Moves the parameters against their gradients.
+function Optimizer:step() end
+
+--- rg.grad and step in a loop: `{ steps =, tolerance =, each = }`; returns the losses.
+---@param loss rg.Field
+---@param f fun()
+---@param options? table
+---@return number[]
+function Optimizer:minimize(loss, f, options) end
 
 ---@class rg.Range: fun(): integer
 local Range = {}

@@ -520,15 +520,16 @@ local need_begun = setmetatable({
   refuse = function(self, ...) return refuse(begin_compile, self, ...) end,
 }, { __index = need })
 
---- From now on, launches call `f(kernel, pointer, values, count, result)` in place of the core's
---- function; nil: no longer. Returns the function that was called before.
+--- From now on, launches of the user's kernels call `f(kernel, pointer, values, count, result)` in
+--- place of the core's function; nil: no longer. Returns the function that was called before.
 local recorder
 function kernel.record(f)
   local before = recorder
   recorder = f
   need.launch = f and function(pointer, ...)
     local self = by_pointer[address_of(pointer)]
-    if self.options.adjoint then return C.rg_kernel_launch(pointer, ...) end
+    local is_own = self.options.adjoint or rawget(self, "is_internal")
+    if is_own then return C.rg_kernel_launch(pointer, ...) end
     return f(self, pointer, ...)
   end or C.rg_kernel_launch
   return before

@@ -50,6 +50,15 @@ local function open(own)
   function rg.check_gradient(...)
     return require("regolith.kernel.gradient").check(own, ...)
   end
+  rg.optim = setmetatable({}, { __regolith = "rg.optim", __index = function(self, name)
+    local make = require("regolith.optim")[name]
+    if not make then
+      return fail.argument(("rg.optim has no '%s'"):format(tostring(name)),
+        fail.nearest(name, { "sgd", "adam", "lbfgs" }))
+    end
+    rawset(self, name, fail.border(function(...) return make(own, ...) end))
+    return rawget(self, name)
+  end })
   function rg.warm(kernels, progress) return kernel.warm(kernels, progress) end
 
   for _, name in ipairs { "sort", "scan", "compact", "unique" } do -- loaded on first use

@@ -146,7 +146,10 @@ function subject.kernel(s, name, text, captures)
     session.kept = { number = number, kernels = {} }
   end
   local kernels = session.kept.kernels
-  kernels[text] = kernels[text] or session.module.kernel(text, captures or {}, { name = name })
+  if not kernels[text] then
+    kernels[text] = session.module.kernel(text, captures or {}, { name = name })
+    rawset(kernels[text], "is_internal", true) -- rg.grad does not record it
+  end
   return kernels[text]
 end
 

@@ -1,0 +1,101 @@
+-- optim_spec.lua - optimisers over fields with gradients.
+local support = require "support"
+local rg = support.rg
+
+local D = rg.new { default_float = "f64" }
+
+-- A field of vectors, and a loss that is least where vector i is { i, 2 * i }.
+local function bowl()
+  local v, loss = D.field(D.vec(2, D.f64), 8, { grad = true }), D.field(D.f64, 1, { grad = true })
+  local V = D.vec(2, D.f64)
+  local k = D.kernel(function()
+    for i in rg.range(8) do
+      local d = v[i] - V(i, 2 * i)
+      loss[0] = loss[0] + d:dot(d)
+    end
+  end)
+  return v, loss, function()
+    loss[0] = 0
+    k()
+  end
+end
+
+describe("an optimiser #compiled", function()
+  local makers = {
+    sgd = function(v) return D.optim.sgd { params = { v }, lr = 0.1, momentum = 0.5 } end,
+    adam = function(v) return D.optim.adam { params = { v }, lr = 0.3 } end,
+    lbfgs = function(v) return D.optim.lbfgs { params = { v } } end,
+  }
+  for name, make in pairs(makers) do
+    it(name .. " finds the least of a bowl", function()
+      local v, loss, f = bowl()
+      local losses = make(v):minimize(loss, f, { steps = 150 })
+      assert.equal(700, losses[1])
+      for i = 0, 7 do
+        assert.near(i, v[i].x, 0.02)
+        assert.near(2 * i, v[i].y, 0.02)
+      end
+    end)
+  end
+
+  it("sgd steps by the gradient, and with momentum by part of its last step", function()
+    local x = rg.field(rg.f32, 2, { grad = true })
+    local o = rg.optim.sgd { params = { x }, lr = 0.5, momentum = 0.5 }
+    x.grad:fill(2)
+    o:step()
+    assert.equal(-1, x[0])
+    o:step()
+    assert.equal(-1 - 0.5 * 3, x[1])
+    assert.equal("optimizer sgd, 2 steps", tostring(o))
+  end)
+
+  it("adam's first step has the length of its rate, whatever the gradient", function()
+    local x = rg.field(rg.f32, 3, { grad = true })
+    x.grad[0], x.grad[1] = 1e-3, -1e3
+    rg.optim.adam({ params = { x }, lr = 0.25 }):step()
+    assert.near(-0.25, x[0], 1e-4)
+    assert.near(0.25, x[1], 1e-4)
+    assert.equal(0, x[2])
+  end)
+
+  it("lbfgs follows the valley of Rosenbrock's function", function()
+    local x, loss = D.field(D.f64, 2, { grad = true }), D.field(D.f64, 1, { grad = true })
+    x[0], x[1] = -1.2, 1
+    local k = D.kernel(function()
+      loss[0] = (1 - x[0]) ^ 2 + 100 * (x[1] - x[0] ^ 2) ^ 2
+    end)
+    D.optim.lbfgs({ params = { x }, lr = 0.1 }):minimize(loss, function() k() end, { steps = 80 })
+    assert.near(1, x[0], 1e-6)
+    assert.near(1, x[1], 1e-6)
+  end)
+
+  it("moves the active cells of sparse fields", function()
+    local x = rg.field(rg.f32, { grad = true })
+    rg.root:pointer("i", 8):dense("i", 4):place(x)
+    x[9], x.grad[9] = 5, 2
+    local o = rg.optim.adam { params = { x }, lr = 1 }
+    o:step()
+    assert.near(4, x[9], 1e-5)
+    assert.equal(4, x:count())
+  end)
+
+  it("stops when the loss hardly falls, or when it is told to", function()
+    local v, loss, f = bowl()
+    local o = D.optim.sgd { params = { v }, lr = 0.25 }
+    assert.is_true(#o:minimize(loss, f, { steps = 500, tolerance = 1e-3 }) < 60)
+    assert.equal(3, #o:minimize(loss, f, { each = function(k) return k == 3 end }))
+  end)
+
+  it("says what it needs", function()
+    local plain = rg.field(rg.f32, 4)
+    assert.matches("did you mean 'adam'", support.failure(function() return rg.optim.adm end).hint)
+    assert.matches("needs its parameters", support.failure(rg.optim.adam, {}).message)
+    assert.matches("no gradient", support.failure(rg.optim.sgd, { params = { plain } }).message)
+    assert.matches("evaluates the loss", support.failure(function()
+      local x = rg.field(rg.f32, 4, { grad = true })
+      rg.optim.lbfgs({ params = { x } }):step()
+    end).message)
+    local x = rg.field(rg.f32, 4, { grad = true })
+    assert.equal("option.invalid", support.failure(rg.optim.sgd, { params = { x }, lr = -1 }).code)
+  end)
+end)
