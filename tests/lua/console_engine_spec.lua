@@ -319,6 +319,23 @@ tree                                          64 B
     assert.same({ "vsync" }, texts((c:complete "rg.window { vs")))
   end)
 
+  it("completes members of all elements, and methods of their views", function()
+    local c = new()
+    ask(c, "B = rg.struct { { 'pos', rg.vec2 }, { 'mass', rg.f32 } }", "b = rg.field(B, 3)")
+    assert.same({ "mass" }, texts((c:complete "b.ma")))
+    assert.same({ "pos" }, texts((c:complete "b.po")))
+    ask(c, "b[0] = { mass = 2 }")
+    assert.same({ "x", "y" }, (function()
+      local names = {}
+      for _, name in ipairs(texts((c:complete "b.pos."))) do
+        if #name == 1 then names[#names + 1] = name end
+      end
+      return names
+    end)())
+    assert.same({ "sum" }, texts((c:complete "b.pos.y:sum")))
+    assert.matches("^view .pos.y", (ask(c, "?b.pos.y")))
+  end)
+
   it("never calls what it completes", function()
     local c = new()
     ask(c, "trap = setmetatable({}, { __index = function() error 'called' end })",

@@ -72,6 +72,13 @@ local function complete_members(scope, owner, is_colon, prefix)
   local kind = path.kind(v)
   local class = names.class(names.class_of[kind])
   if class and kind ~= "module" then add_class(add, class, is_colon) end
+  if not is_colon and (kind == "field" or kind == "array" or kind == "view") then
+    local ok, t = pcall(function() return v.type end)
+    local has_members = ok and (t.members or t.element)
+    for _, name in ipairs(has_members and require("regolith.data.member").names(t) or {}) do
+      add(name, "view", "this member of all elements")
+    end
+  end
   if type(v) == "table" or type(v) == "string" then
     if not (class and kind ~= "module" and kind ~= "client") then
       path.members(v, function(name, member)

@@ -1,6 +1,7 @@
 --- Resolves a path such as `self.grid.x` without calling the user's functions: through raw tables,
 --- tables in `__index`, strings, and handles of Regolith.
 local handle = require "regolith.console.handle"
+local whole = require "regolith.data.whole"
 
 local path = {}
 
@@ -21,8 +22,18 @@ function path.kind(v)
   return type(v)
 end
 
---- Returns a member of a table, raw or through tables in `__index`.
+-- The view of a member of a field, an array or a view; nil where that would lay a tree out.
+local function view_of(v, key)
+  local kind = handle.kind(v)
+  if kind ~= "field" and kind ~= "array" and kind ~= "view" then return nil end
+  if kind == "field" and v.rg_rank < 0 or type(key) ~= "string" then return nil end
+  local ok, view = pcall(whole.member, v, key)
+  return ok and view or nil
+end
+
+--- Returns a member of a table, raw or through tables in `__index`, or the view of a member.
 function path.member(v, key)
+  if type(v) == "cdata" then return view_of(v, key) end
   for _ = 1, 10 do
     if type(v) == "string" then v = string end
     if type(v) ~= "table" then return nil end

@@ -46,7 +46,8 @@ function member.find(x, name)
   return t and create(of, name, t)
 end
 
-local function names_of(t)
+--- The names of the members of elements of type t; of a vector its components.
+function member.names(t)
   local names = {}
   for k, one in ipairs(t.members or {}) do names[k] = one.name end
   for k = 1, t.element and t.cols == 1 and math.min(4, t.rows) or 0 do
@@ -58,7 +59,7 @@ end
 --- Raises: no such member.
 function member.refuse(x, name)
   local of = subject.of(x, "a view")
-  local names = names_of(of.type)
+  local names = member.names(of.type)
   return fail.argument(("the elements of %s have no member '%s'"):format(subject.text(of), name),
     fail.nearest(name, names) or #names > 0 and "they have " .. table.concat(names, ", ") or nil)
 end
