@@ -25,6 +25,7 @@ local option_names = { "step", "draw", "params", "ranges", "reset", "touch", "ti
   "height", "speed", "frames", "path", "on", "paused", "otherwise" }
 local slowest, fastest = 0.1, 100 -- steps in a frame
 local frame_s = 0.2 -- steps of one frame end after this time, so that the window answers
+local hint_s = 8 -- for which the keys are shown
 local calls = 0 -- calls of rg.live in this process, for a script that is run again
 
 -- -- options --------------------------------------------------------------------------------------
@@ -254,6 +255,12 @@ local function draw_panel(self)
   self.params:draw(c)
 end
 
+-- Below the script's own controls, which stay where they are when it goes.
+local function draw_hint(self)
+  if self.is_hidden or lib.C.rg_time() - self.begun > hint_s then return end
+  overlay.of(self.window):panel("Controls"):text("space pauses, . steps, h hides this", "quiet")
+end
+
 local function draw_mistake(self)
   if not self.mistake then return end
   overlay.of(self.window):panel("Mistake", "bottom"):text(self.mistake, "mistake")
@@ -338,6 +345,7 @@ local function frame(self)
     self.video = nil
     show_mistake(self, tostring(fail.caught(problem)))
   end
+  draw_hint(self)
   draw_mistake(self)
   w:present()
   self.previous = nil
@@ -369,7 +377,7 @@ function live.run(session, options)
     params = params.read(options.params, options.ranges), draw = drawing_of(options.draw),
     script = script.create(options, calls), steps = 0, due = 0, wanted = 0,
     speed = options.speed or 1, rate = 0, step_ms = 0, is_paused = options.paused == true,
-    shown = lib.C.rg_time() }, Live)
+    shown = lib.C.rg_time(), begun = lib.C.rg_time() }, Live)
   self.name = name_of(self.script.path)
   if options.reset then options.reset() end
   local headless = require "regolith.live.headless"

@@ -119,6 +119,17 @@ describe("rg.live without a display", function()
     assert.equal("reset\totherwise\n0\n", run(text, "DISPLAY=:99"))
   end)
 
+  it("shows a field that `draw` names", function()
+    local name = base:match "[^/]+$"
+    local answer = run(([[
+      local rg = require "regolith"
+      local x = rg.field(rg.f32, 4, 4)
+      x:fill(1)
+      rg.live { step = function() end, draw = x, frames = 2, width = 8, height = 8,
+        path = "%s.mp4" }]]):format(base))
+    assert.matches("2 frames go to .*" .. name:gsub("%p", "%%%0"), answer)
+  end)
+
   it("runs the guide's example", function()
     local text = support.read_file("lua/guide/live.md"):match "\n```lua live\n(.-)\n```\n"
     local answer = run((text:gsub("params = params,", "params = params, frames = 3,")))

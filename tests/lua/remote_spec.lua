@@ -67,7 +67,7 @@ describe("a window in a browser", function()
       local answer = run(own, [[
         status / '' GET
         ask "/?token=$token" '' GET | grep -c 'far  away .*title\|width="64" height="48"'
-        status "/exchange?token=${token%?}0" ''
+        status "/exchange?token=${token%?}x" ''
         status "/elsewhere?token=$token" ''
         for k in $(seq 600); do
           ask "/exchange?token=$token&have=0" '' >"$base.reply"
