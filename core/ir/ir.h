@@ -303,8 +303,9 @@ typedef struct IrKernel {
   /* after `tasks`: 8-byte slots; the args come first, the result begins at slot args.count */
   int frame_slots;
   bool fast_math, unchecked;
-  bool is_bounded; /* handles in slots past a tree's `reserved` are treated as absent */
-  bool is_long;    /* some loops are vectorised only with PassContext.takes_long */
+  bool is_bounded;     /* handles in slots past a tree's `reserved` are treated as absent */
+  bool is_long;        /* some loops are vectorised only with PassContext.takes_long */
+  bool shares_updates; /* workers may update one element of a tree, by atomic updates */
   int next_id;
   VEC(IrNote) notes;                /* left by passes for explain() */
   VEC(IrSite) sites;                /* after `lower_places` */

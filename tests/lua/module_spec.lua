@@ -127,6 +127,30 @@ describe("a module #compiled #cpu", function()
       failure(m.scale, rg.array(rg.i32, 2), 2).message)
   end)
 
+  it("updates shared elements atomically, although one worker built it", function()
+    local own = rg.new { threads = 1 }
+    local at, count, last = own.field(own.i32, 4096), own.field(own.i32, 8), own.field(own.i32, 8)
+    for i = 0, 4095 do at[i] = i % 3 end
+    local add = own.kernel(function()
+      for i in own.range(200000) do
+        local k = at[i % 4096]
+        count[k] = count[k] + 1
+        if last:add(k, 1) < 0 then count[7] = 1 end
+      end
+    end)
+    add()
+    own.module({ add = add, at = at, count = count, last = last }):save(path_of "shared", one)
+    own.reset()
+    assert.equal("4000000 4000000", run(bare .. " RG_THREADS=4", ([[
+      local m = rg.module.open "%s"
+      for i = 0, 4095 do m.at[i] = i %% 3 end
+      for _ = 1, 20 do m.add() end
+      local counts, lasts = 0, 0
+      for k = 0, 2 do counts, lasts = counts + m.count[k], lasts + m.last[k] end
+      print(counts, lasts)
+    ]]):format(path_of "shared")))
+  end)
+
   it("holds every signature that was launched", function()
     local x = rg.field(rg.f32, 4)
     local put = rg.kernel(function(v) x[0] = v end)

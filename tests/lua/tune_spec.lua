@@ -553,6 +553,42 @@ describe("kernel:tune #compiled", function()
     other.reset()
   end)
 
+  it("tries one worker without atomics where several share elements, to the same end #cpu",
+    function()
+      local other, n = rg.new { threads = 4 }, 50000
+      local at, count, last = other.field(other.i32, n), other.field(other.i32, 64),
+        other.field(other.i32, 64)
+      for i = 0, n - 1 do at[i] = i * i % 61 end
+      local add = other.kernel([=[function()
+        for i in rg.range(n) do
+          local k = at[i]
+          if last:max(k, i) < i then count[k] += 1 else count[k] += 1 end
+        end
+      end]=], { rg = other, n = n, at = at, count = count, last = last })
+      local alone = other.kernel([=[function()
+        for i in rg.range(n) do at[i] = at[i] end
+      end]=], { rg = other, n = n, at = at })
+      local found = {}
+      for name, k in pairs { add = add, alone = alone } do
+        for _, choice in ipairs(k:tune()) do
+          for _, row in ipairs(choice) do
+            if row.candidate == "updates=plain" then found[name] = row.state end
+          end
+        end
+      end
+      assert.is_nil(found.alone)
+      assert.is_truthy(found.add)
+      assert.not_equal("differs", found.add)
+      local runs = 0
+      for k = 0, 63 do runs = runs + count[k] end
+      assert.equal(0, runs % n)
+      for _ = 1, 20 do add() end
+      local more = 0
+      for k = 0, 63 do more = more + count[k] end
+      assert.equal(runs + 20 * n, more)
+      other.reset()
+    end)
+
   it("tries squares of a grid in place of rows where elements lie across, to the same end #cpu",
     function()
     local other = rg.new { threads = 2 }

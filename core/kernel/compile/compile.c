@@ -190,6 +190,14 @@ static int32_t vector_bytes_of(const Compile *compile) {
   return compile->kernel->engine->store->device->vector_bytes / (compile->way.has_half_vectors + 1);
 }
 
+/* Does one worker run the code, and reach its trees alone? A module's code may run on several. */
+static bool has_one_worker(const Compile *compile) {
+  const Engine *engine = compile->kernel->engine;
+  const Device *device = engine->store->device;
+  if (compile->host || engine->is_rank || device->processors[RG_TARGET_PTX]) return false;
+  return device->worker_count == 1 || compile->way.has_one_worker;
+}
+
 static bool run_passes(Compile *compile, Error *err) {
   double begin = clock_ms();
   Kernel *kernel = compile->kernel;
@@ -204,8 +212,7 @@ static bool run_passes(Compile *compile, Error *err) {
                         .target = target_of(compile),
                         .wide_leaves = compile->way.wide_leaves,
                         .keeps_order = kernel->engine->options.deterministic,
-                        .has_one_worker = !kernel->engine->is_rank && device->worker_count == 1 &&
-                                          !device->processors[RG_TARGET_PTX],
+                        .has_one_worker = has_one_worker(compile),
                         .has_one_order = engine_has_one_order(kernel->engine),
                         .tiles_loops = compile->way.tiles_loops,
                         .forces_streams = option_has_word("RG_STRESS", "force_streams"),

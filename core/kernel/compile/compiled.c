@@ -182,6 +182,7 @@ static void fill_frame(const Compile *compile, CompiledKernel *compiled) {
 static void fill_code(const Compile *compile, CompiledKernel *compiled) {
   const IrKernel *ir = compile->sema.kernel;
   compiled->is_long = ir->is_long;
+  compiled->shares_updates = ir->shares_updates;
   compiled->order = compiled_order(ir);
   compiled->lua = keep_text(compiled, compile->lua);
   if (compile->lua) return;

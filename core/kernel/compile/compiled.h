@@ -59,8 +59,9 @@ typedef struct CompiledKernel {
   const char *lua;   /* arch "lua": the code to run; else NULL */
   DeviceTask *tasks; /* none in arch "lua" */
   int32_t task_count;
-  bool has_sums; /* some task has a privatised version */
-  bool is_long;  /* IrKernel.is_long: a long body is not vectorised yet */
+  bool has_sums;       /* some task has a privatised version */
+  bool is_long;        /* IrKernel.is_long: a long body is not vectorised yet */
+  bool shares_updates; /* IrKernel.shares_updates: some updates are atomic */
   /* -- the frame: arguments, then results, then what tasks exchange */
   int32_t frame_slots;
   CompiledArg *args;

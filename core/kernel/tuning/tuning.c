@@ -17,11 +17,11 @@
 #include "kernel/compile/compile.h"
 #include "kernel/versions/specialise.h"
 
-enum { MOST_SHORT = 64, WORTH_MS = 100, CODE_MS = 2000, LEAST_TICKS = 20000 };
+enum { MOST_SHORT = 64, WORTH_MS = 100, EARLY_MS = 300, CODE_MS = 2000, LEAST_TICKS = 20000 };
 enum { MOST_ENTRIES = 64, HALF = -1, USUAL_MS = 50 };
 static const double least_ms = 0.02, share = 0.05;
 
-enum { SHARED = 1, MANY = 2, SUMS = 4, REORDERS = 8, CODE = 16, HOST = 32, GPU = 64 };
+enum { SHARED = 1, MANY = 2, SUMS = 4, REORDERS = 8, CODE = 16, HOST = 32, GPU = 64, EARLY = 128 };
 typedef struct Candidate {
   const char *word;
   int32_t when;
@@ -69,6 +69,7 @@ typedef struct Tuning {
   int32_t shorts;                /* consecutive short launches while it is tuned */
   bool is_asked_for;             /* kernel:tune() requested tuning, even if launches are short */
   CodeState code;
+  bool is_late;     /* all rows of other code are tried, not only EARLY ones */
   int32_t next_row; /* first row of candidate.def not compiled yet */
   int32_t made_count;
   uint8_t made_rows[CANDIDATE_COUNT]; /* rows of candidate.def */
@@ -106,7 +107,8 @@ static bool is_possible(const Kernel *kernel, const Version *version, const Cand
   int32_t has = (shared && workers > 1 ? SHARED : 0) | (shared && workers >= 4 ? MANY : 0) |
                 (version->compiled->has_sums && !is_gpu ? SUMS : 0) |
                 (is_one_order && version->compiled->order_shows ? 0 : REORDERS) | CODE |
-                (is_gpu ? 0 : HOST) | (is_gpu && shared ? GPU : 0);
+                (is_gpu ? 0 : HOST) | (is_gpu && shared ? GPU : 0) |
+                (version->compiled->shares_updates ? EARLY : 0);
   return !(candidate->when & ~has);
 }
 
@@ -303,6 +305,10 @@ static TuneEntry *find_entry(Kernel *kernel, Version *version) {
 /* Should this row's code be compiled? If the best code is known from disk, only that. */
 static bool is_wanted(const Kernel *kernel, const Version *version, const TuneEntry *entry,
                       int32_t row) {
+  const Tuning *tuning = version->tuning;
+  for (int32_t k = 0; k < tuning->made_count; k++)
+    if (tuning->made_rows[k] == row) return false;
+  if (!tuning->is_late && !(candidates[row].when & EARLY)) return false;
   return candidates[row].when & CODE && is_possible(kernel, version, &candidates[row]) &&
          (entry->known_code < 0 || entry->known_code == row);
 }
@@ -356,12 +362,24 @@ static void begin_code(const Tuning *tuning, TuneEntry *entry) {
            entry->about[0] ? ", " : "", kept ? " with " : "", kept ? kept_word(tuning, entry) : "");
 }
 
+/* Is it time to try all other code? Code for one worker is tried alone before, since it may be
+ * several times as fast. */
+static bool is_late(const Kernel *kernel, const Version *version) {
+  return !version->compiled->shares_updates ||
+         engine_ms(kernel->engine, (uint64_t)version->tuning->ticks) >= CODE_MS;
+}
+
 /* Advances the second tuner: starts a compile, takes it when it is ready, starts the next, .., and
  * then begins trials. Does one step at a time, unless `waits`. */
 static void advance_code(Kernel *kernel, Version *version, TuneEntry *entry, bool waits) {
   Tuning *tuning = version->tuning;
   Engine *engine = kernel->engine;
   waits |= is_always(kernel);
+  if (!tuning->is_late && (waits || entry->known_code >= 0 || is_late(kernel, version))) {
+    tuning->is_late = true;
+    tuning->next_row = 0;
+    if (tuning->code == CODE_MADE) tuning->code = CODE_NONE;
+  }
   while (tuning->code != CODE_MADE) {
     int32_t last = tuning->made_count - 1;
     if (tuning->code == CODE_MAKING && !waits && tuning->made[last]->state < VERSION_READY) return;
@@ -379,14 +397,18 @@ static bool may_try_code(const Kernel *kernel) {
 }
 
 /* Is it time to compile other code? */
-static bool may_have_code(Kernel *kernel, const Tuning *tuning, const TuneEntry *entry) {
+static bool may_have_code(Kernel *kernel, const Version *version, const TuneEntry *entry) {
   Engine *engine = kernel->engine;
-  if (entry->code.count || entry->tuner.kept == TUNE_UNDECIDED || entry->is_asleep) return false;
+  const Tuning *tuning = version->tuning;
+  bool is_again = entry->code.count && !tuning->is_late && !entry->code.kept;
+  if (entry->code.count && !(is_again && is_late(kernel, version))) return false;
+  if (entry->tuner.kept == TUNE_UNDECIDED || entry->is_asleep) return false;
   if (!may_try_code(kernel)) return false;
   if (entry->known_code >= 0 || is_always(kernel)) return true;
   bool is_busy = tuning->code != CODE_MAKING && background_has_spare(engine);
+  int32_t from = version->compiled->shares_updates ? EARLY_MS : CODE_MS;
   return engine->options.tunes == TUNE_ONLINE && !is_busy &&
-         engine_ms(engine, (uint64_t)tuning->ticks) >= CODE_MS;
+         engine_ms(engine, (uint64_t)tuning->ticks) >= from;
 }
 
 /* -- launches ---------------------------------------------------------------------------------- */
@@ -414,7 +436,12 @@ static DeviceSwitches find_way(const Kernel *kernel, const Tuning *tuning, const
   *code = is_code && k ? tuning->made[k - 1] : NULL;
   ASSERT(!*code || (*code)->state == VERSION_READY, "trials begin when all code is ready");
   int32_t row = is_code ? tuner_choice(&entry->tuner) : k;
-  return switches_of(kernel, &candidates[tuning->rows[row]]);
+  DeviceSwitches switches = switches_of(kernel, &candidates[tuning->rows[row]]);
+  const Candidate *own = *code ? &candidates[tuning->made_rows[k - 1]] : NULL;
+  if (own && own->switches.workers) switches.workers = own->switches.workers;
+  ASSERT(!*code || !(*code)->way.has_one_worker || switches.workers == 1,
+         "code without atomics runs on one worker");
+  return switches;
 }
 
 const Version *tuning_shown(const Version *version, const char **candidate) {
@@ -433,7 +460,7 @@ DeviceSwitches tuning_pick(Kernel *kernel, TuneTrial *trial) {
   TuneEntry *entry = find_entry(kernel, trial->base);
   trial->code = NULL;
   if (!entry) return (DeviceSwitches){0};
-  if (may_have_code(kernel, tuning, entry)) advance_code(kernel, trial->base, entry, false);
+  if (may_have_code(kernel, trial->base, entry)) advance_code(kernel, trial->base, entry, false);
   Tuner *tuner = entry->code.count ? &entry->code : &entry->tuner;
   int32_t wanted = wanted_trial(kernel, tuning, entry, tuner);
   if (wanted != TUNE_UNDECIDED) {

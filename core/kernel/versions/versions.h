@@ -49,6 +49,7 @@ typedef enum CompileWhy {
 /* How a compile differs from the default one; all 0: not at all. */
 typedef struct CompileWay {
   bool has_half_vectors;
+  bool has_one_worker;    /* it may only run on one: updates are not atomic (pass sole_worker) */
   bool tiles_loops;       /* loop tiling, for accesses along different axes */
   bool no_shared_lookups; /* GPU threads do not share look-ups */
   bool wide_leaves;       /* more GPU threads share a leaf */
