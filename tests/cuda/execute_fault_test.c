@@ -216,12 +216,16 @@ int main(void) {
   TEST("the n-th launch fails, and its context with it") {
     CHECK_INT(in_child("PTX_FAIL_LAUNCH=2", second_launch), 0);
   }
-  TEST("virtual memory may be missing") { CHECK_INT(in_child("PTX_NO_VMM=1", no_ranges), 0); }
+  TEST("a driver without virtual memory can be simulated") {
+    CHECK_INT(in_child("PTX_NO_VMM=1", no_ranges), 0);
+  }
   TEST("an old driver knows no new PTX") { CHECK_INT(in_child("PTX_VERSION=10020", version), 0); }
   TEST("PTX for a newer device cannot be used") {
     CHECK_INT(in_child("PTX_CAPABILITY=75", target), 0);
   }
-  TEST("there may be no device") { CHECK_INT(in_child("PTX_DEVICES=0", no_device), 0); }
+  TEST("a machine without a device can be simulated") {
+    CHECK_INT(in_child("PTX_DEVICES=0", no_device), 0);
+  }
   TEST("a kernel that does not end is ended") { CHECK_INT(in_child("PTX_LIMIT=1", timeout), 0); }
   TEST("the n-th module does not load") {
     CHECK_INT(in_child("PTX_FAIL_MODULE=1", module_fails), 0);

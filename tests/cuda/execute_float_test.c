@@ -53,7 +53,7 @@ static void arithmetic(void) {
           0x3970000000000000);
     CHECK(twice("div.rn.f64", "0d3ff0000000000000, 0d4008000000000000") == 0x3fd5555555555555);
   }
-  TEST("a rounding mode is obeyed") {
+  TEST("arithmetic rounds as the instruction says") {
     CHECK_INT(single("div.rz.f32", ONE ", 0f40400000"), 0x3eaaaaaa);
     CHECK_INT(single("div.rp.f32", ONE ", 0f40400000"), 0x3eaaaaab);
     CHECK_INT(single("add.rp.f32", "0f4b800000, " ONE), 0x4b800001);
@@ -171,7 +171,7 @@ int main(void) {
     CHECK_INT(first("mov.b16 %rs1, 0x3c00; neg.f16 %rs3, %rs1; st.global.b16 [%rd0], %rs3;"),
               0xbc00);
   }
-  TEST("approximations are near") {
+  TEST("approximate functions are within their documented error") {
     CHECK_INT(single("ex2.approx.f32", "0f40400000"), 0x41000000);
     CHECK_INT(single("lg2.approx.f32", "0f41000000"), 0x40400000);
     CHECK_INT(single("rsqrt.approx.f32", "0f40800000"), 0x3f000000);

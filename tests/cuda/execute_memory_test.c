@@ -77,7 +77,7 @@ static void accesses(void) {
     CHECK_INT(touch("store", place + 2), 716);
     begin_again();
   }
-  TEST("memory that is freed is gone") {
+  TEST("an access to freed memory ends the launch") {
     CHECK_INT(gpu.cuMemFree_v2(place), 0);
     CHECK_INT(gpu.cuMemFree_v2(place), 1);
     CHECK_INT(touch("store", place), 700);
@@ -312,7 +312,7 @@ static void mapped(void) {
     CHECK_INT(gpu.cuMemsetD8Async(base, 3, 3 * PAGE, NULL), 0); /* across both */
     CHECK_INT(touch("load", base + PAGE - 4), 0);
   }
-  TEST("it goes with its last mapping, and addresses with their reservation") {
+  TEST("memory is freed with its last mapping, and addresses with their reservation") {
     CHECK_INT(gpu.cuMemRelease(first), 0);
     CHECK_INT(touch("load", base), 0);
     CHECK_INT(gpu.cuMemAddressFree(base, 4 * PAGE), 1);

@@ -147,7 +147,7 @@ static void share(Child child, Child stranger) {
     CHECK_INT(gpu.cuMemRelease(handle), 0);
     CHECK_INT(gpu.cuMemRelease(same), 0);
   }
-  TEST("it goes with the last that has it, in whichever process") {
+  TEST("memory is freed with its last handle or mapping, in whichever process") {
     say(child.socket);
     CHECK_INT(end(child), 0);
   }
@@ -157,7 +157,7 @@ static void refusals(void) {
   unsigned long long handle, other;
   int file = -1, not_memory = memfd_create("no memory of a device", 0);
   CHECK_INT(ftruncate(not_memory, 2 * PAGE), 0);
-  TEST("what is no such memory is neither exported nor imported") {
+  TEST("other memory is neither exported nor imported") {
     CHECK_INT(gpu.cuMemCreate(&handle, PAGE, &other_kind, 0), 0);
     CHECK_INT(gpu.cuMemExportToShareableHandle(&file, handle, FILE_DESCRIPTOR, 0), 1);
     CHECK_INT(gpu.cuMemCreate(&handle, PAGE, &fabric, 0), 801);

@@ -66,9 +66,10 @@ static void test_kind(const char *kind) {
 
 int main(void) {
   start(0, 2);
-  TEST("a pointer tree lives by the library's own functions") test_kind("pointer");
-  TEST("a bitmasked one too") test_kind("bitmasked");
-  TEST("a hash too") {
+  TEST("a pointer tree uses no function of the host with the name of one of ours")
+  test_kind("pointer");
+  TEST("a bitmasked tree uses no function of the host") test_kind("bitmasked");
+  TEST("a hash uses no function of the host") {
     RgSNode *block = NULL;
     if (rg_snode_add(rg_tree_root(new_tree("hash")), "hash", "i", NULL, 0, "block", 0, 0, &block))
       check_fail(__FILE__, __LINE__, rg_error(rg)->message);
@@ -80,7 +81,7 @@ int main(void) {
     CHECK_INT(run("function() block:clear() return block:count() end", names, 3), 0);
     rg_snode_release(block);
   }
-  TEST("lists too") {
+  TEST("lists use no function of the host") {
     RgSNode *list = add(add(rg_tree_root(new_tree("lists")), "dense", "i", 8, "row"), "dynamic",
                         "j", 1000, "list");
     RgField *x = place(list, "i32", "x");
@@ -105,7 +106,7 @@ int main(void) {
                      names, 4);
     CHECK(sum == 0 && get(x, 5, 0, 1) == 0);
   }
-  TEST("memory and statistics too") {
+  TEST("memory and statistics use no function of the host") {
     RgMemory memory;
     RgStats stats;
     CHECK(rg_memory(rg, &memory) == 0 && memory.trees == 5);

@@ -85,7 +85,8 @@ int main(void) {
             *c = rt_gpu_heap_take(&heap, 300, 0);
     CHECK(a == (uint8_t *)memory && b == a + 64 && c == b + 128 && heap.top == 64 + 128 + 512);
   }
-  TEST("what is given back is taken again, the last one first, also from others' stacks") {
+  TEST("freed pieces are allocated again, the last one first, also from the stacks of other "
+       "threads") {
     begin(MEMORY);
     void *a = rt_gpu_heap_take(&heap, 64, 3), *b = rt_gpu_heap_take(&heap, 64, 3);
     rt_gpu_heap_give(&heap, a, 64, 3);
@@ -96,16 +97,18 @@ int main(void) {
     CHECK(rt_gpu_heap_take(&heap, 64, 7) == a);
     CHECK(!rt_gpu_heap_take(&heap, 64, 3));
   }
-  TEST("what does not fit is refused, and the rest can still be taken") {
+  TEST("a piece that does not fit is refused, and the rest can still be allocated") {
     begin(1024);
     CHECK(!rt_gpu_heap_take(&heap, 1025, 0));
     CHECK(!rt_gpu_heap_take(&heap, (uint64_t)1 << 50, 0) && !rt_gpu_heap_take(&heap, -1, 0));
     CHECK(rt_gpu_heap_take(&heap, 1024, 0) && !rt_gpu_heap_take(&heap, 1, 0));
   }
-  TEST("no two threads have one piece, with a stack for each or one for all") {
+  TEST("no two threads get the same piece, with a stack for each or one for all") {
     CHECK(race(MEMORY, RT_GPU_STACKS) >= 0); /* pieces stay of one size: it may run short */
     CHECK(race(MEMORY, 1) == 0);
   }
-  TEST("nor where memory runs short") { CHECK(race(MEMORY / 16, 4) > 0); }
+  TEST("no two threads get the same piece when memory runs out") {
+    CHECK(race(MEMORY / 16, 4) > 0);
+  }
   return check_report();
 }

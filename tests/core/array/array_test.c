@@ -35,7 +35,7 @@ static void own_memory(void) {
                 "index 1, 5 is outside array 'a', whose shape is 3 x 5");
     rg_array_release(a);
   }
-  TEST("its view says where they are, and when they are gone") {
+  TEST("a view of an array has its address, and ends with it") {
     int64_t shape[] = {3, 5};
     RgArray *a = NULL;
     RgView view;
@@ -47,7 +47,7 @@ static void own_memory(void) {
     CHECK(*view.alive == 1 && rg_array_destroy(a, "here") == 0 && *view.alive == 0);
     rg_array_release(a);
   }
-  TEST("one without elements has none at any index") {
+  TEST("an array without elements has none at any index") {
     RgArray *a = NULL;
     int64_t none = 0, index = 0;
     RgValue value = number(1);
@@ -58,7 +58,7 @@ static void own_memory(void) {
                 "an array of f32 has no elements");
     rg_array_release(a);
   }
-  TEST("it takes its bytes from the budget and gives them back") {
+  TEST("an array takes its bytes from the budget and returns them") {
     RgMemory before, during, after;
     int64_t shape = 1 << 20;
     RgArray *a = NULL;
@@ -116,7 +116,7 @@ static void other_memory(void) {
     CHECK_TEXT(rg_error(rg)->message, "the strides of an array of f32 overflow the address space");
     CHECK(released == 0);
   }
-  TEST("a constant one is only read") {
+  TEST("a constant wrap is only read") {
     RgArray *w = wrap((RgWrap){.pointer = memory, .constant = 1});
     RgValue value = number(1);
     int64_t index = 0;
@@ -124,7 +124,7 @@ static void other_memory(void) {
     CHECK(rg_array_set(w, &index, 1, &value) != 0 && rg_array_fill(w, &value) != 0);
     rg_array_release(w);
   }
-  TEST("one that outlives its runtime can be released") {
+  TEST("a wrap that outlives its runtime can be released") {
     RgRuntime *kept = rg, *other = NULL;
     RgOptions options = {.struct_size = sizeof options};
     CHECK(rg_runtime_create(&options, &other, NULL) == 0);

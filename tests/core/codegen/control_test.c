@@ -402,7 +402,7 @@ static void test_functions(void) {
     CHECK_INT(depth_said(), RT_MOST_CALLS + 1);
     CHECK_INT(word(0), 0);
   }
-  TEST("so does a stack that has come to its end") {
+  TEST("a stack that is exhausted ends the launch") {
     begin_launch();
     m.worker.stack_end = UINT64_MAX;
     if (compile(CALLS("invoke 0 %n, %a, %b\n") FIB)) machine_host(&m);

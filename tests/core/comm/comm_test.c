@@ -377,7 +377,7 @@ int main(int argc, char **argv) {
     CHECK_INT(comm_team_size(one_host, 257, 0), 1);
   }
   TEST("each rank gets the parts of all, in order") run_in_teams(gather_numbers);
-  TEST("one rank's bytes reach all") run_in_teams(broadcast_bytes);
+  TEST("a broadcast sends the bytes of one rank to all") run_in_teams(broadcast_bytes);
   TEST("whole numbers of all ranks are combined") run_in_teams(reduce_whole_numbers);
   TEST("floats are added in the order of ranks, each time") run_in_teams(reduce_in_order);
   TEST("numbers in windows are combined where they are") run_in_teams(reduce_in_windows);
@@ -386,20 +386,22 @@ int main(int argc, char **argv) {
     run(4, pass_messages, 0);
   }
   TEST("ranks that make different calls all get an error") run(3, call_differently, 0);
-  TEST("so they do when one asks the server, and the others wait") {
+  TEST("ranks that make different calls get an error, also when one asks the server and the others "
+       "wait") {
     run(3, gather_while_others_wait, 0);
   }
-  TEST("other sizes are an error on all ranks, after which they go on") {
+  TEST("sizes that differ are an error on all ranks, after which they go on") {
     run(2, gather_other_sizes, 0);
     run(3, reduce_other_counts, 0);
   }
-  TEST("parcels reach every rank") run_in_teams(trade_parcels);
-  TEST("so do large ones, and very many") {
+  TEST("messages reach every rank") run_in_teams(trade_parcels);
+  TEST("large messages, and very many of them, reach every rank") {
     run_in_teams(trade_large_parcels);
     run(3, trade_many_parcels, 0);
   }
-  TEST("one of another size is an error on all ranks") run(2, send_other_sizes, 0);
-  TEST("other ways to combine are one, in teams and past them") {
+  TEST("a message of another size than expected is an error on all ranks")
+  run(2, send_other_sizes, 0);
+  TEST("operators that differ are an error on all ranks, within teams and between them") {
     run(3, reduce_in_another_way, 0);
     setenv("RG_LSA_SIZE", "1", 1);
     run(3, reduce_in_another_way, 0);

@@ -431,7 +431,7 @@ int main(int argc, char **argv) {
     run(2, see_peers);
     run(4, see_peers);
   }
-  TEST("files of who is no rank are passed over") run(3, pass_strangers_over);
+  TEST("files from a process that is no rank are ignored") run(3, pass_strangers_over);
   TEST("a process alone is a team of one") {
     Heap heap;
     heap_init(&heap, 0);
@@ -461,10 +461,10 @@ int main(int argc, char **argv) {
     run(2, free_under_windows);
   }
   TEST("a thousand windows, one after the other, leave nothing") run(2, churn);
-  TEST("a window of new memory") run(3, make_new);
+  TEST("a window of new memory is created on all ranks") run(3, make_new);
   TEST("the innermost window holds an address") run(1, look_up);
   TEST("windows that differ are refused on all ranks, who go on") run(3, declare_differently);
-  TEST("one that is too large, too") run(2, do_not_fit);
+  TEST("a window that is too large is refused on all ranks") run(2, do_not_fit);
   TEST("windows are freed in the same order on all ranks") run(2, free_in_another_order);
   TEST("dropped windows wait for a call together") run(3, drop);
   TEST("a rank that ends ends the others' opening") {

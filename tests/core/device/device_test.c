@@ -412,7 +412,7 @@ static void check_memory(void) {
     device->table->free(device, &memory);
     CHECK(!memory.base);
   }
-  TEST("code that is no object is refused, and nothing is kept") {
+  TEST("bytes that are no object are refused, and nothing is kept") {
     int64_t live = heap.live_bytes;
     const RgCodegenObject objects[RG_TARGET_COUNT] = {
         [RG_TARGET_HOST] = {.bytes = (uint8_t *)"PTX", .length = 3}};
@@ -446,7 +446,7 @@ int main(void) {
   check_private_copies();
   check_memory();
   device->table->destroy(device);
-  TEST("it gives its memory back") CHECK_INT(heap.live_bytes, 0);
+  TEST("a device frees all memory when it ends") CHECK_INT(heap.live_bytes, 0);
   TEST("a host without memory gets no device, and an error") {
     for (int64_t fail_at = 1; fail_at <= 4; fail_at++) {
       Heap poor;

@@ -92,12 +92,12 @@ static void table(void) {
     api->release(api, NULL);
     CHECK(!api->data(api, NULL) && !api->size(api, NULL) && !api->count(api, NULL));
   }
-  TEST("what the budget does not have is NULL") {
+  TEST("an allocation beyond the budget returns NULL") {
     CHECK(!api->allocate(api, (uint64_t)1 << 40));
     CHECK(!api->allocate(api, UINT64_MAX));
     CHECK(is_at_rest());
   }
-  TEST("it has the statistics") {
+  TEST("the table returns the statistics") {
     RgAllocations all, same = now();
     CHECK(api->statistics(api, &all) == 1);
     CHECK(all.alloc == same.alloc && all.header_free == same.header_free);
@@ -235,7 +235,7 @@ static void opened(void) {
     CHECK(rg_extension_call(rg, find(sample, "table"), values) == 0);
     CHECK(values[0].u64 == (uint64_t)(uintptr_t)api);
   }
-  TEST("it keeps what it acquires, and what it manages ends once") {
+  TEST("an extension keeps what it acquires, and what it manages is freed once") {
     RgArray *array = new_array(10);
     RgCounted *counted = NULL;
     RgValue value = number(1);
@@ -254,7 +254,7 @@ static void opened(void) {
     CHECK(rg_extension_call(rg, find(sample, "ramps"), &one) == 0 && one.i64 == 0);
     CHECK(is_at_rest());
   }
-  TEST("what it fails with is the error") {
+  TEST("the message of an extension that fails is the error of the call") {
     RgExtensionValue one;
     CHECK_SAYS(rg_extension_call(rg, find(sample, "kept_sum"), &one), "extension.failed",
                "sample.kept_sum: nothing is kept");

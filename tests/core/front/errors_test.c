@@ -219,7 +219,7 @@ static void test_depth(void) {
     CHECK(strstr(support_error(repeated(text, "", "function() return ", 3000, "")), too_deep) !=
           NULL);
   }
-  TEST("so have chains, which later rooms walk down") {
+  TEST("chains of operators have a depth limit, since later stages recurse over them") {
     CHECK_TEXT(support_error(repeated(text, "function() x = 1", " + 1", 400, " end")), "no error");
     CHECK(strstr(support_error(repeated(text, "function() x = 1", " + 1", 600, " end")),
                  too_tall) != NULL);
@@ -228,7 +228,7 @@ static void test_depth(void) {
     CHECK(strstr(support_error(repeated(text, "function() x", ".y", 600, " = 1 end")), too_tall) !=
           NULL);
   }
-  TEST("long lists are no chains") {
+  TEST("long lists do not count as chains") {
     CHECK_TEXT(support_error(repeated(text, "function() x = {", "1, ", 9000, "} end")), "no error");
     CHECK_TEXT(support_error(repeated(text, "function() ", "local a ", 5000, " end")), "no error");
   }
@@ -275,7 +275,7 @@ int main(void) {
   CHECK_ROWS("annotations are types", annotations);
   test_depth();
   test_diagnostic();
-  TEST("all memory is given back") {
+  TEST("the parser frees all memory") {
     support_reset();
     CHECK_INT(support_live_bytes(), 0);
   }

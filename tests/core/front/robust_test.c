@@ -125,7 +125,7 @@ static void check_mutations(void) {
 
 static void check_noise(void) {
   enum { ROUNDS = 3000 };
-  TEST("noise is an error") {
+  TEST("random bytes are a syntax error") {
     for (int round = 0; round < ROUNDS; round++) {
       char text[64];
       random_state = (uint32_t)round;

@@ -67,7 +67,7 @@ int main(void) {
     CHECK_TEXT(replace("kernel(function"), "kernel(function");
     CHECK_TEXT(replace(""), "");
   }
-  TEST("all memory is given back") {
+  TEST("the parser frees all memory") {
     scratch_deinit(&scratch);
     CHECK_INT(heap.live_bytes, 0);
   }

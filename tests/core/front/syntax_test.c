@@ -85,7 +85,7 @@ static void test_statements(void) {
         "&= 1\n"
         "  x |= 1\n  x ~= 1\n  x <<= 1\n  x >>= 1\n  x[i] ~>>= y ~= 1\nend\n");
   }
-  TEST("loops, blocks, labels and ways out") {
+  TEST("loops, blocks, labels, break, continue and goto parse") {
     CHECK_TEXT(
         support_print("function() for i = 10, 1, -1 do break end while a do do local b end end "
                       "repeat local q = f() until q goto done ::done:: return a, b; end"),
@@ -98,7 +98,7 @@ static void test_statements(void) {
     CHECK_TEXT(support_print("function() local a, b = 1, 2 a, x.y, x[1] = b, a end"),
                "function()\n  local a#0, b#1 = 1, 2\n  a#0, x.y, x[1] = b#1, a#0\nend\n");
   }
-  TEST("semicolons and comments are nothing") {
+  TEST("semicolons and comments leave no statement") {
     CHECK_TEXT(
         support_print("-- first\nfunction(--[[ none ]]);;--[==[ ]] ]==] f(); -- last\n;end;"),
         "function()\n  f()\nend\n");
@@ -181,7 +181,7 @@ static void test_scopes(void) {
                              "return q end)(1) end"),
                "no error");
   }
-  TEST("facts of locals are kept") {
+  TEST("the parser notes which locals are assigned and captured") {
     Error err;
     Ast *ast = support_parse("function(p, q) const c = 1 p = q for i = 1, 2 do end end", &err);
     const AstLocal *p = ast->function->parameters.items[0], *q = ast->function->parameters.items[1];
@@ -203,7 +203,7 @@ static void test_annotations(void) {
         "function(dt#0: f32, n#1: rg.vec(3, f32)): f32, rg.i32\n  local a#2: i32, b#3 = 1\n"
         "  for i#4: i64 = 1, 2 do\n  end\nend\n");
   }
-  TEST("the same in comments") {
+  TEST("types are annotated in comments, too") {
     CHECK_TEXT(
         support_print("function(dt --[[: f32]], n --[==[: rg.vec(3, f32) ]==]) --[[: f32, rg.i32]] "
                       "local a --[[: i32]], b = 1 for i --[[: i64]] -- index\n = 1, 2 do end end"),
@@ -412,7 +412,7 @@ int main(void) {
   test_positions();
   test_function_at();
   test_print();
-  TEST("all memory is given back") {
+  TEST("the parser frees all memory") {
     support_reset();
     CHECK_INT(support_live_bytes(), 0);
   }

@@ -74,7 +74,7 @@ static void whole(void) {
   Error err;
   PackPart part;
   char directory[10] = "", text[10] = "";
-  TEST("parts and directory come back") {
+  TEST("the parts and the directory of a file are read as they were written") {
     error_clear(&err);
     CHECK(write_parcel("contents", &part, &err));
     CHECK(read_parcel(directory, &err));
@@ -119,7 +119,7 @@ static void altered(void) {
         bytes[k] ^= (uint8_t)by;
       }
   }
-  TEST("so is one of any other length") {
+  TEST("a file of another length is refused") {
     for (size_t k = 0; k < size; k++) {
       store(bytes, k);
       error_clear(&err);
@@ -150,7 +150,7 @@ static void crashes(void) {
     CHECK(files_in_folder() == 2);             /* and what the other one had begun */
     CHECK(write_parcel("after", &part, &err)); /* whose name is not in the way */
   }
-  TEST("what was given up leaves no file") {
+  TEST("a file that is abandoned leaves nothing on disk") {
     int before = files_in_folder();
     pack_abandon(pack_create(&heap, path, &format, &err));
     CHECK(files_in_folder() == before);

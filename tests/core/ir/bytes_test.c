@@ -150,11 +150,11 @@ static void test_corrupt(void) {
   TEST("no beginning of the bytes is accepted") {
     for (int64_t length = 0; length < bytes.length; length++) CHECK(!accepts(bytes.data, length));
   }
-  TEST("bytes that go on are not accepted") {
+  TEST("bytes with more at their end are not accepted") {
     memcpy(copy, bytes.data, (size_t)bytes.length);
     CHECK(!accepts(copy, bytes.length + 1));
   }
-  TEST("a changed byte does no harm, wherever it stands") {
+  TEST("a changed byte is refused or gives a valid kernel, wherever it is") {
     for (int64_t at = 0; at < bytes.length; at++) {
       for (int value = 0; value < 256; value += 5) {
         memcpy(copy, bytes.data, (size_t)bytes.length);
@@ -163,7 +163,7 @@ static void test_corrupt(void) {
       }
     }
   }
-  TEST("neither do several, at random") {
+  TEST("several bytes changed at random are refused or give a valid kernel") {
     uint64_t random = 12345;
     for (int round = 0; round < 20000; round++) {
       memcpy(copy, bytes.data, (size_t)bytes.length);
@@ -185,6 +185,6 @@ int main(void) {
   test_functions();
   test_corrupt();
   scratch_deinit(&scratch);
-  TEST("everything was given back") CHECK_INT(heap.live_bytes, 0);
+  TEST("reading and writing free all memory") CHECK_INT(heap.live_bytes, 0);
   return check_report();
 }

@@ -188,7 +188,7 @@ static void test_arguments(IrKernel *kernel) {
     CHECK_INT(args_of(kernel, find(serial, "add", 0)), N_BIT | M_BIT);
     CHECK_INT(args_of(kernel, find(kernel->body, "get", 0)), N_BIT | M_BIT);
   }
-  TEST("they do not determine an index of a parallel loop, an element, or a reduction") {
+  TEST("arguments do not determine an index of a parallel loop, an element, or a reduction") {
     CHECK_INT(args_of(kernel, find(parallel, "add", 0)), -1);
     CHECK_INT(args_of(kernel, find(parallel, "load", 0)), -1);
     CHECK_INT(args_of(kernel, find(kernel->body, "get", 1)), -1);
@@ -205,7 +205,7 @@ int main(void) {
   heap_init(&heap, 0);
   scratch_init(&scratch, &heap);
   IrKernel *kernel = ir_read(&scratch, &heap, TEXT_OF_KERNEL, &err);
-  TEST("the text reads") { CHECK_TEXT(kernel ? "" : err.message, ""); }
+  TEST("the text of this test is valid IR") { CHECK_TEXT(kernel ? "" : err.message, ""); }
   if (kernel) {
     const IrInst *loop = at(kernel->body, LOOP);
     const IrRegion *body = loop->regions[0];
@@ -216,7 +216,7 @@ int main(void) {
     snode_tree_release((SNodeTree *)kernel->trees.items[0].tree);
   }
   kernel = ir_read(&scratch, &heap, TEXT_OF_ARGUMENTS, &err);
-  TEST("the text about arguments reads") { CHECK_TEXT(kernel ? "" : err.message, ""); }
+  TEST("the text about arguments is valid IR") { CHECK_TEXT(kernel ? "" : err.message, ""); }
   if (kernel) {
     test_arguments(kernel);
     snode_tree_release((SNodeTree *)kernel->trees.items[0].tree);

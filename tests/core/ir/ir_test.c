@@ -338,6 +338,6 @@ int main(void) {
   test_read();
   test_verify();
   scratch_deinit(&scratch);
-  TEST("everything was given back") CHECK_INT(heap.live_bytes, 0);
+  TEST("kernels free all memory") CHECK_INT(heap.live_bytes, 0);
   return check_report();
 }

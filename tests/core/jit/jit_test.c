@@ -101,7 +101,7 @@ static void test_targets(const Bytes *b) {
       codegen_result_free(codegen, result);
     }
   }
-  TEST("PTX comes out for GPUs") {
+  TEST("a request for a GPU returns PTX") {
     for (size_t i = 0; i < sizeof gpus / sizeof *gpus; i++) {
       RgCodegenRequest request = request_of(b, gpus[i]);
       RgCodegenResult *result = compile(&request, &err);
@@ -110,7 +110,7 @@ static void test_targets(const Bytes *b) {
       codegen_result_free(codegen, result);
     }
   }
-  TEST("both come out of one request, each as it does alone") {
+  TEST("one request for both targets returns what a request for each does") {
     RgCodegenRequest both = request_of(b, "x86-64-v3"),
                      alone[] = {request_of(b, "x86-64-v3"), request_of(b, "sm_90")};
     both.processors[RG_TARGET_PTX] = "sm_90";

@@ -83,7 +83,7 @@ static void patterns(void) {
     CHECK(launch(kernel, given, 2, &a, 1, &result) == 0 && result.number == 11 && compiles() == 1);
     CHECK(get(x, 7, 0, 1) == 3 && get(y, 7, 0, 1) == 11);
   }
-  TEST("two fields beside each other in one node, swapped, need none either") {
+  TEST("two adjacent fields of one node, swapped, need no compile") {
     RgSNode *cells = add(rg_tree_root(new_tree("twins")), "dense", "i", 8, NULL);
     RgField *one = place(cells, "f32", "a"), *two = place(cells, "f32", "b");
     Given twins[2] = {{"x", field(one)}, {"y", field(two)}};
@@ -172,7 +172,7 @@ static void patterns(void) {
                 "'sm_20' is not a GPU that kernels can be compiled for");
     CHECK(compiles() == before && launch(kernel, given, 2, &a, 1, &result) == 0);
   }
-  TEST("its texts are those of its last compile, made anew, also when a tree of it is gone") {
+  TEST("a kernel's texts are those of its last compile, also when one of its trees is gone") {
     static const char *const words[] = {"infer", "ir", "tasks", "explain"};
     RgField *gone = dense("gone", "f32", 8);
     RgTree *tree = kept_trees[--kept_tree_count];
@@ -310,7 +310,7 @@ static void said(void) {
     CHECK(rg_error_row(rg, 3, NULL) == NULL && rg_error_row(rg, -1, NULL) == NULL);
     CHECK_INT(unsaid, 0);
   }
-  TEST("the next call has nothing left of them") {
+  TEST("the errors of a failed parse do not show in the next call") {
     CHECK(rg_sync(rg) == 0);
     CHECK(rg_error_row(rg, 1, NULL) == NULL);
   }

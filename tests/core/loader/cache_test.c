@@ -435,7 +435,7 @@ int main(void) {
   emptying();
   sharing();
   places();
-  TEST("no memory is left behind") CHECK_INT(heap.live_bytes, 0);
+  TEST("the cache frees all memory") CHECK_INT(heap.live_bytes, 0);
   char command[100];
   snprintf(command, sizeof command, "rm -rf %s", folder);
   CHECK(!system(command));

@@ -105,7 +105,7 @@ int main(void) {
     arena_release(&arena);
     arena_release(&zeros);
   }
-  TEST("zeros can be read everywhere") {
+  TEST("memory that was never written reads as zero") {
     Arena zeros = {0};
     Error err = {0};
     CHECK(arena_reserve_zeros(&zeros, 1 << 20, &err));

@@ -166,7 +166,7 @@ int main(void) {
   heap_init(&heap, 0);
   scratch_init(&scratch, &heap);
   IrKernel *kernel = ir_read(&scratch, &heap, TEXT_OF_KERNEL, &err);
-  TEST("the text reads") { CHECK_TEXT(kernel ? "" : err.message, ""); }
+  TEST("the text of this test is valid IR") { CHECK_TEXT(kernel ? "" : err.message, ""); }
   if (kernel) {
     const IrRegion *body = first(kernel->body, IR_FOR)->regions[0];
     LoopNest one = dependence_nest(body), two = dependence_nest_of_two(body, first(body, IR_FOR));
@@ -177,6 +177,6 @@ int main(void) {
     snode_tree_release((SNodeTree *)kernel->trees.items[0].tree);
   }
   scratch_deinit(&scratch);
-  TEST("everything was given back") CHECK_INT(heap.live_bytes, 0);
+  TEST("the analysis frees all memory") CHECK_INT(heap.live_bytes, 0);
   return check_report();
 }

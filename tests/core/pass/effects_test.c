@@ -54,14 +54,14 @@ int main(void) {
   }
   CHECK(pass_run_named(&ctx, kernel, "tasks", &err));
   const IrTask *task = kernel->tasks.items[0];
-  TEST("they are found once, of each task and of the host region") {
+  TEST("effects are computed once for each task and for the host region") {
     const Effects *effects = effects_of(&ctx, kernel, task);
     CHECK(effects_of(&ctx, kernel, task) == effects);
     CHECK(effects_of(&ctx, kernel, NULL) != effects);
     CHECK_INT(effects_of(&ctx, kernel, NULL)->accesses.count, 0);
     CHECK(effects_hold(&ctx, kernel));
   }
-  TEST("flags of an access do not change them") {
+  TEST("flags of an access do not change effects") {
     find(task->body, IR_UPDATE)->plain = true;
     CHECK(effects_hold(&ctx, kernel));
   }
@@ -83,6 +83,6 @@ int main(void) {
   }
   snode_tree_release((SNodeTree *)kernel->trees.items[0].tree);
   scratch_deinit(&scratch);
-  TEST("everything was given back") CHECK_INT(heap.live_bytes, 0);
+  TEST("the analysis frees all memory") CHECK_INT(heap.live_bytes, 0);
   return check_report();
 }

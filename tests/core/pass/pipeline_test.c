@@ -110,13 +110,13 @@ int main(void) {
       destroy(kernel);
     }
   }
-  TEST("what changes nothing says so") {
+  TEST("a pass that changes nothing is shown as unchanged") {
     IrKernel *kernel = read(&err);
     CHECK(pass_run_named(&ctx, kernel, "fold", &err));
     CHECK_TEXT(dumps.last, "(unchanged)");
     destroy(kernel);
   }
-  TEST("an unknown pass is named") {
+  TEST("an error names the pass that is unknown") {
     IrKernel *kernel = read(&err);
     CHECK(!pass_run_named(&ctx, kernel, "fold,melt", &err));
     CHECK_TEXT(err.message, "there is no pass 'melt'");
@@ -176,6 +176,6 @@ int main(void) {
     destroy(kernel);
   }
   scratch_deinit(&scratch);
-  TEST("everything was given back") CHECK_INT(heap.live_bytes, 0);
+  TEST("the passes free all memory") CHECK_INT(heap.live_bytes, 0);
   return check_report();
 }

@@ -107,7 +107,8 @@ static void job_systems(void) {
     rg_kernel_release(kernel);
     stop();
   }
-  TEST("one that leaves tasks out, or makes up workers, is told, and harms nothing") {
+  TEST(
+      "a job system that leaves tasks out, or makes up workers, gets an error, and harms nothing") {
     Jobs jobs = {.forgets = true};
     start_with(&jobs, 3);
     RgField *x = dense(1000000);
@@ -125,7 +126,7 @@ static void job_systems(void) {
     rg_kernel_release(kernel);
     stop();
   }
-  TEST("its threads wait for no compiler in the middle of a loop: nothing is made baseline") {
+  TEST("threads of a job system never wait for a compiler in a loop: no baseline code is made") {
     Jobs jobs = {0};
     char text[4000] = "function() for i in rg.range(1000000) do local s = x[i] ";
     for (int k = 0; k < 60; k++) strcat(text, "s = s * 0.5 + 1 / (s + 1) ");
@@ -148,7 +149,7 @@ static void job_systems(void) {
     stop();
     unsetenv("RG_QUICK");
   }
-  TEST("it says how many workers it has") {
+  TEST("a job system states its number of workers") {
     Jobs jobs = {0};
     RgOptions options = {
         .struct_size = sizeof options, .run_tasks = run_jobs, .run_tasks_data = &jobs};
@@ -333,7 +334,7 @@ static void ending_within(void) {
       rg = NULL;
       stop();
     }
-  TEST("a function called by any worker may, too") {
+  TEST("a function that a worker calls may end the runtime") {
     start(4 << 20, 2);
     RgField *x = place(add(add(rg_tree_root(new_tree("t")), "pointer", "i", 4096, "block"), "dense",
                            "i", 1024, NULL),

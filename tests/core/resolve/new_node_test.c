@@ -49,7 +49,7 @@ static void test_same(void) {
     CHECK(is_same("self.x[{i, j - 1}]", "self.x[{i,j-1}]"));
     CHECK(is_same("x[i ? 1 : 2]", "x[i ? 1:2]"));
   }
-  TEST("anything else is another access") {
+  TEST("an access with any other token is another one") {
     CHECK(!is_same("x[i]", "x[j]"));
     CHECK(!is_same("x[i]", "y[i]"));
     CHECK(!is_same("x[i]", "x[(i)]"));
@@ -58,7 +58,7 @@ static void test_same(void) {
     CHECK(!is_same("x[1]", "x[1.0]"));
     CHECK(!is_same("x.a", "x.b"));
   }
-  TEST("what calls is the same as nothing") CHECK(!is_same("x[f(i)]", "x[f(i)]"));
+  TEST("an access with a call equals no other") CHECK(!is_same("x[f(i)]", "x[f(i)]"));
 }
 
 static void test_names(void) {

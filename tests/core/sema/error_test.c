@@ -11,7 +11,7 @@ static void test_names(World *w) {
     CHECK_TEXT(error_of(w, "function() for i in rg.rangee(3) do end end"),
                "1:24+6 name.unknown: there is no 'rg.rangee' (did you mean 'rg.range'?)");
   }
-  TEST("what is nil is refused") {
+  TEST("a capture that is nil is refused") {
     CHECK_TEXT(
         error_of(w, "function() x[0] = nothing end"),
         "1:19+7 name.nil: 'nothing' is nil (it must have a value when the kernel is launched)");
@@ -101,7 +101,7 @@ static void test_names(World *w) {
         "1:24+5 loop.invalid: kernels have no iterator functions (loops run over rg.range(n, "
         "m), x:active() or numbers: for k = 0, n - 1)");
   }
-  TEST("what comes later says so") {
+  TEST("a function whose source is not known here is refused, with what to do instead") {
     CHECK_TEXT(error_of(w, "function() x[0] = helper(1) end"),
                "1:19+6 source.missing: 'helper' is a Lua function whose source is not known here "
                "(write its "
@@ -415,7 +415,7 @@ static void test_loops(World *w) {
                "1:24+6 loop.invalid: a range can only be used in the head of a loop (write for i "
                "in .. do)");
   }
-  TEST("'and' and 'or' gather bools") {
+  TEST("'and' and 'or' take booleans") {
     CHECK_TEXT(error_of(w, "function() local s = 0 for i in rg.range(4) do s = s or 1 end end"),
                "1:48+1 type.mismatch: 'or' combines bools, and 's' is an i32");
     CHECK_TEXT(
@@ -423,7 +423,7 @@ static void test_loops(World *w) {
         "1:61+1 type.mismatch: 's' is a bool, and this gives it an i32 (declare another local "
         "for it)");
   }
-  TEST("its head is well formed") {
+  TEST("the head of a parallel loop must be well formed") {
     CHECK_TEXT(error_of(w, "function() for i, j, k in rg.range(4, 4) do end end"),
                "1:22+1 loop.invalid: there are 2 axes to loop over, but no value for 'k'");
     CHECK_TEXT(error_of(w, "function() for i in rg.range(1, 10) do end end"),
@@ -479,7 +479,7 @@ static void test_loops(World *w) {
         "1:60+1 reduction.invalid: 'r' belongs to the whole kernel: a parallel loop can only "
         "reduce into it (give it its own statement)");
   }
-  TEST("and has no value inside it") {
+  TEST("a local that a parallel loop reduces into has no value inside it") {
     CHECK_TEXT(
         error_of(w, "function() local s = 0 for i in rg.range(4) do x[i] = s s += i end end"),
         "1:55+1 reduction.invalid: 's' is reduced by this parallel loop and has no value inside it "

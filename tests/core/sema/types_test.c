@@ -10,12 +10,12 @@ static void test_numbers(World *w) {
     CHECK_TEXT(types_of(w, "function() g[{a, 1}][b] = 1 end"), "a: i32\nb: i32\n");
     CHECK_TEXT(types_of(w, "function() block:activate(a, b) end"), "a: i32\nb: i32\n");
   }
-  TEST("through math.floor, math.min and math.max too") {
+  TEST("a number that reaches an index through math.floor, math.min or math.max is an integer") {
     CHECK_TEXT(types_of(w, "function() x[math.floor(a * b)] = 1 end"), "a: i32\nb: i32\n");
     CHECK_TEXT(types_of(w, "function() x[math.max(a, math.min(b, 3))] = 1 end"),
                "a: i32\nb: i32\n");
   }
-  TEST("and through locals") {
+  TEST("a number that reaches an index through locals is an integer") {
     CHECK_TEXT(types_of(w, "function() local m = a local k = m + 1 x[k] = 1 end"),
                "a: i32\nm: i32\nk: i32\n");
     CHECK_TEXT(types_of(w, "function() local c = a local d = c d = d * 2 local e = d x[e] = 1 end"),
@@ -27,7 +27,7 @@ static void test_numbers(World *w) {
                     "1 end"),
         "a: i32\ns: i32\ni: i32\n");
   }
-  TEST("and through both sides of a choice") {
+  TEST("numbers that reach an index through either side of a choice are integers") {
     CHECK_TEXT(types_of(w, "function() x[on and a or b] = 1 end"), "on: bool\na: i32\nb: i32\n");
   }
   TEST("a bound of a range makes an integer") {
@@ -85,11 +85,11 @@ static void test_numbers(World *w) {
     CHECK_TEXT(types_of(w, "function() x[0] = a * x[1] y[0] = b * y[1] x[2] = dt y[2] = dt end"),
                "a: f32\nb: f64\ndt: f64\n");
   }
-  TEST("alone it is the default float") {
+  TEST("a float that meets no other is the default float") {
     CHECK_TEXT(types_of(w, "function() local p = dt local q = math.sin(a) end"),
                "dt: f32\na: f32\np: f32\nq: f32\n");
   }
-  TEST("compared with an integer it is exact") {
+  TEST("a comparison of a float with an integer is exact") {
     CHECK_TEXT(types_of(w, "function() flag[0] = n32[0] < a flag[1] = b < 1 end"),
                "a: f64\nb: f32\n");
   }
@@ -100,11 +100,11 @@ static void test_numbers(World *w) {
                "math.huge: f32\nlo: f32\ni: i32\n");
     CHECK_TEXT(types_of(w, "function() x[0] = math.floor(math.pi * n32[0]) end"), "math.pi: f32\n");
   }
-  TEST("64-bit integers and booleans are what they are") {
+  TEST("64-bit integers and booleans keep their types") {
     CHECK_TEXT(types_of(w, "function() local p = big local q = huge local r = on x[big] = 1 end"),
                "big: i64\nhuge: u64\non: bool\np: i64\nq: u64\nr: bool\n");
   }
-  TEST("a path is one number") {
+  TEST("all uses of a captured path have one type") {
     CHECK_TEXT(
         types_of(w, "function() local n = self.grid.n local v = self.dt * 2 x[n] = self.x[0] + v "
                     "end"),

@@ -67,7 +67,7 @@ static void hosts(void) {
     int64_t at[] = {1, 2};
     CHECK(rg_snode_call(m.list, "length", at, 2, &result) == 0 && result == 10);
   }
-  TEST("names that are not there, and no items, are told") {
+  TEST("an error names items that are missing, and says if there are none") {
     RgSaved missing = item("y", RG_VALUE_FIELD, m.x);
     CHECK(rg_load(rg, path, &missing, 1, 0) != 0);
     CHECK(strstr(rg_error(rg)->message, "contains nothing called 'y'"));
@@ -183,7 +183,7 @@ static void impossible(void) {
     }
     CHECK(loaded > 10 && loaded < 290);
   }
-  TEST("so are directories that cannot be") {
+  TEST("directories that contradict themselves are refused") {
     for (int k = 0; k < 150; k++) {
       char *other = strdup(text);
       other[strcspn(other, "\n") + 1 + (size_t)rand() % 200] = (char)(rand() % 95 + 32);

@@ -174,6 +174,6 @@ int main(void) {
   heap_init(&heap, 0);
   kinds();
   sums();
-  TEST("nothing is left behind") CHECK_INT(heap.live_bytes, 0);
+  TEST("paths free all memory") CHECK_INT(heap.live_bytes, 0);
   return check_report();
 }

@@ -301,6 +301,6 @@ int main(void) {
   twins();
   texts();
   out_of_memory();
-  TEST("nothing is left behind") CHECK_INT(heap.live_bytes, 0);
+  TEST("a layout frees all memory") CHECK_INT(heap.live_bytes, 0);
   return check_report();
 }

@@ -168,7 +168,7 @@ int main(void) {
   keeping();
   damage();
   sharing();
-  TEST("no memory is left behind") CHECK_INT(0, heap.live_bytes);
+  TEST("a record of choices frees all memory") CHECK_INT(0, heap.live_bytes);
   char command[100];
   snprintf(command, sizeof command, "rm -rf %s", folder);
   CHECK(!system(command));

@@ -77,18 +77,18 @@ static void promotion(void) {
       CHECK(type_decode(TYPE(F32), bits) == (double)values[k]);
     }
   }
-  TEST("an integer meets a float: the float") {
+  TEST("an integer and a float promote to the float") {
     CHECK(type_equal(join(TYPE(I64), TYPE(F32)), TYPE(F32)));
     CHECK(type_equal(join(TYPE(U8), TYPE(F16)), TYPE(F16)));
     CHECK(type_equal(join(TYPE(F32), TYPE(F64)), TYPE(F64)));
   }
-  TEST("two integers meet: the wider, at one width the unsigned") {
+  TEST("two integers promote to the wider, and at one width to the unsigned") {
     CHECK(type_equal(join(TYPE(I32), TYPE(I64)), TYPE(I64)));
     CHECK(type_equal(join(TYPE(I32), TYPE(U32)), TYPE(U32)));
     CHECK(type_equal(join(TYPE(U32), TYPE(I64)), TYPE(I64)));
     CHECK(type_equal(join(TYPE(I8), TYPE(U16)), TYPE(U16)));
   }
-  TEST("a boolean meets booleans alone") {
+  TEST("a boolean promotes with booleans alone") {
     CHECK(type_equal(join(TYPE(BOOL), TYPE(BOOL)), TYPE(BOOL)));
     CHECK(type_is_none(join(TYPE(BOOL), TYPE(I32))));
     CHECK(type_is_none(join(TYPE(NONE), TYPE(I32))));
