@@ -62,6 +62,10 @@ local function drawing_of(draw)
 end
 
 local function check_options(options)
+  if type(options) ~= "table" or getmetatable(options) then
+    return fail.argument("rg.live takes a table of options, not " .. fail.describe(options),
+      "rg.live{ step = step, draw = draw }")
+  end
   options = binary.check_options(options, option_names, "rg.live")
   check_callable(options, "step", true)
   if type(options.draw) ~= "cdata" then check_callable(options, "draw", true) end

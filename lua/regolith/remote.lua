@@ -20,6 +20,7 @@ local Remote = {}
 Remote.__index = Remote
 
 local frame_s = 1 / 60 -- between two frames, at least
+local idle_s = 2 -- so long after the last request, nobody looks
 ffi.cdef "int memcmp(const void *a, const void *b, size_t count);"
 
 --- Reads "http", "http:8642" or "http://0.0.0.0:8642": { address =, port = }.
@@ -87,6 +88,7 @@ end
 local function answer(self, path, query, body)
   if path == "/" then return self.page, "text/html; charset=utf-8", 200 end
   if path ~= "/exchange" then return "there is no such page\n", "text/plain", 404 end
+  self.asked = lib.C.rg_time()
   for _, event in ipairs(read_events(body)) do self.events[#self.events + 1] = event end
   local have = tonumber(query "have") or 0
   if self.number == 0 or have == self.number then return "", "text/plain", 204 end
@@ -96,7 +98,7 @@ end
 
 --- Shows a hidden window at this place.
 function remote.create(w, place, title)
-  local self = setmetatable({ window = w, number = 0, events = {}, shown = 0 }, Remote)
+  local self = setmetatable({ window = w, number = 0, events = {}, shown = 0, asked = 0 }, Remote)
   local words = { TITLE = title:gsub("[&<>\"'\\]", " "), WIDTH = w.width, HEIGHT = w.height }
   self.page = require("regolith.remote.page"):gsub("@(%u+)@", words)
   local ok, own = pcall(server.create, place, function(...) return answer(self, ...) end)
@@ -112,8 +114,8 @@ end
 --- Sends the frame to who asks, and gives the window what came back; `receive(window, event)`.
 --- Takes the rest of a sixtieth of a second.
 function Remote:exchange(receive)
-  take_frame(self)
   local now = lib.C.rg_time()
+  if now - self.asked < idle_s then take_frame(self) end
   self.server:run(math.max(1, math.floor((self.shown + frame_s - now) * 1000)))
   self.shown = lib.C.rg_time()
   local events = self.events

@@ -147,6 +147,8 @@ describe("rg.live without a display", function()
     local function message(options) return failure(rg.live, options).message end
     local step, draw = function() end, function() end
     assert.equal("option 'step' of rg.live must be a function or a kernel, got nil", message {})
+    assert.equal("rg.live takes a table of options, not a function", message(step))
+    assert.equal("rg.live takes a table of options, not a kernel", message(rg.kernel(step)))
     assert.equal("option 'draw' of rg.live must be a function that draws into the window, or a \z
       field, got nil", message { step = step })
     assert.equal("option 'speed' of rg.live must be a number from 0.1 to 100, got 0",
