@@ -479,6 +479,32 @@ describe("what is drawn", function()
     assert.equal("255 255 255", at(90, 60))
   end)
 
+  it("is the box of active cells of a large or unbounded field, also of a member", function()
+    local source, ffi = require "regolith.window.source", require "ffi"
+    local S = rg.struct { { "d", rg.f32 }, { "k", rg.i32 } }
+    local sparse, hash = rg.field(S), rg.field(S)
+    rg.root:bitmasked("ijk", 16):place(sparse)
+    rg.root:hash("ijk"):bitmasked("ijk", 2):place(hash)
+    assert.is_nil(source.box(sparse.d, "w:volume"))
+    for _, x in ipairs { sparse, hash } do
+      x[5][6][7], x[9][6][7] = { d = 2, k = 3 }, { d = 4, k = 5 }
+      for name, values in pairs { d = { 2, 4 }, k = { 3, 5 } } do
+        local m = source.box(x[name], "w:volume")
+        assert.equal("5 6 7", table.concat(m.low, " "))
+        assert.equal("5 1 1", table.concat(m.extents, " "))
+        local types = { f32 = "float *", i32 = "int32_t *", f64 = "double *" }
+        for k = 0, 4 do
+          local v = ffi.cast(types[m.kind], m.base + k * m.strides[1])[0]
+          assert.equal(k == 0 and values[1] or k == 4 and values[2] or 0, v)
+        end
+        m.free()
+      end
+    end
+    hash[2 ^ 30][6][7] = { d = 1 }
+    assert.matches("^w:volume: the active cells of .* lie too far apart, in a box of 1073741820 x",
+      support.failure(source.box, hash.d, "w:volume").message)
+  end)
+
   it("is read where it is, wherever elements have constant distances #compiled #cpu", function()
     local source = require "regolith.window.source"
     local T = rg.struct { { "mass", rg.f64 }, { "pos", rg.vec2 } }

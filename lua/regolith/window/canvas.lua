@@ -312,6 +312,7 @@ function Canvas:words(m, caller)
       (past - low) / 2 ^ 20), "show a part, or a coarser field")
   end
   local name, base = self:upload("words", m)
+  if m.free then m.free() end
   if not self.word_texture then self.word_texture = gl.create "Textures" end
   self:bind(0, gl.TEXTURE_BUFFER, self.word_texture)
   gl.TexBuffer(gl.TEXTURE_BUFFER, gl.R32UI, name)

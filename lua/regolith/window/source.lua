@@ -335,88 +335,50 @@ end
 
 -- -- the active box -------------------------------------------------------------------------------
 
--- The first and last indices of the active cells; nil if there are none.
-local function find_box(x, rank)
-  local low, high
-  local function widen(axis, from, to)
-    if from < low[axis] then low[axis] = from end
-    if to > high[axis] then high[axis] = to end
+-- A kernel that returns the first and last index of the active cells along each axis.
+local function find_text(s)
+  local begins, updates, ends = {}, {}, {}
+  for axis = 1, s.rank do
+    begins[axis] = ("local low%d, high%d = 2147483647, -2147483648"):format(axis, axis)
+    updates[axis] = ("low%d = math.min(low%d, i%d)\nhigh%d = math.max(high%d, i%d)"):format(axis,
+      axis, axis, axis, axis, axis)
+    ends[axis] = ("low%d, high%d"):format(axis, axis)
   end
-  local function see(index, count)
-    if not low then low, high = { unpack(index, 1, rank) }, { unpack(index, 1, rank) } end
-    for axis = 1, rank do
-      widen(axis, index[axis], index[axis] + (axis == rank and count - 1 or 0))
-    end
-  end
-  if x.rg_oracle ~= 0 then
-    each_cell(x, rank, function(index) see(index, 1) end)
-  else
-    local index = {}
-    each_run(x, function(run)
-      for axis = 1, rank do index[axis] = tonumber(run.index[axis - 1]) end
-      see(index, tonumber(run.count))
-    end)
-  end
-  return low, high
+  return ("function(x)\n%s\n%s\n%s\nend\nreturn %s\nend"):format(table.concat(begins, "\n"),
+    subject.loop(s, "x"), table.concat(updates, "\n"), table.concat(ends, ", "))
 end
 
--- Copies the active cells to where they are in the box `m`; numbers of one type, without gaps.
-local function fill_box(x, m, low)
-  local rank, size = #m.extents, size_of(m.kind)
-  local element_size = size * m.parts
-  local word = ffi.typeof(({ "uint8_t", "uint16_t", [4] = "uint32_t", [8] = "uint64_t" })[size]
-    .. " *")
-  each_run(x, function(run)
-    local to, n = m.base, tonumber(run.count)
-    for axis = 1, rank do
-      to = to + (tonumber(run.index[axis - 1]) - low[axis]) * m.strides[axis]
-    end
-    local stride, step = tonumber(run.stride), tonumber(run.step)
-    if stride == element_size and (m.parts == 1 or step == size) then
-      ffi.copy(to, run.first, n * element_size)
-      return
-    end
-    for part = 0, m.parts - 1 do -- members of a struct of arrays, or one of several in a row
-      local from, into = run.first + part * step, ffi.cast(word, to + part * size)
-      for k = 0, n - 1 do into[k * m.parts] = ffi.cast(word, from + k * stride)[0] end
-    end
-  end)
+-- A kernel that copies the active cells to an array, whose element 0 is that at the first indices.
+local function copy_text(s)
+  local names, to = {}, {}
+  for axis = 1, s.rank do
+    names[axis], to[axis] = "low" .. axis, ("[i%d - low%d]"):format(axis, axis)
+  end
+  return ("function(x, y, %s)\n%s\ny%s = %s\nend end"):format(table.concat(names, ", "),
+    subject.loop(s, "x"), table.concat(to), subject.element(s, "x"))
 end
 
 --- The box of a sparse field's active cells; what is inactive in it is zero. m.low: its first
---- indices. nil if nothing is active. Of a view of a member with bounds: all, which a kernel
---- copied.
+--- indices; m.free() gives the copy's memory back. nil if nothing is active. Kernels find and copy
+--- the cells, wherever they are.
 function source.box(x, caller)
-  local m = look(x, caller)
-  if m.is_view then
-    x = whole.plain(x)
-    if not binary.is_field(x) then
-      local all = source.grid(x, caller)
-      all.low = m.starts
-      return all
-    end
-    m = look(x, caller)
+  look(x, caller) -- raises for what has no numbers
+  local s = subject.of(x, caller)
+  if s.handle:count() == 0 then return nil end
+  local ends, low, extents = { subject.kernel(s, caller, find_text(s))(s.handle) }, {}, {}
+  for axis = 1, s.rank do
+    low[axis] = tonumber(ends[2 * axis - 1])
+    extents[axis] = tonumber(ends[2 * axis]) - low[axis] + 1
   end
-  local rank = #m.extents
-  local low, high = find_box(x, rank)
-  if not low then return nil end
-  for axis = 1, rank do m.extents[axis] = high[axis] - low[axis] + 1 end
-  m.low = low
-  local is_oracle = x.rg_oracle ~= 0
-  if is_oracle then m.kind = "f64" end
-  local size = size_of(m.kind)
-  m.keep = buffer("uint8_t", product(m.extents) * m.parts * size, caller)
-  m.base, m.step = ffi.cast(bytes, m.keep), size
-  pack(m, size * m.parts)
-  if not is_oracle then
-    fill_box(x, m, low)
-    return m
+  if product(extents) * s.type.size >= most_bytes then
+    return fail.argument(("%s: the active cells of %s lie too far apart, in a box of %s"):format(
+      caller, subject.text(s), table.concat(extents, " x ")))
   end
-  each_cell(x, rank, function(index, v)
-    local at = 0
-    for axis = 1, rank do at = at + (index[axis] - low[axis]) * m.strides[axis] end
-    put_number(ffi.cast("double *", m.base), at / 8, v)
-  end)
+  local copy = subject.session(s).module.array { type = s.type, shape = extents }
+  subject.kernel(s, caller, copy_text(s))(s.handle, copy, unpack(low))
+  local m = source.grid(copy, caller)
+  m.low, m.handle = low, copy
+  function m.free() copy:destroy() end
   return m
 end
 
