@@ -8,7 +8,7 @@ static LLVMTypeRef address_type(Codegen *g, LLVMValueRef like) {
 
 /* pointer + index * stride + imm. An index of at most 32 bits times a 32-bit stride cannot wrap in
  * 64 bits; the no-wrap flag lets LLVM see that addresses are linear in loop counters. */
-LLVMValueRef access_offset(Codegen *g, const IrInst *inst, LLVMValueRef pointer) {
+static LLVMValueRef access_offset(Codegen *g, const IrInst *inst, LLVMValueRef pointer) {
   LLVMValueRef index = value_operand(g, inst, 1);
   Type type = inst->operand_count > 1 ? inst->operands[1]->type : TYPE(I64);
   if (!type_is_integer(type)) {

@@ -116,7 +116,7 @@ static void emit_values(Codegen *g, const IrInst *inst) {
   value_set(g, inst, arith_unary(g, inst->op, type, a));
 }
 
-void emit_op(Codegen *g, const IrInst *inst) {
+static void emit_op(Codegen *g, const IrInst *inst) {
   switch (inst->op) {
   case IR_CONST: return emit_const(g, inst);
   case IR_VAR: return emit_var(g, inst);

@@ -118,7 +118,6 @@ static inline bool function_is_serial(const Codegen *g) {
 /* -- emit.c: the walk -------------------------------------------------------------------------- */
 void guards_release(Codegen *g); /* releases all guards, at the end of the function */
 void emit_region(Codegen *g, const IrRegion *region);
-void emit_op(Codegen *g, const IrInst *inst);
 /* Emits the transitive operands of the inst in the region, then the inst. */
 void emit_with_operands(Codegen *g, const IrInst *inst, const IrRegion *region);
 
@@ -210,7 +209,6 @@ LLVMValueRef slot_ensure(Codegen *g, const IrInst *inst, LLVMValueRef slot);
 LLVMValueRef slot_live(Codegen *g, LLVMValueRef slot);
 
 /* -- task_context.c: values of the context, hoisted, except the last two ----------------------- */
-LLVMValueRef context_frame(Codegen *g);
 LLVMValueRef context_ambient(Codegen *g);
 LLVMValueRef context_root(Codegen *g, int tree);
 LLVMValueRef context_base(Codegen *g, int tree);
@@ -224,8 +222,6 @@ void context_poll_stop(Codegen *g);
 
 /* -- access.c, atomic.c, alias.c: memory ------------------------------------------------------- */
 void access_emit(Codegen *g, const IrInst *inst); /* TREE_ROOT .. OFFSET, MEM_LOAD, MEM_STORE */
-/* The address of an OFFSET, applied to `pointer`. */
-LLVMValueRef access_offset(Codegen *g, const IrInst *inst, LLVMValueRef pointer);
 /* What an access loads or stores: a number of this type, only of elements of field `alias` - 1; 0:
  * of anything. */
 typedef struct Element {
@@ -374,8 +370,6 @@ bool lane_is_sound(const IrRegion *body, int lanes);
 /* A mask from the low bits of an integer, by a comparison with a vector constant: machines without
  * mask registers would extract the bits one by one. */
 LLVMValueRef lane_mask_of_bits(Codegen *g, LLVMValueRef bits, int width);
-/* A mask of the first `count` (unsigned) lanes, or of all if there are fewer. */
-LLVMValueRef lane_first(Codegen *g, int width, LLVMValueRef count);
 
 /* A counted loop begin, begin+1, .. below end with at least one iteration: the test is at its
  * end. */
@@ -401,7 +395,6 @@ void claim_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRe
 void claim_cursor(Codegen *g, const IrInst *inst);
 /* Begins a function of any type: a task's, a called one, or else the host function. */
 void function_open(Codegen *g, LLVMValueRef llvm, const IrTask *task, const IrFunction *called);
-void function_end(Codegen *g); /* ends both the builder's block and `finish` */
 /* function.c: recursive functions; INVOKE, and RETURN in them */
 void function_declare_all(Codegen *g);
 void function_emit(Codegen *g, int number);

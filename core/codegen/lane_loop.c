@@ -76,7 +76,8 @@ LLVMValueRef lane_mask_of_bits(Codegen *g, LLVMValueRef bits, int width) {
   return LLVMBuildICmp(g->builder, LLVMIntNE, own, LLVMConstNull(LLVMTypeOf(own)), "");
 }
 
-LLVMValueRef lane_first(Codegen *g, int width, LLVMValueRef count) {
+/* A mask of the first `count` (unsigned) lanes, or of all if there are fewer. */
+static LLVMValueRef lane_first(Codegen *g, int width, LLVMValueRef count) {
   LLVMTypeRef type = LLVMTypeOf(count);
   LLVMValueRef args[] = {count, value_integer(type, width)}, lanes[IR_MAX_LANES];
   LLVMValueRef most = call_intrinsic(g, "llvm.umin", type, args, 2);

@@ -40,7 +40,8 @@ static void end_stopped(Codegen *g) {
   LLVMBuildRetVoid(g->builder);
 }
 
-void function_end(Codegen *g) {
+/* Ends both the block that is being written and `finish`. */
+static void function_end(Codegen *g) {
   ASSERT(!g->f.exits.count, "every loop was left");
   block_jump(g, g->f.done);
   end_stopped(g);

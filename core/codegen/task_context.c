@@ -4,7 +4,7 @@
 
 #include "codegen/emit.h"
 
-LLVMValueRef context_frame(Codegen *g) {
+static LLVMValueRef context_frame(Codegen *g) {
   if (g->f.frame) return g->f.frame;
   LLVMBasicBlockRef back = block_hoist_begin(g);
   g->f.frame = call_runtime(g, RT_FRAME, (Callee){0}, NULL, 0);
