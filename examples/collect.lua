@@ -61,28 +61,45 @@ local function path(frame)
   return math.floor(1500 * math.sin(2 * t) + 0.5), math.floor(1500 * math.sin(3 * t) + 0.5)
 end
 
-rg.gc "stop"
-local live, reserved, most = {}, {}, 0
-for frame = 0, frames - 1 do
-  if frame == stopped_until then rg.gc "restart" end
-  if frame == frames - 80 then rg.gc "trim" end
-  move(path(frame))
-  local memory = rg.memory()
-  live[frame], reserved[frame] = memory.live, memory.reserved
-  most = math.max(most, memory.reserved)
-end
-for frame = 0, frames - 1 do
-  column(frame, live[frame], reserved[math.max(frame - 1, 0)], reserved[frame], 1.1 * most)
+local function curve()                               -- of the memory, over all frames
+  rg.gc "stop"
+  local live, reserved, most = {}, {}, 0
+  for frame = 0, frames - 1 do
+    if frame == stopped_until then rg.gc "restart" end
+    if frame == frames - 80 then rg.gc "trim" end
+    move(path(frame))
+    local memory = rg.memory()
+    live[frame], reserved[frame] = memory.live, memory.reserved
+    most = math.max(most, memory.reserved)
+  end
+  for frame = 0, frames - 1 do
+    column(frame, live[frame], reserved[math.max(frame - 1, 0)], reserved[frame], 1.1 * most)
+  end
+  return live, reserved
 end
 
 local function mib(bytes) return bytes / 2 ^ 20 end
-print(("frame %3d, the last without collection: %.1f MiB"):format(stopped_until - 1,
-  mib(reserved[stopped_until - 1])))
-print(("frame %3d, with it: %.1f MiB, of them %.1f in use"):format(frames - 81,
-  mib(reserved[frames - 81]),
-  mib(live[frames - 81])))
-print(("frame %3d, trimmed: %.1f MiB"):format(frames - 1, mib(reserved[frames - 1])))
-look(path(frames - 1))
-rg.image.write(folder .. "/collect_memory.png", picture, { low = 0, high = 1 })
-rg.image.write(folder .. "/collect_trail.png", sky, { low = 0, high = 1, palette = "heat" })
-print(("checksum %d"):format(tonumber(total()) + block:count()))
+local here = { 0, 0 }                                -- in a window: what is in the middle
+rg.live {
+  step = function() move(here[1], here[2]) end,
+  touch = function(x, y)                             -- the blob flies where the mouse is
+    here = { here[1] + math.floor(60 * (x - 0.5)), here[2] + math.floor(60 * (y - 0.5)) }
+  end,
+  draw = function(w)
+    look(here[1], here[2])
+    w:show(sky, { low = 0, high = 1, palette = "heat" })
+    w:watch("blocks", block:count())
+    w:plot("MiB", mib(rg.memory().live))
+  end,
+  otherwise = function()
+    local live, reserved = curve()
+    print(("frame %3d, the last without collection: %.1f MiB"):format(stopped_until - 1,
+      mib(reserved[stopped_until - 1])))
+    print(("frame %3d, with it: %.1f MiB, of them %.1f in use"):format(frames - 81,
+      mib(reserved[frames - 81]), mib(live[frames - 81])))
+    print(("frame %3d, trimmed: %.1f MiB"):format(frames - 1, mib(reserved[frames - 1])))
+    look(path(frames - 1))
+    rg.image.write(folder .. "/collect_memory.png", picture, { low = 0, high = 1 })
+    rg.image.write(folder .. "/collect_trail.png", sky, { low = 0, high = 1, palette = "heat" })
+    print(("checksum %d"):format(tonumber(total()) + block:count()))
+  end }

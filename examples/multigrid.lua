@@ -108,12 +108,32 @@ local paint = rg.kernel(function()                   -- in bands, thinner near c
   end
 end)
 
-for _, spot in ipairs { { 0.3, 0.6, 1 }, { 0.68, 0.3, -1 }, { 0.75, 0.7, 0.5 } } do
-  charge[math.floor(spot[1] * n)][math.floor(spot[2] * n)] = spot[3]
+local spots = { { 0.3, 0.6, 1 }, { 0.68, 0.3, -1 }, { 0.75, 0.7, 0.5 } }
+local is_new                                         -- have charges moved since the last solution?
+local function place()
+  is_new = true
+  charge:fill(0)
+  for _, spot in ipairs(spots) do
+    charge[math.floor(spot[1] * n)][math.floor(spot[2] * n)] = spot[3]
+  end
 end
-local plain, guided = solve(false), solve(true)
-paint()
-rg.image.write(folder .. "/multigrid.png", picture, { palette = "coolwarm", low = -3, high = 3 })
-rg.plot.line(folder .. "/convergence.png", { { y = plain, label = "CG" }, { y = guided,
-  label = "MGPCG" } }, { title = "what is left after each step", logy = true })
-print(("checksum %d"):format(#guided - 1))
+
+local look, rounds = { palette = "coolwarm", low = -3, high = 3 }, 0
+rg.live { reset = place,
+  step = function()
+    if is_new then rounds = #solve(true) - 1 end
+    is_new = false
+  end,
+  touch = function(x, y)                             -- moves the first charge
+    spots[1][1], spots[1][2] = rg.clamp(x, 0.01, 0.99), rg.clamp(y, 0.01, 0.99)
+    place()
+  end,
+  draw = function(w) paint() w:show(picture, look) w:watch("rounds", rounds) end,
+  otherwise = function()
+    local plain, guided = solve(false), solve(true)
+    paint()
+    rg.image.write(folder .. "/multigrid.png", picture, look)
+    rg.plot.line(folder .. "/convergence.png", { { y = plain, label = "CG" }, { y = guided,
+      label = "MGPCG" } }, { title = "what is left after each step", logy = true })
+    print(("checksum %d"):format(#guided - 1))
+  end }

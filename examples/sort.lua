@@ -73,15 +73,35 @@ local blend = rg.kernel(function(count)
   end
 end)
 
-start()
-key:fill(-1ULL)                                      -- the largest key: unused ones sort to the end
-scatter()
-local count = used[0]
-local begin = rg.time()
-rg.sort(key, paint)
-local seconds = rg.time() - begin
-find(count)
-blend(count)
-rg.image.write(folder .. "/sort.png", pixel)
-print(("%d fragments, %.0f million sorted a second"):format(count, most / seconds * 1e-6))
-print(("checksum %d"):format(count))
+local turn = rg.kernel(function(angle)
+  local c, s = math.cos(angle), math.sin(angle)
+  for k in rg.range(beads) do
+    local p = place[k]
+    place[k] = rg.vec3(c * p.x - s * p.y, s * p.x + c * p.y, p.z)
+  end
+end)
+
+local count, seconds
+local function picture()
+  key:fill(-1ULL)                                    -- the largest key: unused ones sort to the end
+  used[0] = 0
+  scatter()
+  count = used[0]
+  local begin = rg.time()
+  rg.sort(key, paint)
+  seconds = rg.time() - begin
+  find(count)
+  blend(count)
+end
+
+local params = { pace = { 0.01, -0.1, 0.1 } }
+rg.live { params = params, reset = start,
+  step = function() turn(params.pace) end,
+  touch = function(_, _, dx) turn(4 * dx) end,
+  draw = function(w) picture() w:show(pixel) w:watch("fragments", count) end,
+  otherwise = function()
+    picture()
+    rg.image.write(folder .. "/sort.png", pixel)
+    print(("%d fragments, %.0f million sorted a second"):format(count, most / seconds * 1e-6))
+    print(("checksum %d"):format(count))
+  end }
