@@ -104,8 +104,7 @@ local function open(own)
   local modules = function(name)
     return fail.border(function(...) return require("regolith.module")[name](own, ...) end)
   end
-  rg.module = setmetatable({ open = modules "open", reload = modules "reload",
-    watch = modules "watch" }, {
+  rg.module = setmetatable({ open = modules "open" }, {
     __call = function(_, ...) return modules "create"(...) end,
     __regolith = "rg.module",
   })

@@ -2,7 +2,8 @@
 -- first lines of the examples: `-- name.lua - what it shows.` and their kind, which stands before
 -- "Run it with:". Prints what differs; `--write` renews the tables, between their marks.
 local root = arg[0]:match "^(.*)/tests/examples/" or "."
-local kinds = { "Fluids", "Solids", "Growth and life", "Rendering", "Numerics", "Running" }
+local kinds = { "Fluids", "Solids", "Growth and life", "Rendering", "Numerics", "Gradients",
+  "Running" }
 local first = "<!-- the gallery: tests/examples/gallery.lua --write -->\n"
 local last = "<!-- its end -->\n"
 

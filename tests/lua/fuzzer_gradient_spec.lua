@@ -17,7 +17,7 @@ describe("the fuzzer of gradients #compiled", function()
         local text = fuzzer.text()
         local report = fuzzer.check(D, text)
         if not report then refused = refused + 1 end
-        assert.is_true(not report or report.error < 1e-4, ("seed %d: %s\n%s"):format(seed,
+        assert.is_true(not report or report.error < 1e-3, ("seed %d: %s\n%s"):format(seed,
           tostring(report), text))
       end
       assert.is_true(refused < count, refused .. " were refused")

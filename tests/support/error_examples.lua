@@ -22,8 +22,6 @@ file:close()
 rg.module.open "sand.rgm"]] },
   { "module.missing", said = "A kernel of a module (`rg.module.open`) is launched with arguments \z
     that it was not built for. The message has the signatures that the module holds." },
-  { "module.changed", said = "`rg.module.reload`, or `rg_module_reload`: the message says which \z
-    tree, field, node or kernel differs. The running module is as it was; open the new one." },
   { "device.missing", [[
 rg.init { arch = "abacus" }]] },
   { "memory.device", said = "Arch `cuda`: something else uses the GPU's memory, or the budget is \z

@@ -50,7 +50,8 @@ table.insert(pages, { name = "all-errors", title = "All errors", folder = "lua/"
   path = root .. "/lua/errors.md" })
 
 -- The examples by kind, from their first lines, as tests/examples/gallery.lua has them.
-local kinds = { "Fluids", "Solids", "Growth and life", "Rendering", "Numerics", "Running" }
+local kinds = { "Fluids", "Solids", "Growth and life", "Rendering", "Numerics", "Gradients",
+  "Running" }
 local function examples()
   local list = {}
   for path in io.popen(("ls '%s'/examples/*.lua"):format(root)):lines() do
