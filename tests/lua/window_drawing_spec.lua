@@ -203,6 +203,28 @@ describe("a window with OpenGL", function()
       end]])
   end)
 
+  it("takes colours of every kind for each position", function()
+    run [[
+      local bytes, opacity = rg.array(rg.vec(3, rg.u8), 2), rg.field(rg.vec4, 2)
+      bytes[0], bytes[1] = { 255, 0, 0 }, { 0, 51, 0 }
+      opacity[0], opacity[1] = { 1, 1, 1, 0.5 }, { 1, 1, 1, 0 }
+      w:camera { x = { 0, 120 }, y = { 0, 80 } }
+      for k, color in ipairs { bytes, opacity, { { 0, 0, 1 }, { 0, 1, 1 } }, { 0, 1 },
+        rg.vec3(1, 0, 1) } do
+        w:points({ { 20 * k, 20 }, { 20 * k, 60 } }, { color = color, radius = 5,
+          palette = "grey" })
+      end
+      w:points({ { 115, 20 }, { 115, 60 } }, { color = "#ff0000", opacity = 0.2, radius = 4 })
+      w:capture(base .. ".png")]]
+    local at = picture ".png"
+    for k, colours in ipairs { { "255 0 0", "0 51 0" }, { "128 128 128", "0 0 0" },
+      { "0 0 255", "0 255 255" }, { "0 0 0", "255 255 255" }, { "255 0 255", "255 0 255" } } do
+      assert.equal(colours[1], at(20 * k, 20))
+      assert.equal(colours[2], at(20 * k, 60))
+    end
+    assert.equal("51 0 0", at(115, 20))
+  end)
+
   it("begins each frame with its background, and keeps a shown one until then", function()
     assert.equal("1 0\n1 0\n0 1\n", run [[
       local x = rg.array(rg.f32, 1, 1)
@@ -449,6 +471,35 @@ describe("text without FreeType", function()
     assert.equal("255 255 255", at(49, 43))
     assert.equal("255 255 255", at(44, 31))
     assert.equal("0 0 0", at(40, 35))
+  end)
+end)
+
+describe("the range of a palette", function()
+  it("is that of the finite numbers, of every type and at any distance #compiled #cpu", function()
+    local source, range = require "regolith.window.source", require "regolith.window.range"
+    local function ends(x) return { range.of(source.grid(x, "w:show")) } end
+    for _, name in ipairs { "f16", "f32", "f64" } do
+      local x = rg.array(rg[name], 2, 3)
+      x:from_table { { 0 / 0, 1 / 0, -2.5 }, { -1 / 0, 0.25, -0 / 0 } }
+      assert.same({ -2.5, 0.25 }, ends(x))
+      x:fill(0 / 0)
+      assert.same({}, ends(x))
+    end
+    local small = rg.array(rg.f16, 2)
+    small[0], small[1] = 2 ^ -24, -65504
+    assert.same({ -65504, 2 ^ -24 }, ends(small))
+    for name, values in pairs { i8 = { -128, 127 }, u16 = { 0, 65535 }, i64 = { -2 ^ 40, 2 ^ 40 },
+      u64 = { 0, 2 ^ 40 } } do
+      local x = rg.array(rg[name], 4)
+      x[1], x[2] = rg[name](values[1]), rg[name](values[2])
+      assert.same(values, ends(x))
+    end
+    local T = rg.struct { { "flag", rg.u8 }, { "v", rg.vec2 } }
+    local bodies = rg.array(T, 3)
+    bodies[1] = { flag = 9, v = { -1, 4 } }
+    assert.same({ -1, 4 }, ends(bodies.v))
+    assert.same({ 0, 4 }, ends(bodies.v.y))
+    assert.same({ 0, 9 }, ends(bodies.flag))
   end)
 end)
 
