@@ -49,7 +49,8 @@ local function run(name, text)
   _G.print = function(...) -- luacheck: ignore
     local parts = {}
     for k = 1, select("#", ...) do parts[k] = tostring((select(k, ...))) end
-    printed[debug.getinfo(2, "l").currentline] = table.concat(parts, " ")
+    local caller = debug.getinfo(2, "Sl") -- a kernel's print is called from one of our files
+    if caller.source == "@" .. name then printed[caller.currentline] = table.concat(parts, " ") end
   end
   local chunk, problem = loadfile(name)
   local ok, raised = pcall(chunk or error, not chunk and problem or nil)
