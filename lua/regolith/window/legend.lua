@@ -22,7 +22,10 @@ local texts = { vertex = [[
   void main() { shown = is_bar ? vec4(palette_color(at.y), 1.0) : tint; }
 ]] }
 
-local function number(v) return ("%.3g"):format(v) end
+local function number(v)
+  local size = math.abs(v)
+  return (size >= 1000 and size < 1e7 and "%.0f" or "%.3g"):format(v)
+end
 
 -- A rectangle in pixels of the canvas, from the lower left corner.
 local function fill(w, x, y, width, height, is_bar, name)
