@@ -185,6 +185,13 @@ end
 
 --- Puts the following controls into a panel of that title, at "right", "left" or "bottom".
 function Controls:panel(title, place)
+  if type(title) ~= "string" or title == "" then
+    return fail.argument("window:panel takes a title first, not " .. fail.describe(title))
+  end
+  if place ~= nil and not places[place] then
+    return fail.argument("a panel is at \"right\", \"left\" or \"bottom\", not "
+      .. fail.describe(place))
+  end
   if not self.c then return self end
   begin(self)
   end_panel(self)
@@ -228,12 +235,12 @@ local function enter(self, what, name)
   return true
 end
 
-local function is_finite(x) return type(x) == "number" and x == x and math.abs(x) < math.huge end
+local largest = 1e300 -- the sum of two is finite, as Dear ImGui wants
 
 local function check_number(what, name, part, x)
-  if is_finite(x) then return end
-  return fail.argument(("%s of window:%s '%s' must be a finite number, got %s"):format(part, what,
-    name, fail.describe(x)))
+  if type(x) == "number" and math.abs(x) <= largest then return end
+  return fail.argument(("%s of window:%s '%s' must be a number from -1e300 to 1e300, got %s")
+    :format(part, what, name, fail.describe(x)))
 end
 
 --- Whether a slider steps by whole numbers: those between whole ends at least ten apart do.

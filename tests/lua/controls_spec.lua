@@ -117,6 +117,17 @@ describe("controls", function()
     assert.is_false(c:take { kind = "down", key = "space" })
   end)
 
+  it("show plots and values that are no finite numbers", function()
+    local k = 0
+    local values = { 1, 0 / 0, math.huge, -math.huge, 1e308, -1e308, 3 }
+    local _, run = create(function(c)
+      k = k % #values + 1
+      c:plot("energy", values[k])
+      c:watch("mass", values[k])
+    end)
+    for _ = 1, 30 do assert.is_true(run() == nil or run().width > 0) end
+  end)
+
   it("give one picture until something changes, and none without a control", function()
     local value = 1
     local _, run = create(function(c) if value then c:watch("mass", value) end end)
@@ -187,10 +198,12 @@ describe("controls", function()
       return text
     end
     assert.equal("window:slider takes a name first, not 1", message("slider", 1, 2))
-    assert.equal("the value of window:slider 'x' must be a finite number, got nan",
+    assert.equal("the value of window:slider 'x' must be a number from -1e300 to 1e300, got nan",
       message("slider", "x", 0 / 0, 0, 1))
-    assert.equal("the low end of window:slider 'x' must be a finite number, got nil",
+    assert.equal("the low end of window:slider 'x' must be a number from -1e300 to 1e300, got nil",
       message("slider", "x", 1))
+    assert.matches("^the high end of window:slider 'x' must be .* to 1e300, got 1e%+308$",
+      message("slider", "x", 1, 0, 1e308))
     assert.equal("window:slider 'x' goes from a low end to a higher one, got 1 and 1",
       message("slider", "x", 1, 1, 1))
     assert.equal("the value of window:checkbox 'x' must be true or false, got 1",
@@ -201,6 +214,9 @@ describe("controls", function()
       message("choice", "x", "c", {}))
     assert.equal("window:plot 'x' takes a number for each frame, not \"y\"",
       message("plot", "x", "y"))
+    assert.equal("window:panel takes a title first, not nil", message "panel")
+    assert.equal("a panel is at \"right\", \"left\" or \"bottom\", not \"top\"",
+      message("panel", "x", "top"))
     c:button "go"
     assert.equal("there are two controls 'go' in one frame", failure(c.button, c, "go").message)
     c:finish()
@@ -221,6 +237,6 @@ describe("controls", function()
     assert.matches("^warn: windows have no sliders and buttons here: libregolith%-controls.so is \z
       not there; it is built where Debian's package libimgui%-dev is installed\n\z
       0.5\ttrue\tfalse\tb\tfalse\n\z
-      nil\tfalse\tfalse\t.*must be a finite number, got \"y\"\n$", answer)
+      nil\tfalse\tfalse\t.*must be a number from %-1e300 to 1e300, got \"y\"\n$", answer)
   end)
 end)

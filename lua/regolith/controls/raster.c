@@ -5,6 +5,7 @@
 #include <math.h>
 
 enum { UNIT = 16 };
+static const float farthest = 1 << 20; /* pixels; what is farther, or no number, is not painted */
 
 typedef struct Point {
   int64_t x, y;
@@ -64,8 +65,13 @@ static RasterClip bounds(const RasterTarget *target, RasterClip clip, Point a, P
   return clip;
 }
 
+static int is_near(const RasterVertex *v) {
+  return fabsf(v->x) < farthest && fabsf(v->y) < farthest;
+}
+
 void raster_triangle(const RasterTarget *target, const RasterTexture *texture, RasterClip clip,
                      const RasterVertex *a, const RasterVertex *b, const RasterVertex *c) {
+  if (!is_near(a) || !is_near(b) || !is_near(c)) return;
   Point pa = fixed(a), pb = fixed(b), pc = fixed(c);
   int64_t area = edge(pa, pb, pc);
   if (area == 0) return;

@@ -47,9 +47,9 @@ end
 
 -- Each returns the value, and the facts of its row.
 local function read_number(name, v)
-  if v ~= v or math.abs(v) == math.huge then
-    return fail.argument(("option 'params' of rg.live: '%s' must be finite, got %s"):format(name,
-      tostring(v)), nil, "option.invalid")
+  if v ~= v or math.abs(v) > 1e299 then
+    return fail.argument(("option 'params' of rg.live: '%s' must be from -1e299 to 1e299, got %s")
+      :format(name, tostring(v)), nil, "option.invalid")
   end
   local low, high = params.range_of(v)
   return v, { kind = "slider", low = low, high = high }
