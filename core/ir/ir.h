@@ -122,12 +122,12 @@ struct IrInst {
   /* Attributes. attribute.def says which ops have which, and ir_verify refuses others; those that
    * an op does not have are 0. Decision D-ir-04. */
   int64_t imm;
-  int32_t field;             /* PLACE, CELL: kernel->fields */
-  int32_t level;             /* ACTIVE, ACTIVATE, .., LEAVES, NEAR: kernel->levels */
-  int32_t entry;             /* CALL: an RtEntry */
-  int32_t tree;              /* LOW ops: kernel->trees */
-  int32_t stride;            /* OFFSET: bytes */
-  int32_t begin, end, width; /* ROW */
+  int32_t field;      /* PLACE, CELL: kernel->fields */
+  int32_t level;      /* ACTIVE, ACTIVATE, .., LEAVES, NEAR: kernel->levels */
+  int32_t entry;      /* CALL: an RtEntry */
+  int32_t tree;       /* LOW ops: kernel->trees */
+  int32_t stride;     /* OFFSET: bytes */
+  int32_t end, width; /* ROW */
   /* MEM_LOAD, MEM_STORE: 0 or 1 scalar; ROW, FOR, BITS: iterations per vector (ir/lanes.h) */
   int32_t lanes;
   int32_t block; /* RANGE, ACTIVE: `:block(n)`, 0: chosen by the device */

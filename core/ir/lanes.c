@@ -379,7 +379,7 @@ static void visit_region(LaneWalk *w, const IrRegion *region) {
 
 LaneBody ir_lanes_of_row(const IrInst *row, int width) {
   DEBUG_ASSERT(row->op == IR_ROW && width > 0, "a row is divided into vectors");
-  int64_t first = row->begin;
+  int64_t first = 0;
   bool is_known = !ir_row_bounds(row) || ir_is_const(ir_row_bounds(row)[0], &first);
   return (LaneBody){.region = row->regions[0],
                     .width = width,

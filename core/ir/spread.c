@@ -44,7 +44,7 @@ static void survey(const IrRegion *region, int64_t rows, Survey *s) {
     int64_t inner = rows;
     if (inst->op == IR_ROW) {
       s->is_obstructed |= inst->width > 1 || inst->lanes > 1; /* vectorised for a CPU */
-      s->cells = max_i64(s->cells, rows * (inst->end - inst->begin));
+      s->cells = max_i64(s->cells, rows * inst->end);
       continue;
     }
     s->is_obstructed |= !may_repeat(inst);

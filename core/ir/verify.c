@@ -225,6 +225,7 @@ static bool verify_rsqrt(Verifier *v, const IrInst *inst) {
 
 /* Ops that exist for lanes alone. */
 static bool verify_lane_op(Verifier *v, const IrInst *inst) {
+  if (!inst->operand_count) return wrong(v, inst, "wrong number of operands");
   Type first = type_at(inst, 0), type = inst->type;
   switch (inst->op) {
   case IR_SPLAT:
@@ -848,8 +849,8 @@ static bool verify_shape(Verifier *v, const IrInst *inst) {
     return params_are(body, 0, type_is_integer) || wrong(v, inst, "positions are integers");
   case IR_ROW:
     if (inst->width < 1 || inst->width > 64 || !is_power_of_two((uint64_t)inst->width) ||
-        inst->begin < 0 || inst->end < inst->begin || (inst->end - inst->begin) % inst->width)
-      return wrong(v, inst, "begin, end and width do not fit");
+        inst->end < 0 || inst->end % inst->width)
+      return wrong(v, inst, "end and width do not fit");
     if (inst->lanes < 0 || inst->lanes > 64 || (inst->lanes & (inst->lanes - 1)) ||
         (inst->lanes > 1 && inst->width > 1))
       return wrong(v, inst, "runs in 2, 4, .. lanes, or straight in `width`");

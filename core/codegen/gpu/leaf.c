@@ -103,7 +103,7 @@ static int64_t weight_of(const IrRegion *region) {
 static int64_t longest_row(const IrRegion *region) {
   int64_t cells = 1;
   for (const IrInst *inst = region->first; inst; inst = inst->next) {
-    if (inst->op == IR_ROW) cells = max_i64(cells, inst->end - inst->begin);
+    if (inst->op == IR_ROW) cells = max_i64(cells, inst->end);
     for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
       cells = max_i64(cells, longest_row(inst->regions[i]));
   }
@@ -200,13 +200,12 @@ void gpu_row(Codegen *g, const IrInst *inst) {
   if (inst->masked && (inst->end > 64 || !inst->operand_count))
     return codegen_fail(g, inst, "its bits are not one word");
   if (inst->regions[0]->params.count < 1) return codegen_fail(g, inst, "it has one position");
-  if (inst->begin >= inst->end) return;
   Cells cells = {.body = inst->regions[0]};
   if (inst->masked) cells.word = value_operand(g, inst, inst->operand_count - 1);
   Deal deal = {.group = g->f.group,
-               .begin = bounds ? value_of(g, bounds[0]) : value_integer(g->i32, inst->begin),
+               .begin = bounds ? value_of(g, bounds[0]) : value_integer(g->i32, 0),
                .end = bounds ? value_of(g, bounds[1]) : value_integer(g->i32, inst->end),
-               .count = bounds ? 0 : inst->end - inst->begin,
+               .count = bounds ? 0 : inst->end,
                .weight = weight_of(inst->regions[0]),
                .give = give_cell,
                .data = &cells};

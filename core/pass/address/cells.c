@@ -251,7 +251,7 @@ static IrInst *address_in_leaf(Lower *l, const Cell *c, IrBuilder *b, IrInst *cu
 typedef enum Crossing { CROSSES_NEVER, CROSSES_ALWAYS, CROSSES_PARTLY } Crossing;
 
 static Crossing crossing_of(const IrInst *row, int offset, int32_t extent) {
-  int first = row->begin + offset, last = row->end - 1 + offset;
+  int first = offset, last = row->end - 1 + offset;
   if (first >= 0 && last < extent) return CROSSES_NEVER;
   return last < 0 || first >= extent ? CROSSES_ALWAYS : CROSSES_PARTLY;
 }

@@ -11,10 +11,9 @@ IrBuilder cell_loops_for(IrBuilder *b, IrInst *first, IrInst *last, int64_t step
 /* cell_loops_rows.c: writes a ROW as loops and deletes it. */
 void cell_loops_row(Scratch *scratch, IrKernel *kernel, IrInst *row);
 
-/* May reads at a position that is no constant leave their leaf's row? ALIGNED: they may, and the
- * position is a multiple of the lanes. */
-typedef enum CellCrossing { CELL_STAYS, CELL_MAY_CROSS, CELL_MAY_CROSS_ALIGNED } CellCrossing;
-/* cell_loops_windows.c: writes a ROW_LOAD as loads of elements, and deletes it. */
-void cell_loops_window(IrKernel *kernel, IrInst *load, CellCrossing crossing);
+/* cell_loops_windows.c: writes a ROW_LOAD as loads of elements, and deletes it. Its position is a
+ * constant, or that of steps of its lanes, of which some leave the row of their leaf only if
+ * `may_cross`. */
+void cell_loops_window(IrKernel *kernel, IrInst *load, bool may_cross);
 
 #endif

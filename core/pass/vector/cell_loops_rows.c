@@ -56,7 +56,7 @@ static IrInst *number(const Row *row, IrBuilder *b, int64_t cell) {
 
 typedef struct Copy {
   const Row *row;
-  CellCrossing crossing;
+  bool may_cross;
 } Copy;
 
 /* Writes what only insts in a ROW can be. */
@@ -64,7 +64,7 @@ static bool settle(void *data, IrInst *inst) {
   const Copy *copy = data;
   IrKernel *kernel = copy->row->kernel;
   ASSERT(inst->op != IR_LANE, "`vectorise` has written the cells of straight rows");
-  if (inst->op == IR_ROW_LOAD) cell_loops_window(kernel, inst, copy->crossing);
+  if (inst->op == IR_ROW_LOAD) cell_loops_window(kernel, inst, copy->may_cross);
   if (inst->op != IR_ROW_ACTIVE) return true;
   IrBuilder b = rewrite_before(kernel, inst);
   ir_replace_uses(inst, ir_const_int(&b, inst->type, 1));
@@ -72,8 +72,8 @@ static bool settle(void *data, IrInst *inst) {
   return true;
 }
 
-static void copy_body(const Row *row, IrBuilder *b, CellCrossing crossing) {
-  Copy copy = {row, crossing};
+static void copy_body(const Row *row, IrBuilder *b, bool may_cross) {
+  Copy copy = {row, may_cross};
   IrRegion *to = ir_region_create(row->kernel, NULL);
   for (const IrInst *inst = row->body->first; inst; inst = inst->next)
     ir_region_append(to, ir_copy_inst(row->kernel, inst, row->map));
@@ -123,7 +123,7 @@ static IrInst *open_lanes(const Row *row, IrBuilder *b, IrInst *position, int64_
 /* The cells from `position` on. Exits and groups of accesses need a region of their own: it is that
  * of a loop over positions (`in_loop`), or of a loop with one iteration. */
 static void write_step(const Row *row, const IrBuilder *at, IrInst *position, int64_t rest,
-                       CellCrossing crossing, bool in_loop) {
+                       bool may_cross, bool in_loop) {
   IrBuilder b = *at, after = *at;
   bool polls = row->mask && row->has_faults;
   IrInst *mask = row->mask ? open_lanes(row, &b, position, rest) : NULL;
@@ -133,7 +133,7 @@ static void write_step(const Row *row, const IrBuilder *at, IrInst *position, in
   }
   row->map[row->position->id] = position;
   if (mask) row->map[row->mask->id] = mask;
-  copy_body(row, &b, crossing);
+  copy_body(row, &b, may_cross);
   if (polls) ir_emit(&after, IR_POLL, TYPE(NONE), 0, NULL);
 }
 
@@ -141,59 +141,54 @@ static void write_step(const Row *row, const IrBuilder *at, IrInst *position, in
 
 static void write_fixed(const Row *row, IrBuilder *b, int64_t from, int64_t to) {
   for (; from < to; from += row->step)
-    write_step(row, b, number(row, b, from), to - from < row->step ? to - from : 0, CELL_STAYS,
-               false);
+    write_step(row, b, number(row, b, from), to - from < row->step ? to - from : 0, false, false);
 }
 
-static void write_loop(const Row *row, IrBuilder *b, int64_t from, int64_t to,
-                       CellCrossing crossing) {
+static void write_loop(const Row *row, IrBuilder *b, int64_t from, int64_t to, bool may_cross) {
   if (to - from <= row->step) return write_fixed(row, b, from, to);
   DEBUG_ASSERT((to - from) % row->step == 0, "a loop has whole steps");
   IrInst *first = number(row, b, from), *last = number(row, b, to - row->step);
   IrBuilder in = cell_loops_for(b, first, last, row->step);
-  write_step(row, &in, in.region->params.items[0], 0, crossing, true);
+  write_step(row, &in, in.region->params.items[0], 0, may_cross, true);
 }
 
 static int64_t up_to_step(const Row *row, int64_t cells) {
   return (cells + row->step - 1) / row->step * row->step;
 }
 
-/* Steps in [begin, middle) reach below the row, those in [rest, whole) above it. */
+/* Steps in [0, low) reach below the row, those in [high, whole) above it. */
 static void write_pieces(const Row *row, IrBuilder *b) {
-  int64_t begin = row->inst->begin, end = row->inst->end, whole = end - (end - begin) % row->step;
-  int64_t middle = min_i64(whole, begin + up_to_step(row, max_i64(0, -row->low - begin)));
+  int64_t end = row->inst->end, whole = end - end % row->step;
+  int64_t low = min_i64(whole, up_to_step(row, -row->low));
   int64_t beyond = row->cells ? max_i64(0, whole + row->high - row->cells) : 0;
-  int64_t rest = max_i64(middle, whole - up_to_step(row, beyond));
-  int64_t copies = (middle - begin + whole - rest) / row->step;
+  int64_t high = max_i64(low, whole - up_to_step(row, beyond));
+  int64_t copies = (low + whole - high) / row->step;
   bool is_long = row->insts > LONG_EDGE && row->inst->width == 1;
   if (copies > (is_long ? 0 : MOST_FIXED_STEPS)) {
-    write_loop(row, b, begin, whole, begin % row->step ? CELL_MAY_CROSS : CELL_MAY_CROSS_ALIGNED);
+    write_loop(row, b, 0, whole, true);
   } else {
-    write_fixed(row, b, begin, middle);
-    write_loop(row, b, middle, rest, CELL_STAYS);
-    write_fixed(row, b, rest, whole);
+    write_fixed(row, b, 0, low);
+    write_loop(row, b, low, high, false);
+    write_fixed(row, b, high, whole);
   }
   write_fixed(row, b, whole, end);
 }
 
 static void write_steps(const Row *row, IrBuilder *b) {
-  int64_t begin = row->inst->begin, end = row->inst->end;
-  int64_t steps = (end - begin + row->step - 1) / row->step;
+  int64_t steps = (row->inst->end + row->step - 1) / row->step;
   bool is_long =
       row->inst->lanes > 1 ? row->insts > LONG_EDGE : row->step == 1 && row->insts > LONG_BODY;
-  if (steps <= FIXED_STEPS && (!is_long || steps == 1)) write_fixed(row, b, begin, end);
+  if (steps <= FIXED_STEPS && (!is_long || steps == 1)) write_fixed(row, b, 0, row->inst->end);
   else write_pieces(row, b);
 }
 
 /* Cells that run one by one are found by their bits. */
 static void write_bits(const Row *row, IrBuilder *b) {
-  int64_t begin = row->inst->begin;
-  IrInst *bits = low_bits(b, bits_from(row, b, number(row, b, begin)), row->inst->end - begin);
+  IrInst *bits = low_bits(b, row->word, row->inst->end);
   IrInst *loop = ir_emit(b, IR_BITS, TYPE(NONE), 1, &bits);
   IrBuilder in = rewrite_inside(row->kernel, loop->regions[0], row->inst);
   IrInst *position = ir_region_param(row->kernel, in.region, row->position->type);
-  if (begin) position = ir_binary(&in, IR_ADD, position, number(row, &in, begin));
-  write_step(row, &in, position, 0, CELL_MAY_CROSS, true);
+  write_step(row, &in, position, 0, true, true);
 }
 
 /* -- elements of a list ------------------------------------------------------------------------ */
@@ -205,11 +200,11 @@ static void write_elements(const Row *row, IrBuilder *b, IrInst *first, IrInst *
   IrBuilder in = cell_loops_for(b, first, last, row->inst->lanes > 1 ? 1 : row->step);
   IrInst *loop = in.region->owner, *position = in.region->params.items[0];
   loop->brief = true;
-  if (row->inst->lanes <= 1) return write_step(row, &in, position, 0, CELL_STAYS, true);
+  if (row->inst->lanes <= 1) return write_step(row, &in, position, 0, false, true);
   loop->lanes = row->inst->lanes;
   row->map[row->position->id] = position;
   row->map[row->mask->id] = ir_region_param(row->kernel, in.region, row->mask->type);
-  copy_body(row, &in, CELL_STAYS);
+  copy_body(row, &in, false);
 }
 
 /* -- the row ----------------------------------------------------------------------------------- */
@@ -226,7 +221,7 @@ static Row describe(Scratch *scratch, IrKernel *kernel, IrInst *inst) {
              .map = scratch_array(scratch, IrInst *, kernel->next_id)};
   if (inst->masked) row.word = inst->operands[inst->operand_count - 1];
   ir_walk(body, survey, &row);
-  ASSERT(inst->begin >= 0 && is_power_of_two((uint64_t)row.step), "steps from a cell on");
+  ASSERT(is_power_of_two((uint64_t)row.step), "vectors have 2, 4, .. lanes");
   ASSERT(!inst->masked || inst->end <= 64, "the bits of a row are one word");
   ASSERT((row.step > 1) == (row.mask != NULL), "lanes have a mask");
   ASSERT(!row.cells || inst->end <= row.cells, "the cells are in the leaf's row");
@@ -237,10 +232,8 @@ void cell_loops_row(Scratch *scratch, IrKernel *kernel, IrInst *inst) {
   Row row = describe(scratch, kernel, inst);
   IrInst *const *bounds = ir_row_bounds(inst);
   IrBuilder b = rewrite_before(kernel, inst);
-  if (inst->begin < inst->end) {
-    if (bounds) write_elements(&row, &b, bounds[0], bounds[1]);
-    else if (row.word && !row.mask) write_bits(&row, &b);
-    else write_steps(&row, &b);
-  }
+  if (bounds) write_elements(&row, &b, bounds[0], bounds[1]);
+  else if (row.word && !row.mask) write_bits(&row, &b);
+  else write_steps(&row, &b);
   ir_delete(inst);
 }

@@ -125,7 +125,7 @@ static IrInst *load_window(Window *w) {
                 : splice(w, here, there, w->distance);
 }
 
-void cell_loops_window(IrKernel *kernel, IrInst *load, CellCrossing crossing) {
+void cell_loops_window(IrKernel *kernel, IrInst *load, bool may_cross) {
   Window w = {.b = rewrite_before(kernel, load),
               .load = load,
               .own = load->operands[0],
@@ -137,11 +137,10 @@ void cell_loops_window(IrKernel *kernel, IrInst *load, CellCrossing crossing) {
               .width = type_rows(load->type)};
   int64_t at, reach = w.distance < 0 ? -w.distance : w.distance;
   ASSERT(w.cells >= w.width && reach <= w.cells, "a window reaches one neighbour at most");
-  bool are_vectors = crossing == CELL_MAY_CROSS_ALIGNED && w.width > 1 && reach <= w.width &&
-                     w.cells % w.width == 0;
+  bool are_vectors = w.width > 1 && reach <= w.width && w.cells % w.width == 0;
   IrInst *value;
   if (ir_is_const(w.position, &at)) value = load_fixed(&w, at + w.distance);
-  else if (crossing == CELL_STAYS || w.own == w.other)
+  else if (!may_cross || w.own == w.other)
     value = load_lanes(&w, address(&w, w.own, w.position, w.distance));
   else value = are_vectors ? load_window(&w) : load_each(&w);
   ir_replace_uses(load, value);

@@ -177,7 +177,7 @@ static bool is_no_row_load(void *data, IrInst *inst) { return inst->op != IR_ROW
 /* The number of lanes for a row: at most its cells; if windows reach into neighbouring leaves, it
  * must divide the number of cells. */
 static int width_of_row(const PassContext *ctx, const IrInst *row) {
-  int width = width_of(ctx, row->regions[0]), cells = row->end - row->begin;
+  int width = width_of(ctx, row->regions[0]), cells = row->end;
   bool has_windows = !ir_walk(row->regions[0], is_no_row_load, NULL);
   while (width > 1 && (has_windows ? cells % width : cells <= width / 2)) width /= 2;
   return width;

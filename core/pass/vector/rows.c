@@ -188,7 +188,7 @@ bool pass_rows(PassContext *ctx, IrKernel *kernel, Error *err) {
     if (task->kind != TASK_LEAVES || task->cells) continue;
     leaf_shape_of_task(kernel, task, &r.shape);
     find_row(&r);
-    if (r.row && r.row->width == 1 && r.row->begin == 0) shape_rows(&r);
+    if (r.row && r.row->width == 1) shape_rows(&r);
   }
   return true;
 }

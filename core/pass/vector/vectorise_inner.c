@@ -126,8 +126,7 @@ static void write_bits(Scratch *scratch, IrKernel *kernel, IrInst *bits) {
 /* Do few of the row's cells have a bit? */
 static IrInst *are_few_cells(IrBuilder *b, const IrInst *row) {
   IrInst *word = row->operands[row->operand_count - 1];
-  int cells = row->end - row->begin;
-  word = ir_binary(b, IR_SHR, word, ir_const_int(b, word->type, row->begin));
+  int cells = row->end;
   if (cells < 64) {
     int64_t low = (int64_t)((UINT64_C(1) << cells) - 1);
     word = ir_binary(b, IR_BAND, word, ir_const_int(b, word->type, low));

@@ -216,7 +216,7 @@ static void kernel_begin(StrBuf *b, Type type, bool in_row) {
     strbuf_format(b,
                   "task 0 = leaves axes=1 l0 t0 manager=0 factors=(%d) {\n body (%%cursor: ptr, "
                   "%%at: i64) {\n"
-                  "row begin=0 end=%d width=%d (%%i: i32) {\n",
+                  "row end=%d width=%d (%%i: i32) {\n",
                   COUNT, COUNT, LANES);
   else
     strbuf_text(b, "task 0 = range axes=1 bounds=4 index=i32 {\n body (%i: i32) {\n%cursor: ptr = "

@@ -238,6 +238,13 @@ static void test_verify(void) {
     CHECK_TEXT(refusal("  range %i, %i (%x: i32) {\n    return\n  }\n"),
                "line 10: 'return': belongs in the host region");
     CHECK_TEXT(refusal("  %x: i32 = lane %i\n"), "line 9: 'lane': belongs in a row");
+    CHECK_TEXT(refusal("  poll\n"), "line 9: 'poll': belongs in a parallel loop");
+    CHECK_TEXT(refusal("  %x: f32x8 = lanes.load\n"),
+               "line 9: 'lanes.load': wrong number of operands");
+    CHECK_TEXT(refusal("  %x: i32x8 = splat %i\n  %y: i32x8 = splice 9 %x, %x\n"),
+               "line 10: 'splice': takes two vectors of its lanes, and begins in the first one");
+    CHECK_TEXT(refusal("  %m: boolx8 = mask.of_bits %i\n"),
+               "line 9: 'mask.of_bits': takes a u64, to a mask");
   }
   TEST("shapes of accesses must be possible, and agree in a group") {
     CHECK_TEXT(refused_access("mem.store shape=gather %x, %f"),
