@@ -42,6 +42,7 @@ local function run(text)
     globals.x, globals.y = rg.field(rg.i32, 8), rg.field(rg.f32, 8)
   end
   local ok, failed = pcall(script)
+  for file in text:gmatch 'io%.open%("([%w_.]+)", "w"%)' do os.remove(file) end
   if ok then return "nothing", "no error" end
   local shown = tostring(failed):gsub(folder:gsub("%p", "%%%0") .. "/", "")
   return type(failed) == "table" and failed.code or "a Lua error", shown
