@@ -90,10 +90,11 @@ local function take_options(self, options, own)
   self.script:accept(options)
 end
 
--- Shows what went wrong, once also on standard error.
-local function show_mistake(self, text)
+-- Shows what went wrong, once also on standard error; for so many seconds, or until the script is
+-- loaded again.
+local function show_mistake(self, text, seconds)
   if self.mistake ~= text then log.error("%s", text) end
-  self.mistake = text
+  self.mistake, self.mistake_until = text, seconds and lib.C.rg_time() + seconds or math.huge
 end
 
 -- Calls a function of the script. One of a script that was just run again is replaced by the old
@@ -233,7 +234,7 @@ local keys = { space = "pause", ["."] = "step", r = "reset", s = "picture", v = 
 -- A file that cannot be written is a mistake that the window shows.
 local function act(self, name)
   local ok, problem = pcall(actions[name], self)
-  if not ok then show_mistake(self, tostring(fail.caught(problem))) end
+  if not ok then show_mistake(self, tostring(fail.caught(problem)), 8) end
 end
 
 -- -- a frame --------------------------------------------------------------------------------------
@@ -299,6 +300,7 @@ local function measure(self)
   self.rate = self.rate == 0 and rate or 0.9 * self.rate + 0.1 * rate
   self.shown = now
   if self.message and now > self.message_until then self.message = nil end
+  if self.mistake and now > self.mistake_until then self.mistake = nil end
 end
 
 -- Writes the frame that was drawn, without the controls over it.
@@ -311,7 +313,11 @@ local function write_frame(self)
   end
   if self.video then
     local pixels, width, height = window.read(self.window)
-    self.video:add(pixels, { width = width, height = height, channels = 4 })
+    local video = self.video
+    if video.width and (video.width ~= width or video.height ~= height) then
+      return actions.record(self) -- ends it: the window has another size
+    end
+    video:add(pixels, { width = width, height = height, channels = 4 })
   end
 end
 
@@ -347,7 +353,7 @@ local function frame(self)
   local ok, problem = pcall(write_frame, self)
   if not ok then
     self.video = nil
-    show_mistake(self, tostring(fail.caught(problem)))
+    show_mistake(self, tostring(fail.caught(problem)), 8)
   end
   draw_hint(self)
   draw_mistake(self)
