@@ -115,7 +115,6 @@ static LLVMValueRef absolute(Codegen *g, Type type, LLVMValueRef a) {
 
 /* clz or ctz; for zero the count is the type's width. */
 static LLVMValueRef zeros(Codegen *g, const char *intrinsic, LLVMValueRef a) {
-  DEBUG_ASSERT(LLVMGetTypeKind(LLVMGetScalarType(LLVMTypeOf(a))) == LLVMIntegerTypeKind, "bits");
   LLVMValueRef args[] = {a, LLVMConstInt(g->bool_type, 0, false)};
   return call_intrinsic(g, intrinsic, LLVMTypeOf(a), args, 2);
 }
