@@ -102,6 +102,39 @@ describe("a window in a browser", function()
     end)
   end
 
+  it("has the sliders and keys of rg.live", function()
+    if not require("regolith.controls").are_there() then
+      pending "libregolith-controls.so is not there"
+    end
+    local answer = run([[
+      local rg = require "regolith"
+      local p, said, frames = { rate = { 1, 0, 3 } }, {}, 0
+      local function say(word, holds)
+        if holds and not said[word] then print(word) io.stdout:flush() end
+        said[word] = said[word] or holds
+      end
+      local steps = rg.live { title = "far", width = 400, height = 300, params = p,
+        step = function() end,
+        draw = function(w)
+          w:clear(0, 0, 0.3)
+          frames = frames + 1
+          say("ready", frames > 5) -- a panel takes its place in the first frames
+          say("dragged", p.rate > 2.5)
+        end }
+      print("end", steps > 0)]], [[
+        say() { ask "/exchange?token=$token&have=0" "$1" >/dev/null; }
+        wait_for ready
+        say 'move 250 133'
+        say 'press 0 250 133'
+        say 'move 300 133'
+        wait_for dragged
+        say 'release 0 300 133'
+        say $'down escape\nup escape'
+        wait_for end
+        sed 1d "$base.said"]], "RG_WINDOW=http")
+    assert.equal("ready\ndragged\nend\ttrue\n", answer)
+  end)
+
   it("is seen by Chromium, which tells it of keys", function()
     if os.execute "command -v chromium >/dev/null" ~= 0 then pending "Chromium is not there" end
     -- The page is told of a key as if a person had pressed it.
