@@ -117,7 +117,7 @@ Kernel *kernel_create(Engine *engine, Str text, const RgKernelOptions *options, 
   Kernel *kernel = kernel_begin(engine, err);
   if (!kernel) return NULL;
   kernel->fast_math = engine->options.fast_math || (options && options->fast_math);
-  kernel->is_adjoint = options && options->adjoint;
+  kernel->derivative = options ? (PassDerivative)options->derivative : DERIVATIVE_NONE;
   Parsing parsing = {.kernel = kernel, .text = text, .options = options, .keep = keep_kernel};
   if (parse(&parsing, err)) return kernel;
   object_release(&kernel->object);

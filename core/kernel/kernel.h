@@ -4,6 +4,7 @@
 #define RG_KERNEL_KERNEL_H
 
 #include "kernel/engine.h"
+#include "pass/pass.h"
 #include "sema/sema.h"
 
 typedef struct Version Version; /* versions.h */
@@ -30,13 +31,13 @@ struct Kernel {
   int32_t wanted_value;
   double parse_ms; /* parsing time, until a report includes it */
   bool fast_math;
-  bool is_adjoint;       /* its code is the adjoint of its text: pass `adjoint` */
-  bool has_warned;       /* warned of writes outside a shape */
-  bool has_warned_races; /* warned of updates that are not recognised as such */
-  Version *versions;     /* all of them, newest first */
-  Version *last;         /* the general one that was launched or compiled last */
-  Version *ran;          /* its results can be read */
-  uint64_t *words;       /* buffer for the pattern of a launch */
+  PassDerivative derivative; /* its code is a derivative of its text: pass `adjoint` */
+  bool has_warned;           /* warned of writes outside a shape */
+  bool has_warned_races;     /* warned of updates that are not recognised as such */
+  Version *versions;         /* all of them, newest first */
+  Version *last;             /* the general one that was launched or compiled last */
+  Version *ran;              /* its results can be read */
+  uint64_t *words;           /* buffer for the pattern of a launch */
   int word_capacity;
   Kernel *next;
 };

@@ -6,6 +6,13 @@
 #include "ir/task.h"
 #include "pass/target.h"
 
+/* What a kernel becomes: the pass `adjoint`. */
+typedef enum PassDerivative {
+  DERIVATIVE_NONE,
+  DERIVATIVE_REVERSE, /* its adjoint */
+  DERIVATIVE_FORWARD  /* its tangent */
+} PassDerivative;
+
 typedef struct PassContext {
   Scratch *scratch;
   Target target;
@@ -19,9 +26,9 @@ typedef struct PassContext {
   bool forces_streams; /* RG_STRESS=force_streams: stores of small fields are non-temporal, too */
   bool forces_lanes;   /* RG_STRESS=force_lanes: vectorises range tasks wherever possible */
   bool takes_long;     /* the kernel is worth a long compile: vectorises long bodies, too */
-  bool makes_adjoint;  /* the pass `adjoint` turns the kernel into its adjoint */
-  bool explains;       /* the pass `explain` notes how every access was compiled */
-  bool verify;         /* the IR after every pass */
+  PassDerivative derivative;
+  bool explains; /* the pass `explain` notes how every access was compiled */
+  bool verify;   /* the IR after every pass */
   /* Option RG_WITHOUT: names of passes not to run, separated by commas; NULL: none. Passes that
    * need their facts are left out with them, and `leaf` makes its loops without cursors. Without
    * `tasks` or `lower_places`, which are necessary, the final verification refuses the IR, and

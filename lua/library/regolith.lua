@@ -93,6 +93,15 @@ function rg.kernel(text, captures, options) end
 ---@return number?
 function rg.grad(loss, f, options) end
 
+--- Runs f; its launches also compute derivatives along the direction in `x.dual`.
+---@param f fun()
+function rg.jvp(f) end
+
+--- rg.grad from the gradient that y has.
+---@param y rg.Field
+---@param f fun()
+function rg.vjp(y, f) end
+
 --- Compares gradients with difference quotients; `{ samples =, step =, least = }`.
 ---@param loss rg.Field
 ---@param f fun()
@@ -797,6 +806,7 @@ function rg.unique(x) end
 ---@field name string Used in messages and reports.
 ---@field type rg.Type The type of an element.
 ---@field grad rg.Field Its gradient, of the same type: `rg.field(T, n, { grad = true })`.
+---@field dual rg.Field Another name of `grad`: derivatives along a direction (rg.jvp).
 ---@field [integer] any An element, or a row of a field with more axes.
 local Field = {}
 
@@ -1492,6 +1502,10 @@ function Kernel:grad(...) end
 --- The kernel that `grad` launches.
 ---@return rg.Kernel
 function Kernel:adjoint() end
+
+--- The kernel that rg.jvp launches.
+---@return rg.Kernel
+function Kernel:tangent() end
 
 --- Finds the fastest way to run such launches at once, on copies of their data.
 ---@param ... any

@@ -622,9 +622,10 @@ typedef struct RgKernelOptions {
   /* Several functions of the chunk may have those lines: a character for each, in the order of
    * their ends, '1' if it could be the one that is meant; NULL: each could. */
   const char *which;
-  /* Other than 0: launches run the adjoint of the text: they add to the gradients of fields that it
-   * reads (rg_field_add_gradient), and clear those of what it overwrites. */
-  int32_t adjoint;
+  /* 1: launches run the adjoint of the text: they add to the gradients of fields that it reads
+   * (rg_field_add_gradient), and clear those of what it overwrites. 2: they run the text and, in
+   * the fields of the gradients, derivatives along a direction: its tangent. 0: neither. */
+  int32_t derivative;
 } RgKernelOptions;
 /* Parses at once. */
 RgStatus rg_kernel_create(RgRuntime *runtime, const char *text, int64_t length,

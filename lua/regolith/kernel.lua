@@ -164,8 +164,9 @@ local function walk(number, names, root, is_declared)
   local lines = { ("v, d = %s, 1"):format(root) }
   if not is_declared then lines[2] = "if rawequal(v, nil) then d = 0 end" end
   for k = 2, #names do
+    local is_gradient = names[k] == "grad" or names[k] == "dual"
     lines[#lines + 1] = ("if type(v) == 'table'%s then v, d = %s, %d"):format(
-      names[k] == "grad" and " or need.has_gradient(v)" or "", step_expression(names[k]), k)
+      is_gradient and " or need.has_gradient(v)" or "", step_expression(names[k]), k)
   end
   lines[#lines + 1] = (" end"):rep(#names - 1)
   local template = "if rawequal(v, nil) or not rawequal(v, last[%d])%s then "
@@ -295,7 +296,8 @@ local function read_text(self, what)
 end
 
 local text_names = { "source", "explain", "ir", "llvm", "asm" }
-local method_names = { "adjoint", "compile", "grad", "ptx", "tune", "tuned", unpack(text_names) }
+local method_names = { "adjoint", "compile", "grad", "ptx", "tangent", "tune", "tuned",
+  unpack(text_names) }
 for _, what in ipairs(text_names) do
   --- The text of this compile step, for the version launched or compiled last.
   methods[what] = function(self) return lib.quiet(read_text, self, what) end
@@ -528,7 +530,7 @@ function kernel.record(f)
   recorder = f
   need.launch = f and function(pointer, ...)
     local self = by_pointer[address_of(pointer)]
-    local is_own = self.options.adjoint or rawget(self, "is_internal")
+    local is_own = self.options.derivative or rawget(self, "is_internal")
     if is_own then return C.rg_kernel_launch(pointer, ...) end
     return f(self, pointer, ...)
   end or C.rg_kernel_launch
@@ -597,15 +599,18 @@ local function compile_for(run, self, ...)
 end
 function methods.compile(self, ...) return compile_for(compile, self, ...) end
 
-local adjoint_of -- below: it makes a kernel
+local derived -- below: it makes a kernel
+
+--- The kernel that runs a launch and derivatives along a direction: see rg.jvp.
+function methods.tangent(self) return derived(self, "tangent") end
 
 --- The kernel of the derivatives: see kernel:grad.
-function methods.adjoint(self) return adjoint_of(self) end
+function methods.adjoint(self) return derived(self, "adjoint") end
 
 --- `kernel:grad(..)`: the launch backwards. Adds to the gradients of the elements that the kernel
 --- reads, as the gradients of what it wrote say, and clears those of what it overwrote.
 function methods.grad(self, ...)
-  local adjoint, use = adjoint_of(self), ffi.new "RgGradientUse"
+  local adjoint, use = derived(self, "adjoint"), ffi.new "RgGradientUse"
   compile(adjoint, ...)
   for number = 0, math.huge do
     lib.check(C.rg_kernel_gradient_use(adjoint.pointer, number, use), self.runtime)
@@ -674,7 +679,7 @@ local function new_kernel(session, found, options)
   local number, c = session:get()
   local c_options, name = source.options(found), options.name or found.name
   c_options.name, c_options.fast_math = name, options.fast_math and 1 or 0
-  c_options.adjoint = options.adjoint and 1 or 0
+  c_options.derivative = options.derivative or 0
   local out = ffi.new "RgKernel *[1]"
   lib.check(C.rg_kernel_create(c, found.text, #found.text, c_options, out), number)
   lib.count_handle(number)
@@ -685,7 +690,7 @@ local function new_kernel(session, found, options)
     need_tuned = need_tuned, session = session,
     parameter_count = C.rg_kernel_parameter_count(out[0]),
     chunk = found.chunk, line = found.line_defined or found.first_line or 1,
-    found = found, options = options, adjoint_kernel = false,
+    found = found, options = options, derived = {},
     result = ffi.new "RgValue",
     gone = 0, -- lib.launches.gone when it was launched last
     lines = lib.runtimes[number].lines, -- the number of printed lines that wait
@@ -702,8 +707,12 @@ local function new_kernel(session, found, options)
   return self
 end
 
-function adjoint_of(self)
-  if self.adjoint_kernel then return self.adjoint_kernel end
+local derivatives = { adjoint = { number = 1, suffix = ".grad" },
+  tangent = { number = 2, suffix = ".tangent" } }
+
+-- The kernel of the derivatives of `self`, made once.
+function derived(self, kind)
+  if self.derived[kind] then return self.derived[kind] end
   if self.bound_paths then
     return fail.raise { code = "kernel.unsupported",
       message = ("'%s' comes from a module, which holds no gradients"):format(
@@ -715,22 +724,22 @@ function adjoint_of(self)
   end
   local options = {}
   for name, v in pairs(self.options) do options[name] = v end
-  options.adjoint = true
-  options.name = ffi.string(C.rg_kernel_name(self.pointer)) .. ".grad"
+  options.derivative = derivatives[kind].number
+  options.name = ffi.string(C.rg_kernel_name(self.pointer)) .. derivatives[kind].suffix
   local made = new_kernel(self.session, self.found, options)
   for _, name in ipairs { "fn", "environment", "captures", "defaults" } do
     made[name] = rawget(self, name)
   end
-  self.adjoint_kernel = add_metatable(made, renew(made))
-  return self.adjoint_kernel
+  self.derived[kind] = add_metatable(made, renew(made))
+  return self.derived[kind]
 end
 
---- Compiles the adjoint of a kernel for the values of the launch that is under way; returns it.
-function kernel.compile_adjoint(self)
-  local adjoint, values, count = adjoint_of(self), {}, self.parameter_count
+--- Compiles a derivative of a kernel for the values of the launch that is under way; returns it.
+function kernel.compile_derived(self, kind)
+  local made, values, count = derived(self, kind), {}, self.parameter_count
   for k = 1, count do values[k] = self.last[self.path_count + k - 1] end
-  compile(adjoint, unpack(values, 1, count))
-  return adjoint
+  compile(made, unpack(values, 1, count))
+  return made
 end
 
 --- A kernel of a module (module.lua): `pointer` is held by the caller's `keep`; `bound` has the
@@ -742,7 +751,7 @@ function kernel.of_module(number, pointer, chunk, bound, paths)
     need = need, need_compiled = need_compiled, need_begun = need_begun,
     need_tuned = need_tuned,
     parameter_count = C.rg_kernel_parameter_count(pointer),
-    chunk = chunk, line = 0, options = {}, adjoint_kernel = false,
+    chunk = chunk, line = 0, options = {}, derived = {},
     result = ffi.new "RgValue", gone = 0, lines = lib.runtimes[number].lines,
     vectors = {}, reader = false, bound = bound, bound_paths = paths,
     environment = _G, defaults = builtin.defaults,

@@ -47,6 +47,11 @@ local function open(own)
   function rg.tree(options) return snode.tree(own, options) end
   function rg.kernel(what, ...) return kernel.create(own, rg, what, ...) end
   function rg.grad(...) return require("regolith.kernel.gradient").grad(own, ...) end
+  for _, name in ipairs { "vjp", "jvp" } do
+    rg[name] = fail.border(function(...)
+      return require("regolith.kernel.gradient")[name](own, ...)
+    end)
+  end
   function rg.check_gradient(...)
     return require("regolith.kernel.gradient").check(own, ...)
   end

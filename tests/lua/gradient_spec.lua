@@ -354,6 +354,78 @@ describe("a gradient passes through #compiled", function()
   end)
 end)
 
+describe("forwards and backwards #compiled", function()
+  -- y of x by a loop of unknown length and a branch, and a loss that mixes elements of y.
+  local function program()
+    local x, y, loss = fields(8)
+    local k = D.kernel(function(a)
+      for i in rg.range(8) do
+        local p = x[i]
+        while p < 4 do p = p + 0.3 * (1 + p * x[(i + 1) % 8]) end
+        if x[i] > 1 then p = p * math.sin(p) end
+        y[i] = p * a
+      end
+      for i in rg.range(8) do loss[0] = loss[0] + y[i] * y[(i + 2) % 8] end
+    end)
+    return x, y, loss, function()
+      loss[0], loss.dual[0] = 0, 0
+      k(0.7)
+    end
+  end
+
+  it("rg.jvp is the gradient along a direction, and computes what the launches do", function()
+    local x, y, loss, f = program()
+    f()
+    local value, some = loss[0], y[3]
+    for i = 0, 7 do x.dual[i] = math.cos(i) end
+    D.jvp(f)
+    local along = loss.dual[0]
+    assert.equal(value, loss[0])
+    assert.equal(some, y[3])
+    D.grad(loss, f)
+    local sum = 0
+    for i = 0, 7 do sum = sum + x.grad[i] * math.cos(i) end
+    assert.near(sum, along, 1e-9 * math.abs(sum))
+  end)
+
+  it("rg.vjp begins with the gradient that a field has", function()
+    local x, y, _, f = program()
+    y.grad[5] = 2
+    D.vjp(y, f)
+    local five = x.grad[5]
+    x.dual:fill(0)
+    x.dual[5] = 1
+    D.jvp(f)
+    assert.near(2 * y.dual[5], five, 1e-9 * math.abs(five))
+  end)
+
+  it("a tangent reaches vectors, sparse cells and sums of a whole loop", function()
+    local p, q, loss = D.field(D.vec(2, T), { grad = true }), field(4), field(1)
+    D.root:pointer("i", 8):dense("i", 4):place(p)
+    for i = 5, 9 do p[i] = { i, 2 - i } end
+    local k = D.kernel(function()
+      local sum = 0.0
+      for i in p:active() do sum = sum + p[i]:dot(p[i + 1]) end
+      for i in rg.range(4) do q[i] = sum * i end
+      loss[0] = q[3]
+    end)
+    p.dual[6] = { 1, 0 }
+    D.jvp(function() k() end)
+    assert.near(3 * (5 + 7), loss.dual[0], 1e-12)
+    assert.near(5 + 7, q.dual[1], 1e-12)
+  end)
+
+  it("refuses what has no derivative", function()
+    local x, _, loss = fields(4)
+    local k = D.kernel(function()
+      for i in rg.range(4) do loss[0] = math.max(loss[0], x[i]) end
+    end)
+    assert.matches("only sums", support.failure(D.jvp, function() k() end).message)
+    assert.matches("takes the function", support.failure(D.jvp, 1).message)
+    assert.matches("takes the function", support.failure(D.vjp, loss).message)
+  end)
+end)
+
 describe("rg.grad #compiled", function()
   local n, steps = 16, 6
 

@@ -36,7 +36,8 @@ static bool transform(void *data, Error *err) {
                      .fast_gathers = golden_setting(golden, "# fast_gathers") != NULL,
                      .has_one_worker = golden_setting(golden, "# one_worker") != NULL,
                      .explains = true,
-                     .makes_adjoint = true, /* for the pass `adjoint` alone */
+                     .derivative = golden_setting(golden, "# forward") ? DERIVATIVE_FORWARD
+                                                                       : DERIVATIVE_REVERSE,
                      .verify = true,
                      .tiles_loops = golden_setting(golden, "# tiled") != NULL,
                      .target = golden_setting(golden, "# cuda") ? target_gpu : target_cpu};

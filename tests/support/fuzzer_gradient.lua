@@ -221,7 +221,7 @@ function gradient.text()
 end
 
 --- Checks one such kernel; returns the report of rg.check_gradient, or the reason why it has no
---- derivative (nil where its value is not a number).
+--- derivative (nil where its value is not a number), and how forward mode differs from that.
 function gradient.check(rg, text)
   local T = rg.f64
   local function field(size) return rg.field(T, size, { grad = true }) end
@@ -230,6 +230,24 @@ function gradient.check(rg, text)
   for i = 0, n - 1 do captures.x[i] = math.sin(i * 1.7 + 0.3) end
   local k = rg.kernel(text, captures)
   local x, y, z, loss = captures.x, captures.y, captures.z, captures.loss
+  local function forwards_differ()
+    local sum = 0
+    for i = 0, n - 1 do x.dual[i] = math.cos(3 * i) end
+    local function f()
+      loss[0], loss.dual[0] = 0, 0
+      y:fill(0.25)
+      z:fill(-0.5)
+      y.dual:fill(0)
+      z.dual:fill(0)
+      k()
+    end
+    rg.jvp(f)
+    local along = loss.dual[0]
+    rg.grad(loss, f)
+    for i = 0, n - 1 do sum = sum + x.grad[i] * math.cos(3 * i) end
+    return math.abs(along - sum) > 1e-8 * (1 + math.abs(sum))
+      and ("forwards %.12g, backwards %.12g"):format(along, sum)
+  end
   local function check(step)
     return pcall(rg.check_gradient, loss, function()
       loss[0] = 0
@@ -242,7 +260,7 @@ function gradient.check(rg, text)
   if loss[0] ~= loss[0] then return nil end
   -- A function that bends much within a step has another quotient with a smaller one.
   if ok and report.error > 1e-4 then ok, report = check(1e-8) end
-  if ok then return report end
+  if ok then return report, nil, forwards_differ() end
   if type(report) == "table" and report.code == "kernel.unsupported" then return nil, report end
   error(report, 0)
 end

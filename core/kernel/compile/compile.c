@@ -218,7 +218,7 @@ static bool run_passes(Compile *compile, Error *err) {
                         .forces_streams = option_has_word("RG_STRESS", "force_streams"),
                         .forces_lanes = option_has_word("RG_STRESS", "force_lanes"),
                         .takes_long = compile->is_specialised,
-                        .makes_adjoint = kernel->is_adjoint,
+                        .derivative = kernel->derivative,
                         .explains = compile->explains,
                         .verify = compile_verifies(),
                         .without =

@@ -169,7 +169,8 @@ static void fill_frame(const Compile *compile, CompiledKernel *compiled) {
   const TypeTable *types = &compile->kernel->engine->store->types;
   compiled->frame_slots =
       ir->frame_slots > ir->args.count ? ir->frame_slots : ir->args.count + ir_result_slots(ir);
-  compiled->result_count = compile->kernel->is_adjoint ? 0 : sema->results.count;
+  compiled->result_count =
+      compile->kernel->derivative == DERIVATIVE_REVERSE ? 0 : sema->results.count;
   compiled->results = keep_array(compiled, sema->results.items,
                                  sizeof *compiled->results * (size_t)compiled->result_count);
   for (int32_t k = 0; k < compiled->result_count; k++)

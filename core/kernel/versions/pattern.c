@@ -62,9 +62,9 @@ static bool are_movable(const RgValue *values, int32_t value_count) {
   return count <= MOST_MOVABLE;
 }
 
-/* An adjoint reaches the gradient of a field from where the field itself is. */
+/* A derivative reaches the gradient of a field from where the field itself is. */
 static bool moves_fields(const Kernel *kernel, const RgValue *values, int32_t value_count) {
-  return !kernel->is_adjoint && are_movable(values, value_count);
+  return !kernel->derivative && are_movable(values, value_count);
 }
 
 bool pattern_is_movable(const Kernel *kernel, const RgValue *values, int32_t value_count,

@@ -156,7 +156,7 @@ static bool check_can_ship(const Kernel *kernel, Error *err) {
     return error_set(err, RG_ERROR_ARGUMENT,
                      "kernel '%.100s' comes from a module: it cannot be put into another one",
                      kernel->name);
-  if (kernel->is_adjoint)
+  if (kernel->derivative)
     return error_set(err, RG_ERROR_NOT_YET,
                      "kernel '%.100s' is a gradient, which no module holds yet", kernel->name);
   if (kernel->engine->options.runs_in_lua)

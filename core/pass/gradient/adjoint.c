@@ -18,6 +18,7 @@
 #include "pass/gradient/gather.h"
 #include "pass/gradient/plan.h"
 #include "pass/gradient/stored_values.h"
+#include "pass/gradient/tangent.h"
 #include "pass/gradient/trips.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
@@ -562,8 +563,11 @@ static void reverse_region(Adjoint *a, IrBuilder *b, Plan *plan) {
 }
 
 bool pass_adjoint(PassContext *ctx, IrKernel *kernel, Error *err) {
-  if (!ctx->makes_adjoint) return true;
+  if (ctx->derivative == DERIVATIVE_NONE) return true;
   ASSERT(!kernel->tasks.count, "loops are still in the host region");
+  if (ctx->derivative == DERIVATIVE_FORWARD)
+    return tangent_make(ctx->scratch, kernel, err) && pass_fold(ctx, kernel, err) &&
+           pass_mem2reg(ctx, kernel, err);
   Adjoint a = {.kernel = kernel, .scratch = ctx->scratch};
   stored_values_forward(ctx->scratch, kernel);
   int before = kernel->next_id;

@@ -432,7 +432,7 @@ static bool collect(void *data, IrInst *inst) {
   return true;
 }
 
-static void find_active(Plans *p, IrKernel *kernel, Scratch *scratch, Error *err) {
+void plans_find_active(Plans *p, IrKernel *kernel, Scratch *scratch, Error *err) {
   int count = kernel->next_id;
   *p = (Plans){.kernel = kernel,
                .scratch = scratch,
@@ -452,12 +452,12 @@ static void find_active(Plans *p, IrKernel *kernel, Scratch *scratch, Error *err
 
 const bool *plans_reversed(IrKernel *kernel, Scratch *scratch) {
   Plans plans;
-  find_active(&plans, kernel, scratch, NULL);
+  plans_find_active(&plans, kernel, scratch, NULL);
   return plans.reversed;
 }
 
 bool plans_make(Plans *p, IrKernel *kernel, Scratch *scratch, Error *err) {
-  find_active(p, kernel, scratch, err);
+  plans_find_active(p, kernel, scratch, err);
   ir_walk(kernel->body, note_sum, p);
   ir_walk(kernel->body, refuse_exit, p);
   p->host = make_plan(p, kernel->body);

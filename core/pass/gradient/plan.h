@@ -39,6 +39,8 @@ typedef struct Plans {
   bool is_refused;
 } Plans;
 
+/* Only what is active. */
+void plans_find_active(Plans *plans, IrKernel *kernel, Scratch *scratch, Error *err);
 /* By inst id: the ops with regions in which something is reversed. */
 const bool *plans_reversed(IrKernel *kernel, Scratch *scratch);
 /* False with err: the kernel has no adjoint. */

@@ -171,6 +171,11 @@ local function shape_of(self)
     self.rg_runtime)
 end
 
+local function require_gradient(self)
+  return field.gradient(self) or fail.argument(("%s has no gradient"):format(tostring(self)),
+    "make it with one: rg.field(rg.f32, n, { grad = true })")
+end
+
 local properties = {
   shape = shape_of,
   offset = function(self)
@@ -179,10 +184,7 @@ local properties = {
   end,
   name = function(self) return ffi.string(C.rg_field_name(self.rg_field)) end,
   type = type_of,
-  grad = function(self)
-    return field.gradient(self) or fail.argument(("%s has no gradient"):format(tostring(self)),
-      "make it with one: rg.field(rg.f32, n, { grad = true })")
-  end,
+  grad = require_gradient, dual = require_gradient,
 }
 
 local function get_property(self, name)

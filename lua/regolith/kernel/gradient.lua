@@ -167,7 +167,7 @@ end
 
 -- Runs the launch, and records it if it succeeds.
 function Tape:launch(of, pointer, values, count, out)
-  local adjoint = launch_of(kernel.compile_adjoint(of))
+  local adjoint = launch_of(kernel.compile_derived(of, "adjoint"))
   local entry = { adjoint = adjoint, uses = uses_of(adjoint.kernel, adjoint.values) }
   if self.initial then self:save_initial(entry.uses) end
   if self.is_replayed then entry.primal, entry.saved = launch_of(of), {} end
@@ -383,6 +383,46 @@ function gradient.grad(session, loss, f, options)
   local report = differentiate(tape, loss, count)
   if has_options then return value_of(loss), report end
   return value_of(loss)
+end
+
+-- -- rg.vjp, rg.jvp -----------------------------------------------------------------------------
+
+local function check_recorded(f, caller)
+  if type(f) ~= "function" then
+    return fail.argument(("%s takes the function whose launches it differentiates, not %s"):format(
+      caller, fail.describe(f)))
+  end
+  if kernel.is_recording() then
+    return fail.argument(caller .. " cannot be called inside another derivative")
+  end
+end
+
+--- `rg.vjp(y, f)`: runs f, then its launches backwards, from the gradient that y has: x.grad
+--- becomes the product of y.grad with the Jacobian of y.
+function gradient.vjp(session, y, f)
+  check_loss(y)
+  check_recorded(f, "rg.vjp")
+  local tape = record(session, f)
+  tape.fields[key_of(y)] = nil
+  tape:clear_gradients()
+  tape:run_backwards()
+end
+
+-- Runs the tangent in place of the launch.
+local function launch_tangent(of, _, _, _, out)
+  local tangent = launch_of(kernel.compile_derived(of, "tangent"))
+  return C.rg_kernel_launch(tangent.kernel.pointer, tangent.values, tangent.count, out)
+end
+
+--- `rg.jvp(f)`: runs f; each of its launches also computes how what it writes changes with what it
+--- reads, along the direction that is in x.dual: afterwards y.dual is the product of the Jacobian
+--- of y with it. x.dual is another name of x.grad.
+function gradient.jvp(_, f)
+  check_recorded(f, "rg.jvp")
+  local before = kernel.record(launch_tangent)
+  local ok, why = pcall(f)
+  kernel.record(before)
+  if not ok then error(why, 0) end
 end
 
 -- -- rg.check_gradient ----------------------------------------------------------------------------
