@@ -94,11 +94,35 @@ local scare = rg.kernel(function(at)                 -- a hawk
   end
 end)
 
+-- In a window with OpenGL a bird is a triangle, which beats its wings.
+local corner, tint = rg.array(rg.vec2, 3 * count), rg.array(rg.vec3, 3 * count)
+local outline = rg.kernel(function(time)
+  for b in rg.range(count) do
+    local ahead = velocity[b]:normalize() * 0.007
+    local wing = rg.vec2(-ahead.y, ahead.x) * (0.45 + 0.25 * math.sin(time * 9 + b))
+    corner[3 * b] = place[b] + ahead
+    corner[3 * b + 1], corner[3 * b + 2] = place[b] - ahead + wing, place[b] - ahead - wing
+    for k = 0, 2 do
+      tint[3 * b + k] = rg.mix(rg.vec3(0.1, 0.12, 0.2), rg.vec3(0.75, 0.25, 0.2),
+        rg.clamp(velocity[b].y / fast, 0, 1))
+    end
+  end
+end)
+
 local look = { low = 0, high = 1, palette = "heat" }
-rg.live { params = params, reset = begin, step = step, speed = 2,
+local function draw(w)
+  outline(rg.time())
+  w:clear(0.95, 0.85, 0.72)
+  if not pcall(w.triangles, w, corner, { color = tint }) then
+    paint()
+    w:show(pixel, look)
+  end
+end
+
+rg.live { params = params, reset = begin, step = step, width = 800, height = 800,
   ranges = { apart = { 0, 0.1 }, along = { 0, 30 }, together = { 0, 60 } },
   touch = function(x, y) scare(rg.vec2(x, y)) end,
-  draw = function(w) paint() w:show(pixel, look) end,
+  draw = draw,
   otherwise = function()
     local seconds = 0
     for frame = 1, frames do
