@@ -279,11 +279,11 @@ local function open(session, path)
   return members, keep
 end
 
--- In a bundle, modules are next to the script; elsewhere, paths are those of the process.
+-- In a bundle, modules are next to the script; else, and elsewhere, paths are those of the process.
 local function find_file(path)
   local app = debug and debug.getregistry()["regolith.app"]
-  if not app or path:sub(1, 1) == "/" or C.rg_file_kind(path) ~= nil then return path end
-  return app .. "/" .. path
+  local inside = app and path:sub(1, 1) ~= "/" and app .. "/" .. path
+  return inside and C.rg_file_kind(inside) ~= nil and inside or path
 end
 
 --- `rg.module.open(path)`

@@ -110,6 +110,31 @@ int main(void) {
       scratch))))
   end)
 
+  it("gives it a library of less than 600 KiB, which compiles nothing and says so", function()
+    if not io.open(folder .. "/player/libregolith.so.1") then return pending "no player" end
+    write("game.lua", [[
+      local rg = require "regolith"
+      local sand = rg.module.open "sand.rgm"
+      sand.step(2, 3LL)
+      local function text(f, ...) return (select(2, pcall(f, ...))).message end
+      print(sand.total())
+      print(text(rg.kernel, function() return 1 end))
+      print(text(rg.new, { arch = "cuda" }))
+    ]])
+    build "sand.lua -o small --bundle game.lua --targets x86-64-v2"
+    assert.equal("64\nthis library runs kernels of modules, and compiles none: it is without a "
+      .. "compiler\nthis library, which has no compiler, runs no kernels on GPUs\n",
+      (shell(("env -i '%s/small/bin/game'"):format(scratch))))
+    local library = assert(io.open(scratch .. "/small/lib/libregolith.so.1", "rb"))
+    local bytes = library:seek "end"
+    library:close()
+    assert.is_true(bytes < 600 * 1024, bytes)
+    local function names(path)
+      return (shell(("nm -D --defined-only '%s' | sed 's/.* //' | sort"):format(path)))
+    end
+    assert.equal(names(os.getenv "RG_LIBRARY"), names(scratch .. "/small/lib/libregolith.so.1"))
+  end)
+
   it("says what is missing", function()
     local function refusal(words)
       local said, code = build(words)

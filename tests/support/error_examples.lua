@@ -16,10 +16,7 @@ that is nowhere: the message has the system's words." },
   { "library.version", said = "Use module, library and compiler of one build; compile an \z
     extension in C with the `regolith.h` of the library that opens it." },
   { "module.invalid", [[
-local file = io.open("sand.rgm", "w")
-file:write "no module"
-file:close()
-rg.module.open "sand.rgm"]] },
+rg.module.open(debug.getinfo(1, "S").source:sub(2)) -- this script]] },
   { "module.missing", said = "A kernel of a module (`rg.module.open`) is launched with arguments \z
     that it was not built for. The message has the signatures that the module holds." },
   { "device.missing", [[

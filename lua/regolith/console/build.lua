@@ -154,6 +154,18 @@ local function first_of(what, ...)
     "it comes with a whole installation of Regolith")
 end
 
+-- The player library (core/api/CMakeLists.txt), which has no GPUs; where it is missing, or code for
+-- GPUs is built, the whole one.
+local function find_library(prefix, targets)
+  local has_gpu = false
+  for _, target in ipairs(targets or {}) do has_gpu = has_gpu or target:find "^sm_" ~= nil end
+  for _, folder in ipairs(has_gpu and {} or { "/libexec/regolith-player", "/player" }) do
+    local path = prefix .. folder .. "/libregolith.so.1"
+    if is_there(path) then return path end
+  end
+  return require "regolith".info().library
+end
+
 local function copy_program(place, asked, say)
   local prefix, name = place.prefix, asked.main:match "([^/]+)$":gsub("%.lua$", "")
   local host = first_of("the program of bundles", prefix .. "/libexec/regolith-bundle",
@@ -162,12 +174,12 @@ local function copy_program(place, asked, say)
   write(program, read(host))
   if os.execute("chmod 755 " .. quoted(program)) ~= 0 then stop("cannot chmod " .. program) end
   say(program)
-  local info = require "regolith".info()
-  write(asked.out .. "/lib/libregolith.so.1", read(info.library))
+  local library = asked.out .. "/lib/libregolith.so.1"
+  write(library, read(find_library(prefix, asked.targets)))
   if os.execute("command -v strip >/dev/null") == 0 then
-    os.execute(("strip %s"):format(quoted(asked.out .. "/lib/libregolith.so.1")))
+    os.execute("strip " .. quoted(library))
   end
-  say(asked.out .. "/lib/libregolith.so.1")
+  say(library)
 end
 
 -- Regolith's own modules: all of them, but those of the prompt; and their bytecode, where it is.

@@ -1,0 +1,75 @@
+/* absent.c - of the player library (api/CMakeLists.txt), in place of the front end, the passes and
+ * GPUs: what would compile is refused by one sentence. Kernels of modules never come here. */
+#include "device/device.h"
+#include "emit_lua/emit_lua.h"
+#include "front/parser.h"
+#include "front/stand_in.h"
+#include "pass/arrays/refcounts.h"
+#include "pass/pass.h"
+#include "resolve/paths.h"
+#include "sema/sema.h"
+
+static bool refuse(Error *err) {
+  error_set(err, RG_ERROR_LIBRARY,
+            "this library runs kernels of modules, and compiles none: it is without a compiler");
+  return error_hint(err, "build a module: regolith build script.lua -o FOLDER");
+}
+
+Ast *parse_kernel_text(Source *source, Error *err) {
+  (void)source, refuse(err);
+  return NULL;
+}
+Ast *parse_function_at(Source *source, int32_t line_defined, int32_t last_line, const char *which,
+                       Error *err) {
+  (void)source, (void)line_defined, (void)last_line, (void)which, refuse(err);
+  return NULL;
+}
+StandIns stand_ins_find(Source *source) {
+  (void)source;
+  return (StandIns){0};
+}
+
+Device *device_cuda_create(Heap *heap, const DeviceOptions *options, Error *err) {
+  (void)heap, (void)options;
+  error_set(err, RG_ERROR_DEVICE, "this library, which has no compiler, runs no kernels on GPUs");
+  return NULL;
+}
+
+/* -- what only a kernel with a text reaches ---------------------------------------------------- */
+
+static _Noreturn void fail(void) {
+  Error failure;
+  error_clear(&failure);
+  refuse(&failure);
+  guard_leave(&failure);
+}
+
+SemaPaths sema_paths(Scratch *scratch, const Ast *ast) { (void)scratch, (void)ast, fail(); }
+SemaPaths sema_function_paths(Scratch *scratch, const Ast *ast, int function) {
+  (void)scratch, (void)ast, (void)function, fail();
+}
+bool sema_types(Scratch *scratch, const SemaInput *input, SemaOutput *output, Error *err) {
+  (void)scratch, (void)input, (void)output;
+  return refuse(err);
+}
+bool sema_lower(SemaOutput *output, Error *err) {
+  (void)output;
+  return refuse(err);
+}
+void sema_print_types(StrBuf *out, const SemaOutput *output) { (void)out, (void)output, fail(); }
+void ast_print(StrBuf *out, const Ast *ast) { (void)out, (void)ast, fail(); }
+const char *emit_lua_kernel(Scratch *scratch, const SemaOutput *typed) {
+  (void)scratch, (void)typed, fail();
+}
+
+const Target target_cpu, target_gpu;
+bool pass_run_all(PassContext *ctx, IrKernel *kernel, Error *err) {
+  (void)ctx, (void)kernel;
+  return refuse(err);
+}
+void pass_finish_task(Scratch *scratch, IrKernel *kernel, IrTask *task) {
+  (void)scratch, (void)kernel, (void)task, fail();
+}
+bool counts_is_private(const IrInst *array) { (void)array, fail(); }
+bool counts_reaches(const IrInst *inst) { (void)inst, fail(); }
+CountsUse counts_use(const IrKernel *kernel, IrRegion *body) { (void)kernel, (void)body, fail(); }
