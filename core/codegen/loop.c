@@ -111,9 +111,10 @@ static void emit_strip(Codegen *g, ForLoop *f, const IrInst *inst, LLVMValueRef 
   LLVMValueRef next = type_is_signed(f->type) ? LLVMBuildNSWAdd(g->builder, index, f->step, "")
                                               : LLVMBuildNUWAdd(g->builder, index, f->step, "");
   LLVMValueRef past = LLVMBuildAdd(g->builder, end, f->step, "");
-  LLVMValueRef more = is_past(g, f, end, past) /* then `index` need not outlive `next` */
-                          ? LLVMBuildICmp(g->builder, LLVMIntNE, next, past, "")
-                          : LLVMBuildICmp(g->builder, LLVMIntNE, index, end, "");
+  LLVMValueRef more =
+      inst->brief || is_past(g, f, end, past) /* then `index` need not outlive `next` */
+          ? LLVMBuildICmp(g->builder, LLVMIntNE, next, past, "")
+          : LLVMBuildICmp(g->builder, LLVMIntNE, index, end, "");
   LLVMValueRef branch = LLVMBuildCondBr(g->builder, more, f->body, behind);
   if (inst->rolled) ask(g, branch, "llvm.loop.unroll.disable");
   if (inst->unrolled) ask(g, branch, "llvm.loop.unroll.full");
@@ -200,7 +201,7 @@ static void for_floats(Codegen *g, ForLoop *f, const IrInst *inst) {
 
 /* -- in lanes ---------------------------------------------------------------------------------- */
 
-/* The bounds become i64, half-open. */
+/* The bounds become half-open, and i64 unless it is known that this does not wrap. */
 static void loop_in_lanes(Codegen *g, const IrInst *inst, LLVMValueRef begin, LLVMValueRef last) {
   Type type = inst->operands[0]->type;
   const IrRegion *body = inst->regions[0];
@@ -209,8 +210,12 @@ static void loop_in_lanes(Codegen *g, const IrInst *inst, LLVMValueRef begin, LL
     loop.trips = block_variable(g, g->i32, "trips");
     LLVMBuildStore(g->builder, value_integer(g->i32, 0), loop.trips);
   }
-  LLVMValueRef end = LLVMBuildAdd(g->builder, value_extend(g, last, type), value_index(g, 1), "");
-  lane_loop(g, &loop, value_extend(g, begin, type), end);
+  if (!inst->brief || !type_is_signed(type)) {
+    begin = value_extend(g, begin, type);
+    last = value_extend(g, last, type);
+  }
+  LLVMValueRef end = LLVMBuildAdd(g->builder, last, value_integer(LLVMTypeOf(last), 1), "");
+  lane_loop(g, &loop, begin, end);
 }
 
 /* Only the vectoriser makes such loops, but bytes may be wrong. */

@@ -145,7 +145,9 @@ struct IrInst {
   bool repeats : 1; /* CALL: neighbouring iterations mostly find the same cell */
   /* BITS: if the word is a constant, without a loop; FOR of few iterations: all of them */
   bool unrolled : 1;
-  bool brief : 1;   /* FOR: has so few iterations that it need not poll the stop word */
+  /* FOR: has so few iterations that it need not poll the stop word, and indices after its last one
+   * do not wrap */
+  bool brief : 1;
   bool of_lane : 1; /* FAULT: of one lane; the others finish their iterations first */
   /* UPDATE: in the running worker's private copy, where it is plain too; on a GPU in the block's */
   bool private_copy : 1;
