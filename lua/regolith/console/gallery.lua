@@ -4,7 +4,7 @@ local ffi = require "ffi"
 local gallery = {}
 
 local io, os = io, os
-local columns, cell_width, cell_height, margin = 5, 208, 148, 12
+local columns, cell_width, cell_height, margin = 6, 206, 140, 12
 local foot = 36 -- pixels below the last row, for the line about an example
 
 if not pcall(function() return ffi.C.isatty end) then ffi.cdef "int isatty(int file);" end
