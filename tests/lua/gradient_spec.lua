@@ -555,6 +555,52 @@ describe("rg.grad #compiled", function()
     assert.equal("option.invalid", support.failure(D.grad, loss, run, { checkpoints = 0 }).code)
   end)
 
+  it("sees fields that are filled and copied as a whole", function()
+    local x, grid, copy, loss = field(4), field(4), field(4), field(1)
+    local scatter = D.kernel(function()
+      for i in rg.range(4) do grid[i] = grid[i] + x[i] * x[i] end
+    end)
+    local move = D.kernel(function()
+      for i in rg.range(4) do x[i] = x[i] + copy[i] * grid[i] end
+    end)
+    local measure = D.kernel(function() for i in rg.range(4) do loss[0] = loss[0] + x[i] end end)
+    for i = 0, 3 do x[i] = 0.3 + 0.1 * i end
+    local function run()
+      loss:fill(0)
+      for _ = 1, 3 do
+        grid:fill(0)
+        scatter()
+        copy:copy_from(grid)
+        move()
+      end
+      measure()
+    end
+    assert_gradient(loss, run, { x })
+    for i = 0, 3 do x[i] = 0.3 + 0.1 * i end
+    D.grad(loss, run)
+    local gradient = x.grad:to_table()
+    for i = 0, 3 do x[i] = 0.3 + 0.1 * i end
+    D.grad(loss, run, { checkpoints = 3 })
+    assert.same(gradient, x.grad:to_table())
+  end)
+
+  it("sees members that are filled, and x:map", function()
+    local S = D.struct { { "a", T }, { "b", T } }
+    local s, y, loss = D.field(S, 4, { grad = true }), field(4), field(1)
+    local k = D.kernel(function()
+      for i in rg.range(4) do loss[0] = loss[0] + s[i].a * s[i].b * y[i] end
+    end)
+    for i = 0, 3 do s[i] = { a = i + 1, b = 2 } end
+    D.grad(loss, function()
+      loss[0] = 0
+      s.a:map(function(v) return v * v end, y)
+      s.b:fill(3)
+      k()
+    end)
+    assert.equal(3 * 3 * 9, s.grad[2].a)
+    assert.equal(0, s.grad[2].b)
+  end)
+
   it("leaves fields as the function left them", function()
     local x, loss = field(4), field(1)
     local step = D.kernel(function() for i in rg.range(4) do x[i] = x[i] * x[i] end end)

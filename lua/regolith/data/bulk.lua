@@ -10,6 +10,10 @@ local whole = require "regolith.data.whole"
 
 local bulk = {}
 
+--- Called before a field is written as a whole, `recorder(x, from, again)`, with the field or array
+--- that it is copied from, or nil, and a function that writes it again; false: nobody asks.
+bulk.recorder = false
+
 local check = lib.check
 local most_elements = 2 ^ 27 -- of a Lua table
 
@@ -155,6 +159,9 @@ end
 ---@field type_of fun(self): table
 ---@field shape function    the core's, as are fill, copy, read, read_i64, write, write_i64
 function bulk.add_methods(methods, kind)
+  local function note(self, ...)
+    if bulk.recorder and kind.noun == "field" then bulk.recorder(self, ...) end
+  end
   local settle, put_value, type_of, slot = kind.settle, kind.put_value, kind.type_of, kind.slot
   kinds[#kinds + 1] = kind
   local fill = lib.quietly(function(self, v)
@@ -166,6 +173,7 @@ function bulk.add_methods(methods, kind)
   --- Sets every active cell to `v`.
   function methods.fill(self, v)
     local rank = settle(self)
+    note(self, nil, function() self:fill(v) end)
     if holds_arrays(type_of(self)) then
       local extents, count = extents_of(kind, self, rank)
       for k = 0, count - 1 do self:set(indices_of(k, extents, rank), v) end
@@ -183,6 +191,7 @@ function bulk.add_methods(methods, kind)
       return fail.argument("x:copy_from takes a field or an array, not " .. fail.describe(from))
     end
     local rank, from_rank = settle(self), other.settle(from)
+    note(self, from, function() self:copy_from(from) end)
     if holds_arrays(type_of(self)) or holds_arrays(other.type_of(from)) then
       return fail.argument("x:copy_from: arrays in elements would be shared, not copied",
         "a:from_table(b:to_table()) shares them")
@@ -231,6 +240,7 @@ function bulk.add_methods(methods, kind)
   --- Writes all elements from such a table; zeros activate nothing.
   function methods.from_table(self, t)
     local rank = settle(self)
+    note(self, nil, function() self:from_table(t) end)
     local own_type, extents, count = type_of(self), extents_of(kind, self, rank)
     local wide, parts, scalar = is_64_bit(own_type), own_type.count or 1, element_of(own_type)
     count = count * parts

@@ -180,7 +180,7 @@ local function assign(s, over, name, expression, ...)
   local text = ("function(x, y%s)\n%s\n%s = %s\nend end"):format(name == "x" and ": T" or "",
     subject.loop(over, name), subject.element(s, "x", over), expression)
   subject.launch(subject.kernel(s, "x:fill", ("%s -- %s"):format(text, s.type.name),
-    { T = s.type }), nil, s.handle, ...)
+    { T = s.type }, true), nil, s.handle, ...)
 end
 
 local function describe(v)

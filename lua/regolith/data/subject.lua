@@ -139,7 +139,8 @@ end
 
 --- Returns the kernel of this text, and of captures that belong to it.
 ---@param name string   what messages call it: "x:sum"
-function subject.kernel(s, name, text, captures)
+---@param writes boolean?   whether it writes elements of the user's
+function subject.kernel(s, name, text, captures, writes)
   local session = subject.session(s)
   local number = session:get()
   if not session.kept or session.kept.number ~= number then
@@ -148,7 +149,7 @@ function subject.kernel(s, name, text, captures)
   local kernels = session.kept.kernels
   if not kernels[text] then
     kernels[text] = session.module.kernel(text, captures or {}, { name = name })
-    rawset(kernels[text], "is_internal", true) -- rg.grad does not record it
+    rawset(kernels[text], "is_internal", not writes) -- rg.grad records those that write
   end
   return kernels[text]
 end

@@ -105,7 +105,7 @@ function whole.map(x, f, into)
   local text = ("function(x, result, f)\n%s\n%s = f(%s%s)\nend end"):format(subject.loop(s, "x"),
     subject.element(to, "result", s), subject.element(s, "x"),
     count and ", " .. subject.indices(s) or "")
-  subject.launch(subject.kernel(s, "x:map", text),
+  subject.launch(subject.kernel(s, "x:map", text, nil, true),
     "the type of new elements is the second argument: x:map(f, rg.bool)", s.handle, to.handle, f)
   return y
 end

@@ -14,8 +14,10 @@ local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local kernel = require "regolith.kernel"
+local bulk = require "regolith.data.bulk"
 local field = require "regolith.data.field"
 local shadow = require "regolith.data.shadow"
+local subject = require "regolith.data.subject"
 local pcall = pcall
 
 local gradient = {}
@@ -165,8 +167,20 @@ local function run(launch)
     launch.kernel.runtime)
 end
 
+-- Calls f, whose own writes of whole fields are not recorded.
+local function unrecorded(f, ...)
+  local recorder = bulk.recorder
+  bulk.recorder = false
+  local ok, returned = pcall(f, ...)
+  bulk.recorder = recorder
+  if not ok then error(returned, 0) end
+  return returned
+end
+
 -- Runs the launch, and records it if it succeeds.
-function Tape:launch(of, pointer, values, count, out)
+function Tape:launch(...) return unrecorded(self.record_launch, self, ...) end
+
+function Tape:record_launch(of, pointer, values, count, out)
   local adjoint = launch_of(kernel.compile_derived(of, "adjoint"))
   local entry = { adjoint = adjoint, uses = uses_of(adjoint.kernel, adjoint.values) }
   if self.initial then self:save_initial(entry.uses) end
@@ -175,6 +189,37 @@ function Tape:launch(of, pointer, values, count, out)
   local status = C.rg_kernel_launch(pointer, values, count, out)
   if status == 0 then self:note(entry) end
   return status
+end
+
+-- y.grad = y.grad + x.grad, where x was copied from y.
+local function add_gradient(x, y)
+  local s, to = subject.of(x, "x:copy_from"), subject.of(y, "x:copy_from")
+  local text = ("function(x, y)\n%s\n%s = %s + %s\nend end"):format(subject.loop(s, "x"),
+    subject.element(to, "y", s), subject.element(to, "y", s), subject.element(s, "x"))
+  subject.kernel(s, "x:copy_from", text)(x.grad, y.grad)
+end
+
+-- Records that a whole field is written, other than by a launch.
+function Tape:write(x, from, again)
+  local uses = { { x = x, writes = true } }
+  local y = field.is(from) and from or nil
+  if y then uses[2] = { x = y } end
+  local function back()
+    if not field.gradient(x) then return end
+    if y and field.gradient(y) then add_gradient(x, y) end
+    x.grad:fill(x.type(0))
+  end
+  unrecorded(function()
+    if self.initial then self:save_initial(uses) end
+    self:note { uses = uses, back = back, again = again,
+      saved = self.is_replayed and {} or self:save(uses) }
+  end)
+end
+
+-- Runs the adjoint of an entry.
+local function reverse(entry)
+  if entry.back then return entry.back() end
+  return run(entry.adjoint)
 end
 
 local function put_back(x, made)
@@ -197,7 +242,7 @@ function Tape:run_backwards()
       now[key] = now[key] or { x = save.x, shadow = self:take_shadow(save.x) }
       if save.before then put_back(save.x, save.shadow) end
     end
-    run(entry.adjoint)
+    reverse(entry)
     for _, save in ipairs(entry.saved) do
       if not save.before then put_back(save.x, save.shadow) end
       self:drop_shadow(save.x, save.shadow)
@@ -231,7 +276,8 @@ end
 
 function Tape:forward(first, last)
   for number = first, last do
-    run(self.entries[number].primal)
+    local entry = self.entries[number]
+    if entry.again then entry.again() else run(entry.primal) end
     self.runs = self.runs + 1
   end
 end
@@ -248,7 +294,7 @@ function Tape:step_back(number)
   self:forward(number, number)
   restore(before)
   self:drop(before)
-  run(entry.adjoint)
+  reverse(entry)
   self:say()
 end
 
@@ -326,7 +372,9 @@ local function record(session, f, keeps_initial, is_replayed)
   local tape = new_tape(session)
   tape.initial, tape.is_replayed = keeps_initial and {}, is_replayed
   local before = kernel.record(function(...) return tape:launch(...) end)
+  bulk.recorder = function(...) return tape:write(...) end
   local ok, why = pcall(f)
+  bulk.recorder = false
   kernel.record(before)
   if not ok then error(why, 0) end
   return tape
@@ -537,6 +585,7 @@ function gradient.check(session, loss, f, fields, options)
     local is_f64 = tostring(x.type):find "64" or x.type.name:find "^d"
     local step = options.step or (is_f64 and 1e-5 or 1e-2)
     for _, cell in ipairs(cells_of(x, options.samples or 20)) do
+      restore(initial)
       local numbers = numbers_of(x:get(unpack(cell)))
       for k = 1, #numbers do
         compare(report, x, cell, numbers, k, evaluate, step)
