@@ -139,7 +139,7 @@ struct IrInst {
   bool independent : 1;
   bool sums : 1;    /* FOR: independent, except for sums in outside variables */
   bool scalar : 1;  /* RANGE, ACTIVE: the user asked not to vectorise */
-  int32_t turns;    /* FOR: how many iterations a pass expects; 0: none does */
+  int32_t trips;    /* FOR: how many iterations a pass expects; 0: none does */
   bool rolled : 1;  /* FOR: the rare version of a loop, not to be unrolled */
   bool lasting : 1; /* CALL, LANES_CALL of a hash's cell: it stays while the task runs */
   bool repeats : 1; /* CALL: neighbouring iterations mostly find the same cell */

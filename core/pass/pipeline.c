@@ -84,6 +84,7 @@ static const Pass *const order[] = {
     &explain,
     &lower_places,
     &fold,
+    &sink,
     &merge_branches,
     &redundant_slots,
     &redundant_loads,

@@ -403,8 +403,8 @@ run_without() {
   configure_and_build "$build" || { add 0 1 "build"; return; }
   export_paths
   for pass in none mem2reg local_arrays refcounts early_exits atomics bounds node_cursors \
-    privatise reversal coalesce unroll hoist_checks leaf rows independent redundant_slots lanes \
-    access_shapes fold; do
+    privatise reversal coalesce sink unroll hoist_checks leaf rows independent redundant_slots \
+    lanes access_shapes fold; do
     specs=$(spec_files fuzzer fuzzer_array) run_busted "fuzzer, without $pass" RG_WITHOUT=$pass \
       RG_FUZZ_KERNELS="${FUZZ_KERNELS:-100}" RG_SEED="${RG_SEED:-$RANDOM}"
   done

@@ -217,7 +217,7 @@ static void copy_inner(IrBuilder *b, const Nest *nest, IrInst *begin, IrInst *la
   for (IrInst *inst = nest->outer->regions[0]->first; inst; inst = inst->next)
     if (ir_is_used(inst) && can_move_out(nest, inst)) map[inst->id] = emit_at(b, nest, inst, NULL);
   IrInst *copy = ir_copy_inst(kernel, nest->inner, map);
-  copy->turns = expected(nest);
+  copy->trips = expected(nest);
   ir_set_operand(copy, 0, begin);
   ir_set_operand(copy, 1, last);
   ir_region_append(b->region, copy);

@@ -3,7 +3,7 @@
  *     bounds                        trip count
  *     constants                     known
  *     values of the launch          LONG: usually extents
- *     what a pass expects           that (`turns`): lists of several cells
+ *     what a pass expects           that (`trips`): lists of several cells
  *     last <= begin + a constant    that constant plus 1: `max(i - 1, 0), min(i + 1, n - 1)`
  *     anything else, `while`        SHORT: neighbours in a cell, pixels of a triangle
  *
@@ -53,7 +53,7 @@ TripGuess lanes_guess_trips(const IrInst *loop) {
   int64_t known = lanes_trips(loop), by, step;
   if (known) return (TripGuess){.trips = (double)known, .is_known = true, .is_even = true};
   if (loop->op != IR_FOR) return (TripGuess){.trips = SHORT};
-  if (loop->turns) return (TripGuess){.trips = (double)loop->turns};
+  if (loop->trips) return (TripGuess){.trips = (double)loop->trips};
   const IrInst *begin = loop->operands[0], *last = loop->operands[1];
   bool counts = type_is_integer(begin->type) && ir_is_const(loop->operands[2], &step) && step == 1;
   if (counts && is_near(begin, last, &by, 0) && by >= 0 && by < (int64_t)LONG)
