@@ -4,7 +4,7 @@ local ffi = require "ffi"
 local gallery = {}
 
 local io, os = io, os
-local columns, cell_width, cell_height, margin = 6, 206, 140, 12
+local columns, cell_width, cell_height, margin, top = 6, 206, 140, 12, 6
 local foot = 36 -- pixels below the last row, for the line about an example
 
 if not pcall(function() return ffi.C.isatty end) then ffi.cdef "int isatty(int file);" end
@@ -42,7 +42,7 @@ local function paint(rg, ones, width, height)
     local left = one.x + math.floor((cell_width - margin - wide) / 2)
     for x = 0, wide - 1 do
       for y = 0, high - 1 do
-        local c, at = picture[x][y], 4 * ((one.y + margin + high - 1 - y) * width + left + x)
+        local c, at = picture[x][y], 4 * ((one.y + top + high - 1 - y) * width + left + x)
         pixels[at], pixels[at + 1], pixels[at + 2] = c.x * 255, c.y * 255, c.z * 255
       end
     end
@@ -57,7 +57,7 @@ local function draw(w, ones, pixels, width, height)
   local at, up = w:mouse()
   local under
   for _, one in ipairs(ones) do
-    local x, y = one.x + (cell_width - margin) / 2, height - one.y - cell_height + 8
+    local x, y = one.x + (cell_width - margin) / 2, height - one.y - cell_height + 4
     local is_under = at >= one.x and at < one.x + cell_width - margin
       and height - up >= one.y and height - up < one.y + cell_height
     if is_under then under = one end
@@ -75,11 +75,12 @@ function gallery.show(list, start)
   local rg = require "regolith"
   local ones = live_ones(list)
   if #ones == 0 then return false end
-  local rows = math.ceil(#ones / columns)
-  local width, height = columns * cell_width + margin, rows * cell_height + foot
+  local across = math.min(columns, #ones)
+  local rows = math.ceil(#ones / across)
+  local width, height = across * cell_width + margin, rows * cell_height + foot
   for k, one in ipairs(ones) do
-    one.x = margin + (k - 1) % columns * cell_width
-    one.y = math.floor((k - 1) / columns) * cell_height
+    one.x = margin + (k - 1) % across * cell_width
+    one.y = math.floor((k - 1) / across) * cell_height
   end
   local ok, w = pcall(rg.window, { title = "Regolith: examples", width = width, height = height })
   if not ok then return false end
