@@ -136,6 +136,13 @@ RgStatus rg_module_set(RgModule *handle, const char *name, const RgValue *value)
                                module_set((Module *)handle, name, value, API_ERR(program)));
 }
 
+RgStatus rg_module_reload(RgModule *handle, const char *path) {
+  API_NEEDS(handle);
+  Program *program = program_of((Object *)handle);
+  return API_CALL(program, owner_check(&program->owner, API_ERR(program)) &&
+                               module_reload((Module *)handle, path, API_ERR(program)));
+}
+
 int32_t rg_module_path(RgModule *module, RgKernel *kernel, int32_t path, int32_t *depth) {
   int32_t unused;
   if (!module || !kernel) return -1;

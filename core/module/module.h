@@ -116,6 +116,8 @@ bool module_find(const Module *module, int32_t kind, const char *name, RgModuleI
 /* NULL past the last. */
 const char *module_value(const Module *module, int32_t number, RgValue *value);
 bool module_set(Module *module, const char *name, const RgValue *value, Error *err);
+/* See rg_module_reload. */
+bool module_reload(Module *module, const char *path, Error *err);
 int32_t module_path(const Module *module, const Kernel *kernel, int32_t path, int32_t *depth);
 bool module_launch(Module *module, Kernel *kernel, const RgValue *arguments, int32_t count,
                    RgValue *result, Error *err);

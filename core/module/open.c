@@ -29,6 +29,7 @@ typedef struct BoundValue {
   RgValue value;
   RgVector *vector; /* where `value` is one */
   char *text;       /* a text that was set */
+  bool is_set;      /* by module_set */
 } BoundValue;
 
 struct Module {
@@ -255,14 +256,22 @@ static bool bind_saved(Module *module, int32_t number, Error *err) {
 
 /* -- a module ---------------------------------------------------------------------------------- */
 
-static void module_end(Object *object) {
-  Module *module = (Module *)object;
+static void drop_parts(Module *module) {
   Heap *heap = module->engine->store->heap;
   const ModuleContents *contents = &module->file->contents;
   for (int32_t k = 0; module->values && k < contents->value_count; k++)
     drop_value(heap, &module->values[k]);
   for (int32_t k = 0; module->kernels && k < contents->kernel_count; k++)
     if (module->kernels[k]) object_release(&module->kernels[k]->object);
+  heap_free(heap, module->values);
+  heap_free(heap, module->kernels);
+}
+
+static void module_end(Object *object) {
+  Module *module = (Module *)object;
+  Heap *heap = module->engine->store->heap;
+  const ModuleContents *contents = &module->file->contents;
+  drop_parts(module);
   for (int32_t k = 0; module->fields && k < contents->tree_count; k++) {
     for (int32_t s = 0; module->fields[k] && s < contents->trees[k].step_count; s++)
       if (module->fields[k][s]) object_release(&module->fields[k][s]->object);
@@ -270,8 +279,6 @@ static void module_end(Object *object) {
   }
   for (int32_t k = 0; module->trees && k < contents->tree_count; k++)
     if (module->trees[k]) object_release(&module->trees[k]->object);
-  heap_free(heap, module->values);
-  heap_free(heap, module->kernels);
   heap_free(heap, module->fields);
   heap_free(heap, module->trees);
   heap_free(heap, module->given);
@@ -379,6 +386,7 @@ bool module_set(Module *module, const char *name, const RgValue *value, Error *e
       return error_set(err, RG_ERROR_RUNTIME_MIX,
                        "value '%.100s' of a module is set to something of another runtime", name);
     if (!bind_value(heap, &bound, value, err)) return false;
+    bound.is_set = true;
     drop_value(heap, &module->values[k]);
     module->values[k] = bound;
     return true;
@@ -400,6 +408,144 @@ int32_t module_path(const Module *module, const Kernel *kernel, int32_t path, in
   if (!saved || path < 0 || path >= saved->shipped.path_count) return -1;
   *depth = saved->depths[path];
   return saved->values[path];
+}
+
+/* -- in place of a running one ----------------------------------------------------------------- */
+
+/* Always false: "module 'sand.rgm' cannot take the place of the running one: .." */
+static bool differs(const ModuleFile *file, const char *what, const char *name, Error *err) {
+  error_set(err, RG_ERROR_MODULE_CHANGED,
+            "module '%.200s' cannot take the place of the running one: %s '%.100s' %s", file->name,
+            what, name, "differs, or is not in both");
+  return error_hint(err, "end the program and open the new module");
+}
+
+static bool steps_agree(const ModuleStep *a, const ModuleStep *b) {
+  return a->is_field == b->is_field && a->level == b->level && !strcmp(a->name, b->name) &&
+         (!a->is_field || (!strcmp(a->type, b->type) && a->offset_count == b->offset_count &&
+                           !memcmp(a->offset, b->offset, sizeof a->offset)));
+}
+
+static bool trees_agree(const ModuleFile *file, const ModuleContents *running, Error *err) {
+  const ModuleContents *contents = &file->contents;
+  if (contents->tree_count != running->tree_count)
+    return differs(file, "the number of trees", running->tree_count ? "of the module" : "0", err);
+  for (int32_t t = 0; t < running->tree_count; t++) {
+    const ModuleTree *a = &running->trees[t], *b = &contents->trees[t];
+    if (a->step_count != b->step_count || a->layout_hash != b->layout_hash)
+      return differs(file, "the layout of tree", a->name, err);
+    for (int32_t k = 0; k < a->step_count; k++)
+      if (!steps_agree(&a->steps[k], &b->steps[k]))
+        return differs(file, a->steps[k].is_field ? "field" : "node", a->steps[k].name, err);
+  }
+  return true;
+}
+
+static const ModuleItem *find_item(const ModuleContents *contents, const ModuleItem *wanted) {
+  for (int32_t k = 0; k < contents->item_count; k++) {
+    const ModuleItem *item = &contents->items[k];
+    if (item->kind != wanted->kind || strcmp(item->name, wanted->name) != 0) continue;
+    bool is_same = item->kind == RG_MODULE_KERNEL ||
+                   (item->tree == wanted->tree && item->number == wanted->number);
+    return is_same ? item : NULL;
+  }
+  return NULL;
+}
+
+/* Everything that a host may have a handle of is in the new module, too. A kernel has the same
+ * parameters. */
+static bool items_agree(const ModuleFile *file, const ModuleContents *running, Error *err) {
+  static const char *const kinds[] = {
+      [RG_MODULE_FIELD] = "field", [RG_MODULE_NODE] = "node", [RG_MODULE_KERNEL] = "kernel"};
+  const ModuleContents *contents = &file->contents;
+  for (int32_t k = 0; k < running->item_count; k++) {
+    const ModuleItem *item = &running->items[k], *other = find_item(contents, item);
+    if (!other) return differs(file, kinds[item->kind], item->name, err);
+    if (item->kind == RG_MODULE_KERNEL &&
+        contents->kernels[other->number].shipped.parameter_count !=
+            running->kernels[item->number].shipped.parameter_count)
+      return differs(file, "the number of parameters of kernel", item->name, err);
+  }
+  return true;
+}
+
+/* Values of the new module's names: those that were set stay. */
+static bool renew_values(const Module *module, Module *next, Error *err) {
+  const ModuleContents *before = &module->file->contents, *contents = &next->file->contents;
+  Heap *heap = module->engine->store->heap;
+  next->values = heap_alloc(heap, sizeof *next->values * (size_t)contents->value_count + 1);
+  if (!next->values) return no_memory(err);
+  for (int32_t k = 0; k < contents->value_count; k++) {
+    const BoundValue *kept = NULL;
+    for (int32_t old = 0; old < before->value_count; old++)
+      if (!strcmp(before->values[old].name, contents->values[k].name) && module->values[old].is_set)
+        kept = &module->values[old];
+    if (!(kept ? bind_value(heap, &next->values[k], &kept->value, err) : bind_saved(next, k, err)))
+      return false;
+    next->values[k].is_set = kept != NULL;
+  }
+  return true;
+}
+
+/* The kernels of the new module, in its order: those that are there take what it has. */
+static bool renew_kernels(const Module *module, Module *next, Error *err) {
+  const ModuleContents *before = &module->file->contents;
+  ModuleContents *contents = &next->file->contents;
+  Heap *heap = module->engine->store->heap;
+  next->kernels = heap_alloc(heap, sizeof *next->kernels * (size_t)contents->kernel_count + 1);
+  if (!next->kernels) return no_memory(err);
+  for (int32_t k = 0; k < contents->item_count; k++) {
+    const ModuleItem *item = &contents->items[k];
+    if (item->kind != RG_MODULE_KERNEL) continue;
+    const ModuleItem *old = find_item(before, item);
+    Shipped *shipped = &contents->kernels[item->number].shipped;
+    shipped->file = &next->file->file;
+    if (!old) {
+      next->kernels[item->number] = kernel_of_shipped(module->engine, shipped, err);
+      if (!next->kernels[item->number]) return false;
+      continue;
+    }
+    Kernel *kernel = next->kernels[item->number] = module->kernels[old->number];
+    object_retain(&kernel->object);
+  }
+  return true;
+}
+
+/* From here on nothing fails but for want of memory. */
+static bool take_kernels(const Module *module, Module *next, Error *err) {
+  ModuleContents *contents = &next->file->contents;
+  bool ok = true;
+  for (int32_t k = 0; k < contents->item_count && ok; k++) {
+    const ModuleItem *item = &contents->items[k];
+    if (item->kind != RG_MODULE_KERNEL || !find_item(&module->file->contents, item)) continue;
+    ok = kernel_take_shipped(next->kernels[item->number], &contents->kernels[item->number].shipped,
+                             err);
+  }
+  return ok;
+}
+
+static void exchange(Module *a, Module *b) {
+  Module kept = *a;
+  a->file = b->file, b->file = kept.file;
+  a->kernels = b->kernels, b->kernels = kept.kernels;
+  a->values = b->values, b->values = kept.values;
+}
+
+bool module_reload(Module *module, const char *path, Error *err) {
+  Engine *engine = module->engine;
+  const ModuleContents *running = &module->file->contents;
+  if (!path) path = module->file->name;
+  ModuleFile *file = begin_file(engine->store->heap, path, err);
+  if (!file) return false;
+  Module next = {.engine = engine, .file = file, .trees = module->trees, .fields = module->fields};
+  bool ok = map_file(file, path, err) && guard_run(read_file, file, err) &&
+            check_fit(engine, file, err) && trees_agree(file, running, err) &&
+            items_agree(file, running, err) && renew_values(module, &next, err) &&
+            renew_kernels(module, &next, err) && take_kernels(module, &next, err);
+  if (ok) exchange(module, &next);
+  drop_parts(&next);
+  release_file(next.file);
+  return ok;
 }
 
 /* -- launches ---------------------------------------------------------------------------------- */

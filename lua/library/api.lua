@@ -111,6 +111,10 @@ return {
       "Kernels to be built ahead of time, with what else a program needs by name." },
     { "module.open(path: string): rg.Module",
       "Opens a module: its kernels, fields and nodes by name; nothing is compiled." },
+    { "module.reload(module: rg.Module): rg.Module",
+      "Takes kernels and values from the module's file as it is now; its data stays." },
+    { "module.watch(module: rg.Module, options?: rg.WatchOptions): rg.ModuleWatch",
+      "For tools: takes what is built anew, and builds a script anew that has changed." },
     { "export(items: table<string, any>, options?: { name?: string }): rg.ModuleDraft",
       "The same as `rg.module`; `regolith build` saves it at the end of the script." },
     { "range(...: integer|integer[]|rg.Shape): rg.Range",
@@ -499,6 +503,15 @@ return {
   { class = "rg.ModuleDraft", title = "A module that is to be saved", rows = {
     { "save(path: string, options?: { targets?: string[] })",
       "Writes it, for x86-64-v2 to -v4, or for others: `targets = {\"sm_80\"}`." },
+  } },
+  { class = "rg.WatchOptions", title = "Options of `rg.module.watch`", rows = {
+    { "script?: string", "The script that exports the module: built when it has changed." },
+    { "name?: string", "The name that it exports the module under, if that is not its own." },
+    { "program?: string", "The program that builds, `regolith` by default." },
+  } },
+  { class = "rg.ModuleWatch", title = "A module that is watched", rows = {
+    { "poll(): boolean?, string?",
+      "Between frames: true if the kernels are new; nil and why, where that has failed." },
   } },
   { class = "rg.Module", title = "An open module; its items are its other members", rows = {
     { "values: table<string, any>",

@@ -132,6 +132,17 @@ rg.module = {}
 ---@return rg.Module
 function rg.module.open(path) end
 
+--- Takes kernels and values from the module's file as it is now; its data stays.
+---@param module rg.Module
+---@return rg.Module
+function rg.module.reload(module) end
+
+--- For tools: takes what is built anew, and builds a script anew that has changed.
+---@param module rg.Module
+---@param options? rg.WatchOptions
+---@return rg.ModuleWatch
+function rg.module.watch(module, options) end
+
 --- The same as `rg.module`; `regolith build` saves it at the end of the script.
 ---@param items table<string, any>
 ---@param options? { name?: string }
@@ -1755,6 +1766,18 @@ local ModuleDraft = {}
 ---@param path string
 ---@param options? { targets?: string[] }
 function ModuleDraft:save(path, options) end
+
+---@class rg.WatchOptions
+---@field script? string The script that exports the module: built when it has changed.
+---@field name? string The name that it exports the module under, if that is not its own.
+---@field program? string The program that builds, `regolith` by default.
+
+---@class rg.ModuleWatch
+local ModuleWatch = {}
+
+--- Between frames: true if the kernels are new; nil and why, where that has failed.
+---@return boolean?, string?
+function ModuleWatch:poll() end
 
 ---@class rg.Module
 ---@field values table<string, any> What its kernels capture, by name; a program may set it.

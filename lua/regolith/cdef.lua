@@ -998,6 +998,12 @@ int32_t rg_module_path(RgModule *module, RgKernel *kernel, int32_t path, int32_t
  * for such arguments. `result` may be NULL. */
 RgStatus rg_module_launch(RgModule *module, RgKernel *kernel, const RgValue *arguments,
                           int32_t count, RgValue *result);
+/* For tools that run while their kernels change: opens the module in the file at `path` (NULL: that
+ * which this one came from), and takes its kernels and values in place of those of `module`. Trees,
+ * their contents, and all handles stay, and so do values that were set by rg_module_set.
+ * module.changed: the trees or the items of the two differ, in what the message says; then nothing
+ * has happened. */
+RgStatus rg_module_reload(RgModule *module, const char *path);
 /* A header in C for this module: wrappers whose names begin with `prefix`, with real types. */
 RgStatus rg_module_header(RgModule *module, const char *prefix, const char **text);
 

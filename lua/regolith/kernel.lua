@@ -763,6 +763,13 @@ function kernel.of_module(number, pointer, chunk, bound, paths)
   return add_metatable(self, renew(self))
 end
 
+--- The module has taken another file: the kernel has other paths, and finds its values anew.
+function kernel.rebind(self, paths)
+  self.bound_paths = paths
+  called.begin(self)
+  getmetatable(self).__call = renew(self)
+end
+
 -- The globals of the function that called rg.kernel.
 local function caller_environment()
   local _, _, info = fail.caller()

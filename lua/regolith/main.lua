@@ -109,7 +109,8 @@ local function open(own)
   local modules = function(name)
     return fail.border(function(...) return require("regolith.module")[name](own, ...) end)
   end
-  rg.module = setmetatable({ open = modules "open" }, {
+  rg.module = setmetatable({ open = modules "open", reload = modules "reload",
+    watch = modules "watch" }, {
     __call = function(_, ...) return modules "create"(...) end,
     __regolith = "rg.module",
   })

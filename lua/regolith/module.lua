@@ -213,10 +213,10 @@ local function paths_of(pointer, k, names)
   return paths
 end
 
--- `module.values`: only what a host may see and set.
-local function values_of(bound, names)
-  local known, sorted = {}, {}
-  for _, name in pairs(names) do
+-- `module.values`: only what a host may see and set. `own.given` has the names that it has set.
+local function values_of(own)
+  local bound, known, sorted = own.bound, {}, {}
+  for _, name in pairs(own.names) do
     if not is_saved(bound[name]) then
       known[name], sorted[#sorted + 1] = true, name
     end
@@ -235,7 +235,7 @@ local function values_of(bound, names)
     end,
     __newindex = function(_, name, v)
       check_name(name)
-      bound[name] = v
+      bound[name], own.given[name] = v, true
     end,
     __pairs = function()
       local k = 0
@@ -254,29 +254,42 @@ local function values_of(bound, names)
   })
 end
 
-local function open(session, path)
-  local number, c = session:get()
-  local out, item = ffi.new "RgModule *[1]", ffi.new "RgModuleItem"
-  check(C.rg_module_open(c, path, out), number)
-  local keep = {}
-  lib.hold(keep, out[0], number, C.rg_module_release)
-  local bound, names = read_values(out[0], number)
-  local members = { values = values_of(bound, names) }
+local owns = setmetatable({}, { __mode = "k" }) -- module -> what it is made of
+
+-- The members of a module: those that `members` has stay. `own`: pointer, number, path, bound,
+-- names, given.
+local function read_items(own, members)
+  local item = ffi.new "RgModuleItem"
+  members.values = values_of(own)
   for k = 0, math.huge do
-    check(C.rg_module_item(out[0], k, item), number)
-    if item.kind == C.RG_MODULE_END then break end
+    check(C.rg_module_item(own.pointer, k, item), own.number)
+    if item.kind == C.RG_MODULE_END then return members end
     local name = ffi.string(item.name)
-    if item.kind == C.RG_MODULE_FIELD then
-      members[name] = field.held(number, item.field)
-    elseif item.kind == C.RG_MODULE_NODE then
-      members[name] = snode.held(number, item.node)
-    else
-      members[name] = kernel.of_module(number, item.kernel, path, bound,
-        paths_of(out[0], item.kernel, names))
-      members[name].keep = keep
+    local known = rawget(members, name)
+    if item.kind == C.RG_MODULE_KERNEL then
+      local paths = paths_of(own.pointer, item.kernel, own.names)
+      if known then
+        kernel.rebind(known, paths)
+      else
+        members[name] = kernel.of_module(own.number, item.kernel, own.path, own.bound, paths)
+        members[name].keep = own
+      end
+    elseif not known and item.kind == C.RG_MODULE_FIELD then
+      members[name] = field.held(own.number, item.field)
+    elseif not known then
+      members[name] = snode.held(own.number, item.node)
     end
   end
-  return members, keep
+end
+
+local function open(session, path)
+  local number, c = session:get()
+  local out = ffi.new "RgModule *[1]"
+  check(C.rg_module_open(c, path, out), number)
+  local own = { number = number, path = path, given = {} }
+  lib.hold(own, out[0], number, C.rg_module_release)
+  own.bound, own.names = read_values(own.pointer, number)
+  return read_items(own, {}), own
 end
 
 -- In a bundle, modules are next to the script; else, and elsewhere, paths are those of the process.
@@ -290,20 +303,131 @@ end
 function module.open(session, path)
   binary.check_path(path, "rg.module.open")
   path = find_file(path)
-  local members, keep = lib.quiet(open, session, path)
-  local names = {}
-  for name in pairs(members) do names[#names + 1] = name end
-  table.sort(names)
+  local members, own = lib.quiet(open, session, path)
+  local function names()
+    local list = {}
+    for name in pairs(members) do list[#list + 1] = name end
+    table.sort(list)
+    return list
+  end
+  owns[members] = own
   return setmetatable(members, {
-    __regolith = "a module", keep = keep,
+    __regolith = "a module", own = own,
     __index = function(_, key)
       return fail.argument(("module '%s' has no '%s'"):format(path, tostring(key)),
-        fail.nearest(key, names) or "it has " .. table.concat(names, ", "), "name.unknown")
+        fail.nearest(key, names()) or "it has " .. table.concat(names(), ", "), "name.unknown")
     end,
     __tostring = function()
-      return ("module %s: %s"):format(path, table.concat(names, ", "))
+      return ("module %s: %s"):format(path, table.concat(names(), ", "))
     end,
   })
+end
+
+-- -- in place of a running one --------------------------------------------------------------------
+
+local function own_of(m, what)
+  return owns[m] or fail.argument(("%s takes an open module, not %s"):format(what,
+    fail.describe(m)), what .. "(rg.module.open \"sand.rgm\")")
+end
+
+local function take_file(own, m)
+  check(C.rg_module_reload(own.pointer, own.path), own.number)
+  local bound, names = read_values(own.pointer, own.number)
+  for name in pairs(own.bound) do
+    if not own.given[name] then own.bound[name] = nil end
+  end
+  for name, v in pairs(bound) do
+    if own.bound[name] == nil then own.bound[name] = v end
+  end
+  own.names = names
+  read_items(own, m)
+end
+
+--- `rg.module.reload(m)`: takes kernels and values from the module's file as it is now; all that
+--- holds data stays. Raises module.changed where that cannot be, and `m` is as it was.
+function module.reload(_, m)
+  lib.quiet(take_file, own_of(m, "rg.module.reload"), m)
+  return m
+end
+
+local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+
+local Watch = { __regolith = "a watch of a module" }
+Watch.__index = Watch
+
+-- The checksum in the head of a module's file: another one says that it was built again.
+local function sum_of(path)
+  local file = io.open(path, "rb")
+  local head = file and file:read(40)
+  if file then file:close() end
+  return head and #head == 40 and head:sub(33) or nil
+end
+
+-- Builds in another process, into a folder of its own; the module's file is replaced at the end, if
+-- the build succeeds, and its words are kept in a file.
+local function begin_build(self)
+  local at = self.folder .. "/next"
+  local built = ("%s/%s.rgm"):format(at, self.name)
+  os.remove(self.folder .. "/done")
+  os.execute(("{ %s build %s -o %s > %s 2>&1 && mv %s %s; touch %s; } &"):format(
+    quoted(self.program), quoted(self.script), quoted(at), quoted(self.folder .. "/said"),
+    quoted(built), quoted(self.path), quoted(self.folder .. "/done")))
+  self.is_building = true
+end
+
+local function read_all(path)
+  local file = io.open(path, "rb")
+  local text = file and file:read "*a"
+  if file then file:close() end
+  return text
+end
+
+--- Between frames: true if the kernels of the module are new; else nil and, once, why that failed.
+--- Does not wait for the build.
+Watch.poll = fail.border(function(self)
+  local text = self.script and read_all(self.script)
+  if text and text ~= self.text and not self.is_building then
+    self.text = text
+    begin_build(self)
+  end
+  if self.is_building and read_all(self.folder .. "/done") then
+    self.is_building = false
+    local said = read_all(self.folder .. "/said") or ""
+    os.remove(self.folder .. "/done")
+    if sum_of(self.path) == self.sum and said:find "^regolith: " then
+      return nil, (said:gsub("%s+$", ""))
+    end
+  end
+  local sum = sum_of(self.path)
+  if sum == nil or sum == self.sum then return nil end
+  self.sum = sum
+  local ok, problem = pcall(module.reload, nil, self.module)
+  if ok then return true end
+  problem = fail.caught(problem)
+  return nil, type(problem) == "table" and problem.message or tostring(problem)
+end)
+
+--- `rg.module.watch(m, { script = "build.lua" })`: for tools. A changed script is built in another
+--- process, and w:poll() takes the result.
+function module.watch(_, m, options)
+  local own = own_of(m, "rg.module.watch")
+  options = binary.check_options(options, { "script", "program", "name" }, "rg.module.watch")
+  for _, name in ipairs { "script", "program", "name" } do
+    if options[name] ~= nil and type(options[name]) ~= "string" then
+      return fail.argument(("option '%s' of rg.module.watch must be text, got %s"):format(name,
+        fail.describe(options[name])))
+    end
+  end
+  local self = { module = m, path = own.path, sum = sum_of(own.path), is_building = false,
+    script = options.script or false, program = options.program or "regolith" }
+  if self.script then
+    self.text = read_all(self.script)
+      or fail.argument(("the script '%s' cannot be read"):format(self.script), nil, "io.failed")
+    self.name = options.name or self.script:match "([^/]+)$":gsub("%.lua$", "")
+    self.folder = own.path .. ".build"
+    os.execute("mkdir -p " .. quoted(self.folder))
+  end
+  return setmetatable(self, Watch)
 end
 
 --- The header in C of a module in a file.

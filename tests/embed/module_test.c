@@ -160,6 +160,28 @@ static void test_missing(void) {
   }
 }
 
+static void test_reload(void) {
+  TEST("a module that is reloaded keeps its handles, its contents, and the values that were set") {
+    RgRuntime *runtime = open_runtime(NULL);
+    abi_module module;
+    float total = 0;
+    RgValue value = {.kind = RG_VALUE_NUMBER, .number = 1};
+    CHECK(!abi_open(runtime, MODULES "/abi_1.rgm", &module));
+    CHECK(!rg_module_set(module.module, "weight", &value));
+    CHECK(!abi_fall(&module, 0.5f, 4));
+    CHECK(!rg_module_reload(module.module, NULL));
+    CHECK(rg_module_kernel(module.module, "fall") == module.kernel_fall);
+    CHECK(rg_module_field(module.module, "height") == module.field_height);
+    CHECK(!abi_total(&module, &total) && total == 3 * 1366);
+    CHECK(!abi_fall(&module, 0.5f, 4) && !abi_total(&module, &total) && total == 6 * 1366);
+    CHECK(rg_module_reload(module.module, MODULES "/abi.lua") &&
+          says(runtime, "module.invalid", "is not a module"));
+    CHECK(!abi_total(&module, &total) && total == 6 * 1366);
+    abi_close(&module);
+    rg_runtime_destroy(runtime);
+  }
+}
+
 static void test_lifetimes(void) {
   TEST("a kernel outlives its module, and a module its runtime") {
     RgRuntime *runtime = open_runtime(NULL);
@@ -219,6 +241,7 @@ int main(void) {
   test_header();
   test_values();
   test_missing();
+  test_reload();
   test_lifetimes();
   test_misfits();
   return check_report();

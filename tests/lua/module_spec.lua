@@ -366,6 +366,92 @@ describe("a module #compiled #cpu", function()
     assert.equal(0, #other.memory().trees)
   end)
 
+  -- A script that builds the module `path`, with another body, layout or value.
+  local function maker(path, body, size, weight)
+    return ([[
+      local rg = require "regolith"
+      local x, y = rg.field(rg.f32), rg.field(rg.f32)
+      local block = rg.root:pointer("i", 8)
+      block:dense("i", %d):place(x, y)
+      local weight, extra = %s, 5
+      local step = rg.kernel(function(k) for i in rg.range(16) do %s end end)
+      step(1)
+      rg.export({ step = step, x = x, block = block }, { name = "live" }):save(%q,
+        { targets = { "x86-64-v2" } })
+    ]]):format(size or 4, weight or 0.5, body, path)
+  end
+
+  it("takes the kernels of another build, and keeps its data and what was set", function()
+    local path = path_of "live"
+    run("", maker(path, "x[i] = x[i] + k * weight"))
+    local m = rg.module.open(path)
+    local step, x = m.step, m.x
+    m.step(2)
+    assert.equal(1, x[3])
+    run("", maker(path, "x[i] = x[i] + k * weight * 10 + extra", 4, 0.25))
+    assert.equal(m, rg.module.reload(m))
+    assert.equal(0.25, m.values.weight)
+    step(2)
+    assert.equal(1 + 5 + 5, x[3])
+    m.values.weight = 1
+    m.values.extra = 0
+    run("", maker(path, "x[i] = x[i] - k * weight", 4, 0.5))
+    rg.module.reload(m)
+    m.step(1)
+    assert.equal(10, m.x[3])
+    assert.equal(x, m.x)
+    assert.is_nil(rawget(m.values, "extra"))
+  end)
+
+  it("says why another build cannot take its place, and stays as it was", function()
+    local path = path_of "live"
+    run("", maker(path, "x[i] = k"))
+    local m = rg.module.open(path)
+    run("", maker(path, "x[i] = k", 8))
+    local problem = failure(rg.module.reload, m)
+    assert.equal("module.changed", problem.code)
+    assert.matches("cannot take the place of the running one: the layout of tree", problem.message)
+    m.step(7)
+    assert.equal(7, m.x[2])
+    run("", (maker(path, "x[i] = k"):gsub("step = step, ", "other = step, ")))
+    assert.matches("kernel 'step' differs, or is not in both", failure(rg.module.reload, m).message)
+    run("", (maker(path, "x[i] = k"):gsub("function%(k%)", "function(k, l)")))
+    assert.matches("parameters of kernel 'step'", failure(rg.module.reload, m).message)
+    write(path, "nothing")
+    assert.equal("module.invalid", failure(rg.module.reload, m).code)
+    m.step(8)
+    assert.equal(8, m.x[2])
+  end)
+
+  it("is built anew in the background when its script changes", function()
+    local program = os.getenv("RG_LIBRARY"):match "^(.*)/[^/]*$" .. "/bin/regolith"
+    local path, script = path_of "live", folder .. "/live.lua"
+    local unused = path_of "unused"
+    write(script, maker(unused, "x[i] = k"))
+    run("", maker(path, "x[i] = k"))
+    local m = rg.module.open(path)
+    local w = rg.module.watch(m, { script = script, program = program })
+    assert.is_nil(w:poll())
+    local function wait()
+      for _ = 1, 1000 do
+        local is_new, why = w:poll()
+        if is_new or why then return is_new, why end
+        os.execute "sleep 0.05"
+      end
+    end
+    m.step(3)
+    write(script, maker(unused, "x[i] = x[i] + k * 100"))
+    assert.is_true(wait())
+    m.step(3)
+    assert.equal(303, m.x[5])
+    write(script, "local x = = 1")
+    assert.matches("live.lua:1: unexpected symbol", select(2, wait()))
+    write(script, maker(unused, "x[i] = k", 8))
+    assert.matches("the layout of tree", select(2, wait()))
+    m.step(1)
+    assert.equal(403, m.x[5])
+  end)
+
   it("maps its file", function()
     if ffi.os ~= "Linux" then return end
     local x = rg.field(rg.f32, 4)

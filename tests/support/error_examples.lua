@@ -19,6 +19,8 @@ that is nowhere: the message has the system's words." },
 rg.module.open(debug.getinfo(1, "S").source:sub(2)) -- this script]] },
   { "module.missing", said = "A kernel of a module (`rg.module.open`) is launched with arguments \z
     that it was not built for. The message has the signatures that the module holds." },
+  { "module.changed", said = "`rg.module.reload`, or `rg_module_reload`: the message says which \z
+    tree, field, node or kernel differs. The running module is as it was; open the new one." },
   { "device.missing", [[
 rg.init { arch = "abacus" }]] },
   { "memory.device", said = "Arch `cuda`: something else uses the GPU's memory, or the budget is \z

@@ -240,6 +240,15 @@ Kernel *kernel_of_shipped(Engine *engine, Shipped *shipped, Error *err) {
   return NULL;
 }
 
+bool kernel_take_shipped(Kernel *kernel, Shipped *shipped, Error *err) {
+  versions_drop_all(kernel);
+  shipped->file->holders++;
+  shipped_end(kernel);
+  kernel->shipped = shipped;
+  kernel->paths.count = kernel->path_texts.count = 0;
+  return guard_run(fill_kernel, kernel, err);
+}
+
 /* -- launching --------------------------------------------------------------------------------- */
 
 /* A version for numbers that were not always whole takes those that are, too. */

@@ -64,6 +64,8 @@ bool kernel_ship(Kernel *kernel, const ShippedLevel *levels, int32_t level_count
                  Shipped *shipped, Error *err);
 /* A kernel of what was shipped, which it borrows, and whose file it holds. NULL with err. */
 Kernel *kernel_of_shipped(Engine *engine, Shipped *shipped, Error *err);
+/* Another one takes its place: the kernel's handle stays, its versions and paths are new. */
+bool kernel_take_shipped(Kernel *kernel, Shipped *shipped, Error *err);
 /* The version for the words in kernel->words, loaded if necessary; NULL with err, which names the
  * signature and those that there are. */
 struct Version *shipped_find(Kernel *kernel, const RgValue *values, int32_t value_count,
