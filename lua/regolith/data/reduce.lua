@@ -10,6 +10,7 @@ local matrix = require "regolith.data.matrix"
 local scalars = require "regolith.data.scalars"
 local subject = require "regolith.data.subject"
 local types = require "regolith.data.type"
+local bit = require "bit"
 local ffi = require "ffi"
 
 local reduce = {}
@@ -91,18 +92,25 @@ end
 
 local largest = "0x1.fffffffffffffp1023"
 
+-- The bits of a float that is not negative are an integer of the same order, in which infinity and
+-- NaN come last; and the greatest of integers is found ten times as fast as that of floats.
+local infinite = 0x7ff0000000000000LL
+local bits_of = ffi.new "union { double number; int64_t bits; }"
+
+-- The number of cells; for each leaf the largest magnitude, and whether one is not finite.
 local function measure(s, leaves, caller, term, other)
   local n = #leaves
-  local before = "local n = rg.i64(0)\n"
-    .. each(n, "local mK, bK = rg.f64(0), rg.i64(0)", "\n")
-  local body = terms(s, leaves, term, ([[
-    local aK = math.abs(tK)
-    mK = math.max(mK, aK <= %s and aK or 0.0)
-    bK = bK + (aK <= %s and 0 or 1)]]):format(largest, largest)) .. "\nn = n + 1"
+  local before = "local n = rg.i64(0)\n" .. each(n, "local mK = rg.i64(0)", "\n")
+  local body = terms(s, leaves, term,
+    "mK = math.max(mK, rg.bitcast(rg.i64, tK) & 0x7fffffffffffffffLL)") .. "\nn = n + 1"
   local results = { subject.kernel(s, caller, loop_text(s, other and ", y" or "", before, body,
-    "n, " .. each(n, "mK, bK", ", ")))(s.handle, other) }
+    "n, " .. each(n, "mK", ", ")))(s.handle, other) }
   local most, bad = {}, {}
-  for k = 1, n do most[k], bad[k] = results[2 * k], tonumber(results[2 * k + 1]) end
+  for k = 1, n do
+    bits_of.bits = results[k + 1]
+    bad[k] = results[k + 1] >= infinite
+    most[k] = bad[k] and 0 or bits_of.number
+  end
   return tonumber(results[1]), most, bad
 end
 
@@ -173,7 +181,7 @@ local function sum_floats(s, leaves, caller, term, other)
   local sums = n > 0 and add_parts(s, leaves, caller, term, false, n, most, other) or {}
   for k, leaf in ipairs(leaves) do
     local f, g = factors(exponent(most[k]))
-    sums[k] = bad[k] > 0 and sum_of_others(s, leaf, caller, term, other)
+    sums[k] = bad[k] and sum_of_others(s, leaf, caller, term, other)
       or (sums[k] or 0) * f * g
   end
   return sums, n
@@ -236,7 +244,7 @@ function reduce.norm(x)
     local list, bads
     n, list, bads = measure(s, part, "x:norm", "rg.f64(V)")
     for k, m in ipairs(list) do
-      most, bad = math.max(most, m), bads[k] > 0 and part[k] or bad
+      most, bad = math.max(most, m), bads[k] and part[k] or bad
     end
     return {}
   end)
@@ -283,36 +291,64 @@ end
 
 -- -- extremes -------------------------------------------------------------------------------------
 
--- The number that every element is at most, or at least.
-local function start_of(t, word)
-  local row = scalars[t.name]
-  if row.class == "float" then return word == "min" and math.huge or -math.huge end
-  local ends = { min = row.beyond - 1, max = row.least }
-  if t.name == "i64" then
-    ends = { min = 0x7fffffffffffffffLL, max = -0x7fffffffffffffffLL - 1LL }
-  elseif t.name == "u64" then
-    ends = { min = 0xffffffffffffffffULL, max = 0ULL }
+-- Floats are compared as integers of the same order (see above): of a negative one all bits but the
+-- sign are turned. Infinity is the last of them before NaN.
+local keys = {
+  f32 = { type = "i32", mask = "0x7fffffff", shift = 31, infinite = 0x7f800000 },
+  f64 = { type = "i64", mask = "0x7fffffffffffffffLL", shift = 63, infinite = infinite },
+}
+local singles = ffi.new "union { float number; int32_t bits; }"
+
+-- The float of a key.
+local function from_key(key, row)
+  if row.type == "i32" then
+    singles.bits = bit.bxor(key, bit.band(bit.arshift(key, 31), 0x7fffffff))
+    return singles.number
   end
-  return ends[word]
+  bits_of.bits = bit.bxor(key, bit.band(bit.arshift(key, 63), 0x7fffffffffffffffLL))
+  return bits_of.number
 end
 
--- The extremes of leaves; the number of cells, and for each leaf that of its NaNs.
-local function extremes(s, leaves, word)
-  local n, t = #leaves, leaves[1].type
-  local computed, caller = scalars[t.name].computed, "x:" .. word
-  local nan = class_of(t) == "float" and "bK = bK + (tK ~= tK and 1 or 0)" or ""
-  local text = loop_text(s, (", start: %s"):format(computed), "local n = rg.i64(0)\n"
-    .. each(n, "local mK, bK = start, rg.i64(0)", "\n"),
-    terms(s, leaves, ("rg.%s(V)"):format(computed), ("mK = math.%s(mK, tK) %s"):format(word, nan))
-    .. "\nn = n + 1", "n, " .. each(n, "mK, bK", ", "))
-  local results = { subject.kernel(s, caller, text)(s.handle, start_of(t, word)) }
-  local list, nans = {}, {}
-  for k = 1, n do
-    list[k], nans[k] = results[2 * k], tonumber(results[2 * k + 1])
-    if nans[k] > 0 then list[k] = 0 / 0 end
-    if type(list[k]) == "number" then list[k] = list[k] + 0 end -- no -0, which equals 0
+-- The number that every element is at most, or at least.
+local function start_of(t, word)
+  if t.name == "i64" then
+    return word == "min" and 0x7fffffffffffffffLL or -0x7fffffffffffffffLL - 1LL
   end
-  return list, tonumber(results[1]), nans
+  if t.name == "u64" then return word == "min" and 0xffffffffffffffffULL or 0ULL end
+  local row = scalars[t.name]
+  return word == "min" and row.beyond - 1 or row.least
+end
+
+-- The extremes of integers, which may be keys; the number of cells first.
+local function extremes_of(s, leaves, word, integer, term)
+  local text = loop_text(s, (", start: %s, other: %s"):format(integer.name, integer.name),
+    "local n = rg.i64(0)\n" .. each(#leaves, "local mK, bK = start, other", "\n"),
+    terms(s, leaves, term.value, term.key .. ("mK = math.%s(mK, kK)%s"):format(word, term.is_float
+      and word == "min" and "\nbK = math.max(bK, kK)" or "")) .. "\nn = n + 1",
+    "n, " .. each(#leaves, "mK, bK", ", "))
+  return subject.kernel(s, "x:" .. word, text)(s.handle, start_of(integer, word),
+    start_of(integer, "max"))
+end
+
+-- The extremes of leaves; the number of cells, and for each leaf whether one is a NaN.
+local function extremes(s, leaves, word)
+  local t = leaves[1].type
+  local computed = types.by_name[scalars[t.name].computed]
+  local row = keys[computed.name]
+  local term = { value = ("rg.%s(V)"):format(computed.name), is_float = row ~= nil,
+    key = row and ("local kK = rg.bitcast(rg.%s, tK)\nkK = kK ~ ((kK ~>> %d) & %s)\n"):format(
+      row.type, row.shift, row.mask) or "local kK = tK\n" }
+  local integer = row and types.by_name[row.type] or computed
+  local results = { extremes_of(s, leaves, word, integer, term) }
+  local list, nans, n = {}, {}, tonumber(results[1])
+  for k = 1, n > 0 and #leaves or 0 do
+    local found, last = results[2 * k], word == "min" and results[2 * k + 1] or results[2 * k]
+    nans[k] = row ~= nil and last > row.infinite
+    list[k] = found
+    if nans[k] then list[k] = 0 / 0
+    elseif row then list[k] = from_key(found, row) + 0 end -- no -0, which equals 0
+  end
+  return list, n, nans
 end
 
 local function extreme(x, word)
@@ -359,7 +395,7 @@ local function argument_of(x, word)
   end
   local list, n, nans = extremes(s, leaves, word)
   if n == 0 then return nil end
-  return first_index(s, leaves[1], caller, list[1], nans[1] > 0)
+  return first_index(s, leaves[1], caller, list[1], nans[1])
 end
 
 --- The indices of the least and the greatest element, the first in index order of several, or of
