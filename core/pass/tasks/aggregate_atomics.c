@@ -136,6 +136,9 @@ static bool is_countable(void *data, IrInst *inst) {
   case IR_VAR:
   case IR_GET:
   case IR_SET:
+  case IR_LOCAL_ARRAY:
+  case IR_LOCAL_GET:
+  case IR_LOCAL_SET:
   case IR_IF:
   case IR_FOR:
   case IR_REDUCE: return true;
