@@ -401,6 +401,16 @@ describe("a view of a member", function()
     assert.equal("3", tostring(v.y[{ 1, 0 }]))
   end)
 
+  it("of a name that there is not says which there are", function()
+    local function hint_of(f) return select(2, pcall(f)).hint end
+    local bodies, v, x = bodies_of(4), rg.array(rg.vec2, 3), rg.field(rg.f32, 3)
+    assert.equal("its elements have pos, mass, count", hint_of(function() return bodies.vel end))
+    assert.equal("did you mean 'mass'?", hint_of(function() return bodies.mas end))
+    assert.equal("its elements have x, y", hint_of(function() return v.q end))
+    assert.equal("did you mean 'sum'?", hint_of(function() return v:sumo() end))
+    assert.equal(nil, hint_of(function() return x.vel end))
+  end)
+
   it("has the calls of whole fields", function()
     local bodies = bodies_of(4)
     assert.equal(3, bodies.mass:sum())

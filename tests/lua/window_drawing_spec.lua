@@ -210,17 +210,18 @@ describe("a window with OpenGL", function()
       opacity[0], opacity[1] = { 1, 1, 1, 0.5 }, { 1, 1, 1, 0 }
       w:camera { x = { 0, 120 }, y = { 0, 80 } }
       for k, color in ipairs { bytes, opacity, { { 0, 0, 1 }, { 0, 1, 1 } }, { 0, 1 },
-        rg.vec3(1, 0, 1) } do
-        w:points({ { 20 * k, 20 }, { 20 * k, 60 } }, { color = color, radius = 5,
+        rg.vec3(1, 0, 1), { "#ff0000", { 0, 0, 1 } } } do
+        w:points({ { 16 * k, 20 }, { 16 * k, 60 } }, { color = color, radius = 5,
           palette = "grey" })
       end
       w:points({ { 115, 20 }, { 115, 60 } }, { color = "#ff0000", opacity = 0.2, radius = 4 })
       w:capture(base .. ".png")]]
     local at = picture ".png"
     for k, colours in ipairs { { "255 0 0", "0 51 0" }, { "128 128 128", "0 0 0" },
-      { "0 0 255", "0 255 255" }, { "0 0 0", "255 255 255" }, { "255 0 255", "255 0 255" } } do
-      assert.equal(colours[1], at(20 * k, 20))
-      assert.equal(colours[2], at(20 * k, 60))
+      { "0 0 255", "0 255 255" }, { "0 0 0", "255 255 255" }, { "255 0 255", "255 0 255" },
+      { "255 0 0", "0 0 255" } } do
+      assert.equal(colours[1], at(16 * k, 20))
+      assert.equal(colours[2], at(16 * k, 60))
     end
     assert.equal("51 0 0", at(115, 20))
   end)
@@ -434,6 +435,7 @@ window:boxes takes a field of a sparse tree, and all cells of field f32 [4] exis
 option 'density' of window:volume must be a positive number, got -1
 window:lights takes up to two lights, not 3
 a light of window:lights needs a direction, { x, y, z }, toward it
+window:show is for two dimensions, and the camera shows three
 ]], run [[
       local pos, x = { { 0, 0, 0 } }, rg.field(rg.f32, 4)
       say("spheres", pos, { radius = 1 })
@@ -449,7 +451,8 @@ a light of window:lights needs a direction, { x, y, z }, toward it
       say("boxes", x)
       say("volume", x, { density = -1 })
       say("lights", 1, 2, 3)
-      say("lights", {})]])
+      say("lights", {})
+      say("show", rg.array(rg.f32, 3, 3))]])
   end)
 end)
 
@@ -787,6 +790,10 @@ window:arrows needs the vectors of these positions
 window:triangles takes three positions for each, and there are 2
 window:text takes a position, { x, y }, not 3
 option 'align' of window:text must be "left", "center" or "right", got "middle"
+option 'size' of window:text must be a positive number up to 400, got 5000
+option 'color' of window:points: element 2 of the list is no colour, got "rde"
+option 'radius' of window:circles takes a field, an array or a list, not a vec4
+options of window:points must be a table, got "red"
 option 'legend' of window:points must be true or a text, got 3
 window:points takes numbers and vectors, not structs
 window:lines takes options by name after what it draws, not a list
@@ -809,6 +816,10 @@ a window has no 'line'
       say("triangles", two)
       say("text", "a", 3)
       say("text", "a", { 0, 0 }, { align = "middle" })
+      say("text", "a", { 0, 0 }, { size = 5000 })
+      say("points", two, { color = { "red", "rde" } })
+      say("circles", two, { radius = rg.vec4(1, 2, 3, 4) })
+      say("points", two, "red")
       say("points", two, { color = { 1, 2 }, legend = 3 })
       say("points", rg.array(rg.struct { { "pos", rg.vec2 } }, 2))
       say("lines", { 0, 0 }, { 1, 1 })

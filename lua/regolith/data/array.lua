@@ -286,7 +286,7 @@ elements.add_indexing(meta, methods, function(self, name)
   local member = whole.find_member(self, type_of(self), name)
   if member then return member end
   return fail.argument(("an array has no '%s'"):format(name),
-    fail.nearest(name, snode.names_of(methods, properties, type_of(self).by_name or {})))
+    whole.hint_of(type_of(self), name, snode.names_of(methods, properties)))
 end)
 
 meta.__len = fail.border(function(self) return shape_of(self)[0] end)

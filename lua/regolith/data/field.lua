@@ -4,6 +4,7 @@ local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local types = require "regolith.data.type"
+local matrix = require "regolith.data.matrix"
 local index = require "regolith.data.index"
 local shape = require "regolith.data.shape"
 local snode = require "regolith.data.snode"
@@ -193,7 +194,7 @@ local function get_property(self, name)
   local member = whole.find_member(self, type_of(self), name)
   if member then return member end
   return fail.argument(("a field has no '%s'"):format(name),
-    fail.nearest(name, snode.names_of(methods, properties, type_of(self).by_name or {})))
+    whole.hint_of(type_of(self), name, snode.names_of(methods, properties)))
 end
 
 local meta = {}
@@ -419,7 +420,8 @@ function fail.describe_cdata(v)
     if ffi.istype("RgRow" .. depth, v) then return "a row of a field" end
     if ffi.istype("RgArrayRow" .. depth, v) then return "a row of an array" end
   end
-  return "a C value"
+  local vector = matrix.type_of(v)
+  return vector and fail.a(vector.name) or "a C value"
 end
 
 return field

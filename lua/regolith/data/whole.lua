@@ -147,6 +147,15 @@ function whole.find_member(x, t, name)
   return require("regolith.data.member").find(x, name)
 end
 
+--- What was meant by a name that a field or array of this type has not: the nearest of its members
+--- and of the names given, or else its members.
+function whole.hint_of(t, name, names)
+  local own = require("regolith.data.member").names(t)
+  for _, one in ipairs(own) do names[#names + 1] = one end
+  return fail.nearest(name, names)
+    or #own > 0 and "its elements have " .. table.concat(own, ", ") or nil
+end
+
 --- The method `member` of fields and arrays: for names that methods have, too.
 function whole.member(x, name)
   if type(name) ~= "string" then

@@ -27,7 +27,8 @@ end
 function binary.check_options(options, names, caller)
   if options == nil then return {} end
   if type(options) ~= "table" then
-    return fail.argument("options must be a table, got " .. fail.describe(options))
+    return fail.argument(("options of %s must be a table, got %s"):format(caller,
+      fail.describe(options)))
   end
   fail.check_options(options, names, caller)
   return options

@@ -9,6 +9,7 @@ local array = require "regolith.data.array"
 local matrix = require "regolith.data.matrix"
 local active_box = require "regolith.data.active_box"
 local whole = require "regolith.data.whole"
+local binary = require "regolith.file.binary"
 
 local image = {}
 
@@ -136,10 +137,7 @@ local function subject_of(what, options, caller)
 end
 
 local function check_options(options, caller)
-  if type(options) ~= "table" then
-    return fail.argument("options must be a table, got " .. fail.describe(options))
-  end
-  fail.check_options(options, image_options, caller)
+  binary.check_options(options, image_options, caller)
   if options.palette ~= nil and type(options.palette) ~= "string" then
     return fail.argument(("option 'palette' of %s must be a name, got %s"):format(caller,
       fail.describe(options.palette)), nil, "option.invalid")
@@ -205,11 +203,7 @@ function image.read(session, path, options)
   if type(path) ~= "string" then
     return fail.argument("rg.image.read takes a path, not " .. fail.describe(path))
   end
-  options = options == nil and {} or options
-  if type(options) ~= "table" then
-    return fail.argument("options must be a table, got " .. fail.describe(options))
-  end
-  fail.check_options(options, { "gamma" }, "rg.image.read")
+  options = binary.check_options(options, { "gamma" }, "rg.image.read")
   local gamma = number_option(options, "gamma", "rg.image.read")
   local handle = array.read_image(session, path, gamma)
   local own = lib.oracle_of(handle.rg_runtime)

@@ -5,6 +5,7 @@ local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local matrix = require "regolith.data.matrix"
 local field = require "regolith.data.field"
+local binary = require "regolith.file.binary"
 local directory = require "regolith.file.snapshot_directory"
 local value = require "regolith.data.value"
 
@@ -306,11 +307,7 @@ local options_of_load = { "random" }
 function snapshot.load(session, path, into, options)
   check_path(path, "rg.load")
   if into ~= nil then check_table(into, "rg.load") end
-  options = options == nil and {} or options
-  if type(options) ~= "table" then
-    return fail.argument("options must be a table, got " .. fail.describe(options))
-  end
-  fail.check_options(options, options_of_load, "rg.load")
+  options = binary.check_options(options, options_of_load, "rg.load")
   if C.rg_file_kind(path) == nil then return nil, ("there is no snapshot '%s'"):format(path) end
   local number, c = session:get()
   local list_of = directory.parse(read_text(c, path, number), path)

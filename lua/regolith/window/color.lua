@@ -87,6 +87,26 @@ local function ends_of(m, options, caller)
   return low, high
 end
 
+-- A list of colours, of which some are names or "#ff8800", as a list of four numbers each.
+local function from_names(v, caller)
+  local list = {}
+  for k = 1, #v do
+    list[k] = color.one(v[k])
+    if not list[k] then
+      return fail.argument(("option 'color' of %s: element %d of the list is no colour, got %s")
+        :format(caller, k, fail.describe(v[k])), nil, "option.invalid")
+    end
+  end
+  return list
+end
+
+local function has_names(list)
+  for k = 1, #list do
+    if type(list[k]) == "string" then return true end
+  end
+  return false
+end
+
 local per_element = "or, for each position, a number or a colour: a list, a field or an array"
 
 --- Notes that the frame has a legend (legend.lua), if the options ask for one: `legend = true` or
@@ -113,8 +133,9 @@ function color.look(w, options, caller, count, default)
   local one = color.one(v)
   if one then return { one = one, opacity = opacity } end
   local is_list = type(v) == "table" and not getmetatable(v) and (type(v[1]) == "table"
-    or type(v[1]) == "cdata" or #v == count)
+    or type(v[1]) == "cdata" or type(v[1]) == "string" or #v == count)
   if not is_list and type(v) ~= "cdata" then return color.refuse(caller, v, per_element) end
+  if is_list and has_names(v) then v = from_names(v, caller) end
   local m = source.list(v, "option 'color' of " .. caller)
   attribute.check_count(m, "color", caller, count)
   if m.parts == 2 or m.parts > 4 then

@@ -183,6 +183,10 @@ end
 
 function picture.show(w, what, options)
   options = option.check(options, option_names, caller)
+  if w.view.is_space then
+    return fail.argument("window:show is for two dimensions, and the camera shows three",
+      "w:volume and w:surface show a field of three axes", "option.invalid")
+  end
   palette.check(w, options, caller)
   local gamma = option.number(options, "gamma", caller) or 0
   local m

@@ -72,7 +72,8 @@ function sdl.error() return ffi.string(library.SDL_GetError()) end
 function sdl.fail(what, why)
   return fail.raise { code = "device.missing",
     message = ("%s: %s"):format(what, why or sdl.error()),
-    hint = "without a display: SDL_VIDEODRIVER=offscreen draws for w:capture, =dummy nothing; \z
+    hint = "without a display: RG_WINDOW=http shows it in a browser, \z
+      SDL_VIDEODRIVER=offscreen draws for w:capture, =dummy nothing; \z
       or write frames by rg.video" }
 end
 

@@ -12,6 +12,7 @@ local option = require "regolith.window.option"
 local text = {}
 
 local side = 1024 -- of the texture
+local largest = 400 -- size of a text: on a display of twice the density, a glyph fits the texture
 
 local texts = { vertex = [[
   layout(location = 0) in float x;
@@ -165,6 +166,9 @@ function text.text(w, words, pos, options)
     return fail.argument(("%s takes a text first, not %s"):format(caller, fail.describe(words)))
   end
   local size = option.positive(options, "size", caller, 16)
+  if size > largest then
+    return option.refuse(options, "size", caller, ("a positive number up to %d"):format(largest))
+  end
   local tint = color.single(options, "color", caller, { 1, 1, 1, 1 })
   local align = options.align == nil and "left" or options.align
   if not shares[align] then
