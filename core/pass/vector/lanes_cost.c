@@ -40,9 +40,10 @@ enum {
   HASH_LANE = 12,
   LIST = 20, /* a pop; per lane, if lanes share their list: */
   LIST_LANE = 10,
-  LOCAL = 2,            /* an access to a local array, and the check of its index */
-  LOCAL_LANE = 20,      /* per lane, where lanes have indices of their own: what is read was just
-                          written, so that gathers wait for scatters */
+  LOCAL = 2, /* an access to a local array, and the check of its index */
+  /* per lane, where lanes have indices of their own: what is read was just written, so that
+   * gathers wait for scatters, which some machines do lane by lane */
+  LOCAL_LANE = 32,
   MOST_LOCAL = 1 << 14, /* bytes of a local array of all lanes */
   MATHS = 48,           /* a mathematical function, in doubles */
   SELDOM = 2,           /* per lane, for the rare slow path of a call that may activate */
