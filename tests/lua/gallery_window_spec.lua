@@ -15,13 +15,22 @@ describe("the window of examples", function()
       end
       print(gallery.show({ list[1] }, print))
       io.stdout:flush()
+      local started = {}
       local ok, problem = pcall(gallery.show, list, function(name)
+        if started[name] then return end
+        started[name] = true
         print("start " .. name)
         io.stdout:flush()
       end)
       print(ok, problem)]], [[
-      at 300 80; xdotool click 1; wait_for 'start fluid'
-      at 100 80; xdotool click 1; wait_for 'start wave'
+      pick() { # until the window is there to see it
+        for k in $(seq 200); do
+          at "$1" 80; xdotool click 1; sleep 0.2
+          grep -q "start $2" "$base.said" && return
+        done
+      }
+      pick 300 fluid; wait_for 'start fluid'
+      pick 100 wave; wait_for 'start wave'
       key Escape; wait_for true]])
     if answer:find "missing" then pending "no window can be opened" end
     assert.equal("false\nstart fluid\nstart wave\ntrue\ttrue\n", answer)
