@@ -693,7 +693,8 @@ typedef struct RgGradientUse {
   int32_t before; /* 1: it needs what was there before the launch */
   int32_t writes; /* 1: the launch may write to them */
   int32_t has_first, first_value;
-  int64_t first; /* plus the launch's value number first_value, unless that is -1 */
+  int64_t first;   /* plus the launch's value number first_value, unless that is -1 */
+  int64_t version; /* of the kernel; the uses of one are always the same */
 } RgGradientUse;
 /* Use number 0, 1, .. of the version that was compiled or launched last. */
 RgStatus rg_kernel_gradient_use(RgKernel *adjoint, int32_t number, RgGradientUse *use);

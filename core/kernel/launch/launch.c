@@ -431,7 +431,7 @@ bool kernel_result(Kernel *kernel, int32_t number, RgValue *result, Error *err) 
 
 void kernel_gradient_use(const Kernel *kernel, int32_t number, RgGradientUse *use) {
   const CompiledKernel *compiled = kernel->last ? kernel->last->compiled : NULL;
-  *use = (RgGradientUse){.value = -1};
+  *use = (RgGradientUse){.value = -1, .version = kernel->last ? kernel->last->number : 0};
   if (!compiled || number < 0 || number >= compiled->gradient_use_count) return;
   const CompiledGradientUse *from = &compiled->gradient_uses[number];
   *use = (RgGradientUse){.value = from->value,
@@ -440,7 +440,8 @@ void kernel_gradient_use(const Kernel *kernel, int32_t number, RgGradientUse *us
                          .writes = from->writes,
                          .has_first = from->has_first,
                          .first_value = from->first_value,
-                         .first = from->first};
+                         .first = from->first,
+                         .version = use->version};
 }
 
 static bool tune(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err) {

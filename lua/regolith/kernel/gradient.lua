@@ -33,32 +33,55 @@ local function whole_value(values, number)
   if slot.kind == C.RG_VALUE_I64 then return tonumber(slot.i64) end
 end
 
--- How an adjoint and its primal use elements: a list of { x =, reads =, before =, writes =,
--- first = }, where `first` is the one first index, or nil.
-local function uses_of(adjoint, values)
-  local list, use = {}, ffi.new "RgGradientUse"
+local function key_of(x) return tonumber(ffi.cast("intptr_t", x.rg_field)) end
+
+-- The uses of one version of an adjoint, which all of its launches have in common.
+local function describe_uses(adjoint, use)
+  local list = { version = use.version }
   for number = 0, math.huge do
     lib.check(C.rg_kernel_gradient_use(adjoint.pointer, number, use), adjoint.runtime)
     if use.value < 0 then return list end
-    local first = use.has_first ~= 0 and tonumber(use.first) or nil
-    if first and use.first_value >= 0 then
-      local added = whole_value(values, use.first_value)
-      first = added and first + added
-    end
-    local x = adjoint.last[use.value]
-    if field.is(x) then
-      list[#list + 1] = { x = x, reads = use.reads ~= 0, before = use.before ~= 0,
-        writes = use.writes ~= 0, first = first }
-    end
+    list[#list + 1] = { value = use.value, reads = use.reads ~= 0, before = use.before ~= 0,
+      writes = use.writes ~= 0, first = use.has_first ~= 0 and tonumber(use.first) or nil,
+      added = use.first_value >= 0 and use.first_value or nil }
   end
+end
+
+-- What a launch with these values makes of such a use: the last launch's, if it is equal.
+local function use_of(shared, adjoint, values)
+  local x, first, latest = adjoint.last[shared.value], shared.first, shared.latest
+  if first and shared.added then
+    local added = whole_value(values, shared.added)
+    first = added and first + added
+  end
+  if latest and rawequal(latest.x, x) and latest.first == first then return latest end
+  shared.latest = field.is(x) and { x = x, key = key_of(x),
+    has_gradient = field.gradient(x) ~= nil, reads = shared.reads, before = shared.before,
+    writes = shared.writes, first = first } or nil
+  return shared.latest
+end
+
+local described = setmetatable({}, { __mode = "k" }) -- by adjoint: what describe_uses returned
+local first_use = ffi.new "RgGradientUse"
+
+-- How an adjoint and its primal use elements: a list of { x =, key =, has_gradient =, reads =,
+-- before =, writes =, first = }, where `first` is the one first index, or nil.
+local function uses_of(adjoint, values)
+  lib.check(C.rg_kernel_gradient_use(adjoint.pointer, 0, first_use), adjoint.runtime)
+  local all = described[adjoint]
+  if not all or all.version ~= first_use.version then
+    all = describe_uses(adjoint, first_use)
+    described[adjoint] = all
+  end
+  local list = {}
+  for k = 1, #all do list[#list + 1] = use_of(all[k], adjoint, values) end
+  return list
 end
 
 -- -- the tape -------------------------------------------------------------------------------------
 
 local Tape = {}
 Tape.__index = Tape
-
-local function key_of(x) return tonumber(ffi.cast("intptr_t", x.rg_field)) end
 
 -- Shadows that no tape uses, by their field's handle: making a tree takes longer than copying a
 -- small field. They go with the handle.
@@ -78,13 +101,13 @@ local function new_tape(session)
 end
 
 function Tape:is_needed(use)
-  local needed = self.needed[key_of(use.x)]
+  local needed = self.needed[use.key]
   if not needed then return false end
   return needed.whole or use.first == nil or needed[use.first] == true
 end
 
 function Tape:need(use)
-  local key = key_of(use.x)
+  local key = use.key
   self.needed[key] = self.needed[key] or {}
   self.needed[key][use.first == nil and "whole" or use.first] = true
 end
@@ -117,7 +140,7 @@ end
 function Tape:save(uses)
   local saved, by_key = {}, {}
   for _, use in ipairs(uses) do
-    local key = key_of(use.x)
+    local key = use.key
     if (use.writes and self:is_needed(use)) or use.before then
       if not by_key[key] then
         by_key[key] = { x = use.x, shadow = self:take_shadow(use.x), before = false }
@@ -132,7 +155,7 @@ end
 -- Copies what fields are before the first launch that writes to them.
 function Tape:save_initial(uses)
   for _, use in ipairs(uses) do
-    local key = key_of(use.x)
+    local key = use.key
     if use.writes and not self.initial[key] then
       self.initial[key] = { x = use.x, shadow = self:take_shadow(use.x) }
     end
@@ -143,7 +166,7 @@ function Tape:note(entry)
   for _, save in ipairs(entry.saved) do self.needed[key_of(save.x)] = nil end
   for _, use in ipairs(entry.uses) do
     if use.reads and not use.before then self:need(use) end
-    if field.gradient(use.x) then self.fields[key_of(use.x)] = use.x end
+    if use.has_gradient then self.fields[use.key] = use.x end
   end
   table.insert(self.entries, entry)
 end
@@ -199,11 +222,16 @@ local function add_gradient(x, y)
   subject.kernel(s, "x:copy_from", text)(x.grad, y.grad)
 end
 
+local function whole_use(x)
+  return { x = x, key = key_of(x), has_gradient = field.gradient(x) ~= nil }
+end
+
 -- Records that a whole field is written, other than by a launch.
 function Tape:write(x, from, again)
-  local uses = { { x = x, writes = true } }
+  local uses = { whole_use(x) }
+  uses[1].writes = true
   local y = field.is(from) and from or nil
-  if y then uses[2] = { x = y } end
+  uses[2] = y and whole_use(y)
   local function back()
     if not field.gradient(x) then return end
     if y and field.gradient(y) then add_gradient(x, y) end
@@ -286,7 +314,7 @@ end
 function Tape:step_back(number)
   local entry, before = self.entries[number], {}
   for _, use in ipairs(entry.uses) do
-    local key = key_of(use.x)
+    local key = use.key
     if use.before then
       before[key] = before[key] or { x = use.x, shadow = self:take_shadow(use.x) }
     end
