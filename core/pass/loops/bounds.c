@@ -163,10 +163,14 @@ static bool is_inner_index(const Bounds *b, const IndexRange *range) {
 static bool is_same_box(const Box *a, const Box *b) {
   if (memcmp(a->begin, b->begin, sizeof a->begin) || memcmp(a->end, b->end, sizeof a->end) ||
       a->limit_count != b->limit_count || a->moved_count != b->moved_count ||
-      memcmp(a->shared, b->shared, sizeof a->shared))
+      a->shared_count != b->shared_count)
     return false;
   for (int i = 0; i < a->limit_count; i++)
     if (a->limits[i].less != b->limits[i].less) return false;
+  for (int i = 0; i < a->shared_count; i++)
+    if (a->shared[i].range.low != b->shared[i].range.low ||
+        a->shared[i].range.high != b->shared[i].range.high)
+      return false;
   return true;
 }
 
