@@ -340,24 +340,36 @@ static Version *no_version(Kernel *kernel, const RgValue *values, int32_t value_
   return NULL;
 }
 
-/* Every index of a launch is one of its values: see launch_is_valid in valid.c. */
+static int32_t kind_of(const Kernel *kernel, SemaArg from, int32_t count) {
+  int64_t value = (int64_t)from.index + (from.is_parameter ? kernel->paths.count : 0);
+  return value < count ? (int32_t)(uint32_t)kernel->words[value * PATTERN_WORDS] : -1;
+}
+
+/* Does the launch have a value of the kind that the argument is read from? */
+static bool arg_fits(const Kernel *kernel, const CompiledArg *arg, int32_t count) {
+  int32_t kind = kind_of(kernel, arg->from, count);
+  if (arg->from.kind == ARG_PLACE) return kind == RG_VALUE_FIELD;
+  if (arg->from.kind != ARG_NUMBER)
+    return kind == RG_VALUE_ARRAY && arg->from.part < SNODE_MAX_AXES;
+  return kind >= 0 && (type_is_none(arg->given) || kind == RG_VALUE_VECTOR);
+}
+
+/* Everything that a launch reads is one of its values: see launch_is_valid in valid.c. */
 static bool check_values(const Kernel *kernel, const CompiledKernel *compiled, int32_t count,
                          Error *err) {
   bool ok = true;
   for (int32_t k = 0; k < compiled->arg_count; k++)
-    ok &= compiled->args[k].from.index +
-              (compiled->args[k].from.is_parameter ? kernel->paths.count : 0) <
-          count;
+    ok &= arg_fits(kernel, &compiled->args[k], count);
   for (int32_t k = 0; k < compiled->tree_count && ok; k++) {
     SemaArg from = compiled->trees[k];
-    int32_t value = from.index + (from.is_parameter ? kernel->paths.count : 0);
-    int32_t kind = value < count ? (int32_t)(uint32_t)kernel->words[value * PATTERN_WORDS] : 0;
+    int32_t kind = kind_of(kernel, from, count);
+    int64_t value = (int64_t)from.index + (from.is_parameter ? kernel->paths.count : 0);
     ok = (kind == RG_VALUE_FIELD || kind == RG_VALUE_NODE || kind == RG_VALUE_ARRAY) &&
          (uint32_t)kernel->words[value * PATTERN_WORDS + 1];
   }
   return ok || error_set(err, RG_ERROR_MODULE,
-                         "module '%.200s' is damaged: kernel '%.100s' uses "
-                         "values that no launch gives it",
+                         "module '%.200s' is damaged: kernel '%.100s' uses values that no launch "
+                         "gives it",
                          kernel->shipped->file->name, kernel->name);
 }
 
