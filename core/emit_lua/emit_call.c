@@ -46,7 +46,7 @@ static void emit_fold(Emit *e, Expr *call, IrOp op) {
   Shape shape = emit_shape(e, call);
   Exprs list = call_arguments(e->s, call);
   bool is_unary = ir_op_info[op].operand_count == 1;
-  if (op == IR_ABS && type_is_unsigned(at)) {
+  if (op == IR_DETACH || (op == IR_ABS && type_is_unsigned(at))) {
     emit_as(e, list.items[0], at);
     return;
   }

@@ -81,6 +81,7 @@ static bool verify_arithmetic(Verifier *v, const IrInst *inst) {
   case IR_FLOORDIV:
   case IR_MOD:
   case IR_NEG:
+  case IR_DETACH:
   case IR_MIN:
   case IR_MAX:
   case IR_ABS: return verify_uniform(v, inst, is_number);

@@ -99,6 +99,7 @@ return {
       "Runs f, then its launches backwards: `x.grad` is the gradient. `{checkpoints = n}`." },
     { "jvp(f: fun())",
       "Runs f; its launches also compute derivatives along the direction in `x.dual`." },
+    { "stop(x: any): any", "x itself, in kernels a constant for derivatives." },
     { "vjp(y: rg.Field, f: fun())", "rg.grad from the gradient that y has." },
     { "optim: rg.Optimizers", "Optimisers over fields with gradients." },
     { "check_gradient(loss: rg.Field, f: fun(), fields: rg.Field[], options?: table): table",

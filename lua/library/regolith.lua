@@ -97,6 +97,11 @@ function rg.grad(loss, f, options) end
 ---@param f fun()
 function rg.jvp(f) end
 
+--- x itself, in kernels a constant for derivatives.
+---@param x any
+---@return any
+function rg.stop(x) end
+
 --- rg.grad from the gradient that y has.
 ---@param y rg.Field
 ---@param f fun()

@@ -657,3 +657,50 @@ describe("rg.grad #compiled", function()
     end).message)
   end)
 end)
+
+describe("rg.stop", function()
+  it("is the number or vector itself", function()
+    local x = rg.field(rg.vec2, 2)
+    local k = rg.kernel(function(a, n)
+      for i in rg.range(2) do x[rg.stop(i)] = rg.stop(a) * rg.stop(n + 1) end
+      return rg.stop(n), rg.stop(a)
+    end)
+    local n, a = k(rg.vec2(1, 2), 3)
+    assert.equal(3, n)
+    assert.equal(2, a.y)
+    assert.equal(8, x[1].y)
+    assert.equal(5, rg.stop(5))
+    assert.equal(rg.vec2(1, 2), rg.stop(rg.vec2(1, 2)))
+  end)
+
+  it("passes on no derivative, in both directions #compiled", function()
+    local x, y, loss = fields(4)
+    for i = 0, 3 do x[i] = 2 + i end
+    local k = D.kernel(function()
+      for i in D.range(4) do
+        y[i] = x[i] * rg.stop(x[i]) + rg.stop(x[i] * x[i])
+        loss[0] = loss[0] + y[i]
+      end
+    end)
+    D.grad(loss, function() loss[0] = 0 k() end)
+    assert.same({ 2, 3, 4, 5 }, { x.grad[0], x.grad[1], x.grad[2], x.grad[3] })
+    x.dual:fill(1)
+    D.jvp(function() k() end)
+    assert.equal(5, y.dual[3])
+  end)
+
+  it("keeps loops whose results are stopped whole: what they carry is not reversed #compiled",
+    function()
+      local x, _, loss = fields(4)
+      local k = D.kernel(function()
+        for i in D.range(4) do
+          local scale = 1.0
+          for _ = 1, 3 do scale = scale * x[i] end
+          loss[0] = loss[0] + rg.stop(scale) * x[i]
+        end
+      end)
+      x:fill(2)
+      D.grad(loss, function() loss[0] = 0 k() end)
+      assert.equal(8, x.grad[1])
+    end)
+end)

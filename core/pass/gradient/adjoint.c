@@ -562,12 +562,22 @@ static void reverse_region(Adjoint *a, IrBuilder *b, Plan *plan) {
     reverse_inst(a, b, inst);
 }
 
+static bool attach(void *data, IrInst *inst) {
+  if (inst->op != IR_DETACH) return true;
+  ir_replace_uses(inst, inst->operands[0]);
+  ir_delete(inst);
+  return true;
+}
+
+/* rg.stop: derivatives have been computed, and what remains is the number. */
+static void attach_all(IrKernel *kernel) { ir_walk_kernel(kernel, attach, NULL); }
+
 bool pass_adjoint(PassContext *ctx, IrKernel *kernel, Error *err) {
-  if (ctx->derivative == DERIVATIVE_NONE) return true;
+  if (ctx->derivative == DERIVATIVE_NONE) return attach_all(kernel), true;
   ASSERT(!kernel->tasks.count, "loops are still in the host region");
   if (ctx->derivative == DERIVATIVE_FORWARD)
-    return tangent_make(ctx->scratch, kernel, err) && pass_fold(ctx, kernel, err) &&
-           pass_mem2reg(ctx, kernel, err);
+    return tangent_make(ctx->scratch, kernel, err) && (attach_all(kernel), true) &&
+           pass_fold(ctx, kernel, err) && pass_mem2reg(ctx, kernel, err);
   Adjoint a = {.kernel = kernel, .scratch = ctx->scratch};
   stored_values_forward(ctx->scratch, kernel);
   int before = kernel->next_id;
@@ -583,6 +593,7 @@ bool pass_adjoint(PassContext *ctx, IrKernel *kernel, Error *err) {
   ir_delete_all(kernel->body);
   kernel->body = body;
   kernel->results.count = 0;
+  attach_all(kernel);
   if (!pass_fold(ctx, kernel, err) || !pass_mem2reg(ctx, kernel, err)) return false;
   return !gather_scatters(ctx->scratch, kernel) ||
          (pass_fold(ctx, kernel, err) && pass_mem2reg(ctx, kernel, err));

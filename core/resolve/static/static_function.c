@@ -35,6 +35,7 @@ static bool apply_bits(IrOp op, int32_t a, int32_t b, double *out) {
 static bool apply_join(IrOp op, double a, double *out) {
   switch (op) {
   case IR_ABS: *out = fabs(a); return true;
+  case IR_DETACH: *out = a; return true;
   case IR_MIN: *out = a < *out ? a : *out; return true;
   case IR_MAX: *out = a > *out ? a : *out; return true;
   default: return false;

@@ -56,12 +56,16 @@ for name, f in pairs(matrix.functions) do border_of_vectors[name] = f end
 -- `rg.static(e)` outside kernels.
 local function static(v) return v end
 
+-- `rg.stop(x)` outside kernels, where nothing is differentiated.
+local function stop(x) return x end
+
 --- What every `rg` has: types, the range, and functions of kernels.
 ---@return table
 function builtin.members()
   local members = { range = range.create, static = static, rescale = rescale,
     math = elementwise }
   names[range.create], names[static], names[rescale] = "rg.range", "rg.static", "rg.rescale"
+  members.stop, names[stop] = stop, "rg.stop"
   for _, name in ipairs(library.names) do
     members[name] = builtin[name] or library.get(name)
     builtin[name] = members[name]
