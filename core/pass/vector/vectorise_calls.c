@@ -10,9 +10,11 @@
 static void write_once(Vectoriser *v, const IrInst *call) {
   IrInst *any = ir_if(&v->b, vectorise_any(v, v->mask));
   IrRegion *outside = v->b.region;
+  int made = v->made.count;
   v->b.region = any->regions[0];
   vectorise_copy_scalar(v, call);
   v->b.region = outside;
+  vectorise_forget(v, made);
 }
 
 static void write_lanes(Vectoriser *v, const IrInst *call) {

@@ -150,18 +150,22 @@ static void find_unless_repeated(Vectoriser *v, const Lookup *l) {
     vec_push(v->scratch, &v->repeated, kept_create(v, l));
     kept = &vec_last(&v->repeated);
   }
+  int made = v->made.count;
   IrRegion *outside = begin_missing(v, l, kept);
   keep(v, l, kept, find(v, l));
   v->b.region = outside;
+  vectorise_forget(v, made);
   write_result(v, l, kept->cells);
 }
 
 static void find_unless_prefetched(Vectoriser *v, const Lookup *l, const KeptCells *kept) {
   IrInst *cells = ir_var(&v->b, kept->cells->type);
   ir_set(&v->b, cells, ir_get(&v->b, kept->cells));
+  int made = v->made.count;
   IrRegion *outside = begin_missing(v, l, kept);
   ir_set(&v->b, cells, find(v, l));
   v->b.region = outside;
+  vectorise_forget(v, made);
   write_result(v, l, cells);
 }
 
