@@ -83,12 +83,28 @@ function Optimizer:__tostring()
   return ("optimizer %s, %d steps"):format(self.kind.name, self.count)
 end
 
+local function check_minimize(options)
+  local caller = "optimizer:minimize"
+  if options ~= nil and type(options) ~= "table" then
+    return fail.argument(("options of %s must be a table, got %s"):format(caller,
+      fail.describe(options)))
+  end
+  options = options or {}
+  fail.check_options(options, minimize_options, caller)
+  number_option(options, "steps", nil, caller)
+  number_option(options, "tolerance", nil, caller)
+  if options.each ~= nil and type(options.each) ~= "function" then
+    return fail.argument(("option 'each' of %s must be a function, got %s"):format(caller,
+      fail.describe(options.each)), nil, "option.invalid")
+  end
+  return options
+end
+
 --- Calls rg.grad(loss, f) and steps, `steps` times, or until the loss falls by less than
 --- `tolerance` of itself. `each(k, value)` is called after each step; true ends the loop. Returns
 --- the losses.
 function Optimizer:minimize(loss, f, options)
-  options = options or {}
-  fail.check_options(options, minimize_options, "optimizer:minimize")
+  options = check_minimize(options)
   local values, steps = {}, options.steps or 100
   for k = 1, steps do
     local value = self.known -- of this very place, with its gradients

@@ -655,6 +655,20 @@ describe("rg.grad #compiled", function()
     assert.matches("inside", support.failure(D.grad, loss, function()
       D.grad(loss, function() end)
     end).message)
+    local x = field(1)
+    local function message(options)
+      return support.failure(D.check_gradient, loss, function() end, { x }, options).message
+    end
+    assert.equal("option 'samples' of rg.check_gradient must be a positive number, got \"a\"",
+      message { samples = "a" })
+    assert.matches("'step' .- positive number, got 0", message { step = 0 })
+    assert.equal("options of rg.check_gradient must be a table, got 3", message(3))
+  end)
+
+  it("can be checked at one element", function()
+    local x, loss = field(4), field(1)
+    local k = D.kernel(function() loss[0] = 3 * x[0] end)
+    assert.equal(1, D.check_gradient(loss, function() k() end, { x }, { samples = 1 }).count)
   end)
 end)
 

@@ -97,5 +97,15 @@ describe("an optimiser #compiled", function()
     end).message)
     local x = rg.field(rg.f32, 4, { grad = true })
     assert.equal("option.invalid", support.failure(rg.optim.sgd, { params = { x }, lr = -1 }).code)
+    local o, loss = rg.optim.sgd { params = { x } }, rg.field(rg.f32, 1, { grad = true })
+    local function message(options)
+      return support.failure(function() o:minimize(loss, function() end, options) end).message
+    end
+    assert.equal("option 'each' of optimizer:minimize must be a function, got 3",
+      message { each = 3 })
+    assert.equal("option 'steps' of optimizer:minimize must be a number from 0, got \"9\"",
+      message { steps = "9" })
+    assert.matches("'tolerance' .- number from 0, got \"a\"", message { tolerance = "a" })
+    assert.equal("options of optimizer:minimize must be a table, got 50", message(50))
   end)
 end)

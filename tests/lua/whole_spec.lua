@@ -401,6 +401,21 @@ describe("a view of a member", function()
     assert.equal("3", tostring(v.y[{ 1, 0 }]))
   end)
 
+  it("of integers takes no number that it would round", function()
+    local bodies, v = bodies_of(4), rg.field(rg.ivec2, 2, 2)
+    local count = bodies:member "count"
+    for _, f in ipairs { function() count[1] = 2.5 end, function() count:fill(2.5) end,
+      function() count:set(1, 0 / 0) end, function() v.x[1][0] = 3e10 end,
+      function() v.y:fill(-0.5) end } do
+      assert.equal("value.fit", failure(f).code)
+    end
+    assert.equal("'x' of field ivec2 [2 x 2] cannot hold 2.5: its type is i32",
+      failure(function() v.x[0][0] = 2.5 end).message)
+    count[1], v.x[1][0] = 7, -3
+    assert.equal(7, count[1])
+    assert.equal("ivec2(-3, 0)", tostring(v[1][0]))
+  end)
+
   it("of a name that there is not says which there are", function()
     local function hint_of(f) return select(2, pcall(f)).hint end
     local bodies, v, x = bodies_of(4), rg.array(rg.vec2, 3), rg.field(rg.f32, 3)

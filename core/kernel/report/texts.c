@@ -262,9 +262,9 @@ static bool check_has(const Kernel *kernel, TextKind kind, Error *err) {
     return error_set(err, RG_ERROR_ARGUMENT, "a kernel of arch \"%s\" has no text '%s'",
                      in_lua ? "lua" : "cpu", names[kind]);
   if (rows[kind].stage == STAGE_NONE || kernel->last) return true;
-  return error_set(err, RG_ERROR_ARGUMENT,
-                   "kernel '%.100s' has not run yet: only its source and ast can be shown",
-                   kernel->name);
+  error_set(err, RG_ERROR_ARGUMENT,
+            "kernel '%.100s' has not run yet: only its source and ast can be shown", kernel->name);
+  return error_hint(err, "call it once, or compile it with kernel:compile(..), then ask again");
 }
 
 /* The architecture that we compile for, for the GPU of that name; if `name` is NULL, for the

@@ -131,6 +131,7 @@ local function add_lines(head, x, fixed, size)
   local ok, lines = pcall(function()
     local extents, starts = list_of(x.shape), {}
     for axis, n in ipairs(extents) do
+      if n == 0 and ffi.istype("RgArrayHandle", x) then error("no elements", 0) end
       if n == 0 then error("an axis without end: pairs(x) visits the active cells", 0) end
       starts[axis] = 0
     end

@@ -102,7 +102,17 @@ local function get(s, ...)
   return v
 end
 
+-- Raises for a number that an integer member would round, as elements of fields do.
+local function check_fits(s, v)
+  local name = s.type.name
+  if type(v) ~= "number" or not name:find "^[iu]%d+$" or tonumber(s.type(v)) == v then return end
+  return fail.argument(("'%s' of %s cannot hold %.14g: its type is %s"):format(s.suffix:sub(2),
+    tostring(s.handle), v, name), v % 1 ~= 0 and v == v and math.abs(v) < math.huge
+    and "math.floor makes a whole number" or nil, "value.fit")
+end
+
 local function set(s, v, ...)
+  check_fits(s, v)
   local handle = s.handle
   local count = select("#", ...)
   local at = s.rank == 0 and {} or count == 1 and type((...)) ~= "number" and ... or { ... }
@@ -197,6 +207,7 @@ function methods.fill(self, v)
     return fail.argument(("cannot store %s in %s element"):format(describe(v),
       fail.a(s.type.name)))
   end
+  check_fits(s, v)
   assign(s, s, "x", "y", v)
   return self
 end

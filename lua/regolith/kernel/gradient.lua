@@ -524,7 +524,9 @@ local function cells_of(x, samples)
   for a, b, c, d, e, f, g, h in x:active() do take(unpack({ a, b, c, d, e, f, g, h }, 1, rank)) end
   if #all <= samples then return all end
   local some = {}
-  for k = 0, samples - 1 do some[k + 1] = all[1 + math.floor(k * (#all - 1) / (samples - 1))] end
+  for k = 0, samples - 1 do
+    some[k + 1] = all[1 + math.floor(k * (#all - 1) / math.max(1, samples - 1))]
+  end
   return some
 end
 
@@ -582,6 +584,23 @@ end
 
 local check_options = { "samples", "step", "least" }
 
+local function check_check_options(options)
+  if options ~= nil and type(options) ~= "table" then
+    return fail.argument("options of rg.check_gradient must be a table, got "
+      .. fail.describe(options))
+  end
+  options = options or {}
+  fail.check_options(options, check_options, "rg.check_gradient")
+  for _, name in ipairs(check_options) do
+    local v = options[name]
+    if v ~= nil and (type(v) ~= "number" or not (v > 0 and v < math.huge)) then
+      return fail.argument(("option '%s' of rg.check_gradient must be a positive number, got %s")
+        :format(name, fail.describe(v)), nil, "option.invalid")
+    end
+  end
+  return options
+end
+
 --- `rg.check_gradient(loss, f, { x, y }, options)`: compares the gradients of elements of x and y
 --- with central differences: of f's launches with an element a little larger, and a little smaller.
 --- Returns a report of the element that differs most; its `error` is relative. The elements are
@@ -592,8 +611,7 @@ function gradient.check(session, loss, f, fields, options)
     return fail.argument("rg.check_gradient takes a loss, a function and a list of fields",
       "rg.check_gradient(loss, function() step() end, { x })")
   end
-  options = options or {}
-  fail.check_options(options, check_options, "rg.check_gradient")
+  options = check_check_options(options)
   local tape = record(session, f, true)
   local initial = tape.initial
   for _, x in ipairs(fields) do
