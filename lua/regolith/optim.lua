@@ -109,6 +109,10 @@ function Optimizer:minimize(loss, f, options)
   for k = 1, steps do
     local value = self.known -- of this very place, with its gradients
       or gradient.grad(self.session, loss, f, { checkpoints = options.checkpoints })
+    if type(value) ~= "number" then
+      return fail.argument(("optimizer:minimize takes a loss of one number, not %s"):format(
+        tostring(loss)), "loss = rg.field(rg.f32, 1, { grad = true })")
+    end
     values[k], self.known = value, nil
     self:step(loss, f, value)
     if options.each and options.each(k, value) then break end
@@ -175,9 +179,21 @@ end
 
 local lbfgs = { name = "lbfgs" }
 
+-- The sum of the products of all floats of two fields, or of two views of members.
+local function dot_of(x, y, t)
+  if not t.members then return x:dot(y) end
+  local sum = 0
+  for _, one in ipairs(t.members) do
+    if gradient.has_floats(one.type) then
+      sum = sum + dot_of(x:member(one.name), y:member(one.name), one.type)
+    end
+  end
+  return sum
+end
+
 local function dot(a, b)
   local sum = 0
-  for k = 1, #a do sum = sum + a[k]:dot(b[k]) end
+  for k = 1, #a do sum = sum + dot_of(a[k], b[k], a[k].type) end
   return sum
 end
 

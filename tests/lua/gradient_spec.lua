@@ -665,6 +665,35 @@ describe("rg.grad #compiled", function()
     assert.equal("options of rg.check_gradient must be a table, got 3", message(3))
   end)
 
+  it("is that of all floats of a struct, also of one that launches overwrite", function()
+    local Body = D.struct { { "id", D.i32 }, { "at", D.vec(2, T) }, { "own", D.struct {
+      { "mass", T } } } }
+    local bodies, loss = D.field(Body, 3, { grad = true }), field(1)
+    for i = 0, 2 do bodies[i] = { id = i, at = { i, 2 }, own = { mass = 5 } } end
+    local before = tostring(bodies[2])
+    local grow = D.kernel(function()
+      for i in D.range(3) do
+        local longer = bodies[i].at * bodies[i].own.mass
+        bodies[i].at = longer
+      end
+    end)
+    local sum = D.kernel(function()
+      for i in D.range(3) do loss[0] = loss[0] + bodies[i].own.mass * bodies[i].at.x end
+    end)
+    local function f()
+      loss[0] = 0
+      grow()
+      sum()
+    end
+    assert.equal(75, D.grad(loss, f))
+    assert.equal("{id = 0, at = vec2(25, 0), own = {mass = 20}}",
+      (tostring(bodies.grad[2]):gsub("dvec2", "vec2")))
+    for i = 0, 2 do bodies[i] = { id = i, at = { i, 2 }, own = { mass = 5 } } end
+    assert.equal(before, tostring(bodies[2]))
+    assert.is_true(D.check_gradient(loss, f, { bodies }, { least = 1 }).error < 0.01)
+    assert.matches("not of structs", support.failure(D.grad, bodies, f).message)
+  end)
+
   it("can be checked at one element", function()
     local x, loss = field(4), field(1)
     local k = D.kernel(function() loss[0] = 3 * x[0] end)

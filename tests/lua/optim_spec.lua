@@ -69,6 +69,29 @@ describe("an optimiser #compiled", function()
     assert.near(1, x[1], 1e-6)
   end)
 
+  it("moves the floats of structs, and leaves their integers", function()
+    for name, options in pairs { sgd = { lr = 0.25 }, adam = { lr = 0.25 }, lbfgs = {} } do
+      local S = D.struct { { "at", D.dvec2 }, { "id", D.i32 } }
+      local x, loss = D.field(S, 2, { grad = true }), D.field(D.f64, 1, { grad = true })
+      x[1] = { at = { 1, 2 }, id = 7 }
+      local k = D.kernel(function()
+        loss[0] = 0
+        for i in D.range(2) do loss[0] = loss[0] + rg.dot(x[i].at - 1, x[i].at - 1) end
+      end)
+      options.params = { x }
+      local losses = D.optim[name](options):minimize(loss, function() k() end, { steps = 40 })
+      assert.is_true(losses[40] < 0.1, name)
+      assert.equal(7, x[1].id)
+    end
+  end)
+
+  it("needs a loss of one number", function()
+    local x, loss = rg.field(rg.f32, 2, { grad = true }), rg.field(rg.f32, 2, { grad = true })
+    assert.matches("a loss of one number, not field f32 %[2%]", support.failure(function()
+      rg.optim.lbfgs({ params = { x } }):minimize(loss, function() end)
+    end).message)
+  end)
+
   it("moves the active cells of sparse fields", function()
     local x = rg.field(rg.f32, { grad = true })
     rg.root:pointer("i", 8):dense("i", 4):place(x)

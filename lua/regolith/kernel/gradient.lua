@@ -16,6 +16,7 @@ local fail = require "regolith.error"
 local kernel = require "regolith.kernel"
 local bulk = require "regolith.data.bulk"
 local field = require "regolith.data.field"
+local matrix = require "regolith.data.matrix"
 local shadow = require "regolith.data.shadow"
 local subject = require "regolith.data.subject"
 local pcall = pcall
@@ -77,6 +78,9 @@ local function uses_of(adjoint, values)
   for k = 1, #all do list[#list + 1] = use_of(all[k], adjoint, values) end
   return list
 end
+
+-- An element of type t whose numbers are all zero.
+local function zero_of(t) return t.members and t() or t(0) end
 
 -- -- the tape -------------------------------------------------------------------------------------
 
@@ -235,7 +239,7 @@ function Tape:write(x, from, again)
   local function back()
     if not field.gradient(x) then return end
     if y and field.gradient(y) then add_gradient(x, y) end
-    x.grad:fill(x.type(0))
+    x.grad:fill(zero_of(x.type))
   end
   unrecorded(function()
     if self.initial then self:save_initial(uses) end
@@ -251,7 +255,7 @@ local function reverse(entry)
 end
 
 local function put_back(x, made)
-  x:fill(x.type(0))
+  x:fill(zero_of(x.type))
   x:copy_from(made)
 end
 
@@ -372,7 +376,7 @@ function Tape:run_with_checkpoints(count)
 end
 
 function Tape:clear_gradients()
-  for _, x in pairs(self.fields) do x.grad:fill(x.type(0)) end
+  for _, x in pairs(self.fields) do x.grad:fill(zero_of(x.type)) end
 end
 
 -- -- rg.grad --------------------------------------------------------------------------------------
@@ -383,6 +387,14 @@ local function check_loss(loss)
       .. fail.describe(loss), "loss = rg.field(rg.f32, 1, { grad = true })")
   end
   return loss.grad -- raises if there is none
+end
+
+-- rg.grad begins with a gradient of ones, rg.vjp with that which there is.
+local function check_sum(loss)
+  check_loss(loss)
+  if not loss.type.members then return end
+  return fail.argument("rg.grad takes a loss of numbers or vectors, not of structs",
+    "loss = rg.field(rg.f32, 1, { grad = true })")
 end
 
 local function value_of(loss)
@@ -443,7 +455,7 @@ end
 --- if it is one number; with options also how many launches were recorded and repeated, and the
 --- largest size of all copies.
 function gradient.grad(session, loss, f, options)
-  check_loss(loss)
+  check_sum(loss)
   if type(f) ~= "function" then
     return fail.argument("rg.grad takes the function whose launches it differentiates, not "
       .. fail.describe(f), "rg.grad(loss, function() step() measure() end)")
@@ -530,11 +542,26 @@ local function cells_of(x, samples)
   return some
 end
 
--- An element's numbers as a list; those of a matrix row by row.
+-- Whether elements of type t have floats, or may have.
+function gradient.has_floats(t)
+  return t.members ~= nil or (t.element or t).name:find "^f" ~= nil
+end
+
+local function members_of(v)
+  local t = matrix.type_of(v)
+  return t and t.members
+end
+
+-- An element's floats as a list; those of a matrix row by row.
 local function numbers_of(v, list)
   list = list or {}
+  local members = members_of(v)
   if type(v) == "number" then
     list[#list + 1] = v
+  elseif members then
+    for _, one in ipairs(members) do
+      if gradient.has_floats(one.type) then numbers_of(v[one.name], list) end
+    end
   else
     for k = 0, #v - 1 do numbers_of(v[k], list) end
   end
@@ -544,7 +571,14 @@ end
 -- An element with these numbers, in the form of `like`.
 local function element_of(like, numbers, from)
   if type(like) == "number" then return numbers[from], from + 1 end
-  local parts = {}
+  local parts, members = {}, members_of(like)
+  for _, one in ipairs(members or {}) do
+    parts[one.name] = like[one.name]
+    if gradient.has_floats(one.type) then
+      parts[one.name], from = element_of(like[one.name], numbers, from)
+    end
+  end
+  if members then return parts, from end
   for k = 0, #like - 1 do parts[k + 1], from = element_of(like[k], numbers, from) end
   return parts, from
 end
@@ -606,7 +640,7 @@ end
 --- Returns a report of the element that differs most; its `error` is relative. The elements are
 --- those that x and y have when it is called; what f itself writes to them from Lua is not moved.
 function gradient.check(session, loss, f, fields, options)
-  check_loss(loss)
+  check_sum(loss)
   if type(f) ~= "function" or type(fields) ~= "table" or not field.is(fields[1]) then
     return fail.argument("rg.check_gradient takes a loss, a function and a list of fields",
       "rg.check_gradient(loss, function() step() end, { x })")
