@@ -103,7 +103,8 @@ static int call_cost(const IrInst *inst) {
   }
 }
 
-static bool is_locked(const IrInst *inst) { return !inst->plain && !inst->sole; }
+/* Those of a sole worker cost as much, so that lanes are chosen as with more workers. D-pass-76. */
+static bool is_locked(const IrInst *inst) { return !inst->plain; }
 
 int lanes_op_cost(const IrInst *inst) {
   switch (inst->op) {
