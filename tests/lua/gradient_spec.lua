@@ -747,3 +747,83 @@ describe("rg.stop", function()
       assert.equal(8, x.grad[1])
     end)
 end)
+
+describe("the derivative of decompositions #compiled", function()
+  local bodies = {
+    polar = "local r, s = rg.polar(a[0]) sum = r[0][1] + 2 * r[1][0] + s[0][0]",
+    svd = "local u, s, v = rg.svd(a[0]) local r = u * v:transpose() sum = r[0][1] + 2 * r[1][0]",
+    sym_eig = [[local w = rg.sym_eig(a[0])
+      for k in rg.static(rg.range(#w)) do sum = sum + w[k] ^ 2 end]],
+  }
+  -- In f64 where `owner` is D, else in f32.
+  local function gradient_of(body, n, values, owner)
+    local number = owner == D and rg.f64 or rg.f32
+    local a = owner.field(rg.mat(n, n, number), 1, { grad = true })
+    local loss = owner.field(number, 1, { grad = true })
+    a[0] = values
+    local k = owner.kernel("function()\nlocal sum = 0.0\n" .. body
+      .. "\nloss[0] = loss[0] + sum end", { a = a, loss = loss })
+    local function run()
+      loss[0] = 0
+      k()
+    end
+    return a, loss, run
+  end
+
+  local identity, projection, wide = {}, {}, {}
+  for n = 2, 4 do
+    identity[n], projection[n], wide[n] = {}, {}, {}
+    for i = 1, n do
+      identity[n][i], projection[n][i], wide[n][i] = {}, {}, {}
+      for j = 1, n do
+        identity[n][i][j] = i == j and 1 or 0
+        projection[n][i][j] = i == j and i < n and 2 or 0
+        wide[n][i][j] = (i == j and 1 + i or 0) + 0.1 * math.sin(3 * i + 5 * j)
+      end
+    end
+  end
+
+  for name, body in pairs(bodies) do
+    it(name .. ", also of equal and of zero singular values or eigenvalues", function()
+      for n = 2, 4 do
+        for _, values in ipairs { identity[n], projection[n], wide[n] } do
+          local a, loss, run = gradient_of(body, n, values, D)
+          assert_gradient(loss, run, { a }, 1e-5)
+          a, loss, run = gradient_of(body, n, values, rg)
+          rg.grad(loss, run)
+          for i = 0, n - 1 do
+            for j = 0, n - 1 do assert.is_true(math.abs(a.grad[0][i][j]) < 100) end
+          end
+        end
+      end
+    end)
+  end
+
+  it("singular values and vectors that differ", function()
+    local a, loss, run = gradient_of([[local u, s, v = rg.svd(a[0])
+      sum = s[0][0] + 2 * s[1][1] + 3 * s[2][2] + u[0][0] ^ 2 + 2 * v[1][1] ^ 2]], 3, wide[3],
+      D)
+    assert_gradient(loss, run, { a }, 1e-5)
+    a, loss, run = gradient_of([[local w, v = rg.sym_eig(a[0])
+      sum = w[0] + 2 * w[1] + 3 * w[2] + v[0][0] ^ 2 + 2 * v[1][1] ^ 2]], 3, wide[3], D)
+    assert_gradient(loss, run, { a }, 1e-5)
+  end)
+
+  it("is finite at the zero matrix, where there is none", function()
+    for _, body in pairs(bodies) do
+      local zeros = { { 0, 0, 0 }, { 0, 0, 0 }, { 0, 0, 0 } }
+      local a, loss, run = gradient_of(body, 3, zeros, rg)
+      rg.grad(loss, run)
+      for i = 0, 2 do
+        for j = 0, 2 do assert.is_true(math.abs(a.grad[0][i][j]) < 100) end
+      end
+    end
+  end)
+
+  it("goes forwards, too", function()
+    local a, loss, run = gradient_of(bodies.polar, 3, identity[3], D)
+    a.dual[0] = { { 0, 1, 0 }, { 0, 0, 0 }, { 0, 0, 0 } }
+    D.jvp(run)
+    assert.is_true(math.abs(loss.dual[0] - (0.5 - 1)) < 1e-12)
+  end)
+end)

@@ -58,6 +58,7 @@ static SemaInput sema_input(Compile *compile) {
                      .parameter_count = compile->value_count - kernel->paths.count,
                      .default_f64 = options->default_f64,
                      .fast_math = kernel->fast_math,
+                     .is_derivative = kernel->derivative != DERIVATIVE_NONE,
                      .unchecked = options->unchecked,
                      .debug = options->debug,
                      .kernel_name = kernel->name,

@@ -107,7 +107,12 @@ bool library_is_large(Resolve *r, const Expr *e, const Builtin *builtin) {
 }
 
 /* The text of a row of builtin.def: those of math are those of rg. */
-static const char *text_of(const Builtin *builtin) {
+static const char *text_of(const Resolve *r, const Builtin *builtin) {
+  if (r->s->input->is_derivative && !library_is_inside(r)) {
+    if (!strcmp(builtin->name, "rg.polar")) return "derivative_of_polar";
+    if (!strcmp(builtin->name, "rg.svd")) return "derivative_of_svd";
+    if (!strcmp(builtin->name, "rg.sym_eig")) return "derivative_of_sym_eig";
+  }
   if (builtin->algebra == ALGEBRA_INVERSE) return "inverse_by_rows";
   if (builtin->algebra == ALGEBRA_DETERMINANT) return "determinant_by_rows";
   if (!strcmp(builtin->name, "math.ldexp")) return "rg.ldexp";
@@ -125,7 +130,7 @@ Entity library_call(Resolve *r, Expr *e, const Builtin *builtin) {
   const char *name = in_place(r, builtin, arguments);
   bool is_free = name || !builtin->takes;
   if (r->s->failed || (!is_free && !check_arguments(r, arguments, builtin))) return (Entity){0};
-  Entity callee = find_function(r, str_of(name ? name : text_of(builtin)));
+  Entity callee = find_function(r, str_of(name ? name : text_of(r, builtin)));
   callee.name = builtin->name;
   return r->s->failed ? (Entity){0} : resolve_inline_call(r, e, callee, self);
 }
