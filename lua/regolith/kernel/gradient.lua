@@ -254,8 +254,9 @@ local function reverse(entry)
   return run(entry.adjoint)
 end
 
+-- A sparse copy lacks cells that have been activated since; these become zero.
 local function put_back(x, made)
-  x:fill(zero_of(x.type))
+  if not sizes[made] then x:fill(zero_of(x.type)) end
   x:copy_from(made)
 end
 
