@@ -380,7 +380,7 @@ describe("forwards and backwards #compiled", function()
     for i = 0, 7 do x.dual[i] = math.cos(i) end
     D.jvp(f)
     local along = loss.dual[0]
-    assert.equal(value, loss[0])
+    assert.near(value, loss[0], 1e-12 * math.abs(value))
     assert.equal(some, y[3])
     D.grad(loss, f)
     local sum = 0
@@ -543,8 +543,8 @@ describe("rg.grad #compiled", function()
         assert.equal(42, total)
         done = k
       end })
-      assert.equal(value, again)
-      assert.same(gradient, c.grad:to_table())
+      assert.near(value, again, 1e-12) -- sums of floats have no order
+      for i = 0, n - 1 do assert.near(gradient[i + 1], c.grad[i], 1e-12) end
       assert.equal(42, done)
       assert.is_true(report.bytes <= (count + 1) * state + n * 8, report.bytes)
       bytes[#bytes + 1] = report.repeated
@@ -581,7 +581,7 @@ describe("rg.grad #compiled", function()
     local gradient = x.grad:to_table()
     for i = 0, 3 do x[i] = 0.3 + 0.1 * i end
     D.grad(loss, run, { checkpoints = 3 })
-    assert.same(gradient, x.grad:to_table())
+    for i = 0, 3 do assert.near(gradient[i + 1], x.grad[i], 1e-12) end
   end)
 
   it("sees members that are filled, and x:map", function()
