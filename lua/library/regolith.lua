@@ -1538,17 +1538,17 @@ local Optimizers = {}
 --- Gradient descent: `{ params = { x }, lr = 0.01, momentum = 0 }`.
 ---@param options table
 ---@return rg.Optimizer
-function Optimizers:sgd(options) end
+function Optimizers.sgd(options) end
 
 --- Adam: `{ params =, lr = 0.001, beta1 =, beta2 =, epsilon = }`.
 ---@param options table
 ---@return rg.Optimizer
-function Optimizers:adam(options) end
+function Optimizers.adam(options) end
 
 --- L-BFGS: `{ params =, history = 10, lr = 1 }`; steps by `minimize` only.
 ---@param options table
 ---@return rg.Optimizer
-function Optimizers:lbfgs(options) end
+function Optimizers.lbfgs(options) end
 
 ---@class rg.Optimizer
 local Optimizer = {}

@@ -55,15 +55,13 @@ local function open(own)
   function rg.check_gradient(...)
     return require("regolith.kernel.gradient").check(own, ...)
   end
-  rg.optim = setmetatable({}, { __regolith = "rg.optim", __index = function(self, name)
-    local make = require("regolith.optim")[name]
-    if not make then
-      return fail.argument(("rg.optim has no '%s'"):format(tostring(name)),
-        fail.nearest(name, { "sgd", "adam", "lbfgs" }))
-    end
-    rawset(self, name, fail.border(function(...) return make(own, ...) end))
-    return rawget(self, name)
+  rg.optim = setmetatable({}, { __regolith = "rg.optim", __index = function(_, name)
+    return fail.argument(("rg.optim has no '%s'"):format(tostring(name)),
+      fail.nearest(name, { "sgd", "adam", "lbfgs" }) or "it has sgd, adam and lbfgs")
   end })
+  for _, name in ipairs { "sgd", "adam", "lbfgs" } do -- loaded on first use
+    rg.optim[name] = fail.border(function(...) return require("regolith.optim")[name](own, ...) end)
+  end
   function rg.warm(kernels, progress) return kernel.warm(kernels, progress) end
 
   for _, name in ipairs { "sort", "scan", "compact", "unique" } do -- loaded on first use
@@ -154,7 +152,8 @@ local function open(own)
     end
   end
   name_all(rg, "rg.")
-  for _, name in ipairs { "image", "cache", "points", "numpy", "volume", "plot", "log" } do
+  for _, name in ipairs { "image", "cache", "points", "numpy", "volume", "plot", "log",
+    "optim" } do
     name_all(rg[name], ("rg.%s."):format(name))
   end
 

@@ -85,6 +85,24 @@ describe("an optimiser #compiled", function()
     end
   end)
 
+  it("is completed and explained at the prompt", function()
+    local text = ""
+    local console = require("regolith.console").new { write = function(t) text = text .. t end }
+    assert.equal("complete", console:feed "o = rg.optim.adam{ params = { rg.field(rg.f32, 3, \z
+      { grad = true }) } }")
+    local function completed(of)
+      local list = {}
+      for k, one in ipairs(console:complete(of)) do list[k] = one.text .. " " .. one.kind end
+      return table.concat(list, ", ")
+    end
+    assert.equal("adam function, lbfgs function, sgd function", completed "rg.optim.")
+    assert.equal("minimize method", completed "o:mi")
+    console:feed "rg.optim.adam"
+    assert.equal("function rg.optim.adam\n", text)
+    assert.matches("^rg%.optim%.adam%(", (console:help "rg.optim.adam"))
+    assert.matches("minimize", (console:help "o"))
+  end)
+
   it("needs a loss of one number", function()
     local x, loss = rg.field(rg.f32, 2, { grad = true }), rg.field(rg.f32, 2, { grad = true })
     assert.matches("a loss of one number, not field f32 %[2%]", support.failure(function()

@@ -36,6 +36,9 @@ local function parameters_of(row)
   return parameters
 end
 
+-- Classes of functions that are called with a dot, and where those are.
+local prefixes = { rg = "rg.", ["rg.Optimizers"] = "rg.optim." }
+
 local function add_function(out, owner, separator, row, name, parameters, result)
   if row.overload then out("---@overload " .. row.overload) end
   out("--- " .. row[2] .. (row.later and " Comes in a later version." or ""))
@@ -84,7 +87,7 @@ local function definitions()
           tables[inner] = true
           out(("%s.%s = {}\n"):format(owner, inner))
         end
-        add_function(out, owner, class.class == "rg" and "." or ":", f.row, name, f.parameters,
+        add_function(out, owner, prefixes[class.class] and "." or ":", f.row, name, f.parameters,
           result ~= "" and result or nil)
       end)
     end
@@ -104,7 +107,7 @@ local function shown(class, row)
   else
     names = row[1]:match "^(%[?[^:%]]+%]?):"
   end
-  local prefix = class == "rg" and "rg." or list and ":" or ""
+  local prefix = prefixes[class] or list and ":" or ""
   return ("`%s%s%s`"):format(prefix, (names:gsub("|", " ")), call)
 end
 

@@ -341,9 +341,9 @@ static void require_to_reverse(Plans *p, Plan *plan, IrInst *inst) {
   case IR_UPDATE:
   case IR_REDUCE:
     if (!is_sum_update((IrUpdate)inst->imm) && plan_is_active(p, inst->operands[1]))
-      plans_refuse(p, inst,
-                   "only sums have a derivative here, not products, minima or maxima of elements",
-                   "compute them from values of your own, with math.min or math.max");
+      plans_refuse(
+          p, inst, "only sums have a derivative here, not products, minima or maxima of elements",
+          "where each iteration has an element of its own: local v = x[i] * y, then x[i] = v");
     if (inst->op == IR_UPDATE) require_indices(p, plan, inst);
     return;
   case IR_LOAD:

@@ -62,9 +62,10 @@ static void of_write(Tangent *t, IrBuilder *b, IrInst *inst) {
   IrInst *value = inst->operands[1];
   if (is_update && !is_active(t, value)) return;
   if (is_update && inst->imm != IR_UPDATE_ADD && inst->imm != IR_UPDATE_SUB) {
-    plans_refuse(&t->plans, inst,
-                 "only sums have a derivative here, not products, minima or maxima of elements",
-                 "compute them from values of your own, with math.min or math.max");
+    plans_refuse(
+        &t->plans, inst,
+        "only sums have a derivative here, not products, minima or maxima of elements",
+        "where each iteration has an element of its own: local v = x[i] * y, then x[i] = v");
     return;
   }
   IrInst *place = place_of(t, b, inst), *change = derivative(t, b, value);

@@ -55,11 +55,12 @@ end
 -- The rows of a class: its methods after a colon, its other members after a dot, and all of the
 -- module's.
 local function add_class(add, class, is_colon, inner)
+  local has_functions = names.has_functions[class.name]
   for _, row in ipairs(class.rows) do
     local name = row.name
     if inner then name = name:match("^" .. inner .. "%.(.+)$") end
-    if name and not name:find "[%[.]" and (class.name == "rg" or row.is_call == is_colon) then
-      add(name, row.is_call and (class.name == "rg" and "function" or "method") or "member",
+    if name and not name:find "[%[.]" and (has_functions or row.is_call == is_colon) then
+      add(name, row.is_call and (has_functions and "function" or "method") or "member",
         row.meaning)
     end
   end

@@ -9,8 +9,11 @@ names.class_of = { field = "rg.Field", array = "rg.Array", view = "rg.View", row
   node = "rg.Node", tree = "rg.Tree", kernel = "rg.Kernel", vector = "rg.Vector",
   matrix = "rg.Vector",
   type = "rg.Type", shape = "rg.Shape", module = "rg", root = "rg.Root", client = "rg.Client",
-  window = "rg.LiveWindow",
+  window = "rg.LiveWindow", optimizers = "rg.Optimizers", optimizer = "rg.Optimizer",
   report = "rg.MemoryReport", error = "rg.Error" }
+
+--- The classes whose rows are functions, and where those are.
+names.has_functions = { rg = "rg.", ["rg.Optimizers"] = "rg.optim." }
 
 -- name -> { title, rows = { { name, group, signature, meaning, is_call, returns_self }, .. } }
 local classes
@@ -41,7 +44,8 @@ function names.class(name)
   if not classes then
     classes = {}
     for _, class in ipairs(read()) do
-      local separator = class.class == "rg" and "rg." or class.class:find "Options$" and "" or ":"
+      local separator = names.has_functions[class.class]
+        or class.class:find "Options$" and "" or ":"
       local own, parent = class.class:match "^([^:]+):?%s*(.*)$"
       classes[#classes + 1] = { name = own, title = class.title, parent = parent,
         rows = add_rows(class, separator) }

@@ -18,6 +18,8 @@ function path.kind(v)
     if name == "an error" then return "error" end
     if name == "a memory report" then return "report" end
     if name == "rg.root" then return "root" end
+    if name == "rg.optim" then return "optimizers" end
+    if name == "an optimizer" then return "optimizer" end
   end
   return type(v)
 end

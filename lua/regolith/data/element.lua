@@ -389,7 +389,8 @@ function element.kind(kind)
     function meta.__newindex(self, key, v)
       if type(key) ~= "number" or key % 1 ~= 0 then
         if type(key) == "string" then
-          return fail.argument(("'%s' of %s cannot be set"):format(key, one))
+          return fail.argument(("'%s' of %s cannot be set"):format(key, one),
+            key == "grad" and "its elements can: x.grad:fill(0), x.grad[i] = 1" or nil)
         end
         return set_at(self, key, v)
       end
