@@ -7,9 +7,9 @@ local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
 local frames, steps = tonumber(arg and arg[2]) or 40, 8
-local count, cells, sight, dt = 4096, 32, 1 / 32, 0.01
-local near, slow, fast = 0.4 * sight, 0.25, 0.5
-local params = { apart = 0.02, along = 10, together = 20 } -- the weights of the three rules
+local count, cells, sight, dt = 2048, 24, 1 / 24, 0.01
+local near, slow, fast = 0.6 * sight, 0.25, 0.5
+local params = { apart = 2, along = 10, together = 8 } -- the weights of the three rules
 
 local place, velocity = rg.field(rg.vec2, count), rg.field(rg.vec2, count)
 local turned = rg.field(rg.vec2, count)
@@ -77,13 +77,42 @@ local order = rg.kernel(function()
   return sum:norm() / count, alike / count
 end)
 
-local size = 400
-local pixel = rg.field(rg.f32, size, size)
-local paint = rg.kernel(function()
-  for i, j in rg.range(size, size) do pixel[i][j] = 0.8 * pixel[i][j] end
+-- The picture: silhouettes in the evening. Each bird has a distance of its own; far ones are small
+-- and pale. `ink` is how much of the sky a bird hides in a pixel.
+local size = 640
+local ink, pixel = rg.field(rg.f32, size, size), rg.array(rg.vec3, size, size)
+
+local function sky(at)
+  local sun = (at - rg.vec2(0.68, 0.24)):norm()
+  local colour = rg.mix(rg.vec3(1, 0.72, 0.42), rg.vec3(0.36, 0.52, 0.78),
+    rg.smoothstep(0.05, 0.95, at.y))
+  colour = rg.mix(colour, rg.vec3(1, 0.9, 0.66), 0.7 * math.exp(-5 * sun))
+  return rg.mix(colour, rg.vec3(1, 0.97, 0.86), 1 - rg.smoothstep(0.075, 0.08, sun))
+end
+
+local paint = rg.kernel(function(time)
+  for i, j in rg.range(size, size) do ink[i][j] = 0 end
   for b in rg.range(count) do
-    local at = rg.floor(place[b] * size)
-    pixel[at] = math.max(pixel[at], 1.0)
+    local near_by = (0.6180339887 * b % 1) ^ 8     -- 1 for the nearest
+    local span = (0.009 + 0.045 * near_by) * size  -- of a wing, in pixels
+    local centre, ahead = place[b] * size, velocity[b]:normalize()
+    local beat, reach = 0.8 + 0.2 * math.sin(time * 9 + b), rg.i32(span) + 1
+    for di = -reach, reach do
+      for dj = -reach, reach do
+        local at = rg.floor(centre) + rg.ivec2(di, dj)
+        local off = (at + 0.5 - centre) / span
+        -- along the flight and across it: wings swept back, and a body
+        local along, across = rg.dot(off, ahead), math.abs(off.x * ahead.y - off.y * ahead.x) / beat
+        local wing = math.min(0.42 - 0.95 * across - along, along + 0.05 + 0.48 * across)
+        local body = math.min(0.09 - across, 0.62 - math.abs(along))
+        local cover = rg.clamp(math.max(wing, body) * span + 0.5, 0, 1)
+        local dark = cover * (0.4 + 0.6 * math.sqrt(near_by))
+        if dark > 0 then ink[at % size] = math.max(ink[at % size], dark) end
+      end
+    end
+  end
+  for i, j in rg.range(size, size) do
+    pixel[i][j] = rg.mix(sky(rg.vec2(i, j) / size), rg.vec3(0.1, 0.08, 0.16), ink[i][j])
   end
 end)
 
@@ -94,44 +123,19 @@ local scare = rg.kernel(function(at)                 -- a hawk
   end
 end)
 
--- In a window with OpenGL a bird is a triangle, which beats its wings.
-local corner, tint = rg.array(rg.vec2, 3 * count), rg.array(rg.vec3, 3 * count)
-local outline = rg.kernel(function(time)
-  for b in rg.range(count) do
-    local ahead = velocity[b]:normalize() * 0.007
-    local wing = rg.vec2(-ahead.y, ahead.x) * (0.45 + 0.25 * math.sin(time * 9 + b))
-    corner[3 * b] = place[b] + ahead
-    corner[3 * b + 1], corner[3 * b + 2] = place[b] - ahead + wing, place[b] - ahead - wing
-    for k = 0, 2 do
-      tint[3 * b + k] = rg.mix(rg.vec3(0.1, 0.12, 0.2), rg.vec3(0.75, 0.25, 0.2),
-        rg.clamp(velocity[b].y / fast, 0, 1))
-    end
-  end
-end)
-
-local look = { low = 0, high = 1, palette = "heat" }
-local function draw(w)
-  outline(rg.time())
-  w:clear(0.95, 0.85, 0.72)
-  if not pcall(w.triangles, w, corner, { color = tint }) then
-    paint()
-    w:show(pixel, look)
-  end
-end
-
 rg.live { params = params, reset = begin, step = step, width = 800, height = 800,
-  ranges = { apart = { 0, 0.1 }, along = { 0, 30 }, together = { 0, 60 } },
+  ranges = { apart = { 0, 6 }, along = { 0, 30 }, together = { 0, 60 } },
   touch = function(x, y) scare(rg.vec2(x, y)) end,
-  draw = draw,
+  draw = function(w) paint(rg.time()) w:show(pixel) end,
   otherwise = function()
     local seconds = 0
     for frame = 1, frames do
       local start = rg.time()
       for _ = 1, steps do step() end
       seconds = seconds + rg.time() - start
-      paint()
       if frame % 10 == 0 then
-        rg.image.write(("%s/boids_%03d.png"):format(folder, frame), pixel, look)
+        paint(0.08 * frame)
+        rg.image.write(("%s/boids_%03d.png"):format(folder, frame), pixel)
       end
     end
     local all, neighbours = order()
