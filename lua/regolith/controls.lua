@@ -94,7 +94,7 @@ end
 --- are half as large.
 function controls.create(width, height, scale)
   local C = open()
-  local self = setmetatable({ width = width, height = height, seen = {}, plots = {},
+  local self = setmetatable({ width = width, height = height, seen = {}, sides = {}, plots = {},
     now = lib.C.rg_time() }, Controls)
   if C then
     self.c = ffi.gc(C.rg_controls_create(scale or 1, find_font()), C.rg_controls_destroy)
@@ -196,14 +196,18 @@ function Controls:panel(title, place)
   begin(self)
   end_panel(self)
   self.panel_title = title
+  self.sides[place or "right"] = true
   library.rg_controls_panel_begin(self.c, title, places[place or "right"])
   return self
 end
 
+--- Whether this frame has a panel at "right", "left" or "bottom" so far.
+function Controls:has_panel(place) return self.sides[place] == true end
+
 --- Ends the frame. Returns what to put over it ({ x, y, width, height, rgba, number },
 --- premultiplied), or nil if it had no control.
 function Controls:finish()
-  self.seen = {}
+  self.seen, self.sides = {}, {}
   if not self.has_begun then return nil end
   self.has_begun = nil
   end_panel(self)

@@ -190,6 +190,44 @@ describe("controls", function()
     end)
   end
 
+  it("leave the legends of a frame to be seen", function()
+    local base = os.tmpname()
+    finally(function() os.execute(("rm -f '%s'*"):format(base)) end)
+    local file = assert(io.open(base .. ".lua", "wb"))
+    file:write(([[
+      local rg = require "regolith"
+      local made, w = pcall(rg.window, { width = 320, height = 240 })
+      if not made or not w.canvas.is_gl then print "no OpenGL" os.exit(0) end
+      local x = rg.array(rg.f32, 2, 2):fill(1)
+      for k, place in ipairs { "none", "right", "left", "both" } do
+        for _ = 1, 3 do
+          w:clear(0, 0, 1)
+          w:points({ { 0.5, 0.5 } }, { color = { 1 }, low = 0, high = 1, legend = true })
+          if place == "right" or place == "both" then w:slider("rate", 0.5, 0, 1) end
+          if place == "left" or place == "both" then w:panel("more", "left"):slider("n", 1, 0, 2)
+          end
+          w:present()
+        end
+        w:capture("%s.png")
+        local shown = rg.image.read("%s.png")
+        local function has_legend(from)
+          for x = from, from + 30 do
+            if shown[x][150].z < 0.9 then return true end
+          end
+          return false
+        end
+        print(place, has_legend(0), has_legend(289))
+      end]]):format(base, base))
+    file:close()
+    local pipe = io.popen(("RG_SDL= RG_WINDOW= SDL_VIDEODRIVER=offscreen luajit '%s.lua' 2>&1")
+      :format(base))
+    local answer = pipe:read "*a"
+    pipe:close()
+    if answer == "no OpenGL\n" then pending "there is no OpenGL 3.3" end
+    assert.equal("none\tfalse\ttrue\nright\ttrue\tfalse\nleft\tfalse\ttrue\n\z
+      both\tfalse\ttrue\n", answer)
+  end)
+
   it("refuse what cannot be dragged", function()
     local c = controls.create(width, height)
     local function message(method, ...)

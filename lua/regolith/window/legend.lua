@@ -1,5 +1,6 @@
---- Legends: the palettes of a frame with the numbers at their ends, along the right border. They
---- are drawn on top of everything else, when the frame is shown or saved.
+--- Legends: the palettes of a frame with the numbers at their ends, along the right border, or
+--- along the left one where only the right one has a panel of controls. They are drawn on top of
+--- everything else, when the frame is shown or saved.
 local attribute = require "regolith.window.attribute"
 local gl = require "regolith.window.gl"
 local palette = require "regolith.window.palette"
@@ -46,6 +47,11 @@ local function put(w, words, x, y, size)
     "right")
 end
 
+local function are_at_left(w)
+  local own = rawget(w, "controls")
+  return own ~= nil and own.controls:has_panel "right" and not own.controls:has_panel "left"
+end
+
 --- Draws the legends that were noted, from the top down.
 function legend.draw(w)
   if #w.legends == 0 then return end
@@ -53,14 +59,14 @@ function legend.draw(w)
   s:begin()
   local unit = s.width / w.width
   local size, margin = math.floor(12 * unit), math.floor(6 * unit)
-  local top = s.height - 2 * margin
+  local top, at_left = s.height - 2 * margin, are_at_left(w)
   for _, own in ipairs(w.legends) do
     local rows = own.title and 1.4 * size or 0
     local bar, height = 12 * unit, math.min(120 * unit, (s.height - 6 * margin) / #w.legends - rows)
     local wide = text.width(w, number(own.high), size)
     wide = math.max(wide, text.width(w, number(own.low), size)) + bar + 3 * margin
     if own.title then wide = math.max(wide, text.width(w, own.title, size) + 2 * margin) end
-    local right = s.width - margin
+    local right = at_left and margin + wide or s.width - margin
     fill(w, right - wide, top - height - rows - margin, wide, height + rows + 2 * margin, false,
       own.palette)
     if own.title then put(w, own.title, right - margin, top - size * 0.8, size) end
