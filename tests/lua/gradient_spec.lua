@@ -694,6 +694,23 @@ describe("rg.grad #compiled", function()
     assert.matches("not of structs", support.failure(D.grad, bodies, f).message)
   end)
 
+  it("is checked with a word about fields that it does not pass through", function()
+    local x, loss = field(4), field(1)
+    local between = D.field { type = T, shape = { 4 }, name = "between" }
+    local first = D.kernel(function() for i in D.range(4) do between[i] = 2 * x[i] end end)
+    local sum = D.kernel(function() for i in D.range(4) do loss[0] = loss[0] + between[i] end end)
+    local function f()
+      loss[0] = 0
+      first()
+      sum()
+    end
+    x:fill(1)
+    local report = D.check_gradient(loss, f, { x })
+    assert.near(1, report.error, 1e-3)
+    assert.matches("; launches write to field f%d%d \"between\" %[4%], without a gradient: none",
+      tostring(report))
+  end)
+
   it("can be checked at one element", function()
     local x, loss = field(4), field(1)
     local k = D.kernel(function() loss[0] = 3 * x[0] end)

@@ -519,9 +519,24 @@ end
 local Report = { __regolith = "a report about gradients" }
 function Report:__tostring()
   if not self.field then return "no element was compared" end
-  return ("worst of %d elements: %s[%s]: gradient %.9g, difference quotient %.9g \z
+  local worst = ("worst of %d elements: %s[%s]: gradient %.9g, difference quotient %.9g \z
     (relative error %.2g)"):format(self.count, self.field.name ~= "" and self.field.name or "x",
       table.concat(self.index, "]["), self.gradient, self.difference, self.error)
+  if #self.without == 0 or self.error < 0.05 then return worst end
+  return ("%s; launches write to %s, without a gradient: none passes through"):format(worst,
+    table.concat(self.without, ", "))
+end
+
+-- Fields that the launches of a tape write floats to, and that have no gradient, as text.
+local function without_gradient(tape)
+  local list = {}
+  for _, save in pairs(tape.initial) do
+    if not field.gradient(save.x) and gradient.has_floats(save.x.type) then
+      list[#list + 1] = tostring(save.x)
+    end
+  end
+  table.sort(list)
+  return list
 end
 
 -- At most `samples` of the active cells, evenly spaced: lists of indices.
@@ -648,7 +663,7 @@ function gradient.check(session, loss, f, fields, options)
   end
   options = check_check_options(options)
   local tape = record(session, f, true)
-  local initial = tape.initial
+  local initial, without = tape.initial, without_gradient(tape)
   for _, x in ipairs(fields) do
     initial[key_of(x)] = initial[key_of(x)] or { x = x, shadow = tape:take_shadow(x) }
   end
@@ -661,7 +676,8 @@ function gradient.check(session, loss, f, fields, options)
     return sum_of(loss)
   end
   restore(initial)
-  local report = setmetatable({ count = 0, error = 0, least = options.least or 1e-3 }, Report)
+  local report = setmetatable({ count = 0, error = 0, least = options.least or 1e-3,
+    without = without }, Report)
   for _, x in ipairs(fields) do
     local is_f64 = tostring(x.type):find "64" or x.type.name:find "^d"
     local step = options.step or (is_f64 and 1e-5 or 1e-2)
