@@ -99,6 +99,8 @@ return {
       "Runs f, then its launches backwards: `x.grad` is the gradient. `{checkpoints = n}`." },
     { "jvp(f: fun())",
       "Runs f; its launches also compute derivatives along the direction in `x.dual`." },
+    { "adjoint(f: fun(...), g: fun(...)): fun(...)",
+      "f; where rg.grad records it, g computes its gradients on the way back." },
     { "stop(x: any): any", "x itself, in kernels a constant for derivatives." },
     { "vjp(y: rg.Field, f: fun())", "rg.grad from the gradient that y has." },
     { "optim: rg.Optimizers", "Optimisers over fields with gradients." },

@@ -97,6 +97,12 @@ function rg.grad(loss, f, options) end
 ---@param f fun()
 function rg.jvp(f) end
 
+--- f; where rg.grad records it, g computes its gradients on the way back.
+---@param f fun(...)
+---@param g fun(...)
+---@return fun(...)
+function rg.adjoint(f, g) end
+
 --- x itself, in kernels a constant for derivatives.
 ---@param x any
 ---@return any

@@ -52,6 +52,9 @@ local function open(own)
       return require("regolith.kernel.gradient")[name](own, ...)
     end)
   end
+  rg.adjoint = fail.border(function(...)
+    return require("regolith.kernel.gradient").adjoint(...)
+  end)
   function rg.check_gradient(...)
     return require("regolith.kernel.gradient").check(own, ...)
   end

@@ -522,3 +522,45 @@ describe("Taichi's other cases #compiled", function()
     assert.equal(0, y[0])
   end)
 end)
+
+describe("Taichi's replaced gradients #compiled", function()
+  local x, total, add
+  before_each(function()
+    x, total = field(128), field(1)
+    add = rg.kernel(function(by)
+      for i in rg.range(128) do total[0] = total[0] + x[i] * by end
+    end)
+  end)
+
+  local function twice(by)
+    add(by)
+    add(by)
+  end
+
+  it("are called in place of the adjoints of what is launched, with its arguments", function()
+    local replaced = rg.adjoint(twice, function(by) add:grad(by) end)
+    rg.grad(total, function() replaced(4) end)
+    assert.equal(4, x.grad[0])
+    rg.grad(total, function() replaced(4) end, { checkpoints = 2 })
+    assert.equal(4, x.grad[0])
+  end)
+
+  it("may be none at all, beside a launch that has its own", function()
+    local without = rg.adjoint(twice, function() end)
+    rg.grad(total, function()
+      without(4)
+      add(5)
+    end)
+    assert.equal(5, x.grad[0])
+  end)
+
+  it("are not asked for outside rg.grad", function()
+    local replaced = rg.adjoint(function(by)
+      add(by)
+      return by, nil, 3
+    end, error)
+    x:fill(1)
+    assert.same({ 4, nil, 3 }, { replaced(4) })
+    assert.equal(512, total[0])
+  end)
+end)

@@ -844,3 +844,46 @@ describe("the derivative of decompositions #compiled", function()
     assert.is_true(math.abs(loss.dual[0] - (0.5 - 1)) < 1e-12)
   end)
 end)
+
+describe("rg.adjoint #compiled", function()
+  it("replaces the adjoint of kernels that have none, and keeps what it needs", function()
+    local x, y, loss = fields(4)
+    local random = D.kernel(function() -- refused by rg.grad
+      for i in D.range(4) do y[i] = x[i] * x[i] * (1 + 0 * rg.random()) end
+    end)
+    local back = D.kernel(function()
+      for i in D.range(4) do
+        x.grad[i] = x.grad[i] + 2 * x[i] * y.grad[i]
+        y.grad[i] = 0
+      end
+    end)
+    local square = D.adjoint(function() random() end, function() back() end)
+    local double = D.kernel(function() for i in D.range(4) do x[i] = 2 * y[i] end end)
+    local measure = D.kernel(function() for i in D.range(4) do loss[0] = loss[0] + x[i] end end)
+    local function run() -- x ^ 2 * 2, squared and doubled again
+      for _ = 1, 2 do
+        square()
+        double()
+      end
+      measure()
+    end
+    for _, options in ipairs { {}, { checkpoints = 2 } } do
+      for i = 0, 3 do x[i] = 1 + 0.1 * i end
+      D.grad(loss, run, options)
+      for i = 0, 3 do
+        local v = 1 + 0.1 * i
+        assert.is_true(math.abs(x.grad[i] - 8 * 4 * v ^ 3) < 1e-9) -- of 8 v ^ 4
+      end
+    end
+  end)
+
+  it("passes on an error, and records again afterwards", function()
+    local x, _, loss = fields(4)
+    local k = D.kernel(function() for i in D.range(4) do loss[0] = loss[0] + x[i] end end)
+    local broken = D.adjoint(function() error("broken", 0) end, function() end)
+    assert.equal("broken", select(2, pcall(D.grad, loss, function() broken() end)))
+    D.grad(loss, function() k() end)
+    assert.equal(1, x.grad[2])
+    assert.matches("takes a function", support.failure(D.adjoint, k).message)
+  end)
+end)

@@ -207,9 +207,33 @@ end
 -- Runs the launch, and records it if it succeeds.
 function Tape:launch(...) return unrecorded(self.record_launch, self, ...) end
 
-function Tape:record_launch(of, pointer, values, count, out)
+local function whole_use(x)
+  return { x = x, key = key_of(x), has_gradient = field.gradient(x) ~= nil }
+end
+
+-- An entry of a launch that a function with an adjoint of its own makes (rg.adjoint).
+function Tape:entry_inside(of)
+  local entry = { uses = {}, back = function() end }
+  for number = 0, of.value_count - 1 do
+    local x = of.last[number]
+    if field.is(x) then
+      local use = whole_use(x)
+      use.writes = true -- perhaps: the kernel need not have an adjoint that tells
+      table.insert(entry.uses, use)
+      self.inside[use.key] = x
+    end
+  end
+  return entry
+end
+
+function Tape:entry_of(of)
+  if self.inside then return self:entry_inside(of) end
   local adjoint = launch_of(kernel.compile_derived(of, "adjoint"))
-  local entry = { adjoint = adjoint, uses = uses_of(adjoint.kernel, adjoint.values) }
+  return { adjoint = adjoint, uses = uses_of(adjoint.kernel, adjoint.values) }
+end
+
+function Tape:record_launch(of, pointer, values, count, out)
+  local entry = self:entry_of(of)
   if self.initial then self:save_initial(entry.uses) end
   if self.is_replayed then entry.primal, entry.saved = launch_of(of), {} end
   entry.saved = entry.saved or self:save(entry.uses)
@@ -226,18 +250,16 @@ local function add_gradient(x, y)
   subject.kernel(s, "x:copy_from", text)(x.grad, y.grad)
 end
 
-local function whole_use(x)
-  return { x = x, key = key_of(x), has_gradient = field.gradient(x) ~= nil }
-end
-
 -- Records that a whole field is written, other than by a launch.
 function Tape:write(x, from, again)
   local uses = { whole_use(x) }
   uses[1].writes = true
   local y = field.is(from) and from or nil
   uses[2] = y and whole_use(y)
+  local is_inside = self.inside ~= nil
+  if is_inside then self.inside[uses[1].key] = x end
   local function back()
-    if not field.gradient(x) then return end
+    if is_inside or not field.gradient(x) then return end
     if y and field.gradient(y) then add_gradient(x, y) end
     x.grad:fill(zero_of(x.type))
   end
@@ -246,6 +268,18 @@ function Tape:write(x, from, again)
     self:note { uses = uses, back = back, again = again,
       saved = self.is_replayed and {} or self:save(uses) }
   end)
+end
+
+-- Records that g is called on the way back, after which the fields in `inside` are as they are now.
+function Tape:call_back(inside, g, args, count)
+  local uses = {}
+  for _, x in pairs(inside) do
+    local use = whole_use(x)
+    use.reads = true
+    uses[#uses + 1] = use
+  end
+  self:note { uses = uses, saved = {}, again = function() end,
+    back = function() g(unpack(args, 1, count)) end }
 end
 
 -- Runs the adjoint of an entry.
@@ -409,13 +443,16 @@ local function value_of(loss)
 end
 
 -- Calls f, recording launches; returns the tape.
+local recording -- the tape of rg.grad and rg.vjp, while f runs
+
 local function record(session, f, keeps_initial, is_replayed)
   local tape = new_tape(session)
+  recording = tape
   tape.initial, tape.is_replayed = keeps_initial and {}, is_replayed
   local before = kernel.record(function(...) return tape:launch(...) end)
   bulk.recorder = function(...) return tape:write(...) end
   local ok, why = pcall(f)
-  bulk.recorder = false
+  bulk.recorder, recording = false, nil
   kernel.record(before)
   if not ok then error(why, 0) end
   return tape
@@ -512,6 +549,31 @@ function gradient.jvp(_, f)
   local ok, why = pcall(f)
   kernel.record(before)
   if not ok then error(why, 0) end
+end
+
+-- -- rg.adjoint -----------------------------------------------------------------------------------
+
+local function finish(tape, inside, g, args, count, ok, ...)
+  tape.inside = nil
+  if not ok then error((...), 0) end
+  tape:call_back(inside, g, args, count)
+  return ...
+end
+
+--- `rg.adjoint(f, g)`: a function that calls f. Where rg.grad records it, the adjoints of its
+--- launches do not run on the way back, and g is called instead, with the arguments of f.
+function gradient.adjoint(f, g)
+  if type(f) ~= "function" or type(g) ~= "function" then
+    return fail.argument("rg.adjoint takes a function that launches kernels, and one that computes "
+      .. "the gradients backwards", "rg.adjoint(forward, function(..) kernel:grad(..) end)")
+  end
+  return function(...)
+    local tape = recording
+    if not tape or tape.inside then return f(...) end
+    local inside = {}
+    tape.inside = inside
+    return finish(tape, inside, g, { ... }, select("#", ...), pcall(f, ...))
+  end
 end
 
 -- -- rg.check_gradient ----------------------------------------------------------------------------
