@@ -117,6 +117,7 @@ function help.about(console, word)
   found = find_rows(word)
   if #found > 0 then return table.concat(found, "\n") end
   return ("nothing is called '%s'"):format(word), fail.nearest(member or word, all_names())
+    or word:find "^%a+$" and (":docs %s searches the guide"):format(word) or nil
 end
 
 --- Describes one command and its usage.
