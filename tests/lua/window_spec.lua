@@ -120,12 +120,13 @@ describe("rg.window", function()
       local rg = require "regolith"
       local w = rg.window { width = 4, height = 2 }
       w:camera { x = { 10, 14 }, y = { 20, 22 } }
-      w:points({ { 11.5, 21.5 }, { 13.5, 20.5 } }, { size = 1 }):present()]], build())
+      w:points({ { 11.5, 21.5 } }, { size = 1 })
+      w:points({ { 13.5, 20.5 } }, { size = 1, color = "red" }):present()]], build())
     local file = io.open(base .. ".rgba", "rb")
     local shown = file:read "*a"
     file:close()
-    local none, white = "\0\0\0\255", "\255\255\255\255"
-    assert.equal(none .. white .. none .. none .. none .. none .. none .. white, shown)
+    local none, white, red = "\0\0\0\255", "\255\255\255\255", "\255\0\0\255"
+    assert.equal(none .. white .. none .. none .. none .. none .. none .. red, shown)
   end)
 
   it("refuses colours, sizes and keys that there are not", function()
@@ -139,9 +140,10 @@ describe("rg.window", function()
       say("pressed", 32)
       local _, e = pcall(w.key, w, "spacebar")
       print(e.message, e.hint, w:key "Space")]], build())
-    assert.equal("option 'color' of window:points is { r, g, b }, three numbers from 0 to 1, got \z
-      an array of vec2\n\z
-      option 'color' of window:points is { r, g, b }, three numbers from 0 to 1, got a table\n\z
+    assert.equal("option 'color' of window:points is { r, g, b }, three numbers from 0 to 1, \z
+      or \"#ff8800\", got an array of vec2\n\z
+      option 'color' of window:points is { r, g, b }, three numbers from 0 to 1, \z
+      or \"#ff8800\", got a table\n\z
       option 'size' of window:points is a whole number of pixels, got 0.5\n\z
       a key must be a name, got 32\n\z
       there is no key 'spacebar'\tdid you mean 'space'?\tfalse\n",

@@ -5,6 +5,7 @@ local ffi = require "ffi"
 local fail = require "regolith.error"
 local binary = require "regolith.file.binary"
 local camera = require "regolith.window.camera"
+local color = require "regolith.window.color"
 local option = require "regolith.window.option"
 local sdl = require "regolith.window.sdl"
 local source = require "regolith.window.source"
@@ -57,13 +58,11 @@ end
 local function color_of(options)
   local v = options.color
   if v == nil then return { 1, 1, 1 } end
-  for k = 1, 3 do
-    if type(v) ~= "table" or type(v[k]) ~= "number" then
-      return fail.argument(("option 'color' of window:points is { r, g, b }, three numbers from 0 \z
-        to 1, got %s"):format(fail.describe(v)), "more needs OpenGL 3.3", "option.invalid")
-    end
-  end
-  return v
+  local one = color.one(v)
+  if one then return one end
+  return fail.argument(("option 'color' of window:points is { r, g, b }, three numbers from 0 \z
+    to 1, or \"#ff8800\", got %s"):format(fail.describe(v)), "more needs OpenGL 3.3",
+    "option.invalid")
 end
 
 local function size_of(options)
@@ -80,7 +79,7 @@ local more_of_points = { "radius", "palette", "low", "high", "opacity", "legend"
 function painting.points(w, pos, options)
   local caller = "window:points"
   options = split(w, options, { "x", "y", "color", "size" }, more_of_points, caller)
-  local color, size = color_of(options), size_of(options)
+  local own, size = color_of(options), size_of(options)
   local m = source.list(pos, caller)
   if m.parts < 2 and m.extents[1] > 0 then
     return fail.argument(("window:points takes vectors, not %s"):format(tostring(pos)))
@@ -92,7 +91,7 @@ function painting.points(w, pos, options)
     local at = ffi.cast("const char *", m.base) + k * m.strides[1]
     x[k], y[k] = read(at), read(at + m.step)
   end
-  w.canvas:points(x, y, m.extents[1], across, up, color, size)
+  w.canvas:points(x, y, m.extents[1], across, up, own, size)
 end
 
 return painting
