@@ -56,19 +56,11 @@ static void emit_store(Codegen *g, const IrInst *inst) {
   access_store(g, (Element){inst->operands[1]->type, inst->alias}, pointer, value);
 }
 
-/* May the load read the address of an array that another iteration published in an element
- * (rt_array_exchange)? Then it must acquire, so that the writes to that array are visible. For a
- * GPU LLVM 19 has no acquire loads (llvm_bc/target.h). */
-static bool may_be_shared_array(const IrInst *load) {
-  const IrInst *at = ir_before_offsets(load->operands[0]);
-  return type_equal(load->type, TYPE(I64)) && load->lanes <= 1 &&
-         (ir_is_call(at, RT_ARRAY_READ) || ir_is_call(at, RT_ARRAY_AT));
-}
-
+/* For a GPU LLVM 19 has no acquire loads (llvm_bc/target.h). */
 static void emit_load(Codegen *g, const IrInst *inst) {
   LLVMValueRef pointer = value_operand(g, inst, 0);
   LLVMValueRef value = access_load(g, (Element){inst->type, inst->alias}, pointer);
-  if (may_be_shared_array(inst) && LLVMIsALoadInst(value)) {
+  if (inst->acquires && LLVMIsALoadInst(value)) {
     bool is_gpu = g->part == CODEGEN_GPU_TASKS;
     LLVMSetOrdering(value, is_gpu ? LLVMAtomicOrderingMonotonic : LLVMAtomicOrderingAcquire);
     if (is_gpu) gpu_order_after(g);

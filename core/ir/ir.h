@@ -155,6 +155,9 @@ struct IrInst {
   bool sole : 1;  /* MEM_UPDATE, MEM_RMW, MEM_CAS: one worker runs all iterations */
   /* RMW, CAS: relaxed memory order; else acquire and release */
   bool relaxed : 1;
+  /* MEM_LOAD of the address of an array, which another iteration may have published
+   * (rt_array_exchange): an acquire load, so that the writes to that array are visible */
+  bool acquires : 1;
   /* STORE, UPDATE: another number of the same element is written next to this one; of such writes
    * outside the shape only the first is counted */
   bool further : 1;

@@ -489,6 +489,8 @@ static bool verify_block(Verifier *v, const IrInst *inst) {
 static bool verify_memory(Verifier *v, const IrInst *inst) {
   if (!is_pointer(type_at(inst, 0))) return wrong(v, inst, "needs an address first");
   if (inst->lanes < 0 || inst->lanes > 64) return wrong(v, inst, "too many lanes");
+  if (inst->acquires && !type_equal(inst->type, TYPE(I64)))
+    return wrong(v, inst, "only the address of an array is published, an i64");
   Type element =
       inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE ? type_at(inst, 1) : inst->type;
   if (!is_element(inst->op == IR_ROW_LOAD ? type_element(element) : element))

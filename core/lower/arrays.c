@@ -66,7 +66,9 @@ static IrInst *load(Lower *l, const Item *item, IrInst *place, int part) {
   IrInst *at = lower_item_number(l, item, place, part);
   Type type = type_number(types(l), item->element, part);
   IrInst *value = ir_emit(&l->b, IR_MEM_LOAD, type, 1, &at);
-  if (type_number_is_array(types(l), item->element, part)) counted_share(l, value);
+  if (!type_number_is_array(types(l), item->element, part)) return value;
+  value->acquires = true;
+  counted_share(l, value);
   return value;
 }
 

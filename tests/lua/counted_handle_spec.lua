@@ -324,6 +324,17 @@ describe("rg.zeros and rg.list #compiled", function()
     assert.equal(2, total)
   end)
 
+  it("are read with acquire order, numbers beside them without #compiled", function()
+    local Row = rg.struct { { "of", rg.array_type(rg.i32) }, { "count", rg.i64 } }
+    local rows = rg.zeros(Row, 2)
+    local kernel = rg.kernel([=[function(rows: array(Row))
+      return #rows[0].of + rows[1].count
+    end]=], { Row = Row })
+    local text = kernel(rows) == 0 and kernel:ir()
+    assert.equal(1, select(2, text:gsub("i64 = mem.load acquires ", "")))
+    assert.matches("i64 = mem.load %%", text)
+  end)
+
   it("refuse extents that are none", function()
     for _, row in ipairs { { -1, "whole number of at least 0" },
       { 0.5, "whole number of at least 0" },

@@ -247,6 +247,8 @@ static void test_verify(void) {
                "line 9: 'mask.of_bits': takes a u64, to a mask");
   }
   TEST("shapes of accesses must be possible, and agree in a group") {
+    CHECK_TEXT(refused_access("%a: f32 = mem.load acquires %x"),
+               "line 13: 'mem.load': only the address of an array is published, an i64");
     CHECK_TEXT(refused_access("mem.store shape=gather %x, %f"),
                "line 13: 'mem.store': it cannot have this shape");
     CHECK_TEXT(refused_access("mem.store shape=run parts=2 %x, %f"),
