@@ -74,17 +74,35 @@ local step = rg.kernel(function()
   end
 end)
 
-local size = 400
-local pixel = rg.array(rg.vec3, size, size)
+-- The picture: particles leave blots whose sum is a smooth height, from which a light is reflected;
+-- deep water is darker, fast water foams.
+local size, blot = 400, 9
+local ink, pixel = rg.field(rg.vec2, size, size), rg.array(rg.vec3, size - 2, size - 2)
 local paint = rg.kernel(function()
-  for i, j in rg.range(size, size) do pixel[i][j] = rg.vec3(0.07, 0.09, 0.12) end
+  ink:fill(rg.vec2(0))
   for k in rg.range(count) do
-    local at, fast = rg.floor(p[k].x * size), math.min(0.4 * p[k].v:norm(), 1)
-    for di = -2, 1 do
-      for dj = -2, 1 do
-        pixel[at + rg.ivec2(di, dj)] = rg.mix(rg.vec3(0.1, 0.35, 0.8), rg.vec3(0.9, 0.97, 1), fast)
+    local x, foam = p[k].x * size, rg.smoothstep(1, 3, p[k].v:norm())
+    for di = -blot, blot do
+      for dj = -blot, blot do
+        local at = rg.floor(x) + rg.ivec2(di, dj)
+        local off = (at + 0.5 - x) / blot
+        local weight = math.max(1 - rg.dot(off, off), 0.0) ^ 2
+        if weight > 0 and at.x >= 0 and at.y >= 0 and at.x < size and at.y < size then
+          ink[at] = ink[at] + weight * rg.vec2(1, foam)
+        end
       end
     end
+  end
+  for i, j in rg.range({ 1, size - 1 }, { 1, size - 1 }) do
+    local here = ink[i][j]
+    local slope = rg.vec2(ink[i + 1][j].x - ink[i - 1][j].x, ink[i][j + 1].x - ink[i][j - 1].x)
+    local light = rg.dot(slope, rg.vec2(0.6, -1.3)) * math.exp(-0.5 * here.x)
+    local water = rg.mix(rg.vec3(0.02, 0.16, 0.42), rg.vec3(0.12, 0.62, 0.85), 1.6 * j / size)
+    local foam = here.y / math.max(here.x, 1e-3) * (1 - 0.65 * rg.smoothstep(1.5, 4, here.x))
+    local lit = 0.92 + rg.clamp(light, -0.3, 0.4)
+    local colour = rg.mix(water, rg.vec3(0.92, 0.98, 1), foam) * lit
+    local wall = rg.vec3(0.93, 0.87, 0.78) * (0.75 + 0.25 * j / size)
+    pixel[i - 1][j - 1] = rg.mix(wall, colour, rg.smoothstep(0.5, 0.8, here.x))
   end
 end)
 
