@@ -12,7 +12,7 @@ local target = root .. "/examples/pictures/moving.gif"
 
 -- The tiles, row by row: an example, its frames, and how many of these a picture stands for.
 local tiles = {
-  { "fluid", 200, 5 }, { "flip", 80, 2 }, { "mpm3", 40, 1 },
+  { "fluid", 200, 5 }, { "sph", 80, 2 }, { "mpm3", 40, 1 },
   { "cloth", 20, 0.5 }, { "nbody", 40, 1 }, { "boids", 40, 1 },
 }
 local columns, side, shown, rate = 3, 168, 40, 10
