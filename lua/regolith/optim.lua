@@ -8,6 +8,7 @@
 ---     lbfgs    Nocedal: Updating quasi-Newton matrices with limited storage, 1980; steps are
 ---              shortened until the loss falls enough (Armijo)
 local fail = require "regolith.error"
+local lib = require "regolith.lib"
 local field = require "regolith.data.field"
 local gradient = require "regolith.kernel.gradient"
 local shadow = require "regolith.data.shadow"
@@ -74,9 +75,18 @@ Optimizer.__index = Optimizer
 
 local minimize_options = { "steps", "tolerance", "each", "checkpoints" }
 
+-- Raises if the runtime of the parameters has ended.
+local function check_alive(self)
+  local x = self.params[1]
+  lib.check_pointer(x.rg_field, x.rg_runtime)
+end
+
 local function new(kind, session, params)
   return setmetatable({ kind = kind, session = session, params = params, count = 0,
-    step = kind.step }, Optimizer)
+    step = function(self, ...)
+      check_alive(self)
+      return kind.step(self, ...)
+    end }, Optimizer)
 end
 
 function Optimizer:__tostring()
@@ -104,6 +114,7 @@ end
 --- `tolerance` of itself. `each(k, value)` is called after each step; true ends the loop. Returns
 --- the losses.
 function Optimizer:minimize(loss, f, options)
+  check_alive(self)
   options = check_minimize(options)
   local values, steps = {}, options.steps or 100
   for k = 1, steps do

@@ -1865,7 +1865,7 @@ describe("arch cuda #compiled #cpu", function()
       print(k:explain())
     ]==])
     if not said:find " registers" then return end -- there is no assembler
-    assert.matches("512 bytes of local memory", said)
+    assert.matches("144 bytes of local memory", said) -- 36 numbers
     assert.is_nil(said:find "spilled registers")
   end)
 

@@ -59,6 +59,9 @@ if not is_oracle then
   objects["rg.Grid"] = { rg.grid { shape = { 8, 8 } } }
   objects["rg.BlockGrid"] = { rg.grid { shape = { 8, 8 }, block = 4 } }
   objects.extension = { sample }
+  local learned = rg.field(f32, 4, { grad = true })
+  objects["rg.Optimizer"] = { rg.optim.sgd { params = { learned } } }
+  table.insert(objects["rg.Field"], learned.grad)
   table.insert(objects["rg.Array"], rg.wrap(ffi.new "float[8]", f32, 8))
   for _, walk in ipairs { pairs(list), pairs(rows) } do table.insert(iterations, walk) end
 end
@@ -67,7 +70,7 @@ for _, walk in ipairs(iterations) do walk() end
 -- Kinds without a runtime: values, options, and the plain tables that functions return.
 local plain = {}
 for name in ([[Range Vector Type Shape Error Pools Pool TuneChoice Allocations Reloaded LiveWindow
-  Light Video]]):gmatch "%a+" do
+  Light Video Optimizers Module ModuleDraft ModuleWatch]]):gmatch "%a+" do
   plain["rg." .. name] = true
 end
 
