@@ -821,6 +821,7 @@ describe("a counter that gives numbers out", function()
 
   it("is not atomic in a tree where one worker runs all, with the same results #compiled #cpu",
     function()
+      if (os.getenv "RG_STRESS" or ""):find "shuffle" then return end -- parts run in any order
       local own = rg.new { threads = 1 }
       local at, x, y = own.field(own.i32, n), own.field(own.f32, 16), own.field(own.i32, 16)
       local counts = own.array(own.i32, 16)
