@@ -4,44 +4,19 @@
 #include "base/bits.h"
 #include "codegen/emit.h"
 
-/* The FRAME_SETs of one slot. */
-typedef struct Setting {
-  int64_t slot;
-  const IrInst *value; /* of the last FRAME_SET */
-  int count;
-} Setting;
-
-static bool note_setting(void *data, IrInst *inst) {
-  Setting *setting = data;
-  if (inst->op != IR_FRAME_SET || inst->imm != setting->slot) return true;
-  setting->value = inst->operands[0];
-  setting->count++;
-  return true;
-}
-
-/* Is the slot the same constant in every launch? */
-static bool is_fixed(const Codegen *g, int64_t slot, int64_t *number) {
-  const IrKernel *kernel = g->kernel;
-  Setting setting = {.slot = slot};
-  if (kernel->body) ir_walk(kernel->body, note_setting, &setting);
-  for (int k = 0; k < kernel->tasks.count; k++)
-    if (kernel->tasks.items[k]->kind == TASK_SERIAL)
-      ir_walk(kernel->tasks.items[k]->body, note_setting, &setting);
-  return setting.count == 1 && ir_is_const(setting.value, number);
-}
-
 /* Loads a bound, or uses its constant on a GPU, which divides every position by the extents: a
  * division by a constant becomes a multiplication. */
-static LLVMValueRef load_bound(Codegen *g, int64_t slot) {
-  int64_t number;
-  if (g->part == CODEGEN_GPU_TASKS && is_fixed(g, slot, &number)) return value_index(g, number);
+static LLVMValueRef load_bound(Codegen *g, const IrTask *task, int slot) {
+  for (int i = 0; i < task->constants.count && g->part == CODEGEN_GPU_TASKS; i++)
+    if (task->constants.items[i].slot == slot)
+      return value_index(g, task->constants.items[i].value);
   return LLVMBuildLoad2(g->builder, g->i64, context_slot(g, slot), "");
 }
 
 static void load_bounds(Codegen *g, RangeIndices *r) {
   for (int axis = 0; axis < r->task->axis_count; axis++) {
-    r->begin[axis] = load_bound(g, r->task->bounds + 2 * axis);
-    LLVMValueRef end = load_bound(g, r->task->bounds + 2 * axis + 1);
+    r->begin[axis] = load_bound(g, r->task, r->task->bounds + 2 * axis);
+    LLVMValueRef end = load_bound(g, r->task, r->task->bounds + 2 * axis + 1);
     LLVMValueRef args[] = {LLVMBuildSub(g->builder, end, r->begin[axis], ""), value_index(g, 1)};
     r->extent[axis] = LLVMIsAConstantInt(args[0])
                           ? value_index(g, max_i64(1, (int64_t)LLVMConstIntGetZExtValue(args[0])))

@@ -77,7 +77,8 @@ static bool is_of_launch(const IrInst *value, int *budget) {
   case IR_CONST:
   case IR_ARG:
   case IR_FRAME_GET:
-  case IR_TREE_ROOT: return true;
+  case IR_TREE_ROOT:
+  case IR_AMBIENT: return true;
   case IR_PARAM:
   case IR_PLACE:
   case IR_CELL:

@@ -34,8 +34,8 @@ bool facts_is_invariant(const IrInst *value, const IrRegion *region);
 /* Could `inst`, which is in `region`, move unchanged before the region's owner, since it uses
  * nothing that is defined inside? Its effects are not considered. */
 bool facts_uses_only_outside(const IrInst *inst, const IrRegion *region);
-/* Is it determined by the launch: constants, arguments, values of the frame, roots of trees, and
- * what is computed from these alone? */
+/* Is it determined by the launch: constants, arguments, values of the frame, roots of trees, the
+ * ambient node, and what is computed from these alone? */
 bool facts_is_of_launch(const IrInst *value);
 
 enum { FACTS_MOST_ARGS = 64 };

@@ -158,6 +158,8 @@ struct IrInst {
   /* MEM_LOAD of the address of an array, which another iteration may have published
    * (rt_array_exchange): an acquire load, so that the writes to that array are visible */
   bool acquires : 1;
+  /* MEM_UPDATE, MEM_RMW, pass `uniformity`: address and value are the same in all iterations */
+  bool uniform : 1, uniform_value : 1;
   /* STORE, UPDATE: another number of the same element is written next to this one; of such writes
    * outside the shape only the first is counted */
   bool further : 1;

@@ -314,6 +314,11 @@ static void print_task(Printer *p, int number, const IrTask *task) {
     strbuf_format(p->out, "sums t%d offset=%d stride=%d count=%d: %s", sum->tree, sum->offset,
                   sum->stride, sum->count, ir_type_text(sum->type));
   }
+  for (int i = 0; i < task->constants.count; i++) {
+    new_line(p);
+    strbuf_format(p->out, "bound slot=%d %" PRId64, task->constants.items[i].slot,
+                  task->constants.items[i].value);
+  }
   print_function(p, "body", task->body);
   if (task->has_interior) {
     new_line(p);

@@ -462,6 +462,13 @@ static bool read_block_sum(IrReader *r, IrTask *task) {
   return true;
 }
 
+static bool read_constant_bound(IrReader *r, IrTask *task) {
+  IrConstantBound bound = {0};
+  if (!read_word_number(r, "slot", &bound.slot) || !ir_read_i64(r, &bound.value)) return false;
+  vec_push(r->scratch, &task->constants, bound);
+  return true;
+}
+
 static bool read_limit(IrReader *r, IrTask *task, bool begins) {
   IrLimit limit = {.begins = begins};
   if (!read_word_number(r, "axis", &limit.axis) || !read_word_number(r, "slot", &limit.slot) ||
@@ -499,6 +506,7 @@ static bool read_task_row(IrReader *r, IrTask *task) {
   if (ir_read_try_word(r, "sums")) return read_block_sum(r, task);
   if (ir_read_try_word(r, "reduction")) return read_reduction(r, task);
   if (ir_read_try_word(r, "inside")) return read_inside(r, task);
+  if (ir_read_try_word(r, "bound")) return read_constant_bound(r, task);
   if (ir_read_try_word(r, "until")) return read_limit(r, task, false);
   if (ir_read_try_word(r, "from")) return read_limit(r, task, true);
   if (ir_read_try_word(r, "body")) return read_function(r, task->body);

@@ -218,6 +218,15 @@ static void read_block_sums(Input *in, IrTask *task) {
   }
 }
 
+static void read_constant_bounds(Input *in, IrTask *task) {
+  int count = read_count(in);
+  for (int i = 0; i < count && !in->why; i++) {
+    IrConstantBound bound = {.slot = read_i32(in)};
+    bound.value = read_i64(in);
+    vec_push(in->scratch, &task->constants, bound);
+  }
+}
+
 static void read_interior(Input *in, IrTask *task, bool has_body) {
   for (int i = 0; task->has_interior && i < task->axis_count && i < SNODE_MAX_AXES; i++) {
     task->interior_begin[i] = read_i64(in);
@@ -275,6 +284,7 @@ static void read_task(Input *in) {
   task->traffic = read_i32(in);
   read_reductions(in, task);
   read_block_sums(in, task);
+  read_constant_bounds(in, task);
   task->body = ir_region_create(in->kernel, NULL);
   read_function(in, task->body);
   read_interior(in, task, flags & TASK_HAS_INTERIOR_BODY);

@@ -39,6 +39,12 @@ typedef struct IrLimit {
   bool begins; /* the interior begins there instead */
 } IrLimit;
 
+/* A bound of a range that is the same constant in every launch. */
+typedef struct IrConstantBound {
+  int32_t slot;
+  int64_t value;
+} IrConstantBound;
+
 /* Elements of a tree's root that a task of a GPU adds to in a copy that the threads of a block
  * share: `count` elements, from `offset` bytes on. */
 typedef struct IrBlockSum {
@@ -53,7 +59,8 @@ struct IrTask {
   int32_t line; /* of the loop, for notes; 0 after reading bytes */
   int32_t axis_count;
   int32_t bounds; /* RANGE: first frame slot of axis_count pairs (begin, end), i64 each */
-  Type index;     /* of the body's indices: RANGE, NODES, `cells`: i32 or i64 */
+  VEC(IrConstantBound) constants; /* RANGE, for a GPU: those of the bounds that are constants */
+  Type index;                     /* of the body's indices: RANGE, NODES, `cells`: i32 or i64 */
   /* LEAVES, NODES: kernel->levels: the node level that it goes over; before `lower_places` */
   int32_t level;
   /* LEAVES, from `tasks` until `leaf`: the body is still that of one cell of `cells_level`, */

@@ -7,6 +7,7 @@
 #include "base/bits.h"
 #include "ir/access.h"
 #include "ir/attribute.h"
+#include "ir/facts.h"
 #include "ir/lanes.h"
 #include "ir/task.h"
 
@@ -489,6 +490,9 @@ static bool verify_block(Verifier *v, const IrInst *inst) {
 static bool verify_memory(Verifier *v, const IrInst *inst) {
   if (!is_pointer(type_at(inst, 0))) return wrong(v, inst, "needs an address first");
   if (inst->lanes < 0 || inst->lanes > 64) return wrong(v, inst, "too many lanes");
+  if ((inst->uniform && !facts_is_of_launch(inst->operands[0])) ||
+      (inst->uniform_value && !facts_is_of_launch(inst->operands[1])))
+    return wrong(v, inst, "what is uniform is of the launch alone");
   if (inst->acquires && !type_equal(inst->type, TYPE(I64)))
     return wrong(v, inst, "only the address of an array is published, an i64");
   Type element =
@@ -1137,6 +1141,11 @@ static bool verify_task_tables(Verifier *v, const IrTask *task) {
   for (int i = 0; i < task->private_fields.count; i++)
     if (task->private_fields.items[i] < 0 || task->private_fields.items[i] >= kernel->fields.count)
       return task_fail(v, task, "no such field");
+  for (int i = 0; i < task->constants.count; i++) {
+    int32_t number = task->constants.items[i].slot - task->bounds;
+    if (task->kind != TASK_RANGE || number < 0 || number >= 2 * task->axis_count)
+      return task_fail(v, task, "a constant bound is not one of its bounds");
+  }
   for (int i = 0; i < task->limits.count; i++) {
     const IrLimit *limit = &task->limits.items[i];
     bool is_there = limit->axis >= (limit->begins ? 0 : -1) && limit->axis < task->axis_count &&

@@ -184,6 +184,11 @@ static void write_task(Writer *w, const IrTask *task) {
     write_i64(w, sum->count);
     write_type(w, sum->type);
   }
+  write_u64(w, (uint64_t)task->constants.count);
+  for (int i = 0; i < task->constants.count; i++) {
+    write_i64(w, task->constants.items[i].slot);
+    write_i64(w, task->constants.items[i].value);
+  }
   write_function(w, task->body);
   for (int i = 0; task->has_interior && i < task->axis_count; i++) {
     write_i64(w, task->interior_begin[i]);

@@ -97,6 +97,7 @@ static const Pass *const order[] = {
     &access_shapes,
     &vectorise,
     &cell_loops,
+    &uniformity,
 };
 static const Pass *const by_name[] = {
 #define PASS(NAME, ...) &NAME,

@@ -1,5 +1,5 @@
 /* update.c - warp-aggregated atomics: if all iterations of a GPU task update the same element,
- * the active lanes of a warp do it with one atomic access.
+ * which the pass `uniformity` finds, the active lanes of a warp do it with one atomic access.
  *
  *     i = count:add(1)     each lane gets a number: the first active lane adds for all, the others
  *                          count from its old value on. All must add the same amount. If the update
@@ -9,26 +9,10 @@
  *                          else each lane updates for itself */
 #include "codegen/gpu/gpu.h"
 
-/* Is the value the same in all iterations? */
-static bool is_common(const IrInst *inst) {
-  switch (inst->op) {
-  case IR_CONST:
-  case IR_ARG:
-  case IR_FRAME_GET:
-  case IR_TREE_ROOT:
-  case IR_AMBIENT: return true;
-  default: break;
-  }
-  if (!inst->operand_count || !(ir_effects(inst) & IR_PURE)) return false;
-  for (int i = 0; i < inst->operand_count; i++)
-    if (!is_common(inst->operands[i])) return false;
-  return true;
-}
-
 static bool counts(const IrInst *inst) {
   bool adds = inst->imm == IR_UPDATE_ADD || inst->imm == IR_UPDATE_SUB;
   Type type = inst->operands[1]->type;
-  return adds && type_is_integer(type) && type_size(type) >= 4 && is_common(inst->operands[1]);
+  return adds && type_is_integer(type) && type_size(type) >= 4 && inst->uniform_value;
 }
 
 static bool combines(const IrInst *inst) {
@@ -106,7 +90,7 @@ static void combine_together(Codegen *g, IrUpdate op, Element of, LLVMValueRef p
 bool gpu_update(Codegen *g, const IrInst *inst) {
   bool is_update = inst->op == IR_MEM_UPDATE, is_rmw = inst->op == IR_MEM_RMW;
   if (g->part != CODEGEN_GPU_TASKS || function_is_serial(g) || inst->plain ||
-      !(is_update || is_rmw) || !is_common(inst->operands[0]))
+      !(is_update || is_rmw) || !inst->uniform)
     return false;
   IrUpdate op = (IrUpdate)inst->imm;
   const Element of = {inst->operands[1]->type, inst->alias};

@@ -177,14 +177,14 @@ static void test_updates(void) {
     CHECK(gpu_adds("f64", 10));
   }
   TEST("a warp's threads take numbers from a counter at once, unless the counters differ") {
-    CHECK(gpu_counts("mem.rmw add relaxed %r, %one", 1, 0));
-    CHECK(gpu_counts("mem.rmw sub relaxed %r, %one", 1, 0));
-    CHECK(gpu_counts("mem.rmw add relaxed %r, %i", 0, 0));
-    CHECK(gpu_counts("mem.rmw max relaxed %r, %one", 0, 0));
+    CHECK(gpu_counts("mem.rmw add relaxed uniform uniform_value %r, %one", 1, 0));
+    CHECK(gpu_counts("mem.rmw sub relaxed uniform uniform_value %r, %one", 1, 0));
+    CHECK(gpu_counts("mem.rmw add relaxed uniform %r, %i", 0, 0));
+    CHECK(gpu_counts("mem.rmw max relaxed uniform uniform_value %r, %one", 0, 0));
   }
   TEST("a call that returns the old value is between fences on a GPU, unless it is relaxed") {
-    CHECK(gpu_counts("mem.rmw add %r, %one", 1, 2));
-    CHECK(gpu_counts("mem.rmw add %r, %i", 0, 2));
+    CHECK(gpu_counts("mem.rmw add uniform uniform_value %r, %one", 1, 2));
+    CHECK(gpu_counts("mem.rmw add uniform %r, %i", 0, 2));
     CHECK(gpu_counts("mem.cas %r, %one, %i", 0, 2));
   }
   TEST("updates from two threads lose nothing") {

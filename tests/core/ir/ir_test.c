@@ -246,6 +246,23 @@ static void test_verify(void) {
     CHECK_TEXT(refusal("  %m: boolx8 = mask.of_bits %i\n"),
                "line 9: 'mask.of_bits': takes a u64, to a mask");
   }
+  TEST("what is uniform, or a constant bound, is of the launch") {
+    static const char text[] = "kernel k\ntree t0\nframe 3\nhost {\n}\n"
+                               "task 0 = range axes=1 bounds=0 index=i32 {\n  bound slot=%d 7\n"
+                               "  body (%%i: i32) {\n    %%r: ptr = tree.root t0\n"
+                               "    %%p: ptr = offset stride=4 %%r, %%i\n    %s\n  }\n}\n";
+    const char *wrong = "line 11: 'mem.update': what is uniform is of the launch alone";
+    CHECK_TEXT(read_and_print(scratch_format(&scratch, text, 1, "mem.update add uniform %p, %i")),
+               wrong);
+    CHECK_TEXT(
+        read_and_print(scratch_format(&scratch, text, 1, "mem.update add uniform_value %r, %i")),
+        wrong);
+    CHECK(
+        !strncmp(read_and_print(scratch_format(&scratch, text, 1, "mem.update add uniform %r, %i")),
+                 "kernel", 6));
+    CHECK_TEXT(read_and_print(scratch_format(&scratch, text, 2, "mem.update add %r, %i")),
+               "task 0: a constant bound is not one of its bounds");
+  }
   TEST("shapes of accesses must be possible, and agree in a group") {
     CHECK_TEXT(refused_access("%a: f32 = mem.load acquires %x"),
                "line 13: 'mem.load': only the address of an array is published, an i64");

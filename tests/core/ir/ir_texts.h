@@ -185,6 +185,7 @@
   "  }\n" \
   "}\n" \
   "task 1 = range axes=1 bounds=3 index=i32 {\n" \
+  "  bound slot=4 -9000000000\n" \
   "  body (%0: i32) {\n" \
   "    %1: ptr = cursor\n" \
   "    %2: i32 = mem.rmw add plain %1, %0\n" \
