@@ -125,6 +125,11 @@ function Optimizer:minimize(loss, f, options)
         tostring(loss)), "loss = rg.field(rg.f32, 1, { grad = true })")
     end
     values[k], self.known = value, nil
+    if value ~= value then
+      return fail.raise { code = "value.not_finite",
+        message = ("the loss is not a number after %d step%s"):format(k - 1, k == 2 and "" or "s"),
+        hint = "try a smaller lr; rg.check_gradient compares the gradient with differences" }
+    end
     self:step(loss, f, value)
     if options.each and options.each(k, value) then break end
     local last = values[k - 1]

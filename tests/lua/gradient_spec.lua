@@ -170,6 +170,25 @@ describe("the derivative of #compiled", function()
 end)
 
 describe("a gradient passes through #compiled", function()
+  it("products, minima and maxima with an element that its iteration alone reaches", function()
+    for _, update in ipairs {
+      "y[i] * x[(i + 1) % n]", "y[i] / (1 + x[i])",
+      "math.max(y[i], x[(i + 3) % n] * 0.5)", "math.min(y[i], x[i] * x[i])",
+    } do
+      local n, x, y, loss = 8, fields(8)
+      local start = D.kernel(function() for i in rg.range(n) do y[i] = x[i] end end)
+      local step = D.kernel("function() for i in rg.range(n) do y[i] = " .. update .. " end end",
+        { x = x, y = y, n = n })
+      local sum = D.kernel(function()
+        for i in rg.range(n) do loss[0] = loss[0] + y[i] * y[i] end
+      end)
+      assert_gradient(loss, function()
+        loss[0] = 0
+        start() step() sum()
+      end, { x })
+    end
+  end)
+
   it("two loops", function()
     assert_body [[
       for i in rg.range(n) do y[i] = math.exp(x[i]) / (1 + x[i]) end

@@ -127,6 +127,15 @@ describe("an optimiser #compiled", function()
     assert.equal(3, #o:minimize(loss, f, { each = function(k) return k == 3 end }))
   end)
 
+  it("ends where the loss is not a number", function()
+    local x, loss = D.field(D.f64, 1, { grad = true }), D.field(D.f64, 1, { grad = true })
+    local k = D.kernel(function() loss[0] = math.log(1 - x[0]) end)
+    local o = D.optim.sgd { params = { x }, lr = 5 }
+    local failure = support.failure(function() o:minimize(loss, function() k() end) end)
+    assert.equal("value.not_finite", failure.code)
+    assert.matches("after 1 step", failure.message)
+  end)
+
   it("says what it needs", function()
     local plain = rg.field(rg.f32, 4)
     assert.matches("did you mean 'adam'", support.failure(function() return rg.optim.adm end).hint)

@@ -17,6 +17,7 @@
 #include "pass/gradient/derivative.h"
 #include "pass/gradient/gather.h"
 #include "pass/gradient/plan.h"
+#include "pass/gradient/split_updates.h"
 #include "pass/gradient/stored_values.h"
 #include "pass/gradient/tangent.h"
 #include "pass/gradient/trips.h"
@@ -575,6 +576,7 @@ static void attach_all(IrKernel *kernel) { ir_walk_kernel(kernel, attach, NULL);
 bool pass_adjoint(PassContext *ctx, IrKernel *kernel, Error *err) {
   if (ctx->derivative == DERIVATIVE_NONE) return attach_all(kernel), true;
   ASSERT(!kernel->tasks.count, "loops are still in the host region");
+  updates_split(kernel);
   if (ctx->derivative == DERIVATIVE_FORWARD)
     return tangent_make(ctx->scratch, kernel, err) && (attach_all(kernel), true) &&
            pass_fold(ctx, kernel, err) && pass_mem2reg(ctx, kernel, err);
