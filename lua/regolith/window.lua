@@ -39,10 +39,20 @@ local function size_option(options, name)
   return v
 end
 
+--- What RG_WINDOW says: nil, "plain", "off", or an address for rg.window's option `on`.
+function window.setting()
+  local v = os.getenv "RG_WINDOW" or ""
+  if v == "" then return nil end
+  if v == "plain" or v == "off" or v:find "^http" then return v end
+  return fail.argument(("RG_WINDOW is %q"):format(v),
+    "RG_WINDOW=http shows windows in a browser, =plain without OpenGL, =off none",
+    "option.invalid")
+end
+
 -- OpenGL, unless RG_WINDOW=plain; else the frame is painted here.
 local function create_canvas(options, flags)
   local own, why = nil, "RG_WINDOW=plain"
-  if os.getenv "RG_WINDOW" ~= "plain" then
+  if window.setting() ~= "plain" then
     own, why = canvas.create(options.title, options.width, options.height, flags,
       options.vsync)
   end
@@ -127,7 +137,8 @@ end
 function window.create(session, options)
   options = check_options(options)
   local on = options.on
-  if on == nil and (os.getenv "RG_WINDOW" or ""):find "^http" then on = os.getenv "RG_WINDOW" end
+  local setting = window.setting()
+  if on == nil and setting and setting:find "^http" then on = setting end
   if on == nil then return create_shown(session, options) end
   local remote = require "regolith.remote"
   local place = remote.place(on)

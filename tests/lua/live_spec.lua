@@ -104,6 +104,12 @@ describe("rg.live without a display", function()
     file:close()
   end)
 
+  it("does not guess what an unknown RG_WINDOW means", function()
+    local sentence = 'RG_WINDOW is "htp"\nhint: RG_WINDOW=http shows windows in a browser, %=plain '
+    assert.matches(sentence, run(script, "RG_WINDOW=htp"))
+    assert.matches(sentence, run([[require("regolith").window { width = 64 }]], "RG_WINDOW=htp"))
+  end)
+
   it("works without SDL2, too", function()
     local answer = run(script, "RG_SDL=/nowhere/libSDL2.so")
     assert.matches("^SDL2, which shows windows, cannot be opened: 6 frames .*\n12\n6\t14\t1\n$",

@@ -784,6 +784,7 @@ window:show takes two axes of numbers, or of vec3 or vec4 as colours, not array 
 option 'x' of window:points must be two numbers that differ, got a table
 option 'indices' of window:lines names position 9, and there are 2, from 0
 option 'indices' of window:lines has 3 numbers, not a multiple of 2
+option 'indices' of window:lines takes integers, and has 1.5
 option 'width' of window:lines must be a positive number, got -1
 window:lines has no option 'colour'
 window:arrows needs the vectors of these positions
@@ -810,6 +811,7 @@ a window has no 'line'
       local two = { { 0, 0 }, { 1, 1 } }
       say("lines", two, { indices = { { 0, 9 } } })
       say("lines", two, { indices = { 0, 1, 1 } })
+      say("lines", two, { indices = { { 0, 1.5 } } })
       say("lines", two, { width = -1 })
       say("lines", two, { colour = "red" })
       say("arrows", two)

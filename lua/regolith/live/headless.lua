@@ -28,8 +28,9 @@ local function folder_of() return arg and type(arg[1]) == "string" and arg[1]:ma
 --- something else there (`otherwise`) does so, too, if it was given a folder for what it writes.
 function headless.open(session, options, name)
   if options.otherwise and folder_of() then return nil, "pictures were asked for" end
-  if os.getenv "RG_WINDOW" == "off" then return nil, "RG_WINDOW is off" end
-  local is_remote = options.on ~= nil or (os.getenv "RG_WINDOW" or ""):find "^http"
+  local setting = window.setting()
+  if setting == "off" then return nil, "RG_WINDOW is off" end
+  local is_remote = options.on ~= nil or setting and setting:find "^http"
   if not is_remote and not has_display() then return nil, "there is no display" end
   local ok, own = pcall(window.create, session, window_options(options, name))
   if ok then return own end

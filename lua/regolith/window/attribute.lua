@@ -95,11 +95,17 @@ end
 local index_sizes = { u8 = 1, u16 = 2, i32 = 4, u32 = 4 }
 
 -- A list's numbers as integers.
-local function from_table(m)
+local function from_table(m, what)
   local count = m.extents[1] * m.parts
   local own = ffi.new("int32_t[?]", math.max(1, count))
   local values = ffi.cast("double *", m.base)
-  for k = 0, count - 1 do own[k] = values[k] end
+  for k = 0, count - 1 do
+    own[k] = values[k]
+    if own[k] ~= values[k] then
+      return fail.argument(("%s takes integers, and has %s"):format(what, values[k]), nil,
+        "option.invalid")
+    end
+  end
   m.base, m.keep, m.kind, m.step = ffi.cast("uint8_t *", own), own, "i32", 4
   m.strides = { 4 * m.parts }
 end
@@ -109,7 +115,7 @@ end
 function attribute.indices(x, caller, parts, count)
   local what = "option 'indices' of " .. caller
   local m = source.list(x, what)
-  if type(x) == "table" and m.kind == "f64" then from_table(m) end
+  if type(x) == "table" and m.kind == "f64" then from_table(m, what) end
   local size = index_sizes[m.kind]
   local is_packed = size and m.strides[1] == size * m.parts and (m.parts == 1 or m.step == size)
   if not is_packed or m.parts ~= parts and m.parts ~= 1 then
