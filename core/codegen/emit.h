@@ -327,12 +327,12 @@ typedef struct LaneRun {
   Type type;
   int alias; /* as in Element */
   int count;
-  IrUpdate op;                          /* of updates */
-  const IrInst *addresses[IR_MOST_RUN]; /* in order */
+  IrUpdate op;   /* of updates */
+  int adjacent;  /* a bit for each that is adjacent to the one before it */
+  int like;      /* the first run with its addresses, */
+  int64_t apart; /* except for so many bytes */
   LLVMValueRef at[IR_MOST_RUN];
   LLVMValueRef values[IR_MOST_RUN]; /* operands of updates; what was loaded */
-  int like;                         /* once compared: the first run with its addresses, */
-  int64_t apart;                    /* except for so many bytes */
 } LaneRun;
 typedef struct LaneRuns {
   VEC(LaneRun) items;

@@ -92,13 +92,15 @@ static void lanes_load_cells(Codegen *g, const IrInst *inst) {
       LLVMBuildStore(g->builder, values[number], value_operand(g, inst, i++));
 }
 
-static LaneRun run_of(Codegen *g, const IrInst *inst) {
+static LaneRun run_of(Codegen *g, const IrInst *inst, int number) {
   LaneRun run = {.type = type_element(inst->operands[inst->parts]->type),
                  .alias = inst->alias,
                  .count = inst->parts,
+                 .adjacent = inst->adjacent,
+                 .like = number - inst->like,
+                 .apart = inst->apart,
                  .op = (IrUpdate)inst->imm};
   for (int k = 0; k < run.count; k++) {
-    run.addresses[k] = inst->operands[k];
     run.at[k] = value_operand(g, inst, k);
     run.values[k] = value_operand(g, inst, run.count + k);
   }
@@ -111,7 +113,7 @@ static void lanes_runs(Codegen *g, const IrInst *inst) {
   LaneRuns runs = {.mask = value_operand(g, inst, inst->operand_count - 1)};
   if (inst->deferred) return;
   for (int i = 0; i < group.count; i++)
-    vec_push(g->scratch, &runs.items, run_of(g, group.items[i]));
+    vec_push(g->scratch, &runs.items, run_of(g, group.items[i], i));
   if (inst->op == IR_LANES_UPDATE) return vector_update_runs(g, &runs);
   vector_load_runs(g, &runs);
   for (int i = 0; i < group.count; i++)

@@ -32,28 +32,6 @@ static LLVMTypeRef run_type(Codegen *g, const LaneRun *run) {
 
 /* -- comparing addresses ----------------------------------------------------------------------- */
 
-static bool is_apart_by_imm(const IrInst *a, const IrInst *b) {
-  return a->op == IR_OFFSET && b->op == IR_OFFSET && a->operands[0] == b->operands[0] &&
-         a->operands[1] == b->operands[1] && a->stride == b->stride;
-}
-
-static bool is_like(const LaneRun *run, const LaneRun *other) {
-  int k = 0;
-  while (k < run->count && k < other->count &&
-         is_apart_by_imm(run->addresses[k], other->addresses[k]))
-    k++;
-  return k == run->count && k == other->count;
-}
-
-/* Finds the first run whose addresses differ from those of `run` only by a constant, as runs of
- * several fields do; its comparisons serve for both. */
-static void find_like(LaneRuns *runs, LaneRun *run) {
-  const LaneRun *other = runs->items.items;
-  while (other != run && !is_like(run, other)) other++;
-  run->like = (int)(other - runs->items.items);
-  run->apart = other == run ? 0 : run->addresses[0]->imm - other->addresses[0]->imm;
-}
-
 static LLVMValueRef is_at(Codegen *g, LLVMValueRef from, int64_t bytes, LLVMValueRef at) {
   return LLVMBuildICmp(g->builder, LLVMIntEQ, value_byte_offset(g, from, bytes), at, "");
 }
@@ -68,8 +46,7 @@ static void compare(Codegen *g, LaneRuns *runs, const LaneRun *run, Compared *c)
   LLVMTypeRef bytes = value_lanes(g->i8, value_width(runs->mask));
   LLVMValueRef bits = value_integer(bytes, 1), before = LLVMConstAllOnes(LLVMTypeOf(runs->mask));
   for (int k = 1; k <= last; k++) {
-    if (!is_apart_by_imm(run->addresses[k - 1], run->addresses[k]))
-      before = is_at(g, run->at[0], k * size, run->at[k]);
+    if (!(run->adjacent >> k & 1)) before = is_at(g, run->at[0], k * size, run->at[k]);
     c->whole = LLVMBuildAnd(g->builder, c->whole, before, "");
     LLVMValueRef after = is_at(g, run->at[last], (k - last) * size, run->at[k]);
     LLVMValueRef either = LLVMBuildOr(g->builder, before, after, "");
@@ -87,10 +64,8 @@ static void compare(Codegen *g, LaneRuns *runs, const LaneRun *run, Compared *c)
 static void compare_runs(Codegen *g, LaneRuns *runs) {
   LLVMValueRef all = LLVMConstAllOnes(LLVMTypeOf(runs->mask));
   Compared c = {all, all};
-  for (int i = 0; i < runs->items.count; i++) {
-    find_like(runs, &runs->items.items[i]);
+  for (int i = 0; i < runs->items.count; i++)
     if (runs->items.items[i].like == i) compare(g, runs, &runs->items.items[i], &c);
-  }
   LLVMValueRef gaps = LLVMBuildNot(g->builder, c.whole, "");
   runs->whole = vector_both(g, runs->mask, c.whole);
   runs->parted = vector_both(g, runs->mask, LLVMBuildAnd(g->builder, c.parted, gaps, ""));

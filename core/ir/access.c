@@ -37,6 +37,13 @@ const IrInst *ir_same_container(const IrInst *of, const IrInst *inst) {
   return is_one ? b : NULL;
 }
 
+bool ir_differ_by_constant(const IrInst *a, const IrInst *b, int64_t *bytes) {
+  if (a->op != IR_OFFSET || b->op != IR_OFFSET || a->operands[0] != b->operands[0] ||
+      a->operands[1] != b->operands[1] || a->stride != b->stride)
+    return false;
+  return !__builtin_sub_overflow(b->imm, a->imm, bytes);
+}
+
 bool ir_is_straight(const IrInst *inst) {
   return ir_effects(inst) & IR_PURE || ir_is_write(inst->op) || inst->op == IR_MEM_LOAD ||
          inst->op == IR_GET || inst->op == IR_SET || inst->op == IR_VAR;

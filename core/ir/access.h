@@ -50,6 +50,8 @@ IrGroup ir_group(Scratch *scratch, const IrInst *member);
 /* The address of `inst` if it loads or stores a number of the same container as `of` does, at a
  * constant distance and of the same size; else NULL. */
 const IrInst *ir_same_container(const IrInst *of, const IrInst *inst);
+/* Are both OFFSETs, from one base by one index, that differ by a constant? */
+bool ir_differ_by_constant(const IrInst *a, const IrInst *b, int64_t *bytes);
 /* May loads move across it: is it neither control nor a call? */
 bool ir_is_straight(const IrInst *inst);
 /* May an inst from `from` on, before the load, write the element? */

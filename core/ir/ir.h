@@ -183,6 +183,10 @@ struct IrInst {
   int32_t run;         /* RUNS: number of the run in its group */
   int32_t part, parts; /* STRIDED, CELLS, RUNS: which number, of how many */
   int32_t numbers;     /* LANES_LOAD, LANES_STORE: STRIDED, CELLS: which ones, a bit each */
+  /* LANES_LOAD, LANES_UPDATE: RUNS. A bit for each address that is known to be adjacent to the one
+   * before it; how many runs before this one in its group is one whose addresses differ from these
+   * only by so many bytes, 0: none is */
+  int32_t adjacent, like, apart;
   /* FOR in a vectorised body, with `lanes`: if some lane has many iterations, the loop runs for one
    * lane after the other by its second region, the same body, whose lanes are iterations */
   bool per_lane : 1;

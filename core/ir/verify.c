@@ -949,6 +949,31 @@ static bool verify_inst(Verifier *v, const IrInst *inst, int depth) {
   return !inst->regions[0] || (verify_shape(v, inst) && verify_regions(v, inst, depth));
 }
 
+/* What a run says of its addresses: which are adjacent, and how far they are from another run's. */
+static bool verify_run(Verifier *v, const IrInst *inst) {
+  const IrInst *other = inst;
+  int64_t bytes = 0;
+  if (!inst->adjacent && !inst->like && !inst->apart) return true;
+  if (inst->shape != IR_SHAPE_RUNS || inst->adjacent < 0 || inst->adjacent >> inst->parts ||
+      inst->adjacent & 1 || inst->like < 0 || (inst->apart && !inst->like))
+    return wrong(v, inst, "says of a run what it does not have");
+  for (int k = 1; k < inst->parts; k++)
+    if (inst->adjacent >> k & 1 &&
+        (!ir_differ_by_constant(inst->operands[k - 1], inst->operands[k], &bytes) ||
+         bytes != type_size(type_element(type_at(inst, inst->parts)))))
+      return wrong(v, inst, "these addresses are not adjacent");
+  for (int left = inst->like; left > 0 && other;) {
+    other = other->previous;
+    left -= other && other->group == inst->group;
+  }
+  bool is_like = other && (!inst->like || (inst->group && other->op == inst->op && !other->like &&
+                                           other->parts == inst->parts));
+  for (int k = 0; is_like && inst->like && k < inst->parts; k++)
+    is_like = ir_differ_by_constant(other->operands[k], inst->operands[k], &bytes) &&
+              bytes == inst->apart;
+  return is_like || wrong(v, inst, "no such run has addresses like these");
+}
+
 /* The shapes of accesses, and their groups: ir/access.h. */
 static bool verify_shapes(Verifier *v, const IrRegion *region) {
   VEC(const IrInst *) firsts = {0}; /* of each group */
@@ -959,6 +984,7 @@ static bool verify_shapes(Verifier *v, const IrRegion *region) {
     if (inst->group && !first) vec_push(v->kernel->scratch, &firsts, inst);
     const char *why = ir_shape_refusal(inst, first ? first : inst);
     if (why) return wrong(v, inst, why);
+    if (!verify_run(v, inst)) return false;
   }
   return true;
 }

@@ -73,10 +73,35 @@ static int sort_runs(const IrGroup *group, const IrInst **accesses) {
   return count;
 }
 
+/* Notes which addresses of a run are adjacent in every lane, and the first run of the group whose
+ * addresses differ from its own only by a constant, as runs of several fields do: comparing those
+ * of one serves for both. */
+static void note_distances(IrInst *const *runs, int run) {
+  IrInst *own = runs[run];
+  int64_t bytes, size = type_size(type_element(own->operands[own->parts]->type));
+  for (int k = 1; k < own->parts; k++)
+    if (ir_differ_by_constant(own->operands[k - 1], own->operands[k], &bytes) && bytes == size)
+      own->adjacent |= 1 << k;
+  for (int other = 0; other < run && !own->like; other++) {
+    const IrInst *first = runs[other];
+    int64_t apart = 0;
+    bool is_like = !first->like && first->parts == own->parts &&
+                   ir_differ_by_constant(first->operands[0], own->operands[0], &apart) &&
+                   apart == (int32_t)apart;
+    for (int k = 1; is_like && k < own->parts; k++)
+      is_like =
+          ir_differ_by_constant(first->operands[k], own->operands[k], &bytes) && bytes == apart;
+    if (!is_like) continue;
+    own->like = run - other;
+    own->apart = (int32_t)apart;
+  }
+}
+
 /* One op for each run of the group, one after the other; the last one does all. */
 static void write_runs(Vectoriser *v, const IrInst *of, const IrGroup *group) {
   const IrInst **accesses = scratch_array(v->scratch, const IrInst *, group->count *IR_MOST_RUN);
   IrInst **values = scratch_array(v->scratch, IrInst *, group->count * IR_MOST_RUN);
+  IrInst **ops = scratch_array(v->scratch, IrInst *, group->count);
   bool loads = of->op == IR_MEM_LOAD;
   int runs = sort_runs(group, accesses);
   int32_t number = ++v->groups;
@@ -98,6 +123,8 @@ static void write_runs(Vectoriser *v, const IrInst *of, const IrGroup *group) {
     access->group = number;
     access->deferred = run + 1 < runs;
     if (!loads) access->imm = run_of[0]->imm;
+    ops[run] = access;
+    note_distances(ops, run);
   }
   for (int i = 0; loads && i < runs * IR_MOST_RUN; i++)
     if (accesses[i]) v->lanes[accesses[i]->id] = ir_get(&v->b, values[i]);

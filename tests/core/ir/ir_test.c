@@ -263,6 +263,31 @@ static void test_verify(void) {
     CHECK_TEXT(read_and_print(scratch_format(&scratch, text, 2, "mem.update add %r, %i")),
                "task 0: a constant bound is not one of its bounds");
   }
+  TEST("what runs say of their addresses holds") {
+    static const char text[] = "kernel k\ntree t0\nframe 3\nhost {\n}\n"
+                               "task 0 = range axes=1 bounds=0 index=i32 {\n  body (%%i: i32) {\n"
+                               "    %%r: ptr = tree.root t0\n    %%l: i32x8 = splat %%i\n"
+                               "    %%b: u64 = const 255\n    %%m: boolx8 = mask.of_bits %%b\n"
+                               "    %%x: ptrx8 = offset stride=4 %%r, %%l\n"
+                               "    %%y: ptrx8 = offset +4 stride=4 %%r, %%l\n"
+                               "    %%z: ptrx8 = offset +12 stride=4 %%r, %%l\n"
+                               "    %%o: f32x8 = const 1.0\n"
+                               "    lanes.update add shape=runs group=1 parts=2 %s, %%o, %%o, %%m\n"
+                               "    lanes.update add shape=runs group=1 parts=2 %s, %%o, %%o, %%m\n"
+                               "  }\n}\n";
+    static const char *const rows[][3] = {
+        {"adjacent=2 deferred %x, %y", "like=1 %x, %y", "kernel"},
+        {"adjacent=2 deferred %x, %z", "%x, %y", "these addresses are not adjacent"},
+        {"adjacent=1 deferred %x, %y", "%x, %y", "says of a run what it does not have"},
+        {"deferred %x, %y", "like=1 apart=4 %x, %y", "no such run has addresses like these"},
+        {"deferred %x, %y", "like=2 %x, %y", "no such run has addresses like these"},
+        {"deferred %x, %y", "apart=4 %x, %y", "says of a run what it does not have"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+      const char *said = read_and_print(scratch_format(&scratch, text, rows[i][0], rows[i][1]));
+      CHECK(strstr(said, rows[i][2]));
+      if (!strstr(said, rows[i][2])) printf("  %s\n", said);
+    }
+  }
   TEST("shapes of accesses must be possible, and agree in a group") {
     CHECK_TEXT(refused_access("%a: f32 = mem.load acquires %x"),
                "line 13: 'mem.load': only the address of an array is published, an i64");
