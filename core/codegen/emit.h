@@ -327,10 +327,10 @@ typedef struct LaneRun {
   Type type;
   int alias; /* as in Element */
   int count;
-  IrUpdate op;   /* of updates */
-  int adjacent;  /* a bit for each that is adjacent to the one before it */
-  int like;      /* the first run with its addresses, */
-  int64_t apart; /* except for so many bytes */
+  IrUpdate op;      /* of updates */
+  int adjacent;     /* a bit for each that is adjacent to the one before it */
+  int like;         /* the first run with its addresses, */
+  int64_t distance; /* except for so many bytes */
   LLVMValueRef at[IR_MOST_RUN];
   LLVMValueRef values[IR_MOST_RUN]; /* operands of updates; what was loaded */
 } LaneRun;

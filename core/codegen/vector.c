@@ -98,7 +98,7 @@ static LaneRun run_of(Codegen *g, const IrInst *inst, int number) {
                  .count = inst->parts,
                  .adjacent = inst->adjacent,
                  .like = number - inst->like,
-                 .apart = inst->apart,
+                 .distance = inst->distance,
                  .op = (IrUpdate)inst->imm};
   for (int k = 0; k < run.count; k++) {
     run.at[k] = value_operand(g, inst, k);

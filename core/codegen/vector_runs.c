@@ -123,7 +123,7 @@ static Places store_places(Codegen *g, const LaneRun *run) {
 }
 
 static LLVMValueRef place(Codegen *g, const LaneRun *run, LLVMValueRef array, LLVMValueRef lane) {
-  return value_byte_offset(g, lane_load_one(g, g->pointer, array, lane), run->apart);
+  return value_byte_offset(g, lane_load_one(g, g->pointer, array, lane), run->distance);
 }
 
 static void walk_whole(Codegen *g, const LaneRuns *runs, const Places *places,

@@ -186,7 +186,7 @@ struct IrInst {
   /* LANES_LOAD, LANES_UPDATE: RUNS. A bit for each address that is known to be adjacent to the one
    * before it; how many runs before this one in its group is one whose addresses differ from these
    * only by so many bytes, 0: none is */
-  int32_t adjacent, like, apart;
+  int32_t adjacent, like, distance;
   /* FOR in a vectorised body, with `lanes`: if some lane has many iterations, the loop runs for one
    * lane after the other by its second region, the same body, whose lanes are iterations */
   bool per_lane : 1;

@@ -953,9 +953,9 @@ static bool verify_inst(Verifier *v, const IrInst *inst, int depth) {
 static bool verify_run(Verifier *v, const IrInst *inst) {
   const IrInst *other = inst;
   int64_t bytes = 0;
-  if (!inst->adjacent && !inst->like && !inst->apart) return true;
+  if (!inst->adjacent && !inst->like && !inst->distance) return true;
   if (inst->shape != IR_SHAPE_RUNS || inst->adjacent < 0 || inst->adjacent >> inst->parts ||
-      inst->adjacent & 1 || inst->like < 0 || (inst->apart && !inst->like))
+      inst->adjacent & 1 || inst->like < 0 || (inst->distance && !inst->like))
     return wrong(v, inst, "says of a run what it does not have");
   for (int k = 1; k < inst->parts; k++)
     if (inst->adjacent >> k & 1 &&
@@ -970,7 +970,7 @@ static bool verify_run(Verifier *v, const IrInst *inst) {
                                            other->parts == inst->parts));
   for (int k = 0; is_like && inst->like && k < inst->parts; k++)
     is_like = ir_differ_by_constant(other->operands[k], inst->operands[k], &bytes) &&
-              bytes == inst->apart;
+              bytes == inst->distance;
   return is_like || wrong(v, inst, "no such run has addresses like these");
 }
 

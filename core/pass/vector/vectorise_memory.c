@@ -84,16 +84,16 @@ static void note_distances(IrInst *const *runs, int run) {
       own->adjacent |= 1 << k;
   for (int other = 0; other < run && !own->like; other++) {
     const IrInst *first = runs[other];
-    int64_t apart = 0;
+    int64_t distance = 0;
     bool is_like = !first->like && first->parts == own->parts &&
-                   ir_differ_by_constant(first->operands[0], own->operands[0], &apart) &&
-                   apart == (int32_t)apart;
+                   ir_differ_by_constant(first->operands[0], own->operands[0], &distance) &&
+                   distance == (int32_t)distance;
     for (int k = 1; is_like && k < own->parts; k++)
       is_like =
-          ir_differ_by_constant(first->operands[k], own->operands[k], &bytes) && bytes == apart;
+          ir_differ_by_constant(first->operands[k], own->operands[k], &bytes) && bytes == distance;
     if (!is_like) continue;
     own->like = run - other;
-    own->apart = (int32_t)apart;
+    own->distance = (int32_t)distance;
   }
 }
 

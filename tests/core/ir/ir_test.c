@@ -279,9 +279,9 @@ static void test_verify(void) {
         {"adjacent=2 deferred %x, %y", "like=1 %x, %y", "kernel"},
         {"adjacent=2 deferred %x, %z", "%x, %y", "these addresses are not adjacent"},
         {"adjacent=1 deferred %x, %y", "%x, %y", "says of a run what it does not have"},
-        {"deferred %x, %y", "like=1 apart=4 %x, %y", "no such run has addresses like these"},
+        {"deferred %x, %y", "like=1 distance=4 %x, %y", "no such run has addresses like these"},
         {"deferred %x, %y", "like=2 %x, %y", "no such run has addresses like these"},
-        {"deferred %x, %y", "apart=4 %x, %y", "says of a run what it does not have"}};
+        {"deferred %x, %y", "distance=4 %x, %y", "says of a run what it does not have"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
       const char *said = read_and_print(scratch_format(&scratch, text, rows[i][0], rows[i][1]));
       CHECK(strstr(said, rows[i][2]));
