@@ -76,6 +76,7 @@ static bool parse(Parsing *parsing, Error *err) {
 static bool keep_kernel(Parsing *parsing, Ast *ast) {
   Kernel *kernel = parsing->kernel;
   const RgKernelOptions *options = parsing->options;
+  ASSERT(!kernel->ast, "a kernel is parsed once");
   kernel->ast = ast;
   SemaPaths paths = sema_paths(&kernel->scratch, kernel->ast);
   kernel->parameter_count = ast->function->parameters.count;
@@ -151,12 +152,14 @@ typedef struct Wanting {
 } Wanting;
 
 bool kernel_is_static(const Kernel *kernel, int32_t value) {
+  ASSERT(value >= 0, "captures are numbered from 0, parameters after them");
   int32_t parameter = value - kernel->paths.count;
   if (parameter < 0) return kernel->paths.items[value].is_static;
   return parameter < kernel->parameter_count && kernel->static_parameters[parameter];
 }
 
 static uint8_t *whole_of(const Kernel *kernel, int32_t value) {
+  DEBUG_ASSERT(value >= 0, "captures are numbered from 0, parameters after them");
   int32_t parameter = value - kernel->paths.count;
   if (parameter < 0) return &kernel->paths.items[value].whole;
   return parameter < kernel->parameter_count ? &kernel->whole_parameters[parameter] : NULL;
@@ -193,6 +196,8 @@ static void mark_statics(Kernel *kernel, const SemaWants *wants) {
   if (wants->statics.count) versions_drop_all(kernel);
   for (int k = 0; k < wants->statics.count; k++) {
     SemaArg source = wants->statics.items[k];
+    int32_t count = source.is_parameter ? kernel->parameter_count : kernel->paths.count;
+    ASSERT(source.index >= 0 && source.index < count, "the compile names a value of the kernel");
     if (source.is_parameter) kernel->static_parameters[source.index] = true;
     else kernel->paths.items[source.index].is_static = true;
   }
@@ -210,6 +215,7 @@ void kernel_want(Kernel *kernel, const SemaWants *wants) {
   Wanting wanting = {kernel, wants};
   Error ignored = {0}; /* the compile's own error is kept */
   if (wants->has_function) {
+    ASSERT(wants->function.index >= 0, "the function is a value of the launch");
     kernel->want = WANT_FUNCTION;
     kernel->wanted_value =
         wants->function.index + (wants->function.is_parameter ? kernel->paths.count : 0);
