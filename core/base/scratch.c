@@ -9,6 +9,13 @@
 
 enum { FIRST_BLOCK = 4096, LARGEST_BLOCK = 1 << 20, ALIGNMENT = 16 };
 
+/* After each allocation: a pointer read past its end is not NULL, and following it ends a test. */
+#ifdef RG_DEBUG
+enum { RED_ZONE = 64 };
+#else
+enum { RED_ZONE = 0 };
+#endif
+
 struct ScratchBlock {
   ScratchBlock *older;
   size_t pad;
@@ -49,10 +56,11 @@ static void add_block(Scratch *scratch, size_t least_bytes) {
 
 void *scratch_alloc(Scratch *scratch, size_t size_bytes) {
   guard_check_stack();
-  size_t size = (size_bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+  size_t size = ((size_bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1)) + RED_ZONE;
   if (!scratch->blocks || size > scratch->size - scratch->used) add_block(scratch, size);
-  void *memory = scratch->blocks->bytes + scratch->used;
+  char *memory = scratch->blocks->bytes + scratch->used;
   scratch->used += size;
+  memset(memory + size_bytes, 0xa5, RED_ZONE);
   return memory;
 }
 

@@ -220,12 +220,12 @@ static void write_grid(Scratch *scratch, IrKernel *kernel, IrInst *inst) {
                .insts = count_insts(body)};
   find_words(&grid);
   write_region(scratch, kernel, body);
-  grid.map = scratch_array(scratch, IrInst *, kernel->next_id);
   IrBuilder b = rewrite_before(kernel, inst);
   for (int axis = 0; axis < axes - 1; axis++) {
     b = count_to(&grid, &b, inst->extent[axis], 1);
     ir_replace_uses(body->params.items[axis], b.region->params.items[0]);
   }
+  grid.map = scratch_array(scratch, IrInst *, kernel->next_id); /* the loops' positions, too */
   int64_t extent = inst->extent[axes - 1];
   if (grid.rows > 1) write_words(&grid, &b, extent);
   else write_rows(&grid, &b, NULL, extent);
