@@ -6,7 +6,7 @@
 -- Where equal values leave vectors free to turn, their derivative is taken as 0. So what does not
 -- depend on that choice, as U V^T and V f(w) V^T, has its right derivative.
 
--- 1 / gap, or 0 where that is rounding, beside `size`.
+-- 1 / gap, or 0 if the gap is only a rounding error of a number as large as `size`.
 local function inverse_of_gap(gap, size)
   local is_some = size + math.abs(gap) * 0.0625 ~= size
   return is_some and 1 / (is_some and gap or gap * 0 + 1) or gap * 0

@@ -65,7 +65,8 @@ bool local_has_spot(const Lower *l, Expr *e) {
   return e->kind == AST_LOCAL && l->held[e->local->id].array;
 }
 
-/* The first number of a row: far outside if there is no such row, since columns are added. */
+/* The index of a row's first number. A row that does not exist gets one far out of bounds, so that
+ * adding a column cannot bring it back in. */
 static IrInst *row_begin(Lower *l, IrInst *index, int rows, int cols) {
   Type own = type_bits(index->type) == 64 ? TYPE(U64) : TYPE(U32);
   IrInst *plain = ir_convert(&l->b, index, own);

@@ -356,7 +356,7 @@ function Controls:text(text, tone)
   library.rg_controls_text(self.c, text, tones[tone or "plain"])
 end
 
---- The next control stands beside the last.
+--- Places the next control on the same line as the last one.
 function Controls:beside()
   if self.c then library.rg_controls_beside(self.c) end
 end

@@ -978,7 +978,7 @@ describe("a component that a vector does not have", function()
   end)
 end)
 
-describe("a square root beside a constant", function()
+describe("a square root compared with a constant", function()
   -- Of each number near the square of c, as the root itself says, which a field hides from the
   -- compiler.
   local function compares(name, c, near)

@@ -4,6 +4,25 @@ local support = require "support"
 local failure = support.failure
 local controls = require "regolith.controls"
 
+-- A file's C declarations from `first` to `last`, without comments, in single spaces.
+local function declarations(path, first, last)
+  local text = support.read_file(path):gsub("/%*.-%*/", ""):gsub("%s+", " ")
+  return text:match(first .. ".-" .. last)
+end
+
+describe("the C interface of controls", function()
+  it("is declared alike in C and in Lua", function()
+    for _, ends in ipairs {
+      { "typedef struct RgControlsPicture", "} RgControlsPicture;" },
+      { "RgControls %*rg_controls_create", "void rg_controls_beside%b();" },
+    } do
+      local in_c = declarations("lua/regolith/controls/controls.h", ends[1], ends[2])
+      assert.is_truthy(in_c)
+      assert.equal(in_c, declarations("lua/regolith/controls.lua", ends[1], ends[2]))
+    end
+  end)
+end)
+
 if not controls.are_there() then
   describe("controls", function()
     pending "libregolith-controls.so is not there (libimgui-dev)"

@@ -545,7 +545,7 @@ describe("Taichi's replaced gradients #compiled", function()
     assert.equal(4, x.grad[0])
   end)
 
-  it("may be none at all, beside a launch that has its own", function()
+  it("may do nothing, next to a launch that has an adjoint", function()
     local without = rg.adjoint(twice, function() end)
     rg.grad(total, function()
       without(4)

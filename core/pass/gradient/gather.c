@@ -149,7 +149,7 @@ static bool add_addend(Gather *g, IrInst *update, IrInst *condition) {
   return g->addends.count <= MOST_ADDENDS;
 }
 
-/* The additions to the field that stand in the body, or in an `if` there. */
+/* Collects the additions to the field in the body and in its `if`s. */
 static bool find_addends(Gather *g) {
   for (IrInst *inst = g->body->first; inst; inst = inst->next) {
     if (is_addition(inst, g->field) && !add_addend(g, inst, NULL)) return false;

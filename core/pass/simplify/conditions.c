@@ -67,7 +67,7 @@ static bool is_power(Match *m, int power) {
 bool rules_is_root(Match *m) { return is_power(m, 1); }
 bool rules_is_cube(Match *m) { return is_power(m, 3); }
 
-/* -- roots beside constants -------------------------------------------------------------------- */
+/* -- roots compared with constants ------------------------------------------------------------- */
 
 /* A comparison of a square root with a constant becomes one of the number under the root:
  *

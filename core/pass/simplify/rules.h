@@ -90,7 +90,7 @@ Condition rules_is_root;          /* is `b` a square root? Finds the number, `x`
 Condition rules_is_cube;          /* .. the cube of one, also as x * sqrt(x)? */
 Condition rules_are_like_offsets; /* are `b` and `x` equal offsets from two addresses? */
 Rewrite rules_item, rules_pick, rules_offset, rules_select_base;
-Rewrite rules_root; /* compares the square of a root beside a constant */
+Rewrite rules_root; /* compares squares in place of a root and a constant */
 
 /* -- conditions.c: modulo ---------------------------------------------------------------------- */
 Condition rules_is_index;    /* `a` is the index of a range 0 .. `n` */

@@ -135,7 +135,7 @@ static bool is_worth_it(const Sink *s, const IrInst *inst) {
 
 static bool moves(const Sink *s, const IrInst *inst) { return s->marks[inst->id] == 2; }
 
-/* Do all that use it move, or stand in the arm? */
+/* Does every user of the value move too, or lie in the arm already? */
 static bool may_follow(const Sink *s, const IrInst *inst) {
   for (const IrUse *use = inst->uses; use; use = use->next)
     if (!moves(s, use->user) && !ir_is_inside(use->user, s->arm)) {

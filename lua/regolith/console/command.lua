@@ -351,7 +351,7 @@ local grow = rg.kernel(function(warm)
   end
 end)
 
--- What flows in from a neighbour. Where there is no cell nothing flows, so no heat is lost.
+-- The heat that flows in from a neighbour: none where there is no cell, so that none is lost.
 local function flow(i, j, here)
   if heat:is_active(i, j) then return heat[i][j] - here end
   return 0.0

@@ -1,7 +1,7 @@
 /* host.c - the `regolith` program: LuaJIT with Regolith at hand.
  * Options, scripts, `arg`, chunk names and exit codes are those of `luajit` (tests/install compares
  * the two). What it adds: the module is found next to the program, wherever that is, `rg` is there
- * in -e and at the prompt, and a first word that is no file but a command (run, info, docs,
+ * in -e and at the prompt, and a first word that is a command, not a file (run, info, docs,
  * examples, new, build, cache) runs lua/regolith/console/command.lua. In a bundle (`regolith
  * build --bundle`), where there is ../share/app/main.lua, the program runs that, and reads no
  * options: all words are the script's.

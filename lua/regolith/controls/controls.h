@@ -66,7 +66,7 @@ void rg_controls_plot(RgControls *controls, const char *name, const float *value
 /* kind: 0 plain, 1 a mistake, 2 quiet. */
 void rg_controls_text(RgControls *controls, const char *text, int32_t kind);
 void rg_controls_separator(RgControls *controls);
-/* The next control stands beside the last one. */
+/* Places the next control on the same line as the last one. */
 void rg_controls_beside(RgControls *controls);
 
 #ifdef __cplusplus

@@ -10,9 +10,8 @@ local option = require "regolith.window.option"
 
 local marks = {}
 
--- Sizes are half of what is shown along x and y, in pixels or in world units, of which `unit` says
--- how large they are. A mark is around its
--- position, or to the right of it and above (is_corner).
+-- Sizes are half the extents along x and y, in pixels, or in world units of `unit` pixels. A mark
+-- is centred at its position, or has its lower left corner there (is_corner).
 local vertex = color.glsl .. [[
   layout(location = 0) in float x;
   layout(location = 1) in float y;

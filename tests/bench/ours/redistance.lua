@@ -14,7 +14,7 @@ rg.kernel(function()
   end
 end)()
 
--- The cells beside the surface know how far it is.
+-- Cells next to the surface know their distance from it.
 local start = rg.kernel(function()
   for i, j, k in rg.range(n, n, n) do
     local here, near = phi[i][j][k], 1e3
