@@ -1,5 +1,6 @@
 -- async.lua - a reaction runs on while pictures of it are written: launches are queued.
 -- Running. Run it with:  examples/run async
+-- No window: it compares the times of two runs.
 --
 -- Two substances on a grid react and spread (Gray and Scott). With `async`, a call of a kernel only
 -- queues a launch, which another thread runs. For each picture a kernel fills an array, and

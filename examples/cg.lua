@@ -27,26 +27,27 @@ end
 
 local function distance(x, y) return math.sqrt(x * x + y * y) end
 
+local ring_x, ring_y = 0.36, 0.62
 local place = rg.kernel(function()
   for i, j in rg.range(n, n) do
     local x, y = i / n, j / n
-    local ring = math.abs(distance(x - 0.36, y - 0.62) - 0.14) < 0.008
+    local ring = math.abs(distance(x - ring_x, y - ring_y) - 0.14) < 0.008
     local bar = math.abs(x + y - 1.15) < 0.01 and math.abs(x - y - 0.25) < 0.3
     charge[i][j] = ring and 1 or bar and -1 or 0
   end
 end)
 
 -- The host region of a kernel runs once: its `while` depends on the reductions of the parallel
--- loops inside. A step along a conjugate direction undoes no earlier one.
-local solve = rg.kernel(function(tolerance)
+-- loops inside. A step along a conjugate direction undoes no earlier one. It begins with the
+-- potential that there is.
+local solve = rg.kernel(function(tolerance, most)
   for i, j in rg.range(n, n) do
-    potential[i][j] = 0
-    residual[i][j] = charge[i][j]
-    direction[i][j] = charge[i][j]
+    residual[i][j] = charge[i][j] - apply(potential, i, j)
+    direction[i][j] = residual[i][j]
   end
   local square, steps = dot(residual, residual), 0
-  local goal = tolerance * tolerance * square
-  while square > goal and steps < 5000 do
+  local goal = tolerance * tolerance * dot(charge, charge)
+  while square > goal and steps < most do
     for i, j in rg.range(n, n) do image[i][j] = apply(direction, i, j) end
     local length = square / dot(direction, image)
     for i, j in rg.range(n, n) do
@@ -72,11 +73,11 @@ local check = rg.kernel(function()
 end)
 
 -- Bands of equal potential, ten from zero to the maximum and ten below zero.
-local picture = rg.field(rg.f32, n, n)
+local picture, params = rg.field(rg.f32, n, n), { bands = { 10, 2, 30, 1 }, steps = { 40, 1, 200 } }
 local paint = rg.kernel(function(highest)
   for i, j in rg.range(n, n) do
     local level = potential[i][j] / highest
-    local band = math.floor(10 * level)
+    local band = math.floor(params.bands * level)
     picture[i][j] = 0.45 + 0.5 * level + (band % 2 == 0 and 0.06 or 0)
   end
 end)
@@ -87,13 +88,27 @@ local extremes = rg.kernel(function()
   return highest
 end)
 
-place()
-local begin = rg.time()
-local steps = solve(1e-12)
-print(("%d unknowns, %d steps in %.2f s, every equation holds to %.1e"):format(n * n, steps,
-  rg.time() - begin, check()))
-local highest = extremes()
-paint(highest)
-rg.image.write(folder .. "/cg.png", picture, { low = 0, high = 1, palette = "heat" })
--- Float sums have no fixed order, so steps may differ in their last bits; the result does not.
-print(("checksum %.0f"):format(1e3 * highest))
+local look, steps = { low = 0, high = 1, palette = "heat" }, 0
+rg.live { params = params, reset = place,
+  step = function() steps = solve(1e-6, params.steps) end, -- the next frame goes on
+  touch = function(x, y)                             -- moves the ring
+    ring_x, ring_y = x, y
+    place()
+  end,
+  draw = function(w)
+    paint(math.max(extremes(), 1e-9))
+    w:show(picture, look)
+    w:watch("steps", steps)
+    w:plot("largest residual", check())
+  end,
+  otherwise = function()
+    local begin = rg.time()
+    steps = solve(1e-12, 5000)
+    print(("%d unknowns, %d steps in %.2f s, every equation holds to %.1e"):format(n * n, steps,
+      rg.time() - begin, check()))
+    local highest = extremes()
+    paint(highest)
+    rg.image.write(folder .. "/cg.png", picture, look)
+    -- Float sums have no fixed order: steps may differ in their last bits; the result does not.
+    print(("checksum %.0f"):format(1e3 * highest))
+  end }

@@ -13,6 +13,7 @@ local params = { stiffness = 3e4, gravity = 9.8, drag = 1 }
 local damping = 1e4
 local ball, radius = rg.vec3(0, 0, 0), 0.3
 local x, v, force = rg.field(rg.vec3, n, n), rg.field(rg.vec3, n, n), rg.field(rg.vec3, n, n)
+local whole = rg.field(rg.f32, n, n)                 -- 0: points that have been cut out
 
 -- An ordinary Lua table; the loop over it in the kernel is unrolled.
 local springs = {}
@@ -26,7 +27,7 @@ end
 local start = rg.kernel(function()
   for i, j in rg.range(n, n) do
     x[i][j] = rg.vec3(i * spacing - 0.5, 0.31 + 1e-3 * rg.random(), j * spacing - 0.5)
-    v[i][j] = rg.vec3(0)
+    v[i][j], whole[i][j] = rg.vec3(0), 1
   end
 end)
 
@@ -40,8 +41,9 @@ local step = rg.kernel(function()
         local length = d:norm()
         local along = d / length
         local rest = spacing * math.sqrt(spring[1] ^ 2 + spring[2] ^ 2)
-        sum = sum - params.stiffness * along * (length / rest - 1)
-          - damping * spacing * along * rg.dot(v[i][j] - v[a][b], along)
+        local hold = whole[i][j] * whole[a][b]
+        sum = sum - hold * params.stiffness * along * (length / rest - 1)
+          - hold * damping * spacing * along * rg.dot(v[i][j] - v[a][b], along)
       end
     end
     force[i][j] = sum
@@ -65,10 +67,14 @@ local pixel = rg.array(rg.vec3, size, size)
 local eye = rg.look_at(rg.vec3(0.72, 0.78, 1.32), rg.vec3(0, -0.08, 0), rg.vec3(0, 1, 0))
 local light = rg.normalize(rg.vec3(0.5, 1, 0.3))
 
-local function dot(at, normal, is_ball)
+local function project(at)                           -- to 0 to 1, and how near it is
   local p = (eye * rg.vec4(at, 1)).xyz
-  local bright = math.abs(rg.dot(normal, light))
-  local where = rg.floor((0.5 - 1.05 * p.xy / p.z) * size)
+  return rg.vec3(0.5 - 1.05 * p.xy / p.z, p.z)
+end
+
+local function dot(at, normal, is_ball)
+  local p, bright = project(at), math.abs(rg.dot(normal, light))
+  local where = rg.floor(p.xy * size)
   local key = rg.i64(1e6 * (4 + p.z)) * 1024 + rg.i64(500 * bright) + (is_ball and 512 or 0)
   if rg.all(where >= 0) and rg.all(where < size) then seen[where] = math.max(seen[where], key) end
 end
@@ -78,7 +84,8 @@ local draw = rg.kernel(function()
   for i, j in rg.range(n - 1, n - 1) do
     local a, b, c, d = x[i][j], x[i + 1][j], x[i][j + 1], x[i + 1][j + 1]
     local normal = rg.normalize(rg.cross(d - a, c - b))
-    for s = 0, detail - 1 do
+    local is_whole = whole[i][j] * whole[i + 1][j] * whole[i][j + 1] * whole[i + 1][j + 1] > 0
+    for s = 0, is_whole and detail - 1 or -1 do
       for t = 0, detail - 1 do
         dot(rg.mix(rg.mix(a, b, s / detail), rg.mix(c, d, s / detail), t / detail), normal, false)
       end
@@ -98,16 +105,27 @@ local draw = rg.kernel(function()
   end
 end)
 
+-- The mouse cuts along its way, which ends at `to`; with the right button it blows.
+local cut = rg.kernel(function(to, way)
+  for i, j in rg.range(n, n) do
+    local off = project(x[i][j]).xy - to
+    local back = rg.clamp(-rg.dot(off, way) / math.max(rg.dot(way, way), 1e-9), 0, 1)
+    if rg.norm(off + back * way) < 0.008 then whole[i][j] = 0 end
+  end
+end)
+
 local blow = rg.kernel(function(wind)
   for i, j in rg.range(n, n) do v[i][j] = v[i][j] + wind end
 end)
 
 rg.live { params = params, reset = start, step = step, speed = 20,
   ranges = { stiffness = { 1e3, 3e4 }, gravity = { 0, 20 } },
-  touch = function(_, _, dx, dy)                      -- the mouse blows
-    blow(rg.clamp(rg.vec3(2 * dx, 2 * dy, -dx), -0.2, 0.2))
+  touch = function(a, b, dx, dy, w)
+    local is_right = select(3, w:mouse()).right
+    if is_right then blow(rg.clamp(rg.vec3(2 * dx, 2 * dy, -dx), -0.2, 0.2))
+    else cut(rg.vec2(a, b), rg.vec2(dx, dy)) end
   end,
-  draw = function(w) draw() w:show(pixel) end,
+  draw = function(w) draw() w:show(pixel, { smooth = true }) end,
   otherwise = function()
     for frame = 1, frames do
       for _ = 1, steps do step() end

@@ -9,7 +9,8 @@ local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
 local size, samples = 224, tonumber(arg and arg[2]) or 36
-local n, leaf, densest, forward = 128, 8, 0.6, 0.5   -- densest: hits per cell
+local n, leaf, densest = 128, 8, 0.6                 -- densest: hits per cell
+local params = { forward = { 0.5, 0.05, 0.9 }, sunlight = { 14, 1, 40 } }
 
 local density = rg.field(rg.f32)
 local block = rg.root:pointer("ijk", n / leaf)
@@ -70,7 +71,8 @@ local function enter(from, way)                      -- where a ray enters the c
 end
 
 local function turn(way)
-  local g, s = forward, (1 - forward ^ 2) / (1 - forward + 2 * forward * rg.random())
+  local g = params.forward
+  local s = (1 - g * g) / (1 - g + 2 * g * rg.random())
   local c = (1 + g * g - s * s) / (2 * g)
   local angle, r = rg.random(rg.f32, 0, 6.2831853), math.sqrt(math.max(1 - c * c, 0))
   local side = rg.normalize(rg.cross(way, math.abs(way.y) < 0.9 and rg.vec3(0, 1, 0)
@@ -78,11 +80,13 @@ local function turn(way)
   return c * way + r * (math.cos(angle) * side + math.sin(angle) * rg.cross(way, side))
 end
 
-local sun, sunlight = rg.normalize(rg.vec3(0.8, 0.4, -0.35)), rg.vec3(1, 0.78, 0.55) * 14
+local sun = rg.normalize(rg.vec3(0.8, 0.4, -0.35))
+
+local function sunlight() return params.sunlight * rg.vec3(1, 0.78, 0.55) end
 
 -- The phase function: how much sunlight is scattered by an angle.
 local function phase(way)
-  local g = forward
+  local g = params.forward
   return (1 - g * g) / (12.566371 * math.pow(1 + g * g - 2 * g * rg.dot(way, sun), 1.5))
 end
 
@@ -102,7 +106,7 @@ local paint = rg.kernel(function()
         local t = fly(from, way)
         if t >= 1e6 then break end
         from, share = from + t * way, 0.99 * share
-        if fly(from, sun) >= 1e6 then sum = sum + share * phase(way) * sunlight end
+        if fly(from, sun) >= 1e6 then sum = sum + share * phase(way) * sunlight() end
         way = turn(way)
       end
       sum = sum + share * sky(way)
@@ -121,17 +125,20 @@ local blend = rg.kernel(function(share)
 end)
 
 grow()
+local drawn                                          -- with these parameters
 local function step()
-  samples, count = 1, count + 1
+  local now = params.forward .. " " .. params.sunlight
+  if drawn ~= now then count = 0 end
+  drawn, samples, count = now, 1, count + 1
   paint()
   blend(1 / count)
 end
 
-rg.live { step = step,
+rg.live { params = params, step = step,
   touch = function(x, y)
     sun, count = rg.normalize(rg.vec3(3 * x - 1.5, 2 * y - 0.6, -0.35)), 0
   end,
-  draw = function(w) w:show(shown) w:watch("samples", count) end,
+  draw = function(w) w:show(shown, { smooth = true }) w:watch("samples", count) end,
   otherwise = function()
     print(("checksum %d"):format(math.floor(20 * paint())))
     rg.image.write(folder .. "/cloud.png", pixel)

@@ -7,7 +7,8 @@
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
-local frames, stopped_until, radius = 600, 280, 110
+local frames, stopped_until = 600, 280
+local params = { radius = { 110, 20, 200 }, keep = { 0.86, 0.5, 0.95 } }
 local width, height = frames, 200
 
 local glow, fading = rg.field(rg.f32), rg.field(rg.i32)
@@ -19,14 +20,15 @@ block:dense("ij", 16):place(glow)
 local move = rg.kernel(function(ci, cj)
   for i, j in block:active() do fading[i][j] = 1 end
   for i, j in glow:active() do
-    glow[i][j] = 0.86 * glow[i][j]
+    glow[i][j] = params.keep * glow[i][j]
     if glow[i][j] > 0.05 then fading[math.floor(i / 16)][math.floor(j / 16)] = 0 end
   end
   for i, j in block:active() do
     if fading[i][j] == 1 then block:deactivate(i, j) end
   end
-  for i, j in rg.range({ -radius, radius + 1 }, { -radius, radius + 1 }) do
-    if i * i + j * j <= radius * radius then glow[ci + i][cj + j] = 1 end
+  local r = params.radius
+  for i, j in rg.range({ -r, r + 1 }, { -r, r + 1 }) do
+    if i * i + j * j <= r * r then glow[ci + i][cj + j] = 1 end
   end
 end)
 
@@ -79,9 +81,15 @@ local function curve()                               -- of the memory, over all 
 end
 
 local function mib(bytes) return bytes / 2 ^ 20 end
-local here = { 0, 0 }                                -- in a window: what is in the middle
-rg.live {
-  step = function() move(here[1], here[2]) end,
+local here, frame = { 0, 0 }, 0                      -- in a window: what is in the middle
+rg.live { params = params,
+  step = function()
+    local x, y = path(frame)
+    frame = frame + 1
+    local next_x, next_y = path(frame)
+    here = { here[1] + next_x - x, here[2] + next_y - y }
+    move(here[1], here[2])
+  end,
   touch = function(x, y)                             -- the blob flies where the mouse is
     here = { here[1] + math.floor(60 * (x - 0.5)), here[2] + math.floor(60 * (y - 0.5)) }
   end,

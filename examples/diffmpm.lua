@@ -8,7 +8,8 @@ local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
 local n, dt, steps, rounds, waves = 64, 1e-3, 600, 8, 4
-local dx, gravity, strength, young, ground = 1 / n, 3.8, 8, 10, 3
+local dx, young, ground = 1 / n, 10, 3
+local params = { gravity = { 3.8, 0, 10 }, strength = { 8, 0, 20 } }
 
 -- A body on two legs: x, y and muscle of each particle. A leg has a muscle on each side.
 local spots = {}
@@ -61,38 +62,30 @@ local scatter = rg.kernel(function(t)
       for k = 0, waves - 1 do
         pull = pull + weight[muscle[p]][k] * math.sin(25 * t + 2 * math.pi * k / waves)
       end
-      stress = stress + f * rg.mat2(0, 0, 0, strength * math.tanh(pull)) * f:transpose()
+      stress = stress + f * rg.mat2(0, 0, 0, params.strength * math.tanh(pull)) * f:transpose()
     end
     local affine = C[p] - (4 * dt / (dx * dx)) * stress
     F[p] = f
-    for i = 0, 2 do
-      for j = 0, 2 do
-        local w, d = wx[i] * wy[j], rg.vec2((i - fx) * dx, (j - fy) * dx)
-        momentum[bx + i][by + j] = momentum[bx + i][by + j] + w * (v[p] + affine * d)
-        mass[bx + i][by + j] = mass[bx + i][by + j] + w
-      end
+    for i, j in rg.range(3, 3) do
+      local w, d = wx[i] * wy[j], rg.vec2((i - fx) * dx, (j - fy) * dx)
+      momentum[bx + i][by + j] = momentum[bx + i][by + j] + w * (v[p] + affine * d)
+      mass[bx + i][by + j] = mass[bx + i][by + j] + w
     end
   end
 end)
 
 local gather = rg.kernel(function()
   for i, j in rg.range(n, n) do
-    local u = rg.vec2(0)
-    if mass[i][j] > 0 then
-      u = momentum[i][j] / mass[i][j] - rg.vec2(0, dt * gravity)
-      if j < ground then u = rg.vec2(0, math.max(u.y, 0)) end -- what touches the ground sticks
-    end
-    flow[i][j] = u
+    local u = momentum[i][j] / math.max(mass[i][j], 1e-9) - rg.vec2(0, dt * params.gravity)
+    flow[i][j] = j < ground and rg.vec2(0, math.max(u.y, 0)) or u -- what touches the ground sticks
   end
   for p in rg.range(count) do
     local bx, by = math.floor(x[p].x / dx - 0.5), math.floor(x[p].y / dx - 0.5)
     local fx, fy = x[p].x / dx - bx, x[p].y / dx - by
     local wx, wy, u, c = weights(fx), weights(fy), rg.vec2(0), rg.mat2(0)
-    for i = 0, 2 do
-      for j = 0, 2 do
-        local g, w = flow[bx + i][by + j], wx[i] * wy[j]
-        u, c = u + w * g, c + (4 * w / dx) * g:outer(rg.vec2(i - fx, j - fy))
-      end
+    for i, j in rg.range(3, 3) do
+      local g, w = flow[bx + i][by + j], wx[i] * wy[j]
+      u, c = u + w * g, c + (4 * w / dx) * g:outer(rg.vec2(i - fx, j - fy))
     end
     v[p], C[p], x[p] = u, c, x[p] + dt * u
   end
@@ -102,41 +95,54 @@ local measure = rg.kernel(function() -- minus how far the body went
   for p in rg.range(count) do loss[0] = loss[0] - (x[p].x - start[p].x) / count end
 end)
 
-local function walk(each)
+local function walk()
   loss[0] = 0
   begin()
-  for k = 1, steps do
-    scatter(k * dt)
-    gather()
-    if each then each(k) end
-  end
+  for k = 1, steps do scatter(k * dt) gather() end
   measure()
 end
 
-local best = 0
-rg.optim.adam({ params = { weight }, lr = 0.1 }):minimize(loss, function() walk() end, {
-  steps = rounds, each = function(k, value)
-    best = math.max(best, -value)
-    print(("round %d: it went %.3f"):format(k, -value))
-  end })
+local adam = rg.optim.adam { params = { weight }, lr = 0.1 }
 
--- The walk that it has learned; what it was before fades.
-local picture = rg.field(rg.f32, 640, 240)
+-- The body; where it was before fades.
+local picture, look = rg.field(rg.f32, 640, 240), { palette = "magma", high = 1 }
 local paint = rg.kernel(function()
   for i, j in rg.range(640, 240) do picture[i][j] = picture[i][j] * 0.9 end
   for p in rg.range(count) do
-    for i = -2, 2 do
-      for j = -2, 2 do
-        picture[math.floor(x[p].x * 800) + i][math.floor(x[p].y * 800) + j] =
-          muscle[p] < 0 and 0.6 or 1
-      end
+    for i, j in rg.range({ -2, 3 }, { -2, 3 }) do
+      picture[rg.floor(x[p] * 800) + rg.ivec2(i, j)] = muscle[p] < 0 and 0.6 or 1
     end
   end
 end)
-walk(function(k)
-  if k % 20 > 0 then return end
-  paint()
-  rg.image.write(("%s/diffmpm_%03d.png"):format(folder, k), picture, { palette = "magma",
-    high = 1 })
+
+local push = rg.kernel(function(at, motion)
+  for p in rg.range(count) do
+    if rg.norm(x[p] - at) < 0.05 then v[p] = v[p] + motion end
+  end
 end)
-print(("checksum %d"):format(best > 0.04 and 1 or 0))
+
+local step = 0                                       -- of this walk; after each, it learns
+rg.live { params = params, reset = begin, speed = 10, width = 960, height = 360,
+  step = function()
+    if step == steps then adam:minimize(loss, walk, { steps = 1 }) begin() end
+    step = step % steps + 1
+    scatter(step * dt) gather()
+  end,
+  touch = function(a, b, da, db) push(rg.vec2(0.8 * a, 0.3 * b), 3 * rg.vec2(da, db)) end,
+  draw = function(w) paint() w:show(picture, look) w:watch("went", -loss[0]) end,
+  otherwise = function()
+    local best = 0
+    adam:minimize(loss, walk, { steps = rounds, each = function(round, value)
+      best = math.max(best, -value)
+      print(("round %d: it went %.3f"):format(round, -value))
+    end })
+    begin()
+    for k = 1, steps do
+      scatter(k * dt) gather()
+      if k % 20 == 0 then
+        paint()
+        rg.image.write(("%s/diffmpm_%03d.png"):format(folder, k), picture, look)
+      end
+    end
+    print(("checksum %d"):format(best > 0.04 and 1 or 0))
+  end }

@@ -8,7 +8,8 @@ local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
 local rounds = tonumber(arg and arg[2]) or 1300
-local walkers, stride, n, leaf = 4096, 32, 1024, 16
+local walkers, n, leaf = 4096, 1024, 16
+local params = { stride = { 32, 1, 100 }, colours = { 1300, 100, 3000 } } -- rounds of all colours
 local mid = rg.ivec2(n / 2)
 
 local age = rg.field(rg.i32)                         -- the round when a grain came to rest; 0: none
@@ -36,7 +37,7 @@ end)
 local walk = rg.kernel(function(round, radius)
   local reach = 0.0
   for k in rg.range(walkers) do
-    local at, left = place[k], stride
+    local at, left = place[k], params.stride
     while left > 0 and not touches(at) do
       local way = rg.random(rg.i32, 0, 3)
       local far = way < 2 and 1 or -1
@@ -62,7 +63,7 @@ local picture = rg.field(rg.f32, size, size)
 local paint = rg.kernel(function()
   for I in rg.range(size, size):vec() do
     local when = age[I + mid - rg.ivec2(size / 2)]
-    picture[I] = when > 0 and 0.25 + 0.75 * when / rounds or 0
+    picture[I] = when > 0 and 0.25 + 0.75 * when / params.colours or 0
   end
 end)
 
@@ -86,7 +87,7 @@ local function step()
 end
 
 local look = { low = 0, high = 1, palette = "magma" }
-rg.live { reset = reset, speed = 4,
+rg.live { params = params, reset = reset, speed = 4,
   step = function() if radius < size / 2 - 20 then step() end end,
   touch = function(x, y)                             -- another seed
     age[math.floor(x * size) + mid.x - size / 2][math.floor(y * size) + mid.y - size / 2] = round

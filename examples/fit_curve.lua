@@ -7,6 +7,7 @@ local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
 local points, width, rounds = 240, 24, 400
+local params = { rate = { 0.03, 0, 0.1 }, reach = { 0.15, 0.02, 1 } }
 
 local x, y = rg.field(rg.f32, points), rg.field(rg.f32, points)
 local function weights() return rg.field(rg.f32, width, { grad = true }) end
@@ -19,8 +20,10 @@ for i = 0, points - 1 do
   x[i] = 6 * i / points - 3
   y[i] = truth(x[i]) + 0.12 * rg.randn()
 end
-for k = 0, width - 1 do
-  slope[k], shift[k], scale[k] = 2 * rg.random() - 1, 6 * rg.random() - 3, 0.4 * rg.randn()
+local function begin()
+  for k = 0, width - 1 do
+    slope[k], shift[k], scale[k] = 2 * rg.random() - 1, 6 * rg.random() - 3, 0.4 * rg.randn()
+  end
 end
 
 local function predict(t)
@@ -52,17 +55,38 @@ local paint = rg.kernel(function()
   end
 end)
 
-local losses = rg.optim.adam({ params = { slope, shift, scale, offset }, lr = 0.03 })
-  :minimize(loss, function()
+-- Points that the mouse passes come along.
+local drag = rg.kernel(function(a, b)
+  for k in rg.range(points) do
+    if math.abs(x[k] - a) < params.reach then y[k] = rg.mix(y[k], b, 0.5) end
+  end
+end)
+
+local adam = rg.optim.adam { params = { slope, shift, scale, offset }, lr = 0.03 }
+local function learn(options)
+  adam.lr = params.rate
+  return adam:minimize(loss, function()
     loss[0] = 0
     measure()
-  end, { steps = rounds, each = function(k)
-    if k % 40 > 0 then return end
-    paint()
-    rg.image.write(("%s/fit_curve_%03d.png"):format(folder, k), picture, { palette = "magma",
-      high = 1 })
-  end })
+  end, options)
+end
 
-print(("mean square error: %.3f at first, %.4f after %d rounds"):format(losses[1],
-  losses[#losses], #losses))
-print(("checksum %d"):format(losses[#losses] < 0.03 and 1 or 0))
+local look = { palette = "magma", high = 1 }
+rg.live { params = params, reset = begin, width = 960, height = 480,
+  step = function() learn { steps = 1 } end,
+  touch = function(a, b) drag(6 * a - 3, 3.4 * b - 1.7) end,
+  draw = function(w)
+    paint()
+    w:show(picture, look)
+    w:plot("loss", loss[0])
+  end,
+  otherwise = function()
+    local losses = learn { steps = rounds, each = function(k)
+      if k % 40 > 0 then return end
+      paint()
+      rg.image.write(("%s/fit_curve_%03d.png"):format(folder, k), picture, look)
+    end }
+    print(("mean square error: %.3f at first, %.4f after %d rounds"):format(losses[1],
+      losses[#losses], #losses))
+    print(("checksum %d"):format(losses[#losses] < 0.03 and 1 or 0))
+  end }

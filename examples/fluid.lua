@@ -15,19 +15,11 @@ local dye, next_dye = rg.field(rg.vec3, n, n), rg.field(rg.vec3, n, n)
 local p, next_p = rg.field(rg.f32, n, n), rg.field(rg.f32, n, n)
 local divergence, curl = rg.field(rg.f32, n, n), rg.field(rg.f32, n, n)
 
--- A plain Lua function of any field: its value at a point between four cells, interpolated.
-local function sample(x, at)
-  local cell = rg.floor(at)
-  local f = at - cell
-  return rg.mix(rg.mix(x[cell], x[cell + rg.ivec2(1, 0)], f.x),
-    rg.mix(x[cell + rg.ivec2(0, 1)], x[cell + 1], f.x), f.y)
-end
-
 local carry = rg.kernel(function()
   for I in rg.range(n, n):vec() do
-    local from = rg.clamp(I - v[I], 0, n - 1)
-    next_v[I] = sample(v, from)
-    next_dye[I] = params.keep * sample(dye, from)
+    local from = I - v[I]
+    next_v[I] = v:sample(from)             -- interpolated between four cells
+    next_dye[I] = params.keep * dye:sample(from)
   end
 end)
 

@@ -7,6 +7,7 @@ local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
 local n, steps, rounds = 96, 60, 40
+local params = { rate = { 0.2, 0.02, 0.24 }, brush = { 4, 1, 12 } }
 
 local heat = rg.field(rg.f32, steps + 1, n, n, { grad = true })
 local first, loss = rg.field(rg.f32, n, n, { grad = true }), rg.field(rg.f32, 1, { grad = true })
@@ -20,7 +21,7 @@ local step = rg.kernel(function(t)
   for i, j in rg.range(n, n) do
     local h = heat[t]
     local around = h[i - 1][j] + h[i + 1][j] + h[i][j - 1] + h[i][j + 1]
-    heat[t + 1][i][j] = h[i][j] + 0.2 * (around - 4 * h[i][j])
+    heat[t + 1][i][j] = h[i][j] + params.rate * (around - 4 * h[i][j])
   end
 end)
 
@@ -47,11 +48,13 @@ local keep = rg.kernel(function()
   for i, j in rg.range(n, n) do seen[i][j] = heat[steps][i][j] end
 end)
 
-draw()
-first:copy_from(truth)
-run()
-keep()
-first:fill(0)
+-- What the truth becomes is seen; it is to be found from nothing.
+local function observe()
+  first:copy_from(truth)
+  run()
+  keep()
+  first:fill(0)
+end
 
 -- What was, what was seen, and what is found.
 local picture = rg.field(rg.f32, 3 * n, n)
@@ -61,16 +64,49 @@ local paint = rg.kernel(function()
   end
 end)
 
-local losses = rg.optim.lbfgs({ params = { first } }):minimize(loss, function()
-  loss[0] = 0
-  run()
-  compare()
-end, { steps = rounds, each = function(k)
-  if k % 4 > 0 then return end
-  paint()
-  rg.image.write(("%s/inverse_heat_%03d.png"):format(folder, k), picture, { palette = "heat",
-    high = 1 })
-end })
+local opt, rate
+local function search(options)
+  return opt:minimize(loss, function()
+    loss[0] = 0
+    run()
+    compare()
+  end, options)
+end
 
-print(("loss %.3g at first, %.3g after %d rounds"):format(losses[1], losses[#losses], #losses))
-print(("checksum %d"):format(losses[#losses] < 1e-3 * losses[1] and 1 or 0))
+local function restart()
+  observe()
+  rate = params.rate
+  opt = rg.optim.lbfgs { params = { first } }
+end
+
+local dot = rg.kernel(function(a, b)
+  for i, j in rg.range(n, n) do
+    if (i - a) ^ 2 + (j - b) ^ 2 < params.brush ^ 2 then truth[i][j] = 1 end
+  end
+end)
+
+local look = { palette = "heat", high = 1 }
+rg.live { params = params, width = 960, height = 320,
+  reset = function() draw() restart() end,
+  step = function()
+    if rate ~= params.rate then restart() end
+    search { steps = 1 }
+  end,
+  touch = function(x, y)                             -- paints the truth, at the left
+    dot(x * 3 * n, y * n)
+    restart()
+  end,
+  draw = function(w)
+    paint()
+    w:show(picture, look)
+    w:plot("loss", loss[0])
+  end,
+  otherwise = function()
+    local losses = search { steps = rounds, each = function(k)
+      if k % 4 > 0 then return end
+      paint()
+      rg.image.write(("%s/inverse_heat_%03d.png"):format(folder, k), picture, look)
+    end }
+    print(("loss %.3g at first, %.3g after %d rounds"):format(losses[1], losses[#losses], #losses))
+    print(("checksum %d"):format(losses[#losses] < 1e-3 * losses[1] and 1 or 0))
+  end }

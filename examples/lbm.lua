@@ -10,7 +10,7 @@ local folder = arg and arg[1] or "."
 local steps = tonumber(arg and arg[2]) or 6000
 local nx, ny, radius, speed = 420, 120, 11, 0.12
 local centre = rg.vec2(85, ny / 2)
-local params = { reynolds = { 160, 20, 400 } }
+local params = { reynolds = { 160, 20, 400 }, brush = { 4, 1, 15 } }
 local rate                                           -- of relaxation, by the Reynolds number
 local function set_rate() rate = 1 / (3 * speed * 2 * radius / params.reynolds + 0.5) end
 
@@ -80,9 +80,9 @@ local swing = rg.kernel(function()
   return most
 end)
 
-local build = rg.kernel(function(a, b)               -- more of what reflects water
+local build = rg.kernel(function(a, b, is_more)      -- more of what reflects water, or less
   for i, j in rg.range(nx, ny) do
-    if rg.norm(rg.vec2(i - a, j - b)) < 4 then solid[i][j] = true end
+    if rg.norm(rg.vec2(i - a, j - b)) < params.brush then solid[i][j] = is_more end
   end
 end)
 
@@ -92,10 +92,12 @@ local function run()
 end
 
 local look = { low = -0.06, high = 0.06, palette = "coolwarm" }
-rg.live { params = params, width = 2 * nx, height = 2 * ny, speed = 10,
+rg.live { params = params, width = 3 * nx, height = 3 * ny, speed = 10,
   reset = function() set_rate() start() end,
   step = function() set_rate() run() end,
-  touch = function(x, y) build(x * nx, y * ny) end,
+  touch = function(x, y, _, _, w)                    -- the right button takes away
+    build(x * nx, y * ny, not select(3, w:mouse()).right)
+  end,
   draw = function(w) paint() w:show(picture, look) w:plot("swing", swing()) end,
   otherwise = function()
     local begin = rg.time()

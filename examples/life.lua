@@ -7,6 +7,7 @@
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
+local params = { zoom = { 3, 1, 12 }, brush = { 2, 1, 20 } } -- pixels of a cell; cells
 
 local alive, near = rg.field(rg.u8), rg.field(rg.i32)
 local members = rg.field(rg.i32)
@@ -66,13 +67,13 @@ local survey = rg.kernel(function()
   return sum, far
 end)
 
--- The plane around the origin, 3 x 3 pixels per cell; existing blocks are grey.
+-- The plane around the origin, `zoom` pixels per cell; existing blocks are grey.
 local side = 480
 local picture = rg.field { type = rg.f32, shape = { side, side },
   offset = { -side / 2, -side / 2 } }
 local paint = rg.kernel(function()
   for p, q in picture:active() do
-    local i, j = math.floor(p / 3), math.floor(q / 3)
+    local i, j = math.floor(p / params.zoom), math.floor(q / params.zoom)
     local bi, bj = rg.rescale(alive, block, i, j)
     local ground = block:is_active(bi, bj) and 0.25 or 0
     picture[p][q] = alive[i][j] == 1 and 1 or ground
@@ -93,11 +94,14 @@ local function run()
 end
 
 local look = { low = 0, high = 1, palette = "magma" }
-rg.live { reset = begin, step = run, speed = 0.5,
-  touch = function(x, y)                             -- sows
-    local i, j = math.floor((x - 0.5) * side / 3), math.floor((y - 0.5) * side / 3)
-    alive[i][j], alive[i + 1][j], alive[i][j + 1] = 1, 1, 1
-  end,
+local sow = rg.kernel(function(x, y)
+  for a, b in rg.range(params.brush, params.brush) do
+    local at = rg.floor((rg.vec2(x, y) - 0.5) * (side / params.zoom)) + rg.ivec2(a, b)
+    if rg.random() < 0.5 then alive[at] = 1 end
+  end
+end)
+
+rg.live { params = params, reset = begin, step = run, touch = sow, speed = 0.5,
   draw = function(w) paint() w:show(picture, look) w:plot("living", living) end,
   otherwise = function()
     for generation = 1, 1103 do

@@ -5,9 +5,9 @@
 local rg = require "regolith"
 
 local folder, frames, steps = arg and arg[1] or ".", tonumber(arg and arg[2]) or 50, 50
-local wide, n, leaf, size = 4, 128, 8, 200 -- units; nodes per unit, per block; pixels per unit
+local wide, n, leaf, size = 4, 128, 8, 320 -- units; nodes per unit, per block; pixels per unit
 local dx, dt = 1 / n, 2e-4
-local volume = (0.5 * dx) ^ 2                         -- of a particle, four to a cell; its mass too
+local volume = (0.5 * dx) ^ 2                         -- of a particle, four to a cell
 local mass, stiffness = volume, 400
 local params = { gravity = 9.8, mu = { 30, 5, 100 }, lambda = { 60, 5, 200 } } -- of jelly
 
@@ -78,25 +78,35 @@ local substep = rg.kernel(function()
         u, B = u + weighted, B + 4 * n * rg.outer(weighted, rg.vec2(i, j) - f)
       end
     end
-    v[p], C[p] = u, B
-    x[p] = x[p] + dt * u
+    v[p], C[p], x[p] = u, B, x[p] + dt * u
     local moved = (rg.mat2(1) + dt * B) * F[p]
     F[p] = jelly[p] and moved or rg.mat2(math.sqrt(rg.determinant(moved)))
   end
 end)
 
-local pixel = rg.field(rg.f32, wide * size, size)
+-- Each particle leaves a blot; their height is lit. Behind them are the blocks that exist.
+local blot, side = 6, leaf * size / n                 -- pixels, also of a block
+local ink, pixel = rg.field(rg.vec4, wide * size, size), rg.field(rg.vec3, wide * size, size)
 local paint = rg.kernel(function()
-  for i, j in rg.range(wide * size, size) do pixel[i][j] = 0 end
-  for i, j in block:active() do                       -- the existing blocks, faintly
-    local from, to = rg.ivec2(i, j) * leaf * size, rg.ivec2(i + 1, j + 1) * leaf * size
-    for k in rg.range({ math.floor(from.x / n), math.floor(to.x / n) }) do
-      for l in rg.range({ math.floor(from.y / n), math.floor(to.y / n) }) do pixel[k][l] = 0.12 end
+  ink:fill(rg.vec4(0))
+  for p in rg.range(count) do
+    local foam = rg.smoothstep(1.5, 6, v[p]:norm())
+    local water = rg.mix(rg.vec3(0.05, 0.4, 0.75), rg.vec3(0.8, 0.94, 1), foam)
+    local own = rg.vec4(jelly[p] and rg.vec3(0.95, 0.38, 0.2) or water, 1)
+    for a, b in rg.range({ -blot, blot + 1 }, { -blot, blot + 1 }) do
+      local at = rg.floor(x[p] * size) + rg.ivec2(a, b)
+      local off = (at + 0.5 - x[p] * size) / blot
+      if at.y >= 0 then ink[at] = ink[at] + math.max(1 - rg.dot(off, off), 0) ^ 2 * own end
     end
   end
-  for p in rg.range(count) do
-    local at = rg.floor(x[p] * size)
-    pixel[at] = math.max(pixel[at], jelly[p] and 0.9 or 0.4 + math.min(0.1 * v[p]:norm(), 0.3))
+  for i, j in rg.range(wide * size, size) do
+    local here, exists = ink[i][j], block:is_active(math.floor(i / side), math.floor(j / side))
+    local slope = rg.vec2(ink[i + 1][j].w - ink[i - 1][j].w, ink[i][j + 1].w - ink[i][j - 1].w)
+    local light = 0.9 + 0.8 * math.exp(-0.25 * here.w) * rg.dot(slope, rg.vec2(0.5, -0.8))
+    local line = exists and (i % side < 1 or j % side < 1)
+    local wall = rg.vec3(0.06, 0.08, 0.13) * (line and 2.4 or exists and 1.6 or 1)
+    pixel[i][j] = rg.mix(wall, here.xyz * rg.clamp(light, 0.4, 1.25) / math.max(here.w, 1e-3),
+      rg.smoothstep(0.6, 1.4, here.w))
   end
 end)
 
@@ -114,13 +124,12 @@ local stir = rg.kernel(function(at, motion)
   end
 end)
 
-local look = { low = 0, high = 1, palette = "heat" }
-rg.live { params = params, reset = start, step = substep, speed = 15, width = 1000, height = 250,
+rg.live { params = params, reset = start, step = substep, speed = 15, width = 1200, height = 300,
   ranges = { gravity = { -10, 20 } },
   touch = function(a, b, da, db)
     stir(rg.vec2(wide * a, b), rg.clamp(60 * rg.vec2(wide * da, db), -6, 6))
   end,
-  draw = function(w) paint() w:show(pixel, look) w:watch("blocks", block:count()) end,
+  draw = function(w) paint() w:show(pixel) w:watch("blocks", block:count()) end,
   otherwise = function()
     print(count .. " particles\n frame  blocks  of all  KiB of grid")
     for frame = 1, frames do
@@ -130,7 +139,7 @@ rg.live { params = params, reset = start, step = substep, speed = 15, width = 10
         local kib, path = blocks * leaf ^ 2 * 12 / 1024, ("%s/mpm_%03d.png"):format(folder, frame)
         print(("%6d %7d %5.1f %% %12d"):format(frame, blocks, 100 * blocks / all, kib))
         paint()
-        rg.image.write(path, pixel, look)
+        rg.image.write(path, pixel)
       end
     end
     -- the order of float sums, and so the spray, varies from run to run; the centre hardly does

@@ -77,13 +77,27 @@ local substep = rg.kernel(function()
 end)
 
 -- The picture: particles by speed. Where several share a pixel the fastest is shown.
-local size = 400
-local pixel = rg.field(rg.f32, size, size)
+-- Each particle leaves a blot; how thick these lie is a height, which is lit.
+local size, blot = 400, 6
+local ink, pixel = rg.field(rg.vec4, size, size), rg.field(rg.vec3, size, size)
 local paint = rg.kernel(function()
-  for i, j in rg.range(size, size) do pixel[i][j] = 0 end
+  ink:fill(rg.vec4(0))
   for p in rg.range(count) do
-    local at = rg.floor(x[p] * size)
-    pixel[at] = math.max(pixel[at], math.min(0.3 + 0.25 * v[p]:norm(), 1))
+    local foam = rg.smoothstep(1, 4.5, v[p]:norm())
+    local own = rg.vec4(rg.mix(rg.vec3(0.05, 0.4, 0.75), rg.vec3(0.85, 0.95, 1), foam), 1)
+    for a, b in rg.range({ -blot, blot + 1 }, { -blot, blot + 1 }) do
+      local at = rg.floor(x[p] * size) + rg.ivec2(a, b)
+      local off = (at + 0.5 - x[p] * size) / blot
+      ink[at] = ink[at] + math.max(1 - rg.dot(off, off), 0) ^ 2 * own
+    end
+  end
+  for i, j in rg.range(size, size) do
+    local here = ink[i][j]
+    local slope = rg.vec2(ink[i + 1][j].w - ink[i - 1][j].w, ink[i][j + 1].w - ink[i][j - 1].w)
+    local light = 0.9 + math.exp(-0.4 * here.w) * rg.dot(slope, rg.vec2(0.5, -0.8))
+    local wall = rg.vec3(0.96, 0.94, 0.9) - 0.12 * j / size
+    pixel[i][j] = rg.mix(wall, here.xyz * rg.clamp(light, 0.4, 1.3) / math.max(here.w, 1e-3),
+      rg.smoothstep(0.5, 1.2, here.w))
   end
 end)
 
@@ -108,13 +122,12 @@ local stir = rg.kernel(function(at, motion)
   end
 end)
 
-local look = { low = 0, high = 1, palette = "heat" }
 rg.live { params = params, reset = start, step = substep, speed = 10,
   ranges = { gravity = { -10, 20 } },
   touch = function(a, b, da, db)
     stir(rg.vec2(a, b), rg.clamp(rg.vec2(da, db) * 60, -6, 6))
   end,
-  draw = function(w) paint() w:show(pixel, look) end,
+  draw = function(w) paint() w:show(pixel) end,
   otherwise = function()
     local seconds = 0
     for frame = 1, frames do
@@ -123,7 +136,7 @@ rg.live { params = params, reset = start, step = substep, speed = 10,
       seconds = seconds + rg.time() - begin
       if frame % 15 == 0 then
         paint()
-        rg.image.write(("%s/mpm_dense_%03d.png"):format(folder, frame), pixel, look)
+        rg.image.write(("%s/mpm_dense_%03d.png"):format(folder, frame), pixel)
       end
     end
     local at = centre()

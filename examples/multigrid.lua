@@ -7,7 +7,8 @@
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
-local n, smoothing = tonumber(arg and arg[2]) or 512, 2
+local n = tonumber(arg and arg[2]) or 512
+local params = { smoothing = { 2, 1, 8, 1 }, bands = { 4, 1, 12 } }
 
 -- The grids, finest first: the unknown, the right-hand side, the residual.
 local function grid(size) return rg.field(rg.f64, size, size) end
@@ -52,13 +53,13 @@ end)
 
 local function cycle(level)
   local g, coarse = grids[level], grids[level + 1]
-  for _ = 1, coarse and smoothing or 20 do smooth(g, 0) end
+  for _ = 1, coarse and params.smoothing or 20 do smooth(g, 0) end
   if coarse then
     restrict(g, coarse)
     cycle(level + 1)
     prolong(coarse, g)
   end
-  for _ = 1, coarse and smoothing or 20 do smooth(g, 1) end
+  for _ = 1, coarse and params.smoothing or 20 do smooth(g, 1) end
 end
 
 local dot = rg.kernel(function(a, b)
@@ -104,14 +105,14 @@ local picture = rg.array(rg.f32, n, n)
 local paint = rg.kernel(function()                   -- in bands, thinner near charges
   for i, j in rg.range(n, n) do
     local height = math.log(1 + 40 * math.abs(potential[i][j])) * rg.sign(potential[i][j])
-    picture[i][j] = 0.25 * math.floor(4 * height)
+    picture[i][j] = math.floor(params.bands * height) / params.bands
   end
 end)
 
 local spots = { { 0.3, 0.6, 1 }, { 0.68, 0.3, -1 }, { 0.75, 0.7, 0.5 } }
-local is_new                                         -- have charges moved since the last solution?
+local solved                                         -- with so much smoothing; nil: not yet
 local function place()
-  is_new = true
+  solved = nil
   charge:fill(0)
   for _, spot in ipairs(spots) do
     charge[math.floor(spot[1] * n)][math.floor(spot[2] * n)] = spot[3]
@@ -119,10 +120,10 @@ local function place()
 end
 
 local look, rounds = { palette = "coolwarm", low = -3, high = 3 }, 0
-rg.live { reset = place,
+rg.live { params = params, reset = place,
   step = function()
-    if is_new then rounds = #solve(true) - 1 end
-    is_new = false
+    if solved ~= params.smoothing then rounds = #solve(true) - 1 end
+    solved = params.smoothing
   end,
   touch = function(x, y)                             -- moves the first charge
     spots[1][1], spots[1][2] = rg.clamp(x, 0.01, 0.99), rg.clamp(y, 0.01, 0.99)

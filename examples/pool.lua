@@ -1,5 +1,6 @@
 -- pool.lua - memory of arrays that come and go, by several strategies of reuse, as a table.
 -- Running. Run it with:  examples/run pool
+-- No window: what it shows is a table.
 --
 -- A wave is filtered again and again: each round allocates scratch arrays whose sizes depend on how
 -- far the signal has spread, and frees them. `c:memory_usage()` says how much memory that took. The

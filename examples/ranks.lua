@@ -1,5 +1,6 @@
 -- ranks.lua - heat on a torus that several processes share, each with its own rows.
 -- Running. Run it with:  examples/run ranks
+-- No window: its processes have no common display.
 --
 -- On four ranks:  regolith run -n 4 examples/ranks.lua
 -- Every rank has two arrays, with the same number of rows. `comm:window(a)` makes a window of one:

@@ -1,5 +1,6 @@
 -- ranks_mpm.lua - water split between processes by grid block, rebalanced as it flows.
 -- Fluids. Run it with:  examples/run ranks_mpm
+-- No window: its processes have no common display.
 -- On four ranks: regolith run -n 4 examples/ranks_mpm.lua. MLS-MPM as in mpm.lua. Ranks own blocks
 -- of the grid and the particles in them. What a rank adds to copies of other ranks' blocks goes to
 -- the owners (collect), which send back the sums (exchange). Now and then particles that left go

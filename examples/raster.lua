@@ -11,6 +11,7 @@ local frames = tonumber(arg and arg[2]) or 8
 local size, around, across = 400, 192, 96            -- pixels; corners along the circles
 local corners, triangles = around * across, 2 * around * across
 
+local params = { pace = { 0.01, 0, 0.1 }, waves = { 9, 0, 20 }, height = { 0.05, 0, 0.12 } }
 local model, seen = rg.array(rg.vec3, corners), rg.array(rg.vec3, corners)
 local mesh = rg.array(rg.ivec3, triangles)
 local nearest = rg.array(rg.u64, size, size)
@@ -19,7 +20,7 @@ local pixel = rg.array(rg.vec3, size, size)
 local build = rg.kernel(function()
   for i, j in rg.range(around, across) do
     local a, b = 6.2831853 * i / around, 6.2831853 * j / across
-    local r = 0.6 + (0.22 + 0.05 * math.sin(9 * a)) * math.cos(b)
+    local r = 0.6 + (0.22 + params.height * math.sin(params.waves * a)) * math.cos(b)
     model[i * across + j] = rg.vec3(r * math.cos(a), r * math.sin(a), 0.25 * math.sin(b))
     local k, i2, j2 = 2 * (i * across + j), (i + 1) % around, (j + 1) % across
     mesh[k] = rg.ivec3(i * across + j, i2 * across + j, i2 * across + j2)
@@ -86,19 +87,18 @@ local shade = rg.kernel(function()
   return drawn
 end)
 
-build()
 local angle, drawn = 0.4, 0
 local function picture()
+  build()
   transform(angle)
   draw()
   drawn = shade()
 end
 
-local params = { pace = { 0.01, 0, 0.1 } }
 rg.live { params = params,
   step = function() angle = angle + params.pace end,
   touch = function(_, _, dx) angle = angle + 3 * dx end, -- the mouse turns it
-  draw = function(w) picture() w:show(pixel) end,
+  draw = function(w) picture() w:show(pixel, { smooth = true }) end,
   otherwise = function()
     local seconds = 0
     for frame = 1, frames do

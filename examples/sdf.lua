@@ -9,6 +9,8 @@ local rg = require "regolith"
 local folder = arg and arg[1] or "."
 local size, samples = tonumber(arg and arg[2]) or 400, 2 -- samples along a pixel's side
 local light = rg.normalize(rg.vec3(0.7, 0.75, -0.45))
+local params = { height = { 0.75, 0.1, 1 }, turn = { 2.14, -3.14, 3.14 },
+  blend = { 0.2, 0.02, 0.5 } }
 local drops = {}
 for k = 1, 14 do                                     -- on a spiral around a sphere
   local y, angle = 1 - 2 * (k - 0.5) / 14, 2.39996 * k
@@ -26,7 +28,7 @@ end
 local function planet(p)
   local d = (p - rg.vec3(0, 0.35, 0)):norm() - 0.62
   for k = 1, #drops do                               -- a loop; with ipairs it would be unrolled
-    d = join(d, (p - drops[k].xyz):norm() - drops[k].w, 0.2)
+    d = join(d, (p - drops[k].xyz):norm() - drops[k].w, params.blend)
   end
   return d
 end
@@ -93,7 +95,7 @@ local function look(from, way)
     if planet(p) < sea(p) then return seen + share * shade(p, way, normal, sun) end
     local mirror = 0.25 + 0.6 * math.pow(1 - math.abs(rg.dot(normal, way)), 3)
     seen, share = share * (1 - mirror) * (0.4 + 0.6 * sun) * rg.vec3(0.02, 0.1, 0.16), mirror
-    from, way = p, way - 2 * rg.dot(way, normal) * normal
+    from, way = p + 2e-3 * t * normal, way - 2 * rg.dot(way, normal) * normal
   end
   return seen
 end
@@ -115,16 +117,20 @@ local paint = rg.kernel(function()
   return bright / size ^ 2
 end)
 
--- In a window the mouse moves the sun, and a pixel is one sample.
-local params = { height = { 0.75, 0.1, 1 }, turn = { 2.14, -3.14, 3.14 } }
+-- In a window the mouse moves the sun, and a pixel is one sample. Only what changes is painted.
+local painted
 rg.live { params = params,
   reset = function() samples = 1 end,
   step = function()
+    local now = table.concat({ params.height, params.turn, params.blend }, " ")
+    if now == painted then return end
     light = rg.normalize(rg.vec3(0.83 * math.sin(params.turn), params.height,
       0.83 * math.cos(params.turn)))
+    paint()
+    painted = now
   end,
   touch = function(x, y) params.turn, params.height = 6.28 * x - 3.14, math.max(y, 0.1) end,
-  draw = function(w) paint() w:show(pixel) end,
+  draw = function(w) w:show(pixel, { smooth = true }) end,
   otherwise = function()
     samples = 2
     print(("checksum %d"):format(math.floor(20 * paint())))

@@ -8,7 +8,8 @@ local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
 local size, beads = 400, tonumber(arg and arg[2]) or 3000
-local most = 600 * beads
+local most = 200 * beads
+local params = { pace = { 0.01, -0.1, 0.1 }, size = { 1, 0.2, 1.3 }, clear = { 0.65, 0, 1 } }
 local place, radius = rg.array(rg.vec3, beads), rg.array(rg.f32, beads)
 
 -- A fragment: its position, as a sort key; its colour, and how much it covers.
@@ -33,7 +34,8 @@ local scatter = rg.kernel(function()
   for k in rg.range(beads) do
     local p = place[k]
     local depth = p.z + 1.6
-    local middle, wide = (p.xy / depth * 1.9 + 0.5) * size, radius[k] / depth * 1.9 * size
+    local r = params.size * radius[k]
+    local middle, wide = (p.xy / depth * 1.9 + 0.5) * size, r / depth * 1.9 * size
     local low, high = rg.floor(middle - wide), rg.floor(middle + wide)
     for i = math.max(low.x, 0), math.min(high.x, size - 1) do
       for j = math.max(low.y, 0), math.min(high.y, size - 1) do
@@ -43,9 +45,9 @@ local scatter = rg.kernel(function()
           local slot, up = used:add(0, 1), math.sqrt(rest)
           local shine = math.pow(math.max(rg.dot(rg.vec3(d, up), rg.vec3(-0.5, 0.6, 0.62)), 0), 24)
           local tint = hue(0.7 * p.z / 2 + 0.1) * (0.55 + 0.45 * up) + shine
-          local near = rg.u64((depth - up * radius[k]) * 1e8)
+          local near = rg.u64((depth - up * r) * 1e8)
           key[slot] = bit.bor(bit.lshift(rg.u64(i * size + j), 32), near)
-          paint[slot] = rg.vec4(tint, math.min(0.35 + 0.5 * (1 - up) + shine, 1))
+          paint[slot] = rg.vec4(tint, math.min(1 - params.clear + 0.5 * (1 - up) + shine, 1))
         end
       end
     end
@@ -94,11 +96,10 @@ local function picture()
   blend(count)
 end
 
-local params = { pace = { 0.01, -0.1, 0.1 } }
 rg.live { params = params, reset = start,
   step = function() turn(params.pace) end,
   touch = function(_, _, dx) turn(4 * dx) end,
-  draw = function(w) picture() w:show(pixel) w:watch("fragments", count) end,
+  draw = function(w) picture() w:show(pixel, { smooth = true }) w:watch("fragments", count) end,
   otherwise = function()
     picture()
     rg.image.write(folder .. "/sort.png", pixel)

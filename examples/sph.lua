@@ -1,14 +1,14 @@
 -- sph.lua - a column of water collapses: smoothed particles that press on their neighbours.
 -- Fluids. Run it with:  examples/run sph
 --
--- Mueller, Charypar and Gross 2003, in 2-D. A particle is a struct, with methods of its own.
--- Cells as wide as the kernel's support hold lists of particles, so each looks at nine cells only.
+-- Mueller, Charypar and Gross 2003, in 2-D. A particle is a struct, with methods of its own;
+-- rg.neighbours finds those within the kernel's support.
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
 local frames, steps = tonumber(arg and arg[2]) or 40, 40
 local columns, rows = 32, 64
-local count, reach, cells, dt = columns * rows, 1 / 40, 40, 2.5e-4
+local count, reach, dt = columns * rows, 1 / 40, 2.5e-4
 local params = { stiffness = { 300, 50, 400 }, thickness = { 1.5, 0.2, 5 }, gravity = 9.8 }
 local spacing, rest = 0.45 * reach, 1000
 local mass = rest * spacing * spacing
@@ -19,9 +19,7 @@ local Particle = rg.struct({
   pressure = function(self) return params.stiffness * math.max(self.density - rest, 0) end,
 } })
 local p = rg.array(Particle, count)
-local member = rg.field(rg.i32)
-local cell = rg.root:dense("ij", cells):dynamic("k", count, { chunk = 16 })
-cell:place(member)
+local near = rg.neighbours(p.x, reach)
 
 -- The smoothing kernels in 2-D: for density, and for the forces of pressure and viscosity.
 local pi = math.pi
@@ -29,39 +27,19 @@ local function smooth(r2) return 4 / (pi * reach ^ 8) * (reach * reach - r2) ^ 3
 local function push(r) return 30 / (pi * reach ^ 5) * (reach - r) * (reach - r) end
 local function drag(r) return 40 / (pi * reach ^ 5) * (reach - r) end
 
-local step = rg.kernel(function()
-  for i, j in rg.range(cells, cells) do cell:deactivate(i, j) end
-  for k in rg.range(count) do cell:append(rg.floor(p[k].x * cells), k) end
-  for k in rg.range(count) do
-    local x, density = p[k].x, 0.0
-    local home = rg.floor(x * cells)
-    for di = -1, 1 do
-      for dj = -1, 1 do
-        for _, other in member:items(home + rg.ivec2(di, dj)) do
-          local d = p[other].x - x
-          local r2 = rg.dot(d, d)
-          if r2 < reach * reach then density = density + mass * smooth(r2) end
-        end
-      end
-    end
+local move = rg.kernel(function()
+  for k in near:each() do
+    local density = 0.0
+    for _, r in near:of(k) do density = density + mass * smooth(r * r) end
     p[k].density = density
   end
-  for k in rg.range(count) do
-    local me = p[k]
-    local force, home = rg.vec2(0), rg.floor(me.x * cells)
-    for di = -1, 1 do
-      for dj = -1, 1 do
-        for _, other in member:items(home + rg.ivec2(di, dj)) do
-          local you = p[other]
-          local d = you.x - me.x
-          local r = d:norm()
-          if other ~= k and r < reach then
-            local pressed = (me:pressure() + you:pressure()) / (2 * you.density) * push(r)
-            force = force - mass * pressed * d / math.max(r, 1e-6)
-              + mass * params.thickness * (you.v - me.v) / you.density * drag(r)
-          end
-        end
-      end
+  for k in near:each() do
+    local me, force = p[k], rg.vec2(0)
+    for j, r, d in near:others(k) do
+      local you = p[j]
+      local pressed = (me:pressure() + you:pressure()) / (2 * you.density) * push(r)
+      force = force - mass * pressed * d / math.max(r, 1e-6)
+        + mass * params.thickness * (you.v - me.v) / you.density * drag(r)
     end
     p[k].force = force
   end
@@ -73,6 +51,11 @@ local step = rg.kernel(function()
     p[k].x, p[k].v = rg.clamp(x, 0.01, 0.99), v
   end
 end)
+
+local function step()
+  near:update()
+  move()
+end
 
 -- The picture: particles leave blots whose sum is a smooth height, from which a light is reflected;
 -- deep water is darker, fast water foams.

@@ -9,6 +9,7 @@ local rg = require "regolith"
 local folder = arg and arg[1] or "."
 local n, steps, pixels = 4000, tonumber(arg and arg[2]) or 60, 400
 
+local params = { dt = 2e-3, gravity = { 0.5, 0, 1.5 } }
 local x, v = rg.field(rg.vec2, n), rg.field(rg.vec2, n)
 local picture = rg.field(rg.f32, pixels, pixels)
 local Stars = rg.array_type(rg.i32)
@@ -75,11 +76,11 @@ function(dt: f32)
   for i = 0, n - 1 do all:append(i) end
   local root = divide(all, rg.vec2(low, low), high - low + 1e-3, nodes, 0)
   for i in rg.range(n) do
-    v[i] = v[i] + dt * (0.5 / n) * pull(root, x[i], nodes)
+    v[i] = v[i] + dt * (params.gravity / n) * pull(root, x[i], nodes)
   end
   for i in rg.range(n) do x[i] = x[i] + dt * v[i] end
   return #nodes
-end]=], { x = x, v = v, n = n, Node = Node, Stars = Stars })
+end]=], { x = x, v = v, n = n, Node = Node, Stars = Stars, params = params })
 
 local paint = rg.kernel(function()
   for i, j in rg.range(pixels, pixels) do picture[i][j] = 0.0 end
@@ -108,7 +109,7 @@ local throw = rg.kernel(function(at, motion)
   end
 end)
 
-local nodes, params = 0, { dt = 2e-3 }
+local nodes = 0
 local look = { low = 0, high = 1, palette = "magma" }
 rg.live { params = params, reset = begin,
   step = function() nodes = step(params.dt) end,

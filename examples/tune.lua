@@ -1,5 +1,6 @@
 -- tune.lua - finds out which of several kernels is fastest, while they are used.
 -- Running. Run it with:  examples/run tune
+-- No window: it shows times, and blurs one picture.
 --
 -- Tunes three ways to blur a picture, and the number of threads and the chunk size of a kernel.
 -- Each call is a trial of one way; nothing runs twice. Results are kept on disk: where they were

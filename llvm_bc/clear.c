@@ -25,8 +25,8 @@ static void empty_slot(RtTree *tree, const RtManager *manager, const RtNodeInfo 
   if (manager->chunk) rt_store(&dynamic_list(tree, manager, info, &chunk)[RT_LIST_LENGTH], 0);
 }
 
-static void empty_slots(RtContext *context, RtWorker *worker, void *data, int64_t begin,
-                        int64_t end) {
+static void RT_CALL empty_slots(RtContext *context, RtWorker *worker, void *data, int64_t begin,
+                                int64_t end) {
   const RtChunkWork *work = data;
   RtTree *tree = work->tree;
   RtManager *manager = &tree->managers[work->manager];

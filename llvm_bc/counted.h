@@ -18,11 +18,19 @@
 
 #include <stdint.h>
 
+/* How compiled kernels and the library call each other: by the calling convention of System V on
+ * every system, so that one module runs on all. */
+#if defined(_WIN32)
+#define RT_CALL __attribute__((sysv_abi))
+#else
+#define RT_CALL
+#endif
+
 typedef struct RtCounted RtCounted;
 typedef struct RtAllocator RtAllocator;
 
 /* Called once, by the thread that releases last; NULL if nothing is to be done then. */
-typedef void RtCountedEnd(void *data, uint64_t size_bytes, void *info);
+typedef void RT_CALL RtCountedEnd(void *data, uint64_t size_bytes, void *info);
 
 enum {
   RT_COUNTED_LIVE = 0x52476331, /* RtCounted.magic */
@@ -78,22 +86,22 @@ typedef enum RtCountedFault {
 struct RtAllocator { /* of a runtime; any thread may call its functions */
   /* Aligned to 64 bytes, contents undefined; NULL if out of memory. is_data: the separate data of a
    * growable object. */
-  void *(*take)(RtAllocator *allocator, uint64_t size_bytes, int is_data);
-  void (*give)(RtAllocator *allocator, void *memory, uint64_t size_bytes, int is_data);
-  void (*report)(RtAllocator *allocator, RtCountedFault fault, const RtCounted *counted);
+  void *(RT_CALL *take)(RtAllocator *allocator, uint64_t size_bytes, int is_data);
+  void(RT_CALL *give)(RtAllocator *allocator, void *memory, uint64_t size_bytes, int is_data);
+  void(RT_CALL *report)(RtAllocator *allocator, RtCountedFault fault, const RtCounted *counted);
   /* While it checks: where in the program the calling thread is, to be recorded in objects that it
    * makes and ends. NULL, or a NULL result, if that is not known. */
-  const char *(*place)(RtAllocator *allocator);
+  const char *(RT_CALL *place)(RtAllocator *allocator);
   /* Keeps the memory of a checked object from being reused; NULL: it is freed. */
-  void (*retire)(RtAllocator *allocator, void *memory, uint64_t size_bytes);
+  void(RT_CALL *retire)(RtAllocator *allocator, void *memory, uint64_t size_bytes);
   /* Called before a task of a GPU, which cannot ask for more memory: reserves that many bytes; 0 if
    * out of memory. */
-  int (*have_room)(RtAllocator *allocator, uint64_t size_bytes);
+  int(RT_CALL *have_room)(RtAllocator *allocator, uint64_t size_bytes);
   /* Called once all tasks of a GPU have ended: accounts for what they took and gave back. NULL if
    * there is nothing to account for. */
-  void (*take_up)(RtAllocator *allocator);
+  void(RT_CALL *take_up)(RtAllocator *allocator);
   /* Called on any thread before a copied object ends. NULL: there are no copies. */
-  void (*forget)(RtAllocator *allocator, RtCounted *counted);
+  void(RT_CALL *forget)(RtAllocator *allocator, RtCounted *counted);
   void *host; /* data of these functions; NULL: a GPU's own memory */
   RtAllocations statistics;
   RtAllocations on_gpu; /* what the GPU's tasks add to them */
@@ -128,9 +136,9 @@ void rt_array_end(RtCounted *counted);
 
 /* Destroys the object after its count has become zero; `before` less than 1: it already was, which
  * is an error. */
-void rt_counted_end(RtCounted *counted, int64_t before);
+void RT_CALL rt_counted_end(RtCounted *counted, int64_t before);
 /* Checks a header before its count changes; 0 if it is not a valid one. */
-int32_t rt_counted_look(RtCounted *counted, int32_t fault); /* an RtCountedFault */
+int32_t RT_CALL rt_counted_look(RtCounted *counted, int32_t fault); /* an RtCountedFault */
 
 /* Other threads may change the atomic flags meanwhile. */
 static inline uint32_t rt_counted_flags(const RtCounted *counted) {

@@ -36,7 +36,7 @@ typedef enum RtEntry {
 #define COORDINATES const int64_t *coordinates
 
 #define ENTRY(NAME, FUNCTION, RESULT, HOME, EFFECTS, PARAMETERS, MEANING) \
-  RESULT_##RESULT FUNCTION PARAMETERS;
+  RESULT_##RESULT RT_CALL FUNCTION PARAMETERS;
 #include "entry.def"
 #undef ENTRY
 

@@ -94,8 +94,8 @@ static void drop_in_chunk(const RtTree *tree, RtManager *child, RtLocal *local,
   }
 }
 
-static void drop_orphans(RtContext *context, RtWorker *worker, void *data, int64_t begin,
-                         int64_t end) {
+static void RT_CALL drop_orphans(RtContext *context, RtWorker *worker, void *data, int64_t begin,
+                                 int64_t end) {
   const RtChunkWork *work = data;
   RtTree *tree = work->tree;
   RtManager *child = &tree->managers[work->manager];

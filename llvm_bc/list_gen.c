@@ -100,8 +100,8 @@ static void forget_chunk(RtChunk *chunk) {
   rt_memory_zero(chunk->positions, 2 * sizeof(uint32_t) * (uint64_t)chunk->node_count);
 }
 
-static void count_chunks(RtContext *context, RtWorker *worker, void *data, int64_t begin,
-                         int64_t end) {
+static void RT_CALL count_chunks(RtContext *context, RtWorker *worker, void *data, int64_t begin,
+                                 int64_t end) {
   const RtChunkWork *work = data;
   for (int64_t c = begin; c < end; c++) {
     RtChunk *chunk = &work->tree->chunks[c];
@@ -111,8 +111,8 @@ static void count_chunks(RtContext *context, RtWorker *worker, void *data, int64
   }
 }
 
-static void enter_chunks(RtContext *context, RtWorker *worker, void *data, int64_t begin,
-                         int64_t end) {
+static void RT_CALL enter_chunks(RtContext *context, RtWorker *worker, void *data, int64_t begin,
+                                 int64_t end) {
   const RtChunkWork *work = data;
   for (int64_t c = begin; c < end; c++) {
     const RtChunk *chunk = &work->tree->chunks[c];

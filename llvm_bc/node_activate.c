@@ -76,7 +76,7 @@ uint8_t *rt_slot_activate(RtContext *context, RtWorker *worker, int32_t tree_ind
 }
 
 /* 1 if this thread has emptied the slot, which held the handle. */
-static int unlink(const RtContext *context, uint32_t *slot, uint32_t handle) {
+static int unlink_slot(const RtContext *context, uint32_t *slot, uint32_t handle) {
   if (!rt_is_alone(context)) return rt_swap(slot, handle, RT_SLOT_EMPTY);
   rt_store(slot, RT_SLOT_EMPTY);
   return 1;
@@ -85,7 +85,7 @@ static int unlink(const RtContext *context, uint32_t *slot, uint32_t handle) {
 void rt_slot_clear(RtContext *context, RtWorker *worker, int32_t tree_index, int32_t manager_number,
                    uint32_t *slot) {
   uint32_t handle = rt_load(slot);
-  if (!handle_is_live(handle) || !unlink(context, slot, handle)) return;
+  if (!handle_is_live(handle) || !unlink_slot(context, slot, handle)) return;
   RtTree *tree = context->trees[tree_index];
   RtManager *manager = &tree->managers[manager_number];
   RtLocal *local = local_of(manager, worker);

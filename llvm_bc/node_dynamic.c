@@ -13,7 +13,7 @@
  * list, no atomic access is needed (RT_LIST_OWN). Sizes: 8 bytes, and 4 per chunk.
  *
  * Lanes that pop from one list claim their elements together: lanes of a vector by rt_dynamic_take
- * (codegen/lane_list.c), lanes of a GPU's warp as below. Which lane gets which element is one of
+ * (codegen/lane_call.c), lanes of a GPU's warp as below. Which lane gets which element is one of
  * the orders that iterations may have. A worker claims no more elements than it pops now: any left
  * over would be a gap, and the list would keep elements other than its first ones.
  *

@@ -266,8 +266,8 @@ typedef struct LogWork {
   int32_t tree, manager;
 } LogWork;
 
-static void append_pieces(RtContext *context, RtWorker *worker, void *data, int64_t begin,
-                          int64_t end) {
+static void RT_CALL append_pieces(RtContext *context, RtWorker *worker, void *data, int64_t begin,
+                                  int64_t end) {
   const LogWork *work = data;
   const RtManager *manager = &context->trees[work->tree]->managers[work->manager];
   for (int64_t p = begin; p < end; p++)

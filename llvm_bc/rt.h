@@ -462,12 +462,12 @@ typedef struct RtWorker {
 } RtWorker;
 
 /* Body of one task for positions begin..end of its iteration space. */
-typedef void RtTaskFunction(struct RtContext *context, RtWorker *worker, int64_t begin,
-                            int64_t end);
-typedef void RtHostFunction(struct RtContext *context);
+typedef void RT_CALL RtTaskFunction(struct RtContext *context, RtWorker *worker, int64_t begin,
+                                    int64_t end);
+typedef void RT_CALL RtHostFunction(struct RtContext *context);
 /* A part of the runtime's own work between tasks. */
-typedef void RtPart(struct RtContext *context, RtWorker *worker, void *data, int64_t begin,
-                    int64_t end);
+typedef void RT_CALL RtPart(struct RtContext *context, RtWorker *worker, void *data, int64_t begin,
+                            int64_t end);
 
 typedef struct RtContext {
   uint64_t *frame; /* slots of the launch: task.h */
@@ -484,25 +484,26 @@ typedef struct RtContext {
   void *host;         /* the device's own data, passed to the callbacks below */
   /* runs task number `task` over all its positions, in parallel where that pays, and returns when
    * done */
-  void (*run)(struct RtContext *context, int32_t task);
+  void(RT_CALL *run)(struct RtContext *context, int32_t task);
   /* provides zeroed memory for tables that grow (lists, chunk tables), keeping old contents; NULL
    * if refused */
-  void *(*grow)(struct RtContext *context, void *memory, uint64_t old_bytes, uint64_t new_bytes);
+  void *(RT_CALL *grow)(struct RtContext *context, void *memory, uint64_t old_bytes,
+                        uint64_t new_bytes);
   /* calls `part` on pieces that cover 0..count, on any workers, each worker one at a time; NULL:
    * the caller's thread does it all */
-  void (*parallel)(struct RtContext *context, int64_t count, RtPart *part, void *data);
+  void(RT_CALL *parallel)(struct RtContext *context, int64_t count, RtPart *part, void *data);
   /* returns whole segments to the system; they then read zero. NULL: memory is kept */
-  void (*discard)(struct RtContext *context, void *memory, uint64_t bytes);
+  void(RT_CALL *discard)(struct RtContext *context, void *memory, uint64_t bytes);
   RtRaces *races; /* of the race detector; NULL: it is off */
   /* calls a function of an extension, from any worker: `values` holds the arguments, then the
    * result; returns 0 if it failed. NULL if no extension is loaded */
-  int32_t (*native)(struct RtContext *context, int32_t function, int64_t *values);
+  int32_t(RT_CALL *native)(struct RtContext *context, int32_t function, int64_t *values);
   void *extensions; /* for `native` */
   /* Moves a counted array to where it is used next (`use`, an RtArrayUse): `size_bytes` at `from`
    * for the host region, or everything from `from` on for the tasks that follow. Returns where they
    * find it. NULL if host and tasks share memory. */
-  const uint8_t *(*move)(struct RtContext *context, RtCounted *counted, const uint8_t *from,
-                         uint64_t size_bytes, int32_t use);
+  const uint8_t *(RT_CALL *move)(struct RtContext *context, RtCounted *counted, const uint8_t *from,
+                                 uint64_t size_bytes, int32_t use);
   RtAllocator *allocator; /* of counted memory; NULL: there is none. A GPU has heap_gpu.h */
   /* loops that read and write at least this many bytes may use non-temporal stores */
   uint64_t stream_bytes;

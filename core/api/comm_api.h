@@ -18,7 +18,7 @@ struct RgWindow {
   RgComm *ranks;  /* held */
   Window *window; /* NULL: freed */
   Tree *tree;     /* of a field, held; NULL: an array's window */
-  Tree **peers;   /* by number in the team, held; NULL: nobody asked for it yet */
+  Tree **peers;   /* by number in the team, held; NULL: not requested yet */
   /* of a tree with hashes: */
   Window *tables;
   RgWindow *next;
@@ -26,7 +26,7 @@ struct RgWindow {
 
 /* Device work of this rank comes before what it calls together. */
 bool api_settle(Program *program, Error *err);
-/* Peers' hashes are looked at anew after it. */
+/* Meets the other ranks; later calls read the peers' hashes again, which may have changed. */
 bool api_meet(const RgComm *ranks, Error *err);
 
 #define COMM_CALL(comm, call) \

@@ -19,10 +19,12 @@ RgStatus rg_field_create(RgRuntime *runtime, const char *type, const char *name,
   return API_CALL(program, create(program, type, name, field, API_ERR(program)));
 }
 
-static bool add_gradient(Field *field, RgField **gradient, Error *err) {
-  Field *made = field_add_gradient(field, err);
+typedef Field *AddDerivative(Field *field, Error *err);
+
+static bool add_derivative(AddDerivative *add, Field *field, RgField **derivative, Error *err) {
+  Field *made = add(field, err);
   if (made) object_retain(&made->object);
-  *gradient = (RgField *)made;
+  *derivative = (RgField *)made;
   return made != NULL;
 }
 
@@ -32,7 +34,16 @@ RgStatus rg_field_add_gradient(RgField *handle, RgField **gradient) {
   API_NEEDS(gradient);
   *gradient = NULL;
   Program *program = API_PROGRAM(field);
-  return API_CALL(program, add_gradient(field, gradient, API_ERR(program)));
+  return API_CALL(program, add_derivative(field_add_gradient, field, gradient, API_ERR(program)));
+}
+
+RgStatus rg_field_add_dual(RgField *handle, RgField **dual) {
+  Field *field = (Field *)handle;
+  API_NEEDS(field);
+  API_NEEDS(dual);
+  *dual = NULL;
+  Program *program = API_PROGRAM(field);
+  return API_CALL(program, add_derivative(field_add_dual, field, dual, API_ERR(program)));
 }
 
 RgStatus rg_field_gradient(RgField *handle, RgField **gradient) {
@@ -44,11 +55,21 @@ RgStatus rg_field_gradient(RgField *handle, RgField **gradient) {
   return 0;
 }
 
+RgStatus rg_field_dual(RgField *handle, RgField **dual) {
+  Field *field = (Field *)handle;
+  API_NEEDS(field);
+  API_NEEDS(dual);
+  if (field->dual) object_retain(&field->dual->object);
+  *dual = (RgField *)field->dual;
+  return 0;
+}
+
 void rg_field_retain(RgField *field) { object_retain((Object *)field); }
 void rg_field_release(RgField *field) { object_release((Object *)field); }
 
 RgSNode *rg_field_node(RgField *field) { return field ? (RgSNode *)((Field *)field)->node : NULL; }
 const char *rg_field_type(RgField *field) { return field ? ((Field *)field)->type_name : ""; }
+const char *rg_field_packing(RgField *field) { return field ? ((Field *)field)->packing : NULL; }
 const char *rg_field_name(RgField *field) { return field ? ((Field *)field)->name : ""; }
 int32_t rg_field_rank(RgField *field) { return field ? rg_snode_rank(rg_field_node(field)) : 0; }
 

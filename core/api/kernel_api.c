@@ -14,6 +14,8 @@ static bool read_options(const char *function, const RgKernelOptions *options, i
     return !api_refuse(function, "options->struct_size is not set");
   size_t size = options ? (size_t)options->struct_size : 0;
   if (options) memcpy(known, options, size < sizeof *known ? size : sizeof *known);
+  if (known->derivative < 0 || known->derivative >= DERIVATIVE_COUNT)
+    return !api_refuse(function, "options->derivative is not one of 0 to 3");
   return true;
 }
 

@@ -65,15 +65,33 @@ static bool opened(Module *module, RgModule **out) {
   return module != NULL;
 }
 
-RgStatus rg_module_open(RgRuntime *runtime, const char *path, RgModule **module) {
+RgStatus rg_module_trust(RgRuntime *runtime, const char *public_key) {
   Program *program = (Program *)runtime;
   API_NEEDS(runtime);
-  API_NEEDS(path);
-  API_NEEDS(module);
+  API_NEEDS(public_key);
+  return API_CALL(program, owner_check(&program->owner, API_ERR(program)) &&
+                               module_trust(&program->engine, public_key, API_ERR(program)));
+}
+
+static RgStatus open_file(Program *program, const char *path, bool runs, RgModule **module) {
   *module = NULL;
   return API_CALL(program,
                   owner_check(&program->owner, API_ERR(program)) &&
-                      opened(module_open(&program->engine, path, API_ERR(program)), module));
+                      opened(module_open(&program->engine, path, runs, API_ERR(program)), module));
+}
+
+RgStatus rg_module_open(RgRuntime *runtime, const char *path, RgModule **module) {
+  API_NEEDS(runtime);
+  API_NEEDS(path);
+  API_NEEDS(module);
+  return open_file((Program *)runtime, path, true, module);
+}
+
+RgStatus rg_module_inspect(RgRuntime *runtime, const char *path, RgModule **module) {
+  API_NEEDS(runtime);
+  API_NEEDS(path);
+  API_NEEDS(module);
+  return open_file((Program *)runtime, path, false, module);
 }
 
 RgStatus rg_module_read(RgRuntime *runtime, const void *bytes, int64_t length, const char *name,
@@ -90,6 +108,21 @@ RgStatus rg_module_read(RgRuntime *runtime, const void *bytes, int64_t length, c
                                opened(module_open_bytes(&program->engine, bytes, length, name,
                                                         API_ERR(program)),
                                       module));
+}
+
+RgStatus rg_module_link(RgRuntime *runtime, const RgLinkedModule *linked, const char *name,
+                        RgModule **module) {
+  Program *program = (Program *)runtime;
+  API_NEEDS(runtime);
+  API_NEEDS(linked);
+  API_NEEDS(name);
+  API_NEEDS(module);
+  if (!linked->bytes || linked->length < 0 || linked->function_count < 0 || !linked->functions)
+    return api_refuse(__func__, "linked has no bytes or no functions");
+  *module = NULL;
+  return API_CALL(
+      program, owner_check(&program->owner, API_ERR(program)) &&
+                   opened(module_link(&program->engine, linked, name, API_ERR(program)), module));
 }
 
 void rg_module_release(RgModule *module) { object_release((Object *)module); }
@@ -168,4 +201,12 @@ RgStatus rg_module_header(RgModule *handle, const char *prefix, const char **tex
   Program *program = program_of((Object *)handle);
   return API_CALL(program, owner_check(&program->owner, API_ERR(program)) &&
                                module_header((Module *)handle, prefix, text, API_ERR(program)));
+}
+
+RgStatus rg_module_archive(RgModule *handle, const char *prefix, const char *path) {
+  API_NEEDS(handle);
+  API_NEEDS(prefix);
+  API_NEEDS(path);
+  Program *program = program_of((Object *)handle);
+  return API_CALL(program, module_archive((Module *)handle, prefix, path, API_ERR(program)));
 }

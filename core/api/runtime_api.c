@@ -159,8 +159,8 @@ const char *rg_next_line(RgRuntime *runtime, int64_t *length) {
   return program ? lines_take(&program->engine, length ? length : &unused) : NULL;
 }
 
-/* What is queued draws first. */
-/* What failed is told by the next call that looks for it. */
+/* Queued launches draw their random numbers first; if one fails, the next call that asks for
+ * failures reports it. */
 static bool settle(Program *program) {
   Device *device = program->store.device;
   if (device && device->queued) device->settle(device->settle_data, NULL);
@@ -181,6 +181,22 @@ uint64_t rg_random_key(RgRuntime *runtime, int32_t which) {
   if (which == RG_RANDOM_OWN) return rt_random_own_key(random);
   (void)API_CALL(program, settle(program));
   return rt_random_next_key(random, which == RG_RANDOM_GLOBAL);
+}
+
+void rg_random_streams(RgRuntime *runtime, uint64_t streams[2]) {
+  Program *program = (Program *)runtime;
+  if (!program || !streams) return;
+  (void)API_CALL(program, settle(program));
+  streams[0] = program->engine.random.streams;
+  streams[1] = program->engine.random.global_streams;
+}
+
+void rg_random_resume(RgRuntime *runtime, const uint64_t streams[2]) {
+  Program *program = (Program *)runtime;
+  if (!program || !streams) return;
+  (void)API_CALL(program, settle(program));
+  program->engine.random.streams = streams[0];
+  program->engine.random.global_streams = streams[1];
 }
 
 const char *rg_version(void) { return RG_VERSION; }
@@ -367,7 +383,7 @@ static bool report_memory(Program *program, RgMemory *memory, Error *err) {
   store_memory(&program->store, memory);
   Server *server = program->store.device ? server_of(program->store.device) : NULL;
   if (!server) return true;
-  ServerMemory pools = server_memory(server); /* what nobody holds is reserved, too */
+  ServerMemory pools = server_memory(server); /* unused memory is reserved, too */
   memory->reserved += unused_of(&pools.transient) + unused_of(&pools.staging);
   if (memory->peak < memory->reserved) memory->peak = memory->reserved;
   return true;

@@ -2,7 +2,7 @@
 #include "api/api.h"
 #include "snapshot/snapshot.h"
 
-/* Launches that wait draw first, and what fails there is told first. */
+/* Queued launches draw their random numbers, and report their failures, before this call. */
 static bool settle(Program *program, Error *err) {
   Device *device = program->store.device;
   return owner_check(&program->owner, err) &&

@@ -83,6 +83,17 @@ RgStatus rg_snode_place(RgSNode *handle, RgField *field) {
   return API_CALL(program, field_place(node, (Field *)field, API_ERR(program)));
 }
 
+RgStatus rg_snode_place_packed(RgSNode *handle, RgField *const *fields, int32_t count,
+                               int32_t word_bits) {
+  Node *node = (Node *)handle;
+  API_NEEDS(node);
+  API_NEEDS(fields);
+  for (int32_t k = 0; k < count; k++) API_NEEDS(fields[k]);
+  Program *program = API_PROGRAM(node->tree);
+  return API_CALL(program, field_place_packed(node, (Field *const *)fields, count, word_bits, true,
+                                              API_ERR(program)));
+}
+
 void rg_snode_retain(RgSNode *node) {
   if (node) object_retain(&((Node *)node)->tree->object);
 }

@@ -202,6 +202,12 @@ static bool can_be_shared(Field *field, Error *err) {
   char label[100];
   if (!field_prepare(field, DEVICE_WRITES, err)) return false;
   const Tree *tree = field->node->tree;
+  if (field->packing) {
+    error_set(err, RG_ERROR_ARGUMENT,
+              "%s cannot be accessed by other ranks: its numbers are packed in words",
+              field_label(field, label));
+    return error_hint(err, "copy what they read to a field of its type: y:copy_from(x)");
+  }
   return !tree->is_peer ||
          error_set(err, RG_ERROR_ARGUMENT, "%s belongs to another rank", field_label(field, label));
 }

@@ -56,7 +56,7 @@ static const Words lists[] = {
                           "a text of a kernel"},
     [WORD_NODE_ACTION] = {node_actions, 0, COUNT(node_actions), RG_ERROR_ARGUMENT,
                           "an action of nodes"},
-    /* every tree has its root, and nobody declares another */
+    /* a tree is created with its root, and no other is declared */
     [WORD_NODE_KIND] = {node_kinds, SNODE_ROOT + 1, COUNT(node_kinds), RG_ERROR_TREE_DECLARATION,
                         "a kind of node"},
     [WORD_PALETTE] = {palettes, 0, COUNT(palettes), RG_ERROR_ARGUMENT, "a palette"},

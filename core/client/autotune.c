@@ -103,7 +103,7 @@ static void recall(const Autotune *set, AutotuneEntry *entry) {
 }
 
 static double row_ms(const Autotune *set, const AutotuneEntry *entry, int32_t k) {
-  return engine_ms(set->engine, (uint64_t)entry->tuner.rows[k].best);
+  return engine_ms(set->engine, (uint64_t)entry->tuner.rows[k].times.best);
 }
 
 static void record(const Autotune *set, const AutotuneEntry *entry) {
@@ -178,7 +178,7 @@ static void note_trial(Autotune *set) {
   queue_settle(engine, NULL);
   double ticks = (double)(clock_ticks() - set->begin_ticks);
   tuner_note(tuner, set->candidate, ticks, 1);
-  double usual = tuner->rows[tuner_choice(tuner)].best;
+  double usual = tuner->rows[tuner_choice(tuner)].times.best;
   if (usual > 0) budget_spend(&set->budget, ticks - usual);
   if (set->candidate == tuner_choice(tuner)) entry->usual_ticks = ticks;
   bool is_short = engine_ms(engine, (uint64_t)ticks) < least_ms;

@@ -3,8 +3,8 @@
  * of all other launches) to RG_STREAMS - 1; a buffer that two of them use is used in the order
  * of the calls.
  * A buffer is an array (array/array.h) of its own memory. Where the device queues nothing, all of
- * this is done when the call returns. What fails on a stream is told to the next call that looks at
- * it; until then nothing more runs there, and writes and copies are dropped, as launches are. */
+ * this is done when the call returns. A failure on a stream is reported by the next call that looks
+ * at it; until then nothing more runs there, and writes and copies are dropped, as launches are. */
 #ifndef RG_CLIENT_CLIENT_H
 #define RG_CLIENT_CLIENT_H
 

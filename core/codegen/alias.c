@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "codegen/emit.h"
+#include "codegen/memory.h"
 
 enum { MAX_SCOPES = 48 };
 
@@ -23,16 +23,14 @@ static void make_scopes(Codegen *g, int count) {
     snprintf(name, sizeof name, "regolith scope %d", i);
     scopes[i] = text_node(g, name, domain);
   }
-  g->alias_scopes = scratch_array(g->scratch, LLVMValueRef, count);
-  g->alias_others = scratch_array(g->scratch, LLVMValueRef, count);
+  g->alias_scopes = scratch_array(g->scratch, LLVMMetadataRef, count);
+  g->alias_others = scratch_array(g->scratch, LLVMMetadataRef, count);
   for (int i = 0; i < count; i++) {
     int other = 0;
     for (int k = 0; k < count; k++)
       if (k != i) others[other++] = scopes[k];
-    g->alias_scopes[i] =
-        LLVMMetadataAsValue(g->context, LLVMMDNodeInContext2(g->context, &scopes[i], 1));
-    g->alias_others[i] =
-        LLVMMetadataAsValue(g->context, LLVMMDNodeInContext2(g->context, others, (size_t)other));
+    g->alias_scopes[i] = LLVMMDNodeInContext2(g->context, &scopes[i], 1);
+    g->alias_others[i] = LLVMMDNodeInContext2(g->context, others, (size_t)other);
   }
 }
 
@@ -41,12 +39,8 @@ static void mark(Codegen *g, LLVMValueRef access, int scope) {
   int count = g->kernel->fields.count + 1;
   if (count > MAX_SCOPES || scope >= count) return;
   if (!g->alias_scopes) make_scopes(g, count);
-  LLVMSetMetadata(access,
-                  LLVMGetMDKindIDInContext(g->context, "alias.scope", strlen("alias.scope")),
-                  g->alias_scopes[scope]);
-  if (count > 1)
-    LLVMSetMetadata(access, LLVMGetMDKindIDInContext(g->context, "noalias", strlen("noalias")),
-                    g->alias_others[scope]);
+  value_mark(g, access, "alias.scope", g->alias_scopes[scope]);
+  if (count > 1) value_mark(g, access, "noalias", g->alias_others[scope]);
 }
 
 LLVMValueRef alias_element(Codegen *g, LLVMValueRef access, int alias) {

@@ -5,8 +5,8 @@
  * Operators that the machine has as one instruction use atomicrmw (on a GPU also float additions);
  * all others use a compare-and-swap loop on the element's bits. compare_exchange compares bits,
  * too, so a float 0 differs from -0, and a NaN equals itself. */
-#include "codegen/emit.h"
-#include "codegen/gpu/gpu.h"
+#include "codegen/gpu/warp.h"
+#include "codegen/memory.h"
 
 /* A GPU has atomic float additions of 4 and 8 bytes. */
 static bool adds_floats(const Codegen *g, IrUpdate op, Type type) {
@@ -38,17 +38,11 @@ static LLVMTypeRef bits_type(Codegen *g, Type type) {
 }
 
 static LLVMValueRef to_bits(Codegen *g, LLVMValueRef value, Type type) {
-  return LLVMBuildBitCast(g->builder, value_to_memory(g, value, type), bits_type(g, type), "");
+  return build_bitcast(g, value_to_memory(g, value, type), bits_type(g, type));
 }
 
 static LLVMValueRef from_bits(Codegen *g, LLVMValueRef bits, Type type) {
-  return value_from_memory(g, LLVMBuildBitCast(g->builder, bits, value_memory_type(g, type), ""),
-                           type);
-}
-
-bool atomic_is_ordered(const IrInst *inst) {
-  return (inst->op == IR_MEM_RMW || inst->op == IR_MEM_CAS) && !inst->relaxed && !inst->plain &&
-         !inst->sole;
+  return value_from_memory(g, build_bitcast(g, bits, value_memory_type(g, type)), type);
 }
 
 static LLVMAtomicOrdering order_of(const Codegen *g, bool is_ordered) {
@@ -73,8 +67,7 @@ static void leave_if_equal(Codegen *g, LLVMValueRef updated, LLVMValueRef old,
                            LLVMBasicBlockRef done) {
   if (g->part != CODEGEN_GPU_TASKS) return;
   LLVMBasicBlockRef swap = block_new(g, "swap");
-  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, updated, old, ""), done, swap);
-  block_enter(g, swap);
+  block_enter_unless(g, build_icmp(g, LLVMIntEQ, updated, old), swap, done);
 }
 
 /* old = *p; while (!cas(p, old, op(old, value))) old = what was there; */
@@ -83,25 +76,22 @@ static LLVMValueRef rmw_by_loop(Codegen *g, IrUpdate op, Element of, LLVMValueRe
   Type type = of.type;
   LLVMTypeRef bits = bits_type(g, type);
   ASSERT(type_size(type) <= 8 && !value_is_vector(pointer), "one number that fits a word");
-  LLVMValueRef first = LLVMBuildLoad2(g->builder, bits, pointer, "");
+  LLVMValueRef first = build_load(g, bits, pointer);
   LLVMSetAlignment(first, (unsigned)type_size(type));
   LLVMSetOrdering(first, LLVMAtomicOrderingMonotonic);
   alias_element(g, first, of.alias);
-  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), retry = block_new(g, "retry"),
+  LLVMBasicBlockRef before = block_here(g), retry = block_new(g, "retry"),
                     done = block_new(g, "done");
-  block_jump(g, retry);
-  block_enter(g, retry);
-  LLVMValueRef old = LLVMBuildPhi(g->builder, bits, "old");
+  block_follow(g, retry);
+  LLVMValueRef old = build_phi(g, first, before, "old");
   LLVMValueRef updated =
       to_bits(g, arith_update(g, op, type, from_bits(g, old, type), value), type);
   if (!is_ordered) leave_if_equal(g, updated, old, done); /* a release is a write */
   LLVMValueRef pair = compare_exchange(g, of, pointer, old, updated, is_ordered);
   LLVMValueRef seen = LLVMBuildExtractValue(g->builder, pair, 0, ""),
                ok = LLVMBuildExtractValue(g->builder, pair, 1, "");
-  LLVMBasicBlockRef end = LLVMGetInsertBlock(g->builder);
-  block_branch(g, ok, done, retry);
-  LLVMAddIncoming(old, (LLVMValueRef[]){first, seen}, (LLVMBasicBlockRef[]){before, end}, 2);
-  block_enter(g, done);
+  build_phi_next(old, seen, block_here(g));
+  block_enter_if(g, ok, done, retry);
   return from_bits(g, old, type);
 }
 
@@ -117,7 +107,7 @@ static LLVMValueRef rmw_in_order(Codegen *g, IrUpdate op, Element of, LLVMValueR
   Type type = of.type;
   LLVMAtomicRMWBinOp machine;
   if (adds_floats(g, op, type)) {
-    if (op == IR_UPDATE_SUB) value = LLVMBuildFNeg(g->builder, value, "");
+    if (op == IR_UPDATE_SUB) value = build_fneg(g, value);
     return rmw(g, LLVMAtomicRMWBinOpFAdd, of, pointer, value, is_ordered);
   }
   if (op == IR_UPDATE_EXCHANGE) machine = LLVMAtomicRMWBinOpXchg;
@@ -131,6 +121,13 @@ LLVMValueRef atomic_rmw(Codegen *g, IrUpdate op, Element of, LLVMValueRef pointe
   return rmw_in_order(g, op, of, pointer, value, false);
 }
 
+void atomic_combine_shares(Codegen *g, const LLVMValueRef *sums) {
+  for (int i = 0; i < g->f.shares.count; i++) {
+    const Share *share = &g->f.shares.items[i];
+    atomic_rmw(g, share->op, (Element){.type = share->type}, context_slot(g, share->slot), sums[i]);
+  }
+}
+
 static LLVMValueRef update_plain(Codegen *g, IrUpdate op, Element of, LLVMValueRef pointer,
                                  LLVMValueRef value) {
   LLVMValueRef old = access_load(g, of, pointer);
@@ -142,9 +139,9 @@ static LLVMValueRef update_plain(Codegen *g, IrUpdate op, Element of, LLVMValueR
 static LLVMValueRef exchange_plain(Codegen *g, Element of, LLVMValueRef pointer,
                                    LLVMValueRef expected, LLVMValueRef desired) {
   LLVMValueRef old = access_load(g, of, pointer),
-               equal = LLVMBuildICmp(g->builder, LLVMIntEQ, to_bits(g, old, of.type),
-                                     to_bits(g, expected, of.type), "");
-  access_store(g, of, pointer, LLVMBuildSelect(g->builder, equal, desired, old, ""));
+               equal = build_icmp(g, LLVMIntEQ, to_bits(g, old, of.type),
+                                  to_bits(g, expected, of.type));
+  access_store(g, of, pointer, build_select(g, equal, desired, old));
   return old;
 }
 
@@ -176,10 +173,6 @@ static LLVMValueRef update(Codegen *g, const IrInst *inst, LLVMValueRef pointer)
 }
 
 void atomic_emit(Codegen *g, const IrInst *inst) {
-  LLVMValueRef pointer = value_operand(g, inst, 0);
-  if (inst->operand_count < (inst->op == IR_MEM_CAS ? 3 : 2))
-    return codegen_fail(g, inst, "an operand is missing");
-  if (gpu_update(g, inst)) return;
-  LLVMValueRef old = update(g, inst, pointer);
+  LLVMValueRef old = update(g, inst, value_operand(g, inst, 0));
   if (inst->op != IR_MEM_UPDATE) value_set(g, inst, old);
 }

@@ -3,21 +3,18 @@
  * that the body takes its numbers from the cursor, a local variable.
  *
  *     counts: total = ..       claim: if (total) cursor = atomic add (counter, total)       body */
-#include "codegen/emit.h"
+#include "codegen/task.h"
 
 static void claim(Codegen *g, const IrTask *task, LLVMValueRef total) {
   const IrRegion *region = task->claim;
   ASSERT(region->params.count == 1 && region->last, "a claim of a total, and its first number");
   LLVMBasicBlockRef some = block_new(g, "claim"), after = block_new(g, "claimed");
-  LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(total));
-  LLVMBuildStore(g->builder, zero, g->f.cursor);
-  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, total, zero, ""), after, some);
-  block_enter(g, some);
+  build_store(g, value_like(total, 0), g->f.cursor);
+  block_enter_unless(g, build_is_zero(g, total), some, after);
   value_set(g, region->params.items[0], total);
-  emit_region(g, region);
-  LLVMBuildStore(g->builder, value_of(g, region->last), g->f.cursor);
-  block_jump(g, after);
-  block_enter(g, after);
+  region_emit(g, region);
+  build_store(g, value_of(g, region->last), g->f.cursor);
+  block_follow(g, after);
 }
 
 void claim_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end) {
@@ -27,8 +24,7 @@ void claim_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRe
   g->f.cursor = block_variable(g, value_type(g, type), "cursor");
   g->f.finish = counted; /* a stopped launch goes on there, too: its body stops at once */
   task_range(g, task->counts, begin, end);
-  block_jump(g, counted);
-  block_enter(g, counted);
+  block_follow(g, counted);
   g->f.finish = finish;
   claim(g, task, reduce_take(g, type));
   task_range(g, task, begin, end);

@@ -29,6 +29,7 @@ typedef struct CodegenShare {
 /* The properties of the processor that code generation depends on. */
 typedef struct CodegenTarget {
   bool estimates_roots; /* 1 / sqrt(x) to 14 bits, in vectors of 128 to 512 bits */
+  int call_bytes;       /* the widest vectors that functions of the runtime take */
 } CodegenTarget;
 
 /* Emits into `module`, which the caller owns, with the caller's builder. Must run under guard_run:

@@ -2,63 +2,59 @@
  * Function.exits has the targets of exits, innermost last; the lowest entry is the body of the
  * iteration, the target of `continue` at body level. Code after an exit is unreachable: it is
  * emitted into a block without predecessors. */
-#include "codegen/emit.h"
+#include "codegen/region.h"
+#include "ir/facts.h"
 
 void control_if(Codegen *g, const IrInst *inst) {
-  LLVMValueRef condition = value_operand(g, inst, 0);
-  if (value_is_vector(condition)) return codegen_fail(g, inst, "its condition differs by lane");
   LLVMBasicBlockRef yes = block_new(g, "then"), no = block_new(g, "else"),
                     end = block_new(g, "end");
-  block_branch(g, condition, yes, no);
+  /* the assembler of a GPU orders blocks itself */
+  bool is_likely = g->part != CODEGEN_GPU_TASKS && facts_is_check(inst->operands[0]);
+  (is_likely ? block_branch_mostly : block_branch)(g, value_operand(g, inst, 0), yes, no);
   block_enter(g, yes);
-  emit_region(g, inst->regions[0]);
+  region_emit(g, inst->regions[0]);
   block_jump(g, end);
   block_enter(g, no);
-  if (inst->regions[1]) emit_region(g, inst->regions[1]);
-  block_jump(g, end);
-  block_enter(g, end);
+  if (inst->regions[1]) region_emit(g, inst->regions[1]);
+  block_follow(g, end);
+}
+
+static void enter_body(Codegen *g, const IrRegion *body, Exit exit) {
+  vec_push(g->scratch, &g->f.exits, exit);
+  region_emit(g, body);
+  g->f.exits.count--;
 }
 
 void control_body(Codegen *g, const IrRegion *body, LLVMBasicBlockRef again) {
   ASSERT(again, "a block that `continue` goes to");
-  vec_push(g->scratch, &g->f.exits, ((Exit){.again = again}));
-  emit_region(g, body);
-  g->f.exits.count--;
+  enter_body(g, body, (Exit){.again = again});
 }
 
 void control_iteration(Codegen *g, const IrRegion *body, LLVMBasicBlockRef leave,
                        LLVMBasicBlockRef again) {
   ASSERT(leave && again, "blocks that exits go to");
-  vec_push(g->scratch, &g->f.exits, ((Exit){.leave = leave, .again = again}));
-  emit_region(g, body);
-  g->f.exits.count--;
-  block_jump(g, again);
-  block_enter(g, again);
+  enter_body(g, body, (Exit){leave, again});
+  block_follow(g, again);
 }
 
 enum { POLL_PERIOD = 1024 }; /* back edges between two polls of the stop word */
 
 void control_back_edge(Codegen *g, LLVMValueRef counter, LLVMBasicBlockRef again) {
   ASSERT(LLVMIsAAllocaInst(counter), "a variable counts the iterations");
-  LLVMValueRef count = LLVMBuildAdd(g->builder, LLVMBuildLoad2(g->builder, g->i32, counter, ""),
-                                    value_integer(g->i32, 1), "");
-  LLVMBuildStore(g->builder, count, counter);
-  LLVMValueRef low = LLVMBuildAnd(g->builder, count, value_integer(g->i32, POLL_PERIOD - 1), "");
-  LLVMValueRef look = LLVMBuildICmp(g->builder, LLVMIntEQ, low, value_integer(g->i32, 0), "");
+  LLVMValueRef count = build_add(g, build_load(g, g->i32, counter), value_i32(g, 1));
+  build_store(g, count, counter);
+  LLVMValueRef low = build_and(g, count, value_i32(g, POLL_PERIOD - 1));
   LLVMBasicBlockRef poll = block_new(g, "poll");
-  block_branch(g, look, poll, again);
-  block_enter(g, poll);
+  block_enter_if(g, build_is_zero(g, low), poll, again);
   context_poll_stop(g);
   block_jump(g, again);
 }
 
 void control_loop(Codegen *g, const IrInst *inst) {
-  LLVMValueRef counter = block_variable(g, g->i32, "trips");
+  LLVMValueRef counter = block_variable_now(g, value_i32(g, 0), "trips");
   LLVMBasicBlockRef body = block_new(g, "loop"), again = block_new(g, "again"),
                     leave = block_new(g, "leave");
-  LLVMBuildStore(g->builder, value_integer(g->i32, 0), counter);
-  block_jump(g, body);
-  block_enter(g, body);
+  block_follow(g, body);
   control_iteration(g, inst->regions[0], leave, again);
   control_back_edge(g, counter, body);
   block_enter(g, leave);
@@ -69,13 +65,9 @@ void control_print(Codegen *g, const IrInst *inst) {
   int count = inst->operand_count;
   LLVMTypeRef type = LLVMArrayType2(g->i64, (uint64_t)(count ? count : 1));
   LLVMValueRef values = block_variable(g, type, "values");
-  for (int i = 0; i < count; i++) {
-    LLVMValueRef value = value_operand(g, inst, i);
-    if (value_is_vector(value)) return codegen_fail(g, inst, "it differs by lane");
-    LLVMBuildStore(g->builder, value, value_byte_offset(g, values, i * 8));
-  }
-  LLVMValueRef operands[] = {value_integer(g->i32, inst->imm), value_integer(g->i32, count),
-                             values};
+  for (int i = 0; i < count; i++)
+    build_store(g, value_operand(g, inst, i), value_byte_offset(g, values, i * 8));
+  LLVMValueRef operands[] = {value_i32(g, inst->imm), value_i32(g, count), values};
   call_runtime(g, inst->op == IR_FAULT ? RT_FAULT : RT_PRINT, (Callee){0}, operands, 3);
 }
 
@@ -83,17 +75,12 @@ void control_print(Codegen *g, const IrInst *inst) {
 void control_fault(Codegen *g, const IrInst *inst) {
   control_print(g, inst);
   if (inst->of_lane) return;
-  block_jump(g, g->f.finish);
-  block_enter(g, block_new(g, "behind"));
+  block_leave(g, g->f.finish, "behind");
 }
 
 void control_exit(Codegen *g, const IrInst *inst) {
   int64_t levels = inst->imm;
-  const Exit *exit = levels >= 0 && levels < g->f.exits.count
-                         ? &g->f.exits.items[g->f.exits.count - 1 - levels]
-                         : NULL;
-  LLVMBasicBlockRef to = !exit ? NULL : inst->op == IR_BREAK ? exit->leave : exit->again;
-  if (!to) return codegen_fail(g, inst, "it leaves more loops than there are");
-  block_jump(g, to);
-  block_enter(g, block_new(g, "behind"));
+  ASSERT(levels >= 0 && levels < g->f.exits.count, "an exit leaves loops that there are");
+  const Exit *exit = &g->f.exits.items[g->f.exits.count - 1 - levels];
+  block_leave(g, inst->op == IR_BREAK ? exit->leave : exit->again, "behind");
 }

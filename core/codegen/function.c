@@ -7,7 +7,7 @@
  * work. */
 #include <stdio.h>
 
-#include "codegen/emit.h"
+#include "codegen/task.h"
 #include "llvm/function_attribute.h"
 
 enum { CONTEXT, WORKER, DEPTH, FIRST };
@@ -44,17 +44,15 @@ void function_declare_all(Codegen *g) {
 }
 
 static void check_depth(Codegen *g, const IrFunction *function) {
-  LLVMValueRef operands[] = {value_integer(g->i32, function->fault), g->f.called.depth};
+  LLVMValueRef operands[] = {value_i32(g, function->fault), g->f.called.depth};
   LLVMValueRef fits = call_runtime(g, RT_NEST, (Callee){0}, operands, 2);
   LLVMBasicBlockRef on = block_new(g, "on");
-  block_branch(g, fits, on, g->f.finish);
-  block_enter(g, on);
+  block_enter_if(g, fits, on, g->f.finish);
 }
 
 static void finish(Codegen *g, const IrFunction *function) {
   ASSERT(g->f.called.function == function, "the function that was opened");
-  block_jump(g, g->f.finish);
-  block_enter(g, g->f.finish);
+  block_follow(g, g->f.finish);
   guards_release(g);
   if (!function->results.count) {
     LLVMBuildRetVoid(g->builder);
@@ -63,7 +61,7 @@ static void finish(Codegen *g, const IrFunction *function) {
   LLVMValueRef results = LLVMGetPoison(results_type(g, function));
   for (int i = 0; i < function->results.count; i++) {
     LLVMTypeRef type = value_type(g, function->results.items[i]);
-    LLVMValueRef value = LLVMBuildLoad2(g->builder, type, g->f.called.results[i], "");
+    LLVMValueRef value = build_load(g, type, g->f.called.results[i]);
     results = LLVMBuildInsertValue(g->builder, results, value, (unsigned)i, "");
   }
   LLVMBuildRet(g->builder, results);
@@ -75,48 +73,38 @@ void function_emit(Codegen *g, int number) {
   g->f.called.depth = LLVMGetParam(g->f.llvm, DEPTH);
   g->f.called.results = scratch_array(g->scratch, LLVMValueRef, function->results.count);
   for (int i = 0; i < function->results.count; i++) {
-    LLVMTypeRef type = value_type(g, function->results.items[i]);
-    g->f.called.results[i] = block_variable(g, type, "result");
-    LLVMBuildStore(g->builder, LLVMConstNull(type), g->f.called.results[i]);
+    LLVMValueRef none = LLVMConstNull(value_type(g, function->results.items[i]));
+    g->f.called.results[i] = block_variable_now(g, none, "result");
   }
   for (int i = 0; i < function->body->params.count; i++)
     value_set(g, function->body->params.items[i], LLVMGetParam(g->f.llvm, (unsigned)(FIRST + i)));
   check_depth(g, function);
-  emit_region(g, function->body);
+  region_emit(g, function->body);
   finish(g, function);
 }
 
 void function_return(Codegen *g, const IrInst *inst) {
   ASSERT(g->f.called.function, "only functions have results in variables");
   for (int i = 0; i < inst->operand_count && i < g->f.called.function->results.count; i++)
-    LLVMBuildStore(g->builder, value_operand(g, inst, i), g->f.called.results[i]);
-  block_jump(g, g->f.finish);
-  block_enter(g, block_new(g, "after"));
+    build_store(g, value_operand(g, inst, i), g->f.called.results[i]);
+  block_leave(g, g->f.finish, "after");
 }
 
 void function_invoke(Codegen *g, const IrInst *inst) {
-  if (inst->imm < 0 || inst->imm >= g->kernel->functions.count)
-    return codegen_fail(g, inst, "there is no such function");
   const IrFunction *function = g->kernel->functions.items[inst->imm];
   int params = function->body->params.count, results = function->results.count;
-  if (inst->operand_count != params + results)
-    return codegen_fail(g, inst, "its operands are not those of the function");
+  ASSERT(inst->operand_count == params + results, "its operands are those of the function");
   LLVMValueRef *args = scratch_array(g->scratch, LLVMValueRef, FIRST + params);
   args[CONTEXT] = g->f.rt_context;
   args[WORKER] = g->f.worker;
-  args[DEPTH] = g->f.called.function
-                    ? LLVMBuildAdd(g->builder, g->f.called.depth, value_integer(g->i32, 1), "")
-                    : value_integer(g->i32, 1);
-  for (int i = 0; i < params; i++) {
-    args[FIRST + i] = value_operand(g, inst, i);
-    if (value_is_vector(args[FIRST + i]))
-      return codegen_fail(g, inst, "an argument differs by lane");
-  }
+  args[DEPTH] = value_i32(g, 1);
+  if (g->f.called.function) args[DEPTH] = build_add(g, g->f.called.depth, args[DEPTH]);
+  for (int i = 0; i < params; i++) args[FIRST + i] = value_operand(g, inst, i);
   LLVMValueRef given =
       LLVMBuildCall2(g->builder, function_type(g, function), g->functions[inst->imm], args,
                      (unsigned)(FIRST + params), "");
   for (int i = 0; i < results; i++)
-    LLVMBuildStore(g->builder, LLVMBuildExtractValue(g->builder, given, (unsigned)i, ""),
-                   value_operand(g, inst, params + i));
+    build_store(g, LLVMBuildExtractValue(g->builder, given, (unsigned)i, ""),
+                value_operand(g, inst, params + i));
   context_poll_stop(g); /* by now its returned arrays are in guards, which the exit releases */
 }

@@ -1,6 +1,6 @@
 /* hash.c - vectorised access to cells of a hash: one call of the runtime finds, or removes, the
  * cells of all lanes. */
-#include "codegen/emit.h"
+#include "codegen/vector.h"
 
 static LLVMValueRef coordinates_of(Codegen *g, const LaneCall *c) {
   LLVMTypeRef lanes = value_lanes(g->i64, c->width);
@@ -8,8 +8,8 @@ static LLVMValueRef coordinates_of(Codegen *g, const LaneCall *c) {
   ASSERT(count > 0 && count <= RT_MAX_AXES, "a node, then its coordinates");
   LLVMValueRef array = block_variable(g, LLVMArrayType2(lanes, (uint64_t)count), "coordinates");
   for (int k = 0; k < count; k++)
-    LLVMBuildStore(g->builder, call_operand_lanes(g, c, 1 + k),
-                   value_byte_offset(g, array, (int64_t)k * c->width * 8));
+    build_store(g, call_operand_lanes(g, c, 1 + k),
+                value_byte_offset(g, array, (int64_t)k * c->width * 8));
   return array;
 }
 
@@ -24,23 +24,19 @@ static RtEntry form_of(const IrInst *inst) {
 
 static void in_all(Codegen *g, const LaneCall *c, LLVMValueRef nodes) {
   ASSERT(c->width <= 64, "a word has a bit for each lane");
-  LLVMBuildStore(g->builder, call_operand_lanes(g, c, 0), nodes);
-  LLVMValueRef operands[] = {vector_bits(g, c->mask), value_integer(g->i32, c->width), nodes,
+  build_store(g, call_operand_lanes(g, c, 0), nodes);
+  LLVMValueRef operands[] = {lanes_bits(g, c->mask), value_i32(g, c->width), nodes,
                              coordinates_of(g, c)};
   call_runtime(g, form_of(c->inst), (Callee){c->inst->tree, c->inst->imm}, operands, 4);
-}
-
-static LLVMValueRef result_of(Codegen *g, const LaneCall *c, LLVMValueRef cells) {
-  if (c->inst->entry != RT_HASH_LIVE) return cells;
-  LLVMValueRef ambient = value_broadcast(g, context_ambient(g), c->width);
-  return LLVMBuildICmp(g->builder, LLVMIntNE, cells, ambient, "");
 }
 
 LLVMValueRef hash_lanes(Codegen *g, const LaneCall *c) {
   LLVMTypeRef lanes = value_lanes(g->pointer, c->width);
   LLVMValueRef nodes = block_variable(g, lanes, "nodes");
   in_all(g, c, nodes);
-  return result_of(g, c, LLVMBuildLoad2(g->builder, lanes, nodes, ""));
+  LLVMValueRef cells = build_load(g, lanes, nodes);
+  if (c->inst->entry != RT_HASH_LIVE) return cells;
+  return build_icmp(g, LLVMIntNE, cells, value_broadcast(g, context_ambient(g), c->width));
 }
 
 void hash_clear_lanes(Codegen *g, const LaneCall *c) {
@@ -48,6 +44,6 @@ void hash_clear_lanes(Codegen *g, const LaneCall *c) {
 }
 
 void hash_fetch_lanes(Codegen *g, const LaneCall *c) {
-  LLVMValueRef operands[] = {value_integer(g->i32, c->width), coordinates_of(g, c)};
+  LLVMValueRef operands[] = {value_i32(g, c->width), coordinates_of(g, c)};
   call_runtime(g, RT_HASH_FETCH_LANES, (Callee){c->inst->tree, c->inst->imm}, operands, 2);
 }

@@ -12,11 +12,7 @@
  *
  * so a list that all lanes share is claimed from once. If no two adjacent lanes have the same list,
  * each lane pops by itself. A slot below 0 means that the list was empty. */
-#include "codegen/emit.h"
-
-LLVMValueRef call_operand_lanes(Codegen *g, const LaneCall *c, int operand) {
-  return value_broadcast(g, c->operands[operand], c->width);
-}
+#include "codegen/vector.h"
 
 /* Prefetches for all lanes, since a prefetch is harmless in inactive ones. */
 static void fetch(Codegen *g, const LaneCall *c) {
@@ -36,50 +32,67 @@ static LLVMValueRef gather_bits(Codegen *g, const LaneCall *c) {
   ASSERT(c->count >= 2, "an array of words, and the number of a cell");
   LLVMTypeRef narrow = value_lanes(g->i32, c->width);
   LLVMValueRef words = call_operand_lanes(g, c, 0), cell = call_operand_lanes(g, c, 1);
-  LLVMValueRef shift = value_integer(LLVMTypeOf(cell), 5);
-  LLVMValueRef number = LLVMBuildLShr(g->builder, cell, shift, "");
-  LLVMValueRef at = LLVMBuildGEP2(g->builder, g->i32, words, &number, 1, "");
+  LLVMValueRef at = build_at(g, g->i32, words, build_lshr(g, cell, value_like(cell, 5)));
   LLVMValueRef bits = vector_gather(g, TYPE(U32), at, c->mask);
-  LLVMValueRef bit = LLVMBuildAnd(g->builder, LLVMBuildTrunc(g->builder, cell, narrow, ""),
-                                  value_integer(narrow, BITS - 1), "");
-  bits = LLVMBuildLShr(g->builder, bits, bit, "");
-  return LLVMBuildTrunc(g->builder, bits, LLVMTypeOf(c->mask), "");
+  LLVMValueRef bit = build_and(g, build_trunc(g, cell, narrow), value_integer(narrow, BITS - 1));
+  return build_trunc(g, build_lshr(g, bits, bit), LLVMTypeOf(c->mask));
 }
 
 static void set_bits(Codegen *g, const LaneCall *c) {
-  LLVMValueRef is_set = gather_bits(g, c);
-  LLVMBasicBlockRef some = block_new(g, "unset"), end = block_new(g, "bits.set");
-  LLVMValueRef unset = vector_both(g, c->mask, LLVMBuildNot(g->builder, is_set, ""));
-  block_branch(g, vector_any(g, unset), some, end);
-  block_enter(g, some);
+  LLVMValueRef unset = lanes_both(g, c->mask, build_not(g, gather_bits(g, c)));
+  LLVMBasicBlockRef end = block_if(g, lanes_any(g, unset), "unset", "bits.set");
   call_each(g, c, unset);
-  block_jump(g, end);
-  block_enter(g, end);
+  block_follow(g, end);
+}
+
+/* -- slots ------------------------------------------------------------------------------------- */
+
+/* Finds nodes that exist, as nearly all do, in all lanes at once; creates the others lane by
+ * lane. */
+static LLVMValueRef ensure_slots(Codegen *g, const LaneCall *c, LLVMValueRef handles) {
+  ASSERT(value_width(handles) == value_width(c->mask), "a handle for each lane");
+  LLVMValueRef found = slot_node(g, c->inst->tree, handles);
+  LLVMValueRef absent = build_and(g, build_not(g, slot_is_live(g, handles)), c->mask);
+  LLVMBasicBlockRef from = block_here(g),
+                    end = block_if(g, lanes_any(g, absent), "absent", "ensured");
+  LLVMValueRef all = arith_select(g, absent, call_each(g, c, absent), found);
+  LLVMBasicBlockRef back = block_here(g);
+  block_follow(g, end);
+  return build_either(g, found, from, all, back);
+}
+
+static LLVMValueRef slots(Codegen *g, const LaneCall *c) {
+  LLVMValueRef slots = call_operand_lanes(g, c, 0);
+  LLVMValueRef handles = alias_slot(g, vector_gather(g, TYPE(U32), slots, c->mask));
+  switch (c->inst->entry) {
+  case RT_SLOT_LIVE: return slot_is_live(g, handles);
+  case RT_SLOT_ENSURE: return ensure_slots(g, c, handles);
+  default: return slot_node(g, c->inst->tree, handles);
+  }
 }
 
 /* -- lists ------------------------------------------------------------------------------------- */
 
 static LLVMValueRef count_bits(Codegen *g, LLVMValueRef bits) {
-  return call_intrinsic(g, "llvm.ctpop", LLVMTypeOf(bits), &bits, 1);
+  return call_unary(g, "llvm.ctpop", bits);
 }
 
 /* For each lane, the number of lower lanes whose bit is set. */
 static LLVMValueRef ranks(Codegen *g, LLVMValueRef bits, int width) {
   ASSERT(width <= BITS, "a word has a bit for each lane");
   LLVMValueRef below[IR_MAX_LANES];
-  for (int i = 0; i < width; i++) below[i] = value_integer(g->i32, ((int64_t)1 << i) - 1);
-  LLVMValueRef all = LLVMBuildTrunc(g->builder, bits, g->i32, "");
-  return count_bits(g, LLVMBuildAnd(g->builder, value_broadcast(g, all, width),
-                                    LLVMConstVector(below, (unsigned)width), ""));
+  for (int i = 0; i < width; i++) below[i] = value_i32(g, ((int64_t)1 << i) - 1);
+  LLVMValueRef all = build_trunc(g, bits, g->i32);
+  return count_bits(
+      g, build_and(g, value_broadcast(g, all, width), LLVMConstVector(below, (unsigned)width)));
 }
 
 /* Takes elements for the lanes in `bits`, which all have this list; returns their slots. */
 static LLVMValueRef take(Codegen *g, LLVMValueRef list, LLVMValueRef bits, int width) {
-  LLVMValueRef count = LLVMBuildTrunc(g->builder, count_bits(g, bits), g->i32, "");
-  LLVMValueRef operands[] = {list, count};
+  LLVMValueRef operands[] = {list, build_trunc(g, count_bits(g, bits), g->i32)};
   LLVMValueRef before = call_runtime(g, RT_DYNAMIC_TAKE, (Callee){0}, operands, 2);
-  LLVMValueRef last = LLVMBuildSub(g->builder, before, value_integer(g->i32, 1), "");
-  return LLVMBuildSub(g->builder, value_broadcast(g, last, width), ranks(g, bits, width), "");
+  LLVMValueRef last = build_sub(g, before, value_i32(g, 1));
+  return build_sub(g, value_broadcast(g, last, width), ranks(g, bits, width));
 }
 
 typedef struct Waiting {
@@ -91,72 +104,58 @@ typedef struct Waiting {
 
 /* Serves the first waiting lane, and all others with the same list. */
 static void take_first(Codegen *g, const Waiting *w, LLVMValueRef bits) {
-  LLVMValueRef args[] = {bits, LLVMConstInt(LLVMInt1TypeInContext(g->context), 1, false)};
-  LLVMValueRef lane = call_intrinsic(g, "llvm.cttz", g->i64, args, 2);
-  LLVMValueRef list = lane_load_one(g, g->pointer, w->all, lane);
-  LLVMValueRef same =
-      LLVMBuildICmp(g->builder, LLVMIntEQ, w->lists, value_broadcast(g, list, w->width), "");
-  LLVMValueRef own = LLVMBuildAnd(g->builder, vector_bits(g, same), bits, "");
-  LLVMValueRef slots = LLVMBuildLoad2(g->builder, w->lanes, w->slots, "");
-  slots = LLVMBuildSelect(g->builder, lane_mask_of_bits(g, own, w->width),
-                          take(g, list, own, w->width), slots, "");
-  LLVMBuildStore(g->builder, slots, w->slots);
-  LLVMBuildStore(g->builder, LLVMBuildAnd(g->builder, bits, LLVMBuildNot(g->builder, own, ""), ""),
-                 w->bits);
+  LLVMValueRef lane = call_binary(g, "llvm.cttz", bits, value_bool(g, true));
+  LLVMValueRef list = lanes_load_one(g, g->pointer, w->all, lane);
+  LLVMValueRef same = build_icmp(g, LLVMIntEQ, w->lists, value_broadcast(g, list, w->width));
+  LLVMValueRef own = build_and(g, lanes_bits(g, same), bits);
+  LLVMValueRef slots = build_load(g, w->lanes, w->slots);
+  slots = build_select(g, lanes_of_bits(g, own, w->width), take(g, list, own, w->width), slots);
+  build_store(g, slots, w->slots);
+  build_store(g, build_and(g, bits, build_not(g, own)), w->bits);
 }
 
 static LLVMValueRef take_by_lists(Codegen *g, const LaneCall *c, LLVMValueRef lists) {
   LLVMBasicBlockRef head = block_new(g, "lists"), body = block_new(g, "list"),
                     end = block_new(g, "taken");
   Waiting w = {.lanes = value_lanes(g->i32, c->width), .lists = lists, .width = c->width};
-  w.all = lane_store_all(g, lists);
-  w.bits = block_variable(g, g->i64, "waiting");
-  w.slots = block_variable(g, w.lanes, "slots");
-  LLVMBuildStore(g->builder, vector_bits(g, c->mask), w.bits);
-  LLVMBuildStore(g->builder, LLVMConstAllOnes(w.lanes), w.slots);
-  block_jump(g, head);
-  block_enter(g, head);
-  LLVMValueRef bits = LLVMBuildLoad2(g->builder, g->i64, w.bits, "");
-  LLVMValueRef zero = value_integer(g->i64, 0);
-  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntNE, bits, zero, ""), body, end);
-  block_enter(g, body);
+  w.all = lanes_in_memory(g, lists);
+  w.bits = block_variable_now(g, lanes_bits(g, c->mask), "waiting");
+  w.slots = block_variable_now(g, LLVMConstAllOnes(w.lanes), "slots");
+  block_follow(g, head);
+  LLVMValueRef bits = build_load(g, g->i64, w.bits);
+  block_enter_if(g, build_is_some(g, bits), body, end);
   take_first(g, &w, bits);
   block_jump(g, head);
   block_enter(g, end);
-  return LLVMBuildLoad2(g->builder, w.lanes, w.slots, "");
+  return build_load(g, w.lanes, w.slots);
 }
 
 /* Do some adjacent lanes have the same list? */
 static LLVMValueRef have_neighbours(Codegen *g, const LaneCall *c, LLVMValueRef lists) {
-  LLVMValueRef from[IR_MAX_LANES];
-  for (int i = 0; i < c->width; i++) from[i] = value_integer(g->i32, i ? i - 1 : 1);
-  LLVMValueRef others = LLVMBuildShuffleVector(g->builder, lists, LLVMGetPoison(LLVMTypeOf(lists)),
-                                               LLVMConstVector(from, (unsigned)c->width), "");
-  LLVMValueRef same = LLVMBuildICmp(g->builder, LLVMIntEQ, lists, others, "");
-  return vector_any(g, vector_both(g, c->mask, same));
+  int from[IR_MAX_LANES];
+  for (int i = 0; i < c->width; i++) from[i] = i ? i - 1 : 1;
+  LLVMValueRef others = build_shuffle(g, lists, NULL, from, c->width);
+  return lanes_any(g, lanes_both(g, c->mask, build_icmp(g, LLVMIntEQ, lists, others)));
 }
 
 /* Claims together if adjacent lanes share a list, since lanes that share lists are mostly
  * adjacent. */
 static LLVMValueRef take_or_each(Codegen *g, const LaneCall *c, LLVMValueRef lists) {
-  LLVMBasicBlockRef shared = block_new(g, "shared"), each = block_new(g, "each"),
+  LLVMBasicBlockRef each = block_if(g, have_neighbours(g, c, lists), "shared", "each"),
                     end = block_new(g, "popped");
   LLVMValueRef slots = block_variable(g, value_lanes(g->i32, c->width), "popped");
-  block_branch(g, have_neighbours(g, c, lists), shared, each);
-  block_enter(g, shared);
-  LLVMBuildStore(g->builder, take_by_lists(g, c, lists), slots);
+  build_store(g, take_by_lists(g, c, lists), slots);
   block_jump(g, end);
   block_enter(g, each);
-  LLVMBuildStore(g->builder, call_each(g, c, c->mask), slots);
-  block_jump(g, end);
-  block_enter(g, end);
-  return LLVMBuildLoad2(g->builder, LLVMGetAllocatedType(slots), slots, "");
+  build_store(g, call_each(g, c, c->mask), slots);
+  block_follow(g, end);
+  return build_load(g, LLVMGetAllocatedType(slots), slots);
 }
 
 static LLVMValueRef pop(Codegen *g, const LaneCall *c) {
   LLVMValueRef lists = c->operands[0];
   if (value_is_vector(lists)) return take_or_each(g, c, lists);
-  return take(g, lists, vector_bits(g, c->mask), c->width);
+  return take(g, lists, lanes_bits(g, c->mask), c->width);
 }
 
 /* -- dispatch ---------------------------------------------------------------------------------- */
@@ -166,7 +165,7 @@ static LLVMValueRef emit(Codegen *g, const LaneCall *c) {
   switch (c->inst->entry) {
   case RT_SLOT_FIND:
   case RT_SLOT_LIVE:
-  case RT_SLOT_ENSURE: return slot_lanes(g, c);
+  case RT_SLOT_ENSURE: return slots(g, c);
   case RT_HASH_FIND:
   case RT_HASH_AHEAD:
   case RT_HASH_LIVE:
@@ -177,14 +176,12 @@ static LLVMValueRef emit(Codegen *g, const LaneCall *c) {
   case RT_MASK_SET: set_bits(g, c); return NULL;
   case RT_FETCH: fetch(g, c); return NULL;
   case RT_DYNAMIC_POP: return pop(g, c);
-  default: codegen_fail(g, c->inst, "it has no form in lanes"); return NULL;
+  default: ASSERT(false, "the entry has a form in lanes"); return NULL;
   }
 }
 
 void call_in_lanes(Codegen *g, const IrInst *inst) {
   LaneCall c = {.inst = inst, .count = inst->operand_count - 1};
-  const char *refusal = ir_call_refusal(inst, true);
-  if (refusal) return codegen_fail(g, inst, refusal);
   for (int k = 0; k < c.count; k++) c.operands[k] = value_operand(g, inst, k);
   c.mask = value_operand(g, inst, c.count);
   c.width = value_width(c.mask);

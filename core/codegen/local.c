@@ -5,13 +5,13 @@
  *     a0 a1 a2 a3    b0 b1 b2 b3    ..
  *
  * An index outside reads zero and writes nothing: one comparison, unsigned. */
-#include "codegen/emit.h"
+#include "codegen/vector.h"
 
 static LLVMTypeRef array_type(Codegen *g, const IrInst *array) {
   return LLVMArrayType2(value_memory_type(g, array->type), (uint64_t)array->imm);
 }
 
-static void emit_array(Codegen *g, const IrInst *inst) {
+void local_array(Codegen *g, const IrInst *inst) {
   LLVMTypeRef type = array_type(g, inst);
   LLVMValueRef array = block_variable(g, type, "array");
   LLVMBuildMemSet(g->builder, array, value_integer(g->i8, 0), LLVMSizeOf(type),
@@ -34,10 +34,9 @@ static Local local_of(Codegen *g, const IrInst *inst) {
   if (type_bits(type) < 32)
     local.index = arith_convert(g, type, type_is_signed(type) ? TYPE(I32) : TYPE(U32), local.index);
   local.lanes = value_width(local.index);
-  LLVMTypeRef own = LLVMTypeOf(local.index), wide = value_lanes(g->i64, local.lanes);
+  LLVMTypeRef wide = value_lanes(g->i64, local.lanes);
   if (!inst->inside || local.lanes > 1)
-    local.inside = LLVMBuildICmp(g->builder, LLVMIntULT, local.index,
-                                 value_integer(own, array->imm), "inside");
+    local.inside = build_icmp(g, LLVMIntULT, local.index, value_like(local.index, array->imm));
   local.index = LLVMBuildIntCast2(g->builder, local.index, wide, false, "");
   return local;
 }
@@ -48,65 +47,42 @@ static LLVMValueRef address(Codegen *g, const Local *local) {
   bool is_each = local->lanes > 1;
   Type type = is_each ? type_element(local->type) : local->type;
   LLVMValueRef index = local->index;
-  if (is_each && width > 1) {
-    LLVMTypeRef wide = LLVMTypeOf(index);
-    index = LLVMBuildMul(g->builder, index, value_integer(wide, width), "");
-    index = LLVMBuildAdd(g->builder, index, value_staircase(g->i64, width, 1), "");
-  }
-  return LLVMBuildGEP2(g->builder, value_memory_type(g, type), local->array, &index, 1, "");
+  if (is_each && width > 1)
+    index = build_add(g, build_mul(g, index, value_like(index, width)),
+                      value_staircase(g->i64, width, 1));
+  return build_at(g, value_memory_type(g, type), local->array, index);
 }
 
 static LLVMValueRef load(Codegen *g, const Local *local) {
   if (local->lanes > 1)
     return vector_gather(g, type_element(local->type), address(g, local), local->inside);
-  return LLVMBuildLoad2(g->builder, value_memory_type(g, local->type), address(g, local), "");
-}
-
-static void store(Codegen *g, const Local *local, LLVMValueRef value) {
-  LLVMValueRef at = address(g, local);
-  LaneAccess each = {.type = type_element(local->type), .at = at, .mask = local->inside};
-  if (local->lanes > 1) vector_store(g, &each, &value);
-  else LLVMBuildStore(g->builder, value, at);
+  return build_load(g, value_memory_type(g, local->type), address(g, local));
 }
 
 /* Enters a block that runs if the index is inside; returns the one that follows it, or NULL. */
 static LLVMBasicBlockRef enter_inside(Codegen *g, const Local *local) {
   if (!local->inside || local->lanes > 1) return NULL;
-  LLVMBasicBlockRef inside = block_new(g, "inside"), after = block_new(g, "after");
-  block_branch(g, local->inside, inside, after);
-  block_enter(g, inside);
-  return after;
+  return block_if(g, local->inside, "inside", "after");
 }
 
-static void emit_get(Codegen *g, const IrInst *inst) {
+void local_get(Codegen *g, const IrInst *inst) {
   Local local = local_of(g, inst);
-  LLVMBasicBlockRef from = LLVMGetInsertBlock(g->builder), after = enter_inside(g, &local);
+  LLVMBasicBlockRef from = block_here(g), after = enter_inside(g, &local);
   LLVMValueRef value = load(g, &local);
   if (after) {
-    LLVMBasicBlockRef inside = LLVMGetInsertBlock(g->builder);
-    LLVMValueRef all[] = {LLVMConstNull(LLVMTypeOf(value)), value};
-    block_jump(g, after);
-    block_enter(g, after);
-    value = LLVMBuildPhi(g->builder, LLVMTypeOf(value), "");
-    LLVMAddIncoming(value, all, (LLVMBasicBlockRef[]){from, inside}, 2);
+    LLVMBasicBlockRef inside = block_here(g);
+    block_follow(g, after);
+    value = build_either(g, LLVMConstNull(LLVMTypeOf(value)), from, value, inside);
   }
   value_set(g, inst, value_from_memory(g, value, type_element(inst->type)));
 }
 
-static void emit_set(Codegen *g, const IrInst *inst) {
+void local_set(Codegen *g, const IrInst *inst) {
   Local local = local_of(g, inst);
   LLVMValueRef value = value_to_memory(g, value_operand(g, inst, 2), type_element(local.type));
   LLVMBasicBlockRef after = enter_inside(g, &local);
-  store(g, &local, value);
-  if (!after) return;
-  block_jump(g, after);
-  block_enter(g, after);
-}
-
-void local_emit(Codegen *g, const IrInst *inst) {
-  switch (inst->op) {
-  case IR_LOCAL_ARRAY: return emit_array(g, inst);
-  case IR_LOCAL_GET: return emit_get(g, inst);
-  default: return emit_set(g, inst);
-  }
+  LLVMValueRef at = address(g, &local);
+  if (local.lanes > 1) lanes_put(g, value, at, type_size(type_element(local.type)), local.inside);
+  else build_store(g, value, at);
+  if (after) block_follow(g, after);
 }

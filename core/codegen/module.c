@@ -7,29 +7,7 @@
  *              that is stopped or has failed jumps here */
 #include <stdio.h>
 
-#include "codegen/emit.h"
-#include "llvm/function_attribute.h"
-
-void function_open(Codegen *g, LLVMValueRef llvm, const IrTask *task, const IrFunction *called) {
-  ASSERT(!task || !called, "a task is not called");
-  g->f = (Function){.llvm = llvm, .task = task, .called = {.function = called}};
-  llvm_function_attribute(llvm, "nounwind", 0);
-  if (g->part != CODEGEN_GPU_TASKS) /* LLVM's give NaN for 0 and infinity (root.c) */
-    llvm_function_text(llvm, "reciprocal-estimates", "none");
-  LLVMBasicBlockRef entry = block_new(g, "entry"), start = block_new(g, "start");
-  g->f.finish = g->f.done = block_new(g, "finish");
-  block_enter(g, entry);
-  g->f.entry_end = LLVMBuildBr(g->builder, start);
-  block_enter(g, start);
-  g->f.trees = scratch_array(g->scratch, TreeValues, g->kernel->trees.count);
-  g->f.values = scratch_array(g->scratch, LLVMValueRef, g->kernel->next_id);
-  g->f.rt_context = LLVMGetParam(llvm, 0); /* gpu_begin sets both for a GPU */
-  if (LLVMCountParams(llvm) > 1) g->f.worker = LLVMGetParam(llvm, 1);
-  if (!function_is_host(g)) return;
-  LLVMBasicBlockRef back = block_hoist_begin(g);
-  g->f.worker = call_runtime(g, RT_HOST_WORKER, (Callee){0}, NULL, 0);
-  block_hoist_end(g, back);
-}
+#include "codegen/gpu/gpu.h"
 
 /* A stopped thread must exit instead of waiting for its block, since lanes that share look-ups wait
  * in a barrier until it arrives or is gone. */
@@ -79,7 +57,7 @@ static void emit_task(Codegen *g, const IrTask *task, int number) {
     break;
   case TASK_LEAVES:
   case TASK_NODES: task_list(g, task, begin, end); break;
-  case TASK_SERIAL: emit_region(g, task->body); break;
+  case TASK_SERIAL: region_emit(g, task->body); break;
   }
   function_end(g);
 }
@@ -87,7 +65,7 @@ static void emit_task(Codegen *g, const IrTask *task, int number) {
 static void emit_host(Codegen *g) {
   LLVMTypeRef type = LLVMFunctionType(g->void_type, &g->pointer, 1, false);
   function_open(g, LLVMAddFunction(g->module, "rg_host", type), NULL, NULL);
-  if (g->kernel->body) emit_region(g, g->kernel->body);
+  if (g->kernel->body) region_emit(g, g->kernel->body);
   function_end(g);
 }
 
@@ -108,7 +86,8 @@ static bool is_of(CodegenShare share, int task) {
 bool codegen_kernel(Scratch *scratch, LLVMModuleRef module, LLVMBuilderRef builder,
                     const IrKernel *kernel, CodegenPart part, CodegenShare share,
                     CodegenTarget target, Error *err) {
-  Codegen g = {.scratch = scratch,
+  Codegen g = {.emit = emit_op,
+               .scratch = scratch,
                .err = err,
                .kernel = kernel,
                .part = part,

@@ -14,7 +14,7 @@
  * Decisions D-codegen-07, D-codegen-30. */
 #include <string.h>
 
-#include "codegen/emit.h"
+#include "codegen/vector.h"
 
 static LLVMValueRef number(LLVMValueRef like, double number) {
   return value_real(LLVMTypeOf(like), number);
@@ -29,13 +29,9 @@ static LLVMValueRef estimate(Codegen *g, LLVMValueRef x, bool is_double) {
   int width = value_width(x);
   const char *name = scratch_format(g->scratch, "llvm.x86.avx512.rsqrt14.%s.%d",
                                     is_double ? "pd" : "ps", width * (is_double ? 64 : 32));
-  unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-  ASSERT(id, "LLVM has the intrinsic");
-  LLVMTypeRef type = LLVMIntrinsicGetType(g->context, id, NULL, 0);
   LLVMTypeRef mask = LLVMIntTypeInContext(g->context, width < 8 ? 8 : (unsigned)width);
   LLVMValueRef args[] = {x, LLVMConstNull(LLVMTypeOf(x)), LLVMConstAllOnes(mask)};
-  return LLVMBuildCall2(g->builder, type, LLVMGetIntrinsicDeclaration(g->module, id, NULL, 0), args,
-                        3, "");
+  return call_plain(g, name, args, 3);
 }
 
 enum { LEAST_BITS = 128, MOST_BITS = 512, WHOLE = 16 /* lanes of f32 in a register */ };
@@ -53,31 +49,14 @@ typedef struct Root {
 /* x, given as a sum, with additions that round toward 0, so that a sum of finite numbers is
  * finite. If the number that all lanes share is not tiny, neither is x. */
 static LLVMValueRef finite_sum(Codegen *g, const IrInst *inst) {
-  static const char name[] = "llvm.x86.avx512.vfmadd.ps.512";
   enum { TOWARD_0 = 8 | 3 }; /* and no exceptions */
-  unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-  LLVMTypeRef type = LLVMIntrinsicGetType(g->context, id, NULL, 0);
-  LLVMValueRef function = LLVMGetIntrinsicDeclaration(g->module, id, NULL, 0);
   LLVMValueRef sum = value_broadcast(g, value_operand(g, inst, 2), WHOLE);
   for (int i = 3; i < inst->operand_count; i++) {
     LLVMValueRef root = value_operand(g, inst, i);
-    LLVMValueRef args[] = {root, root, sum, value_integer(g->i32, TOWARD_0)};
-    sum = LLVMBuildCall2(g->builder, type, function, args, 4, "");
+    LLVMValueRef args[] = {root, root, sum, value_i32(g, TOWARD_0)};
+    sum = call_plain(g, "llvm.x86.avx512.vfmadd.ps.512", args, 4);
   }
   return sum;
-}
-
-/* Marks the branch to `yes` as likely, so that LLVM keeps the other path out of line. */
-static void branch_mostly(Codegen *g, LLVMValueRef condition, LLVMBasicBlockRef yes,
-                          LLVMBasicBlockRef no) {
-  static const char kind[] = "prof", word[] = "branch_weights";
-  LLVMMetadataRef parts[] = {LLVMMDStringInContext2(g->context, word, strlen(word)),
-                             LLVMValueAsMetadata(value_integer(g->i32, 1 << 20)),
-                             LLVMValueAsMetadata(value_integer(g->i32, 1))};
-  LLVMMetadataRef weights = LLVMMDNodeInContext2(g->context, parts, 3);
-  LLVMValueRef branch = LLVMBuildCondBr(g->builder, condition, yes, no);
-  LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(g->context, kind, strlen(kind)),
-                  LLVMMetadataAsValue(g->context, weights));
 }
 
 /* -- the power --------------------------------------------------------------------------------- */
@@ -86,23 +65,18 @@ static void branch_mostly(Codegen *g, LLVMValueRef condition, LLVMBasicBlockRef 
  * instruction then returns its other operand, and y^power is not changed. */
 static LLVMValueRef bounded(Codegen *g, LLVMValueRef e, double bound) {
   LLVMValueRef least = number(e, bound);
-  LLVMValueRef is_near = LLVMBuildFCmp(g->builder, LLVMRealOGT, e, least, "");
-  return LLVMBuildSelect(g->builder, is_near, e, least, "");
+  return build_select(g, build_fcmp(g, LLVMRealOGT, e, least), e, least);
 }
 
 static LLVMValueRef bounded_unless(Codegen *g, LLVMValueRef e, double bound,
                                    LLVMValueRef is_usual) {
   if (!is_usual) return bounded(g, e, bound);
-  LLVMBasicBlockRef from = LLVMGetInsertBlock(g->builder), any = block_new(g, "any"),
-                    end = block_new(g, "usual");
-  branch_mostly(g, is_usual, end, any);
+  LLVMBasicBlockRef from = block_here(g), any = block_new(g, "any"), end = block_new(g, "usual");
+  block_branch_mostly(g, is_usual, end, any);
   block_enter(g, any);
   LLVMValueRef other = bounded(g, e, bound);
-  block_jump(g, end);
-  block_enter(g, end);
-  LLVMValueRef result = LLVMBuildPhi(g->builder, LLVMTypeOf(e), "");
-  LLVMAddIncoming(result, (LLVMValueRef[]){e, other}, (LLVMBasicBlockRef[]){from, any}, 2);
-  return result;
+  block_follow(g, end);
+  return build_either(g, e, from, other, any);
 }
 
 /* A number of 24 bits near 5/3, where IR_CUBE_SCALE is 1 / (CUBE - 1) with an error of 2^-44. */
@@ -113,13 +87,12 @@ static const double CUBE = 0x1.aaaaa8p+0;
 static LLVMValueRef corrected(Codegen *g, LLVMValueRef x, LLVMValueRef y, int power, bool unscaled,
                               LLVMValueRef is_usual) {
   double one = unscaled ? CUBE : 1;
-  LLVMValueRef product = LLVMBuildFMul(g->builder, power == 1 ? x : y, y, "");
-  LLVMValueRef far =
-      multiply_add(g, LLVMBuildFNeg(g->builder, power == 1 ? y : x, ""), product, number(x, one));
+  LLVMValueRef product = build_fmul(g, power == 1 ? x : y, y);
+  LLVMValueRef far = multiply_add(g, build_fneg(g, power == 1 ? y : x), product, number(x, one));
   LLVMValueRef factor = far = bounded_unless(g, far, one - 1.5, is_usual);
   if (!unscaled) factor = multiply_add(g, far, number(x, 0.5 * power), number(x, 1));
-  LLVMValueRef first = power == 1 ? y : LLVMBuildFMul(g->builder, product, y, "");
-  return LLVMBuildFMul(g->builder, first, factor, "");
+  LLVMValueRef first = power == 1 ? y : build_fmul(g, product, y);
+  return build_fmul(g, first, factor);
 }
 
 /* bits; the power of a number from TINY on, 1e-25, is finite */
@@ -128,9 +101,8 @@ enum { TINY = 0x16000000, INFINITE = 0x7f800000 };
 /* Compares as integers, since LLVM may sink the comparison into the loop, where it should not take
  * a slot of the float units. */
 static LLVMValueRef is_between(Codegen *g, LLVMValueRef number) {
-  LLVMValueRef bits = LLVMBuildBitCast(g->builder, number, g->i32, "");
-  bits = LLVMBuildSub(g->builder, bits, value_integer(g->i32, TINY), "");
-  return LLVMBuildICmp(g->builder, LLVMIntULT, bits, value_integer(g->i32, INFINITE - TINY), "");
+  LLVMValueRef bits = build_sub(g, build_bitcast(g, number, g->i32), value_i32(g, TINY));
+  return build_icmp(g, LLVMIntULT, bits, value_i32(g, INFINITE - TINY));
 }
 
 static LLVMValueRef from_estimate(Codegen *g, const Root *root) {

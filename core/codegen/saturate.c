@@ -5,13 +5,13 @@
  * pass/simplify/rules.def. Decision D-codegen-01. */
 #include <math.h>
 
-#include "codegen/emit.h"
+#include "codegen/operator.h"
 
 enum { DIGITS_F32 = 24, DIGITS_F64 = 53, LEAST_BITS = 32 };
 
 static LLVMValueRef choose(Codegen *g, LLVMRealPredicate when, LLVMValueRef a, LLVMValueRef b,
                            LLVMValueRef yes, LLVMValueRef no) {
-  return LLVMBuildSelect(g->builder, LLVMBuildFCmp(g->builder, when, a, b, ""), yes, no, "");
+  return build_select(g, build_fcmp(g, when, a, b), yes, no);
 }
 
 /* Limits `a` from below: to 0 for an unsigned type, to the least integer for a signed one. A NaN
@@ -27,9 +27,13 @@ static LLVMValueRef convert(Codegen *g, Type to, LLVMValueRef a, LLVMTypeRef tar
   ASSERT(type_is_integer(to), "a float becomes an integer");
   bool through_i32 = type_bits(to) < LEAST_BITS;
   LLVMTypeRef wide = through_i32 ? value_lanes(g->i32, value_width(a)) : target;
-  LLVMValueRef whole = type_is_signed(to) || through_i32 ? LLVMBuildFPToSI(g->builder, a, wide, "")
-                                                         : LLVMBuildFPToUI(g->builder, a, wide, "");
-  return through_i32 ? LLVMBuildTrunc(g->builder, whole, target, "") : whole;
+  LLVMValueRef whole =
+      type_is_signed(to) || through_i32 ? build_fptosi(g, a, wide) : build_fptoui(g, a, wide);
+  return through_i32 ? build_trunc(g, whole, target) : whole;
+}
+
+LLVMValueRef saturate_none(Codegen *g, Type to, LLVMValueRef a) {
+  return convert(g, to, a, value_vector(g, to, value_width(a)));
 }
 
 LLVMValueRef saturate(Codegen *g, Type from, Type to, LLVMValueRef a, LLVMTypeRef target) {

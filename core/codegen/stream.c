@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/bits.h"
-#include "codegen/emit.h"
+#include "codegen/task.h"
 
 enum { LINE = 64 };
 
@@ -18,11 +18,10 @@ void stream_open(Codegen *g, const RangeIndices *r) {
   if (!r->task->traffic || g->part == CODEGEN_GPU_TASKS) return;
   LLVMValueRef bytes = value_index(g, r->task->traffic);
   for (int axis = 0; axis < r->task->axis_count; axis++)
-    bytes = LLVMBuildMul(g->builder, bytes, r->extent[axis], "");
+    bytes = build_mul(g, bytes, r->extent[axis]);
   LLVMValueRef from = value_byte_offset(g, g->f.rt_context, offsetof(RtContext, stream_bytes)),
-               least = LLVMBuildLoad2(g->builder, g->i64, from, "stream_bytes"),
-               is_small = LLVMBuildICmp(g->builder, LLVMIntULT, bytes, least, "");
-  g->f.least = LLVMBuildZExt(g->builder, is_small, g->i64, "least");
+               least = build_load(g, g->i64, from);
+  g->f.least = build_zext(g, build_icmp(g, LLVMIntULT, bytes, least), g->i64);
 }
 
 void stream_close(Codegen *g) {
@@ -57,15 +56,13 @@ LLVMValueRef stream_begin(Codegen *g, const LaneLoop *loop, LLVMValueRef low) {
   Type type = loop->index->type;
   value_set(g, loop->index,
             LLVMTypeOf(low) == value_type(g, type) ? low : arith_convert(g, TYPE(I64), type, low));
-  emit_with_operands(g, at, loop->body);
+  region_emit_value(g, at, loop->body);
   /* address + k * step = 0 modulo align; step = even * odd */
-  LLVMValueRef k = LLVMBuildPtrToInt(g->builder, value_of(g, at), g->i64, "");
-  k = LLVMBuildLShr(g->builder, LLVMBuildNeg(g->builder, k, ""),
-                    value_index(g, __builtin_ctzll((uint64_t)even)), "");
-  k = LLVMBuildMul(g->builder, k, value_index(g, inverse(step / even)), "");
-  k = LLVMBuildAnd(g->builder, k, value_index(g, align / even - 1), "");
-  return LLVMBuildAdd(g->builder, low, LLVMBuildIntCast2(g->builder, k, LLVMTypeOf(low), false, ""),
-                      "");
+  LLVMValueRef k = build_ptrtoint(g, value_of(g, at), g->i64);
+  k = build_lshr(g, build_neg(g, k), value_index(g, __builtin_ctzll((uint64_t)even)));
+  k = build_mul(g, k, value_index(g, inverse(step / even)));
+  k = build_and(g, k, value_index(g, align / even - 1));
+  return build_add(g, low, LLVMBuildIntCast2(g->builder, k, LLVMTypeOf(low), false, ""));
 }
 
 /* -- the stores -------------------------------------------------------------------------------- */
@@ -78,14 +75,12 @@ static LLVMValueRef address_of(Codegen *g, const StreamStore *s, int k) {
 static void store_all(Codegen *g, const StreamStore *s, bool past) {
   unsigned whole = (unsigned)min_i64(LINE, value_width(s->vectors[0]) * type_size(s->type));
   for (int k = 0; k < s->count; k++) {
-    LLVMValueRef store = LLVMBuildStore(g->builder, s->vectors[k], address_of(g, s, k));
+    LLVMValueRef store = build_store(g, s->vectors[k], address_of(g, s, k));
     LLVMSetAlignment(store, past ? whole : (unsigned)type_size(s->type));
     alias_element(g, store, s->alias);
     if (!past) continue;
-    LLVMMetadataRef flag = LLVMValueAsMetadata(value_integer(g->i32, 1));
-    LLVMSetMetadata(store,
-                    LLVMGetMDKindIDInContext(g->context, "nontemporal", strlen("nontemporal")),
-                    LLVMMetadataAsValue(g->context, LLVMMDNodeInContext2(g->context, &flag, 1)));
+    LLVMMetadataRef flag = LLVMValueAsMetadata(value_i32(g, 1));
+    value_mark(g, store, "nontemporal", LLVMMDNodeInContext2(g->context, &flag, 1));
   }
 }
 
@@ -95,15 +90,13 @@ void stream_store(Codegen *g, const StreamStore *s, bool streams) {
   if (!streams || !g->f.least) return store_all(g, s, false);
   LLVMBasicBlockRef past = block_new(g, "past"), through = block_new(g, "through"),
                     after = block_new(g, "stored");
-  LLVMValueRef at = LLVMBuildPtrToInt(g->builder, s->base, g->i64, "");
-  at = LLVMBuildOr(g->builder, at, g->f.least, "");
-  at = LLVMBuildAnd(g->builder, at, value_index(g, align - 1), "");
-  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, at, value_index(g, 0), ""), past, through);
-  block_enter(g, past);
+  LLVMValueRef at = build_ptrtoint(g, s->base, g->i64);
+  at = build_or(g, at, g->f.least);
+  at = build_and(g, at, value_index(g, align - 1));
+  block_enter_if(g, build_is_zero(g, at), past, through);
   store_all(g, s, true);
   block_jump(g, after);
   block_enter(g, through);
   store_all(g, s, false);
-  block_jump(g, after);
-  block_enter(g, after);
+  block_follow(g, after);
 }

@@ -10,7 +10,7 @@
  * to their alignment. Indices are counted in their own type, and clamped to it, so that LLVM sees
  * their range. */
 #include "base/bits.h"
-#include "codegen/emit.h"
+#include "codegen/task.h"
 
 typedef struct Range {
   RangeIndices of;
@@ -18,7 +18,6 @@ typedef struct Range {
    * start in the row */
   LLVMValueRef digit[SNODE_MAX_AXES];
   LLVMValueRef outer[SNODE_MAX_AXES]; /* its indices along all axes but the last */
-  bool in_lanes, inner_in_lanes;      /* body and interior */
 } Range;
 
 /* Advances the digits to the start of the next row. */
@@ -27,11 +26,10 @@ static void next_row(Codegen *g, const Range *r, LLVMValueRef digits[]) {
   digits[last] = value_index(g, 0);
   LLVMValueRef carry = value_index(g, 1);
   for (int axis = last - 1; axis >= 0; axis--) {
-    LLVMValueRef counted = LLVMBuildAdd(g->builder, r->digit[axis], carry, "");
-    LLVMValueRef full = LLVMBuildICmp(g->builder, LLVMIntEQ, counted, r->of.extent[axis], "");
-    digits[axis] =
-        axis == 0 ? counted : LLVMBuildSelect(g->builder, full, value_index(g, 0), counted, "");
-    carry = LLVMBuildZExt(g->builder, full, g->i64, "");
+    LLVMValueRef counted = build_add(g, r->digit[axis], carry);
+    LLVMValueRef full = build_icmp(g, LLVMIntEQ, counted, r->of.extent[axis]);
+    digits[axis] = axis == 0 ? counted : build_select(g, full, value_index(g, 0), counted);
+    carry = build_zext(g, full, g->i64);
   }
 }
 
@@ -44,16 +42,22 @@ static void set_outer(Codegen *g, const Range *r, const IrRegion *body) {
 /* for (last = from; last < to; last++) body */
 static void emit_run(Codegen *g, const Range *r, const IrRegion *body, LLVMValueRef from,
                      LLVMValueRef to) {
-  LLVMBasicBlockRef enter = block_new(g, "run"), after = block_new(g, "run.end");
-  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntSLT, from, to, ""), enter, after);
-  block_enter(g, enter);
-  Counted loop = counted_begin(g, from, to, "cells");
+  LLVMBasicBlockRef after = block_if(g, build_icmp(g, LLVMIntSLT, from, to), "run", "run.end");
+  LLVMBasicBlockRef before = block_here(g), cells = block_new(g, "cells"),
+                    again = block_new(g, "again"), leave = block_new(g, "leave");
+  block_follow(g, cells);
+  LLVMValueRef index = build_phi(g, from, before, "");
   set_outer(g, r, body);
-  value_set(g, vec_last(&body->params), loop.index);
-  control_body(g, body, loop.again);
-  counted_end(g, &loop);
-  block_jump(g, after);
-  block_enter(g, after);
+  value_set(g, vec_last(&body->params), index);
+  control_body(g, body, again);
+  block_follow(g, again);
+  LLVMValueRef next = build_nsw_add(g, index, value_like(index, 1));
+  LLVMValueRef more = build_icmp(g, LLVMIntSLT, next, to);
+  LLVMValueRef back = LLVMBuildCondBr(g->builder, more, cells, leave);
+  build_phi_next(index, next, again);
+  if (r->of.task->scalar) loop_stays_scalar(g, back);
+  block_enter(g, leave);
+  block_follow(g, after);
 }
 
 /* -- in lanes ---------------------------------------------------------------------------------- */
@@ -67,19 +71,15 @@ static LaneLoop loop_of(Codegen *g, const Range *r, const IrRegion *body) {
 static void emit_body(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueRef to) {
   const IrTask *task = r->of.task;
   const IrRegion *body = task->body;
-  if (!r->in_lanes) return emit_run(g, r, body, from, to);
+  if (task->lanes <= 1 || task->rim_scalar) return emit_run(g, r, body, from, to);
   LaneLoop loop = loop_of(g, r, body);
   lane_masked(g, &loop, from, to);
 }
 
-/* The loop that runs in whole vectors: the interior, or the body; false if neither does. A task
- * that counts in lanes runs under a mask throughout: its few iterations that count are scalar, and
- * so would be all that vectors leave over. */
+/* The loop that runs in whole vectors: the interior, or the body; false if neither does. */
 static bool find_whole(Codegen *g, const Range *r, LaneLoop *loop) {
   const IrTask *task = r->of.task;
-  if (task->counts) return false;
-  if (!(task->interior ? r->inner_in_lanes : r->in_lanes)) return false;
-  if (!task->interior && lane_is_long(task->body)) return false;
+  if (!task->whole) return false;
   *loop = loop_of(g, r, task->interior ? task->interior : task->body);
   return true;
 }
@@ -90,7 +90,7 @@ static LLVMValueRef emit_interior(Codegen *g, const Range *r, LLVMValueRef from,
   LaneLoop loop;
   if (find_whole(g, r, &loop)) return lane_whole(g, &loop, from, to);
   const IrTask *task = r->of.task;
-  if (r->inner_in_lanes) {
+  if (task->lanes > 1) {
     loop = loop_of(g, r, task->interior);
     lane_masked(g, &loop, from, to);
   } else {
@@ -99,96 +99,73 @@ static LLVMValueRef emit_interior(Codegen *g, const Range *r, LLVMValueRef from,
   return end;
 }
 
-/* Only the vectoriser makes such tasks, but bytes may be wrong. */
-static void find_lanes(Codegen *g, Range *r) {
-  const IrTask *task = r->of.task;
-  r->in_lanes = task->lanes > 1 && !task->rim_scalar;
-  r->inner_in_lanes = task->lanes > 1 && task->interior;
-  if ((r->in_lanes && !lane_is_sound(task->body, task->lanes)) ||
-      (r->inner_in_lanes && !lane_is_sound(task->interior, task->lanes))) {
-    codegen_fail(g, NULL, "a task's iterations cannot be lanes");
-    r->in_lanes = r->inner_in_lanes = false;
-  }
-}
-
 /* -- segments ---------------------------------------------------------------------------------- */
 
-static LLVMValueRef clamp(Codegen *g, const Range *r, LLVMValueRef number, LLVMValueRef low,
-                          LLVMValueRef high) {
-  LLVMValueRef args[] = {number, low};
-  args[0] = call_intrinsic(g, "llvm.smax", r->of.index, args, 2);
-  args[1] = high;
-  return call_intrinsic(g, "llvm.smin", r->of.index, args, 2);
+static LLVMValueRef clamp(Codegen *g, LLVMValueRef number, LLVMValueRef low, LLVMValueRef high) {
+  return call_binary(g, "llvm.smin", call_binary(g, "llvm.smax", number, low), high);
 }
 
-enum { MANY_VECTORS = 8 };
-
-/* The index in low..high at which whole vectors begin, if there are many: aligned for non-temporal
- * stores if there are any, else at a multiple of the vector length, so that contiguous stores do
- * not cross cache lines. */
+/* The index in low..high at which whole vectors begin, if there are enough: aligned for
+ * non-temporal stores if there are any, else at a multiple of the vector length, so that contiguous
+ * stores do not cross cache lines. */
 static LLVMValueRef aligned(Codegen *g, const Range *r, LLVMValueRef low, LLVMValueRef high) {
   LaneLoop loop;
   if (!find_whole(g, r, &loop)) return low;
-  int64_t width = loop.width;
+  int64_t span = lane_span(&loop);
   LLVMValueRef up = stream_begin(g, &loop, low);
   if (!up) {
-    up = LLVMBuildAdd(g->builder, low, value_integer(r->of.index, width - 1), "");
-    up = LLVMBuildAnd(g->builder, up, value_integer(r->of.index, -width), "");
+    up = build_add(g, low, value_like(low, span - 1));
+    up = build_and(g, up, value_like(low, -span));
   }
-  LLVMValueRef rest = LLVMBuildSub(g->builder, high, up, "");
-  LLVMValueRef many = LLVMBuildICmp(g->builder, LLVMIntSGE, rest,
-                                    value_integer(r->of.index, MANY_VECTORS * width), "");
-  return LLVMBuildSelect(g->builder, many, up, low, "");
+  LLVMValueRef rest = build_sub(g, high, up);
+  LLVMValueRef many = build_icmp(g, LLVMIntSGE, rest, value_like(low, r->of.task->whole * span));
+  return build_select(g, many, up, low);
 }
 
 /* The checked loop from..stop precedes the interior, and runs again after it for the rest. */
 static void emit_split(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueRef to) {
   const IrTask *task = r->of.task;
   int last = task->axis_count - 1;
-  LLVMValueRef is_interior = value_integer(g->bool_type, 1), low = from, high = to;
+  LLVMValueRef is_interior = value_bool(g, true), low = from, high = to;
   if (task->interior) {
     is_interior = range_is_inside(g, &r->of, r->outer, last);
-    low = clamp(g, r, r->of.inner_begin[last], from, to);
-    high = clamp(g, r, r->of.inner_end[last], low, to);
+    low = clamp(g, r->of.inner_begin[last], from, to);
+    high = clamp(g, r->of.inner_end[last], low, to);
   }
   low = aligned(g, r, low, high);
-  LLVMValueRef first_stop = LLVMBuildSelect(g->builder, is_interior, low, to, "");
-  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), checked = block_new(g, "checked"),
+  LLVMValueRef first_stop = build_select(g, is_interior, low, to);
+  LLVMBasicBlockRef before = block_here(g), checked = block_new(g, "checked"),
                     interior = block_new(g, "interior"), after = block_new(g, "segment.end");
-  block_jump(g, checked);
-  block_enter(g, checked);
-  LLVMValueRef start = LLVMBuildPhi(g->builder, r->of.index, ""),
-               stop = LLVMBuildPhi(g->builder, r->of.index, "");
+  block_follow(g, checked);
+  LLVMValueRef start = build_phi(g, from, before, ""), stop = build_phi(g, first_stop, before, "");
   emit_body(g, r, start, stop);
-  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, stop, to, ""), after, interior);
-  block_enter(g, interior);
+  block_enter_unless(g, build_icmp(g, LLVMIntEQ, stop, to), interior, after);
   LLVMValueRef inner_from = low, inner_to = high;
   if (task->interior) {
-    LLVMValueRef begin[] = {low, r->of.inner_begin[last]}, end[] = {high, r->of.inner_end[last]};
-    inner_from = call_intrinsic(g, "llvm.smax", r->of.index, begin, 2);
-    inner_to = call_intrinsic(g, "llvm.smin", r->of.index, end, 2);
+    inner_from = call_binary(g, "llvm.smax", low, r->of.inner_begin[last]);
+    inner_to = call_binary(g, "llvm.smin", high, r->of.inner_end[last]);
   }
   LLVMValueRef rest = emit_interior(g, r, inner_from, inner_to, high);
-  LLVMBasicBlockRef end = LLVMGetInsertBlock(g->builder);
+  build_phi_next(start, rest, block_here(g));
+  build_phi_next(stop, to, block_here(g));
   block_jump(g, checked);
-  LLVMAddIncoming(start, (LLVMValueRef[]){from, rest}, (LLVMBasicBlockRef[]){before, end}, 2);
-  LLVMAddIncoming(stop, (LLVMValueRef[]){first_stop, to}, (LLVMBasicBlockRef[]){before, end}, 2);
   block_enter(g, after);
 }
 
 /* Emits the segment at r->digit, truncated at the end of the positions; returns its length. */
 static LLVMValueRef emit_segment(Codegen *g, Range *r, LLVMValueRef left) {
+  ASSERT(r->of.task->axis_count > 0, "a segment lies along the last axis");
   const IrTask *task = r->of.task;
   int last = task->axis_count - 1;
   for (int axis = 0; axis < last; axis++) {
-    LLVMValueRef at = LLVMBuildAdd(g->builder, r->of.begin[axis], r->digit[axis], "");
+    LLVMValueRef at = build_add(g, r->of.begin[axis], r->digit[axis]);
     r->outer[axis] = range_index(g, &r->of, at);
   }
-  LLVMValueRef args[] = {left, LLVMBuildSub(g->builder, r->of.extent[last], r->digit[last], "")};
-  LLVMValueRef length = last == 0 ? left : call_intrinsic(g, "llvm.smin", g->i64, args, 2);
-  LLVMValueRef first = LLVMBuildAdd(g->builder, r->of.begin[last], r->digit[last], "");
+  LLVMValueRef in_row = build_sub(g, r->of.extent[last], r->digit[last]);
+  LLVMValueRef length = last == 0 ? left : call_binary(g, "llvm.smin", left, in_row);
+  LLVMValueRef first = build_add(g, r->of.begin[last], r->digit[last]);
   LLVMValueRef from = range_index(g, &r->of, first),
-               to = range_index(g, &r->of, LLVMBuildAdd(g->builder, first, length, ""));
+               to = range_index(g, &r->of, build_add(g, first, length));
   LaneLoop loop;
   if (task->interior || find_whole(g, r, &loop)) emit_split(g, r, from, to);
   else emit_body(g, r, from, to);
@@ -196,31 +173,25 @@ static LLVMValueRef emit_segment(Codegen *g, Range *r, LLVMValueRef left) {
 }
 
 void task_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end) {
+  ASSERT(g->part != CODEGEN_GPU_TASKS, "a GPU runs positions in any order (gpu.c)");
   Range r;
   LLVMValueRef digits[SNODE_MAX_AXES];
-  if (!range_open(g, task, &r.of)) return;
+  range_open(g, task, &r.of);
   stream_open(g, &r.of);
-  find_lanes(g, &r);
   range_split(g, &r.of, begin, digits);
-  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), segment = block_new(g, "segment"),
+  LLVMBasicBlockRef before = block_here(g), segment = block_new(g, "segment"),
                     work = block_new(g, "work");
-  block_jump(g, segment);
-  block_enter(g, segment);
-  LLVMValueRef position = LLVMBuildPhi(g->builder, g->i64, "position");
-  for (int axis = 0; axis < task->axis_count; axis++) {
-    r.digit[axis] = LLVMBuildPhi(g->builder, g->i64, "");
-    LLVMAddIncoming(r.digit[axis], &digits[axis], &before, 1);
-  }
-  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntSLT, position, end, ""), work, g->f.finish);
-  block_enter(g, work);
-  context_poll_stop(g);
-  LLVMValueRef length = emit_segment(g, &r, LLVMBuildSub(g->builder, end, position, ""));
-  LLVMValueRef next = LLVMBuildAdd(g->builder, position, length, "");
-  next_row(g, &r, digits);
-  LLVMBasicBlockRef after = LLVMGetInsertBlock(g->builder);
-  block_jump(g, segment);
-  LLVMAddIncoming(position, (LLVMValueRef[]){begin, next}, (LLVMBasicBlockRef[]){before, after}, 2);
+  block_follow(g, segment);
+  LLVMValueRef position = build_phi(g, begin, before, "position");
   for (int axis = 0; axis < task->axis_count; axis++)
-    LLVMAddIncoming(r.digit[axis], &digits[axis], &after, 1);
-  block_enter(g, block_new(g, "after"));
+    r.digit[axis] = build_phi(g, digits[axis], before, "");
+  block_enter_if(g, build_icmp(g, LLVMIntSLT, position, end), work, g->f.finish);
+  context_poll_stop(g);
+  LLVMValueRef length = emit_segment(g, &r, build_sub(g, end, position));
+  LLVMValueRef next = build_add(g, position, length);
+  next_row(g, &r, digits);
+  build_phi_next(position, next, block_here(g));
+  for (int axis = 0; axis < task->axis_count; axis++)
+    build_phi_next(r.digit[axis], digits[axis], block_here(g));
+  block_leave(g, segment, "after");
 }

@@ -1,7 +1,8 @@
-/* value.c - types, constants, values by inst and basic blocks; see emit.h. */
+/* value.c - types, constants, values by inst and basic blocks. */
 #include <stdio.h>
+#include <string.h>
 
-#include "codegen/emit.h"
+#include "codegen/value.h"
 
 void codegen_fail(Codegen *g, const IrInst *inst, const char *what) {
   if (error_is_set(g->err)) return;
@@ -20,8 +21,8 @@ static LLVMTypeRef scalar_type(Codegen *g, Type type) {
   case TYPE_NONE:
   case TYPE_PLACE: break;
   }
-  codegen_fail(g, NULL, "a value without a type reached code generation");
-  return g->i32;
+  ASSERT(false, "a value has a type, and is no place");
+  return NULL;
 }
 
 LLVMTypeRef value_type(Codegen *g, Type type) {
@@ -73,25 +74,31 @@ LLVMValueRef value_staircase(LLVMTypeRef type, int width, int64_t step) {
   return LLVMConstVector(lanes, (unsigned)width);
 }
 
+LLVMValueRef build_shuffle(Codegen *g, LLVMValueRef a, LLVMValueRef b, const int *picks,
+                           int count) {
+  LLVMValueRef lanes[IR_MAX_LANES];
+  ASSERT(count > 0 && count <= IR_MAX_LANES, "a vector has so many lanes at most");
+  for (int i = 0; i < count; i++) lanes[i] = value_i32(g, picks[i]);
+  return LLVMBuildShuffleVector(g->builder, a, b ? b : LLVMGetPoison(LLVMTypeOf(a)),
+                                LLVMConstVector(lanes, (unsigned)count), "");
+}
+
 LLVMValueRef value_index(Codegen *g, int64_t number) { return value_integer(g->i64, number); }
 
 LLVMValueRef value_of(Codegen *g, const IrInst *inst) {
-  LLVMValueRef value =
-      inst->id >= 0 && inst->id < g->kernel->next_id ? g->f.values[inst->id] : NULL;
-  if (value) return value;
-  codegen_fail(g, inst, "its value is used before it is defined");
-  return LLVMGetUndef(type_is_none(inst->type) ? g->i32 : value_type(g, inst->type));
+  ASSERT(inst->id >= 0 && inst->id < g->kernel->next_id, "an inst of the kernel");
+  ASSERT(g->f.values[inst->id], "a value is emitted before its users");
+  return g->f.values[inst->id];
 }
 
 LLVMValueRef value_operand(Codegen *g, const IrInst *inst, int operand) {
-  if (operand < inst->operand_count) return value_of(g, inst->operands[operand]);
-  codegen_fail(g, inst, "an operand is missing");
-  return LLVMGetUndef(g->i32);
+  ASSERT(operand < inst->operand_count, "an op has its operands");
+  return value_of(g, inst->operands[operand]);
 }
 
 void value_set(Codegen *g, const IrInst *inst, LLVMValueRef value) {
-  if (inst->id >= 0 && inst->id < g->kernel->next_id) g->f.values[inst->id] = value;
-  else codegen_fail(g, inst, "its number is outside the kernel's");
+  ASSERT(inst->id >= 0 && inst->id < g->kernel->next_id, "an inst of the kernel");
+  g->f.values[inst->id] = value;
 }
 
 LLVMValueRef value_broadcast(Codegen *g, LLVMValueRef value, int width) {
@@ -100,9 +107,17 @@ LLVMValueRef value_broadcast(Codegen *g, LLVMValueRef value, int width) {
   LLVMTypeRef type = LLVMVectorType(LLVMTypeOf(value), (unsigned)width);
   if (LLVMIsAConstantInt(value) || LLVMIsAConstantFP(value)) return splat_constant(type, value);
   LLVMValueRef one =
-      LLVMBuildInsertElement(g->builder, LLVMGetPoison(type), value, value_integer(g->i32, 0), "");
+      LLVMBuildInsertElement(g->builder, LLVMGetPoison(type), value, value_i32(g, 0), "");
   LLVMValueRef zeros = LLVMConstNull(LLVMVectorType(g->i32, (unsigned)width));
   return LLVMBuildShuffleVector(g->builder, one, LLVMGetPoison(type), zeros, "");
+}
+
+LLVMValueRef value_constant(LLVMValueRef value) {
+  if (!LLVMIsConstant(value)) return NULL;
+  LLVMValueRef first = value_is_vector(value) ? LLVMGetAggregateElement(value, 0) : value;
+  for (int i = 1; i < value_width(value); i++)
+    if (LLVMGetAggregateElement(value, (unsigned)i) != first) return NULL;
+  return first;
 }
 
 bool value_is_all(LLVMValueRef mask) {
@@ -120,22 +135,21 @@ void value_match(Codegen *g, LLVMValueRef *a, LLVMValueRef *b) {
 LLVMValueRef value_lane(Codegen *g, LLVMValueRef value, int lane) {
   if (!value_is_vector(value)) return value;
   ASSERT(lane >= 0 && lane < value_width(value), "a lane of the vector");
-  return LLVMBuildExtractElement(g->builder, value, value_integer(g->i32, lane), "");
+  return build_extract(g, value, value_i32(g, lane));
 }
 
 LLVMValueRef value_extend(Codegen *g, LLVMValueRef value, Type type) {
   LLVMTypeRef wide = value_lanes(g->i64, value_width(value));
   if (type_bits(type) == 64) return value;
-  return type_is_signed(type) ? LLVMBuildSExt(g->builder, value, wide, "")
-                              : LLVMBuildZExt(g->builder, value, wide, "");
+  return type_is_signed(type) ? build_sext(g, value, wide) : build_zext(g, value, wide);
 }
 
 LLVMValueRef value_global(Codegen *g, LLVMValueRef pointer) {
   if (g->part != CODEGEN_GPU_TASKS || value_is_vector(pointer)) return pointer;
   LLVMTypeRef global = LLVMPointerTypeInContext(g->context, GPU_GLOBAL_MEMORY);
-  LLVMValueRef address = LLVMBuildPtrToInt(g->builder, pointer, g->i64, "");
-  LLVMValueRef known = LLVMBuildIntToPtr(g->builder, address, global, "");
-  return LLVMBuildAddrSpaceCast(g->builder, known, g->pointer, "");
+  LLVMValueRef address = build_ptrtoint(g, pointer, g->i64);
+  LLVMValueRef known = build_inttoptr(g, address, global);
+  return build_space_cast(g, known, g->pointer);
 }
 
 LLVMValueRef value_node(Codegen *g, LLVMValueRef pointer) {
@@ -144,7 +158,7 @@ LLVMValueRef value_node(Codegen *g, LLVMValueRef pointer) {
   unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
   LLVMValueRef assume = LLVMGetIntrinsicDeclaration(g->module, id, NULL, 0);
   LLVMValueRef aligned[] = {pointer, value_index(g, RT_GRANULE)};
-  LLVMValueRef truth = value_integer(g->bool_type, 1);
+  LLVMValueRef truth = value_bool(g, true);
   LLVMOperandBundleRef bundle = LLVMCreateOperandBundle(word, strlen(word), aligned, 2);
   LLVMBuildCallWithOperandBundles(g->builder, LLVMIntrinsicGetType(g->context, id, NULL, 0), assume,
                                   &truth, 1, &bundle, 1, "");
@@ -155,17 +169,23 @@ LLVMValueRef value_node(Codegen *g, LLVMValueRef pointer) {
 LLVMValueRef value_from_memory(Codegen *g, LLVMValueRef value, Type type) {
   if (type_is(type, TYPE_PTR)) return value_global(g, value);
   if (!type_is_bool(type)) return value;
-  return LLVMBuildICmp(g->builder, LLVMIntNE, value, LLVMConstNull(LLVMTypeOf(value)), "");
+  return build_is_some(g, value);
 }
 
 LLVMValueRef value_to_memory(Codegen *g, LLVMValueRef value, Type type) {
   if (!type_is_bool(type)) return value;
-  return LLVMBuildZExt(g->builder, value, value_lanes(g->i8, value_width(value)), "");
+  return build_zext(g, value, value_lanes(g->i8, value_width(value)));
 }
 
 LLVMValueRef value_byte_offset(Codegen *g, LLVMValueRef pointer, int64_t bytes) {
   LLVMValueRef offset = value_index(g, bytes);
-  return bytes ? LLVMBuildGEP2(g->builder, g->i8, pointer, &offset, 1, "") : pointer;
+  return bytes ? build_at(g, g->i8, pointer, offset) : pointer;
+}
+
+LLVMValueRef value_mark(Codegen *g, LLVMValueRef inst, const char *kind, LLVMMetadataRef node) {
+  LLVMSetMetadata(inst, LLVMGetMDKindIDInContext(g->context, kind, (unsigned)strlen(kind)),
+                  LLVMMetadataAsValue(g->context, node));
+  return inst;
 }
 
 LLVMBasicBlockRef block_new(Codegen *g, const char *name) {
@@ -182,8 +202,47 @@ void block_branch(Codegen *g, LLVMValueRef condition, LLVMBasicBlockRef yes, LLV
   LLVMBuildCondBr(g->builder, condition, yes, no);
 }
 
+void block_branch_mostly(Codegen *g, LLVMValueRef condition, LLVMBasicBlockRef yes,
+                         LLVMBasicBlockRef no) {
+  static const char word[] = "branch_weights";
+  LLVMMetadataRef parts[] = {LLVMMDStringInContext2(g->context, word, strlen(word)),
+                             LLVMValueAsMetadata(value_i32(g, 1 << 20)),
+                             LLVMValueAsMetadata(value_i32(g, 1))};
+  value_mark(g, LLVMBuildCondBr(g->builder, condition, yes, no), "prof",
+             LLVMMDNodeInContext2(g->context, parts, 3));
+}
+
+void block_leave(Codegen *g, LLVMBasicBlockRef to, const char *behind) {
+  block_jump(g, to);
+  block_enter(g, block_new(g, behind));
+}
+
+void block_enter_if(Codegen *g, LLVMValueRef condition, LLVMBasicBlockRef block,
+                    LLVMBasicBlockRef other) {
+  block_branch(g, condition, block, other);
+  block_enter(g, block);
+}
+
+void block_enter_unless(Codegen *g, LLVMValueRef condition, LLVMBasicBlockRef block,
+                        LLVMBasicBlockRef other) {
+  block_branch(g, condition, other, block);
+  block_enter(g, block);
+}
+
+void block_follow(Codegen *g, LLVMBasicBlockRef next) {
+  block_jump(g, next);
+  block_enter(g, next);
+}
+
+LLVMBasicBlockRef block_if(Codegen *g, LLVMValueRef condition, const char *then,
+                           const char *after) {
+  LLVMBasicBlockRef yes = block_new(g, then), no = block_new(g, after);
+  block_enter_if(g, condition, yes, no);
+  return no;
+}
+
 LLVMBasicBlockRef block_hoist_begin(Codegen *g) {
-  LLVMBasicBlockRef back = LLVMGetInsertBlock(g->builder);
+  LLVMBasicBlockRef back = block_here(g);
   LLVMPositionBuilderBefore(g->builder, g->f.entry_end);
   return back;
 }
@@ -199,5 +258,19 @@ LLVMValueRef block_variable(Codegen *g, LLVMTypeRef type, const char *name) {
   LLVMBasicBlockRef back = block_hoist_begin(g);
   LLVMValueRef variable = LLVMBuildAlloca(g->builder, type, name);
   block_hoist_end(g, back);
+  return variable;
+}
+
+LLVMValueRef block_variable_of(Codegen *g, LLVMValueRef first, const char *name) {
+  LLVMBasicBlockRef back = block_hoist_begin(g);
+  LLVMValueRef variable = LLVMBuildAlloca(g->builder, LLVMTypeOf(first), name);
+  build_store(g, first, variable);
+  block_hoist_end(g, back);
+  return variable;
+}
+
+LLVMValueRef block_variable_now(Codegen *g, LLVMValueRef value, const char *name) {
+  LLVMValueRef variable = block_variable(g, LLVMTypeOf(value), name);
+  build_store(g, value, variable);
   return variable;
 }

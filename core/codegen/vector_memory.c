@@ -10,32 +10,19 @@
  *
  * Only the range from the first number to the last is accessed; inactive lanes read zeros from the
  * stack. Decision D-codegen-03. */
-#include "codegen/emit.h"
-
-static LLVMValueRef alignment(Codegen *g, Type type) {
-  return value_integer(g->i32, type_size(type));
-}
-
-static LLVMTypeRef memory_lanes(Codegen *g, const LaneAccess *a) {
-  return value_lanes(value_memory_type(g, a->type), value_width(a->mask));
-}
+#include "codegen/vector.h"
 
 /* -- adjacent elements, and those at an address per lane --------------------------------------- */
 
 LLVMValueRef vector_gather(Codegen *g, Type type, LLVMValueRef pointers, LLVMValueRef mask) {
   LLVMTypeRef lanes = value_lanes(value_memory_type(g, type), value_width(pointers));
-  ASSERT(value_width(mask) == value_width(pointers), "a bit of the mask for each address");
-  LLVMValueRef args[] = {pointers, alignment(g, type), mask, LLVMConstNull(lanes)};
-  return call_overloaded(g, "llvm.masked.gather", lanes, LLVMTypeOf(pointers), args, 4);
+  return lanes_take(g, lanes, pointers, type_size(type), mask, NULL);
 }
 
 static LLVMValueRef load_run(Codegen *g, const LaneAccess *a) {
-  LLVMTypeRef lanes = memory_lanes(g, a);
-  if (!value_is_all(a->mask)) {
-    LLVMValueRef args[] = {a->at, alignment(g, a->type), a->mask, LLVMConstNull(lanes)};
-    return call_overloaded(g, "llvm.masked.load", lanes, g->pointer, args, 4);
-  }
-  LLVMValueRef value = LLVMBuildLoad2(g->builder, lanes, a->at, "");
+  LLVMTypeRef lanes = value_lanes(value_memory_type(g, a->type), value_width(a->mask));
+  if (!value_is_all(a->mask)) return lanes_take(g, lanes, a->at, type_size(a->type), a->mask, NULL);
+  LLVMValueRef value = build_load(g, lanes, a->at);
   LLVMSetAlignment(value, (unsigned)type_size(a->type));
   return value;
 }
@@ -43,64 +30,57 @@ static LLVMValueRef load_run(Codegen *g, const LaneAccess *a) {
 /* The lanes' addresses, of cells at a constant distance. */
 static LLVMValueRef spread(Codegen *g, const LaneAccess *a, int part) {
   int64_t size = type_size(a->type);
-  ASSERT(a->parts > 0 && part >= 0 && part < a->parts, "a number of the cell");
-  LLVMValueRef steps = value_staircase(g->i64, value_width(a->mask), a->parts * size),
+  ASSERT(a->inst->parts > 0 && part >= 0 && part < a->inst->parts, "a number of the cell");
+  LLVMValueRef steps = value_staircase(g->i64, value_width(a->mask), a->inst->parts * size),
                at = value_byte_offset(g, a->at, (part - a->part) * size);
-  return LLVMBuildGEP2(g->builder, g->i8, at, &steps, 1, "");
+  return build_at(g, g->i8, at, steps);
 }
+
+static bool is_strided(const LaneAccess *a) { return value_is_all(a->mask) || !a->inst->each; }
 
 LLVMValueRef vector_load(Codegen *g, const LaneAccess *a) {
   LLVMValueRef value;
   if (value_is_vector(a->at)) value = vector_gather(g, a->type, a->at, a->mask);
-  else if (!a->parts) value = load_run(g, a);
-  else if (strided_serves(a)) return value_from_memory(g, strided_load(g, a), a->type);
+  else if (!a->inst->parts) value = load_run(g, a);
+  else if (is_strided(a)) return value_from_memory(g, strided_load(g, a), a->type);
   else value = vector_gather(g, a->type, spread(g, a, a->part), a->mask);
-  return value_from_memory(g, alias_element(g, value, a->alias), a->type);
+  return value_from_memory(g, alias_element(g, value, a->inst->alias), a->type);
 }
 
-static void scatter(Codegen *g, const LaneAccess *a, LLVMValueRef pointers, LLVMValueRef value) {
-  LLVMValueRef args[] = {value, pointers, alignment(g, a->type), a->mask};
-  alias_element(
-      g,
-      call_overloaded(g, "llvm.masked.scatter", LLVMTypeOf(value), LLVMTypeOf(pointers), args, 4),
-      a->alias);
+/* Under the mask, to adjacent places or to one per lane. */
+static void store_masked(Codegen *g, const LaneAccess *a, LLVMValueRef at, LLVMValueRef value) {
+  alias_element(g, lanes_put(g, value, at, type_size(a->type), a->mask), a->inst->alias);
 }
 
 static void store_run(Codegen *g, const LaneAccess *a, LLVMValueRef value) {
-  if (!value_is_all(a->mask)) {
-    LLVMValueRef args[] = {value, a->at, alignment(g, a->type), a->mask};
-    alias_element(g,
-                  call_overloaded(g, "llvm.masked.store", LLVMTypeOf(value), g->pointer, args, 4),
-                  a->alias);
-    return;
-  }
+  if (!value_is_all(a->mask)) return store_masked(g, a, a->at, value);
   StreamStore store = {
-      .base = a->at, .vectors = &value, .count = 1, .type = a->type, .alias = a->alias};
-  stream_store(g, &store, a->streams);
+      .base = a->at, .vectors = &value, .count = 1, .type = a->type, .alias = a->inst->alias};
+  stream_store(g, &store, a->inst->streams);
 }
 
 void vector_store(Codegen *g, const LaneAccess *a, const LLVMValueRef *values) {
-  if (value_is_vector(a->at)) return scatter(g, a, a->at, values[0]);
-  if (!a->parts) return store_run(g, a, values[0]);
-  if (strided_serves(a)) return strided_store(g, a, values);
-  for (int part = 0; part < a->parts; part++)
-    if (a->numbers >> part & 1) scatter(g, a, spread(g, a, part), *values++);
+  if (value_is_vector(a->at)) return store_masked(g, a, a->at, values[0]);
+  if (!a->inst->parts) return store_run(g, a, values[0]);
+  if (is_strided(a)) return strided_store(g, a, values);
+  for (int part = 0; part < a->inst->parts; part++)
+    if (access_numbers(a) >> part & 1) store_masked(g, a, spread(g, a, part), *values++);
 }
 
 /* Emits addresses as a scalar base plus a vector of indices with a scale that the machine has: the
  * addressing mode of gathers. */
-void vector_offset(Codegen *g, const IrInst *inst) {
+LLVMValueRef vector_offset(Codegen *g, const IrInst *inst) {
   const IrInst *base = inst->operands[0], *index = inst->operands[1];
   LLVMValueRef wide = value_extend(g, value_of(g, index), index->type);
   int stride = inst->stride, scale = stride == 2 || stride == 4 || stride == 8 ? stride : 1;
   LLVMValueRef pointer = value_byte_offset(g, value_of(g, base), inst->imm);
   if (scale != stride) {
-    LLVMValueRef factor = value_integer(LLVMTypeOf(wide), stride);
-    wide = type_bits(index->type) <= 32 ? LLVMBuildNSWMul(g->builder, wide, factor, "")
-                                        : LLVMBuildMul(g->builder, wide, factor, "");
+    LLVMValueRef factor = value_like(wide, stride);
+    wide =
+        type_bits(index->type) <= 32 ? build_nsw_mul(g, wide, factor) : build_mul(g, wide, factor);
   }
   LLVMTypeRef unit = scale == 1 ? g->i8 : LLVMArrayType2(g->i8, (uint64_t)scale);
-  value_set(g, inst, LLVMBuildGEP2(g->builder, unit, pointer, &wide, 1, ""));
+  return build_at(g, unit, pointer, wide);
 }
 
 /* -- cells: one chunk of all lanes ------------------------------------------------------------- */
@@ -109,14 +89,12 @@ enum { CHUNK = 16 /* bytes of a load */ };
 
 /* Concatenates `count` vectors, a power of two; overwrites the array. */
 static LLVMValueRef concatenated(Codegen *g, LLVMValueRef *pieces, int count) {
-  LLVMValueRef picks[IR_MAX_LANES];
-  for (; count > 1; count /= 2) {
-    int length = 2 * value_width(pieces[0]);
-    for (int i = 0; i < length; i++) picks[i] = value_integer(g->i32, i);
-    LLVMValueRef all = LLVMConstVector(picks, (unsigned)length);
+  int picks[IR_MAX_LANES];
+  for (int i = 0; i < IR_MAX_LANES; i++) picks[i] = i;
+  for (; count > 1; count /= 2)
     for (int i = 0; i < count / 2; i++)
-      pieces[i] = LLVMBuildShuffleVector(g->builder, pieces[2 * i], pieces[2 * i + 1], all, "");
-  }
+      pieces[i] =
+          build_shuffle(g, pieces[2 * i], pieces[2 * i + 1], picks, 2 * value_width(pieces[2 * i]));
   return pieces[0];
 }
 
@@ -137,8 +115,7 @@ static LLVMValueRef load_vector(Codegen *g, const Chunk *c, Type type, LLVMValue
     for (int k = 0; k < c->lanes; k++) {
       LLVMValueRef at = value_lane(g, pointers, first + j * c->lanes + k);
       LLVMTypeRef numbers = value_lanes(value_memory_type(g, type), c->numbers);
-      LLVMValueRef value =
-          LLVMBuildLoad2(g->builder, numbers, value_byte_offset(g, at, offset), "");
+      LLVMValueRef value = build_load(g, numbers, value_byte_offset(g, at, offset));
       LLVMSetAlignment(value, (unsigned)type_size(type));
       pieces[count++] = value;
     }
@@ -148,13 +125,12 @@ static LLVMValueRef load_vector(Codegen *g, const Chunk *c, Type type, LLVMValue
 /* Shuffles within each 16 bytes: picks below `elements` are from `a`, the others from `b`. */
 static LLVMValueRef shuffle(Codegen *g, const Chunk *c, LLVMValueRef a, LLVMValueRef b,
                             const int *picks) {
-  LLVMValueRef lanes[IR_MAX_LANES];
+  int lanes[IR_MAX_LANES];
   for (int i = 0; i < c->width; i++) {
     int from = picks[i % c->elements], first = i - i % c->elements;
-    lanes[i] = value_integer(g->i32, from < c->elements ? first + from
-                                                        : c->width + first + from - c->elements);
+    lanes[i] = from < c->elements ? first + from : c->width + first + from - c->elements;
   }
-  return LLVMBuildShuffleVector(g->builder, a, b, LLVMConstVector(lanes, (unsigned)c->width), "");
+  return build_shuffle(g, a, b, lanes, c->width);
 }
 
 static LLVMValueRef number_of(Codegen *g, const Chunk *c, LLVMValueRef *vectors, int number) {
@@ -178,28 +154,29 @@ static LLVMValueRef zeros(Codegen *g) {
   if (g->f.zeros) return g->f.zeros;
   g->f.zeros = block_variable(g, type, "zeros");
   LLVMBasicBlockRef back = block_hoist_begin(g);
-  LLVMBuildStore(g->builder, LLVMConstNull(type), g->f.zeros);
+  build_store(g, LLVMConstNull(type), g->f.zeros);
   block_hoist_end(g, back);
   return g->f.zeros;
 }
 
-static bool is_loaded(const LaneAccess *a, int number) { return a->numbers >> number & 1; }
+static bool is_loaded(const LaneAccess *a, int number) { return access_numbers(a) >> number & 1; }
 
 /* `pointers`: to number 0. */
 static void load_each(Codegen *g, const LaneAccess *a, LLVMValueRef pointers,
                       LLVMValueRef *values) {
   int size = type_size(a->type), done = 0;
   LLVMValueRef vectors[4];
-  Chunk c = {.width = value_width(a->mask), .numbers = size == 4 && a->parts >= 4 ? 4 : 2};
+  Chunk c = {.width = value_width(a->mask), .numbers = size == 4 && a->inst->parts >= 4 ? 4 : 2};
   c.elements = CHUNK / size;
   c.lanes = c.elements / c.numbers;
-  ASSERT(a->parts >= c.numbers && c.lanes > 0, "a load has several numbers, and at most 16 bytes");
+  ASSERT(a->inst->parts >= c.numbers && c.lanes > 0,
+         "a load has several numbers, and at most 16 bytes");
   if (!value_is_all(a->mask)) {
     LLVMValueRef none = value_broadcast(g, zeros(g), c.width);
-    pointers = LLVMBuildSelect(g->builder, a->mask, pointers, none, "");
+    pointers = build_select(g, a->mask, pointers, none);
   }
-  for (int at = 0; done < a->parts; at = done) {
-    if (at + c.numbers > a->parts) at = a->parts - c.numbers;
+  for (int at = 0; done < a->inst->parts; at = done) {
+    if (at + c.numbers > a->inst->parts) at = a->inst->parts - c.numbers;
     for (int j = 0; j < c.numbers; j++)
       vectors[j] = load_vector(g, &c, a->type, pointers, j, at * size);
     for (int number = done; number < at + c.numbers; number++)
@@ -212,38 +189,31 @@ static void load_each(Codegen *g, const LaneAccess *a, LLVMValueRef pointers,
 
 /* Every second number, from `first` on, of a vector with two per lane. */
 static LLVMValueRef every_second(Codegen *g, LLVMValueRef pairs, int first) {
-  LLVMValueRef picks[IR_MAX_LANES];
-  int width = value_width(pairs) / 2;
-  for (int i = 0; i < width; i++) picks[i] = value_integer(g->i32, 2 * i + first);
-  return LLVMBuildShuffleVector(g->builder, pairs, LLVMGetPoison(LLVMTypeOf(pairs)),
-                                LLVMConstVector(picks, (unsigned)width), "");
-}
-
-static LLVMValueRef gather(Codegen *g, LLVMTypeRef type, const LaneAccess *a, LLVMValueRef at) {
-  LLVMTypeRef lanes = value_lanes(type, value_width(a->mask));
-  LLVMValueRef args[] = {at, alignment(g, a->type), a->mask, LLVMConstNull(lanes)};
-  return call_overloaded(g, "llvm.masked.gather", lanes, LLVMTypeOf(at), args, 4);
+  int picks[IR_MAX_LANES], width = value_width(pairs) / 2;
+  for (int i = 0; i < width; i++) picks[i] = 2 * i + first;
+  return build_shuffle(g, pairs, NULL, picks, width);
 }
 
 static void gather_pairs(Codegen *g, const LaneAccess *a, LLVMValueRef pointers,
                          LLVMValueRef *values) {
   LLVMTypeRef one = value_memory_type(g, a->type);
   int width = value_width(a->mask);
-  for (int number = 0; number < a->parts; number += 2) {
-    bool is_pair = number + 1 < a->parts;
+  for (int number = 0; number < a->inst->parts; number += 2) {
+    bool is_pair = number + 1 < a->inst->parts;
     LLVMValueRef at = value_byte_offset(g, pointers, number * (int64_t)type_size(a->type)),
-                 all = gather(g, is_pair ? g->i64 : one, a, at);
-    if (is_pair) all = LLVMBuildBitCast(g->builder, all, value_lanes(one, 2 * width), "");
+                 all = lanes_take(g, value_lanes(is_pair ? g->i64 : one, width), at,
+                                  type_size(a->type), a->mask, NULL);
+    if (is_pair) all = build_bitcast(g, all, value_lanes(one, 2 * width));
     for (int k = 0; k <= is_pair; k++)
       if (is_loaded(a, number + k)) values[number + k] = is_pair ? every_second(g, all, k) : all;
   }
 }
 
 void vector_load_cells(Codegen *g, const LaneAccess *a, LLVMValueRef *values) {
-  ASSERT(a->parts > 1 && a->parts <= IR_MOST_RUN, "several numbers of a cell");
+  ASSERT(a->inst->parts > 1 && a->inst->parts <= IR_MOST_RUN, "several numbers of a cell");
   LLVMValueRef pointers = value_byte_offset(g, a->at, -a->part * (int64_t)type_size(a->type));
-  if (a->pairs && type_size(a->type) == 4) gather_pairs(g, a, pointers, values);
+  if (a->inst->pairs && type_size(a->type) == 4) gather_pairs(g, a, pointers, values);
   else load_each(g, a, pointers, values);
-  for (int number = 0; number < a->parts; number++)
+  for (int number = 0; number < a->inst->parts; number++)
     if (is_loaded(a, number)) values[number] = value_from_memory(g, values[number], a->type);
 }

@@ -12,13 +12,7 @@
  * Lanes whose elements do not form runs gather them, or update them one by one. A group of runs is
  * done together: by one comparison, and one loop over the lanes. Decision D-codegen-04. */
 #include "base/bits.h"
-#include "codegen/emit.h"
-
-enum { MASKED = 64 /* bytes of a vector on machines that have masks */ };
-
-static bool has_masks(const LaneRuns *runs, const LaneRun *run) {
-  return value_width(runs->mask) * type_size(run->type) >= MASKED;
-}
+#include "codegen/vector.h"
 
 /* The length of the vector that holds a run. */
 static int places_of(const LaneRun *run) {
@@ -27,13 +21,13 @@ static int places_of(const LaneRun *run) {
 }
 
 static LLVMTypeRef run_type(Codegen *g, const LaneRun *run) {
-  return value_lanes(value_type(g, run->type), places_of(run));
+  return value_vector(g, run->type, places_of(run));
 }
 
 /* -- comparing addresses ----------------------------------------------------------------------- */
 
 static LLVMValueRef is_at(Codegen *g, LLVMValueRef from, int64_t bytes, LLVMValueRef at) {
-  return LLVMBuildICmp(g->builder, LLVMIntEQ, value_byte_offset(g, from, bytes), at, "");
+  return build_icmp(g, LLVMIntEQ, value_byte_offset(g, from, bytes), at);
 }
 
 typedef struct Compared { /* masks */
@@ -46,19 +40,19 @@ static void compare(Codegen *g, LaneRuns *runs, const LaneRun *run, Compared *c)
   LLVMTypeRef bytes = value_lanes(g->i8, value_width(runs->mask));
   LLVMValueRef bits = value_integer(bytes, 1), before = LLVMConstAllOnes(LLVMTypeOf(runs->mask));
   for (int k = 1; k <= last; k++) {
-    if (!(run->adjacent >> k & 1)) before = is_at(g, run->at[0], k * size, run->at[k]);
-    c->whole = LLVMBuildAnd(g->builder, c->whole, before, "");
+    if (!(run->inst->adjacent >> k & 1)) before = is_at(g, run->at[0], k * size, run->at[k]);
+    c->whole = build_and(g, c->whole, before);
     LLVMValueRef after = is_at(g, run->at[last], (k - last) * size, run->at[k]);
-    LLVMValueRef either = LLVMBuildOr(g->builder, before, after, "");
-    c->parted = LLVMBuildAnd(g->builder, c->parted, either, "");
-    LLVMValueRef bit = LLVMBuildZExt(g->builder, before, bytes, "");
-    bit = LLVMBuildShl(g->builder, bit, value_integer(bytes, k), "");
-    bits = LLVMBuildOr(g->builder, bits, bit, "");
+    LLVMValueRef either = build_or(g, before, after);
+    c->parted = build_and(g, c->parted, either);
+    LLVMValueRef bit = build_zext(g, before, bytes);
+    bit = build_shl(g, bit, value_integer(bytes, k));
+    bits = build_or(g, bits, bit);
   }
   LLVMValueRef *alike = &runs->before[last];
   if (!*alike) *alike = bits;
-  LLVMValueRef same = LLVMBuildICmp(g->builder, LLVMIntEQ, *alike, bits, "");
-  c->parted = LLVMBuildAnd(g->builder, c->parted, same, "");
+  LLVMValueRef same = build_icmp(g, LLVMIntEQ, *alike, bits);
+  c->parted = build_and(g, c->parted, same);
 }
 
 static void compare_runs(Codegen *g, LaneRuns *runs) {
@@ -66,29 +60,14 @@ static void compare_runs(Codegen *g, LaneRuns *runs) {
   Compared c = {all, all};
   for (int i = 0; i < runs->items.count; i++)
     if (runs->items.items[i].like == i) compare(g, runs, &runs->items.items[i], &c);
-  LLVMValueRef gaps = LLVMBuildNot(g->builder, c.whole, "");
-  runs->whole = vector_both(g, runs->mask, c.whole);
-  runs->parted = vector_both(g, runs->mask, LLVMBuildAnd(g->builder, c.parted, gaps, ""));
-  LLVMValueRef none = LLVMBuildNot(g->builder, c.parted, "");
-  runs->others = vector_both(g, runs->mask, LLVMBuildAnd(g->builder, none, gaps, ""));
+  LLVMValueRef gaps = build_not(g, c.whole);
+  runs->whole = lanes_both(g, runs->mask, c.whole);
+  runs->parted = lanes_both(g, runs->mask, build_and(g, c.parted, gaps));
+  LLVMValueRef none = build_not(g, c.parted);
+  runs->others = lanes_both(g, runs->mask, build_and(g, none, gaps));
 }
 
 /* -- lane by lane ------------------------------------------------------------------------------ */
-
-LLVMValueRef lane_store_all(Codegen *g, LLVMValueRef value) {
-  LLVMValueRef variable = block_variable(g, LLVMTypeOf(value), "lanes");
-  LLVMBuildStore(g->builder, value, variable);
-  return variable;
-}
-
-LLVMValueRef lane_load_one(Codegen *g, LLVMTypeRef type, LLVMValueRef array, LLVMValueRef lane) {
-  return LLVMBuildLoad2(g->builder, type, LLVMBuildGEP2(g->builder, type, array, &lane, 1, ""), "");
-}
-
-void lane_store_one(Codegen *g, LLVMValueRef array, LLVMValueRef lane, LLVMValueRef value) {
-  LLVMTypeRef type = LLVMTypeOf(value);
-  LLVMBuildStore(g->builder, value, LLVMBuildGEP2(g->builder, type, array, &lane, 1, ""));
-}
 
 typedef struct RunPart {
   const LaneRun *run;
@@ -105,11 +84,10 @@ typedef LLVMValueRef VisitRun(Codegen *g, const RunPart *part);
 static LLVMValueRef run_mask(Codegen *g, const LaneRun *run, LLVMValueRef before, bool is_after) {
   int places = places_of(run);
   LLVMValueRef numbers = value_integer(g->i8, (1 << run->count) - 1);
-  if (is_after) before = LLVMBuildNot(g->builder, before, "");
-  LLVMValueRef bits = LLVMBuildAnd(g->builder, before, numbers, "");
+  if (is_after) before = build_not(g, before);
+  LLVMValueRef bits = build_and(g, before, numbers);
   LLVMTypeRef narrow = LLVMIntTypeInContext(g->context, (unsigned)places);
-  return LLVMBuildBitCast(g->builder, LLVMBuildTrunc(g->builder, bits, narrow, ""),
-                          value_lanes(g->bool_type, places), "");
+  return build_bitcast(g, build_trunc(g, bits, narrow), value_lanes(g->bool_type, places));
 }
 
 typedef struct Places { /* arrays in memory, by lane */
@@ -119,16 +97,16 @@ typedef struct Places { /* arrays in memory, by lane */
 static Places store_places(Codegen *g, const LaneRun *run) {
   int last = run->count - 1;
   LLVMValueRef end = value_byte_offset(g, run->at[last], -last * type_size(run->type));
-  return (Places){lane_store_all(g, run->at[0]), lane_store_all(g, end)};
+  return (Places){lanes_in_memory(g, run->at[0]), lanes_in_memory(g, end)};
 }
 
 static LLVMValueRef place(Codegen *g, const LaneRun *run, LLVMValueRef array, LLVMValueRef lane) {
-  return value_byte_offset(g, lane_load_one(g, g->pointer, array, lane), run->distance);
+  return value_byte_offset(g, lanes_load_one(g, g->pointer, array, lane), run->inst->distance);
 }
 
 static void walk_whole(Codegen *g, const LaneRuns *runs, const Places *places,
                        LLVMValueRef *numbers, VisitRun *visit) {
-  SetBits bits = bits_begin(g, vector_bits(g, runs->whole));
+  SetBits bits = bits_begin(g, lanes_bits(g, runs->whole));
   for (int i = 0; i < runs->items.count; i++) {
     const LaneRun *run = &runs->items.items[i];
     RunPart part = {.run = run, .numbers = numbers[i], .lane = bits.position};
@@ -143,12 +121,12 @@ static void walk_parted(Codegen *g, const LaneRuns *runs, const Places *places,
                         LLVMValueRef *numbers, VisitRun *visit) {
   LLVMValueRef before[IR_MOST_RUN] = {0};
   for (int i = 0; i < IR_MOST_RUN; i++)
-    if (runs->before[i]) before[i] = lane_store_all(g, runs->before[i]);
-  SetBits bits = bits_begin(g, vector_bits(g, runs->parted));
+    if (runs->before[i]) before[i] = lanes_in_memory(g, runs->before[i]);
+  SetBits bits = bits_begin(g, lanes_bits(g, runs->parted));
   for (int i = 0; i < runs->items.count; i++) {
     const LaneRun *run = &runs->items.items[i];
     RunPart part = {.run = run, .numbers = numbers[i], .lane = bits.position};
-    LLVMValueRef own = lane_load_one(g, g->i8, before[run->count - 1], part.lane);
+    LLVMValueRef own = lanes_load_one(g, g->i8, before[run->count - 1], part.lane);
     part.mask = run_mask(g, run, own, false);
     part.at = place(g, run, places[run->like].begins, part.lane);
     part.before = visit(g, &part);
@@ -163,16 +141,14 @@ static void walk_parted(Codegen *g, const LaneRuns *runs, const Places *places,
  * then in `others`. `numbers`: by run. */
 static void walk_runs(Codegen *g, LaneRuns *runs, LLVMValueRef *numbers, VisitRun *visit) {
   Places *places = scratch_array(g->scratch, Places, runs->items.count);
-  bool have_masks = true;
   compare_runs(g, runs);
   for (int i = 0; i < runs->items.count; i++) {
     const LaneRun *run = &runs->items.items[i];
-    have_masks &= has_masks(runs, run);
     if (run->like == i) places[i] = store_places(g, run);
   }
   walk_whole(g, runs, places, numbers, visit);
-  if (have_masks) walk_parted(g, runs, places, numbers, visit);
-  else runs->others = LLVMBuildOr(g->builder, runs->others, runs->parted, "");
+  if (runs->gaps) walk_parted(g, runs, places, numbers, visit);
+  else runs->others = build_or(g, runs->others, runs->parted);
 }
 
 typedef struct Others { /* the block for lanes whose elements do not form runs */
@@ -181,42 +157,37 @@ typedef struct Others { /* the block for lanes whose elements do not form runs *
 
 static Others others_begin(Codegen *g, const LaneRuns *runs) {
   LLVMBasicBlockRef some = block_new(g, "others");
-  Others others = {LLVMGetInsertBlock(g->builder), block_new(g, "others.end")};
-  block_branch(g, vector_any(g, runs->others), some, others.end);
-  block_enter(g, some);
+  Others others = {block_here(g), block_new(g, "others.end")};
+  block_enter_if(g, lanes_any(g, runs->others), some, others.end);
   return others;
 }
 
 /* Returns the last block that had the other lanes. */
 static LLVMBasicBlockRef others_end(Codegen *g, const Others *others) {
-  LLVMBasicBlockRef last = LLVMGetInsertBlock(g->builder);
-  block_jump(g, others->end);
-  block_enter(g, others->end);
+  LLVMBasicBlockRef last = block_here(g);
+  block_follow(g, others->end);
   return last;
 }
 
 static LLVMValueRef masked_load(Codegen *g, const RunPart *part, LLVMValueRef otherwise) {
-  LLVMTypeRef type = run_type(g, part->run);
-  LLVMValueRef align = value_integer(g->i32, type_size(part->run->type)),
-               args[] = {part->at, align, part->mask, otherwise ? otherwise : LLVMConstNull(type)};
-  return call_overloaded(g, "llvm.masked.load", type, g->pointer, args, 4);
+  int64_t size = type_size(part->run->type);
+  return lanes_take(g, run_type(g, part->run), part->at, size, part->mask, otherwise);
 }
 
 /* -- loads ------------------------------------------------------------------------------------- */
 
 static LLVMValueRef read_part(Codegen *g, const RunPart *part) {
-  LLVMTypeRef type = run_type(g, part->run);
-  LLVMValueRef numbers = masked_load(g, part, part->before), lane = part->lane;
-  LLVMBuildStore(g->builder, numbers, LLVMBuildGEP2(g->builder, type, part->numbers, &lane, 1, ""));
+  LLVMValueRef numbers = masked_load(g, part, part->before);
+  lanes_store_one(g, part->numbers, part->lane, numbers);
   return numbers;
 }
 
 /* Transposes the lanes' runs to a vector for each number of the run. */
 static void load_vectors(Codegen *g, const LaneRuns *runs, LaneRun *run, LLVMValueRef numbers) {
   int places = places_of(run);
-  LLVMTypeRef type = value_lanes(value_type(g, run->type), value_width(runs->mask));
+  LLVMTypeRef type = value_vector(g, run->type, value_width(runs->mask));
   LLVMValueRef vectors[IR_MOST_RUN];
-  for (int v = 0; v < places; v++) vectors[v] = lane_load_one(g, type, numbers, value_index(g, v));
+  for (int v = 0; v < places; v++) vectors[v] = lanes_load_one(g, type, numbers, value_index(g, v));
   vector_split(g, vectors, places);
   for (int k = 0; k < run->count; k++) run->values[k] = vectors[k];
 }
@@ -230,16 +201,13 @@ static void gather_others(Codegen *g, LaneRuns *runs) {
     for (int k = 0; k < runs->items.items[i].count; k++) {
       LaneRun *run = &runs->items.items[i];
       LLVMValueRef each = vector_gather(g, run->type, run->at[k], runs->others);
-      blends[i][k] = LLVMBuildSelect(g->builder, runs->others, each, run->values[k], "");
+      blends[i][k] = build_select(g, runs->others, each, run->values[k]);
     }
   LLVMBasicBlockRef back = others_end(g, &others);
   for (int i = 0; i < runs->items.count; i++)
     for (int k = 0; k < runs->items.items[i].count; k++) {
-      LLVMValueRef one = runs->items.items[i].values[k],
-                   phi = LLVMBuildPhi(g->builder, LLVMTypeOf(one), "");
-      LLVMAddIncoming(phi, (LLVMValueRef[]){one, blends[i][k]},
-                      (LLVMBasicBlockRef[]){others.from, back}, 2);
-      runs->items.items[i].values[k] = phi;
+      LLVMValueRef *value = &runs->items.items[i].values[k];
+      *value = build_either(g, *value, others.from, blends[i][k], back);
     }
 }
 
@@ -261,39 +229,37 @@ void vector_load_runs(Codegen *g, LaneRuns *runs) {
 /* Stores the operands of the updates in memory, one run after the other, by lane. */
 static LLVMValueRef store_values(Codegen *g, const LaneRuns *runs, const LaneRun *run) {
   int places = places_of(run), width = value_width(runs->mask);
-  LLVMTypeRef lanes = value_lanes(value_type(g, run->type), width);
+  LLVMTypeRef lanes = value_vector(g, run->type, width);
   LLVMValueRef vectors[IR_MOST_RUN],
       all = block_variable(g, LLVMArrayType2(lanes, (uint64_t)places), "runs");
   for (int k = 0; k < places; k++)
     vectors[k] = k < run->count ? run->values[k] : LLVMGetPoison(lanes);
   vector_join(g, vectors, places);
   for (int k = 0; k < places; k++)
-    LLVMBuildStore(g->builder, vectors[k],
-                   value_byte_offset(g, all, (int64_t)k * width * type_size(run->type)));
+    build_store(g, vectors[k],
+                value_byte_offset(g, all, (int64_t)k * width * type_size(run->type)));
   return all;
 }
 
 static LLVMValueRef update_part(Codegen *g, const RunPart *part) {
   const LaneRun *run = part->run;
-  LLVMTypeRef type = run_type(g, run);
-  LLVMValueRef by = lane_load_one(g, type, part->numbers, part->lane),
-               align = value_integer(g->i32, type_size(run->type)),
+  LLVMValueRef by = lanes_load_one(g, run_type(g, run), part->numbers, part->lane),
                old = masked_load(g, part, NULL);
-  LLVMValueRef to[] = {arith_update(g, run->op, run->type, old, by), part->at, align, part->mask};
-  call_overloaded(g, "llvm.masked.store", type, g->pointer, to, 4);
+  LLVMValueRef updated = arith_update(g, (IrUpdate)run->inst->imm, run->type, old, by);
+  lanes_put(g, updated, part->at, type_size(run->type), part->mask);
   return old;
 }
 
 static void update_each(Codegen *g, const LaneRun *run, LLVMValueRef values,
                         const LLVMValueRef *places, LLVMValueRef lane) {
-  LLVMValueRef first = LLVMBuildMul(g->builder, lane, value_index(g, places_of(run)), "");
+  LLVMValueRef first = build_mul(g, lane, value_index(g, places_of(run)));
   for (int k = 0; k < run->count; k++) {
-    LLVMValueRef number = LLVMBuildAdd(g->builder, first, value_index(g, k), ""),
+    LLVMValueRef number = build_add(g, first, value_index(g, k)),
                  at = place(g, run, places[k], lane),
-                 by = lane_load_one(g, value_type(g, run->type), values, number);
-    const Element of = {run->type, run->alias};
+                 by = lanes_load_one(g, value_type(g, run->type), values, number);
+    const Element of = {run->type, run->inst->alias};
     LLVMValueRef old = access_load(g, of, at);
-    access_store(g, of, at, arith_update(g, run->op, run->type, old, by));
+    access_store(g, of, at, arith_update(g, (IrUpdate)run->inst->imm, run->type, old, by));
   }
 }
 
@@ -303,8 +269,8 @@ static void update_others(Codegen *g, const LaneRuns *runs, LLVMValueRef *values
   Others others = others_begin(g, runs);
   for (int i = 0; i < count; i++)
     for (int k = 0; k < runs->items.items[i].count && runs->items.items[i].like == i; k++)
-      places[i][k] = lane_store_all(g, runs->items.items[i].at[k]);
-  SetBits bits = bits_begin(g, vector_bits(g, runs->others));
+      places[i][k] = lanes_in_memory(g, runs->items.items[i].at[k]);
+  SetBits bits = bits_begin(g, lanes_bits(g, runs->others));
   for (int i = 0; i < count; i++)
     update_each(g, &runs->items.items[i], values[i], places[runs->items.items[i].like],
                 bits.position);

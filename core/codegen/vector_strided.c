@@ -4,9 +4,8 @@
  *     lanes 0 1 2 3 of cells x y z:   |x y z x|y z x y|z x y z|  <->  |x x x x|y y y y|z z z z|
  *
  * Loads of one cell say which of its numbers are accessed together (`numbers`): the window, from
- * the first of them to the last; nothing outside is read or written. If most numbers are read, all
- * are: each load emits the same code, of which LLVM keeps one copy. If few are, each is picked from
- * the vectors that hold it. A store has a value for each of its numbers; a mask omits the others.
+ * the first of them to the last; nothing outside is read or written. A store has a value for each
+ * of its numbers; a mask omits the others.
  * The hardware prefetcher is too late for large cells, so some accesses have explicit prefetches.
  *
  * Transposition: `count` vectors hold as many cells of `count` numbers as there are lanes. An even
@@ -16,9 +15,8 @@
  * permuted once, and then place i is rotated by r(i) vectors, which is the same for all vectors:
  * one blend per vector and bit of r, with few masks. After Catanzaro et al., A decomposition for
  * in-place matrix transposition, 2014. Decision D-codegen-02. */
-#include "codegen/emit.h"
+#include "codegen/vector.h"
 
-enum { SMALLEST_MASKED = 32, FEW_PARTS = 4, WIDEST = 64 /* bytes */ };
 enum { LINE = 64, AHEAD = 36 * LINE }; /* prefetch distance in bytes: four vectors of 9 numbers */
 
 /* -- transposition ----------------------------------------------------------------------------- */
@@ -32,13 +30,10 @@ typedef struct Units {
 /* Unit i of the result is unit picks[i] of `a`, or past its end of `b`. */
 static LLVMValueRef pick_units(Codegen *g, const Units *u, LLVMValueRef a, LLVMValueRef b,
                                const int *picks) {
-  LLVMValueRef lanes[IR_MAX_LANES];
-  int width = u->across * u->size;
+  int lanes[IR_MAX_LANES], width = u->across * u->size;
   ASSERT(width <= IR_MAX_LANES, "units fill a vector");
-  for (int i = 0; i < width; i++)
-    lanes[i] = value_integer(g->i32, (int64_t)picks[i / u->size] * u->size + i % u->size);
-  return LLVMBuildShuffleVector(g->builder, a, b ? b : LLVMGetPoison(LLVMTypeOf(a)),
-                                LLVMConstVector(lanes, (unsigned)width), "");
+  for (int i = 0; i < width; i++) lanes[i] = picks[i / u->size] * u->size + i % u->size;
+  return build_shuffle(g, a, b, lanes, width);
 }
 
 /* Units 0, 2, 4 .. (or 1, 3, 5 ..) of the concatenated vectors. */
@@ -87,7 +82,7 @@ static void rotate(Codegen *g, const Units *u, LLVMValueRef *vectors, bool back)
     int by = back ? u->count - (1 << bit) : 1 << bit;
     for (int k = 0; k < u->count; k++) before[k] = vectors[k];
     for (int k = 0; k < u->count; k++)
-      vectors[k] = LLVMBuildSelect(g->builder, mask, before[(k + by) % u->count], before[k], "");
+      vectors[k] = build_select(g, mask, before[(k + by) % u->count], before[k]);
   }
 }
 
@@ -180,9 +175,10 @@ static LLVMTypeRef slice_type(Codegen *g, Type type, int width) {
 }
 
 static Window window_of(Codegen *g, const LaneAccess *a) {
-  ASSERT(a->numbers && !(a->numbers >> (a->parts - 1) >> 1), "numbers of the cell");
-  int low = __builtin_ctz(a->numbers), high = 31 - __builtin_clz(a->numbers);
-  Window w = {.access = a, .mask = a->mask, .width = value_width(a->mask), .parts = a->parts};
+  ASSERT(access_numbers(a) && !(access_numbers(a) >> (a->inst->parts - 1) >> 1),
+         "numbers of the cell");
+  int low = __builtin_ctz(access_numbers(a)), high = 31 - __builtin_clz(access_numbers(a));
+  Window w = {.access = a, .mask = a->mask, .width = value_width(a->mask), .parts = a->inst->parts};
   w.lanes = slice_type(g, a->type, w.width);
   w.size = type_size(a->type);
   w.count = high - low + 1;
@@ -195,46 +191,47 @@ static int length_of(const Window *w) { return (w->width - 1) * w->parts + w->co
 
 /* -- slices: vectors that cover the window ----------------------------------------------------- */
 
-static LLVMValueRef slice_address(Codegen *g, const Window *w, int slice) {
-  return value_byte_offset(g, w->base, slice * w->width * w->size);
+/* The number of the window that a slice begins with. The last slice ends with the window, so that
+ * it may overlap the one before: a load of what follows would wait for a store that reaches it,
+ * even where a mask omits that part. */
+static int first_of(const Window *w, int slice) {
+  int first = slice * w->width, last = length_of(w) - w->width;
+  return first < last ? first : last;
+}
+
+static LLVMValueRef slice_address(Codegen *g, const Window *w, int first) {
+  return value_byte_offset(g, w->base, first * w->size);
 }
 
 /* The mask of a slice: numbers of active lanes that are among `numbers` (a bit for each). */
-static LLVMValueRef slice_mask(Codegen *g, const Window *w, int slice, uint32_t numbers) {
-  LLVMValueRef picks[IR_MAX_LANES], none = LLVMConstNull(LLVMTypeOf(w->mask));
+static LLVMValueRef slice_mask(Codegen *g, const Window *w, int first, uint32_t numbers) {
+  int picks[IR_MAX_LANES];
   for (int i = 0; i < w->width; i++) {
-    int at = slice * w->width + i, lane = at / w->parts;
+    int at = first + i, lane = at / w->parts;
     bool is_in = lane < w->width && numbers >> at % w->parts & 1;
-    picks[i] = value_integer(g->i32, is_in ? lane : w->width);
+    picks[i] = is_in ? lane : w->width;
   }
-  return LLVMBuildShuffleVector(g->builder, w->mask, none,
-                                LLVMConstVector(picks, (unsigned)w->width), "");
-}
-
-static LLVMValueRef load_masked(Codegen *g, const Window *w, LLVMValueRef at, LLVMValueRef mask,
-                                LLVMValueRef otherwise) {
-  LLVMValueRef args[] = {at, value_integer(g->i32, w->size), mask, otherwise};
-  return call_overloaded(g, "llvm.masked.load", w->lanes, g->pointer, args, 4);
+  return build_shuffle(g, w->mask, value_like(w->mask, 0), picks, w->width);
 }
 
 static LLVMValueRef load_plain(Codegen *g, const Window *w, LLVMValueRef at) {
-  LLVMValueRef value = LLVMBuildLoad2(g->builder, w->lanes, at, "");
+  LLVMValueRef value = build_load(g, w->lanes, at);
   LLVMSetAlignment(value, (unsigned)w->size);
   return value;
 }
 
-static LLVMValueRef load_slice(Codegen *g, const Window *w, int slice) {
-  LLVMValueRef at = slice_address(g, w, slice), none = LLVMConstNull(w->lanes);
-  if (slice * w->width >= length_of(w)) return none;
-  if (value_is_all(w->mask) && (slice + 1) * w->width <= length_of(w)) return load_plain(g, w, at);
-  return load_masked(g, w, at, slice_mask(g, w, slice, (1u << w->count) - 1), none);
+static LLVMValueRef load_slice(Codegen *g, const Window *w, int first) {
+  LLVMValueRef at = slice_address(g, w, first), none = LLVMConstNull(w->lanes);
+  if (first >= length_of(w)) return none;
+  if (value_is_all(w->mask) && first + w->width <= length_of(w)) return load_plain(g, w, at);
+  return lanes_take(g, w->lanes, at, w->size, slice_mask(g, w, first, (1u << w->count) - 1), none);
 }
 
 static void fetch_ahead(Codegen *g, const Window *w, bool writes) {
-  if (!w->access->prefetch || !value_is_all(w->mask)) return;
+  if (!w->access->inst->prefetch || !value_is_all(w->mask)) return;
   for (int64_t at = 0; at < w->parts * w->width * w->size; at += LINE) {
-    LLVMValueRef args[] = {value_byte_offset(g, w->base, AHEAD + at), value_integer(g->i32, writes),
-                           value_integer(g->i32, 3), value_integer(g->i32, 1)};
+    LLVMValueRef args[] = {value_byte_offset(g, w->base, AHEAD + at), value_i32(g, writes),
+                           value_i32(g, 3), value_i32(g, 1)};
     call_intrinsic(g, "llvm.prefetch", g->pointer, args, 4);
   }
 }
@@ -243,7 +240,8 @@ static void fetch_ahead(Codegen *g, const Window *w, bool writes) {
 
 static LLVMValueRef load_all(Codegen *g, const Window *w) {
   LLVMValueRef vectors[IR_MOST_PARTS];
-  for (int slice = 0; slice < w->parts; slice++) vectors[slice] = load_slice(g, w, slice);
+  for (int slice = 0; slice < w->parts; slice++)
+    vectors[slice] = load_slice(g, w, slice * w->width);
   vector_split(g, vectors, w->parts);
   return vectors[w->own];
 }
@@ -256,73 +254,69 @@ static LLVMValueRef load_blended(Codegen *g, const Window *w) {
   own.count = w->count - w->own;
   own.own = 0;
   LLVMValueRef all = load_slice(g, &own, 0);
-  for (int slice = 1; slice * w->width <= (w->width - 1) * w->parts; slice++) {
-    LLVMValueRef at = slice_address(g, &own, slice), mask = slice_mask(g, &own, slice, 1);
-    all = (slice + 1) * w->width <= length_of(&own)
-              ? LLVMBuildSelect(g->builder, mask, load_plain(g, w, at), all, "")
-              : load_masked(g, w, at, mask, all);
+  for (int first = w->width; first <= (w->width - 1) * w->parts; first += w->width) {
+    LLVMValueRef at = slice_address(g, &own, first), mask = slice_mask(g, &own, first, 1);
+    all = first + w->width <= length_of(&own) ? build_select(g, mask, load_plain(g, w, at), all)
+                                              : lanes_take(g, w->lanes, at, w->size, mask, all);
   }
   const Units units = units_of(all, w->parts);
   return to_lanes(g, &units, all, 0);
 }
 
 static LLVMValueRef load_picked(Codegen *g, const Window *w) {
-  LLVMValueRef sum = NULL, picks[IR_MAX_LANES];
+  LLVMValueRef sum = NULL;
+  int picks[IR_MAX_LANES];
   for (int slice = 0; slice * w->width < length_of(w); slice++) {
     bool any = false;
+    int first = first_of(w, slice);
     for (int lane = 0; lane < w->width; lane++) {
-      int place = lane * w->parts + w->own - slice * w->width;
+      int place = lane * w->parts + w->own - first;
       bool is_in = place >= 0 && place < w->width;
       any |= is_in;
-      picks[lane] = value_integer(g->i32, is_in ? w->width + place : lane);
+      picks[lane] = is_in ? w->width + place : lane;
     }
     if (!any) continue;
     if (!sum) sum = LLVMConstNull(w->lanes);
-    sum = LLVMBuildShuffleVector(g->builder, sum, load_slice(g, w, slice),
-                                 LLVMConstVector(picks, (unsigned)w->width), "");
+    sum = build_shuffle(g, sum, load_slice(g, w, first), picks, w->width);
   }
   return sum;
 }
 
-bool strided_serves(const LaneAccess *a) {
-  int bytes = value_width(a->mask) * type_size(a->type);
-  return value_is_all(a->mask) || bytes >= SMALLEST_MASKED;
-}
-
 LLVMValueRef strided_load(Codegen *g, const LaneAccess *a) {
   const Window w = window_of(g, a);
-  int touched = __builtin_popcount(a->numbers);
-  bool is_simple = w.parts <= FEW_PARTS && w.width * w.size >= WIDEST;
   fetch_ahead(g, &w, false);
-  LLVMValueRef value = 2 * touched > w.parts && !is_simple                 ? load_all(g, &w)
-                       : w.parts % 2 && value_is_all(w.mask) && !is_simple ? load_blended(g, &w)
-                                                                           : load_picked(g, &w);
-  return LLVMBuildBitCast(g->builder, value, value_lanes(value_memory_type(g, a->type), w.width),
-                          "");
+  LLVMValueRef value = a->inst->splits                           ? load_all(g, &w)
+                       : a->inst->blends && value_is_all(w.mask) ? load_blended(g, &w)
+                                                                 : load_picked(g, &w);
+  return build_bitcast(g, value, value_lanes(value_memory_type(g, a->type), w.width));
 }
 
 /* -- stores ------------------------------------------------------------------------------------ */
 
-static void store_slice(Codegen *g, const Window *w, LLVMValueRef value, int slice) {
-  uint32_t numbers = w->access->numbers >> __builtin_ctz(w->access->numbers);
-  LLVMValueRef at = slice_address(g, w, slice), mask = slice_mask(g, w, slice, numbers);
+static void store_slice(Codegen *g, const Window *w, const LLVMValueRef *vectors, int slice) {
+  uint32_t numbers = access_numbers(w->access) >> __builtin_ctz(access_numbers(w->access));
+  if (slice * w->width >= length_of(w)) return;
+  int first = first_of(w, slice), picks[IR_MAX_LANES];
+  LLVMValueRef at = slice_address(g, w, first), mask = slice_mask(g, w, first, numbers);
+  LLVMValueRef value = vectors[slice];
   if (LLVMIsNull(mask)) return;
-  LLVMValueRef args[] = {value, at, value_integer(g->i32, w->size), mask};
-  call_overloaded(g, "llvm.masked.store", LLVMTypeOf(value), g->pointer, args, 4);
+  for (int i = 0; i < w->width; i++) picks[i] = first - (slice - 1) * w->width + i;
+  if (first < slice * w->width)
+    value = build_shuffle(g, vectors[slice - 1], value, picks, w->width);
+  lanes_put(g, value, at, w->size, mask);
 }
 
 void strided_store(Codegen *g, const LaneAccess *a, const LLVMValueRef *values) {
   const Window w = window_of(g, a);
   LLVMValueRef vectors[IR_MOST_PARTS];
-  bool is_whole = value_is_all(a->mask) && a->numbers == (1u << a->parts) - 1;
+  bool is_whole = value_is_all(a->mask) && access_numbers(a) == (1u << a->inst->parts) - 1;
   for (int part = 0, low = a->part; part < w.parts; part++) {
-    bool is_stored = part + low < w.parts && a->numbers >> (part + low) & 1;
-    vectors[part] =
-        is_stored ? LLVMBuildBitCast(g->builder, *values++, w.lanes, "") : LLVMGetPoison(w.lanes);
+    bool is_stored = part + low < w.parts && access_numbers(a) >> (part + low) & 1;
+    vectors[part] = is_stored ? build_bitcast(g, *values++, w.lanes) : LLVMGetPoison(w.lanes);
   }
   vector_join(g, vectors, w.parts);
-  if (!(is_whole && a->streams && g->f.least)) fetch_ahead(g, &w, true);
+  if (!(is_whole && a->inst->streams && g->f.least)) fetch_ahead(g, &w, true);
   StreamStore store = {.base = w.base, .vectors = vectors, .count = w.parts, .type = a->type};
-  if (is_whole) return stream_store(g, &store, a->streams);
-  for (int slice = 0; slice < w.parts; slice++) store_slice(g, &w, vectors[slice], slice);
+  if (is_whole) return stream_store(g, &store, a->inst->streams);
+  for (int slice = 0; slice < w.parts; slice++) store_slice(g, &w, vectors, slice);
 }

@@ -142,7 +142,7 @@ static void free_chunks(CountedHeap *heap) {
 }
 
 /* A new chunk has twice the requested size, so that most of it is used before the next one. */
-static int have_room(RtAllocator *allocator, uint64_t size_bytes) {
+static int RT_CALL have_room(RtAllocator *allocator, uint64_t size_bytes) {
   CountedHeap *heap = heap_of(allocator);
   const RtGpuHeap *shared = shared_of(heap);
   lock(heap);
@@ -166,7 +166,7 @@ static void add_up(RtAllocations *all, RtAllocations *more) {
 }
 
 /* Adds what tasks allocated and freed to the host's counts; each piece keeps the owner alive. */
-static void take_up(RtAllocator *allocator) {
+static void RT_CALL take_up(RtAllocator *allocator) {
   CountedHeap *heap = heap_of(allocator);
   int64_t pieces = (int64_t)allocator->gpu_pieces;
   add_up(&allocator->statistics, &allocator->on_gpu);
@@ -177,7 +177,7 @@ static void take_up(RtAllocator *allocator) {
   for (; pieces < 0; pieces++) owner_release(heap->owner);
 }
 
-static void forget(RtAllocator *allocator, RtCounted *counted) {
+static void RT_CALL forget(RtAllocator *allocator, RtCounted *counted) {
   Device *device = server_device(heap_of(allocator)->server);
   device->table->mirror->forget_array(device, counted);
 }
@@ -211,7 +211,7 @@ static bool is_large(uint64_t size_bytes, int is_data) {
   return is_data && size_bytes >= COUNTED_LARGE;
 }
 
-static void *take(RtAllocator *allocator, uint64_t size_bytes, int is_data) {
+static void *RT_CALL take(RtAllocator *allocator, uint64_t size_bytes, int is_data) {
   CountedHeap *heap = heap_of(allocator);
   if (!rt_budget_take(heap->budget, size_bytes)) return NULL;
   __atomic_fetch_add(&heap->live, size_bytes, __ATOMIC_RELAXED);
@@ -229,7 +229,7 @@ static void give_own(CountedHeap *heap, void *memory, bool is_large) {
   else if (heap->server) server_drop(heap->server, (MemoryBlock *)*origin_of(memory));
 }
 
-static void give(RtAllocator *allocator, void *memory, uint64_t size_bytes, int is_data) {
+static void RT_CALL give(RtAllocator *allocator, void *memory, uint64_t size_bytes, int is_data) {
   CountedHeap *heap = heap_of(allocator);
   if (heap->is_shared) give_shared(heap, memory, size_bytes);
   bool is_last = give_back(heap, size_bytes);
@@ -240,7 +240,7 @@ static void give(RtAllocator *allocator, void *memory, uint64_t size_bytes, int 
 
 /* -- checking mode ----------------------------------------------------------------------------- */
 
-static void retire(RtAllocator *allocator, void *memory, uint64_t size_bytes) {
+static void RT_CALL retire(RtAllocator *allocator, void *memory, uint64_t size_bytes) {
   CountedHeap *heap = heap_of(allocator);
   if (!heap->server) {
     give(allocator, memory, size_bytes, 0);
@@ -261,7 +261,7 @@ const char *counted_here(const char *place) {
   return before;
 }
 
-static const char *find_place(RtAllocator *allocator) {
+static const char *RT_CALL find_place(RtAllocator *allocator) {
   return here ? here : heap_of(allocator)->place;
 }
 
@@ -275,7 +275,7 @@ static void say_place(char out[80], const char *place) {
            is_known ? place : "");
 }
 
-static void report(RtAllocator *allocator, RtCountedFault fault, const RtCounted *counted) {
+static void RT_CALL report(RtAllocator *allocator, RtCountedFault fault, const RtCounted *counted) {
   CountedHeap *heap = heap_of(allocator);
   char text[COUNTED_FAULT], made[80], ended[80], now[80];
   say_place(made, rt_counted_made(counted));

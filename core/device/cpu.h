@@ -30,6 +30,6 @@ void cpu_unload(Device *device, DeviceCode *code);
 /* cpu_launch.c */
 bool cpu_launch(Device *device, DeviceLaunch *launch, Error *err);
 /* RtContext.parallel for contexts whose host is the device */
-void cpu_share(RtContext *context, int64_t count, RtPart *part, void *data);
+void RT_CALL cpu_share(RtContext *context, int64_t count, RtPart *part, void *data);
 
 #endif

@@ -1,4 +1,5 @@
-/* cpu_code.c - turns a kernel's object into functions, which the loader places in memory. */
+/* cpu_code.c - turns a kernel's object into functions, which the loader places in memory, or which
+ * are in the program already. */
 #include <stdio.h>
 
 #include "device/cpu.h"
@@ -38,6 +39,11 @@ DeviceCode *cpu_load(Device *device, const RgCodegenObject objects[RG_TARGET_COU
     return NULL;
   }
   cpu->code.tasks = cpu->tasks;
+  if (host->functions) {
+    *(void **)&cpu->code.host = host->functions[0];
+    for (int32_t k = 0; k < task_count; k++) cpu->tasks[k] = host->functions[1 + k];
+    return &cpu->code;
+  }
   cpu->object = object_load(device->heap, host->bytes, host->length, err);
   if (cpu->object && find_functions(cpu, task_count, err)) return &cpu->code;
   cpu_unload(device, &cpu->code);

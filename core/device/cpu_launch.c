@@ -154,7 +154,7 @@ static void run_positions(CpuDevice *cpu, DeviceLaunch *launch, int32_t number, 
   if (task->sum_count) copies_add_up(cpu->pool, context, task, cpu->took_part);
 }
 
-static void run_task(RtContext *context, int32_t number) {
+static void RT_CALL run_task(RtContext *context, int32_t number) {
   CpuDevice *cpu = context->host;
   DeviceLaunch *launch = cpu->launch;
   ASSERT(number >= 0 && number < launch->task_count, "the host region runs the kernel's own tasks");
@@ -190,7 +190,7 @@ static void run_part(void *data, int32_t worker, int64_t begin, int64_t end) {
   sharing->part(sharing->context, &sharing->context->workers[worker], sharing->data, begin, end);
 }
 
-void cpu_share(RtContext *context, int64_t count, RtPart *part, void *data) {
+void RT_CALL cpu_share(RtContext *context, int64_t count, RtPart *part, void *data) {
   CpuDevice *cpu = context->host;
   Sharing sharing = {context, part, data};
   pool_parallel_for(cpu->pool, count, 1, 0, run_part, &sharing);

@@ -38,11 +38,11 @@ void host_copy(Device *device, void *to, const uint8_t *from, uint64_t size_byte
   memcpy(to, from, size_bytes);
 }
 
-void *host_grow(RtContext *context, void *memory, uint64_t old_bytes, uint64_t new_bytes) {
+void *RT_CALL host_grow(RtContext *context, void *memory, uint64_t old_bytes, uint64_t new_bytes) {
   const Device *device = context->host;
   return heap_resize(device->heap, memory, new_bytes);
 }
 
-void host_discard_nodes(RtContext *context, void *memory, uint64_t bytes) {
+void RT_CALL host_discard_nodes(RtContext *context, void *memory, uint64_t bytes) {
   arena_discard(memory, bytes);
 }

@@ -14,7 +14,7 @@ uint8_t *host_map(Device *device, const DeviceMemory *memory);
 void host_copy(Device *device, void *to, const uint8_t *from, uint64_t size_bytes);
 
 /* RtContext.grow and .discard: the runtime's lists grow in the core's heap. */
-void *host_grow(RtContext *context, void *memory, uint64_t old_bytes, uint64_t new_bytes);
-void host_discard_nodes(RtContext *context, void *memory, uint64_t bytes);
+void *RT_CALL host_grow(RtContext *context, void *memory, uint64_t old_bytes, uint64_t new_bytes);
+void RT_CALL host_discard_nodes(RtContext *context, void *memory, uint64_t bytes);
 
 #endif

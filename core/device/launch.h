@@ -5,7 +5,7 @@
 
 #include "device/device.h"
 
-typedef void RunTask(RtContext *context, int32_t number);
+typedef void RT_CALL RunTask(RtContext *context, int32_t number);
 
 /* Fills the launch's context, except `stop`, and zeroes its counts. */
 void launch_begin(const Device *device, DeviceLaunch *launch, RunTask *run);

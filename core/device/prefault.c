@@ -1,12 +1,40 @@
 /* prefault.c - see prefault.h. Decision D-memory-01. */
 #include "device/prefault.h"
 
+#include <string.h>
+
 #include "device/host_memory.h"
 
 struct Waiting {
   uint8_t *from;
   uint64_t size_bytes;
 };
+
+/* The ranges are in order of their addresses, as there may be thousands that no launch uses: copies
+ * of fields. This is the number of the first one at or after `from`. */
+static int32_t find_position(const CpuDevice *cpu, const uint8_t *from) {
+  int32_t low = 0, high = cpu->waiting_count;
+  while (low < high) {
+    int32_t middle = low + (high - low) / 2;
+    if (cpu->waiting[middle].from < from) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+static bool find_waiting(const CpuDevice *cpu, const uint8_t *from, int32_t *at) {
+  *at = find_position(cpu, from);
+  return *at < cpu->waiting_count && cpu->waiting[*at].from == from;
+}
+
+static void move_after(const CpuDevice *cpu, int32_t to, int32_t from, int32_t count) {
+  memmove(&cpu->waiting[to], &cpu->waiting[from], sizeof(Waiting) * (size_t)count);
+}
+
+static void forget(CpuDevice *cpu, int32_t at) {
+  cpu->waiting_count--;
+  move_after(cpu, at, at + 1, cpu->waiting_count - at);
+}
 
 /* If there is no memory to remember the range, its pages are faulted in as they are touched. */
 void prefault_request(Device *device, uint8_t *from, uint64_t size_bytes) {
@@ -16,34 +44,26 @@ void prefault_request(Device *device, uint8_t *from, uint64_t size_bytes) {
   size_t count = (size_t)cpu->waiting_count;
   Waiting *waiting = heap_resize(device->heap, cpu->waiting, sizeof *waiting * (count + 1));
   if (!waiting) return;
-  waiting[count] = (Waiting){from, size_bytes};
   cpu->waiting = waiting;
+  int32_t at = find_position(cpu, from);
+  move_after(cpu, at + 1, at, cpu->waiting_count - at);
+  waiting[at] = (Waiting){from, size_bytes};
   cpu->waiting_count++;
 }
 
-static bool has_tree(const RtContext *context, const uint8_t *root) {
-  for (int32_t i = 0; i < context->tree_count; i++)
-    if (context->trees[i]->root == root) return true;
-  return false;
-}
-
 void prefault_begin(CpuDevice *cpu, const RtContext *context) {
-  int32_t kept = 0;
   ASSERT(!cpu->waiting_count || cpu->waiting, "waiting ranges are remembered");
-  for (int32_t k = 0; k < cpu->waiting_count; k++) {
-    Waiting *waiting = &cpu->waiting[k];
-    if (has_tree(context, waiting->from)) arena_make_present(waiting->from, waiting->size_bytes);
-    else cpu->waiting[kept++] = *waiting;
+  for (int32_t i = 0, at; i < context->tree_count; i++) {
+    if (!find_waiting(cpu, context->trees[i]->root, &at)) continue;
+    arena_make_present(cpu->waiting[at].from, cpu->waiting[at].size_bytes);
+    forget(cpu, at);
   }
-  cpu->waiting_count = kept;
 }
 
 void prefault_free(Device *device, DeviceMemory *memory) {
   CpuDevice *cpu = (CpuDevice *)device;
-  int32_t kept = 0;
-  for (int32_t k = 0; k < cpu->waiting_count; k++)
-    if (cpu->waiting[k].from != memory->base) cpu->waiting[kept++] = cpu->waiting[k];
-  cpu->waiting_count = kept;
+  int32_t at;
+  if (find_waiting(cpu, memory->base, &at)) forget(cpu, at);
   host_free(device, memory);
 }
 

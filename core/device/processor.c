@@ -2,9 +2,23 @@
  * device's tasks. */
 #include "device/processor.h"
 
-#include <cpuid.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/machine.h"
+
+/* -- what this processor can do ---------------------------------------------------------------- */
+
+/* On Windows a kernel that touches a page for the first time is interrupted until the page is there
+ * (windows/memory.c); Wine, which the tests use, then restores vectors of up to 256 bits. */
+#if defined(_WIN32)
+enum { MOST_VECTOR_BYTES = 32 };
+#else
+enum { MOST_VECTOR_BYTES = 64 };
+#endif
+
+#if defined(__x86_64__)
+#include <cpuid.h>
 
 /* Does this machine gather 64 bits per lane faster than by a load per lane? Measured processors of
  * Intel: Sapphire Rapids, Emerald Rapids and Granite Rapids. Decision D-codegen-03. */
@@ -17,22 +31,43 @@ static bool has_fast_gathers(void) {
          (model == SAPPHIRE_RAPIDS || model == EMERALD_RAPIDS || model == GRANITE_RAPIDS);
 }
 
+static int32_t own_vector_bytes(void) {
+  return __builtin_cpu_supports("avx512f") ? 64 : __builtin_cpu_supports("avx2") ? 32 : 16;
+}
+
+static void ask_processor(void) { __builtin_cpu_init(); }
+#define SUPPORTS_X86_64(NAME) __builtin_cpu_supports(NAME)
+#define SUPPORTS_AARCH64(NAME) false
+#else
+#include <sys/auxv.h>
+
+static bool has_fast_gathers(void) { return false; }
+static int32_t own_vector_bytes(void) { return 16; }
+static void ask_processor(void) {}
+static bool supports(const char *name) {
+  enum { ATOMICS = 1 << 8 }; /* HWCAP_ATOMICS: the instructions of LSE */
+  return strcmp(name, "aarch64-lse") != 0 || (getauxval(AT_HWCAP) & ATOMICS);
+}
+#define SUPPORTS_X86_64(NAME) false
+#define SUPPORTS_AARCH64(NAME) supports(NAME)
+#endif
+
+/* -- which one code is compiled for ------------------------------------------------------------ */
+
 /* Finds the vector width, and checks that this machine has the named level: an unsupported
  * instruction would end the process. */
 bool device_choose_processor(Device *device, const char *name, Error *err) {
-  __builtin_cpu_init();
+  ask_processor();
   device->processors[RG_TARGET_HOST] = "native";
-  device->vector_bytes = __builtin_cpu_supports("avx512f") ? 64
-                         : __builtin_cpu_supports("avx2")  ? 32
-                                                           : 16;
+  device->vector_bytes = own_vector_bytes();
   device->fast_gathers = has_fast_gathers();
   if (!name || !strcmp(name, "native")) return true;
-#define PROCESSOR(NAME, VECTOR_BYTES) \
+#define PROCESSOR(MACHINE, NAME, VECTOR_BYTES, CPU, FEATURES) \
   if (!strcmp(name, NAME)) { \
     device->processors[RG_TARGET_HOST] = NAME; \
     device->vector_bytes = VECTOR_BYTES; \
     device->fast_gathers = false; \
-    if (__builtin_cpu_supports(NAME)) return true; \
+    if (SUPPORTS_##MACHINE(NAME) && VECTOR_BYTES <= MOST_VECTOR_BYTES) return true; \
     return error_set(err, RG_ERROR_OPTION, \
                      "option 'cpu' is '%s', which this machine does not support", name); \
   }
@@ -41,7 +76,9 @@ bool device_choose_processor(Device *device, const char *name, Error *err) {
   error_set(err, RG_ERROR_OPTION,
             "option 'cpu' is '%.60s', which is not a processor that kernels can be compiled for",
             name);
-  return error_hint(err, "native, x86-64, x86-64-v2, x86-64-v3 and x86-64-v4 are possible");
+  return error_hint(err, MACHINE_HERE == MACHINE_X86_64
+                             ? "native, x86-64, x86-64-v2, x86-64-v3 and x86-64-v4 are possible"
+                             : "native, aarch64 and aarch64-lse are possible");
 }
 
 static int rank_on_gpu(const char *own, const char *processor) {
@@ -58,10 +95,12 @@ int device_rank_of(const Device *device, RgTarget target, const char *processor)
   /* of a named processor, levels up to that; else what the machine has */
   int rank = -1, at = 0, found = -1;
   bool is_named = strcmp(own, "native") != 0, is_past = false;
-  __builtin_cpu_init();
-#define PROCESSOR(NAME, VECTOR_BYTES) \
+  ask_processor();
+#define PROCESSOR(MACHINE, NAME, VECTOR_BYTES, CPU, FEATURES) \
   rank = at++; \
-  if (!strcmp(processor, NAME) && !is_past && __builtin_cpu_supports(NAME)) found = rank; \
+  if (!strcmp(processor, NAME) && !is_past && SUPPORTS_##MACHINE(NAME) && \
+      VECTOR_BYTES <= MOST_VECTOR_BYTES) \
+    found = rank; \
   is_past |= is_named && !strcmp(own, NAME);
 #include "jit/processor.def"
 #undef PROCESSOR

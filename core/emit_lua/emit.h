@@ -26,7 +26,12 @@ typedef struct Emit {
   VEC(int) totals;      /* messages of the reductions that the loop's end checks */
   StrBuf helpers;       /* functions that are printed before the kernel */
   int helper_count;
+  int label_count; /* of calls that are blocks */
 } Emit;
+
+/* emit_lua.c */
+void emit_types(Emit *e); /* the first line of a text: what its launches give and take */
+void emit_end(Emit *e);
 
 /* emit_stmt.c */
 void emit_block(Emit *e, Block *block);              /* its names go out of scope at its end */
@@ -119,12 +124,15 @@ void emit_random_iteration(Emit *e, const Stmt *stmt);
 /* emit_say.c: print, assert, error */
 void emit_say(Emit *e, Expr *call);
 void emit_where(Emit *e); /* {i, j}: the iteration */
+/* A piece of a message; text NULL: the string of a launch. */
+void emit_said_text(Emit *e, const char *format, const Str *text, SemaArg string);
 
 /* emit_function.c: a user function, as a Lua function called at once; a `return` in it */
 void emit_function_call(Emit *e, Expr *call, Inline *in);
 /* recursive functions, before the kernel's statements; a call of one */
 void emit_functions(Emit *e);
 void emit_invocation(Emit *e, Expr *expr, Invocation *call);
+void emit_block_call(Emit *e, Inline *in); /* as a statement, which inner ones may leave */
 void emit_function_return(Emit *e, Stmt *stmt);
 
 /* emit_call.c */

@@ -76,10 +76,25 @@ void emit_element_indices(Emit *e, Expr *root) {
   if (is_checked) emit_text(e, ")");
 }
 
+/* `bodies.vel[i]`: some numbers of the element that `get` returns. */
+static void emit_member(Emit *e, const Entity *element) {
+  int first = element->field.part, count = type_parts(element->shape);
+  if (type_is_scalar(element->shape)) {
+    emit_format(e, ")[%d]", first);
+    return;
+  }
+  for (int k = 0; k < count; k++) emit_format(e, "%s%d", k ? ", " : ", {", first + k);
+  emit_text(e, "})");
+}
+
 void emit_element(Emit *e, Expr *expr) {
   const Entity *element = &expr->entity;
+  bool is_part = element->field.part > 0;
   emit_conversion(e, element->shape, element->field.type, emit_type(e, expr));
+  if (is_part) emit_text(e, type_is_scalar(element->shape) ? "(" : "_rg.pick(");
   emit_on(e, element->field.source, "get");
   emit_element_indices(e, expr);
-  emit_text(e, "))");
+  emit_text(e, ")");
+  if (is_part) emit_member(e, element);
+  emit_text(e, ")");
 }

@@ -3,6 +3,11 @@
  *
  *   (function() local x = ARGUMENT; BODY; do return RESULT end end)()
  *
+ * A call that is a statement is a block, and a return from it jumps to its end. So a loop over an
+ * iterator, whose statements may leave several calls, needs no functions:
+ *
+ *   do do local x = ARGUMENT; BODY end ::_rg_end1:: end
+ *
  * The results after the first are passed in _rg_r, by the number of their local; if one of them is
  * the value of the call, that is _rg.result(_rg_r, NUMBER, (function() .. end)()).
  *
@@ -59,12 +64,19 @@ static void emit_body(Emit *e, Inline *in) {
   emit_block(e, &in->body);
   e->frame = in->outer;
   e->repeat = repeat;
-  if (in->results.count) {
+  if (in->results.count && !in->label) {
     emit_text(e, " do return ");
     emit_zero_of(e, in->results.items[0]);
     emit_text(e, " end");
   }
   e->visible.count = visible;
+}
+
+void emit_block_call(Emit *e, Inline *in) {
+  in->label = ++e->label_count;
+  emit_text(e, "do do ");
+  emit_body(e, in);
+  emit_format(e, " end ::_rg_end%d:: end", in->label);
 }
 
 static bool is_name_byte(char c) { return isalnum((unsigned char)c) || c == '_'; }
@@ -222,7 +234,7 @@ void emit_invocation(Emit *e, Expr *expr, Invocation *call) {
 }
 
 void emit_function_return(Emit *e, Stmt *stmt) {
-  const Inline *in = e->frame;
+  const Inline *in = stmt->leaves;
   int count = stmt->values.count;
   if (in->is_called) {
     emit_text(e, return_of(in));
@@ -231,8 +243,12 @@ void emit_function_return(Emit *e, Stmt *stmt) {
     emit_text(e, in->random.is_used ? ") end" : " end");
     return;
   }
-  if (!count) {
+  if (!count && !in->label) {
     emit_text(e, "do return end");
+    return;
+  }
+  if (!count) {
+    emit_format(e, "do goto _rg_end%d end", in->label);
     return;
   }
   emit_text(e, "do local _rg_v0");
@@ -243,5 +259,6 @@ void emit_function_return(Emit *e, Stmt *stmt) {
   }
   for (int i = !in->keeps_first; i < count; i++)
     emit_format(e, "; _rg_r[%d] = _rg_v%d", in->results.items[i]->id, i);
-  emit_text(e, "; return _rg_v0 end");
+  if (in->label) emit_format(e, "; goto _rg_end%d end", in->label);
+  else emit_text(e, "; return _rg_v0 end");
 }

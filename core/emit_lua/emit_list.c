@@ -2,8 +2,8 @@
  * level without its own axis.
  *
  *     x:append(i, v, w)            _rg.append(LEVEL, {0, i}, v, w)      values in order
- *     local a, b = node:pop(i)     _rg.pop(LEVEL, {0, i}, _rg_r, 1, 7)  from field 1 on, the next
- *                                                                       into _rg_r[7]
+ *     local a, b = node:pop(i)     _rg.pop(LEVEL, {0, i}, _rg_r, 1, 2, 7)    field 1; field 2
+ *                                                                            into _rg_r[7]
  *     for k, v in x:items(i) do    for k, v in _rg.items(LEVEL, {0, i}, 1) do */
 #include "emit_lua/emit.h"
 
@@ -27,15 +27,26 @@ static int field_ordinal(const SNode *node, const SNodeComponent *field) {
   return ordinal;
 }
 
+/* Derivatives of appended elements are zero. Returns the first component from `component` on that
+ * is none. */
+static int emit_derivatives(Emit *e, const SNode *node, int component) {
+  while (component < node->component_count && snode_is_derivative(node, component)) {
+    emit_text(e, ", 0");
+    component++;
+  }
+  return component;
+}
+
 static void emit_append(Emit *e, Expr *call, const MethodCall *m) {
+  const SNode *node = field_of(&m->object)->node;
   int component = 0;
   emit_list(e, "append", call);
   for (int i = m->taken; i < call->list.count; i++) {
     Expr *value = call->list.items[i];
     emit_text(e, ", ");
-    const SNodeComponent *to = &field_of(&m->object)->node->components[component];
+    const SNodeComponent *to = &node->components[component];
     emit_as(e, value, type_is_struct(to->whole) ? to->whole : to->type);
-    component += type_parts(emit_shape(e, value));
+    component = emit_derivatives(e, node, component + type_parts(emit_shape(e, value)));
   }
   emit_text(e, ")");
 }
@@ -48,7 +59,7 @@ static void emit_pop(Emit *e, Expr *call, const MethodCall *m) {
   for (int i = 1; i < call->popped.count; i++) {
     int id = call->popped.items[i]->id;
     e->names[id] = scratch_format(e->scratch, "_rg_r[%d]", id);
-    emit_format(e, ", %d", id);
+    emit_format(e, ", %d, %d", field_ordinal(node, list_field(node, &m->object, i)), id);
   }
   emit_text(e, ")");
 }

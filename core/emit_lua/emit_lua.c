@@ -26,32 +26,32 @@ static const char *arg_text(Type type) {
   return type_is(type, TYPE_PTR) ? "address" : type_text(type);
 }
 
-/* `--[=[f32 header:3 > vec2 bool | 0=x 3=r[1] ]=]`: the types of the launch arguments (or the
- * number of a launch value that is an array used as a value) and of the results; then the launch
- * values that are fields, with their names in the text. */
-static void emit_types(Emit *e) {
+/* `f32 header:3 > vec2 bool | 0=x 3=r[1] `: the types of the launch arguments (or the number of a
+ * launch value that is an array used as a value) and of the results; then the launch values that
+ * are fields, with their names in the text. */
+void emit_types(Emit *e) {
   const SemaOutput *output = e->s->output;
   const IrKernel *kernel = output->kernel;
   char name[TYPE_NAME_SIZE];
-  emit_text(e, "--[=[");
   for (int i = 0; i < kernel->args.count; i++) {
     SemaArg from = output->args.items[i];
     if (from.kind == ARG_HEADER) emit_format(e, "header:%d ", emit_value_number(e, from));
     else emit_format(e, "%s ", arg_text(kernel->args.items[i].type));
   }
   emit_text(e, ">");
-  for (int i = 0; i < output->results.count; i++)
+  for (int i = 0; i < output->results.count && kernel->results.count; i++)
     emit_format(e, " %s", type_name_in(e->s->input->types, output->results.items[i], name));
   emit_text(e, " |");
-  for (int i = 0; i < kernel->fields.count; i++)
+  for (int i = 0; i < output->fields.count; i++)
     emit_format(e, " %d=%s", emit_value_number(e, output->fields.items[i]),
                 kernel->fields.items[i].name);
-  emit_text(e, " ]=] ");
+  emit_text(e, " ");
 }
 
 /* A kernel that returns a value somewhere returns zero if it falls off its end. */
-static void emit_end(Emit *e) {
+void emit_end(Emit *e) {
   const SemaOutput *output = e->s->output;
+  if (!output->kernel->results.count) return;
   for (int i = 0; i < output->results.count; i++) {
     emit_text(e, i ? ", " : " do return ");
     Type type = output->results.items[i];
@@ -76,8 +76,9 @@ const char *emit_lua_kernel(Scratch *scratch, const SemaOutput *typed) {
   emit_end(e);
   const char *kernel = strbuf_end(&e->out);
   strbuf_init(&e->out, scratch);
+  emit_text(e, "--[=[");
   emit_types(e);
-  emit_text(e, "local _rg, _rg_f, _rg_a, _rg_r = ...; ");
+  emit_text(e, "]=] local _rg, _rg_f, _rg_a, _rg_r = ...; ");
   if (e->s->functions.count) emit_text(e, "local _rg_n, _rg_d = {}, 0; ");
   if (e->helper_count) emit_format(e, "local _rg_h = {}; %s", strbuf_end(&e->helpers));
   emit_text(e, kernel);

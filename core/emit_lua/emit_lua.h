@@ -1,6 +1,6 @@
 /* emit_lua.h - a typed kernel -> Lua text, which arch = "lua" runs by lua/regolith/oracle.lua. It
  * shares resolve, infer and check with the other targets, and no later stage: no IR, no passes, no
- * storage.
+ * storage. Only derivatives, which a pass makes, come from IR (D-emit_lua-02).
  *
  * The text is a chunk whose statements are on the user's lines and use the user's names, so that a
  * debugger steps through the user's file. It begins with the types of the launch arguments and of
@@ -18,5 +18,9 @@
 /* The Lua text of sema's result; NULL with a diagnostic in the error that was passed to sema_lower.
  * Allocated from scratch, like sema's own memory. */
 const char *emit_lua_kernel(Scratch *scratch, const SemaOutput *typed);
+
+/* The same of a derivative, whose IR has gone through the pass `adjoint` and not been split into
+ * tasks; NULL with err for what arch = "lua" does not differentiate. */
+const char *emit_lua_derivative(Scratch *scratch, const SemaOutput *typed, Error *err);
 
 #endif

@@ -27,11 +27,11 @@ static void emit_value(Emit *e, const SaidPiece *piece) {
   emit_text(e, ")");
 }
 
-static void emit_string(Emit *e, const SaidPiece *piece) {
-  if (piece->format) emit_format(e, "_rg.form(\"%s\", \"\", ", piece->format);
-  if (piece->kind == PIECE_TEXT) emit_quoted(e, piece->text);
-  else emit_source(e, piece->string);
-  if (piece->format) emit_text(e, ")");
+void emit_said_text(Emit *e, const char *format, const Str *text, SemaArg string) {
+  if (format) emit_format(e, "_rg.form(\"%s\", \"\", ", format);
+  if (text) emit_quoted(e, *text);
+  else emit_source(e, string);
+  if (format) emit_text(e, ")");
 }
 
 static void emit_pieces(Emit *e, const Said *said) {
@@ -40,7 +40,9 @@ static void emit_pieces(Emit *e, const Said *said) {
     const SaidPiece *piece = &said->pieces.items[i];
     if (i) emit_text(e, ", ");
     if (piece->kind == PIECE_VALUE) emit_value(e, piece);
-    else emit_string(e, piece);
+    else
+      emit_said_text(e, piece->format, piece->kind == PIECE_TEXT ? &piece->text : NULL,
+                     piece->string);
   }
   emit_text(e, "}");
 }

@@ -134,7 +134,7 @@ static void emit_if(Emit *e, Stmt *stmt) {
 }
 
 static void emit_return(Emit *e, Stmt *stmt) {
-  if (e->frame) {
+  if (stmt->leaves) {
     emit_function_return(e, stmt);
     return;
   }
@@ -144,6 +144,17 @@ static void emit_return(Emit *e, Stmt *stmt) {
     Type type = e->s->output->results.items[i];
     emit_for(e, stmt->values.items[i], type_base(type), type_shape(type));
   }
+  emit_text(e, " end");
+}
+
+static void emit_call_statement(Emit *e, Expr *call) {
+  Inline *in = call->inlined;
+  if (in && (in->is_crossed || (in->is_statement && has_room(e, in->parameters.count)))) {
+    emit_block_call(e, in);
+    return;
+  }
+  emit_text(e, "do local _ = ");
+  emit_expr(e, call);
   emit_text(e, " end");
 }
 
@@ -157,11 +168,7 @@ static void emit_kind(Emit *e, Stmt *stmt) {
   case AST_STMT_LOCAL: emit_declaration(e, stmt); break;
   case AST_STMT_ASSIGN: emit_assign(e, stmt); break;
   case AST_STMT_COMPOUND: emit_compound(e, stmt); break;
-  case AST_STMT_CALL:
-    emit_text(e, "do local _ = ");
-    emit_expr(e, stmt->values.items[0]);
-    emit_text(e, " end");
-    break;
+  case AST_STMT_CALL: emit_call_statement(e, stmt->values.items[0]); break;
   case AST_STMT_DO:
     emit_text(e, "do");
     emit_block(e, &stmt->bodies.items[0]);

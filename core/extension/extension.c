@@ -166,7 +166,7 @@ static void lock(Extensions *extensions) {
 }
 static void unlock(Extensions *extensions) { atomic_store(&extensions->lock, 0); }
 
-int32_t extension_call_native(RtContext *context, int32_t number, int64_t *values) {
+int32_t RT_CALL extension_call_native(RtContext *context, int32_t number, int64_t *values) {
   Extensions *extensions = context->extensions;
   if (number < 0 || number >= extensions->function_count) return 0;
   const NativeFunction *of = &extensions->functions[number];

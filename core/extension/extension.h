@@ -33,7 +33,7 @@ bool extension_call(Extensions *extensions, const RgExtensionFunction *function,
 /* The function's number in kernels; -1 if it is not a function of an open extension. */
 int32_t extension_number(const Extensions *extensions, const RgExtensionFunction *function);
 /* RtContext.native */
-int32_t extension_call_native(RtContext *context, int32_t number, int64_t *values);
+int32_t RT_CALL extension_call_native(RtContext *context, int32_t number, int64_t *values);
 /* The error of a launch in which that function failed. */
 bool extension_tell(Extensions *extensions, int32_t number, Error *err);
 

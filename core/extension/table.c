@@ -33,12 +33,43 @@ static RgCounted *allocate(const RgExtensionApi *api, uint64_t size_bytes) {
   return made(api, counted);
 }
 
+/* -- external memory --------------------------------------------------------------------------- */
+
+typedef void Destroy(void *data, uint64_t size_bytes, void *context);
+
+#if defined(_WIN32)
+/* Kernels call by another convention than C there: a header's end calls the extension's. */
+typedef struct Ending {
+  Destroy *destroy;
+  void *context;
+} Ending;
+
+static void RT_CALL end_native(void *data, uint64_t size_bytes, void *info) {
+  Ending ending = *(Ending *)info;
+  free(info);
+  ending.destroy(data, size_bytes, ending.context);
+}
+
+static RtCounted *make_external(RtAllocator *allocator, void *data, uint64_t size_bytes,
+                                Destroy *destroy, void *context) {
+  Ending *ending = destroy ? malloc(sizeof *ending) : NULL;
+  if (!ending) return destroy ? NULL : rt_counted_external(allocator, data, size_bytes, NULL, NULL);
+  *ending = (Ending){destroy, context};
+  RtCounted *made = rt_counted_external(allocator, data, size_bytes, end_native, ending);
+  if (!made) free(ending);
+  return made;
+}
+#else
+static RtCounted *make_external(RtAllocator *allocator, void *data, uint64_t size_bytes,
+                                Destroy *destroy, void *context) {
+  return rt_counted_external(allocator, data, size_bytes, destroy, context);
+}
+#endif
+
 static RgCounted *manage(const RgExtensionApi *api, void *data, uint64_t size_bytes,
-                         void (*destroy)(void *data, uint64_t size_bytes, void *context),
-                         void *context) {
+                         Destroy *destroy, void *context) {
   if (counted_has_ended(&own(api)->store->counted)) return made(api, NULL);
-  return made(api,
-              rt_counted_external(own(api)->store->counted.rt, data, size_bytes, destroy, context));
+  return made(api, make_external(own(api)->store->counted.rt, data, size_bytes, destroy, context));
 }
 
 static void acquire(const RgExtensionApi *api, RgCounted *counted) {

@@ -166,7 +166,8 @@ typedef struct Ast {
   /* before it (text kernels): LOCAL_FUNCTION; LOCAL, and a FUNCTION for each of its names, which is
    * the first of its `locals` */
   AstBlock helpers;
-  int local_count; /* ids are below it */
+  int local_count;  /* ids are below it */
+  bool is_iterator; /* the host says so: `for .. in` may call it */
 } Ast;
 
 /* print.c: the tree as text, for RG_DUMP=ast and tests: locals with their ids (`n#1`), operands in

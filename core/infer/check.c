@@ -108,7 +108,7 @@ static void check_for_in(Sema *s, Stmt *stmt) {
 /* -- statements -------------------------------------------------------------------------------- */
 
 static void check_return(Sema *s, Stmt *stmt) {
-  if (s->frame) {
+  if (stmt->leaves) {
     check_inline_return(s, stmt);
     return;
   }

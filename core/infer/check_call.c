@@ -154,6 +154,22 @@ static bool check_members(Sema *s, const Expr *e, const Exprs *items) {
   return true;
 }
 
+/* Is the number computed from launch arguments of no float type of their own, and literals? */
+static bool is_of_launch(Sema *s, const Expr *e) {
+  if (e->entity.kind == ENTITY_ARGUMENT) return ty_at(s, e).kind == TY_FLEXIBLE;
+  if (e->kind == AST_PAREN) return is_of_launch(s, e->left);
+  if (e->kind != AST_BINARY) return ty_at(s, e).kind == TY_LITERAL;
+  bool is_kept = e->op == AST_ADD || e->op == AST_SUB || e->op == AST_MUL;
+  return is_kept && is_of_launch(s, e->left) && is_of_launch(s, e->right);
+}
+
+/* The type in which an operand of a conversion is computed. A number of the launch that becomes an
+ * integer keeps all its digits: a seed may be more than an f32 holds. D-infer-07. */
+static Type converted_from(Sema *s, const Expr *e, Type to) {
+  bool is_exact = type_is_integer(to) && ty_at(s, e).kind == TY_FLEXIBLE && is_of_launch(s, e);
+  return is_exact ? TYPE(F64) : to;
+}
+
 bool check_call(Sema *s, Expr *e) {
   if (builtin_of(e)) return check_builtin(s, e, builtin_of(e));
   Exprs items = call_items(s, e);
@@ -161,7 +177,10 @@ bool check_call(Sema *s, Expr *e) {
   bool is_vector = !type_is_scalar(shape_of(e)); /* of one number, it is a conversion */
   for (int i = 0; i < items.count && is_vector; i++)
     if (!check_fits(s, items.items[i], e->call.type)) return false;
-  return check_all(s, &items, e->call.type);
+  for (int i = 0; i < items.count; i++)
+    if (!check_expr(s, items.items[i], converted_from(s, items.items[i], e->call.type)))
+      return false;
+  return true;
 }
 
 /* -- methods ----------------------------------------------------------------------------------- */

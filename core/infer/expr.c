@@ -228,9 +228,24 @@ static void infer_members(Infer *f, Expr *e) {
       infer_demand(f, e->list.items[k], "which is stored in '%s'", row.members[k].name);
 }
 
+/* What is converted to an integer, and computed from launch arguments that were whole so far, is
+ * computed in integers: an f32 would lose digits of a large seed. Not so for 64 bits, whose digits
+ * an i32 would lose. */
+static void guess_converted(Infer *f, const Expr *e) {
+  bool is_integer = e->call.kind == CALL_CONVERSION && type_is_integer(e->call.type) &&
+                    type_size(e->call.type) <= 4;
+  Expr *value = is_integer && e->list.count == 1 ? e->list.items[0] : NULL;
+  if (!f->is_guessing || !value || value->ty.kind != TY_NUMBER || !demand_is_whole(f, value))
+    return;
+  demand_integer(
+      f, value,
+      (Why){"which is converted to an integer", NULL, value, sema_text_source(f->s), true});
+}
+
 static PartialType infer_call(Infer *f, Expr *e) {
   if (builtin_of(e)) return infer_builtin(f, e, builtin_of(e));
   infer_list(f, &e->list);
+  guess_converted(f, e);
   if (e->call.kind == CALL_CONVERSION && type_is_struct(e->call.type)) infer_members(f, e);
   return e->call.kind == CALL_CONVERSION ? ty_of(e->call.type) : (PartialType){0};
 }

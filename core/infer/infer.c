@@ -6,7 +6,8 @@
  *   2. from every place that needs an integer, walk back (demand.c): launch arguments that reach it
  *      become i32;
  *   3. if one did, start over from 1. Otherwise walk back likewise from numeric `for`s between
- *      launch arguments that were whole so far (a guess: another value compiles once more);
+ *      launch arguments that were whole so far, and from conversions of such to integers (a guess:
+ *      another value compiles once more);
  *   4. if one became an integer, start over from 1. Otherwise the remaining launch arguments are
  *      floats, and 1 runs a last time.
  * Joins only grow within a round, and each round determines a launch argument, so this
@@ -249,7 +250,7 @@ static void infer_result(Infer *f, Result *result, Expr *value) {
 }
 
 static void infer_return(Infer *f, Stmt *stmt) {
-  if (f->s->frame) {
+  if (stmt->leaves) {
     infer_inline_return(f, stmt);
     return;
   }

@@ -13,8 +13,9 @@ typedef struct Infer {
   Sema *s;
   bool is_demanding; /* uses that require an integer demand one */
   bool is_closing;   /* numbers of unknown type become floats */
-  bool is_guessing;  /* loops over numbers that were whole so far demand integers */
-  bool has_changed;  /* in this round */
+  /* loops over, and conversions of, numbers that were whole so far demand integers */
+  bool is_guessing;
+  bool has_changed; /* in this round */
 } Infer;
 
 /* infer.c */

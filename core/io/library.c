@@ -4,12 +4,21 @@
 #include <dlfcn.h>
 #include <string.h>
 
+static bool say_how_to_get(const LibraryUse *use, Error *err) {
+#if defined(_WIN32)
+  return error_hint(err, "copy %s from MSYS2 into the program's folder", windows_dll(use->soname));
+#else
+  return error_hint(err, "install it: apt install %s", use->package);
+#endif
+}
+
 bool library_open(const LibraryUse *use, void *table, Error *err) {
   void **handle = table;
+  if (use->needs) dlopen(use->needs, RTLD_NOW | RTLD_LOCAL); /* if not, the next line says so */
   *handle = dlopen(use->soname, RTLD_NOW | RTLD_LOCAL);
   if (!*handle) {
     error_set(err, RG_ERROR_LIBRARY, "%s cannot be opened: %s", use->job, dlerror());
-    return error_hint(err, "install it: apt install %s", use->package);
+    return say_how_to_get(use, err);
   }
   for (int k = 0; k < use->entry_count; k++) {
     void *entry = dlsym(*handle, use->entries[k].name);

@@ -16,6 +16,7 @@ typedef struct LibraryUse {
   const char *soname;  /* "libpng16.so.16" */
   const char *job;     /* "libpng, which writes pictures," */
   const char *package; /* Debian's */
+  const char *needs;   /* a library to open first, as it may exist next to ours only; or NULL */
   const LibraryEntry *entries;
   int entry_count;
 } LibraryUse;

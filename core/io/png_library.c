@@ -15,8 +15,9 @@ bool png_library_open(PngLibrary *png, Error *err) {
 #include "io/png.def"
 #undef PNG
   };
-  const LibraryUse use = {SONAME, "libpng, which writes pictures,", "libpng16-16", entries,
-                          (int)(sizeof entries / sizeof *entries)};
+  const LibraryUse use = {SONAME,        "libpng, which writes pictures,",
+                          "libpng16-16", "libz.so.1",
+                          entries,       (int)(sizeof entries / sizeof *entries)};
   return library_open(&use, png, err);
 }
 

@@ -11,8 +11,8 @@ bool zlib_library_open(ZlibLibrary *zlib, Error *err) {
 #include "io/zlib.def"
 #undef ZLIB
   };
-  const LibraryUse use = {"libz.so.1", "zlib, which compresses pictures,", "zlib1g", entries,
-                          (int)(sizeof entries / sizeof *entries)};
+  const LibraryUse use = {"libz.so.1", "zlib, which compresses pictures,",     "zlib1g", NULL,
+                          entries,     (int)(sizeof entries / sizeof *entries)};
   return library_open(&use, zlib, err);
 }
 

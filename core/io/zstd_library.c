@@ -11,8 +11,8 @@ bool zstd_library_open(ZstdLibrary *zstd, Error *err) {
 #include "io/zstd.def"
 #undef ZSTD
   };
-  const LibraryUse use = {"libzstd.so.1", "libzstd, which compresses snapshots,", "libzstd1",
-                          entries, (int)(sizeof entries / sizeof *entries)};
+  const LibraryUse use = {"libzstd.so.1", "libzstd, which compresses snapshots,", "libzstd1", NULL,
+                          entries,        (int)(sizeof entries / sizeof *entries)};
   return library_open(&use, zstd, err);
 }
 

@@ -68,6 +68,12 @@ bool ir_must_precede(const IrInst *store, const IrInst *inst) {
   return may_alias(store, inst);
 }
 
+bool ir_may_wait(const IrInst *update, const IrInst *inst) {
+  DEBUG_ASSERT(update->op == IR_MEM_UPDATE, "what is done later is an update");
+  if (inst->op == IR_MEM_LOAD) return !may_alias(update, inst);
+  return ir_is_straight(inst) && !ir_is_write(inst->op);
+}
+
 /* -- what the verifier holds ------------------------------------------------------------------- */
 
 static bool takes_shape(const IrInst *inst) {
@@ -107,6 +113,11 @@ static const char *refuse_numbers(const IrInst *inst, const IrInst *first) {
       return "no such number";
   }
   if (has_parts && (inst->parts < 2 || inst->parts > most)) return "no such part";
+  if ((inst->splits || inst->blends || inst->each) && inst->shape != IR_SHAPE_STRIDED)
+    return "only cells are split, blended, or accessed each by itself";
+  if (inst->blends && (inst->splits || inst->parts % 2 == 0))
+    return "only an odd number of parts is blended";
+  if (inst->gaps && !is_run) return "only runs have gaps";
   if (!is_run) return inst->group || inst->deferred ? "it has no group" : NULL;
   const IrInst *other = inst->deferred ? inst->next : inst;
   if (inst != first && (!inst->previous->deferred || inst->previous->group != inst->group))
@@ -153,7 +164,7 @@ static bool can_wait(const IrInst *inst) {
     bool is_member = at->group == inst->group && at->op == inst->op;
     if (is_member && !at->deferred) return true;
     if (is_member) continue;
-    if (is_update ? !(ir_effects(at) & IR_PURE) : ir_must_precede(inst, at)) return false;
+    if (is_update ? !ir_may_wait(inst, at) : ir_must_precede(inst, at)) return false;
   }
   return false;
 }

@@ -12,7 +12,8 @@
  *     cells     loads of adjacent numbers; the first one reads for all
  *     runs      loads of several runs of elements; the first one reads for all, so the addresses of
  *               the others are computed before it. Or updates, as below
- *     updates   with only pure insts between them, of any shapes: all are done at the last one
+ *     updates   of any shapes, with nothing between them that may access what they update, or leave
+ *               lanes: all are done at the last one
  *
  * A `deferred` store or update is done by the next member of its group that is not deferred.
  * Nothing between an access and the member that does it may access its element in another order.
@@ -28,6 +29,8 @@
  * `numbers` has a bit for each number of the cell that is accessed: of a strided load, by any load
  * of the window; of the others, by this inst. Operand 0 is the address of number `part`, of a store
  * that of its lowest number. What `cells` and `runs` read goes to variables, one for each number.
+ * How a strided load gets its number is in `splits`, `blends` and `each`, and whether runs with a
+ * gap are vectors in `gaps` (pass/vector/vectorise_memory.c).
  * Here, too, runs of a group are done together: by the last one, which follows the others. */
 #ifndef RG_IR_ACCESS_H
 #define RG_IR_ACCESS_H
@@ -36,7 +39,9 @@
 
 enum {
   IR_MOST_PARTS = 16, /* numbers of a strided cell */
-  IR_MOST_RUN = 8     /* elements of a run, and adjacent numbers of CELLS */
+  IR_MOST_RUN = 8,    /* elements of a run, and adjacent numbers of CELLS */
+  /* bytes of a vector on machines with masked stores and cheap masked loads */
+  IR_MASKED_BYTES = 64
 };
 
 /* The type of the element that a MEM_LOAD, MEM_STORE or MEM_UPDATE accesses. */
@@ -58,6 +63,8 @@ bool ir_is_straight(const IrInst *inst);
 bool ir_may_be_written(const IrInst *load, const IrInst *from);
 /* Must the stores of a group, which is deferred, come before `inst`? */
 bool ir_must_precede(const IrInst *store, const IrInst *inst);
+/* May the update be done after `inst`, which follows it: can that not observe the element? */
+bool ir_may_wait(const IrInst *update, const IrInst *inst);
 
 /* Why the shape of an inst is not valid, or contradicts the group's other members; NULL: it is
  * valid. `first` is the first member of its group. */

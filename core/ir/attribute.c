@@ -16,8 +16,7 @@ enum {
   LOW = IR_LOW,
   HIGH = IR_HIGH,
   ANYTYPE = IR_ANYTYPE,
-  SLOW = IR_SLOW,
-  INEXACT = IR_INEXACT
+  SLOW = IR_SLOW
 };
 
 const IrOpInfo ir_op_info[IR_OP_COUNT] = {
@@ -41,11 +40,33 @@ int ir_effects(const IrInst *inst) {
   return flags & effects;
 }
 
+IrOp ir_update_op(IrUpdate op) {
+  static const IrOp ops[IR_UPDATE_COUNT] = {
+      [IR_UPDATE_ADD] = IR_ADD,           [IR_UPDATE_SUB] = IR_SUB, [IR_UPDATE_MUL] = IR_MUL,
+      [IR_UPDATE_DIV] = IR_DIV,           [IR_UPDATE_MIN] = IR_MIN, [IR_UPDATE_MAX] = IR_MAX,
+      [IR_UPDATE_BAND] = IR_BAND,         [IR_UPDATE_BOR] = IR_BOR, [IR_UPDATE_BXOR] = IR_BXOR,
+      [IR_UPDATE_FLOORDIV] = IR_FLOORDIV, [IR_UPDATE_MOD] = IR_MOD, [IR_UPDATE_POW] = IR_POW,
+      [IR_UPDATE_SHL] = IR_SHL,           [IR_UPDATE_SHR] = IR_SHR, [IR_UPDATE_SAR] = IR_SAR};
+  ASSERT((unsigned)op < IR_UPDATE_COUNT && ops[op], "an update is an exchange, or a binary op");
+  return ops[op];
+}
+
 const char *ir_update_text(IrUpdate op) {
-  static const char *const texts[IR_UPDATE_COUNT] = {
-      "add",  "sub",      "mul",      "div", "min", "max", "band", "bor",
-      "bxor", "exchange", "floordiv", "mod", "pow", "shl", "shr",  "sar"};
-  return (unsigned)op < IR_UPDATE_COUNT ? texts[op] : "?";
+  if ((unsigned)op >= IR_UPDATE_COUNT) return "?";
+  return op == IR_UPDATE_EXCHANGE ? "exchange" : ir_op_info[ir_update_op(op)].text;
+}
+
+bool ir_update_combines(IrUpdate op) {
+  switch (op) {
+  case IR_UPDATE_ADD:
+  case IR_UPDATE_SUB:
+  case IR_UPDATE_MIN:
+  case IR_UPDATE_MAX:
+  case IR_UPDATE_BAND:
+  case IR_UPDATE_BOR:
+  case IR_UPDATE_BXOR: return true;
+  default: return false;
+  }
 }
 
 IrImm ir_imm_kind(const IrInst *inst) {

@@ -92,11 +92,13 @@ int ir_rank(const IrKernel *kernel, int field) {
   return of->node ? of->node->rank : kernel->arrays.items[of->array].axis_count;
 }
 
-int ir_add_site(IrKernel *kernel, int field, int32_t line) {
+int ir_add_site(IrKernel *kernel, int field, int32_t line, bool is_of_number) {
   DEBUG_ASSERT(field >= 0 && field < kernel->fields.count, "the field is the kernel's");
   for (int i = 0; i < kernel->sites.count; i++)
-    if (kernel->sites.items[i].field == field && kernel->sites.items[i].line == line) return i;
-  IrSite site = {.field = field, .line = line};
+    if (kernel->sites.items[i].field == field && kernel->sites.items[i].line == line &&
+        kernel->sites.items[i].is_of_number == is_of_number)
+      return i;
+  IrSite site = {.field = field, .line = line, .is_of_number = is_of_number};
   vec_push(kernel->scratch, &kernel->sites, site);
   return kernel->sites.count - 1;
 }
@@ -185,6 +187,11 @@ void ir_insert_before(IrInst *before, IrInst *inst) {
   before->previous = inst;
 }
 
+void ir_insert_after(IrInst *after, IrInst *inst) {
+  if (after->next) ir_insert_before(after->next, inst);
+  else ir_region_append(after->region, inst);
+}
+
 void ir_remove(IrInst *inst) {
   IrRegion *region = inst->region;
   DEBUG_ASSERT(region, "what is removed stands in a region");
@@ -192,6 +199,17 @@ void ir_remove(IrInst *inst) {
   *(inst->next ? &inst->next->previous : &region->last) = inst->previous;
   inst->next = inst->previous = NULL;
   inst->region = NULL;
+}
+
+void ir_move_before(IrInst *before, IrInst *inst) {
+  DEBUG_ASSERT(before != inst, "an inst moves to another place");
+  ir_remove(inst);
+  ir_insert_before(before, inst);
+}
+
+void ir_move_into(IrRegion *region, IrInst *inst) {
+  ir_remove(inst);
+  ir_region_append(region, inst);
 }
 
 static void delete_uses(IrInst *inst) {
@@ -285,11 +303,9 @@ bool ir_is_used(const IrInst *value) { return value->uses != NULL; }
 
 /* -- builders ---------------------------------------------------------------------------------- */
 
-static void place_inst(IrBuilder *b, IrInst *inst) {
+void ir_put(IrBuilder *b, IrInst *inst) {
   DEBUG_ASSERT(b->before ? b->before->region != NULL : b->region != NULL,
                "a builder knows where its insts go");
-  inst->line = b->line;
-  inst->column = b->column;
   if (b->before) ir_insert_before(b->before, inst);
   else ir_region_append(b->region, inst);
 }
@@ -309,7 +325,9 @@ IrInst *ir_emit(IrBuilder *b, IrOp op, Type type, int operand_count, IrInst *con
     link_use(inst, i);
   }
   for (int i = 0; i < ir_region_count(op); i++) inst->regions[i] = ir_region_create(kernel, inst);
-  place_inst(b, inst);
+  inst->line = b->line;
+  inst->column = b->column;
+  ir_put(b, inst);
   return inst;
 }
 
@@ -338,7 +356,9 @@ IrInst *ir_const_int(IrBuilder *b, Type type, int64_t value) {
   DEBUG_ASSERT(type_is_integer(type) || type_is_bool(type), "the constant is an integer or a bool");
   IrInst *inst = create_inst(b->kernel, IR_CONST, type);
   inst->imm = ir_wrap_int(type, value);
-  place_inst(b, inst);
+  inst->line = b->line;
+  inst->column = b->column;
+  ir_put(b, inst);
   return inst;
 }
 
@@ -346,7 +366,9 @@ IrInst *ir_const_float(IrBuilder *b, Type type, double value) {
   DEBUG_ASSERT(type_is_float(type), "the constant is a float");
   IrInst *inst = create_inst(b->kernel, IR_CONST, type);
   inst->imm = ir_float_bits(ir_round_float(type, value));
-  place_inst(b, inst);
+  inst->line = b->line;
+  inst->column = b->column;
+  ir_put(b, inst);
   return inst;
 }
 
@@ -366,6 +388,20 @@ IrInst *ir_arg(IrBuilder *b, int arg) {
   ir_fail(b->kernel, "argument %d does not exist", arg);
   return ir_const_int(b, TYPE(I32), 0);
 }
+
+IrInst *ir_frame(IrBuilder *b, IrOp op, Type type, int slot) {
+  IrInst *inst = ir_emit(b, op, type, 0, NULL);
+  inst->imm = slot;
+  return inst;
+}
+
+IrInst *ir_frame_set(IrBuilder *b, int slot, IrInst *value) {
+  IrInst *inst = ir_emit(b, IR_FRAME_SET, TYPE(NONE), 1, &value);
+  inst->imm = slot;
+  return inst;
+}
+
+void ir_run(IrBuilder *b, int task) { ir_emit(b, IR_RUN, TYPE(NONE), 0, NULL)->imm = task; }
 
 IrInst *ir_call(IrBuilder *b, RtEntry entry, int tree, int number, int operand_count,
                 IrInst *const *operands) {

@@ -14,7 +14,7 @@
 #ifndef RG_IR_BYTES_H
 #define RG_IR_BYTES_H
 
-enum { IR_BYTES_VERSION = 20 };
+enum { IR_BYTES_VERSION = 21 };
 static const char ir_bytes_magic[4] = {'R', 'G', 'I', 'R'};
 
 /* bits of an inst's mask: which attributes follow */
@@ -32,6 +32,7 @@ typedef enum IrBit {
 #undef ATTRIBUTE
   IR_BIT_COUNT
 } IrBit;
+_Static_assert(IR_BIT_COUNT <= 64, "a word has a bit for each attribute");
 
 /* The flags of a kernel, and of a task. */
 enum { KERNEL_FAST_MATH = 1, KERNEL_UNCHECKED = 2, KERNEL_BOUNDED = 4 };
@@ -42,7 +43,8 @@ enum {
   TASK_HAS_INTERIOR_BODY = 8,
   TASK_COUNTS = 16,
   TASK_RIM_SCALAR = 32,
-  TASK_WIDE = 64
+  TASK_WIDE = 64,
+  TASK_SCALAR = 128
 };
 
 #endif

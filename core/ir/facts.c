@@ -45,6 +45,24 @@ bool facts_same_value(const IrInst *a, const IrInst *b) {
   return is_same(a, b, false, &budget);
 }
 
+bool facts_same_values(int count, IrInst *const *a, IrInst *const *b) {
+  for (int i = 0; i < count; i++)
+    if (!facts_same_value(a[i], b[i])) return false;
+  return true;
+}
+
+bool facts_same_place(const IrInst *a, const IrInst *b) {
+  DEBUG_ASSERT(a->op == IR_PLACE && b->op == IR_PLACE, "elements are named by places");
+  return a->field == b->field && facts_same_values(a->operand_count, a->operands, b->operands);
+}
+
+bool facts_is_own_place(const IrInst *place, const IrRegion *region) {
+  if (place->op != IR_PLACE || place->operand_count != region->params.count) return false;
+  for (int i = 0; i < place->operand_count; i++)
+    if (place->operands[i] != region->params.items[i]) return false;
+  return true;
+}
+
 bool facts_same_text(const IrInst *a, const IrInst *b) {
   int budget = MOST_VISITS;
   return is_same(a, b, true, &budget);
@@ -96,76 +114,28 @@ bool facts_is_of_launch(const IrInst *value) {
   return is_of_launch(value, &budget);
 }
 
-/* -- arguments --------------------------------------------------------------------------------- */
-
-/* A walk from values to what they depend on. */
-typedef enum Seen { SEEN_NOT, SEEN_AS_CHOICE, SEEN } Seen;
-typedef struct Origins {
-  Scratch *scratch;
-  uint8_t *seen; /* by id: Seen */
-  VEC(const IrInst *) to_visit;
-  uint64_t args;
-} Origins;
-
-/* A choice may be of two values that are each determined; what determines it counts, but may be
- * anything. */
-static void reach(Origins *o, const IrInst *inst, Seen how) {
-  if (o->seen[inst->id] >= how) return;
-  o->seen[inst->id] = (uint8_t)how;
-  vec_push(o->scratch, &o->to_visit, inst);
-}
-
-static bool is_serial(const IrInst *loop) {
-  if (loop->op == IR_FOR || loop->op == IR_LOOP) return true;
-  if (loop->op != IR_RANGE) return false;
-  for (const IrInst *at = loop->region->owner; at; at = at->region->owner)
-    if (at->op == IR_RANGE || at->op == IR_ACTIVE) return true;
-  return loop->serial;
-}
-
-/* Reaches what is SET. False: something else gives the variable a value. */
-static bool reach_sets(Origins *o, const IrInst *variable, Seen how) {
-  bool is_set_alone = true;
-  for (const IrUse *use = variable->uses; use; use = use->next) {
-    bool is_result = use->user->op == IR_REDUCE;
-    if (is_result) is_set_alone = false;
-    if (is_result || use->user->op == IR_SET) reach(o, use->user->operands[1], how);
+bool facts_is_of_frame(const IrInst *value) {
+  for (; value->op == IR_CONVERT; value = value->operands[0]) {
+    Type from = value->operands[0]->type;
+    if (!type_is_integer(from) || !type_is_integer(value->type) ||
+        type_bits(from) != type_bits(value->type))
+      return false;
   }
-  return is_set_alone;
+  return value->op == IR_FRAME_GET;
 }
 
-/* Reaches what `inst` depends on. False: on other things than values. */
-static bool open_origin(Origins *o, const IrInst *inst, Seen how) {
-  const IrInst *loop;
-  switch (inst->op) {
-  case IR_VAR: return reach_sets(o, inst, how);
-  case IR_ARG:
-    if (inst->imm < FACTS_MOST_ARGS) o->args |= (uint64_t)1 << inst->imm;
-    return true;
-  case IR_PARAM:
-    loop = inst->region->owner;
-    for (int i = 0; loop && i < loop->operand_count; i++) reach(o, loop->operands[i], how);
-    return loop && is_serial(loop);
-  default: break;
-  }
-  for (int i = 0; i < inst->operand_count; i++)
-    reach(o, inst->operands[i], inst->op == IR_SELECT && i == 0 ? SEEN_AS_CHOICE : how);
-  if (inst->op == IR_PLACE || inst->op == IR_CELL || inst->op == IR_RANDOM) return false;
-  return inst->op == IR_GET || (ir_op_info[inst->op].flags & IR_PURE);
+static bool is_check(const IrInst *condition, int *budget) {
+  if (--*budget < 0) return false;
+  if (condition->op == IR_BAND)
+    return is_check(condition->operands[0], budget) && is_check(condition->operands[1], budget);
+  return condition->op == IR_LT && condition->operands[0]->op == IR_CONVERT &&
+         type_is_integer(condition->operands[0]->type) &&
+         !type_is_signed(condition->operands[0]->type);
 }
 
-bool facts_is_of_arguments(Scratch *scratch, const IrKernel *kernel, IrInst *const *values,
-                           int count, uint64_t *args) {
-  DEBUG_ASSERT(kernel->scratch && count >= 0, "values of a kernel");
-  Origins o = {.scratch = scratch, .seen = scratch_array(scratch, uint8_t, kernel->next_id)};
-  for (int i = 0; i < count; i++) reach(&o, values[i], SEEN);
-  while (o.to_visit.count) {
-    const IrInst *inst = o.to_visit.items[--o.to_visit.count];
-    Seen how = (Seen)o.seen[inst->id];
-    if (!open_origin(&o, inst, how) && how == SEEN) return false;
-  }
-  *args = o.args;
-  return true;
+bool facts_is_check(const IrInst *condition) {
+  int budget = MOST_VISITS;
+  return is_check(condition, &budget);
 }
 
 /* -- sums -------------------------------------------------------------------------------------- */
@@ -306,4 +276,32 @@ bool facts_affine_distance(const Affine *a, const Affine *b, int64_t *distance) 
     if (k == b->count || a->factors[i] != b->factors[k]) return false;
   }
   return !__builtin_sub_overflow(b->constant, a->constant, distance);
+}
+
+bool facts_distance(const IrInst *a, const IrInst *b, int64_t *distance) {
+  Affine first, second;
+  return facts_affine(a, NULL, &first) && facts_affine(b, NULL, &second) &&
+         facts_affine_distance(&first, &second, distance);
+}
+
+/* -- numeric loops ----------------------------------------------------------------------------- */
+
+int64_t facts_step(const IrInst *loop) {
+  int64_t step = 0;
+  return loop->op == IR_FOR && ir_is_const(loop->operands[2], &step) ? step : 0;
+}
+
+bool facts_bounds(const IrInst *loop, int64_t *begin, int64_t *last) {
+  return loop->op == IR_FOR && ir_is_const(loop->operands[0], begin) &&
+         ir_is_const(loop->operands[1], last);
+}
+
+int64_t facts_trips(const IrInst *loop) {
+  int64_t begin, last, step = facts_step(loop);
+  if (!step || !facts_bounds(loop, &begin, &last)) return -1;
+  if (step > 0 ? last < begin : begin < last) return 0;
+  uint64_t distance =
+      step > 0 ? (uint64_t)last - (uint64_t)begin : (uint64_t)begin - (uint64_t)last;
+  uint64_t after_first = distance / (step > 0 ? (uint64_t)step : -(uint64_t)step);
+  return after_first < INT64_MAX ? (int64_t)after_first + 1 : INT64_MAX;
 }

@@ -2,8 +2,9 @@
  *
  *     are these two values equal?                  facts_same_value, facts_same_text
  *     does this value change inside a region?      facts_is_invariant, facts_is_of_launch
- *     which arguments determine it?                facts_is_of_arguments
  *     what is this index as an affine sum?         facts_split_constant, facts_affine
+ *     how far are two indices apart?               facts_distance
+ *     how often does this loop run?                facts_step, facts_trips
  *
  * In which iterations two accesses reach one element is asked of pass/analysis/dependence.h.
  * Every answer is conservative: `false` means that no proof was found. A query visits a bounded
@@ -19,6 +20,13 @@
 /* Do both compute the same value wherever both are visible: are they one inst, or equal pure insts
  * of equal operands? */
 bool facts_same_value(const IrInst *a, const IrInst *b);
+/* Are `count` values equal, one by one? */
+bool facts_same_values(int count, IrInst *const *a, IrInst *const *b);
+/* Are two PLACEs the same element wherever both are visible: of one field, at equal indices? */
+bool facts_same_place(const IrInst *a, const IrInst *b);
+/* Are the indices of the PLACE the parameters of the region, one by one: is it the element of that
+ * iteration? */
+bool facts_is_own_place(const IrInst *place, const IrRegion *region);
 /* Are both the same expression in the user's text? Like facts_same_value, but two loads of one
  * place count as equal, although the element may change in between. */
 bool facts_same_text(const IrInst *a, const IrInst *b);
@@ -37,14 +45,12 @@ bool facts_uses_only_outside(const IrInst *inst, const IrRegion *region);
 /* Is it determined by the launch: constants, arguments, values of the frame, roots of trees, the
  * ambient node, and what is computed from these alone? */
 bool facts_is_of_launch(const IrInst *value);
+/* Is it a number of the frame, perhaps with another sign? */
+bool facts_is_of_frame(const IrInst *value);
 
-enum { FACTS_MOST_ARGS = 64 };
-
-/* Is each of `values` determined by constants, arguments and indices of serial loops alone, also
- * through variables? If so, *args receives which of the first FACTS_MOST_ARGS arguments, a bit
- * each, determine them, or choose between two such values. Visits all that they depend on. */
-bool facts_is_of_arguments(Scratch *scratch, const IrKernel *kernel, IrInst *const *values,
-                           int count, uint64_t *args);
+/* Is it a bounds check that passes add: `u32(index) < extent`, or several of them? It almost
+ * certainly holds. */
+bool facts_is_check(const IrInst *condition);
 
 /* -- sums -------------------------------------------------------------------------------------- */
 
@@ -73,5 +79,18 @@ int64_t facts_factor(const Affine *sum, const IrInst *value);
 bool facts_affine_add(Affine *sum, const Affine *other, int64_t factor);
 /* Do both have the same terms? If so, b is a + *distance. */
 bool facts_affine_distance(const Affine *a, const Affine *b, int64_t *distance);
+
+/* The same of two values, modulo the width of their sums. False: it is not a constant. */
+bool facts_distance(const IrInst *a, const IrInst *b, int64_t *distance);
+
+/* -- numeric loops ----------------------------------------------------------------------------- */
+
+/* The step of a FOR over integers, if it is a constant; else 0, also of any other inst. */
+int64_t facts_step(const IrInst *loop);
+/* Is it a FOR between two constants? */
+bool facts_bounds(const IrInst *loop, int64_t *begin, int64_t *last);
+/* The number of iterations of a FOR between constants, INT64_MAX if it is that or more; -1: it is
+ * not known. */
+int64_t facts_trips(const IrInst *loop);
 
 #endif

@@ -37,8 +37,7 @@ enum {
   IR_TOPOLOGY = IR_ACTIVATES | IR_DEACTIVATES,
   IR_ONCE = 4096,
   IR_SLOW = 8192,
-  IR_INEXACT = 16384,
-  IR_HAS_LANES = 32768
+  IR_HAS_LANES = 16384
 };
 
 typedef enum IrOp {
@@ -127,9 +126,12 @@ struct IrInst {
   int32_t entry;      /* CALL: an RtEntry */
   int32_t tree;       /* LOW ops: kernel->trees */
   int32_t stride;     /* OFFSET: bytes */
-  int32_t end, width; /* ROW */
+  int32_t end, width; /* ROW; GRID of a leaf that threads share: so many share a row */
   /* MEM_LOAD, MEM_STORE: 0 or 1 scalar; ROW, FOR, BITS: iterations per vector (ir/lanes.h) */
   int32_t lanes;
+  /* GRID, ROW of a leaf that threads share: so many iterations of a thread are unrolled, if all
+   * have equally many; 0: they are not */
+  int32_t copies;
   int32_t block; /* RANGE, ACTIVE: `:block(n)`, 0: chosen by the device */
   /* MEM_*, ROW_LOAD: field + 1: accesses only its elements; 0: anything */
   int32_t alias;
@@ -137,8 +139,11 @@ struct IrInst {
   /* RANGE, ACTIVE: the user's promise; FOR: no iteration accesses what another one writes; BITS:
    * these are iterations of a parallel loop */
   bool independent : 1;
-  bool sums : 1;    /* FOR: independent, except for sums in outside variables */
-  bool scalar : 1;  /* RANGE, ACTIVE: the user asked not to vectorise */
+  bool sums : 1;   /* FOR: independent, except for sums in outside variables */
+  bool scalar : 1; /* RANGE, ACTIVE: the user asked not to vectorise */
+  /* FOR: lanes find the iterations that take its last IF, which run alone; IF of a range: likewise,
+   * the iterations that take it */
+  bool compacts : 1;
   int32_t trips;    /* FOR: how many iterations a pass expects; 0: none does */
   bool rolled : 1;  /* FOR: the rare version of a loop, not to be unrolled */
   bool lasting : 1; /* CALL, LANES_CALL of a hash's cell: it stays while the task runs */
@@ -148,6 +153,13 @@ struct IrInst {
   /* FOR: has so few iterations that it need not poll the stop word, and indices after its last one
    * do not wrap */
   bool brief : 1;
+  /* FLOORDIV, MOD of integers by a number of the frame: by its reciprocal, computed once */
+  bool reciprocal : 1;
+  bool whole : 1; /* FOR in lanes: whole vectors run by a copy of the body, without a mask */
+  /* UPDATE, RMW, CAS: field + 1: the place is of a word, in which that field's number is changed.
+   * PLACE: field + 1: it is of a word of that packed array; of the array itself: it is inside along
+   * the last axis */
+  int32_t packed;
   bool of_lane : 1; /* FAULT: of one lane; the others finish their iterations first */
   /* UPDATE: in the running worker's private copy, where it is plain too; on a GPU in the block's */
   bool private_copy : 1;
@@ -161,14 +173,16 @@ struct IrInst {
   /* MEM_UPDATE, MEM_RMW, pass `uniformity`: address and value are the same in all iterations */
   bool uniform : 1, uniform_value : 1;
   /* STORE, UPDATE: another number of the same element is written next to this one; of such writes
-   * outside the shape only the first is counted */
+   * outside the shape only the first is counted. Writes to gradients never are, as the launch has
+   * counted those to their elements */
   bool further : 1;
   /* ROW: its last operand, a u64, has a bit per cell from cell 0 on; cells whose bit is clear are
    * skipped */
   bool masked : 1;
   bool here : 1;   /* PLACE, in a task over nodes: in the visited node */
   bool active : 1; /* PLACE: its cell is active and stays so; a write activates nothing */
-  /* PLACE: indices proven inside the shape; ITEM, PICK, LOCAL_GET, LOCAL_SET: inside the table, the
+  /* PLACE: indices proven inside the shape; CONVERT of a float: the integer type has the number,
+   * which is no NaN; ITEM, PICK, LOCAL_GET, LOCAL_SET: inside the table, the
    * values or the local array; so no bounds check is needed */
   bool inside : 1;
   bool streams : 1; /* MEM_STORE: whole vectors of it may be non-temporal */
@@ -178,6 +192,11 @@ struct IrInst {
   bool deferred : 1; /* writes: the next one of the group that is not deferred does this, too */
   bool pairs : 1;    /* CELLS: a gather of two numbers per lane is faster than a load per lane */
   bool prefetch : 1; /* STRIDED: later cells are prefetched */
+  /* STRIDED: a load reads all numbers of its window, and transposes them; whole vectors are blended
+   * into one, which needs an odd number of parts; without either, the number is picked from the
+   * vectors that hold it. Under a mask each lane accesses its number by itself */
+  bool splits : 1, blends : 1, each : 1;
+  bool gaps : 1; /* RUNS: of a lane's run that has a gap, both parts are vectors, too */
   IrShape shape : 8;
   int32_t group;       /* of accesses that are emitted together; 0: none */
   int32_t run;         /* RUNS: number of the run in its group */
@@ -265,6 +284,7 @@ typedef struct IrArg { /* a number argument of each launch: frame slot = its pos
 /* A write of the kernel whose index may be outside the field's shape: RtOutside.site. */
 typedef struct IrSite {
   int32_t field, line;
+  bool is_of_number; /* the number does not fit a packed field, rather than the index its shape */
 } IrSite;
 
 /* Of an adjoint: how it and its primal use elements of a field; of all, or of those with one first
@@ -274,6 +294,11 @@ typedef struct IrGradientUse {
   bool reads;  /* the adjoint reads them once more, */
   bool before; /* and needs what was there before the launch, not what the launch left */
   bool writes; /* the primal may write to them; if none of these, it reads them */
+  bool reruns; /* the adjoint writes to them as the primal did, from what was before */
+  /* of a field without gradients, lines where gradients are lost: values that vary with fields that
+   * have them are written there, and derivatives want to pass through what is read here; 0: none */
+  int32_t lost_line, wanted_line;
+  int32_t draws; /* of all uses: 1: the primal draws random numbers, 2: so does the adjoint */
   bool has_first;
   int32_t arg;
   int64_t first;
@@ -345,7 +370,7 @@ int ir_add_array(IrKernel *kernel, const IrArray *array); /* always a new entry 
 int ir_add_array_field(IrKernel *kernel, int array, int offset, Type type);
 int ir_rank(const IrKernel *kernel, int field); /* the number of indices of its places */
 int ir_add_level(IrKernel *kernel, const SNode *node, const char *name);
-int ir_add_site(IrKernel *kernel, int field, int32_t line);
+int ir_add_site(IrKernel *kernel, int field, int32_t line, bool is_of_number);
 /* Copies the values. */
 int ir_add_table(IrKernel *kernel, Type type, int count, const int64_t *values);
 void ir_drop_tables(IrKernel *kernel); /* removes those that no ITEM reads; renumbers the others */
@@ -362,7 +387,11 @@ IrRegion *ir_region_create(IrKernel *kernel, IrInst *owner);
 IrInst *ir_region_param(IrKernel *kernel, IrRegion *region, Type type);
 void ir_region_append(IrRegion *region, IrInst *inst);
 void ir_insert_before(IrInst *before, IrInst *inst);
+void ir_insert_after(IrInst *after, IrInst *inst);
 void ir_remove(IrInst *inst); /* unlinks it for reinsertion; it still uses its operands */
+/* Moves the inst, to where it is visible: before another one, or to the end of a region. */
+void ir_move_before(IrInst *before, IrInst *inst);
+void ir_move_into(IrRegion *region, IrInst *inst);
 /* Deletes the inst, which need not be in a region, and the insts of its own regions. No remaining
  * inst may use any of them. */
 void ir_delete(IrInst *inst);
@@ -377,6 +406,8 @@ void ir_drop_operands(IrInst *inst, int from);     /* from number `from` on */
 void ir_replace_uses(IrInst *value, IrInst *with); /* everywhere */
 bool ir_is_used(const IrInst *value);
 
+/* Puts an inst, which is in no region, where the builder is. */
+void ir_put(IrBuilder *b, IrInst *inst);
 /* The new inst has its regions (IF two, other region ops one), without params. */
 IrInst *ir_emit(IrBuilder *b, IrOp op, Type type, int operand_count, IrInst *const *operands);
 /* Gives `inst`, whose op is new, the offsets or extents of its op, all zero; ir_emit does. */
@@ -391,6 +422,10 @@ double ir_round_float(Type type, double value); /* to the nearest of `type` */
 int64_t ir_float_bits(double value);
 double ir_float_value(const IrInst *inst); /* of a float CONST */
 IrInst *ir_arg(IrBuilder *b, int arg);
+/* Slots of the frame: `op` is FRAME_GET in a task, FRAME_LOAD in the host region. */
+IrInst *ir_frame(IrBuilder *b, IrOp op, Type type, int slot);
+IrInst *ir_frame_set(IrBuilder *b, int slot, IrInst *value);
+void ir_run(IrBuilder *b, int task);
 /* A call of the runtime. `tree` and `number` (of the manager or mask) are used if the entry's row
  * has them. */
 IrInst *ir_call(IrBuilder *b, RtEntry entry, int tree, int number, int operand_count,
@@ -436,7 +471,8 @@ typedef bool IrVisit(void *data, IrInst *inst);             /* false: stop */
 bool ir_walk(IrRegion *region, IrVisit *visit, void *data); /* every inst, outer before inner */
 /* The same; if the region calls a function, visits also the insts of all functions. */
 bool ir_walk_called(const IrKernel *kernel, IrRegion *region, IrVisit *visit, void *data);
-int ir_use_count(const IrRegion *root, const IrInst *inst); /* in root and deeper */
+bool ir_has_op(const IrRegion *root, IrOp op);              /* in root and deeper */
+int ir_use_count(const IrRegion *root, const IrInst *inst); /* likewise */
 int ir_region_count(IrOp op);
 /* After `lower_places`: can the effect of the inst depend on the order of iterations, as the last
  * bits of a sum, an old value, popped elements and the order of new nodes do? */
@@ -459,6 +495,12 @@ bool ir_has_exit(IrInst *inst);
 /* May elements of the field also be reached by other indices, or through another array? */
 bool ir_is_shared(const IrKernel *kernel, int field);
 bool ir_is_const(const IrInst *inst, int64_t *value); /* an integer or bool CONST */
+/* Is it a loop whose iterations the user did not order? It is parallel in the host region. */
+static inline bool ir_is_unordered(const IrInst *inst) {
+  return (inst->op == IR_RANGE || inst->op == IR_ACTIVE) && !inst->serial;
+}
+/* The index of a FOR, BITS or ROW. */
+static inline IrInst *ir_index(const IrInst *loop) { return loop->regions[0]->params.items[0]; }
 static inline bool ir_is_count(IrOp op) { return op >= IR_OWN && op <= IR_DISOWN; }
 static inline bool ir_is_call(const IrInst *inst, RtEntry entry) {
   return inst->op == IR_CALL && inst->entry == (int32_t)entry;
@@ -487,15 +529,26 @@ bool ir_is_inside(const IrInst *inst, const IrRegion *region); /* directly or de
 /* Gives all insts new ids, in order of appearance, without a trace of what passes added and
  * removed. */
 void ir_number(IrKernel *kernel);
-/* copy.c: a deep copy of a region; `map` (by inst id, as large as next_id was) receives the
- * copies. */
-IrRegion *ir_copy_region(IrKernel *kernel, const IrRegion *region, IrInst *owner, IrInst **map);
-IrInst *ir_copy_inst(IrKernel *kernel, const IrInst *inst, IrInst **map); /* not yet in a region */
+/* copy.c: the replacement of each inst, such as its copy; NULL for an inst that was never put. */
+typedef struct IrMap IrMap;
+IrMap *ir_map(Scratch *scratch, const IrKernel *kernel);
+IrInst *ir_mapped(const IrMap *map, const IrInst *inst); /* NULL: nothing */
+void ir_map_put(IrMap *map, const IrInst *inst, IrInst *to);
+/* A deep copy. `map` provides the operands and receives the copies; NULL: the caller does not need
+ * them. */
+IrRegion *ir_copy_region(IrKernel *kernel, const IrRegion *region, IrInst *owner, IrMap *map);
+IrInst *ir_copy_inst(IrKernel *kernel, const IrInst *inst, IrMap *map); /* not yet in a region */
+/* Copies of the insts from `first` on, up to `end`, go where the builder is; NULL: up to the end of
+ * their region. `map` as above. */
+void ir_copy_to(IrBuilder *b, const IrInst *first, const IrInst *end, IrMap *map);
 /* A copy with the same operands, without regions; not yet in a region. */
 IrInst *ir_copy_alone(IrKernel *kernel, const IrInst *inst);
 
 /* -- print.c, read.c: text, both ways; verify.c ------------------------------------------------ */
 const char *ir_update_text(IrUpdate op);
+IrOp ir_update_op(IrUpdate op); /* of the new value: op(old, value); not of an EXCHANGE */
+/* May several of them be one, whose value combines theirs? */
+bool ir_update_combines(IrUpdate op);
 void ir_print(StrBuf *out, const IrKernel *kernel);
 /* Reads what ir_print prints, at any stage. Trees come from the text's own `tree` lines, made in
  * `heap`; the caller destroys those of kernel->trees. NULL with ir.invalid, "line N: ..". */

@@ -111,7 +111,8 @@ static int zeros_below(const LaneWalk *w, const IrInst *inst, int depth);
 /* Low zero bits of a parameter: the iteration's index, or a coordinate of a leaf's first cell. */
 static int zeros_of_param(const LaneWalk *w, const IrInst *param) {
   int width = 0;
-  if (w->body->is_aligned && param == w->body->region->params.items[w->body->varying])
+  if (w->body->is_aligned && param == w->body->region->params.items[w->body->varying] &&
+      !ir_lanes_alternate(w->body->region))
     while (w->body->width >> (width + 1)) width++;
   for (int t = 0; t < w->kernel->tasks.count; t++) {
     const IrTask *task = w->kernel->tasks.items[t];
@@ -179,11 +180,14 @@ static int kept_bits(const IrInst *inst, bool *is_high) {
   }
 }
 
-/* Does the inst extract high bits that all lanes share? */
+/* Does the inst extract high bits that all lanes share, or low ones that no step changes? */
 static bool is_shared(const LaneWalk *w, const IrInst *inst) {
   bool is_high;
   int bits, kept = kept_bits(inst, &is_high);
-  return is_high && kept >= 0 && find_own_bits(w, inst->operands[0], &bits) && kept >= bits;
+  if (kept < 0) return false;
+  const LaneFact *from = fact(w, inst->operands[0]);
+  if (!is_high) return from->shape == LANE_LINEAR && !(from->step & ((INT64_C(1) << kept) - 1));
+  return find_own_bits(w, inst->operands[0], &bits) && kept >= bits;
 }
 
 static bool low_step(const LaneWalk *w, const IrInst *inst, LaneFact *out) {
@@ -398,12 +402,18 @@ LaneBody ir_lanes_of_loop(const IrInst *loop, const IrRegion *body, int width) {
                     .sums = loop->sums};
 }
 
+const IrInst *ir_lanes_alternate(const IrRegion *body) {
+  const IrInst *inst = body->first;
+  while (inst && inst->op != IR_ALTERNATE) inst = inst->next;
+  return inst;
+}
+
 static void begin_params(LaneWalk *w) {
   const IrRegion *region = w->body->region;
   if (w->body->is_straight) return;
   if (w->body->varying >= 0) {
-    *fact(w, region->params.items[w->body->varying]) =
-        (LaneFact){.shape = LANE_LINEAR, .is_exact = true, .step = 1};
+    *fact(w, region->params.items[w->body->varying]) = (LaneFact){
+        .shape = LANE_LINEAR, .is_exact = true, .step = ir_lanes_alternate(region) ? 2 : 1};
     return;
   }
   for (int k = 0; k < region->params.count; k++)
@@ -495,14 +505,5 @@ bool ir_lanes_unite(const IrInst *update) {
   if (update->op != IR_MEM_UPDATE || !type_is_scalar(type_shape(type))) return false;
   if (type_is_float(type) && type_size(type) < 4) return false; /* f16 sums would lose digits */
   if (!type_is_float(type) && !type_is_integer(type)) return false;
-  switch ((IrUpdate)update->imm) {
-  case IR_UPDATE_ADD:
-  case IR_UPDATE_SUB:
-  case IR_UPDATE_MIN:
-  case IR_UPDATE_MAX:
-  case IR_UPDATE_BAND:
-  case IR_UPDATE_BOR:
-  case IR_UPDATE_BXOR: return true;
-  default: return false;
-  }
+  return ir_update_combines((IrUpdate)update->imm);
 }

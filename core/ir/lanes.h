@@ -35,7 +35,7 @@ typedef struct LaneFact {
 
 typedef struct LaneBody {
   const IrRegion *region;
-  /* the parameter that increases by one per lane; -1: all parameters are varying */
+  /* the parameter that increases by one per lane (by two: ALTERNATE); -1: all are varying */
   int varying;
   int width;
   bool is_aligned; /* in lane 0 that parameter is a multiple of `width` */
@@ -61,6 +61,9 @@ static inline bool ir_is_lanes(int count) {
 static inline Type ir_lanes_type(Type element, int lanes) {
   return type_shaped(element, type_make_shape(lanes, 1));
 }
+
+/* The ALTERNATE of a body, whose lanes are then two iterations apart; NULL: they are adjacent. */
+const IrInst *ir_lanes_alternate(const IrRegion *body);
 
 /* The mask of a body that the pass `vectorise` has rewritten: its last parameter. NULL of
  * others. */

@@ -281,6 +281,7 @@ static void print_task_words(StrBuf *out, const IrTask *task) {
   if (task->block) strbuf_format(out, " block=%d", task->block);
   if (task->cost) strbuf_format(out, " cost=%d", task->cost);
   if (task->lanes) strbuf_format(out, " lanes=%d", task->lanes);
+  if (task->whole) strbuf_format(out, " whole=%d", task->whole);
   if (task->traffic) strbuf_format(out, " traffic=%d", task->traffic);
   if (task->rim_scalar) strbuf_text(out, " rim_scalar");
   if (task->wide) strbuf_text(out, " wide");
@@ -336,7 +337,9 @@ static void print_task(Printer *p, int number, const IrTask *task) {
   if (task->interior) print_function(p, "interior", task->interior);
   if (task->counts) {
     new_line(p);
-    strbuf_format(p->out, "counts lanes=%d%s", task->counts->lanes, task->idle ? " idle" : "");
+    strbuf_format(p->out, "counts lanes=%d", task->counts->lanes);
+    if (task->counts->whole) strbuf_format(p->out, " whole=%d", task->counts->whole);
+    if (task->idle) strbuf_text(p->out, " idle");
     print_function(p, "counts body", task->counts->body);
     if (task->counts->interior) print_function(p, "counts interior", task->counts->interior);
     print_function(p, "claim", task->claim);

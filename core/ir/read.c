@@ -384,6 +384,7 @@ static bool read_task_value(IrReader *r, IrTask *task, Str word) {
   if (str_is(word, "block")) return ir_read_i32(r, &task->block);
   if (str_is(word, "cost")) return ir_read_i32(r, &task->cost);
   if (str_is(word, "lanes")) return ir_read_i32(r, &task->lanes);
+  if (str_is(word, "whole")) return ir_read_i32(r, &task->whole);
   if (str_is(word, "traffic")) return ir_read_i32(r, &task->traffic);
   if (str_is(word, "privatised")) return ir_read_i32(r, &task->privatised);
   if (str_is(word, "factors")) return read_axes(r, task->factors, &count);
@@ -489,6 +490,9 @@ static bool read_counts(IrReader *r, IrTask *task) {
     task->counts->interior = NULL;
     task->counts->rim_scalar = false;
     if (!read_word_number(r, "lanes", &task->counts->lanes)) return false;
+    if (str_is(ir_read_peek_word(r), "whole") &&
+        !read_word_number(r, "whole", &task->counts->whole))
+      return false;
     task->idle = ir_read_try_word(r, "idle");
     return true;
   }

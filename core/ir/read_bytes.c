@@ -86,7 +86,7 @@ static int read_axes(Input *in, int32_t axes[SNODE_MAX_AXES]) {
 
 static void read_attributes(Input *in, IrInst *inst) {
   uint64_t mask = read_u64(in);
-  if (mask >> IR_BIT_COUNT) fail(in, "an attribute is unknown");
+  if (mask >> 1 >> (IR_BIT_COUNT - 1)) fail(in, "an attribute is unknown");
 #define IS_SET(member) (mask >> BIT_##member & 1)
   if (IS_SET(imm)) inst->imm = read_i64(in);
   if (IS_SET(field)) inst->field = read_i32(in);
@@ -257,6 +257,7 @@ static void read_counts(Input *in, IrTask *task) {
   *counts = *task;
   counts->rim_scalar = false;
   counts->lanes = read_i32(in);
+  counts->whole = read_i32(in);
   counts->body = read_own(in);
   if (task->interior) counts->interior = read_own(in);
   task->counts = counts;
@@ -266,11 +267,12 @@ static void read_counts(Input *in, IrTask *task) {
 static void read_task(Input *in) {
   IrTask *task = scratch_new(in->scratch, IrTask);
   task->kind = (IrTaskKind)read_below(in, TASK_SERIAL + 1);
-  int flags = read_below(in, 2 * TASK_WIDE);
+  int flags = read_below(in, 2 * TASK_SCALAR);
   task->may_deactivate = flags & TASK_MAY_DEACTIVATE;
   task->independent = flags & TASK_INDEPENDENT;
   task->rim_scalar = flags & TASK_RIM_SCALAR;
   task->wide = flags & TASK_WIDE;
+  task->scalar = flags & TASK_SCALAR;
   task->has_interior = flags & TASK_HAS_INTERIOR;
   task->axis_count = read_i32(in);
   task->bounds = read_i32(in);
@@ -281,6 +283,7 @@ static void read_task(Input *in) {
   task->block = read_i32(in);
   task->cost = read_i32(in);
   task->lanes = read_i32(in);
+  task->whole = read_i32(in);
   task->traffic = read_i32(in);
   read_reductions(in, task);
   read_block_sums(in, task);

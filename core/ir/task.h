@@ -77,6 +77,9 @@ struct IrTask {
   int32_t cost;
   /* iterations per vector (ir/lanes.h): RANGE: along the last axis; NODES: nodes; 0: scalar */
   int32_t lanes;
+  /* in lanes: whole vectors run by a copy of the body, without a mask, and begin aligned if there
+   * may be at least so many of them; 0: all iterations run under a mask */
+  int32_t whole;
   bool rim_scalar; /* iterations outside the interior are scalar all the same */
   bool wide;       /* LEAVES: on a GPU more threads than usual share a leaf (ir_spread) */
   /* bytes that an iteration reads and writes, of a task that may have non-temporal stores; 0: no
@@ -85,9 +88,12 @@ struct IrTask {
   int32_t privatised; /* its privatised version, which updates private copies; 0: none */
   /* of a privatised version: the fields that it updates in private copies, which the device sums */
   VEC(int32_t) private_fields;
-  VEC(IrBlockSum) block_sums;  /* for a GPU: UPDATEs of these are `private`, and not plain */
-  bool independent;            /* the user's promise: no element is written by two iterations */
-  bool scalar;                 /* the user asked not to vectorise; only passes read this */
+  VEC(IrBlockSum) block_sums; /* for a GPU: UPDATEs of these are `private`, and not plain */
+  bool independent;           /* the user's promise: no element is written by two iterations */
+  bool scalar;                /* nothing vectorises it, as the user asked, or as that costs more */
+  /* a position is a word of many elements, so that rows are short: in our lanes, not in LLVM's,
+   * which leave a scalar rest; only passes read this */
+  bool has_words;
   bool may_deactivate;         /* the host runs gc after it */
   VEC(IrReduction) reductions; /* REDUCE in the body: operand 0 is a FRAME_GET of the slot */
   /* pass `bounds` (RANGE): the interior, a box of the range in which every place of the body is

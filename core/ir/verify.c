@@ -79,13 +79,18 @@ static bool verify_arithmetic(Verifier *v, const IrInst *inst) {
   case IR_ADD:
   case IR_SUB:
   case IR_MUL:
-  case IR_FLOORDIV:
-  case IR_MOD:
   case IR_NEG:
   case IR_DETACH:
   case IR_MIN:
   case IR_MAX:
   case IR_ABS: return verify_uniform(v, inst, is_number);
+  case IR_FLOORDIV:
+  case IR_MOD:
+    if (inst->reciprocal &&
+        (!facts_is_of_frame(inst->operands[1]) || !type_is_integer(type_at(inst, 1)) ||
+         type_bits(type_at(inst, 1)) > 32))
+      return wrong(v, inst, "only numbers of the frame, of 32 bits, have their reciprocal");
+    return verify_uniform(v, inst, is_number);
   case IR_BAND:
   case IR_BOR:
   case IR_BXOR:
@@ -114,6 +119,29 @@ static bool verify_arithmetic(Verifier *v, const IrInst *inst) {
     return verify_uniform(v, inst, type_is_float);
   }
 }
+
+/* Does the operator of an update take numbers of this type? */
+static bool takes_operator(IrUpdate op, Type type) {
+  switch (op) {
+  case IR_UPDATE_EXCHANGE: return true;
+  case IR_UPDATE_BAND:
+  case IR_UPDATE_BOR:
+  case IR_UPDATE_BXOR: return is_integer_or_bool(type);
+  case IR_UPDATE_SHL:
+  case IR_UPDATE_SHR:
+  case IR_UPDATE_SAR: return type_is_integer(type);
+  case IR_UPDATE_DIV:
+  case IR_UPDATE_POW: return type_is_float(type);
+  default: return is_number(type);
+  }
+}
+
+/* Has it a number that changes none that it is combined with? */
+static bool reduces(IrUpdate op, Type type) {
+  return op <= IR_UPDATE_BXOR && takes_operator(op, type);
+}
+_Static_assert(IR_UPDATE_BXOR == IR_UPDATE_MAX + 3 && IR_UPDATE_EXCHANGE == IR_UPDATE_BXOR + 1,
+               "operators of reductions come first");
 
 /* -- lanes ------------------------------------------------------------------------------------- */
 
@@ -251,7 +279,7 @@ static bool verify_lane_op(Verifier *v, const IrInst *inst) {
            wrong(v, inst, "takes a variable of lanes, a u64 and a number for that lane");
   case IR_LANES_REDUCE:
     return (ir_is_lanes(type_rows(first)) && is_number(type_element(first)) &&
-            type_equal(type, type_element(first))) ||
+            type_equal(type, type_element(first)) && reduces((IrUpdate)inst->imm, type)) ||
            wrong(v, inst, "takes lanes of numbers");
   case IR_LANES_LOAD:
   case IR_LANES_STORE:
@@ -261,6 +289,7 @@ static bool verify_lane_op(Verifier *v, const IrInst *inst) {
   case IR_MASK_AND:
     return (is_mask(type) && all_of_type(inst, 0, type)) || wrong(v, inst, "takes two masks");
   case IR_MASK_ANY: return is_mask(first) || wrong(v, inst, "takes a mask");
+  case IR_ALTERNATE: return type_is(first, TYPE_BOOL) || wrong(v, inst, "takes a bool");
   case IR_MASK_OF_BITS:
     return (is_mask(type) && type_equal(first, TYPE(U64))) ||
            wrong(v, inst, "takes a u64, to a mask");
@@ -377,6 +406,7 @@ static bool verify_home(Verifier *v, const IrInst *inst) {
   case IR_FRAME_GET:
   case IR_REDUCE:
   case IR_POLL:
+  case IR_ALTERNATE:
   case IR_GRID:
   case IR_ROW:
   case IR_NEAR:
@@ -429,9 +459,25 @@ static Type element_of(const Verifier *v, const IrInst *place) {
   return ir_has_field(place->op) ? v->kernel->fields.items[place->field].type : TYPE(NONE);
 }
 
+/* Between the passes `packed` and `packed_updates`: place of the word, values, lowest bit. */
+static bool verify_packed(Verifier *v, const IrInst *inst) {
+  if (inst->packed < 1 || inst->packed > v->kernel->fields.count)
+    return wrong(v, inst, "changes a packed number of no field");
+  Type number = v->kernel->fields.items[inst->packed - 1].type;
+  for (int i = 1; i < inst->operand_count - 1; i++)
+    if (!type_equal(type_at(inst, i), number))
+      return wrong(v, inst, "the value is not of the packed field's type");
+  return type_is(type_at(inst, inst->operand_count - 1), TYPE_U32) ||
+         wrong(v, inst, "the lowest bit is a u32");
+}
+
 static bool verify_access(Verifier *v, const IrInst *inst) {
+  int wanted = inst->op == IR_LOAD ? 1 : inst->op == IR_CAS ? 3 : 2;
+  if (inst->operand_count != wanted + (inst->packed != 0))
+    return wrong(v, inst, "wrong number of operands");
   Type element = element_of(v, inst->operands[0]);
   if (type_is_none(element)) return wrong(v, inst, "needs a place");
+  if (inst->packed) return verify_packed(v, inst);
   Type computed = type_computed(element); /* pass/address/codec.h */
   bool is_coded = !type_equal(computed, element);
   if (inst->op == IR_LOAD && type_equal(inst->type, computed)) return true;
@@ -499,6 +545,9 @@ static bool verify_memory(Verifier *v, const IrInst *inst) {
       inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE ? type_at(inst, 1) : inst->type;
   if (!is_element(inst->op == IR_ROW_LOAD ? type_element(element) : element))
     return wrong(v, inst, "elements are numbers and bools");
+  bool has_operator = inst->op == IR_MEM_UPDATE || inst->op == IR_MEM_RMW;
+  if (has_operator && !takes_operator((IrUpdate)inst->imm, element))
+    return wrong(v, inst, "its operator does not take this type");
   if (inst->op == IR_ROW_LOAD && inst->extent[0] < 1)
     return wrong(v, inst, "needs the extent of its row");
   if (inst->op == IR_ROW_LOAD)
@@ -624,6 +673,7 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_RSQRT_CUBE:
   case IR_MASK_AND:
   case IR_MASK_ANY:
+  case IR_ALTERNATE:
   case IR_MASK_BITS: return verify_lane_op(v, inst);
   case IR_ALL_GATHER: return is_pointer(type_at(inst, 0)) || wrong(v, inst, "gathers pointers");
   case IR_GATHERED: return verify_gathered(v, inst);
@@ -636,8 +686,14 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_GET:
   case IR_LANE:
     return all_of_type(inst, 0, inst->type) || wrong(v, inst, "result and operand differ in type");
-  case IR_SET:
   case IR_REDUCE:
+    if (!reduces((IrUpdate)inst->imm, type_element(type_at(inst, 1))))
+      return wrong(v, inst, "its operator does not combine this type");
+    if (v->is_final && inst->operands[0]->op != IR_FRAME_GET)
+      return wrong(v, inst, "combines into a slot of the frame");
+    return type_equal(type_element(type_at(inst, 0)), type_element(type_at(inst, 1))) ||
+           wrong(v, inst, "variable and value differ in type");
+  case IR_SET:
     return type_equal(type_element(type_at(inst, 0)), type_element(type_at(inst, 1))) ||
            wrong(v, inst, "variable and value differ in type");
   case IR_LOCAL_ARRAY:
@@ -710,6 +766,7 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   case IR_SET:
   case IR_LOCAL_SET:
   case IR_POLL:
+  case IR_ALTERNATE:
   case IR_STORE:
   case IR_UPDATE:
   case IR_REDUCE:
@@ -827,12 +884,16 @@ static bool has_index(const IrInst *loop, const IrRegion *body) {
   return has_position(loop, body) && type_equal(body->params.items[0]->type, type_at(loop, 0));
 }
 
+static bool is_power(int32_t number) { return (number & (number - 1)) == 0; }
+
 static bool verify_shape(Verifier *v, const IrInst *inst) {
   const IrRegion *body = inst->regions[0];
+  if (inst->copies < 0 || !is_power(inst->copies)) return wrong(v, inst, "unrolls by 2, 4, ..");
   int params = body->params.count;
   const SNode *node;
   switch (inst->op) {
   case IR_FOR:
+    if (inst->whole && inst->lanes < 2) return wrong(v, inst, "whole vectors need lanes");
     if (inst->per_lane && (inst->lanes < 2 || !has_index(inst, inst->regions[1])))
       return wrong(v, inst, "its second region needs lanes, and one parameter");
     return has_index(inst, body) || wrong(v, inst, "needs one parameter of its bounds' type");
@@ -850,6 +911,8 @@ static bool verify_shape(Verifier *v, const IrInst *inst) {
       return wrong(v, inst, "needs a parameter per axis of its level");
     return params_are(body, 0, type_is_integer) || wrong(v, inst, "indices are integers");
   case IR_GRID:
+    if (inst->width < 0 || inst->width > 128 || !is_power(inst->width))
+      return wrong(v, inst, "a power of two of threads share a row, at most 128");
     if (params != inst->axis_count) return wrong(v, inst, "needs a parameter per extent");
     for (int i = 0; i < params; i++)
       if (inst->extent[i] < 1) return wrong(v, inst, "extents are positive");
@@ -919,7 +982,8 @@ static bool is_left_at_the_end(IrOp op) {
   case IR_REACH:
   case IR_APPEND:
   case IR_POP:
-  case IR_LENGTH: return false;
+  case IR_LENGTH:
+  case IR_DETACH: return false;
   default: return !(ir_op_info[op].flags & IR_HIGH);
   }
 }
@@ -931,6 +995,18 @@ static bool introduce(Verifier *v, const IrInst *inst, const IrRegion *region) {
   v->seen[inst->id] = inst;
   v->visible[inst->id] = inst;
   return true;
+}
+
+/* In the end a loop in lanes has their mask, and counts by one. */
+static bool verify_lane_loop(Verifier *v, const IrInst *inst) {
+  bool is_for = inst->op == IR_FOR;
+  int64_t step;
+  if (!v->is_final || inst->lanes < 2 || !(is_for || inst->op == IR_BITS)) return true;
+  bool counts = is_for ? type_is_integer(type_at(inst, 0)) &&
+                             ir_is_const(inst->operands[2], &step) && step == 1
+                       : inst->lanes <= 32;
+  return (counts && ir_lanes_mask(inst->regions[0])) ||
+         wrong(v, inst, "its iterations cannot be lanes");
 }
 
 static bool verify_inst(Verifier *v, const IrInst *inst, int depth) {
@@ -946,7 +1022,8 @@ static bool verify_inst(Verifier *v, const IrInst *inst, int depth) {
             verify_lanes(v, inst) && verify_value(v, inst) && verify_result(v, inst);
   if (!ok) return false;
   if ((ir_op_info[inst->op].flags & IR_EXIT) && !verify_exit(v, inst)) return false;
-  return !inst->regions[0] || (verify_shape(v, inst) && verify_regions(v, inst, depth));
+  return !inst->regions[0] ||
+         (verify_shape(v, inst) && verify_lane_loop(v, inst) && verify_regions(v, inst, depth));
 }
 
 /* What a run says of its addresses: which are adjacent, and how far they are from another run's. */
@@ -1116,8 +1193,6 @@ static bool verify_task_params(Verifier *v, const IrTask *task, const IrRegion *
   return true;
 }
 
-static bool is_power(int32_t number) { return (number & (number - 1)) == 0; }
-
 static bool verify_block_sums(Verifier *v, const IrTask *task) {
   for (int i = 0; i < task->block_sums.count; i++) {
     const IrBlockSum *sum = &task->block_sums.items[i];
@@ -1158,6 +1233,8 @@ static bool verify_task_tables(Verifier *v, const IrTask *task) {
   if (!lanes_ok) return task_fail(v, task, "its lanes are 2, 4, .. of a range, or of nodes");
   if (task->rim_scalar && (!task->lanes || !task->interior))
     return task_fail(v, task, "has no interior that runs in lanes");
+  if (task->whole < 0 || (task->whole && (!task->lanes || task->counts)))
+    return task_fail(v, task, "has no whole vectors");
   if (task->wide && task->kind != TASK_LEAVES)
     return task_fail(v, task, "only leaves have more threads or fewer");
   if (task->traffic < 0 || (task->traffic && (!task->lanes || task->kind != TASK_RANGE)))
@@ -1204,13 +1281,21 @@ static bool counts_over(const IrTask *counts, const IrRegion *body) {
   return ok;
 }
 
+/* In the end bodies in lanes have their mask. */
+static bool has_masks(const Verifier *v, const IrTask *task) {
+  return !v->is_final || task->lanes < 2 ||
+         ((task->rim_scalar || ir_lanes_mask(task->body)) &&
+          (!task->interior || ir_lanes_mask(task->interior)));
+}
+
 /* The loop by which a chunk counts, and the claim that takes its sum (pass `claims`). */
 static bool verify_counts(Verifier *v, const IrTask *task) {
   const IrTask *counts = task->counts;
   const IrRegion *claim = task->claim;
   if (!counts || !claim)
     return (!counts && !claim && !task->idle) || task_fail(v, task, "counts in vain");
-  bool is_sound = !counts->counts && !counts->idle && task->kind == TASK_RANGE &&
+  bool is_sound = !counts->counts && !counts->idle && counts->whole >= 0 &&
+                  (!counts->whole || counts->lanes) && task->kind == TASK_RANGE &&
                   counts->kind == TASK_RANGE && counts->body &&
                   !counts->interior == !task->interior && claim->params.count == 1 &&
                   type_is_integer(claim->params.items[0]->type) && claim->last &&
@@ -1220,7 +1305,7 @@ static bool verify_counts(Verifier *v, const IrTask *task) {
   if (!is_sound || !ir_walk(counts->body, is_sum, (void *)task) ||
       (counts->interior && !ir_walk(counts->interior, is_sum, (void *)task)))
     return task_fail(v, task, "does not count what it claims");
-  if (!counts_over(counts, counts->body) ||
+  if (!has_masks(v, counts) || !counts_over(counts, counts->body) ||
       (counts->interior && !counts_over(counts, counts->interior)))
     return task_fail(v, task, "counts over other indices");
   return verify_region(v, counts->body, 1) &&
@@ -1240,6 +1325,7 @@ static bool verify_task(Verifier *v, const IrTask *task) {
   if (task->interior &&
       (!verify_task_params(v, task, task->interior) || !verify_region(v, task->interior, 1)))
     return false;
+  if (!has_masks(v, task)) return task_fail(v, task, "its iterations cannot be lanes");
   return verify_counts(v, task);
 }
 

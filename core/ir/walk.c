@@ -37,13 +37,14 @@ bool ir_walk_kernel(const IrKernel *kernel, IrVisit *visit, void *data) {
   return on;
 }
 
-static bool calls_none(void *data, IrInst *inst) {
-  (void)data;
-  return inst->op != IR_INVOKE;
+static bool is_another(void *data, IrInst *inst) { return inst->op != *(const IrOp *)data; }
+
+bool ir_has_op(const IrRegion *root, IrOp op) {
+  return !ir_walk((IrRegion *)root, is_another, &op);
 }
 
 bool ir_walk_called(const IrKernel *kernel, IrRegion *region, IrVisit *visit, void *data) {
-  bool on = ir_walk(region, visit, data), calls = !ir_walk(region, calls_none, NULL);
+  bool on = ir_walk(region, visit, data), calls = ir_has_op(region, IR_INVOKE);
   for (int i = 0; on && calls && i < kernel->functions.count; i++)
     on = ir_walk(kernel->functions.items[i]->body, visit, data);
   return on;

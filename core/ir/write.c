@@ -157,7 +157,7 @@ static void write_task(Writer *w, const IrTask *task) {
                    (task->has_interior ? TASK_HAS_INTERIOR : 0) |
                    (task->interior ? TASK_HAS_INTERIOR_BODY : 0) |
                    (task->counts ? TASK_COUNTS : 0) | (task->rim_scalar ? TASK_RIM_SCALAR : 0) |
-                   (task->wide ? TASK_WIDE : 0));
+                   (task->wide ? TASK_WIDE : 0) | (task->scalar ? TASK_SCALAR : 0));
   write_i64(w, task->axis_count);
   write_i64(w, task->bounds);
   write_type(w, task->index);
@@ -167,6 +167,7 @@ static void write_task(Writer *w, const IrTask *task) {
   write_i64(w, task->block);
   write_i64(w, task->cost);
   write_i64(w, task->lanes);
+  write_i64(w, task->whole);
   write_i64(w, task->traffic);
   write_u64(w, (uint64_t)task->reductions.count);
   for (int i = 0; i < task->reductions.count; i++) {
@@ -206,6 +207,7 @@ static void write_task(Writer *w, const IrTask *task) {
   if (task->interior) write_function(w, task->interior);
   if (!task->counts) return;
   write_i64(w, task->counts->lanes);
+  write_i64(w, task->counts->whole);
   write_function(w, task->counts->body);
   if (task->interior) write_function(w, task->counts->interior);
   write_function(w, task->claim);

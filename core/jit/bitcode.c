@@ -9,8 +9,17 @@
 #include "jit/jit.h"
 #include "jit/maths.h"
 
-extern const char jit_bitcode_host[], jit_bitcode_host_end[], jit_bitcode_nvptx[],
-    jit_bitcode_nvptx_end[], jit_bitcode_maths[], jit_bitcode_maths_end[];
+#define EMBEDDED(name) \
+  extern const char jit_bitcode_##name[], jit_bitcode_##name##_end[]; \
+  static const Embedded name = {jit_bitcode_##name, jit_bitcode_##name##_end};
+typedef struct Embedded {
+  const char *begin, *end;
+} Embedded;
+EMBEDDED(nvptx)
+EMBEDDED(host)
+EMBEDDED(maths)
+EMBEDDED(aarch64)
+EMBEDDED(aarch64_maths)
 
 static void prepare(LLVMModuleRef runtime, LLVMLinkage linkage) {
   for (LLVMValueRef f = LLVMGetFirstFunction(runtime); f; f = LLVMGetNextFunction(f)) {
@@ -21,10 +30,9 @@ static void prepare(LLVMModuleRef runtime, LLVMLinkage linkage) {
   }
 }
 
-static LLVMModuleRef read_bitcode(LlvmContext *llvm, const char *begin, const char *end,
-                                  Error *err) {
-  LLVMMemoryBufferRef buffer =
-      LLVMCreateMemoryBufferWithMemoryRange(begin, (size_t)(end - begin), "runtime", false);
+static LLVMModuleRef read_bitcode(LlvmContext *llvm, Embedded bitcode, Error *err) {
+  LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRange(
+      bitcode.begin, (size_t)(bitcode.end - bitcode.begin), "runtime", false);
   LLVMModuleRef runtime = NULL;
   /* on success, `runtime` owns the buffer */
   if (!LLVMGetBitcodeModuleInContext2(llvm->context, buffer, &runtime)) return runtime;
@@ -46,19 +54,20 @@ static bool link_prepared(LlvmContext *llvm, LLVMModuleRef module, LLVMModuleRef
 
 bool jit_link_runtime(LlvmContext *llvm, const JitTarget *target, LLVMModuleRef module,
                       Error *err) {
-  if (!target->is_ptx) maths_offer(module);
-  const char *begin = target->is_ptx ? jit_bitcode_nvptx : jit_bitcode_host;
-  const char *end = target->is_ptx ? jit_bitcode_nvptx_end : jit_bitcode_host_end;
-  return link_prepared(llvm, module, read_bitcode(llvm, begin, end, err),
+  if (!target->is_ptx) maths_offer(module, jit_target_call_bytes(target));
+  Embedded runtime = target->is_ptx ? nvptx : target->of == MACHINE_AARCH64 ? aarch64 : host;
+  return link_prepared(llvm, module, read_bitcode(llvm, runtime, err),
                        target->is_ptx ? LLVMLinkOnceODRLinkage : LLVMAvailableExternallyLinkage,
                        err);
 }
 
-bool jit_link_maths(LlvmContext *llvm, LLVMModuleRef module, bool *linked, Error *err) {
+bool jit_link_maths(LlvmContext *llvm, const JitTarget *target, LLVMModuleRef module, bool *linked,
+                    Error *err) {
   *linked = maths_wanted(module);
   if (!*linked) return true;
-  LLVMModuleRef maths = read_bitcode(llvm, jit_bitcode_maths, jit_bitcode_maths_end, err);
-  if (!link_prepared(llvm, module, maths, LLVMLinkOnceODRLinkage, err)) return false;
+  LLVMModuleRef functions =
+      read_bitcode(llvm, target->of == MACHINE_AARCH64 ? aarch64_maths : maths, err);
+  if (!link_prepared(llvm, module, functions, LLVMLinkOnceODRLinkage, err)) return false;
   maths_keep(module);
   return true;
 }

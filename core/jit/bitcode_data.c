@@ -6,4 +6,6 @@
 
 EMBED("jit_bitcode_host", RG_BITCODE_HOST);
 EMBED("jit_bitcode_maths", RG_BITCODE_MATHS);
+EMBED("jit_bitcode_aarch64", RG_BITCODE_AARCH64);
+EMBED("jit_bitcode_aarch64_maths", RG_BITCODE_AARCH64_MATHS);
 EMBED("jit_bitcode_nvptx", RG_BITCODE_NVPTX);

@@ -37,6 +37,9 @@ typedef struct RgBundle {
 typedef struct RgCodegenObject {
   uint8_t *bytes; /* NULL: not requested */
   int64_t length;
+  /* In place of bytes, of a module that was linked into the program: `rg_host`, `rg_task_0` ..;
+   * the compiler never sets it. */
+  void *const *functions;
   char *llvm_text, *asm_text; /* if requested, else NULL */
 } RgCodegenObject;
 

@@ -11,12 +11,14 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
 
+#include "base/machine.h"
 #include "jit/codegen_border.h"
 #include "llvm/context.h"
 
 typedef struct JitKept JitKept;
 typedef struct JitTarget {
   LLVMTargetMachineRef machine; /* NULL: not available */
+  Machine of;                   /* the processor's; of a GPU: this one */
   bool is_ptx, is_quick;
   JitKept *kept; /* its entry for reuse by a later module; NULL: not reused */
 } JitTarget;
@@ -28,13 +30,17 @@ bool jit_target_create(JitTarget *target, RgTarget kind, const char *processor, 
 void jit_target_destroy(JitTarget *target);
 /* Does it estimate 1 / sqrt(x) to 14 bits, in vectors of 128 to 512 bits? */
 bool jit_target_estimates(const JitTarget *target);
+/* The widest vectors, in bytes, that functions of the runtime take: wider ones than those in which
+ * a machine passes vectors would be passed by their addresses. */
+int jit_target_call_bytes(const JitTarget *target);
 /* Sets the module's triple and data layout, before anything is emitted into it. */
 void jit_target_apply(const JitTarget *target, LLVMModuleRef module);
 
 bool jit_link_runtime(LlvmContext *llvm, const JitTarget *target, LLVMModuleRef module, Error *err);
 /* Links the mathematical functions that the module calls (llvm_bc/maths.def); *linked: it calls
  * any. Runs after vectorisation, which replaces calls by those of functions for several lanes. */
-bool jit_link_maths(LlvmContext *llvm, LLVMModuleRef module, bool *linked, Error *err);
+bool jit_link_maths(LlvmContext *llvm, const JitTarget *target, LLVMModuleRef module, bool *linked,
+                    Error *err);
 /* Is the module well-formed? If not, err has LLVM's message. */
 bool jit_verify(LLVMModuleRef module, Error *err);
 /* instrument: as in RgCodegenRequest. */

@@ -6,6 +6,8 @@
 
 #include "llvm/function_attribute.h"
 
+typedef float Rt_f32;
+typedef double Rt_f64;
 enum { NAME_BYTES = 48, MAPPING_BYTES = 512 };
 
 static const struct {
@@ -20,8 +22,9 @@ static const struct {
 static const struct {
   const char *type;
   unsigned lanes;
+  int bytes;
 } widths[] = {
-#define MATH_LANES(TYPE, type, lanes) {#type, lanes},
+#define MATH_LANES(TYPE, type, lanes) {#type, lanes, sizeof(Rt_##type) * (lanes)},
 #include "maths.def"
 #undef MATH_LANES
 };
@@ -52,11 +55,11 @@ static void declare(LLVMModuleRef module, const char *name, LLVMTypeRef scalar, 
 /* Adds a mapping `_ZGV_LLVM_N8v_rt_sin_f32(rt_sin_f32x8)`, with a `v` per argument: in LLVM's
  * VFABI, the latter is the variant of the former for 8 lanes. */
 static void offer(LLVMModuleRef module, LLVMValueRef function, const char *name, const char *type,
-                  int arguments) {
+                  int arguments, int call_bytes) {
   char mapping[MAPPING_BYTES] = "";
   LLVMTypeRef scalar = LLVMGetReturnType(LLVMGlobalGetValueType(function));
   for (int i = 0; i < WIDTHS; i++) {
-    if (strcmp(widths[i].type, type)) continue;
+    if (strcmp(widths[i].type, type) || widths[i].bytes > call_bytes) continue;
     char wide[NAME_BYTES];
     snprintf(wide, sizeof wide, "%sx%u", name, widths[i].lanes);
     declare(module, wide, scalar, widths[i].lanes, arguments);
@@ -67,14 +70,14 @@ static void offer(LLVMModuleRef module, LLVMValueRef function, const char *name,
   llvm_function_text(function, "vector-function-abi-variant", mapping);
 }
 
-void maths_offer(LLVMModuleRef module) {
+void maths_offer(LLVMModuleRef module, int call_bytes) {
   static const char *const types[] = {"f32", "f64"};
   for (int i = 0; i < 2 * FUNCTIONS; i++) {
     char name[NAME_BYTES];
     const char *type = types[i % 2];
     snprintf(name, sizeof name, "%s%s", functions[i / 2].name, type);
     LLVMValueRef function = LLVMGetNamedFunction(module, name);
-    if (function) offer(module, function, name, type, functions[i / 2].arguments);
+    if (function) offer(module, function, name, type, functions[i / 2].arguments, call_bytes);
   }
 }
 

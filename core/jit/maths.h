@@ -6,8 +6,9 @@
 #include <llvm-c/Core.h>
 #include <stdbool.h>
 
-/* Declares the vector variants of scalar functions to LLVM's vectoriser, by function attributes. */
-void maths_offer(LLVMModuleRef module);
+/* Declares the vector variants of scalar functions, with vectors of up to `call_bytes`, to LLVM's
+ * vectoriser, by function attributes. */
+void maths_offer(LLVMModuleRef module, int call_bytes);
 /* Does the module call any of them? Removes the declarations of unused ones. */
 bool maths_wanted(LLVMModuleRef module);
 /* After linking: makes them private to the module, and pure. */

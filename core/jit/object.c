@@ -14,30 +14,34 @@
 enum { MOST_KEPT = 16, PROCESSOR_BYTES = 64 };
 struct JitKept {
   LLVMTargetMachineRef machine;
+  Machine of;
   bool is_ptx, is_quick;
   char processor[PROCESSOR_BYTES];
 };
 static _Atomic(JitKept *) kept[MOST_KEPT];
 
 typedef struct TargetRow {
-  const char *cpu;
-  const char *features;
+  const char *name, *cpu, *features;
+  Machine machine;
 } TargetRow;
 
+static const char *const triples[MACHINE_COUNT] = {
+    [MACHINE_X86_64] = "x86_64-unknown-linux-gnu", [MACHINE_AARCH64] = "aarch64-unknown-linux-gnu"};
 static const TargetRow host_rows[] = {
-#define PROCESSOR(NAME, VECTOR_BYTES) {NAME, ""},
+#define PROCESSOR(MACHINE, NAME, VECTOR_BYTES, CPU, FEATURES) \
+  {NAME, CPU, FEATURES, MACHINE_##MACHINE},
 #include "jit/processor.def"
 #undef PROCESSOR
 };
 static const TargetRow ptx_rows[] = {
-#define GPU(CAPABILITY, TARGET, ISA) {"sm_" #TARGET, "+ptx" #ISA},
+#define GPU(CAPABILITY, TARGET, ISA) {"sm_" #TARGET, "sm_" #TARGET, "+ptx" #ISA, MACHINE_HERE},
 #include "jit/gpu.def"
 #undef GPU
 };
 
 static const TargetRow *find_row(const TargetRow *rows, size_t count, const char *cpu) {
   for (size_t i = 0; i < count; i++)
-    if (!strcmp(rows[i].cpu, cpu)) return &rows[i];
+    if (!strcmp(rows[i].name, cpu)) return &rows[i];
   return NULL;
 }
 
@@ -60,16 +64,16 @@ static bool create_machine(JitTarget *target, const char *triple, const char *cp
 /* Disables f16 instructions: LLVM before 22 swaps the operands of their masked comparisons without
  * swapping the predicate (llvm-project issue 159723). Computing in f32 gives the same results. */
 static bool create_native(JitTarget *target, Error *err) {
-  static const char without[] = ",-avx512fp16";
+  const char *without = MACHINE_HERE == MACHINE_X86_64 ? ",-avx512fp16" : "";
   char *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures();
   size_t length = strlen(features);
-  char *chosen = malloc(length + sizeof without);
+  char *chosen = malloc(length + strlen(without) + 1);
   bool ok =
       chosen || error_set(err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
   if (ok) {
     memcpy(chosen, features, length);
-    memcpy(chosen + length, without, sizeof without);
-    ok = create_machine(target, "x86_64-unknown-linux-gnu", cpu, chosen, err);
+    strcpy(chosen + length, without);
+    ok = create_machine(target, triples[MACHINE_HERE], cpu, chosen, err);
   }
   free(chosen);
   LLVMDisposeMessage(cpu);
@@ -105,24 +109,30 @@ static bool create(JitTarget *target, const char *processor, Error *err) {
                              ? find_row(ptx_rows, sizeof ptx_rows / sizeof *ptx_rows, processor)
                              : find_row(host_rows, sizeof host_rows / sizeof *host_rows, processor);
   if (!row) return error_set(err, RG_ERROR_CODEGEN, "'%s' is not a supported processor", processor);
-  return create_machine(target, target->is_ptx ? "nvptx64-nvidia-cuda" : "x86_64-unknown-linux-gnu",
+  target->of = row->machine;
+  return create_machine(target, target->is_ptx ? "nvptx64-nvidia-cuda" : triples[row->machine],
                         row->cpu, row->features, err);
 }
 
 bool jit_target_create(JitTarget *target, RgTarget kind, const char *processor, bool is_quick,
                        Error *err) {
-  memset(target, 0, sizeof *target);
+  *target = (JitTarget){.of = MACHINE_HERE};
   llvm_initialize();
   target->is_ptx = kind == RG_TARGET_PTX;
   target->is_quick = is_quick && !target->is_ptx;
   target->kept = take(target, processor);
-  if (target->kept) target->machine = target->kept->machine;
-  if (target->kept) return true;
+  if (target->kept) {
+    target->machine = target->kept->machine;
+    target->of = target->kept->of;
+    return true;
+  }
   if (!create(target, processor, err)) return false;
   target->kept = strlen(processor) < PROCESSOR_BYTES ? malloc(sizeof *target->kept) : NULL;
   if (!target->kept) return true;
-  *target->kept =
-      (JitKept){.machine = target->machine, .is_ptx = target->is_ptx, .is_quick = target->is_quick};
+  *target->kept = (JitKept){.machine = target->machine,
+                            .of = target->of,
+                            .is_ptx = target->is_ptx,
+                            .is_quick = target->is_quick};
   snprintf(target->kept->processor, PROCESSOR_BYTES, "%s", processor);
   return true;
 }
@@ -134,6 +144,10 @@ bool jit_target_estimates(const JitTarget *target) {
   LLVMDisposeMessage(cpu);
   LLVMDisposeMessage(features);
   return found;
+}
+
+int jit_target_call_bytes(const JitTarget *target) {
+  return target->of == MACHINE_AARCH64 ? 16 : 64;
 }
 
 void jit_target_destroy(JitTarget *target) {

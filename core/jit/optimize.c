@@ -71,7 +71,7 @@ static bool run_passes(LLVMModuleRef module, const JitTarget *target, const char
 static bool optimize_maths(LlvmContext *llvm, LLVMModuleRef module, const JitTarget *target,
                            Error *err) {
   bool linked;
-  if (!jit_link_maths(llvm, module, &linked, err)) return false;
+  if (!jit_link_maths(llvm, target, module, &linked, err)) return false;
   return !linked ||
          run_passes(module, target, target->is_quick ? quick_maths_passes : maths_passes, err);
 }

@@ -52,10 +52,12 @@ static bool keep_texts(Part *part, RgCodegenObject *out, Error *err) {
 
 static bool make_module(Part *part, Error *err) {
   double mark = clock_ms();
-  bool ok =
-      codegen_kernel(&part->scratch, part->module, part->builder, part->kernel, part->wanted,
-                     part->share, (CodegenTarget){jit_target_estimates(&part->target)}, err) &&
-      jit_verify(part->module, err);
+  bool ok = codegen_kernel(&part->scratch, part->module, part->builder, part->kernel, part->wanted,
+                           part->share,
+                           (CodegenTarget){jit_target_estimates(&part->target),
+                                           jit_target_call_bytes(&part->target)},
+                           err) &&
+            jit_verify(part->module, err);
   charge(&part->emit_ms, &mark);
   return ok;
 }

@@ -17,6 +17,7 @@ static bool settle_one(void *data, int32_t stream, uint64_t ticket, Error *err) 
 }
 
 void engine_init(Engine *engine, Store *store, const EngineOptions *options, Cache *cache) {
+  ASSERT(!store->device->settle, "a device has one engine");
   engine->store = store;
   engine->options = *options;
   engine->cache = cache;
@@ -43,12 +44,19 @@ bool engine_may_differ(const Engine *engine) {
  * enough. */
 double engine_ms(Engine *engine, uint64_t ticks) {
   enum { LONG_NS = 20000000 };
+  ASSERT(engine->begin_ns, "the clock is read when the engine begins");
   if (engine->ms_per_tick > 0) return (double)ticks * engine->ms_per_tick;
   int64_t ns = clock_ns() - engine->begin_ns;
   uint64_t passed = clock_ticks() - engine->begin_ticks;
   double ms_per_tick = passed ? (double)ns * 1e-6 / (double)passed : 0;
   if (ns >= LONG_NS) engine->ms_per_tick = ms_per_tick;
   return (double)ticks * ms_per_tick;
+}
+
+uint64_t engine_ticks(Engine *engine, double ms) {
+  enum { MANY = 1000000 };
+  double of_many = engine_ms(engine, MANY);
+  return of_many > 0 ? (uint64_t)(ms / of_many * MANY) : 0;
 }
 
 void engine_begin_launch(Engine *engine) {
@@ -101,6 +109,8 @@ void engine_deinit(Engine *engine) {
   tuning_end(engine);
   if (engine->store) lines_free(engine);
   if (engine->store) heap_free(engine->store->heap, engine->queue);
+  if (engine->store) heap_free(engine->store->heap, engine->trusted);
+  engine->trusted = NULL;
   engine->queue = NULL;
 }
 

@@ -21,6 +21,7 @@ typedef enum BaselineMode { BASELINE_OFF, BASELINE_ON, BASELINE_ALWAYS } Baselin
 typedef struct EngineOptions {
   bool runs_in_lua; /* arch "lua": kernels become Lua text, and all data is in Lua */
   bool default_f64, fast_math, unchecked;
+  bool checks_range;  /* packed numbers that do not fit are counted */
   bool deterministic; /* loops whose results depend on their order run on one worker */
   int32_t debug;      /* bits of SemaDebug */
   bool specialises, always_specialises; /* see specialise.h; the second is for tests */
@@ -84,7 +85,9 @@ typedef struct Engine {
   Store *store;           /* the trees of its kernels, and the device that runs them */
   Extensions *extensions; /* kernels may call their functions; NULL: none */
   EngineOptions options;
-  bool is_rank; /* other processes may reach the trees, through windows */
+  uint8_t *trusted;      /* keys: other modules are not opened (module/seal.c) */
+  int32_t trusted_count; /* 0: all modules are */
+  bool is_rank;          /* other processes may reach the trees, through windows */
   void (*warn)(void *data, const char *text); /* NULL: standard error */
   void *warn_data;
   void (*print)(void *data, const char *line, int64_t length); /* NULL: see message.h */
@@ -129,6 +132,7 @@ bool engine_has_one_order(const Engine *engine);
 bool engine_may_differ(const Engine *engine);
 /* Converts ticks (base/clock.h) to milliseconds. */
 double engine_ms(Engine *engine, uint64_t ticks);
+uint64_t engine_ticks(Engine *engine, double ms); /* the inverse; 0: unknown */
 /* Stops the running launch; false if there is none. Callable from any thread or signal handler. */
 bool engine_stop(Engine *engine);
 bool engine_is_stopped(const Engine *engine);

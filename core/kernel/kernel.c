@@ -130,6 +130,7 @@ Kernel *kernel_create(Engine *engine, Str text, const RgKernelOptions *options, 
 static bool keep_function(Parsing *parsing, Ast *ast) {
   Kernel *kernel = parsing->kernel;
   SemaPaths paths = sema_function_paths(&kernel->scratch, ast, kernel->functions.count + 1);
+  ast->is_iterator = parsing->options && parsing->options->is_iterator;
   vec_push(&kernel->scratch, &kernel->functions, ast);
   add_paths(kernel, &paths);
   return true;

@@ -1,10 +1,11 @@
 -- derivative.lua - decompositions as adjoints and tangents of kernels see them. Their own texts
 -- would be differentiated step by step, and divide by zero where singular values or eigenvalues are
--- equal. These decompose a constant, and add what follows from the defining equation to first order
--- in m - rg.stop(m), which is zero.
+-- equal. These decompose a constant, and then take a step of Newton's method towards the
+-- decomposition of m, whose value is zero, since m is that constant, and whose derivative is the
+-- first one of the decomposition. A second step, by the same constants, makes the second derivative
+-- right as well.
 --
--- Where equal values leave vectors free to turn, their derivative is taken as 0. So what does not
--- depend on that choice, as U V^T and V f(w) V^T, has its right derivative.
+-- Where equal values leave vectors free to turn, their derivative is taken as 0.
 
 -- 1 / gap, or 0 if the gap is only a rounding error of a number as large as `size`.
 local function inverse_of_gap(gap, size)
@@ -12,30 +13,50 @@ local function inverse_of_gap(gap, size)
   return is_some and 1 / (is_some and gap or gap * 0 + 1) or gap * 0
 end
 
--- R^T dR is skew, so dS being symmetric leaves S R^T dR + R^T dR S = R^T dm - dm^T R.
-local function derivative_of_polar(m)
-  local x = m * 1.0
-  local at = rg.stop(x)
-  local R, S = rg.polar(at)
-  local w, V = rg.sym_eig(S)
-  local inner = R:transpose() * (x - at)
-  local p, turn, size = V:transpose() * inner * V, at * 0, math.abs(w[#m - 1])
+-- m - rg.stop(m): zero, with the derivatives of m.
+local function change_of(m)
+  return m - rg.stop(m)
+end
+
+-- R turned by a small skew matrix, up to the second order.
+local function turned(R, turn)
+  return R + R * (turn + turn * turn * 0.5)
+end
+
+-- R^T m becomes symmetric. R^T dR = A is skew, so dS being symmetric leaves
+-- S A + A S = R^T dm - dm^T R, where S = V w V^T.
+local function step_of_polar(R, m, w, V)
+  local p = V:transpose() * change_of(R:transpose() * m) * V
+  local turn, size = rg.stop(p) * 0, math.abs(w[#m - 1])
   for i in rg.static(rg.range(#m)) do
     for j in rg.static(rg.range({ i + 1, #m })) do
       local angle = (p[i][j] - p[j][i]) * inverse_of_gap(w[i] + w[j], size)
       turn[i][j], turn[j][i] = angle, -angle
     end
   end
-  turn = V * turn * V:transpose()
-  return R + R * turn, S + inner - turn * S
+  return turned(R, V * turn * V:transpose())
 end
 
--- With skew A = U^T dU and B = V^T dV: U^T dm V = A S + dS - S B.
-local function derivative_of_svd(m)
+local function derivative_of_polar(m)
   local x = m * 1.0
-  local at = rg.stop(x)
-  local U, S, V = rg.svd(at)
-  local p, a, b, size = U:transpose() * (x - at) * V, at * 0, at * 0, S[0][0]
+  local R, S = rg.polar(rg.stop(x))
+  local w, V = rg.sym_eig(S)
+  R = step_of_polar(R, x, w, V)
+  return R, S + change_of(R:transpose() * x)
+end
+
+local function second_of_polar(m)
+  local x = m * 1.0
+  local R, S = rg.polar(rg.stop(x))
+  local w, V = rg.sym_eig(S)
+  R = step_of_polar(step_of_polar(R, x, w, V), x, w, V)
+  return R, S + change_of(R:transpose() * x)
+end
+
+-- U^T m V becomes diagonal. With skew A = U^T dU and B = V^T dV: U^T dm V = A S + dS - S B.
+local function step_of_svd(U, V, m, S)
+  local p = change_of(U:transpose() * m * V)
+  local a, b, size = rg.stop(p) * 0, rg.stop(p) * 0, S[0][0]
   for i in rg.static(rg.range(#m)) do
     for j in rg.static(rg.range({ i + 1, #m })) do
       local apart = (p[i][j] - p[j][i]) * inverse_of_gap(S[i][i] + S[j][j], size)
@@ -43,25 +64,62 @@ local function derivative_of_svd(m)
       a[i][j], b[i][j] = (along + apart) * 0.5, (along - apart) * 0.5
       a[j][i], b[j][i] = -a[i][j], -b[i][j]
     end
-    S[i][i] = S[i][i] + p[i][i]
   end
-  return U + U * a, S, V + V * b
+  return turned(U, a), turned(V, b)
 end
 
--- Of m's symmetric part.
-local function derivative_of_sym_eig(m)
-  local x = m * 0.5
-  x = x + x:transpose()
-  local at = rg.stop(x)
-  local w, V = rg.sym_eig(at)
-  local p, turn, size = V:transpose() * (x - at) * V, at * 0,
-    math.max(math.abs(w[0]), math.abs(w[#m - 1]))
+local function values_of_svd(U, V, m, S)
+  local p, values = change_of(U:transpose() * m * V), S * 1.0
+  for i in rg.static(rg.range(#m)) do values[i][i] = S[i][i] + p[i][i] end
+  return values
+end
+
+local function derivative_of_svd(m)
+  local x = m * 1.0
+  local U, S, V = rg.svd(rg.stop(x))
+  local U1, V1 = step_of_svd(U, V, x, S)
+  return U1, values_of_svd(U1, V1, x, S), V1
+end
+
+local function second_of_svd(m)
+  local x = m * 1.0
+  local U, S, V = rg.svd(rg.stop(x))
+  local U1, V1 = step_of_svd(U, V, x, S)
+  local U2, V2 = step_of_svd(U1, V1, x, S)
+  return U2, values_of_svd(U2, V2, x, S), V2
+end
+
+-- V^T m V becomes diagonal, m's symmetric part.
+local function step_of_sym_eig(V, m, w)
+  local p = change_of(V:transpose() * m * V)
+  local turn, size = rg.stop(p) * 0, math.max(math.abs(w[0]), math.abs(w[#m - 1]))
   for i in rg.static(rg.range(#m)) do
     for j in rg.static(rg.range({ i + 1, #m })) do
       local angle = p[i][j] * inverse_of_gap(w[j] - w[i], size)
       turn[i][j], turn[j][i] = angle, -angle
     end
   end
-  for k in rg.static(rg.range(#m)) do w[k] = w[k] + p[k][k] end
-  return w, V + V * turn
+  return turned(V, turn)
+end
+
+local function values_of_sym_eig(V, m, w)
+  local p, values = change_of(V:transpose() * m * V), w * 1.0
+  for k in rg.static(rg.range(#m)) do values[k] = w[k] + p[k][k] end
+  return values
+end
+
+local function derivative_of_sym_eig(m)
+  local x = m * 0.5
+  x = x + x:transpose()
+  local w, V = rg.sym_eig(rg.stop(x))
+  V = step_of_sym_eig(V, x, w)
+  return values_of_sym_eig(V, x, w), V
+end
+
+local function second_of_sym_eig(m)
+  local x = m * 0.5
+  x = x + x:transpose()
+  local w, V = rg.sym_eig(rg.stop(x))
+  V = step_of_sym_eig(step_of_sym_eig(V, x, w), x, w)
+  return values_of_sym_eig(V, x, w), V
 end

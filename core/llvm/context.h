@@ -16,7 +16,8 @@ typedef struct LlvmContext {
 void llvm_context_create(LlvmContext *llvm);
 void llvm_context_destroy(LlvmContext *llvm);
 
-/* Registers the X86 and NVPTX targets and our fatal handler, once per process. Any thread. */
+/* Registers the targets (X86, AArch64, NVPTX) and our fatal handler, once per process. Any
+ * thread. */
 void llvm_initialize(void);
 
 /* guard_run(work, data, err). On a fatal error inside LLVM, control returns here: `*died` is true,

@@ -15,7 +15,11 @@
  * entry was last used, within an hour. */
 #include "loader/cache.h"
 
+#if defined(__x86_64__)
 #include <cpuid.h>
+#else
+#include <sys/auxv.h>
+#endif
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,6 +124,7 @@ uint64_t cache_limit_bytes(const Cache *cache) { return cache ? cache->limit_byt
 
 /* -- keys -------------------------------------------------------------------------------------- */
 
+#if defined(__x86_64__)
 static void ask_machine(Machine *machine) {
   static const struct {
     uint32_t leaf, part;
@@ -136,6 +141,17 @@ static void ask_machine(Machine *machine) {
       __asm__ volatile("xgetbv" : "=a"(machine->words[20]) : "c"(0) : "edx");
   }
 }
+#else
+/* What the kernel says of the processor, and its number where programs may read that. */
+static void ask_machine(Machine *machine) {
+  enum { MAY_READ = 1 << 11 }; /* HWCAP_CPUID */
+  uint64_t number = 0, given = getauxval(AT_HWCAP), more = getauxval(AT_HWCAP2);
+  if (given & MAY_READ) __asm__ volatile("mrs %0, midr_el1" : "=r"(number));
+  memcpy(machine->words, &given, sizeof given);
+  memcpy(machine->words + 2, &more, sizeof more);
+  memcpy(machine->words + 4, &number, sizeof number);
+}
+#endif
 
 static Machine read_machine(Cache *cache) {
   if (!cache->has_machine) ask_machine(&cache->machine);

@@ -37,7 +37,7 @@ Code *code_create(Heap *heap, void *memory, uint64_t size_bytes) {
 static void write_perf_map(const char *name, void *address, uint64_t size_bytes) {
   char path[64];
   snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
-  /* anybody may write to /tmp: a link, or a file of somebody else, is not ours to follow */
+  /* any user may write to /tmp: never follow a link there, or open the file of another user */
   int descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
   struct stat about;
   bool is_ours = descriptor >= 0 && !fstat(descriptor, &about) && S_ISREG(about.st_mode) &&
@@ -89,4 +89,21 @@ void code_destroy(Code *code) {
     next = code->next;
     destroy_one(code);
   }
+}
+
+Code *object_load(Heap *heap, const uint8_t *object, int64_t length, Error *err) {
+  ObjectPart parts[OBJECT_MOST_PARTS];
+  int count = object_parts(object, length, parts);
+  Code *code = NULL;
+  if (!count)
+    error_set(err, RG_ERROR_OBJECT, "compiled code is invalid: its objects are truncated");
+  for (int k = 0; k < count; k++) {
+    Code *next = object_load_elf(heap, parts[k].bytes, parts[k].length, err);
+    if (!next) {
+      code_destroy(code);
+      return NULL;
+    }
+    code = code_join(next, code);
+  }
+  return code;
 }

@@ -1,4 +1,4 @@
-/* loader.h - loads x86-64 ELF objects as executable code, and opens the codegen library.
+/* loader.h - loads this machine's ELF objects as executable code, and opens the codegen library.
  * Code has one owner, the version of a kernel that it was compiled for. */
 #ifndef RG_LOADER_LOADER_H
 #define RG_LOADER_LOADER_H
@@ -17,6 +17,14 @@
 enum { CODEGEN_INSTRUMENT = 2 * __has_feature(thread_sanitizer) };
 
 typedef struct Code Code;
+
+/* The objects that compiled code consists of; 0: it is a damaged bundle. */
+enum { OBJECT_MOST_PARTS = 64 };
+typedef struct ObjectPart {
+  const uint8_t *bytes;
+  int64_t length;
+} ObjectPart;
+int object_parts(const uint8_t *bytes, int64_t length, ObjectPart parts[OBJECT_MOST_PARTS]);
 
 /* Loads an object or an RgBundle: places every section, applies relocations, resolves names
  * (symbols.h). NULL with object.invalid for anything malformed or unknown; never reads outside the

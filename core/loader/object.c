@@ -1,12 +1,11 @@
-/* object.c - loads an x86-64 ELF object into one executable mapping.
+/* object.c - loads an ELF object into one executable mapping.
  *
  *     | code sections | stubs | page | read-only sections | GOT | page | writable sections |
  *
- * Stubs (jmp *GOT) reach far functions, GOT words hold the addresses of symbols; both are made for
- * every undefined symbol, so that any relocation to one can be resolved. The loader reads nothing
- * outside the given bytes: it checks every offset, size and index of the file before use. Supported
- * relocations: PC32, PLT32, 32, 32S (refused if they overflow), 64, GOTPCREL, GOTPCRELX,
- * REX_GOTPCRELX, PC64. Any other is object.invalid, and the message has its number. */
+ * Stubs reach far functions, GOT words hold the addresses of symbols; both are made for every
+ * undefined symbol, so that any relocation to one can be resolved. The loader reads nothing outside
+ * the given bytes: it checks every offset, size and index of the file before use. The machine's
+ * relocations are in relocate_*.c; any other is object.invalid, and the message has its number. */
 #include <elf.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,30 +14,12 @@
 #include "base/bits.h"
 #include "loader/code.h"
 #include "loader/loader.h"
+#include "loader/loading.h"
 #include "loader/symbols.h"
 
-enum { STUB_BYTES = 8, GOT_BYTES = 8, LARGEST_OBJECT = 1 << 28, MAX_ALIGN = 4096 };
+enum { GOT_BYTES = 8, LARGEST_OBJECT = 1 << 28, MAX_ALIGN = 4096 };
 
-typedef enum Group { GROUP_CODE, GROUP_CONST, GROUP_DATA, GROUP_COUNT, GROUP_NONE } Group;
-
-typedef struct Loading {
-  Heap *heap;
-  Error *err;
-  const uint8_t *bytes;
-  int64_t length;
-  const Elf64_Shdr *sections;
-  int section_count;
-  const Elf64_Sym *symbols;
-  int symbol_count;
-  const char *names; /* of symbols */
-  uint64_t names_size;
-  uint64_t *places; /* by section: offset in the mapping */
-  uint64_t group_begin[GROUP_COUNT + 1];
-  uint64_t stubs, got; /* offsets of the tables; entry k belongs to symbol k */
-  uint8_t *memory;
-} Loading;
-
-static bool bad(Loading *l, const char *what) {
+bool loading_bad(Loading *l, const char *what) {
   return error_set(l->err, RG_ERROR_OBJECT, "compiled code is invalid: %s", what);
 }
 
@@ -54,49 +35,51 @@ static Group group_of(const Elf64_Shdr *section) {
 }
 
 static bool read_symbols(Loading *l, const Elf64_Shdr *table) {
-  if (table->sh_link >= (uint32_t)l->section_count) return bad(l, "its symbol table has no names");
+  if (table->sh_link >= (uint32_t)l->section_count)
+    return loading_bad(l, "its symbol table has no names");
   const Elf64_Shdr *names = &l->sections[table->sh_link];
   if (!is_inside(l, names->sh_offset, names->sh_size) || !names->sh_size ||
       names->sh_type != SHT_STRTAB || l->bytes[names->sh_offset + names->sh_size - 1] != 0)
-    return bad(l, "its names are truncated");
+    return loading_bad(l, "its names are truncated");
   if (table->sh_offset % 8 || table->sh_size / sizeof(Elf64_Sym) > LARGEST_OBJECT)
-    return bad(l, "its symbol table is misplaced");
+    return loading_bad(l, "its symbol table is misplaced");
   l->symbols = (const Elf64_Sym *)(const void *)(l->bytes + table->sh_offset);
   l->symbol_count = (int)(table->sh_size / sizeof(Elf64_Sym));
   l->names = (const char *)l->bytes + names->sh_offset;
   l->names_size = names->sh_size;
   for (int i = 0; i < l->symbol_count; i++)
-    if (l->symbols[i].st_name >= l->names_size) return bad(l, "a symbol's name is outside");
+    if (l->symbols[i].st_name >= l->names_size) return loading_bad(l, "a symbol's name is outside");
   return true;
 }
 
 static bool read_headers(Loading *l) {
   if (l->length < (int64_t)sizeof(Elf64_Ehdr) || l->length > LARGEST_OBJECT ||
       (uintptr_t)l->bytes % 8)
-    return bad(l, "it is too short, too long or misaligned");
+    return loading_bad(l, "it is too short, too long or misaligned");
   const Elf64_Ehdr *header = (const Elf64_Ehdr *)(const void *)l->bytes;
   if (memcmp(header->e_ident, ELFMAG, SELFMAG) || header->e_ident[EI_CLASS] != ELFCLASS64 ||
-      header->e_type != ET_REL || header->e_machine != EM_X86_64 ||
+      header->e_type != ET_REL || header->e_machine != relocation_machine ||
       header->e_shentsize != sizeof(Elf64_Shdr))
-    return bad(l, "it is not an x86-64 object");
+    return error_set(l->err, RG_ERROR_OBJECT, "compiled code is invalid: it is not %s object",
+                     relocation_machine_name);
   if (header->e_shoff % 8 ||
       !is_inside(l, header->e_shoff, (uint64_t)header->e_shnum * sizeof(Elf64_Shdr)))
-    return bad(l, "its section table is truncated");
+    return loading_bad(l, "its section table is truncated");
   l->sections = (const Elf64_Shdr *)(const void *)(l->bytes + header->e_shoff);
   l->section_count = header->e_shnum;
   for (int i = 0; i < l->section_count; i++) {
     const Elf64_Shdr *section = &l->sections[i];
     if (section->sh_type != SHT_NOBITS && section->sh_type != SHT_NULL &&
         !is_inside(l, section->sh_offset, section->sh_size))
-      return bad(l, "a section is truncated");
+      return loading_bad(l, "a section is truncated");
     if (section->sh_size > LARGEST_OBJECT || section->sh_addralign > MAX_ALIGN ||
         (section->sh_addralign && !is_power_of_two(section->sh_addralign)))
-      return bad(l, "a section has an impossible size or alignment");
-    if (section->sh_flags & SHF_TLS) return bad(l, "it has thread-local data");
+      return loading_bad(l, "a section has an impossible size or alignment");
+    if (section->sh_flags & SHF_TLS) return loading_bad(l, "it has thread-local data");
   }
   for (int i = 0; i < l->section_count; i++)
     if (l->sections[i].sh_type == SHT_SYMTAB) return read_symbols(l, &l->sections[i]);
-  return bad(l, "it has no symbol table");
+  return loading_bad(l, "it has no symbol table");
 }
 
 /* Offsets of all sections and tables; the mapping's size is group_begin[GROUP_COUNT]. */
@@ -110,7 +93,7 @@ static bool place_sections(Loading *l, uint64_t page) {
       at = align_up(at, max_i64(1, (int64_t)l->sections[i].sh_addralign));
       l->places[i] = at;
       at += l->sections[i].sh_size;
-      if (at > LARGEST_OBJECT) return bad(l, "it is too large");
+      if (at > LARGEST_OBJECT) return loading_bad(l, "it is too large");
     }
     at = align_up(at, 64);
     if (group == GROUP_CODE) {
@@ -125,8 +108,7 @@ static bool place_sections(Loading *l, uint64_t page) {
   return true;
 }
 
-/* The address of symbol `number`. */
-static bool resolve(Loading *l, int number, uint64_t *address) {
+bool loading_resolve(Loading *l, int number, uint64_t *address) {
   const Elf64_Sym *symbol = &l->symbols[number];
   const char *name = l->names + symbol->st_name;
   if (symbol->st_shndx == SHN_ABS) {
@@ -142,7 +124,7 @@ static bool resolve(Loading *l, int number, uint64_t *address) {
   if (symbol->st_shndx >= l->section_count ||
       group_of(&l->sections[symbol->st_shndx]) == GROUP_NONE ||
       symbol->st_value > l->sections[symbol->st_shndx].sh_size)
-    return bad(l, "a symbol is outside its section");
+    return loading_bad(l, "a symbol is outside its section");
   *address = (uint64_t)(uintptr_t)(l->memory + l->places[symbol->st_shndx] + symbol->st_value);
   return true;
 }
@@ -152,75 +134,36 @@ static bool is_placed(const Loading *l, const Elf64_Sym *symbol) {
          group_of(&l->sections[symbol->st_shndx]) != GROUP_NONE;
 }
 
-/* The GOT word and, for undefined symbols, the stub of symbol `number`; made when first needed. */
-static bool make_got(Loading *l, int number, uint64_t *got) {
+/* Both tables are filled when an entry is first needed. */
+bool loading_got(Loading *l, int number, uint64_t *got) {
   uint64_t address;
-  if (!resolve(l, number, &address)) return false;
+  if (!loading_resolve(l, number, &address)) return false;
   *got = (uint64_t)(uintptr_t)(l->memory + l->got + (uint64_t)number * GOT_BYTES);
   memcpy((void *)(uintptr_t)*got, &address, sizeof address);
   return true;
 }
 
-static bool make_stub(Loading *l, int number, uint64_t *stub) {
+bool loading_resolve_call(Loading *l, int number, uint64_t *address) {
   uint64_t got;
-  if (!make_got(l, number, &got)) return false;
+  if (is_placed(l, &l->symbols[number])) return loading_resolve(l, number, address);
+  if (!loading_got(l, number, &got)) return false;
   uint8_t *code = l->memory + l->stubs + (uint64_t)number * STUB_BYTES;
-  int32_t distance = (int32_t)((int64_t)got - (int64_t)(uintptr_t)(code + 6));
-  /* jmp *distance(%rip) */
-  static const uint8_t jump[STUB_BYTES] = {0xFF, 0x25, 0, 0, 0, 0, 0xCC, 0xCC};
-  memcpy(code, jump, sizeof jump);
-  memcpy(code + 2, &distance, sizeof distance);
-  *stub = (uint64_t)(uintptr_t)code;
-  return true;
-}
-
-static bool put_32(Loading *l, uint8_t *place, int64_t value, bool is_signed) {
-  if (is_signed ? value != (int32_t)value : value != (int64_t)(uint32_t)value)
-    return bad(l, "an address is out of reach");
-  uint32_t bits = (uint32_t)value;
-  memcpy(place, &bits, sizeof bits);
+  relocation_stub(code, got);
+  *address = (uint64_t)(uintptr_t)code;
   return true;
 }
 
 static bool relocate(Loading *l, const Elf64_Rela *rela, uint8_t *section, uint64_t section_size) {
-  int number = (int)ELF64_R_SYM(rela->r_info);
   uint32_t type = ELF64_R_TYPE(rela->r_info);
-  uint64_t width = type == R_X86_64_64 || type == R_X86_64_PC64 ? 8 : 4, target;
-  if (type == R_X86_64_NONE) return true;
-  if (ELF64_R_SYM(rela->r_info) >= (uint64_t)l->symbol_count || section_size < width ||
-      rela->r_offset > section_size - width)
-    return bad(l, "a relocation is outside its section");
-  uint8_t *place = section + rela->r_offset;
-  /* unsigned: an untrusted addend may be anything */
-  uint64_t here = (uintptr_t)place, addend = (uint64_t)rela->r_addend;
-  switch (type) {
-  case R_X86_64_PLT32:
-    if (!(is_placed(l, &l->symbols[number]) ? resolve(l, number, &target)
-                                            : make_stub(l, number, &target)))
-      return false;
-    return put_32(l, place, (int64_t)(target + addend - here), true);
-  case R_X86_64_PC32:
-    return resolve(l, number, &target) && put_32(l, place, (int64_t)(target + addend - here), true);
-  case R_X86_64_32:
-    return resolve(l, number, &target) && put_32(l, place, (int64_t)(target + addend), false);
-  case R_X86_64_32S:
-    return resolve(l, number, &target) && put_32(l, place, (int64_t)(target + addend), true);
-  case R_X86_64_GOTPCREL:
-  case R_X86_64_GOTPCRELX:
-  case R_X86_64_REX_GOTPCRELX:
-    return make_got(l, number, &target) &&
-           put_32(l, place, (int64_t)(target + addend - here), true);
-  case R_X86_64_64:
-  case R_X86_64_PC64: {
-    if (!resolve(l, number, &target)) return false;
-    uint64_t value = target + addend - (type == R_X86_64_PC64 ? here : 0);
-    memcpy(place, &value, sizeof value);
-    return true;
-  }
-  default:
+  if (type == LOADING_NONE) return true;
+  uint64_t width = (uint64_t)relocation_width(type);
+  if (!width)
     return error_set(l->err, RG_ERROR_OBJECT, "compiled code has a relocation of unknown kind %u",
                      type);
-  }
+  if (ELF64_R_SYM(rela->r_info) >= (uint64_t)l->symbol_count || section_size < width ||
+      rela->r_offset > section_size - width)
+    return loading_bad(l, "a relocation is outside its section");
+  return relocation_apply(l, rela, section + rela->r_offset);
 }
 
 static bool fill_and_relocate(Loading *l) {
@@ -231,11 +174,11 @@ static bool fill_and_relocate(Loading *l) {
   }
   for (int i = 0; i < l->section_count; i++) {
     const Elf64_Shdr *table = &l->sections[i];
-    if (table->sh_type == SHT_REL) return bad(l, "it has relocations without addends");
+    if (table->sh_type == SHT_REL) return loading_bad(l, "it has relocations without addends");
     if (table->sh_type != SHT_RELA || table->sh_info >= (uint32_t)l->section_count) continue;
     const Elf64_Shdr *section = &l->sections[table->sh_info];
     if (group_of(section) == GROUP_NONE) continue;
-    if (table->sh_offset % 8) return bad(l, "its relocations are misplaced");
+    if (table->sh_offset % 8) return loading_bad(l, "its relocations are misplaced");
     const Elf64_Rela *relas = (const Elf64_Rela *)(const void *)(l->bytes + table->sh_offset);
     for (uint64_t k = 0; k < table->sh_size / sizeof *relas; k++)
       if (!relocate(l, &relas[k], l->memory + l->places[table->sh_info], section->sh_size))
@@ -247,6 +190,8 @@ static bool fill_and_relocate(Loading *l) {
 static bool protect(Loading *l) {
   static const int protections[GROUP_COUNT] = {PROT_READ | PROT_EXEC, PROT_READ,
                                                PROT_READ | PROT_WRITE};
+  char *code = (char *)l->memory;
+  __builtin___clear_cache(code, code + l->group_begin[GROUP_CODE + 1]); /* of instructions */
   for (Group group = GROUP_CODE; group < GROUP_COUNT; group++) {
     uint64_t begin = l->group_begin[group], end = l->group_begin[group + 1];
     if (begin < end && mprotect(l->memory + begin, end - begin, protections[group]))
@@ -260,7 +205,7 @@ static bool collect_functions(Loading *l, Code *code) {
     const Elf64_Sym *symbol = &l->symbols[i];
     uint64_t address;
     if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || !is_placed(l, symbol)) continue;
-    if (!resolve(l, i, &address)) return false;
+    if (!loading_resolve(l, i, &address)) return false;
     if (!code_add(code, l->names + symbol->st_name, (void *)(uintptr_t)address, symbol->st_size))
       return error_set(l->err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
   }
@@ -274,7 +219,7 @@ static bool load(Loading *l, Code **out) {
     return error_set(l->err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
   if (!place_sections(l, (uint64_t)sysconf(_SC_PAGESIZE))) return false;
   uint64_t size = l->group_begin[GROUP_COUNT];
-  if (!size) return bad(l, "it is empty");
+  if (!size) return loading_bad(l, "it is empty");
   void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
     return error_set(l->err, RG_ERROR_MEMORY, "the system has no memory left for compiled code");

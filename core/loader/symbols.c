@@ -16,6 +16,12 @@
 #define ENTRY(NAME, FUNCTION, ...) SYMBOL(FUNCTION)
 #define SYMBOL(name) extern char place_##name[] __asm__(#name);
 #include "entry.def"
+#undef SYMBOL
+#if defined(_WIN32) /* by the convention of kernels: windows/calls.c */
+#define SYMBOL(name) extern char place_##name[] __asm__("kernel_" #name);
+#else
+#define SYMBOL(name) extern char place_##name[] __asm__(#name);
+#endif
 #include "loader/symbols.def"
 #undef SYMBOL
 
@@ -35,6 +41,9 @@ static const struct {
 
 /* The function in libm, or in the C library, on which libm depends; NULL if neither has it. */
 static void *find_in_library(const char *name) {
+#if defined(_WIN32)
+  return (void)name, NULL;
+#endif
   static void *_Atomic library; /* never closed, since the process has it loaded anyway */
   void *opened = atomic_load(&library);
   if (!opened) atomic_store(&library, opened = dlopen("libm.so.6", RTLD_LAZY | RTLD_LOCAL));

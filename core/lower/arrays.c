@@ -72,18 +72,8 @@ static IrInst *load(Lower *l, const Item *item, IrInst *place, int part) {
   return value;
 }
 
-IrInst **lower_item_parts(Lower *l, Expr *e, const int *parts, int count) {
-  Item item;
-  IrInst **values = scratch_array(l->scratch, IrInst *, count);
-  lower_item(l, e, &item);
-  lower_check_item(l, e, &item);
-  IrInst *place = on_item(l, RT_ARRAY_READ, &item);
-  for (int k = 0; k < count; k++) values[k] = load(l, &item, place, parts[k]);
-  return values;
-}
-
 /* With debug = true, an index out of bounds ends the launch. */
-void lower_check_item(Lower *l, const Expr *at, const Item *item) {
+static void check_item(Lower *l, const Expr *at, const Item *item) {
   if (!lower_looks_for(l, SEMA_DEBUG_INDICES)) return;
   lower_at(l, at->pos);
   IrInst *holds = on_item(l, RT_ARRAY_HAS, item);
@@ -94,10 +84,20 @@ void lower_check_item(Lower *l, const Expr *at, const Item *item) {
                     "indices start at 0");
 }
 
+IrInst **lower_item_parts(Lower *l, Expr *e, const int *parts, int count) {
+  Item item;
+  IrInst **values = scratch_array(l->scratch, IrInst *, count);
+  lower_item(l, e, &item);
+  check_item(l, e, &item);
+  IrInst *place = on_item(l, RT_ARRAY_READ, &item);
+  for (int k = 0; k < count; k++) values[k] = load(l, &item, place, parts[k]);
+  return values;
+}
+
 /* -- writing ----------------------------------------------------------------------------------- */
 
 IrRegion *lower_item_enter(Lower *l, const Expr *at, const Item *item, IrInst **place) {
-  lower_check_item(l, at, item);
+  check_item(l, at, item);
   IrInst *branch = ir_if(&l->b, on_item(l, RT_ARRAY_HAS, item));
   IrRegion *back = lower_enter(l, branch->regions[1]);
   call(l, RT_ARRAY_OUTSIDE, 1, (IrInst *[]){number(l, l->b.line > 0 ? l->b.line : 0)});

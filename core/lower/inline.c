@@ -63,18 +63,18 @@ static void make_results(Lower *l, Inline *in) {
 /* If a return is not the last statement, the body becomes a loop that runs once, which it
  * leaves. */
 static void lower_body(Lower *l, Inline *in) {
-  int outer = l->inline_mark;
-  l->inline_mark = l->owned.count;
+  in->mark = l->owned.count;
   if (!in->returns_early) {
     lower_block(l, &in->body);
-  } else {
-    IrInst *loop = ir_loop(&l->b);
-    IrRegion *back = lower_enter(l, loop->regions[0]);
-    lower_block(l, &in->body);
-    if (!lower_is_closed(l)) ir_break(&l->b, 0);
-    lower_leave(l, back);
+    return;
   }
-  l->inline_mark = outer;
+  IrInst *loop = ir_loop(&l->b);
+  IrRegion *back = lower_enter(l, loop->regions[0]);
+  in->depth = ++l->loops;
+  lower_block(l, &in->body);
+  l->loops--;
+  if (!lower_is_closed(l)) ir_break(&l->b, 0);
+  lower_leave(l, back);
 }
 
 /* Selects one row of a table (resolve/value/record_pick.c): after the index, the parameters are
@@ -100,11 +100,10 @@ static void lower_pick(Lower *l, Inline *in) {
 
 IrInst **lower_inline(Lower *l, Expr *e, Inline *in) {
   const Stmt *repeat = l->repeat;
-  int outer_loops = l->outer_loops, mark;
+  int mark;
   bool may_wrap = l->may_wrap;
   l->may_wrap = false;
   bind_parameters(l, in, &mark);
-  l->outer_loops = l->loops;
   l->repeat = NULL;
   IrInst **found = lower_lookup(l, in);
   l->s->frame = in;
@@ -114,7 +113,6 @@ IrInst **lower_inline(Lower *l, Expr *e, Inline *in) {
   counted_end_block(l, mark);
   if (!found) keep_results(l, in);
   l->repeat = repeat;
-  l->outer_loops = outer_loops;
   l->may_wrap = may_wrap;
   l->s->frame = in->outer;
   lower_at(l, e->pos);
@@ -205,7 +203,7 @@ static void lower_function(Lower *l, Inline *in, const IrFunction *function) {
   l->b.line = function->line;
   l->s->frame = in;
   l->repeat = NULL;
-  l->nesting = l->loops = l->outer_loops = l->index_count = 0;
+  l->nesting = l->loops = l->index_count = 0;
   l->top = function->body;
   l->owned.count = l->marks.count = l->statement = 0;
   l->loop = in->loop;
@@ -295,7 +293,7 @@ IrInst **lower_invocation(Lower *l, Expr *e, Invocation *call) {
 }
 
 static void lower_function_return(Lower *l, Stmt *stmt) {
-  const Inline *in = l->s->frame;
+  const Inline *in = stmt->leaves;
   const IrFunction *function = l->output->kernel->functions.items[in->ordinal];
   IrInst **operands = scratch_array(l->scratch, IrInst *, function->results.count);
   int count = 0;
@@ -320,7 +318,7 @@ static void give_results(Lower *l, const Local *local, IrInst **values) {
 }
 
 void lower_inline_return(Lower *l, Stmt *stmt) {
-  Inline *in = l->s->frame;
+  Inline *in = stmt->leaves;
   if (in->is_called) {
     lower_function_return(l, stmt);
     return;
@@ -339,6 +337,6 @@ void lower_inline_return(Lower *l, Stmt *stmt) {
       ir_set(&l->b, held_by(l, local)->values[k], values[i][k]);
   }
   if (!in->returns_early) return;
-  counted_leave(l, l->inline_mark);
-  ir_break(&l->b, l->loops - l->outer_loops);
+  counted_leave(l, in->mark);
+  ir_break(&l->b, l->loops - in->depth);
 }

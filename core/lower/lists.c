@@ -30,19 +30,23 @@ static void check_appended(Lower *l, Expr *e, const MethodCall *m, IrInst *const
 
 static IrInst **lower_append(Lower *l, Expr *e, const MethodCall *m, IrInst **indices, int count) {
   const SNode *node = field_of(&m->object)->node;
-  int component = 0;
-  IrInst **operands = scratch_array(l->scratch, IrInst *, count + node->component_count);
+  int component = 0, all = node->component_count;
+  IrInst **operands = scratch_array(l->scratch, IrInst *, count + all);
   for (int k = 0; k < count; k++) operands[k] = indices[k];
   for (int i = m->taken; i < e->list.count; i++) {
     int own = type_parts(shape_of(e->list.items[i]));
+    while (snode_is_derivative(node, component)) component++;
     const SNodeComponent *to = &node->components[component];
     Type base = type_is_struct(to->whole) ? to->whole : to->type;
     IrInst **values = lower_values_as(l, e->list.items[i], base, own);
     for (int k = 0; k < own; k++) operands[count + component++] = values[k];
   }
   lower_at(l, e->pos);
+  for (int k = 0; k < all; k++)
+    if (snode_is_derivative(node, k))
+      operands[count + k] = ir_zero(&l->b, node->components[k].type);
   IrInst **slot = scratch_array(l->scratch, IrInst *, 1);
-  slot[0] = emit(l, m, IR_APPEND, TYPE(I32), count + component, operands);
+  slot[0] = emit(l, m, IR_APPEND, TYPE(I32), count + all, operands);
   lower_check_append(l, e, &m->object, count, indices, slot[0]);
   check_appended(l, e, m, indices, slot[0], operands + count);
   return slot;
@@ -58,10 +62,9 @@ static IrInst **lower_pop(Lower *l, Expr *e, const MethodCall *m, IrInst **indic
   emit(l, m, IR_POP, TYPE(NONE), count + node->component_count, operands);
   IrInst **values = scratch_array(l->scratch, IrInst *, node->component_count);
   for (int k = 0; k < node->component_count; k++) values[k] = ir_get(&l->b, operands[count + k]);
-  for (int i = 0, component = m->component; i < e->popped.count; i++) {
-    Local *local = e->popped.items[i];
-    held_by(l, local)->values = values + component;
-    component += type_parts(local->shape);
+  for (int i = 0; i < e->popped.count; i++) {
+    const SNodeComponent *field = list_field(node, &m->object, i);
+    held_by(l, e->popped.items[i])->values = values + (field - node->components);
   }
   return values + m->component;
 }

@@ -233,7 +233,7 @@ static void lower_if(Lower *l, Stmt *stmt) {
 }
 
 static void lower_return(Lower *l, Stmt *stmt) {
-  if (l->s->frame) {
+  if (stmt->leaves) {
     lower_inline_return(l, stmt);
     return;
   }

@@ -58,13 +58,11 @@ typedef struct Lower {
   bool is_independent;
   Random random;      /* of the iteration, or of the host region */
   const Stmt *repeat; /* the innermost loop, if it is a `repeat` */
-  int loops;          /* around the current statement, */
-  int outer_loops;    /* those around the function being lowered */
+  int loops;          /* around the current statement; early returns of functions make some, too */
   IrRegion *top;      /* of the host region, the parallel loop's body, or the function */
   VEC(Owned) owned;
-  int statement;   /* the first of `owned` that belongs to the current statement */
-  int inline_mark; /* the first that belongs to the expanded function */
-  VEC(int) marks;  /* by loop around the current statement: the first inside that loop */
+  int statement;  /* the first of `owned` that belongs to the current statement */
+  VEC(int) marks; /* by loop around the current statement: the first inside that loop */
 } Lower;
 
 static inline Held *held_by(Lower *l, const Local *local) { return &l->held[local->id]; }
@@ -133,7 +131,6 @@ typedef struct Item {
 } Item;
 IrInst **lower_array_call(Lower *l, Expr *e, const Builtin *builtin);
 void lower_item(Lower *l, Expr *e, Item *item);
-void lower_check_item(Lower *l, const Expr *at, const Item *item);
 IrInst **lower_item_parts(Lower *l, Expr *e, const int *parts, int count);
 /* Enters a region that runs only if the element exists; `place` is its address. */
 IrRegion *lower_item_enter(Lower *l, const Expr *at, const Item *item, IrInst **place);
@@ -153,7 +150,6 @@ static inline Type lower_number_type(const Lower *l, Type base, int part) {
   return number_type(l->s, base, part);
 }
 IrInst **lower_parts(Lower *l, Expr *e, const int *parts, int count); /* some of them */
-IrInst **lower_select(Lower *l, IrInst *condition, IrInst **yes, IrInst **no, int count);
 /* algebra.c */
 IrInst **lower_algebra(Lower *l, Expr *e, const Builtin *builtin);
 /* with a matrix */

@@ -100,7 +100,7 @@ static IrInst *word_of(Lower *l, int64_t word, int bits) {
 
 /* -- one number -------------------------------------------------------------------------------- */
 
-int random_words(Type type, RandomForm form) {
+static int words_of(Type type, RandomForm form) {
   int own = type_bits(type) > 32 || (form == RANDOM_WITHIN && type_is_integer(type)) ? PAIR : 1;
   return form == RANDOM_NORMAL ? 2 * own : own;
 }
@@ -171,7 +171,7 @@ static IrInst *normal(Lower *l, Type type, int64_t word) {
 IrInst **lower_random(Lower *l, Expr *e) {
   const RandomCall *call = &e->random;
   Type type = random_type(e);
-  int count = type_parts(shape_of(e)), words = random_words(type, call->form);
+  int count = type_parts(shape_of(e)), words = words_of(type, call->form);
   IrInst **values = scratch_array(l->scratch, IrInst *, count), **low = NULL, **high = NULL;
   if (call->form == RANDOM_WITHIN) {
     low = lower_values_as(l, call->low, type, count);

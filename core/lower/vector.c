@@ -29,7 +29,7 @@ IrInst **lower_zero(Lower *l, Type base, Shape shape) {
   return zeros;
 }
 
-IrInst **lower_select(Lower *l, IrInst *condition, IrInst **yes, IrInst **no, int count) {
+static IrInst **select_all(Lower *l, IrInst *condition, IrInst **yes, IrInst **no, int count) {
   IrInst **chosen = array(l, count);
   for (int k = 0; k < count; k++) chosen[k] = ir_select(&l->b, condition, yes[k], no[k]);
   return chosen;
@@ -260,7 +260,7 @@ static IrInst **lower_choice(Lower *l, Expr *e) {
     IrInst *condition = lower_expr(l, arms.items[0].condition);
     IrInst **yes = lower_values_as(l, arms.items[0].value, at, count),
            **no = lower_values_as(l, arms.items[1].value, at, count);
-    return lower_select(l, condition, yes, no, count);
+    return select_all(l, condition, yes, no, count);
   }
   for (int k = 0; k < count; k++) vars[k] = ir_var(&l->b, lower_number_type(l, at, k));
   IrRegion *back = l->b.region;

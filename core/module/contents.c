@@ -12,8 +12,9 @@ static const char magic[8] = {'R', 'G', 'M', 'O', 'D', 'U', 'L', 'E'};
 
 enum { MOST_VALUES = 1 << 16 }; /* of a launch */
 
-/* Coder.data: the bytes of versions */
+/* Coder.data: the version of the format, and the bytes of versions of kernels */
 typedef struct Blobs {
+  uint32_t format;
   const uint8_t *data;   /* reading: the file */
   int64_t begin, length; /* they are in data[begin .. length - 1] */
   int64_t used;          /* writing: bytes so far, from `begin` on */
@@ -26,8 +27,12 @@ static void code_numbers(Coder *coder, int64_t *numbers, int32_t *count) {
   for (int32_t k = 0; !coder->is_broken && k < *count; k++) CODE(coder, numbers[k]);
 }
 
-static void code_step(Coder *coder, ModuleStep *step, int32_t level_count,
-                      bool before_has_gradient) {
+static bool has_derivatives(const Coder *coder) {
+  const Blobs *blobs = coder->data;
+  return blobs->format >= 2;
+}
+
+static void code_step(Coder *coder, ModuleStep *step, int32_t level_count) {
   CODE(coder, step->is_field);
   CODE_BELOW(coder, step->level, level_count);
   coder_name(coder, &step->name);
@@ -36,8 +41,8 @@ static void code_step(Coder *coder, ModuleStep *step, int32_t level_count,
     code_numbers(coder, step->offset, &step->offset_count);
     CODE(coder, step->is_watched);
     CODE(coder, step->has_gradient);
-    CODE(coder, step->is_gradient);
-    coder->is_broken |= step->is_gradient != before_has_gradient;
+    CODE(coder, step->is_derivative);
+    if (has_derivatives(coder)) CODE(coder, step->has_dual);
     return;
   }
   coder_name(coder, &step->kind);
@@ -47,15 +52,25 @@ static void code_step(Coder *coder, ModuleStep *step, int32_t level_count,
   CODE(coder, step->chunk);
 }
 
+/* How many steps of derivatives follow: the gradient, its dual, the dual. */
+static int32_t derivative_count(const ModuleStep *step) {
+  return step->has_gradient + step->has_dual + (step->has_gradient && step->has_dual);
+}
+
 static void code_tree(Coder *coder, ModuleTree *tree) {
-  int32_t levels = 1;
+  int32_t levels = 1, derivatives = 0;
   coder_name(coder, &tree->name);
   CODE(coder, tree->layout_hash);
   CODE_ARRAY(coder, tree->steps, tree->step_count);
   for (int32_t k = 0; k < tree->step_count && !coder->is_broken; k++) {
-    code_step(coder, &tree->steps[k], levels, k && tree->steps[k - 1].has_gradient);
-    levels += !tree->steps[k].is_field;
+    const ModuleStep *step = &tree->steps[k];
+    code_step(coder, &tree->steps[k], levels);
+    levels += !step->is_field;
+    coder->is_broken |=
+        step->is_derivative != (derivatives > 0) || (step->is_derivative && derivative_count(step));
+    derivatives = step->is_derivative ? derivatives - 1 : derivative_count(step);
   }
+  coder->is_broken |= derivatives != 0;
 }
 
 static int32_t level_count(const ModuleTree *tree) {
@@ -144,6 +159,7 @@ static void code_kernel(Coder *coder, ModuleKernel *kernel, int32_t value_count)
   coder_name(coder, &shipped->name);
   coder_name(coder, &shipped->chunk);
   CODE(coder, shipped->line);
+  if (has_derivatives(coder)) CODE_BELOW(coder, shipped->derivative, DERIVATIVE_COUNT);
   CODE_ARRAY(coder, shipped->values, count);
   CODE_BELOW(coder, shipped->path_count, count + 1);
   shipped->parameter_count = count - shipped->path_count;
@@ -167,6 +183,7 @@ static void code_kernel(Coder *coder, ModuleKernel *kernel, int32_t value_count)
 /* -- the whole --------------------------------------------------------------------------------- */
 
 static void code_item(Coder *coder, ModuleItem *item, const ModuleContents *contents) {
+  PassDerivative derivative;
   coder_name(coder, &item->name);
   CODE(coder, item->kind);
   CODE(coder, item->tree);
@@ -179,6 +196,9 @@ static void code_item(Coder *coder, ModuleItem *item, const ModuleContents *cont
     break;
   case RG_MODULE_KERNEL:
     coder->is_broken |= item->number < 0 || item->number >= contents->kernel_count;
+    if (coder->is_broken || !has_derivatives(coder)) break;
+    shipped_name_base(item->name, &derivative);
+    coder->is_broken |= derivative != contents->kernels[item->number].shipped.derivative;
     break;
   default: coder->is_broken = true;
   }
@@ -209,9 +229,19 @@ static uint64_t sum_of(const uint8_t *bytes, int64_t length) {
   return checksum_end(&sum);
 }
 
+static uint32_t format_of(const ModuleContents *contents) {
+  bool has_derivatives = false;
+  for (int32_t k = 0; k < contents->kernel_count; k++)
+    has_derivatives |= contents->kernels[k].shipped.derivative != DERIVATIVE_NONE;
+  for (int32_t t = 0; t < contents->tree_count; t++)
+    for (int32_t k = 0; k < contents->trees[t].step_count; k++)
+      has_derivatives |= contents->trees[t].steps[k].has_dual;
+  return has_derivatives ? 2 : 1;
+}
+
 ModuleBytes module_write(ModuleContents *contents, Scratch *scratch) {
   CoderBytes out = {0};
-  Blobs blobs = {0};
+  Blobs blobs = {.format = format_of(contents)};
   Coder coder = {.out = &out, .scratch = scratch, .data = &blobs};
   code_contents(&coder, contents);
   ASSERT(!coder.is_broken, "a module fits its own format");
@@ -227,7 +257,7 @@ ModuleBytes module_write(ModuleContents *contents, Scratch *scratch) {
     }
   }
   ASSERT(at == length, "every version has the place that was written");
-  ModuleHead head = {.version = MODULE_VERSION,
+  ModuleHead head = {.version = blobs.format,
                      .abi = RT_ABI,
                      .length = (uint64_t)length,
                      .contents_length = (uint64_t)out.count,
@@ -246,10 +276,10 @@ static bool refuse(const char *name, const char *why, Error *err) {
 static bool check_head(const ModuleHead *head, int64_t length, const char *name, Error *err) {
   if (memcmp(head->magic, magic, sizeof magic) != 0)
     return refuse(name, "is not a module: it begins with other bytes", err);
-  if (head->version != MODULE_VERSION)
+  if (head->version < 1 || head->version > MODULE_VERSION)
     return error_set(err, RG_ERROR_MODULE,
-                     "module '%.200s' has version %u of the format, and this library reads %d: "
-                     "build it again",
+                     "module '%.200s' has version %u of the format, and this library reads "
+                     "versions up to %d: build it again",
                      name, head->version, MODULE_VERSION);
   if (head->abi != RT_ABI)
     return error_set(err, RG_ERROR_MODULE,
@@ -257,7 +287,7 @@ static bool check_head(const ModuleHead *head, int64_t length, const char *name,
                      "this library has %d: build it again",
                      name, head->abi, RT_ABI);
   if (head->length > (uint64_t)length) return refuse(name, "is truncated: copy it again", err);
-  if (head->length != (uint64_t)length ||
+  if (head->length < sizeof *head || head->length != (uint64_t)length ||
       head->contents_length > (uint64_t)length - sizeof(ModuleHead))
     return refuse(name, "is damaged: its lengths do not agree", err);
   return true;
@@ -269,11 +299,13 @@ bool module_read(const uint8_t *bytes, int64_t length, const char *name, Scratch
   if (length < (int64_t)sizeof head)
     return refuse(name, "is no module, or is truncated: it has less than 40 bytes", err);
   memcpy(&head, bytes, sizeof head);
+  if (module_has_seal(bytes, length)) length -= MODULE_SEAL_BYTES;
   if (!check_head(&head, length, name, err)) return false;
   if (head.sum != sum_of(bytes, length))
     return refuse(name, "is damaged: its checksum does not fit its bytes", err);
   uint64_t past = sizeof head + head.contents_length;
-  Blobs blobs = {.data = bytes, .begin = (int64_t)align_up(past, 8), .length = length};
+  Blobs blobs = {
+      .format = head.version, .data = bytes, .begin = (int64_t)align_up(past, 8), .length = length};
   if (blobs.begin > length) return refuse(name, "is damaged: its lengths do not agree", err);
   Coder coder = {.reads = true,
                  .at = bytes + sizeof head,

@@ -1,6 +1,7 @@
 /* header.c - describes a module to C: a struct of its items, a wrapper with real types for each
  * kernel, and constants for shapes and strides. The wrappers need regolith.h alone. */
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "kernel/versions/versions.h"
@@ -22,6 +23,18 @@ static void put_name(StrBuf *out, const char *name, bool is_upper) {
     char c = isalnum((unsigned char)*name) ? *name : '_';
     strbuf_char(out, is_upper ? (char)toupper((unsigned char)c) : c);
   }
+}
+
+/* That of an item. A derivative ("step.grad") leaves the name to another item ("step_grad"). */
+static void put_item_name(Printing *printing, const char *name) {
+  StrBuf *out = &printing->out;
+  const ModuleContents *contents = module_contents(printing->module);
+  int begin = out->length;
+  put_name(out, name, false);
+  bool is_taken = false;
+  for (int32_t k = 0; k < contents->item_count; k++)
+    is_taken |= strchr(name, '.') && !strcmp(contents->items[k].name, out->data + begin);
+  if (is_taken) strbuf_char(out, '_');
 }
 
 static void put_upper(Printing *printing, const char *name) {
@@ -101,15 +114,71 @@ static void put_argument(Printing *printing, Parameter parameter, const char *na
   strbuf_text(out, ";\n");
 }
 
+/* A kernel may have the name of one of the module's own functions. */
+static bool is_own_name(const char *name) {
+  return !strcmp(name, "open") || !strcmp(name, "link") || !strcmp(name, "close");
+}
+
+/* Does the use say so of elements of this field? */
+typedef bool Says(const CompiledGradientUse *use);
+static bool needs_before(const CompiledGradientUse *use) { return use->before; }
+static bool needs_after(const CompiledGradientUse *use) { return use->reads && !use->before; }
+
+static bool draws_again(const CompiledKernel *compiled) {
+  bool draws = false;
+  for (int32_t k = 0; k < compiled->gradient_use_count; k++)
+    draws |= compiled->gradient_uses[k].draws == 2;
+  return draws;
+}
+
+/* Of the fields that the uses say it of: " * What height, speed were before it.." */
+static void put_needs(StrBuf *out, const Shipped *shipped, const CompiledKernel *compiled,
+                      Says *says, const char *sentence) {
+  int32_t count = shipped->path_count + shipped->parameter_count;
+  bool is_first = true;
+  for (int32_t k = 0; k < compiled->gradient_use_count; k++) {
+    const CompiledGradientUse *use = &compiled->gradient_uses[k];
+    bool is_new = says(use) && use->value >= 0 && use->value < count;
+    for (int32_t before = 0; before < k; before++)
+      is_new &= compiled->gradient_uses[before].value != use->value ||
+                !says(&compiled->gradient_uses[before]);
+    if (!is_new) continue;
+    if (is_first) strbuf_format(out, ".\n * %s", sentence);
+    strbuf_format(out, is_first ? " %s" : ", %s", shipped->values[use->value].name);
+    is_first = false;
+  }
+}
+
+/* What a host must know that has no tape. */
+static void put_comment(StrBuf *out, const Shipped *shipped, const CompiledKernel *compiled) {
+  static const char *const what[DERIVATIVE_COUNT] = {
+      "",
+      ("\n * The adjoint: adds to the gradients of what was read, and clears those of what was "
+       "written"),
+      "\n * The tangent: runs the kernel, and computes the duals of what it writes",
+      "\n * The adjoint of the tangent: adds to gradients and to their duals"};
+  strbuf_format(out, "\n/* %s:%d%s", shipped->chunk, shipped->line, what[shipped->derivative]);
+  put_needs(out, shipped, compiled, needs_after, "Needs these as the kernel has left them:");
+  put_needs(out, shipped, compiled, needs_before,
+            "Needs these as they were before the kernel, copied and put back:");
+  if (draws_again(compiled))
+    strbuf_text(out,
+                ".\n * Draws the kernel's random numbers: rg_random_streams before the kernel, "
+                "rg_random_resume before this");
+  strbuf_text(out, shipped->derivative ? ". */\n" : " */\n");
+}
+
 static void put_kernel(Printing *printing, const char *name, const Shipped *shipped,
                        const CompiledKernel *compiled) {
   StrBuf *out = &printing->out;
   int32_t count = shipped->parameter_count;
   const char *result = compiled->result_count == 1 ? c_type(compiled->results[0]) : NULL;
-  strbuf_format(out, "\n/* %s:%d */\nstatic inline RgStatus ", shipped->chunk, shipped->line);
+  put_comment(out, shipped, compiled);
+  strbuf_text(out, "static inline RgStatus ");
   put_name(out, printing->prefix, false);
   strbuf_char(out, '_');
-  put_name(out, name, false);
+  put_item_name(printing, name);
+  if (is_own_name(name)) strbuf_char(out, '_');
   strbuf_char(out, '(');
   put_name(out, printing->prefix, false);
   strbuf_text(out, "_module *module_");
@@ -125,7 +194,7 @@ static void put_kernel(Printing *printing, const char *name, const Shipped *ship
                  shipped->values[shipped->path_count + k].name, k);
   strbuf_text(out, "  RgValue result_ = {0, 0, {0}};\n");
   strbuf_text(out, "  RgStatus status_ = rg_module_launch(module_->module, module_->kernel_");
-  put_name(out, name, false);
+  put_item_name(printing, name);
   strbuf_format(out, ", %s, %d, &result_);\n", count ? "arguments_" : "0", count);
   if (compiled->result_count && !result) strbuf_text(out, "  *result = result_;\n");
   else if (result)
@@ -210,36 +279,81 @@ static bool put_layouts(Printing *printing, Error *err) {
 
 /* -- the whole --------------------------------------------------------------------------------- */
 
+/* The handles of items, by kind: types, and how members begin. */
+static const char *const members[][2] = {[RG_MODULE_FIELD] = {"RgField", "field"},
+                                         [RG_MODULE_NODE] = {"RgSNode", "node"},
+                                         [RG_MODULE_KERNEL] = {"RgKernel", "kernel"}};
+
+/* Calls put(printing, kind, name) for each member of the struct that is a handle: for each item,
+ * and for the fields that were placed with one. */
+typedef void PutMember(Printing *printing, int32_t kind, const char *name);
+static void each_member(Printing *printing, PutMember *put) {
+  static const char *const placed[] = {"grad", "grad.dual", "dual"};
+  RgModuleItem item, other;
+  for (int32_t k = 0; module_item(printing->module, k, &item), item.kind; k++) {
+    put(printing, item.kind, item.name);
+    for (int p = 0; p < 3 && item.kind == RG_MODULE_FIELD; p++) {
+      const char *name = scratch_format(printing->out.scratch, "%s.%s", item.name, placed[p]);
+      if (module_find(printing->module, item.kind, name, &other)) put(printing, item.kind, name);
+    }
+  }
+}
+
+static void put_lookup(Printing *printing, int32_t kind, const char *name) {
+  strbuf_format(&printing->out, "  module_->%s_", members[kind][1]);
+  put_item_name(printing, name);
+  strbuf_format(&printing->out, " = rg_module_%s(module_->module, \"%s\");\n", members[kind][1],
+                name);
+}
+
+static void put_member(Printing *printing, int32_t kind, const char *name) {
+  strbuf_format(&printing->out, "  %s *%s_", members[kind][0], members[kind][1]);
+  put_item_name(printing, name);
+  strbuf_text(&printing->out, ";\n");
+}
+
+/* The function that fills the struct: `parameters` follow the runtime, `call` makes the module. */
+static void put_opening(Printing *printing, const char *name, const char *parameters,
+                        const char *call, const char *argument) {
+  StrBuf *out = &printing->out;
+  strbuf_text(out, "static inline RgStatus ");
+  put_name(out, printing->prefix, false);
+  strbuf_format(out, "_%s(RgRuntime *runtime, %s", name, parameters);
+  put_name(out, printing->prefix, false);
+  strbuf_format(out, "_module *module_) {\n  RgStatus status_ = %s(runtime, ", call);
+  if (argument) {
+    strbuf_char(out, '&');
+    put_name(out, printing->prefix, false);
+  }
+  strbuf_format(out, "%s, &module_->module);\n  if (status_) return status_;\n",
+                argument ? argument : "path");
+  each_member(printing, put_lookup);
+  strbuf_text(out, "  return 0;\n}\n");
+}
+
 static void put_struct(Printing *printing) {
   StrBuf *out = &printing->out;
-  static const char *const members[][2] = {[RG_MODULE_FIELD] = {"RgField", "field"},
-                                           [RG_MODULE_NODE] = {"RgSNode", "node"},
-                                           [RG_MODULE_KERNEL] = {"RgKernel", "kernel"}};
-  RgModuleItem item;
   strbuf_text(out, "\n/* Its handles are borrowed from the module. */\ntypedef struct ");
   put_name(out, printing->prefix, false);
   strbuf_text(out, "_module {\n  RgModule *module;\n");
-  for (int32_t k = 0; module_item(printing->module, k, &item), item.kind; k++) {
-    strbuf_format(out, "  %s *%s_", members[item.kind][0], members[item.kind][1]);
-    put_name(out, item.name, false);
-    strbuf_text(out, ";\n");
-  }
+  each_member(printing, put_member);
   strbuf_text(out, "} ");
   put_name(out, printing->prefix, false);
-  strbuf_text(out, "_module;\n\nstatic inline RgStatus ");
+  strbuf_text(out, "_module;\n\n");
+}
+
+/* `open` takes the file; `link` what an archive defines (rg_module_archive). */
+static void put_openings(Printing *printing) {
+  StrBuf *out = &printing->out;
+  char argument[200];
+  put_opening(printing, "open", "const char *path, ", "rg_module_open", NULL);
+  strbuf_text(out, "\n/* Of a program that the module's archive was linked into. */\n"
+                   "extern const RgLinkedModule ");
   put_name(out, printing->prefix, false);
-  strbuf_text(out, "_open(RgRuntime *runtime, const char *path, ");
-  put_name(out, printing->prefix, false);
-  strbuf_text(out, "_module *module_) {\n"
-                   "  RgStatus status_ = rg_module_open(runtime, path, &module_->module);\n"
-                   "  if (status_) return status_;\n");
-  for (int32_t k = 0; module_item(printing->module, k, &item), item.kind; k++) {
-    strbuf_format(out, "  module_->%s_", members[item.kind][1]);
-    put_name(out, item.name, false);
-    strbuf_format(out, " = rg_module_%s(module_->module, \"%s\");\n", members[item.kind][1],
-                  item.name);
-  }
-  strbuf_text(out, "  return 0;\n}\n\nstatic inline void ");
+  strbuf_text(out, "_linked;\n");
+  snprintf(argument, sizeof argument, "_linked, \"%.100s\"", printing->prefix);
+  put_opening(printing, "link", "", "rg_module_link", argument);
+  strbuf_text(out, "\nstatic inline void ");
   put_name(out, printing->prefix, false);
   strbuf_text(out, "_close(");
   put_name(out, printing->prefix, false);
@@ -260,6 +374,7 @@ static bool print(void *data, Error *err) {
                    "/* Shapes, and bytes from one element to the next along each axis. */\n");
   if (!put_layouts(printing, err)) return false;
   put_struct(printing);
+  put_openings(printing);
   if (!put_kernels(printing, err)) return false;
   strbuf_text(out, "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
   return true;

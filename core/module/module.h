@@ -5,7 +5,8 @@
  *     file --contents_code--> ModuleContents --module_open--> Module: trees, fields, kernels
  *
  * A file is a ModuleHead, the encoded contents, and the bytes of compiled kernels, each at a
- * multiple of 8. It is data from elsewhere: every offset, count and index is checked before use.
+ * multiple of 8; and perhaps a signature. It is data from elsewhere: every offset, count and index
+ * is checked before use.
  * But its code is trusted, as a shared library's is: nothing checks what the code does. Decision
  * D-module-01. */
 #ifndef RG_MODULE_MODULE_H
@@ -15,13 +16,15 @@
 #include "kernel/versions/shipped.h"
 #include "regolith.h"
 
-enum { MODULE_VERSION = 1 };
+/* Versions of the format: 2 has derivatives of kernels, and fields with duals. A module is written
+ * in the first one that can say what it has. */
+enum { MODULE_VERSION = 2 };
 
 typedef struct ModuleHead {
   char magic[8];    /* "RGMODULE" */
-  uint32_t version; /* MODULE_VERSION */
+  uint32_t version; /* 1 to MODULE_VERSION */
   uint32_t abi;     /* RT_ABI */
-  uint64_t length;  /* of the whole file */
+  uint64_t length;  /* of the whole file, without a signature */
   uint64_t contents_length;
   uint64_t sum; /* XXH64 of all that follows the head */
 } ModuleHead;
@@ -36,7 +39,8 @@ typedef struct ModuleStep {
   int32_t offset_count; /* 0: it begins at 0 */
   int64_t offset[SNODE_MAX_AXES];
   bool is_watched;
-  bool has_gradient, is_gradient; /* the next step is its gradient; it is that of the step before */
+  bool has_gradient, has_dual;
+  bool is_derivative; /* of the field before it: they follow as field_place places them */
   /* a level */
   const char *kind, *axes;
   int32_t size_count;
@@ -101,15 +105,29 @@ ModuleBytes module_write(ModuleContents *contents, Scratch *scratch);
 bool module_read(const uint8_t *bytes, int64_t length, const char *name, Scratch *scratch,
                  ModuleContents *contents, Error *err);
 
+/* seal.c: signatures, at the end of a file. */
+enum { MODULE_SEAL_BYTES = 72 };
+bool module_has_seal(const uint8_t *bytes, int64_t length);
+/* The bytes and their seal, in the scratch; data NULL with err. Keys are in PEM. */
+ModuleBytes module_sign(ModuleBytes bytes, const char *private_key, Scratch *scratch, Error *err);
+/* From now on the engine opens only modules that are signed with one of the keys it was given. */
+bool module_trust(Engine *engine, const char *public_key, Error *err);
+/* False with module.untrusted. */
+bool module_check_seal(const Engine *engine, const uint8_t *bytes, int64_t length, const char *name,
+                       Error *err);
+
 /* save.c: see rg_module_save. */
 bool module_save(Engine *engine, const char *path, const RgModuleItem *items, int32_t count,
                  const RgModuleOptions *options, Error *err);
+bool module_write_file(const char *path, const void *bytes, int64_t length, Error *err);
 
 /* open.c */
 typedef struct Module Module; /* RgModule */
-Module *module_open(Engine *engine, const char *path, Error *err);
+/* runs: see rg_module_inspect. */
+Module *module_open(Engine *engine, const char *path, bool runs, Error *err);
 Module *module_open_bytes(Engine *engine, const void *bytes, int64_t length, const char *name,
                           Error *err);
+Module *module_link(Engine *engine, const RgLinkedModule *linked, const char *name, Error *err);
 void module_item(const Module *module, int32_t number, RgModuleItem *item);
 /* The item of this kind and name; false: there is none. */
 bool module_find(const Module *module, int32_t kind, const char *name, RgModuleItem *item);
@@ -127,5 +145,8 @@ const char *module_name(const Module *module);
 
 /* header.c: see rg_module_header. *text is in the store's text buffer. */
 bool module_header(const Module *module, const char *prefix, const char **text, Error *err);
+
+/* archive.c: see rg_module_archive. */
+bool module_archive(const Module *module, const char *prefix, const char *path, Error *err);
 
 #endif

@@ -86,6 +86,11 @@ static bool map_file(ModuleFile *file, const char *path, Error *err) {
   return true;
 }
 
+static bool is_trusted(const Engine *engine, const ModuleFile *file, Error *err) {
+  return file->file.functions ||
+         module_check_seal(engine, file->bytes, file->length, file->name, err);
+}
+
 static bool read_file(void *data, Error *err) {
   ModuleFile *file = data;
   return module_read(file->bytes, file->length, file->name, &file->scratch, &file->contents, err);
@@ -142,6 +147,18 @@ static bool check_fit(const Engine *engine, const ModuleFile *file, Error *err) 
 
 /* -- trees ------------------------------------------------------------------------------------- */
 
+/* The fields of the steps that follow that of *field, in the order in which field_place places
+ * them. */
+static void hold_derivatives(Field **field) {
+  const Field *of = *field;
+  Field *derivatives[] = {of->gradient, of->gradient ? of->gradient->dual : NULL, of->dual};
+  for (int k = 0; k < 3; k++) {
+    if (!derivatives[k]) continue;
+    object_retain(&derivatives[k]->object);
+    *++field = derivatives[k];
+  }
+}
+
 static bool add_step(Module *module, Tree *tree, const ModuleStep *step, Field **field,
                      Error *err) {
   Node *level = tree->nodes[step->level];
@@ -156,18 +173,17 @@ static bool add_step(Module *module, Tree *tree, const ModuleStep *step, Field *
     if (is_added) object_release(&tree->object); /* that of the new node */
     return is_added;
   }
-  if (step->is_gradient) {
-    Field *gradient = field[-1]->gradient;
-    ASSERT(gradient, "the step before has a gradient: contents.c");
-    object_retain(&gradient->object);
-    *field = gradient;
+  if (step->is_derivative) {
+    ASSERT(*field, "a step before it has made the field: contents.c");
+    (*field)->is_watched = step->is_watched;
     return true;
   }
   *field = field_create(module->engine->store, step->type, step->name, err);
   if (!*field || (step->has_gradient && !field_add_gradient(*field, err)) ||
-      !field_place(level, *field, err))
+      (step->has_dual && !field_add_dual(*field, err)) || !field_place(level, *field, err))
     return false;
   (*field)->is_watched = step->is_watched;
+  hold_derivatives(field);
   return !step->offset_count || field_set_offset(*field, step->offset, step->offset_count, err);
 }
 
@@ -307,10 +323,11 @@ static bool fill(Module *module, Error *err) {
   return true;
 }
 
-/* Takes the file. */
-static Module *make(Engine *engine, ModuleFile *file, Error *err) {
+/* Takes the file. Only if it `runs` must this machine be one that it was built for. */
+static Module *make(Engine *engine, ModuleFile *file, bool runs, Error *err) {
   Module *module = NULL;
-  if (guard_run(read_file, file, err) && check_fit(engine, file, err))
+  if (is_trusted(engine, file, err) && guard_run(read_file, file, err) &&
+      (!runs || check_fit(engine, file, err)))
     module = object_create(engine->store->owner, module_end, sizeof *module, err);
   if (!module) {
     release_file(file);
@@ -323,21 +340,33 @@ static Module *make(Engine *engine, ModuleFile *file, Error *err) {
   return NULL;
 }
 
-Module *module_open(Engine *engine, const char *path, Error *err) {
+Module *module_open(Engine *engine, const char *path, bool runs, Error *err) {
   ModuleFile *file = begin_file(engine->store->heap, path, err);
   if (!file) return NULL;
-  if (map_file(file, path, err)) return make(engine, file, err);
+  if (map_file(file, path, err)) return make(engine, file, runs, err);
   release_file(file);
   return NULL;
 }
 
-Module *module_open_bytes(Engine *engine, const void *bytes, int64_t length, const char *name,
-                          Error *err) {
+static Module *open_memory(Engine *engine, const RgLinkedModule *linked, const char *name,
+                           Error *err) {
   ModuleFile *file = begin_file(engine->store->heap, name, err);
   if (!file) return NULL;
-  file->bytes = bytes;
-  file->length = length;
-  return make(engine, file, err);
+  file->bytes = linked->bytes;
+  file->length = linked->length;
+  file->file.functions = linked->functions;
+  file->file.function_count = linked->function_count;
+  return make(engine, file, true, err);
+}
+
+Module *module_open_bytes(Engine *engine, const void *bytes, int64_t length, const char *name,
+                          Error *err) {
+  RgLinkedModule all = {.bytes = bytes, .length = length};
+  return open_memory(engine, &all, name, err);
+}
+
+Module *module_link(Engine *engine, const RgLinkedModule *linked, const char *name, Error *err) {
+  return open_memory(engine, linked, name, err);
 }
 
 /* -- what is in it ----------------------------------------------------------------------------- */
@@ -360,12 +389,30 @@ void module_item(const Module *module, int32_t number, RgModuleItem *out) {
   else out->kernel = (RgKernel *)module->kernels[item->number];
 }
 
-bool module_find(const Module *module, int32_t kind, const char *name, RgModuleItem *item) {
+static bool find_named(const Module *module, int32_t kind, Str name, RgModuleItem *item) {
   for (int32_t k = 0; k < module->file->contents.item_count; k++) {
     module_item(module, k, item);
-    if (item->kind == kind && !strcmp(item->name, name)) return true;
+    if (item->kind == kind && str_is(name, item->name)) return true;
   }
   return false;
+}
+
+/* "x.grad", "x.dual", "x.grad.dual": a field that was placed with x. */
+static bool find_derivative(const Module *module, Str name, RgModuleItem *item) {
+  Str word = str_after_dot(name), of = {name.data, name.length - word.length - 1};
+  if (of.length < 0) return false;
+  if (!find_named(module, RG_MODULE_FIELD, of, item) && !find_derivative(module, of, item))
+    return false;
+  const Field *field = (const Field *)item->field;
+  Field *found = str_is(word, "grad") ? field->gradient : str_is(word, "dual") ? field->dual : NULL;
+  item->field = (RgField *)found;
+  return found;
+}
+
+bool module_find(const Module *module, int32_t kind, const char *name, RgModuleItem *item) {
+  Str wanted = str_of(name);
+  return find_named(module, kind, wanted, item) ||
+         (kind == RG_MODULE_FIELD && find_derivative(module, wanted, item));
 }
 
 const char *module_value(const Module *module, int32_t number, RgValue *value) {
@@ -538,10 +585,11 @@ bool module_reload(Module *module, const char *path, Error *err) {
   ModuleFile *file = begin_file(engine->store->heap, path, err);
   if (!file) return false;
   Module next = {.engine = engine, .file = file, .trees = module->trees, .fields = module->fields};
-  bool ok = map_file(file, path, err) && guard_run(read_file, file, err) &&
-            check_fit(engine, file, err) && trees_agree(file, running, err) &&
-            items_agree(file, running, err) && renew_values(module, &next, err) &&
-            renew_kernels(module, &next, err) && take_kernels(module, &next, err);
+  bool ok = map_file(file, path, err) && is_trusted(module->engine, file, err) &&
+            guard_run(read_file, file, err) && check_fit(engine, file, err) &&
+            trees_agree(file, running, err) && items_agree(file, running, err) &&
+            renew_values(module, &next, err) && renew_kernels(module, &next, err) &&
+            take_kernels(module, &next, err);
   if (ok) exchange(module, &next);
   drop_parts(&next);
   release_file(next.file);

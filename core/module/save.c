@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "array/array.h"
+#include "base/machine.h"
 #include "io/replace.h"
 #include "kernel/versions/versions.h"
 #include "module/module.h"
@@ -26,6 +27,7 @@ typedef struct Saving {
   ModuleTrees declared; /* parallel to trees */
   ModuleValues values;
   ModuleContents contents;
+  const char *private_key; /* NULL: unsigned */
   ModuleBytes bytes;
 } Saving;
 
@@ -35,9 +37,27 @@ static const char *keep(Saving *saving, const char *text) {
 
 /* -- trees ------------------------------------------------------------------------------------- */
 
+/* What the tree has that steps cannot say; NULL: nothing. */
+static const char *find_unsaid(const SNodeTree *layout) {
+  for (int id = 0; id < layout->node_count; id++) {
+    const SNode *node = layout->nodes[id];
+    for (int k = 0; k < node->component_count; k++) {
+      if (node->components[k].packed) return "packed fields";
+    }
+  }
+  return NULL;
+}
+
 static bool check_tree(Tree *tree, Error *err) {
   char label[100];
   if (!tree_check(tree, err) || !tree_settle(tree, "rg.module", err)) return false;
+  const char *unsaid = find_unsaid(tree->layout);
+  if (unsaid) {
+    error_set(err, RG_ERROR_MODULE, "%s has %s, which a module cannot hold yet",
+              tree_label(tree, label), unsaid);
+    return error_hint(err,
+                      "kernels of a module take fields of plain numbers: rg.f16, rg.i8, rg.f32");
+  }
   if (!tree->is_peer && !tree->layout->is_global) return true;
   return error_set(err, RG_ERROR_MODULE, "%s is shared by ranks: a module cannot hold it",
                    tree_label(tree, label));
@@ -55,19 +75,15 @@ static const char *field_name(Saving *saving, const SNodeComponent *component) {
   return scratch_copy_text(&saving->scratch, component->name, length - (has_suffix ? rest : 0));
 }
 
-static bool is_gradient(const SNode *node, int k) {
-  for (int other = 0; other < k; other++)
-    if (node->components[other].gradient == k + 1) return true;
-  return false;
-}
-
 static void add_field(Saving *saving, const SNode *node, int k, ModuleSteps *steps) {
   const SNodeComponent *component = &node->components[k];
   char type[TYPE_NAME_SIZE];
+  bool is_derivative = snode_is_derivative(node, k);
   ModuleStep step = {
       .is_field = true,
-      .has_gradient = component->gradient != 0,
-      .is_gradient = is_gradient(node, k),
+      .has_gradient = !is_derivative && component->gradient,
+      .has_dual = !is_derivative && component->dual,
+      .is_derivative = is_derivative,
       .level = node->id,
       .name = field_name(saving, component),
       .type = keep(saving, type_name_in(&saving->engine->store->types, component->whole, type))};
@@ -151,8 +167,10 @@ static bool find_field(Saving *saving, const Field *field, int32_t *tree, int32_
     ASSERT(*number < declared->step_count, "a placed field is a step of its tree");
     ModuleStep *step = &declared->steps[*number];
     if (!step->is_field || step->level != node->id || left--) continue;
-    step->name = keep(saving, field->name);
     step->is_watched = field->is_watched;
+    while (step->is_derivative)
+      step--; /* what follows is that of the field, which may be unsaved */
+    if (*number == step - declared->steps) step->name = keep(saving, field->name);
     step->offset_count = field->has_offset ? node->rank : 0;
     memcpy(step->offset, field->offset, sizeof step->offset);
     return true;
@@ -206,7 +224,7 @@ static bool are_same(const ModuleValue *a, const ModuleValue *b) {
 }
 
 /* The value under this name; if another one is under it, one whose name begins with that of the
- * kernel: "draw.scale". */
+ * kernel: "draw.scale". Derivatives of a kernel read the same values as it does. */
 static int32_t enter_value(Saving *saving, ModuleValue value, const char *kernel) {
   for (int32_t k = 0; k < saving->values.count; k++) {
     if (strcmp(saving->values.items[k].name, value.name) != 0) continue;
@@ -220,9 +238,25 @@ static int32_t enter_value(Saving *saving, ModuleValue value, const char *kernel
 
 /* -- kernels ----------------------------------------------------------------------------------- */
 
+/* *base: the name of the kernel that it is, or is a derivative of. */
+static bool check_name(Saving *saving, const RgModuleItem *item, const char **base, Error *err) {
+  static const char *const what[DERIVATIVE_COUNT] = {
+      "no derivative", "an adjoint: name it 'step.grad'", "a tangent: name it 'step.tangent'",
+      "the adjoint of a tangent: name it 'step.second'"};
+  PassDerivative of_kernel = ((const Kernel *)item->kernel)->derivative, of_name;
+  size_t length = shipped_name_base(item->name, &of_name);
+  *base = scratch_copy_text(&saving->scratch, item->name, length);
+  if (of_name == of_kernel) return true;
+  error_set(err, RG_ERROR_ARGUMENT, "the name of kernel '%.100s' says something else: it is %s",
+            item->name, what[of_kernel]);
+  return error_hint(err, "step = { step, grad = true } saves a kernel and its adjoint");
+}
+
 static bool fill_kernel(Saving *saving, const RgModuleItem *item, ModuleKernel *out, Error *err) {
   Kernel *kernel = (Kernel *)item->kernel;
   int32_t paths = kernel->paths.count;
+  const char *base;
+  if (!check_name(saving, item, &base, err)) return false;
   if (item->value_count < paths)
     return error_set(err, RG_ERROR_ARGUMENT,
                      "kernel '%.100s' is saved with %d values for %d captured names", item->name,
@@ -242,7 +276,7 @@ static bool fill_kernel(Saving *saving, const RgModuleItem *item, ModuleKernel *
     if (joined) continue;
     if (!make_value(saving, &item->values[k], out->shipped.values[k].name, &value, err))
       return false;
-    out->values[k] = enter_value(saving, value, item->name);
+    out->values[k] = enter_value(saving, value, base);
   }
   return true;
 }
@@ -280,17 +314,18 @@ static bool build(void *data, Error *err) {
   contents->values = saving->values.items;
   contents->value_count = saving->values.count;
   saving->bytes = module_write(contents, &saving->scratch);
-  return true;
+  if (saving->private_key)
+    saving->bytes = module_sign(saving->bytes, saving->private_key, &saving->scratch, err);
+  return saving->bytes.data;
 }
 
 /* -- the file ---------------------------------------------------------------------------------- */
 
-static bool write_file(const Saving *saving, const char *path, Error *err) {
+bool module_write_file(const char *path, const void *bytes, int64_t length, Error *err) {
   Replacement file;
   if (!replace_begin(&file, "module", path, err)) return false;
   FILE *stream = replace_stream(&file, err);
-  if (stream && fwrite(saving->bytes.data, 1, (size_t)saving->bytes.length, stream) ==
-                    (size_t)saving->bytes.length)
+  if (stream && fwrite(bytes, 1, (size_t)length, stream) == (size_t)length)
     return replace_end(&file, err);
   if (stream) replace_fail(&file, "the disk may be full", err);
   replace_abandon(&file);
@@ -300,7 +335,7 @@ static bool write_file(const Saving *saving, const char *path, Error *err) {
 /* "sm_90" has no vectors; false: not a processor. */
 static bool find_level(const char *name, ShippedLevel *level) {
   *level = (ShippedLevel){.name = name};
-#define PROCESSOR(NAME, VECTOR_BYTES) \
+#define PROCESSOR(MACHINE, NAME, VECTOR_BYTES, CPU, FEATURES) \
   if (!strcmp(name, NAME)) level->vector_bytes = VECTOR_BYTES;
 #include "jit/processor.def"
 #undef PROCESSOR
@@ -316,10 +351,12 @@ enum { MOST_LEVELS = 16 };
 
 static bool read_levels(const RgModuleOptions *options, ShippedLevel levels[MOST_LEVELS],
                         int32_t *count, Error *err) {
-  static const char *const usual[] = {"x86-64-v2", "x86-64-v3", "x86-64-v4"};
+  static const char *const usual[MACHINE_COUNT][3] = {
+      [MACHINE_X86_64] = {"x86-64-v2", "x86-64-v3", "x86-64-v4"},
+      [MACHINE_AARCH64] = {"aarch64", "aarch64-lse"}};
   bool is_given = options && options->targets;
-  const char *const *names = is_given ? options->targets : usual;
-  *count = is_given ? options->target_count : 3;
+  const char *const *names = is_given ? options->targets : usual[MACHINE_HERE];
+  *count = is_given ? options->target_count : MACHINE_HERE == MACHINE_X86_64 ? 3 : 2;
   if (*count < 1 || *count > MOST_LEVELS)
     return error_set(err, RG_ERROR_ARGUMENT, "a module is built for 1 to %d targets, not %d",
                      MOST_LEVELS, *count);
@@ -327,8 +364,8 @@ static bool read_levels(const RgModuleOptions *options, ShippedLevel levels[MOST
     if (find_level(names[k], &levels[k])) continue;
     error_set(err, RG_ERROR_ARGUMENT, "'%.40s' is not a target that modules can be built for",
               names[k]);
-    return error_hint(err, "x86-64, x86-64-v2, x86-64-v3, x86-64-v4, or a GPU: sm_75, sm_80, "
-                           "sm_86, sm_87, sm_89, sm_90");
+    return error_hint(err, "x86-64, x86-64-v2, x86-64-v3, x86-64-v4, aarch64, aarch64-lse, or a "
+                           "GPU: sm_75, sm_80, sm_86, sm_87, sm_89, sm_90");
   }
   return true;
 }
@@ -337,9 +374,11 @@ bool module_save(Engine *engine, const char *path, const RgModuleItem *items, in
                  const RgModuleOptions *options, Error *err) {
   ShippedLevel levels[MOST_LEVELS];
   Saving saving = {.engine = engine, .items = items, .count = count, .levels = levels};
+  if (options) saving.private_key = options->private_key;
   if (!read_levels(options, levels, &saving.level_count, err)) return false;
   scratch_init(&saving.scratch, engine->store->heap);
-  bool ok = guard_run(build, &saving, err) && write_file(&saving, path, err);
+  bool ok = guard_run(build, &saving, err) &&
+            module_write_file(path, saving.bytes.data, saving.bytes.length, err);
   scratch_deinit(&saving.scratch);
   return ok;
 }

@@ -10,8 +10,20 @@
 typedef enum PassDerivative {
   DERIVATIVE_NONE,
   DERIVATIVE_REVERSE, /* its adjoint */
-  DERIVATIVE_FORWARD  /* its tangent */
+  DERIVATIVE_FORWARD, /* its tangent */
+  DERIVATIVE_SECOND   /* the adjoint of its tangent */
 } PassDerivative;
+enum { DERIVATIVE_COUNT = DERIVATIVE_SECOND + 1 };
+
+/* How often it differentiates. */
+static inline int pass_derivative_order(PassDerivative derivative) {
+  return derivative == DERIVATIVE_NONE ? 0 : derivative == DERIVATIVE_SECOND ? 2 : 1;
+}
+
+/* Does it run backwards? */
+static inline bool pass_is_adjoint(PassDerivative derivative) {
+  return derivative == DERIVATIVE_REVERSE || derivative == DERIVATIVE_SECOND;
+}
 
 typedef struct PassContext {
   Scratch *scratch;
@@ -25,10 +37,14 @@ typedef struct PassContext {
   bool tiles_loops;    /* the pass `tiling` tiles all loops that may profit */
   bool forces_streams; /* RG_STRESS=force_streams: stores of small fields are non-temporal, too */
   bool forces_lanes;   /* RG_STRESS=force_lanes: vectorises range tasks wherever possible */
+  bool ordered_alone;  /* where the order of iterations shows, they run one at a time */
+  bool prefers_lanes;  /* vectorises where the estimate advises against it, too */
+  bool prefers_scalar; /* iterations run alone, even if the estimate advises lanes */
   bool takes_long;     /* the kernel is worth a long compile: vectorises long bodies, too */
   PassDerivative derivative;
-  bool explains; /* the pass `explain` notes how every access was compiled */
-  bool verify;   /* the IR after every pass */
+  bool checks_range; /* stores of packed numbers count those that do not fit */
+  bool explains;     /* the pass `explain` notes how every access was compiled */
+  bool verify;       /* the IR after every pass */
   /* Option RG_WITHOUT: names of passes not to run, separated by commas; NULL: none. Passes that
    * need their facts are left out with them, and `leaf` makes its loops without cursors. Without
    * `tasks` or `lower_places`, which are necessary, the final verification refuses the IR, and
@@ -50,6 +66,8 @@ typedef struct PassContext {
 
 bool pass_is_without(const PassContext *ctx, const char *pass);
 bool pass_run_all(PassContext *ctx, IrKernel *kernel, Error *err);
+/* Only those up to `adjoint`: a derivative, not divided into tasks. */
+bool pass_run_derivative(PassContext *ctx, IrKernel *kernel, Error *err);
 /* The passes of pass_run_all in running order; pass_name is NULL past the last. */
 int pass_count(void);
 const char *pass_name(int k);

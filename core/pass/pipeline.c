@@ -56,6 +56,7 @@ static const Pass *const order[] = {
     &early_exits,
     &mem2reg,
     &adjoint,
+    &wavefront,
     &tiling,
     &active_counts,
     &tasks,
@@ -69,8 +70,12 @@ static const Pass *const order[] = {
     &lint,
     &coalesce,
     &fold,
+    &bit_slices,
+    &packed_strips,
+    &packed,
     &atomics,
     &bounds,
+    &packed_updates,
     &node_cursors,
     &privatise,
     &unroll,
@@ -195,23 +200,33 @@ static bool is_left_out(const PassContext *ctx, const Pass *pass, unsigned facts
   return (pass != &leaf && pass_is_without(ctx, pass->name)) || (pass->needs & ~facts) != 0;
 }
 
-bool pass_run_all(PassContext *ctx, IrKernel *kernel, Error *err) {
+/* Up to `last`; NULL: all. */
+static bool run_in_order(PassContext *ctx, IrKernel *kernel, const Pass *last, Error *err) {
   unsigned facts = facts_of(kernel);
   effects_forget(ctx);
   if (!verify_border(ctx, kernel, false, err)) return false;
-  for (int i = 0; i < pass_count(); i++) {
+  for (int i = 0; i < pass_count() && (!i || order[i - 1] != last); i++) {
     ctx->step = i + 1;
     if (order[i] == &lanes && ctx->before_lanes) ctx->before_lanes(ctx->before_lanes_data, kernel);
     if (!is_left_out(ctx, order[i], facts) && !run_pass(ctx, order[i], kernel, &facts, err))
       return false;
   }
-  return verify_border(ctx, kernel, true, err);
+  return last || verify_border(ctx, kernel, true, err);
+}
+
+bool pass_run_all(PassContext *ctx, IrKernel *kernel, Error *err) {
+  return run_in_order(ctx, kernel, NULL, err);
+}
+
+bool pass_run_derivative(PassContext *ctx, IrKernel *kernel, Error *err) {
+  return run_in_order(ctx, kernel, &adjoint, err);
 }
 
 int pass_count(void) { return (int)(sizeof order / sizeof order[0]); }
 const char *pass_name(int k) { return k < pass_count() ? order[k]->name : NULL; }
 bool pass_is_necessary(const char *pass) {
-  return !strcmp(pass, tasks.name) || !strcmp(pass, lower_places.name) ||
+  return !strcmp(pass, tasks.name) || !strcmp(pass, packed.name) ||
+         !strcmp(pass, packed_updates.name) || !strcmp(pass, lower_places.name) ||
          !strcmp(pass, vectorise.name) || !strcmp(pass, cell_loops.name);
 }
 

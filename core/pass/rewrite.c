@@ -1,6 +1,8 @@
 /* rewrite.c - small edits that several passes share. Each takes linear time. */
 #include "pass/rewrite.h"
 
+#include "ir/facts.h"
+
 IrBuilder rewrite_before(IrKernel *kernel, IrInst *inst) {
   DEBUG_ASSERT(inst->region, "the inst stands in a region");
   return (IrBuilder){kernel, inst->region, inst, inst->line, inst->column};
@@ -50,42 +52,79 @@ void rewrite_become_call(IrKernel *kernel, IrInst *inst, RtEntry entry, int tree
   ir_call_name(inst, entry, tree, number);
 }
 
-void rewrite_move_all(IrRegion *from, IrRegion *to) {
-  DEBUG_ASSERT(from != to, "insts move to another region");
-  for (IrInst *inst = from->first, *next; inst; inst = next) {
+void rewrite_move_to(IrInst *first, IrBuilder *b) {
+  for (IrInst *inst = first, *next; inst; inst = next) {
     next = inst->next;
     ir_remove(inst);
-    ir_region_append(to, inst);
+    ir_put(b, inst);
   }
+}
+
+void rewrite_move_all(IrRegion *from, IrRegion *to) {
+  DEBUG_ASSERT(from != to, "insts move to another region");
+  rewrite_move_to(from->first, &(IrBuilder){.region = to});
 }
 
 void rewrite_prepend(IrRegion *from, IrRegion *to) {
-  IrInst *before = to->first;
   DEBUG_ASSERT(from != to, "insts move to another region");
-  if (!before) return rewrite_move_all(from, to);
-  while (from->first) {
-    IrInst *inst = from->first;
-    ir_remove(inst);
-    ir_insert_before(before, inst);
+  rewrite_move_to(from->first, &(IrBuilder){.region = to, .before = to->first});
+}
+
+void rewrite_hoist(IrInst *loop) {
+  const IrRegion *body = loop->regions[0];
+  for (IrInst *inst = body->first, *next; inst; inst = next) {
+    next = inst->next;
+    if ((ir_effects(inst) & IR_PURE) && facts_uses_only_outside(inst, body))
+      ir_move_before(loop, inst);
   }
 }
 
-typedef struct Replace {
-  IrInst *const *with;
-  int count;
-} Replace;
-
 static bool replace_operands(void *data, IrInst *inst) {
-  Replace *r = data;
   for (int i = 0; i < inst->operand_count; i++) {
-    int id = inst->operands[i]->id;
-    if (id < r->count && r->with[id]) ir_set_operand(inst, i, r->with[id]);
+    IrInst *other = ir_mapped(data, inst->operands[i]);
+    if (other) ir_set_operand(inst, i, other);
   }
   return true;
 }
 
-void rewrite_operands(IrRegion *root, IrInst *const *with, int count) {
-  ir_walk(root, replace_operands, &(Replace){with, count});
+void rewrite_operands(IrRegion *root, const IrMap *with) {
+  ir_walk(root, replace_operands, (void *)with);
+}
+
+void rewrite_keep(IrRegion *root, const bool *kept) {
+  for (IrInst *inst = root->last, *previous; inst; inst = previous) {
+    previous = inst->previous;
+    if (!kept[inst->id]) {
+      ir_delete(inst);
+      continue;
+    }
+    for (int k = 0; k < IR_MAX_REGIONS && inst->regions[k]; k++)
+      rewrite_keep(inst->regions[k], kept);
+  }
+}
+
+typedef struct KeepCopies {
+  const bool *kept; /* by id */
+  const IrMap *map;
+  bool *copies; /* by id of the copy */
+} KeepCopies;
+
+static bool keep_copy(void *data, IrInst *inst) {
+  const KeepCopies *keeping = data;
+  const IrInst *copy = ir_mapped(keeping->map, inst);
+  ASSERT(copy, "every inst of the loop has a copy");
+  if (keeping->kept[inst->id]) keeping->copies[copy->id] = true;
+  return true;
+}
+
+IrInst *rewrite_copy_kept(Scratch *scratch, IrKernel *kernel, const IrInst *loop, const bool *kept,
+                          IrMap *map) {
+  KeepCopies keeping = {.kept = kept, .map = map};
+  IrInst *copy = ir_copy_inst(kernel, loop, map);
+  keeping.copies = scratch_array(scratch, bool, kernel->next_id);
+  ir_walk(loop->regions[0], keep_copy, &keeping);
+  rewrite_keep(copy->regions[0], keeping.copies);
+  return copy;
 }
 
 /* Users come after their operands, or are nested deeper; so a backward walk that visits inner
@@ -108,14 +147,7 @@ int rewrite_count(IrRegion *root) {
 }
 
 IrInst *rewrite_update_value(IrBuilder *b, IrUpdate op, IrInst *old, IrInst *value) {
-  static const IrOp ops[IR_UPDATE_COUNT] = {
-      [IR_UPDATE_ADD] = IR_ADD,           [IR_UPDATE_SUB] = IR_SUB, [IR_UPDATE_MUL] = IR_MUL,
-      [IR_UPDATE_DIV] = IR_DIV,           [IR_UPDATE_MIN] = IR_MIN, [IR_UPDATE_MAX] = IR_MAX,
-      [IR_UPDATE_BAND] = IR_BAND,         [IR_UPDATE_BOR] = IR_BOR, [IR_UPDATE_BXOR] = IR_BXOR,
-      [IR_UPDATE_FLOORDIV] = IR_FLOORDIV, [IR_UPDATE_MOD] = IR_MOD, [IR_UPDATE_POW] = IR_POW,
-      [IR_UPDATE_SHL] = IR_SHL,           [IR_UPDATE_SHR] = IR_SHR, [IR_UPDATE_SAR] = IR_SAR};
-  ASSERT(op == IR_UPDATE_EXCHANGE || ops[op], "an update is an exchange, or a binary op");
-  return op == IR_UPDATE_EXCHANGE ? value : ir_binary(b, ops[op], old, value);
+  return op == IR_UPDATE_EXCHANGE ? value : ir_binary(b, ir_update_op(op), old, value);
 }
 
 IrOp rewrite_mirrored(IrOp op) {

@@ -29,11 +29,20 @@ void rewrite_become(IrKernel *kernel, IrInst *inst, IrOp op, int operand_count,
 /* Turns `inst` in place into a call of the runtime; its type is the entry's result. */
 void rewrite_become_call(IrKernel *kernel, IrInst *inst, RtEntry entry, int tree, int number,
                          int operand_count, IrInst *const *operands);
+/* Moves `first` and the insts after it to where the builder is. */
+void rewrite_move_to(IrInst *first, IrBuilder *b);
 /* Moves the insts of `from` to the end of `to`, or to its begin. */
 void rewrite_move_all(IrRegion *from, IrRegion *to);
 void rewrite_prepend(IrRegion *from, IrRegion *to);
-/* Replaces every operand in root that has an entry in `with` (by inst id, `count` long). */
-void rewrite_operands(IrRegion *root, IrInst *const *with, int count);
+/* Moves the pure insts of a loop's body that use nothing inside it before the loop. */
+void rewrite_hoist(IrInst *loop);
+/* Replaces every operand in root that `with` has something for. */
+void rewrite_operands(IrRegion *root, const IrMap *with);
+/* Deletes all insts in root and deeper but those of `kept`, by id, which use no others. */
+void rewrite_keep(IrRegion *root, const bool *kept);
+/* A copy of a loop, not yet in a region, that has only the insts of `kept`, by id; fills `map`. */
+IrInst *rewrite_copy_kept(Scratch *scratch, IrKernel *kernel, const IrInst *loop, const bool *kept,
+                          IrMap *map);
 /* Removes pure insts that nothing uses, and transitively those that only they used. */
 void rewrite_drop_dead(IrRegion *root);
 int rewrite_count(IrRegion *root); /* insts in root and deeper */

@@ -115,6 +115,7 @@ static bool create_parts(Program *program, const RgOptions *given, Arch arch, Er
                           .default_f64 = options.default_f64,
                           .fast_math = options.fast_math,
                           .unchecked = options.unchecked,
+                          .checks_range = options.check_range != 0,
                           .deterministic = options.deterministic != 0,
                           .tunes = tunes,
                           .waits = !strcmp(option_text("RG_ASYNC"), "off"),

@@ -219,12 +219,21 @@ static Entity resolve_local(Resolve *r, Expr *e) {
   return shaped_entity(local->shape);
 }
 
+/* The axes that a row has left. */
+static Parts axes_left(const FieldRef *field) {
+  Parts axes = {0};
+  if (!field->indexed) return axes;
+  for (int k = field->indexed; k < field_rank(field); k++) axes.at[axes.count++] = (uint8_t)k;
+  return axes;
+}
+
 static Entity resolve_shape_of(Resolve *r, Expr *e, Entity object, Str name) {
   if (str_is(name, "shape") || (str_is(name, "offset") && object.field.node)) {
     ShapeRef extent = {.node = object.field.node,
                        .array = object.field.array,
                        .offset = object.field.offset,
-                       .is_offset = str_is(name, "offset")};
+                       .is_offset = str_is(name, "offset"),
+                       .axes = axes_left(&object.field)};
     return (Entity){.kind = ENTITY_SHAPE, .name = object.name, .extent = extent};
   }
   const char *text = sema_text(r->s, name);
@@ -233,8 +242,17 @@ static Entity resolve_shape_of(Resolve *r, Expr *e, Entity object, Str name) {
   return (Entity){0};
 }
 
+/* A row in a tree or an array of few axes; `offset` arrays do not have. */
+static bool has_row_shape(const Entity *object, Str name) {
+  const FieldRef *field = &object->field;
+  int left = field_rank(field) - field->indexed;
+  return object->kind == ENTITY_FIELD && !field->peers && left <= 4 &&
+         (str_is(name, "shape") || (str_is(name, "offset") && field->node));
+}
+
 Entity resolve_member(Resolve *r, Expr *e, Entity object, Str name) {
   const char *text = sema_text(r->s, name);
+  Entity member;
   switch (object.kind) {
   case ENTITY_NONE: return object;
   case ENTITY_FIELD:
@@ -244,7 +262,10 @@ Entity resolve_member(Resolve *r, Expr *e, Entity object, Str name) {
                       .name = object.name,
                       .type = object.field.type,
                       .shape = object.shape};
-    if (object.field.indexed == 0) return resolve_shape_of(r, e, object, name);
+    member = struct_member_field(r, &object, name);
+    if (member.kind != ENTITY_NONE) return member;
+    if (object.field.indexed == 0 || has_row_shape(&object, name))
+      return resolve_shape_of(r, e, object, name);
     sema_fail(r->s, e, RG_ERROR_INDEX_COUNT,
               scratch_format(r->scratch, "an element has %d indices", field_rank(&object.field)),
               "'%s' is a row of '%s', and has no '%s'", sema_source(r->s, e->left), object.name,
@@ -598,7 +619,9 @@ static Entity resolve_new(Resolve *r, Expr *e) {
     return refuse(r, e, "the values of a kernel are numbers and booleans",
                   "strings exist in kernels only as arguments of print, assert and error");
   case AST_VARARG: return refuse(r, e, "name each parameter", "kernels take no variable arguments");
-  case AST_FUNCTION: return resolve_inner_function(r, "function", e->ast->function);
+  case AST_FUNCTION:
+    if (e->entity.kind == ENTITY_FUNCTION) return e->entity; /* a loop's body: iterator.c */
+    return resolve_inner_function(r, "function", e->ast->function);
   case AST_TABLE: return record_is_live(r, e) ? record_written(r, e) : list_written(r, e);
   }
   return (Entity){0};

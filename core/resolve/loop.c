@@ -189,7 +189,7 @@ void resolve_head(Resolve *r, Stmt *stmt) {
   Expr *e = sema_strip(stmt->values.items[0]);
   stmt->head = head;
   if (stmt->values.count != 1) {
-    fail_head(r, e, "kernels have no iterator functions");
+    fail_head(r, e, "in a kernel one expression follows 'in'");
     return;
   }
   while (is_modifier(e)) {

@@ -151,6 +151,7 @@ static Entity function_entity(Resolve *r, const SemaValue *value, SemaArg source
   FunctionRef function = {.source = source, .number = value->function};
   const Ast *ast = value->function ? r->input->functions[value->function - 1] : NULL;
   if (ast) function.text = ast->function;
+  function.is_iterator = ast && ast->is_iterator;
   if (ast) function.source_text = ast->source;
   return (Entity){.kind = ENTITY_FUNCTION, .name = name, .function = function};
 }

@@ -73,6 +73,8 @@ typedef struct Resolve {
   bool breaks_parallel;     /* the innermost loop is parallel */
   int break_levels;         /* loops that a break leaves besides the innermost */
   bool is_turn;             /* the innermost loop is an iteration of an unrolled loop */
+  bool in_body;             /* the innermost loop runs over an iterator */
+  const Expr *statement;    /* the call that is the current statement; NULL: another one */
   const Stmt *first_return; /* of the kernel */
   Inline *called;           /* the function being resolved, if it calls itself */
   int axis_count;           /* of the enclosing parallel loop; 0: host region */
@@ -185,9 +187,13 @@ bool resolve_algebra(Resolve *r, Expr *e, const Builtin *builtin, Shape *shape);
 
 /* structs.c */
 Entity struct_member(Resolve *r, Expr *e, const Entity *object, Str name);
+/* `bodies.vel`, `v.x`: one member, or component, of all elements of a field in a tree, as a field;
+ * ENTITY_NONE: it has none of that name. */
+Entity struct_member_field(Resolve *r, const Entity *object, Str name);
 Expr *struct_part(Resolve *r, Expr *e, Str name);                /* e.name */
 Entity struct_construct(Resolve *r, Expr *e, Type type);         /* e is a call of the type */
 Entity struct_method(Resolve *r, Expr *e, const Entity *object); /* a call of one */
+Entity struct_callee(Resolve *r, Expr *e, const Entity *object); /* its FUNCTION, or a failure */
 /* The value for something of this type, where a table constructor is read as a construction of the
  * type; `what` is for messages. NULL on error. */
 Expr *struct_given(Resolve *r, Expr *given, Type type, const char *what);
@@ -256,7 +262,7 @@ bool resolve_want_function(Resolve *r, Expr *e, const Entity *callee);
 Entity resolve_function(const char *name, const AstFunction *text, const Source *source);
 /* the entity of a function that is defined here */
 Entity resolve_inner_function(Resolve *r, const char *name, const AstFunction *text);
-void resolve_inline_return(Resolve *r, Stmt *stmt);
+void resolve_inline_return(Resolve *r, Stmt *stmt, Inline *in); /* which it ends */
 /* expands a call that ends the list to its further results */
 void resolve_spread(Resolve *r, Exprs *list, int wanted);
 bool resolve_refuse_many(Resolve *r, const Exprs *list); /* fails if a call has several results */
@@ -274,6 +280,8 @@ void recursion_resolve_bodies(Resolve *r); /* after the kernel's */
 
 /* returns.c */
 bool returns_early(const AstBlock *body);
+/* does the body of a loop contain this exit (BREAK, CONTINUE), outside loops of its own? */
+bool returns_by(const AstBlock *body, AstStmtKind exit);
 /* does the body have a single return, as its last statement? Its values are then the call's */
 bool returns_straight(const AstBlock *body);
 
@@ -305,6 +313,18 @@ Expr *literal_integer(Resolve *r, const AstExpr *ast, int64_t value);
 Expr *literal_static(Resolve *r, const AstExpr *ast, const Static *value);
 /* at a position without source */
 Expr *literal_at(Resolve *r, Pos pos, int32_t width, const Static *value);
+
+/* iterator.c */
+/* `for j in near:of(i) do`: makes the loop a call of the iterator; false: not such a loop */
+bool iterator_loop(Resolve *r, const AstStmt *ast, Stmt *stmt);
+/* may e call it? Only as a loop, or as a statement that passes a function */
+bool iterator_check(Resolve *r, Expr *e, const Entity *callee);
+/* The body's variables are as many as it is given values; fails if there are more. */
+bool iterator_take(Resolve *r, Expr *e, const Entity *body);
+/* Turns an exit of the body (BREAK, CONTINUE) into a return from an expanded call. */
+void iterator_exit(Resolve *r, Stmt *stmt);
+/* Notes that the statement ends the call `to`; NULL: the kernel. */
+bool iterator_leave(Resolve *r, Stmt *stmt, Inline *to);
 
 /* static_loop.c */
 /* unrolls the loop; false: not a loop to unroll */
@@ -340,7 +360,11 @@ Entity bulk_call(Resolve *r, Expr *e, const MethodCall *m);
 Entity unpack_call(Resolve *r, Expr *e);
 /* Turns `e`, whose list has the arguments, into a call of the function in `text`. */
 Entity resolve_call_of_text(Resolve *r, Expr *e, const char *name, const char *text);
+/* sample.c: sample, sample_gradient */
+Entity sample_call(Resolve *r, Expr *e, const MethodCall *m);
 /* library_call.c */
+/* A local function of the library, or one of a row of builtin.def; ENTITY_NONE if there is none. */
+Entity library_function(Resolve *r, Str name);
 Entity library_call(Resolve *r, Expr *e, const Builtin *builtin);
 /* is the matrix so large that a function of algebra calls the library instead of being expanded? */
 bool library_is_large(Resolve *r, const Expr *e, const Builtin *builtin);

@@ -360,6 +360,9 @@ static void resolve_part_target(Resolve *r, Expr *target, const Entity *part) {
 
 bool resolve_check_writable(Resolve *r, Expr *e, const Entity *object) {
   if (!resolve_check_own(r, e, object)) return false;
+  if (object->field.part)
+    return sema_fail(r->s, e, RG_ERROR_NAME_ASSIGN, "write elements: bodies[i].vel = v",
+                     "'%s' is one member of all elements, which is only read", object->name);
   if (!object->field.array || !object->field.array->of.is_constant) return true;
   return sema_fail(r->s, e, RG_ERROR_NAME_ASSIGN, "copy it: rg.array(rg.u8, #s):from_string(s)",
                    "'%s' holds the bytes of a string and is read-only", object->name);
@@ -564,14 +567,16 @@ static void mark_reductions(Resolve *r, const AstBlock *block, int loop) {
 }
 
 static void resolve_body(Resolve *r, const AstStmt *ast, Stmt *stmt, bool is_parallel) {
-  bool outer = r->breaks_parallel;
+  bool outer = r->breaks_parallel, in_body = r->in_body;
   int levels = r->break_levels;
   Drawing *around = r->drawing, here = {stmt, around};
   r->drawing = is_parallel ? NULL : &here;
   r->breaks_parallel = is_parallel;
   r->break_levels = 0;
+  r->in_body = false;
   for (int i = 0; i < stmt->locals.count; i++) resolve_declare(r, stmt->locals.items[i]);
   resolve_block(r, &ast->bodies.items[0], &stmt->bodies.items[0]);
+  r->in_body = in_body;
   r->break_levels = levels;
   r->breaks_parallel = outer;
   r->drawing = around;
@@ -587,7 +592,7 @@ static void resolve_while_condition(Resolve *r, Stmt *stmt) {
 }
 
 static void resolve_for_in(Resolve *r, const AstStmt *ast, Stmt *stmt) {
-  if (unroll_loop(r, ast, stmt) && !r->s->failed) return;
+  if ((unroll_loop(r, ast, stmt) || iterator_loop(r, ast, stmt)) && !r->s->failed) return;
   if (!r->s->failed) resolve_head(r, stmt);
   if (sema_recover_head(r->s, stmt) || !stmt->head->is_parallel) {
     resolve_body(r, ast, stmt, false);
@@ -648,8 +653,10 @@ static bool check_no_field(Resolve *r, Expr *e) {
 }
 
 static void resolve_return(Resolve *r, Stmt *stmt) {
-  if (r->s->frame) {
-    resolve_inline_return(r, stmt);
+  Inline *in = r->s->frame;
+  while (in && in->body_of) in = in->within;
+  if (in) {
+    resolve_inline_return(r, stmt, in);
     return;
   }
   if (r->loop) {
@@ -659,7 +666,7 @@ static void resolve_return(Resolve *r, Stmt *stmt) {
   }
   for (int i = 0; i < stmt->values.count; i++)
     if (check_no_field(r, stmt->values.items[i])) resolve_value(r, stmt->values.items[i]);
-  if (r->s->failed) return;
+  if (r->s->failed || !iterator_leave(r, stmt, NULL)) return;
   resolve_spread(r, &stmt->values, INT32_MAX);
   if (stmt->values.count > MOST_RESULTS)
     sema_fail(r->s, stmt->values.items[MOST_RESULTS], RG_ERROR_UNSUPPORTED,
@@ -686,7 +693,10 @@ static void resolve_break(Resolve *r, Stmt *stmt) {
 /* -- statements -------------------------------------------------------------------------------- */
 
 static void resolve_call_statement(Resolve *r, Expr *call) {
+  const Expr *outer = r->statement;
+  r->statement = call;
   Entity entity = resolve_expr(r, call);
+  r->statement = outer;
   if (entity.kind != ENTITY_VOID && entity.kind != ENTITY_NONE) resolve_value(r, call);
 }
 
@@ -726,8 +736,13 @@ static void resolve_stmt(Resolve *r, const AstStmt *ast, Stmt *stmt) {
   case AST_STMT_FOR: resolve_numeric_for(r, ast, stmt); break;
   case AST_STMT_FOR_IN: resolve_for_in(r, ast, stmt); break;
   case AST_STMT_RETURN: resolve_return(r, stmt); break;
-  case AST_STMT_BREAK: resolve_break(r, stmt); break;
-  case AST_STMT_CONTINUE: break;
+  case AST_STMT_BREAK:
+    if (r->in_body) iterator_exit(r, stmt);
+    else resolve_break(r, stmt);
+    break;
+  case AST_STMT_CONTINUE:
+    if (r->in_body) iterator_exit(r, stmt);
+    break;
   case AST_STMT_LOCAL_FUNCTION: resolve_local_function(r, ast, stmt); break;
   case AST_STMT_FUNCTION:
     refuse(r, stmt, "write local function, or declare it before the kernel",

@@ -12,7 +12,7 @@ static const DeviceTicketTable tickets = {.finish = server_finish,
                                           .is_done = server_is_done,
                                           .has_room = server_has_room,
                                           .stop = server_stop};
-static const DeviceAccessTable access = {.reach = server_reach, .adopt = server_adopt};
+static const DeviceAccessTable access_table = {.reach = server_reach, .adopt = server_adopt};
 
 Server *server_of(const Device *device) {
   return device->table->destroy == destroy ? (Server *)(void *)device->table : NULL;
@@ -39,7 +39,7 @@ static void begin_queue(Server *server) {
   queue_init(&server->queue, device, server->inner);
   table->launch = server_launch;
   table->tickets = &tickets;
-  table->access = &access;
+  table->access = &access_table;
   table->sync = server_sync;
   table->forget = server_forget;
   table->settle = server_settle;

@@ -11,6 +11,8 @@
  * multiple of its alignment, so adjacent containers are `size` apart. Nodes are numbered depth
  * first in the order of components: trees of one layout_hash have the same numbers of nodes and
  * managers, so one version of a kernel serves them all. */
+#include <string.h>
+
 #include "base/bits.h"
 #include "base/map.h"
 #include "snode/refuse.h"
@@ -37,6 +39,7 @@ static uint64_t saturating_add(uint64_t a, uint64_t b) {
 }
 
 static uint64_t element_size(const SNodeComponent *component) {
+  if (component->packed) return 0;
   return component->child ? component->child->container_size : (uint64_t)type_size(component->type);
 }
 
@@ -98,7 +101,7 @@ static uint64_t lay_cells(SNode *node, uint64_t cells) {
 /* Are types, strides, and distances between the numbers of an element equal? */
 static bool are_twins(const SNode *node, int a, int b) {
   const SNodeComponent *x = &node->components[a], *y = &node->components[b];
-  if (y->child || y->part || !type_equal(x->whole, y->whole)) return false;
+  if (y->child || y->part || y->packed || !type_equal(x->whole, y->whole)) return false;
   for (int k = 0; k < type_parts(x->whole); k++)
     if (x[k].stride != y[k].stride || x[k].offset - x->offset != y[k].offset - y->offset)
       return false;
@@ -110,7 +113,9 @@ static void find_twins(SNode *node) {
   SNodeComponent *components = node->components;
   for (int k = 0; k < node->component_count; k++) components[k].twin = -1;
   for (int k = 0; !snode_has_lists(node) && k < node->component_count; k++) {
-    if (components[k].child || components[k].part || components[k].twin >= 0) continue;
+    if (components[k].child || components[k].part || components[k].twin >= 0 ||
+        components[k].packed || components[k].packed_bits)
+      continue;
     for (int other = k + 1; other < node->component_count; other++)
       if (are_twins(node, k, other)) components[k].twin = components[other].twin = k;
   }
@@ -210,6 +215,15 @@ static uint64_t hash_number(uint64_t hash, uint64_t number) {
   return hash_bytes(hash, &number, sizeof number);
 }
 
+static uint64_t hash_packed(uint64_t hash, const SNodePacked *packed) {
+  char text[PACKED_TEXT];
+  const int32_t numbers[7] = {packed->words->id,      packed->word,  packed->shift,
+                              packed->exponent_shift, packed->first, packed->count,
+                              packed->per_word};
+  packed_text(&packed->as, text);
+  return hash_bytes(hash_bytes(hash, numbers, sizeof numbers), text, strlen(text));
+}
+
 static uint64_t hash_node(uint64_t hash, const SNode *node) {
   hash = hash_number(hash, (uint64_t)node->kind * 2 + node->aos);
   hash = hash_number(hash, (uint64_t)node->chunk);
@@ -231,6 +245,8 @@ static uint64_t hash_node(uint64_t hash, const SNode *node) {
                               component->child != NULL,
                               (uint32_t)component->gradient};
     hash = hash_bytes(hash, type, sizeof type);
+    if (component->dual) hash = hash_number(hash, (uint64_t)component->dual);
+    if (component->packed) hash = hash_packed(hash, component->packed);
     if (component->child) hash = hash_node(hash, component->child);
   }
   return hash;

@@ -33,8 +33,13 @@ static void draw_node(StrBuf *out, const SNode *node) {
 }
 
 static void draw_field(StrBuf *out, const SNodeComponent *component) {
-  strbuf_text(out, type_text(component->type));
+  char text[PACKED_TEXT];
+  const SNodePacked *packed = component->packed;
+  strbuf_text(out, packed ? packed_text(&packed->as, text) : type_text(component->type));
   if (component->name[0]) strbuf_format(out, " %s", component->name);
+  if (component->packed_bits) strbuf_text(out, " (a word of packed numbers)");
+  if (packed && packed->per_word > 1) strbuf_format(out, ", %d in a word", packed->per_word);
+  else if (packed) strbuf_format(out, ", bit %d", packed->shift);
 }
 
 /* `bars` has a bit per depth, set if a vertical line continues there. */
@@ -88,6 +93,15 @@ static void write_node(StrBuf *out, const SNode *node) {
   write_below(out, node);
 }
 
+/* in WORDS COMPONENT bit SHIFT by PER_WORD [of FIRST COUNT EXPONENT_SHIFT] */
+static void write_packed(StrBuf *out, const SNodePacked *packed) {
+  char text[PACKED_TEXT];
+  strbuf_format(out, " packed \"%s\" %d %d bit %d by %d", packed_text(&packed->as, text),
+                packed->words->id, packed->word, packed->shift, packed->per_word);
+  if (packed->count)
+    strbuf_format(out, " of %d %d %d", packed->first, packed->count, packed->exponent_shift);
+}
+
 static void write_below(StrBuf *out, const SNode *node) {
   strbuf_char(out, '{');
   for (int k = 0; k < node->component_count; k++) {
@@ -97,8 +111,10 @@ static void write_below(StrBuf *out, const SNode *node) {
       write_node(out, component->child);
     } else {
       strbuf_text(out, type_text(component->type));
+      if (component->packed) write_packed(out, component->packed);
       if (is_word(component->name)) strbuf_format(out, " %s", component->name);
       if (component->gradient) strbuf_format(out, " grad %d", component->gradient - 1);
+      if (component->dual) strbuf_format(out, " dual %d", component->dual - 1);
     }
   }
   strbuf_text(out, " }");

@@ -1,16 +1,27 @@
 /* read.c - reads what snode_write_text writes:
  *
  *   tree:  root { item, .. }
- *   item:  TYPE [name] [grad component]
+ *   item:  TYPE [packed "TYPE" node component bit number by number [of part count bit]] [name]
+ *          [grad component]
  *        | KIND [aos] "axes" size.. [chunk size] [name] { item, .. }
  *
  * A hash has no sizes. A node that is not dynamic may be called chunk.
  * The comma may be omitted after a closing brace. Any other text is refused with ir.invalid. */
 #include "snode/snode.h"
 
+typedef struct ReadPacked {
+  SNode *node;
+  int component;
+  int64_t words; /* number of the node with its word */
+  SNodePacked packed;
+} ReadPacked;
+
+enum { MOST_PACKED = 64 };
 typedef struct Reading {
   const char *at;
   Error *err;
+  ReadPacked packed[MOST_PACKED];
+  int packed_count;
 } Reading;
 
 static void skip_space(Reading *r) {
@@ -90,11 +101,11 @@ static bool read_node(Reading *r, SNode *parent, SNodeKind kind) {
   return node && read_below(r, node);
 }
 
-/* `*gradient` is as SNodeComponent.gradient. */
-static bool read_gradient(Reading *r, int *gradient) {
+/* `word` is "grad" or "dual", `*component` as the member of SNodeComponent. */
+static bool read_derivative(Reading *r, const char *word, int *component) {
   const char *before = r->at;
   int64_t number;
-  bool is_there = str_is(read_word(r), "grad");
+  bool is_there = str_is(read_word(r), word);
   skip_space(r);
   if (!is_there || !is_digit(*r->at)) {
     r->at = before;
@@ -102,7 +113,71 @@ static bool read_gradient(Reading *r, int *gradient) {
   }
   if (!read_size(r, &number)) return false;
   if (number >= MOST_COMPONENTS) return refuse(r, "the number of a component before this");
-  *gradient = (int)number + 1;
+  *component = (int)number + 1;
+  return true;
+}
+
+typedef struct Derivatives {
+  int gradient, dual;
+} Derivatives;
+
+static bool read_derivatives(Reading *r, Derivatives *found) {
+  return (found->gradient || read_derivative(r, "grad", &found->gradient)) &&
+         (found->dual || read_derivative(r, "dual", &found->dual));
+}
+
+static bool read_numbers(Reading *r, int count, int64_t *numbers) {
+  for (int k = 0; k < count; k++)
+    if (!read_size(r, &numbers[k]) || numbers[k] > MOST_COMPONENTS) return refuse(r, "a number");
+  return true;
+}
+
+/* The component's type and the word `packed` have been read. */
+static bool read_packed(Reading *r, SNode *parent) {
+  int64_t at[2], bit, by, of[3] = {0};
+  char name[NAME_BYTES];
+  Packed as;
+  Type whole;
+  if (r->packed_count == MOST_PACKED) return refuse(r, "fewer packed numbers before this");
+  if (!accept(r, '"')) return refuse(r, "a packed type in quotes");
+  Str type = {r->at, (int)strcspn(r->at, "\"")};
+  r->at += type.length;
+  if (!accept(r, '"') || !packed_read(type, &as, &whole, NULL))
+    return refuse(r, "a packed type before this");
+  if (!read_numbers(r, 2, at) || !str_is(read_word(r), "bit") || !read_numbers(r, 1, &bit) ||
+      !str_is(read_word(r), "by") || !read_numbers(r, 1, &by))
+    return refuse(r, "where it is packed");
+  const char *before = r->at;
+  if (!str_is(read_word(r), "of")) r->at = before;
+  else if (!read_numbers(r, 3, of)) return false;
+  int component = snode_place(parent, as.computed, copy_name(read_word(r), name), r->err);
+  r->packed[r->packed_count++] = (ReadPacked){parent,
+                                              component,
+                                              at[0],
+                                              {.as = as,
+                                               .word = (int)at[1],
+                                               .shift = (int)bit,
+                                               .per_word = (int)by,
+                                               .first = (int)of[0],
+                                               .count = (int)of[1],
+                                               .exponent_shift = (int)of[2]}};
+  return component >= 0;
+}
+
+/* Words may follow their numbers, so they are found where the tree ends. */
+static bool find_words(Reading *r, const SNodeTree *tree) {
+  for (int k = 0; k < r->packed_count; k++) {
+    SNodePacked *packed = &r->packed[k].packed;
+    SNode *words = r->packed[k].words < tree->node_count ? tree->nodes[r->packed[k].words] : NULL;
+    if (!words || packed->word >= words->component_count) return refuse(r, "words before this");
+    const SNodeComponent *word = &words->components[packed->word];
+    int bits = packed->shift + packed->per_word * packed->as.bits;
+    if (word->child || word->packed || packed->per_word < 1 || bits > type_bits(word->type) ||
+        packed->exponent_shift + packed->as.exponent > type_bits(word->type))
+      return refuse(r, "words with room for packed numbers before this");
+    packed->words = words;
+    if (!snode_set_packed(r->packed[k].node, r->packed[k].component, packed, r->err)) return false;
+  }
   return true;
 }
 
@@ -113,24 +188,36 @@ static bool read_item(Reading *r, SNode *parent) {
   char name[NAME_BYTES];
   if (snode_kind_parse(word, &kind)) return read_node(r, parent, kind);
   if (!type_parse(word, &type)) return refuse(r, "a type or a kind of node before this");
-  int gradient = 0;
-  if (!read_gradient(r, &gradient)) return false;
-  copy_name(gradient ? (Str){0} : read_word(r), name);
-  if (!gradient && !read_gradient(r, &gradient)) return false;
+  Derivatives found = {0};
+  const char *before = r->at;
+  if (str_is(read_word(r), "packed")) {
+    skip_space(r);
+    if (*r->at == '"') return read_packed(r, parent);
+  }
+  r->at = before;
+  if (!read_derivatives(r, &found)) return false;
+  copy_name(found.gradient || found.dual ? (Str){0} : read_word(r), name);
+  if (!read_derivatives(r, &found)) return false;
   int component = snode_place(parent, type, name, r->err);
-  if (component >= 0) parent->components[component].gradient = gradient;
-  return component >= 0;
+  if (component < 0) return false;
+  parent->components[component].gradient = found.gradient;
+  parent->components[component].dual = found.dual;
+  return true;
 }
 
-/* Gradients may be components that follow, so they are checked where the node ends. */
-static bool check_gradients(Reading *r, const SNode *node) {
+static bool is_derivative(const SNode *node, int of, int component) {
+  return component < node->component_count && component != of &&
+         type_equal(node->components[component].type, node->components[of].type);
+}
+
+/* Derivatives may be components that follow, so they are checked where the node ends. */
+static bool check_derivatives(Reading *r, const SNode *node) {
   for (int k = 0; k < node->component_count; k++) {
     const SNodeComponent *component = &node->components[k];
-    int gradient = component->gradient - 1;
-    if (gradient < 0) continue;
-    if (gradient >= node->component_count || gradient == k ||
-        !type_equal(node->components[gradient].type, component->type))
+    if (component->gradient && !is_derivative(node, k, component->gradient - 1))
       return refuse(r, "a gradient that is another component of the same type, before this,");
+    if (component->dual && !is_derivative(node, k, component->dual - 1))
+      return refuse(r, "a dual that is another component of the same type, before this,");
   }
   return true;
 }
@@ -144,7 +231,7 @@ static bool read_below(Reading *r, SNode *node) {
     skip_space(r);
     if (*r->at != '}' && !is_closed) return refuse(r, "',' or '}'");
   }
-  return check_gradients(r, node);
+  return check_derivatives(r, node);
 }
 
 SNodeTree *snode_read(Heap *heap, const char **text, Error *err) {
@@ -153,6 +240,7 @@ SNodeTree *snode_read(Heap *heap, const char **text, Error *err) {
   if (!tree) return NULL;
   bool ok = str_is(read_word(&reading), "root") ? read_below(&reading, snode_root(tree))
                                                 : refuse(&reading, "'root'");
+  ok = ok && find_words(&reading, tree);
   if (ok && snode_layout(tree, "text", err)) {
     *text = reading.at;
     return tree;

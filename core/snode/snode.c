@@ -37,7 +37,10 @@ static bool no_memory(Error *err) {
 
 static void node_free(Heap *heap, SNode *node) {
   if (!node) return;
-  for (int k = 0; k < node->component_count; k++) heap_free(heap, node->components[k].name);
+  for (int k = 0; k < node->component_count; k++) {
+    heap_free(heap, node->components[k].name);
+    heap_free(heap, node->components[k].packed);
+  }
   heap_free(heap, node->components);
   heap_free(heap, node->path);
   heap_free(heap, node->name);
@@ -194,11 +197,42 @@ int snode_place_part(SNode *node, const TypeTable *types, Type whole, int part, 
   return node->component_count++;
 }
 
-void snode_set_gradient(SNode *node, int component, int gradient) {
-  ASSERT(component >= 0 && component < node->component_count && gradient >= 0 &&
-             gradient < node->component_count && component != gradient,
+bool snode_set_packed(SNode *node, int component, const SNodePacked *packed, Error *err) {
+  ASSERT(packed->words && packed->word < packed->words->component_count, "the word is placed");
+  SNodePacked *copy = heap_alloc(node->tree->heap, sizeof *copy);
+  if (!copy) return no_memory(err);
+  *copy = *packed;
+  node->components[component].packed = copy;
+  uint64_t own = packed_mask(&packed->as);
+  SNodeComponent *word = &packed->words->components[packed->word];
+  for (int k = 0; k < packed->per_word; k++)
+    word->packed_bits |= own << (packed->shift + k * packed->as.bits);
+  if (packed->count)
+    word->packed_bits |= (((uint64_t)1 << packed->as.exponent) - 1) << packed->exponent_shift;
+  return true;
+}
+
+static void check_derivative(const SNode *node, int component, int derivative) {
+  ASSERT(component >= 0 && component < node->component_count && derivative >= 0 &&
+             derivative < node->component_count && component != derivative,
          "both are components of the node");
-  ASSERT(type_equal(node->components[component].type, node->components[gradient].type),
-         "a gradient has the type of its component");
+  ASSERT(type_equal(node->components[component].type, node->components[derivative].type),
+         "a derivative has the type of its component");
+}
+
+bool snode_is_derivative(const SNode *node, int component) {
+  for (int k = 0; k < node->component_count; k++)
+    if (node->components[k].gradient == component + 1 || node->components[k].dual == component + 1)
+      return true;
+  return false;
+}
+
+void snode_set_gradient(SNode *node, int component, int gradient) {
+  check_derivative(node, component, gradient);
   node->components[component].gradient = gradient + 1;
+}
+
+void snode_set_dual(SNode *node, int component, int dual) {
+  check_derivative(node, component, dual);
+  node->components[component].dual = dual + 1;
 }

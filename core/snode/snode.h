@@ -33,6 +33,7 @@
 #include "base/heap.h"
 #include "base/scratch.h"
 #include "base/str.h"
+#include "type/packed.h"
 #include "type/table.h"
 
 enum {
@@ -64,6 +65,20 @@ typedef struct SNode SNode;
 typedef struct SNodeTree SNodeTree;
 typedef struct SNodePath SNodePath; /* path.h */
 
+/* Where a packed number is: in bits of a word, which is another component. */
+typedef struct SNodePacked {
+  Packed as;
+  SNode *words;       /* the SNode that holds the word: its own, or its packed array's */
+  int word;           /* the word's component there */
+  int shift;          /* the lowest of its bits */
+  int exponent_shift; /* of a shared exponent's; else 0 */
+  int first, count;   /* parts of the element that share the exponent; else 0, 0 */
+  /* 1: the word has the number's indices. More: as many neighbours along the last axis are in one
+   * word, each as.bits above the one before, and the word's last index is floor(index / per_word)
+   * within its container */
+  int per_word;
+} SNodePacked;
+
 /* A component of a cell: a child SNode's container, or one element of a field. */
 typedef struct SNodeComponent {
   SNode *child; /* NULL: a field */
@@ -79,8 +94,11 @@ typedef struct SNodeComponent {
   /* after layout: the first component of an interchangeable field (a twin), which has the same type
    * and differs only in `offset`; -1: none */
   int twin;
-  /* the component of the same node that holds its gradient, plus 1; 0: it has none */
-  int gradient;
+  /* the components of the same node that hold its gradient, and its derivative along a direction,
+   * plus 1; 0: it has none */
+  int gradient, dual;
+  SNodePacked *packed;  /* NULL: it is stored as it is. Else it takes no memory of its own */
+  uint64_t packed_bits; /* of a word of packed numbers: the bits that they use; else 0 */
 } SNodeComponent;
 
 struct SNode {
@@ -164,8 +182,14 @@ int snode_place(SNode *node, Type type, const char *name, Error *err);
  * the numbers must be placed in order. */
 int snode_place_part(SNode *node, const TypeTable *types, Type whole, int part, const char *name,
                      Error *err);
+/* Says that the component is packed in a word, which has been placed. Before layout. */
+bool snode_set_packed(SNode *node, int component, const SNodePacked *packed, Error *err);
 /* Component `gradient` of the node, which has the same type, holds the gradient of `component`. */
 void snode_set_gradient(SNode *node, int component, int gradient);
+/* Is the component the gradient, or the dual, of another one? */
+bool snode_is_derivative(const SNode *node, int component);
+/* Component `dual` holds its derivative along a direction. */
+void snode_set_dual(SNode *node, int component, int dual);
 /* Computes every size and offset; `fixed_at` is the position in the user's program. Idempotent. */
 bool snode_layout(SNodeTree *tree, const char *fixed_at, Error *err);
 

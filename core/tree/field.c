@@ -3,38 +3,37 @@
 #include <string.h>
 
 #include "tree/access/cell.h"
+#include "tree/packed.h"
 
 static void field_end(Object *object) {
   Field *field = (Field *)object;
   if (field->node) object_release(&field->node->tree->object);
   if (field->gradient) object_release(&field->gradient->object);
+  if (field->dual) object_release(&field->dual->object);
+  packed_drop(field);
   heap_free(field->store->heap, field->name);
   heap_free(field->store->heap, field->type_name);
+  heap_free(field->store->heap, field->packing);
   object_free(&field->object);
 }
 
 Field *field_create(Store *store, const char *type, const char *name, Error *err) {
-  Type parsed;
-  char *type_name = store_read_type(store, type, "fields", &parsed, err);
-  if (!type_name) return NULL;
   Field *field = object_create(store->owner, field_end, sizeof *field, err);
-  if (!field) {
-    heap_free(store->heap, type_name);
-    return NULL;
-  }
+  if (!field) return NULL;
   field->store = store;
-  field->type = parsed;
-  field->type_name = type_name;
-  field->name = heap_copy_text(store->heap, name ? name : "");
-  if (field->name) return field;
-  error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a field");
+  if (packed_read_type(field, type, err)) {
+    field->name = heap_copy_text(store->heap, name ? name : "");
+    if (field->name) return field;
+    error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a field");
+  }
   object_release(&field->object);
   return NULL;
 }
 
 const char *field_label(const Field *field, char buffer[100]) {
   if (field->name[0]) snprintf(buffer, 100, "field '%.80s'", field->name);
-  else snprintf(buffer, 100, "a field of %.80s", field->type_name);
+  else
+    snprintf(buffer, 100, "a field of %.80s", field->packing ? field->packing : field->type_name);
   return buffer;
 }
 
@@ -61,40 +60,57 @@ static bool has_floats(const Field *field) {
   return false;
 }
 
-Field *field_add_gradient(Field *field, Error *err) {
-  char label[100], name[220];
-  if (field->gradient) return field->gradient;
+/* `what` of a field: "gradient" or "dual", by `option` of rg.field. */
+static bool check_derivative(const Field *field, const char *what, const char *option, Error *err) {
+  char label[100];
   field_label(field, label);
-  if (!owner_check(field->object.owner, err)) return NULL;
+  if (!owner_check(field->object.owner, err)) return false;
   if (field->node) {
-    error_set(err, RG_ERROR_FIELD_PLACED, "%s is already placed without a gradient", label);
-    error_hint(err, "ask for it where the field is made: rg.field(T, n, { grad = true })");
-    return NULL;
+    error_set(err, RG_ERROR_FIELD_PLACED, "%s is already placed without a %s", label, what);
+    return error_hint(err, "ask for it where the field is made: rg.field(T, n, { %s = true })",
+                      option);
   }
-  if (!has_floats(field)) {
-    error_set(err, RG_ERROR_TYPE_MISMATCH, "%s has no gradient: its elements have no floats",
-              label);
-    return NULL;
+  if (field->packed.kind) {
+    error_set(err, RG_ERROR_TYPE_MISMATCH, "%s has no %s: its numbers are packed", label, what);
+    return error_hint(err, "differentiate with f32, and pack what is only stored");
   }
-  snprintf(name, sizeof name, "%.200s.grad", field->name[0] ? field->name : "field");
-  return field->gradient = field_create(field->store, field->type_name, name, err);
+  if (has_floats(field)) return true;
+  return error_set(err, RG_ERROR_TYPE_MISMATCH, "%s has no %s: its elements have no floats", label,
+                   what);
 }
 
-static bool place_gradient(Node *node, Field *field, Error *err) {
-  char label[100];
-  Field *gradient = field->gradient;
-  if (!gradient) return true;
-  if (snode_has_lists(node->snode))
-    return error_set(err, RG_ERROR_TREE_DECLARATION,
-                     "%s has a gradient, which elements of a list cannot have",
-                     field_label(field, label));
-  if (!field_place(node, gradient, err)) return false;
-  for (int k = 0; k < type_parts(field->type); k++)
-    snode_set_gradient(node->snode, field->component + k, gradient->component + k);
+static Field *add_derivative(const Field *field, const char *what, const char *option, Error *err) {
+  char label[100], name[220];
+  if (!check_derivative(field, what, option, err)) return NULL;
+  if (field->name[0]) snprintf(name, sizeof name, "%.200s.%s", field->name, option);
+  else snprintf(name, sizeof name, "%s of %.100s", what, field_label(field, label));
+  return field_create(field->store, field->type_name, name, err);
+}
+
+Field *field_add_gradient(Field *field, Error *err) {
+  if (!field->gradient) field->gradient = add_derivative(field, "gradient", "grad", err);
+  return field->gradient;
+}
+
+Field *field_add_dual(Field *field, Error *err) {
+  if (field->gradient && !field_add_dual(field->gradient, err)) return NULL;
+  if (!field->dual) field->dual = add_derivative(field, "dual", "dual", err);
+  return field->dual;
+}
+
+static bool place_derivatives(Node *node, const Field *field, Error *err) {
+  Field *gradient = field->gradient, *dual = field->dual;
+  if (!gradient && !dual) return true;
+  if (gradient && !field_place(node, gradient, err)) return false;
+  if (dual && !field_place(node, dual, err)) return false;
+  for (int k = 0; k < type_parts(field->type); k++) {
+    if (gradient) snode_set_gradient(node->snode, field->component + k, gradient->component + k);
+    if (dual) snode_set_dual(node->snode, field->component + k, dual->component + k);
+  }
   return true;
 }
 
-bool field_place(Node *node, Field *field, Error *err) {
+bool field_check_place(Node *node, Field *field, Error *err) {
   char label[100];
   if (!tree_check(node->tree, err)) return false;
   if (field->store != node->tree->store)
@@ -102,12 +118,18 @@ bool field_place(Node *node, Field *field, Error *err) {
                      field_label(field, label));
   if (field->node)
     return error_set(err, RG_ERROR_FIELD_PLACED, "%s is already placed", field_label(field, label));
+  return true;
+}
+
+bool field_place(Node *node, Field *field, Error *err) {
+  if (field->packed.kind) return field_place_packed(node, &field, 1, 0, false, err);
+  if (!field_check_place(node, field, err)) return false;
   int component = place_parts(node->snode, field, err);
   if (component < 0) return false;
   object_retain(&node->tree->object);
   field->node = node;
   field->component = component;
-  return place_gradient(node, field, err);
+  return place_derivatives(node, field, err);
 }
 
 bool field_settle(Field *field, const char *where, Error *err) {
@@ -120,6 +142,15 @@ bool field_settle(Field *field, const char *where, Error *err) {
     return error_hint(err, "place it: node:place(x), or give it a shape");
   }
   return tree_settle(field->node->tree, where ? where : "its first use", err);
+}
+
+/* Derivatives have the indices of their field. */
+static void set_offset(Field *field, const int64_t *offset, int32_t count) {
+  if (!field) return;
+  field->has_offset = false;
+  for (int k = 0; k < count; k++) field->has_offset |= (field->offset[k] = offset[k]) != 0;
+  set_offset(field->gradient, offset, count);
+  set_offset(field->dual, offset, count);
 }
 
 bool field_set_offset(Field *field, const int64_t *offset, int32_t count, Error *err) {
@@ -136,8 +167,7 @@ bool field_set_offset(Field *field, const int64_t *offset, int32_t count, Error 
   for (int k = 0; k < count; k++)
     if (offset[k] < -((int64_t)1 << 53) || offset[k] > (int64_t)1 << 53)
       return error_set(err, RG_ERROR_ARGUMENT, "an offset must be between -2^53 and 2^53");
-  field->has_offset = false;
-  for (int k = 0; k < count; k++) field->has_offset |= (field->offset[k] = offset[k]) != 0;
+  set_offset(field, offset, count);
   return true;
 }
 
@@ -225,6 +255,7 @@ static bool read_there(Field *field, const int64_t *index, RgValue *value, bool 
 
 /* Reads zeros for an inactive cell. */
 static bool read_cell(Field *field, const int64_t *index, RgValue *value, Error *err) {
+  if (field->words) return packed_get(field, index, value, err);
   Cell cell = {0};
   bool is_there, is_read = false;
   if (is_asked(field) && !read_there(field, index, value, &is_read, err)) return false;
@@ -249,6 +280,8 @@ bool field_convert(const Field *field, const RgValue *from, RgValue *to, Error *
   uint64_t bits[TYPE_MAX_NUMBERS];
   if (!vector_convert(field->store, field->type, from, bits, field_label(field, label), err))
     return false;
+  if (field->words && !packed_check_fit(field, bits, err)) return false;
+  if (field->words) packed_round(field, bits);
   *to = vector_value(field->store, field->type, bits);
   return true;
 }
@@ -293,6 +326,7 @@ bool field_set(Field *field, const int64_t *index, int32_t index_count, const Rg
   if (!check_access(field, index, index_count, room, &index, err)) return false;
   if (!vector_convert(field->store, field->type, value, bits, NULL, NULL))
     return vector_convert(field->store, field->type, value, bits, field_label(field, label), err);
+  if (field->words) return packed_set(field, index, bits, err);
   Cell cell;
   bool is_written;
   if (!ensure_cell(field, index, bits, &cell, &is_written, err)) return false;
@@ -334,6 +368,12 @@ bool field_pointer(Field *field, void **pointer, Error *err) {
   char label[100];
   Cell cell;
   if (!field_settle(field, NULL, err)) return false;
+  if (field->words) {
+    error_set(err, RG_ERROR_ARGUMENT,
+              "%s has no elements to point to: its numbers are packed in words",
+              field_label(field, label));
+    return error_hint(err, "copy them to a field of their type: y:copy_from(x), y:pointer()");
+  }
   if (field->node->snode->path->sparse_step >= 0)
     return error_set(err, RG_ERROR_ARGUMENT, "%s is not contiguous in memory: it is sparse",
                      field_label(field, label));

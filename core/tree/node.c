@@ -37,6 +37,7 @@ static bool ask_there(Node *node, RtVisitWay way, const int64_t *index, CellAsk 
 }
 
 static bool activate(Node *node, RtContext *context, const int64_t *index, Error *err) {
+  ASSERT(node->tree->has_storage, "a tree is settled before its cells change");
   CellAsk ask;
   if (!ask_there(node, RT_VISIT_ENSURE, index, &ask, err)) return false;
   if (ask.is_done) return true;

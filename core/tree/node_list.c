@@ -107,7 +107,8 @@ bool node_list_call(Node *node, NodeAction action, const int64_t *index, int32_t
 
 static const SNodeComponent *field_number(const SNode *node, int32_t number) {
   for (int k = 0; k < node->component_count; k++)
-    if (!node->components[k].child && node->components[k].part == 0 && number-- == 0)
+    if (!node->components[k].child && node->components[k].part == 0 &&
+        !snode_is_derivative(node, k) && number-- == 0)
       return &node->components[k];
   return NULL;
 }

@@ -58,6 +58,7 @@ static void unlink_tree(Tree *tree) {
 
 static void tree_end(Object *object) {
   Tree *tree = (Tree *)object;
+  ASSERT(tree->store, "a tree ends in the store that it was made in");
   Heap *heap = tree->store->heap;
   storage_free(tree);
   unlink_tree(tree);

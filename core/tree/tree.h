@@ -169,14 +169,27 @@ struct Field {
   bool has_offset;                /* an offset is not 0 */
   bool is_watched;                /* a launch that writes a NaN or an infinity to it fails */
   char *type_name;
-  Field *gradient; /* held: the field of its gradient, placed with it; NULL: none */
+  /* held: the fields of its gradient, and of its derivative along a direction, which are placed
+   * with it; NULL: none. With both, the gradient has a dual, too */
+  Field *gradient, *dual;
+  Packed packed;     /* how its numbers are stored; kind NONE: as they are */
+  char *packing;     /* the name of its packed type, NULL: none; type_name is the computed one's */
+  Field **words;     /* packed and placed: by part, the field of the word it is in, held; or NULL */
+  uint64_t *decoded; /* packed: the element of the last run, see field_next_run */
 };
 
 Field *field_create(Store *store, const char *type, const char *name, Error *err);
 bool field_place(Node *node, Field *field, Error *err);
+/* packed.c: places packed fields in common words of `word_bits` (8 .. 64; 0: as few as hold them).
+ * One field alone under a dense node is a packed array: neighbours along the node's last axis share
+ * words. `alone` of one field forbids that. */
+bool field_place_packed(Node *node, Field *const *fields, int count, int word_bits, bool alone,
+                        Error *err);
 /* Gives a field that is not placed yet a gradient: a field of the same type, which is placed under
  * the same node. Returns it, borrowed; NULL with err. */
 Field *field_add_gradient(Field *field, Error *err);
+/* The same for its derivative along a direction, of a field that has its gradient already. */
+Field *field_add_dual(Field *field, Error *err);
 /* peer.c: the same field of a peer of its tree. */
 Field *field_peer(const Field *of, Tree *peer, Error *err);
 /* `count` is the number of its axes; the node must be dense from the root down, and not laid

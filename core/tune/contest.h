@@ -1,23 +1,23 @@
 /* contest.h - does a new way to do the same stay in place of the old one? Real runs take turns, the
- * old way first, until the new one is clearly faster, or both have run often enough. Their minimum
- * times are compared, since disturbances only add time (tuner.h). One thread at a time may call. */
+ * old way first, until the new one is clearly faster, or both have run often enough. Their times
+ * are compared by the rule of times.h. One thread at a time may call. */
 #ifndef RG_TUNE_CONTEST_H
 #define RG_TUNE_CONTEST_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "tune/times.h"
 
 typedef enum TuneSide { TUNE_OLD, TUNE_NEW } TuneSide;
 
 typedef struct TuneContest { /* all zeros: begins */
   int32_t asked;             /* runs that were chosen */
-  int32_t runs[2];           /* those of known time */
-  double best[2];            /* the least time; 0: none yet */
+  TuneTimes times[2];        /* of the runs of known time */
 } TuneContest;
 
 /* Which way is to run next. */
 TuneSide contest_next(TuneContest *contest);
 void contest_note(TuneContest *contest, TuneSide side, double time);
+/* Do both ways still run? */
+bool contest_is_on(const TuneContest *contest);
 /* Has the new way turned out to be slower? Always the same once it was true. */
 bool contest_is_lost(const TuneContest *contest);
 

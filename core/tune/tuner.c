@@ -2,12 +2,11 @@
  * is a candidate that is still tried. */
 #include "tune/tuner.h"
 
-#include <string.h>
-
 #include "base/error.h"
 
 enum { SLOW_RUNS = 32 };
 enum { DROP_ROUNDS = 3, KEEP_ROUNDS = 3, LEAD_ROUNDS = 5, MOST_ROUNDS = 10, LEAST_TRIED = 2 };
+enum { LEAST_SAMPLES = 2 };
 static const double gain = 0.95, too_slow = 1.5, even = 1.3;
 
 void tuner_begin(Tuner *tuner, int32_t count) {
@@ -39,12 +38,6 @@ static int32_t first_left(const Tuner *tuner) {
   return TUNE_UNDECIDED;
 }
 
-int32_t tuner_choice(const Tuner *tuner) {
-  if (tuner->kept != TUNE_UNDECIDED) return tuner->kept;
-  int32_t first = first_left(tuner);
-  return first == TUNE_UNDECIDED ? 0 : first;
-}
-
 void tuner_ask(Tuner *tuner, int32_t candidate) {
   tuner->rows[candidate].is_asked = true;
   tuner->next = (candidate + 1) % tuner->count;
@@ -60,15 +53,35 @@ static int32_t count_tried(const Tuner *tuner) {
   return count;
 }
 
+static const TuneTimes *times_of(const Tuner *tuner, int32_t k) { return &tuner->rows[k].times; }
+
+static bool is_faster(const Tuner *tuner, int32_t candidate, int32_t than) {
+  return times_are_less(times_of(tuner, candidate), times_of(tuner, than), gain);
+}
+
+static bool is_ahead(const Tuner *tuner, int32_t candidate, int32_t than) {
+  bool has_less = times_of(tuner, candidate)->best < times_of(tuner, than)->best;
+  return is_faster(tuner, candidate, than) || (has_less && !is_faster(tuner, than, candidate));
+}
+
 static int32_t find_fastest(const Tuner *tuner) {
   int32_t fastest = first_left(tuner);
   for (int32_t k = 0; k < tuner->count; k++)
-    if (is_tried(tuner, k) && tuner->rows[k].best < tuner->rows[fastest].best) fastest = k;
+    if (is_tried(tuner, k) && is_ahead(tuner, k, fastest)) fastest = k;
   return fastest;
 }
 
-static bool is_faster(const Tuner *tuner, int32_t candidate, int32_t than) {
-  return tuner->rows[candidate].best <= gain * tuner->rows[than].best;
+/* Until the choice is made, runs take the candidate that is ahead: rounds may last long where a
+ * slow candidate waits for its share of the time. */
+int32_t tuner_choice(const Tuner *tuner) {
+  if (tuner->kept != TUNE_UNDECIDED) return tuner->kept;
+  int32_t choice = first_left(tuner);
+  if (choice == TUNE_UNDECIDED) return 0;
+  for (int32_t k = 0; k < tuner->count; k++)
+    if (is_tried(tuner, k) && times_of(tuner, k)->count >= LEAST_SAMPLES &&
+        times_of(tuner, choice)->count && is_faster(tuner, k, choice))
+      choice = k;
+  return choice;
 }
 
 /* A leader must be faster than the default or, if that failed, than the first candidate left. */
@@ -81,10 +94,10 @@ static void find_leader(Tuner *tuner) {
 }
 
 static void drop_slow(Tuner *tuner) {
-  double best = tuner->rows[find_fastest(tuner)].best;
+  double best = times_of(tuner, find_fastest(tuner))->best;
   for (int32_t k = 1; k < tuner->count; k++) {
     TuneRow *row = &tuner->rows[k];
-    if (row->state == TUNE_TRIED && k != tuner->leader && row->best > too_slow * best &&
+    if (row->state == TUNE_TRIED && k != tuner->leader && row->times.best > too_slow * best &&
         count_tried(tuner) > LEAST_TRIED)
       row->state = TUNE_TOO_SLOW;
   }
@@ -112,9 +125,7 @@ void tuner_note(Tuner *tuner, int32_t candidate, double time, double work) {
   TuneRow *row = &tuner->rows[candidate];
   row->is_asked = false;
   if (tuner->kept != TUNE_UNDECIDED || row->state != TUNE_TRIED) return;
-  double cost = work > 0 ? time / work : time;
-  row->ring[row->samples++ % TUNE_RING] = cost;
-  if (!(row->best > 0) || cost < row->best) row->best = cost;
+  times_note(&row->times, work > 0 ? time / work : time);
   row->is_done = true;
   look(tuner);
 }
@@ -130,8 +141,8 @@ void tuner_watch(Tuner *tuner, double time, double work) {
   if (tuner->kept == TUNE_UNDECIDED || tuner->count == 1) return;
   TuneRow *row = &tuner->rows[tuner->kept];
   double cost = work > 0 ? time / work : time;
-  if (!(row->best > 0) || cost < row->best) row->best = cost;
-  tuner->slow = cost > too_slow * row->best ? tuner->slow + 1 : 0;
+  times_lower(&row->times, cost);
+  tuner->slow = cost > too_slow * row->times.best ? tuner->slow + 1 : 0;
   if (tuner->slow >= SLOW_RUNS) begin_anew(tuner);
 }
 
@@ -156,45 +167,34 @@ bool tuner_fail(Tuner *tuner, int32_t candidate) {
 /* -- costs, and certainty ---------------------------------------------------------------------- */
 
 double tuner_excess(const Tuner *tuner, int32_t candidate) {
-  double usual = tuner->rows[tuner_choice(tuner)].best, own = tuner->rows[candidate].best;
+  double usual = times_of(tuner, tuner_choice(tuner))->best, own = times_of(tuner, candidate)->best;
   if (candidate == tuner_choice(tuner)) return 0;
   if (!(usual > 0) || !(own > 0)) return 1;
   return own > usual ? own / usual - 1 : 0;
 }
 
-static double middle(const TuneRow *row) {
-  double sorted[TUNE_RING];
-  int32_t count = row->samples < TUNE_RING ? row->samples : TUNE_RING;
-  memcpy(sorted, row->ring, sizeof sorted);
-  for (int32_t k = 1; k < count; k++)
-    for (int32_t i = k; i > 0 && sorted[i] < sorted[i - 1]; i--) {
-      double other = sorted[i];
-      sorted[i] = sorted[i - 1];
-      sorted[i - 1] = other;
-    }
-  return count ? sorted[count / 2] : 0;
+static bool is_even(const TuneTimes *times) {
+  return times->count && times_middle(times) <= even * times->best;
 }
-
-static bool is_even(const TuneRow *row) { return row->samples && middle(row) <= even * row->best; }
 
 /* Was the median of the choice's times, disturbances included, less than the best of every
  * other? */
 static bool wins_disturbed(const Tuner *tuner, int32_t kept) {
-  const TuneRow *row = &tuner->rows[kept];
+  const TuneTimes *times = times_of(tuner, kept);
   int32_t others = 0;
   for (int32_t k = 0; k < tuner->count; k++) {
     const TuneRow *other = &tuner->rows[k];
     if (k == kept || other->state == TUNE_FAILED) continue;
-    if (!other->samples || middle(row) >= other->best * gain) return false;
+    if (!other->times.count || times_middle(times) >= other->times.best * gain) return false;
     others++;
   }
-  return row->samples && others;
+  return times->count && others;
 }
 
 bool tuner_is_sure(const Tuner *tuner) {
   int32_t kept = tuner->kept, base = first_left(tuner);
   if (kept == TUNE_UNDECIDED || base == TUNE_UNDECIDED) return false;
-  return (is_even(&tuner->rows[kept]) && is_even(&tuner->rows[base])) ||
+  return (is_even(times_of(tuner, kept)) && is_even(times_of(tuner, base))) ||
          wins_disturbed(tuner, kept);
 }
 

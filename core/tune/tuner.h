@@ -3,20 +3,19 @@
  *     round: each candidate once, in turn --after some rounds--> the others are too slow, or
  *     the leader has held its place --> kept
  *
- * Candidate 0 is the default. The tuner compares each candidate's minimum time per unit of work,
- * since disturbances only add time: on a busy machine the minima of ten interleaved runs of two
- * equal kernels differ by more than 5 % in one trial of a hundred, while the means do in half of
- * them. A candidate leads only if it is 5 % faster than the default and than the previous leader,
- * and is kept after it has led for three rounds in a row; otherwise the default is kept.
+ * Candidate 0 is the default. The tuner compares each candidate's minimum time per unit of work
+ * (times.h), since disturbances only add time: on a busy machine the minima of ten interleaved runs
+ * of two equal kernels differ by more than 5 % in one trial of a hundred, while the means do in
+ * half of them. A candidate leads only if it is 5 % faster than the default and than the previous
+ * leader, and is kept after it has led for three rounds in a row; otherwise the default is kept.
  * Several runs may be in progress before the first is noted. One thread at a time may call.
  * Decision D-tune-01. */
 #ifndef RG_TUNE_TUNER_H
 #define RG_TUNE_TUNER_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "tune/times.h"
 
-enum { TUNE_MOST = 16, TUNE_RING = 10, TUNE_UNDECIDED = -1 };
+enum { TUNE_MOST = 16, TUNE_UNDECIDED = -1 };
 
 typedef enum TuneState {
   TUNE_TRIED,    /* takes part in every round */
@@ -27,9 +26,7 @@ typedef enum TuneState {
 typedef struct TuneRow { /* a candidate */
   TuneState state;
   bool is_asked, is_done; /* in this round: its run is in progress; has ended */
-  int32_t samples;
-  double best;            /* least time per unit of work; 0: none yet */
-  double ring[TUNE_RING]; /* the last samples */
+  TuneTimes times;        /* per unit of work */
 } TuneRow;
 
 typedef struct Tuner {
@@ -50,7 +47,7 @@ void tuner_recall(Tuner *tuner, int32_t candidate);
 /* The next candidate to try; TUNE_UNDECIDED if all left in the round are running, or the choice is
  * made. Does not change the tuner. */
 int32_t tuner_next(const Tuner *tuner);
-/* What to run if the run is not to be a trial. */
+/* What to run if the run is not to be a trial: the candidate that is kept, or is ahead so far. */
 int32_t tuner_choice(const Tuner *tuner);
 /* A run of the candidate begins, as a trial. Call tuner_note, tuner_forget or tuner_fail when it
  * ends. */

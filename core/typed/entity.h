@@ -121,6 +121,7 @@ typedef enum MethodForm {
   METHOD_ACTIVE,
   METHOD_MODIFIER,
   METHOD_BULK,
+  METHOD_SAMPLE, /* a function of the library: sample.c */
   METHOD_OUTSIDE
 } MethodForm;
 typedef struct Method {
@@ -164,10 +165,11 @@ typedef struct FieldRef {
   const ArrayUse *array; /* this one; else NULL */
   /* ELEMENT, FIELD: the component of an element's first number; 0 in an array */
   int component;
-  const int64_t *offset;   /* where its indices start, per axis; NULL: at 0 */
-  bool is_watched;         /* writing a number that is not finite is an error */
-  bool is_movable;         /* each launch passes the place of its elements: SemaValue */
-  int indexed;             /* indices it already has */
+  const int64_t *offset; /* where its indices start, per axis; NULL: at 0 */
+  bool is_watched;       /* writing a number that is not finite is an error */
+  bool is_movable;       /* each launch passes the place of its elements: SemaValue */
+  int indexed;           /* indices it already has */
+  int part; /* of one member, which is only read: 1 + its first number in an element; else 0 */
   const FieldPeers *peers; /* the first index selects one of these, which are read-only; or NULL */
   SemaArg source;          /* the capture or parameter it comes from */
   Type type; /* ELEMENT, FIELD: of one number of an element, type_base of the field's */
@@ -203,7 +205,10 @@ typedef struct FunctionRef {
   SemaArg source;
   const AstFunction *text; /* NULL: not known */
   const Source *source_text;
-  int number; /* its free names are paths of this function */
+  int number;       /* its free names are paths of this function */
+  bool is_iterator; /* its last parameter is a function, which it calls for each item of a loop */
+  /* it is the body of a loop over an iterator: this call of the iterator; else NULL */
+  const struct Expr *body_of;
   /* defined inside a function of the kernel, or (NULL) in the kernel itself, whose locals it
    * sees */
   bool is_inner;

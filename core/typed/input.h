@@ -132,8 +132,10 @@ typedef struct SemaInput {
   const SemaValue *parameters; /* by parameter */
   int parameter_count;         /* passed at this launch */
   bool default_f64, fast_math, unchecked;
-  bool is_derivative; /* of the text: some functions of the library have one of their own */
-  int32_t debug;      /* SemaDebug bits */
+  /* 1, 2: a derivative of the text is wanted, for which some functions of the library have other
+   * texts; 0: none is */
+  int derivative_order;
+  int32_t debug; /* SemaDebug bits */
   const char *kernel_name;
   /* by number - 1: the functions the kernel calls, each the `function` of its Ast */
   Ast *const *functions;

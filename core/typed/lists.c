@@ -5,7 +5,8 @@ const SNodeComponent *list_field(const SNode *node, const Entity *object, int nu
   if (object->kind == ENTITY_FIELD)
     return number ? NULL : &node->components[object->field.component];
   for (int k = 0; k < node->component_count; k++)
-    if (node->components[k].part == 0 && number-- == 0) return &node->components[k];
+    if (node->components[k].part == 0 && !snode_is_derivative(node, k) && number-- == 0)
+      return &node->components[k];
   return NULL;
 }
 

@@ -243,6 +243,7 @@ struct Stmt {
   VEC(Block) bodies; /* as in the Ast */
   /* BREAK: loops it leaves besides the innermost, in unrolled loops */
   int levels;
+  Inline *leaves;      /* RETURN: the call that it ends; NULL: the kernel */
   LoopHead *head;      /* FOR_IN */
   Update *update;      /* an assignment that is one */
   bool is_guess;       /* a numeric `for` over integers, as its bounds were whole so far */
@@ -294,6 +295,11 @@ struct Inline {
   bool is_inner; /* of the call `within`, or (NULL) of the kernel */
   Inline *within;
   bool returns_early, is_straight;
+  const Expr *body_of; /* it is the body of a loop over an iterator: this call of the iterator */
+  bool is_statement;   /* the call is a statement, not part of an expression */
+  bool is_crossed;     /* a return in a function that it calls ends it, too */
+  int depth, mark;     /* lower: the IR's loops around its statements; the first it owns */
+  int label;           /* emit_lua: it is a block that ends with this label; 0: a function */
   const Source *call_source; /* what `call` is in; NULL: that of `outer` */
   /* not expanded: it calls itself, and its calls are Invocations. No `outer`, no arguments */
   bool is_called;

@@ -95,9 +95,18 @@ function rg.grad(loss, f, options) end
 
 --- Runs f; its launches also compute derivatives along the direction in `x.dual`.
 ---@param f fun()
-function rg.jvp(f) end
+---@param fields? rg.Field[]
+function rg.jvp(f, fields) end
 
---- f; where rg.grad records it, g computes its gradients on the way back.
+--- rg.grad, and how the gradient changes along the direction in `x.dual`: `x.grad.dual`.
+---@param loss rg.Field
+---@param f fun()
+---@param fields rg.Field[]
+---@param options? table
+---@return number?
+function rg.hvp(loss, f, fields, options) end
+
+--- f with an adjoint of its own, g: for launches that rg.grad records, or in kernels.
 ---@param f fun(...)
 ---@param g fun(...)
 ---@return fun(...)
@@ -121,7 +130,36 @@ function rg.vjp(y, f) end
 ---@return table
 function rg.check_gradient(loss, f, fields, options) end
 
---- Compiles kernels before their first launch: `rg.warm{ step, { draw, rg.f32 } }`.
+--- Makes a loop's iterator of a function that calls its last parameter for each item.
+---@param f function
+---@return function
+function rg.iterator(f) end
+
+--- Which particles are near: places as vec2 or vec3; `{ count = n, period = { x, y, z } }`.
+---@param pos rg.Field|rg.Array|rg.View
+---@param radius number
+---@param options? table
+---@return rg.Neighbours
+function rg.neighbours(pos, radius, options) end
+
+--- A running mean and variance of numbers, vectors or fields.
+---@return rg.Running
+function rg.running() end
+
+--- A table over time: a row of numbers for each moment; `path`: each is written at once.
+---@param names string[]
+---@param options? { path?: string }
+---@return rg.Series
+function rg.series(names, options) end
+
+rg.series = {}
+
+--- A series from a CSV file.
+---@param path string
+---@return rg.Series
+function rg.series.read(path) end
+
+--- Compiles kernels, with `grad = true` also adjoints: `rg.warm{ step, { draw, rg.f32 } }`.
 ---@param kernels table
 ---@param progress? fun(done: integer, count: integer)
 function rg.warm(kernels, progress) end
@@ -143,12 +181,16 @@ rg.module = {}
 ---@return rg.Module
 function rg.module.open(path) end
 
+--- From now on opens only modules that are signed with this public key (PEM, ed25519).
+---@param path string
+function rg.module.trust(path) end
+
 --- Takes kernels and values from the module's file as it is now; its data stays.
 ---@param module rg.Module
 ---@return rg.Module
 function rg.module.reload(module) end
 
---- For tools: takes what is built anew, and builds a script anew that has changed.
+--- For tools: reloads the file when it is rebuilt; rebuilds it when its script changes.
 ---@param module rg.Module
 ---@param options? rg.WatchOptions
 ---@return rg.ModuleWatch
@@ -241,11 +283,28 @@ function rg.points.write(path, attributes) end
 ---@return table<string, rg.Array>, integer
 function rg.points.read(path) end
 
---- The surface where a field with three axes has a given value, as triangles.
----@param field rg.Field|rg.Array
+--- Of a field of three axes, its surface; of a path, a file's mesh; or of points and cells.
+---@param what rg.Field|rg.Array|string|table
 ---@param options? rg.MeshOptions
 ---@return rg.Mesh
-function rg.mesh(field, options) end
+function rg.mesh(what, options) end
+
+rg.mesh = {}
+
+--- A block of tetrahedra, a sheet of triangles, or a chain of lines.
+---@param options? rg.BlockOptions
+---@return rg.Mesh
+function rg.mesh.block(options) end
+
+--- A sphere of triangles.
+---@param options? rg.SphereOptions
+---@return rg.Mesh
+function rg.mesh.sphere(options) end
+
+--- A tree of boxes over triangles or tetrahedra, for rays and closest points in kernels.
+---@param mesh rg.Mesh
+---@return rg.Bvh
+function rg.bvh(mesh) end
 
 rg.volume = {}
 
@@ -369,6 +428,35 @@ function rg.cache.info() end
 
 --- Deletes all compiled kernels on disk.
 function rg.cache.clear() end
+
+--- Integers of 1 to 64 bits, packed in words.
+---@param bits integer
+---@return rg.Packed
+function rg.int(bits) end
+
+--- Integers of 1 to 64 bits, packed in words.
+---@param bits integer
+---@return rg.Packed
+function rg.uint(bits) end
+
+--- Evenly spaced numbers of a range {low, high}, packed in words.
+---@param bits integer
+---@param range number[]
+---@return rg.Packed
+function rg.fixed(bits, range) end
+
+--- Floats of few bits, packed in words; shared: the numbers of a vector have one exponent.
+---@param exponent integer
+---@param fraction integer
+---@param options? { shared: boolean }
+---@return rg.Packed
+function rg.float(exponent, fraction, options) end
+
+--- Fields by name, whose numbers share words: `node:place(rg.packed{ x = .., y = .. })`.
+---@param members table<string, rg.Packed>
+---@param options? { word: integer }
+---@return table
+function rg.packed(members, options) end
 
 --- A vector type.
 ---@param n integer
@@ -822,13 +910,80 @@ function rg.compact(x, keep) end
 ---@return integer
 function rg.unique(x) end
 
+--- A sparse matrix: `rg.matrix(n, m)`, `rg.matrix{ {4, -1}, {-1, 4} }`, `{ shape =, .. }`.
+---@param rows integer|table
+---@param columns? integer
+---@param type? rg.Type|string
+---@return rg.Matrix
+function rg.matrix(rows, columns, type) end
+
+rg.matrix = {}
+
+--- The sparse matrix with ones on its diagonal.
+---@param n integer
+---@param type? rg.Type|string
+---@return rg.Matrix
+function rg.matrix.identity(n, type) end
+
+--- The sparse matrix with this diagonal.
+---@param d rg.Field|rg.Array|number[]
+---@return rg.Matrix
+function rg.matrix.diagonal(d) end
+
+--- Reads .mtx (Matrix Market), or .npz as scipy.sparse.save_npz writes it.
+---@param path string
+---@return rg.Matrix
+function rg.matrix.read(path) end
+
+rg.solve = {}
+
+--- x with the least |b - A x|, for A of any shape: `{ A =, b =, damping = 0 }`.
+---@param options table
+---@return rg.SolveReport
+function rg.solve.least_squares(options) end
+
+--- The Fourier transform of real or complex numbers on one to three axes.
+---@param x any
+---@param y? any
+---@param options? table
+---@return any
+function rg.fft(x, y, options) end
+
+--- Its inverse: complex numbers, or x, which may be real.
+---@param y any
+---@param x? any
+---@param options? table
+---@return any
+function rg.ifft(y, x, options) end
+
+--- Conjugate gradients: symmetric, positive definite systems.
+---@param options rg.SolveOptions
+---@return rg.SolveReport
+function rg.solve.cg(options) end
+
+--- Minimal residuals: symmetric systems.
+---@param options rg.SolveOptions
+---@return rg.SolveReport
+function rg.solve.minres(options) end
+
+--- Stabilised biconjugate gradients: any systems.
+---@param options rg.SolveOptions
+---@return rg.SolveReport
+function rg.solve.bicgstab(options) end
+
+--- Generalised minimal residuals, restarted: any systems.
+---@param options rg.SolveOptions
+---@return rg.SolveReport
+function rg.solve.gmres(options) end
+
 ---@class rg.Field
 ---@field shape rg.Shape Its extents.
 ---@field offset rg.Shape Where its indices start.
 ---@field name string Used in messages and reports.
----@field type rg.Type The type of an element.
+---@field type rg.Type The type of an element; of packed numbers, what they are computed as.
+---@field packing rg.Packed? Its packed type; nil: its numbers are stored as they are.
 ---@field grad rg.Field Its gradient, of the same type: `rg.field(T, n, { grad = true })`.
----@field dual rg.Field Another name of `grad`: derivatives along a direction (rg.jvp).
+---@field dual rg.Field Derivatives along a direction (rg.jvp); or `grad`, without `dual = true`.
 ---@field [integer] any An element, or a row of a field with more axes.
 local Field = {}
 
@@ -913,6 +1068,36 @@ function Field:equals(other, tolerance) end
 ---@param into? rg.Type|rg.Field|rg.Array
 ---@return rg.Field|rg.Array
 function Field:map(f, into) end
+
+--- The mean of the squares of differences from the mean, of vectors by component.
+---@return any
+function Field:variance() end
+
+--- The root of the variance.
+---@return any
+function Field:deviation() end
+
+--- The numbers that these parts of all do not exceed: `x:quantile(0.25, 0.75)`; the median.
+---@param ... number
+---@return number ...
+function Field:quantile(...) end
+
+--- How many elements are in each part of their range, or of one that is given.
+---@param options? integer|{ bins?: integer, low?: number, high?: number }
+---@return rg.Histogram
+function Field:histogram(options) end
+
+--- Interpolates between elements, also in kernels: `x:sample(p, "cubic", "repeat")`.
+---@param p any
+---@param ... string
+---@return any
+function Field:sample(p, ...) end
+
+--- The derivatives of that along the axes: of vectors a matrix, with a column for each axis.
+---@param p any
+---@param ... string
+---@return any
+function Field:sample_gradient(p, ...) end
 
 --- The view of a member whose name is that of a method, too.
 ---@param name string
@@ -1206,6 +1391,36 @@ function Array:equals(other, tolerance) end
 ---@return rg.Field|rg.Array
 function Array:map(f, into) end
 
+--- The mean of the squares of differences from the mean, of vectors by component.
+---@return any
+function Array:variance() end
+
+--- The root of the variance.
+---@return any
+function Array:deviation() end
+
+--- The numbers that these parts of all do not exceed: `x:quantile(0.25, 0.75)`; the median.
+---@param ... number
+---@return number ...
+function Array:quantile(...) end
+
+--- How many elements are in each part of their range, or of one that is given.
+---@param options? integer|{ bins?: integer, low?: number, high?: number }
+---@return rg.Histogram
+function Array:histogram(options) end
+
+--- Interpolates between elements, also in kernels: `x:sample(p, "cubic", "repeat")`.
+---@param p any
+---@param ... string
+---@return any
+function Array:sample(p, ...) end
+
+--- The derivatives of that along the axes: of vectors a matrix, with a column for each axis.
+---@param p any
+---@param ... string
+---@return any
+function Array:sample_gradient(p, ...) end
+
 --- The view of a member whose name is that of a method, too.
 ---@param name string
 ---@return rg.View
@@ -1313,6 +1528,36 @@ function View:equals(other, tolerance) end
 ---@param into? rg.Type|rg.Field|rg.Array
 ---@return rg.Field|rg.Array
 function View:map(f, into) end
+
+--- The mean of the squares of differences from the mean, of vectors by component.
+---@return any
+function View:variance() end
+
+--- The root of the variance.
+---@return any
+function View:deviation() end
+
+--- The numbers that these parts of all do not exceed: `x:quantile(0.25, 0.75)`; the median.
+---@param ... number
+---@return number ...
+function View:quantile(...) end
+
+--- How many elements are in each part of their range, or of one that is given.
+---@param options? integer|{ bins?: integer, low?: number, high?: number }
+---@return rg.Histogram
+function View:histogram(options) end
+
+--- Interpolates between elements, also in kernels: `x:sample(p, "cubic", "repeat")`.
+---@param p any
+---@param ... string
+---@return any
+function View:sample(p, ...) end
+
+--- The derivatives of that along the axes: of vectors a matrix, with a column for each axis.
+---@param p any
+---@param ... string
+---@return any
+function View:sample_gradient(p, ...) end
 
 --- The view of a member whose name is that of a method, too.
 ---@param name string
@@ -1538,6 +1783,299 @@ function Kernel:tune(...) end
 ---@return rg.TuneReport
 function Kernel:tuned() end
 
+---@class rg.SolveOptions
+---@field A? rg.Matrix The operator: a matrix,
+---@field stencil? function or f(x, i, j), which returns an element of A x,
+---@field coefficients? table<string, rg.Field> Fields that the stencil gets as its last argument.
+---@field apply? any or a kernel or function f(x, y), which writes A x into y.
+---@field x? rg.Field|rg.Array|rg.View The first guess; becomes the solution.
+---@field b rg.Field|rg.Array|rg.View The right-hand side.
+---@field tolerance? number The residual to reach, relative to b: 1e-6, for f32 1e-4.
+---@field absolute? number The residual that suffices, whatever b is: 0.
+---@field iterations? integer The most iterations: 10000.
+---@field preconditioner? any "jacobi", "block_jacobi", "ic0", "multigrid", or f(r, z).
+---@field diagonal? number|rg.Field|rg.Array The operator's diagonal, where it is not found.
+---@field block? integer Rows per block of "block_jacobi": 4.
+---@field singular? boolean Constants have the image 0: the mean of b is removed.
+---@field restart? integer Iterations per cycle of gmres: 30.
+---@field history? boolean Whether the report lists the residual after each iteration.
+---@field progress? any f(iteration, residual), or true: a line every second.
+
+---@class rg.SolveReport
+---@field converged boolean Whether the residual is small enough.
+---@field reason string converged, limit, stagnated, indefinite, breakdown, stopped, ..
+---@field iterations integer How many there were.
+---@field residual number The norm of b - A x, computed at the end, relative to that of b.
+---@field seconds number How long it took.
+---@field method string The solver's name.
+---@field x rg.Field|rg.Array|rg.View The solution.
+---@field history number[]? The residuals.
+
+---@class rg.Matrix
+---@field row_count integer Its extents; blocks count once.
+---@field column_count integer Its extents; blocks count once.
+---@field shape rg.Shape Both.
+---@field block integer The rows of a block; 1: the elements are numbers.
+---@field type rg.Type The type of its elements.
+---@field starts rg.Array The compressed rows; of row i from `starts[i]` to `starts[i + 1] - 1`.
+---@field columns rg.Array The compressed rows; of row i from `starts[i]` to `starts[i + 1] - 1`.
+---@field values rg.Array The compressed rows; of row i from `starts[i]` to `starts[i + 1] - 1`.
+local Matrix = {}
+
+--- Adds to an element, also in kernels; it shows from the next use outside kernels on.
+---@param i integer
+---@param j integer
+---@param v any
+function Matrix:add(i, j, v) end
+
+--- An element, also in kernels; zero if there is none.
+---@param i integer
+---@param j integer
+---@return any
+function Matrix:get(i, j) end
+
+--- `for j, v in A:row(i) do`: the elements of a row, also in kernels.
+---@param i integer
+---@return fun(): integer, any
+function Matrix:row(i) end
+
+--- Adds now what waits to be added.
+---@return self
+function Matrix:assemble() end
+
+--- Removes all elements.
+---@return self
+function Matrix:clear() end
+
+--- The number of stored elements.
+---@return integer
+function Matrix:count() end
+
+--- y = A x, without a new array.
+---@param x any
+---@param y any
+---@return any
+function Matrix:apply(x, y) end
+
+--- A list as a vector for this matrix.
+---@param list table
+---@return rg.Array
+function Matrix:vector(list) end
+
+--- A vector of zeros with an element for each row, or column.
+---@param side "row"|"column"
+---@return rg.Array
+function Matrix:new_vector(side) end
+
+--- Rows become columns.
+---@return rg.Matrix
+function Matrix:transpose() end
+
+--- Some neighbouring rows, and of them some neighbouring columns.
+---@param row integer
+---@param rows integer
+---@param column? integer
+---@param columns? integer
+---@return rg.Matrix
+function Matrix:slice(row, rows, column, columns) end
+
+--- The diagonal.
+---@return rg.Array
+function Matrix:diagonal() end
+
+--- All elements as an array of two axes.
+---@return rg.Array
+function Matrix:dense() end
+
+--- All elements as a table of rows.
+---@return table
+function Matrix:to_table() end
+
+--- A copy, perhaps with numbers of another type.
+---@param type? rg.Type
+---@return rg.Matrix
+function Matrix:copy(type) end
+
+--- The same matrix with numbers in place of blocks.
+---@return rg.Matrix
+function Matrix:scalar() end
+
+--- The solution of A x = b by a direct solver: a new array, or written into x.
+---@param b any
+---@param x? any
+---@return any
+function Matrix:solve(b, x) end
+
+--- The Cholesky factor, by CHOLMOD (Debian: libcholmod3).
+---@return rg.Factor
+function Matrix:cholesky() end
+
+--- The LU factor, by UMFPACK (Debian: libumfpack5).
+---@return rg.Factor
+function Matrix:lu() end
+
+--- Eigenvalues of a symmetric matrix, by ARPACK (Debian: libarpack2).
+---@param options? table
+---@return { values: number[], vectors: rg.Array[], iterations: integer }
+function Matrix:eigen(options) end
+
+--- To .mtx (Matrix Market), .npz (SciPy), or .png, its pattern.
+---@param path string
+function Matrix:write(path) end
+
+--- Whether it equals its transpose.
+---@param tolerance? number
+---@return boolean
+function Matrix:is_symmetric(tolerance) end
+
+--- The number of elements under each pixel: `rg.image.write(path, A:pattern())`.
+---@param size? integer
+---@return rg.Array
+function Matrix:pattern(size) end
+
+---@class rg.Factor
+local Factor = {}
+
+--- The solution of A x = b; of an array of two axes, one for each index of the second.
+---@param b any
+---@param x? any
+---@return any
+function Factor:solve(b, x) end
+
+--- Factors A, which has new values in the same pattern, without analysing it again.
+---@param A? rg.Matrix
+---@return self
+function Factor:update(A) end
+
+---@class rg.Neighbours
+---@field radius number The radius, for the next update.
+---@field pos rg.Field|rg.Array|rg.View The places, for the next update.
+---@field count integer The number of particles at the last update.
+local Neighbours = {}
+
+--- Loops over the particles near particle i, itself included: number, distance, way to it.
+---@param i integer
+---@return fun(): integer, number, rg.Vector
+function Neighbours:of(i) end
+
+--- The same without i itself.
+---@param i integer
+---@return fun(): integer, number, rg.Vector
+function Neighbours:others(i) end
+
+--- The same around any point.
+---@param p rg.Vector
+---@return fun(): integer, number, rg.Vector
+function Neighbours:around(p) end
+
+--- Loops over the nearest particles, whatever the radius, the nearest first.
+---@param p rg.Vector
+---@param count integer
+---@return fun(): integer, number
+function Neighbours:nearest(p, count) end
+
+--- Loops over all particles and places, cell by cell: in the host region in parallel.
+---@return fun(): integer, rg.Vector
+function Neighbours:each() end
+
+--- Sorts the particles again after they have moved.
+---@param count? integer
+---@return self
+function Neighbours:update(count) end
+
+--- Puts elements of fields into the order of cells, so that neighbours are close in memory.
+---@param ... rg.Field|rg.Array
+---@return self
+function Neighbours:reorder(...) end
+
+---@class rg.Histogram
+---@field counts rg.Array How many elements are in each bin.
+---@field bins integer The number of bins.
+---@field low number The ends of the range, and the width of a bin.
+---@field high number The ends of the range, and the width of a bin.
+---@field width number The ends of the range, and the width of a bin.
+---@field total integer How many elements are in the range, and outside it.
+---@field below integer How many elements are in the range, and outside it.
+---@field above integer How many elements are in the range, and outside it.
+local Histogram = {}
+
+--- The middle of bin k, from 0.
+---@param k integer
+---@return number
+function Histogram:middle(k) end
+
+--- Draws it: a PNG or an SVG.
+---@param path string
+---@param options? rg.PlotOptions
+---@return self
+function Histogram:plot(path, options) end
+
+---@class rg.Running
+---@field count integer How many were added.
+---@field mean any Their mean; of fields an array of f64, row by row.
+---@field low number Of numbers: the extremes.
+---@field high number Of numbers: the extremes.
+local Running = {}
+
+--- Adds a number, a vector, or a field's or array's elements, each to its own mean.
+---@param x any
+---@return self
+function Running:add(x) end
+
+--- The variance so far; true divides by one less.
+---@param sample? boolean
+---@return any
+function Running:variance(sample) end
+
+--- Of numbers: its root.
+---@param sample? boolean
+---@return number
+function Running:deviation(sample) end
+
+--- Forgets all.
+---@return self
+function Running:reset() end
+
+---@class rg.Series
+---@field count integer The number of rows.
+---@field names string[] The names of the columns.
+local Series = {}
+
+--- Adds a row: a number for each column, or a table by name.
+---@param ... any
+---@return self
+function Series:add(...) end
+
+--- The numbers of a column.
+---@param name string
+---@return number[]
+function Series:column(name) end
+
+--- The last row.
+---@return table<string, number>
+function Series:last() end
+
+--- Writes all rows as CSV: `run.csv`.
+---@param path string
+---@return self
+function Series:write(path) end
+
+--- Draws columns over the first: `{ x = name, y = names }`, and options of rg.plot.
+---@param path string
+---@param options? table
+---@return self
+function Series:plot(path, options) end
+
+--- Small plots of the last numbers in a window, once per frame.
+---@param window rg.LiveWindow
+---@param ... string
+---@return self
+function Series:show(window, ...) end
+
+--- Ends the file that rows are written to.
+---@return self
+function Series:close() end
+
 ---@class rg.Optimizers
 local Optimizers = {}
 
@@ -1556,13 +2094,18 @@ function Optimizers.adam(options) end
 ---@return rg.Optimizer
 function Optimizers.lbfgs(options) end
 
+--- Newton's method by rg.hvp: `{ params =, iterations = 50 }`; steps by `minimize` only.
+---@param options table
+---@return rg.Optimizer
+function Optimizers.newton(options) end
+
 ---@class rg.Optimizer
 local Optimizer = {}
 
 --- Moves the parameters against their gradients.
 function Optimizer:step() end
 
---- rg.grad and step in a loop: `{ steps =, tolerance =, each = }`; returns the losses.
+--- rg.grad and step in a loop, `{ steps =, tolerance =, each =, show = }`: the losses.
 ---@param loss rg.Field
 ---@param f fun()
 ---@param options? table
@@ -1773,9 +2316,9 @@ function Set:tuned() end
 ---@class rg.ModuleDraft
 local ModuleDraft = {}
 
---- Writes it, for x86-64-v2 to -v4, or for others: `targets = {"sm_80"}`.
+--- For x86-64-v2 to -v4, or `targets = {"sm_80"}`; signed: `sign = "key.pem"`.
 ---@param path string
----@param options? { targets?: string[] }
+---@param options? { targets?: string[], sign?: string }
 function ModuleDraft:save(path, options) end
 
 ---@class rg.WatchOptions
@@ -2045,6 +2588,7 @@ function Ticket:wait(as) end
 ---@field deterministic? boolean Results do not depend on the number of threads.
 ---@field specialise? boolean Start with baseline code, specialise later (default true).
 ---@field unchecked? boolean Omit bounds checks.
+---@field check_range? boolean Count what packed types cannot hold in `rg.stats().out_of_range`.
 ---@field fast_math? boolean Allow contraction, reassociation and reciprocals of floats.
 ---@field cpu? string The CPU to compile for: "native", "x86-64", "x86-64-v2" to "x86-64-v4".
 ---@field memory? string|number The memory budget: "2GiB", or bytes.
@@ -2068,6 +2612,7 @@ function Ticket:wait(as) end
 ---@field offset? integer[] The first index of each axis: `{-8, -8}`.
 ---@field layout? "soa"|"aos" How fields and components are laid out in memory.
 ---@field grad? boolean Whether it has a gradient, `x.grad`.
+---@field dual? boolean Whether it has a dual of its own, `x.dual`.
 
 ---@class rg.ArrayOptions
 ---@field type rg.Type|string The type of an element.
@@ -2089,16 +2634,136 @@ function Ticket:wait(as) end
 ---@field fast_math? boolean As in `rg.init`, for this kernel.
 
 ---@class rg.Mesh
+---@field kind string "lines", "triangles" or "tetrahedra": what its cells are.
+---@field points rg.Array|rg.Field Where its points are: vectors, which may be changed.
+---@field cells rg.Array|rg.Field The points of each cell: integer vectors, counted from 0.
+---@field point_count integer The number of points.
+---@field cell_count integer The number of cells.
+---@field corners integer The number of points of a cell.
+---@field edges rg.Array The points of each edge: ivec2.
+---@field faces rg.Array Of tetrahedra: the points of each face: ivec3.
+---@field boundary rg.Array Faces of tetrahedra, or edges of triangles, that have one cell.
+---@field cell_edges rg.Array The edges of each cell: `m.cell_edges[c][k]`.
+---@field cell_faces rg.Array The faces of each tetrahedron; face k is opposite to corner k.
+---@field edge_cells rg.Array The first two cells of each edge, -1 for none: ivec2.
+---@field face_cells rg.Array The cells on both sides of each face, -1 for none: ivec2.
+---@field cell_neighbours rg.Array The cell across the side opposite to corner k, -1 for none.
+---@field point_cell_first rg.Array Where the cells of each point begin in `point_cell_list`.
+---@field point_cell_list rg.Array The cells of all points, those of point 0 first.
+---@field point_edge_first rg.Array Where the edges of each point begin in `point_edge_list`.
+---@field point_edge_list rg.Array The edges of all points, those of point 0 first.
 ---@field vertices ffi.cdata* Three floats per vertex.
 ---@field triangles ffi.cdata* Three vertex indices per triangle, from 0.
 ---@field vertex_count integer The number of vertices.
 ---@field triangle_count integer The number of triangles.
 local Mesh = {}
 
---- Writes PLY or OBJ, by the file name's extension.
+--- In kernels and from Lua: the cells of a point.
+---@param p integer
+---@return fun(): integer
+function Mesh:cells_of(p) end
+
+--- Likewise: the edges that end at a point.
+---@param p integer
+---@return fun(): integer
+function Mesh:edges_of(p) end
+
+--- Likewise: the other ends of these edges.
+---@param p integer
+---@return fun(): integer
+function Mesh:neighbours_of(p) end
+
+--- The length, area or volume of each cell.
+---@return rg.Array
+function Mesh:measures() end
+
+--- The sum of these.
+---@return number
+function Mesh:total() end
+
+--- The volume inside a closed surface, or that of all tetrahedra.
+---@return number
+function Mesh:volume() end
+
+--- The unit normal at each point of a surface.
+---@return rg.Array
+function Mesh:normals() end
+
+--- The unit normal of each triangle.
+---@return rg.Array
+function Mesh:cell_normals() end
+
+--- Of tetrahedra: the boundary as triangles, with the same points.
+---@return rg.Mesh
+function Mesh:surface() end
+
+--- Groups of cells that share no point: { count, order, first }.
+---@param what? 'cells'|'edges'|'faces'
+---@return table
+function Mesh:colours(what) end
+
+--- Writes PLY, OBJ or STL, by the file name's extension.
 ---@param path string
 ---@return self
 function Mesh:write(path) end
+
+---@class rg.Bvh
+---@field mesh rg.Mesh The mesh.
+local Bvh = {}
+
+--- The first triangle on a ray, nil or { cell, t, u, v }: it meets origin + t * direction.
+---@param origin any
+---@param direction any
+---@param limit? number
+---@return table?
+function Bvh:ray(origin, direction, limit) end
+
+--- The closest point of all triangles: nil or { cell, point, distance, u, v }.
+---@param p any
+---@param limit? number
+---@return table?
+function Bvh:closest(p, limit) end
+
+--- Whether a point is inside a closed surface.
+---@param p any
+---@return boolean
+function Bvh:inside(p) end
+
+--- The tetrahedron at a point: nil or { cell, weights }.
+---@param p any
+---@return table?
+function Bvh:cell_at(p) end
+
+--- The cells that meet a triangle.
+---@param a any
+---@param b any
+---@param c any
+---@return fun(): integer
+function Bvh:touching(a, b, c) end
+
+--- The cells that meet the box from low to high.
+---@param low any
+---@param high any
+---@return fun(): integer
+function Bvh:overlapping(low, high) end
+
+--- Follows points that moved.
+---@return self
+function Bvh:refit() end
+
+--- Rebuilds the tree, which pays when points have moved far.
+---@return self
+function Bvh:rebuild() end
+
+---@class rg.BlockOptions
+---@field cells? integer[] The number of cubes along each of one to three axes.
+---@field size? number|number[] The extent along each axis, 1 by default.
+---@field origin? number[] The position of its first corner.
+
+---@class rg.SphereOptions
+---@field detail? integer How often triangles are divided into four, 3 by default.
+---@field radius? number|number[] The radius, 1 by default; or one along each axis.
+---@field center? number[] The position of its middle.
 
 ---@class rg.PlotOptions
 ---@field title? string The title above the plot.
@@ -2216,7 +2881,7 @@ function LiveWindow:clear(r, g, b) end
 ---@return boolean
 function LiveWindow:present() end
 
---- Whether the window is open.
+--- Whether the window is open; without a display, for 300 frames.
 ---@return boolean
 function LiveWindow:is_open() end
 
@@ -2257,8 +2922,9 @@ function LiveWindow:attach(overlay) end
 ---@param value number
 ---@param low number
 ---@param high number
+---@param step? number
 ---@return number, boolean
-function LiveWindow:slider(name, value, low, high) end
+function LiveWindow:slider(name, value, low, high, step) end
 
 --- A checkbox; returns its value.
 ---@param name string
@@ -2305,6 +2971,8 @@ function LiveWindow:close() end
 ---@field vsync? boolean false: `present` does not wait for the display's next frame.
 ---@field font? string The name or the path of the font of `w:text`, "sans" by default.
 ---@field on? string `"http"`: in a browser; "http:8642", "http://0.0.0.0:8642".
+---@field frames? integer How many are filmed without a display, 300 by default.
+---@field path? string The video without a display, by default of the script's name.
 
 ---@class rg.SimulationOptions
 ---@field step function|rg.Kernel Called for each step.
@@ -2312,10 +2980,11 @@ function LiveWindow:close() end
 ---@field params? table Numbers, booleans, lists of strings and vectors that controls change.
 ---@field ranges? table<string, number[]> The ends of their sliders: `{ rate = { 0, 3 } }`.
 ---@field reset? function Makes the first state; called at the start, too.
----@field touch? function `touch(x, y, dx, dy, w)`, in each frame while a mouse button is held.
+---@field touch? function|rg.Kernel `touch(x, y, dx, dy, w)`, while a mouse button is held.
 ---@field title? string The script's name by default.
----@field width? integer Of the window, in pixels.
----@field height? integer Of the window, in pixels.
+---@field width? integer Of the window, in pixels, 680 by default.
+---@field height? integer Of the window, in pixels, 680 by default.
+---@field shadows? boolean true: as that of `rg.window`.
 ---@field speed? number Steps per frame, 1 by default.
 ---@field paused? boolean true: waits for the space bar.
 ---@field frames? integer How many are written without a display, 300 by default.

@@ -60,8 +60,8 @@ typedef struct RgOptions {
   void (*run_tasks)(void *data, int64_t count,
                     void (*task)(void *task_data, int32_t worker, int64_t number), void *task_data);
   void *run_tasks_data;
-  /* The processor that code is made for: "native", "x86-64", "x86-64-v2", .. "x86-64-v4". NULL:
-   * what RG_CPU says, else native. */
+  /* The processor that code is made for: "native", "x86-64", "x86-64-v2", .. "x86-64-v4", or
+   * "aarch64", "aarch64-lse". NULL: what RG_CPU says, else native. */
   const char *cpu;
   const RgAllocator *allocator; /* read by rg_runtime_create alone; NULL: the C library's */
   /* 1: results are the same, to the last bit, for every number of threads: loops that add floats
@@ -84,6 +84,9 @@ typedef struct RgOptions {
   /* Of counted memory: "off"; "on", statistics are kept (rg_allocations); "check", and what is
    * wrong with an object is reported, too. NULL: what RG_ALLOCATIONS says, else off */
   const char *allocations;
+  /* 1: RgStats.out_of_range also counts numbers that kernels store in packed fields and that do
+   * not fit; they saturate in any case */
+  int32_t check_range;
 } RgOptions;
 
 /* One number, boolean or handle, as argument or element. */
@@ -161,9 +164,9 @@ const RgError *rg_error(RgRuntime *runtime); /* of the last failed call */
  * with its notes. NULL past the last row. *unsaid: how many errors had no room; may be NULL. */
 const RgError *rg_error_row(RgRuntime *runtime, int32_t row, int32_t *unsaid);
 /* From now on warnings (a race that the compiler sees, writes outside a shape, each once per
- * kernel; a failed launch that nobody looked at before the runtime ends) go to `warn` instead of
- * standard error; NULL restores that. `warn` runs inside a call of this runtime, in the calling
- * thread, and may not call the runtime. */
+ * kernel; a failed launch whose error no call has returned when the runtime ends) go to `warn`
+ * instead of standard error; NULL restores that. `warn` runs inside a call of this runtime, in the
+ * calling thread, and may not call the runtime. */
 void rg_on_warning(RgRuntime *runtime, void (*warn)(void *data, const char *text), void *data);
 /* From now on each line that kernels print goes to `print`, at the end of its launch: `length`
  * bytes, and a NUL after them, without a newline. Else they go to standard output. `print` runs
@@ -195,13 +198,17 @@ int32_t rg_stop(RgRuntime *runtime);
 RgStatus rg_sync(RgRuntime *runtime);
 int32_t rg_worker_count(RgRuntime *runtime);
 
-/* Random numbers begin anew: what follows depends on the seed alone, and on which loops that draw
- * run. A runtime begins with RgOptions.seed; 0: that of RG_SEED, by default 1. */
+/* Restarts the random numbers: from here on they depend on the seed alone, and on which loops that
+ * draw run. A runtime begins with RgOptions.seed; 0: that of RG_SEED, by default 1. */
 void rg_seed(RgRuntime *runtime, uint64_t seed);
 /* The key of a stream of random numbers (lua/regolith/random.lua): this rank's next one; the one
  * that is the host's own, on this rank; the next of those that are the same on all ranks. */
 enum { RG_RANDOM_NEXT, RG_RANDOM_OWN, RG_RANDOM_GLOBAL };
 uint64_t rg_random_key(RgRuntime *runtime, int32_t which);
+/* How many streams of random numbers kernels and rg_random_key have drawn: of this rank, and of all
+ * ranks. Where rg_random_resume sets these numbers, the same streams are drawn again. */
+void rg_random_streams(RgRuntime *runtime, uint64_t streams[2]);
+void rg_random_resume(RgRuntime *runtime, const uint64_t streams[2]);
 
 /* compiles: kernels compiled; cache_hits: kernels found on disk. */
 typedef struct RgStats {
@@ -296,6 +303,11 @@ RgStatus rg_snode_add(RgSNode *parent, const char *kind, const char *axes, const
                       int32_t size_count, const char *name, int32_t aos, int64_t chunk,
                       RgSNode **node);
 RgStatus rg_snode_place(RgSNode *node, RgField *field);
+/* Places fields of packed types in common words of word_bits: 8, 16, 32, 64; 0: as few as hold
+ * them. rg_snode_place makes one of them a packed array where its node is dense: neighbours along
+ * the node's last axis share words. */
+RgStatus rg_snode_place_packed(RgSNode *node, RgField *const *fields, int32_t count,
+                               int32_t word_bits);
 /* Converts an index of level `from` to one of level `to` of the same tree (with as many numbers as
  * that has axes): the cell that contains it, or the first cell in it. */
 RgStatus rg_snode_rescale(RgSNode *from, RgSNode *to, const int64_t *index, int32_t index_count,
@@ -336,18 +348,27 @@ RgStatus rg_snode_value(RgSNode *node, int32_t number, const int64_t *index, int
 /* Its type, "vec2", borrowed until the next call; NULL past the last. */
 RgStatus rg_snode_field_type(RgSNode *node, int32_t number, const char **type);
 
-/* A field that is not placed yet. type: "f32", "vec3", "struct{pos:vec3,mass:f32}" .. */
+/* A field that is not placed yet. type: "f32", "vec3", "struct{pos:vec3,mass:f32}" .., or a packed
+ * one: "int(5)", "uint(1)", "fixed(10,-1,1)", "float(5,10)", "vec(3,fixed(10,-1,1))",
+ * "vec(3,shared(6,9))", whose numbers have one exponent. */
 RgStatus rg_field_create(RgRuntime *runtime, const char *type, const char *name, RgField **field);
 /* Gives a field that is not placed yet a gradient, where kernel adjoints add: a field of the same
  * type, placed with it under the same node, which the caller owns. */
 RgStatus rg_field_add_gradient(RgField *field, RgField **gradient);
 /* The same, if it has one; else *gradient is NULL. */
 RgStatus rg_field_gradient(RgField *field, RgField **gradient);
+/* The same for its derivative along a direction, where tangents of kernels write; otherwise they
+ * use that of the gradient. If the field has a gradient, it must be there first, and gets a dual,
+ * too, for second derivatives. */
+RgStatus rg_field_add_dual(RgField *field, RgField **dual);
+RgStatus rg_field_dual(RgField *field, RgField **dual);
 void rg_field_retain(RgField *field);
 void rg_field_release(RgField *field);
 /* where it is placed, borrowed; NULL: not yet */
 RgSNode *rg_field_node(RgField *field);
-const char *rg_field_type(RgField *field);
+const char *rg_field_type(RgField *field); /* of a packed one, what it is computed as */
+/* "fixed(10,-1,1)"; NULL: it is not packed */
+const char *rg_field_packing(RgField *field);
 const char *rg_field_name(RgField *field);
 int32_t rg_field_rank(RgField *field);
 /* From now on, or no longer: launches that write a NaN or an infinity to it fail
@@ -436,7 +457,7 @@ typedef struct RgWrap {
   int32_t constant; /* 1: it can only be read */
   /* Called once when no call can reach the memory through this array any more: after
    * rg_array_destroy, or when the last reference is released; by a thread that is inside a call. It
-   * may not call the runtime. NULL: nobody asks. */
+   * may not call the runtime. NULL: not called. */
   void (*release)(void *context);
   void *context;
 } RgWrap;
@@ -530,7 +551,7 @@ typedef struct RgExtension {
   const char *name;
   const RgExtensionFunction *functions;
   int32_t function_count;
-  void (*end)(const RgExtensionApi *api); /* before the runtime ends; NULL: nobody asks */
+  void (*end)(const RgExtensionApi *api); /* before the runtime ends; NULL: not called */
 } RgExtension;
 /* Opens a library for this runtime, once; borrowed as long as the runtime. library.missing: it is
  * not there, or no extension; library.version: it was compiled for another table. */
@@ -548,7 +569,7 @@ int32_t rg_extension_number(RgRuntime *runtime, const RgExtensionFunction *funct
 RgStatus rg_array_counted(RgArray *array, RgCounted **counted);
 /* The same for what kernels take as a value of the type "array(f32)" (rg_counted_create): an
  * element of another array, a member of a struct. argument.invalid: it has strides or is read only,
- * or has several axes and memory of somebody else. */
+ * or has several axes and memory that the caller lent. */
 RgStatus rg_array_value(RgArray *array, RgCounted **counted);
 /* The same without waiting, by any thread; NULL: it is destroyed. */
 RgCounted *rg_array_header(RgArray *array);
@@ -562,8 +583,8 @@ RgStatus rg_array_adopt(RgRuntime *runtime, RgCounted *counted, const char *type
  * acquires them. One with one axis is as long as it is at each use. Ownership is as above. */
 RgStatus rg_array_take(RgRuntime *runtime, RgCounted *counted, const char *type, int32_t rank,
                        RgArray **array);
-/* Releases it. `where` ("script.lua:40"; NULL: nobody knows) is what is said, with allocations =
- * "check", when somebody releases it once more. */
+/* Releases it. `where` ("script.lua:40"; NULL: unknown) is reported, with allocations = "check", if
+ * the object is released a second time. */
 void rg_counted_release(RgCounted *counted, const char *where);
 /* Where its elements are in memory of the host; those of one with several axes are followed, at the
  * next multiple of 8 bytes, by an int64_t for each extent. For comparing: a GPU may have newer
@@ -623,9 +644,13 @@ typedef struct RgKernelOptions {
    * their ends, '1' if it could be the one that is meant; NULL: each could. */
   const char *which;
   /* 1: launches run the adjoint of the text: they add to the gradients of fields that it reads
-   * (rg_field_add_gradient), and clear those of what it overwrites. 2: they run the text and, in
-   * the fields of the gradients, derivatives along a direction: its tangent. 0: neither. */
+   * (rg_field_add_gradient), and clear those of what it overwrites. 2: they run the text and,
+   * next to it, derivatives along a direction (rg_field_add_dual): its tangent. 3: they run the
+   * adjoint of the tangent, which adds to gradients and to their duals. 0: none of these. */
   int32_t derivative;
+  /* of rg_kernel_add_function: loops may run over it (`for j in f(i) do`): its last parameter is a
+   * function, which it calls for each item */
+  int32_t is_iterator;
 } RgKernelOptions;
 /* Parses at once. */
 RgStatus rg_kernel_create(RgRuntime *runtime, const char *text, int64_t length,
@@ -666,6 +691,12 @@ typedef struct RgGradientUse {
   int32_t reads;  /* 1: the adjoint reads them, which must not have been overwritten since */
   int32_t before; /* 1: it needs what was there before the launch */
   int32_t writes; /* 1: the launch may write to them */
+  int32_t reruns; /* 1: so does the adjoint, which leaves there what the launch did */
+  /* of all uses: 1, the launch draws random numbers; 2, the adjoint draws them again */
+  int32_t draws;
+  /* of a field without gradients: the line where values that vary with fields that have them are
+   * written to it; where it is read on the way to such fields; 0: there is none */
+  int32_t lost_line, wanted_line;
   int32_t has_first, first_value;
   int64_t first;   /* plus the launch's value number first_value, unless that is -1 */
   int64_t version; /* of the kernel; the uses of one are always the same */
@@ -730,9 +761,10 @@ const char *rg_tune_mode(RgRuntime *runtime);
 /* Work on streams: on each it is done in the order of the calls; a buffer that two of them use is
  * used in that order, too. Launches by rg_kernel_launch are on stream 0. With RgOptions.async calls
  * return before their work is done, unless they look at its outcome; else all is done when they
- * return. What fails on a stream is told once, by the next call that looks at it (rg_client_sync,
- * rg_client_read); until then nothing more runs there, and launches are counted (RgStats.skipped).
- * Any thread may call these: they wait while another thread is inside the runtime. */
+ * return. A failure on a stream is reported once, by the next call that looks at it
+ * (rg_client_sync, rg_client_read); until then nothing more runs there, and launches are counted
+ * (RgStats.skipped). Any thread may call these: they wait while another thread is inside the
+ * runtime. */
 enum { RG_STREAMS = 8 }; /* their numbers: 0 to 7 */
 
 /* A buffer: an array, zero, whose extents may be 0; given back by rg_array_release. Its memory is
@@ -789,7 +821,7 @@ RgStatus rg_client_execute_autotune(RgRuntime *runtime, int32_t stream, RgTuner 
 /* -- ranks: processes that run one simulation together ----------------------------------------- */
 /* What is said here to be called together, all ranks call, in the same order and with the same
  * arguments. If they do not, or one of them ends, fails or does not come within a minute, all that
- * wait get rank.failed, which says which rank and why. A process that nobody started as a rank is
+ * wait get rank.failed, which says which rank and why. A process that was not started as a rank is
  * rank 0 of 1. A rank calls these from one thread at a time. */
 typedef struct RgComm RgComm;
 typedef struct RgWindow RgWindow;
@@ -877,7 +909,7 @@ typedef struct RgPoolMemory {
   uint64_t blocks, takes, device_calls, largest_free;
 } RgPoolMemory;
 RgStatus rg_client_memory(RgRuntime *runtime, int32_t kind, RgPoolMemory *memory);
-/* Waits, and gives back to the system what nobody holds. */
+/* Waits, and returns unused memory to the system. */
 RgStatus rg_client_cleanup(RgRuntime *runtime);
 
 /* -- snapshots --------------------------------------------------------------------------------- */
@@ -951,7 +983,7 @@ RgStatus rg_image_write(RgRuntime *runtime, const char *path, const uint8_t *pix
 typedef struct RgModule RgModule;
 enum { RG_MODULE_END, RG_MODULE_FIELD, RG_MODULE_NODE, RG_MODULE_KERNEL };
 typedef struct RgModuleItem {
-  const char *name;
+  const char *name;    /* of a derivative that of its kernel and .grad, .tangent or .second */
   int32_t kind;        /* RG_MODULE_FIELD .. */
   int32_t value_count; /* of a kernel that is saved: */
   RgField *field;
@@ -962,8 +994,9 @@ typedef struct RgModuleItem {
 typedef struct RgModuleOptions {
   int32_t struct_size;
   int32_t target_count;
-  /* "x86-64-v3", "sm_80", ..; NULL: x86-64-v2, -v3 and -v4 */
+  /* "x86-64-v3", "aarch64", "sm_80", ..; NULL: x86-64-v2, -v3 and -v4; on aarch64 both of its */
   const char *const *targets;
+  const char *private_key; /* of ed25519, the text of a PEM file: signs the module; or NULL */
 } RgModuleOptions;
 int32_t rg_module_abi(void); /* between kernels of modules and this library */
 /* Writes a module: kernels as they were launched or compiled so far, for each target; what they
@@ -974,14 +1007,21 @@ RgStatus rg_module_save(RgRuntime *runtime, const char *path, const RgModuleItem
  * not change while the module or one of its kernels is held. module.invalid: it is damaged, or does
  * not fit. */
 RgStatus rg_module_open(RgRuntime *runtime, const char *path, RgModule **module);
-/* The same of bytes in memory, 8-byte aligned, which stay the caller's and must stay until the
- * runtime ends. `name` is for messages. */
+/* For tools (rg_module_header, rg_module_archive): opens it also if this machine cannot run it. */
+RgStatus rg_module_inspect(RgRuntime *runtime, const char *path, RgModule **module);
+/* As rg_module_open, of bytes in memory, 8-byte aligned, which stay the caller's and must stay
+ * until the runtime ends. `name` is for messages. */
 RgStatus rg_module_read(RgRuntime *runtime, const void *bytes, int64_t length, const char *name,
                         RgModule **module);
+/* From now on only modules are opened that were signed with this key, or with another one that was
+ * given here: of ed25519, the text of a PEM file. What is linked into the program is not asked.
+ * module.untrusted: a module is not signed so, or was changed since. */
+RgStatus rg_module_trust(RgRuntime *runtime, const char *public_key);
 void rg_module_release(RgModule *module);
 /* Item `number`, with borrowed handles: retain to keep. Past the last, RG_MODULE_END. */
 RgStatus rg_module_item(RgModule *module, int32_t number, RgModuleItem *item);
-/* An item by its name, borrowed; NULL: there is none of this kind. */
+/* An item by its name, borrowed; NULL: there is none of this kind. "x.grad", "x.dual" and
+ * "x.grad.dual" are fields that were placed with x. */
 RgField *rg_module_field(RgModule *module, const char *name);
 RgSNode *rg_module_node(RgModule *module, const char *name);
 RgKernel *rg_module_kernel(RgModule *module, const char *name);
@@ -1007,5 +1047,18 @@ RgStatus rg_module_launch(RgModule *module, RgKernel *kernel, const RgValue *arg
 RgStatus rg_module_reload(RgModule *module, const char *path);
 /* A header in C for this module: wrappers whose names begin with `prefix`, with real types. */
 RgStatus rg_module_header(RgModule *module, const char *prefix, const char **text);
+/* A module that the linker has put into the program: its code needs no loader, and no memory that
+ * is made executable. Programs get one from an archive, and its declaration from the header. */
+typedef struct RgLinkedModule {
+  const void *bytes; /* all but the code */
+  int64_t length;
+  void *const *functions;
+  int64_t function_count;
+} RgLinkedModule;
+RgStatus rg_module_link(RgRuntime *runtime, const RgLinkedModule *linked, const char *name,
+                        RgModule **module);
+/* Writes the module's code for processors as an archive (sand.a) for linkers. It defines the
+ * RgLinkedModule `prefix`_linked, and needs libregolith.a (pkg-config --static regolith-static). */
+RgStatus rg_module_archive(RgModule *module, const char *prefix, const char *path);
 
 ]==]

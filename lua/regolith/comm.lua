@@ -17,7 +17,7 @@ local C, check = lib.C, lib.check
 local function show_comm(ranks) return ("rank %d of %d"):format(ranks.rank, ranks.size) end
 local function show_window(window) return ("window of %s"):format(tostring(window.own)) end
 local Comm = { __regolith = "ranks", __tostring = show_comm }
-local Window = { __regolith = "a window of ranks", __tostring = show_window }
+local Window = { __regolith = "a window of ranks", __kernel = true, __tostring = show_window }
 local make_comm, make_window -- make the objects that users hold
 local make_team = sealed.class({ __regolith = "a team of ranks" }, {}, { "first", "count" },
   "a team of ranks", "comm.team")

@@ -24,7 +24,7 @@ local declarations = [[
     const uint8_t *rgba;
     uint64_t number;
   } RgControlsPicture;
-  RgControls *rg_controls_create(float scale, const char *font);
+  RgControls *rg_controls_create(float scale, const char *font, const char *source_font);
   void rg_controls_destroy(RgControls *controls);
   int32_t rg_controls_key(const char *name);
   void rg_controls_event(RgControls *controls, int32_t kind, int32_t code, float x, float y);
@@ -44,16 +44,19 @@ local declarations = [[
   void rg_controls_plot(RgControls *controls, const char *name, const float *values,
     int32_t count, const char *over);
   void rg_controls_text(RgControls *controls, const char *text, int32_t kind);
+  int32_t rg_controls_columns(RgControls *controls);
   void rg_controls_separator(RgControls *controls);
   void rg_controls_beside(RgControls *controls);
 ]]
 
 local MOVE, PRESS, RELEASE, WHEEL, DOWN, UP, TEXT = 0, 1, 2, 3, 4, 5, 6
 local places = { right = 0, left = 1, bottom = 2 }
-local tones = { plain = 0, mistake = 1, quiet = 2 }
+local tones = { plain = 0, mistake = 1, quiet = 2, source = 3 }
 local plotted = 240 -- values that a plot shows
 local fonts = { "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
   "/usr/share/fonts/truetype/liberation/LiberationSans-Regular.ttf" }
+local source_fonts = { "/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf",
+  "/usr/share/fonts/truetype/liberation/LiberationMono-Regular.ttf" }
 
 -- -- the library ----------------------------------------------------------------------------------
 
@@ -80,8 +83,8 @@ end
 --- Whether sliders and buttons can be shown here.
 function controls.are_there() return open() ~= nil end
 
-local function find_font()
-  for _, path in ipairs(fonts) do
+local function find_font(paths)
+  for _, path in ipairs(paths) do
     local file = io.open(path, "rb")
     if file then
       file:close()
@@ -97,7 +100,8 @@ function controls.create(width, height, scale)
   local self = setmetatable({ width = width, height = height, seen = {}, sides = {}, plots = {},
     now = lib.C.rg_time() }, Controls)
   if C then
-    self.c = ffi.gc(C.rg_controls_create(scale or 1, find_font()), C.rg_controls_destroy)
+    self.c = ffi.gc(C.rg_controls_create(scale or 1, find_font(fonts), find_font(source_fonts)),
+      C.rg_controls_destroy)
   end
   return self
 end
@@ -142,7 +146,7 @@ function takers.down(self, event)
   return library.rg_controls_has_keys(self.c) ~= 0
 end
 
--- The scene is told as well: it may have seen the key go down.
+-- The scene gets the event as well: it may have seen the key go down.
 function takers.up(self, event)
   local code = library.rg_controls_key(event.key)
   if code >= 0 then library.rg_controls_event(self.c, UP, code, 0, 0) end
@@ -247,16 +251,24 @@ local function check_number(what, name, part, x)
     :format(part, what, name, fail.describe(x)))
 end
 
---- Whether a slider steps by whole numbers: those between whole ends at least ten apart do.
-function controls.is_whole(value, low, high)
-  return value % 1 == 0 and low % 1 == 0 and high % 1 == 0 and high - low >= 10
+--- The step of a slider where none is given: 1 for whole numbers between whole ends at least ten
+--- apart, else nil, for any number.
+function controls.step_of(value, low, high)
+  local is_whole = value % 1 == 0 and low % 1 == 0 and high % 1 == 0 and high - low >= 10
+  return is_whole and 1 or nil
+end
+
+-- The nearest number that is a whole number of steps above the low end.
+local function on_step(value, low, high, step)
+  local number = low + math.floor((value - low) / step + 0.5) * step
+  return number > high and number - step or number
 end
 
 local double, int = ffi.new "double[1]", ffi.new "int32_t[1]"
 
---- `value = w:slider("rate", value, low, high)`. Returns the value, and whether the right mouse
---- button was pressed on it, which asks for its first value.
-function Controls:slider(name, value, low, high)
+--- `value = w:slider("rate", value, low, high [, step])`. Returns the value, and whether the right
+--- mouse button was pressed on it, which asks for its first value.
+function Controls:slider(name, value, low, high, step)
   local is_there = enter(self, "slider", name)
   check_number("slider", name, "the value", value)
   check_number("slider", name, "the low end", low)
@@ -265,12 +277,18 @@ function Controls:slider(name, value, low, high)
     return fail.argument(("window:slider '%s' goes from a low end to a higher one, got %g and %g")
       :format(name, low, high))
   end
+  if step ~= nil and not (type(step) == "number" and step > 0 and step <= high - low) then
+    return fail.argument(("the step of window:slider '%s' must be a number from 0 to %g, got %s")
+      :format(name, high - low, fail.describe(step)))
+  end
   if not is_there then return value, false end
+  step = step or controls.step_of(value, low, high)
   double[0] = value
-  local is_whole = controls.is_whole(value, low, high)
+  local is_whole = step and step % 1 == 0 and low % 1 == 0
   local answer = library.rg_controls_slider(self.c, name, double, low, high,
     is_whole and "%.0f" or "%.4g")
-  return answer % 2 == 1 and double[0] or value, answer >= 2
+  if answer % 2 == 1 then value = step and on_step(double[0], low, high, step) or double[0] end
+  return value, answer >= 2
 end
 
 --- `is_on = w:checkbox("wind", is_on)`
@@ -349,11 +367,40 @@ function Controls:plot(name, value)
   library.rg_controls_plot(self.c, name, plot.values, plot.count, shown(value))
 end
 
---- Shows a text: "plain", "quiet", or as a "mistake". Only in a panel that has begun, or the first.
+--- Shows a text: "plain", "quiet", a "mistake", or its "source". Only in a panel that has begun, or
+--- the first.
 function Controls:text(text, tone)
   if not self.c then return end
   if not self.panel_title then self:panel "Controls" end
   library.rg_controls_text(self.c, text, tones[tone or "plain"])
+end
+
+-- A line of source and the one with its caret, cut to so many columns around the caret.
+local function cut(source, caret, columns)
+  local first, last = caret:find "%^~*"
+  if #source <= columns and #caret <= columns or columns < 16 then return source, caret end
+  local from = math.max(1, math.min(first - 4, math.max(last, #source) - columns + 1))
+  local rest = from > 1 and ".. " .. source:sub(from + 3) or source
+  return rest:sub(1, columns), caret:sub(from, from + columns - 1)
+end
+
+--- Shows an error's text: sentences are wrapped, and carets stay below what they point at.
+function Controls:mistake(text)
+  if not self.c then return end
+  local columns = library.rg_controls_columns(self.c)
+  local lines = {}
+  for line in (text .. "\n"):gmatch "([^\n]*)\n" do lines[#lines + 1] = line end
+  local k = 1
+  while k <= #lines do
+    if lines[k + 1] and lines[k + 1]:find "^%s*%^~*$" then
+      local source, caret = cut(lines[k], lines[k + 1], columns)
+      self:text(source .. "\n" .. caret, "source")
+      k = k + 1
+    else
+      self:text(lines[k], "mistake")
+    end
+    k = k + 1
+  end
 end
 
 --- Places the next control on the same line as the last one.

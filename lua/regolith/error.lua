@@ -193,6 +193,17 @@ function fail.check_options(options, names, what)
   end
 end
 
+--- Reads a number from 0 on among the options of `what`.
+function fail.number_option(options, name, default, what)
+  local v = options[name]
+  if v == nil then return default end
+  if type(v) ~= "number" or v ~= v or v < 0 then
+    return fail.argument(("option '%s' of %s must be a number from 0, got %s"):format(name, what,
+      fail.describe(v)), nil, "option.invalid")
+  end
+  return v
+end
+
 -- Debian's LuaJIT of 2022 may truncate the address that a compiled `next` returns to 32 bits if its
 -- two results arrive in swapped registers (lj_asm.c, ra_destpair). So frequent loops over pairs are
 -- not compiled, or avoid pairs.

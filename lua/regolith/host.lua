@@ -2,7 +2,7 @@
 --- Reads globals and loaded modules raw, because a host may forbid unknown globals.
 local host = {}
 
-local os, debug = os, debug
+local io, os, debug = io, os, debug
 
 -- In a thread of LÖVE, `love` exists without its main program.
 local function is_love_thread()
@@ -28,6 +28,13 @@ function host.find(environment, name)
   if ok then return found end
 end
 
+-- LÖVE's files, those of a game's folder or archive; nil in other hosts.
+local function files_of_love()
+  local love = package.loaded.love
+  local files = type(love) == "table" and rawget(love, "filesystem")
+  return type(files) == "table" and rawget(files, "read") and files or nil
+end
+
 -- Reads a file of a LÖVE game's folder or archive.
 local function read_of_love(name)
   return package.loaded.love.filesystem.read(name)
@@ -35,10 +42,41 @@ end
 
 --- Returns the function that reads scripts' sources if rg.init{ read = .. } is not given, or nil to
 --- read files.
-function host.get_reader()
-  local love = package.loaded.love
-  local files = type(love) == "table" and rawget(love, "filesystem")
-  return type(files) == "table" and rawget(files, "read") and read_of_love or nil
+function host.get_reader() return files_of_love() and read_of_love end
+
+-- A number that tells contents apart (FNV-1a).
+local function hash_of(bytes)
+  local hash = 0x811c9dc5
+  for k = 1, #bytes do
+    hash = bit.bxor(hash, bytes:byte(k))
+    hash = bit.tobit(hash + bit.lshift(hash, 1) + bit.lshift(hash, 4) + bit.lshift(hash, 7)
+      + bit.lshift(hash, 8) + bit.lshift(hash, 24))
+  end
+  return bit.tohex(hash)
+end
+
+local function is_file(path)
+  local file = io.open(path, "rb")
+  if file then file:close() end
+  return file ~= nil
+end
+
+--- A file of a LÖVE game by the path at which C finds it: its own in a game's folder; a file in an
+--- archive is unpacked into the save folder, once for each content. nil in other hosts, and for
+--- files that the game does not have.
+function host.unpack(name)
+  local files = files_of_love()
+  if not files or not files.getInfo or not files.getInfo(name, "file") then return nil end
+  local own = files.getRealDirectory(name) .. "/" .. name
+  if is_file(own) then return own end
+  local bytes = files.read(name)
+  local copy = ("regolith/%s-%s"):format(hash_of(bytes), name:match "[^/]*$")
+  if not files.getInfo(copy, "file") then
+    files.createDirectory "regolith"
+    local ok, why = files.write(copy, bytes)
+    if not ok then error(("'%s' cannot be unpacked: %s"):format(name, tostring(why)), 0) end
+  end
+  return files.getSaveDirectory() .. "/" .. copy
 end
 
 --- Leaves `f`, by default the caller, and the functions inside it to LuaJIT's interpreter. LuaJIT

@@ -110,7 +110,7 @@ local function put_value(slot, v, kind, runtime)
     local name = type(meta) == "table" and rawget(meta, "__regolith")
       or (kind == "table" and "a table" or "a " .. kind)
     kernel.words[name] = name
-    local is_table = name == "a table" or name == "a window of ranks" -- win:peer(r)
+    local is_table = name == "a table" or type(meta) == "table" and rawget(meta, "__kernel")
     put_text(slot, kind == "table" and is_table and C.RG_VALUE_TABLE or C.RG_VALUE_OTHER, name)
   end
 end
@@ -164,9 +164,10 @@ local function walk(number, names, root, is_declared)
   local lines = { ("v, d = %s, 1"):format(root) }
   if not is_declared then lines[2] = "if rawequal(v, nil) then d = 0 end" end
   for k = 2, #names do
-    local is_gradient = names[k] == "grad" or names[k] == "dual"
-    lines[#lines + 1] = ("if type(v) == 'table'%s then v, d = %s, %d"):format(
-      is_gradient and " or need.has_gradient(v)" or "", step_expression(names[k]), k)
+    local test = names[k] == "grad" and " or need.has_gradient(v)"
+      or names[k] == "dual" and " or need.has_dual(v)" or ""
+    lines[#lines + 1] = ("if type(v) == 'table'%s then v, d = %s, %d"):format(test,
+      step_expression(names[k]), k)
   end
   lines[#lines + 1] = (" end"):rep(#names - 1)
   local template = "if rawequal(v, nil) or not rawequal(v, last[%d])%s then "
@@ -350,6 +351,13 @@ need = { called = called, type = type, rawequal = rawequal, put = put, take = va
   struct_methods = struct.methods,
   launch = C.rg_kernel_launch, launches = lib.launches }
 
+function need.refuse_random(self)
+  return fail.raise { code = "kernel.unsupported",
+    message = ("the derivative of '%s' needs the random numbers of its launch"):format(
+      ffi.string(C.rg_kernel_name(self.pointer))),
+    hint = "rg.grad(loss, function() .. end) draws them again" }
+end
+
 function need.refuse_overwritten(self, x)
   return fail.raise { code = "kernel.unsupported",
     message = ("the derivative of '%s' needs elements of %s that it has overwritten"):format(
@@ -372,6 +380,8 @@ end
 need.text_name, need.find = called.text_name, host.find
 
 function need.has_gradient(v) return field.is(v) and field.gradient(v) ~= nil end
+
+function need.has_dual(v) return field.is(v) and field.dual(v) ~= nil end
 
 function need.refuse_extra(self)
   local has_dots = not self.bound_paths and methods.source(self):find "^[^)]*%.%.%.%s*%)"
@@ -430,10 +440,12 @@ local function renew(self)
   return launcher
 end
 
+-- Another kernel may have run in place of this one: its tangent.
 local function take_results(self)
-  local results, count = {}, self.result.depth
+  local results, count, of = {}, self.result.depth, rawget(self, "launched") or self
+  self.launched = nil
   for k = 1, count do
-    lib.check(C.rg_kernel_result(self.pointer, k - 1, self.result), self.runtime)
+    lib.check(C.rg_kernel_result(of.pointer, k - 1, self.result), self.runtime)
     results[k] = value.take(self.result, self.runtime)
   end
   return unpack(results, 1, count)
@@ -479,8 +491,28 @@ local function blame_caller(first)
   first.file, first.line, first.column, first.width, first.source = file, line, nil, nil, nil
 end
 
+local position = { "file", "line", "column", "width", "source" }
+
+-- An error within a method of the library is reported where the user's text calls it; the line of
+-- the library becomes the last note.
+local function blame_text_of_user(err)
+  local notes = err.notes or {}
+  for number, note in ipairs(err.file and fail.is_ours("@" .. err.file) and notes or {}) do
+    if note.file and not fail.is_ours("@" .. note.file) then
+      local inside = { code = "note", message = "it is found in the library's text" }
+      for _, name in ipairs(position) do
+        inside[name], err[name] = err[name], note[name]
+      end
+      for _ = 1, number do table.remove(notes, 1) end
+      notes[#notes + 1] = inside
+      return
+    end
+  end
+end
+
 local function improve(self, errors)
   suggest.names(self, errors)
+  for _, err in ipairs(errors) do blame_text_of_user(err) end
   blame_caller(errors[1])
   if self.lines[0] ~= 0 then print_lines(self) end
 end
@@ -491,7 +523,7 @@ local function refuse(run, self, ...)
   local want, wanted = C.rg_kernel_wants(self.pointer, value_out), value_out[0]
   if want == 0 then return lib.raise_last(self.runtime, improve, self) end
   local f = want == 2 and self.last[wanted]
-  if f and not called.is_read(f) then called.read(f, self.reader)
+  if f and not called.is_read(self, f) then called.read(self, f)
   else lib.quiet(learn, self, want, wanted) end
   return run(self, ...)
 end
@@ -525,18 +557,34 @@ local need_begun = setmetatable({
 --- From now on, launches of the user's kernels call `f(kernel, pointer, values, count, result)` in
 --- place of the core's function; nil: no longer. Returns the function that was called before.
 local recorder
+function need.recorder_of(self)
+  local is_own = self.options.derivative or rawget(self, "is_internal")
+  return not is_own and recorder or nil
+end
 function kernel.record(f)
   local before = recorder
   recorder = f
   need.launch = f and function(pointer, ...)
     local self = by_pointer[address_of(pointer)]
-    local is_own = self.options.derivative or rawget(self, "is_internal")
-    if is_own then return C.rg_kernel_launch(pointer, ...) end
-    return f(self, pointer, ...)
+    local record = need.recorder_of(self)
+    if record then return record(self, pointer, ...) end
+    return C.rg_kernel_launch(pointer, ...)
   end or C.rg_kernel_launch
   return before
 end
 function kernel.is_recording() return recorder ~= nil end
+
+--- Launches with values that the kernel has read, which were made from those in `last`, whether or
+--- not launches are recorded. Returns the core's status, and leaves the first result in `out`.
+function kernel.run(self, values, count, last, out)
+  if self.need.run then return self.need.run(values, count, last, out) end
+  return C.rg_kernel_launch(self.pointer, values, count, out)
+end
+
+--- In the launch of `self` that is under way, `other` has run in its place: its results are taken.
+function kernel.replace(self, other, out)
+  if out.depth > 1 or self.lines[0] ~= 0 then self.launched = other end
+end
 
 --- Every kernel that exists, oldest first.
 function kernel.all()
@@ -616,6 +664,7 @@ function methods.grad(self, ...)
     lib.check(C.rg_kernel_gradient_use(adjoint.pointer, number, use), self.runtime)
     if use.value < 0 then break end
     if use.before ~= 0 then return need.refuse_overwritten(self, adjoint.last[use.value]) end
+    if use.draws == 2 then return need.refuse_random(self) end
   end
   return adjoint(...)
 end
@@ -634,10 +683,34 @@ function kernel.compile_like(self, other)
   if was_launched then compile(self, unpack(values, 1, count)) end
 end
 
+-- The derivatives that a list { kernel, argument, .., grad = true, dual = true } asks for.
+local function kinds_of(entry)
+  local options, kinds = {}, {}
+  for name, v in pairs(entry) do
+    if type(name) ~= "number" then options[name] = v end
+  end
+  fail.check_options(options, { "grad", "dual" }, "a kernel with its arguments")
+  for name, v in pairs(options) do
+    if type(v) ~= "boolean" then
+      return fail.argument(("option '%s' of a kernel with its arguments must be true or false, \z
+        got %s"):format(name, fail.describe(v)), nil, "option.invalid")
+    end
+  end
+  if options.grad then kinds[1] = "adjoint" end
+  if options.dual then kinds[#kinds + 1] = "tangent" end
+  if options.grad and options.dual then kinds[3] = "second" end
+  return kinds
+end
+
 local function warm_one(run, entry, number)
   if is_kernel(entry) then return compile_for(run, entry) end
   if type(entry) == "table" and is_kernel(entry[1]) then
-    return compile_for(run, entry[1], unpack(entry, 2, table.maxn(entry)))
+    local count = table.maxn(entry)
+    compile_for(run, entry[1], unpack(entry, 2, count))
+    for _, kind in ipairs(kinds_of(entry)) do
+      compile_for(run, derived(entry[1], kind), unpack(entry, 2, count))
+    end
+    return
   end
   return fail.argument(("item %d of rg.warm's list must be a kernel, got %s"):format(number,
     fail.describe(entry)), "rg.warm{ step, { draw, rg.f32 } }")
@@ -707,21 +780,26 @@ local function new_kernel(session, found, options)
   return self
 end
 
-local derivatives = { adjoint = { number = 1, suffix = ".grad" },
-  tangent = { number = 2, suffix = ".tangent" } }
+local derivatives = {
+  adjoint = { number = 1, suffix = ".grad", text = "its adjoint", declared = "grad = true" },
+  tangent = { number = 2, suffix = ".tangent", text = "its tangent", declared = "dual = true" },
+  second = { number = 3, suffix = ".second", text = "the adjoint of its tangent",
+    declared = "grad = true, dual = true" },
+}
+local derivative_kinds = { "adjoint", "tangent", "second" }
+
+local function refuse_derivative(self, kind)
+  local name, is = ffi.string(C.rg_kernel_name(self.pointer)), derivatives[kind]
+  return fail.raise { code = "module.missing",
+    message = ("module '%s' has kernel '%s' without %s"):format(self.chunk, name, is.text),
+    hint = ("build the module after a run that uses it, or ask for it: %s = { %s, %s }"):format(
+      name, name, is.declared) }
+end
 
 -- The kernel of the derivatives of `self`, made once.
 function derived(self, kind)
   if self.derived[kind] then return self.derived[kind] end
-  if self.bound_paths then
-    return fail.raise { code = "kernel.unsupported",
-      message = ("'%s' comes from a module, which holds no gradients"):format(
-        ffi.string(C.rg_kernel_name(self.pointer))) }
-  end
-  if lib.oracle_of(self.runtime) then
-    return fail.raise { code = "kernel.unsupported",
-      message = "arch = \"lua\" has no gradients", hint = "use arch = \"cpu\"" }
-  end
+  if self.bound_paths then return refuse_derivative(self, kind) end
   local options = {}
   for name, v in pairs(self.options) do options[name] = v end
   options.derivative = derivatives[kind].number
@@ -742,16 +820,40 @@ function kernel.compile_derived(self, kind)
   return made
 end
 
+--- The derivatives of a kernel that have been compiled, by the ends of their names: a list of
+--- { ".grad", kernel }.
+function kernel.compiled_derivatives(self)
+  local list, use = {}, ffi.new "RgGradientUse"
+  for _, kind in ipairs(derivative_kinds) do
+    local made = self.derived[kind]
+    if made then
+      lib.check(C.rg_kernel_gradient_use(made.pointer, 0, use), made.runtime)
+      if use.version ~= 0 then list[#list + 1] = { derivatives[kind].suffix, made } end
+    end
+  end
+  return list
+end
+
+--- "step", "adjoint" of the name "step.grad"; of other names nothing.
+function kernel.split_name(name)
+  for kind, is in pairs(derivatives) do
+    local base = name:sub(-#is.suffix) == is.suffix and name:sub(1, -#is.suffix - 1)
+    if base then return base, kind end
+  end
+end
+
 --- A kernel of a module (module.lua): `pointer` is held by the caller's `keep`; `bound` has the
---- values of its captures by name, `paths` the name and depth of each path.
-function kernel.of_module(number, pointer, chunk, bound, paths)
+--- values of its captures by name, `paths` the name and depth of each path. `kind`: it is a
+--- derivative.
+function kernel.of_module(number, pointer, chunk, bound, paths, kind)
   last_number = last_number + 1
   local self = {
     handle = { rg_number = last_number }, pointer = pointer, runtime = number,
     need = need, need_compiled = need_compiled, need_begun = need_begun,
     need_tuned = need_tuned,
     parameter_count = C.rg_kernel_parameter_count(pointer),
-    chunk = chunk, line = 0, options = {}, derived = {},
+    chunk = chunk, line = 0, derived = {},
+    options = { derivative = kind and derivatives[kind].number },
     result = ffi.new "RgValue", gone = 0, lines = lib.runtimes[number].lines,
     vectors = {}, reader = false, bound = bound, bound_paths = paths,
     environment = _G, defaults = builtin.defaults,
@@ -763,7 +865,7 @@ function kernel.of_module(number, pointer, chunk, bound, paths)
   return add_metatable(self, renew(self))
 end
 
---- The module has taken another file: the kernel has other paths, and finds its values anew.
+--- The module has loaded another file: the kernel has other paths, and looks up its values again.
 function kernel.rebind(self, paths)
   self.bound_paths = paths
   called.begin(self)

@@ -7,12 +7,13 @@ local ffi = require "ffi"
 local fail = require "regolith.error"
 local launch_site = require "regolith.kernel.launch_site"
 local holder = require "regolith.holder"
+local host = require "regolith.host"
 local log = require "regolith.log"
 local sink = require "regolith.sink"
 
 local lib = {}
 
-local abi = 4 -- rg_abi_version of the library that these declarations belong to
+local abi = 6 -- rg_abi_version of the library that these declarations belong to
 
 -- Declares one proxy type per depth, with scalar members: `x[i]` of a field with several axes is an
 -- RgRow1, `x[i][j]` of one with more than two an RgRow2. LuaJIT can keep scalar members in
@@ -67,8 +68,8 @@ end
 local machines = { x64 = "x86_64-linux-gnu", arm64 = "aarch64-linux-gnu" }
 
 -- The paths to try, in order: the one that RG_LIBRARY names, the library linked into this program,
--- this source tree's build, the prefix that this file is installed in, and the system's search
--- path.
+-- the one in a LÖVE game, this source tree's build, the prefix that this file is installed in, and
+-- the system's search path (on Windows the program's folder is first in it).
 local function candidates()
   local paths = {}
   local function add(path) paths[#paths + 1] = path end
@@ -76,6 +77,8 @@ local function candidates()
   if given and given ~= "" then add(given) end
   local linked = debug and debug.getregistry()["regolith.library"]
   if linked then add(linked) end
+  local packed = host.unpack "regolith/libregolith.so.1"
+  if packed then add(packed) end
   local own = debug and debug.getinfo(1, "S").source:match "^@(.*)lib%.lua$"
   local prefix = own and own:match "^(.*)share[/\\]lua[/\\]5%.1[/\\]regolith[/\\]$"
   local tree = own and not prefix and own:match "^(.*)lua[/\\]regolith[/\\]$"
@@ -85,7 +88,7 @@ local function candidates()
   do
     add(prefix .. folder .. "/libregolith.so.1")
   end
-  add "libregolith.so.1"
+  add(jit and jit.os == "Windows" and "regolith.dll" or "libregolith.so.1")
   return paths
 end
 

@@ -11,6 +11,7 @@ local fail = require "regolith.error"
 local lib = require "regolith.lib"
 local log = require "regolith.log"
 local binary = require "regolith.file.binary"
+local kernel = require "regolith.kernel"
 local params = require "regolith.live.params"
 local script = require "regolith.live.script"
 local overlay = require "regolith.window.controls"
@@ -18,11 +19,13 @@ local window = require "regolith.window"
 
 local live = {}
 
+local io = io
+
 local Live = {}
 Live.__index = Live
 
 local option_names = { "step", "draw", "params", "ranges", "reset", "touch", "title", "width",
-  "height", "speed", "frames", "path", "on", "paused", "otherwise" }
+  "height", "shadows", "speed", "frames", "path", "on", "paused", "otherwise" }
 local slowest, fastest = 0.1, 100 -- steps in a frame
 local frame_s = 0.2 -- steps of one frame end after this time, so that the window answers
 local hint_s = 8 -- for which the keys are shown
@@ -97,13 +100,24 @@ local function show_mistake(self, text, seconds)
   self.mistake, self.mistake_until = text, seconds and lib.C.rg_time() + seconds or math.huge
 end
 
+-- What an error of the script says; error{ .. } raises any table.
+local function text_of(problem)
+  local found = fail.caught(problem)
+  local is_text = type(found) ~= "table" or (getmetatable(found) or {}).__tostring
+  if is_text then return tostring(found) end
+  return "an error object that is not a string: "
+    .. require("regolith.console.describe").value(found, { width = 80 })
+end
+
 -- Calls a function of the script. One of a script that was just run again is replaced by the old
 -- one where it fails; another one stops the simulation.
 local function attempt(self, f, ...)
   if not f or self.is_broken then return end
   local ok, problem = pcall(f, ...)
   if ok then return end
-  local text = tostring(fail.caught(problem))
+  local whole = self.params:settle(fail.caught(problem))
+  if whole then return say(self, ("'%s' is a whole number"):format(whole)) end
+  local text = text_of(problem)
   if self.previous then
     take_options(self, self.previous.options, self.previous.params)
     self.previous = nil
@@ -223,13 +237,21 @@ function actions.back(self)
   say(self, ("back at step %d"):format(self.steps))
 end
 
+-- What the sliders have found goes into the script by hand.
+function actions.print(self)
+  print("params = " .. self.params:text())
+  io.stdout:flush()
+  say(self, "the values are in the terminal")
+end
+
 function actions.slower(self) self.speed = math.max(slowest, self.speed / 2) end
 function actions.faster(self) self.speed = math.min(fastest, self.speed * 2) end
 function actions.hide(self) self.is_hidden = not self.is_hidden end
 actions["end"] = function(self) self.window:close() end
 
 local keys = { space = "pause", ["."] = "step", r = "reset", s = "picture", v = "record",
-  f5 = "keep", f9 = "back", ["-"] = "slower", ["="] = "faster", h = "hide", escape = "end" }
+  f5 = "keep", f9 = "back", p = "print", ["-"] = "slower", ["="] = "faster", h = "hide",
+  escape = "end" }
 
 -- A file that cannot be written is a mistake that the window shows.
 local function act(self, name)
@@ -253,7 +275,7 @@ local function draw_panel(self)
   button("keep##live", "keep", true)
   button("back##live", "back", true)
   self.speed = c:slider("speed##live", self.speed, slowest, fastest)
-  c:text(("step %d, %.0f frames/s, %.3g ms a step"):format(self.steps, self.rate, self.step_ms),
+  c:text(("step %d: %.3g ms, %.0f frames/s"):format(self.steps, self.step_ms, self.rate),
     "quiet")
   if self.message then c:text(self.message) end
   if #self.params.rows > 0 then c:separator() end
@@ -268,7 +290,7 @@ end
 
 local function draw_mistake(self)
   if not self.mistake then return end
-  overlay.of(self.window):panel("Mistake", "bottom"):text(self.mistake, "mistake")
+  overlay.of(self.window):panel("Mistake", "bottom"):mistake(self.mistake)
 end
 
 local function run_steps(self)
@@ -321,6 +343,13 @@ local function write_frame(self)
   end
 end
 
+-- Calls `touch`. A kernel takes as many of the numbers as it has parameters.
+local function call_touch(self, x, y, dx, dy)
+  local f = self.options.touch
+  if not kernel.is(f) then return attempt(self, f, x, y, dx, dy, self.window) end
+  return attempt(self, f, unpack({ x, y, dx, dy }, 1, math.min(4, f.parameter_count)))
+end
+
 -- Tells the script where the mouse is while a button is held, and how it has moved since the last
 -- frame: in the world, or in pixels where that has three dimensions.
 local function touch(self)
@@ -334,7 +363,7 @@ local function touch(self)
   if not w.view.is_space then x, y = w:cursor() end
   local last = self.touched or { x, y }
   self.touched = { x, y }
-  attempt(self, self.options.touch, x, y, x - last[1], y - last[2], w)
+  call_touch(self, x, y, x - last[1], y - last[2])
 end
 
 local function frame(self)

@@ -38,6 +38,9 @@ local function open(own)
   }
 
   function rg.field(...) return field.create(own, ...) end
+  local packed = require "regolith.data.packed"
+  rg.int, rg.uint, rg.fixed, rg.float = packed.int, packed.uint, packed.fixed, packed.float
+  function rg.packed(...) return field.packed(own, ...) end
   function rg.array(...) return array.create(own, ...) end
   function rg.zeros_like(...) return whole.zeros_like(rg, ...) end
   function rg.wrap(...) return array.wrap(own, ...) end
@@ -47,7 +50,7 @@ local function open(own)
   function rg.tree(options) return snode.tree(own, options) end
   function rg.kernel(what, ...) return kernel.create(own, rg, what, ...) end
   function rg.grad(...) return require("regolith.kernel.gradient").grad(own, ...) end
-  for _, name in ipairs { "vjp", "jvp" } do
+  for _, name in ipairs { "vjp", "jvp", "hvp" } do
     rg[name] = fail.border(function(...)
       return require("regolith.kernel.gradient")[name](own, ...)
     end)
@@ -60,16 +63,48 @@ local function open(own)
   end
   rg.optim = setmetatable({}, { __regolith = "rg.optim", __index = function(_, name)
     return fail.argument(("rg.optim has no '%s'"):format(tostring(name)),
-      fail.nearest(name, { "sgd", "adam", "lbfgs" }) or "it has sgd, adam and lbfgs")
+      fail.nearest(name, { "sgd", "adam", "lbfgs", "newton" })
+        or "it has sgd, adam, lbfgs and newton")
   end })
-  for _, name in ipairs { "sgd", "adam", "lbfgs" } do -- loaded on first use
+  for _, name in ipairs { "sgd", "adam", "lbfgs", "newton" } do -- loaded on first use
     rg.optim[name] = fail.border(function(...) return require("regolith.optim")[name](own, ...) end)
   end
   function rg.warm(kernels, progress) return kernel.warm(kernels, progress) end
+  rg.iterator = require("regolith.kernel.iterator").create
 
   for _, name in ipairs { "sort", "scan", "compact", "unique" } do -- loaded on first use
-    rg[name] = function(...) return require("regolith.data.sort")[name](rg, ...) end
+    rg[name] = function(...) return require("regolith.data.sort")[name](own, ...) end
   end
+
+  -- the toolbox, likewise
+  local function tool(name, f)
+    return fail.border(function(...) return require("regolith.toolbox." .. name)[f](own, ...) end)
+  end
+  rg.matrix = setmetatable({ identity = tool("matrix", "identity"),
+    diagonal = tool("matrix", "diagonal"), read = tool("matrix.file", "read") },
+    { __call = function(_, ...) return tool("matrix", "new")(...) end, __regolith = "rg.matrix" })
+  rg.neighbours = tool("neighbours", "create")
+  function rg.running() return require("regolith.toolbox.statistics").running() end
+  rg.series = setmetatable({ read = tool("series", "read") }, { __regolith = "rg.series",
+    __call = function(_, ...) return tool("series", "create")(...) end })
+  rg.fft, rg.ifft = tool("fft", "forward"), tool("fft", "backward")
+  local solve_small = rg.solve
+  local solver_names = { "cg", "minres", "bicgstab", "gmres", "least_squares" }
+  rg.solve = setmetatable({}, { __regolith = "rg.solve",
+    __call = function(_, A, ...)
+      if type(A) == "table" and rawget(A, "starts") then return A:solve(...) end
+      return solve_small(A, ...)
+    end,
+    __index = function(_, name)
+      if debug and debug.getinfo(2, "S").source == fail.own_chunk then return nil end
+      return fail.argument(("rg.solve has no '%s'"):format(tostring(name)),
+        fail.nearest(name, solver_names) or "it has " .. table.concat(solver_names, ", "))
+    end })
+  builtin.names[rg.solve] = builtin.names[solve_small]
+  for _, name in ipairs(solver_names) do
+    rg.solve[name] = tool("solve.krylov", name)
+  end
+  rg.solve.least_squares = tool("solve.least_squares", "solve")
 
   for _, name in ipairs { "save", "load" } do -- likewise
     rg[name] = function(...) return require("regolith.file.snapshot")[name](own, ...) end
@@ -84,9 +119,17 @@ local function open(own)
   rg.points = { write = file("points", "write"), read = file("points", "read") }
   rg.numpy = { write = file("numpy", "write"), read = file("numpy", "read") }
   rg.volume = { write = file("volume", "write") }
-  function rg.mesh(...)
-    return require("regolith.file.mesh").create(own, whole.plain_all(...))
+  local function mesh(name)
+    return fail.border(function(...)
+      return require("regolith.toolbox.mesh.shapes")[name](own, ...)
+    end)
   end
+  local make_mesh = fail.border(function(...)
+    return require("regolith.toolbox.mesh").create(own, whole.plain_all(...))
+  end)
+  rg.mesh = setmetatable({ block = mesh "block", sphere = mesh "sphere" },
+    { __call = function(_, ...) return make_mesh(...) end, __regolith = "rg.mesh" })
+  function rg.bvh(...) return require("regolith.toolbox.mesh.bvh").create(own, ...) end
   function rg.video(...) return require("regolith.file.video").create(own, ...) end
   function rg.window(...) return require("regolith.window").create(own, ...) end
   function rg.live(...) return require("regolith.live").run(own, ...) end
@@ -111,7 +154,7 @@ local function open(own)
     return fail.border(function(...) return require("regolith.module")[name](own, ...) end)
   end
   rg.module = setmetatable({ open = modules "open", reload = modules "reload",
-    watch = modules "watch" }, {
+    watch = modules "watch", trust = modules "trust" }, {
     __call = function(_, ...) return modules "create"(...) end,
     __regolith = "rg.module",
   })
@@ -156,7 +199,7 @@ local function open(own)
   end
   name_all(rg, "rg.")
   for _, name in ipairs { "image", "cache", "points", "numpy", "volume", "plot", "log",
-    "optim" } do
+    "optim", "matrix", "solve", "mesh" } do
     name_all(rg[name], ("rg.%s."):format(name))
   end
 

@@ -8,6 +8,7 @@
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
+local host = require "regolith.host"
 local field = require "regolith.data.field"
 local snode = require "regolith.data.snode"
 local kernel = require "regolith.kernel"
@@ -93,15 +94,37 @@ local function runtime_of(v)
   return v.rg_runtime
 end
 
-local function save(session, items, names, path, targets)
+local function read_text(path)
+  local file, why = io.open(path, "rb")
+  local text = file and file:read "*a"
+  if file then file:close() end
+  return text or fail.argument("the key cannot be read: " .. why, nil, "io.failed")
+end
+
+-- What is saved: a list of { name, thing }, kernels followed by their derivatives.
+local function entries_of(items, names)
+  local entries = {}
+  for _, name in ipairs(names) do
+    local v = items[name]
+    entries[#entries + 1] = { name, v }
+    local k = kernel.is(v) and v or type(v) == "table" and v[1]
+    for _, derivative in ipairs(k and kernel.compiled_derivatives(k) or {}) do
+      entries[#entries + 1] = { name .. derivative[1], derivative[2] }
+    end
+  end
+  return entries
+end
+
+local function save(session, items, names, path, targets, private_key)
   local number, c = session:get()
-  local list, kept = ffi.new("RgModuleItem[?]", #names), {}
-  for k, name in ipairs(names) do
+  for _, name in ipairs(names) do
     if runtime_of(items[name]) ~= number then
       return fail.argument(("'%s' belongs to another runtime"):format(name), nil, "runtime.mixed")
     end
-    put_item(list[k - 1], name, items[name], kept)
   end
+  local entries = entries_of(items, names)
+  local list, kept = ffi.new("RgModuleItem[?]", #entries), {}
+  for k, entry in ipairs(entries) do put_item(list[k - 1], entry[1], entry[2], kept) end
   local options = ffi.new "RgModuleOptions"
   options.struct_size = ffi.sizeof "RgModuleOptions"
   if targets then
@@ -110,7 +133,8 @@ local function save(session, items, names, path, targets)
     options.targets, options.target_count = texts, #targets
     kept[#kept + 1] = texts
   end
-  check(C.rg_module_save(c, path, list, #names, options), number)
+  options.private_key = private_key
+  check(C.rg_module_save(c, path, list, #entries, options), number)
 end
 
 local function check_targets(targets)
@@ -134,16 +158,18 @@ Builder.__index = function(_, key)
     "m:save(path) writes it")
 end
 
---- `m:save(path, { targets = .. })`
+--- `m:save(path, { targets = .., sign = "key.pem" })`
 Builder.save = fail.border(function(self, path, options)
   binary.check_path(path, "save")
-  options = binary.check_options(options, { "targets" }, "save")
+  options = binary.check_options(options, { "targets", "sign" }, "save")
   local targets = check_targets(options.targets)
+  if options.sign ~= nil then binary.check_path(options.sign, "sign") end
+  local key = options.sign and read_text(options.sign)
   if lib.oracle_of((self.session:get())) then
     return fail.argument("kernels of arch = \"lua\" are not compiled, so no module can hold them")
   end
   compile_declared(self.items, self.names)
-  lib.quiet(save, self.session, self.items, self.names, path, targets)
+  lib.quiet(save, self.session, self.items, self.names, path, targets, key)
 end)
 
 local function create(session, items, what, name)
@@ -256,6 +282,19 @@ end
 
 local owns = setmetatable({}, { __mode = "k" }) -- module -> what it is made of
 
+-- Adds a kernel to `members`, or as a derivative to the one that it is of.
+local function add_kernel(own, members, name, pointer)
+  local paths = paths_of(own.pointer, pointer, own.names)
+  local base, kind = kernel.split_name(name)
+  local of = base and rawget(members, base)
+  local known = of and of.derived[kind] or not of and rawget(members, name)
+  if known then return kernel.rebind(known, paths) end
+  local made = kernel.of_module(own.number, pointer, own.path, own.bound, paths, kind)
+  made.keep = own
+  if of then of.derived[kind] = made
+  else members[name] = made end
+end
+
 -- The members of a module: those that `members` has stay. `own`: pointer, number, path, bound,
 -- names, given.
 local function read_items(own, members)
@@ -267,13 +306,7 @@ local function read_items(own, members)
     local name = ffi.string(item.name)
     local known = rawget(members, name)
     if item.kind == C.RG_MODULE_KERNEL then
-      local paths = paths_of(own.pointer, item.kernel, own.names)
-      if known then
-        kernel.rebind(known, paths)
-      else
-        members[name] = kernel.of_module(own.number, item.kernel, own.path, own.bound, paths)
-        members[name].keep = own
-      end
+      add_kernel(own, members, name, item.kernel)
     elseif not known and item.kind == C.RG_MODULE_FIELD then
       members[name] = field.held(own.number, item.field)
     elseif not known then
@@ -292,11 +325,22 @@ local function open(session, path)
   return read_items(own, {}), own
 end
 
--- In a bundle, modules are next to the script; else, and elsewhere, paths are those of the process.
+-- In a bundle, modules are next to the script, and in a game of LÖVE inside it; elsewhere, paths
+-- are those of the process.
 local function find_file(path)
+  local packed = host.unpack(path)
+  if packed then return packed end
   local app = debug and debug.getregistry()["regolith.app"]
   local inside = app and path:sub(1, 1) ~= "/" and app .. "/" .. path
   return inside and C.rg_file_kind(inside) ~= nil and inside or path
+end
+
+--- `rg.module.trust(path)`: modules are opened only if they are signed with this public key.
+function module.trust(session, path)
+  local number, c = session:get()
+  binary.check_path(path, "rg.module.trust")
+  local key = read_text(find_file(path))
+  lib.quiet(function() check(C.rg_module_trust(c, key), number) end)
 end
 
 --- `rg.module.open(path)`
@@ -430,16 +474,18 @@ function module.watch(_, m, options)
   return setmetatable(self, Watch)
 end
 
---- The header in C of a module in a file.
-function module.header(session, path, prefix)
+--- The header in C of a module in a file; with `archive`, a path, also writes what linkers put into
+--- programs.
+function module.header(session, path, prefix, archive)
   local number, c = session:get()
   local out, text = ffi.new "RgModule *[1]", ffi.new "const char *[1]"
   return lib.quiet(function()
-    check(C.rg_module_open(c, path, out), number)
+    check(C.rg_module_inspect(c, path, out), number)
     local status = C.rg_module_header(out[0], prefix, text)
     local header = status == 0 and ffi.string(text[0])
+    if header and archive then status = C.rg_module_archive(out[0], prefix, archive) end
     C.rg_module_release(out[0])
-    return header or lib.raise_last(number)
+    return status == 0 and header or lib.raise_last(number)
   end)
 end
 

@@ -7,10 +7,14 @@
 ---     adam     Kingma, Ba: Adam, a method for stochastic optimization, 2015
 ---     lbfgs    Nocedal: Updating quasi-Newton matrices with limited storage, 1980; steps are
 ---              shortened until the loss falls enough (Armijo)
+---     newton   truncated: conjugate gradients solve for its step by products with the Hessian
+---              (rg.hvp), until it curves down. Steihaug 1983; Dembo, Steihaug 1983
 local fail = require "regolith.error"
 local lib = require "regolith.lib"
 local field = require "regolith.data.field"
 local gradient = require "regolith.kernel.gradient"
+local progress = require "regolith.progress"
+local uses = require "regolith.kernel.gradient.uses"
 local shadow = require "regolith.data.shadow"
 local subject = require "regolith.data.subject"
 
@@ -58,22 +62,12 @@ local function check_params(options, names, caller)
   return params
 end
 
-local function number_option(options, name, default, caller)
-  local v = options[name]
-  if v == nil then return default end
-  if type(v) ~= "number" or v ~= v or v < 0 then
-    return fail.argument(("option '%s' of %s must be a number from 0, got %s"):format(name, caller,
-      fail.describe(v)), nil, "option.invalid")
-  end
-  return v
-end
-
 -- -- the common part ------------------------------------------------------------------------------
 
 local Optimizer = { __regolith = "an optimizer" }
 Optimizer.__index = Optimizer
 
-local minimize_options = { "steps", "tolerance", "each", "checkpoints" }
+local minimize_options = { "steps", "tolerance", "each", "checkpoints", "show" }
 
 -- Raises if the runtime of the parameters has ended.
 local function check_alive(self)
@@ -101,22 +95,47 @@ local function check_minimize(options)
   end
   options = options or {}
   fail.check_options(options, minimize_options, caller)
-  number_option(options, "steps", nil, caller)
-  number_option(options, "tolerance", nil, caller)
+  fail.number_option(options, "steps", nil, caller)
+  fail.number_option(options, "tolerance", nil, caller)
   if options.each ~= nil and type(options.each) ~= "function" then
     return fail.argument(("option 'each' of %s must be a function, got %s"):format(caller,
       fail.describe(options.each)), nil, "option.invalid")
   end
+  local shown = options.show
+  if shown and shown ~= true and not (type(shown) == "table" and shown.plot and shown.present) then
+    return fail.argument(("option 'show' of %s must be true or a window, got %s"):format(caller,
+      fail.describe(shown)), "show = rg.window()", "option.invalid")
+  end
   return options
 end
 
+-- Shows how the loss falls, as the option `show` wants it: a function(value) that is called after
+-- each step, and whose result is whether to go on; nil: it has ended.
+local function display(shown, steps)
+  if not shown then return function() return true end end
+  if shown ~= true then
+    return function(value)
+      if not value then return false end
+      shown:plot("loss", value)
+      return shown:present()
+    end
+  end
+  local line = progress.begin(steps, "loss")
+  return function(value)
+    progress.advance(line, value == nil, value and ("loss %.4g"):format(value))
+    return true
+  end
+end
+
 --- Calls rg.grad(loss, f) and steps, `steps` times, or until the loss falls by less than
---- `tolerance` of itself. `each(k, value)` is called after each step; true ends the loop. Returns
---- the losses.
+--- `tolerance` of itself. `each(k, value)` is called after each step; true ends the loop. `show`:
+--- true, a line with the progress; a window, in which the loss is plotted until it is closed.
+--- Returns the losses.
 function Optimizer:minimize(loss, f, options)
   check_alive(self)
   options = check_minimize(options)
   local values, steps = {}, options.steps or 100
+  local show = display(options.show, steps)
   for k = 1, steps do
     local value = self.known -- of this very place, with its gradients
       or gradient.grad(self.session, loss, f, { checkpoints = options.checkpoints })
@@ -132,10 +151,12 @@ function Optimizer:minimize(loss, f, options)
     end
     self:step(loss, f, value)
     if options.each and options.each(k, value) then break end
+    if not show(value) then break end
     local last = values[k - 1]
     if last and options.tolerance and last - value >= 0
       and last - value <= options.tolerance * math.abs(last) then break end
   end
+  show(nil)
   return values
 end
 
@@ -155,8 +176,8 @@ end
 function optim.sgd(session, options)
   local caller = "rg.optim.sgd"
   local self = new(sgd, session, check_params(options, { "params", "lr", "momentum" }, caller))
-  self.lr = number_option(options, "lr", 0.01, caller)
-  self.momentum = number_option(options, "momentum", 0, caller)
+  self.lr = fail.number_option(options, "lr", 0.01, caller)
+  self.momentum = fail.number_option(options, "momentum", 0, caller)
   self.velocity = {}
   for k, x in ipairs(self.params) do self.velocity[k] = shadow.of(session, x) end
   return self
@@ -179,10 +200,10 @@ function optim.adam(session, options)
   local caller = "rg.optim.adam"
   local self = new(adam, session, check_params(options, { "params", "lr", "beta1", "beta2",
     "epsilon" }, caller))
-  self.lr = number_option(options, "lr", 0.001, caller)
-  self.beta1 = number_option(options, "beta1", 0.9, caller)
-  self.beta2 = number_option(options, "beta2", 0.999, caller)
-  self.epsilon = number_option(options, "epsilon", 1e-8, caller)
+  self.lr = fail.number_option(options, "lr", 0.001, caller)
+  self.beta1 = fail.number_option(options, "beta1", 0.9, caller)
+  self.beta2 = fail.number_option(options, "beta2", 0.999, caller)
+  self.epsilon = fail.number_option(options, "epsilon", 1e-8, caller)
   self.mean, self.square = {}, {}
   for k, x in ipairs(self.params) do
     self.mean[k], self.square[k] = shadow.of(session, x), shadow.of(session, x)
@@ -200,7 +221,7 @@ local function dot_of(x, y, t)
   if not t.members then return x:dot(y) end
   local sum = 0
   for _, one in ipairs(t.members) do
-    if gradient.has_floats(one.type) then
+    if uses.have_floats(one.type) then
       sum = sum + dot_of(x:member(one.name), y:member(one.name), one.type)
     end
   end
@@ -264,20 +285,9 @@ end
 
 local most_halvings = 20
 
-function lbfgs.step(self, loss, f, value)
-  if not f then
-    return fail.argument("rg.optim.lbfgs evaluates the loss itself",
-      "opt:minimize(loss, f, { steps = n })")
-  end
-  local start, slope = copies(self, self.params), copies(self, gradients_of(self))
-  local direction = find_direction(self, slope)
-  local descent = dot(direction, slope)
-  if descent >= 0 then -- the history misleads: the gradient itself
-    self.history = {}
-    direction = find_direction(self, slope)
-    descent = dot(direction, slope)
-  end
-  local length = 1
+-- Moves the parameters along a direction, halved until the loss falls enough; returns how far.
+local function search(self, loss, f, value, direction, descent)
+  local start, length = copies(self, self.params), 1
   for _ = 1, most_halvings do
     for k, x in ipairs(self.params) do x:copy_from(start[k]) end
     combine(self, self.params, 1, length, direction)
@@ -285,6 +295,26 @@ function lbfgs.step(self, loss, f, value)
     if self.known <= value + 1e-4 * length * descent then break end
     length = length / 2
   end
+  return length
+end
+
+local function check_loss(self, f)
+  if f then return end
+  return fail.argument(("rg.optim.%s evaluates the loss itself"):format(self.kind.name),
+    "opt:minimize(loss, f, { steps = n })")
+end
+
+function lbfgs.step(self, loss, f, value)
+  check_loss(self, f)
+  local slope = copies(self, gradients_of(self))
+  local direction = find_direction(self, slope)
+  local descent = dot(direction, slope)
+  if descent >= 0 then -- the history misleads: the gradient itself
+    self.history = {}
+    direction = find_direction(self, slope)
+    descent = dot(direction, slope)
+  end
+  local length = search(self, loss, f, value, direction, descent)
   combine(self, direction, length, 0, slope)
   local bent = copies(self, gradients_of(self))
   combine(self, bent, 1, -1, slope)
@@ -297,9 +327,65 @@ end
 function optim.lbfgs(session, options)
   local caller = "rg.optim.lbfgs"
   local self = new(lbfgs, session, check_params(options, { "params", "history", "lr" }, caller))
-  self.size = number_option(options, "history", 10, caller)
-  self.lr = number_option(options, "lr", 1, caller)
+  self.size = fail.number_option(options, "history", 10, caller)
+  self.lr = fail.number_option(options, "lr", 1, caller)
   self.history = {}
+  return self
+end
+
+-- -- Newton ---------------------------------------------------------------------------------------
+
+local newton = { name = "newton" }
+
+-- The Hessian times a direction.
+local function bend(self, loss, f, direction)
+  local list = {}
+  for k, x in ipairs(self.params) do x.dual:copy_from(direction[k]) end
+  gradient.hvp(self.session, loss, f, self.params)
+  for k, x in ipairs(self.params) do list[k] = x.grad.dual end
+  return list
+end
+
+-- The solution d of H d = -slope, as far as the Hessian curves up, and as well as is worthwhile.
+local function find_newton(self, loss, f, slope)
+  local d, rest = copies(self), copies(self, slope)
+  combine(self, rest, -1, 0, slope)
+  local p, square = copies(self, rest), dot(rest, rest)
+  local goal = square * math.min(0.25, math.sqrt(square))
+  for number = 1, self.iterations do
+    local bent = bend(self, loss, f, p)
+    local curvature = dot(p, bent)
+    if curvature <= 1e-14 * dot(p, p) or curvature ~= curvature then
+      return number == 1 and p or d
+    end
+    local along = square / curvature
+    combine(self, d, 1, along, p)
+    combine(self, rest, 1, -along, bent)
+    local following = dot(rest, rest)
+    if following <= goal then break end
+    combine(self, p, following / square, 1, rest)
+    square = following
+  end
+  return d
+end
+
+function newton.step(self, loss, f, value)
+  check_loss(self, f)
+  self.count = self.count + 1
+  local slope = copies(self, gradients_of(self))
+  if dot(slope, slope) == 0 then return end
+  local direction = find_newton(self, loss, f, slope)
+  search(self, loss, f, value, direction, dot(direction, slope))
+end
+
+--- `rg.optim.newton{ params =, iterations = 50 }`: at most so many products with the Hessian for a
+--- step. Parameters and what is between them and the loss have duals of their own.
+function optim.newton(session, options)
+  local caller = "rg.optim.newton"
+  local params = check_params(options, { "params", "iterations" }, caller)
+  for _, x in ipairs(params) do gradient.check_second(x, caller) end
+  local self = new(newton, session, params)
+  self.iterations = fail.number_option(options, "iterations", 50, caller)
   return self
 end
 

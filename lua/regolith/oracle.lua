@@ -16,6 +16,7 @@ local oracle_counted = require "regolith.oracle.counted"
 local oracle_list = require "regolith.oracle.list"
 local oracle_say = require "regolith.oracle.say"
 local oracle_check = require "regolith.oracle.check"
+local oracle_derivative = require "regolith.oracle.derivative"
 local oracle_random = require "regolith.random"
 
 local oracle = {}
@@ -30,6 +31,7 @@ function oracle.create(runtime)
   local trees = setmetatable({}, { __mode = "v" }) -- address in the core -> data
   return setmetatable({ runtime = runtime, trees = trees, owned = {}, fields = {}, numbers = {},
     arrays = {}, values = setmetatable({}, { __mode = "v" }),
+    answers = setmetatable({}, { __mode = "k" }), -- by where compiled kernels put theirs
     outside = 0, blocks = 0, headers = 0, bytes_to_check = 0 }, oracle)
 end
 
@@ -54,12 +56,14 @@ function oracle:own_node(node)
   self.owned[key_of(node)] = self.trees[key_of(C.rg_snode_tree(node))]
 end
 
---- Registers a field that was placed.
-function oracle:own_field(handle)
+--- Registers a field that was placed; `is_derivative`: with one whose derivatives it has.
+function oracle:own_field(handle, is_derivative)
   local node = C.rg_field_node(handle.rg_field)
   local data = self.trees[key_of(C.rg_snode_tree(node))]
   local fields = oracle_tree.fields(data, node)
+  local packing = C.rg_field_packing(handle.rg_field)
   fields[#fields + 1] = { type = ffi.string(C.rg_field_type(handle.rg_field)),
+    packing = packing ~= nil and ffi.string(packing) or nil, is_derivative = is_derivative,
     key = key_of(handle.rg_field), held = setmetatable({ handle }, { __mode = "v" }) }
   self.owned[handle.rg_number], self.numbers[handle.rg_number] = data, #fields
 end
@@ -156,7 +160,9 @@ local function elements_of(self, handle)
   local elements = self.fields[handle.rg_number]
   if not elements or (elements.level.base or elements.level) ~= level then
     elements = oracle_element.create(moved(handle, level), self.numbers[handle.rg_number],
-      count_outside(self))
+      count_outside(self), lib.runtimes[self.runtime].checks_range and function()
+        self.outside = self.outside + 1
+      end)
     self.fields[handle.rg_number] = elements
   end
   return elements
@@ -305,11 +311,12 @@ local function list_at(self, node, count)
   return level, { 0, unpack(indices(count)) }
 end
 
--- The numbers of a level's fields: of `field`, or of all without it.
+-- The numbers of a level's fields: of `field`, or without it of all that are no derivatives.
 local function numbers_of(level, field)
   local numbers = {}
   for k, one in ipairs(level.fields) do
-    if field == nil or one.key == key_of(field) then numbers[#numbers + 1] = k end
+    local is_asked = field and one.key == key_of(field) or not field and not one.is_derivative
+    if is_asked then numbers[#numbers + 1] = k end
   end
   return numbers
 end
@@ -331,14 +338,18 @@ end
 function oracle:append(node, count, values, value_count)
   local level, at = list_at(self, node, count)
   check(C.rg_snode_append(node, buffer, count, values, value_count, result), self.runtime)
-  local numbers, own = {}, { unpack(at, 2) }
+  local numbers, own, given = {}, { unpack(at, 2) }, 0
   for k, axis in ipairs(level.level_axes) do
     if axis == level.axes[1] then table.insert(own, k, 0) end
   end
   local element = ffi.new("int64_t[8]", own)
-  for k = 1, #level.fields do
-    check(C.rg_snode_value(node, k - 1, element, level.rank, slot), self.runtime)
-    numbers[k] = vector.from_lua(value.take(slot))
+  for k, one in ipairs(level.fields) do
+    if one.is_derivative then
+      numbers[k] = oracle_element.zero(one.type)
+    else
+      check(C.rg_snode_value(node, given, element, level.rank, slot), self.runtime)
+      numbers[k], given = vector.from_lua(value.take(slot)), given + 1
+    end
   end
   check(C.rg_snode_call(node, "deactivate", buffer, count, result), self.runtime)
   local answer = oracle_list.append(level, at, unpack(numbers))
@@ -348,9 +359,12 @@ end
 
 function oracle:pop(node, field, count)
   local level, at = list_at(self, node, count)
-  local numbers, rest = numbers_of(level, field), {}
-  local values = { oracle_list.pop(level, at, rest, numbers[1], unpack(numbers, 2)) }
-  for k = 2, #numbers do values[k] = rest[numbers[k]] end
+  local numbers = numbers_of(level, field)
+  local others, values = {}, {}
+  for k = 2, #numbers do
+    others[#others + 1], others[#others + 2] = numbers[k], k
+  end
+  values[1] = oracle_list.pop(level, at, values, numbers[1], unpack(others))
   return to_lua(level, numbers, values)
 end
 
@@ -615,8 +629,11 @@ local function load_text(kernel, number, text)
       hint = "a Lua function has at most 200 locals; divide the kernel",
     }
   end
-  -- The first line of the text lists the types of the launch arguments and of the results.
-  local given, back, fields = text:match "^%-%-%[=%[(.-)>(.-)|(.-)%]=%]"
+  -- The first line of the text lists the types of the launch arguments and of the results. That of
+  -- a derivative ends with the fields and levels of its IR.
+  local given, back, rest = text:match "^%-%-%[=%[(.-)>(.-)|(.-)%]=%]"
+  local fields, numbers_text, levels_text = rest:match "^(.-)|(.-)|(.*)$"
+  fields = fields or rest
   local types, results, names = {}, {}, {}
   for t in given:gmatch "%S+" do types[#types + 1] = t end
   for t in back:gmatch "%S+" do results[#results + 1] = t end
@@ -625,8 +642,18 @@ local function load_text(kernel, number, text)
   end
   for k, field in fields:gmatch "(%d+)=(%S+)" do names[tonumber(k)] = field end
   local nests = text:find("_rg.nest(", 1, true) ~= nil
-  return { run = chunk, number = number, types = types, results = results, names = names,
+  local variant = { run = chunk, number = number, types = types, results = results, names = names,
     nests = nests, fails = text:find "_rg_r, %d+, " }
+  if not numbers_text then return variant end
+  variant.numbers, variant.levels = {}, {}
+  for value_number, path, part in numbers_text:gmatch "(%d+)%.(%S*):(%d+)" do
+    table.insert(variant.numbers, { value = tonumber(value_number), path = path,
+      part = tonumber(part) })
+  end
+  for value_number in levels_text:gmatch "%d+" do
+    table.insert(variant.levels, tonumber(value_number))
+  end
+  return variant
 end
 
 -- Converts a launch argument to what the kernel's text uses: elements for a field or an array, a
@@ -638,48 +665,63 @@ local function operand(self, v)
   if ffi.istype("RgNodeHandle", v) then return level_of(self, v.rg_node) end
 end
 
+-- What the text of a derivative accesses, by number: those of the IR's fields and levels.
+local function add_numbers(self, variant, operands, last)
+  operands.numbers, operands.levels = {}, {}
+  for k, of in ipairs(variant.numbers) do
+    local handle = oracle_derivative.field_along(last[of.value], of.path)
+    operands.numbers[k - 1] = oracle_derivative.numbers(elements_of(self, handle), of.part)
+  end
+  for k, number in ipairs(variant.levels) do
+    local level = operands[number].level
+    operands.levels[k - 1] = level.base or level
+  end
+end
+
 local function keep(answers, ...)
   for k = 1, select("#", ...) do answers[k] = select(k, ...) end
 end
 
 -- Returns what a launch runs and its arguments, or nil and a status if the core refuses the launch.
--- Runs in lib.quiet, because the core owns the frame and the text, and `last` belongs to the
--- kernel.
-local function begin(self, kernel, variants, pointer, values, count)
+-- Runs in lib.quiet, because the core owns the frame and the text. `last` has the values as Lua
+-- knows them.
+local function begin(self, kernel, variants, values, count, last)
   local emission = ffi.new "RgEmission"
-  local status = C.rg_kernel_emit(pointer, values, count, emission)
+  local status = C.rg_kernel_emit(kernel.pointer, values, count, emission)
   if status ~= 0 then return nil, status end
   local key = tonumber(emission.number)
   variants[key] = variants[key] or load_text(kernel, emission.number, ffi.string(emission.text))
   local variant, operands, arguments = variants[key], {}, {}
   for k = 0, count - 1 do
-    local v = kernel.last[k]
+    local v = last[k]
     if type(v) == "cdata" then operands[k] = operand(self, v) end
     if type(v) == "string" then operands[k] = v end
   end
   for k, t in ipairs(variant.types) do
     local whole = tonumber(t:match "^header:(%d+)")
-    arguments[k - 1] = whole and value_of(self, kernel.last[whole])
+    arguments[k - 1] = whole and value_of(self, last[whole])
       or read_argument(t, emission.args + (k - 1))
   end
+  if variant.numbers then add_numbers(self, variant, operands, last) end
   return variant, operands, arguments
 end
 
 local stray_text = "regolith: %s:%d: a write to %s; kernel '%s' made %d such write%s in this "
   .. "launch: they are ignored and counted in rg.stats().out_of_range (reported once per kernel)"
 
-local function describe_place(stray, kernel, variant, operands)
+local function describe_place(stray, last, variant, operands)
   local number = 0
   if not stray.elements then return "an element that its array does not have" end
   while operands[number] ~= stray.elements do number = number + 1 end
   local level = stray.elements.level
-  local shape = tostring(kernel.last[number].shape):sub(2, -2):gsub(",", " x")
+  local shape = tostring(last[number].shape):sub(2, -2):gsub(",", " x")
   if level.first then shape = ("%s from %s"):format(shape, table.concat(level.first, ", ")) end
   return ("'%s' at %s is outside its shape, %s"):format(variant.names[number], stray.index, shape)
 end
 
-local function warn_outside(stray, kernel, variant, operands, count)
-  sink.warn(stray_text:format(kernel.chunk, stray.line, describe_place(stray, kernel, variant,
+local function warn_outside(stray, kernel, last, variant, operands, count)
+  if not stray then return end -- of numbers that do not fit, which only the counter says
+  sink.warn(stray_text:format(kernel.chunk, stray.line, describe_place(stray, last, variant,
     operands), ffi.string(C.rg_kernel_name(kernel.pointer)), count, count == 1 and "" or "s"))
 end
 
@@ -717,7 +759,7 @@ local function finish(answers, ok, ...)
 end
 
 -- Runs the variant and returns its results as Lua values, or nil if it failed.
-local function run(self, kernel, variant, operands, arguments)
+local function run(self, kernel, last, variant, operands, arguments)
   local answers = {}
   local before = self.outside
   oracle_list.full, self.stray, oracle_counted.oracle = nil, nil, self
@@ -731,7 +773,7 @@ local function run(self, kernel, variant, operands, arguments)
   end
   if self.outside > before and not rawget(kernel, "has_warned") then
     kernel.has_warned = true
-    warn_outside(self.stray, kernel, variant, operands, self.outside - before)
+    warn_outside(self.stray, kernel, last, variant, operands, self.outside - before)
   end
   check_full(self)
   for k, name in ipairs(variant.results) do
@@ -813,24 +855,36 @@ for _, name in ipairs { "print", "text", "show", "form", "fail", "assert" } do
   operations[name] = oracle_say[name]
 end
 for name, f in pairs(oracle_check) do operations[name] = f end
+for name, f in pairs(oracle_derivative.operations) do operations[name] = f end
 oracle.operations = operations
 
 --- Replaces the launch functions that kernel.lua generates launchers with; `need` is the table of
 --- functions that they use for compiled kernels.
 function oracle:launcher(kernel, need)
-  local variants, answers, result_count = {}, nil, nil
+  local variants = {}
   local failure -- { what the launch raised }
   local own = {}
-  function own.launch(pointer, values, count)
-    local ok, variant, operands, arguments = guarded(lib.quiet, begin, self, kernel, variants,
-      pointer, values, count)
-    if ok and not variant then return operands end
-    answers = variant -- or the error that begin raised
-    if ok then
-      ok, answers, result_count = guarded(run, self, kernel, variant, operands, arguments)
-    end
-    if ok then return answers and 0 or 1 end
-    failure = { answers }
+  --- Launches with values that one of the kernel's launchers has read, which were made from those
+  --- in `last`. Returns the core's status; the results belong to `out`.
+  function own.run(values, count, last, out)
+    local variant, operands, arguments = lib.quiet(begin, self, kernel, variants, values, count,
+      last)
+    if not variant then return operands end
+    local answers, result_count = run(self, kernel, last, variant, operands, arguments)
+    if not answers then return 1 end
+    answers.count = result_count
+    self.answers[out] = answers
+    return 0
+  end
+  local function launch(values, count, out)
+    local record = need.recorder_of(kernel)
+    if record then return record(kernel, kernel.pointer, values, count, out) end
+    return own.run(values, count, kernel.last, out)
+  end
+  function own.launch(_, values, count, out)
+    local ok, status = guarded(launch, values, count, out)
+    if ok then return status end
+    failure = { status }
     return 1
   end
   -- The launcher calls this by a tail call, so that our frames do not appear in the traceback.
@@ -840,7 +894,10 @@ function oracle:launcher(kernel, need)
     failure = nil
     return error(e, 0)
   end
-  function own.take() return unpack(answers, 1, result_count) end
+  function own.take(out)
+    local answers = self.answers[out]
+    return unpack(answers, 1, answers.count)
+  end
   return setmetatable(own, { __index = need })
 end
 

@@ -99,25 +99,31 @@ local function source_of(what)
     .. fail.describe(what), "for i in rg.progress(100, \"steps\") do")
 end
 
+--- Shows the progress of `total` steps (nil: an unknown number); see progress.advance.
+function progress.begin(total, label)
+  local now = lib.C.rg_time()
+  local self = { label = label or "", done = -1, total = total, begun = now,
+    shown = now - redraw_s, terminal = is_terminal() }
+  if not self.terminal then self.shown = now end
+  return self
+end
+
+--- One more step begins, or the last one has ended. A label replaces the one that is shown.
+function progress.advance(self, is_last, label)
+  self.done, self.label = self.done + 1, label or self.label
+  show(self, is_last)
+end
+
 --- Iterates over the numbers from 1 to n, the elements of a list, or what an iterator returns.
 function progress.create(what, label)
   if label ~= nil and type(label) ~= "string" then
     return fail.argument("a label of rg.progress must be a string, got " .. fail.describe(label))
   end
   local step, total = source_of(what)
-  local now = lib.C.rg_time()
-  local self = { label = label or "", done = -1, total = total, begun = now,
-    shown = now - redraw_s, terminal = is_terminal() }
-  if not self.terminal then self.shown = now end
+  local self = progress.begin(total, label)
   local function pass(...)
-    if (...) == nil then
-      self.done = self.done + 1
-      show(self, true)
-      return nil
-    end
-    self.done = self.done + 1
-    show(self, false)
-    return ...
+    progress.advance(self, (...) == nil)
+    if (...) ~= nil then return ... end
   end
   return function(_, ...) return pass(step(_, ...)) end
 end

@@ -48,8 +48,8 @@ local function word_of(draws, word, bits)
   return tonumber(rshift(band(pair, low_half), 32 - bits))
 end
 
--- Returns the high half of a product.
-local function high_product(a, b)
+--- Returns the high half of a product.
+function random.high_product(a, b)
   local a0, a1, b0, b1 = band(a, low_half), rshift(a, 32), band(b, low_half), rshift(b, 32)
   local middle = a1 * b0 + rshift(a0 * b0, 32)
   local other = a0 * b1 + band(middle, low_half)
@@ -87,7 +87,7 @@ local function integer_within(t, draws, word, low, high)
   local count = wide(high) - wide(low) + 1ULL
   local pair = pair_of(draws, word)
   if high < low then return low end
-  local part = count == 0ULL and pair or high_product(pair, count)
+  local part = count == 0ULL and pair or random.high_product(pair, count)
   local value = wide(low) + part
   if t == "u64" then return value end
   if t == "i64" then return i64(value) end

@@ -20,7 +20,7 @@ local Remote = {}
 Remote.__index = Remote
 
 local frame_s = 1 / 60 -- between two frames, at least
-local idle_s = 2 -- so long after the last request, nobody looks
+local idle_s = 2 -- without requests for so long, no page shows the window
 ffi.cdef "int memcmp(const void *a, const void *b, size_t count);"
 
 --- Reads "http", "http:8642" or "http://0.0.0.0:8642": { address =, port = }.
@@ -111,7 +111,8 @@ function remote.create(w, place, title)
   return self
 end
 
---- Sends the frame to who asks, and gives the window what came back; `receive(window, event)`.
+--- Sends the frame to pages that ask for it, and gives the window what they sent:
+--- `receive(window, event)`.
 --- Takes the rest of a sixtieth of a second.
 function Remote:exchange(receive)
   local now = lib.C.rg_time()

@@ -62,6 +62,7 @@ local set = {
   seed = function(o, v) o.seed = whole("seed", v) end,
   debug = function(o, v) o.debug = debug_bits(v) end,
   unchecked = function(o, v) o.unchecked = flag("unchecked", v) end,
+  check_range = function(o, v) o.check_range = flag("check_range", v) end,
   deterministic = function(o, v) o.deterministic = flag("deterministic", v) end,
   specialise = function(o, v) o.unspecialised = 1 - flag("specialise", v) end,
   fast_math = function(o, v) o.fast_math = flag("fast_math", v) end,
@@ -235,7 +236,8 @@ local function begin(self, options)
   self.runtime, self.anchor = lib.new_runtime()
   self.runtime.session = setmetatable({ self }, { __mode = "v" })
   self.runtime.c, self.begun, self.reader = c, fail.place(), options.read or host.get_reader()
-  self.runtime.arch = arch
+  self.runtime.arch, self.runtime.is_deterministic = arch, options.deterministic == true
+  self.runtime.checks_range = options.check_range == true
   local lines_out = ffi.new "const int32_t *[1]"
   C.rg_keep_lines(c, lines_out)
   self.runtime.lines = lines_out[0]

@@ -7,14 +7,18 @@
 --- window/plain.lua, where there is none, paints pictures and dots by itself. Either keeps the
 --- frame in its own memory, so it is the same on every display and can be saved (`w:capture`).
 --- Overlays (`w:attach{ draw =, event = }`) draw on top of each frame, and see events first.
+--- Without a display, a window is hidden, and its frames are filmed (window/film.lua).
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
+local host = require "regolith.host"
 local image = require "regolith.file.image"
 local sdl = require "regolith.window.sdl"
 local binary = require "regolith.file.binary"
+local astray = require "regolith.window.astray"
 local camera = require "regolith.window.camera"
 local color = require "regolith.window.color"
+local film = require "regolith.window.film"
 local plain = require "regolith.window.plain"
 local space = require "regolith.window.space"
 local canvas = require "regolith.window.canvas"
@@ -28,16 +32,20 @@ local methods = {}
 
 local open = {} -- SDL's number -> window
 local buttons = { "left", "middle", "right" }
-local option_names = { "title", "width", "height", "font", "vsync", "shadows", "on" }
+local option_names = { "title", "width", "height", "font", "vsync", "shadows", "on", "frames",
+  "path" }
 
-local function size_option(options, name)
-  local v = options[name] == nil and 512 or options[name]
-  if type(v) ~= "number" or v % 1 ~= 0 or v < 1 or v > 16384 then
-    return fail.argument(("option '%s' of rg.window must be a whole number from 1 to 16384, got %s")
-      :format(name, fail.describe(v)), nil, "option.invalid")
+local function count_option(options, name, default, most)
+  local v = options[name] == nil and default or options[name]
+  if v == nil then return nil end
+  if type(v) ~= "number" or v % 1 ~= 0 or v < 1 or v > most then
+    return fail.argument(("option '%s' of rg.window must be a whole number from 1 to %d, got %s")
+      :format(name, most, fail.describe(v)), nil, "option.invalid")
   end
   return v
 end
+
+local function size_option(options, name) return count_option(options, name, 512, 16384) end
 
 --- What RG_WINDOW says: nil, "plain", "off", or an address for rg.window's option `on`.
 function window.setting()
@@ -79,37 +87,34 @@ local function check_options(options)
         fail.describe(options[name])), nil, "option.invalid")
     end
   end
+  if options.path ~= nil then binary.check_path(options.path, "rg.window{ path = .. }") end
   return { width = size_option(options, "width"), height = size_option(options, "height"),
     title = text_option(options, "title", "Regolith", "a title must be a string"),
     font = text_option(options, "font", "sans", "a font must be a name or a path"),
-    vsync = options.vsync ~= false, shadows = options.shadows == true, on = options.on }
+    vsync = options.vsync ~= false, shadows = options.shadows == true, on = options.on,
+    frames = count_option(options, "frames", nil, 1000000), path = options.path }
 end
 
 local function new(session, own, options, number)
   local self = setmetatable({ session = session, width = options.width, height = options.height,
     canvas = own, keys = {}, hits = {}, held = {}, x = 0, y = 0, wheel = 0, is_shown = true,
     wants_end = false, overlays = {}, legends = {}, own_lights = false, font = options.font,
-    shadows = options.shadows, shadow = false, solids = {}, view = camera.flat(), number = number },
-    Window)
+    shadows = options.shadows, shadow = false, solids = {}, view = camera.flat(), number = number,
+    film = false, looked = {}, questions = 0 }, Window)
   open[number] = self
   return self
 end
 
--- A window on the display.
+-- A window on the display; nil and the reason where there is none.
 local function create_shown(session, options)
-  local C = sdl.open()
-  if C.SDL_InitSubSystem(sdl.video) ~= 0 then return sdl.fail "a window cannot be shown" end
-  if sdl.is_invisible() then
-    C.SDL_QuitSubSystem(sdl.video)
-    return sdl.fail("a window cannot be shown", "there is no display")
-  end
-  local own = create_canvas(options, sdl.resizable)
-  if not own then
-    local why = sdl.error()
-    C.SDL_QuitSubSystem(sdl.video)
-    return sdl.fail("a window cannot be opened", why)
-  end
-  return new(session, own, options, C.SDL_GetWindowID(own.handle))
+  local C, missing = sdl.find()
+  if not C then return nil, missing end
+  if C.SDL_InitSubSystem(sdl.video) ~= 0 then return nil, sdl.error() end
+  local own = not sdl.is_invisible() and create_canvas(options, sdl.resizable)
+  if own then return new(session, own, options, C.SDL_GetWindowID(own.handle)) end
+  local why = sdl.is_invisible() and "there is no display" or sdl.error()
+  C.SDL_QuitSubSystem(sdl.video)
+  return nil, why
 end
 
 local without_sdl = 0 -- windows
@@ -127,24 +132,48 @@ local function create_hidden(session, options)
     -without_sdl)
 end
 
---- A window that no display shows: a frame is drawn as in others, to be read. Without OpenGL, or
---- even SDL, it shows pictures and dots.
-function window.create_hidden(session, options)
-  return create_hidden(session, check_options(options))
-end
-
---- `rg.window{ title =, width =, height =, on = "http" }`
-function window.create(session, options)
-  options = check_options(options)
-  local on = options.on
-  local setting = window.setting()
-  if on == nil and setting and setting:find "^http" then on = setting end
-  if on == nil then return create_shown(session, options) end
+-- A window in a browser.
+local function create_remote(session, options, on)
   local remote = require "regolith.remote"
   local place = remote.place(on)
   local self = create_hidden(session, options)
   self.remote = remote.create(self, place, options.title)
   return self
+end
+
+--- Opens a window of these options on the display or in a browser; nil and the reason where
+--- nothing can show it.
+function window.try(session, options)
+  options = check_options(options)
+  local setting = window.setting()
+  local on = options.on
+  if on == nil then on = setting and setting:match "^http.*" end
+  if on ~= nil then return create_remote(session, options, on) end
+  local why = film.obstacle(setting)
+  if why then return nil, why end
+  return create_shown(session, options)
+end
+
+--- A window that no display shows, for this reason: its frames are filmed.
+---@param name string  of the video, unless the options have its path
+function window.create_filmed(session, options, why, name)
+  options = check_options(options)
+  local self = create_hidden(session, options)
+  self.film = film.create(session, why, { name = name, path = options.path,
+    frames = options.frames })
+  return self
+end
+
+-- The name of the script that called us.
+local function caller_name()
+  local _, _, info = fail.caller()
+  return film.name_of(info and info.source) or "window"
+end
+
+--- `rg.window{ title =, width =, height =, on = "http" }`
+function window.create(session, options)
+  local self, why = window.try(session, options)
+  return self or window.create_filmed(session, options, why, caller_name())
 end
 
 local function check_open(self)
@@ -327,12 +356,16 @@ local function poll()
     end
   end
 end
+-- LuaJIT 2.1.0-beta3 crashed in its assembler, once in some twenty runs, compiling this loop.
+host.interpret(poll)
 
 --- Shows the frame and processes key and mouse events. Returns false once the window has been
 --- closed.
 function methods:present()
   check_open(self)
   finish(self)
+  self.questions = 0
+  if self.film then self.film:add(self, self.canvas:read()) end
   self.canvas:present(self.overlays)
   for _, one in pairs(open) do one.hits, one.wheel = {}, 0 end
   poll()
@@ -340,10 +373,14 @@ function methods:present()
   if remote then remote:exchange(window.receive) end
   if self.view.is_space then space.advance(self) end
   if self.wants_end then self:close() end
-  return self.is_shown
+  return self:is_open()
 end
 
-function methods:is_open() return self.is_shown end
+--- Whether the window has not been closed, and, where it is filmed, has frames left.
+function methods:is_open()
+  astray.ask(self)
+  return self.is_shown and not (self.film and self.film:is_done())
+end
 
 -- Aliases of keys.
 local key_names = { "space", "return", "escape", "backspace", "delete", "tab", "left", "right",
@@ -374,6 +411,7 @@ function methods:close()
   end
   local remote = rawget(self, "remote")
   if remote then remote:close() end
+  if self.film then self.film:close() end
   self.canvas:destroy()
   open[self.number] = nil
   if self.number > 0 then sdl.open().SDL_QuitSubSystem(sdl.video) end
@@ -381,7 +419,7 @@ end
 
 function Window:__tostring()
   return ("window of %d x %d pixels%s"):format(self.width, self.height,
-    self.is_shown and "" or ", closed")
+    not self.is_shown and ", closed" or self.film and ", filmed" or "")
 end
 
 -- What one can drag: regolith/controls.lua, loaded on first use.

@@ -1,6 +1,7 @@
 -- gallery.lua [--write] - the tables of examples in README.md and examples/README.md, made from the
--- first lines of the examples: `-- name.lua - what it shows.` and their kind, which stands before
--- "Run it with:". Prints what differs; `--write` renews the tables, between their marks.
+-- first lines of the examples: `-- name.lua - what it shows.`, their kind, which stands before
+-- "Run it with:", and `-- No window: why.` where there is no rg.live. Prints what differs;
+-- `--write` renews the tables, between their marks.
 local root = arg[0]:match "^(.*)/tests/examples/" or "."
 local kinds = { "Fluids", "Solids", "Growth and life", "Rendering", "Numerics", "Gradients",
   "Running" }
@@ -20,12 +21,16 @@ for path in io.popen("cd '" .. root .. "' && ls examples/*.lua"):lines() do
   local text, name = read(path), path:match "([%w_]+)%.lua$"
   local said, what = text:match "^%-%- ([%w_]+)%.lua %- ([^\n]+)%.\n"
   local kind = text:match "\n%-%- ([%a ]+)%. Run it with:  examples/run ([%w_]+)\n"
+  local why = text:match "\n%-%- No window: ([^\n]+)%.\n"
+  if (why ~= nil) == (text:find("rg.live", 1, true) ~= nil) then
+    print(path .. ": needs either rg.live or a line `-- No window: why.`")
+  end
   if said ~= name then print(path .. ": its first line is not `-- " .. name .. ".lua - .. .`") end
   if not of_kind[kind] then
     print(path .. ": no line `-- KIND. Run it with:  examples/run " .. name .. "`; kinds: "
       .. table.concat(kinds, ", "))
   else
-    table.insert(of_kind[kind], { name = name, what = what })
+    table.insert(of_kind[kind], { name = name, what = what, why = why })
   end
 end
 
@@ -49,7 +54,8 @@ local function list()
     lines[#lines + 1] = ("\n**%s**\n\n| | | |\n| --- | --- | --- |"):format(kind)
     for _, example in ipairs(of_kind[kind]) do
       lines[#lines + 1] = ("| ![](pictures/%s.png) | [%s](%s.lua) | %s |"):format(example.name,
-        example.name, example.name, example.what)
+        example.name, example.name, example.what .. (example.why
+        and " (no window: " .. example.why .. ")" or ""))
     end
   end
   return table.concat(lines, "\n") .. "\n\n"

@@ -12,10 +12,10 @@ local target = root .. "/examples/pictures/moving.gif"
 
 -- The tiles, row by row: an example, its frames, and how many of these a picture stands for.
 local tiles = {
-  { "fluid", 200, 5 }, { "sph", 80, 2 }, { "mpm3", 40, 1 },
-  { "cloth", 20, 0.5 }, { "nbody", 40, 1 }, { "boids", 40, 1 },
+  { "fluid", 200, 5 }, { "tets", 120, 3 }, { "mpm3", 40, 1 }, { "cloth", 40, 1 },
+  { "splash", 40, 1 }, { "nbody", 40, 1 }, { "sph", 80, 2 }, { "boids", 40, 1 },
 }
-local columns, side, shown, rate = 3, 168, 40, 10
+local columns, side, shown, rate = 4, 150, 40, 10
 
 local function read(path)
   local file = assert(io.open(path))
@@ -32,6 +32,8 @@ local function film(name, frames, every)
   local write, count = rg.image.write, 0
   text = text:gsub("if frame %% %d+ == 0", every <= 1 and "if true" or "if frame %% " .. every
     .. " == 0")
+  text = text:gsub("= (%d+), frames, %1 do(%s+)for _ = 1, %1 do", -- so many frames at once
+    ("= %d, frames, %d do%%2for _ = 1, %d do"):format(every, every, every))
   rg.image.write = function(_, what, options)
     count = count + 1
     if count <= shown then video:add(what, options) end

@@ -1,6 +1,7 @@
 /* module.c - a module whose checksum is right and which says anything: it is opened or refused, by
  * one sentence, and what it gives can be looked at. Its code is not run, as no reader can know what
- * code does. The input is what follows the head: bytes of the contents 4 | contents | versions. */
+ * code does. The input is what follows the head: bytes of the contents 4 | contents | versions; the
+ * highest bit of the number says that the format has version 2. */
 #include "base/bits.h"
 #include "fuzz.h"
 #include "io/checksum.h"
@@ -29,6 +30,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!rg) start(16 << 20, 2);
   if (size < sizeof contents) return 0;
   memcpy(&contents, data, sizeof contents);
+  uint32_t version = 1 + (contents >> 31);
+  contents &= INT32_MAX;
   size_t rest = size - sizeof contents, length = sizeof(ModuleHead) + rest;
   uint8_t *bytes = aligned_alloc(64, align_up(length, 64));
   memcpy(bytes + sizeof(ModuleHead), data + sizeof contents, rest);
@@ -36,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   checksum_init(&sum);
   checksum_add(&sum, bytes + sizeof(ModuleHead), rest);
   ModuleHead head = {.magic = "RGMODUL",
-                     .version = MODULE_VERSION,
+                     .version = version,
                      .abi = RT_ABI,
                      .length = length,
                      .contents_length = contents,

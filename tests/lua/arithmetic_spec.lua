@@ -1042,3 +1042,51 @@ describe("a square root compared with a constant", function()
     compares("f64", 0, function(x, k) return math.max(x + k * 5e-324, 0) end)
   end)
 end)
+
+describe("a number of the launch that becomes an integer", function()
+  it("keeps its digits above 2^24, in sums and products, too", function()
+    local out = rg.field(rg.u32, 4)
+    local captured = 33554433
+    local k = rg.kernel(function(seed)
+      for i in rg.range(1) do
+        out[0] = rg.u32(seed)
+        out[1] = rg.u32((seed + 2) * 3 - captured)
+        out[2] = rg.u32(rg.i64(captured))
+        out[3] = rg.u32(seed) + rg.u32(0.5 * seed)
+      end
+    end)
+    k(16777217)
+    assert.same({ 16777217, 16777224, 33554433, 25165825 }, { out[0], out[1], out[2], out[3] })
+    k(2.5)
+    assert.same({ 2, 3 }, { out[0], out[3] })
+  end)
+
+  it("keeps them where it becomes 64 bits", function()
+    local square = rg.kernel(function(n) return rg.i64(n * n) end)
+    assert.equal(10000000000LL, square(100000))
+    assert.equal(49LL, square(7))
+  end)
+
+  it("keeps them through locals and helpers, while it is whole", function()
+    local out = rg.field(rg.i32, 4)
+    local n = 160
+    local function low(v) return bit.band(rg.i32(rg.u32(v)), 255) end
+    local k = rg.kernel(function(frame)
+      for i in rg.range(4) do
+        local seed = (frame * n * n + i) * 16
+        out[i] = low(seed)
+      end
+    end)
+    for _, frame in ipairs { 3, 701, 1.5 } do
+      k(frame)
+      for i = 0, 3 do assert.equal((frame * n * n + i) * 16 % 256, out[i]) end
+    end
+  end)
+
+  it("stays an f32 where it is used as one alone", function()
+    local x = rg.field(rg.f32, 1)
+    local k = rg.kernel(function(a) x[0] = a * 3 end)
+    k(16777217)
+    assert.equal(50331648, x[0])
+  end)
+end)

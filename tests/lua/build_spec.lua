@@ -81,6 +81,85 @@ int main(void) {
       os.getenv "RG_LIBRARY", folder))))
   end)
 
+  it("makes an archive by which a host runs kernels where no memory becomes executable", function()
+    local static = folder .. "/player/libregolith.a"
+    if not io.open(static) then return pending "no static library" end
+    assert.matches("wrote fixed/sand.a\n$",
+      (build "sand.lua -o fixed --static --targets x86-64-v2"))
+    write("sealed.c", [[
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include "fixed/sand.h"
+#define WORD(member) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, member))
+#define SKIP_UNLESS(number, count) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, count)
+static int seal(void) { /* mmap and mprotect of executable memory fail */
+  struct sock_filter rules[] = {
+      WORD(nr), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_mmap, 1, 0), SKIP_UNLESS(__NR_mprotect, 3),
+      WORD(args[2]), BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  struct sock_fprog filter = {sizeof rules / sizeof *rules, rules};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, 2, &filter);
+}
+int main(void) {
+  RgRuntime *runtime;
+  RgOptions options = {.struct_size = sizeof options};
+  sand_module sand;
+  RgModule *other;
+  float total;
+  if (seal()) return 77;
+  if (mmap(0, 1, PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED) return 2;
+  if (rg_runtime_create(&options, &runtime, 0)) return 3;
+  if (sand_link(runtime, &sand) || sand_step(&sand, 2, 3) || sand_total(&sand, &total)) {
+    puts(rg_error(runtime)->message);
+    return 1;
+  }
+  printf("%g\n", total);
+  RgValue given[2] = {{.kind = RG_VALUE_NUMBER, .number = 1}, {.kind = RG_VALUE_I64, .i64 = 1}};
+  if (!rg_module_open(runtime, "fixed/sand.rgm", &other) &&
+      rg_module_launch(other, rg_module_kernel(other, "step"), given, 2, 0))
+    puts(rg_error(runtime)->message);
+  rg_runtime_destroy(runtime);
+  return 0;
+}]])
+    local include = io.popen "pwd":read "*l" .. "/core/include"
+    local said, code = shell(("cd '%s' && cc -Wall -Wextra -Werror -I'%s' sealed.c fixed/sand.a "
+      .. "'%s' -lm -o sealed && ./sealed"):format(scratch, include, static))
+    if code == 77 then return pending "no seccomp here" end
+    assert.equal("64\nthis library loads no code: it runs modules that are linked into the "
+      .. "program\n", said)
+    assert.equal(0, code)
+    assert.equal("regolith.o\n", (shell(("ar t '%s'"):format(static))))
+    assert.equal("", (shell(([[nm -g --defined-only '%s' | grep -vE ' (rg|rt)_|^$|:$']]):format(
+      static))))
+  end)
+
+  -- What runs there is tests/aarch64.
+  it("builds for aarch64: objects whose relocations its loader knows, refused elsewhere", function()
+    local script = io.popen "pwd":read "*l" .. "/tests/aarch64/kernels.lua"
+    assert.matches("wrote arm/kernels.a\n$",
+      (build(("'%s' -o arm --static --targets aarch64"):format(script))))
+    local known, relocations = {}, io.open "core/loader/relocate_aarch64.c":read "*a"
+    for name in relocations:gmatch "{(R_AARCH64_[%w_]+)," do known[name] = true end
+    local said = shell(("cd '%s/arm' && ar x kernels.a && readelf -hrW v*.o"):format(scratch))
+    local count = 0
+    for name in said:gmatch "R_AARCH64_[%w_]+" do
+      assert.is_true(known[name], name)
+      count = count + 1
+    end
+    assert.is_true(count > 0)
+    assert.matches("Machine: +AArch64", said)
+    write("arm.lua", "local rg = require 'regolith' rg.module.open 'arm/kernels.rgm'")
+    assert.matches("was built for aarch64, and this runtime's processor runs none of them",
+      (shell(("cd '%s' && '%s' arm.lua"):format(scratch, program))))
+  end)
+
   it("makes a folder that runs anywhere, with the C library alone", function()
     if not io.open(folder .. "/bin/regolith-bundle") then
       return pending "LuaJIT is not here as a static library"
@@ -147,6 +226,7 @@ int main(void) {
     assert.matches("%-o takes a word", refusal "sand.lua -o")
     assert.matches("cannot read nothing.lua", refusal "nothing.lua -o out")
     assert.matches("cannot read nothing.lua", refusal "sand.lua -o out --bundle nothing.lua")
+    assert.matches("the key cannot be read: none.pem", refusal "sand.lua -o out --sign none.pem")
     assert.matches("'z80' is not a target", refusal "sand.lua -o out --targets z80")
     write("none.lua", "return 1")
     assert.matches("'none.lua' exports nothing", refusal "none.lua -o out")

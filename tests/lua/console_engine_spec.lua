@@ -357,8 +357,8 @@ tree                                          64 B
     assert.matches("a first kernel", (ask(c, "?"):lower()))
     local _, wrong = ask(c, "?feild")
     assert.matches("nothing is called 'feild'\nhint: did you mean 'field'", wrong)
-    local _, topic = ask(c, "?stencils")
-    assert.matches("nothing is called 'stencils'\nhint: :docs stencils searches the guide", topic)
+    local _, topic = ask(c, "?turbulence")
+    assert.matches("nothing is called 'turbulence'\nhint: :docs turbulence searches", topic)
   end)
 
   it("has commands, and takes a user's own", function()

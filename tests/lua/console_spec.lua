@@ -349,6 +349,12 @@ print(pcall(half, 1, 2))
   it("writes a script to start from, once", function()
     local go = ("cd '%s' && '%s' "):format(scratch, program)
     assert.matches("^wrote drop.lua", (shell(go .. "new drop")))
+    local called = program:find " " and "'" .. program .. "'" or program
+    assert.equal(("wrote my sim.lua; run it with: %s 'my sim.lua'\n"):format(called),
+      (shell(go .. "new 'my sim'")))
+    for _, words in ipairs { "new --help", "new -h", "examples --help", "build -h" } do
+      assert.matches("^regolith %-h lists", (shell(go .. words)))
+    end
     -- the blocks grow with the drop: no heat is lost
     assert.matches("^heat (%d+) in %d+ blocks of 256\nheat %1 in %d+ blocks of 256\n\z
       see drop.png\n$",

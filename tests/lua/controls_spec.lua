@@ -59,6 +59,52 @@ end
 local function row(picture, n) return picture.x + 40, picture.y + 37 + (n - 1) * 24 end
 
 describe("controls", function()
+  it("show a mistake with its caret under what it points at, however long the line is", function()
+    local said = {}
+    local c, run = create(function(c)
+      c:panel("Mistake", "bottom"):mistake("a.lua:3: it is wrong\n    x = 1\n    ^\n    "
+        .. ("y + "):rep(40) .. "wrong + z\n    " .. (" "):rep(160) .. "^~~~~\nhint: mend it")
+    end)
+    for _ = 1, 3 do run() end -- a panel takes its size in the frame after the first
+    function c.text(_, text, tone) said[#said + 1] = { text, tone } end
+    run()
+    assert.same({ "a.lua:3: it is wrong", "mistake" }, said[1])
+    assert.same({ "    x = 1\n    ^", "source" }, said[2])
+    assert.same({ "hint: mend it", "mistake" }, said[4])
+    local source, caret = said[3][1]:match "^(.*)\n(.*)$"
+    local first, last = caret:find "%^~*$"
+    assert.equal("wrong", source:sub(first, last))
+    assert.equal("..", source:sub(1, 2))
+    assert.is_true(#source < 60)
+  end)
+
+  it("slide by the step that they are given", function()
+    local fine, n = 0, 0
+    local c, run = create(function(c)
+      fine, n = c:slider("fine", fine, 0, 2, 0.25), c:slider("n", n, 0, 4, 1)
+    end)
+    local picture
+    for _ = 1, 3 do picture = run() end
+    local seen = {}
+    for k = 1, 2 do
+      local x, y = row(picture, k)
+      move(c, x - 30, y)
+      press(c, x - 30, y)
+      for at = 0, 120, 7 do
+        move(c, x - 30 + at, y)
+        run()
+        seen[k == 1 and fine or n] = true
+      end
+      release(c, x, y)
+      run()
+    end
+    for value in pairs(seen) do assert.equal(0, value * 4 % 1) end
+    assert.is_true(seen[0.25] and seen[3] and n % 1 == 0)
+    assert.matches("the step of window:slider 'n' must be a number from 0 to 4, got 5$",
+      failure(c.slider, c, "n", 0, 0, 4, 5).message)
+    assert.matches("got \"1\"$", failure(c.slider, c, "m", 0, 0, 4, "1").message)
+  end)
+
   it("slide where the mouse drags them, and the scene does not see it", function()
     local rate, count = 0.5, 10
     local c, run = create(function(c)
@@ -145,6 +191,27 @@ describe("controls", function()
       c:watch("mass", values[k])
     end)
     for _ = 1, 30 do assert.is_true(run() == nil or run().width > 0) end
+  end)
+
+  it("show what differs by rounding alone as a line", function()
+    local function picture(noise)
+      local k = 0
+      local _, run = create(function(c)
+        k = k + 1
+        c:plot("heat", k % 20 == 0 and 437 or 437 + noise * math.sin(7 * k))
+      end)
+      for _ = 1, 59 do run() end
+      local p = run()
+      return require("ffi").string(p.rgba, 4 * p.width * p.height)
+    end
+    local function difference(a, b)
+      local most = 0
+      for k = 1, #a do most = math.max(most, math.abs(a:byte(k) - b:byte(k))) end
+      return most
+    end
+    local line = picture(0)
+    assert.is_true(difference(line, picture(5e-4)) < 40)
+    assert.is_true(difference(line, picture(5)) > 60)
   end)
 
   it("give one picture until something changes, and none without a control", function()

@@ -81,6 +81,20 @@ describe("the site of the documentation #compiled", function()
     end
   end)
 
+  with_site("shows where the guide and the examples use a name", function()
+    local html = read(site .. "/reference.html")
+    local function links(name)
+      local row = html:match("<code>" .. name:gsub("%p", "%%%0")
+        .. "[^<]*</code></td>\n(<td>.-)</td>")
+      return row:match '<span class="uses">(.*)</span>' or ""
+    end
+    assert.matches('href="example%-flip.html">flip<', links "rg.scan")
+    assert.matches('href="pictures.html#[^"]*">Windows<', links ":points(pos")
+    assert.matches('href="fields.html#', links ":argmin argmax")
+    assert.equal("", links "rg.extension_api")
+    assert.is_true(select(2, html:gsub('class="uses"', "")) > 200)
+  end)
+
   with_site("colours code, and shows it as it is", function()
     local html = read(site .. "/first-steps.html")
     assert.is_truthy(html:find('<i class="k">local</i> rg = require <i class="s">&quot;regolith',
@@ -95,16 +109,7 @@ describe("the site of the documentation #compiled", function()
     assert.is_true(#code > 8)
   end)
 
-  with_site("is searched in a browser", function()
-    if not has "chromium" then return pending "there is no chromium" end
-    local function ask(words)
-      local pipe = io.popen(("chromium --headless --no-sandbox --disable-gpu --dump-dom \z
-        --user-data-dir='%s/u' --virtual-time-budget=3000 'file://%s/index.html?q=%s' 2>/dev/null")
-        :format(site, site, words))
-      local dom = pipe:read "*a"
-      pipe:close()
-      return dom, dom:match '<div id="results">.-<a href="([^"]*)"'
-    end
+  local function check(ask)
     local dom, first = ask "argmax"
     assert.equal("reference.html#a-field-argmin-argmax", first)
     assert.is_truthy(dom:find("<mark>argmax</mark>", 1, true))
@@ -113,6 +118,47 @@ describe("the site of the documentation #compiled", function()
     first = select(2, ask "rg.field")
     assert.equal("reference.html#the-module-rgfield", first)
     assert.is_truthy((ask "qwertyuiop"):find("nothing found", 1, true))
+  end
+
+  with_site("is searched by its script", function()
+    if not has "jsc" then return pending "there is no jsc (libjavascriptcoregtk-4.0-bin)" end
+    local script = site .. "/search_test.js"
+    local file = assert(io.open(script, "wb"))
+    file:write(read "tests/support/browser.js", read(site .. "/entries.js"),
+      "location.search = '?q=' + encodeURIComponent(arguments[0]);\n",
+      read(site .. "/search.js"), [[
+        print(results.outerHTML);
+        const keys = (key) => field.send("keydown", { key });
+        keys("ArrowDown"); keys("ArrowDown"); keys("ArrowUp");
+        print("chosen", results.querySelectorAll("a").findIndex((a) => a.className === "chosen"));
+        document.send("keydown", { key: "/" });
+        print("focus", document.activeElement === field);
+        keys("Escape");
+        print("left", document.activeElement === null, results.hidden, results.outerHTML);]])
+    file:close()
+    local last
+    check(function(words)
+      local pipe = io.popen(("jsc '%s' -- '%s' 2>&1"):format(script, words))
+      last = pipe:read "*a"
+      pipe:close()
+      return last, last:match '<a href="([^"]*)"'
+    end)
+    assert.matches("\nchosen %-1\nfocus true\nleft true true <div></div>\n$", last)
+    local pipe = io.popen(("jsc '%s' -- sum"):format(script))
+    assert.matches("\nchosen 1\n", pipe:read "*a")
+    pipe:close()
+  end)
+
+  with_site("is searched in a browser", function()
+    if not has "chromium" then return pending "there is no chromium" end
+    check(function(words)
+      local pipe = io.popen(("chromium --headless --no-sandbox --disable-gpu --dump-dom \z
+        --user-data-dir='%s/u' --virtual-time-budget=3000 'file://%s/index.html?q=%s' 2>/dev/null")
+        :format(site, site, words))
+      local dom = pipe:read "*a"
+      pipe:close()
+      return dom, dom:match '<div id="results">.-<a href="([^"]*)"'
+    end)
   end)
 
   it("is opened by `regolith docs`, which says where it is, or how to make it", function()

@@ -456,6 +456,23 @@ print(z.testzip(), *[str(w) for i in z.infolist() for w in (i.filename, i.file_s
     assert.equal(3, t.v[1][2])
   end)
 
+  it("reads .npz that are compressed, and texts in them", function()
+    local name, x = path ".npz", rg.field(rg.f64, 300)
+    x[7] = 2.5
+    rg.numpy.write(name, { x = x, format = "csr" })
+    python([[
+import zipfile
+z = zipfile.ZipFile(sys.argv[1])
+parts = [(i, z.read(i)) for i in z.namelist()]
+with zipfile.ZipFile(sys.argv[1], "w", zipfile.ZIP_DEFLATED) as out:
+    for i, data in parts: out.writestr(i, data)]], name)
+    local t = rg.numpy.read(name)
+    assert.same({ 2.5, 0, "csr" }, { t.x[7], t.x[299], t.format })
+    local whole = bytes_of(name)
+    put_bytes(name, whole:sub(1, 60) .. "x" .. whole:sub(62))
+    assert.equal("io.failed", failure(rg.numpy.read, name).code)
+  end)
+
   it("has every NaN as one, whatever its bits", function()
     local name = path ".npy"
     for kind, bytes in pairs { f32 = "\0\255\255\255", f64 = "\1\0\0\0\0\0\251\255" } do

@@ -6,6 +6,7 @@ local support = require "support"
 local rg = support.rg
 local fuzzer = require "fuzzer"
 local sweep = require "fuzzer_sweep"
+local bits = require "fuzzer_bits"
 
 local oracle = rg.new { arch = "lua" }
 local first_seed = tonumber(os.getenv "RG_SEED") or 1
@@ -73,12 +74,24 @@ describe("the fuzzer #compiled", function()
     end
   end)
 
+  it("agrees about random rules over packed arrays", function()
+    for seed = first_seed, first_seed + count - 1 do
+      math.randomseed(seed)
+      local text, width = bits.text(), seed % 3 > 0 and 1 or seed % 2 == 0 and 4 or 3
+      for _, runtime in ipairs { rg, oracle } do
+        local difference = bits.difference(runtime, text, width, seed % 2 == 0)
+        assert(not difference, difference and ("seed %d: %s"):format(seed, difference))
+      end
+    end
+  end)
+
   -- Options of the environment that change how a kernel is compiled, not what it does: each with
   -- the values that it is tested with.
   for option, values in pairs {
     RG_WITHOUT = { "early_exits", "atomics", "bounds",
       "node_cursors", "privatise", "unroll", "constant_tables", "hoist_checks", "leaf", "rows",
-      "independent", "redundant_slots", "aggregate_atomics", "lanes", "fold" },
+      "independent", "redundant_slots", "aggregate_atomics", "lanes", "bit_slices",
+      "packed_strips", "fold" },
     RG_STRESS = { "force_lanes" },
   } do
     it("agrees with kernels under each value of " .. option, function()

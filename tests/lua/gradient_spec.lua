@@ -57,12 +57,34 @@ describe("a field with a gradient", function()
     assert.equal(2, block:count())
   end)
 
-  it("cannot have integers, nor elements in a list", function()
+  it("cannot have integers", function()
     assert.equal("type.mismatch", support.failure(rg.field, rg.i32, 4, { grad = true }).code)
-    local x = rg.field(rg.f32, { grad = true })
-    assert.equal("tree.declaration", support.failure(function()
-      rg.root:dense("i", 4):dynamic("j", 8):place(x)
-    end).code)
+  end)
+
+  it("may be in a list, whose elements are appended and popped without it", function()
+    local x, y = rg.field(rg.f32, { grad = true, dual = true }), rg.field(rg.vec2, { grad = true })
+    local list = rg.root:dense("i", 2):dynamic("j", 8)
+    list:place(x, y)
+    x:append(1, 5, { 6, 7 })
+    x.grad[1][0], y.grad[1][0] = 3, { 1, 2 }
+    rg.kernel(function()
+      for i in rg.range(2) do x:append(i, i + 1, rg.vec2(i, 2)) end
+    end)()
+    assert.equal(2, x[1][1])
+    assert.equal(1, y[1][1].x)
+    assert.same({ 3, 0, 0 }, { x.grad[1][0], x.grad[1][1], x.dual[1][1] })
+    local seen = {}
+    for k, a, b in list:items(1) do seen[k + 1] = a + b.y end
+    assert.same({ 12, 4 }, seen)
+    local a, b = list:pop(1)
+    assert.same({ 2, 1 }, { a, b.x })
+    assert.matches("has 3 numbers, and 'append' was given 1", support.failure(rg.kernel(function()
+      x:append(0, 1)
+    end)).message)
+    assert.matches("has 2 values, 1 given", support.failure(x.append, x, 0, 1).message)
+    x:append(1, 9, { 1, 1 })
+    assert.equal(0, x.grad[1][1])
+    assert.same({ 5, 9 }, { x[1][0], x[1][1] })
   end)
 
   it("is asked for where the field is made", function()
@@ -73,7 +95,7 @@ describe("a field with a gradient", function()
   end)
 end)
 
-describe("an adjoint kernel #compiled", function()
+describe("an adjoint kernel", function()
   it("adds to the gradients of what is read, and clears those of what is overwritten", function()
     local x, y = rg.field(rg.f32, 4, { grad = true }), rg.field(rg.f32, 4, { grad = true })
     local k = rg.kernel(function(a)
@@ -135,7 +157,7 @@ describe("an adjoint kernel #compiled", function()
   end)
 end)
 
-describe("the derivative of #compiled", function()
+describe("the derivative of", function()
   local functions = {
     ["x + 2 * y - y / x"] = "x[i] + 2 * x[j] - x[j] / x[i]",
     ["exp, log, log10"] = "math.exp(x[i]) * math.log(x[j]) + math.log10(x[i] + x[j])",
@@ -169,7 +191,7 @@ describe("the derivative of #compiled", function()
   end)
 end)
 
-describe("a gradient passes through #compiled", function()
+describe("a gradient passes through", function()
   it("products, minima and maxima with an element that its iteration alone reaches", function()
     for _, update in ipairs {
       "y[i] * x[(i + 1) % n]", "y[i] / (1 + x[i])",
@@ -186,6 +208,171 @@ describe("a gradient passes through #compiled", function()
         loss[0] = 0
         start() step() sum()
       end, { x })
+    end
+  end)
+
+  it("minima and maxima that iterations share, to the one that won", function()
+    assert_body [[
+      for i in rg.range(n) do y[i] = -10 end
+      for i in rg.range(n) do y[i % 3] = math.max(y[i % 3], math.sin(3 * x[i]) * x[i]) end
+      for i in rg.range(n) do loss[0] = loss[0] + y[i] * y[i] * x[i] end]]
+    assert_body [[
+      for i in rg.range(n) do
+        for j = 0, 3 do y[0] = math.min(y[0], math.cos(x[i] * j) - 1) end
+      end
+      loss[0] = y[0] * 2]]
+    local x, most, loss = fields(8)
+    local k = D.kernel(function()
+      for i in rg.range(8) do most[0] = math.max(most[0], x[i]) end
+      loss[0] = 3 * most[0]
+    end)
+    x:fill(2) -- one of them has it
+    D.grad(loss, function() k() end)
+    local sum = 0
+    for i = 0, 7 do sum = sum + x.grad[i] end
+    assert.equal(3, sum)
+    most[0] = 5 -- none has it
+    D.grad(loss, function() k() end)
+    for i = 0, 7 do assert.equal(0, x.grad[i]) end
+    assert.equal(3, most.grad[0])
+  end)
+
+  -- Of elements that several iterations update by constants, and of old values: in both directions.
+  for name, body in pairs {
+    ["minima and maxima of constants, which have none"] = [[
+      for i in rg.range(n) do y[i] = x[i] ^ 2 end
+      for i in rg.range(n) do y[i % 3] = math.max(y[i % 3], w[i]) end
+      for i in rg.range(n) do loss[0] = loss[0] + y[i] * (i + 1) end]],
+    ["products and quotients by constants that iterations share"] = [[
+      for i in rg.range(n) do y[i] = x[i] ^ 2 end
+      for i in rg.range(n) do y[i % 3] = y[i % 3] * w[i] end
+      for i in rg.range(n) do y[3 + i % 2] = y[3 + i % 2] / w[i] end
+      for i in rg.range(n) do loss[0] = loss[0] + y[i] * y[i] end]],
+    ["a maximum, of values that are computed in loops and branches"] = [[
+      for i in rg.range(n) do y[i] = -10 end
+      for i in rg.range(n) do
+        local v = 0.0
+        for j = 0, 2 do v = v + math.sin(x[i] * j) end
+        if i % 2 == 0 then y[i % 3] = math.max(y[i % 3], v * v) end
+      end
+      for i in rg.range(n) do loss[0] = loss[0] + y[i] * x[i] end]],
+    ["updates whose old value an iteration of its own reads, or nobody"] = [[
+      for i in rg.range(n) do
+        local old = y:add(i, x[i] ^ 2)
+        local older = y:exchange(i, old * x[i] + 1)
+        local _ = loss:add(0, y[i] * older + old)
+      end]],
+    ["a sum whose old value is stopped"] = [[
+      for i in rg.range(n) do
+        local old = rg.stop(y:add(0, x[i] ^ 2))
+        w[i] = old
+      end
+      loss[0] = y[0] ^ 2]],
+  } do
+    it(name .. ", in both directions", function()
+      local x, y, loss = fields(8)
+      local w = D.field(T, 8)
+      for i = 0, 7 do w[i] = 0.4 + (i * 5 % 8) * 0.25 end
+      local k = D.kernel("function()\n" .. body .. "\nend",
+        { x = x, y = y, loss = loss, n = 8, w = w })
+      local function f()
+        loss:fill(0)
+        y:fill(0.5)
+        k()
+      end
+      assert_gradient(loss, f, { x })
+      local sum = 0
+      for i = 0, 7 do
+        sum = sum + x.grad[i] * math.cos(i)
+        x.dual[i] = math.cos(i)
+      end
+      D.jvp(f, { x })
+      assert.near(sum, loss.dual[0], 1e-9 * math.abs(sum))
+    end)
+  end
+
+  it("no old value of an element that iterations share, no product of a whole loop", function()
+    local x, y, loss = fields(4)
+    for body, message in pairs {
+      ["for i in rg.range(4) do y[i] = loss:add(0, x[i]) end"] = "depends on their order",
+      ["for i in rg.range(4) do y:compare_exchange(i, 0.5, x[i]) end"]
+        = "compare_exchange has no derivative",
+      ["for i in rg.range(4) do loss[0] = loss[0] * x[i] end"] = "a product that iterations share",
+      ["local m = x[0]\nfor i in rg.range(4) do m = math.max(m, 0.5) end\nloss[0] = m"]
+        = "only sums of a whole loop",
+      ["for i in rg.range(4) do x[i] = x[i] + 1 y[0] = math.max(y[0], x[i]) end"] = false,
+    } do
+      local k = D.kernel("function()\n" .. body .. "\nend", { x = x, y = y, loss = loss })
+      local forwards = support.failure(D.jvp, function() k() end)
+      assert.matches(message or "the loop changes what they are computed from", forwards.message)
+      if message then
+        assert.matches(message, support.failure(D.grad, loss, function() k() end).message)
+      end
+    end
+  end)
+
+  it("elements of lists, by their slots", function()
+    local x, start, loss = D.field(T, { grad = true }), D.field(T, { grad = true }), field(1)
+    D.root:dense("i", 3):dynamic("j", 16):place(x)
+    D.root:dense("i", 3):dynamic("j", 16):place(start)
+    for i = 0, 2 do
+      for j = 0, i + 1 do
+        start:append(i, 0.5 + i + 0.3 * j)
+        x:append(i, 0)
+      end
+    end
+    local copy = D.kernel(function()
+      for i, j in x:active() do x[i][j] = start[i][j] end
+    end)
+    local bend = D.kernel(function()
+      for i in rg.range(3) do
+        for j = 1, x:length(i) - 1 do x[i][j] = math.sin(x[i][j - 1]) * x[i][j] end
+      end
+    end)
+    local measure = D.kernel(function()
+      for i, j in x:active() do loss[0] = loss[0] + x[i][j] ^ 2 * (j + 1) end
+      for i in rg.range(3) do
+        for _, v in x:items(i) do loss[0] = loss[0] + v end
+        loss[0] = loss[0] + x[i][9]
+      end
+    end)
+    local function f()
+      loss:fill(0)
+      copy()
+      bend()
+      bend()
+      measure()
+    end
+    assert_gradient(loss, f, { start })
+    assert.equal(3, x:length(1))
+    assert.equal(0, x.grad[0][5])
+  end)
+
+  it("no appended or popped element, but forwards it has a derivative", function()
+    local x, y, loss = D.field(T, { grad = true }), field(3), field(1)
+    D.root:dense("i", 3):dynamic("j", 16):place(x)
+    for i = 0, 2 do y[i] = 1 + i end
+    local push = D.kernel(function()
+      for i in rg.range(3) do
+        x:append(i, y[i] ^ 2)
+        x:append(i, 3)
+      end
+    end)
+    local pop = D.kernel(function()
+      for i in rg.range(3) do
+        local three, v = x:pop(i), x:pop(i)
+        loss[0] = loss[0] + three * v * v
+      end
+    end)
+    y.dual[1], y.dual[2] = 1, 10
+    D.jvp(function() push() end)
+    assert.same({ 0, 4, 60 }, { x.dual[0][0], x.dual[1][0], x.dual[2][0] })
+    assert.equal(0, x.dual[2][1])
+    D.jvp(function() pop() end, { x })
+    assert.equal(3 * 2 * 4 * 4 + 3 * 2 * 9 * 60, loss.dual[0])
+    for _, k in ipairs { push, pop } do
+      assert.matches("appended and popped elements have no gradient", support.failure(D.grad, loss,
+        function() k() end).message)
     end
   end)
 
@@ -327,6 +514,18 @@ describe("a gradient passes through #compiled", function()
       for i in rg.range(n) do loss[0] = loss[0] + y[i] * y[i] end]], 40)
   end)
 
+  it("writes outside the shape, which its primal alone counts", function()
+    local x, y, loss = fields(8)
+    local k = D.kernel(function()
+      for i in rg.range(8) do y[i + 3] = x[i] * x[i] end
+      for i in rg.range(8) do loss[0] = loss[0] + y[i] end
+    end)
+    local before = D.stats().out_of_range
+    D.grad(loss, function() k() end)
+    assert.equal(before + 3, D.stats().out_of_range)
+    assert.same({ 2 * x[4], 0, 0, 0 }, { x.grad[4], x.grad[5], x.grad[6], x.grad[7] })
+  end)
+
   it("vectors and matrices", function()
     local p, v = D.field(rg.vec(3, T), 8, { grad = true }), D.field(rg.vec(3, T), 8,
       { grad = true })
@@ -373,7 +572,142 @@ describe("a gradient passes through #compiled", function()
   end)
 end)
 
-describe("forwards and backwards #compiled", function()
+describe("elements that a kernel overwrites between reads are logged", function()
+  -- Adds up x * x at the end.
+  local function assert_updates(body, n)
+    assert_body("for i in rg.range(n) do y[i] = x[i] end\n" .. body
+      .. "\nfor i in rg.range(n) do loss[0] = loss[0] + y[i] * y[i] end", n)
+  end
+
+  it("by loops one after the other, and by a loop of the host region", function()
+    assert_updates [[
+      for i in rg.range(n) do y[i] = y[i] * y[i] end
+      for t = 3, 1, -1 do
+        local s = 0.0
+        for i in rg.range(n) do s = s + y[i] * y[(i + 1) % n] end
+        for i in rg.range(n) do y[i] = y[i] + 0.1 * math.sin(y[i] * t) / s end
+      end]]
+  end)
+
+  it("by nested serial loops, in an iteration and in the host region", function()
+    assert_updates [[
+      for k = 0, n - 1 do
+        y[k] = math.sqrt(y[k] + 1)
+        for i = k + 1, n - 1 do
+          if i % 2 == 0 then y[i] = y[i] / y[k] + 0.2 * y[i] * y[i] end
+        end
+      end]]
+    assert_updates [[
+      for i in rg.range(n) do
+        for j = 0.5, i, 0.5 do y[i] = y[i] + 0.1 * math.sin(y[i] * j) end
+      end]]
+  end)
+
+  it("by loops over several axes, and over active cells", function()
+    local x, loss = field(3, 4), field(1)
+    local y = field()
+    D.root:pointer("ij", 4):dense("ij", 2):place(y)
+    for i = 0, 2 do for j = 0, 3 do x[i][j], y[i + 1][j] = 0.3 + 0.1 * i * j, 1 end end
+    local k = D.kernel(function()
+      for i, j in y:active() do y[i][j] = 0.5 end
+      for t = 0, 2 do
+        for i, j in rg.range({ 1, 3 }, { 0, 4 }) do
+          x[i][j] = x[i][j] * x[i][j] + 0.5
+          y[i][j] = y[i][j] + x[i][j]
+        end
+        for i, j in y:active() do y[i][j] = y[i][j] * y[i][j] * 0.5 end
+      end
+      for i, j in y:active() do loss[0] = loss[0] + y[i][j] end
+    end)
+    assert_gradient(loss, function() loss[0] = 0 k() end, { x })
+  end)
+
+  it("also where loops end by what they do to elements and sums", function()
+    assert_updates [[
+      local e = 10.0
+      while e > 0.2 do
+        e = 0.0
+        for i in rg.range(n) do e = e + 0.1 * y[i] * y[i] end
+        for i in rg.range(n) do
+          y[i] = 0.5 * y[i] * y[i]
+          while y[i] > 0.3 do
+            y[i] = y[i] * (0.9 - 0.1 * y[i])
+            if y[i] < 0.4 and i > 3 then break end
+          end
+        end
+      end]]
+  end)
+
+  it("and what later launches and copies need is as the launch left it", function()
+    local x, y, loss = fields(8)
+    local step = D.kernel(function()
+      for i in rg.range(8) do y[i] = y[i] * x[i] end
+      for i in rg.range(8) do y[i] = y[i] * y[i] + 0.5 end
+    end)
+    local sum = D.kernel(function() for i in rg.range(8) do loss[0] = loss[0] + y[i] ^ 2 end end)
+    local function f()
+      loss:fill(0)
+      y:fill(0.9)
+      for _ = 1, 3 do step() end
+      sum()
+    end
+    assert_gradient(loss, f, { x }, 1e-5) -- the loss is large
+    D.grad(loss, f)
+    local gradient, left = x.grad:to_table(), y:to_table()
+    assert.matches("elements of field f%d%d %[8%] between writes of one launch",
+      support.failure(D.grad, loss, f, { log = false }).message)
+    D.grad(loss, f, { checkpoints = 2 })
+    for i = 0, 7 do
+      assert.near(gradient[i + 1], x.grad[i], 1e-12)
+      assert.equal(left[i + 1], y[i])
+    end
+  end)
+
+  it("but not where an operation cannot be repeated", function()
+    local x, y, loss = fields(4)
+    local drawn = D.field(rg.i32, 1)
+    local k = D.kernel(function()
+      for i in rg.range(4) do
+        y[i] = x[i] * y[i] + drawn:add(0, 1)
+        loss[0] = loss[0] + y[i] * y[i]
+        y[i] = y[i] * y[i]
+        loss[0] = loss[0] + y[i] * y[i]
+      end
+    end)
+    assert.matches("cannot be repeated", support.failure(D.grad, loss, function() k() end).message)
+  end)
+end)
+
+describe("random numbers", function()
+  it("are, backwards, those of the launch", function()
+    local x, y, loss = fields(8)
+    local draw = D.kernel(function()
+      for i in rg.range(8) do y[i] = y[i] + x[i] * rg.random() end
+      for t = 1, 3 do
+        for i in rg.range(8) do y[i] = y[i] * rg.random() + x[i] * x[i] * rg.random() end
+      end
+    end)
+    local sum = D.kernel(function() for i in rg.range(8) do loss[0] = loss[0] + y[i] ^ 2 end end)
+    local function f()
+      loss:fill(0)
+      y:fill(1)
+      for _ = 1, 2 do draw() end
+      sum()
+    end
+    assert_gradient(loss, f, { x })
+    D.seed(3)
+    D.grad(loss, f)
+    local next_number, gradient = D.random(), x.grad:to_table()
+    D.seed(3)
+    D.grad(loss, f, { checkpoints = 1 })
+    assert.equal(next_number, D.random())
+    for i = 0, 7 do assert.near(gradient[i + 1], x.grad[i], 1e-12) end
+    assert.matches("needs the random numbers of its launch",
+      support.failure(draw.grad, draw).message)
+  end)
+end)
+
+describe("forwards and backwards", function()
   -- y of x by a loop of unknown length and a branch, and a loss that mixes elements of y.
   local function program()
     local x, y, loss = fields(8)
@@ -437,15 +771,78 @@ describe("forwards and backwards #compiled", function()
   it("refuses what has no derivative", function()
     local x, _, loss = fields(4)
     local k = D.kernel(function()
-      for i in rg.range(4) do loss[0] = math.max(loss[0], x[i]) end
+      for i in rg.range(4) do loss[0] = loss[0] * x[i] end
     end)
-    assert.matches("only sums", support.failure(D.jvp, function() k() end).message)
+    assert.matches("a product", support.failure(D.jvp, function() k() end).message)
     assert.matches("takes the function", support.failure(D.jvp, 1).message)
     assert.matches("takes the function", support.failure(D.vjp, loss).message)
   end)
 end)
 
-describe("rg.grad #compiled", function()
+describe("a launch along a direction", function()
+  it("returns, prints and counts what the kernel does", function()
+    local x, y = field(3), field(3)
+    local k = D.kernel([[function()
+      local n, lines = 0, 0
+      for i in rg.range(3) do
+        y[i + 1] = x[i] ^ 2
+        n = n + x[i]
+      end
+      print("sum", n)
+      return n, rg.vec2(n, 1)
+    end]], { x = x, y = y })
+    for i = 0, 2 do x[i], x.dual[i] = i + 1, 1 end
+    local n, v
+    local before = D.stats().out_of_range
+    local printed = support.printed(function() D.jvp(function() n, v = k() end) end)
+    assert.same({ 6, 6, 1 }, { n, v.x, v.y })
+    assert.same({ "sum\t6" }, printed)
+    assert.same({ 2, 4 }, { y.dual[1], y.dual[2] })
+    assert.equal(before + 1, D.stats().out_of_range)
+    n, v = k()
+    assert.same({ 6, 6, 1 }, { n, v.x, v.y })
+  end)
+
+  it("fails where the kernel does", function()
+    local x = field(3)
+    local k = D.kernel([[function()
+      for i in rg.range(3) do assert(x[i] < 2, "large") x[i] = 3 end
+    end]], { x = x })
+    x[1] = 2
+    local err = support.failure(D.jvp, function() k() end)
+    assert.equal("large", err.message)
+    assert.equal(1, err.index)
+  end)
+
+  it("makes the arrays that the kernel makes", function()
+    local x, y = field(3), field(3)
+    local k = D.kernel([[function()
+      for i in rg.range(3) do
+        local grid, list = rg.zeros(rg.vec2, 2, 3), rg.list(rg.f64)
+        grid[1][2] = rg.vec2(i, 2)
+        grid[2][0] = rg.vec2(9, 9)
+        for k = 1, 4 do list:append(k * grid[1][2].y) end
+        local last = list:pop()
+        local part = list:slice(1, 2)
+        part[0] = part[0] + 1
+        part[5] = 7
+        y[i] = x[i] * (last + list[1] + list:length() + part:length() + grid:extent(1))
+        local empty = rg.list(rg.f64)
+        empty:append(1)
+        empty:clear()
+        y[i] = y[i] + empty:length() + empty[0]
+      end
+    end]], { x = x, y = y })
+    for i = 0, 2 do x[i], x.dual[i] = i, 1 end
+    local before = D.stats().out_of_range
+    D.jvp(function() k() end)
+    assert.same({ 0, 21, 42 }, { y[0], y[1], y[2] })
+    assert.same({ 21, 21, 21 }, { y.dual[0], y.dual[1], y.dual[2] })
+    assert.equal(before + 6, D.stats().out_of_range)
+  end)
+end)
+
+describe("rg.grad", function()
   local n, steps = 16, 6
 
   it("follows a simulation with an axis for time, without copies", function()
@@ -470,6 +867,39 @@ describe("rg.grad #compiled", function()
       for t = 0, steps - 1 do step(t, 0.1) end
       measure()
     end, { x0 })
+  end)
+
+  it("clears large gradients slice by slice along their first axis", function()
+    local size = 256
+    local x, other, loss = field(5, size, size), field(3, size, size), field(1)
+    local step = D.kernel(function(t)
+      for i, j in rg.range({ 1, size - 1 }, { 1, size - 1 }) do
+        x[t + 1][i][j] = 2 * x[t][i][j] + x[t][i - 1][j] + 3 * other[1][i][j]
+      end
+    end)
+    local measure = D.kernel(function(t)
+      for i, j in rg.range(size, size) do loss[0] = loss[0] + x[t][i][j] end
+    end)
+    local custom = D.adjoint(function() end, function() x.grad[2][0][5] = 5 end)
+    local function run()
+      loss[0] = 0
+      step(0)
+      step(1)
+      measure(2)
+    end
+    local g, h = x.grad, other.grad
+    for _, options in ipairs { {}, { checkpoints = 2 } } do
+      g:fill(7)
+      h:fill(7)
+      D.grad(loss, run, options)
+      assert.same({ 9, 4, 3, 0 }, { g[0][9][9], g[0][254][254], g[0][0][5], g[0][1][0] })
+      assert.same({ 1, 0, 1, 0 }, { g[1][0][5], g[1][5][5], g[2][0][5], g[2][5][5] }) -- overwritten
+      assert.same({ 0, 0, 12, 0 }, { g[3][5][5], g[4][255][255], h[1][5][5], h[2][5][5] })
+    end
+    D.grad(loss, function() run() custom() end)
+    assert.same({ 6, 1 }, { g[2][0][5], g[2][0][6] })
+    D.grad(x, run) -- a loss begins with ones
+    assert.equal(1, g[4][5][5])
   end)
 
   it("puts back what later steps overwrote: fields that are exchanged", function()
@@ -572,6 +1002,14 @@ describe("rg.grad #compiled", function()
     assert.is_true(bytes[2] < 300 and bytes[3] < 180 and bytes[4] < 130, table.concat(bytes, " "))
     assert.is_true(bytes[5] <= 2 * 42, bytes[5])
     assert.equal("option.invalid", support.failure(D.grad, loss, run, { checkpoints = 0 }).code)
+    local lines = {}
+    rg.log.to(function(_, line) lines[#lines + 1] = line end)
+    D.grad(loss, run, { checkpoints = 4, progress = true })
+    rg.log.to(nil)
+    assert.equal(1, #lines)
+    assert.matches("^gradient  100%%  42/42  ", lines[1])
+    assert.equal("option 'progress' of rg.grad must be a function, or true, got 3",
+      support.failure(D.grad, loss, run, { progress = 3 }).message)
   end)
 
   it("sees fields that are filled and copied as a whole", function()
@@ -601,6 +1039,72 @@ describe("rg.grad #compiled", function()
     for i = 0, 3 do x[i] = 0.3 + 0.1 * i end
     D.grad(loss, run, { checkpoints = 3 })
     for i = 0, 3 do assert.near(gradient[i + 1], x.grad[i], 1e-12) end
+  end)
+
+  it("puts back arrays that later launches, fills and copies overwrite", function()
+    local y, loss, x = field(4), field(1), field(4)
+    local w, order = D.array(T, 4), D.array(rg.i32, 4)
+    local weigh = D.kernel(function(v) for i in rg.range(4) do w[i] = v + i end end)
+    local turn = D.kernel(function(k) for i in rg.range(4) do order[i] = (i + k) % 4 end end)
+    local add = D.kernel(function()
+      for i in rg.range(4) do y[i] = y[i] + w[i] * x[order[i] ] ^ 2 end
+    end)
+    local measure = D.kernel(function()
+      for i in rg.range(4) do loss[0] = loss[0] + y[i] * y[i] end
+    end)
+    for i = 0, 3 do x[i] = 1 + 0.1 * i end
+    local other = D.array(T, 4):fill(0.5)
+    local function f()
+      loss:fill(0)
+      y:fill(0)
+      weigh(2)
+      turn(0)
+      add()
+      turn(1)
+      w:fill(3)
+      add()
+      w:copy_from(other)
+      turn(2)
+      add()
+      weigh(1)
+      measure()
+    end
+    assert_gradient(loss, f, { x })
+    local gradient = x.grad:to_table()
+    D.grad(loss, f, { checkpoints = 2 })
+    assert.same(gradient, x.grad:to_table())
+    assert.equal(1 + 3, w[3])
+  end)
+
+  it("goes back through neighbours that each step finds anew", function()
+    local count = 5
+    local x, v, start, loss = field(count), field(count), field(count), field(1)
+    local pos = D.field(D.vec(2, T), count)
+    local near = D.neighbours(pos, 1)
+    local show = D.kernel(function()
+      for i in rg.range(count) do pos[i] = { rg.stop(x[i]), 0 } end
+    end)
+    local push = D.kernel(function()
+      for i in rg.range(count) do
+        local s = 0.0
+        for j in near:of(i) do s = s + (x[i] - x[j]) * x[j] end
+        v[i] = s
+      end
+      for i in rg.range(count) do
+        x[i] = x[i] * 1.7 + 0.1 * v[i]
+        loss[0] = loss[0] + x[i] * x[i]
+      end
+    end)
+    for i = 0, count - 1 do start[i] = 0.4 * i end
+    assert_gradient(loss, function()
+      loss:fill(0)
+      x:copy_from(start)
+      for _ = 1, 3 do
+        show()
+        near:update()
+        push()
+      end
+    end, { start })
   end)
 
   it("sees members that are filled, and x:map", function()
@@ -652,15 +1156,34 @@ describe("rg.grad #compiled", function()
     assert.equal(2 * 3 + 5 * 7, x.grad[0])
   end)
 
+  it("takes numbers of each type, other fields and other vectors from launch to launch", function()
+    local x, y, loss, captured = field(4), field(4), field(1), { v = rg.vec2(1, 2) }
+    local add = D.kernel(function(from, at, by)
+      loss[0] = loss[0] + by * from[at] * captured.v.y
+    end)
+    D.grad(loss, function()
+      add(x, 0, 1)
+      add(x, 1, 0.5)
+      add(x, 2, 3e10)
+      add(y, 3, -0.0)
+      add(y, 2, 2 ^ 40 + 0.5)
+      add(y, 1, 3)
+      captured.v = rg.vec2(1, 5)
+      add(y, 0, 3)
+    end)
+    assert.same({ 2, 1, 6e10, 0 }, x.grad:to_table())
+    assert.same({ 15, 6, 2 ^ 41 + 1, 0 }, y.grad:to_table())
+  end)
+
   it("names the line that has no derivative, and goes on", function()
     local x, loss = field(4), field(1)
     local k = D.kernel(function()
-      for i in rg.range(4) do loss[0] = math.max(loss[0], x[i]) end
+      for i in rg.range(4) do loss[0] = loss[0] * x[i] end
     end)
     local failure = support.failure(D.grad, loss, function() k() end)
     assert.equal("kernel.unsupported", failure.code)
     assert.matches("gradient_spec.lua", failure.file)
-    assert.matches("only sums", failure.message)
+    assert.matches("product that iterations share", failure.message)
     local twice = D.kernel(function() loss[0] = 2 * x[1] end)
     D.grad(loss, function() twice() end)
     assert.equal(2, x.grad[1])
@@ -724,8 +1247,11 @@ describe("rg.grad #compiled", function()
       sum()
     end
     x:fill(1)
+    rg.log.to(function() end)
     local report = D.check_gradient(loss, f, { x })
+    rg.log.to(nil)
     assert.near(1, report.error, 1e-3)
+    assert.matches("^worst of 4 elements: fields%[1%]%[%d%]: ", tostring(report))
     assert.matches("; launches write to field f%d%d \"between\" %[4%], without a gradient: none",
       tostring(report))
   end)
@@ -734,6 +1260,55 @@ describe("rg.grad #compiled", function()
     local x, loss = field(4), field(1)
     local k = D.kernel(function() loss[0] = 3 * x[0] end)
     assert.equal(1, D.check_gradient(loss, function() k() end, { x }, { samples = 1 }).count)
+  end)
+
+  it("and what a large loss rounds away is no error", function()
+    local x, loss = field(4), field(1)
+    local k = D.kernel(function(offset, scale)
+      for i in rg.range(4) do loss[0] = loss[0] + rg.stop(scale * x[i]) + x[i] end
+      loss[0] = loss[0] + offset
+    end)
+    local function error_of(offset, scale)
+      return D.check_gradient(loss, function() loss[0] = 0 k(offset, scale) end, { x }).error
+    end
+    assert.equal(0, error_of(1e8, 0)) -- a unit in its last place is 7e-4 of a slope
+    assert.is_true(error_of(1e8, 0.1) > 0.05)
+  end)
+end)
+
+describe("a field without a gradient on the way to the loss", function()
+  local function program()
+    local x, _, loss = fields(4)
+    local y, z = D.field { type = T, shape = { 4 }, name = "y" }, D.field(T, 4)
+    local first = D.kernel(function() for i in D.range(4) do y[i] = 2 * x[i] end end)
+    local second = D.kernel(function() for i in D.range(4) do z[i] = y[i] * y[i] end end)
+    local sum = D.kernel(function() for i in D.range(4) do loss[0] = loss[0] + z[i] end end)
+    local stopped = D.kernel(function() for i in D.range(4) do y[i] = rg.stop(x[i]) end end)
+    return loss, first, second, sum, stopped
+  end
+
+  local function lines_of(loss, f)
+    local lines = {}
+    rg.log.to(function(_, text) lines[#lines + 1] = text end)
+    D.grad(loss, f)
+    rg.log.to(nil)
+    return lines
+  end
+
+  it("is named once, with the lines that write and read", function()
+    local loss, first, second, sum = program()
+    local function f() first() second() sum() end
+    local lines = lines_of(loss, f)
+    assert.equal(1, #lines)
+    assert.matches('gradient_spec.lua:%d+: .* to field f%d%d "y" %[4%], which has none, and '
+      .. '.*gradient_spec.lua:%d+ reads what comes of them', lines[1])
+    assert.equal(0, #lines_of(loss, f))
+  end)
+
+  it("is not, where rg.stop says so, or where nothing is read on the way", function()
+    local loss, first, second, sum, stopped = program()
+    assert.equal(0, #lines_of(loss, function() stopped() second() sum() end))
+    assert.equal(0, #lines_of(loss, function() sum() first() second() end))
   end)
 end)
 
@@ -752,7 +1327,7 @@ describe("rg.stop", function()
     assert.equal(rg.vec2(1, 2), rg.stop(rg.vec2(1, 2)))
   end)
 
-  it("passes on no derivative, in both directions #compiled", function()
+  it("passes on no derivative, in both directions", function()
     local x, y, loss = fields(4)
     for i = 0, 3 do x[i] = 2 + i end
     local k = D.kernel(function()
@@ -768,7 +1343,7 @@ describe("rg.stop", function()
     assert.equal(5, y.dual[3])
   end)
 
-  it("keeps loops whose results are stopped whole: what they carry is not reversed #compiled",
+  it("keeps loops whose results are stopped whole: what they carry is not reversed",
     function()
       local x, _, loss = fields(4)
       local k = D.kernel(function()
@@ -784,7 +1359,7 @@ describe("rg.stop", function()
     end)
 end)
 
-describe("the derivative of decompositions #compiled", function()
+describe("the derivative of decompositions", function()
   local bodies = {
     polar = "local r, s = rg.polar(a[0]) sum = r[0][1] + 2 * r[1][0] + s[0][0]",
     svd = "local u, s, v = rg.svd(a[0]) local r = u * v:transpose() sum = r[0][1] + 2 * r[1][0]",
@@ -864,11 +1439,11 @@ describe("the derivative of decompositions #compiled", function()
   end)
 end)
 
-describe("rg.adjoint #compiled", function()
+describe("rg.adjoint", function()
   it("replaces the adjoint of kernels that have none, and keeps what it needs", function()
     local x, y, loss = fields(4)
-    local random = D.kernel(function() -- refused by rg.grad
-      for i in D.range(4) do y[i] = x[i] * x[i] * (1 + 0 * rg.random()) end
+    local square_all = D.kernel(function() -- refused by rg.grad
+      for i in D.range(4) do y[i] = x[i] * x[i] * (1 + 0 * y:add(i, 1)) end
     end)
     local back = D.kernel(function()
       for i in D.range(4) do
@@ -876,7 +1451,7 @@ describe("rg.adjoint #compiled", function()
         y.grad[i] = 0
       end
     end)
-    local square = D.adjoint(function() random() end, function() back() end)
+    local square = D.adjoint(function() square_all() end, function() back() end)
     local double = D.kernel(function() for i in D.range(4) do x[i] = 2 * y[i] end end)
     local measure = D.kernel(function() for i in D.range(4) do loss[0] = loss[0] + x[i] end end)
     local function run() -- x ^ 2 * 2, squared and doubled again
@@ -894,6 +1469,82 @@ describe("rg.adjoint #compiled", function()
         assert.is_true(math.abs(x.grad[i] - 8 * 4 * v ^ 3) < 1e-9) -- of 8 v ^ 4
       end
     end
+  end)
+
+  it("gives a function that kernels call its derivative, in all directions", function()
+    local both = { grad = true, dual = true }
+    local x, v, loss = D.field(T, 4, both), D.field(D.vec(2, T), 4, both), D.field(T, 1, both)
+    local V = D.vec(2, T)
+    local polar = D.adjoint(function(p, s) return p:dot(p) * s, p.x * p.y end,
+      function(p, s, d, e) return p * (2 * s * d) + V(p.y, p.x) * e, p:dot(p) * d end)
+    local k = D.kernel(function()
+      for i in rg.range(4) do
+        local a, b = polar(v[i], x[i])
+        loss[0] = loss[0] + a * b * x[i] + a
+      end
+    end)
+    local function f()
+      loss:fill(0)
+      k()
+    end
+    local function put(by)
+      for i = 0, 3 do
+        x[i] = 0.5 + 0.2 * i + by * math.cos(i)
+        v[i] = { 1 + i + by * math.sin(i), 0.3 - 0.1 * i + by }
+      end
+    end
+    put(0)
+    assert_gradient(loss, f, { x, v })
+    put(1e-5)
+    D.grad(loss, f)
+    local above = v.grad:to_table()
+    put(-1e-5)
+    D.grad(loss, f)
+    local below = v.grad:to_table()
+    put(0)
+    for i = 0, 3 do x.dual[i], v.dual[i] = math.cos(i), { math.sin(i), 1 } end
+    D.hvp(loss, f, { x, v })
+    local along = 0
+    for i = 0, 3 do
+      assert.near((above[i + 1].x - below[i + 1].x) / 2e-5, v.grad.dual[i].x, 1e-6)
+      assert.near((above[i + 1].y - below[i + 1].y) / 2e-5, v.grad.dual[i].y, 1e-6)
+      along = along + x.grad[i] * math.cos(i) + v.grad[i].x * math.sin(i) + v.grad[i].y
+    end
+    D.jvp(f, { x, v })
+    assert.near(along, loss.dual[0], 1e-9)
+  end)
+
+  it("is what a kernel's derivative believes: a rounding may count as the number", function()
+    local x, y, loss = fields(4)
+    local rounded = D.adjoint(function(a) return math.floor(a + 0.5) end,
+      function(_, d) return d end)
+    local k = D.kernel(function()
+      for i in rg.range(4) do
+        y[i] = rounded(x[i] * 2)
+        loss[0] = loss[0] + y[i] ^ 2
+      end
+    end)
+    x:fill(0.8)
+    D.grad(loss, function() k() end)
+    assert.equal(2, y[1])
+    assert.equal(8, x.grad[1])
+    assert.equal(3, rounded(2.6))
+  end)
+
+  it("names what is wrong with an adjoint that a kernel's derivative needs", function()
+    local x, v, loss = field(4), D.field(D.vec(2, T), 4, { grad = true }), field(1)
+    local function failure(f, g)
+      local h = D.adjoint(f, g)
+      local k = D.kernel(function()
+        for i in rg.range(4) do loss[0] = loss[0] + x[i] * h(v[i]) end
+      end)
+      return support.failure(D.grad, loss, function() k() end)
+    end
+    local function square(p) return p:dot(p) end
+    assert.matches("takes its arguments, then the derivatives", failure(square,
+      function(p) return p end).message)
+    assert.matches("two of one shape, a vector of 2, but this is a number", failure(square,
+      function(_, d) return d end).message)
   end)
 
   it("passes on an error, and records again afterwards", function()

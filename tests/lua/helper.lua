@@ -60,6 +60,17 @@ function support.failure(f, ...)
   return failure
 end
 
+--- Returns the lines that `f(..)` prints, and what pcall does.
+function support.printed(f, ...)
+  local lines, before = {}, _G.print
+  _G.print = function(...)
+    lines[#lines + 1] = select("#", ...) > 0 and table.concat({ ... }, "\t") or "?"
+  end
+  local ok, message = pcall(f, ...)
+  _G.print = before
+  return lines, ok, message
+end
+
 --- Makes a field of `blocks` pointer cells of `size` elements each along every axis; returns it and
 --- the pointer node.
 function support.sparse(t, axes, blocks, size)

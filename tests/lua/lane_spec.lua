@@ -155,6 +155,75 @@ describe("iterations side by side #compiled", function()
   end
 end)
 
+-- Bodies in which one of two neighbouring positions has an effect, and others that look alike.
+-- a, f: read; b: written; a is also updated from its neighbours of the other colour.
+local every_second = {
+  red_black = { [=[if (i + j) % 2 == colour then
+      a[i][j] = 0.25 * (a[i - 1][j] + a[i + 1][j] + a[i][j - 1] + a[i][j + 1] - f[i][j])
+    end]=], true },
+  unequal = { "if i % 2 ~= j % 2 then b[i][j] = math.sqrt(a[i][j]) / f[i][j] end", true },
+  bits = { [=[if f[i][j] > 2 then
+      if bit.band(3 * j - i, 1) == colour then b[i][j] = a[i][j + 1] / (f[i][j] + j) end
+    end]=], true },
+  ["after sums"] = { [=[local s = 0.0
+    for k = 0, i % 3 do s = s + a[i][(j + k) % m] end
+    if s > 3 and (i + j + colour) % 2 == 0 and f[i][j] < 5 then
+      b[i][j] = s / f[i][j]
+    end]=], true },
+  columns = { "if j % 2 == colour and f[i][j] > 1 then b[i][j] = a[j % n][i % m] / 3 end", true },
+  rows = { "if i % 2 == colour then b[i][j] = a[i][j] / f[i][j] end", false },
+  ["either colour"] = { "if (i + j) % 2 ~= colour then b[i][j] = a[i][j] / f[i][j] end", false },
+  otherwise = { [=[if (i + j) % 2 == colour then b[i][j] = a[i][j] / f[i][j]
+    else b[i][j] = f[i][j] / 3 end]=], false },
+  alternatives = { [=[if f[i][j] > 3 or (i + j) % 2 == colour then
+      b[i][j] = a[i][j] / 3
+    end]=], false },
+}
+
+local function second_outcome(body, type, n, m, border, colour)
+  local a, b, f = rg.field(type, n, m), rg.field(type, n, m), rg.field(type, n, m)
+  rg.kernel(function()
+    for i, j in rg.range(n, m) do
+      a[i][j] = (i * 7 + j * 3) % 11
+      b[i][j] = -1
+      f[i][j] = (i + j * 5) % 7
+    end
+  end)()
+  local sweep = rg.kernel(([=[function(a, b, f, n, m, border, colour)
+    for i, j in rg.range({ border, n - border }, { border, m - border }) do
+      %s
+    end
+  end]=]):format(body))
+  sweep(a, b, f, n, m, border, colour)
+  local parts = {}
+  for i = 0, n - 1 do
+    for j = 0, m - 1 do parts[#parts + 1] = ("%g %g"):format(a[i][j], b[i][j]) end
+  end
+  return table.concat(parts, " "), sweep:explain()
+end
+
+describe("every second position in lanes #compiled #cpu", function()
+  local sizes = { { 5, 7 }, { 4, 33 }, { 3, 70 }, { 2, 400 } }
+  for name, case in pairs(every_second) do
+    it("does as one by one: " .. name, function()
+      for k, size in ipairs(sizes) do
+        local type = k == 2 and rg.f64 or rg.f32
+        for colour = -1, 2 do
+          local n, m, border = size[1], size[2], colour % 2
+          local without = with_stress("guard_pages", function()
+            return (second_outcome(case[1], type, n, m, border, colour))
+          end)
+          local beside, notes = with_stress("guard_pages,force_lanes", function()
+            return second_outcome(case[1], type, n, m, border, colour)
+          end)
+          assert.equal(without, beside)
+          assert.equal(case[2], notes:find("of every second position", 1, true) ~= nil, notes)
+        end
+      end
+    end)
+  end
+end)
+
 -- Numbers of `aos` cells: whole vectors are transposed in registers. a: read, o: written, k[i]: i.
 local cell_loops = {
   "o[i] = a[i] + a[i]",
@@ -205,7 +274,7 @@ local function cells_outcome(count, type, n)
 end
 
 describe("cells side by side #compiled", function()
-  for name, counts in pairs { f32 = { 3, 4, 6, 9 }, f64 = { 2, 5 }, i16 = { 16 } } do
+  for name, counts in pairs { f32 = { 3, 4, 9 }, f64 = { 2, 5 }, i16 = { 8 } } do
     it("do as one by one, with some numbers of " .. name, function()
       for _, count in ipairs(counts) do
         local n, type = 16 * 2 + count, rg[name]

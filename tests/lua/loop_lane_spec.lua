@@ -159,3 +159,65 @@ describe("boxes of cells #compiled", function()
     assert.matches("\n    %d+ positions side by side, in vector lanes\n", paint(nearest, true))
   end)
 end)
+
+-- Bodies of a loop over i, or over i, j where `two`. x: f32, z: i32 are read and written, y: f32 is
+-- written, grid: f32, of two axes.
+local branches = {
+  ["what it has read"] = "if z[i] > 2 then z[i] = 0; y[i] = x[i]; x[i] = -1 end",
+  ["branches in a branch"] = [=[if z[i] > 0 then
+      local a = x[i] * 2
+      if a < 3 and z[(i * 5) % n] > 1 then y[i] = a; s = s + z[i] end
+    end]=],
+  ["a loop of its own"] = [=[local a, k = x[i], 0
+    if a > 1 then
+      for q = 0, 39 do k = k + (q + i) % 7 end
+      while a > 0.5 do a = a * 0.5; k = k + 1 end
+      y[i] = k
+      if k % 2 == 0 then s = math.max(s, k) end
+    end]=],
+  ["an early end"] = "if z[i] < 0 then continue end; if x[i] > 1 then y[i] = x[i]; s = s + 1 end",
+  ["updates of others"] = "if z[i] > 0 then y[(i * 3) % n] -= 1; s = s + 1 end",
+  ["neighbours"] = "if x[i + 1] > x[i] and x[i - 1] > x[i] then y[i] = x[i - 1] + x[i + 1] end",
+  ["a parity"] = { "if (i + j) % 2 == 1 then grid[i][j] = grid[i - 1][j] + grid[i][j + 1] end" },
+}
+
+local function found(body, n)
+  local x, z, y = rg.field(rg.f32, n), rg.field(rg.i32, n), rg.field(rg.f32, n)
+  local grid = rg.field(rg.f32, 9, n)
+  for i = 0, n - 1 do x[i], z[i] = i * 37 % 101 / 40, (i * 29 + 3) % 13 - 5 end
+  for i = 0, 8 do
+    for j = 0, n - 1 do grid[i][j] = i * 7 + j end
+  end
+  local head = type(body) == "table" and "i, j in rg.range(9, n)" or "i in rg.range(n)"
+  local text = type(body) == "table" and body[1] or body
+  local k = rg.kernel(("function()\n local s = 0\n for %s do\n%s\n end\n return s\nend")
+    :format(head, text), { x = x, z = z, y = y, grid = grid, n = n })
+  local parts = { tostring(k()) }
+  for i = 0, n - 1 do parts[#parts + 1] = ("%.17g %d %.17g"):format(x[i], z[i], y[i]) end
+  for i = 0, 8 do
+    for j = 0, n - 1 do parts[#parts + 1] = ("%.17g"):format(grid[i][j]) end
+  end
+  return table.concat(parts, " "), k:explain()
+end
+
+describe("lanes that find the iterations of a range that take a branch #compiled", function()
+  for name, body in pairs(branches) do
+    it("leave them " .. name, function()
+      for _, n in ipairs { 5, 133 } do
+        local alone = support.with_option("RG_WITHOUT", "lanes", function()
+          return found(body, n)
+        end)
+        assert.equal(alone, (with_stress("guard_pages,force_lanes,prefer_scalar", function()
+          return found(body, n)
+        end)))
+      end
+    end)
+  end
+
+  it("are shown by explain, with the branch #cpu", function()
+    local _, told = with_stress("force_lanes,prefer_scalar", function()
+      return found(branches["branches in a branch"], 133)
+    end)
+    assert.matches("positions at once find those that take the branch of line 6\n", told)
+  end)
+end)

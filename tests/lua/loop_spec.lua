@@ -752,6 +752,66 @@ describe("a bound of a range that is a float", function()
   end)
 end)
 
+describe("a serial loop of which some iterations do something", function()
+  -- The positive numbers of each block go to its begin.
+  local function compact(body)
+    local n = 4096
+    local x, kept = rg.field(rg.f32, n), rg.field(rg.f32, n)
+    for i = 0, n - 1 do x[i] = (i * 7919) % 1009 - 700 end
+    local k = rg.kernel(([=[function()
+      for b in rg.range(4) do
+        local at = b * 1024
+        for k = b * 1024, b * 1024 + 1000 do
+          if x[k] > 0 then
+            BODY
+            at = at + 1
+          end
+        end
+      end
+    end]=]):gsub("BODY", body), { x = x, kept = kept })
+    for _ = 1, 2 do k() end
+    return k, x:to_table(), kept:to_table()
+  end
+  local function expected(shift)
+    local x, kept = {}, {}
+    for i = 0, 4095 do x[i], kept[i] = (i * 7919) % 1009 - 700, 0 end
+    for _ = 1, 2 do
+      for b = 0, 3 do
+        local at = b * 1024
+        for k = b * 1024, b * 1024 + 1000 do
+          if x[k] > 0 then
+            kept[at] = x[k]
+            if shift then x[k + 3] = x[k + 3] - 600 end
+            at = at + 1
+          end
+        end
+      end
+    end
+    return x, kept
+  end
+  local function same(wanted, got)
+    for i = 0, 4095 do assert.equal(wanted[i], got[i + 1]) end
+  end
+
+  it("has their effects in order, where lanes find them", function()
+    local k, _, kept = compact "kept[at] = x[k]"
+    local _, wanted = expected(false)
+    same(wanted, kept)
+    local is_forced = (os.getenv "RG_STRESS" or ""):find "force_lanes"
+    if rg.info().arch == "cpu" and not is_forced then
+      assert.matches("take the branch", k:explain())
+    end
+  end)
+
+  it("compares what earlier iterations have written", function()
+    local k, x, kept = compact "kept[at] = x[k] x[k + 3] = x[k + 3] - 600"
+    local changed, wanted = expected(true)
+    same(wanted, kept)
+    same(changed, x)
+    assert.is_nil(k:explain():find("take the branch", 1, true))
+  end)
+end)
+
 describe("a loop that is never reached", function()
   it("does nothing, though its elements have bounds", function()
     local x = rg.field(rg.i32, 64)

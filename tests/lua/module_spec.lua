@@ -224,6 +224,30 @@ describe("a module #compiled #cpu", function()
     assert.equal(3, m.x.grad[2])
   end)
 
+  it("has fields with their duals, and the names and offsets that they had", function()
+    local both = { grad = true, dual = true }
+    local x, y = rg.field(rg.f32, both), rg.field(rg.f64, { dual = true })
+    rg.root:pointer("i", 8):dense("i", 4):place(x, y)
+    local P = rg.struct { { "a", rg.f32 }, { "b", rg.vec2 } }
+    local p = rg.field { type = P, shape = { 4 }, offset = { -2 }, grad = true, dual = true }
+    local put = rg.kernel(function(v)
+      x.grad[3] = v
+      x.dual[3] = v + 1
+      x.grad.dual[3] = v + 2
+      y.dual[3] = v + 3
+      p.grad.dual[-2].b = rg.vec2(v, 5)
+    end)
+    put(1)
+    rg.module { put = put, x = x, y = y, of_p = p.grad.dual, p = p }:save(path_of "dual", one)
+    local m = rg.module.open(path_of "dual")
+    m.put(2)
+    assert.same({ 2, 3, 4, 5 }, { m.x.grad[3], m.x.dual[3], m.x.grad.dual[3], m.y.dual[3] })
+    assert.equal(5, m.p.grad.dual[-2].b.y)
+    assert.equal(2, m.of_p[-2].b.x)
+    assert.equal(-2, m.p.dual.offset[0])
+    assert.is_false(pcall(function() return m.y.grad end))
+  end)
+
   it("swaps fields that are alike by their names", function()
     local a, b = rg.field(rg.f32), rg.field(rg.f32)
     rg.root:dense("i", 8):place(a, b)
@@ -462,6 +486,313 @@ describe("a module #compiled #cpu", function()
     local maps = read "/proc/self/maps"
     assert.matches("r%-%-p[^\n]*mapped%.rgm", maps)
     assert.is_not_nil(m)
+  end)
+end)
+
+describe("a module with gradients #compiled #cpu", function()
+  setup(function()
+    folder = os.tmpname()
+    os.remove(folder)
+    os.execute("mkdir '" .. folder .. "'")
+  end)
+  teardown(function() os.execute("rm -r '" .. folder .. "'") end)
+
+  local n = 24
+  local both = { grad = true, dual = true }
+
+  -- Waves that overwrite what their derivatives need, on a sparse tree, and random numbers.
+  local function waves(name, ask)
+    local u, v, kept = rg.field(rg.f64, both), rg.field(rg.f64, both), rg.field(rg.f64, both)
+    rg.root:pointer("i", n / 4):dense("i", 4):place(u, v, kept)
+    local loss, rate = rg.field(rg.f64, 1, both), 0.3
+    local push = rg.kernel(function(dt)
+      for i in rg.range(n) do
+        v[i] = v[i] + dt * rate * (u[i - 1] - 2 * u[i] + u[i + 1]) * u[i]
+      end
+      for i in rg.range(n) do u[i] = u[i] * (1 - u[i]) + dt * v[i] * rg.random(rg.f64) end
+    end)
+    local measure = rg.kernel(function()
+      for i in rg.range(n) do loss[0] = loss[0] + (u[i] - 0.5) ^ 2 * kept[i] end
+    end)
+    local items = { push = push, measure = measure, u = u, v = v, kept = kept, loss = loss }
+    push(0.5)
+    measure()
+    if ask then
+      items.push = { push, 0.5, grad = true, dual = true }
+      items.measure = { measure, grad = true, dual = true }
+    else
+      rg.grad(loss, function() push(0.5) measure() end)
+    end
+    rg.module(items):save(path_of(name), one)
+    return items
+  end
+
+  -- The text of a script that computes gradients by the module in `m`, and prints them.
+  local script = [[
+    local rg = require "regolith"
+    rg.init { seed = 3, threads = 1 }
+    local m = rg.module.open(%q)
+    local function begin()
+      m.u:clear() m.loss[0] = 0
+      for i = 0, 23 do m.u[i], m.v[i], m.kept[i] = math.sin(i) / 2, 0.1 * i, 0 end
+    end
+    local function f()
+      m.kept:copy_from(m.u)
+      for _ = 1, 5 do m.push(0.5) end
+      m.measure()
+    end
+  ]]
+  local player = os.getenv("RG_LIBRARY"):match "^(.*)/[^/]*$" .. "/player/libregolith.so"
+
+  local function outcome(environment, name, text)
+    return run(environment, script:format(path_of(name)) .. text)
+  end
+
+  it("differentiates without a compiler as with one, by what a run has used", function()
+    waves "used"
+    local text = [[
+      begin()
+      print(rg.check_gradient(m.loss, function() m.loss[0] = 0 f() end, { m.u, m.v }).error < 1e-5)
+      begin()
+      rg.grad(m.loss, f)
+      local sum = 0
+      for i = 0, 23 do sum = sum + m.u.grad[i] * (i + 1) end
+      begin()
+      rg.grad(m.loss, f, { checkpoints = 2 })
+      local again = 0
+      for i = 0, 23 do again = again + m.u.grad[i] * (i + 1) end
+      print(string.format("%.9g %.9g", sum, again))
+    ]]
+    local without = outcome(bare, "used", text .. "print(rg.stats().compiles)")
+    assert.matches("^true\n%-?[%d.e+-]+ %-?[%d.e+-]+\n0$", without)
+    assert.equal(without:match "^(.-)\n0$", outcome("RG_CACHE=off", "used", text))
+    local file = io.open(player)
+    if not file then return end
+    file:close()
+    assert.equal(without, outcome(("RG_LIBRARY='%s'"):format(player), "used",
+      text .. "print(rg.stats().compiles)"))
+  end)
+
+  it("has the derivatives that are asked for, also along directions", function()
+    waves("asked", true)
+    local text = [[
+      begin()
+      for i = 0, 23 do m.u.dual[i] = i % 3 - 1 end
+      rg.jvp(f, { m.u })
+      local along, turned = m.loss.dual[0], 0
+      begin()
+      for i = 0, 23 do m.u.dual[i] = i % 3 - 1 end
+      rg.hvp(m.loss, f, { m.u })
+      for i = 0, 23 do turned = turned + m.u.grad.dual[i] * (i + 1) end
+      print(string.format("%.9g %.9g", along, turned))
+    ]]
+    local without = outcome(bare, "asked", text .. "print(rg.stats().compiles)")
+    assert.matches("^%-?[%d.e+-]+ %-?[%d.e+-]+\n0$", without)
+    assert.equal(without:match "^(.-)\n0$", outcome("RG_CACHE=off", "asked", text))
+  end)
+
+  it("gives the adjoint of one launch, which refuses what only a tape can give it", function()
+    waves "alone"
+    local m = rg.module.open(path_of "alone")
+    m.u:fill(0)
+    for i = 0, n - 1 do m.u[i], m.kept[i] = i, 2 end
+    m.loss.grad[0] = 1
+    m.measure:grad()
+    assert.equal(2 * (5 - 0.5) * 2, m.u.grad[5])
+    assert.equal("kernel measure.grad", tostring(m.measure:adjoint()):match "^kernel [%w.]+")
+    assert.matches("needs elements of field f64.* that it has overwritten",
+      failure(m.push.grad, m.push, 0.5).message)
+  end)
+
+  it("tells hosts in C, which have no tape, what an adjoint needs", function()
+    local session = rg.module(waves "header").session
+    local header = require("regolith.module").header(session, path_of "header", "h")
+    local said = header:match "(The adjoint:.-)static inline RgStatus h_push_grad"
+    assert.matches("The adjoint: adds to the gradients of what was read", said)
+    assert.matches("as they were before the kernel, copied and put back: [uv]", said)
+    assert.matches("rg_random_streams before the kernel, rg_random_resume before this%. %*/", said)
+  end)
+
+  it("names what it lacks", function()
+    local x = rg.field(rg.f32, 4, { grad = true })
+    local k = rg.kernel(function(s) for i in rg.range(4) do x[i] = x[i] * s end end)
+    k(2)
+    rg.module { k = k, x = x }:save(path_of "lacks", one)
+    local m = rg.module.open(path_of "lacks")
+    local problem = failure(m.k.grad, m.k, 2)
+    assert.equal("module.missing", problem.code)
+    assert.matches("lacks%.rgm' has kernel 'k' without its adjoint", problem.message)
+    assert.equal("build the module after a run that uses it, or ask for it: k = { k, grad = true }",
+      problem.hint)
+    problem = failure(rg.grad, m.x, function() m.k(2) end)
+    assert.equal("module.missing", problem.code)
+    assert.matches("kernel 'k' without its adjoint", problem.message)
+    assert.matches("kernel 'k' without its tangent", failure(rg.jvp, function() m.k(2) end).message)
+    rg.module { k = { k, rg.f32, grad = true } }:save(path_of "lacks", one)
+    m = rg.module.open(path_of "lacks")
+    m.k:grad(2)
+    assert.matches("no code of kernel 'k%.grad' for %(s: a boolean%); it was built for "
+      .. "%(s: a number%)", failure(m.k.grad, m.k, true).message)
+    assert.equal("option.invalid", failure(rg.warm, { { k, rg.f32, gradient = true } }).code)
+    assert.equal("option.invalid", failure(rg.warm, { { k, rg.f32, grad = 1 } }).code)
+  end)
+
+  it("reads the same values as the kernel, and takes those of another build", function()
+    local x = rg.field(rg.f32, 4, { grad = true })
+    local function make(weight, power)
+      return rg.kernel(function()
+        for i in rg.range(4) do x[i] = rg.static(power) * weight * x[i] end
+      end)
+    end
+    local first, second = make(2, 1), make(3, 1)
+    first()
+    second()
+    local items = { first = { first, grad = true }, second = { second, grad = true }, x = x }
+    rg.module(items):save(path_of "values", one)
+    local m = rg.module.open(path_of "values")
+    assert.equal(2, m.values.weight)
+    assert.equal(3, m.values["second.weight"])
+    m.values["second.weight"] = 5
+    m.x.grad:fill(1)
+    m.second:grad()
+    assert.equal(5, m.x.grad[1])
+    m.first:grad()
+    assert.equal(10, m.x.grad[1])
+    local other = make(2, 10)
+    other()
+    items.first = { other, grad = true }
+    rg.module(items):save(path_of "values", one)
+    rg.module.reload(m)
+    m.x.grad:fill(1)
+    m.first:grad()
+    assert.equal(20, m.x.grad[1])
+    rg.module { first = other, second = second, x = x }:save(path_of "values", one)
+    rg.module.reload(m)
+    items = { first = make(2, 1), second = make(2, 1), x = x }
+    items.first()
+    items.second()
+    rg.module(items):save(path_of "values", one)
+    assert.matches("kernel 'first%.grad' differs, or is not in both",
+      failure(rg.module.reload, m).message)
+  end)
+
+  it("names derivatives after their kernels alone", function()
+    local x = rg.field(rg.f32, 4, { grad = true })
+    local k = rg.kernel(function() for i in rg.range(4) do x[i] = x[i] * 2 end end)
+    rg.warm { { k, grad = true } }
+    local problem = failure(function() rg.module { k = k:adjoint() }:save(path_of "no", one) end)
+    assert.matches("the name of kernel 'k' says something else: it is an adjoint: name it "
+      .. "'step%.grad'", problem.message)
+    local made = rg.module { k = k, k_grad = k, x = x, x_grad = x.grad }
+    made:save(path_of "alike", one)
+    local header = require("regolith.module").header(made.session, path_of "alike", "alike")
+    assert.matches("RgStatus alike_k_grad_%(alike_module", header)
+    assert.matches("RgField %*field_x_grad_;", header)
+  end)
+
+  it("holds adjoints for a GPU", function()
+    local x, loss = rg.field(rg.f32, 100, { grad = true }), rg.field(rg.f32, 1, { grad = true })
+    local measure = rg.kernel(function(k)
+      for i in rg.range(100) do loss[0] = loss[0] + k * x[i] * x[i] end
+    end)
+    rg.module { measure = { measure, 3, grad = true }, x = x, loss = loss }:save(path_of "gpu",
+      { targets = { "x86-64-v2", "sm_75" } })
+    for _, arch in ipairs { "cpu", "cuda" } do
+      assert.equal("1200 12 0", run(bare .. (" RG_CUDA_DRIVER='%s' RG_ARCH=%s"):format(
+        support.cuda_driver, arch), ([[
+          local m = rg.module.open %q
+          m.x:fill(2)
+          local loss = rg.grad(m.loss, function() m.measure(3) end)
+          print(loss, m.x.grad[10], rg.stats().compiles)
+        ]]):format(path_of "gpu")))
+    end
+  end)
+
+  it("copies gradients of structs back, cell by cell", function()
+    local P = rg.struct { { "a", rg.f64 }, { "b", rg.vec2 }, { "n", rg.i32 } }
+    local p, q = rg.field(P, 4, { grad = true }), rg.field(P, 4, { grad = true })
+    local loss = rg.field(rg.f64, 1, { grad = true })
+    local measure = rg.kernel(function()
+      for i in rg.range(4) do loss[0] = loss[0] + q[i].a * i + p[i].a + p[i].b.y ^ 2 end
+    end)
+    rg.module { measure = { measure, grad = true }, p = p, q = q, loss = loss }:save(
+      path_of "structs", one)
+    local text = ([[
+      local m = rg.module.open %q
+      for i = 0, 3 do m.q[i] = { a = 1, b = { 2, i }, n = i } end
+      rg.grad(m.loss, function() m.p:copy_from(m.q) m.measure() end)
+      print(m.q.grad[3].a, m.q.grad[3].b.y, m.p.grad[3].a)
+    ]]):format(path_of "structs")
+    assert.equal("4 6 0", run(bare, text))
+    assert.equal("4 6 0", run("RG_CACHE=off", text))
+  end)
+end)
+
+describe("a signed module #compiled #cpu", function()
+  local function keys(name)
+    local at = folder .. "/" .. name
+    os.execute(("openssl genpkey -algorithm ed25519 -out '%s.pem' 2>/dev/null && "
+      .. "openssl pkey -in '%s.pem' -pubout -out '%s.pub'"):format(at, at, at))
+    return at .. ".pem", at .. ".pub"
+  end
+  local function code_of(...) return failure(...).code end
+  local mine, mine_public, x
+
+  setup(function()
+    folder = os.tmpname()
+    os.remove(folder)
+    os.execute("mkdir -p " .. folder)
+    mine, mine_public = keys "mine"
+    x = rg.field(rg.f32, 4)
+  end)
+  teardown(function() os.execute("rm -rf " .. folder) end)
+  local function save(name, options)
+    rg.module { x = x }:save(path_of(name), options)
+    return path_of(name)
+  end
+
+  it("opens where its key is trusted, and no other module does", function()
+    if not read(mine_public):find "PUBLIC" then return pending "openssl is not here" end
+    local other, other_public = keys "other"
+    local signed = save("signed", { targets = one.targets, sign = mine })
+    local plain = save("plain", one)
+    local foreign = save("foreign", { targets = one.targets, sign = other })
+    assert.equal(#read(plain) + 72, #read(signed))
+    for _, path in ipairs { signed, plain, foreign } do rg.module.open(path) end -- nobody asks
+    local careful = rg.new()
+    careful.module.trust(mine_public)
+    assert.equal(4, careful.module.open(signed).x.shape[0])
+    local _, problem = pcall(careful.module.open, plain)
+    assert.equal("module.untrusted", problem.code)
+    assert.matches("is not signed, and this runtime takes signed ones alone", problem.message)
+    _, problem = pcall(careful.module.open, foreign)
+    assert.equal("module.untrusted", problem.code)
+    assert.matches("was signed with a key that this runtime does not trust", problem.message)
+    careful.module.trust(other_public)
+    assert.equal(4, careful.module.open(foreign).x.shape[0])
+    assert.equal(4, careful.module.open(signed).x.shape[0])
+    local bytes = read(signed)
+    for _, at in ipairs { 1, 20, 60, #bytes - 100, #bytes - 72, #bytes - 10 } do
+      write(path_of "changed", bytes:sub(1, at - 1) .. string.char((bytes:byte(at) + 1) % 256)
+        .. bytes:sub(at + 1))
+      local _, why = pcall(careful.module.open, path_of "changed")
+      assert.equal("module.untrusted", why.code, at)
+    end
+    careful.reset()
+  end)
+
+  it("takes keys of ed25519 alone, and says so", function()
+    write(folder .. "/word", "a word")
+    local _, problem = pcall(save, "bad", { targets = one.targets, sign = folder .. "/word" })
+    assert.equal("what is given as a private key is no private key of ed25519", problem.message)
+    assert.equal("openssl genpkey -algorithm ed25519 -out key.pem", problem.hint)
+    _, problem = pcall(save, "bad", { targets = one.targets, sign = folder .. "/none.pem" })
+    assert.equal("io.failed", problem.code)
+    local other = rg.new()
+    _, problem = pcall(other.module.trust, mine)
+    assert.equal("what is given as a public key is no public key of ed25519", problem.message)
+    assert.equal("argument.invalid", code_of(other.module.trust, 7))
+    other.reset()
   end)
 end)
 

@@ -118,7 +118,8 @@ describe("a newcomer's call is answered:", function()
       local k = rg.kernel(function() x[0] = rate end)
       k()
     end)
-  answer("a type of C", "did you mean 'f32'?", function() return rg.float end)
+  answer("a type of C", "rg.f32 has 32 bits; rg.float(5, 10) is packed",
+    function() rg.field(rg.float, 8) end)
   answer("a type of C by its name", "did you mean 'f64'?", function() rg.field("double", 8) end)
   answer("a method with a dot", "a dot does not pass the object", function() x.fill(1) end)
   answer("a node's method with a dot", "a dot does not pass the object",

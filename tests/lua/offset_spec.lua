@@ -40,6 +40,19 @@ describe("a field with an offset", function()
     assert.equal(8 * 1024 + 28, seen)
   end)
 
+  it("has a gradient with its indices", function()
+    local x = rg.field { type = rg.f32, shape = { 4 }, offset = { -2 }, grad = true, dual = true }
+    local loss = rg.field(rg.f32, 1, { grad = true, dual = true })
+    local measure = rg.kernel(function()
+      for i in rg.range({ -2, 2 }) do loss[0] = loss[0] + i * x[i] end
+    end)
+    rg.grad(loss, function() measure() end)
+    assert.equal(-2, x.grad[-2])
+    assert.equal(1, x.grad[1])
+    assert.equal(-2, x.grad.dual.offset[0])
+    assert.equal(-2, x.dual.offset[0])
+  end)
+
   it("has a shape and an offset that kernels know", function()
     local x = rg.field { type = rg.f32, shape = { 8, 16 }, offset = { -8, 3 } }
     assert.equal("(-8, 3)", tostring(x.offset))

@@ -20,7 +20,7 @@ local function bowl()
   end
 end
 
-describe("an optimiser #compiled", function()
+describe("an optimiser", function()
   local makers = {
     sgd = function(v) return D.optim.sgd { params = { v }, lr = 0.1, momentum = 0.5 } end,
     adam = function(v) return D.optim.adam { params = { v }, lr = 0.3 } end,
@@ -56,6 +56,25 @@ describe("an optimiser #compiled", function()
     assert.near(-0.25, x[0], 1e-4)
     assert.near(0.25, x[1], 1e-4)
     assert.equal(0, x[2])
+  end)
+
+  it("newton needs few steps where it is near", function()
+    local both = { grad = true, dual = true }
+    local x, loss = D.field(D.f64, 2, both), D.field(D.f64, 1, both)
+    local k = D.kernel(function()
+      loss[0] = (1 - x[0]) ^ 2 + 100 * (x[1] - x[0] ^ 2) ^ 2
+    end)
+    x:fill(-0.5)
+    local opt = D.optim.newton { params = { x } }
+    local losses = opt:minimize(loss, function() k() end, { steps = 30 })
+    assert.is_true(losses[19] > 1e-4 and losses[30] < 1e-20)
+    for i = 0, 1 do assert.near(1, x[i], 1e-9) end
+    assert.equal("optimizer newton, 30 steps", tostring(opt))
+    assert.matches("needs a dual of", support.failure(D.optim.newton,
+      { params = { D.field(D.f64, 2, { grad = true }) } }).message)
+    assert.matches("evaluates the loss itself", support.failure(function()
+      D.optim.newton({ params = { x } }):step()
+    end).message)
   end)
 
   it("lbfgs follows the valley of Rosenbrock's function", function()
@@ -95,7 +114,8 @@ describe("an optimiser #compiled", function()
       for k, one in ipairs(console:complete(of)) do list[k] = one.text .. " " .. one.kind end
       return table.concat(list, ", ")
     end
-    assert.equal("adam function, lbfgs function, sgd function", completed "rg.optim.")
+    assert.equal("adam function, lbfgs function, newton function, sgd function",
+      completed "rg.optim.")
     assert.equal("minimize method", completed "o:mi")
     console:feed "rg.optim.adam"
     assert.equal("function rg.optim.adam\n", text)
@@ -125,6 +145,21 @@ describe("an optimiser #compiled", function()
     local o = D.optim.sgd { params = { v }, lr = 0.25 }
     assert.is_true(#o:minimize(loss, f, { steps = 500, tolerance = 1e-3 }) < 60)
     assert.equal(3, #o:minimize(loss, f, { each = function(k) return k == 3 end }))
+  end)
+
+  it("shows its progress in a line, or plots the loss in a window until that is closed", function()
+    local v, loss, f = bowl()
+    local o, lines, plotted = D.optim.sgd { params = { v }, lr = 0.1 }, {}, {}
+    rg.log.to(function(_, text) lines[#lines + 1] = text end)
+    local losses = o:minimize(loss, f, { steps = 3, show = true })
+    rg.log.to(nil)
+    assert.matches(("loss %.4g  100%%%%  3/3"):format(losses[3]), lines[#lines])
+    local w = { plot = function(_, name, value) table.insert(plotted, name .. value) end,
+      present = function() return #plotted < 2 end }
+    losses = o:minimize(loss, f, { steps = 5, show = w })
+    assert.same({ "loss" .. losses[1], "loss" .. losses[2] }, plotted)
+    assert.matches("'show' .- true or a window, got 3", support.failure(o.minimize, o, loss, f,
+      { show = 3 }).message)
   end)
 
   it("ends where the loss is not a number", function()

@@ -377,3 +377,54 @@ describe("arch = \"lua\"", function()
     end
   end)
 end)
+
+describe("a derivative with arch = \"lua\"", function()
+  -- Each of the statements sets `v`, from which y is computed.
+  local function gradient_of(own, statements, x, y)
+    local k = own.kernel("function() for i in rg.range(2) do local v = x[i]\n" .. statements
+      .. "\ny[i] = v end end", { x = x, y = y })
+    own.vjp(y, function()
+      k()
+      y.grad:fill(1)
+    end)
+    return x.grad[1], y[1]
+  end
+
+  it("may have more values than a Lua function has locals, and be longer than its jumps",
+    function()
+      local own = rg.new { arch = "lua", default_float = "f64" }
+      local x = own.field(own.f64, 2, { grad = true })
+      local y = own.field(own.f64, 2, { grad = true })
+      local twice = "v = v + x[i] * (v + 0.25)\n"
+      for _, count in ipairs { 90, 1200 } do
+        x[1] = 0.001
+        local slope, value = gradient_of(own, twice:rep(count), x, y)
+        local v, dv = x[1], 1
+        for _ = 1, count do v, dv = v + x[1] * (v + 0.25), dv + v + 0.25 + x[1] * dv end
+        assert.near(v, value, 1e-9)
+        assert.near(dv, slope, 1e-6 * dv)
+      end
+    end)
+
+  it("is refused where arch = \"lua\" has none", function()
+    local own = runtime()
+    local x = own.field(own.f32, 2, { grad = true })
+    local w = own.array(own.f32, 2)
+    local function message(k, ...)
+      local values, count = { ... }, select("#", ...)
+      local e = failure(own.jvp, function() k(unpack(values, 1, count)) end)
+      assert.equal("kernel.unsupported", e.code, tostring(e))
+      assert.equal("use arch = \"cpu\"", e.hint)
+      assert.is_number(e.line)
+      return e.message
+    end
+    local function halvings(n --[[: i32]]) --[[: i32]]
+      if n < 2 then return 0 end
+      return 1 + halvings(n - 2)
+    end
+    assert.matches("no derivative of kernels with recursive functions", message(own.kernel(
+      "function() for i in rg.range(2) do x[i] = f(i) end end", { x = x, f = halvings })))
+    assert.matches("no derivative of kernels that take or return arrays as values", message(
+      own.kernel("function(a) x[0] = a[0] return a end", { x = x }), w))
+  end)
+end)

@@ -1,17 +1,6 @@
 -- print_spec.lua - print, assert and error in kernels. The same expectations hold for arch = "lua".
 local support = require "support"
-local rg, failure = support.rg, support.failure
-
--- The lines that `f(..)` prints.
-local function printed(f, ...)
-  local lines, before = {}, _G.print
-  _G.print = function(...)
-    lines[#lines + 1] = select("#", ...) > 0 and table.concat({ ... }, "\t") or "?"
-  end
-  local ok, message = pcall(f, ...)
-  _G.print = before
-  return lines, ok, message
-end
+local rg, failure, printed = support.rg, support.failure, support.printed
 
 -- What `print` of a text kernel shows for the arguments in `text`.
 local function shown(text, captures)

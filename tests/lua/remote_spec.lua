@@ -135,6 +135,56 @@ describe("a window in a browser", function()
     assert.equal("ready\ndragged\nend\ttrue\n", answer)
   end)
 
+  -- The page's own script, in a JavaScript engine; what it fetches, this shell asks for.
+  it("has a page that shows frames, and tells of mouse and keys", function()
+    if os.execute "command -v jsc >/dev/null" ~= 0 then
+      pending "there is no jsc (libjavascriptcoregtk-4.0-bin)"
+    end
+    local page = require("regolith.remote.page"):match "<script>(.-)</script>"
+    support.write_file(base .. ".js", support.read_file "tests/support/browser.js" .. [[
+      location.search = "?token=" + arguments[0];
+      const frame = document.getElementById("frame"), below = document.getElementById("state");
+      frame.width = frame.height = 9;
+      let frames = 0;
+      shown = (picture) => {
+        if (++frames === 1) {
+          print(`frame ${picture.width} ${frame.height}`);
+          frame.send("pointermove", { clientX: 1, clientY: 1 });
+          frame.send("pointermove", { clientX: 5, clientY: 5 });
+          frame.send("pointerdown", { button: 0, clientX: 10, clientY: 7 });
+        } else {
+          frame.send("pointerup", { button: 0, clientX: 10, clientY: 7 });
+          frame.send("wheel", { deltaY: -53, clientX: 10, clientY: 7 });
+          window.send("keydown", { key: "ArrowLeft" });
+          window.send("keydown", { key: "r", ctrlKey: true });
+          window.send("keydown", { key: "Q" });
+          shown = () => {};
+        }
+      };
+      (function wait() {
+        if (below.textContent === "") return setTimeout(wait, 5);
+        print("says " + below.textContent);
+        quit();
+      })();
+    ]] .. page)
+    local answer = run(script, [[
+      coproc page { jsc "$base.js" -- "$token"; }
+      exec 4<&"${page[0]}" 5>&"${page[1]}"
+      while read -r word address body <&4; do
+        [ "$word" = request ] || { echo "$word $address $body"; continue; }
+        [ -z "$body" ] || echo "$body"
+        ask "$address" "$(printf '%s' "$body" | tr '|' '\n')" >"$base.reply" 2>/dev/null
+        read -r _ status _ <"$base.reply" || status=0
+        number=$(sed -n 's/^X-Frame: \([0-9]*\).*/\1/p' "$base.reply" | head -n 1)
+        echo "$status ${number:-0} 64 48" >&5
+      done
+      wait_for end
+      sed 1d "$base.said"]], "RG_WINDOW=http")
+    assert.equal("frame 64 48\nmove 5 5|press 0 10 7\n\z
+      release 0 10 7|wheel 1 10 7|down left|down r|down q|text Q\n\z
+      says no answer: has the program ended?\nmouse 10 40\nleft\nwheel 1\nend\n", answer)
+  end)
+
   it("is seen by Chromium, which tells it of keys", function()
     if os.execute "command -v chromium >/dev/null" ~= 0 then pending "Chromium is not there" end
     -- The page is told of a key as if a person had pressed it.

@@ -238,3 +238,73 @@ describe("a serial nest in place", function()
     assert.matches("4 rows at a time, each 1 cell behind", sweep:explain(), 1, true)
   end)
 end)
+
+describe("diagonals of a box", function()
+  -- `text` runs diagonals d of the cells (i, d - i); `plain` does the same row by row.
+  local function compare(n, m, text, plain)
+    local field, same, best = rg.field(rg.i32, n + 1, m + 1), rg.field(rg.i32, n + 1, m + 1),
+      rg.field(rg.i32, 2)
+    local names = { x = field, y = same, best = best, n = n, m = m }
+    rg.kernel("function() for i, j in rg.range(n + 1, m + 1) do\n"
+      .. "  x[i][j] = (i * 7 + j * 13) % 11\n  y[i][j] = x[i][j]\nend end", names)()
+    local diagonals = rg.kernel("function()\n" .. text .. "\nend", names)
+    diagonals()
+    rg.kernel("function()\n" .. plain .. "\nend", names)()
+    assert.same(same:to_table(), field:to_table())
+    assert.equal(best[1], best[0])
+    return diagonals:explain():find("tiles of", 1, true) ~= nil
+  end
+  local cell = "math.max(x[i - 1][j - 1] + (i * j) %% 3, math.max(x[i - 1][j], x[i][j - 1]) - 1)"
+  local loops = [[for d = %s do
+    for i in rg.range({ math.max(1, d - m), math.min(n, d - 1) + 1 }) do
+      local j = d - i
+      %s
+    end
+  end]]
+  local rows = "for i = 1, n do for j = 1, m do if %s then %s end end end"
+  local function both(from, to, statement)
+    local inside = ("i + j >= %s and i + j <= %s"):format(from, to)
+    return loops:format(from .. ", " .. to, statement),
+      rows:format(inside, (statement:gsub("x%[", "y["):gsub("best%[0%]", "best[1]")))
+  end
+  local store = "x[i][j] = " .. cell:gsub("%%%%", "%%")
+
+  it("are what rows are #compiled #cpu", function()
+    local sizes = { { 1, 1 }, { 5, 9 }, { 70, 3 }, { 64, 256 }, { 131, 517 }, { 300, 65 } }
+    for _, size in ipairs(sizes) do
+      assert.is_true(compare(size[1], size[2], both("2", "n + m", store)))
+    end
+  end)
+
+  it("may be only some of the box, or more #compiled #cpu", function()
+    compare(70, 90, both("5", "n + m - 3", store))
+    compare(70, 90, both("2", "n", store))
+    compare(70, 90, both("-3", "n + m + 4", store))
+    compare(0, 90, both("2", "n + m", store))
+  end)
+
+  it("may find the largest of all cells #compiled #cpu", function()
+    assert.is_true(compare(140, 300, both("2", "n + m",
+      store .. "\nbest[0] = math.max(best[0], x[i][j])")))
+  end)
+
+  it("stay diagonals where cells read what rows have not reached #compiled #cpu", function()
+    local text = loops:format("2, n + m", "if i < n and j > 2 then x[i][j] = x[i + 1][j - 2] end")
+    local plain = [[for d = 2, n + m do
+      for i = math.max(1, d - m), math.min(n, d - 1) do
+        local j = d - i
+        if i < n and j > 2 then y[i][j] = y[i + 1][j - 2] end
+      end
+    end]]
+    assert.is_false(compare(40, 50, text, plain))
+  end)
+
+  it("choose between two numbers without a branch #compiled #cpu", function()
+    local x, a, b = rg.field(rg.i32, 64), 3, -1
+    local k = rg.kernel(function()
+      for i = 1, 63 do x[i] = x[i - 1] + (x[i] == 5 and a or b) end
+    end)
+    k()
+    assert.matches("select.*!unpredictable", k:llvm())
+  end)
+end)

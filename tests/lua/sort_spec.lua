@@ -73,7 +73,8 @@ describe("rg.sort", function()
   end
 
   it("puts numbers that are none last, and -0 before 0", function()
-    local x = rg.array(rg.f32, 7):from_table { 0, 0 / 0, -1 / 0, -0.0, 1 / 0, -(0 / 0), 1 }
+    local below = 1 / -math.huge -- -0.0, which LuaJIT reads as 0 on aarch64
+    local x = rg.array(rg.f32, 7):from_table { 0, 0 / 0, -1 / 0, below, 1 / 0, -(0 / 0), 1 }
     rg.sort(x)
     local list = x:to_table()
     assert.same({ -1 / 0, 0, 0, 1, 1 / 0 }, { list[1], list[2], list[3], list[4], list[5] })

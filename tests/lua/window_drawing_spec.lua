@@ -665,13 +665,13 @@ describe("the windows of the guide", function()
       text[blocks] = ("do %s end\n"):format(block)
     end
     file:close()
-    assert.equal(2, blocks)
+    assert.equal(3, blocks)
     file = assert(io.open "README.md") -- a block that is appended to the first of all
     local readme = file:read "*a"
     file:close()
-    text[3] = ("do %s %s end\n"):format(readme:match "\n```lua\n(.-)```\n", readme:match
+    text[4] = ("do %s %s end\n"):format(readme:match "\n```lua\n(.-)```\n", readme:match
       "\n```lua window\n(.-)```\n")
-    assert.equal("2 frames\n2 frames\n1\n2 frames\n", run([[
+    assert.equal("2 frames\n2 frames\n2 frames\n1\n2 frames\n", run([[
       w:close()
       local write, create = rg.image.write, rg.window
       function rg.image.write(_, ...) write(base .. ".png", ...) end

@@ -67,8 +67,8 @@ end
 -- What a script prints in a process of its own, with this library as SDL2.
 local function run(script, library, settings)
   write(base .. ".lua", script)
-  local pipe = io.popen(("%s RG_SDL='%s' SHOWN='%s.rgba' luajit '%s.lua' 2>&1"):format(settings
-    or "", library, base, base))
+  local pipe = io.popen(("RG_WINDOW= %s RG_SDL='%s' SHOWN='%s.rgba' luajit '%s.lua' 2>&1")
+    :format(settings or "", library, base, base))
   local answer = pipe:read "*a"
   pipe:close()
   return answer
@@ -129,43 +129,145 @@ describe("rg.window", function()
     assert.equal(none .. white .. none .. none .. none .. none .. none .. red, shown)
   end)
 
+  it("has dots of many colours and a legend, without OpenGL", function()
+    local library = build()
+    local answer = run(([[
+      local rg = require "regolith"
+      local w, x = rg.window { width = 120, height = 200 }, rg.field(rg.f32, 2, 2)
+      local pos = rg.array(rg.vec2, 2)
+      pos[0], pos[1] = { 0.1, 0.1 }, { 0.3, 0.1 }
+      x[0][0] = 1
+      w:show(x, { high = 2, legend = "heat" })
+      w:points(pos, { size = 5, color = { 0, 3 }, palette = "heat", legend = true })
+      w:points({ { 0.1, 0.3 }, { 0.3, 0.3 } }, { size = 5, color = { "red", { 0, 0, 1 } } })
+      w:capture "%s.png"
+      print(select(2, pcall(w.show, w, x, { legend = 3 })).message)]]):format(base), library)
+    assert.equal("option 'legend' of window:show must be true or a text, got 3\n", answer)
+    local p = rg.image.read(base .. ".png")
+    local function at(x, y) return tostring(p[x][y]) end
+    local function bytes(r, g, b) return tostring(rg.vec4(r, g, b, 1)) end
+    assert.equal(bytes(1, 0, 0), at(12, 60))
+    assert.equal(bytes(0, 0, 1), at(36, 60))
+    assert.equal(bytes(0, 0, 0), at(12, 20)) -- the palette's ends
+    assert.equal(bytes(1, 1, 1), at(36, 20))
+    local greys, count = {}, 0 -- of the upper legend's bar
+    for y = 0, 199 do
+      local grey = p[102][y].x
+      if not greys[grey] then greys[grey], count = true, count + 1 end
+    end
+    assert.is_true(count > 10, "no bar")
+  end)
+
   it("refuses colours, sizes and keys that there are not", function()
     local answer = run([[
       local rg = require "regolith"
       local w, p = rg.window { width = 4, height = 2 }, rg.array(rg.vec2, 2)
       local function say(method, ...) print(select(2, pcall(w[method], w, ...)).message) end
       say("points", p, { color = p })
-      say("points", p, { color = { 1, 2 } })
+      say("points", p, { color = { 1, 2, "x" } })
       say("points", p, { size = 0.5 })
       say("pressed", 32)
       local _, e = pcall(w.key, w, "spacebar")
       print(e.message, e.hint, w:key "Space")]], build())
-    assert.equal("option 'color' of window:points is { r, g, b }, three numbers from 0 to 1, \z
-      or \"#ff8800\", got an array of vec2\n\z
+    assert.equal("option 'color' of window:points takes numbers, or colours of 3 or 4 numbers, \z
+      not elements of 2\n\z
       option 'color' of window:points is { r, g, b }, three numbers from 0 to 1, \z
-      or \"#ff8800\", got a table\n\z
+      \"#ff8800\" or 0xff8800, got a table\n\z
       option 'size' of window:points is a whole number of pixels, got 0.5\n\z
       a key must be a name, got 32\n\z
       there is no key 'spacebar'\tdid you mean 'space'?\tfalse\n",
       answer)
   end)
 
-  it("says why it cannot be shown", function()
-    local script = [[
+  -- Its frames, where there is no display.
+  local filming = [[
+    local rg = require "regolith"
+    local w = rg.window { width = 4, height = 2, frames = 2, path = "%s.mp4" }
+    local x = rg.field(rg.f32, 4, 2)
+    x:fill(1)
+    local frames = 0
+    while w:is_open() do
+      w:show(x, { low = 0, legend = true }):present()
+      frames = frames + 1
+    end
+    print(frames, w, pcall(rg.window, { frames = 0 }))
+    w:show(x):present()]]
+
+  it("films what it would have shown where there is no display, and says so in one line", function()
+    local function answer_of(...)
+      return (run(filming:format(base), ...):gsub("warn: ffmpeg[^\n]*\n", ""))
+    end
+    local function said(why)
+      return why .. ": 2 frames go to " .. base .. ".mp4, painted without OpenGL (RG_WINDOW=http \z
+        shows them in a browser)\n2\twindow of 4 x 2 pixels, filmed\tfalse\toption 'frames' of \z
+        rg.window must be a whole number from 1 to 1000000, got 0\nwarn: " .. base .. ".mp4 has \z
+        its 2 frames; what follows is not filmed (option 'frames')\n"
+    end
+    local function sorted(text) -- what is buffered comes later
+      local lines = {}
+      for line in text:gmatch "[^\n]+" do lines[#lines + 1] = line:gsub("^%S*%.lua:%d+: ", "") end
+      table.sort(lines)
+      return lines
+    end
+    local function check(why, ...)
+      assert.same(sorted(said(why)), sorted((answer_of(...):gsub("false\t%S+: option",
+        "false\toption"))))
+      local file = io.open(base .. ".mp4", "rb") or io.open(base .. "_0001.png", "rb")
+      assert.is_true(#file:read "*a" > 60)
+      file:close()
+      os.remove(base .. ".mp4")
+    end
+    local library = build()
+    check("there is no display", library, "DRIVER=offscreen RG_WINDOW=plain")
+    check("no display here", library, "NO_DISPLAY=1")
+    check("SDL2, which shows windows, cannot be opened (apt install libsdl2-2.0-0)",
+      "/nowhere/libSDL2.so")
+    check("RG_WINDOW is off", "/nowhere/libSDL2.so", "RG_WINDOW=off")
+  end)
+
+  it("is filmed under the script's name, in the folder that the script is given", function()
+    local name = base:match "[^/]+$"
+    os.execute(("mkdir -p '%s.out'"):format(base))
+    write(base .. ".lua", [[
       local rg = require "regolith"
-      local ok, e = pcall(rg.window, {})
-      print(e.code, e.message, e.hint)]]
-    local answer = run(script, build(), "DRIVER=offscreen")
-    assert.matches("^device.missing\ta window cannot be shown: there is no display\t", answer)
-    answer = run(script, build(), "NO_DISPLAY=1")
-    assert.matches("^device.missing\ta window cannot be shown: no display here\t.*rg.video", answer)
-    answer = run(script, "/nowhere/libSDL2.so")
-    assert.matches("^library.missing\tSDL2, which shows windows, cannot be opened: .*\t\z
-      install it: apt install libsdl2", answer)
+      for _ = 1, 2 do
+        local w = rg.window { width = 4, height = 2, frames = 1 }
+        w:present()
+        print(w:is_open())
+      end]])
+    local pipe = io.popen(("cd '%s.out' && mkdir -p in && RG_WINDOW=off luajit '%s.lua' in 2>&1; \z
+      RG_WINDOW=off luajit '%s.lua' 600 2>&1"):format(base, base, base))
+    local answer = pipe:read "*a"
+    pipe:close()
+    for _, path in ipairs { "in/" .. name, "in/" .. name .. "_2", name, name .. "_2" } do
+      assert.is_truthy(answer:find((" 1 frames go to %s.mp4"):format(path), 1, true), answer)
+    end
+    os.execute(("rm -r '%s.out'"):format(base))
+  end)
+
+  it("refuses options that there are not", function()
     assert.equal("option.invalid", failure(rg.window, { width = 0 }).code)
     assert.equal("option.invalid", failure(rg.window, { titel = "x" }).code)
     assert.equal("rg.window takes options by name", failure(rg.window, 512, 512).message)
     assert.equal("rg.window takes options by name", failure(rg.window, { 512, 512 }).message)
+  end)
+
+  it("says once why it is black: positions elsewhere, or no frame", function()
+    local answer = run([[
+      local rg = require "regolith"
+      local w, pos = rg.window { width = 4, height = 2 }, { { 100, 20 }, { 600, 45 } }
+      for _ = 1, 2 do w:points(pos, { size = 1 }) end
+      for _ = 1, 3000 do w:is_open() end
+      local v = rg.window { width = 4, height = 2 }
+      v:points({ { 0.5, 0.5 }, { 700, 800 } })
+      v:camera { x = { 0, 640 }, y = { 0, 480 } }
+      v:points(pos):points({})
+      v:points({ { 0 / 0, 0 / 0 } })
+      v:points(pos, { x = { 0, 1 }, y = { 0, 1 } })]], build())
+    assert.equal("warn: window:points: nothing of it is where the window looks, x from 0 to 1 and \z
+      y from 0 to 1; w:camera{ x = { 100, 600 }, y = { 20, 45 } } would show it\n\z
+      warn: a window was asked 1000 times whether it is open, and got no frame to show: \z
+      w:present() shows what was drawn\n", answer)
   end)
 
   it("says what only OpenGL draws, and what to install", function()
@@ -178,19 +280,19 @@ describe("rg.window", function()
       end
       say("lines", { { 0, 0 }, { 1, 1 } })
       say("points", { { 0, 0 } }, { radius = 1 })
-      say("show", { { 1 } }, { legend = true })
+      say("show", { { 1 } }, { smooth = true })
       say("show", { { 1 } }, { legent = true })
       w:camera { eye = { 0, 0, 3 } }
       say("points", { { 0, 0 } })]], build())
     local rest = {}
     for line in answer:gmatch "[^\n]+" do rest[#rest + 1] = line end
     assert.matches("option 'radius' of window:points needs OpenGL 3.3", rest[2])
-    assert.matches("option 'legend' of window:show needs OpenGL 3.3", rest[3])
+    assert.matches("option 'smooth' of window:show needs OpenGL 3.3", rest[3])
     assert.matches("no option 'legent'\tdid you mean 'legend'", rest[4])
     assert.matches("a camera of three dimensions needs OpenGL 3.3", rest[5])
     assert.equal("device.missing\tw:lines needs OpenGL 3.3, which this window does not have: \z
-      SDL has none\tinstall it: apt install libgl1-mesa-dri; w:show and w:points of one \z
-      colour do without\n", answer:match "^[^\n]*\n")
+      SDL has none\tinstall it: apt install libgl1-mesa-dri; w:show and w:points \z
+      do without\n", answer:match "^[^\n]*\n")
   end)
 
   it("works with SDL2 itself, without a display", function()
@@ -266,7 +368,8 @@ describe("rg.window", function()
       xdotool key q; wait_for "$base.said" end
       echo "at $X $Y"
       cat "$base.said"]])
-    local pipe = io.popen(("RG_SDL=libSDL2-2.0.so.0 bash '%s.sh' '%s' 2>&1"):format(base, base))
+    local pipe = io.popen(("RG_WINDOW= RG_SDL=libSDL2-2.0.so.0 bash '%s.sh' '%s' 2>&1")
+      :format(base, base))
     local answer = pipe:read "*a"
     pipe:close()
     if answer == "library.missing\n" then pending "SDL2 is not there" end

@@ -30,6 +30,9 @@ local set, client = rg.tune { key = "ended", candidates = { scale, scale } }, rg
 scale(2)
 set(1)
 local mesh = rg.mesh(volume, { level = 1 })
+local matrix = rg.matrix { { 4, 1 }, { 1, 4 } }
+local solved = rg.solve.cg { A = matrix, b = rg.array(rg.f64, 2):fill(1) }
+local has_factor, factor = pcall(matrix.cholesky, matrix) -- where SuiteSparse is there
 os.remove(path)
 
 local objects = {
@@ -39,9 +42,14 @@ local objects = {
   ["rg.Root"] = { rg.root }, ["rg.Tree"] = { tree },
   ["rg.Kernel"] = { scale, more }, ["rg.Set"] = { set },
   ["rg.Client"] = { client }, ["rg.Ticket"] = { client:read_async(a) },
-  ["rg.Mesh"] = { mesh },
+  ["rg.Mesh"] = { mesh }, ["rg.Bvh"] = { rg.bvh(rg.mesh.sphere { detail = 1 }) },
+  ["rg.Matrix"] = { matrix }, ["rg.SolveReport"] = { solved },
+  ["rg.Neighbours"] = { rg.neighbours(vectors, 1) }, ["rg.Histogram"] = { x:histogram(4) },
+  ["rg.Running"] = { rg.running():add(1), rg.running():add(x) },
+  ["rg.Series"] = { rg.series { "time", "energy" } },
   ["rg.MemoryReport"] = { rg.memory() }, ["rg.TuneReport"] = { scale:tuned() },
 }
+objects["rg.Factor"] = { has_factor and factor or matrix }
 local iterations = { pairs(x), pairs(sparse), x:active(), sparse:active(), placed:active(),
   pairs(a), a:active(), elements:items(1), lists:items(1) }
 
@@ -144,7 +152,8 @@ end
 
 -- Some members of these need no runtime, or check their arguments first.
 local looks_first = {}
-for name in ("Client Root Mesh MemoryReport TuneReport Grid BlockGrid"):gmatch "%a+" do
+for name in ("Client Root Mesh MemoryReport TuneReport Grid BlockGrid \z
+  Neighbours Histogram Running Series Matrix SolveReport Factor Bvh"):gmatch "%a+" do
   looks_first["rg." .. name] = true
 end
 

@@ -12,13 +12,16 @@ rg.image.write("no/such/folder/y.png", rg.field(rg.f32, 8, 8))]] },
   { "library.missing", said = "`libregolith.so`, or the compiler next to it, is not where it was \z
     installed. The message lists \z
 the places that were tried. Or `rg.extension` was given what is no extension, or needs a symbol \z
-that is nowhere: the message has the system's words." },
+that is nowhere: the message has the system's words. Or a tool needs a library that is optional, \z
+as FFTW: the hint names its package." },
   { "library.version", said = "Use module, library and compiler of one build; compile an \z
     extension in C with the `regolith.h` of the library that opens it." },
   { "module.invalid", [[
 rg.module.open(debug.getinfo(1, "S").source:sub(2)) -- this script]] },
   { "module.missing", said = "A kernel of a module (`rg.module.open`) is launched with arguments \z
     that it was not built for. The message has the signatures that the module holds." },
+  { "module.untrusted", said = "`rg.module.trust` was given public keys, and the module is not \z
+    signed with one of them, or was changed after that: `regolith build --sign key.pem` signs." },
   { "module.changed", said = "`rg.module.reload`, or `rg_module_reload`: the message says which \z
     tree, field, node or kernel differs. The running module is as it was; open the new one." },
   { "device.missing", [[
@@ -188,6 +191,12 @@ rg.kernel(function()
   for i in y:active() do y[i] = 1 / (i - 3) end
 end)()]] },
   { "launch.stopped", said = "The host requested it." },
+  { "solve.singular", said = "`A:lu()` or `A:solve(b)` met no pivot: some rows are sums of \z
+    others." },
+  { "solve.indefinite", said = "`A:cholesky()` takes symmetric matrices whose eigenvalues are \z
+    positive; `A:lu()` takes all that are regular." },
+  { "solve.failed", said = "There was not enough memory for a factor, or `A:eigen` needs more \z
+    iterations; the message says which." },
   { "rank.failed", said = "Ranks that `regolith run` started make different calls together, or \z
     one of them ended, failed or did not come in time; the message names it." },
   { "ir.invalid", said = "They came from another part of Regolith, or from a damaged file." },

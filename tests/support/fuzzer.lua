@@ -604,8 +604,10 @@ local function keep_tree(add, declared, cells)
   end
   add "    }, fields = {"
   for _, f in ipairs(declared.fields) do
-    add("      { name = %q, type = %q, node = %q, is_shared = %s, cells = %s },", f.name, f.type,
-      f.node, tostring(f.is_shared or false), quoted(cells[f.name]))
+    add("      { name = %q, type = %q, node = %q, is_shared = %s, packing = %s, is_grouped = %s,",
+      f.name, f.type, f.node, tostring(f.is_shared or false),
+      f.packing and ("%q"):format(f.packing) or "nil", tostring(f.is_grouped or false))
+    add("        cells = %s },", quoted(cells[f.name]))
   end
   add "    } },"
 end

@@ -45,11 +45,22 @@ local function add_node(case, declared, parent, axes_left)
   return new
 end
 
+local packings = {} -- names by type
+for name, packing in pairs(value.packings) do
+  packings[packing.type] = packings[packing.type] or {}
+  table.insert(packings[packing.type], name)
+end
+for _, names in pairs(packings) do table.sort(names) end
+
 local function add_field(case, declared, at)
   case.count = case.count + 1
-  table.insert(declared.fields, { name = ("s%d"):format(case.count), type = pick(field_types),
-    node = at.name,
-    is_list = at.kind == "dynamic", is_shared = at.is_shared })
+  local field = { name = ("s%d"):format(case.count), type = pick(field_types), node = at.name,
+    is_list = at.kind == "dynamic", is_shared = at.is_shared }
+  local names = packings[info[field.type].element or field.type]
+  if names and not field.is_list and random(2) == 1 then
+    field.packing, field.is_grouped = pick(names), random(2) == 1
+  end
+  table.insert(declared.fields, field)
 end
 
 -- Adds lists to the cells of a node, along an axis of their own.
@@ -307,7 +318,9 @@ function makers.update(scope)
   if not item then return end
   local element = info[item.type].element or item.type
   if scope.stored[item.name] or element == "bool" or info[element].float then return end
-  local op = scope.updated[item.name] or pick { "+", "-", "*", "&", "|", "~", "min", "max" }
+  -- saturating sums depend on their order
+  local op = scope.updated[item.name] or pick(item.packing and { "min", "max" }
+    or { "+", "-", "*", "&", "|", "~", "min", "max" })
   scope.updated[item.name] = op
   return { kind = "sparse_update", name = item.name, type = item.type, tree = number,
     style = random(3), op = op,

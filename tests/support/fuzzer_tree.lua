@@ -286,7 +286,7 @@ function Model:write(name, at, v)
     self.outside = self.outside + 1
     return
   end
-  self.values[name][key_of(at)] = { at = at, value = v }
+  self.values[name][key_of(at)] = { at = at, value = value.stored(self.fields[name], v) }
 end
 
 --- Returns what pairs(field) yields, as lines of text.
@@ -309,9 +309,21 @@ function tree.build(rg, nodes, fields, type_of)
     sizes[#sizes + 1] = { layout = node.layout, name = node.name, chunk = node.chunk }
     built[node.name] = parent[node.kind](parent, axes, unpack(sizes))
   end
+  local groups = {} -- by node: packed fields in common words
   for _, field in ipairs(fields) do
-    built[field.name] = rg.field(type_of(rg, field.type))
-    built[field.node]:place(built[field.name])
+    if field.is_grouped then
+      groups[field.node] = groups[field.node] or {}
+      groups[field.node][field.name] = value.packed_type(rg, field)
+    else
+      built[field.name] = rg.field(field.packing and value.packed_type(rg, field)
+        or type_of(rg, field.type))
+      built[field.node]:place(built[field.name])
+    end
+  end
+  for name, members in pairs(groups) do
+    local group = rg.packed(members)
+    built[name]:place(group)
+    for member in pairs(members) do built[member] = group[member] end
   end
   return built, root
 end

@@ -344,6 +344,66 @@ function value.join(a, b)
   return x.signed and b or a
 end
 
+-- -- packed numbers -------------------------------------------------------------------------------
+
+local function clamp(x, low, high) return x < low and low or x > high and high or x end
+
+-- Integers from low to high, and numbers that many steps from 0, of which a power of two is 1.
+local function whole_numbers(low, high)
+  return function(x) return 0LL + tonumber(clamp(x, 0LL + low, 0LL + high)) end
+end
+local function steps(low, high, step)
+  return function(x)
+    if x ~= x then return 0 end
+    return clamp(math.floor(value.round("f32", value.round("f32", x / step) + 0.5)), low, high)
+      * step + 0
+  end
+end
+
+-- A float of 5 bits of exponent and 10 of fraction; halves are rounded away from zero.
+local function half_float(x)
+  if x ~= x then return 0 end
+  local size = math.min(math.abs(x), 2 ^ 17)
+  local _, exponent = math.frexp(size)
+  local unit = 2 ^ (exponent - 11)
+  size = math.min(math.floor(size / unit + 0.5) * unit, (2 - 2 ^ -10) * 2 ^ 16)
+  if size <= 2 ^ -15 then size = 0 end
+  return (x < 0 or 1 / x < 0) and -size or size
+end
+
+--- Packed types: how a runtime makes one, the type of which its numbers are, and what it holds of
+--- one of these.
+value.packings = {
+  ["int(5)"] = { type = "i32", store = whole_numbers(-16, 15),
+    make = function(rg) return rg.int(5) end },
+  ["int(18)"] = { type = "i32", store = whole_numbers(-2 ^ 17, 2 ^ 17 - 1),
+    make = function(rg) return rg.int(18) end },
+  ["uint(1)"] = { type = "i32", store = whole_numbers(0, 1),
+    make = function(rg) return rg.uint(1) end },
+  ["uint(7)"] = { type = "i32", store = whole_numbers(0, 127),
+    make = function(rg) return rg.uint(7) end },
+  ["fixed(10)"] = { type = "f32", store = steps(-511, 511, 1 / 64),
+    make = function(rg) return rg.fixed(10, { -511 / 64, 511 / 64 }) end },
+  ["fixed(16)"] = { type = "f32", store = steps(0, 65535, 2),
+    make = function(rg) return rg.fixed(16, { 0, 131070 }) end },
+  ["float(5,10)"] = { type = "f32", store = half_float,
+    make = function(rg) return rg.float(5, 10) end },
+}
+
+--- What a field holds of a value that is written: its packed type may hold less.
+function value.stored(field, x)
+  local packing = value.packings[field.packing]
+  if not packing then return x end
+  if not info[field.type].count then return packing.store(x) end
+  return each(info[field.type].count, packing.store, x)
+end
+
+--- The type of a packed field, made in a runtime.
+function value.packed_type(rg, field)
+  local row, T = info[field.type], value.packings[field.packing].make(rg)
+  return row.count and rg.vec(row.count, T) or T
+end
+
 -- -- to and from what Lua sees --------------------------------------------------------------------
 
 --- Converts a value to what fields accept; a vector becomes a list.

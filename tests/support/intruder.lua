@@ -100,8 +100,12 @@ local intrusions = {
 
 local on, interrupted, which = false, 0, 0
 local everything, begin = false, 0
+-- After so many interruptions of one call the collector waits for some garbage: calls that allocate
+-- much are interrupted at other points in each round.
+local MOST_AT_EACH_CHECK = 250
 local function intrude()
   turn = turn + 1
+  if interrupted - begin == MOST_AT_EACH_CHECK then collectgarbage("setpause", 102) end
   if everything and interrupted - begin < 100 then
     for _, f in ipairs(intrusions) do pcall(f) end
   else
@@ -264,7 +268,6 @@ for _, f in ipairs(intrusions) do
   turn = turn + 1
   pcall(f)
 end
-collectgarbage("setpause", 0)
 collectgarbage("setstepmul", 0)
 for _, all in ipairs { true, false } do
   everything = all
@@ -272,6 +275,7 @@ for _, all in ipairs { true, false } do
     if not only or only == call[1] then
       local before = interrupted
       on, begin = true, before
+      collectgarbage("setpause", 0)
       arm()
       check(call, all and "all at once" or "one by one")
       -- once more where each intrusion came a few times only

@@ -83,7 +83,7 @@ end
 local function read_declarations()
   for _, folder in ipairs(files_of "core/*/ cuda llvm_bc") do
     folder = folder:gsub("/$", "")
-    if folder ~= "core/include" then read_declaration(folder) end
+    if folder ~= "core/include" and folder ~= "core/windows" then read_declaration(folder) end
   end
   for _, name in ipairs(order) do depth_of(name, {}) end
   local contained = {}

@@ -10,8 +10,8 @@ busted=/usr/bin/busted
 # Every folder of C tests: tests/core/<room>, and the others that the build knows.
 c_rooms=$(cd "$root/tests" && for path in core/*/ */CMakeLists.txt; do
   basename "${path%/CMakeLists.txt}"
-done | sort -u | tr '\n' ' ')
-all_rooms="${c_rooms}lua examples bench install lint"
+done | sort -u | grep -vx aarch64 | tr '\n' ' ') # which only --arm64 runs
+all_rooms="${c_rooms}lua examples bench install windows lint"
 
 is_known_room() {
   local room
@@ -22,6 +22,8 @@ is_known_room() {
     esac
   done
 }
+
+has_windows() { [ -x /usr/lib/wine/wine64 ] && command -v x86_64-w64-mingw32-gcc >/dev/null; }
 
 wants() { [ -z "$1" ] || case " $1 " in *" $2 "*) true ;; *) false ;; esac; }
 
@@ -156,10 +158,11 @@ assemble() {
   rm -rf "$2"
 }
 
-# side_by_side NAME ..: `at_once` jobs, or as many as there are processors, each a function
-# `job_<name>` in a shell of its own. What a job says comes whole, when it ends.
+# side_by_side NAME ..: `at_once` jobs, or one more than there are processors, since one that waits
+# for ranks, terminals or files leaves its processor idle; each is a function `job_<name>` in a
+# shell of its own. What a job says comes whole, when it ends.
 side_by_side() {
-  local folder name at_once=${at_once:-$(nproc)} p f
+  local folder name at_once=${at_once:-$(($(nproc) + 1))} p f
   folder=$(mktemp -d)
   trap 'trap - TERM; kill 0; exit 130' INT TERM # a shell's jobs would go on
   for name in "$@"; do
@@ -198,7 +201,19 @@ specs_of() { # SETTING
 }
 
 # Where the suite runs once more, fewer random kernels do, which the first run has compiled.
-job_lua_threads() { remember_compiles; run_busted "lua, all threads" RG_X=; }
+# In two processes, as Lua's collector goes through all that earlier tests have left.
+every_second_spec() { (cd "$root" && ls tests/lua/*_spec.lua | awk "NR % 2 == $1" | tr '\n' ' '); }
+job_lua_odd() {
+  local specs
+  remember_compiles
+  specs=$(every_second_spec 1) run_busted "lua, all threads, odd specs" RG_X=
+}
+job_lua_even() {
+  local specs
+  remember_compiles
+  specs=$(every_second_spec 0) run_busted "lua, all threads, even specs" RG_X=
+}
+job_lua_threads() { job_lua_odd; job_lua_even; }
 job_lua_one() {
   local specs
   remember_compiles
@@ -280,7 +295,7 @@ job_examples() {
   remember_compiles
   ptx=$(mktemp -d)
   PTX_SAVE="$ptx" run_counted "examples" bash "$root/tests/examples/check"
-  assemble "examples, assembled" "$ptx" 1 1
+  assemble "examples, assembled" "$ptx" 2 1
 }
 
 job_smoke() {
@@ -290,6 +305,10 @@ job_smoke() {
 
 job_install() {
   RG_BUILD="$build" run_counted "install" bash "$root/tests/install/check"
+}
+
+job_windows() {
+  RG_BUILD="$build" run_counted "windows" bash "$root/tests/windows/run"
 }
 
 job_lint() {
@@ -306,8 +325,8 @@ run_suites() { # BUILD ROOMS; what takes longest begins first
   local wanted="$2" jobs="" compiled
   compiled=$(mktemp -d)
   wants "$2" lua && [ -n "${stress:-}" ] && jobs="lua_switches"
-  # what the first two compile, later ones need
-  wants "$2" lua && jobs="$jobs lua_threads cuda"
+  # what the first three compile, later ones need
+  wants "$2" lua && jobs="$jobs lua_odd lua_even cuda"
   wants "$2" llvm_bc && jobs="$jobs address thread"
   jobs="$jobs c"
   wants "$2" lua &&
@@ -316,6 +335,9 @@ run_suites() { # BUILD ROOMS; what takes longest begins first
   wants "$2" examples && jobs="$jobs examples"
   wants "$2" bench && jobs="$jobs smoke"
   wants "$2" install && jobs="$jobs install"
+  # where the tools are: they are half a gigabyte
+  { case " $2 " in *" windows "*) true ;; *) [ -z "$2" ] && has_windows ;; esac; } &&
+    jobs="$jobs windows"
   wants "$2" lint && jobs="$jobs lint"
   side_by_side $jobs
   rm -rf "$compiled"
@@ -394,6 +416,8 @@ run_fuzz() {
   done
   configure_and_build "$build" && export_paths && specs=$(spec_files hostile) \
     run_busted "altered files" RG_HOSTILE="${FUZZ_FILES:-5000}" RG_SEED="${RG_SEED:-$RANDOM}"
+  specs=$(spec_files fuzzer_gradient) run_busted "gradients of random kernels" \
+    RG_FUZZ_KERNELS="${FUZZ_GRADIENTS:-2000}" RG_SEED="${RG_SEED:-$RANDOM}"
   run_without
 }
 

@@ -4,6 +4,7 @@
 #include "emit_lua/emit_lua.h"
 #include "front/parser.h"
 #include "front/stand_in.h"
+#include "module/module.h"
 #include "pass/arrays/refcounts.h"
 #include "pass/pass.h"
 #include "resolve/paths.h"
@@ -27,6 +28,20 @@ Ast *parse_function_at(Source *source, int32_t line_defined, int32_t last_line, 
 StandIns stand_ins_find(Source *source) {
   (void)source;
   return (StandIns){0};
+}
+
+bool module_save(Engine *engine, const char *path, const RgModuleItem *items, int32_t count,
+                 const RgModuleOptions *options, Error *err) {
+  (void)engine, (void)path, (void)items, (void)count, (void)options;
+  return refuse(err);
+}
+bool module_header(const Module *module, const char *prefix, const char **text, Error *err) {
+  (void)module, (void)prefix, (void)text;
+  return refuse(err);
+}
+bool module_archive(const Module *module, const char *prefix, const char *path, Error *err) {
+  (void)module, (void)prefix, (void)path;
+  return refuse(err);
 }
 
 Device *device_cuda_create(Heap *heap, const DeviceOptions *options, Error *err) {
@@ -57,13 +72,22 @@ bool sema_lower(SemaOutput *output, Error *err) {
   return refuse(err);
 }
 void sema_print_types(StrBuf *out, const SemaOutput *output) { (void)out, (void)output, fail(); }
+void ir_print(StrBuf *out, const IrKernel *kernel) { (void)out, (void)kernel, fail(); }
 void ast_print(StrBuf *out, const Ast *ast) { (void)out, (void)ast, fail(); }
 const char *emit_lua_kernel(Scratch *scratch, const SemaOutput *typed) {
   (void)scratch, (void)typed, fail();
 }
+const char *emit_lua_derivative(Scratch *scratch, const SemaOutput *typed, Error *err) {
+  (void)scratch, (void)typed, refuse(err);
+  return NULL;
+}
 
 const Target target_cpu, target_gpu;
 bool pass_run_all(PassContext *ctx, IrKernel *kernel, Error *err) {
+  (void)ctx, (void)kernel;
+  return refuse(err);
+}
+bool pass_run_derivative(PassContext *ctx, IrKernel *kernel, Error *err) {
   (void)ctx, (void)kernel;
   return refuse(err);
 }

@@ -40,10 +40,9 @@ static int64_t lanes_of(const Codegen *g, int64_t count) {
 
 /* The mask of the group's lanes in their warp. */
 static LLVMValueRef group_mask(Codegen *g, int64_t lanes) {
-  if (lanes == GPU_LANES) return value_integer(g->i32, -1);
-  LLVMValueRef first =
-      LLVMBuildAnd(g->builder, gpu_special(g, "laneid"), value_integer(g->i32, -lanes), "");
-  return LLVMBuildShl(g->builder, value_integer(g->i32, (1 << lanes) - 1), first, "group");
+  if (lanes == GPU_LANES) return value_i32(g, -1);
+  LLVMValueRef first = build_and(g, gpu_special(g, "laneid"), value_i32(g, -lanes));
+  return LLVMBuildShl(g->builder, value_i32(g, (1 << lanes) - 1), first, "group");
 }
 
 /* The running group's row of `count` pointers in shared memory, padded to an even number. */
@@ -51,18 +50,16 @@ static LLVMValueRef shared_row(Codegen *g, int64_t lanes, int64_t count) {
   int64_t row = row_of(count), rows = GPU_BLOCK / lanes;
   g->f.gathered_bytes += rows_bytes(lanes, count);
   LLVMValueRef memory = gpu_shared(g, g->pointer, row * rows, "gathered");
-  LLVMValueRef group =
-      LLVMBuildUDiv(g->builder, gpu_special(g, "tid.x"), value_integer(g->i32, lanes), "");
-  LLVMValueRef first = LLVMBuildNUWMul(g->builder, group, value_integer(g->i32, row), "");
-  LLVMValueRef row_at = LLVMBuildInBoundsGEP2(g->builder, g->pointer, memory, &first, 1, "");
+  LLVMValueRef group = build_udiv(g, gpu_special(g, "tid.x"), value_i32(g, lanes));
+  LLVMValueRef first = build_nuw_mul(g, group, value_i32(g, row));
+  LLVMValueRef row_at = build_at_inside(g, g->pointer, memory, first);
   return LLVMBuildAddrSpaceCast(g->builder, row_at, g->pointer, "found");
 }
 
 static Group group_of(Codegen *g, int64_t count) {
   Group group = {.lanes = lanes_of(g, count)};
   if (group.lanes == 1) {
-    LLVMTypeRef own = LLVMArrayType2(g->pointer, (uint64_t)count);
-    group.results = block_variable(g, own, "gathered");
+    group.results = block_variable(g, LLVMArrayType2(g->pointer, (uint64_t)count), "gathered");
     return group;
   }
   group.mask = group_mask(g, group.lanes);
@@ -71,20 +68,16 @@ static Group group_of(Codegen *g, int64_t count) {
 }
 
 static LLVMValueRef result_at(Codegen *g, LLVMValueRef results, LLVMValueRef number) {
-  return LLVMBuildInBoundsGEP2(g->builder, g->pointer, results, &number, 1, "");
+  return build_at_inside(g, g->pointer, results, number);
 }
 
 /* The number of the look-up, by iteration and lane; the last one fills up. */
 static LLVMValueRef choose_number(Codegen *g, const Group *group, LLVMValueRef trip,
                                   int64_t count) {
-  LLVMValueRef width = value_integer(g->i32, group->lanes);
-  LLVMValueRef number = LLVMBuildNUWMul(g->builder, trip, width, "");
-  if (group->lanes > 1) {
-    LLVMValueRef lane = LLVMBuildURem(g->builder, g->f.group.rank, width, "");
-    number = LLVMBuildAdd(g->builder, number, lane, "");
-  }
-  LLVMValueRef args[] = {number, value_integer(g->i32, count - 1)};
-  return call_intrinsic(g, "llvm.umin", g->i32, args, 2);
+  LLVMValueRef width = value_i32(g, group->lanes);
+  LLVMValueRef number = build_nuw_mul(g, trip, width);
+  if (group->lanes > 1) number = build_add(g, number, build_urem(g, g->f.group.rank, width));
+  return call_binary(g, "llvm.umin", number, value_i32(g, count - 1));
 }
 
 /* Emits the look-up of that number, and stores its result. */
@@ -92,43 +85,39 @@ static void look_up(Codegen *g, const IrInst *inst, const Group *group, LLVMValu
   const IrRegion *body = inst->regions[0];
   LLVMValueRef variable = value_operand(g, inst, 0);
   value_set(g, body->params.items[0], number);
-  emit_region(g, body);
-  LLVMBuildStore(g->builder, LLVMBuildLoad2(g->builder, g->pointer, variable, ""),
-                 result_at(g, group->results, number));
+  region_emit(g, body);
+  build_store(g, build_load(g, g->pointer, variable), result_at(g, group->results, number));
 }
 
 /* Waits for all lanes of the group; exits if one of them is gone. */
 static void meet(Codegen *g, LLVMValueRef mask) {
   LLVMBasicBlockRef on = block_new(g, "on");
   gpu_wait(g, mask);
-  LLVMValueRef here = gpu_ballot(g, mask, value_integer(g->bool_type, 1));
-  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, here, mask, ""), on, g->f.finish);
-  block_enter(g, on);
+  LLVMValueRef here = gpu_ballot(g, mask, value_bool(g, true));
+  block_enter_if(g, build_icmp(g, LLVMIntEQ, here, mask), on, g->f.finish);
 }
 
 void gpu_all_gather(Codegen *g, const IrInst *inst) {
   ASSERT(inst->regions[0]->params.count == 1 && inst->imm > 0, "a region for each of the look-ups");
   const Group group = group_of(g, inst->imm);
   int64_t trips = (inst->imm + group.lanes - 1) / group.lanes;
-  LLVMValueRef zero = value_integer(g->i32, 0);
   if (group.lanes > 1) gpu_wait(g, group.mask); /* until all have read what was gathered before */
-  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), head = block_new(g, "look.up"),
+  LLVMBasicBlockRef before = block_here(g), head = block_new(g, "look.up"),
                     all = block_new(g, "gathered");
-  block_jump(g, head);
-  block_enter(g, head);
-  LLVMValueRef trip = LLVMBuildPhi(g->builder, g->i32, "trip");
+  block_follow(g, head);
+  LLVMValueRef trip = build_phi(g, value_i32(g, 0), before, "trip");
   look_up(g, inst, &group, choose_number(g, &group, trip, inst->imm));
-  LLVMValueRef next = LLVMBuildNUWAdd(g->builder, trip, value_integer(g->i32, 1), "");
-  LLVMBasicBlockRef back = LLVMGetInsertBlock(g->builder);
-  LLVMValueRef more = LLVMBuildICmp(g->builder, LLVMIntULT, next, value_integer(g->i32, trips), "");
+  LLVMValueRef next = build_nuw_add(g, trip, value_i32(g, 1));
+  LLVMBasicBlockRef back = block_here(g);
+  LLVMValueRef more = build_icmp(g, LLVMIntULT, next, value_i32(g, trips));
   block_branch(g, more, head, all);
-  LLVMAddIncoming(trip, (LLVMValueRef[]){zero, next}, (LLVMBasicBlockRef[]){before, back}, 2);
+  build_phi_next(trip, next, back);
   block_enter(g, all);
   if (group.lanes > 1) meet(g, group.mask);
   value_set(g, inst, group.results);
 }
 
 void gpu_gathered(Codegen *g, const IrInst *inst) {
-  LLVMValueRef at = result_at(g, value_operand(g, inst, 0), value_integer(g->i32, inst->imm));
+  LLVMValueRef at = result_at(g, value_operand(g, inst, 0), value_i32(g, inst->imm));
   value_set(g, inst, value_global(g, LLVMBuildLoad2(g->builder, g->pointer, at, "near")));
 }

@@ -28,13 +28,6 @@ static LLVMValueRef special(Codegen *g, const char *name) {
   return LLVMBuildZExt(g->builder, gpu_special(g, name), g->i64, name);
 }
 
-static LLVMValueRef add(Codegen *g, LLVMValueRef a, LLVMValueRef b) {
-  return LLVMBuildNSWAdd(g->builder, a, b, "");
-}
-static LLVMValueRef product(Codegen *g, LLVMValueRef a, LLVMValueRef b) {
-  return LLVMBuildNSWMul(g->builder, a, b, "");
-}
-
 GpuPositions gpu_begin(Codegen *g, const IrTask *task, const char *name) {
   LLVMTypeRef param = g->pointer;
   LLVMValueRef function =
@@ -48,11 +41,12 @@ GpuPositions gpu_begin(Codegen *g, const IrTask *task, const char *name) {
   LLVMValueRef begin = load_launch(g, g->i64, offsetof(RtGpuLaunch, begin), "begin"),
                end = load_launch(g, g->i64, offsetof(RtGpuLaunch, end), "end");
   LLVMValueRef block = special(g, "ntid.x");
-  LLVMValueRef thread = add(g, product(g, special(g, "ctaid.x"), block), special(g, "tid.x"));
+  LLVMValueRef thread =
+      build_nsw_add(g, build_nsw_mul(g, special(g, "ctaid.x"), block), special(g, "tid.x"));
   GpuPositions positions = {.begin = begin,
-                            .first = add(g, begin, thread),
+                            .first = build_nsw_add(g, begin, thread),
                             .end = end,
-                            .step = product(g, special(g, "nctaid.x"), block),
+                            .step = build_nsw_mul(g, special(g, "nctaid.x"), block),
                             .thread = thread};
   g->f.worker = call_runtime(g, RT_HOST_WORKER, (Callee){0}, NULL, 0);
   block_hoist_end(g, back);
@@ -61,46 +55,18 @@ GpuPositions gpu_begin(Codegen *g, const IrTask *task, const char *name) {
 
 /* -- positions --------------------------------------------------------------------------------- */
 
-typedef struct PositionLoop {
-  LLVMValueRef position, counter;
-  LLVMBasicBlockRef head, again;
-} PositionLoop;
-
-static PositionLoop positions_begin(Codegen *g, const GpuPositions *positions) {
-  PositionLoop loop = {.counter = block_variable(g, g->i32, "trips"),
-                       .head = block_new(g, "positions"),
-                       .again = block_new(g, "again")};
-  LLVMBuildStore(g->builder, value_integer(g->i32, 0), loop.counter);
-  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), work = block_new(g, "position");
-  block_jump(g, loop.head);
-  block_enter(g, loop.head);
-  loop.position = LLVMBuildPhi(g->builder, g->i64, "position");
-  LLVMAddIncoming(loop.position, (LLVMValueRef *)&positions->first, &before, 1);
-  LLVMValueRef more = LLVMBuildICmp(g->builder, LLVMIntSLT, loop.position, positions->end, "");
-  block_branch(g, more, work, g->f.done);
-  block_enter(g, work);
+static TestedLoop positions_begin(Codegen *g, const GpuPositions *p) {
+  LLVMValueRef trips = block_variable_now(g, value_i32(g, 0), "trips");
+  TestedLoop loop = tested_begin(g, p->first, p->end, p->step, g->f.done);
+  loop.trips = trips;
   return loop;
-}
-
-static void positions_end(Codegen *g, const GpuPositions *positions, const PositionLoop *loop) {
-  block_jump(g, loop->again);
-  block_enter(g, loop->again);
-  LLVMValueRef next = add(g, loop->position, positions->step);
-  LLVMBasicBlockRef back = block_new(g, "next");
-  control_back_edge(g, loop->counter, back);
-  block_enter(g, back);
-  block_jump(g, loop->head);
-  LLVMAddIncoming(loop->position, &next, &back, 1);
-  block_enter(g, block_new(g, "behind"));
 }
 
 /* A serial task runs in the first thread, whatever the grid's size. */
 void gpu_serial(Codegen *g, const IrTask *task, GpuPositions positions) {
   LLVMBasicBlockRef work = block_new(g, "serial");
-  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, positions.thread, value_index(g, 0), ""),
-               work, g->f.done);
-  block_enter(g, work);
-  emit_region(g, task->body);
+  block_enter_if(g, build_is_zero(g, positions.thread), work, g->f.done);
+  region_emit(g, task->body);
 }
 
 /* -- ranges ------------------------------------------------------------------------------------ */
@@ -116,20 +82,18 @@ static void emit_iteration(Codegen *g, const IrRegion *body, LLVMValueRef *indic
 void gpu_range(Codegen *g, const IrTask *task, GpuPositions positions) {
   RangeIndices range;
   LLVMValueRef indices[SNODE_MAX_AXES];
-  if (!range_open(g, task, &range)) return;
-  PositionLoop loop = positions_begin(g, &positions);
-  range_indices(g, &range, loop.position, indices);
+  range_open(g, task, &range);
+  TestedLoop loop = positions_begin(g, &positions);
+  range_indices(g, &range, loop.index, indices);
   if (task->interior) {
     LLVMValueRef is_interior = range_is_inside(g, &range, indices, task->axis_count);
-    LLVMBasicBlockRef inner = block_new(g, "interior"), outer = block_new(g, "checked");
-    block_branch(g, is_interior, inner, outer);
-    block_enter(g, inner);
+    LLVMBasicBlockRef outer = block_if(g, is_interior, "interior", "checked");
     emit_iteration(g, task->interior, indices, loop.again);
     block_enter(g, outer);
   }
   emit_iteration(g, task->body, indices, loop.again);
   block_enter(g, block_new(g, "behind"));
-  positions_end(g, &positions, &loop);
+  tested_end(g, &loop);
 }
 
 /* -- nodes ------------------------------------------------------------------------------------- */
@@ -137,24 +101,24 @@ void gpu_range(Codegen *g, const IrTask *task, GpuPositions positions) {
 /* The end of the positions; RT_ALL_NODES stands for the list's length. */
 static LLVMValueRef end_of_list(Codegen *g, LLVMValueRef end) {
   ASSERT(g->f.list.length, "the task goes over a list");
-  LLVMValueRef all = LLVMBuildICmp(g->builder, LLVMIntEQ, end, value_index(g, RT_ALL_NODES), "");
-  return LLVMBuildSelect(g->builder, all, g->f.list.length, end, "");
+  LLVMValueRef all = build_icmp(g, LLVMIntEQ, end, value_index(g, RT_ALL_NODES));
+  return build_select(g, all, g->f.list.length, end);
 }
 
 static void emit_nodes(Codegen *g, const IrTask *task, const GpuPositions *positions) {
-  PositionLoop loop = positions_begin(g, positions);
-  task_node(g, task, loop.position, loop.again);
-  positions_end(g, positions, &loop);
+  TestedLoop loop = positions_begin(g, positions);
+  task_node(g, task, loop.index, loop.again);
+  tested_end(g, &loop);
 }
 
 /* Each group of `spread` threads takes one position; there are only whole groups. */
 static void emit_shared(Codegen *g, const IrTask *task, GpuPositions positions, int spread) {
   ASSERT(spread > 1 && spread <= GPU_BLOCK, "threads of one block share a leaf");
   LLVMValueRef group = value_index(g, spread);
-  LLVMValueRef number = LLVMBuildUDiv(g->builder, positions.thread, group, "");
-  LLVMValueRef rank = LLVMBuildURem(g->builder, positions.thread, group, "");
-  positions.first = add(g, positions.begin, number);
-  positions.step = LLVMBuildUDiv(g->builder, positions.step, group, "");
+  LLVMValueRef number = build_udiv(g, positions.thread, group);
+  LLVMValueRef rank = build_urem(g, positions.thread, group);
+  positions.first = build_nsw_add(g, positions.begin, number);
+  positions.step = build_udiv(g, positions.step, group);
   g->f.group = (ThreadGroup){LLVMBuildTrunc(g->builder, rank, g->i32, "rank"), spread, false};
   emit_nodes(g, task, &positions);
 }
@@ -167,12 +131,11 @@ void gpu_nodes(Codegen *g, const IrTask *task, GpuPositions positions) {
   positions.end = end_of_list(g, positions.end);
   if (spread == 1) return emit_nodes(g, task, &positions);
   LLVMBasicBlockRef shared = block_new(g, "shared"), alone = block_new(g, "alone");
-  LLVMValueRef rest = LLVMBuildURem(g->builder, positions.step, value_index(g, spread), "");
-  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, rest, value_index(g, 0), ""), shared, alone);
-  block_enter(g, shared);
+  LLVMValueRef rest = build_urem(g, positions.step, value_index(g, spread));
+  block_enter_if(g, build_is_zero(g, rest), shared, alone);
   emit_shared(g, task, positions, spread);
   block_jump(g, g->f.done);
   block_enter(g, alone);
-  g->f.group = (ThreadGroup){value_integer(g->i32, 0), 1, true};
+  g->f.group = (ThreadGroup){value_i32(g, 0), 1, true};
   emit_nodes(g, task, &positions);
 }

@@ -10,8 +10,9 @@
  * was added there, and -0 is preserved. Decision D-codegen-15. */
 #include "codegen/gpu/gpu.h"
 
-static LLVMValueRef plus(Codegen *g, LLVMValueRef a, int64_t b) {
-  return LLVMBuildNSWAdd(g->builder, a, value_integer(g->i32, b), "");
+/* The threads of a block share the numbers below `count`. */
+static TestedLoop begin_in_block(Codegen *g, LLVMValueRef count) {
+  return tested_begin(g, gpu_special(g, "tid.x"), count, gpu_special(g, "ntid.x"), NULL);
 }
 
 /* Makes and clears the copy of one tree's elements, which begin `begin` bytes into its root. */
@@ -19,12 +20,11 @@ static void open_copy(Codegen *g, int32_t tree, int64_t begin, int64_t end) {
   int64_t words = (end - begin + 3) / 4;
   ASSERT(begin >= 0 && begin < end && begin % 4 == 0, "whole words of a root");
   LLVMValueRef memory = gpu_shared(g, g->i32, words, "sums");
-  GpuLoop loop = gpu_loop_begin(g, gpu_special(g, "tid.x"), value_integer(g->i32, words),
-                                gpu_special(g, "ntid.x"));
-  LLVMValueRef at = LLVMBuildInBoundsGEP2(g->builder, g->i32, memory, &loop.index, 1, "");
-  LLVMBuildStore(g->builder, value_integer(g->i32, 0), at);
-  gpu_loop_end(g, &loop);
-  LLVMValueRef copy = LLVMBuildAddrSpaceCast(g->builder, memory, g->pointer, "");
+  TestedLoop loop = begin_in_block(g, value_i32(g, words));
+  LLVMValueRef at = build_at_inside(g, g->i32, memory, loop.index);
+  build_store(g, value_i32(g, 0), at);
+  tested_end(g, &loop);
+  LLVMValueRef copy = build_space_cast(g, memory, g->pointer);
   g->f.trees[tree].private_copy = value_byte_offset(g, copy, -begin);
 }
 
@@ -41,26 +41,20 @@ void gpu_sums_open(Codegen *g, const IrTask *task) {
 static void add_sum(Codegen *g, const IrBlockSum *sum) {
   ASSERT(g->f.trees[sum->tree].private_copy, "the block has a copy of the elements");
   LLVMBasicBlockRef add = block_new(g, "add"), next = block_new(g, "next");
-  GpuLoop loop = gpu_loop_begin(g, gpu_special(g, "tid.x"), value_integer(g->i32, sum->count),
-                                gpu_special(g, "ntid.x"));
-  LLVMValueRef bytes =
-      LLVMBuildNSWMul(g->builder, loop.index, value_integer(g->i32, sum->stride), "");
-  bytes = LLVMBuildZExt(g->builder, plus(g, bytes, sum->offset), g->i64, "");
-  LLVMValueRef from =
-      LLVMBuildGEP2(g->builder, g->i8, g->f.trees[sum->tree].private_copy, &bytes, 1, "");
+  TestedLoop loop = begin_in_block(g, value_i32(g, sum->count));
+  LLVMValueRef bytes = build_nsw_mul(g, loop.index, value_i32(g, sum->stride));
+  bytes = build_zext(g, build_nsw_add(g, bytes, value_like(bytes, sum->offset)), g->i64);
+  LLVMValueRef from = build_at(g, g->i8, g->f.trees[sum->tree].private_copy, bytes);
   LLVMValueRef value = access_load(g, (Element){.type = sum->type}, from);
   LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(value));
-  LLVMValueRef is_some = type_is_float(sum->type)
-                             ? LLVMBuildFCmp(g->builder, LLVMRealUNE, value, zero, "")
-                             : LLVMBuildICmp(g->builder, LLVMIntNE, value, zero, "");
-  block_branch(g, is_some, add, next);
-  block_enter(g, add);
+  LLVMValueRef is_some =
+      type_is_float(sum->type) ? build_fcmp(g, LLVMRealUNE, value, zero) : build_is_some(g, value);
+  block_enter_if(g, is_some, add, next);
   LLVMValueRef to = context_root(g, sum->tree);
-  to = LLVMBuildGEP2(g->builder, g->i8, to, &bytes, 1, "");
+  to = build_at(g, g->i8, to, bytes);
   atomic_rmw(g, IR_UPDATE_ADD, (Element){.type = sum->type}, to, value);
-  block_jump(g, next);
-  block_enter(g, next);
-  gpu_loop_end(g, &loop);
+  block_follow(g, next);
+  tested_end(g, &loop);
 }
 
 void gpu_sums_close(Codegen *g, const IrTask *task) {

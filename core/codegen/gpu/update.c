@@ -15,53 +15,30 @@ static bool counts(const IrInst *inst) {
   return adds && type_is_integer(type) && type_size(type) >= 4 && inst->uniform_value;
 }
 
-static bool combines(const IrInst *inst) {
-  switch ((IrUpdate)inst->imm) {
-  case IR_UPDATE_ADD:
-  case IR_UPDATE_SUB:
-  case IR_UPDATE_MIN:
-  case IR_UPDATE_MAX:
-  case IR_UPDATE_BAND:
-  case IR_UPDATE_BOR:
-  case IR_UPDATE_BXOR: return true;
-  default: return false;
-  }
-}
-
-static LLVMValueRef bits_in(Codegen *g, LLVMValueRef lanes) {
-  return call_intrinsic(g, "llvm.ctpop", g->i32, &lanes, 1);
-}
-
 static LLVMValueRef times(Codegen *g, LLVMValueRef value, LLVMValueRef count) {
-  return LLVMBuildMul(g->builder, value,
-                      LLVMBuildZExtOrBitCast(g->builder, count, LLVMTypeOf(value), ""), "");
+  return build_mul(g, value, LLVMBuildZExtOrBitCast(g->builder, count, LLVMTypeOf(value), ""));
 }
 
 /* One atomic update for all active lanes; returns each lane's old value. */
 static LLVMValueRef count_together(Codegen *g, IrUpdate op, Element of, LLVMValueRef place,
                                    LLVMValueRef value, bool is_ordered) {
   ASSERT(type_is_integer(of.type), "numbers are counted exactly");
-  LLVMValueRef lanes = gpu_lanes_here(g), no_zero = LLVMConstInt(g->bool_type, 1, false);
-  LLVMValueRef before = LLVMBuildAnd(g->builder, lanes, gpu_special(g, "lanemask.lt"), "");
-  LLVMValueRef rank = bits_in(g, before), args[] = {lanes, no_zero};
-  LLVMValueRef first = call_intrinsic(g, "llvm.cttz", g->i32, args, 2);
-  LLVMBasicBlockRef from = LLVMGetInsertBlock(g->builder), one = block_new(g, "one"),
-                    all = block_new(g, "counted");
-  LLVMValueRef is_first = LLVMBuildICmp(g->builder, LLVMIntEQ, rank, value_integer(g->i32, 0), "");
+  LLVMValueRef lanes = gpu_lanes_here(g);
+  LLVMValueRef rank =
+      call_unary(g, "llvm.ctpop", build_and(g, lanes, gpu_special(g, "lanemask.lt")));
+  LLVMValueRef first = call_binary(g, "llvm.cttz", lanes, value_bool(g, true));
+  LLVMBasicBlockRef from = block_here(g), one = block_new(g, "one"), all = block_new(g, "counted");
+  LLVMValueRef is_first = build_is_zero(g, rank);
   if (is_ordered) gpu_wait(g, lanes);
-  block_branch(g, is_first, one, all);
-  block_enter(g, one);
-  LLVMValueRef sum = times(g, value, bits_in(g, lanes));
+  block_enter_if(g, is_first, one, all);
+  LLVMValueRef sum = times(g, value, call_unary(g, "llvm.ctpop", lanes));
   if (is_ordered) gpu_fence(g);
   LLVMValueRef old = atomic_rmw(g, op, of, place, sum);
   if (is_ordered) gpu_fence(g);
   LLVMValueRef none = LLVMGetUndef(LLVMTypeOf(old));
-  LLVMBasicBlockRef back = LLVMGetInsertBlock(g->builder);
-  block_jump(g, all);
-  block_enter(g, all);
-  LLVMValueRef phi = LLVMBuildPhi(g->builder, LLVMTypeOf(old), "");
-  LLVMAddIncoming(phi, (LLVMValueRef[]){none, old}, (LLVMBasicBlockRef[]){from, back}, 2);
-  LLVMValueRef start = gpu_from_lane(g, lanes, phi, first);
+  LLVMBasicBlockRef back = block_here(g);
+  block_follow(g, all);
+  LLVMValueRef start = gpu_from_lane(g, lanes, build_either(g, none, from, old, back), first);
   if (is_ordered) gpu_wait(g, lanes);
   return arith_update(g, op, of.type, start, times(g, value, rank));
 }
@@ -71,20 +48,15 @@ static void combine_together(Codegen *g, IrUpdate op, Element of, LLVMValueRef p
   const GpuJoin join = {op, of.type};
   LLVMBasicBlockRef together = block_new(g, "together"), apart = block_new(g, "apart"),
                     one = block_new(g, "one"), out = block_new(g, "out");
-  LLVMValueRef whole =
-      LLVMBuildICmp(g->builder, LLVMIntEQ, gpu_lanes_here(g), value_integer(g->i32, -1), "");
-  block_branch(g, whole, together, apart);
-  block_enter(g, together);
+  LLVMValueRef whole = build_icmp(g, LLVMIntEQ, gpu_lanes_here(g), value_i32(g, -1));
+  block_enter_if(g, whole, together, apart);
   LLVMValueRef sum = gpu_join(g, value, &join), lower = gpu_special(g, "lanemask.lt");
-  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, lower, value_integer(g->i32, 0), ""), one,
-               out);
-  block_enter(g, one);
+  block_enter_if(g, build_is_zero(g, lower), one, out);
   atomic_rmw(g, op, of, place, sum);
   block_jump(g, out);
   block_enter(g, apart);
   atomic_rmw(g, op, of, place, value);
-  block_jump(g, out);
-  block_enter(g, out);
+  block_follow(g, out);
 }
 
 bool gpu_update(Codegen *g, const IrInst *inst) {
@@ -100,7 +72,7 @@ bool gpu_update(Codegen *g, const IrInst *inst) {
     if (is_rmw) value_set(g, inst, old);
     return true;
   }
-  if (is_rmw || !combines(inst)) return false;
+  if (is_rmw || !ir_update_combines(op)) return false;
   combine_together(g, op, of, place, value);
   return true;
 }

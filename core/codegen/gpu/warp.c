@@ -3,20 +3,11 @@
  * convergent: LLVM does not move them to code that fewer lanes reach. */
 #include <string.h>
 
-#include "codegen/emit.h"
-#include "codegen/gpu/gpu.h"
+#include "codegen/gpu/warp.h"
+#include "codegen/operator.h"
 #include "llvm/function_attribute.h"
 
-enum { SHARED_MEMORY = 3 }; /* LLVM's address space */
-
-static LLVMValueRef call_plain(Codegen *g, const char *name, LLVMValueRef *args, unsigned count) {
-  unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-  ASSERT(id, "LLVM has the intrinsic");
-  LLVMValueRef function = LLVMGetIntrinsicDeclaration(g->module, id, NULL, 0);
-  return LLVMBuildCall2(g->builder, LLVMIntrinsicGetType(g->context, id, NULL, 0), function, args,
-                        count, "");
-}
-
+enum { SHARED_MEMORY = 3 };
 LLVMValueRef gpu_special(Codegen *g, const char *name) {
   char intrinsic[64] = "llvm.nvvm.read.ptx.sreg.";
   strncat(intrinsic, name, sizeof intrinsic - 32);
@@ -72,8 +63,7 @@ typedef struct Shuffle {
 } Shuffle;
 
 static LLVMValueRef shuffle_word(Codegen *g, const Shuffle *shuffle, LLVMValueRef word) {
-  LLVMValueRef args[] = {shuffle->lanes, word, shuffle->which,
-                         value_integer(g->i32, GPU_LANES - 1)};
+  LLVMValueRef args[] = {shuffle->lanes, word, shuffle->which, value_i32(g, GPU_LANES - 1)};
   return call_plain(g, shuffle->name, args, 4);
 }
 
@@ -81,14 +71,14 @@ static LLVMValueRef shuffle_bits(Codegen *g, const Shuffle *shuffle, LLVMValueRe
   LLVMTypeRef type = LLVMTypeOf(bits);
   ASSERT(LLVMGetIntTypeWidth(type) <= 64, "a number of one or two words");
   if (LLVMGetIntTypeWidth(type) <= 32) {
-    LLVMValueRef word = LLVMBuildZExt(g->builder, bits, g->i32, "");
-    return LLVMBuildTrunc(g->builder, shuffle_word(g, shuffle, word), type, "");
+    LLVMValueRef word = build_zext(g, bits, g->i32);
+    return build_trunc(g, shuffle_word(g, shuffle, word), type);
   }
-  LLVMValueRef half = value_index(g, 32), high = LLVMBuildLShr(g->builder, bits, half, "");
-  LLVMValueRef low = shuffle_word(g, shuffle, LLVMBuildTrunc(g->builder, bits, g->i32, ""));
-  high = shuffle_word(g, shuffle, LLVMBuildTrunc(g->builder, high, g->i32, ""));
-  high = LLVMBuildShl(g->builder, LLVMBuildZExt(g->builder, high, g->i64, ""), half, "");
-  return LLVMBuildOr(g->builder, LLVMBuildZExt(g->builder, low, g->i64, ""), high, "");
+  LLVMValueRef half = value_index(g, 32), high = build_lshr(g, bits, half);
+  LLVMValueRef low = shuffle_word(g, shuffle, build_trunc(g, bits, g->i32));
+  high = shuffle_word(g, shuffle, build_trunc(g, high, g->i32));
+  high = build_shl(g, build_zext(g, high, g->i64), half);
+  return build_or(g, build_zext(g, low, g->i64), high);
 }
 
 static unsigned bits_of(LLVMTypeRef type) {
@@ -102,8 +92,8 @@ static unsigned bits_of(LLVMTypeRef type) {
 
 static LLVMValueRef shuffle(Codegen *g, const Shuffle *shuffle, LLVMValueRef value) {
   LLVMTypeRef type = LLVMTypeOf(value), bits = LLVMIntTypeInContext(g->context, bits_of(type));
-  LLVMValueRef other = shuffle_bits(g, shuffle, LLVMBuildBitCast(g->builder, value, bits, ""));
-  return LLVMBuildBitCast(g->builder, other, type, "");
+  LLVMValueRef other = shuffle_bits(g, shuffle, build_bitcast(g, value, bits));
+  return build_bitcast(g, other, type);
 }
 
 LLVMValueRef gpu_from_lane(Codegen *g, LLVMValueRef lanes, LLVMValueRef value, LLVMValueRef lane) {
@@ -113,9 +103,8 @@ LLVMValueRef gpu_from_lane(Codegen *g, LLVMValueRef lanes, LLVMValueRef value, L
 
 LLVMValueRef gpu_join(Codegen *g, LLVMValueRef value, const GpuJoin *join) {
   for (int distance = GPU_LANES / 2; distance; distance /= 2) {
-    Shuffle of = {"llvm.nvvm.shfl.sync.bfly.i32", value_integer(g->i32, -1),
-                  value_integer(g->i32, distance)};
-    value = reduce_combine(g, join->op, join->type, value, shuffle(g, &of, value));
+    Shuffle of = {"llvm.nvvm.shfl.sync.bfly.i32", value_i32(g, -1), value_i32(g, distance)};
+    value = combine(g, join->op, join->type, value, shuffle(g, &of, value));
   }
   return value;
 }

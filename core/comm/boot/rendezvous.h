@@ -57,9 +57,9 @@ void rendezvous_left(Rendezvous *server,
 
 /* Starts `ranks` processes of `argv` (NULL-terminated; argv[0] is a path), each with the variables
  * above, and returns when all have ended. Signals that request an end (SIGINT, SIGTERM, SIGHUP) are
- * passed on. When a process fails, the others are told, and have `grace_ms` to end before they are
- * killed. *exit_code is that of the first that failed, 128 + number if a signal ended it, 0 if none
- * failed. For a process with one thread and no other children. */
+ * passed on. When a process fails, the others are notified, and have `grace_ms` to end before they
+ * are killed. *exit_code is that of the first that failed, 128 + number if a signal ended it, 0 if
+ * none failed. For a process with one thread and no other children. */
 typedef struct RendezvousLaunch {
   int32_t ranks;
   int64_t patience_ms, grace_ms; /* 0: as RG_PATIENCE says, 5 s */

@@ -46,6 +46,7 @@ static uint64_t wish_for(CudaDevice *cuda, uint64_t threads) {
  * check the budget. */
 bool cuda_arrays_begin(CudaDevice *cuda, const DeviceLaunch *launch, uint64_t threads, Error *err) {
   RtAllocator *allocator = launch->context.allocator;
+  ASSERT(allocator && allocator->have_room, "a launch with arrays brings their allocator");
   allocator->deferring = 1;
   uint64_t wish = launch->grows_arrays ? wish_for(cuda, threads) : 0;
   return allocator->have_room(allocator, wish) ||
@@ -57,6 +58,7 @@ bool cuda_arrays_begin(CudaDevice *cuda, const DeviceLaunch *launch, uint64_t th
 /* If a fault ended a task, its deferred releases may be half written: drop them all. */
 static bool settle(CudaDevice *cuda, DeviceLaunch *launch, bool is_last, Error *err) {
   RtAllocator *allocator = launch->context.allocator;
+  ASSERT(cuda->arrays_are_used && allocator, "a task has used arrays of the launch's allocator");
   bool ok = is_last ? cuda_wait(cuda, err) : cuda_look_for_stop(cuda, err);
   cuda->arrays_are_used = false;
   launch->has_waited = true;

@@ -22,6 +22,7 @@ static bool push_from(CudaDevice *cuda, Running *running, Error *err) {
   RtGpuCopy *words = words_of(running);
   if (!cuda_push(cuda, running->from, NULL, 0, err)) return false;
   CudaTree *own = running->from->device;
+  ASSERT(own, "a tree that was pushed is on the GPU");
   words->from = (void *)(uintptr_t)cuda_tree_address(own);
   if (words->cells.manager < 0) cuda_go_to_root(own, &words->cells);
   own->is_used = true;
@@ -56,6 +57,7 @@ static bool run_piece(CudaDevice *cuda, Running *running, CudaRange *table, Erro
 
 static bool run_to_table(CudaDevice *cuda, Running *running, Error *err) {
   RtGpuCopy *words = words_of(running);
+  ASSERT(running->copy->table && running->copy->element_bytes, "a table of elements on the host");
   int64_t total = 1, most = max_i64(1, (int64_t)(PIECE / running->copy->element_bytes));
   bool ok = true;
   for (int32_t k = 0; k < words->rank; k++) total *= words->shape[k];
@@ -79,6 +81,7 @@ static bool run_copy(void *data, Error *err) {
 
 static void copy_host(RtContext *context) {
   CudaDevice *cuda = context->host;
+  ASSERT(cuda->launch && cuda->err, "the host region of the running launch");
   guard_run(run_copy, cuda->launch, cuda->err);
 }
 

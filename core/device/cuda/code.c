@@ -119,6 +119,7 @@ static uint64_t largest_head(const char *text) {
 
 static void *make_module(CudaDevice *cuda, const char *text, uint64_t length, int64_t most,
                          Error *err) {
+  ASSERT(!text[length], "the driver reads a text up to its NUL");
   char processor[200];
   void *module = NULL;
   if (cuda->device.cache) {
@@ -133,6 +134,7 @@ enum { LOCAL_BYTES = 3, REGISTERS = 4 }; /* CUfunction_attribute */
 
 static bool find_tasks(CudaDevice *cuda, CudaCode *code, int32_t task_count, Error *err) {
   char name[32];
+  ASSERT(code->module && task_count > 0, "tasks are functions of a loaded module");
   for (int32_t k = 0; k < task_count; k++) {
     snprintf(name, sizeof name, "rg_task_%d", k);
     int result = cuda->driver.cuModuleGetFunction(&code->tasks[k], code->module, name);
@@ -243,6 +245,7 @@ static size_t stack_now(CudaDevice *cuda) {
 bool cuda_have_stack(CudaDevice *cuda, CudaCode *code, Error *err) {
   if (!code->recurses) return true;
   uint64_t bytes = 0;
+  ASSERT(code->call_bytes && code->most_calls >= FEW_CALLS, "a call has been measured at loading");
   size_t now = stack_now(cuda);
   if (now != cuda->stack_bytes) cuda->others_stack = now;
   for (; code->most_calls >= FEW_CALLS; code->most_calls /= 2) {
@@ -287,6 +290,7 @@ void cuda_unload(Device *device, DeviceCode *kernel) {
   CudaDevice *cuda = (CudaDevice *)device;
   CudaCode *code = (CudaCode *)kernel;
   if (!code) return;
+  ASSERT(!cuda->is_in_launch || cuda->launch->code != kernel, "code outlives its launches");
   if (code->module && cuda_enter(cuda, NULL)) {
     cuda_wait_all(cuda, NULL);
     cuda_repeat_forget(cuda);

@@ -53,6 +53,7 @@ static CudaCopy *find(CudaDevice *cuda, const RtCounted *counted) {
 /* -- creating and dropping copies -------------------------------------------------------------- */
 
 static CudaCopy *add(CudaDevice *cuda, RtCounted *counted) {
+  ASSERT(!(rt_counted_flags(counted) & RT_COUNTED_SLICE), "a slice is copied with what it is of");
   CudaCopy *copy = heap_alloc(cuda->device.heap, sizeof *copy);
   if (!copy) return NULL;
   *copy = (CudaCopy){.next = cuda->copies,
@@ -267,6 +268,7 @@ static bool show(Move *move, RtCounted *root, CudaCopy *copy, Error *err) {
   if (!copy || !have_copy(cuda, copy)) return leave(move, copy, err);
   CudaTree *own = copy->tree.device;
   copy->is_shown = true;
+  ASSERT(move->from >= copy->tree.root, "an address among the copied elements");
   copy->is_written |= move->use == RT_ARRAY_TASKS_WRITE;
   if (!cuda_join(cuda, own->use, err) || !cuda_push(cuda, &copy->tree, NULL, 0, err)) return false;
   own->use = cuda_use_now(cuda);
@@ -303,8 +305,8 @@ static bool take(void *data, Error *err) {
   return true;
 }
 
-const uint8_t *cuda_array_move(RtContext *context, RtCounted *counted, const uint8_t *from,
-                               uint64_t size_bytes, int32_t use) {
+const uint8_t *RT_CALL cuda_array_move(RtContext *context, RtCounted *counted, const uint8_t *from,
+                                       uint64_t size_bytes, int32_t use) {
   CudaDevice *cuda = context->host;
   Move move = {cuda, counted, from, size_bytes, (RtArrayUse)use};
   if (!rt_stopped(context) && !guard_run(take, &move, cuda->err)) context->stop = 1;

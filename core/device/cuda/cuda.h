@@ -403,8 +403,8 @@ void cuda_arrays_ran_short(CudaDevice *cuda);
 
 /* copies.c: GPU copies of such arrays' elements, used while their sizes stay the same */
 /* RtContext.move */
-const uint8_t *cuda_array_move(RtContext *context, RtCounted *counted, const uint8_t *from,
-                               uint64_t size_bytes, int32_t use);
+const uint8_t *RT_CALL cuda_array_move(RtContext *context, RtCounted *counted, const uint8_t *from,
+                                       uint64_t size_bytes, int32_t use);
 /* Before a task that may access arrays in host memory: brings them back there, even if their copies
  * were shown to the task's other version. */
 bool cuda_copies_yield(CudaDevice *cuda, const DeviceLaunch *launch, const DeviceTask *task,

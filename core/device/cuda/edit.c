@@ -33,6 +33,8 @@ static bool end(CudaDevice *cuda, CudaTree *own, bool ok) {
 }
 
 static uint64_t place_of(const CudaTree *own, const uint8_t *at) {
+  ASSERT(at >= own->first && (uint64_t)(at - own->first) <= own->memory.reserved,
+         "an address in the tree's memory");
   return own->memory.at + (uint64_t)(at - own->first);
 }
 
@@ -89,6 +91,7 @@ static bool launch_set(CudaDevice *cuda, CudaTree *own, const DeviceSet *set, Er
                   .size = set->size,
                   .bits = set->bits};
   bool in_root = set->cells.manager < 0;
+  ASSERT(set->size == 1 || set->size == 2 || set->size == 4 || set->size == 8, "one number a cell");
   if (in_root) cuda_go_to_root(own, &all.cells);
   if (set->from) {
     const CudaTree *from = set->from->device;

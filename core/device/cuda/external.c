@@ -27,6 +27,7 @@ static void end(CudaDevice *cuda, RtTree *tree, uint8_t *pages, DeviceMemory *mi
 static CudaTree *create(CudaDevice *cuda, uint64_t base, uint64_t size_bytes) {
   Heap *heap = cuda->device.heap;
   uint64_t page_bytes = cuda_page_bytes(cuda);
+  ASSERT(size_bytes && page_bytes, "an allocation has pages");
   uint64_t page_count = (size_bytes + page_bytes - 1) / page_bytes;
   DeviceMemory mirror = {0};
   Error unused;
@@ -69,6 +70,7 @@ uint8_t *cuda_external_at(CudaDevice *cuda, uint64_t at) {
 }
 
 bool cuda_external_is_there(CudaDevice *cuda, const CudaTree *own) {
+  ASSERT(own->memory.is_external, "only memory of others comes and goes");
   uint64_t base = 0, size_bytes = 0;
   return find_range(cuda, own->memory.at, &base, &size_bytes) && base == own->memory.at &&
          size_bytes == own->memory.mapped;

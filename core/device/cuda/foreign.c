@@ -64,6 +64,7 @@ static bool overlap(const CudaForeign *a, const CudaForeign *b) {
 }
 
 static void extend(CudaForeign *to, const CudaForeign *from) {
+  ASSERT(to != from && overlap(to, from), "ranges that share memory become one");
   uint8_t *end = to->first + to->size_bytes, *other = from->first + from->size_bytes;
   if (from->first < to->first) to->first = from->first;
   to->size_bytes = (uint64_t)((other > end ? other : end) - to->first);

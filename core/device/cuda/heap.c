@@ -31,6 +31,7 @@ static bool reserve(CudaDevice *cuda, Error *err) {
 
 /* Queued after the clearing of the memory, so that other streams do not see it too early. */
 static bool show(CudaDevice *cuda, Error *err) {
+  ASSERT(cuda->heap.mapped > sizeof(RtGpuHeap), "the memory follows the heap's own numbers");
   uint64_t numbers[] = {cuda->heap.at + sizeof(RtGpuHeap), cuda->heap.mapped - sizeof(RtGpuHeap)};
   _Static_assert(offsetof(RtGpuHeap, capacity) == offsetof(RtGpuHeap, at) + sizeof(uint64_t),
                  "they are written together");

@@ -62,6 +62,8 @@ static bool commit(void *data, uint64_t at, uint64_t size_bytes) {
   CudaDevice *cuda = data;
   const DriverAccess access = {
       .place = DRIVER_ON_DEVICE, .number = cuda->about.number, .flags = DRIVER_READ_WRITE};
+  ASSERT(at % PAGE == cuda->arena_range.at % PAGE && size_bytes % PAGE == 0,
+         "the arena is backed by whole pages");
   uint64_t done = 0;
   while (done < size_bytes && add_page(cuda, at + done)) done += PAGE;
   if (done == size_bytes)
@@ -74,6 +76,8 @@ static bool commit(void *data, uint64_t at, uint64_t size_bytes) {
 static void decommit(void *data, uint64_t at, uint64_t size_bytes) {
   CudaDevice *cuda = data;
   if (cuda_is_lost(cuda)) return;
+  ASSERT(at - cuda->arena_range.at + size_bytes <= cuda->arena_range.reserved,
+         "pages of the arena");
   cuda_wait_all(cuda, NULL);
   cuda->driver.cuMemUnmap(at, size_bytes);
 }
@@ -107,6 +111,7 @@ static MemoryPool *pool_for(CudaDevice *cuda, uint64_t size_bytes) {
 }
 
 bool cuda_take(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *err) {
+  ASSERT(!range->at && !range->plain && size_bytes, "an empty range receives some memory");
   cuda->plain_result = DRIVER_OK;
   range->pool = pool_for(cuda, size_bytes);
   if (range->pool) range->plain = memory_pool_take(range->pool, size_bytes);

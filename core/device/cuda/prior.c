@@ -16,6 +16,7 @@ static bool have_priors(CudaDevice *cuda, CudaTree *tree) {
 }
 
 static uint64_t bytes_of(const CudaTree *tree, uint64_t page) {
+  ASSERT(page * tree->page_bytes < tree->memory.mapped, "a page of the tree's memory");
   uint64_t left = tree->memory.mapped - page * tree->page_bytes;
   return left < tree->page_bytes ? left : tree->page_bytes;
 }

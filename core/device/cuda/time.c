@@ -29,6 +29,7 @@ static double ticks_per_ms(const CudaDevice *cuda) {
 }
 
 uint64_t cuda_time_take(CudaDevice *cuda, int32_t place) {
+  ASSERT(place >= 0 && place < CUDA_MOST_QUEUED, "a place of a queued launch");
   CudaTimer *timer = &cuda->timers[place];
   float ms = 0;
   if (!timer->is_set || cuda_is_lost(cuda)) return 0;

@@ -242,6 +242,10 @@ static void code_gradient_use(Coder *coder, CompiledGradientUse *use) {
   CODE(coder, use->reads);
   CODE(coder, use->before);
   CODE(coder, use->writes);
+  CODE(coder, use->reruns);
+  CODE(coder, use->draws);
+  CODE(coder, use->lost_line);
+  CODE(coder, use->wanted_line);
   CODE(coder, use->has_first);
   CODE(coder, use->first_value);
   CODE(coder, use->first);

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/machine.h"
 #include "base/option.h"
 #include "build_id.h"
 #include "emit_lua/emit_lua.h"
@@ -58,7 +59,7 @@ static SemaInput sema_input(Compile *compile) {
                      .parameter_count = compile->value_count - kernel->paths.count,
                      .default_f64 = options->default_f64,
                      .fast_math = kernel->fast_math,
-                     .is_derivative = kernel->derivative != DERIVATIVE_NONE,
+                     .derivative_order = pass_derivative_order(kernel->derivative),
                      .unchecked = options->unchecked,
                      .debug = options->debug,
                      .kernel_name = kernel->name,
@@ -130,8 +131,7 @@ static Target target_of(const Compile *compile) {
 /* -- the kernel of baseline code --------------------------------------------------------------- */
 
 static IrRegion *copy_body(Compile *compile, IrKernel *kernel, const IrRegion *body) {
-  return ir_copy_region(kernel, body, NULL,
-                        scratch_array(&compile->scratch, IrInst *, kernel->next_id));
+  return ir_copy_region(kernel, body, NULL, ir_map(&compile->scratch, kernel));
 }
 
 /* Copies the tasks before their loops are vectorised, except those whose results depend on the
@@ -150,7 +150,7 @@ static void keep_scalar_tasks(void *data, IrKernel *kernel) {
   }
 }
 
-/* Numbers all insts anew, since later passes have given the ids of the copies to others. */
+/* Numbers all insts again, since later passes have given the ids of the copies to others. */
 static void exchange_scalar_tasks(Compile *compile, IrKernel *kernel) {
   for (int i = 0; i < kernel->tasks.count; i++) {
     IrTask *other = compile->scalar_tasks[i];
@@ -218,27 +218,36 @@ static bool run_passes(Compile *compile, Error *err) {
                         .tiles_loops = compile->way.tiles_loops,
                         .forces_streams = option_has_word("RG_STRESS", "force_streams"),
                         .forces_lanes = option_has_word("RG_STRESS", "force_lanes"),
+                        .ordered_alone = compile->way.ordered_alone,
+                        .prefers_lanes = compile->way.prefers_lanes,
+                        .prefers_scalar = compile->way.prefers_scalar ||
+                                          option_has_word("RG_STRESS", "prefer_scalar"),
                         .takes_long = compile->is_specialised,
                         .derivative = kernel->derivative,
                         .explains = compile->explains,
+                        .checks_range = kernel->engine->options.checks_range,
                         .verify = compile_verifies(),
-                        .without =
-                            compile->way.without ? compile->way.without : option_text("RG_WITHOUT"),
+                        .without = option_text("RG_WITHOUT"),
                         .stop_after = (int)strtol(option_text("RG_STOP_AFTER"), NULL, 10),
                         .before_lanes = may_be_baseline ? keep_scalar_tasks : NULL,
                         .before_lanes_data = compile,
                         .dump = dumps ? dump_pass : NULL,
                         .dump_data = &to};
   to.passes = &passes;
-  if (!pass_run_all(&passes, compile->sema.kernel, err)) return show_line(compile, err);
+  bool in_lua = kernel->engine->options.runs_in_lua;
+  bool ok = (in_lua ? pass_run_derivative : pass_run_all)(&passes, compile->sema.kernel, err);
+  if (!ok) return show_line(compile, err);
   charge(compile, STEP_PASSES, begin);
   dump(compile, TEXT_TASKS);
   return true;
 }
 
 static bool run_emit_lua(Compile *compile, Error *err) {
-  compile->lua = emit_lua_kernel(&compile->scratch, &compile->sema);
-  if (!compile->lua) return false;
+  bool is_derivative = compile->kernel->derivative != DERIVATIVE_NONE;
+  if (is_derivative && !run_passes(compile, err)) return false;
+  compile->lua = is_derivative ? emit_lua_derivative(&compile->scratch, &compile->sema, err)
+                               : emit_lua_kernel(&compile->scratch, &compile->sema);
+  if (!compile->lua) return is_derivative && show_line(compile, err);
   dump(compile, TEXT_LUA);
   return true;
 }
@@ -283,18 +292,33 @@ static bool run_front(void *data, Error *err) {
 
 /* Constants are taken from IR, before any pass, so that types, limits, messages and results stay as
  * they are. */
-static bool run_specialised(Compile *compile, Error *err) {
-  uint64_t wanted = compile->constants.taken;
+static bool run_with_constants(Compile *compile, uint64_t wanted, Error *err) {
   compile->constants.taken = 0;
   if (!compile_run(compile, STAGE_IR, err)) return false;
   IrKernel *ir = compile->sema.kernel;
-  wanted &= constants_possible(ir, target_of(compile).kind == TARGET_GPU);
+  wanted &= constants_possible(ir);
   compile->constants.taken = wanted;
   if (!wanted && !compile->base->is_long) return false;
   if (wanted) constants_take(ir, wanted, compile->constants.slots);
-  if (!run_passes(compile, err)) return false;
+  return run_passes(compile, err);
+}
+
+static bool has_order_of_base(const Compile *compile) {
   bool keeps_order = engine_has_one_order(compile->kernel->engine);
-  return !keeps_order || compiled_order(ir) == compile->base->order;
+  return !keeps_order || compiled_order(compile->sema.kernel) == compile->base->order;
+}
+
+/* Other code may be vectorised where the base shows the order of its iterations, and runs one at a
+ * time: then once more without that. */
+static bool run_in_order(Compile *compile, Error *err) {
+  uint64_t wanted = compile->constants.taken;
+  for (int k = 0; k < 2; k++) {
+    bool ok = compile->why == COMPILE_TO_SPECIALISE ? run_with_constants(compile, wanted, err)
+                                                    : compile_run(compile, STAGE_LAST, err);
+    if (!ok || has_order_of_base(compile)) return ok;
+    compile->way.ordered_alone = true;
+  }
+  return false;
 }
 
 static bool run_other(void *data, Error *err) {
@@ -302,8 +326,7 @@ static bool run_other(void *data, Error *err) {
   const CompiledKernel *base = compile->base;
   bool specialises = compile->why == COMPILE_TO_SPECIALISE;
   ASSERT(base, "another version is one of something");
-  if (!(specialises ? run_specialised(compile, err) : compile_run(compile, STAGE_LAST, err)))
-    return false;
+  if (!run_in_order(compile, err)) return false;
   compile->bytes = ir_write(&compile->scratch, compile->sema.kernel, processor_of(compile));
   return specialises || compile->bytes.length != base->byte_count ||
          memcmp(compile->bytes.data, base->bytes, (size_t)base->byte_count) != 0;
@@ -373,7 +396,7 @@ static bool run_to_ship(void *data, Error *err) {
 /* The host region of a kernel for GPUs runs on any processor. */
 static RgCodegenRequest ship_request(const Compile *compile) {
   RgCodegenRequest request = request_of(compile);
-  request.processors[RG_TARGET_HOST] = compile->gpu ? "x86-64" : compile->host;
+  request.processors[RG_TARGET_HOST] = compile->gpu ? ANY_PROCESSOR : compile->host;
   request.processors[RG_TARGET_PTX] = compile->gpu;
   request.threads = compile->kernel->engine->store->device->worker_count;
   return request;
@@ -512,6 +535,18 @@ static bool give_code(Compile *compile, Version *version, bool wants_texts, Erro
   return version->code != NULL;
 }
 
+/* Where memory ends while code is made, too, its version is dropped. */
+typedef struct Giving {
+  Compile *compile;
+  Version *version;
+  bool wants_texts;
+} Giving;
+
+static bool run_giving(void *data, Error *err) {
+  const Giving *giving = data;
+  return give_code(giving->compile, giving->version, giving->wants_texts, err);
+}
+
 static bool keep_pattern(const Compile *compile, Version *version, int word_count, Error *err) {
   const Kernel *kernel = compile->kernel;
   Heap *heap = kernel->engine->store->heap;
@@ -539,8 +574,9 @@ static Version *make_version(Compile *compile, int word_count, Error *err) {
   compile->is_from_cache = version->code != NULL;
   bool is_there = !has_code || version->code;
   if (is_there) version->state = VERSION_READY;
+  Giving giving = {compile, version, wants_texts};
   if (keep_pattern(compile, version, word_count, err) &&
-      (is_there || give_code(compile, version, wants_texts, err))) {
+      (is_there || guard_run(run_giving, &giving, err))) {
     tuning_begin(kernel, version);
     return version;
   }

@@ -70,7 +70,7 @@ void explain_warn(Kernel *kernel, const IrKernel *ir);
 /* values.c: the set of arguments that can become constants without changing a result; a set has
  * a bit for each of the first COMPILE_MOST_CONSTANTS arguments. */
 enum { COMPILE_MOST_CONSTANTS = 64 };
-uint64_t constants_possible(IrKernel *kernel, bool on_gpu);
+uint64_t constants_possible(const IrKernel *kernel);
 /* `slots` is a frame. */
 void constants_take(IrKernel *kernel, uint64_t taken, const uint64_t *slots);
 

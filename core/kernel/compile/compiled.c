@@ -119,6 +119,7 @@ static void fill_sites(const Compile *compile, CompiledKernel *compiled) {
     char shape[400];
     describe_shape(shape, sizeof shape, field);
     compiled->sites[k] = (CompiledSite){.line = site->line,
+                                        .is_of_number = site->is_of_number,
                                         .name = keep_text(compiled, field->name),
                                         .shape = keep_text(compiled, shape),
                                         .extents = array ? array->extents : 0,
@@ -147,6 +148,10 @@ static void fill_gradient_uses(const Compile *compile, CompiledKernel *compiled)
                                  .reads = use->reads,
                                  .before = use->before,
                                  .writes = use->writes,
+                                 .reruns = use->reruns,
+                                 .draws = use->draws,
+                                 .lost_line = use->lost_line,
+                                 .wanted_line = use->wanted_line,
                                  .has_first = use->has_first,
                                  .first_value = -1,
                                  .first = use->first};
@@ -169,8 +174,7 @@ static void fill_frame(const Compile *compile, CompiledKernel *compiled) {
   const TypeTable *types = &compile->kernel->engine->store->types;
   compiled->frame_slots =
       ir->frame_slots > ir->args.count ? ir->frame_slots : ir->args.count + ir_result_slots(ir);
-  compiled->result_count =
-      compile->kernel->derivative == DERIVATIVE_REVERSE ? 0 : sema->results.count;
+  compiled->result_count = pass_is_adjoint(compile->kernel->derivative) ? 0 : sema->results.count;
   compiled->results = keep_array(compiled, sema->results.items,
                                  sizeof *compiled->results * (size_t)compiled->result_count);
   for (int32_t k = 0; k < compiled->result_count; k++)

@@ -18,6 +18,7 @@
 /* A write whose index may be outside its field's shape. */
 typedef struct CompiledSite {
   int32_t line;
+  bool is_of_number;           /* IrSite.is_of_number */
   const char *name, *shape;    /* of the field: "x", "8x4"; an array's shape is in frame slots */
   int32_t extents, axis_count; /* first slot and number of slots; axis_count 0: not an array */
 } CompiledSite;
@@ -37,9 +38,11 @@ typedef struct CompiledArg { /* a number argument and its frame slot */
  * of a launch. */
 typedef struct CompiledGradientUse {
   int32_t value; /* the field */
-  bool reads, before, writes, has_first;
+  bool reads, before, writes, reruns, has_first;
+  int32_t draws;
   int32_t first_value; /* the number in the first index; -1: none */
   int64_t first;
+  int32_t lost_line, wanted_line;
 } CompiledGradientUse;
 
 /* Bits for what a launch may do besides writing to its fields and arrays. */

@@ -69,7 +69,7 @@ static bool note_widest(void *data, IrInst *inst) {
 
 static uint64_t order_of_task(const IrTask *task, uint64_t order) {
   if (!compiled_shows_order(task)) return order;
-  /* lanes start anew at the beginning of each part */
+  /* each part has its own vectors, from its first iteration on */
   bool has_parts = task->lanes > 1 && task->interior;
   const int32_t lanes[] = {task->lanes, has_parts, task->rim_scalar};
   order = hash_bytes(order, lanes, sizeof lanes);

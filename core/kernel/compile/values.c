@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "ir/facts.h"
 #include "kernel/compile/compile.h"
 #include "kernel/versions/versions.h"
 
@@ -128,60 +127,17 @@ void values_free(Heap *heap, SemaValue *values, int32_t count) {
 
 /* -- constants --------------------------------------------------------------------------------- */
 
-/* Makes arguments of a kernel constants in its IR, before the passes. Candidates are integers
- * and booleans, whose arithmetic is exact. An argument is excluded if it would let a compiler
- * evaluate a power or a transcendental function, whose last bit depends on the implementation:
- * one whose operands only arguments determine, and serial loops, which may be unrolled
- * (facts_is_of_arguments). Under fast_math on a CPU, where constants in other places made
- * MLS-MPM a fifth slower, only bounds of serial loops and divisors are taken. Decision
- * D-kernel-11. */
+/* Makes arguments of a kernel constants in its IR, before the passes. Candidates are integers and
+ * booleans; whoever evaluates what depends on them gets the same bits as at run time, also from
+ * functions of `math` (D-llvm_bc-12). Decision D-kernel-11. */
 
-static bool is_number(const IrKernel *kernel, int64_t arg) {
-  return arg < FACTS_MOST_ARGS && !type_is_float(kernel->args.items[arg].type);
-}
-
-typedef struct Search {
-  const IrKernel *kernel;
-  uint64_t excluded, gains;
-} Search;
-
-/* Notes the arguments of bounds of serial loops, which then unroll, and of whole divisors. */
-static bool note_gain(void *data, IrInst *inst) {
-  Search *search = data;
-  bool is_division = (inst->op == IR_FLOORDIV || inst->op == IR_MOD) && type_is_integer(inst->type);
-  uint64_t args;
-  if (inst->op != IR_FOR && !is_division) return true;
-  for (int i = is_division; i < inst->operand_count; i++)
-    if (facts_is_of_arguments(search->kernel->scratch, search->kernel, &inst->operands[i], 1,
-                              &args))
-      search->gains |= args;
-  return true;
-}
-
-static bool exclude_inst(void *data, IrInst *inst) {
-  Search *search = data;
-  bool is_power = inst->op == IR_POW || (inst->op == IR_UPDATE && inst->imm == IR_UPDATE_POW);
-  uint64_t args;
-  if (!is_power && !(ir_op_info[inst->op].flags & IR_INEXACT)) return true;
-  /* a constant exponent alone turns a power into products */
-  int first = is_power ? 1 : 0;
-  if (facts_is_of_arguments(search->kernel->scratch, search->kernel, inst->operands + first,
-                            inst->operand_count - first, &args))
-    search->excluded |= args;
-  return true;
-}
-
-uint64_t constants_possible(IrKernel *kernel, bool on_gpu) {
+uint64_t constants_possible(const IrKernel *kernel) {
   DEBUG_ASSERT(!kernel->tasks.count, "arguments are still read by name");
-  Search search = {.kernel = kernel};
   uint64_t candidates = 0;
   if (kernel->functions.count) return 0;
-  for (int k = 0; k < kernel->args.count; k++)
-    if (is_number(kernel, k)) candidates |= (uint64_t)1 << k;
-  if (candidates) ir_walk(kernel->body, exclude_inst, &search);
-  if (!kernel->fast_math || on_gpu) return candidates & ~search.excluded;
-  if (candidates) ir_walk(kernel->body, note_gain, &search);
-  return candidates & search.gains & ~search.excluded;
+  for (int k = 0; k < kernel->args.count && k < COMPILE_MOST_CONSTANTS; k++)
+    if (!type_is_float(kernel->args.items[k].type)) candidates |= (uint64_t)1 << k;
+  return candidates;
 }
 
 typedef struct Taking {
@@ -192,7 +148,7 @@ typedef struct Taking {
 static bool take_inst(void *data, IrInst *inst) {
   const Taking *taking = data;
   bool is_taken =
-      inst->op == IR_ARG && inst->imm < FACTS_MOST_ARGS && (taking->taken >> inst->imm & 1);
+      inst->op == IR_ARG && inst->imm < COMPILE_MOST_CONSTANTS && (taking->taken >> inst->imm & 1);
   if (!is_taken) return true;
   inst->op = IR_CONST;
   inst->imm = ir_wrap_int(inst->type, (int64_t)taking->slots[inst->imm]);

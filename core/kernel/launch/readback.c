@@ -25,6 +25,16 @@ static void warn_missing(Kernel *kernel, const RtOutside *outside) {
               outside->count == 1 ? "" : "s");
 }
 
+/* Warns of a number that a packed field cannot hold. */
+static void warn_number(Kernel *kernel, const CompiledSite *site, const RtOutside *outside) {
+  engine_warn(kernel->engine,
+              "%s:%d: a number that '%.100s' cannot hold is stored as the nearest that it can; "
+              "kernel '%.100s' stored %llu such number%s in this launch: they are counted in "
+              "rg.stats().out_of_range (reported once per kernel)",
+              kernel->chunk, site->line, site->name, kernel->name,
+              (unsigned long long)outside->count, outside->count == 1 ? "" : "s");
+}
+
 /* Warns once per kernel, about one write: the first of some worker. */
 static void warn_outside(Kernel *kernel, const Version *version, const RtOutside *outside) {
   char index[200], shape[400];
@@ -36,6 +46,7 @@ static void warn_outside(Kernel *kernel, const Version *version, const RtOutside
          "a write outside a shape has a site of its version");
   const CompiledSite *site = &version->compiled->sites[outside->site];
   kernel->has_warned = true;
+  if (site->is_of_number) return warn_number(kernel, site, outside);
   numbers_join(index, sizeof index, outside->index, outside->axis_count, ", ");
   write_shape(version, site, shape, sizeof shape);
   engine_warn(kernel->engine,
@@ -75,9 +86,9 @@ static bool arrays_error(const Device *device, Error *err) {
 }
 
 static bool check_fault(const Kernel *kernel, const RtError *fault, Error *err) {
+  if (fault->kind == RT_OK) return true;
   const Tree *tree = find_tree(kernel->engine, fault->tree);
   switch (fault->kind) {
-  case RT_OK: return true;
   case RT_ERROR_BUDGET:
     return tree ? storage_budget_error(tree, fault->manager, err)
                 : arrays_error(kernel->engine->store->device, err);

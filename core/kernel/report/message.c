@@ -292,7 +292,7 @@ static bool tells_full_list(const Reading *reading, const uint64_t *failed) {
          reading->compiled->messages[(uint32_t)failed[0]].code == RG_ERROR_LIST_FULL;
 }
 
-static bool read(void *data, Error *err) {
+static bool read_message(void *data, Error *err) {
   Reading *reading = data;
   const DeviceLaunch *launch = reading->launch;
   const uint64_t *end = launch->messages + launch->message_words, *failed = NULL;
@@ -333,7 +333,7 @@ bool messages_read(Kernel *kernel, const CompiledKernel *compiled, const DeviceL
                 kernel->name, (unsigned long long)launch->touches_lost);
   if (!launch->message_words && launch->context.error.kind != RT_ERROR_FAULT) return true;
   scratch_init(&reading.scratch, kernel->engine->store->heap);
-  bool ok = guard_run(read, &reading, err);
+  bool ok = guard_run(read_message, &reading, err);
   scratch_deinit(&reading.scratch);
   return ok;
 }

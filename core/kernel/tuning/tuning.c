@@ -17,11 +17,12 @@
 #include "kernel/compile/compile.h"
 #include "kernel/versions/specialise.h"
 
-enum { MOST_SHORT = 64, WORTH_MS = 100, EARLY_MS = 300, CODE_MS = 2000, LEAST_TICKS = 20000 };
-enum { MOST_ENTRIES = 64, HALF = -1, USUAL_MS = 50 };
+enum { MOST_SHORT = 64, WORTH_MS = 50, EARLY_MS = 50, CODE_MS = 2000, LEAST_TICKS = 20000 };
+enum { MOST_ENTRIES = 64, HALF = -1, USUAL_MS = 50, COMPILE_SHARE = 16, LAUNCHES_PER_LOOK = 4 };
 static const double least_ms = 0.02, share = 0.05;
 
-enum { SHARED = 1, MANY = 2, SUMS = 4, REORDERS = 8, CODE = 16, HOST = 32, GPU = 64, EARLY = 128 };
+enum { SHARED = 1, MANY = 2, SUMS = 4, UPDATES = 8, REORDERS = 16, HOST = 32, GPU = 64 };
+enum { CODE = 128, EARLY = 256 };
 typedef struct Candidate {
   const char *word;
   int32_t when;
@@ -108,7 +109,7 @@ static bool is_possible(const Kernel *kernel, const Version *version, const Cand
                 (version->compiled->has_sums && !is_gpu ? SUMS : 0) |
                 (is_one_order && version->compiled->order_shows ? 0 : REORDERS) | CODE |
                 (is_gpu ? 0 : HOST) | (is_gpu && shared ? GPU : 0) |
-                (version->compiled->shares_updates ? EARLY : 0);
+                (version->compiled->shares_updates ? UPDATES : 0) | EARLY;
   return !(candidate->when & ~has);
 }
 
@@ -237,7 +238,7 @@ static void recall(Kernel *kernel, const Version *version, TuneEntry *entry) {
 }
 
 static double row_ms(Engine *engine, const TuneEntry *entry, const Tuner *tuner, int32_t k) {
-  return engine_ms(engine, (uint64_t)(tuner->rows[k].best * entry->work));
+  return engine_ms(engine, (uint64_t)(tuner->rows[k].times.best * entry->work));
 }
 
 static const char *kept_word(const Tuning *tuning, const TuneEntry *entry) {
@@ -342,15 +343,17 @@ static void take_made(Tuning *tuning) {
   tuning->made_count--;
 }
 
-/* A compile takes a processor from concurrent launches, so it is charged to the budget as a trial:
- * with the time that the default's compile took. */
-static bool may_compile(Engine *engine, const Version *version) {
-  if (!background_is_idle(engine)) return false;
+/* What a compile costs launches, in ticks: a share of the time that the default's compile took,
+ * since its thread has a low priority and leaves processors to them. */
+static double cost_of_compile(Engine *engine, const Version *version) {
   double ms = version->compile_ms > 0 ? version->compile_ms : USUAL_MS;
-  double ticks = ms / engine_ms(engine, 1000000) * 1e6;
-  if (!budget_allows(&engine->tune_budget, ticks, (double)engine->stats.run_ticks)) return false;
-  budget_spend(&engine->tune_budget, ticks);
-  return true;
+  return ms / COMPILE_SHARE / engine_ms(engine, 1000000) * 1e6;
+}
+
+static bool may_compile(Engine *engine, const Version *version) {
+  return background_is_idle(engine) &&
+         budget_allows(&engine->tune_budget, cost_of_compile(engine, version),
+                       (double)engine->stats.run_ticks);
 }
 
 static void begin_code(const Tuning *tuning, TuneEntry *entry) {
@@ -362,11 +365,10 @@ static void begin_code(const Tuning *tuning, TuneEntry *entry) {
            entry->about[0] ? ", " : "", kept ? " with " : "", kept ? kept_word(tuning, entry) : "");
 }
 
-/* Is it time to try all other code? Code for one worker is tried alone before, since it may be
- * several times as fast. */
+/* Is it time to try all other code? EARLY rows are tried alone before, since they may be several
+ * times as fast. */
 static bool is_late(const Kernel *kernel, const Version *version) {
-  return !version->compiled->shares_updates ||
-         engine_ms(kernel->engine, (uint64_t)version->tuning->ticks) >= CODE_MS;
+  return engine_ms(kernel->engine, (uint64_t)version->tuning->ticks) >= CODE_MS;
 }
 
 /* Advances the second tuner: starts a compile, takes it when it is ready, starts the next, .., and
@@ -385,15 +387,19 @@ static void advance_code(Kernel *kernel, Version *version, TuneEntry *entry, boo
     if (tuning->code == CODE_MAKING && !waits && tuning->made[last]->state < VERSION_READY) return;
     if (tuning->code == CODE_MAKING) take_made(tuning);
     tuning->code = CODE_NONE;
-    if (!waits && entry->known_code < 0 && !may_compile(engine, version)) return;
+    bool is_charged = !waits && entry->known_code < 0;
+    if (is_charged && !may_compile(engine, version)) return;
     tuning->code = make_next(kernel, version, entry) ? CODE_MAKING : CODE_MADE;
+    if (is_charged && tuning->code == CODE_MAKING)
+      budget_spend(&engine->tune_budget, cost_of_compile(engine, version));
   }
   begin_code(tuning, entry);
 }
 
 static bool may_try_code(const Kernel *kernel) {
   const Engine *engine = kernel->engine;
-  return !engine->options.debug && !kernel->fast_math && !option_text("RG_WITHOUT")[0];
+  bool may_differ = !kernel->fast_math || engine_may_differ(engine);
+  return !engine->options.debug && may_differ && !option_text("RG_WITHOUT")[0];
 }
 
 /* Is it time to compile other code? */
@@ -406,12 +412,18 @@ static bool may_have_code(Kernel *kernel, const Version *version, const TuneEntr
   if (!may_try_code(kernel)) return false;
   if (entry->known_code >= 0 || is_always(kernel)) return true;
   bool is_busy = tuning->code != CODE_MAKING && background_has_spare(engine);
-  int32_t from = version->compiled->shares_updates ? EARLY_MS : CODE_MS;
   return engine->options.tunes == TUNE_ONLINE && !is_busy &&
-         engine_ms(engine, (uint64_t)tuning->ticks) >= from;
+         engine_ms(engine, (uint64_t)tuning->ticks) >= EARLY_MS;
 }
 
 /* -- launches ---------------------------------------------------------------------------------- */
+
+/* Other code may be several times as fast: it is run once soon, whatever the budget. */
+static bool may_look_at(const Tuning *tuning, const TuneEntry *entry, const Tuner *tuner,
+                        int32_t candidate) {
+  return tuner == &entry->code && !tuner->rows[candidate].times.count &&
+         tuning->ticks >= LAUNCHES_PER_LOOK * entry->usual_ticks;
+}
 
 /* The candidate for which this launch is to be a trial, or TUNE_UNDECIDED. */
 static int32_t wanted_trial(Kernel *kernel, const Tuning *tuning, const TuneEntry *entry,
@@ -423,9 +435,9 @@ static int32_t wanted_trial(Kernel *kernel, const Tuning *tuning, const TuneEntr
                      background_is_idle(engine) &&
                      engine_ms(engine, (uint64_t)tuning->ticks) >= WORTH_MS;
   double excess = tuner_excess(tuner, wanted) * entry->usual_ticks;
-  if (!is_worth_it || !budget_allows(&engine->tune_budget, excess, (double)engine->stats.run_ticks))
-    return TUNE_UNDECIDED;
-  return wanted;
+  bool is_allowed = may_look_at(tuning, entry, tuner, wanted) ||
+                    budget_allows(&engine->tune_budget, excess, (double)engine->stats.run_ticks);
+  return is_worth_it && is_allowed ? wanted : TUNE_UNDECIDED;
 }
 
 /* How candidate k of the tuner runs. */
@@ -453,6 +465,12 @@ const Version *tuning_shown(const Version *version, const char **candidate) {
     return version;
   *candidate = code_word(tuning, k);
   return tuning->made[k - 1];
+}
+
+const CompileWay *tuning_code_way(const Version *version) {
+  const char *ignored;
+  const Version *code = tuning_shown(version, &ignored);
+  return code == version || code->way.has_one_worker ? NULL : &code->way;
 }
 
 DeviceSwitches tuning_pick(Kernel *kernel, TuneTrial *trial) {
@@ -485,7 +503,7 @@ static void note_trial(Kernel *kernel, const TuneTrial *trial, const DeviceLaunc
   uint64_t ticks = launch->ticks;
   double units = tuning_work(trial, launch);
   tuner_note(tuner, trial->candidate, (double)ticks, units);
-  double usual = tuner->rows[tuner_choice(tuner)].best * units;
+  double usual = tuner->rows[tuner_choice(tuner)].times.best * units;
   if (usual > 0) budget_spend(&engine->tune_budget, (double)ticks - usual);
   if (!trial->candidate) entry->usual_ticks = (double)ticks;
   if (!trial->candidate && !is_always(kernel) && engine_ms(engine, ticks) < least_ms)
@@ -518,6 +536,11 @@ static void watch_choice(Kernel *kernel, Tuning *tuning, const DeviceLaunch *lau
   if (entry->code.count && entry->code.kept) return; /* other code counts work differently */
   Tuner *tuner = entry->code.count ? &entry->code : &entry->tuner;
   tuner_watch(tuner, (double)launch->ticks, launch->work ? (double)launch->work : 1);
+}
+
+bool tuning_doubts(const Version *version) {
+  const TuneEntry *entry = version->tuning ? version->tuning->last : NULL;
+  return entry && (entry->code.count ? &entry->code : &entry->tuner)->slow > 0;
 }
 
 void tuning_take(Kernel *kernel, const TuneTrial *trial, const DeviceLaunch *launch, bool ok) {
@@ -605,7 +628,7 @@ void tuning_fill_row(const Tuner *tuner, int32_t k, RgTuneRow *out) {
   out->state = state_words[tuner->rows[k].state];
   out->is_kept = tuner->kept == k;
   out->is_recalled = tuner->is_recalled;
-  out->samples = tuner->rows[k].samples;
+  out->samples = tuner->rows[k].times.count;
 }
 
 static void fill_row(Engine *engine, const Tuning *tuning, const TuneEntry *entry,
@@ -623,7 +646,7 @@ static bool is_told(const Tuner *tuner) {
   if (tuner->count < 2) return false;
   if (tuner->is_recalled) return true;
   for (int32_t k = 0; k < tuner->count; k++)
-    if (tuner->rows[k].samples) return true;
+    if (tuner->rows[k].times.count) return true;
   return false;
 }
 

@@ -26,6 +26,9 @@ DeviceSwitches tuning_pick(Kernel *kernel, TuneTrial *trial);
  * failed or did not run. */
 void tuning_take(Kernel *kernel, const TuneTrial *trial, const DeviceLaunch *launch, bool ok);
 void tuning_forget(const TuneTrial *trial);
+/* Did the last launch take much longer than the choice should? Where that may be the time of other
+ * processes, the next one is measured without it. */
+bool tuning_doubts(const Version *version);
 void tuning_drop(Engine *engine, Version *version);
 
 /* -- for trials outside launches (validation.h) ------------------------------------------------ */
@@ -63,6 +66,9 @@ void tuning_fill_row(const Tuner *tuner, int32_t k, RgTuneRow *out);
 /* The code that a launch of the version runs by the tuner's choice for the latest extents, and its
  * candidate's name; the version itself and NULL if it is the default's code. */
 const Version *tuning_shown(const Version *version, const char **candidate);
+/* How the code differs that the version's launches run by the tuner's choice, if any worker may run
+ * it; NULL: not at all. */
+const CompileWay *tuning_code_way(const Version *version);
 /* Row `row` of what was tried over all of a kernel's versions and extents; false past the last. See
  * rg_kernel_tuned. */
 bool tuning_row(Kernel *kernel, int32_t row, RgTuneRow *out);

@@ -87,7 +87,7 @@ static void add(Engine *engine, BackgroundCompile *compile) {
   *end = compile;
 }
 
-static void unlink(BackgroundCompile *compile) {
+static void unlink_compile(BackgroundCompile *compile) {
   BackgroundCompile **at = &compile->engine->background;
   while (*at != compile) {
     ASSERT(*at, "a compile is in its engine's list");
@@ -99,7 +99,7 @@ static void unlink(BackgroundCompile *compile) {
 /* The engine keeps a library that a thread has opened, if it has none. */
 static void discard(BackgroundCompile *compile) {
   Engine *engine = compile->engine;
-  ASSERT(!compile->job && !compile->version, "nobody uses a compile that is discarded");
+  ASSERT(!compile->job && !compile->version, "a discarded compile has no user");
   if (compile->codegen) codegen_result_free(compile->codegen, compile->result);
   if (compile->owns_codegen && engine->codegen) codegen_close(compile->codegen);
   else if (compile->owns_codegen) engine->codegen = compile->codegen;
@@ -147,7 +147,7 @@ bool background_start(Version *version, CompilePriority priority) {
 static void finish(BackgroundCompile *compile, Error *err) {
   Version *version = compile->version;
   ASSERT(compile->has_started && !compile->job, "a compile that is finished has ended");
-  unlink(compile);
+  unlink_compile(compile);
   detach(compile);
   if (!compile->result) *err = compile->err;
   if (version) versions_publish(version, &compile->request, compile->result, err);
@@ -180,7 +180,8 @@ static BackgroundCompile *find_ended(const Engine *engine) {
 
 bool background_poll(Version *version, Error *err) {
   BackgroundCompile *compile = version->job;
-  ASSERT(compile && compile->priority == PRIORITY_SPARE, "nobody waits for what is polled");
+  ASSERT(compile && compile->priority == PRIORITY_SPARE,
+         "no launch waits for a compile that is polled");
   if (!compile->has_started && !running_count(compile->engine)) start(compile, 1);
   if (!compile->has_started || is_running(compile)) return false;
   join(compile);
@@ -206,7 +207,7 @@ void background_cancel(Version *version) {
   ASSERT(compile->version == version, "a compile knows the version that it is for");
   detach(compile);
   if (compile->has_started) return; /* LLVM cannot be stopped: background_step discards it */
-  unlink(compile);
+  unlink_compile(compile);
   discard(compile);
 }
 
@@ -226,7 +227,7 @@ void background_end(Engine *engine) {
   for (BackgroundCompile *compile; (compile = engine->background);) {
     if (compile->job) (void)job_join(compile->job);
     compile->job = NULL;
-    unlink(compile);
+    unlink_compile(compile);
     detach(compile);
     discard(compile);
   }

@@ -8,7 +8,7 @@
 
 #include "kernel/versions/versions.h"
 
-/* SPARE: nobody waits for it; it runs alone, on one thread. SOON: a launch will need it; as many
+/* SPARE: no launch waits for it; it runs alone, on one thread. SOON: a launch will need it; as many
  * run as the device has workers. NOW: a caller waits for it; it starts at once, on all threads. */
 typedef enum CompilePriority { PRIORITY_SPARE, PRIORITY_SOON, PRIORITY_NOW } CompilePriority;
 

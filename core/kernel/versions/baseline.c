@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "ir/facts.h"
 
 enum {
   ENOUGH_MS = 10, /* how long baseline code runs in all */
@@ -35,15 +36,9 @@ bool baseline_is_possible(const Compile *compile) {
   return !kernel->fast_math || engine_may_differ(kernel->engine);
 }
 
-static bool is_no_run(void *data, IrInst *inst) { return inst->op != IR_RUN; }
-
 static bool is_short(const IrInst *loop) {
-  int64_t begin, last, step;
-  if (loop->op != IR_FOR || !ir_is_const(loop->operands[0], &begin) ||
-      !ir_is_const(loop->operands[1], &last) || !ir_is_const(loop->operands[2], &step) || !step)
-    return false;
-  double trips = ((double)last - (double)begin) / (double)step + 1;
-  return trips <= MOST_TRIPS;
+  int64_t trips = facts_trips(loop);
+  return trips >= 0 && trips <= MOST_TRIPS;
 }
 
 /* A visit: counts instructions; false at a loop of unknown length. */
@@ -51,7 +46,7 @@ static bool count(void *data, IrInst *inst) {
   ++*(int64_t *)data;
   if (inst->op == IR_INVOKE) return false;
   if (inst->op != IR_LOOP && inst->op != IR_FOR) return true;
-  return is_short(inst) || !ir_walk(inst->regions[0], is_no_run, NULL);
+  return is_short(inst) || ir_has_op(inst->regions[0], IR_RUN);
 }
 
 static bool is_large(const IrKernel *kernel, bool always) {
@@ -137,13 +132,8 @@ static bool waits(const Engine *engine) {
   return engine->options.begins_baseline == BASELINE_ALWAYS;
 }
 
-static uint64_t ticks_of(Engine *engine, double ms) {
-  double ms_per_tick = engine_ms(engine, 1000000) / 1000000;
-  return ms_per_tick > 0 ? (uint64_t)(ms / ms_per_tick) : 0;
-}
-
 static uint64_t enough_ticks(Engine *engine) {
-  return waits(engine) ? 0 : ticks_of(engine, ENOUGH_MS);
+  return waits(engine) ? 0 : engine_ticks(engine, ENOUGH_MS);
 }
 
 static Version *optimise(Version *version) {
@@ -164,7 +154,7 @@ static const DeviceCode *improve_now(void *data) {
   if (waits(engine)) engine->stats.run_ticks -= clock_ticks() - begin;
   if (optimised) return optimised->code;
   engine->launch.improve_at =
-      version->stays_baseline ? UINT64_MAX : clock_ticks() + ticks_of(engine, POLL_MS);
+      version->stays_baseline ? UINT64_MAX : clock_ticks() + engine_ticks(engine, POLL_MS);
   return NULL;
 }
 

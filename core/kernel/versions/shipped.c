@@ -23,6 +23,21 @@ static void put_type(uint64_t *words, Type type) {
   else words[2] = (words[2] & ~low) | (uint64_t)type.number;
 }
 
+/* -- names of derivatives ---------------------------------------------------------------------- */
+
+size_t shipped_name_base(const char *name, PassDerivative *derivative) {
+  static const char *const ends[DERIVATIVE_COUNT] = {NULL, ".grad", ".tangent", ".second"};
+  size_t length = strlen(name);
+  for (int k = DERIVATIVE_NONE + 1; k < DERIVATIVE_COUNT; k++) {
+    size_t end = strlen(ends[k]);
+    if (length <= end || strcmp(name + length - end, ends[k]) != 0) continue;
+    *derivative = (PassDerivative)k;
+    return length - end;
+  }
+  *derivative = DERIVATIVE_NONE;
+  return length;
+}
+
 /* -- signatures, for messages ------------------------------------------------------------------ */
 
 static void describe_value(StrBuf *out, const SemaValue *value) {
@@ -104,6 +119,7 @@ static void fill_values(const Kernel *kernel, Scratch *scratch, Shipped *shipped
 /* The words are those of the version, with the captures that the kernel has got since as nil. */
 static void fill_words(const Version *version, Scratch *scratch, ShippedVersion *out) {
   const Pattern *pattern = &version->pattern;
+  ASSERT(pattern->word_count >= pattern->given_count * PATTERN_WORDS, "words of every given value");
   const TypeTable *types = &version->kernel->engine->store->types;
   size_t bytes = sizeof *pattern->words * (size_t)pattern->word_count;
   out->value_count = pattern->given_count;
@@ -120,6 +136,7 @@ static void fill_words(const Version *version, Scratch *scratch, ShippedVersion 
 static bool ship_version(Version *version, const ShippedLevel *level, Scratch *scratch,
                          ShippedVersion *out, Error *err) {
   const Pattern *pattern = &version->pattern;
+  ASSERT(!version->base && level->name, "general versions are compiled for a named processor");
   Compile compile = {.kernel = version->kernel,
                      .given = pattern->given,
                      .value_count = pattern->given_count,
@@ -156,9 +173,6 @@ static bool check_can_ship(const Kernel *kernel, Error *err) {
     return error_set(err, RG_ERROR_ARGUMENT,
                      "kernel '%.100s' comes from a module: it cannot be put into another one",
                      kernel->name);
-  if (kernel->derivative)
-    return error_set(err, RG_ERROR_NOT_YET,
-                     "kernel '%.100s' is a gradient, which no module holds yet", kernel->name);
   if (kernel->engine->options.runs_in_lua)
     return error_set(err, RG_ERROR_ARGUMENT,
                      "kernels of arch \"lua\" are not compiled, so that no module can hold them");
@@ -176,6 +190,7 @@ bool kernel_ship(Kernel *kernel, const ShippedLevel *levels, int32_t level_count
       .name = copy(scratch, kernel->name),
       .chunk = copy(scratch, kernel->chunk),
       .line = kernel->ast->function->pos.line,
+      .derivative = kernel->derivative,
       .versions = scratch_array(scratch, ShippedVersion, count_versions(kernel) * level_count)};
   fill_values(kernel, scratch, shipped);
   for (Version *version = kernel->versions; version; version = version->next)
@@ -200,6 +215,7 @@ static bool fill_kernel(void *data, Error *err) {
   (void)err;
   kernel->chunk = shipped->chunk;
   kernel->name = (char *)shipped->name;
+  kernel->derivative = shipped->derivative;
   kernel->place = scratch_format(&kernel->scratch, "%s:%d", shipped->chunk, shipped->line);
   for (int32_t k = 0; k < shipped->path_count; k++) {
     const ShippedValue *value = &shipped->values[k];
@@ -367,10 +383,27 @@ static bool check_values(const Kernel *kernel, const CompiledKernel *compiled, i
     ok = (kind == RG_VALUE_FIELD || kind == RG_VALUE_NODE || kind == RG_VALUE_ARRAY) &&
          (uint32_t)kernel->words[value * PATTERN_WORDS + 1];
   }
+  for (int32_t k = 0; k < compiled->gradient_use_count; k++) {
+    const CompiledGradientUse *use = &compiled->gradient_uses[k];
+    ok &= use->value >= 0 && use->value < count && use->first_value < count;
+  }
   return ok || error_set(err, RG_ERROR_MODULE,
                          "module '%.200s' is damaged: kernel '%.100s' uses values that no launch "
                          "gives it",
                          kernel->shipped->file->name, kernel->name);
+}
+
+/* The functions of a version that was linked into the program. */
+static bool find_functions(const Kernel *kernel, RgCodegenObject *object, int32_t task_count,
+                           Error *err) {
+  const ShippedFile *file = kernel->shipped->file;
+  int64_t first = -1;
+  if (object->length == sizeof first) memcpy(&first, object->bytes, sizeof first);
+  object->functions = file->functions + first;
+  return (first >= 0 && task_count < file->function_count - first) ||
+         error_set(err, RG_ERROR_MODULE,
+                   "module '%.200s' is damaged: it has no function %lld for kernel '%.100s'",
+                   file->name, (long long)first, kernel->name);
 }
 
 static Version *load(Kernel *kernel, const ShippedVersion *shipped, Error *err) {
@@ -380,7 +413,9 @@ static Version *load(Kernel *kernel, const ShippedVersion *shipped, Error *err) 
   CompiledKernel *compiled =
       compiled_read(store->heap, &store->types, shipped->bytes, shipped->length, objects, err);
   if (!compiled) return NULL;
-  if (!check_values(kernel, compiled, shipped->value_count, err)) {
+  bool is_linked = kernel->shipped->file->functions != NULL;
+  if (!check_values(kernel, compiled, shipped->value_count, err) ||
+      (is_linked && !find_functions(kernel, &objects[RG_TARGET_HOST], compiled->task_count, err))) {
     compiled_release(compiled);
     return NULL;
   }

@@ -16,8 +16,12 @@
 /* The file that a Shipped is in: its kernels hold it. */
 typedef struct ShippedFile {
   int32_t holders;
-  void (*end)(struct ShippedFile *file); /* nobody holds it any more */
+  void (*end)(struct ShippedFile *file); /* the last user has released it */
   const char *name;                      /* for messages */
+  /* Of a module that was linked into the program: in place of an object, a version's bytes hold the
+   * number of its first function. */
+  void *const *functions;
+  int64_t function_count;
 } ShippedFile;
 
 typedef struct ShippedVersion {
@@ -46,11 +50,17 @@ typedef struct Shipped {
   ShippedFile *file;
   const char *name, *chunk;
   int32_t line;
+  PassDerivative derivative;
   int32_t path_count, parameter_count;
   ShippedValue *values; /* captures, then parameters */
   ShippedVersion *versions;
   int32_t version_count;
 } Shipped;
+
+/* "step.grad" is the name of the adjoint of "step": the length of the latter, and the derivative
+ * (adjoints end with .grad, tangents with .tangent, adjoints of these with .second). Of other names
+ * all, and NONE. */
+size_t shipped_name_base(const char *name, PassDerivative *derivative);
 
 /* A processor to compile for: vector_bytes 0: a GPU. */
 typedef struct ShippedLevel {

@@ -111,7 +111,8 @@ static void make(Version *general, uint64_t taken, Mode mode) {
   Error ignored;
   error_clear(&ignored);
   count_try(profile);
-  Version *made = versions_request(general, COMPILE_TO_SPECIALISE, &constants, NULL);
+  const CompileWay *way = tuning_code_way(general);
+  Version *made = versions_request(general, COMPILE_TO_SPECIALISE, &constants, way);
   if (!made) profile->unstable |= taken;
   else if (mode == ALWAYS) background_wait(made, &ignored);
 }
@@ -204,6 +205,11 @@ static void note_contest(Profile *profile, const Version *general, const Version
   if (!strcmp(option_text("RG_TIME"), "1"))
     log_warning("specialised version of '%.200s': not used, as it is slower",
                 general->kernel->name);
+}
+
+bool specialise_compares(const Version *general) {
+  const Profile *profile = general->profile;
+  return profile && profile->made && contest_is_on(&profile->contest);
 }
 
 void specialise_note(Version *general, const Version *ran, uint64_t ticks) {

@@ -15,6 +15,8 @@
  * general's frame, and it is its turn (tune/contest.h); it then has the arguments in its own frame.
  * Else NULL. */
 Version *specialise_find(Version *general);
+/* Do the two still take turns, so that launches are compared by their time? */
+bool specialise_compares(const Version *general);
 /* Call this after a launch of `ran`, the general version or its specialised one: it took `ticks`,
  * or, if 0, is queued; */
 void specialise_note(Version *general, const Version *ran, uint64_t ticks);

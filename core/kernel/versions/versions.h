@@ -48,12 +48,14 @@ typedef enum CompileWhy {
 
 /* How a compile differs from the default one; all 0: not at all. */
 typedef struct CompileWay {
+  bool prefers_lanes;  /* loops are vectorised whatever that is estimated to cost */
+  bool prefers_scalar; /* loops are not vectorised whatever that is estimated to gain */
   bool has_half_vectors;
+  bool ordered_alone;     /* loops are not vectorised where the order of iterations shows */
   bool has_one_worker;    /* it may only run on one: updates are not atomic (pass sole_worker) */
   bool tiles_loops;       /* loop tiling, for accesses along different axes */
   bool no_shared_lookups; /* GPU threads do not share look-ups */
   bool wide_leaves;       /* more GPU threads share a leaf */
-  const char *without;    /* a pass to leave out */
 } CompileWay;
 
 /* Arguments that are constants of specialised code. */

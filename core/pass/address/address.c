@@ -184,7 +184,8 @@ static const SNodeStep *walk_to(Address *a, const SNode *node) {
   return step;
 }
 
-IrInst *address_container(Address *a, const SNode *node) {
+/* The address of the container of `node`, an SNode on the path to `of`. */
+static IrInst *container_of(Address *a, const SNode *node) {
   walk_to(a, node);
   return address_flush(a);
 }
@@ -207,8 +208,25 @@ static IrInst *widen(IrBuilder *b, IrInst *base, int64_t low, int64_t size) {
   return wide;
 }
 
-AddressIndex address_take_apart(IrBuilder *b, IrInst *index, int64_t size) {
+/* The index as one base and a constant, where that is possible, also if all of the index is in a
+ * constant range, as in a loop that was cut to stay inside: then elements that are a constant apart
+ * share what is computed for the base. */
+static IndexRange range_from_base(const IrInst *index) {
   IndexRange range = ranges_of(index);
+  int64_t constant;
+  bool is_constant = range.known && range.low == range.high && range.base != index;
+  if (is_constant || !type_is_signed(index->type)) return range;
+  const IrInst *base = facts_split_constant(index, &constant);
+  if (base == index || constant <= -IR_NARROW || constant >= IR_NARROW) return range;
+  return (IndexRange){.base = base,
+                      .low = constant,
+                      .high = constant,
+                      .known = true,
+                      .bits = type_bits(index->type)};
+}
+
+AddressIndex address_take_apart(IrBuilder *b, IrInst *index, int64_t size) {
+  IndexRange range = range_from_base(index);
   if (range.known && range.low == range.high && !range.base)
     return (AddressIndex){.constant = range.low};
   bool is_constant = range.known && range.low == range.high && ranges_hold_below(&range, size);
@@ -247,7 +265,7 @@ Address address_to_list(IrBuilder *b, int tree, const SNode *dynamic, IrInst *co
   Address a = start_at_root(b, tree, dynamic);
   a.ensures = ensures;
   memcpy(a.index, index, sizeof index);
-  address_container(&a, dynamic);
+  container_of(&a, dynamic);
   return a;
 }
 

@@ -55,8 +55,6 @@ Address address_in_node(IrBuilder *b, int tree, const SNode *from, IrInst *node,
 /* The address of an element of a field of `of`. `place`: the field's offset if it is a launch
  * argument (IrField), else NULL. */
 IrInst *address_element(Address *a, const IrField *field, IrInst *place);
-/* The address of the container of `node`, an SNode on the path to `of`. */
-IrInst *address_container(Address *a, const SNode *node);
 /* The node of `node`, a node level on the path to `of`; in the private copy after
  * address_private. */
 IrInst *address_node(Address *a, const SNode *node);

@@ -13,9 +13,7 @@ IrInst *address_slot(IrBuilder *b, bool in_task, int slot, Type type) {
   DEBUG_ASSERT(slot >= 0, "an argument has a slot");
   bool is_arg = slot < b->kernel->args.count;
   IrOp op = in_task ? IR_FRAME_GET : is_arg ? IR_ARG : IR_FRAME_LOAD;
-  IrInst *inst = ir_emit(b, op, type, 0, NULL);
-  inst->imm = slot;
-  return inst;
+  return ir_frame(b, op, type, slot);
 }
 
 Type address_extent_type(const IrArray *array) { return array->is_wide ? TYPE(I64) : TYPE(I32); }

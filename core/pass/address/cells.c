@@ -259,7 +259,7 @@ static Crossing crossing_of(const IrInst *row, int offset, int32_t extent) {
 /* For contiguous rows: the element's address from its row's start. */
 static IrInst *element_of_run(Lower *l, const Cell *c, IrBuilder *b, const CellRow *rows) {
   DEBUG_ASSERT(l->row && rows->same, "the row's address was computed before it");
-  IrInst *position = l->row->regions[0]->params.items[0];
+  IrInst *position = ir_index(l->row);
   int64_t stride = (int64_t)c->field->node->components[c->field->component].stride;
   int offset = c->row_offset, beyond = way_in(c, &l->shape, c->axis_count - 1, true);
   Crossing crossing = crossing_of(l->row, offset, c->row_extent);
@@ -280,7 +280,7 @@ static IrInst *element_of_run(Lower *l, const Cell *c, IrBuilder *b, const CellR
 
 /* If lower levels divide the row's axis again: computes all digits for each cell. */
 static IrInst *element_anywhere(Lower *l, Cell *c, IrBuilder *b) {
-  IrInst *position = l->row->regions[0]->params.items[0], *cursor = c->cursors[0];
+  IrInst *position = ir_index(l->row), *cursor = c->cursors[0];
   int offset = c->row_offset;
   if (!offset) return address_in_leaf(l, c, b, cursor, (AddressIndex){position, 0});
   IrInst *q = ir_binary(b, IR_ADD, position, ir_const_int(b, TYPE(I32), offset));
@@ -335,7 +335,7 @@ void cells_lower_access(Lower *l, IrInst *access) {
     places_access_memory(l->kernel, access, rows->element, lanes);
     return;
   }
-  IrInst *operands[] = {rows->same, rows->other, l->row->regions[0]->params.items[0]};
+  IrInst *operands[] = {rows->same, rows->other, ir_index(l->row)};
   rewrite_become(l->kernel, access, IR_ROW_LOAD, 3, operands);
   access->imm = cell->offset[cell->axis_count - 1];
   access->extent[0] = l->shape.extent[l->shape.axis_count - 1];

@@ -83,7 +83,8 @@ RtListWay lists_shared(Lower *l, const IrInst *call, const SNode *dynamic) {
   return lists_lock(l, dynamic) ? RT_LIST_LOCKED : RT_LIST_SHARED;
 }
 
-bool lists_change(Lower *l, const SNode *dynamic) {
+/* May the task change any of its lists? */
+static bool may_change(Lower *l, const SNode *dynamic) {
   return (noted(l, dynamic) | noted(l, snode_root(dynamic->tree))) & (TAKES | GIVES | EMPTIES);
 }
 
@@ -166,21 +167,19 @@ static const SNode *list_of(const Lower *l, const IrInst *place) {
 }
 
 static bool counts_from_zero(const IrInst *loop) {
-  int64_t begin, step;
-  return !loop->independent && ir_is_const(loop->operands[0], &begin) && begin == 0 &&
-         ir_is_const(loop->operands[2], &step) && step == 1;
+  int64_t begin;
+  return !loop->independent && facts_step(loop) == 1 && ir_is_const(loop->operands[0], &begin) &&
+         begin == 0;
 }
-
-static IrInst *index_of(const IrInst *loop) { return loop->regions[0]->params.items[0]; }
 
 /* Does the access go along a list by the loop's own index, and is the list loop-invariant? */
 static bool goes_along(Lower *l, const IrInst *loop, const IrInst *access) {
   const IrInst *place = access->op == IR_LOAD ? access->operands[0] : NULL;
   if (!place || place->op != IR_PLACE || place->here) return false;
   const SNode *list = list_of(l, place);
-  if (!list || lists_change(l, list)) return false;
+  if (!list || may_change(l, list)) return false;
   int own = snode_axis_position(list, list->axes[0]);
-  if (own != list->rank - 1 || place->operands[own] != index_of(loop)) return false;
+  if (own != list->rank - 1 || place->operands[own] != ir_index(loop)) return false;
   for (int k = 0; k < own; k++)
     if (place->operands[k]->op != IR_CONST && ir_is_inside(place->operands[k], loop->regions[0]))
       return false;
@@ -188,8 +187,8 @@ static bool goes_along(Lower *l, const IrInst *loop, const IrInst *access) {
 }
 
 static bool is_same_list(const Lower *l, const IrInst *a, const IrInst *b) {
-  if (list_of(l, a) != list_of(l, b)) return false;
-  return !memcmp(a->operands, b->operands, sizeof *a->operands * (size_t)a->operand_count) &&
+  return list_of(l, a) == list_of(l, b) &&
+         facts_same_values(a->operand_count, a->operands, b->operands) &&
          l->kernel->fields.items[a->field].tree == l->kernel->fields.items[b->field].tree;
 }
 
@@ -223,7 +222,7 @@ static void set_node(Lower *l, IrBuilder *b, IrInst *node, const IrInst *place) 
 static IrInst *begin_walk(Lower *l, IrInst *loop, const IrInst *place) {
   DEBUG_ASSERT(loop->op == IR_FOR && list_of(l, place), "the loop goes along a list");
   IrBuilder before = rewrite_before(l->kernel, loop);
-  IrInst *node = ir_var(&before, TYPE(PTR)), *index = index_of(loop);
+  IrInst *node = ir_var(&before, TYPE(PTR)), *index = ir_index(loop);
   IrBuilder b = rewrite_before(l->kernel, loop->regions[0]->first);
   IrInst *cell = address_modulo(&b, index, list_of(l, place)->chunk);
   IrInst *is_new = ir_binary(&b, IR_EQ, cell, ir_const_int(&b, cell->type, 0));

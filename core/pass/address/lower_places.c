@@ -11,6 +11,7 @@
 #include "pass/address/lower_places.h"
 
 #include "pass/address/codec.h"
+#include "pass/packed/packed.h"
 #include "pass/analysis/ranges.h"
 
 #include "ir/attribute.h"
@@ -101,8 +102,7 @@ IrInst *places_guard(Lower *l, IrInst *inst, IrInst *condition) {
   DEBUG_ASSERT(type_is_bool(condition->type), "an IF branches on a bool");
   IrBuilder b = rewrite_before(l->kernel, inst);
   IrInst *branch = ir_if(&b, condition);
-  ir_remove(inst);
-  ir_region_append(branch->regions[0], inst);
+  ir_move_into(branch->regions[0], inst);
   return branch;
 }
 
@@ -116,8 +116,7 @@ void places_bring_out(Lower *l, IrInst *branch, IrInst *inst) {
   IrBuilder arm = rewrite_inside(l->kernel, branch->regions[0], copy);
   ir_set(&arm, var, copy);
   rewrite_become(l->kernel, inst, IR_GET, 1, &var); /* its users read the variable */
-  if (branch->next) ir_insert_before(branch->next, inst);
-  else ir_region_append(branch->region, inst);
+  ir_insert_after(branch, inst);
 }
 
 /* Are launch arguments read from slots of the frame? */
@@ -163,11 +162,11 @@ static void count_outside(Lower *l, IrRegion *region, const IrInst *inst, const 
     ir_call(&b, RT_ARRAY_OUTSIDE, 0, 0, 1, operands);
     return;
   }
-  int axes = place->operand_count;
-  operands[0] = ir_const_int(&b, TYPE(I32), ir_add_site(l->kernel, place->field, inst->line));
+  int axes = place->operand_count, of = place->packed ? place->packed - 1 : place->field;
+  operands[0] = ir_const_int(&b, TYPE(I32), ir_add_site(l->kernel, of, inst->line, false));
   operands[1] = ir_const_int(&b, TYPE(I32), axes);
   for (int k = 0; k < axes; k++) {
-    IrInst *index = place->operands[k];
+    IrInst *index = packed_first_index(&b, place, k);
     if (field->offset && field->offset[k])
       index = ir_binary(&b, IR_ADD, index, ir_const_int(&b, index->type, field->offset[k]));
     operands[2 + k] = ir_convert(&b, index, TYPE(I64));

@@ -50,7 +50,6 @@ RtListWay lists_shared(Lower *l, const IrInst *call, const SNode *dynamic);
 bool lists_refill(Lower *l, const IrInst *deactivate, const SNode *dynamic);
 typedef enum ListWay { LIST_AT_ONCE, LIST_LOGGED, LIST_STAGED } ListWay;
 ListWay lists_way(Lower *l, const IrInst *append); /* how the append runs: see lists.c */
-bool lists_change(Lower *l, const SNode *dynamic); /* may the task change any of its lists? */
 /* Call list_walk before lowering the insts of a serial loop. list_walk_address emits,
  * before the access, the address of an element that the loop reads; NULL if the access does not go
  * along the list. */

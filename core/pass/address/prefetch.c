@@ -14,6 +14,7 @@
  * are outside the shape or absent. Indices may exceed the loop's end by the distance, since loads
  * outside the shape give zero. Decision D-pass-13. */
 #include "ir/address.h"
+#include "ir/facts.h"
 #include "pass/trees/kind.h"
 #include "pass/address/lower_places.h"
 
@@ -28,9 +29,9 @@ typedef struct Ahead {
   Lower *l;
   int distance;
   IrRegion *body;
-  IrInst *first;  /* first inst of the body; prefetches go before it */
-  IrBuilder b;    /* the position of the current prefetch */
-  IrInst **later; /* by id: the value `distance` iterations later */
+  IrInst *first; /* first inst of the body; prefetches go before it */
+  IrBuilder b;   /* the position of the current prefetch */
+  IrMap *later;  /* of a value: the one `distance` iterations later */
   bool failed;
 } Ahead;
 
@@ -82,8 +83,12 @@ static IrInst *make_later(Ahead *a, IrInst *inst) {
 /* The value in a later iteration; NULL if it depends on something that cannot be recomputed. */
 static IrInst *later(Ahead *a, IrInst *inst) {
   if (a->failed) return NULL;
-  if (!a->later[inst->id] && !(a->later[inst->id] = make_later(a, inst))) a->failed = true;
-  return a->later[inst->id];
+  IrInst *known = ir_mapped(a->later, inst);
+  if (known) return known;
+  IrInst *made = make_later(a, inst);
+  if (!made) a->failed = true;
+  ir_map_put(a->later, inst, made);
+  return made;
 }
 
 /* -- what is prefetched ------------------------------------------------------------------------ */
@@ -144,6 +149,15 @@ typedef struct Found {
   bool has_atomic; /* then iterations are not vectorised */
 } Found;
 
+/* Do several branches decide whether the access runs? Then most prefetches would be in vain, and
+ * keep the loop out of lanes for nothing. */
+static bool is_seldom(const IrRegion *body, const IrInst *access) {
+  int branches = 0;
+  for (const IrRegion *at = access->region; at != body; at = at->owner->region)
+    branches += at->owner->op == IR_IF;
+  return branches > 1;
+}
+
 static bool is_far_list(Found *found, const IrInst *append) {
   const SNode *list = list_of(found->l, append);
   return is_found_by_steps(list->parent) &&
@@ -157,8 +171,7 @@ static bool is_found(const Found *found, const IrInst *place) {
   for (int k = 0; table && k < found->count; k++) {
     const IrInst *other = found->what[k];
     if (other->op == IR_PLACE && table_of(found->l, other) == table &&
-        !memcmp(other->operands, place->operands,
-                sizeof *place->operands * (size_t)place->operand_count))
+        facts_same_values(place->operand_count, other->operands, place->operands))
       return true;
   }
   return false;
@@ -183,7 +196,7 @@ static bool find_place(void *data, IrInst *inst) {
   if (inst->op == IR_APPEND && is_far_list(found, inst)) {
     found->what[found->count++] = inst;
     found->has_atomic = true;
-  } else if (is_access(inst) && waits(found->l, inst) &&
+  } else if (is_access(inst) && waits(found->l, inst) && !is_seldom(found->body, inst) &&
              is_computed_place(found->l, found->body, inst->operands[0]) &&
              !goes_by_leaves(found->l, inst->operands[0]) && !is_found(found, inst->operands[0])) {
     found->what[found->count++] = inst->operands[0];
@@ -201,7 +214,7 @@ static void fetch(IrBuilder *b, IrInst *address, bool writes) {
  * possible. */
 static bool later_indices(Ahead *a, const IrInst *inst, int count, IrInst **indices) {
   a->failed = false;
-  a->later = scratch_array(a->l->kernel->scratch, IrInst *, a->l->kernel->next_id);
+  a->later = ir_map(a->l->kernel->scratch, a->l->kernel);
   for (int k = 0; k < count; k++)
     if (!(indices[k] = later(a, inst->operands[k]))) return false;
   return true;
@@ -289,6 +302,7 @@ void ahead_fetch(Lower *l, IrRegion *body) {
   if (rewrite_count(body) > MOST_INSTS) return;
   Found found = {.l = l, .body = body};
   ir_walk(body, find_place, &found);
+  if (found.has_atomic && l->ctx->prefers_lanes) return;
   int distance = found.has_atomic ? DISTANCE : FAR;
   Ahead a = {.l = l, .distance = distance, .body = body, .first = body->first};
   for (int k = 0; k < found.count; k++)

@@ -29,17 +29,15 @@ static const int64_t largest_sum = (int64_t)1 << 61;
 
 /* Does the loop count up from a constant that is not negative? */
 static bool is_natural(const IrInst *loop) {
-  int64_t begin, step;
-  return loop && loop->op == IR_FOR && ir_is_const(loop->operands[0], &begin) && begin >= 0 &&
-         ir_is_const(loop->operands[2], &step) && step > 0 &&
+  int64_t begin;
+  return loop && facts_step(loop) > 0 && ir_is_const(loop->operands[0], &begin) && begin >= 0 &&
          type_is_signed(loop->operands[0]->type);
 }
 
 /* The number of integers from the first index of a FOR between constants to its last; else 0. */
 static int64_t extent_of(const IrInst *loop) {
   int64_t begin, last, distance;
-  if (!loop || loop->op != IR_FOR || !ir_is_const(loop->operands[0], &begin) ||
-      !ir_is_const(loop->operands[1], &last) || __builtin_sub_overflow(last, begin, &distance))
+  if (!loop || !facts_bounds(loop, &begin, &last) || __builtin_sub_overflow(last, begin, &distance))
     return 0;
   distance = distance < 0 ? -distance : distance;
   return distance < largest_sum ? distance + 1 : 0;
@@ -74,7 +72,7 @@ LoopNest dependence_nest_of_two(const IrRegion *body, const IrInst *inner) {
   DEBUG_ASSERT(inner->op == IR_FOR && ir_is_inside(inner, body), "the inner loop is in the body");
   nest.natural |= (unsigned)is_natural(inner) << nest.count;
   nest.extents[nest.count] = extent_of(inner);
-  nest.indices[nest.count++] = inner->regions[0]->params.items[0];
+  nest.indices[nest.count++] = ir_index(inner);
   return nest;
 }
 
@@ -340,7 +338,7 @@ static const LoopNest *nest_of(ReachedSet *set, const IrRegion *function) {
   return nest;
 }
 
-static bool is_same_place(const PlaceSums *a, IrInst *const *indices) {
+static bool has_indices(const PlaceSums *a, IrInst *const *indices) {
   for (int axis = 0; axis < a->axis_count; axis++)
     if (!facts_same_value(a->axes[axis].index, indices[axis])) return false;
   return true;
@@ -352,7 +350,7 @@ static bool reach(ReachedSet *set, const IrRegion *function, int count, IrInst *
   const LoopNest *nest = nest_of(set, function);
   for (int i = 0; i < set->places.count; i++) {
     Reached *known = &set->places.items[i];
-    if (known->sums.nest != nest || !is_same_place(&known->sums, indices)) continue;
+    if (known->sums.nest != nest || !has_indices(&known->sums, indices)) continue;
     known->verbs |= verbs;
     return true;
   }

@@ -60,6 +60,7 @@ static void note_place(const Explain *x, Row *row, const IrInst *place, const SN
     row->levels = levels;
     return;
   }
+  ASSERT(node, "only cells of trees have neighbours");
   bool is_own = true;
   for (int axis = 0; axis < place->axis_count; axis++) is_own &= place->offset[axis] == 0;
   *(is_own ? &row->own : &row->near) = true;

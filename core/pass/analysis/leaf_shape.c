@@ -12,7 +12,8 @@ static bool add_axis(LeafShape *shape, int axis) {
   return extent <= INT32_MAX;
 }
 
-bool leaf_shape_of(const SNode *node_level, const SNode *cells, LeafShape *shape) {
+/* False if an extent exceeds 32 bits. */
+static bool shape_of(const SNode *node_level, const SNode *cells, LeafShape *shape) {
   DEBUG_ASSERT(snode_node_level(cells) == node_level, "the cells lie in nodes of that level");
   *shape = (LeafShape){.node_level = node_level, .cells = cells};
   bool fits = true;
@@ -23,8 +24,8 @@ bool leaf_shape_of(const SNode *node_level, const SNode *cells, LeafShape *shape
 }
 
 bool leaf_shape_of_task(const IrKernel *kernel, const IrTask *task, LeafShape *shape) {
-  return leaf_shape_of(kernel->levels.items[task->level].node,
-                       kernel->levels.items[task->cells_level].node, shape);
+  return shape_of(kernel->levels.items[task->level].node,
+                  kernel->levels.items[task->cells_level].node, shape);
 }
 
 /* Do nodes of `level` have cells of `node` at the same indices at which a leaf has its cells? */

@@ -18,8 +18,6 @@ typedef struct LeafShape {
   int32_t extent[SNODE_MAX_AXES]; /* cells of a leaf along a leaf axis */
 } LeafShape;
 
-/* False if an extent exceeds 32 bits. */
-bool leaf_shape_of(const SNode *node_level, const SNode *cells, LeafShape *shape);
 /* The shape of a task over leaves. */
 bool leaf_shape_of_task(const IrKernel *kernel, const IrTask *task, LeafShape *shape);
 /* Is there exactly one cell of `node` for each cell of the leaf, at the same indices? */

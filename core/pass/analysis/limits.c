@@ -3,45 +3,44 @@
 
 #include "pass/address/address.h"
 
-typedef struct Slot { /* of the frame; `same`: the slot whose value it is set to */
-  int sets;
-  bool is_constant;
-  int64_t value;
-  int same;
+typedef struct Slot {
+  int64_t number;
+  IrInst *set; /* the first FRAME_SET */
+  bool is_set_again;
 } Slot;
 
-typedef struct Bounds { /* of a task: its slots, from number `first` on */
-  int first, count;
-  Slot slots[2 * SNODE_MAX_AXES];
-} Bounds;
+static bool note_set(void *data, IrInst *inst) {
+  Slot *slot = data;
+  if (inst->op != IR_FRAME_SET || inst->imm != slot->number) return true;
+  slot->is_set_again = slot->set != NULL;
+  slot->set = inst;
+  return !slot->is_set_again;
+}
 
-static bool note_slot(void *data, IrInst *inst) {
-  Bounds *bounds = data;
-  int64_t number = inst->imm - bounds->first;
-  if (inst->op != IR_FRAME_SET || number < 0 || number >= bounds->count) return true;
-  Slot *slot = &bounds->slots[number];
-  slot->sets++;
-  const IrInst *value = inst->operands[0];
-  slot->is_constant = ir_is_const(value, &slot->value);
+IrInst *limits_set_once(const IrKernel *kernel, int64_t slot) {
+  Slot found = {.number = slot};
+  ir_walk(kernel->body, note_set, &found);
+  return found.is_set_again ? NULL : found.set;
+}
+
+/* The slot that the value equals, or -1. */
+static int slot_of(const IrInst *value) {
   while (value->op == IR_CONVERT && type_is_signed(value->type) &&
          type_bits(value->type) >= type_bits(value->operands[0]->type))
     value = value->operands[0];
-  bool is_slot = value->op == IR_ARG || value->op == IR_FRAME_LOAD;
-  slot->same = is_slot ? (int)value->imm : -1;
-  return true;
+  return value->op == IR_ARG || value->op == IR_FRAME_LOAD ? (int)value->imm : -1;
 }
 
-/* Sets limits from slots that the host region sets only once, to a constant. */
+/* Sets limits from slots that the host region sets only once. */
 static void limit_by_frame(const IrKernel *kernel, const IrTask *task, Limits *limits) {
-  Bounds bounds = {.first = task->bounds, .count = 2 * task->axis_count};
-  ir_walk(kernel->body, note_slot, &bounds);
   for (int axis = 0; axis < task->axis_count; axis++) {
-    const Slot *begin = &bounds.slots[2 * axis], *end = begin + 1;
-    bool known = begin->sets == 1 && end->sets == 1 && begin->is_constant && end->is_constant;
-    if (known && begin->value < end->value)
-      limits[axis] = (Limits){true, begin->value, end->value - 1, -1};
-    else if (begin->sets == 1 && begin->is_constant)
-      limits[axis] = (Limits){false, begin->value, 0, end->sets == 1 ? end->same : -1};
+    const IrInst *begin = limits_set_once(kernel, task->bounds + 2 * axis),
+                 *end = limits_set_once(kernel, task->bounds + 2 * axis + 1);
+    int64_t low, high;
+    if (!begin || !ir_is_const(begin->operands[0], &low)) continue;
+    if (end && ir_is_const(end->operands[0], &high) && low < high)
+      limits[axis] = (Limits){true, low, high - 1, -1};
+    else limits[axis] = (Limits){false, low, 0, end ? slot_of(end->operands[0]) : -1};
   }
 }
 

@@ -124,9 +124,8 @@ static bool spans_hold(IndexRange begin, IndexRange last, int64_t step) {
 /* The index of a numeric `for` with a constant step, between its begin and its last. */
 static IndexRange loop_index(const IrInst *param, int *budget) {
   const IrInst *loop = param->region ? param->region->owner : NULL;
-  int64_t step;
-  if (!loop || loop->op != IR_FOR || !ir_is_const(loop->operands[2], &step) || step == 0)
-    return opaque(param);
+  int64_t step = loop ? facts_step(loop) : 0;
+  if (!step) return opaque(param);
   IndexRange begin = visit(loop->operands[0], budget), last = visit(loop->operands[1], budget);
   if (!begin.known || !last.known || begin.base != last.base || !spans_hold(begin, last, step))
     return opaque(param);

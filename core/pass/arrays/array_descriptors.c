@@ -28,6 +28,7 @@
 
 #include "ir/task.h"
 #include "pass/address/address.h"
+#include "pass/analysis/limits.h"
 #include "pass/arrays/refcounts.h"
 #include "pass/loops/guards.h"
 #include "pass/rewrite.h"
@@ -237,31 +238,10 @@ static IrInst *fits(IrBuilder *b, IrInst *extent) {
   return ir_binary(b, IR_LE, extent, wide(b, IR_NARROW));
 }
 
-typedef struct Setting {
-  int64_t slot;
-  int count;
-  IrInst *inst;
-} Setting;
-
-static bool note_setting(void *data, IrInst *inst) {
-  Setting *setting = data;
-  if (inst->op != IR_FRAME_SET || inst->imm != setting->slot) return true;
-  setting->count++;
-  setting->inst = inst;
-  return true;
-}
-
-/* The FRAME_SET of the slot, if there is only one. */
-static IrInst *setting_of(const Fixed *f, int64_t slot) {
-  Setting setting = {.slot = slot};
-  ir_walk(f->kernel->body, note_setting, &setting);
-  return setting.count == 1 ? setting.inst : NULL;
-}
-
 /* Adds the array to the kernel, or reuses the entry and slots of another loop for the same
  * array. */
 static int add_array(Fixed *f, const Known *known, IrArray *out) {
-  IrInst *set = setting_of(f, known->slot);
+  IrInst *set = limits_set_once(f->kernel, known->slot);
   Taken own = {.value = set ? set->operands[0] : NULL, .slot = known->slot};
   for (int i = 0; i < f->taken->count; i++) {
     const Taken *taken = &f->taken->items[i];
@@ -279,11 +259,6 @@ static int add_array(Fixed *f, const Known *known, IrArray *out) {
   own.array = ir_add_array(f->kernel, out);
   vec_push(f->scratch, f->taken, own);
   return own.array;
-}
-
-static void set_slot(IrBuilder *b, int64_t slot, IrInst *value) {
-  ASSERT(slot >= 0 && slot < b->kernel->frame_slots, "the frame has the slot");
-  ir_emit(b, IR_FRAME_SET, TYPE(NONE), 1, &value)->imm = slot;
 }
 
 /* The address of the elements. On a GPU it may be that of a copy, so the host region obtains it for
@@ -309,12 +284,12 @@ static IrInst *take(Fixed *f, IrBuilder *b, Known *known) {
                  .is_shared = known->is_written && has(f->seen.items, f->seen.count, known->size),
                  .name = is_arg ? f->kernel->args.items[known->slot].name : ""};
   known->array = add_array(f, known, &out);
-  set_slot(b, out.address, begin_of(f, b, known, array, size));
+  ir_frame_set(b, out.address, begin_of(f, b, known, array, size));
   for (int k = 0; k < known->axes; k++) {
     IrInst *extent =
         known->axes == 1 ? length : call(b, RT_ARRAY_AXIS, 2, (IrInst *[]){array, number(b, k)});
     if (known->axes > 1) fit = rewrite_both(b, fit, fits(b, extent));
-    set_slot(b, out.extents + k, ir_convert(b, extent, TYPE(I32)));
+    ir_frame_set(b, out.extents + k, ir_convert(b, extent, TYPE(I32)));
   }
   return fit;
 }
@@ -387,11 +362,10 @@ static IrInst *take_all(Fixed *f, IrBuilder *b, const Blocks *blocks) {
 static int keep_general(Fixed *f) {
   IrTask *copy = scratch_new(f->kernel->scratch, IrTask);
   DEBUG_ASSERT(!f->task->interior && !f->task->privatised, "the passes that copy bodies run later");
-  IrInst **map = scratch_array(f->scratch, IrInst *, f->kernel->next_id);
   *copy = *f->task;
   copy->line = 0;
   copy->scalar = true;
-  copy->body = ir_copy_region(f->kernel, f->task->body, NULL, map);
+  copy->body = ir_copy_region(f->kernel, f->task->body, NULL, NULL);
   copy->reductions.items = NULL;
   copy->reductions.count = copy->reductions.capacity = 0;
   for (int i = 0; i < f->task->reductions.count; i++)
@@ -443,8 +417,7 @@ static void flatten(Fixed *f, IrInst *branch) {
   bool is_further = false;
   for (IrInst *inst = branch->regions[0]->first, *next; inst; inst = next) {
     next = inst->next;
-    ir_remove(inst);
-    ir_insert_before(branch, inst);
+    ir_move_before(branch, inst);
     if (!ir_is_write(inst->op)) continue;
     inst->line = line;
     inst->further = is_further;
@@ -540,7 +513,7 @@ static void drop_calls(Fixed *f) {
 
 static bool is_handle(const Fixed *f, const Known *known, const IrInst *array) {
   if (known->slot < f->kernel->args.count) return array->op == IR_ARG && array->imm == known->slot;
-  const IrInst *set = setting_of(f, known->slot);
+  const IrInst *set = limits_set_once(f->kernel, known->slot);
   return set && set->operands[0] == array;
 }
 
@@ -598,12 +571,12 @@ static int extent_slot(const Fixed *f, const IrInst *value, const IrInst *run) {
  * see that they are equal. */
 static void name_ends(Fixed *f, IrBuilder *b) {
   for (int k = 0; k < f->task->axis_count && f->task->kind == TASK_RANGE; k++) {
-    IrInst *set = setting_of(f, f->task->bounds + 2 * k + 1);
+    IrInst *set = limits_set_once(f->kernel, f->task->bounds + 2 * k + 1);
     int slot = set ? extent_slot(f, set->operands[0], b->before) : -1;
     if (slot < 0) continue;
     IrInst *end = ir_convert(b, address_slot(b, false, slot, TYPE(I32)), TYPE(I64));
     ir_delete(set);
-    set_slot(b, f->task->bounds + 2 * k + 1, end);
+    ir_frame_set(b, f->task->bounds + 2 * k + 1, end);
   }
 }
 
@@ -614,10 +587,9 @@ static void fix(Fixed *f, const Blocks *blocks) {
   IrInst *run = b.before, *fit = take_all(f, &b, blocks);
   name_ends(f, &b);
   IrInst *branch = ir_if(&b, fit);
-  ir_remove(run);
-  ir_region_append(branch->regions[0], run);
+  ir_move_into(branch->regions[0], run);
   IrBuilder other = rewrite_inside(f->kernel, branch->regions[1], run);
-  ir_emit(&other, IR_RUN, TYPE(NONE), 0, NULL)->imm = general;
+  ir_run(&other, general);
   for (int i = 0; i < f->branches.count; i++) flatten(f, f->branches.items[i]);
   for (int i = 0; i < f->accesses.count; i++) become_access(f, f->accesses.items[i]);
   for (int i = 0; i < f->calls.count; i++)

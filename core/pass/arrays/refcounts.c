@@ -220,12 +220,9 @@ static bool may_wait(const Block *block, int k) {
 
 static void move_to_end(Block *block, IrInst *inst) {
   DEBUG_ASSERT(inst->op == IR_RELEASE, "only a release can wait");
-  IrRegion *region = inst->region;
   if (inst->next == block->end) return;
-  ir_remove(inst);
-  inst->next = inst->previous = NULL;
-  if (block->end) ir_insert_before(block->end, inst);
-  else ir_region_append(region, inst);
+  if (block->end) ir_move_before(block->end, inst);
+  else ir_move_into(inst->region, inst);
 }
 
 static void order(Counts *c, Block *block) {

@@ -52,6 +52,7 @@ static int parameter_of(const Gather *g, const IrInst *index, int64_t *offset) {
 static bool read_indices(Gather *g, Addend *addend, bool is_first) {
   const IrInst *place = addend->update->operands[0];
   unsigned seen = 0;
+  ASSERT(g->body->params.count < 32, "a bit per parameter");
   for (int axis = 0; axis < place->operand_count; axis++) {
     int64_t offset = 0;
     const IrInst *index = place->operands[axis];
@@ -76,11 +77,9 @@ static bool may_be_added_to(const Gather *g, const IrInst *place) {
   if (place->field != g->field) return false;
   const IrInst *sum = g->addends.items[0].update->operands[0];
   for (int axis = 0; axis < place->operand_count; axis++) {
-    Affine a, b;
-    int64_t distance = 0;
+    int64_t distance;
     bool is_uniform = g->axes[axis] < 0 && facts_is_invariant(place->operands[axis], g->body);
-    if (is_uniform && facts_affine(place->operands[axis], NULL, &a) &&
-        facts_affine(sum->operands[axis], NULL, &b) && facts_affine_distance(&a, &b, &distance) &&
+    if (is_uniform && facts_distance(place->operands[axis], sum->operands[axis], &distance) &&
         distance)
       return false;
   }
@@ -125,12 +124,9 @@ static bool says_it_exists(const Gather *g, const IrInst *condition, const IrIns
   int64_t number;
   if (condition->op == IR_BAND)
     return says_it_exists(g, of[0], place) && says_it_exists(g, of[1], place);
-  if (condition->op == IR_IS_ACTIVE) {
-    bool is_same = g->kernel->levels.items[condition->level].node == node;
-    for (int k = 0; is_same && k < place->operand_count; k++)
-      is_same = facts_same_value(of[k], place->operands[k]);
-    return is_same;
-  }
+  if (condition->op == IR_IS_ACTIVE)
+    return g->kernel->levels.items[condition->level].node == node &&
+           facts_same_values(place->operand_count, of, place->operands);
   if ((condition->op != IR_GE && condition->op != IR_LT) || !ir_is_const(of[1], &number))
     return false;
   for (int axis = 0; axis < place->operand_count; axis++) {
@@ -188,14 +184,15 @@ static bool is_possible(Gather *g) {
 /* -- the loop that gathers --------------------------------------------------------------------- */
 
 /* A copy of the value as the iteration computes it that `map` gives the parameters of. */
-static IrInst *move(Gather *g, IrBuilder *b, IrInst *value, IrInst **map) {
+static IrInst *move(Gather *g, IrBuilder *b, IrInst *value, IrMap *map) {
   if (!ir_is_inside(value, g->body)) return value;
-  if (map[value->id]) return map[value->id];
+  if (ir_mapped(map, value)) return ir_mapped(map, value);
   IrInst *copy = ir_copy_alone(g->kernel, value);
   for (int k = 0; k < value->operand_count; k++)
     ir_set_operand(copy, k, move(g, b, value->operands[k], map));
   ir_region_append(b->region, copy);
-  return map[value->id] = copy;
+  ir_map_put(map, value, copy);
+  return copy;
 }
 
 static IrInst *number(IrBuilder *b, const IrInst *like, int64_t value) {
@@ -233,13 +230,14 @@ static IrInst *is_iteration(const Gather *g, IrBuilder *b, const Addend *addend,
 
 static void emit_addend(Gather *g, IrBuilder *b, const Addend *addend, IrInst *sum,
                         const IrRegion *body) {
-  IrInst *indices[SNODE_MAX_AXES], **map = scratch_array(g->scratch, IrInst *, g->kernel->next_id);
+  IrInst *indices[SNODE_MAX_AXES];
+  IrMap *map = ir_map(g->scratch, g->kernel);
   for (int k = 0; k < g->body->params.count; k++) {
     IrInst *index = body->params.items[k];
     indices[k] = addend->offset[k]
                      ? ir_binary(b, IR_SUB, index, number(b, index, addend->offset[k]))
                      : index;
-    map[g->body->params.items[k]->id] = indices[k];
+    ir_map_put(map, g->body->params.items[k], indices[k]);
   }
   IrBuilder in = *b;
   IrInst *condition = is_iteration(g, b, addend, indices);
@@ -256,7 +254,8 @@ static void emit_addend(Gather *g, IrBuilder *b, const Addend *addend, IrInst *s
 static int64_t extent_along(const Gather *g, int parameter) {
   const SNode *node = g->kernel->fields.items[g->field].node;
   int axis = 0;
-  while (g->axes[axis] != parameter) axis++;
+  while (axis < node->rank && g->axes[axis] != parameter) axis++;
+  ASSERT(axis < node->rank, "each parameter of the loop is in one index (read_indices)");
   return node->shape[axis];
 }
 
@@ -313,22 +312,19 @@ static void emit_update(const Gather *g, IrBuilder *b, IrInst *value, const IrRe
 /* Uniform indices that the body computes are computed before it. */
 static void hoist_indices(Gather *g) {
   const IrInst *place = g->addends.items[0].update->operands[0];
-  IrInst **none = scratch_array(g->scratch, IrInst *, g->kernel->next_id);
+  IrMap *copies = ir_map(g->scratch, g->kernel);
   for (int axis = 0; axis < place->operand_count; axis++) {
     if (g->axes[axis] >= 0 || !ir_is_inside(place->operands[axis], g->body)) continue;
     IrRegion *outside = ir_region_create(g->kernel, NULL);
     IrBuilder b = {g->kernel, outside, NULL, g->loop->line, g->loop->column};
-    IrInst *index = move(g, &b, place->operands[axis], none);
-    for (IrInst *inst = outside->first, *next; inst; inst = next) {
-      next = inst->next;
-      ir_remove(inst);
-      ir_insert_before(g->loop, inst);
-    }
+    IrInst *index = move(g, &b, place->operands[axis], copies);
+    rewrite_move_to(outside->first, &(IrBuilder){.before = g->loop});
     ir_set_operand((IrInst *)place, axis, index);
   }
 }
 
 static void gather(Gather *g) {
+  ASSERT(g->addends.count, "a field that nothing is added to is not gathered");
   hoist_indices(g);
   IrBuilder b = rewrite_before(g->kernel, g->loop);
   IrInst *loop = g->loop->op == IR_ACTIVE ? ir_active(&b, g->loop->level) : emit_range(g, &b);
@@ -359,7 +355,7 @@ static bool gather_loop(Scratch *scratch, IrKernel *kernel, IrInst *loop) {
 static bool gather_region(Scratch *scratch, IrKernel *kernel, IrRegion *region) {
   bool has_changed = false;
   for (IrInst *inst = region->first; inst; inst = inst->next) {
-    bool is_parallel = (inst->op == IR_RANGE || inst->op == IR_ACTIVE) && !inst->serial;
+    bool is_parallel = ir_is_unordered(inst);
     if (is_parallel) has_changed |= gather_loop(scratch, kernel, inst);
     for (int k = 0; !is_parallel && k < IR_MAX_REGIONS && inst->regions[k]; k++)
       has_changed |= gather_region(scratch, kernel, inst->regions[k]);

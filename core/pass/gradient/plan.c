@@ -2,6 +2,8 @@
 #include "pass/gradient/plan.h"
 
 #include "pass/gradient/derivative.h"
+#include "pass/gradient/rerun.h"
+#include "pass/gradient/split_updates.h"
 #include "pass/gradient/uses.h"
 
 bool plans_refuse(Plans *p, const IrInst *at, const char *what, const char *hint) {
@@ -15,33 +17,57 @@ bool plans_refuse(Plans *p, const IrInst *at, const char *what, const char *hint
 }
 
 Plan *plan_of(const Plans *p, const IrInst *owner, int region) {
+  ASSERT(!owner || owner->id < p->id_count, "plans are of regions of the primal");
   return owner ? p->of[2 * owner->id + region] : p->host;
 }
 
-/* -- gradients --------------------------------------------------------------------------------- */
-
-int plan_gradient(IrKernel *kernel, int field) {
-  const IrField *of = &kernel->fields.items[field];
-  if (!of->node) return -1;
-  const SNodeComponent *component = &of->node->components[of->component];
-  if (!component->gradient || !type_is_float(of->type)) return -1;
-  int gradient = component->gradient - 1;
-  const char *name = scratch_format(kernel->scratch, "%s.grad", of->name);
-  return ir_add_field(kernel, of->node, gradient, name);
-}
-
-static bool has_gradient(const IrKernel *kernel, int field) {
-  const IrField *of = &kernel->fields.items[field];
-  return of->node && of->node->components[of->component].gradient && type_is_float(of->type);
-}
-
 bool plan_has_gradient(const Plans *p, const IrInst *access) {
-  return access->operands[0]->op == IR_PLACE && has_gradient(p->kernel, access->operands[0]->field);
+  const IrInst *place = access->operands[0];
+  return place->op == IR_PLACE && companion_component(p->kernel, place->field, p->companion) >= 0;
+}
+
+/* -- lists ------------------------------------------------------------------------------------- */
+
+static const SNode *list_of(const Plans *p, const IrInst *inst) {
+  return inst->op == IR_APPEND || inst->op == IR_POP ? p->kernel->levels.items[inst->level].node
+                                                     : NULL;
+}
+
+int plan_list_components(const Plans *p, const IrInst *inst) {
+  const SNode *node = list_of(p, inst);
+  return node ? node->component_count : 0;
+}
+
+IrInst *plan_list_operand(const Plans *p, const IrInst *inst, int k, int *companion) {
+  const SNode *node = list_of(p, inst);
+  int first = inst->operand_count - node->component_count;
+  ASSERT(first >= 0 && k < node->component_count, "an operand for each component is last");
+  int component = companion_of(node, k, p->companion);
+  *companion = first + component;
+  return component >= 0 ? inst->operands[first + k] : NULL;
+}
+
+/* Does the inst append, or pop, something that has a derivative? */
+static bool has_active_element(const Plans *p, const IrInst *inst) {
+  for (int k = 0, companion; k < plan_list_components(p, inst); k++) {
+    const IrInst *value = plan_list_operand(p, inst, k, &companion);
+    if (value && plan_is_active(p, value)) return true;
+  }
+  return false;
+}
+
+static bool refuse_element(Plans *p, const IrInst *inst) {
+  return plans_refuse(
+      p, inst,
+      "appended and popped elements have no gradient: backwards, nothing says which "
+      "they were",
+      "append constants, or rg.stop(..), and write the elements by x[i][k]");
 }
 
 /* -- activity ---------------------------------------------------------------------------------- */
 
 bool plan_is_active(const Plans *p, const IrInst *value) {
+  DEBUG_ASSERT(value->id < p->id_count, "activity is asked of values of the primal");
   return p->varied[value->id] && p->useful[value->id];
 }
 
@@ -57,7 +83,9 @@ static void mark(Spread *s, bool *marks, const IrInst *inst) {
 
 static bool is_varied(const Plans *p, const IrInst *inst) {
   switch (inst->op) {
-  case IR_LOAD: return plan_has_gradient(p, inst);
+  case IR_LOAD:
+  case IR_RMW:
+  case IR_CAS: return plan_has_gradient(p, inst);
   case IR_GET:
   case IR_LOCAL_GET: return p->varied[inst->operands[0]->id];
   case IR_PICK: break;
@@ -72,6 +100,10 @@ static bool is_varied(const Plans *p, const IrInst *inst) {
 static bool vary(void *data, IrInst *inst) {
   Spread *s = data;
   const Plans *p = s->plans;
+  for (int k = 0, companion; inst->op == IR_POP && k < plan_list_components(p, inst); k++) {
+    const IrInst *var = plan_list_operand(p, inst, k, &companion);
+    if (var) mark(s, p->varied, var);
+  }
   if (inst->op == IR_SET || inst->op == IR_REDUCE) {
     if (p->varied[inst->operands[1]->id]) mark(s, p->varied, inst->operands[0]);
   } else if (inst->op == IR_LOCAL_SET) {
@@ -88,7 +120,15 @@ static bool use(void *data, IrInst *inst) {
   switch (inst->op) {
   case IR_STORE:
   case IR_UPDATE:
-    if (plan_has_gradient(p, inst)) mark(s, p->useful, inst->operands[1]);
+  case IR_RMW:
+  case IR_CAS:
+    if (plan_has_gradient(p, inst)) mark(s, p->useful, inst->operands[inst->operand_count - 1]);
+    return true;
+  case IR_APPEND:
+    for (int k = 0, companion; k < plan_list_components(p, inst); k++) {
+      const IrInst *value = plan_list_operand(p, inst, k, &companion);
+      if (value) mark(s, p->useful, value);
+    }
     return true;
   case IR_SET:
   case IR_REDUCE:
@@ -174,7 +214,11 @@ static bool note_sum(void *data, IrInst *set) {
 static bool is_reversed(const Plans *p, const IrInst *inst) {
   switch (inst->op) {
   case IR_STORE:
-  case IR_UPDATE: return plan_has_gradient(p, inst);
+  case IR_UPDATE:
+  case IR_RMW:
+  case IR_CAS: return plan_has_gradient(p, inst);
+  case IR_APPEND:
+  case IR_POP: return has_active_element(p, inst);
   case IR_SET:
   case IR_LOCAL_SET:
   case IR_REDUCE: return plan_is_active(p, inst->operands[0]);
@@ -210,12 +254,14 @@ static bool find_read(void *data, IrInst *inst) { /* a visit: false when found *
 
 static bool find_read_sum(void *data, IrInst *inst) { /* a visit: false when found */
   ReadSums *sums = data;
-  if (inst->op != IR_UPDATE || !plan_has_gradient(sums->plans, inst)) return true;
+  bool is_update = inst->op == IR_UPDATE || inst->op == IR_RMW;
+  if (!is_update || !plan_has_gradient(sums->plans, inst)) return true;
   sums->field = inst->operands[0]->field;
   return ir_walk((IrRegion *)sums->body, find_read, sums);
 }
 
 bool plan_is_ordered(const Plans *p, const IrInst *loop) {
+  ASSERT(loop->regions[0], "loops alone have an order");
   ReadSums sums = {.plans = p, .body = loop->regions[0], .field = -1};
   if (!ir_walk(loop->regions[0], find_overwrite, (void *)p) ||
       !ir_walk(loop->regions[0], find_read_sum, &sums))
@@ -239,7 +285,7 @@ static bool refuse_exit(void *data, IrInst *inst) {
   for (const IrInst *at = inst->region->owner; at && levels > 0; at = at->region->owner) {
     if (at->op == IR_IF) continue;
     levels--;
-    if (p->reversed[at->id])
+    if (p->reversed[at->id] && !(plan_trips(p, at) && inst->imm == 0))
       return plans_refuse(p, inst, "a jump out of several loops at once has no derivative",
                           "leave them one by one");
   }
@@ -251,6 +297,21 @@ static bool refuse_exit(void *data, IrInst *inst) {
 static void require(Plans *p, Plan *plan, IrInst *value);
 
 static void require_around(Plans *p, Plan *plan, const IrInst *inst);
+
+IrInst *plan_trips(const Plans *p, const IrInst *loop) {
+  for (int i = 0; i < p->counts->count; i++)
+    if (p->counts->items[i].loop == loop) return p->counts->items[i].trips;
+  return NULL;
+}
+
+/* The number of the iteration that an inst of the log is in. */
+static void require_number(Plans *p, Plan *plan, const IrInst *inst) {
+  const IrInst *loop = log_has(&p->log, inst) ? log_loop(inst) : NULL;
+  if (!loop) return;
+  for (int k = 0; k < loop->operand_count; k++) require(p, plan, loop->operands[k]);
+  for (int k = 0; k < loop->regions[0]->params.count; k++)
+    require(p, plan, loop->regions[0]->params.items[k]);
+}
 
 typedef struct Requiring {
   Plans *plans;
@@ -265,6 +326,15 @@ static bool require_exit(void *data, IrInst *inst) {
   return true;
 }
 
+/* A loop that counts its iterations is emitted again as one of that many, without exits. */
+static bool require_trips(Plans *p, Plan *plan, const IrInst *loop) {
+  IrInst *trips = plan_trips(p, loop);
+  if (!trips) return false;
+  plans_log(p, trips);
+  require(p, plan, trips);
+  return true;
+}
+
 /* The ops with regions around `inst`, up to the plan's, are emitted again to reach it; loops with
  * their exits. */
 static void require_around(Plans *p, Plan *plan, const IrInst *inst) {
@@ -272,13 +342,16 @@ static void require_around(Plans *p, Plan *plan, const IrInst *inst) {
        at = at->region->owner) {
     if (plan->needed[at->id]) return;
     plan->needed[at->id] = true;
+    require_number(p, plan, at);
     for (int k = 0; k < at->operand_count; k++) require(p, plan, at->operands[k]);
     Requiring requiring = {p, plan};
-    if (at->op != IR_IF) ir_walk(at->regions[0], require_exit, &requiring);
+    if (at->op != IR_IF && !require_trips(p, plan, at))
+      ir_walk(at->regions[0], require_exit, &requiring);
   }
 }
 
 static void require_variable(Plans *p, Plan *plan, IrInst *var) {
+  ASSERT(plan_is_storage(var), "values are required, not their variables");
   if (plan->needed[var->id]) return;
   plan->needed[var->id] = true;
   if (!ir_is_inside(var, plan->region)) vec_push(p->scratch, &plan->entered, var);
@@ -305,11 +378,13 @@ static void require(Plans *p, Plan *plan, IrInst *value) {
   plan->needed[value->id] = true;
   if (!ir_is_inside(value, plan->region)) return;
   require_around(p, plan, value);
+  if (value->op == IR_RANDOM_STREAM) plans_log(p, value);
+  if (log_has(&p->log, value)) return require_number(p, plan, value);
   if (derivative_class(value->op) == DERIVATIVE_LOST) {
     plans_refuse(
         p, value,
         "the derivative needs the result of an operation that cannot be repeated: an old value, "
-        "an appended slot, a random stream or a call",
+        "an appended slot or a call",
         NULL);
     return;
   }
@@ -332,20 +407,64 @@ static void require_of_derivative(Plans *p, Plan *plan, IrInst *inst) {
   }
 }
 
-static bool is_sum_update(IrUpdate op) { return op == IR_UPDATE_ADD || op == IR_UPDATE_SUB; }
+UpdateRule plan_update_rule(const Plans *p, const IrInst *update) {
+  UpdateRule rule = update_rule(update, plan_is_active(p, update->operands[1]));
+  if (update->op == IR_CAS) return UPDATE_LACKS_RULE;
+  if (update->op != IR_RMW) return rule;
+  return rule == UPDATE_ADDS && !plan_is_active(p, update) ? UPDATE_ADDS : UPDATE_LACKS_RULE;
+}
+
+bool plans_refuse_update(Plans *p, const IrInst *update) {
+  if (update->op == IR_CAS)
+    return plans_refuse(p, update, "compare_exchange has no derivative", NULL);
+  if (update->op == IR_RMW)
+    return plans_refuse(p, update,
+                        "the old value of an element that iterations share depends on their order: "
+                        "it has no derivative",
+                        "rg.stop(..) around it makes it a constant");
+  if (update->op == IR_REDUCE)
+    return plans_refuse(p, update,
+                        "only sums of a whole loop have a derivative, not products, minima or "
+                        "maxima",
+                        "compute minima and maxima in an element: m[0] = math.max(m[0], v)");
+  return plans_refuse(
+      p, update, "a product that iterations share has no derivative",
+      "where each iteration has an element of its own: local v = x[i] * y, then x[i] = v");
+}
+
+static void require_winner(Plans *p, Plan *plan, IrInst *update) {
+  if (log_has(&p->log, update->next)) {
+    plans_refuse(p, update,
+                 "the derivative of a minimum or maximum needs the element as the loop "
+                 "leaves it, and the kernel overwrites it later",
+                 "write to another field, or divide the kernel in two");
+  } else {
+    require(p, plan, update->operands[1]);
+    require(p, plan, update->next);
+  }
+}
+
+static void require_of_update(Plans *p, Plan *plan, IrInst *update) {
+  if (update->op != IR_REDUCE) require_indices(p, plan, update);
+  switch (plan_update_rule(p, update)) {
+  case UPDATE_ADDS:
+  case UPDATE_KEEPS: return;
+  case UPDATE_SCALES: require(p, plan, update->operands[1]); return;
+  case UPDATE_CHOOSES: require_winner(p, plan, update); return;
+  case UPDATE_LACKS_RULE: plans_refuse_update(p, update);
+  }
+}
 
 /* What reversing an inst without regions needs. */
 static void require_to_reverse(Plans *p, Plan *plan, IrInst *inst) {
   if (!is_reversed(p, inst)) return;
   switch (inst->op) {
   case IR_UPDATE:
-  case IR_REDUCE:
-    if (!is_sum_update((IrUpdate)inst->imm) && plan_is_active(p, inst->operands[1]))
-      plans_refuse(
-          p, inst, "only sums have a derivative here, not products, minima or maxima of elements",
-          "where each iteration has an element of its own: local v = x[i] * y, then x[i] = v");
-    if (inst->op == IR_UPDATE) require_indices(p, plan, inst);
-    return;
+  case IR_RMW:
+  case IR_CAS:
+  case IR_REDUCE: require_of_update(p, plan, inst); return;
+  case IR_APPEND:
+  case IR_POP: refuse_element(p, inst); return;
   case IR_LOAD:
   case IR_STORE: require_indices(p, plan, inst); return;
   case IR_PICK: require(p, plan, inst->operands[0]); return;
@@ -357,6 +476,14 @@ static void require_to_reverse(Plans *p, Plan *plan, IrInst *inst) {
 }
 
 static Plan *make_plan(Plans *p, IrRegion *region);
+
+void plans_log(Plans *p, const IrInst *value) {
+  if (log_keep(&p->log, value)) return;
+  plans_refuse(p, value,
+               "the derivative needs what this was in each iteration of a loop whose iterations "
+               "have no numbers: a while, or the cells of a tree without bounds",
+               "write to another field, or divide the kernel in two");
+}
 
 /* Variables of a loop that it sets itself, and that its reversed iterations need. */
 static void plan_carried(Plans *p, Plan *plan, IrInst *loop, Plan *body) {
@@ -394,6 +521,8 @@ static void plan_carried(Plans *p, Plan *plan, IrInst *loop, Plan *body) {
 /* What reversing an op with regions needs. */
 static void plan_regions(Plans *p, Plan *plan, IrInst *inst) {
   if (!p->reversed[inst->id]) return;
+  require_number(p, plan, inst);
+  require_trips(p, plan, inst);
   for (int k = 0; k < inst->operand_count; k++) require(p, plan, inst->operands[k]);
   for (int k = 0; k < IR_MAX_REGIONS && inst->regions[k]; k++) {
     Plan *child = p->of[2 * inst->id + k] = make_plan(p, inst->regions[k]);
@@ -432,9 +561,11 @@ static bool collect(void *data, IrInst *inst) {
   return true;
 }
 
-void plans_find_active(Plans *p, IrKernel *kernel, Scratch *scratch, Error *err) {
+void plans_find_active(Plans *p, IrKernel *kernel, Companion companion, Scratch *scratch,
+                       Error *err) {
   int count = kernel->next_id;
   *p = (Plans){.kernel = kernel,
+               .companion = companion,
                .scratch = scratch,
                .err = err,
                .id_count = count,
@@ -450,17 +581,30 @@ void plans_find_active(Plans *p, IrKernel *kernel, Scratch *scratch, Error *err)
   ir_walk(kernel->body, note_reversed, p);
 }
 
-const bool *plans_reversed(IrKernel *kernel, Scratch *scratch) {
+const bool *plans_reversed(IrKernel *kernel, Companion companion, Scratch *scratch) {
   Plans plans;
-  plans_find_active(&plans, kernel, scratch, NULL);
+  plans_find_active(&plans, kernel, companion, scratch, NULL);
   return plans.reversed;
 }
 
-bool plans_make(Plans *p, IrKernel *kernel, Scratch *scratch, Error *err) {
-  plans_find_active(p, kernel, scratch, err);
+bool plans_make(Plans *p, IrKernel *kernel, Companion companion, const LoopCounts *counts,
+                Scratch *scratch, Error *err) {
+  plans_find_active(p, kernel, companion, scratch, err);
+  ASSERT(kernel->next_id == p->id_count, "nothing is emitted before all plans are made");
+  p->counts = counts;
   ir_walk(kernel->body, note_sum, p);
   ir_walk(kernel->body, refuse_exit, p);
-  p->host = make_plan(p, kernel->body);
+  log_init(&p->log, kernel, scratch, p->id_count);
+  for (int i = 0; i < counts->count; i++)
+    p->log.grows[counts->items[i].loop->id] = !counts->items[i].has_end;
+  do { /* what is logged need not be computed, but where it is in the log does */
+    p->log.has_changed = false;
+    p->host = make_plan(p, kernel->body);
+    uses_log(p);
+  } while (p->log.has_changed && !p->is_refused);
+  if (p->log.is_used) p->rerun = rerun_find(p);
+  if (p->log.is_used && !log_arrange(&p->log))
+    plans_refuse(p, kernel->body->first, "the derivative needs too many values of one loop", NULL);
   uses_find(p);
   return !p->is_refused;
 }

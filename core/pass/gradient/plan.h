@@ -7,11 +7,17 @@
  * A region is reversed as a unit: its needed values are computed forwards once more, then its insts
  * are reversed, last to first. Regions inside it are units of their own. So nothing is stored: a
  * value of a nested region is computed once per level around it where that level needs it, and the
- * values that variables had where the region was entered are the only state it takes over. */
+ * values that variables had where the region was entered are the only state it takes over. Only
+ * what cannot be computed again is logged: elements that were overwritten between two reads, and
+ * the keys of random numbers (log.h). */
 #ifndef RG_PASS_GRADIENT_PLAN_H
 #define RG_PASS_GRADIENT_PLAN_H
 
 #include "ir/ir.h"
+#include "pass/gradient/companion.h"
+#include "pass/gradient/log.h"
+#include "pass/gradient/split_updates.h"
+#include "pass/gradient/trips.h"
 
 /* One region as a unit. */
 typedef struct Plan {
@@ -28,6 +34,7 @@ typedef struct Plan {
 typedef struct Plans {
   IrKernel *kernel;
   Scratch *scratch;
+  Companion companion; /* where derivatives of elements are */
   int id_count;
   bool *varied, *useful;
   bool *is_sum;   /* insts on the way from GET to SET of a variable that is only added to */
@@ -35,27 +42,44 @@ typedef struct Plans {
   IrInst **insts; /* by id */
   Plan **of;      /* by 2 * id of the owner + number of the region */
   Plan *host;
-  Error *err; /* the first refusal */
+  Log log;
+  bool logs_elements;
+  const LoopCounts *counts;
+  const bool *rerun; /* by id: the part of the primal that runs once more; NULL: none does */
+  Error *err;        /* the first refusal */
   bool is_refused;
 } Plans;
 
 /* Only what is active. */
-void plans_find_active(Plans *plans, IrKernel *kernel, Scratch *scratch, Error *err);
+void plans_find_active(Plans *plans, IrKernel *kernel, Companion companion, Scratch *scratch,
+                       Error *err);
 /* By inst id: the ops with regions in which something is reversed. */
-const bool *plans_reversed(IrKernel *kernel, Scratch *scratch);
+const bool *plans_reversed(IrKernel *kernel, Companion companion, Scratch *scratch);
 /* False with err: the kernel has no adjoint. */
-bool plans_make(Plans *plans, IrKernel *kernel, Scratch *scratch, Error *err);
+bool plans_make(Plans *plans, IrKernel *kernel, Companion companion, const LoopCounts *counts,
+                Scratch *scratch, Error *err);
+/* How often a loop that counts its iterations ran; NULL: its operands say that. */
+IrInst *plan_trips(const Plans *plans, const IrInst *loop);
 /* Keeps the first reason why the kernel has no adjoint. False. */
 bool plans_refuse(Plans *plans, const IrInst *at, const char *what, const char *hint);
+/* The same for an update, or an old value, that has no derivative. */
+bool plans_refuse_update(Plans *plans, const IrInst *update);
+/* What an update, or a CAS, makes of the derivative of its element. */
+UpdateRule plan_update_rule(const Plans *plans, const IrInst *update);
+/* The value is to be logged; refuses if it cannot be. */
+void plans_log(Plans *plans, const IrInst *value);
 Plan *plan_of(const Plans *plans, const IrInst *owner, int region);
 /* Is it a variable or a local array? */
 static inline bool plan_is_storage(const IrInst *inst) {
   return inst->op == IR_VAR || inst->op == IR_LOCAL_ARRAY;
 }
 bool plan_is_active(const Plans *plans, const IrInst *value);
-/* The field of the gradient of a field's numbers; -1: it has none. */
-int plan_gradient(IrKernel *kernel, int field);
-/* Is the write to, or the read from, an element that has a gradient? */
+/* Of an APPEND or a POP: the value, or the variable, of component k of the list's elements; NULL:
+ * the component has no derivative. Sets *companion to the operand of that. */
+IrInst *plan_list_operand(const Plans *plans, const IrInst *inst, int k, int *companion);
+/* How many components they have; 0: it is another op. */
+int plan_list_components(const Plans *plans, const IrInst *inst);
+/* Is the write to, or the read from, an element that has a derivative? */
 bool plan_has_gradient(const Plans *plans, const IrInst *access);
 /* Does the loop set a variable from outside other than by adding to it? Then its iterations are
  * reversed in reverse order. */

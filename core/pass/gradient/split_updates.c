@@ -4,7 +4,14 @@
  *
  * where one iteration alone reaches the element: each parameter of the parallel loop, plus a
  * constant, is an index of its own, or there is no such loop. Products, minima and maxima have a
- * derivative then; of updates that iterations share they have none. */
+ * derivative then, and so have old values. Of minima and maxima that iterations share, the adjoint
+ * compares each value with the one that won, which is read behind the update; for tangents,
+ * winners.c does so:
+ *
+ *     update max %p, %a     =>     update max %p, %a   %b = load %p
+ *
+ * Of a product with factors that have no derivative, the element's derivative is multiplied by
+ * them. Other products that iterations share have none. */
 #include "pass/gradient/split_updates.h"
 
 #include "ir/facts.h"
@@ -34,17 +41,76 @@ static bool is_own(const IrInst *update) {
   return true;
 }
 
-static bool split(void *data, IrInst *update) {
-  IrKernel *kernel = data;
-  bool is_sum = update->imm == IR_UPDATE_ADD || update->imm == IR_UPDATE_SUB;
-  if (update->op != IR_UPDATE || is_sum || update->operands[0]->op != IR_PLACE) return true;
-  if (plan_gradient(kernel, update->operands[0]->field) < 0 || !is_own(update)) return true;
+bool update_has_winner(const IrInst *update) {
+  return update->imm == IR_UPDATE_MIN || update->imm == IR_UPDATE_MAX;
+}
+
+UpdateRule update_rule(const IrInst *update, bool is_active) {
+  bool is_element = update->op != IR_REDUCE;
+  switch ((IrUpdate)update->imm) {
+  case IR_UPDATE_ADD:
+  case IR_UPDATE_SUB: return UPDATE_ADDS;
+  case IR_UPDATE_MUL:
+  case IR_UPDATE_DIV: return is_element && !is_active ? UPDATE_SCALES : UPDATE_LACKS_RULE;
+  case IR_UPDATE_MOD: return is_element && !is_active ? UPDATE_KEEPS : UPDATE_LACKS_RULE;
+  case IR_UPDATE_MIN:
+  case IR_UPDATE_MAX: return is_element ? UPDATE_CHOOSES : UPDATE_LACKS_RULE;
+  default: return UPDATE_LACKS_RULE;
+  }
+}
+
+bool update_is_shared_winner(const IrKernel *kernel, const IrInst *update, Companion companion) {
+  return update->op == IR_UPDATE && update_has_winner(update) &&
+         update->operands[0]->op == IR_PLACE && !is_own(update) &&
+         companion_component(kernel, update->operands[0]->field, companion) >= 0;
+}
+
+typedef struct Splitting {
+  IrKernel *kernel;
+  Companion companion;
+  bool reads_winners;
+} Splitting;
+
+/* Of an RMW, too: no other iteration can tell. */
+static bool split_own(IrKernel *kernel, IrInst *update) {
   IrBuilder b = rewrite_before(kernel, update);
   IrInst *old = ir_load(&b, update->operands[0]);
   IrInst *value = rewrite_update_value(&b, (IrUpdate)update->imm, old, update->operands[1]);
   ir_store(&b, update->operands[0], value)->further = update->further;
+  if (update->op == IR_RMW) ir_replace_uses(update, old);
   ir_delete(update);
   return true;
 }
 
-void updates_split(IrKernel *kernel) { ir_walk(kernel->body, split, kernel); }
+/* An RMW whose old value nothing uses is an update, or a store; returns what it is now. */
+static IrInst *forget_old_value(IrKernel *kernel, IrInst *rmw) {
+  if (rmw->uses) return rmw;
+  IrBuilder b = rewrite_before(kernel, rmw);
+  IrInst *now = rmw->imm == IR_UPDATE_EXCHANGE
+                    ? ir_store(&b, rmw->operands[0], rmw->operands[1])
+                    : ir_update(&b, (IrUpdate)rmw->imm, rmw->operands[0], rmw->operands[1]);
+  now->further = rmw->further;
+  ir_delete(rmw);
+  return now;
+}
+
+static bool split(void *data, IrInst *update) {
+  const Splitting *splitting = data;
+  IrKernel *kernel = splitting->kernel;
+  bool is_sum = update->op == IR_UPDATE && update_rule(update, false) == UPDATE_ADDS;
+  if ((update->op != IR_UPDATE && update->op != IR_RMW) || is_sum) return true;
+  if (update->operands[0]->op != IR_PLACE ||
+      companion_component(kernel, update->operands[0]->field, splitting->companion) < 0)
+    return true;
+  if (is_own(update)) return split_own(kernel, update);
+  if (update->op == IR_RMW) update = forget_old_value(kernel, update);
+  if (!splitting->reads_winners || !update_is_shared_winner(kernel, update, splitting->companion))
+    return true;
+  IrBuilder after = {kernel, update->region, update->next, update->line, update->column};
+  ir_load(&after, update->operands[0]);
+  return true;
+}
+
+void updates_split(IrKernel *kernel, Companion companion, bool reads_winners) {
+  ir_walk(kernel->body, split, &(Splitting){kernel, companion, reads_winners});
+}

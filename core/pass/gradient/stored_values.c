@@ -23,21 +23,11 @@ typedef struct Forward {
   KnownList known;
 } Forward;
 
-static bool is_same_place(const IrInst *a, const IrInst *b) {
-  if (a->field != b->field) return false;
-  for (int k = 0; k < a->operand_count; k++)
-    if (!facts_same_value(a->operands[k], b->operands[k])) return false;
-  return true;
-}
-
 static bool may_be_same(const IrInst *a, const IrInst *b) {
   if (a->field != b->field) return false;
   for (int k = 0; k < a->operand_count; k++) {
-    Affine first, second;
-    int64_t distance = 0;
-    if (facts_affine(a->operands[k], NULL, &first) && facts_affine(b->operands[k], NULL, &second) &&
-        facts_affine_distance(&first, &second, &distance) && distance)
-      return false;
+    int64_t distance;
+    if (facts_distance(a->operands[k], b->operands[k], &distance) && distance) return false;
   }
   return true;
 }
@@ -69,7 +59,7 @@ static bool end_written(void *data, IrInst *inst) {
 
 static IrInst *find_value(const Forward *f, const IrInst *place, Type type) {
   for (int i = f->known.count - 1; i >= 0; i--)
-    if (is_same_place(f->known.items[i].place, place))
+    if (facts_same_place(f->known.items[i].place, place))
       return type_equal(f->known.items[i].value->type, type) ? f->known.items[i].value : NULL;
   return NULL;
 }
@@ -77,7 +67,7 @@ static IrInst *find_value(const Forward *f, const IrInst *place, Type type) {
 static void forward_region(Forward *f, IrRegion *region);
 
 static void forward_inside(Forward *f, IrInst *inst) {
-  bool is_parallel = (inst->op == IR_RANGE || inst->op == IR_ACTIVE) && !inst->serial;
+  bool is_parallel = ir_is_unordered(inst);
   KnownList before = {0};
   for (int i = 0; i < f->known.count; i++) vec_push(f->scratch, &before, f->known.items[i]);
   for (int k = 0; k < IR_MAX_REGIONS && inst->regions[k]; k++) {

@@ -3,7 +3,7 @@
  *     y = f(x)     the tangent computes y as before, and next to it the derivative of y along the
  *                  direction that is given by the derivatives of what it reads: y' = f'(x) x'
  *
- * Derivatives of elements are in the fields of their gradients. Each value that varies has a
+ * Derivatives of elements are in their companions (companion.h). Each value that varies has a
  * derivative, emitted right behind it by the same rules that the adjoint uses (derivative.def): of
  * an op whose operands contribute separately, both directions are the same expressions. Loops and
  * branches stay as they are. */
@@ -16,7 +16,7 @@
 typedef struct Tangent {
   IrKernel *kernel;
   Plans plans;
-  IrInst **of; /* by id: the derivative of a value, or the variable with that of a variable */
+  IrMap *of; /* the derivative of a value, or the variable with that of a variable */
 } Tangent;
 
 static IrBuilder after(Tangent *t, const IrInst *inst) {
@@ -29,23 +29,33 @@ static bool is_active(const Tangent *t, const IrInst *value) {
 
 /* The derivative, or 0. */
 static IrInst *derivative(const Tangent *t, IrBuilder *b, const IrInst *value) {
-  IrInst *known = is_active(t, value) ? t->of[value->id] : NULL;
+  IrInst *known = is_active(t, value) ? ir_mapped(t->of, value) : NULL;
   return known ? known : ir_zero(b, value->type);
+}
+
+/* The variable, or local array, with the derivative of what the inst accesses. */
+static IrInst *variable(const Tangent *t, const IrInst *access) {
+  IrInst *var = ir_mapped(t->of, access->operands[0]);
+  ASSERT(var && plan_is_storage(var), "an active variable has one for its derivative before it");
+  return var;
 }
 
 static IrInst *place_of(Tangent *t, IrBuilder *b, const IrInst *access) {
   const IrInst *place = access->operands[0];
-  return ir_place(b, plan_gradient(t->kernel, place->field), place->operands);
+  int field = companion_field(t->kernel, place->field, t->plans.companion);
+  ASSERT(field >= 0, "an element that is active has a derivative");
+  return ir_place(b, field, place->operands);
 }
 
 static IrInst *of_smooth(const Tangent *t, IrBuilder *b, IrInst *inst) {
   IrInst *sum = NULL;
   for (int k = 0; k < inst->operand_count; k++) {
-    if (!is_active(t, inst->operands[k]) || !t->of[inst->operands[k]->id]) continue;
+    IrInst *change = is_active(t, inst->operands[k]) ? ir_mapped(t->of, inst->operands[k]) : NULL;
+    if (!change) continue;
     /* the rules convert to the type of the operand; forwards it is that of the result */
     DerivativeOf of = {.op = inst->op, .type = inst->type, .result = inst};
     for (int i = 0; i < inst->operand_count; i++) of.operands[i] = inst->operands[i];
-    IrInst *part = derivative_pull(b, &of, k, t->of[inst->operands[k]->id]);
+    IrInst *part = derivative_pull(b, &of, k, change);
     if (part) sum = sum ? ir_binary(b, IR_ADD, sum, part) : part;
   }
   return sum;
@@ -57,29 +67,33 @@ static IrInst *of_pick(const Tangent *t, IrBuilder *b, const IrInst *pick) {
   return ir_pick(b, pick->operands[0], pick->operand_count - 1, values);
 }
 
-static void of_write(Tangent *t, IrBuilder *b, IrInst *inst) {
-  bool is_update = inst->op == IR_UPDATE;
+static void of_store(Tangent *t, IrBuilder *b, const IrInst *inst) {
+  IrInst *change = derivative(t, b, inst->operands[1]);
+  ir_store(b, place_of(t, b, inst), change)->further = true;
+}
+
+/* What is written `further` is outside where the element is, which is counted once. */
+static void of_update(Tangent *t, IrBuilder *b, const IrInst *inst) {
   IrInst *value = inst->operands[1];
-  if (is_update && !is_active(t, value)) return;
-  if (is_update && inst->imm != IR_UPDATE_ADD && inst->imm != IR_UPDATE_SUB) {
-    plans_refuse(
-        &t->plans, inst,
-        "only sums have a derivative here, not products, minima or maxima of elements",
-        "where each iteration has an element of its own: local v = x[i] * y, then x[i] = v");
-    return;
+  switch (plan_update_rule(&t->plans, inst)) {
+  case UPDATE_ADDS:
+    if (!is_active(t, value)) return;
+    value = derivative(t, b, value);
+    break;
+  case UPDATE_SCALES: break;
+  case UPDATE_KEEPS:
+  case UPDATE_CHOOSES: return; /* winners.c */
+  case UPDATE_LACKS_RULE: plans_refuse_update(&t->plans, inst); return;
   }
-  IrInst *place = place_of(t, b, inst), *change = derivative(t, b, value);
-  IrInst *write =
-      is_update ? ir_update(b, (IrUpdate)inst->imm, place, change) : ir_store(b, place, change);
-  write->further = true; /* it is outside where the element is, which is counted once */
+  ir_update(b, (IrUpdate)inst->imm, place_of(t, b, inst), value)->further = true;
 }
 
 static IrInst *of_value(Tangent *t, IrBuilder *b, IrInst *inst) {
   switch (inst->op) {
   case IR_VAR: return ir_var(b, inst->type);
   case IR_LOCAL_ARRAY: return ir_local_array(b, inst->type, (int)inst->imm);
-  case IR_GET: return ir_get(b, t->of[inst->operands[0]->id]);
-  case IR_LOCAL_GET: return ir_local_get(b, t->of[inst->operands[0]->id], inst->operands[1]);
+  case IR_GET: return ir_get(b, variable(t, inst));
+  case IR_LOCAL_GET: return ir_local_get(b, variable(t, inst), inst->operands[1]);
   case IR_LOAD: return ir_load(b, place_of(t, b, inst));
   case IR_PICK: return of_pick(t, b, inst);
   default: return of_smooth(t, b, inst);
@@ -88,21 +102,27 @@ static IrInst *of_value(Tangent *t, IrBuilder *b, IrInst *inst) {
 
 /* Variables are set, and elements written, next to what they are the derivatives of. */
 static void of_effect(Tangent *t, IrBuilder *b, IrInst *inst) {
-  IrInst *of = inst->operand_count ? t->of[inst->operands[0]->id] : NULL;
+  IrInst *of = variable(t, inst),
+         *change = derivative(t, b, inst->operands[inst->operand_count - 1]);
   switch (inst->op) {
-  case IR_SET: ir_set(b, of, derivative(t, b, inst->operands[1])); return;
-  case IR_LOCAL_SET:
-    ir_local_set(b, of, inst->operands[1], derivative(t, b, inst->operands[2]));
-    return;
-  case IR_REDUCE: {
-    IrInst *change = derivative(t, b, inst->operands[1]);
-    IrInst *reduce = ir_emit(b, IR_REDUCE, TYPE(NONE), 2, (IrInst *[]){of, change});
-    reduce->imm = inst->imm;
-    if (inst->imm != IR_UPDATE_ADD && inst->imm != IR_UPDATE_SUB)
-      plans_refuse(&t->plans, inst, "only sums of a whole loop have a derivative", NULL);
-    return;
+  case IR_SET: ir_set(b, of, change); return;
+  case IR_LOCAL_SET: ir_local_set(b, of, inst->operands[1], change); return;
+  default: break;
   }
-  default: return;
+  ASSERT(inst->op == IR_REDUCE, "variables are set, or added to by a whole loop");
+  IrInst *reduce = ir_emit(b, IR_REDUCE, TYPE(NONE), 2, (IrInst *[]){of, change});
+  reduce->imm = inst->imm;
+  if (plan_update_rule(&t->plans, inst) != UPDATE_ADDS) plans_refuse_update(&t->plans, inst);
+}
+
+/* The derivative is appended, or popped, with what it is of. */
+static void of_list(Tangent *t, IrBuilder *b, IrInst *inst) {
+  for (int k = 0, companion; k < plan_list_components(&t->plans, inst); k++) {
+    IrInst *value = plan_list_operand(&t->plans, inst, k, &companion);
+    if (!value || !is_active(t, value)) continue;
+    IrInst *change = ir_mapped(t->of, value);
+    if (inst->op == IR_POP) ir_set(b, change, ir_get(b, inst->operands[companion]));
+    else if (change) ir_set_operand(inst, companion, change);
   }
 }
 
@@ -111,19 +131,36 @@ static void walk(Tangent *t, IrRegion *region) {
     next = inst->next;
     IrBuilder b = after(t, inst);
     for (int k = 0; k < IR_MAX_REGIONS && inst->regions[k]; k++) walk(t, inst->regions[k]);
-    bool writes =
-        (inst->op == IR_STORE || inst->op == IR_UPDATE) && plan_has_gradient(&t->plans, inst);
+    bool writes = rewrite_is_write(inst->op) && plan_has_gradient(&t->plans, inst);
     bool is_set = inst->op == IR_SET || inst->op == IR_LOCAL_SET || inst->op == IR_REDUCE;
-    if (writes) of_write(t, &b, inst);
+    if (plan_list_components(&t->plans, inst)) of_list(t, &b, inst);
+    else if (writes && inst->op == IR_STORE) of_store(t, &b, inst);
+    else if (writes) of_update(t, &b, inst);
     else if (is_set && is_active(t, inst->operands[0])) of_effect(t, &b, inst);
-    else if (!inst->regions[0] && is_active(t, inst)) t->of[inst->id] = of_value(t, &b, inst);
+    else if (!inst->regions[0] && is_active(t, inst))
+      ir_map_put(t->of, inst, of_value(t, &b, inst));
   }
 }
 
-bool tangent_make(Scratch *scratch, IrKernel *kernel, Error *err) {
+/* A direction that shares memory with the gradient cannot be differentiated once more. */
+static bool refuse_shared(void *data, IrInst *inst) {
+  Tangent *t = data;
+  bool has_place = inst->operand_count && inst->operands[0]->op == IR_PLACE;
+  if (!has_place || plan_has_gradient(&t->plans, inst)) return true;
+  int field = inst->operands[0]->field;
+  if (companion_component(t->kernel, field, COMPANION_GRADIENT) < 0) return true;
+  return plans_refuse(&t->plans, inst,
+                      scratch_format(t->kernel->scratch,
+                                     "second derivatives need a dual of %s beside its gradient",
+                                     t->kernel->fields.items[field].name),
+                      "make the field with both: rg.field(T, n, { grad = true, dual = true })");
+}
+
+bool tangent_make(Scratch *scratch, IrKernel *kernel, Companion companion, Error *err) {
   Tangent t = {.kernel = kernel};
-  plans_find_active(&t.plans, kernel, scratch, err);
-  t.of = scratch_array(scratch, IrInst *, t.plans.id_count);
+  plans_find_active(&t.plans, kernel, companion, scratch, err);
+  if (companion == COMPANION_DUAL) ir_walk(kernel->body, refuse_shared, &t);
+  t.of = ir_map(scratch, kernel);
   walk(&t, kernel->body);
   return !t.plans.is_refused;
 }

@@ -2,16 +2,21 @@
  *
  *     loop { A; if %c { break }; B }
  *
- *  => %trips = var                        a copy without effects on anything but its own variables
+ *  => %trips = var                        a copy of what decides when the loop ends
  *     loop { set %trips, %trips + 1; A; if %c { break }; B }
  *     for 0, %trips - 1, 1 {
  *       %left = var; A; if %c { set %left, true }; if not %left { B }
  *     }
  *
  * The last iteration may be left early: what follows the exit is skipped by the flag. Of a FOR that
- * is left early, the index stays what it was. */
+ * is left early, the index stays what it was. Where the loop changes what decides when it ends, by
+ * elements or sums, it counts while it runs, and the count is logged (log.h):
+ *
+ *     for 0, most, 1 { set %trips, %trips + 1; .. if %left { break } }    %n = get %trips */
 #include "pass/gradient/trips.h"
 
+#include "pass/gradient/plan.h"
+#include "pass/gradient/slice.h"
 #include "pass/rewrite.h"
 #include "pass/simplify/early_exits.h"
 
@@ -20,7 +25,23 @@ typedef struct Trips {
   Scratch *scratch;
   const bool *wanted;
   int count;
+  LoopCounts *counts;
 } Trips;
+
+/* -- what decides when a loop ends ------------------------------------------------------------- */
+
+/* All that decides it. */
+static Slice find_ending(Trips *t, const IrInst *loop) {
+  ASSERT(loop->op == IR_LOOP || loop->op == IR_FOR, "loops of other kinds have no exits");
+  Slice ending = slice_of(t->scratch, t->kernel, loop->regions[0]);
+  slice_add_exits(&ending, loop->regions[0]);
+  return ending;
+}
+
+/* Does it depend on what the loop does to elements, to sums, or on old values? */
+static bool is_changed(const Slice *ending) {
+  return ending->lost || ending->is_overwritten || ending->is_reduced;
+}
 
 /* -- exits as flags ---------------------------------------------------------------------------- */
 
@@ -55,11 +76,7 @@ static void guard_rest(Trips *t, IrInst *inst, IrInst *left) {
   if (!rest) return;
   IrBuilder b = rewrite_before(t->kernel, rest);
   IrInst *choice = ir_if(&b, ir_unary(&b, IR_BNOT, ir_get(&b, left)));
-  for (IrInst *next; rest; rest = next) {
-    next = rest->next;
-    ir_remove(rest);
-    ir_region_append(choice->regions[0], rest);
-  }
+  rewrite_move_to(rest, &(IrBuilder){.region = choice->regions[0]});
   flag_exits(t, choice->regions[0], left);
 }
 
@@ -85,7 +102,7 @@ typedef struct Copying {
   const IrInst *loop;
   IrInst *own;       /* the copy */
   IrBuilder *before; /* the copy */
-  IrInst **shadows;  /* by id of a VAR: the copy's own */
+  IrMap *shadows;    /* of a VAR: the copy's own */
 } Copying;
 
 static bool give_shadow(void *data, IrInst *inst) {
@@ -93,37 +110,27 @@ static bool give_shadow(void *data, IrInst *inst) {
   for (int k = 0; k < inst->operand_count; k++) {
     IrInst *var = inst->operands[k];
     if (var->op != IR_VAR || ir_is_inside(var, c->own->regions[0])) continue;
-    if (!c->shadows[var->id]) {
-      c->shadows[var->id] = ir_var(c->before, var->type);
-      ir_set(c->before, c->shadows[var->id], ir_get(c->before, var));
+    IrInst *shadow = ir_mapped(c->shadows, var);
+    if (!shadow) {
+      shadow = ir_var(c->before, var->type);
+      ir_map_put(c->shadows, var, shadow);
+      ir_set(c->before, shadow, ir_get(c->before, var));
     }
-    ir_set_operand(inst, k, c->shadows[var->id]);
+    ir_set_operand(inst, k, shadow);
   }
   return true;
 }
 
-static void drop_effects(IrRegion *region) {
-  for (IrInst *inst = region->last, *previous; inst; inst = previous) {
-    previous = inst->previous;
-    for (int k = 0; k < IR_MAX_REGIONS && inst->regions[k]; k++) drop_effects(inst->regions[k]);
-    bool has_effect = inst->op == IR_STORE || inst->op == IR_UPDATE || inst->op == IR_REDUCE ||
-                      inst->op == IR_PRINT || inst->op == IR_FAULT;
-    if (has_effect) ir_delete(inst);
-  }
-}
-
 /* The variable that holds how many iterations the loop begins. */
-static IrInst *count_trips(Trips *t, IrInst *loop) {
+static IrInst *count_trips(Trips *t, IrInst *loop, const Slice *ending) {
   IrBuilder b = rewrite_before(t->kernel, loop);
   IrInst *trips = ir_var(&b, TYPE(I32));
   ir_set(&b, trips, ir_const_int(&b, TYPE(I32), 0));
-  IrInst **map = scratch_array(t->scratch, IrInst *, t->kernel->next_id);
-  IrInst *own = ir_copy_inst(t->kernel, loop, map);
+  IrMap *map = ir_map(t->scratch, t->kernel);
+  IrInst *own = rewrite_copy_kept(t->scratch, t->kernel, loop, ending->kept, map);
   ir_insert_before(loop, own);
-  drop_effects(own->regions[0]);
   IrBuilder before = rewrite_before(t->kernel, own);
-  Copying copying = {t, loop, own, &before,
-                     scratch_array(t->scratch, IrInst *, t->kernel->next_id)};
+  Copying copying = {t, loop, own, &before, ir_map(t->scratch, t->kernel)};
   ir_walk(own->regions[0], give_shadow, &copying);
   IrBuilder in = {t->kernel, own->regions[0], own->regions[0]->first, loop->line, loop->column};
   ir_set(&in, trips, ir_binary(&in, IR_ADD, ir_get(&in, trips), ir_const_int(&in, TYPE(I32), 1)));
@@ -132,23 +139,50 @@ static IrInst *count_trips(Trips *t, IrInst *loop) {
 
 /* -- a loop ------------------------------------------------------------------------------------ */
 
-static void number_loop(Trips *t, IrInst *loop) {
-  bool is_for = loop->op == IR_FOR;
-  IrInst *trips = count_trips(t, loop);
-  IrBuilder b = rewrite_before(t->kernel, loop);
-  IrInst *steps = ir_binary(&b, IR_SUB, ir_get(&b, trips), ir_const_int(&b, TYPE(I32), 1));
-  IrInst *begin = is_for ? loop->operands[0] : ir_const_int(&b, TYPE(I32), 0);
-  IrInst *step = is_for ? loop->operands[2] : ir_const_int(&b, TYPE(I32), 1);
-  IrInst *far = ir_binary(&b, IR_MUL, ir_convert(&b, steps, begin->type), step);
-  IrInst *numbered = ir_for(&b, begin, ir_binary(&b, IR_ADD, begin, far), step);
+/* Moves the loop's body into the numbered loop, with a flag in place of exits; returns the flag. */
+static IrInst *move_body(Trips *t, IrInst *loop, IrInst *numbered) {
   IrRegion *body = numbered->regions[0];
+  ASSERT(!body->first && numbered->op == IR_FOR, "the numbered loop has no body yet");
   rewrite_move_all(loop->regions[0], body);
-  if (is_for) ir_replace_uses(loop->regions[0]->params.items[0], body->params.items[0]);
+  if (loop->op == IR_FOR) ir_replace_uses(ir_index(loop), body->params.items[0]);
   IrBuilder first = {t->kernel, body, body->first, loop->line, loop->column};
   IrInst *left = ir_var(&first, TYPE(BOOL));
   ir_set(&first, left, ir_const_int(&first, TYPE(BOOL), 0));
   flag_exits(t, body, left);
   ir_delete(loop);
+  return left;
+}
+
+static void number_loop(Trips *t, IrInst *loop, const Slice *ending) {
+  bool is_for = loop->op == IR_FOR;
+  IrInst *trips = count_trips(t, loop, ending);
+  IrBuilder b = rewrite_before(t->kernel, loop);
+  IrInst *steps = ir_binary(&b, IR_SUB, ir_get(&b, trips), ir_const_int(&b, TYPE(I32), 1));
+  IrInst *begin = is_for ? loop->operands[0] : ir_const_int(&b, TYPE(I32), 0);
+  IrInst *step = is_for ? loop->operands[2] : ir_const_int(&b, TYPE(I32), 1);
+  IrInst *far = ir_binary(&b, IR_MUL, ir_convert(&b, steps, begin->type), step);
+  move_body(t, loop, ir_for(&b, begin, ir_binary(&b, IR_ADD, begin, far), step));
+}
+
+/* The same, where the loop itself counts its iterations while it runs. */
+static void count_as_it_runs(Trips *t, IrInst *loop) {
+  bool is_for = loop->op == IR_FOR;
+  IrBuilder b = rewrite_before(t->kernel, loop);
+  IrInst *trips = ir_var(&b, TYPE(I32)), *zero = ir_const_int(&b, TYPE(I32), 0);
+  IrInst *one = ir_const_int(&b, TYPE(I32), 1), *most = ir_const_int(&b, TYPE(I32), INT32_MAX - 1);
+  ir_set(&b, trips, zero);
+  IrInst *numbered = is_for ? ir_for(&b, loop->operands[0], loop->operands[1], loop->operands[2])
+                            : ir_for(&b, zero, most, one);
+  LoopCount count = {.loop = numbered, .trips = ir_get(&b, trips), .has_end = is_for};
+  vec_push(t->scratch, t->counts, count);
+  IrRegion *body = numbered->regions[0];
+  IrInst *left = move_body(t, loop, numbered);
+  IrBuilder first = {t->kernel, body, body->first, b.line, b.column};
+  ir_set(&first, trips, ir_binary(&first, IR_ADD, ir_get(&first, trips), one));
+  IrBuilder last = {t->kernel, body, NULL, b.line, b.column};
+  IrInst *leaves = ir_if(&last, ir_get(&last, left));
+  last.region = leaves->regions[0];
+  ir_break(&last, 0);
 }
 
 static bool is_wanted(const Trips *t, const IrInst *inst) {
@@ -162,11 +196,15 @@ static void number_inside(Trips *t, IrRegion *region) {
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     next = inst->next;
     for (int k = 0; k < IR_MAX_REGIONS && inst->regions[k]; k++) number_inside(t, inst->regions[k]);
-    if (is_wanted(t, inst)) number_loop(t, inst);
+    if (!is_wanted(t, inst)) continue;
+    Slice ending = find_ending(t, inst);
+    if (is_changed(&ending)) count_as_it_runs(t, inst);
+    else number_loop(t, inst, &ending);
   }
 }
 
-void trips_number(Scratch *scratch, IrKernel *kernel, const bool *wanted, int count) {
-  Trips trips = {kernel, scratch, wanted, count};
+void trips_number(Scratch *scratch, IrKernel *kernel, const bool *wanted, int count,
+                  LoopCounts *counts) {
+  Trips trips = {kernel, scratch, wanted, count, counts};
   number_inside(&trips, kernel->body);
 }

@@ -4,8 +4,17 @@
 
 #include "ir/ir.h"
 
+/* A loop that counts its iterations while it runs, in `trips`, which is read behind it. */
+typedef struct LoopCount {
+  IrInst *loop, *trips;
+  bool has_end; /* its operands say how often it runs at most */
+} LoopCount;
+typedef VEC(LoopCount) LoopCounts;
+
 /* Rewrites each loop with its own exits, among those that `wanted` (by inst id) names, as a FOR
- * without exits. Exits that leave several loops at once stay. */
-void trips_number(Scratch *scratch, IrKernel *kernel, const bool *wanted, int count);
+ * without exits, or one of `counts`, which has one at its end. Exits that leave several loops at
+ * once stay. */
+void trips_number(Scratch *scratch, IrKernel *kernel, const bool *wanted, int count,
+                  LoopCounts *counts);
 
 #endif

@@ -6,13 +6,16 @@
  *     no element is overwritten after it was read     it finds them as the launch left them
  *     none is read after it was overwritten           it finds them as they were before the launch:
  *                                                     who runs it puts them back first
- *     both, of different accesses                     refused
+ *     both, of different accesses                     it runs what writes the field once more, from
+ *                                                     what was before, and logs what is read
  *
  * Parallel iterations are no order: of elements that one of them writes and another one reads, the
  * language does not say which value is read. */
 #include "pass/gradient/uses.h"
 
 #include "pass/analysis/dependence.h"
+#include "pass/gradient/split_updates.h"
+#include "pass/rewrite.h"
 
 typedef VEC(IrInst *) InstList;
 
@@ -25,6 +28,7 @@ typedef struct Uses {
 } Uses;
 
 static bool is_needed(const Plans *p, const IrInst *load) {
+  if (log_has(&p->log, load)) return false;
   for (const IrRegion *region = load->region; region;
        region = region->owner ? region->owner->region : NULL) {
     for (int k = 0; k < IR_MAX_REGIONS; k++) {
@@ -40,8 +44,7 @@ static bool note_access(void *data, IrInst *inst) {
   Uses *u = data;
   Scratch *scratch = u->plans->scratch;
   u->order[inst->id] = u->next++;
-  bool writes =
-      inst->op == IR_STORE || inst->op == IR_UPDATE || inst->op == IR_RMW || inst->op == IR_CAS;
+  bool writes = rewrite_is_write(inst->op);
   if ((!writes && inst->op != IR_LOAD) || inst->operands[0]->op != IR_PLACE) return true;
   InstList *list = writes ? &u->writes : is_needed(u->plans, inst) ? &u->reads : &u->others;
   vec_push(scratch, list, inst);
@@ -55,22 +58,12 @@ typedef enum Sequence { NEVER_MEET, WRITE_FIRST, READ_FIRST, UNKNOWN } Sequence;
 /* Does an index that all iterations of the launch share differ? */
 static bool is_elsewhere(const IrInst *a, const IrInst *b) {
   for (int k = 0; k < a->operand_count && k < b->operand_count; k++) {
-    Affine first, second;
-    int64_t distance = 0;
-    if (!facts_affine(a->operands[k], NULL, &first) ||
-        !facts_affine(b->operands[k], NULL, &second) ||
-        !facts_affine_distance(&first, &second, &distance) || !distance)
-      continue;
-    bool is_shared = true;
-    for (int i = 0; i < first.count; i++) is_shared &= facts_is_of_launch(first.values[i]);
-    if (is_shared) return true;
+    int64_t distance;
+    if (facts_distance(a->operands[k], b->operands[k], &distance) && distance &&
+        facts_is_of_launch(a->operands[k]))
+      return true;
   }
   return false;
-}
-
-static bool counts_up(const IrInst *loop) {
-  int64_t step;
-  return loop->op == IR_FOR && ir_is_const(loop->operands[2], &step) && step > 0;
 }
 
 enum { MOST_LOOPS = 2 };
@@ -81,7 +74,7 @@ static int loops_around(const IrInst *a, const IrInst *b, const IrInst *loops[MO
   for (const IrInst *at = a->region->owner; at; at = at->region->owner) {
     bool is_serial = at->op == IR_FOR || at->op == IR_LOOP || at->op == IR_BITS || at->serial;
     if (!is_serial || !ir_is_inside(b, at->regions[0])) continue;
-    if (count == MOST_LOOPS || !counts_up(at)) return -1;
+    if (count == MOST_LOOPS || facts_step(at) <= 0) return -1;
     if (count) loops[1] = loops[0];
     loops[0] = at;
     count++;
@@ -89,11 +82,28 @@ static int loops_around(const IrInst *a, const IrInst *b, const IrInst *loops[MO
   return count;
 }
 
+static const IrInst *parallel_loop(const IrInst *inst) {
+  const IrInst *loop = inst->region->owner;
+  while (loop && !ir_is_unordered(loop)) loop = loop->region->owner;
+  return loop;
+}
+
+/* Is the read that of a minimum or maximum (split_updates.c), which stands for the element behind
+ * the parallel loop, and does the write happen in that loop? */
+static bool ends_in_winner(const IrInst *write, const IrInst *read) {
+  const IrInst *update = read->previous, *loop = parallel_loop(read);
+  bool is_winner = update && update->op == IR_UPDATE && update_has_winner(update) &&
+                   update->operands[0] == read->operands[0];
+  return is_winner && loop && !loop->region->owner && parallel_loop(write) == loop;
+}
+
 /* By the loops around them, or, in one iteration, by the text. */
 static Sequence sequence_of(const Uses *u, const IrInst *write, const IrInst *read) {
   const IrInst *loops[MOST_LOOPS], *from = write->operands[0], *to = read->operands[0];
+  ASSERT(from->op == IR_PLACE && to->op == IR_PLACE, "elements alone have an order");
   Sequence in_text = u->order[write->id] < u->order[read->id] ? WRITE_FIRST : READ_FIRST;
   if (from->field != to->field || is_elsewhere(from, to)) return NEVER_MEET;
+  if (ends_in_winner(write, read)) return WRITE_FIRST;
   int count = loops_around(write, read, loops);
   if (count <= 0) return count < 0 ? UNKNOWN : in_text;
   Scratch *scratch = u->plans->scratch;
@@ -110,25 +120,48 @@ static Sequence sequence_of(const Uses *u, const IrInst *write, const IrInst *re
   return in_text;
 }
 
-/* -- fields ------------------------------------------------------------------------------------ */
+/* -- what has to be logged --------------------------------------------------------------------- */
 
-/* What is known of one field's needed reads. */
+/* How one needed read lies among the writes to its field. */
 typedef struct Reading {
-  const IrInst *overwritten; /* a write after a read; NULL: there is none */
-  const IrInst *written;     /* a write before a read */
-  int line;                  /* of the read that was overwritten */
+  bool is_overwritten; /* a write comes after it, perhaps */
+  bool is_written;     /* one comes before it, perhaps */
 } Reading;
 
-static void compare(const Uses *u, const IrInst *read, Reading *reading) {
+static Reading compare(const Uses *u, const IrInst *read) {
+  Reading reading = {0};
   for (int i = 0; i < u->writes.count; i++) {
-    const IrInst *write = u->writes.items[i];
-    Sequence sequence = sequence_of(u, write, read);
-    if (sequence == READ_FIRST || sequence == UNKNOWN) {
-      reading->overwritten = write;
-      reading->line = read->line;
-    }
-    if (sequence == WRITE_FIRST || sequence == UNKNOWN) reading->written = write;
+    Sequence sequence = sequence_of(u, u->writes.items[i], read);
+    reading.is_overwritten |= sequence == READ_FIRST || sequence == UNKNOWN;
+    reading.is_written |= sequence == WRITE_FIRST || sequence == UNKNOWN;
   }
+  return reading;
+}
+
+/* Does the field have values that the adjoint finds neither before the launch nor after it? */
+static bool is_mixed(const Uses *u, int field) {
+  Reading all = {0};
+  for (int i = 0; i < u->reads.count; i++) {
+    if (u->reads.items[i]->operands[0]->field != field) continue;
+    Reading reading = compare(u, u->reads.items[i]);
+    all.is_overwritten |= reading.is_overwritten;
+    all.is_written |= reading.is_written;
+  }
+  return all.is_overwritten && all.is_written;
+}
+
+static Uses find_accesses(Plans *p) {
+  Uses uses = {.plans = p, .order = scratch_array(p->scratch, int, p->id_count)};
+  ir_walk(p->kernel->body, note_access, &uses);
+  return uses;
+}
+
+void uses_log(Plans *p) {
+  Uses uses = find_accesses(p);
+  for (int field = 0; field < p->kernel->fields.count; field++)
+    p->logs_elements |= is_mixed(&uses, field);
+  for (int i = 0; p->logs_elements && i < uses.reads.count; i++)
+    if (compare(&uses, uses.reads.items[i]).is_overwritten) plans_log(p, uses.reads.items[i]);
 }
 
 /* -- the first index, where launches know it --------------------------------------------------- */
@@ -149,13 +182,18 @@ static bool is_one(const IrGradientUse *a, const IrGradientUse *b) {
          a->first == b->first;
 }
 
+/* A dual is used as the field that it is of: what has to be copied of one is copied of both. */
 static void note_use(IrKernel *kernel, IrGradientUse use) {
+  use.field = companion_primal(kernel, use.field);
   for (int i = 0; i < kernel->gradient_uses.count; i++) {
     IrGradientUse *known = &kernel->gradient_uses.items[i];
     if (!is_one(known, &use)) continue;
     known->reads |= use.reads;
     known->writes |= use.writes;
     known->before |= use.before;
+    known->reruns |= use.reruns;
+    if (!known->lost_line) known->lost_line = use.lost_line;
+    if (!known->wanted_line) known->wanted_line = use.wanted_line;
     return;
   }
   vec_push(kernel->scratch, &kernel->gradient_uses, use);
@@ -174,28 +212,49 @@ static void note_uses(const Uses *u, const InstList *list, IrGradientUse use, in
 }
 
 static void note_reads(const Uses *u, int field) {
-  Plans *p = u->plans;
-  Reading reading = {0};
+  bool is_overwritten = false;
   for (int i = 0; i < u->reads.count; i++)
-    if (u->reads.items[i]->operands[0]->field == field) compare(u, u->reads.items[i], &reading);
-  if (reading.overwritten && reading.written) {
-    const char *name = p->kernel->fields.items[field].name;
-    plans_refuse(p, reading.overwritten,
-                 scratch_format(p->scratch,
-                                "'%s' is overwritten here after line %d has read it, and the "
-                                "derivative needs what was read",
-                                name, reading.line),
-                 "write to another field, or divide the kernel in two");
-    return;
-  }
-  note_uses(u, &u->reads, (IrGradientUse){.reads = true, .before = reading.overwritten != NULL},
-            field);
+    if (u->reads.items[i]->operands[0]->field == field)
+      is_overwritten |= compare(u, u->reads.items[i]).is_overwritten;
+  note_uses(u, &u->reads, (IrGradientUse){.reads = true, .before = is_overwritten}, field);
+}
+
+/* What runs once more begins with the elements as they were before the launch. */
+static bool note_rerun(void *data, IrInst *inst) {
+  const Uses *u = data;
+  const Plans *p = u->plans;
+  if (inst->op != IR_LOAD || inst->operands[0]->op != IR_PLACE || !p->rerun[inst->id]) return true;
+  IrGradientUse use = {.field = inst->operands[0]->field, .reads = true};
+  for (int i = 0; i < u->writes.count; i++)
+    use.before |= u->writes.items[i]->operands[0]->field == use.field;
+  use.reruns = use.before;
+  note_use(p->kernel, use);
+  return true;
+}
+
+/* Where gradients are lost: in fields that have none. */
+static bool note_loss(void *data, IrInst *inst) {
+  const Plans *p = data;
+  bool has_place = inst->operand_count && inst->operands[0]->op == IR_PLACE;
+  if (!has_place || plan_has_gradient(p, inst)) return true;
+  IrGradientUse use = {.field = inst->operands[0]->field};
+  if (inst->op == IR_LOAD && type_is_float(inst->type) && p->useful[inst->id])
+    use.wanted_line = inst->line;
+  if ((inst->op == IR_STORE || inst->op == IR_UPDATE) && p->varied[inst->operands[1]->id])
+    use.lost_line = inst->line;
+  note_use(p->kernel, use);
+  return true;
 }
 
 void uses_find(Plans *p) {
-  Uses uses = {.plans = p, .order = scratch_array(p->scratch, int, p->id_count)};
-  ir_walk(p->kernel->body, note_access, &uses);
+  ASSERT(!p->kernel->gradient_uses.count, "what a kernel's gradient uses is found once");
+  Uses uses = find_accesses(p);
+  bool draws = ir_has_op(p->kernel->body, IR_RANDOM_STREAM);
   for (int field = 0; field < p->kernel->fields.count; field++) note_reads(&uses, field);
   note_uses(&uses, &uses.writes, (IrGradientUse){.writes = true}, -1);
   note_uses(&uses, &uses.others, (IrGradientUse){0}, -1);
+  ir_walk(p->kernel->body, note_loss, p);
+  if (p->rerun) ir_walk(p->kernel->body, note_rerun, &uses);
+  for (int i = 0; i < p->kernel->gradient_uses.count; i++)
+    p->kernel->gradient_uses.items[i].draws = !draws ? 0 : p->rerun ? 2 : 1;
 }

@@ -4,8 +4,9 @@
 
 #include "pass/gradient/plan.h"
 
-/* Fills kernel->gradient_uses. Refuses kernels that overwrite some elements of a field before, and
- * others after derivatives need what was in them. */
+/* Logs the reads that an adjoint cannot repeat, neither before the launch nor after it. */
+void uses_log(Plans *plans);
+/* Fills kernel->gradient_uses. */
 void uses_find(Plans *plans);
 
 #endif

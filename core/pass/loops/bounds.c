@@ -27,7 +27,8 @@ enum {
   LARGEST_COPY = 2000, /* insts of a body, since it is compiled twice */
   MOST_LIMITS = 16,    /* ends of the box that a launch computes; each is a minimum per piece */
   MOST_MOVED = 64,     /* indices moved by different values, each a few ops of the host region */
-  MOST_SHARED = 8      /* indices that all iterations share */
+  MOST_SHARED = 8,     /* indices that all iterations share */
+  MOST_VECTORS = 4     /* of a row of words that has no rim */
 };
 
 /* An index that all iterations share: a value of the launch plus low .. high. */
@@ -295,16 +296,16 @@ static bool decide_shared(void *data, IrInst *inst) {
   return true;
 }
 
-static void set_interior(Bounds *b, IrInst **copies) {
+static void set_interior(Bounds *b, const IrMap *copies) {
   IrTask *task = b->task;
   DEBUG_ASSERT(task->interior && !task->limits.count, "the interior is new");
   for (int i = 0; i < b->provable.count; i++) {
-    IrInst *place = copies[b->provable.items[i]->id];
+    IrInst *place = ir_mapped(copies, b->provable.items[i]);
     place->inside = true;
     guards_widen(b->kernel, task->interior, place);
   }
   for (int i = 0; i < b->guards.count; i++)
-    guards_become(copies[b->guards.items[i].decided->id], b->guards.items[i].holds);
+    guards_become(ir_mapped(copies, b->guards.items[i].decided), b->guards.items[i].holds);
   task->has_interior = true;
   for (int axis = 0; axis < task->axis_count; axis++) {
     task->interior_begin[axis] = b->box.begin[axis];
@@ -333,9 +334,16 @@ static void split(Bounds *b) {
   if (is_near) ir_walk(task->body, note_clamp, b);
   if (!b->saves || rewrite_count(task->body) > LARGEST_COPY) return;
   if (is_near) ir_walk(task->body, note_guard, b);
-  IrInst **copies = scratch_array(b->kernel->scratch, IrInst *, b->kernel->next_id);
+  IrMap *copies = ir_map(b->kernel->scratch, b->kernel);
   task->interior = ir_copy_region(b->kernel, task->body, NULL, copies);
   set_interior(b, copies);
+}
+
+/* Words of bits: a row is a few vectors, in which a mask costs less than a rim would. */
+static bool has_short_rows(const PassContext *ctx, const Bounds *b) {
+  const Limits *along = &b->at.limits[b->task->axis_count - 1];
+  int64_t most = MOST_VECTORS * (ctx->vector_bytes / 4);
+  return b->task->has_words && along->known && along->high - along->low < most;
 }
 
 bool pass_bounds(PassContext *ctx, IrKernel *kernel, Error *err) {
@@ -353,7 +361,8 @@ bool pass_bounds(PassContext *ctx, IrKernel *kernel, Error *err) {
     b.at = limits_of_body(kernel, task, task->body);
     b.effects = effects_of(ctx, kernel, task);
     mark_inside(&b.at, b.effects);
-    if (task->kind == TASK_RANGE && !task->interior && guards_is_run(kernel, i)) split(&b);
+    bool may_split = task->kind == TASK_RANGE && !task->interior && !has_short_rows(ctx, &b);
+    if (may_split && guards_is_run(kernel, i)) split(&b);
   }
   return true;
 }

@@ -43,13 +43,9 @@ typedef struct Nest {
 /* -- the loops --------------------------------------------------------------------------------- */
 
 static bool counts_up(const IrInst *loop) {
-  int64_t step;
-  return loop->op == IR_FOR && !loop->rolled && type_is_integer(loop->operands[0]->type) &&
-         type_is_signed(loop->operands[0]->type) && type_bits(loop->operands[0]->type) >= 32 &&
-         ir_is_const(loop->operands[2], &step) && step == 1;
+  return facts_step(loop) == 1 && !loop->rolled && type_is_signed(loop->operands[0]->type) &&
+         type_bits(loop->operands[0]->type) >= 32;
 }
-
-static IrInst *index_of(const IrInst *loop) { return loop->regions[0]->params.items[0]; }
 
 /* The only loop in the body, if all else are values and reads; else NULL. */
 static IrInst *find_inner(const IrInst *outer) {
@@ -73,9 +69,9 @@ static bool are_consecutive(const Nest *nest, const IrInst *a, const IrInst *b) 
       !facts_affine(b, body, &second) || !facts_affine_distance(&first, &second, &distance))
     return false;
   for (int i = 0; i < first.count; i++)
-    if (first.values[i] != index_of(nest->outer) && ir_is_inside(first.values[i], body))
+    if (first.values[i] != ir_index(nest->outer) && ir_is_inside(first.values[i], body))
       return false;
-  return distance == 1 && facts_factor(&first, index_of(nest->outer)) == 1;
+  return distance == 1 && facts_factor(&first, ir_index(nest->outer)) == 1;
 }
 
 static bool are_adjacent(const Nest *nest) {
@@ -84,16 +80,15 @@ static bool are_adjacent(const Nest *nest) {
   if (a->op != IR_PLACE || b->op != IR_PLACE || a->field != b->field) return false;
   int last = a->operand_count - 1;
   for (int i = 0; i < last; i++)
-    if (!facts_is_invariant(a->operands[i], nest->outer->regions[0]) ||
-        !facts_same_value(a->operands[i], b->operands[i]))
-      return false;
-  return last >= 0 && are_consecutive(nest, a->operands[last], b->operands[last]);
+    if (!facts_is_invariant(a->operands[i], nest->outer->regions[0])) return false;
+  return last >= 0 && facts_same_values(last, a->operands, b->operands) &&
+         are_consecutive(nest, a->operands[last], b->operands[last]);
 }
 
 /* Notes the elements that the value is computed from; false: not from a few elements alone. */
 static bool find_reads(Nest *nest, const IrInst *value, int depth) {
   if (!ir_is_inside(value, nest->outer->regions[0])) return true;
-  if (value->op == IR_PARAM) return value == index_of(nest->outer);
+  if (value->op == IR_PARAM) return value == ir_index(nest->outer);
   if (depth == DEEPEST) return false;
   if (value->op == IR_LOAD) {
     if (value->operands[0]->op != IR_PLACE || nest->read_count == MOST_READS) return false;
@@ -129,7 +124,7 @@ static bool is_free(void *data, IrInst *inst) {
     return false;
   for (int i = 0; i < inst->operand_count; i++) {
     const IrInst *value = inst->operands[i];
-    if (value == index_of(nest->outer)) return false;
+    if (value == ir_index(nest->outer)) return false;
     if (value->region == nest->outer->regions[0] && !can_move_out(nest, value)) return false;
   }
   return true;
@@ -149,10 +144,9 @@ static bool keeps_reads(const Nest *nest) {
 }
 
 static bool may_coalesce(Nest *nest) {
-  int64_t first, last;
-  bool is_single = ir_is_const(nest->outer->operands[0], &first) &&
-                   ir_is_const(nest->outer->operands[1], &last) && last <= first;
-  if (is_single || rewrite_count(nest->outer->regions[0]) > MOST_INSTS || !find_lists(nest))
+  int64_t cells = facts_trips(nest->outer);
+  if (cells == 0 || cells == 1 || rewrite_count(nest->outer->regions[0]) > MOST_INSTS ||
+      !find_lists(nest))
     return false;
   LoopExits exits = exits_of(nest->inner);
   return !exits.breaks && !exits.outer && ir_walk(nest->inner->regions[0], is_free, nest) &&
@@ -163,7 +157,7 @@ static bool may_coalesce(Nest *nest) {
 
 /* Emits `value` again, where the loop's index is `at`. */
 static IrInst *emit_at(IrBuilder *b, const Nest *nest, IrInst *value, IrInst *at) {
-  if (value == index_of(nest->outer)) return at;
+  if (value == ir_index(nest->outer)) return at;
   if (!ir_is_inside(value, nest->outer->regions[0])) return value;
   IrInst **operands = scratch_array(b->kernel->scratch, IrInst *, value->operand_count);
   for (int i = 0; i < value->operand_count; i++)
@@ -180,10 +174,10 @@ static IrInst *count_bad(IrBuilder *b, const Nest *nest, IrInst *begin) {
   IrBuilder in = *b;
   in.region = loop->regions[0];
   in.before = NULL;
-  IrInst *own = emit_at(&in, nest, nest->begin, index_of(loop)), *end;
-  if (nest->end) end = emit_at(&in, nest, nest->end, index_of(loop));
+  IrInst *own = emit_at(&in, nest, nest->begin, ir_index(loop)), *end;
+  if (nest->end) end = emit_at(&in, nest, nest->end, ir_index(loop));
   else
-    end = ir_binary(&in, IR_ADD, emit_at(&in, nest, nest->last, index_of(loop)),
+    end = ir_binary(&in, IR_ADD, emit_at(&in, nest, nest->last, ir_index(loop)),
                     ir_const_int(&in, begin->type, 1));
   IrInst *is_bad = ir_binary(&in, IR_LT, end, own);
   if (at) {
@@ -205,17 +199,17 @@ enum { FEW_EACH = 2, FEW_CELLS = 9, MOST_EXPECTED = 64 };
 
 /* A guess: a few elements of each cell, and a few cells if their number is not known. */
 static int32_t expected(const Nest *nest) {
-  int64_t first, last, cells = FEW_CELLS;
-  if (ir_is_const(nest->outer->operands[0], &first) && ir_is_const(nest->outer->operands[1], &last))
-    cells = min_i64(last - first + 1, MOST_EXPECTED);
-  return (int32_t)min_i64(FEW_EACH * cells, MOST_EXPECTED);
+  int64_t known = facts_trips(nest->outer), cells = known < 0 ? FEW_CELLS : known;
+  return (int32_t)min_i64(FEW_EACH * min_i64(cells, MOST_EXPECTED), MOST_EXPECTED);
 }
 
 static void copy_inner(IrBuilder *b, const Nest *nest, IrInst *begin, IrInst *last) {
+  ASSERT(type_equal(begin->type, last->type), "the bounds of one loop");
   IrKernel *kernel = nest->kernel;
-  IrInst **map = scratch_array(kernel->scratch, IrInst *, kernel->next_id);
+  IrMap *map = ir_map(kernel->scratch, kernel);
   for (IrInst *inst = nest->outer->regions[0]->first; inst; inst = inst->next)
-    if (ir_is_used(inst) && can_move_out(nest, inst)) map[inst->id] = emit_at(b, nest, inst, NULL);
+    if (ir_is_used(inst) && can_move_out(nest, inst))
+      ir_map_put(map, inst, emit_at(b, nest, inst, NULL));
   IrInst *copy = ir_copy_inst(kernel, nest->inner, map);
   copy->trips = expected(nest);
   ir_set_operand(copy, 0, begin);
@@ -224,6 +218,7 @@ static void copy_inner(IrBuilder *b, const Nest *nest, IrInst *begin, IrInst *la
 }
 
 static void coalesce(const Nest *nest) {
+  ASSERT(nest->inner && nest->begin && nest->last, "an inner loop over what elements say");
   IrInst *outer = nest->outer;
   IrBuilder b = rewrite_before(nest->kernel, outer);
   Type type = nest->begin->type;
@@ -237,8 +232,7 @@ static void coalesce(const Nest *nest) {
   IrBuilder in = rewrite_inside(nest->kernel, branch->regions[0], nest->inner);
   copy_inner(&in, nest, begin, last);
   ir_note(nest->kernel, nest->inner->line, "lists that follow each other are walked as one");
-  ir_remove(outer);
-  ir_region_append(branch->regions[1], outer);
+  ir_move_into(branch->regions[1], outer);
   outer->rolled = true;
   ir_walk(outer->regions[0], is_rolled, NULL);
 }

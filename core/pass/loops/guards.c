@@ -22,12 +22,7 @@ static bool note_run(void *data, IrInst *inst) {
 }
 
 static IrInst *in_host(IrBuilder *b, const IrInst *inst) {
-  if (inst->op == IR_FRAME_GET) {
-    bool is_arg = inst->imm < b->kernel->args.count;
-    IrInst *value = ir_emit(b, is_arg ? IR_ARG : IR_FRAME_LOAD, inst->type, 0, NULL);
-    value->imm = inst->imm;
-    return value;
-  }
+  if (inst->op == IR_FRAME_GET) return address_slot(b, false, (int)inst->imm, inst->type);
   IrInst *operands[3];
   DEBUG_ASSERT(inst->operand_count <= 3, "a value has at most three operands");
   for (int i = 0; i < inst->operand_count; i++) operands[i] = in_host(b, inst->operands[i]);
@@ -55,9 +50,9 @@ IrInst *guards_value(IrBuilder *b, const IrInst *with) {
 }
 
 int guards_set(IrBuilder *b, IrInst *value) {
-  IrInst *set = ir_emit(b, IR_FRAME_SET, TYPE(NONE), 1, &value);
-  set->imm = b->kernel->frame_slots++;
-  return (int)set->imm;
+  int slot = b->kernel->frame_slots++;
+  ir_frame_set(b, slot, value);
+  return slot;
 }
 
 int guards_slot(IrKernel *kernel, int number, const IrInst *with) {

@@ -14,6 +14,7 @@
 #include "base/bits.h"
 #include "pass/address/address.h"
 #include "pass/analysis/ranges.h"
+#include "pass/loops/guards.h"
 #include "pass/loops/skew.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
@@ -147,7 +148,7 @@ static Windows find(const BodyLimits *at, const IrInst *nest) {
   Windows w = {.kernel = at->kernel,
                .at = at,
                .nest = nest,
-               .own = nest->regions[0]->params.items[0],
+               .own = ir_index(nest),
                .cells = at->task && at->task->kind == TASK_LEAVES && at->task->cells};
   ir_walk(nest->regions[0], add_place, &w);
   return w;
@@ -171,6 +172,27 @@ static IrInst *count_of(const Windows *w, IrBuilder *b, const Window *window, Ty
   return ir_convert(b, ir_binary(b, IR_MAX, left, none), type);
 }
 
+/* Do the first ends of both windows need the same comparison, of which the lesser count decides? So
+ * the arrays of a sparse matrix, one for columns and one for values, cost a row one check. */
+static bool share_check(const Window *a, const Window *b) {
+  return a->array && b->array && is_same_base(a, b) && a->low == b->low && a->size == b->size;
+}
+
+static bool is_checked_before(const Windows *w, int window) {
+  for (int i = 0; i < window; i++)
+    if (share_check(&w->items[i], &w->items[window])) return true;
+  return false;
+}
+
+/* The least count of this window and of those that share its check. */
+static IrInst *least_count(const Windows *w, IrBuilder *b, const Window *window, Type type) {
+  IrInst *least = count_of(w, b, window, type);
+  for (int i = 0; i < w->count; i++)
+    if (&w->items[i] > window && share_check(window, &w->items[i]))
+      least = ir_binary(b, IR_MIN, least, count_of(w, b, &w->items[i], type));
+  return least;
+}
+
 /* 0 <= base + low and base + high < size, as one unsigned comparison: if the base is so low that
  * the sum wraps, the result is above every size. A u32 could wrap into the window, so it is
  * widened. */
@@ -181,7 +203,7 @@ static IrInst *is_in_window(const Windows *w, IrBuilder *b, const Window *window
     base = ir_convert(b, base, is_wide ? TYPE(I64) : TYPE(I32));
   if (window->low) base = ir_binary(b, IR_ADD, base, ir_const_int(b, base->type, window->low));
   Type bare = is_wide ? TYPE(U64) : TYPE(U32);
-  IrInst *end = count_of(w, b, window, bare);
+  IrInst *end = least_count(w, b, window, bare);
   return ir_binary(b, IR_LT, ir_convert(b, base, bare), end);
 }
 
@@ -202,7 +224,7 @@ static IrInst *check(const Windows *w, IrBuilder *b, bool with_own) {
   for (int i = 0; i < w->count; i++) {
     const Window *window = &w->items[i];
     bool is_own = is_along(w, window);
-    if (is_own && !with_own) continue;
+    if ((is_own && !with_own) || is_checked_before(w, i)) continue;
     if (!is_own) inside = rewrite_both(b, inside, is_in_window(w, b, window, window->base));
     for (int end = 0; is_own && end < 2; end++)
       inside = rewrite_both(b, inside,
@@ -211,10 +233,27 @@ static IrInst *check(const Windows *w, IrBuilder *b, bool with_own) {
   return inside;
 }
 
+/* A visit: folds comparisons that the windows decide, such as those in an adjoint, which asks
+ * whether an element exists before it adds to its gradient. */
+static bool decide(void *data, IrInst *inst) {
+  const Windows *w = data;
+  if (!ir_is_comparison(inst->op) || !type_is(inst->operands[0]->type, TYPE_I32)) return true;
+  for (int i = 0; i < w->count; i++) {
+    const Window *window = &w->items[i];
+    if (window->array || is_along(w, window)) continue;
+    int known = guards_outcome(inst, window->base, -window->low, window->size - 1 - window->high);
+    if (known < 0) continue;
+    guards_become(inst, known);
+    return true;
+  }
+  return true;
+}
+
 static IrInst *copy_inside(const Windows *w) {
-  IrInst **copies = scratch_array(w->kernel->scratch, IrInst *, w->kernel->next_id);
+  IrMap *copies = ir_map(w->kernel->scratch, w->kernel);
   IrInst *copy = ir_copy_inst(w->kernel, w->nest, copies);
-  for (int i = 0; i < w->places.count; i++) copies[w->places.items[i]->id]->inside = true;
+  ir_walk(copy->regions[0], decide, (void *)w);
+  for (int i = 0; i < w->places.count; i++) ir_mapped(copies, w->places.items[i])->inside = true;
   return copy;
 }
 
@@ -268,8 +307,7 @@ static void put_loop(const Windows *w, IrBuilder *b, IrInst *loop, IrInst *low, 
 
 static void put_edge(const Windows *w, IrBuilder *b, const IrInst *edge, IrInst *low,
                      IrInst *high) {
-  IrInst *copy = ir_copy_inst(w->kernel, edge ? edge : w->nest,
-                              scratch_array(w->kernel->scratch, IrInst *, w->kernel->next_id));
+  IrInst *copy = ir_copy_inst(w->kernel, edge ? edge : w->nest, NULL);
   copy->rolled = true;
   put_loop(w, b, copy, low, high);
 }
@@ -332,15 +370,14 @@ bool window_loop(const BodyLimits *at, IrInst *loop, IrInst *edge) {
 
 /* -- the pass ---------------------------------------------------------------------------------- */
 
-/* A RUN must not be copied, since each task is run from one place; a `rolled` loop is a cold
- * copy. */
-static bool may_copy_inst(void *data, IrInst *inst) {
-  (void)data;
-  return inst->op != IR_RUN && inst->op != IR_REMEMBER;
+/* May the loop be copied? Each task is run from one place. */
+static bool may_copy(const IrInst *loop) {
+  return !ir_has_op(loop->regions[0], IR_RUN) && !ir_has_op(loop->regions[0], IR_REMEMBER);
 }
 
-/* Only loops outside tasks are skewed: iterations of tasks run in parallel anyway. */
-static bool may_skew(const BodyLimits *at) { return !at->task; }
+/* Are the iterations around the loop run one by one? Those in lanes hide the latency of each other.
+ */
+static bool may_skew(const BodyLimits *at) { return !at->task || at->task->scalar; }
 
 /* Did it change a loop in the region? */
 static bool visit_region(const BodyLimits *at, IrRegion *region) {
@@ -348,7 +385,7 @@ static bool visit_region(const BodyLimits *at, IrRegion *region) {
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     next = inst->next;
     bool inner = false;
-    if (inst->op == IR_FOR && inst->rolled) continue;
+    if (inst->op == IR_FOR && inst->rolled) continue; /* a cold copy */
     if (inst->op == IR_FOR && may_skew(at) && skew_nest(at, inst)) {
       has_changed = true;
       continue;
@@ -357,7 +394,7 @@ static bool visit_region(const BodyLimits *at, IrRegion *region) {
       if (inst->regions[i]) inner |= visit_region(at, inst->regions[i]);
     has_changed |= inner;
     if (inner || inst->op != IR_FOR || !type_is_integer(inst->operands[0]->type)) continue;
-    if (ir_walk(inst->regions[0], may_copy_inst, NULL)) has_changed |= window_loop(at, inst, NULL);
+    if (may_copy(inst)) has_changed |= window_loop(at, inst, NULL);
   }
   return has_changed;
 }

@@ -83,16 +83,10 @@ static bool stays_inside(void *data, IrInst *inst) {
   }
 }
 
-static bool counts_by_one(const IrInst *loop) {
-  int64_t step;
-  Type type = loop->operands[0]->type;
-  return type_is_integer(type) && type_bits(type) >= 32 && ir_is_const(loop->operands[2], &step) &&
-         step == 1;
-}
-
 static bool visit(void *data, IrInst *inst) {
   Independence a = *(Independence *)data;
-  if (inst->op != IR_FOR || inst->rolled || !counts_by_one(inst)) return true;
+  bool counts = facts_step(inst) == 1 && type_bits(inst->operands[0]->type) >= 32;
+  if (!counts || inst->rolled) return true;
   a.loop = inst;
   if (!ir_walk(inst->regions[0], stays_inside, &a)) return true;
   const Effects *effects = effects_collect(a.kernel->scratch, a.kernel, inst->regions[0], NULL);

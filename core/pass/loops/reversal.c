@@ -20,9 +20,8 @@ enum { MOST_INSTS = 1600, DEEPEST_CONDITION = 8 };
 /* -- mirrored indices -------------------------------------------------------------------------- */
 
 static bool is_counting(const IrInst *loop) {
-  int64_t step;
-  return loop->op == IR_FOR && type_is_integer(loop->operands[0]->type) &&
-         ir_is_const(loop->operands[2], &step) && (step == 1 || step == -1);
+  int64_t step = facts_step(loop);
+  return step == 1 || step == -1;
 }
 
 /* Is it begin + last of the loop, also where sums wrap in its type? */
@@ -59,15 +58,13 @@ static bool is_only_mirrored(const IrInst *index, const IrInst *loop) {
 }
 
 static void reverse(IrKernel *kernel, IrInst *loop) {
-  IrInst *index = loop->regions[0]->params.items[0];
+  IrInst *index = ir_index(loop);
   IrBuilder b = rewrite_before(kernel, loop);
   IrInst *begin = loop->operands[0], *last = loop->operands[1];
-  int64_t step = 0;
-  bool is_const = ir_is_const(loop->operands[2], &step);
-  ASSERT(is_const && (step == 1 || step == -1), "the loop visits every index between its ends");
+  ASSERT(is_counting(loop), "the loop visits every index between its ends");
   ir_set_operand(loop, 0, last);
   ir_set_operand(loop, 1, begin);
-  ir_set_operand(loop, 2, ir_const_int(&b, begin->type, -step));
+  ir_set_operand(loop, 2, ir_const_int(&b, begin->type, -facts_step(loop)));
   for (IrUse *use = index->uses, *next; use; use = next) {
     IrInst *mirrored = use->user;
     next = use->next;
@@ -77,7 +74,7 @@ static void reverse(IrKernel *kernel, IrInst *loop) {
 }
 
 static bool reverse_inside(void *data, IrInst *inst) {
-  IrInst *index = is_counting(inst) ? inst->regions[0]->params.items[0] : NULL;
+  IrInst *index = is_counting(inst) ? ir_index(inst) : NULL;
   if (index && is_only_mirrored(index, inst)) reverse(data, inst);
   return true;
 }
@@ -140,11 +137,10 @@ static IrInst *unswitch(IrKernel *kernel, IrInst *nest, IrInst *condition) {
   IrBuilder b = rewrite_before(kernel, nest);
   IrInst *outside = move_out(&b, condition, nest->regions[0]);
   IrInst *branch = ir_if(&b, outside);
-  IrInst **map = scratch_array(kernel->scratch, IrInst *, kernel->next_id);
+  IrMap *map = ir_map(kernel->scratch, kernel);
   IrInst *copy = ir_copy_inst(kernel, nest, map);
-  IrInst *copied = map[condition->id] ? map[condition->id] : condition;
-  ir_remove(nest);
-  ir_region_append(branch->regions[0], nest);
+  IrInst *copied = ir_mapped(map, condition) ? ir_mapped(map, condition) : condition;
+  ir_move_into(branch->regions[0], nest);
   ir_region_append(branch->regions[1], copy);
   Decision yes = {condition, 1}, no = {copied, 2};
   ir_walk(nest->regions[0], decide, &yes);

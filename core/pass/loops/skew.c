@@ -13,7 +13,7 @@
  * Decision D-pass-24. */
 #include "pass/loops/skew.h"
 
-#include "pass/analysis/dependence.h"
+#include "pass/loops/distances.h"
 #include "pass/rewrite.h"
 
 /* Rows that run together: enough to hide the latency of a dependent sum or square root behind the
@@ -23,14 +23,6 @@ enum { ROWS = 4 };
 enum { MOST_SKEW = 2 };
 /* Insts of a body, of which there are four copies in a row. */
 enum { LARGEST_BODY = 140 };
-/* Accesses to the fields that a nest writes, since they are compared pair by pair. */
-enum { MOST_ACCESSES = 48 };
-
-typedef struct SkewAccess { /* to a field that the nest writes */
-  int field;
-  bool writes;
-  PlaceSums sums; /* along the rows (index 0 of the nest) and cells (index 1) */
-} SkewAccess;
 
 typedef struct Skew {
   const BodyLimits *at;
@@ -39,65 +31,19 @@ typedef struct Skew {
   LoopNest nest;               /* of both */
   int64_t row_step, cell_step; /* 1 or -1 */
   int64_t distance;            /* the skew */
-  bool is_good, waits;
-  bool *written; /* by field */
-  int count;
-  SkewAccess accesses[MOST_ACCESSES];
+  bool waits;
 } Skew;
 
 /* -- accesses and dependences ------------------------------------------------------------------ */
 
-static const IrInst *param_of(const IrInst *loop) { return loop->regions[0]->params.items[0]; }
-
-/* Are the field's elements always active, and disjoint from those of all other fields? */
-static bool is_plain_field(const IrKernel *kernel, int field) {
-  const SNode *node = kernel->fields.items[field].node;
-  return node ? !snode_sparse_level(node) : !ir_is_shared(kernel, field);
-}
-
-static bool visit_inst(void *data, IrInst *inst) {
+/* A visit: raises the skew to the minimum that preserves the dependences between a write and
+ * another access; false if that is too large, or not known. */
+static bool depend(void *data, const Distance *distance, const DistancesAccess *write,
+                   const DistancesAccess *other) {
   Skew *s = data;
-  bool is_own = inst->op == IR_GET || inst->op == IR_SET
-                    ? ir_is_inside(inst->operands[0], s->inner->regions[0])
-                    : true;
-  switch (inst->op) {
-  case IR_VAR:
-  case IR_IF:
-  case IR_GET:
-  case IR_SET:
-  case IR_LOAD: break;
-  case IR_STORE:
-  case IR_UPDATE:
-    s->written[inst->operands[0]->field] = true;
-    is_own &= !inst->private_copy;
-    break;
-  default: is_own &= (ir_effects(inst) & IR_PURE) != 0;
-  }
-  if (inst->op == IR_PLACE) is_own &= is_plain_field(s->kernel, inst->field);
-  return s->is_good = is_own;
-}
-
-static bool visit_access(void *data, IrInst *inst) {
-  Skew *s = data;
-  if (!rewrite_is_access(inst->op) || !s->written[inst->operands[0]->field]) return true;
-  const IrInst *place = inst->operands[0];
-  s->is_good &= place->op == IR_PLACE && s->count < MOST_ACCESSES;
-  if (!s->is_good) return false;
-  s->accesses[s->count++] = (SkewAccess){
-      .field = place->field,
-      .writes = rewrite_is_write(inst->op),
-      .sums = dependence_sums(s->kernel->scratch, &s->nest, place->operand_count, place->operands)};
-  return true;
-}
-
-/* Raises the skew to the minimum that preserves the dependences between a write and another access;
- * false if that is too large, or not known. */
-static bool depend(Skew *s, const SkewAccess *write, const SkewAccess *other) {
-  DEBUG_ASSERT(write->writes && write->field == other->field, "one of the two writes the field");
-  Distance distance = dependence_between(&write->sums, &other->sums);
-  if (distance.never) return true;
-  if (distance.known != 3) return false;
-  int64_t rows = distance.by[0] * s->row_step, cells = distance.by[1] * s->cell_step;
+  (void)write;
+  if (distance->known != 3) return false;
+  int64_t rows = distance->by[0] * s->row_step, cells = distance->by[1] * s->cell_step;
   if (rows == 0) {
     s->waits |= cells > 0 && !other->writes; /* a cell reads the result of an earlier one */
     return true;
@@ -107,28 +53,9 @@ static bool depend(Skew *s, const SkewAccess *write, const SkewAccess *other) {
   return s->distance <= MOST_SKEW;
 }
 
-static void find_dependences(Skew *s) {
-  for (int i = 0; i < s->count; i++)
-    for (int k = 0; k < s->count && s->is_good; k++)
-      if (s->accesses[i].writes && s->accesses[i].field == s->accesses[k].field)
-        s->is_good &= depend(s, &s->accesses[i], &s->accesses[k]);
-}
-
 static bool find_step(const IrInst *loop, int64_t *step) {
-  return loop->op == IR_FOR && !loop->rolled && type_is(loop->operands[0]->type, TYPE_I32) &&
-         ir_is_const(loop->operands[2], step) && (*step == 1 || *step == -1);
-}
-
-/* Hoists loop-invariant values, since the bounds of the inner loop must be the same in all rows. */
-static void hoist(IrInst *outer) {
-  for (IrInst *inst = outer->regions[0]->first, *next; inst; inst = next) {
-    next = inst->next;
-    bool is_steady =
-        (ir_effects(inst) & IR_PURE) && facts_uses_only_outside(inst, outer->regions[0]);
-    if (!is_steady) continue;
-    ir_remove(inst);
-    ir_insert_before(outer, inst);
-  }
+  *step = facts_step(loop);
+  return (*step == 1 || *step == -1) && !loop->rolled && type_is(loop->operands[0]->type, TYPE_I32);
 }
 
 /* Finds the inner loop, which must be the last inst of the outer one; all insts before it must be
@@ -137,7 +64,7 @@ static bool find_nest(Skew *s) {
   s->inner = s->outer->regions[0]->last;
   if (!s->inner || !find_step(s->outer, &s->row_step) || !find_step(s->inner, &s->cell_step))
     return false;
-  hoist(s->outer);
+  rewrite_hoist(s->outer); /* the bounds of the inner loop must be the same in all rows */
   for (const IrInst *inst = s->outer->regions[0]->first; inst != s->inner; inst = inst->next)
     if (!(ir_effects(inst) & IR_PURE)) return false;
   for (int i = 0; i < 2; i++)
@@ -147,14 +74,11 @@ static bool find_nest(Skew *s) {
 
 static bool can_skew(Skew *s) {
   if (!find_nest(s)) return false;
-  s->written = scratch_array(s->kernel->scratch, bool, s->kernel->fields.count);
-  s->is_good = true;
   s->distance = 1;
   s->nest = dependence_nest_of_two(s->outer->regions[0], s->inner);
-  ir_walk(s->inner->regions[0], visit_inst, s);
-  if (s->is_good) ir_walk(s->inner->regions[0], visit_access, s);
-  if (s->is_good) find_dependences(s);
-  return s->is_good && s->waits;
+  Distances distances;
+  return distances_find(s->kernel, &s->nest, s->inner->regions[0], &distances) &&
+         distances_visit(&distances, depend, s) && s->waits;
 }
 
 /* -- the rewriting ----------------------------------------------------------------------------- */
@@ -174,21 +98,13 @@ static IrInst *along(IrBuilder *b, IrInst *a, IrInst *index, int64_t factor) {
   return ir_binary(b, IR_ADD, a, ir_binary(b, IR_MUL, index, number(b, a->type, factor)));
 }
 
-static IrInst *copy_to(IrBuilder *b, const IrInst *inst, IrInst **map) {
-  IrInst *copy = ir_copy_inst(b->kernel, inst, map);
-  ir_region_append(b->region, copy);
-  return copy;
-}
-
 /* Appends the body for this cell of this row to the builder's region. */
 static void put_cell(const Skew *s, IrBuilder *b, IrInst *row, IrInst *cell) {
-  IrInst **map = scratch_array(s->kernel->scratch, IrInst *, s->kernel->next_id);
-  map[param_of(s->outer)->id] = row;
-  map[param_of(s->inner)->id] = cell;
-  for (const IrInst *inst = s->outer->regions[0]->first; inst != s->inner; inst = inst->next)
-    copy_to(b, inst, map);
-  for (const IrInst *inst = s->inner->regions[0]->first; inst; inst = inst->next)
-    copy_to(b, inst, map);
+  IrMap *map = ir_map(s->kernel->scratch, s->kernel);
+  ir_map_put(map, ir_index(s->outer), row);
+  ir_map_put(map, ir_index(s->inner), cell);
+  ir_copy_to(b, s->outer->regions[0]->first, s->inner, map);
+  ir_copy_to(b, s->inner->regions[0]->first, NULL, map);
 }
 
 /* Appends a loop to the builder's region; the builder continues inside the loop. */
@@ -199,19 +115,17 @@ static IrInst *open_loop(IrBuilder *b, IrInst *begin, IrInst *last, int64_t step
   return loop;
 }
 
-static IrInst *index_of(const IrInst *loop) { return loop->regions[0]->params.items[0]; }
-
 /* Emits the cells at the beginnings of the rows, or, if `is_end`, at their ends. */
 static void put_triangle(const Skew *s, IrBuilder b, IrInst *first_row, bool is_end) {
   Type type = TYPE(I32);
-  IrInst *row = index_of(open_loop(&b, number(&b, type, is_end ? 1 : 0),
+  IrInst *row = ir_index(open_loop(&b, number(&b, type, is_end ? 1 : 0),
                                    number(&b, type, is_end ? ROWS - 1 : ROWS - 2), 1, true));
   IrInst *begin = s->inner->operands[is_end ? 1 : 0], *count = number(&b, type, -1);
   count = along(&b, count, is_end ? row : ir_binary(&b, IR_SUB, number(&b, type, ROWS - 1), row),
                 s->distance);
   IrInst *zero = number(&b, type, 0);
   IrInst *cell =
-      index_of(is_end ? open_loop(&b, count, zero, -1, true) : open_loop(&b, zero, count, 1, true));
+      ir_index(is_end ? open_loop(&b, count, zero, -1, true) : open_loop(&b, zero, count, 1, true));
   put_cell(s, &b, along(&b, first_row, row, s->row_step),
            along(&b, begin, cell, is_end ? -s->cell_step : s->cell_step));
 }
@@ -228,9 +142,9 @@ static void put_steady(const Skew *s, IrBuilder b, IrInst *first_row) {
   IrInst *loop = steady_loop(s, &body);
   for (int r = 0; r < ROWS; r++)
     put_cell(s, &body, add(&body, first_row, r * s->row_step),
-             add(&body, index_of(loop), -r * s->distance * s->cell_step));
-  IrInst *at = index_of(edge), *zero = number(&rare, TYPE(I32), 0);
-  IrInst *row = index_of(open_loop(&rare, zero, number(&rare, TYPE(I32), ROWS - 1), 1, true));
+             add(&body, ir_index(loop), -r * s->distance * s->cell_step));
+  IrInst *at = ir_index(edge), *zero = number(&rare, TYPE(I32), 0);
+  IrInst *row = ir_index(open_loop(&rare, zero, number(&rare, TYPE(I32), ROWS - 1), 1, true));
   put_cell(s, &rare, along(&rare, first_row, row, s->row_step),
            along(&rare, at, row, -s->distance * s->cell_step));
   ir_remove(edge);
@@ -253,8 +167,7 @@ static void put_rest(const Skew *s, IrBuilder *b, IrInst *rows, IrInst *done) {
   IrInst *begin = ir_convert(&inside, outer->operands[0], TYPE(I64));
   begin = ir_convert(&inside, along(&inside, begin, done, s->row_step), TYPE(I32));
   ir_set_operand(outer, 0, begin);
-  ir_remove(outer);
-  ir_region_append(more->regions[0], outer);
+  ir_move_into(more->regions[0], outer);
   outer->rolled = s->inner->rolled = true;
 }
 
@@ -270,7 +183,7 @@ bool skew_nest(const BodyLimits *at, IrInst *outer) {
   groups = ir_select(&b, is_long, groups, none);
   IrInst *loop = ir_for(&b, none, add(&b, groups, -1), number(&b, TYPE(I64), 1));
   IrBuilder inside = rewrite_inside(s.kernel, loop->regions[0], outer);
-  IrInst *first = along(&inside, ir_convert(&inside, outer->operands[0], TYPE(I64)), index_of(loop),
+  IrInst *first = along(&inside, ir_convert(&inside, outer->operands[0], TYPE(I64)), ir_index(loop),
                         ROWS * s.row_step);
   first = ir_convert(&inside, first, TYPE(I32));
   put_triangle(&s, inside, first, false);

@@ -146,7 +146,7 @@ static IrInst *open_axis(IrBuilder *b, IrInst *tile, IrInst *begin, IrInst *end)
                            ir_binary(b, IR_ADD, low, ir_const_int(b, type, SIDE - 1)));
   IrInst *loop = ir_for(b, first, last, one);
   b->region = loop->regions[0];
-  return loop->regions[0]->params.items[0];
+  return ir_index(loop);
 }
 
 static void tile_loop(PassContext *ctx, IrKernel *kernel, IrInst *range) {
@@ -161,14 +161,14 @@ static void tile_loop(PassContext *ctx, IrKernel *kernel, IrInst *range) {
   IrInst *outer = ir_range(&b, axes, tiles, body->params.items[0]->type);
   outer->independent = range->independent;
   outer->scalar = range->scalar;
-  int known = kernel->next_id;
-  IrInst **with = scratch_array(ctx->scratch, IrInst *, known);
+  IrMap *with = ir_map(ctx->scratch, kernel);
   IrBuilder inner = rewrite_inside(kernel, outer->regions[0], range);
   for (int k = 0; k < axes; k++)
-    with[body->params.items[k]->id] = open_axis(&inner, outer->regions[0]->params.items[k],
-                                                range->operands[2 * k], range->operands[2 * k + 1]);
+    ir_map_put(with, body->params.items[k],
+               open_axis(&inner, outer->regions[0]->params.items[k], range->operands[2 * k],
+                         range->operands[2 * k + 1]));
   rewrite_move_all(body, inner.region);
-  rewrite_operands(inner.region, with, known);
+  rewrite_operands(inner.region, with);
   ir_delete(range);
 }
 

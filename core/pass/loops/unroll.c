@@ -20,6 +20,7 @@
 #include "pass/analysis/ranges.h"
 #include "pass/rewrite.h"
 #include "pass/loops/hoist_checks.h"
+#include "pass/loops/unroll.h"
 
 /* Copies of the innermost body: a stencil of 3 x 3 x 3 cells has 27. */
 enum { MOST_COPIES = 64 };
@@ -34,6 +35,7 @@ typedef struct Unroll {
   IrKernel *kernel;
   BodyLimits at;
   bool is_rare;  /* the body rarely runs: its nests stay loops, in LLVM too */
+  bool is_whole; /* nests have one version */
   int64_t insts; /* current size of the body */
 } Unroll;
 
@@ -49,9 +51,8 @@ typedef struct Trips {
 /* The trip count of a FOR between constants, or between sums of one value and constants. */
 static Trips trips_of(const IrInst *loop) {
   Trips trips = {0}, none = {0};
-  if (loop->op != IR_FOR || !type_is_integer(loop->operands[0]->type) ||
-      !ir_is_const(loop->operands[2], &trips.step) || trips.step == 0)
-    return none;
+  trips.step = facts_step(loop);
+  if (!trips.step) return none;
   IndexRange begin = ranges_of(loop->operands[0]), last = ranges_of(loop->operands[1]);
   if (!begin.known || !last.known || begin.base != last.base || begin.low != begin.high ||
       last.low != last.high)
@@ -156,7 +157,7 @@ static bool note_place(void *data, IrInst *inst) {
 }
 
 static bool any_place_gains(const IrInst *loop) {
-  Places places = {.index = loop->regions[0]->params.items[0]};
+  Places places = {.index = ir_index(loop)};
   ir_walk(loop->regions[0], note_place, &places);
   return places.any_gains;
 }
@@ -235,8 +236,7 @@ static void move_out(const Hoist *h, IrInst *inst) {
   DEBUG_ASSERT(ir_effects(inst) & (IR_PURE | IR_READ), "what moves only computes or reads");
   if (inst->op == IR_PARAM || !ir_is_inside(inst, h->nest->regions[0])) return;
   for (int i = 0; i < inst->operand_count; i++) move_out(h, inst->operands[i]);
-  ir_remove(inst);
-  ir_insert_before(h->nest, inst);
+  ir_move_before(h->nest, inst);
 }
 
 /* Does the inst preserve the field's elements? */
@@ -314,16 +314,13 @@ static void unroll(Unroll *u, IrInst *loop) {
   IrRegion *region = loop->regions[0];
   DEBUG_ASSERT(trips.count > 0 && loop->region, "a loop with a known trip count stands somewhere");
   unroll_inside(u, region);
-  IrInst **map = scratch_array(u->kernel->scratch, IrInst *, u->kernel->next_id), *once = NULL;
+  IrMap *map = ir_map(u->kernel->scratch, u->kernel);
+  IrInst *once = NULL;
   const IrInst *param = region->params.items[0];
   IrBuilder b = open_copies(u, loop, &trips, &once);
   for (int t = 0; t < trips.count; t++) {
-    map[param->id] = index_of(&b, loop, &trips, t);
-    for (const IrInst *inst = region->first; inst; inst = inst->next) {
-      IrInst *copy = ir_copy_inst(u->kernel, inst, map);
-      if (b.before) ir_insert_before(b.before, copy);
-      else ir_region_append(b.region, copy);
-    }
+    ir_map_put(map, param, index_of(&b, loop, &trips, t));
+    ir_copy_to(&b, region->first, NULL, map);
   }
   ir_delete(loop);
   if (!once) return;
@@ -360,7 +357,7 @@ static bool visit_nest(Unroll *u, IrInst *loop) {
     return ir_walk(loop->regions[0], mark_rolled, NULL);
   }
   u->insts += size;
-  IrInst *inside = window_split(&u->at, loop);
+  IrInst *inside = u->is_whole ? NULL : window_split(&u->at, loop);
   if (inside) ir_walk(inside->region->owner->regions[1], mark_rolled, NULL);
   ir_note(u->kernel, loop->line, "the loop is unrolled: %d copies", (int)(own * trips));
   unroll(u, inside ? inside : loop);
@@ -382,6 +379,12 @@ static void visit_body(IrKernel *kernel, IrTask *task, IrRegion *body, bool is_r
   Unroll u = {.kernel = kernel, .insts = rewrite_count(body), .is_rare = is_rare};
   u.at = limits_of_body(kernel, task, body);
   visit_region(&u, body);
+}
+
+void unroll_whole(IrKernel *kernel, IrTask *task) {
+  Unroll u = {.kernel = kernel, .insts = rewrite_count(task->body), .is_whole = true};
+  u.at = limits_of_body(kernel, task, task->body);
+  visit_region(&u, task->body);
 }
 
 bool pass_unroll(PassContext *ctx, IrKernel *kernel, Error *err) {

@@ -20,6 +20,11 @@ bool rules_comes_back(Match *m) {
   return rules_has_type(m) && widens(m->inst->type, m->inst->operands[0]->type);
 }
 
+bool rules_is_computed(Match *m) {
+  Type type = type_element(m->inst->type);
+  return type_equal(type, type_computed(type));
+}
+
 bool rules_is_whole(Match *m) {
   DEBUG_ASSERT(m->inst->operands[0]->uses, "this conversion uses the other one");
   const IrInst *integer = m->inst->operands[0], *of = m->values[LETTER_A];

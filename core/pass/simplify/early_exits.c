@@ -64,14 +64,6 @@ static bool can_sink(const Block *block, const IrInst *inst) {
   return true;
 }
 
-static void move_rest(IrInst *from, IrRegion *to) {
-  for (IrInst *inst = from, *next; inst; inst = next) {
-    next = inst->next;
-    ir_remove(inst);
-    ir_region_append(to, inst);
-  }
-}
-
 /* Removes the insts after an exit, which are unreachable. */
 static void remove_rest(IrInst *inst) {
   DEBUG_ASSERT(inst->region, "what stays stands in a region");
@@ -91,8 +83,8 @@ static void sink(const Block *block, IrRegion *region) {
     bool first_ends = ir_ends_in_exit(inst->regions[0]),
          second_ends = ir_ends_in_exit(inst->regions[1]);
     if (first_ends && second_ends) remove_rest(inst);
-    else if (first_ends) move_rest(inst->next, inst->regions[1]);
-    else if (second_ends) move_rest(inst->next, inst->regions[0]);
+    else if (first_ends) rewrite_move_to(inst->next, &(IrBuilder){.region = inst->regions[1]});
+    else if (second_ends) rewrite_move_to(inst->next, &(IrBuilder){.region = inst->regions[0]});
     sink(block, inst->regions[0]);
     sink(block, inst->regions[1]);
   }
@@ -127,11 +119,7 @@ bool exits_dissolve(IrInst *loop) {
     return false;
   exits_cross_less(body);
   bool leaves = ir_ends_in_exit(body);
-  for (IrInst *inst = body->first, *next; inst; inst = next) {
-    next = inst->next;
-    ir_remove(inst);
-    ir_insert_before(loop, inst);
-  }
+  rewrite_move_to(body->first, &(IrBuilder){.before = loop});
   if (leaves) remove_rest(loop);
   ir_delete(loop);
   return true;

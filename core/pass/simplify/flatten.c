@@ -113,17 +113,16 @@ typedef struct Flattener {
   IrBuilder b;          /* at the end of the straight-line code */
   VEC(IrInst *) values; /* by variable */
   int *variable_of;     /* by id of a VAR: its number */
-  IrInst **with;        /* by id: the value of a GET */
+  IrMap *with;          /* of a GET: its value */
   IrInst *alive;        /* condition: no `continue` was executed; NULL: there was none */
-  int ids;
 } Flattener;
 
 static void flatten_region(Flattener *f, IrRegion *from, IrInst *condition);
 
 static void resolve(Flattener *f, IrInst *inst) {
   for (int i = 0; i < inst->operand_count; i++) {
-    int id = inst->operands[i]->id;
-    if (id < f->ids && f->with[id]) ir_set_operand(inst, i, f->with[id]);
+    IrInst *value = ir_mapped(f->with, inst->operands[i]);
+    if (value) ir_set_operand(inst, i, value);
   }
 }
 
@@ -199,7 +198,7 @@ static void flatten_inst(Flattener *f, IrInst *inst, IrInst *condition) {
     return;
   }
   if (inst->op == IR_GET) {
-    f->with[inst->id] = f->values.items[f->variable_of[inst->operands[0]->id]];
+    ir_map_put(f->with, inst, f->values.items[f->variable_of[inst->operands[0]->id]]);
     return;
   }
   resolve(f, inst);
@@ -225,9 +224,9 @@ static void flatten_region(Flattener *f, IrRegion *from, IrInst *condition) {
 
 void flatten(IrKernel *kernel, IrRegion *body) {
   IrRegion *line = ir_region_create(kernel, NULL);
-  Flattener f = {.b = {.kernel = kernel, .region = line}, .ids = kernel->next_id};
-  f.variable_of = scratch_array(kernel->scratch, int, f.ids);
-  f.with = scratch_array(kernel->scratch, IrInst *, f.ids);
+  Flattener f = {.b = {.kernel = kernel, .region = line}};
+  f.variable_of = scratch_array(kernel->scratch, int, kernel->next_id);
+  f.with = ir_map(kernel->scratch, kernel);
   flatten_region(&f, body, NULL);
   rewrite_move_all(line, body);
 }

@@ -10,6 +10,7 @@
  * Variables are the business of mem2reg. */
 #include "ir/facts.h"
 #include "pass/pass.h"
+#include "pass/rewrite.h"
 #include "pass/simplify/fold.h"
 #include "pass/simplify/rules.h"
 
@@ -86,10 +87,7 @@ static void fold_region(Folder *f, IrRegion *region);
 static IrInst *splice(IrInst *inst, IrRegion *from) {
   DEBUG_ASSERT(!from || from->owner == inst, "an inst is replaced by an arm of its own");
   IrInst *next = inst->next, *first = from ? from->first : NULL;
-  for (IrInst *moved; from && (moved = from->first);) {
-    ir_remove(moved);
-    ir_insert_before(inst, moved);
-  }
+  rewrite_move_to(first, &(IrBuilder){.before = inst});
   ir_delete(inst);
   return first ? first : next;
 }
@@ -100,13 +98,9 @@ static void cut_after(IrInst *exit) {
 }
 
 static bool never_runs(const IrInst *inst) {
-  int64_t begin, last, step;
+  int64_t step;
   if (inst->op != IR_FOR || type_is_unsigned(inst->operands[0]->type)) return false;
-  if (!ir_is_const(inst->operands[2], &step)) return false;
-  if (step == 0) return true;
-  if (!ir_is_const(inst->operands[0], &begin) || !ir_is_const(inst->operands[1], &last))
-    return false;
-  return step > 0 ? begin > last : begin < last;
+  return facts_trips(inst) == 0 || (ir_is_const(inst->operands[2], &step) && step == 0);
 }
 
 /* Folds nested regions; returns the inst to continue with. */

@@ -109,6 +109,7 @@ static bool fold_float_comparison(IrOp op, double a, double b, int64_t *imm) {
 }
 
 static bool fold_float(const IrInst *inst, int64_t *imm) {
+  DEBUG_ASSERT(inst->operands[0]->op == IR_CONST, "constants are folded");
   double a = ir_float_value(inst->operands[0]);
   double b = inst->operand_count > 1 ? ir_float_value(inst->operands[1]) : 0, value;
   if (ir_is_comparison(inst->op)) return fold_float_comparison(inst->op, a, b, imm);

@@ -19,6 +19,7 @@
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 #include "pass/simplify/fold.h"
+#include "pass/simplify/mem2reg.h"
 
 /* What an `if` that becomes SELECTs may cost where its arms are skipped now, about as much as a
  * branch that is predicted wrongly half of the time. */
@@ -144,8 +145,7 @@ static void select_values(Promotion *p, IrInst *branch, const Merges *merges) {
     for (IrInst *inst = branch->regions[r]->first, *next; inst; inst = next) {
       next = inst->next;
       if (inst->op == IR_SET || inst->op == IR_VAR) continue;
-      ir_remove(inst);
-      ir_insert_before(branch, inst);
+      ir_move_before(branch, inst);
     }
   IrBuilder b = rewrite_before(p->kernel, branch);
   for (int i = 0; i < merges->count; i++) {
@@ -374,7 +374,7 @@ static bool promote(PassContext *ctx, IrKernel *kernel, IrRegion *body) {
   return p.has_changed;
 }
 
-static void promote_body(PassContext *ctx, IrKernel *kernel, IrRegion *body) {
+void mem2reg_alone(PassContext *ctx, IrKernel *kernel, IrRegion *body) {
   if (local_arrays_split(ctx->scratch, kernel, body)) fold_alone(ctx, kernel, body);
   for (int round = 0; round < MOST_ROUNDS && promote(ctx, kernel, body); round++)
     fold_alone(ctx, kernel, body);
@@ -382,13 +382,13 @@ static void promote_body(PassContext *ctx, IrKernel *kernel, IrRegion *body) {
 
 bool pass_mem2reg(PassContext *ctx, IrKernel *kernel, Error *err) {
   (void)err;
-  promote_body(ctx, kernel, kernel->body);
+  mem2reg_alone(ctx, kernel, kernel->body);
   for (int i = 0; i < kernel->tasks.count; i++) {
     IrTask *task = kernel->tasks.items[i];
-    promote_body(ctx, kernel, task->body);
-    if (task->interior) promote_body(ctx, kernel, task->interior);
+    mem2reg_alone(ctx, kernel, task->body);
+    if (task->interior) mem2reg_alone(ctx, kernel, task->interior);
   }
   for (int i = 0; i < kernel->functions.count; i++)
-    promote_body(ctx, kernel, kernel->functions.items[i]->body);
+    mem2reg_alone(ctx, kernel, kernel->functions.items[i]->body);
   return true;
 }

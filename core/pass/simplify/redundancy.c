@@ -8,8 +8,9 @@
 #include "pass/simplify/fold.h"
 
 /* The inst that has replaced `inst`, whose users are changed at the end. */
-static const IrInst *resolved(IrInst *const *with, const IrInst *inst) {
-  return with[inst->id] ? with[inst->id] : inst;
+static const IrInst *resolved(const IrMap *with, const IrInst *inst) {
+  const IrInst *other = ir_mapped(with, inst);
+  return other ? other : inst;
 }
 
 /* -- look-ups of nodes ------------------------------------------------------------------------- */
@@ -33,23 +34,23 @@ enum { MOST_FOUND = 64 }; /* cells of hashes that are compared with each new one
 
 typedef struct Slots {
   IrKernel *kernel;
-  const unsigned *trees; /* the body's effects on each tree */
-  IrInst **ensured;      /* by id of a slot's address: the visible inst that ensured it */
-  IrInst **with;         /* by id: its replacement */
-  VEC(int) entered;      /* addresses in `ensured`, to be removed when their region ends */
-  VEC(IrInst *) found;   /* cells of hashes, likewise */
+  const unsigned *trees;       /* the body's effects on each tree */
+  IrMap *ensured;              /* of a slot's address: the visible inst that ensured it */
+  IrMap *with;                 /* of an inst: its replacement */
+  VEC(const IrInst *) entered; /* addresses in `ensured`, to be removed when their region ends */
+  VEC(IrInst *) found;         /* cells of hashes, likewise */
 } Slots;
 
 static void visit_slot(Slots *s, IrInst *inst) {
   DEBUG_ASSERT(inst->operand_count == 1, "a slot is named by its address");
   const IrInst *address = resolved(s->with, inst->operands[0]);
-  IrInst *known = s->ensured[address->id];
+  IrInst *known = ir_mapped(s->ensured, address);
   if (known && known->tree == inst->tree) {
-    s->with[inst->id] = known;
+    ir_map_put(s->with, inst, known);
     ir_delete(inst);
   } else if (ir_is_call(inst, RT_SLOT_ENSURE) && !known) {
-    s->ensured[address->id] = inst;
-    vec_push(s->kernel->scratch, &s->entered, address->id);
+    ir_map_put(s->ensured, address, inst);
+    vec_push(s->kernel->scratch, &s->entered, address);
   }
 }
 
@@ -63,7 +64,7 @@ static bool is_same_cell(const Slots *s, const IrInst *a, const IrInst *b) {
 static void visit_key(Slots *s, IrInst *inst) {
   for (int i = s->found.count - 1; i >= 0; i--) {
     if (!is_same_cell(s, s->found.items[i], inst)) continue;
-    s->with[inst->id] = s->found.items[i];
+    ir_map_put(s->with, inst, s->found.items[i]);
     ir_delete(inst);
     return;
   }
@@ -89,14 +90,15 @@ static void visit_slots(Slots *s, IrRegion *region) {
       if (inst->regions[i]) visit_slots(s, inst->regions[i]);
   }
   DEBUG_ASSERT(s->entered.count >= before && s->found.count >= found, "regions only add");
-  while (s->entered.count > before) s->ensured[s->entered.items[--s->entered.count]] = NULL;
+  while (s->entered.count > before)
+    ir_map_put(s->ensured, s->entered.items[--s->entered.count], NULL);
   s->found.count = found;
 }
 
 static void visit_slots_of_body(Slots *s, IrRegion *body) {
   if (!body) return;
   visit_slots(s, body);
-  rewrite_operands(body, s->with, s->kernel->next_id);
+  rewrite_operands(body, s->with);
 }
 
 bool pass_redundant_slots(PassContext *ctx, IrKernel *kernel, Error *err) {
@@ -104,8 +106,8 @@ bool pass_redundant_slots(PassContext *ctx, IrKernel *kernel, Error *err) {
     IrTask *task = kernel->tasks.items[i];
     Slots s = {.kernel = kernel,
                .trees = effects_of(ctx, kernel, task)->trees,
-               .ensured = scratch_array(ctx->scratch, IrInst *, kernel->next_id),
-               .with = scratch_array(ctx->scratch, IrInst *, kernel->next_id)};
+               .ensured = ir_map(ctx->scratch, kernel),
+               .with = ir_map(ctx->scratch, kernel)};
     visit_slots_of_body(&s, task->body);
     visit_slots_of_body(&s, task->interior);
   }
@@ -133,7 +135,7 @@ bool pass_redundant_slots(PassContext *ctx, IrKernel *kernel, Error *err) {
 enum { MOST_KNOWN = 64 };
 
 typedef struct Loads {
-  IrInst **with; /* by id: its replacement */
+  IrMap *with; /* of a load: its replacement */
   IrInst *known[MOST_KNOWN];
   int count;
 } Loads;
@@ -164,7 +166,7 @@ static void visit_load(Loads *loads, IrInst *inst) {
   DEBUG_ASSERT(!inst->shape && !inst->group, "`access_shapes`, which groups loads, runs later");
   for (int i = 0; i < loads->count; i++) {
     if (!is_same_load(loads, loads->known[i], inst)) continue;
-    loads->with[inst->id] = loads->known[i];
+    ir_map_put(loads->with, inst, loads->known[i]);
     ir_delete(inst);
     return;
   }
@@ -190,9 +192,9 @@ static void visit_loads(Loads *loads, IrRegion *region) {
 
 static void visit_loads_of_body(PassContext *ctx, IrKernel *kernel, IrRegion *body) {
   if (!body) return;
-  Loads loads = {.with = scratch_array(ctx->scratch, IrInst *, kernel->next_id)};
+  Loads loads = {.with = ir_map(ctx->scratch, kernel)};
   visit_loads(&loads, body);
-  rewrite_operands(body, loads.with, kernel->next_id);
+  rewrite_operands(body, loads.with);
 }
 
 bool pass_redundant_loads(PassContext *ctx, IrKernel *kernel, Error *err) {
@@ -243,8 +245,7 @@ static void rise(const Arms *arms, IrInst *inst) {
   if (!comes_after(arms, inst)) return;
   for (int i = 0; i < inst->operand_count; i++) rise(arms, inst->operands[i]);
   arms->stamps[inst->id] = 0;
-  ir_remove(inst);
-  ir_insert_before(arms->open, inst);
+  ir_move_before(arms->open, inst);
 }
 
 static bool may_join(void *data, IrInst *inst) {

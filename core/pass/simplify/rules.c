@@ -196,6 +196,8 @@ static const Term most[] = {{.kind = TERM_MOST}};
 static const Term zero[] = {{.kind = TERM_NUMBER, .number = 0}};
 static const Term one[] = {{.kind = TERM_NUMBER, .number = 1}};
 static const Term two[] = {{.kind = TERM_NUMBER, .number = 2}};
+static const Term three[] = {{.kind = TERM_NUMBER, .number = 3}};
+static const Term four[] = {{.kind = TERM_NUMBER, .number = 4}};
 static const Term minus_one[] = {{.kind = TERM_NUMBER, .number = -1}};
 static const Term minus_zero[] = {{.kind = TERM_NUMBER, .number = -0.0}};
 

@@ -80,9 +80,10 @@ void rules_begin(Rewriter *rewriter, const PassContext *ctx, IrKernel *kernel);
 IrInst *rules_apply(const Rewriter *rewriter, IrInst *inst);
 
 /* -- conditions.c ------------------------------------------------------------------------------ */
-Condition rules_has_type;   /* has `a` the type of the result? */
-Condition rules_comes_back; /* .. and the type between has all values of that? */
-Condition rules_is_widened; /* is `a` converted to an integer of more bits? */
+Condition rules_has_type;    /* has `a` the type of the result? */
+Condition rules_is_computed; /* is it a float that is computed in its own type? */
+Condition rules_comes_back;  /* .. and the type between has all values of that? */
+Condition rules_is_widened;  /* is `a` converted to an integer of more bits? */
 /* Is a whole float converted to an integer that nothing else uses, and back? Sets the limits to
  * those of that type. */
 Condition rules_is_whole;

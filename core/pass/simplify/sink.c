@@ -87,6 +87,7 @@ static bool is_checked_load(const Sink *s, const IrInst *inst) {
 }
 
 static bool may_move(const Sink *s, const IrInst *inst) {
+  DEBUG_ASSERT(inst->region == s->branch->region, "what stands before the branch");
   if (inst->op == IR_IF) return !s->is_blocked && is_checked_load(s, inst);
   if (!is_used_in_arm(s, inst)) return false;
   if (inst->op == IR_VAR) return !inst->owns;
@@ -178,14 +179,13 @@ static void choose(const Sink *s) {
 
 static bool move(const Sink *s) {
   bool has_moved = false;
+  ASSERT(s->arm->owner == s->branch, "insts move into an arm of the branch");
   for (int k = 0; k < s->found.count; k++) {
     IrInst *inst = s->found.items[k];
     if (!moves(s, inst)) continue;
     IrRegion *arm = (IrRegion *)s->arm;
-    ir_remove(inst);
-    inst->next = inst->previous = NULL;
-    if (arm->first) ir_insert_before(arm->first, inst);
-    else ir_region_append(arm, inst);
+    if (arm->first) ir_move_before(arm->first, inst);
+    else ir_move_into(arm, inst);
     has_moved = true;
   }
   return has_moved;

@@ -90,8 +90,7 @@ static bool reduce_inst(void *data, IrInst *inst) {
   if (is_effect(inst)) ir_delete(inst);
   if (inst->op != IR_MEM_RMW) return true;
   IrBuilder b = rewrite_before(c->kernel, inst);
-  IrInst *sum = ir_emit(&b, IR_FRAME_GET, inst->type, 0, NULL);
-  sum->imm = c->slot;
+  IrInst *sum = ir_frame(&b, IR_FRAME_GET, inst->type, c->slot);
   ir_emit(&b, IR_REDUCE, TYPE(NONE), 2, (IrInst *[]){sum, inst->operands[1]})->imm = inst->imm;
   rewrite_become(c->kernel, inst, IR_CURSOR, 0, NULL);
   return true;
@@ -100,11 +99,8 @@ static bool reduce_inst(void *data, IrInst *inst) {
 /* for begin, last, 1 { reduce add v }  =>  reduce add v * max(last - begin + 1, 0) */
 static bool close_loop(void *data, IrInst *loop) {
   const Claims *c = data;
-  int64_t step;
-  IrInst *sum = loop->op == IR_FOR ? loop->regions[0]->last : NULL;
-  if (!sum || sum->op != IR_REDUCE || !type_is(loop->operands[0]->type, TYPE_I32) ||
-      !ir_is_const(loop->operands[2], &step) || step != 1)
-    return true;
+  IrInst *sum = facts_step(loop) == 1 ? loop->regions[0]->last : NULL;
+  if (!sum || sum->op != IR_REDUCE || !type_is(loop->operands[0]->type, TYPE_I32)) return true;
   for (IrInst *inst = loop->regions[0]->first; inst != sum; inst = inst->next)
     if (inst->op != IR_CONST && inst->op != IR_FRAME_GET) return true;
   IrBuilder b = rewrite_before(c->kernel, loop);
@@ -150,8 +146,7 @@ static bool is_countable(void *data, IrInst *inst) {
 }
 
 static IrRegion *counting(Claims *c, const IrRegion *body) {
-  IrInst **map = scratch_array(c->ctx->scratch, IrInst *, c->kernel->next_id);
-  IrRegion *counts = ir_copy_region(c->kernel, body, NULL, map);
+  IrRegion *counts = ir_copy_region(c->kernel, body, NULL, NULL);
   ir_walk(counts, reduce_inst, c);
   fold_alone(c->ctx, c->kernel, counts);
   ir_walk(counts, close_loop, c);

@@ -74,8 +74,7 @@ static void visit_inst(Frames *f, IrInst *inst) {
     if (!f->first) begin(f, inst);
     vec_push(f->ctx->scratch, &f->runs, (int32_t)inst->imm);
   } else if (f->first && can_move(f, inst)) {
-    ir_remove(inst);
-    ir_insert_before(f->first, inst);
+    ir_move_before(f->first, inst);
     return;
   } else if (inst->op == IR_FRAME_SET) {
     f->is_set[inst->imm] = true;

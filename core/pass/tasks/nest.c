@@ -16,7 +16,7 @@ IrInst *nest_for(Nest *nest, IrInst *begin, IrInst *last) {
   IrInst *loop = ir_for(&nest->b, begin, last, nest_number(nest, 1));
   go_inside(nest, loop->regions[0]);
   nest->levels++;
-  return loop->regions[0]->params.items[0];
+  return ir_index(loop);
 }
 
 IrInst *nest_count(Nest *nest, int64_t count) {
@@ -110,7 +110,9 @@ static void ask_each_cell(Nest *nest, const SNode *cells, IrInst *const *indices
   open_if_active(nest, sparse, at);
 }
 
-void order_nest(Nest *nest, const SNode *cells, IrInst *order, IrInst **indices) {
+/* Opens the loops in the order of keys, in the body or the host region, where `order` must be
+ * visible. Sets `indices` to those of the cells. */
+static void open_in_order(Nest *nest, const SNode *cells, IrInst *order, IrInst **indices) {
   const SNode *node_level = snode_node_level(cells);
   DEBUG_ASSERT(order && type_is(order->type, TYPE_I64), "the walk has a snapshot of the nodes");
   IrInst *begin = ir_const_int(&nest->b, TYPE(I64), 0), *at[SNODE_MAX_AXES];
@@ -170,7 +172,7 @@ static void open_range(Nest *nest, const IrInst *loop, IrInst **indices) {
 }
 
 static void open_active(Nest *nest, const SNode *cells, IrInst *order, IrInst **indices) {
-  if (order) order_nest(nest, cells, order, indices);
+  if (order) open_in_order(nest, cells, order, indices);
   else kind_of_active(cells)->nest(nest, snode_sparse_level(cells), cells, indices);
 }
 

@@ -29,9 +29,6 @@ bool order_is_needed(const SNode *cells);
 /* Host region: takes a sorted snapshot of the nodes for such a walk; `depth`: number of enclosing
  * walks. */
 IrInst *order_make(IrBuilder *host, const IrLevel *level, int depth);
-/* Opens the loops, in the body or the host region, where `order` must be visible. Sets `indices` to
- * those of the cells. */
-void order_nest(Nest *nest, const SNode *cells, IrInst *order, IrInst **indices);
 
 /* -- serial loops ------------------------------------------------------------------------------ */
 

@@ -11,7 +11,8 @@
  * original. The device chooses between the two versions at each run. An array's private copy is a
  * copy of its whole memory, which therefore becomes one of the kernel's trees. A counted array has
  * no copies: its privatised version adds to the array by plain updates, and runs in one chunk. The
- * original task loses its interior.
+ * original task loses its interior. Where one worker runs all tasks, its updates of trees are plain
+ * anyway (sole_worker.c), and there are no versions, unless the code is to be as with more workers.
  *
  * On a GPU the threads of a block share one copy, in shared memory (codegen/gpu/sums.c), for
  * elements in a tree's root, if there are few. It is always used, since contended atomic updates of
@@ -66,8 +67,7 @@ static bool mark_private(void *data, IrInst *inst) {
 }
 
 static IrRegion *copy_body(IrKernel *kernel, const IrRegion *body, bool *is_private) {
-  IrInst **map = scratch_array(kernel->scratch, IrInst *, kernel->next_id);
-  IrRegion *copy = ir_copy_region(kernel, body, NULL, map);
+  IrRegion *copy = ir_copy_region(kernel, body, NULL, NULL);
   ir_walk(copy, mark_private, is_private);
   return copy;
 }
@@ -112,7 +112,8 @@ static void visit_task(PassContext *ctx, IrKernel *kernel, IrTask *task) {
   const Effects *effects = effects_of(ctx, kernel, task);
   bool *is_private = scratch_array(ctx->scratch, bool, kernel->fields.count), any = false;
   for (int f = 0; f < kernel->fields.count; f++) {
-    is_private[f] = qualifies(effects, f) && agrees(kernel, is_private, f);
+    bool is_sole = ctx->has_one_worker && !ctx->keeps_order && kernel->fields.items[f].node;
+    is_private[f] = !is_sole && qualifies(effects, f) && agrees(kernel, is_private, f);
     any |= is_private[f];
     if (is_private[f]) give_tree(kernel, f);
   }

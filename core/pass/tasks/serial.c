@@ -23,10 +23,10 @@ typedef struct Serial {
   Scratch *scratch;
   bool calls_device; /* some function of the kernel accesses elements */
   int id_count;
-  int *group;    /* by id: its group + 1; 0: it stays in the host region */
-  bool *leaves;  /* by id: in a group, and used outside it */
-  int *slot;     /* by id: the frame slot of such a value, + 1 */
-  IrInst **with; /* by id: its replacement in the host region */
+  int *group;   /* by id: its group + 1; 0: it stays in the host region */
+  bool *leaves; /* by id: in a group, and used outside it */
+  int *slot;    /* by id: the frame slot of such a value, + 1 */
+  IrMap *with;  /* of an inst: its replacement in the host region */
   VEC(Group) groups;
   /* of the group being moved */
   int number;
@@ -210,16 +210,6 @@ static IrBuilder top_builder(const Serial *s) {
   return (IrBuilder){.kernel = s->kernel, .region = s->top};
 }
 
-static IrInst *frame(IrBuilder *b, IrOp op, Type type, int slot) {
-  IrInst *inst = ir_emit(b, op, type, 0, NULL);
-  inst->imm = slot;
-  return inst;
-}
-
-static void set_frame(IrBuilder *b, int slot, IrInst *value) {
-  ir_emit(b, IR_FRAME_SET, TYPE(NONE), 1, &value)->imm = slot;
-}
-
 static int take_slot(Serial *s) { return s->kernel->frame_slots++; }
 
 static bool is_ours(const Serial *s, const IrInst *inst) {
@@ -229,7 +219,8 @@ static bool is_ours(const Serial *s, const IrInst *inst) {
 
 /* The host region's value for an inst that moved with another group. */
 static IrInst *host_value(const Serial *s, IrInst *inst) {
-  return inst->id < s->id_count && s->with[inst->id] ? s->with[inst->id] : inst;
+  IrInst *other = ir_mapped(s->with, inst);
+  return other ? other : inst;
 }
 
 static IrInst *capture(Serial *s, IrInst *outer);
@@ -252,13 +243,13 @@ static IrInst *capture(Serial *s, IrInst *outer) {
   if (outer->op == IR_CONST || is_address(outer)) {
     inside = compute_again(s, outer);
   } else if (outer->op == IR_ARG || outer->op == IR_FRAME_GET) {
-    inside = frame(&top, IR_FRAME_GET, outer->type, (int)outer->imm);
+    inside = ir_frame(&top, IR_FRAME_GET, outer->type, (int)outer->imm);
   } else if (outer->id < s->id_count && s->slot[outer->id]) {
-    inside = frame(&top, IR_FRAME_GET, outer->type, s->slot[outer->id] - 1);
+    inside = ir_frame(&top, IR_FRAME_GET, outer->type, s->slot[outer->id] - 1);
   } else {
     int slot = take_slot(s);
-    set_frame(&host, slot, outer);
-    inside = frame(&top, IR_FRAME_GET, outer->type, slot);
+    ir_frame_set(&host, slot, outer);
+    inside = ir_frame(&top, IR_FRAME_GET, outer->type, slot);
   }
   map_put_int(&s->inside, (uint64_t)outer->id, inside);
   return inside;
@@ -284,9 +275,9 @@ static IrInst *share(Mover *m, IrInst *outer, bool sets) {
     }
   IrBuilder top = top_builder(m->s), host = host_builder(m->s);
   int slot = take_slot(m->s);
-  set_frame(&host, slot, ir_get(&host, outer));
+  ir_frame_set(&host, slot, ir_get(&host, outer));
   IrInst *inner = ir_var(&top, outer->type);
-  ir_set(&top, inner, frame(&top, IR_FRAME_GET, outer->type, slot));
+  ir_set(&top, inner, ir_frame(&top, IR_FRAME_GET, outer->type, slot));
   vec_push(m->s->scratch, &m->shared, ((Shared){outer, inner, sets}));
   return inner;
 }
@@ -305,25 +296,21 @@ static bool resolve(void *data, IrInst *inst) {
 }
 
 /* Moves the inst to the end of the task's region. */
-static void move(Serial *s, IrInst *inst, IrRegion *body) {
-  ir_remove(inst);
-  inst->next = inst->previous = NULL;
-  ir_region_append(body, inst);
-}
+static void move(Serial *s, IrInst *inst, IrRegion *body) { ir_move_into(body, inst); }
 
 static void bring_back(Serial *s, IrRegion *body, IrInst *value) {
   IrBuilder end = {.kernel = s->kernel, .region = body}, host = host_builder(s);
   int slot = take_slot(s);
   s->slot[value->id] = slot + 1;
-  set_frame(&end, slot, value);
-  s->with[value->id] = frame(&host, IR_FRAME_LOAD, value->type, slot);
+  ir_frame_set(&end, slot, value);
+  ir_map_put(s->with, value, ir_frame(&host, IR_FRAME_LOAD, value->type, slot));
 }
 
 static void bring_variable_back(Serial *s, IrRegion *body, const Shared *shared) {
   IrBuilder end = {.kernel = s->kernel, .region = body}, host = host_builder(s);
   int slot = take_slot(s);
-  set_frame(&end, slot, ir_get(&end, shared->inner));
-  ir_set(&host, shared->outer, frame(&host, IR_FRAME_LOAD, shared->outer->type, slot));
+  ir_frame_set(&end, slot, ir_get(&end, shared->inner));
+  ir_set(&host, shared->outer, ir_frame(&host, IR_FRAME_LOAD, shared->outer->type, slot));
 }
 
 static bool keeps_nodes(void *data, IrInst *inst) { return !(ir_effects(inst) & IR_DEACTIVATES); }
@@ -351,7 +338,7 @@ static void move_group(Serial *s, int number) {
   task->may_deactivate = !ir_walk(task->body, keeps_nodes, NULL);
   IrBuilder host = host_builder(s);
   host.line = task->line;
-  ir_emit(&host, IR_RUN, TYPE(NONE), 0, NULL)->imm = s->kernel->tasks.count;
+  ir_run(&host, s->kernel->tasks.count);
   IrInst *last = task->body->last;
   for (IrInst *inst = task->body->first; inst; inst = inst == last ? NULL : inst->next)
     if (s->leaves[inst->id] && !type_is_none(inst->type)) bring_back(s, task->body, inst);
@@ -385,7 +372,7 @@ bool pass_serial(PassContext *ctx, IrKernel *kernel, Error *err) {
               .group = scratch_array(ctx->scratch, int, count),
               .leaves = scratch_array(ctx->scratch, bool, count),
               .slot = scratch_array(ctx->scratch, int, count),
-              .with = scratch_array(ctx->scratch, IrInst *, count)};
+              .with = ir_map(ctx->scratch, kernel)};
   find_all_groups(&s);
   if (!s.groups.count) return true;
   for (int i = 0; i < s.groups.count; i++) move_group(&s, i);

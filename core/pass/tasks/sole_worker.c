@@ -1,8 +1,10 @@
 /* sole_worker.c - where one worker runs all iterations, no update of an element of a tree has to be
- * atomic: it becomes load, op, store (`sole`). Unlike `plain` ones, such updates may collide, so
- * lanes run them one after the other, and their order is still that of iterations.
+ * atomic: it becomes load, op, store, and sums are as in a private copy (`plain`). Others, and all
+ * under `deterministic`, stay one after the other in lanes (`sole`), in the order that they have
+ * with more workers.
  *
- *   mem.update add alias=1 %p, %x     ->     mem.update add sole alias=1 %p, %x
+ *   mem.update add alias=1 %p, %x     ->     mem.update add plain alias=1 %p, %x
+ *   mem.rmw add alias=1 %p, %x        ->     mem.rmw add sole alias=1 %p, %x
  *
  * Updates of arrays stay atomic, since other threads may have wrapped the same memory. With
  * more workers, the pass only notes that there are such updates: one worker without atomics may be
@@ -11,7 +13,7 @@
 
 typedef struct Sole {
   IrKernel *kernel;
-  bool has_one_worker;
+  bool has_one_worker, keeps_order;
 } Sole;
 
 static bool mark(void *data, IrInst *inst) {
@@ -20,12 +22,15 @@ static bool mark(void *data, IrInst *inst) {
   bool is_of_tree = inst->alias > 0 && s->kernel->fields.items[inst->alias - 1].node;
   if (!is_update || !is_of_tree || inst->plain) return true;
   s->kernel->shares_updates = true;
-  inst->sole = s->has_one_worker;
+  bool is_sum = inst->imm == IR_UPDATE_ADD || inst->imm == IR_UPDATE_SUB,
+       may_regroup = inst->op == IR_MEM_UPDATE && is_sum && !s->keeps_order;
+  if (may_regroup) inst->plain = s->has_one_worker;
+  else inst->sole = s->has_one_worker;
   return true;
 }
 
 bool pass_sole_worker(PassContext *ctx, IrKernel *kernel, Error *err) {
-  Sole s = {kernel, ctx->has_one_worker};
+  Sole s = {kernel, ctx->has_one_worker, ctx->keeps_order};
   ir_walk_kernel(kernel, mark, &s);
   return true;
 }

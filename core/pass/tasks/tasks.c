@@ -18,6 +18,7 @@
 
 #include "base/bits.h"
 #include "base/map.h"
+#include "ir/facts.h"
 #include "pass/pass.h"
 #include "pass/tasks/nest.h"
 #include "pass/trees/kind.h"
@@ -26,8 +27,7 @@
 typedef struct Tasker {
   IrKernel *kernel;
   Scratch *scratch;
-  IrInst **with; /* by id: the replacement of an inst; ids from before the pass */
-  int id_count;
+  IrMap *with;     /* of an inst: its replacement */
   VEC(int) home;   /* by id: its function: 0 the host region, else task number + 1 */
   VEC(int) levels; /* of the enclosing loops, innermost last: how many FORs each became */
   int walks;       /* enclosing loops, in the host region, that walk a snapshot of nodes */
@@ -78,16 +78,6 @@ static IrBuilder top_builder(Tasker *t) {
   return (IrBuilder){.kernel = t->kernel, .region = t->top, .line = t->loop->line};
 }
 
-static void set_slot(IrBuilder *host, int slot, IrInst *value) {
-  ir_emit(host, IR_FRAME_SET, TYPE(NONE), 1, &value)->imm = slot;
-}
-
-static IrInst *get_slot(IrBuilder *b, IrOp op, Type type, int slot) {
-  IrInst *inst = ir_emit(b, op, type, 0, NULL);
-  inst->imm = slot;
-  return inst;
-}
-
 /* -- what an iteration costs ------------------------------------------------------------------- */
 
 /* The rough cost of one iteration, in additions: the scheduler's first guess at
@@ -132,13 +122,8 @@ static int64_t cost_of_op(IrOp op) {
 }
 
 static int64_t trips_of(const IrInst *loop) {
-  int64_t begin, last, step;
-  if (loop->op != IR_FOR) return GUESSED_TRIPS;
-  if (!ir_is_const(loop->operands[0], &begin) || !ir_is_const(loop->operands[1], &last) ||
-      !ir_is_const(loop->operands[2], &step) || step == 0)
-    return GUESSED_TRIPS;
-  double trips = ((double)last - (double)begin) / (double)step + 1;
-  return trips < 0 ? 0 : trips > MOST_COST ? MOST_COST : (int64_t)trips;
+  int64_t trips = facts_trips(loop);
+  return trips < 0 ? GUESSED_TRIPS : min_i64(trips, MOST_COST);
 }
 
 static int64_t cost_of_region(const IrRegion *region) {
@@ -170,8 +155,8 @@ static IrInst *pass_value(Tasker *t, IrInst *value) {
   DEBUG_ASSERT(!type_is(value->type, TYPE_PLACE), "the frame holds numbers and addresses");
   IrBuilder host = host_builder(t), top = top_builder(t);
   int slot = take_slots(t, 1);
-  set_slot(&host, slot, value);
-  return get_slot(&top, IR_FRAME_GET, value->type, slot);
+  ir_frame_set(&host, slot, value);
+  return ir_frame(&top, IR_FRAME_GET, value->type, slot);
 }
 
 static IrInst *capture(Tasker *t, IrInst *outer);
@@ -191,7 +176,7 @@ static IrInst *capture(Tasker *t, IrInst *outer) {
   if (inside) return inside;
   IrBuilder top = top_builder(t), host = host_builder(t);
   if (outer->op == IR_CONST || outer->op == IR_PLACE) inside = compute_again(t, outer);
-  else if (outer->op == IR_ARG) inside = get_slot(&top, IR_FRAME_GET, outer->type, (int)outer->imm);
+  else if (outer->op == IR_ARG) inside = ir_frame(&top, IR_FRAME_GET, outer->type, (int)outer->imm);
   else inside = pass_value(t, outer->op == IR_VAR ? ir_get(&host, outer) : outer);
   assign_home(t);
   map_put_int(&t->inside, (uint64_t)outer->id, inside);
@@ -202,7 +187,7 @@ static void resolve_operands(Tasker *t, IrInst *inst) {
   bool has_var = inst->op == IR_GET || inst->op == IR_SET || inst->op == IR_REDUCE;
   for (int i = 0; i < inst->operand_count; i++) {
     IrInst *operand = inst->operands[i];
-    if (operand->id < t->id_count && t->with[operand->id]) operand = t->with[operand->id];
+    if (ir_mapped(t->with, operand)) operand = ir_mapped(t->with, operand);
     if (is_outside(t, operand) && !(has_var && i == 0)) operand = capture(t, operand);
     ir_set_operand(inst, i, operand);
   }
@@ -232,7 +217,7 @@ static int find_reduction(Tasker *t, IrInst *var, IrUpdate op) {
   row = t->task->reductions.count - 1;
   map_put_int(&t->reduced, (uint64_t)var->id, (void *)(intptr_t)(row + 1));
   IrBuilder host = host_builder(t);
-  set_slot(&host, reduction.slot, ir_get(&host, var));
+  ir_frame_set(&host, reduction.slot, ir_get(&host, var));
   assign_home(t);
   return row;
 }
@@ -248,7 +233,7 @@ static bool visit_reduce(Tasker *t, IrInst *reduce) {
     return refuse(t, reduce, "one variable is reduced by two operators");
   IrBuilder b = {
       .kernel = t->kernel, .region = reduce->region, .before = reduce, .line = reduce->line};
-  ir_set_operand(reduce, 0, get_slot(&b, IR_FRAME_GET, reduction->type, reduction->slot));
+  ir_set_operand(reduce, 0, ir_frame(&b, IR_FRAME_GET, reduction->type, reduction->slot));
   assign_home(t);
   return true;
 }
@@ -258,7 +243,7 @@ static void bring_reductions_back(Tasker *t) {
   for (int row = 0; row < t->task->reductions.count; row++) {
     const IrReduction *reduction = &t->task->reductions.items[row];
     ir_set(&host, t->reduced_vars.items[row],
-           get_slot(&host, IR_FRAME_LOAD, reduction->type, reduction->slot));
+           ir_frame(&host, IR_FRAME_LOAD, reduction->type, reduction->slot));
   }
 }
 
@@ -269,7 +254,7 @@ static void set_bounds(Tasker *t, int axis_count, IrInst *const *begin_end) {
   IrBuilder host = host_builder(t);
   t->task->bounds = take_slots(t, 2 * axis_count);
   for (int i = 0; i < 2 * axis_count; i++)
-    set_slot(&host, t->task->bounds + i, ir_convert(&host, begin_end[i], TYPE(I64)));
+    ir_frame_set(&host, t->task->bounds + i, ir_convert(&host, begin_end[i], TYPE(I64)));
 }
 
 static void note_loop(Tasker *t, const char *over) {
@@ -349,7 +334,7 @@ static bool make_task(Tasker *t, IrInst *loop) {
   task->may_deactivate = effects->changes & EFFECT_DEACTIVATES;
   IrBuilder host = host_builder(t);
   remember_cells(t, &host, effects);
-  ir_emit(&host, IR_RUN, TYPE(NONE), 0, NULL)->imm = t->kernel->tasks.count;
+  ir_run(&host, t->kernel->tasks.count);
   bring_reductions_back(t);
   loop->regions[0] = NULL; /* the task owns it now */
   ir_delete(loop);
@@ -404,7 +389,8 @@ static bool make_nest(Tasker *t, IrInst *loop) {
   IrRegion *body = loop->regions[0],
            *inner = nest_of_loop(t->kernel, loop, order, indices, &levels);
   assign_home(t);
-  for (int i = 0; i < body->params.count; i++) t->with[body->params.items[i]->id] = indices[i];
+  for (int i = 0; i < body->params.count; i++)
+    ir_map_put(t->with, body->params.items[i], indices[i]);
   bool is_empty = !body->first;
   rewrite_move_all(body, inner);
   ir_delete(loop);
@@ -473,7 +459,7 @@ static bool visit_inst(Tasker *t, IrInst *inst) {
     return true;
   case IR_GET:
     if (!is_outside(t, inst->operands[0])) return true;
-    t->with[inst->id] = capture(t, inst->operands[0]);
+    ir_map_put(t->with, inst, capture(t, inst->operands[0]));
     ir_delete(inst);
     return true;
   case IR_SET:
@@ -507,9 +493,8 @@ bool pass_tasks(PassContext *ctx, IrKernel *kernel, Error *err) {
   Tasker t = {.kernel = kernel,
               .scratch = ctx->scratch,
               .has_quick_clears = ctx->target.quick_clears,
-              .id_count = kernel->next_id,
               .err = err,
-              .with = scratch_array(ctx->scratch, IrInst *, kernel->next_id)};
+              .with = ir_map(ctx->scratch, kernel)};
   kernel->frame_slots = kernel->args.count + ir_result_slots(kernel);
   assign_home(&t);
   if (!visit_region(&t, kernel->body) || !visit_functions(&t)) return false;

@@ -44,7 +44,7 @@ typedef struct Kind {
    * this kind, or NULL for a dense one. */
   ActivePlan (*plan)(const SNode *sparse, const SNode *cells);
   /* Opens the serial loops, in index order, and sets the indices. NULL for unbounded axes, which
-   * order_nest walks. */
+   * nest.c opens in order. */
   void (*nest)(Nest *nest, const SNode *sparse, const SNode *cells, IrInst **indices);
   bool asks_each_cell; /* an active node may have inactive cells, so each cell is tested */
   /* May iterations change the set of cells that the loop visits? Then a REMEMBER precedes the loop.

@@ -79,8 +79,6 @@ static bool covers(const Leaf *l, const SNode *level) {
   return true;
 }
 
-static bool is_no_continue(void *data, IrInst *inst) { return inst->op != IR_CONTINUE; }
-
 /* Does every visit of a leaf write the place, in every cell? */
 static bool is_always_written(const Leaf *l, const EffectPlace *at) {
   bool is_written = false;
@@ -90,7 +88,7 @@ static bool is_always_written(const Leaf *l, const EffectPlace *at) {
     is_written |= access->inst->region == l->body;
     for (const IrInst *inst = access->inst; inst; inst = inst->previous)
       for (int r = 0; r < IR_MAX_REGIONS; r++)
-        if (inst->regions[r] && !ir_walk(inst->regions[r], is_no_continue, NULL)) return false;
+        if (inst->regions[r] && ir_has_op(inst->regions[r], IR_CONTINUE)) return false;
   }
   return is_written;
 }
@@ -243,7 +241,7 @@ static bool redirect(void *data, IrInst *inst) {
   /* a worker's private copy is found from the root */
   if (!rewrite_is_access(inst->op) || inst->private_copy) return true;
   const IrInst *place = inst->operands[0];
-  IrInst *cell = place->id < l->id_count ? l->with[place->id] : NULL;
+  IrInst *cell = ir_mapped(l->with, place);
   if (cell && (inst->op == IR_LOAD || is_at_origin(cell->offset))) ir_set_operand(inst, 0, cell);
   return true;
 }
@@ -276,7 +274,7 @@ static void make_cells(Leaf *l) {
     bool is_read = access->is_relative && access->reads && may_read_near(l, access);
     bool stays = access->in_twin || !l->deactivates;
     bool has_cell = l->caches && stays && (is_own || is_read);
-    if (has_cell) l->with[access->place->id] = make_cell(l, access);
+    if (has_cell) ir_map_put(l->with, access->place, make_cell(l, access));
     else note_lookup(l, access);
   }
   ir_walk(l->row->regions[0], redirect, l);
@@ -385,7 +383,7 @@ static void bind_indices(Leaf *l) {
   IrRegion *row = l->row->regions[0];
   for (int a = 0; a < l->shape.axis_count; a++) {
     const IrInst *index = l->body->params.items[l->shape.index[a]];
-    if (ir_use_count(row, index)) l->with[index->id] = make_index(l, a);
+    if (ir_use_count(row, index)) ir_map_put(l->with, index, make_index(l, a));
   }
 }
 
@@ -404,17 +402,15 @@ static IrRegion *open_row(Leaf *l) {
 static void lower_task(IrKernel *kernel, IrTask *task, const LeafShape *shape,
                        const Effects *effects, bool caches) {
   ASSERT(shape->axis_count > 0 && task->kind == TASK_LEAVES, "a leaf has a row of cells");
-  int ids = kernel->next_id;
   Leaf l = {.kernel = kernel,
             .task = task,
             .shape = *shape,
             .body = task->body,
             .effects = effects,
             .masked = snode_has_bits(shape->cells) ? shape->cells : NULL,
-            .id_count = ids,
             .caches = caches,
             .written_afar = scratch_array(kernel->scratch, bool, kernel->fields.count),
-            .with = scratch_array(kernel->scratch, IrInst *, ids)};
+            .with = ir_map(kernel->scratch, kernel)};
   survey(&l);
   open_leaves(&l);
   IrRegion *row = l.row->regions[0];
@@ -424,9 +420,9 @@ static void lower_task(IrKernel *kernel, IrTask *task, const LeafShape *shape,
   make_cells(&l);
   leaf_ask_words(&l);
   rewrite_drop_dead(row);
-  memset(l.with, 0, sizeof *l.with * (size_t)ids);
+  l.with = ir_map(kernel->scratch, kernel);
   bind_indices(&l);
-  rewrite_operands(row, l.with, ids);
+  rewrite_operands(row, l.with);
   task->body = l.leaves;
   task->cells = false;
   task->axis_count = shape->node_level->rank;

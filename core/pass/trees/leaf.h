@@ -35,8 +35,8 @@ typedef struct Leaf {
   IrInst *cursor, *grid, *row;
   IrInst *cells; /* the grid or the row; insts that run once per leaf go before it */
   VEC(IrInst *) nears;
-  IrInst **with; /* by id: the replacement of an inst; */
-  int id_count;  /* only for insts from before the pass */
+  IrMap *with;  /* by id: the replacement of an inst; */
+  int id_count; /* only for insts from before the pass */
 } Leaf;
 
 /* Are indices of level `node`, by its axes, those of the loop plus constants no larger than a leaf?

@@ -217,8 +217,9 @@ bool words_lower_task(IrKernel *kernel, IrTask *task, const Effects *effects) {
   const SNode *masked = snode_sparse_level(cells), *node_level = snode_node_level(masked);
   DEBUG_ASSERT(task->cells && masked && masked->mask >= 0, "bits decide about the task's cells");
   if (has_rows_of_bits(kernel, task, masked)) return false;
-  int ids = kernel->next_id, row = row_position(masked);
-  IrInst *at[SNODE_MAX_AXES] = {0}, **with = scratch_array(kernel->scratch, IrInst *, ids);
+  int row = row_position(masked);
+  IrInst *at[SNODE_MAX_AXES] = {0};
+  IrMap *with = ir_map(kernel->scratch, kernel);
   if (!task->remembers) mark_own_cells(effects, masked, cells);
   IrRegion *old = task->body, *body = open_task(kernel, task, node_level, masked);
   Nest nest = {.b = {.kernel = kernel, .region = body}, .index = task->index};
@@ -232,10 +233,10 @@ bool words_lower_task(IrKernel *kernel, IrTask *task, const Effects *effects) {
     int axis = cells->level_axes[k], position = snode_axis_position(masked, axis);
     IrInst *index =
         open_below(&nest, position < 0 ? NULL : at[position], snode_divisor(masked, cells, axis));
-    with[old->params.items[k]->id] = index;
+    ir_map_put(with, old->params.items[k], index);
   }
   rewrite_move_all(old, nest.b.region);
-  rewrite_operands(nest.b.region, with, ids);
+  rewrite_operands(nest.b.region, with);
   task->body = body;
   task->cost = tasks_cost(body);
   return true;

@@ -15,7 +15,6 @@
 
 enum {
   MOST_BYTES = 32, /* of a run */
-  MASKED = 64,     /* bytes of a vector on machines with masked stores and cheap masked loads */
   SHORTEST_LOADS = 3,
   SHORTEST_FAST = 5, /* on processors with fast gathers */
   SHORTEST_UPDATES = 2,
@@ -46,7 +45,9 @@ static int by_address(const void *a, const void *b) {
   return (order > 0) - (order < 0);
 }
 
-static bool has_masks(const Shapes *s, Type type) { return s->width * type_size(type) >= MASKED; }
+static bool has_masks(const Shapes *s, Type type) {
+  return s->width * type_size(type) >= IR_MASKED_BYTES;
+}
 
 /* On machines without masks the length is a power of two. */
 static int run_length(const Shapes *s, const IrAddress *first, int left) {
@@ -77,10 +78,12 @@ static Runs find_runs(const Shapes *s, const Accesses *accesses, int shortest) {
 }
 
 static void mark_runs(const Runs *runs, int32_t group) {
+  ASSERT(group > 0, "groups are numbered from 1");
   for (int i = 0; i < runs->items.count; i++) {
     const Run *run = &runs->items.items[i];
     for (int k = 0; k < run->count; k++) {
       IrInst *access = run->accesses[k];
+      DEBUG_ASSERT(access->shape != IR_SHAPE_RUNS, "an access is in one run");
       access->shape = IR_SHAPE_RUNS;
       access->group = group;
       access->run = i;
@@ -106,6 +109,7 @@ static bool has_company(const IrInst *load) {
 /* Marks the insts after `first` on which the address of `load` depends; false if one of them is not
  * pure. */
 static bool mark_address(Shapes *s, const IrInst *first, const IrInst *load) {
+  ASSERT(load->region == first->region, "a group is of one region");
   s->marks[load->operands[0]->id] = s->searches;
   for (const IrInst *at = load->previous; at != first; at = at->previous) {
     if (s->marks[at->id] != s->searches) continue;
@@ -132,8 +136,7 @@ static void move_addresses(Shapes *s, IrInst *first, const Runs *runs) {
   for (IrInst *at = first->next, *next; at && ir_is_straight(at); at = next) {
     next = at->next;
     if (s->marks[at->id] != s->searches) continue;
-    ir_remove(at);
-    ir_insert_before(first, at);
+    ir_move_before(first, at);
   }
 }
 
@@ -163,26 +166,49 @@ static bool is_united(const IrInst *update) {
   return update->shape == IR_SHAPE_UNIFORM && ir_lanes_unite(update);
 }
 
-static IrInst *next_update(const IrInst *update) {
+/* May updates from `first` on be done after the inst? `far`: even if it reads other elements, or
+ * variables. */
+static bool can_wait(const IrInst *first, const IrInst *inst, bool far) {
+  if (ir_effects(inst) & IR_PURE) return true;
+  if (!far) return false;
+  if (inst->op == IR_MEM_LOAD) return !ir_may_be_written(inst, first);
+  return ir_is_straight(inst) && !ir_is_write(inst->op);
+}
+
+/* The update after this one that can be done together with those from `first` on. */
+static IrInst *next_update(const IrInst *first, const IrInst *update, bool far) {
   IrInst *next = update->next;
-  while (next && ir_effects(next) & IR_PURE) next = next->next;
+  while (next && can_wait(first, next, far)) next = next->next;
   return next && next->op == IR_MEM_UPDATE ? next : NULL;
 }
 
-IrInst *shapes_group_updates(Shapes *s, IrInst *first) {
+static Runs find_update_runs(const Shapes *s, IrInst *first, bool far) {
   Accesses plain = {0};
-  IrInst *last = first;
-  for (IrInst *at = first; at; at = next_update(at)) {
-    last = at;
+  for (IrInst *at = first; at; at = next_update(first, at, far))
     if (at->plain && !is_united(at)) vec_push(s->ctx->scratch, &plain, at);
-  }
+  return find_runs(s, &plain, SHORTEST_UPDATES);
+}
+
+static IrInst *group_updates(Shapes *s, IrInst *first, bool far) {
+  IrInst *last = first;
+  for (IrInst *at = first; at; at = next_update(first, at, far)) last = at;
   if (last == first) return last;
   int32_t group = ++s->groups;
-  for (IrInst *at = first; at; at = next_update(at)) {
+  for (IrInst *at = first; at; at = next_update(first, at, far)) {
     at->group = group;
     at->deferred = at != last;
   }
-  Runs runs = find_runs(s, &plain, SHORTEST_UPDATES);
-  if (runs.saved >= UPDATES_SAVED) mark_runs(&runs, group);
+  return last;
+}
+
+/* Updates wait for others far behind them only where that makes runs. Else each is better done in
+ * all lanes before the next one: lanes often update what their neighbours do, but rarely by the
+ * same inst, and a load just after a store to its address waits for that. */
+IrInst *shapes_group_updates(Shapes *s, IrInst *first) {
+  Runs near = find_update_runs(s, first, false), wide = find_update_runs(s, first, true);
+  bool far = wide.saved >= UPDATES_SAVED && wide.saved > near.saved;
+  IrInst *last = group_updates(s, first, far);
+  const Runs *runs = far ? &wide : &near;
+  if (last != first && runs->saved >= UPDATES_SAVED) mark_runs(runs, s->groups);
   return last;
 }

@@ -12,6 +12,7 @@
 #include "base/bits.h"
 #include "pass/rewrite.h"
 #include "pass/vector/access_shapes.h"
+#include "pass/vector/compaction.h"
 
 static bool is_access(const IrInst *inst) {
   return inst->op == IR_MEM_LOAD || inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE;
@@ -37,9 +38,8 @@ static IrShape own_shape(const Shapes *s, const IrInst *inst) {
 
 /* The loop's bounds differ by lane, so it may run for one lane after the other. */
 static void add_lane_body(const Shapes *s, IrInst *loop) {
-  IrInst **map = scratch_array(s->ctx->scratch, IrInst *, s->kernel->next_id);
   loop->per_lane = true;
-  loop->regions[1] = ir_copy_region(s->kernel, loop->regions[0], loop, map);
+  loop->regions[1] = ir_copy_region(s->kernel, loop->regions[0], loop, NULL);
 }
 
 /* -- plain updates ----------------------------------------------------------------------------- */
@@ -83,6 +83,8 @@ static bool may_split(const Shapes *s, const IrInst *update) {
 
 /* Load, op and store in place of the update. */
 static void split_update(const Shapes *s, IrInst *update) {
+  ASSERT(update->plain && !update->group,
+         "only plain updates are a load and a store, before they are grouped");
   IrBuilder b = rewrite_before(s->kernel, update);
   IrInst *address = update->operands[0], *by = update->operands[1];
   int32_t alias = update->alias;
@@ -145,6 +147,7 @@ static void shape_region(Shapes *s, IrRegion *region) {
 }
 
 static void shape_body(const Shapes *of, const LaneBody *body) {
+  ASSERT(body->width > 1, "only bodies in lanes have shapes of access");
   Shapes s = {.ctx = of->ctx, .kernel = of->kernel, .width = body->width, .task = of->task};
   s.facts = ir_lanes(s.ctx->scratch, s.kernel, body);
   if (prepare(&s, (IrRegion *)body->region)) s.facts = ir_lanes(s.ctx->scratch, s.kernel, body);
@@ -180,6 +183,14 @@ static void mark_alignment(const IrRegion *region) {
 static void shape_loops(const Shapes *s, IrRegion *region) {
   for (IrInst *inst = region->first; inst; inst = inst->next) {
     bool is_row = inst->op == IR_ROW, is_loop = inst->op == IR_FOR || inst->op == IR_BITS;
+    if (inst->compacts) { /* shapes of the arm would be of no use */
+      IrInst *branch = inst->regions[0]->last;
+      ir_remove(branch);
+      LaneBody body = ir_lanes_of_loop(inst, inst->regions[0], inst->lanes);
+      shape_body(s, &body);
+      ir_region_append(inst->regions[0], branch);
+      continue;
+    }
     if ((is_row || is_loop) && inst->lanes > 1) {
       LaneBody body = is_row ? ir_lanes_of_row(inst, inst->lanes)
                              : ir_lanes_of_loop(inst, inst->regions[0], inst->lanes);
@@ -191,12 +202,23 @@ static void shape_loops(const Shapes *s, IrRegion *region) {
   }
 }
 
+/* A range whose lanes find the iterations that take a branch. */
+static void shape_compaction(const Shapes *s, const LaneBody *body) {
+  IrInst *branch = compaction_branch(body->region);
+  IrRegion *home = branch->region;
+  ir_remove(branch);
+  shape_body(s, body);
+  ir_region_append(home, branch);
+  shape_loops(s, branch->regions[0]);
+}
+
 static void shape_task(const Shapes *s, const IrTask *task, IrRegion *region, int width) {
   bool is_nodes = task->kind == TASK_NODES;
   LaneBody body = {
       .region = region, .varying = is_nodes ? -1 : task->axis_count - 1, .width = width};
   if (!region) return;
   if (width <= 1) return shape_loops(s, region);
+  if (compaction_branch(region)) return shape_compaction(s, &body);
   shape_body(s, &body);
   mark_alignment(region);
 }

@@ -1,7 +1,7 @@
 /* cell_loops.c - writes the loops over the cells of a leaf: GRID and ROW become FOR, IF and BITS,
  * and reads that cross into the next leaf become loads. Tasks whose leaves are shared by the
  * threads of a GPU keep them, since threads divide rows and cells among themselves
- * (codegen/gpu/leaf.c).
+ * (leaf_threads.c).
  *
  * GRID is a FOR for each axis but the last of a leaf. Rows of a masked leaf whose bits share a word
  * are skipped together if the word is 0, as most words are in leaves with few cells:
@@ -14,6 +14,7 @@
  * or equal parts of one, and that the grid's body does nothing but visit them.
  * Decision D-llvm_bc-11. */
 #include "base/bits.h"
+#include "ir/facts.h"
 #include "ir/task.h"
 #include "pass/pass.h"
 #include "pass/vector/cell_loops.h"
@@ -30,7 +31,7 @@ typedef struct Grid {
   const IrInst *bits;  /* those of a row, if rows share words; */
   int64_t rows, cells; /* so many rows in a word; cells of a row */
   int insts;           /* in the body, before its rows are loops */
-  IrInst **map;        /* by id: copies of values of the body */
+  IrMap *map;          /* copies of values of the body */
 } Grid;
 
 IrBuilder cell_loops_for(IrBuilder *b, IrInst *first, IrInst *last, int64_t step) {
@@ -129,7 +130,7 @@ static void find_words(Grid *grid) {
 
 /* A copy of a value of the body, at the position along the last axis that the map has. */
 static IrInst *copy_value(const Grid *grid, IrBuilder *b, IrInst *value) {
-  IrInst *known = grid->map[value->id];
+  IrInst *known = ir_mapped(grid->map, value);
   if (known || value->op == IR_PARAM || value->region != grid->body) return known ? known : value;
   for (int k = 0; k < value->operand_count; k++) copy_value(grid, b, value->operands[k]);
   IrInst *copy = ir_copy_inst(grid->kernel, value, grid->map);
@@ -141,7 +142,7 @@ static IrInst *copy_value(const Grid *grid, IrBuilder *b, IrInst *value) {
 /* The bits of the rows of a word, from a position along the last axis on. */
 static IrInst *bits_of_word(const Grid *grid, IrBuilder *b, IrInst *from) {
   const IrInst *bits = grid->bits;
-  grid->map[grid->last->id] = from;
+  ir_map_put(grid->map, grid->last, from);
   IrInst *operands[3];
   for (int k = 0; k < 2; k++) operands[k] = copy_value(grid, b, bits->operands[k]);
   operands[2] = ir_const_int(b, bits->operands[2]->type, grid->rows * grid->cells);
@@ -168,9 +169,8 @@ static IrBuilder count_to(const Grid *grid, IrBuilder *b, int64_t extent, int64_
 }
 
 static void copy_body(const Grid *grid, IrBuilder *b, IrInst *position) {
-  grid->map[grid->last->id] = position;
-  for (const IrInst *inst = grid->body->first; inst; inst = inst->next)
-    ir_region_append(b->region, ir_copy_inst(grid->kernel, inst, grid->map));
+  ir_map_put(grid->map, grid->last, position);
+  ir_copy_to(b, grid->body->first, NULL, grid->map);
 }
 
 /* The `count` rows along the last axis, from `from` on; NULL: from the first on. */
@@ -225,7 +225,7 @@ static void write_grid(Scratch *scratch, IrKernel *kernel, IrInst *inst) {
     b = count_to(&grid, &b, inst->extent[axis], 1);
     ir_replace_uses(body->params.items[axis], b.region->params.items[0]);
   }
-  grid.map = scratch_array(scratch, IrInst *, kernel->next_id); /* the loops' positions, too */
+  grid.map = ir_map(scratch, kernel);
   int64_t extent = inst->extent[axes - 1];
   if (grid.rows > 1) write_words(&grid, &b, extent);
   else write_rows(&grid, &b, NULL, extent);
@@ -252,17 +252,61 @@ static void write_task(Scratch *scratch, IrKernel *kernel, IrTask *task) {
   rewrite_drop_dead(task->body);
 }
 
+/* -- whole vectors, and reciprocals ------------------------------------------------------------ */
+
+/* LONG_IN_LANES: a body of more insts, SPLAT and STEP not counted, gets no copy for whole vectors,
+ * which would double its code. MANY_VECTORS: a loop of at least so many whole vectors begins them
+ * at an aligned index, so that stores do not cross cache lines. */
+enum { LONG_IN_LANES = 300, MANY_VECTORS = 8 };
+
+static bool count_inst(void *data, IrInst *inst) {
+  *(int *)data += inst->op != IR_SPLAT && inst->op != IR_STEP;
+  return true;
+}
+
+static bool is_short(IrRegion *body) {
+  int count = 0;
+  ir_walk(body, count_inst, &count);
+  return count <= LONG_IN_LANES;
+}
+
+/* Is it a division of integers that doubles hold, by a number that is constant during the task? */
+static bool has_reciprocal(const IrInst *inst) {
+  return (inst->op == IR_FLOORDIV || inst->op == IR_MOD) && facts_is_of_frame(inst->operands[1]) &&
+         type_is_integer(inst->type) && type_bits(type_element(inst->type)) <= 32;
+}
+
+static bool choose_form(void *data, IrInst *inst) {
+  if (inst->op == IR_FOR) inst->whole = inst->lanes > 1 && is_short(inst->regions[0]);
+  inst->reciprocal = has_reciprocal(inst);
+  (void)data;
+  return true;
+}
+
+/* Chooses which divisions are by a reciprocal, and which bodies in lanes get a copy for whole
+ * vectors. The few iterations of a task that
+ * counts are scalar, and so would be all that vectors leave over: it runs under a mask. */
+static void choose_forms(IrTask *task) {
+  bool is_short_task = task->interior || (!task->rim_scalar && is_short(task->body));
+  ir_walk_task(task, choose_form, NULL);
+  task->whole = task->lanes > 1 && !task->counts && is_short_task ? MANY_VECTORS : 0;
+  if (task->counts) choose_forms(task->counts);
+}
+
 void pass_finish_task(Scratch *scratch, IrKernel *kernel, IrTask *task) {
   ASSERT(task->lanes <= 1, "the task is scalar");
   if (task->kind == TASK_LEAVES) vectorise_inner(scratch, kernel, task->body);
   write_task(scratch, kernel, task);
+  choose_forms(task);
 }
 
 bool pass_cell_loops(PassContext *ctx, IrKernel *kernel, Error *err) {
   for (int i = 0; i < kernel->tasks.count; i++) {
     IrTask *task = kernel->tasks.items[i];
-    bool is_shared = ctx->target.shares_leaves && ir_spread(task) > 1;
-    if (!is_shared) write_task(ctx->scratch, kernel, task);
+    int threads = ctx->target.shares_leaves ? ir_spread(task) : 1;
+    if (threads > 1) cell_loops_share(task->body, threads);
+    else write_task(ctx->scratch, kernel, task);
+    choose_forms(task);
   }
   (void)err;
   return true;

@@ -16,4 +16,7 @@ void cell_loops_row(Scratch *scratch, IrKernel *kernel, IrInst *row);
  * `may_cross`. */
 void cell_loops_window(IrKernel *kernel, IrInst *load, bool may_cross);
 
+/* leaf_threads.c: chooses how so many threads divide the rows and cells in a region of a leaf. */
+void cell_loops_share(IrRegion *region, int64_t threads);
+
 #endif

@@ -28,7 +28,7 @@ typedef struct Row {
   IrInst *position, *mask; /* its parameters; mask: NULL if its cells run one by one */
   IrInst *word;            /* of a masked row: a bit per cell */
   int step;                /* cells at a time */
-  IrInst **map;            /* by id of the body: what a copy has in its place */
+  IrMap *map;              /* of the body: what a copy has in its place */
   int64_t low, high;       /* least and largest distance of a read, including 0 */
   int64_t cells;           /* of a leaf's row; 0: no read may cross */
   int insts;               /* in the body */
@@ -75,15 +75,10 @@ static bool settle(void *data, IrInst *inst) {
 static void copy_body(const Row *row, IrBuilder *b, bool may_cross) {
   Copy copy = {row, may_cross};
   IrRegion *to = ir_region_create(row->kernel, NULL);
-  for (const IrInst *inst = row->body->first; inst; inst = inst->next)
-    ir_region_append(to, ir_copy_inst(row->kernel, inst, row->map));
+  IrBuilder in = {.kernel = row->kernel, .region = to};
+  ir_copy_to(&in, row->body->first, NULL, row->map);
   ir_walk(to, settle, &copy);
-  while (to->first) {
-    IrInst *inst = to->first;
-    ir_remove(inst);
-    if (b->before) ir_insert_before(b->before, inst);
-    else ir_region_append(b->region, inst);
-  }
+  rewrite_move_to(to->first, b);
 }
 
 /* The bits of the word from a cell on. */
@@ -131,8 +126,8 @@ static void write_step(const Row *row, const IrBuilder *at, IrInst *position, in
     IrInst *once = number(row, &b, 0);
     b = cell_loops_for(&b, once, once, 1);
   }
-  row->map[row->position->id] = position;
-  if (mask) row->map[row->mask->id] = mask;
+  ir_map_put(row->map, row->position, position);
+  if (mask) ir_map_put(row->map, row->mask, mask);
   copy_body(row, &b, may_cross);
   if (polls) ir_emit(&after, IR_POLL, TYPE(NONE), 0, NULL);
 }
@@ -202,8 +197,8 @@ static void write_elements(const Row *row, IrBuilder *b, IrInst *first, IrInst *
   loop->brief = true;
   if (row->inst->lanes <= 1) return write_step(row, &in, position, 0, false, true);
   loop->lanes = row->inst->lanes;
-  row->map[row->position->id] = position;
-  row->map[row->mask->id] = ir_region_param(row->kernel, in.region, row->mask->type);
+  ir_map_put(row->map, row->position, position);
+  ir_map_put(row->map, row->mask, ir_region_param(row->kernel, in.region, row->mask->type));
   copy_body(row, &in, false);
 }
 
@@ -218,7 +213,7 @@ static Row describe(Scratch *scratch, IrKernel *kernel, IrInst *inst) {
              .position = body->params.items[0],
              .mask = ir_lanes_mask(body),
              .step = inst->lanes > 1 ? inst->lanes : inst->width,
-             .map = scratch_array(scratch, IrInst *, kernel->next_id)};
+             .map = ir_map(scratch, kernel)};
   if (inst->masked) row.word = inst->operands[inst->operand_count - 1];
   ir_walk(body, survey, &row);
   ASSERT(is_power_of_two((uint64_t)row.step), "vectors have 2, 4, .. lanes");

@@ -7,6 +7,8 @@
  * ranges without branches, whose elements are contiguous or every second one, are left to LLVM,
  * which also unrolls them. Leaves notes for explain(). Decision D-pass-02. */
 #include "pass/analysis/effects.h"
+#include "pass/vector/alternate.h"
+#include "pass/vector/compaction.h"
 #include "pass/vector/lanes_cost.h"
 #include "pass/vector/lanes_guess.h"
 #include "pass/rewrite.h"
@@ -19,12 +21,14 @@ enum {
   LONGEST = 40000, /* and of one that compiles too long */
   REPAYS = 4,      /* ops that lanes must save per iteration, for each inst of a long body */
   GAIN = 80,       /* largest vector cost, in percent of the scalar cost */
+  FOUND_GAIN = 90, /* largest cost, in percent, where lanes only find iterations */
   ACTIVE = 30,     /* guessed percentage of active cells under a mask, */
   NOT_FEW = 60     /* and in rows whose sparse parts run in a scalar loop (IR_LONGEST_TWICE) */
 };
 
 static bool pays(const PassContext *ctx, const LaneSurvey *s) {
-  return ctx->forces_lanes || s->beside * 100 <= s->alone * GAIN;
+  if (ctx->forces_lanes || ctx->prefers_lanes) return true;
+  return !ctx->prefers_scalar && s->beside * 100 <= s->alone * GAIN;
 }
 
 static bool has_no_order(void *data, IrInst *inst) {
@@ -82,6 +86,15 @@ static void note_lanes(const Told *t, int width) {
                          t->things));
 }
 
+/* Would vectorisation change an order of iterations that shows, and must stay? */
+static bool stays_alone(const PassContext *ctx, IrRegion *body) {
+  return ctx->ordered_alone && !ir_walk(body, has_no_order, NULL);
+}
+
+static void note_order(const Told *t) {
+  note_alone(t, "in another order, results might differ from those of earlier launches");
+}
+
 /* -- the width --------------------------------------------------------------------------------- */
 
 static bool add_bytes(void *data, IrInst *inst) {
@@ -95,6 +108,7 @@ static int width_of(const PassContext *ctx, const IrRegion *body) {
   int counts[2] = {0};
   ir_walk((IrRegion *)body, add_bytes, counts);
   int width = ctx->vector_bytes / (counts[1] > counts[0] ? 8 : 4);
+  ASSERT(width > 1, "a target whose vectors hold one number has no lanes");
   return width > 16 ? 16 : width;
 }
 
@@ -131,19 +145,67 @@ static bool is_rim_scalar(const PassContext *ctx, const IrTask *task) {
          rewrite_count(task->body) > SHORT_RIM && ir_walk(task->body, is_straight, NULL);
 }
 
-static void choose_range(PassContext *ctx, IrKernel *kernel, IrTask *task) {
+/* Should lanes find the iterations that take a branch, which then run alone? Not where whole
+ * iterations in lanes are cheaper. `s` is the survey of these. */
+static bool choose_found(PassContext *ctx, IrKernel *kernel, IrTask *task, int width,
+                         const LaneSurvey *s) {
+  LaneBody body = {.region = task->interior ? task->interior : task->body,
+                   .varying = task->axis_count - 1,
+                   .width = width};
+  if (task->counts || s->is_simple) return false;
+  Compaction c = compaction_of_range(ctx, kernel, &body, s);
+  if (!c.branch) return false;
+  bool may_be_lanes = !s->obstacle && pays(ctx, s);
+  double limit = may_be_lanes ? s->beside : s->alone;
+  int gain = ctx->prefers_scalar ? 100 : FOUND_GAIN;
+  if (!ctx->forces_lanes && c.cost * 100 > limit * gain) return false;
+  bool wants_lanes = ctx->forces_lanes || ctx->prefers_lanes;
+  if (may_be_lanes && wants_lanes && !ctx->prefers_scalar) return false;
+  c.branch->compacts = true;
+  task->lanes = width;
+  Told told = {kernel, task, task->line, "position"};
+  note(&told, scratch_format(kernel->scratch,
+                             "%d positions at once find those that take the branch of line %d",
+                             width, c.branch->line));
+  return true;
+}
+
+/* Puts every second position into lanes, where no other one has an effect. */
+static bool choose_alternate(PassContext *ctx, IrKernel *kernel, IrTask *task, int width) {
+  Told told = {kernel, task, task->line, "position"};
+  if (task->counts || !alternate_mark_task(ctx, kernel, task, width)) return false;
+  LaneSurvey s = survey_range(ctx, kernel, task, width);
+  if (!s.obstacle && !stays_alone(ctx, task->body) && pays(ctx, &s) &&
+      !is_too_long(ctx, kernel, &s, insts_of(task))) {
+    task->lanes = width;
+    note(&told, scratch_format(kernel->scratch,
+                               "%d of every second position side by side, in vector lanes", width));
+    return true;
+  }
+  alternate_unmark_task(task);
+  return false;
+}
+
+/* False if it stays scalar, also for LLVM, whose estimate of gathers would be too low. */
+static bool choose_range(PassContext *ctx, IrKernel *kernel, IrTask *task) {
   int width = width_of(ctx, task->interior ? task->interior : task->body);
   Told told = {kernel, task, task->line, "position"};
-  if (task->scalar) return note_alone(&told, "':scalar()' asks for it");
+  if (task->scalar) return note_alone(&told, "':scalar()' asks for it"), false;
+  if (choose_alternate(ctx, kernel, task, width)) return true;
   LaneSurvey s = survey_range(ctx, kernel, task, width);
-  if (s.obstacle) return note_obstacle(&told, &s);
+  bool stays = stays_alone(ctx, task->body);
+  if (!stays && choose_found(ctx, kernel, task, width, &s)) return true;
+  if (s.obstacle) return note_obstacle(&told, &s), true;
+  if (stays) return note_order(&told), true;
   streams_mark(ctx, kernel, task, &s);
-  if (s.is_simple && !ctx->forces_lanes && !task->traffic)
-    return note_alone(&told, "vectorisation is left to LLVM");
-  if (!pays(ctx, &s)) return streams_clear(task), note_cost(&told);
-  if (is_too_long(ctx, kernel, &s, insts_of(task))) return streams_clear(task), note_long(&told);
+  if (s.is_simple && !ctx->forces_lanes && !task->traffic && !task->has_words)
+    return note_alone(&told, "vectorisation is left to LLVM"), true;
+  bool is_dear = !pays(ctx, &s), is_long = !is_dear && is_too_long(ctx, kernel, &s, insts_of(task));
+  if (is_dear || is_long) streams_clear(task);
+  if (is_dear) return note_cost(&told), ctx->fast_gathers || !s.gathers;
+  if (is_long) return note_long(&told), true;
   task->lanes = width;
-  note_lanes(&told, width);
+  return note_lanes(&told, width), true;
 }
 
 /* -- nodes ------------------------------------------------------------------------------------- */
@@ -159,6 +221,7 @@ static void choose_nodes(PassContext *ctx, IrKernel *kernel, IrTask *task) {
   s.alone += ENTRY * width;
   s.beside += ENTRY_LANE * width;
   if (s.obstacle) return note_obstacle(&told, &s);
+  if (stays_alone(ctx, task->body)) return note_order(&told);
   if (!pays(ctx, &s)) return note_cost(&told);
   if (is_too_long(ctx, kernel, &s, rewrite_count(task->body))) return note_long(&told);
   task->lanes = width;
@@ -172,13 +235,11 @@ typedef struct Cells {
   Told told;
 } Cells;
 
-static bool is_no_row_load(void *data, IrInst *inst) { return inst->op != IR_ROW_LOAD; }
-
 /* The number of lanes for a row: at most its cells; if windows reach into neighbouring leaves, it
  * must divide the number of cells. */
 static int width_of_row(const PassContext *ctx, const IrInst *row) {
   int width = width_of(ctx, row->regions[0]), cells = row->end;
-  bool has_windows = !ir_walk(row->regions[0], is_no_row_load, NULL);
+  bool has_windows = ir_has_op(row->regions[0], IR_ROW_LOAD);
   while (width > 1 && (has_windows ? cells % width : cells <= width / 2)) width /= 2;
   return width;
 }
@@ -193,6 +254,7 @@ static bool choose_row(void *data, IrInst *inst) {
   int count = rewrite_count(inst->regions[0]);
   if (inst->masked) s.alone *= (count <= IR_LONGEST_TWICE ? NOT_FEW : ACTIVE) / 100.0;
   if (s.obstacle) return note_obstacle(&c->told, &s), true;
+  if (stays_alone(c->ctx, inst->regions[0])) return note_order(&c->told), true;
   if (!pays(c->ctx, &s)) return note_cost(&c->told), true;
   if (is_too_long(c->ctx, c->told.kernel, &s, count)) return note_long(&c->told), true;
   inst->lanes = width;
@@ -212,9 +274,9 @@ enum { FEWEST_TRIPS = 4 };
 /* Can the loop be counted in i64 by one with a half-open end, as code generation does? Not if an
  * i64 index may be the largest. */
 static bool may_count(const IrInst *loop) {
-  int64_t last, step;
+  int64_t last;
   Type type = loop->operands[0]->type;
-  if (!type_is_integer(type) || !ir_is_const(loop->operands[2], &step) || step != 1) return false;
+  if (facts_step(loop) != 1) return false;
   if (type_bits(type) == 64 && !type_is_signed(type)) return false;
   return type_bits(type) < 64 || ir_is_const(loop->operands[1], &last) ||
          loop->operands[1]->op == IR_SUB;
@@ -228,6 +290,7 @@ static void choose_bits(PassContext *ctx, IrKernel *kernel, const IrTask *task, 
   LaneSurvey s = lanes_survey(ctx, kernel, &body);
   s.alone *= (count <= IR_LONGEST_TWICE ? NOT_FEW : ACTIVE) / 100.0;
   if (s.obstacle) return note_obstacle(&told, &s);
+  if (stays_alone(ctx, bits->regions[0])) return note_order(&told);
   if (!pays(ctx, &s)) return note_cost(&told);
   if (is_too_long(ctx, kernel, &s, count)) return note_long(&told);
   bits->lanes = body.width;
@@ -239,16 +302,37 @@ static bool is_apart(const IrKernel *kernel, const IrInst *loop) {
   return loop->independent || (loop->sums && sums_only(kernel->scratch, kernel, loop));
 }
 
+/* Loops that `coalesce` has made (`trips`) gather along several lists: neighbouring grains took
+ * twice as long with iterations side by side. */
 static bool choose_loop(PassContext *ctx, IrKernel *kernel, const IrTask *task, IrInst *loop) {
-  int64_t trips = lanes_trips(loop);
-  if (!may_count(loop) || (trips && trips < FEWEST_TRIPS) || !is_apart(kernel, loop)) return false;
+  ASSERT(loop->op == IR_FOR && loop->lanes <= 1, "a loop is chosen once");
+  int64_t trips = facts_trips(loop);
+  if (loop->trips) return false;
+  if (!may_count(loop) || (trips > 0 && trips < FEWEST_TRIPS) || !is_apart(kernel, loop))
+    return false;
+  if (stays_alone(ctx, loop->regions[0])) return false;
   int width = width_of(ctx, loop->regions[0]);
+  LaneBody body = ir_lanes_of_loop(loop, loop->regions[0], width);
+  alternate_mark(ctx, kernel, &body);
   LaneSurvey s = lanes_survey_loop(ctx, kernel, loop, width);
-  if (s.obstacle || (s.is_simple && !ctx->forces_lanes)) return false;
-  if (!pays(ctx, &s)) return false;
+  if (s.obstacle || (s.is_simple && !ctx->forces_lanes) || !pays(ctx, &s)) {
+    alternate_unmark(loop->regions[0]);
+    return false;
+  }
   Told told = {kernel, task, loop->line, "iteration"};
   loop->lanes = width;
   note_lanes(&told, width);
+  return true;
+}
+
+/* Few iterations may take a branch whose arm has to run in order. */
+static bool choose_compaction(PassContext *ctx, IrKernel *kernel, const IrTask *task,
+                              IrInst *loop) {
+  int width = width_of(ctx, loop->regions[0]);
+  if (!may_count(loop) || !compaction_choose(ctx, kernel, loop, width)) return false;
+  Told told = {kernel, task, loop->line, "iteration"};
+  note(&told, scratch_format(kernel->scratch,
+                             "%d iterations at once find those that take the branch", width));
   return true;
 }
 
@@ -256,7 +340,8 @@ static bool choose_loop(PassContext *ctx, IrKernel *kernel, const IrTask *task, 
  * loops. */
 static void choose_loops(PassContext *ctx, IrKernel *kernel, const IrTask *task, IrRegion *region) {
   for (IrInst *inst = region->first; inst; inst = inst->next) {
-    bool is_done = inst->op == IR_FOR && choose_loop(ctx, kernel, task, inst);
+    bool is_done = inst->op == IR_FOR && (choose_loop(ctx, kernel, task, inst) ||
+                                          choose_compaction(ctx, kernel, task, inst));
     if (inst->op == IR_BITS && inst->independent) choose_bits(ctx, kernel, task, inst);
     is_done |= (inst->op == IR_ROW || inst->op == IR_BITS) && inst->lanes > 1;
     is_done |= inst->op == IR_ROW && inst->width > 1;
@@ -289,7 +374,7 @@ static bool only_reads(void *data, IrInst *inst) {
 
 static bool choose_long(void *data, IrInst *loop) {
   LongLoops *l = data;
-  if (loop->op != IR_FOR || !loop->sums || loop->rolled || lanes_trips(loop)) return true;
+  if (loop->op != IR_FOR || !loop->sums || loop->rolled || facts_trips(loop) > 0) return true;
   if (!l->facts[loop->id].diverges || !may_count(loop)) return true;
   if (!ir_walk(loop->regions[0], only_reads, NULL) || !is_apart(l->kernel, loop)) return true;
   if (rewrite_count(loop->regions[0]) > IR_LONGEST_TWICE) return true;
@@ -315,21 +400,30 @@ static bool is_no_word(void *data, IrInst *inst) {
 /* Are the task's positions blocks of cells? */
 static bool goes_by_words(const IrTask *task) { return !ir_walk(task->body, is_no_word, NULL); }
 
+static IrInst *compaction_of(const IrTask *task) {
+  return compaction_branch(task->interior ? task->interior : task->body);
+}
+
 bool pass_lanes(PassContext *ctx, IrKernel *kernel, Error *err) {
   if (ctx->vector_bytes < 16) return true;
   for (int i = 0; i < kernel->tasks.count; i++) {
     IrTask *task = kernel->tasks.items[i];
     if (task->privatised && !ctx->forces_lanes) continue; /* its updates take all the time */
-    if (task->kind == TASK_RANGE && !goes_by_words(task)) choose_range(ctx, kernel, task);
-    task->rim_scalar = is_rim_scalar(ctx, task);
+    bool stays_scalar =
+        task->kind == TASK_RANGE && !goes_by_words(task) && !choose_range(ctx, kernel, task);
+    bool compacts = compaction_of(task) != NULL;
+    task->rim_scalar = compacts ? task->interior != NULL : is_rim_scalar(ctx, task);
     if (task->counts) choose_range(ctx, kernel, task->counts);
     if (task->kind == TASK_NODES) choose_nodes(ctx, kernel, task);
     if (task->kind == TASK_LEAVES) choose_cells(ctx, kernel, task);
+    if (compacts) choose_loops(ctx, kernel, task, compaction_of(task)->regions[0]);
+    if (compacts) continue;
     if (!task->rim_scalar) choose_long_of(ctx, kernel, task, task->body);
     choose_long_of(ctx, kernel, task, task->interior);
     if (task->scalar || task->lanes) continue;
     choose_loops(ctx, kernel, task, task->body);
     if (task->interior) choose_loops(ctx, kernel, task, task->interior);
+    task->scalar = stays_scalar;
   }
   return true;
 }

@@ -16,6 +16,7 @@
 #include "pass/vector/lanes_cost.h"
 
 #include "ir/address.h"
+#include "ir/facts.h"
 #include "pass/vector/lanes_guess.h"
 
 /* a scalar op is 1 */
@@ -35,6 +36,7 @@ enum {
   MOST_PARTS = 16,  /* largest stride, in numbers, for which whole vectors are read */
   SIMPLE_PARTS = 2, /* largest stride that LLVM's vectoriser handles as well */
   ONE_BY_ONE = 10,  /* overhead per lane of an op without a vector form */
+  UNPACK = 3,       /* per lane: its address and its operand */
   CALL = 40,        /* a call of the runtime */
   HASH = 30,        /* a look-up by coordinates; per lane, if several lanes do it at once: */
   HASH_LANE = 12,
@@ -103,7 +105,7 @@ static int call_cost(const IrInst *inst) {
   }
 }
 
-/* Those of a sole worker cost as much, so that lanes are chosen as with more workers. D-pass-76. */
+/* `sole` ones cost as much, so that lanes are chosen as with more workers. D-pass-76. */
 static bool is_locked(const IrInst *inst) { return !inst->plain; }
 
 int lanes_op_cost(const IrInst *inst) {
@@ -177,6 +179,14 @@ static bool goes_through_node(const LaneSurvey *s, const IrInst *ptr) {
   return ptr->op == IR_PARAM && s->often > 1;
 }
 
+/* Does the load read, in a serial loop, what an earlier iteration of it may just have written? */
+static bool waits_for_store(const LaneSurvey *s, const IrInst *inst) {
+  if (inst->op != IR_MEM_LOAD || s->often <= 1 || !inst->alias) return false;
+  for (const IrInst *at = inst->region->first; at; at = at->next)
+    if (at->op == IR_MEM_STORE && at->alias == inst->alias) return true;
+  return false;
+}
+
 static int64_t access_cost(LaneSurvey *s, const IrInst *inst, Type type) {
   const IrInst *ptr = inst->operands[0];
   if (is_uniform(s, ptr)) return 1;
@@ -186,8 +196,10 @@ static int64_t access_cost(LaneSurvey *s, const IrInst *inst, Type type) {
   s->is_simple &= is_linear && parts <= SIMPLE_PARTS;
   if (parts > 1 && parts <= MOST_PARTS)
     return (VECTOR * (parts + 1) / 2 + VECTOR) * registers(s, type);
+  if (waits_for_store(s, inst)) return (int64_t)LOCAL_LANE * s->width;
   if (has_company(inst, type)) return VECTOR * 2 * registers(s, type);
   if (s->vector_bytes >= MASKED && is_in_run(inst)) return (int64_t)RUN_LOAD * s->width;
+  s->gathers = true;
   bool is_far =
       is_linear ? fact(s, ptr)->step >= 4 * LINE : s->scattered > 0 || goes_through_node(s, ptr);
   return (int64_t)(is_far ? FAR : GATHER) * s->width;
@@ -229,7 +241,7 @@ static double cost_beside(LaneSurvey *s, const IrInst *inst) {
     if (is_uniform(s, inst->operands[0]) && ir_lanes_unite(inst))
       return cost + UNITE * registers(s, inst->operands[1]->type);
     if (inst->plain && is_in_run(inst)) return RUN_UPDATE * lanes_on(s);
-    return lanes_on(s) * (cost + (follows_update(inst) ? 1 : ONE_BY_ONE));
+    return lanes_on(s) * (cost + (follows_update(inst) ? 1 : inst->plain ? UNPACK : ONE_BY_ONE));
   case IR_ITEM:
     if (is_uniform(s, inst)) return cost;
     s->is_simple = false;
@@ -280,10 +292,8 @@ static bool may_differ(const IrInst *call) {
 
 /* The trip count of lanes that differ is computed only for a constant step. */
 static bool can_loop(const LaneSurvey *s, const IrInst *loop) {
-  int64_t step;
-  return ir_lanes_are_uniform(s->facts, loop) ||
-         (type_is_integer(loop->operands[0]->type) && ir_is_const(loop->operands[2], &step) &&
-          step != 0 && step != INT64_MIN);
+  int64_t step = facts_step(loop);
+  return ir_lanes_are_uniform(s->facts, loop) || (step && step != INT64_MIN);
 }
 
 /* What the pass `vectorise` cannot write as ops of lanes. D-pass-70 has what is missing. */
@@ -326,15 +336,17 @@ static const char *obstacle_of(const LaneSurvey *s, const IrInst *inst) {
 static void survey_region(LaneSurvey *s, const IrRegion *region);
 
 static void survey_arms(LaneSurvey *s, const IrInst *inst) {
+  ASSERT(s->often >= 0 && s->visits >= 0, "parts of a body run a number of times");
   double often = s->often, visits = s->visits, on = lanes_on(s);
   bool differs = fact(s, inst)->diverges;
+  bool is_sure = s->alternate && s->alternate->operands[0] == inst->operands[0];
   s->is_simple = false;
-  if (!lanes_is_foreseen(inst)) {
+  if (!is_sure && !lanes_is_foreseen(inst)) {
     s->alone += often * MISS / 2;
     if (!differs) s->beside += visits * MISS / 2;
   }
   for (int i = 0; i < 2; i++) {
-    double share = lanes_guess_arm(inst, i), any = differs ? share * on : share;
+    double share = is_sure ? i == 0 : lanes_guess_arm(inst, i), any = differs ? share * on : share;
     s->often = often * share;
     s->visits = visits * (any < 1 ? any : 1);
     if (inst->regions[i]) survey_region(s, inst->regions[i]);
@@ -348,6 +360,7 @@ LaneSurvey lanes_survey_loop(const PassContext *ctx, const IrKernel *kernel, con
   LaneBody body = ir_lanes_of_loop(loop, loop->regions[0], width);
   LaneSurvey s = lanes_survey(ctx, kernel, &body);
   TripGuess guess = lanes_guess_trips(loop);
+  if (s.alternate) guess.trips /= 2;
   int64_t known = ((int64_t)guess.trips + width - 1) / width;
   double some = guess.trips / width + 0.5, vectors = guess.is_known ? (double)known : some;
   if (vectors < 1) vectors = 1;
@@ -380,6 +393,7 @@ static double longest(const LaneSurvey *s, const IrInst *loop) {
  * a loop, the remaining lanes are mostly alike, or have waited already. */
 static void survey_loop(LaneSurvey *s, const IrInst *inst) {
   double often = s->often, visits = s->visits, alone = s->alone;
+  ASSERT(inst->regions[0], "a loop has a body");
   TripGuess guess = lanes_guess_trips(inst);
   bool differs = fact(s, inst)->diverges, waits = differs && !guess.is_even;
   double wait = waits ? longest(s, inst) : 1;
@@ -418,7 +432,22 @@ static void survey_region(LaneSurvey *s, const IrRegion *region) {
   for (const IrInst *inst = region->first; inst; inst = inst->next) survey_inst(s, inst);
 }
 
+static bool is_of_store(const IrInst *load, const IrInst *store) {
+  return load->op == IR_MEM_LOAD && load->alias && load->alias == store->alias &&
+         load->operands[0] != store->operands[0];
+}
+
+/* Does the body of a simple loop write an element of a field, and read others of it? LLVM cannot
+ * know that iterations are independent. */
+static bool reads_elsewhere(const IrRegion *body) {
+  for (const IrInst *store = body->first; store; store = store->next)
+    for (const IrInst *at = body->first; store->op == IR_MEM_STORE && at; at = at->next)
+      if (is_of_store(at, store)) return true;
+  return false;
+}
+
 LaneSurvey lanes_survey(const PassContext *ctx, const IrKernel *kernel, const LaneBody *body) {
+  ASSERT(body->width > 1 && body->width <= IR_MAX_LANES, "lanes are several");
   LaneSurvey s = {.ctx = ctx,
                   .kernel = kernel,
                   .region = body->region,
@@ -428,7 +457,9 @@ LaneSurvey lanes_survey(const PassContext *ctx, const IrKernel *kernel, const La
                   .visits = 1,
                   .is_simple = true};
   s.facts = ir_lanes(ctx->scratch, kernel, body);
+  s.alternate = ir_lanes_alternate(body->region);
   survey_region(&s, body->region);
+  s.is_simple = s.is_simple && !reads_elsewhere(body->region);
   s.alone *= s.width;
   if (s.fetches && s.is_atomic && !s.obstacle)
     s.obstacle = "elements are fetched ahead of their use";

@@ -10,6 +10,7 @@ typedef struct LaneSurvey {
   const IrKernel *kernel;
   const IrRegion *region;
   const LaneFact *facts;
+  const IrInst *alternate; /* of the body; the costs are those of the iterations that act */
   int width, vector_bytes;
   /* how often the surveyed code runs in one iteration; how often in a vector of `width` iterations,
    * which runs it if any lane does */
@@ -20,6 +21,7 @@ typedef struct LaneSurvey {
   /* cost of `width` iterations: scalar, with inner loops perhaps in lanes; and vectorised */
   double alone, beside;
   bool is_simple;          /* LLVM's own vectoriser handles it */
+  bool gathers;            /* some lanes access elements far from each other */
   bool fetches, is_atomic; /* prefetches elements; updates shared elements atomically */
   const char *obstacle;    /* the op that cannot be vectorised; NULL: none */
   int32_t line;            /* of the obstacle */

@@ -20,15 +20,6 @@ enum { DEEPEST = 6, FEW = 8 /* operations that LLVM executes rather than branch 
 
 /* -- trip counts ------------------------------------------------------------------------------- */
 
-int64_t lanes_trips(const IrInst *loop) {
-  int64_t begin, last;
-  if (loop->op != IR_FOR || !ir_is_const(loop->operands[0], &begin) ||
-      !ir_is_const(loop->operands[1], &last) || last < begin)
-    return 0;
-  uint64_t after_first = (uint64_t)last - (uint64_t)begin;
-  return after_first < INT32_MAX ? (int64_t)after_first + 1 : INT32_MAX;
-}
-
 /* Is high <= low + *by, unless something wraps? */
 static bool is_near(const IrInst *low, const IrInst *high, int64_t *by, int depth) {
   int64_t above, below;
@@ -50,31 +41,29 @@ static bool is_near(const IrInst *low, const IrInst *high, int64_t *by, int dept
 }
 
 TripGuess lanes_guess_trips(const IrInst *loop) {
-  int64_t known = lanes_trips(loop), by, step;
-  if (known) return (TripGuess){.trips = (double)known, .is_known = true, .is_even = true};
+  int64_t known = facts_trips(loop), by;
+  if (known > 0) return (TripGuess){.trips = (double)known, .is_known = true, .is_even = true};
   if (loop->op != IR_FOR) return (TripGuess){.trips = SHORT};
   if (loop->trips) return (TripGuess){.trips = (double)loop->trips};
   const IrInst *begin = loop->operands[0], *last = loop->operands[1];
-  bool counts = type_is_integer(begin->type) && ir_is_const(loop->operands[2], &step) && step == 1;
-  if (counts && is_near(begin, last, &by, 0) && by >= 0 && by < (int64_t)LONG)
+  if (facts_step(loop) == 1 && is_near(begin, last, &by, 0) && by >= 0 && by < (int64_t)LONG)
     return (TripGuess){.trips = (double)by + 1, .is_even = true};
   bool is_fixed = facts_is_of_launch(begin) && facts_is_of_launch(last);
   return (TripGuess){.trips = is_fixed ? LONG : SHORT};
 }
 
-/* -- arms -------------------------------------------------------------------------------------- */
-
-/* Is it a bounds check that passes add: `u32(index) < extent`, or several of them? */
-static bool is_check(const IrInst *condition) {
-  if (condition->op == IR_BAND)
-    return is_check(condition->operands[0]) && is_check(condition->operands[1]);
-  return condition->op == IR_LT && condition->operands[0]->op == IR_CONVERT &&
-         type_is_integer(condition->operands[0]->type) &&
-         !type_is_signed(condition->operands[0]->type);
+bool lanes_is_long(const IrInst *loop, int64_t trips) {
+  int64_t by;
+  ASSERT(loop->op == IR_FOR, "the bounds of a numeric loop say how long it is");
+  return lanes_guess_trips(loop).trips >= (double)trips ||
+         (is_near(loop->operands[0], loop->operands[1], &by, 0) && by >= trips);
 }
 
+/* -- arms -------------------------------------------------------------------------------------- */
+
 double lanes_guess_arm(const IrInst *inst, int arm) {
-  if (!is_check(inst->operands[0])) return 0.5;
+  ASSERT(inst->op == IR_IF && (arm == 0 || arm == 1), "an arm of an `if`");
+  if (!facts_is_check(inst->operands[0])) return 0.5;
   return arm == 0 ? 1 : SELDOM;
 }
 
@@ -88,6 +77,6 @@ static int weight(const IrRegion *arm) {
 }
 
 bool lanes_is_foreseen(const IrInst *inst) {
-  return is_check(inst->operands[0]) ||
+  return facts_is_check(inst->operands[0]) ||
          (weight(inst->regions[0]) <= FEW && weight(inst->regions[1]) <= FEW);
 }

@@ -10,9 +10,11 @@ typedef struct TripGuess {
   bool is_even;  /* most lanes have a similar trip count, although the bounds depend on data */
 } TripGuess;
 
-/* The trip count of a serial loop if both bounds are constants; else 0. */
-int64_t lanes_trips(const IrInst *loop);
 TripGuess lanes_guess_trips(const IrInst *loop);
+/* Is a loop likely to run at least `trips` iterations? Unlike lanes_guess_trips, it also counts a
+ * loop whose bounds are a constant apart: long, but no reason to run it in lanes, since each lane
+ * would be far from the others in memory. */
+bool lanes_is_long(const IrInst *loop, int64_t trips);
 
 /* The fraction of an `if`'s executions that run the arm. */
 double lanes_guess_arm(const IrInst *inst, int arm);

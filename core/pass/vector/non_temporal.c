@@ -82,6 +82,7 @@ static bool may_stream(const PassContext *ctx, const IrKernel *kernel, const IrR
                        const LaneSurvey *survey, const IrInst *inst) {
   if (inst->op != IR_MEM_STORE || !inst->alias) return false;
   Search s = {.kernel = kernel, .field = &kernel->fields.items[inst->alias - 1]};
+  ASSERT(survey->width > 1, "stores of scalars are ordinary ones");
   const LaneFact *at = &survey->facts[inst->operands[0]->id];
   uint64_t bytes = bytes_of(kernel, s.field);
   if (!bytes || (bytes < LARGE && !ctx->forces_streams)) return false;
@@ -103,6 +104,7 @@ static bool add_traffic(void *data, IrInst *inst) {
 
 void streams_mark(const PassContext *ctx, const IrKernel *kernel, IrTask *task,
                   const LaneSurvey *survey) {
+  ASSERT(task->kind == TASK_RANGE, "only tasks over ranges test how large they are");
   IrRegion *body = task->interior ? task->interior : task->body;
   Search s = {.kernel = kernel};
   int count = 0;

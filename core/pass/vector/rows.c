@@ -54,8 +54,7 @@ static void hoist_from(const Rows *r, IrInst *loop) {
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     next = inst->next;
     if (!is_steady(r, inst) || !facts_uses_only_outside(inst, region)) continue;
-    ir_remove(inst);
-    ir_insert_before(loop, inst);
+    ir_move_before(loop, inst);
   }
 }
 
@@ -156,19 +155,18 @@ static void give_lanes(const Rows *r) {
 
 /* Splits the row of a list's chunk: whole vectors of elements first, then the rest. */
 static void split_elements(Rows *r, int width) {
-  IrInst **copies = scratch_array(r->kernel->scratch, IrInst *, r->kernel->next_id);
+  ASSERT(r->row->operand_count >= 2, "the row of a chunk ends with its first and last element");
   IrBuilder b = rewrite_before(r->kernel, r->grid ? r->grid : r->row);
   IrInst *count = r->row->operands[r->row->operand_count - 1];
   IrInst *whole = ir_binary(&b, IR_BAND, count, ir_const_int(&b, TYPE(I32), -width));
-  IrInst *rest = ir_copy_inst(r->kernel, r->row, copies);
+  IrInst *rest = ir_copy_inst(r->kernel, r->row, NULL);
   ir_set_operand(rest, rest->operand_count - 2, whole);
   ir_set_operand(r->row, r->row->operand_count - 1, whole);
-  IrBuilder after = rewrite_inside(r->kernel, r->row->region, r->row);
-  if (r->row->next) ir_insert_before(r->row->next, rest);
-  else ir_region_append(after.region, rest);
+  ir_insert_after(r->row, rest);
 }
 
 static void shape_rows(Rows *r) {
+  ASSERT(r->row->end > 0 && r->row->width == 1, "a row has cells, and was not shaped before");
   r->effects = effects_of(r->ctx, r->kernel, r->task);
   hoist_from(r, r->row);
   if (r->grid) hoist_from(r, r->grid);

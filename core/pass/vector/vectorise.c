@@ -16,7 +16,7 @@
 
 #include "pass/pass.h"
 #include "pass/rewrite.h"
-#include "pass/vector/vectorise.h"
+#include "pass/vector/compaction.h"
 
 static bool diverges(const Vectoriser *v, const IrInst *inst) {
   return v->facts[inst->id].diverges;
@@ -39,18 +39,23 @@ IrInst *vectorise_copy(Vectoriser *v, const IrInst *inst, Type type, IrInst *con
   return copy;
 }
 
+/* What was made of the inst where it was asked for, until the region that is being written ends. */
+static IrInst *remember(Vectoriser *v, IrMap *map, const IrInst *inst, IrInst *made) {
+  vec_push(v->scratch, &v->made, inst);
+  ir_map_put(map, inst, made);
+  return made;
+}
+
 /* The scalar of a value that does not vary: the number of all lanes, or that of lane 0. Constants
  * are written where they are used. */
 IrInst *vectorise_scalar(Vectoriser *v, const IrInst *inst) {
   ASSERT(inst->id < v->known && vectorise_shape(v, inst) != LANE_VARYING,
          "a scalar of the old body");
-  IrInst **known = &v->scalar[inst->id];
-  if (!*known && inst->op == IR_CONST) {
-    *known = vectorise_copy(v, inst, inst->type, NULL);
-    vec_push(v->scratch, &v->made, inst->id);
-  }
-  ASSERT(*known, "a value is written before its users");
-  return *known;
+  IrInst *known = ir_mapped(v->scalar, inst);
+  if (!known && inst->op == IR_CONST)
+    known = remember(v, v->scalar, inst, vectorise_copy(v, inst, inst->type, NULL));
+  ASSERT(known, "a value is written before its users");
+  return known;
 }
 
 static IrInst *make_lanes(Vectoriser *v, const IrInst *inst) {
@@ -65,12 +70,10 @@ static IrInst *make_lanes(Vectoriser *v, const IrInst *inst) {
 
 IrInst *vectorise_lanes(Vectoriser *v, const IrInst *inst) {
   ASSERT(inst->id < v->known, "a value of the old body");
-  IrInst **known = &v->lanes[inst->id];
-  if (*known) return *known;
+  IrInst *known = ir_mapped(v->lanes, inst);
+  if (known) return known;
   ASSERT(vectorise_shape(v, inst) != LANE_VARYING, "a value is written before its users");
-  *known = make_lanes(v, inst);
-  vec_push(v->scratch, &v->made, inst->id);
-  return *known;
+  return remember(v, v->lanes, inst, make_lanes(v, inst));
 }
 
 /* The scalar if it is the same in all lanes. */
@@ -107,7 +110,7 @@ void vectorise_copy_scalar(Vectoriser *v, const IrInst *inst) {
   IrInst **operands = scratch_array(v->scratch, IrInst *, inst->operand_count);
   for (int i = 0; i < inst->operand_count; i++)
     operands[i] = vectorise_scalar(v, inst->operands[i]);
-  v->scalar[inst->id] = vectorise_copy(v, inst, inst->type, operands);
+  ir_map_put(v->scalar, inst, vectorise_copy(v, inst, inst->type, operands));
 }
 
 static bool may_be_shared(const IrInst *inst, int operand) {
@@ -122,21 +125,13 @@ static void write_pure(Vectoriser *v, const IrInst *inst) {
   for (int i = 0; i < inst->operand_count; i++)
     operands[i] = may_be_shared(inst, i) ? vectorise_shared(v, inst->operands[i])
                                          : vectorise_lanes(v, inst->operands[i]);
-  v->lanes[inst->id] = vectorise_copy(v, inst, lanes_of_type(v, inst->type), operands);
-}
-
-/* Lanes that are not active read the first number of the table. */
-static void write_item(Vectoriser *v, const IrInst *item) {
-  if (vectorise_shape(v, item) != LANE_VARYING) return vectorise_copy_scalar(v, item);
-  IrInst *index = vectorise_lanes(v, item->operands[0]);
-  index = ir_select(&v->b, v->mask, index, ir_const_int(&v->b, index->type, 0));
-  v->lanes[item->id] = vectorise_copy(v, item, lanes_of_type(v, item->type), &index);
+  ir_map_put(v->lanes, inst, vectorise_copy(v, inst, lanes_of_type(v, inst->type), operands));
 }
 
 static void write_var(Vectoriser *v, const IrInst *var) {
   bool varies = vectorise_shape(v, var) == LANE_VARYING;
-  IrInst **entry = varies ? &v->lanes[var->id] : &v->scalar[var->id];
-  *entry = vectorise_copy(v, var, varies ? lanes_of_type(v, var->type) : var->type, NULL);
+  Type type = varies ? lanes_of_type(v, var->type) : var->type;
+  ir_map_put(varies ? v->lanes : v->scalar, var, vectorise_copy(v, var, type, NULL));
 }
 
 static IrInst *var_of(Vectoriser *v, const IrInst *var) {
@@ -146,8 +141,8 @@ static IrInst *var_of(Vectoriser *v, const IrInst *var) {
 
 static void write_get(Vectoriser *v, const IrInst *get) {
   IrInst *var = var_of(v, get->operands[0]), *value = vectorise_copy(v, get, var->type, &var);
-  if (vectorise_shape(v, get) == LANE_VARYING) v->lanes[get->id] = value;
-  else v->scalar[get->id] = value;
+  if (vectorise_shape(v, get) == LANE_VARYING) ir_map_put(v->lanes, get, value);
+  else ir_map_put(v->scalar, get, value);
 }
 
 /* Where fewer lanes run than at the variable's declaration, the others keep its value. */
@@ -166,7 +161,7 @@ static void write_local_get(Vectoriser *v, const IrInst *get) {
   const IrInst *array = get->operands[0], *index = get->operands[1];
   if (vectorise_shape(v, get) != LANE_VARYING) return vectorise_copy_scalar(v, get);
   IrInst *operands[] = {var_of(v, array), vectorise_shared(v, index)};
-  v->lanes[get->id] = vectorise_copy(v, get, lanes_of_type(v, get->type), operands);
+  ir_map_put(v->lanes, get, vectorise_copy(v, get, lanes_of_type(v, get->type), operands));
 }
 
 /* Lanes that are not active write nowhere: the index -1 is outside. */
@@ -191,13 +186,13 @@ static void write_lane(Vectoriser *v, const IrInst *lane) {
   IrInst *first = vectorise_scalar(v, lane->operands[0]);
   IrInst *all = vectorise_emit(v, IR_STEP, lanes_of_type(v, lane->type), 1, &first);
   all->imm = 1;
-  v->lanes[lane->id] = all;
+  ir_map_put(v->lanes, lane, all);
 }
 
 /* In a body with masks, the cells whose bit is clear are not active. */
 static void write_row_active(Vectoriser *v, const IrInst *active) {
-  if (v->is_straight) v->lanes[active->id] = v->mask;
-  else v->scalar[active->id] = ir_const_int(&v->b, active->type, 1);
+  if (v->is_straight) ir_map_put(v->lanes, active, v->mask);
+  else ir_map_put(v->scalar, active, ir_const_int(&v->b, active->type, 1));
 }
 
 /* -- reductions -------------------------------------------------------------------------------- */
@@ -238,15 +233,15 @@ static void write_reduce(Vectoriser *v, const IrInst *reduce) {
 void vectorise_forget(Vectoriser *v, int made) {
   ASSERT(made <= v->made.count, "entries are forgotten in turn");
   for (; v->made.count > made; v->made.count--) {
-    int id = v->made.items[v->made.count - 1];
-    v->lanes[id] = NULL;
-    if (v->scalar[id] && v->scalar[id]->op == IR_CONST) v->scalar[id] = NULL;
+    const IrInst *inst = vec_last(&v->made), *scalar = ir_mapped(v->scalar, inst);
+    ir_map_put(v->lanes, inst, NULL);
+    if (scalar && scalar->op == IR_CONST) ir_map_put(v->scalar, inst, NULL);
   }
 }
 
 /* Writes the insts from `first` on into a region; lanes made there are forgotten at its end. If
  * `left` is a variable, it receives the mask at the end. */
-void vectorise_into(Vectoriser *v, IrRegion *region, const IrInst *first, IrInst *left) {
+static void write_into(Vectoriser *v, IrRegion *region, const IrInst *first, IrInst *left) {
   int made = v->made.count;
   bool keeps = v->keeps;
   IrRegion *outside = v->b.region;
@@ -272,7 +267,7 @@ static IrInst *mask_variable(Vectoriser *v, bool thins) {
 static void write_guarded(Vectoriser *v, const IrInst *first, bool thins) {
   IrInst *before = v->mask, *left = mask_variable(v, thins);
   IrInst *guard = ir_if(&v->b, vectorise_any(v, v->mask));
-  vectorise_into(v, guard->regions[0], first, left);
+  write_into(v, guard->regions[0], first, left);
   v->mask = left ? ir_get(&v->b, left) : before;
 }
 
@@ -304,11 +299,11 @@ static void write_both_ways(Vectoriser *v, const IrRegion *arm, bool thins) {
   IrRegion *outside = v->b.region;
   v->b.region = some->regions[0];
   IrInst *any = ir_if(&v->b, vectorise_any(v, before));
-  vectorise_into(v, any->regions[0], arm->first, left);
+  write_into(v, any->regions[0], arm->first, left);
   v->b.region = some->regions[1];
   v->mask = vectorise_all(v, true);
   v->in_all = true;
-  vectorise_into(v, some->regions[1], arm->first, left);
+  write_into(v, some->regions[1], arm->first, left);
   v->in_all = false;
   v->b.region = outside;
   v->mask = left ? ir_get(&v->b, left) : before;
@@ -339,14 +334,30 @@ static void write_if_varying(Vectoriser *v, const IrInst *inst) {
   v->mask = !thins ? before : is_none(yes) ? no : is_none(no) ? yes : mask_or(v, yes, no);
 }
 
+/* In the iterations that become lanes, the condition holds. */
+static void write_alternate(Vectoriser *v, const IrInst *inst) {
+  vectorise_copy_scalar(v, inst);
+  ir_map_put(v->scalar, inst->operands[0], ir_const_int(&v->b, TYPE(BOOL), 1));
+}
+
 static void write_if_uniform(Vectoriser *v, const IrInst *inst) {
+  int64_t is_sure;
+  if (!v->facts[inst->id].thins && ir_is_const(vectorise_scalar(v, inst->operands[0]), &is_sure) &&
+      is_sure)
+    return vectorise_rest(v, inst->regions[0]->first);
   IrInst *before = v->mask, *left = mask_variable(v, v->facts[inst->id].thins);
   IrInst *copy = ir_if(&v->b, vectorise_scalar(v, inst->operands[0]));
   for (int i = 0; i < 2; i++) {
     v->mask = before;
-    vectorise_into(v, copy->regions[i], inst->regions[i]->first, left);
+    write_into(v, copy->regions[i], inst->regions[i]->first, left);
   }
   v->mask = left ? ir_get(&v->b, left) : before;
+}
+
+/* The lanes that take the branch run alone, after all that is before it. */
+static void write_find(Vectoriser *v, const IrInst *branch) {
+  ASSERT(v->found, "lanes are found in a body that compacts");
+  vectorise_find(v, vectorise_and(v, v->mask, vectorise_lanes(v, branch->operands[0])));
 }
 
 static void write_inst(Vectoriser *v, const IrInst *inst) {
@@ -361,7 +372,9 @@ static void write_inst(Vectoriser *v, const IrInst *inst) {
   case IR_SET: return write_set(v, inst);
   case IR_MEM_LOAD:
   case IR_MEM_STORE: return vectorise_access(v, inst);
+  case IR_ALTERNATE: return write_alternate(v, inst);
   case IR_IF:
+    if (inst->compacts) return write_find(v, inst);
     if (vectorise_shape(v, inst->operands[0]) == LANE_UNIFORM) return write_if_uniform(v, inst);
     return write_if_varying(v, inst);
   case IR_LOOP:
@@ -369,7 +382,7 @@ static void write_inst(Vectoriser *v, const IrInst *inst) {
   case IR_BITS: return vectorise_loop(v, inst);
   case IR_BREAK:
   case IR_CONTINUE: return vectorise_exit(v, inst);
-  case IR_ITEM: return write_item(v, inst);
+  case IR_ITEM: return vectorise_item(v, inst);
   case IR_DIV_ROOT:
   case IR_DIV_CUBE:
     if (!vectorise_quotient(v, inst)) write_pure(v, inst);
@@ -409,7 +422,7 @@ static void open_region(Vectoriser *v, IrInst *owner) {
     const IrInst *param = v->body->params.items[i];
     bool varies = vectorise_shape(v, param) == LANE_VARYING; /* a node's */
     Type type = varies ? lanes_of_type(v, param->type) : param->type;
-    (varies ? v->lanes : v->scalar)[param->id] = ir_region_param(v->kernel, v->to, type);
+    ir_map_put(varies ? v->lanes : v->scalar, param, ir_region_param(v->kernel, v->to, type));
   }
   v->mask = ir_region_param(v->kernel, v->to, ir_lanes_type(TYPE(BOOL), v->width));
   DEBUG_ASSERT(ir_lanes_mask(v->to) == v->mask, "the mask is the last parameter");
@@ -426,8 +439,8 @@ void vectorise_open(Vectoriser *v, Scratch *scratch, IrKernel *kernel, const Lan
                     .width = body->width,
                     .has_few_updates = vectorise_has_few_updates(body->region),
                     .known = kernel->next_id,
-                    .scalar = scratch_array(scratch, IrInst *, kernel->next_id),
-                    .lanes = scratch_array(scratch, IrInst *, kernel->next_id)};
+                    .scalar = ir_map(scratch, kernel),
+                    .lanes = ir_map(scratch, kernel)};
   open_region(v, owner);
   vec_push(v->scratch, &v->frames, (VectorFrame){0});
 }
@@ -437,6 +450,10 @@ static void vectorise_body(PassContext *ctx, IrKernel *kernel, const IrTask *tas
   LaneBody body = {.region = *region,
                    .varying = task->kind == TASK_NODES ? -1 : task->axis_count - 1,
                    .width = task->lanes};
+  if (compaction_branch(*region)) {
+    *region = compaction_write_body(ctx->scratch, kernel, &body);
+    return;
+  }
   Vectoriser v;
   vectorise_open(&v, ctx->scratch, kernel, &body, NULL);
   vectorise_rest(&v, (*region)->first);

@@ -40,19 +40,18 @@ typedef struct Vectoriser {
   IrKernel *kernel;
   const IrRegion *body; /* the scalar one */
   IrRegion *to;
-  const LaneFact *facts; /* by id, of the scalar body */
-  bool is_straight;      /* the body of a ROW with `width`, which accesses whole vectors */
-  int width, known;      /* known: ids of the scalar body are below it */
-  /* by id, of what has been rewritten: the scalar, that of lane 0; and the lanes */
-  IrInst **scalar, **lanes;
-  VEC(int) made;           /* ids whose entries above end with the region that is being written */
-  IrInst *mask;            /* of the active lanes */
-  IrInst *found;           /* variable: lanes that have counted; NULL: REDUCE sums */
-  bool keeps;              /* the mask at the end of what is being written matters */
-  bool has_few_updates;    /* the body has: they may be unrolled */
-  bool in_all;             /* in the copy of an arm for the case that all lanes are active */
-  int32_t groups;          /* of accesses, so far */
-  VEC(VectorFrame) frames; /* innermost last */
+  const LaneFact *facts;    /* by id, of the scalar body */
+  bool is_straight;         /* the body of a ROW with `width`, which accesses whole vectors */
+  int width, known;         /* known: ids of the scalar body, and so of `facts`, are below it */
+  IrMap *scalar, *lanes;    /* of what has been rewritten: the scalar, that of lane 0; the lanes */
+  VEC(const IrInst *) made; /* what was put there for the region that is being written alone */
+  IrInst *mask;             /* of the active lanes */
+  IrInst *found;            /* variable: lanes that have counted; NULL: REDUCE sums */
+  bool keeps;               /* the mask at the end of what is being written matters */
+  bool has_few_updates;     /* the body has: they may be unrolled */
+  bool in_all;              /* in the copy of an arm for the case that all lanes are active */
+  int32_t groups;           /* of accesses, so far */
+  VEC(VectorFrame) frames;  /* innermost last */
   VEC(const IrInst *) unscaled; /* quotients whose sum is multiplied by their factor */
   VEC(KeptCells) repeated;      /* of look-ups that repeat */
   /* of the last prefetch, by age in vectors; cells NULL: there is none */
@@ -86,9 +85,6 @@ IrInst *vectorise_all(Vectoriser *v, bool all); /* the constant mask of all lane
 IrInst *vectorise_identity(IrBuilder *b, IrUpdate op, Type lanes);
 /* Of an access by one lane, or by all at once: its shape is that of lanes. */
 void vectorise_forget_shape(IrInst *access);
-/* Writes the insts from `first` on at the end of `region`; lanes made there are forgotten at its
- * end. If `left` is a variable, it receives the mask at the end. */
-void vectorise_into(Vectoriser *v, IrRegion *region, const IrInst *first, IrInst *left);
 /* Writes the insts from `first` on at the end of the current region. */
 void vectorise_rest(Vectoriser *v, const IrInst *first);
 /* Forgets lanes that were made since v->made had so many entries: they are not visible any more. */
@@ -113,6 +109,9 @@ void vectorise_call(Vectoriser *v, const IrInst *call); /* CALL */
  * not. */
 bool vectorise_lookup(Vectoriser *v, const IrInst *call, bool is_uniform);
 
+/* -- vectorise_tables.c ----------------------------------------------------------------------- */
+void vectorise_item(Vectoriser *v, const IrInst *item); /* ITEM */
+
 /* -- vectorise_roots.c ------------------------------------------------------------------------- */
 /* DIV_ROOT, DIV_CUBE; false: they stay divisions. */
 bool vectorise_quotient(Vectoriser *v, const IrInst *quotient);
@@ -122,6 +121,9 @@ void vectorise_end_root_sums(Vectoriser *v, const RootSums *sums);
 
 /* -- vectorise_counts.c ------------------------------------------------------------------------ */
 void vectorise_count(Vectoriser *v, const IrInst *reduce); /* REDUCE of a task's counting body */
+void vectorise_find(Vectoriser *v, IrInst *mask); /* its lanes are in v->found from now on */
+/* Moves a scalar body into a loop over the lanes that were found. */
+void vectorise_found(Vectoriser *v, IrRegion *body);
 /* Vectorises the body of an idle task by its counting body. */
 void vectorise_idle(PassContext *ctx, IrKernel *kernel, IrTask *task);
 

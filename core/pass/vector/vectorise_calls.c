@@ -26,7 +26,7 @@ static void write_lanes(Vectoriser *v, const IrInst *call) {
   IrInst *lanes = vectorise_emit(v, IR_LANES_CALL, type, count + 1, operands);
   ir_call_name(lanes, (RtEntry)call->entry, call->tree, (int)call->imm);
   lanes->lasting = call->lasting;
-  v->lanes[call->id] = lanes;
+  ir_map_put(v->lanes, call, lanes);
 }
 
 /* Slots are gathered, so a single one has no form in lanes. */

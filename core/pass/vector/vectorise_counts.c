@@ -29,23 +29,26 @@ void vectorise_count(Vectoriser *v, const IrInst *reduce) {
     IrInst *operands[] = {lanes, ir_const_int(&v->b, lanes->type, 0)};
     mask = vectorise_and(v, mask, vectorise_emit(v, IR_NE, mask->type, 2, operands));
   }
-  IrInst *found = ir_binary(&v->b, IR_BOR, ir_get(&v->b, v->found), mask);
-  ir_set(&v->b, v->found, found);
+  vectorise_find(v, mask);
 }
 
-/* Moves the scalar body into a loop over the lanes that were found. */
-static void write_found(Vectoriser *v, IrRegion *body) {
-  IrInst **with = scratch_array(v->scratch, IrInst *, v->kernel->next_id);
-  int count = v->kernel->next_id, last = body->params.count - 1;
+void vectorise_find(Vectoriser *v, IrInst *mask) {
+  ir_set(&v->b, v->found, ir_binary(&v->b, IR_BOR, ir_get(&v->b, v->found), mask));
+}
+
+void vectorise_found(Vectoriser *v, IrRegion *body) {
+  IrMap *with = ir_map(v->scratch, v->kernel);
+  int last = body->params.count - 1;
   IrInst *found = ir_get(&v->b, v->found);
   IrInst *word = vectorise_emit(v, IR_MASK_BITS, TYPE(U64), 1, &found);
   IrInst *loop = vectorise_emit(v, IR_BITS, TYPE(NONE), 1, &word);
   Type index = body->params.items[last]->type;
   IrInst *lane = ir_region_param(v->kernel, loop->regions[0], index);
   IrBuilder b = {.kernel = v->kernel, .region = loop->regions[0]};
-  for (int i = 0; i < last; i++) with[body->params.items[i]->id] = v->to->params.items[i];
-  with[body->params.items[last]->id] = ir_binary(&b, IR_ADD, v->to->params.items[last], lane);
-  rewrite_operands(body, with, count);
+  for (int i = 0; i < last; i++) ir_map_put(with, body->params.items[i], v->to->params.items[i]);
+  ir_map_put(with, body->params.items[last],
+             ir_binary(&b, IR_ADD, v->to->params.items[last], lane));
+  rewrite_operands(body, with);
   rewrite_move_all(body, loop->regions[0]);
 }
 
@@ -62,7 +65,7 @@ static IrRegion *idle_body(PassContext *ctx, IrKernel *kernel, const IrTask *cou
   const IrInst *end = loop->regions[0]->last;
   if (!end || !(ir_op_info[end->op].flags & IR_EXIT)) ir_break(&v.b, 0);
   v.b.region = v.to;
-  write_found(&v, body);
+  vectorise_found(&v, body);
   rewrite_drop_dead(v.to);
   return v.to;
 }

@@ -96,6 +96,7 @@ static Each open_operands(Vectoriser *v, const EachInsts *insts) {
 /* Writes the insts for each lane of a word of bits, in their order in each lane; only the last may
  * have a result. */
 static IrInst *write_each(Vectoriser *v, const EachInsts *insts, IrInst *word) {
+  ASSERT(insts->count > 0, "an inst is written for each lane");
   const IrInst *last = vec_last(insts);
   Type result = vectorise_memory_type(last->type);
   Each each = open_operands(v, insts);
@@ -111,8 +112,8 @@ static IrInst *write_each(Vectoriser *v, const EachInsts *insts, IrInst *word) {
   }
   v->b.region = outside;
   if (results)
-    v->lanes[last->id] =
-        ir_convert(&v->b, ir_get(&v->b, results), ir_lanes_type(last->type, v->width));
+    ir_map_put(v->lanes, last,
+               ir_convert(&v->b, ir_get(&v->b, results), ir_lanes_type(last->type, v->width)));
   return loop;
 }
 
@@ -167,6 +168,7 @@ static bool is_short(const EachInsts *insts) {
 
 /* All lanes update one element: their values are combined first. */
 static void write_united(Vectoriser *v, const IrInst *update) {
+  ASSERT(ir_lanes_unite(update), "values of all lanes combine to one");
   const IrInst *by = update->operands[1];
   IrInst *none =
       vectorise_identity(&v->b, (IrUpdate)update->imm, ir_lanes_type(by->type, v->width));

@@ -15,7 +15,7 @@
  * ROW_LOAD, of lanes, until the pass `cell_loops`. */
 #include "ir/task.h"
 #include "pass/rewrite.h"
-#include "pass/vector/vectorise.h"
+#include "pass/vector/compaction.h"
 
 /* -- values from outside the loop -------------------------------------------------------------- */
 
@@ -23,7 +23,7 @@ static bool note_outside(void *data, IrInst *inst) {
   Vectoriser *v = data;
   for (int i = 0; i < inst->operand_count; i++) {
     IrInst *operand = inst->operands[i];
-    if (!ir_is_inside(operand, v->body)) v->scalar[operand->id] = operand;
+    if (!ir_is_inside(operand, v->body)) ir_map_put(v->scalar, operand, operand);
   }
   return true;
 }
@@ -38,6 +38,7 @@ static void open_body(Vectoriser *v, Scratch *scratch, IrKernel *kernel, IrInst 
 /* Returns the scalar region, which is in the loop no more. */
 static IrRegion *write_body(Vectoriser *v, IrInst *loop) {
   IrRegion *scalar = loop->regions[0];
+  ASSERT(scalar == v->body && !v->to->first, "the body that was opened is written once");
   vectorise_rest(v, scalar->first);
   rewrite_drop_dead(v->to);
   loop->regions[0] = v->to;
@@ -56,10 +57,10 @@ static bool find_sum(void *data, IrInst *inst) {
   Sums *sums = data;
   Vectoriser *v = sums->v;
   IrInst *variable = inst->op == IR_SET ? inst->operands[0] : NULL;
-  if (!variable || ir_is_inside(variable, v->body) || v->lanes[variable->id]) return true;
+  if (!variable || ir_is_inside(variable, v->body) || ir_mapped(v->lanes, variable)) return true;
   IrInst *partial = ir_var(&sums->before, ir_lanes_type(variable->type, v->width));
   ir_set(&sums->before, partial, vectorise_identity(&sums->before, IR_UPDATE_ADD, partial->type));
-  v->lanes[variable->id] = partial;
+  ir_map_put(v->lanes, variable, partial);
   vec_push(v->scratch, &sums->outside, variable);
   return true;
 }
@@ -69,7 +70,7 @@ static void add_sums(const Sums *sums, IrInst *loop) {
   b.before = loop->next;
   for (int i = 0; i < sums->outside.count; i++) {
     IrInst *variable = sums->outside.items[i];
-    IrInst *lanes = ir_get(&b, sums->v->lanes[variable->id]);
+    IrInst *lanes = ir_get(&b, ir_mapped(sums->v->lanes, variable));
     IrInst *sum = ir_emit(&b, IR_LANES_REDUCE, variable->type, 1, &lanes);
     sum->imm = IR_UPDATE_ADD;
     ir_set(&b, variable, ir_binary(&b, IR_ADD, ir_get(&b, variable), sum));
@@ -83,6 +84,7 @@ void vectorise_serial(Scratch *scratch, IrKernel *kernel, IrInst *loop) {
   Vectoriser v;
   Sums sums = {.v = &v, .before = rewrite_before(kernel, loop)};
   open_body(&v, scratch, kernel, loop, &body);
+  ASSERT(loop->lanes > 1 && !loop->compacts, "the pass `lanes` chose how many lanes");
   if (loop->sums) ir_walk(loop->regions[0], find_sum, &sums);
   ir_delete_all(write_body(&v, loop));
   add_sums(&sums, loop);
@@ -107,8 +109,7 @@ static void choose(IrKernel *kernel, IrInst *loop, IrRegion *scalar, IrInst *few
   alone->regions[0] = scalar;
   scalar->owner = alone;
   ir_region_append(choice->regions[0], alone);
-  ir_remove(loop);
-  ir_region_append(choice->regions[1], loop);
+  ir_move_into(choice->regions[1], loop);
 }
 
 static void write_bits(Scratch *scratch, IrKernel *kernel, IrInst *bits) {
@@ -127,6 +128,7 @@ static void write_bits(Scratch *scratch, IrKernel *kernel, IrInst *bits) {
 static IrInst *are_few_cells(IrBuilder *b, const IrInst *row) {
   IrInst *word = row->operands[row->operand_count - 1];
   int cells = row->end;
+  ASSERT(row->masked && cells > 0 && cells <= 64, "a masked row has a bit per cell in one word");
   if (cells < 64) {
     int64_t low = (int64_t)((UINT64_C(1) << cells) - 1);
     word = ir_binary(b, IR_BAND, word, ir_const_int(b, word->type, low));
@@ -152,7 +154,9 @@ void vectorise_inner(Scratch *scratch, IrKernel *kernel, IrRegion *region) {
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     bool is_row = inst->op == IR_ROW, is_in_lanes = inst->lanes > 1 || (is_row && inst->width > 1);
     next = inst->next;
-    if (is_in_lanes && inst->op == IR_FOR) vectorise_serial(scratch, kernel, inst);
+    if (is_in_lanes && inst->op == IR_FOR && inst->compacts)
+      compaction_write(scratch, kernel, inst);
+    else if (is_in_lanes && inst->op == IR_FOR) vectorise_serial(scratch, kernel, inst);
     if (is_in_lanes && inst->op == IR_BITS) write_bits(scratch, kernel, inst);
     if (is_in_lanes && is_row) write_row(scratch, kernel, inst);
     for (int i = 0; i < IR_MAX_REGIONS && !is_in_lanes; i++)

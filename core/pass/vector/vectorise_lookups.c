@@ -128,7 +128,7 @@ static void write_result(Vectoriser *v, const Lookup *l, IrInst *variable) {
   IrInst *cells = ir_get(&v->b, variable);
   if (l->call->entry == RT_HASH_LIVE) cells = compare(v, l, IR_NE, cells, ambient(v, l));
   else if (l->mask) cells = ir_select(&v->b, l->mask, cells, ambient(v, l));
-  (l->mask ? v->lanes : v->scalar)[l->call->id] = cells;
+  ir_map_put(l->mask ? v->lanes : v->scalar, l->call, cells);
 }
 
 /* Begins to write what runs if a cell is not kept; returns the region around it. */
@@ -185,7 +185,8 @@ static int vectors_ahead(const Vectoriser *v) {
 
 /* Keeps what a prefetch has found, and passes on what earlier ones did, by age. */
 static void prefetch(Vectoriser *v, const Lookup *l) {
-  IrInst *cells = v->lanes[l->call->id] = find(v, l);
+  IrInst *cells = find(v, l);
+  ir_map_put(v->lanes, l->call, cells);
   KeptCells *by_age = v->prefetched;
   int vectors = vectors_ahead(v);
   if (!vectors) return;

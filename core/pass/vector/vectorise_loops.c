@@ -12,6 +12,7 @@
  *
  * A FOR whose bounds differ by lane is such a LOOP, with a variable for the index and one for the
  * iterations that are left. */
+#include "ir/facts.h"
 #include "pass/rewrite.h"
 #include "pass/vector/vectorise.h"
 
@@ -98,9 +99,9 @@ static Trips begin_trips(Vectoriser *v, const IrInst *loop) {
   Type type = loop->operands[0]->type;
   IrInst *begin = vectorise_lanes(v, loop->operands[0]),
          *last = vectorise_lanes(v, loop->operands[1]);
-  bool is_steady = vectorise_shape(v, loop->regions[0]->params.items[0]) == LANE_UNIFORM;
-  bool is_const = ir_is_const(loop->operands[2], &trips.step);
-  ASSERT(is_const && trips.step != 0, "the survey takes constant steps alone");
+  bool is_steady = vectorise_shape(v, ir_index(loop)) == LANE_UNIFORM;
+  trips.step = facts_step(loop);
+  ASSERT(trips.step, "the survey takes constant steps alone");
   bool up = trips.step > 0 || !type_is_signed(type);
   IrInst *low = up ? begin : last, *high = up ? last : begin;
   int64_t size = up ? trips.step : -trips.step;
@@ -112,25 +113,25 @@ static Trips begin_trips(Vectoriser *v, const IrInst *loop) {
 
 /* Reads the index, and moves on. */
 static void next_trip(Vectoriser *v, const IrInst *loop, const Trips *trips) {
-  const IrInst *param = loop->regions[0]->params.items[0];
+  const IrInst *param = ir_index(loop);
   IrInst *left = ir_get(&v->b, trips->left), *index = ir_get(&v->b, trips->index);
   IrInst *zero = ir_const_int(&v->b, left->type, 0), *one = ir_const_int(&v->b, left->type, 1);
   ir_set(&v->b, trips->more, compare(v, IR_NE, left, zero));
   ir_set(&v->b, trips->left, ir_binary(&v->b, IR_SUB, left, one));
   IrInst *step = ir_const_int(&v->b, index->type, trips->step);
   ir_set(&v->b, trips->index, ir_binary(&v->b, IR_ADD, index, step));
-  if (type_is_vector(index->type)) v->lanes[param->id] = index;
-  else v->scalar[param->id] = index;
+  if (type_is_vector(index->type)) ir_map_put(v->lanes, param, index);
+  else ir_map_put(v->scalar, param, index);
 }
 
 /* -- the loop ---------------------------------------------------------------------------------- */
 
 /* A loop over the bits of a word that all lanes share. */
 static IrInst *write_bits(Vectoriser *v, const IrInst *loop) {
-  const IrInst *param = loop->regions[0]->params.items[0];
+  const IrInst *param = ir_index(loop);
   IrInst *word = vectorise_scalar(v, loop->operands[0]);
   IrInst *copy = vectorise_emit(v, IR_BITS, TYPE(NONE), 1, &word);
-  v->scalar[param->id] = ir_region_param(v->kernel, copy->regions[0], param->type);
+  ir_map_put(v->scalar, param, ir_region_param(v->kernel, copy->regions[0], param->type));
   return copy;
 }
 
@@ -142,7 +143,7 @@ static IrInst *write_loop(Vectoriser *v, const IrInst *loop) {
       ir_for(&v->b, vectorise_scalar(v, loop->operands[0]), vectorise_scalar(v, loop->operands[1]),
              vectorise_scalar(v, loop->operands[2]));
   copy->rolled = loop->rolled;
-  v->scalar[loop->regions[0]->params.items[0]->id] = copy->regions[0]->params.items[0];
+  ir_map_put(v->scalar, ir_index(loop), ir_index(copy));
   return copy;
 }
 
@@ -198,7 +199,7 @@ typedef struct Outer { /* a value from outside the loop that differs by lane */
 typedef struct PerLane {
   Vectoriser *v;
   const IrRegion *body;
-  IrInst **map; /* by id: what the loop of one lane uses */
+  IrMap *map; /* what the loop of one lane uses */
   VEC(Outer) outers;
 } PerLane;
 
@@ -206,7 +207,7 @@ static void note_outer(PerLane *t, const IrInst *inst, bool is_set) {
   Vectoriser *v = t->v;
   if (ir_is_inside(inst, t->body)) return;
   if (vectorise_shape(v, inst) == LANE_UNIFORM) {
-    t->map[inst->id] = vectorise_scalar(v, inst);
+    ir_map_put(t->map, inst, vectorise_scalar(v, inst));
     return;
   }
   for (int i = 0; i < t->outers.count; i++)
@@ -236,7 +237,8 @@ static void enter_lane(PerLane *t, IrInst *lane) {
     IrInst *one = vectorise_emit(v, IR_LANE_GET, vectorise_memory_type(type), 2, operands);
     one = ir_convert(&v->b, one, type);
     bool is_var = outer->inst->op == IR_VAR;
-    t->map[outer->inst->id] = outer->own = is_var ? variable(v, one) : one;
+    outer->own = is_var ? variable(v, one) : one;
+    ir_map_put(t->map, outer->inst, outer->own);
   }
 }
 
@@ -265,7 +267,7 @@ static void take_lanes(const PerLane *t) {
 static void write_alone(PerLane *t, const IrInst *loop) {
   Vectoriser *v = t->v;
   IrInst *operands[3];
-  for (int k = 0; k < 3; k++) operands[k] = t->map[loop->operands[k]->id];
+  for (int k = 0; k < 3; k++) operands[k] = ir_mapped(t->map, loop->operands[k]);
   IrInst *alone = vectorise_copy(v, loop, loop->type, operands);
   alone->per_lane = false;
   alone->regions[0] = ir_copy_region(v->kernel, loop->regions[1], alone, t->map);
@@ -273,8 +275,7 @@ static void write_alone(PerLane *t, const IrInst *loop) {
 }
 
 static void write_lane_by_lane(Vectoriser *v, const IrInst *loop, IrInst *lanes) {
-  PerLane t = {.v = v, .body = loop->regions[1]};
-  t.map = scratch_array(v->scratch, IrInst *, v->known);
+  PerLane t = {.v = v, .body = loop->regions[1], .map = ir_map(v->scratch, v->kernel)};
   ir_walk(loop->regions[1], note_outers, &t);
   for (int k = 0; k < 3; k++) note_outer(&t, loop->operands[k], false);
   IrInst *word = vectorise_emit(v, IR_MASK_BITS, TYPE(U64), 1, &lanes);

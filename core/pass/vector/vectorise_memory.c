@@ -41,6 +41,22 @@ static int32_t numbers_of(const IrGroup *group) {
   return numbers;
 }
 
+/* A strided access of shorter vectors under a mask is one of each lane by itself. A cell of few
+ * numbers in vectors of a whole line is read by as few loads as hold its numbers; else, if most
+ * numbers of the window are read, all are: each load is the same code, of which LLVM keeps one
+ * copy. For an odd number of parts, no two lanes' numbers are at the same place of their vectors,
+ * so blends combine these into one. Decision D-codegen-02. */
+enum { SHORTEST_MASKED = 32, FEW_PARTS = 4, LINE = 64 /* bytes */ };
+
+static void choose_method(const Vectoriser *v, IrInst *access, Type type) {
+  int64_t bytes = v->width * (int64_t)type_size(type);
+  bool is_simple = access->parts <= FEW_PARTS && bytes >= LINE, loads = access->op == IR_LANES_LOAD;
+  access->each = bytes < SHORTEST_MASKED;
+  access->splits =
+      loads && !is_simple && 2 * __builtin_popcount((unsigned)access->numbers) > access->parts;
+  access->blends = loads && !is_simple && !access->splits && access->parts % 2;
+}
+
 /* -- loads ------------------------------------------------------------------------------------- */
 
 /* Reads for all loads of the group. */
@@ -57,7 +73,7 @@ static void load_cells(Vectoriser *v, const IrInst *first, const IrGroup *group)
   load->numbers = numbers;
   load->pairs = first->pairs;
   for (int i = 0; i < group->count; i++)
-    v->lanes[group->items[i]->id] = ir_get(&v->b, variables[group->items[i]->part]);
+    ir_map_put(v->lanes, group->items[i], ir_get(&v->b, variables[group->items[i]->part]));
 }
 
 /* Sorts the runs of a group by run and element: `accesses` has IR_MOST_RUN for each. Returns how
@@ -109,6 +125,9 @@ static void write_runs(Vectoriser *v, const IrInst *of, const IrGroup *group) {
     if (accesses[i])
       values[i] = loads ? ir_var(&v->b, ir_lanes_type(of->type, v->width))
                         : vectorise_lanes(v, accesses[i]->operands[1]);
+  bool has_masks = true;
+  for (int run = 0; run < runs; run++)
+    has_masks &= v->width * type_size(ir_accessed(accesses[run * IR_MOST_RUN])) >= IR_MASKED_BYTES;
   for (int run = 0; run < runs; run++) {
     const IrInst **run_of = accesses + run * IR_MOST_RUN;
     IrInst *operands[2 * IR_MOST_RUN + 1];
@@ -122,18 +141,19 @@ static void write_runs(Vectoriser *v, const IrInst *of, const IrGroup *group) {
                                  2 * parts + 1, operands, run_of[0]);
     access->group = number;
     access->deferred = run + 1 < runs;
+    access->gaps = has_masks;
     if (!loads) access->imm = run_of[0]->imm;
     ops[run] = access;
     note_distances(ops, run);
   }
   for (int i = 0; loads && i < runs * IR_MOST_RUN; i++)
-    if (accesses[i]) v->lanes[accesses[i]->id] = ir_get(&v->b, values[i]);
+    if (accesses[i]) ir_map_put(v->lanes, accesses[i], ir_get(&v->b, values[i]));
 }
 
 static void write_load(Vectoriser *v, const IrInst *load) {
   if (vectorise_shape(v, load->operands[0]) == LANE_UNIFORM) {
     vectorise_copy_scalar(v, load);
-    return vectorise_forget_shape(v->scalar[load->id]);
+    return vectorise_forget_shape(ir_mapped(v->scalar, load));
   }
   IrGroup group = {0};
   if (load->group) group = ir_group(v->scratch, load);
@@ -150,7 +170,8 @@ static void write_load(Vectoriser *v, const IrInst *load) {
   lanes->part = load->part;
   lanes->numbers = numbers_of(&group);
   lanes->prefetch = load->prefetch;
-  v->lanes[load->id] = lanes;
+  if (load->shape == IR_SHAPE_STRIDED) choose_method(v, lanes, load->type);
+  ir_map_put(v->lanes, load, lanes);
 }
 
 /* -- stores ------------------------------------------------------------------------------------ */
@@ -199,6 +220,7 @@ static void store_cells(Vectoriser *v, const IrInst *store) {
   lanes->prefetch = store->prefetch;
   lanes->streams = store->streams;
   lanes->aligns = aligns;
+  choose_method(v, lanes, store->operands[1]->type);
 }
 
 static void write_store(Vectoriser *v, const IrInst *store) {
@@ -231,14 +253,15 @@ static void write_row_access(Vectoriser *v, const IrInst *access) {
                                  is_load ? ir_lanes_type(access->type, v->width) : TYPE(NONE),
                                  3 - is_load, operands);
   whole->alias = access->alias;
-  if (is_load) v->lanes[access->id] = whole;
+  if (is_load) ir_map_put(v->lanes, access, whole);
 }
 
 /* A window of the rows of two leaves. */
 void vectorise_row_load(Vectoriser *v, const IrInst *load) {
   IrInst *operands[3];
   for (int k = 0; k < 3; k++) operands[k] = vectorise_scalar(v, load->operands[k]);
-  v->lanes[load->id] = vectorise_copy(v, load, ir_lanes_type(load->type, v->width), operands);
+  ir_map_put(v->lanes, load,
+             vectorise_copy(v, load, ir_lanes_type(load->type, v->width), operands));
 }
 
 void vectorise_access(Vectoriser *v, const IrInst *access) {

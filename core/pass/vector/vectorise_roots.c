@@ -101,7 +101,7 @@ bool vectorise_quotient(Vectoriser *v, const IrInst *quotient) {
     factor = ir_binary(&v->b, IR_MUL, vectorise_lanes(v, a->operands[shared]), factor);
     a = a->operands[1 - shared];
   }
-  v->lanes[quotient->id] = ir_binary(&v->b, IR_MUL, vectorise_lanes(v, a), factor);
+  ir_map_put(v->lanes, quotient, ir_binary(&v->b, IR_MUL, vectorise_lanes(v, a), factor));
   return true;
 }
 
@@ -168,7 +168,7 @@ RootSums vectorise_begin_root_sums(Vectoriser *v, const IrInst *loop) {
     sum->outside = vectorise_lanes(v, sum->variable);
     sum->inside = ir_var(&v->b, sum->outside->type);
     ir_set(&v->b, sum->inside, vectorise_identity(&v->b, IR_UPDATE_ADD, sum->outside->type));
-    v->lanes[sum->variable->id] = sum->inside;
+    ir_map_put(v->lanes, sum->variable, sum->inside);
   }
   return (RootSums){.items = f.sums.items, .count = f.sums.count};
 }
@@ -179,6 +179,6 @@ void vectorise_end_root_sums(Vectoriser *v, const RootSums *sums) {
     IrInst *scale = ir_const_float(&v->b, sum->inside->type, IR_CUBE_SCALE);
     IrInst *scaled = ir_binary(&v->b, IR_MUL, ir_get(&v->b, sum->inside), scale);
     ir_set(&v->b, sum->outside, ir_binary(&v->b, IR_ADD, ir_get(&v->b, sum->outside), scaled));
-    v->lanes[sum->variable->id] = sum->outside;
+    ir_map_put(v->lanes, sum->variable, sum->outside);
   }
 }

@@ -525,8 +525,17 @@ static bool check_array_call(Resolve *r, Expr *e, const MethodCall *m) {
   }
 }
 
+/* A member of all elements is not a list, and can only be read. */
+static bool check_member_call(Resolve *r, Expr *e, const MethodCall *m) {
+  MethodForm form = m->method->form;
+  bool changes = form == METHOD_RMW || form == METHOD_CAS || form == METHOD_LIST ||
+                 form == METHOD_ITEMS || form == METHOD_BULK;
+  return !m->object.field.part || !changes || resolve_check_writable(r, e, &m->object);
+}
+
 static Entity resolve_object_call(Resolve *r, Expr *e, const MethodCall *m) {
   const char *name = m->method->name;
+  if (!check_member_call(r, e, m)) return (Entity){0};
   if (m->object.field.array && !check_array_call(r, e, m)) return (Entity){0};
   if (m->method->form != METHOD_IS_ACTIVE && !resolve_check_own(r, e, &m->object))
     return (Entity){0};
@@ -538,6 +547,7 @@ static Entity resolve_object_call(Resolve *r, Expr *e, const MethodCall *m) {
   case METHOD_COUNT:
   case METHOD_CLEAR: return resolve_whole_call(r, e, m);
   case METHOD_BULK: return bulk_call(r, e, m);
+  case METHOD_SAMPLE: return sample_call(r, e, m);
   case METHOD_LIST: return resolve_list_call(r, e, *m);
   case METHOD_ACTIVE:
   case METHOD_MODIFIER:

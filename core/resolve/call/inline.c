@@ -193,8 +193,9 @@ static void result_presence(Resolve *r, Inline *in, int k) {
 }
 
 static void resolve_body(Resolve *r, Inline *in, const AstBlock *body) {
-  bool breaks_parallel = r->breaks_parallel;
+  bool breaks_parallel = r->breaks_parallel, in_body = r->in_body;
   r->breaks_parallel = false;
+  r->in_body = in->body_of != NULL;
   r->s->frame = in;
   for (int i = 0; i < in->function->results.count; i++)
     add_result(r, in, in->function->results.items[i]);
@@ -203,6 +204,7 @@ static void resolve_body(Resolve *r, Inline *in, const AstBlock *body) {
   for (int i = 0; i < in->returned.count && is_own && !returns_always(body); i++)
     result_presence(r, in, i);
   r->s->frame = in->outer;
+  r->in_body = in_body;
   r->breaks_parallel = breaks_parallel;
 }
 
@@ -220,7 +222,11 @@ static Inline *create(Resolve *r, const Expr *e, const Entity *callee, const Ast
                  .is_inner = callee->function.is_inner,
                  .within = callee->function.within,
                  .returns_early = returns_early(body),
-                 .is_straight = returns_straight(body)};
+                 .is_straight = returns_straight(body),
+                 .body_of = callee->function.body_of,
+                 .is_statement = r->statement == e};
+  if (in->body_of) in->returns_early = returns_by(body, AST_STMT_CONTINUE);
+  if (in->body_of || callee->function.is_iterator) in->is_straight = false;
   map_init(&in->names, r->scratch);
   r->makes_pick = false;
   return in;
@@ -244,7 +250,8 @@ Entity resolve_inner_function(Resolve *r, const char *name, const AstFunction *t
 static bool resolve_argument(Resolve *r, Expr *argument, Entity *entity) {
   Local plain = {0};
   if (nil_denoted(r, argument)) {
-    *entity = argument->entity = nil_missing(sema_source(r->s, argument));
+    if (!nil_is(&argument->entity)) argument->entity = nil_missing(sema_source(r->s, argument));
+    *entity = argument->entity;
     return !r->s->failed;
   }
   *entity = resolve_expr(r, argument);
@@ -294,6 +301,8 @@ Entity resolve_inline_call(Resolve *r, Expr *e, Entity callee, Expr *self) {
     resolve_want_function(r, e, &callee);
     return (Entity){0};
   }
+  if (callee.function.body_of && !iterator_take(r, e, &callee)) return (Entity){0};
+  if (callee.function.is_iterator && !iterator_check(r, e, &callee)) return (Entity){0};
   if (self) vec_push(r->scratch, &arguments, self);
   if (self) vec_push(r->scratch, &entities, self->entity);
   for (int i = 0; i < e->list.count; i++) {
@@ -435,13 +444,13 @@ static bool is_nil(Resolve *r, Expr *e) {
   return sema_strip(e)->kind == AST_NIL || (nil_denoted(r, e) && !r->s->failed);
 }
 
-void resolve_inline_return(Resolve *r, Stmt *stmt) {
-  Inline *in = r->s->frame;
+void resolve_inline_return(Resolve *r, Stmt *stmt, Inline *in) {
   if (r->loop != in->loop) {
     sema_fail_pos(r->s, stmt->pos, stmt->width, RG_ERROR_RETURN, "'continue' ends one iteration",
                   "a parallel loop cannot be left by 'return'");
     return;
   }
+  if (!iterator_leave(r, stmt, in)) return;
   while (!in->is_called && stmt->values.count &&
          is_nil(r, stmt->values.items[stmt->values.count - 1]))
     stmt->values.count--;

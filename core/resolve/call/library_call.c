@@ -3,8 +3,7 @@
 #include "library/library.h"
 #include "resolve/resolve.h"
 
-/* A local function of the library, or one of a row of builtin.def; ENTITY_NONE if there is none. */
-static Entity find_function(Resolve *r, Str name) {
+Entity library_function(Resolve *r, Str name) {
   Ast *ast = map_find(&r->library, name);
   if (!ast) {
     ast = library_parse(r->scratch, name, r->s->err);
@@ -33,7 +32,7 @@ Entity library_name(Resolve *r, Expr *e) {
         .kind = ENTITY_TYPE, .name = name, .type = type_element(type), .shape = type_shape(type)};
   if (strchr(name, '.') || !strcmp(name, "ipairs"))
     return (Entity){.kind = ENTITY_BUILTIN, .name = name, .builtin = builtin_find(name)};
-  Entity function = find_function(r, str_of(name));
+  Entity function = library_function(r, str_of(name));
   ASSERT(function.kind == ENTITY_FUNCTION || r->s->failed, "the folder has what it names");
   return function;
 }
@@ -106,13 +105,23 @@ bool library_is_large(Resolve *r, const Expr *e, const Builtin *builtin) {
          type_rows(shape_of(of)) == type_cols(shape_of(of)) && type_rows(shape_of(of)) > 4;
 }
 
+/* derivative.lua: what derivatives see of decompositions. NULL: the text that launches run. */
+static const char *derived_text_of(const Resolve *r, const Builtin *builtin) {
+  static const char *const names[][3] = {
+      {"rg.polar", "derivative_of_polar", "second_of_polar"},
+      {"rg.svd", "derivative_of_svd", "second_of_svd"},
+      {"rg.sym_eig", "derivative_of_sym_eig", "second_of_sym_eig"},
+  };
+  int order = r->s->input->derivative_order;
+  for (int k = 0; order && !library_is_inside(r) && k < 3; k++)
+    if (!strcmp(builtin->name, names[k][0])) return names[k][order];
+  return NULL;
+}
+
 /* The text of a row of builtin.def: those of math are those of rg. */
 static const char *text_of(const Resolve *r, const Builtin *builtin) {
-  if (r->s->input->is_derivative && !library_is_inside(r)) {
-    if (!strcmp(builtin->name, "rg.polar")) return "derivative_of_polar";
-    if (!strcmp(builtin->name, "rg.svd")) return "derivative_of_svd";
-    if (!strcmp(builtin->name, "rg.sym_eig")) return "derivative_of_sym_eig";
-  }
+  const char *derived = derived_text_of(r, builtin);
+  if (derived) return derived;
   if (builtin->algebra == ALGEBRA_INVERSE) return "inverse_by_rows";
   if (builtin->algebra == ALGEBRA_DETERMINANT) return "determinant_by_rows";
   if (!strcmp(builtin->name, "math.ldexp")) return "rg.ldexp";
@@ -130,7 +139,7 @@ Entity library_call(Resolve *r, Expr *e, const Builtin *builtin) {
   const char *name = in_place(r, builtin, arguments);
   bool is_free = name || !builtin->takes;
   if (r->s->failed || (!is_free && !check_arguments(r, arguments, builtin))) return (Entity){0};
-  Entity callee = find_function(r, str_of(name ? name : text_of(r, builtin)));
+  Entity callee = library_function(r, str_of(name ? name : text_of(r, builtin)));
   callee.name = builtin->name;
   return r->s->failed ? (Entity){0} : resolve_inline_call(r, e, callee, self);
 }

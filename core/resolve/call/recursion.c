@@ -101,10 +101,11 @@ static Inline *find(const Resolve *r, const Entity *callee, const Entities *enti
   return NULL;
 }
 
-/* The enclosing call of the same function, or NULL. */
+/* The enclosing call of the same function, or NULL. A loop's body is where the loop is, not in the
+ * iterator that calls it. */
 static const Inline *around(const Resolve *r, const Entity *callee) {
   const Inline *in = r->s->frame;
-  while (in && !is_same_function(in, callee)) in = in->outer;
+  while (in && !is_same_function(in, callee)) in = in->body_of ? in->within : in->outer;
   return in;
 }
 

@@ -27,6 +27,18 @@ static int count_early(const AstBlock *block, bool is_tail) {
   return count;
 }
 
+bool returns_by(const AstBlock *body, AstStmtKind exit) {
+  for (int i = 0; i < body->count; i++) {
+    const AstStmt *stmt = body->items[i];
+    bool is_loop = stmt->kind == AST_STMT_WHILE || stmt->kind == AST_STMT_REPEAT ||
+                   stmt->kind == AST_STMT_FOR || stmt->kind == AST_STMT_FOR_IN;
+    if (stmt->kind == exit) return true;
+    for (int k = 0; k < stmt->bodies.count && !is_loop; k++)
+      if (returns_by(&stmt->bodies.items[k], exit)) return true;
+  }
+  return false;
+}
+
 bool returns_early(const AstBlock *body) { return count_early(body, true) > 0; }
 
 bool returns_straight(const AstBlock *body) {

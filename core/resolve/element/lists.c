@@ -45,6 +45,13 @@ static bool take_no_more(Resolve *r, Expr *e, const MethodCall *m) {
   return false;
 }
 
+/* Derivatives of elements are zero where these are appended. */
+static int appended_count(const SNode *node) {
+  int count = 0;
+  for (int k = 0; k < node->component_count; k++) count += !snode_is_derivative(node, k);
+  return count;
+}
+
 static bool take_values(Resolve *r, Expr *e, const MethodCall *m) {
   int given = 0;
   Entity all = {.kind = ENTITY_NODE};
@@ -58,12 +65,12 @@ static bool take_values(Resolve *r, Expr *e, const MethodCall *m) {
     if (!resolve_value(r, e->list.items[i])) return false;
     given += type_parts(shape_of(e->list.items[i]));
   }
-  if (given != m->object.field.node->component_count)
+  int count = appended_count(m->object.field.node);
+  if (given != count)
     return sema_fail(r->s, e, RG_ERROR_CALL_COUNT,
                      "pass a value for each field, in the order of place",
                      "an element of '%s' has %d %s, and 'append' was given %d", m->object.name,
-                     m->object.field.node->component_count,
-                     m->object.field.node->component_count == 1 ? "number" : "numbers", given);
+                     count, count == 1 ? "number" : "numbers", given);
   return resolve_refuse_many(r, &e->list);
 }
 

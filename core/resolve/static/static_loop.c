@@ -27,18 +27,6 @@ typedef struct Unroll {
   Block before; /* statements that run once, before the iterations */
 } Unroll;
 
-/* Finds the exits by which the body leaves an iteration. */
-static void find_exits(Unroll *u, const AstBlock *block) {
-  for (int i = 0; i < block->count; i++) {
-    const AstStmt *stmt = block->items[i];
-    bool is_loop = stmt->kind == AST_STMT_WHILE || stmt->kind == AST_STMT_REPEAT ||
-                   stmt->kind == AST_STMT_FOR || stmt->kind == AST_STMT_FOR_IN;
-    u->continues |= stmt->kind == AST_STMT_CONTINUE;
-    u->breaks |= stmt->kind == AST_STMT_BREAK;
-    for (int k = 0; k < stmt->bodies.count && !is_loop; k++) find_exits(u, &stmt->bodies.items[k]);
-  }
-}
-
 static Stmt *new_block(Resolve *r, const Unroll *u) {
   Stmt *stmt = scratch_new(r->scratch, Stmt);
   *stmt =
@@ -109,15 +97,19 @@ static Stmt *resolve_iteration(Resolve *r, const Unroll *u, const Iteration *ite
 /* A break leaves the iteration, too, if that is a loop. */
 static void finish(Resolve *r, Unroll *u) {
   if (r->s->failed) return;
-  find_exits(u, &u->ast->bodies.items[0]);
+  u->continues = returns_by(&u->ast->bodies.items[0], AST_STMT_CONTINUE);
+  u->breaks = returns_by(&u->ast->bodies.items[0], AST_STMT_BREAK);
   Stmt *stmt = u->stmt;
+  bool in_body = r->in_body;
   bool breaks_parallel = r->breaks_parallel;
   int levels = r->break_levels;
   Block iterations = u->before;
   r->breaks_parallel &= !u->breaks && !u->continues;
   r->break_levels = u->breaks ? u->continues : 0;
+  r->in_body = false;
   for (int i = 0; i < u->iterations.count; i++)
     vec_push(r->scratch, &iterations, resolve_iteration(r, u, &u->iterations.items[i]));
+  r->in_body = in_body;
   r->break_levels = levels;
   r->breaks_parallel = breaks_parallel;
   stmt->kind = AST_STMT_DO;

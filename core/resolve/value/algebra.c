@@ -15,6 +15,18 @@ static bool needs_vectors(Resolve *r, Exprs list, const Builtin *builtin) {
   return true;
 }
 
+/* In derivatives, where functions with an adjoint of their own call it for each argument and the
+ * derivative of that: the sum of the products of numbers, whatever both are. */
+static bool are_alike(Resolve *r, Exprs list, const Builtin *builtin) {
+  Shape first = shape_of(list.items[0]), second = shape_of(list.items[1]);
+  if (type_equal(first, second)) return true;
+  const char *wanted = scratch_format(r->scratch, "%s", shape_text(r->s, first));
+  return sema_fail(r->s, list.items[1], RG_ERROR_TYPE_MISMATCH,
+                   "an adjoint (rg.adjoint) returns for each argument a value of its shape",
+                   "'%s' takes two of one shape, %s, but this is %s", builtin->name, wanted,
+                   shape_text(r->s, second));
+}
+
 static bool needs_square(Resolve *r, Expr *e, const Builtin *builtin) {
   Shape shape = shape_of(e);
   return (type_is_matrix(shape) && type_rows(shape) == type_cols(shape)) ||
@@ -60,6 +72,7 @@ bool resolve_algebra(Resolve *r, Expr *e, const Builtin *builtin, Shape *shape) 
   switch ((Algebra)builtin->algebra) {
   case ALGEBRA_DOT: {
     Shape joined = {0};
+    if (r->s->input->derivative_order) return are_alike(r, list, builtin);
     return needs_vectors(r, list, builtin) && join_from(r, e, list, 0, builtin, &joined);
   }
   case ALGEBRA_NORM: return needs_vectors(r, list, builtin);

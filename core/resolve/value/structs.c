@@ -51,6 +51,36 @@ Entity struct_member(Resolve *r, Expr *e, const Entity *object, Str name) {
                   .launch_arg = {.number = object->launch_arg.number, .parts = parts}};
 }
 
+/* x, y, z or w; -1: no component of the vector. */
+static int component_of(Shape vector, Str name) {
+  static const char letters[] = "xyzw";
+  const char *at = name.length == 1 ? strchr(letters, name.data[0]) : NULL;
+  return at && at - letters < type_rows(vector) ? (int)(at - letters) : -1;
+}
+
+Entity struct_member_field(Resolve *r, const Entity *object, Str name) {
+  Entity field = *object;
+  int first;
+  if (object->kind != ENTITY_FIELD || !object->field.node || object->field.peers ||
+      str_is(name, "shape") || str_is(name, "offset"))
+    return (Entity){0};
+  if (type_is_struct(object->shape)) {
+    const TypeMember *member = type_member(types_of(r), object->shape, name);
+    if (!member) return (Entity){0};
+    first = member->first;
+    field.field.type = type_base(member->type);
+    field.shape = type_shape(member->type);
+  } else {
+    first = type_is_vector(object->shape) ? component_of(object->shape, name) : -1;
+    if (first < 0) return (Entity){0};
+    field.shape = (Shape){0};
+  }
+  field.field.component += first;
+  field.field.part = first + (object->field.part ? object->field.part : 1);
+  field.name = scratch_format(r->scratch, "%s.%s", object->name, sema_text(r->s, name));
+  return field;
+}
+
 Expr *struct_part(Resolve *r, Expr *e, Str name) {
   Expr *part = scratch_new(r->scratch, Expr);
   r->expr_count++;
@@ -341,7 +371,7 @@ Stmt *struct_from_table(Resolve *r, Local *local, const Entity *table, Type type
 /* -- methods ----------------------------------------------------------------------------------- */
 
 /* Methods are functions that the host keeps with the type: the path "struct#7.energy". */
-Entity struct_method(Resolve *r, Expr *e, const Entity *object) {
+Entity struct_callee(Resolve *r, Expr *e, const Entity *object) {
   TypeRow row = type_row(types_of(r), object->shape);
   const char *name = sema_text(r->s, e->text);
   SemaPath path = {.pos = e->pos,
@@ -356,7 +386,7 @@ Entity struct_method(Resolve *r, Expr *e, const Entity *object) {
   Entity callee = is_nil ? (Entity){0} : resolve_path_value(r, e, number);
   if (callee.kind == ENTITY_FUNCTION) {
     callee.name = name;
-    return resolve_inline_call(r, e, callee, e->left);
+    return callee;
   }
   if (!r->s->failed)
     sema_fail(r->s, e, RG_ERROR_CALL,
@@ -365,4 +395,9 @@ Entity struct_method(Resolve *r, Expr *e, const Entity *object) {
                   : "methods are given in the declaration: rg.struct({..}, {methods = {..}})",
               "%s has no method '%s'", shape_text(r->s, object->shape), name);
   return (Entity){0};
+}
+
+Entity struct_method(Resolve *r, Expr *e, const Entity *object) {
+  Entity callee = struct_callee(r, e, object);
+  return r->s->failed ? (Entity){0} : resolve_inline_call(r, e, callee, e->left);
 }

@@ -7,6 +7,7 @@
 #include "base/bits.h"
 #include "tree/access/cell.h"
 #include "tree/access/numbers.h"
+#include "tree/packed.h"
 #include "tree/there.h"
 
 /* -- fill -------------------------------------------------------------------------------------- */
@@ -33,8 +34,10 @@ bool field_fill(Field *field, const RgValue *value, Error *err) {
   bool is_done;
   if (!field_settle(field, NULL, err)) return false;
   if (!vector_convert(field->store, field->type, value, bits, field_label(field, label), err) ||
-      !tree_check_own(field->node->tree, err) || !there_fill(field, bits, &is_done, err))
+      !tree_check_own(field->node->tree, err))
     return false;
+  if (field->words) return packed_fill(field, bits, err);
+  if (!there_fill(field, bits, &is_done, err)) return false;
   if (is_done) return true;
   if (!tree_reach(field->node->tree, DEVICE_WRITES, err)) return false;
   for (int k = 0; k < type_parts(field->type); k++) {
@@ -127,6 +130,8 @@ bool field_copy(Field *field, Field *from, Error *err) {
   if (field == from) return true;
   Tree *tree = field->node->tree;
   bool is_done;
+  if (field->words || from->words)
+    return tree_check_own(tree, err) && packed_copy(field, from, err);
   if (!tree_check_own(tree, err) || !there_copy(field, from, &is_done, err)) return false;
   if (is_done) return true;
   if (!tree_reach(from->node->tree, DEVICE_READS, err) || !tree_reach(tree, DEVICE_WRITES, err))
@@ -297,8 +302,10 @@ static void take_table(const Transfer *transfer, const uint8_t *table, int64_t c
 
 static bool read_array(Field *field, Transfer *transfer, int64_t count, Error *err) {
   uint8_t *table;
-  if (!check_count(field, count, err) || !there_read(field, &table, err)) return false;
+  if (!check_count(field, count, err)) return false;
   ASSERT(!transfer->numbers != !transfer->integers, "values go to one array");
+  if (field->words) return packed_read_all(field, transfer->numbers, transfer->integers, err);
+  if (!there_read(field, &table, err)) return false;
   if (table) {
     take_table(transfer, table, count);
     heap_free(field->store->heap, table);
@@ -386,6 +393,9 @@ static bool write_rows(Field *field, Transfer transfer, Error *err) {
 
 static bool write_all(Field *field, const Transfer *transfer, int64_t count, Error *err) {
   int64_t index[SNODE_MAX_AXES] = {0};
+  if (field->words)
+    return check_count(field, count, err) &&
+           packed_write_all(field, transfer->numbers, transfer->integers, err);
   if (!check_count(field, count, err) || !tree_reach(field->node->tree, DEVICE_WRITES, err))
     return false;
   if (writes_rows(field, transfer, count)) return write_rows(field, *transfer, err);

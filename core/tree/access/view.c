@@ -7,6 +7,7 @@
 
 #include "base/bits.h"
 #include "tree/access/cell.h"
+#include "tree/packed.h"
 
 /* Adds the strides, in bytes, of the axes that step `at` divides; false if two steps divide an
  * axis. */
@@ -44,7 +45,8 @@ bool field_view(Field *field, RgView *view, Error *err) {
   const SNodePath *path = level->path;
   const SNodeComponent *first = &level->components[field->component];
   view->alive = alive(field);
-  if (path->sparse_step >= 0 || type_is_struct(field->type) || !find_step(field, first, view))
+  if (field->words || path->sparse_step >= 0 || type_is_struct(field->type) ||
+      !find_step(field, first, view))
     return true;
   uint64_t offset = first->offset;
   for (int k = 0; k < path->step_count; k++) {
@@ -154,6 +156,7 @@ bool field_next_run(Field *field, RgRun *run, Error *err) {
   run->count = 0;
   if (!node_next_after(field->node, has_begun, run->index, &is_there, err)) return false;
   if (!is_there) return true;
+  if (field->words) return packed_run(field, alive(field), run, err);
   Cell cell;
   is_there = cell_find(storage_context(field->node->tree), field->node->snode, run->index, &cell);
   ASSERT(is_there, "a cell that a walk visits is active");
@@ -167,7 +170,7 @@ bool field_get_run(Field *field, const int64_t *index, int32_t index_count, RgVa
   *run = (RgRun){0};
   if (!field_get(field, index, index_count, value, err)) return false;
   const SNode *level = field->node->snode;
-  if (!level->rank || tree_is_view(field->node->tree)) return true;
+  if (!level->rank || field->words || tree_is_view(field->node->tree)) return true;
   for (int k = 0; k < level->rank; k++) run->index[k] = index[k] - field->offset[k];
   if (!row_digit(field) || !cell_find(storage_context(field->node->tree), level, run->index, &cell))
     return true;

@@ -41,7 +41,7 @@ static void end_memory(Object *ender) {
   object_release(&block->object);
 }
 
-static void header_end(void *data, uint64_t size_bytes, void *block) {
+static void RT_CALL header_end(void *data, uint64_t size_bytes, void *block) {
   (void)data;
   (void)size_bytes;
   object_release(&((Block *)block)->ender);

@@ -76,6 +76,7 @@ static uint64_t containers(const SNode *node, uint64_t nodes) {
 }
 
 static void fill_row(const Tree *tree, const SNode *node, int32_t tree_number, RgNodeMemory *row) {
+  ASSERT(tree_node(tree, node), "each node of a layout has a handle");
   *row = (RgNodeMemory){.tree = tree->layout->name,
                         .name = node->name,
                         .kind = snode_kind_text(node->kind),

@@ -5,6 +5,7 @@
 local root, out = arg[1], arg[2]
 package.path = root .. "/lua/?.lua;" .. package.path
 local scan = require "regolith.console.scan"
+local uses = dofile(root .. "/lua/package/docs/uses.lua")
 
 local function read(path)
   local file = assert(io.open(path, "rb"))
@@ -161,6 +162,42 @@ local function anchor_rows(html, page)
   end))
 end
 
+-- What holds data, and has methods of one name that do alike.
+local function is_data(title)
+  for _, start in ipairs { "A field", "An array", "A view", "A node", "<code>rg.root", "A tree" } do
+    if title:sub(1, #start) == start then return true end
+  end
+end
+
+-- In each row, where the guide and the examples use the name. Several kinds of objects may have a
+-- method of one name: then calls are taken for its uses only if all of these do the same.
+local function add_uses(html)
+  local places, meanings = uses.create(pages, gallery, read, anchor_of), {}
+  local row = '(<tr id="[^"]*">\n<td><code>)([^<]*)(</code></td>\n<td>)(.-)(</td>)'
+  for title, rows in html:gmatch "<h2>(.-)</h2>(.-)</table>" do
+    for _, name, _, meaning in rows:gmatch(row) do
+      meaning = is_data(title) and "data" or meaning
+      for word in (name:match "^:([%w_ ]+)" or ""):gmatch "[%w_]+" do
+        local other = meanings[word]
+        meanings[word] = (other == nil or other == meaning) and meaning
+      end
+    end
+  end
+  local function is_told(word) return meanings[word] end
+  return (html:gsub("<h2>(.-)</h2>(.-)</table>", function(title, rows)
+    local receiver = title:find "rg.window</code> returns" and "w" or nil
+    return ("<h2>%s</h2>%s</table>"):format(title, rows:gsub(row, function(a, name, b, meaning, c)
+      local links = {}
+      for k, place in ipairs(uses.of(places, unescape(name), is_told, receiver)) do
+        links[k] = ('<a href="%s">%s</a>'):format(place.address, escape(place.title))
+      end
+      local list = table.concat(links, ", ")
+      return a .. name .. b .. meaning
+        .. (list ~= "" and (' <span class="uses">%s</span>'):format(list) or "") .. c
+    end))
+  end))
+end
+
 -- -- pages ----------------------------------------------------------------------------------------
 
 local function navigation(current)
@@ -229,7 +266,7 @@ for k, page in ipairs(pages) do
   if page.name == "reference" then html = anchor_rows(html, page) end
   html = colour(mend_links(html, page.folder))
   if page.name == "reference" then
-    html = html:gsub("<h2>(.-)</h2>", function(inner)
+    html = add_uses(html):gsub("<h2>(.-)</h2>", function(inner)
       return ('<h2 id="%s">%s</h2>'):format(anchor_of(plain(inner)), inner)
     end)
   else

@@ -1,18 +1,21 @@
 --- `regolith build script.lua -o FOLDER`: runs the script, and saves what it exports: a module, and
---- its header in C, for each `rg.export`. With --bundle the folder becomes a program that needs
---- nothing but the C library:
+--- its header in C, for each `rg.export`. With --static it also writes an archive of each module,
+--- for the linker of a host in C. With --bundle the folder becomes a program that needs nothing but
+--- the C library, and with --love a folder becomes a game of LÖVE (love.lua):
 ---
 ---     bin/NAME            LuaJIT with Regolith, which runs share/app/main.lua
 ---     lib                 the library, without the compiler
 ---     share/lua/5.1       Regolith's modules in Lua
 ---     share/app           the script, the modules that it requires, and what was built
 local fail = require "regolith.error"
+local love = require "regolith.console.love"
 
 local io, os = io, os
 
 local build = {}
 
-local usage = "regolith build script.lua -o FOLDER [--targets x86-64-v3,sm_80] [--bundle game.lua]"
+local usage = "regolith build script.lua -o FOLDER [--targets x86-64-v3,sm_80] [--static] "
+  .. "[--bundle game.lua] [--sign key.pem], or --love GAME [-o GAME.love]"
 
 local function stop(message, hint) return error({ message = message, hint = hint }, 0) end
 
@@ -53,14 +56,19 @@ local function split(text)
   return words
 end
 
-local takes = { ["-o"] = "out", ["--targets"] = "targets", ["--bundle"] = "main" }
+local switches = { ["--static"] = "is_static" }
+local takes = { ["-o"] = "out", ["--targets"] = "targets", ["--bundle"] = "main",
+  ["--sign"] = "key", ["--love"] = "love" }
 
 local function read_words(...)
   local words, asked, k = { ... }, { rest = {} }, 1
   while words[k] do
     local word = words[k]
-    local name = not asked.script and takes[word] or (#asked.rest == 0 and takes[word])
-    if name then
+    local is_ours = #asked.rest == 0
+    local name = is_ours and takes[word]
+    if is_ours and switches[word] then
+      asked[switches[word]] = true
+    elseif name then
       asked[name] = words[k + 1] or stop(("%s takes a word"):format(word), usage)
       k = k + 1
     elseif not asked.script and word:sub(1, 1) == "-" then
@@ -72,6 +80,7 @@ local function read_words(...)
     end
     k = k + 1
   end
+  if asked.love then love.check(asked, stop) end
   if not asked.script then stop("regolith build takes a script", usage) end
   if not asked.out then stop("regolith build takes a folder to build in: -o FOLDER", usage) end
   asked.out = asked.out:gsub("(.)/+$", "%1")
@@ -94,7 +103,8 @@ end
 -- A name for the functions of a header: an identifier of C.
 local function prefix_of(name) return (name:gsub("[^%w]", "_"):gsub("^(%d)", "_%1")) end
 
-local function save_modules(asked, folder, say)
+-- `has_headers`: for hosts in C.
+local function save_modules(asked, folder, say, has_headers)
   local module = require "regolith.module"
   run_script(asked)
   local exported, saved = module.exported, {}
@@ -110,10 +120,15 @@ local function save_modules(asked, folder, say)
     saved[name] = true
     local path = ("%s/%s.rgm"):format(folder, name)
     make_folder(folder)
-    one:save(path, { targets = asked.targets })
-    write(("%s/%s.h"):format(asked.out, name), module.header(one.session, path, prefix_of(name)))
+    one:save(path, { targets = asked.targets, sign = asked.key })
+    local archive = asked.is_static and ("%s/%s.a"):format(asked.out, name)
     say(path)
-    say(("%s/%s.h"):format(asked.out, name))
+    if has_headers then
+      write(("%s/%s.h"):format(asked.out, name),
+        module.header(one.session, path, prefix_of(name), archive))
+      say(("%s/%s.h"):format(asked.out, name))
+    end
+    if archive then say(archive) end
   end
 end
 
@@ -166,6 +181,14 @@ local function find_library(prefix, targets)
   return require "regolith".info().library
 end
 
+local function write_library(place, asked, library, say)
+  write(library, read(find_library(place.prefix, asked.targets)))
+  if os.execute("command -v strip >/dev/null") == 0 then
+    os.execute("strip " .. quoted(library))
+  end
+  say(library)
+end
+
 local function copy_program(place, asked, say)
   local prefix, name = place.prefix, asked.main:match "([^/]+)$":gsub("%.lua$", "")
   local host = first_of("the program of bundles", prefix .. "/libexec/regolith-bundle",
@@ -174,17 +197,12 @@ local function copy_program(place, asked, say)
   write(program, read(host))
   if os.execute("chmod 755 " .. quoted(program)) ~= 0 then stop("cannot chmod " .. program) end
   say(program)
-  local library = asked.out .. "/lib/libregolith.so.1"
-  write(library, read(find_library(prefix, asked.targets)))
-  if os.execute("command -v strip >/dev/null") == 0 then
-    os.execute("strip " .. quoted(library))
-  end
-  say(library)
+  write_library(place, asked, asked.out .. "/lib/libregolith.so.1", say)
 end
 
 -- Regolith's own modules: all of them, but those of the prompt; and their bytecode, where it is.
-local function copy_lua(place, asked)
-  local from, to = place.prefix .. "/share/lua/5.1/regolith", asked.out .. "/share/lua/5.1/regolith"
+local function copy_lua(place, to)
+  local from = place.prefix .. "/share/lua/5.1/regolith"
   local function copy(inner)
     for _, name in ipairs(place.list(from .. inner)) do
       if name:find "%.lua$" then
@@ -209,12 +227,19 @@ local function run(place, ...)
   local asked = read_words(...)
   local function say(path) print("wrote " .. path) end
   if asked.main then read(asked.main) end
+  if asked.love then
+    save_modules(asked, asked.love, say, false)
+    write_library(place, asked, asked.love .. "/regolith/libregolith.so.1", say)
+    copy_lua(place, asked.love .. "/regolith")
+    love.pack(asked, read, write, say)
+    return 0
+  end
   make_folder(asked.out)
-  save_modules(asked, asked.main and asked.out .. "/share/app" or asked.out, say)
+  save_modules(asked, asked.main and asked.out .. "/share/app" or asked.out, say, true)
   if asked.main then
     copy_app(asked, say)
     copy_program(place, asked, say)
-    copy_lua(place, asked)
+    copy_lua(place, asked.out .. "/share/lua/5.1/regolith")
   end
   return 0
 end

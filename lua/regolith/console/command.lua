@@ -406,8 +406,10 @@ rg.live {
 --   regolith -i @NAME@.lua      the same, then a prompt
 ]==]
 
-commands["new"] = function(_, name)
-  if not name then
+local function quoted(word) return word:find "[^%w_./+-]" and "'" .. word .. "'" or word end
+
+commands["new"] = function(place, name)
+  if not name or name:find "^%-" then
     return complain("regolith new takes a name", "regolith new drop  writes drop.lua")
   end
   local path = name:match "%.lua$" and name or name .. ".lua"
@@ -425,7 +427,7 @@ commands["new"] = function(_, name)
   if not file:close() or not written then
     return complain(("'%s' could not be written"):format(path))
   end
-  print(("wrote %s; run it with: regolith %s"):format(path, path))
+  print(("wrote %s; run it with: %s %s"):format(path, quoted(place.program), quoted(path)))
   return 0
 end
 
@@ -441,11 +443,14 @@ commands["help"] = function()
 end
 
 --- Runs a command.
----@param place table   prefix: where the program is installed; list(folder): the names in a folder
+---@param place table   prefix: where the program is installed; program: as it was called;
+---   list(folder): the names in a folder
 ---@param word string
 ---@return integer exit_code
 function command.run(place, word, ...)
   local run = commands[word]
+  local wants_help = (...) == "-h" or (...) == "--help"
+  if run and wants_help and word ~= "run" then return commands.help() end
   if run then return run(place, ...) end
   return complain(("there is no command or script '%s'"):format(word),
     nearest(word, names) or "regolith -h lists the commands")

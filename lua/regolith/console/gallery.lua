@@ -4,7 +4,8 @@ local ffi = require "ffi"
 local gallery = {}
 
 local io, os = io, os
-local columns, cell_width, cell_height, margin, top = 6, 206, 140, 12, 6
+-- forty thumbnails fit a laptop's display
+local columns, cell_width, cell_height, margin, top = 8, 158, 134, 12, 6
 local foot = 36 -- pixels below the last row, for the line about an example
 
 if not pcall(function() return ffi.C.isatty end) then ffi.cdef "int isatty(int file);" end
@@ -38,11 +39,14 @@ local function paint(rg, ones, width, height)
   for k = 3, width * height * 4 - 1, 4 do pixels[k] = 255 end
   for _, one in ipairs(ones) do
     local picture = rg.image.read(one.picture)
-    local wide, high = picture.shape[0], picture.shape[1]
+    local scale = math.max(1, picture.shape[0] / (cell_width - margin))
+    local wide, high = math.floor(picture.shape[0] / scale), math.floor(picture.shape[1] / scale)
     local left = one.x + math.floor((cell_width - margin - wide) / 2)
+    local first = one.y + top + math.floor((cell_height - 22 - high) / 2)
     for x = 0, wide - 1 do
       for y = 0, high - 1 do
-        local c, at = picture[x][y], 4 * ((one.y + top + high - 1 - y) * width + left + x)
+        local at = 4 * ((first + high - 1 - y) * width + left + x)
+        local c = picture[math.floor(x * scale)][math.floor(y * scale)]
         pixels[at], pixels[at + 1], pixels[at + 2] = c.x * 255, c.y * 255, c.z * 255
       end
     end
@@ -84,6 +88,10 @@ function gallery.show(list, start)
   end
   local ok, w = pcall(rg.window, { title = "Regolith: examples", width = width, height = height })
   if not ok then return false end
+  if w.film then -- there is no display
+    w:close()
+    return false
+  end
   local pixels = paint(rg, ones, width, height)
   w:camera { x = { 0, width }, y = { 0, height }, mouse = false }
   local clicks = { count = 0, draw = function() end } -- also those shorter than a frame

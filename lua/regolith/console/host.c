@@ -452,9 +452,11 @@ static bool is_own_command(const char *word) {
 
 static bool run_command(Host *host, const char *prefix) {
   if (!get_console(host, "regolith.console.command", "run")) return false;
-  lua_createtable(host->lua, 0, 2);
+  lua_createtable(host->lua, 0, 3);
   lua_pushstring(host->lua, prefix);
   lua_setfield(host->lua, -2, "prefix");
+  lua_pushstring(host->lua, host->name);
+  lua_setfield(host->lua, -2, "program");
   lua_pushcfunction(host->lua, list_folder);
   lua_setfield(host->lua, -2, "list");
   lua_pushstring(host->lua, host->argv[host->script]);

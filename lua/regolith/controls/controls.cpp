@@ -2,6 +2,9 @@
 // ImGui has drawn (raster.h), and only if that differs from the last frame.
 #include "controls.h"
 
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
 #include <cstring>
 #include <new>
 #include <vector>
@@ -70,10 +73,18 @@ struct RgControls {
   std::vector<Event> events;
   std::vector<uint8_t> pixels;
   RasterTexture font;
+  ImFont *source_font;
   uint64_t hash, number;
 };
 
-extern "C" RgControls *rg_controls_create(float scale, const char *font) {
+static ImFont *add_font(ImFontAtlas *fonts, const char *path, float scale) {
+  if (path) return fonts->AddFontFromFileTTF(path, 14 * scale);
+  ImFontConfig config;
+  config.SizePixels = 13 * scale;
+  return fonts->AddFontDefault(&config); // its letters have equal widths
+}
+
+extern "C" RgControls *rg_controls_create(float scale, const char *font, const char *source_font) {
   IMGUI_CHECKVERSION(); // of the headers and of the library that was linked
   RgControls *c = new (std::nothrow) RgControls();
   if (!c) return nullptr;
@@ -83,13 +94,8 @@ extern "C" RgControls *rg_controls_create(float scale, const char *font) {
   ImGuiIO &io = ImGui::GetIO();
   io.IniFilename = nullptr;
   for (int k = 0; k < ImGuiKey_COUNT; k++) io.KeyMap[k] = k;
-  if (font) {
-    io.Fonts->AddFontFromFileTTF(font, 14 * scale);
-  } else {
-    ImFontConfig config;
-    config.SizePixels = 13 * scale;
-    io.Fonts->AddFontDefault(&config);
-  }
+  add_font(io.Fonts, font, scale);
+  c->source_font = add_font(io.Fonts, source_font, scale);
   unsigned char *texels = nullptr;
   io.Fonts->GetTexDataAsAlpha8(&texels, &c->font.width, &c->font.height);
   c->font.texels = texels;
@@ -319,19 +325,54 @@ extern "C" void rg_controls_watch(RgControls *c, const char *name, const char *v
   ImGui::LabelText(name, "%s", value);
 }
 
+/* The ends of a plot; FLT_MAX: Dear ImGui's choice. Sums of f32 whose total is conserved differ by
+ * rounding, which would fill the plot: what differs by less than `same` is shown as a line. */
+static void plot_ends(const float *values, int32_t count, float *low, float *high) {
+  const float same = 1e-5f;
+  float least = FLT_MAX, most = -FLT_MAX;
+  for (int32_t i = 0; i < count; i++)
+    if (std::isfinite(values[i])) {
+      least = std::min(least, values[i]);
+      most = std::max(most, values[i]);
+    }
+  float size = std::max(std::fabs(least), std::fabs(most));
+  bool is_constant = least <= most && size < 1e30f && most - least <= same * size;
+  *low = is_constant ? least - 100 * same * size : FLT_MAX;
+  *high = is_constant ? most + 100 * same * size : FLT_MAX;
+}
+
 extern "C" void rg_controls_plot(RgControls *c, const char *name, const float *values,
                                  int32_t count, const char *over) {
   ImGui::SetCurrentContext(c->context);
-  ImGui::PlotLines(name, values, count, 0, over, FLT_MAX, FLT_MAX, ImVec2(0, 48 * c->scale));
+  float low, high;
+  plot_ends(values, count, &low, &high);
+  ImGui::PlotLines(name, values, count, 0, over, low, high, ImVec2(0, 48 * c->scale));
 }
 
 extern "C" void rg_controls_text(RgControls *c, const char *text, int32_t kind) {
   ImGui::SetCurrentContext(c->context);
-  const ImVec4 colours[] = {ImVec4(1, 1, 1, 1), ImVec4(1, 0.55f, 0.45f, 1),
-                            ImVec4(0.7f, 0.7f, 0.7f, 1)};
-  ImGui::PushStyleColor(ImGuiCol_Text, colours[kind >= 0 && kind < 3 ? kind : 0]);
+  const ImVec4 mistake(1, 0.55f, 0.45f, 1);
+  const ImVec4 colours[] = {ImVec4(1, 1, 1, 1), mistake, ImVec4(0.7f, 0.7f, 0.7f, 1), mistake};
+  bool is_source = kind == 3;
+  ImGui::PushStyleColor(ImGuiCol_Text, colours[kind >= 0 && kind <= 3 ? kind : 0]);
+  if (is_source) {
+    ImGui::PushFont(c->source_font);
+    ImGui::PushTextWrapPos(-1);
+  }
   ImGui::TextUnformatted(text);
+  if (is_source) {
+    ImGui::PopTextWrapPos();
+    ImGui::PopFont();
+  }
   ImGui::PopStyleColor();
+}
+
+extern "C" int32_t rg_controls_columns(RgControls *c) {
+  ImGui::SetCurrentContext(c->context);
+  ImGui::PushFont(c->source_font);
+  float columns = ImGui::GetContentRegionAvail().x / ImGui::CalcTextSize("M").x;
+  ImGui::PopFont();
+  return (int32_t)columns;
 }
 
 extern "C" void rg_controls_separator(RgControls *c) {

@@ -30,9 +30,9 @@ typedef struct RgControlsPicture {
   uint64_t number;     /* another one after each change */
 } RgControlsPicture;
 
-/* `scale`: 1 on a display of about 96 dots an inch. `font`: the path of a TrueType font, or NULL.
- */
-RgControls *rg_controls_create(float scale, const char *font);
+/* `scale`: 1 on a display of about 96 dots an inch. `font`, `source_font`: the paths of TrueType
+ * fonts, or NULL; the letters of the second one have equal widths. */
+RgControls *rg_controls_create(float scale, const char *font, const char *source_font);
 void rg_controls_destroy(RgControls *controls);
 
 /* The key of that name ("left", "return", "left ctrl"), or -1 for keys that no control uses. */
@@ -63,8 +63,11 @@ int32_t rg_controls_choice(RgControls *controls, const char *name, int32_t *inde
 void rg_controls_watch(RgControls *controls, const char *name, const char *value);
 void rg_controls_plot(RgControls *controls, const char *name, const float *values, int32_t count,
                       const char *over);
-/* kind: 0 plain, 1 a mistake, 2 quiet. */
+/* kind: 0 plain, 1 a mistake, 2 quiet, 3 a mistake's source text: letters of equal width, lines as
+ * they are. */
 void rg_controls_text(RgControls *controls, const char *text, int32_t kind);
+/* How many letters of source text a line of the panel has room for. */
+int32_t rg_controls_columns(RgControls *controls);
 void rg_controls_separator(RgControls *controls);
 /* Places the next control on the same line as the last one. */
 void rg_controls_beside(RgControls *controls);

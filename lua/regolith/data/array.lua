@@ -7,6 +7,7 @@ local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local types = require "regolith.data.type"
+local packed = require "regolith.data.packed"
 local index = require "regolith.data.index"
 local shape = require "regolith.data.shape"
 local snode = require "regolith.data.snode"
@@ -514,7 +515,9 @@ end
 
 --- `rg.array(T, n, m)`: zeros.
 function array.create(session, t, ...)
-  if type(t) == "table" and not types.is(t) then return from_options(session, t) end
+  if type(t) == "table" and not types.is(t) and not packed.is(t) then
+    return from_options(session, t)
+  end
   local extents, count = { ... }, select("#", ...)
   for k = 1, count do
     if extents[k] == nil then

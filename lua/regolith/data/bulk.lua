@@ -10,9 +10,20 @@ local whole = require "regolith.data.whole"
 
 local bulk = {}
 
---- Called before a field is written as a whole, `recorder(x, from, again)`, with the field or array
---- that it is copied from, or nil, and a function that writes it again; false: nobody asks.
+--- Called before a field or an array is written as a whole, `recorder(x, from, again)`, with the
+--- field or array that it is copied from, or nil, and a function that writes it again; false:
+--- neither is needed.
 bulk.recorder = false
+
+--- Calls f, whose own writes of whole fields are not recorded.
+function bulk.unrecorded(f, ...)
+  local recorder = bulk.recorder
+  bulk.recorder = false
+  local ok, returned = pcall(f, ...)
+  bulk.recorder = recorder
+  if not ok then error(returned, 0) end
+  return returned
+end
 
 local check = lib.check
 local most_elements = 2 ^ 27 -- of a Lua table
@@ -160,7 +171,7 @@ end
 ---@field shape function    the core's, as are fill, copy, read, read_i64, write, write_i64
 function bulk.add_methods(methods, kind)
   local function note(self, ...)
-    if bulk.recorder and kind.noun == "field" then bulk.recorder(self, ...) end
+    if bulk.recorder then bulk.recorder(self, ...) end
   end
   local settle, put_value, type_of, slot = kind.settle, kind.put_value, kind.type_of, kind.slot
   kinds[#kinds + 1] = kind

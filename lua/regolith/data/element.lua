@@ -216,6 +216,11 @@ function element.kind(kind)
 
   local function make_row(depth)
     local other_get = lib.quietly(function(self, key)
+      if key == "sample" or key == "sample_gradient" then
+        local at = {}
+        for axis = 1, depth do at[axis] = tonumber(self["rg_i" .. axis]) end
+        return require("regolith.toolbox.sample").of_row(key, get_handle(self.rg_number), at)
+      end
       local handle, count = row_indices(self, key, depth)
       if count < handle.rg_rank and not is_list(key) then return self[tonumber(key)] end
       return get_element(handle, handle[member], count)

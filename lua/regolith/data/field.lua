@@ -5,6 +5,7 @@ local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local types = require "regolith.data.type"
 local matrix = require "regolith.data.matrix"
+local packed = require "regolith.data.packed"
 local index = require "regolith.data.index"
 local shape = require "regolith.data.shape"
 local snode = require "regolith.data.snode"
@@ -23,7 +24,7 @@ local buffer = index.buffer
 local Field
 local elements -- how they are indexed
 local last_number = 0
-local gradients = {} -- the handles of gradients, by the number of their field
+local gradients, duals = {}, {} -- the handles of these fields, by the number of their field
 
 --- Lays out the field's tree if that has not happened yet; returns the field's rank.
 local function settle(self)
@@ -177,6 +178,17 @@ local function require_gradient(self)
     "make it with one: rg.field(rg.f32, n, { grad = true })")
 end
 
+local function require_dual(self)
+  return field.dual(self) or fail.argument(("%s has no dual"):format(tostring(self)),
+    "make it with one: rg.field(rg.f32, n, { dual = true })")
+end
+
+-- The packed type; nil: its numbers are stored as they are.
+local function packing_of(self)
+  local name = C.rg_field_packing(self.rg_field)
+  return name ~= nil and packed.named(ffi.string(name)) or nil
+end
+
 local properties = {
   shape = shape_of,
   offset = function(self)
@@ -184,8 +196,8 @@ local properties = {
       self.rg_runtime)
   end,
   name = function(self) return ffi.string(C.rg_field_name(self.rg_field)) end,
-  type = type_of,
-  grad = require_gradient, dual = require_gradient,
+  type = type_of, packing = packing_of,
+  grad = require_gradient, dual = require_dual,
 }
 
 local function get_property(self, name)
@@ -215,7 +227,8 @@ end
 function meta.__tostring(self)
   if self.rg_field == nil then return lib.describe_ended "field" end
   local name = ffi.string(C.rg_field_name(self.rg_field))
-  local head = "field " .. ffi.string(C.rg_field_type(self.rg_field))
+  local head = "field "
+    .. (packing_of(self) or { text = ffi.string(C.rg_field_type(self.rg_field)) }).text
     .. (name ~= "" and (" %q"):format(name) or "")
   if C.rg_field_node(self.rg_field) == nil then return head .. ", not placed yet" end
   if C.rg_field_rank(self.rg_field) == 0 then return head .. ", one element" end
@@ -249,7 +262,7 @@ meta.__gc = lib.finalizer(function(self)
     lib.oracle_of(self.rg_runtime):drop(self.rg_number)
   end
   elements.drop(self.rg_number)
-  gradients[self.rg_number] = nil
+  gradients[self.rg_number], duals[self.rg_number] = nil, nil
   field.alone[self.rg_number] = nil
   C.rg_field_release(self.rg_field)
   self.rg_field = nil
@@ -283,9 +296,39 @@ local add_gradient = lib.quietly(function(x)
   gradients[x.rg_number] = new_handle(x.rg_runtime)
 end)
 
+local function add_one_dual(x)
+  check(C.rg_field_add_dual(x.rg_field, field_out), x.rg_runtime)
+  duals[x.rg_number] = new_handle(x.rg_runtime)
+end
+
+local add_dual = lib.quietly(function(x)
+  add_one_dual(x)
+  if gradients[x.rg_number] then add_one_dual(gradients[x.rg_number]) end
+end)
+
 --- The field where adjoint kernels add the gradient of x, or nil. It is placed with x.
-function field.gradient(x) return gradients[x.rg_number] end
-snode.gradient = field.gradient
+function field.gradient(x) return field.is(x) and gradients[x.rg_number] or nil end
+
+--- The field with derivatives of x along a direction that shares no memory with its gradient, or
+--- nil. It is placed with x.
+function field.own_dual(x) return field.is(x) and duals[x.rg_number] or nil end
+
+--- Where tangents of kernels write derivatives of x, or nil.
+function field.dual(x) return field.own_dual(x) or field.gradient(x) end
+
+--- The fields that are placed with x.
+function field.derivatives(x)
+  local list = {}
+  local function add(made)
+    if not made then return end
+    list[#list + 1] = made
+    add(duals[made.rg_number])
+  end
+  add(gradients[x.rg_number])
+  add(duals[x.rg_number])
+  return list
+end
+snode.derivatives = field.derivatives
 
 --- Returns rank `rank`'s copy of the field, which a window makes accessible (comm.lua).
 field.peer = lib.quietly(function(window, rank, x)
@@ -293,16 +336,24 @@ field.peer = lib.quietly(function(window, rank, x)
   return new_handle(x.rg_runtime)
 end)
 
+-- The handles of the fields that are placed with x.
+local function hold_derivatives(x)
+  for list, get in pairs { [gradients] = C.rg_field_gradient, [duals] = C.rg_field_dual } do
+    check(get(x.rg_field, field_out), x.rg_runtime)
+    if field_out[0] ~= nil then
+      local made = new_handle(x.rg_runtime)
+      list[x.rg_number] = made
+      hold_derivatives(made)
+    end
+  end
+end
+
 --- A handle of a field that something else holds, too.
 field.held = lib.quietly(function(number, pointer)
   C.rg_field_retain(pointer)
   field_out[0] = pointer
   local x = new_handle(number)
-  check(C.rg_field_gradient(x.rg_field, field_out), number)
-  if field_out[0] ~= nil then
-    C.rg_field_retain(field_out[0])
-    gradients[x.rg_number] = new_handle(number)
-  end
+  hold_derivatives(x)
   return x
 end)
 
@@ -343,12 +394,18 @@ local function check_offset(offset, extents)
   end
 end
 
-local field_options = { "type", "shape", "name", "offset", "layout", "grad" }
+local field_options = { "type", "shape", "name", "offset", "layout", "grad", "dual" }
 
-local function check_grad(grad)
-  if grad == nil or type(grad) == "boolean" then return grad end
-  return fail.argument("option 'grad' of rg.field must be true or false, got "
-    .. fail.describe(grad), nil, "option.invalid")
+local function add_derivatives(x, options)
+  for _, name in ipairs { "grad", "dual" } do
+    local v = options[name]
+    if v ~= nil and type(v) ~= "boolean" then
+      return fail.argument(("option '%s' of rg.field must be true or false, got %s"):format(name,
+        fail.describe(v)), nil, "option.invalid")
+    end
+  end
+  if options.grad then add_gradient(x) end
+  if options.dual then add_dual(x) end
 end
 
 -- `rg.field{ type = T, shape = {n, m}, name = "x" }`
@@ -357,7 +414,7 @@ local function from_options(session, options)
   if options.type == nil then
     return fail.argument("rg.field{..} needs a type", "rg.field{ type = rg.f32, shape = {n, m} }")
   end
-  local t = types.get(options.type, "rg.field")
+  local t = types.get(options.type, "rg.field", true)
   local name, layout = snode.check_name(options.name), options.layout
   snode.check_layout(layout)
   local extents = options.shape
@@ -370,10 +427,10 @@ local function from_options(session, options)
   if type(offset) == "number" then offset = { offset } end
   if offset ~= nil then check_offset(offset, extents) end
   local x = new_field(session, t, name)
-  if check_grad(options.grad) then add_gradient(x) end
+  add_derivatives(x, options)
   if extents then
     snode.place_densely(session, x, name, extents,
-      layout or (t.count and not options.grad and "aos" or nil))
+      layout or (t.count and not field.dual(x) and "aos" or nil))
     field.alone[x.rg_number] = true
   end
   if offset then
@@ -385,9 +442,11 @@ end
 --- `rg.field(T)` makes a field to be placed later; `rg.field(T, n, m)` makes one in a tree of its
 --- own.
 function field.create(session, t, ...)
-  if type(t) == "table" and not types.is(t) then return from_options(session, t) end
+  if type(t) == "table" and not types.is(t) and not packed.is(t) then
+    return from_options(session, t)
+  end
   local extents, count = { ... }, select("#", ...)
-  local scalar = types.get(t, "rg.field")
+  local scalar = types.get(t, "rg.field", true)
   for k = 1, count do
     if extents[k] == nil then
       return fail.argument("an extent of a field must be a positive whole number, got nil")
@@ -398,7 +457,13 @@ function field.create(session, t, ...)
   return from_options(session, {
     type = scalar, name = options.name, layout = options.layout, offset = options.offset,
     shape = options.shape or (#extents > 0 and extents or nil), grad = options.grad,
+    dual = options.dual,
   })
+end
+
+--- `rg.packed{ x = T, y = T }`: fields whose numbers share words, to be placed as one.
+function field.packed(session, members, options)
+  return packed.group(function(t, name) return new_field(session, t, name) end, members, options)
 end
 
 -- The names of handles in messages.

@@ -578,10 +578,10 @@ function matrix.add_method(name, f) methods[name] = f end
 -- -- types ----------------------------------------------------------------------------------------
 
 --- `rg.vec(3, rg.f64)`
-function matrix.vec(n, t) return types.shaped(types.get(t, "rg.vec"), n, 1) end
+function matrix.vec(n, t) return types.shaped(types.get(t, "rg.vec", true), n, 1) end
 --- `rg.mat(2, 3, rg.f32)`
 function matrix.mat(n, m, t)
-  return types.shaped(types.get(t, "rg.mat"), n, m)
+  return types.shaped(types.get(t, "rg.mat", true), n, m)
 end
 
 local type_count = 0

@@ -8,6 +8,7 @@ local kinds = require "regolith.data.kinds"
 local shape = require "regolith.data.shape"
 local types = require "regolith.data.type"
 local list = require "regolith.data.list"
+local packed = require "regolith.data.packed"
 
 local snode = {}
 
@@ -145,7 +146,11 @@ local function check_fields(...)
   local fields = { ... }
   for k = 1, select("#", ...) do
     local field = fields[k]
-    if type(field) == "table" and k == #fields and next(field) == nil then
+    if packed.is_group(field) then
+      for _, one in ipairs((packed.fields_of(field))) do
+        lib.check_pointer(one.rg_field, one.rg_runtime)
+      end
+    elseif type(field) == "table" and k == #fields and next(field) == nil then
       fields[k] = nil
     elseif not ffi.istype("RgFieldHandle", field) then
       return fail.argument((":place takes fields, :place(x, y); its argument %d is %s"):format(
@@ -158,13 +163,27 @@ local function check_fields(...)
   return fields
 end
 
-local function place(node, runtime, fields)
+local function place_group(node, runtime, group)
   local own = lib.oracle_of(runtime)
+  local fields, word = packed.fields_of(group)
+  local pointers = ffi.new("RgField *[?]", #fields)
+  for k, field in ipairs(fields) do pointers[k - 1] = field.rg_field end
+  check(C.rg_snode_place_packed(node, pointers, #fields, word), runtime)
+  for _, field in ipairs(own and fields or {}) do own:own_field(field) end
+end
+
+local function place_field(node, runtime, field)
+  local own = lib.oracle_of(runtime)
+  check(C.rg_snode_place(node, field.rg_field), runtime)
+  if not own then return end
+  own:own_field(field)
+  for _, made in ipairs(snode.derivatives(field)) do own:own_field(made, true) end
+end
+
+local function place(node, runtime, fields)
   for _, field in ipairs(fields) do
-    check(C.rg_snode_place(node, field.rg_field), runtime)
-    local gradient = snode.gradient(field)
-    if own then own:own_field(field) end
-    if own and gradient then own:own_field(gradient) end
+    if packed.is_group(field) then place_group(node, runtime, field)
+    else place_field(node, runtime, field) end
   end
 end
 
@@ -376,7 +395,10 @@ local root_methods = add_declarations({}, function(self, name, make)
   return node
 end)
 function root_methods.place(self, ...)
-  for _, field in ipairs(check_fields(...)) do snode.place_densely(self.session, field, nil, {}) end
+  for _, field in ipairs(check_fields(...)) do
+    if packed.is_group(field) then new_tree(self.session):place(field)
+    else snode.place_densely(self.session, field, nil, {}) end
+  end
   return self
 end
 

@@ -7,6 +7,7 @@
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local scalars = require "regolith.data.scalars"
+local subject = require "regolith.data.subject"
 local whole = require "regolith.data.whole"
 
 local sort = {}
@@ -19,13 +20,9 @@ local function blocks_of(n)
   return per, math.ceil(n / per)
 end
 
-local kernels = setmetatable({}, { __mode = "k" }) -- rg -> by key
-
-local function kernel(rg, key, text)
-  kernels[rg] = kernels[rg] or {}
-  local known = kernels[rg]
-  known[key] = known[key] or rg.kernel(text(), { name = "rg." .. key:match "^%a+" })
-  return known[key]
+-- All of them write elements of the user's.
+local function kernel(session, name, text)
+  return subject.kept(session, "rg." .. name, text, nil, true)
 end
 
 -- -- arguments ------------------------------------------------------------------------------------
@@ -36,18 +33,18 @@ local copy_texts = {
   store = "function(x, a) for i in rg.range(#a) do x[i + x.offset[0]] = a[i] end end",
 }
 
-local function copy(rg, way, x, a)
+local function copy(session, way, x, a)
   if whole.is_view(x) then return x:copy_from(a) end
   local is_array = ffi.istype("RgArrayHandle", x)
-  kernel(rg, way .. (is_array and " array" or ""), function()
-    return is_array and copy_texts[way]:gsub(" %+ x%.offset%[0%]", "") or copy_texts[way]
-  end)(x, a)
+  local text = copy_texts[way]
+  kernel(session, way, is_array and text:gsub(" %+ x%.offset%[0%]", "") or text)(x, a)
 end
 
 -- x as an array of contiguous elements, and whether that is a copy.
 local array_of
-function array_of(rg, x, what)
-  if whole.is_view(x) then return (array_of(rg, x:array(), what)), true end
+function array_of(session, x, what)
+  local rg = session.module
+  if whole.is_view(x) then return (array_of(session, x:array(), what)), true end
   if ffi.istype("RgArrayHandle", x) then x = x:array() end
   local is_array = ffi.istype("RgArrayHandle", x)
   if not is_array and not ffi.istype("RgFieldHandle", x) then
@@ -65,15 +62,15 @@ function array_of(rg, x, what)
       tostring(x), tonumber(x:count()), shape[0]))
   end
   local a = rg.array(x.type, shape[0], { name = x.name })
-  copy(rg, "load", x, a)
+  copy(session, "load", x, a)
   return a, true
 end
 
 -- Calls f with the array of x, and copies its result back to x.
-local function with_array(rg, x, what, f)
-  local a, is_copy = array_of(rg, x, what)
+local function with_array(session, x, what, f)
+  local a, is_copy = array_of(session, x, what)
   local result = f(a)
-  if is_copy then copy(rg, "store", x, a) end
+  if is_copy then copy(session, "store", x, a) end
   return result
 end
 
@@ -104,24 +101,23 @@ local scan_text = [=[function(x, sums, n: i64, per: i64)
   return total
 end]=]
 
-function sort.scan(rg, x, options)
+function sort.scan(session, x, options)
+  local rg = session.module
   options = options == nil and {} or options
   if type(options) ~= "table" then
     return fail.argument("options of rg.scan must be a table, got " .. fail.describe(options))
   end
   fail.check_options(options, { "exclusive" }, "rg.scan")
-  return with_array(rg, x, "rg.scan", function(a)
+  return with_array(session, x, "rg.scan", function(a)
     if a.type.name == "bool" or a.type.fields then
       return fail.argument("rg.scan adds numbers or vectors, and these are " .. a.type.name)
     end
     local per, blocks = blocks_of(#a)
     local element = scalars[a.type.name]
     local sums = rg.array(element and rg[element.computed] or a.type, blocks + 1)
-    local key = options.exclusive and "scan exclusive" or "scan"
-    return kernel(rg, key, function()
-      return (scan_text:gsub("BEFORE", options.exclusive and "x[i] = sum" or "")
-        :gsub("AFTER", options.exclusive and "" or "x[i] = sum"))
-    end)(a, sums, #a, per)
+    local text = scan_text:gsub("BEFORE", options.exclusive and "x[i] = sum" or "")
+      :gsub("AFTER", options.exclusive and "" or "x[i] = sum")
+    return kernel(session, "scan", text)(a, sums, #a, per)
   end)
 end
 
@@ -155,31 +151,30 @@ local compact_text = [=[function(x, to, keep, places, n: i64, per: i64)
   return total
 end]=]
 
-local function compact(rg, a, key, condition, keep)
+local function compact(session, a, condition, keep)
+  local rg = session.module
   local per, blocks = blocks_of(#a)
   local to, places = rg.array(a.type, #a), rg.array(rg.i64, blocks)
-  return tonumber(kernel(rg, "compact " .. key, function()
-    return (compact_text:gsub("KEEP", condition))
-  end)(a, to, keep, places, #a, per))
+  local text = compact_text:gsub("KEEP", condition)
+  return tonumber(kernel(session, "compact", text)(a, to, keep, places, #a, per))
 end
 
-function sort.compact(rg, x, keep)
-  return with_array(rg, x, "rg.compact", function(a)
-    if type(keep) == "function" then return compact(rg, a, "by", "keep(x[i])", keep) end
-    local marks = array_of(rg, keep, "rg.compact")
+function sort.compact(session, x, keep)
+  return with_array(session, x, "rg.compact", function(a)
+    if type(keep) == "function" then return compact(session, a, "keep(x[i])", keep) end
+    local marks = array_of(session, keep, "rg.compact")
     if #marks ~= #a then
       return fail.argument(("rg.compact: %s has %d elements, and %s has %d"):format(tostring(x), #a,
         tostring(keep), #marks))
     end
     local is_bool = marks.type.name == "bool"
-    return compact(rg, a, is_bool and "bool" or "number", is_bool and "keep[i]" or "keep[i] ~= 0",
-      marks)
+    return compact(session, a, is_bool and "keep[i]" or "keep[i] ~= 0", marks)
   end)
 end
 
-function sort.unique(rg, x)
-  return with_array(rg, x, "rg.unique", function(a)
-    return compact(rg, a, "unique", "i == 0 or x[i] ~= x[i - 1]", 0)
+function sort.unique(session, x)
+  return with_array(session, x, "rg.unique", function(a)
+    return compact(session, a, "i == 0 or x[i] ~= x[i - 1]", 0)
   end)
 end
 
@@ -248,6 +243,7 @@ local order_text = [=[function(from, to, carried, into, counts, n: i64, per: i64
   return true
 end]=]
 
+local positions_text = "function(x) for i in rg.range(#x) do x[i] = i end end"
 local permute_text = [=[function(x, to, order)
   for i in rg.range(#x) do to[i] = x[order[i]] end
   for i in rg.range(#x) do x[i] = to[i] end
@@ -263,20 +259,18 @@ local function write(text, class, size)
 end
 
 -- Sorts the keys; returns their order as an array of positions, or nil if no arrays move along.
-local function order_keys(rg, keys, carries)
+local function order_keys(session, keys, carries)
+  local rg = session.module
   local n, size = #keys, keys.type.size
   local per, blocks = blocks_of(n)
   local to, counts = rg.array(keys.type, n), rg.array(rg.i64, blocks * 256)
   local carried, into = 0, 0
   if carries then
     carried, into = rg.array(rg.i64, n), rg.array(rg.i64, n)
-    kernel(rg, "positions", function()
-      return "function(x) for i in rg.range(#x) do x[i] = i end end"
-    end)(carried)
+    kernel(session, "positions", positions_text)(carried)
   end
-  local pass = kernel(rg, carries and "order carrying" or "order", function()
-    return (order_text:gsub("CARRY", carries and "into[at] = carried[i]" or ""))
-  end)
+  local text = order_text:gsub("CARRY", carries and "into[at] = carried[i]" or "")
+  local pass = kernel(session, "order", text)
   local first = keys
   for shift = 0, 8 * size - 1, 8 do
     if pass(keys, to, carried, into, counts, n, per, shift) then
@@ -287,20 +281,21 @@ local function order_keys(rg, keys, carries)
   return carries and carried or nil
 end
 
-local function sort_numbers(rg, a, flip, carries)
+local function sort_numbers(session, a, flip, carries)
+  local rg = session.module
   local class, size = a.type.name:sub(1, 1), a.type.size
   local unsigned = rg[bits_of_size[size]]
   local keys = class == "u" and a or rg.wrap(ffi.cast(unsigned.ctype .. " *", a:pointer()),
     unsigned, { #a }, { owner = a })
-  local key = class .. size
-  kernel(rg, "encode " .. key, function() return write(encode_text, class, size) end)(keys, flip)
-  local order = order_keys(rg, keys, carries)
-  kernel(rg, "decode " .. key, function() return write(decode_text, class, size) end)(keys, flip)
+  kernel(session, "encode", write(encode_text, class, size))(keys, flip)
+  local order = order_keys(session, keys, carries)
+  kernel(session, "decode", write(decode_text, class, size))(keys, flip)
   return order
 end
 
 -- Without memory to reinterpret (arch = "lua"): the same by Lua's own sort.
-local function sort_tables(rg, a, flip)
+local function sort_tables(session, a, flip)
+  local rg = session.module
   local list, order = a:to_table(), {}
   for k = 1, #list do order[k] = k end
   local function is_before(p, q)
@@ -333,29 +328,30 @@ local function check_values(keys, values)
   end
 end
 
-function sort.sort(rg, x, ...)
+function sort.sort(session, x, ...)
+  local rg = session.module
   local values = { ... }
   local options = type(values[#values]) == "table" and table.remove(values) or {}
   fail.check_options(options, { "descending" }, "rg.sort")
   local flip = options.descending == true
-  with_array(rg, x, "rg.sort", function(a)
+  with_array(session, x, "rg.sort", function(a)
     if a.type.name == "bool" or a.type.element then
       return fail.argument("rg.sort orders numbers, and these are " .. a.type.name)
     end
     local carried = {}
     for k, v in ipairs(values) do
       local is_copy
-      carried[k], is_copy = array_of(rg, v, "rg.sort")
+      carried[k], is_copy = array_of(session, v, "rg.sort")
       values[k] = is_copy and v or nil
     end
     check_values(a, carried)
     if #a == 0 then return end
     local has_memory = pcall(a.pointer, a)
-    local order = has_memory and sort_numbers(rg, a, flip, #carried > 0)
-      or not has_memory and sort_tables(rg, a, flip)
+    local order = has_memory and sort_numbers(session, a, flip, #carried > 0)
+      or not has_memory and sort_tables(session, a, flip)
     for k, v in ipairs(carried) do
-      kernel(rg, "permute", function() return permute_text end)(v, rg.array(v.type, #v), order)
-      if values[k] then copy(rg, "store", values[k], v) end
+      kernel(session, "permute", permute_text)(v, rg.array(v.type, #v), order)
+      if values[k] then copy(session, "store", values[k], v) end
     end
   end)
 end

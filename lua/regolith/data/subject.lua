@@ -137,11 +137,10 @@ function subject.session(s)
   return runtime and runtime.c and runtime.session[1] or lib.raise_ended(number)
 end
 
---- Returns the kernel of this text, and of captures that belong to it.
+--- Returns the kernel of this text, and of captures that belong to it; a session keeps them.
 ---@param name string   what messages call it: "x:sum"
 ---@param writes boolean?   whether it writes elements of the user's
-function subject.kernel(s, name, text, captures, writes)
-  local session = subject.session(s)
+function subject.kept(session, name, text, captures, writes)
   local number = session:get()
   if not session.kept or session.kept.number ~= number then
     session.kept = { number = number, kernels = {} }
@@ -153,6 +152,9 @@ function subject.kernel(s, name, text, captures, writes)
   end
   return kernels[text]
 end
+
+--- The same, for the session of a subject.
+function subject.kernel(s, ...) return subject.kept(subject.session(s), ...) end
 
 --- Launches such a kernel, which writes elements. Where the values do not fit them, raises that at
 --- the caller's line, and not at a line of our text.

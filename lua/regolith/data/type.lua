@@ -3,6 +3,7 @@
 --- gives 0.
 local ffi = require "ffi"
 local fail = require "regolith.error"
+local packed = require "regolith.data.packed"
 local scalars = require "regolith.data.scalars"
 
 local types = { by_name = {}, names = {} }
@@ -143,6 +144,7 @@ function types.shaped(element, rows, cols)
   if rows * cols < 2 or rows * cols > most_numbers then
     return fail.argument(("a vector or matrix has 2 to %d numbers"):format(most_numbers))
   end
+  if packed.is(element) then return packed.shaped(element, rows, cols) end
   if element.count then
     return fail.argument(("a vector or matrix is made of numbers, not of %s"):format(element.name))
   end
@@ -217,17 +219,29 @@ function types.holds_arrays(t) return t.item ~= nil or (t.arrays ~= nil and #t.a
 
 function types.is(value) return known[value] == true end
 
+-- What makes packed types has the names of C's types.
+local meant = { ["rg.float"] = "rg.f32 has 32 bits; rg.float(5, 10) is packed",
+  ["rg.int"] = "rg.i32 has 32 bits; rg.int(5) is packed",
+  ["rg.uint"] = "rg.u32 has 32 bits; rg.uint(5) is packed" }
+
 --- A type, given as such or by its name.
 ---@param what string   the caller, for the message
-function types.get(value, what)
+---@param takes_packed boolean?
+function types.get(value, what, takes_packed)
   if types.is(value) then return value end
+  if packed.is(value) then
+    if takes_packed then return value end
+    return fail.argument(("%s takes no packed type such as %s"):format(what, tostring(value)),
+      "packed numbers exist in fields: rg.field, rg.packed")
+  end
   if type(value) == "string" then
     if types.by_name[value] then return types.by_name[value] end
     return fail.argument(("there is no type '%s'"):format(value), fail.nearest(value, types.names),
       "type.unknown")
   end
-  return fail.argument(
-    ("%s takes a type such as rg.f32, not %s"):format(what, fail.describe(value)))
+  local name = type(value) == "function" and require("regolith.kernel.builtin").names[value]
+  return fail.argument(("%s takes a type such as rg.f32, not %s"):format(what,
+    meant[name] and name or fail.describe(value)), meant[name])
 end
 
 return types

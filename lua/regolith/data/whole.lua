@@ -60,7 +60,8 @@ function whole.zeros_like(rg, x, t)
   local given = x
   local s = subjects().of(x, "rg.zeros_like")
   t = t == nil and s.type or require("regolith.data.type").get(t, "rg.zeros_like")
-  if s.is_array and type(given) == "cdata" and given.rg_value == 1 and not t.item then
+  local is_value = s.is_array and not subjects().is_view(given) and given.rg_value == 1
+  if is_value and not t.item then
     return rg.zeros(t, unpack(s.extents))
   end
   if s.is_array then return rg.array { type = t, shape = s.extents } end
@@ -137,6 +138,12 @@ function whole.add_methods(methods)
   end
   for _, name in ipairs { "dot", "equals" } do
     methods[name] = function(...) return require("regolith.data.reduce")[name](...) end
+  end
+  for _, name in ipairs { "sample", "sample_gradient" } do
+    methods[name] = function(...) return require("regolith.toolbox.sample")[name](...) end
+  end
+  for _, name in ipairs { "variance", "deviation", "quantile", "histogram" } do
+    methods[name] = function(...) return require("regolith.toolbox.statistics")[name](...) end
   end
   methods.map = whole.map
 end

@@ -1,172 +1,455 @@
---- `rg.mesh(field, { level = 0 })`: the surface on which a field of three axes has that value, as
---- triangles, by marching cubes; of a field without bounds, in the box of its active cells.
---- `mesh:write(path)` writes PLY or OBJ. Points below the level are inside; triangles are
---- counter-clockwise seen from outside.
+--- Files of meshes: reads .obj, .ply, .stl and .msh, and writes .ply, .obj, and .stl.
+---
+--- What is read is { kind, corners, vertices, cells, point_count, cell_count }: `vertices` three
+--- numbers for each point, `cells` the points of each cell, from 0. Polygons become triangle fans,
+--- and points of an STL file, which has those of each triangle by themselves, that have the same
+--- coordinates become one. Every index and count of a file is checked before it is used.
 local ffi = require "ffi"
 local fail = require "regolith.error"
-local active_box = require "regolith.data.active_box"
 local binary = require "regolith.file.binary"
-local cubes = require "regolith.file.cubes"
 
 local mesh = {}
 
--- Growable buffers.
-local function buffer(kind)
+local corners_of = { lines = 2, triangles = 3, tetrahedra = 4 }
+mesh.corners_of = corners_of
+
+local function refuse(path, why) return binary.fail("mesh", path, "read", why) end
+
+-- LuaJIT's buffers are smaller than 2 GiB.
+local most = 2 ^ 27
+
+-- Numbers that are appended.
+local function buffer(kind, path)
   local own = { count = 0, capacity = 1024, data = ffi.new(kind .. "[?]", 1024) }
-  function own.add(a, b, c)
-    if own.count + 3 > own.capacity then
+  function own.add(v)
+    if own.count == own.capacity then
+      if own.capacity >= 2 * most then return refuse(path, "it is larger than what can be read") end
       local larger = ffi.new(kind .. "[?]", own.capacity * 2)
       ffi.copy(larger, own.data, own.count * ffi.sizeof(kind))
       own.capacity, own.data = own.capacity * 2, larger
     end
-    local at = own.count
-    own.data[at], own.data[at + 1], own.data[at + 2] = a, b, c
-    own.count = at + 3
-    return at / 3
+    own.data[own.count] = v
+    own.count = own.count + 1
   end
   return own
 end
 
-local function vector_option(options, name, default)
-  local v = options[name]
-  if v == nil then return { default, default, default } end
-  if type(v) == "number" then v = { v, v, v } end
-  local is_list = type(v) == "table" and not getmetatable(v) and #v == 3
-  for k = 1, is_list and 3 or 0 do
-    is_list = is_list and type(v[k]) == "number" and v[k] == v[k]
+-- What the readers fill: points, and the cells of one kind.
+local function collector(path)
+  local own = { points = buffer("double", path), cells = buffer("int32_t", path), path = path }
+  function own.point(x, y, z)
+    if not (x and y and z) then return refuse(path, "a point of it is no three numbers") end
+    own.points.add(x)
+    own.points.add(y)
+    own.points.add(z)
   end
-  if not is_list then
-    return fail.argument(("option '%s' must be a number or three, got %s"):format(name,
-      fail.describe(v)), nil, "option.invalid")
+  -- The points of a polygon, of which `first` is the number of the first: a fan.
+  function own.polygon(list)
+    if #list < 3 then return refuse(path, "a face of it has fewer than three points") end
+    for k = 3, #list do
+      own.cells.add(list[1])
+      own.cells.add(list[k - 1])
+      own.cells.add(list[k])
+    end
   end
-  return v
-end
-mesh.vector_option = vector_option
-
--- Returns the vertex on an edge of the cube at (i, j, k), which the first cube that needs it
--- creates.
-local function vertex_maker(grid, vertices)
-  local values, n = grid.values, grid.extents
-  local made = ffi.new("int32_t[?]", 3 * n[1] * n[2] * n[3])
-  ffi.fill(made, ffi.sizeof(made), 0xff)
-  return function(edge, i, j, k)
-    local a, b, axis = edge[1], edge[2], edge[3]
-    local ai, aj, ak = i + a % 2, j + math.floor(a / 2) % 2, k + math.floor(a / 4)
-    local at = (ai * n[2] + aj) * n[3] + ak
-    local key = at * 3 + axis
-    if made[key] >= 0 then return made[key] end
-    local bi, bj, bk = i + b % 2, j + math.floor(b / 2) % 2, k + math.floor(b / 4)
-    local va, vb = values[at], values[(bi * n[2] + bj) * n[3] + bk]
-    local s = (grid.level - va) / (vb - va)
-    local step, origin = grid.spacing, grid.origin
-    made[key] = vertices.add(origin[1] + (ai + s * (bi - ai)) * step[1],
-      origin[2] + (aj + s * (bj - aj)) * step[2], origin[3] + (ak + s * (bk - ak)) * step[3])
-    return made[key]
-  end
+  return own
 end
 
-local function march(grid)
-  local values, n, level = grid.values, grid.extents, grid.level
-  local vertices, triangles = buffer "float", buffer "int32_t"
-  local vertex, stride, row = vertex_maker(grid, vertices), n[2] * n[3], n[3]
-  for i = 0, n[1] - 2 do
-    for j = 0, n[2] - 2 do
-      local at = i * stride + j * row
-      for k = 0, n[3] - 2 do
-        local case = (values[at] < level and 1 or 0) + (values[at + stride] < level and 2 or 0)
-          + (values[at + row] < level and 4 or 0)
-          + (values[at + stride + row] < level and 8 or 0)
-          + (values[at + 1] < level and 16 or 0) + (values[at + stride + 1] < level and 32 or 0)
-          + (values[at + row + 1] < level and 64 or 0)
-          + (values[at + stride + row + 1] < level and 128 or 0)
-        at = at + 1
-        local list = cubes.triangles[case]
-        for t = 1, #list, 3 do
-          triangles.add(vertex(cubes.edges[list[t] + 1], i, j, k),
-            vertex(cubes.edges[list[t + 1] + 1], i, j, k),
-            vertex(cubes.edges[list[t + 2] + 1], i, j, k))
-        end
+local function finish(own, kind)
+  local count, corners = own.points.count / 3, corners_of[kind]
+  for k = 0, own.cells.count - 1 do
+    local at = own.cells.data[k]
+    if at < 0 or at >= count then
+      return refuse(own.path, ("a cell has point %d, and there are %d"):format(at, count))
+    end
+  end
+  if own.cells.count == 0 then
+    return refuse(own.path, "it has no triangles, lines or tetrahedra")
+  end
+  return { kind = kind, corners = corners, vertices = own.points.data, cells = own.cells.data,
+    point_count = count, cell_count = own.cells.count / corners }
+end
+
+-- -- OBJ ------------------------------------------------------------------------------------------
+
+local readers = {}
+
+-- The point that a word of an `f` or `l` line names: "7", "7/1/3", "-1" (the last so far).
+local function obj_index(word, own)
+  local n = tonumber(word:match "^-?%d+")
+  if not n or n == 0 then return refuse(own.path, ("a face has the point '%s'"):format(word)) end
+  return n > 0 and n - 1 or own.points.count / 3 + n
+end
+
+function readers.obj(bytes, path)
+  local own = collector(path)
+  local segments = buffer("int32_t", path)
+  for line in bytes:gmatch "[^\r\n]+" do
+    local word, rest = line:match "^%s*(%a+)%s+(.*)"
+    if word == "v" then
+      local x, y, z = rest:match "^(%S+)%s+(%S+)%s+(%S+)"
+      own.point(tonumber(x), tonumber(y), tonumber(z))
+    elseif word == "f" or word == "l" then
+      local list = {}
+      for one in rest:gmatch "%S+" do list[#list + 1] = obj_index(one, own) end
+      if word == "f" then own.polygon(list) end
+      for k = 2, word == "l" and #list or 0 do
+        segments.add(list[k - 1])
+        segments.add(list[k])
       end
     end
   end
-  return vertices, triangles
+  if own.cells.count > 0 then return finish(own, "triangles") end
+  own.cells = segments
+  return finish(own, "lines")
+end
+
+-- -- PLY ------------------------------------------------------------------------------------------
+
+local ply_sizes = { char = 1, int8 = 1, uchar = 1, uint8 = 1, short = 2, int16 = 2, ushort = 2,
+  uint16 = 2, int = 4, int32 = 4, uint = 4, uint32 = 4, float = 4, float32 = 4, double = 8,
+  float64 = 8 }
+local ply_types = { char = "i8", int8 = "i8", uchar = "u8", uint8 = "u8", short = "i16",
+  int16 = "i16", ushort = "u16", uint16 = "u16", int = "i32", int32 = "i32", uint = "u32",
+  uint32 = "u32", float = "f32", float32 = "f32", double = "f64", float64 = "f64" }
+
+-- The elements of a header in their order, each { name, count, properties }, and the format.
+local function ply_header(bytes, path)
+  local _, past = bytes:find "\nend_header\r?\n"
+  if bytes:sub(1, 3) ~= "ply" or not past then return refuse(path, "it is no PLY file") end
+  local elements, format = {}, nil
+  for line in bytes:sub(1, past):gmatch "[^\r\n]+" do
+    local w = {}
+    for word in line:gmatch "%S+" do w[#w + 1] = word end
+    local last = elements[#elements]
+    if w[1] == "format" then format = w[2] end
+    if w[1] == "element" then
+      local count = w[3] and w[3]:find "^%d+$" and tonumber(w[3])
+      if not count or count > most then return refuse(path, "it has a count that cannot be") end
+      elements[#elements + 1] = { name = w[2], count = count, properties = {} }
+    elseif w[1] == "property" then
+      local is_list = w[2] == "list"
+      local kind, size, name = is_list and w[4] or w[2], is_list and w[3], is_list and w[5] or w[3]
+      if not last or not ply_types[kind] or is_list and not ply_types[size] or not name then
+        return refuse(path, ("its line '%s' is not understood"):format(line))
+      end
+      last.properties[#last.properties + 1] = { name = name, kind = kind, size = size }
+    end
+  end
+  return elements, format, past
+end
+
+-- Two functions that return the next number of a body: of a binary one by its type, of text.
+local function binary_numbers(bytes, at, path)
+  local base, limit = ffi.cast("const char *", bytes), #bytes
+  return function(kind)
+    local size = ply_sizes[kind]
+    if at + size > limit then return refuse(path, "it is truncated") end
+    at = at + size
+    return binary.reader(ply_types[kind])(base + at - size)
+  end
+end
+
+local function text_numbers(bytes, at, path)
+  local words = bytes:sub(at + 1):gmatch "%S+"
+  return function()
+    return tonumber(words() or "") or refuse(path, "it is truncated, or has words for numbers")
+  end
+end
+
+local function ply_row(properties, number, path)
+  local row = {}
+  for _, p in ipairs(properties) do
+    if not p.size then
+      row[p.name] = number(p.kind)
+    else
+      local list, count = {}, number(p.size)
+      if count < 0 or count > most then return refuse(path, "it has a list that cannot be") end
+      for k = 1, count do list[k] = number(p.kind) end
+      row[p.name] = list
+    end
+  end
+  return row
+end
+
+function readers.ply(bytes, path)
+  local elements, format, at = ply_header(bytes, path)
+  local is_binary = format == "binary_little_endian"
+  if not is_binary and format ~= "ascii" then
+    return refuse(path, ("its format '%s' is not read"):format(tostring(format)))
+  end
+  local number = (is_binary and binary_numbers or text_numbers)(bytes, at, path)
+  local own = collector(path)
+  for _, element in ipairs(elements) do
+    for _ = 1, element.count do
+      local row = ply_row(element.properties, number, path)
+      if element.name == "vertex" then own.point(row.x, row.y, row.z) end
+      if element.name == "face" then
+        own.polygon(row.vertex_indices or row.vertex_index or {})
+      end
+    end
+  end
+  return finish(own, "triangles")
+end
+
+-- -- STL ------------------------------------------------------------------------------------------
+
+-- Points of equal coordinates are one.
+local function welder(own)
+  local known, count = {}, 0
+  return function(x, y, z)
+    if not (x and y and z) then return refuse(own.path, "a point of it is no three numbers") end
+    local key = ("%.9g %.9g %.9g"):format(x, y, z)
+    if not known[key] then
+      own.point(x, y, z)
+      known[key] = count
+      count = count + 1
+    end
+    own.cells.add(known[key])
+  end
+end
+
+function readers.stl(bytes, path)
+  local own = collector(path)
+  local corner = welder(own)
+  local count = #bytes >= 84 and binary.read_u32(bytes, 81)
+  if count and #bytes == 84 + 50 * count then
+    local read = binary.reader "f32"
+    local base = ffi.cast("const char *", bytes) + 84
+    for t = 0, count - 1 do
+      for k = 1, 3 do
+        local p = base + 50 * t + 12 * k
+        corner(read(p), read(p + 4), read(p + 8))
+      end
+    end
+    return finish(own, "triangles")
+  end
+  if not bytes:find "^%s*solid" then
+    return refuse(path, "it is neither a binary STL file nor one of text")
+  end
+  for x, y, z in bytes:gmatch "vertex%s+(%S+)%s+(%S+)%s+(%S+)" do
+    corner(tonumber(x), tonumber(y), tonumber(z))
+  end
+  if own.cells.count % 3 ~= 0 or not bytes:find "endsolid" then
+    return refuse(path, "it is truncated")
+  end
+  return finish(own, "triangles")
+end
+
+-- -- MSH (Gmsh, versions 2 and 4; binary, 2.2 and 4.1) --------------------------------------------
+
+-- Gmsh's number of a kind of element -> its name, and how many points it has.
+local msh_kinds = { [1] = { "lines", 2 }, [2] = { "triangles", 3 }, [4] = { "tetrahedra", 4 } }
+local msh_points = { 2, 3, 4, 4, 8, 6, 5, 3, 6, 9, 10, 27, 18, 14, 1, 8, 20, 15, 13 }
+
+-- Where the contents of a section begin, and end.
+local function msh_section(bytes, name, path)
+  local _, first = bytes:find("%$" .. name .. "%s-\n")
+  local last = first and bytes:find("$End" .. name, first, true)
+  if not last then return refuse(path, ("it has no section $%s"):format(name)) end
+  return first + 1, last - 1
+end
+
+-- Functions that return the next number of a section. In binary files a number has a type, and in
+-- version 2 the first one, of all items, is text.
+local function msh_words(bytes, name, path)
+  local words = bytes:sub(msh_section(bytes, name, path)):gmatch "%S+"
+  return function()
+    return tonumber(words() or "") or refuse(path, ("its section $%s is truncated"):format(name))
+  end
+end
+
+local function msh_numbers(bytes, name, path)
+  local first = msh_section(bytes, name, path)
+  local number = binary_numbers(bytes, first - 1, path)
+  return function(kind)
+    if kind == "text" then
+      local _, line, count = bytes:find("^(%d+)\r?\n", first)
+      number = binary_numbers(bytes, line or first, path)
+      return tonumber(count) or refuse(path, ("its section $%s is truncated"):format(name))
+    elseif kind == "long" then
+      local low, high = number "uint", number "uint"
+      return high * 2 ^ 32 + low
+    end
+    return number(kind)
+  end
+end
+
+local msh = {}
+
+-- Version 2: one line for each point and element; in binary files, elements of a kind after a head.
+msh[2] = {
+  points = function(number, put)
+    for _ = 1, number "text" do
+      put(number "int", number "double", number "double", number "double")
+    end
+  end,
+  cells = function(number, put, is_binary)
+    local left = number "text"
+    while left > 0 do
+      local count, kind, tags = 1, nil, nil
+      if is_binary then kind, count, tags = number "int", number "int", number "int" end
+      if count < 1 or count > left then return false end
+      for _ = 1, count do
+        number "int"
+        if not is_binary then kind, tags = number(), number() end
+        for _ = 1, tags do number "int" end
+        if not msh_points[kind] then return false end
+        put(kind, msh_points[kind], number, "int")
+      end
+      left = left - count
+    end
+    return true
+  end,
+}
+
+-- Version 4: blocks of entities; a block has the tags of its points before their coordinates.
+msh[4] = {
+  points = function(number, put)
+    local blocks = number "long"
+    for _ = 1, 3 do number "long" end
+    for _ = 1, blocks do
+      local dimension, _, has_parameters = number "int", number "int", number "int"
+      local tags = {}
+      for k = 1, number "long" do tags[k] = number "long" end
+      for k = 1, #tags do
+        put(tags[k], number "double", number "double", number "double")
+        for _ = 1, has_parameters ~= 0 and dimension or 0 do number "double" end
+      end
+    end
+  end,
+  cells = function(number, put)
+    local blocks = number "long"
+    for _ = 1, 3 do number "long" end
+    for _ = 1, blocks do
+      local _, _, kind = number "int", number "int", number "int"
+      if not msh_points[kind] then return false end
+      for _ = 1, number "long" do
+        number "long"
+        put(kind, msh_points[kind], number, "long")
+      end
+    end
+    return true
+  end,
+}
+
+function readers.msh(bytes, path)
+  local version, part, of_binary = bytes:match "^%s*%$MeshFormat%s+(%d)%.?(%d*)%s+(%d)"
+  local format, is_binary = msh[tonumber(version or 0)], of_binary == "1"
+  if not format then return refuse(path, "it is no MSH file of version 2 or 4") end
+  if is_binary and version == "4" and part ~= "1" then
+    return refuse(path, "it is a binary MSH file of version 4." .. part .. ", and 4.1 is read")
+  elseif is_binary and not bytes:find("^%s*%$MeshFormat%s+%S+ 1 8%s-\n\1%z%z%z") then
+    return refuse(path, "it is a binary MSH file in another order of bytes")
+  end
+  local section = is_binary and msh_numbers or msh_words
+  local own, at, lists = collector(path), {}, {}
+  format.points(section(bytes, "Nodes", path), function(tag, x, y, z)
+    at[tag] = own.points.count / 3
+    own.point(x, y, z)
+  end)
+  local function put(kind, count, number, type)
+    local row = msh_kinds[kind]
+    lists[kind] = lists[kind] or buffer("int32_t", path)
+    for _ = 1, count do
+      local tag = number(type)
+      if row then lists[kind].add(at[tag] or -1) end
+    end
+  end
+  if not format.cells(section(bytes, "Elements", path), put, is_binary) then
+    return refuse(path, "it has elements of an unknown kind")
+  end
+  for _, kind in ipairs { 4, 2, 1 } do -- of several, those of most points are the mesh
+    if lists[kind] then
+      own.cells = lists[kind]
+      return finish(own, msh_kinds[kind][1])
+    end
+  end
+  return finish(own, "triangles")
+end
+
+--- Reads a mesh by the extension of its path.
+function mesh.read(path)
+  binary.check_path(path, "rg.mesh")
+  local read = binary.format_of(path, readers, "rg.mesh")
+  return read(binary.read("mesh", path), path)
 end
 
 -- -- writing --------------------------------------------------------------------------------------
 
-local Mesh = { __regolith = "a mesh" }
-Mesh.__index = Mesh
-
 local writers = {}
 
-function writers.ply(self, write)
+-- A chunk of lines at a time, since a string of all is as large as the file.
+local function write_lines(write, count, line)
+  local list = {}
+  for k = 0, count - 1 do
+    list[#list + 1] = line(k)
+    if #list == 4096 or k == count - 1 then
+      write(table.concat(list))
+      list = {}
+    end
+  end
+end
+
+function writers.ply(host, write)
+  local is_wide = ffi.istype("double[?]", host.vertices)
   write(("ply\nformat binary_little_endian 1.0\ncomment Regolith\nelement vertex %d\n\z
-    property float x\nproperty float y\nproperty float z\nelement face %d\n\z
-    property list uchar int vertex_indices\nend_header\n"):format(self.vertex_count,
-    self.triangle_count))
-  write(ffi.string(self.vertices, self.vertex_count * 12))
-  local record = ffi.typeof "struct __attribute__((packed)) { uint8_t count; int32_t at[3]; }"
-  local out = ffi.new(ffi.typeof("$[?]", record), math.max(1, self.triangle_count))
-  for t = 0, self.triangle_count - 1 do
-    out[t].count = 3
-    for k = 0, 2 do out[t].at[k] = self.triangles[3 * t + k] end
+    property %s x\nproperty %s y\nproperty %s z\nelement face %d\n\z
+    property list uchar int vertex_indices\nend_header\n"):format(host.point_count,
+    is_wide and "double" or "float", is_wide and "double" or "float",
+    is_wide and "double" or "float", host.cell_count))
+  write(ffi.string(host.vertices, host.point_count * (is_wide and 24 or 12)))
+  local record = ffi.typeof("struct __attribute__((packed)) { uint8_t count; int32_t at[$]; }",
+    host.corners)
+  local out = ffi.new(ffi.typeof("$[?]", record), math.max(1, host.cell_count))
+  for t = 0, host.cell_count - 1 do
+    out[t].count = host.corners
+    for k = 0, host.corners - 1 do out[t].at[k] = host.cells[host.corners * t + k] end
   end
-  write(ffi.string(out, self.triangle_count * ffi.sizeof(record)))
+  write(ffi.string(out, host.cell_count * ffi.sizeof(record)))
 end
 
-function writers.obj(self, write)
+function writers.obj(host, write)
+  local v, c = host.vertices, host.cells
   write "# Regolith\n"
-  for v = 0, self.vertex_count - 1 do
-    write(("v %.9g %.9g %.9g\n"):format(self.vertices[3 * v], self.vertices[3 * v + 1],
-      self.vertices[3 * v + 2]))
-  end
-  for t = 0, self.triangle_count - 1 do
-    write(("f %d %d %d\n"):format(self.triangles[3 * t] + 1, self.triangles[3 * t + 1] + 1,
-      self.triangles[3 * t + 2] + 1))
-  end
+  write_lines(write, host.point_count, function(k)
+    return ("v %.9g %.9g %.9g\n"):format(v[3 * k], v[3 * k + 1], v[3 * k + 2])
+  end)
+  local letter = host.corners == 2 and "l" or "f"
+  write_lines(write, host.cell_count, function(t)
+    local words = { letter }
+    for k = 0, host.corners - 1 do words[k + 2] = c[host.corners * t + k] + 1 end
+    return table.concat(words, " ") .. "\n"
+  end)
 end
 
---- `mesh:write(path)`: writes .ply or .obj, by the path's extension; returns the mesh.
-function Mesh:write(path)
+function writers.stl(host, write)
+  local v, c = host.vertices, host.cells
+  write("Regolith" .. (" "):rep(72), binary.u32(host.cell_count))
+  write_lines(write, host.cell_count, function(t)
+    local numbers = { 0, 0, 0 } -- readers compute the normal
+    for k = 0, 2 do
+      for axis = 0, 2 do numbers[#numbers + 1] = v[3 * c[3 * t + k] + axis] end
+    end
+    for k = 1, 12 do numbers[k] = binary.f32(numbers[k]) end
+    return table.concat(numbers) .. "\0\0"
+  end)
+end
+
+-- Kinds of cells that a format holds.
+local holds = { ply = { triangles = true }, obj = { triangles = true, lines = true },
+  stl = { triangles = true } }
+
+--- Writes what mesh.read returns; of tetrahedra, their boundary should be given.
+function mesh.write(path, host)
   binary.check_path(path, "mesh:write")
   local put = binary.format_of(path, writers, "mesh:write")
-  binary.write("mesh", path, function(write) put(self, write) end)
-  return self
-end
-
-function Mesh:__tostring()
-  return ("mesh of %d vertices, %d triangles"):format(self.vertex_count, self.triangle_count)
-end
-
---- Whether it is what mesh.create returns.
-function mesh.is(what) return getmetatable(what) == Mesh end
-
---- `rg.mesh(field, { level = 0, spacing = 1, origin = {0, 0, 0} })`; `caller` is for messages.
-function mesh.create(_, x, options, caller)
-  caller = caller or "rg.mesh"
-  options = binary.check_options(options, { "level", "spacing", "origin" }, caller)
-  local t, extents, starts = binary.look(x, caller)
-  if binary.parts_of(t, caller) ~= 1 or #extents ~= 3 then
-    return fail.argument(("%s takes numbers on three axes, not %s"):format(caller, tostring(x)))
+  local ending = path:match "%.(%w+)$":lower()
+  if not holds[ending][host.kind] then
+    return fail.argument(("mesh:write: a .%s file does not hold %s"):format(ending, host.kind),
+      "write an .obj file")
   end
-  local level = options.level == nil and 0 or options.level
-  if type(level) ~= "number" or level ~= level then
-    return fail.argument(("option 'level' of %s must be a number, got %s"):format(caller,
-      fail.describe(level)), nil, "option.invalid")
-  end
-  local spacing, first = vector_option(options, "spacing", 1), vector_option(options, "origin", 0)
-  local values
-  if active_box.is_unbounded(x) then values, starts, extents = active_box.numbers(x, caller)
-  else values = binary.numbers(x, caller) end
-  if ffi.istype("int64_t[?]", values) then
-    return fail.argument(caller .. " takes numbers of less than 64 bits, or floats")
-  end
-  local origin = {}
-  for axis = 1, 3 do origin[axis] = first[axis] + starts[axis] * spacing[axis] end
-  local vertices, triangles = march { values = values, extents = extents, level = level,
-    spacing = spacing, origin = origin }
-  return setmetatable({ vertices = vertices.data, triangles = triangles.data,
-    vertex_count = vertices.count / 3, triangle_count = triangles.count / 3 }, Mesh)
+  binary.write("mesh", path, function(write) put(host, write) end)
 end
 
 return mesh

@@ -1,12 +1,14 @@
 --- `.npy` and `.npz` files: `rg.numpy.write(path, x)`, `rg.numpy.write(path, { x = x })`,
 --- `rg.numpy.read(path)`. Numbers are little-endian and row-major; the numbers of a vector or
---- matrix form the last axes. An .npz is a ZIP of uncompressed .npy files.
+--- matrix form the last axes. An .npz is a ZIP of .npy files, written without compression. A text
+--- in it is one element of bytes (|S3).
 local ffi = require "ffi"
-local bit = require "bit"
 local fail = require "regolith.error"
 local binary = require "regolith.file.binary"
 local scalars = require "regolith.data.scalars"
 local types = require "regolith.data.type"
+local zip = require "regolith.file.zip"
+local zlib = require "regolith.file.zlib"
 
 local numpy = {}
 
@@ -19,7 +21,14 @@ names["|u1"], names["<i1"], names["<u1"] = "u8", "i8", "u8"
 
 -- -- .npy -----------------------------------------------------------------------------------------
 
+local function head(descr, shape)
+  local text = ("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }"):format(descr, shape)
+  text = text .. (" "):rep(-(#text + 11) % 64) .. "\n"
+  return "\147NUMPY\1\0" .. binary.u16(#text) .. text
+end
+
 local function npy(x, caller)
+  if type(x) == "string" then return head(("|S%d"):format(#x), "") .. x end
   local t, extents = binary.look(x, caller)
   local values, count = binary.numbers(x, caller)
   local name, shape = binary.element_of(t).name, { unpack(extents) }
@@ -29,10 +38,8 @@ local function npy(x, caller)
     shape[#shape + 1] = t.count
   end
   for k, extent in ipairs(shape) do shape[k] = ("%d"):format(extent) end
-  local text = ("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }"):format(codes[name],
-    table.concat(shape, ", ") .. (#shape == 1 and "," or ""))
-  text = text .. (" "):rep(-(#text + 11) % 64) .. "\n"
-  return "\147NUMPY\1\0" .. binary.u16(#text) .. text .. binary.bytes(values, 0, count, name)
+  return head(codes[name], table.concat(shape, ", ") .. (#shape == 1 and "," or ""))
+    .. binary.bytes(values, 0, count, name)
 end
 
 local function refuse(path, why) return binary.fail("array", path, "read", why) end
@@ -49,6 +56,9 @@ local function parse(session, bytes, path)
   local order = text:match "'fortran_order':%s*(%a+)"
   local shape = text:match "'shape':%s*%(([^)]*)%)"
   if not code or not order or not shape then return refuse(path, "its header is invalid") end
+  if code:find "^|S%d+$" and not shape:find "%d" then
+    return (bytes:sub(first + length):gsub("%z+$", ""))
+  end
   local name = names[code]
   if not name then
     return refuse(path, ("its numbers are of type '%s', which is not read"):format(code))
@@ -76,47 +86,7 @@ end
 
 -- -- .npz -----------------------------------------------------------------------------------------
 
-local crc_table = ffi.new "uint32_t[256]"
-for n = 0, 255 do
-  local c = n
-  for _ = 1, 8 do
-    c = bit.band(c, 1) ~= 0 and bit.bxor(0xedb88320, bit.rshift(c, 1)) or bit.rshift(c, 1)
-  end
-  crc_table[n] = c % 2 ^ 32
-end
-
-local function crc32(text)
-  local c, at = -1, ffi.cast("const uint8_t *", text)
-  for k = 0, #text - 1 do
-    c = bit.bxor(crc_table[bit.band(bit.bxor(c, at[k]), 255)], bit.rshift(c, 8))
-  end
-  return bit.bnot(c) % 2 ^ 32
-end
-
-local function put_zip(write, entries)
-  local at, directory = 0, {}
-  local function put(text)
-    write(text)
-    at = at + #text
-  end
-  for _, entry in ipairs(entries) do
-    local name, data = entry[1] .. ".npy", entry[2]
-    if #data >= 2 ^ 32 - 1 or at >= 2 ^ 32 - 1 then
-      return fail.argument("an .npz holds less than 4 GiB", "write .npy files")
-    end
-    local common = binary.u16(20) .. binary.u16(0) .. binary.u16(0) .. binary.u32(0x00210000)
-      .. binary.u32(crc32(data)) .. binary.u32(#data) .. binary.u32(#data)
-      .. binary.u16(#name) .. binary.u16(0)
-    directory[#directory + 1] = "PK\1\2" .. binary.u16(20) .. common .. binary.u16(0)
-      .. binary.u16(0) .. binary.u16(0) .. binary.u32(0) .. binary.u32(at) .. name
-    put("PK\3\4" .. common .. name)
-    put(data)
-  end
-  local first = at
-  put(table.concat(directory))
-  write("PK\5\6" .. binary.u32(0) .. binary.u16(#entries) .. binary.u16(#entries)
-    .. binary.u32(at - first) .. binary.u32(first) .. binary.u16(0))
-end
+local deflated, most_ratio = 8, 1100 -- deflated bytes stand for at most 1032 times as many
 
 local function read_zip(session, bytes, path)
   local tail = bytes:find("PK\5\6", math.max(1, #bytes - 65600), true)
@@ -130,16 +100,22 @@ local function read_zip(session, bytes, path)
       return refuse(path, "its directory cannot be")
     end
     local method, crc = binary.read_u16(bytes, at + 10), binary.read_u32(bytes, at + 16)
-    local size, length = binary.read_u32(bytes, at + 24), binary.read_u16(bytes, at + 28)
+    local packed, size = binary.read_u32(bytes, at + 20), binary.read_u32(bytes, at + 24)
+    local length = binary.read_u16(bytes, at + 28)
     local place, name = binary.read_u32(bytes, at + 42) + 1, bytes:sub(at + 46, at + 45 + length)
-    if method ~= 0 then
-      return refuse(path, "it is compressed (write it by np.savez, not np.savez_compressed)")
+    if method ~= 0 and method ~= deflated then
+      return refuse(path, "it is compressed in a way that is not read (np.savez writes without)")
     end
     if place + 29 > #bytes then return refuse(path, "it is truncated") end
     local first = place + 30 + binary.read_u16(bytes, place + 26)
       + binary.read_u16(bytes, place + 28)
-    local data = bytes:sub(first, first + size - 1)
-    if #data ~= size or crc32(data) ~= crc then return refuse(path, "bytes of it have changed") end
+    local data = bytes:sub(first, first + packed - 1)
+    if method == deflated and size <= most_ratio * (packed + 1) then
+      data = zlib.inflate(data, size) or ""
+    end
+    if #data ~= size or zip.crc32(data) ~= crc then
+      return refuse(path, "bytes of it have changed")
+    end
     result[(name:gsub("%.npy$", ""))] = parse(session, data, path)
     at = at + 46 + length + binary.read_u16(bytes, at + 30) + binary.read_u16(bytes, at + 32)
   end
@@ -163,10 +139,10 @@ function writers.npz(path, t)
     if type(name) ~= "string" or name:find "[/\\%z]" then
       return fail.argument("what is in an .npz has a name, not " .. fail.describe(name))
     end
-    entries[#entries + 1] = { name, npy(x, caller) }
+    entries[#entries + 1] = { name .. ".npy", npy(x, caller) }
   end
   table.sort(entries, function(a, b) return a[1] < b[1] end)
-  binary.write("arrays", path, function(write) put_zip(write, entries) end)
+  binary.write("arrays", path, function(write) zip.put(write, entries, false, "an .npz") end)
 end
 
 function numpy.write(_, path, what)

@@ -4,7 +4,7 @@ local ffi = require "ffi"
 local fail = require "regolith.error"
 local scalars = require "regolith.data.scalars"
 local binary = require "regolith.file.binary"
-local mesh = require "regolith.file.mesh"
+local surface = require "regolith.toolbox.mesh.surface"
 local vdb = require "regolith.file.vdb"
 
 local volume = {}
@@ -106,8 +106,8 @@ function volume.write(_, path, what, options)
   binary.check_path(path, caller)
   local put = binary.format_of(path, { vti = put_vti, vdb = vdb.put }, caller)
   options = binary.check_options(options, { "spacing", "origin" }, caller)
-  local own = { spacing = mesh.vector_option(options, "spacing", 1),
-    origin = mesh.vector_option(options, "origin", 0) }
+  local own = { spacing = surface.vector_option(options, "spacing", 1),
+    origin = surface.vector_option(options, "origin", 0) }
   local grids = grids_of(what)
   binary.write("volume", path, function(write, file) put(grids, own, write, file) end)
 end

@@ -19,6 +19,9 @@ local ffi = require "ffi"
 local lib = require "regolith.lib"
 local host = require "regolith.host"
 local source = require "regolith.kernel.source"
+local custom = require "regolith.kernel.custom"
+local iterator = require "regolith.kernel.iterator"
+local twin = require "regolith.kernel.twin"
 
 local debug, getfenv = debug, getfenv
 
@@ -43,12 +46,28 @@ end
 
 local read = setmetatable({}, { __mode = "k" }) -- prototype -> its source, as source.lua found it
 
---- Whether the source of this function is known.
-function called.is_read(f) return read[prototype_of(f)] ~= nil end
+-- The function that runs when the kernel calls `f`: an iterator has one inside, others have a twin,
+-- or an adjoint of their own.
+local function code_of(self, f)
+  f = twin.of(f) or f
+  f = custom.of(f, self.options.derivative) or f
+  return iterator.of(f) or f
+end
+local function is_iterator(f) return iterator.of(twin.of(f) or f) ~= nil end
 
---- Finds the source of a function; `reader` is the option `read` of rg.init, which may do anything.
-function called.read(f, reader)
-  local found = is_text(f) and f.found or source.of_function(f, reader)
+-- What identifies the text of `f`, once that is read.
+local function key_of(self, f)
+  local found = read[prototype_of(code_of(self, f))]
+  return found and (is_iterator(f) and found.key .. ":iterator" or found.key)
+end
+
+--- Whether the source of this function is known.
+function called.is_read(self, f) return key_of(self, f) ~= nil end
+
+--- Finds the source of a function; calls the option `read` of rg.init, which may do anything.
+function called.read(self, f)
+  f = code_of(self, f)
+  local found = is_text(f) and f.found or source.of_function(f, self.reader)
   found.key = table.concat({ found.line_defined or 0, found.last_line or 0, found.which or "",
     found.chunk, found.text }, ":")
   read[prototype_of(f)] = found
@@ -120,8 +139,7 @@ end
 
 --- What called.note needs to know of the function `f`; it allocates, and note does not.
 function called.key(self, number, f)
-  local found = self.places[place_of(self, number)] and read[prototype_of(f)]
-  return found and found.key
+  return self.places[place_of(self, number)] and key_of(self, f)
 end
 
 --- Records what value `number` holds now, with its key if that is a function. Returns the number of
@@ -130,6 +148,7 @@ function called.note(self, number, f, key)
   local codes = self.places[place_of(self, number)]
   if not codes then return 0 end
   local place, known = place_of(self, number), key and codes[key]
+  f = code_of(self, f)
   for _, other in pairs(codes) do
     if other ~= known and self.owners[other] == place then self.functions[other] = nil end
   end
@@ -154,21 +173,23 @@ end
 
 --- Passes the text of the function `f`, which is read, found as value `number`, to the core.
 function called.add(self, number, f)
-  local found, place = read[prototype_of(f)], place_of(self, number)
-  local codes = self.places[place] or {}
-  local known = codes[found.key]
+  local key, place, is_loop = key_of(self, f), place_of(self, number), is_iterator(f)
+  f = code_of(self, f)
+  local found, codes = read[prototype_of(f)], self.places[place] or {}
+  local known = codes[key]
   if known and self.owners[known] == place then return end -- another prototype of the same text
-  known = not known and find_itself(self, number, f, found.key)
+  known = not known and find_itself(self, number, f, key)
   if known then
-    self.places[place], codes[found.key] = codes, known
+    self.places[place], codes[key] = codes, known
     return
   end
   local options, number_out = source.options(found), ffi.new "int32_t[1]"
+  options.is_iterator = is_loop and 1 or 0
   lib.check(C.rg_kernel_add_function(self.pointer, found.text, #found.text, options, number_out),
     self.runtime)
   local function_number = number_out[0]
   self.upvalues[function_number] = upvalues_of(f)
-  self.places[place], codes[found.key] = codes, function_number
+  self.places[place], codes[key] = codes, function_number
   self.functions[function_number], self.owners[function_number] = f, place
 end
 

@@ -2,12 +2,14 @@
 --- mode = { "water", "jelly" } }`.
 ---
 ---     number            a slider, from a range that is guessed
----     { v, low, high }  a slider, whose value is v at first
+---     { v, low, high }  a slider, whose value is v at first; a fourth number is its step
 ---     true, false       a checkbox
 ---     { "a", "b" }      a choice, "a" at first
 ---     a vector          a slider for each component
 ---     a table           a group of these
 ---
+--- Lua's numbers do not say whether they count something. Sliders step by whole numbers where value
+--- and ends are whole and far apart, and once a kernel has refused a fraction (Params:settle).
 --- What describes a parameter is replaced by its value in the table, where kernels read it.
 local fail = require "regolith.error"
 local matrix = require "regolith.data.matrix"
@@ -55,14 +57,21 @@ local function read_number(name, v)
   return v, { kind = "slider", low = low, high = high }
 end
 
+local function check_step(option, name, step, low, high)
+  if step == nil or type(step) == "number" and step > 0 and step <= high - low then return end
+  return fail.argument(("option '%s' of rg.live: the step of '%s' must be a number from 0 to %g, \z
+    got %s"):format(option, name, high - low, fail.describe(step)), nil, "option.invalid")
+end
+
 local function read_range(name, v)
-  local value, low, high = v[1], v[2], v[3]
-  if #v ~= 3 or not (low < high and value >= low and value <= high) then
+  local value, low, high, step = v[1], v[2], v[3], v[4]
+  if #v < 3 or #v > 4 or not (low < high and value >= low and value <= high) then
     return fail.argument(("option 'params' of rg.live: '%s' is { value, low, high } with a low \z
       end below the high one and a value between, got { %s }"):format(name, table.concat(v, ", ")),
       nil, "option.invalid")
   end
-  return value, { kind = "slider", low = low, high = high }
+  check_step("params", name, step, low, high)
+  return value, { kind = "slider", low = low, high = high, step = step, is_given = true }
 end
 
 local read -- below
@@ -127,7 +136,8 @@ local function set_ranges(self, ranges)
       return fail.argument(("option 'ranges' of rg.live: '%s' is { low, high }, got %s"):format(
         name, fail.describe(range)), nil, "option.invalid")
     end
-    row.low, row.high = low, high
+    check_step("ranges", name, range[3], low, high)
+    row.low, row.high, row.step = low, high, range[3] or row.step
   end
 end
 
@@ -164,16 +174,19 @@ end
 
 local drawers = {}
 
+-- The name of its control: `draw` may show a value of the same name.
+local function label(row) return row.name .. "##params" end
+
 function drawers.slider(controls, row, value)
   -- a script may set a parameter beyond its range
   row.low, row.high = math.min(row.low, value), math.max(row.high, value)
-  return controls:slider(row.name, value, row.low, row.high)
+  return controls:slider(label(row), value, row.low, row.high, row.step)
 end
 
-function drawers.checkbox(controls, row, value) return controls:checkbox(row.name, value) end
+function drawers.checkbox(controls, row, value) return controls:checkbox(label(row), value) end
 
 function drawers.choice(controls, row, value)
-  return controls:choice(row.name, value, row.names), false
+  return controls:choice(label(row), value, row.names), false
 end
 
 --- Draws a control for each parameter, and takes over what the user does. The right mouse button
@@ -187,11 +200,67 @@ function Params:draw(controls)
   end
 end
 
+--- After an error: if a kernel counts with a parameter, and has refused a fraction of it, makes it
+--- whole from now on, and returns its name.
+function Params:settle(problem)
+  if type(problem) ~= "table" or problem.code ~= "value.fit" then return nil end
+  local path = "." .. (problem.message:match "^captured '([^']+)'.* type is [iu]%d+$" or "")
+  for _, row in ipairs(self.rows) do
+    local value = value_of(row)
+    if row.kind == "slider" and value % 1 ~= 0 and path:sub(-#row.name - 1) == "." .. row.name then
+      row.low, row.high, row.step = math.floor(row.low), math.ceil(row.high), 1
+      set(row, math.floor(value + 0.5))
+      return row.name
+    end
+  end
+end
+
 --- The values by the names of their rows.
 function Params:values()
   local values = {}
   for _, row in ipairs(self.rows) do values[row.name] = value_of(row) end
   return values
+end
+
+local function number_text(v) return ("%.6g"):format(v) end
+
+-- The value of a parameter as it would be declared.
+local function declaration(row)
+  local v = row.table[row.key]
+  if row.component then return "rg." .. tostring(v) end
+  if row.kind == "checkbox" then return tostring(v) end
+  local list = {}
+  if row.kind == "choice" then
+    list[1] = ("%q"):format(v)
+    for _, name in ipairs(row.names) do
+      if name ~= v then list[#list + 1] = ("%q"):format(name) end
+    end
+  elseif not row.is_given then return number_text(v)
+  else
+    for k, each in ipairs { v, row.low, row.high, row.step } do list[k] = number_text(each) end
+  end
+  return ("{ %s }"):format(table.concat(list, ", "))
+end
+
+--- The table of parameters as Lua's text, with the values of now.
+function Params:text()
+  local rows = {} -- table -> name -> its row, or the first of a vector
+  for _, row in ipairs(self.rows) do
+    local own = rows[row.table] or {}
+    rows[row.table], own[row.key] = own, own[row.key] or row
+  end
+  local function whole(t)
+    local names, list = {}, {}
+    for name in pairs(t) do names[#names + 1] = name end
+    table.sort(names)
+    for k, name in ipairs(names) do
+      local row = rows[t] and rows[t][name]
+      list[k] = ("%s = %s"):format(name:find "^[%a_][%w_]*$" and name or ("[%q]"):format(name),
+        row and declaration(row) or whole(t[name]))
+    end
+    return ("{ %s }"):format(table.concat(list, ", "))
+  end
+  return whole(self.table)
 end
 
 --- Sets the values that there are rows for.

@@ -108,12 +108,17 @@ function counted.array_get(value, zero, ...)
   return zero
 end
 
+--- Counts a write to an element that an array does not have; the kernel is `level` calls above.
+function counted.count_outside(level)
+  local self = counted.oracle
+  self.outside = self.outside + 1
+  self.stray = self.stray or { line = debug.getinfo(level, "l").currentline }
+end
+
 local function set(value, change, ...)
   local array, place = place_of(value, ...)
   if not array then
-    local self = counted.oracle
-    self.outside = self.outside + 1
-    self.stray = self.stray or { line = debug.getinfo(3, "l").currentline }
+    counted.count_outside(4)
     return
   end
   array[place] = change(array[place])
@@ -132,15 +137,21 @@ function counted.array_update_parts(value, f, v, parts, ...)
   set(value, function(old) return vector.update_parts(old, f, v, parts) end, ...)
 end
 
--- Returns the array to change the length of, or nil if there is none. An array with at least
--- `count` elements must not be pinned.
-local function own_of(value, count)
-  local array = array_of(value)
-  if not array or not array.is_pinned or array.count < count then return array end
+--- Raises if the length of an array cannot change.
+function counted.check_growth(array)
+  if not array.is_pinned then return end
   return fail.raise { code = "list.full",
     message = "this array cannot grow or shrink: it is an rg.array, a slice or an array of which \z
       a slice was taken, or has several axes",
     hint = "copy it: rg.zeros(T, n):copy_from(a) grows" }
+end
+
+-- Returns the array to change the length of, or nil if there is none. An array with at least
+-- `count` elements must not be pinned.
+local function own_of(value, count)
+  local array = array_of(value)
+  if array and array.count >= count then counted.check_growth(array) end
+  return array
 end
 
 local LEAST_GROWTH = 64 -- this and the growth factor below are those of llvm_bc/array_slow.c

@@ -2,6 +2,7 @@
 --- number, or in the C arrays of oracle/flat.lua where all elements always exist.
 local vector = require "regolith.oracle.vector"
 local oracle_flat = require "regolith.oracle.flat"
+local oracle_packed = require "regolith.oracle.packed"
 
 local oracle_element = {}
 
@@ -30,14 +31,20 @@ local function open(self, ...)
   self.count_outside(self, ...)
 end
 
+-- Packed numbers are rounded where they are stored.
+local function put(self, cell, value)
+  if self.count_range then self.count_range(value) end
+  cell[self.number] = self.round and self.round(value) or value
+end
+
 function Elements:set(value, ...)
   local cell = open(self, ...)
-  if cell then cell[self.number] = value end
+  if cell then put(self, cell, value) end
 end
 
 function Elements:update(op, value, ...)
   local cell, old = open(self, ...)
-  if cell then cell[self.number] = vector.each(op, old, value) end
+  if cell then put(self, cell, vector.each(op, old, value)) end
 end
 
 -- Assigns only the components at `places`, or nothing if there are none (a computed index was
@@ -45,13 +52,13 @@ end
 function Elements:set_parts(value, places, ...)
   if #places == 0 then return end
   local cell, old = open(self, ...)
-  if cell then cell[self.number] = vector.with(old, value, places) end
+  if cell then put(self, cell, vector.with(old, value, places)) end
 end
 
 function Elements:update_parts(op, value, places, ...)
   if #places == 0 then return end
   local cell, old = open(self, ...)
-  if cell then cell[self.number] = vector.update_parts(old, op, value, places) end
+  if cell then put(self, cell, vector.update_parts(old, op, value, places)) end
 end
 
 --- Updates an element and returns its old value; `at` is {0, i, j}. Outside the shape it changes
@@ -60,7 +67,7 @@ function Elements:rmw(op, at, value)
   local cell = self.level.ensure(unpack(at, 2))
   if not cell then return self.zero end
   local _, old = held(self, cell)
-  cell[self.number] = vector.each(op, old, value)
+  put(self, cell, vector.each(op, old, value))
   return old
 end
 
@@ -74,7 +81,7 @@ function Elements:swap(at, expected, desired)
   local cell = self.level.ensure(unpack(at, 2))
   if not cell then return self.zero end
   local _, old = held(self, cell)
-  cell[self.number] = vector.each(oracle_element.swapped, old, expected, desired)
+  put(self, cell, vector.each(oracle_element.swapped, old, expected, desired))
   return old
 end
 
@@ -89,13 +96,17 @@ end
 
 --- Creates the elements of field `number` of a level: numbers, booleans, or vectors as in
 --- oracle/vector.lua.
-function oracle_element.create(level, number, count_outside)
+---@param count_number function?   called for each number that a packed type cannot hold
+function oracle_element.create(level, number, count_outside, count_number)
   local type_name = level.fields[number].type
   local scalars, is_table = vector.scalars(type_name)
   local self = { level = level, number = number, zero = oracle_element.zero(type_name),
     type = type_name, scalars = scalars, is_table = is_table, count = #scalars,
     count_outside = count_outside, swapped = oracle_element.swapped }
-  if oracle_flat.fits(level, scalars) then return oracle_flat.create(self) end
+  local packing = level.fields[number].packing
+  self.round = packing and oracle_packed.rounding(packing)
+  self.count_range = packing and count_number and oracle_packed.counter(packing, count_number)
+  if not packing and oracle_flat.fits(level, scalars) then return oracle_flat.create(self) end
   return setmetatable(self, Elements)
 end
 

@@ -47,8 +47,8 @@ local function value_of(level, element, number)
   return value
 end
 
---- Removes the last element. Returns its field `number`, and stores the fields after that one in
---- `results`.
+--- Removes the last element. Returns its field `number`; of further pairs, the number of a field
+--- and a key, stores the field in `results` under the key.
 function oracle_list.pop(level, at, results, number, ...)
   local list, element = find(level, at), nil
   if list and list.length > 0 then
@@ -56,7 +56,8 @@ function oracle_list.pop(level, at, results, number, ...)
     element = list[list.length]
     list[list.length] = nil
   end
-  for k, id in ipairs { ... } do results[id] = value_of(level, element, number + k) end
+  local others = { ... }
+  for k = 1, #others, 2 do results[others[k + 1]] = value_of(level, element, others[k]) end
   return value_of(level, element, number)
 end
 

@@ -56,7 +56,7 @@ local function half_away(x)
 end
 
 local unary_floats = { sqrt = math.sqrt, abs = math.abs, floor = floor, ceil = ceil,
-  round = half_away }
+  round = half_away, trunc = function(x) return x < 0 and ceil(x) or floor(x) end }
 local binary_floats = {
   add = function(a, b) return a + b end, sub = function(a, b) return a - b end,
   mul = function(a, b) return a * b end, div = function(a, b) return a / b end,

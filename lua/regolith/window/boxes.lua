@@ -2,7 +2,7 @@
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
-local surfaces = require "regolith.file.mesh"
+local surfaces = require "regolith.toolbox.mesh.surface"
 local binary = require "regolith.file.binary"
 local attribute = require "regolith.window.attribute"
 local color = require "regolith.window.color"

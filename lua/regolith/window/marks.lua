@@ -2,6 +2,7 @@
 --- sprite), in which the fragment shader finds the distance from the edge, and from that how much
 --- of a pixel is covered.
 local fail = require "regolith.error"
+local astray = require "regolith.window.astray"
 local attribute = require "regolith.window.attribute"
 local camera = require "regolith.window.camera"
 local color = require "regolith.window.color"
@@ -81,6 +82,7 @@ local function draw(w, options, m, own, shape)
   local count = m.extents[1]
   if count == 0 then return end
   local view = camera.begin(w, options, shape.caller)
+  astray.look(w, m, options, shape.caller)
   local p = w.canvas:program("marks", { vertex = vertex, fragment = fragment })
   p:matrix("view", view)
   p:vec2("window", w.canvas.width, w.canvas.height)

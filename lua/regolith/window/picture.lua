@@ -110,7 +110,7 @@ local fragment = picture.glsl .. palette.glsl .. [[
   void main() {
     vec4 v = is_smooth ? interpolated() : cell(ivec2(floor(at * vec2(cells))));
     v = clamp((v - ends.x) / (ends.y - ends.x), 0.0, 1.0);
-    v.rgb = pow(v.rgb, vec3(exponent));
+    if (has_gamma) v.rgb = pow(v.rgb, vec3(exponent));
     color = parts == 1 ? vec4(palette_color(v.r), 1.0) : vec4(v.rgb, parts == 4 ? v.a : 1.0);
   }
 ]]
@@ -181,6 +181,22 @@ local function ends_of(m, options)
   return { low, high }
 end
 
+-- Notes the legend that the options ask for; `m` as `look` returned it, with its ends.
+local function note_legend(w, m, options)
+  color.note_legend(w, options, caller, {})
+  if m.parts ~= 1 then return end
+  color.note_legend(w, options, caller, { palette = options.palette or "grey", low = m.ends[1],
+    high = m.ends[2] })
+end
+
+--- The same for a picture that is painted without OpenGL.
+function picture.note_legend(w, what, options)
+  local m = source.is(what) and look(what)
+  if not m then return color.note_legend(w, options, caller, {}) end
+  m.ends = ends_of(m, options)
+  note_legend(w, m, options)
+end
+
 function picture.show(w, what, options)
   options = option.check(options, option_names, caller)
   if w.view.is_space then
@@ -197,17 +213,15 @@ function picture.show(w, what, options)
   else
     m = painted(w, what, options)
   end
-  color.note_legend(w, options, caller, {})
-  if m.parts == 1 then
-    color.note_legend(w, options, caller, { palette = options.palette or "grey", low = m.ends[1],
-      high = m.ends[2] })
-  end
+  note_legend(w, m, options)
   local x0, y0, x1, y1 = place_of(w, m, options)
   w.canvas:begin()
   local is_smooth = option.flag(options, "smooth", caller) or false
-  local p = w.canvas:program(("picture %s %d %s"):format(m.kind, m.parts, is_smooth), function()
-    return { vertex = vertex, fragment = ("%sconst int parts = %d;\nconst bool is_smooth = %s;\n%s")
-      :format(picture.constants(m), m.parts, is_smooth, fragment) }
+  local constants = picture.constants(m)
+    .. ("const int parts = %d;\nconst bool is_smooth = %s, has_gamma = %s;\n"):format(m.parts,
+      is_smooth, m.exponent ~= 1)
+  local p = w.canvas:program(constants, function()
+    return { vertex = vertex, fragment = constants .. fragment }
   end)
   p:matrix("view", camera.matrix(w))
   p:vec4("place", x0, y0, x1, y1)

@@ -1,5 +1,5 @@
 --- The canvas of a window without OpenGL: a frame in our own memory, which SDL receives. It shows
---- pictures and dots; `why` says what keeps it from more.
+--- pictures, dots and legends; `why` says what keeps it from more.
 local ffi = require "ffi"
 local image = require "regolith.file.image"
 local sdl = require "regolith.window.sdl"
@@ -64,8 +64,9 @@ function Plain:show(session, what, options)
   end
 end
 
---- Paints a square of `size` pixels at each position; the ranges are the window's.
-function Plain:points(across, up, count, x_range, y_range, color, size)
+--- Paints a square of `size` pixels at each position; the ranges are the window's. `rgb`: three
+--- bytes for each.
+function Plain:points(across, up, count, x_range, y_range, rgb, size)
   self.last = nil
   for k = 0, count - 1 do
     local x = (across[k] - x_range[1]) / (x_range[2] - x_range[1]) * self.width
@@ -74,9 +75,23 @@ function Plain:points(across, up, count, x_range, y_range, color, size)
       x, y = math.floor(x - size / 2 + 0.5), math.floor(y - size / 2 + 0.5)
       for j = 0, size - 1 do
         for i = 0, size - 1 do
-          put(self, x + i, y + j, color[1] * 255, color[2] * 255, color[3] * 255)
+          put(self, x + i, y + j, rgb[3 * k], rgb[3 * k + 1], rgb[3 * k + 2])
         end
       end
+    end
+  end
+end
+
+--- Paints a rectangle, from its upper left corner; `cover(i, j)` is how much of the pixel it takes
+--- from there, and the colour's three bytes.
+function Plain:patch(left, top, width, height, cover)
+  self.last = nil
+  for y = math.max(0, top), math.min(self.height, top + height) - 1 do
+    for x = math.max(0, left), math.min(self.width, left + width) - 1 do
+      local share, r, g, b = cover(x - left, y - top)
+      local at = 4 * (y * self.width + x)
+      local function mix(k, v) return self.pixels[at + k] * (1 - share) + v * share + 0.5 end
+      put(self, x, y, mix(0, r), mix(1, g), mix(2, b))
     end
   end
 end

@@ -1,6 +1,5 @@
 --- SDL2, loaded when a window is opened: the functions that windows need, and events as tables.
 local ffi = require "ffi"
-local fail = require "regolith.error"
 
 local sdl = {}
 
@@ -50,42 +49,34 @@ local declarations = [[
 
 local library
 
---- Returns the library's functions; raises if it is missing.
-function sdl.open()
+--- Returns the library's functions, or nil and what to install.
+function sdl.find()
   if library then return library end
   local given = os.getenv "RG_SDL"
   local ok, found = pcall(ffi.load, given and given ~= "" and given or "libSDL2-2.0.so.0")
   if not ok then
-    return fail.raise { code = "library.missing",
-      message = "SDL2, which shows windows, cannot be opened: " .. tostring(found),
-      hint = "install it: apt install libsdl2-2.0-0; or write frames by rg.video" }
+    return nil, "SDL2, which shows windows, cannot be opened (apt install libsdl2-2.0-0)"
   end
   if not pcall(ffi.typeof, "SDL_Renderer") then ffi.cdef(declarations) end
   library = found
   return library
 end
 
+--- The functions of the library, which has been found.
+function sdl.open() return library end
+
 --- SDL's message about its last failure.
 function sdl.error() return ffi.string(library.SDL_GetError()) end
-
---- Raises an error with this reason, or with SDL's message about its last failure.
-function sdl.fail(what, why)
-  return fail.raise { code = "device.missing",
-    message = ("%s: %s"):format(what, why or sdl.error()),
-    hint = "without a display: RG_WINDOW=http shows it in a browser, \z
-      SDL_VIDEODRIVER=offscreen draws for w:capture, =dummy nothing; \z
-      or write frames by rg.video" }
-end
 
 --- Whether there is a key of that name; without SDL, any is.
 function sdl.has_key(name) return not library or library.SDL_GetKeyFromName(name) ~= 0 end
 
 local driver_hint, over_all = "SDL_VIDEODRIVER", 2 -- SDL_HINT_OVERRIDE
 
---- Opens SDL's display that nobody sees. Returns whether it could; if not, the reason.
+--- Opens SDL's invisible display. Returns whether it could; if not, the reason.
 function sdl.open_hidden()
-  local ok, C = pcall(sdl.open)
-  if not ok then return false, tostring(fail.caught(C).message) end
+  local C, missing = sdl.find()
+  if not C then return false, missing end
   local has_hints = pcall(function() return C.SDL_SetHintWithPriority and C.SDL_ResetHint end)
   if has_hints and os.getenv "SDL_VIDEODRIVER" ~= "dummy" then
     C.SDL_SetHintWithPriority(driver_hint, "offscreen", over_all)

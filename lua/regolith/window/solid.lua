@@ -1,7 +1,8 @@
 --- What has a surface and is lit: spheres, meshes, and the surface of a field.
 local ffi = require "ffi"
 local fail = require "regolith.error"
-local surfaces = require "regolith.file.mesh"
+local meshes = require "regolith.toolbox.mesh"
+local surface = require "regolith.toolbox.mesh.surface"
 local attribute = require "regolith.window.attribute"
 local camera = require "regolith.window.camera"
 local color = require "regolith.window.color"
@@ -27,28 +28,47 @@ local sphere_texts = { vertex = color.glsl .. [[
   layout(location = 1) in float y;
   layout(location = 2) in float z;
   layout(location = 3) in float size;
-  uniform mat4 look, projection;
+  uniform mat4 look;
+  out vec4 colour;
+  out float extent;
+
+  void main() {
+    colour = own_color();
+    extent = size;
+    gl_Position = look * vec4(x, y, z, 1.0);
+  }
+]], geometry = [[
+  layout(points) in;
+  layout(triangle_strip, max_vertices = 4) out;
+  uniform mat4 projection;
+  in vec4 colour[];
+  in float extent[];
   flat out vec4 tint;
   flat out vec3 middle;
   flat out float radius;
   out vec3 place;
 
   void main() {
-    tint = own_color();
-    radius = size;
-    middle = (look * vec4(x, y, z, 1.0)).xyz;
-    float distance = length(middle), reach = distance * distance - size * size;
-    gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
-    if (!(reach > 0.0) || !(size > 0.0)) return; // also where a number is NaN
-    vec3 toward = middle / distance;
+    vec3 at = gl_in[0].gl_Position.xyz;
+    float distance = length(at), reach = distance * distance - extent[0] * extent[0];
+    if (!(reach > 0.0) || !(extent[0] > 0.0)) return; // also where a number is NaN
+    vec3 toward = at / distance;
     vec3 right = normalize(cross(toward, abs(toward.y) < 0.9 ? vec3(0, 1, 0) : vec3(1, 0, 0)));
-    vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1) * 2.0 - 1.0;
-    float half_side = 1.02 * size * distance / sqrt(reach)
+    float half_side = 1.02 * extent[0] * distance / sqrt(reach)
       + distance * 2.0 / (projection[1].y * 400.0);
-    place = middle + half_side * (right * corner.x + cross(right, toward) * corner.y);
-    gl_Position = projection * vec4(place, 1.0);
+    right *= half_side;
+    vec3 up = cross(right, toward);
+    for (int k = 0; k < 4; k++) {
+      tint = colour[0];
+      middle = at;
+      radius = extent[0];
+      place = at + right * float(2 * (k & 1) - 1) + up * float(2 * (k >> 1) - 1);
+      gl_Position = projection * vec4(place, 1.0);
+      EmitVertex();
+    }
+    EndPrimitive();
   }
-]], fragment = space.glsl .. [[
+]], fragment = [[
   uniform mat4 projection;
   flat in vec4 tint;
   flat in vec3 middle;
@@ -123,10 +143,10 @@ function solid.spheres(w, pos, options)
   if count == 0 then return end
   local places = upload(w, m, own)
   local sizes = radii and attribute.upload(w, shadow.slot(w, "sizes"), radii)
-  local function bind()
+  local function bind(divisor)
     attribute.reset()
-    attribute.bind_positions(0, m, places, 1)
-    if radii then attribute.bind(3, radii, sizes, 0, 1) else attribute.constant(3, radius) end
+    attribute.bind_positions(0, m, places, divisor)
+    if radii then attribute.bind(3, radii, sizes, 0, divisor) else attribute.constant(3, radius) end
   end
   local one = {}
   if w.shadows then one.low, one.high = shadow.bounds(m, radius or radii) end
@@ -134,18 +154,18 @@ function solid.spheres(w, pos, options)
     local p = w.canvas:program("cast spheres", cast_texts)
     p:matrix("light", light)
     p:vec3("scale", scale[1], scale[2], scale[3])
-    bind()
+    bind(1)
     gl.DrawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, count)
   end
   function one.draw()
     local look, projection = camera.begin_space(w, caller)
-    local p = w.canvas:program("spheres", sphere_texts)
+    local p = space.program(w, "spheres", sphere_texts)
     p:matrix("look", look)
     p:matrix("projection", projection)
     space.light(w, p, shine)
-    bind()
-    color.bind(w, p, own, 1)
-    gl.DrawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, count)
+    bind(0)
+    color.bind(w, p, own, 0)
+    gl.DrawArrays(gl.POINTS, 0, count)
   end
   shadow.put(w, one)
 end
@@ -169,7 +189,7 @@ local mesh_texts = { vertex = color.glsl .. [[
     normal = mat3(look) * vec3(n_x, n_y, n_z);
     gl_Position = projection * p;
   }
-]], fragment = space.glsl .. [[
+]], fragment = [[
   uniform bool is_smooth;
   in vec4 tint;
   in vec3 place, normal;
@@ -213,7 +233,7 @@ local function draw(w, caller, m, normals, indices, options)
   end
   function one.draw()
     local look, projection = camera.begin_space(w, caller)
-    local p = w.canvas:program("mesh", mesh_texts)
+    local p = space.program(w, "mesh", mesh_texts)
     p:matrix("look", look)
     p:matrix("projection", projection)
     p:int("is_smooth", normals and 1 or 0)
@@ -237,10 +257,10 @@ local function packed(pointer, kind, count, parts, size)
 end
 
 -- The mean of the triangles around each vertex, each as large as its area.
-local function normals_of(mesh)
-  local v, t = mesh.vertices, mesh.triangles
-  local n = ffi.new("float[?]", math.max(1, 3 * mesh.vertex_count))
-  for k = 0, mesh.triangle_count - 1 do
+local function normals_of(host)
+  local v, t = host.vertices, host.cells
+  local n = ffi.new("float[?]", math.max(1, 3 * host.point_count))
+  for k = 0, host.cell_count - 1 do
     local a, b, c = 3 * t[3 * k], 3 * t[3 * k + 1], 3 * t[3 * k + 2]
     local px, py, pz = v[b] - v[a], v[b + 1] - v[a + 1], v[b + 2] - v[a + 2]
     local qx, qy, qz = v[c] - v[a], v[c + 1] - v[a + 1], v[c + 2] - v[a + 2]
@@ -249,15 +269,15 @@ local function normals_of(mesh)
     n[b], n[b + 1], n[b + 2] = n[b] + x, n[b + 1] + y, n[b + 2] + z
     n[c], n[c + 1], n[c + 2] = n[c] + x, n[c + 1] + y, n[c + 2] + z
   end
-  return packed(n, "f32", mesh.vertex_count, 3, 4)
+  return packed(n, "f32", host.point_count, 3, 4)
 end
 
--- Draws what rg.mesh returns.
-local function draw_made(w, caller, mesh, options)
-  local m = packed(mesh.vertices, "f32", mesh.vertex_count, 3, 4)
-  local indices = { m = packed(mesh.triangles, "i32", mesh.triangle_count, 3, 4),
-    count = 3 * mesh.triangle_count, type = gl.UNSIGNED_INT }
-  draw(w, caller, m, option.flag(options, "flat", caller) ~= true and normals_of(mesh) or nil,
+-- Draws triangles in memory of the host: what surface.extract and meshes.on_host return.
+local function draw_made(w, caller, host, options)
+  local m = packed(host.vertices, "f32", host.point_count, 3, 4)
+  local indices = { m = packed(host.cells, "i32", host.cell_count, 3, 4),
+    count = 3 * host.cell_count, type = gl.UNSIGNED_INT }
+  draw(w, caller, m, option.flag(options, "flat", caller) ~= true and normals_of(host) or nil,
     indices, options)
 end
 
@@ -267,12 +287,17 @@ local mesh_options = names("indices", "normals", "flat")
 function solid.mesh(w, what, options)
   local caller = "window:mesh"
   options = option.check(options, mesh_options, caller)
-  if surfaces.is(what) then
+  if meshes.is(what) then
+    if what.kind == "lines" then
+      return fail.argument("window:mesh draws triangles, and this is a " .. tostring(what),
+        "w:lines(m.points, { indices = m.cells })")
+    end
     if options.indices ~= nil or options.normals ~= nil then
       return fail.argument("window:mesh takes indices and normals with positions, not with a mesh",
         nil, "option.invalid")
     end
-    return draw_made(w, caller, what, options)
+    return draw_made(w, caller, meshes.on_host(what.kind == "triangles" and what
+      or what:surface()), options)
   end
   local m = attribute.positions(what, caller)
   local count = m.extents[1]
@@ -295,7 +320,7 @@ local surface_options = names("level", "spacing", "origin", "flat")
 function solid.surface(w, x, options)
   local caller = "window:surface"
   options = option.check(options, surface_options, caller)
-  draw_made(w, caller, surfaces.create(w.session, x, { level = options.level,
+  draw_made(w, caller, surface.extract(x, { level = options.level,
     spacing = options.spacing, origin = options.origin }, caller), options)
 end
 

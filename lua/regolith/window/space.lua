@@ -196,22 +196,24 @@ end
 local own_lights = { { direction = { -0.4, 0.7, 0.6 }, color = { 0.85, 0.84, 0.8 } },
   { direction = { 0.8, 0.1, 0.3 }, color = { 0.18, 0.2, 0.25 } } }
 
---- GLSL: lit(color, normal, position), all as the camera sees them.
-space.glsl = [[
-  uniform bool has_shadow;
+-- GLSL: lit(color, normal, position), all as the camera sees them.
+local glsl = [[
+#ifdef HAS_SHADOW
   uniform sampler2DShadow shadow;
   uniform mat4 to_light;
   uniform float texel;
 
   // the share of the first light that arrives
   float arriving(vec3 position, vec3 normal) {
-    if (!has_shadow) return 1.0;
     vec3 p = (to_light * vec4(position + 2.0 * texel * normal, 1.0)).xyz * 0.5 + 0.5;
     float sum = 0.0, unit = 1.0 / float(textureSize(shadow, 0).x);
     for (int i = -1; i <= 1; i++)
       for (int j = -1; j <= 1; j++) sum += texture(shadow, p + vec3(vec2(i, j) * unit, -0.0005));
     return sum / 9.0;
   }
+#else
+  float arriving(vec3 position, vec3 normal) { return 1.0; }
+#endif
 
   uniform vec3 toward_0, toward_1, light_0, light_1;
   uniform float shine;
@@ -249,11 +251,20 @@ function space.seen_rows(w, rows)
   return seen
 end
 
+--- The program of this name, whose fragments are lit. With and without shadows it is two programs:
+--- Mesa's processor executes either side of an `if`, and shadows cost more than all else.
+function space.program(w, name, texts)
+  local prelude = w.shadow and "#define HAS_SHADOW\n" or ""
+  return w.canvas:program(prelude .. name, function()
+    return { vertex = texts.vertex, geometry = texts.geometry,
+      fragment = prelude .. glsl .. texts.fragment }
+  end)
+end
+
 --- Sets a program's lights.
 function space.light(w, program, shine)
-  program:int("has_shadow", w.shadow and 1 or 0)
-  program:int("shadow", 4)
   if w.shadow then
+    program:int("shadow", 4)
     program:matrix("to_light", w.shadow.matrix)
     program:float("texel", w.shadow.texel)
     w.canvas:bind(4, gl.TEXTURE_2D, w.shadow.texture)

@@ -46,7 +46,7 @@ local function new_atlas()
   return own
 end
 
--- The place of a glyph in the texture, which starts anew when it is full.
+-- The place of a glyph in the texture, which starts again when it is full.
 local function glyph_of(w, name, code, size)
   local canvas = w.canvas
   local atlas = canvas.atlas or new_atlas()
@@ -77,7 +77,7 @@ local function glyph_of(w, name, code, size)
   return glyph
 end
 
--- The code points of UTF-8; a wrong byte is a replacement character.
+--- The code points of UTF-8; a wrong byte is a replacement character.
 local function codes_of(line)
   local codes = {}
   for character in line:gmatch "[%z\1-\127\194-\244][\128-\191]*" do
@@ -89,6 +89,7 @@ local function codes_of(line)
   end
   return codes
 end
+text.codes_of = codes_of
 
 local function lines_of(words)
   local list = {}

@@ -2,7 +2,7 @@
 --- slice, and the fragment shader follows each ray of sight through it, up to what was drawn
 --- before.
 local fail = require "regolith.error"
-local surfaces = require "regolith.file.mesh"
+local surfaces = require "regolith.toolbox.mesh.surface"
 local camera = require "regolith.window.camera"
 local color = require "regolith.window.color"
 local gl = require "regolith.window.gl"

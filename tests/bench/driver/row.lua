@@ -2,7 +2,7 @@
 local contender, stat = require "contender", require "stat"
 local row = {}
 
-local peers = { "taichi", "numba", "quadrants" }
+local peers = { "taichi", "numba", "quadrants", "warp", "scipy" }
 
 local function exists(path)
   local file = io.open(path)

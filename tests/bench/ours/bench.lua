@@ -23,6 +23,9 @@ function bench.noise(k)
   return rg.f32(rg.i32(bit.rshift(h, 8))) / 16777216
 end
 
+--- Seconds: by the clock, or, on a machine that others keep busy, of processor time.
+bench.now = os.getenv "BENCH_CLOCK" == "processor" and os.clock or rg.time
+
 local function say(format, value)
   io.write("bench: ", format:format(value), "\n")
   io.flush()
@@ -36,10 +39,10 @@ function bench.run(program)
     if program.start then program.start() end
     if program.measure then return program.measure() end
     rg.sync()
-    local begin = rg.time()
+    local begin = bench.now()
     for _ = 1, steps do program.step() end
     rg.sync() -- a GPU's launches are queued
-    return (rg.time() - begin) / steps * 1e3
+    return (bench.now() - begin) / steps * 1e3
   end
   -- Baseline code is for the first moments of a program; a thread then compiles better code.
   local function settle()
@@ -62,6 +65,24 @@ function bench.run(program)
       return
     end
   end
+end
+
+--- Other programs of this folder once more, in a runtime and with new kernels: what each
+--- hands to `run`, by name. `wanted` has their arguments by name.
+function bench.programs(runtime, wanted)
+  local words, folder, programs = arg, arg[0]:match "^(.*)/" or ".", {}
+  local modules = package.loaded
+  local own = modules.regolith
+  for name, values in pairs(wanted) do
+    arg = values -- luacheck: ignore
+    modules.regolith = runtime
+    modules.bench = setmetatable({
+      run = function(program) programs[name] = program end,
+    }, { __index = bench })
+    dofile(("%s/%s.lua"):format(folder, name))
+  end
+  arg, modules.regolith, modules.bench = words, own, bench -- luacheck: ignore
+  return programs
 end
 
 return bench

@@ -1,13 +1,26 @@
 -- mpm3d.lua - W9: 3-D MLS-MPM of a block of fluid that falls, on a sparse grid made anew each step.
--- usage: mpm3d [particles] [nodes per axis]
+-- usage: mpm3d [particles] [nodes per axis] [plain or packed: particles of 64, or 32 bytes]
 local rg, bench = require "regolith", require "bench"
-local count, n = bench.arguments(131072, 128)
+local count, n, kind = bench.arguments(131072, 128, "plain")
 
 local dx, dt = 1 / n, 1e-4 * 128 / n
 local volume, stiffness, gravity = (0.5 * dx) ^ 3, 400, 9.8
 local side = 0.5 * dx * count ^ (1 / 3) -- eight particles in a cell
-local x, v = rg.field(rg.vec3, count), rg.field(rg.vec3, count)
-local C, J = rg.field(rg.mat3, count), rg.field(rg.f32, count)
+local x, v, C, J
+if kind == "packed" then
+  local node = rg.root:dense("i", count)
+  local place = rg.packed({ x = rg.vec(3, rg.fixed(21, { 0, 1 })) }, { word = 64 })
+  local motion = rg.packed({ v = rg.vec(3, rg.fixed(16, { -16, 16 })), J = rg.fixed(16, { 0, 2 }) },
+    { word = 64 })
+  local affine = rg.packed({ C = rg.mat(3, 3, rg.float(5, 6)) }, { word = 64 })
+  node:place(place)
+  node:place(motion)
+  node:place(affine)
+  x, v, C, J = place.x, motion.v, affine.C, motion.J
+else
+  x, v = rg.field(rg.vec3, count), rg.field(rg.vec3, count)
+  C, J = rg.field(rg.mat3, count), rg.field(rg.f32, count)
+end
 local grid_v, grid_m = rg.field(rg.vec3), rg.field(rg.f32)
 local top = rg.root:pointer("ijk", n / 16)
 top:pointer("ijk", 4):dense("ijk", 4):place(grid_v, grid_m)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/bits.h"
+#include "base/clock.h"
 #include "base/map.h"
 #include "base/option.h"
 #include "base/sha256.h"
@@ -244,6 +245,12 @@ int main(void) {
   stack_tests();
   text_tests(&scratch);
   error_tests();
+  TEST("a thread that sleeps uses no processor time") {
+    int64_t begin = clock_ns(), own = clock_thread_ns();
+    nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    CHECK(clock_thread_ns() >= own);
+    CHECK(clock_thread_ns() - own < clock_ns() - begin);
+  }
   TEST("division rounds down and logarithms are exact") {
     CHECK_INT(floor_div(-7, 2), -4);
     CHECK_INT(floor_div(7, -2), -4);

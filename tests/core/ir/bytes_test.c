@@ -129,6 +129,30 @@ static void test_both_ways(void) {
     CHECK(!ir_read_bytes(&scratch, early.data, early.length, &target, &err));
     CHECK_TEXT(err.message, "canonical bytes are not valid: 'count': should be lowered by now");
   }
+  TEST("loops in lanes cross only as lanes that count by one, and sums only into the frame") {
+    const char *const text = "kernel k\nframe 3\nhost {\n  run 0\n}\n"
+                             "task 0 = range axes=1 bounds=0 index=i32%s {\n  body (%%i: i32%s) {\n"
+                             "    %%one: i32 = const %s\n    %%v: i32 = var\n"
+                             "    for%s %%i, %%i, %%one (%%k: i32%s) {\n    }\n"
+                             "    %%s: i32 = frame.get 2\n    reduce add %s, %%i\n  }\n}\n";
+    static const char *const rows[][7] = {
+        {"", "", "1", " lanes=8", ", %l: boolx8", "%s", NULL},
+        {"", "", "2", " lanes=8", ", %l: boolx8", "%s", "'for': its iterations cannot be lanes"},
+        {"", "", "1", " lanes=8", "", "%s", "'for': its iterations cannot be lanes"},
+        {" lanes=8", ", %m: boolx8", "1", "", "", "%s", NULL},
+        {" lanes=8", "", "1", "", "", "%s", "task 0: its iterations cannot be lanes"},
+        {"", "", "1", "", "", "%v", "'reduce': combines into a slot of the frame"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+      const char *const *r = rows[i], *target;
+      IrBytes own = ir_write(
+          &scratch, read(scratch_format(&scratch, text, r[0], r[1], r[2], r[3], r[4], r[5])), "x");
+      error_clear(&err);
+      bool crosses = ir_read_bytes(&scratch, own.data, own.length, &target, &err) != NULL;
+      CHECK(crosses == !r[6]);
+      if (r[6]) CHECK(strstr(err.message, r[6]));
+      if (crosses == !!r[6]) printf("  row %d: %s\n", (int)i, err.message);
+    }
+  }
 }
 
 /* Reads what it is given in a Scratch of its own; true when it was accepted. */

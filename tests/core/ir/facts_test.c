@@ -34,6 +34,12 @@ static const char TEXT_OF_KERNEL[] = "kernel k\n"
                                      "    %y: f32 = load %same\n"
                                      "    %xx: f32 = add %x, %x\n"
                                      "    %yy: f32 = add %y, %y\n"
+                                     "    %bare: u32 = convert %k\n"
+                                     "    %end: u32 = convert %n\n"
+                                     "    %check: bool = lt %bare, %end\n"
+                                     "    %less: bool = lt %k, %n\n"
+                                     "    %checks: bool = band %check, %check\n"
+                                     "    %other: bool = band %check, %less\n"
                                      "  }\n"
                                      "}\n";
 
@@ -59,7 +65,13 @@ enum {
   X,
   Y,
   XX,
-  YY
+  YY,
+  BARE,
+  END,
+  CHECK_OF_K,
+  LESS,
+  CHECKS,
+  OTHER
 };
 
 static const IrInst *at(const IrRegion *region, int number) {
@@ -101,6 +113,15 @@ static void test_invariance(Values v) {
   }
 }
 
+static void test_checks(Values v) {
+  TEST("a comparison of an index as unsigned is a bounds check, one that a user writes is none") {
+    CHECK(facts_is_check(at(v.body, CHECK_OF_K)));
+    CHECK(facts_is_check(at(v.body, CHECKS)));
+    CHECK(!facts_is_check(at(v.body, LESS)));
+    CHECK(!facts_is_check(at(v.body, OTHER)));
+  }
+}
+
 static void test_sums(Values v) {
   Affine sum, other;
   int64_t distance;
@@ -120,82 +141,43 @@ static void test_sums(Values v) {
     CHECK(facts_affine(at(v.body, MOVED3), NULL, &other));
     CHECK(facts_affine_distance(&sum, &other, &distance));
     CHECK_INT(distance, 0);
-    CHECK(facts_affine(at(v.body, NEXT), NULL, &sum));
-    CHECK(facts_affine(at(v.body, LAST), NULL, &other));
-    CHECK(facts_affine_distance(&sum, &other, &distance));
+    CHECK(facts_distance(at(v.body, NEXT), at(v.body, LAST), &distance));
     CHECK_INT(distance, -3);
-    CHECK(facts_affine(at(v.body, TWICE), NULL, &other));
-    CHECK(!facts_affine_distance(&sum, &other, &distance));
+    CHECK(!facts_distance(at(v.body, NEXT), at(v.body, TWICE), &distance));
     CHECK(facts_split_constant(at(v.body, LAST), &distance) == v.k);
     CHECK_INT(distance, -2);
   }
 }
 
-/* -- arguments --------------------------------------------------------------------------------- */
+/* -- loops ------------------------------------------------------------------------------------- */
 
-static const char TEXT_OF_ARGUMENTS[] = "kernel k\n"
-                                        "tree t0 = root{ dense \"i\" 64 { i32 a } }\n"
-                                        "field f0 = t0.node 1.component 0: i32 a\n"
-                                        "arg 0: i32 n @1:1\n"
-                                        "arg 1: i32 m @1:1\n"
-                                        "arg 2: i32 l @1:1\n"
-                                        "host {\n"
-                                        "  %one: i32 = const 1\n"
-                                        "  %n: i32 = arg 0\n"
-                                        "  %m: i32 = arg 1\n"
-                                        "  %l: i32 = arg 2\n"
-                                        "  %sum: i32 = var\n"
-                                        "  %total: i32 = var\n"
-                                        "  for %one, %n, %one (%k: i32) {\n"
-                                        "    %old: i32 = get %sum\n"
-                                        "    %more: i32 = mul %k, %m\n"
-                                        "    %new: i32 = add %old, %more\n"
-                                        "    set %sum, %new\n"
-                                        "  }\n"
-                                        "  %all: i32 = get %sum\n"
-                                        "  range %one, %n (%i: i32) {\n"
-                                        "    %next: i32 = add %i, %one\n"
-                                        "    %place: place = place f0 %i\n"
-                                        "    %x: i32 = load %place\n"
-                                        "    %is: bool = lt %x, %m\n"
-                                        "    %choice: i32 = select %is, %n, %one\n"
-                                        "    %varies: i32 = select %is, %n, %x\n"
-                                        "    reduce add %total, %n\n"
-                                        "  }\n"
-                                        "  %added: i32 = get %total\n"
-                                        "}\n";
-
-static IrInst *find(IrRegion *region, const char *text, int number) {
-  IrInst *inst = region->first;
-  while (inst && (strcmp(ir_inst_text(inst), text) != 0 || number-- > 0)) inst = inst->next;
-  CHECK(inst != NULL);
-  return inst;
+/* A FOR between these numbers; `last` INT64_MIN: up to an argument. */
+static IrInst *loop_of(IrBuilder *b, Type type, int64_t begin, int64_t last, int64_t step) {
+  IrInst *end = last == INT64_MIN ? ir_convert(b, ir_arg(b, 0), type) : ir_const_int(b, type, last);
+  return ir_for(b, ir_const_int(b, type, begin), end, ir_const_int(b, type, step));
 }
 
-/* -1: it is not of arguments alone. */
-static int64_t args_of(const IrKernel *kernel, IrInst *value) {
-  uint64_t args = 0;
-  return facts_is_of_arguments(&scratch, kernel, &value, 1, &args) ? (int64_t)args : -1;
-}
-
-static void test_arguments(IrKernel *kernel) {
-  IrRegion *serial = find(kernel->body, "for", 0)->regions[0],
-           *parallel = find(kernel->body, "range", 0)->regions[0];
-  enum { N_BIT = 1, M_BIT = 2 };
-  TEST("arguments determine the index of a serial loop, and a variable by what it is set to") {
-    CHECK_INT(args_of(kernel, find(kernel->body, "const", 0)), 0);
-    CHECK_INT(args_of(kernel, serial->params.items[0]), N_BIT);
-    CHECK_INT(args_of(kernel, find(serial, "add", 0)), N_BIT | M_BIT);
-    CHECK_INT(args_of(kernel, find(kernel->body, "get", 0)), N_BIT | M_BIT);
+static void test_loops(IrKernel *kernel) {
+  IrBuilder b = {.kernel = kernel, .region = kernel->body};
+  Type i32 = TYPE(I32), i64 = TYPE(I64);
+  int64_t begin, last;
+  TEST("the trip count of a loop between constants follows from its step, either way") {
+    CHECK_INT(facts_trips(loop_of(&b, i32, 0, 9, 1)), 10);
+    CHECK_INT(facts_trips(loop_of(&b, i32, 0, 9, 3)), 4);
+    CHECK_INT(facts_trips(loop_of(&b, i32, 9, 0, -4)), 3);
+    CHECK_INT(facts_trips(loop_of(&b, i32, 5, 5, -1)), 1);
+    CHECK_INT(facts_trips(loop_of(&b, i32, 5, 4, 1)), 0);
+    CHECK_INT(facts_trips(loop_of(&b, i32, 4, 5, -1)), 0);
+    CHECK_INT(facts_trips(loop_of(&b, i64, INT64_MIN + 1, INT64_MAX, 1)), INT64_MAX);
+    CHECK_INT(facts_trips(loop_of(&b, i64, INT64_MAX, INT64_MIN + 1, INT64_MIN)), 2);
   }
-  TEST("arguments do not determine an index of a parallel loop, an element, or a reduction") {
-    CHECK_INT(args_of(kernel, find(parallel, "add", 0)), -1);
-    CHECK_INT(args_of(kernel, find(parallel, "load", 0)), -1);
-    CHECK_INT(args_of(kernel, find(kernel->body, "get", 1)), -1);
-  }
-  TEST("a choice is of two determined values, by anything") {
-    CHECK_INT(args_of(kernel, find(parallel, "select", 0)), N_BIT | M_BIT);
-    CHECK_INT(args_of(kernel, find(parallel, "select", 1)), -1);
+  TEST("it is unknown for a step of 0, an end that is no constant, and other insts") {
+    CHECK_INT(facts_trips(loop_of(&b, i32, 0, 9, 0)), -1);
+    CHECK_INT(facts_trips(loop_of(&b, i32, 0, INT64_MIN, 1)), -1);
+    CHECK_INT(facts_trips(kernel->body->first), -1);
+    CHECK(!facts_bounds(loop_of(&b, i32, 0, INT64_MIN, 1), &begin, &last));
+    CHECK_INT(facts_step(loop_of(&b, i32, 0, INT64_MIN, -2)), -2);
+    CHECK_INT(facts_step(kernel->body->first), 0);
   }
 }
 
@@ -212,13 +194,9 @@ int main(void) {
     Values v = {kernel->body, body, loop, body->params.items[0]};
     test_equality(v);
     test_invariance(v);
+    test_checks(v);
     test_sums(v);
-    snode_tree_release((SNodeTree *)kernel->trees.items[0].tree);
-  }
-  kernel = ir_read(&scratch, &heap, TEXT_OF_ARGUMENTS, &err);
-  TEST("the text about arguments is valid IR") { CHECK_TEXT(kernel ? "" : err.message, ""); }
-  if (kernel) {
-    test_arguments(kernel);
+    test_loops(kernel);
     snode_tree_release((SNodeTree *)kernel->trees.items[0].tree);
   }
   scratch_deinit(&scratch);

@@ -117,11 +117,25 @@ static void test_build(void) {
     error_clear(&err);
     IrKernel *kernel = ir_read(&scratch, &heap, STAGE1, &err);
     CHECK(kernel != NULL);
-    IrInst **map = scratch_array(&scratch, IrInst *, kernel->next_id);
-    kernel->body = ir_copy_region(kernel, kernel->body, NULL, map);
+    kernel->body = ir_copy_region(kernel, kernel->body, NULL, NULL);
     CHECK_TEXT(print(kernel), STAGE1);
     CHECK(ir_verify(kernel, &err));
     destroy_trees(kernel);
+  }
+  TEST("a map has nothing for insts that are younger, and holds what is put for one") {
+    IrKernel *kernel = ir_kernel_create(&scratch, "k");
+    IrBuilder b = {.kernel = kernel, .region = kernel->body};
+    IrInst *old = ir_const_int(&b, TYPE(I32), 1);
+    IrMap *map = ir_map(&scratch, kernel);
+    IrInst *young[100];
+    for (int k = 0; k < 100; k++) young[k] = ir_const_int(&b, TYPE(I32), k);
+    CHECK(!ir_mapped(map, old) && !ir_mapped(map, young[99]));
+    ir_map_put(map, old, young[0]);
+    ir_map_put(map, young[98], old);
+    CHECK(ir_mapped(map, old) == young[0] && ir_mapped(map, young[98]) == old);
+    CHECK(!ir_mapped(map, young[97]) && !ir_mapped(map, young[99]));
+    IrInst *copy = ir_copy_inst(kernel, ir_binary(&b, IR_ADD, young[98], young[99]), map);
+    CHECK(copy->operands[0] == old && copy->operands[1] == young[99]);
   }
   snode_tree_release(tree);
 }
@@ -281,7 +295,9 @@ static void test_verify(void) {
         {"adjacent=1 deferred %x, %y", "%x, %y", "says of a run what it does not have"},
         {"deferred %x, %y", "like=1 distance=4 %x, %y", "no such run has addresses like these"},
         {"deferred %x, %y", "like=2 %x, %y", "no such run has addresses like these"},
-        {"deferred %x, %y", "distance=4 %x, %y", "says of a run what it does not have"}};
+        {"deferred %x, %y", "distance=4 %x, %y", "says of a run what it does not have"},
+        {"deferred gaps %x, %y", "gaps %x, %y", "kernel"},
+        {"deferred %x, %y", "each %x, %y", "'lanes.update': has an attribute of other ops"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
       const char *said = read_and_print(scratch_format(&scratch, text, rows[i][0], rows[i][1]));
       CHECK(strstr(said, rows[i][2]));
@@ -308,6 +324,14 @@ static void test_verify(void) {
                "line 13: 'mem.store': no later access of its group can do it");
     CHECK_TEXT(refused_access("mem.update add deferred group=1 %x, %f"),
                "line 13: 'mem.update': no later access of its group can do it");
+    CHECK_TEXT(refused_access("for copies=2 %i, %i, %i (%k: i32) {\n  }"),
+               "line 13: 'for': has an attribute of other ops");
+    CHECK_TEXT(refused_access("%a: i32 = mod reciprocal %i, %i"),
+               "line 13: 'mod': only numbers of the frame, of 32 bits, have their reciprocal");
+    CHECK_TEXT(refused_access("mem.update band %x, %f"),
+               "line 13: 'mem.update': its operator does not take this type");
+    CHECK_TEXT(refused_access("%a: f32 = mem.rmw shl %x, %f"),
+               "line 13: 'mem.rmw': its operator does not take this type");
     CHECK_TEXT(refused_access("%a: f32 = mem.load shape=cells group=1 parts=2 %x\n"
                               "  mem.store %y, %f\n"
                               "  %b: f32 = mem.load shape=cells group=1 part=1 parts=2 %y"),
@@ -321,6 +345,31 @@ static void test_verify(void) {
                "line 15: 'mem.load': its element may change since the first load");
     CHECK_TEXT(refused_access("%a: f32 = mem.load shape=wide %x"),
                "line 13: no such shape of an access: 'wide'");
+  }
+  TEST("how lanes read cells, and which loops have whole vectors, must be possible") {
+    const char *const text =
+        "kernel k\ntree t0\nframe 2\nhost {\n  run 0\n}\n"
+        "task 0 = range axes=1 bounds=0 index=i32 lanes=%s {\n"
+        "  body (%%i: i32, %%m: boolx8) {\n    %%r: ptr = tree.root t0\n"
+        "    %%a: f32x8 = lanes.load %s %%r, %%m\n    for %s %%i, %%i, %%i (%%k: i32) {\n    }\n"
+        "  }\n}\n";
+    static const char *const rows[][4] = {
+        {"8 whole=8", "shape=strided parts=3 numbers=5 splits each", "", "kernel"},
+        {"8", "shape=strided parts=3 numbers=1 blends each", "", "kernel"},
+        {"8", "shape=strided parts=2 numbers=1 blends", "",
+         "only an odd number of parts is blended"},
+        {"8", "shape=strided parts=3 numbers=1 blends splits", "",
+         "only an odd number of parts is blended"},
+        {"8", "splits", "", "only cells are split, blended, or accessed each by itself"},
+        {"8", "gaps", "", "only runs have gaps"},
+        {"8", "", "whole", "whole vectors need lanes"},
+        {"8 whole=-1", "", "", "task 0: has no whole vectors"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+      const char *said =
+          read_and_print(scratch_format(&scratch, text, rows[i][0], rows[i][1], rows[i][2]));
+      CHECK(strstr(said, rows[i][3]));
+      if (!strstr(said, rows[i][3])) printf("  %s\n", said);
+    }
   }
   TEST("a call must fit the row of its entry") {
     CHECK_TEXT(refusal("  call rt_nothing\n"),

@@ -193,12 +193,12 @@
   "  inside 0..8\n" \
   "  interior (%0: i32) {\n" \
   "  }\n" \
-  "  counts lanes=8\n" \
-  "  counts body (%0: i32) {\n" \
-  "    %1: i32 = frame.get 4\n" \
-  "    reduce add %1, %0\n" \
+  "  counts lanes=8 whole=8\n" \
+  "  counts body (%0: i32, %1: boolx8) {\n" \
+  "    %2: i32 = frame.get 4\n" \
+  "    reduce add %2, %0\n" \
   "  }\n" \
-  "  counts interior (%0: i32) {\n" \
+  "  counts interior (%0: i32, %1: boolx8) {\n" \
   "  }\n" \
   "  claim (%0: i32) {\n" \
   "    %1: ptr = tree.root t1\n" \

@@ -80,9 +80,10 @@ int main(void) {
     CHECK_TEXT(err.message, "");
     CHECK_TEXT(
         dumps.names,
-        "fold early_exits mem2reg adjoint tiling active_counts tasks fold mem2reg reversal "
-        "local_arrays refcounts array_descriptors locks lint coalesce fold atomics bounds "
-        "node_cursors privatise unroll fold mem2reg constant_tables hoist_checks leaf rows "
+        "fold early_exits mem2reg adjoint wavefront tiling active_counts tasks fold mem2reg "
+        "reversal local_arrays refcounts array_descriptors locks lint coalesce fold bit_slices "
+        "packed_strips packed atomics bounds packed_updates node_cursors privatise unroll fold "
+        "mem2reg constant_tables hoist_checks leaf rows "
         "independent explain lower_places fold sink merge_branches redundant_slots redundant_loads "
         "fold serial frame_stores aggregate_atomics sole_worker lanes access_shapes vectorise "
         "cell_loops uniformity ");
@@ -109,6 +110,20 @@ int main(void) {
       CHECK(strstr(stopped.names, "access_shapes ") == NULL || step >= pass_count() - 3);
       destroy(kernel);
     }
+  }
+  TEST("a derivative that is not compiled ends with the pass that makes it, and keeps its loops") {
+    IrKernel *kernel = read(&err);
+    Dumps few = {0};
+    PassContext only = {.scratch = &scratch,
+                        .target = target_cpu,
+                        .derivative = DERIVATIVE_REVERSE,
+                        .verify = true,
+                        .dump = collect,
+                        .dump_data = &few};
+    CHECK(pass_run_derivative(&only, kernel, &err));
+    CHECK_TEXT(few.names, "fold early_exits mem2reg adjoint ");
+    CHECK_INT(kernel->tasks.count, 0);
+    destroy(kernel);
   }
   TEST("a pass that changes nothing is shown as unchanged") {
     IrKernel *kernel = read(&err);

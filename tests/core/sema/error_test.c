@@ -98,7 +98,7 @@ static void test_names(World *w) {
                "ends the innermost loop (use 'while', 'break' and 'continue')");
     CHECK_TEXT(
         error_of(w, "function() for k, v in pairs, list do end end"),
-        "1:24+5 loop.invalid: kernels have no iterator functions (loops run over rg.range(n, "
+        "1:24+5 loop.invalid: in a kernel one expression follows 'in' (loops run over rg.range(n, "
         "m), x:active() or numbers: for k = 0, n - 1)");
   }
   TEST("a function whose source is not known here is refused, with what to do instead") {

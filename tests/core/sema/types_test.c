@@ -200,7 +200,7 @@ static void test_locals(World *w) {
     CHECK_TEXT(
         types_of(w, "function() local p = rg.u16(x[0]) local q = rg.f64(dt) local r = rg.i32(b) "
                     "local v = x[0] < 1 and on end"),
-        "dt: f64\nb: f32\non: bool\np: u16\nq: f64\nr: i32\nv: bool\n");
+        "dt: f64\nb: f64\non: bool\np: u16\nq: f64\nr: i32\nv: bool\n");
     CHECK_TEXT(types_of(w, "function() local p = x:add(0, 1) local q = block:count() local r = "
                            "block:is_active(1, 2) end"),
                "p: f32\nq: i64\nr: bool\n");

@@ -30,6 +30,13 @@ int main(void) {
     CHECK_INT(3, run(&contest, 100, 10, 5, 0));
     CHECK(!contest_is_lost(&contest));
   }
+  TEST("it is on until the new way has run often enough") {
+    TuneContest contest = {0};
+    run(&contest, 6, 10, 5, 0);
+    CHECK(contest_is_on(&contest));
+    run(&contest, 9, 10, 5, 0);
+    CHECK(!contest_is_on(&contest));
+  }
   TEST("a new way that is as fast stays") {
     TuneContest contest = {0};
     CHECK_INT(12, run(&contest, 100, 10, 10.2, 0));
@@ -40,13 +47,27 @@ int main(void) {
     run(&contest, 100, 10, 9.5, 0.02);
     CHECK(!contest_is_lost(&contest));
   }
-  TEST("one undisturbed run is enough for a new way to stay") {
+  TEST("a new way stays that was disturbed as often as the old one") {
+    TuneContest contest = {0};
+    for (int k = 0; k < 24; k++)
+      contest_note(&contest, contest_next(&contest), k % 12 < 2 ? 10 : 30);
+    CHECK(!contest_is_lost(&contest));
+  }
+  TEST("one run that had little to do does not save a new way that is slower") {
     TuneContest contest = {0};
     for (int k = 0; k < 24; k++) {
       TuneSide side = contest_next(&contest);
       contest_note(&contest, side, side == TUNE_OLD || k == 5 ? 10 : 30);
     }
-    CHECK(!contest_is_lost(&contest));
+    CHECK(contest_is_lost(&contest));
+  }
+  TEST("nor is a new way better for it while both are compared") {
+    TuneContest contest = {0};
+    for (int k = 0; k < 12; k++) {
+      TuneSide side = contest_next(&contest);
+      contest_note(&contest, side, side == TUNE_OLD ? 10 : k == 5 ? 5 : 14);
+    }
+    CHECK_INT(TUNE_OLD, contest_next(&contest));
   }
   TEST("without times the new way runs after as many turns, and stays") {
     TuneContest contest = {0};

@@ -53,6 +53,22 @@ static inline RgStatus abi_open(RgRuntime *runtime, const char *path, abi_module
   return 0;
 }
 
+/* Of a program that the module's archive was linked into. */
+extern const RgLinkedModule abi_linked;
+static inline RgStatus abi_link(RgRuntime *runtime, abi_module *module_) {
+  RgStatus status_ = rg_module_link(runtime, &abi_linked, "abi", &module_->module);
+  if (status_) return status_;
+  module_->node_block = rg_module_node(module_->module, "block");
+  module_->kernel_fall = rg_module_kernel(module_->module, "fall");
+  module_->kernel_fill = rg_module_kernel(module_->module, "fill");
+  module_->field_height = rg_module_field(module_->module, "height");
+  module_->node_list = rg_module_node(module_->module, "list");
+  module_->field_speed = rg_module_field(module_->module, "speed");
+  module_->field_table = rg_module_field(module_->module, "table");
+  module_->kernel_total = rg_module_kernel(module_->module, "total");
+  return 0;
+}
+
 static inline void abi_close(abi_module *module_) { rg_module_release(module_->module); }
 
 /* tests/embed/modules/abi.lua:19 */

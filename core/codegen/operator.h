@@ -1,0 +1,64 @@
+/* operator.h - operators of values: of lanes whatever they hold, conversions, arithmetic. */
+#ifndef RG_CODEGEN_OPERATOR_H
+#define RG_CODEGEN_OPERATOR_H
+
+#include "codegen/call.h"
+
+/* -- lanes.c ----------------------------------------------------------------------------------- */
+/* base + k * step in lane k; of a ptr in bytes */
+LLVMValueRef lanes_step(Codegen *g, LLVMValueRef base, Type type, int64_t step, int width);
+LLVMValueRef lanes_some(Codegen *g, LLVMValueRef value, int first, int count);
+/* mask & condition: that of an inactive lane may be poison */
+LLVMValueRef lanes_both(Codegen *g, LLVMValueRef mask, LLVMValueRef condition);
+LLVMValueRef lanes_any(Codegen *g, LLVMValueRef mask);
+LLVMValueRef lanes_bits(Codegen *g, LLVMValueRef mask); /* a bit per lane, as an i64 */
+/* A mask from the low bits of an integer, by a comparison with a vector constant: machines without
+ * mask registers would extract the bits one by one. */
+LLVMValueRef lanes_of_bits(Codegen *g, LLVMValueRef bits, int width);
+/* Loads a vector of `type` under a mask, from adjacent places or one per lane; inactive lanes are
+ * those of `otherwise`, NULL: 0. lanes_put stores one. `align`: bytes of an element. */
+LLVMValueRef lanes_take(Codegen *g, LLVMTypeRef type, LLVMValueRef at, int64_t align,
+                        LLVMValueRef mask, LLVMValueRef otherwise);
+LLVMValueRef lanes_put(Codegen *g, LLVMValueRef value, LLVMValueRef at, int64_t align,
+                       LLVMValueRef mask);
+/* Stores a vector on the stack; loads and stores one lane of such an array. */
+LLVMValueRef lanes_in_memory(Codegen *g, LLVMValueRef value);
+LLVMValueRef lanes_load_one(Codegen *g, LLVMTypeRef type, LLVMValueRef array, LLVMValueRef lane);
+void lanes_store_one(Codegen *g, LLVMValueRef array, LLVMValueRef lane, LLVMValueRef value);
+
+/* -- arith.c, integer.c, math.c, root.c, saturate.c: operators of values ----------------------- */
+/* `type`: of the operands */
+LLVMValueRef arith_binary(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b);
+LLVMValueRef arith_unary(Codegen *g, IrOp op, Type type, LLVMValueRef a);
+LLVMValueRef arith_convert(Codegen *g, Type from, Type to, LLVMValueRef a);
+LLVMValueRef arith_select(Codegen *g, LLVMValueRef condition, LLVMValueRef yes, LLVMValueRef no);
+LLVMValueRef arith_update(Codegen *g, IrUpdate op, Type type, LLVMValueRef old, LLVMValueRef value);
+/* reciprocal.c: FLOORDIV and MOD by multiplication with the reciprocal. Is that cheaper for any
+ * divisor `b`? */
+bool reciprocal_serves(Type type, LLVMValueRef b);
+LLVMValueRef reciprocal_divide(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b);
+/* saturate.c: converts a float to an integer of the LLVM type `target`, or to lanes of it */
+LLVMValueRef saturate(Codegen *g, Type from, Type to, LLVMValueRef a, LLVMTypeRef target);
+/* The same for a float that the integer type has; no NaN. */
+LLVMValueRef saturate_none(Codegen *g, Type to, LLVMValueRef a);
+/* adds fast-math flags if the kernel is fast_math; returns `value` */
+LLVMValueRef arith_fast(Codegen *g, LLVMValueRef value);
+LLVMValueRef integer_divide(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b);
+LLVMValueRef integer_shift(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b);
+bool math_is_call(IrOp op);
+/* b NULL: unary */
+LLVMValueRef math_call(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b);
+
+/* -- combine.c --------------------------------------------------------------------------------- */
+/* Combines two partials of a reduction by `op`. */
+LLVMValueRef combine(Codegen *g, IrUpdate op, Type type, LLVMValueRef sum, LLVMValueRef value);
+/* A number that changes none that it is combined with, in each of `width` lanes. */
+LLVMValueRef combine_identity(Codegen *g, IrUpdate op, Type type, int width);
+/* Combines the values of all lanes into one. */
+LLVMValueRef combine_lanes(Codegen *g, IrUpdate op, Type type, LLVMValueRef value);
+
+/* -- random.c ---------------------------------------------------------------------------------- */
+void random_emit(Codegen *g, const IrInst *inst);
+LLVMValueRef random_high_product(Codegen *g, LLVMValueRef a, LLVMValueRef b);
+
+#endif

@@ -1,0 +1,113 @@
+/* signature.c - see signature.h. */
+#include "io/signature.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "io/library.h"
+
+/* libsodium's functions that we call, declared as its manual says, since its header need not be
+ * here: the 64 bytes of its secret key are ours, then the public key. */
+enum { SECRET_BYTES = 64 };
+typedef struct Sodium {
+  void *handle;
+  int (*init)(void);
+  int (*make_keys)(uint8_t *public_key, uint8_t *secret, const uint8_t *seed);
+  int (*sign)(uint8_t *signature, unsigned long long *signature_bytes, const uint8_t *bytes,
+              unsigned long long length, const uint8_t *secret);
+  int (*verify)(const uint8_t *signature, const uint8_t *bytes, unsigned long long length,
+                const uint8_t *public_key);
+} Sodium;
+
+static bool open_sodium(Sodium *sodium, Error *err) {
+  static const LibraryEntry entries[] = {
+      {"sodium_init", offsetof(Sodium, init)},
+      {"crypto_sign_ed25519_seed_keypair", offsetof(Sodium, make_keys)},
+      {"crypto_sign_ed25519_detached", offsetof(Sodium, sign)},
+      {"crypto_sign_ed25519_verify_detached", offsetof(Sodium, verify)}};
+  const LibraryUse use = {"libsodium.so.23", "libsodium, which signs,",
+                          "libsodium23",     NULL,
+                          entries,           (int)(sizeof entries / sizeof *entries)};
+  if (!library_open(&use, sodium, err)) return false;
+  if (sodium->init() >= 0) return true;
+  library_close(sodium);
+  return error_set(err, RG_ERROR_LIBRARY, "libsodium.so.23 does not start");
+}
+
+/* -- keys -------------------------------------------------------------------------------------- */
+
+static int sextet(char c) {
+  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const char *at = c ? strchr(digits, c) : NULL;
+  return at ? (int)(at - digits) : -1;
+}
+
+/* Decodes up to `most` bytes of base64, up to the first other character; returns how many. */
+static int decode(const char *text, uint8_t *out, int most) {
+  unsigned bits = 0;
+  int count = 0, held = 0;
+  for (; sextet(*text) >= 0 && count < most; text++) {
+    bits = bits << 6 | (unsigned)sextet(*text);
+    held += 6;
+    if (held < 8) continue;
+    held -= 8;
+    out[count++] = (uint8_t)(bits >> held);
+  }
+  return count;
+}
+
+/* The key is what follows `head`, which says that it is one of ed25519. */
+static bool read_key(const char *pem, const char *kind, const uint8_t *head, int head_bytes,
+                     uint8_t key[SIGNATURE_KEY_BYTES], Error *err) {
+  char begin[60];
+  uint8_t bytes[64];
+  snprintf(begin, sizeof begin, "-----BEGIN %s KEY-----\n", kind);
+  const char *at = strstr(pem, begin);
+  int wanted = head_bytes + SIGNATURE_KEY_BYTES;
+  if (at && decode(at + strlen(begin), bytes, (int)sizeof bytes) == wanted &&
+      !memcmp(bytes, head, (size_t)head_bytes)) {
+    memcpy(key, bytes + head_bytes, SIGNATURE_KEY_BYTES);
+    return true;
+  }
+  bool is_private = kind[1] == 'R';
+  error_set(err, RG_ERROR_ARGUMENT, "what is given as a %s key is no %s key of ed25519",
+            is_private ? "private" : "public", is_private ? "private" : "public");
+  return error_hint(err, is_private ? "openssl genpkey -algorithm ed25519 -out key.pem"
+                                    : "openssl pkey -in key.pem -pubout -out key.pub");
+}
+
+bool signature_public_key(const char *pem, uint8_t key[SIGNATURE_KEY_BYTES], Error *err) {
+  static const uint8_t head[] = {0x30, 0x2a, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 3, 0x21, 0};
+  return read_key(pem, "PUBLIC", head, sizeof head, key, err);
+}
+
+bool signature_private_key(const char *pem, uint8_t key[SIGNATURE_KEY_BYTES], Error *err) {
+  static const uint8_t head[] = {0x30, 0x2e, 2,    1,    0, 0x30, 5, 6,
+                                 3,    0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20};
+  return read_key(pem, "PRIVATE", head, sizeof head, key, err);
+}
+
+/* -- signatures -------------------------------------------------------------------------------- */
+
+bool signature_make(const uint8_t private_key[SIGNATURE_KEY_BYTES], const void *bytes,
+                    int64_t length, uint8_t signature[SIGNATURE_BYTES], Error *err) {
+  Sodium sodium;
+  uint8_t public_key[SIGNATURE_KEY_BYTES], secret[SECRET_BYTES];
+  if (!open_sodium(&sodium, err)) return false;
+  bool ok = !sodium.make_keys(public_key, secret, private_key) &&
+            !sodium.sign(signature, NULL, bytes, (unsigned long long)length, secret);
+  memset(secret, 0, sizeof secret);
+  __asm__ volatile("" : : "r"(secret) : "memory"); /* it does not stay on the stack */
+  library_close(&sodium);
+  return ok || error_set(err, RG_ERROR_LIBRARY, "libsodium refuses to sign");
+}
+
+bool signature_check(const uint8_t public_key[SIGNATURE_KEY_BYTES], const void *bytes,
+                     int64_t length, const uint8_t signature[SIGNATURE_BYTES], bool *fits,
+                     Error *err) {
+  Sodium sodium;
+  if (!open_sodium(&sodium, err)) return false;
+  *fits = !sodium.verify(signature, bytes, (unsigned long long)length, public_key);
+  library_close(&sodium);
+  return true;
+}

@@ -1,0 +1,71 @@
+/* seal.c - signed modules: a file's last bytes are a ModuleSeal, the signature of all before them.
+ * A runtime that trusts keys opens no other modules. What was linked into the program is part of
+ * it, and not asked. */
+#include <string.h>
+
+#include "io/signature.h"
+#include "module/module.h"
+
+static const char magic[8] = {'R', 'G', 'S', 'I', 'G', 'N', 'E', 'D'};
+
+typedef struct ModuleSeal {
+  char magic[8];
+  uint8_t signature[SIGNATURE_BYTES];
+} ModuleSeal;
+_Static_assert(sizeof(ModuleSeal) == MODULE_SEAL_BYTES, "module.h has its size");
+
+static bool find_seal(const uint8_t *bytes, int64_t length, ModuleSeal *seal) {
+  if (length < (int64_t)sizeof *seal) return false;
+  memcpy(seal, bytes + length - sizeof *seal, sizeof *seal);
+  return !memcmp(seal->magic, magic, sizeof magic);
+}
+
+bool module_has_seal(const uint8_t *bytes, int64_t length) {
+  ModuleSeal seal;
+  return find_seal(bytes, length, &seal);
+}
+
+ModuleBytes module_sign(ModuleBytes bytes, const char *private_key, Scratch *scratch, Error *err) {
+  ModuleBytes sealed = {.length = bytes.length + (int64_t)sizeof(ModuleSeal)};
+  uint8_t *data = scratch_alloc(scratch, (size_t)sealed.length), key[SIGNATURE_KEY_BYTES];
+  ModuleSeal seal;
+  memcpy(seal.magic, magic, sizeof magic);
+  if (!signature_private_key(private_key, key, err) ||
+      !signature_make(key, bytes.data, bytes.length, seal.signature, err))
+    return (ModuleBytes){0};
+  memcpy(data, bytes.data, (size_t)bytes.length);
+  memcpy(data + bytes.length, &seal, sizeof seal);
+  sealed.data = data;
+  return sealed;
+}
+
+bool module_trust(Engine *engine, const char *public_key, Error *err) {
+  Heap *heap = engine->store->heap;
+  uint8_t key[SIGNATURE_KEY_BYTES];
+  if (!signature_public_key(public_key, key, err)) return false;
+  size_t used = SIGNATURE_KEY_BYTES * (size_t)engine->trusted_count;
+  uint8_t *keys = heap_resize(heap, engine->trusted, used + SIGNATURE_KEY_BYTES);
+  if (!keys) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a key");
+  memcpy(keys + used, key, SIGNATURE_KEY_BYTES);
+  engine->trusted = keys;
+  engine->trusted_count++;
+  return true;
+}
+
+bool module_check_seal(const Engine *engine, const uint8_t *bytes, int64_t length, const char *name,
+                       Error *err) {
+  ModuleSeal seal;
+  bool fits = !engine->trusted_count;
+  if (!fits && !find_seal(bytes, length, &seal))
+    return error_set(err, RG_ERROR_MODULE_UNTRUSTED,
+                     "module '%.200s' is not signed, and this runtime takes signed ones alone",
+                     name);
+  for (int32_t k = 0; k < engine->trusted_count && !fits; k++)
+    if (!signature_check(engine->trusted + k * SIGNATURE_KEY_BYTES, bytes,
+                         length - (int64_t)sizeof seal, seal.signature, &fits, err))
+      return false;
+  return fits || error_set(err, RG_ERROR_MODULE_UNTRUSTED,
+                           "module '%.200s' was changed after it was signed, or was signed with a "
+                           "key that this runtime does not trust",
+                           name);
+}

@@ -1,0 +1,207 @@
+/* packed.c - packed numbers (type/packed.h), once loops are tasks: accesses to their fields become
+ * accesses to words, which are fields of unsigned integers.
+ *
+ *   %x = load place f0 %i, %j        =>   %w = load place f1 %i, %j >> 5
+ *                                         %x = the bits of %w at 1 * (%j & 31), as a number
+ *   store place f0 %i, %j, %x        =>   update exchange packed=f0 place f1 %i, %j >> 5, %x, %bit
+ *   update add place f0 %i, %j, %x   =>   update add packed=f0 place f1 %i, %j >> 5, %x, %bit
+ *
+ * Later passes then know what they need of words without knowing of packed numbers: `atomics` finds
+ * those that only one iteration reaches, and `bounds` those that are inside. `packed_updates`
+ * (updates.c) turns what is left into ops on words. Decision D-pass-90. */
+#include "pass/packed/packed.h"
+
+#include <string.h>
+
+#include "base/bits.h"
+
+#include "ir/facts.h"
+#include "ir/task.h"
+#include "pass/pass.h"
+#include "pass/rewrite.h"
+
+const SNodePacked *packed_of(const IrKernel *kernel, int field) {
+  const IrField *of = &kernel->fields.items[field];
+  return of->node ? of->node->components[of->component].packed : NULL;
+}
+
+/* -- the place of a word ----------------------------------------------------------------------- */
+
+static IrInst *number(IrBuilder *b, const IrInst *like, int64_t value) {
+  return ir_const_int(b, like->type, value);
+}
+
+static IrInst *divide(IrBuilder *b, IrInst *value, int64_t by) {
+  ASSERT(by > 0, "a word has elements, and a container has cells");
+  if (by == 1) return value;
+  if (is_power_of_two((uint64_t)by))
+    return ir_binary(b, IR_SAR, value, number(b, value, log2_floor((uint64_t)by)));
+  return ir_binary(b, IR_FLOORDIV, value, number(b, value, by));
+}
+
+static IrInst *rest_of(IrBuilder *b, IrInst *value, int64_t by) {
+  if (is_power_of_two((uint64_t)by)) return ir_binary(b, IR_BAND, value, number(b, value, by - 1));
+  return ir_binary(b, IR_MOD, value, number(b, value, by));
+}
+
+static IrInst *scale(IrBuilder *b, IrInst *value, int64_t by) {
+  return by == 1 ? value : ir_binary(b, IR_MUL, value, number(b, value, by));
+}
+
+static IrInst *factor_of(IrInst *value, int64_t each) {
+  int64_t factor;
+  bool is_multiple =
+      value->op == IR_MUL && ir_is_const(value->operands[1], &factor) && factor == each;
+  return is_multiple ? value->operands[0] : NULL;
+}
+
+/* Does a serial loop give the value each number from 0 to each - 1? */
+static bool counts_to(const IrInst *value, int64_t each) {
+  const IrInst *loop = value->op == IR_PARAM && value->region ? value->region->owner : NULL;
+  int64_t begin, last;
+  return loop && facts_bounds(loop, &begin, &last) && begin == 0 && last == each - 1;
+}
+
+/* The word of a strip's element (strips.c): of a multiple of `each` plus a constant, or plus the
+ * index of a loop over the word's numbers. NULL: it is not such a sum. */
+static IrInst *strip_word(IrBuilder *b, IrInst *along, int64_t each, IrInst **within) {
+  int64_t constant;
+  IrInst *word = factor_of((IrInst *)facts_split_constant(along, &constant), each);
+  if (word) {
+    int64_t more = floor_div(constant, each);
+    *within = number(b, along, floor_mod(constant, each));
+    return more ? ir_binary(b, IR_ADD, word, number(b, along, more)) : word;
+  }
+  if (along->op != IR_ADD || !counts_to(along->operands[1], each)) return NULL;
+  *within = along->operands[1];
+  return factor_of(along->operands[0], each);
+}
+
+/* The last index of the word with the cell `along`; *within is the cell's number in it. Past the
+ * last cell of the shape it is past the last word; but where it is known to be
+ * inside, or only read, since bits that no cell has are 0. */
+static IrInst *word_index(IrBuilder *b, const SNode *node, const SNodePacked *packed, int position,
+                          IrInst *along, bool is_inside, IrInst **within) {
+  int last = node->axis_count - 1;
+  int64_t cells = node->sizes[last], words = packed->words->sizes[last], each = packed->per_word;
+  ASSERT(each > 1 && words * each >= cells, "the words hold all cells of a container");
+  if (node->shape[position] == cells || cells % each == 0) {
+    IrInst *word = strip_word(b, along, each, within);
+    if (!word) {
+      word = divide(b, along, each);
+      *within = rest_of(b, along, each);
+    }
+    if (cells % each == 0 || is_inside) return word; /* blocks have whole words */
+    IrInst *is_past = ir_binary(b, IR_GE, along, number(b, along, cells));
+    return ir_select(b, is_past, number(b, along, words), word);
+  }
+  IrInst *cell = rest_of(b, along, cells), *block = divide(b, along, cells);
+  *within = rest_of(b, cell, each);
+  return ir_binary(b, IR_ADD, scale(b, block, words), divide(b, cell, each));
+}
+
+int packed_add_words(IrKernel *kernel, const SNodePacked *packed, const char *name) {
+  int known = kernel->fields.count,
+      number = ir_add_field(kernel, packed->words, packed->word, name);
+  IrField *words = &kernel->fields.items[number];
+  if (number == known || strstr(words->name, name)) return number;
+  StrBuf names;
+  strbuf_init(&names, kernel->scratch);
+  strbuf_format(&names, "%s, %s", words->name, name);
+  words->name = strbuf_end(&names);
+  return number;
+}
+
+/* The place of the word that has the accessed number; *shift is its lowest bit. */
+static IrInst *word_place(IrBuilder *b, const IrInst *access, IrInst **shift) {
+  IrInst *place = access->operands[0];
+  const IrField *field = &b->kernel->fields.items[place->field];
+  const char *name = field->name;
+  const SNode *node = field->node;
+  const SNodePacked *packed = packed_of(b->kernel, place->field);
+  ASSERT(packed && packed->per_word > 0, "the accessed field is packed");
+  IrInst *indices[SNODE_MAX_AXES], *within = NULL;
+  for (int k = 0; k < place->operand_count; k++) indices[k] = place->operands[k];
+  int position =
+      packed->per_word > 1 ? snode_axis_position(node, node->axes[node->axis_count - 1]) : -1;
+  bool is_inside = access->op == IR_LOAD || place->inside || place->packed;
+  if (position >= 0)
+    indices[position] =
+        word_index(b, node, packed, position, indices[position], is_inside, &within);
+  int64_t constant;
+  *shift = ir_const_int(b, TYPE(U32), packed->shift);
+  if (within && ir_is_const(within, &constant))
+    *shift = ir_const_int(b, TYPE(U32), constant * packed->as.bits);
+  else if (within) *shift = scale(b, ir_convert(b, within, TYPE(U32)), packed->as.bits);
+  IrInst *word = ir_place(b, packed_add_words(b->kernel, packed, name), indices);
+  if (within) word->packed = place->field + 1;
+  bool keeps = position < 0 || node->shape[position] % packed->per_word == 0;
+  word->inside = place->inside && keeps;
+  word->active = place->active;
+  return word;
+}
+
+IrInst *packed_first_index(IrBuilder *b, const IrInst *place, int axis) {
+  IrInst *index = place->operands[axis];
+  if (!place->packed) return index;
+  const SNode *node = b->kernel->fields.items[place->packed - 1].node;
+  const SNodePacked *packed = packed_of(b->kernel, place->packed - 1);
+  int last = node->axis_count - 1;
+  if (axis != snode_axis_position(node, node->axes[last])) return index;
+  int64_t words = packed->words->sizes[last];
+  IrInst *block = divide(b, index, words), *word = rest_of(b, index, words);
+  return ir_binary(b, IR_ADD, scale(b, block, node->sizes[last]), scale(b, word, packed->per_word));
+}
+
+/* -- accesses ---------------------------------------------------------------------------------- */
+
+static void lower_load(IrKernel *kernel, IrInst *load) {
+  IrBuilder b = rewrite_before(kernel, load);
+  IrInst *place = load->operands[0], *shift;
+  const SNodePacked *packed = packed_of(kernel, place->field);
+  IrInst *word = ir_load(&b, word_place(&b, load, &shift));
+  IrInst *value = packed_load(&b, packed, word, shift);
+  ir_replace_uses(load, value);
+  ir_delete(load);
+}
+
+static void lower_write(IrKernel *kernel, IrInst *inst) {
+  IrBuilder b = rewrite_before(kernel, inst);
+  IrInst *operands[4], *place = inst->operands[0];
+  int count = inst->operand_count, field = place->field;
+  ASSERT(count < 4 && !inst->packed, "a write has room for the bit, which it does not have yet");
+  IrInst copy = *inst;
+  for (int k = 1; k < count; k++) operands[k] = inst->operands[k];
+  operands[0] = word_place(&b, inst, &operands[count]);
+  rewrite_become(kernel, inst, copy.op == IR_STORE ? IR_UPDATE : copy.op, count + 1, operands);
+  inst->imm = copy.op == IR_STORE ? IR_UPDATE_EXCHANGE : copy.imm;
+  inst->packed = field + 1;
+  inst->further = copy.further;
+  inst->relaxed = copy.relaxed;
+}
+
+typedef struct Found {
+  const IrKernel *kernel;
+  Scratch *scratch;
+  VEC(IrInst *) accesses;
+} Found;
+
+static bool find_access(void *data, IrInst *inst) {
+  Found *found = data;
+  bool is_packed = rewrite_is_access(inst->op) && inst->operands[0]->op == IR_PLACE &&
+                   packed_of(found->kernel, inst->operands[0]->field);
+  if (is_packed) vec_push(found->scratch, &found->accesses, inst);
+  return true;
+}
+
+bool pass_packed(PassContext *ctx, IrKernel *kernel, Error *err) {
+  Found found = {.kernel = kernel, .scratch = ctx->scratch};
+  ir_walk_kernel(kernel, find_access, &found);
+  for (int i = 0; i < found.accesses.count; i++) {
+    IrInst *inst = found.accesses.items[i], *place = inst->operands[0];
+    if (inst->op == IR_LOAD) lower_load(kernel, inst);
+    else lower_write(kernel, inst);
+    if (!ir_is_used(place)) ir_delete(place);
+  }
+  return true;
+}

@@ -1,0 +1,155 @@
+/* alternate.c - see alternate.h.
+ *
+ *     body (%i, %j) {                     body (%i, %j) {
+ *       ..                                  %p: i32 = mod (add %i, %j), 2
+ *       if (mod (add %i, %j), 2) == %c {    %acts: bool = eq %p, %c
+ *         mem.store ..             =>       alternate %acts
+ *       }                                   ..
+ *     }                                     if %acts { mem.store .. }
+ *                                         }
+ *
+ * Under a mask, half the lanes would be idle; and each vector would wait for the masked store
+ * of the one before it, since the neighbours that it loads are in the same bytes, and no store that
+ * is still under way can be read in parts. Decision D-pass-95. */
+#include "pass/rewrite.h"
+#include "pass/vector/alternate.h"
+#include "pass/vector/compaction.h"
+
+/* -- the condition ----------------------------------------------------------------------------- */
+
+/* The lowest bit of a number, perhaps converted; else NULL. */
+static const IrInst *lowest_bit(const IrInst *value) {
+  int64_t by;
+  while (value->op == IR_CONVERT) value = value->operands[0];
+  bool is_bit = value->op == IR_MOD
+                    ? ir_is_const(value->operands[1], &by) && by == 2
+                    : value->op == IR_BAND && ir_is_const(value->operands[1], &by) && by == 1;
+  return is_bit && type_is_integer(value->type) ? value : NULL;
+}
+
+static bool is_bit(const IrInst *value) {
+  int64_t number;
+  return lowest_bit(value) || (ir_is_const(value, &number) && (number == 0 || number == 1));
+}
+
+/* Does the bit change from each iteration to the next? */
+static bool flips(const LaneFact *facts, const IrInst *value) {
+  const IrInst *bit = lowest_bit(value);
+  const LaneFact *number = bit ? &facts[bit->operands[0]->id] : NULL;
+  return number && number->shape == LANE_LINEAR && number->step & 1;
+}
+
+/* Does the condition hold in every second iteration, or in none? */
+static bool alternates(const LaneFact *facts, const IrInst *condition) {
+  if (condition->op != IR_EQ && condition->op != IR_NE) return false;
+  for (int k = 0; k < 2; k++) {
+    const IrInst *bit = condition->operands[k], *other = condition->operands[1 - k];
+    if (flips(facts, bit) && facts[other->id].shape == LANE_UNIFORM &&
+        (condition->op == IR_EQ || is_bit(other)))
+      return true;
+  }
+  return false;
+}
+
+static bool is_same(const IrInst *a, const IrInst *b) {
+  return a == b || (a->op == IR_GET && b->op == IR_GET && a->operands[0] == b->operands[0]);
+}
+
+/* Is the inst in the first arm of an `if` on this condition? */
+static bool is_under(const IrInst *inst, const IrInst *condition) {
+  for (const IrRegion *in = inst->region; in && in->owner; in = in->owner->region)
+    if (in->owner->op == IR_IF && is_same(in->owner->operands[0], condition))
+      return in == in->owner->regions[0];
+  return false;
+}
+
+/* What must hold where the variable does: `a and b` is `set %v, %a  if %a { set %v, %b }`. */
+static IrInst *implied_by(const IrInst *variable) {
+  IrInst *first = NULL;
+  for (const IrUse *use = variable->uses; use; use = use->next) {
+    const IrInst *set = use->user;
+    if (set->op == IR_SET && set->region == variable->region) {
+      if (first) return NULL;
+      first = set->operands[1];
+    }
+  }
+  for (const IrUse *use = first ? variable->uses : NULL; use; use = use->next)
+    if (use->user->op == IR_SET && use->user->region != variable->region &&
+        !is_under(use->user, first))
+      return NULL;
+  return first;
+}
+
+/* Such a condition among those that all must hold. */
+static IrInst *find_among(const LaneFact *facts, IrInst *condition) {
+  while (condition && condition->op == IR_GET) condition = implied_by(condition->operands[0]);
+  if (!condition || alternates(facts, condition)) return condition;
+  if (condition->op != IR_BAND) return NULL;
+  IrInst *first = find_among(facts, condition->operands[0]);
+  return first ? first : find_among(facts, condition->operands[1]);
+}
+
+enum { MOST_VISITS = 64 /* insts of a condition */ };
+
+/* Can the value be computed at the begin of the body? */
+static bool can_be_first(const IrInst *value, const IrRegion *body, int *visits) {
+  if (!ir_is_inside(value, body)) return true;
+  if (value->op == IR_PARAM) return value->region == body;
+  if (++*visits > MOST_VISITS || !(ir_effects(value) & IR_PURE)) return false;
+  for (int k = 0; k < value->operand_count; k++)
+    if (!can_be_first(value->operands[k], body, visits)) return false;
+  return true;
+}
+
+/* The condition of one of the branches that end the body and its arms. */
+static IrInst *find_condition(const LaneFact *facts, const IrRegion *body) {
+  for (const IrInst *branch = compaction_last_branch(body); branch;
+       branch = compaction_last_branch(branch->regions[0])) {
+    IrInst *condition = find_among(facts, branch->operands[0]);
+    int visits = 0;
+    if (condition && can_be_first(condition, body, &visits)) return condition;
+  }
+  return NULL;
+}
+
+/* -- the mark ---------------------------------------------------------------------------------- */
+
+/* Moves the value, after its operands, before `mark`, the first inst of the body that stays. */
+static void put_first(IrInst *value, IrInst *mark, IrMap *moved) {
+  if (value->op == IR_PARAM || !ir_is_inside(value, mark->region) || ir_mapped(moved, value))
+    return;
+  for (int k = 0; k < value->operand_count; k++) put_first(value->operands[k], mark, moved);
+  ir_map_put(moved, value, value);
+  ir_move_before(mark, value);
+}
+
+bool alternate_mark(const PassContext *ctx, IrKernel *kernel, const LaneBody *lanes) {
+  IrRegion *body = (IrRegion *)lanes->region;
+  IrInst *condition = find_condition(ir_lanes(ctx->scratch, kernel, lanes), body);
+  if (!condition) return false;
+  IrMap *moved = ir_map(ctx->scratch, kernel);
+  IrBuilder b = rewrite_before(kernel, body->first);
+  put_first(condition, ir_emit(&b, IR_ALTERNATE, TYPE(NONE), 1, &condition), moved);
+  return true;
+}
+
+void alternate_unmark(IrRegion *body) {
+  IrInst *mark = (IrInst *)ir_lanes_alternate(body);
+  if (mark) ir_delete(mark);
+}
+
+bool alternate_mark_task(const PassContext *ctx, IrKernel *kernel, IrTask *task, int width) {
+  IrRegion *const bodies[] = {task->interior, task->body};
+  for (int i = 0; i < 2; i++) {
+    LaneBody lanes = {.region = bodies[i], .varying = task->axis_count - 1, .width = width};
+    if (!bodies[i] || alternate_mark(ctx, kernel, &lanes)) continue;
+    alternate_unmark_task(task);
+    return false;
+  }
+  return true;
+}
+
+void alternate_unmark_task(IrTask *task) {
+  if (task->interior) alternate_unmark(task->interior);
+  alternate_unmark(task->body);
+}

@@ -1,0 +1,151 @@
+--- `rg.check_gradient`: gradients compared with difference quotients.
+local fail = require "regolith.error"
+local field = require "regolith.data.field"
+local launch = require "regolith.kernel.gradient.launch"
+local numbers = require "regolith.kernel.gradient.numbers"
+local Tape = require "regolith.kernel.gradient.tape"
+local uses = require "regolith.kernel.gradient.uses"
+
+local check = {}
+
+local Report = { __regolith = "a report about gradients" }
+function Report:__tostring()
+  if not self.field then return "no element was compared" end
+  local worst = ("worst of %d elements: %s[%s]: gradient %.9g, difference quotient %.9g \z
+    (relative error %.2g)"):format(self.count, self.name,
+      table.concat(self.index, "]["), self.gradient, self.difference, self.error)
+  if #self.without == 0 or self.error < 0.05 then return worst end
+  return ("%s; launches write to %s, without a gradient: none passes through"):format(worst,
+    table.concat(self.without, ", "))
+end
+
+-- Fields that the launches of a tape write floats to, and that have no gradient, as text.
+local function without_gradient(tape)
+  local list = {}
+  for _, save in pairs(tape.initial) do
+    if not field.gradient(save.x) and uses.have_floats(save.x.type) then
+      list[#list + 1] = tostring(save.x)
+    end
+  end
+  table.sort(list)
+  return list
+end
+
+-- Copies of fields before f ran first. An array stays as f left it: what the toolbox builds on
+-- first use, as the rows of a matrix, is in arrays, and f does not build it again.
+local function initial_fields(tape)
+  local initial = {}
+  for key, save in pairs(tape.initial) do
+    if field.is(save.x) then initial[key] = save
+    else tape:drop_shadow(save.x, save.shadow) end
+  end
+  return initial
+end
+
+local function sum_of(loss)
+  local sum = 0
+  for _, cell in ipairs(numbers.cells(loss)) do
+    for _, v in ipairs(numbers.get(loss, cell)) do sum = sum + v end
+  end
+  return sum
+end
+
+local function is_f64(x)
+  return tostring(x.type):find "64" ~= nil or x.type.name:find "^d" ~= nil
+end
+
+-- `ulp`: the loss's unit roundoff. A sum whose order changes from launch to launch is off by a few
+-- of them, and so is the quotient: what both differ by is an error only beyond that.
+local function compare(report, x, name, cell, element, k, evaluate, step, ulp)
+  local slope = numbers.get(x.grad, cell)[k]
+  local v, h = element[k], step * math.max(1, math.abs(element[k]))
+  local function at(moved)
+    return evaluate(function()
+      element[k] = moved
+      numbers.set(x, cell, element)
+      element[k] = v
+    end)
+  end
+  local above, below = at(v + h), at(v - h)
+  local difference = (above - below) / (2 * h)
+  local rounding = 4 * ulp * math.max(math.abs(above), math.abs(below)) / h
+  local size = math.max(math.abs(slope), math.abs(difference), report.least)
+  local relative = (math.abs(slope - difference) - rounding) / size
+  if relative < 0 then relative = 0 end -- (NaN stays NaN)
+  report.count = report.count + 1
+  if report.field and relative <= report.error then return end
+  report.field, report.name, report.index, report.error = x, name, cell, relative
+  report.gradient, report.difference = slope, difference
+end
+
+local check_options = { "samples", "step", "least" }
+
+local function check_check_options(options)
+  if options ~= nil and type(options) ~= "table" then
+    return fail.argument("options of rg.check_gradient must be a table, got "
+      .. fail.describe(options))
+  end
+  options = options or {}
+  fail.check_options(options, check_options, "rg.check_gradient")
+  for _, name in ipairs(check_options) do
+    local v = options[name]
+    if v ~= nil and (type(v) ~= "number" or not (v > 0 and v < math.huge)) then
+      return fail.argument(("option '%s' of rg.check_gradient must be a positive number, got %s")
+        :format(name, fail.describe(v)), nil, "option.invalid")
+    end
+  end
+  return options
+end
+
+--- `rg.check_gradient(loss, f, { x, y }, options)`: compares the gradients of elements of x and y
+--- with central differences: of f's launches with an element a little larger, and a little smaller.
+--- Returns a report of the element that differs most; its `error` is relative. The elements are
+--- those that x and y have when it is called; what f itself writes to them from Lua is not moved.
+function check.run(session, loss, f, fields, options)
+  if type(f) ~= "function" or type(fields) ~= "table" or not field.is(fields[1]) then
+    return fail.argument("rg.check_gradient takes a loss, a function and a list of fields",
+      "rg.check_gradient(loss, function() step() end, { x })")
+  end
+  options = check_check_options(options)
+  local number = session:get()
+  local streams = launch.streams(number)
+  local function run_again() -- with the same random numbers
+    launch.resume(number, streams)
+    f()
+  end
+  local tape = Tape.record(session, run_again, { keeps_initial = true })
+  local without, initial = without_gradient(tape), initial_fields(tape)
+  for _, x in ipairs(fields) do
+    initial[uses.key_of(x)] = initial[uses.key_of(x)] or { x = x, shadow = tape:take_shadow(x) }
+  end
+  Tape.restore(initial)
+  local again = Tape.record(session, run_again)
+  again:begin(loss)
+  again:run_backwards()
+  local function evaluate(move)
+    Tape.restore(initial)
+    move()
+    run_again()
+    return sum_of(loss)
+  end
+  Tape.restore(initial)
+  local report = setmetatable({ count = 0, error = 0, least = options.least or 1e-3,
+    without = without }, Report)
+  local ulp = is_f64(loss) and 2^-52 or 2^-23
+  for place, x in ipairs(fields) do
+    local name = x.name ~= "" and x.name or ("fields[%d]"):format(place)
+    local step = options.step or (is_f64(x) and 1e-5 or 1e-2)
+    for _, cell in ipairs(numbers.cells(x, options.samples or 20)) do
+      Tape.restore(initial)
+      local element = numbers.get(x, cell)
+      for k = 1, #element do
+        compare(report, x, name, cell, element, k, evaluate, step, ulp)
+      end
+    end
+  end
+  Tape.restore(initial)
+  run_again()
+  return report
+end
+
+return check
