@@ -380,26 +380,35 @@ describe("a set of candidates", function()
       ["field f32 8"] = true, ["number"] = true }, words)
   end)
 
-  it("is kept on disk #compiled", function()
+  -- Which candidate is kept, and whether its times were even enough to be kept on disk, depends on
+  -- the machine: one that waits makes that likely, and another key is tried where it was not so.
+  it("is kept on disk: what one session kept another recalls without trials #compiled", function()
     local folder = new_folder()
-    local function settle_set()
-      local other = keeping(folder, { threads = 1 })
-      local x = other.array(other.i32, 64)
-      local set = other.tune { key = "spec: kept", candidates = adders(other, { 900, 100 }),
-        budget = 1 }
-      local calls = 0
-      repeat
-        set(x)
-        calls = calls + 1
-      until set:tuned()[1].kept or calls == 200
+    local function settle_set(key)
+      local other = keeping(folder, { threads = 1, tune = "online" })
+      local x, list = other.array(other.i32, 64), adders(other, { 1 })
+      table.insert(list, 1, function(...)
+        local begin = rg.time()
+        while rg.time() - begin < 0.01 do end
+        list[2](...)
+      end)
+      local set = other.tune { key = key, candidates = list, budget = 1 }
+      repeat set(x) until set:tuned()[1].kept
       local choice = set:tuned()[1]
       other.reset()
       return choice
     end
-    local first, second = settle_set(), settle_set()
-    assert.equal("candidate 2", first.kept)
-    assert.equal("candidate 2", second.kept)
-    if second.recalled then assert.equal(0, second[1].samples) end
+    local first, second
+    for attempt = 1, 50 do
+      local key = "spec: kept " .. attempt
+      first, second = settle_set(key), settle_set(key)
+      if second.recalled then break end
+    end
+    assert.is_false(first.recalled)
+    assert.is_true(first[1].samples >= 3 and first[2].samples >= 3)
+    assert.is_true(second.recalled)
+    assert.equal(first.kept, second.kept)
+    assert.same({ 0, 0 }, { second[1].samples, second[2].samples })
   end)
 
   it("goes on while other threads' work is queued #compiled", function()
