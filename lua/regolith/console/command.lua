@@ -319,7 +319,8 @@ local starter = [==[
 local rg = require "regolith"
 
 local n, leaf = 256, 16
-local params = { rate = 0.2, radius = { 12, 1, 60 } } -- sliders, where there is a window
+-- Sliders, where there is a window: a value and its ends. A rate above 0.25 is not stable.
+local params = { rate = { 0.2, 0, 0.25 }, radius = { 12, 1, 60 } }
 
 -- Data first: two fields (now and next) on a grid of n x n cells, allocated in blocks of 16 x 16. A
 -- block is created when something in it is written; reading where there is no block gives zero.
