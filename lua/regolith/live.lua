@@ -100,15 +100,6 @@ local function show_mistake(self, text, seconds)
   self.mistake, self.mistake_until = text, seconds and lib.C.rg_time() + seconds or math.huge
 end
 
--- What an error of the script says; error{ .. } raises any table.
-local function text_of(problem)
-  local found = fail.caught(problem)
-  local is_text = type(found) ~= "table" or (getmetatable(found) or {}).__tostring
-  if is_text then return tostring(found) end
-  return "an error object that is not a string: "
-    .. require("regolith.console.describe").value(found, { width = 80 })
-end
-
 -- Calls a function of the script. One of a script that was just run again is replaced by the old
 -- one where it fails; another one stops the simulation.
 local function attempt(self, f, ...)
@@ -117,7 +108,7 @@ local function attempt(self, f, ...)
   if ok then return end
   local whole = self.params:settle(fail.caught(problem))
   if whole then return say(self, ("'%s' is a whole number"):format(whole)) end
-  local text = text_of(problem)
+  local text = script.text_of(problem)
   if self.previous then
     take_options(self, self.previous.options, self.previous.params)
     self.previous = nil
@@ -158,7 +149,7 @@ local function look_at_files(self)
       show_mistake(self, report.problem)
     else
       self.mistake, self.is_broken, self.problem = nil, false, nil
-          say(self, "reloaded " .. report.module)
+      say(self, "reloaded " .. report.module)
     end
   end
   if self.script:has_changed(now) then reload_script(self) end
@@ -256,7 +247,7 @@ local keys = { space = "pause", ["."] = "step", r = "reset", s = "picture", v = 
 -- A file that cannot be written is a mistake that the window shows.
 local function act(self, name)
   local ok, problem = pcall(actions[name], self)
-  if not ok then show_mistake(self, tostring(fail.caught(problem)), 8) end
+  if not ok then show_mistake(self, script.text_of(problem), 8) end
 end
 
 -- -- a frame --------------------------------------------------------------------------------------
@@ -382,7 +373,7 @@ local function frame(self)
   local ok, problem = pcall(write_frame, self)
   if not ok then
     self.video = nil
-    show_mistake(self, tostring(fail.caught(problem)), 8)
+    show_mistake(self, script.text_of(problem), 8)
   end
   draw_hint(self)
   draw_mistake(self)

@@ -205,6 +205,20 @@ describe("rg.live without a display", function()
   end)
 end)
 
+describe("a script that is run again", function()
+  it("shows an error that is a table with what is in it", function()
+    local path = base .. ".again.lua"
+    support.write_file(path, "local own = require('regolith.live.script').create({}, 1) return own")
+    local own = dofile(path)
+    support.write_file(path, "error { code = 3 }")
+    local options, problem = own:reload(function() end)
+    assert.is_nil(options)
+    assert.equal("an error object that is not a string: { code = 3 }", problem)
+    support.write_file(path, "local x = ")
+    assert.matches("again.lua:1: unexpected symbol", select(2, own:reload(function() end)))
+  end)
+end)
+
 -- Says words when they hold, each once. Lines that end with --1, --2 and --3 are changed.
 local script = [[
 local rg = require "regolith"

@@ -203,4 +203,11 @@ function describe.value(v, options)
   return (describe_value(d, v, 1))
 end
 
+--- Returns the text of an error. A script may raise any value: error { code = 3 }.
+function describe.problem(problem, width)
+  local is_text = type(problem) ~= "table" or (getmetatable(problem) or {}).__tostring
+  if is_text then return tostring(problem) end
+  return "an error object that is not a string: " .. describe.value(problem, { width = width })
+end
+
 return describe

@@ -81,11 +81,8 @@ end
 
 --- Writes an error: a text or an error object.
 function Console:complain(problem, hint)
-  if type(problem) == "table" and not (getmetatable(problem) or {}).__tostring then
-    problem = "an error object that is not a string: "
-      .. describe.value(problem, { width = self.width })
-  end
-  local said = tostring(problem):gsub("\n\t%[C%]: at [^\n]*$", "") -- the program's own frame
+  local said = describe.problem(problem, self.width)
+    :gsub("\n\t%[C%]: at [^\n]*$", "") -- the program's own frame
     :gsub("\nstack traceback:$", "")
   self.write_error(self.paint("error", said) .. "\n" .. (hint and "hint: " .. hint .. "\n" or ""))
   return "error"

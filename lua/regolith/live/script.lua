@@ -25,6 +25,11 @@ local function caller()
   return chunk, chunk:match "^@(.*)$"
 end
 
+--- What an error that a script has raised says.
+function script.text_of(problem)
+  return require("regolith.console.describe").problem(fail.caught(problem), 80)
+end
+
 --- What a script may do once only, like rg.init, is left out while this holds.
 function script.is_rerun() return rerun ~= nil end
 
@@ -64,7 +69,7 @@ local function run_again(self)
   rerun = { thread = thread, number = self.number, calls = 0 }
   local ok, options = coroutine.resume(thread, unpack(arg or {}))
   rerun = nil
-  if not ok then return nil, tostring(fail.caught(options)) end
+  if not ok then return nil, script.text_of(options) end
   if coroutine.status(thread) == "dead" then return nil, self.path .. " does not call rg.live" end
   return options
 end
@@ -91,7 +96,7 @@ function Script:reload(prepare)
       return reload.adopt(options, self.chunk, self.options)
     end)
     if ok then return options, found end
-    options, report = nil, tostring(fail.caught(found))
+    options, report = nil, script.text_of(found)
   end
   restore_globals(globals)
   return options, report
@@ -129,7 +134,7 @@ function Script:reload_modules(now)
   end
   for k, name in ipairs(changed) do
     local ok, report = pcall(reload.reload, name)
-    reports[k] = ok and report or { module = name, problem = tostring(fail.caught(report)) }
+    reports[k] = ok and report or { module = name, problem = script.text_of(report) }
   end
   return reports
 end
