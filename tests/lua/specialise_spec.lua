@@ -178,18 +178,30 @@ describe("a number that stays the same #compiled", function()
     end
   end)
 
-  it("is one under fast_math, unless equal runs are wanted", function()
-    local function constants(options)
-      local rg = eager(options)
-      local b, x = 4, rg.field(rg.f32, 10)
-      local k = rg.kernel(function() for i in rg.range(10) do x[i] = i % b end end,
-        { fast_math = true })
-      k()
-      return constants_of(k)
+  it("is one under fast_math, after a fixed number of launches if equal runs are wanted", function()
+    local function kernel(rg)
+      local x = rg.field(rg.f32, 10)
+      local function launch(b) for i in rg.range(10) do x[i] = i % b end end
+      return rg.kernel(launch, { fast_math = true }), x
     end
-    assert.equal("b = 4", constants {})
-    assert.is_nil(constants { deterministic = true })
-    assert.is_nil(constants { tune = "off" })
+    -- The number of the launch that is the first to run with constants, and with which.
+    local function first(k, b, from)
+      for launch = from, 200 do
+        k(b)
+        if constants_of(k) then return launch, constants_of(k) end
+      end
+    end
+    assert.same({ 1, "b = 4" }, { first((kernel(eager())), 4, 1) })
+    for _, options in ipairs { { deterministic = true }, { tune = "off" } } do
+      local rg = support.rg.new(options)
+      local k, x = kernel(rg)
+      assert.same({ 129, "b = 4" }, { first(k, 4, 1) })
+      for _ = 1, 31 do k(3) end
+      assert.equal("b = 4", constants_of(k))
+      assert.same({ 153, "b = 3" }, { first(k, 3, 32) })
+      assert.same({ 0, 1, 2, 0, 1, 2, 0, 1, 2, 0 }, x:to_table())
+      assert.equal(2, rg.stats().specialised)
+    end
   end)
 
   it("is one in kernels with twins, functions, lists and several results, too", function()

@@ -8,7 +8,11 @@
  * use. The two versions take turns for some launches: one that is slower than the general one is
  * not used any more, and no other is made. When the numbers change, the general version runs;
  * when they are stable again, another specialised version replaces the first. A number that
- * changed several times never becomes a constant again. Decision D-kernel-11. */
+ * changed several times never becomes a constant again. Decision D-kernel-11.
+ *
+ * Under fast_math a specialised version may differ in the last bits. If the user requested equal
+ * runs, it is therefore requested and used at fixed numbers of launches, whatever they took, and
+ * takes no turns (Decision D-kernel-17). */
 #include "kernel/versions/specialise.h"
 
 #include <inttypes.h>
@@ -24,6 +28,9 @@
 
 enum { SAME_LAUNCHES = 8, WORTH_MS = 50, LONG_LAUNCHES = 2, LONG_MS = 100 /* if is_long */ };
 enum { MANY_LAUNCHES = 1024 }; /* enough launches to be worth it if none is timed */
+/* Equal runs: launches from the request of a specialised version to its first use, and the factor
+ * by which each further request is later. */
+enum { EQUAL_LAUNCHES = 120, EQUAL_LATER = 4 };
 enum { MOST_CHANGES = 3, MOST_TRIES = 4, MOST_ARGS = COMPILE_MOST_CONSTANTS };
 
 /* What was seen of a general version's launches. */
@@ -40,6 +47,9 @@ typedef struct Profile {
   Version *made;       /* the newest specialised version that is ready; NULL: none is used */
   TuneContest contest; /* of the general version with it */
   bool is_turn;        /* the general version runs in its place */
+  /* equal runs: */
+  Version *awaited; /* requested; `delay` launches later it is ready, or has failed */
+  int32_t delay;
 } Profile;
 
 typedef enum Mode { NEVER, WHEN_WORTH_IT, ALWAYS } Mode;
@@ -52,6 +62,12 @@ static Mode mode_of(const Kernel *kernel) {
   return options->always_specialises ? ALWAYS : WHEN_WORTH_IT;
 }
 
+/* May a specialised version differ from the general one in its last bits, though the user requested
+ * equal runs? */
+static bool runs_are_equal(const Kernel *kernel) {
+  return kernel->fast_math && !engine_may_differ(kernel->engine);
+}
+
 /* -- watching ---------------------------------------------------------------------------------- */
 
 static Profile *watch(Version *general) {
@@ -61,8 +77,7 @@ static Profile *watch(Version *general) {
   if (!profile) return NULL;
   profile->arg_count =
       general->compiled->arg_count < MOST_ARGS ? general->compiled->arg_count : MOST_ARGS;
-  bool may_take = !kernel->fast_math || engine_may_differ(kernel->engine);
-  for (int32_t k = 0; k < profile->arg_count && may_take; k++) {
+  for (int32_t k = 0; k < profile->arg_count; k++) {
     const CompiledArg *arg = &general->compiled->args[k];
     if (arg->from.kind == ARG_NUMBER && !arg->is_array && !type_is_float(arg->type))
       profile->numbers |= (uint64_t)1 << k;
@@ -112,9 +127,15 @@ static void make(Version *general, uint64_t taken, Mode mode) {
   error_clear(&ignored);
   count_try(profile);
   const CompileWay *way = tuning_code_way(general);
+  bool is_late = mode != ALWAYS && runs_are_equal(general->kernel);
+  if (is_late) profile->made = NULL;
   Version *made = versions_request(general, COMPILE_TO_SPECIALISE, &constants, way);
   if (!made) profile->unstable |= taken;
   else if (mode == ALWAYS) background_wait(made, &ignored);
+  else if (is_late) {
+    profile->awaited = made;
+    profile->delay = EQUAL_LAUNCHES;
+  }
 }
 
 void specialise_publish(Version *version) {
@@ -131,6 +152,7 @@ void specialise_publish(Version *version) {
   }
   engine->stats.unspecialised++;
   if (profile) profile->has_ended = true;
+  if (profile && profile->awaited == version) profile->awaited = NULL;
   versions_drop(version);
 }
 
@@ -138,6 +160,11 @@ void specialise_publish(Version *version) {
 
 static bool is_worth_it(Engine *engine, const Version *general) {
   const Profile *profile = general->profile;
+  if (runs_are_equal(general->kernel)) {
+    int64_t wanted = SAME_LAUNCHES;
+    for (int32_t k = 0; k < profile->tries; k++) wanted *= EQUAL_LATER;
+    return profile->launches >= wanted;
+  }
   if (!engine->times_some && !engine->store->device->knows_times)
     return profile->launches >= MANY_LAUNCHES;
   return profile->launches >= launches_of(general) &&
@@ -165,19 +192,34 @@ static void make_at_once(Version *general) {
   if (taken || general->compiled->is_long) make(general, taken, ALWAYS);
 }
 
+/* Equal runs: the launch that is to use the version first waits until it is compiled. */
+static void await(Profile *profile) {
+  Version *awaited = profile->awaited;
+  if (!awaited || profile->delay) return;
+  Error ignored;
+  error_clear(&ignored);
+  profile->awaited = NULL;
+  background_wait(awaited, &ignored);
+}
+
 /* Is there a specialised version for the numbers in the frame? */
 static bool fits(const Version *general) {
   Profile *profile = general->profile;
-  return profile && profile->made && matches(profile, general->launch->frame);
+  if (!profile) return false;
+  await(profile);
+  return specialise_made(general) && matches(profile, general->launch->frame);
 }
 
 /* Long bodies are vectorised in specialised versions alone, and a device that queues launches times
  * only some. */
+static bool takes_turns(const Version *general) {
+  return mode_of(general->kernel) == WHEN_WORTH_IT && !general->compiled->is_long &&
+         version_engine(general)->store->device->knows_times && !runs_are_equal(general->kernel);
+}
+
 static bool is_turn_of(Version *general) {
   Profile *profile = general->profile;
-  bool takes_turns = mode_of(general->kernel) == WHEN_WORTH_IT && !general->compiled->is_long &&
-                     version_engine(general)->store->device->knows_times;
-  return profile->is_turn = takes_turns && contest_next(&profile->contest) == TUNE_OLD;
+  return profile->is_turn = takes_turns(general) && contest_next(&profile->contest) == TUNE_OLD;
 }
 
 Version *specialise_find(Version *general) {
@@ -209,7 +251,7 @@ static void note_contest(Profile *profile, const Version *general, const Version
 
 bool specialise_compares(const Version *general) {
   const Profile *profile = general->profile;
-  return profile && profile->made && contest_is_on(&profile->contest);
+  return profile && profile->made && takes_turns(general) && contest_is_on(&profile->contest);
 }
 
 void specialise_note(Version *general, const Version *ran, uint64_t ticks) {
@@ -217,6 +259,10 @@ void specialise_note(Version *general, const Version *ran, uint64_t ticks) {
   if (engine->background) background_step(engine);
   Profile *profile = general->profile;
   bool is_turn = profile && profile->is_turn;
+  if (profile && profile->delay) {
+    profile->delay--;
+    return;
+  }
   if (profile && profile->made) note_contest(profile, general, ran, ticks);
   if (ran != general || is_turn || (profile && profile->has_ended)) return;
   Mode mode = mode_of(general->kernel);
@@ -224,7 +270,8 @@ void specialise_note(Version *general, const Version *ran, uint64_t ticks) {
   see(profile, general->launch->frame);
   profile->ticks += ticks;
   profile->launches++;
-  if (background_has_spare(engine) || !is_worth_it(engine, general)) return;
+  bool is_busy = background_has_spare(engine) && !runs_are_equal(general->kernel);
+  if (is_busy || !is_worth_it(engine, general)) return;
   uint64_t taken = stable(general, mode);
   if (taken || general->compiled->is_long) make(general, taken, mode);
   else count_try(profile);
@@ -235,7 +282,8 @@ void specialise_took(Version *ran, uint64_t ticks) {
 }
 
 const Version *specialise_made(const Version *general) {
-  return general->profile ? general->profile->made : NULL;
+  const Profile *profile = general->profile;
+  return profile && !profile->delay && !profile->awaited ? profile->made : NULL;
 }
 
 static void print_number(StrBuf *out, Type type, uint64_t slot) {
