@@ -165,9 +165,10 @@ describe("the site of the documentation #compiled", function()
     local prefix = os.tmpname()
     os.remove(prefix)
     local program = os.getenv "RG_LIBRARY":match "^(.*)/" .. "/bin/regolith"
-    local function ask(words)
-      local pipe = io.popen(("cd '%s' && BROWSER='%s/browser' bin/regolith docs %s 2>&1"):format(
-        prefix, prefix, words))
+    local function ask(words, settings)
+      settings = settings or ("BROWSER='%s/browser'"):format(prefix)
+      local pipe = io.popen(("cd '%s' && env %s bin/regolith docs %s 2>&1"):format(prefix, settings,
+        words))
       local text = pipe:read "*a"
       pipe:close()
       return text
@@ -188,6 +189,10 @@ describe("the site of the documentation #compiled", function()
     local address = "file://" .. prefix .. "/share/doc/regolith/html/index.html"
     assert.equal(address .. "\n", ask "")
     assert.equal(address .. "?q=hash%20x%3Asum\n", ask "hash x:sum")
+    local none = "-u BROWSER -u WAYLAND_DISPLAY PATH=/nowhere DISPLAY="
+    assert.equal(address .. "\nthere is no display: open it in any browser\n", ask("", none))
+    assert.matches("\nxdg%-open, which .* %(Debian: xdg%-utils%): open it in any browser\n$",
+      ask("", none .. ":1"))
     for _ = 1, 500 do
       if io.open(prefix .. "/opened") and #read(prefix .. "/opened") > 0 then break end
       os.execute "sleep 0.02"

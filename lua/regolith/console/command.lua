@@ -160,15 +160,18 @@ local function encode(text)
   return (text:gsub("[^%w/._~-]", function(c) return ("%%%02X"):format(c:byte()) end))
 end
 
--- Starts a browser, if there is one, and does not wait for it.
+-- Starts a browser and does not wait for it. Returns why none was started.
 local function open(address)
   local browser = os.getenv "BROWSER"
-  local has_display = os.getenv "DISPLAY" or os.getenv "WAYLAND_DISPLAY"
-  if not browser and has_display and os.execute "command -v xdg-open >/dev/null" == 0 then
+  if not browser then
+    local display = os.getenv "DISPLAY" or os.getenv "WAYLAND_DISPLAY" or ""
+    if display == "" then return "there is no display" end
+    if os.execute "command -v xdg-open >/dev/null" ~= 0 then
+      return "xdg-open, which starts the browser, is not installed (Debian: xdg-utils)"
+    end
     browser = "xdg-open"
   end
-  if browser then os.execute(("%s '%s' >/dev/null 2>&1 &"):format(browser, address)) end
-  return browser ~= nil
+  os.execute(("%s '%s' >/dev/null 2>&1 &"):format(browser, address))
 end
 
 --- Opens the documentation, or what it says about `words`; returns what to print, or nil, a problem
@@ -183,7 +186,8 @@ function command.open_docs(prefix, words)
   end
   local address = "file://" .. encode(site) .. "/index.html"
     .. (words ~= "" and "?q=" .. encode(words) or "")
-  return address .. (open(address) and "" or "\nthere is no display: open it in any browser")
+  local why = open(address)
+  return address .. (why and ("\n%s: open it in any browser"):format(why) or "")
 end
 
 --- `regolith docs`, `regolith docs WORD ..`
