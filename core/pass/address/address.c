@@ -5,16 +5,17 @@
 #include "ir/lanes.h"
 #include "pass/trees/kind.h"
 #include "pass/analysis/ranges.h"
+#include "pass/rewrite.h"
 
 /* -- sums -------------------------------------------------------------------------------------- */
 
 /* a + b * c. Constants wrap as the insts do, which is harmless: the address of an element outside
  * the shape is never used. */
-static int64_t sum_of(int64_t a, int64_t b, int64_t c) {
+static int64_t add_product(int64_t a, int64_t b, int64_t c) {
   return (int64_t)((uint64_t)a + (uint64_t)b * (uint64_t)c);
 }
 
-static IrInst *add(IrBuilder *b, IrInst *a, IrInst *c) {
+static IrInst *add_to(IrBuilder *b, IrInst *a, IrInst *c) {
   return a ? ir_binary(b, IR_ADD, a, c) : c;
 }
 
@@ -26,8 +27,7 @@ static IrInst *times(IrBuilder *b, IrInst *a, int64_t factor) {
   return factor == 1 ? a : ir_binary(b, IR_MUL, a, ir_const_int(b, a->type, factor));
 }
 
-/* Floor division if the index may be negative, else unsigned arithmetic. */
-static IrInst *divide(IrBuilder *b, IrInst *a, int64_t by, bool may_be_negative) {
+IrInst *address_divide(IrBuilder *b, IrInst *a, int64_t by, bool may_be_negative) {
   DEBUG_ASSERT(by > 0, "a cell has a size");
   if (by == 1) return a;
   if (may_be_negative) {
@@ -64,14 +64,11 @@ IrInst *address_offset(IrBuilder *b, IrInst *ptr, IrInst *index, int64_t stride,
   return inst;
 }
 
-IrInst *address_divide(IrBuilder *b, IrInst *index, int64_t by) {
-  return divide(b, index, by, false);
-}
 IrInst *address_modulo(IrBuilder *b, IrInst *index, int64_t by) {
   return modulo(b, index, by, false);
 }
 
-/* -- digits ------------------------------------------------------------------------------------ */
+/* -- digits: the part of an index that each level uses ----------------------------------------- */
 
 IrInst *address_sum(Address *a, AddressIndex index) {
   if (!index.value) return ir_const_int(a->b, TYPE(I64), index.constant);
@@ -83,7 +80,7 @@ IrInst *address_sum_i32(Address *a, AddressIndex index) {
   return ir_convert(a->b, address_sum(a, index), TYPE(I32));
 }
 
-/* May the index be negative? Not in a node, where indices are positions. */
+/* Positions in a node are never negative. */
 static bool may_be_negative(const Address *a, const SNodeDigit *digit) {
   return a->from < 0 && snode_is_unbounded(a->of, digit->position);
 }
@@ -92,12 +89,12 @@ AddressIndex address_coordinate(Address *a, const SNodeDigit *digit) {
   AddressIndex index = a->index[digit->position];
   if (digit->weight == 1) return index;
   if (!index.value) return (AddressIndex){.constant = floor_div(index.constant, digit->weight)};
-  return (AddressIndex){
-      .value = divide(a->b, address_sum(a, index), digit->weight, may_be_negative(a, digit))};
+  return (AddressIndex){.value = address_divide(a->b, address_sum(a, index), digit->weight,
+                                                may_be_negative(a, digit))};
 }
 
-/* An axis's outermost digit on the walk needs no modulo. */
-static AddressIndex digit_of(Address *a, const SNodeDigit *digit) {
+/* The outermost digit of an axis on the walk needs no modulo, since the index is inside. */
+static AddressIndex level_digit(Address *a, const SNodeDigit *digit) {
   AddressIndex at = address_coordinate(a, digit);
   if (digit->above <= a->from) return at;
   if (!at.value) return (AddressIndex){.constant = floor_mod(at.constant, digit->size)};
@@ -109,9 +106,9 @@ AddressIndex address_cell(Address *a, const SNodeStep *step) {
   AddressIndex cell = {0};
   int64_t weight = 1;
   for (int k = step->digit_count - 1; k >= 0; k--) {
-    AddressIndex digit = digit_of(a, &step->digits[k]);
-    cell.constant = sum_of(cell.constant, digit.constant, weight);
-    if (digit.value) cell.value = add(a->b, cell.value, times(a->b, digit.value, weight));
+    AddressIndex digit = level_digit(a, &step->digits[k]);
+    cell.constant = add_product(cell.constant, digit.constant, weight);
+    if (digit.value) cell.value = add_to(a->b, cell.value, times(a->b, digit.value, weight));
     weight *= step->digits[k].size;
   }
   return cell;
@@ -120,7 +117,7 @@ AddressIndex address_cell(Address *a, const SNodeStep *step) {
 /* -- the walk ---------------------------------------------------------------------------------- */
 
 void address_add_cells(Address *a, AddressIndex cell, uint64_t stride) {
-  a->pending = sum_of(a->pending, cell.constant, (int64_t)stride);
+  a->pending = add_product(a->pending, cell.constant, (int64_t)stride);
   if (!cell.value) return;
   a->at = address_offset(a->b, a->at, cell.value, (int64_t)stride, a->pending);
   a->pending = 0;
@@ -145,7 +142,7 @@ void address_private(Address *a) {
 
 static void enter_container(Address *a, const SNodeStep *step, AddressIndex cell) {
   address_add_cells(a, cell, step->stride);
-  a->pending = sum_of(a->pending, 1, (int64_t)step->offset);
+  a->pending = add_product(a->pending, 1, (int64_t)step->offset);
 }
 
 /* Emits the steps before number `end`; returns the cell, in the container or node at a->at. */
@@ -169,7 +166,7 @@ IrInst *address_element(Address *a, const IrField *field, IrInst *place) {
   AddressIndex cell = walk(a, a->of->path->step_count);
   if (place) a->at = address_offset(a->b, a->at, place, 1, 0);
   address_add_cells(a, cell, into->stride);
-  a->pending = sum_of(a->pending, 1, (int64_t)(into->offset - (place ? first->offset : 0)));
+  a->pending = add_product(a->pending, 1, (int64_t)(into->offset - (place ? first->offset : 0)));
   return address_flush(a);
 }
 
@@ -208,9 +205,9 @@ static IrInst *widen(IrBuilder *b, IrInst *base, int64_t low, int64_t size) {
   return wide;
 }
 
-/* The index as one base and a constant, where that is possible, also if all of the index is in a
- * constant range, as in a loop that was cut to stay inside: then elements that are a constant apart
- * share what is computed for the base. */
+/* The range of the index, as one base plus one constant where possible, even if the index as a
+ * whole has a constant range (as in a loop that was shortened to stay inside): then elements at a
+ * constant distance share the computation of the base. */
 static IndexRange range_from_base(const IrInst *index) {
   IndexRange range = ranges_of(index);
   int64_t constant;
@@ -225,7 +222,7 @@ static IndexRange range_from_base(const IrInst *index) {
                       .bits = type_bits(index->type)};
 }
 
-AddressIndex address_take_apart(IrBuilder *b, IrInst *index, int64_t size) {
+AddressIndex address_split_constant(IrBuilder *b, IrInst *index, int64_t size) {
   IndexRange range = range_from_base(index);
   if (range.known && range.low == range.high && !range.base)
     return (AddressIndex){.constant = range.low};
@@ -245,7 +242,7 @@ static Address start_at_root(IrBuilder *b, int tree, const SNode *of) {
 Address address_from_root(IrBuilder *b, int tree, const SNode *of, IrInst *const *indices) {
   AddressIndex index[SNODE_MAX_AXES];
   for (int k = 0; k < of->rank; k++)
-    index[k] = address_take_apart(b, indices[k], snode_extent(of, k));
+    index[k] = address_split_constant(b, indices[k], snode_extent(of, k));
   Address a = start_at_root(b, tree, of);
   memcpy(a.index, index, sizeof index[0] * (size_t)of->rank);
   return a;
@@ -261,7 +258,7 @@ Address address_to_list(IrBuilder *b, int tree, const SNode *dynamic, IrInst *co
   AddressIndex index[SNODE_MAX_AXES] = {0};
   for (int k = 0, given = 0; k < dynamic->rank; k++)
     if (k != own_position(dynamic))
-      index[k] = address_take_apart(b, indices[given++], snode_extent(dynamic, k));
+      index[k] = address_split_constant(b, indices[given++], snode_extent(dynamic, k));
   Address a = start_at_root(b, tree, dynamic);
   a.ensures = ensures;
   memcpy(a.index, index, sizeof index);
@@ -289,22 +286,22 @@ static IrInst *axis_inside(IrBuilder *b, IrInst *index, int64_t size) {
   return ir_binary(b, IR_LT, ir_convert(b, index, bare), end);
 }
 
-IrInst *address_inside(IrBuilder *b, const SNode *node, IrInst *const *indices) {
+/* `indices` has one for each axis except the one at position `skipped` (-1: none is missing). */
+static IrInst *axes_inside(IrBuilder *b, const SNode *node, int skipped, IrInst *const *indices) {
   IrInst *inside = NULL;
   for (int k = 0; k < node->rank; k++) {
-    IrInst *axis = snode_is_unbounded(node, k) ? NULL : axis_inside(b, indices[k], node->shape[k]);
-    if (axis) inside = inside ? ir_binary(b, IR_BAND, inside, axis) : axis;
+    if (k == skipped) continue;
+    IrInst *index = *indices++;
+    if (!snode_is_unbounded(node, k))
+      inside = rewrite_both(b, inside, axis_inside(b, index, node->shape[k]));
   }
   return inside;
 }
 
+IrInst *address_inside(IrBuilder *b, const SNode *node, IrInst *const *indices) {
+  return axes_inside(b, node, -1, indices);
+}
+
 IrInst *address_list_inside(IrBuilder *b, const SNode *dynamic, IrInst *const *indices) {
-  IrInst *inside = NULL;
-  for (int k = 0, given = 0; k < dynamic->rank; k++) {
-    if (k == own_position(dynamic)) continue;
-    IrInst *index = indices[given++],
-           *axis = snode_is_unbounded(dynamic, k) ? NULL : axis_inside(b, index, dynamic->shape[k]);
-    if (axis) inside = inside ? ir_binary(b, IR_BAND, inside, axis) : axis;
-  }
-  return inside;
+  return axes_inside(b, dynamic, own_position(dynamic), indices);
 }

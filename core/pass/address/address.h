@@ -75,14 +75,14 @@ IrInst *address_in_array(IrBuilder *b, bool in_task, const IrField *field, bool 
 IrInst *address_slot(IrBuilder *b, bool in_task, int slot, Type type);
 IrInst *address_extent(IrBuilder *b, bool in_task, const IrArray *array, int axis); /* i32, i64 */
 Type address_extent_type(const IrArray *array);
-int64_t address_least(const IrArray *array); /* lower bound of every extent, */
-int64_t address_most(const IrArray *array);  /* and upper bound */
+int64_t address_least(const IrArray *array); /* a lower bound of every extent, */
+int64_t address_most(const IrArray *array);  /* and an upper bound */
 IrInst *address_inside_array(IrBuilder *b, bool in_task, const IrArray *array,
                              IrInst *const *indices);
 
 /* Splits an index into base + constant, if nothing can have wrapped for an index inside
  * 0 .. size - 1; as i64. */
-AddressIndex address_take_apart(IrBuilder *b, IrInst *index, int64_t size);
+AddressIndex address_split_constant(IrBuilder *b, IrInst *index, int64_t size);
 
 /* -- steps of a walk, for kinds ---------------------------------------------------------------- */
 
@@ -99,8 +99,9 @@ void address_add_cells(Address *a, AddressIndex cell, uint64_t stride);
 IrInst *address_flush(Address *a);
 /* ptr + index * stride + bytes; index may be NULL. */
 IrInst *address_offset(IrBuilder *b, IrInst *ptr, IrInst *index, int64_t stride, int64_t bytes);
-/* Quotient and remainder of a non-negative index; NULL for a remainder by 1, which is 0. */
-IrInst *address_divide(IrBuilder *b, IrInst *index, int64_t by);
+/* The quotient, rounded down; unsigned arithmetic suffices for an index that is never negative. */
+IrInst *address_divide(IrBuilder *b, IrInst *index, int64_t by, bool may_be_negative);
+/* The remainder of a non-negative index; NULL for a remainder by 1, which is 0. */
 IrInst *address_modulo(IrBuilder *b, IrInst *index, int64_t by);
 
 #endif

@@ -8,6 +8,7 @@
  * than 2^62 bytes. */
 #include "pass/address/address.h"
 #include "pass/analysis/ranges.h"
+#include "pass/rewrite.h"
 
 IrInst *address_slot(IrBuilder *b, bool in_task, int slot, Type type) {
   DEBUG_ASSERT(slot >= 0, "an argument has a slot");
@@ -32,18 +33,18 @@ static IrInst *wide_extent(IrBuilder *b, bool in_task, const IrArray *array, int
 
 /* Splits an index into base + constant. In a narrow array, an index of at most 32 bits that is
  * inside cannot have wrapped. */
-static AddressIndex index_of(IrBuilder *b, const IrArray *array, IrInst *index) {
-  return address_take_apart(b, index, address_most(array));
+static AddressIndex split_index(IrBuilder *b, const IrArray *array, IrInst *index) {
+  return address_split_constant(b, index, address_most(array));
 }
 
-static IrInst *sum(IrBuilder *b, IrInst *a, IrInst *c) {
+static IrInst *add_to(IrBuilder *b, IrInst *a, IrInst *c) {
   return a ? ir_binary(b, IR_ADD, a, c) : c;
 }
 
 /* The index as one inst; NULL stands for 0. */
-static IrInst *value_of(IrBuilder *b, AddressIndex index) {
+static IrInst *whole_index(IrBuilder *b, AddressIndex index) {
   if (!index.constant) return index.value;
-  return sum(b, index.value, ir_const_int(b, TYPE(I64), index.constant));
+  return add_to(b, index.value, ir_const_int(b, TYPE(I64), index.constant));
 }
 
 /* The row-major part of the address, from axis `first` on. Only the constant along the last axis is
@@ -54,21 +55,21 @@ static IrInst *row_major_from(IrBuilder *b, bool in_task, const IrArray *array, 
   int last = array->axis_count - 1;
   for (int k = first; k <= last; k++) {
     if (number) number = ir_binary(b, IR_MUL, number, wide_extent(b, in_task, array, k));
-    IrInst *own = k == last ? index[k].value : value_of(b, index[k]);
-    if (own) number = sum(b, number, own);
+    IrInst *own = k == last ? index[k].value : whole_index(b, index[k]);
+    if (own) number = add_to(b, number, own);
   }
   return address_offset(b, address, number, array->size,
                         bytes + (int64_t)((uint64_t)index[last].constant * (uint64_t)array->size));
 }
 
-static IrInst *row_major(IrBuilder *b, bool in_task, const IrArray *array, IrInst *address,
-                         const AddressIndex *index, int64_t bytes) {
+static IrInst *row_major_address(IrBuilder *b, bool in_task, const IrArray *array, IrInst *address,
+                                 const AddressIndex *index, int64_t bytes) {
   return row_major_from(b, in_task, array, 0, address, index, bytes);
 }
 
-static IrInst *pitched(IrBuilder *b, bool in_task, const IrArray *array, IrInst *address,
-                       const AddressIndex *index, int64_t bytes) {
-  IrInst *own = value_of(b, index[0]);
+static IrInst *pitched_address(IrBuilder *b, bool in_task, const IrArray *array, IrInst *address,
+                               const AddressIndex *index, int64_t bytes) {
+  IrInst *own = whole_index(b, index[0]);
   if (own) {
     IrInst *stride = address_slot(b, in_task, array->strides, TYPE(I64));
     own = ir_binary(b, IR_MUL, ir_convert(b, own, TYPE(I64)), stride);
@@ -77,10 +78,10 @@ static IrInst *pitched(IrBuilder *b, bool in_task, const IrArray *array, IrInst 
   return row_major_from(b, in_task, array, 1, address, index, bytes);
 }
 
-static IrInst *strided(IrBuilder *b, bool in_task, const IrArray *array, IrInst *address,
-                       const AddressIndex *index, int64_t bytes) {
+static IrInst *strided_address(IrBuilder *b, bool in_task, const IrArray *array, IrInst *address,
+                               const AddressIndex *index, int64_t bytes) {
   for (int k = 0; k < array->axis_count; k++) {
-    IrInst *own = value_of(b, index[k]);
+    IrInst *own = whole_index(b, index[k]);
     if (!own) continue;
     IrInst *stride = address_slot(b, in_task, array->strides + k, TYPE(I64));
     address = address_offset(b, address, ir_binary(b, IR_MUL, own, stride), 1, 0);
@@ -98,10 +99,11 @@ IrInst *address_in_array(IrBuilder *b, bool in_task, const IrField *field, bool 
     address->imm = array->tree;
   }
   AddressIndex index[SNODE_MAX_AXES];
-  for (int k = 0; k < array->axis_count; k++) index[k] = index_of(b, array, indices[k]);
-  return (array->strides < 0  ? row_major
-          : array->is_pitched ? pitched
-                              : strided)(b, in_task, array, address, index, field->component);
+  for (int k = 0; k < array->axis_count; k++) index[k] = split_index(b, array, indices[k]);
+  return (array->strides < 0 ? row_major_address
+          : array->is_pitched
+              ? pitched_address
+              : strided_address)(b, in_task, array, address, index, field->component);
 }
 
 /* 0 <= index < extent, by one unsigned comparison in the wider of the two types. */
@@ -117,7 +119,7 @@ IrInst *address_inside_array(IrBuilder *b, bool in_task, const IrArray *array,
   IrInst *inside = NULL;
   for (int k = 0; k < array->axis_count; k++) {
     IrInst *axis = axis_inside(b, indices[k], address_extent(b, in_task, array, k));
-    inside = inside ? ir_binary(b, IR_BAND, inside, axis) : axis;
+    inside = rewrite_both(b, inside, axis);
   }
   return inside;
 }

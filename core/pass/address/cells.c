@@ -32,28 +32,15 @@ typedef struct Cell { /* a CELL being lowered */
 
 /* Coordinate `k` of the visited node. */
 static IrInst *node_coordinate(Lower *l, IrBuilder *b, const IrInst *near, int k) {
-  IrInst *node = near->operands[k];
-  int64_t factor = l->task->factors[k];
-  bool is_unbounded = snode_is_unbounded(l->shape.node_level, k);
-  if (is_power_of_two((uint64_t)factor)) {
-    IrOp shift = is_unbounded ? IR_SAR : IR_SHR;
-    if (factor > 1)
-      node = ir_binary(b, shift, node, ir_const_int(b, TYPE(I64), log2_floor((uint64_t)factor)));
-  } else if (is_unbounded) {
-    node = ir_binary(b, IR_FLOORDIV, node, ir_const_int(b, TYPE(I64), factor));
-  } else {
-    IrInst *divisor = ir_const_int(b, TYPE(U64), factor);
-    IrInst *bare = ir_binary(b, IR_FLOORDIV, ir_convert(b, node, TYPE(U64)), divisor);
-    node = ir_convert(b, bare, TYPE(I64));
-  }
-  return node;
+  return address_divide(b, near->operands[k], l->task->factors[k],
+                        snode_is_unbounded(l->shape.node_level, k));
 }
 
-/* Look-ups that the threads of a GPU share: one per thread. */
+/* Look-ups that the threads of a GPU divide among themselves: one per thread. */
 typedef struct Nears {
   IrInst *items[IR_MOST_SHARED];
   int count;
-  IrInst *number; /* of the look-up that the thread does */
+  IrInst *number; /* which look-up the thread does */
 } Nears;
 
 /* The offset -1, 0 or 1 of the thread's look-up along coordinate `k`: two bits each of a constant.
@@ -87,14 +74,14 @@ static IrInst *near_coordinate(Lower *l, IrBuilder *b, const IrInst *near, const
   if (snode_is_unbounded(level, k)) return node;
   IrInst *size = ir_const_int(b, TYPE(U64), level->shape[k]);
   IrInst *within = ir_binary(b, IR_LT, ir_convert(b, node, TYPE(U64)), size);
-  *inside = *inside ? ir_binary(b, IR_BAND, *inside, within) : within;
+  *inside = rewrite_both(b, *inside, within);
   return ir_select(b, within, node, ir_const_int(b, TYPE(I64), 0));
 }
 
-/* The operands of a look-up. Outside a bounded axis, it looks in the ambient, whose slots are
- * empty, and for which no table has a cell. */
-static int name_near(Lower *l, IrBuilder *b, const IrInst *near, const Nears *nears,
-                     IrInst *operands[ADDRESS_MAX_NAME]) {
+/* The operands of a look-up. Outside a bounded axis it searches the ambient node, whose slots are
+ * empty and for which no table has a cell. */
+static int near_operands(Lower *l, IrBuilder *b, const IrInst *near, const Nears *nears,
+                         IrInst *operands[ADDRESS_MAX_NAME]) {
   const IrLevel *level = &l->kernel->levels.items[near->level];
   IrInst *nodes[SNODE_MAX_AXES] = {NULL}, *inside = NULL;
   for (int k = 0; k < near->operand_count; k++)
@@ -107,19 +94,19 @@ static int name_near(Lower *l, IrBuilder *b, const IrInst *near, const Nears *ne
   return count;
 }
 
-static void look_up(Lower *l, IrInst *near) {
+static void lower_to_lookup(Lower *l, IrInst *near) {
   IrBuilder b = rewrite_before(l->kernel, near);
   const IrLevel *level = &l->kernel->levels.items[near->level];
   const Kind *kind = kind_of(level->node);
   IrInst *operands[ADDRESS_MAX_NAME];
-  int count = name_near(l, &b, near, NULL, operands);
+  int count = near_operands(l, &b, near, NULL, operands);
   rewrite_become_call(l->kernel, near, near->op == IR_REACH ? kind->ensure : kind->find,
                       level->tree, level->node->manager, count, operands);
 }
 
-void cells_lower_reach(Lower *l, IrInst *reach) { look_up(l, reach); }
+void cells_lower_reach(Lower *l, IrInst *reach) { lower_to_lookup(l, reach); }
 
-static bool is_next(const IrInst *near) {
+static bool is_adjacent(const IrInst *near) {
   for (int k = 0; k < near->operand_count; k++)
     if (near->offset[k] < -1 || near->offset[k] > 1) return false;
   return true;
@@ -129,9 +116,9 @@ static bool is_next(const IrInst *near) {
 static Nears find_nears(IrInst *first) {
   Nears nears = {.count = 0};
   size_t operand_bytes = sizeof(IrInst *) * (size_t)first->operand_count;
-  if (!is_next(first)) return nears;
+  if (!is_adjacent(first)) return nears;
   for (IrInst *inst = first; inst && nears.count < IR_MOST_SHARED; inst = inst->next)
-    if (inst->op == IR_NEAR && inst->level == first->level && is_next(inst) &&
+    if (inst->op == IR_NEAR && inst->level == first->level && is_adjacent(inst) &&
         !memcmp(inst->operands, first->operands, operand_bytes))
       nears.items[nears.count++] = inst;
   return nears;
@@ -141,7 +128,7 @@ static Nears find_nears(IrInst *first) {
  *       set %found, ..                          the neighbour whose offsets `number` selects
  *     }
  *     %near = gathered 0 %all                   in place of each NEAR */
-static void share_look_ups(Lower *l, Nears *nears) {
+static void share_lookups(Lower *l, Nears *nears) {
   DEBUG_ASSERT(nears->count > 1 && nears->count <= IR_MOST_SHARED, "lanes share the look-ups");
   IrInst *first = nears->items[0], *operands[ADDRESS_MAX_NAME];
   IrBuilder b = rewrite_before(l->kernel, first);
@@ -151,7 +138,7 @@ static void share_look_ups(Lower *l, Nears *nears) {
   all->imm = nears->count;
   nears->number = ir_region_param(l->kernel, all->regions[0], TYPE(I32));
   b = rewrite_inside(l->kernel, all->regions[0], first);
-  int count = name_near(l, &b, first, nears, operands);
+  int count = near_operands(l, &b, first, nears, operands);
   IrInst *own = ir_emit(&b, IR_CALL, TYPE(PTR), count, operands);
   ir_call_name(own, kind_of(level->node)->find, level->tree, level->node->manager);
   ir_set(&b, found, own);
@@ -163,8 +150,8 @@ static void share_look_ups(Lower *l, Nears *nears) {
 
 void cells_lower_near(Lower *l, IrInst *near) {
   Nears nears = find_nears(near);
-  if (l->ctx->target.shares_lookups && nears.count > 1) share_look_ups(l, &nears);
-  else look_up(l, near);
+  if (l->ctx->target.shares_lookups && nears.count > 1) share_lookups(l, &nears);
+  else lower_to_lookup(l, near);
 }
 
 /* -- the grid's axes --------------------------------------------------------------------------- */
@@ -179,7 +166,7 @@ static void choose_leaf(Cell *c, IrBuilder *b, IrInst *crosses, bool is_lower) {
   }
 }
 
-static IrInst *wrap(IrBuilder *b, IrInst *q, IrInst *crosses, int offset, int32_t extent) {
+static IrInst *wrap_position(IrBuilder *b, IrInst *q, IrInst *crosses, int offset, int32_t extent) {
   DEBUG_ASSERT(offset >= -extent && offset <= extent, "a neighbour is in an adjacent leaf");
   if (is_power_of_two((uint64_t)extent))
     return ir_binary(b, IR_BAND, q, ir_const_int(b, TYPE(I32), extent - 1));
@@ -190,14 +177,14 @@ static IrInst *wrap(IrBuilder *b, IrInst *q, IrInst *crosses, int offset, int32_
 
 /* The distance from a position to the cell at this offset, in cells: in the same leaf, and in the
  * next one. */
-static int way_in(const Cell *c, const LeafShape *shape, int axis, bool is_other) {
+static int cells_between(const Cell *c, const LeafShape *shape, int axis, bool is_other) {
   int offset = c->inst->offset[axis];
   return !is_other    ? offset
          : offset < 0 ? offset + shape->extent[axis]
                       : offset - shape->extent[axis];
 }
 
-static int64_t step_of(const Lower *l, const Cell *c, int axis) {
+static int64_t axis_step(const Lower *l, const Cell *c, int axis) {
   return leaf_shape_step(&l->shape, c->field->node, c->field->component, axis);
 }
 
@@ -210,17 +197,17 @@ static void move_cursors(const Lower *l, Cell *c, IrBuilder *leaf) {
   for (int axis = 0; axis < c->axis_count; axis++) {
     if (!c->inst->offset[axis]) continue;
     bit /= 2;
-    int64_t step = axis < c->axis_count - 1 ? step_of(l, c, axis) : 0;
+    int64_t step = axis < c->axis_count - 1 ? axis_step(l, c, axis) : 0;
     for (int i = 0; i < c->cursor_count; i++) {
       bool is_other = (c->inst->offset[axis] < 0) == !(i & bit);
-      bytes[i] += way_in(c, &l->shape, axis, is_other) * step;
+      bytes[i] += cells_between(c, &l->shape, axis, is_other) * step;
     }
   }
   for (int i = 0; i < c->cursor_count; i++)
     c->cursors[i] = address_offset(leaf, c->cursors[i], NULL, 0, bytes[i]);
 }
 
-static void locate_grid_axis(Lower *l, Cell *c, IrBuilder *b, int axis) {
+static void locate_on_grid_axis(Lower *l, Cell *c, IrBuilder *b, int axis) {
   int offset = c->inst->offset[axis];
   int32_t extent = l->shape.extent[axis];
   IrInst *position = c->inst->operands[axis];
@@ -229,9 +216,9 @@ static void locate_grid_axis(Lower *l, Cell *c, IrBuilder *b, int axis) {
   IrInst *limit = ir_const_int(b, TYPE(I32), offset < 0 ? -offset : extent - offset);
   IrInst *crosses = ir_binary(b, offset < 0 ? IR_LT : IR_GE, position, limit);
   choose_leaf(c, b, crosses, offset < 0);
-  if (step_of(l, c, axis)) return;
+  if (axis_step(l, c, axis)) return;
   IrInst *q = ir_binary(b, IR_ADD, position, ir_const_int(b, TYPE(I32), offset));
-  c->local[axis] = wrap(b, q, crosses, offset, extent);
+  c->local[axis] = wrap_position(b, q, crosses, offset, extent);
 }
 
 /* The address in one leaf of the cell at the grid's position and `along` on the row's axis. */
@@ -261,7 +248,7 @@ static IrInst *element_of_run(Lower *l, const Cell *c, IrBuilder *b, const CellR
   DEBUG_ASSERT(l->row && rows->same, "the row's address was computed before it");
   IrInst *position = ir_index(l->row);
   int64_t stride = (int64_t)c->field->node->components[c->field->component].stride;
-  int offset = c->row_offset, beyond = way_in(c, &l->shape, c->axis_count - 1, true);
+  int offset = c->row_offset, beyond = cells_between(c, &l->shape, c->axis_count - 1, true);
   Crossing crossing = crossing_of(l->row, offset, c->row_extent);
   if (crossing == CROSSES_NEVER)
     return address_offset(b, rows->same, position, stride, offset * stride);
@@ -287,11 +274,11 @@ static IrInst *element_anywhere(Lower *l, Cell *c, IrBuilder *b) {
   IrInst *limit = ir_const_int(b, TYPE(I32), offset < 0 ? 0 : c->row_extent);
   IrInst *crosses = ir_binary(b, offset < 0 ? IR_LT : IR_GE, q, limit);
   choose_leaf(c, b, crosses, offset < 0);
-  IrInst *along = wrap(b, q, crosses, offset, c->row_extent);
+  IrInst *along = wrap_position(b, q, crosses, offset, c->row_extent);
   return address_in_leaf(l, c, b, c->cursors[0], (AddressIndex){along, 0});
 }
 
-static Cell describe(Lower *l, const IrInst *inst) {
+static Cell describe_cell(Lower *l, const IrInst *inst) {
   Cell c = {
       .inst = inst, .field = &l->kernel->fields.items[inst->field], .axis_count = inst->axis_count};
   c.row_offset = inst->offset[c.axis_count - 1];
@@ -306,13 +293,13 @@ static Cell describe(Lower *l, const IrInst *inst) {
 }
 
 void cells_lower_cell(Lower *l, const IrInst *inst) {
-  Cell c = describe(l, inst);
+  Cell c = describe_cell(l, inst);
   IrBuilder b = rewrite_before(l->kernel, (IrInst *)inst),
             shared = rewrite_before(l->kernel, l->first_row);
   IrBuilder leaf = rewrite_before(
       l->kernel, l->first_row->region->owner ? l->first_row->region->owner : l->first_row);
   move_cursors(l, &c, &leaf);
-  for (int axis = 0; axis < c.axis_count - 1; axis++) locate_grid_axis(l, &c, &shared, axis);
+  for (int axis = 0; axis < c.axis_count - 1; axis++) locate_on_grid_axis(l, &c, &shared, axis);
   CellRow *rows = &l->cells[inst->id];
   if (!leaf_shape_has_runs(&l->shape, c.field->node)) {
     rows->element = element_anywhere(l, &c, &b);

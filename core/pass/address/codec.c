@@ -1,6 +1,6 @@
 /* codec.c - see codec.h. Both codecs are conversions; one whose elements share a word adds masks
  * and shifts here. A load is decoded after the `if` that guards it, not inside: so the variable
- * that brings the element out of the `if` is as narrow as the element. */
+ * that carries the element out of the `if` is as narrow as the element. */
 #include "pass/address/codec.h"
 
 #include "pass/rewrite.h"

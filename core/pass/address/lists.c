@@ -16,76 +16,77 @@
 #include "pass/address/lower_places.h"
 
 enum {
-  TAKES = 1,
-  GIVES = 2,
-  EMPTIES = 4,
+  POPS = 1,
+  ADDS = 2,
+  CLEARS = 4,
   APPENDS = 8,
-  LOOKS = 16,
-  SHARES = 32 /* iterations may change the same list */,
-  DECIDED = 64
+  READS = 16,
+  SHARED = 32,  /* iterations may change the same list */
+  RESOLVED = 64 /* the ListWay of the appends is known */
 };
-enum { WAY_SHIFT = 7 }; /* from this bit on, a ListWay */
+enum { WAY_SHIFT = 7 }; /* a ListWay is in the bits from this one on */
 
-static void note(Lower *l, const SNode *node, intptr_t what) {
+static void record(Lower *l, const SNode *node, intptr_t what) {
   DEBUG_ASSERT(what, "something is noted");
   intptr_t before = (intptr_t)map_find_int(&l->lists, (uintptr_t)node);
   map_put_int(&l->lists, (uintptr_t)node, (void *)(before | what));
 }
 
-static intptr_t noted(Lower *l, const SNode *node) {
+static intptr_t recorded(Lower *l, const SNode *node) {
   return (intptr_t)map_find_int(&l->lists, (uintptr_t)node);
 }
 
-/* Notes a read of the lists at and above the node. */
-static void note_look(Lower *l, const SNode *node) {
+/* Records a read of the lists at and above the node. */
+static void record_read(Lower *l, const SNode *node) {
   for (; node; node = node->parent)
-    if (snode_has_lists(node)) note(l, node, LOOKS);
+    if (snode_has_lists(node)) record(l, node, READS);
 }
 
-static void note_call(Lower *l, const EffectCall *call) {
-  if (call->changes & EFFECT_POPS) note(l, call->node, TAKES);
-  if (call->changes & (EFFECT_APPENDS | EFFECT_ACTIVATES)) note(l, call->node, GIVES);
+static void record_call(Lower *l, const EffectCall *call) {
+  if (call->changes & EFFECT_POPS) record(l, call->node, POPS);
+  if (call->changes & (EFFECT_APPENDS | EFFECT_ACTIVATES)) record(l, call->node, ADDS);
   /* it also empties lists below the cell, which any iteration may use */
   if (call->changes & EFFECT_DEACTIVATES)
-    note(l, snode_root(call->node->tree), snode_has_lists(call->node) ? EMPTIES : EMPTIES | SHARES);
-  if (call->changes && !call->inst->plain) note(l, call->node, SHARES);
+    record(l, snode_root(call->node->tree), snode_has_lists(call->node) ? CLEARS : CLEARS | SHARED);
+  if (call->changes && !call->inst->plain) record(l, call->node, SHARED);
   bool appends = call->op == IR_APPEND && !call->is_called;
-  if (appends) note(l, call->node, APPENDS);
-  note_look(l, appends ? call->node->parent : call->node);
+  if (appends) record(l, call->node, APPENDS);
+  record_read(l, appends ? call->node->parent : call->node);
 }
 
 void lists_survey(Lower *l, const Effects *effects) {
-  for (int i = 0; effects && i < effects->calls.count; i++) note_call(l, &effects->calls.items[i]);
+  for (int i = 0; effects && i < effects->calls.count; i++)
+    record_call(l, &effects->calls.items[i]);
   for (int i = 0; effects && i < effects->accesses.count; i++) {
     const EffectAccess *access = &effects->accesses.items[i];
     const SNode *node = l->kernel->fields.items[access->field].node;
-    if (access->verb & EFFECT_WRITES && node) note(l, node, GIVES);
-    note_look(l, node);
+    if (access->verb & EFFECT_WRITES && node) record(l, node, ADDS);
+    record_read(l, node);
   }
 }
 
 /* Ops of only one kind need no lock: pops compete only for the length, and clears all work towards
  * the front of the list. */
-bool lists_lock(Lower *l, const SNode *dynamic) {
-  intptr_t done = noted(l, dynamic) | noted(l, snode_root(dynamic->tree));
-  intptr_t changes = done & (TAKES | GIVES | EMPTIES);
-  return done & SHARES && (changes & (TAKES | EMPTIES)) && changes != TAKES && changes != EMPTIES;
+bool lists_need_lock(Lower *l, const SNode *dynamic) {
+  intptr_t done = recorded(l, dynamic) | recorded(l, snode_root(dynamic->tree));
+  intptr_t changes = done & (POPS | ADDS | CLEARS);
+  return done & SHARED && (changes & (POPS | CLEARS)) && changes != POPS && changes != CLEARS;
 }
 
-bool lists_refill(Lower *l, const IrInst *deactivate, const SNode *dynamic) {
-  return deactivate->plain && noted(l, dynamic) & APPENDS;
+bool lists_also_append(Lower *l, const IrInst *deactivate, const SNode *dynamic) {
+  return deactivate->plain && recorded(l, dynamic) & APPENDS;
 }
 
-RtListWay lists_shared(Lower *l, const IrInst *call, const SNode *dynamic) {
+RtListWay lists_call_way(Lower *l, const IrInst *call, const SNode *dynamic) {
   DEBUG_ASSERT(snode_has_lists(dynamic), "the call changes a list");
   bool is_host = !l->task && !l->is_called; /* one thread */
   if (is_host || call->plain) return RT_LIST_OWN;
-  return lists_lock(l, dynamic) ? RT_LIST_LOCKED : RT_LIST_SHARED;
+  return lists_need_lock(l, dynamic) ? RT_LIST_LOCKED : RT_LIST_SHARED;
 }
 
 /* May the task change any of its lists? */
 static bool may_change(Lower *l, const SNode *dynamic) {
-  return (noted(l, dynamic) | noted(l, snode_root(dynamic->tree))) & (TAKES | GIVES | EMPTIES);
+  return (recorded(l, dynamic) | recorded(l, snode_root(dynamic->tree))) & (POPS | ADDS | CLEARS);
 }
 
 /* -- buffered appends -------------------------------------------------------------------------- */
@@ -96,7 +97,7 @@ static const IrRegion *innermost_body(const IrRegion *region) {
   return region;
 }
 
-static ListWay way_of(const IrKernel *kernel, const IrInst *append, const IrRegion *whole) {
+static ListWay way_of_append(const IrKernel *kernel, const IrInst *append, const IrRegion *whole) {
   const SNode *node = kernel->levels.items[append->level].node;
   const IrRegion *body = innermost_body(append->region);
   if (ir_use_count((IrRegion *)whole, append)) return LIST_AT_ONCE;
@@ -115,13 +116,13 @@ typedef struct Appends {
 static bool add_append(void *data, IrInst *inst) {
   Appends *a = data;
   if (inst->op != IR_APPEND || a->kernel->levels.items[inst->level].node != a->node) return true;
-  ListWay way = way_of(a->kernel, inst, a->whole);
+  ListWay way = way_of_append(a->kernel, inst, a->whole);
   if (way < a->way) a->way = way;
   return a->way != LIST_AT_ONCE;
 }
 
 /* Called at the first append, when no append has been lowered yet. */
-static ListWay way_of_all(Lower *l, const SNode *node) {
+static ListWay way_of_all_appends(Lower *l, const SNode *node) {
   DEBUG_ASSERT(l->task && !l->is_called, "only tasks buffer appends");
   IrRegion *bodies[] = {l->task->body, l->task->interior};
   Appends a = {.kernel = l->kernel, .node = node, .way = LIST_STAGED};
@@ -135,10 +136,11 @@ static ListWay way_of_all(Lower *l, const SNode *node) {
 ListWay lists_way(Lower *l, const IrInst *append) {
   const SNode *node = l->kernel->levels.items[append->level].node;
   if (!l->task || l->is_called || !l->ctx->target.append_buffers) return LIST_AT_ONCE;
-  intptr_t done = noted(l, node) | noted(l, snode_root(node->tree)), flags = SHARES - 1;
-  if ((done & flags) != (GIVES | APPENDS)) return LIST_AT_ONCE;
-  if (!(done & DECIDED)) note(l, node, DECIDED | (intptr_t)way_of_all(l, node) << WAY_SHIFT);
-  return (ListWay)(noted(l, node) >> WAY_SHIFT);
+  intptr_t done = recorded(l, node) | recorded(l, snode_root(node->tree)), flags = SHARED - 1;
+  if ((done & flags) != (ADDS | APPENDS)) return LIST_AT_ONCE;
+  if (!(done & RESOLVED))
+    record(l, node, RESOLVED | (intptr_t)way_of_all_appends(l, node) << WAY_SHIFT);
+  return (ListWay)(recorded(l, node) >> WAY_SHIFT);
 }
 
 /* -- loops along a list ------------------------------------------------------------------------ */
@@ -204,7 +206,7 @@ static void copy_indices(IrBuilder *b, const IrInst *place, IrInst **indices) {
   }
 }
 
-static void set_node(Lower *l, IrBuilder *b, IrInst *node, const IrInst *place) {
+static void set_chunk(Lower *l, IrBuilder *b, IrInst *node, const IrInst *place) {
   const IrField *field = &l->kernel->fields.items[place->field];
   const SNode *list = field->node;
   IrInst *indices[SNODE_MAX_AXES];
@@ -219,7 +221,7 @@ static void set_node(Lower *l, IrBuilder *b, IrInst *node, const IrInst *place) 
   ir_set(&there, node, ir_emit(&there, IR_AMBIENT, TYPE(PTR), 0, NULL));
 }
 
-static IrInst *begin_walk(Lower *l, IrInst *loop, const IrInst *place) {
+static IrInst *cache_chunk(Lower *l, IrInst *loop, const IrInst *place) {
   DEBUG_ASSERT(loop->op == IR_FOR && list_of(l, place), "the loop goes along a list");
   IrBuilder before = rewrite_before(l->kernel, loop);
   IrInst *node = ir_var(&before, TYPE(PTR)), *index = ir_index(loop);
@@ -227,41 +229,41 @@ static IrInst *begin_walk(Lower *l, IrInst *loop, const IrInst *place) {
   IrInst *cell = address_modulo(&b, index, list_of(l, place)->chunk);
   IrInst *is_new = ir_binary(&b, IR_EQ, cell, ir_const_int(&b, cell->type, 0));
   b = rewrite_inside(l->kernel, ir_if(&b, is_new)->regions[0], place);
-  set_node(l, &b, node, place);
+  set_chunk(l, &b, node, place);
   ir_note(l->kernel, place->line, "the loop looks each chunk of the list up once");
   return node;
 }
 
 /* -- finding accesses -------------------------------------------------------------------------- */
 
-typedef struct Found {
+typedef struct AccessesAlong {
   Lower *l;
   const IrInst *loop;
   VEC(IrInst *) places;
-} Found;
+} AccessesAlong;
 
-static bool find(void *data, IrInst *inst) {
-  Found *found = data;
+static bool find_access_along(void *data, IrInst *inst) {
+  AccessesAlong *found = data;
   if (goes_along(found->l, found->loop, inst))
     vec_push(found->l->kernel->scratch, &found->places, inst->operands[0]);
   return true;
 }
 
-void list_walk(Lower *l, IrInst *loop) {
+void lists_cache_chunks(Lower *l, IrInst *loop) {
   if (!l->task || l->is_called || !l->ctx->target.append_buffers || !counts_from_zero(loop)) return;
-  Found found = {.l = l, .loop = loop};
-  ir_walk(loop->regions[0], find, &found);
+  AccessesAlong found = {.l = l, .loop = loop};
+  ir_walk(loop->regions[0], find_access_along, &found);
   for (int k = 0; k < found.places.count; k++) {
     IrInst *place = found.places.items[k], *node = NULL;
     for (int j = 0; j < k && !node; j++)
       if (is_same_list(l, place, found.places.items[j]))
         node = map_find_int(&l->walks, (uintptr_t)found.places.items[j]);
-    if (!node) node = begin_walk(l, loop, place);
+    if (!node) node = cache_chunk(l, loop, place);
     map_put_int(&l->walks, (uintptr_t)place, node);
   }
 }
 
-IrInst *list_walk_address(Lower *l, IrBuilder *b, const IrInst *access) {
+IrInst *lists_chunk_address(Lower *l, IrBuilder *b, const IrInst *access) {
   const IrInst *place = access->operands[0];
   IrInst *node = access->op == IR_LOAD ? map_find_int(&l->walks, (uintptr_t)place) : NULL;
   if (!node) return NULL;

@@ -1,5 +1,5 @@
-/* lower_places.c - address lowering: turns accesses of places into ops on addresses. The only pass
- * that knows offsets, strides, slots and managers.
+/* lower_places.c - address lowering: turns accesses of places into ops on addresses. No other pass
+ * knows offsets, strides, slots and managers.
  *
  *   %v = load place f0 %i      if inside %i { walk; %x = mem.load; set } ; get     (outside: zero)
  *   store place f0 %i, %v      if inside %i { walk, ensuring; mem.store } else { outside }
@@ -29,8 +29,8 @@ static const IrField *field_of(const IrKernel *kernel, const IrInst *access) {
   return &kernel->fields.items[access->operands[0]->field];
 }
 
-/* What the access stores. */
-static IrInst *number_of(IrKernel *kernel, IrInst *store) {
+/* What the access stores, as the element is stored. */
+static IrInst *encoded_value(IrKernel *kernel, IrInst *store) {
   IrBuilder b = rewrite_before(kernel, store);
   return codec_encode(&b, field_of(kernel, store)->type, store->operands[1]);
 }
@@ -73,7 +73,7 @@ void places_access_memory(IrKernel *kernel, IrInst *inst, IrInst *address, int l
     rewrite_become(kernel, inst, IR_MEM_LOAD, 1, &address);
     inst->lanes = lanes;
     break;
-  case IR_STORE: become_store(kernel, inst, address, number_of(kernel, inst), lanes); break;
+  case IR_STORE: become_store(kernel, inst, address, encoded_value(kernel, inst), lanes); break;
   case IR_UPDATE: become_update(kernel, inst, address, lanes); break;
   case IR_RMW:
     rewrite_become(kernel, inst, IR_MEM_RMW, 2, (IrInst *[]){address, operands[1]});
@@ -184,11 +184,11 @@ static IrInst *is_inside(Lower *l, IrBuilder *b, const IrInst *place) {
 
 static void access_in_tree(Lower *l, IrBuilder *b, IrInst *inst, const IrField *field) {
   const IrInst *place = inst->operands[0];
-  IrInst *in_tile = tiles_address(l, b, inst);
-  if (in_tile) return places_access_memory(l->kernel, inst, in_tile, 0);
+  IrInst *shared = lookups_address(l, b, inst);
+  if (shared) return places_access_memory(l->kernel, inst, shared, 0);
   Address a = address_from_root(b, field->tree, field->node, place->operands);
   a.ensures = rewrite_is_write(inst->op) && !place->active;
-  a.locks = a.ensures && snode_has_lists(field->node) && lists_lock(l, field->node);
+  a.locks = a.ensures && snode_has_lists(field->node) && lists_need_lock(l, field->node);
   if (inst->private_copy) address_private(&a);
   IrInst *address = places_element(l, &a, field);
   places_keep_active(l, &a, inst);
@@ -202,7 +202,7 @@ void places_lower_access(Lower *l, IrInst *inst) {
   IrBuilder b = rewrite_before(l->kernel, inst);
   if (place->here && !inst->private_copy)
     return places_access_memory(l->kernel, inst, address_here(l, &b, place), 0);
-  IrInst *in_chunk = list_walk_address(l, &b, inst);
+  IrInst *in_chunk = lists_chunk_address(l, &b, inst);
   if (in_chunk) return places_access_memory(l->kernel, inst, in_chunk, 0);
   const IrField *field = &l->kernel->fields.items[place->field];
   IrInst *condition = place->inside ? NULL : is_inside(l, &b, place);
@@ -373,7 +373,7 @@ static void lower_inst(Lower *l, IrInst *inst) {
   case IR_COUNT: lower_count(l, inst); return;
   case IR_CLEAR: lower_clear(l, inst); return;
   case IR_ROW: lower_row(l, inst); return;
-  case IR_FOR: list_walk(l, inst); break;
+  case IR_FOR: lists_cache_chunks(l, inst); break;
   default: break;
   }
   for (int i = 0; i < IR_MAX_REGIONS; i++)
@@ -383,7 +383,7 @@ static void lower_inst(Lower *l, IrInst *inst) {
 /* Reads the next inst before lowering one, since insts emitted before it, or as an IF around it,
  * are already LOW. */
 static void lower_region(Lower *l, IrRegion *region) {
-  tiles_collect(l, region);
+  lookups_collect(l, region);
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     next = inst->next;
     lower_inst(l, inst);
@@ -409,7 +409,7 @@ static void survey(Lower *l, const Effects *effects) {
   l->clears = scratch_array(l->kernel->scratch, bool, l->kernel->trees.count);
   map_init(&l->lists, l->kernel->scratch);
   add_survey(l, effects);
-  tiles_survey(l, effects);
+  lookups_survey(l, effects);
 }
 
 static void lower_function(Lower *l, IrRegion *region) {
@@ -419,12 +419,12 @@ static void lower_function(Lower *l, IrRegion *region) {
   l->group_ids = l->kernel->next_id;
   l->groups = scratch_array(l->kernel->scratch, AccessGroup *, 2 * l->group_ids);
   map_init(&l->walks, l->kernel->scratch);
-  ahead_fetch(l, region);
+  prefetch_places(l, region);
   lower_region(l, region);
   ir_walk(region, remove_place, NULL);
 }
 
-static bool is_elsewhere(void *data, IrInst *inst) { return !inst->here; }
+static bool is_not_here(void *data, IrInst *inst) { return !inst->here; }
 
 static void lower_task(Lower *l, IrTask *task) {
   DEBUG_ASSERT(!task->cells, "`leaf` made leaves, nodes or words of loops over cells");
@@ -436,7 +436,7 @@ static void lower_task(Lower *l, IrTask *task) {
     task->manager = level->node->manager;
   }
   if (task->kind == TASK_LEAVES) leaf_shape_of_task(l->kernel, task, &l->shape);
-  bool has_here = task->kind == TASK_NODES && !ir_walk(task->body, is_elsewhere, NULL);
+  bool has_here = task->kind == TASK_NODES && !ir_walk(task->body, is_not_here, NULL);
   l->cursor = has_here ? ir_region_param(l->kernel, task->body, TYPE(PTR)) : NULL;
   if (task->kind == TASK_NODES)
     for (int axis = 0; axis < task->axis_count; axis++) task->factors[axis] = 1;

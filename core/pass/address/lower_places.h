@@ -43,28 +43,28 @@ void cells_lower_cell(Lower *l, const IrInst *cell);
 void cells_lower_access(Lower *l, IrInst *access); /* LOAD, STORE, UPDATE, RMW, CAS of a CELL */
 
 /* lists.c */
-void lists_survey(Lower *l, const Effects *effects); /* records the effects; NULL: none */
-bool lists_lock(Lower *l, const SNode *dynamic);     /* must each change of a list hold its lock? */
-RtListWay lists_shared(Lower *l, const IrInst *call, const SNode *dynamic);
+void lists_survey(Lower *l, const Effects *effects);  /* records the effects; NULL: none */
+bool lists_need_lock(Lower *l, const SNode *dynamic); /* must a change hold the list's lock? */
+RtListWay lists_call_way(Lower *l, const IrInst *call, const SNode *dynamic);
 /* Does the iteration append to the list that it empties? */
-bool lists_refill(Lower *l, const IrInst *deactivate, const SNode *dynamic);
+bool lists_also_append(Lower *l, const IrInst *deactivate, const SNode *dynamic);
 typedef enum ListWay { LIST_AT_ONCE, LIST_LOGGED, LIST_STAGED } ListWay;
 ListWay lists_way(Lower *l, const IrInst *append); /* how the append runs: see lists.c */
-/* Call list_walk before lowering the insts of a serial loop. list_walk_address emits,
- * before the access, the address of an element that the loop reads; NULL if the access does not go
- * along the list. */
-void list_walk(Lower *l, IrInst *loop);
-IrInst *list_walk_address(Lower *l, IrBuilder *b, const IrInst *access);
+/* Call lists_cache_chunks before lowering the insts of a serial loop: it looks up each chunk of a
+ * list once. lists_chunk_address emits, before the access, the address of an element that the loop
+ * reads; NULL if the access does not go along the list. */
+void lists_cache_chunks(Lower *l, IrInst *loop);
+IrInst *lists_chunk_address(Lower *l, IrBuilder *b, const IrInst *access);
 /* kind_dynamic.c */
 void lists_unlock(Lower *l, IrInst *after, IrInst *list);
 
 /* prefetch.c: emits prefetches at the begin of a body whose insts are not lowered yet. */
-void ahead_fetch(Lower *l, IrRegion *body);
+void prefetch_places(Lower *l, IrRegion *body);
 /* shared_lookups.c */
-void tiles_survey(Lower *l, const Effects *effects);  /* NULL: no effects */
-void tiles_collect(Lower *l, const IrRegion *region); /* before its insts are lowered */
+void lookups_survey(Lower *l, const Effects *effects);  /* NULL: no effects */
+void lookups_collect(Lower *l, const IrRegion *region); /* before its insts are lowered */
 /* The address of the accessed element, before the access; NULL: it is in no group. */
-IrInst *tiles_address(Lower *l, IrBuilder *b, const IrInst *access);
+IrInst *lookups_address(Lower *l, IrBuilder *b, const IrInst *access);
 
 /* lower_places.c: moves `inst` into the arm of a new IF at its old position; returns the IF. */
 IrInst *places_guard(Lower *l, IrInst *inst, IrInst *condition);

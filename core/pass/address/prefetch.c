@@ -5,27 +5,27 @@
  *                                               =>  prefetch the element, and the word with its bit
  *
  * This pays where a processor does not overlap the cache misses of iterations by itself: an atomic
- * update, the test of a mask's bit, and the read of a list's length for an append wait for memory,
- * and all later insts wait, too. A look-up in a hash is so long that too few of them overlap: the
- * table's line is prefetched first, and half the distance later a look-up finds the element, which
- * is prefetched then. The index is computed a second time, from the loop's index plus a distance;
- * so it may depend on the loop's index, on values of the host region, and on loads, but not on an
- * inner loop. A prefetch has no side effects: the walk only finds nodes, and skips elements that
- * are outside the shape or absent. Indices may exceed the loop's end by the distance, since loads
- * outside the shape give zero. Decision D-pass-13. */
+ * update, the test of a mask's bit, and the read of a list's length for an append stall until
+ * memory answers, and all later instructions stall too. A look-up in a hash is so long that too few
+ * of them overlap: the table's line is prefetched first, and half the distance later a look-up
+ * finds the element, which is prefetched then. The index is computed a second time, from the loop's
+ * index plus a distance; so it may depend on the loop's index, on values of the host region, and on
+ * loads, but not on an inner loop. A prefetch has no side effects: the walk only finds nodes, and
+ * skips elements that are outside the shape or absent. Indices may exceed the loop's end by the
+ * distance, since loads outside the shape give zero. Decision D-pass-13. */
 #include "ir/address.h"
 #include "ir/facts.h"
 #include "pass/trees/kind.h"
 #include "pass/address/lower_places.h"
 
 enum {
-  DISTANCE = 12,      /* iterations */
-  FAR = 2 * RT_AHEAD, /* the distance in loops that may be vectorised */
-  MOST_PLACES = 2,    /* prefetches per body */
-  MOST_INSTS = 160    /* of a body in which prefetching may pay */
+  DISTANCE = 12,                /* iterations */
+  LONG_DISTANCE = 2 * RT_AHEAD, /* in loops that may be vectorised */
+  MOST_PLACES = 2,              /* prefetches per body */
+  MOST_INSTS = 160              /* of a body in which prefetching may pay */
 };
 
-typedef struct Ahead {
+typedef struct Prefetch {
   Lower *l;
   int distance;
   IrRegion *body;
@@ -33,13 +33,13 @@ typedef struct Ahead {
   IrBuilder b;   /* the position of the current prefetch */
   IrMap *later;  /* of a value: the one `distance` iterations later */
   bool failed;
-} Ahead;
+} Prefetch;
 
 /* -- indices of later iterations --------------------------------------------------------------- */
 
-static IrInst *later(Ahead *a, IrInst *inst);
+static IrInst *later(Prefetch *a, IrInst *inst);
 
-static IrInst *later_param(Ahead *a, IrInst *param) {
+static IrInst *later_index(Prefetch *a, IrInst *param) {
   const IrRegion *body = a->body;
   if (vec_last(&body->params) == param)
     return ir_binary(&a->b, IR_ADD, param, ir_const_int(&a->b, param->type, a->distance));
@@ -48,7 +48,7 @@ static IrInst *later_param(Ahead *a, IrInst *param) {
   return NULL;
 }
 
-static IrInst *later_load(Ahead *a, const IrInst *load) {
+static IrInst *later_load(Prefetch *a, const IrInst *load) {
   const IrInst *place = load->operands[0];
   IrInst *indices[SNODE_MAX_AXES];
   if (place->op != IR_PLACE) return NULL;
@@ -60,7 +60,7 @@ static IrInst *later_load(Ahead *a, const IrInst *load) {
   return copy;
 }
 
-static IrInst *later_pure(Ahead *a, const IrInst *inst) {
+static IrInst *later_operation(Prefetch *a, const IrInst *inst) {
   IrInst *operands[8];
   if (inst->operand_count > 8 || inst->regions[0]) return NULL;
   for (int k = 0; k < inst->operand_count; k++)
@@ -70,22 +70,22 @@ static IrInst *later_pure(Ahead *a, const IrInst *inst) {
   return copy;
 }
 
-static IrInst *make_later(Ahead *a, IrInst *inst) {
+static IrInst *recompute_later(Prefetch *a, IrInst *inst) {
   switch (inst->op) {
-  case IR_PARAM: return later_param(a, inst);
+  case IR_PARAM: return later_index(a, inst);
   case IR_PLACE:
   case IR_RANDOM: return NULL;
   case IR_LOAD: return later_load(a, inst);
-  default: return ir_effects(inst) & IR_PURE ? later_pure(a, inst) : NULL;
+  default: return ir_effects(inst) & IR_PURE ? later_operation(a, inst) : NULL;
   }
 }
 
 /* The value in a later iteration; NULL if it depends on something that cannot be recomputed. */
-static IrInst *later(Ahead *a, IrInst *inst) {
+static IrInst *later(Prefetch *a, IrInst *inst) {
   if (a->failed) return NULL;
   IrInst *known = ir_mapped(a->later, inst);
   if (known) return known;
-  IrInst *made = make_later(a, inst);
+  IrInst *made = recompute_later(a, inst);
   if (!made) a->failed = true;
   ir_map_put(a->later, inst, made);
   return made;
@@ -112,7 +112,7 @@ static const SNode *table_of(const Lower *l, const IrInst *place) {
   return is_in_table && !snode_node_level(level->parent) ? level : NULL;
 }
 
-static bool waits(const Lower *l, const IrInst *access) {
+static bool stalls(const Lower *l, const IrInst *access) {
   const IrInst *place = access->operands[0];
   const IrField *field = &l->kernel->fields.items[place->field];
   if (table_of(l, place)) return true;
@@ -141,24 +141,24 @@ static bool is_computed_place(const Lower *l, const IrRegion *body, const IrInst
          is_computed(body, place->operands, place->operand_count);
 }
 
-typedef struct Found {
+typedef struct Targets {
   Lower *l;
   const IrRegion *body;
-  IrInst *what[MOST_PLACES]; /* places, and appends */
+  IrInst *what[MOST_PLACES]; /* places, or appends to a list */
   int count;
-  bool has_atomic; /* then iterations are not vectorised */
-} Found;
+  bool has_atomic; /* so iterations are not vectorised */
+} Targets;
 
-/* Do several branches decide whether the access runs? Then most prefetches would be in vain, and
- * keep the loop out of lanes for nothing. */
-static bool is_seldom(const IrRegion *body, const IrInst *access) {
+/* Do several branches decide whether the access runs? Then most prefetches would be wasted, and
+ * would keep the loop from being vectorised. */
+static bool is_rarely_executed(const IrRegion *body, const IrInst *access) {
   int branches = 0;
   for (const IrRegion *at = access->region; at != body; at = at->owner->region)
     branches += at->owner->op == IR_IF;
   return branches > 1;
 }
 
-static bool is_far_list(Found *found, const IrInst *append) {
+static bool is_worth_prefetching(Targets *found, const IrInst *append) {
   const SNode *list = list_of(found->l, append);
   return is_found_by_steps(list->parent) &&
          is_computed(found->body, append->operands, list->rank - 1) &&
@@ -166,7 +166,7 @@ static bool is_far_list(Found *found, const IrInst *append) {
 }
 
 /* Is a cell of the same table at the same indices prefetched already? */
-static bool is_found(const Found *found, const IrInst *place) {
+static bool is_prefetched(const Targets *found, const IrInst *place) {
   const SNode *table = table_of(found->l, place);
   for (int k = 0; table && k < found->count; k++) {
     const IrInst *other = found->what[k];
@@ -179,7 +179,7 @@ static bool is_found(const Found *found, const IrInst *place) {
 
 /* Do consecutive iterations stay in leaves of a hash? Then lanes look a leaf up once for many of
  * them (pass/vector/vectorise_lookups.c). */
-static bool goes_by_leaves(const Lower *l, const IrInst *place) {
+static bool stays_in_leaves(const Lower *l, const IrInst *place) {
   const SNode *table = table_of(l, place);
   if (!table || table == l->kernel->fields.items[place->field].node) return false;
   for (int k = 0; k < place->operand_count; k++)
@@ -191,28 +191,29 @@ static bool is_access(const IrInst *inst) {
   return (inst->op == IR_LOAD || rewrite_is_write(inst->op)) && inst->operands[0]->op == IR_PLACE;
 }
 
-static bool find_place(void *data, IrInst *inst) {
-  Found *found = data;
-  if (inst->op == IR_APPEND && is_far_list(found, inst)) {
+static bool find_target(void *data, IrInst *inst) {
+  Targets *found = data;
+  if (inst->op == IR_APPEND && is_worth_prefetching(found, inst)) {
     found->what[found->count++] = inst;
     found->has_atomic = true;
-  } else if (is_access(inst) && waits(found->l, inst) && !is_seldom(found->body, inst) &&
+  } else if (is_access(inst) && stalls(found->l, inst) && !is_rarely_executed(found->body, inst) &&
              is_computed_place(found->l, found->body, inst->operands[0]) &&
-             !goes_by_leaves(found->l, inst->operands[0]) && !is_found(found, inst->operands[0])) {
+             !stays_in_leaves(found->l, inst->operands[0]) &&
+             !is_prefetched(found, inst->operands[0])) {
     found->what[found->count++] = inst->operands[0];
     found->has_atomic |= is_atomic(inst);
   }
   return found->count < MOST_PLACES;
 }
 
-static void fetch(IrBuilder *b, IrInst *address, bool writes) {
+static void prefetch_address(IrBuilder *b, IrInst *address, bool writes) {
   IrInst *flag = ir_const_int(b, TYPE(I32), writes);
   ir_call(b, RT_FETCH, 0, 0, 2, (IrInst *[]){address, flag});
 }
 
 /* Computes the first `count` indices of the inst for a later iteration; false if that is not
  * possible. */
-static bool later_indices(Ahead *a, const IrInst *inst, int count, IrInst **indices) {
+static bool later_indices(Prefetch *a, const IrInst *inst, int count, IrInst **indices) {
   a->failed = false;
   a->later = ir_map(a->l->kernel->scratch, a->l->kernel);
   for (int k = 0; k < count; k++)
@@ -220,9 +221,9 @@ static bool later_indices(Ahead *a, const IrInst *inst, int count, IrInst **indi
   return true;
 }
 
-/* Enters an IF for large trees, with the later indices; a small tree only costs the branch. Logged
- * lists are excluded. False if nothing can be prefetched. */
-static bool enter_large(Ahead *a, int tree, const IrInst *what, int count, IrInst **indices) {
+/* Begins an IF that is taken for large trees, with the later indices; a small tree costs only the
+ * branch. Logged lists are excluded. False if nothing can be prefetched. */
+static bool enter_large(Prefetch *a, int tree, const IrInst *what, int count, IrInst **indices) {
   IrBuilder b = rewrite_before(a->l->kernel, a->first);
   IrInst *goes = ir_call(&b, RT_TREE_LARGE, tree, 0, 0, NULL);
   if (what->op == IR_APPEND && lists_way(a->l, what) == LIST_LOGGED) {
@@ -236,13 +237,13 @@ static bool enter_large(Ahead *a, int tree, const IrInst *what, int count, IrIns
   return is_known;
 }
 
-/* A builder inside an IF that the indices are inside. */
-static IrBuilder if_inside(Ahead *a, IrInst *inside, const IrInst *what) {
+/* A builder inside an IF that tests whether the indices are inside. */
+static IrBuilder if_inside(Prefetch *a, IrInst *inside, const IrInst *what) {
   if (!inside) return a->b;
   return rewrite_inside(a->l->kernel, ir_if(&a->b, inside)->regions[0], what);
 }
 
-static void fetch_table(Ahead *a, const IrInst *place, const SNode *table) {
+static void prefetch_table(Prefetch *a, const IrInst *place, const SNode *table) {
   ASSERT(kind_of(table)->fetch, "the kind's table can be prefetched");
   const IrField *field = &a->l->kernel->fields.items[place->field];
   IrInst *indices[SNODE_MAX_AXES], *name[ADDRESS_MAX_NAME];
@@ -255,18 +256,18 @@ static void fetch_table(Ahead *a, const IrInst *place, const SNode *table) {
   ir_call(&b, kind_of(table)->fetch, field->tree, table->manager, count, name);
 }
 
-static bool find_ahead(void *data, IrInst *inst) {
+static bool keep_found_cell(void *data, IrInst *inst) {
   if (ir_is_call(inst, RT_HASH_FIND)) inst->entry = RT_HASH_AHEAD;
   return true;
 }
 
 /* If cells do not change meanwhile, passes the cells found to the iterations that need them. */
-static void hand_on(const Ahead *a, const IrField *field, IrRegion *looked_up) {
+static void pass_on_cells(const Prefetch *a, const IrField *field, IrRegion *looked_up) {
   bool changes = a->l->grows[field->tree] || a->l->loses[field->tree];
-  if (a->distance == RT_AHEAD && !changes) ir_walk(looked_up, find_ahead, NULL);
+  if (a->distance == RT_AHEAD && !changes) ir_walk(looked_up, keep_found_cell, NULL);
 }
 
-static void fetch_place(Ahead *a, const IrInst *place) {
+static void prefetch_element(Prefetch *a, const IrInst *place) {
   const IrField *field = &a->l->kernel->fields.items[place->field];
   IrInst *indices[SNODE_MAX_AXES], *mask[ADDRESS_MAX_NAME];
   if (!enter_large(a, field->tree, place, place->operand_count, indices)) return;
@@ -274,17 +275,18 @@ static void fetch_place(Ahead *a, const IrInst *place) {
           "in a large tree, the element is prefetched %d iterations ahead", a->distance);
   IrBuilder b = if_inside(a, address_inside(&a->b, field->node, indices), place);
   Address at = address_from_root(&b, field->tree, field->node, indices);
-  fetch(&b, places_element(a->l, &at, field), !table_of(a->l, place));
-  if (table_of(a->l, place)) hand_on(a, field, b.region);
+  prefetch_address(&b, places_element(a->l, &at, field), !table_of(a->l, place));
+  if (table_of(a->l, place)) pass_on_cells(a, field, b.region);
   const SNode *masked = snode_sparse_level(field->node);
   if (!masked || !snode_has_bits(masked)) return;
   at = address_from_root(&b, field->tree, field->node, indices);
   address_name(&at, masked, mask);
-  fetch(&b, address_offset(&b, mask[0], address_divide(&b, mask[1], 64), 8, 0), true);
+  prefetch_address(&b, address_offset(&b, mask[0], address_divide(&b, mask[1], 64, false), 8, 0),
+                   true);
 }
 
 /* Prefetches the list's length, and with it most of its slots. */
-static void fetch_list(Ahead *a, const IrInst *append) {
+static void prefetch_list(Prefetch *a, const IrInst *append) {
   DEBUG_ASSERT(append->op == IR_APPEND, "a list is prefetched for an append");
   const SNode *list = list_of(a->l, append);
   int tree = a->l->kernel->levels.items[append->level].tree;
@@ -293,23 +295,25 @@ static void fetch_list(Ahead *a, const IrInst *append) {
   ir_note(a->l->kernel, append->line, "in a large tree, the list is prefetched %d iterations ahead",
           a->distance);
   IrBuilder b = if_inside(a, address_list_inside(&a->b, list, indices), append);
-  fetch(&b, address_to_list(&b, tree, list, indices, false).at, true);
+  prefetch_address(&b, address_to_list(&b, tree, list, indices, false).at, true);
 }
 
-void ahead_fetch(Lower *l, IrRegion *body) {
+void prefetch_places(Lower *l, IrRegion *body) {
   bool is_range = l->task && !l->is_called && l->task->kind == TASK_RANGE;
   if (!is_range || !l->ctx->target.prefetches || l->ctx->forces_lanes || !body->first) return;
   if (rewrite_count(body) > MOST_INSTS) return;
-  Found found = {.l = l, .body = body};
-  ir_walk(body, find_place, &found);
+  Targets found = {.l = l, .body = body};
+  ir_walk(body, find_target, &found);
   if (found.has_atomic && l->ctx->prefers_lanes) return;
-  int distance = found.has_atomic ? DISTANCE : FAR;
-  Ahead a = {.l = l, .distance = distance, .body = body, .first = body->first};
+  int distance = found.has_atomic ? DISTANCE : LONG_DISTANCE;
+  Prefetch a = {.l = l, .distance = distance, .body = body, .first = body->first};
   for (int k = 0; k < found.count; k++)
-    if (found.what[k]->op == IR_APPEND) fetch_list(&a, found.what[k]);
-    else if (table_of(l, found.what[k])) fetch_table(&a, found.what[k], table_of(l, found.what[k]));
-    else fetch_place(&a, found.what[k]);
+    if (found.what[k]->op == IR_APPEND) prefetch_list(&a, found.what[k]);
+    else if (table_of(l, found.what[k]))
+      prefetch_table(&a, found.what[k], table_of(l, found.what[k]));
+    else prefetch_element(&a, found.what[k]);
   a.distance /= 2;
   for (int k = 0; k < found.count; k++)
-    if (found.what[k]->op == IR_PLACE && table_of(l, found.what[k])) fetch_place(&a, found.what[k]);
+    if (found.what[k]->op == IR_PLACE && table_of(l, found.what[k]))
+      prefetch_element(&a, found.what[k]);
 }

@@ -1,5 +1,5 @@
 /* shared_lookups.c - lets accesses around one computed place share the look-ups of the nodes that
- * contain them.
+ * contain them, as a stencil around a particle's cell does.
  *
  *   x[b][c], x[b][c + 1], x[b + 1][c] ..      leaves of (b, c), (b + 2, c), (b, c + 2), (b + 2, c +
  *   .. x[b + 2][c + 2]                  =>    2) once; each access: its leaf by one comparison
@@ -16,7 +16,7 @@
 #include "pass/address/lower_places.h"
 #include "pass/analysis/ranges.h"
 
-/* Axes of a group: with each, the nodes that it may touch, its corners, double. */
+/* The axes of a group: each one doubles the number of corners, the nodes that it may touch. */
 enum { MOST_AXES = 3, MOST_CORNERS = 1 << MOST_AXES };
 
 struct AccessGroup {
@@ -41,7 +41,7 @@ static bool is_exact(const IndexRange *range) {
 
 /* Can the level have groups: do only slots lead to the node, and are all its cells active with
  * it? */
-static bool has_tiles(const SNode *of) {
+static bool can_share(const SNode *of) {
   const SNode *node = snode_node_level(of);
   if (!node || of->rank > MOST_AXES || snode_is_masked(of, NULL)) return false;
   for (const SNode *at = of; at; at = at->parent)
@@ -56,12 +56,12 @@ static bool is_eligible(const Lower *l, const IrInst *access) {
   if (!rewrite_is_access(access->op) || place->op != IR_PLACE || !place->inside || place->here)
     return false;
   const IrField *field = &l->kernel->fields.items[place->field];
-  if (field->array >= 0 || !has_tiles(field->node) || l->loses[field->tree]) return false;
+  if (field->array >= 0 || !can_share(field->node) || l->loses[field->tree]) return false;
   bool ensures = rewrite_is_write(access->op) && !place->active;
   return ensures || !l->grows[field->tree];
 }
 
-static bool belongs(const AccessGroup *group, const AccessGroup *to) {
+static bool is_same_group(const AccessGroup *group, const AccessGroup *to) {
   if (group->tree != to->tree || group->of != to->of || group->ensures != to->ensures ||
       group->is_private != to->is_private)
     return false;
@@ -91,44 +91,46 @@ static bool group_of_one(const Lower *l, const IrInst *access, AccessGroup *grou
   return true;
 }
 
-static void join(AccessGroup *to, const AccessGroup *one) {
-  DEBUG_ASSERT(belongs(to, one), "both are around one base");
+static void widen_group(AccessGroup *to, const AccessGroup *single) {
+  DEBUG_ASSERT(is_same_group(to, single), "both are around one base");
   for (int k = 0; k < to->of->rank; k++) {
-    to->low[k] = min_i64(to->low[k], one->low[k]);
-    to->high[k] = max_i64(to->high[k], one->high[k]);
+    to->low[k] = min_i64(to->low[k], single->low[k]);
+    to->high[k] = max_i64(to->high[k], single->high[k]);
   }
-  to->places += one->field == to->field;
+  to->places += single->field == to->field;
 }
 
 /* -- collecting -------------------------------------------------------------------------------- */
 
 typedef struct Member {
   const IrInst *place;
-  AccessGroup one;
+  AccessGroup single;
   int group;
 } Member;
-typedef struct Tiles {
+typedef struct GroupCollector {
   Lower *l;
   VEC(AccessGroup *) groups; /* since the last exit */
   VEC(Member) members;
-} Tiles;
+} GroupCollector;
 
-static void add_member(Tiles *t, const IrInst *access) {
+static void add_member(GroupCollector *t, const IrInst *access) {
   Member member = {.place = access->operands[0]};
   for (int m = 0; m < t->members.count; m++)
     if (t->members.items[m].place == member.place &&
-        t->members.items[m].one.ensures == (rewrite_is_write(access->op) && !member.place->active))
+        t->members.items[m].single.ensures ==
+            (rewrite_is_write(access->op) && !member.place->active))
       return;
-  if (!group_of_one(t->l, access, &member.one)) return;
+  if (!group_of_one(t->l, access, &member.single)) return;
   Scratch *scratch = t->l->kernel->scratch;
-  while (member.group < t->groups.count && !belongs(t->groups.items[member.group], &member.one))
+  while (member.group < t->groups.count &&
+         !is_same_group(t->groups.items[member.group], &member.single))
     member.group++;
   if (member.group == t->groups.count) {
     AccessGroup *group = scratch_new(scratch, AccessGroup);
-    *group = member.one;
+    *group = member.single;
     vec_push(scratch, &t->groups, group);
   } else {
-    join(t->groups.items[member.group], &member.one);
+    widen_group(t->groups.items[member.group], &member.single);
   }
   vec_push(scratch, &t->members, member);
 }
@@ -141,17 +143,17 @@ static unsigned spread_axes(const AccessGroup *group) {
 
 /* The bit of the corner at which the place is: 1 << bits of its axes; 0 if it is not at a
  * corner. */
-static unsigned corner_of(const AccessGroup *group, const AccessGroup *one) {
+static unsigned corner_of(const AccessGroup *group, const AccessGroup *single) {
   unsigned corner = 0;
   for (int k = 0; k < group->of->rank; k++) {
-    if (one->low[k] == group->low[k]) continue;
-    if (one->low[k] != group->high[k]) return 0;
+    if (single->low[k] == group->low[k]) continue;
+    if (single->low[k] != group->high[k]) return 0;
     corner |= 1u << k;
   }
   return 1u << corner;
 }
 
-static bool pays(const AccessGroup *group) {
+static bool is_worthwhile(const AccessGroup *group) {
   unsigned axes = spread_axes(group);
   int count = 1 << __builtin_popcount(axes);
   for (int k = 0; k < group->of->rank; k++) {
@@ -162,31 +164,31 @@ static bool pays(const AccessGroup *group) {
          (!group->ensures || __builtin_popcount(group->corners) == count);
 }
 
-static void close(Tiles *t) {
+static void close_groups(GroupCollector *t) {
   for (int m = 0; m < t->members.count; m++) {
     const Member *member = &t->members.items[m];
     AccessGroup *group = t->groups.items[member->group];
-    group->corners |= corner_of(group, &member->one);
+    group->corners |= corner_of(group, &member->single);
   }
   for (int m = 0; m < t->members.count; m++) {
     const Member *member = &t->members.items[m];
     AccessGroup *group = t->groups.items[member->group];
-    if (pays(group)) t->l->groups[2 * member->place->id + member->one.ensures] = group;
+    if (is_worthwhile(group)) t->l->groups[2 * member->place->id + member->single.ensures] = group;
   }
   t->groups.count = t->members.count = 0;
 }
 
-void tiles_collect(Lower *l, const IrRegion *region) {
-  Tiles t = {.l = l};
+void lookups_collect(Lower *l, const IrRegion *region) {
+  GroupCollector t = {.l = l};
   if (!l->task || l->is_called) return;
   for (IrInst *inst = region->first; inst; inst = inst->next) {
-    if (ir_has_exit(inst)) close(&t);
+    if (ir_has_exit(inst)) close_groups(&t);
     else if (inst->operand_count && is_eligible(l, inst)) add_member(&t, inst);
   }
-  close(&t);
+  close_groups(&t);
 }
 
-void tiles_survey(Lower *l, const Effects *effects) {
+void lookups_survey(Lower *l, const Effects *effects) {
   l->loses = scratch_array(l->kernel->scratch, bool, l->kernel->trees.count);
   l->grows = scratch_array(l->kernel->scratch, bool, l->kernel->trees.count);
   for (int i = 0; effects && i < effects->calls.count; i++) {
@@ -211,7 +213,7 @@ static IrInst *index_at(IrBuilder *b, const AccessGroup *group, int axis, int64_
 }
 
 static void find_nodes(IrBuilder *b, AccessGroup *group) {
-  DEBUG_ASSERT(pays(group), "the group was chosen");
+  DEBUG_ASSERT(is_worthwhile(group), "the group was chosen");
   unsigned axes = spread_axes(group);
   IrInst *ends[2][MOST_AXES], *indices[MOST_AXES];
   for (int k = 0; k < group->of->rank; k++) {
@@ -229,7 +231,7 @@ static void find_nodes(IrBuilder *b, AccessGroup *group) {
 }
 
 /* Is the index in another node than the lowest? */
-static IrInst *is_far(IrBuilder *b, const AccessGroup *group, int axis, IrInst *index) {
+static IrInst *is_in_upper_node(IrBuilder *b, const AccessGroup *group, int axis, IrInst *index) {
   DEBUG_ASSERT(group->lowest[axis], "the nodes were found");
   int64_t cells = snode_step(group->node, group->of)->weight[axis];
   IrInst *shift = ir_const_int(b, index->type, log2_floor((uint64_t)cells));
@@ -244,14 +246,14 @@ static IrInst *choose_node(IrBuilder *b, const AccessGroup *group, IrInst *const
   unsigned axes = spread_axes(group);
   for (int k = group->of->rank - 1; k >= 0; k--) {
     if (!(axes >> k & 1) || ranges[k].low == group->low[k]) continue;
-    IrInst *far = is_far(b, group, k, indices[k]);
+    IrInst *far = is_in_upper_node(b, group, k, indices[k]);
     for (unsigned c = 0; c < 1u << k; c++) /* later axes are done already: their bit is 0 */
       if (nodes[c]) nodes[c] = ir_select(b, far, nodes[c | 1u << k], nodes[c]);
   }
   return nodes[0];
 }
 
-IrInst *tiles_address(Lower *l, IrBuilder *b, const IrInst *access) {
+IrInst *lookups_address(Lower *l, IrBuilder *b, const IrInst *access) {
   const IrInst *place = access->operands[0];
   bool ensures = rewrite_is_write(access->op) && !place->active;
   AccessGroup *group = place->id < l->group_ids ? l->groups[2 * place->id + ensures] : NULL;

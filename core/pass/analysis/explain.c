@@ -3,7 +3,7 @@
  *     line 12   reads 'x': cells of the leaf and of its neighbours, each found once per leaf
  *     line 14   updates 'm': atomic; looked up through 2 levels at each access
  *
- * Earlier passes note by ir_note *why* something is not better; this one notes the result. It runs
+ * Earlier passes note why something was not optimised; this one notes the result. It runs
  * just before `lower_places`, while accesses still name their field. All accesses of a line to one
  * field by one kind share a row: copies of a body (edges and interior, unrolled iterations) and the
  * numbers of a vector are merged. Runs only on request (PassContext.explains). */
@@ -13,7 +13,7 @@ typedef struct Row {
   int32_t line;
   const char *name;
   EffectVerb verb;
-  bool own, twin, near, walked, direct; /* how the elements are found */
+  bool own, counterpart, near, walked, direct; /* how the elements are found */
   bool checked, unchecked;
   bool ordered;                /* with release and acquire order */
   bool atomic, plain, in_copy; /* in_copy: in each worker's private copy, */
@@ -48,7 +48,7 @@ static int count_levels(const SNode *node) {
   return count;
 }
 
-static void note_place(const Explain *x, Row *row, const IrInst *place, const SNode *node) {
+static void record_place(const Explain *x, Row *row, const IrInst *place, const SNode *node) {
   int levels = count_levels(node);
   if (place->here) {
     row->own = true;
@@ -64,7 +64,7 @@ static void note_place(const Explain *x, Row *row, const IrInst *place, const SN
   bool is_own = true;
   for (int axis = 0; axis < place->axis_count; axis++) is_own &= place->offset[axis] == 0;
   *(is_own ? &row->own : &row->near) = true;
-  row->twin |= snode_node_level(node) != x->kernel->levels.items[x->task->level].node;
+  row->counterpart |= snode_node_level(node) != x->kernel->levels.items[x->task->level].node;
 }
 
 static const char *append_text(ListWay way, bool is_own) {
@@ -81,7 +81,7 @@ static const char *append_text(ListWay way, bool is_own) {
 }
 
 static const char *pop_text(Lower *l, const IrInst *pop) {
-  switch (lists_shared(l, pop, l->kernel->levels.items[pop->level].node)) {
+  switch (lists_call_way(l, pop, l->kernel->levels.items[pop->level].node)) {
   case RT_LIST_OWN: return "pops from '%s': without locks, as no other iteration changes the list";
   case RT_LIST_LOCKED: return "pops from '%s': iterations that share a list take turns";
   default: return "pops from '%s': adjacent iterations that share a list pop together";
@@ -116,12 +116,12 @@ static void note_call(const Explain *x, const EffectCall *call) {
   }
 }
 
-static void note_access(Explain *x, const EffectAccess *access) {
+static void record_access(Explain *x, const EffectAccess *access) {
   const IrInst *inst = access->inst;
   if (inst->line <= 0) return;
   const IrField *field = &x->kernel->fields.items[access->field];
   Row *row = row_for(x, access, field->name && field->name[0] ? field->name : "a field");
-  note_place(x, row, inst->operands[0], field->node);
+  record_place(x, row, inst->operands[0], field->node);
   if (inst->op == IR_UPDATE)
     *(inst->private_copy ? &row->in_copy : inst->plain ? &row->plain : &row->atomic) = true;
   row->ordered |= access->verb == EFFECT_EXCHANGES && !inst->relaxed;
@@ -131,12 +131,12 @@ static void note_access(Explain *x, const EffectAccess *access) {
 /* -- notes ------------------------------------------------------------------------------------- */
 
 static const char *place_text(Scratch *scratch, const Row *row) {
-  const char *leaf = row->own && row->near
-                         ? "cells of the leaf and of its neighbours, each found once per leaf"
-                     : row->near ? "cells of neighbouring leaves, each found once per leaf"
-                     : row->twin ? "cells of the leaf at the same position, found once per leaf"
-                     : row->own  ? "cells of the visited leaf"
-                                 : NULL;
+  const char *leaf =
+      row->own && row->near ? "cells of the leaf and of its neighbours, each found once per leaf"
+      : row->near           ? "cells of neighbouring leaves, each found once per leaf"
+      : row->counterpart    ? "cells of the leaf at the same position, found once per leaf"
+      : row->own            ? "cells of the visited leaf"
+                            : NULL;
   const char *walk = row->direct ? "addressed directly"
                      : row->walked
                          ? scratch_format(scratch, "looked up through %d level%s at each access",
@@ -153,7 +153,7 @@ static const char *check_text(const Row *row, bool has_interior) {
                       : ", partly checked against the shape";
 }
 
-static void tell(Explain *x, const Row *row) {
+static void note_row(Explain *x, const Row *row) {
   static const char *const verbs[] = {[EFFECT_READS] = "reads",
                                       [EFFECT_STORES] = "writes",
                                       [EFFECT_UPDATES] = "updates",
@@ -186,8 +186,9 @@ static void explain_body(PassContext *ctx, IrKernel *kernel, const IrTask *task,
   for (int i = 0; i < effects->calls.count; i++)
     if (!effects->calls.items[i].is_called) note_call(&x, &effects->calls.items[i]);
   for (int i = 0; i < effects->accesses.count; i++)
-    if (!effects->accesses.items[i].place->is_called) note_access(&x, &effects->accesses.items[i]);
-  for (int i = 0; i < x.rows.count; i++) tell(&x, &x.rows.items[i]);
+    if (!effects->accesses.items[i].place->is_called)
+      record_access(&x, &effects->accesses.items[i]);
+  for (int i = 0; i < x.rows.count; i++) note_row(&x, &x.rows.items[i]);
 }
 
 static void explain_function(PassContext *ctx, IrKernel *kernel, const IrFunction *function) {

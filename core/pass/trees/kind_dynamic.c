@@ -28,7 +28,7 @@ void lists_unlock(Lower *l, IrInst *after, IrInst *list) {
 static IrInst *find_chunk(IrBuilder *b, int tree, const SNode *dynamic, IrInst *list,
                           IrInst *index) {
   const SNodeStep *step = snode_step(dynamic, dynamic);
-  IrInst *chunk = address_divide(b, index, dynamic->chunk);
+  IrInst *chunk = address_divide(b, index, dynamic->chunk, false);
   IrInst *slot = address_offset(b, list, chunk, sizeof(uint32_t), (int64_t)step->slots);
   return ir_call(b, RT_SLOT_FIND, tree, 0, 1, &slot);
 }
@@ -165,7 +165,7 @@ static void lower_append(Lower *l, IrInst *inst) {
   ListOp op = begin(l, inst, false);
   IrInst *list = list_of(&op, inst->operands, true);
   if (way == LIST_AT_ONCE) {
-    IrInst *slot = append_at_once(&op, list, lists_shared(l, inst, op.node));
+    IrInst *slot = append_at_once(&op, list, lists_call_way(l, inst, op.node));
     places_keep_active(l, &op.walk, inst);
     rewrite_become(l->kernel, inst, IR_ADD, 2,
                    (IrInst *[]){slot, ir_const_int(&op.b, TYPE(I32), 0)});
@@ -190,7 +190,7 @@ static IrInst *last_slot(ListOp *op, IrInst *list, RtListWay way) {
 static void lower_pop(Lower *l, IrInst *inst) {
   ListOp op = begin(l, inst, false);
   IrInst **variables = inst->operands + op.indices, *list = list_of(&op, inst->operands, false);
-  RtListWay way = lists_shared(l, inst, op.node);
+  RtListWay way = lists_call_way(l, inst, op.node);
   IrInst *slot = last_slot(&op, list, way);
   IrBuilder arm = if_there(&op, slot);
   if (way == RT_LIST_OWN) ir_emit(&arm, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){list, slot});
@@ -227,7 +227,7 @@ static void lower_activate(Lower *l, IrInst *inst) {
   ListOp op = begin(l, inst, true);
   IrInst *slot = ir_convert(&op.b, take_slot(&op, indices), TYPE(I32)),
          *list = list_of(&op, indices, true);
-  bool locks = lists_lock(l, op.node);
+  bool locks = lists_need_lock(l, op.node);
   ensure_chunk(&op.b, op.level->tree, op.node, list, slot, locks);
   if (locks) unlock(&op.b, list);
   places_keep_active(l, &op.walk, inst);
@@ -244,8 +244,8 @@ static void lower_deactivate(Lower *l, IrInst *inst) {
   IrInst *is_live = ir_call(&op.b, RT_SLOT_LIVE, 0, 0, 1, &slot);
   op.b = rewrite_inside(l->kernel, ir_if(&op.b, is_live)->regions[0], inst);
   IrInst *capacity = constant(&op, op.node->sizes[0]),
-         *lock = constant(&op, lists_lock(l, op.node)),
-         *keep = constant(&op, lists_refill(l, inst, op.node));
+         *lock = constant(&op, lists_need_lock(l, op.node)),
+         *keep = constant(&op, lists_also_append(l, inst, op.node));
   call(&op, RT_DYNAMIC_CLEAR, 4, (IrInst *[]){list, capacity, lock, keep});
   ir_delete(inst);
 }

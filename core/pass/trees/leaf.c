@@ -68,7 +68,7 @@ static bool is_in_twin(const Leaf *l, const IrInst *place) {
   const IrField *field = &l->kernel->fields.items[place->field];
   for (int k = 0; k < place->operand_count; k++)
     if (!type_is_signed(place->operands[k]->type)) return false; /* below 0 it would wrap */
-  return field->node && leaf_shape_has_twin(&l->shape, field->node) &&
+  return field->node && leaf_shape_has_counterpart(&l->shape, field->node) &&
          !(l->effects->trees[field->tree] & TAKES_NODES);
 }
 
