@@ -94,6 +94,8 @@ bool pass_run_derivative(PassContext *ctx, IrKernel *kernel, Error *err) {
 void pass_finish_task(Scratch *scratch, IrKernel *kernel, IrTask *task) {
   (void)scratch, (void)kernel, (void)task, fail();
 }
-bool counts_is_private(const IrInst *array) { (void)array, fail(); }
-bool counts_reaches(const IrInst *inst) { (void)inst, fail(); }
-CountsUse counts_use(const IrKernel *kernel, IrRegion *body) { (void)kernel, (void)body, fail(); }
+bool refcounts_is_private(const IrInst *array) { (void)array, fail(); }
+bool refcounts_reaches(const IrInst *inst) { (void)inst, fail(); }
+RefcountsUse refcounts_use(const IrKernel *kernel, IrRegion *body) {
+  (void)kernel, (void)body, fail();
+}

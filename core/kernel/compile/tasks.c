@@ -39,7 +39,7 @@ static int64_t task_cost(const IrTask *task) {
 /* A visit: false when results depend on the order of iterations, also through a shared array. */
 static bool has_no_order(void *data, IrInst *inst) {
   bool changes = ir_is_call(inst, RT_ARRAY_APPEND) || ir_is_call(inst, RT_ARRAY_POP);
-  return !ir_shows_order(inst) && !(changes && !counts_is_private(inst->operands[0]));
+  return !ir_shows_order(inst) && !(changes && !refcounts_is_private(inst->operands[0]));
 }
 
 bool compiled_shows_order(const IrTask *task) { return !ir_walk(task->body, has_no_order, NULL); }
@@ -216,12 +216,12 @@ static void note_task_writes(Writing *writing, const IrTask *task) {
   if (task->claim) ir_walk(task->claim, note_writes, writing);
 }
 
-static CountsUse arrays_of(const IrKernel *kernel, const IrTask *task) {
+static RefcountsUse arrays_of(const IrKernel *kernel, const IrTask *task) {
   IrRegion *const parts[] = {task->body, task->interior, task->claim};
-  CountsUse all = {0};
+  RefcountsUse all = {0};
   for (int k = 0; k < 3; k++) {
     if (!parts[k]) continue;
-    CountsUse use = counts_use(kernel, parts[k]);
+    RefcountsUse use = refcounts_use(kernel, parts[k]);
     all.any |= use.any;
     all.elements |= use.elements;
   }
@@ -239,7 +239,7 @@ static void add_array(DeviceTask *out, int64_t slot) {
 /* Collects the arrays that a task accesses through headers, if all are in slots of the frame. */
 static bool note_array(void *data, IrInst *inst) {
   DeviceTask *out = data;
-  if (!counts_reaches(inst) || out->array_count < 0) return true;
+  if (!refcounts_reaches(inst) || out->array_count < 0) return true;
   if (inst->operands[0]->op == IR_FRAME_GET) add_array(out, inst->operands[0]->imm);
   else out->array_count = -1;
   return true;
@@ -355,7 +355,7 @@ static void fill_task(const Compile *compile, CompiledKernel *compiled, int32_t 
   bool changes = !ir_walk(task->body, changes_topology, NULL) ||
                  (task->interior && !ir_walk(task->interior, changes_topology, NULL));
   bool has_order = compiled_shows_order(task);
-  CountsUse arrays = arrays_of(kernel, task);
+  RefcountsUse arrays = arrays_of(kernel, task);
   compiled->order_shows |= has_order;
   compiled->extents |= extents_of(kernel, task);
   DeviceTask *out = &compiled->tasks[number];

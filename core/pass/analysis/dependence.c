@@ -5,22 +5,22 @@
  *                              0                = 0
  *
  * Each axis gives one equation, modulo the width of its sums: the sum of factor * distance over all
- * indices of the nest is the constant of `a` less that of `b`, if everything else in both is equal.
- * An equation with one unknown distance has one solution if its factor is odd. An even one holds
- * modulo less: 2 * di = 0 modulo 2^32 also where the sum has wrapped, 2^31 iterations later, which
- * a loop whose index is never negative does not reach. A known distance goes into the other
+ * indices of the nest is the constant of `a` minus that of `b`, if everything else in both is
+ * equal. An equation with one unknown distance has one solution if its factor is odd. An even one
+ * holds modulo less: 2 * di = 0 modulo 2^32 also where the sum has wrapped, 2^31 iterations later,
+ * which a loop whose index is never negative does not reach. A known distance goes into the other
  * equations, until nothing changes; one that cannot hold proves that the two never meet.
  *
  * An equation with several unknown distances has a solution for one of them if the others, and what
  * else may differ, are too small to make up for a step of that one: in 64 * di + dj = 0 with dj
- * from -63 to 63, di can only be 0. That takes the extents of the loops, which also prove that the
+ * from -63 to 63, di can only be 0. This needs the extents of the loops, which also prove that the
  * sum has not wrapped. */
 #include "pass/analysis/dependence.h"
 
 #include "base/bits.h"
 #include "pass/analysis/limits.h"
 
-/* Different places of one field that are compared pair by pair; of more, nothing is proven. */
+/* Different places of one field that are compared pair by pair; with more, nothing is proven. */
 enum { MOST_PLACES_COMPARED = 256 };
 /* Sums below are bounded by this, so that sums and differences of two of them do not overflow. */
 static const int64_t largest_sum = (int64_t)1 << 61;
@@ -28,7 +28,7 @@ static const int64_t largest_sum = (int64_t)1 << 61;
 /* -- the nest ---------------------------------------------------------------------------------- */
 
 /* Does the loop count up from a constant that is not negative? */
-static bool is_natural(const IrInst *loop) {
+static bool counts_up_from_constant(const IrInst *loop) {
   int64_t begin;
   return loop && facts_step(loop) > 0 && ir_is_const(loop->operands[0], &begin) && begin >= 0 &&
          type_is_signed(loop->operands[0]->type);
@@ -44,7 +44,9 @@ static int64_t extent_of(const IrInst *loop) {
 }
 
 LoopNest dependence_nest(const IrRegion *body) {
-  LoopNest nest = {.body = body, .count = body->params.count, .natural = is_natural(body->owner)};
+  LoopNest nest = {.body = body,
+                   .count = body->params.count,
+                   .nonnegative = counts_up_from_constant(body->owner)};
   ASSERT(nest.count <= SNODE_MAX_AXES, "a loop has at most as many indices as a field has axes");
   for (int k = 0; k < nest.count; k++) nest.indices[k] = body->params.items[k];
   nest.extents[0] = extent_of(body->owner);
@@ -57,7 +59,7 @@ LoopNest dependence_nest_of_task(const IrKernel *kernel, const IrTask *task, con
   DEBUG_ASSERT(body == task->body || body == task->interior, "the loop is the task's");
   limits_find(kernel, task, limits);
   for (int k = 0; k < nest.count; k++) {
-    nest.natural |= (unsigned)(limits[k].low >= 0) << k;
+    nest.nonnegative |= (unsigned)(limits[k].low >= 0) << k;
     int64_t extent;
     if (limits[k].known && !__builtin_sub_overflow(limits[k].high, limits[k].low, &extent) &&
         extent >= 0 && extent < largest_sum)
@@ -70,24 +72,23 @@ LoopNest dependence_nest_of_two(const IrRegion *body, const IrInst *inner) {
   LoopNest nest = dependence_nest(body);
   ASSERT(nest.count < SNODE_MAX_AXES, "there is room for one more index");
   DEBUG_ASSERT(inner->op == IR_FOR && ir_is_inside(inner, body), "the inner loop is in the body");
-  nest.natural |= (unsigned)is_natural(inner) << nest.count;
+  nest.nonnegative |= (unsigned)counts_up_from_constant(inner) << nest.count;
   nest.extents[nest.count] = extent_of(inner);
   nest.indices[nest.count++] = ir_index(inner);
   return nest;
 }
 
-static unsigned all_of(const LoopNest *nest) { return (1u << nest->count) - 1; }
+static unsigned all_indices(const LoopNest *nest) { return (1u << nest->count) - 1; }
 
 /* -- indices as sums --------------------------------------------------------------------------- */
 
-static int number_in(const LoopNest *nest, const IrInst *value) {
+static int index_number(const LoopNest *nest, const IrInst *value) {
   for (int k = 0; k < nest->count; k++)
     if (nest->indices[k] == value) return k;
   return -1;
 }
 
-/* Adds a term that is not the same in all iterations to what may differ, if it has a constant
- * range. */
+/* Adds a term that is not the same in all iterations to the sum's range, if its own is constant. */
 static bool add_varying(IndexSum *sum, const IrInst *value, int64_t factor) {
   IndexRange range = ranges_of(value);
   int64_t low, high;
@@ -100,15 +101,15 @@ static bool add_varying(IndexSum *sum, const IrInst *value, int64_t factor) {
   return sum->low > -largest_sum && sum->high < largest_sum;
 }
 
-/* Moves the terms that are indices of the nest into `factors`, and those that differ by iteration
- * into low .. high; all others are invariant. */
-static IndexSum sum_of(const LoopNest *nest, const IrInst *index, const IrRegion *scope) {
+/* Splits the terms: indices of the nest go into `factors`, other terms that vary into low .. high,
+ * and invariant ones into `rest`. */
+static IndexSum split_terms(const LoopNest *nest, const IrInst *index, const IrRegion *scope) {
   IndexSum sum = {0};
   Affine all;
   if (!facts_affine(index, scope, &all)) return sum;
   sum.rest = (Affine){.bits = all.bits, .constant = all.constant};
   for (int i = 0; i < all.count; i++) {
-    int k = number_in(nest, all.values[i]);
+    int k = index_number(nest, all.values[i]);
     if (k >= 0) {
       sum.factors[k] = all.factors[i];
       continue;
@@ -127,8 +128,8 @@ static IndexSum sum_of(const LoopNest *nest, const IrInst *index, const IrRegion
 static void fill_sums(IndexSums *axes, const LoopNest *nest, int count, IrInst *const *indices) {
   for (int axis = 0; axis < count; axis++)
     axes[axis] = (IndexSums){.index = indices[axis],
-                             .opened = sum_of(nest, indices[axis], NULL),
-                             .inside = sum_of(nest, indices[axis], nest->body)};
+                             .opened = split_terms(nest, indices[axis], NULL),
+                             .inside = split_terms(nest, indices[axis], nest->body)};
 }
 
 PlaceSums dependence_sums(Scratch *scratch, const LoopNest *nest, int count,
@@ -146,10 +147,11 @@ typedef struct Equation {
   const int64_t *factors;
   int64_t constant, low, high;
   int bits;
-  unsigned open; /* the unknown distances in it */
+  unsigned unknown; /* a bit per distance in it that is unknown */
 } Equation;
 
-static bool equate(const LoopNest *nest, const IndexSum *a, const IndexSum *b, Equation *out) {
+static bool make_equation(const LoopNest *nest, const IndexSum *a, const IndexSum *b,
+                          Equation *out) {
   if (!a->is_known || !b->is_known) return false;
   for (int k = 0; k < nest->count; k++)
     if (a->factors[k] != b->factors[k]) return false;
@@ -161,18 +163,18 @@ static bool equate(const LoopNest *nest, const IndexSum *a, const IndexSum *b, E
 }
 
 static bool find_equation(const PlaceSums *a, const PlaceSums *b, int axis, Equation *out) {
-  return equate(a->nest, &a->axes[axis].opened, &b->axes[axis].opened, out) ||
-         equate(a->nest, &a->axes[axis].inside, &b->axes[axis].inside, out);
+  return make_equation(a->nest, &a->axes[axis].opened, &b->axes[axis].opened, out) ||
+         make_equation(a->nest, &a->axes[axis].inside, &b->axes[axis].inside, out);
 }
 
-/* Puts the known distances into the equation, which then holds modulo their widths, and notes the
- * others. False: a number overflows. */
+/* Substitutes the known distances into the equation, which then holds modulo their widths, and
+ * records which distances are unknown. False: a number overflows. */
 static bool substitute(const Distance *d, const LoopNest *nest, Equation *e) {
   for (int k = 0; k < nest->count; k++) {
     int64_t product;
     if (!e->factors[k]) continue;
     if (!(d->known >> k & 1)) {
-      e->open |= 1u << k;
+      e->unknown |= 1u << k;
       continue;
     }
     if (__builtin_mul_overflow(e->factors[k], d->by[k], &product) ||
@@ -183,14 +185,14 @@ static bool substitute(const Distance *d, const LoopNest *nest, Equation *e) {
   return true;
 }
 
-static bool is_below_wrap(int64_t constant, int bits) {
+static bool cannot_wrap(int64_t constant, int bits) {
   int64_t half = bits >= 64 ? INT64_MAX : (int64_t)1 << (bits - 1);
   return constant < half && constant > -half;
 }
 
-/* The most that two values of an index differ by. */
+/* The largest difference between two values of an index. */
 static int64_t span_of(const LoopNest *nest, int k) {
-  int bits = type_bits(nest->indices[k]->type) - (nest->natural >> k & 1);
+  int bits = type_bits(nest->indices[k]->type) - (nest->nonnegative >> k & 1);
   if (nest->extents[k]) return nest->extents[k] - 1;
   return bits <= 32 ? ((int64_t)1 << bits) - 1 : largest_sum;
 }
@@ -205,12 +207,12 @@ static void set_distance(Distance *d, const LoopNest *nest, int k, int64_t by, i
   d->bits[k] = bits;
 }
 
-/* Solves factor * distance + constant = 0, of which the powers of two in the factor leave fewer
- * bits. An index with no more values than that meets another one at one distance only. */
-static bool solve_one(Distance *d, const LoopNest *nest, int open, const Equation *e) {
+/* Solves factor * distance + constant = 0. Powers of two in the factor leave fewer bits of the
+ * distance known; they suffice if the index has no more bits than that. */
+static bool solve_for(Distance *d, const LoopNest *nest, int open, const Equation *e) {
   int64_t factor = e->factors[open];
   int twos = __builtin_ctzll((uint64_t)factor), bits = e->bits - twos;
-  int index_bits = type_bits(nest->indices[open]->type) - (nest->natural >> open & 1);
+  int index_bits = type_bits(nest->indices[open]->type) - (nest->nonnegative >> open & 1);
   if (bits <= 0) return false;
   if (e->constant % ((int64_t)1 << twos)) {
     d->never = true;
@@ -221,36 +223,36 @@ static bool solve_one(Distance *d, const LoopNest *nest, int open, const Equatio
   return !d->never;
 }
 
-static int64_t size_of(int64_t number) {
+static int64_t magnitude(int64_t number) {
   if (number <= -largest_sum) return largest_sum;
   return number < 0 ? -number : number;
 }
 
-/* *unknown: the largest size of the unknown terms together. False: the whole sum may wrap. */
-static bool find_sizes(const LoopNest *nest, const Equation *e, int64_t *unknown) {
-  int64_t size, whole = size_of(e->constant);
-  *unknown = 0;
+/* *bound: the largest magnitude of the sum of all unknown terms. False: the whole sum may wrap. */
+static bool bound_terms(const LoopNest *nest, const Equation *e, int64_t *bound) {
+  int64_t size, whole = magnitude(e->constant);
+  *bound = 0;
   for (int k = 0; k < nest->count; k++) {
-    if (!(e->open >> k & 1)) continue;
-    if (__builtin_mul_overflow(size_of(e->factors[k]), span_of(nest, k), &size) ||
-        __builtin_add_overflow(*unknown, size, unknown) || *unknown >= largest_sum)
+    if (!(e->unknown >> k & 1)) continue;
+    if (__builtin_mul_overflow(magnitude(e->factors[k]), span_of(nest, k), &size) ||
+        __builtin_add_overflow(*bound, size, bound) || *bound >= largest_sum)
       return false;
   }
   if (whole >= largest_sum || e->low <= -largest_sum || e->high >= largest_sum) return false;
-  whole += *unknown + max_i64(size_of(e->low), size_of(e->high));
+  whole += *bound + max_i64(magnitude(e->low), magnitude(e->high));
   return e->bits > 62 || whole < (int64_t)1 << e->bits;
 }
 
-/* Solves an equation whose terms are all bounded for the first distance of which only one value is
- * left. */
+/* Solves an equation whose terms are all bounded, for the first distance that has only one possible
+ * value. */
 static bool solve_bounded(Distance *d, const LoopNest *nest, const Equation *e) {
-  int64_t unknown;
-  if (!find_sizes(nest, e, &unknown)) return false;
-  if (!e->open) d->never |= e->constant + e->low > 0 || e->constant + e->high < 0;
+  int64_t bound;
+  if (!bound_terms(nest, e, &bound)) return false;
+  if (!e->unknown) d->never |= e->constant + e->low > 0 || e->constant + e->high < 0;
   for (int k = 0; k < nest->count && !d->never; k++) {
-    if (!(e->open >> k & 1)) continue;
-    int64_t factor = size_of(e->factors[k]), span = span_of(nest, k);
-    int64_t others = unknown - factor * span;
+    if (!(e->unknown >> k & 1)) continue;
+    int64_t factor = magnitude(e->factors[k]), span = span_of(nest, k);
+    int64_t others = bound - factor * span;
     int64_t first = -floor_div(e->constant + e->high + others, factor),
             last = floor_div(others - e->constant - e->low, factor);
     first = max_i64(first, -span);
@@ -263,23 +265,23 @@ static bool solve_bounded(Distance *d, const LoopNest *nest, const Equation *e) 
   return false;
 }
 
-/* Returns whether the equation gives a distance that was unknown. */
+/* Returns whether the equation determines a distance that was unknown. */
 static bool solve(Distance *d, const LoopNest *nest, Equation e) {
   if (!substitute(d, nest, &e)) return false;
-  bool is_exact = !e.low && !e.high, has_one = e.open && !(e.open & (e.open - 1));
-  if (is_exact && !e.open && is_below_wrap(e.constant, e.bits)) d->never |= e.constant != 0;
-  if (is_exact && has_one && is_below_wrap(e.constant, e.bits) &&
-      solve_one(d, nest, __builtin_ctz(e.open), &e))
+  bool is_exact = !e.low && !e.high, has_one = e.unknown && !(e.unknown & (e.unknown - 1));
+  if (is_exact && !e.unknown && cannot_wrap(e.constant, e.bits)) d->never |= e.constant != 0;
+  if (is_exact && has_one && cannot_wrap(e.constant, e.bits) &&
+      solve_for(d, nest, __builtin_ctz(e.unknown), &e))
     return true;
   return !d->never && solve_bounded(d, nest, &e);
 }
 
 /* Does the axis agree that the places meet at this distance? */
-static bool agrees(const Distance *d, const PlaceSums *a, const PlaceSums *b, int axis) {
+static bool axis_agrees(const Distance *d, const PlaceSums *a, const PlaceSums *b, int axis) {
   Equation e;
   return a->axes[axis].index == b->axes[axis].index ||
-         (find_equation(a, b, axis, &e) && substitute(d, a->nest, &e) && !e.open && !e.constant &&
-          !e.low && !e.high);
+         (find_equation(a, b, axis, &e) && substitute(d, a->nest, &e) && !e.unknown &&
+          !e.constant && !e.low && !e.high);
 }
 
 Distance dependence_between(const PlaceSums *a, const PlaceSums *b) {
@@ -295,7 +297,7 @@ Distance dependence_between(const PlaceSums *a, const PlaceSums *b) {
     }
   }
   d.is_exact = true;
-  for (int axis = 0; axis < a->axis_count; axis++) d.is_exact &= agrees(&d, a, b, axis);
+  for (int axis = 0; axis < a->axis_count; axis++) d.is_exact &= axis_agrees(&d, a, b, axis);
   return d;
 }
 
@@ -303,21 +305,21 @@ bool dependence_crosses(const LoopNest *nest, const Distance *distance) {
   if (distance->never) return false;
   for (int k = 0; k < nest->count; k++)
     if (distance->known >> k & 1 && distance->by[k]) return true;
-  return distance->known != all_of(nest);
+  return distance->known != all_indices(nest);
 }
 
 /* -- all places of a field --------------------------------------------------------------------- */
 
-typedef struct Reached { /* a place, and what is done there */
+typedef struct ReachedPlace { /* a place, and what is done there */
   PlaceSums sums;
   unsigned verbs;
-} Reached;
+} ReachedPlace;
 
 typedef struct ReachedSet {
   const IrKernel *kernel;
   int bodies;
   LoopNest nests[2]; /* of the task's body and of its interior */
-  VEC(Reached) places;
+  VEC(ReachedPlace) places;
 } ReachedSet;
 
 static LoopNest nest_of_function(const IrKernel *kernel, const IrRegion *function) {
@@ -345,16 +347,16 @@ static bool has_indices(const PlaceSums *a, IrInst *const *indices) {
 }
 
 /* False: there are too many different places. */
-static bool reach(ReachedSet *set, const IrRegion *function, int count, IrInst *const *indices,
-                  unsigned verbs) {
+static bool add_place(ReachedSet *set, const IrRegion *function, int count, IrInst *const *indices,
+                      unsigned verbs) {
   const LoopNest *nest = nest_of(set, function);
   for (int i = 0; i < set->places.count; i++) {
-    Reached *known = &set->places.items[i];
+    ReachedPlace *known = &set->places.items[i];
     if (known->sums.nest != nest || !has_indices(&known->sums, indices)) continue;
     known->verbs |= verbs;
     return true;
   }
-  Reached added = {dependence_sums(set->kernel->scratch, nest, count, indices), verbs};
+  ReachedPlace added = {dependence_sums(set->kernel->scratch, nest, count, indices), verbs};
   vec_push(set->kernel->scratch, &set->places, added);
   return set->places.count <= MOST_PLACES_COMPARED;
 }
@@ -362,7 +364,7 @@ static bool reach(ReachedSet *set, const IrRegion *function, int count, IrInst *
 static bool may_cross(const ReachedSet *set, unsigned first, unsigned second) {
   for (int i = 0; i < set->places.count; i++)
     for (int k = i; k < set->places.count; k++) {
-      const Reached *a = &set->places.items[i], *b = &set->places.items[k];
+      const ReachedPlace *a = &set->places.items[i], *b = &set->places.items[k];
       bool matters =
           (a->verbs & first && b->verbs & second) || (a->verbs & second && b->verbs & first);
       if (!matters) continue;
@@ -381,8 +383,8 @@ bool dependence_may_carry(const Effects *effects, int field, unsigned first, uns
     const EffectPlace *place = access->place;
     if (!(access->verb & (first | second))) continue;
     if (!place->index || place->is_called ||
-        !reach(&set, place->function, place->inst->operand_count, place->inst->operands,
-               access->verb))
+        !add_place(&set, place->function, place->inst->operand_count, place->inst->operands,
+                   access->verb))
       return true;
   }
   return may_cross(&set, first, second);
@@ -399,14 +401,14 @@ bool dependence_is_own(const IrKernel *kernel, const EffectPlace *place) {
 
 /* -- lists ------------------------------------------------------------------------------------- */
 
-/* The list is identified by all indices but the one along it, which only some ops have. */
-static bool reach_list(ReachedSet *set, const SNode *dynamic, const IrRegion *function,
-                       IrInst *const *operands, bool has_slot) {
+/* All indices except the one along the list identify it; only some ops have that one. */
+static bool add_list(ReachedSet *set, const SNode *dynamic, const IrRegion *function,
+                     IrInst *const *operands, bool has_slot) {
   IrInst *indices[SNODE_MAX_AXES];
   int own = snode_axis_position(dynamic, dynamic->axes[0]);
   for (int axis = 0; axis < dynamic->rank - 1; axis++)
     indices[axis] = operands[has_slot && axis >= own ? axis + 1 : axis];
-  return reach(set, function, dynamic->rank - 1, indices, EFFECT_WRITES);
+  return add_place(set, function, dynamic->rank - 1, indices, EFFECT_WRITES);
 }
 
 static bool writes_list(const Effects *effects, const EffectAccess *access, const SNode *dynamic) {
@@ -415,14 +417,14 @@ static bool writes_list(const Effects *effects, const EffectAccess *access, cons
 }
 
 /* False: they may change any list. */
-static bool reach_calls(ReachedSet *set, const Effects *effects, const SNode *dynamic) {
+static bool add_calls(ReachedSet *set, const Effects *effects, const SNode *dynamic) {
   for (int i = 0; i < effects->calls.count; i++) {
     const EffectCall *call = &effects->calls.items[i];
     bool is_above = call->node && call->node != dynamic && call->node->tree == dynamic->tree;
     if (is_above && call->changes & EFFECT_DEACTIVATES) return false;
     if (call->node != dynamic || !call->changes) continue;
     if (call->is_called ||
-        !reach_list(set, dynamic, call->function, call->inst->operands, call->op == IR_ACTIVATE))
+        !add_list(set, dynamic, call->function, call->inst->operands, call->op == IR_ACTIVATE))
       return false;
   }
   return true;
@@ -430,13 +432,13 @@ static bool reach_calls(ReachedSet *set, const Effects *effects, const SNode *dy
 
 bool dependence_may_share_list(const Effects *effects, const SNode *dynamic) {
   ReachedSet set = {.kernel = effects->kernel};
-  if (!reach_calls(&set, effects, dynamic)) return true;
+  if (!add_calls(&set, effects, dynamic)) return true;
   for (int i = 0; i < effects->accesses.count; i++) {
     const EffectAccess *access = &effects->accesses.items[i];
     const EffectPlace *place = access->place;
     if (!writes_list(effects, access, dynamic)) continue;
     if (!place->index || place->is_called ||
-        !reach_list(&set, dynamic, place->function, place->inst->operands, true))
+        !add_list(&set, dynamic, place->function, place->inst->operands, true))
       return true;
   }
   return may_cross(&set, EFFECT_WRITES, EFFECT_WRITES);

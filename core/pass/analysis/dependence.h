@@ -7,7 +7,8 @@
  *     store x[i][j], load x[i - 1][n - j]    at (1, ?): along j the distance is unknown
  *     store y[64 * i + j], itself        at (0, 0), if j is one of 0 .. 63
  *
- * All passes that ask whether iterations are independent, or how far apart they meet, ask here. An
+ * All passes that ask whether iterations are independent, or at which distance they depend on each
+ * other, ask here. An
  * index is understood if it is a sum of the loop's indices with constant factors, which may be
  * negative, and of values that all iterations share (facts_affine). So are strides, as far as
  * nothing can wrap: `x[3 * k + c]`, and `x[2 * k]` if k is never negative; and sums of several
@@ -25,7 +26,7 @@ typedef struct LoopNest {
   const IrRegion *body; /* of the outermost: values from outside are the same in all iterations */
   int count;
   const IrInst *indices[SNODE_MAX_AXES]; /* from the outermost loop's on */
-  unsigned natural;                      /* a bit per index that is never negative */
+  unsigned nonnegative;                  /* a bit per index that is never negative */
   int64_t extents[SNODE_MAX_AXES];       /* two values of an index differ by less; 0: unknown */
 } LoopNest;
 
@@ -33,7 +34,7 @@ typedef struct LoopNest {
 LoopNest dependence_nest(const IrRegion *body);
 /* The loop of a task: `body` is the task's body or its interior. */
 LoopNest dependence_nest_of_task(const IrKernel *kernel, const IrTask *task, const IrRegion *body);
-/* The same and one more FOR, inside it. */
+/* The loop with this body, and one FOR inside it. */
 LoopNest dependence_nest_of_two(const IrRegion *body, const IrInst *inner);
 
 /* -- two places -------------------------------------------------------------------------------- */
@@ -91,7 +92,7 @@ bool dependence_may_carry(const Effects *effects, int field, unsigned first, uns
 /* May two iterations change one list of a dynamic SNode, by calls or by writes to its elements, or
  * does one free lists by deactivating an ancestor? */
 bool dependence_may_share_list(const Effects *effects, const SNode *dynamic);
-/* Is the element of the place reached by one iteration only, as far as this place is concerned? */
+/* Does each iteration reach an element of its own through this place? */
 bool dependence_is_own(const IrKernel *kernel, const EffectPlace *place);
 
 #endif

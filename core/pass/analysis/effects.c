@@ -47,7 +47,7 @@ static EffectVerb verb_of(IrOp op) {
   }
 }
 
-static void note_access(Collector *c, IrInst *inst) {
+static void record_access(Collector *c, IrInst *inst) {
   Effects *effects = c->effects;
   EffectPlace *place = place_for(c, inst->operands[0]);
   EffectVerb verb = verb_of(inst->op);
@@ -77,7 +77,7 @@ static bool is_effective(IrOp op, const SNode *node) {
   return op == IR_DEACTIVATE ? snode_sparse_level(node) == node : snode_sparse_level(node) != NULL;
 }
 
-static void note_call(Collector *c, IrInst *inst) {
+static void record_call(Collector *c, IrInst *inst) {
   EffectCall call = {.inst = inst,
                      .op = inst->op,
                      .changes = changes_of(inst),
@@ -95,30 +95,30 @@ static void note_call(Collector *c, IrInst *inst) {
   vec_push(c->scratch, &c->effects->calls, call);
 }
 
-static bool note_inst(void *data, IrInst *inst);
+static bool record_inst(void *data, IrInst *inst);
 
 /* Adds the effects of a function once, since they are the same for all its calls. */
-static void note_function(Collector *c, int number) {
+static void record_function(Collector *c, int number) {
   bool is_called = c->is_called;
   if (c->called[number]) return;
   c->called[number] = c->is_called = true;
-  ir_walk(c->effects->kernel->functions.items[number]->body, note_inst, c);
+  ir_walk(c->effects->kernel->functions.items[number]->body, record_inst, c);
   c->is_called = is_called;
 }
 
-static bool note_inst(void *data, IrInst *inst) {
+static bool record_inst(void *data, IrInst *inst) {
   Collector *c = data;
-  if (inst->op == IR_INVOKE) note_function(c, (int)inst->imm);
+  if (inst->op == IR_INVOKE) record_function(c, (int)inst->imm);
   else if (inst->op == IR_PLACE || inst->op == IR_CELL) place_for(c, inst);
-  else if (rewrite_is_access(inst->op)) note_access(c, inst);
+  else if (rewrite_is_access(inst->op)) record_access(c, inst);
   else if (ir_has_level(inst->op) ? ir_effects(inst) != 0 : (ir_effects(inst) & IR_TOPOLOGY) != 0)
-    note_call(c, inst);
+    record_call(c, inst);
   return true;
 }
 
-static void walk(Collector *c, IrRegion *function) {
+static void record_body(Collector *c, IrRegion *function) {
   c->function = function;
-  if (function) ir_walk(function, note_inst, c);
+  if (function) ir_walk(function, record_inst, c);
 }
 
 Effects *effects_collect(Scratch *scratch, const IrKernel *kernel, IrRegion *body,
@@ -134,8 +134,8 @@ Effects *effects_collect(Scratch *scratch, const IrKernel *kernel, IrRegion *bod
                  .effects = effects,
                  .called = scratch_array(scratch, bool, kernel->functions.count)};
   map_init(&c.places, scratch);
-  walk(&c, body);
-  walk(&c, interior);
+  record_body(&c, body);
+  record_body(&c, interior);
   return effects;
 }
 
@@ -149,12 +149,12 @@ typedef struct EffectsCache {
   VEC(EffectsEntry) entries;
 } EffectsCache;
 
-static Effects *collect_of(PassContext *ctx, const IrKernel *kernel, const IrTask *task) {
+static Effects *collect_for_task(PassContext *ctx, const IrKernel *kernel, const IrTask *task) {
   IrRegion *body = task ? task->body : kernel->body;
   return effects_collect(ctx->scratch, kernel, body, task ? task->interior : NULL);
 }
 
-static const char *text_of(Scratch *scratch, const Effects *effects) {
+static const char *effects_text(Scratch *scratch, const Effects *effects) {
   StrBuf text;
   strbuf_init(&text, scratch);
   effects_print(&text, effects);
@@ -162,8 +162,8 @@ static const char *text_of(Scratch *scratch, const Effects *effects) {
 }
 
 static bool entry_holds(PassContext *ctx, const IrKernel *kernel, const EffectsEntry *entry) {
-  const Effects *now = collect_of(ctx, kernel, entry->task);
-  return !strcmp(text_of(ctx->scratch, entry->effects), text_of(ctx->scratch, now));
+  const Effects *now = collect_for_task(ctx, kernel, entry->task);
+  return !strcmp(effects_text(ctx->scratch, entry->effects), effects_text(ctx->scratch, now));
 }
 
 bool effects_hold(PassContext *ctx, const IrKernel *kernel) {
@@ -181,7 +181,7 @@ const Effects *effects_of(PassContext *ctx, const IrKernel *kernel, const IrTask
     DEBUG_ASSERT(entry_holds(ctx, kernel, known), "a body was asked about before it was changed");
     return known->effects;
   }
-  EffectsEntry entry = {task, collect_of(ctx, kernel, task)};
+  EffectsEntry entry = {task, collect_for_task(ctx, kernel, task)};
   vec_push(ctx->scratch, &cache->entries, entry);
   return entry.effects;
 }
@@ -227,8 +227,8 @@ static unsigned changes_at(const Effects *effects, const EffectCall *call, const
                ? call->changes
                : 0;
   const SNode *from = call->op == IR_CLEAR ? snode_sparse_level(call->node) : call->node;
-  bool comes = call->changes & (EFFECT_ACTIVATES | EFFECT_APPENDS);
-  if (comes && is_at_or_above(node, call->node)) changes |= EFFECT_ACTIVATES;
+  bool creates = call->changes & (EFFECT_ACTIVATES | EFFECT_APPENDS);
+  if (creates && is_at_or_above(node, call->node)) changes |= EFFECT_ACTIVATES;
   if (call->changes & EFFECT_DEACTIVATES && from && is_at_or_above(from, node))
     changes |= EFFECT_DEACTIVATES;
   if (call->changes & EFFECT_POPS && call->node == node) changes |= EFFECT_DEACTIVATES;

@@ -47,7 +47,7 @@ bool leaf_shape_holds(const LeafShape *shape, const SNode *node) {
          divides_alike(shape, shape->node_level, node);
 }
 
-bool leaf_shape_has_twin(const LeafShape *shape, const SNode *node) {
+bool leaf_shape_has_counterpart(const LeafShape *shape, const SNode *node) {
   const SNode *level = snode_node_level(node);
   if (!level || level == shape->node_level || snode_has_lists(level)) return false;
   if (level->rank != shape->node_level->rank) return false;

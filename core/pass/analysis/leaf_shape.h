@@ -22,9 +22,9 @@ typedef struct LeafShape {
 bool leaf_shape_of_task(const IrKernel *kernel, const IrTask *task, LeafShape *shape);
 /* Is there exactly one cell of `node` for each cell of the leaf, at the same indices? */
 bool leaf_shape_holds(const LeafShape *shape, const SNode *node);
-/* Does another node level, the one that holds `node`, have a twin of each leaf: a node whose cells
- * have the same indices as the leaf's? */
-bool leaf_shape_has_twin(const LeafShape *shape, const SNode *node);
+/* Does another node level, the one that holds `node`, have a counterpart of each leaf: a node whose
+ * cells have the same indices as the leaf's? */
+bool leaf_shape_has_counterpart(const LeafShape *shape, const SNode *node);
 /* Along coordinate `k`, can `level` have a node wherever the node level `own` can? */
 bool leaf_shape_is_within(const SNode *own, const SNode *level, int k);
 /* Is a row of `node`'s cells contiguous in memory (with the component's stride)? */

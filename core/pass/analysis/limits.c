@@ -9,7 +9,7 @@ typedef struct Slot {
   bool is_set_again;
 } Slot;
 
-static bool note_set(void *data, IrInst *inst) {
+static bool record_set(void *data, IrInst *inst) {
   Slot *slot = data;
   if (inst->op != IR_FRAME_SET || inst->imm != slot->number) return true;
   slot->is_set_again = slot->set != NULL;
@@ -19,7 +19,7 @@ static bool note_set(void *data, IrInst *inst) {
 
 IrInst *limits_set_once(const IrKernel *kernel, int64_t slot) {
   Slot found = {.number = slot};
-  ir_walk(kernel->body, note_set, &found);
+  ir_walk(kernel->body, record_set, &found);
   return found.is_set_again ? NULL : found.set;
 }
 
@@ -75,7 +75,7 @@ const IrArray *limits_array(const IrKernel *kernel, const IrInst *place, int axi
   return array;
 }
 
-static bool hold_below(const Limits *limits, const IndexRange *range, int64_t size) {
+static bool holds_below(const Limits *limits, const IndexRange *range, int64_t size) {
   int64_t low, high;
   if (!limits->known || !ranges_hold_below(range, size) ||
       __builtin_add_overflow(limits->low, range->low, &low) ||
@@ -85,15 +85,15 @@ static bool hold_below(const Limits *limits, const IndexRange *range, int64_t si
 }
 
 /* The loop may end at the array's extent itself. */
-static bool hold_in_array(const Limits *limits, const IndexRange *range, const IrArray *array,
-                          int axis) {
+static bool holds_in_array(const Limits *limits, const IndexRange *range, const IrArray *array,
+                           int axis) {
   return limits->end == array->extents + axis && ranges_hold_below(range, address_most(array)) &&
          range->high <= 0 && limits->low >= 0 && limits->low + range->low >= 0;
 }
 
 /* Is the index inside in the box of the task's interior? */
-static bool hold_in_interior(const IrTask *task, int param, const IndexRange *range, int64_t size,
-                             const IrArray *array, int axis) {
+static bool holds_in_interior(const IrTask *task, int param, const IndexRange *range, int64_t size,
+                              const IrArray *array, int axis) {
   DEBUG_ASSERT(task->has_interior && param < task->axis_count, "the interior has such an axis");
   if (!ranges_hold_below(range, size) || task->interior_begin[param] < -range->low) return false;
   if (!array) return task->interior_end[param] <= size - range->high;
@@ -106,7 +106,7 @@ static bool hold_in_interior(const IrTask *task, int param, const IndexRange *ra
 }
 
 /* Is an index that runs backwards, `7 - i`, inside because the loop's limits are known? */
-static bool mirror_holds_below(const BodyLimits *at, const IndexRange *range, int64_t size) {
+static bool reversed_holds_below(const BodyLimits *at, const IndexRange *range, int64_t size) {
   IndexLine line;
   if (!ranges_line(range, at->body->params.count, at->body->params.items, &line) ||
       line.rest.count || line.factor > 0 || !ranges_line_holds_below(&line, size))
@@ -125,9 +125,9 @@ bool limits_prove(const BodyLimits *at, const IrInst *place, int axis, const Ind
   if (!range->base) return range->low >= 0 && range->high < (array ? address_least(array) : size);
   if (!at->task) return false;
   int param = ranges_param(at->body, range->base);
-  if (param < 0) return !array && mirror_holds_below(at, range, size);
+  if (param < 0) return !array && reversed_holds_below(at, range, size);
   const Limits *limits = &at->limits[param];
-  return (array ? hold_in_array(limits, range, array, axis) : hold_below(limits, range, size)) ||
+  return (array ? holds_in_array(limits, range, array, axis) : holds_below(limits, range, size)) ||
          (at->task->interior == at->body &&
-          hold_in_interior(at->task, param, range, size, array, axis));
+          holds_in_interior(at->task, param, range, size, array, axis));
 }

@@ -1,4 +1,4 @@
-/* lint.c - warns of code that looks right and is not. Changes nothing.
+/* lint.c - warns about code that looks correct but is not. Changes nothing.
  *
  *     for p in rg.range(n) do m[cell[p]] = 0.5 * (m[cell[p]] + 1) end
  *
@@ -23,8 +23,8 @@
  * thousands of both. */
 #include "pass/analysis/dependence.h"
 
-/* Insts that all searches of a kernel visit together: what they would find after that stays
- * unknown, since a lint must not make compiling slow. */
+/* Insts that all searches of a kernel visit together. Beyond that nothing is reported, since a lint
+ * must not make compiling slow. */
 enum { MOST_SEARCH_STEPS = 200000 };
 /* Operands between an expression and its parts: expressions share branches, so a deeper walk could
  * be exponential. */
@@ -51,15 +51,15 @@ static const char *name_of(const Lint *lint, const EffectAccess *store) {
 
 typedef bool IsWanted(const Lint *lint, const EffectAccess *store, const IrInst *load);
 
-static void want(Lint *lint, const IrInst *value) {
+static void enqueue(Lint *lint, const IrInst *value) {
   if (lint->seen[value->id] == lint->search) return;
   lint->seen[value->id] = lint->search;
   vec_push(lint->scratch, &lint->todo, value);
 }
 
-static void want_parts(Lint *lint, const IrInst *value, bool through_variables) {
+static void enqueue_operands(Lint *lint, const IrInst *value, bool through_variables) {
   if (value->op != IR_GET) {
-    for (int i = 0; i < value->operand_count; i++) want(lint, value->operands[i]);
+    for (int i = 0; i < value->operand_count; i++) enqueue(lint, value->operands[i]);
     lint->steps += value->operand_count;
     return;
   }
@@ -67,7 +67,7 @@ static void want_parts(Lint *lint, const IrInst *value, bool through_variables) 
   lint->steps += lint->sets.count;
   for (int i = 0; i < lint->sets.count; i++)
     if (lint->sets.items[i]->operands[0] == value->operands[0])
-      want(lint, lint->sets.items[i]->operands[1]);
+      enqueue(lint, lint->sets.items[i]->operands[1]);
 }
 
 /* Was what is stored computed from a read of its field that is wanted? `through_variables`: also if
@@ -76,13 +76,13 @@ static bool comes_from(Lint *lint, const EffectAccess *store, IsWanted *is_wante
                        bool through_variables) {
   lint->search++;
   lint->todo.count = 0;
-  want(lint, store->inst->operands[1]);
+  enqueue(lint, store->inst->operands[1]);
   while (lint->todo.count && lint->steps++ < MOST_SEARCH_STEPS) {
     const IrInst *at = lint->todo.items[--lint->todo.count];
     bool is_read = at->op == IR_LOAD && at->operands[0]->op == IR_PLACE &&
                    at->operands[0]->field == store->field;
     if (is_read && is_wanted(lint, store, at)) return true;
-    if (at->op != IR_LOAD) want_parts(lint, at, through_variables);
+    if (at->op != IR_LOAD) enqueue_operands(lint, at, through_variables);
   }
   return false;
 }
@@ -90,7 +90,7 @@ static bool comes_from(Lint *lint, const EffectAccess *store, IsWanted *is_wante
 /* -- lost writes ------------------------------------------------------------------------------- */
 
 /* Which indices of the loop reach `index` without loss of information: a bit for each. */
-static unsigned arriving(const Lint *lint, const IrInst *index, int depth) {
+static unsigned preserved_indices(const Lint *lint, const IrInst *index, int depth) {
   int param = ranges_param(lint->nest.body, index);
   if (param >= 0) return 1u << param;
   if (depth > DEEPEST_EXPRESSION) return ~0u;
@@ -98,21 +98,22 @@ static unsigned arriving(const Lint *lint, const IrInst *index, int depth) {
   case IR_ADD:
   case IR_SUB:
   case IR_MUL:
-    return arriving(lint, index->operands[0], depth + 1) |
-           arriving(lint, index->operands[1], depth + 1);
-  case IR_NEG: return arriving(lint, index->operands[0], depth + 1);
+    return preserved_indices(lint, index->operands[0], depth + 1) |
+           preserved_indices(lint, index->operands[1], depth + 1);
+  case IR_NEG: return preserved_indices(lint, index->operands[0], depth + 1);
   case IR_CONVERT:
-    return type_is_integer(index->operands[0]->type) ? arriving(lint, index->operands[0], depth + 1)
-                                                     : 0;
+    return type_is_integer(index->operands[0]->type)
+               ? preserved_indices(lint, index->operands[0], depth + 1)
+               : 0;
   default: return 0;
   }
 }
 
 static bool may_be_shared(const Lint *lint, const IrInst *place) {
-  unsigned met = 0, all = (1u << lint->nest.count) - 1;
+  unsigned found = 0, all = (1u << lint->nest.count) - 1;
   for (int axis = 0; axis < place->operand_count; axis++)
-    met |= arriving(lint, place->operands[axis], 0);
-  return (met & all) != all;
+    found |= preserved_indices(lint, place->operands[axis], 0);
+  return (found & all) != all;
 }
 
 static bool is_same_element(const Lint *lint, const EffectAccess *store, const IrInst *load) {
@@ -135,7 +136,7 @@ static void check_lost_write(Lint *lint, const EffectAccess *store) {
 /* -- stencils in place ------------------------------------------------------------------------- */
 
 /* Is the condition only an ordering of indices and numbers? */
-static bool is_order(const IrInst *inst, int depth) {
+static bool is_only_ordering(const IrInst *inst, int depth) {
   bool is_logic = inst->op == IR_BAND || inst->op == IR_BOR || inst->op == IR_BNOT;
   switch (inst->op) {
   case IR_CONST:
@@ -155,16 +156,17 @@ static bool is_order(const IrInst *inst, int depth) {
   }
   if (depth > DEEPEST_EXPRESSION) return false;
   for (int i = 0; i < inst->operand_count; i++)
-    if (!is_order(inst->operands[i], depth + 1)) return false;
+    if (!is_only_ordering(inst->operands[i], depth + 1)) return false;
   return true;
 }
 
-static bool note_inst(void *data, IrInst *inst) {
+static bool record_inst(void *data, IrInst *inst) {
   Lint *lint = data;
   if (inst->op == IR_SET) vec_push(lint->scratch, &lint->sets, inst);
   if (inst->op != IR_IF && inst->op != IR_SELECT && inst->op != IR_FOR) return true;
   int conditions = inst->op == IR_FOR ? 3 : 1;
-  for (int i = 0; i < conditions; i++) lint->may_separate |= !is_order(inst->operands[i], 0);
+  for (int i = 0; i < conditions; i++)
+    lint->may_separate |= !is_only_ordering(inst->operands[i], 0);
   return true;
 }
 
@@ -223,7 +225,7 @@ static void check_stores(Lint *lint, const Effects *effects) {
   lint->nest = dependence_nest_of_task(lint->kernel, lint->task, lint->task->body);
   lint->may_separate = false;
   lint->sets.count = 0;
-  ir_walk(lint->task->body, note_inst, lint);
+  ir_walk(lint->task->body, record_inst, lint);
   for (int i = 0; i < effects->accesses.count; i++) {
     const EffectAccess *store = &effects->accesses.items[i];
     if (store->verb != EFFECT_STORES || !store->place->index || store->place->is_called) continue;

@@ -18,17 +18,17 @@ enum { MOST_VISITS = 48 }; /* insts */
 /* larger offsets are not followed, so that no sum below overflows */
 static const int64_t furthest = (int64_t)1 << 40;
 
-static IndexRange visit(const IrInst *inst, int *budget);
+static IndexRange range_of(const IrInst *inst, int *budget);
 
-static IndexRange opaque(const IrInst *inst) {
+static IndexRange base_range(const IrInst *inst) {
   return (IndexRange){
       .base = inst, .known = type_is_integer(inst->type), .bits = type_bits(inst->type)};
 }
 
 /* A constant range if it fits the type of `inst`; otherwise `inst` is a base. */
-static IndexRange constant(const IrInst *inst, int64_t low, int64_t high) {
+static IndexRange constant_range(const IrInst *inst, int64_t low, int64_t high) {
   if (low > high || low < type_least(inst->type) || high > type_most(inst->type))
-    return opaque(inst);
+    return base_range(inst);
   return (IndexRange){.low = low, .high = high, .known = true, .bits = 64};
 }
 
@@ -36,7 +36,7 @@ static bool is_small(IndexRange r) { return r.low >= -furthest && r.high <= furt
 
 /* The possible values of the inst, as two constants; false for a u64, which may exceed
  * INT64_MAX. */
-static bool interval(const IrInst *inst, IndexRange r, int64_t *low, int64_t *high) {
+static bool possible_values(const IrInst *inst, IndexRange r, int64_t *low, int64_t *high) {
   if (!r.known) return false;
   *low = r.base ? type_least(inst->type) : r.low;
   *high = r.base ? type_most(inst->type) : r.high;
@@ -44,72 +44,74 @@ static bool interval(const IrInst *inst, IndexRange r, int64_t *low, int64_t *hi
 }
 
 /* Do the constants differ from the base by less than half the values of the type? */
-static bool is_within_a_turn(IndexRange r) {
+static bool is_unambiguous(IndexRange r) {
   int64_t half = r.bits >= 64 ? INT64_MAX : (int64_t)1 << (r.bits - 1);
   DEBUG_ASSERT(r.low <= r.high, "a range has a lower and an upper end");
   return r.low > -half && r.high < half;
 }
 
-static IndexRange sum(const IrInst *inst, IndexRange a, IndexRange b, bool subtract) {
+static IndexRange add_ranges(const IrInst *inst, IndexRange a, IndexRange b, bool subtract) {
   if (!a.known || !b.known || (a.base && b.base) || (subtract && b.base) || !is_small(a) ||
       !is_small(b))
-    return opaque(inst);
+    return base_range(inst);
   IndexRange r = {.base = a.base ? a.base : b.base, .known = true};
   r.low = subtract ? a.low - b.high : a.low + b.low;
   r.high = subtract ? a.high - b.low : a.high + b.high;
-  if (!r.base) return constant(inst, r.low, r.high);
+  if (!r.base) return constant_range(inst, r.low, r.high);
   r.bits = type_bits(inst->type);
-  return type_is_signed(inst->type) && is_within_a_turn(r) ? r : opaque(inst);
+  return type_is_signed(inst->type) && is_unambiguous(r) ? r : base_range(inst);
 }
 
-static IndexRange product(const IrInst *inst, IndexRange a, IndexRange b) {
-  if (!a.known || !b.known || a.base || b.base) return opaque(inst);
+static IndexRange multiply_ranges(const IrInst *inst, IndexRange a, IndexRange b) {
+  if (!a.known || !b.known || a.base || b.base) return base_range(inst);
   int64_t low = INT64_MAX, high = INT64_MIN, ends[2][2] = {{a.low, a.high}, {b.low, b.high}};
   for (int i = 0; i < 4; i++) {
     int64_t corner;
-    if (__builtin_mul_overflow(ends[0][i & 1], ends[1][i >> 1], &corner)) return opaque(inst);
+    if (__builtin_mul_overflow(ends[0][i & 1], ends[1][i >> 1], &corner)) return base_range(inst);
     low = min_i64(low, corner);
     high = max_i64(high, corner);
   }
-  return constant(inst, low, high);
+  return constant_range(inst, low, high);
 }
 
-/* a // c, a % c, a & c by a positive constant. */
-static IndexRange reduced(const IrInst *inst, IndexRange a, IndexRange by) {
-  if (!by.known || by.base || by.low != by.high || by.low < 0) return opaque(inst);
+/* a // c, a % c, a & c for a positive constant c. */
+static IndexRange range_of_remainder(const IrInst *inst, IndexRange a, IndexRange by) {
+  if (!by.known || by.base || by.low != by.high || by.low < 0) return base_range(inst);
   int64_t c = by.low;
   if (inst->op == IR_BAND)
-    return constant(inst, 0, !a.base && a.known && a.low >= 0 ? min_i64(a.high, c) : c);
-  if (c == 0) return opaque(inst);
+    return constant_range(inst, 0, !a.base && a.known && a.low >= 0 ? min_i64(a.high, c) : c);
+  if (c == 0) return base_range(inst);
   bool is_constant = a.known && !a.base;
   if (inst->op == IR_FLOORDIV)
-    return is_constant ? constant(inst, floor_div(a.low, c), floor_div(a.high, c)) : opaque(inst);
-  return is_constant && a.low >= 0 && a.high < c ? a : constant(inst, 0, c - 1);
+    return is_constant ? constant_range(inst, floor_div(a.low, c), floor_div(a.high, c))
+                       : base_range(inst);
+  return is_constant && a.low >= 0 && a.high < c ? a : constant_range(inst, 0, c - 1);
 }
 
-static IndexRange clamped(const IrInst *inst, IndexRange a, IndexRange b) {
+static IndexRange range_of_extremum(const IrInst *inst, IndexRange a, IndexRange b) {
   int64_t a_low, a_high, b_low, b_high;
-  if (!interval(inst, a, &a_low, &a_high) || !interval(inst, b, &b_low, &b_high))
-    return opaque(inst);
-  if (inst->op == IR_MIN) return constant(inst, min_i64(a_low, b_low), min_i64(a_high, b_high));
-  return constant(inst, max_i64(a_low, b_low), max_i64(a_high, b_high));
+  if (!possible_values(inst, a, &a_low, &a_high) || !possible_values(inst, b, &b_low, &b_high))
+    return base_range(inst);
+  if (inst->op == IR_MIN)
+    return constant_range(inst, min_i64(a_low, b_low), min_i64(a_high, b_high));
+  return constant_range(inst, max_i64(a_low, b_low), max_i64(a_high, b_high));
 }
 
-static IndexRange joined(const IrInst *inst, IndexRange a, IndexRange b) {
-  if (!a.known || !b.known || a.base != b.base) return opaque(inst);
+static IndexRange range_of_choice(const IrInst *inst, IndexRange a, IndexRange b) {
+  if (!a.known || !b.known || a.base != b.base) return base_range(inst);
   a.low = min_i64(a.low, b.low);
   a.high = max_i64(a.high, b.high);
   return a;
 }
 
-static IndexRange converted(const IrInst *inst, IndexRange a) {
+static IndexRange range_of_conversion(const IrInst *inst, IndexRange a) {
   Type from = inst->operands[0]->type;
-  if (type_is_bool(from)) return constant(inst, 0, 1);
-  if (!a.known) return opaque(inst);
-  if (!a.base) return constant(inst, a.low, a.high);
+  if (type_is_bool(from)) return constant_range(inst, 0, 1);
+  if (!a.known) return base_range(inst);
+  if (!a.base) return constant_range(inst, a.low, a.high);
   bool widens = type_bits(inst->type) > type_bits(from) &&
                 (type_is_signed(inst->type) || type_is_unsigned(from));
-  if (!widens || a.low || a.high) return opaque(inst); /* the sum may have wrapped in `from` */
+  if (!widens || a.low || a.high) return base_range(inst); /* the sum may have wrapped in `from` */
   a.bits = type_bits(inst->type);
   return a;
 }
@@ -122,13 +124,14 @@ static bool spans_hold(IndexRange begin, IndexRange last, int64_t step) {
 }
 
 /* The index of a numeric `for` with a constant step, between its begin and its last. */
-static IndexRange loop_index(const IrInst *param, int *budget) {
+static IndexRange range_of_loop_index(const IrInst *param, int *budget) {
   const IrInst *loop = param->region ? param->region->owner : NULL;
   int64_t step = loop ? facts_step(loop) : 0;
-  if (!step) return opaque(param);
-  IndexRange begin = visit(loop->operands[0], budget), last = visit(loop->operands[1], budget);
+  if (!step) return base_range(param);
+  IndexRange begin = range_of(loop->operands[0], budget),
+             last = range_of(loop->operands[1], budget);
   if (!begin.known || !last.known || begin.base != last.base || !spans_hold(begin, last, step))
-    return opaque(param);
+    return base_range(param);
   IndexRange r = begin;
   r.low = step > 0 ? begin.low : last.low;
   /* if the last index is lower, the loop does not run */
@@ -136,14 +139,15 @@ static IndexRange loop_index(const IrInst *param, int *budget) {
   return r;
 }
 
-static IndexRange visit(const IrInst *inst, int *budget) {
-  if (!type_is_integer(inst->type) || --*budget < 0) return opaque(inst);
+static IndexRange range_of(const IrInst *inst, int *budget) {
+  if (!type_is_integer(inst->type) || --*budget < 0) return base_range(inst);
   switch (inst->op) {
-  case IR_CONST: return constant(inst, inst->imm, inst->imm);
-  case IR_PARAM: return loop_index(inst, budget);
-  case IR_CONVERT: return converted(inst, visit(inst->operands[0], budget));
+  case IR_CONST: return constant_range(inst, inst->imm, inst->imm);
+  case IR_PARAM: return range_of_loop_index(inst, budget);
+  case IR_CONVERT: return range_of_conversion(inst, range_of(inst->operands[0], budget));
   case IR_SELECT:
-    return joined(inst, visit(inst->operands[1], budget), visit(inst->operands[2], budget));
+    return range_of_choice(inst, range_of(inst->operands[1], budget),
+                           range_of(inst->operands[2], budget));
   case IR_ADD:
   case IR_SUB:
   case IR_MUL:
@@ -152,23 +156,24 @@ static IndexRange visit(const IrInst *inst, int *budget) {
   case IR_BAND:
   case IR_MIN:
   case IR_MAX: break;
-  default: return opaque(inst);
+  default: return base_range(inst);
   }
-  IndexRange a = visit(inst->operands[0], budget), b = visit(inst->operands[1], budget);
+  IndexRange a = range_of(inst->operands[0], budget), b = range_of(inst->operands[1], budget);
   switch (inst->op) {
-  case IR_ADD: return sum(inst, a, b, false);
-  case IR_SUB: return sum(inst, a, b, true);
-  case IR_MUL: return product(inst, a, b);
+  case IR_ADD: return add_ranges(inst, a, b, false);
+  case IR_SUB: return add_ranges(inst, a, b, true);
+  case IR_MUL: return multiply_ranges(inst, a, b);
   case IR_MIN:
-  case IR_MAX: return clamped(inst, a, b);
-  case IR_BAND: return b.base || !b.known ? reduced(inst, b, a) : reduced(inst, a, b);
-  default: return reduced(inst, a, b);
+  case IR_MAX: return range_of_extremum(inst, a, b);
+  case IR_BAND:
+    return b.base || !b.known ? range_of_remainder(inst, b, a) : range_of_remainder(inst, a, b);
+  default: return range_of_remainder(inst, a, b);
   }
 }
 
 IndexRange ranges_of(const IrInst *index) {
   int budget = MOST_VISITS;
-  return visit(index, &budget);
+  return range_of(index, &budget);
 }
 
 int ranges_param(const IrRegion *region, const IrInst *base) {
@@ -221,10 +226,10 @@ bool ranges_line(const IndexRange *range, int count, IrInst *const *indices, Ind
   if (!range->known || !range->base || !ranges_is_near(range) ||
       !facts_affine(range->base, NULL, &out->rest))
     return false;
-  int64_t constant = out->rest.constant;
-  if (constant > ranges_most_near || constant < -ranges_most_near) return false;
-  out->low = range->low + constant;
-  out->high = range->high + constant;
+  int64_t constant_range = out->rest.constant;
+  if (constant_range > ranges_most_near || constant_range < -ranges_most_near) return false;
+  out->low = range->low + constant_range;
+  out->high = range->high + constant_range;
   out->rest.constant = 0;
   out->bits = (int)min_i64(range->bits, out->rest.bits);
   return take_index(out, count, indices);

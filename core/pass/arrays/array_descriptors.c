@@ -35,43 +35,44 @@
 #include "pass/tasks/tasks.h"
 
 enum {
-  MOST_FIXED = 16,    /* arrays of a loop; the host compares each pair with a written one */
+  MOST_ARRAYS = 16,   /* of a loop; the host compares each pair with a written one */
   LARGEST_COPY = 2000 /* insts of a body, since it is compiled twice */
 };
 
-typedef struct Known { /* a counted array in a slot of the frame */
+typedef struct LoopArray { /* a counted array in a slot of the frame */
   int64_t slot;
-  int32_t size;                        /* bytes of an element; 0: not known yet */
-  int axes;                            /* indices of an element */
-  bool is_reached, is_written, is_odd; /* is_odd: used in a way that is not supported */
-  int array;                           /* kernel->arrays, once it has an entry; else -1 */
+  int32_t size; /* bytes of an element; 0: not known yet */
+  int axes;     /* indices of an element */
+  bool is_reached, is_written;
+  bool is_odd; /* used in a way that is not supported */
+  int array;   /* kernel->arrays, once it has an entry; else -1 */
   IrInst *use; /* for a GPU: the constant RtArrayUse of its rt_array_to_tasks */
-} Known;
+} LoopArray;
 
 /* An array that already has an entry, which other loops of the kernel reuse. */
-typedef struct Taken {
+typedef struct HoistedArray {
   const IrInst *value;
   int64_t slot;
   int array;
-} Taken;
-typedef VEC(Taken) AllTaken;
+} HoistedArray;
+typedef VEC(HoistedArray) HoistedArrays;
 
-typedef struct Fixed {
+typedef struct ArrayLoop {
   IrKernel *kernel;
   Scratch *scratch;
-  AllTaken *taken;
+  HoistedArrays *hoisted;
   int number; /* of the task */
   IrTask *task;
   bool is_unified; /* tasks and the host work in the same memory */
   bool is_called;  /* in a function */
   bool *walked;    /* by function */
   bool gives_up;
-  Known known[MOST_FIXED];
+  LoopArray known[MOST_ARRAYS];
   int count;
   VEC(int32_t) changed; /* sizes of elements of other arrays that are written or grow, */
   VEC(int32_t) seen;    /* and of those that are read */
   VEC(IrInst *) calls, accesses, branches;
-} Fixed;
+} ArrayLoop;
 
 /* -- what the loop does with arrays ------------------------------------------------------------ */
 
@@ -80,7 +81,7 @@ static bool is_element(const IrInst *inst) {
 }
 
 /* The call that found the element, and the number's offset in it; NULL for any other address. */
-static IrInst *element_of(const IrInst *address, int64_t *bytes) {
+static IrInst *find_element(const IrInst *address, int64_t *bytes) {
   int64_t number;
   *bytes = 0;
   while (address->op == IR_OFFSET && ir_is_const(address->operands[1], &number)) {
@@ -90,17 +91,17 @@ static IrInst *element_of(const IrInst *address, int64_t *bytes) {
   return is_element(address) ? (IrInst *)address : NULL;
 }
 
-static Known *find(Fixed *f, const IrInst *array) {
+static LoopArray *find_array(ArrayLoop *f, const IrInst *array) {
   if (f->is_called || array->op != IR_FRAME_GET) return NULL;
   for (int i = 0; i < f->count; i++)
     if (f->known[i].slot == array->imm) return &f->known[i];
-  if (f->count == MOST_FIXED) return NULL;
-  f->known[f->count] = (Known){.slot = array->imm, .axes = 1, .array = -1};
+  if (f->count == MOST_ARRAYS) return NULL;
+  f->known[f->count] = (LoopArray){.slot = array->imm, .axes = 1, .array = -1};
   return &f->known[f->count++];
 }
 
-static Known *find_sized(Fixed *f, const IrInst *array, const IrInst *size) {
-  Known *known = find(f, array);
+static LoopArray *find_sized_array(ArrayLoop *f, const IrInst *array, const IrInst *size) {
+  LoopArray *known = find_array(f, array);
   if (!known) return NULL;
   known->is_odd |= known->size && known->size != size->imm;
   known->size = (int32_t)size->imm;
@@ -112,39 +113,39 @@ static int axes_of(const IrInst *index) {
 }
 
 /* Records a read or write of an element, of a known array or of any other. */
-static void note_element(Fixed *f, const IrInst *inst, bool is_write) {
+static void record_element(ArrayLoop *f, const IrInst *inst, bool is_write) {
   DEBUG_ASSERT(inst->operands[2]->op == IR_CONST, "the size of an element is a constant");
   const IrInst *array = inst->operands[0], *index = inst->operands[1], *size = inst->operands[2];
-  Known *known = find_sized(f, array, size);
+  LoopArray *known = find_sized_array(f, array, size);
   if (known) {
     int axes = axes_of(index);
     known->is_odd |= known->is_reached && known->axes != axes;
     known->axes = axes;
     known->is_reached = true;
     known->is_written |= is_write;
-  } else if (!counts_is_private(array)) {
+  } else if (!refcounts_is_private(array)) {
     int32_t bytes = (int32_t)size->imm;
     if (is_write) vec_push(f->scratch, &f->changed, bytes);
     else vec_push(f->scratch, &f->seen, bytes);
   }
 }
 
-static void note_growth(Fixed *f, const IrInst *inst) {
+static void record_growth(ArrayLoop *f, const IrInst *inst) {
   const IrInst *array = inst->operands[0];
-  if (counts_is_private(array)) return;
+  if (refcounts_is_private(array)) return;
   if (inst->operand_count < 2) f->gives_up = true; /* elements of any size */
   else vec_push(f->scratch, &f->changed, (int32_t)inst->operands[1]->imm);
 }
 
-static void note_call(Fixed *f, IrInst *inst) {
+static void record_call(ArrayLoop *f, IrInst *inst) {
   switch (inst->entry) {
   case RT_ARRAY_APPEND:
   case RT_ARRAY_POP:
-  case RT_ARRAY_CLEAR: note_growth(f, inst); break;
-  case RT_ARRAY_HAS: find_sized(f, inst->operands[0], inst->operands[2]); break;
-  case RT_ARRAY_LENGTH: find_sized(f, inst->operands[0], inst->operands[1]); break;
-  case RT_ARRAY_READ: note_element(f, inst, false); break;
-  case RT_ARRAY_AT: note_element(f, inst, true); break;
+  case RT_ARRAY_CLEAR: record_growth(f, inst); break;
+  case RT_ARRAY_HAS: find_sized_array(f, inst->operands[0], inst->operands[2]); break;
+  case RT_ARRAY_LENGTH: find_sized_array(f, inst->operands[0], inst->operands[1]); break;
+  case RT_ARRAY_READ: record_element(f, inst, false); break;
+  case RT_ARRAY_AT: record_element(f, inst, true); break;
   case RT_NATIVE: f->gives_up = true; break; /* an extension may do anything */
   default: break;
   }
@@ -156,62 +157,62 @@ static bool is_access(const IrInst *inst) {
 }
 
 /* Any use of an element's address other than a plain access may change its array. */
-static void note_use(Fixed *f, IrInst *inst, int operand) {
+static void record_use(ArrayLoop *f, IrInst *inst, int operand) {
   int64_t bytes;
-  IrInst *element = element_of(inst->operands[operand], &bytes);
+  IrInst *element = find_element(inst->operands[operand], &bytes);
   bool is_sum = inst->op == IR_OFFSET && ir_is_const(inst->operands[1], &bytes);
   if (!element || is_sum) return;
-  Known *known = find(f, element->operands[0]);
+  LoopArray *known = find_array(f, element->operands[0]);
   if (!is_access(inst) || operand) {
     if (known) known->is_odd = true;
-    else if (!counts_is_private(element->operands[0]))
+    else if (!refcounts_is_private(element->operands[0]))
       vec_push(f->scratch, &f->changed, (int32_t)element->operands[2]->imm);
   } else if (known) {
     vec_push(f->scratch, &f->accesses, inst);
   }
 }
 
-static bool note_inst(void *data, IrInst *inst) {
-  Fixed *f = data;
-  if (inst->op == IR_CALL) note_call(f, inst);
+static bool record_inst(void *data, IrInst *inst) {
+  ArrayLoop *f = data;
+  if (inst->op == IR_CALL) record_call(f, inst);
   if (inst->op == IR_CALL && !f->is_called) vec_push(f->scratch, &f->calls, inst);
   if (inst->op == IR_IF && !f->is_called) vec_push(f->scratch, &f->branches, inst);
-  for (int i = 0; i < inst->operand_count; i++) note_use(f, inst, i);
+  for (int i = 0; i < inst->operand_count; i++) record_use(f, inst, i);
   if (inst->op != IR_INVOKE || f->walked[inst->imm]) return !f->gives_up;
   bool is_called = f->is_called;
   f->walked[inst->imm] = f->is_called = true;
-  ir_walk(f->kernel->functions.items[inst->imm]->body, note_inst, f);
+  ir_walk(f->kernel->functions.items[inst->imm]->body, record_inst, f);
   f->is_called = is_called;
   return !f->gives_up;
 }
 
 /* -- which arrays are invariant ---------------------------------------------------------------- */
 
-static bool has(const int32_t *sizes, int count, int32_t size) {
+static bool has_size(const int32_t *sizes, int count, int32_t size) {
   for (int i = 0; i < count; i++)
     if (sizes[i] == size) return true;
   return false;
 }
 
-static bool is_fit(const Fixed *f, const Known *known) {
+static bool is_hoistable(const ArrayLoop *f, const LoopArray *known) {
   return known->is_reached && !known->is_odd &&
-         !has(f->changed.items, f->changed.count, known->size);
+         !has_size(f->changed.items, f->changed.count, known->size);
 }
 
 /* Chooses the invariant arrays. One that is not chosen counts as an unknown array, which may
  * exclude others; so this iterates to a fixed point. False if none is left. */
-static bool choose(Fixed *f) {
+static bool choose_arrays(ArrayLoop *f) {
   bool changes = true;
   int count = 0;
   while (changes) {
     changes = false;
     for (int i = 0; i < f->count; i++) {
-      Known *known = &f->known[i];
-      if (!known->is_reached || is_fit(f, known)) continue;
+      LoopArray *known = &f->known[i];
+      if (!known->is_reached || is_hoistable(f, known)) continue;
       known->is_reached = false;
       if (!known->is_written) {
         vec_push(f->scratch, &f->seen, known->size);
-      } else if (!has(f->changed.items, f->changed.count, known->size)) {
+      } else if (!has_size(f->changed.items, f->changed.count, known->size)) {
         vec_push(f->scratch, &f->changed, known->size);
         changes = true;
       }
@@ -223,28 +224,28 @@ static bool choose(Fixed *f) {
 
 /* -- before the loop --------------------------------------------------------------------------- */
 
-static IrInst *number(IrBuilder *b, int64_t value) { return ir_const_int(b, TYPE(I32), value); }
-static IrInst *wide(IrBuilder *b, int64_t value) { return ir_const_int(b, TYPE(I64), value); }
+static IrInst *const_i32(IrBuilder *b, int64_t value) { return ir_const_int(b, TYPE(I32), value); }
+static IrInst *const_i64(IrBuilder *b, int64_t value) { return ir_const_int(b, TYPE(I64), value); }
 
-static IrInst *call(IrBuilder *b, RtEntry entry, int count, IrInst *const *operands) {
+static IrInst *call_array(IrBuilder *b, RtEntry entry, int count, IrInst *const *operands) {
   return ir_call(b, entry, 0, 0, count, operands);
 }
 
-static IrInst *handle(IrBuilder *b, const Known *known) {
+static IrInst *array_handle(IrBuilder *b, const LoopArray *known) {
   return address_slot(b, false, (int)known->slot, TYPE(I64));
 }
 
-static IrInst *fits(IrBuilder *b, IrInst *extent) {
-  return ir_binary(b, IR_LE, extent, wide(b, IR_NARROW));
+static IrInst *fits_narrow(IrBuilder *b, IrInst *extent) {
+  return ir_binary(b, IR_LE, extent, const_i64(b, IR_NARROW));
 }
 
 /* Adds the array to the kernel, or reuses the entry and slots of another loop for the same
  * array. */
-static int add_array(Fixed *f, const Known *known, IrArray *out) {
+static int add_array(ArrayLoop *f, const LoopArray *known, IrArray *out) {
   IrInst *set = limits_set_once(f->kernel, known->slot);
-  Taken own = {.value = set ? set->operands[0] : NULL, .slot = known->slot};
-  for (int i = 0; i < f->taken->count; i++) {
-    const Taken *taken = &f->taken->items[i];
+  HoistedArray own = {.value = set ? set->operands[0] : NULL, .slot = known->slot};
+  for (int i = 0; i < f->hoisted->count; i++) {
+    const HoistedArray *taken = &f->hoisted->items[i];
     const IrArray *array = &f->kernel->arrays.items[taken->array];
     bool is_same = taken->slot == own.slot || (own.value && taken->value == own.value);
     if (is_same && array->size == out->size && array->axis_count == out->axis_count &&
@@ -257,52 +258,58 @@ static int add_array(Fixed *f, const Known *known, IrArray *out) {
   out->extents = f->kernel->frame_slots;
   f->kernel->frame_slots += out->axis_count;
   own.array = ir_add_array(f->kernel, out);
-  vec_push(f->scratch, f->taken, own);
+  vec_push(f->scratch, f->hoisted, own);
   return own.array;
 }
 
 /* The address of the elements. On a GPU it may be that of a copy, so the host region obtains it for
  * the intended use. */
-static IrInst *begin_of(Fixed *f, IrBuilder *b, Known *known, IrInst *array, IrInst *size) {
-  if (f->is_unified) return call(b, RT_ARRAY_READ, 3, (IrInst *[]){array, wide(b, 0), size});
-  known->use = number(b, known->is_written ? RT_ARRAY_TASKS_WRITE : RT_ARRAY_TASKS_READ);
-  return call(b, RT_ARRAY_TO_TASKS, 2, (IrInst *[]){array, known->use});
+static IrInst *elements_address(ArrayLoop *f, IrBuilder *b, LoopArray *known, IrInst *array,
+                                IrInst *size) {
+  if (f->is_unified)
+    return call_array(b, RT_ARRAY_READ, 3, (IrInst *[]){array, const_i64(b, 0), size});
+  known->use = const_i32(b, known->is_written ? RT_ARRAY_TASKS_WRITE : RT_ARRAY_TASKS_READ);
+  return call_array(b, RT_ARRAY_TO_TASKS, 2, (IrInst *[]){array, known->use});
 }
 
 /* Sets slots of the frame to the array's address and extents; returns whether the extents fit. */
-static IrInst *take(Fixed *f, IrBuilder *b, Known *known) {
-  DEBUG_ASSERT(known->is_reached && !known->is_odd && known->size > 0, "`choose` has taken it");
+static IrInst *hoist_array(ArrayLoop *f, IrBuilder *b, LoopArray *known) {
+  DEBUG_ASSERT(known->is_reached && !known->is_odd && known->size > 0,
+               "choose_arrays has chosen it");
   ASSERT(known->axes > 0 && known->axes <= SNODE_MAX_AXES, "an index has one number per axis");
-  IrInst *array = handle(b, known);
-  IrInst *size = number(b, known->size);
-  IrInst *length = call(b, RT_ARRAY_LENGTH, 2, (IrInst *[]){array, size}), *fit = fits(b, length);
+  IrInst *array = array_handle(b, known);
+  IrInst *size = const_i32(b, known->size);
+  IrInst *length = call_array(b, RT_ARRAY_LENGTH, 2, (IrInst *[]){array, size}),
+         *fit = fits_narrow(b, length);
   bool is_arg = known->slot < f->kernel->args.count;
   IrArray out = {.axis_count = known->axes,
                  .strides = -1,
                  .size = known->size,
                  .is_counted = true,
-                 .is_shared = known->is_written && has(f->seen.items, f->seen.count, known->size),
+                 .is_shared =
+                     known->is_written && has_size(f->seen.items, f->seen.count, known->size),
                  .name = is_arg ? f->kernel->args.items[known->slot].name : ""};
   known->array = add_array(f, known, &out);
-  ir_frame_set(b, out.address, begin_of(f, b, known, array, size));
+  ir_frame_set(b, out.address, elements_address(f, b, known, array, size));
   for (int k = 0; k < known->axes; k++) {
-    IrInst *extent =
-        known->axes == 1 ? length : call(b, RT_ARRAY_AXIS, 2, (IrInst *[]){array, number(b, k)});
-    if (known->axes > 1) fit = rewrite_both(b, fit, fits(b, extent));
+    IrInst *extent = known->axes == 1
+                         ? length
+                         : call_array(b, RT_ARRAY_AXIS, 2, (IrInst *[]){array, const_i32(b, k)});
+    if (known->axes > 1) fit = rewrite_both(b, fit, fits_narrow(b, extent));
     ir_frame_set(b, out.extents + k, ir_convert(b, extent, TYPE(I32)));
   }
   return fit;
 }
 
-/* The arrays of the launch, which are not counted, that the loop accesses. */
-typedef struct Blocks {
+/* The arrays passed to the launch (not counted ones) that the loop accesses. */
+typedef struct LaunchArrays {
   const IrKernel *kernel;
   bool *has, *is_written;
   bool has_strides;
-} Blocks;
+} LaunchArrays;
 
-static bool note_block(void *data, IrInst *inst) {
-  Blocks *blocks = data;
+static bool record_launch_array(void *data, IrInst *inst) {
+  LaunchArrays *blocks = data;
   if (!rewrite_is_access(inst->op)) return true;
   int number = blocks->kernel->fields.items[inst->operands[0]->field].array;
   if (number < 0) return true;
@@ -313,53 +320,53 @@ static bool note_block(void *data, IrInst *inst) {
   return true;
 }
 
-static Blocks find_blocks(const Fixed *f) {
+static LaunchArrays find_launch_arrays(const ArrayLoop *f) {
   int count = f->kernel->arrays.count;
-  Blocks blocks = {.kernel = f->kernel,
-                   .has = scratch_array(f->scratch, bool, count + 1),
-                   .is_written = scratch_array(f->scratch, bool, count + 1)};
-  ir_walk(f->task->body, note_block, &blocks);
+  LaunchArrays blocks = {.kernel = f->kernel,
+                         .has = scratch_array(f->scratch, bool, count + 1),
+                         .is_written = scratch_array(f->scratch, bool, count + 1)};
+  ir_walk(f->task->body, record_launch_array, &blocks);
   for (int i = 0; i < f->kernel->functions.count; i++)
-    if (f->walked[i]) ir_walk(f->kernel->functions.items[i]->body, note_block, &blocks);
+    if (f->walked[i]) ir_walk(f->kernel->functions.items[i]->body, record_launch_array, &blocks);
   return blocks;
 }
 
-static IrInst *is_beside(Fixed *f, IrBuilder *b, const Known *known, int number) {
+static IrInst *is_disjoint(ArrayLoop *f, IrBuilder *b, const LoopArray *known, int number) {
   const IrArray *array = &f->kernel->arrays.items[number];
-  IrInst *bytes = wide(b, array->size);
+  IrInst *bytes = const_i64(b, array->size);
   for (int k = 0; k < array->axis_count; k++) {
     IrInst *extent = address_extent(b, false, array, k);
     bytes = ir_binary(b, IR_MUL, bytes, ir_convert(b, extent, TYPE(I64)));
   }
   IrInst *address = address_slot(b, false, array->address, TYPE(PTR));
-  return call(b, RT_ARRAY_BESIDE, 3, (IrInst *[]){handle(b, known), address, bytes});
+  return call_array(b, RT_ARRAY_BESIDE, 3, (IrInst *[]){array_handle(b, known), address, bytes});
 }
 
 /* The condition under which the optimised loop is correct. */
-static IrInst *take_all(Fixed *f, IrBuilder *b, const Blocks *blocks) {
+static IrInst *hoist_arrays(ArrayLoop *f, IrBuilder *b, const LaunchArrays *blocks) {
   IrInst *fit = NULL;
   int arrays = f->kernel->arrays.count;
   for (int i = 0; i < f->count; i++) {
-    Known *known = &f->known[i];
+    LoopArray *known = &f->known[i];
     if (!known->is_reached) continue;
-    fit = rewrite_both(b, fit, take(f, b, known));
+    fit = rewrite_both(b, fit, hoist_array(f, b, known));
     for (int k = 0; k < i; k++) {
-      const Known *other = &f->known[k];
+      const LoopArray *other = &f->known[k];
       if (!other->is_reached || !(known->is_written || other->is_written)) continue;
-      IrInst *disjoint =
-          call(b, RT_ARRAY_APART, 2, (IrInst *[]){handle(b, known), handle(b, other)});
+      IrInst *disjoint = call_array(b, RT_ARRAY_APART, 2,
+                                    (IrInst *[]){array_handle(b, known), array_handle(b, other)});
       fit = rewrite_both(b, fit, disjoint);
     }
     for (int k = 0; k < arrays; k++)
       if (blocks->has[k] && (known->is_written || blocks->is_written[k]))
-        fit = rewrite_both(b, fit, is_beside(f, b, known, k));
+        fit = rewrite_both(b, fit, is_disjoint(f, b, known, k));
   }
   return fit;
 }
 
 /* Keeps the original loop as a fallback. It rarely runs, so it is compiled cheaply and without
  * notes. */
-static int keep_general(Fixed *f) {
+static int keep_fallback(ArrayLoop *f) {
   IrTask *copy = scratch_new(f->kernel->scratch, IrTask);
   DEBUG_ASSERT(!f->task->interior && !f->task->privatised, "the passes that copy bodies run later");
   *copy = *f->task;
@@ -376,17 +383,17 @@ static int keep_general(Fixed *f) {
 
 /* -- in the loop ------------------------------------------------------------------------------- */
 
-static Known *fixed_one(Fixed *f, const IrInst *array) {
+static LoopArray *hoisted_array(ArrayLoop *f, const IrInst *array) {
   if (array->op != IR_FRAME_GET) return NULL;
   for (int i = 0; i < f->count; i++)
     if (f->known[i].array >= 0 && f->known[i].slot == array->imm) return &f->known[i];
   return NULL;
 }
 
-/* Does `inst` find or access the element that the condition tests? */
-static bool is_of(const IrInst *inst, const IrInst *condition) {
+/* Does `inst` find, or access, the element that the condition tests? */
+static bool is_of_element(const IrInst *inst, const IrInst *condition) {
   int64_t bytes;
-  if (is_access(inst)) inst = element_of(inst->operands[0], &bytes);
+  if (is_access(inst)) inst = find_element(inst->operands[0], &bytes);
   return inst && ir_is_call(inst, RT_ARRAY_AT) && inst->operands[0] == condition->operands[0] &&
          inst->operands[1] == condition->operands[1];
 }
@@ -394,7 +401,7 @@ static bool is_of(const IrInst *inst, const IrInst *condition) {
 /* Is the IF a bounds check around a mere write of that element? A place is checked anyway. */
 static bool is_plain_write(const IrInst *branch) {
   for (const IrInst *inst = branch->regions[0]->first; inst; inst = inst->next)
-    if (!is_of(inst, branch->operands[0]) && !(ir_effects(inst) & IR_PURE)) return false;
+    if (!is_of_element(inst, branch->operands[0]) && !(ir_effects(inst) & IR_PURE)) return false;
   for (const IrInst *inst = branch->regions[1]->first; inst; inst = inst->next)
     if (!ir_is_call(inst, RT_ARRAY_OUTSIDE) && inst->op != IR_CONST) return false;
   return true;
@@ -407,10 +414,10 @@ static int32_t outside_line(const IrInst *branch) {
   return 0;
 }
 
-static void flatten(Fixed *f, IrInst *branch) {
-  DEBUG_ASSERT(branch->op == IR_IF, "note_inst has collected branches");
+static void unguard_writes(ArrayLoop *f, IrInst *branch) {
+  DEBUG_ASSERT(branch->op == IR_IF, "record_inst has collected branches");
   const IrInst *condition = branch->operands[0];
-  if (!ir_is_call(condition, RT_ARRAY_HAS) || !fixed_one(f, condition->operands[0]) ||
+  if (!ir_is_call(condition, RT_ARRAY_HAS) || !hoisted_array(f, condition->operands[0]) ||
       !is_plain_write(branch))
     return;
   int32_t line = outside_line(branch);
@@ -427,33 +434,34 @@ static void flatten(Fixed *f, IrInst *branch) {
 }
 
 /* The index in 32 bits if it was only widened for the call. */
-static IrInst *narrow(IrBuilder *b, IrInst *index) {
+static IrInst *narrow_index(IrBuilder *b, IrInst *index) {
   int64_t value;
   if (index->op == IR_CONVERT && type_is(index->operands[0]->type, TYPE_I32))
     return index->operands[0];
   bool is_small = ir_is_const(index, &value) && value == (int32_t)value;
-  return is_small ? number(b, value) : index;
+  return is_small ? const_i32(b, value) : index;
 }
 
-static IrInst *place_of(Fixed *f, IrBuilder *b, const IrInst *element, int64_t bytes, Type type) {
-  const Known *known = fixed_one(f, element->operands[0]);
+static IrInst *place_of(ArrayLoop *f, IrBuilder *b, const IrInst *element, int64_t bytes,
+                        Type type) {
+  const LoopArray *known = hoisted_array(f, element->operands[0]);
   IrInst *index = element->operands[1], *indices[SNODE_MAX_AXES];
   DEBUG_ASSERT(known && bytes >= 0 && bytes < known->size, "the number is in an element");
   bool is_several = known->axes > 1;
   for (int k = 0; k < known->axes; k++)
-    indices[k] = narrow(b, is_several ? index->operands[2 + k] : index);
+    indices[k] = narrow_index(b, is_several ? index->operands[2 + k] : index);
   int field = ir_add_array_field(f->kernel, known->array, (int)bytes, type);
   return ir_place(b, field, indices);
 }
 
-static void become_access(Fixed *f, IrInst *inst) {
+static void access_place(ArrayLoop *f, IrInst *inst) {
   static const IrOp ops[IR_OP_COUNT] = {
       [IR_MEM_LOAD] = IR_LOAD, [IR_MEM_STORE] = IR_STORE, [IR_MEM_UPDATE] = IR_UPDATE};
   int64_t bytes, update = inst->imm;
-  const IrInst *element = element_of(inst->operands[0], &bytes);
-  ASSERT(element && is_access(inst), "note_use has found the element of an access");
+  const IrInst *element = find_element(inst->operands[0], &bytes);
+  ASSERT(element && is_access(inst), "record_use has found the element of an access");
   bool is_plain = inst->plain, is_further = inst->further;
-  if (!fixed_one(f, element->operands[0])) return;
+  if (!hoisted_array(f, element->operands[0])) return;
   Type type = inst->op == IR_MEM_LOAD ? inst->type : inst->operands[1]->type;
   IrBuilder b = rewrite_before(f->kernel, inst);
   IrInst *operands[] = {place_of(f, &b, element, bytes, type),
@@ -465,21 +473,22 @@ static void become_access(Fixed *f, IrInst *inst) {
   inst->further = is_further;
 }
 
-static IrInst *extent_of(Fixed *f, IrBuilder *b, const Known *known, int axis) {
+static IrInst *extent_in_task(ArrayLoop *f, IrBuilder *b, const LoopArray *known, int axis) {
   const IrArray *array = &f->kernel->arrays.items[known->array];
   return ir_convert(b, address_extent(b, true, array, axis), TYPE(I64));
 }
 
-static void become_number(Fixed *f, IrInst *inst) {
-  const Known *known = fixed_one(f, inst->operands[0]);
+static void read_extent(ArrayLoop *f, IrInst *inst) {
+  const LoopArray *known = hoisted_array(f, inst->operands[0]);
   if (!known) return;
   IrBuilder b = rewrite_before(f->kernel, inst);
   int64_t axis = 0;
   bool is_several = known->axes > 1;
   if (ir_is_call(inst, RT_ARRAY_HAS)) {
     IrInst *index = inst->operands[1];
-    IrInst *extent = is_several ? NULL : extent_of(f, &b, known, 0);
-    if (is_several) rewrite_become(f->kernel, inst, IR_GE, 2, (IrInst *[]){index, wide(&b, 0)});
+    IrInst *extent = is_several ? NULL : extent_in_task(f, &b, known, 0);
+    if (is_several)
+      rewrite_become(f->kernel, inst, IR_GE, 2, (IrInst *[]){index, const_i64(&b, 0)});
     else
       rewrite_become(
           f->kernel, inst, IR_LT, 2,
@@ -490,28 +499,28 @@ static void become_number(Fixed *f, IrInst *inst) {
   if (!is_length && !(ir_is_call(inst, RT_ARRAY_AXIS) && is_several &&
                       ir_is_const(inst->operands[1], &axis) && axis < known->axes))
     return;
-  IrInst *value = extent_of(f, &b, known, (int)axis);
+  IrInst *value = extent_in_task(f, &b, known, (int)axis);
   for (int k = 1; is_length && k < known->axes; k++)
-    value = ir_binary(&b, IR_MUL, value, extent_of(f, &b, known, k));
-  rewrite_become(f->kernel, inst, IR_ADD, 2, (IrInst *[]){value, wide(&b, 0)});
+    value = ir_binary(&b, IR_MUL, value, extent_in_task(f, &b, known, k));
+  rewrite_become(f->kernel, inst, IR_ADD, 2, (IrInst *[]){value, const_i64(&b, 0)});
 }
 
 /* Removes calls that are no longer used: first those that find elements, then their indices. */
-static void drop_calls(Fixed *f) {
+static void drop_calls(ArrayLoop *f) {
   rewrite_drop_dead(f->task->body);
   for (int pass = 0; pass < 2; pass++)
     for (int i = 0; i < f->calls.count; i++) {
       IrInst *inst = f->calls.items[i];
       bool is_own = pass ? ir_is_call(inst, RT_ARRAY_INDEX)
                          : is_element(inst) || ir_is_call(inst, RT_ARRAY_HAS);
-      if (is_own && inst->region && fixed_one(f, inst->operands[0]) && !ir_is_used(inst))
+      if (is_own && inst->region && hoisted_array(f, inst->operands[0]) && !ir_is_used(inst))
         ir_delete(inst);
     }
 }
 
 /* -- loops over all elements of an array ------------------------------------------------------- */
 
-static bool is_handle(const Fixed *f, const Known *known, const IrInst *array) {
+static bool is_handle(const ArrayLoop *f, const LoopArray *known, const IrInst *array) {
   if (known->slot < f->kernel->args.count) return array->op == IR_ARG && array->imm == known->slot;
   const IrInst *set = limits_set_once(f->kernel, known->slot);
   return set && set->operands[0] == array;
@@ -528,18 +537,13 @@ static bool resizes_none(void *data, IrInst *inst) {
   return !resizes(inst);
 }
 
-static bool resizes_nowhere(const IrKernel *kernel) {
-  bool is_so = ir_walk(kernel->body, resizes_none, NULL);
-  for (int i = 0; i < kernel->tasks.count; i++)
-    is_so = is_so && ir_walk(kernel->tasks.items[i]->body, resizes_none, NULL);
-  for (int i = 0; i < kernel->functions.count; i++)
-    is_so = is_so && ir_walk(kernel->functions.items[i]->body, resizes_none, NULL);
-  return is_so;
+static bool is_never_resized(const IrKernel *kernel) {
+  return ir_walk_kernel(kernel, resizes_none, NULL);
 }
 
 /* Is the length that the inst read still the array's length where the loop begins? */
-static bool is_length_now(const Fixed *f, const IrInst *length, const IrInst *run) {
-  if (resizes_nowhere(f->kernel)) return true;
+static bool is_length_now(const ArrayLoop *f, const IrInst *length, const IrInst *run) {
+  if (is_never_resized(f->kernel)) return true;
   if (length->region != run->region) return false;
   for (; length && length != run; length = length->next)
     if (resizes(length) || length->op == IR_RUN || length->op == IR_INVOKE || length->regions[0])
@@ -548,7 +552,7 @@ static bool is_length_now(const Fixed *f, const IrInst *length, const IrInst *ru
 }
 
 /* The slot of the extent that the value (an i64 converted from i32) equals; -1 if none. */
-static int extent_slot(const Fixed *f, const IrInst *value, const IrInst *run) {
+static int extent_slot(const ArrayLoop *f, const IrInst *value, const IrInst *run) {
   int64_t axis = 0;
   for (int i = 0; i < 2; i++) {
     if (value->op != IR_CONVERT || !type_is(value->type, i ? TYPE_I32 : TYPE_I64)) return -1;
@@ -556,7 +560,7 @@ static int extent_slot(const Fixed *f, const IrInst *value, const IrInst *run) {
   }
   bool is_length = ir_is_call(value, RT_ARRAY_LENGTH), is_axis = ir_is_call(value, RT_ARRAY_AXIS);
   for (int i = 0; i < f->count && (is_length || is_axis); i++) {
-    const Known *known = &f->known[i];
+    const LoopArray *known = &f->known[i];
     if (known->array < 0 || is_axis != (known->axes > 1) ||
         !is_handle(f, known, value->operands[0]))
       continue;
@@ -569,7 +573,7 @@ static int extent_slot(const Fixed *f, const IrInst *value, const IrInst *run) {
 
 /* For `for i in rg.range(#a)`: reads the range's end from the extent's slot, so that later passes
  * see that they are equal. */
-static void name_ends(Fixed *f, IrBuilder *b) {
+static void use_extents_as_ends(ArrayLoop *f, IrBuilder *b) {
   for (int k = 0; k < f->task->axis_count && f->task->kind == TASK_RANGE; k++) {
     IrInst *set = limits_set_once(f->kernel, f->task->bounds + 2 * k + 1);
     int slot = set ? extent_slot(f, set->operands[0], b->before) : -1;
@@ -580,23 +584,23 @@ static void name_ends(Fixed *f, IrBuilder *b) {
   }
 }
 
-static void fix(Fixed *f, const Blocks *blocks) {
-  int general = keep_general(f);
-  DEBUG_ASSERT(!f->gives_up && f->count <= MOST_FIXED, "the loop's use of arrays is known");
+static void hoist_descriptors(ArrayLoop *f, const LaunchArrays *blocks) {
+  int general = keep_fallback(f);
+  DEBUG_ASSERT(!f->gives_up && f->count <= MOST_ARRAYS, "the loop's use of arrays is known");
   IrBuilder b = guards_host(f->kernel, f->number);
-  IrInst *run = b.before, *fit = take_all(f, &b, blocks);
-  name_ends(f, &b);
+  IrInst *run = b.before, *fit = hoist_arrays(f, &b, blocks);
+  use_extents_as_ends(f, &b);
   IrInst *branch = ir_if(&b, fit);
   ir_move_into(branch->regions[0], run);
   IrBuilder other = rewrite_inside(f->kernel, branch->regions[1], run);
   ir_run(&other, general);
-  for (int i = 0; i < f->branches.count; i++) flatten(f, f->branches.items[i]);
-  for (int i = 0; i < f->accesses.count; i++) become_access(f, f->accesses.items[i]);
+  for (int i = 0; i < f->branches.count; i++) unguard_writes(f, f->branches.items[i]);
+  for (int i = 0; i < f->accesses.count; i++) access_place(f, f->accesses.items[i]);
   for (int i = 0; i < f->calls.count; i++)
     if (!is_element(f->calls.items[i]) && f->calls.items[i]->operand_count)
-      become_number(f, f->calls.items[i]);
+      read_extent(f, f->calls.items[i]);
   drop_calls(f);
-  bool has_others = counts_use(f->kernel, f->task->body).elements;
+  bool has_others = refcounts_use(f->kernel, f->task->body).elements;
   for (int i = 0; has_others && i < f->count; i++)
     if (f->known[i].use) f->known[i].use->imm = RT_ARRAY_TASKS_FOLLOW;
   f->task->cost = tasks_cost(f->task->body);
@@ -605,19 +609,19 @@ static void fix(Fixed *f, const Blocks *blocks) {
           "share memory");
 }
 
-static void visit_task(PassContext *ctx, IrKernel *kernel, AllTaken *taken, int number) {
-  Fixed f = {.kernel = kernel,
-             .scratch = ctx->scratch,
-             .is_unified = ctx->target.unified_memory,
-             .taken = taken,
-             .number = number,
-             .task = kernel->tasks.items[number],
-             .walked = scratch_array(ctx->scratch, bool, kernel->functions.count + 1)};
+static void visit_task(PassContext *ctx, IrKernel *kernel, HoistedArrays *hoisted, int number) {
+  ArrayLoop f = {.kernel = kernel,
+                 .scratch = ctx->scratch,
+                 .is_unified = ctx->target.unified_memory,
+                 .hoisted = hoisted,
+                 .number = number,
+                 .task = kernel->tasks.items[number],
+                 .walked = scratch_array(ctx->scratch, bool, kernel->functions.count + 1)};
   if (!guards_is_run(kernel, number)) return;
-  ir_walk(f.task->body, note_inst, &f);
-  if (f.gives_up || !choose(&f) || rewrite_count(f.task->body) > LARGEST_COPY) return;
-  Blocks blocks = find_blocks(&f);
-  if (!blocks.has_strides) fix(&f, &blocks);
+  ir_walk(f.task->body, record_inst, &f);
+  if (f.gives_up || !choose_arrays(&f) || rewrite_count(f.task->body) > LARGEST_COPY) return;
+  LaunchArrays blocks = find_launch_arrays(&f);
+  if (!blocks.has_strides) hoist_descriptors(&f, &blocks);
 }
 
 /* -- the host region of a GPU kernel ----------------------------------------------------------- */
@@ -633,22 +637,24 @@ static int host_use(const IrInst *inst) {
   }
 }
 
-static bool show_to_host(void *data, IrInst *inst) {
+static bool announce_host_access(void *data, IrInst *inst) {
   int use = host_use(inst);
   if (use < 0) return true;
   IrBuilder b = rewrite_before(data, inst);
   bool is_one = use != RT_ARRAY_HOST_RESIZES;
-  IrInst *index = is_one ? inst->operands[1] : wide(&b, 0);
-  IrInst *size = is_one ? inst->operands[2] : number(&b, 1);
-  call(&b, RT_ARRAY_TO_HOST, 4, (IrInst *[]){inst->operands[0], index, size, number(&b, use)});
+  IrInst *index = is_one ? inst->operands[1] : const_i64(&b, 0);
+  IrInst *size = is_one ? inst->operands[2] : const_i32(&b, 1);
+  call_array(&b, RT_ARRAY_TO_HOST, 4,
+             (IrInst *[]){inst->operands[0], index, size, const_i32(&b, use)});
   return true;
 }
 
 bool pass_array_descriptors(PassContext *ctx, IrKernel *kernel, Error *err) {
-  AllTaken taken = {0};
+  HoistedArrays hoisted = {0};
   int count = kernel->tasks.count;
-  for (int i = 0; i < count; i++) visit_task(ctx, kernel, &taken, i);
+  for (int i = 0; i < count; i++) visit_task(ctx, kernel, &hoisted, i);
   /* tasks may call the same functions; there rt_array_to_host does nothing */
-  if (!ctx->target.unified_memory) ir_walk_called(kernel, kernel->body, show_to_host, kernel);
+  if (!ctx->target.unified_memory)
+    ir_walk_called(kernel, kernel->body, announce_host_access, kernel);
   return true;
 }

@@ -59,24 +59,24 @@ static bool is_small(Moved *m) {
          m->length <= MOST_BYTES / size;
 }
 
-static bool is_of_both(const Moved *m, const IrInst *use) {
+static bool holds_array(const Moved *m, const IrInst *use) {
   return (use->op == IR_OWN || use->op == IR_ACQUIRE) && use->operands[1] == m->made;
 }
 
 /* Does the guard hold this array alone? */
 static bool is_guard_of(const Moved *m, const IrInst *guard) {
   for (const IrUse *use = guard->uses; use; use = use->next)
-    if (use->user->op != IR_RELEASE && !is_of_both(m, use->user)) return false;
+    if (use->user->op != IR_RELEASE && !holds_array(m, use->user)) return false;
   return true;
 }
 
-static bool note_number(Moved *m, int64_t offset, Type type) {
+static bool record_number(Moved *m, int64_t offset, Type type) {
   for (int k = 0; k < m->number_count; k++) {
     const Number *number = &m->numbers[k];
     if (number->offset == offset) return type_equal(number->type, type);
-    bool is_apart = offset + type_size(type) <= number->offset ||
-                    number->offset + type_size(number->type) <= offset;
-    if (!is_apart) return false;
+    bool is_disjoint = offset + type_size(type) <= number->offset ||
+                       number->offset + type_size(number->type) <= offset;
+    if (!is_disjoint) return false;
   }
   if (m->number_count == MOST_NUMBERS || type_is(type, TYPE_PTR)) return false;
   m->numbers[m->number_count++] = (Number){.offset = offset, .type = type};
@@ -96,12 +96,12 @@ static bool are_accesses(Moved *m, const IrInst *place, int64_t offset, int dept
       if (!are_accesses(m, user, offset + user->imm, depth + 1)) return false;
       break;
     case IR_MEM_LOAD:
-      if (!note_number(m, offset, user->type)) return false;
+      if (!record_number(m, offset, user->type)) return false;
       break;
     case IR_MEM_STORE:
     case IR_MEM_UPDATE:
     case IR_MEM_RMW:
-      if (!is_address || !note_number(m, offset, user->operands[1]->type)) return false;
+      if (!is_address || !record_number(m, offset, user->operands[1]->type)) return false;
       break;
     default: return false;
     }
@@ -109,13 +109,13 @@ static bool are_accesses(Moved *m, const IrInst *place, int64_t offset, int dept
   return true;
 }
 
-static bool note_extent(Moved *m, const IrInst *call) {
+static bool record_extent(Moved *m, const IrInst *call) {
   int64_t axis;
   return ir_is_const(call->operands[1], &axis) && axis >= 0 && axis < SNODE_MAX_AXES &&
          ir_is_const(call->operands[2], &m->extents[axis]) && m->extents[axis] > 0;
 }
 
-static bool may_move_use(Moved *m, const IrInst *user) {
+static bool may_replace_use(Moved *m, const IrInst *user) {
   int64_t axis;
   if (user->op == IR_OWN || user->op == IR_ACQUIRE) return is_guard_of(m, user->operands[0]);
   if (user->op != IR_CALL || user->operands[0] != m->made) return false;
@@ -125,7 +125,7 @@ static bool may_move_use(Moved *m, const IrInst *user) {
   case RT_ARRAY_LENGTH:
   case RT_ARRAY_INDEX:
   case RT_ARRAY_HAS: return true;
-  case RT_ARRAY_EXTENT: return note_extent(m, user);
+  case RT_ARRAY_EXTENT: return record_extent(m, user);
   case RT_ARRAY_AXIS:
     return ir_is_const(user->operands[1], &axis) && axis >= 0 && axis < SNODE_MAX_AXES;
   case RT_ARRAY_AT:
@@ -137,20 +137,16 @@ static bool may_move_use(Moved *m, const IrInst *user) {
 static bool may_move(Moved *m) {
   if (!is_small(m)) return false;
   for (const IrUse *use = m->made->uses; use; use = use->next)
-    if (!may_move_use(m, use->user)) return false;
+    if (!may_replace_use(m, use->user)) return false;
   return true;
 }
 
 /* -- moving ------------------------------------------------------------------------------------ */
 
-static IrInst *number(IrBuilder *b, Type type, int64_t value) {
-  return ir_const_int(b, type, value);
-}
-
 /* Is the index, an i64, at least 0 and below the extent? */
 static IrInst *is_inside(IrBuilder *b, IrInst *index, int64_t extent) {
   IrInst *plain = ir_convert(b, index, TYPE(U64));
-  return ir_binary(b, IR_LT, plain, number(b, TYPE(U64), extent));
+  return ir_binary(b, IR_LT, plain, ir_const_int(b, TYPE(U64), extent));
 }
 
 static IrInst *combined_index(const Moved *m, IrBuilder *b, const IrInst *call) {
@@ -159,22 +155,22 @@ static IrInst *combined_index(const Moved *m, IrBuilder *b, const IrInst *call) 
     IrInst *index = call->operands[k];
     int64_t extent = m->extents[k - 2];
     inside = rewrite_both(b, inside, is_inside(b, index, extent));
-    if (at) at = ir_binary(b, IR_MUL, at, number(b, TYPE(I64), extent));
+    if (at) at = ir_binary(b, IR_MUL, at, ir_const_int(b, TYPE(I64), extent));
     at = at ? ir_binary(b, IR_ADD, at, index) : index;
   }
-  return ir_select(b, inside, at, number(b, TYPE(I64), -1));
+  return ir_select(b, inside, at, ir_const_int(b, TYPE(I64), -1));
 }
 
 static IrInst *array_at(const Moved *m, int64_t offset) {
   for (int k = 0; k < m->number_count; k++)
     if (m->numbers[k].offset == offset) return m->numbers[k].array;
-  ASSERT(false, "may_move has noted all numbers");
+  ASSERT(false, "may_move has recorded all numbers");
   return NULL;
 }
 
-/* Writes `inst`, an access to the local array, which a check of the index comes before if it
- * writes. */
-static void move_access(const Moved *m, IrInst *inst, int64_t offset, IrInst *index) {
+/* Replaces an access by one to the local array. A write follows a check of its index, so it is
+ * inside. */
+static void replace_access(const Moved *m, IrInst *inst, int64_t offset, IrInst *index) {
   IrBuilder b = rewrite_before(m->kernel, inst);
   IrInst *array = array_at(m, offset), *value = NULL;
   if (inst->op == IR_MEM_STORE) value = inst->operands[1];
@@ -189,16 +185,16 @@ static void move_access(const Moved *m, IrInst *inst, int64_t offset, IrInst *in
   ir_delete(inst);
 }
 
-static void move_accesses(const Moved *m, IrInst *place, int64_t offset, IrInst *index) {
+static void replace_accesses(const Moved *m, IrInst *place, int64_t offset, IrInst *index) {
   while (place->uses) {
     IrInst *user = place->uses->user;
-    if (user->op == IR_OFFSET) move_accesses(m, user, offset + user->imm, index);
-    else move_access(m, user, offset, index);
+    if (user->op == IR_OFFSET) replace_accesses(m, user, offset + user->imm, index);
+    else replace_access(m, user, offset, index);
   }
   ir_delete(place);
 }
 
-static void replace(IrInst *call, IrInst *value) {
+static void replace_call(IrInst *call, IrInst *value) {
   ir_replace_uses(call, value);
   ir_delete(call);
 }
@@ -208,25 +204,25 @@ static void drop_guard(IrInst *guard) {
   ir_delete(guard);
 }
 
-static void move_use(const Moved *m, IrInst *user) {
+static void replace_use(const Moved *m, IrInst *user) {
   if (user->op == IR_OWN || user->op == IR_ACQUIRE) return drop_guard(user->operands[0]);
   IrBuilder b = rewrite_before(m->kernel, user);
   switch (user->entry) {
-  case RT_ARRAY_LENGTH: return replace(user, number(&b, TYPE(I64), m->length));
+  case RT_ARRAY_LENGTH: return replace_call(user, ir_const_int(&b, TYPE(I64), m->length));
   case RT_ARRAY_AXIS:
-    return replace(user, number(&b, TYPE(I64), m->extents[user->operands[1]->imm]));
-  case RT_ARRAY_INDEX: return replace(user, combined_index(m, &b, user));
-  case RT_ARRAY_HAS: return replace(user, is_inside(&b, user->operands[1], m->length));
+    return replace_call(user, ir_const_int(&b, TYPE(I64), m->extents[user->operands[1]->imm]));
+  case RT_ARRAY_INDEX: return replace_call(user, combined_index(m, &b, user));
+  case RT_ARRAY_HAS: return replace_call(user, is_inside(&b, user->operands[1], m->length));
   case RT_ARRAY_EXTENT: return ir_delete(user);
-  default: return move_accesses(m, user, 0, user->operands[1]);
+  default: return replace_accesses(m, user, 0, user->operands[1]);
   }
 }
 
-static void move(Moved *m) {
+static void move_to_frame(Moved *m) {
   IrBuilder b = rewrite_before(m->kernel, m->made);
   for (int k = 0; k < m->number_count; k++)
     m->numbers[k].array = ir_local_array(&b, m->numbers[k].type, (int)m->length);
-  while (m->made->uses) move_use(m, m->made->uses->user);
+  while (m->made->uses) replace_use(m, m->made->uses->user);
   ir_note(m->kernel, m->made->line, "an array of %lld in the frame", (long long)m->length);
   ir_delete(m->made);
 }
@@ -256,7 +252,7 @@ static IrInst *variable_of(IrKernel *kernel, IrInst **variables, IrInst *array, 
   return variables[index] = ir_var(&b, array->type);
 }
 
-static void split(Scratch *scratch, IrKernel *kernel, IrInst *array) {
+static void split_into_variables(Scratch *scratch, IrKernel *kernel, IrInst *array) {
   IrInst **variables = scratch_array(scratch, IrInst *, (int)array->imm);
   while (array->uses) {
     IrInst *user = array->uses->user;
@@ -275,7 +271,7 @@ typedef struct Arrays {
   VEC(IrInst *) items;
 } Arrays;
 
-static bool note_array(void *data, IrInst *inst) {
+static bool collect_array(void *data, IrInst *inst) {
   Arrays *arrays = data;
   if (inst->op == IR_LOCAL_ARRAY) vec_push(arrays->scratch, &arrays->items, inst);
   return true;
@@ -284,7 +280,7 @@ static bool note_array(void *data, IrInst *inst) {
 bool local_arrays_split(Scratch *scratch, IrKernel *kernel, IrRegion *body) {
   Arrays arrays = {.scratch = scratch};
   bool has_changed = false;
-  ir_walk(body, note_array, &arrays);
+  ir_walk(body, collect_array, &arrays);
   for (int k = 0; k < arrays.items.count; k++) {
     IrInst *array = arrays.items.items[k];
     if (type_is_vector(array->type)) continue;
@@ -292,7 +288,7 @@ bool local_arrays_split(Scratch *scratch, IrKernel *kernel, IrRegion *body) {
       while (array->uses) ir_delete(array->uses->user);
       ir_delete(array);
     } else if (has_constant_indices(array)) {
-      split(scratch, kernel, array);
+      split_into_variables(scratch, kernel, array);
     } else {
       continue;
     }
@@ -308,7 +304,7 @@ typedef struct News {
   VEC(IrInst *) items;
 } News;
 
-static bool note_new(void *data, IrInst *inst) {
+static bool collect_new(void *data, IrInst *inst) {
   News *news = data;
   if (ir_is_call(inst, RT_ARRAY_NEW)) vec_push(news->scratch, &news->items, inst);
   return true;
@@ -317,11 +313,11 @@ static bool note_new(void *data, IrInst *inst) {
 static void visit_body(PassContext *ctx, IrKernel *kernel, IrRegion *body) {
   News news = {.scratch = ctx->scratch};
   bool has_moved = false;
-  ir_walk(body, note_new, &news);
+  ir_walk(body, collect_new, &news);
   for (int k = 0; k < news.items.count; k++) {
     Moved moved = {.kernel = kernel, .made = news.items.items[k]};
     if (!may_move(&moved)) continue;
-    move(&moved);
+    move_to_frame(&moved);
     has_moved = true;
   }
   if (has_moved) fold_alone(ctx, kernel, body);

@@ -33,55 +33,55 @@ static bool has_size(const Locks *l, const IrInst *size) {
   return false;
 }
 
-static bool note_append(void *data, IrInst *inst) {
+static bool record_append(void *data, IrInst *inst) {
   Locks *l = data;
-  if (!is_append(inst) || counts_is_private(inst->operands[0])) return true;
+  if (!is_append(inst) || refcounts_is_private(inst->operands[0])) return true;
   DEBUG_ASSERT(inst->operands[1]->op == IR_CONST, "the size of an element is a constant");
   vec_push(l->scratch, &l->sizes, inst->operands[1]->imm);
   return true;
 }
 
 /* Records elements that are written, except an append's own, which is written under the lock. */
-static bool note_place(void *data, IrInst *inst) {
+static bool record_place(void *data, IrInst *inst) {
   Locks *l = data;
   if (ir_is_call(inst, RT_ARRAY_AT) && !is_append(inst->operands[1]) &&
-      has_size(l, inst->operands[2]) && !counts_is_private(inst->operands[0]))
+      has_size(l, inst->operands[2]) && !refcounts_is_private(inst->operands[0]))
     vec_push(l->scratch, &l->places, inst);
   return true;
 }
 
-static bool is_through(const IrInst *inst, const IrInst *place) {
+static bool uses_place(const IrInst *inst, const IrInst *place) {
   for (int i = 0; i < inst->operand_count; i++)
     if (ir_before_offsets(inst->operands[i]) == place) return true;
   return false;
 }
 
-static void call(const Locks *l, RtEntry entry, IrInst *before, IrInst *place) {
+static void call_on_array(const Locks *l, RtEntry entry, IrInst *before, IrInst *place) {
   IrBuilder b = {
       .kernel = l->kernel, .region = place->region, .before = before, .line = place->line};
   ir_call(&b, entry, 0, 0, 1, &place->operands[0]);
 }
 
 /* Locks from the place to its last use; lowering puts all uses into the region of the place. */
-static void lock(const Locks *l, IrInst *place) {
-  DEBUG_ASSERT(ir_is_call(place, RT_ARRAY_AT), "what is locked is about to be written");
+static void lock_place(const Locks *l, IrInst *place) {
+  DEBUG_ASSERT(ir_is_call(place, RT_ARRAY_AT), "only elements that are written are locked");
   IrInst *last = place;
   for (IrInst *inst = place->next; inst; inst = inst->next)
-    if (is_through(inst, place)) last = inst;
-  call(l, RT_ARRAY_LOCK, place, place);
-  call(l, RT_ARRAY_UNLOCK, last->next, place);
+    if (uses_place(inst, place)) last = inst;
+  call_on_array(l, RT_ARRAY_LOCK, place, place);
+  call_on_array(l, RT_ARRAY_UNLOCK, last->next, place);
 }
 
 bool pass_locks(PassContext *ctx, IrKernel *kernel, Error *err) {
   Locks l = {.kernel = kernel, .scratch = ctx->scratch};
-  const bool *is_parallel = counts_find_parallel(ctx->scratch, kernel);
+  const bool *is_parallel = refcounts_find_parallel(ctx->scratch, kernel);
   for (int pass = 0; pass < 2; pass++) {
-    IrVisit *visit = pass ? note_place : note_append;
+    IrVisit *visit = pass ? record_place : record_append;
     for (int i = 0; i < kernel->tasks.count; i++) ir_walk(kernel->tasks.items[i]->body, visit, &l);
     for (int i = 0; i < kernel->functions.count; i++)
       if (is_parallel[i]) ir_walk(kernel->functions.items[i]->body, visit, &l);
     if (!l.sizes.count) return true;
   }
-  for (int i = 0; i < l.places.count; i++) lock(&l, l.places.items[i]);
+  for (int i = 0; i < l.places.count; i++) lock_place(&l, l.places.items[i]);
   return true;
 }

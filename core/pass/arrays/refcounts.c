@@ -1,15 +1,15 @@
 /* refcounts.c - removes redundant reference counting: an ACQUIRE, and the RELEASEs that end it,
- * where something else holds the array throughout.
+ * where another reference keeps the array alive throughout.
  *
  *     acquire %g %a         H       one rule for all shapes: on every path from H, a block of D,
- *     if c { .. release %g  D       whose first release is that of %g, comes before any other
- *     } else { .. release %g } D    release; and H dominates D and S, the blocks between
+ *     if c { .. release %g  D       whose first release is that of %g, precedes any other release;
+ *     } else { .. release %g } D    and H dominates D and S, the blocks between
  *
  * S is the set of blocks reachable from H without entering D. The pair is removed if H is in
  * neither set; if in S, in H after the acquire, and in D before its release nothing is released (by
  * a RELEASE, or a call that overwrites arrays held by arrays) and nothing else uses %g; and if no
  * block of S and D has a predecessor outside of S and H. The end of a function releases its guards,
- * so paths that end there, or by a failure, need no release of their own: the guard is empty then.
+ * so paths that end there, or in a FAULT, need no release of their own: the guard is empty then.
  * After a first attempt, releases move to the end of their block, as far as their guards allow, so
  * that a block's releases follow all uses in it; then the pass tries again.
  *
@@ -79,14 +79,14 @@ static bool releases(const Counts *c, const IrInst *inst) {
   }
 }
 
-static bool touches(const IrInst *inst, const IrInst *guard) {
+static bool changes_guard(const IrInst *inst, const IrInst *guard) {
   return (ir_is_count(inst->op) && inst->operands[0] == guard) ||
          (inst->op == IR_MOVE && inst->operands[1] == guard) || inst->op == IR_INVOKE;
 }
 
 /* An INVOKE stores its results into the guards among its operands. */
-bool counts_uses_guard(const IrInst *inst, const IrInst *guard) {
-  if (inst->op != IR_INVOKE) return touches(inst, guard);
+bool refcounts_uses_guard(const IrInst *inst, const IrInst *guard) {
+  if (inst->op != IR_INVOKE) return changes_guard(inst, guard);
   for (int i = 0; i < inst->operand_count; i++)
     if (inst->operands[i] == guard) return true;
   return false;
@@ -120,18 +120,18 @@ typedef struct Callers {
   bool *is_parallel;
 } Callers;
 
-static bool note_call(void *data, IrInst *inst) {
+static bool record_call(void *data, IrInst *inst) {
   Callers *c = data;
   if (inst->op != IR_INVOKE || c->is_parallel[inst->imm]) return true;
   c->is_parallel[inst->imm] = true;
-  return ir_walk(c->kernel->functions.items[inst->imm]->body, note_call, c);
+  return ir_walk(c->kernel->functions.items[inst->imm]->body, record_call, c);
 }
 
-bool *counts_find_parallel(Scratch *scratch, const IrKernel *kernel) {
+bool *refcounts_find_parallel(Scratch *scratch, const IrKernel *kernel) {
   Callers c = {kernel, scratch_array(scratch, bool, kernel->functions.count)};
   for (int i = 0; i < kernel->functions.count; i++) c.is_parallel[i] = false;
   for (int i = 0; i < kernel->tasks.count; i++)
-    ir_walk(kernel->tasks.items[i]->body, note_call, &c);
+    ir_walk(kernel->tasks.items[i]->body, record_call, &c);
   return c.is_parallel;
 }
 
@@ -144,7 +144,7 @@ static Block *new_block(Counts *c, IrRegion *region) {
   return block;
 }
 
-static void link(Counts *c, Block *from, Block *to) {
+static void link_blocks(Counts *c, Block *from, Block *to) {
   if (!from) return;
   vec_push(c->scratch, &from->next, to);
   vec_push(c->scratch, &to->before, from);
@@ -152,28 +152,28 @@ static void link(Counts *c, Block *from, Block *to) {
 
 static Block *add_region(Counts *c, Block *at, IrRegion *region);
 
-static Block *begin(Counts *c, Block *from, IrRegion *region) {
+static Block *begin_block(Counts *c, Block *from, IrRegion *region) {
   Block *block = new_block(c, region);
-  link(c, from, block);
+  link_blocks(c, from, block);
   return block;
 }
 
 static Block *add_if(Counts *c, Block *at, IrInst *inst) {
   Block *after = new_block(c, inst->region);
   for (int i = 0; i < 2; i++)
-    link(c, add_region(c, begin(c, at, inst->regions[i]), inst->regions[i]), after);
+    link_blocks(c, add_region(c, begin_block(c, at, inst->regions[i]), inst->regions[i]), after);
   return after;
 }
 
 /* Adds any op with a region that may run any number of times. */
 static Block *add_loop(Counts *c, Block *at, IrInst *inst) {
-  Block *again = begin(c, at, inst->regions[0]), *after = new_block(c, inst->region);
+  Block *again = begin_block(c, at, inst->regions[0]), *after = new_block(c, inst->region);
   bool is_endless = inst->op == IR_LOOP;
   again->end = inst->regions[0]->first;
   vec_push(c->scratch, &c->loops, ((Loop){again, after}));
-  link(c, add_region(c, begin(c, again, inst->regions[0]), inst->regions[0]), again);
+  link_blocks(c, add_region(c, begin_block(c, again, inst->regions[0]), inst->regions[0]), again);
   c->loops.count--;
-  if (!is_endless) link(c, again, after);
+  if (!is_endless) link_blocks(c, again, after);
   return after;
 }
 
@@ -188,7 +188,8 @@ static Block *add_exit(Counts *c, Block *at, IrInst *inst) {
   at->end = inst;
   if (inst->op == IR_RETURN || levels < 0) at->is_exit = true;
   else
-    link(c, at, inst->op == IR_BREAK ? c->loops.items[levels].leave : c->loops.items[levels].again);
+    link_blocks(c, at,
+                inst->op == IR_BREAK ? c->loops.items[levels].leave : c->loops.items[levels].again);
   return NULL;
 }
 
@@ -214,7 +215,7 @@ static Block *add_region(Counts *c, Block *at, IrRegion *region) {
 static bool may_wait(const Block *block, int k) {
   const IrInst *guard = block->events.items[k]->operands[0];
   for (int i = k + 1; i < block->events.count; i++)
-    if (counts_uses_guard(block->events.items[i], guard)) return false;
+    if (refcounts_uses_guard(block->events.items[i], guard)) return false;
   return true;
 }
 
@@ -225,7 +226,7 @@ static void move_to_end(Block *block, IrInst *inst) {
   else ir_move_into(inst->region, inst);
 }
 
-static void order(Counts *c, Block *block) {
+static void move_releases_to_end(Counts *c, Block *block) {
   VEC(IrInst *) first = {0}, last = {0};
   for (int k = 0; k < block->events.count; k++) {
     IrInst *inst = block->events.items[k];
@@ -259,41 +260,41 @@ static bool is_kept(void *data, IrInst *inst) {
   return true;
 }
 
-bool counts_is_private(const IrInst *array) {
+bool refcounts_is_private(const IrInst *array) {
   if (!ir_is_call(array, RT_ARRAY_NEW)) return false;
   const IrRegion *region = array->region;
   while (region->owner) region = region->owner->region;
   return ir_walk((IrRegion *)region, is_kept, &(Use){array});
 }
 
-bool counts_reaches(const IrInst *inst) {
+bool refcounts_reaches(const IrInst *inst) {
   switch (ir_is_array_call(inst) ? inst->entry : RT_ARRAY_NEW) {
   case RT_ARRAY_READ:
   case RT_ARRAY_AT:
   case RT_ARRAY_APPEND:
   case RT_ARRAY_POP:
-  case RT_ARRAY_CLEAR: return !counts_is_private(inst->operands[0]);
+  case RT_ARRAY_CLEAR: return !refcounts_is_private(inst->operands[0]);
   default: return false;
   }
 }
 
-static bool note_use(void *data, IrInst *inst) {
-  CountsUse *use = data;
+static bool record_use(void *data, IrInst *inst) {
+  RefcountsUse *use = data;
   use->any |= ir_is_array_call(inst) || ir_is_count(inst->op);
-  use->elements |= counts_reaches(inst);
+  use->elements |= refcounts_reaches(inst);
   return true;
 }
 
-CountsUse counts_use(const IrKernel *kernel, IrRegion *body) {
-  CountsUse use = {0};
-  ir_walk_called(kernel, body, note_use, &use);
+RefcountsUse refcounts_use(const IrKernel *kernel, IrRegion *body) {
+  RefcountsUse use = {0};
+  ir_walk_called(kernel, body, record_use, &use);
   return use;
 }
 
 static bool is_of_private(const IrInst *array) {
   if (array->op != IR_MEM_LOAD) return false;
   const IrInst *at = ir_before_offsets(array->operands[0]);
-  return ir_is_call(at, RT_ARRAY_READ) && counts_is_private(at->operands[0]);
+  return ir_is_call(at, RT_ARRAY_READ) && refcounts_is_private(at->operands[0]);
 }
 
 static bool is_held(const Counts *c, const IrInst *array) {
@@ -319,21 +320,21 @@ static void drop_event(Block *block, int k) {
 
 /* -- references of the caller ------------------------------------------------------------------ */
 
-static bool is_callers(const Counts *c, const IrInst *array) {
+static bool is_of_caller(const Counts *c, const IrInst *array) {
   return array->op == IR_ARG || array->op == IR_PARAM || (array->op == IR_FRAME_GET && c->is_task);
 }
 
 /* Is `inst` redundant for a guard that only holds arrays of the caller? */
-static bool is_needless(const Counts *c, const IrInst *inst, const IrInst *guard) {
-  if (!counts_uses_guard(inst, guard)) return true;
-  return inst->op == IR_RELEASE || (inst->op == IR_ACQUIRE && is_callers(c, inst->operands[1]));
+static bool is_redundant(const Counts *c, const IrInst *inst, const IrInst *guard) {
+  if (!refcounts_uses_guard(inst, guard)) return true;
+  return inst->op == IR_RELEASE || (inst->op == IR_ACQUIRE && is_of_caller(c, inst->operands[1]));
 }
 
-static bool holds_callers_alone(const Counts *c, const IrInst *guard) {
+static bool holds_only_callers(const Counts *c, const IrInst *guard) {
   for (int b = 0; b < c->blocks.count; b++) {
     const Block *block = c->blocks.items[b];
     for (int k = 0; k < block->events.count; k++)
-      if (!is_needless(c, block->events.items[k], guard)) return false;
+      if (!is_redundant(c, block->events.items[k], guard)) return false;
   }
   return true;
 }
@@ -342,7 +343,7 @@ static bool drop_guard(Counts *c, const IrInst *guard) {
   for (int b = 0; b < c->blocks.count; b++) {
     Block *block = c->blocks.items[b];
     for (int k = 0; k < block->events.count; k++) {
-      if (!counts_uses_guard(block->events.items[k], guard)) continue;
+      if (!refcounts_uses_guard(block->events.items[k], guard)) continue;
       c->removed[4] += block->events.items[k]->op == IR_ACQUIRE;
       drop_event(block, k--);
     }
@@ -355,8 +356,8 @@ static bool prune_callers(Counts *c) {
     const Block *block = c->blocks.items[b];
     for (int k = 0; k < block->events.count; k++) {
       const IrInst *inst = block->events.items[k];
-      if (inst->op == IR_ACQUIRE && is_callers(c, inst->operands[1]) &&
-          holds_callers_alone(c, inst->operands[0]))
+      if (inst->op == IR_ACQUIRE && is_of_caller(c, inst->operands[1]) &&
+          holds_only_callers(c, inst->operands[0]))
         return drop_guard(c, inst->operands[0]);
     }
   }
@@ -367,10 +368,10 @@ static bool prune_callers(Counts *c) {
 
 /* The first event of the block, from `first` on, that releases anything or uses the guard; the
  * number of events if there is none. */
-static int next_matter(const Counts *c, const Block *block, int first, const IrInst *guard) {
+static int next_relevant(const Counts *c, const Block *block, int first, const IrInst *guard) {
   int k = first;
   while (k < block->events.count && !releases(c, block->events.items[k]) &&
-         !counts_uses_guard(block->events.items[k], guard))
+         !refcounts_uses_guard(block->events.items[k], guard))
     k++;
   return k;
 }
@@ -382,7 +383,7 @@ static bool is_release_of(const Block *block, int k, const IrInst *guard) {
 
 /* Releases at the end of a block may be reordered, so the guard's own may count as the first. */
 static int find_in_block(const Counts *c, const Block *block, int first, const IrInst *guard) {
-  int k = next_matter(c, block, first, guard);
+  int k = next_relevant(c, block, first, guard);
   while (k < block->events.count && block->events.items[k]->op == IR_RELEASE) {
     if (is_release_of(block, k, guard)) return k;
     k++;
@@ -390,12 +391,13 @@ static int find_in_block(const Counts *c, const Block *block, int first, const I
   return -1;
 }
 
-typedef struct Way {
+typedef struct Paths {
   Blocks between, ends;
   bool may_exit, is_good;
-} Way;
+} Paths;
 
-static void follow(Counts *c, Way *way, Block *block, const Block *head, const IrInst *guard) {
+static void follow_paths(Counts *c, Paths *way, Block *block, const Block *head,
+                         const IrInst *guard) {
   if (!way->is_good || block->seen == c->number) return;
   block->seen = c->number;
   if (block == head) {
@@ -409,9 +411,10 @@ static void follow(Counts *c, Way *way, Block *block, const Block *head, const I
     return;
   }
   vec_push(c->scratch, &way->between, block);
-  if (next_matter(c, block, 0, guard) < block->events.count) way->is_good = false;
+  if (next_relevant(c, block, 0, guard) < block->events.count) way->is_good = false;
   way->may_exit |= block->is_exit || block->fails || !block->next.count;
-  for (int i = 0; i < block->next.count; i++) follow(c, way, block->next.items[i], head, guard);
+  for (int i = 0; i < block->next.count; i++)
+    follow_paths(c, way, block->next.items[i], head, guard);
 }
 
 static bool comes_from(const Counts *c, const Blocks *blocks, const Block *head) {
@@ -426,9 +429,10 @@ static bool comes_from(const Counts *c, const Blocks *blocks, const Block *head)
 static bool prune_region(Counts *c, Block *head, int k) {
   DEBUG_ASSERT(head->events.items[k]->op == IR_ACQUIRE, "a pair begins with what it acquires");
   IrInst *acquire = head->events.items[k], *guard = acquire->operands[0];
-  Way way = {.is_good = next_matter(c, head, k + 1, guard) == head->events.count};
+  Paths way = {.is_good = next_relevant(c, head, k + 1, guard) == head->events.count};
   c->number++;
-  for (int i = 0; i < head->next.count; i++) follow(c, &way, head->next.items[i], head, guard);
+  for (int i = 0; i < head->next.count; i++)
+    follow_paths(c, &way, head->next.items[i], head, guard);
   if (!way.is_good || !comes_from(c, &way.between, head) || !comes_from(c, &way.ends, head))
     return false;
   int shape = way.may_exit || head->is_exit ? 3 : way.ends.count > 1 ? 2 : 1;
@@ -448,7 +452,7 @@ static bool prune_block(Counts *c, Block *block, int k) {
   return true;
 }
 
-static bool prune(Counts *c) {
+static bool prune_pairs(Counts *c) {
   bool changed = false;
   for (int b = 0; b < c->blocks.count; b++)
     for (int k = 0; k < c->blocks.items[b]->events.count; k++) {
@@ -481,15 +485,15 @@ static void prune_function(Counts *c, IrRegion *body, bool is_task, bool is_quie
   c->from_private = false;
   add_region(c, new_block(c, body), body);
   ASSERT(!c->loops.count, "every loop was left");
-  while (prune(c)) {}
-  for (int b = 0; b < c->blocks.count; b++) order(c, c->blocks.items[b]);
+  while (prune_pairs(c)) {}
+  for (int b = 0; b < c->blocks.count; b++) move_releases_to_end(c, c->blocks.items[b]);
   do
-    while (prune(c)) {}
+    while (prune_pairs(c)) {}
   while (prune_callers(c));
-  c->removed[5] += counts_hand_over(c->scratch, c->kernel, body);
+  c->removed[5] += refcounts_hand_over(c->scratch, c->kernel, body);
 }
 
-static void note(const Counts *c) {
+static void note_counts(const Counts *c) {
   const int *of = c->removed, removed = of[0] + of[1] + of[2] + of[3] + of[4] + of[5];
   if (!c->before) return;
   const IrInst *first = c->kernel->body->first;
@@ -503,7 +507,7 @@ static void note(const Counts *c) {
 bool pass_refcounts(PassContext *ctx, IrKernel *kernel, Error *err) {
   Counts c = {.kernel = kernel, .scratch = ctx->scratch};
   find_keepers(&c);
-  c.is_parallel = counts_find_parallel(ctx->scratch, kernel);
+  c.is_parallel = refcounts_find_parallel(ctx->scratch, kernel);
   prune_function(&c, kernel->body, false, true);
   bool is_quiet = true;
   for (int i = 0; i < kernel->tasks.count; i++) {
@@ -514,6 +518,6 @@ bool pass_refcounts(PassContext *ctx, IrKernel *kernel, Error *err) {
   }
   for (int i = 0; i < kernel->functions.count; i++)
     prune_function(&c, kernel->functions.items[i]->body, false, is_quiet || !c.is_parallel[i]);
-  note(&c);
+  note_counts(&c);
   return true;
 }

@@ -6,21 +6,21 @@
 #include "ir/ir.h"
 
 /* Does the op read or change the guard's reference? */
-bool counts_uses_guard(const IrInst *inst, const IrInst *guard);
+bool refcounts_uses_guard(const IrInst *inst, const IrInst *guard);
 /* Is it a fresh array that is visible only in its own function, and to no other iteration? */
-bool counts_is_private(const IrInst *array);
+bool refcounts_is_private(const IrInst *array);
 /* How a body uses arrays that it shares: `any`: at all; `elements`: it accesses their elements
  * through headers rather than through places. */
-typedef struct CountsUse {
+typedef struct RefcountsUse {
   bool any, elements;
-} CountsUse;
-CountsUse counts_use(const IrKernel *kernel, IrRegion *body);
+} RefcountsUse;
+RefcountsUse refcounts_use(const IrKernel *kernel, IrRegion *body);
 /* Does the op access elements of such an array, its first operand? */
-bool counts_reaches(const IrInst *inst);
+bool refcounts_reaches(const IrInst *inst);
 /* For each function: is it called from a task? */
-bool *counts_find_parallel(Scratch *scratch, const IrKernel *kernel);
+bool *refcounts_find_parallel(Scratch *scratch, const IrKernel *kernel);
 /* Transfers references from the function's guards to memory where that saves counting; returns how
  * many. */
-int counts_hand_over(Scratch *scratch, const IrKernel *kernel, IrRegion *body);
+int refcounts_hand_over(Scratch *scratch, const IrKernel *kernel, IrRegion *body);
 
 #endif

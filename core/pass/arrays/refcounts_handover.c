@@ -15,15 +15,15 @@
 
 #include "pass/arrays/refcounts.h"
 
-typedef struct Hand {
+typedef struct HandOver {
   const IrInst *array, *guard, *disown;
   int *order; /* by id: position of the inst in the text */
   int next;
   bool is_filled;
-} Hand;
+} HandOver;
 
 static bool number_inst(void *data, IrInst *inst) {
-  Hand *h = data;
+  HandOver *h = data;
   h->order[inst->id] = h->next++;
   return true;
 }
@@ -33,17 +33,17 @@ static bool is_within(const IrRegion *inner, const IrRegion *outer) {
   return inner == outer;
 }
 
-static bool is_past(const Hand *h, const IrInst *inst) {
+static bool is_past(const HandOver *h, const IrInst *inst) {
   return h->order[inst->id] > h->order[h->disown->id];
 }
 
 /* May the guard be released by `inst`? Before the place only on a path that leaves the function. */
-static bool may_release(const Hand *h, const IrInst *inst) {
+static bool may_release(const HandOver *h, const IrInst *inst) {
   if (is_past(h, inst)) return true;
   return ir_effects(inst->region->last) & IR_EXIT && !is_within(h->disown->region, inst->region);
 }
 
-static bool fits_guard(Hand *h, const IrInst *inst) {
+static bool fits_guard(HandOver *h, const IrInst *inst) {
   bool was_filled = h->is_filled;
   if (inst->op == IR_RELEASE) return may_release(h, inst);
   h->is_filled = true;
@@ -59,29 +59,29 @@ static const IrInst *array_of(const IrInst *operand) {
   return is_place ? operand->operands[0] : operand;
 }
 
-static bool fits_use(const Hand *h, const IrInst *inst) {
+static bool fits_use(const HandOver *h, const IrInst *inst) {
   bool is_seen = ir_is_count(inst->op) || inst->op == IR_INVOKE || inst->op == IR_CALL ||
                  inst->op == IR_OFFSET || inst->op == IR_MEM_LOAD || inst->op == IR_MEM_STORE ||
                  inst->op == IR_MEM_UPDATE;
   return is_seen && (!is_past(h, inst) || inst == h->disown->next);
 }
 
-static bool fits(void *data, IrInst *inst) {
-  Hand *h = data;
-  if (counts_uses_guard(inst, h->guard) && !fits_guard(h, inst)) return false;
+static bool fits_inst(void *data, IrInst *inst) {
+  HandOver *h = data;
+  if (refcounts_uses_guard(inst, h->guard) && !fits_guard(h, inst)) return false;
   for (int i = 0; i < inst->operand_count; i++)
     if (array_of(inst->operands[i]) == h->array && !fits_use(h, inst)) return false;
   return true;
 }
 
-static bool is_in_its_loops(const Hand *h) {
+static bool is_in_its_loops(const HandOver *h) {
   for (const IrRegion *at = h->disown->region; at->owner; at = at->owner->region)
     if (at->owner->op != IR_IF && !is_within(h->array->region, at)) return false;
   return true;
 }
 
 static bool find_guard(void *data, IrInst *inst) {
-  Hand *h = data;
+  HandOver *h = data;
   bool fills = (inst->op == IR_OWN || inst->op == IR_ACQUIRE) && inst->operands[1] == h->array &&
                inst->operands[0] != h->disown->operands[0];
   if (fills) h->guard = inst->operands[0];
@@ -100,18 +100,18 @@ typedef struct Places {
   VEC(IrInst *) found;
 } Places;
 
-static bool find_place(void *data, IrInst *inst) {
+static bool collect_place(void *data, IrInst *inst) {
   Places *places = data;
   if (is_for_memory(inst)) vec_push(places->scratch, &places->found, inst);
   return true;
 }
 
-int counts_hand_over(Scratch *scratch, const IrKernel *kernel, IrRegion *body) {
+int refcounts_hand_over(Scratch *scratch, const IrKernel *kernel, IrRegion *body) {
   Places places = {.scratch = scratch};
   int handed = 0;
-  ir_walk(body, find_place, &places);
+  ir_walk(body, collect_place, &places);
   if (!places.found.count) return 0;
-  Hand h = {.order = scratch_array(scratch, int, kernel->next_id)};
+  HandOver h = {.order = scratch_array(scratch, int, kernel->next_id)};
   ir_walk(body, number_inst, &h);
   for (int k = 0; k < places.found.count; k++) {
     IrInst *disown = places.found.items[k], *acquire = disown->previous;
@@ -121,7 +121,7 @@ int counts_hand_over(Scratch *scratch, const IrKernel *kernel, IrRegion *body) {
     h.guard = NULL;
     h.is_filled = false;
     ir_walk(body, find_guard, &h);
-    if (!h.guard || !is_in_its_loops(&h) || !ir_walk(body, fits, &h)) continue;
+    if (!h.guard || !is_in_its_loops(&h) || !ir_walk(body, fits_inst, &h)) continue;
     ir_set_operand(disown, 0, (IrInst *)h.guard);
     ir_delete(acquire);
     handed++;

@@ -46,7 +46,7 @@ bool leaf_find_offset(const Leaf *l, const SNode *node, const IndexRange *index,
  * node level divides? */
 bool leaf_may_look_near(const Leaf *l, const int32_t *offset);
 /* The cursor of the leaf at this distance in nodes along each of the node's coordinates. `level`:
- * the task's, or one with a twin of each leaf (leaf_shape_has_twin). */
+ * the task's, or one with a counterpart of each leaf (leaf_shape_has_counterpart). */
 IrInst *leaf_cursor_at(Leaf *l, int level, const int32_t nodes[SNODE_MAX_AXES]);
 /* The visited cell's position in its leaf. */
 IrInst *leaf_position(const Leaf *l, int leaf_axis);
