@@ -162,7 +162,9 @@ function fail.describe(value)
   end
   if kind == "cdata" then return fail.describe_cdata(value) end
   local meta = kind == "table" and getmetatable(value)
-  if type(meta) == "table" and rawget(meta, "__regolith") then return meta.__regolith end
+  local what = type(meta) == "table" and rawget(meta, "__regolith")
+  if what == "a type" or what == "a packed type" then return "the type " .. tostring(value) end
+  if what then return what end
   return "a " .. kind
 end
 
@@ -233,14 +235,15 @@ end
 ---@param what string     how the message calls the table
 ---@param metatable table   of what has them
 ---@param object string   how the message calls one of those
-function fail.members(members, what, metatable, object)
+---@param hints table?   name that others use -> what to write instead
+function fail.members(members, what, metatable, object, hints)
   local names = {}
   for name in pairs(members) do names[#names + 1] = name end
   fail.guard(members, function(self) return getmetatable(self) == metatable end, object)
   return function(_, name)
     if members[name] then return members[name] end
     return fail.argument(("%s has no '%s'"):format(what, tostring(name)),
-      fail.nearest(name, names))
+      hints and hints[name] or fail.nearest(name, names))
   end
 end
 

@@ -76,6 +76,15 @@ local function open(own)
     rg[name] = function(...) return require("regolith.data.sort")[name](own, ...) end
   end
 
+  -- The __index of a table of functions: other names raise, with what was probably meant.
+  local function refuse_member(what, names, hints)
+    return function(_, name)
+      if debug and debug.getinfo(2, "S").source == fail.own_chunk then return nil end
+      return fail.argument(("%s has no '%s'"):format(what, tostring(name)), hints and hints[name]
+        or fail.nearest(name, names) or "it has " .. table.concat(names, ", "))
+    end
+  end
+
   -- the toolbox, likewise
   local function tool(name, f)
     return fail.border(function(...) return require("regolith.toolbox." .. name)[f](own, ...) end)
@@ -95,11 +104,10 @@ local function open(own)
       if type(A) == "table" and rawget(A, "starts") then return A:solve(...) end
       return solve_small(A, ...)
     end,
-    __index = function(_, name)
-      if debug and debug.getinfo(2, "S").source == fail.own_chunk then return nil end
-      return fail.argument(("rg.solve has no '%s'"):format(tostring(name)),
-        fail.nearest(name, solver_names) or "it has " .. table.concat(solver_names, ", "))
-    end })
+    __index = refuse_member("rg.solve", solver_names, { lu = "A:lu()", cholesky = "A:cholesky()",
+      eigen = "A:eigen{ count = 6 }", lsqr = "rg.solve.least_squares{ A = A, b = b }",
+      jacobi = 'rg.solve.cg{ A = A, b = b, preconditioner = "jacobi" }',
+      multigrid = 'rg.solve.cg{ stencil = f, x = x, b = b, preconditioner = "multigrid" }' }) })
   builtin.names[rg.solve] = builtin.names[solve_small]
   for _, name in ipairs(solver_names) do
     rg.solve[name] = tool("solve.krylov", name)
@@ -128,7 +136,8 @@ local function open(own)
     return require("regolith.toolbox.mesh").create(own, whole.plain_all(...))
   end)
   rg.mesh = setmetatable({ block = mesh "block", sphere = mesh "sphere" },
-    { __call = function(_, ...) return make_mesh(...) end, __regolith = "rg.mesh" })
+    { __call = function(_, ...) return make_mesh(...) end, __regolith = "rg.mesh",
+      __index = refuse_member("rg.mesh", { "block", "sphere" }) })
   function rg.bvh(...) return require("regolith.toolbox.mesh.bvh").create(own, ...) end
   function rg.video(...) return require("regolith.file.video").create(own, ...) end
   function rg.window(...) return require("regolith.window").create(own, ...) end

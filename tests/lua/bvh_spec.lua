@@ -74,6 +74,7 @@ describe("a bvh", function()
     near(math.sqrt(10), spot.distance)
     near(0, rg.norm(spot.point - rg.vec3(0, 2, 0)))
     assert.is_nil(tree:closest(rg.vec3(-1, 5, 0), 3))
+    assert.same(spot, tree:closest { -1, 5, 0 })
   end)
 
   it("knows inside from outside, also on lines through edges and corners", function()
@@ -204,6 +205,8 @@ describe("a bvh", function()
     assert.matches("m:surface%(%)", err.hint)
     assert.matches("takes 2 vectors of three numbers, not nil",
       failure(tree.overlapping, tree, rg.vec3(0)).message)
+    assert.matches("three numbers, not a table",
+      failure(tree.overlapping, tree, { 0, 0 }, { 1, 1, 1 }).message)
     assert.matches("tree:touching%(..%)", failure(tree.touching, rg.vec3(0)).message)
     local broken = rg.mesh.sphere { detail = 0 }
     broken.points[0] = { 0 / 0, 0, 0 }

@@ -141,6 +141,7 @@ describe("a direct solver", function()
     end
     A:add(0, 5, 1)
     assert.matches("is not symmetric", failure(A.eigen, A).message)
+    assert.equal(2, #rg.matrix { { 2, 0, 0 }, { 0, 3, 0 }, { 0, 0, 5 } }:eigen().values)
   end)
 
   test("says what a matrix is not", function()

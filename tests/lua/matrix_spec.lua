@@ -48,6 +48,7 @@ describe("a sparse matrix", function()
       columns = rg.array(rg.i32, 1), values = rg.array(rg.f64, 1):fill(3) }
     assert.equal('matrix f32 "A" [2 x 3], 1 element', tostring(A))
     assert.same({ { 1, 0 }, { 0, 1 } }, rg.matrix.identity(2):to_table())
+    assert.equal("matrix f32 [2 x 2], 0 elements", tostring(rg.matrix(2, rg.f32)))
     assert.same({ { 3, 0 }, { 0, 5 } }, rg.matrix.diagonal({ 3, 5 }):to_table())
   end)
 
@@ -275,6 +276,8 @@ describe("a sparse matrix", function()
       { function() return A:get(0, 4) end, "has no column 4" },
       { function() A:add(0, 0, "x") end, "a number as its last argument, not \"x\"" },
       { function() A:transpos() end, "a matrix has no 'transpos'" },
+      { function() return A ^ 2 end, "^ 2 is not defined" },
+      { function() return 2 / A end, "2 / matrix f64 [3 x 4], 0 elements is not defined" },
       { function() A.transpose() end, "called with a colon" },
       { function() return A[0][1] end, "have no brackets" },
       { function() A.vlues = 3 end, "a matrix has no 'vlues'" },
@@ -282,5 +285,7 @@ describe("a sparse matrix", function()
     } do
       assert.matches(case[2], failure(case[1]).message, 1, true)
     end
+    assert.equal("A:add(i, j, v) adds to an element", failure(function() A:set(0, 0, 1) end).hint)
+    assert.equal("A:transpose()", failure(function() return A.T end).hint)
   end)
 end)

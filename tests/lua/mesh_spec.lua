@@ -282,5 +282,7 @@ describe("a mesh from a file", function()
       end
     end
     assert.matches("does not end with", failure(rg.mesh, "x.foo").message)
+    assert.matches("a file's path, points and cells, or a field, not nil", failure(rg.mesh).message)
+    assert.matches("has block, sphere", failure(function() return rg.mesh.cube end).hint)
   end)
 end)

@@ -90,7 +90,7 @@ describe("neighbours", function()
     end)
     local count, most = k(at)
     local seen, expected = 0, 0
-    for j, d in near:around(at) do
+    for j, d in near:around { at.x, at.y } do
       seen = seen + 1
       assert.near(distance(at, pos[j]), d, 1e-6)
     end
@@ -256,6 +256,13 @@ describe("neighbours", function()
     assert.match("has no 'off'", failure(function() return near.off end).message)
     assert.match("'of'", failure(function() return near.off end).hint)
     assert.match("near:update", failure(near.update).message)
+    assert.match("field or an array, not nil", failure(rg.neighbours).message)
+    assert.match("a vector of 2 numbers, not 5", failure(near.around, near, 5).message)
+    assert.match("a vector of 2 numbers, not a table",
+      failure(near.around, near, { 1, 2, 3 }).message)
+    assert.match("number of a particle, not \"a\"", failure(near.of, near, "a").message)
+    assert.match("whole number from 1, not nil", failure(near.nearest, near, pos[0]).message)
+    assert.match("whole number from 1, not 0", failure(near.nearest, near, pos[0], 0).message)
     assert.match("all 8 particles", failure(near.reorder, near, rg.field(rg.f32, 3)).message)
     pos[3] = rg.vec2(0, 1 / 0)
     assert.match("place of particle 3 is not finite", failure(near.update, near).message)

@@ -308,7 +308,7 @@ describe("an iterative solver", function()
     rg.solve.least_squares { apply = function(v, w) A:apply(v, w) end, damping = 1, x = x, b = b,
       transpose = function(w, v) T:apply(w, v) end }
     assert.near(0.88461538, x[0], 1e-7)
-    local wide = rg.solve.least_squares { A = T, b = T:vector { 1, 2 } } -- the smallest of many
+    local wide = rg.solve.least_squares { A = T, b = { 1, 2 } } -- the smallest of many
     assert.is_true((T * wide.x):equals(T:vector { 1, 2 }, 1e-9))
     assert.near(0, wide.x[0] - 3 * wide.x[1] + 3 * wide.x[2] - wide.x[3], 1e-9)
     assert.matches("needs 'b'", failure(rg.solve.least_squares, { A = A }).message)
@@ -387,6 +387,12 @@ describe("an iterative solver", function()
       { cg { stencil = function(_, y) return y end, x = x, b = b }, "x and 2 indices, and this" },
       { cg { stencil = laplacian, x = x, b = x }, "must be two fields" },
       { cg { A = { { 2 } }, b = { 1 } }, "must be a matrix, got a table" },
+      { cg { apply = A, x = x, b = b }, "must be a kernel or a function, got a matrix" },
+      { function() rg.solve.gmres { A = A, b = A:new_vector "row", restart = 0 } end,
+        "whole number from 1" },
+      { function() rg.solve.least_squares { A = { { 2 } }, b = { 1 } } end, "must be a matrix" },
+      { function() rg.solve(A) end, "'b' must be a field or an array, not nil" },
+      { function() return rg.solve.lu end, "rg.solve has no 'lu'" },
       { function() rg.solve.cg(A, b) end, "takes a table of options" },
       { function() rg.solve.cgg {} end, "rg.solve has no 'cgg'" },
     } do

@@ -143,8 +143,9 @@ describe("a series", function()
 
   it("says what is wrong", function()
     local s = rg.series { "time", "energy" }
-    assert.match("2 columns, and 1 numbers", failure(s.add, s, 1).message)
+    assert.match("2 columns, and got 1 number", failure(s.add, s, 1).message)
     assert.match("no column 'tim'", failure(s.add, s, { tim = 1 }).message)
+    assert.match("columns are time, energy", failure(s.column, s, "x").hint)
     assert.match("'energy' is \"x\"", failure(s.add, s, 1, "x").message)
     assert.match("two columns 'a'", failure(rg.series, { "a", "a" }).message)
     assert.match("names of its columns", failure(rg.series, "a").message)

@@ -442,6 +442,10 @@ end
 --- `rg.field(T)` makes a field to be placed later; `rg.field(T, n, m)` makes one in a tree of its
 --- own.
 function field.create(session, t, ...)
+  if packed.is_group(t) then
+    return fail.argument("rg.field takes a type, not a group of packed fields",
+      "place the group: rg.root:dense(\"i\", n):place(group)", "type.invalid")
+  end
   if type(t) == "table" and not types.is(t) and not packed.is(t) then
     return from_options(session, t)
   end

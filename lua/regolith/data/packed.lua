@@ -97,8 +97,9 @@ end
 
 local Group = { __regolith = "a group of packed fields" }
 function Group.__index(self, name)
+  local names = rawget(self, packed)
   return fail.argument(("the group has no field '%s'"):format(tostring(name)),
-    fail.nearest(name, rawget(self, packed)))
+    fail.nearest(name, names) or "it has " .. table.concat(names, ", "))
 end
 function Group.__newindex(_, name)
   return fail.argument(("'%s' of a group of packed fields cannot be set"):format(tostring(name)))

@@ -214,9 +214,11 @@ local function from_options(session, options)
   return create(session, n, m, t, options.name)
 end
 
---- `rg.matrix(n, m [, type])`, `rg.matrix{ {4, -1}, {-1, 4} }`, `rg.matrix{ shape = {n, m}, .. }`.
+--- `rg.matrix(n, m [, type])`, `rg.matrix(n [, type])`, `rg.matrix{ {4, -1}, {-1, 4} }`,
+--- `rg.matrix{ shape = {n, m}, .. }`.
 function matrix.new(session, first, second, t)
   if type(first) == "table" and not getmetatable(first) then return from_options(session, first) end
+  if types.is(second) and t == nil then second, t = nil, second end
   return create(session, check_extent(first, "the number of rows"),
     check_extent(second == nil and first or second, "the number of columns"),
     type_of_options(session.module, { type = t }))
@@ -387,6 +389,10 @@ end
 
 --- Raises unless v is a vector with an element for each column, or row, of the matrix.
 function methods.check_vector(self, v, side, name)
+  if not subject.is(v) then
+    return fail.argument(("%s: '%s' must be a field or an array, not %s"):format(tostring(self),
+      name, fail.describe(v)))
+  end
   local s = subject.of(v, "a product with a matrix")
   local t, count = s.type, self[side .. "_count"]
   local width = t.members and 0 or t.element and (t.cols == 1 and t.rows or 0) or 1
@@ -452,9 +458,13 @@ end
 
 local function refuse(a, sign, b)
   local function name(v) return is_matrix(v) and tostring(v) or fail.describe(v) end
+  local is_after = not is_matrix(a) and is_matrix(b)
+  local hints = { ["*"] = is_after and "the matrix comes first: A:transpose() * x"
+    or "a matrix is multiplied by numbers, vectors (fields, arrays, lists) and matrices",
+    ["/"] = is_matrix(b) and "rg.solve(A, b) has the x of A x = b" or "A / 2",
+    ["^"] = "A * A", ["%"] = "A:row(i) visits elements one by one" }
   return fail.argument(("%s %s %s is not defined"):format(name(a), sign, name(b)),
-    sign == "*" and "a matrix is multiplied by numbers, vectors (fields, arrays, lists) and \z
-    matrices" or "a matrix is added to a matrix: A + 2 * rg.matrix.identity(n)")
+    hints[sign] or "a matrix is added to a matrix: A + 2 * rg.matrix.identity(n)")
 end
 
 local function combined(a, alpha, b, beta, sign)
@@ -519,6 +529,8 @@ function Matrix.__div(a, b)
 end
 
 function Matrix.__unm(a) return scaled(a, -1) end
+function Matrix.__pow(a, b) return refuse(a, "^", b) end
+function Matrix.__mod(a, b) return refuse(a, "%", b) end
 
 --- A list as a vector of the matrix.
 function methods.vector(self, list)
@@ -607,7 +619,13 @@ end
 
 -- -- as a value of Lua ----------------------------------------------------------------------------
 
-local find_method = fail.members(methods, "a matrix", Matrix, "A")
+local find_method = fail.members(methods, "a matrix", Matrix, "A", {
+  T = "A:transpose()", t = "A:transpose()", set = "A:add(i, j, v) adds to an element",
+  dot = "A * x", matmul = "A * B", multiply = "A * B", mul = "A * B", matvec = "A * x",
+  inverse = "A:solve(b), or A:lu():solve(b) for many b", inv = "A:solve(b)",
+  nnz = "A:count()", toarray = "A:dense()", todense = "A:dense()", det = "A:lu() factors it",
+  indptr = "A.starts", indices = "A.columns", data = "A.values", coo = "A:row(i)",
+  rows = "A.row_count, or A:row(i)", build = "A:assemble(), or any use", size = "A.shape" })
 for name, f in pairs(in_kernels) do twin.set(methods[name], f) end
 
 local function refuse_member(name)
@@ -615,13 +633,13 @@ local function refuse_member(name)
     return fail.argument("elements of a matrix have no brackets",
       "A:get(i, j) reads one, and A:add(i, j, v) adds to it")
   end
-  return fail.argument(("a matrix has no '%s'"):format(tostring(name)), name == "T"
-    and "A:transpose()" or fail.nearest(name, { "name", "starts", "columns", "values" }))
+  return fail.argument(("a matrix has no '%s' that can be set"):format(tostring(name)),
+    fail.nearest(name, { "name", "starts", "columns", "values" }))
 end
 
 function Matrix.__index(self, name)
   if name == "shape" then return shape.of({ self.row_count, self.column_count }, 2) end
-  if type(name) == "number" or name == "T" then return refuse_member(name) end
+  if type(name) == "number" then return refuse_member(name) end
   return find_method(self, name)
 end
 
@@ -638,7 +656,7 @@ function Matrix.__tostring(self)
     waiting > 0 and (", %d to be added"):format(waiting) or "")
 end
 
-for _, name in ipairs { "__add", "__sub", "__mul", "__div", "__unm" } do
+for _, name in ipairs { "__add", "__sub", "__mul", "__div", "__unm", "__pow", "__mod" } do
   Matrix[name] = fail.border(Matrix[name])
 end
 

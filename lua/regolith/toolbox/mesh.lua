@@ -416,6 +416,10 @@ function mesh.create(session, what, options)
     binary.check_options(options, {}, "rg.mesh")
     return from_arrays(session, what)
   end
+  if not subject.is(what) then
+    return fail.argument("rg.mesh takes a file's path, points and cells, or a field, not "
+      .. fail.describe(what), "rg.mesh \"bunny.obj\", or rg.mesh { points = p, triangles = t }")
+  end
   return mesh.of_surface(session, surface.extract(what, options, "rg.mesh"))
 end
 

@@ -16,6 +16,7 @@ local iterator = require "regolith.kernel.iterator"
 local object = require "regolith.toolbox.object"
 local rg = require "regolith"
 local subject = require "regolith.data.subject"
+local twin = require "regolith.kernel.twin"
 
 local bit, math = bit, math
 
@@ -232,6 +233,47 @@ methods.nearest = iterator.create(function(self, p, count, visit)
   end
   for n = 0, length - 1 do visit(found[n], math.sqrt(squares[n])) end
 end)
+
+-- -- from Lua -------------------------------------------------------------------------------------
+
+-- A point as a vector of the places' type; a list may stand for it.
+local function point_of(self, name, p)
+  local t = matrix.type_of(p)
+  if t and t.count == self.axes then return p end
+  if type(p) == "table" and not getmetatable(p) and #p == self.axes then
+    local is_list = true
+    for k = 1, #p do is_list = is_list and type(p[k]) == "number" end
+    if is_list then return self.type(unpack(p)) end
+  end
+  return fail.argument(("near:%s takes a vector of %d numbers, not %s"):format(name, self.axes,
+    fail.describe(p)), self.axes == 2 and "rg.vec2(1, 2), or { 1, 2 }"
+    or "rg.vec3(1, 2, 3), or { 1, 2, 3 }")
+end
+
+local function check_particle(name, i)
+  if type(i) == "number" and i % 1 == 0 then return i end
+  return fail.argument(("near:%s takes the number of a particle, not %s"):format(name,
+    fail.describe(i)), name == "of" and "near:around(p) takes a place" or nil)
+end
+
+local function check_wanted(k)
+  if type(k) == "number" and k >= 1 and k % 1 == 0 then return k end
+  return fail.argument("near:nearest takes how many particles are wanted, a whole number from 1, \z
+    not " .. fail.describe(k), "near:nearest(p, 8)")
+end
+
+-- What is checked before a loop of Lua begins; kernels compile the iterators themselves.
+local arguments = {
+  around = function(self, p) return point_of(self, "around", p) end,
+  of = function(_, i) return check_particle("of", i) end,
+  others = function(_, i) return check_particle("others", i) end,
+  nearest = function(self, p, k) return point_of(self, "nearest", p), check_wanted(k) end,
+}
+
+for name, checked in pairs(arguments) do
+  local inside = methods[name]
+  methods[name] = twin.set(function(self, ...) return inside(self, checked(self, ...)) end, inside)
+end
 
 -- -- the grid -------------------------------------------------------------------------------------
 
@@ -514,6 +556,7 @@ function neighbours.create(session, pos, radius, options)
   end
   if options then fail.check_options(options, { "count", "period" }, "rg.neighbours") end
   local period = options and options.period
+  subject.of(pos, "rg.neighbours")
   local own = session.module
   local self = { module = own, pos = pos, radius = check_radius(radius),
     limit = options and options.count, sums = own.array(own.i32, 257), period = period,

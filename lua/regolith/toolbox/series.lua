@@ -71,8 +71,9 @@ local function values_of(self, first, ...)
   end
   local given = select("#", first, ...)
   if given ~= #self.names then
-    return fail.argument(("this series has %d columns, and %d numbers were given"):format(
-      #self.names, given), "columns are " .. table.concat(self.names, ", "))
+    return fail.argument(("this series has %d column%s, and got %d number%s"):format(#self.names,
+      #self.names == 1 and "" or "s", given, given == 1 and "" or "s"),
+      "columns are " .. table.concat(self.names, ", "))
   end
   for k, name in ipairs(self.names) do row[k] = number_of(self, name, (select(k, first, ...))) end
   return row
@@ -95,7 +96,8 @@ end
 --- The numbers of a column: a list.
 function methods.column(self, name)
   return self.columns[name] or fail.argument(("this series has no column '%s'"):format(
-    tostring(name)), fail.nearest(name, self.names))
+    tostring(name)), fail.nearest(name, self.names)
+      or "columns are " .. table.concat(self.names, ", "))
 end
 
 --- The last row, as a table by name.
@@ -165,7 +167,8 @@ local Series = object.class("a series", "s", methods, {})
 function Series.__len(self) return self.count end
 
 function Series.__tostring(self)
-  return ("series of %d rows: %s"):format(self.count, table.concat(self.names, ", "))
+  return ("series of %d row%s: %s"):format(self.count, self.count == 1 and "" or "s",
+    table.concat(self.names, ", "))
 end
 
 local function check_names(names)

@@ -16,9 +16,13 @@ local function session_of(s) return subject.session(s).module end
 --- The mean of the squares of differences from the mean, of vectors by component; nil if there are
 --- no elements.
 function statistics.variance(x)
+  local s = subject.of(x, "x:variance")
+  if s.type.members then
+    return fail.argument(("x:variance takes numbers and vectors, and the elements of %s are \z
+      structs"):format(subject.text(s)), "take a member: x." .. s.type.members[1].name)
+  end
   local mean = require("regolith.data.reduce").mean(x)
   if mean == nil then return nil end
-  local s = subject.of(x, "x:variance")
   local t = s.type.element and types.shaped(types.by_name.f64, s.type.rows, s.type.cols)
     or types.by_name.f64
   local squares = require("regolith.data.whole").map(x, function(v)
@@ -295,6 +299,13 @@ function running.reset(self)
 end
 
 local Running = object.class("a running mean", "running", running, {})
+
+local get_method = Running.__index
+local numbers_of = { mean = true, low = true, high = true } -- nil until there are some
+function Running.__index(self, name)
+  if numbers_of[name] then return nil end
+  return get_method(self, name)
+end
 
 function Running.__tostring(self)
   if self.kind ~= "numbers" then

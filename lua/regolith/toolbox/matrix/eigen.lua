@@ -69,8 +69,9 @@ local function check(self, options)
   if not self:is_symmetric() then
     return fail.argument(tostring(self) .. " is not symmetric, and A:eigen takes such matrices")
   end
-  local count = number_of(options, "count", 6, 1, true)
-  if count >= self.row_count * self.block then
+  local n = self.row_count * self.block
+  local count = number_of(options, "count", math.max(1, math.min(6, n - 1)), 1, true)
+  if count >= n then
     return fail.argument(("%s: A:eigen finds fewer eigenvalues than there are rows, not %d"):format(
       tostring(self), count))
   end

@@ -368,21 +368,30 @@ end
 local points = { ray = 2, closest = 1, inside = 1, cell_at = 1, overlapping = 2, touching = 3 }
 local has_limit = { ray = true, closest = true }
 
-local function check_arguments(name, ...)
-  for k = 1, points[name] do
-    local v = select(k, ...)
-    local t = matrix.type_of(v)
-    if not t or t.count ~= 3 then
-      return fail.argument(("tree:%s takes %s of three numbers, not %s"):format(name,
-        points[name] == 1 and "a vector" or points[name] .. " vectors", fail.describe(v)),
-        "rg.vec3(1, 2, 3)")
-    end
+-- A vector of three numbers, which may be given as a list.
+local function vector_of(self, name, v)
+  local t = matrix.type_of(v)
+  if t and t.count == 3 then return v end
+  if type(v) == "table" and not getmetatable(v) and #v == 3 then
+    local is_list = true
+    for k = 1, 3 do is_list = is_list and type(v[k]) == "number" end
+    if is_list then return self.mesh.points.type(v[1], v[2], v[3]) end
   end
-  local limit = has_limit[name] and select(points[name] + 1, ...)
-  if limit and type(limit) ~= "number" then
+  return fail.argument(("tree:%s takes %s of three numbers, not %s"):format(name,
+    points[name] == 1 and "a vector" or points[name] .. " vectors", fail.describe(v)),
+    "rg.vec3(1, 2, 3), or { 1, 2, 3 }")
+end
+
+-- The arguments of a query, vectors in place of lists.
+local function checked(self, name, ...)
+  local list, count = { ... }, select("#", ...)
+  for k = 1, points[name] do list[k] = vector_of(self, name, list[k]) end
+  local limit = list[points[name] + 1]
+  if has_limit[name] and limit ~= nil and type(limit) ~= "number" then
     return fail.argument(("the limit of tree:%s is a number, not %s"):format(name,
       fail.describe(limit)))
   end
+  return unpack(list, 1, math.max(count, points[name]))
 end
 
 -- Puts queries into `to`: name -> function.
@@ -390,8 +399,7 @@ local function publish(list, to)
   local host = {}
   for name, query in pairs(list) do
     host[name] = function(self, ...)
-      check_arguments(name, ...)
-      return query(self, ...)
+      return query(self, checked(self, name, ...))
     end
   end
   fail.guard(host, function(self) return getmetatable(self) == Bvh end, "tree")

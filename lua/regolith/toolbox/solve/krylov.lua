@@ -333,6 +333,13 @@ local function check_progress(v, caller)
     caller, fail.describe(v)), nil, "option.invalid")
 end
 
+local function check_restart(v, caller)
+  if v == nil then return 30 end
+  if type(v) == "number" and v >= 1 and v % 1 == 0 then return v end
+  return fail.argument(("option 'restart' of %s must be a whole number from 1, got %s"):format(
+    caller, fail.describe(v)), nil, "option.invalid")
+end
+
 local function begin(name, options, caller)
   krylov.check_options(options, option_names, caller)
   local x, made = options.x, nil
@@ -356,7 +363,7 @@ local function begin(name, options, caller)
     method = name, made = made, op = operator.of(options, own, caller),
     progress = check_progress(options.progress, caller), iterations = 0,
     history = options.history and {} or nil, is_singular = options.singular == true,
-    restart = fail.number_option(options, "restart", 30, caller) }, State)
+    restart = check_restart(options.restart, caller) }, State)
   self.limit = fail.number_option(options, "iterations", 10000, caller)
   self.begun, self.told = lib.C.rg_time(), lib.C.rg_time()
   self.r = own:vector "r"

@@ -18,9 +18,6 @@ local function operators_of(options)
     local hint = "apply = function(x, y) .. end writes A x into y, transpose(y, x) its transpose"
     return operator.check_callable(options.apply, "apply", caller, hint),
       operator.check_callable(options.transpose, "transpose", caller, hint)
-  elseif type(A) ~= "table" or not A.apply_dot then
-    return fail.argument(("option 'A' of %s must be a matrix, got %s"):format(caller,
-      fail.describe(A)), nil, "option.invalid")
   end
   local T = A:transpose()
   return function(x, y) A:apply_dot(x, y) end, function(y, x) T:apply_dot(y, x) end
@@ -36,25 +33,28 @@ end
 local function check(options)
   krylov.check_options(options, option_names, caller)
   local x = options.x
-  if x == nil and type(options.A) == "table" and options.A.new_vector then
-    x = options.A:new_vector "column"
+  if x == nil and options.A ~= nil then
+    x = operator.check_matrix(options.A, caller):new_vector "column"
   end
   if x == nil or options.b == nil then
     return fail.argument(("%s needs '%s'"):format(caller, x == nil and "x" or "b"),
       caller .. "{ A = A, b = b }", "option.invalid")
   end
-  if type(options.A) == "table" and options.A.check_vector then
-    options.A:assemble():check_vector(x, "column", "x")
-    options.A:check_vector(options.b, "row", "b")
+  local b = options.b
+  if options.A ~= nil then
+    local A = operator.check_matrix(options.A, caller):assemble()
+    if type(b) == "table" and not getmetatable(b) then b = A:vector(b) end
+    A:check_vector(x, "column", "x")
+    A:check_vector(b, "row", "b")
   end
-  return x
+  return x, b
 end
 
 -- The first vectors of both spaces: u of the residual, v of its image by the transpose.
 local function begin(options)
-  local x = check(options)
-  local self = { x = x, b = options.b, columns = space.of(x, caller),
-    rows = space.of(options.b, caller), iterations = 0, size = 0, damped = 0,
+  local x, b = check(options)
+  local self = { x = x, b = b, columns = space.of(x, caller), rows = space.of(b, caller),
+    iterations = 0, size = 0, damped = 0,
     tolerance = fail.number_option(options, "tolerance", 1e-8, caller),
     limit = fail.number_option(options, "iterations", 10000, caller),
     damping = fail.number_option(options, "damping", 0, caller) }

@@ -17,6 +17,7 @@ end
 --- Raises unless option `name` is a function or a kernel.
 function operator.check_callable(f, name, caller, hint)
   if is_callable(f) then return f end
+  if type(f) == "table" and getmetatable(f) and f.apply_dot then hint = "a matrix is given as A" end
   return fail.argument(("option '%s' of %s must be a kernel or a function, got %s"):format(name,
     caller, fail.describe(f)), hint, "option.invalid")
 end
