@@ -1,14 +1,25 @@
 /* team.c - see team.h. */
 #include "team.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "comm/boot/rendezvous.h"
+
+static _Atomic int32_t *begun; /* of the team that runs: how many ranks have begun */
+
+static void share_begun(void) {
+  if (!begun)
+    begun = mmap(NULL, sizeof *begun, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (begun == MAP_FAILED) abort();
+  *begun = 0;
+}
 
 static int be_rank(int32_t rank, int32_t ranks, int socket, RankWork *work, int64_t patience_ms) {
   Heap heap;
@@ -21,6 +32,7 @@ static int be_rank(int32_t rank, int32_t ranks, int socket, RankWork *work, int6
     return 2;
   }
   if (patience_ms) comm->patience_ns = patience_ms * 1000000;
+  ++*begun;
   int code = work(comm, &err);
   comm_close(comm);
   if (heap.live_bytes && !code) {
@@ -35,6 +47,7 @@ TeamRun team_run(int32_t ranks, RankWork *work, int64_t patience_ms) {
   int sockets[16];
   pid_t children[16];
   int64_t began = clock_ns();
+  share_begun();
   fflush(NULL);
   for (int32_t k = 0; k < ranks; k++) {
     int pair[2];
@@ -53,8 +66,11 @@ TeamRun team_run(int32_t ranks, RankWork *work, int64_t patience_ms) {
   Heap heap;
   heap_init(&heap, 0);
   static Rendezvous server;
-  rendezvous_init(&server, &heap, sockets, ranks, patience_ms);
-  while (!rendezvous_is_over(&server)) rendezvous_step(&server, NULL, 0, 1000);
+  rendezvous_init(&server, &heap, sockets, ranks, 0);
+  while (!rendezvous_is_over(&server)) {
+    rendezvous_step(&server, NULL, 0, 100);
+    if (patience_ms && *begun == ranks) server.patience_ms = patience_ms;
+  }
   rendezvous_deinit(&server);
   for (int32_t k = 0; k < ranks; k++) {
     int status = 0;

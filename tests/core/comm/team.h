@@ -12,7 +12,7 @@ typedef struct TeamRun {
   double ms;
 } TeamRun;
 
-/* `patience_ms`: of the server and of barriers; 0: the usual. */
+/* `patience_ms`: of the server and of barriers, once all ranks have begun; 0: the usual. */
 TeamRun team_run(int32_t ranks, RankWork *work, int64_t patience_ms);
 /* All ranks ended with 0. */
 bool team_is_well(const TeamRun *run, int32_t ranks);
