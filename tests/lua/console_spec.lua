@@ -263,11 +263,11 @@ print(pcall(half, 1, 2))
   local function beside(commands)
     local text = [[
       said=$1; trap 'kill -9 $p 2>/dev/null' EXIT
-      give_up() { echo "no $1 within a minute:"; cat "$said"; exit 1; }
+      give_up() { echo "no $1 within ten minutes:"; cat "$said"; exit 1; }
       until_true() { # COMMAND ..
         k=0
         until "$@" 2>/dev/null; do
-          sleep 0.02; k=$((k + 1)); [ $k -lt 3000 ] || give_up "$*"
+          sleep 0.02; k=$((k + 1)); [ $k -lt 30000 ] || give_up "$*"
         done
       }
       says() { grep -q "$1" "$said"; }
@@ -275,22 +275,37 @@ print(pcall(half, 1, 2))
       has_used() { [ $(($(used))) -ge "$1" ]; }
       compute() { until_true has_used $(($(used) + 30)); } # 0.3 s of a processor
     ]] .. commands
-    return shell(("timeout -k 5 180 sh '%s' '%s/said'"):format(script("beside.sh", text), scratch))
+    return shell(("timeout -k 5 1800 sh '%s' '%s/said'"):format(script("beside.sh", text), scratch))
   end
 
   it("drops at an interrupt what is typed at its prompt, and keeps its state", function()
     local said = beside(([[mkfifo 'DIR/in'
       'PROGRAM' -i <'DIR/in' >"$said" 2>&1 & p=$!; exec 3>'DIR/in'
-      prompts() { [ "$(grep -o '> ' "$said" | wc -l)" -ge "$1" ]; }
+      count() { grep -o '> ' "$said" | wc -l; }
+      prompts() { [ "$(count)" -ge "$1" ]; }
       say() { printf '%b' "$1" >&3; until_true prompts "$2"; }
       # where nothing is running it may come before the prompt reads, and is without effect
-      stop() { for k in 1 2 3 4 5 6; do kill -INT $p; sleep 0.$k; prompts "$1" && return; done; }
+      stop() {
+        before=$(count)
+        for k in $(seq 600); do
+          kill -INT $p
+          for l in $(seq 50); do sleep 0.02; prompts $((before + 1)) && return; done
+        done
+      }
+      # the second of two interrupts may drop it
+      ask() { # TEXT ANSWER
+        for k in $(seq 600); do
+          printf '%b' "$1" >&3
+          for l in $(seq 50); do sleep 0.02; says "$2" && return; done
+        done
+      }
       until_true prompts 1
-      say 'y = 5\n' 2; say 'if y\n' 3; stop 4; say 'y + 1\n' 5; stop 6
-      say 'y + 2\njit.off() while true do end\n' 7; compute; kill -INT $p
-      until_true says interrupted; say 'y + 3\n' 9
+      say 'y = 5\n' 2; say 'if y\n' 3; stop; ask 'y + 1\n' '> 6$'; stop; ask 'y + 2\n' '> 7$'
+      printf 'jit.off() while true do end\n' >&3; compute; kill -INT $p
+      until_true says interrupted; ask 'y + 3\n' '> 8$'
       exec 3>&-; wait $p; cat "$said"]]):gsub("DIR", scratch):gsub("PROGRAM", program))
-    assert.matches("\n> > >> \n[> \n]*> 6\n[> \n]*> 7\n> interrupted!\n.*\n> 8\n> \n$", said)
+    assert.matches("\n> > >> \n[> \n]*> 6\n[> 6\n]*> 7\n[> 7\n]*> interrupted!\n.*\n> 8\n\z
+      [> 8\n]*> \n$", said)
   end)
 
   -- What a script says that prints `on`, runs `body`, and gets Ctrl-C once it does; its exit code.

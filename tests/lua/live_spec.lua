@@ -242,7 +242,7 @@ end)
 local at = rg.field(rg.vec2, 1)
 local press = rg.kernel(function(a, b) at[0] = rg.vec2(a, b) end)
 press(0, 0) -- compiles it
-local compiles, paused, at_rest
+local compiles, paused, at_rest, before, still
 rg.live { title = "a live one", width = 400, height = 300, params = p,
   step = function()
     add() --2
@@ -286,7 +286,10 @@ change ' --3' ' say("mended", x[0][0] > 3) --3'
 sleep 0.5
 change ' + --1' ' + 2 --1'
 wait_for mended
-key space; sleep 0.3
+key space # the count stays the same in several frames, once that has come
+change ' --3' ' still = x[0][0] == before and still + 1 or 0; before = x[0][0] --3'
+change ' --3' ' say("still", still > 2) --3'
+wait_for still
 change ' --3' ' paused = paused or x[0][0]; say("steady", at_rest == x[0][0]) --3'
 change ' --3' ' at_rest = x[0][0]; say("one step", x[0][0] == paused + 2) --3'
 wait_for steady
@@ -297,10 +300,10 @@ wait_for zero
 key F9; wait_for back
 echo 'return { word = function() return "new" end }' >live_tool.lua
 wait_for 'tool is new'
-key s; for k in $(seq 600); do ls *_0001.png >/dev/null 2>&1 && break; sleep 0.1; done
+key s; for k in $(seq 6000); do ls *_0001.png >/dev/null 2>&1 && break; sleep 0.1; done
 ls *_0001.png >/dev/null || { echo 'no picture'; exit 1; }
 key v; sleep 1; key v
-for k in $(seq 600); do # without ffmpeg, frames are pictures
+for k in $(seq 6000); do # without ffmpeg, frames are pictures
   [ -s "$(basename "$base")_0001.mp4" ] || ls *_0001_0001.png >/dev/null 2>&1 && break
   sleep 0.1
 done
@@ -318,7 +321,7 @@ describe("rg.live in a window", function()
     local answer = display.run(base, "a live one", script, steps, ("cd '%s';"):format(folder))
     if answer:find "missing" then pending "no window can be opened" end
     assert.matches("^the tool is old\nbegun\ntouched\ndragged\n\z
-      params = [^\n]*\nreloaded\nfixed\nmended\nsteady\n\z
+      params = [^\n]*\nreloaded\nfixed\nmended\nstill\nsteady\n\z
       one step\nzero\nback\nthe tool is new\nended\t%d+\n$", answer)
   end)
 end)
