@@ -12,16 +12,17 @@ local function cost(text, captures)
   return (os.clock() - begin) * 1000, k
 end
 
--- How many times as long the large one takes, by the least of each: other work on the machine only
--- adds, and is looked past where that is what it seems to be.
+-- How many times as long the large one takes: the least of several pairs, each measured in
+-- succession, since other work on the machine slows down both, for a while.
 local function ratio_of(large, small, most)
-  local a, b = math.huge, math.min((small()), (small()))
-  for _ = 1, 5 do
-    a = math.min(a, (large()))
-    if a < most * b then break end
-    b = math.min(b, (small()))
+  local least = math.huge
+  small() -- loads the compiler
+  for _ = 1, 12 do
+    local time = small()
+    least = math.min(least, large() / time)
+    if least < most then break end
   end
-  return a / b
+  return least
 end
 
 describe("compiling #compiled", function()

