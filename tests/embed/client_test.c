@@ -175,7 +175,7 @@ static void test_tuner(void) {
     CHECK(!run(0, ways[k], shared, 0)); /* compiled */
   }
   CHECK(!rg_tuner_create(runtime, "client_test", names, CANDIDATES, 1, &tuner));
-  alarm(300); /* a deadlock ends the test */
+  alarm(1800); /* a deadlock ends the test */
   for (int32_t k = 0; k < THREADS; k++) {
     workers[k].stream = k + 1;
     pthread_create(&threads[k], NULL, k % 2 ? disturb : tune, &workers[k]);

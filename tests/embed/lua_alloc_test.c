@@ -66,7 +66,7 @@ static bool run(lua_State *lua, const char *text) {
 enum { RIGHT = 0, WRONG = 1, WHOLE = 2 };
 
 static int work_with_failure(lua_State *lua, long n) {
-  alarm(300);
+  alarm(1800);
   made = 0;
   fail_at = n;
   bool is_whole = run(lua, work) && made < n;

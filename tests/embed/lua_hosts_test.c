@@ -305,7 +305,7 @@ static int in_child(lua_State *lua, const char *text) {
   fflush(stdout);
   pid_t child = fork();
   if (!child) {
-    alarm(300);
+    alarm(1800);
     const char *said = run(lua, text);
     if (*said) printf("in the child: %s\n", said);
     fflush(stdout);

@@ -875,8 +875,8 @@ describe("a mistake of a rank #compiled #cpu", function()
       while ! grep -q ' $' '%s'; do sleep 0.05; done; read -r a b <'%s'
       runs() { [ -d /proc/$1 ] && ! grep -q '^State:.Z' /proc/$1/status; }
       kill -9 $p; k=0
-      while { runs $a || runs $b; } && [ $k -lt 2000 ]; do sleep 0.05; k=$((k + 1)); done
-      [ $k -lt 2000 ] && echo ended || kill -9 $a $b
+      while { runs $a || runs $b; } && [ $k -lt 12000 ]; do sleep 0.05; k=$((k + 1)); done
+      [ $k -lt 12000 ] && echo ended || kill -9 $a $b
     ]]):format(root, path, path, path))
     local text = pipe:read "*a"
     pipe:close()

@@ -1650,7 +1650,7 @@ describe("arch cuda #compiled #cpu", function()
       local x, m = rg.field(rg.i32, 10), 7
       local k = rg.kernel(function() for i in rg.range(10) do x[i] = i % m end end)
       for _ = 1, 1000 do k() end
-      local before, until_then = rg.stats().specialised, rg.time() + 120
+      local before, until_then = rg.stats().specialised, rg.time() + 600
       for _ = 1, 30 do k() end
       while rg.stats().specialised == 0 and rg.time() < until_then do k() end
       assert(x[9] == 2)

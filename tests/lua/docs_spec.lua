@@ -193,9 +193,9 @@ describe("the site of the documentation #compiled", function()
     assert.equal(address .. "\nthere is no display: open it in any browser\n", ask("", none))
     assert.matches("\nxdg%-open, which .* %(Debian: xdg%-utils%): open it in any browser\n$",
       ask("", none .. ":1"))
-    for _ = 1, 500 do
+    for _ = 1, 12000 do
       if io.open(prefix .. "/opened") and #read(prefix .. "/opened") > 0 then break end
-      os.execute "sleep 0.02"
+      os.execute "sleep 0.05"
     end
     assert.matches("^file://", read(prefix .. "/opened"))
     os.execute(("rm -rf '%s'"):format(prefix))

@@ -24,7 +24,7 @@ describe("the window of examples", function()
       end)
       print(ok, problem)]], [[
       pick() { # until the window is there to see it
-        for k in $(seq 200); do
+        for k in $(seq 3000); do
           at "$1" 80; xdotool click 1; sleep 0.2
           grep -q "start $2" "$base.said" && return
         done

@@ -54,11 +54,11 @@ describe("regolith build --love #compiled #cpu", function()
       Xvfb -displayfd 3 -screen 0 1000x800x24 -nolisten tcp 3>'%s.display' >/dev/null 2>&1 &
       server=$!
       trap 'kill $server; wait' EXIT
-      for k in $(seq 1200); do [ -s '%s.display' ] && break; sleep 0.05; done
+      for k in $(seq 12000); do [ -s '%s.display' ] && break; sleep 0.05; done
       mkdir -p '%s'
       cd '%s'
       export XDG_DATA_HOME='%s' DISPLAY=:$(cat '%s.display')
-      env -u RG_LIBRARY -u LUA_PATH -u SDL_VIDEODRIVER timeout 300 love '%s' demo 100]])
+      env -u RG_LIBRARY -u LUA_PATH -u SDL_VIDEODRIVER timeout 1800 love '%s' demo 100]])
       :format(scratch, scratch, data, data, data, scratch, game))
     assert.matches("^%d lit, 0 kernels compiled, library %x+%-libregolith.so.1\n$",
       (shell(("bash '%s.sh'"):format(scratch)):gsub("ALSA[^\n]*\n", "")))

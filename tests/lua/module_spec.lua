@@ -457,7 +457,7 @@ describe("a module #compiled #cpu", function()
     local w = rg.module.watch(m, { script = script, program = program })
     assert.is_nil(w:poll())
     local function wait()
-      for _ = 1, 1000 do
+      for _ = 1, 12000 do
         local is_new, why = w:poll()
         if is_new or why then return is_new, why end
         os.execute "sleep 0.05"

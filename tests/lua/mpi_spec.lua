@@ -91,7 +91,7 @@ describe("ranks of MPI #compiled #cpu", function()
       require("ffi").cdef "int usleep(int)"
       if comm.rank == 1 then require("ffi").C.usleep(60000000) end
       comm:gather(1)
-    ]], "rank 1 did not reach", "RG_PATIENCE=2")
+    ]], "rank 1 did not reach", "RG_PATIENCE=5")
   end)
 
   it("may be those of MPICH: the one file that knows MPI compiles with its headers", function()

@@ -10,7 +10,7 @@ local prelude = [[
 luajit "$1.lua" >"$1.said" 2>&1 &
 script=$!
 trap 'kill $script 2>/dev/null; wait 2>/dev/null' EXIT
-for k in $(seq 1200); do grep -qs 'is at http\|code' "$1.said" && break; sleep 0.05; done
+for k in $(seq 12000); do grep -qs 'is at http\|code' "$1.said" && break; sleep 0.05; done
 address=$(sed -n 's|.* is at http://\([^ ]*\)$|\1|p' "$1.said")
 [ -n "$address" ] || { cat "$1.said"; exit 0; }
 port=${address#127.0.0.1:}; port=${port%%/*} token=${address##*token=}
@@ -22,7 +22,7 @@ ask() {
   exec 3>&-
 }
 status() { ask "$@" | head -n 1 | tr -d '\r'; }
-wait_for() { for k in $(seq 1200); do grep -q -- "$1" "$base.said" && return; sleep 0.05; done
+wait_for() { for k in $(seq 12000); do grep -q -- "$1" "$base.said" && return; sleep 0.05; done
   echo "no $1"; exit 1; }
 base=$1
 ]]
@@ -195,7 +195,7 @@ describe("a window in a browser", function()
       ]] .. script:gsub('say "left"', 'say "left" red = 1'), [[
       export HOME="$base.home"
       visit() {
-        timeout 60 chromium --headless --no-sandbox --disable-gpu --hide-scrollbars \
+        timeout 600 chromium --headless --no-sandbox --disable-gpu --hide-scrollbars \
           --window-size=300,200 --virtual-time-budget=5000 --screenshot="$base.seen.png" \
           "http://127.0.0.1:$port/?token=$token" >/dev/null 2>&1
       }

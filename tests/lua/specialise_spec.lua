@@ -243,7 +243,7 @@ describe("a number that stays the same #compiled", function()
     local rg = support.rg.new()
     local m, x = 7, rg.field(rg.i32, 100000)
     local k = rg.kernel(function() for i in rg.range(100000) do x[i] = i % m end end)
-    local until_then = rg.time() + 120
+    local until_then = rg.time() + 600
     while rg.stats().specialised == 0 and rg.time() < until_then do k() end
     assert.equal(1, rg.stats().specialised)
     k()
@@ -270,7 +270,7 @@ describe("a number that stays the same #compiled", function()
     local y = rg.field(rg.i32, 100000)
     local n = 7
     k = rg.kernel(function() for i in rg.range(100000) do y[i] = i % n end end)
-    local until_then = rg.time() + 120
+    local until_then = rg.time() + 600
     while rg.stats().specialised == 0 and rg.time() < until_then do k() end
     assert.equal(1, rg.stats().specialised)
     k()

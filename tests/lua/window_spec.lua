@@ -349,7 +349,7 @@ describe("rg.window", function()
       server=$!
       trap 'kill $server' EXIT
       wait_for() { # FILE WORD
-        for k in $(seq 2400); do grep -q "$2" "$1" 2>/dev/null && return; sleep 0.05; done
+        for k in $(seq 12000); do grep -q "$2" "$1" 2>/dev/null && return; sleep 0.05; done
         echo "no $2"; exit 1
       }
       wait_for "$base.display" '[0-9]'

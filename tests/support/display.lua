@@ -8,7 +8,7 @@ Xvfb -displayfd 3 -screen 0 1000x800x24 -nolisten tcp 3>"$base.display" >/dev/nu
 server=$!
 trap 'kill $script $server 2>/dev/null; wait 2>/dev/null' EXIT
 wait_for() { # WORD [FILE]: what the script prints
-  for k in $(seq ${LIMIT:-1200}); do
+  for k in $(seq 12000); do # ten minutes, as elsewhere: only a failure takes so long
     grep -q -- "$1" "${2:-$base.said}" 2>/dev/null && return
     sleep 0.05
   done

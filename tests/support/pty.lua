@@ -79,7 +79,7 @@ end
 
 --- Reads until the screen shows the pattern; raises an error with the screen if it never does.
 function pty:wait(pattern, seconds)
-  local is_there = self:read(seconds or 120, function()
+  local is_there = self:read(seconds or 600, function()
     return self.screen:text(true):find(pattern) ~= nil
   end)
   if not is_there then
@@ -93,7 +93,7 @@ function pty:prompts() return self.screen.begun[2004] or 0 end
 --- Waits until the program has accepted keys more than `before` times (0), and has drawn its
 --- prompt.
 function pty:settle(before)
-  return self:read(120, function()
+  return self:read(600, function()
     return self:prompts() > (before or 0) and self.screen.modes[2004] and #self.screen.rest == 0
       and self.screen.cells[self.screen.row][1] == ">"
   end)
@@ -110,12 +110,12 @@ end
 --- Waits until it has used that much more.
 function pty:compute(seconds)
   local ends = self:used() + seconds
-  assert(self:read(120, function() return self:used() >= ends end), "it does not compute")
+  assert(self:read(600, function() return self:used() >= ends end), "it does not compute")
 end
 
 --- Waits for the program's end; returns its exit code, or the negated signal number.
 function pty:finish(seconds)
-  self:read(seconds or 120, function() return self.is_over end)
+  self:read(seconds or 600, function() return self.is_over end)
   local status = ffi.new "int[1]"
   if not self.is_over then C.pty_kill(self.process, 9) end
   C.pty_wait(self.process, status, 0)

@@ -50,10 +50,10 @@ static void wait_for(Version *version) {
   CHECK_TEXT(err.message, "");
 }
 
-/* Steps until no compile is left, for at most a minute. */
+/* Steps until no compile is left, for at most ten minutes. */
 static void settle(Engine *engine) {
   const struct timespec pause = {.tv_nsec = 1000000};
-  for (int k = 0; engine->background && k < 60000; k++) {
+  for (int k = 0; engine->background && k < 600000; k++) {
     background_step(engine);
     nanosleep(&pause, NULL);
   }

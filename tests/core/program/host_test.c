@@ -482,7 +482,7 @@ static void process(void) {
     pthread_sigmask(SIG_SETMASK, NULL, &mask_after);
     for (int s = 1; s < 32; s++) CHECK(sigismember(&mask, s) == sigismember(&mask_after, s));
     double used = 1; /* workers spin for a moment before they sleep */
-    for (int k = 0; k < 300 && used >= 0.02; k++) {
+    for (int k = 0; k < 3000 && used >= 0.02; k++) {
       double before = cpu_seconds();
       usleep(200000);
       used = cpu_seconds() - before;

@@ -80,9 +80,10 @@ static Outcome finish(uint64_t ticket) {
   return (Outcome){(RtErrorKind)row.context.error.kind, row.frame[1], row.is_skipped, ok};
 }
 
-static double best_us(void (*once)(void), int times) {
+/* The least of many, until one is less than `enough`: other work only adds. */
+static double best_us(void (*once)(void), int times, double enough) {
   double best = 1e9;
-  for (int k = 0; k < 40; k++) {
+  for (int k = 0; k < 10000 && best >= enough; k++) {
     int64_t begin = clock_ns();
     for (int n = 0; n < times; n++) once();
     double us = (double)(clock_ns() - begin) * 1e-3 / times;
@@ -197,21 +198,22 @@ static void test_failures(void) {
 static void test_cost(void) {
   TEST("a launch that is waited for takes microseconds") {
     open_device();
-    CHECK(best_us(round_trip, 100) < 20); /* 0.3 on a quiet machine */
+    CHECK(best_us(round_trip, 100, 20) < 20); /* 0.3 on a quiet machine */
     device.table->destroy(&device);
   }
   TEST("a server without work uses no processor, and wakes up for some") {
     open_device();
     finish(launch(0, 1, NULL));
     int64_t used = INT64_MAX; /* it may be a while until it sleeps */
-    for (int k = 0; k < 600 && used >= 5000; k++) {
+    for (int k = 0; k < 6000 && used >= 5000; k++) {
       int64_t before = processor_us();
       sleep_ms(100);
       used = processor_us() - before;
     }
     CHECK(used < 5000);
     uint64_t ticket = launch(0, 2, NULL);
-    for (int k = 0; k < 60000 && !device.table->tickets->is_done(&device, ticket); k++) sleep_ms(1);
+    for (int k = 0; k < 600000 && !device.table->tickets->is_done(&device, ticket); k++)
+      sleep_ms(1);
     CHECK(device.table->tickets->is_done(&device, ticket)); /* nobody waits for it */
     finish(ticket);
     device.table->destroy(&device);

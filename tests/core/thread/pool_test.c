@@ -33,7 +33,7 @@ static void all_visited(Pool *pool, int64_t total, int64_t chunk, uint64_t seed)
   free(visits);
 }
 
-enum { PATIENCE = 60000 }; /* milliseconds that may pass on a busy machine */
+enum { PATIENCE = 600000 }; /* milliseconds that may pass on a busy machine */
 
 /* Until what a worker wrote is there. */
 static void wait_for(const _Atomic int *what) {
