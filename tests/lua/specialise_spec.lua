@@ -178,6 +178,52 @@ describe("a number that stays the same #compiled", function()
     end
   end)
 
+  it("is a float only where powers of two divide, with the same bits", function()
+    local text = [[function(scale, other, shift)
+      for i in rg.range(40) do
+        local c = scale * scale
+        y[i] = x[i] / scale + other
+        z[i] = x[i] / (2 * c) // -scale
+        u[i] = x[i] % scale + x[i] / (other + x[i]) + shift
+      end
+    end]]
+    local function results_of(rg, T)
+      local x, y, z, u = rg.field(T, 40), rg.field(T, 40), rg.field(T, 40), rg.field(T, 40)
+      local first = { 0, -0.0, 1 / 0, -1 / 0, 0 / 0, 2 ^ -149, -3 * 2 ^ -149, 2 ^ -126, 3e38 }
+      for i = 0, 39 do x[i] = first[i + 1] or math.sin(i) * 10 ^ (i % 7 - 3) end
+      local k = rg.kernel(text, { x = x, y = y, z = z, u = u, rg = rg })
+      local list, constants = {}, {}
+      for number, scale in ipairs { 0.125, -4, 1, 2 ^ 127, 2 ^ -149, 3, 0, 1 / 0, 0.1 } do
+        k(scale, 2, number % 2 * 0.5)
+        constants[number] = constants_of(k) or ""
+        for _, f in ipairs { y, z, u } do
+          for _, v in ipairs(f:to_table()) do list[#list + 1] = ("%a"):format(v) end
+        end
+      end
+      return list, constants
+    end
+    for _, name in ipairs { "f32", "f64" } do
+      local general, rg = support.rg.new { default_float = name }, eager { default_float = name }
+      local expected, none = results_of(general, general[name])
+      local found, constants = results_of(rg, rg[name])
+      assert.same(expected, found)
+      assert.equal("scale = 0.125", constants[1])
+      assert.equal("", table.concat(none))
+    end
+    local function of(text_of, options)
+      local rg = eager()
+      local x = rg.field(rg.f32, 8)
+      local k = rg.kernel(text_of, { x = x, rg = rg }, options)
+      k(2)
+      return constants_of(k)
+    end
+    assert.equal("a = 2", of "function(a) for i in rg.range(8) do x[i] = x[i] / (a * a) end end")
+    assert.is_nil(of "function(a) for i in rg.range(8) do x[i] = x[i] * a end end")
+    assert.is_nil(of "function(a) for i in rg.range(8) do x[i] = a / (a + x[i]) end end")
+    assert.is_nil(of("function(a) for i in rg.range(8) do x[i] = x[i] / (a * a) end end",
+      { fast_math = true }))
+  end)
+
   it("is one under fast_math, after a fixed number of launches if equal runs are wanted", function()
     local function kernel(rg)
       local x = rg.field(rg.f32, 10)

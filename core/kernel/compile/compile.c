@@ -296,7 +296,7 @@ static bool run_with_constants(Compile *compile, uint64_t wanted, Error *err) {
   compile->constants.taken = 0;
   if (!compile_run(compile, STAGE_IR, err)) return false;
   IrKernel *ir = compile->sema.kernel;
-  wanted &= constants_possible(ir);
+  wanted = constants_possible(ir, wanted, compile->constants.slots);
   compile->constants.taken = wanted;
   if (!wanted && !compile->base->is_long) return false;
   if (wanted) constants_take(ir, wanted, compile->constants.slots);

@@ -67,11 +67,13 @@ void explain_print(StrBuf *out, const Source *source, const IrKernel *kernel);
 void explain_code(const Compile *compile, const Version *version);
 void explain_warn(Kernel *kernel, const IrKernel *ir);
 
-/* values.c: the set of arguments that can become constants without changing a result; a set has
- * a bit for each of the first COMPILE_MOST_CONSTANTS arguments. */
+/* values.c: which of the wanted arguments can become constants without changing a result, and are
+ * worth it; a set has a bit for each of the first COMPILE_MOST_CONSTANTS arguments. `slots` is a
+ * frame. */
 enum { COMPILE_MOST_CONSTANTS = 64 };
-uint64_t constants_possible(const IrKernel *kernel);
-/* `slots` is a frame. */
+uint64_t constants_possible(IrKernel *kernel, uint64_t wanted, const uint64_t *slots);
+/* Is it a float that is a power of two? Others are never constants. */
+bool constants_is_power(Type type, const uint64_t *slot);
 void constants_take(IrKernel *kernel, uint64_t taken, const uint64_t *slots);
 
 /* peers.c: checks that the kernel does not write read-only memory of other ranks. */

@@ -2,10 +2,12 @@
  * the same constants. See values.h. */
 #include "kernel/compile/values.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "kernel/compile/compile.h"
 #include "kernel/versions/versions.h"
+#include "tree/access/cell.h"
 
 _Static_assert(sizeof(SemaPart) == sizeof((RgVector){0}.numbers[0]),
                "a vector's numbers are read where they lie");
@@ -127,36 +129,85 @@ void values_free(Heap *heap, SemaValue *values, int32_t count) {
 
 /* -- constants --------------------------------------------------------------------------------- */
 
-/* Makes arguments of a kernel constants in its IR, before the passes. Candidates are integers and
- * booleans; whoever evaluates what depends on them gets the same bits as at run time, also from
- * functions of `math` (D-llvm_bc-12). Decision D-kernel-11. */
+/* Makes arguments of a kernel constants in its IR, before the passes. Candidates are integers,
+ * booleans, and floats that are powers of two and divide: division by such a constant is an exact
+ * multiplication. Whoever evaluates what depends on a constant gets the same bits as at run time,
+ * also from functions of `math` (D-llvm_bc-12). Decision D-kernel-11. */
 
-uint64_t constants_possible(const IrKernel *kernel) {
-  DEBUG_ASSERT(!kernel->tasks.count, "arguments are still read by name");
-  uint64_t candidates = 0;
-  if (kernel->functions.count) return 0;
-  for (int k = 0; k < kernel->args.count && k < COMPILE_MOST_CONSTANTS; k++)
-    if (!type_is_float(kernel->args.items[k].type)) candidates |= (uint64_t)1 << k;
-  return candidates;
+static bool is_power_of_two(double value) {
+  int exponent;
+  return fabs(frexp(value, &exponent)) == 0.5;
+}
+
+bool constants_is_power(Type type, const uint64_t *slot) {
+  return type_is_float(type) && is_power_of_two(value_number(type, slot));
 }
 
 typedef struct Taking {
-  uint64_t taken;
+  uint64_t taken; /* or what may be */
   const uint64_t *slots;
+  uint64_t divisors; /* floats of `taken` in divisors that are powers of two */
 } Taking;
+
+static bool is_one_of(const IrInst *inst, uint64_t set) {
+  return inst->op == IR_ARG && inst->imm < COMPILE_MOST_CONSTANTS && (set >> inst->imm & 1);
+}
+
+/* Is the value a power of two: a product or quotient of constants and arguments in `taken`? Adds
+ * these to *divisors. Shared operands are visited again, so the depth is bounded. */
+static bool is_power(const Taking *taking, const IrInst *value, int depth, uint64_t *divisors) {
+  if (!type_is_float(value->type) || !depth) return false;
+  if (value->op == IR_CONST) return is_power_of_two(ir_float_value(value));
+  if (is_one_of(value, taking->taken)) {
+    *divisors |= (uint64_t)1 << value->imm;
+    return constants_is_power(value->type, &taking->slots[value->imm]);
+  }
+  switch (value->op) {
+  case IR_CONVERT:
+  case IR_NEG:
+  case IR_MUL:
+  case IR_DIV: break;
+  default: return false;
+  }
+  for (int k = 0; k < value->operand_count; k++)
+    if (!is_power(taking, value->operands[k], depth - 1, divisors)) return false;
+  return true;
+}
+
+static bool find_divisor(void *data, IrInst *inst) {
+  enum { DEPTH = 6 };
+  Taking *taking = data;
+  IrOp op = inst->op == IR_UPDATE ? ir_update_op((IrUpdate)inst->imm) : inst->op;
+  bool divides = op == IR_DIV || op == IR_FLOORDIV || op == IR_MOD;
+  uint64_t divisors = 0;
+  if (divides && is_power(taking, inst->operands[1], DEPTH, &divisors))
+    taking->divisors |= divisors;
+  return true;
+}
+
+uint64_t constants_possible(IrKernel *kernel, uint64_t wanted, const uint64_t *slots) {
+  DEBUG_ASSERT(!kernel->tasks.count, "arguments are still read by name");
+  uint64_t others = 0;
+  if (kernel->functions.count) return 0;
+  for (int k = 0; k < kernel->args.count && k < COMPILE_MOST_CONSTANTS; k++)
+    if (!type_is_float(kernel->args.items[k].type)) others |= (uint64_t)1 << k;
+  Taking taking = {.taken = wanted & ~others, .slots = slots};
+  if (taking.taken) ir_walk(kernel->body, find_divisor, &taking);
+  return (wanted & others) | taking.divisors;
+}
 
 static bool take_inst(void *data, IrInst *inst) {
   const Taking *taking = data;
-  bool is_taken =
-      inst->op == IR_ARG && inst->imm < COMPILE_MOST_CONSTANTS && (taking->taken >> inst->imm & 1);
-  if (!is_taken) return true;
+  if (!is_one_of(inst, taking->taken)) return true;
+  const uint64_t *slot = &taking->slots[inst->imm];
   inst->op = IR_CONST;
-  inst->imm = ir_wrap_int(inst->type, (int64_t)taking->slots[inst->imm]);
+  inst->imm = type_is_float(inst->type) ? ir_float_bits(value_number(inst->type, slot))
+                                        : ir_wrap_int(inst->type, (int64_t)*slot);
   return true;
 }
 
 void constants_take(IrKernel *kernel, uint64_t taken, const uint64_t *slots) {
   DEBUG_ASSERT(!kernel->tasks.count, "arguments are still read by name");
-  Taking taking = {taken, slots};
+  Taking taking = {.taken = taken, .slots = slots};
   ir_walk(kernel->body, take_inst, &taking);
 }

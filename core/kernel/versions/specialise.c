@@ -79,7 +79,8 @@ static Profile *watch(Version *general) {
       general->compiled->arg_count < MOST_ARGS ? general->compiled->arg_count : MOST_ARGS;
   for (int32_t k = 0; k < profile->arg_count; k++) {
     const CompiledArg *arg = &general->compiled->args[k];
-    if (arg->from.kind == ARG_NUMBER && !arg->is_array && !type_is_float(arg->type))
+    bool is_float = type_is_float(arg->type); /* fast_math needs no constant to divide faster */
+    if (arg->from.kind == ARG_NUMBER && !arg->is_array && !(is_float && kernel->fast_math))
       profile->numbers |= (uint64_t)1 << k;
   }
   profile->has_ended = !profile->numbers && !general->compiled->is_long;
@@ -100,11 +101,17 @@ static int32_t launches_of(const Version *general) {
   return general->compiled->is_long ? LONG_LAUNCHES : SAME_LAUNCHES;
 }
 
+/* May the argument's last value be a constant? */
+static bool is_candidate(const Version *general, int32_t k) {
+  Type type = general->compiled->args[k].type;
+  return !type_is_float(type) || constants_is_power(type, &general->profile->seen[k]);
+}
+
 static uint64_t stable(const Version *general, Mode mode) {
   const Profile *profile = general->profile;
   uint64_t set = 0;
   for (int32_t k = 0; k < profile->arg_count; k++)
-    if (is_in(profile->numbers & ~profile->unstable, k) &&
+    if (is_in(profile->numbers & ~profile->unstable, k) && is_candidate(general, k) &&
         (mode == ALWAYS || profile->same[k] >= launches_of(general) - 1))
       set |= (uint64_t)1 << k;
   return set;
@@ -287,7 +294,8 @@ const Version *specialise_made(const Version *general) {
 }
 
 static void print_number(StrBuf *out, Type type, uint64_t slot) {
-  if (type_is_bool(type)) strbuf_text(out, slot ? "true" : "false");
+  if (type_is_float(type)) strbuf_format(out, "%.9g", value_number(type, &slot));
+  else if (type_is_bool(type)) strbuf_text(out, slot ? "true" : "false");
   else strbuf_format(out, "%" PRId64, value_integer(type, &slot));
 }
 

@@ -5,7 +5,7 @@
  *
  * A captured number is an argument of each launch, so that changing it compiles nothing; as a
  * constant it unrolls loops and turns divisions into multiplications. Results are the same to the
- * bit (values.c). Private to this room. Decision D-kernel-11. */
+ * bit (values.c). Private to this room. Decisions D-kernel-11, D-kernel-18. */
 #ifndef RG_KERNEL_SPECIALISE_H
 #define RG_KERNEL_SPECIALISE_H
 
