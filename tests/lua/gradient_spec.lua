@@ -508,6 +508,61 @@ describe("a gradient passes through", function()
       end]]
   end)
 
+  it("elements that iterations of a serial loop over a range hand on", function()
+    local rest = "for i in rg.range(n) do loss[0] = loss[0] + x[i] ^ 3 + y[i] end"
+    assert_body("for i in rg.range(n - 1):serial() do x[i + 1] = x[i + 1] + math.sin(x[i]) end "
+      .. rest)
+    assert_body("for i in rg.range(n):serial() do y[0] = 0.5 * y[0] + x[i] end " .. rest)
+    assert_body("for i in rg.range(n):serial() do y[0] = math.max(y[0], x[i] * x[i]) end " .. rest)
+    assert_body([[
+      for _ in rg.range(1) do
+        local p = 1.0
+        for i, j in rg.range(n - 1, 3) do -- serial, as it is in another loop
+          if j == 2 then continue end
+          x[i + 1] = 0.9 * x[i + 1] + math.sin(x[i])
+          p = p * (1 + 0.1 * x[i])
+        end
+        loss[0] = loss[0] + p
+      end ]] .. rest)
+  end)
+
+  it("elements that a serial loop over active cells hands on", function()
+    local function sum(kind, k)
+      local x, loss = D.field(T, { grad = true }), D.field(T, 1, { grad = true })
+      kind(x)
+      for i = 0, 7 do
+        for j = 0, 7 do
+          if (i * 3 + j * 5) % 4 < 2 then x[i][j] = 0.1 * i + 0.07 * j + 0.1 end
+        end
+      end
+      local launch = D.kernel(k, { x = x, loss = loss })
+      return D.check_gradient(loss, function()
+        loss[0] = 0
+        launch()
+      end, { x }).error
+    end
+    local cells = [[function()
+      for i, j in x:active():serial() do
+        x[i][j] = 0.9 * x[i][j] + math.sin(x[i - 1][j] + x[i][j - 1])
+      end
+      for _ in rg.range(1) do
+        local v = 0.3
+        for i, j in x:active() do v = 0.9 * v + math.sin(v * x[i][j]) end
+        loss[0] = loss[0] + v
+      end
+    end]]
+    local root = D.root
+    for _, kind in ipairs { function(x) root:dense("ij", 8):place(x) end,
+      function(x) root:pointer("ij", 4):dense("ij", 2):place(x) end,
+      function(x) root:bitmasked("ij", 8):place(x) end,
+      function(x) root:pointer("ij", 2):bitmasked("ij", 4):place(x) end,
+      function(x) root:bitmasked("ij", 4):dense("ij", 2):place(x) end } do
+      assert.is_true(sum(kind, cells) < 1e-5)
+    end
+    local problem = support.failure(sum, function(x) root:hash("ij"):place(x) end, cells)
+    assert.matches("iterations of this serial loop depend on each other", problem.message)
+  end)
+
   it("elements outside the shape, which are 0", function()
     assert_body([[
       for i in rg.range(n) do y[i] = x[i - 1] * x[i] + x[i + 1] ^ 2 end

@@ -123,10 +123,22 @@ function kinds.choose(scope, depth)
   return lines
 end
 
+-- A serial loop over a range: inside an iteration all are, elsewhere those that say so.
+local function range(scope, name, first, last)
+  local is_marked = scope.is_serial or random(2) == 1
+  return ("for %s in rg.range({%d, %d})%s do"):format(name, first, last,
+    is_marked and ":serial()" or "")
+end
+
 function kinds.count(scope, depth)
   local inside, name = inner(scope), scope.new "j"
   table.insert(inside.loops, name)
   local first, last = random(0, 3), random(0, 5)
+  if random(4) == 1 then
+    local lines = block(range(scope, name, first, last), inside, depth)
+    lines[#lines + 1] = "end"
+    return lines
+  end
   local head = random(3) == 1 and ("for %s = %d, %d, -1 do"):format(name, math.max(first, last),
     math.min(first, last)) or ("for %s = %d, %d do"):format(name, first, last)
   local added = {}
@@ -210,7 +222,8 @@ local function loop(new, outer)
   scope.locals, scope.vectors, scope.new = {}, {}, new
   scope.loops, scope.is_serial = { "i", outer }, random(4) == 1
   if scope.is_serial then
-    local head = random(2) == 1 and "for i = 0, n - 1 do" or "for i = n - 1, 0, -1 do"
+    local head = pick { "for i = 0, n - 1 do", "for i = n - 1, 0, -1 do",
+      "for i in rg.range(n):serial() do" }
     lines = random(2) == 1 and { head } or { "for _ in rg.range(1) do " .. head }
   else
     lines[1] = "for i in rg.range(n) do"

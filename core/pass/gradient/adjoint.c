@@ -19,6 +19,7 @@
 #include "pass/gradient/derivative.h"
 #include "pass/gradient/gather.h"
 #include "pass/gradient/rerun.h"
+#include "pass/gradient/serial_loops.h"
 #include "pass/gradient/split_updates.h"
 #include "pass/gradient/stored_values.h"
 #include "pass/gradient/tangent.h"
@@ -296,6 +297,7 @@ static bool make_tangent(PassContext *ctx, IrKernel *kernel, Companion companion
 
 static bool make_adjoint(PassContext *ctx, IrKernel *kernel, Companion companion, Error *err) {
   Adjoint a = {.kernel = kernel, .scratch = ctx->scratch};
+  if (!serial_loops_number(ctx->scratch, kernel, companion, err)) return false;
   updates_split(kernel, companion, true);
   stored_values_forward(ctx->scratch, kernel);
   int before = kernel->next_id;

@@ -260,12 +260,7 @@ static bool find_read_sum(void *data, IrInst *inst) { /* a visit: false when fou
   return ir_walk((IrRegion *)sums->body, find_read, sums);
 }
 
-bool plan_is_ordered(const Plans *p, const IrInst *loop) {
-  ASSERT(loop->regions[0], "loops alone have an order");
-  ReadSums sums = {.plans = p, .body = loop->regions[0], .field = -1};
-  if (!ir_walk(loop->regions[0], find_overwrite, (void *)p) ||
-      !ir_walk(loop->regions[0], find_read_sum, &sums))
-    return true;
+bool plan_carries_variable(const Plans *p, const IrInst *loop) {
   for (int id = 0; id < p->id_count; id++) {
     const IrInst *inst = p->insts[id];
     bool is_set = inst && (inst->op == IR_SET || inst->op == IR_LOCAL_SET) &&
@@ -275,6 +270,15 @@ bool plan_is_ordered(const Plans *p, const IrInst *loop) {
       return true;
   }
   return false;
+}
+
+bool plan_is_ordered(const Plans *p, const IrInst *loop) {
+  ASSERT(loop->regions[0], "loops alone have an order");
+  ReadSums sums = {.plans = p, .body = loop->regions[0], .field = -1};
+  if (!ir_walk(loop->regions[0], find_overwrite, (void *)p) ||
+      !ir_walk(loop->regions[0], find_read_sum, &sums))
+    return true;
+  return plan_carries_variable(p, loop);
 }
 
 /* Of the loops that an exit leaves or continues, none may be reversed: trips.c. */
@@ -579,6 +583,7 @@ void plans_find_active(Plans *p, IrKernel *kernel, Companion companion, Scratch 
   spread(p, vary);
   spread(p, use);
   ir_walk(kernel->body, note_reversed, p);
+  ir_walk(kernel->body, note_sum, p);
 }
 
 const bool *plans_reversed(IrKernel *kernel, Companion companion, Scratch *scratch) {
@@ -592,7 +597,6 @@ bool plans_make(Plans *p, IrKernel *kernel, Companion companion, const LoopCount
   plans_find_active(p, kernel, companion, scratch, err);
   ASSERT(kernel->next_id == p->id_count, "nothing is emitted before all plans are made");
   p->counts = counts;
-  ir_walk(kernel->body, note_sum, p);
   ir_walk(kernel->body, refuse_exit, p);
   log_init(&p->log, kernel, scratch, p->id_count);
   for (int i = 0; i < counts->count; i++)

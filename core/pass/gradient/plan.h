@@ -81,8 +81,9 @@ IrInst *plan_list_operand(const Plans *plans, const IrInst *inst, int k, int *co
 int plan_list_components(const Plans *plans, const IrInst *inst);
 /* Is the write to, or the read from, an element that has a derivative? */
 bool plan_has_gradient(const Plans *plans, const IrInst *access);
-/* Does the loop set a variable from outside other than by adding to it? Then its iterations are
- * reversed in reverse order. */
+/* Does the loop set a variable from outside, which has a derivative, other than by adding to it? */
+bool plan_carries_variable(const Plans *plans, const IrInst *loop);
+/* Then, or where it overwrites elements, its iterations are reversed in reverse order. */
 bool plan_is_ordered(const Plans *plans, const IrInst *loop);
 
 #endif
