@@ -6,6 +6,7 @@ static const int64_t most_cells = (int64_t)1 << 31;
 
 void log_init(Log *log, IrKernel *kernel, Scratch *scratch, int id_count) {
   *log = (Log){.kernel = kernel,
+               .id_count = id_count,
                .kept = scratch_array(scratch, bool, id_count),
                .grows = scratch_array(scratch, bool, id_count),
                .word = scratch_array(scratch, int32_t, id_count),

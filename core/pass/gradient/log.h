@@ -16,6 +16,7 @@
 
 typedef struct Log {
   IrKernel *kernel;
+  int id_count;     /* insts of the primal have ids below it */
   bool *kept;       /* by id: logged values, and loops that such values are in */
   bool *grows;      /* by id of a loop: nothing says before how often it runs */
   bool is_used;     /* something is logged */
@@ -33,7 +34,10 @@ void log_init(Log *log, IrKernel *kernel, Scratch *scratch, int id_count);
 bool log_keep(Log *log, const IrInst *value);
 /* Decides where values are, after the last log_keep. False: too many. */
 bool log_arrange(Log *log);
-static inline bool log_has(const Log *log, const IrInst *inst) { return log->kept[inst->id]; }
+static inline bool log_has(const Log *log, const IrInst *inst) {
+  DEBUG_ASSERT(inst->id < log->id_count, "insts of the primal alone are in the log");
+  return log->kept[inst->id];
+}
 /* The loop around an inst; NULL: the host region. */
 const IrInst *log_loop(const IrInst *inst);
 

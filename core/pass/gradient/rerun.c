@@ -48,9 +48,8 @@ static IrInst *itself(void *data, IrBuilder *b, const IrInst *value) {
   return (IrInst *)value;
 }
 
-static void create_array(const LogPlace *at, IrRegion *top, IrInst *loop) {
-  log_create(at, top, loop);
-  if (!at->log->grows[loop->id]) return;
+/* Gives the loop's array an element where each iteration begins. */
+static void grow_array(const LogPlace *at, IrInst *loop) {
   IrRegion *body = loop->regions[0];
   IrBuilder first = {at->b->kernel, body, body->first, loop->line, loop->column};
   log_append(&(LogPlace){at->log, &first, at->value_of, at->data}, loop);
@@ -64,12 +63,14 @@ static void log_region(Plans *p, IrRegion *region, IrRegion *top) {
     bool is_logged = log_has(&p->log, inst);
     IrBuilder b = {p->kernel, region, inst->regions[0] ? inst : next, inst->line, inst->column};
     LogPlace at = {&p->log, &b, itself, NULL};
-    if (is_logged && inst->regions[0]) create_array(&at, top, inst);
+    if (is_logged && inst->regions[0]) log_create(&at, top, inst);
     else if (is_logged) log_write(&at, inst, inst);
     if (inst->op != IR_IF && !is_logged) continue;
     for (int k = 0; k < IR_MAX_REGIONS && inst->regions[k]; k++)
       log_region(p, inst->regions[k],
                  is_parallel && top == p->kernel->body ? inst->regions[k] : top);
+    /* last, as the walk must not meet insts that the primal does not have */
+    if (is_logged && inst->regions[0] && p->log.grows[inst->id]) grow_array(&at, inst);
   }
 }
 
