@@ -19,7 +19,8 @@ enum {
   STACK = 8192,
   MAX_DEPTH = 4096,
   VISITED = 1 << 22,
-  GROWN = 4096
+  GROWN = 4096,
+  LINE = 64
 };
 
 /* -- coroutines: registers go on the stack, so that a stack is all there is of a thread -------- */
@@ -180,10 +181,29 @@ static uint64_t mix(uint64_t hash, const void *memory, uint64_t bytes) {
   return sums[0];
 }
 
+/* The memory as it was hashed last, and the sum of the hashes of its lines: a step changes few. */
+static uint8_t *hashed;
+static uint64_t hashed_sum;
+
+/* Takes over what a line of a block is now. */
+static void hash_line(const Block *block, uint64_t line, uint8_t *before) {
+  uint64_t place = ((uint64_t)(block - blocks) << 32 | (line + 1)) * 0xbf58476d1ce4e5b9u;
+  uint64_t left = block->bytes - line * LINE, bytes = left < LINE ? left : LINE;
+  const uint8_t *now = block->memory + line * LINE;
+  before += line * LINE;
+  if (!memcmp(before, now, bytes)) return;
+  hashed_sum += mix(place, now, bytes) - mix(place, before, bytes);
+  memcpy(before, now, bytes);
+}
+
 static uint64_t memory_hash(void) {
-  uint64_t hash = 1;
-  for (int b = 0; b < state_blocks; b++) hash = mix(hash, blocks[b].memory, blocks[b].bytes);
-  return hash;
+  uint8_t *before = hashed;
+  for (const Block *block = blocks; block < blocks + state_blocks; block++) {
+    if (memcmp(before, block->memory, block->bytes))
+      for (uint64_t line = 0; line * LINE < block->bytes; line++) hash_line(block, line, before);
+    before += block->bytes;
+  }
+  return hashed_sum;
 }
 
 /* What goes on is told by memory, threads, and how the bound on preemptions is met. */
@@ -329,6 +349,8 @@ static void begin(const ModelScenario *scenario) {
   uint64_t bytes = 0;
   for (int b = 0; b < block_count; b++) bytes += blocks[b].bytes;
   snapshot = malloc(bytes);
+  hashed = calloc(1, bytes);
+  hashed_sum = 0;
   visited = calloc(VISITED, sizeof *visited);
   copy_blocks(false);
   depth_known = 0;
@@ -341,6 +363,7 @@ static void end(void) {
   forest_context_destroy(context);
   forest_destroy(&tree);
   free(snapshot);
+  free(hashed);
   free(visited);
 }
 
