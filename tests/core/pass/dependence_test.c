@@ -123,7 +123,7 @@ static void test_strides(const LoopNest *nest) {
   TEST("elements between those of a stride are never met") {
     CHECK(meet(nest, DOUBLE, DOUBLE1).never);
     LoopNest any = *nest;
-    any.natural = 0;
+    any.nonnegative = 0;
     CHECK(meet(&any, DOUBLE, DOUBLE1).never);
   }
 }
@@ -143,7 +143,7 @@ static void test_no_distance(const LoopNest *nest) {
   TEST("a factor that may wrap, and indices of different signs, prove nothing") {
     CHECK_INT(meet(nest, QUAD, QUAD).known, 2);
     LoopNest any = *nest;
-    any.natural = 0; /* if k may be negative, 2 * k wraps to the same element after 2^31 */
+    any.nonnegative = 0; /* if k may be negative, 2 * k wraps to the same element after 2^31 */
     CHECK_INT(meet(&any, DOUBLE, DOUBLE).known, 2);
     Distance d = meet(nest, SAME, MIRRORED);
     CHECK_INT(d.known, 2);
