@@ -46,6 +46,7 @@ enum {
   /* per lane, where lanes have indices of their own: what is read was just written, so that
    * gathers wait for scatters, which some machines do lane by lane */
   LOCAL_LANE = 32,
+  JUST_WRITTEN = 100,   /* insts in which scatters come to an end */
   MOST_LOCAL = 1 << 14, /* bytes of a local array of all lanes */
   MATHS = 48,           /* a mathematical function, in doubles */
   SELDOM = 2,           /* per lane, for the rare slow path of a call that may activate */
@@ -179,11 +180,46 @@ static bool goes_through_node(const LaneSurvey *s, const IrInst *ptr) {
   return ptr->op == IR_PARAM && s->often > 1;
 }
 
-/* Does the load read, in a serial loop, what an earlier iteration of it may just have written? */
+/* How many iterations of their loop before the load does the store write what the load reads?
+ * False if that is not known; *never if the load reads nothing that the store writes. */
+static bool reads_after(const IrInst *load, const IrInst *store, int64_t *turns, bool *never) {
+  const IrInst *from = load->operands[0], *to = store->operands[0], *loop = load->region->owner;
+  int64_t apart, step = loop ? facts_step(loop) : 0;
+  Affine index;
+  if (!step || step == INT64_MIN || from->op != IR_OFFSET || to->op != IR_OFFSET) return false;
+  if (from->stride != to->stride || !facts_same_value(from->operands[0], to->operands[0]))
+    return false;
+  if (!facts_distance(from->operands[1], to->operands[1], &apart)) return false;
+  if (!facts_affine(from->operands[1], load->region, &index)) return false;
+  apart = apart * from->stride + to->imm - from->imm;
+  int64_t moves = step * facts_factor(&index, load->region->params.items[0]) * from->stride;
+  *turns = moves ? apart / moves : 1;
+  *never = moves ? apart % moves || *turns <= 0 : apart;
+  return true;
+}
+
+/* How many insts of the body are executed after the first one and before the second one, which
+ * belongs to an iteration that is `turns` later? */
+static int64_t insts_between(const IrInst *first, const IrInst *second, int64_t turns) {
+  int64_t count = 0, from = 0, to = 0;
+  for (const IrInst *at = first->region->first; at; at = at->next, count++) {
+    if (at == first) from = count;
+    if (at == second) to = count;
+  }
+  return turns * count + to - from;
+}
+
+/* Does the load read, in a serial loop, what an earlier iteration of it has just written, or may
+ * have? */
 static bool waits_for_store(const LaneSurvey *s, const IrInst *inst) {
   if (inst->op != IR_MEM_LOAD || s->often <= 1 || !inst->alias) return false;
-  for (const IrInst *at = inst->region->first; at; at = at->next)
-    if (at->op == IR_MEM_STORE && at->alias == inst->alias) return true;
+  for (const IrInst *at = inst->region->first; at; at = at->next) {
+    int64_t turns;
+    bool never;
+    if (at->op != IR_MEM_STORE || at->alias != inst->alias) continue;
+    if (!reads_after(inst, at, &turns, &never)) return true;
+    if (!never && insts_between(at, inst, turns) < JUST_WRITTEN) return true;
+  }
   return false;
 }
 
@@ -196,8 +232,8 @@ static int64_t access_cost(LaneSurvey *s, const IrInst *inst, Type type) {
   s->is_simple &= is_linear && parts <= SIMPLE_PARTS;
   if (parts > 1 && parts <= MOST_PARTS)
     return (VECTOR * (parts + 1) / 2 + VECTOR) * registers(s, type);
+  if (has_company(inst, type)) return VECTOR * 2 * registers(s, type); /* also if they wait */
   if (waits_for_store(s, inst)) return (int64_t)LOCAL_LANE * s->width;
-  if (has_company(inst, type)) return VECTOR * 2 * registers(s, type);
   if (s->vector_bytes >= MASKED && is_in_run(inst)) return (int64_t)RUN_LOAD * s->width;
   s->gathers = true;
   bool is_far =
