@@ -40,6 +40,7 @@ typedef struct PassContext {
   bool ordered_alone;  /* where the order of iterations shows, they run one at a time */
   bool prefers_lanes;  /* vectorises where the estimate advises against it, too */
   bool prefers_scalar; /* iterations run alone, even if the estimate advises lanes */
+  bool rare_branches;  /* an `if` without an `else` is expected to be taken seldom */
   bool takes_long;     /* the kernel is worth a long compile: vectorises long bodies, too */
   PassDerivative derivative;
   bool checks_range; /* stores of packed numbers count those that do not fit */

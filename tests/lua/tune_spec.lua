@@ -538,6 +538,34 @@ describe("kernel:tune #compiled", function()
     end
   end)
 
+  it("tries code for branches that are seldom taken, to the same end #cpu", function()
+    local other = rg.new { threads = 1 }
+    local x, votes = other.field(other.i32, 20000), other.field(other.i32, 64, 256)
+    local k = other.kernel([=[function()
+      for i in rg.range(20000) do
+        if x[i] > 0 then
+          for a = 0, 63 do
+            local d = math.floor((math.sin(a * 0.05) + 1) * 0.5 * x[i])
+            votes[a][d] = votes[a][d] + 1
+          end
+        end
+      end
+    end]=], { x = x, votes = votes })
+    for i = 0, 19999, 20 do x[i] = i % 251 end
+    k()
+    local before, states = votes:to_table(), {}
+    for _, choice in ipairs(k:tune()) do
+      for _, row in ipairs(choice) do states[row.candidate] = row.state end
+    end
+    votes:fill(0)
+    k()
+    local after = votes:to_table()
+    other.reset()
+    assert.same(before, after)
+    assert.is_truthy(states["branches=rare"])
+    for _, state in pairs(states) do assert.is_true(state == "tried" or state == "slow") end
+  end)
+
   it("tries vectors next to a loop whose order shows, which keeps its order #cpu", function()
     local other = rg.new { threads = 1 }
     local x, y = other.field(other.f32, 20000), other.field(other.f32, 20000)

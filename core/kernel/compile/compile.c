@@ -220,6 +220,7 @@ static bool run_passes(Compile *compile, Error *err) {
                         .forces_lanes = option_has_word("RG_STRESS", "force_lanes"),
                         .ordered_alone = compile->way.ordered_alone,
                         .prefers_lanes = compile->way.prefers_lanes,
+                        .rare_branches = compile->way.rare_branches,
                         .prefers_scalar = compile->way.prefers_scalar ||
                                           option_has_word("RG_STRESS", "prefer_scalar"),
                         .takes_long = compile->is_specialised,

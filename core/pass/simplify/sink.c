@@ -18,9 +18,9 @@
  * needs: addresses     keeps: all else
  * Decision D-pass-79. */
 #include "ir/address.h"
+#include "ir/facts.h"
 #include "ir/task.h"
 #include "pass/pass.h"
-#include "pass/vector/lanes_guess.h"
 
 enum { MOST_BEFORE = 400 /* insts that are looked at before a branch */, DEEPEST = 8, NEXT = 16 };
 
@@ -223,7 +223,7 @@ static bool is_read_at_data(void *data, IrInst *inst) {
 static void visit_region(Scratch *scratch, IrKernel *kernel, IrRegion *region) {
   for (IrInst *inst = region->last; inst; inst = inst->previous)
     for (int side = 0; side < 2 && inst->op == IR_IF; side++)
-      if (inst->regions[side]->first && lanes_guess_arm(inst, side) == 0.5)
+      if (inst->regions[side]->first && !facts_is_check(inst->operands[0]))
         sink_into(scratch, kernel, inst, side);
   for (IrInst *inst = region->first; inst; inst = inst->next)
     for (int i = 0; i < IR_MAX_REGIONS; i++)

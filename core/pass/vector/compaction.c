@@ -240,7 +240,7 @@ Compaction compaction_of_range(const PassContext *ctx, IrKernel *kernel, const L
        branch = compaction_last_branch(branch->regions[0])) {
     LaneSurvey s = survey_before(ctx, kernel, body, branch);
     double rest = whole->alone - s.alone - share * MISS * body->width;
-    share *= lanes_guess_arm(branch, 0);
+    share *= lanes_guess_arm(ctx, branch, 0);
     Parts parts = {s.alone, rest / share};
     double find = s.beside + 2 * MISS, bits = PER_LANE * body->width;
     double cost = find + share * (parts.before + bits) + rest;

@@ -382,7 +382,8 @@ static void survey_arms(LaneSurvey *s, const IrInst *inst) {
     if (!differs) s->beside += visits * MISS / 2;
   }
   for (int i = 0; i < 2; i++) {
-    double share = is_sure ? i == 0 : lanes_guess_arm(inst, i), any = differs ? share * on : share;
+    double share = is_sure ? i == 0 : lanes_guess_arm(s->ctx, inst, i),
+           any = differs ? share * on : share;
     s->often = often * share;
     s->visits = visits * (any < 1 ? any : 1);
     if (inst->regions[i]) survey_region(s, inst->regions[i]);

@@ -7,14 +7,14 @@
  *     last <= begin + a constant    that constant plus 1: `max(i - 1, 0), min(i + 1, n - 1)`
  *     anything else, `while`        SHORT: neighbours in a cell, pixels of a triangle
  *
- * The two arms of an `if` are equally likely; for bounds checks that passes add, the first arm is
- * almost certain. */
+ * The two arms of an `if` are equally likely, unless the tuner tries code for rare branches; for
+ * bounds checks that passes add, the first arm is almost certain. */
 #include "pass/vector/lanes_guess.h"
 
 #include "ir/facts.h"
 #include "pass/vector/lanes_cost.h"
 
-static const double LONG = 64, SHORT = 5, SELDOM = 1.0 / 64;
+static const double LONG = 64, SHORT = 5, SELDOM = 1.0 / 64, RARE = 1.0 / 16;
 
 enum { DEEPEST = 6, FEW = 8 /* operations that LLVM executes rather than branch around */ };
 
@@ -61,10 +61,11 @@ bool lanes_is_long(const IrInst *loop, int64_t trips) {
 
 /* -- arms -------------------------------------------------------------------------------------- */
 
-double lanes_guess_arm(const IrInst *inst, int arm) {
+double lanes_guess_arm(const PassContext *ctx, const IrInst *inst, int arm) {
   ASSERT(inst->op == IR_IF && (arm == 0 || arm == 1), "an arm of an `if`");
-  if (!facts_is_check(inst->operands[0])) return 0.5;
-  return arm == 0 ? 1 : SELDOM;
+  if (facts_is_check(inst->operands[0])) return arm == 0 ? 1 : SELDOM;
+  bool is_rare = ctx->rare_branches && !inst->regions[1]->first;
+  return !is_rare ? 0.5 : arm == 0 ? RARE : 1 - RARE;
 }
 
 static int weight(const IrRegion *arm) {

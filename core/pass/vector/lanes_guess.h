@@ -2,7 +2,7 @@
 #ifndef RG_PASS_VECTOR_LANES_GUESS_H
 #define RG_PASS_VECTOR_LANES_GUESS_H
 
-#include "ir/ir.h"
+#include "pass/pass.h"
 
 typedef struct TripGuess {
   double trips;
@@ -17,7 +17,7 @@ TripGuess lanes_guess_trips(const IrInst *loop);
 bool lanes_is_long(const IrInst *loop, int64_t trips);
 
 /* The fraction of an `if`'s executions that run the arm. */
-double lanes_guess_arm(const IrInst *inst, int arm);
+double lanes_guess_arm(const PassContext *ctx, const IrInst *inst, int arm);
 /* Is the branch well predicted, or free of prediction because its arms are so short that LLVM makes
  * selects? */
 bool lanes_is_foreseen(const IrInst *inst);
