@@ -441,6 +441,8 @@ return {
     { "explain(): string", "Explains by source line how each loop and access was compiled." },
     { "grad(...: any)", "The adjoint of a launch: adds to the gradients of what it reads." },
     { "adjoint(): rg.Kernel", "The kernel that `grad` launches." },
+    { "check_gradient(...: any): table",
+      "Launches, and compares derivatives of what it writes with difference quotients." },
     { "tangent(): rg.Kernel", "The kernel that rg.jvp launches." },
     { "tune(...: any): rg.TuneReport",
       "Finds the fastest way to run such launches at once, on copies of their data." },

@@ -1770,6 +1770,11 @@ function Kernel:grad(...) end
 ---@return rg.Kernel
 function Kernel:adjoint() end
 
+--- Launches, and compares derivatives of what it writes with difference quotients.
+---@param ... any
+---@return table
+function Kernel:check_gradient(...) end
+
 --- The kernel that rg.jvp launches.
 ---@return rg.Kernel
 function Kernel:tangent() end

@@ -297,8 +297,8 @@ local function read_text(self, what)
 end
 
 local text_names = { "source", "explain", "ir", "llvm", "asm" }
-local method_names = { "adjoint", "compile", "grad", "ptx", "tangent", "tune", "tuned",
-  unpack(text_names) }
+local method_names = { "adjoint", "check_gradient", "compile", "grad", "ptx", "tangent", "tune",
+  "tuned", unpack(text_names) }
 for _, what in ipairs(text_names) do
   --- The text of this compile step, for the version launched or compiled last.
   methods[what] = function(self) return lib.quiet(read_text, self, what) end
@@ -667,6 +667,15 @@ function methods.grad(self, ...)
     if use.draws == 2 then return need.refuse_random(self) end
   end
   return adjoint(...)
+end
+
+--- `kernel:check_gradient(..)`: launches with these arguments, and compares the derivatives of what
+--- it writes with difference quotients; returns the report of rg.check_gradient.
+function methods.check_gradient(self, ...)
+  local arguments, count = { ... }, select("#", ...)
+  return require("regolith.kernel.gradient.check").run_launch(self.session, function()
+    self(unpack(arguments, 1, count))
+  end)
 end
 
 fail.guard(methods, function(self)

@@ -1311,6 +1311,34 @@ describe("rg.grad", function()
       tostring(report))
   end)
 
+  it("of one launch is checked by the kernel's own method", function()
+    local x = D.field { type = T, shape = { 8 }, grad = true, name = "x" }
+    local y = D.field(rg.vec(2, T), 8, { grad = true })
+    for i = 0, 7 do x[i] = 0.1 * i + 0.2 end
+    local k = D.kernel(function(a)
+      for i in rg.range(8) do
+        y[i] = rg.vec(2, T)(a * x[i] ^ 2, math.sin(x[i] * x[(i + 1) % 8]))
+      end
+      for i in rg.range(8) do x[i] = x[i] * y[i].x end -- in place
+    end)
+    local report = k:check_gradient(3)
+    assert.equal(24, report.count)
+    assert.is_true(report.error < 1e-6, tostring(report))
+    assert.is_true(math.abs(x[1] - 0.3 * 3 * 0.3 ^ 2) < 1e-12) -- as a launch leaves it
+    local wrong = D.adjoint(function(v) return v * v end, function(v, d) return 3 * v * d end)
+    report = D.kernel(function()
+      for i in rg.range(8) do x[i] = wrong(x[i]) end
+    end):check_gradient()
+    assert.matches("^worst of 8 elements: x%[%d%]: .*relative error 0.33", tostring(report))
+    local z = D.field(T, 8)
+    local copy = D.kernel(function() for i in rg.range(8) do z[i] = x[i] end end)
+    assert.matches("writes to no field that has a gradient",
+      support.failure(copy.check_gradient, copy).message)
+    assert.matches("inside a derivative", support.failure(D.grad, x, function()
+      k:check_gradient(3)
+    end).message)
+  end)
+
   it("can be checked at one element", function()
     local x, loss = field(4), field(1)
     local k = D.kernel(function() loss[0] = 3 * x[0] end)

@@ -1,6 +1,7 @@
---- `rg.check_gradient`: gradients compared with difference quotients.
+--- `rg.check_gradient` and `kernel:check_gradient`: gradients compared with difference quotients.
 local fail = require "regolith.error"
 local field = require "regolith.data.field"
+local kernel = require "regolith.kernel"
 local launch = require "regolith.kernel.gradient.launch"
 local numbers = require "regolith.kernel.gradient.numbers"
 local Tape = require "regolith.kernel.gradient.tape"
@@ -97,6 +98,93 @@ local function check_check_options(options)
   return options
 end
 
+-- -- what is differentiated ----------------------------------------------------------------------
+
+-- The sum of a loss.
+local function goal_of(loss)
+  return { begin = function(tape) tape:begin(loss) end, value = function() return sum_of(loss) end,
+    ulp = is_f64(loss) and 2^-52 or 2^-23 }
+end
+
+local most_terms = 500 -- of each field
+
+-- A sum of elements of these fields, each with a weight of its own, so that errors do not cancel.
+local function goal_of_elements(fields)
+  local goal, terms = { ulp = 2^-52 }, {}
+  for _, x in ipairs(fields) do
+    if not is_f64(x) then goal.ulp = 2^-23 end
+    for number, cell in ipairs(numbers.cells(x, most_terms)) do
+      local weights = {}
+      for k = 1, #numbers.get(x, cell) do weights[k] = 1 + 0.5 * math.sin(7 * number + 3 * k) end
+      terms[#terms + 1] = { x = x, cell = cell, weights = weights }
+    end
+  end
+  function goal.begin(tape)
+    for _, x in ipairs(fields) do tape.used[uses.key_of(x)] = false end
+    tape:clear_gradients()
+    for _, term in ipairs(terms) do numbers.set(term.x.grad, term.cell, term.weights) end
+  end
+  function goal.value()
+    local sum = 0
+    for _, term in ipairs(terms) do
+      local element = numbers.get(term.x, term.cell)
+      for k, weight in ipairs(term.weights) do sum = sum + weight * element[k] end
+    end
+    return sum
+  end
+  return goal
+end
+
+-- -- all of it ------------------------------------------------------------------------------------
+
+-- Records f, with the same random numbers each time; `prepare(tape)` returns the goal and the
+-- fields whose elements are moved, a list of { x =, name = }. Leaves all fields as f leaves them.
+local function run(session, f, options, prepare)
+  if kernel.is_recording() then
+    return fail.argument("check_gradient cannot be called inside a derivative")
+  end
+  local number = session:get()
+  local streams = launch.streams(number)
+  local function run_again()
+    launch.resume(number, streams)
+    f()
+  end
+  local tape = Tape.record(session, run_again, { keeps_initial = true })
+  local goal, moved = prepare(tape)
+  local without, initial = without_gradient(tape), initial_fields(tape)
+  for _, one in ipairs(moved) do
+    local key = uses.key_of(one.x)
+    initial[key] = initial[key] or { x = one.x, shadow = tape:take_shadow(one.x) }
+  end
+  Tape.restore(initial)
+  local again = Tape.record(session, run_again)
+  goal.begin(again)
+  again:run_backwards()
+  local function evaluate(move)
+    Tape.restore(initial)
+    move()
+    run_again()
+    return goal.value()
+  end
+  local report = setmetatable({ count = 0, error = 0, least = options.least or 1e-3,
+    without = without }, Report)
+  for _, one in ipairs(moved) do
+    local x = one.x
+    local step = options.step or (is_f64(x) and 1e-5 or 1e-2)
+    Tape.restore(initial)
+    for _, cell in ipairs(numbers.cells(x, options.samples or 20)) do
+      Tape.restore(initial)
+      local element = numbers.get(x, cell)
+      for k = 1, #element do
+        compare(report, x, one.name, cell, element, k, evaluate, step, goal.ulp)
+      end
+    end
+  end
+  Tape.restore(initial)
+  run_again()
+  return report
+end
+
 --- `rg.check_gradient(loss, f, { x, y }, options)`: compares the gradients of elements of x and y
 --- with central differences: of f's launches with an element a little larger, and a little smaller.
 --- Returns a report of the element that differs most; its `error` is relative. The elements are
@@ -107,45 +195,41 @@ function check.run(session, loss, f, fields, options)
       "rg.check_gradient(loss, function() step() end, { x })")
   end
   options = check_check_options(options)
-  local number = session:get()
-  local streams = launch.streams(number)
-  local function run_again() -- with the same random numbers
-    launch.resume(number, streams)
-    f()
-  end
-  local tape = Tape.record(session, run_again, { keeps_initial = true })
-  local without, initial = without_gradient(tape), initial_fields(tape)
-  for _, x in ipairs(fields) do
-    initial[uses.key_of(x)] = initial[uses.key_of(x)] or { x = x, shadow = tape:take_shadow(x) }
-  end
-  Tape.restore(initial)
-  local again = Tape.record(session, run_again)
-  again:begin(loss)
-  again:run_backwards()
-  local function evaluate(move)
-    Tape.restore(initial)
-    move()
-    run_again()
-    return sum_of(loss)
-  end
-  Tape.restore(initial)
-  local report = setmetatable({ count = 0, error = 0, least = options.least or 1e-3,
-    without = without }, Report)
-  local ulp = is_f64(loss) and 2^-52 or 2^-23
-  for place, x in ipairs(fields) do
-    local name = x.name ~= "" and x.name or ("fields[%d]"):format(place)
-    local step = options.step or (is_f64(x) and 1e-5 or 1e-2)
-    for _, cell in ipairs(numbers.cells(x, options.samples or 20)) do
-      Tape.restore(initial)
-      local element = numbers.get(x, cell)
-      for k = 1, #element do
-        compare(report, x, name, cell, element, k, evaluate, step, ulp)
-      end
+  return run(session, f, options, function()
+    local moved = {}
+    for place, x in ipairs(fields) do
+      moved[place] = { x = x, name = x.name ~= "" and x.name or ("fields[%d]"):format(place) }
     end
-  end
-  Tape.restore(initial)
-  run_again()
-  return report
+    return goal_of(loss), moved
+  end)
+end
+
+-- By their keys, so that runs of a script compare in one order.
+local function in_order(by_key)
+  local keys, list = {}, {}
+  for key in pairs(by_key) do keys[#keys + 1] = key end
+  table.sort(keys)
+  for k, key in ipairs(keys) do list[k] = by_key[key] end
+  return list
+end
+
+--- `kernel:check_gradient(..)`: the same for one launch: all elements that it writes, by those of
+--- all fields with gradients that it uses.
+function check.run_launch(session, launch_it)
+  return run(session, launch_it, {}, function(tape)
+    local written, moved = {}, {}
+    for _, save in ipairs(in_order(tape.initial)) do
+      if field.is(save.x) and field.gradient(save.x) then written[#written + 1] = save.x end
+    end
+    for k, x in ipairs(in_order(tape.fields)) do
+      moved[k] = { x = x, name = x.name ~= "" and x.name or tostring(x) }
+    end
+    if #written == 0 then
+      return fail.argument("the launch writes to no field that has a gradient: there is nothing "
+        .. "to check", "rg.field(rg.f32, n, { grad = true })")
+    end
+    return goal_of_elements(written), moved
+  end)
 end
 
 return check
