@@ -541,6 +541,25 @@ typedef struct RtGpuLaunch {
  *     rg_service_order_merge   merges RT_ORDER_RUNS runs at once; repeated with `merge` 0, 1 ..
  *                        until RT_ORDER_RUN * RT_ORDER_RUNS^merge covers all rows */
 enum { RT_GPU_LANES = 32 }; /* threads of a warp */
+/* How the threads of a GPU combine numbers (together.c), and what these are: floats, or integers
+ * that are extended to 32 or 64 bits. */
+typedef enum RtCombine {
+  RT_COMBINE_ADD,
+  RT_COMBINE_MUL,
+  RT_COMBINE_MIN,
+  RT_COMBINE_MAX,
+  RT_COMBINE_AND,
+  RT_COMBINE_OR,
+  RT_COMBINE_XOR
+} RtCombine;
+typedef enum RtScalar {
+  RT_SCALAR_I32,
+  RT_SCALAR_U32,
+  RT_SCALAR_I64,
+  RT_SCALAR_U64,
+  RT_SCALAR_F32,
+  RT_SCALAR_F64
+} RtScalar;
 enum { RT_ORDER_RUN = 32, RT_ORDER_RUNS = 8 };
 typedef struct RtGpuService {
   RtContext *context;

@@ -1,5 +1,4 @@
 /* access.c - emits address ops, loads and stores. */
-#include "codegen/gpu/warp.h"
 #include "codegen/memory.h"
 
 static LLVMTypeRef address_type(Codegen *g, LLVMValueRef like) {
@@ -53,7 +52,7 @@ void access_emit_load(Codegen *g, const IrInst *inst) {
   if (inst->acquires && LLVMIsALoadInst(value)) {
     bool is_gpu = g->part == CODEGEN_GPU_TASKS;
     LLVMSetOrdering(value, is_gpu ? LLVMAtomicOrderingMonotonic : LLVMAtomicOrderingAcquire);
-    if (is_gpu) gpu_order_after(g);
+    if (is_gpu) call_runtime(g, RT_FENCE, (Callee){0}, NULL, 0);
   }
   value_set(g, inst, value);
 }

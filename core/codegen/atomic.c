@@ -5,7 +5,6 @@
  * Operators that the machine has as one instruction use atomicrmw (on a GPU also float additions);
  * all others use a compare-and-swap loop on the element's bits. compare_exchange compares bits,
  * too, so a float 0 differs from -0, and a NaN equals itself. */
-#include "codegen/gpu/warp.h"
 #include "codegen/memory.h"
 
 /* A GPU has atomic float additions of 4 and 8 bytes. */
@@ -163,12 +162,12 @@ static LLVMValueRef update(Codegen *g, const IrInst *inst, LLVMValueRef pointer)
   if (inst->plain || inst->sole) return update_plain(g, (IrUpdate)inst->imm, of, pointer, value);
   bool is_ordered = atomic_is_ordered(inst),
        has_fences = is_ordered && g->part == CODEGEN_GPU_TASKS;
-  if (has_fences) gpu_fence(g);
+  if (has_fences) call_runtime(g, RT_FENCE, (Callee){0}, NULL, 0);
   LLVMValueRef old =
       inst->op == IR_MEM_CAS
           ? compare_exchange_value(g, of, pointer, value, value_operand(g, inst, 2), is_ordered)
           : rmw_in_order(g, (IrUpdate)inst->imm, of, pointer, value, is_ordered);
-  if (has_fences) gpu_fence(g);
+  if (has_fences) call_runtime(g, RT_FENCE, (Callee){0}, NULL, 0);
   return old;
 }
 

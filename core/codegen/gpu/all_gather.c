@@ -91,17 +91,16 @@ static void look_up(Codegen *g, const IrInst *inst, const Group *group, LLVMValu
 
 /* Waits for all lanes of the group; exits if one of them is gone. */
 static void meet(Codegen *g, LLVMValueRef mask) {
-  LLVMBasicBlockRef on = block_new(g, "on");
-  gpu_wait(g, mask);
-  LLVMValueRef here = gpu_ballot(g, mask, value_bool(g, true));
-  block_enter_if(g, build_icmp(g, LLVMIntEQ, here, mask), on, g->f.finish);
+  LLVMValueRef are_here = call_runtime(g, RT_WARP_MEETS, (Callee){0}, &mask, 1);
+  block_enter_if(g, are_here, block_new(g, "on"), g->f.finish);
 }
 
 void gpu_all_gather(Codegen *g, const IrInst *inst) {
   ASSERT(inst->regions[0]->params.count == 1 && inst->imm > 0, "a region for each of the look-ups");
   const Group group = group_of(g, inst->imm);
   int64_t trips = (inst->imm + group.lanes - 1) / group.lanes;
-  if (group.lanes > 1) gpu_wait(g, group.mask); /* until all have read what was gathered before */
+  if (group.lanes > 1) /* until all have read what was gathered before */
+    call_runtime(g, RT_WARP_WAIT, (Callee){0}, &group.mask, 1);
   LLVMBasicBlockRef before = block_here(g), head = block_new(g, "look.up"),
                     all = block_new(g, "gathered");
   block_follow(g, head);

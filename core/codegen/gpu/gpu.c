@@ -8,11 +8,29 @@
  * There is one RtWorker, which all threads share. The launch is passed by value; its members are
  * read at the begin of the entry block. */
 #include <stddef.h>
+#include <string.h>
 
 #include "codegen/gpu/gpu.h"
 #include "llvm/function_attribute.h"
 
 enum { PTX_KERNEL = 71 }; /* LLVM's calling convention of an entry */
+
+LLVMValueRef gpu_special(Codegen *g, const char *name) {
+  char intrinsic[64] = "llvm.nvvm.read.ptx.sreg.";
+  strncat(intrinsic, name, sizeof intrinsic - 32);
+  return call_plain(g, intrinsic, NULL, 0);
+}
+
+LLVMValueRef gpu_shared(Codegen *g, LLVMTypeRef of, int64_t count, const char *name) {
+  enum { SHARED_MEMORY = 3 };
+  LLVMTypeRef type = LLVMArrayType2(of, (uint64_t)count);
+  ASSERT(count > 0, "an array of elements");
+  LLVMValueRef memory = LLVMAddGlobalInAddressSpace(g->module, type, name, SHARED_MEMORY);
+  LLVMSetLinkage(memory, LLVMInternalLinkage);
+  LLVMSetInitializer(memory, LLVMGetUndef(type));
+  LLVMSetAlignment(memory, 16);
+  return memory;
+}
 
 static LLVMTypeRef launch_type(Codegen *g) {
   LLVMTypeRef members[] = {g->pointer, g->i64, g->i64};

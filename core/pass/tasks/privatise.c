@@ -14,7 +14,7 @@
  * original task loses its interior. Where one worker runs all tasks, its updates of trees are plain
  * anyway (sole_worker.c), and there are no versions, unless the code is to be as with more workers.
  *
- * On a GPU the threads of a block share one copy, in shared memory (codegen/gpu/sums.c), for
+ * On a GPU the threads of a block share one copy, in shared memory (codegen/gpu/combine.c), for
  * elements in a tree's root, if there are few. It is always used, since contended atomic updates of
  * global memory are slow.
  *
