@@ -5,7 +5,21 @@
 
 uint64_t *rt_frame(RtContext *context) { return context->frame; }
 
-uint8_t *rt_tree_root(RtContext *context, int32_t tree) { return context->trees[tree]->root; }
+static const RtTree *tree_of(RtContext *context, int32_t tree) {
+  return RT_GLOBAL(RT_GLOBAL(context->trees)[tree]);
+}
+
+uint8_t *rt_tree_root(RtContext *context, int32_t tree) { return tree_of(context, tree)->root; }
+
+uint8_t *rt_tree_base(RtContext *context, int32_t tree) { return tree_of(context, tree)->base; }
+
+int64_t rt_tree_reserved(RtContext *context, int32_t tree) {
+  return (int64_t)tree_of(context, tree)->reserved;
+}
+
+int64_t rt_tree_private_copy(RtContext *context, RtWorker *worker, int32_t tree) {
+  return tree_of(context, tree)->private_copies[worker->index];
+}
 
 uint8_t *rt_ambient(RtContext *context) { return context->ambient; }
 

@@ -11,12 +11,18 @@
 #define RT_ACQUIRE __ATOMIC_RELAXED
 #define RT_RELEASE __ATOMIC_RELAXED
 #define RT_ACQ_REL __ATOMIC_RELAXED
+/* An address in global memory, where all of a context is: an access need not find out at run time
+ * which memory it is to. */
+#define RT_GLOBAL(address) \
+  ((__typeof__(address))(__typeof__(*(address)) \
+                             __attribute__((address_space(1))) *)(uint64_t)(address))
 static inline void rt_order_after(void) { __nvvm_membar_gl(); }  /* after an access that acquires */
 static inline void rt_order_before(void) { __nvvm_membar_gl(); } /* before one that releases */
 #else
 #define RT_ACQUIRE __ATOMIC_ACQUIRE
 #define RT_RELEASE __ATOMIC_RELEASE
 #define RT_ACQ_REL __ATOMIC_ACQ_REL
+#define RT_GLOBAL(address) (address)
 static inline void rt_order_after(void) {}
 static inline void rt_order_before(void) {}
 #endif

@@ -9,29 +9,20 @@
 
 #include "codegen/task.h"
 
-static LLVMValueRef list_entry(Codegen *g, const IrTask *task, RtEntry entry,
-                               LLVMValueRef position) {
-  return call_runtime(g, entry, (Callee){task->tree, task->manager}, &position, 1);
-}
-
-/* On a GPU, threads read the list's table directly, whose address is hoisted. */
-static LLVMValueRef entry_member(Codegen *g, LLVMValueRef position, size_t offset,
-                                 LLVMTypeRef type) {
-  LLVMValueRef bytes = build_nsw_mul(g, position, value_index(g, sizeof(RtListEntry)));
-  LLVMValueRef entry = build_at(g, g->i8, g->f.list.entries, bytes);
-  LLVMValueRef member = build_load(g, type, value_byte_offset(g, entry, (int64_t)offset));
-  return type == g->pointer ? value_global(g, member) : member;
-}
-
+/* The node, or its coordinates, at a position. On a GPU, threads read the list's table directly,
+ * whose address is hoisted. */
 static LLVMValueRef node_at(Codegen *g, const IrTask *task, LLVMValueRef position) {
-  if (!g->f.list.entries) return list_entry(g, task, RT_LIST_NODE, position);
-  return slot_node_at(g, task->tree,
-                      entry_member(g, position, offsetof(RtListEntry, handle), g->i32));
+  Callee callee = {task->tree, task->manager};
+  if (!g->f.list.entries) return call_runtime(g, RT_LIST_NODE, callee, &position, 1);
+  LLVMValueRef operands[] = {context_base(g, task->tree), g->f.list.entries, position};
+  return value_node(g, call_runtime(g, RT_LIST_ENTRY_NODE, callee, operands, 3));
 }
 
 static LLVMValueRef coordinates_at(Codegen *g, const IrTask *task, LLVMValueRef position) {
-  if (!g->f.list.entries) return list_entry(g, task, RT_LIST_COORDINATES, position);
-  return entry_member(g, position, offsetof(RtListEntry, coordinates), g->pointer);
+  Callee callee = {task->tree, task->manager};
+  if (!g->f.list.entries) return call_runtime(g, RT_LIST_COORDINATES, callee, &position, 1);
+  LLVMValueRef operands[] = {g->f.list.entries, position};
+  return call_runtime(g, RT_LIST_ENTRY_COORDINATES, callee, operands, 2);
 }
 
 /* Coordinate `axis` of the node, times the cells per node, as `type`. */
