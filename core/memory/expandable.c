@@ -47,12 +47,24 @@ static void drop_memory(MemoryPool *pool, uint64_t first, uint64_t past) {
 
 static bool is_idle(const MemoryPage *page) { return page->has_memory && !page->users; }
 
-/* Decommits idle pages, last ones first, until `bytes` less are reserved. */
+/* The first of the idle pages that follow each other before `past`, at most `most` of them. */
+static uint64_t first_idle(const MemoryPool *pool, uint64_t past, uint64_t most) {
+  uint64_t first = past;
+  while (first > 0 && past - first < most && is_idle(&pool->pages[first - 1])) first--;
+  return first;
+}
+
+/* Decommits idle pages, last ones first, until `bytes` less are reserved. Neighbours go at once: a
+ * huge page of the system that is freed in parts leaves a table of small ones in its place. */
 static void reclaim(MemoryPool *pool, uint64_t bytes) {
   uint64_t least = pool->usage.reserved > bytes ? pool->usage.reserved - bytes : 0;
   if (pool->usage.reserved == pool->used_pages * page_bytes(pool)) return;
-  for (uint64_t k = pool->page_capacity; k-- > 0 && pool->usage.reserved > least;)
-    if (is_idle(&pool->pages[k])) drop_memory(pool, k, k + 1);
+  for (uint64_t past = pool->page_capacity; past > 0 && pool->usage.reserved > least;) {
+    uint64_t most = (pool->usage.reserved - least + page_bytes(pool) - 1) / page_bytes(pool);
+    uint64_t first = first_idle(pool, past, most);
+    if (first < past) drop_memory(pool, first, past);
+    past = first < past ? first : past - 1;
+  }
 }
 
 /* Limit for reserved bytes. Idle memory stays where it is until more than the peak use plus this

@@ -13,8 +13,10 @@ static bool commit(void *data, uint64_t at, uint64_t size_bytes) {
 }
 
 static void decommit(void *data, uint64_t at, uint64_t size_bytes) {
+  FakeSource *fake = data;
   (void)at;
-  ((FakeSource *)data)->bytes -= size_bytes;
+  fake->bytes -= size_bytes;
+  fake->returns++;
 }
 
 static uint64_t allocate(void *data, uint64_t size_bytes) {

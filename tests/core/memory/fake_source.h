@@ -10,6 +10,7 @@ typedef struct FakeSource {
   uint64_t bytes; /* that are given out now */
   uint64_t next;  /* address of the next piece */
   int64_t now_ns, calls;
+  int64_t returns; /* of memory, pages or pieces */
 } FakeSource;
 
 MemorySource fake_source(FakeSource *fake);
