@@ -101,6 +101,7 @@ static const Pass *const order[] = {
     &lanes,
     &access_shapes,
     &vectorise,
+    &prefetch_rows,
     &cell_loops,
     &uniformity,
 };
