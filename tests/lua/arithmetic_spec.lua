@@ -556,6 +556,48 @@ describe("a remainder by the range's end", function()
       end
     end
   end)
+
+  it("is the index on the other side by steps of a loop, of a table and of branches", function()
+    local size = 40
+    local x, y, z = rg.field(rg.i32, size), rg.field(rg.i32, size), rg.field(rg.i32, size)
+    for i = 0, size - 1 do x[i] = i * i + 1 end
+    local even, odd = { 0, 1, -1, 2 }, { -1, 0, 1, -2 }
+    local text = [[function()
+      for i in rg.range(n) do
+        local s, q = 0, 0
+        for d = -1, 1 do
+          s = 3 * s + x[(i + d) % n] + 2 * x[(i - d + n) % n] + x[(i + 2 * d) % n]
+        end
+        for k = 1, 4 do
+          local d = even[k]
+          if i % 2 == 1 then d = odd[k] end
+          if i == 5 then d = far end
+          q = 5 * q + x[(i + d + n) % n] + 3 * x[(i + n - d) % n] + 7 * x[(i + even[k]) % n]
+        end
+        y[i], z[i] = s, q
+      end
+    end]]
+    local function wrap(value) return bit.tobit(value) end
+    for _, n in ipairs { 1, 2, 3, 5, 17, 40 } do
+      for _, constant in ipairs { false, true } do
+        for _, far in ipairs { 1, 100 } do
+          local here = constant and text:gsub("%f[%w]n%f[%W]", n) or text
+          local captured = { x = x, y = y, z = z, n = n, even = even, odd = odd, far = far }
+          rg.kernel(here, captured)()
+          local function at(i) return x[i % n] end
+          for i = 0, n - 1 do
+            local s, q = 0, 0
+            for d = -1, 1 do s = 3 * s + at(i + d) + 2 * at(i - d) + at(i + 2 * d) end
+            for k = 1, 4 do
+              local d = i == 5 and far or (i % 2 == 1 and odd or even)[k]
+              q = 5 * q + at(i + d) + 3 * at(i - d) + 7 * at(i + even[k])
+            end
+            assert.same({ n, wrap(s), wrap(q) }, { n, y[i], z[i] })
+          end
+        end
+      end
+    end
+  end)
 end)
 
 describe("math", function()

@@ -58,6 +58,7 @@ local function kernels(rg)
   local k = rg.field(rg.i32, cells)
   local v = rg.field { type = rg.vec3, shape = { cells }, layout = "soa" }
   local z = rg.field(rg.i32, 1)
+  local across, along = { 0, -1, 1, 0 }, { 1, 0, 0, -1 }
   local t = {}
   for at = 1, 256 do t[at] = at * 37 % 101 end
   local five = { type = rg.vec(5, rg.f32), shape = { cells }, layout = "aos" }
@@ -174,6 +175,22 @@ local function kernels(rg)
     end) },
     { "periodic stencil in a function", 2.3, rg.kernel(function()
       for i, j in rg.range(n, n) do y[i][j] = periodic(x, i, j) end
+    end) },
+    { "periodic stencil of a loop", 4.1, rg.kernel(function()
+      for i, j in rg.range(n, n) do
+        local s = 0.0
+        for di = -1, 1 do
+          for dj = -1, 1 do s = s + x[(i + di) % n][(j + dj) % n] end
+        end
+        y[i][j] = s
+      end
+    end) },
+    { "periodic stencil of a table", 3.3, rg.kernel(function()
+      for i, j in rg.range(n, n) do
+        local s = 0.0
+        for at = 1, #across do s = s + x[(i + across[at]) % n][(j - along[at]) % n] end
+        y[i][j] = s
+      end
     end) },
     { "stencil of active cells", 3.3, rg.kernel(function()
       for i, j in p:active() do

@@ -176,15 +176,17 @@ static bool is_same_box(const Box *a, const Box *b) {
 }
 
 /* The value of the index well inside the range: `i + 1 >= n ? i + 1 - n : i + 1`, and
- * `min(i + 1, n - 1)`, are i + 1. */
+ * `min(i + 1, n - 1)`, are i + 1; selects may be nested. */
 static bool find_usual(const Bounds *b, const EffectPlace *place, int axis, IndexRange *range) {
   const IrInst *index = place->inst->operands[axis];
   if (clamps_index(b->at.body, index, range) >= 0) return true;
   *range = place->index[axis];
-  if (index->op != IR_SELECT) return false;
-  const IrInst *usual = guards_usual(b->at.body, index, b->at.limits);
-  if (usual) *range = ranges_of(usual);
-  return usual != NULL;
+  const IrInst *usual = index, *next;
+  while (usual->op == IR_SELECT && (next = guards_usual(b->at.body, usual, b->at.limits)))
+    usual = next;
+  if (usual == index) return false;
+  *range = ranges_of(usual);
+  return true;
 }
 
 /* Narrows the box for the place. A place that depends on comparisons is proven in prove_chosen,

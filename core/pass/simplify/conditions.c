@@ -219,57 +219,178 @@ IrInst *rules_select_base(Match *m) {
  *
  * A loop that runs has an end above 0, so one step leaves the range by at most one period. If the
  * end is a constant, so does any number of steps after removing whole periods: (%i + 1 + %n) % %n.
+ * The steps may vary: (%i + %d) % %n, in a loop over %d from -1 to 1, is compared with both ends.
+ * Decision D-pass-105.
  * An interior decides the comparison (guards.h), and unlike a division it can be vectorised. Ranges
  * have their ends as operands only before the pass `tasks`. Decision D-codegen-11. */
 
-/* Is the range's axis 0 .. `end`, and do `steps` lead at most one period away? Removes whole
- * periods from *steps. */
-static bool is_period(const IrInst *range, int axis, const IrInst *end, int64_t *steps) {
+/* How far `a` may be from the index: least to most steps, or the same and whole periods. */
+typedef struct Steps {
+  int64_t least, most;
+  int64_t periods; /* in steps; a multiple of the period */
+} Steps;
+
+/* Is the range's axis 0 .. `end`, and do the steps lead at most one period away? Moves whole
+ * periods from them to steps->periods. */
+static bool is_period(const IrInst *range, int axis, const IrInst *end, Steps *steps) {
   int64_t first, last;
   DEBUG_ASSERT(axis >= 0 && axis < range->axis_count, "the range has such an axis");
   if (!ir_is_const(range->operands[2 * axis], &first) || first < 0) return false;
   if (!facts_same_value(range->operands[2 * axis + 1], end)) return false;
-  if (!ir_is_const(end, &last)) return *steps >= -1 && *steps <= 1;
-  if (last < 1 || *steps < INT32_MIN || last + *steps > INT32_MAX) return false; /* it may wrap */
-  *steps %= last;
-  if (2 * *steps > last) *steps -= last;
-  if (2 * *steps < -last) *steps += last;
-  return true;
+  if (!ir_is_const(end, &last)) return steps->least >= -1 && steps->most <= 1;
+  if (last < 1 || steps->least < INT32_MIN || last + steps->most > INT32_MAX)
+    return false; /* it may wrap */
+  int64_t middle = (steps->least + steps->most) / 2, rest = middle % last;
+  if (2 * rest > last) rest -= last;
+  if (2 * rest < -last) rest += last;
+  steps->periods = middle - rest;
+  steps->least -= steps->periods;
+  steps->most -= steps->periods;
+  return steps->least >= -last && steps->most <= last;
 }
 
-/* Is `a` an index of a range of which `n` is a period? *steps is their distance, and *rest what is
- * left of it without whole periods. */
-static bool find_steps(Match *m, int64_t *steps, int64_t *rest) {
+/* The RANGE of which the base is an index; else NULL. */
+static const IrInst *range_of(const IndexRange *index) {
+  const IrInst *base = index->known && index->bits >= 32 ? index->base : NULL;
+  if (!base || base->op != IR_PARAM || !type_is(base->type, TYPE_I32)) return NULL;
+  const IrInst *owner = base->region->owner;
+  return owner && owner->op == IR_RANGE ? owner : NULL;
+}
+
+/* Is `a` an index of a range of which `n` is a period, plus these steps? */
+static bool find_steps(Match *m, Steps *steps) {
   DEBUG_ASSERT(m->values[LETTER_A] && m->values[LETTER_N], "the pattern is mod(a, n)");
   if (!type_is(m->inst->type, TYPE_I32)) return false;
   IndexRange index = ranges_of(m->values[LETTER_A]);
-  bool is_exact = index.known && index.base && index.bits >= 32 && index.low == index.high;
-  if (!is_exact || index.base->op != IR_PARAM || !type_is(index.base->type, TYPE_I32)) return false;
-  const IrInst *range = index.base->region->owner;
-  *steps = *rest = index.low;
+  const IrInst *range = range_of(&index);
+  if (!range) return false;
+  *steps = (Steps){.least = index.low, .most = index.high};
   m->values[LETTER_I] = (IrInst *)index.base;
-  return range && range->op == IR_RANGE &&
-         is_period(range, (int)index.base->imm, m->values[LETTER_N], rest);
+  return is_period(range, (int)index.base->imm, m->values[LETTER_N], steps);
 }
 
 bool rules_is_index(Match *m) {
-  int64_t steps, rest;
-  return find_steps(m, &steps, &rest) && steps == 0;
+  Steps steps;
+  return find_steps(m, &steps) && !steps.periods && steps.least == 0 && steps.most == 0;
 }
 
 bool rules_has_periods(Match *m) {
-  int64_t steps;
-  return find_steps(m, &steps, &m->k) && steps != m->k;
+  Steps steps;
+  bool has = find_steps(m, &steps) && steps.periods && steps.least == steps.most;
+  m->k = has ? steps.least : 0;
+  return has;
+}
+
+bool rules_may_have_periods(Match *m) {
+  Steps steps;
+  bool has = find_steps(m, &steps) && steps.periods;
+  m->k = has ? -steps.periods : 0;
+  return has;
 }
 
 bool rules_is_next(Match *m) {
-  int64_t steps, rest;
-  return find_steps(m, &steps, &rest) && steps == rest && steps > 0;
+  Steps steps;
+  return find_steps(m, &steps) && !steps.periods && steps.least >= 0 && steps.most > 0;
 }
 
 bool rules_is_previous(Match *m) {
-  int64_t steps, rest;
-  return find_steps(m, &steps, &rest) && steps == rest && steps < 0;
+  Steps steps;
+  return find_steps(m, &steps) && !steps.periods && steps.least < 0 && steps.most <= 0;
+}
+
+bool rules_is_around(Match *m) {
+  Steps steps;
+  return find_steps(m, &steps) && !steps.periods && steps.least < 0 && steps.most > 0;
+}
+
+/* All values of an integer are in low .. high. */
+typedef struct Values {
+  const IrKernel *kernel;
+  const IrInst *var; /* whose assignments are visited */
+  int depth;         /* of values that are still followed */
+  int64_t low, high;
+} Values;
+
+static bool add_values(Values *v, const IrInst *inst);
+
+/* A visit: false at an inst that may give the variable any value. */
+static bool add_set(void *data, IrInst *inst) {
+  Values *v = data;
+  for (int k = 0; k < inst->operand_count; k++) {
+    if (inst->operands[k] != v->var || inst->op == IR_GET) continue;
+    if (inst->op != IR_SET || !add_values(v, inst->operands[1])) return false;
+  }
+  return true;
+}
+
+static void add_value(Values *v, int64_t value) {
+  if (value < v->low) v->low = value;
+  if (value > v->high) v->high = value;
+}
+
+/* Of a variable: the values of all its assignments, wherever they are. */
+static bool add_variable(Values *v, const IrInst *var) {
+  const IrInst *outer = v->var;
+  int depth = v->depth;
+  v->var = var;
+  add_value(v, 0);
+  bool ok = ir_walk(v->kernel->body, add_set, v);
+  v->var = outer;
+  v->depth = depth;
+  return ok;
+}
+
+static bool add_table(Values *v, const IrTable *table) {
+  if (!type_is_signed(table->type)) return false;
+  add_value(v, 0); /* outside */
+  for (int k = 0; k < table->count; k++) add_value(v, table->values[k]);
+  return true;
+}
+
+static bool add_values(Values *v, const IrInst *inst) {
+  IndexRange range = ranges_of(inst);
+  bool ok = v->depth-- > 0;
+  if (range.known && !range.base) {
+    add_value(v, range.low);
+    add_value(v, range.high);
+  } else if (inst->op == IR_SELECT) {
+    ok = ok && add_values(v, inst->operands[1]) && add_values(v, inst->operands[2]);
+  } else if (inst->op == IR_GET) {
+    ok = ok && add_variable(v, inst->operands[0]);
+  } else {
+    ok = ok && inst->op == IR_ITEM && add_table(v, &v->kernel->tables.items[inst->imm]);
+  }
+  v->depth++;
+  return ok;
+}
+
+/* (%i + %d) % %n, where %d is one of a table's numbers: limits %d to these by a minimum and a
+ * maximum, which change nothing, but show the steps to every analysis. */
+IrInst *rules_known_steps(Match *m) {
+  enum { DEPTH = 4 };
+  IndexRange index = ranges_of(m->values[LETTER_A]);
+  const IrInst *sum = index.known && index.low == index.high ? index.base : NULL;
+  if (!sum || (sum->op != IR_ADD && sum->op != IR_SUB) || !type_is(sum->type, TYPE_I32))
+    return NULL;
+  for (int side = 0; side < (sum->op == IR_ADD ? 2 : 1); side++) {
+    IrInst *from = sum->operands[side], *by = sum->operands[1 - side];
+    IndexRange start = ranges_of(from);
+    const IrInst *range = range_of(&start);
+    Values v = {.kernel = m->kernel, .depth = DEPTH, .low = INT64_MAX, .high = INT64_MIN};
+    if (!range || !add_values(&v, by)) continue;
+    bool adds = sum->op == IR_ADD;
+    Steps steps = {.least = start.low + index.low + (adds ? v.low : -v.high),
+                   .most = start.high + index.high + (adds ? v.high : -v.low)};
+    if (!is_period(range, (int)start.base->imm, m->values[LETTER_N], &steps)) continue;
+    IrBuilder b = rewrite_before(m->kernel, m->inst);
+    IrInst *least = ir_const_int(&b, sum->type, v.low), *most = ir_const_int(&b, sum->type, v.high);
+    IrInst *step = ir_binary(&b, IR_MIN, ir_binary(&b, IR_MAX, by, least), most);
+    IrInst *moved = ir_binary(&b, sum->op, from, step);
+    if (index.low) moved = ir_binary(&b, IR_ADD, moved, ir_const_int(&b, sum->type, index.low));
+    ir_set_operand(m->inst, 0, moved);
+    return m->inst;
+  }
+  return NULL;
 }
 
 /* -- comparison narrowing ---------------------------------------------------------------------- */

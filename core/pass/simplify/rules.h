@@ -94,10 +94,13 @@ Rewrite rules_item, rules_pick, rules_offset, rules_select_base;
 Rewrite rules_root; /* compares squares in place of a root and a constant */
 
 /* -- conditions.c: modulo ---------------------------------------------------------------------- */
-Condition rules_is_index;    /* `a` is the index of a range 0 .. `n` */
-Condition rules_has_periods; /* .. is `i` + `k` plus whole periods */
-Condition rules_is_next;     /* .. is the index plus at most one period */
-Condition rules_is_previous; /* .. and minus */
+Condition rules_is_index;         /* `a` is the index of a range 0 .. `n` */
+Condition rules_has_periods;      /* .. is `i` + `k` plus whole periods */
+Condition rules_may_have_periods; /* .. is that plus steps that vary, plus `k` less */
+Condition rules_is_next;          /* .. is the index plus at most one period */
+Condition rules_is_previous;      /* .. and minus */
+Condition rules_is_around;        /* .. either of them, as its steps vary */
+Rewrite rules_known_steps;        /* .. the same, by steps that are read from a table */
 
 /* -- conditions.c: comparison narrowing -------------------------------------------------------- */
 /* Is `n` a number of the launch, and the integer `x`, which is not, exact as a float? Sets the
