@@ -200,18 +200,23 @@ specs_of() { # SETTING
   spec_files $(sed -nE "s/^([a-z_]+) +[S1LC]*$1[S1LC]* .*/\1/p" "$root/tests/support/specs.txt")
 }
 
+# Every second one of the files on standard input. The two longest runs are two processes each, as
+# Lua's collector goes through all that earlier tests have left.
+every_second() { # 0 or 1
+  tr ' ' '\n' | grep . | awk "NR % 2 == $1" | tr '\n' ' '
+}
 # Where the suite runs once more, fewer random kernels do, which the first run has compiled.
-# In two processes, as Lua's collector goes through all that earlier tests have left.
-every_second_spec() { (cd "$root" && ls tests/lua/*_spec.lua | awk "NR % 2 == $1" | tr '\n' ' '); }
 job_lua_odd() {
   local specs
   remember_compiles
-  specs=$(every_second_spec 1) run_busted "lua, all threads, odd specs" RG_X=
+  specs=$(cd "$root" && ls tests/lua/*_spec.lua | every_second 1) \
+    run_busted "lua, all threads, odd specs" RG_X=
 }
 job_lua_even() {
   local specs
   remember_compiles
-  specs=$(every_second_spec 0) run_busted "lua, all threads, even specs" RG_X=
+  specs=$(cd "$root" && ls tests/lua/*_spec.lua | every_second 0) \
+    run_busted "lua, all threads, even specs" RG_X=
 }
 job_lua_threads() { job_lua_odd; job_lua_even; }
 job_lua_one() {
@@ -270,14 +275,16 @@ on_cuda() { # NAME [VARIABLE=VALUE ..]
   run_busted "$name" RG_ARCH=cuda RG_ASYNC=off \
     "RG_CUDA_DRIVER=$build/tests/cuda/libcuda.so.1" RG_FUZZ_KERNELS=5 "$@"
 }
-job_cuda() {
+half_on_cuda() { # 0 or 1, and what the half is called
   local ptx specs
   remember_compiles
   ptx=$(mktemp -d)
-  specs=$(specs_of C)
-  on_cuda "" "PTX_SAVE=$ptx"
-  assemble "lua, arch cuda, assembled" "$ptx" 10 4
+  specs=$(specs_of C | every_second "$1")
+  on_cuda ", $2 specs" "PTX_SAVE=$ptx"
+  assemble "lua, arch cuda, $2, assembled" "$ptx" 10 4
 }
+job_cuda_odd() { half_on_cuda 1 odd; }
+job_cuda_even() { half_on_cuda 0 even; }
 job_cuda_ways() { # trees that grow and shrink, under three schedules
   local specs
   remember_compiles
@@ -321,24 +328,26 @@ bless_goldens() {
   luajit "$root/tests/cuda/figures.lua" --bless
 }
 
-run_suites() { # BUILD ROOMS; what takes longest begins first
+# What takes longest begins first, so that no long job is left at the end, and most of what the
+# first four compile, later ones need.
+run_suites() { # BUILD ROOMS
   local wanted="$2" jobs="" compiled
   compiled=$(mktemp -d)
   wants "$2" lua && [ -n "${stress:-}" ] && jobs="lua_switches"
-  # what the first three compile, later ones need
-  wants "$2" lua && jobs="$jobs lua_odd lua_even cuda"
-  wants "$2" llvm_bc && jobs="$jobs address thread"
+  wants "$2" lua && jobs="$jobs lua_odd lua_even cuda_odd cuda_even"
   jobs="$jobs c"
-  wants "$2" lua &&
-    jobs="$jobs lua_arch lua_stressed lua_lanes lua_trials cuda_ways lua_ways lua_one"
-  wants "$2" cuda && jobs="$jobs figures"
   wants "$2" examples && jobs="$jobs examples"
-  wants "$2" bench && jobs="$jobs smoke"
-  wants "$2" install && jobs="$jobs install"
+  wants "$2" llvm_bc && jobs="$jobs address thread"
+  wants "$2" lua && jobs="$jobs lua_stressed lua_arch"
+  wants "$2" lint && jobs="$jobs lint"
   # where the tools are: they are half a gigabyte
   { case " $2 " in *" windows "*) true ;; *) [ -z "$2" ] && has_windows ;; esac; } &&
     jobs="$jobs windows"
-  wants "$2" lint && jobs="$jobs lint"
+  wants "$2" install && jobs="$jobs install"
+  wants "$2" lua && jobs="$jobs cuda_ways lua_lanes lua_trials lua_one"
+  wants "$2" bench && jobs="$jobs smoke"
+  wants "$2" cuda && jobs="$jobs figures"
+  wants "$2" lua && jobs="$jobs lua_ways"
   side_by_side $jobs
   rm -rf "$compiled"
 }
