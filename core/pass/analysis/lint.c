@@ -126,11 +126,13 @@ static void check_lost_write(Lint *lint, const EffectAccess *store) {
                "a store is judged by the indices of its place");
   if (!may_be_shared(lint, store->place->inst) || !comes_from(lint, store, is_same_element, true))
     return;
-  ir_warn(lint->kernel, store->inst->line, store->inst->column,
-          "an element of '%s' is read and then written here, and another iteration may do the same "
-          "in between; only updates are atomic: x[e] = x[e] + v, with the same index on both "
-          "sides, or x:add(e, v)",
-          name_of(lint, store));
+  ir_warn(
+      lint->kernel, store->inst->line, store->inst->column,
+      "an element of '%s' is read and then written here, and another iteration may do the same "
+      "in between; only updates are atomic: x[e] = x[e] + v, with the same index on both "
+      "sides, or x:add(e, v); if no other iteration reaches it, say so by :independent() on the "
+      "loop's range",
+      name_of(lint, store));
 }
 
 /* -- stencils in place ------------------------------------------------------------------------- */
