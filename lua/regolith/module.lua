@@ -408,14 +408,22 @@ local function sum_of(path)
 end
 
 -- Builds in another process, into a folder of its own; the module's file is replaced at the end, if
--- the build succeeds, and its words are kept in a file.
+-- the build succeeds, and its words are kept in a file. The script may export the module under the
+-- name of the module's file, or of its own.
 local function begin_build(self)
-  local at = self.folder .. "/next"
-  local built = ("%s/%s.rgm"):format(at, self.name)
-  os.remove(self.folder .. "/done")
-  os.execute(("{ %s build %s -o %s > %s 2>&1 && mv %s %s; touch %s; } &"):format(
-    quoted(self.program), quoted(self.script), quoted(at), quoted(self.folder .. "/said"),
-    quoted(built), quoted(self.path), quoted(self.folder .. "/done")))
+  local at, folder = self.folder .. "/next", self.folder
+  os.remove(folder .. "/done")
+  local moves = {}
+  for k, name in ipairs(self.names) do
+    local built = ("%s/%s.rgm"):format(at, name)
+    os.remove(built)
+    moves[k] = ("mv %s %s 2>/dev/null"):format(quoted(built), quoted(self.path))
+  end
+  local said = quoted(folder .. "/said")
+  local missing = ("regolith: %s exports no module '%s'"):format(self.script, self.names[1])
+  os.execute(("{ { %s build %s -o %s && { %s || { echo %s; false; }; }; } > %s 2>&1; \z
+    echo $? > %s; } &"):format(quoted(self.program), quoted(self.script), quoted(at),
+    table.concat(moves, " || "), quoted(missing), said, quoted(folder .. "/done")))
   self.is_building = true
 end
 
@@ -434,12 +442,15 @@ Watch.poll = fail.border(function(self)
     self.text = text
     begin_build(self)
   end
-  if self.is_building and read_all(self.folder .. "/done") then
+  local status = self.is_building and (read_all(self.folder .. "/done") or ""):match "^(%d+)\n"
+  if status then
     self.is_building = false
-    local said = read_all(self.folder .. "/said") or ""
     os.remove(self.folder .. "/done")
-    if sum_of(self.path) == self.sum and said:find "^regolith: " then
-      return nil, (said:gsub("%s+$", ""))
+    if status ~= "0" then
+      local said = (read_all(self.folder .. "/said") or ""):gsub("%s+$", "")
+      said = said:match "regolith: .*$" or said -- without the files that were written before
+      return nil, said ~= "" and said or ("'%s build' ended with status %s"):format(self.program,
+        status)
     end
   end
   local sum = sum_of(self.path)
@@ -450,6 +461,12 @@ Watch.poll = fail.border(function(self)
   problem = fail.caught(problem)
   return nil, type(problem) == "table" and problem.message or tostring(problem)
 end)
+
+-- The program that runs this script, or the one that is installed.
+local function find_program()
+  local prefix = debug and debug.getregistry()["regolith.prefix"]
+  return prefix and prefix .. "/bin/regolith" or "regolith"
+end
 
 --- `rg.module.watch(m, { script = "build.lua" })`: for tools. A changed script is built in another
 --- process, and w:poll() takes the result.
@@ -463,11 +480,14 @@ function module.watch(_, m, options)
     end
   end
   local self = { module = m, path = own.path, sum = sum_of(own.path), is_building = false,
-    script = options.script or false, program = options.program or "regolith" }
+    script = options.script or false, program = options.program or find_program() }
   if self.script then
     self.text = read_all(self.script)
       or fail.argument(("the script '%s' cannot be read"):format(self.script), nil, "io.failed")
-    self.name = options.name or self.script:match "([^/]+)$":gsub("%.lua$", "")
+    self.names = { options.name or own.path:match "([^/]+)$":gsub("%.rgm$", "") }
+    if not options.name then
+      self.names[2] = self.script:match "([^/]+)$":gsub("%.lua$", "")
+    end
     self.folder = own.path .. ".build"
     os.execute("mkdir -p " .. quoted(self.folder))
   end

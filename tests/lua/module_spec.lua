@@ -474,6 +474,20 @@ describe("a module #compiled #cpu", function()
     assert.matches("the layout of tree", select(2, wait()))
     m.step(1)
     assert.equal(403, m.x[5])
+    local function export(name) -- under a name that is not the script's
+      return (maker(unused, "x[i] = k"):gsub('"live"', ('"%s"'):format(name)))
+    end
+    write(script, export "other")
+    assert.matches("^regolith: .*live.lua exports no module 'live'$", select(2, wait()))
+    write(folder .. "/second.lua", "nothing yet")
+    w = rg.module.watch(m, { script = folder .. "/second.lua", program = program })
+    write(folder .. "/second.lua", export "live") -- that of the file live.rgm
+    assert.is_true(wait())
+    m.step(5)
+    assert.equal(5, m.x[5])
+    w = rg.module.watch(m, { script = script, program = "/nowhere/regolith" })
+    write(script, export "live")
+    assert.matches("not found", select(2, wait()))
   end)
 
   it("maps its file", function()
