@@ -508,6 +508,21 @@ describe("a gradient passes through", function()
       end]]
   end)
 
+  it("iterations that end early", function()
+    assert_body [[
+      for i in rg.range(n) do
+        if i % 3 == 0 then continue end
+        loss[0] = loss[0] + x[i] ^ 2
+      end
+      for i in x:active() do
+        if i > 2 then
+          if x[i] > 1 then continue end -- both arms may go on
+          loss[0] = loss[0] + x[i]
+        end
+        loss[0] = loss[0] + x[i] ^ 3
+      end]]
+  end)
+
   it("elements that iterations of a serial loop over a range hand on", function()
     local rest = "for i in rg.range(n) do loss[0] = loss[0] + x[i] ^ 3 + y[i] end"
     assert_body("for i in rg.range(n - 1):serial() do x[i + 1] = x[i + 1] + math.sin(x[i]) end "

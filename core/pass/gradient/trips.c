@@ -139,16 +139,22 @@ static IrInst *count_trips(Trips *t, IrInst *loop, const Slice *ending) {
 
 /* -- a loop ------------------------------------------------------------------------------------ */
 
+/* Puts a flag in place of the exits in a loop's body; returns it. */
+static IrInst *flag_body(Trips *t, const IrInst *loop, IrRegion *body) {
+  IrBuilder first = {t->kernel, body, body->first, loop->line, loop->column};
+  IrInst *left = ir_var(&first, TYPE(BOOL));
+  ir_set(&first, left, ir_const_int(&first, TYPE(BOOL), 0));
+  flag_exits(t, body, left);
+  return left;
+}
+
 /* Moves the loop's body into the numbered loop, with a flag in place of exits; returns the flag. */
 static IrInst *move_body(Trips *t, IrInst *loop, IrInst *numbered) {
   IrRegion *body = numbered->regions[0];
   ASSERT(!body->first && numbered->op == IR_FOR, "the numbered loop has no body yet");
   rewrite_move_all(loop->regions[0], body);
   if (loop->op == IR_FOR) ir_replace_uses(ir_index(loop), body->params.items[0]);
-  IrBuilder first = {t->kernel, body, body->first, loop->line, loop->column};
-  IrInst *left = ir_var(&first, TYPE(BOOL));
-  ir_set(&first, left, ir_const_int(&first, TYPE(BOOL), 0));
-  flag_exits(t, body, left);
+  IrInst *left = flag_body(t, loop, body);
   ir_delete(loop);
   return left;
 }
@@ -186,10 +192,16 @@ static void count_as_it_runs(Trips *t, IrInst *loop) {
 }
 
 static bool is_wanted(const Trips *t, const IrInst *inst) {
-  bool is_loop = inst->op == IR_LOOP || inst->op == IR_FOR;
+  bool is_loop =
+      inst->op == IR_LOOP || inst->op == IR_FOR || inst->op == IR_RANGE || inst->op == IR_ACTIVE;
   if (!is_loop || inst->id >= t->count || !t->wanted[inst->id]) return false;
   LoopExits exits = exits_of(inst);
   return (exits.breaks || exits.continues || inst->op == IR_LOOP) && !exits.outer;
+}
+
+/* An iteration of a parallel loop may end early, which needs no number: by an arm, or a flag. */
+static void end_early(Trips *t, IrInst *loop) {
+  if (!exits_sink(loop)) flag_body(t, loop, loop->regions[0]);
 }
 
 static void number_inside(Trips *t, IrRegion *region) {
@@ -197,6 +209,10 @@ static void number_inside(Trips *t, IrRegion *region) {
     next = inst->next;
     for (int k = 0; k < IR_MAX_REGIONS && inst->regions[k]; k++) number_inside(t, inst->regions[k]);
     if (!is_wanted(t, inst)) continue;
+    if (inst->op == IR_RANGE || inst->op == IR_ACTIVE) {
+      end_early(t, inst);
+      continue;
+    }
     Slice ending = find_ending(t, inst);
     if (is_changed(&ending)) count_as_it_runs(t, inst);
     else number_loop(t, inst, &ending);

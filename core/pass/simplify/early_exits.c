@@ -125,6 +125,11 @@ bool exits_dissolve(IrInst *loop) {
   return true;
 }
 
+bool exits_sink(IrInst *loop) {
+  DEBUG_ASSERT(is_level(loop->op), "an iteration ends in a loop");
+  return sink_all(&(const Block){IR_CONTINUE}, loop->regions[0]);
+}
+
 /* -- what leaves a loop ------------------------------------------------------------------------ */
 
 static void find_exits(LoopExits *exits, const IrRegion *region, int depth) {
@@ -140,7 +145,7 @@ static void find_exits(LoopExits *exits, const IrRegion *region, int depth) {
 
 LoopExits exits_of(const IrInst *loop) {
   LoopExits exits = {0};
-  DEBUG_ASSERT(rewrite_is_loop(loop->op), "only loops are left by exits");
+  DEBUG_ASSERT(is_level(loop->op), "only loops are left by exits");
   find_exits(&exits, loop->regions[0], 0);
   return exits;
 }
@@ -148,11 +153,10 @@ LoopExits exits_of(const IrInst *loop) {
 /* -- the pass ---------------------------------------------------------------------------------- */
 
 static void visit_region(IrRegion *region) {
-  const Block body = {IR_CONTINUE};
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     for (int i = 0; i < ir_region_count(inst->op); i++) visit_region(inst->regions[i]);
     next = inst->next;
-    if (rewrite_is_loop(inst->op)) sink_all(&body, inst->regions[0]);
+    if (rewrite_is_loop(inst->op)) exits_sink(inst);
     if (inst->op == IR_LOOP && exits_dissolve(inst) && next && !next->region)
       return; /* `next` was unreachable and is gone */
   }

@@ -9,6 +9,10 @@
  * can be written as arms. Exits to outer loops then cross one loop less. False: nothing changed. */
 bool exits_dissolve(IrInst *loop);
 
+/* Replaces the exits that only end the loop's iteration by arms. False: some cannot be written so,
+ * and nothing changed. */
+bool exits_sink(IrInst *loop);
+
 /* The exits in a loop, also in loops inside it, that concern it. */
 typedef struct LoopExits {
   bool breaks;    /* it is left, by a break of just this loop */
