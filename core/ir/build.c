@@ -554,11 +554,13 @@ IrInst *ir_store(IrBuilder *b, IrInst *place, IrInst *value) {
   return ir_emit(b, IR_STORE, TYPE(NONE), 2, (IrInst *[]){place, value});
 }
 IrInst *ir_update(IrBuilder *b, IrUpdate op, IrInst *place, IrInst *value) {
+  value = ir_convert(b, value, element_type(b, place));
   IrInst *inst = ir_emit(b, IR_UPDATE, TYPE(NONE), 2, (IrInst *[]){place, value});
   inst->imm = op;
   return inst;
 }
 IrInst *ir_rmw(IrBuilder *b, IrUpdate op, IrInst *place, IrInst *value) {
+  value = ir_convert(b, value, element_type(b, place));
   IrInst *inst = ir_emit(b, IR_RMW, element_type(b, place), 2, (IrInst *[]){place, value});
   inst->imm = op;
   return inst;

@@ -508,6 +508,25 @@ describe("a gradient passes through", function()
       end]]
   end)
 
+  it("elements of f16, whose gradients are f16, too", function()
+    local x, y = D.field(rg.f16, 8, { grad = true, dual = true }), D.field(rg.f16, 9, { grad = true,
+      dual = true })
+    local loss = D.field(rg.f32, 1, { grad = true, dual = true })
+    local k = D.kernel(function()
+      for i in rg.range(8) do y[i] = 3 * x[i] end
+      for i in rg.range(8) do y[i] = y[i] * x[i] end -- its own element
+      for i in rg.range(8) do y[i + 1] = y[i + 1] + x[i] end
+      for i in rg.range(8) do loss[0] = loss[0] + x[i] ^ 2 + y[8] end
+    end)
+    x:fill(0.5)
+    x.dual:fill(1)
+    D.grad(loss, function() k() end)
+    assert.same({ 1, 9 }, { x.grad[2], x.grad[7] }) -- y[8] counts eight times
+    assert.equal(0, y.grad[3])
+    D.jvp(function() k() end)
+    assert.equal(8 * 2 * 0.5 + 8 * 1, loss.dual[0])
+  end)
+
   it("iterations that end early", function()
     assert_body [[
       for i in rg.range(n) do

@@ -75,9 +75,10 @@ typedef struct Splitting {
 static bool split_own(IrKernel *kernel, IrInst *update) {
   IrBuilder b = rewrite_before(kernel, update);
   IrInst *old = ir_load(&b, update->operands[0]);
-  IrInst *value = rewrite_update_value(&b, (IrUpdate)update->imm, old, update->operands[1]);
+  IrInst *change = ir_convert(&b, update->operands[1], old->type); /* of f16, which is f32 here */
+  IrInst *value = rewrite_update_value(&b, (IrUpdate)update->imm, old, change);
   ir_store(&b, update->operands[0], value)->further = update->further;
-  if (update->op == IR_RMW) ir_replace_uses(update, old);
+  if (update->op == IR_RMW) ir_replace_uses(update, ir_convert(&b, old, update->type));
   ir_delete(update);
   return true;
 }
