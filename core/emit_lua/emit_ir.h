@@ -1,4 +1,4 @@
-/* emit_ir.h - values of IR as expressions of Lua, for the texts of derivatives (emit_derivative.c). */
+/* emit_ir.h - values of IR as expressions of Lua, for texts of derivatives (emit_derivative.c). */
 #ifndef RG_EMIT_LUA_EMIT_IR_H
 #define RG_EMIT_LUA_EMIT_IR_H
 

@@ -1741,7 +1741,7 @@ function Kernel:compile(...) end
 ---@return string
 function Kernel:source() end
 
---- The IR of the version launched or compiled last, before the passes.
+--- The IR of the version launched or compiled last, before the passes; of adjoints theirs.
 ---@return string
 function Kernel:ir() end
 

@@ -229,7 +229,9 @@ local function loop(new, outer)
     lines[1] = "for i in rg.range(n) do"
   end
   for _, line in ipairs(indent(statements(scope, random(3, 6), 2))) do lines[#lines + 1] = line end
-  if random(4) == 1 then lines[#lines + 1] = ("  if %s then continue end"):format(condition(scope)) end
+  if random(4) == 1 then
+    lines[#lines + 1] = ("  if %s then continue end"):format(condition(scope))
+  end
   lines[#lines + 1] = ("  loss[0] = loss[0] + %s"):format(expression(scope, 3))
   lines[#lines + 1] = lines[1]:find "^for _" and "end end" or "end"
   return lines

@@ -199,7 +199,9 @@ static bool has_one_worker(const Compile *compile) {
   return device->worker_count == 1 || compile->way.has_one_worker;
 }
 
-static bool run_passes(Compile *compile, Error *err) {
+typedef bool RunPasses(PassContext *passes, IrKernel *kernel, Error *err);
+
+static bool run_passes_by(RunPasses *run, Compile *compile, Error *err) {
   double begin = clock_ms();
   Kernel *kernel = compile->kernel;
   const Device *device = kernel->engine->store->device;
@@ -235,12 +237,20 @@ static bool run_passes(Compile *compile, Error *err) {
                         .dump = dumps ? dump_pass : NULL,
                         .dump_data = &to};
   to.passes = &passes;
-  bool in_lua = kernel->engine->options.runs_in_lua;
-  bool ok = (in_lua ? pass_run_derivative : pass_run_all)(&passes, compile->sema.kernel, err);
-  if (!ok) return show_line(compile, err);
+  if (!run(&passes, compile->sema.kernel, err)) return show_line(compile, err);
   charge(compile, STEP_PASSES, begin);
+  return true;
+}
+
+static bool run_passes(Compile *compile, Error *err) {
+  bool in_lua = compile->kernel->engine->options.runs_in_lua;
+  if (!run_passes_by(in_lua ? pass_run_derivative : pass_run_all, compile, err)) return false;
   dump(compile, TEXT_TASKS);
   return true;
+}
+
+bool compile_derive(Compile *compile, Error *err) {
+  return run_passes_by(pass_run_derivative, compile, err);
 }
 
 static bool run_emit_lua(Compile *compile, Error *err) {

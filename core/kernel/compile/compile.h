@@ -48,6 +48,8 @@ IrBytes compile_scalar_bytes(Compile *compile);
 
 /* Runs the stages up to `last`, starting from `given`, in the compile's scratch. */
 bool compile_run(Compile *compile, CompileStage last, Error *err);
+/* After STAGE_IR: turns the kernel of a derivative into that. */
+bool compile_derive(Compile *compile, Error *err);
 
 /* The tasks of a compile with a `gpu`, after its last stage, as PTX; NULL with err. */
 RgCodegenResult *compile_for_gpu(Compile *compile, Error *err);

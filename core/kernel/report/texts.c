@@ -201,6 +201,8 @@ static bool make_here(void *data, Error *err) {
   Reading *reading = data;
   const char *candidate;
   if (!compile_run(&reading->compile, rows[reading->kind].stage, err)) return false;
+  bool derives = reading->kind == TEXT_IR && reading->compile.kernel->derivative;
+  if (derives && !compile_derive(&reading->compile, err)) return false;
   if (reading->compile.explains && reading->compile.sema.kernel)
     explain_code(&reading->compile, version_run(reading->compile.kernel, &candidate));
   reading->text = text_print(&reading->compile, reading->kind);
