@@ -27,7 +27,8 @@ pty.__index = pty
 
 --- Starts a program.
 ---@param words string[]       the program and its arguments
----@param given table?         columns, rows; environment: name -> text, or false to unset it
+---@param given table?         columns, rows; environment: name -> text, or false to unset it;
+---   hides: a pattern of what `text` leaves out
 function pty.start(words, given)
   given = given or {}
   local columns, rows = given.columns or 80, given.rows or 24
@@ -44,7 +45,13 @@ function pty.start(words, given)
   end
   assert(process > 0, "no terminal could be made")
   return setmetatable({ fd = fd[0], process = process, screen = screen.new(columns, rows),
-    all = {} }, pty)
+    all = {}, hides = given.hides }, pty)
+end
+
+--- What the screen shows.
+function pty:text()
+  local text = self.screen:text(true)
+  return self.hides and text:gsub(self.hides, "") or text
 end
 
 local buffer = ffi.new "uint8_t[65536]"
@@ -80,7 +87,7 @@ end
 --- Reads until the screen shows the pattern; raises an error with the screen if it never does.
 function pty:wait(pattern, seconds)
   local is_there = self:read(seconds or 600, function()
-    return self.screen:text(true):find(pattern) ~= nil
+    return self:text():find(pattern) ~= nil
   end)
   if not is_there then
     error(("'%s' did not come; the screen:\n%s"):format(pattern, self.screen:text(true)), 2)
