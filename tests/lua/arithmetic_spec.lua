@@ -557,6 +557,28 @@ describe("a remainder by the range's end", function()
     end
   end)
 
+  it("is the index on the other side by a mask, too", function()
+    for _, n in ipairs { 1, 2, 8, 32 } do
+      for _, mask in ipairs { 0, 1, 7, 31 } do
+        local x, y = rg.field(rg.i32, 32), rg.field(rg.i32, 32)
+        for i = 0, 31 do x[i] = i * i + 1 end
+        local text = ([[function()
+          for i in rg.range(%d) do
+            local s = 0
+            for d = -1, 2 do s = 3 * s + x[bit.band(i + d, %d)] + x[bit.band(i - 1, %d)] end
+            y[i] = s
+          end
+        end]]):format(n, mask, mask)
+        rg.kernel(text, { x = x, y = y, bit = bit })()
+        for i = 0, n - 1 do
+          local s = 0
+          for d = -1, 2 do s = 3 * s + x[bit.band(i + d, mask)] + x[bit.band(i - 1, mask)] end
+          assert.equal(s, y[i])
+        end
+      end
+    end
+  end)
+
   it("is the index on the other side by steps of a loop, of a table and of branches", function()
     local size = 40
     local x, y, z = rg.field(rg.i32, size), rg.field(rg.i32, size), rg.field(rg.i32, size)

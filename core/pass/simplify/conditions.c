@@ -230,14 +230,9 @@ typedef struct Steps {
   int64_t periods; /* in steps; a multiple of the period */
 } Steps;
 
-/* Is the range's axis 0 .. `end`, and do the steps lead at most one period away? Moves whole
- * periods from them to steps->periods. */
-static bool is_period(const IrInst *range, int axis, const IrInst *end, Steps *steps) {
-  int64_t first, last;
-  DEBUG_ASSERT(axis >= 0 && axis < range->axis_count, "the range has such an axis");
-  if (!ir_is_const(range->operands[2 * axis], &first) || first < 0) return false;
-  if (!facts_same_value(range->operands[2 * axis + 1], end)) return false;
-  if (!ir_is_const(end, &last)) return steps->least >= -1 && steps->most <= 1;
+/* Do the steps lead at most one period of `last` away? Moves whole periods from them to
+ * steps->periods. */
+static bool is_within(int64_t last, Steps *steps) {
   if (last < 1 || steps->least < INT32_MIN || last + steps->most > INT32_MAX)
     return false; /* it may wrap */
   int64_t middle = (steps->least + steps->most) / 2, rest = middle % last;
@@ -247,6 +242,16 @@ static bool is_period(const IrInst *range, int axis, const IrInst *end, Steps *s
   steps->least -= steps->periods;
   steps->most -= steps->periods;
   return steps->least >= -last && steps->most <= last;
+}
+
+/* Is the range's axis 0 .. `end`, and do the steps lead at most one period away? */
+static bool is_period(const IrInst *range, int axis, const IrInst *end, Steps *steps) {
+  int64_t first, last;
+  DEBUG_ASSERT(axis >= 0 && axis < range->axis_count, "the range has such an axis");
+  if (!ir_is_const(range->operands[2 * axis], &first) || first < 0) return false;
+  if (!facts_same_value(range->operands[2 * axis + 1], end)) return false;
+  if (!ir_is_const(end, &last)) return steps->least >= -1 && steps->most <= 1;
+  return is_within(last, steps);
 }
 
 /* The RANGE of which the base is an index; else NULL. */
@@ -267,6 +272,19 @@ static bool find_steps(Match *m, Steps *steps) {
   *steps = (Steps){.least = index.low, .most = index.high};
   m->values[LETTER_I] = (IrInst *)index.base;
   return is_period(range, (int)index.base->imm, m->values[LETTER_N], steps);
+}
+
+bool rules_is_mask(Match *m) {
+  int64_t first, last, mask;
+  if (!type_is(m->inst->type, TYPE_I32)) return false;
+  IndexRange index = ranges_of(m->values[LETTER_A]);
+  const IrInst *range = range_of(&index);
+  if (!range || !ir_is_const(m->values[LETTER_N], &mask) || mask & (mask + 1)) return false;
+  IrInst *const *ends = range->operands + 2 * index.base->imm;
+  if (!ir_is_const(ends[0], &first) || !ir_is_const(ends[1], &last)) return false;
+  m->k = mask + 1;
+  return first >= 0 && last == m->k &&
+         is_within(last, &(Steps){.least = index.low, .most = index.high});
 }
 
 bool rules_is_index(Match *m) {

@@ -94,6 +94,7 @@ Rewrite rules_item, rules_pick, rules_offset, rules_select_base;
 Rewrite rules_root; /* compares squares in place of a root and a constant */
 
 /* -- conditions.c: modulo ---------------------------------------------------------------------- */
+Condition rules_is_mask;          /* `n` is `k` - 1, and `a` near the index of a range 0 .. `k` */
 Condition rules_is_index;         /* `a` is the index of a range 0 .. `n` */
 Condition rules_has_periods;      /* .. is `i` + `k` plus whole periods */
 Condition rules_may_have_periods; /* .. is that plus steps that vary, plus `k` less */
