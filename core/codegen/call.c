@@ -37,6 +37,16 @@ LLVMValueRef call_overloaded(Codegen *g, const char *name, LLVMTypeRef a, LLVMTy
   return call_of_types(g, name, (LLVMTypeRef[]){a, b}, 2, args, count);
 }
 
+LLVMValueRef call_function(Codegen *g, const char *name, LLVMTypeRef result, LLVMValueRef *args,
+                           int count) {
+  LLVMTypeRef *params = scratch_array(g->scratch, LLVMTypeRef, count);
+  for (int i = 0; i < count; i++) params[i] = LLVMTypeOf(args[i]);
+  LLVMTypeRef type = LLVMFunctionType(result, params, (unsigned)count, false);
+  LLVMValueRef function = LLVMGetNamedFunction(g->module, name);
+  if (!function) llvm_function_is_pure(function = LLVMAddFunction(g->module, name, type));
+  return LLVMBuildCall2(g->builder, type, function, args, (unsigned)count, "");
+}
+
 /* -- a row as an LLVM function ----------------------------------------------------------------- */
 
 static LLVMTypeRef result_type(Codegen *g, const IrEntry *entry) {

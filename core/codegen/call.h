@@ -11,7 +11,10 @@ LLVMValueRef call_intrinsic(Codegen *g, const char *name, LLVMTypeRef overload, 
 LLVMValueRef call_plain(Codegen *g, const char *name, LLVMValueRef *args, int count); /* no types */
 LLVMValueRef call_unary(Codegen *g, const char *name, LLVMValueRef a); /* of the type of a */
 LLVMValueRef call_binary(Codegen *g, const char *name, LLVMValueRef a, LLVMValueRef b);
-/* The same for an intrinsic with two overloaded types. */
+/* A function without effects of the runtime that is no entry, as its types are those of lanes. */
+LLVMValueRef call_function(Codegen *g, const char *name, LLVMTypeRef result, LLVMValueRef *args,
+                           int count);
+/* The same as call_intrinsic for one with two overloaded types. */
 LLVMValueRef call_overloaded(Codegen *g, const char *name, LLVMTypeRef a, LLVMTypeRef b,
                              LLVMValueRef *args, int count);
 /* index into kernel->trees; number of the manager or mask */

@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "codegen/operator.h"
-#include "llvm/function_attribute.h"
 
 typedef struct MathRow {
   IrOp op;
@@ -52,11 +51,7 @@ static LLVMValueRef call_lanes(Codegen *g, const MathRow *row, Type type, LLVMVa
   if (value_is_vector(a)) snprintf(lanes, sizeof lanes, "x%d", value_width(a));
   snprintf(name, sizeof name, "rt_%s_%s%s", row->name, type_text(type), lanes);
   LLVMValueRef args[] = {a, b};
-  LLVMTypeRef params[] = {LLVMTypeOf(a), LLVMTypeOf(a)};
-  LLVMTypeRef signature = LLVMFunctionType(LLVMTypeOf(a), params, b ? 2 : 1, false);
-  LLVMValueRef function = LLVMGetNamedFunction(g->module, name);
-  if (!function) llvm_function_is_pure(function = LLVMAddFunction(g->module, name, signature));
-  return LLVMBuildCall2(g->builder, signature, function, args, b ? 2 : 1, "");
+  return call_function(g, name, LLVMTypeOf(a), args, b ? 2 : 1);
 }
 
 /* `all` with the lanes of `some` from `first` on. */

@@ -309,7 +309,7 @@ static double cost_beside(LaneSurvey *s, const IrInst *inst) {
   }
   if (fact(s, inst)->shape != LANE_VARYING) return cost;
   if (is_division(inst) && fact(s, inst->operands[1])->shape != LANE_UNIFORM) s->is_simple = false;
-  if (inst->op == IR_SQRT && s->kernel->fast_math) s->is_simple = false; /* codegen/root.c */
+  if (inst->op == IR_SQRT && s->kernel->fast_math) s->is_simple = false; /* llvm_bc/roots.c */
   if (is_long_division(inst)) return (int64_t)s->width * (cost + 2);
   Type type = is_in_doubles(inst) ? TYPE(F64) : type_is_none(inst->type) ? TYPE(F32) : inst->type;
   return (int64_t)VECTOR * cost * registers(s, type);

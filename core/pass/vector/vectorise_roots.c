@@ -12,7 +12,7 @@
  *
  * A loop that adds such quotients by cubes to a variable, and nothing else, like the attraction of
  * many bodies, saves a multiplication: a constant factor of the quotient's Newton-Raphson step
- * (codegen/root.c) is common to all of them, so the sum alone is multiplied by it, after the loop:
+ * (llvm_bc/roots.c) is common to all of them, so the sum alone is multiplied by it, after the loop:
  *
  *     1 / sqrt(x)^3  =  1 / (k - 1) * y^3 * (k - x * y^2)        with 1 / (k - 1) near 3/2
  *
