@@ -1,6 +1,6 @@
 /* philox.h - the constants of Philox4x32-10, a counter-based generator of random numbers (Salmon,
  * Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3. SC 2011). Kernels compute it
- * inline (codegen/random.c), arch = "lua" in lua/regolith/random.lua. */
+ * inline (pass/simplify/expand.c), arch = "lua" in lua/regolith/random.lua. */
 #ifndef RG_BASE_PHILOX_H
 #define RG_BASE_PHILOX_H
 

@@ -40,6 +40,14 @@ static LLVMValueRef narrow_once(Codegen *g, Type to, LLVMValueRef a) {
   return build_fptrunc(g, build_bitcast(g, odd, single), value_vector(g, to, width));
 }
 
+/* Toward zero, of a float that the integer type has: the pass `expand` sees to that. LLVM has no
+ * vector forms of conversions to fewer than 32 bits. */
+static LLVMValueRef to_integer(Codegen *g, Type to, LLVMValueRef a, LLVMTypeRef target) {
+  if (type_bits(to) < 32)
+    return build_trunc(g, build_fptosi(g, a, value_lanes(g->i32, value_width(a))), target);
+  return type_is_signed(to) ? build_fptosi(g, a, target) : build_fptoui(g, a, target);
+}
+
 static LLVMValueRef from_float(Codegen *g, Type from, Type to, LLVMValueRef a, LLVMTypeRef target) {
   if (type_is_bool(to)) return build_fcmp(g, LLVMRealUNE, a, LLVMConstNull(LLVMTypeOf(a)));
   if (type_is_float(to)) {
@@ -48,9 +56,7 @@ static LLVMValueRef from_float(Codegen *g, Type from, Type to, LLVMValueRef a, L
     return type_bits(to) > type_bits(from) ? build_fpext(g, a, target)
                                            : build_fptrunc(g, a, target);
   }
-  Type in = type_computed(from);
-  if (!type_equal(in, from)) return arith_convert(g, in, to, arith_convert(g, from, in, a));
-  return saturate(g, from, to, a, target);
+  return to_integer(g, to, a, target);
 }
 
 /* Every integer that is finite in f16 is exact in f32, so an integer reaches f16 through f32

@@ -52,10 +52,8 @@ static LLVMValueRef values(Codegen *g, const IrInst *inst, LLVMValueRef a) {
   case IR_SELECT: return select_value(g, inst, a);
   case IR_BITCAST: return build_bitcast(g, a, value_vector(g, result, value_width(a)));
   case IR_CONVERT:
-    if (inst->inside && type_is_float(type) && type_is_integer(result))
-      return saturate_none(g, result, a);
+    ASSERT(inst->inside || !type_is_float(type) || !type_is_integer(result), "pass `expand` ran");
     return arith_convert(g, type, result, a);
-  case IR_MULHI: return random_high_product(g, a, value_operand(g, inst, 1));
   case IR_OFFSET: return width > 1 ? vector_offset(g, inst) : access_offset(g, inst);
   case IR_SPLAT: return value_broadcast(g, a, width);
   case IR_STEP: return lanes_step(g, a, result, inst->imm, width);
@@ -93,7 +91,6 @@ void emit_op(Codegen *g, const IrInst *inst) {
   case IR_BITS: return bits_emit(g, inst);
   case IR_BREAK:
   case IR_CONTINUE: return control_exit(g, inst);
-  case IR_RANDOM: return random_emit(g, inst);
   case IR_RANDOM_STREAM: {
     LLVMValueRef is_global = value_i32(g, inst->imm);
     return value_set(g, inst, call_runtime(g, RT_RANDOM_STREAM, (Callee){0}, &is_global, 1));

@@ -26,7 +26,7 @@ LLVMValueRef lanes_in_memory(Codegen *g, LLVMValueRef value);
 LLVMValueRef lanes_load_one(Codegen *g, LLVMTypeRef type, LLVMValueRef array, LLVMValueRef lane);
 void lanes_store_one(Codegen *g, LLVMValueRef array, LLVMValueRef lane, LLVMValueRef value);
 
-/* -- arith.c, integer.c, math.c, root.c, saturate.c: operators of values ----------------------- */
+/* -- arith.c, integer.c, math.c: operators of values ----------------------- */
 /* `type`: of the operands */
 LLVMValueRef arith_binary(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef arith_unary(Codegen *g, IrOp op, Type type, LLVMValueRef a);
@@ -37,10 +37,6 @@ LLVMValueRef arith_update(Codegen *g, IrUpdate op, Type type, LLVMValueRef old, 
  * divisor `b`? */
 bool reciprocal_serves(Type type, LLVMValueRef b);
 LLVMValueRef reciprocal_divide(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b);
-/* saturate.c: converts a float to an integer of the LLVM type `target`, or to lanes of it */
-LLVMValueRef saturate(Codegen *g, Type from, Type to, LLVMValueRef a, LLVMTypeRef target);
-/* The same for a float that the integer type has; no NaN. */
-LLVMValueRef saturate_none(Codegen *g, Type to, LLVMValueRef a);
 /* adds fast-math flags if the kernel is fast_math; returns `value` */
 LLVMValueRef arith_fast(Codegen *g, LLVMValueRef value);
 LLVMValueRef integer_divide(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b);
@@ -56,9 +52,5 @@ LLVMValueRef combine(Codegen *g, IrUpdate op, Type type, LLVMValueRef sum, LLVMV
 LLVMValueRef combine_identity(Codegen *g, IrUpdate op, Type type, int width);
 /* Combines the values of all lanes into one. */
 LLVMValueRef combine_lanes(Codegen *g, IrUpdate op, Type type, LLVMValueRef value);
-
-/* -- random.c ---------------------------------------------------------------------------------- */
-void random_emit(Codegen *g, const IrInst *inst);
-LLVMValueRef random_high_product(Codegen *g, LLVMValueRef a, LLVMValueRef b);
 
 #endif

@@ -104,6 +104,7 @@ static const Pass *const order[] = {
     &prefetch_rows,
     &cell_loops,
     &uniformity,
+    &expand,
 };
 static const Pass *const by_name[] = {
 #define PASS(NAME, ...) &NAME,
@@ -228,7 +229,8 @@ const char *pass_name(int k) { return k < pass_count() ? order[k]->name : NULL; 
 bool pass_is_necessary(const char *pass) {
   return !strcmp(pass, tasks.name) || !strcmp(pass, packed.name) ||
          !strcmp(pass, packed_updates.name) || !strcmp(pass, lower_places.name) ||
-         !strcmp(pass, vectorise.name) || !strcmp(pass, cell_loops.name);
+         !strcmp(pass, vectorise.name) || !strcmp(pass, cell_loops.name) ||
+         !strcmp(pass, expand.name);
 }
 
 static const Pass *find_pass(Str name) {
