@@ -119,7 +119,7 @@ void emit_op(Codegen *g, const IrInst *inst) {
   case IR_CALL: return call_emit(g, inst);
   case IR_LANES_CALL: return call_in_lanes(g, inst);
   case IR_RSQRT:
-  case IR_RSQRT_CUBE: return root_reciprocal(g, inst);
+  case IR_RSQRT_CUBE: return math_reciprocal_root(g, inst);
   case IR_MEM_UPDATE:
   case IR_MEM_RMW:
   case IR_MEM_CAS: return gpu_update(g, inst) ? (void)0 : atomic_emit(g, inst);

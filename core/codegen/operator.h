@@ -33,9 +33,7 @@ LLVMValueRef arith_unary(Codegen *g, IrOp op, Type type, LLVMValueRef a);
 LLVMValueRef arith_convert(Codegen *g, Type from, Type to, LLVMValueRef a);
 LLVMValueRef arith_select(Codegen *g, LLVMValueRef condition, LLVMValueRef yes, LLVMValueRef no);
 LLVMValueRef arith_update(Codegen *g, IrUpdate op, Type type, LLVMValueRef old, LLVMValueRef value);
-/* reciprocal.c: FLOORDIV and MOD by multiplication with the reciprocal. Is that cheaper for any
- * divisor `b`? */
-bool reciprocal_serves(Type type, LLVMValueRef b);
+/* FLOORDIV and MOD by multiplication with the reciprocal */
 LLVMValueRef reciprocal_divide(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b);
 /* adds fast-math flags if the kernel is fast_math; returns `value` */
 LLVMValueRef arith_fast(Codegen *g, LLVMValueRef value);
@@ -44,6 +42,7 @@ LLVMValueRef integer_shift(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMV
 bool math_is_call(IrOp op);
 /* b NULL: unary */
 LLVMValueRef math_call(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b);
+void math_reciprocal_root(Codegen *g, const IrInst *inst); /* RSQRT, RSQRT_CUBE */
 
 /* -- combine.c --------------------------------------------------------------------------------- */
 /* Combines two partials of a reduction by `op`. */

@@ -78,8 +78,7 @@ typedef struct LaneRuns {
 void vector_load_runs(Codegen *g, LaneRuns *runs);
 void vector_update_runs(Codegen *g, LaneRuns *runs); /* plain ones */
 
-/* -- root.c, stream.c -------------------------------------------------------------------------- */
-void root_reciprocal(Codegen *g, const IrInst *inst); /* root.c: RSQRT, RSQRT_CUBE */
+/* -- stream.c -------------------------------------------------------------------------- */
 typedef struct StreamStore { /* vectors of the lanes, contiguous in memory */
   LLVMValueRef base, *vectors;
   int count;
