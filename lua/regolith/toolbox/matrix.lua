@@ -423,6 +423,11 @@ local function has_two_axes(v) return subject.is(v) and not whole.is_view(v) and
 --- y = A x. Both may have two axes: then column k of y is that of x, multiplied.
 function methods.apply(self, x, y)
   settle(self)
+  local known = kernels.last_product(self, x, y, false)
+  if known then
+    kernels.repeat_product(self, known, x, y)
+    return y
+  end
   if has_two_axes(x) then
     check_rows(self, x, "column", "x")
     check_rows(self, y, "row", "y")
@@ -440,7 +445,11 @@ function methods.apply(self, x, y)
 end
 
 --- The same; returns the scalar product of x and y. For solvers: arguments are not checked.
-function methods.apply_dot(self, x, y) return kernels.product(self, x, y, true) end
+function methods.apply_dot(self, x, y)
+  local known = kernels.last_product(self, x, y, true)
+  if known then return kernels.repeat_product(self, known, x, y) end
+  return kernels.product(self, x, y, true)
+end
 
 -- -- arithmetic -----------------------------------------------------------------------------------
 

@@ -39,7 +39,23 @@ local function product_of(to, from, with_dot)
   return with_dot and text or (text:gsub("  local dots = rg%.f64%(0%)\n", ""))
 end
 
-local product_texts = {} -- made once: solvers ask at every iteration
+local product_texts = {} -- made once
+
+-- The last product of each matrix: solvers repeat it, and look for its kernel once.
+local products = setmetatable({}, { __mode = "k" }) -- matrix -> { x, y, kernel, with_dot }
+local weak = { __mode = "v" }                       -- the vectors are not kept alive
+
+--- The kernel of A's last product, if that was of these very vectors: then they need no check.
+function kernels.last_product(A, x, y, with_dot)
+  local last = products[A]
+  if last and rawequal(last.x, x) and rawequal(last.y, y) and last.with_dot == with_dot
+    and #x == A.column_count and #y == A.row_count then return last.kernel end
+end
+
+--- Launches it.
+function kernels.repeat_product(A, kernel, x, y)
+  return kernel(A.starts, A.columns, A.values, x, y, A.row_count)
+end
 
 --- y = A x; returns the scalar product of x and y if asked to.
 function kernels.product(A, x, y, with_dot)
@@ -48,7 +64,11 @@ function kernels.product(A, x, y, with_dot)
     .. kernels.type_text(from.type) .. shift(from)
   local text = product_texts[key] or product_of(to, from, with_dot)
   product_texts[key] = text
-  return run(A.session, "apply", text, A.starts, A.columns, A.values, x, y, A.row_count)
+  local kernel = subject.kept(A.session, "matrix:apply", text)
+  if not subject.is_view(x) and not subject.is_view(y) then
+    products[A] = setmetatable({ x = x, y = y, kernel = kernel, with_dot = with_dot }, weak)
+  end
+  return kernels.repeat_product(A, kernel, x, y)
 end
 
 local columns_text = [=[function(starts, columns, values, x, y, n, x1, x2, y1, y2)
