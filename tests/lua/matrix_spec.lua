@@ -108,6 +108,11 @@ describe("a sparse matrix", function()
     local A, a = random_matrix(17, 23, 90)
     local B, b = random_matrix(23, 11, 80)
     assert.same(product(a, b), (A * B):to_table())
+    local wide = rg.matrix { shape = { 23, 1e6 }, rows = { 3, 3, 7 }, columns = { 9e5, 2, 2 },
+      values = { 5, 3, 2 } }
+    local of_wide = A * wide -- whose rows have too many columns for a row of sums
+    assert.equal(5 * a[1][4], of_wide:get(0, 9e5))
+    assert.equal(3 * a[17][4] + 2 * a[17][8], of_wide:get(16, 2))
     local x, column = {}, {}
     for k = 1, 23 do
       x[k] = random(5)

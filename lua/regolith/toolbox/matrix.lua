@@ -516,7 +516,8 @@ local function multiplied(a, b)
     return fail.argument(("%s * %s: a sum of %.0f products is more than %.0f"):format(tostring(a),
       tostring(b), count, most_elements))
   end
-  return create(a.session, a.row_count, b.column_count, t, nil, kernels.multiply(a, b, counts, t))
+  return create(a.session, a.row_count, b.column_count, t, nil,
+    kernels.multiply(a, b, counts, t, count))
 end
 
 function Matrix.__mul(a, b)

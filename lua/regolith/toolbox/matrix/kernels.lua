@@ -200,16 +200,77 @@ local expand_text = [=[function(starts, a, a_columns, a_values, b, b_columns, b_
   end
 end]=]
 
+-- Gustavson 1978: each part of the rows has a row of all columns, `sums`, and `seen` says which of
+-- them belong to the current row: its number from 1 on while columns are counted, negative after.
+local part_text = [=[
+  for p in rg.range(parts):independent():block(1) do
+    for i = p * per, math.min((p + 1) * per, #counts - 1) - 1 do
+      local found = 0
+      BEGIN
+      for k = a[i], a[i + 1] - 1 do
+        local r = a_columns[k]
+        FACTOR
+        for l = b[r], b[r + 1] - 1 do
+          local c = b_columns[l]
+          VISIT
+        end
+      end
+      FINISH
+    end
+  end
+end]=]
+
+local count_columns_text = "function(counts, a, a_columns, b, b_columns, seen, parts, per)"
+  .. part_text:gsub("%u%u+", { BEGIN = "", FACTOR = "", FINISH = "counts[i] = found", VISIT = [=[
+          if seen[p][c] ~= i + 1 then
+            seen[p][c] = i + 1
+            found = found + 1
+          end]=] })
+
+local add_rows_text = "function(counts, a, a_columns, b, b_columns, seen, parts, per, a_values, \z
+  b_values, sums, columns, values)" .. part_text:gsub("%u%u+", { VISIT = [=[
+          if seen[p][c] ~= -1 - i then
+            seen[p][c] = -1 - i
+            sums[p][c] = factor * b_values[l]
+            columns[begin + found] = c
+            found = found + 1
+          else
+            sums[p][c] = sums[p][c] + factor * b_values[l]
+          end]=],
+  BEGIN = "local begin = counts[i]", FACTOR = "local factor = a_values[k]", FINISH = [=[
+      for q = begin, begin + found - 1 do values[q] = sums[p][columns[q]] end]=] })
+
+-- The same for parts of rows, one after the other.
+local function multiply_by_parts(A, B, counts, t, parts)
+  local rg, per = A.session.module, math.ceil(A.row_count / parts)
+  local seen = rg.array(rg.i32, parts, B.column_count)
+  run(A.session, "product", count_columns_text, counts, A.starts, A.columns, B.starts, B.columns,
+    seen, parts, per)
+  local count = tonumber(rg.scan(counts, { exclusive = true }))
+  local columns, values = rg.array(rg.i32, count), rg.array(t, count)
+  local sums = rg.array(t, parts, B.column_count)
+  run(A.session, "product", add_rows_text, counts, A.starts, A.columns, B.starts, B.columns, seen,
+    parts, per, A.values, B.values, sums, columns, values)
+  seen:destroy()
+  sums:destroy()
+  return assemble.compress(A.session, counts, columns, values, count)
+end
+
 --- The number of products of elements that A B is made of.
 function kernels.product_count(A, B, counts)
   return tonumber(run(A.session, "product", expand_count_text, A.starts, A.columns, B.starts,
     counts))
 end
 
---- The rows of A B, from these counts of products in each row: all products, then equal columns
---- are added up.
-function kernels.multiply(A, B, counts, t)
+--- The rows of A B, from these counts of products in each row, and their sum. Where a row of all
+--- columns would be large beside them, and on a GPU: all products, then equal columns are added up.
+function kernels.multiply(A, B, counts, t, product_count)
   local rg = A.session.module
+  local parts = math.min(A.session:info().threads, A.row_count,
+    math.floor(4 * product_count / B.column_count))
+  if parts > 0 and A.session.runtime.arch ~= "cuda" then
+    return multiply_by_parts(A, B, counts, t, parts)
+  end
   local count = tonumber(rg.scan(counts, { exclusive = true }))
   local columns, values = rg.array(rg.i32, count), rg.array(t, count)
   run(A.session, "product", expand_text, counts, A.starts, A.columns, A.values, B.starts,
