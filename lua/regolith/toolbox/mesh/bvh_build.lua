@@ -5,8 +5,9 @@
 --- Karras 2012: every inner node of the radix tree over the codes is found by itself, in parallel.
 --- Its subtrees of up to some thousand cells are then divided again, each by one thread, where the
 --- surface area heuristic finds the least cost among bins (Wald 2007): queries visit fewer nodes,
---- which lie next to each other. A subtree of up to four cells is a leaf. Boxes are fitted from the
---- leaves up: the second child to arrive at a node goes on upward.
+--- which lie next to each other. A subtree of up to four cells is a leaf. Boxes are fitted subtree
+--- by subtree, nodes in reverse order, since children come after their parents; above the subtrees,
+--- and on a GPU everywhere, the second child to arrive at a node goes on upward.
 local fail = require "regolith.error"
 local subject = require "regolith.data.subject"
 
@@ -242,6 +243,80 @@ texts.fit = [=[function(x, cells, order, shapes, nodes, parents, seen, leaves, c
   end
 end]=]
 
+-- Marks the sides of nodes of the upper tree below which a subtree, or a leaf, begins.
+texts.find_subtrees = [=[function(nodes, is_top, sides, limit)
+  for i, side in rg.range(#nodes, 2) do
+    local code = side == 0 and nodes[i].left or nodes[i].right
+    local is_small = code < 0
+    if code > 0 then is_small = nodes[code].size <= limit end
+    is_top[2 * i + side] = nodes[i].size > limit and is_small
+    sides[2 * i + side] = 2 * i + side
+  end
+end]=]
+
+-- The same for whole subtrees: `tops` are sides of nodes of the upper tree; -1: there is none, and
+-- all nodes are one subtree. Nodes of a subtree are its top, and those with a size after `first`.
+texts.fit_subtrees = [=[
+  local function fit_leaf(shapes, code)
+    local first, size = (-1 - code) // 4, (-1 - code) % 4 + 1
+    local low, high = shapes[first][0], shapes[first][0]
+    for k = first, first + size - 1 do
+      for c in rg.static(rg.range(CORNERS)) do
+        low, high = math.min(low, shapes[k][c]), math.max(high, shapes[k][c])
+      end
+    end
+    return low, high
+  end
+  local function fit_side(shapes, nodes, code)
+    if code < 0 then return fit_leaf(shapes, code) end
+    return math.min(nodes[code].low0, nodes[code].low1),
+      math.max(nodes[code].high0, nodes[code].high1)
+  end
+  function(x, cells, order, shapes, nodes, parents, seen, tops, count)
+    for k in rg.range(#order) do
+      for c in rg.static(rg.range(CORNERS)) do shapes[k][c] = x[cells[order[k]][c]] end
+    end
+    for n in rg.range(count):independent():block(1) do
+      local node, side, code = tops[n] // 2, tops[n] % 2, 0
+      if tops[n] >= 0 then code = side == 0 and nodes[node].left or nodes[node].right end
+      if code >= 0 then
+        local first, last = code, code + nodes[code].size - 1
+        if tops[n] >= 0 and side == 0 then first, last = code - nodes[code].size + 1, code end
+        local past = first + 1
+        while past < last and nodes[past].size > 0 do past = past + 1 end
+        for back = 1, past - first do
+          local own = back == past - first and code or past - back
+          local left, right = nodes[own].left, nodes[own].right
+          local low, high = fit_side(shapes, nodes, left)
+          nodes[own].low0 = low
+          nodes[own].high0 = high
+          if right ~= 0 then
+            low, high = fit_side(shapes, nodes, right)
+            nodes[own].low1 = low
+            nodes[own].high1 = high
+          end
+        end
+      end
+      local low, high = shapes[0][0], shapes[0][0]
+      if tops[n] >= 0 then low, high = fit_side(shapes, nodes, code) end
+      while tops[n] >= 0 do
+        if side == 0 then
+          nodes[node].low0 = low
+          nodes[node].high0 = high
+        else
+          nodes[node].low1 = low
+          nodes[node].high1 = high
+        end
+        if node == 0 or seen:add(node, 1) == 0 then break end
+        seen[node] = 0
+        low = math.min(nodes[node].low0, nodes[node].low1)
+        high = math.max(nodes[node].high0, nodes[node].high1)
+        side = parents[node] % 2
+        node = parents[node] // 2
+      end
+    end
+  end]=]
+
 local function kernel(self, name)
   local t = self.mesh.points.type
   local words = { CORNERS = self.mesh.corners, NUMBER = "rg." .. t.element.name,
@@ -251,6 +326,21 @@ local function kernel(self, name)
 end
 
 local most_cells = 4096 -- of a subtree that one thread divides
+
+-- The sides of nodes where threads begin to fit boxes, and how many there are.
+local function starts_of(tree)
+  local own, n = tree.mesh.session.module, tree.mesh.cell_count
+  if tree.is_in_subtrees and n <= most_cells then return own.array(own.i32, 1):fill(-1), 1 end
+  local is_start, sides = own.array(own.bool, 2 * #tree.nodes), own.array(own.i32, 2 * #tree.nodes)
+  if tree.is_in_subtrees then
+    kernel(tree, "find_subtrees")(tree.nodes, is_start, sides, most_cells)
+  else
+    kernel(tree, "find")(tree.nodes, is_start, sides)
+  end
+  local count = tonumber(own.compact(sides, is_start))
+  is_start:destroy()
+  return sides, count
+end
 
 --- Sorts cells and builds the tree again.
 function build.rebuild(tree)
@@ -270,11 +360,9 @@ function build.rebuild(tree)
   else
     tree.nodes[0] = { left = -1, size = 1 }
   end
-  local is_leaf = own.array(own.bool, 2 * #tree.nodes)
-  tree.leaves = own.array(own.i32, 2 * #tree.nodes)
-  kernel(tree, "find")(tree.nodes, is_leaf, tree.leaves)
-  tree.leaf_count = tonumber(own.compact(tree.leaves, is_leaf))
-  for _, x in ipairs { codes, lows, highs, is_leaf } do x:destroy() end
+  tree.is_in_subtrees = mesh.session.runtime.arch ~= "cuda"
+  tree.starts, tree.start_count = starts_of(tree)
+  for _, x in ipairs { codes, lows, highs } do x:destroy() end
   tree.seen:fill(0)
   return build.refit(tree)
 end
@@ -282,8 +370,8 @@ end
 --- Fits the boxes to where the points are now.
 function build.refit(tree)
   local mesh = tree.mesh
-  kernel(tree, "fit")(mesh.points, mesh.cells, tree.order, tree.shapes, tree.nodes, tree.parents,
-    tree.seen, tree.leaves, tree.leaf_count)
+  kernel(tree, tree.is_in_subtrees and "fit_subtrees" or "fit")(mesh.points, mesh.cells, tree.order,
+    tree.shapes, tree.nodes, tree.parents, tree.seen, tree.starts, tree.start_count)
   return tree
 end
 
