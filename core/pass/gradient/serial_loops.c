@@ -6,7 +6,7 @@
  * Serial are the loops marked as such, and all inside a parallel loop; exits are renumbered, as the
  * pass `tasks` does it (nest.h). A loop over active cells becomes one over all cells that asks each
  * whether it is active, which may take much longer: only where its order matters. An unbounded tree
- * has no such loop. */
+ * has no such loop. Decision D-pass-106. */
 #include "pass/gradient/serial_loops.h"
 
 #include "ir/facts.h"
