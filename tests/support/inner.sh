@@ -39,8 +39,8 @@ changed_jobs() {
       tests/lua/*_spec.lua) ;; # run by name
       core/emit_lua/* | lua/regolith/oracle*) echo lua_arch lua_threads c ;;
       core/ir/* | core/pass/* | core/codegen/* | core/jit/* | core/device/*)
-        echo lua_threads lua_lanes lua_trials lua_ways figures cuda c ;;
-      llvm_bc/*) echo lua_threads address thread cuda c ;;
+        echo lua_threads lua_lanes lua_trials lua_ways figures cuda_odd cuda_even c ;;
+      llvm_bc/*) echo lua_threads address thread cuda_odd cuda_even c ;;
       core/sema/* | core/front/* | core/resolve/* | core/infer/* | core/lower/* | core/typed/*)
         echo lua_threads lua_arch c ;;
       core/* | tests/lua/* | tests/support/fuzzer*) echo lua_threads c ;;
