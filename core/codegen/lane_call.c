@@ -1,5 +1,5 @@
 /* lane_call.c - calls of the runtime that have a form for all lanes (HAS_LANES in entry.def). Slots
- * are in slot.c and cells of a hash in hash.c; here are bits of cells, lists, and prefetches.
+ * are in slot.c and cells of a hash in call_emit.c; here are bits of cells, lists, and prefetches.
  *
  * Bits of cells (rt_mask_active, rt_mask_set): the 32-bit word that holds each lane's bit is
  * gathered. A bit that is set already, as nearly all bits are that a loop sets, is not set again;

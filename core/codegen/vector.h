@@ -5,7 +5,7 @@
 #include "codegen/memory.h"
 #include "codegen/region.h"
 
-/* -- call_emit.c, lane_call.c, hash.c: calls --------------------------------------------------- */
+/* -- call_emit.c, lane_call.c: calls ----------------------------------------------------------- */
 void call_emit(Codegen *g, const IrInst *inst); /* CALL */
 typedef struct LaneCall {                       /* a call for all lanes */
   const IrInst *inst;
