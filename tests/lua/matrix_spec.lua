@@ -133,6 +133,40 @@ describe("a sparse matrix", function()
     assert.same((-A):to_table(), (A / -1):to_table())
   end)
 
+  it("has gradients of what it is multiplied by", function()
+    local A, a = random_matrix(9, 7, 30)
+    local x = rg.field(rg.f64, 7, { grad = true })
+    local y, z = rg.field(rg.f64, 9, { grad = true }), rg.field(rg.f64, 7, { grad = true })
+    local loss = rg.field(rg.f64, 1, { grad = true })
+    local T = A:transpose()
+    local measure = rg.kernel(function()
+      for i in rg.range(7) do loss[0] = loss[0] + z[i] * z[i] end
+    end)
+    local function run()
+      A:apply(x, y)
+      A:apply(x, y) -- which repeats the same product
+      T:apply(y, z)
+      measure()
+    end
+    local vector = {}
+    for k = 1, 7 do vector[k] = random(5) end
+    x:from_table(vector)
+    rg.grad(loss, run)
+    local images = T * (A * (T * (A * vector))) -- of loss = |T A x|^2
+    for k = 0, 6 do assert.near(2 * images[k], x.grad[k], 1e-9) end
+    local X = rg.field(rg.f64, 7, 2, { grad = true })
+    local Y = rg.field(rg.f64, 9, 2, { grad = true })
+    X:fill(1)
+    rg.grad(loss, function()
+      A:apply(X, Y)
+      rg.kernel(function() for i in rg.range(9) do loss[0] = loss[0] + Y[i][1] end end)()
+    end)
+    local column = 0
+    for i = 1, 9 do column = column + a[i][3] end
+    assert.near(column, X.grad[2][1], 1e-12)
+    assert.equal(0, X.grad[2][0])
+  end)
+
   it("multiplies several vectors at once", function()
     local A = rg.matrix { { 4, -1 }, { 0, 2 }, { 1, 1 } }
     local X = rg.field { type = rg.f64, shape = { 2, 3 }, offset = { 0, -1 } }

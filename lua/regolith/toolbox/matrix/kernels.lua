@@ -64,7 +64,7 @@ function kernels.product(A, x, y, with_dot)
     .. kernels.type_text(from.type) .. shift(from)
   local text = product_texts[key] or product_of(to, from, with_dot)
   product_texts[key] = text
-  local kernel = subject.kept(A.session, "matrix:apply", text)
+  local kernel = subject.kept(A.session, "matrix:apply", text, nil, not with_dot)
   if not subject.is_view(x) and not subject.is_view(y) then
     products[A] = setmetatable({ x = x, y = y, kernel = kernel, with_dot = with_dot }, weak)
   end
@@ -84,9 +84,9 @@ end]=]
 --- The same for each column of x, without a scalar product.
 function kernels.product_of_columns(A, x, y)
   local to, from = subject.of(y, "A:apply"), subject.of(x, "A:apply")
-  run(A.session, "apply", (columns_text:gsub("ZERO", ("rg.%s(0)"):format(to.type.name))), A.starts,
-    A.columns, A.values, x, y, A.row_count, from.starts[1], from.starts[2], to.starts[1],
-    to.starts[2])
+  local text = columns_text:gsub("ZERO", ("rg.%s(0)"):format(to.type.name))
+  subject.kept(A.session, "matrix:apply", text, nil, true)(A.starts, A.columns, A.values, x, y,
+    A.row_count, from.starts[1], from.starts[2], to.starts[1], to.starts[2])
 end
 
 --- How kernels write a type: "rg.vec2", "rg.vec(2, rg.f64)".
