@@ -223,12 +223,16 @@ void ir_delete(IrInst *inst) {
   delete_uses(inst);
 }
 
-void ir_delete_all(IrRegion *region) {
-  for (IrInst *inst = region->last, *previous; inst; inst = previous) {
-    previous = inst->previous;
+/* Backwards, so that users are deleted before the values they use. */
+void ir_delete_from(IrInst *first) {
+  IrInst *last = first ? first->region->last : NULL;
+  for (IrInst *inst = last, *previous; inst; inst = previous) {
+    previous = inst == first ? NULL : inst->previous;
     ir_delete(inst);
   }
 }
+
+void ir_delete_all(IrRegion *region) { ir_delete_from(region->first); }
 
 /* -- operands and uses ------------------------------------------------------------------------- */
 

@@ -284,6 +284,11 @@ bool facts_distance(const IrInst *a, const IrInst *b, int64_t *distance) {
          facts_affine_distance(&first, &second, distance);
 }
 
+bool facts_differ(const IrInst *a, const IrInst *b) {
+  int64_t distance;
+  return facts_distance(a, b, &distance) && distance;
+}
+
 /* -- numeric loops ----------------------------------------------------------------------------- */
 
 int64_t facts_step(const IrInst *loop) {

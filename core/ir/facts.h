@@ -82,6 +82,8 @@ bool facts_affine_distance(const Affine *a, const Affine *b, int64_t *distance);
 
 /* The same of two values, modulo the width of their sums. False: it is not a constant. */
 bool facts_distance(const IrInst *a, const IrInst *b, int64_t *distance);
+/* Do the two values differ by a constant, so that they are never equal? */
+bool facts_differ(const IrInst *a, const IrInst *b);
 
 /* -- numeric loops ----------------------------------------------------------------------------- */
 

@@ -395,6 +395,7 @@ void ir_move_into(IrRegion *region, IrInst *inst);
 /* Deletes the inst, which need not be in a region, and the insts of its own regions. No remaining
  * inst may use any of them. */
 void ir_delete(IrInst *inst);
+void ir_delete_from(IrInst *first);   /* and all insts after it in its region; NULL: nothing */
 void ir_delete_all(IrRegion *region); /* its insts */
 
 /* -- operands and uses ------------------------------------------------------------------------- */
@@ -413,6 +414,16 @@ IrInst *ir_emit(IrBuilder *b, IrOp op, Type type, int operand_count, IrInst *con
 /* Gives `inst`, whose op is new, the offsets or extents of its op, all zero; ir_emit does. */
 void ir_give_axes(IrKernel *kernel, IrInst *inst);
 IrInst *ir_const_int(IrBuilder *b, Type type, int64_t value); /* bool too */
+static inline IrInst *ir_i32(IrBuilder *b, int64_t value) {
+  return ir_const_int(b, TYPE(I32), value);
+}
+static inline IrInst *ir_i64(IrBuilder *b, int64_t value) {
+  return ir_const_int(b, TYPE(I64), value);
+}
+/* In the type of `like`. */
+static inline IrInst *ir_const_like(IrBuilder *b, const IrInst *like, int64_t value) {
+  return ir_const_int(b, like->type, value);
+}
 /* f16 f32 f64; imm holds the bits of a double */
 IrInst *ir_const_float(IrBuilder *b, Type type, double value);
 /* `value` as the imm of a CONST: wrapped, then sign- or zero-extended; a bool is 0 or 1 */
@@ -499,6 +510,8 @@ bool ir_is_const(const IrInst *inst, int64_t *value); /* an integer or bool CONS
 static inline bool ir_is_unordered(const IrInst *inst) {
   return (inst->op == IR_RANGE || inst->op == IR_ACTIVE) && !inst->serial;
 }
+/* The parallel loop around the inst, in the host region before `tasks`; NULL: none. */
+const IrInst *ir_parallel_loop(const IrInst *inst);
 /* The index of a FOR, BITS or ROW. */
 static inline IrInst *ir_index(const IrInst *loop) { return loop->regions[0]->params.items[0]; }
 static inline bool ir_is_count(IrOp op) { return op >= IR_OWN && op <= IR_DISOWN; }

@@ -90,6 +90,12 @@ bool ir_is_shared(const IrKernel *kernel, int field) {
   return array >= 0 && kernel->arrays.items[array].is_shared;
 }
 
+const IrInst *ir_parallel_loop(const IrInst *inst) {
+  const IrInst *loop = inst->region->owner;
+  while (loop && !ir_is_unordered(loop)) loop = loop->region->owner;
+  return loop;
+}
+
 bool ir_is_inside(const IrInst *inst, const IrRegion *region) {
   const IrRegion *at = inst->region;
   while (at && at != region) at = at->owner ? at->owner->region : NULL;

@@ -4,12 +4,27 @@
 #include "ir/facts.h"
 
 IrBuilder rewrite_before(IrKernel *kernel, IrInst *inst) {
-  DEBUG_ASSERT(inst->region, "the inst stands in a region");
+  DEBUG_ASSERT(inst->region, "the inst is in a region");
   return (IrBuilder){kernel, inst->region, inst, inst->line, inst->column};
+}
+
+IrBuilder rewrite_after(IrKernel *kernel, const IrInst *inst) {
+  DEBUG_ASSERT(inst->region, "the inst is in a region");
+  return (IrBuilder){kernel, inst->region, inst->next, inst->line, inst->column};
+}
+
+IrBuilder rewrite_first(IrKernel *kernel, IrRegion *region, const IrInst *like) {
+  IrBuilder b = rewrite_inside(kernel, region, like);
+  b.before = region->first;
+  return b;
 }
 
 IrBuilder rewrite_inside(IrKernel *kernel, IrRegion *region, const IrInst *like) {
   return (IrBuilder){kernel, region, NULL, like ? like->line : 0, like ? like->column : 0};
+}
+
+IrBuilder rewrite_into(const IrBuilder *b, IrRegion *region) {
+  return (IrBuilder){b->kernel, region, NULL, b->line, b->column};
 }
 
 IrInst *rewrite_again(IrBuilder *b, const IrInst *inst, IrInst *const *operands) {
@@ -20,6 +35,19 @@ IrInst *rewrite_again(IrBuilder *b, const IrInst *inst, IrInst *const *operands)
   again->inside = inst->inside;
   again->stride = inst->stride;
   return again;
+}
+
+IrInst *rewrite_recompute(IrBuilder *b, IrInst *value, const IrRegion *region, IrMap *map) {
+  if (!ir_is_inside(value, region)) return value;
+  IrInst *copy = ir_mapped(map, value);
+  if (copy) return copy;
+  DEBUG_ASSERT(value->op != IR_PARAM && !value->regions[0], "only plain values are recomputed");
+  copy = ir_copy_alone(b->kernel, value);
+  for (int k = 0; k < value->operand_count; k++)
+    ir_set_operand(copy, k, rewrite_recompute(b, value->operands[k], region, map));
+  ir_put(b, copy);
+  ir_map_put(map, value, copy);
+  return copy;
 }
 
 IrInst *rewrite_both(IrBuilder *b, IrInst *first, IrInst *second) {
@@ -145,6 +173,14 @@ int rewrite_count(IrRegion *root) {
   ir_walk(root, count_inst, &count);
   return count;
 }
+
+static bool mark_rolled(void *data, IrInst *inst) {
+  (void)data;
+  if (inst->op == IR_FOR) inst->rolled = true;
+  return true;
+}
+
+void rewrite_mark_rolled(IrRegion *region) { ir_walk(region, mark_rolled, NULL); }
 
 IrInst *rewrite_update_value(IrBuilder *b, IrUpdate op, IrInst *old, IrInst *value) {
   return op == IR_UPDATE_EXCHANGE ? value : ir_binary(b, ir_update_op(op), old, value);

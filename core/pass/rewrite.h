@@ -15,12 +15,18 @@ static inline bool rewrite_is_loop(IrOp op) {
   return op == IR_LOOP || op == IR_FOR || op == IR_BITS;
 }
 
-/* Builders that insert before `inst`, or at the end of `region` with the source position of
- * `like`. */
+/* Builders that insert before or after `inst`; and at the begin or the end of `region`, with the
+ * source position of `like` (NULL: none) or of another builder. */
 IrBuilder rewrite_before(IrKernel *kernel, IrInst *inst);
+IrBuilder rewrite_after(IrKernel *kernel, const IrInst *inst);
+IrBuilder rewrite_first(IrKernel *kernel, IrRegion *region, const IrInst *like);
 IrBuilder rewrite_inside(IrKernel *kernel, IrRegion *region, const IrInst *like);
+IrBuilder rewrite_into(const IrBuilder *b, IrRegion *region);
 /* Emits a copy of `inst` with these operands, which have the same values as its own. */
 IrInst *rewrite_again(IrBuilder *b, const IrInst *inst, IrInst *const *operands);
+/* Recomputes where the builder is a value that is computed in `region` by insts without regions;
+ * values from outside stay. `map` says what parameters become there, and receives the copies. */
+IrInst *rewrite_recompute(IrBuilder *b, IrInst *value, const IrRegion *region, IrMap *map);
 /* The conjunction of two conditions, of which NULL means true. */
 IrInst *rewrite_both(IrBuilder *b, IrInst *first, IrInst *second);
 /* Turns `inst` in place into this op without attributes; it keeps its type and its users. */
@@ -46,6 +52,8 @@ IrInst *rewrite_copy_kept(Scratch *scratch, IrKernel *kernel, const IrInst *loop
 /* Removes pure insts that nothing uses, and transitively those that only they used. */
 void rewrite_drop_dead(IrRegion *root);
 int rewrite_count(IrRegion *root); /* insts in root and deeper */
+/* Marks all FORs in the region as `rolled`, since it rarely runs. */
+void rewrite_mark_rolled(IrRegion *region);
 /* For a comparison, `a op b` is `b mirrored(op) a`. */
 IrOp rewrite_mirrored(IrOp op);
 /* The new value of an element after `old op= value`; for EXCHANGE, `value` itself. */

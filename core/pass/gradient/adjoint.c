@@ -3,16 +3,17 @@
  *     y = f(x)              the adjoint adds the gradient of y, times the derivative of f, to the
  *     x.grad += f'(x) ..    gradient of x, and clears that of y, which the kernel overwrote
  *
- * It runs after the elements were computed: gradients are elements of further fields of the same
- * nodes, which the launch reads and writes as any other. What is written to an element clears its
- * gradient; what is read adds to it, as an UPDATE, so that the passes for atomics and private
- * copies see what they know. Parallel loops stay parallel; serial ones are run backwards where
- * their iterations hang together.
+ * The adjoint runs after its primal, the original kernel, has computed the elements. Gradients are
+ * elements of further fields of the same nodes, which the launch reads and writes like any other
+ * field. The reversal of a write clears the element's gradient; that of a read adds to it by an
+ * UPDATE, which the passes for atomics and private copies optimise. Parallel loops stay parallel;
+ * serial loops run backwards if their iterations depend on each other.
  *
- * Regions are reversed as units (plan.h): first the values that derivatives need are computed
- * again, then the insts are reversed from the last to the first. The adjoint of a value is
- * collected while its uses are reversed: as a value where all are in its own region, otherwise in a
- * variable. The adjoint of a variable is a variable: a SET takes it and leaves 0, a GET adds to it.
+ * Regions are reversed as units (plan.h): first the values that derivatives need are recomputed,
+ * then the insts are reversed from the last to the first. The adjoint of a value accumulates while
+ * its uses are reversed: as a value if they are all in its own region, otherwise in a variable. The
+ * adjoint of a variable is a variable: the reversal of a SET reads it and resets it to 0, and that
+ * of a GET adds to it.
  * Decision D-pass-80. A second derivative is the adjoint of a tangent (D-pass-92). */
 #include "pass/gradient/adjoint.h"
 
@@ -32,15 +33,15 @@ static void reverse_region(Adjoint *a, IrBuilder *b, Plan *plan);
 
 /* -- adjoints ---------------------------------------------------------------------------------- */
 
-/* Does the current iteration of a parallel loop add to something outside of the loop? */
-static bool is_shared(const Adjoint *a, const IrInst *value) {
+/* Is the value outside the parallel loop being reversed, so that iterations share its adjoint? */
+static bool is_outside_iteration(const Adjoint *a, const IrInst *value) {
   return a->iteration && !ir_is_inside(value, a->iteration);
 }
 
 static void add_to_variable(const Adjoint *a, IrBuilder *b, const IrInst *value, IrInst *adjoint) {
   IrInst *var = ir_mapped(a->variables, value);
   ASSERT(var, "the adjoint of a value with uses elsewhere has a variable");
-  if (is_shared(a, value)) {
+  if (is_outside_iteration(a, value)) {
     IrInst *reduce = ir_emit(b, IR_REDUCE, TYPE(NONE), 2, (IrInst *[]){var, adjoint});
     reduce->imm = IR_UPDATE_ADD;
   } else {
@@ -55,7 +56,6 @@ void adjoint_add(Adjoint *a, IrBuilder *b, const IrInst *value, IrInst *adjoint)
   ir_map_put(a->sums, value, sum ? ir_binary(b, IR_ADD, sum, adjoint) : adjoint);
 }
 
-/* The adjoint of a value when all its uses are reversed. NULL: 0. */
 IrInst *adjoint_of(const Adjoint *a, IrBuilder *b, const IrInst *value) {
   IrInst *var = ir_mapped(a->variables, value);
   return var ? ir_get(b, var) : ir_mapped(a->sums, value);
@@ -67,22 +67,21 @@ static bool is_used_elsewhere(const IrInst *value) {
   return false;
 }
 
-/* "Initially" is where the function begins, so each iteration clears it. */
-static IrInst *zeros(Adjoint *a, IrBuilder *b, const IrInst *like) {
+/* A LOCAL_ARRAY is zero only where the function begins, so every iteration clears its own. */
+static IrInst *zeroed_array(Adjoint *a, IrBuilder *b, const IrInst *like) {
   IrInst *array = ir_local_array(b, like->type, (int)like->imm);
-  IrInst *loop = ir_for(b, ir_const_int(b, TYPE(I32), 0), ir_const_int(b, TYPE(I32), like->imm - 1),
-                        ir_const_int(b, TYPE(I32), 1));
-  IrBuilder in = adjoint_inside(a, loop->regions[0], b);
+  IrInst *loop = ir_for(b, ir_i32(b, 0), ir_i32(b, like->imm - 1), ir_i32(b, 1));
+  IrBuilder in = rewrite_into(b, loop->regions[0]);
   ir_local_set(&in, array, ir_index(loop), ir_zero(&in, like->type));
   return array;
 }
 
-static void declare(Adjoint *a, IrBuilder *b, const IrInst *value) {
+static void declare_adjoint(Adjoint *a, IrBuilder *b, const IrInst *value) {
   IrInst *var = NULL;
   ir_map_put(a->sums, value, NULL);
   if (plan_is_active(&a->plans, value)) {
     if (value->op == IR_LOCAL_ARRAY) {
-      var = zeros(a, b, value);
+      var = zeroed_array(a, b, value);
     } else if (value->op == IR_VAR || is_used_elsewhere(value)) {
       var = ir_var(b, value->type);
       ir_set(b, var, ir_zero(b, value->type));
@@ -124,7 +123,8 @@ static void reverse_get(const Adjoint *a, IrBuilder *b, const IrInst *get) {
 
 static void reverse_set(Adjoint *a, IrBuilder *b, const IrInst *set) {
   IrInst *var = ir_mapped(a->variables, set->operands[0]);
-  ASSERT(var && !is_shared(a, set->operands[0]), "only an iteration's own variables are set");
+  ASSERT(var && !is_outside_iteration(a, set->operands[0]),
+         "only an iteration's own variables are set");
   IrInst *adjoint = ir_get(b, var);
   if (!a->plans.is_sum[set->id]) ir_set(b, var, ir_zero(b, var->type));
   adjoint_add(a, b, set->operands[1], adjoint);
@@ -148,7 +148,7 @@ static void reverse_local_set(Adjoint *a, IrBuilder *b, const IrInst *set) {
 
 static void reverse_reduce(Adjoint *a, IrBuilder *b, const IrInst *reduce) {
   IrInst *var = ir_mapped(a->variables, reduce->operands[0]);
-  ASSERT(var, "what a loop adds up is a variable, which has an adjoint");
+  ASSERT(var, "a loop reduces into a variable, which has an adjoint");
   IrInst *adjoint = ir_get(b, var);
   if (reduce->imm == IR_UPDATE_SUB) adjoint = ir_unary(b, IR_NEG, adjoint);
   adjoint_add(a, b, reduce->operands[1], adjoint);
@@ -159,7 +159,7 @@ static void reverse_reduce(Adjoint *a, IrBuilder *b, const IrInst *reduce) {
 void adjoint_reverse_inside(Adjoint *a, const IrBuilder *b, IrRegion *region, const IrInst *inst,
                             int number) {
   Plan *plan = plan_of(&a->plans, inst, number);
-  IrBuilder in = adjoint_inside(a, region, b);
+  IrBuilder in = rewrite_into(b, region);
   IrInst **outer = adjoint_enter(a, &in, plan);
   reverse_region(a, &in, plan);
   adjoint_leave(a, plan, outer);
@@ -181,7 +181,7 @@ static void reverse_parallel(Adjoint *a, IrBuilder *b, const IrInst *loop) {
 }
 
 /* The same loop from its last iteration to its first. */
-static IrInst *emit_backwards(Adjoint *a, IrBuilder *b, const IrInst *loop) {
+static IrInst *emit_reversed_loop(Adjoint *a, IrBuilder *b, const IrInst *loop) {
   IrInst *begin = adjoint_primal(a, b, loop->operands[0]), *last = adjoint_last(a, b, loop);
   IrInst *step = adjoint_primal(a, b, loop->operands[2]);
   IrInst *steps = ir_binary(b, IR_FLOORDIV, ir_binary(b, IR_SUB, last, begin), step);
@@ -194,7 +194,7 @@ static void reverse_for(Adjoint *a, IrBuilder *b, const IrInst *loop) {
   if (plan->carried) return adjoint_reverse_carried(a, b, loop, plan);
   IrInst *again = NULL;
   if (plan_is_ordered(&a->plans, loop)) {
-    again = emit_backwards(a, b, loop);
+    again = emit_reversed_loop(a, b, loop);
     ir_map_put(a->primal, ir_index(loop), ir_index(again));
   } else {
     again = adjoint_copy_head(a, b, loop);
@@ -212,7 +212,7 @@ static void reverse_inst(Adjoint *a, IrBuilder *b, const IrInst *inst) {
   b->column = inst->column;
   if (inst->regions[0]) {
     if (!plans->reversed[inst->id]) return;
-    adjoint_find_logged(a, b, inst);
+    adjoint_read_tape(a, b, inst);
     if (inst->op == IR_IF) reverse_if(a, b, inst);
     else if (inst->op == IR_FOR) reverse_for(a, b, inst);
     else reverse_parallel(a, b, inst);
@@ -250,7 +250,8 @@ static void reverse_inst(Adjoint *a, IrBuilder *b, const IrInst *inst) {
 }
 
 static void reverse_region(Adjoint *a, IrBuilder *b, Plan *plan) {
-  for (const IrInst *inst = plan->region->first; inst; inst = inst->next) declare(a, b, inst);
+  for (const IrInst *inst = plan->region->first; inst; inst = inst->next)
+    declare_adjoint(a, b, inst);
   for (IrInst *inst = plan->region->first; inst; inst = inst->next) {
     if (inst->regions[0] && a->plans.reversed[inst->id]) adjoint_keep_entries(a, b, inst);
     if (plan->needed[inst->id]) adjoint_copy_inst(a, b, inst, plan->needed);
@@ -259,20 +260,20 @@ static void reverse_region(Adjoint *a, IrBuilder *b, Plan *plan) {
     reverse_inst(a, b, inst);
 }
 
-static bool attach(void *data, IrInst *inst) {
+static bool remove_detach(void *data, IrInst *inst) {
   if (inst->op != IR_DETACH) return true;
   ir_replace_uses(inst, inst->operands[0]);
   ir_delete(inst);
   return true;
 }
 
-/* rg.stop: derivatives have been computed, and what remains is the number. */
-static void attach_all(IrKernel *kernel) { ir_walk_kernel(kernel, attach, NULL); }
+/* Once derivatives are emitted, a DETACH (`rg.stop`) is just its operand. */
+static void remove_detaches(IrKernel *kernel) { ir_walk_kernel(kernel, remove_detach, NULL); }
 
 static void replace_body(Adjoint *a) {
   IrRegion *body = ir_region_create(a->kernel, NULL), *top = ir_region_create(a->kernel, NULL);
   IrBuilder b = {.kernel = a->kernel, .region = body}, first = {.kernel = a->kernel, .region = top};
-  IrInst *guard = a->plans.rerun ? log_begin(&a->plans.log, &first) : NULL;
+  IrInst *guard = a->plans.rerun ? tape_begin(&a->plans.tape, &first) : NULL;
   reverse_region(a, &b, a->plans.host);
   if (guard) {
     ir_emit(&b, IR_RELEASE, TYPE(NONE), 1, &guard);
@@ -285,14 +286,14 @@ static void replace_body(Adjoint *a) {
   a->kernel->body = body;
 }
 
-static bool clean(PassContext *ctx, IrKernel *kernel, Error *err) {
+static bool fold_and_promote(PassContext *ctx, IrKernel *kernel, Error *err) {
   return pass_fold(ctx, kernel, err) && pass_mem2reg(ctx, kernel, err);
 }
 
 static bool make_tangent(PassContext *ctx, IrKernel *kernel, Companion companion, Error *err) {
   updates_split(kernel, companion, false);
   return winners_store(ctx->scratch, kernel, companion, err) &&
-         tangent_make(ctx->scratch, kernel, companion, err) && clean(ctx, kernel, err);
+         tangent_make(ctx->scratch, kernel, companion, err) && fold_and_promote(ctx, kernel, err);
 }
 
 static bool make_adjoint(PassContext *ctx, IrKernel *kernel, Companion companion, Error *err) {
@@ -310,20 +311,20 @@ static bool make_adjoint(PassContext *ctx, IrKernel *kernel, Companion companion
   a.variables = ir_map(ctx->scratch, kernel);
   replace_body(&a);
   kernel->results.count = 0;
-  attach_all(kernel);
-  return clean(ctx, kernel, err) &&
-         (!gather_scatters(ctx->scratch, kernel) || clean(ctx, kernel, err));
+  remove_detaches(kernel);
+  return fold_and_promote(ctx, kernel, err) &&
+         (!gather_scatters(ctx->scratch, kernel) || fold_and_promote(ctx, kernel, err));
 }
 
 bool pass_adjoint(PassContext *ctx, IrKernel *kernel, Error *err) {
   ASSERT(!ctx->derivative || !kernel->tasks.count, "loops are still in the host region");
   switch (ctx->derivative) {
-  case DERIVATIVE_NONE: attach_all(kernel); return true;
+  case DERIVATIVE_NONE: remove_detaches(kernel); return true;
   case DERIVATIVE_REVERSE: return make_adjoint(ctx, kernel, COMPANION_GRADIENT, err);
   case DERIVATIVE_FORWARD:
     if (!make_tangent(ctx, kernel, COMPANION_ALONG, err)) return false;
-    attach_all(kernel);
-    return clean(ctx, kernel, err);
+    remove_detaches(kernel);
+    return fold_and_promote(ctx, kernel, err);
   case DERIVATIVE_SECOND:
     return make_tangent(ctx, kernel, COMPANION_DUAL, err) &&
            make_adjoint(ctx, kernel, COMPANION_SECOND, err);

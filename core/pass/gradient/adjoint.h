@@ -1,45 +1,43 @@
-/* adjoint.h - what the files that reverse a kernel share: adjoint.c (regions, values, variables),
- * again.c (primal values), elements.c, carried.c (loops whose iterations hang together). */
+/* adjoint.h - shared by the files that reverse a kernel: adjoint.c (regions, values, variables),
+ * recompute.c (primal values), elements.c (accesses), carried.c (loops with carried variables). */
 #ifndef RG_PASS_GRADIENT_ADJOINT_H
 #define RG_PASS_GRADIENT_ADJOINT_H
 
 #include "pass/gradient/plan.h"
+#include "pass/rewrite.h"
 
 typedef struct Adjoint {
   IrKernel *kernel;
   Scratch *scratch;
   Plans plans;
-  IrMap *primal;             /* the value computed again, here */
-  IrMap *sums;               /* the adjoint so far, of uses in the value's own region; none: 0 */
-  IrMap *variables;          /* a VAR with the adjoint of uses elsewhere, or of a variable */
+  IrMap *primal; /* of a primal value: its recomputed copy, visible where insts are emitted */
+  IrMap *sums;   /* the adjoint so far, from uses in the value's own region; NULL: 0 */
+  /* a VAR that accumulates the adjoint of a variable, or of a value used in other regions */
+  IrMap *variables;
   const IrRegion *iteration; /* the body of the parallel loop that is being reversed; NULL: none */
 } Adjoint;
 
-/* A builder at the end of a region, with the position of `b`. */
-static inline IrBuilder adjoint_inside(Adjoint *a, IrRegion *region, const IrBuilder *b) {
-  return (IrBuilder){a->kernel, region, NULL, b->line, b->column};
-}
+/* -- recompute.c
+ * ----------------------------------------------------------------------------------- */
 
-/* -- again.c ----------------------------------------------------------------------------------- */
-
-/* What a needed value of the primal is here. */
+/* The recomputed copy of a needed primal value. */
 IrInst *adjoint_primal(Adjoint *a, IrBuilder *b, const IrInst *value);
-/* Before what is in the log, or has something of it inside. */
-void adjoint_find_logged(Adjoint *a, IrBuilder *b, const IrInst *inst);
+/* Reads the inst from the tape; of a loop, its array. Does nothing for what is not on the tape. */
+void adjoint_read_tape(Adjoint *a, IrBuilder *b, const IrInst *inst);
 /* The last index of a FOR. */
 IrInst *adjoint_last(Adjoint *a, IrBuilder *b, const IrInst *loop);
-/* A copy of an op with regions, without them; parameters like those of another region. */
+/* Copies an op with regions, but without them; and the parameters of a region. */
 IrInst *adjoint_copy_head(Adjoint *a, IrBuilder *b, const IrInst *inst);
 void adjoint_copy_params(Adjoint *a, const IrRegion *from, IrRegion *to);
-/* The inst, with what its regions have of `needed`; and all of those in a region. */
+/* Copies the inst, with the `needed` insts of its regions; and all needed insts of a region. */
 void adjoint_copy_inst(Adjoint *a, IrBuilder *b, IrInst *inst, const bool *needed);
 void adjoint_copy_needed(Adjoint *a, IrBuilder *b, IrRegion *region, const bool *needed);
-/* A copy of a variable's value; of a local array another one. */
+/* The current value of a variable; of a local array, a copy. */
 IrInst *adjoint_save(Adjoint *a, IrBuilder *b, IrInst *storage);
-/* Keeps what the variables are where the op begins, for when it is reversed. */
+/* Saves the values that variables have where the op begins, for its reversal. */
 void adjoint_keep_entries(Adjoint *a, IrBuilder *b, const IrInst *inst);
-/* Variables of its own for those that the region takes over; returns the previous ones, which
- * adjoint_leave takes. */
+/* Gives the region its own copies of the variables that it needs from outside, with their saved
+ * values; returns the previous ones, which adjoint_leave restores. */
 IrInst **adjoint_enter(Adjoint *a, IrBuilder *b, const Plan *plan);
 void adjoint_leave(Adjoint *a, const Plan *plan, IrInst *const *outer);
 
@@ -47,7 +45,7 @@ void adjoint_leave(Adjoint *a, const Plan *plan, IrInst *const *outer);
 
 /* Adds to the adjoint of a value; NULL: nothing. */
 void adjoint_add(Adjoint *a, IrBuilder *b, const IrInst *value, IrInst *adjoint);
-/* The adjoint of a value when all its uses are reversed. NULL: 0. */
+/* The adjoint of a value, once all its uses are reversed; NULL: 0. */
 IrInst *adjoint_of(const Adjoint *a, IrBuilder *b, const IrInst *value);
 /* Emits the reversal of region `number` of the op into `region`. */
 void adjoint_reverse_inside(Adjoint *a, const IrBuilder *b, IrRegion *region, const IrInst *inst,
@@ -58,7 +56,7 @@ void adjoint_reverse_inside(Adjoint *a, const IrBuilder *b, IrRegion *region, co
 void adjoint_reverse_load(Adjoint *a, IrBuilder *b, const IrInst *load);
 void adjoint_reverse_store(Adjoint *a, IrBuilder *b, const IrInst *store);
 void adjoint_reverse_update(Adjoint *a, IrBuilder *b, const IrInst *update);
-/* A FOR that derivatives need carried variables of. */
+/* Reverses a FOR whose derivatives need loop-carried variables. */
 void adjoint_reverse_carried(Adjoint *a, IrBuilder *b, const IrInst *loop, Plan *plan);
 
 #endif

@@ -9,7 +9,7 @@ static int dual_of(const SNode *node, int component) {
   return component < 0 ? -1 : node->components[component].dual - 1;
 }
 
-/* The component whose dual this is; -1: it is none. */
+/* The component whose dual this one is; -1: it is no dual. */
 static int primal_of(const SNode *node, int dual) {
   for (int k = 0; k < node->component_count; k++)
     if (dual_of(node, k) == dual) return k;

@@ -6,10 +6,10 @@
 
 typedef enum Companion {
   COMPANION_GRADIENT, /* x.grad, of an adjoint */
-  COMPANION_ALONG,    /* x.dual, or x.grad where there is none; of a tangent */
+  COMPANION_ALONG,    /* x.dual, or x.grad without one; of a tangent */
   COMPANION_DUAL,     /* x.dual; of a tangent that is reversed afterwards */
-  /* of the adjoint of a tangent: x.grad of x.dual, since that is what the derivative of the
-   * tangent of a loss with respect to a direction is; and x.grad.dual of x */
+  /* of the adjoint of a tangent: that of x.dual is x.grad, since the derivative of a loss's tangent
+   * with respect to the direction is the loss's gradient; that of x is x.grad.dual */
   COMPANION_SECOND
 } Companion;
 
@@ -19,7 +19,7 @@ int companion_of(const SNode *node, int component, Companion companion);
 int companion_component(const IrKernel *kernel, int field, Companion companion);
 /* The same as a field of the kernel. */
 int companion_field(IrKernel *kernel, int field, Companion companion);
-/* The field of the kernel whose x.dual this one is; itself: none. */
+/* The field of the kernel whose dual this one is; if there is none, the field itself. */
 int companion_primal(const IrKernel *kernel, int field);
 
 #endif

@@ -1,5 +1,5 @@
-/* derivative.c - reads derivative.def twice: once as expressions that emit IR, once as the set of
- * values that these use. */
+/* derivative.c - reads derivative.def twice: as expressions that emit IR, and as the sets of values
+ * that these use. */
 #include "pass/gradient/derivative.h"
 
 enum {

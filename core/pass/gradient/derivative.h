@@ -7,9 +7,9 @@
 typedef enum DerivativeClass {
   DERIVATIVE_SMOOTH,
   DERIVATIVE_FLAT,
-  DERIVATIVE_PLAIN,
+  DERIVATIVE_REPEATABLE,
   DERIVATIVE_FLOW,
-  DERIVATIVE_LOST,
+  DERIVATIVE_UNREPEATABLE,
   DERIVATIVE_LATER
 } DerivativeClass;
 DerivativeClass derivative_class(IrOp op);
@@ -17,17 +17,17 @@ DerivativeClass derivative_class(IrOp op);
 /* What a derivative needs: a bit per operand, and one for the result. */
 enum { DERIVATIVE_NEEDS_RESULT = 1 << 3 };
 
-/* The values of the op that the derivative of its operand k needs. */
+/* The values of the op that its derivative with respect to operand k needs. */
 unsigned derivative_needs(IrOp op, int k);
 
-/* The values of one op where its derivative is emitted; NULL: not needed. */
+/* Copies of an op's operands and result, where its derivative is emitted; NULL: not needed. */
 typedef struct DerivativeOf {
   IrOp op;
   IrInst *operands[3], *result;
   Type type; /* of operand k, which may differ from that of the result */
 } DerivativeOf;
 
-/* Emits what the adjoint `g` of the result adds to that of operand k. NULL: nothing. */
+/* Emits the contribution of the result's adjoint `g` to the adjoint of operand k; NULL: 0. */
 IrInst *derivative_pull(IrBuilder *b, const DerivativeOf *of, int k, IrInst *g);
 
 #endif

@@ -1,16 +1,15 @@
-/* gather.c - scatter to gather: additions to neighbouring elements become sums over neighbours.
+/* gather.c - scatter to gather: turns additions to neighbouring elements into sums over neighbours.
  *
  *     for i { x[i - 1] += a(i); x[i + 1] += b(i); C }
  *
  *  => for j { x[j] += (a(j + 1) where j + 1 is an iteration) + (b(j - 1) where j - 1 is one) }
  *     for i { C }
  *
- * The adjoint of a stencil scatters what the stencil gathers. As a gather it needs no atomics,
- * writes each element once, and is vectorised as the stencil was. The price: what an addend is
- * computed from is computed once per neighbour, so addends must be small, and functions of the
- * indices and of elements that the first loop does not write. C may clear what the addends read,
- * so it comes second. Loops over active cells are treated alike, where an iteration is an active
- * cell. */
+ * The adjoint of a stencil scatters where the stencil gathers. As a gather it needs no atomics,
+ * writes each element once, and is vectorised like the stencil. The price: each addend is computed
+ * once per neighbour, so addends must be small, and depend only on the indices and on elements that
+ * the first loop does not write. C may clear elements that the addends read, so it comes second.
+ * Loops over active cells are treated alike, with an iteration per active cell. */
 #include "pass/gradient/gather.h"
 
 #include "ir/facts.h"
@@ -22,7 +21,7 @@ enum { MOST_COMPUTED = 256, MOST_ADDENDS = 32 };
 typedef struct Addend {
   IrInst *update;
   IrInst *condition;              /* NULL: always */
-  int64_t offset[SNODE_MAX_AXES]; /* by parameter of the loop: of the element from the iteration */
+  int64_t offset[SNODE_MAX_AXES]; /* by parameter of the loop: from the iteration to the element */
 } Addend;
 
 typedef struct Gather {
@@ -32,14 +31,14 @@ typedef struct Gather {
   IrRegion *body;
   int field;
   VEC(Addend) addends;
-  int axes
-      [SNODE_MAX_AXES]; /* by axis of the field: the parameter in its index; -1: a uniform one */
+  /* by axis of the field: the number of the parameter in its index; -1: the index is uniform */
+  int axes[SNODE_MAX_AXES];
   int computed;
 } Gather;
 
 /* -- what can be moved ------------------------------------------------------------------------- */
 
-/* The parameter whose value plus *offset the index is; -1: it is something else. */
+/* The number of the parameter that the index is, plus *offset; -1: it is no such sum. */
 static int parameter_of(const Gather *g, const IrInst *index, int64_t *offset) {
   Affine sum;
   if (!facts_affine(index, g->body, &sum) || sum.count != 1 || sum.factors[0] != 1) return -1;
@@ -77,16 +76,13 @@ static bool may_be_added_to(const Gather *g, const IrInst *place) {
   if (place->field != g->field) return false;
   const IrInst *sum = g->addends.items[0].update->operands[0];
   for (int axis = 0; axis < place->operand_count; axis++) {
-    int64_t distance;
     bool is_uniform = g->axes[axis] < 0 && facts_is_invariant(place->operands[axis], g->body);
-    if (is_uniform && facts_distance(place->operands[axis], sum->operands[axis], &distance) &&
-        distance)
-      return false;
+    if (is_uniform && facts_differ(place->operands[axis], sum->operands[axis])) return false;
   }
   return true;
 }
 
-static bool can_move(Gather *g, const IrInst *value) {
+static bool can_recompute(Gather *g, const IrInst *value) {
   if (!ir_is_inside(value, g->body) || value->op == IR_PARAM) return true;
   if (++g->computed > MOST_COMPUTED) return false;
   if (value->region != g->body) return false;
@@ -96,7 +92,7 @@ static bool can_move(Gather *g, const IrInst *value) {
     return false;
   if (value->regions[0] || (!reads && !(ir_effects(value) & IR_PURE))) return false;
   for (int k = 0; k < value->operand_count; k++)
-    if (!can_move(g, value->operands[k])) return false;
+    if (!can_recompute(g, value->operands[k])) return false;
   return true;
 }
 
@@ -117,27 +113,27 @@ static bool count_writes(void *data, IrInst *inst) {
   return true;
 }
 
-/* Does the condition only say that the element exists? The loop that gathers visits no others. */
-static bool says_it_exists(const Gather *g, const IrInst *condition, const IrInst *place) {
+/* Does the condition only test that the element exists? The gathering loop visits no others. */
+static bool tests_existence(const Gather *g, const IrInst *condition, const IrInst *place) {
   const SNode *node = g->kernel->fields.items[g->field].node;
   IrInst **of = condition->operands;
-  int64_t number;
+  int64_t const_like;
   if (condition->op == IR_BAND)
-    return says_it_exists(g, of[0], place) && says_it_exists(g, of[1], place);
+    return tests_existence(g, of[0], place) && tests_existence(g, of[1], place);
   if (condition->op == IR_IS_ACTIVE)
     return g->kernel->levels.items[condition->level].node == node &&
            facts_same_values(place->operand_count, of, place->operands);
-  if ((condition->op != IR_GE && condition->op != IR_LT) || !ir_is_const(of[1], &number))
+  if ((condition->op != IR_GE && condition->op != IR_LT) || !ir_is_const(of[1], &const_like))
     return false;
   for (int axis = 0; axis < place->operand_count; axis++) {
-    bool is_bound = condition->op == IR_GE ? number == 0 : number == node->shape[axis];
+    bool is_bound = condition->op == IR_GE ? const_like == 0 : const_like == node->shape[axis];
     if (is_bound && facts_same_value(of[0], place->operands[axis])) return true;
   }
   return false;
 }
 
 static bool add_addend(Gather *g, IrInst *update, IrInst *condition) {
-  bool is_needed = condition && !says_it_exists(g, condition, update->operands[0]);
+  bool is_needed = condition && !tests_existence(g, condition, update->operands[0]);
   Addend addend = {.update = update, .condition = is_needed ? condition : NULL};
   bool is_first = !g->addends.count;
   if (update->imm != IR_UPDATE_ADD || !read_indices(g, &addend, is_first)) return false;
@@ -165,7 +161,7 @@ static bool has_offsets(const Gather *g) {
   return false;
 }
 
-static bool is_possible(Gather *g) {
+static bool can_gather(Gather *g) {
   const SNode *node = g->kernel->fields.items[g->field].node;
   bool is_bounded = node && node->rank;
   for (int k = 0; is_bounded && g->loop->op == IR_RANGE && k < node->rank; k++)
@@ -175,36 +171,20 @@ static bool is_possible(Gather *g) {
     return false;
   for (int i = 0; i < g->addends.count; i++) {
     const Addend *addend = &g->addends.items[i];
-    if (!can_move(g, addend->update->operands[1])) return false;
-    if (addend->condition && !can_move(g, addend->condition)) return false;
+    if (!can_recompute(g, addend->update->operands[1])) return false;
+    if (addend->condition && !can_recompute(g, addend->condition)) return false;
   }
   return true;
 }
 
 /* -- the loop that gathers --------------------------------------------------------------------- */
 
-/* A copy of the value as the iteration computes it that `map` gives the parameters of. */
-static IrInst *move(Gather *g, IrBuilder *b, IrInst *value, IrMap *map) {
-  if (!ir_is_inside(value, g->body)) return value;
-  if (ir_mapped(map, value)) return ir_mapped(map, value);
-  IrInst *copy = ir_copy_alone(g->kernel, value);
-  for (int k = 0; k < value->operand_count; k++)
-    ir_set_operand(copy, k, move(g, b, value->operands[k], map));
-  ir_region_append(b->region, copy);
-  ir_map_put(map, value, copy);
-  return copy;
-}
-
-static IrInst *number(IrBuilder *b, const IrInst *like, int64_t value) {
-  return ir_const_int(b, like->type, value);
-}
-
 static IrInst *is_between(IrBuilder *b, IrInst *index, IrInst *begin, IrInst *end) {
   IrInst *from = ir_binary(b, IR_GE, index, ir_convert(b, begin, index->type));
   return ir_binary(b, IR_BAND, from, ir_binary(b, IR_LT, index, ir_convert(b, end, index->type)));
 }
 
-/* Whether these indices are an iteration of the loop. NULL: they are. */
+/* Emits the test whether these indices are an iteration of the loop; NULL: they always are. */
 static IrInst *is_iteration(const Gather *g, IrBuilder *b, const Addend *addend,
                             IrInst *const *indices) {
   IrInst *condition = NULL;
@@ -221,8 +201,8 @@ static IrInst *is_iteration(const Gather *g, IrBuilder *b, const Addend *addend,
   for (int k = 0; k < node->rank; k++)
     if (!snode_is_unbounded(node, k))
       condition = rewrite_both(b, condition,
-                               is_between(b, indices[k], number(b, indices[k], 0),
-                                          number(b, indices[k], node->shape[k])));
+                               is_between(b, indices[k], ir_const_like(b, indices[k], 0),
+                                          ir_const_like(b, indices[k], node->shape[k])));
   IrInst *active = ir_emit(b, IR_IS_ACTIVE, TYPE(BOOL), node->rank, (IrInst **)indices);
   active->level = g->loop->level;
   return rewrite_both(b, condition, active);
@@ -235,7 +215,7 @@ static void emit_addend(Gather *g, IrBuilder *b, const Addend *addend, IrInst *s
   for (int k = 0; k < g->body->params.count; k++) {
     IrInst *index = body->params.items[k];
     indices[k] = addend->offset[k]
-                     ? ir_binary(b, IR_SUB, index, number(b, index, addend->offset[k]))
+                     ? ir_binary(b, IR_SUB, index, ir_const_like(b, index, addend->offset[k]))
                      : index;
     ir_map_put(map, g->body->params.items[k], indices[k]);
   }
@@ -243,10 +223,10 @@ static void emit_addend(Gather *g, IrBuilder *b, const Addend *addend, IrInst *s
   IrInst *condition = is_iteration(g, b, addend, indices);
   if (condition) in.region = ir_if(b, condition)->regions[0];
   if (addend->condition) {
-    IrInst *choice = ir_if(&in, move(g, &in, addend->condition, map));
+    IrInst *choice = ir_if(&in, rewrite_recompute(&in, addend->condition, g->body, map));
     in.region = choice->regions[0];
   }
-  IrInst *value = move(g, &in, addend->update->operands[1], map);
+  IrInst *value = rewrite_recompute(&in, addend->update->operands[1], g->body, map);
   ir_set(&in, sum, ir_binary(&in, IR_ADD, ir_get(&in, sum), value));
 }
 
@@ -259,7 +239,7 @@ static int64_t extent_along(const Gather *g, int parameter) {
   return node->shape[axis];
 }
 
-/* A range of all elements that some iteration adds to. */
+/* Emits a range over all elements that some iteration adds to. */
 static IrInst *emit_range(const Gather *g, IrBuilder *b) {
   IrInst *bounds[2 * SNODE_MAX_AXES];
   int count = g->body->params.count;
@@ -271,10 +251,10 @@ static IrInst *emit_range(const Gather *g, IrBuilder *b) {
       if (offset > high) high = offset;
     }
     IrInst *begin = g->loop->operands[2 * k], *end = g->loop->operands[2 * k + 1];
-    IrInst *first = ir_binary(b, IR_ADD, begin, number(b, begin, low));
-    IrInst *last = ir_binary(b, IR_ADD, end, number(b, end, high));
-    bounds[2 * k] = ir_binary(b, IR_MAX, first, number(b, first, 0));
-    bounds[2 * k + 1] = ir_binary(b, IR_MIN, last, number(b, last, extent_along(g, k)));
+    IrInst *first = ir_binary(b, IR_ADD, begin, ir_const_like(b, begin, low));
+    IrInst *last = ir_binary(b, IR_ADD, end, ir_const_like(b, end, high));
+    bounds[2 * k] = ir_binary(b, IR_MAX, first, ir_const_like(b, first, 0));
+    bounds[2 * k + 1] = ir_binary(b, IR_MIN, last, ir_const_like(b, last, extent_along(g, k)));
   }
   return ir_range(b, count, bounds, g->body->params.items[0]->type);
 }
@@ -291,7 +271,7 @@ static IrInst *emit_sum(Gather *g, IrBuilder *b, const IrRegion *body) {
   return ir_get(b, sum);
 }
 
-/* The element of the iteration, unless an index that all iterations share is outside the shape. */
+/* Adds the sum to the iteration's element, unless a uniform index is outside the shape. */
 static void emit_update(const Gather *g, IrBuilder *b, IrInst *value, const IrRegion *body) {
   const IrInst *place = g->addends.items[0].update->operands[0];
   const SNode *node = g->kernel->fields.items[g->field].node;
@@ -301,36 +281,36 @@ static void emit_update(const Gather *g, IrBuilder *b, IrInst *value, const IrRe
     indices[axis] = is_uniform ? place->operands[axis] : body->params.items[g->axes[axis]];
     if (is_uniform && !snode_is_unbounded(node, axis))
       condition = rewrite_both(b, condition,
-                               is_between(b, indices[axis], number(b, indices[axis], 0),
-                                          number(b, indices[axis], node->shape[axis])));
+                               is_between(b, indices[axis], ir_const_like(b, indices[axis], 0),
+                                          ir_const_like(b, indices[axis], node->shape[axis])));
   }
   IrBuilder in = *b;
   if (condition) in.region = ir_if(b, condition)->regions[0];
   ir_update(&in, IR_UPDATE_ADD, ir_place(&in, g->field, indices), value);
 }
 
-/* Uniform indices that the body computes are computed before it. */
-static void hoist_indices(Gather *g) {
+/* Moves the computation of uniform indices before the loop. */
+static void hoist_uniform_indices(Gather *g) {
   const IrInst *place = g->addends.items[0].update->operands[0];
   IrMap *copies = ir_map(g->scratch, g->kernel);
   for (int axis = 0; axis < place->operand_count; axis++) {
     if (g->axes[axis] >= 0 || !ir_is_inside(place->operands[axis], g->body)) continue;
     IrRegion *outside = ir_region_create(g->kernel, NULL);
-    IrBuilder b = {g->kernel, outside, NULL, g->loop->line, g->loop->column};
-    IrInst *index = move(g, &b, place->operands[axis], copies);
+    IrBuilder b = rewrite_inside(g->kernel, outside, g->loop);
+    IrInst *index = rewrite_recompute(&b, place->operands[axis], g->body, copies);
     rewrite_move_to(outside->first, &(IrBuilder){.before = g->loop});
     ir_set_operand((IrInst *)place, axis, index);
   }
 }
 
-static void gather(Gather *g) {
+static void gather_field(Gather *g) {
   ASSERT(g->addends.count, "a field that nothing is added to is not gathered");
-  hoist_indices(g);
+  hoist_uniform_indices(g);
   IrBuilder b = rewrite_before(g->kernel, g->loop);
   IrInst *loop = g->loop->op == IR_ACTIVE ? ir_active(&b, g->loop->level) : emit_range(g, &b);
   loop->block = g->loop->block;
   IrRegion *body = loop->regions[0];
-  IrBuilder in = {g->kernel, body, NULL, g->loop->line, g->loop->column};
+  IrBuilder in = rewrite_inside(g->kernel, body, g->loop);
   emit_update(g, &in, emit_sum(g, &in, body), body);
   for (int i = 0; i < g->addends.count; i++) ir_delete(g->addends.items[i].update);
 }
@@ -345,8 +325,8 @@ static bool gather_loop(Scratch *scratch, IrKernel *kernel, IrInst *loop) {
                 .loop = loop,
                 .body = loop->regions[0],
                 .field = field};
-    if (!is_possible(&g)) continue;
-    gather(&g);
+    if (!can_gather(&g)) continue;
+    gather_field(&g);
     has_changed = true;
   }
   return has_changed;

@@ -47,7 +47,7 @@ IrInst *plan_list_operand(const Plans *p, const IrInst *inst, int k, int *compan
   return component >= 0 ? inst->operands[first + k] : NULL;
 }
 
-/* Does the inst append, or pop, something that has a derivative? */
+/* Does the inst append or pop a component that has a derivative? */
 static bool has_active_element(const Plans *p, const IrInst *inst) {
   for (int k = 0, companion; k < plan_list_components(p, inst); k++) {
     const IrInst *value = plan_list_operand(p, inst, k, &companion);
@@ -71,12 +71,12 @@ bool plan_is_active(const Plans *p, const IrInst *value) {
   return p->varied[value->id] && p->useful[value->id];
 }
 
-typedef struct Spread {
+typedef struct Propagation {
   Plans *plans;
   bool has_changed;
-} Spread;
+} Propagation;
 
-static void mark(Spread *s, bool *marks, const IrInst *inst) {
+static void mark(Propagation *s, bool *marks, const IrInst *inst) {
   if (marks[inst->id]) return;
   marks[inst->id] = s->has_changed = true;
 }
@@ -97,8 +97,8 @@ static bool is_varied(const Plans *p, const IrInst *inst) {
   return false;
 }
 
-static bool vary(void *data, IrInst *inst) {
-  Spread *s = data;
+static bool mark_varied(void *data, IrInst *inst) {
+  Propagation *s = data;
   const Plans *p = s->plans;
   for (int k = 0, companion; inst->op == IR_POP && k < plan_list_components(p, inst); k++) {
     const IrInst *var = plan_list_operand(p, inst, k, &companion);
@@ -114,8 +114,8 @@ static bool vary(void *data, IrInst *inst) {
   return true;
 }
 
-static bool use(void *data, IrInst *inst) {
-  Spread *s = data;
+static bool mark_useful(void *data, IrInst *inst) {
+  Propagation *s = data;
   const Plans *p = s->plans;
   switch (inst->op) {
   case IR_STORE:
@@ -149,8 +149,8 @@ static bool use(void *data, IrInst *inst) {
   return true;
 }
 
-static void spread(Plans *p, IrVisit *visit) {
-  Spread s = {.plans = p};
+static void propagate(Plans *p, IrVisit *visit) {
+  Propagation s = {.plans = p};
   do {
     s.has_changed = false;
     ir_walk(p->kernel->body, visit, &s);
@@ -161,7 +161,7 @@ static void spread(Plans *p, IrVisit *visit) {
  *
  *     %g = get %v   %s = add %g, %e   set %v, %s
  *
- * passes the adjoint of %v on as it is, to %e also, so reversing these in any order is right. */
+ * passes the adjoint of %v on unchanged, and to %e too, so any order of reversal is correct. */
 
 static bool is_used_once(const IrInst *value) { return value->uses && !value->uses->next; }
 
@@ -180,9 +180,11 @@ static bool find_sum(const Plans *p, const IrInst *set, const IrInst *value, boo
 static bool is_set_between(const IrInst *get, const IrInst *set) {
   for (const IrInst *at = get->next; at && at != set; at = at->next) {
     if (at->regions[0]) {
-      for (const IrUse *use = set->operands[0]->uses; use; use = use->next)
+      for (const IrUse *mark_useful = set->operands[0]->uses; mark_useful;
+           mark_useful = mark_useful->next)
         for (int k = 0; k < IR_MAX_REGIONS && at->regions[k]; k++)
-          if (use->user->op != IR_GET && ir_is_inside(use->user, at->regions[k])) return true;
+          if (mark_useful->user->op != IR_GET && ir_is_inside(mark_useful->user, at->regions[k]))
+            return true;
     } else if (at->op == IR_SET && at->operands[0] == set->operands[0]) {
       return true;
     }
@@ -190,19 +192,19 @@ static bool is_set_between(const IrInst *get, const IrInst *set) {
   return false;
 }
 
-static const IrInst *get_of(const Plans *p, const IrInst *set, const IrInst *value) {
+static const IrInst *find_get(const Plans *p, const IrInst *set, const IrInst *value) {
   if (value->op == IR_GET) return value->operands[0] == set->operands[0] ? value : NULL;
-  if (value->op == IR_SUB) return get_of(p, set, value->operands[0]);
+  if (value->op == IR_SUB) return find_get(p, set, value->operands[0]);
   if (value->op != IR_ADD) return NULL;
   int k = find_sum(p, set, value->operands[0], false) ? 0 : 1;
-  return get_of(p, set, value->operands[k]);
+  return find_get(p, set, value->operands[k]);
 }
 
-static bool note_sum(void *data, IrInst *set) {
+static bool mark_sum(void *data, IrInst *set) {
   Plans *p = data;
   if (set->op != IR_SET || !type_is_float(set->operands[1]->type)) return true;
   if (!find_sum(p, set, set->operands[1], false)) return true;
-  const IrInst *get = get_of(p, set, set->operands[1]);
+  const IrInst *get = find_get(p, set, set->operands[1]);
   if (!get || is_set_between(get, set)) return true;
   p->is_sum[set->id] = true;
   find_sum(p, set, set->operands[1], true);
@@ -226,7 +228,7 @@ static bool is_reversed(const Plans *p, const IrInst *inst) {
   }
 }
 
-static bool note_reversed(void *data, IrInst *inst) {
+static bool mark_reversed(void *data, IrInst *inst) {
   Plans *p = data;
   if (!is_reversed(p, inst)) return true;
   for (const IrInst *at = inst->region->owner; at && !p->reversed[at->id]; at = at->region->owner)
@@ -234,16 +236,16 @@ static bool note_reversed(void *data, IrInst *inst) {
   return true;
 }
 
-/* Elements that are overwritten are reversed in order, as variables are. */
+/* Loops that overwrite elements are ordered, as those that set variables are. */
 static bool find_overwrite(void *data, IrInst *inst) { /* a visit: false when found */
   return inst->op != IR_STORE || !plan_has_gradient(data, inst);
 }
 
-/* So are elements that are read between additions to them. */
+/* So are loops that read elements between additions to them. */
 typedef struct ReadSums {
   const Plans *plans;
   const IrRegion *body;
-  int field; /* that is added to; -1: looking for one */
+  int field; /* that is added to; -1: none yet */
 } ReadSums;
 
 static bool find_read(void *data, IrInst *inst) { /* a visit: false when found */
@@ -281,7 +283,7 @@ bool plan_is_ordered(const Plans *p, const IrInst *loop) {
   return plan_carries_variable(p, loop);
 }
 
-/* Of the loops that an exit leaves or continues, none may be reversed: trips.c. */
+/* Refuses exits that leave or continue reversed loops, except those that trips.c has numbered. */
 static bool refuse_exit(void *data, IrInst *inst) {
   Plans *p = data;
   if (inst->op != IR_BREAK && inst->op != IR_CONTINUE) return true;
@@ -308,9 +310,9 @@ IrInst *plan_trips(const Plans *p, const IrInst *loop) {
   return NULL;
 }
 
-/* The number of the iteration that an inst of the log is in. */
-static void require_number(Plans *p, Plan *plan, const IrInst *inst) {
-  const IrInst *loop = log_has(&p->log, inst) ? log_loop(inst) : NULL;
+/* Requires the number of the iteration that contains a taped inst. */
+static void require_iteration_number(Plans *p, Plan *plan, const IrInst *inst) {
+  const IrInst *loop = tape_has(&p->tape, inst) ? tape_loop(inst) : NULL;
   if (!loop) return;
   for (int k = 0; k < loop->operand_count; k++) require(p, plan, loop->operands[k]);
   for (int k = 0; k < loop->regions[0]->params.count; k++)
@@ -330,23 +332,22 @@ static bool require_exit(void *data, IrInst *inst) {
   return true;
 }
 
-/* A loop that counts its iterations is emitted again as one of that many, without exits. */
+/* A loop that counts its iterations is recomputed as a loop of that many, without exits. */
 static bool require_trips(Plans *p, Plan *plan, const IrInst *loop) {
   IrInst *trips = plan_trips(p, loop);
   if (!trips) return false;
-  plans_log(p, trips);
+  plans_tape(p, trips);
   require(p, plan, trips);
   return true;
 }
 
-/* The ops with regions around `inst`, up to the plan's, are emitted again to reach it; loops with
- * their exits. */
+/* Requires the ops with regions around `inst`, inside the plan's region; loops with their exits. */
 static void require_around(Plans *p, Plan *plan, const IrInst *inst) {
   for (IrInst *at = inst->region->owner; at && ir_is_inside(at, plan->region);
        at = at->region->owner) {
     if (plan->needed[at->id]) return;
     plan->needed[at->id] = true;
-    require_number(p, plan, at);
+    require_iteration_number(p, plan, at);
     for (int k = 0; k < at->operand_count; k++) require(p, plan, at->operands[k]);
     Requiring requiring = {p, plan};
     if (at->op != IR_IF && !require_trips(p, plan, at))
@@ -359,8 +360,8 @@ static void require_variable(Plans *p, Plan *plan, IrInst *var) {
   if (plan->needed[var->id]) return;
   plan->needed[var->id] = true;
   if (!ir_is_inside(var, plan->region)) vec_push(p->scratch, &plan->entered, var);
-  for (const IrUse *use = var->uses; use; use = use->next) {
-    IrInst *user = use->user;
+  for (const IrUse *mark_useful = var->uses; mark_useful; mark_useful = mark_useful->next) {
+    IrInst *user = mark_useful->user;
     bool reads = user->op == IR_GET || user->op == IR_LOCAL_GET;
     if (reads || !ir_is_inside(user, plan->region)) continue;
     if (user->op != IR_SET && user->op != IR_LOCAL_SET && user->op != IR_REDUCE) {
@@ -376,15 +377,15 @@ static void require_variable(Plans *p, Plan *plan, IrInst *var) {
 }
 
 static void require(Plans *p, Plan *plan, IrInst *value) {
-  if (value->op == IR_CONST || value->op == IR_ARG) return; /* emitted where they are used */
+  if (value->op == IR_CONST || value->op == IR_ARG) return; /* they are emitted at each use */
   if (plan_is_storage(value)) return require_variable(p, plan, value);
   if (plan->needed[value->id]) return;
   plan->needed[value->id] = true;
   if (!ir_is_inside(value, plan->region)) return;
   require_around(p, plan, value);
-  if (value->op == IR_RANDOM_STREAM) plans_log(p, value);
-  if (log_has(&p->log, value)) return require_number(p, plan, value);
-  if (derivative_class(value->op) == DERIVATIVE_LOST) {
+  if (value->op == IR_RANDOM_STREAM) plans_tape(p, value);
+  if (tape_has(&p->tape, value)) return require_iteration_number(p, plan, value);
+  if (derivative_class(value->op) == DERIVATIVE_UNREPEATABLE) {
     plans_refuse(
         p, value,
         "the derivative needs the result of an operation that cannot be repeated: an old value, "
@@ -401,7 +402,7 @@ static void require_indices(Plans *p, Plan *plan, const IrInst *access) {
   for (int k = 0; k < place->operand_count; k++) require(p, plan, place->operands[k]);
 }
 
-static void require_of_derivative(Plans *p, Plan *plan, IrInst *inst) {
+static void require_for_derivative(Plans *p, Plan *plan, IrInst *inst) {
   for (int k = 0; k < inst->operand_count; k++) {
     if (!plan_is_active(p, inst->operands[k])) continue;
     unsigned needs = derivative_needs(inst->op, k);
@@ -437,7 +438,7 @@ bool plans_refuse_update(Plans *p, const IrInst *update) {
 }
 
 static void require_winner(Plans *p, Plan *plan, IrInst *update) {
-  if (log_has(&p->log, update->next)) {
+  if (tape_has(&p->tape, update->next)) {
     plans_refuse(p, update,
                  "the derivative of a minimum or maximum needs the element as the loop "
                  "leaves it, and the kernel overwrites it later",
@@ -448,7 +449,7 @@ static void require_winner(Plans *p, Plan *plan, IrInst *update) {
   }
 }
 
-static void require_of_update(Plans *p, Plan *plan, IrInst *update) {
+static void require_for_update(Plans *p, Plan *plan, IrInst *update) {
   if (update->op != IR_REDUCE) require_indices(p, plan, update);
   switch (plan_update_rule(p, update)) {
   case UPDATE_ADDS:
@@ -459,14 +460,14 @@ static void require_of_update(Plans *p, Plan *plan, IrInst *update) {
   }
 }
 
-/* What reversing an inst without regions needs. */
+/* Requires the values that the reversal of an inst without regions needs. */
 static void require_to_reverse(Plans *p, Plan *plan, IrInst *inst) {
   if (!is_reversed(p, inst)) return;
   switch (inst->op) {
   case IR_UPDATE:
   case IR_RMW:
   case IR_CAS:
-  case IR_REDUCE: require_of_update(p, plan, inst); return;
+  case IR_REDUCE: require_for_update(p, plan, inst); return;
   case IR_APPEND:
   case IR_POP: refuse_element(p, inst); return;
   case IR_LOAD:
@@ -475,30 +476,30 @@ static void require_to_reverse(Plans *p, Plan *plan, IrInst *inst) {
   case IR_LOCAL_GET:
   case IR_LOCAL_SET: require(p, plan, inst->operands[1]); return;
   default:
-    if (derivative_class(inst->op) == DERIVATIVE_SMOOTH) require_of_derivative(p, plan, inst);
+    if (derivative_class(inst->op) == DERIVATIVE_SMOOTH) require_for_derivative(p, plan, inst);
   }
 }
 
 static Plan *make_plan(Plans *p, IrRegion *region);
 
-void plans_log(Plans *p, const IrInst *value) {
-  if (log_keep(&p->log, value)) return;
+void plans_tape(Plans *p, const IrInst *value) {
+  if (tape_keep(&p->tape, value)) return;
   plans_refuse(p, value,
                "the derivative needs what this was in each iteration of a loop whose iterations "
                "have no numbers: a while, or the cells of a tree without bounds",
                "write to another field, or divide the kernel in two");
 }
 
-/* Variables of a loop that it sets itself, and that its reversed iterations need. */
+/* Plans the loop-carried variables that the reversed iterations need. */
 static void plan_carried(Plans *p, Plan *plan, IrInst *loop, Plan *body) {
   Plan carried = {.region = body->region, .needed = scratch_array(p->scratch, bool, p->id_count)};
   bool is_carried = false;
   for (int k = 0; k < body->entered.count; k++) {
     IrInst *var = body->entered.items[k];
     bool is_set = false;
-    for (const IrUse *use = var->uses; use; use = use->next)
-      is_set |= (use->user->op == IR_SET || use->user->op == IR_LOCAL_SET) &&
-                ir_is_inside(use->user, body->region);
+    for (const IrUse *mark_useful = var->uses; mark_useful; mark_useful = mark_useful->next)
+      is_set |= (mark_useful->user->op == IR_SET || mark_useful->user->op == IR_LOCAL_SET) &&
+                ir_is_inside(mark_useful->user, body->region);
     if (!is_set) continue;
     is_carried = true;
     require_variable(p, &carried, var);
@@ -522,10 +523,10 @@ static void plan_carried(Plans *p, Plan *plan, IrInst *loop, Plan *body) {
   }
 }
 
-/* What reversing an op with regions needs. */
+/* Requires the values that the reversal of an op with regions needs. */
 static void plan_regions(Plans *p, Plan *plan, IrInst *inst) {
   if (!p->reversed[inst->id]) return;
-  require_number(p, plan, inst);
+  require_iteration_number(p, plan, inst);
   require_trips(p, plan, inst);
   for (int k = 0; k < inst->operand_count; k++) require(p, plan, inst->operands[k]);
   for (int k = 0; k < IR_MAX_REGIONS && inst->regions[k]; k++) {
@@ -556,7 +557,7 @@ static Plan *make_plan(Plans *p, IrRegion *region) {
 
 /* -- all of it --------------------------------------------------------------------------------- */
 
-static bool collect(void *data, IrInst *inst) {
+static bool collect_inst(void *data, IrInst *inst) {
   Plans *p = data;
   p->insts[inst->id] = inst;
   for (int k = 0; k < IR_MAX_REGIONS && inst->regions[k]; k++)
@@ -579,11 +580,11 @@ void plans_find_active(Plans *p, IrKernel *kernel, Companion companion, Scratch 
                .reversed = scratch_array(scratch, bool, count),
                .insts = scratch_array(scratch, IrInst *, count),
                .of = scratch_array(scratch, Plan *, 2 * count)};
-  ir_walk(kernel->body, collect, p);
-  spread(p, vary);
-  spread(p, use);
-  ir_walk(kernel->body, note_reversed, p);
-  ir_walk(kernel->body, note_sum, p);
+  ir_walk(kernel->body, collect_inst, p);
+  propagate(p, mark_varied);
+  propagate(p, mark_useful);
+  ir_walk(kernel->body, mark_reversed, p);
+  ir_walk(kernel->body, mark_sum, p);
 }
 
 const bool *plans_reversed(IrKernel *kernel, Companion companion, Scratch *scratch) {
@@ -598,16 +599,16 @@ bool plans_make(Plans *p, IrKernel *kernel, Companion companion, const LoopCount
   ASSERT(kernel->next_id == p->id_count, "nothing is emitted before all plans are made");
   p->counts = counts;
   ir_walk(kernel->body, refuse_exit, p);
-  log_init(&p->log, kernel, scratch, p->id_count);
+  tape_init(&p->tape, kernel, scratch, p->id_count);
   for (int i = 0; i < counts->count; i++)
-    p->log.grows[counts->items[i].loop->id] = !counts->items[i].has_end;
-  do { /* what is logged need not be computed, but where it is in the log does */
-    p->log.has_changed = false;
+    p->tape.grows[counts->items[i].loop->id] = !counts->items[i].has_end;
+  do { /* a taped value need not be recomputed, but its position on the tape must be */
+    p->tape.has_changed = false;
     p->host = make_plan(p, kernel->body);
-    uses_log(p);
-  } while (p->log.has_changed && !p->is_refused);
-  if (p->log.is_used) p->rerun = rerun_find(p);
-  if (p->log.is_used && !log_arrange(&p->log))
+    uses_tape(p);
+  } while (p->tape.has_changed && !p->is_refused);
+  if (p->tape.is_used) p->rerun = rerun_find(p);
+  if (p->tape.is_used && !tape_lay_out(&p->tape))
     plans_refuse(p, kernel->body->first, "the derivative needs too many values of one loop", NULL);
   uses_find(p);
   return !p->is_refused;

@@ -45,9 +45,9 @@ void slice_add(Slice *s, IrInst *inst) {
   s->kept[inst->id] = true;
   if (is_storage) add_setters(s, inst);
   if (!is_inside) return;
-  bool is_lost = derivative_class(inst->op) == DERIVATIVE_LOST &&
-                 !(s->is_rerun && inst->op == IR_RANDOM_STREAM);
-  if (is_lost && !s->lost) s->lost = inst;
+  bool is_unrepeatable = derivative_class(inst->op) == DERIVATIVE_UNREPEATABLE &&
+                         !(s->is_rerun && inst->op == IR_RANDOM_STREAM);
+  if (is_unrepeatable && !s->unrepeatable) s->unrepeatable = inst;
   s->is_reduced |= inst->op == IR_REDUCE;
   for (int k = 0; k < inst->operand_count; k++) slice_add(s, inst->operands[k]);
   for (IrInst *at = inst->region->owner; at && at != s->region->owner; at = at->region->owner) {

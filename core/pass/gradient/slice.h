@@ -1,4 +1,4 @@
-/* slice.h - backward slices: what an inst is computed from, and what decides whether it runs.
+/* slice.h - backward slices: all that an inst is computed from, and that decides whether it runs.
  *
  *     if %c {
  *       set %k, %a                  the slice of %x: all of this
@@ -6,7 +6,7 @@
  *     %j = get %k
  *     %x = load (place f0 %j)
  *
- * Loops are in it with their exits, and variables with all that sets them. */
+ * A loop is in it with its exits, and a variable with all insts that set it. */
 #ifndef RG_PASS_GRADIENT_SLICE_H
 #define RG_PASS_GRADIENT_SLICE_H
 
@@ -15,12 +15,12 @@
 typedef struct Slice {
   const IrRegion *region; /* the slice is of its insts */
   bool *kept;             /* by id: in the slice; also variables from outside that are set in it */
-  /* what runs once more begins with the elements that there were: so writes to fields that are read
-   * are in it, and streams of random numbers may be */
+  /* The slice runs once more from the elements as they were before the launch: so it has the writes
+   * to fields that it reads, and may have streams of random numbers. */
   bool is_rerun;
-  const IrInst *lost;  /* the first one that cannot be computed once more; NULL: all can be */
-  bool is_overwritten; /* the region writes to a field that the slice reads, */
-  bool is_reduced;     /* or loops in it add to a variable that it reads */
+  const IrInst *unrepeatable; /* the first inst that must not happen twice; NULL: none */
+  bool is_overwritten;        /* the region writes to a field that the slice reads, */
+  bool is_reduced;            /* or loops in it add to a variable that it reads */
 } Slice;
 
 Slice slice_of(Scratch *scratch, const IrKernel *kernel, const IrRegion *region);

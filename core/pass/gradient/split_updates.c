@@ -1,29 +1,21 @@
-/* split_updates.c - updates other than sums as reads and writes:
+/* split_updates.c - splits updates other than sums into reads and writes:
  *
  *     update mul %p, %a     =>     %b = load %p   %c = mul %b, %a   store %p, %c
  *
- * where one iteration alone reaches the element: each parameter of the parallel loop, plus a
- * constant, is an index of its own, or there is no such loop. Products, minima and maxima have a
- * derivative then, and so have old values. Of minima and maxima that iterations share, the adjoint
- * compares each value with the one that won, which is read behind the update; for tangents,
- * winners.c does so:
+ * if only one iteration reaches the element: each parameter of the parallel loop, plus a constant,
+ * is one of its indices, or there is no parallel loop. Then products, minima, maxima and old values
+ * have a derivative. For minima and maxima of elements that iterations share, the adjoint compares
+ * each value with the final one, which is read after the update; for tangents, winners.c does so:
  *
  *     update max %p, %a     =>     update max %p, %a   %b = load %p
  *
- * Of a product with factors that have no derivative, the element's derivative is multiplied by
- * them. Other products that iterations share have none. */
+ * If the factors of a shared product have no derivative, the element's derivative is multiplied by
+ * them. Other shared products have no derivative. */
 #include "pass/gradient/split_updates.h"
 
 #include "ir/facts.h"
 #include "pass/gradient/plan.h"
 #include "pass/rewrite.h"
-
-static const IrInst *parallel_loop(const IrInst *inst) {
-  const IrInst *outermost = NULL;
-  for (const IrInst *at = inst->region->owner; at; at = at->region->owner)
-    if (at->op == IR_RANGE || at->op == IR_ACTIVE) outermost = at;
-  return outermost;
-}
 
 /* Is some index the parameter plus a constant? */
 static bool is_indexed_by(const IrInst *place, const IrInst *param) {
@@ -34,8 +26,8 @@ static bool is_indexed_by(const IrInst *place, const IrInst *param) {
   return false;
 }
 
-static bool is_own(const IrInst *update) {
-  const IrInst *loop = parallel_loop(update);
+static bool has_own_element(const IrInst *update) {
+  const IrInst *loop = ir_parallel_loop(update);
   for (int k = 0; loop && k < loop->regions[0]->params.count; k++)
     if (!is_indexed_by(update->operands[0], loop->regions[0]->params.items[k])) return false;
   return true;
@@ -61,7 +53,7 @@ UpdateRule update_rule(const IrInst *update, bool is_active) {
 
 bool update_is_shared_winner(const IrKernel *kernel, const IrInst *update, Companion companion) {
   return update->op == IR_UPDATE && update_has_winner(update) &&
-         update->operands[0]->op == IR_PLACE && !is_own(update) &&
+         update->operands[0]->op == IR_PLACE && !has_own_element(update) &&
          companion_component(kernel, update->operands[0]->field, companion) >= 0;
 }
 
@@ -71,8 +63,8 @@ typedef struct Splitting {
   bool reads_winners;
 } Splitting;
 
-/* Of an RMW, too: no other iteration can tell. */
-static bool split_own(IrKernel *kernel, IrInst *update) {
+/* An RMW is split as well, since no other iteration can observe it. */
+static bool split_update(IrKernel *kernel, IrInst *update) {
   IrBuilder b = rewrite_before(kernel, update);
   IrInst *old = ir_load(&b, update->operands[0]);
   IrInst *change = ir_convert(&b, update->operands[1], old->type); /* of f16, which is f32 here */
@@ -83,7 +75,7 @@ static bool split_own(IrKernel *kernel, IrInst *update) {
   return true;
 }
 
-/* An RMW whose old value nothing uses is an update, or a store; returns what it is now. */
+/* Turns an RMW whose old value is unused into an update or a store; returns the new inst. */
 static IrInst *forget_old_value(IrKernel *kernel, IrInst *rmw) {
   if (rmw->uses) return rmw;
   IrBuilder b = rewrite_before(kernel, rmw);
@@ -95,7 +87,7 @@ static IrInst *forget_old_value(IrKernel *kernel, IrInst *rmw) {
   return now;
 }
 
-static bool split(void *data, IrInst *update) {
+static bool visit_update(void *data, IrInst *update) {
   const Splitting *splitting = data;
   IrKernel *kernel = splitting->kernel;
   bool is_sum = update->op == IR_UPDATE && update_rule(update, false) == UPDATE_ADDS;
@@ -103,15 +95,15 @@ static bool split(void *data, IrInst *update) {
   if (update->operands[0]->op != IR_PLACE ||
       companion_component(kernel, update->operands[0]->field, splitting->companion) < 0)
     return true;
-  if (is_own(update)) return split_own(kernel, update);
+  if (has_own_element(update)) return split_update(kernel, update);
   if (update->op == IR_RMW) update = forget_old_value(kernel, update);
   if (!splitting->reads_winners || !update_is_shared_winner(kernel, update, splitting->companion))
     return true;
-  IrBuilder after = {kernel, update->region, update->next, update->line, update->column};
+  IrBuilder after = rewrite_after(kernel, update);
   ir_load(&after, update->operands[0]);
   return true;
 }
 
 void updates_split(IrKernel *kernel, Companion companion, bool reads_winners) {
-  ir_walk(kernel->body, split, &(Splitting){kernel, companion, reads_winners});
+  ir_walk(kernel->body, visit_update, &(Splitting){kernel, companion, reads_winners});
 }

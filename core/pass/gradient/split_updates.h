@@ -1,22 +1,22 @@
-/* split_updates.h - updates other than sums as reads and writes. */
+/* split_updates.h - splits updates other than sums into reads and writes. */
 #ifndef RG_PASS_GRADIENT_SPLIT_UPDATES_H
 #define RG_PASS_GRADIENT_SPLIT_UPDATES_H
 
 #include "pass/gradient/companion.h"
 
-/* Of elements with derivatives that no other iteration of a parallel loop reaches.
- * `reads_winners`: a LOAD follows each shared minimum and maximum. */
+/* Splits updates of elements with derivatives that only one iteration of a parallel loop reaches.
+ * `reads_winners`: adds a LOAD after each shared minimum and maximum. */
 void updates_split(IrKernel *kernel, Companion companion, bool reads_winners);
 bool update_has_winner(const IrInst *update);
 
-/* What an update of a shared element, or of a variable of a whole loop, makes of the derivative
- * that the element has; in both directions. */
+/* What an update of a shared element, or a reduction of a whole loop, does to the element's
+ * derivative; in both directions. */
 typedef enum UpdateRule {
-  UPDATE_ADDS,      /* that of the value is added to it */
-  UPDATE_KEEPS,     /* it stays */
-  UPDATE_SCALES,    /* it is changed by the value, as the element is */
-  UPDATE_CHOOSES,   /* it is that of the value that won */
-  UPDATE_LACKS_RULE /* that is not known */
+  UPDATE_ADDS,      /* adds the value's derivative to it */
+  UPDATE_KEEPS,     /* leaves it unchanged */
+  UPDATE_SCALES,    /* multiplies or divides it by the value, like the element */
+  UPDATE_CHOOSES,   /* replaces it by the derivative of the final value */
+  UPDATE_LACKS_RULE /* has no derivative */
 } UpdateRule;
 /* is_active: the value has a derivative. */
 UpdateRule update_rule(const IrInst *update, bool is_active);

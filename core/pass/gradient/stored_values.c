@@ -3,11 +3,11 @@
  *     store %p, %a                       store %p, %a
  *     %b = load %q, equal to %p    =>    %b is %a
  *
- * One walk forwards keeps, per region, what the elements are that it has written or read. A write
- * ends what is known of its field, but for places that differ by a constant in some index; an old
- * value (RMW, CAS) orders all elements around it, so it ends everything. An arm begins with what is
- * known before the `if`; a loop, with what it does not write itself; an iteration of a parallel
- * loop, with nothing. */
+ * One forward walk records, per region, the values of the elements that it has written or read. A
+ * write invalidates the known elements of its field, except at places that differ by a constant in
+ * some index; an RMW or CAS orders all accesses around it, so it invalidates everything. An arm
+ * begins with what is known before the `if`, a loop with what it does not write itself, and an
+ * iteration of a parallel loop with nothing. */
 #include "pass/gradient/stored_values.h"
 
 #include "ir/facts.h"
@@ -26,32 +26,31 @@ typedef struct Forward {
 static bool may_be_same(const IrInst *a, const IrInst *b) {
   if (a->field != b->field) return false;
   for (int k = 0; k < a->operand_count; k++) {
-    int64_t distance;
-    if (facts_distance(a->operands[k], b->operands[k], &distance) && distance) return false;
+    if (facts_differ(a->operands[k], b->operands[k])) return false;
   }
   return true;
 }
 
-static void end_place(Forward *f, const IrInst *place) {
+static void invalidate_place(Forward *f, const IrInst *place) {
   int kept = 0;
   for (int i = 0; i < f->known.count; i++)
     if (!may_be_same(f->known.items[i].place, place)) f->known.items[kept++] = f->known.items[i];
   f->known.count = kept;
 }
 
-static void end_field(Forward *f, int field) {
+static void invalidate_field(Forward *f, int field) {
   int kept = 0;
   for (int i = 0; i < f->known.count; i++)
     if (f->known.items[i].place->field != field) f->known.items[kept++] = f->known.items[i];
   f->known.count = kept;
 }
 
-/* A visit: ends what the inst may change, at whichever place. */
-static bool end_written(void *data, IrInst *inst) {
+/* A visit: invalidates all that the inst may change. */
+static bool invalidate_written(void *data, IrInst *inst) {
   Forward *f = data;
   bool has_place = inst->operand_count && inst->operands[0]->op == IR_PLACE;
   if ((inst->op == IR_STORE || inst->op == IR_UPDATE) && has_place)
-    end_field(f, inst->operands[0]->field);
+    invalidate_field(f, inst->operands[0]->field);
   else if (inst->op != IR_LOAD && ir_effects(inst) & (IR_WRITE | IR_UPDATE_EFFECT | IR_TOPOLOGY))
     f->known.count = 0;
   return true;
@@ -75,12 +74,12 @@ static void forward_inside(Forward *f, IrInst *inst) {
     for (int i = 0; i < before.count && !is_parallel; i++)
       vec_push(f->scratch, &here, before.items[i]);
     f->known = here;
-    if (inst->op != IR_IF) ir_walk(inst->regions[k], end_written, f);
+    if (inst->op != IR_IF) ir_walk(inst->regions[k], invalidate_written, f);
     forward_region(f, inst->regions[k]);
   }
   f->known = before;
   for (int k = 0; k < IR_MAX_REGIONS && inst->regions[k]; k++)
-    ir_walk(inst->regions[k], end_written, f);
+    ir_walk(inst->regions[k], invalidate_written, f);
 }
 
 static void forward_inst(Forward *f, IrInst *inst) {
@@ -91,12 +90,12 @@ static void forward_inst(Forward *f, IrInst *inst) {
     if (value) ir_replace_uses(inst, value);
     else vec_push(f->scratch, &f->known, ((Known){place, inst}));
   } else if (inst->op == IR_STORE && has_place) {
-    end_place(f, place);
+    invalidate_place(f, place);
     vec_push(f->scratch, &f->known, ((Known){place, inst->operands[1]}));
   } else if (inst->op == IR_UPDATE && has_place) {
-    end_place(f, place);
+    invalidate_place(f, place);
   } else {
-    end_written(f, inst);
+    invalidate_written(f, inst);
   }
 }
 

@@ -4,7 +4,8 @@
 
 #include "ir/ir.h"
 
-/* So a derivative needs an element only as it was before the iteration, or as it is after. */
+/* Afterwards a derivative needs an element only as it was before the iteration, or as it is after.
+ * */
 void stored_values_forward(Scratch *scratch, IrKernel *kernel);
 
 #endif

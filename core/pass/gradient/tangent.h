@@ -4,8 +4,8 @@
 
 #include "pass/gradient/companion.h"
 
-/* Adds to the kernel what computes derivatives along a direction, for the pass `adjoint`. False
- * with err: it has none. */
+/* Adds the computation of derivatives along a direction to the kernel. False with err: it has none.
+ * */
 bool tangent_make(Scratch *scratch, IrKernel *kernel, Companion companion, Error *err);
 
 #endif

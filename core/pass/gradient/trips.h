@@ -1,13 +1,13 @@
-/* trips.h - loops of unknown length as loops over numbered iterations. */
+/* trips.h - turns loops of unknown trip count into loops over numbered iterations. */
 #ifndef RG_PASS_GRADIENT_TRIPS_H
 #define RG_PASS_GRADIENT_TRIPS_H
 
 #include "ir/ir.h"
 
-/* A loop that counts its iterations while it runs, in `trips`, which is read behind it. */
+/* A loop that counts its iterations while it runs; `trips` reads the count after it. */
 typedef struct LoopCount {
   IrInst *loop, *trips;
-  bool has_end; /* its operands say how often it runs at most */
+  bool has_end; /* its operands bound its trip count */
 } LoopCount;
 typedef VEC(LoopCount) LoopCounts;
 

@@ -1,16 +1,16 @@
-/* uses.c - which elements an adjoint reads once more, and which its primal overwrites.
+/* uses.c - finds which elements an adjoint reads again, and which its primal overwrites.
  *
- * Derivatives need values of elements as the primal read them. The adjoint reads them again, when
- * the launch is over. So for each field whose elements it reads:
+ * Derivatives need the values of elements that the primal read. The adjoint reads them again, after
+ * the launch. So for each field whose elements it reads:
  *
- *     no element is overwritten after it was read     it finds them as the launch left them
- *     none is read after it was overwritten           it finds them as they were before the launch:
- *                                                     who runs it puts them back first
- *     both, of different accesses                     it runs what writes the field once more, from
- *                                                     what was before, and logs what is read
+ *     no element is overwritten after it was read     they still are as the launch left them
+ *     none is read after it was overwritten           the host restores them first, as they were
+ *                                                     before the launch
+ *     both, by different accesses                     from the restored elements, the adjoint runs
+ *                                                     all writes once more, and tapes what is read
  *
- * Parallel iterations are no order: of elements that one of them writes and another one reads, the
- * language does not say which value is read. */
+ * Parallel iterations have no order: if one of them writes an element that another one reads, the
+ * language does not define which value is read. */
 #include "pass/gradient/uses.h"
 
 #include "pass/analysis/dependence.h"
@@ -28,7 +28,7 @@ typedef struct Uses {
 } Uses;
 
 static bool is_needed(const Plans *p, const IrInst *load) {
-  if (log_has(&p->log, load)) return false;
+  if (tape_has(&p->tape, load)) return false;
   for (const IrRegion *region = load->region; region;
        region = region->owner ? region->owner->region : NULL) {
     for (int k = 0; k < IR_MAX_REGIONS; k++) {
@@ -40,7 +40,7 @@ static bool is_needed(const Plans *p, const IrInst *load) {
   return false;
 }
 
-static bool note_access(void *data, IrInst *inst) {
+static bool record_access(void *data, IrInst *inst) {
   Uses *u = data;
   Scratch *scratch = u->plans->scratch;
   u->order[inst->id] = u->next++;
@@ -55,12 +55,10 @@ static bool note_access(void *data, IrInst *inst) {
 
 typedef enum Sequence { NEVER_MEET, WRITE_FIRST, READ_FIRST, UNKNOWN } Sequence;
 
-/* Does an index that all iterations of the launch share differ? */
-static bool is_elsewhere(const IrInst *a, const IrInst *b) {
+/* Do the places differ by a constant in an index that is the same in the whole launch? */
+static bool is_other_element(const IrInst *a, const IrInst *b) {
   for (int k = 0; k < a->operand_count && k < b->operand_count; k++) {
-    int64_t distance;
-    if (facts_distance(a->operands[k], b->operands[k], &distance) && distance &&
-        facts_is_of_launch(a->operands[k]))
+    if (facts_differ(a->operands[k], b->operands[k]) && facts_is_of_launch(a->operands[k]))
       return true;
   }
   return false;
@@ -82,27 +80,21 @@ static int loops_around(const IrInst *a, const IrInst *b, const IrInst *loops[MO
   return count;
 }
 
-static const IrInst *parallel_loop(const IrInst *inst) {
-  const IrInst *loop = inst->region->owner;
-  while (loop && !ir_is_unordered(loop)) loop = loop->region->owner;
-  return loop;
-}
-
-/* Is the read that of a minimum or maximum (split_updates.c), which stands for the element behind
- * the parallel loop, and does the write happen in that loop? */
+/* Is the read the one that split_updates.c adds to a minimum or maximum, which means the element
+ * after the parallel loop, and is the write in that loop? */
 static bool ends_in_winner(const IrInst *write, const IrInst *read) {
-  const IrInst *update = read->previous, *loop = parallel_loop(read);
+  const IrInst *update = read->previous, *loop = ir_parallel_loop(read);
   bool is_winner = update && update->op == IR_UPDATE && update_has_winner(update) &&
                    update->operands[0] == read->operands[0];
-  return is_winner && loop && !loop->region->owner && parallel_loop(write) == loop;
+  return is_winner && loop && !loop->region->owner && ir_parallel_loop(write) == loop;
 }
 
-/* By the loops around them, or, in one iteration, by the text. */
+/* Compares the accesses by the loops around them or, within an iteration, by the text. */
 static Sequence sequence_of(const Uses *u, const IrInst *write, const IrInst *read) {
   const IrInst *loops[MOST_LOOPS], *from = write->operands[0], *to = read->operands[0];
   ASSERT(from->op == IR_PLACE && to->op == IR_PLACE, "elements alone have an order");
   Sequence in_text = u->order[write->id] < u->order[read->id] ? WRITE_FIRST : READ_FIRST;
-  if (from->field != to->field || is_elsewhere(from, to)) return NEVER_MEET;
+  if (from->field != to->field || is_other_element(from, to)) return NEVER_MEET;
   if (ends_in_winner(write, read)) return WRITE_FIRST;
   int count = loops_around(write, read, loops);
   if (count <= 0) return count < 0 ? UNKNOWN : in_text;
@@ -120,15 +112,15 @@ static Sequence sequence_of(const Uses *u, const IrInst *write, const IrInst *re
   return in_text;
 }
 
-/* -- what has to be logged --------------------------------------------------------------------- */
+/* -- what has to be taped --------------------------------------------------------------------- */
 
-/* How one needed read lies among the writes to its field. */
+/* How a needed read is ordered with the writes to its field. */
 typedef struct Reading {
-  bool is_overwritten; /* a write comes after it, perhaps */
-  bool is_written;     /* one comes before it, perhaps */
+  bool is_overwritten; /* a write may come after it */
+  bool is_written;     /* a write may come before it */
 } Reading;
 
-static Reading compare(const Uses *u, const IrInst *read) {
+static Reading order_reading(const Uses *u, const IrInst *read) {
   Reading reading = {0};
   for (int i = 0; i < u->writes.count; i++) {
     Sequence sequence = sequence_of(u, u->writes.items[i], read);
@@ -138,12 +130,12 @@ static Reading compare(const Uses *u, const IrInst *read) {
   return reading;
 }
 
-/* Does the field have values that the adjoint finds neither before the launch nor after it? */
+/* Does the adjoint need values of the field that exist neither before the launch nor after it? */
 static bool is_mixed(const Uses *u, int field) {
   Reading all = {0};
   for (int i = 0; i < u->reads.count; i++) {
     if (u->reads.items[i]->operands[0]->field != field) continue;
-    Reading reading = compare(u, u->reads.items[i]);
+    Reading reading = order_reading(u, u->reads.items[i]);
     all.is_overwritten |= reading.is_overwritten;
     all.is_written |= reading.is_written;
   }
@@ -152,21 +144,22 @@ static bool is_mixed(const Uses *u, int field) {
 
 static Uses find_accesses(Plans *p) {
   Uses uses = {.plans = p, .order = scratch_array(p->scratch, int, p->id_count)};
-  ir_walk(p->kernel->body, note_access, &uses);
+  ir_walk(p->kernel->body, record_access, &uses);
   return uses;
 }
 
-void uses_log(Plans *p) {
+void uses_tape(Plans *p) {
   Uses uses = find_accesses(p);
   for (int field = 0; field < p->kernel->fields.count; field++)
-    p->logs_elements |= is_mixed(&uses, field);
-  for (int i = 0; p->logs_elements && i < uses.reads.count; i++)
-    if (compare(&uses, uses.reads.items[i]).is_overwritten) plans_log(p, uses.reads.items[i]);
+    p->tapes_elements |= is_mixed(&uses, field);
+  for (int i = 0; p->tapes_elements && i < uses.reads.count; i++)
+    if (order_reading(&uses, uses.reads.items[i]).is_overwritten)
+      plans_tape(p, uses.reads.items[i]);
 }
 
 /* -- the first index, where launches know it --------------------------------------------------- */
 
-static void note_first(const IrInst *place, IrGradientUse *use) {
+static void set_first_index(const IrInst *place, IrGradientUse *use) {
   Affine sum;
   use->arg = -1;
   if (place->operand_count < 2 || !facts_affine(place->operands[0], NULL, &sum)) return;
@@ -177,17 +170,17 @@ static void note_first(const IrInst *place, IrGradientUse *use) {
   if (is_arg) use->arg = (int32_t)sum.values[0]->imm;
 }
 
-static bool is_one(const IrGradientUse *a, const IrGradientUse *b) {
+static bool is_same_use(const IrGradientUse *a, const IrGradientUse *b) {
   return a->field == b->field && a->has_first == b->has_first && a->arg == b->arg &&
          a->first == b->first;
 }
 
-/* A dual is used as the field that it is of: what has to be copied of one is copied of both. */
-static void note_use(IrKernel *kernel, IrGradientUse use) {
+/* A dual counts as its field, since what is copied for one is copied for both. */
+static void record_use(IrKernel *kernel, IrGradientUse use) {
   use.field = companion_primal(kernel, use.field);
   for (int i = 0; i < kernel->gradient_uses.count; i++) {
     IrGradientUse *known = &kernel->gradient_uses.items[i];
-    if (!is_one(known, &use)) continue;
+    if (!is_same_use(known, &use)) continue;
     known->reads |= use.reads;
     known->writes |= use.writes;
     known->before |= use.before;
@@ -199,28 +192,28 @@ static void note_use(IrKernel *kernel, IrGradientUse use) {
   vec_push(kernel->scratch, &kernel->gradient_uses, use);
 }
 
-static void note_uses(const Uses *u, const InstList *list, IrGradientUse use, int field) {
+static void record_uses(const Uses *u, const InstList *list, IrGradientUse use, int field) {
   for (int i = 0; i < list->count; i++) {
     const IrInst *place = list->items[i]->operands[0];
     if (field >= 0 && place->field != field) continue;
     use.field = place->field;
-    note_first(place, &use);
-    note_use(u->plans->kernel, use);
+    set_first_index(place, &use);
+    record_use(u->plans->kernel, use);
     use.has_first = false;
     use.first = 0;
   }
 }
 
-static void note_reads(const Uses *u, int field) {
+static void record_reads(const Uses *u, int field) {
   bool is_overwritten = false;
   for (int i = 0; i < u->reads.count; i++)
     if (u->reads.items[i]->operands[0]->field == field)
-      is_overwritten |= compare(u, u->reads.items[i]).is_overwritten;
-  note_uses(u, &u->reads, (IrGradientUse){.reads = true, .before = is_overwritten}, field);
+      is_overwritten |= order_reading(u, u->reads.items[i]).is_overwritten;
+  record_uses(u, &u->reads, (IrGradientUse){.reads = true, .before = is_overwritten}, field);
 }
 
-/* What runs once more begins with the elements as they were before the launch. */
-static bool note_rerun(void *data, IrInst *inst) {
+/* The part that runs again begins with the elements as they were before the launch. */
+static bool record_rerun(void *data, IrInst *inst) {
   const Uses *u = data;
   const Plans *p = u->plans;
   if (inst->op != IR_LOAD || inst->operands[0]->op != IR_PLACE || !p->rerun[inst->id]) return true;
@@ -228,12 +221,12 @@ static bool note_rerun(void *data, IrInst *inst) {
   for (int i = 0; i < u->writes.count; i++)
     use.before |= u->writes.items[i]->operands[0]->field == use.field;
   use.reruns = use.before;
-  note_use(p->kernel, use);
+  record_use(p->kernel, use);
   return true;
 }
 
-/* Where gradients are lost: in fields that have none. */
-static bool note_loss(void *data, IrInst *inst) {
+/* Records where gradients are lost, in fields that have none. */
+static bool record_loss(void *data, IrInst *inst) {
   const Plans *p = data;
   bool has_place = inst->operand_count && inst->operands[0]->op == IR_PLACE;
   if (!has_place || plan_has_gradient(p, inst)) return true;
@@ -242,7 +235,7 @@ static bool note_loss(void *data, IrInst *inst) {
     use.wanted_line = inst->line;
   if ((inst->op == IR_STORE || inst->op == IR_UPDATE) && p->varied[inst->operands[1]->id])
     use.lost_line = inst->line;
-  note_use(p->kernel, use);
+  record_use(p->kernel, use);
   return true;
 }
 
@@ -250,11 +243,11 @@ void uses_find(Plans *p) {
   ASSERT(!p->kernel->gradient_uses.count, "what a kernel's gradient uses is found once");
   Uses uses = find_accesses(p);
   bool draws = ir_has_op(p->kernel->body, IR_RANDOM_STREAM);
-  for (int field = 0; field < p->kernel->fields.count; field++) note_reads(&uses, field);
-  note_uses(&uses, &uses.writes, (IrGradientUse){.writes = true}, -1);
-  note_uses(&uses, &uses.others, (IrGradientUse){0}, -1);
-  ir_walk(p->kernel->body, note_loss, p);
-  if (p->rerun) ir_walk(p->kernel->body, note_rerun, &uses);
+  for (int field = 0; field < p->kernel->fields.count; field++) record_reads(&uses, field);
+  record_uses(&uses, &uses.writes, (IrGradientUse){.writes = true}, -1);
+  record_uses(&uses, &uses.others, (IrGradientUse){0}, -1);
+  ir_walk(p->kernel->body, record_loss, p);
+  if (p->rerun) ir_walk(p->kernel->body, record_rerun, &uses);
   for (int i = 0; i < p->kernel->gradient_uses.count; i++)
     p->kernel->gradient_uses.items[i].draws = !draws ? 0 : p->rerun ? 2 : 1;
 }

@@ -1,11 +1,11 @@
-/* winners.c - minima and maxima that iterations share, for tangents:
+/* winners.c - tangents of minima and maxima that iterations share:
  *
  *     range %i {                        range %i { .. update max %p, %v .. }
  *       .. update max %p, %v ..    =>   range %i { .. if %v == load %p { store %p, %v } }
  *     }
  *
- * The second loop computes the values once more, and leaves the element as it is; but its tangent
- * gives the element the derivative of the value that won. Of equal ones, one iteration's stays.
+ * The second loop recomputes the values and leaves the element unchanged, but its tangent gives the
+ * element the derivative of the winning value. Of equal values, one iteration's derivative remains.
  * Decision D-pass-93. */
 #include "pass/gradient/winners.h"
 
@@ -18,9 +18,9 @@ typedef struct Winners {
   IrKernel *kernel;
   Scratch *scratch;
   Companion companion;
-  Plans plans; /* for refusals alone */
-  /* of the loop at hand */
-  Slice slice; /* what values of winners are computed from */
+  Plans plans; /* only for refusals */
+  /* of the current loop */
+  Slice slice; /* of the values that may win */
   VEC(IrInst *) updates;
 } Winners;
 
@@ -39,7 +39,7 @@ static bool keep_winner(void *data, IrInst *inst) {
                  "minima and maxima that iterations share have no second derivative", NULL);
   vec_push(w->scratch, &w->updates, inst);
   slice_add(&w->slice, inst);
-  if (w->slice.lost || w->slice.is_overwritten) refuse(w, inst);
+  if (w->slice.unrepeatable || w->slice.is_overwritten) refuse(w, inst);
   return true;
 }
 
@@ -49,9 +49,7 @@ static void store_winner(IrKernel *kernel, IrInst *update) {
   IrBuilder b = rewrite_before(kernel, update);
   IrInst *place = update->operands[0], *won = ir_load(&b, place);
   IrInst *value = ir_convert(&b, update->operands[1], won->type);
-  IrBuilder in = b;
-  in.region = ir_if(&b, ir_binary(&b, IR_EQ, value, won))->regions[0];
-  in.before = NULL;
+  IrBuilder in = rewrite_into(&b, ir_if(&b, ir_binary(&b, IR_EQ, value, won))->regions[0]);
   ir_store(&in, place, value)->further = true;
   ir_delete(update);
 }
@@ -64,12 +62,12 @@ static void add_loop(Winners *w, IrInst *loop) {
     store_winner(w->kernel, ir_mapped(map, w->updates.items[k]));
 }
 
-static void follow(Winners *w, IrRegion *region) {
+static void add_loops(Winners *w, IrRegion *region) {
   for (IrInst *inst = region->first, *next; inst; inst = next) {
-    bool is_parallel = inst->op == IR_RANGE || inst->op == IR_ACTIVE;
+    bool is_parallel = ir_is_unordered(inst);
     next = inst->next;
     for (int k = 0; !is_parallel && k < IR_MAX_REGIONS && inst->regions[k]; k++)
-      follow(w, inst->regions[k]);
+      add_loops(w, inst->regions[k]);
     if (!is_parallel) continue;
     w->updates.count = 0;
     w->slice = slice_of(w->scratch, w->kernel, inst->regions[0]);
@@ -81,6 +79,6 @@ static void follow(Winners *w, IrRegion *region) {
 bool winners_store(Scratch *scratch, IrKernel *kernel, Companion companion, Error *err) {
   Winners winners = {
       .kernel = kernel, .scratch = scratch, .companion = companion, .plans = {.err = err}};
-  follow(&winners, kernel->body);
+  add_loops(&winners, kernel->body);
   return !winners.plans.is_refused;
 }

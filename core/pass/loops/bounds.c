@@ -9,9 +9,9 @@
  *     begin ...... interior_begin ============ interior_end ...... end
  *        body              interior                    body
  *
- * An axis of the box that is not limited reaches from INT64_MIN to INT64_MAX. An extent of an
- * array is known only at launch: such an end is a limit of the task, in a slot of the frame. A
- * loop that ends at the extent itself needs no limit. An index that all iterations share, as of
+ * An axis of the box without a limit reaches from INT64_MIN to INT64_MAX. Extents of arrays are
+ * known only at launch: an end that depends on one is a limit of the task, in a slot of the frame.
+ * A loop that ends at the extent itself needs no limit. An index that all iterations share, as in
  * `x[t + 1][i]`, is compared by the launch: the interior is empty unless it is inside. Comparisons
  * of indices that the interior decides become constants there (guards.h), and clamped indices are
  * no longer clamped (clamps.h). Sets PLACE.inside, task->interior, task->limits. */
@@ -26,9 +26,9 @@
 enum {
   LARGEST_COPY = 2000, /* insts of a body, since it is compiled twice */
   MOST_LIMITS = 16,    /* ends of the box that a launch computes; each is a minimum per piece */
-  MOST_MOVED = 64,     /* indices moved by different values, each a few ops of the host region */
+  MOST_SHIFTED = 64,   /* different shifted indices, each a few ops of the host region */
   MOST_SHARED = 8,     /* indices that all iterations share */
-  MOST_VECTORS = 4     /* of a row of words that has no rim */
+  MOST_VECTORS = 4     /* of a row of words, which then has no interior */
 };
 
 /* An index that all iterations share: a value of the launch plus low .. high. */
@@ -42,8 +42,8 @@ typedef struct Box {
   bool reaches_above[SNODE_MAX_AXES]; /* some index is larger than the loop's */
   int limit_count;
   IrLimit limits[MOST_LIMITS];
-  int moved_count;
-  Moved moved[MOST_MOVED];
+  int shifted_count;
+  ShiftedIndex shifted[MOST_SHIFTED];
   int shared_count;
   Shared shared[MOST_SHARED];
 } Box;
@@ -58,8 +58,8 @@ typedef struct Bounds {
   VEC(IndexGuard) guards; /* comparisons that the box decides */
   VEC(int) guard_slots;   /* slots of the values that they compare with */
   int number;             /* of the task */
-  bool saves;             /* for some place the check is a relevant part of the cost */
-  bool chooses;           /* some index is selected by a comparison */
+  bool saves;             /* some place's check is a relevant part of its cost */
+  bool chooses;           /* a comparison selects some index */
 } Bounds;
 
 /* -- one index, one place ---------------------------------------------------------------------- */
@@ -81,9 +81,9 @@ static void mark_inside(const BodyLimits *at, const Effects *effects) {
 
 /* -- the interior ------------------------------------------------------------------------------ */
 
-/* Ends the box where the index reaches the extent; param -1: the index is a constant. False if the
- * box has no room for another limit. */
-static bool limit(int param, int64_t high, int slot, Type type, Box *box) {
+/* Ends the box where the index reaches the extent; param -1: the index is a constant. False: there
+ * are too many limits. */
+static bool add_limit(int param, int64_t high, int slot, Type type, Box *box) {
   DEBUG_ASSERT(slot >= 0 && param >= -1, "a limit compares an index, or a constant, with a slot");
   if (high < INT32_MIN || high > INT32_MAX) return false;
   for (int i = 0; i < box->limit_count; i++) {
@@ -99,31 +99,32 @@ static bool limit(int param, int64_t high, int slot, Type type, Box *box) {
 }
 
 static bool limit_by_extent(int param, int64_t high, const IrArray *array, int axis, Box *box) {
-  return limit(param, high, array->extents + axis, address_extent_type(array), box);
+  return add_limit(param, high, array->extents + axis, address_extent_type(array), box);
 }
 
-/* Lets the launch limit the box (guards.h). False: it is not such an index, or there is no room. */
-static bool move(const Bounds *b, const IndexRange *range, int64_t size, const IrArray *array,
-                 int axis, Box *box) {
-  Moved moved;
-  if (!type_is(b->task->index, TYPE_I32) || !guards_read_moved(b->at.body, range, size, &moved))
+/* Lets the launch limit the box (guards.h). False: it is no shifted index, or there are too many.
+ * */
+static bool add_shifted(const Bounds *b, const IndexRange *range, int64_t size,
+                        const IrArray *array, int axis, Box *box) {
+  ShiftedIndex shifted;
+  if (!type_is(b->task->index, TYPE_I32) || !guards_read_shifted(b->at.body, range, size, &shifted))
     return false;
-  moved.array = array;
-  moved.axis = array ? axis : 0;
-  for (int i = 0; i < box->moved_count; i++)
-    if (guards_is_same_move(&box->moved[i], &moved)) return true;
-  if (box->moved_count == MOST_MOVED) return false;
-  box->moved[box->moved_count++] = moved;
+  shifted.array = array;
+  shifted.axis = array ? axis : 0;
+  for (int i = 0; i < box->shifted_count; i++)
+    if (guards_is_same_shift(&box->shifted[i], &shifted)) return true;
+  if (box->shifted_count == MOST_SHIFTED) return false;
+  box->shifted[box->shifted_count++] = shifted;
   return true;
 }
 
-static bool is_of_launch(const IndexRange *range) {
+static bool is_shared_index(const IndexRange *range) {
   return range->known && range->base && ranges_is_near(range) && facts_is_of_launch(range->base) &&
          type_bits(range->base->type) <= 32 && !type_is(range->base->type, TYPE_U32);
 }
 
 /* Lets the launch empty the box unless the shared index is inside. */
-static bool share(const IndexRange *range, int64_t size, Box *box) {
+static bool add_shared(const IndexRange *range, int64_t size, Box *box) {
   for (int i = 0; i < box->shared_count; i++) {
     Shared *known = &box->shared[i];
     if (known->size != size || !facts_same_value(known->range.base, range->base)) continue;
@@ -136,7 +137,7 @@ static bool share(const IndexRange *range, int64_t size, Box *box) {
   return true;
 }
 
-/* Narrows the box so that the index is inside; false if no box can. */
+/* Narrows the box so that the index is inside; false if no box does that. */
 static bool narrow_axis(const Bounds *b, const EffectPlace *place, int axis,
                         const IndexRange *range, Box *box) {
   int64_t size;
@@ -144,9 +145,9 @@ static bool narrow_axis(const Bounds *b, const EffectPlace *place, int axis,
   int param = range->known ? ranges_param(b->at.body, range->base) : -1;
   if (array && range->known && !range->base)
     return range->low >= 0 && limit_by_extent(-1, range->high, array, axis, box);
-  if (!array && is_of_launch(range) && ranges_hold_below(range, size))
-    return share(range, size, box);
-  if (param < 0) return move(b, range, size, array, axis, box);
+  if (!array && is_shared_index(range) && ranges_hold_below(range, size))
+    return add_shared(range, size, box);
+  if (param < 0) return add_shifted(b, range, size, array, axis, box);
   if (!ranges_hold_below(range, size)) return false;
   box->begin[param] = max_i64(box->begin[param], -range->low);
   box->reaches_above[param] |= range->high > 0;
@@ -163,7 +164,7 @@ static bool is_inner_index(const Bounds *b, const IndexRange *range) {
 
 static bool is_same_box(const Box *a, const Box *b) {
   if (memcmp(a->begin, b->begin, sizeof a->begin) || memcmp(a->end, b->end, sizeof a->end) ||
-      a->limit_count != b->limit_count || a->moved_count != b->moved_count ||
+      a->limit_count != b->limit_count || a->shifted_count != b->shifted_count ||
       a->shared_count != b->shared_count)
     return false;
   for (int i = 0; i < a->limit_count; i++)
@@ -175,9 +176,10 @@ static bool is_same_box(const Box *a, const Box *b) {
   return true;
 }
 
-/* The value of the index well inside the range: `i + 1 >= n ? i + 1 - n : i + 1`, and
- * `min(i + 1, n - 1)`, are i + 1; selects may be nested. */
-static bool find_usual(const Bounds *b, const EffectPlace *place, int axis, IndexRange *range) {
+/* Finds the index's value in most iterations: `i + 1 >= n ? i + 1 - n : i + 1` and
+ * `min(i + 1, n - 1)` usually are i + 1; selects may be nested. */
+static bool find_usual_range(const Bounds *b, const EffectPlace *place, int axis,
+                             IndexRange *range) {
   const IrInst *index = place->inst->operands[axis];
   if (clamps_index(b->at.body, index, range) >= 0) return true;
   *range = place->index[axis];
@@ -191,14 +193,14 @@ static bool find_usual(const Bounds *b, const EffectPlace *place, int axis, Inde
 
 /* Narrows the box for the place. A place that depends on comparisons is proven in prove_chosen,
  * after the guards have decided them. */
-static void narrow(Bounds *b, const EffectPlace *place) {
+static void narrow_for_place(Bounds *b, const EffectPlace *place) {
   DEBUG_ASSERT(place->index && place->function == b->at.body, "the place is seen from the body");
   Box box = b->box;
   bool is_proven = true;
   for (int axis = 0; axis < place->inst->operand_count; axis++) {
     IndexRange range;
     if (limits_prove(&b->at, place->inst, axis, &place->index[axis])) continue;
-    bool is_chosen = find_usual(b, place, axis, &range);
+    bool is_chosen = find_usual_range(b, place, axis, &range);
     b->chooses |= is_chosen;
     is_proven &= !is_chosen;
     if (narrow_axis(b, place, axis, &range, &box)) continue;
@@ -214,8 +216,8 @@ static void narrow(Bounds *b, const EffectPlace *place) {
   b->saves |= !node || snode_node_level(node) == NULL;
 }
 
-/* Is the value an end of the loop, or of the places next to its index? Any other value would only
- * make the interior smaller. */
+/* Does the comparison only matter near an end of the loop? Any other one would make the interior
+ * much smaller. */
 static bool is_at_end(const Bounds *b, const IndexGuard *guard) {
   bool is_own_end =
       guard->with->op == IR_FRAME_GET && b->at.limits[guard->param].end == (int)guard->with->imm;
@@ -224,7 +226,7 @@ static bool is_at_end(const Bounds *b, const IndexGuard *guard) {
   return is_own_end || (is_order && (guard->less > 0 || b->box.reaches_above[guard->param]));
 }
 
-static bool note_guard(void *data, IrInst *inst) {
+static bool record_guard(void *data, IrInst *inst) {
   Bounds *b = data;
   IndexGuard guard;
   if (!guards_read(b->at.body, inst, &guard) || !is_at_end(b, &guard)) return true;
@@ -233,14 +235,14 @@ static bool note_guard(void *data, IrInst *inst) {
     if (b->guards.items[i].with == guard.with) slot = b->guard_slots.items[i];
   if (slot < 0 && b->box.limit_count == MOST_LIMITS) return true;
   if (slot < 0) slot = guards_slot(b->kernel, b->number, guard.with);
-  if (!limit(guard.param, guard.less, slot, TYPE(I64), &b->box)) return true;
+  if (!add_limit(guard.param, guard.less, slot, TYPE(I64), &b->box)) return true;
   b->box.begin[guard.param] = max_i64(b->box.begin[guard.param], -((int64_t)1 << 30));
   vec_push(b->kernel->scratch, &b->guards, guard);
   vec_push(b->kernel->scratch, &b->guard_slots, slot);
   return true;
 }
 
-static bool note_clamp(void *data, IrInst *inst) {
+static bool record_clamp(void *data, IrInst *inst) {
   Bounds *b = data;
   IndexClamp clamp;
   if (!clamps_read(b->at.body, inst, b->at.limits, &clamp)) return true;
@@ -271,13 +273,13 @@ static bool prove_chosen(void *data, IrInst *place) {
   return true;
 }
 
-/* The launch's check of a shared index: of the least and of the largest of its values. */
+/* Makes the launch check the smallest and the largest value of a shared index. */
 static void limit_shared(Bounds *b, const Shared *shared) {
   IrBuilder host = guards_host(b->kernel, b->number);
   IrInst *value = guards_value(&host, shared->range.base);
   int64_t least = shared->range.low + 1, most = shared->size - shared->range.high;
-  IrInst *above = ir_binary(&host, IR_ADD, value, ir_const_int(&host, TYPE(I64), least));
-  IrInst *below = ir_binary(&host, IR_SUB, ir_const_int(&host, TYPE(I64), most), value);
+  IrInst *above = ir_binary(&host, IR_ADD, value, ir_i64(&host, least));
+  IrInst *below = ir_binary(&host, IR_SUB, ir_i64(&host, most), value);
   int slot = guards_set(&host, ir_binary(&host, IR_MIN, above, below));
   IrLimit limit = {.axis = -1, .slot = slot, .type = TYPE(I64)};
   vec_push(b->kernel->scratch, &b->task->limits, limit);
@@ -318,30 +320,30 @@ static void set_interior(Bounds *b, const IrMap *copies) {
   for (int i = 0; i < b->box.shared_count; i++) limit_shared(b, &b->box.shared[i]);
   ir_walk(task->interior, decide_shared, b);
   for (int axis = 0; axis < task->axis_count; axis++)
-    guards_limit(b->kernel, b->number, axis, b->box.moved, b->box.moved_count);
+    guards_limit(b->kernel, b->number, axis, b->box.shifted, b->box.shifted_count);
   guards_decide(task);
   BodyLimits inside = b->at;
   inside.body = task->interior;
   if (b->chooses) ir_walk(task->interior, prove_chosen, &inside);
 }
 
-static void split(Bounds *b) {
+static void make_interior(Bounds *b) {
   IrTask *task = b->task;
   for (int axis = 0; axis < SNODE_MAX_AXES; axis++)
     b->box.begin[axis] = INT64_MIN, b->box.end[axis] = INT64_MAX;
   for (int i = 0; i < b->effects->places.count; i++)
     if (!b->effects->places.items[i]->inst->inside && !b->effects->places.items[i]->is_called)
-      narrow(b, b->effects->places.items[i]);
+      narrow_for_place(b, b->effects->places.items[i]);
   bool is_near = type_is(task->index, TYPE_I32);
-  if (is_near) ir_walk(task->body, note_clamp, b);
+  if (is_near) ir_walk(task->body, record_clamp, b);
   if (!b->saves || rewrite_count(task->body) > LARGEST_COPY) return;
-  if (is_near) ir_walk(task->body, note_guard, b);
+  if (is_near) ir_walk(task->body, record_guard, b);
   IrMap *copies = ir_map(b->kernel->scratch, b->kernel);
   task->interior = ir_copy_region(b->kernel, task->body, NULL, copies);
   set_interior(b, copies);
 }
 
-/* Words of bits: a row is a few vectors, in which a mask costs less than a rim would. */
+/* Does a row of words have only a few vectors? Then a mask costs less than an interior. */
 static bool has_short_rows(const PassContext *ctx, const Bounds *b) {
   const Limits *along = &b->at.limits[b->task->axis_count - 1];
   int64_t most = MOST_VECTORS * (ctx->vector_bytes / 4);
@@ -364,7 +366,7 @@ bool pass_bounds(PassContext *ctx, IrKernel *kernel, Error *err) {
     b.effects = effects_of(ctx, kernel, task);
     mark_inside(&b.at, b.effects);
     bool may_split = task->kind == TASK_RANGE && !task->interior && !has_short_rows(ctx, &b);
-    if (may_split && guards_is_run(kernel, i)) split(&b);
+    if (may_split && guards_is_run(kernel, i)) make_interior(&b);
   }
   return true;
 }

@@ -5,9 +5,11 @@
 
 enum {
   DEEPEST = 4, /* ops between a clamp and the access that depends on it; clamps in a clamp */
-  SHARE = 8,   /* of a range of known length, the part that an interior may lose at either end, */
-  FEW = 4,     /* or so many iterations; */
-  EDGE = 64    /* so many of a range of any length */
+  /* The interior may lose at either end 1 / SHARE of a range of known length, or FEW iterations;
+   * EDGE iterations of a range of unknown length. */
+  SHARE = 8,
+  FEW = 4,
+  EDGE = 64
 };
 
 static bool is_clamp(const IrInst *inst) {
@@ -29,18 +31,19 @@ int clamps_index(const IrRegion *body, const IrInst *inst, IndexRange *range) {
   return -1;
 }
 
-static bool matters(const IrInst *value, int depth) {
+static bool reaches_access_or_loop(const IrInst *value, int depth) {
   for (const IrUse *use = value->uses; use; use = use->next) {
     const IrInst *user = use->user;
     if (user->op == IR_PLACE || user->op == IR_ITEM || user->op == IR_FOR) return true;
     bool is_sum = type_is_integer(user->type) && user->operand_count == 2;
-    if (is_sum && ir_effects(user) & IR_PURE && depth < DEEPEST && matters(user, depth + 1))
+    if (is_sum && ir_effects(user) & IR_PURE && depth < DEEPEST &&
+        reaches_access_or_loop(user, depth + 1))
       return true;
   }
   return false;
 }
 
-bool clamps_matter(const IrInst *value) { return matters(value, 0); }
+bool clamps_matter(const IrInst *value) { return reaches_access_or_loop(value, 0); }
 
 /* Is the interior from `begin` or up to `end` nearly all of the range? */
 static bool is_at_edge(const Limits *limits, const IndexClamp *clamp) {

@@ -1,5 +1,4 @@
-/* clamps.h - minima and maxima of a range's indices, of which its interior decides which operand
- * they are.
+/* clamps.h - clamped indices of a range: minima and maxima whose result is known in its interior.
  *
  *   %left = max %i - 1, 0                  %i - 1, in an interior from 1 on
  *   for %left, min %i + 2, 63 { .. }       up to %i + 2, in an interior up to 62
@@ -22,8 +21,8 @@ typedef struct IndexClamp {
  * range (whose indices have `limits`) from the interior, or if neither an access nor a loop depends
  * on it. */
 bool clamps_read(const IrRegion *body, const IrInst *inst, const Limits *limits, IndexClamp *clamp);
-/* Which operand of a MIN or MAX is the index, when clamps inside it are decided? -1: none of a
- * parameter of the body. */
+/* Which operand of a MIN or MAX is a parameter of the body plus a range, apart from clamps inside
+ * it? -1: none is. */
 int clamps_index(const IrRegion *body, const IrInst *inst, IndexRange *range);
 /* Does an index of an access, or a bound of a loop, depend on the value? */
 bool clamps_matter(const IrInst *value);

@@ -1,5 +1,5 @@
-/* coalesce.c - loop coalescing: a loop over neighbouring cells, and in it one over the list of
- * each, becomes one loop where the lists follow each other in memory.
+/* coalesce.c - loop coalescing: turns a loop over neighbouring cells, with an inner loop over the
+ * list of each, into one loop if the lists follow each other in memory.
  *
  *     for %lo, %hi (%c) {                  %bad = 0, %at = begin(%lo)
  *       for begin(%c), last(%c) (%s) {     for %lo, %hi (%c) {
@@ -11,12 +11,12 @@
  *                                            for begin(%lo), last(%hi) (%s) { .. }
  *                                          } else { the nest as it was }
  *
- * The iterations are the same ones in the same order. A nest of short lists ends its inner loop
- * once per cell, at an unpredictable iteration, which costs a processor more than the few elements
- * that it visits; and lanes wait for the longest list of each cell. Where begin(c + 1) and
- * last(c) + 1 are one element, as in `for s = first[c], first[c + 1] - 1`, they need not be
- * compared. The body of the inner loop must not use %c, and nothing in it may write what begin and
- * last read. A begin below 0 stays in the nest, where the last index may wrap.
+ * The iterations and their order are the same. A nest of short lists leaves its inner loop once per
+ * cell, at an unpredictable iteration: the misprediction costs more than the few elements of a
+ * list; and lanes wait for the longest list of each cell. If begin(c + 1) and last(c) + 1 are one
+ * element, as in `for s = first[c], first[c + 1] - 1`, they need not be compared. The body of the
+ * inner loop must not use %c, nor write elements that begin and last read. If a begin is below 0,
+ * the nest runs instead, since its last index may wrap.
  *
  * needs: tasks     keeps: all else
  * Decision D-pass-77. */
@@ -34,7 +34,7 @@ typedef struct Nest {
   IrKernel *kernel;
   IrInst *outer, *inner;
   IrInst *begin, *last; /* of a cell's list */
-  IrInst *end;          /* a load: last + 1; NULL: it is none */
+  IrInst *end;          /* last + 1, if that is a load; else NULL */
   bool is_adjacent;     /* end is the element that begin is for the next cell */
   const IrInst *reads[MOST_READS];
   int read_count;
@@ -47,7 +47,7 @@ static bool counts_up(const IrInst *loop) {
          type_bits(loop->operands[0]->type) >= 32;
 }
 
-/* The only loop in the body, if all else are values and reads; else NULL. */
+/* The only loop in the body, if all other insts are values and reads; else NULL. */
 static IrInst *find_inner(const IrInst *outer) {
   IrInst *inner = NULL;
   for (IrInst *inst = outer->regions[0]->first; inst; inst = inst->next) {
@@ -60,7 +60,7 @@ static IrInst *find_inner(const IrInst *outer) {
 
 /* -- the lists --------------------------------------------------------------------------------- */
 
-/* Is `a` the index of the loop plus what the loop does not change, and `b` the next one? */
+/* Is `a` the loop's index plus an invariant, and `b` one more? */
 static bool are_consecutive(const Nest *nest, const IrInst *a, const IrInst *b) {
   const IrRegion *body = nest->outer->regions[0];
   Affine first, second;
@@ -85,7 +85,8 @@ static bool are_adjacent(const Nest *nest) {
          are_consecutive(nest, a->operands[last], b->operands[last]);
 }
 
-/* Notes the elements that the value is computed from; false: not from a few elements alone. */
+/* Records the elements that the value is computed from; false: there are too many, or it depends on
+ * anything else. */
 static bool find_reads(Nest *nest, const IrInst *value, int depth) {
   if (!ir_is_inside(value, nest->outer->regions[0])) return true;
   if (value->op == IR_PARAM) return value == ir_index(nest->outer);
@@ -114,23 +115,23 @@ static bool find_lists(Nest *nest) {
 
 /* -- the body ---------------------------------------------------------------------------------- */
 
-static bool can_move_out(const Nest *nest, const IrInst *value) {
+static bool is_invariant_value(const Nest *nest, const IrInst *value) {
   return (ir_effects(value) & IR_PURE) && facts_is_invariant(value, nest->outer->regions[0]);
 }
 
-static bool is_free(void *data, IrInst *inst) {
+static bool is_independent_of_cell(void *data, IrInst *inst) {
   const Nest *nest = data;
   if (inst->op == IR_INVOKE || inst->op == IR_RMW || inst->op == IR_CAS || inst->op == IR_CALL)
     return false;
   for (int i = 0; i < inst->operand_count; i++) {
     const IrInst *value = inst->operands[i];
     if (value == ir_index(nest->outer)) return false;
-    if (value->region == nest->outer->regions[0] && !can_move_out(nest, value)) return false;
+    if (value->region == nest->outer->regions[0] && !is_invariant_value(nest, value)) return false;
   }
   return true;
 }
 
-static bool keeps_reads(const Nest *nest) {
+static bool writes_no_bounds(const Nest *nest) {
   const IrKernel *kernel = nest->kernel;
   const Effects *effects = effects_collect(kernel->scratch, kernel, nest->inner->regions[0], NULL);
   if (effects->changes) return false;
@@ -149,31 +150,27 @@ static bool may_coalesce(Nest *nest) {
       !find_lists(nest))
     return false;
   LoopExits exits = exits_of(nest->inner);
-  return !exits.breaks && !exits.outer && ir_walk(nest->inner->regions[0], is_free, nest) &&
-         keeps_reads(nest);
+  return !exits.breaks && !exits.outer &&
+         ir_walk(nest->inner->regions[0], is_independent_of_cell, nest) && writes_no_bounds(nest);
 }
 
 /* -- rewriting --------------------------------------------------------------------------------- */
 
-/* Emits `value` again, where the loop's index is `at`. */
+/* Recomputes `value` for index `at` of the outer loop; NULL: it does not depend on the index. */
 static IrInst *emit_at(IrBuilder *b, const Nest *nest, IrInst *value, IrInst *at) {
-  if (value == ir_index(nest->outer)) return at;
-  if (!ir_is_inside(value, nest->outer->regions[0])) return value;
-  IrInst **operands = scratch_array(b->kernel->scratch, IrInst *, value->operand_count);
-  for (int i = 0; i < value->operand_count; i++)
-    operands[i] = emit_at(b, nest, value->operands[i], at);
-  return value->op == IR_LOAD ? ir_load(b, operands[0]) : rewrite_again(b, value, operands);
+  IrMap *map = ir_map(b->kernel->scratch, b->kernel);
+  ir_map_put(map, ir_index(nest->outer), at);
+  return rewrite_recompute(b, value, nest->outer->regions[0], map);
 }
 
-/* A variable: how many lists have a negative length, or do not follow the one before. */
-static IrInst *count_bad(IrBuilder *b, const Nest *nest, IrInst *begin) {
+/* Emits a variable that counts the lists that have a negative length, or do not follow the previous
+ * one. */
+static IrInst *count_gaps(IrBuilder *b, const Nest *nest, IrInst *begin) {
   IrInst *const *bounds = nest->outer->operands;
   IrInst *bad = ir_var(b, TYPE(I32)), *at = nest->is_adjacent ? NULL : ir_var(b, begin->type);
   if (at) ir_set(b, at, begin);
   IrInst *loop = ir_for(b, bounds[0], bounds[1], bounds[2]);
-  IrBuilder in = *b;
-  in.region = loop->regions[0];
-  in.before = NULL;
+  IrBuilder in = rewrite_into(b, loop->regions[0]);
   IrInst *own = emit_at(&in, nest, nest->begin, ir_index(loop)), *end;
   if (nest->end) end = emit_at(&in, nest, nest->end, ir_index(loop));
   else
@@ -189,16 +186,10 @@ static IrInst *count_bad(IrBuilder *b, const Nest *nest, IrInst *begin) {
   return bad;
 }
 
-static bool is_rolled(void *data, IrInst *inst) {
-  (void)data;
-  if (inst->op == IR_FOR) inst->rolled = true;
-  return true;
-}
-
 enum { FEW_EACH = 2, FEW_CELLS = 9, MOST_EXPECTED = 64 };
 
 /* A guess: a few elements of each cell, and a few cells if their number is not known. */
-static int32_t expected(const Nest *nest) {
+static int32_t expected_trips(const Nest *nest) {
   int64_t known = facts_trips(nest->outer), cells = known < 0 ? FEW_CELLS : known;
   return (int32_t)min_i64(FEW_EACH * min_i64(cells, MOST_EXPECTED), MOST_EXPECTED);
 }
@@ -208,24 +199,24 @@ static void copy_inner(IrBuilder *b, const Nest *nest, IrInst *begin, IrInst *la
   IrKernel *kernel = nest->kernel;
   IrMap *map = ir_map(kernel->scratch, kernel);
   for (IrInst *inst = nest->outer->regions[0]->first; inst; inst = inst->next)
-    if (ir_is_used(inst) && can_move_out(nest, inst))
+    if (ir_is_used(inst) && is_invariant_value(nest, inst))
       ir_map_put(map, inst, emit_at(b, nest, inst, NULL));
   IrInst *copy = ir_copy_inst(kernel, nest->inner, map);
-  copy->trips = expected(nest);
+  copy->trips = expected_trips(nest);
   ir_set_operand(copy, 0, begin);
   ir_set_operand(copy, 1, last);
   ir_region_append(b->region, copy);
 }
 
-static void coalesce(const Nest *nest) {
-  ASSERT(nest->inner && nest->begin && nest->last, "an inner loop over what elements say");
+static void coalesce_nest(const Nest *nest) {
+  ASSERT(nest->inner && nest->begin && nest->last, "an inner loop whose bounds are elements");
   IrInst *outer = nest->outer;
   IrBuilder b = rewrite_before(nest->kernel, outer);
   Type type = nest->begin->type;
   IrInst *begin = emit_at(&b, nest, nest->begin, outer->operands[0]),
          *last = emit_at(&b, nest, nest->last, outer->operands[1]);
-  IrInst *bad = count_bad(&b, nest, begin);
-  IrInst *good = ir_binary(&b, IR_EQ, ir_get(&b, bad), ir_const_int(&b, TYPE(I32), 0));
+  IrInst *bad = count_gaps(&b, nest, begin);
+  IrInst *good = ir_binary(&b, IR_EQ, ir_get(&b, bad), ir_i32(&b, 0));
   good = rewrite_both(&b, good, ir_binary(&b, IR_GE, begin, ir_const_int(&b, type, 0)));
   good = rewrite_both(&b, good, ir_binary(&b, IR_LE, outer->operands[0], outer->operands[1]));
   IrInst *branch = ir_if(&b, good);
@@ -233,8 +224,7 @@ static void coalesce(const Nest *nest) {
   copy_inner(&in, nest, begin, last);
   ir_note(nest->kernel, nest->inner->line, "lists that follow each other are walked as one");
   ir_move_into(branch->regions[1], outer);
-  outer->rolled = true;
-  ir_walk(outer->regions[0], is_rolled, NULL);
+  rewrite_mark_rolled(branch->regions[1]);
 }
 
 /* -- the pass ---------------------------------------------------------------------------------- */
@@ -244,7 +234,7 @@ static void visit_region(IrKernel *kernel, IrRegion *region) {
     next = inst->next;
     Nest nest = {.kernel = kernel, .outer = inst};
     if (counts_up(inst) && (nest.inner = find_inner(inst)) && may_coalesce(&nest)) {
-      coalesce(&nest);
+      coalesce_nest(&nest);
       continue;
     }
     for (int i = 0; i < IR_MAX_REGIONS; i++)

@@ -9,7 +9,7 @@ static bool is_plain_field(const IrKernel *kernel, int field) {
   return node ? !snode_sparse_level(node) : !ir_is_shared(kernel, field);
 }
 
-static bool visit_inst(void *data, IrInst *inst) {
+static bool check_inst(void *data, IrInst *inst) {
   Distances *d = data;
   bool is_own =
       inst->op == IR_GET || inst->op == IR_SET ? ir_is_inside(inst->operands[0], d->body) : true;
@@ -30,7 +30,7 @@ static bool visit_inst(void *data, IrInst *inst) {
   return d->is_good = is_own;
 }
 
-static bool visit_access(void *data, IrInst *inst) {
+static bool record_access(void *data, IrInst *inst) {
   Distances *d = data;
   if (!rewrite_is_access(inst->op) || !d->written[inst->operands[0]->field]) return true;
   const IrInst *place = inst->operands[0];
@@ -48,8 +48,8 @@ bool distances_find(IrKernel *kernel, const LoopNest *nest, IrRegion *body, Dist
   DEBUG_ASSERT(nest->count == 2, "two loops run the body");
   *out = (Distances){.kernel = kernel, .body = body, .nest = nest, .is_good = true};
   out->written = scratch_array(kernel->scratch, bool, kernel->fields.count);
-  ir_walk(body, visit_inst, out);
-  if (out->is_good) ir_walk(body, visit_access, out);
+  ir_walk(body, check_inst, out);
+  if (out->is_good) ir_walk(body, record_access, out);
   return out->is_good;
 }
 

@@ -1,5 +1,5 @@
-/* distances.h - how far apart the iterations of two loops meet, where their body is straight-line
- * code: pure insts, branches, and accesses to elements of dense fields. */
+/* distances.h - dependence distances in a nest of two loops whose body is straight-line code: pure
+ * insts, branches, and accesses to elements of dense fields. */
 #ifndef RG_PASS_LOOPS_DISTANCES_H
 #define RG_PASS_LOOPS_DISTANCES_H
 
@@ -25,15 +25,15 @@ typedef struct Distances {
   DistancesAccess accesses[DISTANCES_MOST];
 } Distances;
 
-/* Collects the accesses of `body`, which two loops around it run. False: the body does something
- * else. `nest` is borrowed. */
+/* Collects the accesses of `body`, the body of two loops. False: it has other effects. `nest` is
+ * borrowed. */
 bool distances_find(IrKernel *kernel, const LoopNest *nest, IrRegion *body, Distances *out);
 
 /* Is `distance` from a write to `other` acceptable? */
 typedef bool DistanceVisit(void *data, const Distance *distance, const DistancesAccess *write,
                            const DistancesAccess *other);
-/* Visits the distances from each write to all accesses of its field, also itself, unless they never
- * meet; stops at the first that is refused, and returns false. */
+/* Visits the distances from each write to all accesses of its field, itself included, that may meet
+ * it; stops at the first that is refused, and returns false. */
 bool distances_visit(const Distances *distances, DistanceVisit *visit, void *data);
 
 #endif

@@ -1,7 +1,8 @@
-/* guards.c - see guards.h. The sum of a moved index is computed in 32 bits, so intermediate results
- * may wrap; but inside the interior the mathematical sum is a valid index, which has the same bits.
- * So the sum is rewritten in 64 bits there, where LLVM and lanes see that addresses are linear in
- * the parameter. A comparison is not moved: it sees the sum that has wrapped. */
+/* guards.c - see guards.h. The sum of a shifted index is computed in 32 bits, so intermediate
+ * results may wrap; but inside the interior the mathematical sum is a valid index, which has the
+ * same bits. So the sum is rewritten in 64 bits there, which shows LLVM and lanes that addresses
+ * are linear in the parameter. Comparisons keep the 32-bit sum, since they observe whether it has
+ * wrapped. */
 #include "pass/loops/guards.h"
 
 #include "pass/address/address.h"
@@ -15,17 +16,18 @@ typedef struct Run {
   IrInst *inst;
 } Run;
 
-static bool note_run(void *data, IrInst *inst) {
+static bool match_run(void *data, IrInst *inst) {
   Run *run = data;
   if (inst->op == IR_RUN && inst->imm == run->task) run->inst = inst;
   return !run->inst;
 }
 
-static IrInst *in_host(IrBuilder *b, const IrInst *inst) {
+static IrInst *recompute_in_host(IrBuilder *b, const IrInst *inst) {
   if (inst->op == IR_FRAME_GET) return address_slot(b, false, (int)inst->imm, inst->type);
   IrInst *operands[3];
   DEBUG_ASSERT(inst->operand_count <= 3, "a value has at most three operands");
-  for (int i = 0; i < inst->operand_count; i++) operands[i] = in_host(b, inst->operands[i]);
+  for (int i = 0; i < inst->operand_count; i++)
+    operands[i] = recompute_in_host(b, inst->operands[i]);
   IrInst *value = ir_emit(b, inst->op, inst->type, inst->operand_count, operands);
   value->imm = inst->imm;
   return value;
@@ -33,7 +35,7 @@ static IrInst *in_host(IrBuilder *b, const IrInst *inst) {
 
 static IrInst *find_run(const IrKernel *kernel, int number) {
   Run run = {.task = number};
-  ir_walk(kernel->body, note_run, &run);
+  ir_walk(kernel->body, match_run, &run);
   return run.inst;
 }
 
@@ -46,7 +48,7 @@ IrBuilder guards_host(IrKernel *kernel, int number) {
 }
 
 IrInst *guards_value(IrBuilder *b, const IrInst *with) {
-  return ir_convert(b, in_host(b, with), TYPE(I64));
+  return ir_convert(b, recompute_in_host(b, with), TYPE(I64));
 }
 
 int guards_set(IrBuilder *b, IrInst *value) {
@@ -69,8 +71,8 @@ static bool is_launch_value(const IndexRange *with) {
          !type_is(with->base->type, TYPE_U32);
 }
 
-/* Where the parameter is below the value, the sums cannot wrap: neither is near the ends of an i32
- * then, except a parameter below -65536, which no interior contains. */
+/* If the parameter is below the value, the sums cannot wrap: neither is near the ends of an i32,
+ * except a parameter below -65536, which no interior contains. */
 static bool read_clamp(const IrRegion *body, IrInst *clamp, IndexGuard *guard) {
   IndexRange index;
   int side = clamp->op == IR_MIN ? clamps_index(body, clamp, &index) : -1;
@@ -111,7 +113,7 @@ static int64_t middle_of(const Limits *limits) {
   return limits->known ? limits->low + (limits->high - limits->low) / 2 : (int64_t)1 << 20;
 }
 
-static int outcome(IrOp op, int64_t low, int64_t high, int64_t c);
+static int compare_range(IrOp op, int64_t low, int64_t high, int64_t c);
 
 /* The result of a comparison with a constant in the middle of the range; -1 for any other. */
 static int usual_outcome(const IrRegion *body, const IrInst *compare, const Limits *limits) {
@@ -122,8 +124,8 @@ static int usual_outcome(const IrRegion *body, const IrInst *compare, const Limi
     if (param < 0 || !ranges_is_near(&index) || !ir_is_const(compare->operands[1 - side], &number))
       continue;
     int64_t middle = middle_of(&limits[param]);
-    return outcome(side ? rewrite_mirrored(compare->op) : compare->op, middle + index.low,
-                   middle + index.high, number);
+    return compare_range(side ? rewrite_mirrored(compare->op) : compare->op, middle + index.low,
+                         middle + index.high, number);
   }
   return -1;
 }
@@ -148,7 +150,7 @@ void guards_become(IrInst *inst, bool holds) {
 }
 
 /* The result of `low .. high op c`; -1 if it is not the same for all values. */
-static int outcome(IrOp op, int64_t low, int64_t high, int64_t c) {
+static int compare_range(IrOp op, int64_t low, int64_t high, int64_t c) {
   switch (op) {
   case IR_LT: return high < c ? 1 : low >= c ? 0 : -1;
   case IR_LE: return high <= c ? 1 : low > c ? 0 : -1;
@@ -168,12 +170,12 @@ int guards_outcome(const IrInst *compare, const IrInst *base, int64_t low, int64
     if (!is_it || !ir_is_const(compare->operands[1 - side], &number)) continue;
     if (low + index.low < INT32_MIN || high + index.high > INT32_MAX) continue; /* it may wrap */
     IrOp op = side ? rewrite_mirrored(compare->op) : compare->op;
-    return outcome(op, low + index.low, high + index.high, number);
+    return compare_range(op, low + index.low, high + index.high, number);
   }
   return -1;
 }
 
-static bool decide(void *data, IrInst *inst) {
+static bool decide_inst(void *data, IrInst *inst) {
   const IrTask *task = data;
   bool is_clamp = inst->op == IR_MIN || inst->op == IR_MAX;
   if (!ir_is_comparison(inst->op) && !is_clamp) return true;
@@ -191,68 +193,69 @@ static bool decide(void *data, IrInst *inst) {
     IrOp op = inst->op;
     if (is_clamp) op = (op == IR_MIN) != (side == 1) ? IR_LE : IR_GE;
     else if (side) op = rewrite_mirrored(op);
-    int known = outcome(op, low + index.low, high + index.high, number);
+    int known = compare_range(op, low + index.low, high + index.high, number);
     if (known >= 0) guards_become(inst, known);
     return true;
   }
   return true;
 }
 
-void guards_decide(const IrTask *task) { ir_walk(task->interior, decide, (void *)task); }
+void guards_decide(const IrTask *task) { ir_walk(task->interior, decide_inst, (void *)task); }
 
-/* -- moved indices ----------------------------------------------------------------------------- */
+/* -- shifted indices -----------------------------------------------------------------------------
+ * */
 
-bool guards_read_moved(const IrRegion *body, const IndexRange *index, int64_t size, Moved *moved) {
-  *moved = (Moved){.size = size};
-  if (!ranges_line(index, body->params.count, body->params.items, &moved->line) ||
-      !ranges_line_holds_below(&moved->line, size))
+bool guards_read_shifted(const IrRegion *body, const IndexRange *index, int64_t size,
+                         ShiftedIndex *shifted) {
+  *shifted = (ShiftedIndex){.size = size};
+  if (!ranges_line(index, body->params.count, body->params.items, &shifted->line) ||
+      !ranges_line_holds_below(&shifted->line, size))
     return false;
-  moved->param = ranges_param(body, moved->line.index);
-  DEBUG_ASSERT(moved->param >= 0, "the line is along a parameter of the body");
-  for (int i = 0; i < moved->line.rest.count; i++)
-    if (!facts_is_of_launch(moved->line.rest.values[i])) return false;
+  shifted->param = ranges_param(body, shifted->line.index);
+  DEBUG_ASSERT(shifted->param >= 0, "the line is along a parameter of the body");
+  for (int i = 0; i < shifted->line.rest.count; i++)
+    if (!facts_is_of_launch(shifted->line.rest.values[i])) return false;
   return true;
 }
 
-bool guards_is_same_move(const Moved *a, const Moved *b) {
+bool guards_is_same_shift(const ShiftedIndex *a, const ShiftedIndex *b) {
   int64_t distance;
   return a->param == b->param && a->line.factor == b->line.factor && a->line.low == b->line.low &&
          a->line.high == b->line.high && a->size == b->size && a->array == b->array &&
          a->axis == b->axis && facts_affine_distance(&a->line.rest, &b->line.rest, &distance);
 }
 
-static IrInst *wide(IrBuilder *b, int64_t number) { return ir_const_int(b, TYPE(I64), number); }
-
 /* The size less `number`. */
-static IrInst *size_less(IrBuilder *b, const Moved *moved, int64_t number) {
-  if (!moved->array) return wide(b, moved->size - number);
-  IrInst *extent = ir_convert(b, address_extent(b, false, moved->array, moved->axis), TYPE(I64));
-  return ir_binary(b, IR_SUB, extent, wide(b, number));
+static IrInst *size_minus(IrBuilder *b, const ShiftedIndex *shifted, int64_t number) {
+  if (!shifted->array) return ir_i64(b, shifted->size - number);
+  IrInst *extent =
+      ir_convert(b, address_extent(b, false, shifted->array, shifted->axis), TYPE(I64));
+  return ir_binary(b, IR_SUB, extent, ir_i64(b, number));
 }
 
-/* The first index at which the line is inside: it rises from 0 on, or falls from the size on. */
-static IrInst *begin_of(IrBuilder *b, const Moved *moved) {
-  const IndexLine *line = &moved->line;
-  if (line->factor > 0) return ranges_add_rest(b, wide(b, -line->low), line, true, guards_value);
-  IrInst *last = size_less(b, moved, line->high + 1);
+/* The first index at which the line is inside: a rising line reaches 0, a falling one the size. */
+static IrInst *interior_begin(IrBuilder *b, const ShiftedIndex *shifted) {
+  const IndexLine *line = &shifted->line;
+  if (line->factor > 0) return ranges_add_rest(b, ir_i64(b, -line->low), line, true, guards_value);
+  IrInst *last = size_minus(b, shifted, line->high + 1);
   return ranges_add_rest(b, ir_unary(b, IR_NEG, last), line, false, guards_value);
 }
 
-static IrInst *end_of(IrBuilder *b, const Moved *moved) {
-  const IndexLine *line = &moved->line;
+static IrInst *interior_end(IrBuilder *b, const ShiftedIndex *shifted) {
+  const IndexLine *line = &shifted->line;
   if (line->factor > 0)
-    return ranges_add_rest(b, size_less(b, moved, line->high), line, true, guards_value);
-  return ranges_add_rest(b, wide(b, line->low + 1), line, false, guards_value);
+    return ranges_add_rest(b, size_minus(b, shifted, line->high), line, true, guards_value);
+  return ranges_add_rest(b, ir_i64(b, line->low + 1), line, false, guards_value);
 }
 
-void guards_limit(IrKernel *kernel, int number, int param, const Moved *items, int count) {
+void guards_limit(IrKernel *kernel, int number, int param, const ShiftedIndex *items, int count) {
   IrTask *task = kernel->tasks.items[number];
   DEBUG_ASSERT(param < task->axis_count, "the task has such a parameter");
   IrBuilder b = guards_host(kernel, number);
   IrInst *begin = NULL, *end = NULL;
   for (int i = 0; i < count; i++) {
     if (items[i].param != param) continue;
-    IrInst *from = begin_of(&b, &items[i]), *until = end_of(&b, &items[i]);
+    IrInst *from = interior_begin(&b, &items[i]), *until = interior_end(&b, &items[i]);
     begin = begin ? ir_binary(&b, IR_MAX, begin, from) : from;
     end = end ? ir_binary(&b, IR_MIN, end, until) : until;
   }
@@ -263,14 +266,14 @@ void guards_limit(IrKernel *kernel, int number, int param, const Moved *items, i
   vec_push(kernel->scratch, &task->limits, until);
 }
 
-/* The line as a sum in 64 bits, whose part that is the same in all iterations is computed first; it
- * is subtracted if that needs no negation of its first value. */
+/* The line as a sum in 64 bits, with its uniform part computed first; that part is subtracted if
+ * this saves a negation of its first value. */
 static IrInst *emit_line(IrBuilder *b, const IndexLine *line) {
   bool subtracts = line->rest.count && line->rest.factors[0] < 0;
   IrInst *index = ir_convert(b, (IrInst *)line->index, TYPE(I64));
   IrInst *by = ranges_add_rest(b, NULL, line, subtracts, NULL);
-  if (!by) by = wide(b, line->low);
-  else if (line->low) by = ir_binary(b, subtracts ? IR_SUB : IR_ADD, by, wide(b, line->low));
+  if (!by) by = ir_i64(b, line->low);
+  else if (line->low) by = ir_binary(b, subtracts ? IR_SUB : IR_ADD, by, ir_i64(b, line->low));
   if (line->factor > 0) return ir_binary(b, subtracts ? IR_SUB : IR_ADD, index, by);
   return subtracts ? ir_unary(b, IR_NEG, ir_binary(b, IR_ADD, index, by))
                    : ir_binary(b, IR_SUB, by, index);
@@ -278,13 +281,13 @@ static IrInst *emit_line(IrBuilder *b, const IndexLine *line) {
 
 void guards_widen(IrKernel *kernel, const IrRegion *interior, IrInst *place) {
   for (int axis = 0; axis < place->operand_count; axis++) {
-    Moved moved;
+    ShiftedIndex shifted;
     IndexRange index = ranges_of(place->operands[axis]);
     if (ranges_param(interior, index.base) >= 0 ||
-        !guards_read_moved(interior, &index, INT32_MAX, &moved) ||
-        moved.line.low != moved.line.high)
+        !guards_read_shifted(interior, &index, INT32_MAX, &shifted) ||
+        shifted.line.low != shifted.line.high)
       continue;
     IrBuilder b = rewrite_before(kernel, place);
-    ir_set_operand(place, axis, emit_line(&b, &moved.line));
+    ir_set_operand(place, axis, emit_line(&b, &shifted.line));
   }
 }

@@ -1,5 +1,5 @@
-/* guards.h - what of a range's interior only a launch can know: comparisons of the range's indices,
- * and indices that are moved by values of the launch.
+/* guards.h - the parts of a range's interior that only a launch can know: comparisons of the
+ * range's indices, and indices shifted by values of the launch.
  *
  *   if %i > 0 and %i < %n - 1 { .. }     always, in an interior from 1 to %n - 1
  *   load place f0 %i + %d                inside, in an interior from -%d to the shape's end - %d
@@ -9,7 +9,7 @@
  * the interior that the accesses need anyway; for a comparison with a value of the launch, the host
  * region shrinks the interior until the comparison is decided. Offsets from a captured table are
  * arguments of the launch, too: `for _, d in ipairs(offsets) do .. x[i + d] .. end`. So the host
- * region computes the bounds of the interior at each launch, once for all indices that move a
+ * region computes the bounds of the interior at each launch, once for all indices that shift a
  * parameter. Decision D-pass-22. */
 #ifndef RG_PASS_LOOPS_GUARDS_H
 #define RG_PASS_LOOPS_GUARDS_H
@@ -29,8 +29,8 @@ typedef struct IndexGuard {
 
 /* False if `inst` is not such a comparison or minimum of a parameter of `body`. */
 bool guards_read(const IrRegion *body, IrInst *inst, IndexGuard *guard);
-/* For a SELECT on such a comparison, or on one with a constant: the value that it has well inside
- * the range, whose indices have `limits`. NULL for any other SELECT. */
+/* For a SELECT on such a comparison, or on one with a constant: its value in most iterations of the
+ * range, whose indices have `limits`. NULL for any other SELECT. */
 const IrInst *guards_usual(const IrRegion *body, const IrInst *select, const Limits *limits);
 /* False if the RUN of task `number` was unreachable and has been removed. */
 bool guards_is_run(const IrKernel *kernel, int number);
@@ -50,25 +50,27 @@ void guards_decide(const IrTask *task);
 int guards_outcome(const IrInst *compare, const IrInst *base, int64_t low, int64_t high);
 void guards_become(IrInst *inst, bool holds);
 
-/* -- moved indices ----------------------------------------------------------------------------- */
+/* -- shifted indices -----------------------------------------------------------------------------
+ * */
 
 /* A line along parameter `param` whose other values are of the launch; it must be in 0 .. size - 1,
  * or, if `array` is set, below its extent along `axis`. */
-typedef struct Moved {
+typedef struct ShiftedIndex {
   IndexLine line;
   int param;
   int64_t size;
   const IrArray *array;
   int axis;
-} Moved;
+} ShiftedIndex;
 
 /* False if it is not such an index of less than `size`. Sets all but array and axis. */
-bool guards_read_moved(const IrRegion *body, const IndexRange *index, int64_t size, Moved *moved);
-bool guards_is_same_move(const Moved *a, const Moved *b);
-/* Rewrites the moved indices of a place in the interior as sums in 64 bits, which cannot wrap. */
+bool guards_read_shifted(const IrRegion *body, const IndexRange *index, int64_t size,
+                         ShiftedIndex *shifted);
+bool guards_is_same_shift(const ShiftedIndex *a, const ShiftedIndex *b);
+/* Rewrites the shifted indices of a place in the interior as sums in 64 bits, which cannot wrap. */
 void guards_widen(IrKernel *kernel, const IrRegion *interior, IrInst *place);
 /* Emits, in the host region, the begin and end of task `number`'s interior along `param`, if any of
- * the indices moves that parameter, and adds them to the task's limits. */
-void guards_limit(IrKernel *kernel, int number, int param, const Moved *items, int count);
+ * the indices shifts that parameter, and adds them to the task's limits. */
+void guards_limit(IrKernel *kernel, int number, int param, const ShiftedIndex *items, int count);
 
 #endif

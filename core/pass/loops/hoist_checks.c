@@ -7,8 +7,8 @@
  * The bounds of a numeric `for` are known before it runs, so one check there, or a loop split into
  * three, serves all its iterations: hoist_checks.h. Nests with a loop-carried dependence are
  * skewed: skew.h. Inner loops come first; a loop around one that was copied stays as it is. In a
- * task that has an interior, only the interior changes: the checked body runs only at the rim.
- * Short loops have been unrolled by now. */
+ * task that has an interior, only the interior changes, since the checked body rarely runs. Short
+ * loops have been unrolled by now. */
 #include "pass/loops/hoist_checks.h"
 
 #include "base/bits.h"
@@ -20,17 +20,18 @@
 #include "pass/rewrite.h"
 #include "pass/simplify/early_exits.h"
 
-/* Conditions of one check, each a comparison before the loop; places that need more keep theirs. */
+/* Conditions of one check, each a comparison before the loop; places that need more keep their own
+ * checks. */
 enum { MOST_WINDOWS = 12 };
-/* Insts of a loop's body. One that is cut is compiled three times, one that is split twice; longer
- * ones gain little from a check less. */
+/* Insts of a loop's body. A loop split in three is compiled three times, one with two versions
+ * twice; longer bodies gain little from removing a check. */
 enum { LARGEST_CUT_BODY = 120, LARGEST_SPLIT_BODY = 600 };
 
 /* The condition that base + low .. base + high is in 0 .. size - 1; in an array, below its extent,
  * which is known only at launch. */
 typedef struct Window {
   IrInst *base;
-  IndexLine *line; /* the base as a line along the nest's index; NULL: it is none */
+  IndexLine *line; /* the base as a line along the nest's index, or NULL */
   int64_t low, high, size;
   const IrArray *array;
   int axis;
@@ -58,8 +59,8 @@ static bool fits_window(const Windows *w, const IndexRange *range, int64_t size)
          range->high - range->low < size && ranges_hold_below(range, size);
 }
 
-/* Is the range a line along the nest's index, which moves it by values from outside? Then the
- * window gets the line, and the range the line's constants. */
+/* Is the range a line along the nest's index, shifted by values from outside? If so, sets the
+ * window's line, and the range to the line's constants. */
 static bool fits_line(const Windows *w, IndexRange *range, Window *bound) {
   IrInst *own = (IrInst *)w->own;
   IndexLine line;
@@ -143,8 +144,8 @@ static bool add_place(void *data, IrInst *place) {
   return true;
 }
 
-static Windows find(const BodyLimits *at, const IrInst *nest) {
-  DEBUG_ASSERT(nest->op == IR_FOR && nest->region, "a nest is a loop that stands somewhere");
+static Windows find_windows(const BodyLimits *at, const IrInst *nest) {
+  DEBUG_ASSERT(nest->op == IR_FOR && nest->region, "a nest is a loop in a region");
   Windows w = {.kernel = at->kernel,
                .at = at,
                .nest = nest,
@@ -162,7 +163,7 @@ static IrInst *extent_of(const Windows *w, IrBuilder *b, const Window *window) {
 }
 
 /* The number of valid bases; none if the extent is smaller than the window. */
-static IrInst *count_of(const Windows *w, IrBuilder *b, const Window *window, Type type) {
+static IrInst *valid_bases(const Windows *w, IrBuilder *b, const Window *window, Type type) {
   int64_t span = window->high - window->low;
   if (!window->array) return ir_const_int(b, type, window->size - span);
   Type wide = type_bits(type) > 32 ? TYPE(I64) : TYPE(I32);
@@ -172,24 +173,24 @@ static IrInst *count_of(const Windows *w, IrBuilder *b, const Window *window, Ty
   return ir_convert(b, ir_binary(b, IR_MAX, left, none), type);
 }
 
-/* Do the first ends of both windows need the same comparison, of which the lesser count decides? So
- * the arrays of a sparse matrix, one for columns and one for values, cost a row one check. */
-static bool share_check(const Window *a, const Window *b) {
+/* Do both windows need the same comparison, with the smaller count? So a row of a sparse matrix,
+ * whose columns and values are two arrays, needs one check. */
+static bool have_same_check(const Window *a, const Window *b) {
   return a->array && b->array && is_same_base(a, b) && a->low == b->low && a->size == b->size;
 }
 
 static bool is_checked_before(const Windows *w, int window) {
   for (int i = 0; i < window; i++)
-    if (share_check(&w->items[i], &w->items[window])) return true;
+    if (have_same_check(&w->items[i], &w->items[window])) return true;
   return false;
 }
 
-/* The least count of this window and of those that share its check. */
+/* The smallest count of this window and of those that share its check. */
 static IrInst *least_count(const Windows *w, IrBuilder *b, const Window *window, Type type) {
-  IrInst *least = count_of(w, b, window, type);
+  IrInst *least = valid_bases(w, b, window, type);
   for (int i = 0; i < w->count; i++)
-    if (&w->items[i] > window && share_check(window, &w->items[i]))
-      least = ir_binary(b, IR_MIN, least, count_of(w, b, &w->items[i], type));
+    if (&w->items[i] > window && have_same_check(window, &w->items[i]))
+      least = ir_binary(b, IR_MIN, least, valid_bases(w, b, &w->items[i], type));
   return least;
 }
 
@@ -207,19 +208,19 @@ static IrInst *is_in_window(const Windows *w, IrBuilder *b, const Window *window
   return ir_binary(b, IR_LT, ir_convert(b, base, bare), end);
 }
 
-/* What the window checks where the nest's index is `at`. */
+/* The base of the window for index `at` of the nest. */
 static IrInst *base_at(IrBuilder *b, const Window *window, IrInst *at) {
   if (!window->line) return at;
-  DEBUG_ASSERT(window->line->index != at, "an end of the loop stands for its index");
+  DEBUG_ASSERT(window->line->index != at, "an end of the loop replaces its index");
   at = ir_convert(b, at, TYPE(I64));
   if (window->line->factor > 0) return ranges_add_rest(b, at, window->line, false, NULL);
   IrInst *rest = ranges_add_rest(b, NULL, window->line, false, NULL);
   return rest ? ir_binary(b, IR_SUB, rest, at) : ir_unary(b, IR_NEG, at);
 }
 
-/* The check of all windows; without `with_own`, except those of the nest's index. NULL: there are
- * none. */
-static IrInst *check(const Windows *w, IrBuilder *b, bool with_own) {
+/* Emits the check of all windows; without `with_own`, except those of the nest's index. NULL: there
+ * are none. */
+static IrInst *emit_check(const Windows *w, IrBuilder *b, bool with_own) {
   IrInst *inside = NULL;
   for (int i = 0; i < w->count; i++) {
     const Window *window = &w->items[i];
@@ -233,9 +234,9 @@ static IrInst *check(const Windows *w, IrBuilder *b, bool with_own) {
   return inside;
 }
 
-/* A visit: folds comparisons that the windows decide, such as those in an adjoint, which asks
+/* A visit: folds comparisons that the windows decide, such as those of an adjoint, which tests
  * whether an element exists before it adds to its gradient. */
-static bool decide(void *data, IrInst *inst) {
+static bool decide_comparison(void *data, IrInst *inst) {
   const Windows *w = data;
   if (!ir_is_comparison(inst->op) || !type_is(inst->operands[0]->type, TYPE_I32)) return true;
   for (int i = 0; i < w->count; i++) {
@@ -252,15 +253,15 @@ static bool decide(void *data, IrInst *inst) {
 static IrInst *copy_inside(const Windows *w) {
   IrMap *copies = ir_map(w->kernel->scratch, w->kernel);
   IrInst *copy = ir_copy_inst(w->kernel, w->nest, copies);
-  ir_walk(copy->regions[0], decide, (void *)w);
+  ir_walk(copy->regions[0], decide_comparison, (void *)w);
   for (int i = 0; i < w->places.count; i++) ir_mapped(copies, w->places.items[i])->inside = true;
   return copy;
 }
 
-/* `edge`: the code that runs if the check fails; NULL: the nest. */
-static IrInst *split(const Windows *w, IrInst *nest, IrInst *edge) {
+/* Makes two versions of the nest. `edge`: the one for a failed check; NULL: the nest itself. */
+static IrInst *make_two_versions(const Windows *w, IrInst *nest, IrInst *edge) {
   IrBuilder b = rewrite_before(w->kernel, nest);
-  IrInst *branch = ir_if(&b, check(w, &b, true)), *copy = copy_inside(w);
+  IrInst *branch = ir_if(&b, emit_check(w, &b, true)), *copy = copy_inside(w);
   ir_remove(nest);
   ir_region_append(branch->regions[0], copy);
   ir_region_append(branch->regions[1], edge ? edge : nest);
@@ -270,27 +271,23 @@ static IrInst *split(const Windows *w, IrInst *nest, IrInst *edge) {
   return copy;
 }
 
-IrInst *window_split(const BodyLimits *at, IrInst *nest) {
-  Windows w = find(at, nest);
-  return w.count ? split(&w, nest, NULL) : NULL;
+IrInst *hoist_checks_version(const BodyLimits *at, IrInst *nest) {
+  Windows w = find_windows(at, nest);
+  return w.count ? make_two_versions(&w, nest, NULL) : NULL;
 }
 
 /* -- splitting a loop into three --------------------------------------------------------------- */
-
-static IrInst *wide_number(IrBuilder *b, int64_t number) {
-  return ir_const_int(b, TYPE(I64), number);
-}
 
 /* Narrows *low .. *high to the indices at which every place is inside. */
 static void find_middle(const Windows *w, IrBuilder *b, IrInst **low, IrInst **high) {
   for (int i = 0; i < w->count; i++) {
     const Window *window = &w->items[i];
     if (window->base != w->own) continue;
-    IrInst *end = wide_number(b, window->size - 1 - window->high);
+    IrInst *end = ir_i64(b, window->size - 1 - window->high);
     if (window->array)
       end = ir_binary(b, IR_SUB, ir_convert(b, extent_of(w, b, window), TYPE(I64)),
-                      wide_number(b, window->high + 1));
-    *low = ir_binary(b, IR_MAX, *low, wide_number(b, -window->low));
+                      ir_i64(b, window->high + 1));
+    *low = ir_binary(b, IR_MAX, *low, ir_i64(b, -window->low));
     *high = ir_binary(b, IR_MIN, *high, end);
   }
 }
@@ -299,7 +296,7 @@ static void find_middle(const Windows *w, IrBuilder *b, IrInst **low, IrInst **h
 static void put_loop(const Windows *w, IrBuilder *b, IrInst *loop, IrInst *low, IrInst *high) {
   bool is_down = w->nest->operands[2]->imm < 0;
   Type type = w->own->type;
-  DEBUG_ASSERT(!loop->region && loop->op == IR_FOR, "the loop is a copy that stands nowhere yet");
+  DEBUG_ASSERT(!loop->region && loop->op == IR_FOR, "the loop is a copy that is in no region yet");
   ir_set_operand(loop, 0, ir_convert(b, is_down ? high : low, type));
   ir_set_operand(loop, 1, ir_convert(b, is_down ? low : high, type));
   ir_insert_before((IrInst *)w->nest, loop);
@@ -312,16 +309,16 @@ static void put_edge(const Windows *w, IrBuilder *b, const IrInst *edge, IrInst 
   put_loop(w, b, copy, low, high);
 }
 
-/* Splits the loop. If another window does not hold, the middle is empty, and the upper part begins
- * in its place. No sum overflows: each differs by at most one from a valid index or an extent. */
-static void cut(const Windows *w, IrInst *nest, const IrInst *edge) {
+/* Splits the loop into three. If a window of another base fails, the middle part is empty, and the
+ * upper part covers it. No sum overflows: each is within one of a valid index or an extent. */
+static void split_in_three(const Windows *w, IrInst *nest, const IrInst *edge) {
   DEBUG_ASSERT(nest->operands[2]->imm == 1 || nest->operands[2]->imm == -1,
                "the loop visits every index between its bounds");
   IrBuilder b = rewrite_before(w->kernel, nest);
   bool is_down = nest->operands[2]->imm < 0;
   IrInst *lowest = ir_convert(&b, nest->operands[is_down ? 1 : 0], TYPE(I64)), *low = lowest,
          *highest = ir_convert(&b, nest->operands[is_down ? 0 : 1], TYPE(I64)), *high = highest,
-         *one = wide_number(&b, 1), *inside = check(w, &b, false);
+         *one = ir_i64(&b, 1), *inside = emit_check(w, &b, false);
   find_middle(w, &b, &low, &high);
   IrInst *below = ir_binary(&b, IR_SUB, low, one);
   if (inside) high = ir_select(&b, inside, high, below);
@@ -336,8 +333,8 @@ static void cut(const Windows *w, IrInst *nest, const IrInst *edge) {
   ir_note(w->kernel, nest->line, "split in three: checked at its edges only");
 }
 
-/* Do places reach beyond the index, and does the index's type hold the index after the middle? */
-static bool may_cut(const Windows *w) {
+/* Do places reach beyond the index, and does the index after the middle part fit in its type? */
+static bool can_split_in_three(const Windows *w) {
   Type type = w->own->type;
   int64_t most = type_bits(type) == 64 ? INT64_MAX : INT32_MAX;
   bool reaches = false;
@@ -352,10 +349,10 @@ static bool may_cut(const Windows *w) {
   return reaches;
 }
 
-bool window_loop(const BodyLimits *at, IrInst *loop, IrInst *edge) {
+bool hoist_checks_loop(const BodyLimits *at, IrInst *loop, IrInst *edge) {
   int64_t step;
   if (!ir_is_const(loop->operands[2], &step)) return false;
-  Windows w = find(at, loop);
+  Windows w = find_windows(at, loop);
   int size = rewrite_count(loop->regions[0]);
   if (!w.saves || !w.places.count || size > LARGEST_SPLIT_BODY) return false;
   for (int i = 0; i < w.places.count && !w.count; i++) w.places.items[i]->inside = true;
@@ -363,8 +360,8 @@ bool window_loop(const BodyLimits *at, IrInst *loop, IrInst *edge) {
   LoopExits exits = exits_of(loop);
   bool is_simple = (step == 1 || step == -1) && (edge || size <= LARGEST_CUT_BODY) &&
                    !exits.breaks && !exits.outer;
-  if (is_simple && may_cut(&w)) cut(&w, loop, edge);
-  else split(&w, loop, edge);
+  if (is_simple && can_split_in_three(&w)) split_in_three(&w, loop, edge);
+  else make_two_versions(&w, loop, edge);
   return true;
 }
 
@@ -375,8 +372,7 @@ static bool may_copy(const IrInst *loop) {
   return !ir_has_op(loop->regions[0], IR_RUN) && !ir_has_op(loop->regions[0], IR_REMEMBER);
 }
 
-/* Are the iterations around the loop run one by one? Those in lanes hide the latency of each other.
- */
+/* Do the iterations around the loop run one by one? In lanes they hide each other's latency. */
 static bool may_skew(const BodyLimits *at) { return !at->task || at->task->scalar; }
 
 /* Did it change a loop in the region? */
@@ -394,7 +390,7 @@ static bool visit_region(const BodyLimits *at, IrRegion *region) {
       if (inst->regions[i]) inner |= visit_region(at, inst->regions[i]);
     has_changed |= inner;
     if (inner || inst->op != IR_FOR || !type_is_integer(inst->operands[0]->type)) continue;
-    if (may_copy(inst)) has_changed |= window_loop(at, inst, NULL);
+    if (may_copy(inst)) has_changed |= hoist_checks_loop(at, inst, NULL);
   }
   return has_changed;
 }

@@ -6,8 +6,8 @@
  *   } }                                        } else { the nest as it was }
  *
  * The bases are values defined before the nest, or the index of its outermost loop, or such values
- * plus or minus that index (`n - k`); of the latter two, begin and last are checked. Places that
- * depend on anything else keep their checks.
+ * plus or minus that index (`n - k`); of the latter two, the nest's begin and last are checked.
+ * Places that depend on anything else keep their checks.
  *
  * If places reach beyond the shape at both ends of a loop, the loop is split into three instead:
  * the iterations at the edges keep their checks.
@@ -20,13 +20,13 @@
 
 #include "pass/analysis/limits.h"
 
-/* Makes a copy of `nest` in which places are `inside`, and `nest` itself the other arm. Returns the
- * copy; NULL, without a change, if no check can be saved. In tasks over cells, places at the loop's
- * own indices are left to the leaf passes. */
-IrInst *window_split(const BodyLimits *at, IrInst *nest);
+/* Makes a copy of `nest` in which places are `inside`; `nest` itself becomes the version for a
+ * failed check. Returns the copy; NULL, without a change, if no check can be saved. In tasks over
+ * cells, places at the loop's own indices are left to the leaf passes. */
+IrInst *hoist_checks_version(const BodyLimits *at, IrInst *nest);
 /* The same for a loop that is not unrolled, or that is split into three; false: nothing changed.
  * `edge`: a loop over the same indices, in no region, that does the same with checks; NULL: use a
  * copy. */
-bool window_loop(const BodyLimits *at, IrInst *loop, IrInst *edge);
+bool hoist_checks_loop(const BodyLimits *at, IrInst *loop, IrInst *edge);
 
 #endif

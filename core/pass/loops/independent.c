@@ -5,23 +5,22 @@
  *     %p = place f0 %i, %k                     (f0 is accessed at %k only)
  *     store %p, ..  }
  *
- * No element that one iteration writes may be accessed by another (dependence.h). Nothing else may
- * connect iterations: an assignment to an outside variable, an exit, an op on cells or lists, a
- * message. Atomic updates of a single place may run in any order, as they do between the task's
- * iterations.
- * If only outside variables connect iterations, and these may be summed in any order, FOR.sums is
- * set (sums.c checks whether they are sums). Sets FOR.independent, in tasks. */
+ * No element that one iteration writes may be accessed by another (dependence.h). Nor may the body
+ * assign an outside variable, exit, operate on cells or lists, or print. Atomic updates of a single
+ * place may run in any order, as they do between the task's iterations. If only assignments of
+ * outside variables remain, whose order may change, FOR.sums is set (sums.c checks whether they are
+ * sums). Sets FOR.independent, in tasks. */
 #include "pass/analysis/dependence.h"
 #include "pass/rewrite.h"
 
-/* Loops of a kernel that are marked: each is compiled once more, as vectors. */
+/* Marked loops of a kernel: each is compiled a second time, as vectors. */
 enum { MOST_MARKED_LOOPS = 64 };
 
 typedef struct Independence {
   const IrKernel *kernel;
   const IrInst *loop;
-  bool sets;  /* variables from outside */
-  int *count; /* of loops marked */
+  bool sets;  /* assigns variables from outside */
+  int *count; /* of marked loops */
 } Independence;
 
 /* -- the elements ------------------------------------------------------------------------------ */
@@ -45,7 +44,7 @@ static bool is_one_update(const Independence *a, const Effects *effects, int fie
   return of->verbs == EFFECT_UPDATES && of->first == of->last && !inst->plain && !depth_of(a, inst);
 }
 
-static bool is_free(const Independence *a, const Effects *effects, int field) {
+static bool field_is_independent(const Independence *a, const Effects *effects, int field) {
   const IrField *of = &a->kernel->fields.items[field];
   DEBUG_ASSERT(field < effects->field_count, "effects know all fields of the kernel");
   if (!(effects->fields[field].verbs & EFFECT_WRITES)) return true;
@@ -57,11 +56,11 @@ static bool is_free(const Independence *a, const Effects *effects, int field) {
 /* -- the rest of the body ---------------------------------------------------------------------- */
 
 /* Sums of integers are exact; sums of floats must keep their order unless `fast_math` is on. */
-static bool has_no_order(const Independence *a, Type type) {
+static bool may_reorder_sums(const Independence *a, Type type) {
   return type_is_integer(type) || (type_is_float(type) && a->kernel->fast_math);
 }
 
-static bool stays_inside(void *data, IrInst *inst) {
+static bool is_allowed(void *data, IrInst *inst) {
   Independence *a = data;
   switch (inst->op) {
   case IR_VAR:
@@ -74,7 +73,7 @@ static bool stays_inside(void *data, IrInst *inst) {
   case IR_FOR: return true;
   case IR_SET:
     if (ir_is_inside(inst->operands[0], body_of(a))) return true;
-    return a->sets = has_no_order(a, inst->operands[0]->type);
+    return a->sets = may_reorder_sums(a, inst->operands[0]->type);
   case IR_REDUCE: return !type_is_float(inst->operands[1]->type);
   case IR_BREAK: return inst->imm < depth_of(a, inst);
   case IR_CONTINUE: return inst->imm <= depth_of(a, inst);
@@ -83,15 +82,16 @@ static bool stays_inside(void *data, IrInst *inst) {
   }
 }
 
-static bool visit(void *data, IrInst *inst) {
+static bool visit_loop(void *data, IrInst *inst) {
   Independence a = *(Independence *)data;
   bool counts = facts_step(inst) == 1 && type_bits(inst->operands[0]->type) >= 32;
   if (!counts || inst->rolled) return true;
   a.loop = inst;
-  if (!ir_walk(inst->regions[0], stays_inside, &a)) return true;
+  if (!ir_walk(inst->regions[0], is_allowed, &a)) return true;
   const Effects *effects = effects_collect(a.kernel->scratch, a.kernel, inst->regions[0], NULL);
   bool is_good = true;
-  for (int f = 0; is_good && f < effects->field_count; f++) is_good = is_free(&a, effects, f);
+  for (int f = 0; is_good && f < effects->field_count; f++)
+    is_good = field_is_independent(&a, effects, f);
   inst->independent = is_good && !a.sets;
   inst->sums = is_good && a.sets;
   *a.count += is_good;
@@ -101,6 +101,7 @@ static bool visit(void *data, IrInst *inst) {
 bool pass_independent(PassContext *ctx, IrKernel *kernel, Error *err) {
   int count = 0;
   Independence a = {.kernel = kernel, .count = &count};
-  for (int i = 0; i < kernel->tasks.count; i++) ir_walk_task(kernel->tasks.items[i], visit, &a);
+  for (int i = 0; i < kernel->tasks.count; i++)
+    ir_walk_task(kernel->tasks.items[i], visit_loop, &a);
   return true;
 }

@@ -1,5 +1,5 @@
-/* reversal.c - loop reversal, and loop unswitching for it: a serial loop whose index is mirrored,
- * as sweeps do that go either way, counts down instead.
+/* reversal.c - loop reversal, and the loop unswitching that it needs: a serial loop that only uses
+ * its mirrored index, as sweeps in either direction do, counts down instead.
  *
  *     for 0, %last, 1 (%i) {                 if %c {
  *       %m = sub %last, %i                     for %last, 0, -1 (%i) { store (place f0 %i), .. }
@@ -7,9 +7,9 @@
  *       store (place f0 %k), ..                for 0, %last, 1 (%i) { store (place f0 %i), .. }
  *     }                                      }
  *
- * A mirrored index is begin + last - i: the loop then visits the same indices backwards, whatever
- * the sums wrap to. Indices are then i plus constants, from which later passes see what depends on
- * what (skew.c, dependence.h); the order of iterations stays. A nest of loops is copied for each
+ * A mirrored index is begin + last - i: a loop that counts down visits the same indices in the same
+ * order, even if sums wrap. Its indices are i plus constants, so later passes can find dependences
+ * (skew.c, dependence.h); the order of iterations stays. A nest of loops is copied for each
  * condition that chooses an index, as long as its copies stay below MOST_INSTS. */
 #include "ir/facts.h"
 #include "pass/pass.h"
@@ -19,12 +19,12 @@ enum { MOST_INSTS = 1600, DEEPEST_CONDITION = 8 };
 
 /* -- mirrored indices -------------------------------------------------------------------------- */
 
-static bool is_counting(const IrInst *loop) {
+static bool has_unit_step(const IrInst *loop) {
   int64_t step = facts_step(loop);
   return step == 1 || step == -1;
 }
 
-/* Is it begin + last of the loop, also where sums wrap in its type? */
+/* Is it begin + last of the loop, even if sums wrap in its type? */
 static bool is_sum_of_ends(const IrInst *value, const IrInst *loop) {
   Affine sum, begin, last;
   return facts_affine(value, NULL, &sum) && facts_affine(loop->operands[0], NULL, &begin) &&
@@ -36,7 +36,7 @@ static bool is_sum_of_ends(const IrInst *value, const IrInst *loop) {
 /* The loop of which the value is the index, or NULL. */
 static IrInst *loop_of_index(const IrInst *value) {
   IrInst *loop = value->op == IR_PARAM && value->region ? value->region->owner : NULL;
-  return loop && is_counting(loop) ? loop : NULL;
+  return loop && has_unit_step(loop) ? loop : NULL;
 }
 
 /* The loop of which the value is the mirrored index, or NULL. */
@@ -57,11 +57,11 @@ static bool is_only_mirrored(const IrInst *index, const IrInst *loop) {
   return true;
 }
 
-static void reverse(IrKernel *kernel, IrInst *loop) {
+static void reverse_loop(IrKernel *kernel, IrInst *loop) {
   IrInst *index = ir_index(loop);
   IrBuilder b = rewrite_before(kernel, loop);
   IrInst *begin = loop->operands[0], *last = loop->operands[1];
-  ASSERT(is_counting(loop), "the loop visits every index between its ends");
+  ASSERT(has_unit_step(loop), "the loop visits every index between its ends");
   ir_set_operand(loop, 0, last);
   ir_set_operand(loop, 1, begin);
   ir_set_operand(loop, 2, ir_const_int(&b, begin->type, -facts_step(loop)));
@@ -73,9 +73,9 @@ static void reverse(IrKernel *kernel, IrInst *loop) {
   }
 }
 
-static bool reverse_inside(void *data, IrInst *inst) {
-  IrInst *index = is_counting(inst) ? ir_index(inst) : NULL;
-  if (index && is_only_mirrored(index, inst)) reverse(data, inst);
+static bool visit_loop(void *data, IrInst *inst) {
+  IrInst *index = has_unit_step(inst) ? ir_index(inst) : NULL;
+  if (index && is_only_mirrored(index, inst)) reverse_loop(data, inst);
   return true;
 }
 
@@ -90,14 +90,6 @@ static bool can_move_out(const IrInst *value, const IrRegion *nest, int depth) {
   return true;
 }
 
-static IrInst *move_out(IrBuilder *b, IrInst *value, const IrRegion *nest) {
-  if (!ir_is_inside(value, nest)) return value;
-  IrInst **operands = scratch_array(b->kernel->scratch, IrInst *, value->operand_count);
-  for (int i = 0; i < value->operand_count; i++)
-    operands[i] = move_out(b, value->operands[i], nest);
-  return rewrite_again(b, value, operands);
-}
-
 typedef struct Search {
   const IrInst *nest;
   IrInst *found; /* the SELECT between an index and the mirrored one */
@@ -110,7 +102,7 @@ static bool is_mirror_choice(const IrInst *select) {
   return (loop && loop_of_mirrored(b) == loop) || (other && loop_of_mirrored(a) == other);
 }
 
-static bool search(void *data, IrInst *inst) {
+static bool find_choice(void *data, IrInst *inst) {
   Search *s = data;
   s->is_serial &= inst->op != IR_RUN;
   if (s->found || inst->op != IR_SELECT || !type_is_integer(inst->type)) return s->is_serial;
@@ -124,7 +116,7 @@ typedef struct Decision {
   int chosen; /* the operand of a SELECT */
 } Decision;
 
-static bool decide(void *data, IrInst *inst) {
+static bool decide_select(void *data, IrInst *inst) {
   const Decision *decision = data;
   bool is_same = inst->op == IR_SELECT && !type_is_vector(inst->operands[0]->type) &&
                  facts_same_value(inst->operands[0], decision->condition);
@@ -135,7 +127,8 @@ static bool decide(void *data, IrInst *inst) {
 /* Copies the nest for both values of the condition; returns the copy. */
 static IrInst *unswitch(IrKernel *kernel, IrInst *nest, IrInst *condition) {
   IrBuilder b = rewrite_before(kernel, nest);
-  IrInst *outside = move_out(&b, condition, nest->regions[0]);
+  IrInst *outside =
+      rewrite_recompute(&b, condition, nest->regions[0], ir_map(kernel->scratch, kernel));
   IrInst *branch = ir_if(&b, outside);
   IrMap *map = ir_map(kernel->scratch, kernel);
   IrInst *copy = ir_copy_inst(kernel, nest, map);
@@ -143,18 +136,18 @@ static IrInst *unswitch(IrKernel *kernel, IrInst *nest, IrInst *condition) {
   ir_move_into(branch->regions[0], nest);
   ir_region_append(branch->regions[1], copy);
   Decision yes = {condition, 1}, no = {copied, 2};
-  ir_walk(nest->regions[0], decide, &yes);
-  ir_walk(copy->regions[0], decide, &no);
-  rewrite_drop_dead(branch->regions[0]); /* an index that nothing mirrors any more */
+  ir_walk(nest->regions[0], decide_select, &yes);
+  ir_walk(copy->regions[0], decide_select, &no);
+  rewrite_drop_dead(branch->regions[0]); /* mirrored indices that are unused now */
   rewrite_drop_dead(branch->regions[1]);
   ir_note(kernel, nest->line, "the direction of the loop is chosen once, before it");
   return copy;
 }
 
-/* `insts`: how many the nest may have with its copies. */
+/* `insts`: the largest size of the nest with its copies. */
 static void unswitch_nest(IrKernel *kernel, IrInst *nest, int insts) {
   Search s = {.nest = nest, .is_serial = true};
-  bool is_walked = ir_walk(nest->regions[0], search, &s);
+  bool is_walked = ir_walk(nest->regions[0], find_choice, &s);
   if (!is_walked || !s.found || rewrite_count(nest->regions[0]) > insts / 2) return;
   IrInst *copy = unswitch(kernel, nest, s.found->operands[0]);
   unswitch_nest(kernel, nest, insts / 2);
@@ -166,7 +159,7 @@ static void unswitch_nest(IrKernel *kernel, IrInst *nest, int insts) {
 static void unswitch_inside(IrKernel *kernel, const IrRegion *region) {
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     next = inst->next;
-    if (is_counting(inst)) unswitch_nest(kernel, inst, MOST_INSTS);
+    if (has_unit_step(inst)) unswitch_nest(kernel, inst, MOST_INSTS);
     else
       for (int i = 0; i < IR_MAX_REGIONS; i++)
         if (inst->regions[i]) unswitch_inside(kernel, inst->regions[i]);
@@ -175,7 +168,7 @@ static void unswitch_inside(IrKernel *kernel, const IrRegion *region) {
 
 static void rewrite_region(IrKernel *kernel, IrRegion *region) {
   unswitch_inside(kernel, region);
-  ir_walk(region, reverse_inside, kernel);
+  ir_walk(region, visit_loop, kernel);
 }
 
 bool pass_reversal(PassContext *ctx, IrKernel *kernel, Error *err) {

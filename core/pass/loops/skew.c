@@ -9,7 +9,7 @@
  *
  * A dependence leads from one cell to another, a rows and b cells later, where b may be negative.
  * It is preserved if skew * a + b > 0 for each dependence with a > 0: then its source is in an
- * earlier iteration of the steady loop, and comes first in the beginning and the end, too.
+ * earlier iteration of the steady loop, and also comes first in `begin` and `end`.
  * Decision D-pass-24. */
 #include "pass/loops/skew.h"
 
@@ -19,9 +19,9 @@
 /* Rows that run together: enough to hide the latency of a dependent sum or square root behind the
  * others, and few enough for the registers of four copies of a body (D-pass-24). */
 enum { ROWS = 4 };
-/* Cells by which a row lags: the first and last rows of a group run that many cells alone. */
+/* Cells by which a row lags behind the previous one. */
 enum { MOST_SKEW = 2 };
-/* Insts of a body, of which there are four copies in a row. */
+/* Insts of a body, which the steady loop has four copies of. */
 enum { LARGEST_BODY = 140 };
 
 typedef struct Skew {
@@ -31,21 +31,21 @@ typedef struct Skew {
   LoopNest nest;               /* of both */
   int64_t row_step, cell_step; /* 1 or -1 */
   int64_t distance;            /* the skew */
-  bool waits;
+  bool has_recurrence;         /* a cell reads the result of an earlier cell of its row */
 } Skew;
 
 /* -- accesses and dependences ------------------------------------------------------------------ */
 
 /* A visit: raises the skew to the minimum that preserves the dependences between a write and
  * another access; false if that is too large, or not known. */
-static bool depend(void *data, const Distance *distance, const DistancesAccess *write,
-                   const DistancesAccess *other) {
+static bool raise_skew(void *data, const Distance *distance, const DistancesAccess *write,
+                       const DistancesAccess *other) {
   Skew *s = data;
   (void)write;
   if (distance->known != 3) return false;
   int64_t rows = distance->by[0] * s->row_step, cells = distance->by[1] * s->cell_step;
   if (rows == 0) {
-    s->waits |= cells > 0 && !other->writes; /* a cell reads the result of an earlier one */
+    s->has_recurrence |= cells > 0 && !other->writes;
     return true;
   }
   if (rows < 0) rows = -rows, cells = -cells;
@@ -78,24 +78,20 @@ static bool can_skew(Skew *s) {
   s->nest = dependence_nest_of_two(s->outer->regions[0], s->inner);
   Distances distances;
   return distances_find(s->kernel, &s->nest, s->inner->regions[0], &distances) &&
-         distances_visit(&distances, depend, s) && s->waits;
+         distances_visit(&distances, raise_skew, s) && s->has_recurrence;
 }
 
 /* -- the rewriting ----------------------------------------------------------------------------- */
 
-static IrInst *number(IrBuilder *b, Type type, int64_t value) {
-  return ir_const_int(b, type, value);
-}
-
-static IrInst *add(IrBuilder *b, IrInst *a, int64_t more) {
-  return more ? ir_binary(b, IR_ADD, a, number(b, a->type, more)) : a;
+static IrInst *add_constant(IrBuilder *b, IrInst *a, int64_t more) {
+  return more ? ir_binary(b, IR_ADD, a, ir_const_int(b, a->type, more)) : a;
 }
 
 /* a + index * factor, of i32 */
-static IrInst *along(IrBuilder *b, IrInst *a, IrInst *index, int64_t factor) {
+static IrInst *add_multiple(IrBuilder *b, IrInst *a, IrInst *index, int64_t factor) {
   if (factor == 1) return ir_binary(b, IR_ADD, a, index);
   if (factor == -1) return ir_binary(b, IR_SUB, a, index);
-  return ir_binary(b, IR_ADD, a, ir_binary(b, IR_MUL, index, number(b, a->type, factor)));
+  return ir_binary(b, IR_ADD, a, ir_binary(b, IR_MUL, index, ir_const_int(b, a->type, factor)));
 }
 
 /* Appends the body for this cell of this row to the builder's region. */
@@ -109,7 +105,7 @@ static void put_cell(const Skew *s, IrBuilder *b, IrInst *row, IrInst *cell) {
 
 /* Appends a loop to the builder's region; the builder continues inside the loop. */
 static IrInst *open_loop(IrBuilder *b, IrInst *begin, IrInst *last, int64_t step, bool is_rare) {
-  IrInst *loop = ir_for(b, begin, last, number(b, begin->type, step));
+  IrInst *loop = ir_for(b, begin, last, ir_const_int(b, begin->type, step));
   loop->rolled = is_rare;
   b->region = loop->regions[0];
   return loop;
@@ -118,20 +114,21 @@ static IrInst *open_loop(IrBuilder *b, IrInst *begin, IrInst *last, int64_t step
 /* Emits the cells at the beginnings of the rows, or, if `is_end`, at their ends. */
 static void put_triangle(const Skew *s, IrBuilder b, IrInst *first_row, bool is_end) {
   Type type = TYPE(I32);
-  IrInst *row = ir_index(open_loop(&b, number(&b, type, is_end ? 1 : 0),
-                                   number(&b, type, is_end ? ROWS - 1 : ROWS - 2), 1, true));
-  IrInst *begin = s->inner->operands[is_end ? 1 : 0], *count = number(&b, type, -1);
-  count = along(&b, count, is_end ? row : ir_binary(&b, IR_SUB, number(&b, type, ROWS - 1), row),
-                s->distance);
-  IrInst *zero = number(&b, type, 0);
+  IrInst *row = ir_index(open_loop(&b, ir_const_int(&b, type, is_end ? 1 : 0),
+                                   ir_const_int(&b, type, is_end ? ROWS - 1 : ROWS - 2), 1, true));
+  IrInst *begin = s->inner->operands[is_end ? 1 : 0], *count = ir_const_int(&b, type, -1);
+  count = add_multiple(&b, count,
+                       is_end ? row : ir_binary(&b, IR_SUB, ir_const_int(&b, type, ROWS - 1), row),
+                       s->distance);
+  IrInst *zero = ir_const_int(&b, type, 0);
   IrInst *cell =
       ir_index(is_end ? open_loop(&b, count, zero, -1, true) : open_loop(&b, zero, count, 1, true));
-  put_cell(s, &b, along(&b, first_row, row, s->row_step),
-           along(&b, begin, cell, is_end ? -s->cell_step : s->cell_step));
+  put_cell(s, &b, add_multiple(&b, first_row, row, s->row_step),
+           add_multiple(&b, begin, cell, is_end ? -s->cell_step : s->cell_step));
 }
 
 static IrInst *steady_loop(const Skew *s, IrBuilder *b) {
-  IrInst *begin = add(b, s->inner->operands[0], (ROWS - 1) * s->distance * s->cell_step);
+  IrInst *begin = add_constant(b, s->inner->operands[0], (ROWS - 1) * s->distance * s->cell_step);
   return open_loop(b, begin, s->inner->operands[1], s->cell_step, false);
 }
 
@@ -141,31 +138,31 @@ static void put_steady(const Skew *s, IrBuilder b, IrInst *first_row) {
   IrInst *edge = steady_loop(s, &rare); /* first, so that copies see its operands */
   IrInst *loop = steady_loop(s, &body);
   for (int r = 0; r < ROWS; r++)
-    put_cell(s, &body, add(&body, first_row, r * s->row_step),
-             add(&body, ir_index(loop), -r * s->distance * s->cell_step));
-  IrInst *at = ir_index(edge), *zero = number(&rare, TYPE(I32), 0);
-  IrInst *row = ir_index(open_loop(&rare, zero, number(&rare, TYPE(I32), ROWS - 1), 1, true));
-  put_cell(s, &rare, along(&rare, first_row, row, s->row_step),
-           along(&rare, at, row, -s->distance * s->cell_step));
+    put_cell(s, &body, add_constant(&body, first_row, r * s->row_step),
+             add_constant(&body, ir_index(loop), -r * s->distance * s->cell_step));
+  IrInst *at = ir_index(edge), *zero = ir_i32(&rare, 0);
+  IrInst *row = ir_index(open_loop(&rare, zero, ir_i32(&rare, ROWS - 1), 1, true));
+  put_cell(s, &rare, add_multiple(&rare, first_row, row, s->row_step),
+           add_multiple(&rare, at, row, -s->distance * s->cell_step));
   ir_remove(edge);
-  window_loop(s->at, loop, edge);
+  hoist_checks_loop(s->at, loop, edge);
   if (!edge->region) ir_delete(edge);
 }
 
 /* The trip count of the loop; it does not run if this is below 1. */
-static IrInst *count_of(IrBuilder *b, const IrInst *loop, int64_t step) {
+static IrInst *trip_count(IrBuilder *b, const IrInst *loop, int64_t step) {
   Type wide = TYPE(I64);
   IrInst *begin = ir_convert(b, loop->operands[0], wide),
          *last = ir_convert(b, loop->operands[1], wide);
-  return add(b, step > 0 ? ir_binary(b, IR_SUB, last, begin) : ir_binary(b, IR_SUB, begin, last),
-             1);
+  return add_constant(
+      b, step > 0 ? ir_binary(b, IR_SUB, last, begin) : ir_binary(b, IR_SUB, begin, last), 1);
 }
 
-static void put_rest(const Skew *s, IrBuilder *b, IrInst *rows, IrInst *done) {
+static void put_remaining_rows(const Skew *s, IrBuilder *b, IrInst *rows, IrInst *done) {
   IrInst *more = ir_if(b, ir_binary(b, IR_LT, done, rows)), *outer = s->outer;
   IrBuilder inside = rewrite_inside(s->kernel, more->regions[0], outer);
   IrInst *begin = ir_convert(&inside, outer->operands[0], TYPE(I64));
-  begin = ir_convert(&inside, along(&inside, begin, done, s->row_step), TYPE(I32));
+  begin = ir_convert(&inside, add_multiple(&inside, begin, done, s->row_step), TYPE(I32));
   ir_set_operand(outer, 0, begin);
   ir_move_into(more->regions[0], outer);
   outer->rolled = s->inner->rolled = true;
@@ -176,15 +173,15 @@ bool skew_nest(const BodyLimits *at, IrInst *outer) {
   if (outer->op != IR_FOR || !can_skew(&s)) return false;
   DEBUG_ASSERT(s.distance >= 1 && s.distance <= MOST_SKEW, "each row lags the one before");
   IrBuilder b = rewrite_before(s.kernel, outer);
-  IrInst *rows = count_of(&b, outer, s.row_step), *cells = count_of(&b, s.inner, s.cell_step);
-  IrInst *none = number(&b, TYPE(I64), 0), *size = number(&b, TYPE(I64), ROWS);
-  IrInst *is_long = ir_binary(&b, IR_GT, cells, number(&b, TYPE(I64), (ROWS - 1) * s.distance));
+  IrInst *rows = trip_count(&b, outer, s.row_step), *cells = trip_count(&b, s.inner, s.cell_step);
+  IrInst *none = ir_i64(&b, 0), *size = ir_i64(&b, ROWS);
+  IrInst *is_long = ir_binary(&b, IR_GT, cells, ir_i64(&b, (ROWS - 1) * s.distance));
   IrInst *groups = ir_binary(&b, IR_FLOORDIV, ir_binary(&b, IR_MAX, rows, none), size);
   groups = ir_select(&b, is_long, groups, none);
-  IrInst *loop = ir_for(&b, none, add(&b, groups, -1), number(&b, TYPE(I64), 1));
+  IrInst *loop = ir_for(&b, none, add_constant(&b, groups, -1), ir_i64(&b, 1));
   IrBuilder inside = rewrite_inside(s.kernel, loop->regions[0], outer);
-  IrInst *first = along(&inside, ir_convert(&inside, outer->operands[0], TYPE(I64)), ir_index(loop),
-                        ROWS * s.row_step);
+  IrInst *first = add_multiple(&inside, ir_convert(&inside, outer->operands[0], TYPE(I64)),
+                               ir_index(loop), ROWS * s.row_step);
   first = ir_convert(&inside, first, TYPE(I32));
   put_triangle(&s, inside, first, false);
   put_steady(&s, inside, first);
@@ -193,6 +190,6 @@ bool skew_nest(const BodyLimits *at, IrInst *outer) {
           "wavefront: %d rows at a time, each %d cell%s behind the one before, as each cell "
           "depends on the previous one",
           ROWS, (int)s.distance, s.distance > 1 ? "s" : "");
-  put_rest(&s, &b, rows, ir_binary(&b, IR_MUL, groups, size));
+  put_remaining_rows(&s, &b, rows, ir_binary(&b, IR_MUL, groups, size));
   return true;
 }

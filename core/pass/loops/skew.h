@@ -13,8 +13,8 @@
 
 #include "pass/loops/hoist_checks.h"
 
-/* Rewrites the nest of two numeric FORs if it carries such a dependence; returns whether it did.
- * The new loops need no bounds checks. */
+/* Skews the nest of two numeric FORs if it carries such a dependence; returns whether it did. The
+ * new loops need no bounds checks. */
 bool skew_nest(const BodyLimits *at, IrInst *outer);
 
 #endif

@@ -7,10 +7,10 @@
  *
  * Row by row, such a loop touches a new cache line for each element; in a tile, only for every
  * sixteenth. Whether tiling pays is usually unknown, so it is a candidate that tuning tries
- * (kernel/candidate.def), for loops that may profit, whose iterations change only elements of their
- * own, and in which neither numbers of iterations nor the order of sums can be observed. On a CPU
- * it is done at once if the lines of a column cannot stay in the cache until the next column uses
- * them, because they share few cache sets, or are on more pages than the TLB holds. */
+ * (kernel/candidate.def). The loop must access dense fields along both axes, and neither the
+ * numbers of its iterations nor the order of sums may be observable. On a CPU it is tiled without
+ * trials if the lines of a column cannot stay in the cache until the next column uses them, because
+ * they share few cache sets, or are on more pages than the TLB holds. */
 #include "pass/pass.h"
 #include "pass/analysis/ranges.h"
 #include "pass/rewrite.h"
@@ -21,8 +21,8 @@ enum { MOST_AXES = 3 }; /* of a tiled loop */
 /* Bytes per way and ways of most machines' second-level cache; bytes per page, and pages in their
  * TLB. */
 enum { WAY = 128 << 10, WAYS = 16, PAGE = 4 << 10, PAGES = 1536 };
-/* Places of a body that is tiled without trials: with more, the tiles of all of them compete for
- * the cache. */
+/* Places of a body that is tiled without trials: with more of them, their tiles compete for the
+ * cache. */
 enum { MOST_SURE_PLACES = 6 };
 
 /* -- which loops ------------------------------------------------------------------------------- */
@@ -33,7 +33,8 @@ typedef struct Survey {
   bool is_plain;
   /* some place's last index follows the loop's last axis; some place's follows another axis */
   bool runs_along, runs_across;
-  bool leaves_caches, has_loop; /* the columns of a place across are too long for the caches */
+  bool leaves_caches; /* the columns of a place across are too long for the caches */
+  bool has_loop;
   int places;
 } Survey;
 
@@ -74,7 +75,7 @@ static bool has_long_columns(const Survey *survey, const IrInst *place) {
   return false;
 }
 
-static void note_place(Survey *survey, const IrInst *place) {
+static void survey_place(Survey *survey, const IrInst *place) {
   const IrRegion *body = survey->body;
   survey->places++;
   survey->is_plain &= is_dense(survey->kernel, &survey->kernel->fields.items[place->field]);
@@ -86,15 +87,15 @@ static void note_place(Survey *survey, const IrInst *place) {
   survey->leaves_caches |= has_long_columns(survey, place);
 }
 
-static bool note(void *data, IrInst *inst) {
+static bool survey_inst(void *data, IrInst *inst) {
   Survey *survey = data;
   switch (inst->op) {
-  case IR_PLACE: note_place(survey, inst); break;
+  case IR_PLACE: survey_place(survey, inst); break;
   case IR_LOAD:
   case IR_STORE:
   case IR_VAR:
   case IR_GET:
-  case IR_SET: break;
+  case IR_SET:
   case IR_IF: break;
   case IR_FOR: survey->has_loop = true; break;
   case IR_RANDOM: survey->is_plain = false; break;
@@ -103,12 +104,12 @@ static bool note(void *data, IrInst *inst) {
   return survey->is_plain;
 }
 
-static bool gains(const PassContext *ctx, const IrKernel *kernel, IrInst *range) {
+static bool is_candidate(const PassContext *ctx, const IrKernel *kernel, IrInst *range) {
   IrRegion *body = range->regions[0];
   Survey survey = {.kernel = kernel, .body = body, .is_plain = true};
   if (range->serial || range->block) return false;
   if (body->params.count < 2 || body->params.count > MOST_AXES) return false;
-  ir_walk(body, note, &survey);
+  ir_walk(body, survey_inst, &survey);
   if (!survey.is_plain || !survey.runs_along || !survey.runs_across) return false;
   bool is_sure = survey.leaves_caches && !survey.has_loop && survey.places <= MOST_SURE_PLACES;
   return ctx->tiles_loops || (is_sure && ctx->target.own_caches);
@@ -120,9 +121,9 @@ typedef struct Search {
   IrInst *found;
 } Search;
 
-static bool visit(void *data, IrInst *inst) {
+static bool find_candidate(void *data, IrInst *inst) {
   Search *search = data;
-  if (inst->op == IR_RANGE && gains(search->ctx, search->kernel, inst)) search->found = inst;
+  if (inst->op == IR_RANGE && is_candidate(search->ctx, search->kernel, inst)) search->found = inst;
   return !search->found;
 }
 
@@ -150,7 +151,7 @@ static IrInst *open_axis(IrBuilder *b, IrInst *tile, IrInst *begin, IrInst *end)
 }
 
 static void tile_loop(PassContext *ctx, IrKernel *kernel, IrInst *range) {
-  DEBUG_ASSERT(range->op == IR_RANGE && range->axis_count <= MOST_AXES, "`gains` has agreed");
+  DEBUG_ASSERT(range->op == IR_RANGE && range->axis_count <= MOST_AXES, "is_candidate has agreed");
   IrRegion *body = range->regions[0];
   int axes = body->params.count;
   ir_note(kernel, range->line, "tiled, as elements are strided along the inner loop");
@@ -177,7 +178,7 @@ bool pass_tiling(PassContext *ctx, IrKernel *kernel, Error *err) {
   Search search = {.ctx = ctx, .kernel = kernel};
   while (kernel->body && !kernel->failed) {
     search.found = NULL;
-    ir_walk(kernel->body, visit, &search);
+    ir_walk(kernel->body, find_candidate, &search);
     if (!search.found) break;
     tile_loop(ctx, kernel, search.found);
   }

@@ -22,7 +22,7 @@
 #include "pass/loops/hoist_checks.h"
 #include "pass/loops/unroll.h"
 
-/* Copies of the innermost body: a stencil of 3 x 3 x 3 cells has 27. */
+/* Copies of the innermost body: a stencil of 3 x 3 x 3 cells needs 27. */
 enum { MOST_COPIES = 64 };
 /* Insts of a body with its copies, which LLVM takes about a second to compile; more if most of the
  * copies fold away. */
@@ -70,8 +70,8 @@ static Trips trips_of(const IrInst *loop) {
 
 /* Is it a loop between constants that runs at least once? */
 static bool runs_always(const IrInst *loop) {
-  Trips trips = trips_of(loop);
-  return trips.count > 0 && !trips.base;
+  int64_t trips = facts_trips(loop);
+  return trips > 0 && trips <= MOST_COPIES;
 }
 
 /* The limits of a loop index of the body, inclusive; false: not known. */
@@ -101,7 +101,7 @@ static bool is_of_index(const IrInst *inst, int depth) {
   if (inst->op == IR_CONST) return true;
   if (inst->op == IR_PARAM) {
     const IrInst *loop = inst->region ? inst->region->owner : NULL;
-    return loop && trips_of(loop).count > 0 && !trips_of(loop).base;
+    return loop && runs_always(loop);
   }
   if (!(ir_effects(inst) & IR_PURE) || !inst->operand_count || depth > DEEPEST_OF_INDEX)
     return false;
@@ -110,16 +110,16 @@ static bool is_of_index(const IrInst *inst, int depth) {
   return true;
 }
 
-/* How a value depends on a loop's index: not at all; as base + constant, perhaps under a modulo or
- * a clamp; in any other way. */
-typedef enum Follows { FOLLOWS_NOT, FOLLOWS_AS_SUM, FOLLOWS_FREELY } Follows;
+/* How a value depends on a loop's index: not at all; as base + constant, perhaps inside a modulo or
+ * a clamp; or in any other way. */
+typedef enum Dependence { DEPENDS_NOT, DEPENDS_AS_SUM, DEPENDS_OTHERWISE } Dependence;
 
-static Follows follows(const IrInst *inst, const IrInst *index, int depth) {
-  if (inst == index || inst->op == IR_GET || depth > DEEPEST_FOLLOWED) return FOLLOWS_AS_SUM;
-  Follows all = FOLLOWS_NOT;
+static Dependence dependence_on(const IrInst *inst, const IrInst *index, int depth) {
+  if (inst == index || inst->op == IR_GET || depth > DEEPEST_FOLLOWED) return DEPENDS_AS_SUM;
+  Dependence all = DEPENDS_NOT;
   for (int i = 0; i < inst->operand_count && ir_effects(inst) & IR_PURE; i++)
-    all = (Follows)max_i64(all, follows(inst->operands[i], index, depth + 1));
-  if (all != FOLLOWS_AS_SUM || is_of_index(inst, 0)) return all;
+    all = (Dependence)max_i64(all, dependence_on(inst->operands[i], index, depth + 1));
+  if (all != DEPENDS_AS_SUM || is_of_index(inst, 0)) return all;
   switch (inst->op) {
   case IR_ADD:
   case IR_SUB:
@@ -130,17 +130,17 @@ static Follows follows(const IrInst *inst, const IrInst *index, int depth) {
   case IR_MIN:
   case IR_MAX:
   case IR_SELECT: return all;
-  default: return FOLLOWS_FREELY;
+  default: return DEPENDS_OTHERWISE;
   }
 }
 
 /* Does unrolling help the place? Not if it is in the visited node, which needs neither checks nor
  * look-ups, nor if its index depends on the loop's by more than a sum. */
-static bool gains(const IrInst *place, const IrInst *index) {
-  Follows all = FOLLOWS_NOT;
+static bool place_gains(const IrInst *place, const IrInst *index) {
+  Dependence all = DEPENDS_NOT;
   for (int i = 0; i < place->operand_count; i++)
-    all = (Follows)max_i64(all, follows(place->operands[i], index, 0));
-  return !place->here && all != FOLLOWS_FREELY;
+    all = (Dependence)max_i64(all, dependence_on(place->operands[i], index, 0));
+  return !place->here && all != DEPENDS_OTHERWISE;
 }
 
 /* Unrolling also helps `is_active` of cells at constant distances (leaf_active.c). */
@@ -149,16 +149,16 @@ typedef struct Places {
   bool any_gains;
 } Places;
 
-static bool note_place(void *data, IrInst *inst) {
+static bool find_gain(void *data, IrInst *inst) {
   Places *places = data;
   places->any_gains =
-      inst->op == IR_IS_ACTIVE || (inst->op == IR_PLACE && gains(inst, places->index));
+      inst->op == IR_IS_ACTIVE || (inst->op == IR_PLACE && place_gains(inst, places->index));
   return !places->any_gains;
 }
 
 static bool any_place_gains(const IrInst *loop) {
   Places places = {.index = ir_index(loop)};
-  ir_walk(loop->regions[0], note_place, &places);
+  ir_walk(loop->regions[0], find_gain, &places);
   return places.any_gains;
 }
 
@@ -168,8 +168,9 @@ static bool are_of_index(const IrInst *inst) {
   return true;
 }
 
-/* Does an index alone select an item of a table, a component of a vector, or a branch? */
-static bool note_choice(void *data, IrInst *inst) {
+/* A visit: sets *data if loop indices alone select an item of a table, a component of a vector, or
+ * a branch, and stops. */
+static bool find_choice(void *data, IrInst *inst) {
   bool chooses =
       inst->op == IR_IF || inst->op == IR_SELECT || inst->op == IR_ITEM || inst->op == IR_PICK;
   bool is_choice =
@@ -177,11 +178,11 @@ static bool note_choice(void *data, IrInst *inst) {
   return !(*(bool *)data = is_choice);
 }
 
-/* Finds a loop whose trip count is unknown. */
-static bool note_long_loop(void *data, IrInst *inst) {
-  bool is_told = inst->op != IR_LOOP && inst->op != IR_FOR;
-  is_told |= inst->op == IR_FOR && (trips_of(inst).count > 0 || are_of_index(inst));
-  return !(*(bool *)data = !is_told);
+/* A visit: sets *data if the inst is a loop whose trip count is unknown, and stops. */
+static bool find_long_loop(void *data, IrInst *inst) {
+  bool is_known = inst->op != IR_LOOP && inst->op != IR_FOR;
+  is_known |= inst->op == IR_FOR && (trips_of(inst).count > 0 || are_of_index(inst));
+  return !(*(bool *)data = !is_known);
 }
 
 static bool has_any(IrRegion *region, IrVisit *note) {
@@ -193,11 +194,11 @@ static bool has_any(IrRegion *region, IrVisit *note) {
 static bool can_unroll(const IrInst *loop) {
   return trips_of(loop).count > 0 && !exits_of(loop).continues && loop->regions[0]->last &&
          !(ir_effects(loop->regions[0]->last) & IR_EXIT) &&
-         (any_place_gains(loop) || has_any(loop->regions[0], note_choice));
+         (any_place_gains(loop) || has_any(loop->regions[0], find_choice));
 }
 
-/* The number of insts of the region after unrolling all possible loops in it; *trips: copies of the
- * innermost loop. */
+/* The number of insts of the region after unrolling all possible loops in it; raises *trips to the
+ * number of copies of the innermost loop. */
 static int64_t size_written_out(const IrRegion *region, int64_t *trips) {
   int64_t size = 0, most = 1;
   for (const IrInst *inst = region->first; inst && size <= LARGEST_CHOOSING_BODY;
@@ -222,20 +223,20 @@ static int64_t size_written_out(const IrRegion *region, int64_t *trips) {
  *     update add (place f1 %q + %a), %v         update add (place f1 %q + %a), %v
  *   }                                         }
  *
- * LLVM does this in scalar code. Here it happens before a nest gets several versions, each of which
- * would read for itself, and under a mask in lanes. Fields that the nest writes stay, and nothing
+ * LLVM does this in scalar code. Here it happens before a nest has several versions, each of which
+ * would do the read, under a mask in lanes. Fields that the nest writes stay, and nothing
  * moves if the nest may contain a lock or deactivates cells. */
 
 typedef struct Hoist {
   IrKernel *kernel;
   IrInst *nest;
-  int32_t field; /* of the read in question */
+  int32_t field; /* of the current read */
 } Hoist;
 
-static void move_out(const Hoist *h, IrInst *inst) {
-  DEBUG_ASSERT(ir_effects(inst) & (IR_PURE | IR_READ), "what moves only computes or reads");
+static void hoist_value(const Hoist *h, IrInst *inst) {
+  DEBUG_ASSERT(ir_effects(inst) & (IR_PURE | IR_READ), "only values and reads move");
   if (inst->op == IR_PARAM || !ir_is_inside(inst, h->nest->regions[0])) return;
-  for (int i = 0; i < inst->operand_count; i++) move_out(h, inst->operands[i]);
+  for (int i = 0; i < inst->operand_count; i++) hoist_value(h, inst->operands[i]);
   ir_move_before(h->nest, inst);
 }
 
@@ -247,7 +248,7 @@ static bool keeps_elements(void *data, IrInst *inst) {
   return !(ir_effects(inst) & (IR_WRITE | IR_UPDATE_EFFECT | IR_ACTIVATES | IR_DEACTIVATES));
 }
 
-static bool is_repeated(Hoist *h, const IrInst *load) {
+static bool is_loop_invariant_read(Hoist *h, const IrInst *load) {
   h->field = load->operands[0]->field;
   return !ir_is_shared(h->kernel, h->field) &&
          facts_is_invariant(load->operands[0], h->nest->regions[0]) &&
@@ -259,8 +260,8 @@ static void hoist_from(Hoist *h, IrRegion *region) {
     next = inst->next;
     if (ir_effects(inst) & IR_EXIT) return;
     if (inst->op == IR_FOR && runs_always(inst)) hoist_from(h, inst->regions[0]);
-    if (inst->op != IR_LOAD || !is_repeated(h, inst)) continue;
-    move_out(h, inst);
+    if (inst->op != IR_LOAD || !is_loop_invariant_read(h, inst)) continue;
+    hoist_value(h, inst);
   }
 }
 
@@ -271,20 +272,20 @@ static void hoist_reads(IrKernel *kernel, IrInst *nest) {
 
 /* -- unrolling --------------------------------------------------------------------------------- */
 
-static void unroll(Unroll *u, IrInst *loop);
+static void unroll_loop(Unroll *u, IrInst *loop);
 
 static void unroll_inside(Unroll *u, IrRegion *region) {
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     next = inst->next;
     for (int i = 0; i < IR_MAX_REGIONS; i++)
       if (inst->regions[i]) unroll_inside(u, inst->regions[i]);
-    if (can_unroll(inst)) unroll(u, inst);
+    if (can_unroll(inst)) unroll_loop(u, inst);
     if (next && !next->region) return; /* all copies exit, so `next` was unreachable and is gone */
   }
 }
 
-/* Opens the place for the copies: inside an `if` if the loop may not run, and inside a loop that
- * runs once if they contain breaks. */
+/* A builder for the copies: inside an `if` if the loop may not run, and inside a loop that runs
+ * once if the copies contain breaks. */
 static IrBuilder open_copies(Unroll *u, IrInst *loop, const Trips *trips, IrInst **once) {
   IrBuilder b = rewrite_before(u->kernel, loop);
   if (!runs_surely(u, loop, trips)) {
@@ -300,7 +301,7 @@ static IrBuilder open_copies(Unroll *u, IrInst *loop, const Trips *trips, IrInst
   return rewrite_inside(u->kernel, (*once)->regions[0], loop);
 }
 
-static IrInst *index_of(IrBuilder *b, const IrInst *loop, const Trips *trips, int trip) {
+static IrInst *index_of_copy(IrBuilder *b, const IrInst *loop, const Trips *trips, int trip) {
   DEBUG_ASSERT(trip >= 0 && trip < trips->count, "the loop has such an iteration");
   IrInst *begin = loop->operands[0];
   int64_t from, distance = trip * trips->step;
@@ -309,17 +310,18 @@ static IrInst *index_of(IrBuilder *b, const IrInst *loop, const Trips *trips, in
 }
 
 /* Unrolls inner loops first, so that each is visited once. */
-static void unroll(Unroll *u, IrInst *loop) {
+static void unroll_loop(Unroll *u, IrInst *loop) {
   Trips trips = trips_of(loop);
   IrRegion *region = loop->regions[0];
-  DEBUG_ASSERT(trips.count > 0 && loop->region, "a loop with a known trip count stands somewhere");
+  DEBUG_ASSERT(trips.count > 0 && loop->region,
+               "the loop has a known trip count and is in a region");
   unroll_inside(u, region);
   IrMap *map = ir_map(u->kernel->scratch, u->kernel);
   IrInst *once = NULL;
   const IrInst *param = region->params.items[0];
   IrBuilder b = open_copies(u, loop, &trips, &once);
   for (int t = 0; t < trips.count; t++) {
-    ir_map_put(map, param, index_of(&b, loop, &trips, t));
+    ir_map_put(map, param, index_of_copy(&b, loop, &trips, t));
     ir_copy_to(&b, region->first, NULL, map);
   }
   ir_delete(loop);
@@ -330,16 +332,11 @@ static void unroll(Unroll *u, IrInst *loop) {
 
 /* -- nests ------------------------------------------------------------------------------------- */
 
-static bool mark_rolled(void *data, IrInst *inst) {
-  if (inst->op == IR_FOR) inst->rolled = true;
-  return true;
-}
-
 /* Does the loop contain one with an unknown trip count? That takes nearly all of the run time, and
  * its copies nearly all of the compile time; they save nothing unless an index selects
  * something. */
 static bool is_around_long_loop(const IrInst *loop) {
-  return has_any(loop->regions[0], note_long_loop) && !has_any(loop->regions[0], note_choice);
+  return has_any(loop->regions[0], find_long_loop) && !has_any(loop->regions[0], find_choice);
 }
 
 /* The outermost loop of a sufficiently small nest. */
@@ -348,19 +345,20 @@ static bool visit_nest(Unroll *u, IrInst *loop) {
   if (!can_unroll(loop)) return false;
   int own = trips_of(loop).count;
   int64_t size = own * size_written_out(loop->regions[0], &trips);
-  int most = has_any(loop->regions[0], note_choice) ? LARGEST_CHOOSING_BODY : LARGEST_BODY;
+  int most = has_any(loop->regions[0], find_choice) ? LARGEST_CHOOSING_BODY : LARGEST_BODY;
   if (own * trips > MOST_COPIES || u->insts + size > most || is_around_long_loop(loop))
     return false;
   if (runs_always(loop)) hoist_reads(u->kernel, loop);
   if (u->is_rare) {
-    mark_rolled(NULL, loop);
-    return ir_walk(loop->regions[0], mark_rolled, NULL);
+    loop->rolled = true;
+    rewrite_mark_rolled(loop->regions[0]);
+    return true;
   }
   u->insts += size;
-  IrInst *inside = u->is_whole ? NULL : window_split(&u->at, loop);
-  if (inside) ir_walk(inside->region->owner->regions[1], mark_rolled, NULL);
+  IrInst *inside = u->is_whole ? NULL : hoist_checks_version(&u->at, loop);
+  if (inside) rewrite_mark_rolled(inside->region->owner->regions[1]);
   ir_note(u->kernel, loop->line, "the loop is unrolled: %d copies", (int)(own * trips));
-  unroll(u, inside ? inside : loop);
+  unroll_loop(u, inside ? inside : loop);
   return true;
 }
 

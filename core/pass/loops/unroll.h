@@ -4,8 +4,8 @@
 
 #include "ir/task.h"
 
-/* Unrolls the small nests of the task's body, in one version that has its checks where they were;
- * leaves constants for `fold`. */
+/* Unrolls the small nests of the task's body, in one version that keeps its checks; leaves
+ * constants for `fold`. */
 void unroll_whole(IrKernel *kernel, IrTask *task);
 
 #endif

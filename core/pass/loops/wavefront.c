@@ -1,24 +1,23 @@
-/* wavefront.c - runs the diagonals of a box tile by tile, where each cell depends on cells before
- * it.
+/* wavefront.c - tiles a loop over the diagonals of a box, whose cells depend on cells before them.
  *
  *   for d = 2, 2 * n                                    for D = 0, .. (diagonals of tiles)
  *     range max(1, d - n) .. min(n, d - 1) (i)    =>      range .. (tiles of D)
  *       x[i][d - i] = f(x[i - 1][d - i], ..)                for i = .. for j = .. (of the tile)
  *                                                             x[i][j] = f(x[i - 1][j], ..)
  *
- * A diagonal touches a cache line per cell, which is gone when the next one wants it, and it ends
- * at a barrier. With j = d - i, the bounds on both sides of the range are those of a box of i and
- * j, if d visits all of its diagonals; a launch in which they are not runs the loops as they were.
- * In the box a dependence leads to a cell `a` rows and `b` cells later. If neither is negative, any
- * order of tiles and cells is right in which rows and cells only increase, so the tiles of a
- * diagonal are independent, and in a tile the cells are a serial nest, whose rows `hoist_checks`
+ * A diagonal touches a cache line per cell, which is evicted before the next diagonal uses it, and
+ * each diagonal ends at a barrier. With j = d - i, the bounds of the range describe a box of i and
+ * j if d visits all of its diagonals; a launch in which they do not runs the original loops. In the
+ * box a dependence leads to a cell `a` rows and `b` cells later. If neither is negative, every
+ * order of tiles and cells in which rows and cells only increase is correct: so the tiles of a
+ * diagonal are independent, and the cells of a tile are a serial nest, whose rows `hoist_checks`
  * skews. Decision D-pass-94. */
 #include "pass/loops/distances.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
-/* Rows and cells of a tile: enough work for a task's iteration, and, of 2048 x 2048 cells, enough
- * tiles on a diagonal for 8 workers. */
+/* Rows and cells of a tile: enough work for an iteration of a task, and enough tiles on a diagonal
+ * of 2048 x 2048 cells for 8 workers. */
 enum { ROWS = 64, CELLS = 256 };
 /* Insts of a body, of which the skewed nest has copies. */
 enum { LARGEST_BODY = 140 };
@@ -36,43 +35,42 @@ typedef struct Front {
 
 /* -- bounds ------------------------------------------------------------------------------------ */
 
-static IrInst *number(Front *f, int64_t value) { return ir_const_int(&f->b, TYPE(I64), value); }
-
-static void require(Front *f, IrOp op, IrInst *a, IrInst *b) {
+static void require_that(Front *f, IrOp op, IrInst *a, IrInst *b) {
   f->is_box = rewrite_both(&f->b, f->is_box, ir_binary(&f->b, op, a, b));
 }
 
 static void require_small(Front *f, IrInst *value) {
-  require(f, IR_GT, value, number(f, -largest_bound));
-  require(f, IR_LT, value, number(f, largest_bound));
+  require_that(f, IR_GT, value, ir_i64(&f->b, -largest_bound));
+  require_that(f, IR_LT, value, ir_i64(&f->b, largest_bound));
 }
 
 /* The sum without the diagonal, as an i64. */
 static IrInst *rest_of(Front *f, const Affine *sum, int64_t constant) {
-  IrInst *rest = number(f, sum->constant + constant);
+  IrInst *rest = ir_i64(&f->b, sum->constant + constant);
   for (int i = 0; i < sum->count; i++) {
     if (sum->values[i] == f->diagonal) continue;
     IrInst *term = ir_convert(&f->b, (IrInst *)sum->values[i], TYPE(I64));
-    term = ir_binary(&f->b, IR_MUL, term, number(f, sum->factors[i]));
+    term = ir_binary(&f->b, IR_MUL, term, ir_i64(&f->b, sum->factors[i]));
     rest = ir_binary(&f->b, IR_ADD, rest, term);
   }
   return rest;
 }
 
-static void limit(Front *f, IrInst **bound, IrOp op, IrInst *value) {
+static void tighten(Front *f, IrInst **bound, IrOp op, IrInst *value) {
   require_small(f, value);
   *bound = *bound ? ir_binary(&f->b, op, *bound, value) : value;
 }
 
-/* Takes `value` + constant as a bound of the range: its begin or, if `is_last`, its last index. */
-static bool take_bound(Front *f, const IrInst *value, int64_t constant, bool is_last) {
+/* Adds `value` + constant as a bound of the box: the range's begin or, if `is_last`, its last
+ * index. */
+static bool add_bound(Front *f, const IrInst *value, int64_t constant, bool is_last) {
   int64_t more;
   Affine sum;
   value = facts_split_constant(value, &more);
   constant += more;
   if (value->op == (is_last ? IR_MIN : IR_MAX))
-    return take_bound(f, value->operands[0], constant, is_last) &&
-           take_bound(f, value->operands[1], constant, is_last);
+    return add_bound(f, value->operands[0], constant, is_last) &&
+           add_bound(f, value->operands[1], constant, is_last);
   if (!facts_affine(value, f->loop->regions[0], &sum)) return false;
   for (int i = 0; i < sum.count; i++)
     if (sum.values[i] != f->diagonal && ir_is_inside(sum.values[i], f->loop->regions[0]))
@@ -82,15 +80,15 @@ static bool take_bound(Front *f, const IrInst *value, int64_t constant, bool is_
   IrInst *rest = rest_of(f, &sum, constant);
   /* i >= d + rest, so d - i <= -rest: a bound of the other side of the other index */
   if (factor) rest = ir_unary(&f->b, IR_NEG, rest);
-  if ((factor != 0) == is_last) limit(f, &f->first[factor], IR_MAX, rest);
-  else limit(f, &f->last[factor], IR_MIN, rest);
+  if ((factor != 0) == is_last) tighten(f, &f->first[factor], IR_MAX, rest);
+  else tighten(f, &f->last[factor], IR_MIN, rest);
   return true;
 }
 
 /* Do the diagonals cover the whole box? */
 static bool find_box(Front *f) {
-  if (!take_bound(f, f->range->operands[0], 0, false) ||
-      !take_bound(f, f->range->operands[1], -1, true))
+  if (!add_bound(f, f->range->operands[0], 0, false) ||
+      !add_bound(f, f->range->operands[1], -1, true))
     return false;
   for (int k = 0; k < 2; k++)
     if (!f->first[k] || !f->last[k]) return false;
@@ -98,26 +96,26 @@ static bool find_box(Front *f) {
          *end = ir_convert(&f->b, f->loop->operands[1], TYPE(I64));
   require_small(f, begin);
   require_small(f, end);
-  for (int k = 0; k < 2; k++) require(f, IR_LE, f->first[k], f->last[k]);
-  require(f, IR_LE, begin, ir_binary(&f->b, IR_ADD, f->first[0], f->first[1]));
-  require(f, IR_GE, end, ir_binary(&f->b, IR_ADD, f->last[0], f->last[1]));
+  for (int k = 0; k < 2; k++) require_that(f, IR_LE, f->first[k], f->last[k]);
+  require_that(f, IR_LE, begin, ir_binary(&f->b, IR_ADD, f->first[0], f->first[1]));
+  require_that(f, IR_GE, end, ir_binary(&f->b, IR_ADD, f->last[0], f->last[1]));
   return true;
 }
 
 /* -- which loops ------------------------------------------------------------------------------- */
 
-/* Several updates that combine give the same result in any order; of floats, the order shows. */
-static bool combine(const IrInst *a, const IrInst *b) {
+/* Updates that combine give the same result in any order, except those of floats. */
+static bool updates_commute(const IrInst *a, const IrInst *b) {
   return a->op == IR_UPDATE && b->op == IR_UPDATE && a->imm == b->imm &&
          ir_update_combines((IrUpdate)a->imm) && type_is_integer(a->operands[1]->type);
 }
 
-/* A visit: does the order of rows and cells keep the order of the two? On a diagonal there is no
- * order between iterations, nor may there be a dependence. */
+/* A visit: does every order by rows and cells preserve the dependence? The iterations of a diagonal
+ * are unordered, so it must have none. */
 static bool keeps_order(void *data, const Distance *distance, const DistancesAccess *write,
                         const DistancesAccess *other) {
   (void)data;
-  if (combine(write->inst, other->inst)) return true;
+  if (updates_commute(write->inst, other->inst)) return true;
   if (distance->known == 2) return distance->by[1] == 0;
   if (distance->known != 3) return false;
   int64_t i = distance->by[1], j = distance->by[0] - i;
@@ -144,10 +142,9 @@ static bool has_diagonals(IrKernel *kernel, const IrInst *loop) {
 
 /* -- tiles ------------------------------------------------------------------------------------- */
 
-/* Is i the index along which elements are contiguous, so that it becomes the inner one? */
 typedef struct Layout {
   const IrInst *diagonal;
-  bool runs_along;
+  bool runs_along; /* elements are contiguous along i, which then becomes the inner index */
 } Layout;
 
 static bool find_layout(void *data, IrInst *inst) {
@@ -159,26 +156,25 @@ static bool find_layout(void *data, IrInst *inst) {
   return false;
 }
 
-static IrInst *narrow(IrBuilder *b, IrInst *value) { return ir_convert(b, value, TYPE(I32)); }
-static IrInst *i32_number(IrBuilder *b, int64_t value) { return ir_const_int(b, TYPE(I32), value); }
+static IrInst *to_i32(IrBuilder *b, IrInst *value) { return ir_convert(b, value, TYPE(I32)); }
 
 /* Opens the loop over one index of a tile; returns the index. */
 static IrInst *open_side(IrBuilder *b, IrInst *first, IrInst *last) {
-  IrInst *loop = ir_for(b, first, last, i32_number(b, 1));
+  IrInst *loop = ir_for(b, first, last, ir_i32(b, 1));
   b->region = loop->regions[0];
   return ir_index(loop);
 }
 
 /* The number of the last tile from `first` to `last`. */
 static IrInst *last_tile(IrBuilder *b, IrInst *first, IrInst *last, int size) {
-  return ir_binary(b, IR_FLOORDIV, ir_binary(b, IR_SUB, last, first), i32_number(b, size));
+  return ir_binary(b, IR_FLOORDIV, ir_binary(b, IR_SUB, last, first), ir_i32(b, size));
 }
 
 /* `bounds`: the first and last index of the side; becomes those of its tile. */
 static void find_tile(IrBuilder *b, IrInst *tile, int size, IrInst *bounds[2]) {
-  IrInst *before = ir_binary(b, IR_MUL, tile, i32_number(b, size));
+  IrInst *before = ir_binary(b, IR_MUL, tile, ir_i32(b, size));
   bounds[0] = ir_binary(b, IR_ADD, bounds[0], before);
-  IrInst *last = ir_binary(b, IR_ADD, bounds[0], i32_number(b, size - 1));
+  IrInst *last = ir_binary(b, IR_ADD, bounds[0], ir_i32(b, size - 1));
   bounds[1] = ir_binary(b, IR_MIN, last, bounds[1]);
 }
 
@@ -200,11 +196,11 @@ static void put_tiles(const Front *f, IrRegion *region) {
   Layout layout = {.diagonal = f->diagonal};
   ir_walk(f->range->regions[0], find_layout, &layout);
   int inner = layout.runs_along ? 0 : 1, outer = 1 - inner;
-  IrInst *rows[2] = {narrow(&b, f->first[outer]), narrow(&b, f->last[outer])};
-  IrInst *cells[2] = {narrow(&b, f->first[inner]), narrow(&b, f->last[inner])};
+  IrInst *rows[2] = {to_i32(&b, f->first[outer]), to_i32(&b, f->last[outer])};
+  IrInst *cells[2] = {to_i32(&b, f->first[inner]), to_i32(&b, f->last[inner])};
   IrInst *last_row = last_tile(&b, rows[0], rows[1], ROWS),
          *last_cell = last_tile(&b, cells[0], cells[1], CELLS);
-  IrInst *zero = i32_number(&b, 0), *one = i32_number(&b, 1);
+  IrInst *zero = ir_i32(&b, 0), *one = ir_i32(&b, 1);
   IrInst *front = open_side(&b, zero, ir_binary(&b, IR_ADD, last_row, last_cell));
   IrInst *begin = ir_binary(&b, IR_MAX, zero, ir_binary(&b, IR_SUB, front, last_cell));
   IrInst *end = ir_binary(&b, IR_ADD, ir_binary(&b, IR_MIN, last_row, front), one);
@@ -218,8 +214,8 @@ static void put_tiles(const Front *f, IrRegion *region) {
   put_cell(f, &b, inner ? row : cell, inner ? cell : row);
 }
 
-static void rewrite(IrKernel *kernel, IrInst *loop) {
-  rewrite_hoist(loop); /* bounds are computed from what it leaves before the loop */
+static void tile_diagonals(IrKernel *kernel, IrInst *loop) {
+  rewrite_hoist(loop); /* bounds are computed from values before the loop */
   IrInst *range = loop->regions[0]->last;
   Front f = {.kernel = kernel,
              .loop = loop,
@@ -227,7 +223,7 @@ static void rewrite(IrKernel *kernel, IrInst *loop) {
              .diagonal = ir_index(loop),
              .index = ir_index(range),
              .b = rewrite_before(kernel, loop)};
-  if (!find_box(&f)) return; /* `fold` drops what was computed for bounds */
+  if (!find_box(&f)) return; /* `fold` removes the computed bounds */
   IrInst *branch = ir_if(&f.b, f.is_box);
   ir_note(kernel, range->line,
           "the diagonals of a box are run in tiles of %d x %d cells, which are independent along a "
@@ -241,7 +237,7 @@ static void visit_region(IrKernel *kernel, IrRegion *region) {
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     next = inst->next;
     if (has_diagonals(kernel, inst)) {
-      rewrite(kernel, inst);
+      tile_diagonals(kernel, inst);
       continue;
     }
     if (inst->op == IR_RANGE || inst->op == IR_ACTIVE) continue;

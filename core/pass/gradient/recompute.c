@@ -1,6 +1,6 @@
-/* again.c - values of the primal, computed again where its adjoint needs them: copies of insts and
- * of the loops and branches around them, reads of the log, and what variables were where a region
- * was entered. */
+/* recompute.c - recomputes values of the primal where its adjoint needs them: copies insts and the
+ * loops and branches around them, reads the tape, and restores the values that variables had where
+ * a region was entered. */
 #include "pass/gradient/adjoint.h"
 
 /* -- primal values ----------------------------------------------------------------------------- */
@@ -31,21 +31,19 @@ void adjoint_copy_params(Adjoint *a, const IrRegion *from, IrRegion *to) {
                ir_region_param(a->kernel, to, from->params.items[i]->type));
 }
 
-static IrInst *value_of(void *data, IrBuilder *b, const IrInst *value) {
+static IrInst *primal_of(void *data, IrBuilder *b, const IrInst *value) {
   return adjoint_primal(data, b, value);
 }
 
-/* Before what is in the log, or has something of it inside. */
-void adjoint_find_logged(Adjoint *a, IrBuilder *b, const IrInst *inst) {
-  LogPlace at = {&a->plans.log, b, value_of, a};
+void adjoint_read_tape(Adjoint *a, IrBuilder *b, const IrInst *inst) {
+  TapePlace at = {&a->plans.tape, b, primal_of, a};
   const IrInst *trips = plan_trips(&a->plans, inst);
-  if (trips) ir_map_put(a->primal, trips, log_read(&at, trips));
-  if (!log_has(&a->plans.log, inst)) return;
-  if (inst->regions[0]) log_enter(&at, inst);
-  else ir_map_put(a->primal, inst, log_read(&at, inst));
+  if (trips) ir_map_put(a->primal, trips, tape_read(&at, trips));
+  if (!tape_has(&a->plans.tape, inst)) return;
+  if (inst->regions[0]) tape_enter(&at, inst);
+  else ir_map_put(a->primal, inst, tape_read(&at, inst));
 }
 
-/* The last index of a FOR. */
 IrInst *adjoint_last(Adjoint *a, IrBuilder *b, const IrInst *loop) {
   const IrInst *trips = plan_trips(&a->plans, loop);
   if (!trips) return adjoint_primal(a, b, loop->operands[1]);
@@ -56,7 +54,6 @@ IrInst *adjoint_last(Adjoint *a, IrBuilder *b, const IrInst *loop) {
   return ir_binary(b, IR_ADD, begin, ir_binary(b, IR_MUL, ir_convert(b, steps, begin->type), step));
 }
 
-/* A copy of an op with regions, without them. */
 IrInst *adjoint_copy_head(Adjoint *a, IrBuilder *b, const IrInst *inst) {
   IrInst *last = inst->op == IR_FOR ? adjoint_last(a, b, inst) : NULL,
          *copy = append_copy(a, b, inst);
@@ -65,14 +62,14 @@ IrInst *adjoint_copy_head(Adjoint *a, IrBuilder *b, const IrInst *inst) {
 }
 
 void adjoint_copy_inst(Adjoint *a, IrBuilder *b, IrInst *inst, const bool *needed) {
-  adjoint_find_logged(a, b, inst);
-  if (log_has(&a->plans.log, inst) && !inst->regions[0]) return;
+  adjoint_read_tape(a, b, inst);
+  if (tape_has(&a->plans.tape, inst) && !inst->regions[0]) return;
   IrInst *copy = adjoint_copy_head(a, b, inst);
   ir_map_put(a->primal, inst, copy);
   for (int k = 0; k < IR_MAX_REGIONS && inst->regions[k]; k++) {
     copy->regions[k] = ir_region_create(a->kernel, copy);
     adjoint_copy_params(a, inst->regions[k], copy->regions[k]);
-    IrBuilder in = adjoint_inside(a, copy->regions[k], b);
+    IrBuilder in = rewrite_into(b, copy->regions[k]);
     adjoint_copy_needed(a, &in, inst->regions[k], needed);
   }
 }
@@ -82,31 +79,27 @@ void adjoint_copy_needed(Adjoint *a, IrBuilder *b, IrRegion *region, const bool 
     if (needed[inst->id]) adjoint_copy_inst(a, b, inst, needed);
 }
 
-/* -- variables that a region takes over -------------------------------------------------------- */
+/* -- variables that a region needs from outside ------------------------------------------------ */
 
-/* A copy of a variable's value; of a local array another one. */
 IrInst *adjoint_save(Adjoint *a, IrBuilder *b, IrInst *storage) {
   ASSERT(plan_is_storage(storage), "variables and local arrays alone are saved");
   if (storage->op == IR_VAR) return ir_get(b, storage);
   IrInst *copy = ir_local_array(b, storage->type, (int)storage->imm);
-  IrInst *loop =
-      ir_for(b, ir_const_int(b, TYPE(I32), 0), ir_const_int(b, TYPE(I32), storage->imm - 1),
-             ir_const_int(b, TYPE(I32), 1));
-  IrBuilder in = adjoint_inside(a, loop->regions[0], b);
+  IrInst *loop = ir_for(b, ir_i32(b, 0), ir_i32(b, storage->imm - 1), ir_i32(b, 1));
+  IrBuilder in = rewrite_into(b, loop->regions[0]);
   IrInst *index = ir_index(loop);
   ir_local_set(&in, copy, index, ir_local_get(&in, storage, index));
   return copy;
 }
 
-/* A variable, or a local array, with a saved value. */
-static IrInst *restore(Adjoint *a, IrBuilder *b, IrInst *saved) {
+/* A new variable, or local array, with a saved value. */
+static IrInst *restore_saved(Adjoint *a, IrBuilder *b, IrInst *saved) {
   if (saved->op == IR_LOCAL_ARRAY) return adjoint_save(a, b, saved);
   IrInst *var = ir_var(b, saved->type);
   ir_set(b, var, saved);
   return var;
 }
 
-/* Keeps what the variables are where the op begins, for when it is reversed. */
 void adjoint_keep_entries(Adjoint *a, IrBuilder *b, const IrInst *inst) {
   for (int k = 0; k < IR_MAX_REGIONS && inst->regions[k]; k++) {
     const Plan *plan = plan_of(&a->plans, inst, k);
@@ -115,13 +108,12 @@ void adjoint_keep_entries(Adjoint *a, IrBuilder *b, const IrInst *inst) {
   }
 }
 
-/* Variables of its own for those that the region takes over; returns the previous ones. */
 IrInst **adjoint_enter(Adjoint *a, IrBuilder *b, const Plan *plan) {
   IrInst **outer = scratch_array(a->scratch, IrInst *, plan->entered.count + 1);
   for (int i = 0; i < plan->entered.count; i++) {
     const IrInst *var = plan->entered.items[i];
     outer[i] = ir_mapped(a->primal, var);
-    ir_map_put(a->primal, var, restore(a, b, plan->entry_values[i]));
+    ir_map_put(a->primal, var, restore_saved(a, b, plan->entry_values[i]));
   }
   return outer;
 }
