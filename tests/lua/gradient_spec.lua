@@ -408,6 +408,24 @@ describe("a gradient passes through", function()
       end]]
   end)
 
+  it("products, minima and maxima of an element in a range that runs in order", function()
+    for _, update in ipairs {
+      "y[0] = y[0] * x[i]", "y[0] = math.max(y[0], math.sin(3 * x[i]) * x[i])",
+    } do
+      assert_body(([[
+        y[0] = 0.1
+        for i in rg.range(n):serial() do %s end
+        loss[0] = y[0] * y[0]
+      ]]):format(update))
+    end
+    assert_body [[
+      for i in rg.range(n) do
+        local p = x[i]
+        for j, k in rg.range(n, 2) do p = math.sin(p * x[j]) + k * p end
+        loss[0] = loss[0] + p
+      end]]
+  end)
+
   it("products of serial loops, in both directions and with steps", function()
     assert_body [[
       for i in rg.range(n) do
