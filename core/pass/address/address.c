@@ -56,7 +56,7 @@ static IrInst *modulo(IrBuilder *b, IrInst *a, int64_t by, bool may_be_negative)
 
 IrInst *address_offset(IrBuilder *b, IrInst *ptr, IrInst *index, int64_t stride, int64_t bytes) {
   if (!index && !bytes) return ptr;
-  if (!index) index = ir_const_int(b, TYPE(I32), 0), stride = 1;
+  if (!index) index = ir_i32(b, 0), stride = 1;
   if (stride > INT32_MAX) index = times(b, ir_convert(b, index, TYPE(I64)), stride), stride = 1;
   IrInst *inst = ir_emit(b, IR_OFFSET, TYPE(PTR), 2, (IrInst *[]){ptr, index});
   inst->stride = (int32_t)stride;
@@ -71,12 +71,12 @@ IrInst *address_modulo(IrBuilder *b, IrInst *index, int64_t by) {
 /* -- digits: the part of an index that each level uses ----------------------------------------- */
 
 IrInst *address_sum(Address *a, AddressIndex index) {
-  if (!index.value) return ir_const_int(a->b, TYPE(I64), index.constant);
+  if (!index.value) return ir_i64(a->b, index.constant);
   return add_constant(a->b, index.value, index.constant);
 }
 
 IrInst *address_sum_i32(Address *a, AddressIndex index) {
-  if (!index.value) return ir_const_int(a->b, TYPE(I32), index.constant);
+  if (!index.value) return ir_i32(a->b, index.constant);
   return ir_convert(a->b, address_sum(a, index), TYPE(I32));
 }
 

@@ -44,7 +44,7 @@ static IrInst *add_to(IrBuilder *b, IrInst *a, IrInst *c) {
 /* The index as one inst; NULL stands for 0. */
 static IrInst *whole_index(IrBuilder *b, AddressIndex index) {
   if (!index.constant) return index.value;
-  return add_to(b, index.value, ir_const_int(b, TYPE(I64), index.constant));
+  return add_to(b, index.value, ir_i64(b, index.constant));
 }
 
 /* The row-major part of the address, from axis `first` on. Only the constant along the last axis is

@@ -58,7 +58,7 @@ static IrInst *shared_offset(IrBuilder *b, const Nears *nears, int k) {
   IrInst *by = ir_binary(b, IR_SHL, number, ir_const_int(b, type, 1));
   IrInst *of = ir_binary(b, IR_SHR, ir_const_int(b, type, (int64_t)bits), by);
   of = ir_binary(b, IR_BAND, of, ir_const_int(b, type, 3));
-  return ir_binary(b, IR_SUB, ir_convert(b, of, TYPE(I64)), ir_const_int(b, TYPE(I64), 1));
+  return ir_binary(b, IR_SUB, ir_convert(b, of, TYPE(I64)), ir_i64(b, 1));
 }
 
 /* The coordinate plus the offset, and whether it is inside; coordinates outside become 0, so that
@@ -67,7 +67,7 @@ static IrInst *near_coordinate(Lower *l, IrBuilder *b, const IrInst *near, const
                                int k, IrInst **inside) {
   IrInst *node = node_coordinate(l, b, near, k), *offset = NULL;
   if (nears) offset = shared_offset(b, nears, k);
-  else if (near->offset[k]) offset = ir_const_int(b, TYPE(I64), near->offset[k]);
+  else if (near->offset[k]) offset = ir_i64(b, near->offset[k]);
   const SNode *own = l->shape.node_level, *level = l->kernel->levels.items[near->level].node;
   if (!offset && leaf_shape_is_within(own, level, k)) return node;
   if (offset) node = ir_binary(b, IR_ADD, node, offset);
@@ -75,7 +75,7 @@ static IrInst *near_coordinate(Lower *l, IrBuilder *b, const IrInst *near, const
   IrInst *size = ir_const_int(b, TYPE(U64), level->shape[k]);
   IrInst *within = ir_binary(b, IR_LT, ir_convert(b, node, TYPE(U64)), size);
   *inside = rewrite_both(b, *inside, within);
-  return ir_select(b, within, node, ir_const_int(b, TYPE(I64), 0));
+  return ir_select(b, within, node, ir_i64(b, 0));
 }
 
 /* The operands of a look-up. Outside a bounded axis it searches the ambient node, whose slots are
@@ -168,10 +168,8 @@ static void choose_leaf(Cell *c, IrBuilder *b, IrInst *crosses, bool is_lower) {
 
 static IrInst *wrap_position(IrBuilder *b, IrInst *q, IrInst *crosses, int offset, int32_t extent) {
   DEBUG_ASSERT(offset >= -extent && offset <= extent, "a neighbour is in an adjacent leaf");
-  if (is_power_of_two((uint64_t)extent))
-    return ir_binary(b, IR_BAND, q, ir_const_int(b, TYPE(I32), extent - 1));
-  IrInst *wrapped =
-      ir_binary(b, IR_ADD, q, ir_const_int(b, TYPE(I32), offset < 0 ? extent : -extent));
+  if (is_power_of_two((uint64_t)extent)) return ir_binary(b, IR_BAND, q, ir_i32(b, extent - 1));
+  IrInst *wrapped = ir_binary(b, IR_ADD, q, ir_i32(b, offset < 0 ? extent : -extent));
   return ir_select(b, crosses, wrapped, q);
 }
 
@@ -213,11 +211,11 @@ static void locate_on_grid_axis(Lower *l, Cell *c, IrBuilder *b, int axis) {
   IrInst *position = c->inst->operands[axis];
   c->local[axis] = position;
   if (!offset) return;
-  IrInst *limit = ir_const_int(b, TYPE(I32), offset < 0 ? -offset : extent - offset);
+  IrInst *limit = ir_i32(b, offset < 0 ? -offset : extent - offset);
   IrInst *crosses = ir_binary(b, offset < 0 ? IR_LT : IR_GE, position, limit);
   choose_leaf(c, b, crosses, offset < 0);
   if (axis_step(l, c, axis)) return;
-  IrInst *q = ir_binary(b, IR_ADD, position, ir_const_int(b, TYPE(I32), offset));
+  IrInst *q = ir_binary(b, IR_ADD, position, ir_i32(b, offset));
   c->local[axis] = wrap_position(b, q, crosses, offset, extent);
 }
 
@@ -256,10 +254,9 @@ static IrInst *element_of_run(Lower *l, const Cell *c, IrBuilder *b, const CellR
     return address_offset(b, rows->other, position, stride, beyond * stride);
   bool has_row_loads = l->ctx->target.vector_rows && stride == type_size(c->field->type);
   if (l->row->width > 1 || has_row_loads) return NULL;
-  IrInst *limit = ir_const_int(b, TYPE(I32), offset < 0 ? -offset : c->row_extent - offset);
+  IrInst *limit = ir_i32(b, offset < 0 ? -offset : c->row_extent - offset);
   IrInst *crosses = ir_binary(b, offset < 0 ? IR_LT : IR_GE, position, limit);
-  IrInst *inside = ir_const_int(b, TYPE(I32), offset),
-         *outside = ir_const_int(b, TYPE(I32), beyond);
+  IrInst *inside = ir_i32(b, offset), *outside = ir_i32(b, beyond);
   IrInst *shift = ir_select(b, crosses, outside, inside);
   IrInst *row = ir_select(b, crosses, rows->other, rows->same);
   return address_offset(b, row, ir_binary(b, IR_ADD, position, shift), stride, 0);
@@ -270,8 +267,8 @@ static IrInst *element_anywhere(Lower *l, Cell *c, IrBuilder *b) {
   IrInst *position = ir_index(l->row), *cursor = c->cursors[0];
   int offset = c->row_offset;
   if (!offset) return address_in_leaf(l, c, b, cursor, (AddressIndex){position, 0});
-  IrInst *q = ir_binary(b, IR_ADD, position, ir_const_int(b, TYPE(I32), offset));
-  IrInst *limit = ir_const_int(b, TYPE(I32), offset < 0 ? 0 : c->row_extent);
+  IrInst *q = ir_binary(b, IR_ADD, position, ir_i32(b, offset));
+  IrInst *limit = ir_i32(b, offset < 0 ? 0 : c->row_extent);
   IrInst *crosses = ir_binary(b, offset < 0 ? IR_LT : IR_GE, q, limit);
   choose_leaf(c, b, crosses, offset < 0);
   IrInst *along = wrap_position(b, q, crosses, offset, c->row_extent);

@@ -91,8 +91,7 @@ void places_access_memory(IrKernel *kernel, IrInst *inst, IrInst *address, int l
 
 void places_keep_active(Lower *l, const Address *a, IrInst *inst) {
   if (!l->clears[a->tree]) return;
-  IrBuilder b = {
-      .kernel = l->kernel, .region = inst->region, .before = inst->next, .line = inst->line};
+  IrBuilder b = rewrite_after(l->kernel, inst);
   /* innermost first: clearing an outer one also clears inner bits */
   for (int k = a->mask_count - 1; k >= 0; k--)
     ir_call(&b, RT_MASK_KEEP, 0, 0, 2, (IrInst *[]){a->masks[k].words, a->masks[k].cell});
@@ -158,13 +157,13 @@ static void count_outside(Lower *l, IrRegion *region, const IrInst *inst, const 
   IrBuilder b = rewrite_inside(l->kernel, region, inst);
   IrInst *operands[2 + SNODE_MAX_AXES];
   if (field->array >= 0 && l->kernel->arrays.items[field->array].is_counted) {
-    operands[0] = ir_const_int(&b, TYPE(I32), inst->line > 0 ? inst->line : 0);
+    operands[0] = ir_i32(&b, inst->line > 0 ? inst->line : 0);
     ir_call(&b, RT_ARRAY_OUTSIDE, 0, 0, 1, operands);
     return;
   }
   int axes = place->operand_count, of = place->packed ? place->packed - 1 : place->field;
-  operands[0] = ir_const_int(&b, TYPE(I32), ir_add_site(l->kernel, of, inst->line, false));
-  operands[1] = ir_const_int(&b, TYPE(I32), axes);
+  operands[0] = ir_i32(&b, ir_add_site(l->kernel, of, inst->line, false));
+  operands[1] = ir_i32(&b, axes);
   for (int k = 0; k < axes; k++) {
     IrInst *index = packed_first_index(&b, place, k);
     if (field->offset && field->offset[k])
@@ -308,11 +307,10 @@ static void lower_count(Lower *l, IrInst *inst) {
   for (const SNode *at = level->node; at && at != sparse; at = at->parent)
     cells *= (int64_t)at->cell_count;
   IrBuilder b = rewrite_before(l->kernel, inst);
-  IrInst *count = ir_const_int(&b, TYPE(I64), 1);
+  IrInst *count = ir_i64(&b, 1);
   if (sparse)
     count = ir_call(&b, kind_of(sparse)->count, level->tree, kind_number(sparse), 0, NULL);
-  rewrite_become(l->kernel, inst, IR_MUL, 2,
-                 (IrInst *[]){count, ir_const_int(&b, TYPE(I64), cells)});
+  rewrite_become(l->kernel, inst, IR_MUL, 2, (IrInst *[]){count, ir_i64(&b, cells)});
 }
 
 /* Every cell of a level is inactive once the nearest sparse level has no active cell. */

@@ -207,7 +207,7 @@ static bool find_target(void *data, IrInst *inst) {
 }
 
 static void prefetch_address(IrBuilder *b, IrInst *address, bool writes) {
-  IrInst *flag = ir_const_int(b, TYPE(I32), writes);
+  IrInst *flag = ir_i32(b, writes);
   ir_call(b, RT_FETCH, 0, 0, 2, (IrInst *[]){address, flag});
 }
 

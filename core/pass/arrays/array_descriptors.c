@@ -224,9 +224,6 @@ static bool choose_arrays(ArrayLoop *f) {
 
 /* -- before the loop --------------------------------------------------------------------------- */
 
-static IrInst *const_i32(IrBuilder *b, int64_t value) { return ir_const_int(b, TYPE(I32), value); }
-static IrInst *const_i64(IrBuilder *b, int64_t value) { return ir_const_int(b, TYPE(I64), value); }
-
 static IrInst *call_array(IrBuilder *b, RtEntry entry, int count, IrInst *const *operands) {
   return ir_call(b, entry, 0, 0, count, operands);
 }
@@ -236,7 +233,7 @@ static IrInst *array_handle(IrBuilder *b, const LoopArray *known) {
 }
 
 static IrInst *fits_narrow(IrBuilder *b, IrInst *extent) {
-  return ir_binary(b, IR_LE, extent, const_i64(b, IR_NARROW));
+  return ir_binary(b, IR_LE, extent, ir_i64(b, IR_NARROW));
 }
 
 /* Adds the array to the kernel, or reuses the entry and slots of another loop for the same
@@ -267,8 +264,8 @@ static int add_array(ArrayLoop *f, const LoopArray *known, IrArray *out) {
 static IrInst *elements_address(ArrayLoop *f, IrBuilder *b, LoopArray *known, IrInst *array,
                                 IrInst *size) {
   if (f->is_unified)
-    return call_array(b, RT_ARRAY_READ, 3, (IrInst *[]){array, const_i64(b, 0), size});
-  known->use = const_i32(b, known->is_written ? RT_ARRAY_TASKS_WRITE : RT_ARRAY_TASKS_READ);
+    return call_array(b, RT_ARRAY_READ, 3, (IrInst *[]){array, ir_i64(b, 0), size});
+  known->use = ir_i32(b, known->is_written ? RT_ARRAY_TASKS_WRITE : RT_ARRAY_TASKS_READ);
   return call_array(b, RT_ARRAY_TO_TASKS, 2, (IrInst *[]){array, known->use});
 }
 
@@ -278,7 +275,7 @@ static IrInst *hoist_array(ArrayLoop *f, IrBuilder *b, LoopArray *known) {
                "choose_arrays has chosen it");
   ASSERT(known->axes > 0 && known->axes <= SNODE_MAX_AXES, "an index has one number per axis");
   IrInst *array = array_handle(b, known);
-  IrInst *size = const_i32(b, known->size);
+  IrInst *size = ir_i32(b, known->size);
   IrInst *length = call_array(b, RT_ARRAY_LENGTH, 2, (IrInst *[]){array, size}),
          *fit = fits_narrow(b, length);
   bool is_arg = known->slot < f->kernel->args.count;
@@ -294,7 +291,7 @@ static IrInst *hoist_array(ArrayLoop *f, IrBuilder *b, LoopArray *known) {
   for (int k = 0; k < known->axes; k++) {
     IrInst *extent = known->axes == 1
                          ? length
-                         : call_array(b, RT_ARRAY_AXIS, 2, (IrInst *[]){array, const_i32(b, k)});
+                         : call_array(b, RT_ARRAY_AXIS, 2, (IrInst *[]){array, ir_i32(b, k)});
     if (known->axes > 1) fit = rewrite_both(b, fit, fits_narrow(b, extent));
     ir_frame_set(b, out.extents + k, ir_convert(b, extent, TYPE(I32)));
   }
@@ -333,7 +330,7 @@ static LaunchArrays find_launch_arrays(const ArrayLoop *f) {
 
 static IrInst *is_disjoint(ArrayLoop *f, IrBuilder *b, const LoopArray *known, int number) {
   const IrArray *array = &f->kernel->arrays.items[number];
-  IrInst *bytes = const_i64(b, array->size);
+  IrInst *bytes = ir_i64(b, array->size);
   for (int k = 0; k < array->axis_count; k++) {
     IrInst *extent = address_extent(b, false, array, k);
     bytes = ir_binary(b, IR_MUL, bytes, ir_convert(b, extent, TYPE(I64)));
@@ -439,7 +436,7 @@ static IrInst *narrow_index(IrBuilder *b, IrInst *index) {
   if (index->op == IR_CONVERT && type_is(index->operands[0]->type, TYPE_I32))
     return index->operands[0];
   bool is_small = ir_is_const(index, &value) && value == (int32_t)value;
-  return is_small ? const_i32(b, value) : index;
+  return is_small ? ir_i32(b, value) : index;
 }
 
 static IrInst *place_of(ArrayLoop *f, IrBuilder *b, const IrInst *element, int64_t bytes,
@@ -487,8 +484,7 @@ static void read_extent(ArrayLoop *f, IrInst *inst) {
   if (ir_is_call(inst, RT_ARRAY_HAS)) {
     IrInst *index = inst->operands[1];
     IrInst *extent = is_several ? NULL : extent_in_task(f, &b, known, 0);
-    if (is_several)
-      rewrite_become(f->kernel, inst, IR_GE, 2, (IrInst *[]){index, const_i64(&b, 0)});
+    if (is_several) rewrite_become(f->kernel, inst, IR_GE, 2, (IrInst *[]){index, ir_i64(&b, 0)});
     else
       rewrite_become(
           f->kernel, inst, IR_LT, 2,
@@ -502,7 +498,7 @@ static void read_extent(ArrayLoop *f, IrInst *inst) {
   IrInst *value = extent_in_task(f, &b, known, (int)axis);
   for (int k = 1; is_length && k < known->axes; k++)
     value = ir_binary(&b, IR_MUL, value, extent_in_task(f, &b, known, k));
-  rewrite_become(f->kernel, inst, IR_ADD, 2, (IrInst *[]){value, const_i64(&b, 0)});
+  rewrite_become(f->kernel, inst, IR_ADD, 2, (IrInst *[]){value, ir_i64(&b, 0)});
 }
 
 /* Removes calls that are no longer used: first those that find elements, then their indices. */
@@ -642,10 +638,10 @@ static bool announce_host_access(void *data, IrInst *inst) {
   if (use < 0) return true;
   IrBuilder b = rewrite_before(data, inst);
   bool is_one = use != RT_ARRAY_HOST_RESIZES;
-  IrInst *index = is_one ? inst->operands[1] : const_i64(&b, 0);
-  IrInst *size = is_one ? inst->operands[2] : const_i32(&b, 1);
+  IrInst *index = is_one ? inst->operands[1] : ir_i64(&b, 0);
+  IrInst *size = is_one ? inst->operands[2] : ir_i32(&b, 1);
   call_array(&b, RT_ARRAY_TO_HOST, 4,
-             (IrInst *[]){inst->operands[0], index, size, const_i32(&b, use)});
+             (IrInst *[]){inst->operands[0], index, size, ir_i32(&b, use)});
   return true;
 }
 

@@ -155,10 +155,10 @@ static IrInst *combined_index(const Moved *m, IrBuilder *b, const IrInst *call) 
     IrInst *index = call->operands[k];
     int64_t extent = m->extents[k - 2];
     inside = rewrite_both(b, inside, is_inside(b, index, extent));
-    if (at) at = ir_binary(b, IR_MUL, at, ir_const_int(b, TYPE(I64), extent));
+    if (at) at = ir_binary(b, IR_MUL, at, ir_i64(b, extent));
     at = at ? ir_binary(b, IR_ADD, at, index) : index;
   }
-  return ir_select(b, inside, at, ir_const_int(b, TYPE(I64), -1));
+  return ir_select(b, inside, at, ir_i64(b, -1));
 }
 
 static IrInst *array_at(const Moved *m, int64_t offset) {
@@ -208,9 +208,8 @@ static void replace_use(const Moved *m, IrInst *user) {
   if (user->op == IR_OWN || user->op == IR_ACQUIRE) return drop_guard(user->operands[0]);
   IrBuilder b = rewrite_before(m->kernel, user);
   switch (user->entry) {
-  case RT_ARRAY_LENGTH: return replace_call(user, ir_const_int(&b, TYPE(I64), m->length));
-  case RT_ARRAY_AXIS:
-    return replace_call(user, ir_const_int(&b, TYPE(I64), m->extents[user->operands[1]->imm]));
+  case RT_ARRAY_LENGTH: return replace_call(user, ir_i64(&b, m->length));
+  case RT_ARRAY_AXIS: return replace_call(user, ir_i64(&b, m->extents[user->operands[1]->imm]));
   case RT_ARRAY_INDEX: return replace_call(user, combined_index(m, &b, user));
   case RT_ARRAY_HAS: return replace_call(user, is_inside(&b, user->operands[1], m->length));
   case RT_ARRAY_EXTENT: return ir_delete(user);

@@ -10,12 +10,14 @@
  * that many numbers at once, and then runs the body, which updates a local variable instead: one
  * atomic update serves thousands of iterations. The result is that of one of the legal orders of
  * iterations, and every number is taken once.
- * The update must be `relaxed`: an iteration may get the last number before others have written.
+ * The update must be `relaxed`, since an iteration may get the last number before others have
+ * written.
  * Counting reads only elements that the task does not write, so the body repeats it exactly; and it
  * must be cheap compared with the body. A counter is an integer at a launch-invariant place that
  * the task accesses in no other way. Runs on addresses, after all passes that rewrite bodies.
  * If all effects of an iteration come after a count, the task is `idle`: vectorised counting finds
- * the iterations that count, and the pass `vectorise` skips the others. Decision D-pass-25. */
+ * the iterations that count anything, and the pass `vectorise` skips the others. Decision
+ * D-pass-25. */
 #include "ir/facts.h"
 #include "pass/simplify/fold.h"
 #include "pass/pass.h"
@@ -44,14 +46,14 @@ static bool is_count(const IrInst *inst) {
          facts_is_of_launch(inst->operands[0]);
 }
 
-static bool note_update(void *data, IrInst *inst) {
+static bool record_writes(void *data, IrInst *inst) {
   Claims *c = data;
   if (inst->op == IR_MEM_RMW && !c->counter && is_count(inst)) c->counter = inst;
   if (ir_is_write(inst->op)) c->written[inst->alias] = true;
   return true;
 }
 
-static bool note_access(void *data, IrInst *inst) {
+static bool check_access(void *data, IrInst *inst) {
   Claims *c = data;
   bool is_counter = inst->alias == c->counter->alias;
   switch (inst->op) {
@@ -75,7 +77,7 @@ static bool note_access(void *data, IrInst *inst) {
 
 /* -- counting ---------------------------------------------------------------------------------- */
 
-/* Is it an effect that others see, except for the counted updates themselves? */
+/* Is it an observable effect, other than the counted updates? */
 static bool is_effect(const IrInst *inst) {
   return ir_is_write(inst->op) || inst->op == IR_PRINT || inst->op == IR_FAULT ||
          inst->op == IR_REDUCE || ir_is_call(inst, RT_OUTSIDE) ||
@@ -84,7 +86,7 @@ static bool is_effect(const IrInst *inst) {
 
 /* Reduces a copy of the body to counting: removes all other effects, including the loop's own
  * reductions, and turns each update into a REDUCE. Uses of an update's result must be removed, too;
- * until then a CURSOR stands for it. */
+ * until then a CURSOR takes its place. */
 static bool reduce_inst(void *data, IrInst *inst) {
   const Claims *c = data;
   if (is_effect(inst)) ir_delete(inst);
@@ -97,7 +99,7 @@ static bool reduce_inst(void *data, IrInst *inst) {
 }
 
 /* for begin, last, 1 { reduce add v }  =>  reduce add v * max(last - begin + 1, 0) */
-static bool close_loop(void *data, IrInst *loop) {
+static bool sum_loop(void *data, IrInst *loop) {
   const Claims *c = data;
   IrInst *sum = facts_step(loop) == 1 ? loop->regions[0]->last : NULL;
   if (!sum || sum->op != IR_REDUCE || !type_is(loop->operands[0]->type, TYPE_I32)) return true;
@@ -145,11 +147,11 @@ static bool is_countable(void *data, IrInst *inst) {
   }
 }
 
-static IrRegion *counting(Claims *c, const IrRegion *body) {
+static IrRegion *make_counting(Claims *c, const IrRegion *body) {
   IrRegion *counts = ir_copy_region(c->kernel, body, NULL, NULL);
   ir_walk(counts, reduce_inst, c);
   fold_alone(c->ctx, c->kernel, counts);
-  ir_walk(counts, close_loop, c);
+  ir_walk(counts, sum_loop, c);
   fold_alone(c->ctx, c->kernel, counts);
   c->is_good &= ir_walk(counts, is_countable, c);
   int own = rewrite_count(counts), whole = rewrite_count((IrRegion *)body);
@@ -158,7 +160,7 @@ static IrRegion *counting(Claims *c, const IrRegion *body) {
 }
 
 /* Do all effects of the region come after a nonzero count? */
-static bool is_idle(const IrRegion *region, bool counted) {
+static bool acts_after_counting(const IrRegion *region, bool counted) {
   for (const IrInst *inst = region->first; inst; inst = inst->next) {
     int64_t value;
     if (inst->op == IR_MEM_RMW) {
@@ -167,7 +169,7 @@ static bool is_idle(const IrRegion *region, bool counted) {
     }
     if (is_effect(inst) && !counted) return false;
     for (int i = 0; i < IR_MAX_REGIONS; i++)
-      if (inst->regions[i] && !is_idle(inst->regions[i], counted)) return false;
+      if (inst->regions[i] && !acts_after_counting(inst->regions[i], counted)) return false;
   }
   return true;
 }
@@ -180,11 +182,11 @@ static IrInst *copy_address(IrBuilder *b, const IrInst *inst) {
   return rewrite_again(b, inst, operands);
 }
 
-static IrRegion *claiming(Claims *c) {
+static IrRegion *make_claim(Claims *c) {
   IrRegion *claim = ir_region_create(c->kernel, NULL);
   DEBUG_ASSERT(type_is_integer(c->counter->type), "numbers are claimed");
   IrInst *total = ir_region_param(c->kernel, claim, c->counter->type);
-  IrBuilder b = {.kernel = c->kernel, .region = claim, .line = c->counter->line};
+  IrBuilder b = rewrite_inside(c->kernel, claim, c->counter);
   IrInst *address = copy_address(&b, c->counter->operands[0]);
   IrInst *operands[] = {address, total};
   IrInst *update = ir_emit(&b, IR_MEM_RMW, total->type, 2, operands);
@@ -194,10 +196,10 @@ static IrRegion *claiming(Claims *c) {
   return claim;
 }
 
-static void use_cursor(Claims *c) {
+static void update_cursor(Claims *c) {
   for (int i = 0; i < c->updates.count; i++) {
     IrInst *update = c->updates.items[i];
-    DEBUG_ASSERT(update->op == IR_MEM_RMW && !update->plain, "note_access has found the updates");
+    DEBUG_ASSERT(update->op == IR_MEM_RMW && !update->plain, "check_access has found the updates");
     IrBuilder b = rewrite_before(c->kernel, update);
     ir_set_operand(update, 0, ir_emit(&b, IR_CURSOR, TYPE(PTR), 0, NULL));
     update->plain = true;
@@ -209,23 +211,24 @@ static void visit_task(PassContext *ctx, IrKernel *kernel, IrTask *task) {
   Claims c = {.ctx = ctx, .kernel = kernel, .task = task, .is_good = true};
   c.written = scratch_array(ctx->scratch, bool, kernel->fields.count + 1);
   if (task->kind != TASK_RANGE || task->privatised || task->private_fields.count) return;
-  ir_walk_task(task, note_update, &c);
+  ir_walk_task(task, record_writes, &c);
   if (!c.counter) return;
-  ir_walk_task(task, note_access, &c);
+  ir_walk_task(task, check_access, &c);
   if (!c.is_good || c.written[0]) return;
   c.slot = kernel->frame_slots;
   DEBUG_ASSERT(c.updates.count && !task->counts, "a task is counted once");
   IrTask *counts = scratch_new(ctx->scratch, IrTask);
   *counts = *task;
   counts->line = 0;
-  counts->body = counting(&c, task->body);
-  if (task->interior) counts->interior = counting(&c, task->interior);
+  counts->body = make_counting(&c, task->body);
+  if (task->interior) counts->interior = make_counting(&c, task->interior);
   if (!c.is_good) return;
   kernel->frame_slots++;
-  task->claim = claiming(&c);
+  task->claim = make_claim(&c);
   task->counts = counts;
-  task->idle = is_idle(task->body, false) && (!task->interior || is_idle(task->interior, false));
-  use_cursor(&c);
+  task->idle = acts_after_counting(task->body, false) &&
+               (!task->interior || acts_after_counting(task->interior, false));
+  update_cursor(&c);
   ir_note(kernel, c.counter->line,
           "aggregated atomics: a chunk of iterations counts first, then updates the counter once");
 }

@@ -19,7 +19,7 @@
 #include "pass/analysis/dependence.h"
 #include "pass/rewrite.h"
 
-/* Notes why the update stays atomic; is_alone: its own place would distinguish all iterations. */
+/* Notes why the update stays atomic. is_alone: its own place distinguishes all iterations. */
 static void note_atomic(IrKernel *kernel, const EffectAccess *update) {
   DEBUG_ASSERT(update->verb == EFFECT_UPDATES && !update->inst->plain, "it stays atomic");
   bool is_alone = dependence_is_own(kernel, update->place);
@@ -37,7 +37,7 @@ static void note_atomic(IrKernel *kernel, const EffectAccess *update) {
                    : "its indices do not distinguish the iterations, so two may reach one element");
 }
 
-static void mark_all(const Effects *effects) {
+static void mark_all_plain(const Effects *effects) {
   for (int i = 0; i < effects->accesses.count; i++)
     if (effects->accesses.items[i].verb == EFFECT_UPDATES &&
         !effects->accesses.items[i].place->is_called)
@@ -57,7 +57,7 @@ static void mark_independent(PassContext *ctx, IrKernel *kernel, const Effects *
   }
 }
 
-static void mark_lists(const Effects *effects) {
+static void mark_list_calls(const Effects *effects) {
   for (int i = 0; i < effects->calls.count; i++) {
     const EffectCall *call = &effects->calls.items[i];
     if (call->changes && call->node && snode_has_lists(call->node) &&
@@ -72,7 +72,7 @@ typedef struct OtherMemory { /* memory outside fields: counted arrays, shared ar
   bool is_read, is_written;
 } OtherMemory;
 
-static bool note_other(void *data, IrInst *inst) {
+static bool record_other(void *data, IrInst *inst) {
   OtherMemory *other = data;
   if (rewrite_is_access(inst->op) || ir_has_level(inst->op)) return true;
   int effects = ir_effects(inst);
@@ -106,7 +106,7 @@ static bool is_counter(const Effects *effects, const EffectField *field) {
 static bool shows_order(const IrKernel *kernel, const IrTask *task, const Effects *effects) {
   OtherMemory other = {0};
   int counters = 0;
-  ir_walk_task(task, note_other, &other);
+  ir_walk_task(task, record_other, &other);
   for (int f = 0; f < effects->field_count; f++) {
     const EffectField *field = &effects->fields[f];
     const IrField *of = &kernel->fields.items[f];
@@ -126,7 +126,7 @@ static bool shows_order(const IrKernel *kernel, const IrTask *task, const Effect
   return other.is_read && other.is_written;
 }
 
-static void relax(const Effects *effects) {
+static void mark_relaxed(const Effects *effects) {
   for (int i = 0; i < effects->accesses.count; i++)
     if (effects->accesses.items[i].verb == EFFECT_EXCHANGES &&
         !effects->accesses.items[i].place->is_called)
@@ -134,15 +134,15 @@ static void relax(const Effects *effects) {
 }
 
 bool pass_atomics(PassContext *ctx, IrKernel *kernel, Error *err) {
-  mark_all(effects_of(ctx, kernel, NULL));
-  relax(effects_of(ctx, kernel, NULL));
+  mark_all_plain(effects_of(ctx, kernel, NULL));
+  mark_relaxed(effects_of(ctx, kernel, NULL));
   for (int i = 0; i < kernel->tasks.count; i++) {
     const IrTask *task = kernel->tasks.items[i];
     const Effects *effects = effects_of(ctx, kernel, task);
     if (task->kind == TASK_LEAVES && !task->cells) continue;
-    if (!shows_order(kernel, task, effects)) relax(effects);
-    mark_lists(effects);
-    if (task->independent) mark_all(effects);
+    if (!shows_order(kernel, task, effects)) mark_relaxed(effects);
+    mark_list_calls(effects);
+    if (task->independent) mark_all_plain(effects);
     else mark_independent(ctx, kernel, effects);
   }
   return true;

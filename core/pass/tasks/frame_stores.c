@@ -4,8 +4,8 @@
  *
  *   run 0;  %n = const 100;  frame.set 4 %n;  run 1   =>   %n = ..;  frame.set 4 %n;  run 0;  run 1
  *
- * Values may move if no task can change them, and stores to slots if the tasks that they pass do
- * not name the slot. */
+ * A value may move if no task can change it, and a store to a slot if no task that it moves across
+ * uses the slot. */
 #include "pass/pass.h"
 
 typedef struct Frames {
@@ -17,34 +17,35 @@ typedef struct Frames {
   bool *is_set;      /* by slot: a FRAME_SET of it stays after `first` */
 } Frames;
 
-/* -- which slots a task names ------------------------------------------------------------------ */
+/* -- which slots a task uses ------------------------------------------------------------------- */
 
 static bool is_of_frame(const IrInst *inst) {
   return inst->op == IR_FRAME_GET || inst->op == IR_FRAME_SET || inst->op == IR_FRAME_LOAD;
 }
 
-static bool is_other(void *data, IrInst *inst) {
+static bool is_of_other_slot(void *data, IrInst *inst) {
   return !is_of_frame(inst) || inst->imm != *(const int64_t *)data;
 }
 
-static bool names_in(IrRegion *region, int64_t slot) {
-  return region && !ir_walk(region, is_other, &slot);
+static bool region_uses_slot(IrRegion *region, int64_t slot) {
+  return region && !ir_walk(region, is_of_other_slot, &slot);
 }
 
-static bool names(const IrTask *task, int64_t slot) {
+static bool task_uses_slot(const IrTask *task, int64_t slot) {
   bool is_bound = task->kind == TASK_RANGE && slot >= task->bounds &&
                   slot < task->bounds + 2 * (int64_t)task->axis_count;
   for (int i = 0; i < task->limits.count; i++) is_bound |= task->limits.items[i].slot == slot;
   for (int i = 0; i < task->reductions.count; i++)
     is_bound |= task->reductions.items[i].slot == slot;
-  return is_bound || names_in(task->body, slot) || names_in(task->interior, slot) ||
-         names_in(task->claim, slot) || (task->counts && names(task->counts, slot));
+  return is_bound || region_uses_slot(task->body, slot) || region_uses_slot(task->interior, slot) ||
+         region_uses_slot(task->claim, slot) ||
+         (task->counts && task_uses_slot(task->counts, slot));
 }
 
-static bool is_named(const Frames *f, int64_t slot) {
+static bool is_slot_used(const Frames *f, int64_t slot) {
   ASSERT(slot >= 0 && slot < f->kernel->frame_slots, "the frame has the slot");
   for (int i = 0; i < f->runs.count; i++)
-    if (names(f->kernel->tasks.items[f->runs.items[i]], slot)) return true;
+    if (task_uses_slot(f->kernel->tasks.items[f->runs.items[i]], slot)) return true;
   return f->is_set[slot];
 }
 
@@ -56,13 +57,13 @@ static bool is_value(const IrInst *inst) {
 }
 
 static bool can_move(const Frames *f, const IrInst *inst) {
-  if (inst->op == IR_FRAME_SET ? is_named(f, inst->imm) : !is_value(inst)) return false;
+  if (inst->op == IR_FRAME_SET ? is_slot_used(f, inst->imm) : !is_value(inst)) return false;
   for (int i = 0; i < inst->operand_count; i++)
     if (f->stays[inst->operands[i]->id]) return false;
   return true;
 }
 
-static void begin(Frames *f, IrInst *first) {
+static void begin_sequence(Frames *f, IrInst *first) {
   f->first = first;
   f->runs.count = 0;
   memset(f->is_set, 0, sizeof *f->is_set * (size_t)f->kernel->frame_slots);
@@ -71,7 +72,7 @@ static void begin(Frames *f, IrInst *first) {
 static void visit_inst(Frames *f, IrInst *inst) {
   DEBUG_ASSERT(!f->first || f->runs.count, "what moves goes before a RUN");
   if (inst->op == IR_RUN) {
-    if (!f->first) begin(f, inst);
+    if (!f->first) begin_sequence(f, inst);
     vec_push(f->ctx->scratch, &f->runs, (int32_t)inst->imm);
   } else if (f->first && can_move(f, inst)) {
     ir_move_before(f->first, inst);
@@ -84,12 +85,12 @@ static void visit_inst(Frames *f, IrInst *inst) {
   f->stays[inst->id] = f->first;
 }
 
-static void visit(Frames *f, IrRegion *region) {
+static void visit_region(Frames *f, IrRegion *region) {
   f->first = NULL;
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     next = inst->next;
     visit_inst(f, inst);
-    for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++) visit(f, inst->regions[i]);
+    for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++) visit_region(f, inst->regions[i]);
   }
   f->first = NULL;
 }
@@ -101,6 +102,6 @@ bool pass_frame_stores(PassContext *ctx, IrKernel *kernel, Error *err) {
               .kernel = kernel,
               .stays = scratch_array(ctx->scratch, bool, kernel->next_id),
               .is_set = scratch_array(ctx->scratch, bool, kernel->frame_slots + 1)};
-  visit(&f, kernel->body);
+  visit_region(&f, kernel->body);
   return true;
 }

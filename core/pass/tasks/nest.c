@@ -1,6 +1,7 @@
 /* nest.c - see nest.h. */
 #include "pass/tasks/nest.h"
 
+#include "pass/rewrite.h"
 #include "pass/trees/kind.h"
 
 static void go_inside(Nest *nest, IrRegion *region) {
@@ -56,9 +57,9 @@ IrInst *nest_times(Nest *nest, IrInst *index, int64_t factor) {
  *           if is_active node(%ci, %cj) { for %local { the body } } } } }
  * For each axis of the nodes, a loop goes from one group of equal coordinates to the next, and
  * another over a node's cells along the axis; an axis that nodes do not have is a plain loop. So
- * space without nodes costs nothing, and the order is that of the cells' indices, whatever the
- * nodes' sizes are. Nodes that were deactivated since the walk began are skipped; bits and ends of
- * lists are tested cell by cell. Decision D-pass-15. */
+ * space without nodes costs nothing, and cells are visited in the order of their indices, whatever
+ * the sizes of nodes. Nodes that were deactivated since the walk began are skipped; bits and ends
+ * of lists are tested cell by cell. Decision D-pass-15. */
 
 bool order_is_needed(const SNode *cells) {
   for (int k = 0; k < cells->rank; k++)
@@ -68,7 +69,7 @@ bool order_is_needed(const SNode *cells) {
 
 IrInst *order_make(IrBuilder *host, const IrLevel *level, int depth) {
   DEBUG_ASSERT(order_is_needed(level->node), "only nodes of unbounded levels have to be sorted");
-  IrInst *around = ir_const_int(host, TYPE(I32), depth);
+  IrInst *around = ir_i32(host, depth);
   return ir_call(host, RT_LIST_ORDER, level->tree, snode_node_level(level->node)->manager, 1,
                  &around);
 }
@@ -79,26 +80,25 @@ static IrInst *open_groups(Nest *nest, IrInst *order, int axis, IrInst **begin, 
   IrInst *next = ir_var(&nest->b, TYPE(I64));
   ir_set(&nest->b, next, *begin);
   IrRegion *body = ir_loop(&nest->b)->regions[0];
-  nest->b.region = body;
-  nest->b.before = NULL;
+  go_inside(nest, body);
   nest->levels++;
   IrInst *row = ir_get(&nest->b, next);
   IrBuilder out = nest->b;
   out.region = ir_if(&nest->b, ir_binary(&nest->b, IR_GE, row, *end))->regions[0];
   ir_break(&out, 0);
-  IrInst *along = ir_const_int(&nest->b, TYPE(I32), axis);
+  IrInst *along = ir_i32(&nest->b, axis);
   *end = ir_call(&nest->b, RT_ORDER_END, 0, 0, 4, (IrInst *[]){order, row, *end, along});
   ir_set(&nest->b, next, *end);
   *begin = row;
   return ir_call(&nest->b, RT_ORDER_AT, 0, 0, 3, (IrInst *[]){order, row, along});
 }
 
-static void open_if_active(Nest *nest, const SNode *node, IrInst **indices) {
+static void test_active(Nest *nest, const SNode *node, IrInst **indices) {
   nest_if(nest, nest_is_active(nest, node, indices));
 }
 
 /* Tests each cell, for bitmasked levels and lists. */
-static void ask_each_cell(Nest *nest, const SNode *cells, IrInst *const *indices) {
+static void test_each_cell(Nest *nest, const SNode *cells, IrInst *const *indices) {
   const SNode *sparse = snode_sparse_level(cells);
   IrInst *at[SNODE_MAX_AXES];
   if (!kind_of(sparse)->asks_each_cell) return;
@@ -107,15 +107,15 @@ static void ask_each_cell(Nest *nest, const SNode *cells, IrInst *const *indices
     int64_t size = sparse == cells ? 1 : snode_divisor(sparse, cells, axis);
     at[k] = nest_divide(nest, indices[snode_axis_position(cells, axis)], size);
   }
-  open_if_active(nest, sparse, at);
+  test_active(nest, sparse, at);
 }
 
 /* Opens the loops in the order of keys, in the body or the host region, where `order` must be
  * visible. Sets `indices` to those of the cells. */
-static void open_in_order(Nest *nest, const SNode *cells, IrInst *order, IrInst **indices) {
+static void open_ordered(Nest *nest, const SNode *cells, IrInst *order, IrInst **indices) {
   const SNode *node_level = snode_node_level(cells);
   DEBUG_ASSERT(order && type_is(order->type, TYPE_I64), "the walk has a snapshot of the nodes");
-  IrInst *begin = ir_const_int(&nest->b, TYPE(I64), 0), *at[SNODE_MAX_AXES];
+  IrInst *begin = ir_i64(&nest->b, 0), *at[SNODE_MAX_AXES];
   IrInst *end = ir_call(&nest->b, RT_ORDER_COUNT, 0, 0, 1, &order);
   for (int k = 0, found = 0; k < cells->rank; k++) {
     int axis = cells->level_axes[k];
@@ -127,13 +127,13 @@ static void open_in_order(Nest *nest, const SNode *cells, IrInst *order, IrInst 
         ir_convert(&nest->b, open_groups(nest, order, found, &begin, &end), nest->index);
     found++;
     if (found == node_level->rank && !snode_has_lists(node_level))
-      open_if_active(nest, node_level, at);
+      test_active(nest, node_level, at);
     int64_t size = snode_divisor(node_level, cells, axis);
     if (size == 1) continue;
     IrInst *first = nest_times(nest, indices[k], size);
     indices[k] = ir_binary(&nest->b, IR_ADD, first, nest_count(nest, size));
   }
-  ask_each_cell(nest, cells, indices);
+  test_each_cell(nest, cells, indices);
 }
 
 /* -- serial loops ------------------------------------------------------------------------------ */
@@ -148,7 +148,7 @@ static void open_in_order(Nest *nest, const SNode *cells, IrInst *order, IrInst 
  *
  * Active cells are visited in index order. Let P be the pointer SNode whose nodes hold them: along
  * the last of P's axes the loop goes node by node and tests once per node whether it exists; the
- * axes before it run over the whole shape.
+ * axes before it cover the whole shape.
  *
  *   active l0 (%i, %j)   for %i { for %block { if is_active P(%i // 8, %block) { for %local {
  *                            %j = %block * 8 + %local ..
@@ -164,7 +164,7 @@ static void open_range(Nest *nest, const IrInst *loop, IrInst **indices) {
     begin[i] = ir_convert(&nest->b, loop->operands[2 * i], nest->index);
     IrInst *end = ir_convert(&nest->b, loop->operands[2 * i + 1], nest->index);
     IrInst *some = ir_binary(&nest->b, IR_LT, begin[i], end);
-    runs = runs ? ir_binary(&nest->b, IR_BAND, runs, some) : some;
+    runs = rewrite_both(&nest->b, runs, some);
     last[i] = ir_binary(&nest->b, IR_SUB, end, ir_const_int(&nest->b, nest->index, 1));
   }
   nest_if(nest, runs);
@@ -172,7 +172,7 @@ static void open_range(Nest *nest, const IrInst *loop, IrInst **indices) {
 }
 
 static void open_active(Nest *nest, const SNode *cells, IrInst *order, IrInst **indices) {
-  if (order) open_in_order(nest, cells, order, indices);
+  if (order) open_ordered(nest, cells, order, indices);
   else kind_of_active(cells)->nest(nest, snode_sparse_level(cells), cells, indices);
 }
 
@@ -181,11 +181,7 @@ IrRegion *nest_of_loop(IrKernel *kernel, IrInst *loop, IrInst *order,
   DEBUG_ASSERT(loop->op == IR_RANGE || loop->op == IR_ACTIVE, "a nest is made of such a loop");
   const IrRegion *body = loop->regions[0];
   Nest nest = {.index = body->params.count ? body->params.items[0]->type : TYPE(I32)};
-  nest.b = (IrBuilder){.kernel = kernel,
-                       .region = loop->region,
-                       .before = loop,
-                       .line = loop->line,
-                       .column = loop->column};
+  nest.b = rewrite_before(kernel, loop);
   if (loop->op == IR_RANGE) open_range(&nest, loop, indices);
   else open_active(&nest, kernel->levels.items[loop->level].node, order, indices);
   if (!nest.levels) nest_count(&nest, 1); /* the one cell of a level without axes */

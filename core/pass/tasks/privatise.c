@@ -11,8 +11,9 @@
  * original. The device chooses between the two versions at each run. An array's private copy is a
  * copy of its whole memory, which therefore becomes one of the kernel's trees. A counted array has
  * no copies: its privatised version adds to the array by plain updates, and runs in one chunk. The
- * original task loses its interior. Where one worker runs all tasks, its updates of trees are plain
- * anyway (sole_worker.c), and there are no versions, unless the code is to be as with more workers.
+ * original task loses its interior. If one worker runs all tasks, its updates of trees are plain
+ * anyway (sole_worker.c), so there is one version, unless the order of sums must be as with more
+ * workers.
  *
  * On a GPU the threads of a block share one copy, in shared memory (codegen/gpu/combine.c), for
  * elements in a tree's root, if there are few. It is always used, since contended atomic updates of
@@ -33,7 +34,7 @@ static bool is_only_added_to(const Effects *effects, int number) {
   return true;
 }
 
-/* Are there no bits, lists or tables on the path, so that every cell exists once its node does? */
+/* Are there no bits, lists or tables on the path, so that every cell exists if its node does? */
 static bool has_plain_nodes(const SNode *node) {
   for (; node; node = node->parent)
     if (snode_has_bits(node) || snode_has_lists(node) || snode_has(node, SNODE_KEYED)) return false;
@@ -88,7 +89,7 @@ static void make_privatised(IrKernel *kernel, IrTask *task, bool *is_private) {
 }
 
 /* Do all summed numbers of an array have one type? */
-static bool agrees(const IrKernel *kernel, const bool *is_private, int number) {
+static bool has_one_type(const IrKernel *kernel, const bool *is_private, int number) {
   const IrField *field = &kernel->fields.items[number];
   for (int f = 0; f < number && field->array >= 0; f++) {
     const IrField *other = &kernel->fields.items[f];
@@ -113,7 +114,7 @@ static void visit_task(PassContext *ctx, IrKernel *kernel, IrTask *task) {
   bool *is_private = scratch_array(ctx->scratch, bool, kernel->fields.count), any = false;
   for (int f = 0; f < kernel->fields.count; f++) {
     bool is_sole = ctx->has_one_worker && !ctx->keeps_order && kernel->fields.items[f].node;
-    is_private[f] = !is_sole && qualifies(effects, f) && agrees(kernel, is_private, f);
+    is_private[f] = !is_sole && qualifies(effects, f) && has_one_type(kernel, is_private, f);
     any |= is_private[f];
     if (is_private[f]) give_tree(kernel, f);
   }
@@ -124,7 +125,7 @@ static void visit_task(PassContext *ctx, IrKernel *kernel, IrTask *task) {
 
 /* Describes a field in the root's container, or in that of a dense node below it; false for any
  * other. */
-static bool describe(const IrField *field, IrBlockSum *out) {
+static bool describe_block_sum(const IrField *field, IrBlockSum *out) {
   const SNodePath *path = field->node ? field->node->path : NULL;
   if (!path || path->node_step >= 0 || path->step_count > 2 || field->place) return false;
   const SNodeComponent *component = &field->node->components[field->component];
@@ -155,12 +156,13 @@ static bool mark_of_block(void *data, IrInst *inst) {
   return true;
 }
 
-static void give_blocks(PassContext *ctx, IrKernel *kernel, IrTask *task) {
+static void give_block_copies(PassContext *ctx, IrKernel *kernel, IrTask *task) {
   const Effects *effects = effects_of(ctx, kernel, task);
   bool *is_private = scratch_array(ctx->scratch, bool, kernel->fields.count), any = false;
   for (int f = 0; f < kernel->fields.count; f++) {
     IrBlockSum sum;
-    if (!is_for_blocks(ctx, effects, f) || !describe(&kernel->fields.items[f], &sum)) continue;
+    if (!is_for_blocks(ctx, effects, f) || !describe_block_sum(&kernel->fields.items[f], &sum))
+      continue;
     vec_push(kernel->scratch, &task->block_sums, sum);
     is_private[f] = ir_block_bytes(task) <= IR_BLOCK_BYTES;
     if (!is_private[f]) task->block_sums.count--;
@@ -178,7 +180,7 @@ bool pass_privatise(PassContext *ctx, IrKernel *kernel, Error *err) {
     if (is_lowered || task->independent || task->privatised || task->private_fields.count ||
         task->block_sums.count)
       continue;
-    if (ctx->target.block_copies) give_blocks(ctx, kernel, task);
+    if (ctx->target.block_copies) give_block_copies(ctx, kernel, task);
     else visit_task(ctx, kernel, task);
   }
   return true;

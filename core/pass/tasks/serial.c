@@ -28,7 +28,7 @@ typedef struct Serial {
   int *slot;    /* by id: the frame slot of such a value, + 1 */
   IrMap *with;  /* of an inst: its replacement in the host region */
   VEC(Group) groups;
-  /* of the group being moved */
+  /* of the current group */
   int number;
   IrTask *task;
   IrRegion *top;
@@ -42,10 +42,10 @@ typedef struct Serial {
 /* Chooses the insts of the host region that form a task of one thread: a run of
  * insts in one region, from one that accesses a tree or an array to the last such inst before an
  * action of the host. The host runs tasks, returns, leaves loops, begins random streams, and uses
- * counted arrays, whose elements it has and whose references it counts. A loop or condition without
- * such actions moves as a whole. Values between the insts that do not depend on the group stay;
- * values of the group that other insts use are passed out of it. A clear is a task by itself, for
- * which a device may use all its threads. Decision D-device-13. */
+ * counted arrays, whose elements are in its memory and whose references it counts. A loop or
+ * condition without such actions moves as a whole. Values between the insts that do not depend on
+ * the group stay; values of the group that other insts use are passed out of it. A clear is a task
+ * by itself, for which a device may use all its threads. Decision D-device-13. */
 
 /* -- actions of the device, and of the host ---------------------------------------------------- */
 
@@ -73,24 +73,24 @@ typedef struct Contents {
   bool device, host;
 } Contents;
 
-/* `loops`: the number of loops inside the moving inst that an exit may leave. */
-static void look_at(const Serial *s, const IrInst *inst, int loops, Contents *found) {
+/* `loops`: the number of enclosing loops that would move too, which an exit may leave. */
+static void survey_inst(const Serial *s, const IrInst *inst, int loops, Contents *found) {
   found->device |= is_device(s, inst);
   found->host |= is_of_array(inst) || ir_is_clear_call(inst);
   switch (inst->op) {
   case IR_RUN:
   case IR_RETURN:
   case IR_RANDOM_STREAM: found->host = true; break;
-  case IR_BREAK: found->host |= inst->imm >= loops; break;
+  case IR_BREAK:
   case IR_CONTINUE: found->host |= inst->imm >= loops; break;
   default: break;
   }
   for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
     for (const IrInst *in = inst->regions[i]->first; in; in = in->next)
-      look_at(s, in, loops + rewrite_is_loop(inst->op), found);
+      survey_inst(s, in, loops + rewrite_is_loop(inst->op), found);
 }
 
-static bool note_device(void *data, IrInst *inst) {
+static bool find_device(void *data, IrInst *inst) {
   Serial *s = data;
   s->calls_device |= is_device(s, inst);
   return true;
@@ -112,7 +112,7 @@ static bool mark_inst(void *data, IrInst *inst) {
   return true;
 }
 
-static void mark_whole(Serial *s, IrInst *inst, int group) {
+static void mark_nested(Serial *s, IrInst *inst, int group) {
   Mark mark = {s, group};
   mark_inst(&mark, inst);
   for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
@@ -134,7 +134,7 @@ static void close_group(Serial *s, Group *open) {
   if (!open->first) return;
   vec_push(s->scratch, &s->groups, *open);
   for (IrInst *inst = open->first;; inst = inst->next) {
-    if (!stays(s, inst, s->groups.count)) mark_whole(s, inst, s->groups.count);
+    if (!stays(s, inst, s->groups.count)) mark_nested(s, inst, s->groups.count);
     if (inst == open->last) break;
   }
   *open = (Group){0};
@@ -145,14 +145,16 @@ static void close_alone(Serial *s, IrInst *inst) {
   close_group(s, &alone);
 }
 
-static bool is_plain(const Contents *contents) { return !contents->device && !contents->host; }
+static bool has_no_actions(const Contents *contents) {
+  return !contents->device && !contents->host;
+}
 
 static void find_groups(Serial *s, IrRegion *region) {
   Group open = {0};
-  bool follows = false; /* only values have come since the last member */
+  bool follows = false; /* since the last member there were only values */
   for (IrInst *inst = region->first; inst; inst = inst->next) {
     Contents contents = {0};
-    look_at(s, inst, 0, &contents);
+    survey_inst(s, inst, 0, &contents);
     if (contents.host) {
       close_group(s, &open);
       for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++) find_groups(s, inst->regions[i]);
@@ -161,8 +163,8 @@ static void find_groups(Serial *s, IrRegion *region) {
       if (!open.first) open.first = inst;
       open.last = inst;
       follows = true;
-    } else if (open.first && follows && inst->op == IR_FRAME_SET && is_plain(&contents)) {
-      open.last = inst; /* so the value that it sets need not return to the host */
+    } else if (open.first && follows && inst->op == IR_FRAME_SET && has_no_actions(&contents)) {
+      open.last = inst; /* so its value need not return to the host */
     } else if (!(ir_effects(inst) & IR_PURE)) {
       follows = false;
     }
@@ -183,7 +185,7 @@ static void mark_leaving(Serial *s, const IrInst *value) {
 
 static void mark_operand(Serial *s, const IrInst *user, const IrInst *value) {
   if (s->group[user->id] != s->group[value->id]) mark_leaving(s, value);
-  /* addresses of the host region may depend on values of a group, too */
+  /* addresses in the host region may depend on values of a group, too */
   for (int i = 0; is_address(value) && i < value->operand_count; i++)
     if (s->group[user->id] != s->group[value->operands[i]->id]) mark_leaving(s, value->operands[i]);
 }
@@ -196,7 +198,7 @@ static bool mark_uses(void *data, IrInst *inst) {
 /* Fills `groups`, and by id `group` and `leaves`. */
 static void find_all_groups(Serial *s) {
   for (int i = 0; i < s->kernel->functions.count; i++)
-    ir_walk(s->kernel->functions.items[i]->body, note_device, s);
+    ir_walk(s->kernel->functions.items[i]->body, find_device, s);
   find_groups(s, s->kernel->body);
   if (s->groups.count) ir_walk(s->kernel->body, mark_uses, s);
 }
@@ -213,7 +215,8 @@ static IrBuilder top_builder(const Serial *s) {
 static int take_slot(Serial *s) { return s->kernel->frame_slots++; }
 
 static bool is_ours(const Serial *s, const IrInst *inst) {
-  if (inst->id >= s->id_count) return inst->region == s->top; /* or another group has made it */
+  if (inst->id >= s->id_count)
+    return inst->region == s->top; /* else it was made for another group */
   return s->group[inst->id] == s->number;
 }
 
@@ -225,7 +228,7 @@ static IrInst *host_value(const Serial *s, IrInst *inst) {
 
 static IrInst *capture(Serial *s, IrInst *outer);
 
-static IrInst *compute_again(Serial *s, const IrInst *outer) {
+static IrInst *recompute(Serial *s, const IrInst *outer) {
   IrInst **operands = scratch_array(s->scratch, IrInst *, outer->operand_count);
   for (int i = 0; i < outer->operand_count; i++) {
     IrInst *operand = outer->operands[i];
@@ -241,7 +244,7 @@ static IrInst *capture(Serial *s, IrInst *outer) {
   if (inside) return inside;
   IrBuilder top = top_builder(s), host = host_builder(s);
   if (outer->op == IR_CONST || is_address(outer)) {
-    inside = compute_again(s, outer);
+    inside = recompute(s, outer);
   } else if (outer->op == IR_ARG || outer->op == IR_FRAME_GET) {
     inside = ir_frame(&top, IR_FRAME_GET, outer->type, (int)outer->imm);
   } else if (outer->id < s->id_count && s->slot[outer->id]) {
@@ -255,19 +258,19 @@ static IrInst *capture(Serial *s, IrInst *outer) {
   return inside;
 }
 
-typedef struct Shared {
+typedef struct SharedVariable {
   IrInst *outer, *inner;
   bool is_set;
-} Shared; /* a variable */
+} SharedVariable;
 
 typedef struct Mover {
   Serial *s;
-  VEC(Shared) shared;
+  VEC(SharedVariable) shared;
 } Mover;
 
 /* The variable inside the task that receives the outer one's value, and returns it if it is
  * assigned. */
-static IrInst *share(Mover *m, IrInst *outer, bool sets) {
+static IrInst *share_variable(Mover *m, IrInst *outer, bool sets) {
   for (int i = 0; i < m->shared.count; i++)
     if (m->shared.items[i].outer == outer) {
       m->shared.items[i].is_set |= sets;
@@ -278,27 +281,24 @@ static IrInst *share(Mover *m, IrInst *outer, bool sets) {
   ir_frame_set(&host, slot, ir_get(&host, outer));
   IrInst *inner = ir_var(&top, outer->type);
   ir_set(&top, inner, ir_frame(&top, IR_FRAME_GET, outer->type, slot));
-  vec_push(m->s->scratch, &m->shared, ((Shared){outer, inner, sets}));
+  vec_push(m->s->scratch, &m->shared, ((SharedVariable){outer, inner, sets}));
   return inner;
 }
 
-static bool resolve(void *data, IrInst *inst) {
+static bool resolve_operands(void *data, IrInst *inst) {
   Mover *m = data;
   if (inst->op == IR_ARG) inst->op = IR_FRAME_GET;
   for (int i = 0; i < inst->operand_count; i++) {
     IrInst *operand = inst->operands[i];
     if (is_ours(m->s, operand)) continue;
-    operand =
-        operand->op == IR_VAR ? share(m, operand, inst->op != IR_GET) : capture(m->s, operand);
+    operand = operand->op == IR_VAR ? share_variable(m, operand, inst->op != IR_GET)
+                                    : capture(m->s, operand);
     ir_set_operand(inst, i, operand);
   }
   return true;
 }
 
-/* Moves the inst to the end of the task's region. */
-static void move(Serial *s, IrInst *inst, IrRegion *body) { ir_move_into(body, inst); }
-
-static void bring_back(Serial *s, IrRegion *body, IrInst *value) {
+static void return_value(Serial *s, IrRegion *body, IrInst *value) {
   IrBuilder end = {.kernel = s->kernel, .region = body}, host = host_builder(s);
   int slot = take_slot(s);
   s->slot[value->id] = slot + 1;
@@ -306,7 +306,7 @@ static void bring_back(Serial *s, IrRegion *body, IrInst *value) {
   ir_map_put(s->with, value, ir_frame(&host, IR_FRAME_LOAD, value->type, slot));
 }
 
-static void bring_variable_back(Serial *s, IrRegion *body, const Shared *shared) {
+static void return_variable(Serial *s, IrRegion *body, const SharedVariable *shared) {
   IrBuilder end = {.kernel = s->kernel, .region = body}, host = host_builder(s);
   int slot = take_slot(s);
   ir_frame_set(&end, slot, ir_get(&end, shared->inner));
@@ -331,19 +331,19 @@ static void move_group(Serial *s, int number) {
     next = inst->next;
     bool remains = !s->group[inst->id] || (inst->op == IR_VAR && s->leaves[inst->id]);
     if (remains) s->group[inst->id] = 0;
-    else move(s, inst, task->body);
+    else ir_move_into(task->body, inst);
   }
   Mover mover = {.s = s};
-  ir_walk(task->body, resolve, &mover);
+  ir_walk(task->body, resolve_operands, &mover);
   task->may_deactivate = !ir_walk(task->body, keeps_nodes, NULL);
   IrBuilder host = host_builder(s);
   host.line = task->line;
   ir_run(&host, s->kernel->tasks.count);
   IrInst *last = task->body->last;
   for (IrInst *inst = task->body->first; inst; inst = inst == last ? NULL : inst->next)
-    if (s->leaves[inst->id] && !type_is_none(inst->type)) bring_back(s, task->body, inst);
+    if (s->leaves[inst->id] && !type_is_none(inst->type)) return_value(s, task->body, inst);
   for (int i = 0; i < mover.shared.count; i++)
-    if (mover.shared.items[i].is_set) bring_variable_back(s, task->body, &mover.shared.items[i]);
+    if (mover.shared.items[i].is_set) return_variable(s, task->body, &mover.shared.items[i]);
   rewrite_prepend(s->top, task->body);
   vec_push(s->scratch, &s->kernel->tasks, task);
 }

@@ -1,14 +1,13 @@
-/* sole_worker.c - where one worker runs all iterations, no update of an element of a tree has to be
- * atomic: it becomes load, op, store, and sums are as in a private copy (`plain`). Others, and all
- * under `deterministic`, stay one after the other in lanes (`sole`), in the order that they have
- * with more workers.
+/* sole_worker.c - removes atomics from updates of trees if one worker runs all iterations: sums are
+ * then as in a private copy (`plain`). Other updates, and all under `deterministic`, run one after
+ * the other in lanes (`sole`), in the order that they have with more workers.
  *
  *   mem.update add alias=1 %p, %x     ->     mem.update add plain alias=1 %p, %x
  *   mem.rmw add alias=1 %p, %x        ->     mem.rmw add sole alias=1 %p, %x
  *
  * Updates of arrays stay atomic, since other threads may have wrapped the same memory. With
  * more workers, the pass only notes that there are such updates: one worker without atomics may be
- * faster than all with them, which the tuner finds out. Decision D-pass-76. */
+ * faster than all with them, which the tuner measures. Decision D-pass-76. */
 #include "pass/pass.h"
 
 typedef struct Sole {
@@ -16,7 +15,7 @@ typedef struct Sole {
   bool has_one_worker, keeps_order;
 } Sole;
 
-static bool mark(void *data, IrInst *inst) {
+static bool mark_update(void *data, IrInst *inst) {
   const Sole *s = data;
   bool is_update = inst->op == IR_MEM_UPDATE || inst->op == IR_MEM_RMW || inst->op == IR_MEM_CAS;
   bool is_of_tree = inst->alias > 0 && s->kernel->fields.items[inst->alias - 1].node;
@@ -31,6 +30,6 @@ static bool mark(void *data, IrInst *inst) {
 
 bool pass_sole_worker(PassContext *ctx, IrKernel *kernel, Error *err) {
   Sole s = {kernel, ctx->has_one_worker, ctx->keeps_order};
-  ir_walk_kernel(kernel, mark, &s);
+  ir_walk_kernel(kernel, mark_update, &s);
   return true;
 }

@@ -28,7 +28,7 @@ typedef struct Tasker {
   IrKernel *kernel;
   Scratch *scratch;
   IrMap *with;     /* of an inst: its replacement */
-  VEC(int) home;   /* by id: its function: 0 the host region, else task number + 1 */
+  VEC(int) home;   /* by id: where the inst is: 0 the host region, else task number + 1 */
   VEC(int) levels; /* of the enclosing loops, innermost last: how many FORs each became */
   int walks;       /* enclosing loops, in the host region, that walk a snapshot of nodes */
   Error *err;
@@ -47,7 +47,7 @@ static bool visit_region(Tasker *t, IrRegion *region);
 
 static int function_of(const Tasker *t) { return t->task ? t->kernel->tasks.count + 1 : 0; }
 
-/* Insts made since the last call belong to the function being walked. */
+/* Insts made since the last call belong to the current task, or to the host region. */
 static void assign_home(Tasker *t) {
   while (t->home.count < t->kernel->next_id) vec_push(t->scratch, &t->home, function_of(t));
 }
@@ -56,9 +56,9 @@ static bool is_outside(const Tasker *t, const IrInst *inst) {
   return t->task && t->home.items[inst->id] != function_of(t);
 }
 
-static void adopt(Tasker *t, const IrInst *inst) { t->home.items[inst->id] = function_of(t); }
+static void move_home(Tasker *t, const IrInst *inst) { t->home.items[inst->id] = function_of(t); }
 
-static int take_slots(Tasker *t, int count) {
+static int new_slots(Tasker *t, int count) {
   DEBUG_ASSERT(count >= 0 && t->kernel->frame_slots >= t->kernel->args.count,
                "arguments come first");
   int first = t->kernel->frame_slots;
@@ -66,25 +66,16 @@ static int take_slots(Tasker *t, int count) {
   return first;
 }
 
-static IrBuilder host_builder(Tasker *t) {
-  return (IrBuilder){.kernel = t->kernel,
-                     .region = t->loop->region,
-                     .before = t->loop,
-                     .line = t->loop->line,
-                     .column = t->loop->column};
-}
+static IrBuilder host_builder(Tasker *t) { return rewrite_before(t->kernel, t->loop); }
 
-static IrBuilder top_builder(Tasker *t) {
-  return (IrBuilder){.kernel = t->kernel, .region = t->top, .line = t->loop->line};
-}
+static IrBuilder top_builder(Tasker *t) { return rewrite_inside(t->kernel, t->top, t->loop); }
 
 /* -- what an iteration costs ------------------------------------------------------------------- */
 
-/* The rough cost of one iteration, in additions: the scheduler's first guess at
- * chunk sizes. Loops count with their trip count if it is constant, else with GUESSED_TRIPS; of an
- * `if`, the costlier arm counts. */
+/* The rough cost of one iteration, in additions: the scheduler's first guess at chunk sizes. A loop
+ * has its constant trip count, or GUESSED_TRIPS; of an `if`, the costlier arm counts. */
 
-/* Guesses for what depends on data: trips of a loop, additions that a recursive call takes. */
+/* Guesses for what depends on data: the trip count of a loop, and the cost of a recursive call. */
 enum { GUESSED_TRIPS = 8, GUESSED_CALL = 400 };
 enum { MOST_COST = 1 << 24 }; /* additions; larger costs would overflow in nests of loops */
 
@@ -121,7 +112,7 @@ static int64_t cost_of_op(IrOp op) {
   }
 }
 
-static int64_t trips_of(const IrInst *loop) {
+static int64_t guess_trips(const IrInst *loop) {
   int64_t trips = facts_trips(loop);
   return trips < 0 ? GUESSED_TRIPS : min_i64(trips, MOST_COST);
 }
@@ -132,7 +123,7 @@ static int64_t cost_of_region(const IrRegion *region) {
     cost += cost_of_op(inst->op);
     if (inst->op == IR_IF)
       cost += max_i64(cost_of_region(inst->regions[0]), cost_of_region(inst->regions[1]));
-    else if (inst->regions[0]) cost += trips_of(inst) * cost_of_region(inst->regions[0]);
+    else if (inst->regions[0]) cost += guess_trips(inst) * cost_of_region(inst->regions[0]);
     cost = min_i64(cost, MOST_COST);
   }
   return cost;
@@ -144,7 +135,7 @@ int32_t tasks_cost(const IrRegion *body) {
   return (int32_t)cost;
 }
 
-/* -- captures -------------------------------------------------------------------- */
+/* -- captures ---------------------------------------------------------------------------------- */
 
 static bool refuse(Tasker *t, const IrInst *inst, const char *why) {
   return error_set(t->err, RG_ERROR_INTERNAL, "'%s' in a %s: %s", ir_op_info[inst->op].text,
@@ -154,14 +145,14 @@ static bool refuse(Tasker *t, const IrInst *inst, const char *why) {
 static IrInst *pass_value(Tasker *t, IrInst *value) {
   DEBUG_ASSERT(!type_is(value->type, TYPE_PLACE), "the frame holds numbers and addresses");
   IrBuilder host = host_builder(t), top = top_builder(t);
-  int slot = take_slots(t, 1);
+  int slot = new_slots(t, 1);
   ir_frame_set(&host, slot, value);
   return ir_frame(&top, IR_FRAME_GET, value->type, slot);
 }
 
 static IrInst *capture(Tasker *t, IrInst *outer);
 
-static IrInst *compute_again(Tasker *t, const IrInst *outer) {
+static IrInst *recompute(Tasker *t, const IrInst *outer) {
   IrBuilder top = top_builder(t);
   IrInst **operands = scratch_array(t->scratch, IrInst *, outer->operand_count);
   for (int i = 0; i < outer->operand_count; i++) operands[i] = capture(t, outer->operands[i]);
@@ -175,7 +166,7 @@ static IrInst *capture(Tasker *t, IrInst *outer) {
   IrInst *inside = map_find_int(&t->inside, (uint64_t)outer->id);
   if (inside) return inside;
   IrBuilder top = top_builder(t), host = host_builder(t);
-  if (outer->op == IR_CONST || outer->op == IR_PLACE) inside = compute_again(t, outer);
+  if (outer->op == IR_CONST || outer->op == IR_PLACE) inside = recompute(t, outer);
   else if (outer->op == IR_ARG) inside = ir_frame(&top, IR_FRAME_GET, outer->type, (int)outer->imm);
   else inside = pass_value(t, outer->op == IR_VAR ? ir_get(&host, outer) : outer);
   assign_home(t);
@@ -197,11 +188,7 @@ static void resolve_operands(Tasker *t, IrInst *inst) {
 
 /* Turns a SUB reduction into an ADD of negated values, so that partial results can be added. */
 static void subtract_by_adding(Tasker *t, IrInst *reduce) {
-  IrBuilder b = {.kernel = t->kernel,
-                 .region = reduce->region,
-                 .before = reduce,
-                 .line = reduce->line,
-                 .column = reduce->column};
+  IrBuilder b = rewrite_before(t->kernel, reduce);
   ir_set_operand(reduce, 1, ir_unary(&b, IR_NEG, reduce->operands[1]));
   reduce->imm = IR_UPDATE_ADD;
   assign_home(t);
@@ -211,7 +198,7 @@ static int find_reduction(Tasker *t, IrInst *var, IrUpdate op) {
   DEBUG_ASSERT(var->op == IR_VAR && op != IR_UPDATE_SUB, "differences are sums by now");
   int row = (int)(intptr_t)map_find_int(&t->reduced, (uint64_t)var->id) - 1;
   if (row >= 0) return row;
-  IrReduction reduction = {.op = op, .type = var->type, .slot = take_slots(t, 1)};
+  IrReduction reduction = {.op = op, .type = var->type, .slot = new_slots(t, 1)};
   vec_push(t->scratch, &t->task->reductions, reduction);
   vec_push(t->scratch, &t->reduced_vars, var);
   row = t->task->reductions.count - 1;
@@ -231,14 +218,13 @@ static bool visit_reduce(Tasker *t, IrInst *reduce) {
   const IrReduction *reduction = &t->task->reductions.items[row];
   if (reduction->op != (IrUpdate)reduce->imm)
     return refuse(t, reduce, "one variable is reduced by two operators");
-  IrBuilder b = {
-      .kernel = t->kernel, .region = reduce->region, .before = reduce, .line = reduce->line};
+  IrBuilder b = rewrite_before(t->kernel, reduce);
   ir_set_operand(reduce, 0, ir_frame(&b, IR_FRAME_GET, reduction->type, reduction->slot));
   assign_home(t);
   return true;
 }
 
-static void bring_reductions_back(Tasker *t) {
+static void return_reductions(Tasker *t) {
   IrBuilder host = host_builder(t);
   for (int row = 0; row < t->task->reductions.count; row++) {
     const IrReduction *reduction = &t->task->reductions.items[row];
@@ -252,23 +238,23 @@ static void bring_reductions_back(Tasker *t) {
 /* Bounds are i64 in the frame, whatever the type of the indices is. */
 static void set_bounds(Tasker *t, int axis_count, IrInst *const *begin_end) {
   IrBuilder host = host_builder(t);
-  t->task->bounds = take_slots(t, 2 * axis_count);
+  t->task->bounds = new_slots(t, 2 * axis_count);
   for (int i = 0; i < 2 * axis_count; i++)
     ir_frame_set(&host, t->task->bounds + i, ir_convert(&host, begin_end[i], TYPE(I64)));
 }
 
-static void note_loop(Tasker *t, const char *over) {
+static void note_parallel(Tasker *t, const char *over) {
   const IrTask *task = t->task;
   ir_note(t->kernel, t->loop->line, "parallel over %s%s", over,
           task->independent ? ", promised to be independent" : "");
 }
 
-static void set_range(Tasker *t, const ActivePlan *plan) {
+static void set_bounds_of_active(Tasker *t, const ActivePlan *plan) {
   IrInst *begin_end[2 * SNODE_MAX_AXES];
   IrBuilder host = host_builder(t);
   for (int k = 0; k < plan->axis_count; k++) {
-    begin_end[2 * k] = ir_const_int(&host, TYPE(I64), 0);
-    begin_end[2 * k + 1] = ir_const_int(&host, TYPE(I64), plan->counts[k]);
+    begin_end[2 * k] = ir_i64(&host, 0);
+    begin_end[2 * k + 1] = ir_i64(&host, plan->counts[k]);
   }
   set_bounds(t, plan->axis_count, begin_end);
 }
@@ -280,8 +266,8 @@ static void describe_active(Tasker *t) {
   t->task->cells = plan.has_cells;
   if (plan.level) t->task->level = ir_add_level(t->kernel, plan.level, plan.level->name);
   if (plan.has_cells) t->task->cells_level = t->loop->level;
-  if (plan.axis_count) set_range(t, &plan);
-  note_loop(t, plan.over);
+  if (plan.axis_count) set_bounds_of_active(t, &plan);
+  note_parallel(t, plan.over);
 }
 
 static IrTask *describe_task(Tasker *t, IrInst *loop) {
@@ -306,13 +292,13 @@ static IrTask *describe_task(Tasker *t, IrInst *loop) {
     describe_active(t);
   } else {
     set_bounds(t, loop->axis_count, loop->operands);
-    note_loop(t, "its positions");
+    note_parallel(t, "its positions");
   }
   return task;
 }
 
-/* If iterations may change the set of active cells, saves it before the loop: the loop visits the
- * cells that were active then. */
+/* Saves the set of active cells before the loop if iterations may change it: the loop visits the
+ * cells that are active at its start. */
 static void remember_cells(Tasker *t, IrBuilder *host, const Effects *effects) {
   if (!t->task->cells) return;
   const SNode *cells = t->kernel->levels.items[t->task->cells_level].node,
@@ -335,7 +321,7 @@ static bool make_task(Tasker *t, IrInst *loop) {
   IrBuilder host = host_builder(t);
   remember_cells(t, &host, effects);
   ir_run(&host, t->kernel->tasks.count);
-  bring_reductions_back(t);
+  return_reductions(t);
   loop->regions[0] = NULL; /* the task owns it now */
   ir_delete(loop);
   vec_push(t->scratch, &t->kernel->tasks, task);
@@ -364,16 +350,11 @@ static bool visit_inside(Tasker *t, IrRegion *region, int levels) {
 
 /* The snapshot of nodes for a serial loop, if it needs one. Inside a task it is taken before the
  * task starts. */
-static IrInst *order_of(Tasker *t, IrInst *loop) {
+static IrInst *take_snapshot(Tasker *t, IrInst *loop) {
   if (loop->op != IR_ACTIVE) return NULL;
   const IrLevel *level = &t->kernel->levels.items[loop->level];
   if (!order_is_needed(level->node)) return NULL;
-  IrBuilder here = {.kernel = t->kernel,
-                    .region = loop->region,
-                    .before = loop,
-                    .line = loop->line,
-                    .column = loop->column};
-  IrBuilder host = t->task ? host_builder(t) : here;
+  IrBuilder host = t->task ? host_builder(t) : rewrite_before(t->kernel, loop);
   IrInst *order = order_make(&host, level, t->walks);
   if (t->task) order = pass_value(t, order);
   assign_home(t);
@@ -384,7 +365,7 @@ static bool make_nest(Tasker *t, IrInst *loop) {
   if (t->is_called && loop->op == IR_ACTIVE &&
       order_is_needed(t->kernel->levels.items[loop->level].node))
     return refuse(t, loop, "a function cannot walk an unbounded tree");
-  IrInst *indices[SNODE_MAX_AXES], *order = order_of(t, loop);
+  IrInst *indices[SNODE_MAX_AXES], *order = take_snapshot(t, loop);
   int levels;
   IrRegion *body = loop->regions[0],
            *inner = nest_of_loop(t->kernel, loop, order, indices, &levels);
@@ -452,7 +433,7 @@ static bool visit_regions(Tasker *t, IrInst *inst) {
 
 static bool visit_inst(Tasker *t, IrInst *inst) {
   resolve_operands(t, inst);
-  adopt(t, inst);
+  move_home(t, inst);
   switch (inst->op) {
   case IR_ARG:
     if (t->task || t->is_called) inst->op = IR_FRAME_GET; /* argument k is slot k */
@@ -473,7 +454,7 @@ static bool visit_inst(Tasker *t, IrInst *inst) {
 }
 
 static bool visit_region(Tasker *t, IrRegion *region) {
-  for (int i = 0; i < region->params.count; i++) adopt(t, region->params.items[i]);
+  for (int i = 0; i < region->params.count; i++) move_home(t, region->params.items[i]);
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     next = inst->next;
     if (!visit_inst(t, inst)) return false;

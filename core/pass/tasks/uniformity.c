@@ -1,7 +1,6 @@
-/* uniformity.c - uniformity analysis, for a GPU: which updates reach the same element in all
- * iterations, and with the same value, so that the lanes of a warp may do it together; and which
- * bounds of ranges are the same constant in every launch, so that no position is divided by an
- * extent that only the launch knows.
+/* uniformity.c - uniformity analysis, for a GPU: finds updates that reach the same element in all
+ * iterations, perhaps with the same value, which the lanes of a warp combine; and bounds of ranges
+ * that are the same constant in every launch, so that positions are divided by constants.
  *
  *   mem.update add alias=1 %p, %x                  ->    mem.update add alias=1 uniform %p, %x
  *   frame.set 4 %n, where %n is const 100          ->    bound slot=4 100 */
@@ -9,7 +8,7 @@
 #include "pass/analysis/limits.h"
 #include "pass/pass.h"
 
-static bool mark(void *data, IrInst *inst) {
+static bool mark_update(void *data, IrInst *inst) {
   (void)data;
   if (inst->op != IR_MEM_UPDATE && inst->op != IR_MEM_RMW) return true;
   inst->uniform = facts_is_of_launch(inst->operands[0]);
@@ -19,7 +18,7 @@ static bool mark(void *data, IrInst *inst) {
 
 /* -- constant bounds --------------------------------------------------------------------------- */
 
-static void note_bounds(PassContext *ctx, const IrKernel *kernel, IrTask *task) {
+static void record_constant_bounds(PassContext *ctx, const IrKernel *kernel, IrTask *task) {
   task->constants.count = 0;
   for (int32_t slot = task->bounds; slot < task->bounds + 2 * task->axis_count; slot++) {
     IrConstantBound bound = {.slot = slot};
@@ -31,9 +30,9 @@ static void note_bounds(PassContext *ctx, const IrKernel *kernel, IrTask *task) 
 
 bool pass_uniformity(PassContext *ctx, IrKernel *kernel, Error *err) {
   (void)err;
-  ir_walk_kernel(kernel, mark, NULL);
+  ir_walk_kernel(kernel, mark_update, NULL);
   for (int i = 0; i < kernel->tasks.count; i++)
     if (kernel->tasks.items[i]->kind == TASK_RANGE)
-      note_bounds(ctx, kernel, kernel->tasks.items[i]);
+      record_constant_bounds(ctx, kernel, kernel->tasks.items[i]);
   return true;
 }

@@ -14,12 +14,11 @@ static bool has_bits(const IrKernel *kernel, const IrInst *inst) {
 static void become_loop(IrKernel *kernel, IrInst *inst) {
   IrBuilder b = rewrite_before(kernel, inst);
   IrInst *sum = ir_var(&b, TYPE(I64));
-  ir_set(&b, sum, ir_const_int(&b, TYPE(I64), 0));
+  ir_set(&b, sum, ir_i64(&b, 0));
   IrInst *loop = ir_active(&b, inst->level);
   b.region = loop->regions[0];
   b.before = NULL;
-  IrInst *reduce =
-      ir_emit(&b, IR_REDUCE, TYPE(NONE), 2, (IrInst *[]){sum, ir_const_int(&b, TYPE(I64), 1)});
+  IrInst *reduce = ir_emit(&b, IR_REDUCE, TYPE(NONE), 2, (IrInst *[]){sum, ir_i64(&b, 1)});
   reduce->imm = IR_UPDATE_ADD;
   rewrite_become(kernel, inst, IR_GET, 1, &sum);
 }

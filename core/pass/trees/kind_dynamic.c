@@ -36,8 +36,7 @@ static IrInst *find_chunk(IrBuilder *b, int tree, const SNode *dynamic, IrInst *
 /* Finds or creates the node; the list is locked from there on if `locks`. */
 static IrInst *ensure_chunk(IrBuilder *b, int tree, const SNode *dynamic, IrInst *list,
                             IrInst *index, bool locks) {
-  IrInst *chunk = ir_const_int(b, TYPE(I32), dynamic->chunk),
-         *lock = ir_const_int(b, TYPE(I32), locks);
+  IrInst *chunk = ir_i32(b, dynamic->chunk), *lock = ir_i32(b, locks);
   return ir_call(b, RT_DYNAMIC_ENSURE, tree, dynamic->manager, 4,
                  (IrInst *[]){list, chunk, index, lock});
 }
@@ -104,9 +103,7 @@ static IrInst *list_of(ListOp *op, IrInst *const *indices, bool ensures) {
   return op->walk.at;
 }
 
-static IrInst *constant(ListOp *op, int64_t value) {
-  return ir_const_int(&op->b, TYPE(I32), value);
-}
+static IrInst *constant(ListOp *op, int64_t value) { return ir_i32(&op->b, value); }
 
 static IrInst *call(ListOp *op, RtEntry entry, int count, IrInst *const *operands) {
   return ir_call(&op->b, entry, op->level->tree, op->node->manager, count, operands);
@@ -118,7 +115,7 @@ static void finish(ListOp *op) {
 
 /* Opens an IF that the element exists; the rest of the op goes inside. */
 static IrBuilder if_there(ListOp *op, IrInst *slot) {
-  IrInst *there = ir_binary(&op->b, IR_GE, slot, ir_const_int(&op->b, TYPE(I32), 0));
+  IrInst *there = ir_binary(&op->b, IR_GE, slot, ir_i32(&op->b, 0));
   return rewrite_inside(op->l->kernel, ir_if(&op->b, there)->regions[0], op->inst);
 }
 
@@ -167,8 +164,7 @@ static void lower_append(Lower *l, IrInst *inst) {
   if (way == LIST_AT_ONCE) {
     IrInst *slot = append_at_once(&op, list, lists_call_way(l, inst, op.node));
     places_keep_active(l, &op.walk, inst);
-    rewrite_become(l->kernel, inst, IR_ADD, 2,
-                   (IrInst *[]){slot, ir_const_int(&op.b, TYPE(I32), 0)});
+    rewrite_become(l->kernel, inst, IR_ADD, 2, (IrInst *[]){slot, ir_i32(&op.b, 0)});
     finish(&op);
     return;
   }

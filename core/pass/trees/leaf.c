@@ -322,8 +322,8 @@ static IrInst *make_bits(Leaf *l, IrBuilder *b) {
   operands[0] = l->cursor;
   for (int a = 0; a < last; a++)
     operands[1 + l->shape.index[a]] = l->grid->regions[0]->params.items[a];
-  operands[1 + l->shape.index[last]] = ir_const_int(b, TYPE(I32), 0);
-  operands[1 + rank] = ir_const_int(b, TYPE(I32), l->shape.extent[last]);
+  operands[1 + l->shape.index[last]] = ir_i32(b, 0);
+  operands[1 + rank] = ir_i32(b, l->shape.extent[last]);
   IrInst *bits = ir_emit(b, IR_ACTIVE_BITS, TYPE(U64), rank + 2, operands);
   bits->level = l->task->cells_level;
   return bits;
@@ -339,7 +339,7 @@ static void open_leaves(Leaf *l) {
   if (l->task->line) b.line = l->task->line;
   IrInst *bounds[2] = {NULL};
   if (snode_has_lists(l->shape.node_level)) {
-    bounds[0] = ir_const_int(&b, TYPE(I32), 0);
+    bounds[0] = ir_i32(&b, 0);
     bounds[1] = count_elements(l, &b);
   }
   if (rows > 0) {

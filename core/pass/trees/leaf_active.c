@@ -164,8 +164,7 @@ static void keep_row(Asker *a, AskedRows *rows, const int32_t *offset, IrInst *w
 static IrInst *crosses(const Leaf *l, IrBuilder *b, int axis, int32_t offset) {
   DEBUG_ASSERT(offset && axis < l->shape.axis_count - 1, "an axis of the grid is crossed");
   int32_t limit = offset < 0 ? -offset : l->shape.extent[axis] - offset;
-  return ir_binary(b, offset < 0 ? IR_LT : IR_GE, leaf_position(l, axis),
-                   ir_const_int(b, TYPE(I32), limit));
+  return ir_binary(b, offset < 0 ? IR_LT : IR_GE, leaf_position(l, axis), ir_i32(b, limit));
 }
 
 /* A word of all ones if the leaf is active, else 0. Tests the leaf's first cell. */
@@ -178,7 +177,7 @@ static IrInst *word_of_leaf(Asker *a, const int32_t *nodes) {
   for (int axis = 0; axis < l->shape.axis_count; axis++) {
     int k = l->shape.index[axis], c = l->shape.coordinate[axis];
     int64_t distance = c < 0 ? 0 : (int64_t)nodes[c] * l->shape.extent[axis];
-    index[k] = ir_const_int(&b, TYPE(I64), distance);
+    index[k] = ir_i64(&b, distance);
     if (c >= 0) index[k] = ir_binary(&b, IR_ADD, l->leaves->params.items[1 + c], index[k]);
   }
   IrInst *is = ir_emit(&b, IR_IS_ACTIVE, TYPE(BOOL), l->shape.cells->rank, index);
@@ -212,8 +211,8 @@ static IrInst *wrapped(const Leaf *l, IrBuilder *b, int axis, int32_t offset) {
   if (!offset) return position;
   int32_t extent = l->shape.extent[axis];
   int32_t back = offset < 0 ? offset + extent : offset - extent;
-  IrInst *here = ir_binary(b, IR_ADD, position, ir_const_int(b, TYPE(I32), offset)),
-         *there = ir_binary(b, IR_ADD, position, ir_const_int(b, TYPE(I32), back));
+  IrInst *here = ir_binary(b, IR_ADD, position, ir_i32(b, offset)),
+         *there = ir_binary(b, IR_ADD, position, ir_i32(b, back));
   return ir_select(b, crosses(l, b, axis, offset), there, here);
 }
 
@@ -227,8 +226,8 @@ static IrInst *read_word(Asker *a, IrBuilder *b, const int32_t *offset, int alon
   operands[0] = found;
   for (int axis = 0; axis < last; axis++)
     operands[1 + l->shape.index[axis]] = wrapped(l, b, axis, offset[axis]);
-  operands[1 + l->shape.index[last]] = ir_const_int(b, TYPE(I32), 0);
-  operands[1 + a->sparse->rank] = ir_const_int(b, TYPE(I32), l->shape.extent[last]);
+  operands[1 + l->shape.index[last]] = ir_i32(b, 0);
+  operands[1 + a->sparse->rank] = ir_i32(b, l->shape.extent[last]);
   IrInst *bits = ir_emit(b, IR_ACTIVE_BITS, TYPE(U64), a->sparse->rank + 2, operands);
   bits->level = ir_add_level(l->kernel, a->sparse, a->sparse->name);
   return bits;
