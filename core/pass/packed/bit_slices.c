@@ -5,12 +5,11 @@
  *     if c == 1 then b[i][j] = 1 ..   =>   c0 = l ^ r, c1 = l & r
  *                                          b.words[i][w] = c0 & ~c1 | ..
  *
- * A number of n bits becomes n words, its planes (planes.h). An `if` is a mask of the elements that
- * take it, and loops over neighbours are unrolled first. The results are those of the loop, as
- * iterations are unordered. A word holds 32 elements, so the planes of a lane of 32 bits are one op
- * each for them. The loop must write the element of its own indices, in arrays of bits alone, read
- * only such arrays, at constant distances along the last axis (or their remainders by its extent),
- * and compute with small numbers; others stay as they are. Decision D-pass-91. */
+ * A number of n bits becomes n words, its planes (planes.h). An `if` becomes a mask of the elements
+ * that take it, and loops over neighbours are unrolled first. The results are those of the loop,
+ * since iterations are unordered. The loop must write only the element of its own indices, in
+ * arrays of bits; read only such arrays, at constant distances along the last axis (or modulo its
+ * extent); and compute with small numbers. Other loops stay unchanged. Decision D-pass-91. */
 #include "base/bits.h"
 #include "ir/facts.h"
 #include "ir/task.h"
@@ -30,18 +29,20 @@ typedef struct Slicer {
   PassContext *ctx;
   IrKernel *kernel;
   IrTask *task;
-  IrInst *element; /* the last parameter of the old body: the index of an element; */
-  IrInst *index;   /* that of the new one: the index of a word */
+  IrInst *element; /* the last parameter of the old body: the index of an element */
+  IrInst *index;   /* the last parameter of the new body: the index of a word */
   Planes p;        /* at the end of the new body */
   IrInst *mask;    /* the elements that run the insts being sliced */
   IrInst *range;   /* the elements of the word that are in the loop; NULL: all */
   Sliced *values;  /* by inst id */
-  int64_t most;    /* no index is as large */
+  int64_t most;    /* larger than every index */
 } Slicer;
 
-static bool fail(Slicer *s, const char *obstacle) { return planes_fail(&s->p, obstacle); }
+static bool refuse(Slicer *s, const char *obstacle) { return planes_fail(&s->p, obstacle); }
 
-static IrInst *op(Slicer *s, IrOp op, IrInst *x, IrInst *y) { return ir_binary(&s->p.b, op, x, y); }
+static IrInst *emit(Slicer *s, IrOp op, IrInst *x, IrInst *y) {
+  return ir_binary(&s->p.b, op, x, y);
+}
 
 /* -- elements ---------------------------------------------------------------------------------- */
 
@@ -69,27 +70,28 @@ static bool is_near(const Slicer *s, const IrInst *value, int64_t *by) {
   return value == s->element || facts_split_constant(value, by) == s->element;
 }
 
-/* Where a bit is read: `by` elements from the loop's own; with `extent`, modulo that. */
-typedef struct Along {
+/* The position of a bit that is read: `by` elements from the loop's own; with `extent`, modulo
+ * that. */
+typedef struct BitDistance {
   int64_t by, extent;
-} Along;
+} BitDistance;
 
-/* A remainder by the extent is one: (j + c) % n, or what `fold` makes of it. */
-static bool read_along(const Slicer *s, const IrInst *value, int64_t extent, Along *out) {
+/* Also accepts a remainder by the extent: (j + c) % n, or the BAND that `fold` makes of it. */
+static bool find_distance(const Slicer *s, const IrInst *value, int64_t extent, BitDistance *out) {
   int64_t by, number;
-  *out = (Along){0};
+  *out = (BitDistance){0};
   if (is_near(s, value, &out->by)) return true;
   bool is_rest =
       (value->op == IR_MOD && ir_is_const(value->operands[1], &number) && number == extent) ||
       (value->op == IR_BAND && ir_is_const(value->operands[1], &number) && number == extent - 1 &&
        is_power_of_two((uint64_t)extent));
   if (!is_rest || !is_near(s, value->operands[0], &by)) return false;
-  *out = (Along){floor_mod(by, extent), extent};
+  *out = (BitDistance){floor_mod(by, extent), extent};
   return true;
 }
 
-/* Do the node's cells along its last axis, which is the last index, fill words? Then word j / 32
- * has element j. */
+/* Do the node's cells along its last axis, the last index, fill whole words, so that word j / 32
+ * has element j? */
 static bool has_whole_words(const SNode *node) {
   int last = node->axis_count - 1;
   if (last < 0 || node->axes[last] != node->level_axes[node->rank - 1]) return false;
@@ -103,14 +105,14 @@ static const SNodePacked *bits_of_field(const Slicer *s, int field) {
   return is_whole ? packed : NULL;
 }
 
-static IrInst *copy_outside(Slicer *s, IrInst *value);
+static IrInst *recompute_uniform(Slicer *s, IrInst *value);
 
-/* The word of the place's indices but the last, which is `along`. */
+/* The place of the word with the place's indices, except for the last one, which is `along`. */
 static IrInst *word_at(Slicer *s, const IrInst *place, IrInst *along) {
   const SNodePacked *packed = packed_of(s->kernel, place->field);
   IrInst *indices[SNODE_MAX_AXES];
   for (int k = 0; k + 1 < place->operand_count; k++)
-    indices[k] = copy_outside(s, place->operands[k]);
+    indices[k] = recompute_uniform(s, place->operands[k]);
   indices[place->operand_count - 1] = along;
   IrInst *word = ir_place(
       &s->p.b, packed_add_words(s->kernel, packed, s->kernel->fields.items[place->field].name),
@@ -119,35 +121,35 @@ static IrInst *word_at(Slicer *s, const IrInst *place, IrInst *along) {
   return word;
 }
 
-/* The word `by` words from the loop's own; with `words`, modulo that. What is read there is chosen,
- * not the index, so that lanes read words next to each other. The usual word comes first, as the
- * interior is where it is inside. */
+/* Loads the word `by` words from the loop's own; with `words`, modulo that. Selects between two
+ * loads instead of two indices, so that lanes read adjacent words. The usual word is the first
+ * operand, since the interior is where that one is inside. */
 static IrInst *load_word(Slicer *s, const IrInst *place, int64_t by, int64_t words) {
   Type type = s->index->type;
   if (words && by > words / 2) by -= words;
-  IrInst *at = by ? op(s, IR_ADD, s->index, ir_const_int(&s->p.b, type, by)) : s->index;
+  IrInst *at = by ? emit(s, IR_ADD, s->index, ir_const_int(&s->p.b, type, by)) : s->index;
   IrInst *word = ir_load(&s->p.b, word_at(s, place, at));
   if (!words || !by) return word;
   IrInst *limit = ir_const_int(&s->p.b, type, by < 0 ? 0 : words);
-  IrInst *other = op(s, IR_ADD, at, ir_const_int(&s->p.b, type, by < 0 ? words : -words));
-  IrInst *is_usual = op(s, by < 0 ? IR_GE : IR_LT, at, limit);
+  IrInst *other = emit(s, IR_ADD, at, ir_const_int(&s->p.b, type, by < 0 ? words : -words));
+  IrInst *is_usual = emit(s, by < 0 ? IR_GE : IR_LT, at, limit);
   return ir_select(&s->p.b, is_usual, word, ir_load(&s->p.b, word_at(s, place, other)));
 }
 
-/* The bits of 32 elements from `by` elements after the word's first on. */
-static bool load(Slicer *s, const IrInst *inst, Sliced *out) {
+/* Loads the bits of 32 elements, from `by` elements after the word's first one on. */
+static bool slice_load(Slicer *s, const IrInst *inst, Sliced *out) {
   const IrInst *place = inst->operands[0];
-  Along along;
+  BitDistance along;
   if (place->op != IR_PLACE || !bits_of_field(s, place->field))
-    return fail(s, "it reads elements that are no bits along its last axis");
+    return refuse(s, "it reads elements that are no bits along its last axis");
   const SNode *node = s->kernel->fields.items[place->field].node;
   int64_t extent = node->shape[node->rank - 1];
   for (int k = 0; k + 1 < place->operand_count; k++)
     if (depends_on_index(s, place->operands[k], 0) || !is_pure(place->operands[k], 0))
-      return fail(s, "the rows that it reads differ by element");
-  if (!read_along(s, place->operands[place->operand_count - 1], extent, &along))
-    return fail(s, "it reads bits at no constant distance");
-  if (along.extent && extent % WORD) return fail(s, "the extent is no multiple of a word");
+      return refuse(s, "the rows that it reads differ by element");
+  if (!find_distance(s, place->operands[place->operand_count - 1], extent, &along))
+    return refuse(s, "it reads bits at no constant distance");
+  if (along.extent && extent % WORD) return refuse(s, "the extent is no multiple of a word");
   int64_t words = along.extent ? extent / WORD : 0, word = floor_div(along.by, WORD);
   int shift = (int)floor_mod(along.by, WORD);
   IrInst *low = load_word(s, place, word, words);
@@ -156,37 +158,38 @@ static bool load(Slicer *s, const IrInst *inst, Sliced *out) {
     return true;
   }
   IrInst *high = load_word(s, place, words ? (word + 1) % words : word + 1, words);
-  low = op(s, IR_SHR, low, ir_const_int(&s->p.b, TYPE(U32), shift));
-  high = op(s, IR_SHL, high, ir_const_int(&s->p.b, TYPE(U32), WORD - shift));
+  low = emit(s, IR_SHR, low, ir_const_int(&s->p.b, TYPE(U32), shift));
+  high = emit(s, IR_SHL, high, ir_const_int(&s->p.b, TYPE(U32), WORD - shift));
   *out = planes_of_bit(planes_or(&s->p, low, high));
   return true;
 }
 
 /* -- indices ----------------------------------------------------------------------------------- */
 
-/* A value that is the same for all elements of a word, with all it is computed from. */
-static IrInst *copy_outside(Slicer *s, IrInst *value) {
+/* Recomputes in the new body a value that is the same for all elements of a word. */
+static IrInst *recompute_uniform(Slicer *s, IrInst *value) {
   if (value->op == IR_PARAM) return s->p.b.region->params.items[value->imm];
   IrInst *operands[MOST_OPERANDS];
-  for (int k = 0; k < value->operand_count; k++) operands[k] = copy_outside(s, value->operands[k]);
+  for (int k = 0; k < value->operand_count; k++)
+    operands[k] = recompute_uniform(s, value->operands[k]);
   return rewrite_again(&s->p.b, value, operands);
 }
 
-static Sliced *value_of(Slicer *s, const IrInst *inst);
+static Sliced *sliced_value(Slicer *s, const IrInst *inst);
 
-/* The elements of the word before the one with this index: bits below it. */
+/* A mask of the word's elements before the one with this index. */
 static IrInst *bits_below(Slicer *s, IrInst *index) {
   Type type = s->index->type;
-  IrInst *first = op(s, IR_MUL, s->index, ir_const_int(&s->p.b, type, WORD));
-  IrInst *count = op(s, IR_SUB, ir_convert(&s->p.b, index, type), first);
-  IrInst *some = op(s, IR_GT, count, ir_const_int(&s->p.b, type, 0));
-  IrInst *most = op(s, IR_MIN, count, ir_const_int(&s->p.b, type, WORD));
-  IrInst *unused = op(s, IR_SUB, ir_const_int(&s->p.b, type, WORD), most);
-  IrInst *bits = op(s, IR_SHR, s->p.ones, ir_convert(&s->p.b, unused, TYPE(U32)));
+  IrInst *first = emit(s, IR_MUL, s->index, ir_const_int(&s->p.b, type, WORD));
+  IrInst *count = emit(s, IR_SUB, ir_convert(&s->p.b, index, type), first);
+  IrInst *some = emit(s, IR_GT, count, ir_const_int(&s->p.b, type, 0));
+  IrInst *most = emit(s, IR_MIN, count, ir_const_int(&s->p.b, type, WORD));
+  IrInst *unused = emit(s, IR_SUB, ir_const_int(&s->p.b, type, WORD), most);
+  IrInst *bits = emit(s, IR_SHR, s->p.ones, ir_convert(&s->p.b, unused, TYPE(U32)));
   return ir_select(&s->p.b, some, bits, s->p.zero);
 }
 
-/* Compares the index with a value that all elements share. */
+/* Compares the index with a value that is the same for all elements of a word. */
 static bool compare_index(Slicer *s, const IrInst *inst, Sliced *out) {
   IrInst *x = inst->operands[0], *y = inst->operands[1];
   int64_t by;
@@ -199,14 +202,14 @@ static bool compare_index(Slicer *s, const IrInst *inst, Sliced *out) {
   }
   if (!is_near(s, x, &by) || depends_on_index(s, y, 0) || !is_pure(y, 0)) return false;
   Type type = s->index->type;
-  IrInst *limit = ir_convert(&s->p.b, copy_outside(s, y), type),
+  IrInst *limit = ir_convert(&s->p.b, recompute_uniform(s, y), type),
          *one = ir_const_int(&s->p.b, type, 1);
-  limit = op(s, IR_SUB, limit, ir_const_int(&s->p.b, type, by));
+  limit = emit(s, IR_SUB, limit, ir_const_int(&s->p.b, type, by));
   IrInst *less = by_op == IR_LT || by_op == IR_GE || by_op == IR_EQ || by_op == IR_NE
                      ? bits_below(s, limit)
                      : NULL;
   IrInst *most = by_op == IR_LE || by_op == IR_GT || by_op == IR_EQ || by_op == IR_NE
-                     ? bits_below(s, op(s, IR_ADD, limit, one))
+                     ? bits_below(s, emit(s, IR_ADD, limit, one))
                      : NULL;
   switch (by_op) {
   case IR_LT: *out = planes_of_bit(less); break;
@@ -219,9 +222,9 @@ static bool compare_index(Slicer *s, const IrInst *inst, Sliced *out) {
   return true;
 }
 
-static bool compare(Slicer *s, const IrInst *inst, Sliced *out) {
+static bool slice_comparison(Slicer *s, const IrInst *inst, Sliced *out) {
   if (type_is_integer(inst->operands[0]->type) && compare_index(s, inst, out)) return true;
-  Sliced *x = value_of(s, inst->operands[0]), *y = value_of(s, inst->operands[1]);
+  Sliced *x = sliced_value(s, inst->operands[0]), *y = sliced_value(s, inst->operands[1]);
   if (!x || !y) return false;
   switch (inst->op) {
   case IR_EQ: *out = planes_of_bit(planes_are_equal(&s->p, x, y)); break;
@@ -234,7 +237,7 @@ static bool compare(Slicer *s, const IrInst *inst, Sliced *out) {
   return !s->p.obstacle;
 }
 
-static bool convert(Slicer *s, const IrInst *inst, Sliced *x, Sliced *out) {
+static bool slice_conversion(Slicer *s, const IrInst *inst, Sliced *x, Sliced *out) {
   *out = *x;
   if (type_is_bool(inst->type)) {
     *out = planes_of_bit(planes_is_any(&s->p, x));
@@ -242,13 +245,13 @@ static bool convert(Slicer *s, const IrInst *inst, Sliced *x, Sliced *out) {
   }
   bool fits = type_is_integer(inst->type) && (type_is_signed(inst->type) || x->least >= 0) &&
               x->count < type_bits(inst->type);
-  return fits || fail(s, "it converts its numbers to another kind");
+  return fits || refuse(s, "it converts its numbers to another kind");
 }
 
 /* -- values that depend on one small number ---------------------------------------------------- */
 
-/* The only integer or bool that the value is computed from, through floats as well; NULL: constants
- * are enough, or *is_one is false. */
+/* The only integer or bool that the value is computed from, perhaps through floats; NULL: only
+ * constants, or *is_one is false. */
 static const IrInst *root_of(const IrInst *inst, int depth, bool *is_one) {
   const IrInst *root = NULL;
   *is_one &= depth < DEEPEST && (ir_effects(inst) & IR_PURE) && inst->operand_count <= 3;
@@ -262,50 +265,31 @@ static const IrInst *root_of(const IrInst *inst, int depth, bool *is_one) {
   return root;
 }
 
-/* The value where its root is `number`. */
-static bool evaluate(const Slicer *s, const IrInst *inst, const IrInst *root, int64_t number,
-                     int64_t *imm) {
-  IrInst values[3] = {0}, *operands[3] = {&values[0], &values[1], &values[2]}, copy = *inst;
-  for (int k = 0; k < inst->operand_count; k++) {
-    const IrInst *x = inst->operands[k];
-    values[k] = (IrInst){.op = IR_CONST, .type = x->type, .imm = x == root ? number : x->imm};
-    bool is_known = x == root || x->op == IR_CONST;
-    if (!is_known && !evaluate(s, x, root, number, &values[k].imm)) return false;
-  }
-  if (inst->op == IR_ITEM) {
-    const IrTable *table = &s->kernel->tables.items[inst->imm];
-    bool is_inside = values[0].imm >= 0 && values[0].imm < table->count;
-    return *imm = is_inside ? table->values[values[0].imm] : 0, true;
-  }
-  copy.operands = operands;
-  return fold_constant(&copy, imm);
-}
-
-/* A value that is not computed by logic, but looked up: as `c % 3`, a number of a table, or
- * `floor(c / 2)`. */
-static bool look_up(Slicer *s, const IrInst *inst, Sliced *out) {
+/* Slices a value by a table of its results, such as `c % 3`, an item of a table, or `floor(c / 2)`.
+ * */
+static bool slice_by_table(Slicer *s, const IrInst *inst, Sliced *out) {
   int64_t values[1 << PLANES_MOST_INDEX];
   bool is_one = true;
   const IrInst *root = root_of(inst, 0, &is_one);
   if (!is_one || !root || type_is_float(root->type))
-    return fail(s, "it computes what planes of bits are not good for");
-  Sliced *number = value_of(s, root);
+    return refuse(s, "it computes what planes of bits are not good for");
+  Sliced *number = sliced_value(s, root);
   if (!number) return false;
-  planes_settle(&s->p, number);
+  planes_add_pending(&s->p, number);
   if (number->count > PLANES_MOST_INDEX)
-    return fail(s, "it computes what planes of bits are not good for");
+    return refuse(s, "it computes what planes of bits are not good for");
   for (int64_t n = number->least; n <= number->most; n++)
-    if (!evaluate(s, inst, root, n, &values[n - number->least]))
-      return fail(s, "it computes what planes of bits are not good for");
+    if (!fold_constant_at(s->kernel, inst, root, n, &values[n - number->least]))
+      return refuse(s, "it computes what planes of bits are not good for");
   return planes_look_up(&s->p, number, values, out);
 }
 
 /* -- values ------------------------------------------------------------------------------------ */
 
-static bool compute_by_logic(Slicer *s, const IrInst *inst, Sliced *out) {
+static bool slice_by_logic(Slicer *s, const IrInst *inst, Sliced *out) {
   Sliced *x[3] = {0}, none;
   for (int k = 0; k < inst->operand_count && k < 3; k++)
-    if (!(x[k] = value_of(s, inst->operands[k]))) return false;
+    if (!(x[k] = sliced_value(s, inst->operands[k]))) return false;
   switch (inst->op) {
   case IR_ADD: return planes_add(&s->p, x[0], x[1], out);
   case IR_SUB: return planes_subtract(&s->p, x[0], x[1], out);
@@ -319,7 +303,9 @@ static bool compute_by_logic(Slicer *s, const IrInst *inst, Sliced *out) {
   case IR_MIN: return planes_lesser(&s->p, x[0], x[1], out);
   case IR_MAX: return planes_larger(&s->p, x[0], x[1], out);
   case IR_SELECT: return planes_choose_number(&s->p, x[0]->planes[0], x[1], x[2], out);
-  default: ASSERT(inst->op == IR_CONVERT, "an op of numbers"); return convert(s, inst, x[0], out);
+  default:
+    ASSERT(inst->op == IR_CONVERT, "an op of numbers");
+    return slice_conversion(s, inst, x[0], out);
   }
 }
 
@@ -341,35 +327,37 @@ static bool is_logic(const IrInst *inst) {
   }
 }
 
-static bool compute(Slicer *s, const IrInst *inst, Sliced *out) {
+static bool compute_slices(Slicer *s, const IrInst *inst, Sliced *out) {
   int64_t number;
   bool is_known = type_is_bool(inst->type) || type_is_integer(inst->type);
-  if (!is_known) return fail(s, "it computes with floats");
+  if (!is_known) return refuse(s, "it computes with floats");
   if (ir_is_const(inst, &number)) return planes_of_constant(&s->p, number, out);
-  if (inst->op == IR_LOAD) return load(s, inst, out);
+  if (inst->op == IR_LOAD) return slice_load(s, inst, out);
   if (ir_is_comparison(inst->op) && !type_is_float(inst->operands[0]->type))
-    return compare(s, inst, out);
+    return slice_comparison(s, inst, out);
   if (type_is_bool(inst->type) && !depends_on_index(s, inst, 0) && is_pure(inst, 0)) {
-    *out = planes_of_bit(ir_select(&s->p.b, copy_outside(s, (IrInst *)inst), s->p.ones, s->p.zero));
+    *out = planes_of_bit(
+        ir_select(&s->p.b, recompute_uniform(s, (IrInst *)inst), s->p.ones, s->p.zero));
     return true;
   }
-  return is_logic(inst) ? compute_by_logic(s, inst, out) : look_up(s, inst, out);
+  return is_logic(inst) ? slice_by_logic(s, inst, out) : slice_by_table(s, inst, out);
 }
 
-/* NULL with an obstacle. */
-static Sliced *value_of(Slicer *s, const IrInst *inst) {
+/* The slices of a value; NULL with an obstacle. */
+static Sliced *sliced_value(Slicer *s, const IrInst *inst) {
   Sliced *value = &s->values[inst->id];
   if (value->count) return value;
-  if (inst->op == IR_GET) { /* a variable: its value so far */
+  if (inst->op == IR_GET) { /* a variable: its current value */
     *value = s->values[inst->operands[0]->id];
-    return value->count ? value : (fail(s, "it reads a variable of another loop"), NULL);
+    return value->count ? value : (refuse(s, "it reads a variable of another loop"), NULL);
   }
-  return compute(s, inst, value) && !s->p.obstacle ? value : NULL;
+  return compute_slices(s, inst, value) && !s->p.obstacle ? value : NULL;
 }
 
 /* -- effects ----------------------------------------------------------------------------------- */
 
-/* A word is written whether or not a condition holds for some element of it. */
+/* May the write activate a cell? A word is written even if a condition holds for none of its
+ * elements. */
 static bool may_activate(const Slicer *s, const IrInst *place) {
   const SNode *node = s->kernel->fields.items[place->field].node;
   bool is_visited =
@@ -377,14 +365,14 @@ static bool may_activate(const Slicer *s, const IrInst *place) {
   return !is_visited && snode_node_level(node) != NULL;
 }
 
-static bool write(Slicer *s, const IrInst *inst) {
+static bool slice_write(Slicer *s, const IrInst *inst) {
   const IrInst *place = inst->operands[0];
   if (!facts_is_own_place(place, s->task->body) || !bits_of_field(s, place->field))
-    return fail(s, "it writes elements other than its own bits");
-  Sliced *x = value_of(s, inst->operands[1]);
+    return refuse(s, "it writes elements other than its own bits");
+  Sliced *x = sliced_value(s, inst->operands[1]);
   if (!x) return false;
   if (s->mask != s->p.ones && may_activate(s, place))
-    return fail(s, "it writes under a condition what may not be active yet");
+    return refuse(s, "it writes under a condition what may not be active yet");
   IrInst *mask = s->range ? planes_and(&s->p, s->mask, s->range) : s->mask, *bits;
   const SNode *node = s->kernel->fields.items[place->field].node;
   int64_t extent = node->shape[node->rank - 1];
@@ -400,7 +388,7 @@ static bool write(Slicer *s, const IrInst *inst) {
               : inst->imm == IR_UPDATE_BAND ? planes_combine(&s->p, IR_BAND, &before, x, &after)
               : inst->imm == IR_UPDATE_BOR  ? planes_combine(&s->p, IR_BOR, &before, x, &after)
               : inst->imm == IR_UPDATE_BXOR ? planes_combine(&s->p, IR_BXOR, &before, x, &after)
-                                            : fail(s, "it updates bits by another operator");
+                                            : refuse(s, "it updates bits by another operator");
     if (!ok) return false;
     bits = planes_is_positive(&s->p, &after); /* a uint(1) saturates */
   } else bits = planes_is_positive(&s->p, x);
@@ -408,25 +396,25 @@ static bool write(Slicer *s, const IrInst *inst) {
   return true;
 }
 
-/* A sum over the elements counts bits: those of plane k count 2^k. */
-static bool reduce(Slicer *s, const IrInst *inst) {
+/* A sum over the elements counts bits; those of plane k have weight 2^k. */
+static bool slice_reduction(Slicer *s, const IrInst *inst) {
   if (inst->imm != IR_UPDATE_ADD || !type_is_integer(inst->operands[1]->type))
-    return fail(s, "it reduces by another operator than a sum of integers");
-  Sliced *x = value_of(s, inst->operands[1]);
+    return refuse(s, "it reduces by another operator than a sum of integers");
+  Sliced *x = sliced_value(s, inst->operands[1]);
   if (!x) return false;
   IrInst *mask = s->range ? planes_and(&s->p, s->mask, s->range) : s->mask, *sum = NULL;
   Type type = inst->operands[1]->type;
-  planes_settle(&s->p, x);
+  planes_add_pending(&s->p, x);
   for (int k = 0; k < x->count; k++) {
     IrInst *bits = planes_and(&s->p, x->planes[k], mask);
     if (bits == s->p.zero) continue;
     int64_t weight = (int64_t)1 << k;
     if (x->least < 0 && k == x->count - 1) weight = -weight;
     IrInst *count = ir_convert(&s->p.b, ir_unary(&s->p.b, IR_POPCNT, bits), type);
-    count = op(s, IR_MUL, count, ir_const_int(&s->p.b, type, weight));
-    sum = sum ? op(s, IR_ADD, sum, count) : count;
+    count = emit(s, IR_MUL, count, ir_const_int(&s->p.b, type, weight));
+    sum = sum ? emit(s, IR_ADD, sum, count) : count;
   }
-  IrInst *slot = copy_outside(s, inst->operands[0]);
+  IrInst *slot = recompute_uniform(s, inst->operands[0]);
   if (!sum) return true;
   IrInst *all = ir_emit(&s->p.b, IR_REDUCE, TYPE(NONE), 2, (IrInst *[]){slot, sum});
   all->imm = IR_UPDATE_ADD;
@@ -436,7 +424,7 @@ static bool reduce(Slicer *s, const IrInst *inst) {
 static bool slice_region(Slicer *s, const IrRegion *region);
 
 static bool slice_if(Slicer *s, const IrInst *inst) {
-  Sliced *condition = value_of(s, inst->operands[0]);
+  Sliced *condition = sliced_value(s, inst->operands[0]);
   IrInst *outside = s->mask;
   if (!condition) return false;
   IrInst *which = condition->planes[0];
@@ -448,12 +436,12 @@ static bool slice_if(Slicer *s, const IrInst *inst) {
   return true;
 }
 
-/* The value before a variable's first SET is not used where that is not masked. */
-static bool set(Slicer *s, const IrInst *inst) {
-  Sliced *x = value_of(s, inst->operands[1]);
+/* A SET merges the new value into the variable by the current mask. */
+static bool slice_set(Slicer *s, const IrInst *inst) {
+  Sliced *x = sliced_value(s, inst->operands[1]);
   Sliced *var = &s->values[inst->operands[0]->id], before = *var;
   if (!x) return false;
-  if (!before.count) return fail(s, "it sets a variable of another loop");
+  if (!before.count) return refuse(s, "it sets a variable of another loop");
   return planes_choose_number(&s->p, s->mask, x, &before, var);
 }
 
@@ -462,26 +450,26 @@ static bool slice_region(Slicer *s, const IrRegion *region) {
     switch (inst->op) {
     case IR_STORE:
     case IR_UPDATE:
-      if (!write(s, inst)) return false;
+      if (!slice_write(s, inst)) return false;
       break;
-    case IR_LOAD: /* now, before later writes */
-      if (!value_of(s, inst)) return false;
+    case IR_LOAD: /* here, before later writes */
+      if (!sliced_value(s, inst)) return false;
       break;
     case IR_REDUCE:
-      if (!reduce(s, inst)) return false;
+      if (!slice_reduction(s, inst)) return false;
       break;
     case IR_VAR: planes_of_constant(&s->p, 0, &s->values[inst->id]); break;
     case IR_SET:
-      if (!set(s, inst)) return false;
+      if (!slice_set(s, inst)) return false;
       break;
     case IR_GET:
-      if (!value_of(s, inst)) return false;
+      if (!sliced_value(s, inst)) return false;
       break;
     case IR_IF:
       if (!slice_if(s, inst)) return false;
       break;
     default:
-      if (!(ir_effects(inst) & IR_PURE)) return fail(s, "it does more than compute bits");
+      if (!(ir_effects(inst) & IR_PURE)) return refuse(s, "it does more than compute bits");
     }
   }
   return !s->p.obstacle;
@@ -501,8 +489,8 @@ static bool uses_bits(const Slicer *s, const IrRegion *region) {
   return false;
 }
 
-/* Which elements of a word are in the loop; NULL: all of every word. */
-static IrInst *range_of(Slicer *s, TaskBounds *bounds) {
+/* A mask of the word's elements that are in the loop; NULL: always all. */
+static IrInst *range_mask(Slicer *s, TaskBounds *bounds) {
   Type type = s->index->type;
   IrInst *end = task_bounds_end(&s->p.b, bounds, WORD, type),
          *begin = task_bounds_begin(&s->p.b, bounds, WORD, type);
@@ -511,7 +499,7 @@ static IrInst *range_of(Slicer *s, TaskBounds *bounds) {
   return range == s->p.ones ? NULL : range;
 }
 
-/* The new body; NULL with an obstacle. `bounds`: of a range, else NULL. */
+/* Makes the new body; NULL with an obstacle. `bounds`: of a range, else NULL. */
 static IrRegion *slice_body(Slicer *s, TaskBounds *bounds) {
   IrRegion *old = s->task->body, *body = ir_region_create(s->kernel, NULL);
   for (int k = 0; k < old->params.count; k++)
@@ -520,7 +508,7 @@ static IrRegion *slice_body(Slicer *s, TaskBounds *bounds) {
   s->element = old->params.items[s->task->axis_count - 1];
   s->index = body->params.items[s->task->axis_count - 1];
   s->mask = s->p.ones;
-  s->range = bounds ? range_of(s, bounds) : NULL;
+  s->range = bounds ? range_mask(s, bounds) : NULL;
   s->most = bounds ? task_bounds_most(bounds) : INT64_MAX;
   return slice_region(s, old) ? body : NULL;
 }
@@ -547,20 +535,20 @@ static int words_level(IrKernel *kernel, const IrTask *task) {
 }
 
 /* Slices the task's body as it is; false with an obstacle. */
-static bool slice(PassContext *ctx, IrKernel *kernel, IrTask *task, TaskBounds *bounds,
-                  const char **obstacle) {
+static bool slice_rolled(PassContext *ctx, IrKernel *kernel, IrTask *task, TaskBounds *bounds,
+                         const char **obstacle) {
   Slicer s = {.ctx = ctx, .kernel = kernel, .task = task};
   s.values = scratch_array(ctx->scratch, Sliced, kernel->next_id);
   IrRegion *body = slice_body(&s, bounds);
   if (*obstacle = s.p.obstacle, !body) return false;
-  if (bounds) task_bounds_move(kernel, bounds, WORD);
+  if (bounds) task_bounds_to_words(kernel, bounds, WORD);
   else task->cells_level = words_level(kernel, task);
   task->body = body;
   task->has_words = true;
   return true;
 }
 
-/* A loop over neighbours is unrolled here, since each of its numbers has planes of its own. */
+/* Slices after unrolling loops over neighbours, since each of their numbers has its own planes. */
 static void slice_unrolled(PassContext *ctx, IrKernel *kernel, IrTask *task, TaskBounds *bounds,
                            const char **obstacle) {
   IrRegion *rolled = task->body;
@@ -569,7 +557,7 @@ static void slice_unrolled(PassContext *ctx, IrKernel *kernel, IrTask *task, Tas
   unroll_whole(kernel, task);
   fold_alone(ctx, kernel, task->body);
   mem2reg_alone(ctx, kernel, task->body);
-  if (slice(ctx, kernel, task, bounds, obstacle)) return;
+  if (slice_rolled(ctx, kernel, task, bounds, obstacle)) return;
   task->body = rolled;
   kernel->notes.count = notes;
 }
@@ -582,7 +570,7 @@ static void slice_task(PassContext *ctx, IrKernel *kernel, IrTask *task) {
   if (bounds ? !task_bounds_find(kernel, task, bounds)
              : task->kind != TASK_LEAVES || !task->cells || !field_of_leaf(kernel, task))
     return;
-  if (!ir_has_op(task->body, IR_FOR)) slice(ctx, kernel, task, bounds, &obstacle);
+  if (!ir_has_op(task->body, IR_FOR)) slice_rolled(ctx, kernel, task, bounds, &obstacle);
   else slice_unrolled(ctx, kernel, task, bounds, &obstacle);
   if (task->has_words)
     ir_note(kernel, task->line, "computes the bits of %d elements at once", WORD);
@@ -590,7 +578,7 @@ static void slice_task(PassContext *ctx, IrKernel *kernel, IrTask *task) {
 }
 
 bool pass_bit_slices(PassContext *ctx, IrKernel *kernel, Error *err) {
-  if (ctx->checks_range) return true; /* each number is looked at */
+  if (ctx->checks_range) return true; /* then each number is checked */
   for (int i = 0; i < kernel->tasks.count; i++) slice_task(ctx, kernel, kernel->tasks.items[i]);
   return true;
 }

@@ -3,10 +3,6 @@
 
 Type packed_wide(Type word) { return type_bits(word) == 64 ? TYPE(U64) : TYPE(U32); }
 
-static IrInst *whole(IrBuilder *b, IrInst *like, int64_t number) {
-  return ir_const_int(b, like->type, number);
-}
-
 static bool is_zero(const IrInst *inst) {
   int64_t value;
   return ir_is_const(inst, &value) && value == 0;
@@ -17,25 +13,22 @@ static IrInst *shift_by(IrBuilder *b, IrOp op, IrInst *value, IrInst *count) {
 }
 
 static IrInst *shift_number(IrBuilder *b, IrOp op, IrInst *value, int count) {
-  return count ? ir_binary(b, op, value, whole(b, value, count)) : value;
+  return count ? ir_binary(b, op, value, ir_const_like(b, value, count)) : value;
 }
 
-static IrInst *masked(IrBuilder *b, IrInst *value, int bits) {
+static IrInst *low_bits(IrBuilder *b, IrInst *value, int bits) {
   if (bits >= type_bits(value->type)) return value;
-  return ir_binary(b, IR_BAND, value, whole(b, value, (int64_t)(((uint64_t)1 << bits) - 1)));
+  return ir_binary(b, IR_BAND, value,
+                   ir_const_like(b, value, (int64_t)(((uint64_t)1 << bits) - 1)));
 }
 
-static IrInst *bitcast(IrBuilder *b, IrInst *value, Type type) {
+static IrInst *emit_bitcast(IrBuilder *b, IrInst *value, Type type) {
   return ir_emit(b, IR_BITCAST, type, 1, &value);
-}
-
-static IrInst *compare(IrBuilder *b, IrOp op, IrInst *x, IrInst *y) {
-  return ir_binary(b, op, x, y);
 }
 
 /* -- decoding ---------------------------------------------------------------------------------- */
 
-/* The bits at `shift` as a two's complement number. */
+/* Extracts the bits at `shift` as a two's complement number. */
 static IrInst *signed_bits(IrBuilder *b, IrInst *word, IrInst *shift, int bits) {
   int unused = type_bits(word->type) - bits;
   int64_t low;
@@ -48,24 +41,24 @@ static IrInst *plain_bits(IrBuilder *b, IrInst *word, IrInst *shift, int bits) {
   int64_t low;
   word = shift_by(b, IR_SHR, word, shift);
   bool is_top = ir_is_const(shift, &low) && low + bits == type_bits(word->type);
-  return is_top ? word : masked(b, word, bits);
+  return is_top ? word : low_bits(b, word, bits);
 }
 
-/* How many steps from 0. */
+/* The stored number of steps from 0. */
 static IrInst *load_steps(IrBuilder *b, const Packed *p, IrInst *word, IrInst *shift) {
   Type type = p->bits <= 32 ? TYPE(I32) : TYPE(I64);
   bool is_symmetric = p->kind == PACKED_SHARED || p->least == -p->most || p->kind == PACKED_INT;
   if (is_symmetric) return ir_convert(b, signed_bits(b, word, shift, p->bits), type);
   IrInst *steps = plain_bits(b, word, shift, p->bits);
   if (!p->least) {
-    /* an i32 cannot hold 32 bits without a sign */
+    /* an i32 cannot hold 32 unsigned bits */
     return ir_convert(b, steps, p->bits == 32 ? TYPE(I64) : type);
   }
-  IrInst *below = whole(b, steps, -p->least);
-  steps = masked(b, ir_binary(b, IR_ADD, steps, below), p->bits);
+  IrInst *below = ir_const_like(b, steps, -p->least);
+  steps = low_bits(b, ir_binary(b, IR_ADD, steps, below), p->bits);
   type = p->bits == 32 ? TYPE(I64) : type;
   steps = ir_convert(b, steps, type);
-  return ir_binary(b, IR_ADD, steps, whole(b, steps, p->least));
+  return ir_binary(b, IR_ADD, steps, ir_const_like(b, steps, p->least));
 }
 
 static IrInst *load_fixed(IrBuilder *b, const Packed *p, IrInst *word, IrInst *shift) {
@@ -77,18 +70,18 @@ static IrInst *load_fixed(IrBuilder *b, const Packed *p, IrInst *word, IrInst *s
 static IrInst *load_float(IrBuilder *b, const Packed *p, IrInst *word, IrInst *shift) {
   int digits = p->exponent + p->fraction;
   IrInst *bits = ir_convert(b, plain_bits(b, word, shift, p->bits), TYPE(U32));
-  IrInst *number = masked(b, bits, digits);
+  IrInst *number = low_bits(b, bits, digits);
   IrInst *sign = shift_number(b, IR_SHL, shift_number(b, IR_SHR, bits, digits), 31);
-  IrInst *magnitude = ir_binary(b, IR_ADD, number, whole(b, number, packed_float_base(p)));
+  IrInst *magnitude = ir_binary(b, IR_ADD, number, ir_const_like(b, number, packed_float_base(p)));
   magnitude = shift_number(b, IR_SHL, magnitude, 23 - p->fraction);
-  IrInst *none = compare(b, IR_EQ, number, whole(b, number, 0));
-  magnitude = ir_select(b, none, whole(b, number, 0), magnitude);
-  return bitcast(b, ir_binary(b, IR_BOR, magnitude, sign), TYPE(F32));
+  IrInst *none = ir_binary(b, IR_EQ, number, ir_const_like(b, number, 0));
+  magnitude = ir_select(b, none, ir_const_like(b, number, 0), magnitude);
+  return emit_bitcast(b, ir_binary(b, IR_BOR, magnitude, sign), TYPE(F32));
 }
 
 /* 2 to the power of an f32's exponent field. */
 static IrInst *power_of_two(IrBuilder *b, IrInst *field) {
-  return bitcast(b, shift_number(b, IR_SHL, ir_convert(b, field, TYPE(I32)), 23), TYPE(F32));
+  return emit_bitcast(b, shift_number(b, IR_SHL, ir_convert(b, field, TYPE(I32)), 23), TYPE(F32));
 }
 
 static IrInst *load_shared(IrBuilder *b, const SNodePacked *packed, IrInst *word, IrInst *shift) {
@@ -96,8 +89,8 @@ static IrInst *load_shared(IrBuilder *b, const SNodePacked *packed, IrInst *word
   IrInst *steps = ir_convert(b, load_steps(b, p, word, shift), TYPE(F32));
   IrInst *at = ir_const_int(b, TYPE(U32), packed->exponent_shift);
   IrInst *exponent = ir_convert(b, plain_bits(b, word, at, p->exponent), TYPE(I32));
-  exponent = ir_binary(b, IR_MAX, exponent, whole(b, exponent, packed_shared_least(p)));
-  exponent = ir_binary(b, IR_ADD, exponent, whole(b, exponent, packed_shared_scale(p)));
+  exponent = ir_binary(b, IR_MAX, exponent, ir_const_like(b, exponent, packed_shared_least(p)));
+  exponent = ir_binary(b, IR_ADD, exponent, ir_const_like(b, exponent, packed_shared_scale(p)));
   return ir_binary(b, IR_MUL, steps, power_of_two(b, exponent));
 }
 
@@ -120,15 +113,15 @@ static IrInst *clamp(IrBuilder *b, IrInst *value, IrInst *least, IrInst *most) {
 }
 
 static IrInst *integer_bits(IrBuilder *b, const Packed *p, IrInst *number, Type wide) {
-  IrInst *most = whole(b, number, p->most);
+  IrInst *most = ir_const_like(b, number, p->most);
   bool is_full = p->bits == type_bits(number->type);
-  if (!is_full) number = clamp(b, number, whole(b, number, p->least), most);
+  if (!is_full) number = clamp(b, number, ir_const_like(b, number, p->least), most);
   number = ir_convert(b, number, wide);
-  return p->kind == PACKED_INT ? masked(b, number, p->bits) : number;
+  return p->kind == PACKED_INT ? low_bits(b, number, p->bits) : number;
 }
 
-/* The nearest whole number of steps, halves upward; 0 of a NaN. Of numbers from 0 on the conversion
- * is the floor. */
+/* The nearest whole number of steps, halves upward; 0 for a NaN. For numbers that are never
+ * negative the conversion does the floor. */
 static IrInst *step_bits(IrBuilder *b, const Packed *p, IrInst *value, IrInst *inverse,
                          double least, double most, Type wide) {
   Type type = value->type;
@@ -139,25 +132,27 @@ static IrInst *step_bits(IrBuilder *b, const Packed *p, IrInst *value, IrInst *i
         ir_binary(b, IR_ADD, ir_binary(b, IR_MIN, ir_binary(b, IR_MAX, low, steps), high), half);
   } else {
     steps = clamp(b, ir_unary(b, IR_FLOOR, ir_binary(b, IR_ADD, steps, half)), low, high);
-    IrInst *is_number = compare(b, IR_EQ, value, value);
+    IrInst *is_number = ir_binary(b, IR_EQ, value, value);
     steps = ir_select(b, is_number, steps, ir_const_float(b, type, 0));
   }
   steps = ir_convert(b, steps, p->bits < 32 ? TYPE(I32) : TYPE(I64));
   steps->inside = true;
   steps = ir_convert(b, steps, wide);
-  return least == 0 ? steps : masked(b, steps, p->bits);
+  return least == 0 ? steps : low_bits(b, steps, p->bits);
 }
 
 static IrInst *float_bits(IrBuilder *b, const Packed *p, IrInst *number, Type wide) {
   int dropped = 23 - p->fraction, digits = p->exponent + p->fraction;
-  IrInst *bits = bitcast(b, number, TYPE(U32));
-  IrInst *magnitude = masked(b, bits, 31), *zero = whole(b, bits, 0);
-  IrInst *is_number = compare(b, IR_LE, magnitude, whole(b, bits, 0x7f800000));
+  IrInst *bits = emit_bitcast(b, number, TYPE(U32));
+  IrInst *magnitude = low_bits(b, bits, 31), *zero = ir_const_like(b, bits, 0);
+  IrInst *is_number = ir_binary(b, IR_LE, magnitude, ir_const_like(b, bits, 0x7f800000));
   IrInst *sign = shift_number(b, IR_SHL, shift_number(b, IR_SHR, bits, 31), digits);
   if (dropped)
-    magnitude = ir_binary(b, IR_ADD, magnitude, whole(b, bits, (int64_t)1 << (dropped - 1)));
+    magnitude =
+        ir_binary(b, IR_ADD, magnitude, ir_const_like(b, bits, (int64_t)1 << (dropped - 1)));
   magnitude = shift_number(b, IR_SHR, magnitude, dropped);
-  IrInst *base = whole(b, bits, packed_float_base(p)), *top = whole(b, bits, packed_float_top(p));
+  IrInst *base = ir_const_like(b, bits, packed_float_base(p)),
+         *top = ir_const_like(b, bits, packed_float_top(p));
   magnitude = ir_binary(b, IR_SUB, clamp(b, magnitude, base, top), base);
   IrInst *stored = ir_select(b, is_number, ir_binary(b, IR_BOR, magnitude, sign), zero);
   return ir_convert(b, stored, wide);
@@ -172,13 +167,13 @@ IrInst *packed_bits(IrBuilder *b, const SNodePacked *packed, IrInst *number, Typ
                    (double)p->least, (double)p->most, wide);
 }
 
-/* Their magnitudes as bits, of which the largest counts. */
+/* The largest magnitude of the numbers, as bits; NaNs count as 0. */
 static IrInst *largest_of(IrBuilder *b, int count, IrInst *const *numbers) {
   IrInst *largest = NULL;
   for (int k = 0; k < count; k++) {
-    IrInst *magnitude = masked(b, bitcast(b, numbers[k], TYPE(U32)), 31);
-    IrInst *is_number = compare(b, IR_LE, magnitude, whole(b, magnitude, 0x7f800000));
-    magnitude = ir_select(b, is_number, magnitude, whole(b, magnitude, 0));
+    IrInst *magnitude = low_bits(b, emit_bitcast(b, numbers[k], TYPE(U32)), 31);
+    IrInst *is_number = ir_binary(b, IR_LE, magnitude, ir_const_like(b, magnitude, 0x7f800000));
+    magnitude = ir_select(b, is_number, magnitude, ir_const_like(b, magnitude, 0));
     largest = largest ? ir_binary(b, IR_MAX, largest, magnitude) : magnitude;
   }
   return largest;
@@ -189,13 +184,14 @@ IrInst *packed_shared_bits(IrBuilder *b, const SNodePacked *first, IrInst *const
   const Packed *p = &first->as;
   IrInst *largest = largest_of(b, first->count, numbers);
   IrInst *field = ir_convert(b, shift_number(b, IR_SHR, largest, 23), TYPE(I32));
-  IrInst *exponent = ir_binary(b, IR_ADD, field, whole(b, field, packed_shared_bias(p) - 127));
-  exponent = clamp(b, exponent, whole(b, field, packed_shared_least(p)),
-                   whole(b, field, packed_shared_most(p)));
-  IrInst *scale = whole(b, field, 254 - packed_shared_scale(p));
+  IrInst *exponent =
+      ir_binary(b, IR_ADD, field, ir_const_like(b, field, packed_shared_bias(p) - 127));
+  exponent = clamp(b, exponent, ir_const_like(b, field, packed_shared_least(p)),
+                   ir_const_like(b, field, packed_shared_most(p)));
+  IrInst *scale = ir_const_like(b, field, 254 - packed_shared_scale(p));
   IrInst *inverse = power_of_two(b, ir_binary(b, IR_SUB, scale, exponent));
-  IrInst *none = compare(b, IR_EQ, largest, whole(b, largest, 0));
-  IrInst *stored = ir_select(b, none, whole(b, field, 0), exponent);
+  IrInst *none = ir_binary(b, IR_EQ, largest, ir_const_like(b, largest, 0));
+  IrInst *stored = ir_select(b, none, ir_const_like(b, field, 0), exponent);
   IrInst *bits = shift_number(b, IR_SHL, ir_convert(b, stored, wide), first->exponent_shift);
   double end = (double)((int64_t)1 << p->fraction);
   for (int k = 0; k < first->count; k++) {

@@ -1,13 +1,13 @@
-/* packed.c - packed numbers (type/packed.h), once loops are tasks: accesses to their fields become
- * accesses to words, which are fields of unsigned integers.
+/* packed.c - turns accesses to packed numbers (type/packed.h) into accesses to words, which are
+ * fields of unsigned integers. Runs once loops are tasks.
  *
  *   %x = load place f0 %i, %j        =>   %w = load place f1 %i, %j >> 5
  *                                         %x = the bits of %w at 1 * (%j & 31), as a number
  *   store place f0 %i, %j, %x        =>   update exchange packed=f0 place f1 %i, %j >> 5, %x, %bit
  *   update add place f0 %i, %j, %x   =>   update add packed=f0 place f1 %i, %j >> 5, %x, %bit
  *
- * Later passes then know what they need of words without knowing of packed numbers: `atomics` finds
- * those that only one iteration reaches, and `bounds` those that are inside. `packed_updates`
+ * Later passes treat words like any other elements: `atomics` finds those that only one iteration
+ * reaches, and `bounds` those that are inside. `packed_updates`
  * (updates.c) turns what is left into ops on words. Decision D-pass-90. */
 #include "pass/packed/packed.h"
 
@@ -27,25 +27,22 @@ const SNodePacked *packed_of(const IrKernel *kernel, int field) {
 
 /* -- the place of a word ----------------------------------------------------------------------- */
 
-static IrInst *number(IrBuilder *b, const IrInst *like, int64_t value) {
-  return ir_const_int(b, like->type, value);
-}
-
-static IrInst *divide(IrBuilder *b, IrInst *value, int64_t by) {
+static IrInst *divide_by(IrBuilder *b, IrInst *value, int64_t by) {
   ASSERT(by > 0, "a word has elements, and a container has cells");
   if (by == 1) return value;
   if (is_power_of_two((uint64_t)by))
-    return ir_binary(b, IR_SAR, value, number(b, value, log2_floor((uint64_t)by)));
-  return ir_binary(b, IR_FLOORDIV, value, number(b, value, by));
+    return ir_binary(b, IR_SAR, value, ir_const_like(b, value, log2_floor((uint64_t)by)));
+  return ir_binary(b, IR_FLOORDIV, value, ir_const_like(b, value, by));
 }
 
-static IrInst *rest_of(IrBuilder *b, IrInst *value, int64_t by) {
-  if (is_power_of_two((uint64_t)by)) return ir_binary(b, IR_BAND, value, number(b, value, by - 1));
-  return ir_binary(b, IR_MOD, value, number(b, value, by));
+static IrInst *remainder_by(IrBuilder *b, IrInst *value, int64_t by) {
+  if (is_power_of_two((uint64_t)by))
+    return ir_binary(b, IR_BAND, value, ir_const_like(b, value, by - 1));
+  return ir_binary(b, IR_MOD, value, ir_const_like(b, value, by));
 }
 
-static IrInst *scale(IrBuilder *b, IrInst *value, int64_t by) {
-  return by == 1 ? value : ir_binary(b, IR_MUL, value, number(b, value, by));
+static IrInst *multiply_by(IrBuilder *b, IrInst *value, int64_t by) {
+  return by == 1 ? value : ir_binary(b, IR_MUL, value, ir_const_like(b, value, by));
 }
 
 static IrInst *factor_of(IrInst *value, int64_t each) {
@@ -55,8 +52,8 @@ static IrInst *factor_of(IrInst *value, int64_t each) {
   return is_multiple ? value->operands[0] : NULL;
 }
 
-/* Does a serial loop give the value each number from 0 to each - 1? */
-static bool counts_to(const IrInst *value, int64_t each) {
+/* Is the value the index of a serial loop from 0 to each - 1? */
+static bool is_index_up_to(const IrInst *value, int64_t each) {
   const IrInst *loop = value->op == IR_PARAM && value->region ? value->region->owner : NULL;
   int64_t begin, last;
   return loop && facts_bounds(loop, &begin, &last) && begin == 0 && last == each - 1;
@@ -69,17 +66,17 @@ static IrInst *strip_word(IrBuilder *b, IrInst *along, int64_t each, IrInst **wi
   IrInst *word = factor_of((IrInst *)facts_split_constant(along, &constant), each);
   if (word) {
     int64_t more = floor_div(constant, each);
-    *within = number(b, along, floor_mod(constant, each));
-    return more ? ir_binary(b, IR_ADD, word, number(b, along, more)) : word;
+    *within = ir_const_like(b, along, floor_mod(constant, each));
+    return more ? ir_binary(b, IR_ADD, word, ir_const_like(b, along, more)) : word;
   }
-  if (along->op != IR_ADD || !counts_to(along->operands[1], each)) return NULL;
+  if (along->op != IR_ADD || !is_index_up_to(along->operands[1], each)) return NULL;
   *within = along->operands[1];
   return factor_of(along->operands[0], each);
 }
 
-/* The last index of the word with the cell `along`; *within is the cell's number in it. Past the
- * last cell of the shape it is past the last word; but where it is known to be
- * inside, or only read, since bits that no cell has are 0. */
+/* The last index of the word with the cell `along`; *within is the cell's number in it. A cell past
+ * the shape's last cell must have a word past the last word, unless the cell is known to be inside,
+ * or is only read, since bits that belong to no cell are 0. */
 static IrInst *word_index(IrBuilder *b, const SNode *node, const SNodePacked *packed, int position,
                           IrInst *along, bool is_inside, IrInst **within) {
   int last = node->axis_count - 1;
@@ -88,16 +85,16 @@ static IrInst *word_index(IrBuilder *b, const SNode *node, const SNodePacked *pa
   if (node->shape[position] == cells || cells % each == 0) {
     IrInst *word = strip_word(b, along, each, within);
     if (!word) {
-      word = divide(b, along, each);
-      *within = rest_of(b, along, each);
+      word = divide_by(b, along, each);
+      *within = remainder_by(b, along, each);
     }
     if (cells % each == 0 || is_inside) return word; /* blocks have whole words */
-    IrInst *is_past = ir_binary(b, IR_GE, along, number(b, along, cells));
-    return ir_select(b, is_past, number(b, along, words), word);
+    IrInst *is_past = ir_binary(b, IR_GE, along, ir_const_like(b, along, cells));
+    return ir_select(b, is_past, ir_const_like(b, along, words), word);
   }
-  IrInst *cell = rest_of(b, along, cells), *block = divide(b, along, cells);
-  *within = rest_of(b, cell, each);
-  return ir_binary(b, IR_ADD, scale(b, block, words), divide(b, cell, each));
+  IrInst *cell = remainder_by(b, along, cells), *block = divide_by(b, along, cells);
+  *within = remainder_by(b, cell, each);
+  return ir_binary(b, IR_ADD, multiply_by(b, block, words), divide_by(b, cell, each));
 }
 
 int packed_add_words(IrKernel *kernel, const SNodePacked *packed, const char *name) {
@@ -112,7 +109,7 @@ int packed_add_words(IrKernel *kernel, const SNodePacked *packed, const char *na
   return number;
 }
 
-/* The place of the word that has the accessed number; *shift is its lowest bit. */
+/* The place of the word that holds the accessed number; *shift is the number's lowest bit. */
 static IrInst *word_place(IrBuilder *b, const IrInst *access, IrInst **shift) {
   IrInst *place = access->operands[0];
   const IrField *field = &b->kernel->fields.items[place->field];
@@ -132,7 +129,7 @@ static IrInst *word_place(IrBuilder *b, const IrInst *access, IrInst **shift) {
   *shift = ir_const_int(b, TYPE(U32), packed->shift);
   if (within && ir_is_const(within, &constant))
     *shift = ir_const_int(b, TYPE(U32), constant * packed->as.bits);
-  else if (within) *shift = scale(b, ir_convert(b, within, TYPE(U32)), packed->as.bits);
+  else if (within) *shift = multiply_by(b, ir_convert(b, within, TYPE(U32)), packed->as.bits);
   IrInst *word = ir_place(b, packed_add_words(b->kernel, packed, name), indices);
   if (within) word->packed = place->field + 1;
   bool keeps = position < 0 || node->shape[position] % packed->per_word == 0;
@@ -149,8 +146,9 @@ IrInst *packed_first_index(IrBuilder *b, const IrInst *place, int axis) {
   int last = node->axis_count - 1;
   if (axis != snode_axis_position(node, node->axes[last])) return index;
   int64_t words = packed->words->sizes[last];
-  IrInst *block = divide(b, index, words), *word = rest_of(b, index, words);
-  return ir_binary(b, IR_ADD, scale(b, block, node->sizes[last]), scale(b, word, packed->per_word));
+  IrInst *block = divide_by(b, index, words), *word = remainder_by(b, index, words);
+  return ir_binary(b, IR_ADD, multiply_by(b, block, node->sizes[last]),
+                   multiply_by(b, word, packed->per_word));
 }
 
 /* -- accesses ---------------------------------------------------------------------------------- */
@@ -169,7 +167,7 @@ static void lower_write(IrKernel *kernel, IrInst *inst) {
   IrBuilder b = rewrite_before(kernel, inst);
   IrInst *operands[4], *place = inst->operands[0];
   int count = inst->operand_count, field = place->field;
-  ASSERT(count < 4 && !inst->packed, "a write has room for the bit, which it does not have yet");
+  ASSERT(count < 4 && !inst->packed, "the write does not name its bit yet");
   IrInst copy = *inst;
   for (int k = 1; k < count; k++) operands[k] = inst->operands[k];
   operands[0] = word_place(&b, inst, &operands[count]);
@@ -180,14 +178,14 @@ static void lower_write(IrKernel *kernel, IrInst *inst) {
   inst->relaxed = copy.relaxed;
 }
 
-typedef struct Found {
+typedef struct PackedAccesses {
   const IrKernel *kernel;
   Scratch *scratch;
   VEC(IrInst *) accesses;
-} Found;
+} PackedAccesses;
 
-static bool find_access(void *data, IrInst *inst) {
-  Found *found = data;
+static bool collect_access(void *data, IrInst *inst) {
+  PackedAccesses *found = data;
   bool is_packed = rewrite_is_access(inst->op) && inst->operands[0]->op == IR_PLACE &&
                    packed_of(found->kernel, inst->operands[0]->field);
   if (is_packed) vec_push(found->scratch, &found->accesses, inst);
@@ -195,8 +193,8 @@ static bool find_access(void *data, IrInst *inst) {
 }
 
 bool pass_packed(PassContext *ctx, IrKernel *kernel, Error *err) {
-  Found found = {.kernel = kernel, .scratch = ctx->scratch};
-  ir_walk_kernel(kernel, find_access, &found);
+  PackedAccesses found = {.kernel = kernel, .scratch = ctx->scratch};
+  ir_walk_kernel(kernel, collect_access, &found);
   for (int i = 0; i < found.accesses.count; i++) {
     IrInst *inst = found.accesses.items[i], *place = inst->operands[0];
     if (inst->op == IR_LOAD) lower_load(kernel, inst);

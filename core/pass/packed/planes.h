@@ -1,11 +1,11 @@
-/* planes.h - numbers of many elements at once, as planes of bits: plane k is a word with bit k of
- * the number of each element.
+/* planes.h - bit-sliced numbers: the numbers of many elements as planes of bits. Plane k is a word
+ * with bit k of each element's number.
  *
  *     numbers 3, 0, 2, 1 of elements 0 to 3      plane 0: 1001   plane 1: 1010   (element 0 first)
  *
- * Sums are adders, comparisons and choices are logic. A number has as many planes as its largest
- * value needs, so nothing wraps. A single bit that was added last waits to be the carry of the next
- * sum, which makes a sum of bits half as long. */
+ * Sums are ripple-carry adders; comparisons and choices are logic. A number has as many planes as
+ * its largest value needs, so nothing wraps. A single bit that was added last is kept as the
+ * carry-in of the next sum, which makes a sum of bits half as long. */
 #ifndef RG_PASS_PACKED_PLANES_H
 #define RG_PASS_PACKED_PLANES_H
 
@@ -13,22 +13,22 @@
 
 enum { PLANES_MOST = 12, PLANES_MOST_INDEX = 6 };
 
-/* A number per element, from `least` to `most`; where that is negative, its last plane is the sign.
- * No plane: the number was not computed. */
+/* A number per element, from `least` to `most`; if `least` is negative, the last plane is the sign.
+ * Without a plane the number was not computed. */
 typedef struct Sliced {
   int count;
   int64_t least, most;
   IrInst *planes[PLANES_MOST];
-  IrInst *carry; /* a bit that is still to be added; NULL: none */
+  IrInst *carry; /* a pending bit, to be added; NULL: none */
 } Sliced;
 
 typedef struct Planes {
   IrBuilder b;          /* where insts are added */
   IrInst *zero, *ones;  /* the words of all bits 0, and all 1 */
-  const char *obstacle; /* why the numbers have no planes; NULL: so far they have */
+  const char *obstacle; /* why slicing fails; NULL: so far it does not */
 } Planes;
 
-/* The words' type is u32; constants are emitted at once. */
+/* Words are u32; emits the constants 0 and all ones. */
 void planes_init(Planes *p, IrBuilder b);
 /* Keeps the first obstacle; returns false. */
 bool planes_fail(Planes *p, const char *obstacle);
@@ -46,8 +46,8 @@ IrInst *planes_choose(Planes *p, IrInst *which, IrInst *yes, IrInst *no);
 
 Sliced planes_of_bit(IrInst *plane);
 bool planes_of_constant(Planes *p, int64_t value, Sliced *out);
-/* Adds a carry that is left, where planes are wanted. */
-void planes_settle(Planes *p, Sliced *x);
+/* Adds a pending carry, since the planes are needed. */
+void planes_add_pending(Planes *p, Sliced *x);
 
 bool planes_add(Planes *p, Sliced *x, Sliced *y, Sliced *out);
 bool planes_subtract(Planes *p, Sliced *x, Sliced *y, Sliced *out);
@@ -64,7 +64,7 @@ bool planes_choose_number(Planes *p, IrInst *which, Sliced *yes, Sliced *no, Sli
 
 IrInst *planes_is_less(Planes *p, Sliced *x, Sliced *y);
 IrInst *planes_are_equal(Planes *p, Sliced *x, Sliced *y);
-/* Which numbers are not 0, and which are more than 0. */
+/* Which numbers are not 0, and which are positive. */
 IrInst *planes_is_any(Planes *p, Sliced *x);
 IrInst *planes_is_positive(Planes *p, Sliced *x);
 

@@ -1,11 +1,11 @@
-/* strips.c - the pass `packed_strips`: a loop that writes elements of a packed array runs over its
- * words, and each iteration over the numbers of one (strip mining).
+/* strips.c - the pass `packed_strips`, strip mining: makes a loop that writes elements of a packed
+ * array iterate over its words, and each iteration over the numbers of one word.
  *
  *   range 0, 96 (%j) { store place f0 %j, %x }     (3 numbers in a word)
  *     =>  range 0, 32 (%w) { store place f0 3 * %w + 0, ..; store .. + 1, ..; store .. + 2, .. }
  *
- * So no two iterations share a word: it needs no exchanges, and is stored once. Loops that write
- * other elements than their own stay as they are. */
+ * Then no two iterations share a word, which is stored once, without atomic exchanges. Loops that
+ * write other elements than their own stay unchanged. */
 #include "base/bits.h"
 #include "ir/facts.h"
 #include "ir/task.h"
@@ -20,7 +20,7 @@ typedef struct Strips {
   IrKernel *kernel;
   IrTask *task;
   int per_word;      /* of the arrays that it writes; 0: it writes none */
-  int64_t cells;     /* their extent along the last axis; the least */
+  int64_t cells;     /* their smallest extent along the last axis */
   const SNode *leaf; /* whose cells the loop goes over; NULL: it goes over a range */
   int written;       /* one of those arrays */
   bool is_unfit;
@@ -28,8 +28,8 @@ typedef struct Strips {
 
 /* -- which loops ------------------------------------------------------------------------------- */
 
-/* Of a loop over a sparse tree's cells: other fields of such trees would no longer have a cell for
- * each of the loop's. */
+/* Can the access stay if a loop over a sparse tree's cells visits words? Other fields of such trees
+ * would not have a cell for each word. */
 static bool fits_leaf(const Strips *s, const IrInst *access) {
   const IrInst *place = access->operands[0];
   if (place->op != IR_PLACE) return true;
@@ -45,7 +45,7 @@ static bool fits_leaf(const Strips *s, const IrInst *access) {
   return false;
 }
 
-static bool look(void *data, IrInst *inst) {
+static bool survey_inst(void *data, IrInst *inst) {
   Strips *s = data;
   s->is_unfit |= s->leaf && rewrite_is_access(inst->op) && !fits_leaf(s, inst);
   s->is_unfit |= inst->op == IR_CONTINUE || inst->op == IR_INVOKE || inst->op == IR_RETURN;
@@ -87,7 +87,7 @@ static void append_copy(Strips *s, IrBuilder *b, IrInst *last) {
   ASSERT(root->params.count == old->params.count, "the new body has the same parameters");
   ir_map_put(map, old->params.items[old->params.count - 1], last);
   ir_copy_to(b, old->first, NULL, map);
-  /* the loop ends inside the arrays, but a pass that sees a word cannot know that */
+  /* the loop ends inside the arrays, which later passes cannot see from the words */
   ir_walk(b->region, mark_written, s);
 }
 
@@ -100,7 +100,7 @@ static void copy_element(Strips *s, IrBuilder *b, IrInst *at, IrInst *begin, IrI
   append_copy(s, &in, at);
 }
 
-/* A long body is in a loop. */
+/* Copies the body for each element of a word; a long one into a loop. */
 static void copy_strip(Strips *s, IrRegion *body, TaskBounds *bounds) {
   ASSERT(s->per_word > 1 && s->cells > 0, "a strip has several elements");
   bool is_long = rewrite_count(s->task->body) * s->per_word > MOST_INSTS;
@@ -124,8 +124,8 @@ static void copy_strip(Strips *s, IrRegion *body, TaskBounds *bounds) {
                  end);
 }
 
-/* Lets the task go over words: of a range, or of the leaf that it visits. */
-static bool take_words(Strips *s, TaskBounds *bounds) {
+/* Makes the task iterate over words, of a range or of the leaf that it visits. */
+static bool iterate_over_words(Strips *s, TaskBounds *bounds) {
   IrTask *task = s->task;
   if (bounds) {
     if (!task_bounds_find(s->kernel, task, bounds)) return false;
@@ -144,13 +144,13 @@ static void visit_task(IrKernel *kernel, IrTask *task) {
   if (!bounds && (task->kind != TASK_LEAVES || !task->cells)) return;
   if (!bounds) s.leaf = kernel->levels.items[task->cells_level].node;
   if (s.leaf && s.leaf->kind != SNODE_DENSE) return;
-  ir_walk(task->body, look, &s);
-  if (!s.per_word || s.is_unfit || !take_words(&s, bounds)) return;
+  ir_walk(task->body, survey_inst, &s);
+  if (!s.per_word || s.is_unfit || !iterate_over_words(&s, bounds)) return;
   IrRegion *old = task->body, *body = ir_region_create(kernel, NULL);
   for (int k = 0; k < old->params.count; k++)
     ir_region_param(kernel, body, old->params.items[k]->type);
   copy_strip(&s, body, bounds);
-  if (bounds) task_bounds_move(kernel, bounds, s.per_word);
+  if (bounds) task_bounds_to_words(kernel, bounds, s.per_word);
   task->body = body;
   ir_note(kernel, task->line, "writes a word of %d elements at a time", s.per_word);
 }

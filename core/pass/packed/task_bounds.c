@@ -18,7 +18,8 @@ int64_t task_bounds_most(const TaskBounds *bounds) {
   return ir_is_const(bounds->end->operands[0], &end) ? end : INT64_MAX;
 }
 
-static IrInst *keep(IrBuilder *b, const IrInst *set, int per_word, Type type, int32_t *slot) {
+static IrInst *bound_in_body(IrBuilder *b, const IrInst *set, int per_word, Type type,
+                             int32_t *slot) {
   int64_t value;
   ASSERT(set && per_word > 1, "task_bounds_find has found it, and a word has several elements");
   if (ir_is_const(set->operands[0], &value))
@@ -28,30 +29,30 @@ static IrInst *keep(IrBuilder *b, const IrInst *set, int per_word, Type type, in
 }
 
 IrInst *task_bounds_begin(IrBuilder *b, TaskBounds *bounds, int per_word, Type type) {
-  return keep(b, bounds->begin, per_word, type, &bounds->begin_slot);
+  return bound_in_body(b, bounds->begin, per_word, type, &bounds->begin_slot);
 }
 
 IrInst *task_bounds_end(IrBuilder *b, TaskBounds *bounds, int per_word, Type type) {
-  return keep(b, bounds->end, per_word, type, &bounds->end_slot);
+  return bound_in_body(b, bounds->end, per_word, type, &bounds->end_slot);
 }
 
-/* Divides what is set by the elements of a word, rounding down after adding `more`. */
-static void divide(IrKernel *kernel, IrInst *set, int32_t slot, int per_word, int more) {
+/* Divides the bound by the elements of a word, rounding down after adding `more`. */
+static void divide_bound(IrKernel *kernel, IrInst *set, int32_t slot, int per_word, int more) {
   IrBuilder b = rewrite_before(kernel, set);
   IrInst *value = set->operands[0];
   int64_t number;
   if (ir_is_const(value, &number)) {
-    ir_set_operand(set, 0, ir_const_int(&b, TYPE(I64), floor_div(number + more, per_word)));
+    ir_set_operand(set, 0, ir_i64(&b, floor_div(number + more, per_word)));
     return;
   }
   ASSERT(set->op == IR_FRAME_SET, "a bound is a slot of the frame");
   if (slot) ir_frame_set(&b, slot, value);
-  if (more) value = ir_binary(&b, IR_ADD, value, ir_const_int(&b, TYPE(I64), more));
-  IrInst *words = ir_binary(&b, IR_FLOORDIV, value, ir_const_int(&b, TYPE(I64), per_word));
+  if (more) value = ir_binary(&b, IR_ADD, value, ir_i64(&b, more));
+  IrInst *words = ir_binary(&b, IR_FLOORDIV, value, ir_i64(&b, per_word));
   ir_set_operand(set, 0, words);
 }
 
-void task_bounds_move(IrKernel *kernel, const TaskBounds *bounds, int per_word) {
-  divide(kernel, bounds->begin, bounds->begin_slot, per_word, 0);
-  divide(kernel, bounds->end, bounds->end_slot, per_word, per_word - 1);
+void task_bounds_to_words(IrKernel *kernel, const TaskBounds *bounds, int per_word) {
+  divide_bound(kernel, bounds->begin, bounds->begin_slot, per_word, 0);
+  divide_bound(kernel, bounds->end, bounds->end_slot, per_word, per_word - 1);
 }

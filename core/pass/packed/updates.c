@@ -1,22 +1,22 @@
-/* updates.c - the pass `packed_updates`: changes of packed numbers become ops on their words.
+/* updates.c - the pass `packed_updates`: turns changes of packed numbers into ops on their words.
  *
  *   update add packed plain %w, %v, %bit     ->   old = load %w; store %w, old with the new bits
- *   update add packed %w, %v, %bit           ->   the same, and again until no other one came first
+ *   update add packed %w, %v, %bit           ->   the same in a compare-and-swap loop
  *
- * Stores that follow each other without an access to the word between them are one; where they set
- * every bit that the word uses, it is stored without being read. */
+ * Consecutive stores without an access to the word between them are merged; if they set every bit
+ * that the word uses, the word is not read. */
 #include "ir/facts.h"
 #include "ir/task.h"
 #include "pass/packed/packed.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
-/* Changes of numbers of one word, in their order. */
+/* Merged changes of numbers of one word, in their order. */
 typedef struct Changes {
   IrKernel *kernel;
   bool checks_range;
   Scratch *scratch;
-  VEC(IrInst *) items; /* UPDATE, RMW or CAS; the last is where the word is written */
+  VEC(IrInst *) items; /* UPDATE, RMW or CAS; the word is written at the last one */
 } Changes;
 
 static IrInst *last_of(const Changes *changes) {
@@ -31,12 +31,12 @@ static IrInst *shift_of(const IrInst *inst) { return inst->operands[inst->operan
 
 /* -- bits -------------------------------------------------------------------------------------- */
 
-/* Bits of a word that are to be set, and ones for those. */
+/* New bits of a word, and a mask of their positions. */
 typedef struct Bits {
   IrInst *value, *mask;
 } Bits;
 
-static IrInst *constant(IrBuilder *b, Type wide, uint64_t bits) {
+static IrInst *const_bits(IrBuilder *b, Type wide, uint64_t bits) {
   return ir_const_int(b, wide, (int64_t)bits);
 }
 
@@ -45,15 +45,15 @@ static void add_bits(IrBuilder *b, Bits *bits, IrInst *value, IrInst *mask) {
   bits->mask = bits->mask ? ir_binary(b, IR_BOR, bits->mask, mask) : mask;
 }
 
-/* Number `of` of the word, and where it is in it. */
+/* The encoded number at its position in the word. */
 static Bits bits_of(IrBuilder *b, const SNodePacked *packed, IrInst *number, IrInst *shift,
                     Type wide) {
-  IrInst *by = ir_convert(b, shift, wide), *mask = constant(b, wide, packed_unit_mask(packed));
+  IrInst *by = ir_convert(b, shift, wide), *mask = const_bits(b, wide, packed_unit_mask(packed));
   IrInst *value = packed_bits(b, packed, number, wide);
   return (Bits){ir_binary(b, IR_SHL, value, by), ir_binary(b, IR_SHL, mask, by)};
 }
 
-/* -- numbers with a common exponent ------------------------------------------------------------ */
+/* -- numbers with a shared exponent ------------------------------------------------------------ */
 
 static const SNodePacked *part_at(const IrField *field, int part) {
   const SNodeComponent *own = &field->node->components[field->component];
@@ -69,8 +69,8 @@ static bool is_of_vector(const Changes *changes, const IrInst *inst, const IrFie
          own == first->component - first->node->components[first->component].part;
 }
 
-/* The bits of the vector that the change is of; `old` is the word before, and may be NULL if all of
- * its numbers are stored. */
+/* The bits of the vector that the change belongs to; `old` is the previous word, and may be NULL if
+ * all of the vector's numbers are stored. */
 static Bits vector_bits(IrBuilder *b, const Changes *changes, const IrInst *change, IrInst *old,
                         IrInst *const *values, Type wide) {
   const IrField *field = &changes->kernel->fields.items[change->packed - 1];
@@ -89,7 +89,7 @@ static Bits vector_bits(IrBuilder *b, const Changes *changes, const IrInst *chan
     const SNodePacked *part = part_at(field, k);
     numbers[k] = packed_load(b, part, old, ir_const_int(b, TYPE(U32), part->shift));
   }
-  IrInst *mask = constant(b, wide, packed_unit_mask(first) << first->shift);
+  IrInst *mask = const_bits(b, wide, packed_unit_mask(first) << first->shift);
   return (Bits){packed_shared_bits(b, first, numbers, wide), mask};
 }
 
@@ -112,7 +112,7 @@ static bool stores_vector(const Changes *changes, const IrInst *inst) {
 
 /* -- the new word ------------------------------------------------------------------------------ */
 
-/* The bits that stores are certain to set; 0 if they are not at constant places. */
+/* The bits that the stores certainly set; 0 if their positions are not constant. */
 static uint64_t stored_bits(const Changes *changes) {
   uint64_t all = 0;
   for (int i = 0; i < changes->items.count; i++) {
@@ -130,8 +130,9 @@ static uint64_t stored_bits(const Changes *changes) {
   return all;
 }
 
-/* The word after the changes; `old`, of the word's type, may be NULL if they set all of it. Of a
- * change whose old number is wanted, *before is that; `values` receives the new numbers. */
+/* Emits the word after the changes; `old`, of the word's type, may be NULL if they set all of it.
+ * For a change that needs the old number, *before receives it; `values` receives the new numbers.
+ * */
 static IrInst *new_word(IrBuilder *b, const Changes *changes, IrInst *old, Type word,
                         IrInst **before, IrInst **values) {
   Type wide = packed_wide(word);
@@ -165,23 +166,23 @@ static IrInst *new_word(IrBuilder *b, const Changes *changes, IrInst *old, Type 
 /* -- numbers that do not fit ------------------------------------------------------------------- */
 
 /* The least or the largest number that the type holds. */
-static IrInst *end_of(IrBuilder *b, const Packed *p, bool is_most) {
+static IrInst *type_end(IrBuilder *b, const Packed *p, bool is_most) {
   if (type_is_integer(p->computed))
     return ir_const_int(b, p->computed, is_most ? p->most : p->least);
   return ir_const_float(b, p->computed, packed_end(p, is_most));
 }
 
-/* Counts the number if it is none that the type holds. */
+/* Counts the number if it does not fit in its type. */
 static void count_number(IrBuilder *b, const Changes *changes, const IrInst *inst, IrInst *number) {
   const Packed *p = &changed_by(changes, inst)->as;
   bool holds_all = type_is_integer(p->computed) && p->bits == type_bits(p->computed);
   if (!changes->checks_range || holds_all) return;
-  IrInst *fits = ir_binary(b, IR_BAND, ir_binary(b, IR_GE, number, end_of(b, p, false)),
-                           ir_binary(b, IR_LE, number, end_of(b, p, true)));
+  IrInst *fits = ir_binary(b, IR_BAND, ir_binary(b, IR_GE, number, type_end(b, p, false)),
+                           ir_binary(b, IR_LE, number, type_end(b, p, true)));
   IrBuilder out = rewrite_inside(b->kernel, ir_if(b, fits)->regions[1], inst);
   int site = ir_add_site(b->kernel, inst->packed - 1, inst->line, true);
-  IrInst *operands[] = {ir_const_int(&out, TYPE(I32), site), ir_const_int(&out, TYPE(I32), 1),
-                        ir_const_int(&out, TYPE(I64), 0)}; /* the call wants an index */
+  IrInst *operands[] = {ir_i32(&out, site), ir_i32(&out, 1),
+                        ir_i64(&out, 0)}; /* the call needs an index */
   ir_call(&out, RT_OUTSIDE, 0, 0, 3, operands);
 }
 
@@ -200,14 +201,14 @@ static void write_plain(IrBuilder *b, const Changes *changes, Type word, bool re
   count_numbers(b, changes, values);
 }
 
-/* Counts a write outside the shape, which a CAS does not. */
+/* Counts a write outside the shape, since a CAS does not. */
 static void count_outside(IrBuilder *b, IrInst *place, Type word, bool further) {
   if (place->inside) return;
   ir_update(b, IR_UPDATE_BOR, place, ir_const_int(b, word, 0))->further = further;
 }
 
-/* Repeats until the word has not changed since it was read; returns the number that a change found
- * there. A CAS that finds another number than it expects changes nothing. */
+/* Repeats until the word did not change since it was read; returns the previous number, for an RMW
+ * or CAS. A CAS that finds another number than it expects changes nothing. */
 static IrInst *write_atomic(IrBuilder *b, const Changes *changes, Type word, bool further) {
   IrInst *last = last_of(changes), *place = last->operands[0], *before = NULL;
   bool has_result = last->op != IR_UPDATE;
@@ -253,14 +254,14 @@ static void write_word(Changes *changes) {
   changes->items.count = 0;
 }
 
-/* -- which stores are one ---------------------------------------------------------------------- */
+/* -- merging stores ---------------------------------------------------------------------------- */
 
 static bool is_store(const IrInst *inst) {
   return inst->op == IR_UPDATE && inst->packed && inst->imm == IR_UPDATE_EXCHANGE;
 }
 
-/* May the store be done later than `inst`? */
-static bool passes(const IrInst *store, const IrInst *inst) {
+/* May the store be delayed until after `inst`? */
+static bool can_be_delayed(const IrInst *store, const IrInst *inst) {
   int effects = ir_effects(inst);
   if (inst->regions[0] || ir_has_entry(inst->op)) return false;
   if (effects & (IR_EXIT | IR_TOPOLOGY)) return false;
@@ -270,8 +271,8 @@ static bool passes(const IrInst *store, const IrInst *inst) {
   return !(effects & (IR_WRITE | IR_UPDATE_EFFECT)) && inst->op != IR_INVOKE;
 }
 
-/* Does it set a number of the word that an earlier one has set? Then the later one holds. */
-static bool repeats(const Changes *changes, const IrInst *store) {
+/* May it set a number that one of the collected stores sets? Then it must come later. */
+static bool overwrites_collected(const Changes *changes, const IrInst *store) {
   for (int i = 0; i < changes->items.count; i++) {
     const IrInst *other = changes->items.items[i];
     int64_t a, b;
@@ -281,8 +282,8 @@ static bool repeats(const Changes *changes, const IrInst *store) {
   return false;
 }
 
-/* Collects the stores from `first` on that are one with it. */
-static void collect(Changes *changes, IrInst *first) {
+/* Collects the stores from `first` on that are merged with it. */
+static void collect_stores(Changes *changes, IrInst *first) {
   ASSERT(!changes->items.count, "the changes before have been written");
   vec_push(changes->scratch, &changes->items, first);
   if (!is_store(first)) return;
@@ -290,9 +291,9 @@ static void collect(Changes *changes, IrInst *first) {
     bool is_more = is_store(at) && at->plain == first->plain &&
                    at->operands[0]->inside == first->operands[0]->inside &&
                    facts_same_place(at->operands[0], first->operands[0]);
-    if (is_more && repeats(changes, at)) return;
+    if (is_more && overwrites_collected(changes, at)) return;
     if (is_more) vec_push(changes->scratch, &changes->items, at);
-    else if (!passes(first, at)) return;
+    else if (!can_be_delayed(first, at)) return;
   }
 }
 
@@ -307,7 +308,7 @@ static void lower_region(Changes *changes, IrRegion *region) {
     next = inst->next;
     for (int k = 0; k < IR_MAX_REGIONS; k++) lower_region(changes, inst->regions[k]);
     if (!rewrite_is_write(inst->op) || !inst->packed) continue;
-    collect(changes, inst);
+    collect_stores(changes, inst);
     while (next && is_collected(changes, next)) next = next->next;
     write_word(changes);
   }

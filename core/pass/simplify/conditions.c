@@ -1,6 +1,5 @@
-/* conditions.c - conditions of rules.def, and the rewrites that no replacement expresses. Those of
- * modulo by the end of a range, and of comparisons that become narrower, have sections of their
- * own. */
+/* conditions.c - the conditions of rules.def, and rewrites that a replacement cannot express.
+ * Modulo by the end of a range, and comparison narrowing, have sections of their own. */
 #include <math.h>
 
 #include "ir/facts.h"
@@ -47,8 +46,9 @@ typedef struct Factors {
 } Factors;
 
 /* Collects the factors of a product; false: they are too many, or roots of several numbers. */
-static bool collect(Factors *f, const IrInst *value) {
-  if (value->op == IR_MUL) return collect(f, value->operands[0]) && collect(f, value->operands[1]);
+static bool collect_factors(Factors *f, const IrInst *value) {
+  if (value->op == IR_MUL)
+    return collect_factors(f, value->operands[0]) && collect_factors(f, value->operands[1]);
   if (value->op != IR_SQRT) {
     if (f->others == MOST_FACTORS) return false;
     f->factors[f->others++] = value;
@@ -59,10 +59,11 @@ static bool collect(Factors *f, const IrInst *value) {
   return ++f->roots <= MOST_FACTORS;
 }
 
-/* Is the divisor sqrt(x)^power? A factor x, which is no product, counts as two roots of it. */
+/* Is the divisor sqrt(x)^power? A factor x counts as two of its roots. */
 static bool is_power(Match *m, int power) {
   Factors f = {0};
-  if (type_is(m->inst->type, TYPE_F16) || !collect(&f, m->values[LETTER_B]) || !f.x) return false;
+  if (type_is(m->inst->type, TYPE_F16) || !collect_factors(&f, m->values[LETTER_B]) || !f.x)
+    return false;
   for (int i = 0; i < f.others; i++)
     if (f.factors[i] != f.x) return false;
   m->values[LETTER_X] = f.x;
@@ -82,8 +83,8 @@ bool rules_is_cube(Match *m) { return is_power(m, 3); }
  *     sqrt(x) >= c    x >= the least t with sqrt(t) >= c
  *
  * Roots are rounded correctly and never decrease, so both hold for the same numbers, NaN included.
- * `l < r`, where l is a distance, then needs no root, and what needs it may be in an arm. Decision
- * D-pass-78. */
+ * `l < r`, where l is a distance, then needs no root, and code that does need it may be in an arm.
+ * Decision D-pass-78. */
 
 enum { MOST_STEPS = 8, DEEPEST_SQUARE = 8 };
 
@@ -91,23 +92,25 @@ static double root_of(Type type, double x) {
   return type_is(type, TYPE_F32) ? (double)sqrtf((float)x) : sqrt(x);
 }
 
-static double step_to(Type type, double x, double end) {
+static double next_number(Type type, double x, double end) {
   return type_is(type, TYPE_F32) ? (double)nextafterf((float)x, (float)end) : nextafter(x, end);
 }
 
 /* The least number whose root is at least c; false if it is not close to the square. */
 static bool find_least(Type type, double c, double *t) {
   int steps = 0;
-  for (; root_of(type, *t) >= c && steps < MOST_STEPS; steps++) *t = step_to(type, *t, 0);
-  for (; root_of(type, *t) < c && steps < 2 * MOST_STEPS; steps++) *t = step_to(type, *t, INFINITY);
-  return root_of(type, *t) >= c && root_of(type, step_to(type, *t, 0)) < c;
+  for (; root_of(type, *t) >= c && steps < MOST_STEPS; steps++) *t = next_number(type, *t, 0);
+  for (; root_of(type, *t) < c && steps < 2 * MOST_STEPS; steps++)
+    *t = next_number(type, *t, INFINITY);
+  return root_of(type, *t) >= c && root_of(type, next_number(type, *t, 0)) < c;
 }
 
 static bool find_largest(Type type, double c, double *t) {
   int steps = 0;
-  for (; root_of(type, *t) <= c && steps < MOST_STEPS; steps++) *t = step_to(type, *t, INFINITY);
-  for (; root_of(type, *t) > c && steps < 2 * MOST_STEPS; steps++) *t = step_to(type, *t, 0);
-  return root_of(type, *t) <= c && root_of(type, step_to(type, *t, INFINITY)) > c;
+  for (; root_of(type, *t) <= c && steps < MOST_STEPS; steps++)
+    *t = next_number(type, *t, INFINITY);
+  for (; root_of(type, *t) > c && steps < 2 * MOST_STEPS; steps++) *t = next_number(type, *t, 0);
+  return root_of(type, *t) <= c && root_of(type, next_number(type, *t, INFINITY)) > c;
 }
 
 /* Is it a sum of squares, or otherwise at least -0, or NaN? */
@@ -433,7 +436,7 @@ IrInst *rules_known_steps(Match *m) {
  * lowers comparisons this way. It waits for the pass `tasks`, from which on an argument of the
  * launch is a value of the frame. Decision D-pass-27. */
 
-static int digits_of(Type type) {
+static int exact_bits(Type type) {
   return type_bits(type) == 64 ? 53 : type_bits(type) == 32 ? 24 : 11;
 }
 
@@ -443,7 +446,7 @@ static bool is_narrower(const IrInst *converted, const IrInst *number) {
   DEBUG_ASSERT(type_is_float(number->type), "integers are compared as they are");
   if (converted->op != IR_CONVERT) return false;
   const IrInst *from = converted->operands[0];
-  return type_is_integer(from->type) && type_bits(from->type) <= digits_of(converted->type) &&
+  return type_is_integer(from->type) && type_bits(from->type) <= exact_bits(converted->type) &&
          facts_is_of_launch(number) && !facts_is_of_launch(from);
 }
 
@@ -452,9 +455,10 @@ bool rules_is_narrower(Match *m) {
   return is_narrower(m->inst->operands[0], m->values[LETTER_N]);
 }
 
-bool rules_is_turned(Match *m) { return is_narrower(m->values[LETTER_A], m->values[LETTER_N]); }
+bool rules_is_swapped(Match *m) { return is_narrower(m->values[LETTER_A], m->values[LETTER_N]); }
 
-/* Is it the index of a range, which is below an end of its own type, and so never the largest? */
+/* Is it the index of a range? That is below an end of the same type, so never the type's largest
+ * value. */
 static bool is_below_end(const IrKernel *kernel, const IndexRange *range) {
   if (range->low != 0 || range->high != 0) return false;
   for (int i = 0; i < kernel->tasks.count; i++) {

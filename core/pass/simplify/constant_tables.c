@@ -1,4 +1,4 @@
-/* constant_tables.c - precomputes values that depend on one number of a constant table alone, as a
+/* constant_tables.c - precomputes values that depend only on one number of a constant table, as a
  * new table.
  *
  *     item 1 (item 0 %i + 1)                  =>    item 2 %i
@@ -7,8 +7,8 @@
  *
  * The root of such a value is the innermost item: the pass evaluates the value for each number of
  * the root's table. An index that may be outside becomes the index of an additional entry, with the
- * value for an item of zero. A pick with few different values becomes a select by a table that says
- * which. Leaves dead values to `fold`. Decision D-pass-23. */
+ * value for an item of zero. A pick with two different values becomes a select by a table of
+ * conditions. Leaves dead values to `fold`. Decision D-pass-23. */
 #include "ir/facts.h"
 #include "pass/simplify/fold_constant.h"
 #include "pass/pass.h"
@@ -43,32 +43,12 @@ static IrInst *root_of(IrInst *inst, int depth, bool *is_good) {
   return root;
 }
 
-static bool compute(const IrKernel *kernel, const IrInst *inst, const IrInst *root, int64_t number,
-                    int64_t *imm) {
-  IrInst values[3] = {0}, *operands[3] = {&values[0], &values[1], &values[2]};
-  if (inst == root) return *imm = number, true;
-  if (inst->op == IR_CONST) return *imm = inst->imm, true;
-  if (inst->operand_count > 3) return false;
-  for (int i = 0; i < inst->operand_count; i++) {
-    values[i] = (IrInst){.op = IR_CONST, .type = inst->operands[i]->type};
-    if (!compute(kernel, inst->operands[i], root, number, &values[i].imm)) return false;
-  }
-  if (inst->op == IR_ITEM) {
-    const IrTable *table = &kernel->tables.items[inst->imm];
-    bool is_inside = values[0].imm >= 0 && values[0].imm < table->count;
-    return *imm = is_inside ? table->values[values[0].imm] : 0, true;
-  }
-  IrInst copy = *inst;
-  copy.operands = operands;
-  return fold_constant(&copy, imm);
-}
-
 /* The possible values of an index: those of a root, or its own. */
 typedef struct Domain {
-  IrInst *index;       /* from 0 to below `count`; */
-  bool may_be_outside; /* if it may be outside, that counts as `count` - 1 */
+  IrInst *index;       /* at least 0, and less than `count` */
+  bool may_be_outside; /* then an index outside counts as `count` - 1 */
   int count;
-  int64_t *values; /* of the value in question, by index */
+  int64_t *values; /* of the precomputed value, by index */
 } Domain;
 
 /* The domain of an index with `count` values, as its own root. */
@@ -88,7 +68,8 @@ static bool find_domain(PassContext *ctx, const IrKernel *kernel, IrInst *value,
   if (table->count > MOST_COMPUTED) return false;
   *domain = own_domain(ctx, root->operands[0], table->count, root->inside);
   for (int k = 0; k < domain->count; k++)
-    if (!compute(kernel, value, root, k < table->count ? table->values[k] : 0, &domain->values[k]))
+    if (!fold_constant_at(kernel, value, root, k < table->count ? table->values[k] : 0,
+                          &domain->values[k]))
       return false;
   return true;
 }
@@ -164,7 +145,7 @@ static void become_choice(PassContext *ctx, IrKernel *kernel, IrInst *inst, cons
     return become_item(kernel, inst, domain, values);
   }
   if (choice->count == 1) {
-    IrInst *one[] = {ir_const_int(&b, TYPE(I32), 0), choice->values[0]};
+    IrInst *one[] = {ir_i32(&b, 0), choice->values[0]};
     return rewrite_become(kernel, inst, IR_PICK, 2, one);
   }
   if (choice->count == 2) {
@@ -190,13 +171,13 @@ static void visit_pick(PassContext *ctx, IrKernel *kernel, IrInst *inst) {
   if (is_shorter) become_choice(ctx, kernel, inst, &domain, &choice);
 }
 
-typedef struct Visit {
+typedef struct TablePass {
   PassContext *ctx;
   IrKernel *kernel;
-} Visit;
+} TablePass;
 
-static bool visit(void *data, IrInst *inst) {
-  Visit *v = data;
+static bool visit_inst(void *data, IrInst *inst) {
+  TablePass *v = data;
   if (inst->op == IR_ITEM) visit_item(v->ctx, v->kernel, inst);
   if (inst->op == IR_PICK) visit_pick(v->ctx, v->kernel, inst);
   return true;
@@ -204,7 +185,7 @@ static bool visit(void *data, IrInst *inst) {
 
 bool pass_constant_tables(PassContext *ctx, IrKernel *kernel, Error *err) {
   (void)err;
-  Visit v = {ctx, kernel};
-  ir_walk_kernel(kernel, visit, &v);
+  TablePass v = {ctx, kernel};
+  ir_walk_kernel(kernel, visit_inst, &v);
   return true;
 }

@@ -8,8 +8,8 @@
  *
  * An early `return` of a helper is such a loop, and so is an unrolled loop with a `break`. Rows and
  * lanes would need an extra mask for each such exit. The code after an exit moves into the one arm
- * that does not end in the exit; if both arms may go on, or the exit is in an inner loop, nothing
- * changes. */
+ * that does not end in the exit; if both arms may continue, or the exit is in an inner loop,
+ * nothing changes. */
 #include "pass/simplify/early_exits.h"
 
 #include "pass/pass.h"
@@ -17,11 +17,13 @@
 
 enum { MOST_EXITS = 40 }; /* of one block: each nests the code after it one level deeper */
 
-typedef struct Block { /* a body whose rest `op` 0 skips */
-  IrOp op;             /* BREAK: of a loop that runs once; CONTINUE: of any loop */
+/* A loop's body, and the exits of level 0 that skip the rest of it: BREAK if the loop runs once,
+ * CONTINUE of any loop. */
+typedef struct Block {
+  IrOp op;
 } Block;
 
-/* Does an exit of level 0 in its region leave the op, or end its iteration? */
+/* Does an exit count the op as a level? */
 static bool is_level(IrOp op) { return rewrite_is_loop(op) || op == IR_RANGE || op == IR_ACTIVE; }
 
 /* The number of exits from the block in the region, which is `depth` loops inside the block. */
@@ -42,95 +44,88 @@ static int exits_inside(const Block *block, const IrInst *inst) {
   return count;
 }
 
-static bool skips(const Block *block, const IrInst *inst) {
+static bool is_exit(const Block *block, const IrInst *inst) {
   return inst->op == block->op && inst->imm == 0;
 }
 
-/* Can sink() handle everything from `inst` on? */
-static bool can_sink(const Block *block, const IrInst *inst) {
+/* Can `structurise` handle everything from `inst` on? */
+static bool can_structurise(const Block *block, const IrInst *inst) {
   for (; inst; inst = inst->next) {
     if (!exits_inside(block, inst)) continue;
     if (inst->op != IR_IF) return false;
     bool first_ends = ir_ends_in_exit(inst->regions[0]),
          second_ends = ir_ends_in_exit(inst->regions[1]);
-    bool is_last = !inst->next || skips(block, inst->next) || (first_ends && second_ends);
+    bool is_last = !inst->next || is_exit(block, inst->next) || (first_ends && second_ends);
     if (!is_last && !first_ends && !second_ends) return false;
     for (int i = 0; i < 2; i++) {
-      bool goes_on = !is_last && !(i ? second_ends : first_ends);
-      if (goes_on && count_exits(block, inst->regions[i], 0)) return false;
-      if (!can_sink(block, inst->regions[i]->first)) return false;
+      bool continues = !is_last && !(i ? second_ends : first_ends);
+      if (continues && count_exits(block, inst->regions[i], 0)) return false;
+      if (!can_structurise(block, inst->regions[i]->first)) return false;
     }
   }
   return true;
 }
 
-/* Removes the insts after an exit, which are unreachable. */
-static void remove_rest(IrInst *inst) {
-  DEBUG_ASSERT(inst->region, "what stays stands in a region");
-  while (inst->next) ir_delete(inst->region->last);
-}
-
 /* Rewrites the region without exits from the block; its end must be the block's end. */
-static void sink(const Block *block, IrRegion *region) {
+static void structurise(const Block *block, IrRegion *region) {
   for (IrInst *inst = region->first; inst; inst = inst->next) {
-    if (skips(block, inst)) {
-      remove_rest(inst);
-      ir_delete(inst);
+    if (is_exit(block, inst)) {
+      ir_delete_from(inst);
       return;
     }
     if (!exits_inside(block, inst)) continue;
-    DEBUG_ASSERT(inst->op == IR_IF, "can_sink has refused exits in loops");
+    DEBUG_ASSERT(inst->op == IR_IF, "can_structurise has refused exits in loops");
     bool first_ends = ir_ends_in_exit(inst->regions[0]),
          second_ends = ir_ends_in_exit(inst->regions[1]);
-    if (first_ends && second_ends) remove_rest(inst);
+    if (first_ends && second_ends) ir_delete_from(inst->next); /* unreachable */
     else if (first_ends) rewrite_move_to(inst->next, &(IrBuilder){.region = inst->regions[1]});
     else if (second_ends) rewrite_move_to(inst->next, &(IrBuilder){.region = inst->regions[0]});
-    sink(block, inst->regions[0]);
-    sink(block, inst->regions[1]);
+    structurise(block, inst->regions[0]);
+    structurise(block, inst->regions[1]);
   }
 }
 
-static bool sink_all(const Block *block, IrRegion *region) {
+static bool structurise_body(const Block *block, IrRegion *region) {
   DEBUG_ASSERT(region->owner && is_level(region->owner->op), "exits are counted from a loop on");
   int count = count_exits(block, region, 0);
   if (count == 0) return true;
-  if (count > MOST_EXITS || !can_sink(block, region->first)) return false;
-  sink(block, region);
+  if (count > MOST_EXITS || !can_structurise(block, region->first)) return false;
+  structurise(block, region);
   return true;
 }
 
 /* -- loops that run once ----------------------------------------------------------------------- */
 
-static void lower_exits(IrRegion *region, int depth) {
+static void decrement_exits(IrRegion *region, int depth) {
   for (IrInst *inst = region->first; inst; inst = inst->next) {
     if ((inst->op == IR_BREAK || inst->op == IR_CONTINUE) && inst->imm > depth) inst->imm--;
     for (int i = 0; i < ir_region_count(inst->op); i++)
-      lower_exits(inst->regions[i], depth + is_level(inst->op));
+      decrement_exits(inst->regions[i], depth + is_level(inst->op));
   }
 }
 
-void exits_cross_less(IrRegion *region) { lower_exits(region, 0); }
+void exits_cross_less(IrRegion *region) { decrement_exits(region, 0); }
 
 bool exits_dissolve(IrInst *loop) {
   DEBUG_ASSERT(loop->op == IR_LOOP, "only a loop can run once");
   IrRegion *body = loop->regions[0];
   const Block again = {IR_CONTINUE}, block = {IR_BREAK};
-  if (!ir_ends_in_exit(body) || count_exits(&again, body, 0) || !sink_all(&block, body))
+  if (!ir_ends_in_exit(body) || count_exits(&again, body, 0) || !structurise_body(&block, body))
     return false;
   exits_cross_less(body);
   bool leaves = ir_ends_in_exit(body);
   rewrite_move_to(body->first, &(IrBuilder){.before = loop});
-  if (leaves) remove_rest(loop);
+  if (leaves) ir_delete_from(loop->next);
   ir_delete(loop);
   return true;
 }
 
 bool exits_sink(IrInst *loop) {
   DEBUG_ASSERT(is_level(loop->op), "an iteration ends in a loop");
-  return sink_all(&(const Block){IR_CONTINUE}, loop->regions[0]);
+  return structurise_body(&(const Block){IR_CONTINUE}, loop->regions[0]);
 }
 
-/* -- what leaves a loop ------------------------------------------------------------------------ */
+/* -- the exits of a loop ----------------------------------------------------------------------- */
 
 static void find_exits(LoopExits *exits, const IrRegion *region, int depth) {
   for (const IrInst *inst = region->first; inst; inst = inst->next) {
@@ -158,7 +153,7 @@ static void visit_region(IrRegion *region) {
     next = inst->next;
     if (rewrite_is_loop(inst->op)) exits_sink(inst);
     if (inst->op == IR_LOOP && exits_dissolve(inst) && next && !next->region)
-      return; /* `next` was unreachable and is gone */
+      return; /* `next` was unreachable, and has been deleted */
   }
 }
 

@@ -6,21 +6,21 @@
 #include "ir/ir.h"
 
 /* Replaces a LOOP that runs only once (its last inst leaves it) by its insts, if all earlier exits
- * can be written as arms. Exits to outer loops then cross one loop less. False: nothing changed. */
+ * can become arms. Exits to outer loops then cross one loop less. False: nothing changed. */
 bool exits_dissolve(IrInst *loop);
 
-/* Replaces the exits that only end the loop's iteration by arms. False: some cannot be written so,
- * and nothing changed. */
+/* Turns the exits that only end the loop's iteration into arms. False: some cannot become arms, and
+ * nothing changed. */
 bool exits_sink(IrInst *loop);
 
-/* The exits in a loop, also in loops inside it, that concern it. */
+/* Which exits a loop has, also those in loops inside it. */
 typedef struct LoopExits {
-  bool breaks;    /* it is left, by a break of just this loop */
-  bool continues; /* its iteration ends, by a continue of just this loop */
-  bool outer;     /* a loop around it is left or continued, or the function returns */
+  bool breaks;    /* a break of just this loop */
+  bool continues; /* a continue of just this loop */
+  bool outer;     /* an exit to a loop around it, or a return */
 } LoopExits;
 LoopExits exits_of(const IrInst *loop);
-/* For insts that leave their loop: exits that leave more than it cross one loop less. */
+/* For insts that are moved out of their loop: exits to outer loops then cross one loop less. */
 void exits_cross_less(IrRegion *region);
 
 #endif

@@ -4,21 +4,21 @@
  *   if %c { set %v %b }              %s = select %c, %b, %a
  *   store %cell, get %v              store %cell, %s
  *
- * After an `if c { continue }` the other lanes go on: the rest is like an arm, except that its
+ * After an `if c { continue }` the other lanes continue: the rest is like an arm, except that its
  * variables need no selects, since they are not read after the end of the iteration.
  * Computing both arms is harmless: every op that is allowed here is defined for all values, and a
  * cell of a leaf or its neighbours can always be read. A write in an arm stores the old value if
  * the arm is not taken, so it is allowed only for fields whose elements no other iteration writes.
- * There is one walk, but each IF copies the table of variables; so long bodies with many of both
- * stay as they are. */
+ * There is one walk, but each IF copies the table of variables, so long bodies with many of both
+ * are refused. */
 #include "pass/simplify/flatten.h"
 
 #include <math.h>
 
 #include "pass/rewrite.h"
 
-/* Insts of a body, and those of them in arms, whose tables of variables are copied: both together
- * bound the time that this takes. */
+/* Insts of a body, and of its arms, for which tables of variables are copied: these limits bound
+ * the compile time. */
 enum { MOST_INSTS = 800, MOST_INSTS_IN_ARMS = 128 };
 
 /* -- can it be flattened? ---------------------------------------------------------------------- */
@@ -59,7 +59,7 @@ static const char *obstacle_of(const Survey *s, const IrInst *inst, bool in_arm)
   case IR_VAR:
   case IR_GET:
   case IR_SET:
-  case IR_IF: return NULL;
+  case IR_IF:
   case IR_ROW_ACTIVE: return NULL;
   case IR_PLACE: return NULL; /* only its reads and writes matter */
   case IR_LOOP:
@@ -119,15 +119,11 @@ typedef struct Flattener {
 
 static void flatten_region(Flattener *f, IrRegion *from, IrInst *condition);
 
-static void resolve(Flattener *f, IrInst *inst) {
+static void resolve_operands(Flattener *f, IrInst *inst) {
   for (int i = 0; i < inst->operand_count; i++) {
     IrInst *value = ir_mapped(f->with, inst->operands[i]);
     if (value) ir_set_operand(inst, i, value);
   }
-}
-
-static IrInst *only_if(Flattener *f, IrInst *outer, IrInst *condition) {
-  return outer ? ir_binary(&f->b, IR_BAND, outer, condition) : condition;
 }
 
 static IrInst **copy_values(Flattener *f) {
@@ -141,18 +137,19 @@ static void flatten_if(Flattener *f, IrInst *branch, IrInst *outer) {
   IrInst *condition = branch->operands[0];
   int count = f->values.count; /* variables made in an arm end with it */
   IrInst **before = copy_values(f);
-  flatten_region(f, branch->regions[0], only_if(f, outer, condition));
+  flatten_region(f, branch->regions[0], rewrite_both(&f->b, outer, condition));
   IrInst **then = copy_values(f);
   if (count) memcpy(f->values.items, before, sizeof *before * (size_t)count);
   if (branch->regions[1]->first)
-    flatten_region(f, branch->regions[1], only_if(f, outer, ir_unary(&f->b, IR_BNOT, condition)));
+    flatten_region(f, branch->regions[1],
+                   rewrite_both(&f->b, outer, ir_unary(&f->b, IR_BNOT, condition)));
   for (int i = 0; i < count; i++)
     if (then[i] != f->values.items[i])
       f->values.items[i] = ir_select(&f->b, condition, then[i], f->values.items[i]);
 }
 
 static void end_iteration(Flattener *f, IrInst *condition) {
-  f->alive = only_if(f, f->alive, ir_unary(&f->b, IR_BNOT, condition));
+  f->alive = rewrite_both(&f->b, f->alive, ir_unary(&f->b, IR_BNOT, condition));
 }
 
 /* A conditional write: stores the old value if the condition is false. */
@@ -201,9 +198,9 @@ static void flatten_inst(Flattener *f, IrInst *inst, IrInst *condition) {
     ir_map_put(f->with, inst, f->values.items[f->variable_of[inst->operands[0]->id]]);
     return;
   }
-  resolve(f, inst);
+  resolve_operands(f, inst);
   bool has_effect = rewrite_is_write(inst->op) || inst->op == IR_REDUCE;
-  if (has_effect && f->alive) condition = condition ? only_if(f, f->alive, condition) : f->alive;
+  if (has_effect && f->alive) condition = rewrite_both(&f->b, f->alive, condition);
   if (inst->op == IR_SET)
     f->values.items[f->variable_of[inst->operands[0]->id]] = inst->operands[1];
   else if (inst->op == IR_IF) flatten_if(f, inst, condition);

@@ -4,7 +4,7 @@
 
 #include "ir/ir.h"
 
-/* NULL if the body can be flattened, else the reason, for explain(); *line then is the user's line
+/* NULL if the body can be flattened, else the reason, for explain(); *line is then the user's line
  * of the offending inst. `may_mask`, by field: may a write under an `if` store the old value when
  * the condition is false? */
 const char *flatten_obstacle(const IrRegion *body, const bool *may_mask, int32_t *line);

@@ -7,16 +7,16 @@
  * order tries each of them again after their operands have changed (decision D-pass-50).
  * An `if` over a constant is replaced by the arm that is taken; code after an exit is removed.
  * Backward: removes insts without effects and uses, and then those that only they used.
- * Variables are the business of mem2reg. */
+ * Variables are left to mem2reg. */
 #include "ir/facts.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 #include "pass/simplify/fold.h"
 #include "pass/simplify/rules.h"
 
-enum { LEAST_BUCKETS = 16, VALUES_PER_BUCKET = 4 /* of all that ever were, most are gone */ };
+enum { LEAST_BUCKETS = 16, VALUES_PER_BUCKET = 4 /* by ids, most of which are of deleted insts */ };
 
-/* A value that equal ones may be replaced by. */
+/* A value that may replace later equal ones. */
 typedef struct Common Common;
 struct Common {
   IrInst *inst;
@@ -35,20 +35,21 @@ typedef struct Folder {
 
 /* -- common values ----------------------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t hash, uint64_t number) {
+static uint64_t mix_hash(uint64_t hash, uint64_t number) {
   hash = (hash ^ number) * 0x9e3779b97f4a7c15u;
   return hash ^ hash >> 29;
 }
 
 static uint64_t hash_of(const IrInst *inst) {
-  uint64_t hash = mix((uint64_t)inst->op << 32 | (uint32_t)inst->stride, (uint64_t)inst->imm);
-  for (int i = 0; i < inst->operand_count; i++) hash = mix(hash, (uint64_t)inst->operands[i]->id);
+  uint64_t hash = mix_hash((uint64_t)inst->op << 32 | (uint32_t)inst->stride, (uint64_t)inst->imm);
+  for (int i = 0; i < inst->operand_count; i++)
+    hash = mix_hash(hash, (uint64_t)inst->operands[i]->id);
   for (int i = 0; inst->offset && i < SNODE_MAX_AXES; i++)
-    hash = mix(hash, (uint64_t)(uint32_t)inst->offset[i]);
-  return mix(hash, (uint64_t)(uint32_t)inst->field << 32 | (uint32_t)inst->level);
+    hash = mix_hash(hash, (uint64_t)(uint32_t)inst->offset[i]);
+  return mix_hash(hash, (uint64_t)(uint32_t)inst->field << 32 | (uint32_t)inst->level);
 }
 
-/* Are the two one value? Equal operands are one inst by now. */
+/* Do both compute the same value? Equal operands are one inst by now. */
 static bool is_equal(const IrInst *a, const IrInst *b) {
   if (a->op != b->op || a->operand_count != b->operand_count) return false;
   for (int i = 0; i < a->operand_count; i++)
@@ -74,7 +75,7 @@ static IrInst *find_common(Folder *f, IrInst *inst) {
   return NULL;
 }
 
-/* Ends the visibility of all that were entered after `outer`, the last first. */
+/* Removes all values that were entered after `outer`, the last one first. */
 static void leave_region(Folder *f, Common *outer) {
   for (; f->last != outer; f->last = f->last->outer) *bucket_of(f, f->last->hash) = f->last->next;
 }
@@ -84,7 +85,7 @@ static void leave_region(Folder *f, Common *outer) {
 static void fold_region(Folder *f, IrRegion *region);
 
 /* Replaces `inst` by the insts of `from`. Returns the first of them, or the next inst. */
-static IrInst *splice(IrInst *inst, IrRegion *from) {
+static IrInst *replace_by_arm(IrInst *inst, IrRegion *from) {
   DEBUG_ASSERT(!from || from->owner == inst, "an inst is replaced by an arm of its own");
   IrInst *next = inst->next, *first = from ? from->first : NULL;
   rewrite_move_to(first, &(IrBuilder){.before = inst});
@@ -92,12 +93,7 @@ static IrInst *splice(IrInst *inst, IrRegion *from) {
   return first ? first : next;
 }
 
-static void cut_after(IrInst *exit) {
-  DEBUG_ASSERT(exit->op == IR_IF || ir_effects(exit) & IR_EXIT, "control does not go on");
-  while (exit->next) ir_delete(exit->region->last);
-}
-
-static bool never_runs(const IrInst *inst) {
+static bool is_empty_loop(const IrInst *inst) {
   int64_t step;
   if (inst->op != IR_FOR || type_is_unsigned(inst->operands[0]->type)) return false;
   return facts_trips(inst) == 0 || (ir_is_const(inst->operands[2], &step) && step == 0);
@@ -107,16 +103,16 @@ static bool never_runs(const IrInst *inst) {
 static IrInst *fold_regions(Folder *f, IrInst *inst) {
   int64_t known;
   if (inst->op == IR_IF && ir_is_const(inst->operands[0], &known))
-    return splice(inst, inst->regions[known ? 0 : 1]);
-  if (never_runs(inst)) return splice(inst, NULL);
+    return replace_by_arm(inst, inst->regions[known ? 0 : 1]);
+  if (is_empty_loop(inst)) return replace_by_arm(inst, NULL);
   for (int i = 0; i < ir_region_count(inst->op); i++) fold_region(f, inst->regions[i]);
   if (inst->op == IR_IF && ir_ends_in_exit(inst->regions[0]) && ir_ends_in_exit(inst->regions[1]))
-    cut_after(inst);
+    ir_delete_from(inst->next); /* unreachable */
   return inst->next;
 }
 
-/* The users of `inst` use `with` instead. */
-static void replace(IrInst *inst, IrInst *with) {
+/* Makes the users of `inst` use `with` instead. */
+static void replace_inst(IrInst *inst, IrInst *with) {
   ir_replace_uses(inst, with);
   ir_delete(inst);
 }
@@ -127,7 +123,7 @@ static IrInst *fold_value(Folder *f, IrInst *inst) {
   IrInst *with = rules_apply(&f->rewriter, inst);
   if (inst->previous != previous) return previous ? previous->next : inst->region->first;
   if (with == inst) with = find_common(f, inst);
-  if (with) replace(inst, with);
+  if (with) replace_inst(inst, with);
   return next;
 }
 
@@ -135,7 +131,7 @@ static IrInst *fold_inst(Folder *f, IrInst *inst) {
   if (inst->regions[0]) return fold_regions(f, inst);
   int effects = ir_effects(inst);
   if (effects & IR_PURE) return fold_value(f, inst);
-  if (effects & IR_EXIT) cut_after(inst);
+  if (effects & IR_EXIT) ir_delete_from(inst->next);
   return inst->next;
 }
 
@@ -170,10 +166,10 @@ static bool is_dead(const IrInst *inst) {
   return (effects & (IR_PURE | IR_READ)) && !ir_is_used(inst);
 }
 
-static void sweep(IrRegion *region) {
+static void remove_dead(IrRegion *region) {
   for (IrInst *inst = region->last, *previous; inst; inst = previous) {
     previous = inst->previous;
-    for (int i = 0; i < ir_region_count(inst->op); i++) sweep(inst->regions[i]);
+    for (int i = 0; i < ir_region_count(inst->op); i++) remove_dead(inst->regions[i]);
     if (is_dead(inst)) ir_delete(inst);
   }
 }
@@ -182,10 +178,10 @@ static void sweep(IrRegion *region) {
 
 static void fold_function(Folder *f, IrRegion *body) {
   fold_region(f, body);
-  sweep(body);
+  remove_dead(body);
 }
 
-static void begin(Folder *f, PassContext *ctx, IrKernel *kernel) {
+static void begin_fold(Folder *f, PassContext *ctx, IrKernel *kernel) {
   *f = (Folder){.scratch = ctx->scratch};
   rules_begin(&f->rewriter, ctx, kernel);
   f->bucket_count = LEAST_BUCKETS;
@@ -196,14 +192,14 @@ static void begin(Folder *f, PassContext *ctx, IrKernel *kernel) {
 void fold_alone(PassContext *ctx, IrKernel *kernel, IrRegion *body) {
   DEBUG_ASSERT(!body->owner, "a body is folded as a whole, so that nothing outside uses it");
   Folder f;
-  begin(&f, ctx, kernel);
+  begin_fold(&f, ctx, kernel);
   fold_function(&f, body);
 }
 
 bool pass_fold(PassContext *ctx, IrKernel *kernel, Error *err) {
   (void)err;
   Folder f;
-  begin(&f, ctx, kernel);
+  begin_fold(&f, ctx, kernel);
   fold_function(&f, kernel->body);
   for (int i = 0; i < kernel->tasks.count; i++) {
     fold_function(&f, kernel->tasks.items[i]->body);

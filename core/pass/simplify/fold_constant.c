@@ -208,3 +208,23 @@ bool fold_constant(const IrInst *inst, int64_t *imm) {
     return *imm = inst->operands[inst->operands[0]->imm ? 1 : 2]->imm, true;
   return type_is_float(inst->operands[0]->type) ? fold_float(inst, imm) : fold_integer(inst, imm);
 }
+
+bool fold_constant_at(const IrKernel *kernel, const IrInst *inst, const IrInst *root,
+                      int64_t number, int64_t *imm) {
+  IrInst values[3] = {0}, *operands[3] = {&values[0], &values[1], &values[2]};
+  if (inst == root) return *imm = number, true;
+  if (inst->op == IR_CONST) return *imm = inst->imm, true;
+  if (inst->operand_count > 3) return false;
+  for (int i = 0; i < inst->operand_count; i++) {
+    values[i] = (IrInst){.op = IR_CONST, .type = inst->operands[i]->type};
+    if (!fold_constant_at(kernel, inst->operands[i], root, number, &values[i].imm)) return false;
+  }
+  if (inst->op == IR_ITEM) {
+    const IrTable *table = &kernel->tables.items[inst->imm];
+    bool is_inside = values[0].imm >= 0 && values[0].imm < table->count;
+    return *imm = is_inside ? table->values[values[0].imm] : 0, true;
+  }
+  IrInst copy = *inst;
+  copy.operands = operands;
+  return fold_constant(&copy, imm);
+}

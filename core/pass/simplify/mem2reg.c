@@ -1,36 +1,36 @@
-/* mem2reg.c - promotes variables to values, and ends those that are left of them.
+/* mem2reg.c - promotes variables to values, and removes those that are no longer used.
  *
  *   set %v, %a                          %s = select %c, %b, %a
  *   if %c { set %v, %b }          =>    store %p, %s
  *   store %p, get %v
  *
- * One walk forwards knows each variable's value wherever there is one on all paths: a GET is
- * replaced by it. Where the arms of an `if` differ, the value is a SELECT if both arms only set
- * variables and compute little (can_select); the `if` is then gone. A SET never moves, so memory
- * always holds the variable's value, and what the walk cannot follow stays right.
- * One walk backwards removes SETs that no GET can see any more, and variables without uses.
+ * A forward walk tracks each variable's value wherever all paths agree on one, and replaces GETs by
+ * it. If the arms of an `if` differ, the value is a SELECT if both arms only set variables and
+ * compute little (can_select), and the `if` goes. A SET never moves, so the variable always holds
+ * its value, and code that the walk cannot follow stays correct. A backward walk removes SETs that
+ * no GET can see any more, and variables without uses.
  *
- * What is left are variables that loops carry, those that are set in arms with effects or much to
- * compute, and those that calls store results in. They stay VARs: decision D-pass-60. Everything
- * else is a value before the first pass asks, so no other pass looks for the last SET.
- * Variables that own an array (OWN ..) are left alone. A local array whose indices are all constant
- * becomes variables first; one that is never read is removed. */
+ * Loop-carried variables stay VARs, as do those set in arms that have effects or compute much, and
+ * those that calls store results in: decision D-pass-60. All others are values before the first
+ * pass that needs them, so no other pass searches for the last SET. Variables that own an array
+ * (OWN ..) are left alone. A local array whose indices are all constant becomes variables first;
+ * one that is never read is removed. */
 #include "pass/arrays/local_arrays.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 #include "pass/simplify/fold.h"
 #include "pass/simplify/mem2reg.h"
 
-/* What an `if` that becomes SELECTs may cost where its arms are skipped now, about as much as a
- * branch that is predicted wrongly half of the time. */
+/* What an `if` that becomes SELECTs may compute in addition: about the cost of a branch that is
+ * mispredicted half of the time. */
 enum { MOST_COMPUTED = 4, MOST_SELECTS = 4 };
-enum { MOST_ROUNDS = 3 }; /* folding decides conditions, which gives variables values again */
+enum { MOST_ROUNDS = 3 }; /* folding decides conditions, after which more variables have values */
 
-typedef struct Held { /* a variable, by number, and a value of it */
+typedef struct VarValue { /* a variable, by number, and its value */
   int var;
   IrInst *value;
-} Held;
-typedef VEC(Held) HeldList;
+} VarValue;
+typedef VEC(VarValue) VarValues;
 
 typedef struct Promotion {
   IrKernel *kernel;
@@ -39,7 +39,7 @@ typedef struct Promotion {
   int *numbers; /* by id of a VAR: its number plus 1; 0: it stays as it is */
   VEC(IrInst *) vars;
   IrInst **now;      /* by number: the value here; the VAR itself: zero; NULL: not known */
-  HeldList log;      /* the values before each change, to go back */
+  VarValues undo;    /* the values before each change, to restore them */
   uint64_t *at_exit; /* the variables that may be read after a BREAK or CONTINUE; NULL: none */
   bool has_changed;
 } Promotion;
@@ -50,34 +50,34 @@ static int number_of(const Promotion *p, const IrInst *inst) {
   return inst->op == IR_VAR && inst->id < p->id_count ? p->numbers[inst->id] - 1 : -1;
 }
 
-static void hold(Promotion *p, int var, IrInst *value) {
+static void set_value(Promotion *p, int var, IrInst *value) {
   DEBUG_ASSERT(var >= 0 && var < p->vars.count, "the variable has a number");
   if (p->now[var] == value) return;
-  vec_push(p->scratch, &p->log, ((Held){var, p->now[var]}));
+  vec_push(p->scratch, &p->undo, ((VarValue){var, p->now[var]}));
   p->now[var] = value;
 }
 
-static void go_back(Promotion *p, int count) {
-  DEBUG_ASSERT(count <= p->log.count, "the log goes back to where it was");
-  while (p->log.count > count) {
-    const Held *last = &p->log.items[--p->log.count];
+static void undo_to(Promotion *p, int count) {
+  DEBUG_ASSERT(count <= p->undo.count, "changes are undone up to an earlier one");
+  while (p->undo.count > count) {
+    const VarValue *last = &p->undo.items[--p->undo.count];
     p->now[last->var] = last->value;
   }
 }
 
 /* The value as an inst: variables that are not set yet are zero. */
-static IrInst *value_of(Promotion *p, IrInst *value) {
+static IrInst *as_inst(Promotion *p, IrInst *value) {
   if (value->op != IR_VAR) return value;
   IrBuilder b = rewrite_before(p->kernel, value);
   return ir_zero(&b, value->type);
 }
 
 /* Forgets variables that the inst may change, other than by a SET: calls store results in them. */
-static bool forget(void *data, IrInst *inst) {
+static bool forget_changed(void *data, IrInst *inst) {
   Promotion *p = data;
   for (int i = 0; inst->op != IR_GET && i < inst->operand_count; i++) {
     int var = number_of(p, inst->operands[i]);
-    if (var >= 0) hold(p, var, NULL);
+    if (var >= 0) set_value(p, var, NULL);
   }
   return true;
 }
@@ -102,7 +102,7 @@ static bool is_cheap(const IrInst *inst) {
 }
 
 /* Does the arm only set variables, and compute little? */
-static bool is_light(const Promotion *p, const IrRegion *arm, int *computed) {
+static bool is_cheap_arm(const Promotion *p, const IrRegion *arm, int *computed) {
   for (const IrInst *inst = arm->first; inst; inst = inst->next) {
     if (number_of(p, inst->op == IR_SET ? inst->operands[0] : inst) >= 0) continue;
     if (!is_cheap(inst)) return false;
@@ -117,8 +117,8 @@ typedef struct Merge { /* of one variable that an arm sets */
 } Merge;
 typedef VEC(Merge) Merges;
 
-/* Where one side is what a loop before brought, a SELECT would not end the variable, but hide that
- * it is a sum. */
+/* Is one side the variable's own loop-carried value? A SELECT would not remove the variable, and
+ * would hide that it is a sum. */
 static bool is_carried(const Promotion *p, const Merge *merge, int side) {
   const IrInst *value = merge->values[side];
   return value->op == IR_GET && value->operands[0] == p->vars.items[merge->var];
@@ -126,8 +126,8 @@ static bool is_carried(const Promotion *p, const Merge *merge, int side) {
 
 static bool can_select(const Promotion *p, const IrInst *branch, const Merges *merges) {
   int computed = 0;
-  if (merges->count > MOST_SELECTS || !is_light(p, branch->regions[0], &computed) ||
-      !is_light(p, branch->regions[1], &computed))
+  if (merges->count > MOST_SELECTS || !is_cheap_arm(p, branch->regions[0], &computed) ||
+      !is_cheap_arm(p, branch->regions[1], &computed))
     return false;
   for (int i = 0; i < merges->count; i++) {
     const Merge *merge = &merges->items[i];
@@ -150,16 +150,17 @@ static void select_values(Promotion *p, IrInst *branch, const Merges *merges) {
   IrBuilder b = rewrite_before(p->kernel, branch);
   for (int i = 0; i < merges->count; i++) {
     const Merge *merge = &merges->items[i];
-    IrInst *yes = value_of(p, merge->values[0]), *no = value_of(p, merge->values[1]);
+    IrInst *yes = as_inst(p, merge->values[0]), *no = as_inst(p, merge->values[1]);
     IrInst *value = yes == no ? yes : ir_select(&b, branch->operands[0], yes, no);
     ir_set(&b, p->vars.items[merge->var], value);
-    hold(p, merge->var, value);
+    set_value(p, merge->var, value);
   }
   ir_delete(branch);
   p->has_changed = true;
 }
 
-/* After an `if` that stays: a value is known if both arms that go on agree on one from outside. */
+/* After an `if` that stays: a value is known if the arms that continue agree on one from outside.
+ * */
 static void join_values(Promotion *p, const IrInst *branch, const Merges *merges) {
   bool exits[2] = {ir_ends_in_exit(branch->regions[0]), ir_ends_in_exit(branch->regions[1])};
   for (int i = 0; i < merges->count; i++) {
@@ -168,7 +169,7 @@ static void join_values(Promotion *p, const IrInst *branch, const Merges *merges
     bool agree = exits[0] || exits[1] || values[0] == values[1];
     bool is_visible = value && !ir_is_inside(value, branch->regions[0]) &&
                       !ir_is_inside(value, branch->regions[1]);
-    hold(p, merges->items[i].var, agree && is_visible ? value : NULL);
+    set_value(p, merges->items[i].var, agree && is_visible ? value : NULL);
   }
 }
 
@@ -183,16 +184,16 @@ static Merge *find_merge(Promotion *p, Merges *merges, int var) {
 
 static void promote_if(Promotion *p, IrInst *branch) {
   Merges merges = {0};
-  HeldList ends[2] = {{0}, {0}};
-  int outer = p->log.count;
+  VarValues ends[2] = {{0}, {0}};
+  int outer = p->undo.count;
   for (int side = 0; side < 2; side++) {
     promote_region(p, branch->regions[side]);
-    for (int k = outer; k < p->log.count; k++) {
-      int var = p->log.items[k].var;
+    for (int k = outer; k < p->undo.count; k++) {
+      int var = p->undo.items[k].var;
       if (ir_is_inside(p->vars.items[var], branch->regions[side])) continue; /* it ends here */
-      vec_push(p->scratch, &ends[side], ((Held){var, p->now[var]}));
+      vec_push(p->scratch, &ends[side], ((VarValue){var, p->now[var]}));
     }
-    go_back(p, outer);
+    undo_to(p, outer);
   }
   for (int side = 0; side < 2; side++)
     for (int k = 0; k < ends[side].count; k++)
@@ -203,27 +204,28 @@ static void promote_if(Promotion *p, IrInst *branch) {
 
 /* -- forwards ---------------------------------------------------------------------------------- */
 
-/* What iterations set is not known at their begin, nor after them. */
+/* Variables that iterations set are unknown at the beginning of each iteration, and after the loop.
+ * */
 static void promote_loop(Promotion *p, IrInst *loop) {
-  for (int i = 0; i < ir_region_count(loop->op); i++) ir_walk(loop->regions[i], forget, p);
-  int outer = p->log.count;
+  for (int i = 0; i < ir_region_count(loop->op); i++) ir_walk(loop->regions[i], forget_changed, p);
+  int outer = p->undo.count;
   for (int i = 0; i < ir_region_count(loop->op); i++) {
     promote_region(p, loop->regions[i]);
-    go_back(p, outer);
+    undo_to(p, outer);
   }
 }
 
 static void promote_get(Promotion *p, IrInst *get, int var) {
   DEBUG_ASSERT(type_equal(get->type, p->vars.items[var]->type), "a GET has its variable's type");
-  if (!p->now[var]) return hold(p, var, get);
-  ir_replace_uses(get, value_of(p, p->now[var]));
+  if (!p->now[var]) return set_value(p, var, get);
+  ir_replace_uses(get, as_inst(p, p->now[var]));
   ir_delete(get);
   p->has_changed = true;
 }
 
 static void promote_set(Promotion *p, IrInst *set, int var) {
   bool is_idle = p->now[var] == set->operands[1];
-  hold(p, var, set->operands[1]);
+  set_value(p, var, set->operands[1]);
   if (!is_idle) return;
   ir_delete(set);
   p->has_changed = true;
@@ -231,12 +233,12 @@ static void promote_set(Promotion *p, IrInst *set, int var) {
 
 static void promote_inst(Promotion *p, IrInst *inst) {
   int own = number_of(p, inst), var = inst->operand_count ? number_of(p, inst->operands[0]) : -1;
-  if (own >= 0) hold(p, own, type_is(inst->type, TYPE_PTR) ? NULL : inst); /* no ptr is 0 */
+  if (own >= 0) set_value(p, own, type_is(inst->type, TYPE_PTR) ? NULL : inst); /* no ptr is 0 */
   else if (inst->op == IR_GET && var >= 0) promote_get(p, inst, var);
   else if (inst->op == IR_SET && var >= 0) promote_set(p, inst, var);
   else if (inst->op == IR_IF) promote_if(p, inst);
   else if (inst->regions[0]) promote_loop(p, inst);
-  else forget(p, inst);
+  else forget_changed(p, inst);
 }
 
 static void promote_region(Promotion *p, IrRegion *region) {
@@ -248,27 +250,27 @@ static void promote_region(Promotion *p, IrRegion *region) {
 
 /* -- backwards --------------------------------------------------------------------------------- */
 
-static size_t words(const Promotion *p) { return (size_t)p->vars.count / 64 + 1; }
+static size_t words_of_set(const Promotion *p) { return (size_t)p->vars.count / 64 + 1; }
 
 static uint64_t *copy_set(const Promotion *p, const uint64_t *set) {
-  uint64_t *copy = scratch_array(p->scratch, uint64_t, (int)words(p));
-  if (set) memcpy(copy, set, words(p) * sizeof *set);
+  uint64_t *copy = scratch_array(p->scratch, uint64_t, (int)words_of_set(p));
+  if (set) memcpy(copy, set, words_of_set(p) * sizeof *set);
   return copy;
 }
 
-static void unite(const Promotion *p, uint64_t *set, const uint64_t *with) {
-  for (size_t k = 0; k < words(p); k++) set[k] |= with[k];
+static void add_set(const Promotion *p, uint64_t *set, const uint64_t *with) {
+  for (size_t k = 0; k < words_of_set(p); k++) set[k] |= with[k];
 }
 
 static bool is_in(const uint64_t *set, int var) { return set[var / 64] >> var % 64 & 1; }
-static void put(uint64_t *set, int var) { set[var / 64] |= (uint64_t)1 << var % 64; }
-static void take(uint64_t *set, int var) { set[var / 64] &= ~((uint64_t)1 << var % 64); }
+static void add_to_set(uint64_t *set, int var) { set[var / 64] |= (uint64_t)1 << var % 64; }
+static void remove_from_set(uint64_t *set, int var) { set[var / 64] &= ~((uint64_t)1 << var % 64); }
 
-/* Adds the variables that the inst reads; an op that may set one, as a call does, also counts. */
+/* Adds the variables that the inst reads, or may set, as a call does. */
 static void add_reads(const Promotion *p, uint64_t *live, const IrInst *inst) {
   for (int i = inst->op == IR_SET; i < inst->operand_count; i++) {
     int var = number_of(p, inst->operands[i]);
-    if (var >= 0) put(live, var);
+    if (var >= 0) add_to_set(live, var);
   }
 }
 
@@ -277,19 +279,20 @@ typedef struct Reads { /* of a loop's body */
   uint64_t *live, *declared;
 } Reads;
 
-static bool note_reads(void *data, IrInst *inst) {
+static bool record_reads(void *data, IrInst *inst) {
   const Reads *reads = data;
   int own = number_of(reads->p, inst);
   add_reads(reads->p, reads->live, inst);
-  if (own >= 0) put(reads->declared, own);
+  if (own >= 0) add_to_set(reads->declared, own);
   return true;
 }
 
-/* Adds the variables from outside that the loop reads: the iteration before may have set them. */
+/* Adds the variables from outside that the loop reads: the previous iteration may have set them. */
 static void add_carried(const Promotion *p, IrInst *loop, uint64_t *live) {
   Reads reads = {p, copy_set(p, NULL), copy_set(p, NULL)};
-  for (int i = 0; i < ir_region_count(loop->op); i++) ir_walk(loop->regions[i], note_reads, &reads);
-  for (size_t k = 0; k < words(p); k++) live[k] |= reads.live[k] & ~reads.declared[k];
+  for (int i = 0; i < ir_region_count(loop->op); i++)
+    ir_walk(loop->regions[i], record_reads, &reads);
+  for (size_t k = 0; k < words_of_set(p); k++) live[k] |= reads.live[k] & ~reads.declared[k];
 }
 
 static void sweep_region(Promotion *p, IrRegion *region, uint64_t *live);
@@ -298,7 +301,7 @@ static void sweep_if(Promotion *p, IrInst *branch, uint64_t *live) {
   uint64_t *other = copy_set(p, live);
   sweep_region(p, branch->regions[0], live);
   sweep_region(p, branch->regions[1], other);
-  unite(p, live, other);
+  add_set(p, live, other);
 }
 
 /* An exit may leave any of the loops around it. */
@@ -307,7 +310,7 @@ static void sweep_loop(Promotion *p, IrInst *loop, uint64_t *live) {
   DEBUG_ASSERT(loop->regions[0], "exits leave a loop");
   add_carried(p, loop, live);
   p->at_exit = copy_set(p, outer);
-  unite(p, p->at_exit, live);
+  add_set(p, p->at_exit, live);
   for (int i = 0; i < ir_region_count(loop->op); i++)
     sweep_region(p, loop->regions[i], copy_set(p, live));
   p->at_exit = outer;
@@ -315,11 +318,11 @@ static void sweep_loop(Promotion *p, IrInst *loop, uint64_t *live) {
 
 static void sweep_exit(const Promotion *p, const IrInst *inst, uint64_t *live) {
   bool ends_function = inst->op == IR_RETURN || !p->at_exit;
-  if (ends_function) memset(live, 0, words(p) * sizeof *live);
-  else memcpy(live, p->at_exit, words(p) * sizeof *live);
+  if (ends_function) memset(live, 0, words_of_set(p) * sizeof *live);
+  else memcpy(live, p->at_exit, words_of_set(p) * sizeof *live);
 }
 
-static void drop(Promotion *p, IrInst *inst) {
+static void delete_inst(Promotion *p, IrInst *inst) {
   ir_delete(inst);
   p->has_changed = true;
 }
@@ -327,11 +330,11 @@ static void drop(Promotion *p, IrInst *inst) {
 /* `live`, in and out: the variables that may be read after the inst, and before it. */
 static void sweep_inst(Promotion *p, IrInst *inst, uint64_t *live) {
   int own = number_of(p, inst), set = inst->op == IR_SET ? number_of(p, inst->operands[0]) : -1;
-  if (own >= 0 && !ir_is_used(inst)) return drop(p, inst);
-  if (own >= 0) return take(live, own);
-  if (set >= 0 && !is_in(live, set)) return drop(p, inst);
-  if (set >= 0) take(live, set);
-  if (inst->op == IR_GET && !ir_is_used(inst)) return drop(p, inst);
+  if (own >= 0 && !ir_is_used(inst)) return delete_inst(p, inst);
+  if (own >= 0) return remove_from_set(live, own);
+  if (set >= 0 && !is_in(live, set)) return delete_inst(p, inst);
+  if (set >= 0) remove_from_set(live, set);
+  if (inst->op == IR_GET && !ir_is_used(inst)) return delete_inst(p, inst);
   if (inst->op == IR_IF) sweep_if(p, inst, live);
   else if (inst->regions[0]) sweep_loop(p, inst, live);
   else if (ir_effects(inst) & IR_EXIT) sweep_exit(p, inst, live);
@@ -347,7 +350,7 @@ static void sweep_region(Promotion *p, IrRegion *region, uint64_t *live) {
 
 /* -- the pass ---------------------------------------------------------------------------------- */
 
-static bool note_var(void *data, IrInst *inst) {
+static bool number_var(void *data, IrInst *inst) {
   Promotion *p = data;
   if (inst->op != IR_VAR || inst->owns || inst->persists) return true;
   vec_push(p->scratch, &p->vars, inst);
@@ -366,7 +369,7 @@ static bool promote(PassContext *ctx, IrKernel *kernel, IrRegion *body) {
                  .scratch = ctx->scratch,
                  .id_count = kernel->next_id,
                  .numbers = scratch_array(ctx->scratch, int, kernel->next_id)};
-  ir_walk(body, note_var, &p);
+  ir_walk(body, number_var, &p);
   p.now = scratch_array(ctx->scratch, IrInst *, p.vars.count);
   promote_region(&p, body);
   sweep_region(&p, body, copy_set(&p, NULL));

@@ -1,6 +1,6 @@
-/* redundancy.c - removes what `lower_places` repeats, since it lowers each access by itself:
- * look-ups of one node (pass `redundant_slots`), branches on one condition (`merge_branches`), and
- * loads of one element (`redundant_loads`). */
+/* redundancy.c - removes redundancy that `lower_places` leaves, since it lowers each access by
+ * itself: repeated look-ups of a node (pass `redundant_slots`), repeated branches on a condition
+ * (`merge_branches`), and repeated loads of an element (`redundant_loads`). */
 #include "ir/facts.h"
 #include "pass/analysis/effects.h"
 #include "pass/pass.h"
@@ -73,7 +73,7 @@ static void visit_key(Slots *s, IrInst *inst) {
     vec_push(s->kernel->scratch, &s->found, inst);
 }
 
-/* Does the node of its result exist until the iteration ends? */
+/* Does the node that it returns exist until the iteration ends? */
 static bool node_stays(const Slots *s, const IrInst *inst) {
   return !(s->trees[inst->tree] & EFFECT_DEACTIVATES);
 }
@@ -220,8 +220,8 @@ bool pass_redundant_loads(PassContext *ctx, IrKernel *kernel, Error *err) {
  * its numbers together. Applies to ranges only. */
 
 typedef struct Arms {
-  int *stamps;  /* by id: the preceding `if`, if only pure insts are between */
-  int *read;    /* by id of a VAR: likewise, for its last GET */
+  int *stamps;  /* by id: id + 1 of the preceding `if`, if only pure insts are between */
+  int *read;    /* by id of a VAR: the same for its last GET */
   IrInst *open; /* that `if`; NULL: none */
   bool has_joined;
 } Arms;
@@ -231,53 +231,53 @@ static bool comes_after(const Arms *arms, const IrInst *inst) {
 }
 
 /* Can the inst move before the open `if`? */
-static bool can_rise(const Arms *arms, const IrInst *inst) {
+static bool can_hoist(const Arms *arms, const IrInst *inst) {
   if (!comes_after(arms, inst)) return true;
   if (inst->op != IR_VAR && !(ir_effects(inst) & IR_PURE)) return false;
   for (int i = 0; i < inst->operand_count; i++)
-    if (!can_rise(arms, inst->operands[i])) return false;
+    if (!can_hoist(arms, inst->operands[i])) return false;
   return true;
 }
 
-static void rise(const Arms *arms, IrInst *inst) {
+static void hoist(const Arms *arms, IrInst *inst) {
   DEBUG_ASSERT(arms->open->region == inst->region || !comes_after(arms, inst),
-               "what comes after the branch stands next to it");
+               "insts after the branch are in its region");
   if (!comes_after(arms, inst)) return;
-  for (int i = 0; i < inst->operand_count; i++) rise(arms, inst->operands[i]);
+  for (int i = 0; i < inst->operand_count; i++) hoist(arms, inst->operands[i]);
   arms->stamps[inst->id] = 0;
   ir_move_before(arms->open, inst);
 }
 
-static bool may_join(void *data, IrInst *inst) {
+static bool may_merge(void *data, IrInst *inst) {
   const Arms *arms = data;
   if (ir_effects(inst) & IR_EXIT) return false;
   if (inst->op == IR_SET && arms->read[inst->operands[0]->id] == arms->open->id + 1) return false;
   for (int i = 0; i < inst->operand_count; i++)
-    if (!can_rise(arms, inst->operands[i])) return false;
+    if (!can_hoist(arms, inst->operands[i])) return false;
   return true;
 }
 
-static bool raise_operands(void *data, IrInst *inst) {
-  for (int i = 0; i < inst->operand_count; i++) rise(data, inst->operands[i]);
+static bool hoist_operands(void *data, IrInst *inst) {
+  for (int i = 0; i < inst->operand_count; i++) hoist(data, inst->operands[i]);
   return true;
 }
 
-static bool join(Arms *arms, IrInst *inst) {
+static bool merge_into_open(Arms *arms, IrInst *inst) {
   IrInst *open = arms->open;
   DEBUG_ASSERT(inst->op == IR_IF && (!open || open->op == IR_IF), "branches are joined");
   if (!open || open->operands[0] != inst->operands[0]) return false;
   if (ir_has_exit(open)) return false;
   for (int i = 0; i < 2; i++)
-    if (!ir_walk(inst->regions[i], may_join, arms)) return false;
+    if (!ir_walk(inst->regions[i], may_merge, arms)) return false;
   for (int i = 0; i < 2; i++) {
-    ir_walk(inst->regions[i], raise_operands, arms);
+    ir_walk(inst->regions[i], hoist_operands, arms);
     rewrite_move_all(inst->regions[i], open->regions[i]);
   }
   ir_delete(inst);
   return true;
 }
 
-static void note(Arms *arms, const IrInst *inst) {
+static void track_inst(Arms *arms, const IrInst *inst) {
   if (!arms->open) return;
   arms->stamps[inst->id] = arms->open->id + 1;
   if (inst->op == IR_GET) arms->read[inst->operands[0]->id] = arms->open->id + 1;
@@ -289,10 +289,10 @@ static void merge_region(Arms *arms, IrRegion *region) {
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     next = inst->next;
     if (inst->op == IR_IF) {
-      if (join(arms, inst)) arms->has_joined = true;
+      if (merge_into_open(arms, inst)) arms->has_joined = true;
       else arms->open = inst;
     } else {
-      note(arms, inst);
+      track_inst(arms, inst);
     }
   }
   for (IrInst *inst = region->first; inst; inst = inst->next)

@@ -18,7 +18,7 @@ void rules_begin(Rewriter *rewriter, const PassContext *ctx, IrKernel *kernel) {
   for (int k = 0; k < rule_count; k++) {
     IrOp op = rules[k].pattern->op;
     DEBUG_ASSERT(rules[k].pattern->kind == TERM_OP, "a rule rewrites an op");
-    DEBUG_ASSERT(!rewriter->beyond[op] || rewriter->beyond[op] == k, "its rows stand together");
+    DEBUG_ASSERT(!rewriter->beyond[op] || rewriter->beyond[op] == k, "its rows are adjacent");
     if (!rewriter->beyond[op]) rewriter->first[op] = (int16_t)k;
     rewriter->beyond[op] = (int16_t)(k + 1);
   }
@@ -30,7 +30,7 @@ static int64_t bits_of(Type type, double number) {
   return type_is_float(type) ? ir_float_bits(number) : ir_wrap_int(type, (int64_t)number);
 }
 
-static bool fits(const Term *term, IrInst *inst, Match *m) {
+static bool matches(const Term *term, IrInst *inst, Match *m) {
   switch (term->kind) {
   case TERM_VALUE:
     if (!m->values[term->letter]) m->values[term->letter] = inst;
@@ -40,14 +40,14 @@ static bool fits(const Term *term, IrInst *inst, Match *m) {
   default: DEBUG_ASSERT(false, "a pattern holds values, numbers and ops"); return false;
   }
   if (inst->op != term->op) return false;
-  for (int i = term->count - 1; i >= 0; i--) { /* numbers, which seldom fit, are to the right */
+  for (int i = term->count - 1; i >= 0; i--) { /* numbers, which rarely fit, are on the right */
     DEBUG_ASSERT(i < inst->operand_count, "a pattern has no more operands than its op");
-    if (!fits(term->operands[i], inst->operands[i], m)) return false;
+    if (!matches(term->operands[i], inst->operands[i], m)) return false;
   }
   return true;
 }
 
-static unsigned class_of(const IrInst *inst) {
+static unsigned type_class(const IrInst *inst) {
   Type type = inst->operands[inst->operand_count - 1]->type;
   if (type_is_float(type)) return RULE_FLOAT;
   return type_is_bool(type) ? RULE_INTEGER | RULE_BOOL : RULE_INTEGER;
@@ -59,7 +59,7 @@ static bool is_number(const Term *term) {
   return term->kind != TERM_VALUE && term->kind != TERM_OP;
 }
 
-/* The type of a term, or TYPE_NONE if it takes that which its place wants. */
+/* The type of a term; TYPE_NONE if it takes the type that its place requires. */
 static Type type_of(const Term *term, const Match *m) {
   if (term->kind == TERM_VALUE) return m->values[term->letter]->type;
   if (term->kind != TERM_OP || term->op == IR_CONVERT) return TYPE(NONE);
@@ -71,7 +71,7 @@ static Type type_of(const Term *term, const Match *m) {
 }
 
 /* The type that operand `number` of a term takes if that type depends on its place. */
-static Type wanted_by(const Term *term, int number, Type result, const Match *m) {
+static Type required_type(const Term *term, int number, Type result, const Match *m) {
   if (term->op == IR_SELECT && number == 0) return TYPE(BOOL);
   if (!ir_is_comparison(term->op)) return result;
   Type first = type_of(term->operands[0], m);
@@ -93,7 +93,7 @@ static IrInst *build_number(IrBuilder *b, const Term *term, Type type, const Mat
 static int build_operands(IrBuilder *b, const Term *term, Type result, const Match *m,
                           IrInst **operands);
 
-static IrInst *build(IrBuilder *b, const Term *term, Type wanted, const Match *m) {
+static IrInst *build_term(IrBuilder *b, const Term *term, Type wanted, const Match *m) {
   if (term->kind == TERM_VALUE) return m->values[term->letter];
   DEBUG_ASSERT(!type_is(wanted, TYPE_NONE) || !is_number(term), "a number has a type by its place");
   if (is_number(term)) return build_number(b, term, wanted, m);
@@ -109,7 +109,8 @@ static int build_operands(IrBuilder *b, const Term *term, Type result, const Mat
                           IrInst **operands) {
   int count = 0;
   for (; count < term->count; count++)
-    operands[count] = build(b, term->operands[count], wanted_by(term, count, result, m), m);
+    operands[count] =
+        build_term(b, term->operands[count], required_type(term, count, result, m), m);
   return count;
 }
 
@@ -119,8 +120,8 @@ static IrInst *become_const(IrKernel *kernel, IrInst *inst, int64_t imm) {
   return inst;
 }
 
-static IrInst *become(Match *m, const Term *term) {
-  DEBUG_ASSERT(m->inst->region, "a value that is rewritten stands in a region");
+static IrInst *apply_replacement(Match *m, const Term *term) {
+  DEBUG_ASSERT(m->inst->region, "the value is in a region");
   IrBuilder b = rewrite_before(m->kernel, m->inst);
   IrInst *operands[TERM_OPERANDS];
   if (term->kind == TERM_VALUE) return m->values[term->letter];
@@ -129,7 +130,7 @@ static IrInst *become(Match *m, const Term *term) {
     return become_const(m->kernel, m->inst, bits_of(m->inst->type, term->number));
   Type result = term->op == IR_CONVERT ? TYPE(NONE) : m->inst->type;
   int count = build_operands(&b, term, result, m, operands);
-  bool stays = term->op == m->inst->op; /* then its attributes and its other operands do, too */
+  bool stays = term->op == m->inst->op; /* then its attributes and its other operands stay, too */
   if (!stays) rewrite_become(m->kernel, m->inst, term->op, count, operands);
   for (int i = 0; stays && i < count; i++) ir_set_operand(m->inst, i, operands[i]);
   return m->inst;
@@ -139,13 +140,13 @@ static IrInst *become(Match *m, const Term *term) {
 
 /* Applies the first row that fits. NULL: none does. */
 static IrInst *apply_one(const Rewriter *r, IrInst *inst) {
-  unsigned holds = r->beyond[inst->op] ? r->holds | class_of(inst) : 0;
+  unsigned holds = r->beyond[inst->op] ? r->holds | type_class(inst) : 0;
   for (int k = r->first[inst->op]; k < r->beyond[inst->op]; k++) {
     const Rule *rule = &rules[k];
     if (rule->needs & ~holds) continue;
     Match m = {.kernel = r->kernel, .inst = inst};
-    if (!fits(rule->pattern, inst, &m) || (rule->holds && !rule->holds(&m))) continue;
-    IrInst *with = become(&m, rule->replacement);
+    if (!matches(rule->pattern, inst, &m) || (rule->holds && !rule->holds(&m))) continue;
+    IrInst *with = apply_replacement(&m, rule->replacement);
     if (with) return with;
   }
   return NULL;

@@ -59,7 +59,7 @@ typedef struct Rule {
 extern const Rule rules[];
 extern const int rule_count;
 
-/* What rows may need beside the facts of pass.def. */
+/* What rows may need in addition to the facts of pass.def. */
 enum { RULE_INTEGER = 1 << 28, RULE_FLOAT = 1 << 29, RULE_BOOL = 1 << 30 };
 enum { RULE_SLOW_CONVERSIONS = 1 << 27, RULE_ESTIMATES = 1 << 26, RULE_FAST_MATH = 1 << 25 };
 enum { RULE_SELECTS_BASES = 1 << 24 };
@@ -82,7 +82,7 @@ IrInst *rules_apply(const Rewriter *rewriter, IrInst *inst);
 /* -- conditions.c ------------------------------------------------------------------------------ */
 Condition rules_has_type;    /* has `a` the type of the result? */
 Condition rules_is_computed; /* is it a float that is computed in its own type? */
-Condition rules_comes_back;  /* .. and the type between has all values of that? */
+Condition rules_comes_back;  /* .. and can the type between represent all its values? */
 Condition rules_is_widened;  /* is `a` converted to an integer of more bits? */
 /* Is a whole float converted to an integer that nothing else uses, and back? Sets the limits to
  * those of that type. */
@@ -109,6 +109,6 @@ Rewrite rules_known_steps;        /* .. the same, by steps that are read from a 
 Condition rules_is_narrower;
 Condition rules_is_above_least; /* .. is it also never the least of its type? */
 Condition rules_is_below_most;  /* .. or the largest? */
-Condition rules_is_turned;      /* .. the same with `x` converted, as `a` */
+Condition rules_is_swapped;     /* .. the same with `x` converted, as `a` */
 
 #endif

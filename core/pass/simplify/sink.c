@@ -1,5 +1,5 @@
-/* sink.c - code sinking: reads of elements at indices that are data move into the arm of a later
- * `if` that alone uses them.
+/* sink.c - code sinking: moves reads of elements at data-dependent indices into the arm of a later
+ * `if` if only that arm uses them.
  *
  *     %v: f32 = mem.load %p                     %x: f32 = mem.load (%p + 64)
  *     %x: f32 = mem.load (%p + 64)              %c: bool = lt %x, %r
@@ -8,21 +8,21 @@
  *       .. %v ..                                  .. %v ..
  *     }                                         }
  *
- * A user reads a record as a whole (`local other = grain[order[s]]`) and then looks at two of its
- * members; the others are in cache lines that most iterations need not touch. With its check, such
- * a read is a VAR that an `if` sets, which moves as one; so this runs before checks are merged.
- * Values that are computed from what moves, move too. Reads next to one that stays, stay, since
- * they cost nothing, and so do those at the loop's own indices, which lanes read as vectors. Arms
- * behind bounds checks of passes are not worth it: they nearly always run.
+ * Users read a whole record (`local other = grain[order[s]]`) and then test two of its members; the
+ * others are in cache lines that most iterations need not touch. A checked read is a VAR that an
+ * `if` sets, which moves as one; so this runs before checks are merged. Values computed from moved
+ * reads move too. Reads adjacent to one that stays also stay, since they cost nothing, and so do
+ * those at the loop's own indices, which lanes read as vectors. Nothing moves into arms of bounds
+ * checks, which nearly always run.
  *
  * needs: addresses     keeps: all else
  * Decision D-pass-79. */
-#include "ir/address.h"
+#include "ir/access.h"
 #include "ir/facts.h"
 #include "ir/task.h"
 #include "pass/pass.h"
 
-enum { MOST_BEFORE = 400 /* insts that are looked at before a branch */, DEEPEST = 8, NEXT = 16 };
+enum { MOST_BEFORE = 400 /* insts examined before a branch */, DEEPEST = 8, NEXT = 16 };
 
 typedef struct Sink {
   Scratch *scratch;
@@ -31,7 +31,7 @@ typedef struct Sink {
   const IrRegion *arm;
   int *marks;               /* by id: 1: only the arm uses it; 2: it moves */
   bool *is_dirty;           /* by id of a VAR: it is set between here and the branch */
-  VEC(IrInst *) found;      /* marked ones, the last first */
+  VEC(IrInst *) found;      /* marked insts, the last first */
   VEC(const IrInst *) stay; /* loads that do not move */
   bool is_blocked;          /* memory may change between here and the branch */
 } Sink;
@@ -50,16 +50,16 @@ static bool is_used_in_arm(const Sink *s, const IrInst *inst) {
 }
 
 /* Does the address depend on an element or variable, so that lanes would gather? */
-static bool is_data(const IrInst *value, int depth) {
+static bool is_data_dependent(const IrInst *value, int depth) {
   if (value->op == IR_MEM_LOAD || value->op == IR_GET) return true;
   if (depth == DEEPEST || !(ir_effects(value) & IR_PURE)) return false;
   for (int i = 0; i < value->operand_count; i++)
-    if (is_data(value->operands[i], depth + 1)) return true;
+    if (is_data_dependent(value->operands[i], depth + 1)) return true;
   return false;
 }
 
 static bool is_plain_load(const IrInst *inst) {
-  return inst->op == IR_MEM_LOAD && inst->lanes <= 1 && is_data(inst->operands[0], 0);
+  return inst->op == IR_MEM_LOAD && inst->lanes <= 1 && is_data_dependent(inst->operands[0], 0);
 }
 
 /* Is the SET's variable used in the arm and in this `if` alone? */
@@ -73,7 +73,7 @@ static bool is_own_set(const Sink *s, const IrInst *check, const IrInst *set) {
   return true;
 }
 
-/* A checked read: an `if` whose arm only reads at data and sets variables. */
+/* A checked read: an `if` whose arm only reads at data-dependent addresses and sets variables. */
 static bool is_checked_load(const Sink *s, const IrInst *inst) {
   bool reads = false;
   if (inst->op != IR_IF || inst->regions[1]->first) return false;
@@ -87,7 +87,7 @@ static bool is_checked_load(const Sink *s, const IrInst *inst) {
 }
 
 static bool may_move(const Sink *s, const IrInst *inst) {
-  DEBUG_ASSERT(inst->region == s->branch->region, "what stands before the branch");
+  DEBUG_ASSERT(inst->region == s->branch->region, "the inst is before the branch");
   if (inst->op == IR_IF) return !s->is_blocked && is_checked_load(s, inst);
   if (!is_used_in_arm(s, inst)) return false;
   if (inst->op == IR_VAR) return !inst->owns;
@@ -98,7 +98,7 @@ static bool may_move(const Sink *s, const IrInst *inst) {
 
 /* -- what stays -------------------------------------------------------------------------------- */
 
-static bool note_stay(void *data, IrInst *inst) {
+static bool record_stay(void *data, IrInst *inst) {
   Sink *s = data;
   if (inst->op == IR_SET) s->is_dirty[inst->operands[0]->id] = true;
   if (inst->op == IR_MEM_LOAD) vec_push(s->scratch, &s->stay, inst);
@@ -107,28 +107,26 @@ static bool note_stay(void *data, IrInst *inst) {
                      inst->op == IR_IF;
   s->is_blocked |= !is_harmless;
   for (int i = 0; i < IR_MAX_REGIONS; i++)
-    if (inst->regions[i]) ir_walk(inst->regions[i], note_stay, s);
+    if (inst->regions[i]) ir_walk(inst->regions[i], record_stay, s);
   return true;
 }
 
 static bool is_next_to(const IrInst *load, const IrInst *other) {
   const IrInst *a = load->operands[0], *b = other->operands[0];
-  if (a->op != IR_OFFSET || b->op != IR_OFFSET) return a == b;
-  int64_t distance = a->imm - b->imm;
-  return a->operands[0] == b->operands[0] && a->operands[1] == b->operands[1] &&
-         a->stride == b->stride && distance < NEXT && distance > -NEXT;
+  int64_t bytes;
+  return a == b || (ir_differ_by_constant(a, b, &bytes) && bytes < NEXT && bytes > -NEXT);
 }
 
-static bool is_beside(const Sink *s, const IrInst *load) {
+static bool is_next_to_staying(const Sink *s, const IrInst *load) {
   for (int i = 0; i < s->stay.count; i++)
     if (is_next_to(load, s->stay.items[i])) return true;
   return false;
 }
 
 static bool is_worth_it(const Sink *s, const IrInst *inst) {
-  if (inst->op == IR_MEM_LOAD) return !is_beside(s, inst);
+  if (inst->op == IR_MEM_LOAD) return !is_next_to_staying(s, inst);
   for (const IrInst *at = inst->regions[0]->first; at; at = at->next)
-    if (at->op == IR_MEM_LOAD && is_beside(s, at)) return false;
+    if (at->op == IR_MEM_LOAD && is_next_to_staying(s, at)) return false;
   return true;
 }
 
@@ -136,7 +134,7 @@ static bool is_worth_it(const Sink *s, const IrInst *inst) {
 
 static bool moves(const Sink *s, const IrInst *inst) { return s->marks[inst->id] == 2; }
 
-/* Does every user of the value move too, or lie in the arm already? */
+/* Does every user of the value move too, or is it in the arm already? */
 static bool may_follow(const Sink *s, const IrInst *inst) {
   for (const IrUse *use = inst->uses; use; use = use->next)
     if (!moves(s, use->user) && !ir_is_inside(use->user, s->arm)) {
@@ -152,8 +150,8 @@ static bool sets_in(const IrInst *check, const IrInst *var) {
   return false;
 }
 
-/* Is it computed from what moves? */
-static bool depends(const Sink *s, const IrInst *inst) {
+/* Is it computed from insts that move? */
+static bool depends_on_moved(const Sink *s, const IrInst *inst) {
   for (int i = 0; i < inst->operand_count; i++)
     if (moves(s, inst->operands[i])) return true;
   const IrInst *var = inst->op == IR_GET ? inst->operands[0] : inst->op == IR_VAR ? inst : NULL;
@@ -164,20 +162,20 @@ static bool depends(const Sink *s, const IrInst *inst) {
   return false;
 }
 
-static void choose(const Sink *s) {
+static void choose_moves(const Sink *s) {
   for (int k = s->found.count - 1; k >= 0; k--) {
     IrInst *inst = s->found.items[k];
     bool is_read = inst->op == IR_MEM_LOAD || inst->op == IR_IF;
     if (is_read && is_worth_it(s, inst)) s->marks[inst->id] = 2;
   }
   for (int k = s->found.count - 1; k >= 0; k--)
-    if (depends(s, s->found.items[k])) s->marks[s->found.items[k]->id] = 2;
+    if (depends_on_moved(s, s->found.items[k])) s->marks[s->found.items[k]->id] = 2;
   for (int k = 0; k < s->found.count; k++) /* users first */
     if (moves(s, s->found.items[k]) && !may_follow(s, s->found.items[k]))
       s->marks[s->found.items[k]->id] = 1;
 }
 
-static bool move(const Sink *s) {
+static bool move_chosen(const Sink *s) {
   bool has_moved = false;
   ASSERT(s->arm->owner == s->branch, "insts move into an arm of the branch");
   for (int k = 0; k < s->found.count; k++) {
@@ -205,12 +203,13 @@ static void sink_into(Scratch *scratch, IrKernel *kernel, IrInst *branch, int si
       s.marks[inst->id] = 1;
       vec_push(scratch, &s.found, inst);
     } else {
-      note_stay(&s, inst);
+      record_stay(&s, inst);
     }
     count++;
   }
-  choose(&s);
-  if (move(&s)) ir_note(kernel, branch->line, "elements that only one branch uses are read there");
+  choose_moves(&s);
+  if (move_chosen(&s))
+    ir_note(kernel, branch->line, "elements that only one branch uses are read there");
 }
 
 /* -- the pass ---------------------------------------------------------------------------------- */

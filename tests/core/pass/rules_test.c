@@ -153,7 +153,7 @@ typedef struct Narrowing {
   Type integer, real;
   const char *bound; /* the integer: "bor" of itself, "min" or "max" of itself and `limit` */
   int64_t limit;
-  bool is_turned;
+  bool is_swapped;
 } Narrowing;
 
 static IrKernel *compare_kernel(const Narrowing *t, Error *err) {
@@ -185,7 +185,7 @@ static IrKernel *compare_kernel(const Narrowing *t, Error *err) {
   const char *integer = type_text(t->integer), *real = type_text(t->real);
   const char *whole = scratch_format(
       &scratch, text, integer, integer, real, real, integer, integer, (long long)t->limit, integer,
-      t->bound, real, ir_op_info[t->op].text, t->is_turned ? "%n, %real" : "%real, %n");
+      t->bound, real, ir_op_info[t->op].text, t->is_swapped ? "%n, %real" : "%real, %n");
   return ir_read(&scratch, &heap, whole, err);
 }
 
@@ -275,7 +275,7 @@ static bool narrows_rightly(const Narrowing *t) {
       if (!strcmp(t->bound, "min")) x = x < limit ? x : limit;
       if (!strcmp(t->bound, "max")) x = x > limit ? x : limit;
       bool expected =
-          t->is_turned ? compare(t->op, real, (double)x) : compare(t->op, (double)x, real);
+          t->is_swapped ? compare(t->op, real, (double)x) : compare(t->op, (double)x, real);
       if (narrowed(t, integers[i], real) == expected) continue;
       printf("%s of %lld and %g\n", ir_op_info[t->op].text, (long long)x, real);
       return false;
