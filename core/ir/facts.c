@@ -56,6 +56,20 @@ bool facts_same_place(const IrInst *a, const IrInst *b) {
   return a->field == b->field && facts_same_values(a->operand_count, a->operands, b->operands);
 }
 
+static bool has_index_along(const IrInst *place, const IrInst *param) {
+  for (int k = 0; k < place->operand_count; k++) {
+    int64_t constant;
+    if (facts_split_constant(place->operands[k], &constant) == param) return true;
+  }
+  return false;
+}
+
+bool facts_distinguishes_iterations(const IrInst *place, const IrRegion *region) {
+  for (int k = 0; k < region->params.count; k++)
+    if (!has_index_along(place, region->params.items[k])) return false;
+  return true;
+}
+
 bool facts_is_own_place(const IrInst *place, const IrRegion *region) {
   if (place->op != IR_PLACE || place->operand_count != region->params.count) return false;
   for (int i = 0; i < place->operand_count; i++)

@@ -27,6 +27,9 @@ bool facts_same_place(const IrInst *a, const IrInst *b);
 /* Are the indices of the PLACE the parameters of the region, one by one: is it the element of that
  * iteration? */
 bool facts_is_own_place(const IrInst *place, const IrRegion *region);
+/* Is each parameter of the region, plus a constant, one of the indices of the PLACE, so that no two
+ * iterations reach one element through it? */
+bool facts_distinguishes_iterations(const IrInst *place, const IrRegion *region);
 /* Are both the same expression in the user's text? Like facts_same_value, but two loads of one
  * place count as equal, although the element may change in between. */
 bool facts_same_text(const IrInst *a, const IrInst *b);

@@ -83,8 +83,8 @@ int plan_list_components(const Plans *plans, const IrInst *inst);
 bool plan_has_gradient(const Plans *plans, const IrInst *access);
 /* Does the loop set an active variable from outside, other than by adding to it? */
 bool plan_carries_variable(const Plans *plans, const IrInst *loop);
-/* Must the loop's iterations be reversed in reverse order, since it carries a variable or overwrites
- * elements? */
+/* Must the loop's iterations be reversed in reverse order, since it carries a variable or
+ * overwrites elements? */
 bool plan_is_ordered(const Plans *plans, const IrInst *loop);
 
 #endif

@@ -1,12 +1,12 @@
-/* serial_loops.c - serial loops as numeric ones, which are reversed from the last iteration to the
- * first where their order matters:
+/* serial_loops.c - turns serial loops over ranges and cells into numeric ones, which can be
+ * reversed from the last iteration to the first:
  *
  *     range %a, %b serial (%i) { .. }   =>   if %a < %b { for %a, %b - 1, 1 (%i) { .. } }
  *
- * Serial are the loops marked as such, and all inside a parallel loop; exits are renumbered, as the
- * pass `tasks` does it (nest.h). A loop over active cells becomes one over all cells that asks each
- * whether it is active, which may take much longer: only where its order matters. An unbounded tree
- * has no such loop. Decision D-pass-106. */
+ * Serial are loops marked as such, and all loops inside a parallel one. Exits are renumbered as by
+ * the pass `tasks` (nest.h). A loop over active cells becomes one over all cells that tests whether
+ * each is active, which may be much slower, so only if the order of its iterations matters. In an
+ * unbounded tree that is impossible. Decision D-pass-106. */
 #include "pass/gradient/serial_loops.h"
 
 #include "ir/facts.h"
@@ -22,30 +22,17 @@ typedef struct Numbering {
 
 static bool visit_region(Numbering *n, IrRegion *region, bool is_parallel);
 
-/* -- where the order matters ------------------------------------------------------------------- */
+/* -- does the order matter? ------------------------------------------------------------------- */
 
-/* The accesses in a loop to elements of one field that have gradients. */
+/* The accesses of a loop to elements that have gradients. */
 typedef struct Accesses {
   const Plans *plans;
   const IrRegion *body;
   const IrInst *write;
-  bool are_apart; /* each iteration has elements of its own */
+  bool are_independent; /* no two iterations access one element */
 } Accesses;
 
-/* Is each parameter of the loop an index of the place, plus a constant? */
-static bool is_of_iteration(const IrInst *place, const IrRegion *body) {
-  for (int k = 0; k < body->params.count; k++) {
-    bool is_index = false;
-    for (int i = 0; i < place->operand_count; i++) {
-      int64_t constant;
-      is_index |= facts_split_constant(place->operands[i], &constant) == body->params.items[k];
-    }
-    if (!is_index) return false;
-  }
-  return true;
-}
-
-static bool compare_access(void *data, IrInst *inst) { /* a visit: false ends it */
+static bool check_access(void *data, IrInst *inst) { /* a visit: false ends it */
   Accesses *a = data;
   const IrInst *place = a->write->operands[0];
   if (!rewrite_is_access(inst->op) || inst->operands[0]->op != IR_PLACE) return true;
@@ -53,37 +40,32 @@ static bool compare_access(void *data, IrInst *inst) { /* a visit: false ends it
   bool are_sums = inst->op == IR_UPDATE && a->write->op == IR_UPDATE;
   bool has_value = inst->op == IR_LOAD && !plan_is_active(a->plans, inst);
   if (are_sums || has_value) return true;
-  a->are_apart = facts_same_place(inst->operands[0], place) && is_of_iteration(place, a->body);
-  return a->are_apart;
+  a->are_independent =
+      facts_same_place(inst->operands[0], place) && facts_distinguishes_iterations(place, a->body);
+  return a->are_independent;
 }
 
-static bool compare_write(void *data, IrInst *inst) { /* a visit: false ends it */
+static bool check_write(void *data, IrInst *inst) { /* a visit: false ends it */
   Accesses *a = data;
   if (!rewrite_is_write(inst->op) || !plan_has_gradient(a->plans, inst)) return true;
   a->write = inst;
-  return ir_walk((IrRegion *)a->body, compare_access, a);
+  return ir_walk((IrRegion *)a->body, check_access, a);
 }
 
 /* Does a variable, or an element, carry a derivative from one iteration to the next? */
 static bool is_ordered(const Plans *plans, const IrInst *loop) {
-  Accesses accesses = {.plans = plans, .body = loop->regions[0], .are_apart = true};
-  ir_walk(loop->regions[0], compare_write, &accesses);
-  return !accesses.are_apart || plan_carries_variable(plans, loop);
+  Accesses accesses = {.plans = plans, .body = loop->regions[0], .are_independent = true};
+  ir_walk(loop->regions[0], check_write, &accesses);
+  return !accesses.are_independent || plan_carries_variable(plans, loop);
 }
 
 /* -- loops ------------------------------------------------------------------------------------- */
-
-static bool is_unbounded(const SNode *cells) {
-  for (int k = 0; k < cells->rank; k++)
-    if (snode_is_unbounded(cells, k)) return true;
-  return false;
-}
 
 /* Opens loops over all cells, and a branch for the active ones. */
 static IrRegion *nest_of_cells(IrKernel *kernel, IrInst *loop, IrInst **indices, int *levels) {
   const SNode *cells = kernel->levels.items[loop->level].node, *sparse = snode_sparse_level(cells);
   IrInst *at[SNODE_MAX_AXES];
-  ASSERT(sparse, "cells of a dense level are not asked");
+  ASSERT(sparse, "cells of a dense level need no test");
   Nest nest = {.b = rewrite_before(kernel, loop), .index = loop->regions[0]->params.items[0]->type};
   for (int k = 0; k < cells->rank; k++) indices[k] = nest_count(&nest, cells->shape[k]);
   for (int k = 0; k < sparse->rank; k++) {
@@ -96,7 +78,7 @@ static IrRegion *nest_of_cells(IrKernel *kernel, IrInst *loop, IrInst **indices,
   return nest.b.region;
 }
 
-static bool number_loop(Numbering *n, IrInst *loop) {
+static bool nest_loop(Numbering *n, IrInst *loop) {
   IrKernel *kernel = n->plans.kernel;
   IrRegion *body = loop->regions[0], *inner;
   IrInst *indices[SNODE_MAX_AXES];
@@ -114,25 +96,18 @@ static bool number_loop(Numbering *n, IrInst *loop) {
   return ok;
 }
 
-static void renumber_exit(const Numbering *n, IrInst *inst) {
-  int64_t crossed = inst->op == IR_BREAK ? inst->imm + 1 : inst->imm, levels = 0;
-  for (int64_t k = 0; k < crossed && k < n->levels.count; k++)
-    levels += n->levels.items[n->levels.count - 1 - k];
-  inst->imm = inst->op == IR_BREAK ? levels - 1 : levels;
-}
-
 static bool visit_loop(Numbering *n, IrInst *inst, bool is_parallel) {
   bool is_walk = inst->op == IR_RANGE || inst->op == IR_ACTIVE;
   if (is_walk && (is_parallel || inst->serial) && inst->regions[0]->first) {
     bool is_needed = inst->op == IR_RANGE || is_ordered(&n->plans, inst);
     if (is_needed && inst->op == IR_ACTIVE &&
-        is_unbounded(n->plans.kernel->levels.items[inst->level].node))
+        order_is_needed(n->plans.kernel->levels.items[inst->level].node))
       return plans_refuse(
           &n->plans, inst,
           "the iterations of this serial loop depend on each other: over cells of a "
           "tree without bounds it has no derivative",
           "a loop over rg.range(..):serial() that asks x:is_active(..)");
-    if (is_needed) return number_loop(n, inst);
+    if (is_needed) return nest_loop(n, inst);
   }
   vec_push(n->plans.scratch, &n->levels, 1);
   bool ok = visit_region(n, inst->regions[0], is_parallel || is_walk);
@@ -143,7 +118,8 @@ static bool visit_loop(Numbering *n, IrInst *inst, bool is_parallel) {
 static bool visit_region(Numbering *n, IrRegion *region, bool is_parallel) {
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     next = inst->next;
-    if (inst->op == IR_BREAK || inst->op == IR_CONTINUE) renumber_exit(n, inst);
+    if (inst->op == IR_BREAK || inst->op == IR_CONTINUE)
+      nest_renumber_exit(inst, n->levels.items, n->levels.count);
     if (!inst->regions[0]) continue;
     bool ok = inst->op == IR_IF ? visit_region(n, inst->regions[0], is_parallel) &&
                                       visit_region(n, inst->regions[1], is_parallel)

@@ -1,4 +1,4 @@
-/* serial_loops.h - serial loops over ranges and active cells, as numeric ones. */
+/* serial_loops.h - turns serial loops over ranges and active cells into numeric ones. */
 #ifndef RG_PASS_GRADIENT_SERIAL_LOOPS_H
 #define RG_PASS_GRADIENT_SERIAL_LOOPS_H
 

@@ -17,20 +17,9 @@
 #include "pass/gradient/plan.h"
 #include "pass/rewrite.h"
 
-/* Is some index the parameter plus a constant? */
-static bool is_indexed_by(const IrInst *place, const IrInst *param) {
-  for (int k = 0; k < place->operand_count; k++) {
-    int64_t constant;
-    if (facts_split_constant(place->operands[k], &constant) == param) return true;
-  }
-  return false;
-}
-
 static bool has_own_element(const IrInst *update) {
   const IrInst *loop = ir_parallel_loop(update);
-  for (int k = 0; loop && k < loop->regions[0]->params.count; k++)
-    if (!is_indexed_by(update->operands[0], loop->regions[0]->params.items[k])) return false;
-  return true;
+  return !loop || facts_distinguishes_iterations(update->operands[0], loop->regions[0]);
 }
 
 bool update_has_winner(const IrInst *update) {

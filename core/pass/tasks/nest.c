@@ -188,3 +188,10 @@ IrRegion *nest_of_loop(IrKernel *kernel, IrInst *loop, IrInst *order,
   *levels = nest.levels;
   return nest.b.region;
 }
+
+void nest_renumber_exit(IrInst *exit, const int *levels, int count) {
+  DEBUG_ASSERT(exit->imm >= 0, "an exit leaves outward");
+  int64_t crossed = exit->op == IR_BREAK ? exit->imm + 1 : exit->imm, sum = 0;
+  for (int64_t k = 0; k < crossed && k < count; k++) sum += levels[count - 1 - k];
+  exit->imm = exit->op == IR_BREAK ? sum - 1 : sum;
+}

@@ -32,6 +32,10 @@ IrInst *order_make(IrBuilder *host, const IrLevel *level, int depth);
 
 /* -- serial loops ------------------------------------------------------------------------------ */
 
+/* Adapts a BREAK or CONTINUE to loops that became nests: `levels` says how many FORs each of the
+ * `count` enclosing loops became, innermost last. */
+void nest_renumber_exit(IrInst *exit, const int *levels, int count);
+
 /* Builds, before `loop` (a serial RANGE or ACTIVE, left unchanged), the equivalent empty nest of
  * FORs. `order`: of order_make, if the loop needs one, else NULL. `indices` become the values of
  * its parameters. Returns the innermost FOR's region; *levels: how many FORs there are. */

@@ -332,15 +332,6 @@ static bool make_task(Tasker *t, IrInst *loop) {
 
 /* -- loops and exits --------------------------------------------------------------------------- */
 
-/* Each loop that the exit crosses counts as many levels as it has FORs now. */
-static void renumber_exit(const Tasker *t, IrInst *inst) {
-  DEBUG_ASSERT(inst->imm >= 0, "an exit leaves outward");
-  int64_t crossed = inst->op == IR_BREAK ? inst->imm + 1 : inst->imm, levels = 0;
-  for (int64_t k = 0; k < crossed && k < t->levels.count; k++)
-    levels += t->levels.items[t->levels.count - 1 - k];
-  inst->imm = inst->op == IR_BREAK ? levels - 1 : levels;
-}
-
 static bool visit_inside(Tasker *t, IrRegion *region, int levels) {
   vec_push(t->scratch, &t->levels, levels);
   bool ok = visit_region(t, region);
@@ -448,7 +439,7 @@ static bool visit_inst(Tasker *t, IrInst *inst) {
            refuse(t, inst, "assigns a variable of the host region");
   case IR_REDUCE: return visit_reduce(t, inst);
   case IR_BREAK:
-  case IR_CONTINUE: renumber_exit(t, inst); return true;
+  case IR_CONTINUE: nest_renumber_exit(inst, t->levels.items, t->levels.count); return true;
   default: return !inst->regions[0] || visit_regions(t, inst);
   }
 }
