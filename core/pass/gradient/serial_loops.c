@@ -84,7 +84,7 @@ static bool nest_loop(Numbering *n, IrInst *loop) {
   IrInst *indices[SNODE_MAX_AXES];
   int levels;
   const SNode *cells = loop->op == IR_ACTIVE ? kernel->levels.items[loop->level].node : NULL;
-  if (cells && kind_of_active(cells)->asks_each_cell)
+  if (cells && kind_of_active(cells)->tests_each_cell)
     inner = nest_of_cells(kernel, loop, indices, &levels);
   else inner = nest_of_loop(kernel, loop, NULL, indices, &levels);
   for (int k = 0; k < body->params.count; k++) ir_replace_uses(body->params.items[k], indices[k]);

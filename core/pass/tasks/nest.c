@@ -101,7 +101,7 @@ static void test_active(Nest *nest, const SNode *node, IrInst **indices) {
 static void test_each_cell(Nest *nest, const SNode *cells, IrInst *const *indices) {
   const SNode *sparse = snode_sparse_level(cells);
   IrInst *at[SNODE_MAX_AXES];
-  if (!kind_of(sparse)->asks_each_cell) return;
+  if (!kind_of(sparse)->tests_each_cell) return;
   for (int k = 0; k < sparse->rank; k++) {
     int axis = sparse->level_axes[k];
     int64_t size = sparse == cells ? 1 : snode_divisor(sparse, cells, axis);

@@ -7,33 +7,33 @@
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
-static bool has_bits(const IrKernel *kernel, const IrInst *inst) {
+static bool counts_bits(const IrKernel *kernel, const IrInst *inst) {
   return inst->op == IR_COUNT && snode_has_bits(kernel->levels.items[inst->level].node);
 }
 
-static void become_loop(IrKernel *kernel, IrInst *inst) {
+static void replace_by_loop(IrKernel *kernel, IrInst *inst) {
   IrBuilder b = rewrite_before(kernel, inst);
   IrInst *sum = ir_var(&b, TYPE(I64));
   ir_set(&b, sum, ir_i64(&b, 0));
   IrInst *loop = ir_active(&b, inst->level);
-  b.region = loop->regions[0];
-  b.before = NULL;
+  b = rewrite_into(&b, loop->regions[0]);
   IrInst *reduce = ir_emit(&b, IR_REDUCE, TYPE(NONE), 2, (IrInst *[]){sum, ir_i64(&b, 1)});
   reduce->imm = IR_UPDATE_ADD;
   rewrite_become(kernel, inst, IR_GET, 1, &sum);
 }
 
-/* Skips bodies of loops that may become parallel: parallel loops cannot be nested. */
-static void visit(IrKernel *kernel, IrRegion *region) {
+/* Skips bodies of loops that may become parallel, because parallel loops cannot be nested. */
+static void visit_region(IrKernel *kernel, IrRegion *region) {
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     next = inst->next;
     if (inst->op == IR_RANGE || inst->op == IR_ACTIVE) continue;
-    if (has_bits(kernel, inst)) become_loop(kernel, inst);
-    for (int k = 0; k < IR_MAX_REGIONS && inst->regions[k]; k++) visit(kernel, inst->regions[k]);
+    if (counts_bits(kernel, inst)) replace_by_loop(kernel, inst);
+    for (int k = 0; k < IR_MAX_REGIONS && inst->regions[k]; k++)
+      visit_region(kernel, inst->regions[k]);
   }
 }
 
 bool pass_active_counts(PassContext *ctx, IrKernel *kernel, Error *err) {
-  if (kernel->body) visit(kernel, kernel->body);
+  if (kernel->body) visit_region(kernel, kernel->body);
   return true;
 }

@@ -40,10 +40,10 @@ AddressIndex kind_descend_to_node(Address *a, const SNodeStep *step) {
 /* -- dense, and the root ----------------------------------------------------------------------- */
 
 /* The `dense` SNode, and the root: all cells exist, contiguous in memory. A list's
- * chunk, once reached, is dense, too. If no sparse level is above, all cells are always active. */
+ * chunk is dense, too. If no sparse level is above, all cells are always active. */
 
 /* A level without axes has one cell. */
-static ActivePlan plan_all(const SNode *sparse, const SNode *cells) {
+static ActivePlan plan_all_cells(const SNode *sparse, const SNode *cells) {
   ActivePlan plan = {
       .kind = TASK_RANGE, .axis_count = cells->rank, .over = "all cells, which are always active"};
   for (int k = 0; k < cells->rank; k++) plan.counts[k] = cells->shape[k];
@@ -51,19 +51,19 @@ static ActivePlan plan_all(const SNode *sparse, const SNode *cells) {
   return plan;
 }
 
-static void nest_all(Nest *nest, const SNode *sparse, const SNode *cells, IrInst **indices) {
+static void nest_all_cells(Nest *nest, const SNode *sparse, const SNode *cells, IrInst **indices) {
   for (int k = 0; k < cells->rank; k++) indices[k] = nest_count(nest, cells->shape[k]);
 }
 
-const Kind kind_dense = {.descend = address_cell, .plan = plan_all, .nest = nest_all};
-const Kind kind_root = {.descend = address_cell, .plan = plan_all, .nest = nest_all};
+const Kind kind_dense = {.descend = address_cell, .plan = plan_all_cells, .nest = nest_all_cells};
+const Kind kind_root = {.descend = address_cell, .plan = plan_all_cells, .nest = nest_all_cells};
 
 /* -- hash -------------------------------------------------------------------------------------- */
 
 /* The `hash` SNode: a table maps the parent node and the coordinates to the cell's
  * node. */
 
-/* Discards the offset since the parent node: a hash occupies no memory in it. */
+/* Discards the offset from the parent node, because a hash occupies no memory in it. */
 static int name_by_key(Address *a, const SNodeStep *step, IrInst **operands) {
   a->pending = 0;
   operands[0] = a->node;
@@ -86,8 +86,8 @@ const Kind kind_hash = {.descend = kind_descend_to_node,
 
 /* -- pointer ----------------------------------------------------------------------------------- */
 
-/* The `pointer` SNode: a slot per cell leads to the cell's node. A read through an
- * empty slot gets the ambient's zeros. */
+/* The `pointer` SNode: a slot per cell holds the cell's node. A read through an empty slot gets the
+ * ambient node's zeros. */
 
 static int name_slot(Address *a, const SNodeStep *step, IrInst **operands) {
   address_add_cells(a, address_cell(a, step), sizeof(uint32_t));
@@ -99,8 +99,8 @@ static int name_slot(Address *a, const SNodeStep *step, IrInst **operands) {
 
 /* `block`: coordinate of the node along its last axis; the others follow from the indices so
  * far. */
-static void open_if_active(Nest *nest, const SNode *pointer, const SNode *cells,
-                           IrInst *const *indices, IrInst *block) {
+static void open_if_node_active(Nest *nest, const SNode *pointer, const SNode *cells,
+                                IrInst *const *indices, IrInst *block) {
   IrInst *coordinates[SNODE_MAX_AXES];
   for (int k = 0; k < pointer->rank - 1; k++) {
     int axis = pointer->level_axes[k];
@@ -111,8 +111,8 @@ static void open_if_active(Nest *nest, const SNode *pointer, const SNode *cells,
   nest_if(nest, nest_is_active(nest, pointer, coordinates));
 }
 
-/* Along the last of the pointer's axes the loop goes node by node and tests once per node whether
- * it exists; the axes before it run over the whole shape. */
+/* Along the last of the pointer's axes the loop visits node after node and tests once per node
+ * whether it exists; loops along the axes before it cover the whole shape. */
 static void nest_nodes(Nest *nest, const SNode *pointer, const SNode *cells, IrInst **indices) {
   int split_axis = pointer->level_axes[pointer->rank - 1];
   for (int i = 0; i < cells->rank; i++) {
@@ -122,7 +122,7 @@ static void nest_nodes(Nest *nest, const SNode *pointer, const SNode *cells, IrI
     }
     int64_t size = snode_divisor(pointer, cells, split_axis);
     IrInst *block = nest_count(nest, cells->shape[i] / size);
-    open_if_active(nest, pointer, cells, indices, block);
+    open_if_node_active(nest, pointer, cells, indices, block);
     indices[i] = block;
     if (size == 1) continue;
     IrInst *local = nest_count(nest, size);
@@ -211,6 +211,6 @@ const Kind kind_bitmasked = {.descend = descend_to_bit,
                              .lower = lower_bits,
                              .plan = words_plan,
                              .nest = words_nest,
-                             .asks_each_cell = true,
+                             .tests_each_cell = true,
                              .may_change = words_may_change,
                              .lower_task = words_lower_task};

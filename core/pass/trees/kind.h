@@ -17,7 +17,7 @@ typedef struct Lower Lower; /* lower_places.h */
 
 typedef struct ActivePlan { /* how a parallel loop over active cells becomes a task */
   IrTaskKind kind;
-  const SNode *level; /* the task goes over its nodes, or its words; NULL for a range */
+  const SNode *level; /* whose nodes, or words, the task iterates over; NULL for a range */
   bool has_cells;     /* the body handles one cell until `leaf` */
   int axis_count;     /* of a range, whose axes begin at 0; 0 if it is not a range */
   int64_t counts[SNODE_MAX_AXES];
@@ -34,7 +34,8 @@ typedef struct Kind {
   RtEntry find, ensure, live, clear; /* on one cell */
   RtEntry fetch;                     /* prefetches what `find` reads first; unbounded kinds only */
   RtEntry count, clear_all;          /* on all cells of the level */
-  /* `clear` may be called where there is no cell; else the slot or bit may be in the ambient */
+  /* `clear` may be called where there is no cell; otherwise the slot or bit may be in the ambient
+   * node, which is read-only */
   bool is_safe_to_clear;
   /* Lowers an op on cells of the level itself other than these calls; false if this kind does not
    * have the op. NULL: it has none. */
@@ -46,7 +47,7 @@ typedef struct Kind {
   /* Opens the serial loops, in index order, and sets the indices. NULL for unbounded axes, which
    * nest.c opens in order. */
   void (*nest)(Nest *nest, const SNode *sparse, const SNode *cells, IrInst **indices);
-  bool asks_each_cell; /* an active node may have inactive cells, so each cell is tested */
+  bool tests_each_cell; /* an active node may have inactive cells, so each cell is tested */
   /* May iterations change the set of cells that the loop visits? Then a REMEMBER precedes the loop.
    * NULL: such changes have no effect on the loop. */
   bool (*may_change)(const Effects *effects, const IrTask *task);

@@ -6,20 +6,22 @@
  *   pop l0 %i, %var           if inside %i { walk; %s = call rt_dynamic_pop
  *                                            if %s >= 0 { set %var mem.load; mem.store 0 } }
  *   deactivate l0 %i          if inside %i { walk; if rt_slot_live { call rt_dynamic_clear } }
- * Elements past the end are zero and `length` never exceeds the chunks (llvm_bc/node_dynamic.c). If
- * a body both removes and adds elements, each op holds the list's lock from its claim to its last
- * store. Otherwise no lock is needed: appends synchronise on the length, and so do pops; if only
- * one iteration changes a list (`plain`), it loads and stores the length. The host region is one
- * thread. lists.c decides which appends are buffered, and which ops lock. */
+ * Elements past the end are zero, and `length` never exceeds the chunks that exist
+ * (llvm_bc/node_dynamic.c). If a body both removes and adds elements, each op holds the list's lock
+ * from the time it claims a slot until its last store. Otherwise no lock is needed: appends
+ * synchronise on the length, and so do pops; if only one iteration changes a list, it loads and
+ * stores the length without atomics. The host region runs in one thread. lists.c decides which
+ * appends are buffered, and which ops lock. */
 #include "pass/trees/kind.h"
 #include "pass/address/lower_places.h"
 
-static void unlock(IrBuilder *b, IrInst *list) { ir_call(b, RT_DYNAMIC_UNLOCK, 0, 0, 1, &list); }
+static void emit_unlock(IrBuilder *b, IrInst *list) {
+  ir_call(b, RT_DYNAMIC_UNLOCK, 0, 0, 1, &list);
+}
 
 void lists_unlock(Lower *l, IrInst *after, IrInst *list) {
-  IrBuilder b = rewrite_inside(l->kernel, after->region, after);
-  b.before = after->next;
-  unlock(&b, list);
+  IrBuilder b = rewrite_after(l->kernel, after);
+  emit_unlock(&b, list);
 }
 
 /* -- elements ---------------------------------------------------------------------------------- */
@@ -49,7 +51,7 @@ static IrInst *element_in_chunk(IrBuilder *b, const SNode *dynamic, IrInst *node
 }
 
 /* The element's number is 32 bits wide, also for the next step, into the chunk. */
-static AddressIndex descend(Address *a, const SNodeStep *step) {
+static AddressIndex descend_to_element(Address *a, const SNodeStep *step) {
   AddressIndex *own = &a->index[step->digits[0].position];
   IrInst *list = address_flush(a), *index = address_sum_i32(a, *own);
   if (a->ensures) {
@@ -75,7 +77,7 @@ typedef struct ListOp {
   Address walk;   /* to its list */
 } ListOp;
 
-static ListOp begin(Lower *l, IrInst *inst, bool has_slot) {
+static ListOp begin_list_op(Lower *l, IrInst *inst, bool has_slot) {
   ListOp op = {.l = l, .level = &l->kernel->levels.items[inst->level], .inst = inst};
   op.node = op.level->node;
   ASSERT(snode_has_lists(op.node) && op.node->rank > 0, "the op is on lists");
@@ -88,8 +90,8 @@ static ListOp begin(Lower *l, IrInst *inst, bool has_slot) {
   return op;
 }
 
-/* Splits the indices of an element: sets those of its list, and returns the slot. */
-static IrInst *take_slot(ListOp *op, IrInst *indices[SNODE_MAX_AXES]) {
+/* Splits the indices of an element: sets those of its list, and returns the slot in it. */
+static IrInst *split_indices(ListOp *op, IrInst *indices[SNODE_MAX_AXES]) {
   DEBUG_ASSERT(op->inst->operand_count == op->node->rank,
                "one index per axis, and the slot among them");
   int own = snode_axis_position(op->node, op->node->axes[0]);
@@ -98,34 +100,32 @@ static IrInst *take_slot(ListOp *op, IrInst *indices[SNODE_MAX_AXES]) {
   return op->inst->operands[own];
 }
 
-static IrInst *list_of(ListOp *op, IrInst *const *indices, bool ensures) {
+static IrInst *address_of_list(ListOp *op, IrInst *const *indices, bool ensures) {
   op->walk = address_to_list(&op->b, op->level->tree, op->node, indices, ensures);
   return op->walk.at;
 }
 
-static IrInst *constant(ListOp *op, int64_t value) { return ir_i32(&op->b, value); }
-
-static IrInst *call(ListOp *op, RtEntry entry, int count, IrInst *const *operands) {
+static IrInst *call_of_list_op(ListOp *op, RtEntry entry, int count, IrInst *const *operands) {
   return ir_call(&op->b, entry, op->level->tree, op->node->manager, count, operands);
 }
 
-static void finish(ListOp *op) {
+static void finish_list_op(ListOp *op) {
   if (op->branch && !type_is_none(op->inst->type)) places_bring_out(op->l, op->branch, op->inst);
 }
 
-/* Opens an IF that the element exists; the rest of the op goes inside. */
-static IrBuilder if_there(ListOp *op, IrInst *slot) {
+/* Opens an IF on whether the element exists; the rest of the op goes inside. */
+static IrBuilder if_element_exists(ListOp *op, IrInst *slot) {
   IrInst *there = ir_binary(&op->b, IR_GE, slot, ir_i32(&op->b, 0));
   return rewrite_inside(op->l->kernel, ir_if(&op->b, there)->regions[0], op->inst);
 }
 
 /* Stores the numbers in a row of the worker's stage, or of its log. */
-static void collect(ListOp *op, RtEntry entry, IrInst *list) {
+static void buffer_element(ListOp *op, RtEntry entry, IrInst *list) {
   DEBUG_ASSERT(op->inst->operand_count == op->indices + op->node->component_count,
                "an append has a value per number");
   IrInst **values = op->inst->operands + op->indices;
-  IrInst *width = constant(op, op->node->row_bytes);
-  IrInst *row = call(op, entry, 2, (IrInst *[]){list, width});
+  IrInst *width = ir_i32(&op->b, op->node->row_bytes);
+  IrInst *row = call_of_list_op(op, entry, 2, (IrInst *[]){list, width});
   for (int k = 0; k < op->node->component_count; k++) {
     IrInst *address = address_offset(&op->b, row, NULL, 0, op->node->components[k].row);
     ir_emit(&op->b, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){address, values[k]});
@@ -135,41 +135,42 @@ static void collect(ListOp *op, RtEntry entry, IrInst *list) {
 /* Returns its slot. */
 static IrInst *append_at_once(ListOp *op, IrInst *list, RtListWay way) {
   IrInst **values = op->inst->operands + op->indices;
-  IrInst *chunk = constant(op, (int64_t)op->node->chunk);
-  IrInst *capacity = constant(op, op->node->sizes[0]), *how = constant(op, way);
-  IrInst *slot = call(op, RT_DYNAMIC_APPEND, 4, (IrInst *[]){list, chunk, capacity, how});
-  IrBuilder arm = if_there(op, slot);
-  IrInst *node = find_chunk(&arm, op->level->tree, op->node, list, slot);
+  IrInst *chunk = ir_i32(&op->b, (int64_t)op->node->chunk);
+  IrInst *capacity = ir_i32(&op->b, op->node->sizes[0]), *how = ir_i32(&op->b, way);
+  IrInst *slot =
+      call_of_list_op(op, RT_DYNAMIC_APPEND, 4, (IrInst *[]){list, chunk, capacity, how});
+  IrBuilder inside = if_element_exists(op, slot);
+  IrInst *node = find_chunk(&inside, op->level->tree, op->node, list, slot);
   for (int k = 0; k < op->node->component_count; k++) {
-    IrInst *address = element_in_chunk(&arm, op->node, node, slot, k);
-    ir_emit(&arm, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){address, values[k]});
+    IrInst *address = element_in_chunk(&inside, op->node, node, slot, k);
+    ir_emit(&inside, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){address, values[k]});
   }
-  if (way == RT_LIST_LOCKED) unlock(&arm, list);
+  if (way == RT_LIST_LOCKED) emit_unlock(&inside, list);
   return slot;
 }
 
-static void collect_or_append(ListOp *op, IrInst *list) {
+static void buffer_or_append(ListOp *op, IrInst *list) {
   IrInst *collects = ir_call(&op->b, RT_DYNAMIC_IS_LOGGED, op->level->tree, 0, 0, NULL);
   IrInst *branch = ir_if(&op->b, collects);
   op->b = rewrite_inside(op->l->kernel, branch->regions[0], op->inst);
-  collect(op, RT_DYNAMIC_LOG, list);
+  buffer_element(op, RT_DYNAMIC_LOG, list);
   op->b = rewrite_inside(op->l->kernel, branch->regions[1], op->inst);
   append_at_once(op, list, RT_LIST_SHARED);
 }
 
 static void lower_append(Lower *l, IrInst *inst) {
   ListWay way = lists_way(l, inst);
-  ListOp op = begin(l, inst, false);
-  IrInst *list = list_of(&op, inst->operands, true);
+  ListOp op = begin_list_op(l, inst, false);
+  IrInst *list = address_of_list(&op, inst->operands, true);
   if (way == LIST_AT_ONCE) {
     IrInst *slot = append_at_once(&op, list, lists_call_way(l, inst, op.node));
     places_keep_active(l, &op.walk, inst);
     rewrite_become(l->kernel, inst, IR_ADD, 2, (IrInst *[]){slot, ir_i32(&op.b, 0)});
-    finish(&op);
+    finish_list_op(&op);
     return;
   }
-  if (way == LIST_STAGED) collect(&op, RT_DYNAMIC_STAGE, list);
-  else collect_or_append(&op, list);
+  if (way == LIST_STAGED) buffer_element(&op, RT_DYNAMIC_STAGE, list);
+  else buffer_or_append(&op, list);
   ir_delete(inst);
 }
 
@@ -177,55 +178,56 @@ static void lower_append(Lower *l, IrInst *inst) {
 static IrInst *last_slot(ListOp *op, IrInst *list, RtListWay way) {
   if (way == RT_LIST_OWN) {
     IrInst *length = ir_emit(&op->b, IR_MEM_LOAD, TYPE(I32), 1, &list);
-    return ir_binary(&op->b, IR_SUB, length, constant(op, 1));
+    return ir_binary(&op->b, IR_SUB, length, ir_i32(&op->b, 1));
   }
-  IrInst *lock = constant(op, way == RT_LIST_LOCKED);
+  IrInst *lock = ir_i32(&op->b, way == RT_LIST_LOCKED);
   return ir_call(&op->b, RT_DYNAMIC_POP, 0, 0, 2, (IrInst *[]){list, lock});
 }
 
 static void lower_pop(Lower *l, IrInst *inst) {
-  ListOp op = begin(l, inst, false);
-  IrInst **variables = inst->operands + op.indices, *list = list_of(&op, inst->operands, false);
+  ListOp op = begin_list_op(l, inst, false);
+  IrInst **variables = inst->operands + op.indices,
+         *list = address_of_list(&op, inst->operands, false);
   RtListWay way = lists_call_way(l, inst, op.node);
   IrInst *slot = last_slot(&op, list, way);
-  IrBuilder arm = if_there(&op, slot);
-  if (way == RT_LIST_OWN) ir_emit(&arm, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){list, slot});
-  IrInst *node = find_chunk(&arm, op.level->tree, op.node, list, slot);
+  IrBuilder inside = if_element_exists(&op, slot);
+  if (way == RT_LIST_OWN) ir_emit(&inside, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){list, slot});
+  IrInst *node = find_chunk(&inside, op.level->tree, op.node, list, slot);
   for (int k = 0; k < op.node->component_count; k++) {
     Type type = op.node->components[k].type;
-    IrInst *address = element_in_chunk(&arm, op.node, node, slot, k);
-    ir_set(&arm, variables[k], ir_emit(&arm, IR_MEM_LOAD, type, 1, &address));
-    ir_emit(&arm, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){address, ir_zero(&arm, type)});
+    IrInst *address = element_in_chunk(&inside, op.node, node, slot, k);
+    ir_set(&inside, variables[k], ir_emit(&inside, IR_MEM_LOAD, type, 1, &address));
+    ir_emit(&inside, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){address, ir_zero(&inside, type)});
   }
-  if (way == RT_LIST_LOCKED) unlock(&arm, list);
+  if (way == RT_LIST_LOCKED) emit_unlock(&inside, list);
   ir_delete(inst);
 }
 
 static void lower_length(Lower *l, IrInst *inst) {
-  ListOp op = begin(l, inst, false);
-  IrInst *list = list_of(&op, inst->operands, false);
+  ListOp op = begin_list_op(l, inst, false);
+  IrInst *list = address_of_list(&op, inst->operands, false);
   rewrite_become(l->kernel, inst, IR_MEM_LOAD, 1, &list);
-  finish(&op);
+  finish_list_op(&op);
 }
 
 static void lower_is_active(Lower *l, IrInst *inst) {
   IrInst *indices[SNODE_MAX_AXES];
-  ListOp op = begin(l, inst, true);
-  IrInst *slot = take_slot(&op, indices), *list = list_of(&op, indices, false);
+  ListOp op = begin_list_op(l, inst, true);
+  IrInst *slot = split_indices(&op, indices), *list = address_of_list(&op, indices, false);
   IrInst *length = ir_emit(&op.b, IR_MEM_LOAD, TYPE(I32), 1, &list);
   rewrite_become(l->kernel, inst, IR_LT, 2,
                  (IrInst *[]){ir_convert(&op.b, slot, TYPE(I32)), length});
-  finish(&op);
+  finish_list_op(&op);
 }
 
 static void lower_activate(Lower *l, IrInst *inst) {
   IrInst *indices[SNODE_MAX_AXES];
-  ListOp op = begin(l, inst, true);
-  IrInst *slot = ir_convert(&op.b, take_slot(&op, indices), TYPE(I32)),
-         *list = list_of(&op, indices, true);
+  ListOp op = begin_list_op(l, inst, true);
+  IrInst *slot = ir_convert(&op.b, split_indices(&op, indices), TYPE(I32)),
+         *list = address_of_list(&op, indices, true);
   bool locks = lists_need_lock(l, op.node);
   ensure_chunk(&op.b, op.level->tree, op.node, list, slot, locks);
-  if (locks) unlock(&op.b, list);
+  if (locks) emit_unlock(&op.b, list);
   places_keep_active(l, &op.walk, inst);
   ir_delete(inst);
 }
@@ -233,16 +235,16 @@ static void lower_activate(Lower *l, IrInst *inst) {
 /* Skips a list without a first chunk, which is empty already; in loops that empty lists, most
  * are. */
 static void lower_deactivate(Lower *l, IrInst *inst) {
-  ListOp op = begin(l, inst, false);
+  ListOp op = begin_list_op(l, inst, false);
   const SNodeStep *step = snode_step(op.node, op.node);
-  IrInst *list = list_of(&op, inst->operands, false);
+  IrInst *list = address_of_list(&op, inst->operands, false);
   IrInst *slot = address_offset(&op.b, list, NULL, 0, (int64_t)step->slots);
   IrInst *is_live = ir_call(&op.b, RT_SLOT_LIVE, 0, 0, 1, &slot);
   op.b = rewrite_inside(l->kernel, ir_if(&op.b, is_live)->regions[0], inst);
-  IrInst *capacity = constant(&op, op.node->sizes[0]),
-         *lock = constant(&op, lists_need_lock(l, op.node)),
-         *keep = constant(&op, lists_also_append(l, inst, op.node));
-  call(&op, RT_DYNAMIC_CLEAR, 4, (IrInst *[]){list, capacity, lock, keep});
+  IrInst *capacity = ir_i32(&op.b, op.node->sizes[0]),
+         *lock = ir_i32(&op.b, lists_need_lock(l, op.node)),
+         *keep = ir_i32(&op.b, lists_also_append(l, inst, op.node));
+  call_of_list_op(&op, RT_DYNAMIC_CLEAR, 4, (IrInst *[]){list, capacity, lock, keep});
   ir_delete(inst);
 }
 
@@ -252,7 +254,7 @@ static void lower_count(Lower *l, IrInst *inst) {
                       NULL);
 }
 
-static bool lower(Lower *l, IrInst *inst) {
+static bool lower_list_op(Lower *l, IrInst *inst) {
   switch (inst->op) {
   case IR_APPEND: lower_append(l, inst); return true;
   case IR_POP: lower_pop(l, inst); return true;
@@ -267,7 +269,7 @@ static bool lower(Lower *l, IrInst *inst) {
 
 /* -- loops over elements ----------------------------------------------------------------------- */
 
-static ActivePlan plan(const SNode *lists, const SNode *cells) {
+static ActivePlan plan_elements(const SNode *lists, const SNode *cells) {
   return (ActivePlan){.kind = TASK_LEAVES,
                       .level = lists,
                       .has_cells = true,
@@ -285,22 +287,21 @@ static void nest_elements(Nest *nest, const SNode *lists, const SNode *cells, Ir
     }
   bool is_last = own == count;
   DEBUG_ASSERT(own >= 0 && own <= count, "the list's own axis is one of its level's");
-  IrInst *asked = is_last ? ir_emit(&nest->b, IR_LENGTH, TYPE(I32), count, list)
+  IrInst *query = is_last ? ir_emit(&nest->b, IR_LENGTH, TYPE(I32), count, list)
                           : ir_emit(&nest->b, IR_IS_ACTIVE, TYPE(BOOL), lists->rank, indices);
-  asked->level = ir_add_level(nest->b.kernel, lists, lists->name);
+  query->level = ir_add_level(nest->b.kernel, lists, lists->name);
   if (!is_last) {
-    nest_if(nest, asked);
+    nest_if(nest, query);
     return;
   }
-  IrInst *begin = ir_const_int(&nest->b, nest->index, 0),
-         *one = ir_const_int(&nest->b, nest->index, 1);
-  indices[own] = nest_for(
-      nest, begin, ir_binary(&nest->b, IR_SUB, ir_convert(&nest->b, asked, nest->index), one));
+  IrInst *length = ir_convert(&nest->b, query, nest->index),
+         *last = ir_binary(&nest->b, IR_SUB, length, nest_number(nest, 1));
+  indices[own] = nest_for(nest, nest_number(nest, 0), last);
 }
 
-const Kind kind_dynamic = {.descend = descend,
+const Kind kind_dynamic = {.descend = descend_to_element,
                            .clear_all = RT_TREE_CLEAR,
-                           .lower = lower,
-                           .plan = plan,
+                           .lower = lower_list_op,
+                           .plan = plan_elements,
                            .nest = nest_elements,
-                           .asks_each_cell = true};
+                           .tests_each_cell = true};

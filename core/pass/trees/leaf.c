@@ -11,8 +11,9 @@
  * the leaf, becomes a CELL: at the loop's own position any access is allowed, since a visited leaf
  * is active until the loop ends; elsewhere it can only be read, through one cursor per
  * (coordinates, leaf offset) that all fields share. The same holds for cells below another level
- * whose leaves have the same shape (a second buffer): its leaf at the same coordinates, if active,
- * gets a cursor, too. The following stay PLACEs, which are looked up from the root:
+ * whose leaves have the same shape (a second buffer): the leaf there at the same coordinates, the
+ * *counterpart*, gets a cursor, too, if it is active. The following stay PLACEs, which are looked
+ * up from the root:
  *   - writes to other cells, and data-dependent places: they may activate;
  *   - reads of other cells of a field that the body writes elsewhere: an iteration sees its own
  *     writes, and these may be in a leaf that did not exist when the cursors were fetched;
@@ -42,8 +43,8 @@ static bool is_exact(const Leaf *l, const SNode *node, const IndexRange *range, 
   return never_wraps || ranges_hold_below(range, snode_extent(node, k));
 }
 
-static bool find_offset(const Leaf *l, const SNode *node, const IndexRange *index,
-                        int32_t *offset) {
+static bool find_offset_of_cell(const Leaf *l, const SNode *node, const IndexRange *index,
+                                int32_t *offset) {
   DEBUG_ASSERT(node->rank == l->shape.cells->rank, "it has a cell for each cell of the leaf");
   for (int a = 0; a < l->shape.axis_count; a++) {
     int k = l->shape.index[a];
@@ -57,23 +58,24 @@ static bool find_offset(const Leaf *l, const SNode *node, const IndexRange *inde
 }
 
 bool leaf_find_offset(const Leaf *l, const SNode *node, const IndexRange *index, int32_t *offset) {
-  return node && leaf_shape_holds(&l->shape, node) && find_offset(l, node, index, offset);
+  return node && leaf_shape_holds(&l->shape, node) && find_offset_of_cell(l, node, index, offset);
 }
 
-enum { TAKES_NODES = EFFECT_DEACTIVATES | EFFECT_APPENDS | EFFECT_POPS };
+enum { REMOVES_CELLS = EFFECT_DEACTIVATES | EFFECT_APPENDS | EFFECT_POPS };
 
-/* Is the place below another level whose leaves have the same shape, and stay while the loop
- * runs? */
-static bool is_in_twin(const Leaf *l, const IrInst *place) {
+/* Is the place below another level whose leaves have the same shape as the visited one, and exist
+ * until the loop ends? Then the visited leaf has a *counterpart* there: the leaf at the same
+ * coordinates. */
+static bool is_in_counterpart(const Leaf *l, const IrInst *place) {
   const IrField *field = &l->kernel->fields.items[place->field];
   for (int k = 0; k < place->operand_count; k++)
     if (!type_is_signed(place->operands[k]->type)) return false; /* below 0 it would wrap */
   return field->node && leaf_shape_has_counterpart(&l->shape, field->node) &&
-         !(l->effects->trees[field->tree] & TAKES_NODES);
+         !(l->effects->trees[field->tree] & REMOVES_CELLS);
 }
 
 /* Can the other level have a leaf wherever this one has one? */
-static bool covers(const Leaf *l, const SNode *level) {
+static bool covers_leaves(const Leaf *l, const SNode *level) {
   for (int k = 0; k < level->rank; k++)
     if (!leaf_shape_is_within(l->shape.node_level, level, k)) return false;
   return true;
@@ -93,8 +95,9 @@ static bool is_always_written(const Leaf *l, const EffectPlace *at) {
   return is_written;
 }
 
-/* Does the body query `is_active` in the tree? Then creating the leaf early could be observed. */
-static bool is_asked_about(const Leaf *l, int tree) {
+/* Does the body query `is_active` in the tree? Then it could observe that the leaf is created
+ * early. */
+static bool is_queried(const Leaf *l, int tree) {
   for (int i = 0; i < l->effects->calls.count; i++) {
     const EffectCall *call = &l->effects->calls.items[i];
     if (call->tree == tree && call->op == IR_IS_ACTIVE) return true;
@@ -103,12 +106,12 @@ static bool is_asked_about(const Leaf *l, int tree) {
 }
 
 /* May the leaf of the other level be created before its first cell is written? */
-static bool may_reach(const Leaf *l, const EffectPlace *at) {
+static bool may_create_early(const Leaf *l, const EffectPlace *at) {
   const IrField *field = &l->kernel->fields.items[at->inst->field];
   const SNode *node = field->node;
   const SNode *level = snode_node_level(node);
   return !l->masked && !snode_has_lists(l->shape.node_level) && !snode_is_masked(node, NULL) &&
-         covers(l, level) && !is_asked_about(l, field->tree) && is_always_written(l, at);
+         covers_leaves(l, level) && !is_queried(l, field->tree) && is_always_written(l, at);
 }
 
 static void add_place(Leaf *l, const EffectPlace *at) {
@@ -116,25 +119,25 @@ static void add_place(Leaf *l, const EffectPlace *at) {
   const SNode *node = l->kernel->fields.items[at->inst->field].node;
   bool writes = at->verbs & EFFECT_WRITES;
   if (at->is_called) {
-    l->written_afar[at->inst->field] |= writes;
+    l->written_elsewhere[at->inst->field] |= writes;
     return;
   }
-  /* with the element */
+  /* a write of the element sets the bit, too */
   bool sets_bit = writes && node && node != l->masked && snode_is_masked(node, l->shape.node_level);
-  access.in_twin = is_in_twin(l, at->inst);
+  access.in_counterpart = is_in_counterpart(l, at->inst);
   access.is_relative =
-      !sets_bit && (access.in_twin ? find_offset(l, node, at->index, access.offset)
-                                   : leaf_find_offset(l, node, at->index, access.offset));
+      !sets_bit && (access.in_counterpart ? find_offset_of_cell(l, node, at->index, access.offset)
+                                          : leaf_find_offset(l, node, at->index, access.offset));
   bool is_own = access.is_relative && is_at_origin(access.offset);
-  access.reaches = writes && access.in_twin && is_own && may_reach(l, at);
-  if (writes && !(is_own && (access.reaches || !access.in_twin)))
-    l->written_afar[at->inst->field] = true;
+  access.reaches = writes && access.in_counterpart && is_own && may_create_early(l, at);
+  if (writes && !(is_own && (access.reaches || !access.in_counterpart)))
+    l->written_elsewhere[at->inst->field] = true;
   vec_push(l->kernel->scratch, &l->accesses, access);
 }
 
-static void survey(Leaf *l) {
+static void find_accesses(Leaf *l) {
   unsigned changes = l->effects->trees[l->kernel->levels.items[l->task->level].tree];
-  l->deactivates = changes & TAKES_NODES;
+  l->deactivates = changes & REMOVES_CELLS;
   for (int i = 0; i < l->effects->places.count; i++) add_place(l, l->effects->places.items[i]);
 }
 
@@ -153,17 +156,17 @@ bool leaf_may_look_near(const Leaf *l, const int32_t *offset) {
 }
 
 static bool may_read_near(const Leaf *l, const LeafAccess *access) {
-  return leaf_may_look_near(l, access->offset) && !l->written_afar[access->place->field];
+  return leaf_may_look_near(l, access->offset) && !l->written_elsewhere[access->place->field];
 }
 
-/* Does the loop write each cell of the twin of a leaf? Then the twin is created first, and all
- * accesses use its cursor. */
-static bool is_reached(const Leaf *l, int level) {
-  const SNode *twin = l->kernel->levels.items[level].node;
+/* Does the loop write each cell of a leaf's counterpart on the level? Then the counterpart is
+ * created first, and all accesses use its cursor. */
+static bool is_created_early(const Leaf *l, int level) {
+  const SNode *counterpart = l->kernel->levels.items[level].node;
   for (int i = 0; i < l->accesses.count; i++) {
     const LeafAccess *access = &l->accesses.items[i];
     const SNode *node = l->kernel->fields.items[access->place->field].node;
-    if (access->reaches && snode_node_level(node) == twin) return true;
+    if (access->reaches && snode_node_level(node) == counterpart) return true;
   }
   return false;
 }
@@ -177,8 +180,8 @@ IrInst *leaf_cursor_at(Leaf *l, int level, const int32_t nodes[SNODE_MAX_AXES]) 
   if (level == l->task->level && is_at_origin(nodes)) return l->cursor;
   for (int i = 0; i < l->nears.count; i++)
     if (is_near(l->nears.items[i], level, nodes)) return l->nears.items[i];
-  IrBuilder b = {.kernel = l->kernel, .region = l->leaves, .before = l->cells};
-  IrOp op = is_at_origin(nodes) && is_reached(l, level) ? IR_REACH : IR_NEAR;
+  IrBuilder b = rewrite_before(l->kernel, l->cells);
+  IrOp op = is_at_origin(nodes) && is_created_early(l, level) ? IR_REACH : IR_NEAR;
   IrInst *near =
       ir_emit(&b, op, TYPE(PTR), l->leaves->params.count - 1, l->leaves->params.items + 1);
   near->level = level;
@@ -221,9 +224,9 @@ static IrInst *make_cell(Leaf *l, const LeafAccess *access) {
   DEBUG_ASSERT(access->is_relative, "a cell is at an offset from the visited one");
   IrInst *operands[SNODE_MAX_AXES + (1 << LEAF_CROSSED_AXES)];
   int count = l->shape.axis_count, level = l->task->level;
-  if (access->in_twin) {
-    const SNode *twin = snode_node_level(l->kernel->fields.items[access->place->field].node);
-    level = ir_add_level(l->kernel, twin, twin->name);
+  if (access->in_counterpart) {
+    const SNode *counterpart = snode_node_level(l->kernel->fields.items[access->place->field].node);
+    level = ir_add_level(l->kernel, counterpart, counterpart->name);
   }
   for (int a = 0; a < count; a++) operands[a] = leaf_position(l, a);
   count += add_cursors(l, level, access->offset, operands + count);
@@ -235,8 +238,9 @@ static IrInst *make_cell(Leaf *l, const LeafAccess *access) {
   return cell;
 }
 
-/* Replaces the place in writes, and if `reads` also in LOADs, by its cell. */
-static bool redirect(void *data, IrInst *inst) {
+/* Replaces the operand of an access by the cell of its place, if it has one. At another cell than
+ * the visited one only LOADs use it. */
+static bool use_cell(void *data, IrInst *inst) {
   Leaf *l = data;
   /* a worker's private copy is found from the root */
   if (!rewrite_is_access(inst->op) || inst->private_copy) return true;
@@ -250,15 +254,15 @@ static bool redirect(void *data, IrInst *inst) {
 static void note_lookup(const Leaf *l, const LeafAccess *access) {
   const IrField *field = &l->kernel->fields.items[access->place->field];
   if (!field->node) return;
-  bool deactivates = l->effects->trees[field->tree] & TAKES_NODES;
+  bool deactivates = l->effects->trees[field->tree] & REMOVES_CELLS;
   const char *why = deactivates ? "the loop deactivates in this tree"
-                    : !access->in_twin && !leaf_shape_holds(&l->shape, field->node)
+                    : !access->in_counterpart && !leaf_shape_holds(&l->shape, field->node)
                         ? "it has no cell for each cell of the loop's leaf"
                     : !access->is_relative ? "an index is not the loop's own plus a small constant"
-                    : access->in_twin && l->written_afar[access->place->field]
+                    : access->in_counterpart && l->written_elsewhere[access->place->field]
                         ? "the loop writes it, and its leaves are not the visited ones"
                     : !access->reads ? "it is written at another cell than the loop's own"
-                    : l->written_afar[access->place->field]
+                    : l->written_elsewhere[access->place->field]
                         ? "the loop writes it at other cells than its own"
                         : "it would need too many cursors";
   if (snode_node_level(field->node))
@@ -270,14 +274,14 @@ static void make_cells(Leaf *l) {
   for (int i = 0; i < l->accesses.count; i++) {
     const LeafAccess *access = &l->accesses.items[i];
     bool is_own = access->is_relative && is_at_origin(access->offset) &&
-                  (access->reaches || !access->in_twin);
+                  (access->reaches || !access->in_counterpart);
     bool is_read = access->is_relative && access->reads && may_read_near(l, access);
-    bool stays = access->in_twin || !l->deactivates;
+    bool stays = access->in_counterpart || !l->deactivates;
     bool has_cell = l->caches && stays && (is_own || is_read);
     if (has_cell) ir_map_put(l->with, access->place, make_cell(l, access));
     else note_lookup(l, access);
   }
-  ir_walk(l->row->regions[0], redirect, l);
+  ir_walk(l->row->regions[0], use_cell, l);
 }
 
 /* -- the new body ------------------------------------------------------------------------------ */
@@ -288,15 +292,15 @@ static bool changes_lists(const Leaf *l) {
   bool changes =
       l->deactivates || effects_of_calls(l->effects, l->shape.node_level) & EFFECT_ACTIVATES;
   for (int f = 0; f < l->kernel->fields.count; f++)
-    changes |= l->written_afar[f] && l->kernel->fields.items[f].node == l->shape.node_level;
+    changes |= l->written_elsewhere[f] && l->kernel->fields.items[f].node == l->shape.node_level;
   return changes;
 }
 
-static bool find_run(void *data, IrInst *inst) {
+static bool find_run_of_task(void *data, IrInst *inst) {
   Leaf *l = data;
-  bool is_it = inst->op == IR_RUN && l->kernel->tasks.items[inst->imm] == l->task;
-  if (is_it) l->run = inst;
-  return !is_it;
+  bool is_found = inst->op == IR_RUN && l->kernel->tasks.items[inst->imm] == l->task;
+  if (is_found) l->run = inst;
+  return !is_found;
 }
 
 /* The number of elements of the list that are in the node. */
@@ -307,7 +311,7 @@ static IrInst *count_elements(Leaf *l, IrBuilder *b) {
   RtEntry entry = changes ? RT_DYNAMIC_WAS : RT_DYNAMIC_CELLS;
   IrInst *count = ir_call(b, entry, level->tree, level->node->manager, 1, &l->cursor);
   if (!changes) return count;
-  ir_walk(l->kernel->body, find_run, l);
+  ir_walk(l->kernel->body, find_run_of_task, l);
   if (!l->run) return count;
   IrBuilder host = rewrite_before(l->kernel, l->run);
   ir_call(&host, RT_DYNAMIC_REMEMBER, level->tree, level->node->manager, 0, NULL);
@@ -363,15 +367,14 @@ static void open_leaves(Leaf *l) {
   ir_region_param(l->kernel, l->row->regions[0], TYPE(I32));
 }
 
-/* index = the leaf's first cell + the position in it, computed as far out as the position is
- * defined. */
+/* index = the leaf's first cell + the position in it, computed in the outermost loop in which the
+ * position is known. */
 static IrInst *make_index(Leaf *l, int leaf_axis) {
   DEBUG_ASSERT(leaf_axis < l->shape.axis_count, "the leaf has such an axis");
-  IrRegion *row = l->row->regions[0];
-  IrInst *inside_grid = l->grid ? l->grid : l->row;
-  IrBuilder at_leaf = {.kernel = l->kernel, .region = l->leaves, .before = inside_grid};
-  IrBuilder at_position = {.kernel = l->kernel, .region = row, .before = row->first};
-  if (leaf_axis < l->shape.axis_count - 1) at_position = rewrite_before(l->kernel, l->row);
+  bool is_row = leaf_axis == l->shape.axis_count - 1;
+  IrBuilder at_leaf = rewrite_before(l->kernel, l->grid ? l->grid : l->row);
+  IrBuilder at_position = is_row ? rewrite_first(l->kernel, l->row->regions[0], NULL)
+                                 : rewrite_before(l->kernel, l->row);
   IrInst *local = ir_convert(&at_position, leaf_position(l, leaf_axis), l->task->index);
   int coordinate = l->shape.coordinate[leaf_axis];
   if (coordinate < 0) return local;
@@ -391,7 +394,7 @@ static bool is_final_continue(const IrInst *inst) {
   return inst && inst->op == IR_CONTINUE && inst->imm == 0;
 }
 
-/* In lanes an IF around the body skips single cells. */
+/* Where lanes run the row, they skip the inactive cells by an IF around the body. */
 static IrRegion *open_row(Leaf *l) {
   IrRegion *row = l->row->regions[0];
   if (!l->masked) return row;
@@ -399,8 +402,8 @@ static IrRegion *open_row(Leaf *l) {
   return ir_if(&b, ir_emit(&b, IR_ROW_ACTIVE, TYPE(BOOL), 0, NULL))->regions[0];
 }
 
-static void lower_task(IrKernel *kernel, IrTask *task, const LeafShape *shape,
-                       const Effects *effects, bool caches) {
+static void lower_task_to_rows(IrKernel *kernel, IrTask *task, const LeafShape *shape,
+                               const Effects *effects, bool caches) {
   ASSERT(shape->axis_count > 0 && task->kind == TASK_LEAVES, "a leaf has a row of cells");
   Leaf l = {.kernel = kernel,
             .task = task,
@@ -409,16 +412,16 @@ static void lower_task(IrKernel *kernel, IrTask *task, const LeafShape *shape,
             .effects = effects,
             .masked = snode_has_bits(shape->cells) ? shape->cells : NULL,
             .caches = caches,
-            .written_afar = scratch_array(kernel->scratch, bool, kernel->fields.count),
+            .written_elsewhere = scratch_array(kernel->scratch, bool, kernel->fields.count),
             .with = ir_map(kernel->scratch, kernel)};
-  survey(&l);
+  find_accesses(&l);
   open_leaves(&l);
   IrRegion *row = l.row->regions[0];
   IrRegion *inside = open_row(&l);
   rewrite_move_all(l.body, inside);
   if (is_final_continue(inside->last)) ir_delete(inside->last);
   make_cells(&l);
-  leaf_ask_words(&l);
+  leaf_query_words(&l);
   rewrite_drop_dead(row);
   l.with = ir_map(kernel->scratch, kernel);
   bind_indices(&l);
@@ -442,7 +445,8 @@ bool pass_leaf(PassContext *ctx, IrKernel *kernel, Error *err) {
           err, RG_ERROR_NOT_YET,
           "a loop cannot visit an axis with more than 2^31 cells below pointer SNode '%s'",
           shape.node_level->name);
-    lower_task(kernel, task, &shape, effects_of(ctx, kernel, task), !pass_is_without(ctx, "leaf"));
+    lower_task_to_rows(kernel, task, &shape, effects_of(ctx, kernel, task),
+                       !pass_is_without(ctx, "leaf"));
   }
   return true;
 }

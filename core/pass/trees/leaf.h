@@ -13,8 +13,8 @@ typedef struct LeafAccess { /* a PLACE of the body */
   IrInst *place;    /* its inst */
   bool is_relative; /* its indices are the loop's plus `offset`, by leaf axis */
   bool reads;
-  bool in_twin; /* below another level, whose leaves have the same shape */
-  bool reaches; /* in_twin, and written in each visited cell */
+  bool in_counterpart; /* below another level, in the counterpart of the visited leaf */
+  bool reaches; /* in_counterpart, and written in each visited cell: the leaf is created first */
   int32_t offset[SNODE_MAX_AXES];
 } LeafAccess;
 
@@ -25,18 +25,17 @@ typedef struct Leaf {
   IrRegion *body;         /* of one cell, as `tasks` left it */
   const Effects *effects; /* of that body */
   VEC(LeafAccess) accesses;
-  bool *written_afar;  /* by field: written at cells other than the loop's own */
-  IrInst *run;         /* the task's RUN in the host region; NULL until searched */
-  const SNode *masked; /* the level of the cells if it is bitmasked, so that bits select them */
-  bool deactivates;    /* deactivates cells, or changes a list, in the tree of the leaves */
-  bool caches;         /* uses cursors; false under RG_WITHOUT=leaf, so every place is looked up */
+  bool *written_elsewhere; /* by field: written at cells other than the loop's own */
+  IrInst *run;             /* the task's RUN in the host region; NULL until searched */
+  const SNode *masked;     /* the level of the cells if it is bitmasked, so that bits select them */
+  bool deactivates;        /* deactivates cells, or changes a list, in the tree of the leaves */
+  bool caches; /* uses cursors; false under RG_WITHOUT=leaf, so every place is looked up */
   /* the output */
   IrRegion *leaves;
   IrInst *cursor, *grid, *row;
   IrInst *cells; /* the grid or the row; insts that run once per leaf go before it */
   VEC(IrInst *) nears;
-  IrMap *with;  /* by id: the replacement of an inst; */
-  int id_count; /* only for insts from before the pass */
+  IrMap *with; /* the replacement of an inst from before the pass */
 } Leaf;
 
 /* Are indices of level `node`, by its axes, those of the loop plus constants no larger than a leaf?
@@ -51,7 +50,7 @@ IrInst *leaf_cursor_at(Leaf *l, int level, const int32_t nodes[SNODE_MAX_AXES]);
 /* The visited cell's position in its leaf. */
 IrInst *leaf_position(const Leaf *l, int leaf_axis);
 
-/* leaf_active.c: replaces is_active at constant offsets by bits of words. */
-void leaf_ask_words(Leaf *l);
+/* leaf_active.c: replaces `is_active` at constant offsets by tests of bits. */
+void leaf_query_words(Leaf *l);
 
 #endif

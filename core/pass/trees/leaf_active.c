@@ -9,9 +9,9 @@
  *                                               %b = (%word & 1 << %position) != 0
  *
  * A masked row's word is its bits; cells without bits are active if their leaf is, which is tested
- * once per neighbouring leaf. Words hold the state at the begin of the row, so a query stays a
- * look-up if the iteration itself may have activated the cell before: by an earlier write at the
- * same offset, or at an unknown one. */
+ * once per neighbouring leaf. Words hold the state from before the row. So a query stays a
+ * look-up if the iteration may have activated the cell itself, by an earlier write at the same
+ * offset, or at an unknown one. */
 #include "pass/trees/kind.h"
 #include "pass/trees/leaf.h"
 #include "pass/rewrite.h"
@@ -24,34 +24,34 @@ typedef struct Change { /* an inst of the body that may activate a cell */
   int32_t offset[SNODE_MAX_AXES];
 } Change;
 
-typedef struct AskedRow {         /* a word of bits around the row */
+typedef struct RowWord {          /* a word of bits around the row */
   const SNode *sparse;            /* whose cells they are */
   int32_t offset[SNODE_MAX_AXES]; /* by leaf axis; in `pieces` the last one counts leaves */
   IrInst *word;
-} AskedRow;
+} RowWord;
 
-typedef VEC(AskedRow) AskedRows;
+typedef VEC(RowWord) RowWords;
 
-typedef struct Alive { /* is a neighbouring leaf there? */
+typedef struct LeafWord { /* is the leaf at this distance active? */
   int32_t nodes[SNODE_MAX_AXES];
   IrInst *word; /* all bits, or none */
-} Alive;
+} LeafWord;
 
-typedef struct Asker {
+typedef struct RowQueries {
   Leaf *l;
   const SNode *sparse; /* the level of the query: a masked level, or the leaves' */
-  const IrInst *asked;
+  const IrInst *query;
   VEC(Change) changes;
-  AskedRows rows;   /* words aligned to the visited row's positions, */
-  AskedRows pieces; /* and the words that they are combined from: rows of one leaf */
-  VEC(Alive) alive;
-  IrInst *bit;  /* 1 << the position in the row */
-  IrInst *some; /* IF that a masked row has a cell, around its words; NULL: not yet made */
-} Asker;
+  RowWords rows;   /* words aligned to the visited row's positions, */
+  RowWords pieces; /* and the words that they are combined from: rows of one leaf */
+  VEC(LeafWord) leaf_words;
+  IrInst *bit;    /* 1 << the position in the row */
+  IrInst *if_any; /* masked rows: IF an active cell exists, around the words; NULL: not yet made */
+} RowQueries;
 
-/* -- which queries ----------------------------------------------------------------------------- */
+/* -- which queries can be replaced ------------------------------------------------------------- */
 
-static bool same_offset(const int32_t *a, const int32_t *b) {
+static bool is_same_offset(const int32_t *a, const int32_t *b) {
   return !memcmp(a, b, sizeof(int32_t) * SNODE_MAX_AXES);
 }
 
@@ -63,37 +63,37 @@ static bool find_offset_of_call(const Leaf *l, const IrInst *inst, const SNode *
 }
 
 /* Does the inst only activate the visited cell, which is active already, like its leaf? */
-static bool is_visited(const Asker *a, const Change *change) {
+static bool is_of_visited_cell(const RowQueries *q, const Change *change) {
   static const int32_t origin[SNODE_MAX_AXES] = {0};
   bool is_visited_level =
-      a->sparse == a->l->shape.node_level || a->sparse == snode_sparse_level(a->l->shape.cells);
-  return is_visited_level && change->is_relative && same_offset(change->offset, origin);
+      q->sparse == q->l->shape.node_level || q->sparse == snode_sparse_level(q->l->shape.cells);
+  return is_visited_level && change->is_relative && is_same_offset(change->offset, origin);
 }
 
-static void add_change(Asker *a, const Change *change) {
-  if (!is_visited(a, change)) vec_push(a->l->kernel->scratch, &a->changes, *change);
+static void add_change(RowQueries *q, const Change *change) {
+  if (!is_of_visited_cell(q, change)) vec_push(q->l->kernel->scratch, &q->changes, *change);
 }
 
 /* Finds the insts that may activate a cell of the sparse level other than the visited one. */
-static void find_changes(Asker *a) {
-  const Leaf *l = a->l;
-  a->changes.count = 0;
+static void find_changes(RowQueries *q) {
+  const Leaf *l = q->l;
+  q->changes.count = 0;
   for (int i = 0; i < l->effects->accesses.count; i++) {
     const EffectAccess *access = &l->effects->accesses.items[i];
-    if (!effects_access_activates(l->effects, access, a->sparse)) continue;
+    if (!effects_access_activates(l->effects, access, q->sparse)) continue;
     const SNode *node = l->kernel->fields.items[access->field].node;
     Change change = {.inst = access->inst};
     change.is_relative = !access->place->is_called && access->place->index &&
                          leaf_find_offset(l, node, access->place->index, change.offset);
-    add_change(a, &change);
+    add_change(q, &change);
   }
   for (int i = 0; i < l->effects->calls.count; i++) {
     const EffectCall *call = &l->effects->calls.items[i];
-    if (!call->changes || call->tree != l->kernel->levels.items[a->asked->level].tree) continue;
+    if (!call->changes || call->tree != l->kernel->levels.items[q->query->level].tree) continue;
     Change change = {.inst = call->inst};
     change.is_relative = !call->is_called && call->op == IR_ACTIVATE &&
                          find_offset_of_call(l, call->inst, call->node, change.offset);
-    add_change(a, &change);
+    add_change(q, &change);
   }
 }
 
@@ -115,19 +115,19 @@ static bool is_in_loop(const Leaf *l, const IrInst *inst) {
   return false;
 }
 
-static bool comes_before(const Leaf *l, const IrInst *change, const IrInst *asked) {
-  Order order = {.first = asked, .second = change};
+static bool runs_before(const Leaf *l, const IrInst *change, const IrInst *query) {
+  Order order = {.first = query, .second = change};
   ir_walk(l->row->regions[0], note_order, &order);
-  return !order.in_order || is_in_loop(l, asked);
+  return !order.in_order || is_in_loop(l, query);
 }
 
 /* May the cell at the offset have been activated by the iteration? A bit belongs to one cell; but a
  * leaf becomes active with any of its cells. */
-static bool may_have_changed(const Asker *a, const int32_t *offset) {
-  for (int i = 0; i < a->changes.count; i++) {
-    const Change *change = &a->changes.items[i];
-    if (!change->is_relative || !snode_has_bits(a->sparse)) return true;
-    if (same_offset(change->offset, offset) && comes_before(a->l, change->inst, a->asked))
+static bool may_have_changed(const RowQueries *q, const int32_t *offset) {
+  for (int i = 0; i < q->changes.count; i++) {
+    const Change *change = &q->changes.items[i];
+    if (!change->is_relative || !snode_has_bits(q->sparse)) return true;
+    if (is_same_offset(change->offset, offset) && runs_before(q->l, change->inst, q->query))
       return true;
   }
   return false;
@@ -146,33 +146,33 @@ static bool has_word_per_row(const Leaf *l, const SNode *sparse) {
 
 /* -- words ------------------------------------------------------------------------------------- */
 
-static IrInst *find_row(const AskedRows *rows, const SNode *sparse, const int32_t *offset) {
+static IrInst *find_word(const RowWords *rows, const SNode *sparse, const int32_t *offset) {
   for (int i = 0; i < rows->count; i++)
-    if (rows->items[i].sparse == sparse && same_offset(rows->items[i].offset, offset))
+    if (rows->items[i].sparse == sparse && is_same_offset(rows->items[i].offset, offset))
       return rows->items[i].word;
   return NULL;
 }
 
-static void keep_row(Asker *a, AskedRows *rows, const int32_t *offset, IrInst *word) {
-  DEBUG_ASSERT(!find_row(rows, a->sparse, offset), "a word is made once");
-  AskedRow row = {.sparse = a->sparse, .word = word};
+static void add_row(RowQueries *q, RowWords *rows, const int32_t *offset, IrInst *word) {
+  DEBUG_ASSERT(!find_word(rows, q->sparse, offset), "a word is made once");
+  RowWord row = {.sparse = q->sparse, .word = word};
   memcpy(row.offset, offset, sizeof row.offset);
-  vec_push(a->l->kernel->scratch, rows, row);
+  vec_push(q->l->kernel->scratch, rows, row);
 }
 
 /* Is the cell at the offset along a grid's axis in the next leaf? */
-static IrInst *crosses(const Leaf *l, IrBuilder *b, int axis, int32_t offset) {
+static IrInst *crosses_leaf(const Leaf *l, IrBuilder *b, int axis, int32_t offset) {
   DEBUG_ASSERT(offset && axis < l->shape.axis_count - 1, "an axis of the grid is crossed");
   int32_t limit = offset < 0 ? -offset : l->shape.extent[axis] - offset;
   return ir_binary(b, offset < 0 ? IR_LT : IR_GE, leaf_position(l, axis), ir_i32(b, limit));
 }
 
 /* A word of all ones if the leaf is active, else 0. Tests the leaf's first cell. */
-static IrInst *word_of_leaf(Asker *a, const int32_t *nodes) {
-  Leaf *l = a->l;
-  for (int i = 0; i < a->alive.count; i++)
-    if (same_offset(a->alive.items[i].nodes, nodes)) return a->alive.items[i].word;
-  IrBuilder b = {.kernel = l->kernel, .region = l->leaves, .before = l->cells};
+static IrInst *word_of_leaf(RowQueries *q, const int32_t *nodes) {
+  Leaf *l = q->l;
+  for (int i = 0; i < q->leaf_words.count; i++)
+    if (is_same_offset(q->leaf_words.items[i].nodes, nodes)) return q->leaf_words.items[i].word;
+  IrBuilder b = rewrite_before(l->kernel, l->cells);
   IrInst *index[SNODE_MAX_AXES];
   for (int axis = 0; axis < l->shape.axis_count; axis++) {
     int k = l->shape.index[axis], c = l->shape.coordinate[axis];
@@ -180,86 +180,87 @@ static IrInst *word_of_leaf(Asker *a, const int32_t *nodes) {
     index[k] = ir_i64(&b, distance);
     if (c >= 0) index[k] = ir_binary(&b, IR_ADD, l->leaves->params.items[1 + c], index[k]);
   }
-  IrInst *is = ir_emit(&b, IR_IS_ACTIVE, TYPE(BOOL), l->shape.cells->rank, index);
-  is->level = l->task->cells_level;
+  IrInst *is_active = ir_emit(&b, IR_IS_ACTIVE, TYPE(BOOL), l->shape.cells->rank, index);
+  is_active->level = l->task->cells_level;
   IrInst *all = ir_const_int(&b, TYPE(U64), -1), *none = ir_const_int(&b, TYPE(U64), 0);
-  Alive alive = {.word = ir_select(&b, is, all, none)};
-  memcpy(alive.nodes, nodes, sizeof alive.nodes);
-  vec_push(l->kernel->scratch, &a->alive, alive);
-  return alive.word;
+  LeafWord leaf = {.word = ir_select(&b, is_active, all, none)};
+  memcpy(leaf.nodes, nodes, sizeof leaf.nodes);
+  vec_push(l->kernel->scratch, &q->leaf_words, leaf);
+  return leaf.word;
 }
 
 /* The cursor of the leaf at `nodes`, or its word; if a grid's axis may be crossed, selects one of
  * two leaves by the position. */
-static IrInst *choose(Asker *a, IrBuilder *b, const int32_t *offset, int32_t *nodes, int axis) {
-  const Leaf *l = a->l;
+static IrInst *choose_leaf(RowQueries *q, IrBuilder *b, const int32_t *offset, int32_t *nodes,
+                           int axis) {
+  const Leaf *l = q->l;
   if (axis == l->shape.axis_count - 1)
-    return snode_has_bits(a->sparse) ? leaf_cursor_at(a->l, l->task->level, nodes)
-                                     : word_of_leaf(a, nodes);
-  IrInst *same = choose(a, b, offset, nodes, axis + 1);
+    return snode_has_bits(q->sparse) ? leaf_cursor_at(q->l, l->task->level, nodes)
+                                     : word_of_leaf(q, nodes);
+  IrInst *same = choose_leaf(q, b, offset, nodes, axis + 1);
   if (!offset[axis]) return same;
   int32_t *node = &nodes[l->shape.coordinate[axis]];
   *node = offset[axis] < 0 ? -1 : 1;
-  IrInst *other = choose(a, b, offset, nodes, axis + 1);
+  IrInst *other = choose_leaf(q, b, offset, nodes, axis + 1);
   *node = 0;
-  return ir_select(b, crosses(l, b, axis, offset[axis]), other, same);
+  return ir_select(b, crosses_leaf(l, b, axis, offset[axis]), other, same);
 }
 
 /* Position + offset along a grid's axis, as a position in the leaf that holds the cell. */
-static IrInst *wrapped(const Leaf *l, IrBuilder *b, int axis, int32_t offset) {
+static IrInst *wrapped_position(const Leaf *l, IrBuilder *b, int axis, int32_t offset) {
   IrInst *position = leaf_position(l, axis);
   if (!offset) return position;
   int32_t extent = l->shape.extent[axis];
   int32_t back = offset < 0 ? offset + extent : offset - extent;
   IrInst *here = ir_binary(b, IR_ADD, position, ir_i32(b, offset)),
          *there = ir_binary(b, IR_ADD, position, ir_i32(b, back));
-  return ir_select(b, crosses(l, b, axis, offset), there, here);
+  return ir_select(b, crosses_leaf(l, b, axis, offset), there, here);
 }
 
-static IrInst *read_word(Asker *a, IrBuilder *b, const int32_t *offset, int along) {
-  const Leaf *l = a->l;
+static IrInst *read_word(RowQueries *q, IrBuilder *b, const int32_t *offset, int along) {
+  const Leaf *l = q->l;
   int32_t nodes[SNODE_MAX_AXES] = {0};
   int last = l->shape.axis_count - 1;
   if (along) nodes[l->shape.coordinate[last]] = along;
-  IrInst *found = choose(a, b, offset, nodes, 0), *operands[SNODE_MAX_AXES + 2];
-  if (!snode_has_bits(a->sparse)) return found;
+  IrInst *found = choose_leaf(q, b, offset, nodes, 0), *operands[SNODE_MAX_AXES + 2];
+  if (!snode_has_bits(q->sparse)) return found;
   operands[0] = found;
   for (int axis = 0; axis < last; axis++)
-    operands[1 + l->shape.index[axis]] = wrapped(l, b, axis, offset[axis]);
+    operands[1 + l->shape.index[axis]] = wrapped_position(l, b, axis, offset[axis]);
   operands[1 + l->shape.index[last]] = ir_i32(b, 0);
-  operands[1 + a->sparse->rank] = ir_i32(b, l->shape.extent[last]);
-  IrInst *bits = ir_emit(b, IR_ACTIVE_BITS, TYPE(U64), a->sparse->rank + 2, operands);
-  bits->level = ir_add_level(l->kernel, a->sparse, a->sparse->name);
+  operands[1 + q->sparse->rank] = ir_i32(b, l->shape.extent[last]);
+  IrInst *bits = ir_emit(b, IR_ACTIVE_BITS, TYPE(U64), q->sparse->rank + 2, operands);
+  bits->level = ir_add_level(l->kernel, q->sparse, q->sparse->name);
   return bits;
 }
 
 /* The bits of the row at the offset along the grid's axes, in the leaf that is `along` nodes
  * further along the row. */
-static IrInst *word_at(Asker *a, IrBuilder *b, const int32_t *offset, int along) {
+static IrInst *word_at(RowQueries *q, IrBuilder *b, const int32_t *offset, int along) {
   int32_t at[SNODE_MAX_AXES];
   memcpy(at, offset, sizeof at);
-  at[a->l->shape.axis_count - 1] = along;
-  IrInst *word = find_row(&a->pieces, a->sparse, at);
-  if (!word) keep_row(a, &a->pieces, at, word = read_word(a, b, offset, along));
+  at[q->l->shape.axis_count - 1] = along;
+  IrInst *word = find_word(&q->pieces, q->sparse, at);
+  if (!word) add_row(q, &q->pieces, at, word = read_word(q, b, offset, along));
   return word;
 }
 
-static IrInst *shifted(IrBuilder *b, IrOp op, IrInst *word, int count) {
+static IrInst *shift(IrBuilder *b, IrOp op, IrInst *word, int count) {
   DEBUG_ASSERT(count >= 0 && count <= WORD_BITS, "bits are shifted within a word");
   return count == WORD_BITS ? ir_const_int(b, TYPE(U64), 0)
                             : ir_binary(b, op, word, ir_const_int(b, TYPE(U64), count));
 }
 
-static IrInst *make_word(Asker *a, IrBuilder *b, const int32_t *offset) {
-  DEBUG_ASSERT(has_word_per_row(a->l, a->sparse), "one word holds the bits of a row");
-  int last = a->l->shape.axis_count - 1, cells = a->l->shape.extent[last], along = offset[last];
-  IrInst *same = word_at(a, b, offset, 0);
+static IrInst *make_word(RowQueries *q, IrBuilder *b, const int32_t *offset) {
+  DEBUG_ASSERT(has_word_per_row(q->l, q->sparse), "one word holds the bits of a row");
+  int last = q->l->shape.axis_count - 1, cells = q->l->shape.extent[last], along = offset[last];
+  IrInst *same = word_at(q, b, offset, 0);
   if (!along) return same;
-  IrInst *other = word_at(a, b, offset, along < 0 ? -1 : 1);
+  IrInst *other = word_at(q, b, offset, along < 0 ? -1 : 1);
   int far = along < 0 ? -along : along;
-  if (snode_has_bits(a->sparse) || cells == WORD_BITS)
-    return ir_binary(b, IR_BOR, shifted(b, along < 0 ? IR_SHL : IR_SHR, same, far),
-                     shifted(b, along < 0 ? IR_SHR : IR_SHL, other, cells - far));
+  if (snode_has_bits(q->sparse) || cells == WORD_BITS)
+    return ir_binary(b, IR_BOR, shift(b, along < 0 ? IR_SHL : IR_SHR, same, far),
+                     shift(b, along < 0 ? IR_SHR : IR_SHL, other, cells - far));
   /* words of whole leaves are all ones: their bits past the row are set, too, so they are masked */
   int64_t edge = (int64_t)(((uint64_t)1 << far) - 1);
   if (along > 0) edge = (int64_t)((uint64_t)edge << (cells - far));
@@ -267,79 +268,79 @@ static IrInst *make_word(Asker *a, IrBuilder *b, const int32_t *offset) {
                    ir_binary(b, IR_BAND, other, ir_const_int(b, TYPE(U64), edge)));
 }
 
-/* The builder for words, inside an IF for masked rows: only rows that have an active cell need
- * them. */
-static IrBuilder where_words_are_made(Asker *a) {
-  Leaf *l = a->l;
+/* The builder for words: inside an IF for masked rows, because only rows that have an active cell
+ * need them. */
+static IrBuilder builder_of_words(RowQueries *q) {
+  Leaf *l = q->l;
   IrBuilder b = rewrite_before(l->kernel, l->row);
   if (!l->masked) return b;
-  if (!a->some) {
+  if (!q->if_any) {
     IrInst *bits = l->row->operands[l->row->operand_count - 1];
-    a->some = ir_if(&b, ir_binary(&b, IR_NE, bits, ir_const_int(&b, TYPE(U64), 0)));
-    if (!l->grid) l->cells = a->some;
+    q->if_any = ir_if(&b, ir_binary(&b, IR_NE, bits, ir_const_int(&b, TYPE(U64), 0)));
+    if (!l->grid) l->cells = q->if_any;
   }
-  return rewrite_inside(l->kernel, a->some->regions[0], l->row);
+  return rewrite_inside(l->kernel, q->if_any->regions[0], l->row);
 }
 
-static IrInst *brought_out(Asker *a, IrBuilder *b, IrInst *word) {
-  Leaf *l = a->l;
-  if (!a->some) return word;
-  IrBuilder before = rewrite_before(l->kernel, a->some), after = rewrite_before(l->kernel, l->row);
+static IrInst *bring_out(RowQueries *q, IrBuilder *b, IrInst *word) {
+  Leaf *l = q->l;
+  if (!q->if_any) return word;
+  IrBuilder before = rewrite_before(l->kernel, q->if_any),
+            after = rewrite_before(l->kernel, l->row);
   IrInst *var = ir_var(&before, word->type);
   ir_set(b, var, word);
   return ir_get(&after, var);
 }
 
 /* The word, computed before the row, whose bit at a cell's position is the result of the query. */
-static IrInst *word_for(Asker *a, const int32_t *offset) {
-  const Leaf *l = a->l;
-  IrInst *word = find_row(&a->rows, a->sparse, offset);
+static IrInst *word_of_query(RowQueries *q, const int32_t *offset) {
+  const Leaf *l = q->l;
+  IrInst *word = find_word(&q->rows, q->sparse, offset);
   if (word) return word;
-  IrBuilder b = where_words_are_made(a);
-  word = make_word(a, &b, offset);
+  IrBuilder b = builder_of_words(q);
+  word = make_word(q, &b, offset);
   if (l->shape.extent[l->shape.axis_count - 1] <= NARROW_BITS)
     word = ir_convert(&b, word, TYPE(U32));
-  word = brought_out(a, &b, word);
-  keep_row(a, &a->rows, offset, word);
+  word = bring_out(q, &b, word);
+  add_row(q, &q->rows, offset, word);
   return word;
 }
 
 /* -- replacing the query ----------------------------------------------------------------------- */
 
-static void answer(Asker *a, IrInst *inst, const int32_t *offset) {
-  DEBUG_ASSERT(inst->op == IR_IS_ACTIVE, "what is asked is whether a cell is active");
-  Leaf *l = a->l;
-  IrInst *word = word_for(a, offset);
-  if (!a->bit) {
-    IrBuilder top = {
-        .kernel = l->kernel, .region = l->row->regions[0], .before = l->row->regions[0]->first};
+static void replace_query(RowQueries *q, IrInst *inst, const int32_t *offset) {
+  DEBUG_ASSERT(inst->op == IR_IS_ACTIVE, "the query is whether a cell is active");
+  Leaf *l = q->l;
+  IrInst *word = word_of_query(q, offset);
+  if (!q->bit) {
+    IrBuilder top = rewrite_first(l->kernel, l->row->regions[0], NULL);
     IrInst *position = ir_convert(&top, leaf_position(l, l->shape.axis_count - 1), word->type);
-    a->bit = ir_binary(&top, IR_SHL, ir_const_int(&top, word->type, 1), position);
+    q->bit = ir_binary(&top, IR_SHL, ir_const_int(&top, word->type, 1), position);
   }
   IrBuilder b = rewrite_before(l->kernel, inst);
   IrInst *zero = ir_const_int(&b, word->type, 0);
   rewrite_become(l->kernel, inst, IR_NE, 2,
-                 (IrInst *[]){ir_binary(&b, IR_BAND, word, a->bit), zero});
+                 (IrInst *[]){ir_binary(&b, IR_BAND, word, q->bit), zero});
   const char *name = l->kernel->levels.items[inst->level].name;
   ir_note(l->kernel, inst->line, "asks whether cells of '%s' are active: %s",
           name && name[0] ? name : "an SNode",
-          snode_has_bits(a->sparse) ? "bits of mask words, read once per row"
+          snode_has_bits(q->sparse) ? "bits of mask words, read once per row"
                                     : "looked up once per neighbouring leaf");
 }
 
-void leaf_ask_words(Leaf *l) {
-  Asker a = {.l = l};
+void leaf_query_words(Leaf *l) {
+  RowQueries q = {.l = l};
   if (!l->caches || l->deactivates || snode_has_lists(l->shape.node_level)) return;
   for (int i = 0; i < l->effects->calls.count; i++) {
     const EffectCall *call = &l->effects->calls.items[i];
     int32_t offset[SNODE_MAX_AXES] = {0};
     if (call->op != IR_IS_ACTIVE || call->is_called || !call->node) continue;
-    a.asked = call->inst;
-    a.sparse = snode_sparse_level(call->node);
-    if (!a.sparse || a.sparse->tree != l->shape.cells->tree || !has_word_per_row(l, a.sparse) ||
+    q.query = call->inst;
+    q.sparse = snode_sparse_level(call->node);
+    if (!q.sparse || q.sparse->tree != l->shape.cells->tree || !has_word_per_row(l, q.sparse) ||
         !find_offset_of_call(l, call->inst, call->node, offset) || !leaf_may_look_near(l, offset))
       continue;
-    find_changes(&a);
-    if (!may_have_changed(&a, offset)) answer(&a, call->inst, offset);
+    find_changes(&q);
+    if (!may_have_changed(&q, offset)) replace_query(&q, call->inst, offset);
   }
 }

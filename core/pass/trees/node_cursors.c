@@ -4,9 +4,9 @@
  *     load place f0 %i                                  =>      load place f0 here %i
  *     for 0, 7 (%a) { load place f1 8 * %i + %a }       .. load place f1 here 8 * %i + %a ..
  *
- * The node exists until the loop ends, so nothing needs a check or a look-up: `lower_places` gives
- * the body a last parameter, the node's cursor. This holds in trees in which the body deactivates
- * nothing. Sets PLACE.here, PLACE.inside. */
+ * The node exists until the loop ends, so these accesses need neither checks nor look-ups:
+ * `lower_places` gives the body a last parameter, the node's cursor. This holds in trees in which
+ * the body deactivates nothing. Sets PLACE.here, PLACE.inside. */
 #include "pass/analysis/effects.h"
 
 typedef struct Nodes {

@@ -14,17 +14,17 @@
 enum { WORD_BITS = 64 };
 
 static int64_t row_size(const SNode *masked) { return masked->sizes[masked->axis_count - 1]; }
-static int row_letter(const SNode *masked) { return masked->axes[masked->axis_count - 1]; }
+static int row_axis(const SNode *masked) { return masked->axes[masked->axis_count - 1]; }
 static int64_t blocks_per_row(const SNode *masked) {
   return (row_size(masked) + WORD_BITS - 1) / WORD_BITS;
 }
 
 static int row_position(const SNode *masked) {
-  return snode_axis_position(masked, row_letter(masked));
+  return snode_axis_position(masked, row_axis(masked));
 }
 
 /* The number of blocks for `cells` cells along the row axis. */
-static int64_t blocks_of(const SNode *masked, int64_t cells) {
+static int64_t block_count(const SNode *masked, int64_t cells) {
   DEBUG_ASSERT(cells % row_size(masked) == 0, "a level is divided into whole rows");
   return cells / row_size(masked) * blocks_per_row(masked);
 }
@@ -41,7 +41,7 @@ ActivePlan words_plan(const SNode *masked, const SNode *cells) {
   plan.axis_count = masked->rank;
   for (int k = 0; k < masked->rank; k++)
     plan.counts[k] =
-        k == row_position(masked) ? blocks_of(masked, masked->shape[k]) : masked->shape[k];
+        k == row_position(masked) ? block_count(masked, masked->shape[k]) : masked->shape[k];
   return plan;
 }
 
@@ -61,7 +61,7 @@ static bool is_own_cell(const EffectPlace *place, const SNode *node, const SNode
 }
 
 bool words_may_change(const Effects *effects, const IrTask *task) {
-  DEBUG_ASSERT(task->cells, "the task goes over cells");
+  DEBUG_ASSERT(task->cells, "the task iterates over cells");
   const SNode *cells = effects->kernel->levels.items[task->cells_level].node,
               *masked = snode_sparse_level(cells);
   if (effects_of_calls(effects, masked)) return true;
@@ -88,7 +88,7 @@ static void mark_own_cells(const Effects *effects, const SNode *masked, const SN
 /* -- one block --------------------------------------------------------------------------------- */
 
 /* The first cell of a block, and the number of its cells. */
-static IrInst *first_of_block(Nest *nest, const SNode *masked, IrInst *block, IrInst **count) {
+static IrInst *first_cell_of_block(Nest *nest, const SNode *masked, IrInst *block, IrInst **count) {
   DEBUG_ASSERT(snode_has_bits(masked), "blocks are of words");
   int64_t size = row_size(masked), per_row = blocks_per_row(masked);
   *count = nest_number(nest, size < WORD_BITS ? size : WORD_BITS);
@@ -103,12 +103,12 @@ static IrInst *first_of_block(Nest *nest, const SNode *masked, IrInst *block, Ir
 }
 
 /* Opens the loop over the active cells of a block; `at` are their indices at the masked level, or
- * positions in the node of `cursor`; that of the row axis is filled in. */
+ * positions in the node of `cursor`; sets that of the row axis. */
 static void open_block(Nest *nest, const SNode *masked, IrInst *cursor, IrInst **at, IrInst *block,
                        bool is_parallel) {
   IrInst *operands[SNODE_MAX_AXES + 2], *count;
   int row = row_position(masked), used = 0;
-  IrInst *first = first_of_block(nest, masked, block, &count);
+  IrInst *first = first_cell_of_block(nest, masked, block, &count);
   at[row] = first;
   if (cursor) operands[used++] = cursor;
   for (int k = 0; k < masked->rank; k++) operands[used++] = at[k];
@@ -117,8 +117,7 @@ static void open_block(Nest *nest, const SNode *masked, IrInst *cursor, IrInst *
   word->level = ir_add_level(nest->b.kernel, masked, masked->name);
   IrInst *bits = ir_emit(&nest->b, IR_BITS, TYPE(NONE), 1, &word);
   bits->independent = is_parallel;
-  nest->b.region = bits->regions[0];
-  nest->b.before = NULL;
+  nest->b = rewrite_into(&nest->b, bits->regions[0]);
   nest->levels++;
   at[row] = ir_binary(&nest->b, IR_ADD, first,
                       ir_region_param(nest->b.kernel, bits->regions[0], nest->index));
@@ -126,7 +125,7 @@ static void open_block(Nest *nest, const SNode *masked, IrInst *cursor, IrInst *
 
 /* The index, at the loop's level, of the cells below cell `at` of a masked level; a loop if there
  * are several. */
-static IrInst *open_below(Nest *nest, IrInst *at, int64_t size) {
+static IrInst *open_cells_below(Nest *nest, IrInst *at, int64_t size) {
   DEBUG_ASSERT(size > 0, "a cell has a size");
   if (size == 1) return at ? at : nest_number(nest, 0);
   IrInst *local = nest_count(nest, size);
@@ -135,18 +134,18 @@ static IrInst *open_below(Nest *nest, IrInst *at, int64_t size) {
 
 /* -- in index order ---------------------------------------------------------------------------- */
 
-/* Converts indices of `cells` to indices of the masked level, except for axis `but` (-1: none). */
+/* Converts indices of `cells` to those of the masked level, but for axis `except` (-1: none). */
 static void indices_above(Nest *nest, const SNode *masked, const SNode *cells,
-                          IrInst *const *indices, int but, IrInst **at) {
+                          IrInst *const *indices, int except, IrInst **at) {
   for (int k = 0; k < masked->rank; k++) {
     int axis = masked->level_axes[k];
-    if (k != but)
+    if (k != except)
       at[k] = nest_divide(nest, indices[snode_axis_position(cells, axis)],
                           snode_divisor(masked, cells, axis));
   }
 }
 
-static void ask_each(Nest *nest, const SNode *masked, const SNode *cells, IrInst **indices) {
+static void test_each_cell(Nest *nest, const SNode *masked, const SNode *cells, IrInst **indices) {
   IrInst *at[SNODE_MAX_AXES];
   for (int k = 0; k < cells->rank; k++) indices[k] = nest_count(nest, cells->shape[k]);
   indices_above(nest, masked, cells, indices, -1, at);
@@ -156,15 +155,15 @@ static void ask_each(Nest *nest, const SNode *masked, const SNode *cells, IrInst
 void words_nest(Nest *nest, const SNode *masked, const SNode *cells, IrInst **indices) {
   IrInst *at[SNODE_MAX_AXES];
   int row = row_position(masked), last = cells->rank - 1;
-  if (cells->level_axes[last] != row_letter(masked)) {
-    ask_each(nest, masked, cells, indices);
+  if (cells->level_axes[last] != row_axis(masked)) {
+    test_each_cell(nest, masked, cells, indices);
     return;
   }
   for (int k = 0; k < last; k++) indices[k] = nest_count(nest, cells->shape[k]);
   indices_above(nest, masked, cells, indices, row, at);
-  IrInst *block = nest_count(nest, blocks_of(masked, masked->shape[row]));
+  IrInst *block = nest_count(nest, block_count(masked, masked->shape[row]));
   open_block(nest, masked, NULL, at, block, false);
-  indices[last] = open_below(nest, at[row], snode_divisor(masked, cells, row_letter(masked)));
+  indices[last] = open_cells_below(nest, at[row], snode_divisor(masked, cells, row_axis(masked)));
 }
 
 /* -- parallel ---------------------------------------------------------------------------------- */
@@ -177,8 +176,8 @@ static void open_in_node(Nest *nest, const SNode *node_level, const SNode *maske
   int row = row_position(masked);
   for (int k = 0; k < masked->rank; k++) {
     int64_t cells = snode_divisor(node_level, masked, masked->level_axes[k]);
-    if (k == row) block = open_below(nest, NULL, blocks_of(masked, cells));
-    else at[k] = open_below(nest, NULL, cells);
+    if (k == row) block = open_cells_below(nest, NULL, block_count(masked, cells));
+    else at[k] = open_cells_below(nest, NULL, cells);
   }
   open_block(nest, masked, body->params.items[0], at, block, true);
   for (int k = 0; k < masked->rank; k++) {
@@ -202,7 +201,7 @@ static IrRegion *open_task(IrKernel *kernel, IrTask *task, const SNode *node_lev
   return body;
 }
 
-/* Does one word hold the bits of a row? */
+/* Do the leaves have rows of cells, each with its bits in one word? */
 static bool has_rows_of_bits(const IrKernel *kernel, const IrTask *task, const SNode *masked) {
   LeafShape shape;
   if (kernel->levels.items[task->cells_level].node != masked || !snode_node_level(masked))
@@ -215,7 +214,8 @@ static bool has_rows_of_bits(const IrKernel *kernel, const IrTask *task, const S
 bool words_lower_task(IrKernel *kernel, IrTask *task, const Effects *effects) {
   const SNode *cells = kernel->levels.items[task->cells_level].node;
   const SNode *masked = snode_sparse_level(cells), *node_level = snode_node_level(masked);
-  DEBUG_ASSERT(task->cells && masked && masked->mask >= 0, "bits decide about the task's cells");
+  DEBUG_ASSERT(task->cells && masked && masked->mask >= 0,
+               "bits decide which cells the task visits");
   if (has_rows_of_bits(kernel, task, masked)) return false;
   int row = row_position(masked);
   IrInst *at[SNODE_MAX_AXES] = {0};
@@ -231,8 +231,8 @@ bool words_lower_task(IrKernel *kernel, IrTask *task, const Effects *effects) {
   }
   for (int k = 0; k < cells->rank; k++) {
     int axis = cells->level_axes[k], position = snode_axis_position(masked, axis);
-    IrInst *index =
-        open_below(&nest, position < 0 ? NULL : at[position], snode_divisor(masked, cells, axis));
+    IrInst *index = open_cells_below(&nest, position < 0 ? NULL : at[position],
+                                     snode_divisor(masked, cells, axis));
     ir_map_put(with, old->params.items[k], index);
   }
   rewrite_move_all(old, nest.b.region);

@@ -11,8 +11,8 @@
 ActivePlan words_plan(const SNode *masked, const SNode *cells);
 void words_nest(Nest *nest, const SNode *masked, const SNode *cells, IrInst **indices);
 bool words_may_change(const Effects *effects, const IrTask *task);
-/* Turns a task over cells into one over nodes (or over the range of blocks, if no nodes hold them)
- * with loops inside. False if a word holds a whole row: then `leaf` makes rows. */
+/* Turns a task over cells into one over nodes (or over the range of blocks, if no nodes hold the
+ * masks) with loops inside. False if a word holds a whole row: then `leaf` makes rows. */
 bool words_lower_task(IrKernel *kernel, IrTask *task, const Effects *effects);
 
 #endif
