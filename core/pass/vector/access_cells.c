@@ -16,7 +16,7 @@ typedef struct Cell { /* the cell of a strided access */
 } Cell;
 
 /* The lowest number of the container that the region accesses: cells begin there. */
-static int64_t origin_of(const IrInst *inst) {
+static int64_t first_number_of(const IrInst *inst) {
   int64_t lowest = inst->operands[0]->imm;
   for (const IrInst *at = inst->region->first; at; at = at->next) {
     const IrInst *other = ir_same_container(inst, at);
@@ -25,11 +25,11 @@ static int64_t origin_of(const IrInst *inst) {
   return lowest;
 }
 
-static Cell cell_of(const Shapes *s, const IrInst *inst) {
+static Cell find_cell(const Shapes *s, const IrInst *inst) {
   const IrInst *ptr = inst->operands[0];
   int64_t step = s->facts[ptr->id].step, size = type_size(ir_accessed(inst));
   Cell cell = {.parts = (int)(step / size), .size = size};
-  int64_t origin = ptr->op == IR_OFFSET ? origin_of(inst) : 0;
+  int64_t origin = ptr->op == IR_OFFSET ? first_number_of(inst) : 0;
   if (ptr->op == IR_OFFSET) cell.from = origin + (ptr->imm - origin) / step * step;
   return cell;
 }
@@ -68,8 +68,10 @@ static void defer_stores(const Shapes *s, IrInst *first) {
     for (int i = 0; i < waiting.count; i++) ends |= ir_must_precede(waiting.items[i], at);
     if (ends || (is_member && numbers >> at->part & 1)) waiting.count = 0, numbers = 0;
     if (!is_member) continue;
-    if (waiting.count) vec_last(&waiting)->deferred = true;
-    if (waiting.count) vec_last(&waiting)->prefetch = false;
+    if (waiting.count) {
+      vec_last(&waiting)->deferred = true;
+      vec_last(&waiting)->prefetch = false;
+    }
     at->prefetch = at->parts > FEW_PARTS;
     numbers |= 1u << at->part;
     vec_push(s->ctx->scratch, &waiting, at);
@@ -78,7 +80,7 @@ static void defer_stores(const Shapes *s, IrInst *first) {
 
 /* Groups the accesses to the cell of `first`, in the code that the same lanes run from there on. */
 void shapes_group_strided(Shapes *s, IrInst *first) {
-  const Cell cell = cell_of(s, first);
+  const Cell cell = find_cell(s, first);
   int32_t group = ++s->groups;
   for (IrInst *at = first; at && keeps_lanes(s, at); at = at->next) {
     int part = part_of(&cell, first, at);

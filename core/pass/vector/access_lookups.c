@@ -5,7 +5,7 @@
 
 /* Is the result of the call (`data`) unaffected by the inst? A created cell stays until one is
  * freed; a cell that was absent may also appear. */
-static bool is_lasting(void *data, IrInst *inst) {
+static bool keeps_result(void *data, IrInst *inst) {
   const IrInst *call = data;
   unsigned ends = call->entry == RT_HASH_ENSURE ? IR_DEACTIVATES | IR_ONCE : IR_TOPOLOGY | IR_ONCE;
   bool changes = inst->op == IR_CALL && inst->tree == call->tree && ir_effects(inst) & ends;
@@ -13,13 +13,13 @@ static bool is_lasting(void *data, IrInst *inst) {
 }
 
 /* Does the result stay valid while the task runs? */
-static bool lasts(const IrTask *task, const IrInst *call) {
-  return ir_walk(task->body, is_lasting, (void *)call) &&
-         (!task->interior || ir_walk(task->interior, is_lasting, (void *)call));
+static bool is_lasting(const IrTask *task, const IrInst *call) {
+  return ir_walk(task->body, keeps_result, (void *)call) &&
+         (!task->interior || ir_walk(task->interior, keeps_result, (void *)call));
 }
 
-/* Do neighbouring iterations mostly look up the same cell? */
-static bool is_found_again(const IrInst *call) {
+/* Do neighbouring iterations mostly look up the same cell, as of a coarser grid? */
+static bool is_repeated(const IrInst *call) {
   bool divides = false;
   if (call->entry == RT_HASH_AHEAD || call->operands[0]->op != IR_TREE_ROOT) return false;
   for (int k = 1; k < call->operand_count; k++) {
@@ -34,9 +34,9 @@ static bool mark_lookup(void *data, IrInst *inst) {
   const IrTask *task = data;
   bool looks_up = ir_is_call(inst, RT_HASH_FIND) || ir_is_call(inst, RT_HASH_LIVE) ||
                   ir_is_call(inst, RT_HASH_ENSURE);
-  if (!looks_up || !lasts(task, inst)) return true;
+  if (!looks_up || !is_lasting(task, inst)) return true;
   inst->lasting = true;
-  inst->repeats = is_found_again(inst);
+  inst->repeats = is_repeated(inst);
   return true;
 }
 

@@ -1,12 +1,13 @@
-/* access_runs.c - runs: accesses to adjacent elements, at another place in each lane, like the
- * cells around a particle; and updates, which are done together. Candidates are guessed
- * (ir/address.h): the code compares the addresses of each lane, so a wrong guess costs only time. A
- * run of updates is one vector per lane, where each element would be a load, an op and a store:
+/* access_runs.c - finds runs, which are accesses to adjacent elements, at another place in each
+ * lane, like the cells around a particle; and groups updates that are executed together. Candidates
+ * are guessed (ir/address.h): the code compares the addresses of each lane, so a wrong guess costs
+ * only time. A run of updates is one vector per lane, where each element would be a load, an op and
+ * a store:
  *
  *     x[q] += a; x[q + 1] += b; x[q + 2] += c    =>    each lane: load |x x x|, add |a b c|, store
  *
- * The first load of a group reads all its runs, so what the others' addresses are computed from
- * moves before it. Decision D-codegen-04. */
+ * The first load of a group reads all its runs, so the insts from which the addresses of the others
+ * are computed move before it. Decision D-codegen-04. */
 #include <stdlib.h>
 
 #include "base/bits.h"
@@ -37,7 +38,7 @@ typedef struct Runs {
   int saved; /* accesses per lane */
 } Runs;
 
-static int by_address(const void *a, const void *b) {
+static int compare_addresses(const void *a, const void *b) {
   const IrAddress *left = a, *right = b;
   int64_t order = ir_address_compare(left, right);
   if (!order) order = left->bytes - right->bytes;
@@ -66,7 +67,7 @@ static Runs find_runs(const Shapes *s, const Accesses *accesses, int shortest) {
   for (int i = 0; i < accesses->count; i++)
     if (s->facts[accesses->items[i]->operands[0]->id].shape == LANE_VARYING)
       known += ir_address(accesses->items[i], &addresses[known]);
-  qsort(addresses, (size_t)known, sizeof *addresses, by_address);
+  qsort(addresses, (size_t)known, sizeof *addresses, compare_addresses);
   for (int i = 0, length; i < known; i += length) {
     Run run = {.count = length = run_length(s, &addresses[i], known - i)};
     if (length < shortest) continue;
@@ -96,7 +97,7 @@ static void mark_runs(const Runs *runs, int32_t group) {
 /* -- loads ------------------------------------------------------------------------------------- */
 
 /* Is an adjacent number of its cell loaded, too? Then both are read together: access_cells.c. */
-static bool has_company(const IrInst *load) {
+static bool loads_neighbour(const IrInst *load) {
   int64_t size = type_size(load->type);
   for (const IrInst *at = load->region->first; at; at = at->next) {
     const IrInst *other = at->op == IR_MEM_LOAD ? ir_same_container(load, at) : NULL;
@@ -119,14 +120,14 @@ static bool mark_address(Shapes *s, const IrInst *first, const IrInst *load) {
   return true;
 }
 
-static bool can_be_read(Shapes *s, const IrInst *first, const IrInst *load) {
+static bool can_join_group(Shapes *s, const IrInst *first, const IrInst *load) {
   s->searches++;
   return load->op == IR_MEM_LOAD && !load->group && type_equal(load->type, first->type) &&
          s->facts[load->operands[0]->id].shape == LANE_VARYING && !ir_may_be_written(load, first) &&
-         (load == first || mark_address(s, first, load)) && !has_company(load);
+         (load == first || mark_address(s, first, load)) && !loads_neighbour(load);
 }
 
-/* Moves what the addresses of the group are computed from before its first load. */
+/* Moves the insts from which the addresses of the group are computed before its first load. */
 static void move_addresses(Shapes *s, IrInst *first, const Runs *runs) {
   s->searches++;
   for (int i = 0; i < runs->items.count; i++)
@@ -147,7 +148,7 @@ bool shapes_group_load_runs(Shapes *s, IrInst *first) {
       s->facts[first->operands[0]->id].shape != LANE_VARYING)
     return false;
   for (IrInst *at = first; at && ir_is_straight(at) && length++ < LONGEST_STRETCH; at = at->next)
-    if (can_be_read(s, first, at)) vec_push(s->ctx->scratch, &loads, at);
+    if (can_join_group(s, first, at)) vec_push(s->ctx->scratch, &loads, at);
   Runs runs = find_runs(s, &loads, s->ctx->fast_gathers ? SHORTEST_FAST : SHORTEST_LOADS);
   bool is_in = false;
   for (int i = 0; i < runs.items.count; i++)
@@ -162,30 +163,30 @@ bool shapes_group_load_runs(Shapes *s, IrInst *first) {
 /* -- updates ----------------------------------------------------------------------------------- */
 
 /* Do all lanes update one element, so that their values can be combined first? */
-static bool is_united(const IrInst *update) {
+static bool combines_lanes(const IrInst *update) {
   return update->shape == IR_SHAPE_UNIFORM && ir_lanes_unite(update);
 }
 
-/* May updates from `first` on be done after the inst? `far`: even if it reads other elements, or
- * variables. */
-static bool can_wait(const IrInst *first, const IrInst *inst, bool far) {
+/* May updates from `first` on be executed after the inst? `far`: even if it reads other elements,
+ * or variables. */
+static bool can_move_after(const IrInst *first, const IrInst *inst, bool far) {
   if (ir_effects(inst) & IR_PURE) return true;
   if (!far) return false;
   if (inst->op == IR_MEM_LOAD) return !ir_may_be_written(inst, first);
   return ir_is_straight(inst) && !ir_is_write(inst->op);
 }
 
-/* The update after this one that can be done together with those from `first` on. */
+/* The next update that can be executed together with those from `first` on. */
 static IrInst *next_update(const IrInst *first, const IrInst *update, bool far) {
   IrInst *next = update->next;
-  while (next && can_wait(first, next, far)) next = next->next;
+  while (next && can_move_after(first, next, far)) next = next->next;
   return next && next->op == IR_MEM_UPDATE ? next : NULL;
 }
 
 static Runs find_update_runs(const Shapes *s, IrInst *first, bool far) {
   Accesses plain = {0};
   for (IrInst *at = first; at; at = next_update(first, at, far))
-    if (at->plain && !is_united(at)) vec_push(s->ctx->scratch, &plain, at);
+    if (at->plain && !combines_lanes(at)) vec_push(s->ctx->scratch, &plain, at);
   return find_runs(s, &plain, SHORTEST_UPDATES);
 }
 
@@ -201,9 +202,9 @@ static IrInst *group_updates(Shapes *s, IrInst *first, bool far) {
   return last;
 }
 
-/* Updates wait for others far behind them only where that makes runs. Else each is better done in
- * all lanes before the next one: lanes often update what their neighbours do, but rarely by the
- * same inst, and a load just after a store to its address waits for that. */
+/* Updates wait for others far after them only where that makes runs. Otherwise each is better
+ * executed in all lanes before the next one: lanes often update what their neighbours do, but
+ * rarely by the same inst, and a load just after a store to its address waits for that. */
 IrInst *shapes_group_updates(Shapes *s, IrInst *first) {
   Runs near = find_update_runs(s, first, false), wide = find_update_runs(s, first, true);
   bool far = wide.saved >= UPDATES_SAVED && wide.saved > near.saved;

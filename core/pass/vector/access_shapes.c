@@ -1,5 +1,5 @@
-/* access_shapes.c - decides how the lanes of each vectorised body reach memory, and says it in the
- * attributes of every access (ir/access.h), which code generation then follows:
+/* access_shapes.c - decides how the lanes of each vectorised body reach memory, and writes it into
+ * the attributes of every access (ir/access.h), which code generation then follows:
  *
  *     %4: ptr = offset stride=12 %2, %i
  *     %5: f32 = mem.load %4               =>   mem.load shape=strided group=1 parts=3 %4
@@ -46,7 +46,7 @@ static void add_lane_body(const Shapes *s, IrInst *loop) {
 
 /* Does the region update the field at no other address? Vectors that overlap would wait for each
  * other's stores, of which no load can take a part. */
-static bool is_alone(const IrInst *update) {
+static bool is_only_update(const IrInst *update) {
   for (const IrInst *at = update->region->first; at; at = at->next) {
     bool is_other = at->op == IR_MEM_UPDATE && at->operands[0] != update->operands[0];
     if (is_other && (at->alias == update->alias || !at->alias || !update->alias)) return false;
@@ -54,21 +54,19 @@ static bool is_alone(const IrInst *update) {
   return true;
 }
 
-/* Does the region update all numbers of the cell? Stores of some take masks. */
-static bool is_whole(const IrInst *update, int64_t step) {
+/* Does the region update all numbers of the cell? Stores of only some need masks. */
+static bool updates_whole_cell(const IrInst *update, int64_t step) {
   const IrInst *ptr = update->operands[0];
-  int64_t size = type_size(ir_accessed(update)), low = ptr->imm;
+  int64_t size = type_size(ir_accessed(update)), low = 0; /* low: bytes from this number */
   uint32_t numbers = 0;
-  if (ptr->op != IR_OFFSET) return false;
   for (int pass = 0; pass < 2; pass++)
     for (const IrInst *at = update->region->first; at; at = at->next) {
-      const IrInst *other = at->op == IR_MEM_UPDATE && at->plain ? at->operands[0] : NULL;
-      if (!other || other->op != IR_OFFSET || other->operands[0] != ptr->operands[0] ||
-          other->operands[1] != ptr->operands[1] || other->stride != ptr->stride ||
-          type_size(ir_accessed(at)) != size || (other->imm - ptr->imm) % size)
+      int64_t bytes;
+      if (at->op != IR_MEM_UPDATE || !at->plain || type_size(ir_accessed(at)) != size ||
+          !ir_differ_by_constant(ptr, at->operands[0], &bytes) || bytes % size)
         continue;
-      if (!pass) low = min_i64(low, other->imm);
-      else if (other->imm - low < step) numbers |= 1u << (other->imm - low) / size;
+      if (!pass) low = min_i64(low, bytes);
+      else if (bytes - low < step) numbers |= 1u << (bytes - low) / size;
     }
   return numbers == (1u << step / size) - 1;
 }
@@ -76,9 +74,9 @@ static bool is_whole(const IrInst *update, int64_t step) {
 static bool may_split(const Shapes *s, const IrInst *update) {
   if (update->op != IR_MEM_UPDATE || !update->plain) return false;
   IrShape shape = shape_at(s, update, IR_SHAPE_SCATTER);
-  if (shape == IR_SHAPE_RUN) return is_alone(update);
-  return shape == IR_SHAPE_STRIDED && is_alone(update) &&
-         is_whole(update, s->facts[update->operands[0]->id].step);
+  if (shape == IR_SHAPE_RUN) return is_only_update(update);
+  return shape == IR_SHAPE_STRIDED && is_only_update(update) &&
+         updates_whole_cell(update, s->facts[update->operands[0]->id].step);
 }
 
 /* Load, op and store in place of the update. */
@@ -102,14 +100,14 @@ static bool split_updates(const Shapes *s, IrRegion *region) {
   return updates.count > 0;
 }
 
-/* Brings the code into the form that is shaped; returns whether there are new insts in it. */
-static bool prepare(const Shapes *s, IrRegion *region) {
+/* Rewrites the region into the form that gets shapes; returns whether there are new insts. */
+static bool prepare_region(const Shapes *s, IrRegion *region) {
   bool changes = split_updates(s, region);
   for (IrInst *inst = region->first; inst; inst = inst->next) {
     bool is_long = inst->op == IR_FOR && inst->lanes > 1 && !ir_lanes_are_uniform(s->facts, inst);
     if (is_long) add_lane_body(s, inst);
     for (int i = 0; i < IR_MAX_REGIONS - is_long; i++)
-      if (inst->regions[i]) changes |= prepare(s, inst->regions[i]);
+      if (inst->regions[i]) changes |= prepare_region(s, inst->regions[i]);
   }
   return changes;
 }
@@ -147,10 +145,11 @@ static void shape_region(Shapes *s, IrRegion *region) {
 }
 
 static void shape_body(const Shapes *of, const LaneBody *body) {
-  ASSERT(body->width > 1, "only bodies in lanes have shapes of access");
+  ASSERT(body->width > 1, "only vectorised bodies have shapes of access");
   Shapes s = {.ctx = of->ctx, .kernel = of->kernel, .width = body->width, .task = of->task};
   s.facts = ir_lanes(s.ctx->scratch, s.kernel, body);
-  if (prepare(&s, (IrRegion *)body->region)) s.facts = ir_lanes(s.ctx->scratch, s.kernel, body);
+  if (prepare_region(&s, (IrRegion *)body->region))
+    s.facts = ir_lanes(s.ctx->scratch, s.kernel, body);
   s.marks = scratch_array(s.ctx->scratch, int, s.kernel->next_id);
   shape_region(&s, (IrRegion *)body->region);
   shapes_mark_lookups(s.task, (IrRegion *)body->region);
@@ -158,10 +157,10 @@ static void shape_body(const Shapes *of, const LaneBody *body) {
 
 /* -- non-temporal stores ----------------------------------------------------------------------- */
 
-static bool is_pure(const IrInst *inst, const IrRegion *region) {
+static bool depends_on_pure(const IrInst *inst, const IrRegion *region) {
   if (inst->op == IR_PARAM || inst->region != region) return true;
   for (int k = 0; k < inst->operand_count; k++)
-    if (!is_pure(inst->operands[k], region)) return false;
+    if (!depends_on_pure(inst->operands[k], region)) return false;
   return (ir_effects(inst) & IR_PURE) != 0;
 }
 
@@ -174,7 +173,7 @@ static void mark_alignment(const IrRegion *region) {
     const IrInst *other = at->op == IR_MEM_STORE ? ir_same_container(lowest, at) : NULL;
     if (other && other->imm < lowest->operands[0]->imm) lowest = at;
   }
-  if (lowest) lowest->aligns = is_pure(lowest->operands[0], region);
+  if (lowest) lowest->aligns = depends_on_pure(lowest->operands[0], region);
 }
 
 /* -- the vectorised bodies --------------------------------------------------------------------- */
@@ -183,7 +182,7 @@ static void mark_alignment(const IrRegion *region) {
 static void shape_loops(const Shapes *s, IrRegion *region) {
   for (IrInst *inst = region->first; inst; inst = inst->next) {
     bool is_row = inst->op == IR_ROW, is_loop = inst->op == IR_FOR || inst->op == IR_BITS;
-    if (inst->compacts) { /* shapes of the arm would be of no use */
+    if (inst->compacts) { /* the arm stays scalar, so it gets no shapes */
       IrInst *branch = inst->regions[0]->last;
       ir_remove(branch);
       LaneBody body = ir_lanes_of_loop(inst, inst->regions[0], inst->lanes);
@@ -226,7 +225,7 @@ static void shape_task(const Shapes *s, const IrTask *task, IrRegion *region, in
 bool pass_access_shapes(PassContext *ctx, IrKernel *kernel, Error *err) {
   Shapes s = {.ctx = ctx, .kernel = kernel};
   (void)err;
-  ir_number(kernel); /* ids decide between runs that are as good */
+  ir_number(kernel); /* ids decide between runs that are equally good */
   for (int i = 0; i < kernel->tasks.count; i++) {
     const IrTask *task = s.task = kernel->tasks.items[i];
     shape_task(&s, task, task->body, task->rim_scalar ? 1 : task->lanes);

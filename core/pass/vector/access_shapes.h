@@ -21,9 +21,9 @@ typedef struct Shapes {
 
 /* access_cells.c: groups the strided accesses to the cell of `first`, from there on. */
 void shapes_group_strided(Shapes *s, IrInst *first);
-/* The same for loads of adjacent numbers at an address that differs by lane, if that pays. */
+/* The same for loads of adjacent numbers at an address that differs by lane, if profitable. */
 bool shapes_group_cells(Shapes *s, IrInst *first);
-/* access_runs.c: groups loads, from `first` on, that form runs, if that pays. */
+/* access_runs.c: groups loads, from `first` on, that form runs, if profitable. */
 bool shapes_group_load_runs(Shapes *s, IrInst *first);
 /* Defers all but the last of the updates from `first` on that have only pure insts between them,
  * and groups them; returns the last. */

@@ -8,9 +8,9 @@
  *     }                                     if %acts { mem.store .. }
  *                                         }
  *
- * Under a mask, half the lanes would be idle; and each vector would wait for the masked store
- * of the one before it, since the neighbours that it loads are in the same bytes, and no store that
- * is still under way can be read in parts. Decision D-pass-95. */
+ * Under a mask, half of the lanes would be idle. Moreover, each vector would wait for the masked
+ * store of the one before it, since the neighbours that it loads are in the same bytes, and a
+ * pending store cannot be forwarded in parts. Decision D-pass-95. */
 #include "pass/rewrite.h"
 #include "pass/vector/alternate.h"
 #include "pass/vector/compaction.h"
@@ -33,7 +33,7 @@ static bool is_bit(const IrInst *value) {
 }
 
 /* Does the bit change from each iteration to the next? */
-static bool flips(const LaneFact *facts, const IrInst *value) {
+static bool bit_alternates(const LaneFact *facts, const IrInst *value) {
   const IrInst *bit = lowest_bit(value);
   const LaneFact *number = bit ? &facts[bit->operands[0]->id] : NULL;
   return number && number->shape == LANE_LINEAR && number->step & 1;
@@ -44,26 +44,27 @@ static bool alternates(const LaneFact *facts, const IrInst *condition) {
   if (condition->op != IR_EQ && condition->op != IR_NE) return false;
   for (int k = 0; k < 2; k++) {
     const IrInst *bit = condition->operands[k], *other = condition->operands[1 - k];
-    if (flips(facts, bit) && facts[other->id].shape == LANE_UNIFORM &&
+    if (bit_alternates(facts, bit) && facts[other->id].shape == LANE_UNIFORM &&
         (condition->op == IR_EQ || is_bit(other)))
       return true;
   }
   return false;
 }
 
-static bool is_same(const IrInst *a, const IrInst *b) {
+static bool is_same_value(const IrInst *a, const IrInst *b) {
   return a == b || (a->op == IR_GET && b->op == IR_GET && a->operands[0] == b->operands[0]);
 }
 
 /* Is the inst in the first arm of an `if` on this condition? */
-static bool is_under(const IrInst *inst, const IrInst *condition) {
+static bool is_guarded_by(const IrInst *inst, const IrInst *condition) {
   for (const IrRegion *in = inst->region; in && in->owner; in = in->owner->region)
-    if (in->owner->op == IR_IF && is_same(in->owner->operands[0], condition))
+    if (in->owner->op == IR_IF && is_same_value(in->owner->operands[0], condition))
       return in == in->owner->regions[0];
   return false;
 }
 
-/* What must hold where the variable does: `a and b` is `set %v, %a  if %a { set %v, %b }`. */
+/* A condition that must hold where the variable is true, as %a does for the variable of `a and b`:
+ * `set %v, %a  if %a { set %v, %b }`. */
 static IrInst *implied_by(const IrInst *variable) {
   IrInst *first = NULL;
   for (const IrUse *use = variable->uses; use; use = use->next) {
@@ -75,39 +76,39 @@ static IrInst *implied_by(const IrInst *variable) {
   }
   for (const IrUse *use = first ? variable->uses : NULL; use; use = use->next)
     if (use->user->op == IR_SET && use->user->region != variable->region &&
-        !is_under(use->user, first))
+        !is_guarded_by(use->user, first))
       return NULL;
   return first;
 }
 
-/* Such a condition among those that all must hold. */
-static IrInst *find_among(const LaneFact *facts, IrInst *condition) {
+/* An alternating condition among those that all must hold. */
+static IrInst *find_alternating(const LaneFact *facts, IrInst *condition) {
   while (condition && condition->op == IR_GET) condition = implied_by(condition->operands[0]);
   if (!condition || alternates(facts, condition)) return condition;
   if (condition->op != IR_BAND) return NULL;
-  IrInst *first = find_among(facts, condition->operands[0]);
-  return first ? first : find_among(facts, condition->operands[1]);
+  IrInst *first = find_alternating(facts, condition->operands[0]);
+  return first ? first : find_alternating(facts, condition->operands[1]);
 }
 
 enum { MOST_VISITS = 64 /* insts of a condition */ };
 
 /* Can the value be computed at the begin of the body? */
-static bool can_be_first(const IrInst *value, const IrRegion *body, int *visits) {
+static bool can_move_to_begin(const IrInst *value, const IrRegion *body, int *visits) {
   if (!ir_is_inside(value, body)) return true;
   if (value->op == IR_PARAM) return value->region == body;
   if (++*visits > MOST_VISITS || !(ir_effects(value) & IR_PURE)) return false;
   for (int k = 0; k < value->operand_count; k++)
-    if (!can_be_first(value->operands[k], body, visits)) return false;
+    if (!can_move_to_begin(value->operands[k], body, visits)) return false;
   return true;
 }
 
 /* The condition of one of the branches that end the body and its arms. */
-static IrInst *find_condition(const LaneFact *facts, const IrRegion *body) {
+static IrInst *find_condition_of_body(const LaneFact *facts, const IrRegion *body) {
   for (const IrInst *branch = compaction_last_branch(body); branch;
        branch = compaction_last_branch(branch->regions[0])) {
-    IrInst *condition = find_among(facts, branch->operands[0]);
+    IrInst *condition = find_alternating(facts, branch->operands[0]);
     int visits = 0;
-    if (condition && can_be_first(condition, body, &visits)) return condition;
+    if (condition && can_move_to_begin(condition, body, &visits)) return condition;
   }
   return NULL;
 }
@@ -115,21 +116,21 @@ static IrInst *find_condition(const LaneFact *facts, const IrRegion *body) {
 /* -- the mark ---------------------------------------------------------------------------------- */
 
 /* Moves the value, after its operands, before `mark`, the first inst of the body that stays. */
-static void put_first(IrInst *value, IrInst *mark, IrMap *moved) {
+static void move_to_begin(IrInst *value, IrInst *mark, IrMap *moved) {
   if (value->op == IR_PARAM || !ir_is_inside(value, mark->region) || ir_mapped(moved, value))
     return;
-  for (int k = 0; k < value->operand_count; k++) put_first(value->operands[k], mark, moved);
+  for (int k = 0; k < value->operand_count; k++) move_to_begin(value->operands[k], mark, moved);
   ir_map_put(moved, value, value);
   ir_move_before(mark, value);
 }
 
 bool alternate_mark(const PassContext *ctx, IrKernel *kernel, const LaneBody *lanes) {
   IrRegion *body = (IrRegion *)lanes->region;
-  IrInst *condition = find_condition(ir_lanes(ctx->scratch, kernel, lanes), body);
+  IrInst *condition = find_condition_of_body(ir_lanes(ctx->scratch, kernel, lanes), body);
   if (!condition) return false;
   IrMap *moved = ir_map(ctx->scratch, kernel);
   IrBuilder b = rewrite_before(kernel, body->first);
-  put_first(condition, ir_emit(&b, IR_ALTERNATE, TYPE(NONE), 1, &condition), moved);
+  move_to_begin(condition, ir_emit(&b, IR_ALTERNATE, TYPE(NONE), 1, &condition), moved);
   return true;
 }
 

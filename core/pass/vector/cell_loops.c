@@ -28,31 +28,31 @@ typedef struct Grid {
   IrInst *inst;
   IrRegion *body;
   IrInst *last;        /* its position along the last axis */
-  const IrInst *bits;  /* those of a row, if rows share words; */
-  int64_t rows, cells; /* so many rows in a word; cells of a row */
+  const IrInst *bits;  /* those of a row, if rows share words */
+  int64_t rows, cells; /* rows in a word; cells of a row */
   int insts;           /* in the body, before its rows are loops */
   IrMap *map;          /* copies of values of the body */
 } Grid;
 
 IrBuilder cell_loops_for(IrBuilder *b, IrInst *first, IrInst *last, int64_t step) {
-  IrInst *loop = ir_for(b, first, last, ir_const_int(b, first->type, step));
-  return (IrBuilder){b->kernel, loop->regions[0], NULL, b->line, b->column};
+  IrInst *loop = ir_for(b, first, last, ir_const_like(b, first, step));
+  return rewrite_into(b, loop->regions[0]);
 }
 
-/* Is it a row whose few cells run one by one, or else a row in lanes? */
-static bool is_choice(const IrInst *inst) {
+/* Is it an IF between a row whose few cells run one by one, and a row in lanes? */
+static bool is_choice_of_rows(const IrInst *inst) {
   const IrInst *row = inst->op == IR_IF ? inst->regions[1]->first : NULL;
   const IrInst *few = row ? inst->regions[0]->first : NULL;
   return few && few->op == IR_ROW && row->op == IR_ROW && !row->next;
 }
 
-/* The insts of a region by which it is copied or not: of a choice, those in lanes; without SPLAT
- * and STEP, of which `vectorise` writes as many as there are uses of scalars. */
+/* The number of insts that decides whether a region is copied: of a choice, those in lanes; without
+ * SPLAT and STEP, of which `vectorise` writes as many as there are uses of scalars. */
 static int count_insts(const IrRegion *region) {
   int count = 0;
   for (const IrInst *inst = region->first; inst; inst = inst->next) {
     count += inst->op != IR_SPLAT && inst->op != IR_STEP;
-    for (int i = is_choice(inst); i < IR_MAX_REGIONS; i++)
+    for (int i = is_choice_of_rows(inst); i < IR_MAX_REGIONS; i++)
       if (inst->regions[i]) count += count_insts(inst->regions[i]);
   }
   return count;
@@ -65,7 +65,7 @@ typedef struct Linear {
   int64_t start, steps[SNODE_MAX_AXES];
 } Linear;
 
-static bool add_to(Linear *sum, const IrInst *inst, const IrRegion *body, int64_t factor) {
+static bool add_linear(Linear *sum, const IrInst *inst, const IrRegion *body, int64_t factor) {
   IrInst **of = inst->operands;
   int64_t number;
   if (ir_is_const(inst, &number)) {
@@ -80,11 +80,11 @@ static bool add_to(Linear *sum, const IrInst *inst, const IrRegion *body, int64_
       return true;
     }
     return false;
-  case IR_CONVERT: return type_is_integer(of[0]->type) && add_to(sum, of[0], body, factor);
-  case IR_ADD: return add_to(sum, of[0], body, factor) && add_to(sum, of[1], body, factor);
+  case IR_CONVERT: return type_is_integer(of[0]->type) && add_linear(sum, of[0], body, factor);
+  case IR_ADD: return add_linear(sum, of[0], body, factor) && add_linear(sum, of[1], body, factor);
   case IR_MUL:
-    if (ir_is_const(of[1], &number)) return add_to(sum, of[0], body, factor * number);
-    return ir_is_const(of[0], &number) && add_to(sum, of[1], body, factor * number);
+    if (ir_is_const(of[1], &number)) return add_linear(sum, of[0], body, factor * number);
+    return ir_is_const(of[0], &number) && add_linear(sum, of[1], body, factor * number);
   default: return false;
   }
 }
@@ -94,7 +94,7 @@ static const IrInst *bits_of_rows(const IrRegion *body) {
   const IrInst *bits = NULL;
   for (const IrInst *at = body->first; at; at = at->next) {
     int acts = IR_WRITE | IR_UPDATE_EFFECT | IR_TOPOLOGY | IR_EXIT | IR_ONCE;
-    const IrInst *inst = is_choice(at) ? at->regions[1]->first : at;
+    const IrInst *inst = is_choice_of_rows(at) ? at->regions[1]->first : at;
     if (inst->op != IR_ROW) {
       if (inst->regions[0] || ir_effects(inst) & acts) return NULL;
       continue;
@@ -117,7 +117,7 @@ static void find_words(Grid *grid) {
   if (!bits || last < 0 || !ir_is_const(bits->operands[2], &cells) || cells < 1) return;
   int64_t rows = min_i64(extent, WORD / cells), shared = rows * cells;
   if (rows < 2 || extent % rows || WORD % shared) return;
-  if (!add_to(&at, bits->operands[1], grid->body, 1) || at.steps[last] != cells) return;
+  if (!add_linear(&at, bits->operands[1], grid->body, 1) || at.steps[last] != cells) return;
   int64_t others = at.start;
   for (int k = 0; k < last; k++) others |= at.steps[k];
   if (others % shared) return;
@@ -128,23 +128,13 @@ static void find_words(Grid *grid) {
 
 /* -- their bits -------------------------------------------------------------------------------- */
 
-/* A copy of a value of the body, at the position along the last axis that the map has. */
-static IrInst *copy_value(const Grid *grid, IrBuilder *b, IrInst *value) {
-  IrInst *known = ir_mapped(grid->map, value);
-  if (known || value->op == IR_PARAM || value->region != grid->body) return known ? known : value;
-  for (int k = 0; k < value->operand_count; k++) copy_value(grid, b, value->operands[k]);
-  IrInst *copy = ir_copy_inst(grid->kernel, value, grid->map);
-  ASSERT(!value->regions[0], "what bits are computed from is a value");
-  ir_region_append(b->region, copy);
-  return copy;
-}
-
 /* The bits of the rows of a word, from a position along the last axis on. */
 static IrInst *bits_of_word(const Grid *grid, IrBuilder *b, IrInst *from) {
   const IrInst *bits = grid->bits;
   ir_map_put(grid->map, grid->last, from);
   IrInst *operands[3];
-  for (int k = 0; k < 2; k++) operands[k] = copy_value(grid, b, bits->operands[k]);
+  for (int k = 0; k < 2; k++)
+    operands[k] = rewrite_recompute(b, bits->operands[k], grid->body, grid->map);
   operands[2] = ir_const_int(b, bits->operands[2]->type, grid->rows * grid->cells);
   return ir_call(b, RT_MASK_BITS, bits->tree, (int)bits->imm, 3, operands);
 }
@@ -162,7 +152,7 @@ static IrInst *rows_with_bits(const Grid *grid, IrBuilder *b, IrInst *bits) {
 
 /* -- the loops --------------------------------------------------------------------------------- */
 
-static IrBuilder count_to(const Grid *grid, IrBuilder *b, int64_t extent, int64_t step) {
+static IrBuilder open_counting_loop(const Grid *grid, IrBuilder *b, int64_t extent, int64_t step) {
   Type type = grid->last->type;
   IrInst *first = ir_const_int(b, type, 0), *last = ir_const_int(b, type, extent - step);
   return cell_loops_for(b, first, last, step);
@@ -175,15 +165,15 @@ static void copy_body(const Grid *grid, IrBuilder *b, IrInst *position) {
 
 /* The `count` rows along the last axis, from `from` on; NULL: from the first on. */
 static void write_rows(const Grid *grid, IrBuilder *b, IrInst *from, int64_t count) {
-  IrBuilder in = count_to(grid, b, count, 1);
+  IrBuilder in = open_counting_loop(grid, b, count, 1);
   IrInst *position = in.region->params.items[0];
   in.region->owner->unrolled = count <= UNROLL_ROWS && grid->insts <= UNROLL_BODY / count;
   ir_replace_uses(grid->last, from ? ir_binary(&in, IR_ADD, from, position) : position);
   rewrite_move_all(grid->body, in.region);
 }
 
-/* If fewer than half of the rows of a word have cells, iterates over just these: a branch per row
- * would often be mispredicted. Leaves the builder where the others go. */
+/* If fewer than half of the rows of a word have cells, iterates over these only, because a branch
+ * per row would often be mispredicted. Leaves the builder in the arm for the other words. */
 static void write_few_rows(const Grid *grid, IrBuilder *b, IrInst *from, IrInst *bits) {
   IrInst *rows = rows_with_bits(grid, b, bits), *most = bits_number(b, (grid->rows + 1) / 2);
   IrInst *choice = ir_if(b, ir_binary(b, IR_LT, ir_unary(b, IR_POPCNT, rows), most));
@@ -198,7 +188,7 @@ static void write_few_rows(const Grid *grid, IrBuilder *b, IrInst *from, IrInst 
 
 /* The last axis in steps of the rows that share a word. */
 static void write_words(const Grid *grid, IrBuilder *b, int64_t extent) {
-  IrBuilder in = count_to(grid, b, extent, grid->rows);
+  IrBuilder in = open_counting_loop(grid, b, extent, grid->rows);
   IrInst *from = in.region->params.items[0], *bits = bits_of_word(grid, &in, from);
   IrInst *some = ir_if(&in, ir_binary(&in, IR_NE, bits, bits_number(&in, 0)));
   in.region = some->regions[0];
@@ -222,7 +212,7 @@ static void write_grid(Scratch *scratch, IrKernel *kernel, IrInst *inst) {
   write_region(scratch, kernel, body);
   IrBuilder b = rewrite_before(kernel, inst);
   for (int axis = 0; axis < axes - 1; axis++) {
-    b = count_to(&grid, &b, inst->extent[axis], 1);
+    b = open_counting_loop(&grid, &b, inst->extent[axis], 1);
     ir_replace_uses(body->params.items[axis], b.region->params.items[0]);
   }
   grid.map = ir_map(scratch, kernel);
@@ -283,9 +273,9 @@ static bool choose_form(void *data, IrInst *inst) {
   return true;
 }
 
-/* Chooses which divisions are by a reciprocal, and which bodies in lanes get a copy for whole
- * vectors. The few iterations of a task that
- * counts are scalar, and so would be all that vectors leave over: it runs under a mask. */
+/* Chooses which divisions are by a reciprocal, and which vectorised bodies get a copy for whole
+ * vectors. A task that counts has few iterations, and most of them would be left over by whole
+ * vectors and run scalar, so it always runs under a mask. */
 static void choose_forms(IrTask *task) {
   bool is_short_task = task->interior || (!task->rim_scalar && is_short(task->body));
   ir_walk_task(task, choose_form, NULL);

@@ -35,7 +35,7 @@ typedef struct Row {
   bool has_exits, has_groups, has_faults;
 } Row;
 
-static bool survey(void *data, IrInst *inst) {
+static bool note_inst(void *data, IrInst *inst) {
   Row *row = data;
   row->insts += inst->op != IR_SPLAT && inst->op != IR_STEP;
   row->has_exits |= inst->op == IR_CONTINUE;
@@ -48,10 +48,6 @@ static bool survey(void *data, IrInst *inst) {
   return true;
 }
 
-static IrInst *number(const Row *row, IrBuilder *b, int64_t cell) {
-  return ir_const_int(b, row->position->type, cell);
-}
-
 /* -- one step ---------------------------------------------------------------------------------- */
 
 typedef struct Copy {
@@ -59,8 +55,8 @@ typedef struct Copy {
   bool may_cross;
 } Copy;
 
-/* Writes what only insts in a ROW can be. */
-static bool settle(void *data, IrInst *inst) {
+/* Replaces the ops that only the body of a ROW can have. */
+static bool replace_row_op(void *data, IrInst *inst) {
   const Copy *copy = data;
   IrKernel *kernel = copy->row->kernel;
   ASSERT(inst->op != IR_LANE, "`vectorise` has written the cells of straight rows");
@@ -77,12 +73,12 @@ static void copy_body(const Row *row, IrBuilder *b, bool may_cross) {
   IrRegion *to = ir_region_create(row->kernel, NULL);
   IrBuilder in = {.kernel = row->kernel, .region = to};
   ir_copy_to(&in, row->body->first, NULL, row->map);
-  ir_walk(to, settle, &copy);
+  ir_walk(to, replace_row_op, &copy);
   rewrite_move_to(to->first, b);
 }
 
 /* The bits of the word from a cell on. */
-static IrInst *bits_from(const Row *row, IrBuilder *b, IrInst *position) {
+static IrInst *bits_from_cell(const Row *row, IrBuilder *b, IrInst *position) {
   Type type = row->word->type;
   int64_t cell;
   bool is_fixed = ir_is_const(position, &cell);
@@ -97,20 +93,19 @@ static IrInst *low_bits(IrBuilder *b, IrInst *bits, int64_t count) {
   return ir_binary(b, IR_BAND, bits, ir_const_int(b, bits->type, ones));
 }
 
-static IrInst *is_some(IrBuilder *b, IrInst *bits) {
+static IrInst *has_bits(IrBuilder *b, IrInst *bits) {
   return ir_binary(b, IR_NE, bits, ir_const_int(b, bits->type, 0));
 }
 
-/* The mask of the step's lanes; only the first `rest` are in the row, if that is not 0. Opens an IF
- * of those that have a bit. */
+/* The mask of the step's lanes; if `rest` is not 0, only the first `rest` are in the row. If the
+ * row is masked, opens an IF on whether any lane has a bit. */
 static IrInst *open_lanes(const Row *row, IrBuilder *b, IrInst *position, int64_t rest) {
   Type type = row->mask->type;
   if (!row->word && !rest) return ir_const_int(b, type, 1);
-  IrInst *bits = row->word ? bits_from(row, b, position)
+  IrInst *bits = row->word ? bits_from_cell(row, b, position)
                            : ir_const_int(b, TYPE(U64), ((int64_t)1 << rest) - 1);
   if (row->word) {
-    b->region = ir_if(b, is_some(b, low_bits(b, bits, row->step)))->regions[0];
-    b->before = NULL;
+    *b = rewrite_into(b, ir_if(b, has_bits(b, low_bits(b, bits, row->step)))->regions[0]);
   }
   return ir_emit(b, IR_MASK_OF_BITS, type, 1, &bits);
 }
@@ -123,7 +118,7 @@ static void write_step(const Row *row, const IrBuilder *at, IrInst *position, in
   bool polls = row->mask && row->has_faults;
   IrInst *mask = row->mask ? open_lanes(row, &b, position, rest) : NULL;
   if (in_loop ? polls && row->has_exits : row->has_exits || row->has_groups) {
-    IrInst *once = number(row, &b, 0);
+    IrInst *once = ir_const_like(&b, row->position, 0);
     b = cell_loops_for(&b, once, once, 1);
   }
   ir_map_put(row->map, row->position, position);
@@ -136,27 +131,29 @@ static void write_step(const Row *row, const IrBuilder *at, IrInst *position, in
 
 static void write_fixed(const Row *row, IrBuilder *b, int64_t from, int64_t to) {
   for (; from < to; from += row->step)
-    write_step(row, b, number(row, b, from), to - from < row->step ? to - from : 0, false, false);
+    write_step(row, b, ir_const_like(b, row->position, from), to - from < row->step ? to - from : 0,
+               false, false);
 }
 
 static void write_loop(const Row *row, IrBuilder *b, int64_t from, int64_t to, bool may_cross) {
   if (to - from <= row->step) return write_fixed(row, b, from, to);
   DEBUG_ASSERT((to - from) % row->step == 0, "a loop has whole steps");
-  IrInst *first = number(row, b, from), *last = number(row, b, to - row->step);
+  IrInst *first = ir_const_like(b, row->position, from),
+         *last = ir_const_like(b, row->position, to - row->step);
   IrBuilder in = cell_loops_for(b, first, last, row->step);
   write_step(row, &in, in.region->params.items[0], 0, may_cross, true);
 }
 
-static int64_t up_to_step(const Row *row, int64_t cells) {
+static int64_t round_up_to_step(const Row *row, int64_t cells) {
   return (cells + row->step - 1) / row->step * row->step;
 }
 
 /* Steps in [0, low) reach below the row, those in [high, whole) above it. */
 static void write_pieces(const Row *row, IrBuilder *b) {
   int64_t end = row->inst->end, whole = end - end % row->step;
-  int64_t low = min_i64(whole, up_to_step(row, -row->low));
+  int64_t low = min_i64(whole, round_up_to_step(row, -row->low));
   int64_t beyond = row->cells ? max_i64(0, whole + row->high - row->cells) : 0;
-  int64_t high = max_i64(low, whole - up_to_step(row, beyond));
+  int64_t high = max_i64(low, whole - round_up_to_step(row, beyond));
   int64_t copies = (low + whole - high) / row->step;
   bool is_long = row->insts > LONG_EDGE && row->inst->width == 1;
   if (copies > (is_long ? 0 : MOST_FIXED_STEPS)) {
@@ -190,7 +187,8 @@ static void write_bits(const Row *row, IrBuilder *b) {
 
 /* As many as whole steps cover, and in lanes the rest. */
 static void write_elements(const Row *row, IrBuilder *b, IrInst *first, IrInst *end) {
-  IrInst *last = ir_binary(b, IR_SUB, end, number(row, b, row->inst->lanes > 1 ? 1 : row->step));
+  IrInst *last = ir_binary(b, IR_SUB, end,
+                           ir_const_like(b, row->position, row->inst->lanes > 1 ? 1 : row->step));
   ASSERT(!row->cells, "a list's elements have no neighbours");
   IrBuilder in = cell_loops_for(b, first, last, row->inst->lanes > 1 ? 1 : row->step);
   IrInst *loop = in.region->owner, *position = in.region->params.items[0];
@@ -204,7 +202,7 @@ static void write_elements(const Row *row, IrBuilder *b, IrInst *first, IrInst *
 
 /* -- the row ----------------------------------------------------------------------------------- */
 
-static Row describe(Scratch *scratch, IrKernel *kernel, IrInst *inst) {
+static Row analyse_row(Scratch *scratch, IrKernel *kernel, IrInst *inst) {
   IrRegion *body = inst->regions[0];
   Row row = {.scratch = scratch,
              .kernel = kernel,
@@ -215,7 +213,7 @@ static Row describe(Scratch *scratch, IrKernel *kernel, IrInst *inst) {
              .step = inst->lanes > 1 ? inst->lanes : inst->width,
              .map = ir_map(scratch, kernel)};
   if (inst->masked) row.word = inst->operands[inst->operand_count - 1];
-  ir_walk(body, survey, &row);
+  ir_walk(body, note_inst, &row);
   ASSERT(is_power_of_two((uint64_t)row.step), "vectors have 2, 4, .. lanes");
   ASSERT(!inst->masked || inst->end <= 64, "the bits of a row are one word");
   ASSERT((row.step > 1) == (row.mask != NULL), "lanes have a mask");
@@ -224,7 +222,7 @@ static Row describe(Scratch *scratch, IrKernel *kernel, IrInst *inst) {
 }
 
 void cell_loops_row(Scratch *scratch, IrKernel *kernel, IrInst *inst) {
-  Row row = describe(scratch, kernel, inst);
+  Row row = analyse_row(scratch, kernel, inst);
   IrInst *const *bounds = ir_row_bounds(inst);
   IrBuilder b = rewrite_before(kernel, inst);
   if (bounds) write_elements(&row, &b, bounds[0], bounds[1]);

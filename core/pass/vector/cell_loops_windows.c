@@ -20,12 +20,8 @@ typedef struct Window {
   int width;
 } Window;
 
-static IrInst *number(Window *w, int64_t cell) {
-  return ir_const_int(&w->b, w->position->type, cell);
-}
-
 /* The address of element `position` + `more` of a row. */
-static IrInst *address(Window *w, IrInst *row, IrInst *position, int64_t more) {
+static IrInst *address_of_element(Window *w, IrInst *row, IrInst *position, int64_t more) {
   Type type = ir_lanes_type(TYPE(PTR), type_rows(position->type));
   if (!type_is_vector(position->type)) type = TYPE(PTR);
   IrInst *at = ir_emit(&w->b, IR_OFFSET, type, 2, (IrInst *[]){row, position});
@@ -34,7 +30,7 @@ static IrInst *address(Window *w, IrInst *row, IrInst *position, int64_t more) {
   return at;
 }
 
-static IrInst *load_one(Window *w, IrInst *at) {
+static IrInst *load_element(Window *w, IrInst *at) {
   IrInst *one = ir_emit(&w->b, IR_MEM_LOAD, w->type, 1, &at);
   one->alias = w->load->alias;
   return one;
@@ -42,7 +38,7 @@ static IrInst *load_one(Window *w, IrInst *at) {
 
 /* `width` elements from an address on, or at an address each. */
 static IrInst *load_lanes(Window *w, IrInst *at) {
-  if (w->width == 1) return load_one(w, at);
+  if (w->width == 1) return load_element(w, at);
   IrInst *all = ir_const_int(&w->b, ir_lanes_type(TYPE(BOOL), w->width), 1);
   IrInst *lanes = ir_emit(&w->b, IR_LANES_LOAD, w->load->type, 2, (IrInst *[]){at, all});
   lanes->alias = w->load->alias;
@@ -50,7 +46,7 @@ static IrInst *load_lanes(Window *w, IrInst *at) {
 }
 
 static IrInst *load_cells(Window *w, IrInst *row, int64_t cell) {
-  return load_lanes(w, address(w, row, number(w, cell), 0));
+  return load_lanes(w, address_of_element(w, row, ir_const_like(&w->b, w->position, cell), 0));
 }
 
 static IrInst *splice(Window *w, IrInst *low, IrInst *high, int64_t start) {
@@ -63,10 +59,11 @@ static IrInst *splice(Window *w, IrInst *low, IrInst *high, int64_t start) {
 /* -- at a constant position -------------------------------------------------------------------- */
 
 /* The end of the neighbouring row that a window reaches, as a vector adjacent to this row's: one
- * element is loaded alone, more as a whole vector. */
+ * element is loaded as a scalar, more as a whole vector. */
 static IrInst *load_edge(Window *w, int64_t cell, int64_t reached, int lane) {
   if (reached > 1) return load_cells(w, w->other, cell);
-  IrInst *one = load_one(w, address(w, w->other, number(w, cell + lane), 0));
+  IrInst *one = load_element(
+      w, address_of_element(w, w->other, ir_const_like(&w->b, w->position, cell + lane), 0));
   return ir_emit(&w->b, IR_SPLAT, w->load->type, 1, &one);
 }
 
@@ -89,38 +86,42 @@ static IrInst *load_fixed(Window *w, int64_t first) {
 
 /* -- at a position known only at run time ------------------------------------------------------ */
 
-static IrInst *in_lanes(Window *w, IrInst *value) {
+static IrInst *splat(Window *w, IrInst *value) {
   if (w->width == 1) return value;
   return ir_emit(&w->b, IR_SPLAT, ir_lanes_type(value->type, w->width), 1, &value);
 }
 
 /* Each lane has its own address. */
-static IrInst *load_each(Window *w) {
-  IrInst *first = ir_binary(&w->b, IR_ADD, w->position, number(w, w->distance));
+static IrInst *load_by_lane(Window *w) {
+  IrInst *first =
+      ir_binary(&w->b, IR_ADD, w->position, ir_const_like(&w->b, w->position, w->distance));
   if (w->width > 1) {
     first = ir_emit(&w->b, IR_STEP, ir_lanes_type(first->type, w->width), 1, &first);
     first->imm = 1;
   }
-  IrInst *cells = ir_const_int(&w->b, first->type, w->cells);
-  IrInst *bound[] = {first, ir_const_int(&w->b, first->type, w->distance < 0 ? 0 : w->cells)};
+  IrInst *cells = ir_const_like(&w->b, first, w->cells);
+  IrInst *bound[] = {first, ir_const_like(&w->b, first, w->distance < 0 ? 0 : w->cells)};
   Type condition = w->width > 1 ? ir_lanes_type(TYPE(BOOL), w->width) : TYPE(BOOL);
   IrInst *crosses = ir_emit(&w->b, w->distance < 0 ? IR_LT : IR_GE, condition, 2, bound);
   IrInst *moved = ir_binary(&w->b, w->distance < 0 ? IR_ADD : IR_SUB, first, cells);
-  IrInst *own = in_lanes(w, w->own), *other = in_lanes(w, w->other);
+  IrInst *own = splat(w, w->own), *other = splat(w, w->other);
   IrInst *row = ir_select(&w->b, crosses, other, own),
          *position = ir_select(&w->b, crosses, moved, first);
-  return load_lanes(w, address(w, row, position, 0));
+  return load_lanes(w, address_of_element(w, row, position, 0));
 }
 
 /* A whole step of a row, all of whose steps are vectors at multiples of `width`. */
 static IrInst *load_window(Window *w) {
   bool is_low = w->distance < 0;
   int64_t next = is_low ? -w->width : w->width;
-  IrInst *edge = number(w, is_low ? 0 : w->cells - w->width);
+  IrInst *edge = ir_const_like(&w->b, w->position, is_low ? 0 : w->cells - w->width);
   IrInst *crosses = ir_binary(&w->b, IR_EQ, w->position, edge);
-  IrInst *beyond = address(w, w->other, number(w, is_low ? w->cells - w->width : 0), 0);
-  IrInst *near = ir_select(&w->b, crosses, beyond, address(w, w->own, w->position, next));
-  IrInst *here = load_lanes(w, address(w, w->own, w->position, 0)), *there = load_lanes(w, near);
+  IrInst *beyond = address_of_element(
+      w, w->other, ir_const_like(&w->b, w->position, is_low ? w->cells - w->width : 0), 0);
+  IrInst *near =
+      ir_select(&w->b, crosses, beyond, address_of_element(w, w->own, w->position, next));
+  IrInst *here = load_lanes(w, address_of_element(w, w->own, w->position, 0)),
+         *there = load_lanes(w, near);
   return is_low ? splice(w, there, here, w->width + w->distance)
                 : splice(w, here, there, w->distance);
 }
@@ -141,8 +142,8 @@ void cell_loops_window(IrKernel *kernel, IrInst *load, bool may_cross) {
   IrInst *value;
   if (ir_is_const(w.position, &at)) value = load_fixed(&w, at + w.distance);
   else if (!may_cross || w.own == w.other)
-    value = load_lanes(&w, address(&w, w.own, w.position, w.distance));
-  else value = are_vectors ? load_window(&w) : load_each(&w);
+    value = load_lanes(&w, address_of_element(&w, w.own, w.position, w.distance));
+  else value = are_vectors ? load_window(&w) : load_by_lane(&w);
   ir_replace_uses(load, value);
   ir_delete(load);
 }

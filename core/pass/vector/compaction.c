@@ -1,4 +1,4 @@
-/* compaction.c - see compaction.h. A body that ends in a branch which a processor cannot predict
+/* compaction.c - see compaction.h. A body that ends in a branch which the processor cannot predict
  * costs a misprediction for every other iteration, also where the arm must run in order. Here the
  * condition is computed in lanes, and the arm runs for each lane whose bit is set:
  *
@@ -41,7 +41,7 @@ enum {
 
 /* -- the form ---------------------------------------------------------------------------------- */
 
-static bool is_early(void *data, IrInst *inst) {
+static bool may_precede_branch(void *data, IrInst *inst) {
   (void)data;
   return inst->op == IR_MEM_LOAD || (ir_effects(inst) & IR_PURE);
 }
@@ -52,14 +52,14 @@ typedef struct Arm {
 } Arm;
 
 /* May the write change what a later iteration reads before its branch? */
-static bool is_read_early(const IrRegion *body, const IrInst *write) {
+static bool is_read_before_branch(const IrRegion *body, const IrInst *write) {
   for (const IrInst *at = body->first; at; at = at->next)
     if (at->op == IR_MEM_LOAD && (!at->alias || !write->alias || at->alias == write->alias))
       return true;
   return false;
 }
 
-static bool may_be_late(void *data, IrInst *inst) {
+static bool may_follow_branch(void *data, IrInst *inst) {
   Arm *arm = data;
   if (++arm->count > LONGEST_ARM) return false;
   switch (inst->op) {
@@ -69,7 +69,7 @@ static bool may_be_late(void *data, IrInst *inst) {
   case IR_IF:
   case IR_MEM_LOAD: return true;
   case IR_MEM_STORE:
-  case IR_MEM_UPDATE: return !is_read_early(arm->body, inst);
+  case IR_MEM_UPDATE: return !is_read_before_branch(arm->body, inst);
   case IR_CALL: return inst->entry == RT_OUTSIDE;
   default: return (ir_effects(inst) & IR_PURE) != 0;
   }
@@ -82,25 +82,25 @@ static IrInst *find_branch(const IrInst *loop) {
   if (!branch || branch->op != IR_IF || branch->regions[1]->first || !branch->regions[0]->first)
     return NULL;
   for (IrInst *at = body->first; at != branch; at = at->next)
-    if (!is_early(NULL, at)) return NULL;
+    if (!may_precede_branch(NULL, at)) return NULL;
   Arm arm = {.body = body};
-  return ir_walk(branch->regions[0], may_be_late, &arm) ? branch : NULL;
+  return ir_walk(branch->regions[0], may_follow_branch, &arm) ? branch : NULL;
 }
 
 /* -- the choice -------------------------------------------------------------------------------- */
 
 bool compaction_choose(const PassContext *ctx, IrKernel *kernel, IrInst *loop, int width) {
   IrInst *branch = loop->rolled ? NULL : find_branch(loop);
-  if (!branch || lanes_is_foreseen(branch) || !lanes_is_long(loop, LEAST_TRIPS)) return false;
+  if (!branch || lanes_is_predictable(branch) || !lanes_is_long(loop, LEAST_TRIPS)) return false;
   IrRegion *body = loop->regions[0];
   ir_remove(branch); /* only what is before it is in lanes */
   LaneBody lanes = ir_lanes_of_loop(loop, body, width);
   LaneSurvey s = lanes_survey(ctx, kernel, &lanes);
   bool varies = s.facts[branch->operands[0]->id].shape == LANE_VARYING;
   ir_region_append(body, branch);
-  double alone = s.alone + width * MISS,
-         beside = s.beside + 2 * MISS + (s.alone / width + PER_LANE) * width / 2;
-  if (s.obstacle || !varies || beside * 100 > alone * GAIN) return false;
+  double scalar = s.scalar_cost + width * MISS,
+         vector = s.vector_cost + 2 * MISS + (s.scalar_cost / width + PER_LANE) * width / 2;
+  if (s.obstacle || !varies || vector * 100 > scalar * GAIN) return false;
   loop->lanes = width;
   loop->compacts = true;
   return true;
@@ -108,16 +108,7 @@ bool compaction_choose(const PassContext *ctx, IrKernel *kernel, IrInst *loop, i
 
 /* -- the rewriting ----------------------------------------------------------------------------- */
 
-static bool note_outside(void *data, IrInst *inst) {
-  Vectoriser *v = data;
-  for (int i = 0; i < inst->operand_count; i++) {
-    IrInst *operand = inst->operands[i];
-    if (!ir_is_inside(operand, v->body)) ir_map_put(v->scalar, operand, operand);
-  }
-  return true;
-}
-
-static bool forget_shape(void *data, IrInst *inst) {
+static bool forget_load_shape(void *data, IrInst *inst) {
   (void)data;
   if (inst->op == IR_MEM_LOAD) vectorise_forget_shape(inst);
   return true;
@@ -130,9 +121,9 @@ static void write_arm(Vectoriser *v, IrRegion *body, IrInst *branch, IrInst *wor
   IrInst *bits = vectorise_emit(v, IR_BITS, TYPE(NONE), 1, &word);
   IrRegion *to = bits->regions[0];
   IrInst *lane = ir_region_param(v->kernel, to, index->type);
-  IrBuilder b = {.kernel = v->kernel, .region = to};
+  IrBuilder b = rewrite_inside(v->kernel, to, NULL);
   ir_map_put(with, index, ir_binary(&b, IR_ADD, first, lane));
-  ir_walk(body, forget_shape, NULL);
+  ir_walk(body, forget_load_shape, NULL);
   ir_region_append(body, branch);
   rewrite_operands(body, with);
   rewrite_move_all(body, to);
@@ -144,14 +135,13 @@ void compaction_write(Scratch *scratch, IrKernel *kernel, IrInst *loop) {
   IrRegion *body = loop->regions[0];
   IrInst *branch = body->last;
   Vectoriser v;
-  DEBUG_ASSERT(branch->op == IR_IF, "compaction_choose has seen the form");
+  DEBUG_ASSERT(branch->op == IR_IF, "compaction_choose has checked the form");
   ir_remove(branch);
   LaneBody lanes = ir_lanes_of_loop(loop, body, loop->lanes);
-  vectorise_open(&v, scratch, kernel, &lanes, loop);
-  ir_walk(body, note_outside, &v);
+  vectorise_open_loop(&v, scratch, kernel, &lanes, loop);
   vectorise_rest(&v, body->first);
   IrInst *taken = vectorise_and(&v, v.mask, vectorise_lanes(&v, branch->operands[0]));
-  IrInst *word = vectorise_emit(&v, IR_MASK_BITS, TYPE(U64), 1, &taken);
+  IrInst *word = vectorise_mask_bits(&v, taken);
   write_arm(&v, body, branch, word);
   rewrite_drop_dead(v.to);
   loop->regions[0] = v.to;
@@ -179,7 +169,7 @@ static bool may_repeat(void *data, IrInst *inst) {
   }
 }
 
-static bool may_be_alone(void *data, IrInst *inst) {
+static bool may_run_scalar(void *data, IrInst *inst) {
   (void)data;
   bool holds_arrays = inst->op == IR_OWN || inst->op == IR_ACQUIRE || inst->op == IR_MOVE ||
                       inst->op == IR_RELEASE || inst->op == IR_DISOWN;
@@ -220,13 +210,13 @@ static bool depends_on_data(const IrInst *value, int depth) {
   return false;
 }
 
-/* Of a scalar iteration, times the number of lanes: what is before a branch, and its arm. */
+/* The cost of a scalar iteration, times the number of lanes: before a branch, and in its arm. */
 typedef struct Parts {
   double before, arm;
 } Parts;
 
-/* Do lanes that find nothing, since all iterations take the branch, lose little? */
-static bool is_safe(const Parts *parts, double found) {
+/* Is little lost if all iterations take the branch, so that the search by lanes is in vain? */
+static bool loses_little(const Parts *parts, double found) {
   double all = parts->before + parts->arm;
   return parts->before * 100 <= all * MOST_REPEATED && found * 100 <= all * MOST_LOST;
 }
@@ -235,18 +225,18 @@ Compaction compaction_of_range(const PassContext *ctx, IrKernel *kernel, const L
                                const LaneSurvey *whole) {
   Compaction best = {0};
   double share = 1;
-  if (!ir_walk((IrRegion *)body->region, may_be_alone, NULL)) return best;
+  if (!ir_walk((IrRegion *)body->region, may_run_scalar, NULL)) return best;
   for (IrInst *branch = compaction_last_branch(body->region); branch;
        branch = compaction_last_branch(branch->regions[0])) {
     LaneSurvey s = survey_before(ctx, kernel, body, branch);
-    double rest = whole->alone - s.alone - share * MISS * body->width;
+    double rest = whole->scalar_cost - s.scalar_cost - share * MISS * body->width;
     share *= lanes_guess_arm(ctx, branch, 0);
-    Parts parts = {s.alone, rest / share};
-    double find = s.beside + 2 * MISS, bits = PER_LANE * body->width;
+    Parts parts = {s.scalar_cost, rest / share};
+    double find = s.vector_cost + 2 * MISS, bits = PER_LANE * body->width;
     double cost = find + share * (parts.before + bits) + rest;
     bool varies = !s.obstacle && s.facts[branch->operands[0]->id].shape == LANE_VARYING;
-    bool is_useful = !lanes_is_foreseen(branch) && depends_on_data(branch->operands[0], 0) &&
-                     is_safe(&parts, find + bits);
+    bool is_useful = !lanes_is_predictable(branch) && depends_on_data(branch->operands[0], 0) &&
+                     loses_little(&parts, find + bits);
     if (varies && (is_useful || ctx->forces_lanes) && (!best.branch || cost < best.cost))
       best = (Compaction){branch, cost};
   }
@@ -267,7 +257,7 @@ IrRegion *compaction_write_body(Scratch *scratch, IrKernel *kernel, const LaneBo
   v.found = ir_var(&v.b, v.mask->type);
   vectorise_rest(&v, scalar->first);
   branch->compacts = false;
-  ir_walk(scalar, forget_shape, NULL);
+  ir_walk(scalar, forget_load_shape, NULL);
   vectorise_inner(scratch, kernel, branch->regions[0]);
   vectorise_found(&v, scalar);
   rewrite_drop_dead(v.to);

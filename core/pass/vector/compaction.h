@@ -1,5 +1,5 @@
-/* compaction.h - bodies in which few iterations do something: lanes find these, which then run one
- * by one. */
+/* compaction.h - bodies in which few iterations have an effect: lanes find these, which then run
+ * one by one. */
 #ifndef RG_PASS_VECTOR_COMPACTION_H
 #define RG_PASS_VECTOR_COMPACTION_H
 

@@ -2,10 +2,10 @@
  * of cells of a leaf's row that `rows` has not vectorised, of the set bits of a word of cells, or
  * else of an inner serial loop whose iterations are independent. A body is vectorised if that is
  * clearly cheaper than scalar iterations (lanes_cost.h). A long body takes long to compile for
- * lanes: unless loops in it repay that at once, it stays scalar until the kernel has proved worth
- * it (takes_long). If a loop has a privatised version, only that is vectorised. Simple bodies of
- * ranges without branches, whose elements are contiguous or every second one, are left to LLVM,
- * which also unrolls them. Leaves notes for explain(). Decision D-pass-02. */
+ * lanes: unless loops in it make up for that at once, it stays scalar until the kernel has run for
+ * long enough (takes_long). If a loop has a privatised version, only that is vectorised. Simple
+ * bodies of ranges without branches, whose elements are contiguous or every second one, are left to
+ * LLVM, which also unrolls them. Leaves notes for explain(). Decision D-pass-02. */
 #include "pass/analysis/effects.h"
 #include "pass/vector/alternate.h"
 #include "pass/vector/compaction.h"
@@ -26,9 +26,9 @@ enum {
   NOT_FEW = 60     /* and in rows whose sparse parts run in a scalar loop (IR_LONGEST_TWICE) */
 };
 
-static bool pays(const PassContext *ctx, const LaneSurvey *s) {
+static bool is_profitable(const PassContext *ctx, const LaneSurvey *s) {
   if (ctx->forces_lanes || ctx->prefers_lanes) return true;
-  return !ctx->prefers_scalar && s->beside * 100 <= s->alone * GAIN;
+  return !ctx->prefers_scalar && s->vector_cost * 100 <= s->scalar_cost * GAIN;
 }
 
 static bool has_no_order(void *data, IrInst *inst) {
@@ -41,7 +41,7 @@ static bool has_no_order(void *data, IrInst *inst) {
 static bool is_too_long(const PassContext *ctx, IrKernel *kernel, const LaneSurvey *s, int insts) {
   if (insts <= LONG || ctx->forces_lanes) return false;
   if (insts > LONGEST) return true;
-  if (s->alone - s->beside >= (double)insts * s->width * REPAYS) return false;
+  if (s->scalar_cost - s->vector_cost >= (double)insts * s->width * REPAYS) return false;
   if (ctx->has_one_order && !ir_walk((IrRegion *)s->region, has_no_order, NULL)) return true;
   kernel->is_long |= !ctx->takes_long;
   return !ctx->takes_long;
@@ -49,64 +49,74 @@ static bool is_too_long(const PassContext *ctx, IrKernel *kernel, const LaneSurv
 
 /* -- notes ------------------------------------------------------------------------------------- */
 
-typedef struct Told {
+typedef struct LoopNote {
   IrKernel *kernel;
   const IrTask *task;
   int32_t line; /* of the loop */
   const char *things;
-} Told;
+} LoopNote;
 
-static void note(const Told *t, const char *what) {
+static void note(const LoopNote *t, const char *what) {
   /* the privatised version, or the task that counts by this one, has the note */
   if (!t->task->privatised && t->task->line) ir_note(t->kernel, t->line, "%s", what);
 }
 
-static void note_alone(const Told *t, const char *why) {
+static void note_scalar(const LoopNote *t, const char *why) {
   note(t, scratch_format(t->kernel->scratch, "one %s at a time: %s", t->things, why));
 }
 
-static void note_obstacle(const Told *t, const LaneSurvey *s) {
+static void note_obstacle(const LoopNote *t, const LaneSurvey *s) {
   const char *at = s->line > 0 && s->line != t->line
                        ? scratch_format(t->kernel->scratch, " (line %d)", s->line)
                        : "";
-  note_alone(t, scratch_format(t->kernel->scratch, "%s%s", s->obstacle, at));
+  note_scalar(t, scratch_format(t->kernel->scratch, "%s%s", s->obstacle, at));
 }
 
-static void note_cost(const Told *t) {
-  note_alone(t, "side by side, in vector lanes, most of it would still be done one by one");
+static void note_cost(const LoopNote *t) {
+  note_scalar(t, "side by side, in vector lanes, most of it would still be done one by one");
 }
 
-static void note_long(const Told *t) {
-  note_alone(t, t->kernel->is_long ? "its body is long; lanes wait until it has run for some time"
-                                   : "its body is long");
+static void note_long(const LoopNote *t) {
+  note_scalar(t, t->kernel->is_long ? "its body is long; lanes wait until it has run for some time"
+                                    : "its body is long");
 }
 
-static void note_lanes(const Told *t, int width) {
+static void note_lanes(const LoopNote *t, int width) {
   note(t, scratch_format(t->kernel->scratch, "%d %ss side by side, in vector lanes", width,
                          t->things));
 }
 
-/* Would vectorisation change an order of iterations that shows, and must stay? */
-static bool stays_alone(const PassContext *ctx, IrRegion *body) {
+/* Would vectorisation change an order of iterations that is observable and must stay? */
+static bool must_keep_order(const PassContext *ctx, IrRegion *body) {
   return ctx->ordered_alone && !ir_walk(body, has_no_order, NULL);
 }
 
-static void note_order(const Told *t) {
-  note_alone(t, "in another order, results might differ from those of earlier launches");
+static void note_order(const LoopNote *t) {
+  note_scalar(t, "in another order, results might differ from those of earlier launches");
+}
+
+/* Should the surveyed region be vectorised? Leaves a note of the decision. */
+static bool accepts_lanes(const PassContext *ctx, const LoopNote *at, const LaneSurvey *s) {
+  IrRegion *region = (IrRegion *)s->region;
+  if (s->obstacle) return note_obstacle(at, s), false;
+  if (must_keep_order(ctx, region)) return note_order(at), false;
+  if (!is_profitable(ctx, s)) return note_cost(at), false;
+  if (is_too_long(ctx, at->kernel, s, rewrite_count(region))) return note_long(at), false;
+  return note_lanes(at, s->width), true;
 }
 
 /* -- the width --------------------------------------------------------------------------------- */
 
-static bool add_bytes(void *data, IrInst *inst) {
+static bool count_value(void *data, IrInst *inst) {
   int *counts = data; /* varying floats and elements of 4 and of 8 bytes */
   bool counts_it = type_is_float(inst->type) || inst->op == IR_MEM_LOAD || inst->op == IR_ROW_LOAD;
   if (counts_it && inst->op != IR_CONST) counts[type_size(inst->type) == 8]++;
   return true;
 }
 
-static int width_of(const PassContext *ctx, const IrRegion *body) {
+static int choose_width(const PassContext *ctx, const IrRegion *body) {
   int counts[2] = {0};
-  ir_walk((IrRegion *)body, add_bytes, counts);
+  ir_walk((IrRegion *)body, count_value, counts);
   int width = ctx->vector_bytes / (counts[1] > counts[0] ? 8 : 4);
   ASSERT(width > 1, "a target whose vectors hold one number has no lanes");
   return width > 16 ? 16 : width;
@@ -114,7 +124,7 @@ static int width_of(const PassContext *ctx, const IrRegion *body) {
 
 /* -- ranges ------------------------------------------------------------------------------------ */
 
-static int insts_of(const IrTask *task) {
+static int count_insts_of_task(const IrTask *task) {
   return rewrite_count(task->body) + (task->interior ? rewrite_count(task->interior) : 0);
 }
 
@@ -145,41 +155,41 @@ static bool is_rim_scalar(const PassContext *ctx, const IrTask *task) {
          rewrite_count(task->body) > SHORT_RIM && ir_walk(task->body, is_straight, NULL);
 }
 
-/* Should lanes find the iterations that take a branch, which then run alone? Not where whole
+/* Should lanes find the iterations that take a branch, which then run one by one? Not where whole
  * iterations in lanes are cheaper. `s` is the survey of these. */
-static bool choose_found(PassContext *ctx, IrKernel *kernel, IrTask *task, int width,
-                         const LaneSurvey *s) {
+static bool choose_compaction_of_range(PassContext *ctx, IrKernel *kernel, IrTask *task, int width,
+                                       const LaneSurvey *s) {
   LaneBody body = {.region = task->interior ? task->interior : task->body,
                    .varying = task->axis_count - 1,
                    .width = width};
   if (task->counts || s->is_simple) return false;
   Compaction c = compaction_of_range(ctx, kernel, &body, s);
   if (!c.branch) return false;
-  bool may_be_lanes = !s->obstacle && pays(ctx, s);
-  double limit = may_be_lanes ? s->beside : s->alone;
+  bool may_be_lanes = !s->obstacle && is_profitable(ctx, s);
+  double limit = may_be_lanes ? s->vector_cost : s->scalar_cost;
   int gain = ctx->prefers_scalar ? 100 : FOUND_GAIN;
   if (!ctx->forces_lanes && c.cost * 100 > limit * gain) return false;
   bool wants_lanes = ctx->forces_lanes || ctx->prefers_lanes;
   if (may_be_lanes && wants_lanes && !ctx->prefers_scalar) return false;
   c.branch->compacts = true;
   task->lanes = width;
-  Told told = {kernel, task, task->line, "position"};
-  note(&told, scratch_format(kernel->scratch,
-                             "%d positions at once find those that take the branch of line %d",
-                             width, c.branch->line));
+  LoopNote at = {kernel, task, task->line, "position"};
+  note(&at, scratch_format(kernel->scratch,
+                           "%d positions at once find those that take the branch of line %d", width,
+                           c.branch->line));
   return true;
 }
 
-/* Puts every second position into lanes, where no other one has an effect. */
+/* Puts every second position into lanes, where the others have no effect. */
 static bool choose_alternate(PassContext *ctx, IrKernel *kernel, IrTask *task, int width) {
-  Told told = {kernel, task, task->line, "position"};
+  LoopNote at = {kernel, task, task->line, "position"};
   if (task->counts || !alternate_mark_task(ctx, kernel, task, width)) return false;
   LaneSurvey s = survey_range(ctx, kernel, task, width);
-  if (!s.obstacle && !stays_alone(ctx, task->body) && pays(ctx, &s) &&
-      !is_too_long(ctx, kernel, &s, insts_of(task))) {
+  if (!s.obstacle && !must_keep_order(ctx, task->body) && is_profitable(ctx, &s) &&
+      !is_too_long(ctx, kernel, &s, count_insts_of_task(task))) {
     task->lanes = width;
-    note(&told, scratch_format(kernel->scratch,
-                               "%d of every second position side by side, in vector lanes", width));
+    note(&at, scratch_format(kernel->scratch,
+                             "%d of every second position side by side, in vector lanes", width));
     return true;
   }
   alternate_unmark_task(task);
@@ -188,24 +198,25 @@ static bool choose_alternate(PassContext *ctx, IrKernel *kernel, IrTask *task, i
 
 /* False if it stays scalar, also for LLVM, whose estimate of gathers would be too low. */
 static bool choose_range(PassContext *ctx, IrKernel *kernel, IrTask *task) {
-  int width = width_of(ctx, task->interior ? task->interior : task->body);
-  Told told = {kernel, task, task->line, "position"};
-  if (task->scalar) return note_alone(&told, "':scalar()' asks for it"), false;
+  int width = choose_width(ctx, task->interior ? task->interior : task->body);
+  LoopNote at = {kernel, task, task->line, "position"};
+  if (task->scalar) return note_scalar(&at, "':scalar()' asks for it"), false;
   if (choose_alternate(ctx, kernel, task, width)) return true;
   LaneSurvey s = survey_range(ctx, kernel, task, width);
-  bool stays = stays_alone(ctx, task->body);
-  if (!stays && choose_found(ctx, kernel, task, width, &s)) return true;
-  if (s.obstacle) return note_obstacle(&told, &s), true;
-  if (stays) return note_order(&told), true;
-  streams_mark(ctx, kernel, task, &s);
+  bool stays = must_keep_order(ctx, task->body);
+  if (!stays && choose_compaction_of_range(ctx, kernel, task, width, &s)) return true;
+  if (s.obstacle) return note_obstacle(&at, &s), true;
+  if (stays) return note_order(&at), true;
+  non_temporal_mark(ctx, kernel, task, &s);
   if (s.is_simple && !ctx->forces_lanes && !task->traffic && !task->has_words)
-    return note_alone(&told, "vectorisation is left to LLVM"), true;
-  bool is_dear = !pays(ctx, &s), is_long = !is_dear && is_too_long(ctx, kernel, &s, insts_of(task));
-  if (is_dear || is_long) streams_clear(task);
-  if (is_dear) return note_cost(&told), ctx->fast_gathers || !s.gathers;
-  if (is_long) return note_long(&told), true;
+    return note_scalar(&at, "vectorisation is left to LLVM"), true;
+  bool is_dear = !is_profitable(ctx, &s),
+       is_long = !is_dear && is_too_long(ctx, kernel, &s, count_insts_of_task(task));
+  if (is_dear || is_long) non_temporal_clear(task);
+  if (is_dear) return note_cost(&at), ctx->fast_gathers || !s.gathers;
+  if (is_long) return note_long(&at), true;
   task->lanes = width;
-  return note_lanes(&told, width), true;
+  return note_lanes(&at, width), true;
 }
 
 /* -- nodes ------------------------------------------------------------------------------------- */
@@ -213,52 +224,46 @@ static bool choose_range(PassContext *ctx, IrKernel *kernel, IrTask *task) {
 enum { ENTRY = 8, ENTRY_LANE = 5 }; /* ops to reach a node: scalar, per lane */
 
 static void choose_nodes(PassContext *ctx, IrKernel *kernel, IrTask *task) {
-  int width = width_of(ctx, task->body);
-  Told told = {kernel, task, task->line, "node"};
-  if (task->scalar) return note_alone(&told, "':scalar()' asks for it");
+  int width = choose_width(ctx, task->body);
+  LoopNote at = {kernel, task, task->line, "node"};
+  if (task->scalar) return note_scalar(&at, "':scalar()' asks for it");
   LaneBody body = {.region = task->body, .varying = -1, .width = width};
   LaneSurvey s = lanes_survey(ctx, kernel, &body);
-  s.alone += ENTRY * width;
-  s.beside += ENTRY_LANE * width;
-  if (s.obstacle) return note_obstacle(&told, &s);
-  if (stays_alone(ctx, task->body)) return note_order(&told);
-  if (!pays(ctx, &s)) return note_cost(&told);
-  if (is_too_long(ctx, kernel, &s, rewrite_count(task->body))) return note_long(&told);
-  task->lanes = width;
-  note_lanes(&told, width);
+  s.scalar_cost += ENTRY * width;
+  s.vector_cost += ENTRY_LANE * width;
+  if (accepts_lanes(ctx, &at, &s)) task->lanes = width;
 }
 
 /* -- rows of leaves ---------------------------------------------------------------------------- */
 
 typedef struct Cells {
   PassContext *ctx;
-  Told told;
+  LoopNote note;
 } Cells;
 
 /* The number of lanes for a row: at most its cells; if windows reach into neighbouring leaves, it
  * must divide the number of cells. */
-static int width_of_row(const PassContext *ctx, const IrInst *row) {
-  int width = width_of(ctx, row->regions[0]), cells = row->end;
+static int choose_width_of_row(const PassContext *ctx, const IrInst *row) {
+  int width = choose_width(ctx, row->regions[0]), cells = row->end;
   bool has_windows = ir_has_op(row->regions[0], IR_ROW_LOAD);
   while (width > 1 && (has_windows ? cells % width : cells <= width / 2)) width /= 2;
   return width;
 }
 
+/* Guesses which fraction of the cells under a mask is active, where the body runs in lanes. */
+static double active_share(IrRegion *body) {
+  return (rewrite_count(body) <= IR_LONGEST_TWICE ? NOT_FEW : ACTIVE) / 100.0;
+}
+
 static bool choose_row(void *data, IrInst *inst) {
   Cells *c = data;
   if (inst->op != IR_ROW || inst->width > 1) return true;
-  int width = width_of_row(c->ctx, inst);
-  if (width < 4) return note_alone(&c->told, "its rows are short"), true;
+  int width = choose_width_of_row(c->ctx, inst);
+  if (width < 4) return note_scalar(&c->note, "its rows are short"), true;
   LaneBody body = ir_lanes_of_row(inst, width);
-  LaneSurvey s = lanes_survey(c->ctx, c->told.kernel, &body);
-  int count = rewrite_count(inst->regions[0]);
-  if (inst->masked) s.alone *= (count <= IR_LONGEST_TWICE ? NOT_FEW : ACTIVE) / 100.0;
-  if (s.obstacle) return note_obstacle(&c->told, &s), true;
-  if (stays_alone(c->ctx, inst->regions[0])) return note_order(&c->told), true;
-  if (!pays(c->ctx, &s)) return note_cost(&c->told), true;
-  if (is_too_long(c->ctx, c->told.kernel, &s, count)) return note_long(&c->told), true;
-  inst->lanes = width;
-  note_lanes(&c->told, width);
+  LaneSurvey s = lanes_survey(c->ctx, c->note.kernel, &body);
+  if (inst->masked) s.scalar_cost *= active_share(inst->regions[0]);
+  if (accepts_lanes(c->ctx, &c->note, &s)) inst->lanes = width;
   return true;
 }
 
@@ -284,55 +289,49 @@ static bool may_count(const IrInst *loop) {
 
 /* Loops over bits of cells are estimated like masked rows. */
 static void choose_bits(PassContext *ctx, IrKernel *kernel, const IrTask *task, IrInst *bits) {
-  Told told = {kernel, task, task->line, "cell"};
-  LaneBody body = ir_lanes_of_loop(bits, bits->regions[0], width_of(ctx, bits->regions[0]));
-  int count = rewrite_count(bits->regions[0]);
+  LoopNote at = {kernel, task, task->line, "cell"};
+  LaneBody body = ir_lanes_of_loop(bits, bits->regions[0], choose_width(ctx, bits->regions[0]));
   LaneSurvey s = lanes_survey(ctx, kernel, &body);
-  s.alone *= (count <= IR_LONGEST_TWICE ? NOT_FEW : ACTIVE) / 100.0;
-  if (s.obstacle) return note_obstacle(&told, &s);
-  if (stays_alone(ctx, bits->regions[0])) return note_order(&told);
-  if (!pays(ctx, &s)) return note_cost(&told);
-  if (is_too_long(ctx, kernel, &s, count)) return note_long(&told);
-  bits->lanes = body.width;
-  note_lanes(&told, body.width);
+  s.scalar_cost *= active_share(bits->regions[0]);
+  if (accepts_lanes(ctx, &at, &s)) bits->lanes = body.width;
 }
 
 /* Are the loop's iterations independent, except perhaps for sums? */
-static bool is_apart(const IrKernel *kernel, const IrInst *loop) {
+static bool is_independent(const IrKernel *kernel, const IrInst *loop) {
   return loop->independent || (loop->sums && sums_only(kernel->scratch, kernel, loop));
 }
 
-/* Loops that `coalesce` has made (`trips`) gather along several lists: neighbouring grains took
- * twice as long with iterations side by side. */
+/* Loops that `coalesce` has made (`trips`) gather along several lists: a loop over neighbouring
+ * grains took twice as long with iterations in lanes. */
 static bool choose_loop(PassContext *ctx, IrKernel *kernel, const IrTask *task, IrInst *loop) {
   ASSERT(loop->op == IR_FOR && loop->lanes <= 1, "a loop is chosen once");
   int64_t trips = facts_trips(loop);
   if (loop->trips) return false;
-  if (!may_count(loop) || (trips > 0 && trips < FEWEST_TRIPS) || !is_apart(kernel, loop))
+  if (!may_count(loop) || (trips > 0 && trips < FEWEST_TRIPS) || !is_independent(kernel, loop))
     return false;
-  if (stays_alone(ctx, loop->regions[0])) return false;
-  int width = width_of(ctx, loop->regions[0]);
+  if (must_keep_order(ctx, loop->regions[0])) return false;
+  int width = choose_width(ctx, loop->regions[0]);
   LaneBody body = ir_lanes_of_loop(loop, loop->regions[0], width);
   alternate_mark(ctx, kernel, &body);
   LaneSurvey s = lanes_survey_loop(ctx, kernel, loop, width);
-  if (s.obstacle || (s.is_simple && !ctx->forces_lanes) || !pays(ctx, &s)) {
+  if (s.obstacle || (s.is_simple && !ctx->forces_lanes) || !is_profitable(ctx, &s)) {
     alternate_unmark(loop->regions[0]);
     return false;
   }
-  Told told = {kernel, task, loop->line, "iteration"};
+  LoopNote at = {kernel, task, loop->line, "iteration"};
   loop->lanes = width;
-  note_lanes(&told, width);
+  note_lanes(&at, width);
   return true;
 }
 
 /* Few iterations may take a branch whose arm has to run in order. */
-static bool choose_compaction(PassContext *ctx, IrKernel *kernel, const IrTask *task,
-                              IrInst *loop) {
-  int width = width_of(ctx, loop->regions[0]);
+static bool choose_compaction_of_loop(PassContext *ctx, IrKernel *kernel, const IrTask *task,
+                                      IrInst *loop) {
+  int width = choose_width(ctx, loop->regions[0]);
   if (!may_count(loop) || !compaction_choose(ctx, kernel, loop, width)) return false;
-  Told told = {kernel, task, loop->line, "iteration"};
-  note(&told, scratch_format(kernel->scratch,
-                             "%d iterations at once find those that take the branch", width));
+  LoopNote at = {kernel, task, loop->line, "iteration"};
+  note(&at, scratch_format(kernel->scratch, "%d iterations at once find those that take the branch",
+                           width));
   return true;
 }
 
@@ -341,7 +340,7 @@ static bool choose_compaction(PassContext *ctx, IrKernel *kernel, const IrTask *
 static void choose_loops(PassContext *ctx, IrKernel *kernel, const IrTask *task, IrRegion *region) {
   for (IrInst *inst = region->first; inst; inst = inst->next) {
     bool is_done = inst->op == IR_FOR && (choose_loop(ctx, kernel, task, inst) ||
-                                          choose_compaction(ctx, kernel, task, inst));
+                                          choose_compaction_of_loop(ctx, kernel, task, inst));
     if (inst->op == IR_BITS && inst->independent) choose_bits(ctx, kernel, task, inst);
     is_done |= (inst->op == IR_ROW || inst->op == IR_BITS) && inst->lanes > 1;
     is_done |= inst->op == IR_ROW && inst->width > 1;
@@ -372,35 +371,37 @@ static bool only_reads(void *data, IrInst *inst) {
   }
 }
 
-static bool choose_long(void *data, IrInst *loop) {
+static bool choose_long_loop(void *data, IrInst *loop) {
   LongLoops *l = data;
   if (loop->op != IR_FOR || !loop->sums || loop->rolled || facts_trips(loop) > 0) return true;
   if (!l->facts[loop->id].diverges || !may_count(loop)) return true;
-  if (!ir_walk(loop->regions[0], only_reads, NULL) || !is_apart(l->kernel, loop)) return true;
+  if (!ir_walk(loop->regions[0], only_reads, NULL) || !is_independent(l->kernel, loop)) return true;
   if (rewrite_count(loop->regions[0]) > IR_LONGEST_TWICE) return true;
-  int width = width_of(l->ctx, loop->regions[0]);
+  int width = choose_width(l->ctx, loop->regions[0]);
   if (lanes_survey_loop(l->ctx, l->kernel, loop, width).obstacle) return true;
   loop->lanes = width;
   ir_note(l->kernel, loop->line, "where it is long, %d of its iterations side by side", width);
   return true;
 }
 
-static void choose_long_of(PassContext *ctx, IrKernel *kernel, const IrTask *task,
-                           IrRegion *region) {
+static void choose_long_loops(PassContext *ctx, IrKernel *kernel, const IrTask *task,
+                              IrRegion *region) {
   LaneBody body = {.region = region, .varying = task->axis_count - 1, .width = task->lanes};
   if (!region || task->kind != TASK_RANGE || task->lanes <= 1) return;
   LongLoops l = {ctx, kernel, task, ir_lanes(ctx->scratch, kernel, &body)};
-  ir_walk(region, choose_long, &l);
+  ir_walk(region, choose_long_loop, &l);
 }
 
-static bool is_no_word(void *data, IrInst *inst) {
+static bool is_not_word_loop(void *data, IrInst *inst) {
   return inst->op != IR_BITS || !inst->independent;
 }
 
 /* Are the task's positions blocks of cells? */
-static bool goes_by_words(const IrTask *task) { return !ir_walk(task->body, is_no_word, NULL); }
+static bool iterates_over_words(const IrTask *task) {
+  return !ir_walk(task->body, is_not_word_loop, NULL);
+}
 
-static IrInst *compaction_of(const IrTask *task) {
+static IrInst *compacting_branch(const IrTask *task) {
   return compaction_branch(task->interior ? task->interior : task->body);
 }
 
@@ -410,16 +411,16 @@ bool pass_lanes(PassContext *ctx, IrKernel *kernel, Error *err) {
     IrTask *task = kernel->tasks.items[i];
     if (task->privatised && !ctx->forces_lanes) continue; /* its updates take all the time */
     bool stays_scalar =
-        task->kind == TASK_RANGE && !goes_by_words(task) && !choose_range(ctx, kernel, task);
-    bool compacts = compaction_of(task) != NULL;
+        task->kind == TASK_RANGE && !iterates_over_words(task) && !choose_range(ctx, kernel, task);
+    bool compacts = compacting_branch(task) != NULL;
     task->rim_scalar = compacts ? task->interior != NULL : is_rim_scalar(ctx, task);
     if (task->counts) choose_range(ctx, kernel, task->counts);
     if (task->kind == TASK_NODES) choose_nodes(ctx, kernel, task);
     if (task->kind == TASK_LEAVES) choose_cells(ctx, kernel, task);
-    if (compacts) choose_loops(ctx, kernel, task, compaction_of(task)->regions[0]);
+    if (compacts) choose_loops(ctx, kernel, task, compacting_branch(task)->regions[0]);
     if (compacts) continue;
-    if (!task->rim_scalar) choose_long_of(ctx, kernel, task, task->body);
-    choose_long_of(ctx, kernel, task, task->interior);
+    if (!task->rim_scalar) choose_long_loops(ctx, kernel, task, task->body);
+    choose_long_loops(ctx, kernel, task, task->interior);
     if (task->scalar || task->lanes) continue;
     choose_loops(ctx, kernel, task, task->body);
     if (task->interior) choose_loops(ctx, kernel, task, task->interior);

@@ -15,20 +15,21 @@
  * lanes. */
 #include "pass/vector/lanes_cost.h"
 
+#include "ir/access.h"
 #include "ir/address.h"
 #include "ir/facts.h"
 #include "pass/vector/lanes_guess.h"
 
 /* a scalar op is 1 */
 enum {
-  MISS = 40,  /* a mispredicted branch */
-  TURN = 8,   /* the masks of a divergent loop, per iteration */
-  START = 20, /* the first and the last vector of a serial loop */
-  VECTOR = 2, /* an op on a vector register */
-  UNITE = 10, /* combining the values of all lanes */
-  GATHER = 5, /* per lane */
-  FAR = 10,   /* per lane, for elements in different cache lines */
-  LINE = 64,  /* bytes */
+  MISS = 40,      /* a mispredicted branch */
+  DIVERGENCE = 8, /* the masks of a divergent loop, per iteration */
+  START = 20,     /* the first and the last vector of a serial loop */
+  VECTOR = 2,     /* an op on a vector register */
+  COMBINE = 10,   /* combining the values of all lanes */
+  GATHER = 5,     /* per lane */
+  FAR = 10,       /* per lane, for elements in different cache lines */
+  LINE = 64,      /* bytes */
   RUN_LOAD = 3,
   RUN_UPDATE = 2,   /* per lane, for an element of a run */
   MASKED = 64,      /* vector bytes of machines with masked loads */
@@ -43,19 +44,21 @@ enum {
   LIST = 20, /* a pop; per lane, if lanes share their list: */
   LIST_LANE = 10,
   LOCAL = 2, /* an access to a local array, and the check of its index */
-  /* per lane, where lanes have indices of their own: what is read was just written, so that
-   * gathers wait for scatters, which some machines do lane by lane */
+  /* per lane, where indices differ by lane: loads often read what was just written, so gathers
+   * wait for scatters, which some machines execute lane by lane */
   LOCAL_LANE = 32,
   JUST_WRITTEN = 100,   /* insts in which scatters come to an end */
   MOST_LOCAL = 1 << 14, /* bytes of a local array of all lanes */
   MATHS = 48,           /* a mathematical function, in doubles */
-  SELDOM = 2,           /* per lane, for the rare slow path of a call that may activate */
+  RARE_PATH = 2,        /* per lane, for the rare slow path of a call that may activate */
   DIVISION = 8,
   ATOMIC = 20
 };
 
-static const double WAIT = 1.75, WAIT_AGAIN = 1.25; /* guessed */
-static const double WAIT_EXCHANGE = 3;              /* where lanes exchange elements in turn */
+/* Guesses of how much longer than an average lane the slowest one runs: in a divergent loop, and in
+ * one that is nested in another; WAIT_EXCHANGE: where lanes exchange elements one after another. */
+static const double WAIT = 1.75, WAIT_AGAIN = 1.25;
+static const double WAIT_EXCHANGE = 3;
 
 /* -- the cost of an inst ----------------------------------------------------------------------- */
 
@@ -134,27 +137,26 @@ int lanes_op_cost(const IrInst *inst) {
 }
 
 /* The expected number of active lanes. */
-static double lanes_on(const LaneSurvey *s) {
+static double active_lanes(const LaneSurvey *s) {
   double all = s->width;
   return s->often < s->visits ? all * s->often / s->visits : all;
 }
 
-static bool is_neighbours(const LaneSurvey *s, const IrInst *ptr, Type type) {
+static bool is_contiguous(const LaneSurvey *s, const IrInst *ptr, Type type) {
   return fact(s, ptr)->shape == LANE_LINEAR && fact(s, ptr)->step == type_size(type);
 }
 
 /* Is the number loaded together with an earlier one of its cell (codegen/vector_memory.c)? */
-static bool has_company(const IrInst *inst, Type type) {
+static bool loads_neighbour(const IrInst *inst, Type type) {
   const IrInst *ptr = inst->operands[0];
-  if (inst->op != IR_MEM_LOAD || ptr->op != IR_OFFSET || type_size(type) < 4) return false;
+  int64_t reach = CELL * type_size(type), bytes;
+  if (inst->op != IR_MEM_LOAD || type_size(type) < 4) return false;
   for (const IrInst *at = inst->previous; at; at = at->previous) {
-    const IrInst *other = at->op == IR_MEM_LOAD ? at->operands[0] : NULL;
-    if (other && other->op == IR_OFFSET && other->operands[0] == ptr->operands[0] &&
-        other->operands[1] == ptr->operands[1] && other->stride == ptr->stride &&
-        ptr->imm - other->imm < CELL * type_size(type) &&
-        other->imm - ptr->imm < CELL * type_size(type))
+    bool is_load = at->op == IR_MEM_LOAD;
+    if (is_load && ir_differ_by_constant(ptr, at->operands[0], &bytes) && bytes < reach &&
+        bytes > -reach)
       return true;
-    if (!other && !(ir_effects(at) & IR_PURE)) return false;
+    if (!is_load && !(ir_effects(at) & IR_PURE)) return false;
   }
   return false;
 }
@@ -174,51 +176,51 @@ static bool is_in_run(const IrInst *inst) {
   return false;
 }
 
-/* In a loop over nodes: does an inner loop go through the cells of each lane's node? */
+/* In a loop over nodes: does an inner loop iterate over the cells of each lane's node? */
 static bool goes_through_node(const LaneSurvey *s, const IrInst *ptr) {
   while (ptr->op == IR_OFFSET) ptr = ptr->operands[0];
   return ptr->op == IR_PARAM && s->often > 1;
 }
 
-/* How many iterations of their loop before the load does the store write what the load reads?
- * False if that is not known; *never if the load reads nothing that the store writes. */
-static bool reads_after(const IrInst *load, const IrInst *store, int64_t *turns, bool *never) {
+/* How many iterations of their loop before the load does the store write the element that the load
+ * reads? False if that is not known; *never if the load reads no element that the store writes. */
+static bool reads_after(const IrInst *load, const IrInst *store, int64_t *iterations, bool *never) {
   const IrInst *from = load->operands[0], *to = store->operands[0], *loop = load->region->owner;
-  int64_t apart, step = loop ? facts_step(loop) : 0;
+  int64_t bytes, step = loop ? facts_step(loop) : 0;
   Affine index;
   if (!step || step == INT64_MIN || from->op != IR_OFFSET || to->op != IR_OFFSET) return false;
   if (from->stride != to->stride || !facts_same_value(from->operands[0], to->operands[0]))
     return false;
   if (!facts_distance(from->operands[1], to->operands[1], &apart)) return false;
   if (!facts_affine(from->operands[1], load->region, &index)) return false;
-  apart = apart * from->stride + to->imm - from->imm;
+  bytes = bytes * from->stride + to->imm - from->imm;
   int64_t moves = step * facts_factor(&index, load->region->params.items[0]) * from->stride;
-  *turns = moves ? apart / moves : 1;
-  *never = moves ? apart % moves || *turns <= 0 : apart;
+  *iterations = moves ? bytes / moves : 1;
+  *never = moves ? bytes % moves || *iterations <= 0 : bytes;
   return true;
 }
 
 /* How many insts of the body are executed after the first one and before the second one, which
- * belongs to an iteration that is `turns` later? */
-static int64_t insts_between(const IrInst *first, const IrInst *second, int64_t turns) {
+ * belongs to an iteration that is `iterations` later? */
+static int64_t insts_between(const IrInst *first, const IrInst *second, int64_t iterations) {
   int64_t count = 0, from = 0, to = 0;
   for (const IrInst *at = first->region->first; at; at = at->next, count++) {
     if (at == first) from = count;
     if (at == second) to = count;
   }
-  return turns * count + to - from;
+  return iterations * count + to - from;
 }
 
-/* Does the load read, in a serial loop, what an earlier iteration of it has just written, or may
- * have? */
+/* Does the load read, in a serial loop, an element that an earlier iteration of the loop has just
+ * written, or may have? */
 static bool waits_for_store(const LaneSurvey *s, const IrInst *inst) {
   if (inst->op != IR_MEM_LOAD || s->often <= 1 || !inst->alias) return false;
   for (const IrInst *at = inst->region->first; at; at = at->next) {
-    int64_t turns;
+    int64_t iterations;
     bool never;
     if (at->op != IR_MEM_STORE || at->alias != inst->alias) continue;
-    if (!reads_after(inst, at, &turns, &never)) return true;
-    if (!never && insts_between(at, inst, turns) < JUST_WRITTEN) return true;
+    if (!reads_after(inst, at, &iterations, &never)) return true;
+    if (!never && insts_between(at, inst, iterations) < JUST_WRITTEN) return true;
   }
   return false;
 }
@@ -226,13 +228,13 @@ static bool waits_for_store(const LaneSurvey *s, const IrInst *inst) {
 static int64_t access_cost(LaneSurvey *s, const IrInst *inst, Type type) {
   const IrInst *ptr = inst->operands[0];
   if (is_uniform(s, ptr)) return 1;
-  if (is_neighbours(s, ptr, type)) return VECTOR * registers(s, type);
+  if (is_contiguous(s, ptr, type)) return VECTOR * registers(s, type);
   bool is_linear = fact(s, ptr)->shape == LANE_LINEAR;
   int64_t parts = is_linear ? fact(s, ptr)->step / type_size(type) : 0;
   s->is_simple &= is_linear && parts <= SIMPLE_PARTS;
   if (parts > 1 && parts <= MOST_PARTS)
     return (VECTOR * (parts + 1) / 2 + VECTOR) * registers(s, type);
-  if (has_company(inst, type)) return VECTOR * 2 * registers(s, type); /* also if they wait */
+  if (loads_neighbour(inst, type)) return VECTOR * 2 * registers(s, type); /* also if they wait */
   if (waits_for_store(s, inst)) return (int64_t)LOCAL_LANE * s->width;
   if (s->vector_bytes >= MASKED && is_in_run(inst)) return (int64_t)RUN_LOAD * s->width;
   s->gathers = true;
@@ -258,26 +260,28 @@ static bool is_long_division(const IrInst *inst) {
   return is_division(inst) && type_bits(inst->type) > 32 && !ir_is_const(inst->operands[1], &by);
 }
 
-static bool is_in_doubles(const IrInst *inst) {
+static bool is_computed_in_doubles(const IrInst *inst) {
   return lanes_op_cost(inst) == MATHS || is_division(inst);
 }
 
 static bool is_activation(const IrInst *call) { return (ir_effects(call) & IR_ACTIVATES) != 0; }
 
 /* The cost of one execution for all lanes together. */
-static double cost_beside(LaneSurvey *s, const IrInst *inst) {
+static double vector_cost_of(LaneSurvey *s, const IrInst *inst) {
   int cost = lanes_op_cost(inst);
   switch (inst->op) {
   case IR_MEM_LOAD: return access_cost(s, inst, inst->type);
   case IR_MEM_STORE: return access_cost(s, inst, inst->operands[1]->type);
   case IR_MEM_UPDATE: /* several share one walk over the lanes */
-    if (inst->plain && is_neighbours(s, inst->operands[0], inst->operands[1]->type))
+    if (inst->plain && is_contiguous(s, inst->operands[0], inst->operands[1]->type))
       return 3.0 * VECTOR * registers(s, inst->operands[1]->type);
     s->is_simple = false;
     if (is_uniform(s, inst->operands[0]) && ir_lanes_unite(inst))
-      return cost + UNITE * registers(s, inst->operands[1]->type);
-    if (inst->plain && is_in_run(inst)) return RUN_UPDATE * lanes_on(s);
-    return lanes_on(s) * (cost + (follows_update(inst) ? 1 : inst->plain ? UNPACK : ONE_BY_ONE));
+      return cost + COMBINE * registers(s, inst->operands[1]->type);
+    if (inst->plain && is_in_run(inst)) return RUN_UPDATE * active_lanes(s);
+    return active_lanes(s) * (cost + (follows_update(inst) ? 1
+                                      : inst->plain        ? UNPACK
+                                                           : ONE_BY_ONE));
   case IR_ITEM:
     if (is_uniform(s, inst)) return cost;
     s->is_simple = false;
@@ -286,39 +290,41 @@ static double cost_beside(LaneSurvey *s, const IrInst *inst) {
   case IR_LOCAL_SET:
     if (is_uniform(s, inst->operands[0]) && is_uniform(s, inst->operands[1])) return cost;
     s->is_simple = false;
-    if (!is_uniform(s, inst->operands[1])) return LOCAL_LANE * lanes_on(s);
+    if (!is_uniform(s, inst->operands[1])) return LOCAL_LANE * active_lanes(s);
     return (int64_t)LOCAL + VECTOR * registers(s, inst->operands[0]->type);
   case IR_PICK: /* blends */
     return (int64_t)VECTOR * inst->operand_count * registers(s, inst->type);
   case IR_FAULT: s->is_simple = false; return 0; /* once */
   case IR_MEM_RMW:
   case IR_MEM_CAS:
-  case IR_PRINT: s->is_simple = false; return lanes_on(s) * (cost + ONE_BY_ONE);
+  case IR_PRINT: s->is_simple = false; return active_lanes(s) * (cost + ONE_BY_ONE);
   case IR_CALL:
     s->is_simple = false;
     if (is_uniform(s, inst) && (ir_effects(inst) & IR_READ)) return cost;
     if (cost == HASH) return HASH + (int64_t)HASH_LANE * s->width;
     if (inst->entry == RT_DYNAMIC_POP)
-      return LIST + (is_uniform(s, inst->operands[0]) ? UNITE : LIST_LANE * lanes_on(s));
+      return LIST + (is_uniform(s, inst->operands[0]) ? COMBINE : LIST_LANE * active_lanes(s));
     if (inst->entry == RT_FETCH) return 2 * s->width;
     if (inst->entry == RT_HASH_FETCH) return HASH + (int64_t)(HASH_LANE * s->width / 2);
     if (is_gathered(inst))
-      return (int64_t)(GATHER + (is_activation(inst) ? SELDOM : 0)) * s->width + 4 * VECTOR;
-    return cost ? lanes_on(s) * (cost + ONE_BY_ONE) : 0;
+      return (int64_t)(GATHER + (is_activation(inst) ? RARE_PATH : 0)) * s->width + 4 * VECTOR;
+    return cost ? active_lanes(s) * (cost + ONE_BY_ONE) : 0;
   default: break;
   }
   if (fact(s, inst)->shape != LANE_VARYING) return cost;
   if (is_division(inst) && fact(s, inst->operands[1])->shape != LANE_UNIFORM) s->is_simple = false;
   if (inst->op == IR_SQRT && s->kernel->fast_math) s->is_simple = false; /* llvm_bc/roots.c */
   if (is_long_division(inst)) return (int64_t)s->width * (cost + 2);
-  Type type = is_in_doubles(inst) ? TYPE(F64) : type_is_none(inst->type) ? TYPE(F32) : inst->type;
+  Type type = is_computed_in_doubles(inst) ? TYPE(F64)
+              : type_is_none(inst->type)   ? TYPE(F32)
+                                           : inst->type;
   return (int64_t)VECTOR * cost * registers(s, type);
 }
 
 /* -- obstacles --------------------------------------------------------------------------------- */
 
 /* Can the call's operands differ by lane: does it neither hold a lock nor depend on other lanes? */
-static bool may_differ(const IrInst *call) {
+static bool may_differ_by_lane(const IrInst *call) {
   int64_t how = RT_LIST_LOCKED;
   if (call->entry == RT_DYNAMIC_POP && ir_is_const(call->operands[1], &how))
     return how != RT_LIST_LOCKED;
@@ -327,16 +333,17 @@ static bool may_differ(const IrInst *call) {
 }
 
 /* The trip count of lanes that differ is computed only for a constant step. */
-static bool can_loop(const LaneSurvey *s, const IrInst *loop) {
+static bool has_known_step(const LaneSurvey *s, const IrInst *loop) {
   int64_t step = facts_step(loop);
   return ir_lanes_are_uniform(s->facts, loop) || (step && step != INT64_MIN);
 }
 
-/* What the pass `vectorise` cannot write as ops of lanes. D-pass-70 has what is missing. */
+/* Why `vectorise` cannot write the inst as ops of lanes. D-pass-70 lists what is missing. */
 static const char *obstacle_of(const LaneSurvey *s, const IrInst *inst) {
   switch (inst->op) {
   case IR_FOR:
-    return can_loop(s, inst) ? NULL : "the bounds of its loop differ, and its step is not constant";
+    return has_known_step(s, inst) ? NULL
+                                   : "the bounds of its loop differ, and its step is not constant";
   case IR_INVOKE: return "it calls a function that calls itself";
   case IR_LOCAL_ARRAY:
     if (is_uniform(s, inst) || inst->imm * type_size(inst->type) * s->width <= MOST_LOCAL)
@@ -345,7 +352,8 @@ static const char *obstacle_of(const LaneSurvey *s, const IrInst *inst) {
   case IR_BITS:
     return is_uniform(s, inst->operands[0]) ? NULL : "it walks cells that differ by iteration";
   case IR_CALL:
-    if (ir_entries[inst->entry].flags & IR_ONCE && !may_differ(inst)) return "it changes lists";
+    if (ir_entries[inst->entry].flags & IR_ONCE && !may_differ_by_lane(inst))
+      return "it changes lists";
     if (inst->entry == RT_TOUCH) return "it is checked for races";
     for (int i = 0; i < inst->operand_count; i++)
       if (inst->operands[i]->op == IR_VAR) return "a call gives several numbers";
@@ -373,13 +381,13 @@ static void survey_region(LaneSurvey *s, const IrRegion *region);
 
 static void survey_arms(LaneSurvey *s, const IrInst *inst) {
   ASSERT(s->often >= 0 && s->visits >= 0, "parts of a body run a number of times");
-  double often = s->often, visits = s->visits, on = lanes_on(s);
+  double often = s->often, visits = s->visits, on = active_lanes(s);
   bool differs = fact(s, inst)->diverges;
   bool is_sure = s->alternate && s->alternate->operands[0] == inst->operands[0];
   s->is_simple = false;
-  if (!is_sure && !lanes_is_foreseen(inst)) {
-    s->alone += often * MISS / 2;
-    if (!differs) s->beside += visits * MISS / 2;
+  if (!is_sure && !lanes_is_predictable(inst)) {
+    s->scalar_cost += often * MISS / 2;
+    if (!differs) s->vector_cost += visits * MISS / 2;
   }
   for (int i = 0; i < 2; i++) {
     double share = is_sure ? i == 0 : lanes_guess_arm(s->ctx, inst, i),
@@ -401,8 +409,8 @@ LaneSurvey lanes_survey_loop(const PassContext *ctx, const IrKernel *kernel, con
   int64_t known = ((int64_t)guess.trips + width - 1) / width;
   double some = guess.trips / width + 0.5, vectors = guess.is_known ? (double)known : some;
   if (vectors < 1) vectors = 1;
-  s.alone = s.alone / width * guess.trips + (guess.is_even ? 0 : MISS);
-  s.beside = s.beside * vectors + START;
+  s.scalar_cost = s.scalar_cost / width * guess.trips + (guess.is_even ? 0 : MISS);
+  s.vector_cost = s.vector_cost * vectors + START;
   return s;
 }
 
@@ -410,41 +418,41 @@ LaneSurvey lanes_survey_loop(const PassContext *ctx, const IrKernel *kernel, con
 static void survey_inner(LaneSurvey *s, const IrInst *loop, double before) {
   if (loop->op != IR_FOR || !loop->independent) return;
   LaneSurvey inner = lanes_survey_loop(s->ctx, s->kernel, loop, s->width);
-  double alone = before + s->often * inner.beside;
-  if (!inner.obstacle && alone < s->alone) s->alone = alone;
+  double alone = before + s->often * inner.vector_cost;
+  if (!inner.obstacle && alone < s->scalar_cost) s->scalar_cost = alone;
 }
 
-static bool is_no_exchange(void *data, IrInst *inst) {
+static bool is_not_exchange(void *data, IrInst *inst) {
   (void)data;
   return (inst->op != IR_MEM_RMW && inst->op != IR_MEM_CAS) || inst->plain;
 }
 
 /* How much longer than an average lane the slowest one runs. While the last lanes read, gathers of
  * few lanes are still faster than their branches; exchanges are not. */
-static double longest(const LaneSurvey *s, const IrInst *loop) {
+static double wait_factor(const LaneSurvey *s, const IrInst *loop) {
   if (s->waiting) return WAIT_AGAIN;
-  return ir_walk(loop->regions[0], is_no_exchange, NULL) ? WAIT : WAIT_EXCHANGE;
+  return ir_walk(loop->regions[0], is_not_exchange, NULL) ? WAIT : WAIT_EXCHANGE;
 }
 
 /* Lanes of a divergent loop wait for the one with the largest trip count. In a loop nested in such
  * a loop, the remaining lanes are mostly alike, or have waited already. */
 static void survey_loop(LaneSurvey *s, const IrInst *inst) {
-  double often = s->often, visits = s->visits, alone = s->alone;
+  double often = s->often, visits = s->visits, alone = s->scalar_cost;
   ASSERT(inst->regions[0], "a loop has a body");
   TripGuess guess = lanes_guess_trips(inst);
   bool differs = fact(s, inst)->diverges, waits = differs && !guess.is_even;
-  double wait = waits ? longest(s, inst) : 1;
+  double wait = waits ? wait_factor(s, inst) : 1;
   s->is_simple = false;
   if (!guess.is_even) {
-    s->alone += often * MISS;
-    s->beside += visits * MISS;
+    s->scalar_cost += often * MISS;
+    s->vector_cost += visits * MISS;
   }
   s->often = inst->rolled ? 0 : often * guess.trips; /* rolled: rare */
   s->visits = inst->rolled ? 0 : visits * guess.trips * wait;
   bool scatters = waits && inst->op == IR_FOR && !inst->sums && !inst->independent;
   s->waiting += waits;
   s->scattered += scatters;
-  if (differs) s->beside += s->visits * TURN;
+  if (differs) s->vector_cost += s->visits * DIVERGENCE;
   survey_region(s, inst->regions[0]);
   s->waiting -= waits;
   s->scattered -= scatters;
@@ -460,8 +468,8 @@ static void survey_inst(LaneSurvey *s, const IrInst *inst) {
   s->fetches |= ir_is_call(inst, RT_FETCH);
   bool is_update = inst->op == IR_MEM_UPDATE || inst->op == IR_MEM_RMW || inst->op == IR_MEM_CAS;
   s->is_atomic |= is_update && is_locked(inst);
-  s->alone += lanes_op_cost(inst) * s->often;
-  s->beside += cost_beside(s, inst) * s->visits;
+  s->scalar_cost += lanes_op_cost(inst) * s->often;
+  s->vector_cost += vector_cost_of(s, inst) * s->visits;
   if (inst->op == IR_IF) survey_arms(s, inst);
 }
 
@@ -469,7 +477,7 @@ static void survey_region(LaneSurvey *s, const IrRegion *region) {
   for (const IrInst *inst = region->first; inst; inst = inst->next) survey_inst(s, inst);
 }
 
-static bool is_of_store(const IrInst *load, const IrInst *store) {
+static bool reads_other_element(const IrInst *load, const IrInst *store) {
   return load->op == IR_MEM_LOAD && load->alias && load->alias == store->alias &&
          load->operands[0] != store->operands[0];
 }
@@ -479,7 +487,7 @@ static bool is_of_store(const IrInst *load, const IrInst *store) {
 static bool reads_elsewhere(const IrRegion *body) {
   for (const IrInst *store = body->first; store; store = store->next)
     for (const IrInst *at = body->first; store->op == IR_MEM_STORE && at; at = at->next)
-      if (is_of_store(at, store)) return true;
+      if (reads_other_element(at, store)) return true;
   return false;
 }
 
@@ -497,7 +505,7 @@ LaneSurvey lanes_survey(const PassContext *ctx, const IrKernel *kernel, const La
   s.alternate = ir_lanes_alternate(body->region);
   survey_region(&s, body->region);
   s.is_simple = s.is_simple && !reads_elsewhere(body->region);
-  s.alone *= s.width;
+  s.scalar_cost *= s.width;
   if (s.fetches && s.is_atomic && !s.obstacle)
     s.obstacle = "elements are fetched ahead of their use";
   return s;

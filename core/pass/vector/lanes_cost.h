@@ -10,7 +10,7 @@ typedef struct LaneSurvey {
   const IrKernel *kernel;
   const IrRegion *region;
   const LaneFact *facts;
-  const IrInst *alternate; /* of the body; the costs are those of the iterations that act */
+  const IrInst *alternate; /* of the body; costs are those of the iterations with an effect */
   int width, vector_bytes;
   /* how often the surveyed code runs in one iteration; how often in a vector of `width` iterations,
    * which runs it if any lane does */
@@ -19,7 +19,7 @@ typedef struct LaneSurvey {
   /* and those of them that never run lane by lane: each lane reads along a list of its own */
   int scattered;
   /* cost of `width` iterations: scalar, with inner loops perhaps in lanes; and vectorised */
-  double alone, beside;
+  double scalar_cost, vector_cost;
   bool is_simple;          /* LLVM's own vectoriser handles it */
   bool gathers;            /* some lanes access elements far from each other */
   bool fetches, is_atomic; /* prefetches elements; updates shared elements atomically */

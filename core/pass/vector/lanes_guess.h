@@ -18,8 +18,8 @@ bool lanes_is_long(const IrInst *loop, int64_t trips);
 
 /* The fraction of an `if`'s executions that run the arm. */
 double lanes_guess_arm(const PassContext *ctx, const IrInst *inst, int arm);
-/* Is the branch well predicted, or free of prediction because its arms are so short that LLVM makes
- * selects? */
-bool lanes_is_foreseen(const IrInst *inst);
+/* Is the branch well predicted, or not needed because its arms are so short that LLVM makes selects
+ * of them? */
+bool lanes_is_predictable(const IrInst *inst);
 
 #endif

@@ -64,30 +64,26 @@ static bool find_read(void *data, IrInst *inst) {
 }
 
 /* Are all numbers of the store's cell stored in the same region, so that vectors are whole? */
-static bool is_whole(const IrInst *store, int64_t step) {
-  int64_t size = type_size(store->operands[1]->type), parts = step / size, found = 0;
+static bool stores_whole_cell(const IrInst *store, int64_t step) {
+  int64_t size = type_size(store->operands[1]->type), parts = step / size, found = 0, bytes;
   const IrInst *ptr = store->operands[0];
   if (step < size || step % size || parts > IR_MOST_PARTS) return false;
   if (parts == 1) return true;
-  if (ptr->op != IR_OFFSET) return false;
-  for (const IrInst *at = store->region->first; at; at = at->next) {
-    const IrInst *other = at->op == IR_MEM_STORE ? at->operands[0] : NULL;
-    if (!other || other->op != IR_OFFSET || other->operands[0] != ptr->operands[0]) continue;
-    found += other->operands[1] == ptr->operands[1] && other->stride == ptr->stride;
-  }
+  for (const IrInst *at = store->region->first; at; at = at->next)
+    found += at->op == IR_MEM_STORE && ir_differ_by_constant(ptr, at->operands[0], &bytes);
   return found == parts;
 }
 
-static bool may_stream(const PassContext *ctx, const IrKernel *kernel, const IrRegion *body,
-                       const LaneSurvey *survey, const IrInst *inst) {
+static bool may_bypass_caches(const PassContext *ctx, const IrKernel *kernel, const IrRegion *body,
+                              const LaneSurvey *survey, const IrInst *inst) {
   if (inst->op != IR_MEM_STORE || !inst->alias) return false;
   Search s = {.kernel = kernel, .field = &kernel->fields.items[inst->alias - 1]};
-  ASSERT(survey->width > 1, "stores of scalars are ordinary ones");
+  ASSERT(survey->width > 1, "stores of scalars stay ordinary ones");
   const LaneFact *at = &survey->facts[inst->operands[0]->id];
   uint64_t bytes = bytes_of(kernel, s.field);
   if (!bytes || (bytes < LARGE && !ctx->forces_streams)) return false;
   if (survey->width * type_size(inst->operands[1]->type) < SHORTEST) return false;
-  if (at->shape != LANE_LINEAR || !is_whole(inst, at->step)) return false;
+  if (at->shape != LANE_LINEAR || !stores_whole_cell(inst, at->step)) return false;
   ir_walk((IrRegion *)body, find_read, &s);
   return !s.is_read;
 }
@@ -102,21 +98,21 @@ static bool add_traffic(void *data, IrInst *inst) {
   return true;
 }
 
-void streams_mark(const PassContext *ctx, const IrKernel *kernel, IrTask *task,
-                  const LaneSurvey *survey) {
-  ASSERT(task->kind == TASK_RANGE, "only tasks over ranges test how large they are");
+void non_temporal_mark(const PassContext *ctx, const IrKernel *kernel, IrTask *task,
+                       const LaneSurvey *survey) {
+  ASSERT(task->kind == TASK_RANGE, "only tasks over ranges test their size");
   IrRegion *body = task->interior ? task->interior : task->body;
   Search s = {.kernel = kernel};
   int count = 0;
   for (IrInst *inst = body->first; inst; inst = inst->next)
-    count += inst->streams = may_stream(ctx, kernel, body, survey, inst);
-  if (count > FEW && survey->vector_bytes < LINE) return streams_clear(task);
+    count += inst->streams = may_bypass_caches(ctx, kernel, body, survey, inst);
+  if (count > FEW && survey->vector_bytes < LINE) return non_temporal_clear(task);
   if (!count) return;
   ir_walk(body, add_traffic, &s);
   task->traffic = s.traffic;
 }
 
-void streams_clear(IrTask *task) {
+void non_temporal_clear(IrTask *task) {
   IrRegion *body = task->interior ? task->interior : task->body;
   for (IrInst *inst = body->first; inst; inst = inst->next) inst->streams = false;
   task->traffic = 0;

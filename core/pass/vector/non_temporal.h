@@ -7,9 +7,9 @@
 
 /* Marks such stores of a range task; `survey` is of its body. Sets `traffic` to the bytes that an
  * iteration reads and writes. */
-void streams_mark(const PassContext *ctx, const IrKernel *kernel, IrTask *task,
-                  const LaneSurvey *survey);
+void non_temporal_mark(const PassContext *ctx, const IrKernel *kernel, IrTask *task,
+                       const LaneSurvey *survey);
 /* Makes all stores of the task ordinary ones. */
-void streams_clear(IrTask *task);
+void non_temporal_clear(IrTask *task);
 
 #endif

@@ -1,6 +1,6 @@
 /* rows.c - chooses the lanes of a leaf's rows whose body is straight-line code; other rows are left
- * to the pass `lanes`. A row stays one ROW until `cell_loops`. Of a list's chunk the elements that
- * fill no vector are another ROW.
+ * to the pass `lanes`. A row stays one ROW until `cell_loops`. The elements of a list's chunk
+ * that do not fill a vector become another ROW.
  *
  * Before that, loop-invariant code moves out: values, and reads at invariant places of fields that
  * the task does not write (an iteration sees the state before the loop).
@@ -37,7 +37,7 @@ static void find_row(Rows *r) {
 
 /* -- loop-invariant code motion ---------------------------------------------------------------- */
 
-static bool is_steady(const Rows *r, const IrInst *inst) {
+static bool is_invariant(const Rows *r, const IrInst *inst) {
   if (ir_effects(inst) & IR_PURE) return true;
   if (inst->op != IR_LOAD || inst->operands[0]->op != IR_PLACE) return false;
   int field = inst->operands[0]->field;
@@ -49,11 +49,11 @@ static bool is_steady(const Rows *r, const IrInst *inst) {
   return !is_written && !(r->effects->trees[of->tree] & moves);
 }
 
-static void hoist_from(const Rows *r, IrInst *loop) {
+static void hoist_invariants(const Rows *r, IrInst *loop) {
   IrRegion *region = loop->regions[0];
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     next = inst->next;
-    if (!is_steady(r, inst) || !facts_uses_only_outside(inst, region)) continue;
+    if (!is_invariant(r, inst) || !facts_uses_only_outside(inst, region)) continue;
     ir_move_before(loop, inst);
   }
 }
@@ -83,15 +83,15 @@ static bool note_reach(void *data, IrInst *inst) {
   return true;
 }
 
-static Reach reach_of(const Rows *r) {
+static Reach find_reach(const Rows *r) {
   Reach reach = {.rows = r, .widest = 1, .has_runs = true};
   ir_walk(r->row->regions[0], note_reach, &reach);
   return reach;
 }
 
 /* The largest power of two of lanes that fits the target's vectors and divides the row; 1 if
- * vectorising does not pay. */
-static int width_of(const Rows *r, const Reach *reach) {
+ * vectorisation is not profitable. */
+static int largest_width(const Rows *r, const Reach *reach) {
   int extent = r->row->end, width = 1;
   while (width < 64 && 2 * width * reach->widest <= r->ctx->vector_bytes &&
          extent % (2 * width) == 0)
@@ -104,7 +104,7 @@ static void note_scalar(const Rows *r, int32_t line, const char *why) {
 }
 
 /* By field: is it accessed only through cells, so that no other iteration writes its elements? */
-static bool *fields_of_cells(const Rows *r) {
+static bool *fields_accessed_by_cells(const Rows *r) {
   bool *of_cells = scratch_array(r->ctx->scratch, bool, r->kernel->fields.count);
   for (int f = 0; f < r->kernel->fields.count; f++) of_cells[f] = true;
   for (int i = 0; i < r->effects->accesses.count; i++) {
@@ -120,11 +120,11 @@ static int choose_width(const Rows *r) {
   const char *why = !r->ctx->target.vector_rows ? "a GPU runs cells in its own lanes"
                     : r->task->scalar
                         ? "':scalar()' asks for it"
-                        : flatten_obstacle(r->row->regions[0], fields_of_cells(r), &line);
+                        : flatten_obstacle(r->row->regions[0], fields_accessed_by_cells(r), &line);
   if (why) return note_scalar(r, line, why), 1;
-  Reach reach = reach_of(r);
+  Reach reach = find_reach(r);
   if (!reach.has_runs) return note_scalar(r, line, "a row of cells is not one run of memory"), 1;
-  int width = width_of(r, &reach);
+  int width = largest_width(r, &reach);
   if (width == 1) return note_scalar(r, line, "the row's length is not a multiple of a vector"), 1;
   if (reach.lower > width || reach.upper > width)
     return note_scalar(r, line, "it reads further than a vector"), 1;
@@ -134,7 +134,7 @@ static int choose_width(const Rows *r) {
 
 /* -- lanes ------------------------------------------------------------------------------------- */
 
-static bool note_position_use(void *data, IrInst *inst) {
+static bool replace_position(void *data, IrInst *inst) {
   IrInst **position_and_lane = data;
   if (inst->op == IR_CELL || inst == position_and_lane[1]) return true;
   for (int i = 0; i < inst->operand_count; i++)
@@ -144,12 +144,12 @@ static bool note_position_use(void *data, IrInst *inst) {
 
 /* Where the row's position is used as data, it becomes a value per lane; in addresses it stays that
  * of the first lane. */
-static void give_lanes(const Rows *r) {
+static void use_lanes_of_position(const Rows *r) {
   IrRegion *body = r->row->regions[0];
   IrInst *position = body->params.items[0];
-  IrBuilder b = {.kernel = r->kernel, .region = body, .before = body->first};
+  IrBuilder b = rewrite_first(r->kernel, body, NULL);
   IrInst *lane = ir_unary(&b, IR_LANE, position);
-  ir_walk(body, note_position_use, (IrInst *[]){position, lane});
+  ir_walk(body, replace_position, (IrInst *[]){position, lane});
   if (!ir_is_used(lane)) ir_delete(lane);
 }
 
@@ -165,18 +165,18 @@ static void split_elements(Rows *r, int width) {
   ir_insert_after(r->row, rest);
 }
 
-static void shape_rows(Rows *r) {
-  ASSERT(r->row->end > 0 && r->row->width == 1, "a row has cells, and was not shaped before");
+static void vectorise_rows(Rows *r) {
+  ASSERT(r->row->end > 0 && r->row->width == 1, "a row has cells, and is not yet vectorised");
   r->effects = effects_of(r->ctx, r->kernel, r->task);
-  hoist_from(r, r->row);
-  if (r->grid) hoist_from(r, r->grid);
+  hoist_invariants(r, r->row);
+  if (r->grid) hoist_invariants(r, r->grid);
   int width = choose_width(r);
   if (width == 1) return;
   if (snode_has_lists(r->shape.node_level)) split_elements(r, width);
   r->row->width = width;
   flatten(r->kernel, r->row->regions[0]);
   rewrite_drop_dead(r->row->regions[0]);
-  give_lanes(r);
+  use_lanes_of_position(r);
 }
 
 bool pass_rows(PassContext *ctx, IrKernel *kernel, Error *err) {
@@ -186,7 +186,7 @@ bool pass_rows(PassContext *ctx, IrKernel *kernel, Error *err) {
     if (task->kind != TASK_LEAVES || task->cells) continue;
     leaf_shape_of_task(kernel, task, &r.shape);
     find_row(&r);
-    if (r.row && r.row->width == 1) shape_rows(&r);
+    if (r.row && r.row->width == 1) vectorise_rows(&r);
   }
   return true;
 }

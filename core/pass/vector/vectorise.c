@@ -1,4 +1,4 @@
-/* vectorise.c - rewrites bodies for which `lanes` has chosen lanes into IR that says what these do.
+/* vectorise.c - rewrites bodies for which `lanes` has chosen lanes into ops of these lanes.
  *
  *     body (%i: i32) {                            body (%i: i32, %all: boolx8) {
  *       %a: ptr = offset stride=4 %x, %i            %a: ptr = offset stride=4 %x, %i
@@ -10,8 +10,8 @@
  *     }                                           }
  *
  * A uniform value stays a scalar, and so does a linear one (ir/lanes.h), which is then that of lane
- * 0; SPLAT and STEP make lanes of them at the place that needs them. `lanes` chooses only bodies of
- * which all can be said (lanes_cost.c). Decision D-pass-70. */
+ * 0; SPLAT and STEP make lanes of them where they are needed. `lanes` chooses only bodies that can
+ * be rewritten as a whole (lanes_cost.c). Decision D-pass-70. */
 #include <math.h>
 
 #include "pass/pass.h"
@@ -30,7 +30,7 @@ IrInst *vectorise_emit(Vectoriser *v, IrOp op, Type type, int count, IrInst *con
 
 static Type lanes_of_type(const Vectoriser *v, Type type) { return ir_lanes_type(type, v->width); }
 
-/* A copy with other operands, at the end of what is written. */
+/* A copy with other operands, at the end of the region being written. */
 IrInst *vectorise_copy(Vectoriser *v, const IrInst *inst, Type type, IrInst *const *operands) {
   IrInst *copy = ir_copy_alone(v->kernel, inst);
   copy->type = type;
@@ -39,8 +39,8 @@ IrInst *vectorise_copy(Vectoriser *v, const IrInst *inst, Type type, IrInst *con
   return copy;
 }
 
-/* What was made of the inst where it was asked for, until the region that is being written ends. */
-static IrInst *remember(Vectoriser *v, IrMap *map, const IrInst *inst, IrInst *made) {
+/* Records what the inst was rewritten to, until the region that is being written ends. */
+static IrInst *map_in_region(Vectoriser *v, IrMap *map, const IrInst *inst, IrInst *made) {
   vec_push(v->scratch, &v->made, inst);
   ir_map_put(map, inst, made);
   return made;
@@ -53,7 +53,7 @@ IrInst *vectorise_scalar(Vectoriser *v, const IrInst *inst) {
          "a scalar of the old body");
   IrInst *known = ir_mapped(v->scalar, inst);
   if (!known && inst->op == IR_CONST)
-    known = remember(v, v->scalar, inst, vectorise_copy(v, inst, inst->type, NULL));
+    known = map_in_region(v, v->scalar, inst, vectorise_copy(v, inst, inst->type, NULL));
   ASSERT(known, "a value is written before its users");
   return known;
 }
@@ -73,7 +73,7 @@ IrInst *vectorise_lanes(Vectoriser *v, const IrInst *inst) {
   IrInst *known = ir_mapped(v->lanes, inst);
   if (known) return known;
   ASSERT(vectorise_shape(v, inst) != LANE_VARYING, "a value is written before its users");
-  return remember(v, v->lanes, inst, make_lanes(v, inst));
+  return map_in_region(v, v->lanes, inst, make_lanes(v, inst));
 }
 
 /* The scalar if it is the same in all lanes. */
@@ -102,6 +102,10 @@ IrInst *vectorise_and(Vectoriser *v, IrInst *mask, IrInst *condition) {
 
 IrInst *vectorise_any(Vectoriser *v, IrInst *mask) {
   return vectorise_emit(v, IR_MASK_ANY, TYPE(BOOL), 1, &mask);
+}
+
+IrInst *vectorise_mask_bits(Vectoriser *v, IrInst *mask) {
+  return vectorise_emit(v, IR_MASK_BITS, TYPE(U64), 1, &mask);
 }
 
 /* -- values of insts --------------------------------------------------------------------------- */
@@ -134,13 +138,14 @@ static void write_var(Vectoriser *v, const IrInst *var) {
   ir_map_put(varies ? v->lanes : v->scalar, var, vectorise_copy(v, var, type, NULL));
 }
 
-static IrInst *var_of(Vectoriser *v, const IrInst *var) {
+static IrInst *rewritten_var(Vectoriser *v, const IrInst *var) {
   return vectorise_shape(v, var) == LANE_VARYING ? vectorise_lanes(v, var)
                                                  : vectorise_scalar(v, var);
 }
 
 static void write_get(Vectoriser *v, const IrInst *get) {
-  IrInst *var = var_of(v, get->operands[0]), *value = vectorise_copy(v, get, var->type, &var);
+  IrInst *var = rewritten_var(v, get->operands[0]),
+         *value = vectorise_copy(v, get, var->type, &var);
   if (vectorise_shape(v, get) == LANE_VARYING) ir_map_put(v->lanes, get, value);
   else ir_map_put(v->scalar, get, value);
 }
@@ -148,7 +153,7 @@ static void write_get(Vectoriser *v, const IrInst *get) {
 /* Where fewer lanes run than at the variable's declaration, the others keep its value. */
 static void write_set(Vectoriser *v, const IrInst *set) {
   const IrInst *old = set->operands[0];
-  IrInst *var = var_of(v, old);
+  IrInst *var = rewritten_var(v, old);
   bool varies = vectorise_shape(v, old) == LANE_VARYING;
   IrInst *value =
       varies ? vectorise_lanes(v, set->operands[1]) : vectorise_scalar(v, set->operands[1]);
@@ -160,7 +165,7 @@ static void write_set(Vectoriser *v, const IrInst *set) {
 static void write_local_get(Vectoriser *v, const IrInst *get) {
   const IrInst *array = get->operands[0], *index = get->operands[1];
   if (vectorise_shape(v, get) != LANE_VARYING) return vectorise_copy_scalar(v, get);
-  IrInst *operands[] = {var_of(v, array), vectorise_shared(v, index)};
+  IrInst *operands[] = {rewritten_var(v, array), vectorise_shared(v, index)};
   ir_map_put(v->lanes, get, vectorise_copy(v, get, lanes_of_type(v, get->type), operands));
 }
 
@@ -168,7 +173,7 @@ static void write_local_get(Vectoriser *v, const IrInst *get) {
 static void write_local_set(Vectoriser *v, const IrInst *set) {
   const IrInst *array = set->operands[0], *index = set->operands[1];
   if (vectorise_shape(v, array) != LANE_VARYING) return vectorise_copy_scalar(v, set);
-  IrInst *to = var_of(v, array), *at = vectorise_shared(v, index),
+  IrInst *to = rewritten_var(v, array), *at = vectorise_shared(v, index),
          *value = vectorise_lanes(v, set->operands[2]);
   bool is_partial = diverges(v, set), is_shared = vectorise_shape(v, index) == LANE_UNIFORM;
   if (is_partial && is_shared)
@@ -197,7 +202,7 @@ static void write_row_active(Vectoriser *v, const IrInst *active) {
 
 /* -- reductions -------------------------------------------------------------------------------- */
 
-static int64_t least(Type type, bool largest) {
+static int64_t extreme_int(Type type, bool largest) {
   int bits = type_bits(type);
   uint64_t ones = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
   if (!type_is_signed(type)) return largest ? (int64_t)ones : 0;
@@ -213,7 +218,7 @@ IrInst *vectorise_identity(IrBuilder *b, IrUpdate op, Type lanes) {
     return ir_const_float(b, lanes, is_extreme ? extreme : is_product ? 1 : -0.0);
   }
   int64_t other = is_product ? 1 : op == IR_UPDATE_BAND ? -1 : 0;
-  return ir_const_int(b, lanes, is_extreme ? least(type, op == IR_UPDATE_MIN) : other);
+  return ir_const_int(b, lanes, is_extreme ? extreme_int(type, op == IR_UPDATE_MIN) : other);
 }
 
 static void write_reduce(Vectoriser *v, const IrInst *reduce) {
@@ -230,6 +235,10 @@ static void write_reduce(Vectoriser *v, const IrInst *reduce) {
 
 /* -- regions ----------------------------------------------------------------------------------- */
 
+bool vectorise_ends_with_exit(const IrRegion *region) {
+  return region->last && ir_op_info[region->last->op].flags & IR_EXIT;
+}
+
 void vectorise_forget(Vectoriser *v, int made) {
   ASSERT(made <= v->made.count, "entries are forgotten in turn");
   for (; v->made.count > made; v->made.count--) {
@@ -239,24 +248,23 @@ void vectorise_forget(Vectoriser *v, int made) {
   }
 }
 
-/* Writes the insts from `first` on into a region; lanes made there are forgotten at its end. If
- * `left` is a variable, it receives the mask at the end. */
-static void write_into(Vectoriser *v, IrRegion *region, const IrInst *first, IrInst *left) {
+/* Writes the insts from `first` on into a region; values made there are forgotten at its end. If
+ * `end_mask` is a variable, it receives the mask at the end. */
+static void write_region(Vectoriser *v, IrRegion *region, const IrInst *first, IrInst *end_mask) {
   int made = v->made.count;
-  bool keeps = v->keeps;
+  bool needs_mask = v->needs_mask;
   IrRegion *outside = v->b.region;
   v->b.region = region;
-  v->keeps = left != NULL;
+  v->needs_mask = end_mask != NULL;
   vectorise_rest(v, first);
-  v->keeps = keeps;
-  bool is_left = region->last && ir_op_info[region->last->op].flags & IR_EXIT;
-  if (left && !is_left) ir_set(&v->b, left, v->mask);
+  v->needs_mask = needs_mask;
+  if (end_mask && !vectorise_ends_with_exit(region)) ir_set(&v->b, end_mask, v->mask);
   v->b.region = outside;
   vectorise_forget(v, made);
 }
 
-/* A variable that has the mask now, for what may leave fewer lanes active; else NULL. */
-static IrInst *mask_variable(Vectoriser *v, bool thins) {
+/* A variable with the current mask, for code after which fewer lanes may be active; else NULL. */
+static IrInst *make_mask_variable(Vectoriser *v, bool thins) {
   if (!thins) return NULL;
   IrInst *variable = ir_var(&v->b, v->mask->type);
   ir_set(&v->b, variable, v->mask);
@@ -265,60 +273,60 @@ static IrInst *mask_variable(Vectoriser *v, bool thins) {
 
 /* The insts from `first` on, if any lane is active. */
 static void write_guarded(Vectoriser *v, const IrInst *first, bool thins) {
-  IrInst *before = v->mask, *left = mask_variable(v, thins);
+  IrInst *before = v->mask, *end_mask = make_mask_variable(v, thins);
   IrInst *guard = ir_if(&v->b, vectorise_any(v, v->mask));
-  write_into(v, guard->regions[0], first, left);
-  v->mask = left ? ir_get(&v->b, left) : before;
+  write_region(v, guard->regions[0], first, end_mask);
+  v->mask = end_mask ? ir_get(&v->b, end_mask) : before;
 }
 
 enum { MOST_COPIED = 200 }; /* most insts of an arm that is copied for the case of all lanes */
 
 /* Is a copy of the arm for the case that all lanes are active worth it? There, adjacent elements
- * need no mask, and few updates are unrolled. In most `if`s that keep indices inside, all lanes are
- * active. */
-static bool note_gain(const Vectoriser *v, const IrRegion *region, int *insts, int *accesses) {
+ * need no mask, and few updates are unrolled. In most `if`s that keep indices in bounds, all
+ * lanes are active. */
+static bool count_gain(const Vectoriser *v, const IrRegion *region, int *insts, int *accesses) {
   for (const IrInst *inst = region->first; inst; inst = inst->next) {
     bool is_access = inst->op == IR_MEM_LOAD || inst->op == IR_MEM_STORE;
     *accesses += is_access && vectorise_shape(v, inst->operands[0]) == LANE_LINEAR;
     *accesses += inst->op == IR_MEM_UPDATE && inst->plain && v->has_few_updates;
     if (++*insts > MOST_COPIED) return false;
     for (int i = 0; i < IR_MAX_REGIONS - inst->per_lane; i++)
-      if (inst->regions[i] && !note_gain(v, inst->regions[i], insts, accesses)) return false;
+      if (inst->regions[i] && !count_gain(v, inst->regions[i], insts, accesses)) return false;
   }
   return true;
 }
 
 static bool gains_without_mask(const Vectoriser *v, const IrRegion *arm) {
   int insts = 0, accesses = 0;
-  return !v->in_all && note_gain(v, arm, &insts, &accesses) && accesses;
+  return !v->all_active && count_gain(v, arm, &insts, &accesses) && accesses;
 }
 
-static void write_both_ways(Vectoriser *v, const IrRegion *arm, bool thins) {
-  IrInst *before = v->mask, *left = mask_variable(v, thins);
+static void write_masked_and_unmasked(Vectoriser *v, const IrRegion *arm, bool thins) {
+  IrInst *before = v->mask, *end_mask = make_mask_variable(v, thins);
   IrInst *some = ir_if(&v->b, vectorise_any(v, ir_unary(&v->b, IR_BNOT, before)));
   IrRegion *outside = v->b.region;
   v->b.region = some->regions[0];
   IrInst *any = ir_if(&v->b, vectorise_any(v, before));
-  write_into(v, any->regions[0], arm->first, left);
+  write_region(v, any->regions[0], arm->first, end_mask);
   v->b.region = some->regions[1];
   v->mask = vectorise_all(v, true);
-  v->in_all = true;
-  write_into(v, some->regions[1], arm->first, left);
-  v->in_all = false;
+  v->all_active = true;
+  write_region(v, some->regions[1], arm->first, end_mask);
+  v->all_active = false;
   v->b.region = outside;
-  v->mask = left ? ir_get(&v->b, left) : before;
+  v->mask = end_mask ? ir_get(&v->b, end_mask) : before;
 }
 
 /* Writes an arm, or the rest of a region, for the lanes of `mask`; returns the mask at its end. */
 static IrInst *write_arm(Vectoriser *v, const IrRegion *arm, IrInst *mask, bool thins) {
-  bool keeps = v->keeps;
+  bool needs_mask = v->needs_mask;
   v->mask = mask;
   if (!arm->first) return mask;
-  v->keeps = thins;
+  v->needs_mask = thins;
   if (ir_lanes_is_light(v->facts, arm->first)) vectorise_rest(v, arm->first);
-  else if (gains_without_mask(v, arm)) write_both_ways(v, arm, thins);
+  else if (gains_without_mask(v, arm)) write_masked_and_unmasked(v, arm, thins);
   else write_guarded(v, arm->first, thins);
-  v->keeps = keeps;
+  v->needs_mask = needs_mask;
   return v->mask;
 }
 
@@ -345,17 +353,17 @@ static void write_if_uniform(Vectoriser *v, const IrInst *inst) {
   if (!v->facts[inst->id].thins && ir_is_const(vectorise_scalar(v, inst->operands[0]), &is_sure) &&
       is_sure)
     return vectorise_rest(v, inst->regions[0]->first);
-  IrInst *before = v->mask, *left = mask_variable(v, v->facts[inst->id].thins);
+  IrInst *before = v->mask, *end_mask = make_mask_variable(v, v->facts[inst->id].thins);
   IrInst *copy = ir_if(&v->b, vectorise_scalar(v, inst->operands[0]));
   for (int i = 0; i < 2; i++) {
     v->mask = before;
-    write_into(v, copy->regions[i], inst->regions[i]->first, left);
+    write_region(v, copy->regions[i], inst->regions[i]->first, end_mask);
   }
-  v->mask = left ? ir_get(&v->b, left) : before;
+  v->mask = end_mask ? ir_get(&v->b, end_mask) : before;
 }
 
-/* The lanes that take the branch run alone, after all that is before it. */
-static void write_find(Vectoriser *v, const IrInst *branch) {
+/* Records the lanes that take the branch; they run one by one, after the insts before it. */
+static void find_lanes(Vectoriser *v, const IrInst *branch) {
   ASSERT(v->found, "lanes are found in a body that compacts");
   vectorise_find(v, vectorise_and(v, v->mask, vectorise_lanes(v, branch->operands[0])));
 }
@@ -374,7 +382,7 @@ static void write_inst(Vectoriser *v, const IrInst *inst) {
   case IR_MEM_STORE: return vectorise_access(v, inst);
   case IR_ALTERNATE: return write_alternate(v, inst);
   case IR_IF:
-    if (inst->compacts) return write_find(v, inst);
+    if (inst->compacts) return find_lanes(v, inst);
     if (vectorise_shape(v, inst->operands[0]) == LANE_UNIFORM) return write_if_uniform(v, inst);
     return write_if_varying(v, inst);
   case IR_LOOP:
@@ -399,17 +407,17 @@ static void write_inst(Vectoriser *v, const IrInst *inst) {
   case IR_ROW_LOAD: return vectorise_row_load(v, inst);
   case IR_ROW_ACTIVE: return write_row_active(v, inst);
   default:
-    ASSERT(ir_effects(inst) & IR_PURE, "what has another effect has its own case");
+    ASSERT(ir_effects(inst) & IR_PURE, "an inst with another effect has its own case");
     write_pure(v, inst);
   }
 }
 
-/* After lanes may have left, the rest is skipped if none remains. */
+/* Where lanes may have left, the following insts are skipped if no lane remains. */
 void vectorise_rest(Vectoriser *v, const IrInst *first) {
   for (const IrInst *inst = first; inst; inst = inst->next) {
     write_inst(v, inst);
     if (v->facts[inst->id].thins && !ir_lanes_is_light(v->facts, inst->next))
-      return write_guarded(v, inst->next, v->keeps);
+      return write_guarded(v, inst->next, v->needs_mask);
   }
 }
 
@@ -426,7 +434,7 @@ static void open_region(Vectoriser *v, IrInst *owner) {
   }
   v->mask = ir_region_param(v->kernel, v->to, ir_lanes_type(TYPE(BOOL), v->width));
   DEBUG_ASSERT(ir_lanes_mask(v->to) == v->mask, "the mask is the last parameter");
-  v->b = (IrBuilder){.kernel = v->kernel, .region = v->to};
+  v->b = rewrite_inside(v->kernel, v->to, NULL);
 }
 
 void vectorise_open(Vectoriser *v, Scratch *scratch, IrKernel *kernel, const LaneBody *body,
@@ -463,12 +471,12 @@ static void vectorise_body(PassContext *ctx, IrKernel *kernel, const IrTask *tas
 }
 
 static void vectorise_task(PassContext *ctx, IrKernel *kernel, IrTask *task) {
-  bool is_wide = task->lanes > 1;
+  bool is_vectorised = task->lanes > 1;
   IrRegion **bodies[] = {&task->interior, &task->body};
   for (int i = 0; i < 2; i++) {
     bool is_rim = i && task->rim_scalar;
-    if (is_wide && *bodies[i] && !is_rim) vectorise_body(ctx, kernel, task, bodies[i]);
-    if (!is_wide && *bodies[i]) vectorise_inner(ctx->scratch, kernel, *bodies[i]);
+    if (is_vectorised && *bodies[i] && !is_rim) vectorise_body(ctx, kernel, task, bodies[i]);
+    if (!is_vectorised && *bodies[i]) vectorise_inner(ctx->scratch, kernel, *bodies[i]);
   }
   if (!task->counts) return;
   vectorise_idle(ctx, kernel, task);

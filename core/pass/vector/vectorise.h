@@ -9,7 +9,7 @@
 /* A loop that is being written, or the body, which exits may leave. */
 typedef struct VectorFrame {
   IrInst *rejoin; /* variable: the lanes that run its next iteration; NULL: it does not diverge */
-  IrInst *gone;   /* variable: lanes that have left for an outer loop; NULL: there are none */
+  IrInst *exited; /* variable: lanes that have left for an outer loop; NULL: none does */
 } VectorFrame;
 
 /* Cells of a hash that earlier iterations have found, in variables: vectorise_lookups.c. */
@@ -40,18 +40,18 @@ typedef struct Vectoriser {
   IrKernel *kernel;
   const IrRegion *body; /* the scalar one */
   IrRegion *to;
-  const LaneFact *facts;    /* by id, of the scalar body */
-  bool is_straight;         /* the body of a ROW with `width`, which accesses whole vectors */
-  int width, known;         /* known: ids of the scalar body, and so of `facts`, are below it */
-  IrMap *scalar, *lanes;    /* of what has been rewritten: the scalar, that of lane 0; the lanes */
-  VEC(const IrInst *) made; /* what was put there for the region that is being written alone */
-  IrInst *mask;             /* of the active lanes */
-  IrInst *found;            /* variable: lanes that have counted; NULL: REDUCE sums */
-  bool keeps;               /* the mask at the end of what is being written matters */
-  bool has_few_updates;     /* the body has: they may be unrolled */
-  bool in_all;              /* in the copy of an arm for the case that all lanes are active */
-  int32_t groups;           /* of accesses, so far */
-  VEC(VectorFrame) frames;  /* innermost last */
+  const LaneFact *facts;        /* by id, of the scalar body */
+  bool is_straight;             /* the body of a ROW with `width`, which accesses whole vectors */
+  int width, known;             /* known: ids of the scalar body, and so of `facts`, are below it */
+  IrMap *scalar, *lanes;        /* of rewritten insts: the scalar, that of lane 0; the lanes */
+  VEC(const IrInst *) made;     /* insts whose entries are valid only in the region being written */
+  IrInst *mask;                 /* of the active lanes */
+  IrInst *found;                /* variable: lanes that have counted; NULL: REDUCE sums */
+  bool needs_mask;              /* the mask at the end of the region being written is used */
+  bool has_few_updates;         /* of the body: few enough to be unrolled */
+  bool all_active;              /* in the copy of an arm for the case that all lanes are active */
+  int32_t groups;               /* of accesses, so far */
+  VEC(VectorFrame) frames;      /* innermost last */
   VEC(const IrInst *) unscaled; /* quotients whose sum is multiplied by their factor */
   VEC(KeptCells) repeated;      /* of look-ups that repeat */
   /* of the last prefetch, by age in vectors; cells NULL: there is none */
@@ -81,13 +81,16 @@ IrInst *vectorise_copy(Vectoriser *v, const IrInst *inst, Type type, IrInst *con
 IrInst *vectorise_and(Vectoriser *v, IrInst *mask, IrInst *condition);
 IrInst *vectorise_any(Vectoriser *v, IrInst *mask);
 IrInst *vectorise_all(Vectoriser *v, bool all); /* the constant mask of all lanes, or of none */
-/* Lanes that change no value that they are combined with: of sums -0. */
+IrInst *vectorise_mask_bits(Vectoriser *v, IrInst *mask); /* u64: a bit per lane */
+/* Does the region end with a BREAK or CONTINUE? */
+bool vectorise_ends_with_exit(const IrRegion *region);
+/* The identity of the operation in each lane: of sums -0. */
 IrInst *vectorise_identity(IrBuilder *b, IrUpdate op, Type lanes);
-/* Of an access by one lane, or by all at once: its shape is that of lanes. */
+/* Removes the shape of an access by one lane, or by all at once, since shapes are of lanes. */
 void vectorise_forget_shape(IrInst *access);
 /* Writes the insts from `first` on at the end of the current region. */
 void vectorise_rest(Vectoriser *v, const IrInst *first);
-/* Forgets lanes that were made since v->made had so many entries: they are not visible any more. */
+/* Forgets the values made since v->made had so many entries, because their region has ended. */
 void vectorise_forget(Vectoriser *v, int made);
 
 /* -- vectorise_memory.c ------------------------------------------------------------------------ */
@@ -128,7 +131,7 @@ void vectorise_found(Vectoriser *v, IrRegion *body);
 void vectorise_idle(PassContext *ctx, IrKernel *kernel, IrTask *task);
 
 /* -- vectorise_each.c -------------------------------------------------------------------------- */
-void vectorise_each(Vectoriser *v, const IrInst *inst); /* by each active lane after the other */
+void vectorise_each(Vectoriser *v, const IrInst *inst); /* for one active lane after the other */
 void vectorise_fault(Vectoriser *v, const IrInst *fault);
 void vectorise_update(Vectoriser *v, const IrInst *update); /* MEM_UPDATE */
 bool vectorise_has_few_updates(const IrRegion *body);
@@ -138,5 +141,8 @@ bool vectorise_has_few_updates(const IrRegion *body);
 void vectorise_inner(Scratch *scratch, IrKernel *kernel, IrRegion *region);
 /* Rewrites one of them, a FOR. */
 void vectorise_serial(Scratch *scratch, IrKernel *kernel, IrInst *loop);
+/* Like vectorise_open, for a loop in a scalar region, whose values stay scalar. */
+void vectorise_open_loop(Vectoriser *v, Scratch *scratch, IrKernel *kernel, const LaneBody *body,
+                         IrInst *loop);
 
 #endif

@@ -6,7 +6,7 @@
  *                                                                  %slots, %mask                */
 #include "pass/vector/vectorise.h"
 
-/* The call for all lanes, if any is active. What it does, it does only once. */
+/* One call for all lanes, if any is active. */
 static void write_once(Vectoriser *v, const IrInst *call) {
   IrInst *any = ir_if(&v->b, vectorise_any(v, v->mask));
   IrRegion *outside = v->b.region;

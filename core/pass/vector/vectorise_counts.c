@@ -11,9 +11,9 @@
 #include "pass/rewrite.h"
 #include "pass/vector/vectorise.h"
 
-/* What tells whether something is counted: of a product with a constant, which may have wrapped,
- * the other factor. */
-static const IrInst *counted(const IrInst *count) {
+/* The value that is not zero if the iteration counts: of a product with a constant, which may have
+ * wrapped to zero, the other factor. */
+static const IrInst *tested_factor(const IrInst *count) {
   int64_t factor;
   for (int i = 0; i < 2 && count->op == IR_MUL; i++)
     if (ir_is_const(count->operands[i], &factor) && factor != 0) return count->operands[1 - i];
@@ -21,7 +21,7 @@ static const IrInst *counted(const IrInst *count) {
 }
 
 void vectorise_count(Vectoriser *v, const IrInst *reduce) {
-  const IrInst *count = counted(reduce->operands[1]);
+  const IrInst *count = tested_factor(reduce->operands[1]);
   int64_t number;
   IrInst *mask = v->mask;
   if (!ir_is_const(count, &number) || number == 0) {
@@ -40,11 +40,11 @@ void vectorise_found(Vectoriser *v, IrRegion *body) {
   IrMap *with = ir_map(v->scratch, v->kernel);
   int last = body->params.count - 1;
   IrInst *found = ir_get(&v->b, v->found);
-  IrInst *word = vectorise_emit(v, IR_MASK_BITS, TYPE(U64), 1, &found);
+  IrInst *word = vectorise_mask_bits(v, found);
   IrInst *loop = vectorise_emit(v, IR_BITS, TYPE(NONE), 1, &word);
   Type index = body->params.items[last]->type;
   IrInst *lane = ir_region_param(v->kernel, loop->regions[0], index);
-  IrBuilder b = {.kernel = v->kernel, .region = loop->regions[0]};
+  IrBuilder b = rewrite_inside(v->kernel, loop->regions[0], NULL);
   for (int i = 0; i < last; i++) ir_map_put(with, body->params.items[i], v->to->params.items[i]);
   ir_map_put(with, body->params.items[last],
              ir_binary(&b, IR_ADD, v->to->params.items[last], lane));
@@ -53,8 +53,8 @@ void vectorise_found(Vectoriser *v, IrRegion *body) {
 }
 
 /* The body of an idle task in lanes. */
-static IrRegion *idle_body(PassContext *ctx, IrKernel *kernel, const IrTask *counts,
-                           IrRegion *counting, IrRegion *body) {
+static IrRegion *vectorise_idle_body(PassContext *ctx, IrKernel *kernel, const IrTask *counts,
+                                     IrRegion *counting, IrRegion *body) {
   LaneBody lanes = {.region = counting, .varying = counts->axis_count - 1, .width = counts->lanes};
   Vectoriser v;
   vectorise_open(&v, ctx->scratch, kernel, &lanes, NULL);
@@ -62,8 +62,7 @@ static IrRegion *idle_body(PassContext *ctx, IrKernel *kernel, const IrTask *cou
   IrInst *loop = ir_loop(&v.b);
   v.b.region = loop->regions[0];
   vectorise_rest(&v, counting->first);
-  const IrInst *end = loop->regions[0]->last;
-  if (!end || !(ir_op_info[end->op].flags & IR_EXIT)) ir_break(&v.b, 0);
+  if (!vectorise_ends_with_exit(loop->regions[0])) ir_break(&v.b, 0);
   v.b.region = v.to;
   vectorise_found(&v, body);
   rewrite_drop_dead(v.to);
@@ -75,8 +74,8 @@ void vectorise_idle(PassContext *ctx, IrKernel *kernel, IrTask *task) {
   IrRegion **body = task->interior ? &task->interior : &task->body;
   IrRegion *counting = task->interior ? counts->interior : counts->body;
   if (!task->idle || counts->lanes <= 1 || task->lanes > 1) return;
-  *body = idle_body(ctx, kernel, counts, counting, *body);
+  *body = vectorise_idle_body(ctx, kernel, counts, counting, *body);
   task->lanes = counts->lanes;
-  task->idle = false; /* its body says so */
+  task->idle = false; /* its body now skips these iterations */
   task->rim_scalar = task->interior != NULL;
 }

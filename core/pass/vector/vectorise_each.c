@@ -1,5 +1,5 @@
-/* vectorise_each.c - updates, and all else that has no form in lanes: it is done for one active
- * lane after the other.
+/* vectorise_each.c - updates, and all other insts without a form in lanes, which are executed for
+ * one active lane after the other.
  *
  *     mem.update add %at, %v     =>     %values: f32x8 = var
  *                                       set %values, %v
@@ -33,22 +33,23 @@ static EachValue *find_value(Each *each, const IrInst *inst) {
   return NULL;
 }
 
-static IrInst *variable_of(Vectoriser *v, IrInst *lanes) {
+static IrInst *variable_of_lanes(Vectoriser *v, IrInst *lanes) {
   Type type = ir_lanes_type(vectorise_memory_type(type_element(lanes->type)), v->width);
   IrInst *var = ir_var(&v->b, type);
   ir_set(&v->b, var, ir_convert(&v->b, lanes, type));
   return var;
 }
 
-static void open_operand(Vectoriser *v, Each *each, const IrInst *operand) {
+static void add_operand(Vectoriser *v, Each *each, const IrInst *operand) {
   if (find_value(each, operand)) return;
   bool varies = vectorise_shape(v, operand) == LANE_VARYING;
-  IrInst *all = varies ? variable_of(v, vectorise_lanes(v, operand)) : vectorise_scalar(v, operand);
+  IrInst *all =
+      varies ? variable_of_lanes(v, vectorise_lanes(v, operand)) : vectorise_scalar(v, operand);
   vec_push(v->scratch, &each->values, ((EachValue){.inst = operand, .all = all}));
 }
 
 /* base + lane * step */
-static IrInst *number_of_lane(Vectoriser *v, IrInst *base, int64_t step, IrInst *lane) {
+static IrInst *linear_value_of_lane(Vectoriser *v, IrInst *base, int64_t step, IrInst *lane) {
   if (type_is(base->type, TYPE_PTR)) {
     IrInst *at = vectorise_emit(v, IR_OFFSET, base->type, 2, (IrInst *[]){base, lane});
     at->stride = (int32_t)step;
@@ -61,21 +62,22 @@ static IrInst *number_of_lane(Vectoriser *v, IrInst *base, int64_t step, IrInst 
 
 /* The value in the lane that is being written. It is read as late as possible, since there may be
  * more operands than registers. */
-static IrInst *in_lane(Vectoriser *v, Each *each, const IrInst *inst) {
+static IrInst *value_in_lane(Vectoriser *v, Each *each, const IrInst *inst) {
   EachValue *value = find_value(each, inst);
   LaneShape shape = vectorise_shape(v, inst);
   if (value->one) return value->one;
   if (shape == LANE_UNIFORM) return value->all;
   if (shape == LANE_LINEAR)
-    return value->one = number_of_lane(v, value->all, v->facts[inst->id].step, each->lane);
+    return value->one = linear_value_of_lane(v, value->all, v->facts[inst->id].step, each->lane);
   IrInst *operands[] = {value->all, each->lane};
   IrInst *one = vectorise_emit(v, IR_LANE_GET, vectorise_memory_type(inst->type), 2, operands);
   return value->one = ir_convert(&v->b, one, inst->type);
 }
 
-static IrInst *write_one(Vectoriser *v, Each *each, const IrInst *inst) {
+static IrInst *write_for_lane(Vectoriser *v, Each *each, const IrInst *inst) {
   IrInst **operands = scratch_array(v->scratch, IrInst *, inst->operand_count);
-  for (int k = 0; k < inst->operand_count; k++) operands[k] = in_lane(v, each, inst->operands[k]);
+  for (int k = 0; k < inst->operand_count; k++)
+    operands[k] = value_in_lane(v, each, inst->operands[k]);
   IrInst *one = vectorise_copy(v, inst, inst->type, operands);
   vectorise_forget_shape(one);
   return find_value(each, inst)->one = one;
@@ -83,11 +85,11 @@ static IrInst *write_one(Vectoriser *v, Each *each, const IrInst *inst) {
 
 typedef VEC(const IrInst *) EachInsts;
 
-static Each open_operands(Vectoriser *v, const EachInsts *insts) {
+static Each add_operands(Vectoriser *v, const EachInsts *insts) {
   Each each = {0};
   for (int i = 0; i < insts->count; i++) {
     const IrInst *inst = insts->items[i];
-    for (int k = 0; k < inst->operand_count; k++) open_operand(v, &each, inst->operands[k]);
+    for (int k = 0; k < inst->operand_count; k++) add_operand(v, &each, inst->operands[k]);
     if (!find_value(&each, inst)) vec_push(v->scratch, &each.values, ((EachValue){.inst = inst}));
   }
   return each;
@@ -96,18 +98,18 @@ static Each open_operands(Vectoriser *v, const EachInsts *insts) {
 /* Writes the insts for each lane of a word of bits, in their order in each lane; only the last may
  * have a result. */
 static IrInst *write_each(Vectoriser *v, const EachInsts *insts, IrInst *word) {
-  ASSERT(insts->count > 0, "an inst is written for each lane");
+  ASSERT(insts->count > 0, "at least one inst is written for each lane");
   const IrInst *last = vec_last(insts);
   Type result = vectorise_memory_type(last->type);
-  Each each = open_operands(v, insts);
+  Each each = add_operands(v, insts);
   IrInst *results = type_is_none(result) ? NULL : ir_var(&v->b, ir_lanes_type(result, v->width));
   IrInst *loop = vectorise_emit(v, IR_BITS, TYPE(NONE), 1, &word);
   each.lane = ir_region_param(v->kernel, loop->regions[0], TYPE(U64));
   IrRegion *outside = v->b.region;
   v->b.region = loop->regions[0];
-  for (int i = 0; i < insts->count; i++) write_one(v, &each, insts->items[i]);
+  for (int i = 0; i < insts->count; i++) write_for_lane(v, &each, insts->items[i]);
   if (results) {
-    IrInst *one = ir_convert(&v->b, in_lane(v, &each, last), result);
+    IrInst *one = ir_convert(&v->b, value_in_lane(v, &each, last), result);
     vectorise_emit(v, IR_LANE_SET, TYPE(NONE), 3, (IrInst *[]){results, each.lane, one});
   }
   v->b.region = outside;
@@ -117,14 +119,10 @@ static IrInst *write_each(Vectoriser *v, const EachInsts *insts, IrInst *word) {
   return loop;
 }
 
-static IrInst *active_bits(Vectoriser *v) {
-  return vectorise_emit(v, IR_MASK_BITS, TYPE(U64), 1, &v->mask);
-}
-
 void vectorise_each(Vectoriser *v, const IrInst *inst) {
   EachInsts insts = {0};
   vec_push(v->scratch, &insts, inst);
-  write_each(v, &insts, active_bits(v));
+  write_each(v, &insts, vectorise_mask_bits(v, v->mask));
 }
 
 /* Reports the fault of the first active lane and deactivates all active ones: each could have been
@@ -132,7 +130,7 @@ void vectorise_each(Vectoriser *v, const IrInst *inst) {
 void vectorise_fault(Vectoriser *v, const IrInst *fault) {
   EachInsts insts = {0};
   vec_push(v->scratch, &insts, fault);
-  IrInst *bits = active_bits(v);
+  IrInst *bits = vectorise_mask_bits(v, v->mask);
   IrInst *each =
       write_each(v, &insts, ir_binary(&v->b, IR_BAND, bits, ir_unary(&v->b, IR_NEG, bits)));
   each->regions[0]->last->of_lane = true;
@@ -156,7 +154,7 @@ bool vectorise_has_few_updates(const IrRegion *body) {
 
 /* Is the loop short enough to be unrolled? Atomic updates are not, since they are loops themselves,
  * nor are updates in a region with many of them, which would take long to compile. */
-static bool is_short(const EachInsts *insts) {
+static bool may_unroll(const EachInsts *insts) {
   int updates = 0;
   for (const IrInst *at = insts->items[0]->region->first; at; at = at->next)
     updates += at->op == IR_MEM_UPDATE;
@@ -167,7 +165,7 @@ static bool is_short(const EachInsts *insts) {
 }
 
 /* All lanes update one element: their values are combined first. */
-static void write_united(Vectoriser *v, const IrInst *update) {
+static void write_combined(Vectoriser *v, const IrInst *update) {
   ASSERT(ir_lanes_unite(update), "values of all lanes combine to one");
   const IrInst *by = update->operands[1];
   IrInst *none =
@@ -183,7 +181,7 @@ static void write_united(Vectoriser *v, const IrInst *update) {
   v->b.region = outside;
 }
 
-/* A group is done at its last update. */
+/* A group is written at its last update. */
 void vectorise_update(Vectoriser *v, const IrInst *update) {
   EachInsts insts = {0};
   IrGroup group = ir_group(v->scratch, update);
@@ -192,7 +190,7 @@ void vectorise_update(Vectoriser *v, const IrInst *update) {
     const IrInst *at = group.items[i], *address = at->operands[0];
     LaneShape shape = vectorise_shape(v, address);
     if (shape == LANE_UNIFORM && ir_lanes_unite(at)) {
-      write_united(v, at);
+      write_combined(v, at);
     } else if (at->shape != IR_SHAPE_RUNS) {
       if (address->op == IR_OFFSET && shape == LANE_VARYING) vec_push(v->scratch, &insts, address);
       vec_push(v->scratch, &insts, at);
@@ -200,5 +198,5 @@ void vectorise_update(Vectoriser *v, const IrInst *update) {
   }
   vectorise_update_runs(v, &group);
   if (!insts.count) return;
-  write_each(v, &insts, active_bits(v))->unrolled = is_short(&insts);
+  write_each(v, &insts, vectorise_mask_bits(v, v->mask))->unrolled = may_unroll(&insts);
 }

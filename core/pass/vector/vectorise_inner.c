@@ -19,7 +19,7 @@
 
 /* -- values from outside the loop -------------------------------------------------------------- */
 
-static bool note_outside(void *data, IrInst *inst) {
+static bool map_outside_values(void *data, IrInst *inst) {
   Vectoriser *v = data;
   for (int i = 0; i < inst->operand_count; i++) {
     IrInst *operand = inst->operands[i];
@@ -28,17 +28,16 @@ static bool note_outside(void *data, IrInst *inst) {
   return true;
 }
 
-/* Opens the body of a loop whose iterations are lanes. */
-static void open_body(Vectoriser *v, Scratch *scratch, IrKernel *kernel, IrInst *loop,
-                      const LaneBody *body) {
+void vectorise_open_loop(Vectoriser *v, Scratch *scratch, IrKernel *kernel, const LaneBody *body,
+                         IrInst *loop) {
   vectorise_open(v, scratch, kernel, body, loop);
-  ir_walk((IrRegion *)body->region, note_outside, v);
+  ir_walk((IrRegion *)body->region, map_outside_values, v);
 }
 
-/* Returns the scalar region, which is in the loop no more. */
+/* Returns the scalar region, which is no longer in the loop. */
 static IrRegion *write_body(Vectoriser *v, IrInst *loop) {
   IrRegion *scalar = loop->regions[0];
-  ASSERT(scalar == v->body && !v->to->first, "the body that was opened is written once");
+  ASSERT(scalar == v->body && !v->to->first, "the opened body is written once");
   vectorise_rest(v, scalar->first);
   rewrite_drop_dead(v->to);
   loop->regions[0] = v->to;
@@ -66,8 +65,7 @@ static bool find_sum(void *data, IrInst *inst) {
 }
 
 static void add_sums(const Sums *sums, IrInst *loop) {
-  IrBuilder b = rewrite_inside(sums->v->kernel, loop->region, loop);
-  b.before = loop->next;
+  IrBuilder b = rewrite_after(sums->v->kernel, loop);
   for (int i = 0; i < sums->outside.count; i++) {
     IrInst *variable = sums->outside.items[i];
     IrInst *lanes = ir_get(&b, ir_mapped(sums->v->lanes, variable));
@@ -83,7 +81,7 @@ void vectorise_serial(Scratch *scratch, IrKernel *kernel, IrInst *loop) {
   LaneBody body = ir_lanes_of_loop(loop, loop->regions[0], loop->lanes);
   Vectoriser v;
   Sums sums = {.v = &v, .before = rewrite_before(kernel, loop)};
-  open_body(&v, scratch, kernel, loop, &body);
+  vectorise_open_loop(&v, scratch, kernel, &body, loop);
   ASSERT(loop->lanes > 1 && !loop->compacts, "the pass `lanes` chose how many lanes");
   if (loop->sums) ir_walk(loop->regions[0], find_sum, &sums);
   ir_delete_all(write_body(&v, loop));
@@ -95,14 +93,14 @@ void vectorise_serial(Scratch *scratch, IrKernel *kernel, IrInst *loop) {
 enum { FEW = 2 }; /* if fewer than one bit in so many is set, the scalar loop is faster */
 
 /* Are few bits set, of those up to the highest set one? */
-static IrInst *are_few(IrBuilder *b, IrInst *word) {
+static IrInst *are_few_bits(IrBuilder *b, IrInst *word) {
   IrInst *count = ir_unary(b, IR_POPCNT, word), *above = ir_unary(b, IR_CLZ, word);
   IrInst *reach = ir_binary(b, IR_SUB, ir_const_int(b, word->type, 64), above);
   return ir_binary(b, IR_LT, ir_binary(b, IR_MUL, count, ir_const_int(b, word->type, FEW)), reach);
 }
 
-/* Runs the loop by its scalar region if `few` holds. */
-static void choose(IrKernel *kernel, IrInst *loop, IrRegion *scalar, IrInst *few) {
+/* Runs the loop with its scalar region if `few` holds. */
+static void choose_at_run_time(IrKernel *kernel, IrInst *loop, IrRegion *scalar, IrInst *few) {
   IrBuilder b = rewrite_before(kernel, loop);
   IrInst *choice = ir_if(&b, few), *alone = ir_copy_alone(kernel, loop);
   alone->lanes = 0;
@@ -115,11 +113,11 @@ static void choose(IrKernel *kernel, IrInst *loop, IrRegion *scalar, IrInst *few
 static void write_bits(Scratch *scratch, IrKernel *kernel, IrInst *bits) {
   LaneBody body = ir_lanes_of_loop(bits, bits->regions[0], bits->lanes);
   Vectoriser v;
-  open_body(&v, scratch, kernel, bits, &body);
+  vectorise_open_loop(&v, scratch, kernel, &body, bits);
   IrRegion *scalar = write_body(&v, bits);
   if (rewrite_count(scalar) > IR_LONGEST_TWICE) return ir_delete_all(scalar);
   IrBuilder b = rewrite_before(kernel, bits);
-  choose(kernel, bits, scalar, are_few(&b, bits->operands[0]));
+  choose_at_run_time(kernel, bits, scalar, are_few_bits(&b, bits->operands[0]));
 }
 
 /* -- rows -------------------------------------------------------------------------------------- */
@@ -140,12 +138,12 @@ static IrInst *are_few_cells(IrBuilder *b, const IrInst *row) {
 static void write_row(Scratch *scratch, IrKernel *kernel, IrInst *row) {
   LaneBody body = ir_lanes_of_row(row, row->width > 1 ? row->width : row->lanes);
   Vectoriser v;
-  open_body(&v, scratch, kernel, row, &body);
+  vectorise_open_loop(&v, scratch, kernel, &body, row);
   IrRegion *scalar = write_body(&v, row);
   if (!row->masked || body.is_straight || rewrite_count(scalar) > IR_LONGEST_TWICE)
     return ir_delete_all(scalar);
   IrBuilder b = rewrite_before(kernel, row);
-  choose(kernel, row, scalar, are_few_cells(&b, row));
+  choose_at_run_time(kernel, row, scalar, are_few_cells(&b, row));
 }
 
 /* -- all of a region --------------------------------------------------------------------------- */

@@ -12,8 +12,9 @@
  *                                              }
  *                                              %c = get %cells
  *
- * A prefetch (rt_hash_ahead) hands the cells that it finds to the look-up RT_AHEAD iterations
- * later, which is skipped if it needs just those. Decision D-pass-13. */
+ * A prefetch (rt_hash_ahead) passes the cells that it finds to the look-up RT_AHEAD iterations
+ * later, which is skipped if it needs exactly these cells. Decision D-pass-13. */
+#include "pass/rewrite.h"
 #include "pass/vector/vectorise.h"
 
 /* A look-up that is being written: its coordinates, and the active lanes; NULL: it is one look-up,
@@ -41,32 +42,29 @@ static Type type_of(const Vectoriser *v, const Lookup *l, Type type) {
 /* -- kept cells -------------------------------------------------------------------------------- */
 
 /* A variable of the whole task, which is zero at first. */
-static IrInst *persistent(Vectoriser *v, Type type) {
-  IrBuilder b = {.kernel = v->kernel, .region = v->to, .before = v->to->first};
+static IrInst *persistent_variable(Vectoriser *v, Type type) {
+  IrBuilder b = rewrite_first(v->kernel, v->to, NULL);
   IrInst *variable = ir_var(&b, type);
   variable->persists = true;
   return variable;
 }
 
-static KeptCells kept_create(Vectoriser *v, const Lookup *l) {
+static KeptCells create_kept(Vectoriser *v, const Lookup *l) {
   KeptCells kept = {.tree = l->call->tree,
                     .manager = l->call->imm,
                     .axis_count = l->axis_count,
                     .in_lanes = l->mask != NULL,
                     .ensures = l->call->entry == RT_HASH_ENSURE};
-  kept.cells = persistent(v, type_of(v, l, TYPE(PTR)));
-  kept.found = persistent(v, l->mask ? TYPE(U64) : TYPE(BOOL));
-  for (int k = 0; k < l->axis_count; k++) kept.at[k] = persistent(v, type_of(v, l, TYPE(I64)));
+  kept.cells = persistent_variable(v, type_of(v, l, TYPE(PTR)));
+  kept.found = persistent_variable(v, l->mask ? TYPE(U64) : TYPE(BOOL));
+  for (int k = 0; k < l->axis_count; k++)
+    kept.at[k] = persistent_variable(v, type_of(v, l, TYPE(I64)));
   return kept;
 }
 
-static bool serves(const KeptCells *kept, const IrInst *call, bool in_lanes) {
+static bool is_same_hash(const KeptCells *kept, const IrInst *call, bool in_lanes) {
   return kept->tree == call->tree && kept->manager == call->imm &&
          kept->axis_count == call->operand_count - 1 && kept->in_lanes == in_lanes;
-}
-
-static IrInst *bits_of(Vectoriser *v, IrInst *mask) {
-  return vectorise_emit(v, IR_MASK_BITS, TYPE(U64), 1, &mask);
 }
 
 static IrInst *compare(Vectoriser *v, const Lookup *l, IrOp op, IrInst *a, IrInst *b) {
@@ -81,9 +79,9 @@ static IrInst *is_missing(Vectoriser *v, const Lookup *l, const KeptCells *kept)
     same = l->mask ? vectorise_and(v, same, equal) : ir_binary(&v->b, IR_BAND, same, equal);
   }
   if (!l->mask) return ir_unary(&v->b, IR_BNOT, same);
-  same = ir_binary(&v->b, IR_BAND, bits_of(v, same), found);
+  same = ir_binary(&v->b, IR_BAND, vectorise_mask_bits(v, same), found);
   IrInst *others = ir_unary(&v->b, IR_BNOT, same);
-  IrInst *missing = ir_binary(&v->b, IR_BAND, bits_of(v, l->mask), others);
+  IrInst *missing = ir_binary(&v->b, IR_BAND, vectorise_mask_bits(v, l->mask), others);
   return ir_binary(&v->b, IR_NE, missing, ir_const_int(&v->b, TYPE(U64), 0));
 }
 
@@ -93,22 +91,23 @@ static void set_active(Vectoriser *v, const Lookup *l, IrInst *variable, IrInst 
   ir_set(&v->b, variable, value);
 }
 
-static void keep(Vectoriser *v, const Lookup *l, const KeptCells *kept, IrInst *cells) {
+static void keep_cells(Vectoriser *v, const Lookup *l, const KeptCells *kept, IrInst *cells) {
   set_active(v, l, kept->cells, cells);
   for (int k = 0; k < l->axis_count; k++) set_active(v, l, kept->at[k], l->at[k]);
-  ir_set(&v->b, kept->found, l->mask ? bits_of(v, l->mask) : ir_const_int(&v->b, TYPE(BOOL), true));
+  ir_set(&v->b, kept->found,
+         l->mask ? vectorise_mask_bits(v, l->mask) : ir_const_int(&v->b, TYPE(BOOL), true));
 }
 
 /* -- look-ups ---------------------------------------------------------------------------------- */
 
 /* The same result in all lanes of a look-up in lanes. */
-static IrInst *ambient(Vectoriser *v, const Lookup *l) {
+static IrInst *ambient_node(Vectoriser *v, const Lookup *l) {
   IrInst *one = vectorise_emit(v, IR_AMBIENT, TYPE(PTR), 0, NULL);
   return l->mask ? vectorise_emit(v, IR_SPLAT, type_of(v, l, TYPE(PTR)), 1, &one) : one;
 }
 
 /* Calls the runtime for the cells, also where the look-up asks only whether they exist. */
-static IrInst *find(Vectoriser *v, const Lookup *l) {
+static IrInst *call_find(Vectoriser *v, const Lookup *l) {
   const IrInst *call = l->call;
   RtEntry entry = call->entry == RT_HASH_LIVE ? RT_HASH_FIND : (RtEntry)call->entry;
   IrInst *operands[RT_MAX_AXES + 2] = {l->mask ? vectorise_shared(v, call->operands[0])
@@ -126,8 +125,8 @@ static IrInst *find(Vectoriser *v, const Lookup *l) {
 /* The result of the call, from the cells in `variable`. */
 static void write_result(Vectoriser *v, const Lookup *l, IrInst *variable) {
   IrInst *cells = ir_get(&v->b, variable);
-  if (l->call->entry == RT_HASH_LIVE) cells = compare(v, l, IR_NE, cells, ambient(v, l));
-  else if (l->mask) cells = ir_select(&v->b, l->mask, cells, ambient(v, l));
+  if (l->call->entry == RT_HASH_LIVE) cells = compare(v, l, IR_NE, cells, ambient_node(v, l));
+  else if (l->mask) cells = ir_select(&v->b, l->mask, cells, ambient_node(v, l));
   ir_map_put(l->mask ? v->lanes : v->scalar, l->call, cells);
 }
 
@@ -142,17 +141,17 @@ static void find_unless_repeated(Vectoriser *v, const Lookup *l) {
   const KeptCells *kept = NULL;
   for (int i = 0; i < v->repeated.count && !kept; i++) {
     const KeptCells *other = &v->repeated.items[i];
-    if (serves(other, l->call, l->mask != NULL) &&
+    if (is_same_hash(other, l->call, l->mask != NULL) &&
         other->ensures == (l->call->entry == RT_HASH_ENSURE))
       kept = other;
   }
   if (!kept) {
-    vec_push(v->scratch, &v->repeated, kept_create(v, l));
+    vec_push(v->scratch, &v->repeated, create_kept(v, l));
     kept = &vec_last(&v->repeated);
   }
   int made = v->made.count;
   IrRegion *outside = begin_missing(v, l, kept);
-  keep(v, l, kept, find(v, l));
+  keep_cells(v, l, kept, call_find(v, l));
   v->b.region = outside;
   vectorise_forget(v, made);
   write_result(v, l, kept->cells);
@@ -163,7 +162,7 @@ static void find_unless_prefetched(Vectoriser *v, const Lookup *l, const KeptCel
   ir_set(&v->b, cells, ir_get(&v->b, kept->cells));
   int made = v->made.count;
   IrRegion *outside = begin_missing(v, l, kept);
-  ir_set(&v->b, cells, find(v, l));
+  ir_set(&v->b, cells, call_find(v, l));
   v->b.region = outside;
   vectorise_forget(v, made);
   write_result(v, l, cells);
@@ -171,7 +170,7 @@ static void find_unless_prefetched(Vectoriser *v, const Lookup *l, const KeptCel
 
 /* -- prefetches -------------------------------------------------------------------------------- */
 
-static void copy_kept(Vectoriser *v, const KeptCells *to, const KeptCells *from) {
+static void copy_kept_cells(Vectoriser *v, const KeptCells *to, const KeptCells *from) {
   ir_set(&v->b, to->cells, ir_get(&v->b, from->cells));
   ir_set(&v->b, to->found, ir_get(&v->b, from->found));
   for (int k = 0; k < to->axis_count; k++) ir_set(&v->b, to->at[k], ir_get(&v->b, from->at[k]));
@@ -184,26 +183,26 @@ static int vectors_ahead(const Vectoriser *v) {
 }
 
 /* Keeps what a prefetch has found, and passes on what earlier ones did, by age. */
-static void prefetch(Vectoriser *v, const Lookup *l) {
-  IrInst *cells = find(v, l);
+static void write_prefetch(Vectoriser *v, const Lookup *l) {
+  IrInst *cells = call_find(v, l);
   ir_map_put(v->lanes, l->call, cells);
   KeptCells *by_age = v->prefetched;
   int vectors = vectors_ahead(v);
   if (!vectors) return;
-  for (int age = 0; age <= vectors; age++) by_age[age] = kept_create(v, l);
-  for (int age = vectors; age > 0; age--) copy_kept(v, &by_age[age], &by_age[age - 1]);
-  keep(v, l, &by_age[0], cells);
+  for (int age = 0; age <= vectors; age++) by_age[age] = create_kept(v, l);
+  for (int age = vectors; age > 0; age--) copy_kept_cells(v, &by_age[age], &by_age[age - 1]);
+  keep_cells(v, l, &by_age[0], cells);
 }
 
 bool vectorise_lookup(Vectoriser *v, const IrInst *call, bool is_uniform) {
   const KeptCells *kept = &v->prefetched[vectors_ahead(v)];
   bool finds =
-      !is_uniform && call->entry == RT_HASH_FIND && kept->cells && serves(kept, call, true);
+      !is_uniform && call->entry == RT_HASH_FIND && kept->cells && is_same_hash(kept, call, true);
   bool prefetches = !is_uniform && call->entry == RT_HASH_AHEAD;
   if (!call->repeats && !prefetches && !finds) return false;
   const Lookup l = lookup_of(v, call, is_uniform && ir_effects(call) & IR_READ);
   if (call->repeats) find_unless_repeated(v, &l);
-  else if (prefetches) prefetch(v, &l);
+  else if (prefetches) write_prefetch(v, &l);
   else find_unless_prefetched(v, &l, kept);
   return true;
 }

@@ -8,15 +8,15 @@
  *       mask = rejoin;  break unless any(mask);  rejoin = none
  *       the region                 `break` removes lanes from the mask, `continue` moves them
  *       rejoin = rejoin | mask     to rejoin
- *     mask = that before the loop, less the lanes that left for an outer one
+ *     mask = that before the loop, without the lanes that left for an outer one
  *
  * A FOR whose bounds differ by lane is such a LOOP, with a variable for the index and one for the
- * iterations that are left. */
+ * remaining iterations. */
 #include "ir/facts.h"
 #include "pass/rewrite.h"
 #include "pass/vector/vectorise.h"
 
-static IrInst *variable(Vectoriser *v, IrInst *value) {
+static IrInst *make_variable(Vectoriser *v, IrInst *value) {
   IrInst *var = ir_var(&v->b, value->type);
   ir_set(&v->b, var, value);
   return var;
@@ -30,7 +30,7 @@ static IrInst *compare(Vectoriser *v, IrOp op, IrInst *a, IrInst *b) {
 }
 
 /* variable |= mask */
-static void add(Vectoriser *v, IrInst *var, IrInst *mask) {
+static void add_lanes(Vectoriser *v, IrInst *var, IrInst *mask) {
   ir_set(&v->b, var, ir_binary(&v->b, IR_BOR, ir_get(&v->b, var), mask));
 }
 
@@ -38,7 +38,7 @@ static void add(Vectoriser *v, IrInst *var, IrInst *mask) {
 
 void vectorise_leave(Vectoriser *v, int target) {
   for (int i = target + 1; i < v->frames.count; i++)
-    if (v->frames.items[i].gone) add(v, v->frames.items[i].gone, v->mask);
+    if (v->frames.items[i].exited) add_lanes(v, v->frames.items[i].exited, v->mask);
   v->mask = vectorise_all(v, false);
 }
 
@@ -47,10 +47,10 @@ void vectorise_exit(Vectoriser *v, const IrInst *exit) {
   int target = v->frames.count - 1 - (int)exit->imm;
   ASSERT(exit->imm >= 0 && target >= 0, "an exit leaves loops of the body");
   const VectorFrame *frame = &v->frames.items[target];
-  if (exit->op == IR_CONTINUE && frame->rejoin) add(v, frame->rejoin, v->mask);
+  if (exit->op == IR_CONTINUE && frame->rejoin) add_lanes(v, frame->rejoin, v->mask);
   if (!v->facts[exit->id].diverges) {
     IrInst *copy = vectorise_copy(v, exit, exit->type, NULL);
-    if (v->found && target == 0) copy->op = IR_BREAK; /* what has been found comes next */
+    if (v->found && target == 0) copy->op = IR_BREAK; /* the found lanes run next */
     return;
   }
   vectorise_leave(v, target);
@@ -59,23 +59,23 @@ void vectorise_exit(Vectoriser *v, const IrInst *exit) {
 /* -- loops ------------------------------------------------------------------------------------- */
 
 /* Opens the region of a loop that diverges: only lanes that are in it run. */
-static void begin_iteration(Vectoriser *v, const VectorFrame *frame, IrInst *more) {
+static void begin_divergent_iteration(Vectoriser *v, const VectorFrame *frame, IrInst *more) {
   v->mask = ir_get(&v->b, frame->rejoin);
   if (more) v->mask = vectorise_and(v, v->mask, ir_get(&v->b, more));
   IrInst *any = ir_if(&v->b, vectorise_any(v, v->mask));
-  IrBuilder none = {.kernel = v->kernel, .region = any->regions[1]};
+  IrBuilder none = rewrite_inside(v->kernel, any->regions[1], NULL);
   ir_break(&none, 0);
   ir_set(&v->b, frame->rejoin, vectorise_all(v, false));
 }
 
-static void write_region(Vectoriser *v, const IrInst *loop, const VectorFrame *frame) {
-  bool keeps = v->keeps;
+static void write_loop_region(Vectoriser *v, const IrInst *loop, const VectorFrame *frame) {
+  bool needs_mask = v->needs_mask;
   int made = v->made.count;
-  v->keeps = frame->rejoin != NULL;
+  v->needs_mask = frame->rejoin != NULL;
   vec_push(v->scratch, &v->frames, *frame);
   vectorise_rest(v, loop->regions[0]->first);
   v->frames.count--;
-  v->keeps = keeps;
+  v->needs_mask = needs_mask;
   vectorise_forget(v, made);
 }
 
@@ -85,7 +85,8 @@ typedef struct Trips { /* variables of a FOR whose bounds differ by lane */
 } Trips;
 
 /* The distance from one number to another that is not below it, unsigned. */
-static IrInst *distance(Vectoriser *v, IrInst *low, IrInst *high, Type type, int64_t step) {
+static IrInst *unsigned_distance(Vectoriser *v, IrInst *low, IrInst *high, Type type,
+                                 int64_t step) {
   static const ScalarKind unsigned_kinds[] = {
       [1] = TYPE_U8, [2] = TYPE_U16, [4] = TYPE_U32, [8] = TYPE_U64};
   Type counts = ir_lanes_type(type_scalar(unsigned_kinds[type_size(type)]), v->width);
@@ -101,17 +102,17 @@ static Trips begin_trips(Vectoriser *v, const IrInst *loop) {
          *last = vectorise_lanes(v, loop->operands[1]);
   bool is_steady = vectorise_shape(v, ir_index(loop)) == LANE_UNIFORM;
   trips.step = facts_step(loop);
-  ASSERT(trips.step, "the survey takes constant steps alone");
+  ASSERT(trips.step, "the survey accepts only constant steps");
   bool up = trips.step > 0 || !type_is_signed(type);
   IrInst *low = up ? begin : last, *high = up ? last : begin;
   int64_t size = up ? trips.step : -trips.step;
-  trips.more = variable(v, compare(v, IR_LE, low, high));
-  trips.left = variable(v, distance(v, low, high, type, size));
-  trips.index = variable(v, is_steady ? vectorise_scalar(v, loop->operands[0]) : begin);
+  trips.more = make_variable(v, compare(v, IR_LE, low, high));
+  trips.left = make_variable(v, unsigned_distance(v, low, high, type, size));
+  trips.index = make_variable(v, is_steady ? vectorise_scalar(v, loop->operands[0]) : begin);
   return trips;
 }
 
-/* Reads the index, and moves on. */
+/* Reads the index, and advances to the next iteration. */
 static void next_trip(Vectoriser *v, const IrInst *loop, const Trips *trips) {
   const IrInst *param = ir_index(loop);
   IrInst *left = ir_get(&v->b, trips->left), *index = ir_get(&v->b, trips->index);
@@ -147,31 +148,30 @@ static IrInst *write_loop(Vectoriser *v, const IrInst *loop) {
   return copy;
 }
 
-static void write_together(Vectoriser *v, const IrInst *loop) {
+static void write_for_all_lanes(Vectoriser *v, const IrInst *loop) {
   const LaneFact *fact = &v->facts[loop->id];
   bool has_trips = loop->op == IR_FOR && !ir_lanes_are_uniform(v->facts, loop);
   IrInst *before = v->mask;
   VectorFrame frame = {0};
   Trips trips = {0};
   ASSERT(fact->diverges || !has_trips, "lanes leave a loop whose bounds differ one by one");
-  if (fact->diverges) frame.rejoin = variable(v, v->mask);
-  if (fact->thins) frame.gone = variable(v, vectorise_all(v, false));
+  if (fact->diverges) frame.rejoin = make_variable(v, v->mask);
+  if (fact->thins) frame.exited = make_variable(v, vectorise_all(v, false));
   if (has_trips) trips = begin_trips(v, loop);
   RootSums sums = vectorise_begin_root_sums(v, loop);
   IrInst *copy = has_trips ? ir_loop(&v->b) : write_loop(v, loop);
   IrRegion *outside = v->b.region;
   v->b.region = copy->regions[0];
-  if (frame.rejoin) begin_iteration(v, &frame, trips.more);
+  if (frame.rejoin) begin_divergent_iteration(v, &frame, trips.more);
   if (has_trips) next_trip(v, loop, &trips);
-  write_region(v, loop, &frame);
-  const IrInst *end = copy->regions[0]->last;
-  bool is_left = end && ir_op_info[end->op].flags & IR_EXIT;
-  if (frame.rejoin && !is_left) add(v, frame.rejoin, v->mask);
+  write_loop_region(v, loop, &frame);
+  if (frame.rejoin && !vectorise_ends_with_exit(copy->regions[0]))
+    add_lanes(v, frame.rejoin, v->mask);
   v->b.region = outside;
   v->mask = before;
   vectorise_end_root_sums(v, &sums);
-  if (frame.gone)
-    v->mask = vectorise_and(v, before, ir_unary(&v->b, IR_BNOT, ir_get(&v->b, frame.gone)));
+  if (frame.exited)
+    v->mask = vectorise_and(v, before, ir_unary(&v->b, IR_BNOT, ir_get(&v->b, frame.exited)));
 }
 
 /* -- long loops of single lanes ---------------------------------------------------------------- */
@@ -184,26 +184,26 @@ static void write_together(Vectoriser *v, const IrInst *loop) {
  *     iteration 1: b  e  -            lane 1:    d  e  f
  *     iteration 2: c  f  -            lane 2:    g  -  -
  *
- * Values of a lane that the loop uses are read from variables, and what it adds to variables is
- * written there. These are not those of the body, which stay in registers. */
+ * Values of a lane that the loop uses are read from variables, and sums of the loop are written
+ * there. These are separate from the variables of the body, which stay in registers. */
 enum { MANY_TRIPS = 32 /* iterations of one lane: more than two vectors */ };
 
-typedef struct Outer { /* a value from outside the loop that differs by lane */
+typedef struct OuterValue { /* a value from outside the loop that differs by lane */
   const IrInst *inst;
   IrInst *lanes; /* of a VAR: the variable of the body */
   IrInst *all;   /* a variable of its lanes, or of their bytes */
   IrInst *own;   /* of a VAR: the variable of the lane that runs */
   bool is_set;   /* a VAR that the loop sets */
-} Outer;
+} OuterValue;
 
 typedef struct PerLane {
   Vectoriser *v;
   const IrRegion *body;
-  IrMap *map; /* what the loop of one lane uses */
-  VEC(Outer) outers;
+  IrMap *map; /* the values that the loop of one lane uses */
+  VEC(OuterValue) outers;
 } PerLane;
 
-static void note_outer(PerLane *t, const IrInst *inst, bool is_set) {
+static void add_outer(PerLane *t, const IrInst *inst, bool is_set) {
   Vectoriser *v = t->v;
   if (ir_is_inside(inst, t->body)) return;
   if (vectorise_shape(v, inst) == LANE_UNIFORM) {
@@ -215,29 +215,29 @@ static void note_outer(PerLane *t, const IrInst *inst, bool is_set) {
       t->outers.items[i].is_set |= is_set;
       return;
     }
-  Outer outer = {.inst = inst, .lanes = vectorise_lanes(v, inst), .is_set = is_set};
+  OuterValue outer = {.inst = inst, .lanes = vectorise_lanes(v, inst), .is_set = is_set};
   IrInst *value = inst->op == IR_VAR ? ir_get(&v->b, outer.lanes) : outer.lanes;
   Type type = ir_lanes_type(vectorise_memory_type(inst->type), v->width);
-  outer.all = variable(v, ir_convert(&v->b, value, type));
+  outer.all = make_variable(v, ir_convert(&v->b, value, type));
   vec_push(v->scratch, &t->outers, outer);
 }
 
-static bool note_outers(void *data, IrInst *inst) {
+static bool add_outers(void *data, IrInst *inst) {
   for (int k = 0; k < inst->operand_count; k++)
-    note_outer(data, inst->operands[k], inst->op == IR_SET && k == 0);
+    add_outer(data, inst->operands[k], inst->op == IR_SET && k == 0);
   return true;
 }
 
 static void enter_lane(PerLane *t, IrInst *lane) {
   Vectoriser *v = t->v;
   for (int i = 0; i < t->outers.count; i++) {
-    Outer *outer = &t->outers.items[i];
+    OuterValue *outer = &t->outers.items[i];
     Type type = outer->inst->type;
     IrInst *operands[] = {outer->all, lane};
     IrInst *one = vectorise_emit(v, IR_LANE_GET, vectorise_memory_type(type), 2, operands);
     one = ir_convert(&v->b, one, type);
     bool is_var = outer->inst->op == IR_VAR;
-    outer->own = is_var ? variable(v, one) : one;
+    outer->own = is_var ? make_variable(v, one) : one;
     ir_map_put(t->map, outer->inst, outer->own);
   }
 }
@@ -245,7 +245,7 @@ static void enter_lane(PerLane *t, IrInst *lane) {
 static void leave_lane(const PerLane *t, IrInst *lane) {
   Vectoriser *v = t->v;
   for (int i = 0; i < t->outers.count; i++) {
-    const Outer *outer = &t->outers.items[i];
+    const OuterValue *outer = &t->outers.items[i];
     if (!outer->is_set) continue;
     IrInst *one = ir_get(&v->b, outer->own);
     IrInst *operands[] = {outer->all, lane,
@@ -254,47 +254,47 @@ static void leave_lane(const PerLane *t, IrInst *lane) {
   }
 }
 
-static void take_lanes(const PerLane *t) {
+static void read_back_variables(const PerLane *t) {
   Vectoriser *v = t->v;
   for (int i = 0; i < t->outers.count; i++) {
-    const Outer *outer = &t->outers.items[i];
+    const OuterValue *outer = &t->outers.items[i];
     if (outer->is_set)
       ir_set(&v->b, outer->lanes, ir_convert(&v->b, ir_get(&v->b, outer->all), outer->lanes->type));
   }
 }
 
 /* The loop of one lane, with its iterations in lanes. */
-static void write_alone(PerLane *t, const IrInst *loop) {
+static void write_loop_of_lane(PerLane *t, const IrInst *loop) {
   Vectoriser *v = t->v;
   IrInst *operands[3];
   for (int k = 0; k < 3; k++) operands[k] = ir_mapped(t->map, loop->operands[k]);
-  IrInst *alone = vectorise_copy(v, loop, loop->type, operands);
-  alone->per_lane = false;
-  alone->regions[0] = ir_copy_region(v->kernel, loop->regions[1], alone, t->map);
-  vectorise_serial(v->scratch, v->kernel, alone);
+  IrInst *copy = vectorise_copy(v, loop, loop->type, operands);
+  copy->per_lane = false;
+  copy->regions[0] = ir_copy_region(v->kernel, loop->regions[1], copy, t->map);
+  vectorise_serial(v->scratch, v->kernel, copy);
 }
 
 static void write_lane_by_lane(Vectoriser *v, const IrInst *loop, IrInst *lanes) {
   PerLane t = {.v = v, .body = loop->regions[1], .map = ir_map(v->scratch, v->kernel)};
-  ir_walk(loop->regions[1], note_outers, &t);
-  for (int k = 0; k < 3; k++) note_outer(&t, loop->operands[k], false);
-  IrInst *word = vectorise_emit(v, IR_MASK_BITS, TYPE(U64), 1, &lanes);
+  ir_walk(loop->regions[1], add_outers, &t);
+  for (int k = 0; k < 3; k++) add_outer(&t, loop->operands[k], false);
+  IrInst *word = vectorise_mask_bits(v, lanes);
   IrInst *each = vectorise_emit(v, IR_BITS, TYPE(NONE), 1, &word);
   IrInst *lane = ir_region_param(v->kernel, each->regions[0], TYPE(U64));
   IrRegion *outside = v->b.region;
   v->b.region = each->regions[0];
   enter_lane(&t, lane);
-  write_alone(&t, loop);
+  write_loop_of_lane(&t, loop);
   leave_lane(&t, lane);
   v->b.region = outside;
-  take_lanes(&t);
+  read_back_variables(&t);
 }
 
 static void write_per_lane(Vectoriser *v, const IrInst *loop) {
   IrInst *begin = vectorise_lanes(v, loop->operands[0]),
          *last = vectorise_lanes(v, loop->operands[1]);
   IrInst *lanes = vectorise_and(v, v->mask, compare(v, IR_LE, begin, last));
-  IrInst *far = distance(v, begin, last, loop->operands[0]->type, 1);
+  IrInst *far = unsigned_distance(v, begin, last, loop->operands[0]->type, 1);
   IrInst *are_many = compare(v, IR_GE, far, ir_const_int(&v->b, far->type, MANY_TRIPS - 1));
   IrInst *choice = ir_if(&v->b, vectorise_any(v, vectorise_and(v, lanes, are_many)));
   IrRegion *outside = v->b.region;
@@ -303,12 +303,12 @@ static void write_per_lane(Vectoriser *v, const IrInst *loop) {
   write_lane_by_lane(v, loop, lanes);
   vectorise_forget(v, made);
   v->b.region = choice->regions[1];
-  write_together(v, loop);
+  write_for_all_lanes(v, loop);
   vectorise_forget(v, made);
   v->b.region = outside;
 }
 
 void vectorise_loop(Vectoriser *v, const IrInst *loop) {
   if (loop->per_lane) write_per_lane(v, loop);
-  else write_together(v, loop);
+  else write_for_all_lanes(v, loop);
 }

@@ -1,7 +1,7 @@
-/* vectorise_memory.c - accesses to memory in a body in lanes. An op of lanes says by itself what
- * the pass `access_shapes` has decided for it and its group (ir/access.h): accesses to a cell know
- * all its numbers, a deferred store becomes an operand of the one that does it, and what one load
- * reads for others goes to variables. */
+/* vectorise_memory.c - accesses to memory in a body in lanes. An op of lanes carries by itself
+ * what the pass `access_shapes` has decided for it and its group (ir/access.h): an access to a cell
+ * has all numbers of it, a deferred store becomes an operand of the one that executes it, and the
+ * elements that one load reads for others go to variables. */
 #include "pass/vector/vectorise.h"
 
 /* An access by one lane, or by all at once, has no shape of lanes. */
@@ -12,7 +12,7 @@ void vectorise_forget_shape(IrInst *access) {
 }
 
 /* The address of lane 0 if adjacent lanes access adjacent elements or cells; else those of all. */
-static IrInst *place_of(Vectoriser *v, const IrInst *access) {
+static IrInst *address_of_access(Vectoriser *v, const IrInst *access) {
   const IrInst *address = access->operands[0];
   const LaneFact *fact = &v->facts[address->id];
   int64_t size = type_size(ir_accessed(access));
@@ -62,7 +62,7 @@ static void choose_method(const Vectoriser *v, IrInst *access, Type type) {
 /* Reads for all loads of the group. */
 static void load_cells(Vectoriser *v, const IrInst *first, const IrGroup *group) {
   Type type = ir_lanes_type(first->type, v->width);
-  IrInst *operands[IR_MOST_RUN + 2] = {place_of(v, first)}, *variables[IR_MOST_RUN] = {0};
+  IrInst *operands[IR_MOST_RUN + 2] = {address_of_access(v, first)}, *variables[IR_MOST_RUN] = {0};
   int32_t numbers = numbers_of(group);
   int count = 1;
   for (int part = 0; part < first->parts; part++)
@@ -113,7 +113,7 @@ static void note_distances(IrInst *const *runs, int run) {
   }
 }
 
-/* One op for each run of the group, one after the other; the last one does all. */
+/* One op for each run of the group, one after the other; all are executed at the last one. */
 static void write_runs(Vectoriser *v, const IrInst *of, const IrGroup *group) {
   const IrInst **accesses = scratch_array(v->scratch, const IrInst *, group->count *IR_MOST_RUN);
   IrInst **values = scratch_array(v->scratch, IrInst *, group->count * IR_MOST_RUN);
@@ -163,7 +163,7 @@ static void write_load(Vectoriser *v, const IrInst *load) {
     else write_runs(v, load, &group);
     return;
   }
-  IrInst *operands[] = {place_of(v, load), v->mask};
+  IrInst *operands[] = {address_of_access(v, load), v->mask};
   IrInst *lanes =
       emit_access(v, IR_LANES_LOAD, ir_lanes_type(load->type, v->width), 2, operands, load);
   lanes->alias = load->alias;
@@ -176,13 +176,13 @@ static void write_load(Vectoriser *v, const IrInst *load) {
 
 /* -- stores ------------------------------------------------------------------------------------ */
 
-/* Of lanes that all write one element the last one wins, as it would in their order. */
-static void write_last(Vectoriser *v, const IrInst *store) {
+/* If all lanes write one element, the last active one wins, as it would in their order. */
+static void write_last_lane(Vectoriser *v, const IrInst *store) {
   IrInst *value;
   if (vectorise_shape(v, store->operands[1]) == LANE_UNIFORM) {
     value = vectorise_scalar(v, store->operands[1]);
   } else {
-    IrInst *bits = vectorise_emit(v, IR_MASK_BITS, TYPE(U64), 1, &v->mask);
+    IrInst *bits = vectorise_mask_bits(v, v->mask);
     IrInst *above = ir_unary(&v->b, IR_CLZ, bits);
     IrInst *last = ir_binary(&v->b, IR_SUB, ir_const_int(&v->b, TYPE(U64), 63), above);
     IrInst *operands[] = {vectorise_lanes(v, store->operands[1]), last};
@@ -213,7 +213,7 @@ static void store_cells(Vectoriser *v, const IrInst *store) {
   }
   for (int part = 0; part < store->parts; part++)
     if (numbers >> part & 1) operands[count++] = vectorise_lanes(v, stores[part]->operands[1]);
-  operands[0] = place_of(v, stores[__builtin_ctz((unsigned)numbers)]);
+  operands[0] = address_of_access(v, stores[__builtin_ctz((unsigned)numbers)]);
   operands[count++] = v->mask;
   IrInst *lanes = emit_access(v, IR_LANES_STORE, TYPE(NONE), count, operands, store);
   lanes->numbers = numbers;
@@ -224,10 +224,11 @@ static void store_cells(Vectoriser *v, const IrInst *store) {
 }
 
 static void write_store(Vectoriser *v, const IrInst *store) {
-  if (vectorise_shape(v, store->operands[0]) == LANE_UNIFORM) return write_last(v, store);
+  if (vectorise_shape(v, store->operands[0]) == LANE_UNIFORM) return write_last_lane(v, store);
   if (store->deferred) return;
   if (store->shape == IR_SHAPE_STRIDED) return store_cells(v, store);
-  IrInst *operands[] = {place_of(v, store), vectorise_lanes(v, store->operands[1]), v->mask};
+  IrInst *operands[] = {address_of_access(v, store), vectorise_lanes(v, store->operands[1]),
+                        v->mask};
   IrInst *lanes = vectorise_emit(v, IR_LANES_STORE, TYPE(NONE), 3, operands);
   lanes->alias = store->alias;
   lanes->streams = store->streams;
@@ -244,7 +245,7 @@ void vectorise_update_runs(Vectoriser *v, const IrGroup *group) {
 /* -- rows of straight code --------------------------------------------------------------------- */
 
 /* The elements of a whole step of a row, of which masks choose later. */
-static void write_row_access(Vectoriser *v, const IrInst *access) {
+static void access_row(Vectoriser *v, const IrInst *access) {
   bool is_load = access->op == IR_MEM_LOAD;
   IrInst *operands[3] = {vectorise_scalar(v, access->operands[0])};
   if (!is_load) operands[1] = vectorise_lanes(v, access->operands[1]);
@@ -265,7 +266,7 @@ void vectorise_row_load(Vectoriser *v, const IrInst *load) {
 }
 
 void vectorise_access(Vectoriser *v, const IrInst *access) {
-  if (access->lanes > 1) return write_row_access(v, access);
+  if (access->lanes > 1) return access_row(v, access);
   if (access->op == IR_MEM_LOAD) write_load(v, access);
   else write_store(v, access);
 }

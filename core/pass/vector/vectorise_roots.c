@@ -8,7 +8,8 @@
  * If %a is the product of a number that all lanes share and another one, as in m * d / r^3, the
  * shared number is multiplied with the reciprocal, so that quotients with several d share this
  * product, too. If %x is a sum of squares and a number that all lanes share, like a distance and
- * its softening, further operands say so, since code generation then knows when %x is usual.
+ * its softening, further operands give these, since code generation then knows when %x is in the
+ * usual range.
  *
  * A loop that adds such quotients by cubes to a variable, and nothing else, like the attraction of
  * many bodies, saves a multiplication: a constant factor of the quotient's Newton-Raphson step
@@ -22,10 +23,10 @@
 enum {
   LEAST_BITS = 128, /* of a vector, for whose lanes machines may estimate roots */
   MOST_BITS = 512,
-  WHOLE = 16 /* lanes of f32: those whose common factor, or sum of squares, is taken apart */
+  WHOLE = 16 /* lanes of f32 for which the common factor, or the sum of squares, is separated */
 };
 
-static bool is_whole(const Vectoriser *v, Type type) {
+static bool is_whole_vector(const Vectoriser *v, Type type) {
   return type_is(type, TYPE_F32) && v->width == WHOLE;
 }
 
@@ -68,18 +69,18 @@ static IrInst *write_reciprocal(Vectoriser *v, const IrInst *quotient, IrOp op) 
   IrInst *operands[3 + IR_MOST_SQUARES] = {vectorise_lanes(v, quotient->operands[1]),
                                            vectorise_lanes(v, x)};
   int count = 2;
-  if (is_whole(v, quotient->type) && find_squares(v, &s, x) && s.rest) {
+  if (is_whole_vector(v, quotient->type) && find_squares(v, &s, x) && s.rest) {
     operands[count++] = vectorise_scalar(v, s.rest);
     for (int i = 0; i < s.count; i++) operands[count++] = vectorise_lanes(v, s.roots[i]);
   }
   return vectorise_emit(v, op, operands[0]->type, count, operands);
 }
 
-/* That of the last quotient by the same root in this region, or a new one. */
+/* The reciprocal of an earlier quotient by the same root in this region, or a new one. */
 static IrInst *reciprocal_of(Vectoriser *v, const IrInst *quotient) {
   IrOp op = quotient->op == IR_DIV_CUBE ? IR_RSQRT_CUBE : IR_RSQRT;
   bool unscaled = is_unscaled(v, quotient);
-  ASSERT(!unscaled || op == IR_RSQRT_CUBE, "only cubes have a factor that is taken out");
+  ASSERT(!unscaled || op == IR_RSQRT_CUBE, "only cubes have a factor that is separated");
   for (IrUse *use = vectorise_lanes(v, quotient->operands[1])->uses; use; use = use->next)
     if (use->user->op == op && use->user->region == v->b.region && use->user->unscaled == unscaled)
       return use->user;
@@ -88,7 +89,7 @@ static IrInst *reciprocal_of(Vectoriser *v, const IrInst *quotient) {
   return reciprocal;
 }
 
-static bool is_shared(const Vectoriser *v, const IrInst *inst) {
+static bool is_uniform(const Vectoriser *v, const IrInst *inst) {
   return vectorise_shape(v, inst) == LANE_UNIFORM;
 }
 
@@ -96,8 +97,8 @@ bool vectorise_quotient(Vectoriser *v, const IrInst *quotient) {
   if (!has_reciprocal(v, quotient)) return false;
   const IrInst *a = quotient->operands[0];
   IrInst *factor = reciprocal_of(v, quotient);
-  int shared = a->op != IR_MUL ? -1 : is_shared(v, a->operands[1]) ? 1 : 0;
-  if (shared >= 0 && is_shared(v, a->operands[shared]) && !is_shared(v, a)) {
+  int shared = a->op != IR_MUL ? -1 : is_uniform(v, a->operands[1]) ? 1 : 0;
+  if (shared >= 0 && is_uniform(v, a->operands[shared]) && !is_uniform(v, a)) {
     factor = ir_binary(&v->b, IR_MUL, vectorise_lanes(v, a->operands[shared]), factor);
     a = a->operands[1 - shared];
   }
@@ -107,14 +108,14 @@ bool vectorise_quotient(Vectoriser *v, const IrInst *quotient) {
 
 /* -- sums of quotients ------------------------------------------------------------------------- */
 
-typedef struct Search {
+typedef struct SumSearch {
   Vectoriser *v;
   const IrRegion *body; /* of the loop */
   VEC(RootSum) sums;
   bool has_exits;
-} Search;
+} SumSearch;
 
-static bool is_alone(const Search *f, const IrInst *value) {
+static bool has_one_use(const SumSearch *f, const IrInst *value) {
   return ir_is_inside(value, f->body) && ir_use_count(f->body, value) == 1;
 }
 
@@ -123,26 +124,26 @@ static bool is_get(const IrInst *value, const IrInst *variable) {
 }
 
 /* The quotient that a SET adds to its variable; NULL if it does anything else. */
-static const IrInst *addend_of(const Search *f, const IrInst *set) {
+static const IrInst *addend_of(const SumSearch *f, const IrInst *set) {
   const IrInst *sum = set->operands[1];
-  if (sum->op != IR_ADD || !is_alone(f, sum)) return NULL;
+  if (sum->op != IR_ADD || !has_one_use(f, sum)) return NULL;
   int own = is_get(sum->operands[0], set->operands[0]) ? 0 : 1;
   const IrInst *get = sum->operands[own], *quotient = sum->operands[1 - own];
-  if (!is_get(get, set->operands[0]) || !is_alone(f, get)) return NULL;
+  if (!is_get(get, set->operands[0]) || !has_one_use(f, get)) return NULL;
   bool has_factor = quotient->op == IR_DIV_CUBE && has_reciprocal(f->v, quotient);
-  return has_factor && is_alone(f, quotient) ? quotient : NULL;
+  return has_factor && has_one_use(f, quotient) ? quotient : NULL;
 }
 
 /* Is the inst in an inner loop whose iterations may become the lanes? */
-static bool has_other_lanes(const Search *f, const IrInst *inst) {
+static bool has_other_lanes(const SumSearch *f, const IrInst *inst) {
   const IrRegion *in = inst->region;
   for (; in != f->body; in = in->owner->region)
     if (in->owner->op == IR_FOR && in->owner->lanes > 1) return true;
   return false;
 }
 
-static bool look(void *data, IrInst *inst) {
-  Search *f = data;
+static bool find_sum(void *data, IrInst *inst) {
+  SumSearch *f = data;
   if (ir_effects(inst) & IR_EXIT || inst->op == IR_FAULT) return !(f->has_exits = true);
   if (inst->op != IR_SET) return true;
   const IrInst *variable = inst->operands[0];
@@ -157,10 +158,10 @@ static bool look(void *data, IrInst *inst) {
 }
 
 RootSums vectorise_begin_root_sums(Vectoriser *v, const IrInst *loop) {
-  Search f = {.v = v, .body = loop->regions[0]};
-  if (!is_whole(v, TYPE(F32)) || loop->op != IR_FOR || !ir_lanes_are_uniform(v->facts, loop))
+  SumSearch f = {.v = v, .body = loop->regions[0]};
+  if (!is_whole_vector(v, TYPE(F32)) || loop->op != IR_FOR || !ir_lanes_are_uniform(v->facts, loop))
     return (RootSums){0};
-  ir_walk(loop->regions[0], look, &f);
+  ir_walk(loop->regions[0], find_sum, &f);
   if (f.has_exits) return (RootSums){0};
   for (int i = 0; i < f.sums.count; i++) {
     RootSum *sum = &f.sums.items[i];

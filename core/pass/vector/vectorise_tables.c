@@ -1,6 +1,6 @@
-/* vectorise_tables.c - ITEM of lanes: small tables of integers are in registers, as words that hold
- * several entries each, less the least entry. Lanes select a word and shift it, which is cheaper
- * than a gather, as that reads each lane by itself.
+/* vectorise_tables.c - ITEM of lanes: small tables of integers are kept in registers, as words that
+ * hold several entries each, minus the least entry. Lanes select a word and shift it, which is
+ * cheaper than a gather, which reads each lane separately.
  *
  *     %x: i32x8 = item t %i      =>      word = select(%i & 16, second, first)
  *     (32 entries, -3 .. 0)              %x = (word >> 2 * (%i & 15) & 3) - 3 */
@@ -16,7 +16,7 @@ typedef struct Packing {
 
 enum { MOST_WORDS = 8 };
 
-static int largest_power(int most) {
+static int largest_power_of_two(int most) {
   int power = 1;
   while (2 * power <= most) power *= 2;
   return power;
@@ -25,7 +25,7 @@ static int largest_power(int most) {
 static bool fits_words(Packing *p, int entries, int word_bits, int most) {
   int per_word = word_bits / p->bits;
   if (per_word < 1) return false;
-  if (per_word < entries) per_word = largest_power(per_word);
+  if (per_word < entries) per_word = largest_power_of_two(per_word);
   p->word_bits = word_bits;
   p->per_word = per_word;
   p->words = (entries + per_word - 1) / per_word;
@@ -33,7 +33,7 @@ static bool fits_words(Packing *p, int entries, int word_bits, int most) {
   return p->words > 0;
 }
 
-/* An index outside reads a zero behind the last entry. */
+/* An index out of bounds reads a zero after the last entry. */
 static Packing packing_of(const IrTable *table, bool is_inside) {
   Packing p = {0};
   if (type_is_float(table->type) || !table->count) return p;
@@ -51,23 +51,23 @@ static Packing packing_of(const IrTable *table, bool is_inside) {
   return p;
 }
 
-static IrInst *is_set(Vectoriser *v, IrInst *a) {
+static IrInst *is_not_zero(Vectoriser *v, IrInst *a) {
   IrInst *operands[] = {a, ir_const_int(&v->b, a->type, 0)};
   return vectorise_emit(v, IR_NE, v->mask->type, 2, operands);
 }
 
-static IrInst *with_number(Vectoriser *v, IrOp op, IrInst *a, int64_t number) {
+static IrInst *with_constant(Vectoriser *v, IrOp op, IrInst *a, int64_t number) {
   return ir_binary(&v->b, op, a, ir_const_int(&v->b, a->type, number));
 }
 
-/* The index in words of the packing, unsigned; one outside becomes that of the zero. */
+/* The index in words of the packing, unsigned; one out of bounds becomes that of the zero. */
 static IrInst *index_of(Vectoriser *v, const IrInst *item, const Packing *p, int count) {
   IrInst *index = vectorise_lanes(v, item->operands[0]);
   Type type = type_element(index->type), wide = type_bits(type) == 64 ? TYPE(U64) : TYPE(U32);
   if (type_bits(type) < 32 && type_is_signed(type))
     index = ir_convert(&v->b, index, ir_lanes_type(TYPE(I32), v->width));
   index = ir_convert(&v->b, index, ir_lanes_type(wide, v->width));
-  if (!item->inside) index = with_number(v, IR_MIN, index, count);
+  if (!item->inside) index = with_constant(v, IR_MIN, index, count);
   return ir_convert(&v->b, index,
                     ir_lanes_type(p->word_bits == 64 ? TYPE(U64) : TYPE(U32), v->width));
 }
@@ -91,7 +91,7 @@ static IrInst *select_word(Vectoriser *v, const IrTable *table, const Packing *p
     words[w] = ir_const_int(&v->b, index->type,
                             ir_wrap_int(type_element(index->type), word_of(table, p, w)));
   for (int bit = first; count > 1; bit++) {
-    IrInst *upper = is_set(v, with_number(v, IR_BAND, index, (int64_t)1 << bit));
+    IrInst *upper = is_not_zero(v, with_constant(v, IR_BAND, index, (int64_t)1 << bit));
     for (int k = 0; k < count / 2; k++)
       words[k] = ir_select(&v->b, upper, words[2 * k + 1], words[2 * k]);
     if (count % 2) words[count / 2] = words[count - 1];
@@ -100,21 +100,22 @@ static IrInst *select_word(Vectoriser *v, const IrTable *table, const Packing *p
   return words[0];
 }
 
-static IrInst *from_registers(Vectoriser *v, const IrInst *item, const Packing *p) {
+static IrInst *read_registers(Vectoriser *v, const IrInst *item, const Packing *p) {
   const IrTable *table = &v->kernel->tables.items[item->imm];
   IrInst *index = index_of(v, item, p, table->count), *word = select_word(v, table, p, index);
-  if (p->words > 1) index = with_number(v, IR_BAND, index, p->per_word - 1);
-  IrInst *number = ir_binary(&v->b, IR_SHR, word, with_number(v, IR_MUL, index, p->bits));
-  if (p->bits < p->word_bits) number = with_number(v, IR_BAND, number, ((int64_t)1 << p->bits) - 1);
-  if (type_is_bool(item->type)) return is_set(v, number);
+  if (p->words > 1) index = with_constant(v, IR_BAND, index, p->per_word - 1);
+  IrInst *number = ir_binary(&v->b, IR_SHR, word, with_constant(v, IR_MUL, index, p->bits));
+  if (p->bits < p->word_bits)
+    number = with_constant(v, IR_BAND, number, ((int64_t)1 << p->bits) - 1);
+  if (type_is_bool(item->type)) return is_not_zero(v, number);
   number = ir_convert(&v->b, number, ir_lanes_type(item->type, v->width));
-  return p->least ? with_number(v, IR_ADD, number, p->least) : number;
+  return p->least ? with_constant(v, IR_ADD, number, p->least) : number;
 }
 
 void vectorise_item(Vectoriser *v, const IrInst *item) {
   if (vectorise_shape(v, item) != LANE_VARYING) return vectorise_copy_scalar(v, item);
   Packing packing = packing_of(&v->kernel->tables.items[item->imm], item->inside);
-  if (packing.words) return ir_map_put(v->lanes, item, from_registers(v, item, &packing));
+  if (packing.words) return ir_map_put(v->lanes, item, read_registers(v, item, &packing));
   IrInst *index = vectorise_lanes(v, item->operands[0]);
   /* lanes that are not active read the first number of the table */
   index = ir_select(&v->b, v->mask, index, ir_const_int(&v->b, index->type, 0));
