@@ -1,5 +1,5 @@
-/* fact.h - the facts of pass.def as bits. They have short names, so include this only where rows
- * name them. */
+/* fact.h - the facts of pass.def as bits. Their names are short, so include this file only
+ * where rows of pass.def are read. */
 #ifndef RG_PASS_FACT_H
 #define RG_PASS_FACT_H
 

@@ -6,7 +6,7 @@
 #include "ir/task.h"
 #include "pass/target.h"
 
-/* What a kernel becomes: the pass `adjoint`. */
+/* Which derivative the pass `adjoint` makes of a kernel. */
 typedef enum PassDerivative {
   DERIVATIVE_NONE,
   DERIVATIVE_REVERSE, /* its adjoint */
@@ -30,17 +30,17 @@ typedef struct PassContext {
   Target target;
   int vector_bytes;    /* widest vector of the target: 16, 32, 64 */
   bool fast_gathers;   /* the target gathers 64 bits per lane faster than by a load per lane */
-  bool keeps_order;    /* sums of floats keep their order, whatever that costs */
+  bool keeps_order;    /* sums of floats keep their order, at any cost */
   bool has_one_worker; /* one worker runs all tasks, and no other process reaches their trees */
   bool has_one_order;  /* every run uses the same iteration order, also after a recompile */
   bool wide_leaves;    /* more threads of a GPU than usual share a leaf */
-  bool tiles_loops;    /* the pass `tiling` tiles all loops that may profit */
+  bool tiles_loops;    /* the pass `tiling` tiles every loop that may profit */
   bool forces_streams; /* RG_STRESS=force_streams: stores of small fields are non-temporal, too */
   bool forces_lanes;   /* RG_STRESS=force_lanes: vectorises range tasks wherever possible */
-  bool ordered_alone;  /* where the order of iterations shows, they run one at a time */
+  bool ordered_scalar; /* where the order of iterations is observable, they run one at a time */
   bool prefers_lanes;  /* vectorises where the estimate advises against it, too */
-  bool prefers_scalar; /* iterations run alone, even if the estimate advises lanes */
-  bool rare_branches;  /* an `if` without an `else` is expected to be taken seldom */
+  bool prefers_scalar; /* iterations are scalar, even if the estimate advises lanes */
+  bool rare_branches;  /* an `if` without an `else` is expected to be taken rarely */
   bool takes_long;     /* the kernel is worth a long compile: vectorises long bodies, too */
   PassDerivative derivative;
   bool checks_range; /* stores of packed numbers count those that do not fit */
@@ -55,8 +55,8 @@ typedef struct PassContext {
   int stop_after;
   int step;       /* number of the running pass, from 1 on */
   unsigned facts; /* those of pass.def that hold when the running pass begins (fact.h) */
-  /* Receives the kernel right before the passes that vectorise loops: baseline code is made of it.
-   * NULL: none is wanted. */
+  /* Receives the kernel right before the passes that vectorise loops: the baseline tier is compiled
+   * from it. NULL: there is no baseline tier. */
   void (*before_lanes)(void *data, IrKernel *kernel);
   void *before_lanes_data;
   /* Receives the IR after each pass, or "(unchanged)". NULL: no dump. */
@@ -67,17 +67,17 @@ typedef struct PassContext {
 
 bool pass_is_without(const PassContext *ctx, const char *pass);
 bool pass_run_all(PassContext *ctx, IrKernel *kernel, Error *err);
-/* Only those up to `adjoint`: a derivative, not divided into tasks. */
+/* Runs the passes up to `adjoint`: makes a derivative that is not yet divided into tasks. */
 bool pass_run_derivative(PassContext *ctx, IrKernel *kernel, Error *err);
 /* The passes of pass_run_all in running order; pass_name is NULL past the last. */
 int pass_count(void);
 const char *pass_name(int k);
 bool pass_is_necessary(const char *pass); /* is it required to produce code? */
-/* What the passes from `lanes` on do to a task of a CPU that stays scalar, but for its rows: code
- * generation needs it. */
+/* Does what the passes from `lanes` on would do to a task of a CPU whose code, except for rows,
+ * stays scalar, and what code generation needs: for the baseline tier. */
 void pass_finish_task(Scratch *scratch, IrKernel *kernel, IrTask *task);
 /* For tests: runs the passes named in a comma-separated list, in the given order. Both functions
- * fail if a pass lacks a fact that it needs. */
+ * fail if a fact that a pass needs does not hold. */
 bool pass_run_named(PassContext *ctx, IrKernel *kernel, const char *names, Error *err);
 
 #define FACT(NAME, TEXT)

@@ -174,9 +174,9 @@ static bool run_pass(PassContext *ctx, const Pass *pass, IrKernel *kernel, unsig
   return true;
 }
 
-/* Verifies the kernel at either end of the pipeline: as sema or a text leaves it, and, if
- * `is_final`, as code generation takes it. */
-static bool verify_border(PassContext *ctx, const IrKernel *kernel, bool is_final, Error *err) {
+/* Verifies the kernel at one end of the pipeline: as sema or a text leaves it, or, if `is_final`,
+ * as code generation takes it. */
+static bool verify_ends(PassContext *ctx, const IrKernel *kernel, bool is_final, Error *err) {
   Error why;
   error_clear(&why);
   if (!ctx->verify || (is_final ? ir_verify_final : ir_verify)(kernel, &why)) return true;
@@ -206,14 +206,14 @@ static bool is_left_out(const PassContext *ctx, const Pass *pass, unsigned facts
 static bool run_in_order(PassContext *ctx, IrKernel *kernel, const Pass *last, Error *err) {
   unsigned facts = facts_of(kernel);
   effects_forget(ctx);
-  if (!verify_border(ctx, kernel, false, err)) return false;
+  if (!verify_ends(ctx, kernel, false, err)) return false;
   for (int i = 0; i < pass_count() && (!i || order[i - 1] != last); i++) {
     ctx->step = i + 1;
     if (order[i] == &lanes && ctx->before_lanes) ctx->before_lanes(ctx->before_lanes_data, kernel);
     if (!is_left_out(ctx, order[i], facts) && !run_pass(ctx, order[i], kernel, &facts, err))
       return false;
   }
-  return last || verify_border(ctx, kernel, true, err);
+  return last || verify_ends(ctx, kernel, true, err);
 }
 
 bool pass_run_all(PassContext *ctx, IrKernel *kernel, Error *err) {

@@ -220,7 +220,7 @@ static bool run_passes_by(RunPasses *run, Compile *compile, Error *err) {
                         .tiles_loops = compile->way.tiles_loops,
                         .forces_streams = option_has_word("RG_STRESS", "force_streams"),
                         .forces_lanes = option_has_word("RG_STRESS", "force_lanes"),
-                        .ordered_alone = compile->way.ordered_alone,
+                        .ordered_scalar = compile->way.ordered_scalar,
                         .prefers_lanes = compile->way.prefers_lanes,
                         .rare_branches = compile->way.rare_branches,
                         .prefers_scalar = compile->way.prefers_scalar ||
@@ -327,7 +327,7 @@ static bool run_in_order(Compile *compile, Error *err) {
     bool ok = compile->why == COMPILE_TO_SPECIALISE ? run_with_constants(compile, wanted, err)
                                                     : compile_run(compile, STAGE_LAST, err);
     if (!ok || has_order_of_base(compile)) return ok;
-    compile->way.ordered_alone = true;
+    compile->way.ordered_scalar = true;
   }
   return false;
 }

@@ -1,5 +1,5 @@
 /* pattern.c - encodes the kinds, layouts and identities of launch arguments as words to compare;
- * see version.h. */
+ * see versions.h. */
 #include <stdio.h>
 #include <string.h>
 

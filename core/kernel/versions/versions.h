@@ -52,7 +52,7 @@ typedef struct CompileWay {
   bool prefers_scalar; /* loops are not vectorised whatever that is estimated to gain */
   bool rare_branches;  /* an `if` without an `else` is expected to be taken seldom */
   bool has_half_vectors;
-  bool ordered_alone;     /* loops are not vectorised where the order of iterations shows */
+  bool ordered_scalar;    /* loops are not vectorised where the order of iterations shows */
   bool has_one_worker;    /* it may only run on one: updates are not atomic (pass sole_worker) */
   bool tiles_loops;       /* loop tiling, for accesses along different axes */
   bool no_shared_lookups; /* GPU threads do not share look-ups */

@@ -48,7 +48,7 @@ IrInst *nest_times(Nest *nest, IrInst *index, int64_t factor) {
 
 /* -- unbounded levels -------------------------------------------------------------------------- */
 
-/* See order.h.
+/* See llvm_bc/order.c.
  *
  *     %order = call rt_list_order                     the host region, once
  *     loop { %row = next group along i; %ci = call rt_order_at %order, %row

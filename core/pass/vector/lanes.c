@@ -88,7 +88,7 @@ static void note_lanes(const LoopNote *t, int width) {
 
 /* Would vectorisation change an order of iterations that is observable and must stay? */
 static bool must_keep_order(const PassContext *ctx, IrRegion *body) {
-  return ctx->ordered_alone && !ir_walk(body, has_no_order, NULL);
+  return ctx->ordered_scalar && !ir_walk(body, has_no_order, NULL);
 }
 
 static void note_order(const LoopNote *t) {

@@ -191,7 +191,7 @@ static bool reads_after(const IrInst *load, const IrInst *store, int64_t *iterat
   if (!step || step == INT64_MIN || from->op != IR_OFFSET || to->op != IR_OFFSET) return false;
   if (from->stride != to->stride || !facts_same_value(from->operands[0], to->operands[0]))
     return false;
-  if (!facts_distance(from->operands[1], to->operands[1], &apart)) return false;
+  if (!facts_distance(from->operands[1], to->operands[1], &bytes)) return false;
   if (!facts_affine(from->operands[1], load->region, &index)) return false;
   bytes = bytes * from->stride + to->imm - from->imm;
   int64_t moves = step * facts_factor(&index, load->region->params.items[0]) * from->stride;
