@@ -76,7 +76,7 @@ bool ir_may_wait(const IrInst *update, const IrInst *inst) {
 
 /* -- what the verifier holds ------------------------------------------------------------------- */
 
-static bool takes_shape(const IrInst *inst) {
+static bool may_have_shape(const IrInst *inst) {
   switch (inst->op) {
   case IR_MEM_LOAD: return inst->shape != IR_SHAPE_SCATTER;
   case IR_MEM_STORE:
@@ -100,7 +100,7 @@ static bool is_of_lanes(const IrInst *inst) {
 _Static_assert(IR_LANES_UPDATE == IR_LANES_LOAD + 2, "the accesses of lanes");
 
 /* An op of lanes: the numbers of its cell; and runs of a group follow each other. */
-static const char *refuse_numbers(const IrInst *inst, const IrInst *first) {
+static const char *numbers_refusal(const IrInst *inst, const IrInst *first) {
   bool is_run = inst->shape == IR_SHAPE_RUNS, has_parts = inst->shape != IR_SHAPE_NONE;
   int most = inst->shape == IR_SHAPE_STRIDED ? IR_MOST_PARTS : IR_MOST_RUN;
   if (!has_parts || is_run) {
@@ -127,7 +127,7 @@ static const char *refuse_numbers(const IrInst *inst, const IrInst *first) {
              : "no later access of its group can do it";
 }
 
-static const char *refuse_parts(const IrInst *inst) {
+static const char *parts_refusal(const IrInst *inst) {
   int most = inst->shape == IR_SHAPE_STRIDED ? IR_MOST_PARTS : IR_MOST_RUN;
   bool has_parts = inst->shape == IR_SHAPE_STRIDED || inst->shape == IR_SHAPE_CELLS ||
                    inst->shape == IR_SHAPE_RUNS;
@@ -158,7 +158,7 @@ static bool is_readable(const IrInst *load, const IrInst *first) {
 }
 
 /* Can the store or update be done by a later member? */
-static bool can_wait(const IrInst *inst) {
+static bool may_be_deferred(const IrInst *inst) {
   bool is_update = inst->op == IR_MEM_UPDATE;
   for (const IrInst *at = inst->next; at; at = at->next) {
     bool is_member = at->group == inst->group && at->op == inst->op;
@@ -171,12 +171,12 @@ static bool can_wait(const IrInst *inst) {
 
 const char *ir_shape_refusal(const IrInst *inst, const IrInst *first) {
   DEBUG_ASSERT(!inst->group || first->group == inst->group, "`first` is of the same group");
-  if ((unsigned)inst->shape >= IR_SHAPE_COUNT || !takes_shape(inst))
+  if ((unsigned)inst->shape >= IR_SHAPE_COUNT || !may_have_shape(inst))
     return "it cannot have this shape";
-  if (is_of_lanes(inst)) return refuse_numbers(inst, first);
-  const char *why = refuse_parts(inst);
+  if (is_of_lanes(inst)) return numbers_refusal(inst, first);
+  const char *why = parts_refusal(inst);
   if (why) return why;
-  if (inst->deferred && (inst->op == IR_MEM_LOAD || !inst->group || !can_wait(inst)))
+  if (inst->deferred && (inst->op == IR_MEM_LOAD || !inst->group || !may_be_deferred(inst)))
     return "no later access of its group can do it";
   if (!inst->group) return NULL;
   bool is_update = inst->op == IR_MEM_UPDATE;

@@ -1,6 +1,6 @@
 /* access.h - how the lanes of a vectorised body reach memory: the shape of each access, and groups
- * of accesses that are emitted together. The pass `access_shapes` decides it and writes it down as
- * attributes; code generation emits what they say, and searches nothing. Decision D-pass-73.
+ * of accesses that are emitted together. The pass `access_shapes` decides this and stores it in
+ * attributes, which code generation follows without a search of its own. Decision D-pass-73.
  *
  *     %5: f32 = mem.load shape=strided group=1 parts=3 %4          number 0 of cells of 3 numbers
  *     %7: f32 = mem.load shape=strided group=1 part=2 parts=3 %6   number 2
@@ -13,12 +13,13 @@
  *     runs      loads of several runs of elements; the first one reads for all, so the addresses of
  *               the others are computed before it. Or updates, as below
  *     updates   of any shapes, with nothing between them that may access what they update, or leave
- *               lanes: all are done at the last one
+ *               lanes: all are executed at the last one
  *
- * A `deferred` store or update is done by the next member of its group that is not deferred.
- * Nothing between an access and the member that does it may access its element in another order.
+ * A `deferred` store or update is executed with the next member of its group that is not deferred.
+ * No inst between the two may access its element in another order.
  *
- * The pass `vectorise` makes ops of lanes of them, which say the same by themselves:
+ * The pass `vectorise` turns them into ops of lanes, which carry the same information by
+ * themselves:
  *
  *     %7: f32x8 = lanes.load shape=strided part=2 parts=3 numbers=5 %6, %mask
  *     lanes.store shape=strided parts=3 numbers=5 %4, %x, %z, %mask
@@ -28,10 +29,10 @@
  *
  * `numbers` has a bit for each number of the cell that is accessed: of a strided load, by any load
  * of the window; of the others, by this inst. Operand 0 is the address of number `part`, of a store
- * that of its lowest number. What `cells` and `runs` read goes to variables, one for each number.
+ * that of its lowest number. The numbers that `cells` and `runs` read go to variables, one each.
  * How a strided load gets its number is in `splits`, `blends` and `each`, and whether runs with a
  * gap are vectors in `gaps` (pass/vector/vectorise_memory.c).
- * Here, too, runs of a group are done together: by the last one, which follows the others. */
+ * Here, too, runs of a group are executed together, at the last one. */
 #ifndef RG_IR_ACCESS_H
 #define RG_IR_ACCESS_H
 
@@ -61,7 +62,7 @@ bool ir_differ_by_constant(const IrInst *a, const IrInst *b, int64_t *bytes);
 bool ir_is_straight(const IrInst *inst);
 /* May an inst from `from` on, before the load, write the element? */
 bool ir_may_be_written(const IrInst *load, const IrInst *from);
-/* Must the stores of a group, which is deferred, come before `inst`? */
+/* Must the store, which may be deferred, be executed before `inst`? */
 bool ir_must_precede(const IrInst *store, const IrInst *inst);
 /* May the update be done after `inst`, which follows it: can that not observe the element? */
 bool ir_may_wait(const IrInst *update, const IrInst *inst);

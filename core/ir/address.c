@@ -36,7 +36,7 @@ static int tree_of(const IrInst *ptr) {
   return ptr->op == IR_TREE_ROOT ? (int)ptr->imm : ptr->op == IR_CALL ? ptr->tree : -1;
 }
 
-static int by_value(const void *a, const void *b) {
+static int compare_terms(const void *a, const void *b) {
   const IrTerm *left = a, *right = b;
   return (left->value->id > right->value->id) - (left->value->id < right->value->id);
 }
@@ -49,7 +49,7 @@ bool ir_address(const IrInst *access, IrAddress *out) {
   if (ptr->op != IR_OFFSET || out->tree < 0 || type_is_bool(type) || type_size(type) < 4 ||
       !add_index(out, ptr->operands[1], ptr->stride))
     return false;
-  qsort(out->terms, (size_t)out->count, sizeof *out->terms, by_value);
+  qsort(out->terms, (size_t)out->count, sizeof *out->terms, compare_terms);
   return true;
 }
 

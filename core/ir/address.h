@@ -1,8 +1,8 @@
 /* address.h - guesses which accesses are to adjacent elements: addresses, in bytes, as sums, after
  * the pass `lower_places`. It is only a guess, since it ignores the mask that selects the cell of a
- * leaf and the selection of a node: elements are not adjacent if a leaf ends between them. The pass
- * `lanes` uses it for estimates; vectorised code, which compares the addresses, for its layout.
- * Decision D-codegen-04. */
+ * leaf, and the selection of a node: elements are not adjacent if a leaf ends between them. The
+ * pass `lanes` uses it for estimates; vectorised code, which compares the addresses, for its
+ * layout. Decision D-codegen-04. */
 #ifndef RG_IR_ADDRESS_H
 #define RG_IR_ADDRESS_H
 

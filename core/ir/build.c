@@ -1,6 +1,6 @@
 /* build.c - kernels, their tables, and the builders that append insts.
- * Builders are sticky: the first wrong call is kept in kernel->failed and building goes on with
- * harmless insts, so that lowering code stays a plain list of calls; ir_finish reports it. */
+ * Builders are sticky: the first wrong call is recorded in kernel->failed, and building goes on
+ * with harmless insts, so that lowering code is a plain list of calls; ir_finish reports it. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -168,7 +168,7 @@ IrInst *ir_region_param(IrKernel *kernel, IrRegion *region, Type type) {
 }
 
 void ir_region_append(IrRegion *region, IrInst *inst) {
-  DEBUG_ASSERT(!inst->region, "an inst stands in one region, once");
+  DEBUG_ASSERT(!inst->region, "an inst is in one region, once");
   inst->region = region;
   inst->next = NULL;
   inst->previous = region->last;
@@ -178,8 +178,8 @@ void ir_region_append(IrRegion *region, IrInst *inst) {
 
 void ir_insert_before(IrInst *before, IrInst *inst) {
   IrRegion *region = before->region;
-  DEBUG_ASSERT(region, "what it is put before stands in a region");
-  DEBUG_ASSERT(!inst->region, "an inst stands in one region, once");
+  DEBUG_ASSERT(region, "the inst that it precedes is in a region");
+  DEBUG_ASSERT(!inst->region, "an inst is in one region, once");
   inst->region = region;
   inst->next = before;
   inst->previous = before->previous;
@@ -194,7 +194,7 @@ void ir_insert_after(IrInst *after, IrInst *inst) {
 
 void ir_remove(IrInst *inst) {
   IrRegion *region = inst->region;
-  DEBUG_ASSERT(region, "what is removed stands in a region");
+  DEBUG_ASSERT(region, "a removed inst is in a region");
   *(inst->previous ? &inst->previous->next : &region->first) = inst->next;
   *(inst->next ? &inst->next->previous : &region->last) = inst->previous;
   inst->next = inst->previous = NULL;
@@ -283,7 +283,7 @@ void ir_set_operands(IrKernel *kernel, IrInst *inst, int count, IrInst *const *o
 }
 
 void ir_swap_operands(IrInst *inst) {
-  DEBUG_ASSERT(inst->operand_count >= 2, "there are two to swap");
+  DEBUG_ASSERT(inst->operand_count >= 2, "two operands are swapped");
   IrInst *first = inst->operands[0];
   ir_set_operand(inst, 0, inst->operands[1]);
   ir_set_operand(inst, 1, first);
@@ -506,7 +506,7 @@ IrInst *ir_for(IrBuilder *b, IrInst *begin, IrInst *last, IrInst *step) {
 }
 
 IrInst *ir_break(IrBuilder *b, int levels) {
-  DEBUG_ASSERT(levels >= 0, "an exit leaves outward");
+  DEBUG_ASSERT(levels >= 0, "an exit leaves loops outward");
   return emit_number(b, IR_BREAK, TYPE(NONE), levels);
 }
 IrInst *ir_continue(IrBuilder *b, int levels) {

@@ -1,10 +1,10 @@
-/* copy.c - deep copies of regions and insts. Values from outside, which the map does not have, stay
+/* copy.c - deep copies of regions and insts. Values from outside that are not in the map stay
  * shared. */
 #include "ir/ir.h"
 
 /* -- maps -------------------------------------------------------------------------------------- */
 
-/* By id. Insts made after the map are beyond its end until one of them is put. */
+/* By id. Insts made after the map are past its end until one of them is put. */
 struct IrMap {
   Scratch *scratch;
   IrInst **items;

@@ -29,20 +29,20 @@ bool facts_same_operation(const IrInst *a, const IrInst *b) {
   return same;
 }
 
-static bool is_same(const IrInst *a, const IrInst *b, bool through_loads, int *budget) {
+static bool is_same_expression(const IrInst *a, const IrInst *b, bool through_loads, int *budget) {
   if (a == b) return true;
   if (!a || !b || --*budget < 0) return false;
   bool repeats = (ir_effects(a) & IR_PURE) && a->op != IR_PARAM;
   if (!repeats && !(through_loads && a->op == IR_LOAD)) return false;
   if (!facts_same_operation(a, b)) return false;
   for (int i = 0; i < a->operand_count; i++)
-    if (!is_same(a->operands[i], b->operands[i], through_loads, budget)) return false;
+    if (!is_same_expression(a->operands[i], b->operands[i], through_loads, budget)) return false;
   return true;
 }
 
 bool facts_same_value(const IrInst *a, const IrInst *b) {
   int budget = MOST_VISITS;
-  return is_same(a, b, false, &budget);
+  return is_same_expression(a, b, false, &budget);
 }
 
 bool facts_same_values(int count, IrInst *const *a, IrInst *const *b) {
@@ -79,22 +79,22 @@ bool facts_is_own_place(const IrInst *place, const IrRegion *region) {
 
 bool facts_same_text(const IrInst *a, const IrInst *b) {
   int budget = MOST_VISITS;
-  return is_same(a, b, true, &budget);
+  return is_same_expression(a, b, true, &budget);
 }
 
 /* -- invariance -------------------------------------------------------------------------------- */
 
-static bool is_invariant(const IrInst *value, const IrRegion *region, int *budget) {
+static bool is_invariant_in(const IrInst *value, const IrRegion *region, int *budget) {
   if (!ir_is_inside(value, region)) return true;
   if (--*budget < 0 || value->op == IR_PARAM || !(ir_effects(value) & IR_PURE)) return false;
   for (int i = 0; i < value->operand_count; i++)
-    if (!is_invariant(value->operands[i], region, budget)) return false;
+    if (!is_invariant_in(value->operands[i], region, budget)) return false;
   return true;
 }
 
 bool facts_is_invariant(const IrInst *value, const IrRegion *region) {
   int budget = MOST_VISITS;
-  return is_invariant(value, region, &budget);
+  return is_invariant_in(value, region, &budget);
 }
 
 bool facts_uses_only_outside(const IrInst *inst, const IrRegion *region) {
@@ -138,10 +138,11 @@ bool facts_is_of_frame(const IrInst *value) {
   return value->op == IR_FRAME_GET;
 }
 
-static bool is_check(const IrInst *condition, int *budget) {
+static bool is_bounds_check(const IrInst *condition, int *budget) {
   if (--*budget < 0) return false;
   if (condition->op == IR_BAND)
-    return is_check(condition->operands[0], budget) && is_check(condition->operands[1], budget);
+    return is_bounds_check(condition->operands[0], budget) &&
+           is_bounds_check(condition->operands[1], budget);
   return condition->op == IR_LT && condition->operands[0]->op == IR_CONVERT &&
          type_is_integer(condition->operands[0]->type) &&
          !type_is_signed(condition->operands[0]->type);
@@ -149,7 +150,7 @@ static bool is_check(const IrInst *condition, int *budget) {
 
 bool facts_is_check(const IrInst *condition) {
   int budget = MOST_VISITS;
-  return is_check(condition, &budget);
+  return is_bounds_check(condition, &budget);
 }
 
 /* -- sums -------------------------------------------------------------------------------------- */
@@ -165,14 +166,14 @@ const IrInst *facts_split_constant(const IrInst *value, int64_t *constant) {
   return value;
 }
 
-typedef struct Opening {
+typedef struct Expansion {
   const IrRegion *scope;
   Affine *out;
   int budget;
-} Opening;
+} Expansion;
 
 static bool add_term(Affine *sum, const IrInst *value, int64_t factor) {
-  DEBUG_ASSERT(factor && sum->count <= FACTS_MOST_TERMS, "a term counts");
+  DEBUG_ASSERT(factor && sum->count <= FACTS_MOST_TERMS, "a term has a factor");
   for (int i = 0; i < sum->count; i++) {
     if (!facts_same_value(sum->values[i], value)) continue;
     if (__builtin_add_overflow(sum->factors[i], factor, &sum->factors[i])) return false;
@@ -221,29 +222,31 @@ static int bits_of_sum(const IrInst *sum) {
   return is_exact || (sum->op == IR_CONVERT && type_equal(from, to)) ? 64 : type_bits(to);
 }
 
-static bool open_sum(Opening *o, const IrInst *value, int64_t factor);
+static bool expand_sum(Expansion *o, const IrInst *value, int64_t factor);
 
-static bool open_times(Opening *o, const IrInst *value, int64_t factor, int64_t by) {
+static bool expand_product(Expansion *o, const IrInst *value, int64_t factor, int64_t by) {
   int64_t product;
-  return !__builtin_mul_overflow(factor, by, &product) && (!product || open_sum(o, value, product));
+  return !__builtin_mul_overflow(factor, by, &product) &&
+         (!product || expand_sum(o, value, product));
 }
 
-static bool open_operands(Opening *o, const IrInst *sum, int64_t factor) {
+static bool expand_operands(Expansion *o, const IrInst *sum, int64_t factor) {
   IrInst *const *operands = sum->operands;
   int64_t by;
   switch (sum->op) {
-  case IR_ADD: return open_sum(o, operands[0], factor) && open_sum(o, operands[1], factor);
-  case IR_SUB: return open_sum(o, operands[0], factor) && open_times(o, operands[1], factor, -1);
-  case IR_NEG: return open_times(o, operands[0], factor, -1);
-  case IR_SHL: return open_times(o, operands[0], factor, (int64_t)1 << operands[1]->imm);
+  case IR_ADD: return expand_sum(o, operands[0], factor) && expand_sum(o, operands[1], factor);
+  case IR_SUB:
+    return expand_sum(o, operands[0], factor) && expand_product(o, operands[1], factor, -1);
+  case IR_NEG: return expand_product(o, operands[0], factor, -1);
+  case IR_SHL: return expand_product(o, operands[0], factor, (int64_t)1 << operands[1]->imm);
   case IR_MUL: /* `fold` makes a constant the right operand */
-    if (ir_is_const(operands[1], &by)) return open_times(o, operands[0], factor, by);
-    return open_times(o, operands[1], factor, operands[0]->imm);
-  default: return open_sum(o, operands[0], factor);
+    if (ir_is_const(operands[1], &by)) return expand_product(o, operands[0], factor, by);
+    return expand_product(o, operands[1], factor, operands[0]->imm);
+  default: return expand_sum(o, operands[0], factor);
   }
 }
 
-static bool open_sum(Opening *o, const IrInst *value, int64_t factor) {
+static bool expand_sum(Expansion *o, const IrInst *value, int64_t factor) {
   int64_t number, product;
   if (--o->budget < 0) return false;
   if (ir_is_const(value, &number))
@@ -252,13 +255,13 @@ static bool open_sum(Opening *o, const IrInst *value, int64_t factor) {
   bool is_term = (o->scope && !ir_is_inside(value, o->scope)) || !is_sum(value);
   if (is_term) return add_term(o->out, value, factor);
   if (bits_of_sum(value) < o->out->bits) o->out->bits = bits_of_sum(value);
-  return open_operands(o, value, factor);
+  return expand_operands(o, value, factor);
 }
 
 bool facts_affine(const IrInst *value, const IrRegion *scope, Affine *out) {
   *out = (Affine){.bits = 64};
   if (!type_is_integer(value->type)) return false;
-  return open_sum(&(Opening){scope, out, MOST_VISITS}, value, 1);
+  return expand_sum(&(Expansion){scope, out, MOST_VISITS}, value, 1);
 }
 
 bool facts_affine_add(Affine *sum, const Affine *other, int64_t factor) {
@@ -275,7 +278,7 @@ bool facts_affine_add(Affine *sum, const Affine *other, int64_t factor) {
 }
 
 int64_t facts_factor(const Affine *sum, const IrInst *value) {
-  DEBUG_ASSERT(value->op != IR_CONST, "constants are no terms");
+  DEBUG_ASSERT(value->op != IR_CONST, "constants are not terms");
   for (int i = 0; i < sum->count; i++)
     if (sum->values[i] == value) return sum->factors[i];
   return 0;

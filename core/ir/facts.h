@@ -3,13 +3,14 @@
  *     are these two values equal?                  facts_same_value, facts_same_text
  *     does this value change inside a region?      facts_is_invariant, facts_is_of_launch
  *     what is this index as an affine sum?         facts_split_constant, facts_affine
- *     how far are two indices apart?               facts_distance
+ *     what is the distance of two indices?               facts_distance
  *     how often does this loop run?                facts_step, facts_trips
  *
- * In which iterations two accesses reach one element is asked of pass/analysis/dependence.h.
+ * pass/analysis/dependence.h answers in which iterations two accesses reach one element.
  * Every answer is conservative: `false` means that no proof was found. A query visits a bounded
  * number of insts (expressions share branches, so a walk without a bound could be exponential),
- * reads only the insts themselves, and stays true until one of them changes. Decision D-ir-02. */
+ * reads only the insts themselves, and its answer holds until one of them changes. Decision
+ * D-ir-02. */
 #ifndef RG_IR_FACTS_H
 #define RG_IR_FACTS_H
 
@@ -33,8 +34,8 @@ bool facts_distinguishes_iterations(const IrInst *place, const IrRegion *region)
 /* Are both the same expression in the user's text? Like facts_same_value, but two loads of one
  * place count as equal, although the element may change in between. */
 bool facts_same_text(const IrInst *a, const IrInst *b);
-/* Are op, type and attributes equal, except for what is only known of a value (attribute.def)?
- * Operands are not compared. */
+/* Are op, type and attributes equal, except for those that only state what is known of a value
+ * (KNOWN in attribute.def)? Operands are not compared. */
 bool facts_same_operation(const IrInst *a, const IrInst *b);
 
 /* -- invariance -------------------------------------------------------------------------------- */
@@ -46,7 +47,7 @@ bool facts_is_invariant(const IrInst *value, const IrRegion *region);
  * nothing that is defined inside? Its effects are not considered. */
 bool facts_uses_only_outside(const IrInst *inst, const IrRegion *region);
 /* Is it determined by the launch: constants, arguments, values of the frame, roots of trees, the
- * ambient node, and what is computed from these alone? */
+ * ambient node, and values that are computed from these only? */
 bool facts_is_of_launch(const IrInst *value);
 /* Is it a number of the frame, perhaps with another sign? */
 bool facts_is_of_frame(const IrInst *value);
@@ -64,7 +65,7 @@ enum { FACTS_MOST_TERMS = 6 };
 
 /* The sum of factor * value over all terms, plus a constant; no two terms have equal values. Holds
  * modulo 2^bits, where `bits` is the width of the narrowest operation: sums in narrower types are
- * followed through widening conversions. Of mathematical integers it holds if nothing in it
+ * followed through widening conversions. For mathematical integers it holds if no operation in it
  * wraps, or if `bits` is 64 and the terms are 64 bits wide or the sum has no operation. */
 typedef struct Affine {
   const IrInst *values[FACTS_MOST_TERMS];
@@ -83,7 +84,7 @@ bool facts_affine_add(Affine *sum, const Affine *other, int64_t factor);
 /* Do both have the same terms? If so, b is a + *distance. */
 bool facts_affine_distance(const Affine *a, const Affine *b, int64_t *distance);
 
-/* The same of two values, modulo the width of their sums. False: it is not a constant. */
+/* The same for two values, modulo the width of their sums. False: it is not a constant. */
 bool facts_distance(const IrInst *a, const IrInst *b, int64_t *distance);
 /* Do the two values differ by a constant, so that they are never equal? */
 bool facts_differ(const IrInst *a, const IrInst *b);

@@ -126,11 +126,11 @@ struct IrInst {
   int32_t entry;      /* CALL: an RtEntry */
   int32_t tree;       /* LOW ops: kernel->trees */
   int32_t stride;     /* OFFSET: bytes */
-  int32_t end, width; /* ROW; GRID of a leaf that threads share: so many share a row */
+  int32_t end, width; /* ROW; GRID of a leaf that threads share: the number that shares a row */
   /* MEM_LOAD, MEM_STORE: 0 or 1 scalar; ROW, FOR, BITS: iterations per vector (ir/lanes.h) */
   int32_t lanes;
-  /* GRID, ROW of a leaf that threads share: so many iterations of a thread are unrolled, if all
-   * have equally many; 0: they are not */
+  /* GRID, ROW of a leaf that threads share: how many iterations of a thread are unrolled, if all
+   * threads have equally many; 0: none */
   int32_t copies;
   int32_t block; /* RANGE, ACTIVE: `:block(n)`, 0: chosen by the device */
   /* MEM_*, ROW_LOAD: field + 1: accesses only its elements; 0: anything */
@@ -141,40 +141,42 @@ struct IrInst {
   bool independent : 1;
   bool sums : 1;   /* FOR: independent, except for sums in outside variables */
   bool scalar : 1; /* RANGE, ACTIVE: the user asked not to vectorise */
-  /* FOR: lanes find the iterations that take its last IF, which run alone; IF of a range: likewise,
-   * the iterations that take it */
+  /* FOR: lanes find the iterations that take its last IF, which then run one by one; IF of a range:
+   * likewise, the iterations that take it */
   bool compacts : 1;
-  int32_t trips;    /* FOR: how many iterations a pass expects; 0: none does */
+  int32_t trips;    /* FOR: how many iterations a pass expects; 0: unknown */
   bool rolled : 1;  /* FOR: the rare version of a loop, not to be unrolled */
-  bool lasting : 1; /* CALL, LANES_CALL of a hash's cell: it stays while the task runs */
+  bool lasting : 1; /* CALL, LANES_CALL of a hash's cell: it exists until the task ends */
   bool repeats : 1; /* CALL: neighbouring iterations mostly find the same cell */
-  /* BITS: if the word is a constant, without a loop; FOR of few iterations: all of them */
+  /* BITS: without a loop, if the word is a constant; FOR of few iterations: completely */
   bool unrolled : 1;
-  /* FOR: has so few iterations that it need not poll the stop word, and indices after its last one
-   * do not wrap */
+  /* FOR: it has so few iterations that it need not poll the stop word, and indices after its last
+   * one do not wrap */
   bool brief : 1;
-  /* FLOORDIV, MOD of integers by a number of the frame: by its reciprocal, computed once */
+  /* FLOORDIV, MOD of integers by a number of the frame: multiplies by its reciprocal, computed once
+   * */
   bool reciprocal : 1;
-  bool whole : 1; /* FOR in lanes: whole vectors run by a copy of the body, without a mask */
+  bool whole : 1; /* FOR in lanes: whole vectors run in a copy of the body that has no mask */
   /* UPDATE, RMW, CAS: field + 1: the place is of a word, in which that field's number is changed.
    * PLACE: field + 1: it is of a word of that packed array; of the array itself: it is inside along
    * the last axis */
   int32_t packed;
   bool of_lane : 1; /* FAULT: of one lane; the others finish their iterations first */
-  /* UPDATE: in the running worker's private copy, where it is plain too; on a GPU in the block's */
+  /* UPDATE: in the running worker's private copy, where it is plain, too; on a GPU in the block's
+   * */
   bool private_copy : 1;
   bool plain : 1; /* UPDATE: no other iteration reaches the element */
   bool sole : 1;  /* MEM_UPDATE, MEM_RMW, MEM_CAS: one worker runs all iterations */
-  /* RMW, CAS: relaxed memory order; else acquire and release */
+  /* RMW, CAS: relaxed memory order; otherwise acquire and release */
   bool relaxed : 1;
   /* MEM_LOAD of the address of an array, which another iteration may have published
    * (rt_array_exchange): an acquire load, so that the writes to that array are visible */
   bool acquires : 1;
   /* MEM_UPDATE, MEM_RMW, pass `uniformity`: address and value are the same in all iterations */
   bool uniform : 1, uniform_value : 1;
-  /* STORE, UPDATE: another number of the same element is written next to this one; of such writes
-   * outside the shape only the first is counted. Writes to gradients never are, as the launch has
-   * counted those to their elements */
+  /* STORE, UPDATE: another number of the same element is written before this one; of such writes
+   * out of bounds only the first is counted. Writes to gradients are never counted, since the
+   * launch has counted those to their elements */
   bool further : 1;
   /* ROW: its last operand, a u64, has a bit per cell from cell 0 on; cells whose bit is clear are
    * skipped */
@@ -182,14 +184,14 @@ struct IrInst {
   bool here : 1;   /* PLACE, in a task over nodes: in the visited node */
   bool active : 1; /* PLACE: its cell is active and stays so; a write activates nothing */
   /* PLACE: indices proven inside the shape; CONVERT of a float: the integer type has the number,
-   * which is no NaN; ITEM, PICK, LOCAL_GET, LOCAL_SET: inside the table, the
+   * which is not a NaN; ITEM, PICK, LOCAL_GET, LOCAL_SET: inside the table, the
    * values or the local array; so no bounds check is needed */
   bool inside : 1;
   bool streams : 1; /* MEM_STORE: whole vectors of it may be non-temporal */
   /* MEM_STORE: a loop's whole vectors begin where those of this store are aligned */
   bool aligns : 1;
   /* MEM_LOAD, MEM_STORE, MEM_UPDATE in a vectorised body: see ir/access.h */
-  bool deferred : 1; /* writes: the next one of the group that is not deferred does this, too */
+  bool deferred : 1; /* writes: executed with the next one of the group that is not deferred */
   bool pairs : 1;    /* CELLS: a gather of two numbers per lane is faster than a load per lane */
   bool prefetch : 1; /* STRIDED: later cells are prefetched */
   /* STRIDED: a load reads all numbers of its window, and transposes them; whole vectors are blended
@@ -203,11 +205,11 @@ struct IrInst {
   int32_t part, parts; /* STRIDED, CELLS, RUNS: which number, of how many */
   int32_t numbers;     /* LANES_LOAD, LANES_STORE: STRIDED, CELLS: which ones, a bit each */
   /* LANES_LOAD, LANES_UPDATE: RUNS. A bit for each address that is known to be adjacent to the one
-   * before it; how many runs before this one in its group is one whose addresses differ from these
-   * only by so many bytes, 0: none is */
+   * before it; `like`: the run this many before it in its group has addresses that differ from
+   * these only by `distance` bytes; 0: there is none */
   int32_t adjacent, like, distance;
   /* FOR in a vectorised body, with `lanes`: if some lane has many iterations, the loop runs for one
-   * lane after the other by its second region, the same body, whose lanes are iterations */
+   * lane after the other with its second region, a copy of the body whose lanes are iterations */
   bool per_lane : 1;
   bool unscaled : 1; /* RSQRT_CUBE: the result lacks the factor IR_CUBE_SCALE */
   /* VAR: a guard. Its reference is released when the function ends, on every path */
@@ -236,7 +238,7 @@ typedef struct IrField {
   int32_t tree;      /* kernel->trees; -1: in an array */
   const SNode *node; /* placed here; NULL: in an array */
   int32_t array;     /* kernel->arrays; -1: in a tree */
-  int32_t component; /* of the node; in an array, the bytes from an element's begin */
+  int32_t component; /* of the node; in an array, the bytes from the begin of an element */
   Type type;
   const char *name;      /* for texts; may be "" */
   const int64_t *offset; /* for texts: of the first index, per axis; NULL: 0 */
@@ -261,8 +263,8 @@ typedef struct IrArray {
   const char *name;
 } IrArray;
 enum { IR_MOST_SHARED = 32 }; /* largest `imm` of ALL_GATHER: the lanes of a GPU's warp */
-/* Elements of an array that is not wide: so few that an i32 index plus a small constant which is
- * inside the array cannot have wrapped. */
+/* The most elements of an array that is not wide: if an i32 index plus a small constant is inside
+ * the array, it cannot have wrapped. */
 enum { IR_NARROW = 1 << 30 };
 typedef struct IrLevel {
   int32_t tree;
@@ -287,18 +289,20 @@ typedef struct IrSite {
   bool is_of_number; /* the number does not fit a packed field, rather than the index its shape */
 } IrSite;
 
-/* Of an adjoint: how it and its primal use elements of a field; of all, or of those with one first
- * index, which is `first` plus argument `arg` (-1: none). */
+/* How an adjoint and its primal use elements of a field: all elements, or those with one value of
+ * the first index, which is `first` plus argument `arg` (-1: none). */
 typedef struct IrGradientUse {
   int32_t field;
-  bool reads;  /* the adjoint reads them once more, */
+  bool reads;  /* the adjoint reads them again, */
   bool before; /* and needs what was there before the launch, not what the launch left */
-  bool writes; /* the primal may write to them; if none of these, it reads them */
-  bool reruns; /* the adjoint writes to them as the primal did, from what was before */
-  /* of a field without gradients, lines where gradients are lost: values that vary with fields that
-   * have them are written there, and derivatives want to pass through what is read here; 0: none */
+  bool writes; /* the primal may write to them; if all flags are false, it only reads them */
+  bool reruns; /* the adjoint repeats the primal's writes, from the state before the launch */
+  /* of a field without gradients, lines where gradients are lost: where the primal writes values
+   * that depend on fields with gradients, and where it reads values that need a derivative; 0: none
+   * */
   int32_t lost_line, wanted_line;
-  int32_t draws; /* of all uses: 1: the primal draws random numbers, 2: so does the adjoint */
+  int32_t
+      draws; /* for the whole kernel: 1: the primal draws random numbers; 2: so does the adjoint */
   bool has_first;
   int32_t arg;
   int64_t first;
@@ -389,7 +393,7 @@ void ir_region_append(IrRegion *region, IrInst *inst);
 void ir_insert_before(IrInst *before, IrInst *inst);
 void ir_insert_after(IrInst *after, IrInst *inst);
 void ir_remove(IrInst *inst); /* unlinks it for reinsertion; it still uses its operands */
-/* Moves the inst, to where it is visible: before another one, or to the end of a region. */
+/* Moves the inst before another one, or to the end of a region. */
 void ir_move_before(IrInst *before, IrInst *inst);
 void ir_move_into(IrRegion *region, IrInst *inst);
 /* Deletes the inst, which need not be in a region, and the insts of its own regions. No remaining
@@ -539,8 +543,8 @@ const char *ir_inst_text(const IrInst *inst);
  * valid. */
 const char *ir_call_refusal(const IrInst *call, bool in_body);
 bool ir_is_inside(const IrInst *inst, const IrRegion *region); /* directly or deeper */
-/* Gives all insts new ids, in order of appearance, without a trace of what passes added and
- * removed. */
+/* Gives all insts new ids, in order of appearance, independent of the insts that passes have
+ * added and removed. */
 void ir_number(IrKernel *kernel);
 /* copy.c: the replacement of each inst, such as its copy; NULL for an inst that was never put. */
 typedef struct IrMap IrMap;

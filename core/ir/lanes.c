@@ -44,7 +44,7 @@ static void set_shape(LaneWalk *w, const IrInst *inst, LaneShape shape) {
   w->changed = true;
 }
 
-static void raise_flag(LaneWalk *w, bool *flag, bool holds) {
+static void set_flag(LaneWalk *w, bool *flag, bool holds) {
   if (*flag || !holds) return;
   *flag = w->changed = true;
 }
@@ -104,7 +104,7 @@ static bool offset_step(const LaneWalk *w, const IrInst *inst, LaneFact *out) {
 
 enum { DEEPEST = 8, ALL_ZERO = 63 };
 
-static int least(int a, int b) { return a < b ? a : b; }
+static int min_int(int a, int b) { return a < b ? a : b; }
 
 static int zeros_below(const LaneWalk *w, const IrInst *inst, int depth);
 
@@ -126,11 +126,11 @@ static int zeros_of_param(const LaneWalk *w, const IrInst *param) {
 
 static int zeros_of_product(const LaneWalk *w, const IrInst *inst, int depth) {
   int a = zeros_below(w, inst->operands[0], depth);
-  if (inst->op == IR_MUL) return least(a + zeros_below(w, inst->operands[1], depth), ALL_ZERO);
+  if (inst->op == IR_MUL) return min_int(a + zeros_below(w, inst->operands[1], depth), ALL_ZERO);
   int64_t count;
   bool is_known =
       ir_is_const(inst->operands[1], &count) && count >= 0 && count < type_bits(inst->type);
-  return is_known ? least(a + (int)count, ALL_ZERO) : a;
+  return is_known ? min_int(a + (int)count, ALL_ZERO) : a;
 }
 
 /* The number of low bits of a value that are known to be 0 in lane 0. */
@@ -145,8 +145,8 @@ static int zeros_below(const LaneWalk *w, const IrInst *inst, int depth) {
   case IR_SHL: return zeros_of_product(w, inst, depth + 1);
   case IR_ADD:
   case IR_SUB:
-    return least(zeros_below(w, inst->operands[0], depth + 1),
-                 zeros_below(w, inst->operands[1], depth + 1));
+    return min_int(zeros_below(w, inst->operands[0], depth + 1),
+                   zeros_below(w, inst->operands[1], depth + 1));
   default: return 0;
   }
 }
@@ -161,7 +161,7 @@ static bool find_own_bits(const LaneWalk *w, const IrInst *inst, int *bits) {
   return *bits < type_bits(inst->type) - 1 && zeros_below(w, inst, 0) >= *bits;
 }
 
-/* The number of bits that a right shift drops (*is_high), or that a mask keeps; -1: neither. */
+/* The number of bits that a right shift removes (*is_high), or that a mask leaves; -1: neither. */
 static int kept_bits(const IrInst *inst, bool *is_high) {
   int64_t number;
   *is_high = inst->op == IR_SHR || inst->op == IR_SAR || inst->op == IR_FLOORDIV;
@@ -181,7 +181,7 @@ static int kept_bits(const IrInst *inst, bool *is_high) {
 }
 
 /* Does the inst extract high bits that all lanes share, or low ones that no step changes? */
-static bool is_shared(const LaneWalk *w, const IrInst *inst) {
+static bool extracts_uniform_bits(const LaneWalk *w, const IrInst *inst) {
   bool is_high;
   int bits, kept = kept_bits(inst, &is_high);
   if (kept < 0) return false;
@@ -229,7 +229,7 @@ _Static_assert((int64_t)LARGEST_STEP *MOST_LANES <= IR_LANES_SPAN, "steps of lin
 static void visit_pure(LaneWalk *w, const IrInst *inst) {
   LaneFact found = {0}, *own = fact(w, inst);
   if (are_uniform(w, inst)) return;
-  if (own->shape == LANE_UNIFORM && is_shared(w, inst)) return;
+  if (own->shape == LANE_UNIFORM && extracts_uniform_bits(w, inst)) return;
   bool is_linear = own->shape != LANE_VARYING && find_step(w, inst, &found) &&
                    found.step <= LARGEST_STEP && found.step >= -LARGEST_STEP;
   if (is_linear && own->shape == LANE_LINEAR && own->step == found.step) return;
@@ -247,25 +247,25 @@ static int new_version(LaneWalk *w) { return ++w->versions_made; }
 
 /* Accounts for the exits inside `inst`, before which `lowest` was `outer`: lanes may be missing
  * after it. */
-static void leave(LaneWalk *w, const IrInst *inst, int version, int outer) {
+static void end_of_exits(LaneWalk *w, const IrInst *inst, int version, int outer) {
   bool thins = w->lowest < w->frames.count;
-  raise_flag(w, &fact(w, inst)->thins, thins);
+  set_flag(w, &fact(w, inst)->thins, thins);
   w->lowest = w->lowest < outer ? w->lowest : outer;
   w->version = thins ? new_version(w) : version;
 }
 
 static void visit_if(LaneWalk *w, const IrInst *inst) {
   int version = w->version, outer = w->lowest;
-  raise_flag(w, &fact(w, inst)->diverges, !is_uniform(w, inst->operands[0]));
+  set_flag(w, &fact(w, inst)->diverges, !is_uniform(w, inst->operands[0]));
   w->lowest = NO_EXIT;
   for (int i = 0; i < IR_MAX_REGIONS; i++) {
     w->version = fact(w, inst)->diverges ? new_version(w) : version;
     if (inst->regions[i]) visit_region(w, inst->regions[i]);
   }
-  leave(w, inst, version, outer);
+  end_of_exits(w, inst, version, outer);
 }
 
-static void visit_turns(LaneWalk *w, const IrInst *inst) {
+static void visit_iterations(LaneWalk *w, const IrInst *inst) {
   int version = w->version, outer = w->lowest;
   LaneFact *own = fact(w, inst);
   w->lowest = NO_EXIT;
@@ -275,16 +275,16 @@ static void visit_turns(LaneWalk *w, const IrInst *inst) {
   visit_region(w, inst->regions[0]);
   w->frames.count--;
   DEBUG_ASSERT(w->version <= w->versions_made, "versions are numbered as they are made");
-  raise_flag(w, &own->diverges, w->lowest < w->frames.count);
-  leave(w, inst, version, outer);
+  set_flag(w, &own->diverges, w->lowest < w->frames.count);
+  end_of_exits(w, inst, version, outer);
 }
 
 static void visit_for(LaneWalk *w, const IrInst *inst) {
   const IrInst *index = inst->regions[0]->params.items[0];
-  raise_flag(w, &fact(w, inst)->diverges, !are_uniform(w, inst));
+  set_flag(w, &fact(w, inst)->diverges, !are_uniform(w, inst));
   if (!is_uniform(w, inst->operands[0]) || !is_uniform(w, inst->operands[2]))
     set_shape(w, index, LANE_VARYING);
-  visit_turns(w, inst);
+  visit_iterations(w, inst);
 }
 
 /* The loop that an exit leaves `levels` frames out; NULL for the body. */
@@ -301,17 +301,17 @@ static void visit_exit(LaneWalk *w, const IrInst *inst) {
   int64_t frame = w->frames.count - 1 - inst->imm;
   if (frame < 0) return; /* the verifier reports it */
   bool differs = w->version != w->frames.items[frame].version;
-  raise_flag(w, &fact(w, inst)->diverges, differs);
+  set_flag(w, &fact(w, inst)->diverges, differs);
   if (!differs) return;
   const IrInst *loop = inst->op == IR_BREAK ? loop_of(w, inst, inst->imm) : NULL;
   int target = (int)frame;
-  if (loop) raise_flag(w, &fact(w, loop)->diverges, true);
+  if (loop) set_flag(w, &fact(w, loop)->diverges, true);
   w->lowest = target < w->lowest ? target : w->lowest;
 }
 
 /* A fault ends the iterations of the active lanes, and soon after the launch. */
 static void visit_fault(LaneWalk *w, const IrInst *inst) {
-  raise_flag(w, &fact(w, inst)->diverges, true);
+  set_flag(w, &fact(w, inst)->diverges, true);
   w->lowest = 0;
 }
 
@@ -319,21 +319,21 @@ static void visit_set(LaneWalk *w, const IrInst *inst) {
   const IrInst *var = inst->operands[0];
   DEBUG_ASSERT(var->op == IR_VAR, "a SET names a variable");
   bool is_partial = w->body->sums && !ir_is_inside(var, w->body->region);
-  raise_flag(w, &fact(w, inst)->diverges, is_partial || w->version != w->versions[var->id]);
+  set_flag(w, &fact(w, inst)->diverges, is_partial || w->version != w->versions[var->id]);
   if (fact(w, inst)->diverges || !is_uniform(w, inst->operands[1])) set_shape(w, var, LANE_VARYING);
 }
 
-/* Lanes that write at one index, and all at once, write a number that they share. */
+/* If all lanes write one number at one index, the array still has the same numbers in all lanes. */
 static void visit_local_set(LaneWalk *w, const IrInst *inst) {
   const IrInst *array = inst->operands[0];
-  raise_flag(w, &fact(w, inst)->diverges, w->version != w->versions[array->id]);
+  set_flag(w, &fact(w, inst)->diverges, w->version != w->versions[array->id]);
   if (fact(w, inst)->diverges || !is_uniform(w, inst->operands[1]) ||
       !is_uniform(w, inst->operands[2]))
     set_shape(w, array, LANE_VARYING);
 }
 
-/* The operand, a position of lane 0, and those after it. Not linear, though it could be: in the few
- * steps of a row, sums with it cost less as lanes than one by one. */
+/* The position in each lane. It is linear, but treated as varying: in the few steps of a row, sums
+ * with it cost less in lanes than as scalars. */
 static void visit_lane(LaneWalk *w, const IrInst *inst) {
   if (!w->body->is_straight) return visit_pure(w, inst);
   set_shape(w, inst, LANE_VARYING);
@@ -349,11 +349,11 @@ static void visit_inst(LaneWalk *w, const IrInst *inst) {
   case IR_SET: return visit_set(w, inst);
   case IR_IF: return visit_if(w, inst);
   case IR_FOR: return visit_for(w, inst);
-  case IR_LOOP: return visit_turns(w, inst);
+  case IR_LOOP: return visit_iterations(w, inst);
   case IR_BITS:
     if (!are_uniform(w, inst)) set_shape(w, inst->regions[0]->params.items[0], LANE_VARYING);
-    raise_flag(w, &fact(w, inst)->diverges, !are_uniform(w, inst));
-    return visit_turns(w, inst);
+    set_flag(w, &fact(w, inst)->diverges, !are_uniform(w, inst));
+    return visit_iterations(w, inst);
   case IR_BREAK:
   case IR_CONTINUE: return visit_exit(w, inst);
   case IR_FAULT: return visit_fault(w, inst);
@@ -408,7 +408,7 @@ const IrInst *ir_lanes_alternate(const IrRegion *body) {
   return inst;
 }
 
-static void begin_params(LaneWalk *w) {
+static void init_params(LaneWalk *w) {
   const IrRegion *region = w->body->region;
   if (w->body->is_straight) return;
   if (w->body->varying >= 0) {
@@ -421,13 +421,14 @@ static void begin_params(LaneWalk *w) {
 }
 
 const LaneFact *ir_lanes(Scratch *scratch, const IrKernel *kernel, const LaneBody *body) {
-  ASSERT(body->varying < body->region->params.count, "the index that differs is a parameter");
+  ASSERT(body->varying < body->region->params.count,
+         "the index that differs by lane is a parameter");
   LaneWalk w = {.scratch = scratch,
                 .kernel = kernel,
                 .body = body,
                 .facts = scratch_array(scratch, LaneFact, kernel->next_id),
                 .versions = scratch_array(scratch, int, kernel->next_id)};
-  begin_params(&w);
+  init_params(&w);
   do {
     w.changed = false;
     w.version = w.versions_made = 0;
@@ -451,9 +452,9 @@ _Static_assert(IR_FLOOR < IR_SQRT && IR_SQRT < IR_EXP && IR_EXP < IR_FMOD, "the 
 
 static bool is_function(IrOp op) { return (op >= IR_FLOOR && op <= IR_FMOD) || op == IR_POW; }
 
-static int weight_of_region(const LaneFact *facts, const IrInst *first);
+static int cost_of_region(const LaneFact *facts, const IrInst *first);
 
-static int weight_of(const LaneFact *facts, const IrInst *inst) {
+static int cost_of(const LaneFact *facts, const IrInst *inst) {
   switch (inst->op) {
   case IR_CONST:
   case IR_VAR:
@@ -470,8 +471,8 @@ static int weight_of(const LaneFact *facts, const IrInst *inst) {
   case IR_MEM_STORE: return facts[inst->operands[0]->id].shape == LANE_LINEAR ? 4 : LIGHT + 1;
   case IR_IF:
     if (!facts[inst->id].diverges) return LIGHT + 1;
-    return weight_of_region(facts, inst->regions[0]->first) +
-           weight_of_region(facts, inst->regions[1]->first) + 2;
+    return cost_of_region(facts, inst->regions[0]->first) +
+           cost_of_region(facts, inst->regions[1]->first) + 2;
   case IR_DIV:
   case IR_DIV_ROOT:
   case IR_DIV_CUBE:
@@ -482,11 +483,11 @@ static int weight_of(const LaneFact *facts, const IrInst *inst) {
   }
 }
 
-static int weight_of_region(const LaneFact *facts, const IrInst *first) {
-  int weight = 0;
-  for (const IrInst *inst = first; inst && weight <= LIGHT; inst = inst->next)
-    weight += weight_of(facts, inst);
-  return weight;
+static int cost_of_region(const LaneFact *facts, const IrInst *first) {
+  int cost = 0;
+  for (const IrInst *inst = first; inst && cost <= LIGHT; inst = inst->next)
+    cost += cost_of(facts, inst);
+  return cost;
 }
 
 bool ir_lanes_are_uniform(const LaneFact *facts, const IrInst *inst) {
@@ -496,7 +497,7 @@ bool ir_lanes_are_uniform(const LaneFact *facts, const IrInst *inst) {
 }
 
 bool ir_lanes_is_light(const LaneFact *facts, const IrInst *first) {
-  return weight_of_region(facts, first) <= LIGHT;
+  return cost_of_region(facts, first) <= LIGHT;
 }
 
 bool ir_lanes_unite(const IrInst *update) {

@@ -39,7 +39,7 @@ static bool may_repeat(const IrInst *inst) {
   return !(ir_effects(inst) & (IR_WRITE | IR_UPDATE_EFFECT | IR_TOPOLOGY | IR_ONCE));
 }
 
-static void survey(const IrRegion *region, int64_t rows, Survey *s) {
+static void survey_region(const IrRegion *region, int64_t rows, Survey *s) {
   for (const IrInst *inst = region->first; inst; inst = inst->next) {
     int64_t inner = rows;
     if (inst->op == IR_ROW) {
@@ -51,14 +51,14 @@ static void survey(const IrRegion *region, int64_t rows, Survey *s) {
     if (inst->op == IR_GRID)
       for (int k = 0; k < inst->regions[0]->params.count; k++) inner *= max_i64(1, inst->extent[k]);
     for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
-      survey(inst->regions[i], min_i64(inner, MOST_ROWS), s);
+      survey_region(inst->regions[i], min_i64(inner, MOST_ROWS), s);
   }
 }
 
 int ir_spread(const IrTask *task) {
   Survey s = {0};
   if (task->kind != TASK_LEAVES) return 1;
-  survey(task->body, 1, &s);
+  survey_region(task->body, 1, &s);
   int64_t usual = max_i64(s.cells / MANY_CELLS, min_i64(WARP, s.cells / FEW_CELLS));
   int64_t wanted = task->wide ? s.cells : usual;
   int threads = 1;

@@ -19,8 +19,8 @@ typedef enum IrTaskKind {
   /* over the active nodes of one manager, one iteration per node; body params: the node's
    * coordinates; after `lower_places`, where it is used, then its cursor (ptr) */
   TASK_NODES,
-  /* once, by one thread; no params. On a GPU, what the host region did with elements: pass
-   * `serial`. It may set slots of the frame, and do what the host region may */
+  /* once, by one thread; no params. On a GPU, the code of the host region that accesses elements:
+   * pass `serial`. It may set slots of the frame, and do what the host region may */
   TASK_SERIAL
 } IrTaskKind;
 
@@ -61,7 +61,7 @@ struct IrTask {
   int32_t bounds; /* RANGE: first frame slot of axis_count pairs (begin, end), i64 each */
   VEC(IrConstantBound) constants; /* RANGE, for a GPU: those of the bounds that are constants */
   Type index;                     /* of the body's indices: RANGE, NODES, `cells`: i32 or i64 */
-  /* LEAVES, NODES: kernel->levels: the node level that it goes over; before `lower_places` */
+  /* LEAVES, NODES: kernel->levels: the node level whose nodes it visits; before `lower_places` */
   int32_t level;
   /* LEAVES, from `tasks` until `leaf`: the body is still that of one cell of `cells_level`, */
   bool cells;
@@ -77,10 +77,10 @@ struct IrTask {
   int32_t cost;
   /* iterations per vector (ir/lanes.h): RANGE: along the last axis; NODES: nodes; 0: scalar */
   int32_t lanes;
-  /* in lanes: whole vectors run by a copy of the body, without a mask, and begin aligned if there
-   * may be at least so many of them; 0: all iterations run under a mask */
+  /* in lanes: whole vectors run in a copy of the body that has no mask, and begin aligned if there
+   * may be at least this many of them; 0: all iterations run under a mask */
   int32_t whole;
-  bool rim_scalar; /* iterations outside the interior are scalar all the same */
+  bool rim_scalar; /* iterations outside the interior are scalar in spite of `lanes` */
   bool wide;       /* LEAVES: on a GPU more threads than usual share a leaf (ir_spread) */
   /* bytes that an iteration reads and writes, of a task that may have non-temporal stores; 0: no
    * such stores */
@@ -90,9 +90,9 @@ struct IrTask {
   VEC(int32_t) private_fields;
   VEC(IrBlockSum) block_sums; /* for a GPU: UPDATEs of these are `private`, and not plain */
   bool independent;           /* the user's promise: no element is written by two iterations */
-  bool scalar;                /* nothing vectorises it, as the user asked, or as that costs more */
-  /* a position is a word of many elements, so that rows are short: in our lanes, not in LLVM's,
-   * which leave a scalar rest; only passes read this */
+  bool scalar; /* not vectorised, because the user asked or because lanes cost more */
+  /* a position is a word of many elements, so that rows are short: vectorised by us, not by
+   * LLVM, which leaves a scalar remainder; only passes read this */
   bool has_words;
   bool may_deactivate;         /* the host runs gc after it */
   VEC(IrReduction) reductions; /* REDUCE in the body: operand 0 is a FRAME_GET of the slot */
@@ -103,8 +103,8 @@ struct IrTask {
   VEC(IrLimit) limits; /* further bounds of the interior, known only at launch */
   IrRegion *interior;  /* the body without checks; NULL: none */
   /* RANGE, pass `aggregate_atomics`: a loop over the same positions that a chunk runs before its
-   * body, or NULL; its REDUCEs, all of one slot, which keeps its value, sum how far the body
-   * counts */
+   * body, or NULL; its REDUCEs, all of one slot, which keeps its value, sum how many numbers the
+   * body takes */
   IrTask *counts;
   /* claims that many numbers: its parameter is the sum, its last inst's value the first number */
   IrRegion *claim;

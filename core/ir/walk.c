@@ -37,10 +37,10 @@ bool ir_walk_kernel(const IrKernel *kernel, IrVisit *visit, void *data) {
   return on;
 }
 
-static bool is_another(void *data, IrInst *inst) { return inst->op != *(const IrOp *)data; }
+static bool is_other_op(void *data, IrInst *inst) { return inst->op != *(const IrOp *)data; }
 
 bool ir_has_op(const IrRegion *root, IrOp op) {
-  return !ir_walk((IrRegion *)root, is_another, &op);
+  return !ir_walk((IrRegion *)root, is_other_op, &op);
 }
 
 bool ir_walk_called(const IrKernel *kernel, IrRegion *region, IrVisit *visit, void *data) {
@@ -62,7 +62,7 @@ bool ir_is_const(const IrInst *inst, int64_t *value) {
   return true;
 }
 
-_Static_assert(IR_MEM_CAS - IR_MEM_LOAD == 4, "the rows of accesses in op.def stand together");
+_Static_assert(IR_MEM_CAS - IR_MEM_LOAD == 4, "the rows of accesses in op.def are adjacent");
 
 bool ir_ends_in_exit(const IrRegion *region) {
   const IrInst *last = region->last;
@@ -72,15 +72,15 @@ bool ir_ends_in_exit(const IrRegion *region) {
   return (ir_effects(last) & IR_EXIT) != 0;
 }
 
-static bool is_no_exit(void *data, IrInst *inst) {
+static bool is_not_exit(void *data, IrInst *inst) {
   (void)data;
   return !(ir_effects(inst) & IR_EXIT);
 }
 
 bool ir_has_exit(IrInst *inst) {
-  if (!is_no_exit(NULL, inst)) return true;
+  if (!is_not_exit(NULL, inst)) return true;
   for (int i = 0; i < IR_MAX_REGIONS; i++)
-    if (inst->regions[i] && !ir_walk(inst->regions[i], is_no_exit, NULL)) return true;
+    if (inst->regions[i] && !ir_walk(inst->regions[i], is_not_exit, NULL)) return true;
   return false;
 }
 
@@ -104,7 +104,7 @@ bool ir_is_inside(const IrInst *inst, const IrRegion *region) {
 
 /* The bounds follow the positions of the grid. */
 IrInst *const *ir_row_bounds(const IrInst *row) {
-  DEBUG_ASSERT(row->op == IR_ROW && row->region, "a row stands in a grid, or in its leaf");
+  DEBUG_ASSERT(row->op == IR_ROW && row->region, "a row is in a grid, or in its leaf");
   const IrInst *grid = row->region->owner;
   while (grid && grid->op == IR_IF) grid = grid->region->owner;
   int positions = grid && grid->op == IR_GRID ? grid->regions[0]->params.count : 0;
