@@ -33,7 +33,7 @@ static void dump_text(const Kernel *kernel, const char *step, const char *text) 
 }
 
 /* Dumps a text of the compile at its current stage, if RG_DUMP requests it. */
-static void dump(Compile *compile, TextKind text) {
+static void dump_stage(Compile *compile, TextKind text) {
   const char *step = text_name(text);
   if (!compile->is_again && wants_dump(compile->kernel, step))
     log_dump(step, compile->kernel->name, text_print(compile, text));
@@ -69,7 +69,7 @@ static SemaInput sema_input(Compile *compile) {
 }
 
 /* Charges the time since `begin` to the step. */
-static void charge(Compile *compile, CompileStep step, double begin) {
+static void charge_step(Compile *compile, CompileStep step, double begin) {
   compile->step_ms[step] += clock_ms() - begin;
 }
 
@@ -77,8 +77,8 @@ static bool run_types(Compile *compile, Error *err) {
   double begin = clock_ms();
   SemaInput input = sema_input(compile);
   if (!sema_types(&compile->scratch, &input, &compile->sema, err)) return false;
-  charge(compile, STEP_SEMA, begin);
-  dump(compile, TEXT_INFER);
+  charge_step(compile, STEP_SEMA, begin);
+  dump_stage(compile, TEXT_INFER);
   return true;
 }
 
@@ -87,8 +87,8 @@ static bool run_lower(Compile *compile, Error *err) {
   if (!sema_lower(&compile->sema, err) || !compile_check_peers(compile, err)) return false;
   const Constants *constants = &compile->constants;
   if (constants->taken) constants_take(compile->sema.kernel, constants->taken, constants->slots);
-  charge(compile, STEP_SEMA, begin);
-  dump(compile, TEXT_IR);
+  charge_step(compile, STEP_SEMA, begin);
+  dump_stage(compile, TEXT_IR);
   return true;
 }
 
@@ -238,14 +238,14 @@ static bool run_passes_by(RunPasses *run, Compile *compile, Error *err) {
                         .dump_data = &to};
   to.passes = &passes;
   if (!run(&passes, compile->sema.kernel, err)) return show_line(compile, err);
-  charge(compile, STEP_PASSES, begin);
+  charge_step(compile, STEP_PASSES, begin);
   return true;
 }
 
 static bool run_passes(Compile *compile, Error *err) {
   bool in_lua = compile->kernel->engine->options.runs_in_lua;
   if (!run_passes_by(in_lua ? pass_run_derivative : pass_run_all, compile, err)) return false;
-  dump(compile, TEXT_TASKS);
+  dump_stage(compile, TEXT_TASKS);
   return true;
 }
 
@@ -259,7 +259,7 @@ static bool run_emit_lua(Compile *compile, Error *err) {
   compile->lua = is_derivative ? emit_lua_derivative(&compile->scratch, &compile->sema, err)
                                : emit_lua_kernel(&compile->scratch, &compile->sema);
   if (!compile->lua) return is_derivative && show_line(compile, err);
-  dump(compile, TEXT_LUA);
+  dump_stage(compile, TEXT_LUA);
   return true;
 }
 
@@ -290,14 +290,14 @@ static bool run_front(void *data, Error *err) {
   ASSERT(!engine_fails(&kernel->engine->options.fails_in_compile),
          "no test asks a compile to fail");
   compile->given = values_read(&compile->scratch, kernel, compile->values, compile->value_count);
-  dump(compile, TEXT_AST);
+  dump_stage(compile, TEXT_AST);
   if (!compile_run(compile, STAGE_LAST, err)) return false;
   rely_on_wholes(compile);
   explain_warn(kernel, compile->sema.kernel);
   if (compile->lua) return true;
   double begin = clock_ms();
   compile->bytes = ir_write(&compile->scratch, compile->sema.kernel, processor_of(compile));
-  charge(compile, STEP_PASSES, begin);
+  charge_step(compile, STEP_PASSES, begin);
   return true;
 }
 
@@ -446,8 +446,8 @@ bool compile_to_ship(Compile *compile, Scratch *scratch, CompiledBytes *bytes, E
 
 /* -- code -------------------------------------------------------------------------------------- */
 
-static DeviceCode *load(const Engine *engine, int32_t task_count, const RgCodegenObject *objects,
-                        double *step_ms, Error *err) {
+static DeviceCode *load_code(const Engine *engine, int32_t task_count,
+                             const RgCodegenObject *objects, double *step_ms, Error *err) {
   Device *device = engine->store->device;
   double begin = clock_ms();
   DeviceCode *code = device->table->load(device, objects, task_count, err);
@@ -463,12 +463,12 @@ DeviceCode *compile_find(Compile *compile) {
   double begin = clock_ms();
   RgCodegenObject objects[RG_TARGET_COUNT];
   bool is_found = cache_find(engine->cache, &request, objects);
-  charge(compile, STEP_CACHE, begin);
+  charge_step(compile, STEP_CACHE, begin);
   if (!is_found) return NULL;
   Error ignored;
   error_clear(&ignored);
   DeviceCode *code =
-      load(engine, compile->sema.kernel->tasks.count, objects, compile->step_ms, &ignored);
+      load_code(engine, compile->sema.kernel->tasks.count, objects, compile->step_ms, &ignored);
   for (int t = 0; t < RG_TARGET_COUNT; t++) heap_free(engine->store->heap, objects[t].bytes);
   return code;
 }
@@ -477,7 +477,7 @@ DeviceCode *compile_load(Engine *engine, const CompiledKernel *compiled,
                          const RgCodegenRequest *request, const RgCodegenResult *result,
                          double *step_ms, Error *err) {
   ASSERT(request && result && result->ok, "what is loaded was compiled");
-  DeviceCode *code = load(engine, compiled->task_count, result->objects, step_ms, err);
+  DeviceCode *code = load_code(engine, compiled->task_count, result->objects, step_ms, err);
   if (!code) return NULL;
   double begin = clock_ms();
   cache_store(engine->cache, request, result->objects);

@@ -1,4 +1,4 @@
-/* compiled.h - a compiled kernel: all that a compile leaves behind, apart from loaded code. It says
+/* compiled.h - a compiled kernel: the whole result of a compile, except for loaded code. It states
  * what launches need (tasks, frame, sources of arguments), what they may report (messages, sites),
  * and what the choice of versions depends on (effects, order, extents).
  *
@@ -59,7 +59,7 @@ typedef struct CompiledKernel {
   /* -- code */
   const uint8_t *bytes; /* canonical bytes: code, and the "llvm" and "asm" texts, come from them */
   int64_t byte_count;
-  const char *lua;   /* arch "lua": the code to run; else NULL */
+  const char *lua;   /* arch "lua": the code to run; otherwise NULL */
   DeviceTask *tasks; /* none in arch "lua" */
   int32_t task_count;
   bool has_sums;       /* some task has a privatised version */
@@ -113,9 +113,9 @@ bool compiled_shows_order(const IrTask *task);
  * order. Two kernels from one source with the same hash have the same results, to the last bit. */
 uint64_t compiled_order(const IrKernel *kernel);
 
-/* bytes.c: the compiled kernel and its objects, which outlive the process; below a guard. Nothing
- * of it is this runtime's: structs are written as texts, and sources with what errors show of
- * them. */
+/* bytes.c: the compiled kernel and its objects, which outlive the process; below a guard. They are
+ * independent of this runtime: structs are written as texts, and of sources the parts that errors
+ * show. */
 typedef struct CompiledBytes {
   const uint8_t *data; /* in the scratch */
   int64_t length;

@@ -36,7 +36,7 @@ static bool is_view(const Search *search, int32_t number) {
   return false;
 }
 
-static bool look(void *data, IrInst *inst) {
+static bool check_inst(void *data, IrInst *inst) {
   Search *search = data;
   int32_t tree = used_tree(search->kernel, inst);
   if (tree >= 0 && is_view(search, tree)) search->found = inst;
@@ -58,9 +58,9 @@ bool compile_check_peers(const Compile *compile, Error *err) {
   if (!compile->values) return true; /* another version of IR that was checked */
   for (int32_t k = 0; k < kernel->trees.count && !has_views; k++) has_views = is_view(&search, k);
   if (!has_views) return true;
-  ir_walk(kernel->body, look, &search);
+  ir_walk(kernel->body, check_inst, &search);
   for (int k = 0; k < kernel->functions.count; k++)
-    ir_walk(kernel->functions.items[k]->body, look, &search);
+    ir_walk(kernel->functions.items[k]->body, check_inst, &search);
   if (!search.found) return true;
   error_set(err, RG_ERROR_ARGUMENT,
             "kernel '%.100s' (line %d) %s another rank's sparse tree, of which elements can only "

@@ -1,4 +1,4 @@
-/* tasks.c - fills the task table of a compiled kernel, and what it says of effects: what each task
+/* tasks.c - fills the task table of a compiled kernel, and its effects: what each task
  * costs, changes and depends on, and the memory of the elements that it adds to in private copies
  * (device.h: DeviceSum). All of it is read off the tasks' IR after the passes. */
 #include <string.h>

@@ -93,16 +93,16 @@ static size_t extra_bytes(const SemaValue *value) {
   return (bytes + 7) & ~(size_t)7;
 }
 
-static const void *move(char **to, const void *from, size_t bytes) {
+static const void *copy_to_room(char **to, const void *from, size_t bytes) {
   const void *moved = memcpy(*to, from, bytes);
   *to += bytes;
   return moved;
 }
 
-static void keep(SemaValue *value, char *room) {
-  if (value->offset) value->offset = move(&room, value->offset, OFFSET_BYTES);
-  if (value->parts) value->parts = move(&room, value->parts, part_bytes(value));
-  value->name = move(&room, value->name, strlen(value->name) + 1);
+static void keep_value(SemaValue *value, char *room) {
+  if (value->offset) value->offset = copy_to_room(&room, value->offset, OFFSET_BYTES);
+  if (value->parts) value->parts = copy_to_room(&room, value->parts, part_bytes(value));
+  value->name = copy_to_room(&room, value->name, strlen(value->name) + 1);
   if (value->node) snode_tree_retain(value->node->tree);
 }
 
@@ -114,7 +114,7 @@ SemaValue *values_keep(Heap *heap, const SemaValue *values, int32_t count) {
   char *room = (char *)kept + own;
   for (int32_t k = 0; k < count; k++) {
     kept[k] = values[k];
-    keep(&kept[k], room);
+    keep_value(&kept[k], room);
     room += extra_bytes(&values[k]);
   }
   DEBUG_ASSERT(room == (char *)kept + bytes, "the block holds what the values point to");

@@ -277,8 +277,8 @@ void launch_fill(Engine *engine, Version *version, const RgValue *values, Device
 }
 
 /* The version for these values, compiled if necessary; NULL with err. */
-static Version *choose(Kernel *kernel, const RgValue *values, int32_t value_count, CompileWhy why,
-                       Error *err) {
+static Version *choose_version(Kernel *kernel, const RgValue *values, int32_t value_count,
+                               CompileWhy why, Error *err) {
   kernel->want = WANT_NOTHING;
   if (!owner_check(kernel->object.owner, err)) return NULL;
   if (value_count < kernel->paths.count) {
@@ -300,13 +300,14 @@ static Version *choose(Kernel *kernel, const RgValue *values, int32_t value_coun
 bool kernel_compile(Kernel *kernel, const RgValue *values, int32_t value_count, bool is_ahead,
                     Error *err) {
   CompileWhy why = is_ahead ? COMPILE_AHEAD : COMPILE_TO_HAVE;
-  Version *version = choose(kernel, values, value_count, why, err);
+  Version *version = choose_version(kernel, values, value_count, why, err);
   return version && (version->state != VERSION_READY || baseline_end(version, err));
 }
 
 /* Chooses the version and fills its frame; NULL with err. */
-static Version *prepare(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err) {
-  Version *version = choose(kernel, values, value_count, COMPILE_TO_RUN, err);
+static Version *prepare_launch(Kernel *kernel, const RgValue *values, int32_t value_count,
+                               Error *err) {
+  Version *version = choose_version(kernel, values, value_count, COMPILE_TO_RUN, err);
   bool is_ready = version && check_reach(kernel, version, err) &&
                   fill_frame(kernel, version, values, err) &&
                   (!version->compiled->limit_count || check_limits(kernel, version, err));
@@ -320,7 +321,7 @@ bool kernel_emit(Kernel *kernel, const RgValue *values, int32_t value_count, RgE
   if (!engine->options.runs_in_lua)
     return error_set(err, RG_ERROR_ARGUMENT,
                      "only a runtime of arch \"lua\" emits its kernels as text");
-  Version *version = prepare(kernel, values, value_count, err);
+  Version *version = prepare_launch(kernel, values, value_count, err);
   if (!version) return false;
   engine->stats.launches++;
   *emission = (RgEmission){version->number, version->compiled->lua, version->launch->frame,
@@ -331,7 +332,7 @@ bool kernel_emit(Kernel *kernel, const RgValue *values, int32_t value_count, RgE
 enum { LAUNCHES_PER_TIDYING = 64 };
 
 /* Housekeeping that is done at launches. */
-static void tidy(Engine *engine) {
+static void tidy_after_launch(Engine *engine) {
   Device *device = engine->store->device;
   store_relieve(engine->store);
   if (engine->stats.launches % LAUNCHES_PER_TIDYING == 0 && device->table->blocks)
@@ -385,10 +386,10 @@ static void stopwatch_end(Stopwatch watch, Engine *engine, DeviceLaunch *launch)
   if (own && own < launch->ticks) launch->ticks = own;
 }
 
-static bool run(Kernel *kernel, const RgValue *values, int32_t value_count, RgValue *result,
-                Error *err) {
+static bool run_launch(Kernel *kernel, const RgValue *values, int32_t value_count, RgValue *result,
+                       Error *err) {
   Engine *engine = kernel->engine;
-  Version *found = prepare(kernel, values, value_count, err);
+  Version *found = prepare_launch(kernel, values, value_count, err);
   if (!found) return false;
   Version *version = versions_choose(found);
   Version *general = version->base ? version->base : version;
@@ -398,7 +399,7 @@ static bool run(Kernel *kernel, const RgValue *values, int32_t value_count, RgVa
   kernel->ran = version;
   Device *device = engine->store->device;
   DeviceLaunch *launch = &engine->launch;
-  tidy(engine);
+  tidy_after_launch(engine);
   if (device->queued) queue_make_room(engine, version);
   if (queue_has_failed(engine, engine->stream, version->launch->is_awaited ? err : NULL))
     return !version->launch->is_awaited;
@@ -439,7 +440,7 @@ bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, R
                      "kernels of arch \"lua\" run in Lua: rg_kernel_emit returns their text");
   engine_begin_launch(engine);
   counted_note(&engine->store->counted, kernel->place);
-  bool ok = run(kernel, values, value_count, result, err);
+  bool ok = run_launch(kernel, values, value_count, result, err);
   counted_note(&engine->store->counted, NULL);
   engine_end_launch(engine);
   return ok;
@@ -472,9 +473,9 @@ void kernel_gradient_use(const Kernel *kernel, int32_t number, RgGradientUse *us
                          .version = use->version};
 }
 
-static bool tune(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err) {
+static bool tune_launch(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err) {
   Engine *engine = kernel->engine;
-  Version *general = prepare(kernel, values, value_count, err);
+  Version *general = prepare_launch(kernel, values, value_count, err);
   if (!general || engine->options.runs_in_lua) return general != NULL;
   general = baseline_end(general, err);
   if (!general) return false;
@@ -486,7 +487,7 @@ static bool tune(Kernel *kernel, const RgValue *values, int32_t value_count, Err
 
 bool kernel_tune(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err) {
   engine_begin_launch(kernel->engine);
-  bool ok = tune(kernel, values, value_count, err);
+  bool ok = tune_launch(kernel, values, value_count, err);
   engine_end_launch(kernel->engine);
   return ok;
 }

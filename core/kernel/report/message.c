@@ -40,7 +40,7 @@ static bool is_said_at_once(const SemaMessage *message) {
   return is;
 }
 
-static void keep(Scratch *scratch, SemaMessage *message) {
+static void keep_message(Scratch *scratch, SemaMessage *message) {
   keep_pieces(scratch, message);
   keep_calls(scratch, message);
   if (message->hint)
@@ -55,7 +55,7 @@ void messages_keep(CompiledKernel *compiled, const SemaOutput *sema) {
   for (int32_t k = 0; k < count; k++) {
     SemaMessage *message = &compiled->messages[k];
     *message = sema->messages.items[k];
-    keep(&compiled->memory, message);
+    keep_message(&compiled->memory, message);
     compiled->message_axes[k] = message->axis_count;
     compiled->says |= is_said_at_once(message);
   }
@@ -220,7 +220,7 @@ bool kernel_fail(const Kernel *kernel, int64_t number, int32_t message, const ch
 /* -- races ------------------------------------------------------------------------------------- */
 
 /* Writes "3, 4" from one number: core/lower/touch.c packs the indices. */
-static void unpack(int64_t packed, int count, char *out, size_t size) {
+static void unpack_text(int64_t packed, int count, char *out, size_t size) {
   int64_t values[SNODE_MAX_AXES] = {packed};
   int bits = count ? 64 / count : 64;
   for (int k = count - 1; k > 0; k--) {
@@ -244,9 +244,9 @@ static bool fail_race(const CompiledKernel *compiled, int32_t number, const int6
   const SemaMessage *writer = &compiled->messages[number];
   const SemaMessage *other = &compiled->messages[values[0]];
   char iterations[2][160], element[160], text[600];
-  unpack(values[1], writer->touch.iteration_axes, iterations[0], sizeof iterations[0]);
-  unpack(values[2], other->touch.iteration_axes, iterations[1], sizeof iterations[1]);
-  unpack(values[3], writer->touch.element_axes, element, sizeof element);
+  unpack_text(values[1], writer->touch.iteration_axes, iterations[0], sizeof iterations[0]);
+  unpack_text(values[2], other->touch.iteration_axes, iterations[1], sizeof iterations[1]);
+  unpack_text(values[3], writer->touch.element_axes, element, sizeof element);
   Str name = writer->pieces.items[0].text;
   snprintf(text, sizeof text, "iteration %s %s '%.*s' at %s, which iteration %s %s%s",
            iterations[0], touch_word(writer), name.length, name.data, element, iterations[1],
@@ -259,9 +259,10 @@ static bool fail_race(const CompiledKernel *compiled, int32_t number, const int6
   return false;
 }
 
-static bool fail(Scratch *scratch, const Kernel *kernel, const CompiledKernel *compiled,
-                 int32_t number, const uint64_t *record, int others, const RgValue *values,
-                 Error *err) {
+static bool fail_with_message(Scratch *scratch, const Kernel *kernel,
+                              const CompiledKernel *compiled, int32_t number,
+                              const uint64_t *record, int others, const RgValue *values,
+                              Error *err) {
   const SemaMessage *message = &compiled->messages[number];
   char index[sizeof err->index] = "";
   if (message->touch.kind && record)
@@ -315,8 +316,8 @@ static bool read_message(void *data, Error *err) {
     return true;
   int32_t number = failed ? (int32_t)(uint32_t)failed[0] : launch->context.error.manager;
   ASSERT(number >= 0 && number < reading->compiled->message_count, "a kernel has its faults");
-  return fail(&reading->scratch, reading->kernel, reading->compiled, number, failed,
-              failed ? failures - 1 : 0, reading->values, err);
+  return fail_with_message(&reading->scratch, reading->kernel, reading->compiled, number, failed,
+                           failed ? failures - 1 : 0, reading->values, err);
 }
 
 bool messages_read(Kernel *kernel, const CompiledKernel *compiled, const DeviceLaunch *launch,

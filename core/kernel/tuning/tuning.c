@@ -113,7 +113,7 @@ static bool is_possible(const Kernel *kernel, const Version *version, const Cand
   return !(candidate->when & ~has);
 }
 
-static Tuning *watch(Kernel *kernel, Version *version) {
+static Tuning *watch_version(Kernel *kernel, Version *version) {
   Engine *engine = kernel->engine;
   if (version->tuning) return version->tuning;
   Tuning *tuning = heap_alloc(engine->store->heap, sizeof *tuning);
@@ -128,7 +128,7 @@ static Tuning *watch(Kernel *kernel, Version *version) {
 }
 
 void tuning_begin(Kernel *kernel, Version *version) {
-  if (!kernel->engine->tune_from) version->is_tuned = watch(kernel, version) != NULL;
+  if (!kernel->engine->tune_from) version->is_tuned = watch_version(kernel, version) != NULL;
 }
 
 static DeviceSwitches switches_of(const Kernel *kernel, const Candidate *candidate) {
@@ -224,7 +224,7 @@ static int32_t row_of(const char *word, size_t length) {
 }
 
 /* Recalls a choice as "threads=1" or, with other code, "threads=1+vectors=half". */
-static void recall(Kernel *kernel, const Version *version, TuneEntry *entry) {
+static void recall_choice(Kernel *kernel, const Version *version, TuneEntry *entry) {
   char key[TUNE_KEY_BYTES];
   const Tuning *tuning = version->tuning;
   const char *word =
@@ -266,7 +266,7 @@ static void record(Kernel *kernel, const Version *version, const TuneEntry *entr
 /* -- entries ----------------------------------------------------------------------------------- */
 
 /* For tests: starts with a different candidate each time, so that all kinds run early. */
-static void vary(const Engine *engine, const Tuning *tuning, TuneEntry *entry) {
+static void vary_first_candidate(const Engine *engine, const Tuning *tuning, TuneEntry *entry) {
   int32_t choice = (int32_t)(engine->tunings % (uint64_t)tuning->count);
   entry->tuner.next = choice;
   if (engine->tunings % 3 == 0) entry->tuner.kept = choice;
@@ -283,11 +283,11 @@ static TuneEntry *add_entry(Kernel *kernel, Version *version, uint64_t extents, 
   if (largest) snprintf(entry->about, sizeof entry->about, "extents up to %" PRIu64, largest);
   entry->known_code = -1;
   tuner_begin(&entry->tuner, tuning->count);
-  if (is_always(kernel)) vary(engine, tuning, entry);
+  if (is_always(kernel)) vary_first_candidate(engine, tuning, entry);
   entry->next = tuning->entries;
   tuning->entries = entry;
   tuning->entry_count++;
-  recall(kernel, version, entry);
+  recall_choice(kernel, version, entry);
   return entry;
 }
 
@@ -550,7 +550,7 @@ void tuning_take(Kernel *kernel, const TuneTrial *trial, const DeviceLaunch *lau
     return;
   }
   if (trial->entry) note_trial(kernel, trial, launch);
-  Tuning *tuning = watch(kernel, version);
+  Tuning *tuning = watch_version(kernel, version);
   if (!tuning || is_always(kernel)) return;
   if (engine_ms(kernel->engine, launch->ticks) < least_ms) {
     note_short(version);
@@ -579,11 +579,10 @@ void tuning_drop(Engine *engine, Version *version) {
   version->is_tuned = false;
 }
 
-/* -- trials outside launches
- * -------------------------------------------------------------------- */
+/* -- trials outside launches ------------------------------------------------------------------- */
 
 int32_t tuning_count(Kernel *kernel, Version *version) {
-  const Tuning *tuning = watch(kernel, version);
+  const Tuning *tuning = watch_version(kernel, version);
   return tuning ? tuning->count : 0;
 }
 
@@ -592,7 +591,7 @@ DeviceSwitches tuning_way(const Kernel *kernel, const TuneTrial *trial, int32_t 
 }
 
 bool tuning_begin_trials(Kernel *kernel, TuneTrial *trial) {
-  Tuning *tuning = watch(kernel, trial->base);
+  Tuning *tuning = watch_version(kernel, trial->base);
   if (!trial->entry) {
     trial->entry = tuning ? find_entry(kernel, trial->base) : NULL;
     if (!trial->entry) return false;
@@ -642,7 +641,7 @@ static void fill_row(Engine *engine, const Tuning *tuning, const TuneEntry *entr
 }
 
 /* Has the tuner anything to report? */
-static bool is_told(const Tuner *tuner) {
+static bool has_report(const Tuner *tuner) {
   if (tuner->count < 2) return false;
   if (tuner->is_recalled) return true;
   for (int32_t k = 0; k < tuner->count; k++)
@@ -656,7 +655,7 @@ static bool find_row(Engine *engine, const Version *version, int32_t *row, RgTun
   for (TuneEntry *entry = tuning ? tuning->entries : NULL; entry; entry = entry->next) {
     const Tuner *const tuners[] = {&entry->tuner, &entry->code};
     for (int32_t k = 0; k < 2; k++) {
-      if (!is_told(tuners[k])) continue;
+      if (!has_report(tuners[k])) continue;
       if (*row < tuners[k]->count) {
         fill_row(engine, tuning, entry, tuners[k], *row, out);
         return true;

@@ -48,14 +48,14 @@ static bool is_written(const Version *version, int32_t k) {
          version->launch->trees[k]->foreign != RT_FOREIGN_CONSTANT;
 }
 
-static bool reach(Validation *validation, RtTree *tree, DeviceUse use, Error *err) {
+static bool reach_tree(Validation *validation, RtTree *tree, DeviceUse use, Error *err) {
   return device_reach(validation->kernel->engine->store->device, tree, NULL, 0, use, err);
 }
 
 static bool save_tree(Validation *validation, int32_t k, Error *err) {
   RtTree *tree = validation->version->launch->trees[k];
   Saved *saved = &validation->saved[k];
-  if (!reach(validation, tree, DEVICE_READS, err)) return false;
+  if (!reach_tree(validation, tree, DEVICE_READS, err)) return false;
   saved->tree = tree;
   saved->from = tree->manager_count ? tree->base : tree->root;
   saved->size_bytes = tree->manager_count ? tree->top : tree->root_size;
@@ -67,7 +67,7 @@ static bool save_tree(Validation *validation, int32_t k, Error *err) {
   return true;
 }
 
-static bool save(Validation *validation, Error *err) {
+static bool save_all(Validation *validation, Error *err) {
   const Version *version = validation->version;
   Heap *heap = validation->kernel->engine->store->heap;
   size_t frame_bytes = sizeof *validation->frame * (size_t)version->compiled->frame_slots;
@@ -91,13 +91,13 @@ static void put_back(const Saved *saved) {
   }
 }
 
-static bool restore(Validation *validation, Error *err) {
+static bool restore_all(Validation *validation, Error *err) {
   const Version *version = validation->version;
   for (int32_t k = 0; k < validation->count; k++) {
     if (!validation->saved[k].copy) continue;
     ASSERT(validation->saved[k].tree == version->launch->trees[k],
            "runs have the trees that were saved");
-    if (!reach(validation, validation->saved[k].tree, DEVICE_WRITES, err)) return false;
+    if (!reach_tree(validation, validation->saved[k].tree, DEVICE_WRITES, err)) return false;
     put_back(&validation->saved[k]);
   }
   memcpy(version->launch->frame, validation->frame,
@@ -106,7 +106,7 @@ static bool restore(Validation *validation, Error *err) {
   return true;
 }
 
-static void end(Validation *validation) {
+static void end_validation(Validation *validation) {
   Heap *heap = validation->kernel->engine->store->heap;
   for (int32_t k = 0; validation->saved && k < validation->count; k++)
     if (validation->saved[k].copy) block_release(validation->saved[k].copy);
@@ -116,7 +116,7 @@ static void end(Validation *validation) {
 
 /* -- outcomes ---------------------------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t hash, uint64_t word) {
+static uint64_t mix_hash(uint64_t hash, uint64_t word) {
   hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
   return hash ^ hash >> 29;
 }
@@ -125,9 +125,9 @@ static uint64_t hash_memory(uint64_t hash, const uint8_t *at, uint64_t size_byte
   uint64_t word;
   for (; size_bytes >= sizeof word; at += sizeof word, size_bytes -= sizeof word) {
     memcpy(&word, at, sizeof word);
-    hash = mix(hash, word);
+    hash = mix_hash(hash, word);
   }
-  for (; size_bytes; size_bytes--) hash = mix(hash, *at++);
+  for (; size_bytes; size_bytes--) hash = mix_hash(hash, *at++);
   return hash;
 }
 
@@ -139,20 +139,20 @@ static bool find_outcome(Validation *validation, const DeviceLaunch *launch, uin
   for (int32_t k = 0; k < validation->count; k++) {
     const Saved *saved = &validation->saved[k];
     if (!saved->copy) continue;
-    if (!reach(validation, saved->tree, DEVICE_READS, err)) return false;
+    if (!reach_tree(validation, saved->tree, DEVICE_READS, err)) return false;
     hash = hash_memory(hash, saved->from, saved->size_bytes);
   }
   int32_t slot = version->compiled->arg_count;
   for (int32_t k = 0; k < version->compiled->result_count; k++)
     for (int32_t part = type_parts(version->compiled->results[k]); part > 0; part--)
-      hash = mix(hash, launch->frame[slot++]);
+      hash = mix_hash(hash, launch->frame[slot++]);
   *outcome = hash;
   return true;
 }
 
 /* -- runs -------------------------------------------------------------------------------------- */
 
-static bool run(Validation *validation, TuneTrial *trial, int32_t candidate, Error *err) {
+static bool run_candidate(Validation *validation, TuneTrial *trial, int32_t candidate, Error *err) {
   Engine *engine = validation->kernel->engine;
   Device *device = engine->store->device;
   DeviceLaunch *launch = &engine->launch;
@@ -175,17 +175,17 @@ static bool run(Validation *validation, TuneTrial *trial, int32_t candidate, Err
   return ok && readback(validation->kernel, version, launch, validation->values, &unused, err);
 }
 
-static bool try_all(Validation *validation, TuneTrial *trial, Error *err) {
+static bool try_all_candidates(Validation *validation, TuneTrial *trial, Error *err) {
   const DeviceLaunch *launch = &validation->kernel->engine->launch;
   Tuner *tuner = trial->tuner;
   while (tuner->kept == TUNE_UNDECIDED) {
     int32_t candidate = validation->has_usual ? tuner_next(tuner) : 0;
     tuner_ask(tuner, candidate);
     uint64_t hash = 0;
-    bool ok = run(validation, trial, candidate, err);
+    bool ok = run_candidate(validation, trial, candidate, err);
     if (ok && !validation->version->compiled->order_shows)
       ok = find_outcome(validation, launch, &hash, err);
-    ok &= restore(validation, ok ? err : NULL);
+    ok &= restore_all(validation, ok ? err : NULL);
     if (!ok) tuner_forget(tuner, candidate);
     if (!ok) return false;
     if (!validation->has_usual) validation->usual = hash;
@@ -231,11 +231,11 @@ bool validation_tune(Kernel *kernel, Version *version, const RgValue *values, Er
   validation.count = version->compiled->tree_count + launch_list_arrays(version, values);
   if (!may_run(&validation, err)) return false;
   kernel->engine->store->changes++;
-  bool ok = save(&validation, err);
+  bool ok = save_all(&validation, err);
   while (ok && tuning_begin_trials(kernel, &trial)) {
-    ok = try_all(&validation, &trial, err);
+    ok = try_all_candidates(&validation, &trial, err);
     if (ok) tuning_keep(kernel, &trial);
   }
-  end(&validation);
+  end_validation(&validation);
   return ok;
 }

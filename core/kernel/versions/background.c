@@ -28,7 +28,7 @@ typedef struct BackgroundCompile {
 /* -- threads ----------------------------------------------------------------------------------- */
 
 /* Opening the library takes some time, so a SPARE compile does it in its thread. */
-static void work(void *data) {
+static void run_compile(void *data) {
   BackgroundCompile *compile = data;
   error_clear(&compile->err);
   if (compile->priority == PRIORITY_SPARE) job_defer_to_others(); /* kernels come first */
@@ -50,38 +50,38 @@ static int running_count(const Engine *engine) {
   return count;
 }
 
-static void start(BackgroundCompile *compile, int threads) {
+static void start_compile(BackgroundCompile *compile, int threads) {
   Engine *engine = compile->engine;
   ASSERT(!compile->has_started, "a compile starts once");
   compile->request.threads = threads;
   if (!compile->codegen) compile->codegen = engine->codegen;
   compile->has_started = true;
   if (compile->version) compile->version->state = VERSION_COMPILING;
-  compile->job = job_start(engine->store->heap, work, compile);
-  if (!compile->job && compile->priority != PRIORITY_SPARE) work(compile);
+  compile->job = job_start(engine->store->heap, run_compile, compile);
+  if (!compile->job && compile->priority != PRIORITY_SPARE) run_compile(compile);
 }
 
 /* A forked child has no thread: it compiles what a caller needs, and gives up the rest. */
-static void join(BackgroundCompile *compile) {
+static void join_thread(BackgroundCompile *compile) {
   Job *job = compile->job;
   ASSERT(compile->has_started, "only what has started can end");
   compile->job = NULL;
   if (!job || job_join(job)) return;
-  if (compile->priority != PRIORITY_SPARE) work(compile);
+  if (compile->priority != PRIORITY_SPARE) run_compile(compile);
 }
 
 static void wait_for_room(Engine *engine, int most) {
   BackgroundCompile *oldest = engine->background;
   while (running_count(engine) >= most) {
     ASSERT(oldest, "what is running is in the list");
-    join(oldest);
+    join_thread(oldest);
     oldest = oldest->next;
   }
 }
 
 /* -- the queue --------------------------------------------------------------------------------- */
 
-static void add(Engine *engine, BackgroundCompile *compile) {
+static void add_compile(Engine *engine, BackgroundCompile *compile) {
   BackgroundCompile **end = &engine->background;
   while (*end) end = &(*end)->next;
   *end = compile;
@@ -97,7 +97,7 @@ static void unlink_compile(BackgroundCompile *compile) {
 }
 
 /* The engine keeps a library that a thread has opened, if it has none. */
-static void discard(BackgroundCompile *compile) {
+static void discard_compile(BackgroundCompile *compile) {
   Engine *engine = compile->engine;
   ASSERT(!compile->job && !compile->version, "a discarded compile has no user");
   if (compile->codegen) codegen_result_free(compile->codegen, compile->result);
@@ -107,7 +107,7 @@ static void discard(BackgroundCompile *compile) {
   heap_free(engine->store->heap, compile);
 }
 
-static void detach(BackgroundCompile *compile) {
+static void detach_from_version(BackgroundCompile *compile) {
   if (compile->version) compile->version->job = NULL;
   compile->version = NULL;
 }
@@ -136,22 +136,23 @@ bool background_start(Version *version, CompilePriority priority) {
   int others = running_count(engine);
   version->job = compile;
   version->state = VERSION_QUEUED;
-  add(engine, compile);
-  if (priority == PRIORITY_NOW) start(compile, workers);
-  else if (priority == PRIORITY_SOON) start(compile, workers - others); /* what others leave */
-  else if (!others) start(compile, 1);
+  add_compile(engine, compile);
+  if (priority == PRIORITY_NOW) start_compile(compile, workers);
+  else if (priority == PRIORITY_SOON)
+    start_compile(compile, workers - others); /* what others leave */
+  else if (!others) start_compile(compile, 1);
   return true;
 }
 
 /* Publishes a compile that has ended. */
-static void finish(BackgroundCompile *compile, Error *err) {
+static void publish_compile(BackgroundCompile *compile, Error *err) {
   Version *version = compile->version;
   ASSERT(compile->has_started && !compile->job, "a compile that is finished has ended");
   unlink_compile(compile);
-  detach(compile);
+  detach_from_version(compile);
   if (!compile->result) *err = compile->err;
   if (version) versions_publish(version, &compile->request, compile->result, err);
-  discard(compile);
+  discard_compile(compile);
 }
 
 void background_wait(Version *version, Error *err) {
@@ -162,10 +163,10 @@ void background_wait(Version *version, Error *err) {
   bool is_counted = compile->priority == PRIORITY_SOON;
   if (!compile->has_started) {
     wait_for_room(engine, 1);
-    start(compile, 1);
+    start_compile(compile, 1);
   }
-  join(compile);
-  finish(compile, err);
+  join_thread(compile);
+  publish_compile(compile, err);
   if (is_counted) engine->stats.compile_ms += clock_ms() - begin;
 }
 
@@ -182,10 +183,10 @@ bool background_poll(Version *version, Error *err) {
   BackgroundCompile *compile = version->job;
   ASSERT(compile && compile->priority == PRIORITY_SPARE,
          "no launch waits for a compile that is polled");
-  if (!compile->has_started && !running_count(compile->engine)) start(compile, 1);
+  if (!compile->has_started && !running_count(compile->engine)) start_compile(compile, 1);
   if (!compile->has_started || is_running(compile)) return false;
-  join(compile);
-  finish(compile, err);
+  join_thread(compile);
+  publish_compile(compile, err);
   return true;
 }
 
@@ -193,22 +194,22 @@ void background_step(Engine *engine) {
   for (BackgroundCompile *ended; (ended = find_ended(engine));) {
     Error ignored;
     error_clear(&ignored);
-    join(ended);
-    finish(ended, &ignored);
+    join_thread(ended);
+    publish_compile(ended, &ignored);
   }
   BackgroundCompile *queued = engine->background;
   while (queued && queued->has_started) queued = queued->next;
-  if (queued && !running_count(engine)) start(queued, 1);
+  if (queued && !running_count(engine)) start_compile(queued, 1);
 }
 
 void background_cancel(Version *version) {
   BackgroundCompile *compile = version->job;
   if (!compile) return;
   ASSERT(compile->version == version, "a compile knows the version that it is for");
-  detach(compile);
+  detach_from_version(compile);
   if (compile->has_started) return; /* LLVM cannot be stopped: background_step discards it */
   unlink_compile(compile);
-  discard(compile);
+  discard_compile(compile);
 }
 
 bool background_is_idle(const Engine *engine) {
@@ -228,7 +229,7 @@ void background_end(Engine *engine) {
     if (compile->job) (void)job_join(compile->job);
     compile->job = NULL;
     unlink_compile(compile);
-    detach(compile);
-    discard(compile);
+    detach_from_version(compile);
+    discard_compile(compile);
   }
 }

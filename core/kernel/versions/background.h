@@ -8,8 +8,9 @@
 
 #include "kernel/versions/versions.h"
 
-/* SPARE: no launch waits for it; it runs alone, on one thread. SOON: a launch will need it; as many
- * run as the device has workers. NOW: a caller waits for it; it starts at once, on all threads. */
+/* SPARE: no launch waits for it; it is the only one that runs, on one thread. SOON: a launch will
+ * need it; as many run as the device has workers. NOW: a caller waits for it; it starts at once, on
+ * all threads. */
 typedef enum CompilePriority { PRIORITY_SPARE, PRIORITY_SOON, PRIORITY_NOW } CompilePriority;
 
 /* Queues a compile of the version, which becomes QUEUED or COMPILING. With SOON, waits while as

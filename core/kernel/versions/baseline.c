@@ -15,7 +15,7 @@
 
 enum {
   ENOUGH_MS = 10, /* how long baseline code runs in all */
-  POLL_MS = 1,    /* between two looks, in the middle of a launch, at whether it is ready */
+  POLL_MS = 1,    /* between two tests, in the middle of a launch, whether it is ready */
   LARGE = 100,    /* instructions: optimised code then takes about 12 ms */
   /* iterations of a serial loop: a worker requests better code only between chunks */
   MOST_TRIPS = 64
@@ -42,7 +42,7 @@ static bool is_short(const IrInst *loop) {
 }
 
 /* A visit: counts instructions; false at a loop of unknown length. */
-static bool count(void *data, IrInst *inst) {
+static bool count_insts(void *data, IrInst *inst) {
   ++*(int64_t *)data;
   if (inst->op == IR_INVOKE) return false;
   if (inst->op != IR_LOOP && inst->op != IR_FOR) return true;
@@ -51,11 +51,11 @@ static bool count(void *data, IrInst *inst) {
 
 static bool is_large(const IrKernel *kernel, bool always) {
   int64_t insts = 0;
-  if (kernel->functions.count || !ir_walk(kernel->body, count, &insts)) return false;
+  if (kernel->functions.count || !ir_walk(kernel->body, count_insts, &insts)) return false;
   for (int k = 0; k < kernel->tasks.count; k++) {
     const IrTask *task = kernel->tasks.items[k];
-    if (!ir_walk(task->body, count, &insts)) return false;
-    if (task->interior && !ir_walk(task->interior, count, &insts)) return false;
+    if (!ir_walk(task->body, count_insts, &insts)) return false;
+    if (task->interior && !ir_walk(task->interior, count_insts, &insts)) return false;
   }
   return always || insts >= LARGE;
 }
@@ -122,25 +122,25 @@ static bool is_current(const Version *version) {
   return version->tier == TIER_BASELINE && !version->base;
 }
 
-/* Launches do not try again what has failed. */
+/* Launches do not repeat a failed compile. */
 static bool may_improve(const Version *version) {
   return is_current(version) && !version->stays_baseline;
 }
 
 /* RG_QUICK=always, for tests: the switch comes at a known time. */
-static bool waits(const Engine *engine) {
+static bool waits_for_optimised(const Engine *engine) {
   return engine->options.begins_baseline == BASELINE_ALWAYS;
 }
 
 static uint64_t enough_ticks(Engine *engine) {
-  return waits(engine) ? 0 : engine_ticks(engine, ENOUGH_MS);
+  return waits_for_optimised(engine) ? 0 : engine_ticks(engine, ENOUGH_MS);
 }
 
-static Version *optimise(Version *version) {
+static Version *optimise_version(Version *version) {
   Engine *engine = version_engine(version);
   Error ignored;
   error_clear(&ignored);
-  return versions_optimise(version, waits(engine), &ignored);
+  return versions_optimise(version, waits_for_optimised(engine), &ignored);
 }
 
 /* DeviceLaunch.improve: called in the middle of a launch, whose time must not include a compile
@@ -150,8 +150,8 @@ static const DeviceCode *improve_now(void *data) {
   Engine *engine = version_engine(version);
   ASSERT(may_improve(version), "the device asks as long as there may be better code");
   uint64_t begin = clock_ticks();
-  const Version *optimised = optimise(version);
-  if (waits(engine)) engine->stats.run_ticks -= clock_ticks() - begin;
+  const Version *optimised = optimise_version(version);
+  if (waits_for_optimised(engine)) engine->stats.run_ticks -= clock_ticks() - begin;
   if (optimised) return optimised->code;
   engine->launch.improve_at =
       version->stays_baseline ? UINT64_MAX : clock_ticks() + engine_ticks(engine, POLL_MS);
@@ -161,7 +161,7 @@ static const DeviceCode *improve_now(void *data) {
 Version *baseline_choose(Version *version) {
   if (!may_improve(version)) return version;
   if (version->baseline_ticks <= enough_ticks(version_engine(version))) return version;
-  Version *optimised = optimise(version);
+  Version *optimised = optimise_version(version);
   return optimised ? optimised : version;
 }
 

@@ -15,8 +15,8 @@
 
 /* May a kernel that is compiled for a launch begin with baseline code, if it is large? */
 bool baseline_is_possible(const Compile *compile);
-/* Makes baseline code for the version from the compile's canonical bytes, if that pays; false if
- * not. */
+/* Makes baseline code for the version from the compile's canonical bytes, if that is
+ * profitable; otherwise false. */
 bool baseline_begin(Compile *compile, Version *version);
 /* The version to run instead of a baseline version: optimised code if that is due. */
 Version *baseline_choose(Version *version);

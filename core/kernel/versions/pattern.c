@@ -38,8 +38,7 @@ static uint64_t tree_class(const Encoding *encoding, int32_t k, const Tree *tree
   return (uint64_t)k;
 }
 
-/* -- interchangeable fields (twins)
- * ------------------------------------------------------------- */
+/* -- interchangeable fields -------------------------------------------------------------------- */
 
 /* A limit, as each address argument is a value that loops keep in a register. */
 enum { MOST_MOVABLE = 8 };
@@ -51,14 +50,14 @@ static const SNodeComponent *component_of(const RgValue *value) {
              : NULL;
 }
 
-static bool has_twin(const RgValue *value) {
+static bool is_interchangeable(const RgValue *value) {
   const SNodeComponent *component = component_of(value);
   return component && component->twin >= 0;
 }
 
 static bool are_movable(const RgValue *values, int32_t value_count) {
   int32_t count = 0;
-  for (int32_t k = 0; k < value_count; k++) count += has_twin(&values[k]);
+  for (int32_t k = 0; k < value_count; k++) count += is_interchangeable(&values[k]);
   return count <= MOST_MOVABLE;
 }
 
@@ -69,7 +68,7 @@ static bool moves_fields(const Kernel *kernel, const RgValue *values, int32_t va
 
 bool pattern_is_movable(const Kernel *kernel, const RgValue *values, int32_t value_count,
                         int32_t k) {
-  return has_twin(&values[k]) && moves_fields(kernel, values, value_count);
+  return is_interchangeable(&values[k]) && moves_fields(kernel, values, value_count);
 }
 
 uint64_t pattern_place(const RgValue *field) { return component_of(field)->offset; }
@@ -112,7 +111,7 @@ static bool check_owner(const Encoding *encoding, const Object *object) {
                    encoding->kernel->name);
 }
 
-static bool settle(const Encoding *encoding, Tree *tree) {
+static bool lay_out_tree(const Encoding *encoding, Tree *tree) {
   char where[200];
   if (tree->has_storage) return tree_check(tree, encoding->err);
   snprintf(where, sizeof where, "the first use by kernel '%.150s'", encoding->kernel->name);
@@ -158,7 +157,7 @@ SemaArray pattern_array(const RgValue *values, int32_t value_count, int32_t k) {
 
 /* Refuses an array in the memory of one of the launch's trees: passes assume that such elements
  * have no alias. */
-static bool check_apart(const Encoding *encoding, const Array *array) {
+static bool check_no_overlap(const Encoding *encoding, const Array *array) {
   char label[100], other[100];
   if (block_is_own(array->block)) return true; /* not in a tree's memory */
   for (int32_t k = 0; k < encoding->value_count; k++) {
@@ -196,7 +195,7 @@ static bool check_handle(const Encoding *encoding, const RgValue *value) {
   Tree *tree = pattern_owner(value);
   const Object *object =
       value->kind == RG_VALUE_NODE ? &tree->object : &((Field *)value->field)->object;
-  return check_owner(encoding, object) && (!tree || settle(encoding, tree));
+  return check_owner(encoding, object) && (!tree || lay_out_tree(encoding, tree));
 }
 
 /* Includes the value itself; for vectors and strings two hashes of it. */
@@ -233,7 +232,7 @@ static bool check_handles(const Encoding *encoding) {
   }
   for (int32_t k = 0; k < encoding->value_count; k++) {
     const Array *array = array_of(&encoding->values[k]);
-    if (array && !check_apart(encoding, array)) return false;
+    if (array && !check_no_overlap(encoding, array)) return false;
   }
   return true;
 }
@@ -243,7 +242,7 @@ static void make_field_words(const Encoding *encoding, int32_t k, uint64_t *word
   words[1] |= (uint64_t)type_shape(field->type).number << 32;
   if (field->has_offset) words[2] = hash_bytes(words[2], field->offset, sizeof field->offset);
   if (field->is_watched) words[2] += 0x5851f42d4c957f2d;
-  if (!encoding->moves || !has_twin(&encoding->values[k])) {
+  if (!encoding->moves || !is_interchangeable(&encoding->values[k])) {
     words[3] |= (uint32_t)field->component + 1;
     return;
   }

@@ -58,7 +58,7 @@ static void describe_value(StrBuf *out, const SemaValue *value) {
   }
 }
 
-static void describe(StrBuf *out, const Kernel *kernel, const SemaValue *value) {
+static void describe_values(StrBuf *out, const Kernel *kernel, const SemaValue *value) {
   const TypeTable *types = &kernel->engine->store->types;
   char type[TYPE_NAME_SIZE];
   describe_value(out, value);
@@ -81,7 +81,7 @@ static const char *signature_of(const Kernel *kernel, const SemaValue *values, i
     if (parameter) strbuf_text(&out, ", ");
     if (parameter < kernel->parameter_count)
       strbuf_format(&out, "%s: ", name_of(kernel, parameter));
-    describe(&out, kernel, &values[k]);
+    describe_values(&out, kernel, &values[k]);
   }
   strbuf_text(&out, ")");
   return strbuf_end(&out);
@@ -94,7 +94,7 @@ static const char *name_in_text(const Kernel *kernel, int32_t parameter) {
   return scratch_copy_text((Scratch *)&kernel->scratch, name.data, (size_t)name.length);
 }
 
-static const char *copy(Scratch *scratch, const char *text) {
+static const char *copy_text(Scratch *scratch, const char *text) {
   return scratch_copy_text(scratch, text, strlen(text));
 }
 
@@ -107,7 +107,7 @@ static void fill_values(const Kernel *kernel, Scratch *scratch, Shipped *shipped
     ShippedValue *value = &shipped->values[k];
     const SemaPath *path = k < paths ? &kernel->paths.items[k] : NULL;
     value->name =
-        copy(scratch, path ? kernel->path_texts.items[k] : name_in_text(kernel, k - paths));
+        copy_text(scratch, path ? kernel->path_texts.items[k] : name_in_text(kernel, k - paths));
     value->parameter = path && path->is_parameter_path ? path->parameter : -1;
     value->function = path ? path->function : 0;
     value->joined = path ? path->joined : 0;
@@ -130,7 +130,7 @@ static void fill_words(const Version *version, Scratch *scratch, ShippedVersion 
   for (int32_t k = 0; k < pattern->given_count; k++)
     if (has_type(out->words + k * PATTERN_WORDS) &&
         pattern->given[k].type.number >= TYPE_TABLE_FIRST)
-      out->types[k] = copy(scratch, type_row(types, pattern->given[k].type).name);
+      out->types[k] = copy_text(scratch, type_row(types, pattern->given[k].type).name);
 }
 
 static bool ship_version(Version *version, const ShippedLevel *level, Scratch *scratch,
@@ -187,8 +187,8 @@ bool kernel_ship(Kernel *kernel, const ShippedLevel *levels, int32_t level_count
                  Shipped *shipped, Error *err) {
   if (!check_can_ship(kernel, err)) return false;
   *shipped = (Shipped){
-      .name = copy(scratch, kernel->name),
-      .chunk = copy(scratch, kernel->chunk),
+      .name = copy_text(scratch, kernel->name),
+      .chunk = copy_text(scratch, kernel->chunk),
       .line = kernel->ast->function->pos.line,
       .derivative = kernel->derivative,
       .versions = scratch_array(scratch, ShippedVersion, count_versions(kernel) * level_count)};
@@ -321,7 +321,7 @@ typedef struct Refusing {
   Scratch scratch;
 } Refusing;
 
-static bool refuse(void *data, Error *err) {
+static bool report_no_version(void *data, Error *err) {
   Refusing *refusing = data;
   Kernel *kernel = refusing->kernel;
   const Shipped *shipped = kernel->shipped;
@@ -351,7 +351,7 @@ static bool refuse(void *data, Error *err) {
 static Version *no_version(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err) {
   Refusing refusing = {.kernel = kernel, .values = values, .value_count = value_count};
   scratch_init(&refusing.scratch, kernel->engine->store->heap);
-  guard_run(refuse, &refusing, err);
+  guard_run(report_no_version, &refusing, err);
   scratch_deinit(&refusing.scratch);
   return NULL;
 }
@@ -406,7 +406,7 @@ static bool find_functions(const Kernel *kernel, RgCodegenObject *object, int32_
                    file->name, (long long)first, kernel->name);
 }
 
-static Version *load(Kernel *kernel, const ShippedVersion *shipped, Error *err) {
+static Version *load_version(Kernel *kernel, const ShippedVersion *shipped, Error *err) {
   Store *store = kernel->engine->store;
   RgCodegenObject objects[RG_TARGET_COUNT];
   int word_count = shipped->value_count * PATTERN_WORDS;
@@ -447,5 +447,5 @@ Version *shipped_find(Kernel *kernel, const RgValue *values, int32_t value_count
     best = version;
     best_rank = rank;
   }
-  return best ? load(kernel, best, err) : no_version(kernel, values, value_count, err);
+  return best ? load_version(kernel, best, err) : no_version(kernel, values, value_count, err);
 }

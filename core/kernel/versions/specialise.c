@@ -5,14 +5,14 @@
  * with constants or without. The front end runs between two launches, since it allocates from
  * the runtime (about a millisecond, once); LLVM runs in a thread, unless the code is on disk.
  * There is one compile at a time. A failed compile is only counted: the general version stays in
- * use. The two versions take turns for some launches: one that is slower than the general one is
+ * use. The two versions alternate for some launches: one that is slower than the general one is
  * not used any more, and no other is made. When the numbers change, the general version runs;
  * when they are stable again, another specialised version replaces the first. A number that
  * changed several times never becomes a constant again. Decision D-kernel-11.
  *
  * Under fast_math a specialised version may differ in the last bits. If the user requested equal
- * runs, it is therefore requested and used at fixed numbers of launches, whatever they took, and
- * takes no turns (Decision D-kernel-17). */
+ * runs, it is therefore requested and used at fixed numbers of launches, whatever time they took,
+ * and is not compared (Decision D-kernel-17). */
 #include "kernel/versions/specialise.h"
 
 #include <inttypes.h>
@@ -70,7 +70,7 @@ static bool runs_are_equal(const Kernel *kernel) {
 
 /* -- watching ---------------------------------------------------------------------------------- */
 
-static Profile *watch(Version *general) {
+static Profile *profile_of(Version *general) {
   const Kernel *kernel = general->kernel;
   if (general->profile) return general->profile;
   Profile *profile = heap_alloc(kernel->engine->store->heap, sizeof *profile);
@@ -89,7 +89,7 @@ static Profile *watch(Version *general) {
 
 static bool is_in(uint64_t set, int32_t k) { return set >> k & 1; }
 
-static void see(Profile *profile, const uint64_t *frame) {
+static void note_arguments(Profile *profile, const uint64_t *frame) {
   for (int32_t k = 0; k < profile->arg_count; k++) {
     if (!is_in(profile->numbers, k)) continue;
     profile->same[k] = frame[k] == profile->seen[k] ? profile->same[k] + 1 : 0;
@@ -107,7 +107,7 @@ static bool is_candidate(const Version *general, int32_t k) {
   return !type_is_float(type) || constants_is_power(type, &general->profile->seen[k]);
 }
 
-static uint64_t stable(const Version *general, Mode mode) {
+static uint64_t stable_arguments(const Version *general, Mode mode) {
   const Profile *profile = general->profile;
   uint64_t set = 0;
   for (int32_t k = 0; k < profile->arg_count; k++)
@@ -126,7 +126,7 @@ static void count_try(Profile *profile) {
   if (++profile->tries >= MOST_TRIES) profile->has_ended = true;
 }
 
-static void make(Version *general, uint64_t taken, Mode mode) {
+static void request_specialised(Version *general, uint64_t taken, Mode mode) {
   Profile *profile = general->profile;
   ASSERT(!general->base && profile, "a general version that is watched is specialised");
   Constants constants = {taken, profile->seen};
@@ -191,16 +191,16 @@ static bool matches(Profile *profile, const uint64_t *frame) {
   return true;
 }
 
-static void make_at_once(Version *general) {
-  Profile *profile = watch(general);
+static void specialise_at_once(Version *general) {
+  Profile *profile = profile_of(general);
   if (!profile || profile->has_ended) return;
-  see(profile, general->launch->frame);
-  uint64_t taken = stable(general, ALWAYS);
-  if (taken || general->compiled->is_long) make(general, taken, ALWAYS);
+  note_arguments(profile, general->launch->frame);
+  uint64_t taken = stable_arguments(general, ALWAYS);
+  if (taken || general->compiled->is_long) request_specialised(general, taken, ALWAYS);
 }
 
 /* Equal runs: the launch that is to use the version first waits until it is compiled. */
-static void await(Profile *profile) {
+static void wait_for_compile(Profile *profile) {
   Version *awaited = profile->awaited;
   if (!awaited || profile->delay) return;
   Error ignored;
@@ -210,30 +210,30 @@ static void await(Profile *profile) {
 }
 
 /* Is there a specialised version for the numbers in the frame? */
-static bool fits(const Version *general) {
+static bool has_same_constants(const Version *general) {
   Profile *profile = general->profile;
   if (!profile) return false;
-  await(profile);
+  wait_for_compile(profile);
   return specialise_made(general) && matches(profile, general->launch->frame);
 }
 
-/* Long bodies are vectorised in specialised versions alone, and a device that queues launches times
+/* Only specialised versions vectorise long bodies, and a device that queues launches times
  * only some. */
-static bool takes_turns(const Version *general) {
+static bool is_compared(const Version *general) {
   return mode_of(general->kernel) == WHEN_WORTH_IT && !general->compiled->is_long &&
          version_engine(general)->store->device->knows_times && !runs_are_equal(general->kernel);
 }
 
 static bool is_turn_of(Version *general) {
   Profile *profile = general->profile;
-  return profile->is_turn = takes_turns(general) && contest_next(&profile->contest) == TUNE_OLD;
+  return profile->is_turn = is_compared(general) && contest_next(&profile->contest) == TUNE_OLD;
 }
 
 Version *specialise_find(Version *general) {
-  if (!fits(general)) {
+  if (!has_same_constants(general)) {
     if (mode_of(general->kernel) != ALWAYS) return NULL;
-    make_at_once(general);
-    if (!fits(general)) return NULL;
+    specialise_at_once(general);
+    if (!has_same_constants(general)) return NULL;
   }
   Version *made = general->profile->made;
   if (is_turn_of(general)) return NULL;
@@ -258,7 +258,7 @@ static void note_contest(Profile *profile, const Version *general, const Version
 
 bool specialise_compares(const Version *general) {
   const Profile *profile = general->profile;
-  return profile && profile->made && takes_turns(general) && contest_is_on(&profile->contest);
+  return profile && profile->made && is_compared(general) && contest_is_on(&profile->contest);
 }
 
 void specialise_note(Version *general, const Version *ran, uint64_t ticks) {
@@ -273,14 +273,14 @@ void specialise_note(Version *general, const Version *ran, uint64_t ticks) {
   if (profile && profile->made) note_contest(profile, general, ran, ticks);
   if (ran != general || is_turn || (profile && profile->has_ended)) return;
   Mode mode = mode_of(general->kernel);
-  if (mode != WHEN_WORTH_IT || !(profile = watch(general)) || profile->has_ended) return;
-  see(profile, general->launch->frame);
+  if (mode != WHEN_WORTH_IT || !(profile = profile_of(general)) || profile->has_ended) return;
+  note_arguments(profile, general->launch->frame);
   profile->ticks += ticks;
   profile->launches++;
   bool is_busy = background_has_spare(engine) && !runs_are_equal(general->kernel);
   if (is_busy || !is_worth_it(engine, general)) return;
-  uint64_t taken = stable(general, mode);
-  if (taken || general->compiled->is_long) make(general, taken, mode);
+  uint64_t taken = stable_arguments(general, mode);
+  if (taken || general->compiled->is_long) request_specialised(general, taken, mode);
   else count_try(profile);
 }
 

@@ -1,7 +1,8 @@
 /* specialise.h - specialised versions, in which arguments that have stayed the same are constants.
  *
  *     general version: launches watched --some numbers stayed the same--> compiled in a thread
- *         --> specialised version, run while those numbers keep their values; else the general one
+ *         --> specialised version, run while those numbers keep their values; otherwise the general
+ * one
  *
  * A captured number is an argument of each launch, so that changing it compiles nothing; as a
  * constant it unrolls loops and turns divisions into multiplications. Results are the same to the
@@ -12,10 +13,10 @@
 #include "kernel/versions/versions.h"
 
 /* The specialised version of `general` if there is one whose constants equal the numbers in the
- * general's frame, and it is its turn (tune/contest.h); it then has the arguments in its own frame.
- * Else NULL. */
+ * general's frame, and the comparison selects it (tune/contest.h); it then has the arguments in its
+ * own frame. Otherwise NULL. */
 Version *specialise_find(Version *general);
-/* Do the two still take turns, so that launches are compared by their time? */
+/* Do the two still alternate, so that launches are compared by their time? */
 bool specialise_compares(const Version *general);
 /* Call this after a launch of `ran`, the general version or its specialised one: it took `ticks`,
  * or, if 0, is queued; */

@@ -48,7 +48,7 @@ static int32_t value_of(const Kernel *kernel, SemaArg from) {
 }
 
 /* Finds the values of arguments and trees among those of a launch. */
-static void bind(Version *version) {
+static void bind_values(Version *version) {
   const CompiledKernel *compiled = version->compiled;
   for (int32_t k = 0; k < compiled->arg_count; k++)
     version->launch->arg_values[k] = value_of(version->kernel, compiled->args[k].from);
@@ -111,7 +111,7 @@ Version *version_create(Kernel *kernel, Version *base, CompiledKernel *compiled,
                        .launch = launch,
                        .shares_launch = is_shared,
                        .next = kernel->versions};
-  bind(version);
+  bind_values(version);
   return kernel->versions = version;
 }
 
@@ -163,7 +163,7 @@ static bool is_based_on(const Version *version, const Version *base) {
 }
 
 /* Takes versions out of the list before any is freed, as their bases are read meanwhile. */
-static void drop(Version *base, bool with_base) {
+static void drop_versions(Version *base, bool with_base) {
   Kernel *kernel = base->kernel;
   Version *dropped = NULL;
   for (Version **at = &kernel->versions, *version; (version = *at);) {
@@ -184,12 +184,12 @@ static void drop(Version *base, bool with_base) {
   }
 }
 
-void versions_drop(Version *version) { drop(version, true); }
+void versions_drop(Version *version) { drop_versions(version, true); }
 
 void versions_drop_based_on(Version *base) {
   specialise_forget(base);
   tuning_drop(version_engine(base), base);
-  drop(base, false);
+  drop_versions(base, false);
 }
 
 void versions_drop_all(Kernel *kernel) {
@@ -328,7 +328,7 @@ Version *versions_request(Version *base, CompileWhy why, const Constants *consta
 
 /* The optimised version becomes the general one, and all that is based on the baseline version (if
  * that had to stay for a while) is based on it. A launch may still run the baseline code. */
-static void promote(Version *version) {
+static void make_general(Version *version) {
   Version *baseline = version->base;
   Kernel *kernel = version->kernel;
   ASSERT(baseline->tier == TIER_BASELINE && !baseline->base, "baseline code is replaced once");
@@ -377,7 +377,7 @@ static void publish_optimised(Version *version, const RgCodegenResult *result) {
     return;
   }
   engine->stats.improved++;
-  promote(version);
+  make_general(version);
 }
 
 void versions_publish(Version *version, const RgCodegenRequest *request,
@@ -451,7 +451,7 @@ void versions_widen(Kernel *kernel) {
     if (version->base) continue;
     versions_drop_based_on(version);
     if (widen_words(heap, at, &version->pattern) && widen_given(heap, at, &version->pattern)) {
-      bind(version);
+      bind_values(version);
       continue;
     }
     versions_drop_all(kernel);

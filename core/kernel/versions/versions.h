@@ -10,8 +10,8 @@
  * launch's trees it belongs to (the first is 0, the next different one 1, ..). So swapping two
  * fields of one layout finds the same version.
  * Fields of one SNode that differ only in the offset of their elements are interchangeable
- * ("twins"): the pattern tells only which of them are equal; the offset is an argument of each
- * launch. So swapping twins finds the same version, too.
+ * ("twins"): the pattern states only which of them are equal; the offset is an argument of each
+ * launch. So swapping such fields finds the same version, too.
  * A pattern does not include captures that the kernel got after it was compiled. */
 #ifndef RG_KERNEL_VERSIONS_H
 #define RG_KERNEL_VERSIONS_H
@@ -26,7 +26,7 @@ enum { PATTERN_WORDS = 5 }; /* per value */
  * arguments that stayed the same as constants (specialise.h). */
 typedef enum Tier { TIER_BASELINE, TIER_OPTIMISED, TIER_SPECIALISED } Tier;
 
-/* versions.c says how a version gets from one to the next. */
+/* versions.c describes the transitions. */
 typedef enum VersionState {
   VERSION_QUEUED, /* it waits for a thread that compiles it */
   VERSION_COMPILING,
@@ -48,11 +48,11 @@ typedef enum CompileWhy {
 
 /* How a compile differs from the default one; all 0: not at all. */
 typedef struct CompileWay {
-  bool prefers_lanes;  /* loops are vectorised whatever that is estimated to cost */
-  bool prefers_scalar; /* loops are not vectorised whatever that is estimated to gain */
-  bool rare_branches;  /* an `if` without an `else` is expected to be taken seldom */
+  bool prefers_lanes;  /* loops are vectorised at any estimated cost */
+  bool prefers_scalar; /* loops are not vectorised, whatever the estimated gain */
+  bool rare_branches;  /* an `if` without an `else` is expected to be taken rarely */
   bool has_half_vectors;
-  bool ordered_scalar;    /* loops are not vectorised where the order of iterations shows */
+  bool ordered_scalar;    /* loops are not vectorised where the order of iterations is observable */
   bool has_one_worker;    /* it may only run on one: updates are not atomic (pass sole_worker) */
   bool tiles_loops;       /* loop tiling, for accesses along different axes */
   bool no_shared_lookups; /* GPU threads do not share look-ups */
@@ -87,8 +87,8 @@ typedef struct VersionLaunch {
 struct Version {
   Version *next; /* older */
   Kernel *kernel;
-  /* The version that it stands in for, whose pattern it shares; NULL: this is the general version
-   * of its pattern. */
+  /* The version that it can run in place of, whose pattern it shares; NULL: this is the general
+   * version of its pattern. */
   Version *base;
   int64_t number; /* among all general versions of the engine: 1, 2, .. */
   Tier tier;
@@ -129,8 +129,8 @@ Version *versions_optimise(Version *baseline, bool waits, Error *err);
 Version *versions_request(Version *base, CompileWhy why, const Constants *constants,
                           const CompileWay *way);
 /* Ends a compile: gives the version its code, loaded from `result` and kept on disk, unless it has
- * code from there; without either it is FAILED. Whatever waits for the version learns of it. With
- * `result`, err says why it cannot be loaded. */
+ * code from there; without either it is FAILED. Callers that wait for the version continue. With
+ * `result`, err states why it cannot be loaded. */
 void versions_publish(Version *version, const RgCodegenRequest *request,
                       const RgCodegenResult *result, Error *err);
 
