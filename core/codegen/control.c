@@ -5,12 +5,18 @@
 #include "codegen/region.h"
 #include "ir/facts.h"
 
+/* In the copy of a body for whole vectors, masks are constants (MASK_WHOLE). */
 void control_if(Codegen *g, const IrInst *inst) {
+  LLVMValueRef condition = value_operand(g, inst, 0);
+  if (LLVMIsAConstantInt(condition)) {
+    const IrRegion *arm = inst->regions[!LLVMConstIntGetZExtValue(condition)];
+    return arm ? region_emit(g, arm) : (void)0;
+  }
   LLVMBasicBlockRef yes = block_new(g, "then"), no = block_new(g, "else"),
                     end = block_new(g, "end");
   /* the assembler of a GPU orders blocks itself */
   bool is_likely = g->part != CODEGEN_GPU_TASKS && facts_is_check(inst->operands[0]);
-  (is_likely ? block_branch_mostly : block_branch)(g, value_operand(g, inst, 0), yes, no);
+  (is_likely ? block_branch_mostly : block_branch)(g, condition, yes, no);
   block_enter(g, yes);
   region_emit(g, inst->regions[0]);
   block_jump(g, end);

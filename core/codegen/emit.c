@@ -50,17 +50,17 @@ static LLVMValueRef values(Codegen *g, const IrInst *inst, LLVMValueRef a) {
   bool divides = inst->op == IR_DIV_ROOT || inst->op == IR_DIV_CUBE; /* only lanes use the root */
   switch (inst->op) {
   case IR_SELECT: return select_value(g, inst, a);
-  case IR_BITCAST: return build_bitcast(g, a, value_vector(g, result, value_width(a)));
+  case IR_BITCAST: return build_bitcast(g, a, value_type(g, inst->type));
   case IR_CONVERT:
     ASSERT(inst->inside || !type_is_float(type) || !type_is_integer(result), "pass `expand` ran");
     return arith_convert(g, type, result, a);
   case IR_OFFSET: return width > 1 ? vector_offset(g, inst) : access_offset(g, inst);
   case IR_SPLAT: return value_broadcast(g, a, width);
   case IR_STEP: return lanes_step(g, a, result, inst->imm, width);
-  case IR_SPLICE: return vector_splice(g, inst);
   case IR_LANES_REDUCE: return combine_lanes(g, (IrUpdate)inst->imm, result, a);
   case IR_MASK_AND: return lanes_both(g, a, value_operand(g, inst, 1));
   case IR_MASK_ANY: return lanes_any(g, a);
+  case IR_MASK_WHOLE: return value_bool(g, value_is_all(a));
   case IR_MASK_OF_BITS: return lanes_of_bits(g, a, width);
   case IR_MASK_BITS: return lanes_bits(g, a);
   default: break;
@@ -129,11 +129,13 @@ void emit_op(Codegen *g, const IrInst *inst) {
   case IR_ARG: return frame_load(g, inst);
   case IR_RUN: return frame_run(g, inst);
   case IR_RETURN: return frame_return(g, inst);
+  case IR_SHUFFLE: return value_set(g, inst, vector_shuffle(g, inst));
+  case IR_STACK: return local_stack(g, inst);
+  case IR_ZEROS: return value_set(g, inst, local_zeros(g));
   case IR_LANE_GET: return value_set(g, inst, vector_lane_get(g, inst));
   case IR_LANE_SET: return vector_lane_set(g, inst);
-  case IR_LANES_LOAD: return vector_emit_load(g, inst);
-  case IR_LANES_STORE: return vector_emit_store(g, inst);
-  case IR_LANES_UPDATE: return vector_emit_runs(g, inst);
+  case IR_LANES_LOAD: return value_set(g, inst, vector_load(g, inst));
+  case IR_LANES_STORE: return vector_store(g, inst);
   default:
     if ((ir_op_info[inst->op].flags & (IR_PURE | IR_HIGH)) == IR_PURE &&
         ir_op_info[inst->op].operand_count > 0)

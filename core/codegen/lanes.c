@@ -40,7 +40,7 @@ LLVMValueRef lanes_bits(Codegen *g, LLVMValueRef mask) {
 
 LLVMValueRef lanes_of_bits(Codegen *g, LLVMValueRef bits, int width) {
   LLVMValueRef lanes[IR_MAX_LANES];
-  if (width > 32) {
+  if (width > 32 || LLVMTypeOf(bits) == g->i8) {
     LLVMTypeRef narrow = LLVMIntTypeInContext(g->context, (unsigned)width);
     return build_bitcast(g, LLVMBuildIntCast2(g->builder, bits, narrow, false, ""),
                          value_lanes(g->bool_type, width));

@@ -19,6 +19,21 @@ void local_array(Codegen *g, const IrInst *inst) {
   value_set(g, inst, array);
 }
 
+enum { LINE = 64 };
+
+void local_stack(Codegen *g, const IrInst *inst) {
+  LLVMTypeRef type = LLVMArrayType2(g->i8, (uint64_t)inst->imm);
+  LLVMValueRef memory = block_variable(g, type, "stack");
+  LLVMSetAlignment(memory, LINE);
+  value_set(g, inst, memory);
+}
+
+LLVMValueRef local_zeros(Codegen *g) {
+  LLVMTypeRef type = LLVMArrayType2(g->i64, IR_ZERO_BYTES / 8);
+  if (!g->f.zeros) g->f.zeros = block_variable_of(g, LLVMConstNull(type), "zeros");
+  return g->f.zeros;
+}
+
 typedef struct Local {
   LLVMValueRef array, index, inside; /* inside: NULL if that is certain */
   Type type;                         /* of the array */

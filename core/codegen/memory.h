@@ -35,6 +35,8 @@ void atomic_combine_shares(Codegen *g, const LLVMValueRef *sums);
 void item_emit(Codegen *g, const IrInst *inst);   /* item.c: ITEM */
 void pick_emit(Codegen *g, const IrInst *inst);   /* and PICK */
 void local_array(Codegen *g, const IrInst *inst); /* local.c: LOCAL_ARRAY, LOCAL_GET, LOCAL_SET */
+void local_stack(Codegen *g, const IrInst *inst); /* STACK */
+LLVMValueRef local_zeros(Codegen *g);             /* ZEROS */
 void local_get(Codegen *g, const IrInst *inst);
 void local_set(Codegen *g, const IrInst *inst);
 

@@ -12,8 +12,8 @@ LLVMValueRef lanes_some(Codegen *g, LLVMValueRef value, int first, int count);
 LLVMValueRef lanes_both(Codegen *g, LLVMValueRef mask, LLVMValueRef condition);
 LLVMValueRef lanes_any(Codegen *g, LLVMValueRef mask);
 LLVMValueRef lanes_bits(Codegen *g, LLVMValueRef mask); /* a bit per lane, as an i64 */
-/* A mask from the low bits of an integer, by a comparison with a vector constant: machines without
- * mask registers would extract the bits one by one. */
+/* A mask from the low bits of an integer; not of an i8, by a comparison with a vector constant:
+ * machines without mask registers would extract the bits one by one. */
 LLVMValueRef lanes_of_bits(Codegen *g, LLVMValueRef bits, int width);
 /* Loads a vector of `type` under a mask, from adjacent places or one per lane; inactive lanes are
  * those of `otherwise`, NULL: 0. lanes_put stores one. `align`: bytes of an element. */

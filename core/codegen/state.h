@@ -88,7 +88,7 @@ typedef struct Function {
   LLVMValueRef frame, ambient; /* hoisted, NULL until used */
   TreeValues *trees;           /* by kernel->trees */
   LLVMValueRef cursor;         /* of a task that counts (claim.c); else NULL */
-  LLVMValueRef zeros;          /* vector_memory.c: on the stack; NULL until used */
+  LLVMValueRef zeros;          /* local.c; NULL until used */
   LLVMValueRef least;          /* stream.c: i64; NULL: no non-temporal stores */
   int straight;                /* weight of the ops since the last block split: emit.c */
   /* on a GPU */

@@ -31,11 +31,16 @@ void stream_close(Codegen *g) {
 
 /* -- alignment of whole vectors ---------------------------------------------------------------- */
 
-/* The store by which the vectors of the loop are aligned; NULL: there is none. */
+/* The store by which the vectors of the loop are aligned: one that each of its whole vectors does,
+ * at an address from the body's own list. NULL: there is none. */
 static const IrInst *aligned_store(const IrRegion *body) {
-  const IrInst *inst = body->first;
-  while (inst && (inst->op != IR_LANES_STORE || !inst->aligns)) inst = inst->next;
-  return inst;
+  const IrInst *store = NULL;
+  for (const IrInst *inst = body->first; inst && !store; inst = inst->next) {
+    if (inst->op == IR_LANES_STORE && inst->aligns) store = inst;
+    bool is_whole = inst->op == IR_IF && inst->operands[0]->op == IR_MASK_WHOLE;
+    if (is_whole) store = aligned_store(inst->regions[0]);
+  }
+  return store;
 }
 
 /* The inverse of an odd number modulo 2^64. */
@@ -50,7 +55,7 @@ LLVMValueRef stream_begin(Codegen *g, const LaneLoop *loop, LLVMValueRef low) {
   const IrInst *at = store ? store->operands[0] : NULL;
   if (!at || !loop->index) return NULL;
   int64_t size = type_size(type_element(store->operands[1]->type));
-  int64_t step = size * max_i64(store->parts, 1);
+  int64_t step = size * (store->operand_count - 2);
   int64_t align = min_i64(LINE, loop->width * size), even = step & -step;
   if (even >= align) return low; /* all indices are equally aligned */
   Type type = loop->index->type;

@@ -78,7 +78,8 @@ LLVMValueRef build_shuffle(Codegen *g, LLVMValueRef a, LLVMValueRef b, const int
                            int count) {
   LLVMValueRef lanes[IR_MAX_LANES];
   ASSERT(count > 0 && count <= IR_MAX_LANES, "a vector has so many lanes at most");
-  for (int i = 0; i < count; i++) lanes[i] = value_i32(g, picks[i]);
+  for (int i = 0; i < count; i++)
+    lanes[i] = picks[i] < 0 ? LLVMGetPoison(g->i32) : value_i32(g, picks[i]);
   return LLVMBuildShuffleVector(g->builder, a, b ? b : LLVMGetPoison(LLVMTypeOf(a)),
                                 LLVMConstVector(lanes, (unsigned)count), "");
 }

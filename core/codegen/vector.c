@@ -1,82 +1,76 @@
-/* vector.c - ops of lanes, one by one (pass/vector/vectorise.c). Masks are operands. The constant
- * mask of all lanes, by which whole vectors of iterations are emitted, makes an access an ordinary
- * one, and a conjunction its other operand, so that LLVM has less to fold.
+/* vector.c - ops of lanes, one by one (pass/vector/vectorise.c, lane_accesses.c). Masks are
+ * operands. The constant mask of all lanes, by which whole vectors of iterations are emitted, makes
+ * an access an ordinary one, and a conjunction its other operand, so that LLVM has less to fold.
  * Decision D-pass-70. */
 #include "codegen/vector.h"
 
-/* -- shuffles ---------------------------------------------------------------------------------- */
-
-LLVMValueRef vector_splice(Codegen *g, const IrInst *inst) {
-  int lanes[IR_MAX_LANES], width = type_rows(inst->type);
-  ASSERT(width <= IR_MAX_LANES, "a vector has so many lanes at most");
-  for (int i = 0; i < width; i++) lanes[i] = (int)inst->imm + i;
-  return build_shuffle(g, value_operand(g, inst, 0), value_operand(g, inst, 1), lanes, width);
+LLVMValueRef vector_shuffle(Codegen *g, const IrInst *inst) {
+  const IrTable *table = &g->kernel->tables.items[inst->imm];
+  int picks[IR_MAX_LANES];
+  ASSERT(table->count == type_rows(inst->type), "a number for each lane");
+  for (int i = 0; i < table->count; i++) picks[i] = (int)table->values[i];
+  LLVMValueRef second = inst->operand_count > 1 ? value_operand(g, inst, 1) : NULL;
+  return build_shuffle(g, value_operand(g, inst, 0), second, picks, table->count);
 }
 
 /* -- memory ------------------------------------------------------------------------------------ */
 
-/* What the inst says of an access to elements of `type` in lanes. */
-static LaneAccess access_of(Codegen *g, const IrInst *inst, Type lanes) {
-  LaneAccess a = {.inst = inst,
-                  .type = type_element(lanes),
-                  .at = value_operand(g, inst, 0),
-                  .mask = value_operand(g, inst, inst->operand_count - 1),
-                  .part = inst->part};
-  ASSERT(value_width(a.mask) == type_rows(lanes), "a bit of the mask for each lane");
-  return a;
+static LLVMValueRef mask_of(Codegen *g, const IrInst *access) {
+  ASSERT(!access->shape, "`lane_accesses` has written what has a shape");
+  return value_operand(g, access, access->operand_count - 1);
 }
 
-void vector_emit_store(Codegen *g, const IrInst *inst) {
-  LaneAccess a = access_of(g, inst, inst->operands[1]->type);
-  LLVMValueRef values[IR_MOST_PARTS];
-  for (int i = 0; i < inst->operand_count - 2; i++)
-    values[i] = value_to_memory(g, value_operand(g, inst, i + 1), inst->operands[i + 1]->type);
-  if (inst->parts) a.part = __builtin_ctz(access_numbers(&a));
-  vector_store(g, &a, values);
-}
-
-/* Each number that is read has a variable. */
-static void lanes_load_cells(Codegen *g, const IrInst *inst) {
-  const LaneAccess a = access_of(g, inst, inst->operands[1]->type);
-  LLVMValueRef values[IR_MOST_RUN];
-  vector_load_cells(g, &a, values);
-  for (int number = 0, i = 1; number < inst->parts; number++)
-    if (inst->numbers >> number & 1) build_store(g, values[number], value_operand(g, inst, i++));
-}
-
-static LaneRun run_of(Codegen *g, const IrInst *inst, int number) {
-  LaneRun run = {.inst = inst,
-                 .type = type_element(inst->operands[inst->parts]->type),
-                 .count = inst->parts,
-                 .like = number - inst->like};
-  for (int k = 0; k < run.count; k++) {
-    run.at[k] = value_operand(g, inst, k);
-    run.values[k] = value_operand(g, inst, run.count + k);
+LLVMValueRef vector_load(Codegen *g, const IrInst *inst) {
+  LLVMTypeRef lanes = value_memory_type(g, inst->type);
+  LLVMValueRef at = value_operand(g, inst, 0), mask = mask_of(g, inst), others = NULL, value;
+  int align = type_size(type_element(inst->type)) / (inst->pairs ? 2 : 1);
+  if (inst->operand_count > 2)
+    others = value_to_memory(g, value_operand(g, inst, 1), type_element(inst->type));
+  if (value_is_vector(at) || !value_is_all(mask)) {
+    value = lanes_take(g, lanes, at, align, mask, others);
+  } else {
+    value = build_load(g, lanes, at);
+    LLVMSetAlignment(value, (unsigned)align);
   }
-  return run;
+  return value_from_memory(g, alias_element(g, value, inst->alias), type_element(inst->type));
 }
 
-/* Loads or updates the runs of a group, at its last one. */
-void vector_emit_runs(Codegen *g, const IrInst *inst) {
-  IrGroup group = ir_group(g->scratch, inst);
-  LaneRuns runs = {.mask = value_operand(g, inst, inst->operand_count - 1), .gaps = inst->gaps};
-  if (inst->deferred) return;
-  for (int i = 0; i < group.count; i++)
-    vec_push(g->scratch, &runs.items, run_of(g, group.items[i], i));
-  if (inst->op == IR_LANES_UPDATE) return vector_update_runs(g, &runs);
-  vector_load_runs(g, &runs);
-  for (int i = 0; i < group.count; i++)
-    for (int k = 0; k < group.items[i]->parts; k++)
-      build_store(g, runs.items.items[i].values[k],
-                  value_operand(g, group.items[i], group.items[i]->parts + k));
+void vector_store(Codegen *g, const IrInst *inst) {
+  LLVMValueRef at = value_operand(g, inst, 0), mask = mask_of(g, inst), values[IR_MOST_PARTS];
+  Type lanes = inst->operands[1]->type, type = type_element(lanes);
+  const StreamStore store = {at, values, inst->operand_count - 2, type, inst->alias};
+  ASSERT(store.count > 0 && store.count <= IR_MOST_PARTS, "vectors to store");
+  for (int i = 0; i < store.count; i++)
+    values[i] = value_to_memory(g, value_operand(g, inst, i + 1), type);
+  if (!value_is_vector(at) && value_is_all(mask)) return stream_store(g, &store, inst->streams);
+  for (int i = 0; i < store.count; i++) {
+    LLVMValueRef to = value_byte_offset(g, at, i * (int64_t)type_size(lanes));
+    alias_element(g, lanes_put(g, values[i], to, type_size(type), mask), inst->alias);
+  }
 }
 
-void vector_emit_load(Codegen *g, const IrInst *inst) {
-  if (inst->shape == IR_SHAPE_RUNS) return vector_emit_runs(g, inst);
-  if (inst->shape == IR_SHAPE_CELLS) return lanes_load_cells(g, inst);
-  const LaneAccess a = access_of(g, inst, inst->type);
-  value_set(g, inst, vector_load(g, &a));
+LLVMValueRef vector_gather(Codegen *g, Type type, LLVMValueRef pointers, LLVMValueRef mask) {
+  LLVMTypeRef lanes = value_lanes(value_memory_type(g, type), value_width(pointers));
+  return lanes_take(g, lanes, pointers, type_size(type), mask, NULL);
 }
+
+/* Emits addresses as a scalar base plus a vector of indices with a scale that the machine has: the
+ * addressing mode of gathers. */
+LLVMValueRef vector_offset(Codegen *g, const IrInst *inst) {
+  const IrInst *base = inst->operands[0], *index = inst->operands[1];
+  LLVMValueRef wide = value_extend(g, value_of(g, index), type_element(index->type));
+  int stride = inst->stride, scale = stride == 2 || stride == 4 || stride == 8 ? stride : 1;
+  LLVMValueRef pointer = value_byte_offset(g, value_of(g, base), inst->imm);
+  if (scale != stride) {
+    LLVMValueRef factor = value_like(wide, stride);
+    wide =
+        type_bits(index->type) <= 32 ? build_nsw_mul(g, wide, factor) : build_mul(g, wide, factor);
+  }
+  LLVMTypeRef unit = scale == 1 ? g->i8 : LLVMArrayType2(g->i8, (uint64_t)scale);
+  return build_at(g, unit, pointer, wide);
+}
+
+/* -- one lane ---------------------------------------------------------------------------------- */
 
 static LLVMValueRef lane_address(Codegen *g, LLVMTypeRef type, const IrInst *inst) {
   LLVMValueRef lane = value_operand(g, inst, 1);

@@ -117,7 +117,6 @@ static const char *numbers_refusal(const IrInst *inst, const IrInst *first) {
     return "only cells are split, blended, or accessed each by itself";
   if (inst->blends && (inst->splits || inst->parts % 2 == 0))
     return "only an odd number of parts is blended";
-  if (inst->gaps && !is_run) return "only runs have gaps";
   if (!is_run) return inst->group || inst->deferred ? "it has no group" : NULL;
   const IrInst *other = inst->deferred ? inst->next : inst;
   if (inst != first && (!inst->previous->deferred || inst->previous->group != inst->group))

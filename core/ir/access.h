@@ -1,6 +1,6 @@
 /* access.h - how the lanes of a vectorised body reach memory: the shape of each access, and groups
  * of accesses that are emitted together. The pass `access_shapes` decides this and stores it in
- * attributes, which code generation follows without a search of its own. Decision D-pass-73.
+ * attributes, which later passes follow without a search of their own. Decision D-pass-73.
  *
  *     %5: f32 = mem.load shape=strided group=1 parts=3 %4          number 0 of cells of 3 numbers
  *     %7: f32 = mem.load shape=strided group=1 part=2 parts=3 %6   number 2
@@ -30,9 +30,10 @@
  * `numbers` has a bit for each number of the cell that is accessed: of a strided load, by any load
  * of the window; of the others, by this inst. Operand 0 is the address of number `part`, of a store
  * that of its lowest number. The numbers that `cells` and `runs` read go to variables, one each.
- * How a strided load gets its number is in `splits`, `blends` and `each`, and whether runs with a
- * gap are vectors in `gaps` (pass/vector/vectorise_memory.c).
- * Here, too, runs of a group are executed together, at the last one. */
+ * How a strided load gets its number is in `splits`, `blends` and `each`
+ * (pass/vector/vectorise_memory.c). Here, too, runs of a group are executed together, at the last
+ * one. The pass `lane_accesses` rewrites all of them as accesses without a shape, to adjacent
+ * elements or to one per lane, and as shuffles. */
 #ifndef RG_IR_ACCESS_H
 #define RG_IR_ACCESS_H
 
@@ -41,6 +42,7 @@
 enum {
   IR_MOST_PARTS = 16, /* numbers of a strided cell */
   IR_MOST_RUN = 8,    /* elements of a run, and adjacent numbers of CELLS */
+  IR_ZERO_BYTES = 64, /* bytes of ZEROS: those of the largest cell */
   /* bytes of a vector on machines with masked stores and cheap masked loads */
   IR_MASKED_BYTES = 64
 };

@@ -85,6 +85,8 @@ IrImm ir_imm_kind(const IrInst *inst) {
   case IR_INVOKE:
   case IR_ITEM:
   case IR_LOCAL_ARRAY:
+  case IR_STACK:
+  case IR_SHUFFLE:
   case IR_ALL_GATHER:
   case IR_GATHERED: return IMM_NUMBER;
   case IR_UPDATE:
@@ -102,8 +104,7 @@ IrImm ir_imm_kind(const IrInst *inst) {
     return ir_entry_takes((RtEntry)inst->entry, IR_PARAM_MASK) ? IMM_MASK : IMM_OTHER;
   case IR_OFFSET:
   case IR_ROW_LOAD: return IMM_BYTES;
-  case IR_STEP:
-  case IR_SPLICE: return IMM_NUMBER;
+  case IR_STEP: return IMM_NUMBER;
   default: return IMM_OTHER;
   }
 }

@@ -198,16 +198,11 @@ struct IrInst {
    * into one, which needs an odd number of parts; without either, the number is picked from the
    * vectors that hold it. Under a mask each lane accesses its number by itself */
   bool splits : 1, blends : 1, each : 1;
-  bool gaps : 1; /* RUNS: of a lane's run that has a gap, both parts are vectors, too */
   IrShape shape : 8;
   int32_t group;       /* of accesses that are emitted together; 0: none */
   int32_t run;         /* RUNS: number of the run in its group */
   int32_t part, parts; /* STRIDED, CELLS, RUNS: which number, of how many */
   int32_t numbers;     /* LANES_LOAD, LANES_STORE: STRIDED, CELLS: which ones, a bit each */
-  /* LANES_LOAD, LANES_UPDATE: RUNS. A bit for each address that is known to be adjacent to the one
-   * before it; `like`: the run this many before it in its group has addresses that differ from
-   * these only by `distance` bytes; 0: there is none */
-  int32_t adjacent, like, distance;
   /* FOR in a vectorised body, with `lanes`: if some lane has many iterations, the loop runs for one
    * lane after the other with its second region, a copy of the body whose lanes are iterations */
   bool per_lane : 1;
@@ -377,7 +372,8 @@ int ir_add_level(IrKernel *kernel, const SNode *node, const char *name);
 int ir_add_site(IrKernel *kernel, int field, int32_t line, bool is_of_number);
 /* Copies the values. */
 int ir_add_table(IrKernel *kernel, Type type, int count, const int64_t *values);
-void ir_drop_tables(IrKernel *kernel); /* removes those that no ITEM reads; renumbers the others */
+/* Removes those that no ITEM or SHUFFLE names; renumbers the others. */
+void ir_drop_tables(IrKernel *kernel);
 int ir_add_arg(IrKernel *kernel, Type type, const char *name, int32_t line, int32_t column);
 /* Adds a note of kernel:explain() under the user's line: one clause, without a full stop. Equal
  * notes on a line are merged. */

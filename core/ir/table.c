@@ -1,4 +1,4 @@
-/* table.c - the constant tables of a kernel, which ITEMs read. */
+/* table.c - the constant tables of a kernel, which ITEMs read and SHUFFLEs follow. */
 #include "ir/task.h"
 
 int ir_add_table(IrKernel *kernel, Type type, int count, const int64_t *values) {
@@ -25,8 +25,8 @@ typedef struct Used {
 
 static bool visit_item(void *data, IrInst *inst) {
   const Used *used = data;
-  if (inst->op != IR_ITEM) return true;
-  DEBUG_ASSERT(inst->imm >= 0 && inst->imm < used->count, "an ITEM reads a table of the kernel");
+  if (inst->op != IR_ITEM && inst->op != IR_SHUFFLE) return true;
+  DEBUG_ASSERT(inst->imm >= 0 && inst->imm < used->count, "a table of the kernel");
   if (used->renumbers) inst->imm = used->numbers[inst->imm] - 1;
   else used->numbers[inst->imm] = 1;
   return true;

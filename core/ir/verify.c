@@ -192,7 +192,7 @@ static bool verify_lanes(Verifier *v, const IrInst *inst) {
   int lanes = type_is_struct(inst->type) ? 1 : type_rows(inst->type);
   for (int i = 0; i < inst->operand_count; i++)
     if (type_rows(type_at(inst, i)) > lanes) lanes = type_rows(type_at(inst, i));
-  if (lanes == 1) return true;
+  if (lanes == 1 || inst->op == IR_BITCAST) return true; /* as many bytes: verify_arithmetic */
   if (!takes_lanes(inst)) return wrong(v, inst, "has no form in lanes");
   if (!ir_is_lanes(lanes)) return wrong(v, inst, "there are 2, 4, .. 64 lanes");
   for (int i = 0; i < inst->operand_count; i++) {
@@ -204,7 +204,8 @@ static bool verify_lanes(Verifier *v, const IrInst *inst) {
          wrong(v, inst, "result and operands differ in their lanes");
 }
 
-/* Addresses, what is stored or the variables of what is read, and a mask; of one length. */
+/* Addresses, what is stored, the variables of what is read or what other lanes have, and a mask; of
+ * one length. */
 static bool verify_lane_access(Verifier *v, const IrInst *inst) {
   bool is_run = inst->shape == IR_SHAPE_RUNS, is_cell = inst->shape == IR_SHAPE_CELLS,
        has_result = inst->op == IR_LANES_LOAD && !is_run && !is_cell;
@@ -212,8 +213,9 @@ static bool verify_lane_access(Verifier *v, const IrInst *inst) {
       values = is_run          ? inst->parts
                : inst->numbers ? __builtin_popcount(inst->numbers)
                                : 1;
-  if (has_result) values = 0;
-  if (inst->operand_count != addresses + values + 1)
+  if (has_result) values = inst->shape == IR_SHAPE_NONE && inst->operand_count == 3;
+  else if (inst->shape == IR_SHAPE_NONE && type_is_scalar(type_at(inst, 0))) values = last - 1;
+  if (inst->operand_count != addresses + values + 1 || (!has_result && values < 1))
     return wrong(v, inst, "wrong number of operands");
   int lanes = type_rows(type_at(inst, last));
   if (!is_mask(type_at(inst, last))) return wrong(v, inst, "needs a mask");
@@ -228,7 +230,7 @@ static bool verify_lane_access(Verifier *v, const IrInst *inst) {
   }
   Type first = has_result ? inst->type : type_at(inst, addresses);
   for (int i = addresses; i < last + has_result; i++) {
-    Type type = has_result ? inst->type : type_at(inst, i);
+    Type type = i == last ? first : type_at(inst, i);
     bool is_like = inst->shape == IR_SHAPE_STRIDED
                        ? type_size(type_element(type)) == type_size(type_element(first))
                        : type_equal(type, first);
@@ -239,6 +241,19 @@ static bool verify_lane_access(Verifier *v, const IrInst *inst) {
       return wrong(v, inst, "takes lanes of elements, and a mask for them");
   }
   return true;
+}
+
+/* Numbers of lanes for each lane of the result. */
+static bool verify_shuffle(Verifier *v, const IrInst *inst) {
+  const IrTable *table = &v->kernel->tables.items[inst->imm];
+  Type first = type_at(inst, 0);
+  int lanes = type_rows(first) * inst->operand_count;
+  bool ok = inst->operand_count <= 2 && all_of_type(inst, 0, first) &&
+            type_equal(type_element(inst->type), type_element(first)) &&
+            type_equal(table->type, TYPE(I8)) && table->count == type_rows(inst->type);
+  for (int k = 0; ok && k < table->count; k++)
+    ok = table->values[k] >= -1 && table->values[k] < lanes;
+  return ok || wrong(v, inst, "takes one or two vectors, and a table of their lanes");
 }
 
 /* A root and its square, then a scalar and lanes; floats of one type. */
@@ -264,10 +279,7 @@ static bool verify_lane_op(Verifier *v, const IrInst *inst) {
             type_equal(type_element(type), first) &&
             (inst->op == IR_SPLAT || type_is_integer(first) || is_pointer(first))) ||
            wrong(v, inst, "takes a scalar, to lanes of its type");
-  case IR_SPLICE:
-    return (ir_is_lanes(type_rows(type)) && all_of_type(inst, 0, type) && inst->imm >= 0 &&
-            inst->imm <= type_rows(type)) ||
-           wrong(v, inst, "takes two vectors of its lanes, and begins in the first one");
+  case IR_SHUFFLE: return verify_shuffle(v, inst);
   case IR_LANE_GET:
     return (ir_is_lanes(type_rows(first)) && type_equal(type, type_element(first)) &&
             type_equal(type_at(inst, 1), TYPE(U64))) ||
@@ -288,10 +300,12 @@ static bool verify_lane_op(Verifier *v, const IrInst *inst) {
   case IR_RSQRT_CUBE: return verify_rsqrt(v, inst);
   case IR_MASK_AND:
     return (is_mask(type) && all_of_type(inst, 0, type)) || wrong(v, inst, "takes two masks");
-  case IR_MASK_ANY: return is_mask(first) || wrong(v, inst, "takes a mask");
+  case IR_MASK_ANY:
+  case IR_MASK_WHOLE: return is_mask(first) || wrong(v, inst, "takes a mask");
   case IR_ALTERNATE: return type_is(first, TYPE_BOOL) || wrong(v, inst, "takes a bool");
   case IR_MASK_OF_BITS:
-    return (is_mask(type) && type_equal(first, TYPE(U64))) ||
+    return (is_mask(type) && (type_equal(first, TYPE(U64)) ||
+                              (type_equal(first, TYPE(U8)) && type_rows(type) <= 8))) ||
            wrong(v, inst, "takes a u64, to a mask");
   case IR_MASK_BITS: return is_mask(first) || wrong(v, inst, "takes a mask");
   default: return wrong(v, inst, "is unknown");
@@ -346,6 +360,7 @@ static bool verify_imm(Verifier *v, const IrInst *inst) {
     return (inst->imm >= 0 && inst->imm < kernel->functions.count) ||
            wrong(v, inst, "no such function");
   case IR_ITEM:
+  case IR_SHUFFLE:
     return (inst->imm >= 0 && inst->imm < kernel->tables.count) || wrong(v, inst, "no such table");
   case IR_ALL_GATHER:
     return (inst->imm > 0 && inst->imm <= IR_MOST_SHARED) ||
@@ -655,13 +670,14 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_RANDOM_STREAM:
   case IR_RUN:
   case IR_POLL:
+  case IR_ZEROS:
   case IR_LOOP: return true;
   case IR_RANDOM:
     return all_elements(inst, TYPE(I64)) || wrong(v, inst, "key, iteration and number are i64");
   case IR_MULHI: return all_elements(inst, TYPE(U64)) || wrong(v, inst, "takes u64");
   case IR_SPLAT:
   case IR_STEP:
-  case IR_SPLICE:
+  case IR_SHUFFLE:
   case IR_MASK_OF_BITS:
   case IR_LANE_GET:
   case IR_LANE_SET:
@@ -673,6 +689,7 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_RSQRT_CUBE:
   case IR_MASK_AND:
   case IR_MASK_ANY:
+  case IR_MASK_WHOLE:
   case IR_ALTERNATE:
   case IR_MASK_BITS: return verify_lane_op(v, inst);
   case IR_ALL_GATHER: return is_pointer(type_at(inst, 0)) || wrong(v, inst, "gathers pointers");
@@ -697,6 +714,7 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
     return type_equal(type_element(type_at(inst, 0)), type_element(type_at(inst, 1))) ||
            wrong(v, inst, "variable and value differ in type");
   case IR_LOCAL_ARRAY:
+  case IR_STACK:
     return (inst->imm >= 1 && inst->imm <= IR_MOST_LOCAL) || wrong(v, inst, "has a size");
   case IR_LOCAL_GET:
   case IR_LOCAL_SET: return verify_local(v, inst);
@@ -804,9 +822,12 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   case IR_CURSOR:
   case IR_ALL_GATHER:
   case IR_GATHERED:
+  case IR_STACK:
+  case IR_ZEROS:
   case IR_OFFSET: expected = TYPE(PTR); break;
   case IR_IS_ACTIVE:
   case IR_MASK_ANY:
+  case IR_MASK_WHOLE:
   case IR_ROW_ACTIVE: expected = TYPE(BOOL); break;
   case IR_MASK_BITS:
   case IR_ACTIVE_BITS: expected = TYPE(U64); break;
@@ -1016,7 +1037,8 @@ static bool verify_inst(Verifier *v, const IrInst *inst, int depth) {
   for (int i = 0; i < IR_MAX_REGIONS; i++)
     if ((inst->regions[i] != NULL) != (i < ir_region_count(inst->op) + inst->per_lane))
       return wrong(v, inst, "wrong number of regions");
-  if (v->is_final && !is_left_at_the_end(inst->op))
+  bool has_shape = inst->shape && inst->op >= IR_LANES_LOAD && inst->op <= IR_LANES_UPDATE;
+  if (v->is_final && (has_shape || !is_left_at_the_end(inst->op)))
     return wrong(v, inst, "should be lowered by now");
   bool ok = verify_home(v, inst) && verify_tables(v, inst) && verify_operands(v, inst) &&
             verify_lanes(v, inst) && verify_value(v, inst) && verify_result(v, inst);
@@ -1024,31 +1046,6 @@ static bool verify_inst(Verifier *v, const IrInst *inst, int depth) {
   if ((ir_op_info[inst->op].flags & IR_EXIT) && !verify_exit(v, inst)) return false;
   return !inst->regions[0] ||
          (verify_shape(v, inst) && verify_lane_loop(v, inst) && verify_regions(v, inst, depth));
-}
-
-/* What a run says of its addresses: which are adjacent, and how far they are from another run's. */
-static bool verify_run(Verifier *v, const IrInst *inst) {
-  const IrInst *other = inst;
-  int64_t bytes = 0;
-  if (!inst->adjacent && !inst->like && !inst->distance) return true;
-  if (inst->shape != IR_SHAPE_RUNS || inst->adjacent < 0 || inst->adjacent >> inst->parts ||
-      inst->adjacent & 1 || inst->like < 0 || (inst->distance && !inst->like))
-    return wrong(v, inst, "says of a run what it does not have");
-  for (int k = 1; k < inst->parts; k++)
-    if (inst->adjacent >> k & 1 &&
-        (!ir_differ_by_constant(inst->operands[k - 1], inst->operands[k], &bytes) ||
-         bytes != type_size(type_element(type_at(inst, inst->parts)))))
-      return wrong(v, inst, "these addresses are not adjacent");
-  for (int left = inst->like; left > 0 && other;) {
-    other = other->previous;
-    left -= other && other->group == inst->group;
-  }
-  bool is_like = other && (!inst->like || (inst->group && other->op == inst->op && !other->like &&
-                                           other->parts == inst->parts));
-  for (int k = 0; is_like && inst->like && k < inst->parts; k++)
-    is_like = ir_differ_by_constant(other->operands[k], inst->operands[k], &bytes) &&
-              bytes == inst->distance;
-  return is_like || wrong(v, inst, "no such run has addresses like these");
 }
 
 /* The shapes of accesses, and their groups: ir/access.h. */
@@ -1061,7 +1058,6 @@ static bool verify_shapes(Verifier *v, const IrRegion *region) {
     if (inst->group && !first) vec_push(v->kernel->scratch, &firsts, inst);
     const char *why = ir_shape_refusal(inst, first ? first : inst);
     if (why) return wrong(v, inst, why);
-    if (!verify_run(v, inst)) return false;
   }
   return true;
 }

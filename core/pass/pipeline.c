@@ -103,6 +103,7 @@ static const Pass *const order[] = {
     &vectorise,
     &prefetch_rows,
     &cell_loops,
+    &lane_accesses,
     &uniformity,
     &expand,
 };
@@ -230,7 +231,7 @@ bool pass_is_necessary(const char *pass) {
   return !strcmp(pass, tasks.name) || !strcmp(pass, packed.name) ||
          !strcmp(pass, packed_updates.name) || !strcmp(pass, lower_places.name) ||
          !strcmp(pass, vectorise.name) || !strcmp(pass, cell_loops.name) ||
-         !strcmp(pass, expand.name);
+         !strcmp(pass, lane_accesses.name) || !strcmp(pass, expand.name);
 }
 
 static const Pass *find_pass(Str name) {

@@ -18,6 +18,7 @@
 #include "ir/task.h"
 #include "pass/pass.h"
 #include "pass/vector/cell_loops.h"
+#include "pass/vector/lane_accesses.h"
 #include "pass/vector/vectorise.h"
 
 enum { WORD = 64, UNROLL_ROWS = 8, UNROLL_BODY = 800 };
@@ -288,6 +289,7 @@ void pass_finish_task(Scratch *scratch, IrKernel *kernel, IrTask *task) {
   if (task->kind == TASK_LEAVES) vectorise_inner(scratch, kernel, task->body);
   write_task(scratch, kernel, task);
   choose_forms(task);
+  lane_accesses_task(scratch, kernel, task);
 }
 
 bool pass_cell_loops(PassContext *ctx, IrKernel *kernel, Error *err) {

@@ -8,6 +8,7 @@
  * its position, and a whole vector is a window of two vectors, either of which may be in the
  * neighbouring row. */
 #include "pass/vector/cell_loops.h"
+#include "pass/vector/lane_accesses.h"
 
 typedef struct Window {
   IrBuilder b;
@@ -51,9 +52,9 @@ static IrInst *load_cells(Window *w, IrInst *row, int64_t cell) {
 
 static IrInst *splice(Window *w, IrInst *low, IrInst *high, int64_t start) {
   ASSERT(start >= 0 && start <= w->width, "a window begins in the first vector");
-  IrInst *window = ir_emit(&w->b, IR_SPLICE, w->load->type, 2, (IrInst *[]){low, high});
-  window->imm = start;
-  return window;
+  int picks[IR_MAX_LANES];
+  for (int i = 0; i < w->width; i++) picks[i] = (int)start + i;
+  return lane_shuffle(&w->b, low, high, picks, w->width);
 }
 
 /* -- at a constant position -------------------------------------------------------------------- */

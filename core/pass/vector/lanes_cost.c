@@ -146,7 +146,7 @@ static bool is_contiguous(const LaneSurvey *s, const IrInst *ptr, Type type) {
   return fact(s, ptr)->shape == LANE_LINEAR && fact(s, ptr)->step == type_size(type);
 }
 
-/* Is the number loaded together with an earlier one of its cell (codegen/vector_memory.c)? */
+/* Is the number loaded together with an earlier one of its cell (lane_cells.c)? */
 static bool loads_neighbour(const IrInst *inst, Type type) {
   const IrInst *ptr = inst->operands[0];
   int64_t reach = CELL * type_size(type), bytes;
@@ -162,7 +162,7 @@ static bool loads_neighbour(const IrInst *inst, Type type) {
 }
 
 /* Is the element adjacent to that of an access before or after it, in each lane
- * (codegen/vector_runs.c)? */
+ * (lane_runs.c)? */
 static bool is_in_run(const IrInst *inst) {
   IrAddress own, other;
   if (!ir_address(inst, &own)) return false;

@@ -89,35 +89,10 @@ static int sort_runs(const IrGroup *group, const IrInst **accesses) {
   return count;
 }
 
-/* Notes which addresses of a run are adjacent in every lane, and the first run of the group whose
- * addresses differ from its own only by a constant, as runs of several fields do: comparing those
- * of one serves for both. */
-static void note_distances(IrInst *const *runs, int run) {
-  IrInst *own = runs[run];
-  int64_t bytes, size = type_size(type_element(own->operands[own->parts]->type));
-  for (int k = 1; k < own->parts; k++)
-    if (ir_differ_by_constant(own->operands[k - 1], own->operands[k], &bytes) && bytes == size)
-      own->adjacent |= 1 << k;
-  for (int other = 0; other < run && !own->like; other++) {
-    const IrInst *first = runs[other];
-    int64_t distance = 0;
-    bool is_like = !first->like && first->parts == own->parts &&
-                   ir_differ_by_constant(first->operands[0], own->operands[0], &distance) &&
-                   distance == (int32_t)distance;
-    for (int k = 1; is_like && k < own->parts; k++)
-      is_like =
-          ir_differ_by_constant(first->operands[k], own->operands[k], &bytes) && bytes == distance;
-    if (!is_like) continue;
-    own->like = run - other;
-    own->distance = (int32_t)distance;
-  }
-}
-
 /* One op for each run of the group, one after the other; all are executed at the last one. */
 static void write_runs(Vectoriser *v, const IrInst *of, const IrGroup *group) {
   const IrInst **accesses = scratch_array(v->scratch, const IrInst *, group->count *IR_MOST_RUN);
   IrInst **values = scratch_array(v->scratch, IrInst *, group->count * IR_MOST_RUN);
-  IrInst **ops = scratch_array(v->scratch, IrInst *, group->count);
   bool loads = of->op == IR_MEM_LOAD;
   int runs = sort_runs(group, accesses);
   int32_t number = ++v->groups;
@@ -125,9 +100,6 @@ static void write_runs(Vectoriser *v, const IrInst *of, const IrGroup *group) {
     if (accesses[i])
       values[i] = loads ? ir_var(&v->b, ir_lanes_type(of->type, v->width))
                         : vectorise_lanes(v, accesses[i]->operands[1]);
-  bool has_masks = true;
-  for (int run = 0; run < runs; run++)
-    has_masks &= v->width * type_size(ir_accessed(accesses[run * IR_MOST_RUN])) >= IR_MASKED_BYTES;
   for (int run = 0; run < runs; run++) {
     const IrInst **run_of = accesses + run * IR_MOST_RUN;
     IrInst *operands[2 * IR_MOST_RUN + 1];
@@ -141,10 +113,7 @@ static void write_runs(Vectoriser *v, const IrInst *of, const IrGroup *group) {
                                  2 * parts + 1, operands, run_of[0]);
     access->group = number;
     access->deferred = run + 1 < runs;
-    access->gaps = has_masks;
     if (!loads) access->imm = run_of[0]->imm;
-    ops[run] = access;
-    note_distances(ops, run);
   }
   for (int i = 0; loads && i < runs * IR_MOST_RUN; i++)
     if (accesses[i]) ir_map_put(v->lanes, accesses[i], ir_get(&v->b, values[i]));

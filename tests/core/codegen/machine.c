@@ -74,8 +74,8 @@ static bool run_passes(Machine *m, const Compile *c, IrKernel *kernel, Error *er
   PassContext passes = {.scratch = &m->scratch, .target = is_gpu ? target_gpu : target_cpu};
   bool is_said = is_gpu || strstr(c->text, "boolx");
   return (is_said || pass_vectorise(&passes, kernel, err)) &&
-         pass_cell_loops(&passes, kernel, err) && pass_expand(&passes, kernel, err) &&
-         ir_finish(kernel, err) && ir_verify(kernel, err);
+         pass_cell_loops(&passes, kernel, err) && pass_lane_accesses(&passes, kernel, err) &&
+         pass_expand(&passes, kernel, err) && ir_finish(kernel, err) && ir_verify(kernel, err);
 }
 
 static bool compile(void *data, Error *err) {

@@ -86,7 +86,7 @@ int main(void) {
         "mem2reg constant_tables hoist_checks leaf rows "
         "independent explain lower_places fold sink merge_branches redundant_slots redundant_loads "
         "fold serial frame_stores aggregate_atomics sole_worker lanes access_shapes vectorise "
-        "prefetch_rows cell_loops uniformity expand ");
+        "prefetch_rows cell_loops lane_accesses uniformity expand ");
     CHECK(dumps.unchanged >= 2); /* the first two folds at least */
     IrBytes bytes = ir_write(&scratch, kernel, "x86-64-v3");
     const char *target = "";
@@ -107,7 +107,7 @@ int main(void) {
                            .dump_data = &stopped};
       CHECK(pass_run_all(&early, kernel, &err));
       CHECK_TEXT(err.message, "");
-      CHECK(strstr(stopped.names, "access_shapes ") == NULL || step >= pass_count() - 5);
+      CHECK(strstr(stopped.names, "access_shapes ") == NULL || step >= pass_count() - 6);
       destroy(kernel);
     }
   }
