@@ -6,37 +6,21 @@
  * are the mask. */
 #include "codegen/region.h"
 
-SetBits bits_begin(Codegen *g, LLVMValueRef word) {
-  LLVMBasicBlockRef before = block_here(g), body = block_new(g, "bit");
-  SetBits bits = {.head = block_new(g, "bits")};
-  bits.again = block_new(g, "again");
-  bits.leave = block_new(g, "leave");
-  block_follow(g, bits.head);
-  bits.rest = build_phi(g, word, before, "rest");
-  block_enter_if(g, build_is_some(g, bits.rest), body, bits.leave);
-  bits.position = call_binary(g, "llvm.cttz", bits.rest, value_bool(g, true));
-  return bits;
-}
-
-static void bits_next(Codegen *g, const SetBits *bits) {
-  LLVMValueRef less = build_sub(g, bits->rest, value_index(g, 1));
-  build_phi_next(bits->rest, build_and(g, bits->rest, less), block_here(g));
-  block_jump(g, bits->head);
-  block_enter(g, bits->leave);
-}
-
-void bits_end(Codegen *g, const SetBits *bits) {
-  block_follow(g, bits->again);
-  bits_next(g, bits);
-}
-
 static void emit_alone(Codegen *g, const IrInst *inst, LLVMValueRef word) {
   const IrRegion *body = inst->regions[0];
-  SetBits bits = bits_begin(g, word);
   const IrInst *param = body->params.items[0];
-  value_set(g, param, arith_convert(g, TYPE(I64), param->type, bits.position));
-  control_iteration(g, body, bits.leave, bits.again);
-  bits_next(g, &bits);
+  LLVMBasicBlockRef before = block_here(g), some = block_new(g, "bit"), head = block_new(g, "bits"),
+                    again = block_new(g, "again"), leave = block_new(g, "leave");
+  block_follow(g, head);
+  LLVMValueRef rest = build_phi(g, word, before, "rest");
+  block_enter_if(g, build_is_some(g, rest), some, leave);
+  LLVMValueRef position = call_binary(g, "llvm.cttz", rest, value_bool(g, true));
+  value_set(g, param, arith_convert(g, TYPE(I64), param->type, position));
+  control_iteration(g, body, leave, again);
+  LLVMValueRef less = build_sub(g, rest, value_index(g, 1));
+  build_phi_next(rest, build_and(g, rest, less), block_here(g));
+  block_jump(g, head);
+  block_enter(g, leave);
 }
 
 /* -- in lanes ---------------------------------------------------------------------------------- */

@@ -1,12 +1,8 @@
-/* call_emit.c - CALL: some entries are expanded inline. A call whose operands differ by lane
- * becomes one call per lane, except those of a hash: one call of the runtime finds, or removes, the
- * cells of all lanes. */
+/* call_emit.c - CALL: some entries are expanded inline. LANES_CALL, a call for all lanes: slots are
+ * gathered; one call of the runtime finds, or removes, the cells of a hash in all lanes. */
 #include "codegen/vector.h"
 
-enum { MOST_OPERANDS = IR_ENTRY_PARAMS + SNODE_MAX_AXES };
-
-static LLVMValueRef emit_one(Codegen *g, const IrInst *inst, const LLVMValueRef *operands,
-                             int count) {
+static LLVMValueRef emit(Codegen *g, const IrInst *inst, const LLVMValueRef *operands, int count) {
   switch (inst->entry) {
   case RT_SLOT_FIND: return slot_find(g, inst->tree, operands[0]);
   case RT_SLOT_LIVE: return slot_live(g, operands[0]);
@@ -20,29 +16,10 @@ static LLVMValueRef emit_one(Codegen *g, const IrInst *inst, const LLVMValueRef 
   return call_runtime(g, (RtEntry)inst->entry, callee, operands, count);
 }
 
-LLVMValueRef call_each(Codegen *g, const LaneCall *c, LLVMValueRef mask) {
-  LLVMValueRef arrays[MOST_OPERANDS], ones[MOST_OPERANDS];
-  ASSERT(c->count <= MOST_OPERANDS && value_width(mask) == c->width, "a bit for each lane");
-  bool has_result = !type_is_none(c->inst->type);
-  LLVMTypeRef result = has_result ? value_vector(g, type_element(c->inst->type), c->width) : NULL;
-  LLVMValueRef results = has_result ? lanes_in_memory(g, LLVMConstNull(result)) : NULL;
-  for (int k = 0; k < c->count; k++)
-    arrays[k] = value_is_vector(c->operands[k]) ? lanes_in_memory(g, c->operands[k]) : NULL;
-  SetBits bits = bits_begin(g, lanes_bits(g, mask));
-  for (int k = 0; k < c->count; k++)
-    ones[k] = !arrays[k] ? c->operands[k]
-                         : lanes_load_one(g, LLVMGetElementType(LLVMTypeOf(c->operands[k])),
-                                          arrays[k], bits.position);
-  LLVMValueRef one = emit_one(g, c->inst, ones, c->count);
-  if (results) lanes_store_one(g, results, bits.position, one);
-  bits_end(g, &bits);
-  return results ? build_load(g, result, results) : NULL;
-}
-
 void call_emit(Codegen *g, const IrInst *inst) {
-  LLVMValueRef operands[MOST_OPERANDS];
+  LLVMValueRef operands[IR_ENTRY_PARAMS + SNODE_MAX_AXES];
   for (int k = 0; k < inst->operand_count; k++) operands[k] = value_operand(g, inst, k);
-  LLVMValueRef result = emit_one(g, inst, operands, inst->operand_count);
+  LLVMValueRef result = emit(g, inst, operands, inst->operand_count);
   if (!type_is_none(inst->type)) value_set(g, inst, result);
 }
 
@@ -76,7 +53,7 @@ static void in_all(Codegen *g, const LaneCall *c, LLVMValueRef nodes) {
   call_runtime(g, form_of(c->inst), (Callee){c->inst->tree, c->inst->imm}, operands, 4);
 }
 
-LLVMValueRef hash_lanes(Codegen *g, const LaneCall *c) {
+static LLVMValueRef hash_lanes(Codegen *g, const LaneCall *c) {
   LLVMTypeRef lanes = value_lanes(g->pointer, c->width);
   LLVMValueRef nodes = block_variable(g, lanes, "nodes");
   in_all(g, c, nodes);
@@ -85,11 +62,38 @@ LLVMValueRef hash_lanes(Codegen *g, const LaneCall *c) {
   return build_icmp(g, LLVMIntNE, cells, value_broadcast(g, context_ambient(g), c->width));
 }
 
-void hash_clear_lanes(Codegen *g, const LaneCall *c) {
+static void hash_clear_lanes(Codegen *g, const LaneCall *c) {
   in_all(g, c, block_variable(g, value_lanes(g->pointer, c->width), "nodes"));
 }
 
-void hash_fetch_lanes(Codegen *g, const LaneCall *c) {
+static void hash_fetch_lanes(Codegen *g, const LaneCall *c) {
   LLVMValueRef operands[] = {value_i32(g, c->width), coordinates_of(g, c)};
   call_runtime(g, RT_HASH_FETCH_LANES, (Callee){c->inst->tree, c->inst->imm}, operands, 2);
+}
+
+/* -- for all lanes ----------------------------------------------------------------------------- */
+
+static LLVMValueRef emit_lanes(Codegen *g, const LaneCall *c) {
+  switch (c->inst->entry) {
+  case RT_SLOT_FIND:
+  case RT_SLOT_LIVE: {
+    LLVMValueRef slots = call_operand_lanes(g, c, 0);
+    LLVMValueRef handles = alias_slot(g, vector_gather(g, TYPE(U32), slots, c->mask));
+    return c->inst->entry == RT_SLOT_LIVE ? slot_is_live(g, handles)
+                                          : slot_node(g, c->inst->tree, handles);
+  }
+  case RT_HASH_CLEAR: hash_clear_lanes(g, c); return NULL;
+  case RT_HASH_FETCH: hash_fetch_lanes(g, c); return NULL;
+  default: return hash_lanes(g, c);
+  }
+}
+
+void call_in_lanes(Codegen *g, const IrInst *inst) {
+  LaneCall c = {.inst = inst, .count = inst->operand_count - 1};
+  for (int k = 0; k < c.count; k++) c.operands[k] = value_operand(g, inst, k);
+  c.mask = value_operand(g, inst, c.count);
+  c.width = value_width(c.mask);
+  ASSERT(c.count >= 0 && c.width > 1, "the last operand is the mask");
+  LLVMValueRef result = emit_lanes(g, &c);
+  if (result) value_set(g, inst, result);
 }

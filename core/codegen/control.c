@@ -1,9 +1,40 @@
-/* control.c - if, loop, break, continue, print, fault: turns regions into basic blocks.
+/* control.c - regions, if, loop, break, continue, print, fault: turns regions into basic blocks. An
+ * op is emitted by emit.c, which knows all files of this room; those of ops with regions walk them
+ * here.
  * Function.exits has the targets of exits, innermost last; the lowest entry is the body of the
  * iteration, the target of `continue` at body level. Code after an exit is unreachable: it is
  * emitted into a block without predecessors. */
 #include "codegen/region.h"
 #include "ir/facts.h"
+
+/* -- the walk ---------------------------------------------------------------------------------- */
+
+/* LLVM's compile time grows quadratically with a block's length, above all with its writes, each of
+ * which is compared with every access around it. So a long block is split by a poll of the stop
+ * word, a branch that no optimisation removes. */
+enum { MOST_STRAIGHT = 4000, WRITE_WEIGHT = 16 };
+
+static void cut_block(Codegen *g, const IrInst *inst) {
+  g->f.straight += ir_effects(inst) & (IR_WRITE | IR_UPDATE_EFFECT) ? WRITE_WEIGHT : 1;
+  if (g->f.straight < MOST_STRAIGHT) return;
+  g->f.straight = 0;
+  context_poll_stop(g);
+}
+
+void region_emit(Codegen *g, const IrRegion *region) {
+  for (const IrInst *inst = region->first; inst && !error_is_set(g->err); inst = inst->next) {
+    g->emit(g, inst);
+    cut_block(g, inst);
+  }
+}
+
+void region_emit_value(Codegen *g, const IrInst *inst, const IrRegion *region) {
+  if (inst->op == IR_PARAM || inst->region != region) return;
+  for (int k = 0; k < inst->operand_count; k++) region_emit_value(g, inst->operands[k], region);
+  g->emit(g, inst);
+}
+
+/* -- branches and loops ------------------------------------------------------------------------ */
 
 /* In the copy of a body for whole vectors, masks are constants (MASK_WHOLE). */
 void control_if(Codegen *g, const IrInst *inst) {

@@ -1,5 +1,5 @@
-/* lanes.c - what is done with lanes whatever they hold: numbers that differ by a step, masks, and
- * one lane of a vector in memory. */
+/* lanes.c - what is done with lanes whatever they hold: numbers that differ by a step, masks,
+ * and accesses under them. */
 #include "codegen/operator.h"
 
 LLVMValueRef lanes_step(Codegen *g, LLVMValueRef base, Type type, int64_t step, int width) {
@@ -66,16 +66,4 @@ LLVMValueRef lanes_put(Codegen *g, LLVMValueRef value, LLVMValueRef at, int64_t 
   LLVMValueRef args[] = {value, at, value_i32(g, align), mask};
   ASSERT(value_width(mask) == value_width(value), "a bit of the mask for each lane");
   return call_overloaded(g, name, LLVMTypeOf(value), LLVMTypeOf(at), args, 4);
-}
-
-LLVMValueRef lanes_in_memory(Codegen *g, LLVMValueRef value) {
-  return block_variable_now(g, value, "lanes");
-}
-
-LLVMValueRef lanes_load_one(Codegen *g, LLVMTypeRef type, LLVMValueRef array, LLVMValueRef lane) {
-  return build_load(g, type, build_at(g, type, array, lane));
-}
-
-void lanes_store_one(Codegen *g, LLVMValueRef array, LLVMValueRef lane, LLVMValueRef value) {
-  build_store(g, value, build_at(g, LLVMTypeOf(value), array, lane));
 }

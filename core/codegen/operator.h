@@ -21,10 +21,6 @@ LLVMValueRef lanes_take(Codegen *g, LLVMTypeRef type, LLVMValueRef at, int64_t a
                         LLVMValueRef mask, LLVMValueRef otherwise);
 LLVMValueRef lanes_put(Codegen *g, LLVMValueRef value, LLVMValueRef at, int64_t align,
                        LLVMValueRef mask);
-/* Stores a vector on the stack; loads and stores one lane of such an array. */
-LLVMValueRef lanes_in_memory(Codegen *g, LLVMValueRef value);
-LLVMValueRef lanes_load_one(Codegen *g, LLVMTypeRef type, LLVMValueRef array, LLVMValueRef lane);
-void lanes_store_one(Codegen *g, LLVMValueRef array, LLVMValueRef lane, LLVMValueRef value);
 
 /* -- arith.c, integer.c, math.c: operators of values ----------------------- */
 /* `type`: of the operands */

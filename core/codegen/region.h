@@ -4,7 +4,7 @@
 
 #include "codegen/operator.h"
 
-/* -- region.c: the walk ------------------------------------------------------------------------ */
+/* -- control.c: the walk ----------------------------------------------------------------------- */
 void region_emit(Codegen *g, const IrRegion *region);
 /* Emits the transitive operands of the inst in the region, then the inst. */
 void region_emit_value(Codegen *g, const IrInst *inst, const IrRegion *region);
@@ -24,13 +24,6 @@ void control_iteration(Codegen *g, const IrRegion *body, LLVMBasicBlockRef leave
 void control_back_edge(Codegen *g, LLVMValueRef counter, LLVMBasicBlockRef again);
 void loop_for(Codegen *g, const IrInst *inst);
 void bits_emit(Codegen *g, const IrInst *inst); /* bits.c: BITS */
-/* bits.c: a loop over the set bits of a word, the lowest first. */
-typedef struct SetBits {
-  LLVMBasicBlockRef head, again, leave;
-  LLVMValueRef rest, position; /* position: i64 */
-} SetBits;
-SetBits bits_begin(Codegen *g, LLVMValueRef word);
-void bits_end(Codegen *g, const SetBits *bits);
 
 /* -- lane_loop.c: loops whose iterations run in lanes ------------------------------------------ */
 /* Emits one vector of iterations, `first` being that of lane 0; `continue` at its level goes to

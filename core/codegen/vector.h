@@ -5,7 +5,7 @@
 #include "codegen/memory.h"
 #include "codegen/region.h"
 
-/* -- call_emit.c, lane_call.c: calls ----------------------------------------------------------- */
+/* -- call_emit.c: calls ------------------------------------------------------------------------ */
 void call_emit(Codegen *g, const IrInst *inst); /* CALL */
 typedef struct LaneCall {                       /* a call for all lanes */
   const IrInst *inst;
@@ -16,12 +16,7 @@ typedef struct LaneCall {                       /* a call for all lanes */
 static inline LLVMValueRef call_operand_lanes(Codegen *g, const LaneCall *c, int operand) {
   return value_broadcast(g, c->operands[operand], c->width);
 }
-/* Calls the entry for each lane of `mask`; returns the results, NULL if it has none. */
-LLVMValueRef call_each(Codegen *g, const LaneCall *c, LLVMValueRef mask);
 void call_in_lanes(Codegen *g, const IrInst *inst); /* LANES_CALL */
-LLVMValueRef hash_lanes(Codegen *g, const LaneCall *c);
-void hash_clear_lanes(Codegen *g, const LaneCall *c);
-void hash_fetch_lanes(Codegen *g, const LaneCall *c);
 
 /* -- vector.c: ops of lanes -------------------------------------------------------------------- */
 LLVMValueRef vector_shuffle(Codegen *g, const IrInst *inst);  /* SHUFFLE */

@@ -843,7 +843,8 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
         (inst->shape == IR_SHAPE_CELLS || inst->shape == IR_SHAPE_RUNS))
       break;
     if ((inst->op == IR_SELECT || inst->op == IR_VAR || inst->op == IR_GET ||
-         inst->op == IR_SPLAT || inst->op == IR_STEP || inst->op == IR_LANE_GET) &&
+         inst->op == IR_SPLAT || inst->op == IR_STEP || inst->op == IR_LANE_GET ||
+         inst->op == IR_SHUFFLE) &&
         is_pointer(type_element(inst->type)))
       return true;
     if (is_address_argument(v->kernel, inst)) return true;

@@ -1,5 +1,6 @@
-/* lane_accesses.c - writes the accesses of lanes that have a shape (ir/access.h) as what a machine
- * does: loads and stores of vectors, gathers, loops over the lanes, and shuffles.
+/* lane_accesses.c - writes the accesses of lanes that have a shape (ir/access.h), and most calls of
+ * the runtime, as what a machine does: loads and stores of vectors, gathers, loops over the lanes,
+ * and shuffles.
  *
  *     %x: f32x8 = lanes.load shape=strided          %low: f32x8 = lanes.load %a, %all
  *                   parts=2 numbers=3 %a, %all  =>  %high: f32x8 = lanes.load %a + 32, %all
@@ -20,7 +21,8 @@ static void write_runs(LaneAccesses *l, const IrInst *last) {
 
 /* False: it has no shape, and stays. */
 static bool write_access(LaneAccesses *l, IrInst *access) {
-  l->b = (IrBuilder){l->kernel, access->region, access, access->line, access->column};
+  l->b = rewrite_before(l->kernel, access);
+  if (access->op == IR_LANES_CALL) return lane_call(l, access);
   switch (access->shape) {
   case IR_SHAPE_RUNS: write_runs(l, access); return true;
   case IR_SHAPE_CELLS: lane_cells(l, access); return true;
@@ -47,9 +49,9 @@ static void write_region(LaneAccesses *l, IrRegion *region) {
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     next = inst->next;
     write_inner(l, inst);
-    bool is_access =
-        inst->op == IR_LANES_LOAD || inst->op == IR_LANES_STORE || inst->op == IR_LANES_UPDATE;
-    if (!is_access || inst->deferred || !write_access(l, inst)) continue;
+    bool is_access = inst->op >= IR_LANES_LOAD && inst->op <= IR_LANES_UPDATE;
+    if (!is_access && inst->op != IR_LANES_CALL) continue;
+    if (inst->deferred || !write_access(l, inst)) continue;
     ir_delete(inst);
     l->has_written = true;
   }

@@ -102,16 +102,6 @@ static void compare_all(Runs *r) {
 
 /* -- lane by lane ------------------------------------------------------------------------------ */
 
-static IrInst *variable_of(IrBuilder *b, IrInst *value) {
-  IrInst *variable = ir_var(b, value->type);
-  ir_set(b, variable, value);
-  return variable;
-}
-
-static IrInst *one_of(IrBuilder *b, IrInst *variable, IrInst *lane) {
-  return ir_emit(b, IR_LANE_GET, type_element(variable->type), 2, (IrInst *[]){variable, lane});
-}
-
 /* The place of the lane's run in `numbers`. */
 static IrInst *own_place(IrBuilder *b, const Run *run, IrInst *lane) {
   IrInst *at = ir_emit(b, IR_OFFSET, TYPE(PTR), 2, (IrInst *[]){run->numbers, lane});
@@ -139,24 +129,17 @@ static IrInst *visit(Runs *r, const Run *run, IrInst *lane, IrInst *at, IrInst *
   return old;
 }
 
-/* Enters a loop over the lanes of the mask, and returns its index. */
-static IrInst *enter_lanes(IrKernel *kernel, IrBuilder *b, IrInst *mask) {
-  IrInst *word = ir_emit(b, IR_MASK_BITS, TYPE(U64), 1, &mask);
-  IrInst *loop = ir_emit(b, IR_BITS, TYPE(NONE), 1, &word);
-  *b = rewrite_inside(kernel, loop->regions[0], loop);
-  return ir_region_param(kernel, loop->regions[0], TYPE(U64));
-}
-
 static IrInst *place_of(Runs *r, const Run *run, bool is_end, IrInst *lane) {
   const Run *like = &r->items[run->like];
-  return lane_moved(&r->b, one_of(&r->b, is_end ? like->ends : like->begins, lane), run->distance);
+  return lane_moved(&r->b, lane_one(&r->b, is_end ? like->ends : like->begins, lane),
+                    run->distance);
 }
 
 static uint64_t all_elements(const Run *run) { return (UINT64_C(1) << run->count) - 1; }
 
 static void walk_whole(Runs *r) {
   IrBuilder outside = r->b;
-  IrInst *lane = enter_lanes(r->b.kernel, &r->b, r->whole);
+  IrInst *lane = lane_enter_loop(&r->b, r->whole);
   for (int i = 0; i < r->count; i++) {
     const Run *run = &r->items[i];
     IrInst *elements = lane_mask(&r->b, all_elements(run), places_of(run));
@@ -176,12 +159,12 @@ static IrInst *elements_of(IrBuilder *b, const Run *run, IrInst *before, bool is
 static void walk_parted(Runs *r) {
   IrInst *before[IR_MOST_RUN] = {0};
   for (int i = 0; i < IR_MOST_RUN; i++)
-    if (r->before[i]) before[i] = variable_of(&r->b, r->before[i]);
+    if (r->before[i]) before[i] = lane_variable(&r->b, r->before[i]);
   IrBuilder outside = r->b;
-  IrInst *lane = enter_lanes(r->b.kernel, &r->b, r->parted);
+  IrInst *lane = lane_enter_loop(&r->b, r->parted);
   for (int i = 0; i < r->count; i++) {
     const Run *run = &r->items[i];
-    IrInst *own = one_of(&r->b, before[run->count - 1], lane);
+    IrInst *own = lane_one(&r->b, before[run->count - 1], lane);
     IrInst *elements = elements_of(&r->b, run, own, false);
     IrInst *read = visit(r, run, lane, place_of(r, run, false, lane), elements, NULL);
     elements = elements_of(&r->b, run, own, true);
@@ -198,8 +181,9 @@ static void walk(Runs *r) {
     Run *run = &r->items[i];
     int last = run->count - 1;
     if (run->like != i) continue;
-    run->begins = variable_of(&r->b, run->at[0]);
-    run->ends = variable_of(&r->b, lane_moved(&r->b, run->at[last], -last * type_size(run->type)));
+    run->begins = lane_variable(&r->b, run->at[0]);
+    run->ends =
+        lane_variable(&r->b, lane_moved(&r->b, run->at[last], -last * type_size(run->type)));
   }
   walk_whole(r);
   if (r->gaps) walk_parted(r);
@@ -268,7 +252,7 @@ static void update_each(Runs *r, const Run *run, IrInst *const *places, IrInst *
   IrInst *own = own_place(b, run, lane);
   for (int k = 0; k < run->count; k++) {
     IrInst *from = lane_moved(b, own, k * type_size(run->type));
-    IrInst *at = lane_moved(b, one_of(b, places[k], lane), run->distance);
+    IrInst *at = lane_moved(b, lane_one(b, places[k], lane), run->distance);
     IrInst *by = ir_emit(b, IR_MEM_LOAD, run->type, 1, &from);
     IrInst *update = ir_emit(b, IR_MEM_UPDATE, TYPE(NONE), 2, (IrInst *[]){at, by});
     update->imm = run->op->imm;
@@ -283,8 +267,8 @@ static void update_others(Scratch *scratch, Runs *r) {
   enter_others(r);
   for (int i = 0; i < r->count; i++)
     for (int k = 0; k < r->items[i].count && r->items[i].like == i; k++)
-      places[i][k] = variable_of(&r->b, r->items[i].at[k]);
-  IrInst *lane = enter_lanes(r->b.kernel, &r->b, r->others);
+      places[i][k] = lane_variable(&r->b, r->items[i].at[k]);
+  IrInst *lane = lane_enter_loop(&r->b, r->others);
   for (int i = 0; i < r->count; i++) update_each(r, &r->items[i], places[r->items[i].like], lane);
   r->b = outside;
 }

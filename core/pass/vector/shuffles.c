@@ -9,6 +9,7 @@
  * vector is permuted once, and then place i is rotated by r(i) vectors, which is the same for all
  * vectors: one blend per vector and bit of r, with few masks. After Catanzaro et al., A
  * decomposition for in-place matrix transposition, 2014. Decision D-codegen-02. */
+#include "pass/rewrite.h"
 #include "pass/vector/lane_accesses.h"
 
 IrInst *lane_shuffle(IrBuilder *b, IrInst *first, IrInst *second, const int *picks, int count) {
@@ -56,6 +57,23 @@ IrInst *lane_load_all(IrBuilder *b, Type lanes, IrInst *at) {
 void lane_store_all(IrBuilder *b, IrInst *at, IrInst *lanes) {
   IrInst *all = lane_mask_all(b, type_rows(lanes->type));
   ir_emit(b, IR_LANES_STORE, TYPE(NONE), 3, (IrInst *[]){at, lanes, all});
+}
+
+IrInst *lane_variable(IrBuilder *b, IrInst *value) {
+  IrInst *variable = ir_var(b, value->type);
+  ir_set(b, variable, value);
+  return variable;
+}
+
+IrInst *lane_one(IrBuilder *b, IrInst *variable, IrInst *lane) {
+  return ir_emit(b, IR_LANE_GET, type_element(variable->type), 2, (IrInst *[]){variable, lane});
+}
+
+IrInst *lane_enter_loop(IrBuilder *b, IrInst *mask) {
+  IrInst *word = ir_emit(b, IR_MASK_BITS, TYPE(U64), 1, &mask);
+  IrInst *loop = ir_emit(b, IR_BITS, TYPE(NONE), 1, &word);
+  *b = rewrite_inside(b->kernel, loop->regions[0], loop);
+  return ir_region_param(b->kernel, loop->regions[0], TYPE(U64));
 }
 
 /* -- transposition ----------------------------------------------------------------------------- */
