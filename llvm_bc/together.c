@@ -123,17 +123,19 @@ INLINED int32_t rt_warp_meets(int32_t lanes) {
 /* -- blocks ------------------------------------------------------------------------------------ */
 
 /* The lanes of a warp combine their values by shuffles, the warps of a block through `partials`. A
- * block is of whole warps, or a single thread. */
+ * block is of whole warps, or a single thread. Lanes that exited because the launch stops have
+ * stored no partial, so none is read then, and no thread has the result. */
 INLINED int32_t rt_block_sum(RtContext *context, uint64_t *bits, uint64_t *partials, int32_t op,
                              int32_t number, int32_t may_exit) {
   uint32_t thread = thread_here(), threads = threads_of_block();
   uint64_t sum = threads > 1 ? warp_sum(op, number, *bits) : *bits;
   if (thread % RT_GPU_LANES == 0) partials[thread / RT_GPU_LANES] = sum;
   block_wait();
-  for (uint32_t warp = 1; !thread && warp < threads / RT_GPU_LANES; warp++)
+  int32_t is_first = !thread && !(may_exit && rt_stopped(context));
+  for (uint32_t warp = 1; is_first && warp < threads / RT_GPU_LANES; warp++)
     sum = combined(op, number, sum, partials[warp]);
   *bits = sum;
-  return !thread && !(may_exit && rt_stopped(context));
+  return is_first;
 }
 
 INLINED void rt_block_clear(uint32_t *words, int32_t count) {
