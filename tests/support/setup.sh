@@ -9,8 +9,9 @@ test_packages="lua-busted lua-check lcov clang-tidy-19 clang-format-19 file"
 # What some tests use, which skip where it is missing: tried, and no failure.
 # for windows: SDL2, the controls in them, and the same in a browser
 window_packages="libsdl2-2.0-0 libimgui-dev libmicrohttpd12"
-# what the toolbox opens: SuiteSparse, ARPACK, FFTW
-library_packages="libcholmod3 libumfpack5 libarpack2 libfftw3-single3 libfftw3-double3"
+# what the toolbox opens: SuiteSparse, which is slow with Debian's plain BLAS, ARPACK, FFTW
+library_packages="libcholmod3 libumfpack5 libopenblas0-serial libarpack2 libfftw3-single3 \
+libfftw3-double3"
 optional_packages="openmpi-bin libopenmpi-dev $window_packages xvfb xdotool ffmpeg openexr love \
 libopenvdb-tools lua-ldoc cmark-gfm libegl1 libgl1 libgl1-mesa-dri libfreetype6 libfontconfig1 \
 fonts-dejavu-core libjavascriptcoregtk-4.0-bin $library_packages"
