@@ -210,21 +210,10 @@ texts.find = [=[function(nodes, is_leaf, sides)
   end
 end]=]
 
--- Copies the corners of cells, in their order, and fits boxes. The first child to arrive at a node
--- leaves a 1 in `seen`, and the second one takes it away.
-texts.fit = [=[function(x, cells, order, shapes, nodes, parents, seen, leaves, count)
-  for n in rg.range(count):independent() do
-    local node, side = leaves[n] // 2, leaves[n] % 2
-    local code = side == 0 and nodes[node].left or nodes[node].right
-    local first, size = (-1 - code) // 4, (-1 - code) % 4 + 1
-    local low, high = x[cells[order[first]][0]], x[cells[order[first]][0]]
-    for k = first, first + size - 1 do
-      for c in rg.static(rg.range(CORNERS)) do
-        local p = x[cells[order[k]][c]]
-        shapes[k][c] = p
-        low, high = math.min(low, p), math.max(high, p)
-      end
-    end
+-- Sets the box of a node's side, and those of nodes above it while both sides of a node are known:
+-- the first to arrive at one leaves a 1 in `seen`, and the second takes it away and goes on.
+local climb = [=[
+  local function climb(nodes, parents, seen, node, side, low, high)
     while true do
       if side == 0 then
         nodes[node].low0 = low
@@ -241,6 +230,24 @@ texts.fit = [=[function(x, cells, order, shapes, nodes, parents, seen, leaves, c
       node = parents[node] // 2
     end
   end
+]=]
+
+-- Copies the corners of cells, in their order, and fits boxes.
+texts.fit = climb .. [=[function(x, cells, order, shapes, nodes, parents, seen, leaves, count)
+  for n in rg.range(count):independent() do
+    local node, side = leaves[n] // 2, leaves[n] % 2
+    local code = side == 0 and nodes[node].left or nodes[node].right
+    local first, size = (-1 - code) // 4, (-1 - code) % 4 + 1
+    local low, high = x[cells[order[first]][0]], x[cells[order[first]][0]]
+    for k = first, first + size - 1 do
+      for c in rg.static(rg.range(CORNERS)) do
+        local p = x[cells[order[k]][c]]
+        shapes[k][c] = p
+        low, high = math.min(low, p), math.max(high, p)
+      end
+    end
+    climb(nodes, parents, seen, node, side, low, high)
+  end
 end]=]
 
 -- Marks the sides of nodes of the upper tree below which a subtree, or a leaf, begins.
@@ -256,7 +263,7 @@ end]=]
 
 -- The same for whole subtrees: `tops` are sides of nodes of the upper tree; -1: there is none, and
 -- all nodes are one subtree. Nodes of a subtree are its top, and those with a size after `first`.
-texts.fit_subtrees = [=[
+texts.fit_subtrees = climb .. [=[
   local function fit_leaf(shapes, code)
     local first, size = (-1 - code) // 4, (-1 - code) % 4 + 1
     local low, high = shapes[first][0], shapes[first][0]
@@ -297,22 +304,9 @@ texts.fit_subtrees = [=[
           end
         end
       end
-      local low, high = shapes[0][0], shapes[0][0]
-      if tops[n] >= 0 then low, high = fit_side(shapes, nodes, code) end
-      while tops[n] >= 0 do
-        if side == 0 then
-          nodes[node].low0 = low
-          nodes[node].high0 = high
-        else
-          nodes[node].low1 = low
-          nodes[node].high1 = high
-        end
-        if node == 0 or seen:add(node, 1) == 0 then break end
-        seen[node] = 0
-        low = math.min(nodes[node].low0, nodes[node].low1)
-        high = math.max(nodes[node].high0, nodes[node].high1)
-        side = parents[node] % 2
-        node = parents[node] // 2
+      if tops[n] >= 0 then
+        local low, high = fit_side(shapes, nodes, code)
+        climb(nodes, parents, seen, node, side, low, high)
       end
     end
   end]=]
