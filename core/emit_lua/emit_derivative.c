@@ -283,18 +283,23 @@ static bool emit_field(Derivative *d, const IrField *field) {
   return true;
 }
 
-/* A level that only the derivative has is that of a field. */
-static void emit_level(Derivative *d, int number) {
+/* "3:1": one level above that of the launch's value 3. A level that only the derivative has is that
+ * of a field, or above it. */
+static bool emit_level(Derivative *d, int number) {
   const SNode *node = d->kernel->levels.items[number].node;
-  SemaArg source = {0};
   if (number < d->typed->levels.count) {
-    source = d->typed->levels.items[number];
-  } else {
-    int k = 0;
-    while (d->kernel->fields.items[k].node != node) k++;
-    source = d->typed->fields.items[k];
+    emit_format(d->e, " %d:0", emit_value_number(d->e, d->typed->levels.items[number]));
+    return true;
   }
-  emit_format(d->e, " %d", emit_value_number(d->e, source));
+  for (int k = 0; k < d->typed->fields.count; k++) {
+    const SNode *at = d->kernel->fields.items[k].node;
+    int above = 0;
+    while (at && at != node) at = at->parent, above++;
+    if (!at) continue;
+    emit_format(d->e, " %d:%d", emit_value_number(d->e, d->typed->fields.items[k]), above);
+    return true;
+  }
+  return error_set(d->err, RG_ERROR_INTERNAL, "a derivative has a level that no launch has");
 }
 
 static void emit_tables(Derivative *d) {
@@ -323,7 +328,8 @@ static bool emit_head_line(Derivative *d) {
   for (int k = 0; k < d->kernel->fields.count; k++)
     if (!emit_field(d, &d->kernel->fields.items[k])) return false;
   emit_text(e, " |");
-  for (int k = 0; k < d->kernel->levels.count; k++) emit_level(d, k);
+  for (int k = 0; k < d->kernel->levels.count; k++)
+    if (!emit_level(d, k)) return false;
   emit_text(e, " ]=] ");
   return true;
 }

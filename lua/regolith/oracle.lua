@@ -650,8 +650,8 @@ local function load_text(kernel, number, text)
     table.insert(variant.numbers, { value = tonumber(value_number), path = path,
       part = tonumber(part) })
   end
-  for value_number in levels_text:gmatch "%d+" do
-    table.insert(variant.levels, tonumber(value_number))
+  for value_number, above in levels_text:gmatch "(%d+):(%d+)" do
+    table.insert(variant.levels, { value = tonumber(value_number), above = tonumber(above) })
   end
   return variant
 end
@@ -672,9 +672,11 @@ local function add_numbers(self, variant, operands, last)
     local handle = oracle_derivative.field_along(last[of.value], of.path)
     operands.numbers[k - 1] = oracle_derivative.numbers(elements_of(self, handle), of.part)
   end
-  for k, number in ipairs(variant.levels) do
-    local level = operands[number].level
-    operands.levels[k - 1] = level.base or level
+  for k, of in ipairs(variant.levels) do
+    local level = operands[of.value].level
+    level = level.base or level
+    for _ = 1, of.above do level = level.parent end
+    operands.levels[k - 1] = level
   end
 end
 
