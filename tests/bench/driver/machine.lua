@@ -10,17 +10,19 @@ local function words(path, pattern)
   return list
 end
 
+--- Seconds since the machine started.
+function machine.now() return words("/proc/uptime", "%S+")[1] or 0 end
+
 --- Seconds of processor time that all have used, and that `process` has, with its children.
 function machine.busy(process)
   -- user nice system idle iowait irq softirq steal
   local all = words("/proc/stat", "cpu +([^\n]*)")
   local own = words(("/proc/%d/stat"):format(process), "%) %S+ (.*)")
-  local uptime = words("/proc/uptime", "%S+")
   return {
     all = ((all[1] or 0) + (all[2] or 0) + (all[3] or 0) + (all[6] or 0) + (all[7] or 0)
       + (all[8] or 0)) * machine.tick,
     own = ((own[11] or 0) + (own[12] or 0) + (own[13] or 0) + (own[14] or 0)) * machine.tick,
-    at = uptime[1] or 0,
+    at = machine.now(),
   }
 end
 
