@@ -1,9 +1,8 @@
 /* tuning.c - see tuning.h. A version is watched from its first sufficiently long launch. An entry
- * has the tuners for one set of extents, whose candidates are rows of candidate.def: the first
- * tuner has the candidates that need no other code; the second, once the kernel has run for long,
- * has the candidates with other code, combined with the first tuner's choice. A thread compiles
- * other code, one candidate at a time, as far as the budget allows; trials begin when all code is
- * ready. */
+ * has the tuners for one set of extents, whose candidates are rows of candidate.def: one tuner has
+ * the candidates that need no other code, the other those with other code, each combined with the
+ * other tuner's choice. A thread compiles other code, one candidate at a time, as far as the budget
+ * allows; trials begin when all code is ready. */
 #include "kernel/tuning/tuning.h"
 
 #include <inttypes.h>
@@ -52,7 +51,7 @@ typedef struct TuneEntry {
   char about[48];   /* the largest extent, for reports */
   char about_code[80];
   Tuner tuner;
-  Tuner code;         /* for candidates with other code; count 0: not begun */
+  Tuner code;         /* for candidates with other code; count 0: not begun, as in validation */
   int32_t known_code; /* row of candidate.def recalled from disk as the best code; -1: none */
   double usual_ticks; /* time of the last launch with the default */
   double work;        /* work of the last launch */
@@ -62,6 +61,11 @@ typedef struct TuneEntry {
 
 typedef enum CodeState { CODE_NONE, CODE_MAKING, CODE_MADE } CodeState;
 
+/* Which code is tried: of EARLY rows, which may be several times as fast, those that run on all
+ * workers; once the other tuner has decided, those for one worker, too; all rows when the kernel
+ * has run for long and its own code is still the best. */
+typedef enum CodeStage { STAGE_SHARED, STAGE_EARLY, STAGE_ALL } CodeStage;
+
 /* The tuning state of a version. */
 typedef struct Tuning {
   int32_t count;
@@ -70,7 +74,7 @@ typedef struct Tuning {
   int32_t shorts;                /* consecutive short launches while it is tuned */
   bool is_asked_for;             /* kernel:tune() requested tuning, even if launches are short */
   CodeState code;
-  bool is_late;     /* all rows of other code are tried, not only EARLY ones */
+  CodeStage stage;
   int32_t next_row; /* first row of candidate.def not compiled yet */
   int32_t made_count;
   uint8_t made_rows[CANDIDATE_COUNT]; /* rows of candidate.def */
@@ -250,15 +254,23 @@ static const char *code_word(const Tuning *tuning, int32_t k) {
   return candidates[k ? tuning->made_rows[k - 1] : 0].word;
 }
 
-static void record(Kernel *kernel, const Version *version, const TuneEntry *entry,
-                   const Tuner *tuner) {
+/* The version whose code the tuner's choice of code runs; NULL: the default's own. */
+static Version *chosen_code(const Tuning *tuning, const TuneEntry *entry) {
+  int32_t k = entry->code.count ? tuner_choice(&entry->code) : 0;
+  return k > 0 && k <= tuning->made_count ? tuning->made[k - 1] : NULL;
+}
+
+/* A choice that is half made is not kept on disk, as the next process would not complete it. */
+static void record(Kernel *kernel, const Version *version, const TuneEntry *entry) {
   char key[TUNE_KEY_BYTES], choice[TUNE_CHOICE_BYTES];
   Engine *engine = kernel->engine;
   const Tuning *tuning = version->tuning;
+  bool has_code = entry->code.count && tuner_is_sure(&entry->code);
+  const Tuner *tuner = has_code ? &entry->code : &entry->tuner;
+  if (entry->tuner.kept == TUNE_UNDECIDED) return;
   if (!tuner_is_sure(tuner) || !make_key(kernel, version, entry, key)) return;
-  bool is_code = tuner == &entry->code;
-  snprintf(choice, sizeof choice, "%s%s%s", kept_word(tuning, entry), is_code ? "+" : "",
-           is_code ? code_word(tuning, tuner->kept) : "");
+  snprintf(choice, sizeof choice, "%s%s%s", kept_word(tuning, entry), has_code ? "+" : "",
+           has_code ? code_word(tuning, tuner->kept) : "");
   tuning_record(engine, key, choice, row_ms(engine, entry, tuner, 0),
                 row_ms(engine, entry, tuner, tuner->kept));
 }
@@ -309,8 +321,12 @@ static bool is_wanted(const Kernel *kernel, const Version *version, const TuneEn
   const Tuning *tuning = version->tuning;
   for (int32_t k = 0; k < tuning->made_count; k++)
     if (tuning->made_rows[k] == row) return false;
-  if (!tuning->is_late && !(candidates[row].when & EARLY)) return false;
-  return candidates[row].when & CODE && is_possible(kernel, version, &candidates[row]) &&
+  const Candidate *candidate = &candidates[row];
+  CodeStage stage = !(candidate->when & EARLY)      ? STAGE_ALL
+                    : candidate->way.has_one_worker ? STAGE_EARLY
+                                                    : STAGE_SHARED;
+  return stage <= tuning->stage && candidate->when & CODE &&
+         is_possible(kernel, version, candidate) &&
          (entry->known_code < 0 || entry->known_code == row);
 }
 
@@ -365,20 +381,31 @@ static void begin_code(const Tuning *tuning, TuneEntry *entry) {
            entry->about[0] ? ", " : "", kept ? " with " : "", kept ? kept_word(tuning, entry) : "");
 }
 
-/* Is it time to try all other code? EARLY rows are tried alone before, since they may be several
- * times as fast. */
-static bool is_late(const Kernel *kernel, const Version *version) {
-  return engine_ms(kernel->engine, (uint64_t)version->tuning->ticks) >= CODE_MS;
+static bool has_one_worker_row(const Kernel *kernel, const Version *version) {
+  for (int32_t k = 0; k < CANDIDATE_COUNT; k++)
+    if (candidates[k].way.has_one_worker && is_possible(kernel, version, &candidates[k]))
+      return true;
+  return false;
 }
 
-/* Advances the second tuner: starts a compile, takes it when it is ready, starts the next, .., and
+/* The stage that launches with these extents have reached. */
+static CodeStage stage_of(const Kernel *kernel, const Version *version, const TuneEntry *entry) {
+  double ms = engine_ms(kernel->engine, (uint64_t)version->tuning->ticks);
+  if (is_always(kernel) || entry->known_code >= 0) return STAGE_ALL;
+  if (entry->tuner.kept == TUNE_UNDECIDED) return STAGE_SHARED;
+  if (ms >= CODE_MS && !(entry->code.count && entry->code.kept)) return STAGE_ALL;
+  return has_one_worker_row(kernel, version) ? STAGE_EARLY : STAGE_SHARED;
+}
+
+/* Advances the tuner of code: starts a compile, takes it when it is ready, starts the next, .., and
  * then begins trials. Does one step at a time, unless `waits`. */
 static void advance_code(Kernel *kernel, Version *version, TuneEntry *entry, bool waits) {
   Tuning *tuning = version->tuning;
   Engine *engine = kernel->engine;
+  CodeStage stage = waits ? STAGE_ALL : stage_of(kernel, version, entry);
   waits |= is_always(kernel);
-  if (!tuning->is_late && (waits || entry->known_code >= 0 || is_late(kernel, version))) {
-    tuning->is_late = true;
+  if (stage > tuning->stage) {
+    tuning->stage = stage;
     tuning->next_row = 0;
     if (tuning->code == CODE_MADE) tuning->code = CODE_NONE;
   }
@@ -406,11 +433,11 @@ static bool may_try_code(const Kernel *kernel) {
 static bool may_have_code(Kernel *kernel, const Version *version, const TuneEntry *entry) {
   Engine *engine = kernel->engine;
   const Tuning *tuning = version->tuning;
-  bool is_again = entry->code.count && !tuning->is_late && !entry->code.kept;
-  if (entry->code.count && !(is_again && is_late(kernel, version))) return false;
-  if (entry->tuner.kept == TUNE_UNDECIDED || entry->is_asleep) return false;
-  if (!may_try_code(kernel)) return false;
-  if (entry->known_code >= 0 || is_always(kernel)) return true;
+  bool is_begun = entry->code.count, is_decided = entry->code.kept != TUNE_UNDECIDED;
+  if (is_begun && (!is_decided || stage_of(kernel, version, entry) <= tuning->stage)) return false;
+  if (entry->is_asleep || !may_try_code(kernel)) return false;
+  if (entry->known_code >= 0 || is_always(kernel)) return entry->tuner.kept != TUNE_UNDECIDED;
+  if (specialise_is_due(version)) return false; /* what it made would be replaced soon */
   bool is_busy = tuning->code != CODE_MAKING && background_has_spare(engine);
   return engine->options.tunes == TUNE_ONLINE && !is_busy &&
          engine_ms(engine, (uint64_t)tuning->ticks) >= EARLY_MS;
@@ -445,26 +472,23 @@ static DeviceSwitches find_way(const Kernel *kernel, const Tuning *tuning, const
                                const Tuner *tuner, int32_t k, Version **code) {
   bool is_code = tuner == &entry->code;
   ASSERT(k >= 0 && k < tuner->count, "a tuner chooses among its candidates");
-  *code = is_code && k ? tuning->made[k - 1] : NULL;
+  if (is_code) *code = k ? tuning->made[k - 1] : NULL;
+  else *code = chosen_code(tuning, entry);
   ASSERT(!*code || (*code)->state == VERSION_READY, "trials begin when all code is ready");
   int32_t row = is_code ? tuner_choice(&entry->tuner) : k;
   DeviceSwitches switches = switches_of(kernel, &candidates[tuning->rows[row]]);
-  const Candidate *own = *code ? &candidates[tuning->made_rows[k - 1]] : NULL;
-  if (own && own->switches.workers) switches.workers = own->switches.workers;
-  ASSERT(!*code || !(*code)->way.has_one_worker || switches.workers == 1,
-         "code without atomics runs on one worker");
+  if (*code && (*code)->way.has_one_worker) switches.workers = 1;
   return switches;
 }
 
 const Version *tuning_shown(const Version *version, const char **candidate) {
   const Tuning *tuning = version->tuning;
   const TuneEntry *entry = tuning ? tuning->last : NULL;
-  int32_t k = entry && entry->code.count ? tuner_choice(&entry->code) : 0;
+  const Version *code = entry ? chosen_code(tuning, entry) : NULL;
   *candidate = NULL;
-  if (k <= 0 || k > tuning->made_count || tuning->made[k - 1]->state != VERSION_READY)
-    return version;
-  *candidate = code_word(tuning, k);
-  return tuning->made[k - 1];
+  if (!code || code->state != VERSION_READY) return version;
+  *candidate = code_word(tuning, tuner_choice(&entry->code));
+  return code;
 }
 
 const CompileWay *tuning_code_way(const Version *version) {
@@ -473,13 +497,21 @@ const CompileWay *tuning_code_way(const Version *version) {
   return code == version || code->way.has_one_worker ? NULL : &code->way;
 }
 
+/* The tuner whose trials continue: that of code, once its candidates are compiled, and then the
+ * other, which runs the code that was chosen. */
+static Tuner *current_tuner(const Tuning *tuning, TuneEntry *entry) {
+  if (!entry->code.count) return &entry->tuner;
+  bool is_decided = entry->code.kept != TUNE_UNDECIDED;
+  return is_decided && entry->tuner.kept == TUNE_UNDECIDED ? &entry->tuner : &entry->code;
+}
+
 DeviceSwitches tuning_pick(Kernel *kernel, TuneTrial *trial) {
   Tuning *tuning = trial->base->tuning;
   TuneEntry *entry = find_entry(kernel, trial->base);
   trial->code = NULL;
   if (!entry) return (DeviceSwitches){0};
   if (may_have_code(kernel, trial->base, entry)) advance_code(kernel, trial->base, entry, false);
-  Tuner *tuner = entry->code.count ? &entry->code : &entry->tuner;
+  Tuner *tuner = current_tuner(tuning, entry);
   int32_t wanted = wanted_trial(kernel, tuning, entry, tuner);
   if (wanted != TUNE_UNDECIDED) {
     tuner_ask(tuner, wanted);
@@ -508,7 +540,7 @@ static void note_trial(Kernel *kernel, const TuneTrial *trial, const DeviceLaunc
   if (!trial->candidate) entry->usual_ticks = (double)ticks;
   if (!trial->candidate && !is_always(kernel) && engine_ms(engine, ticks) < least_ms)
     entry->is_asleep = true;
-  if (tuner->kept != TUNE_UNDECIDED) record(kernel, trial->base, entry, tuner);
+  if (tuner->kept != TUNE_UNDECIDED) record(kernel, trial->base, entry);
 }
 
 /* Is the version worth tuning, or is a choice known from disk? */
@@ -615,7 +647,7 @@ void tuning_differs(const TuneTrial *trial, int32_t candidate) {
 
 void tuning_keep(Kernel *kernel, const TuneTrial *trial) {
   trial->base->tuning->is_asked_for = trial->base->is_tuned = true;
-  record(kernel, trial->base, trial->entry, trial->tuner);
+  record(kernel, trial->base, trial->entry);
 }
 
 /* -- reports ----------------------------------------------------------------------------------- */

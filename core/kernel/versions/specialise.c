@@ -241,6 +241,14 @@ Version *specialise_find(Version *general) {
   return made;
 }
 
+bool specialise_is_due(const Version *version) {
+  const Profile *profile = version->profile;
+  if (version->base || mode_of(version->kernel) != WHEN_WORTH_IT || !profile || profile->has_ended)
+    return false;
+  if (profile->made) return specialise_compares(version);
+  return !profile->tries && profile->launches < 2 * launches_of(version);
+}
+
 /* Notes a launch of one of the two while they take turns. */
 static void note_contest(Profile *profile, const Version *general, const Version *ran,
                          uint64_t ticks) {

@@ -16,6 +16,8 @@
  * general's frame, and the comparison selects it (tune/contest.h); it then has the arguments in its
  * own frame. Otherwise NULL. */
 Version *specialise_find(Version *general);
+/* Will the launches of `version` probably run a specialised one soon? */
+bool specialise_is_due(const Version *version);
 /* Do the two still alternate, so that launches are compared by their time? */
 bool specialise_compares(const Version *general);
 /* Call this after a launch of `ran`, the general version or its specialised one: it took `ticks`,
