@@ -52,7 +52,7 @@ static void emit_task(Codegen *g, const IrTask *task, int number) {
   LLVMValueRef begin = LLVMGetParam(g->f.llvm, 2), end = LLVMGetParam(g->f.llvm, 3);
   switch (task->kind) {
   case TASK_RANGE:
-    if (task->counts) claim_range(g, task, begin, end);
+    if (task->claim) claim_range(g, task, begin, end);
     else task_range(g, task, begin, end);
     break;
   case TASK_LEAVES:

@@ -342,8 +342,12 @@ static void print_task(Printer *p, int number, const IrTask *task) {
     if (task->idle) strbuf_text(p->out, " idle");
     print_function(p, "counts body", task->counts->body);
     if (task->counts->interior) print_function(p, "counts interior", task->counts->interior);
-    print_function(p, "claim", task->claim);
   }
+  if (task->staged) {
+    new_line(p);
+    strbuf_format(p->out, "stages bytes=%d", task->staged);
+  }
+  if (task->claim) print_function(p, "claim", task->claim);
   p->indent--;
   new_line(p);
   strbuf_char(p->out, '}');

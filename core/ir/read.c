@@ -503,6 +503,7 @@ static bool read_counts(IrReader *r, IrTask *task) {
 
 static bool read_task_row(IrReader *r, IrTask *task) {
   if (ir_read_try_word(r, "counts")) return read_counts(r, task);
+  if (ir_read_try_word(r, "stages")) return read_word_number(r, "bytes", &task->staged);
   if (ir_read_try_word(r, "claim"))
     return read_function(r, task->claim = ir_region_create(r->kernel, NULL));
 

@@ -261,13 +261,12 @@ static void read_counts(Input *in, IrTask *task) {
   counts->body = read_own(in);
   if (task->interior) counts->interior = read_own(in);
   task->counts = counts;
-  task->claim = read_own(in);
 }
 
 static void read_task(Input *in) {
   IrTask *task = scratch_new(in->scratch, IrTask);
   task->kind = (IrTaskKind)read_below(in, TASK_SERIAL + 1);
-  int flags = read_below(in, 2 * TASK_SCALAR);
+  int flags = read_below(in, 2 * TASK_STAGES);
   task->may_deactivate = flags & TASK_MAY_DEACTIVATE;
   task->independent = flags & TASK_INDEPENDENT;
   task->rim_scalar = flags & TASK_RIM_SCALAR;
@@ -292,6 +291,8 @@ static void read_task(Input *in) {
   read_function(in, task->body);
   read_interior(in, task, flags & TASK_HAS_INTERIOR_BODY);
   if (flags & TASK_COUNTS) read_counts(in, task);
+  if (flags & TASK_STAGES) task->staged = read_i32(in);
+  if (flags & (TASK_COUNTS | TASK_STAGES)) task->claim = read_own(in);
   vec_push(in->scratch, &in->kernel->tasks, task);
 }
 

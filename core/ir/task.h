@@ -10,7 +10,7 @@
 
 #include "ir/ir.h"
 
-enum { IR_MAX_LANES = 64 };
+enum { IR_MAX_LANES = 64, IR_MOST_STAGED = 1 << 14 };
 
 typedef enum IrTaskKind {
   TASK_RANGE, /* over begin..end per axis, from the frame; body params: the indices */
@@ -106,8 +106,12 @@ struct IrTask {
    * body, or NULL; its REDUCEs, all of one slot, which keeps its value, sum how many numbers the
    * body takes */
   IrTask *counts;
-  /* claims that many numbers: its parameter is the sum, its last inst's value the first number */
+  /* claims that many numbers: its parameter is the sum, its last inst's value the first number; or,
+   * with `staged`, also stores the rows that the chunk has staged */
   IrRegion *claim;
+  /* RANGE, pass `aggregate_atomics`, in place of `counts`: bytes of the chunk's memory behind its
+   * cursor, which counts the rows in it; `claim` also runs at the end of a chunk. 0: none */
+  int32_t staged;
   /* with `counts`, until the pass `vectorise`: an iteration that counts nothing has no effect */
   bool idle;
 };

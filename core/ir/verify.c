@@ -1285,12 +1285,22 @@ static bool has_masks(const Verifier *v, const IrTask *task) {
           (!task->interior || ir_lanes_mask(task->interior)));
 }
 
+static bool verify_stage(Verifier *v, const IrTask *task) {
+  bool is_sound = task->kind == TASK_RANGE && !task->idle && task->staged > 0 &&
+                  task->staged <= IR_MOST_STAGED && task->claim->params.count == 1 &&
+                  type_is_integer(task->claim->params.items[0]->type);
+  return is_sound ? verify_region(v, task->claim, 1)
+                  : task_fail(v, task, "does not stage what it claims");
+}
+
 /* The loop by which a chunk counts, and the claim that takes its sum (pass `claims`). */
 static bool verify_counts(Verifier *v, const IrTask *task) {
   const IrTask *counts = task->counts;
   const IrRegion *claim = task->claim;
-  if (!counts || !claim)
-    return (!counts && !claim && !task->idle) || task_fail(v, task, "counts in vain");
+  if (task->staged && !counts && claim) return verify_stage(v, task);
+  if (!counts || !claim || task->staged)
+    return (!counts && !claim && !task->idle && !task->staged) ||
+           task_fail(v, task, "counts in vain");
   bool is_sound = !counts->counts && !counts->idle && counts->whole >= 0 &&
                   (!counts->whole || counts->lanes) && task->kind == TASK_RANGE &&
                   counts->kind == TASK_RANGE && counts->body &&

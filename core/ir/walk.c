@@ -125,9 +125,8 @@ static void number_region(IrRegion *region, int *next) {
 static void number_task(const IrTask *task, int *next) {
   number_region(task->body, next);
   if (task->interior) number_region(task->interior, next);
-  if (!task->counts) return;
-  number_task(task->counts, next);
-  number_region(task->claim, next);
+  if (task->counts) number_task(task->counts, next);
+  if (task->claim) number_region(task->claim, next);
 }
 
 void ir_number(IrKernel *kernel) {

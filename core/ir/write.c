@@ -149,7 +149,7 @@ static void write_tables(Writer *w, const IrKernel *kernel) {
 
 static void write_task(Writer *w, const IrTask *task) {
   DEBUG_ASSERT(!task->cells, "`leaf` has opened loops over cells");
-  DEBUG_ASSERT(!task->counts == !task->claim, "what is counted is claimed");
+  DEBUG_ASSERT(!task->claim == !(task->counts || task->staged), "what is counted is claimed");
   DEBUG_ASSERT(task->has_interior || !task->interior, "a body of the interior has its box");
   write_u64(w, task->kind);
   write_u64(w, (task->may_deactivate ? TASK_MAY_DEACTIVATE : 0) |
@@ -157,7 +157,8 @@ static void write_task(Writer *w, const IrTask *task) {
                    (task->has_interior ? TASK_HAS_INTERIOR : 0) |
                    (task->interior ? TASK_HAS_INTERIOR_BODY : 0) |
                    (task->counts ? TASK_COUNTS : 0) | (task->rim_scalar ? TASK_RIM_SCALAR : 0) |
-                   (task->wide ? TASK_WIDE : 0) | (task->scalar ? TASK_SCALAR : 0));
+                   (task->wide ? TASK_WIDE : 0) | (task->scalar ? TASK_SCALAR : 0) |
+                   (task->staged ? TASK_STAGES : 0));
   write_i64(w, task->axis_count);
   write_i64(w, task->bounds);
   write_type(w, task->index);
@@ -205,12 +206,14 @@ static void write_task(Writer *w, const IrTask *task) {
     write_i64(w, limit->begins);
   }
   if (task->interior) write_function(w, task->interior);
-  if (!task->counts) return;
-  write_i64(w, task->counts->lanes);
-  write_i64(w, task->counts->whole);
-  write_function(w, task->counts->body);
-  if (task->interior) write_function(w, task->counts->interior);
-  write_function(w, task->claim);
+  if (task->counts) {
+    write_i64(w, task->counts->lanes);
+    write_i64(w, task->counts->whole);
+    write_function(w, task->counts->body);
+    if (task->interior) write_function(w, task->counts->interior);
+  }
+  if (task->staged) write_i64(w, task->staged);
+  if (task->claim) write_function(w, task->claim);
 }
 
 static void write_called(Writer *w, const IrFunction *function) {

@@ -864,4 +864,72 @@ describe("a counter that gives numbers out", function()
     assert.equal(n, count[0])
     assert.matches("aggregated atomics", k:explain(), 1, true)
   end)
+
+  it("is staged where what others write decides, each value under a number of its own", function()
+    local size = 3000
+    local parent, frontier = rg.field(rg.i32, size), rg.field(rg.i32, size)
+    local found, twice = rg.field(rg.i32, size), rg.field(rg.f64, size)
+    local count = rg.field(rg.i32, 1)
+    local k = rg.kernel(function(many)
+      for i in rg.range(many) do
+        local u = frontier[i]
+        for e = 1, 5 do
+          local v = (u * e + 7 * e) % size
+          if parent[v] < 0 and parent:compare_exchange(v, -1, u) == -1 then
+            local at = count:add(0, 1)
+            found[at] = v
+            if v % 3 ~= 0 then twice[at] = 2 * v end
+          end
+        end
+      end
+    end)
+    for i = 0, size - 1 do frontier[i] = i * 17 % size end
+    parent:fill(-1)
+    k(size)
+    local reached, seen = 0, {}
+    for v = 0, size - 1 do
+      if parent[v] >= 0 then reached = reached + 1 end
+    end
+    assert.is_true(reached > size / 2)
+    assert.equal(reached, count[0])
+    for at = 0, reached - 1 do
+      local v = found[at]
+      assert.is_true(parent[v] >= 0)
+      assert.is_nil(seen[v])
+      seen[v] = true
+      assert.equal(v % 3 ~= 0 and 2 * v or 0, twice[at])
+    end
+  end)
+
+  it("past the end of the field is left out and counted, also if staged", function()
+    local first, out, count = rg.field(rg.i32, 64), rg.field(rg.i32, 10), rg.field(rg.i32, 1)
+    local k = rg.kernel(function()
+      for i in rg.range(64) do
+        if first:max(i, 1) == 0 then out[count:add(0, 1)] = i + 1 end
+      end
+    end)
+    local before = rg.stats().out_of_range
+    k()
+    assert.equal(64, count[0])
+    assert.equal(before + 54, rg.stats().out_of_range)
+    for at = 0, 9 do assert.is_true(out[at] >= 1 and out[at] <= 64) end
+  end)
+
+  it("is staged by several workers, and says so #compiled #cpu", function()
+    local own = rg.new { threads = 4 }
+    local best, out, count = own.field(own.i32, 64), own.field(own.i32, n), own.field(own.i32, 1)
+    local k = own.kernel(function()
+      for i in own.range(n) do
+        if best:max(i % 64, i) < i then out[count:add(0, 1)] = i end
+      end
+    end)
+    k()
+    assert.matches("stages what it stores", k:explain(), 1, true)
+    local seen = {}
+    for at = 0, count[0] - 1 do
+      assert.is_nil(seen[out[at]])
+      seen[out[at]] = true
+    end
+    own.reset()
+  end)
 end)

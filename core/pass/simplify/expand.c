@@ -157,9 +157,8 @@ bool pass_expand(PassContext *ctx, IrKernel *kernel, Error *err) {
   ir_walk_kernel(kernel, expand, kernel);
   for (int i = 0; i < kernel->tasks.count; i++) {
     const IrTask *task = kernel->tasks.items[i];
-    if (!task->counts) continue;
-    ir_walk_task(task->counts, expand, kernel);
-    ir_walk(task->claim, expand, kernel);
+    if (task->counts) ir_walk_task(task->counts, expand, kernel);
+    if (task->claim) ir_walk(task->claim, expand, kernel);
   }
   return true;
 }

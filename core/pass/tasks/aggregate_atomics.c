@@ -22,6 +22,7 @@
 #include "pass/simplify/fold.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
+#include "pass/tasks/staged_numbers.h"
 
 /* Counting pays if it has few insts, or few compared with the body, in percent: it reads what the
  * body then finds in the cache. */
@@ -207,14 +208,13 @@ static void update_cursor(Claims *c) {
   }
 }
 
-static void visit_task(PassContext *ctx, IrKernel *kernel, IrTask *task) {
+static bool count_first(PassContext *ctx, IrKernel *kernel, IrTask *task) {
   Claims c = {.ctx = ctx, .kernel = kernel, .task = task, .is_good = true};
   c.written = scratch_array(ctx->scratch, bool, kernel->fields.count + 1);
-  if (task->kind != TASK_RANGE || task->privatised || task->private_fields.count) return;
   ir_walk_task(task, record_writes, &c);
-  if (!c.counter) return;
+  if (!c.counter) return false;
   ir_walk_task(task, check_access, &c);
-  if (!c.is_good || c.written[0]) return;
+  if (!c.is_good || c.written[0]) return false;
   c.slot = kernel->frame_slots;
   DEBUG_ASSERT(c.updates.count && !task->counts, "a task is counted once");
   IrTask *counts = scratch_new(ctx->scratch, IrTask);
@@ -222,7 +222,7 @@ static void visit_task(PassContext *ctx, IrKernel *kernel, IrTask *task) {
   counts->line = 0;
   counts->body = make_counting(&c, task->body);
   if (task->interior) counts->interior = make_counting(&c, task->interior);
-  if (!c.is_good) return;
+  if (!c.is_good) return false;
   kernel->frame_slots++;
   task->claim = make_claim(&c);
   task->counts = counts;
@@ -231,10 +231,15 @@ static void visit_task(PassContext *ctx, IrKernel *kernel, IrTask *task) {
   update_cursor(&c);
   ir_note(kernel, c.counter->line,
           "aggregated atomics: a chunk of iterations counts first, then updates the counter once");
+  return true;
 }
 
 bool pass_aggregate_atomics(PassContext *ctx, IrKernel *kernel, Error *err) {
   (void)err;
-  for (int i = 0; i < kernel->tasks.count; i++) visit_task(ctx, kernel, kernel->tasks.items[i]);
+  for (int i = 0; i < kernel->tasks.count; i++) {
+    IrTask *task = kernel->tasks.items[i];
+    if (task->kind != TASK_RANGE || task->privatised || task->private_fields.count) continue;
+    if (!count_first(ctx, kernel, task)) stage_numbers(ctx, kernel, task);
+  }
   return true;
 }
