@@ -584,8 +584,8 @@ describe("a gradient passes through", function()
     local function sum(kind, k)
       local x, loss = D.field(T, { grad = true }), D.field(T, 1, { grad = true })
       kind(x)
-      for i = 0, 7 do
-        for j = 0, 7 do
+      for i = 2, 5 do
+        for j = 1, 4 do
           if (i * 3 + j * 5) % 4 < 2 then x[i][j] = 0.1 * i + 0.07 * j + 0.1 end
         end
       end

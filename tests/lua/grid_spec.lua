@@ -133,7 +133,7 @@ describe("a grid over ranks, " .. ranks_alone, function()
 
   it("of blocks carries water, the same to 1e-5 of the box, and is in balance", function()
     -- the example, and then where its particles are
-    local text = 'arg = { "FOLDER", "2" }\n' .. support.read_file "examples/ranks_mpm.lua" .. [[
+    local text = 'arg = { "FOLDER", "1" }\n' .. support.read_file "examples/ranks_mpm.lua" .. [[
       local sum = rg.kernel(function(here)
         local s, J = rg.vec2(0), 0.0
         for p in rg.range(count[0]) do

@@ -73,7 +73,7 @@ describe("the snippets of #compiled", function()
   end
 
   for _, path in ipairs(chapters) do
-    it(path .. " give the same at the prompt, without the locals", function()
+    it(path .. " give the same at the prompt, without the locals #cpu", function()
       local text, expected = typed(path)
       if #expected == 0 then return end
       local folder = os.tmpname()
