@@ -1,4 +1,4 @@
-/* stream.c - non-temporal stores (pass/vector/non_temporal.h) of whole vectors whose lines are not
+/* stream.c - non-temporal stores (pass/vector/non_temporal.c) of whole vectors whose lines are not
  * read soon. The code tests at the begin of a loop whether it is large enough, and at each store
  * whether the vector is aligned as such stores require:
  *

@@ -113,10 +113,6 @@ static const char *numbers_refusal(const IrInst *inst, const IrInst *first) {
       return "no such number";
   }
   if (has_parts && (inst->parts < 2 || inst->parts > most)) return "no such part";
-  if ((inst->splits || inst->blends || inst->each) && inst->shape != IR_SHAPE_STRIDED)
-    return "only cells are split, blended, or accessed each by itself";
-  if (inst->blends && (inst->splits || inst->parts % 2 == 0))
-    return "only an odd number of parts is blended";
   if (!is_run) return inst->group || inst->deferred ? "it has no group" : NULL;
   const IrInst *other = inst->deferred ? inst->next : inst;
   if (inst != first && (!inst->previous->deferred || inst->previous->group != inst->group))

@@ -30,10 +30,9 @@
  * `numbers` has a bit for each number of the cell that is accessed: of a strided load, by any load
  * of the window; of the others, by this inst. Operand 0 is the address of number `part`, of a store
  * that of its lowest number. The numbers that `cells` and `runs` read go to variables, one each.
- * How a strided load gets its number is in `splits`, `blends` and `each`
- * (pass/vector/vectorise_memory.c). Here, too, runs of a group are executed together, at the last
- * one. The pass `lane_accesses` rewrites all of them as accesses without a shape, to adjacent
- * elements or to one per lane, and as shuffles. */
+ * Here, too, runs of a group are executed together, at the last one. The pass `lane_accesses`
+ * rewrites all of them as accesses without a shape, to adjacent elements or to one per lane, and as
+ * shuffles. */
 #ifndef RG_IR_ACCESS_H
 #define RG_IR_ACCESS_H
 

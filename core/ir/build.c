@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "ir/attribute.h"
+#include "ir/lanes.h"
 
 IrKernel *ir_kernel_create(Scratch *scratch, const char *name) {
   IrKernel *kernel = scratch_new(scratch, IrKernel);
@@ -425,7 +426,11 @@ void ir_call_name(IrInst *call, RtEntry entry, int tree, int number) {
 }
 
 IrInst *ir_unary(IrBuilder *b, IrOp op, IrInst *a) {
-  return ir_emit(b, op, a ? a->type : TYPE(I32), 1, &a);
+  Type type = op == IR_MASK_BITS                         ? TYPE(U64)
+              : op == IR_MASK_ANY || op == IR_MASK_WHOLE ? TYPE(BOOL)
+              : a                                        ? a->type
+                                                         : TYPE(I32);
+  return ir_emit(b, op, type, 1, &a);
 }
 
 bool ir_is_comparison(IrOp op) { return op >= IR_EQ && op <= IR_GE; }
@@ -434,8 +439,13 @@ IrInst *ir_binary(IrBuilder *b, IrOp op, IrInst *a, IrInst *c) {
   DEBUG_ASSERT(!a || !c || type_equal(a->type, c->type) || type_is_vector(a->type) ||
                    type_is_vector(c->type),
                "both operands are of one type, unless one is lanes");
-  Type type = ir_is_comparison(op) ? TYPE(BOOL) : a ? a->type : TYPE(I32);
+  Type type = !a ? TYPE(I32) : c && type_is_vector(c->type) ? c->type : a->type;
+  if (ir_is_comparison(op)) type = type_shaped(TYPE(BOOL), type_shape(type));
   return ir_emit(b, op, type, 2, (IrInst *[]){a, c});
+}
+
+IrInst *ir_binary_const(IrBuilder *b, IrOp op, IrInst *a, int64_t number) {
+  return ir_binary(b, op, a, ir_const_like(b, a, number));
 }
 
 IrInst *ir_select(IrBuilder *b, IrInst *condition, IrInst *yes, IrInst *no) {
@@ -443,6 +453,42 @@ IrInst *ir_select(IrBuilder *b, IrInst *condition, IrInst *yes, IrInst *no) {
   DEBUG_ASSERT(!condition || type_is_bool(condition->type) || type_is_vector(condition->type),
                "a bool selects");
   return ir_emit(b, IR_SELECT, yes ? yes->type : TYPE(I32), 3, (IrInst *[]){condition, yes, no});
+}
+
+IrInst *ir_splat(IrBuilder *b, IrInst *value, int lanes) {
+  return ir_emit(b, IR_SPLAT, ir_lanes_type(value->type, lanes), 1, &value);
+}
+
+IrInst *ir_step(IrBuilder *b, IrInst *first, int lanes, int64_t by) {
+  IrInst *step = ir_emit(b, IR_STEP, ir_lanes_type(first->type, lanes), 1, &first);
+  step->imm = by;
+  return step;
+}
+
+IrInst *ir_lane_get(IrBuilder *b, IrInst *lanes, IrInst *lane) {
+  return ir_emit(b, IR_LANE_GET, type_element(lanes->type), 2, (IrInst *[]){lanes, lane});
+}
+
+void ir_lane_set(IrBuilder *b, IrInst *var, IrInst *lane, IrInst *value) {
+  ir_emit(b, IR_LANE_SET, TYPE(NONE), 3, (IrInst *[]){var, lane, value});
+}
+
+IrInst *ir_lanes_load(IrBuilder *b, Type type, IrInst *at, IrInst *mask) {
+  return ir_emit(b, IR_LANES_LOAD, type, 2, (IrInst *[]){at, mask});
+}
+
+IrInst *ir_lanes_store(IrBuilder *b, IrInst *at, IrInst *lanes, IrInst *mask) {
+  return ir_emit(b, IR_LANES_STORE, TYPE(NONE), 3, (IrInst *[]){at, lanes, mask});
+}
+
+IrInst *ir_lanes_reduce(IrBuilder *b, IrUpdate op, IrInst *lanes) {
+  IrInst *all = ir_emit(b, IR_LANES_REDUCE, type_element(lanes->type), 1, &lanes);
+  all->imm = op;
+  return all;
+}
+
+IrInst *ir_mask_of_bits(IrBuilder *b, IrInst *word, int lanes) {
+  return ir_emit(b, IR_MASK_OF_BITS, ir_lanes_type(TYPE(BOOL), lanes), 1, &word);
 }
 
 IrInst *ir_item(IrBuilder *b, int table, IrInst *index) {

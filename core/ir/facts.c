@@ -84,17 +84,24 @@ bool facts_same_text(const IrInst *a, const IrInst *b) {
 
 /* -- invariance -------------------------------------------------------------------------------- */
 
-static bool is_invariant_in(const IrInst *value, const IrRegion *region, int *budget) {
+/* Is it pure and computed from values outside, and perhaps from parameters of the region? */
+static bool is_computed(const IrInst *value, const IrRegion *region, bool by_params, int *budget) {
   if (!ir_is_inside(value, region)) return true;
-  if (--*budget < 0 || value->op == IR_PARAM || !(ir_effects(value) & IR_PURE)) return false;
+  if (value->op == IR_PARAM) return by_params && value->region == region;
+  if (--*budget < 0 || value->regions[0] || !(ir_effects(value) & IR_PURE)) return false;
   for (int i = 0; i < value->operand_count; i++)
-    if (!is_invariant_in(value->operands[i], region, budget)) return false;
+    if (!is_computed(value->operands[i], region, by_params, budget)) return false;
   return true;
 }
 
 bool facts_is_invariant(const IrInst *value, const IrRegion *region) {
   int budget = MOST_VISITS;
-  return is_invariant_in(value, region, &budget);
+  return is_computed(value, region, false, &budget);
+}
+
+bool facts_is_of_params(const IrInst *value, const IrRegion *region) {
+  int budget = MOST_VISITS;
+  return is_computed(value, region, true, &budget);
 }
 
 bool facts_uses_only_outside(const IrInst *inst, const IrRegion *region) {

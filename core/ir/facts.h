@@ -43,6 +43,9 @@ bool facts_same_operation(const IrInst *a, const IrInst *b);
 /* Does `value` have the same value in every iteration of the loop whose body is `region`: is it
  * defined outside, or pure and computed from such values alone? */
 bool facts_is_invariant(const IrInst *value, const IrRegion *region);
+/* Is it pure and computed from parameters of the region, and values outside, alone: could it be
+ * computed where the region begins? */
+bool facts_is_of_params(const IrInst *value, const IrRegion *region);
 /* Could `inst`, which is in `region`, move unchanged before the region's owner, since it uses
  * nothing that is defined inside? Its effects are not considered. */
 bool facts_uses_only_outside(const IrInst *inst, const IrRegion *region);

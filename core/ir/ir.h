@@ -141,8 +141,8 @@ struct IrInst {
   bool independent : 1;
   bool sums : 1;   /* FOR: independent, except for sums in outside variables */
   bool scalar : 1; /* RANGE, ACTIVE: the user asked not to vectorise */
-  /* FOR: lanes find the iterations that take its last IF, which then run one by one; IF of a range:
-   * likewise, the iterations that take it */
+  /* IF at the end of the body of a range or a FOR, or of such an arm: lanes find the iterations
+   * that take it, which then run one by one */
   bool compacts : 1;
   int32_t trips;    /* FOR: how many iterations a pass expects; 0: unknown */
   bool rolled : 1;  /* FOR: the rare version of a loop, not to be unrolled */
@@ -194,10 +194,6 @@ struct IrInst {
   bool deferred : 1; /* writes: executed with the next one of the group that is not deferred */
   bool pairs : 1;    /* CELLS: a gather of two numbers per lane is faster than a load per lane */
   bool prefetch : 1; /* STRIDED: later cells are prefetched */
-  /* STRIDED: a load reads all numbers of its window, and transposes them; whole vectors are blended
-   * into one, which needs an odd number of parts; without either, the number is picked from the
-   * vectors that hold it. Under a mask each lane accesses its number by itself */
-  bool splits : 1, blends : 1, each : 1;
   IrShape shape : 8;
   int32_t group;       /* of accesses that are emitted together; 0: none */
   int32_t run;         /* RUNS: number of the run in its group */
@@ -443,9 +439,21 @@ IrInst *ir_call(IrBuilder *b, RtEntry entry, int tree, int number, int operand_c
                 IrInst *const *operands);
 void ir_call_name(IrInst *call, RtEntry entry, int tree, int number); /* sets the callee */
 IrInst *ir_unary(IrBuilder *b, IrOp op, IrInst *a);
-/* comparisons give bool, others a's type */
+/* comparisons give bool, or a mask; others the type of the operands */
 IrInst *ir_binary(IrBuilder *b, IrOp op, IrInst *a, IrInst *c);
+/* With a constant of the type of `a`. */
+IrInst *ir_binary_const(IrBuilder *b, IrOp op, IrInst *a, int64_t number);
 IrInst *ir_select(IrBuilder *b, IrInst *condition, IrInst *yes, IrInst *no);
+/* Lanes (ir/lanes.h): the value in each; `first` plus lane * `by`. */
+IrInst *ir_splat(IrBuilder *b, IrInst *value, int lanes);
+IrInst *ir_step(IrBuilder *b, IrInst *first, int lanes, int64_t by);
+/* One of lanes, or of a variable of lanes. */
+IrInst *ir_lane_get(IrBuilder *b, IrInst *lanes, IrInst *lane);
+void ir_lane_set(IrBuilder *b, IrInst *var, IrInst *lane, IrInst *value);
+IrInst *ir_lanes_load(IrBuilder *b, Type type, IrInst *at, IrInst *mask);
+IrInst *ir_lanes_store(IrBuilder *b, IrInst *at, IrInst *lanes, IrInst *mask);
+IrInst *ir_lanes_reduce(IrBuilder *b, IrUpdate op, IrInst *lanes);
+IrInst *ir_mask_of_bits(IrBuilder *b, IrInst *word, int lanes);
 IrInst *ir_item(IrBuilder *b, int table, IrInst *index);
 /* `count` values of one type */
 IrInst *ir_pick(IrBuilder *b, IrInst *index, int count, IrInst *const *values);

@@ -381,25 +381,24 @@ static void visit_region(LaneWalk *w, const IrRegion *region) {
   for (const IrInst *inst = region->first; inst; inst = inst->next) visit_inst(w, inst);
 }
 
-LaneBody ir_lanes_of_row(const IrInst *row, int width) {
-  DEBUG_ASSERT(row->op == IR_ROW && width > 0, "a row is divided into vectors");
-  int64_t first = 0;
-  bool is_known = !ir_row_bounds(row) || ir_is_const(ir_row_bounds(row)[0], &first);
-  return (LaneBody){.region = row->regions[0],
-                    .width = width,
-                    .is_aligned = is_known && first >= 0 && first % width == 0,
-                    .is_straight = row->width > 1};
-}
-
-LaneBody ir_lanes_of_loop(const IrInst *loop, const IrRegion *body, int width) {
-  DEBUG_ASSERT((loop->op == IR_FOR || loop->op == IR_BITS) && width > 0,
+LaneBody ir_lanes_of(const IrInst *loop, int width) {
+  DEBUG_ASSERT((loop->op == IR_FOR || loop->op == IR_BITS || loop->op == IR_ROW) && width > 0,
                "iterations of a loop with an index are lanes");
   int64_t first = 0;
-  bool is_known = loop->op == IR_BITS || ir_is_const(loop->operands[0], &first);
-  return (LaneBody){.region = body,
+  const IrInst *begin = loop->op == IR_FOR                          ? loop->operands[0]
+                        : loop->op == IR_ROW && ir_row_bounds(loop) ? ir_row_bounds(loop)[0]
+                                                                    : NULL;
+  bool is_known = !begin || ir_is_const(begin, &first);
+  return (LaneBody){.region = loop->regions[0],
                     .width = width,
                     .is_aligned = is_known && first >= 0 && first % width == 0,
+                    .is_straight = loop->op == IR_ROW && loop->width > 1,
                     .sums = loop->sums};
+}
+
+LaneBody ir_lanes_of_task(const IrTask *task, const IrRegion *body, int width) {
+  int varying = task->kind == TASK_NODES ? -1 : task->axis_count - 1;
+  return (LaneBody){.region = body, .varying = varying, .width = width};
 }
 
 const IrInst *ir_lanes_alternate(const IrRegion *body) {

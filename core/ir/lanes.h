@@ -49,9 +49,10 @@ typedef struct LaneBody {
  * vectorised. */
 enum { IR_LONGEST_TWICE = 300 };
 
-LaneBody ir_lanes_of_row(const IrInst *row, int width);
-/* Of a BITS, or of a FOR whose iterations are independent; `body` is one of its regions. */
-LaneBody ir_lanes_of_loop(const IrInst *loop, const IrRegion *body, int width);
+/* Of a ROW, a BITS, or a FOR whose iterations are independent. */
+LaneBody ir_lanes_of(const IrInst *loop, int width);
+/* Of a body of a task over a range or over nodes. */
+LaneBody ir_lanes_of_task(const IrTask *task, const IrRegion *body, int width);
 
 /* Are there vectors of so many lanes? */
 static inline bool ir_is_lanes(int count) {

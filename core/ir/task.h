@@ -116,6 +116,11 @@ struct IrTask {
   bool idle;
 };
 
+/* The region in which most iterations run. */
+static inline IrRegion *ir_task_main(const IrTask *task) {
+  return task->interior ? task->interior : task->body;
+}
+
 /* walk.c: visit the insts of the task's body and of its interior; and those of the host region, all
  * tasks and all functions. False: a visit stopped. */
 bool ir_walk_task(const IrTask *task, IrVisit *visit, void *data);

@@ -178,7 +178,7 @@ static bool is_prefetched(const Targets *found, const IrInst *place) {
 }
 
 /* Do consecutive iterations stay in leaves of a hash? Then lanes look a leaf up once for many of
- * them (pass/vector/vectorise_lookups.c). */
+ * them (pass/vector/vectorise_calls.c). */
 static bool stays_in_leaves(const Lower *l, const IrInst *place) {
   const SNode *table = table_of(l, place);
   if (!table || table == l->kernel->fields.items[place->field].node) return false;

@@ -153,8 +153,8 @@ static void open_ordered(Nest *nest, const SNode *cells, IrInst *order, IrInst *
  *   active l0 (%i, %j)   for %i { for %block { if is_active P(%i // 8, %block) { for %local {
  *                            %j = %block * 8 + %local ..
  *
- * If the nearest sparse level is bitmasked, its words are tested instead: trees/words.h. Unbounded
- * levels: see above. */
+ * If the nearest sparse level is bitmasked, its words are tested instead: kind_bitmasked.c.
+ * Unbounded levels: see above. */
 
 static void open_range(Nest *nest, const IrInst *loop, IrInst **indices) {
   DEBUG_ASSERT(loop->axis_count > 0 && loop->operand_count == 2 * loop->axis_count,

@@ -10,9 +10,11 @@
  * its accesses have other shapes there. Plain updates of adjacent elements and of whole cells
  * become load, op and store. Changes no value. Decision D-pass-73. */
 #include "base/bits.h"
+#include "ir/address.h"
+#include "ir/facts.h"
 #include "pass/rewrite.h"
 #include "pass/vector/access_shapes.h"
-#include "pass/vector/compaction.h"
+#include "pass/vector/lanes.h"
 
 static bool is_access(const IrInst *inst) {
   return inst->op == IR_MEM_LOAD || inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE;
@@ -54,15 +56,16 @@ static bool is_only_update(const IrInst *update) {
   return true;
 }
 
-/* Does the region update all numbers of the cell? Stores of only some need masks. */
-static bool updates_whole_cell(const IrInst *update, int64_t step) {
-  const IrInst *ptr = update->operands[0];
-  int64_t size = type_size(ir_accessed(update)), low = 0; /* low: bytes from this number */
+bool shapes_cover_cell(const IrInst *access, int64_t step) {
+  const IrInst *ptr = access->operands[0];
+  int64_t size = type_size(ir_accessed(access)), low = 0; /* low: bytes from this number */
   uint32_t numbers = 0;
+  if (step < size || step % size || step / size > IR_MOST_PARTS) return false;
   for (int pass = 0; pass < 2; pass++)
-    for (const IrInst *at = update->region->first; at; at = at->next) {
+    for (const IrInst *at = access->region->first; at; at = at->next) {
       int64_t bytes;
-      if (at->op != IR_MEM_UPDATE || !at->plain || type_size(ir_accessed(at)) != size ||
+      if (at->op != access->op || at->plain != access->plain ||
+          type_size(ir_accessed(at)) != size ||
           !ir_differ_by_constant(ptr, at->operands[0], &bytes) || bytes % size)
         continue;
       if (!pass) low = min_i64(low, bytes);
@@ -76,7 +79,7 @@ static bool may_split(const Shapes *s, const IrInst *update) {
   IrShape shape = shape_at(s, update, IR_SHAPE_SCATTER);
   if (shape == IR_SHAPE_RUN) return is_only_update(update);
   return shape == IR_SHAPE_STRIDED && is_only_update(update) &&
-         updates_whole_cell(update, s->facts[update->operands[0]->id].step);
+         shapes_cover_cell(update, s->facts[update->operands[0]->id].step);
 }
 
 /* Load, op and store in place of the update. */
@@ -112,6 +115,45 @@ static bool prepare_region(const Shapes *s, IrRegion *region) {
   return changes;
 }
 
+/* -- look-ups of cells of a hash (vectorise_calls.c) ------------------------------------------- */
+
+/* Is the result of the call (`data`) unaffected by the inst? A created cell stays until one is
+ * freed; a cell that was absent may also appear. */
+static bool keeps_result(void *data, IrInst *inst) {
+  const IrInst *call = data;
+  unsigned ends = call->entry == RT_HASH_ENSURE ? IR_DEACTIVATES | IR_ONCE : IR_TOPOLOGY | IR_ONCE;
+  bool changes = inst->op == IR_CALL && inst->tree == call->tree && ir_effects(inst) & ends;
+  return !changes && inst->op != IR_INVOKE && !ir_is_call(inst, RT_NATIVE);
+}
+
+/* Does the result stay valid while the task runs? */
+static bool is_lasting(const IrTask *task, const IrInst *call) {
+  return ir_walk(task->body, keeps_result, (void *)call) &&
+         (!task->interior || ir_walk(task->interior, keeps_result, (void *)call));
+}
+
+/* Do neighbouring iterations mostly look up the same cell, as of a coarser grid? */
+static bool is_repeated(const IrInst *call) {
+  bool divides = false;
+  if (call->entry == RT_HASH_AHEAD || call->operands[0]->op != IR_TREE_ROOT) return false;
+  for (int k = 1; k < call->operand_count; k++) {
+    const IrInst *at = call->operands[k];
+    divides |= at->op == IR_SAR || at->op == IR_SHR || at->op == IR_FLOORDIV;
+    if (!ir_index_is_even(at)) return false;
+  }
+  return divides;
+}
+
+static bool mark_lookup(void *data, IrInst *inst) {
+  const IrTask *task = data;
+  bool looks_up = ir_is_call(inst, RT_HASH_FIND) || ir_is_call(inst, RT_HASH_LIVE) ||
+                  ir_is_call(inst, RT_HASH_ENSURE);
+  if (!looks_up || !is_lasting(task, inst)) return true;
+  inst->lasting = true;
+  inst->repeats = is_repeated(inst);
+  return true;
+}
+
 /* -- all accesses of a body -------------------------------------------------------------------- */
 
 static void shape_body(const Shapes *of, const LaneBody *body);
@@ -121,7 +163,8 @@ static void shape_inner(Shapes *s, IrInst *inst) {
   for (int i = 0; i < IR_MAX_REGIONS - inst->per_lane; i++)
     if (inst->regions[i]) shape_region(s, inst->regions[i]);
   if (!inst->per_lane) return;
-  LaneBody body = ir_lanes_of_loop(inst, inst->regions[1], inst->lanes);
+  LaneBody body = ir_lanes_of(inst, inst->lanes);
+  body.region = inst->regions[1];
   shape_body(s, &body);
 }
 
@@ -152,17 +195,10 @@ static void shape_body(const Shapes *of, const LaneBody *body) {
     s.facts = ir_lanes(s.ctx->scratch, s.kernel, body);
   s.marks = scratch_array(s.ctx->scratch, int, s.kernel->next_id);
   shape_region(&s, (IrRegion *)body->region);
-  shapes_mark_lookups(s.task, (IrRegion *)body->region);
+  ir_walk((IrRegion *)body->region, mark_lookup, (void *)s.task);
 }
 
 /* -- non-temporal stores ----------------------------------------------------------------------- */
-
-static bool depends_on_pure(const IrInst *inst, const IrRegion *region) {
-  if (inst->op == IR_PARAM || inst->region != region) return true;
-  for (int k = 0; k < inst->operand_count; k++)
-    if (!depends_on_pure(inst->operands[k], region)) return false;
-  return (ir_effects(inst) & IR_PURE) != 0;
-}
 
 /* Marks the store by which the loop's whole vectors are aligned: the first non-temporal one, or
  * that of the lowest number of its cell. */
@@ -173,37 +209,18 @@ static void mark_alignment(const IrRegion *region) {
     const IrInst *other = at->op == IR_MEM_STORE ? ir_same_container(lowest, at) : NULL;
     if (other && other->imm < lowest->operands[0]->imm) lowest = at;
   }
-  if (lowest) lowest->aligns = depends_on_pure(lowest->operands[0], region);
+  if (lowest) lowest->aligns = facts_is_of_params(lowest->operands[0], region);
 }
 
 /* -- the vectorised bodies --------------------------------------------------------------------- */
 
-/* The rows and loops of a scalar body. */
-static void shape_loops(const Shapes *s, IrRegion *region) {
-  for (IrInst *inst = region->first; inst; inst = inst->next) {
-    bool is_row = inst->op == IR_ROW, is_loop = inst->op == IR_FOR || inst->op == IR_BITS;
-    if (inst->compacts) { /* the arm stays scalar, so it gets no shapes */
-      IrInst *branch = inst->regions[0]->last;
-      ir_remove(branch);
-      LaneBody body = ir_lanes_of_loop(inst, inst->regions[0], inst->lanes);
-      shape_body(s, &body);
-      ir_region_append(inst->regions[0], branch);
-      continue;
-    }
-    if ((is_row || is_loop) && inst->lanes > 1) {
-      LaneBody body = is_row ? ir_lanes_of_row(inst, inst->lanes)
-                             : ir_lanes_of_loop(inst, inst->regions[0], inst->lanes);
-      shape_body(s, &body);
-      continue;
-    }
-    for (int i = 0; i < IR_MAX_REGIONS; i++)
-      if (inst->regions[i]) shape_loops(s, inst->regions[i]);
-  }
-}
+static void shape_loops(const Shapes *s, IrRegion *region);
 
-/* A range whose lanes find the iterations that take a branch. */
-static void shape_compaction(const Shapes *s, const LaneBody *body) {
+/* A body whose lanes only find the iterations that take a branch is vectorised up to this branch.
+ */
+static void shape_in_lanes(const Shapes *s, const LaneBody *body) {
   IrInst *branch = compaction_branch(body->region);
+  if (!branch) return shape_body(s, body);
   IrRegion *home = branch->region;
   ir_remove(branch);
   shape_body(s, body);
@@ -211,14 +228,25 @@ static void shape_compaction(const Shapes *s, const LaneBody *body) {
   shape_loops(s, branch->regions[0]);
 }
 
+/* The rows and loops of a scalar body. */
+static void shape_loops(const Shapes *s, IrRegion *region) {
+  for (IrInst *inst = region->first; inst; inst = inst->next) {
+    bool is_loop = inst->op == IR_ROW || inst->op == IR_FOR || inst->op == IR_BITS;
+    if (is_loop && inst->lanes > 1) {
+      LaneBody body = ir_lanes_of(inst, inst->lanes);
+      shape_in_lanes(s, &body);
+      continue;
+    }
+    for (int i = 0; i < IR_MAX_REGIONS; i++)
+      if (inst->regions[i]) shape_loops(s, inst->regions[i]);
+  }
+}
+
 static void shape_task(const Shapes *s, const IrTask *task, IrRegion *region, int width) {
-  bool is_nodes = task->kind == TASK_NODES;
-  LaneBody body = {
-      .region = region, .varying = is_nodes ? -1 : task->axis_count - 1, .width = width};
+  LaneBody body = ir_lanes_of_task(task, region, width);
   if (!region) return;
   if (width <= 1) return shape_loops(s, region);
-  if (compaction_branch(region)) return shape_compaction(s, &body);
-  shape_body(s, &body);
+  shape_in_lanes(s, &body);
   mark_alignment(region);
 }
 

@@ -15,20 +15,18 @@ typedef struct Shapes {
   const LaneFact *facts; /* of the vectorised body */
   int width;
   int32_t groups; /* of the region, so far */
-  int *marks;     /* by inst id: the last search that marked it; access_runs.c */
+  int *marks;     /* by inst id: the last search that marked it; access_groups.c */
   int searches;
 } Shapes;
 
-/* access_cells.c: groups the strided accesses to the cell of `first`, from there on. */
+/* access_groups.c: groups the strided accesses to the cell of `first`, from there on. */
 void shapes_group_strided(Shapes *s, IrInst *first);
 /* The same for loads of adjacent numbers at an address that differs by lane, if profitable. */
 bool shapes_group_cells(Shapes *s, IrInst *first);
-/* access_runs.c: groups loads, from `first` on, that form runs, if profitable. */
+/* Groups loads, from `first` on, that form runs, if profitable. */
 bool shapes_group_load_runs(Shapes *s, IrInst *first);
 /* Defers all but the last of the updates from `first` on that have only pure insts between them,
  * and groups them; returns the last. */
 IrInst *shapes_group_updates(Shapes *s, IrInst *first);
-/* access_lookups.c: marks the look-ups of hash cells in a body of the task. */
-void shapes_mark_lookups(const IrTask *task, IrRegion *body);
 
 #endif

@@ -1,4 +1,4 @@
-/* alternate.c - see alternate.h.
+/* alternate.c - puts every second iteration into lanes, where the others have no effect.
  *
  *     body (%i, %j) {                     body (%i, %j) {
  *       ..                                  %p: i32 = mod (add %i, %j), 2
@@ -11,9 +11,9 @@
  * Under a mask, half of the lanes would be idle. Moreover, each vector would wait for the masked
  * store of the one before it, since the neighbours that it loads are in the same bytes, and a
  * pending store cannot be forwarded in parts. Decision D-pass-95. */
+#include "ir/facts.h"
 #include "pass/rewrite.h"
-#include "pass/vector/alternate.h"
-#include "pass/vector/compaction.h"
+#include "pass/vector/lanes.h"
 
 /* -- the condition ----------------------------------------------------------------------------- */
 
@@ -90,25 +90,12 @@ static IrInst *find_alternating(const LaneFact *facts, IrInst *condition) {
   return first ? first : find_alternating(facts, condition->operands[1]);
 }
 
-enum { MOST_VISITS = 64 /* insts of a condition */ };
-
-/* Can the value be computed at the begin of the body? */
-static bool can_move_to_begin(const IrInst *value, const IrRegion *body, int *visits) {
-  if (!ir_is_inside(value, body)) return true;
-  if (value->op == IR_PARAM) return value->region == body;
-  if (++*visits > MOST_VISITS || !(ir_effects(value) & IR_PURE)) return false;
-  for (int k = 0; k < value->operand_count; k++)
-    if (!can_move_to_begin(value->operands[k], body, visits)) return false;
-  return true;
-}
-
 /* The condition of one of the branches that end the body and its arms. */
 static IrInst *find_condition_of_body(const LaneFact *facts, const IrRegion *body) {
   for (const IrInst *branch = compaction_last_branch(body); branch;
        branch = compaction_last_branch(branch->regions[0])) {
     IrInst *condition = find_alternating(facts, branch->operands[0]);
-    int visits = 0;
-    if (condition && can_move_to_begin(condition, body, &visits)) return condition;
+    if (condition && facts_is_of_params(condition, body)) return condition;
   }
   return NULL;
 }
@@ -142,7 +129,7 @@ void alternate_unmark(IrRegion *body) {
 bool alternate_mark_task(const PassContext *ctx, IrKernel *kernel, IrTask *task, int width) {
   IrRegion *const bodies[] = {task->interior, task->body};
   for (int i = 0; i < 2; i++) {
-    LaneBody lanes = {.region = bodies[i], .varying = task->axis_count - 1, .width = width};
+    LaneBody lanes = ir_lanes_of_task(task, bodies[i], width);
     if (!bodies[i] || alternate_mark(ctx, kernel, &lanes)) continue;
     alternate_unmark_task(task);
     return false;

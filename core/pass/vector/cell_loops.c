@@ -61,35 +61,6 @@ static int count_insts(const IrRegion *region) {
 
 /* -- which rows share a word ------------------------------------------------------------------- */
 
-/* A linear function of the grid's positions: start + the sum of each position times its step. */
-typedef struct Linear {
-  int64_t start, steps[SNODE_MAX_AXES];
-} Linear;
-
-static bool add_linear(Linear *sum, const IrInst *inst, const IrRegion *body, int64_t factor) {
-  IrInst **of = inst->operands;
-  int64_t number;
-  if (ir_is_const(inst, &number)) {
-    sum->start += factor * number;
-    return true;
-  }
-  switch (inst->op) {
-  case IR_PARAM:
-    for (int k = 0; k < body->params.count; k++) {
-      if (body->params.items[k] != inst) continue;
-      sum->steps[k] += factor;
-      return true;
-    }
-    return false;
-  case IR_CONVERT: return type_is_integer(of[0]->type) && add_linear(sum, of[0], body, factor);
-  case IR_ADD: return add_linear(sum, of[0], body, factor) && add_linear(sum, of[1], body, factor);
-  case IR_MUL:
-    if (ir_is_const(of[1], &number)) return add_linear(sum, of[0], body, factor * number);
-    return ir_is_const(of[0], &number) && add_linear(sum, of[1], body, factor * number);
-  default: return false;
-  }
-}
-
 /* The bits of the masked rows in a grid's body; NULL if the body has other effects, too. */
 static const IrInst *bits_of_rows(const IrRegion *body) {
   const IrInst *bits = NULL;
@@ -113,14 +84,18 @@ static void find_words(Grid *grid) {
   int last = grid->body->params.count - 1;
   const IrInst *bits = bits_of_rows(grid->body);
   int64_t extent = last < 0 ? 0 : grid->inst->extent[last], cells;
-  Linear at = {0};
+  Affine at;
   grid->rows = 1;
   if (!bits || last < 0 || !ir_is_const(bits->operands[2], &cells) || cells < 1) return;
   int64_t rows = min_i64(extent, WORD / cells), shared = rows * cells;
   if (rows < 2 || extent % rows || WORD % shared) return;
-  if (!add_linear(&at, bits->operands[1], grid->body, 1) || at.steps[last] != cells) return;
-  int64_t others = at.start;
-  for (int k = 0; k < last; k++) others |= at.steps[k];
+  if (!facts_affine(bits->operands[1], grid->body, &at) || facts_factor(&at, grid->last) != cells)
+    return;
+  int64_t others = at.constant;
+  for (int k = 0; k < at.count; k++) {
+    if (at.values[k]->op != IR_PARAM) return;
+    if (at.values[k] != grid->last) others |= at.factors[k];
+  }
   if (others % shared) return;
   grid->rows = rows;
   grid->cells = cells;
@@ -140,15 +115,13 @@ static IrInst *bits_of_word(const Grid *grid, IrBuilder *b, IrInst *from) {
   return ir_call(b, RT_MASK_BITS, bits->tree, (int)bits->imm, 3, operands);
 }
 
-static IrInst *bits_number(IrBuilder *b, int64_t n) { return ir_const_int(b, TYPE(U64), n); }
-
 /* Reduces the bits of each row to one: its lowest bit is set if any of them is. */
 static IrInst *rows_with_bits(const Grid *grid, IrBuilder *b, IrInst *bits) {
   int64_t lowest = 0;
   for (int64_t by = grid->cells / 2; by; by /= 2)
-    bits = ir_binary(b, IR_BOR, bits, ir_binary(b, IR_SHR, bits, bits_number(b, by)));
+    bits = ir_binary(b, IR_BOR, bits, ir_binary_const(b, IR_SHR, bits, by));
   for (int64_t at = 0; at < WORD; at += grid->cells) lowest |= (int64_t)((uint64_t)1 << at);
-  return ir_binary(b, IR_BAND, bits, bits_number(b, lowest));
+  return ir_binary_const(b, IR_BAND, bits, lowest);
 }
 
 /* -- the loops --------------------------------------------------------------------------------- */
@@ -176,13 +149,14 @@ static void write_rows(const Grid *grid, IrBuilder *b, IrInst *from, int64_t cou
 /* If fewer than half of the rows of a word have cells, iterates over these only, because a branch
  * per row would often be mispredicted. Leaves the builder in the arm for the other words. */
 static void write_few_rows(const Grid *grid, IrBuilder *b, IrInst *from, IrInst *bits) {
-  IrInst *rows = rows_with_bits(grid, b, bits), *most = bits_number(b, (grid->rows + 1) / 2);
+  IrInst *rows = rows_with_bits(grid, b, bits),
+         *most = ir_const_int(b, TYPE(U64), (grid->rows + 1) / 2);
   IrInst *choice = ir_if(b, ir_binary(b, IR_LT, ir_unary(b, IR_POPCNT, rows), most));
   b->region = choice->regions[0];
   IrInst *loop = ir_emit(b, IR_BITS, TYPE(NONE), 1, &rows);
   IrBuilder in = rewrite_inside(grid->kernel, loop->regions[0], grid->inst);
   IrInst *bit = ir_region_param(grid->kernel, in.region, TYPE(U64));
-  IrInst *row = ir_binary(&in, IR_FLOORDIV, bit, bits_number(&in, grid->cells));
+  IrInst *row = ir_binary_const(&in, IR_FLOORDIV, bit, grid->cells);
   copy_body(grid, &in, ir_binary(&in, IR_ADD, from, ir_convert(&in, row, from->type)));
   b->region = choice->regions[1];
 }
@@ -191,7 +165,7 @@ static void write_few_rows(const Grid *grid, IrBuilder *b, IrInst *from, IrInst 
 static void write_words(const Grid *grid, IrBuilder *b, int64_t extent) {
   IrBuilder in = open_counting_loop(grid, b, extent, grid->rows);
   IrInst *from = in.region->params.items[0], *bits = bits_of_word(grid, &in, from);
-  IrInst *some = ir_if(&in, ir_binary(&in, IR_NE, bits, bits_number(&in, 0)));
+  IrInst *some = ir_if(&in, ir_binary_const(&in, IR_NE, bits, 0));
   in.region = some->regions[0];
   if (grid->insts <= IR_LONGEST_TWICE) write_few_rows(grid, &in, from, bits);
   write_rows(grid, &in, from, grid->rows);
@@ -250,17 +224,6 @@ static void write_task(Scratch *scratch, IrKernel *kernel, IrTask *task) {
  * at an aligned index, so that stores do not cross cache lines. */
 enum { LONG_IN_LANES = 300, MANY_VECTORS = 8 };
 
-static bool count_inst(void *data, IrInst *inst) {
-  *(int *)data += inst->op != IR_SPLAT && inst->op != IR_STEP;
-  return true;
-}
-
-static bool is_short(IrRegion *body) {
-  int count = 0;
-  ir_walk(body, count_inst, &count);
-  return count <= LONG_IN_LANES;
-}
-
 /* Is it a division of integers that doubles hold, by a number that is constant during the task? */
 static bool has_reciprocal(const IrInst *inst) {
   return (inst->op == IR_FLOORDIV || inst->op == IR_MOD) && facts_is_of_frame(inst->operands[1]) &&
@@ -268,7 +231,8 @@ static bool has_reciprocal(const IrInst *inst) {
 }
 
 static bool choose_form(void *data, IrInst *inst) {
-  if (inst->op == IR_FOR) inst->whole = inst->lanes > 1 && is_short(inst->regions[0]);
+  if (inst->op == IR_FOR)
+    inst->whole = inst->lanes > 1 && count_insts(inst->regions[0]) <= LONG_IN_LANES;
   inst->reciprocal = has_reciprocal(inst);
   (void)data;
   return true;
@@ -278,7 +242,8 @@ static bool choose_form(void *data, IrInst *inst) {
  * vectors. A task that counts has few iterations, and most of them would be left over by whole
  * vectors and run scalar, so it always runs under a mask. */
 static void choose_forms(IrTask *task) {
-  bool is_short_task = task->interior || (!task->rim_scalar && is_short(task->body));
+  bool is_short_task =
+      task->interior || (!task->rim_scalar && count_insts(task->body) <= LONG_IN_LANES);
   ir_walk_task(task, choose_form, NULL);
   task->whole = task->lanes > 1 && !task->counts && is_short_task ? MANY_VECTORS : 0;
   if (task->counts) choose_forms(task->counts);

@@ -11,11 +11,6 @@ IrBuilder cell_loops_for(IrBuilder *b, IrInst *first, IrInst *last, int64_t step
 /* cell_loops_rows.c: writes a ROW as loops and deletes it. */
 void cell_loops_row(Scratch *scratch, IrKernel *kernel, IrInst *row);
 
-/* cell_loops_windows.c: writes a ROW_LOAD as loads of elements, and deletes it. Its position is a
- * constant, or that of steps of its lanes, of which some leave the row of their leaf only if
- * `may_cross`. */
-void cell_loops_window(IrKernel *kernel, IrInst *load, bool may_cross);
-
 /* leaf_threads.c: chooses how so many threads divide the rows and cells in a region of a leaf. */
 void cell_loops_share(IrRegion *region, int64_t threads);
 

@@ -21,11 +21,7 @@ void lane_accesses_task(Scratch *scratch, IrKernel *kernel, IrTask *task);
 void lane_runs(LaneAccesses *l, const IrGroup *group);
 /* lane_cells.c: writes an access of shape `cells` or `strided`; returns what it has read. */
 void lane_cells(LaneAccesses *l, const IrInst *load);
-IrInst *lane_strided_load(LaneAccesses *l, const IrInst *load);
-void lane_strided_store(LaneAccesses *l, const IrInst *store);
-
-/* lane_calls.c: writes a LANES_CALL as other ops; false: it stays. */
-bool lane_call(LaneAccesses *l, IrInst *call);
+IrInst *lane_strided(LaneAccesses *l, const IrInst *access);
 
 /* -- shuffles.c -------------------------------------------------------------------------------- */
 /* Lane k: lane picks[k] of `first`, followed by `second`. NULL is a vector of any numbers. */
@@ -44,9 +40,8 @@ IrInst *lane_moved(IrBuilder *b, IrInst *at, int64_t bytes);
 /* The vector at an address: all its lanes. */
 IrInst *lane_load_all(IrBuilder *b, Type lanes, IrInst *at);
 void lane_store_all(IrBuilder *b, IrInst *at, IrInst *lanes);
-/* A variable that is this now; one lane of a variable. */
+/* A variable that is this now. */
 IrInst *lane_variable(IrBuilder *b, IrInst *value);
-IrInst *lane_one(IrBuilder *b, IrInst *variable, IrInst *lane);
 /* Enters a loop over the active lanes of a mask, and returns its index. */
 IrInst *lane_enter_loop(IrBuilder *b, IrInst *mask);
 

@@ -22,7 +22,12 @@
 #include "pass/rewrite.h"
 #include "pass/vector/lane_accesses.h"
 
-enum { LINE = 64, AHEAD = 36 * LINE }; /* prefetch distance in bytes: four vectors of 9 numbers */
+enum {
+  LINE = 64,            /* bytes */
+  AHEAD = 36 * LINE,    /* prefetch distance in bytes: four vectors of 9 numbers */
+  SHORTEST_MASKED = 32, /* bytes: under a mask, lanes of shorter vectors access each by itself */
+  FEW_PARTS = 4
+};
 
 /* The type as which lanes of `type` are in memory, where a bool is a byte. */
 static Type memory_of(Type type) { return type_is_bool(type) ? TYPE(U8) : type; }
@@ -166,26 +171,32 @@ static IrInst *load_picked(const Window *w) {
 /* Each lane's number by itself, at a constant distance from the next lane's. */
 static IrInst *spread(const Window *w, int number) {
   IrInst *at = lane_moved(w->b, w->base, number * w->size);
-  IrInst *each = ir_emit(w->b, IR_STEP, ir_lanes_type(TYPE(PTR), w->width), 1, &at);
-  each->imm = w->parts * w->size;
-  return each;
+  return ir_step(w->b, at, w->width, w->parts * w->size);
 }
 
 static IrInst *load_each(const Window *w) {
   const IrInst *load = w->access;
-  IrInst *operands[] = {spread(w, w->own), w->mask};
-  IrInst *each = ir_emit(w->b, IR_LANES_LOAD, load->type, 2, operands);
+  IrInst *each = ir_lanes_load(w->b, load->type, spread(w, w->own), w->mask);
   each->alias = load->alias;
   return each;
 }
 
+static bool is_each_by_itself(const Window *w) {
+  return w->mask && w->width * w->size < SHORTEST_MASKED;
+}
+
+/* A cell of few numbers in vectors of a whole line is read by as few loads as hold its numbers;
+ * else, if most numbers of the window are read, all are: each load is the same code, of which LLVM
+ * keeps one copy. Decision D-codegen-02. */
 static IrInst *load_window(const Window *w) {
   const IrInst *load = w->access;
-  if (w->mask && load->each) return load_each(w);
+  if (is_each_by_itself(w)) return load_each(w);
+  bool is_simple = w->parts <= FEW_PARTS && w->width * w->size >= LINE;
+  bool splits = !is_simple && 2 * __builtin_popcount((unsigned)load->numbers) > w->parts;
   fetch_ahead(w, false);
-  IrInst *value = load->splits               ? load_all(w)
-                  : load->blends && !w->mask ? load_blended(w)
-                                             : load_picked(w);
+  IrInst *value = splits                                   ? load_all(w)
+                  : !is_simple && w->parts % 2 && !w->mask ? load_blended(w)
+                                                           : load_picked(w);
   Type memory = ir_lanes_type(memory_of(type_element(load->type)), w->width);
   if (!type_equal(value->type, memory)) value = ir_emit(w->b, IR_BITCAST, memory, 1, &value);
   return ir_convert(w->b, value, load->type);
@@ -193,35 +204,11 @@ static IrInst *load_window(const Window *w) {
 
 /* -- whole vectors and masks ------------------------------------------------------------------- */
 
-/* How an access is written depends on whether all lanes are active. If that differs between copies
- * of the body, both ways are written, in the arms of an `if`: arm 0 is for all lanes. */
-static IrInst *begin_ways(LaneAccesses *l, IrInst *mask) {
-  return ir_if(&l->b, ir_emit(&l->b, IR_MASK_WHOLE, TYPE(BOOL), 1, &mask));
-}
-
 /* NULL: that of all lanes. */
 static IrInst *mask_of(const IrInst *access) {
   IrInst *mask = access->operands[access->operand_count - 1];
   int64_t is_all;
   return ir_is_const(mask, &is_all) && is_all ? NULL : mask;
-}
-
-static IrInst *load_way(LaneAccesses *l, const IrInst *load, IrInst *mask) {
-  const Window w = window_of(l, load, type_element(load->type), load->part, mask);
-  return load_window(&w);
-}
-
-IrInst *lane_strided_load(LaneAccesses *l, const IrInst *load) {
-  IrInst *mask = mask_of(load);
-  if (!mask || mask != l->may_be_all) return load_way(l, load, mask);
-  IrInst *variable = ir_var(&l->b, load->type), *ways = begin_ways(l, mask);
-  IrBuilder outside = l->b;
-  for (int arm = 0; arm < 2; arm++) {
-    l->b = rewrite_inside(l->kernel, ways->regions[arm], load);
-    ir_set(&l->b, variable, load_way(l, load, arm ? mask : NULL));
-  }
-  l->b = outside;
-  return ir_get(&l->b, variable);
 }
 
 /* -- strided stores ---------------------------------------------------------------------------- */
@@ -236,14 +223,14 @@ static void store_slice(const Window *w, IrInst *const *vectors, int slice) {
   for (int i = 0; i < w->width; i++) picks[i] = first - (slice - 1) * w->width + i;
   if (first < slice * w->width)
     value = lane_shuffle(w->b, vectors[slice - 1], value, picks, w->width);
-  ir_emit(w->b, IR_LANES_STORE, TYPE(NONE), 3, (IrInst *[]){at, value, mask});
+  ir_lanes_store(w->b, at, value, mask);
 }
 
 static void store_each(const Window *w, IrInst *const *values) {
   for (int part = 0; part < w->parts; part++) {
     if (!(w->access->numbers >> part & 1)) continue;
-    IrInst *operands[] = {spread(w, part - lowest(w->access)), *values++, w->mask};
-    ir_emit(w->b, IR_LANES_STORE, TYPE(NONE), 3, operands)->alias = w->access->alias;
+    IrInst *at = spread(w, part - lowest(w->access));
+    ir_lanes_store(w->b, at, *values++, w->mask)->alias = w->access->alias;
   }
 }
 
@@ -265,12 +252,12 @@ static void store_whole(LaneAccesses *l, const Window *w, IrInst *const *vectors
   all->aligns = store->aligns;
 }
 
-static void store_way(LaneAccesses *l, const IrInst *store, IrInst *mask) {
+static void store_window(LaneAccesses *l, const IrInst *store, IrInst *mask) {
   IrInst *vectors[IR_MOST_PARTS] = {0}, *const *values = store->operands + 1;
   Type type = type_element(store->operands[1]->type);
   int low = lowest(store);
   const Window w = window_of(l, store, type, low, mask);
-  if (mask && store->each) return store_each(&w, values);
+  if (is_each_by_itself(&w)) return store_each(&w, values);
   for (int part = low; part < w.parts; part++)
     if (store->numbers >> part & 1) vectors[part - low] = to_slice(&w, *values++);
   lane_join(&l->b, vectors, w.parts, w.width);
@@ -279,16 +266,29 @@ static void store_way(LaneAccesses *l, const IrInst *store, IrInst *mask) {
   for (int slice = 0; slice < w.parts; slice++) store_slice(&w, vectors, slice);
 }
 
-void lane_strided_store(LaneAccesses *l, const IrInst *store) {
-  IrInst *mask = mask_of(store);
-  if (!mask || mask != l->may_be_all) return store_way(l, store, mask);
-  IrInst *ways = begin_ways(l, mask);
+/* -- both ways --------------------------------------------------------------------------------- */
+
+static IrInst *write_way(LaneAccesses *l, const IrInst *access, IrInst *mask) {
+  if (access->op == IR_LANES_STORE) return store_window(l, access, mask), NULL;
+  const Window w = window_of(l, access, type_element(access->type), access->part, mask);
+  return load_window(&w);
+}
+
+/* How an access is written depends on whether all lanes are active. If that differs between copies
+ * of the body, both ways are written, in the arms of an `if`: arm 0 is for all lanes. */
+IrInst *lane_strided(LaneAccesses *l, const IrInst *access) {
+  IrInst *mask = mask_of(access);
+  if (!mask || mask != l->may_be_all) return write_way(l, access, mask);
+  IrInst *variable = access->op == IR_LANES_LOAD ? ir_var(&l->b, access->type) : NULL;
+  IrInst *ways = ir_if(&l->b, ir_unary(&l->b, IR_MASK_WHOLE, mask));
   IrBuilder outside = l->b;
   for (int arm = 0; arm < 2; arm++) {
-    l->b = rewrite_inside(l->kernel, ways->regions[arm], store);
-    store_way(l, store, arm ? mask : NULL);
+    l->b = rewrite_inside(l->kernel, ways->regions[arm], access);
+    IrInst *value = write_way(l, access, arm ? mask : NULL);
+    if (variable) ir_set(&l->b, variable, value);
   }
   l->b = outside;
+  return variable ? ir_get(&l->b, variable) : NULL;
 }
 
 /* -- cells: a vector load per lane ------------------------------------------------------------- */
@@ -323,8 +323,8 @@ static IrInst *load_vector(const Cells *c, int j, int64_t offset) {
   int count = 0;
   for (int first = 0; first < c->width; first += c->elements)
     for (int k = 0; k < c->lanes; k++) {
-      IrInst *operands[] = {c->pointers, ir_const_int(c->b, TYPE(U64), first + j * c->lanes + k)};
-      IrInst *at = ir_emit(c->b, IR_LANE_GET, TYPE(PTR), 2, operands);
+      IrInst *lane = ir_const_int(c->b, TYPE(U64), first + j * c->lanes + k);
+      IrInst *at = ir_lane_get(c->b, c->pointers, lane);
       pieces[count++] =
           lane_load_all(c->b, ir_lanes_type(c->type, c->numbers), lane_moved(c->b, at, offset));
     }
@@ -365,8 +365,7 @@ static void load_lanes(const IrInst *load, Cells *c, IrInst **values) {
   ASSERT(load->parts >= c->numbers && c->lanes > 0,
          "a load has several numbers, and at most 16 bytes");
   if (mask) {
-    IrInst *none = ir_emit(c->b, IR_ZEROS, TYPE(PTR), 0, NULL);
-    none = ir_emit(c->b, IR_SPLAT, c->pointers->type, 1, &none);
+    IrInst *none = ir_splat(c->b, ir_emit(c->b, IR_ZEROS, TYPE(PTR), 0, NULL), c->width);
     c->pointers = ir_select(c->b, mask, c->pointers, none);
   }
   for (int at = 0; done < load->parts; at = done) {
@@ -390,10 +389,9 @@ static IrInst *every_second(IrBuilder *b, IrInst *pairs, int first) {
 static void gather_pairs(const IrInst *load, const Cells *c, IrInst **values) {
   for (int number = 0; number < load->parts; number += 2) {
     bool is_pair = number + 1 < load->parts;
-    IrInst *operands[] = {lane_moved(c->b, c->pointers, number * (int64_t)type_size(c->type)),
-                          load->operands[load->operand_count - 1]};
-    IrInst *all = ir_emit(c->b, IR_LANES_LOAD,
-                          ir_lanes_type(is_pair ? TYPE(U64) : c->type, c->width), 2, operands);
+    IrInst *at = lane_moved(c->b, c->pointers, number * (int64_t)type_size(c->type));
+    IrInst *all = ir_lanes_load(c->b, ir_lanes_type(is_pair ? TYPE(U64) : c->type, c->width), at,
+                                load->operands[load->operand_count - 1]);
     all->pairs = is_pair;
     if (is_pair) all = ir_emit(c->b, IR_BITCAST, ir_lanes_type(c->type, 2 * c->width), 1, &all);
     for (int k = 0; k <= is_pair; k++)

@@ -55,16 +55,12 @@ static Type vector_of(const Run *run) { return ir_lanes_type(run->type, places_o
 
 /* -- comparing addresses ----------------------------------------------------------------------- */
 
-static IrInst *are_equal(Runs *r, IrInst *a, IrInst *c) {
-  return ir_emit(&r->b, IR_EQ, r->mask->type, 2, (IrInst *[]){a, c});
-}
-
 static IrInst *is_at(Runs *r, IrInst *from, int64_t bytes, IrInst *at) {
-  return are_equal(r, lane_moved(&r->b, from, bytes), at);
+  return ir_binary(&r->b, IR_EQ, lane_moved(&r->b, from, bytes), at);
 }
 
 static IrInst *active(Runs *r, IrInst *condition) {
-  return ir_emit(&r->b, IR_MASK_AND, r->mask->type, 2, (IrInst *[]){r->mask, condition});
+  return ir_binary(&r->b, IR_MASK_AND, r->mask, condition);
 }
 
 /* Elements before the gap must be adjacent to the first one, the others to the last one. `whole`
@@ -83,7 +79,7 @@ static void compare(Runs *r, const Run *run, IrInst **whole, IrInst **parted) {
     bits = ir_binary(b, IR_BOR, bits, bit);
   }
   IrInst **alike = &r->before[last];
-  if (*alike) *parted = rewrite_both(b, *parted, are_equal(r, *alike, bits));
+  if (*alike) *parted = rewrite_both(b, *parted, ir_binary(b, IR_EQ, *alike, bits));
   else *alike = bits;
 }
 
@@ -123,15 +119,15 @@ static IrInst *visit(Runs *r, const Run *run, IrInst *lane, IrInst *at, IrInst *
     return read;
   }
   IrInst *by = lane_load_all(b, type, own);
-  IrInst *old = ir_emit(b, IR_LANES_LOAD, type, 2, (IrInst *[]){at, elements});
+  IrInst *old = ir_lanes_load(b, type, at, elements);
   IrInst *updated = rewrite_update_value(b, (IrUpdate)run->op->imm, old, by);
-  ir_emit(b, IR_LANES_STORE, TYPE(NONE), 3, (IrInst *[]){at, updated, elements});
+  ir_lanes_store(b, at, updated, elements);
   return old;
 }
 
 static IrInst *place_of(Runs *r, const Run *run, bool is_end, IrInst *lane) {
   const Run *like = &r->items[run->like];
-  return lane_moved(&r->b, lane_one(&r->b, is_end ? like->ends : like->begins, lane),
+  return lane_moved(&r->b, ir_lane_get(&r->b, is_end ? like->ends : like->begins, lane),
                     run->distance);
 }
 
@@ -152,8 +148,7 @@ static void walk_whole(Runs *r) {
 static IrInst *elements_of(IrBuilder *b, const Run *run, IrInst *before, bool is_after) {
   if (is_after) before = ir_unary(b, IR_BNOT, before);
   IrInst *numbers = ir_const_int(b, TYPE(U8), (int64_t)all_elements(run));
-  IrInst *bits = ir_binary(b, IR_BAND, before, numbers);
-  return ir_emit(b, IR_MASK_OF_BITS, ir_lanes_type(TYPE(BOOL), places_of(run)), 1, &bits);
+  return ir_mask_of_bits(b, ir_binary(b, IR_BAND, before, numbers), places_of(run));
 }
 
 static void walk_parted(Runs *r) {
@@ -164,7 +159,7 @@ static void walk_parted(Runs *r) {
   IrInst *lane = lane_enter_loop(&r->b, r->parted);
   for (int i = 0; i < r->count; i++) {
     const Run *run = &r->items[i];
-    IrInst *own = lane_one(&r->b, before[run->count - 1], lane);
+    IrInst *own = ir_lane_get(&r->b, before[run->count - 1], lane);
     IrInst *elements = elements_of(&r->b, run, own, false);
     IrInst *read = visit(r, run, lane, place_of(r, run, false, lane), elements, NULL);
     elements = elements_of(&r->b, run, own, true);
@@ -191,7 +186,7 @@ static void walk(Runs *r) {
 
 /* Enters an `if` for the lanes whose elements do not form runs. */
 static void enter_others(Runs *r) {
-  IrInst *any = ir_if(&r->b, ir_emit(&r->b, IR_MASK_ANY, TYPE(BOOL), 1, &r->others));
+  IrInst *any = ir_if(&r->b, ir_unary(&r->b, IR_MASK_ANY, r->others));
   r->b = rewrite_inside(r->b.kernel, any->regions[0], any);
 }
 
@@ -213,8 +208,8 @@ static void gather_others(Runs *r) {
   enter_others(r);
   for (int i = 0; i < r->count; i++)
     for (int k = 0; k < r->items[i].count; k++) {
-      IrInst *own = r->items[i].own[k], *operands[] = {r->items[i].at[k], r->others};
-      IrInst *each = ir_emit(&r->b, IR_LANES_LOAD, own->type, 2, operands);
+      IrInst *own = r->items[i].own[k];
+      IrInst *each = ir_lanes_load(&r->b, own->type, r->items[i].at[k], r->others);
       ir_set(&r->b, own, ir_select(&r->b, r->others, each, ir_get(&r->b, own)));
     }
   r->b = outside;
@@ -252,7 +247,7 @@ static void update_each(Runs *r, const Run *run, IrInst *const *places, IrInst *
   IrInst *own = own_place(b, run, lane);
   for (int k = 0; k < run->count; k++) {
     IrInst *from = lane_moved(b, own, k * type_size(run->type));
-    IrInst *at = lane_moved(b, lane_one(b, places[k], lane), run->distance);
+    IrInst *at = lane_moved(b, ir_lane_get(b, places[k], lane), run->distance);
     IrInst *by = ir_emit(b, IR_MEM_LOAD, run->type, 1, &from);
     IrInst *update = ir_emit(b, IR_MEM_UPDATE, TYPE(NONE), 2, (IrInst *[]){at, by});
     update->imm = run->op->imm;

@@ -1,18 +1,14 @@
 /* lanes.c - decides what to vectorise, and how many iterations form a vector: of a range, of nodes,
  * of cells of a leaf's row that `rows` has not vectorised, of the set bits of a word of cells, or
  * else of an inner serial loop whose iterations are independent. A body is vectorised if that is
- * clearly cheaper than scalar iterations (lanes_cost.h). A long body takes long to compile for
+ * clearly cheaper than scalar iterations (lanes_cost.c). A long body takes long to compile for
  * lanes: unless loops in it make up for that at once, it stays scalar until the kernel has run for
  * long enough (takes_long). If a loop has a privatised version, only that is vectorised. Simple
  * bodies of ranges without branches, whose elements are contiguous or every second one, are left to
  * LLVM, which also unrolls them. Leaves notes for explain(). Decision D-pass-02. */
 #include "pass/analysis/effects.h"
-#include "pass/vector/alternate.h"
-#include "pass/vector/compaction.h"
-#include "pass/vector/lanes_cost.h"
-#include "pass/vector/lanes_guess.h"
+#include "pass/vector/lanes.h"
 #include "pass/rewrite.h"
-#include "pass/vector/non_temporal.h"
 #include "pass/analysis/sums.h"
 
 enum {
@@ -65,22 +61,6 @@ static void note_scalar(const LoopNote *t, const char *why) {
   note(t, scratch_format(t->kernel->scratch, "one %s at a time: %s", t->things, why));
 }
 
-static void note_obstacle(const LoopNote *t, const LaneSurvey *s) {
-  const char *at = s->line > 0 && s->line != t->line
-                       ? scratch_format(t->kernel->scratch, " (line %d)", s->line)
-                       : "";
-  note_scalar(t, scratch_format(t->kernel->scratch, "%s%s", s->obstacle, at));
-}
-
-static void note_cost(const LoopNote *t) {
-  note_scalar(t, "side by side, in vector lanes, most of it would still be done one by one");
-}
-
-static void note_long(const LoopNote *t) {
-  note_scalar(t, t->kernel->is_long ? "its body is long; lanes wait until it has run for some time"
-                                    : "its body is long");
-}
-
 static void note_lanes(const LoopNote *t, int width) {
   note(t, scratch_format(t->kernel->scratch, "%d %ss side by side, in vector lanes", width,
                          t->things));
@@ -91,18 +71,27 @@ static bool must_keep_order(const PassContext *ctx, IrRegion *body) {
   return ctx->ordered_scalar && !ir_walk(body, has_no_order, NULL);
 }
 
-static void note_order(const LoopNote *t) {
-  note_scalar(t, "in another order, results might differ from those of earlier launches");
+/* Why the surveyed code, of so many insts, stays scalar; NULL: it should be vectorised. */
+static const char *reason_against(const PassContext *ctx, const LoopNote *t, const LaneSurvey *s,
+                                  int insts) {
+  if (s->obstacle && s->line > 0 && s->line != t->line)
+    return scratch_format(t->kernel->scratch, "%s (line %d)", s->obstacle, s->line);
+  if (s->obstacle) return s->obstacle;
+  if (must_keep_order(ctx, (IrRegion *)s->region))
+    return "in another order, results might differ from those of earlier launches";
+  if (!is_profitable(ctx, s))
+    return "side by side, in vector lanes, most of it would still be done one by one";
+  if (!is_too_long(ctx, t->kernel, s, insts)) return NULL;
+  return t->kernel->is_long ? "its body is long; lanes wait until it has run for some time"
+                            : "its body is long";
 }
 
 /* Should the surveyed region be vectorised? Leaves a note of the decision. */
 static bool accepts_lanes(const PassContext *ctx, const LoopNote *at, const LaneSurvey *s) {
-  IrRegion *region = (IrRegion *)s->region;
-  if (s->obstacle) return note_obstacle(at, s), false;
-  if (must_keep_order(ctx, region)) return note_order(at), false;
-  if (!is_profitable(ctx, s)) return note_cost(at), false;
-  if (is_too_long(ctx, at->kernel, s, rewrite_count(region))) return note_long(at), false;
-  return note_lanes(at, s->width), true;
+  const char *why = reason_against(ctx, at, s, rewrite_count((IrRegion *)s->region));
+  if (why) note_scalar(at, why);
+  else note_lanes(at, s->width);
+  return !why;
 }
 
 /* -- the width --------------------------------------------------------------------------------- */
@@ -130,15 +119,14 @@ static int count_insts_of_task(const IrTask *task) {
 
 static LaneSurvey survey_range(PassContext *ctx, const IrKernel *kernel, const IrTask *task,
                                int width) {
-  LaneBody body = {.region = task->interior ? task->interior : task->body,
-                   .varying = task->axis_count - 1,
-                   .width = width};
+  LaneBody body = ir_lanes_of_task(task, ir_task_main(task), width);
   LaneSurvey s = lanes_survey(ctx, kernel, &body);
   if (!task->interior || s.obstacle) return s;
   body.region = task->body;
   LaneSurvey rim = lanes_survey(ctx, kernel, &body);
   s.obstacle = rim.obstacle;
   s.line = rim.line;
+  s.region = task->body;
   return s;
 }
 
@@ -159,9 +147,7 @@ static bool is_rim_scalar(const PassContext *ctx, const IrTask *task) {
  * iterations in lanes are cheaper. `s` is the survey of these. */
 static bool choose_compaction_of_range(PassContext *ctx, IrKernel *kernel, IrTask *task, int width,
                                        const LaneSurvey *s) {
-  LaneBody body = {.region = task->interior ? task->interior : task->body,
-                   .varying = task->axis_count - 1,
-                   .width = width};
+  LaneBody body = ir_lanes_of_task(task, ir_task_main(task), width);
   if (task->counts || s->is_simple) return false;
   Compaction c = compaction_of_range(ctx, kernel, &body, s);
   if (!c.branch) return false;
@@ -185,38 +171,38 @@ static bool choose_alternate(PassContext *ctx, IrKernel *kernel, IrTask *task, i
   LoopNote at = {kernel, task, task->line, "position"};
   if (task->counts || !alternate_mark_task(ctx, kernel, task, width)) return false;
   LaneSurvey s = survey_range(ctx, kernel, task, width);
-  if (!s.obstacle && !must_keep_order(ctx, task->body) && is_profitable(ctx, &s) &&
-      !is_too_long(ctx, kernel, &s, count_insts_of_task(task))) {
-    task->lanes = width;
-    note(&at, scratch_format(kernel->scratch,
-                             "%d of every second position side by side, in vector lanes", width));
-    return true;
+  if (reason_against(ctx, &at, &s, count_insts_of_task(task))) {
+    alternate_unmark_task(task);
+    return false;
   }
-  alternate_unmark_task(task);
-  return false;
+  task->lanes = width;
+  note(&at, scratch_format(kernel->scratch,
+                           "%d of every second position side by side, in vector lanes", width));
+  return true;
 }
 
 /* False if it stays scalar, also for LLVM, whose estimate of gathers would be too low. */
 static bool choose_range(PassContext *ctx, IrKernel *kernel, IrTask *task) {
-  int width = choose_width(ctx, task->interior ? task->interior : task->body);
+  int width = choose_width(ctx, ir_task_main(task));
   LoopNote at = {kernel, task, task->line, "position"};
   if (task->scalar) return note_scalar(&at, "':scalar()' asks for it"), false;
   if (choose_alternate(ctx, kernel, task, width)) return true;
   LaneSurvey s = survey_range(ctx, kernel, task, width);
   bool stays = must_keep_order(ctx, task->body);
   if (!stays && choose_compaction_of_range(ctx, kernel, task, width, &s)) return true;
-  if (s.obstacle) return note_obstacle(&at, &s), true;
-  if (stays) return note_order(&at), true;
-  non_temporal_mark(ctx, kernel, task, &s);
-  if (s.is_simple && !ctx->forces_lanes && !task->traffic && !task->has_words)
-    return note_scalar(&at, "vectorisation is left to LLVM"), true;
-  bool is_dear = !is_profitable(ctx, &s),
-       is_long = !is_dear && is_too_long(ctx, kernel, &s, count_insts_of_task(task));
-  if (is_dear || is_long) non_temporal_clear(task);
-  if (is_dear) return note_cost(&at), ctx->fast_gathers || !s.gathers;
-  if (is_long) return note_long(&at), true;
-  task->lanes = width;
-  return note_lanes(&at, width), true;
+  if (!stays && !s.obstacle) non_temporal_mark(ctx, kernel, task, &s);
+  bool is_simple = !stays && !s.obstacle && s.is_simple && !ctx->forces_lanes && !task->traffic &&
+                   !task->has_words;
+  const char *why = is_simple ? "vectorisation is left to LLVM"
+                              : reason_against(ctx, &at, &s, count_insts_of_task(task));
+  if (!why) {
+    task->lanes = width;
+    return note_lanes(&at, width), true;
+  }
+  note_scalar(&at, why);
+  non_temporal_clear(task);
+  return stays || s.obstacle || is_simple || is_profitable(ctx, &s) || ctx->fast_gathers ||
+         !s.gathers;
 }
 
 /* -- nodes ------------------------------------------------------------------------------------- */
@@ -227,7 +213,7 @@ static void choose_nodes(PassContext *ctx, IrKernel *kernel, IrTask *task) {
   int width = choose_width(ctx, task->body);
   LoopNote at = {kernel, task, task->line, "node"};
   if (task->scalar) return note_scalar(&at, "':scalar()' asks for it");
-  LaneBody body = {.region = task->body, .varying = -1, .width = width};
+  LaneBody body = ir_lanes_of_task(task, task->body, width);
   LaneSurvey s = lanes_survey(ctx, kernel, &body);
   s.scalar_cost += ENTRY * width;
   s.vector_cost += ENTRY_LANE * width;
@@ -260,7 +246,7 @@ static bool choose_row(void *data, IrInst *inst) {
   if (inst->op != IR_ROW || inst->width > 1) return true;
   int width = choose_width_of_row(c->ctx, inst);
   if (width < 4) return note_scalar(&c->note, "its rows are short"), true;
-  LaneBody body = ir_lanes_of_row(inst, width);
+  LaneBody body = ir_lanes_of(inst, width);
   LaneSurvey s = lanes_survey(c->ctx, c->note.kernel, &body);
   if (inst->masked) s.scalar_cost *= active_share(inst->regions[0]);
   if (accepts_lanes(c->ctx, &c->note, &s)) inst->lanes = width;
@@ -290,7 +276,7 @@ static bool may_count(const IrInst *loop) {
 /* Loops over bits of cells are estimated like masked rows. */
 static void choose_bits(PassContext *ctx, IrKernel *kernel, const IrTask *task, IrInst *bits) {
   LoopNote at = {kernel, task, task->line, "cell"};
-  LaneBody body = ir_lanes_of_loop(bits, bits->regions[0], choose_width(ctx, bits->regions[0]));
+  LaneBody body = ir_lanes_of(bits, choose_width(ctx, bits->regions[0]));
   LaneSurvey s = lanes_survey(ctx, kernel, &body);
   s.scalar_cost *= active_share(bits->regions[0]);
   if (accepts_lanes(ctx, &at, &s)) bits->lanes = body.width;
@@ -311,7 +297,7 @@ static bool choose_loop(PassContext *ctx, IrKernel *kernel, const IrTask *task, 
     return false;
   if (must_keep_order(ctx, loop->regions[0])) return false;
   int width = choose_width(ctx, loop->regions[0]);
-  LaneBody body = ir_lanes_of_loop(loop, loop->regions[0], width);
+  LaneBody body = ir_lanes_of(loop, width);
   alternate_mark(ctx, kernel, &body);
   LaneSurvey s = lanes_survey_loop(ctx, kernel, loop, width);
   if (s.obstacle || (s.is_simple && !ctx->forces_lanes) || !is_profitable(ctx, &s)) {
@@ -386,8 +372,8 @@ static bool choose_long_loop(void *data, IrInst *loop) {
 
 static void choose_long_loops(PassContext *ctx, IrKernel *kernel, const IrTask *task,
                               IrRegion *region) {
-  LaneBody body = {.region = region, .varying = task->axis_count - 1, .width = task->lanes};
   if (!region || task->kind != TASK_RANGE || task->lanes <= 1) return;
+  LaneBody body = ir_lanes_of_task(task, region, task->lanes);
   LongLoops l = {ctx, kernel, task, ir_lanes(ctx->scratch, kernel, &body)};
   ir_walk(region, choose_long_loop, &l);
 }
@@ -401,10 +387,6 @@ static bool iterates_over_words(const IrTask *task) {
   return !ir_walk(task->body, is_not_word_loop, NULL);
 }
 
-static IrInst *compacting_branch(const IrTask *task) {
-  return compaction_branch(task->interior ? task->interior : task->body);
-}
-
 bool pass_lanes(PassContext *ctx, IrKernel *kernel, Error *err) {
   if (ctx->vector_bytes < 16) return true;
   for (int i = 0; i < kernel->tasks.count; i++) {
@@ -412,13 +394,13 @@ bool pass_lanes(PassContext *ctx, IrKernel *kernel, Error *err) {
     if (task->privatised && !ctx->forces_lanes) continue; /* its updates take all the time */
     bool stays_scalar =
         task->kind == TASK_RANGE && !iterates_over_words(task) && !choose_range(ctx, kernel, task);
-    bool compacts = compacting_branch(task) != NULL;
-    task->rim_scalar = compacts ? task->interior != NULL : is_rim_scalar(ctx, task);
+    const IrInst *branch = compaction_branch(ir_task_main(task));
+    task->rim_scalar = branch ? task->interior != NULL : is_rim_scalar(ctx, task);
     if (task->counts) choose_range(ctx, kernel, task->counts);
     if (task->kind == TASK_NODES) choose_nodes(ctx, kernel, task);
     if (task->kind == TASK_LEAVES) choose_cells(ctx, kernel, task);
-    if (compacts) choose_loops(ctx, kernel, task, compacting_branch(task)->regions[0]);
-    if (compacts) continue;
+    if (branch) choose_loops(ctx, kernel, task, branch->regions[0]);
+    if (branch) continue;
     if (!task->rim_scalar) choose_long_loops(ctx, kernel, task, task->body);
     choose_long_loops(ctx, kernel, task, task->interior);
     if (task->scalar || task->lanes) continue;

@@ -1,5 +1,5 @@
-/* lanes_cost.c - see lanes_cost.h. Depending on the shapes of its values (ir/lanes.h), an op costs,
- * for all lanes together, about
+/* lanes_cost.c - estimates the cost of a body, scalar and vectorised. Depending on the shapes of
+ * its values (ir/lanes.h), an op costs, for all lanes together, about
  *
  *     uniform                 as much as in one iteration
  *     varying                 one operation per vector register that its type fills
@@ -8,17 +8,25 @@
  *     other elements          one access per lane, and the packing
  *     no vector form          as much as in all scalar iterations, and some overhead
  *
- * Both estimates use the same guesses (lanes_guess.h) of how often an inst runs in one iteration; a
+ * Both estimates use the same guesses of how often an inst runs in one iteration; a
  * vector runs it if any lane does. So a vector executes an arm unless all lanes skip it, and a loop
  * as often as the lane with the largest trip count; ops that are emitted lane by lane run only for
  * active lanes. A scalar iteration pays for each mispredicted branch; a vector pays once for all
- * lanes. */
-#include "pass/vector/lanes_cost.h"
-
+ * lanes.
+ *
+ *     bounds                        trip count
+ *     constants                     known
+ *     values of the launch          LONG: usually extents
+ *     what a pass expects           that number (`trips`): lists of several cells
+ *     last <= begin + a constant    that constant plus 1: `max(i - 1, 0), min(i + 1, n - 1)`
+ *     anything else, `while`        SHORT: neighbours in a cell, pixels of a triangle
+ *
+ * The two arms of an `if` are equally likely, unless the tuner tries code for rare branches; for
+ * bounds checks that passes add, the first arm is almost certain. */
 #include "ir/access.h"
 #include "ir/address.h"
 #include "ir/facts.h"
-#include "pass/vector/lanes_guess.h"
+#include "pass/vector/lanes.h"
 
 /* a scalar op is 1 */
 enum {
@@ -112,7 +120,7 @@ static int call_cost(const IrInst *inst) {
 /* `sole` ones cost as much, so that lanes are chosen as with more workers. D-pass-76. */
 static bool is_locked(const IrInst *inst) { return !inst->plain; }
 
-int lanes_op_cost(const IrInst *inst) {
+static int op_cost(const IrInst *inst) {
   switch (inst->op) {
   case IR_CONST:
   case IR_FRAME_GET:
@@ -135,6 +143,77 @@ int lanes_op_cost(const IrInst *inst) {
   default: return ir_op_info[inst->op].flags & IR_SLOW ? MATHS : 1;
   }
 }
+
+static const double LONG = 64, SHORT = 5, FAILED_CHECK = 1.0 / 64, RARE = 1.0 / 16;
+
+enum { DEEPEST = 6, FEW = 8 /* operations that LLVM executes rather than branch around */ };
+
+/* -- trip counts ------------------------------------------------------------------------------- */
+
+/* Is high <= low + *by, unless an operation wraps? */
+static bool differ_by_at_most(const IrInst *low, const IrInst *high, int64_t *by, int depth) {
+  int64_t above, below;
+  const IrInst *top = facts_split_constant(high, &above),
+               *bottom = facts_split_constant(low, &below);
+  *by = above - below;
+  if (top == bottom) return true;
+  if (depth == DEEPEST) return false;
+  bool is_least = top->op == IR_MIN, is_most = bottom->op == IR_MAX;
+  for (int i = 0; i < 2 && (is_least || is_most); i++) {
+    int64_t rest;
+    if (!differ_by_at_most(is_least ? bottom : bottom->operands[i],
+                           is_least ? top->operands[i] : top, &rest, depth + 1))
+      continue;
+    *by += rest;
+    return true;
+  }
+  return false;
+}
+
+TripGuess lanes_guess_trips(const IrInst *loop) {
+  int64_t known = facts_trips(loop), by;
+  if (known > 0) return (TripGuess){.trips = (double)known, .is_known = true, .is_even = true};
+  if (loop->op != IR_FOR) return (TripGuess){.trips = SHORT};
+  if (loop->trips) return (TripGuess){.trips = (double)loop->trips};
+  const IrInst *begin = loop->operands[0], *last = loop->operands[1];
+  if (facts_step(loop) == 1 && differ_by_at_most(begin, last, &by, 0) && by >= 0 &&
+      by < (int64_t)LONG)
+    return (TripGuess){.trips = (double)by + 1, .is_even = true};
+  bool is_fixed = facts_is_of_launch(begin) && facts_is_of_launch(last);
+  return (TripGuess){.trips = is_fixed ? LONG : SHORT};
+}
+
+bool lanes_is_long(const IrInst *loop, int64_t trips) {
+  int64_t by;
+  ASSERT(loop->op == IR_FOR, "a numeric loop has bounds");
+  return lanes_guess_trips(loop).trips >= (double)trips ||
+         (differ_by_at_most(loop->operands[0], loop->operands[1], &by, 0) && by >= trips);
+}
+
+/* -- arms -------------------------------------------------------------------------------------- */
+
+double lanes_guess_arm(const PassContext *ctx, const IrInst *inst, int arm) {
+  ASSERT(inst->op == IR_IF && (arm == 0 || arm == 1), "an arm of an `if`");
+  if (facts_is_check(inst->operands[0])) return arm == 0 ? 1 : FAILED_CHECK;
+  bool is_rare = ctx->rare_branches && !inst->regions[1]->first;
+  return !is_rare ? 0.5 : arm == 0 ? RARE : 1 - RARE;
+}
+
+static int cost_of_arm(const IrRegion *arm) {
+  int all = 0;
+  for (const IrInst *inst = arm ? arm->first : NULL; inst && all <= FEW; inst = inst->next) {
+    bool is_light = inst->op == IR_VAR || inst->op == IR_GET || inst->op == IR_SET;
+    if (!is_light) all += ir_effects(inst) & IR_PURE ? op_cost(inst) : FEW + 1;
+  }
+  return all;
+}
+
+bool lanes_is_predictable(const IrInst *inst) {
+  return facts_is_check(inst->operands[0]) ||
+         (cost_of_arm(inst->regions[0]) <= FEW && cost_of_arm(inst->regions[1]) <= FEW);
+}
+
+/* -- the cost of an inst in lanes -------------------------------------------------------------- */
 
 /* The expected number of active lanes. */
 static double active_lanes(const LaneSurvey *s) {
@@ -261,14 +340,14 @@ static bool is_long_division(const IrInst *inst) {
 }
 
 static bool is_computed_in_doubles(const IrInst *inst) {
-  return lanes_op_cost(inst) == MATHS || is_division(inst);
+  return op_cost(inst) == MATHS || is_division(inst);
 }
 
 static bool is_activation(const IrInst *call) { return (ir_effects(call) & IR_ACTIVATES) != 0; }
 
 /* The cost of one execution for all lanes together. */
 static double vector_cost_of(LaneSurvey *s, const IrInst *inst) {
-  int cost = lanes_op_cost(inst);
+  int cost = op_cost(inst);
   switch (inst->op) {
   case IR_MEM_LOAD: return access_cost(s, inst, inst->type);
   case IR_MEM_STORE: return access_cost(s, inst, inst->operands[1]->type);
@@ -402,7 +481,7 @@ static void survey_arms(LaneSurvey *s, const IrInst *inst) {
 
 LaneSurvey lanes_survey_loop(const PassContext *ctx, const IrKernel *kernel, const IrInst *loop,
                              int width) {
-  LaneBody body = ir_lanes_of_loop(loop, loop->regions[0], width);
+  LaneBody body = ir_lanes_of(loop, width);
   LaneSurvey s = lanes_survey(ctx, kernel, &body);
   TripGuess guess = lanes_guess_trips(loop);
   if (s.alternate) guess.trips /= 2;
@@ -468,7 +547,7 @@ static void survey_inst(LaneSurvey *s, const IrInst *inst) {
   s->fetches |= ir_is_call(inst, RT_FETCH);
   bool is_update = inst->op == IR_MEM_UPDATE || inst->op == IR_MEM_RMW || inst->op == IR_MEM_CAS;
   s->is_atomic |= is_update && is_locked(inst);
-  s->scalar_cost += lanes_op_cost(inst) * s->often;
+  s->scalar_cost += op_cost(inst) * s->often;
   s->vector_cost += vector_cost_of(s, inst) * s->visits;
   if (inst->op == IR_IF) survey_arms(s, inst);
 }

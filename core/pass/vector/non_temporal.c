@@ -1,7 +1,8 @@
-/* non_temporal.c - see non_temporal.h. An ordinary store first reads the cache line that it writes,
- * and evicts other data from the caches. Non-temporal stores of whole lines avoid both, which pays
- * if nothing reads the lines before they would have left the caches anyway. That depends on the
- * size of the loop, which the generated code tests when the loop begins; this file finds
+/* non_temporal.c - chooses the stores of a task that are non-temporal (bypass the caches). An
+ * ordinary store first reads the cache line that it writes, and evicts other data from the caches.
+ * Non-temporal stores of whole lines avoid both, which pays if nothing reads the lines before they
+ * would have left the caches anyway. That depends on the size of the loop, which the generated code
+ * tests when the loop begins; this file finds
  *
  *     stores that every iteration executes, of adjacent elements or of whole `aos` cells,
  *     to dense fields that are larger than the caches of most machines, or to arrays,
@@ -9,7 +10,7 @@
  *
  * Shorter vectors write a line in parts; machines can combine parts for only a few destinations at
  * a time. */
-#include "pass/vector/non_temporal.h"
+#include "pass/vector/lanes.h"
 
 #include "ir/access.h"
 
@@ -36,42 +37,21 @@ static uint64_t bytes_of(const IrKernel *kernel, const IrField *field) {
 typedef struct Search {
   const IrKernel *kernel;
   const IrField *field;
-  bool is_read;
-  uint64_t seen[4]; /* fields that `traffic` includes */
+  bool *seen; /* by `alias`: fields that `traffic` includes */
   int32_t traffic;
 } Search;
 
 static bool is_access(const IrInst *inst) {
-  switch (inst->op) {
-  case IR_MEM_LOAD:
-  case IR_MEM_STORE:
-  case IR_MEM_UPDATE:
-  case IR_MEM_RMW:
-  case IR_MEM_CAS:
-  case IR_ROW_LOAD: return true;
-  default: return false;
-  }
+  return ir_is_access(inst->op) || inst->op == IR_ROW_LOAD;
 }
 
-/* Finds an access that reads lines of the field, or may read any. */
-static bool find_read(void *data, IrInst *inst) {
-  Search *s = data;
+/* False if it reads lines of the field, or may read any. */
+static bool reads_no_line(void *data, IrInst *inst) {
+  const Search *s = data;
   if (!is_access(inst) || inst->op == IR_MEM_STORE) return true;
   const IrField *other = inst->alias ? &s->kernel->fields.items[inst->alias - 1] : NULL;
-  s->is_read = !other || (other->tree == s->field->tree && other->node == s->field->node &&
-                          other->array == s->field->array);
-  return !s->is_read;
-}
-
-/* Are all numbers of the store's cell stored in the same region, so that vectors are whole? */
-static bool stores_whole_cell(const IrInst *store, int64_t step) {
-  int64_t size = type_size(store->operands[1]->type), parts = step / size, found = 0, bytes;
-  const IrInst *ptr = store->operands[0];
-  if (step < size || step % size || parts > IR_MOST_PARTS) return false;
-  if (parts == 1) return true;
-  for (const IrInst *at = store->region->first; at; at = at->next)
-    found += at->op == IR_MEM_STORE && ir_differ_by_constant(ptr, at->operands[0], &bytes);
-  return found == parts;
+  return other && (other->tree != s->field->tree || other->node != s->field->node ||
+                   other->array != s->field->array);
 }
 
 static bool may_bypass_caches(const PassContext *ctx, const IrKernel *kernel, const IrRegion *body,
@@ -83,26 +63,25 @@ static bool may_bypass_caches(const PassContext *ctx, const IrKernel *kernel, co
   uint64_t bytes = bytes_of(kernel, s.field);
   if (!bytes || (bytes < LARGE && !ctx->forces_streams)) return false;
   if (survey->width * type_size(inst->operands[1]->type) < SHORTEST) return false;
-  if (at->shape != LANE_LINEAR || !stores_whole_cell(inst, at->step)) return false;
-  ir_walk((IrRegion *)body, find_read, &s);
-  return !s.is_read;
+  bool is_run = at->step == type_size(inst->operands[1]->type);
+  if (at->shape != LANE_LINEAR || !(is_run || shapes_cover_cell(inst, at->step))) return false;
+  return ir_walk((IrRegion *)body, reads_no_line, &s);
 }
 
 static bool add_traffic(void *data, IrInst *inst) {
   Search *s = data;
   int field = is_access(inst) ? inst->alias : 0;
-  uint64_t bit = (uint64_t)1 << field % 64, *word = &s->seen[field / 64 % 4];
-  if (!field || *word & bit) return true;
-  *word |= bit;
-  s->traffic += type_size(s->kernel->fields.items[field - 1].type);
+  if (field && !s->seen[field]) s->traffic += type_size(s->kernel->fields.items[field - 1].type);
+  s->seen[field] = true;
   return true;
 }
 
 void non_temporal_mark(const PassContext *ctx, const IrKernel *kernel, IrTask *task,
                        const LaneSurvey *survey) {
   ASSERT(task->kind == TASK_RANGE, "only tasks over ranges test their size");
-  IrRegion *body = task->interior ? task->interior : task->body;
-  Search s = {.kernel = kernel};
+  IrRegion *body = ir_task_main(task);
+  Search s = {.kernel = kernel,
+              .seen = scratch_array(ctx->scratch, bool, kernel->fields.count + 1)};
   int count = 0;
   for (IrInst *inst = body->first; inst; inst = inst->next)
     count += inst->streams = may_bypass_caches(ctx, kernel, body, survey, inst);
@@ -113,7 +92,7 @@ void non_temporal_mark(const PassContext *ctx, const IrKernel *kernel, IrTask *t
 }
 
 void non_temporal_clear(IrTask *task) {
-  IrRegion *body = task->interior ? task->interior : task->body;
+  IrRegion *body = ir_task_main(task);
   for (IrInst *inst = body->first; inst; inst = inst->next) inst->streams = false;
   task->traffic = 0;
 }

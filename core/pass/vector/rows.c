@@ -158,7 +158,7 @@ static void split_elements(Rows *r, int width) {
   ASSERT(r->row->operand_count >= 2, "the row of a chunk ends with its first and last element");
   IrBuilder b = rewrite_before(r->kernel, r->grid ? r->grid : r->row);
   IrInst *count = r->row->operands[r->row->operand_count - 1];
-  IrInst *whole = ir_binary(&b, IR_BAND, count, ir_i32(&b, -width));
+  IrInst *whole = ir_binary_const(&b, IR_BAND, count, -width);
   IrInst *rest = ir_copy_inst(r->kernel, r->row, NULL);
   ir_set_operand(rest, rest->operand_count - 2, whole);
   ir_set_operand(r->row, r->row->operand_count - 1, whole);

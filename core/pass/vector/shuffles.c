@@ -37,8 +37,7 @@ IrInst *lane_mask_all(IrBuilder *b, int width) {
 
 IrInst *lane_mask(IrBuilder *b, uint64_t bits, int width) {
   if (bits == UINT64_MAX >> (64 - width)) return lane_mask_all(b, width);
-  IrInst *word = ir_const_int(b, TYPE(U64), (int64_t)bits);
-  return ir_emit(b, IR_MASK_OF_BITS, ir_lanes_type(TYPE(BOOL), width), 1, &word);
+  return ir_mask_of_bits(b, ir_const_int(b, TYPE(U64), (int64_t)bits), width);
 }
 
 IrInst *lane_moved(IrBuilder *b, IrInst *at, int64_t bytes) {
@@ -51,12 +50,11 @@ IrInst *lane_moved(IrBuilder *b, IrInst *at, int64_t bytes) {
 }
 
 IrInst *lane_load_all(IrBuilder *b, Type lanes, IrInst *at) {
-  return ir_emit(b, IR_LANES_LOAD, lanes, 2, (IrInst *[]){at, lane_mask_all(b, type_rows(lanes))});
+  return ir_lanes_load(b, lanes, at, lane_mask_all(b, type_rows(lanes)));
 }
 
 void lane_store_all(IrBuilder *b, IrInst *at, IrInst *lanes) {
-  IrInst *all = lane_mask_all(b, type_rows(lanes->type));
-  ir_emit(b, IR_LANES_STORE, TYPE(NONE), 3, (IrInst *[]){at, lanes, all});
+  ir_lanes_store(b, at, lanes, lane_mask_all(b, type_rows(lanes->type)));
 }
 
 IrInst *lane_variable(IrBuilder *b, IrInst *value) {
@@ -65,12 +63,8 @@ IrInst *lane_variable(IrBuilder *b, IrInst *value) {
   return variable;
 }
 
-IrInst *lane_one(IrBuilder *b, IrInst *variable, IrInst *lane) {
-  return ir_emit(b, IR_LANE_GET, type_element(variable->type), 2, (IrInst *[]){variable, lane});
-}
-
 IrInst *lane_enter_loop(IrBuilder *b, IrInst *mask) {
-  IrInst *word = ir_emit(b, IR_MASK_BITS, TYPE(U64), 1, &mask);
+  IrInst *word = ir_unary(b, IR_MASK_BITS, mask);
   IrInst *loop = ir_emit(b, IR_BITS, TYPE(NONE), 1, &word);
   *b = rewrite_inside(b->kernel, loop->regions[0], loop);
   return ir_region_param(b->kernel, loop->regions[0], TYPE(U64));
@@ -143,16 +137,13 @@ static void rotate(const Units *u, IrInst **vectors, bool back) {
   }
 }
 
-/* Permutes a vector from places to lanes (to_lanes), or from lanes to places. */
-static IrInst *to_lanes(const Units *u, IrInst *vector, int number) {
+/* Permutes a vector from places to lanes, or (`back`) from lanes to places. */
+static IrInst *to_lanes(const Units *u, IrInst *vector, int number, bool back) {
   int picks[IR_MAX_LANES];
-  for (int lane = 0; lane < u->across; lane++) picks[lane] = (u->count * lane + number) % u->across;
-  return pick_units(u, vector, NULL, picks);
-}
-
-static IrInst *to_places(const Units *u, IrInst *vector, int number) {
-  int picks[IR_MAX_LANES];
-  for (int lane = 0; lane < u->across; lane++) picks[(u->count * lane + number) % u->across] = lane;
+  for (int lane = 0; lane < u->across; lane++) {
+    int place = (u->count * lane + number) % u->across;
+    picks[back ? place : lane] = back ? lane : place;
+  }
   return pick_units(u, vector, NULL, picks);
 }
 
@@ -163,7 +154,7 @@ static void split(const Units *u, IrInst **vectors) {
     rotate(u, vectors, true);
     for (int k = 0; k < u->count; k++) before[k] = vectors[k];
     for (int number = 0; number < u->count; number++)
-      vectors[number] = to_lanes(u, before[rotation_of(u, number)], number);
+      vectors[number] = to_lanes(u, before[rotation_of(u, number)], number, false);
     return;
   }
   int half = u->count / 2;
@@ -181,7 +172,7 @@ static void join(const Units *u, IrInst **vectors) {
   for (int k = 0; k < u->count; k++) before[k] = vectors[k];
   if (u->count % 2) {
     for (int number = 0; number < u->count; number++)
-      vectors[rotation_of(u, number)] = to_places(u, before[number], number);
+      vectors[rotation_of(u, number)] = to_lanes(u, before[number], number, true);
     rotate(u, vectors, false);
     return;
   }
@@ -207,5 +198,5 @@ void lane_join(IrBuilder *b, IrInst **vectors, int count, int width) {
 
 IrInst *lane_sorted(IrBuilder *b, IrInst *vector, int count) {
   ASSERT(count % 2, "no two lanes' numbers have one place");
-  return to_lanes(&(Units){b, count, 1, type_rows(vector->type)}, vector, 0);
+  return to_lanes(&(Units){b, count, 1, type_rows(vector->type)}, vector, 0, false);
 }

@@ -14,19 +14,15 @@
  * be rewritten as a whole (lanes_cost.c). Decision D-pass-70. */
 #include <math.h>
 
-#include "pass/pass.h"
 #include "pass/rewrite.h"
-#include "pass/vector/compaction.h"
+#include "pass/vector/lanes.h"
+#include "pass/vector/vectorise.h"
 
 static bool diverges(const Vectoriser *v, const IrInst *inst) {
   return v->facts[inst->id].diverges;
 }
 
 /* -- values ------------------------------------------------------------------------------------ */
-
-IrInst *vectorise_emit(Vectoriser *v, IrOp op, Type type, int count, IrInst *const *operands) {
-  return ir_emit(&v->b, op, type, count, operands);
-}
 
 static Type lanes_of_type(const Vectoriser *v, Type type) { return ir_lanes_type(type, v->width); }
 
@@ -59,13 +55,11 @@ IrInst *vectorise_scalar(Vectoriser *v, const IrInst *inst) {
 }
 
 static IrInst *make_lanes(Vectoriser *v, const IrInst *inst) {
-  Type type = lanes_of_type(v, inst->type);
-  if (inst->op == IR_CONST) return vectorise_copy(v, inst, type, NULL);
+  if (inst->op == IR_CONST) return vectorise_copy(v, inst, lanes_of_type(v, inst->type), NULL);
   IrInst *base = vectorise_scalar(v, inst);
-  if (vectorise_shape(v, inst) == LANE_UNIFORM) return vectorise_emit(v, IR_SPLAT, type, 1, &base);
-  IrInst *step = vectorise_emit(v, IR_STEP, type, 1, &base);
-  step->imm = v->facts[inst->id].step;
-  return step;
+  return vectorise_shape(v, inst) == LANE_UNIFORM
+             ? ir_splat(&v->b, base, v->width)
+             : ir_step(&v->b, base, v->width, v->facts[inst->id].step);
 }
 
 IrInst *vectorise_lanes(Vectoriser *v, const IrInst *inst) {
@@ -89,23 +83,6 @@ IrInst *vectorise_all(Vectoriser *v, bool all) {
 static bool is_none(const IrInst *mask) {
   int64_t value;
   return ir_is_const(mask, &value) && !value;
-}
-
-static IrInst *mask_or(Vectoriser *v, IrInst *a, IrInst *b) {
-  return ir_binary(&v->b, IR_BOR, a, b);
-}
-
-IrInst *vectorise_and(Vectoriser *v, IrInst *mask, IrInst *condition) {
-  IrInst *operands[] = {mask, condition};
-  return vectorise_emit(v, IR_MASK_AND, mask->type, 2, operands);
-}
-
-IrInst *vectorise_any(Vectoriser *v, IrInst *mask) {
-  return vectorise_emit(v, IR_MASK_ANY, TYPE(BOOL), 1, &mask);
-}
-
-IrInst *vectorise_mask_bits(Vectoriser *v, IrInst *mask) {
-  return vectorise_emit(v, IR_MASK_BITS, TYPE(U64), 1, &mask);
 }
 
 /* -- values of insts --------------------------------------------------------------------------- */
@@ -132,28 +109,31 @@ static void write_pure(Vectoriser *v, const IrInst *inst) {
   ir_map_put(v->lanes, inst, vectorise_copy(v, inst, lanes_of_type(v, inst->type), operands));
 }
 
+/* Of an inst whose shape decides it: lanes if it varies, else the scalar. */
+static IrInst *rewritten(Vectoriser *v, const IrInst *inst) {
+  return vectorise_shape(v, inst) == LANE_VARYING ? vectorise_lanes(v, inst)
+                                                  : vectorise_scalar(v, inst);
+}
+
+static void put_rewritten(Vectoriser *v, const IrInst *inst, IrInst *made) {
+  ir_map_put(vectorise_shape(v, inst) == LANE_VARYING ? v->lanes : v->scalar, inst, made);
+}
+
 static void write_var(Vectoriser *v, const IrInst *var) {
   bool varies = vectorise_shape(v, var) == LANE_VARYING;
   Type type = varies ? lanes_of_type(v, var->type) : var->type;
-  ir_map_put(varies ? v->lanes : v->scalar, var, vectorise_copy(v, var, type, NULL));
-}
-
-static IrInst *rewritten_var(Vectoriser *v, const IrInst *var) {
-  return vectorise_shape(v, var) == LANE_VARYING ? vectorise_lanes(v, var)
-                                                 : vectorise_scalar(v, var);
+  put_rewritten(v, var, vectorise_copy(v, var, type, NULL));
 }
 
 static void write_get(Vectoriser *v, const IrInst *get) {
-  IrInst *var = rewritten_var(v, get->operands[0]),
-         *value = vectorise_copy(v, get, var->type, &var);
-  if (vectorise_shape(v, get) == LANE_VARYING) ir_map_put(v->lanes, get, value);
-  else ir_map_put(v->scalar, get, value);
+  IrInst *var = rewritten(v, get->operands[0]);
+  put_rewritten(v, get, vectorise_copy(v, get, var->type, &var));
 }
 
 /* Where fewer lanes run than at the variable's declaration, the others keep its value. */
 static void write_set(Vectoriser *v, const IrInst *set) {
   const IrInst *old = set->operands[0];
-  IrInst *var = rewritten_var(v, old);
+  IrInst *var = rewritten(v, old);
   bool varies = vectorise_shape(v, old) == LANE_VARYING;
   IrInst *value =
       varies ? vectorise_lanes(v, set->operands[1]) : vectorise_scalar(v, set->operands[1]);
@@ -165,7 +145,7 @@ static void write_set(Vectoriser *v, const IrInst *set) {
 static void write_local_get(Vectoriser *v, const IrInst *get) {
   const IrInst *array = get->operands[0], *index = get->operands[1];
   if (vectorise_shape(v, get) != LANE_VARYING) return vectorise_copy_scalar(v, get);
-  IrInst *operands[] = {rewritten_var(v, array), vectorise_shared(v, index)};
+  IrInst *operands[] = {rewritten(v, array), vectorise_shared(v, index)};
   ir_map_put(v->lanes, get, vectorise_copy(v, get, lanes_of_type(v, get->type), operands));
 }
 
@@ -173,7 +153,7 @@ static void write_local_get(Vectoriser *v, const IrInst *get) {
 static void write_local_set(Vectoriser *v, const IrInst *set) {
   const IrInst *array = set->operands[0], *index = set->operands[1];
   if (vectorise_shape(v, array) != LANE_VARYING) return vectorise_copy_scalar(v, set);
-  IrInst *to = rewritten_var(v, array), *at = vectorise_shared(v, index),
+  IrInst *to = rewritten(v, array), *at = vectorise_shared(v, index),
          *value = vectorise_lanes(v, set->operands[2]);
   bool is_partial = diverges(v, set), is_shared = vectorise_shape(v, index) == LANE_UNIFORM;
   if (is_partial && is_shared)
@@ -188,10 +168,7 @@ static void write_local_set(Vectoriser *v, const IrInst *set) {
 
 /* The index of each cell of a step. */
 static void write_lane(Vectoriser *v, const IrInst *lane) {
-  IrInst *first = vectorise_scalar(v, lane->operands[0]);
-  IrInst *all = vectorise_emit(v, IR_STEP, lanes_of_type(v, lane->type), 1, &first);
-  all->imm = 1;
-  ir_map_put(v->lanes, lane, all);
+  ir_map_put(v->lanes, lane, ir_step(&v->b, vectorise_scalar(v, lane->operands[0]), v->width, 1));
 }
 
 /* In a body with masks, the cells whose bit is clear are not active. */
@@ -239,28 +216,36 @@ bool vectorise_ends_with_exit(const IrRegion *region) {
   return region->last && ir_op_info[region->last->op].flags & IR_EXIT;
 }
 
-void vectorise_forget(Vectoriser *v, int made) {
-  ASSERT(made <= v->made.count, "entries are forgotten in turn");
-  for (; v->made.count > made; v->made.count--) {
+VectorScope vectorise_enter(Vectoriser *v, IrRegion *region) {
+  VectorScope scope = {v->b.region, v->made.count};
+  v->b.region = region;
+  return scope;
+}
+
+VectorScope vectorise_enter_if(Vectoriser *v, IrInst *condition) {
+  return vectorise_enter(v, ir_if(&v->b, condition)->regions[0]);
+}
+
+void vectorise_end(Vectoriser *v, VectorScope scope) {
+  ASSERT(scope.made <= v->made.count, "entries are forgotten in turn");
+  for (; v->made.count > scope.made; v->made.count--) {
     const IrInst *inst = vec_last(&v->made), *scalar = ir_mapped(v->scalar, inst);
     ir_map_put(v->lanes, inst, NULL);
     if (scalar && scalar->op == IR_CONST) ir_map_put(v->scalar, inst, NULL);
   }
+  v->b.region = scope.outside;
 }
 
 /* Writes the insts from `first` on into a region; values made there are forgotten at its end. If
  * `end_mask` is a variable, it receives the mask at the end. */
 static void write_region(Vectoriser *v, IrRegion *region, const IrInst *first, IrInst *end_mask) {
-  int made = v->made.count;
   bool needs_mask = v->needs_mask;
-  IrRegion *outside = v->b.region;
-  v->b.region = region;
+  VectorScope scope = vectorise_enter(v, region);
   v->needs_mask = end_mask != NULL;
   vectorise_rest(v, first);
   v->needs_mask = needs_mask;
   if (end_mask && !vectorise_ends_with_exit(region)) ir_set(&v->b, end_mask, v->mask);
-  v->b.region = outside;
-  vectorise_forget(v, made);
+  vectorise_end(v, scope);
 }
 
 /* A variable with the current mask, for code after which fewer lanes may be active; else NULL. */
@@ -274,7 +259,7 @@ static IrInst *make_mask_variable(Vectoriser *v, bool thins) {
 /* The insts from `first` on, if any lane is active. */
 static void write_guarded(Vectoriser *v, const IrInst *first, bool thins) {
   IrInst *before = v->mask, *end_mask = make_mask_variable(v, thins);
-  IrInst *guard = ir_if(&v->b, vectorise_any(v, v->mask));
+  IrInst *guard = ir_if(&v->b, ir_unary(&v->b, IR_MASK_ANY, v->mask));
   write_region(v, guard->regions[0], first, end_mask);
   v->mask = end_mask ? ir_get(&v->b, end_mask) : before;
 }
@@ -303,17 +288,17 @@ static bool gains_without_mask(const Vectoriser *v, const IrRegion *arm) {
 
 static void write_masked_and_unmasked(Vectoriser *v, const IrRegion *arm, bool thins) {
   IrInst *before = v->mask, *end_mask = make_mask_variable(v, thins);
-  IrInst *some = ir_if(&v->b, vectorise_any(v, ir_unary(&v->b, IR_BNOT, before)));
-  IrRegion *outside = v->b.region;
-  v->b.region = some->regions[0];
-  IrInst *any = ir_if(&v->b, vectorise_any(v, before));
+  IrInst *some = ir_if(&v->b, ir_unary(&v->b, IR_MASK_ANY, ir_unary(&v->b, IR_BNOT, before)));
+  VectorScope scope = vectorise_enter(v, some->regions[0]);
+  IrInst *any = ir_if(&v->b, ir_unary(&v->b, IR_MASK_ANY, before));
   write_region(v, any->regions[0], arm->first, end_mask);
-  v->b.region = some->regions[1];
+  vectorise_end(v, scope);
+  vectorise_enter(v, some->regions[1]);
   v->mask = vectorise_all(v, true);
   v->all_active = true;
   write_region(v, some->regions[1], arm->first, end_mask);
   v->all_active = false;
-  v->b.region = outside;
+  vectorise_end(v, scope);
   v->mask = end_mask ? ir_get(&v->b, end_mask) : before;
 }
 
@@ -333,13 +318,17 @@ static IrInst *write_arm(Vectoriser *v, const IrRegion *arm, IrInst *mask, bool 
 static void write_if_varying(Vectoriser *v, const IrInst *inst) {
   IrInst *before = v->mask, *condition = vectorise_lanes(v, inst->operands[0]);
   bool thins = v->facts[inst->id].thins;
-  IrInst *yes = write_arm(v, inst->regions[0], vectorise_and(v, before, condition), thins);
+  IrInst *yes =
+      write_arm(v, inst->regions[0], ir_binary(&v->b, IR_MASK_AND, before, condition), thins);
   IrInst *no = NULL;
   if (thins || inst->regions[1]->first) {
-    IrInst *other = vectorise_and(v, before, ir_unary(&v->b, IR_BNOT, condition));
+    IrInst *other = ir_binary(&v->b, IR_MASK_AND, before, ir_unary(&v->b, IR_BNOT, condition));
     no = write_arm(v, inst->regions[1], other, thins);
   }
-  v->mask = !thins ? before : is_none(yes) ? no : is_none(no) ? yes : mask_or(v, yes, no);
+  v->mask = !thins         ? before
+            : is_none(yes) ? no
+            : is_none(no)  ? yes
+                           : ir_binary(&v->b, IR_BOR, yes, no);
 }
 
 /* In the iterations that become lanes, the condition holds. */
@@ -362,12 +351,6 @@ static void write_if_uniform(Vectoriser *v, const IrInst *inst) {
   v->mask = end_mask ? ir_get(&v->b, end_mask) : before;
 }
 
-/* Records the lanes that take the branch; they run one by one, after the insts before it. */
-static void find_lanes(Vectoriser *v, const IrInst *branch) {
-  ASSERT(v->found, "lanes are found in a body that compacts");
-  vectorise_find(v, vectorise_and(v, v->mask, vectorise_lanes(v, branch->operands[0])));
-}
-
 static void write_inst(Vectoriser *v, const IrInst *inst) {
   v->b.line = inst->line;
   v->b.column = inst->column;
@@ -382,7 +365,7 @@ static void write_inst(Vectoriser *v, const IrInst *inst) {
   case IR_MEM_STORE: return vectorise_access(v, inst);
   case IR_ALTERNATE: return write_alternate(v, inst);
   case IR_IF:
-    if (inst->compacts) return find_lanes(v, inst);
+    if (inst->compacts) return vectorise_find(v, inst);
     if (vectorise_shape(v, inst->operands[0]) == LANE_UNIFORM) return write_if_uniform(v, inst);
     return write_if_varying(v, inst);
   case IR_LOOP:
@@ -430,7 +413,7 @@ static void open_region(Vectoriser *v, IrInst *owner) {
     const IrInst *param = v->body->params.items[i];
     bool varies = vectorise_shape(v, param) == LANE_VARYING; /* a node's */
     Type type = varies ? lanes_of_type(v, param->type) : param->type;
-    ir_map_put(varies ? v->lanes : v->scalar, param, ir_region_param(v->kernel, v->to, type));
+    put_rewritten(v, param, ir_region_param(v->kernel, v->to, type));
   }
   v->mask = ir_region_param(v->kernel, v->to, ir_lanes_type(TYPE(BOOL), v->width));
   DEBUG_ASSERT(ir_lanes_mask(v->to) == v->mask, "the mask is the last parameter");
@@ -455,11 +438,10 @@ void vectorise_open(Vectoriser *v, Scratch *scratch, IrKernel *kernel, const Lan
 
 static void vectorise_body(PassContext *ctx, IrKernel *kernel, const IrTask *task,
                            IrRegion **region) {
-  LaneBody body = {.region = *region,
-                   .varying = task->kind == TASK_NODES ? -1 : task->axis_count - 1,
-                   .width = task->lanes};
-  if (compaction_branch(*region)) {
-    *region = compaction_write_body(ctx->scratch, kernel, &body);
+  LaneBody body = ir_lanes_of_task(task, *region, task->lanes);
+  IrInst *branch = compaction_branch(*region);
+  if (branch) {
+    *region = vectorise_found(ctx->scratch, kernel, &body, branch);
     return;
   }
   Vectoriser v;

@@ -12,7 +12,7 @@ typedef struct VectorFrame {
   IrInst *exited; /* variable: lanes that have left for an outer loop; NULL: none does */
 } VectorFrame;
 
-/* Cells of a hash that earlier iterations have found, in variables: vectorise_lookups.c. */
+/* Cells of a hash that earlier iterations have found, in variables: vectorise_calls.c. */
 enum { VECTORISE_MOST_AHEAD = 2 };
 typedef struct KeptCells {
   int tree;
@@ -46,7 +46,7 @@ typedef struct Vectoriser {
   IrMap *scalar, *lanes;        /* of rewritten insts: the scalar, that of lane 0; the lanes */
   VEC(const IrInst *) made;     /* insts whose entries are valid only in the region being written */
   IrInst *mask;                 /* of the active lanes */
-  IrInst *found;                /* variable: lanes that have counted; NULL: REDUCE sums */
+  IrInst *found;                /* variable: lanes that are found; NULL: REDUCE sums */
   bool needs_mask;              /* the mask at the end of the region being written is used */
   bool has_few_updates;         /* of the body: few enough to be unrolled */
   bool all_active;              /* in the copy of an arm for the case that all lanes are active */
@@ -68,7 +68,6 @@ static inline Type vectorise_memory_type(Type type) { return type_is_bool(type) 
 /* Begins to rewrite a body into v->to, a region of `owner`. */
 void vectorise_open(Vectoriser *v, Scratch *scratch, IrKernel *kernel, const LaneBody *body,
                     IrInst *owner);
-IrInst *vectorise_emit(Vectoriser *v, IrOp op, Type type, int count, IrInst *const *operands);
 /* The scalar of a value that does not vary: the number of all lanes, or that of lane 0. */
 IrInst *vectorise_scalar(Vectoriser *v, const IrInst *inst);
 IrInst *vectorise_lanes(Vectoriser *v, const IrInst *inst);
@@ -78,10 +77,7 @@ IrInst *vectorise_shared(Vectoriser *v, const IrInst *inst);
 void vectorise_copy_scalar(Vectoriser *v, const IrInst *inst);
 /* A copy with other operands, without regions, at the end of what is written. */
 IrInst *vectorise_copy(Vectoriser *v, const IrInst *inst, Type type, IrInst *const *operands);
-IrInst *vectorise_and(Vectoriser *v, IrInst *mask, IrInst *condition);
-IrInst *vectorise_any(Vectoriser *v, IrInst *mask);
 IrInst *vectorise_all(Vectoriser *v, bool all); /* the constant mask of all lanes, or of none */
-IrInst *vectorise_mask_bits(Vectoriser *v, IrInst *mask); /* u64: a bit per lane */
 /* Does the region end with a BREAK or CONTINUE? */
 bool vectorise_ends_with_exit(const IrRegion *region);
 /* The identity of the operation in each lane: of sums -0. */
@@ -90,8 +86,16 @@ IrInst *vectorise_identity(IrBuilder *b, IrUpdate op, Type lanes);
 void vectorise_forget_shape(IrInst *access);
 /* Writes the insts from `first` on at the end of the current region. */
 void vectorise_rest(Vectoriser *v, const IrInst *first);
-/* Forgets the values made since v->made had so many entries, because their region has ended. */
-void vectorise_forget(Vectoriser *v, int made);
+/* What was being written before a region was entered. The values that are made in the region are
+ * forgotten at its end. */
+typedef struct VectorScope {
+  IrRegion *outside;
+  int made;
+} VectorScope;
+VectorScope vectorise_enter(Vectoriser *v, IrRegion *region);
+/* The first region of an IF. */
+VectorScope vectorise_enter_if(Vectoriser *v, IrInst *condition);
+void vectorise_end(Vectoriser *v, VectorScope scope);
 
 /* -- vectorise_memory.c ------------------------------------------------------------------------ */
 void vectorise_access(Vectoriser *v, const IrInst *access);      /* MEM_LOAD, MEM_STORE */
@@ -107,11 +111,6 @@ void vectorise_leave(Vectoriser *v, int target);
 /* -- vectorise_calls.c ------------------------------------------------------------------------- */
 void vectorise_call(Vectoriser *v, const IrInst *call); /* CALL */
 
-/* -- vectorise_lookups.c ----------------------------------------------------------------------- */
-/* Writes a look-up in a hash of which earlier iterations may have found the cells; false: they have
- * not. */
-bool vectorise_lookup(Vectoriser *v, const IrInst *call, bool is_uniform);
-
 /* -- vectorise_tables.c ----------------------------------------------------------------------- */
 void vectorise_item(Vectoriser *v, const IrInst *item); /* ITEM */
 
@@ -122,11 +121,13 @@ bool vectorise_quotient(Vectoriser *v, const IrInst *quotient);
 RootSums vectorise_begin_root_sums(Vectoriser *v, const IrInst *loop);
 void vectorise_end_root_sums(Vectoriser *v, const RootSums *sums);
 
-/* -- vectorise_counts.c ------------------------------------------------------------------------ */
-void vectorise_count(Vectoriser *v, const IrInst *reduce); /* REDUCE of a task's counting body */
-void vectorise_find(Vectoriser *v, IrInst *mask); /* its lanes are in v->found from now on */
-/* Moves a scalar body into a loop over the lanes that were found. */
-void vectorise_found(Vectoriser *v, IrRegion *body);
+/* -- vectorise_found.c ------------------------------------------------------------------------- */
+/* In a body that only finds lanes: those that take the branch, or count, are in v->found. */
+void vectorise_find(Vectoriser *v, const IrInst *branch);
+void vectorise_count(Vectoriser *v, const IrInst *reduce);
+/* The body in lanes of a range whose `branch` compacts; rewrites such a FOR. */
+IrRegion *vectorise_found(Scratch *scratch, IrKernel *kernel, const LaneBody *body, IrInst *branch);
+void vectorise_found_serial(Scratch *scratch, IrKernel *kernel, IrInst *loop, IrInst *branch);
 /* Vectorises the body of an idle task by its counting body. */
 void vectorise_idle(PassContext *ctx, IrKernel *kernel, IrTask *task);
 

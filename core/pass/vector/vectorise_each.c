@@ -51,12 +51,11 @@ static void add_operand(Vectoriser *v, Each *each, const IrInst *operand) {
 /* base + lane * step */
 static IrInst *linear_value_of_lane(Vectoriser *v, IrInst *base, int64_t step, IrInst *lane) {
   if (type_is(base->type, TYPE_PTR)) {
-    IrInst *at = vectorise_emit(v, IR_OFFSET, base->type, 2, (IrInst *[]){base, lane});
+    IrInst *at = ir_emit(&v->b, IR_OFFSET, base->type, 2, (IrInst *[]){base, lane});
     at->stride = (int32_t)step;
     return at;
   }
-  IrInst *far =
-      step == 1 ? lane : ir_binary(&v->b, IR_MUL, lane, ir_const_int(&v->b, lane->type, step));
+  IrInst *far = step == 1 ? lane : ir_binary_const(&v->b, IR_MUL, lane, step);
   return ir_binary(&v->b, IR_ADD, base, ir_convert(&v->b, far, base->type));
 }
 
@@ -69,8 +68,7 @@ static IrInst *value_in_lane(Vectoriser *v, Each *each, const IrInst *inst) {
   if (shape == LANE_UNIFORM) return value->all;
   if (shape == LANE_LINEAR)
     return value->one = linear_value_of_lane(v, value->all, v->facts[inst->id].step, each->lane);
-  IrInst *operands[] = {value->all, each->lane};
-  IrInst *one = vectorise_emit(v, IR_LANE_GET, vectorise_memory_type(inst->type), 2, operands);
+  IrInst *one = ir_lane_get(&v->b, value->all, each->lane);
   return value->one = ir_convert(&v->b, one, inst->type);
 }
 
@@ -103,16 +101,15 @@ static IrInst *write_each(Vectoriser *v, const EachInsts *insts, IrInst *word) {
   Type result = vectorise_memory_type(last->type);
   Each each = add_operands(v, insts);
   IrInst *results = type_is_none(result) ? NULL : ir_var(&v->b, ir_lanes_type(result, v->width));
-  IrInst *loop = vectorise_emit(v, IR_BITS, TYPE(NONE), 1, &word);
+  IrInst *loop = ir_emit(&v->b, IR_BITS, TYPE(NONE), 1, &word);
   each.lane = ir_region_param(v->kernel, loop->regions[0], TYPE(U64));
-  IrRegion *outside = v->b.region;
-  v->b.region = loop->regions[0];
+  VectorScope scope = vectorise_enter(v, loop->regions[0]);
   for (int i = 0; i < insts->count; i++) write_for_lane(v, &each, insts->items[i]);
   if (results) {
     IrInst *one = ir_convert(&v->b, value_in_lane(v, &each, last), result);
-    vectorise_emit(v, IR_LANE_SET, TYPE(NONE), 3, (IrInst *[]){results, each.lane, one});
+    ir_lane_set(&v->b, results, each.lane, one);
   }
-  v->b.region = outside;
+  vectorise_end(v, scope);
   if (results)
     ir_map_put(v->lanes, last,
                ir_convert(&v->b, ir_get(&v->b, results), ir_lanes_type(last->type, v->width)));
@@ -122,7 +119,7 @@ static IrInst *write_each(Vectoriser *v, const EachInsts *insts, IrInst *word) {
 void vectorise_each(Vectoriser *v, const IrInst *inst) {
   EachInsts insts = {0};
   vec_push(v->scratch, &insts, inst);
-  write_each(v, &insts, vectorise_mask_bits(v, v->mask));
+  write_each(v, &insts, ir_unary(&v->b, IR_MASK_BITS, v->mask));
 }
 
 /* Reports the fault of the first active lane and deactivates all active ones: each could have been
@@ -130,7 +127,7 @@ void vectorise_each(Vectoriser *v, const IrInst *inst) {
 void vectorise_fault(Vectoriser *v, const IrInst *fault) {
   EachInsts insts = {0};
   vec_push(v->scratch, &insts, fault);
-  IrInst *bits = vectorise_mask_bits(v, v->mask);
+  IrInst *bits = ir_unary(&v->b, IR_MASK_BITS, v->mask);
   IrInst *each =
       write_each(v, &insts, ir_binary(&v->b, IR_BAND, bits, ir_unary(&v->b, IR_NEG, bits)));
   each->regions[0]->last->of_lane = true;
@@ -171,14 +168,11 @@ static void write_combined(Vectoriser *v, const IrInst *update) {
   IrInst *none =
       vectorise_identity(&v->b, (IrUpdate)update->imm, ir_lanes_type(by->type, v->width));
   IrInst *lanes = ir_select(&v->b, v->mask, vectorise_lanes(v, by), none);
-  IrInst *all = vectorise_emit(v, IR_LANES_REDUCE, by->type, 1, &lanes);
-  all->imm = update->imm;
+  IrInst *all = ir_lanes_reduce(&v->b, (IrUpdate)update->imm, lanes);
   IrInst *operands[] = {vectorise_scalar(v, update->operands[0]), all};
-  IrInst *any = ir_if(&v->b, vectorise_any(v, v->mask));
-  IrRegion *outside = v->b.region;
-  v->b.region = any->regions[0];
+  VectorScope scope = vectorise_enter_if(v, ir_unary(&v->b, IR_MASK_ANY, v->mask));
   vectorise_forget_shape(vectorise_copy(v, update, update->type, operands));
-  v->b.region = outside;
+  vectorise_end(v, scope);
 }
 
 /* A group is written at its last update. */
@@ -198,5 +192,5 @@ void vectorise_update(Vectoriser *v, const IrInst *update) {
   }
   vectorise_update_runs(v, &group);
   if (!insts.count) return;
-  write_each(v, &insts, vectorise_mask_bits(v, v->mask))->unrolled = may_unroll(&insts);
+  write_each(v, &insts, ir_unary(&v->b, IR_MASK_BITS, v->mask))->unrolled = may_unroll(&insts);
 }

@@ -15,7 +15,8 @@
  * ROW_LOAD, of lanes, until the pass `cell_loops`. */
 #include "ir/task.h"
 #include "pass/rewrite.h"
-#include "pass/vector/compaction.h"
+#include "pass/vector/lanes.h"
+#include "pass/vector/vectorise.h"
 
 /* -- values from outside the loop -------------------------------------------------------------- */
 
@@ -69,8 +70,7 @@ static void add_sums(const Sums *sums, IrInst *loop) {
   for (int i = 0; i < sums->outside.count; i++) {
     IrInst *variable = sums->outside.items[i];
     IrInst *lanes = ir_get(&b, ir_mapped(sums->v->lanes, variable));
-    IrInst *sum = ir_emit(&b, IR_LANES_REDUCE, variable->type, 1, &lanes);
-    sum->imm = IR_UPDATE_ADD;
+    IrInst *sum = ir_lanes_reduce(&b, IR_UPDATE_ADD, lanes);
     ir_set(&b, variable, ir_binary(&b, IR_ADD, ir_get(&b, variable), sum));
   }
 }
@@ -78,17 +78,17 @@ static void add_sums(const Sums *sums, IrInst *loop) {
 /* -- serial loops ------------------------------------------------------------------------------ */
 
 void vectorise_serial(Scratch *scratch, IrKernel *kernel, IrInst *loop) {
-  LaneBody body = ir_lanes_of_loop(loop, loop->regions[0], loop->lanes);
+  LaneBody body = ir_lanes_of(loop, loop->lanes);
   Vectoriser v;
   Sums sums = {.v = &v, .before = rewrite_before(kernel, loop)};
   vectorise_open_loop(&v, scratch, kernel, &body, loop);
-  ASSERT(loop->lanes > 1 && !loop->compacts, "the pass `lanes` chose how many lanes");
+  ASSERT(loop->lanes > 1, "the pass `lanes` chose how many lanes");
   if (loop->sums) ir_walk(loop->regions[0], find_sum, &sums);
   ir_delete_all(write_body(&v, loop));
   add_sums(&sums, loop);
 }
 
-/* -- bits -------------------------------------------------------------------------------------- */
+/* -- bits and rows ----------------------------------------------------------------------------- */
 
 enum { FEW = 2 }; /* if fewer than one bit in so many is set, the scalar loop is faster */
 
@@ -96,7 +96,7 @@ enum { FEW = 2 }; /* if fewer than one bit in so many is set, the scalar loop is
 static IrInst *are_few_bits(IrBuilder *b, IrInst *word) {
   IrInst *count = ir_unary(b, IR_POPCNT, word), *above = ir_unary(b, IR_CLZ, word);
   IrInst *reach = ir_binary(b, IR_SUB, ir_const_int(b, word->type, 64), above);
-  return ir_binary(b, IR_LT, ir_binary(b, IR_MUL, count, ir_const_int(b, word->type, FEW)), reach);
+  return ir_binary(b, IR_LT, ir_binary_const(b, IR_MUL, count, FEW), reach);
 }
 
 /* Runs the loop with its scalar region if `few` holds. */
@@ -110,18 +110,6 @@ static void choose_at_run_time(IrKernel *kernel, IrInst *loop, IrRegion *scalar,
   ir_move_into(choice->regions[1], loop);
 }
 
-static void write_bits(Scratch *scratch, IrKernel *kernel, IrInst *bits) {
-  LaneBody body = ir_lanes_of_loop(bits, bits->regions[0], bits->lanes);
-  Vectoriser v;
-  vectorise_open_loop(&v, scratch, kernel, &body, bits);
-  IrRegion *scalar = write_body(&v, bits);
-  if (rewrite_count(scalar) > IR_LONGEST_TWICE) return ir_delete_all(scalar);
-  IrBuilder b = rewrite_before(kernel, bits);
-  choose_at_run_time(kernel, bits, scalar, are_few_bits(&b, bits->operands[0]));
-}
-
-/* -- rows -------------------------------------------------------------------------------------- */
-
 /* Do few of the row's cells have a bit? */
 static IrInst *are_few_cells(IrBuilder *b, const IrInst *row) {
   IrInst *word = row->operands[row->operand_count - 1];
@@ -129,21 +117,24 @@ static IrInst *are_few_cells(IrBuilder *b, const IrInst *row) {
   ASSERT(row->masked && cells > 0 && cells <= 64, "a masked row has a bit per cell in one word");
   if (cells < 64) {
     int64_t low = (int64_t)((UINT64_C(1) << cells) - 1);
-    word = ir_binary(b, IR_BAND, word, ir_const_int(b, word->type, low));
+    word = ir_binary_const(b, IR_BAND, word, low);
   }
   IrInst *most = ir_const_int(b, word->type, (cells + FEW - 1) / FEW);
   return ir_binary(b, IR_LT, ir_unary(b, IR_POPCNT, word), most);
 }
 
-static void write_row(Scratch *scratch, IrKernel *kernel, IrInst *row) {
-  LaneBody body = ir_lanes_of_row(row, row->width > 1 ? row->width : row->lanes);
+/* A loop over the bits of a word, or a ROW. */
+static void write_cells(Scratch *scratch, IrKernel *kernel, IrInst *loop) {
+  bool is_row = loop->op == IR_ROW;
+  LaneBody body = ir_lanes_of(loop, is_row && loop->width > 1 ? loop->width : loop->lanes);
   Vectoriser v;
-  vectorise_open_loop(&v, scratch, kernel, &body, row);
-  IrRegion *scalar = write_body(&v, row);
-  if (!row->masked || body.is_straight || rewrite_count(scalar) > IR_LONGEST_TWICE)
+  vectorise_open_loop(&v, scratch, kernel, &body, loop);
+  IrRegion *scalar = write_body(&v, loop);
+  if ((is_row && !loop->masked) || body.is_straight || rewrite_count(scalar) > IR_LONGEST_TWICE)
     return ir_delete_all(scalar);
-  IrBuilder b = rewrite_before(kernel, row);
-  choose_at_run_time(kernel, row, scalar, are_few_cells(&b, row));
+  IrBuilder b = rewrite_before(kernel, loop);
+  IrInst *few = is_row ? are_few_cells(&b, loop) : are_few_bits(&b, loop->operands[0]);
+  choose_at_run_time(kernel, loop, scalar, few);
 }
 
 /* -- all of a region --------------------------------------------------------------------------- */
@@ -152,11 +143,10 @@ void vectorise_inner(Scratch *scratch, IrKernel *kernel, IrRegion *region) {
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     bool is_row = inst->op == IR_ROW, is_in_lanes = inst->lanes > 1 || (is_row && inst->width > 1);
     next = inst->next;
-    if (is_in_lanes && inst->op == IR_FOR && inst->compacts)
-      compaction_write(scratch, kernel, inst);
+    IrInst *branch = is_in_lanes ? compaction_branch(inst->regions[0]) : NULL;
+    if (branch) vectorise_found_serial(scratch, kernel, inst, branch);
     else if (is_in_lanes && inst->op == IR_FOR) vectorise_serial(scratch, kernel, inst);
-    if (is_in_lanes && inst->op == IR_BITS) write_bits(scratch, kernel, inst);
-    if (is_in_lanes && is_row) write_row(scratch, kernel, inst);
+    if (is_in_lanes && (is_row || inst->op == IR_BITS)) write_cells(scratch, kernel, inst);
     for (int i = 0; i < IR_MAX_REGIONS && !is_in_lanes; i++)
       if (inst->regions[i]) vectorise_inner(scratch, kernel, inst->regions[i]);
   }

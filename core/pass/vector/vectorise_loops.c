@@ -22,13 +22,6 @@ static IrInst *make_variable(Vectoriser *v, IrInst *value) {
   return var;
 }
 
-/* A comparison of lanes. */
-static IrInst *compare(Vectoriser *v, IrOp op, IrInst *a, IrInst *b) {
-  ASSERT(ir_is_comparison(op) && type_rows(a->type) == v->width, "a comparison of lanes");
-  IrInst *operands[] = {a, b};
-  return vectorise_emit(v, op, ir_lanes_type(TYPE(BOOL), v->width), 2, operands);
-}
-
 /* variable |= mask */
 static void add_lanes(Vectoriser *v, IrInst *var, IrInst *mask) {
   ir_set(&v->b, var, ir_binary(&v->b, IR_BOR, ir_get(&v->b, var), mask));
@@ -61,22 +54,11 @@ void vectorise_exit(Vectoriser *v, const IrInst *exit) {
 /* Opens the region of a loop that diverges: only lanes that are in it run. */
 static void begin_divergent_iteration(Vectoriser *v, const VectorFrame *frame, IrInst *more) {
   v->mask = ir_get(&v->b, frame->rejoin);
-  if (more) v->mask = vectorise_and(v, v->mask, ir_get(&v->b, more));
-  IrInst *any = ir_if(&v->b, vectorise_any(v, v->mask));
+  if (more) v->mask = ir_binary(&v->b, IR_MASK_AND, v->mask, ir_get(&v->b, more));
+  IrInst *any = ir_if(&v->b, ir_unary(&v->b, IR_MASK_ANY, v->mask));
   IrBuilder none = rewrite_inside(v->kernel, any->regions[1], NULL);
   ir_break(&none, 0);
   ir_set(&v->b, frame->rejoin, vectorise_all(v, false));
-}
-
-static void write_loop_region(Vectoriser *v, const IrInst *loop, const VectorFrame *frame) {
-  bool needs_mask = v->needs_mask;
-  int made = v->made.count;
-  v->needs_mask = frame->rejoin != NULL;
-  vec_push(v->scratch, &v->frames, *frame);
-  vectorise_rest(v, loop->regions[0]->first);
-  v->frames.count--;
-  v->needs_mask = needs_mask;
-  vectorise_forget(v, made);
 }
 
 typedef struct Trips { /* variables of a FOR whose bounds differ by lane */
@@ -106,7 +88,7 @@ static Trips begin_trips(Vectoriser *v, const IrInst *loop) {
   bool up = trips.step > 0 || !type_is_signed(type);
   IrInst *low = up ? begin : last, *high = up ? last : begin;
   int64_t size = up ? trips.step : -trips.step;
-  trips.more = make_variable(v, compare(v, IR_LE, low, high));
+  trips.more = make_variable(v, ir_binary(&v->b, IR_LE, low, high));
   trips.left = make_variable(v, unsigned_distance(v, low, high, type, size));
   trips.index = make_variable(v, is_steady ? vectorise_scalar(v, loop->operands[0]) : begin);
   return trips;
@@ -117,7 +99,7 @@ static void next_trip(Vectoriser *v, const IrInst *loop, const Trips *trips) {
   const IrInst *param = ir_index(loop);
   IrInst *left = ir_get(&v->b, trips->left), *index = ir_get(&v->b, trips->index);
   IrInst *zero = ir_const_int(&v->b, left->type, 0), *one = ir_const_int(&v->b, left->type, 1);
-  ir_set(&v->b, trips->more, compare(v, IR_NE, left, zero));
+  ir_set(&v->b, trips->more, ir_binary(&v->b, IR_NE, left, zero));
   ir_set(&v->b, trips->left, ir_binary(&v->b, IR_SUB, left, one));
   IrInst *step = ir_const_int(&v->b, index->type, trips->step);
   ir_set(&v->b, trips->index, ir_binary(&v->b, IR_ADD, index, step));
@@ -131,7 +113,7 @@ static void next_trip(Vectoriser *v, const IrInst *loop, const Trips *trips) {
 static IrInst *write_bits(Vectoriser *v, const IrInst *loop) {
   const IrInst *param = ir_index(loop);
   IrInst *word = vectorise_scalar(v, loop->operands[0]);
-  IrInst *copy = vectorise_emit(v, IR_BITS, TYPE(NONE), 1, &word);
+  IrInst *copy = ir_emit(&v->b, IR_BITS, TYPE(NONE), 1, &word);
   ir_map_put(v->scalar, param, ir_region_param(v->kernel, copy->regions[0], param->type));
   return copy;
 }
@@ -160,18 +142,23 @@ static void write_for_all_lanes(Vectoriser *v, const IrInst *loop) {
   if (has_trips) trips = begin_trips(v, loop);
   RootSums sums = vectorise_begin_root_sums(v, loop);
   IrInst *copy = has_trips ? ir_loop(&v->b) : write_loop(v, loop);
-  IrRegion *outside = v->b.region;
-  v->b.region = copy->regions[0];
+  bool needs_mask = v->needs_mask;
+  VectorScope scope = vectorise_enter(v, copy->regions[0]);
   if (frame.rejoin) begin_divergent_iteration(v, &frame, trips.more);
   if (has_trips) next_trip(v, loop, &trips);
-  write_loop_region(v, loop, &frame);
+  v->needs_mask = frame.rejoin != NULL;
+  vec_push(v->scratch, &v->frames, frame);
+  vectorise_rest(v, loop->regions[0]->first);
+  v->frames.count--;
+  v->needs_mask = needs_mask;
   if (frame.rejoin && !vectorise_ends_with_exit(copy->regions[0]))
     add_lanes(v, frame.rejoin, v->mask);
-  v->b.region = outside;
+  vectorise_end(v, scope);
   v->mask = before;
   vectorise_end_root_sums(v, &sums);
   if (frame.exited)
-    v->mask = vectorise_and(v, before, ir_unary(&v->b, IR_BNOT, ir_get(&v->b, frame.exited)));
+    v->mask = ir_binary(&v->b, IR_MASK_AND, before,
+                        ir_unary(&v->b, IR_BNOT, ir_get(&v->b, frame.exited)));
 }
 
 /* -- long loops of single lanes ---------------------------------------------------------------- */
@@ -233,9 +220,7 @@ static void enter_lane(PerLane *t, IrInst *lane) {
   for (int i = 0; i < t->outers.count; i++) {
     OuterValue *outer = &t->outers.items[i];
     Type type = outer->inst->type;
-    IrInst *operands[] = {outer->all, lane};
-    IrInst *one = vectorise_emit(v, IR_LANE_GET, vectorise_memory_type(type), 2, operands);
-    one = ir_convert(&v->b, one, type);
+    IrInst *one = ir_convert(&v->b, ir_lane_get(&v->b, outer->all, lane), type);
     bool is_var = outer->inst->op == IR_VAR;
     outer->own = is_var ? make_variable(v, one) : one;
     ir_map_put(t->map, outer->inst, outer->own);
@@ -248,9 +233,8 @@ static void leave_lane(const PerLane *t, IrInst *lane) {
     const OuterValue *outer = &t->outers.items[i];
     if (!outer->is_set) continue;
     IrInst *one = ir_get(&v->b, outer->own);
-    IrInst *operands[] = {outer->all, lane,
-                          ir_convert(&v->b, one, vectorise_memory_type(outer->inst->type))};
-    vectorise_emit(v, IR_LANE_SET, TYPE(NONE), 3, operands);
+    ir_lane_set(&v->b, outer->all, lane,
+                ir_convert(&v->b, one, vectorise_memory_type(outer->inst->type)));
   }
 }
 
@@ -278,34 +262,31 @@ static void write_lane_by_lane(Vectoriser *v, const IrInst *loop, IrInst *lanes)
   PerLane t = {.v = v, .body = loop->regions[1], .map = ir_map(v->scratch, v->kernel)};
   ir_walk(loop->regions[1], add_outers, &t);
   for (int k = 0; k < 3; k++) add_outer(&t, loop->operands[k], false);
-  IrInst *word = vectorise_mask_bits(v, lanes);
-  IrInst *each = vectorise_emit(v, IR_BITS, TYPE(NONE), 1, &word);
+  IrInst *word = ir_unary(&v->b, IR_MASK_BITS, lanes);
+  IrInst *each = ir_emit(&v->b, IR_BITS, TYPE(NONE), 1, &word);
   IrInst *lane = ir_region_param(v->kernel, each->regions[0], TYPE(U64));
-  IrRegion *outside = v->b.region;
-  v->b.region = each->regions[0];
+  VectorScope scope = vectorise_enter(v, each->regions[0]);
   enter_lane(&t, lane);
   write_loop_of_lane(&t, loop);
   leave_lane(&t, lane);
-  v->b.region = outside;
+  vectorise_end(v, scope);
   read_back_variables(&t);
 }
 
 static void write_per_lane(Vectoriser *v, const IrInst *loop) {
   IrInst *begin = vectorise_lanes(v, loop->operands[0]),
          *last = vectorise_lanes(v, loop->operands[1]);
-  IrInst *lanes = vectorise_and(v, v->mask, compare(v, IR_LE, begin, last));
+  IrInst *lanes = ir_binary(&v->b, IR_MASK_AND, v->mask, ir_binary(&v->b, IR_LE, begin, last));
   IrInst *far = unsigned_distance(v, begin, last, loop->operands[0]->type, 1);
-  IrInst *are_many = compare(v, IR_GE, far, ir_const_int(&v->b, far->type, MANY_TRIPS - 1));
-  IrInst *choice = ir_if(&v->b, vectorise_any(v, vectorise_and(v, lanes, are_many)));
-  IrRegion *outside = v->b.region;
-  int made = v->made.count;
-  v->b.region = choice->regions[0];
+  IrInst *are_many = ir_binary_const(&v->b, IR_GE, far, MANY_TRIPS - 1);
+  IrInst *choice =
+      ir_if(&v->b, ir_unary(&v->b, IR_MASK_ANY, ir_binary(&v->b, IR_MASK_AND, lanes, are_many)));
+  VectorScope scope = vectorise_enter(v, choice->regions[0]);
   write_lane_by_lane(v, loop, lanes);
-  vectorise_forget(v, made);
-  v->b.region = choice->regions[1];
+  vectorise_end(v, scope);
+  vectorise_enter(v, choice->regions[1]);
   write_for_all_lanes(v, loop);
-  vectorise_forget(v, made);
-  v->b.region = outside;
+  vectorise_end(v, scope);
 }
 
 void vectorise_loop(Vectoriser *v, const IrInst *loop) {

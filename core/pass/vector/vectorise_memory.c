@@ -25,7 +25,7 @@ static IrInst *address_of_access(Vectoriser *v, const IrInst *access) {
 
 static IrInst *emit_access(Vectoriser *v, IrOp op, Type type, int count, IrInst *const *operands,
                            const IrInst *like) {
-  IrInst *access = vectorise_emit(v, op, type, count, operands);
+  IrInst *access = ir_emit(&v->b, op, type, count, operands);
   bool has_shape = like->shape == IR_SHAPE_STRIDED || like->shape == IR_SHAPE_CELLS ||
                    like->shape == IR_SHAPE_RUNS;
   if (!has_shape) return access;
@@ -39,22 +39,6 @@ static int32_t numbers_of(const IrGroup *group) {
   int32_t numbers = 0;
   for (int i = 0; i < group->count; i++) numbers |= 1 << group->items[i]->part;
   return numbers;
-}
-
-/* A strided access of shorter vectors under a mask is one of each lane by itself. A cell of few
- * numbers in vectors of a whole line is read by as few loads as hold its numbers; else, if most
- * numbers of the window are read, all are: each load is the same code, of which LLVM keeps one
- * copy. For an odd number of parts, no two lanes' numbers are at the same place of their vectors,
- * so blends combine these into one. Decision D-codegen-02. */
-enum { SHORTEST_MASKED = 32, FEW_PARTS = 4, LINE = 64 /* bytes */ };
-
-static void choose_method(const Vectoriser *v, IrInst *access, Type type) {
-  int64_t bytes = v->width * (int64_t)type_size(type);
-  bool is_simple = access->parts <= FEW_PARTS && bytes >= LINE, loads = access->op == IR_LANES_LOAD;
-  access->each = bytes < SHORTEST_MASKED;
-  access->splits =
-      loads && !is_simple && 2 * __builtin_popcount((unsigned)access->numbers) > access->parts;
-  access->blends = loads && !is_simple && !access->splits && access->parts % 2;
 }
 
 /* -- loads ------------------------------------------------------------------------------------- */
@@ -139,7 +123,6 @@ static void write_load(Vectoriser *v, const IrInst *load) {
   lanes->part = load->part;
   lanes->numbers = numbers_of(&group);
   lanes->prefetch = load->prefetch;
-  if (load->shape == IR_SHAPE_STRIDED) choose_method(v, lanes, load->type);
   ir_map_put(v->lanes, load, lanes);
 }
 
@@ -151,11 +134,10 @@ static void write_last_lane(Vectoriser *v, const IrInst *store) {
   if (vectorise_shape(v, store->operands[1]) == LANE_UNIFORM) {
     value = vectorise_scalar(v, store->operands[1]);
   } else {
-    IrInst *bits = vectorise_mask_bits(v, v->mask);
+    IrInst *bits = ir_unary(&v->b, IR_MASK_BITS, v->mask);
     IrInst *above = ir_unary(&v->b, IR_CLZ, bits);
     IrInst *last = ir_binary(&v->b, IR_SUB, ir_const_int(&v->b, TYPE(U64), 63), above);
-    IrInst *operands[] = {vectorise_lanes(v, store->operands[1]), last};
-    value = vectorise_emit(v, IR_LANE_GET, store->operands[1]->type, 2, operands);
+    value = ir_lane_get(&v->b, vectorise_lanes(v, store->operands[1]), last);
   }
   IrInst *operands[] = {vectorise_scalar(v, store->operands[0]), value};
   vectorise_forget_shape(vectorise_copy(v, store, store->type, operands));
@@ -189,16 +171,14 @@ static void store_cells(Vectoriser *v, const IrInst *store) {
   lanes->prefetch = store->prefetch;
   lanes->streams = store->streams;
   lanes->aligns = aligns;
-  choose_method(v, lanes, store->operands[1]->type);
 }
 
 static void write_store(Vectoriser *v, const IrInst *store) {
   if (vectorise_shape(v, store->operands[0]) == LANE_UNIFORM) return write_last_lane(v, store);
   if (store->deferred) return;
   if (store->shape == IR_SHAPE_STRIDED) return store_cells(v, store);
-  IrInst *operands[] = {address_of_access(v, store), vectorise_lanes(v, store->operands[1]),
-                        v->mask};
-  IrInst *lanes = vectorise_emit(v, IR_LANES_STORE, TYPE(NONE), 3, operands);
+  IrInst *at = address_of_access(v, store), *value = vectorise_lanes(v, store->operands[1]);
+  IrInst *lanes = ir_lanes_store(&v->b, at, value, v->mask);
   lanes->alias = store->alias;
   lanes->streams = store->streams;
   lanes->aligns = store->aligns;
@@ -216,12 +196,11 @@ void vectorise_update_runs(Vectoriser *v, const IrGroup *group) {
 /* The elements of a whole step of a row, of which masks choose later. */
 static void access_row(Vectoriser *v, const IrInst *access) {
   bool is_load = access->op == IR_MEM_LOAD;
-  IrInst *operands[3] = {vectorise_scalar(v, access->operands[0])};
-  if (!is_load) operands[1] = vectorise_lanes(v, access->operands[1]);
-  operands[2 - is_load] = vectorise_all(v, true);
-  IrInst *whole = vectorise_emit(v, is_load ? IR_LANES_LOAD : IR_LANES_STORE,
-                                 is_load ? ir_lanes_type(access->type, v->width) : TYPE(NONE),
-                                 3 - is_load, operands);
+  IrInst *at = vectorise_scalar(v, access->operands[0]),
+         *value = is_load ? NULL : vectorise_lanes(v, access->operands[1]),
+         *all = vectorise_all(v, true);
+  IrInst *whole = is_load ? ir_lanes_load(&v->b, ir_lanes_type(access->type, v->width), at, all)
+                          : ir_lanes_store(&v->b, at, value, all);
   whole->alias = access->alias;
   if (is_load) ir_map_put(v->lanes, access, whole);
 }

@@ -73,7 +73,7 @@ static IrInst *write_reciprocal(Vectoriser *v, const IrInst *quotient, IrOp op) 
     operands[count++] = vectorise_scalar(v, s.rest);
     for (int i = 0; i < s.count; i++) operands[count++] = vectorise_lanes(v, s.roots[i]);
   }
-  return vectorise_emit(v, op, operands[0]->type, count, operands);
+  return ir_emit(&v->b, op, operands[0]->type, count, operands);
 }
 
 /* The reciprocal of an earlier quotient by the same root in this region, or a new one. */

@@ -51,15 +51,6 @@ static Packing packing_of(const IrTable *table, bool is_inside) {
   return p;
 }
 
-static IrInst *is_not_zero(Vectoriser *v, IrInst *a) {
-  IrInst *operands[] = {a, ir_const_int(&v->b, a->type, 0)};
-  return vectorise_emit(v, IR_NE, v->mask->type, 2, operands);
-}
-
-static IrInst *with_constant(Vectoriser *v, IrOp op, IrInst *a, int64_t number) {
-  return ir_binary(&v->b, op, a, ir_const_int(&v->b, a->type, number));
-}
-
 /* The index in words of the packing, unsigned; one out of bounds becomes that of the zero. */
 static IrInst *index_of(Vectoriser *v, const IrInst *item, const Packing *p, int count) {
   IrInst *index = vectorise_lanes(v, item->operands[0]);
@@ -67,7 +58,7 @@ static IrInst *index_of(Vectoriser *v, const IrInst *item, const Packing *p, int
   if (type_bits(type) < 32 && type_is_signed(type))
     index = ir_convert(&v->b, index, ir_lanes_type(TYPE(I32), v->width));
   index = ir_convert(&v->b, index, ir_lanes_type(wide, v->width));
-  if (!item->inside) index = with_constant(v, IR_MIN, index, count);
+  if (!item->inside) index = ir_binary_const(&v->b, IR_MIN, index, count);
   return ir_convert(&v->b, index,
                     ir_lanes_type(p->word_bits == 64 ? TYPE(U64) : TYPE(U32), v->width));
 }
@@ -91,7 +82,8 @@ static IrInst *select_word(Vectoriser *v, const IrTable *table, const Packing *p
     words[w] = ir_const_int(&v->b, index->type,
                             ir_wrap_int(type_element(index->type), word_of(table, p, w)));
   for (int bit = first; count > 1; bit++) {
-    IrInst *upper = is_not_zero(v, with_constant(v, IR_BAND, index, (int64_t)1 << bit));
+    IrInst *upper =
+        ir_binary_const(&v->b, IR_NE, ir_binary_const(&v->b, IR_BAND, index, (int64_t)1 << bit), 0);
     for (int k = 0; k < count / 2; k++)
       words[k] = ir_select(&v->b, upper, words[2 * k + 1], words[2 * k]);
     if (count % 2) words[count / 2] = words[count - 1];
@@ -103,13 +95,13 @@ static IrInst *select_word(Vectoriser *v, const IrTable *table, const Packing *p
 static IrInst *read_registers(Vectoriser *v, const IrInst *item, const Packing *p) {
   const IrTable *table = &v->kernel->tables.items[item->imm];
   IrInst *index = index_of(v, item, p, table->count), *word = select_word(v, table, p, index);
-  if (p->words > 1) index = with_constant(v, IR_BAND, index, p->per_word - 1);
-  IrInst *number = ir_binary(&v->b, IR_SHR, word, with_constant(v, IR_MUL, index, p->bits));
+  if (p->words > 1) index = ir_binary_const(&v->b, IR_BAND, index, p->per_word - 1);
+  IrInst *number = ir_binary(&v->b, IR_SHR, word, ir_binary_const(&v->b, IR_MUL, index, p->bits));
   if (p->bits < p->word_bits)
-    number = with_constant(v, IR_BAND, number, ((int64_t)1 << p->bits) - 1);
-  if (type_is_bool(item->type)) return is_not_zero(v, number);
+    number = ir_binary_const(&v->b, IR_BAND, number, ((int64_t)1 << p->bits) - 1);
+  if (type_is_bool(item->type)) return ir_binary_const(&v->b, IR_NE, number, 0);
   number = ir_convert(&v->b, number, ir_lanes_type(item->type, v->width));
-  return p->least ? with_constant(v, IR_ADD, number, p->least) : number;
+  return p->least ? ir_binary_const(&v->b, IR_ADD, number, p->least) : number;
 }
 
 void vectorise_item(Vectoriser *v, const IrInst *item) {
