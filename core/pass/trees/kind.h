@@ -72,5 +72,6 @@ static inline int kind_number(const SNode *node) {
  * for a loop over nodes, or leaf by leaf. */
 AddressIndex kind_descend_to_node(Address *a, const SNodeStep *step);
 ActivePlan kind_plan_nodes(const SNode *sparse, const SNode *cells);
+ActivePlan kind_plan_leaves(const SNode *sparse, const SNode *cells);
 
 #endif

@@ -115,7 +115,7 @@ static void finish_list_op(ListOp *op) {
 
 /* Opens an IF on whether the element exists; the rest of the op goes inside. */
 static IrBuilder if_element_exists(ListOp *op, IrInst *slot) {
-  IrInst *there = ir_binary(&op->b, IR_GE, slot, ir_i32(&op->b, 0));
+  IrInst *there = ir_binary_const(&op->b, IR_GE, slot, 0);
   return rewrite_inside(op->l->kernel, ir_if(&op->b, there)->regions[0], op->inst);
 }
 
@@ -178,7 +178,7 @@ static void lower_append(Lower *l, IrInst *inst) {
 static IrInst *last_slot(ListOp *op, IrInst *list, RtListWay way) {
   if (way == RT_LIST_OWN) {
     IrInst *length = ir_emit(&op->b, IR_MEM_LOAD, TYPE(I32), 1, &list);
-    return ir_binary(&op->b, IR_SUB, length, ir_i32(&op->b, 1));
+    return ir_binary_const(&op->b, IR_SUB, length, 1);
   }
   IrInst *lock = ir_i32(&op->b, way == RT_LIST_LOCKED);
   return ir_call(&op->b, RT_DYNAMIC_POP, 0, 0, 2, (IrInst *[]){list, lock});
@@ -269,13 +269,6 @@ static bool lower_list_op(Lower *l, IrInst *inst) {
 
 /* -- loops over elements ----------------------------------------------------------------------- */
 
-static ActivePlan plan_elements(const SNode *lists, const SNode *cells) {
-  return (ActivePlan){.kind = TASK_LEAVES,
-                      .level = lists,
-                      .has_cells = true,
-                      .over = "the active leaves, cell by cell"};
-}
-
 /* If the list's axis is the last one, loops up to the length; otherwise tests each element. */
 static void nest_elements(Nest *nest, const SNode *lists, const SNode *cells, IrInst **indices) {
   int own = snode_axis_position(lists, lists->axes[0]), count = lists->rank - 1;
@@ -302,6 +295,6 @@ static void nest_elements(Nest *nest, const SNode *lists, const SNode *cells, Ir
 const Kind kind_dynamic = {.descend = descend_to_element,
                            .clear_all = RT_TREE_CLEAR,
                            .lower = lower_list_op,
-                           .plan = plan_elements,
+                           .plan = kind_plan_leaves,
                            .nest = nest_elements,
                            .tests_each_cell = true};

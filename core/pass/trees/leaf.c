@@ -25,8 +25,9 @@
 #include "pass/trees/leaf.h"
 
 #include "base/bits.h"
-#include "pass/trees/kind.h"
+#include "pass/loops/guards.h"
 #include "pass/rewrite.h"
+#include "pass/trees/kind.h"
 
 /* -- accesses of the body ---------------------------------------------------------------------- */
 
@@ -296,13 +297,6 @@ static bool changes_lists(const Leaf *l) {
   return changes;
 }
 
-static bool find_run_of_task(void *data, IrInst *inst) {
-  Leaf *l = data;
-  bool is_found = inst->op == IR_RUN && l->kernel->tasks.items[inst->imm] == l->task;
-  if (is_found) l->run = inst;
-  return !is_found;
-}
-
 /* The number of elements of the list that are in the node. */
 static IrInst *count_elements(Leaf *l, IrBuilder *b) {
   DEBUG_ASSERT(snode_has_lists(l->shape.node_level), "elements are of lists");
@@ -310,26 +304,22 @@ static IrInst *count_elements(Leaf *l, IrBuilder *b) {
   bool changes = changes_lists(l);
   RtEntry entry = changes ? RT_DYNAMIC_WAS : RT_DYNAMIC_CELLS;
   IrInst *count = ir_call(b, entry, level->tree, level->node->manager, 1, &l->cursor);
-  if (!changes) return count;
-  ir_walk(l->kernel->body, find_run_of_task, l);
-  if (!l->run) return count;
-  IrBuilder host = rewrite_before(l->kernel, l->run);
+  if (!changes || !guards_is_run(l->kernel, l->number)) return count;
+  IrBuilder host = guards_host(l->kernel, l->number);
   ir_call(&host, RT_DYNAMIC_REMEMBER, level->tree, level->node->manager, 0, NULL);
   return count;
 }
 
-/* The bits of the cells that are visited in the row. */
-static IrInst *make_bits(Leaf *l, IrBuilder *b) {
-  IrInst *operands[SNODE_MAX_AXES + 2];
-  int rank = l->masked->rank, last = l->shape.axis_count - 1;
+IrInst *leaf_row_bits(const Leaf *l, IrBuilder *b, const SNode *masked, IrInst *cursor,
+                      IrInst *const *positions) {
+  IrInst *operands[SNODE_MAX_AXES + 2] = {cursor};
+  int rank = masked->rank, last = l->shape.axis_count - 1;
   DEBUG_ASSERT(l->shape.extent[last] <= 64, "a word holds the bits of a row");
-  operands[0] = l->cursor;
-  for (int a = 0; a < last; a++)
-    operands[1 + l->shape.index[a]] = l->grid->regions[0]->params.items[a];
+  for (int a = 0; a < last; a++) operands[1 + l->shape.index[a]] = positions[a];
   operands[1 + l->shape.index[last]] = ir_i32(b, 0);
   operands[1 + rank] = ir_i32(b, l->shape.extent[last]);
   IrInst *bits = ir_emit(b, IR_ACTIVE_BITS, TYPE(U64), rank + 2, operands);
-  bits->level = l->task->cells_level;
+  bits->level = ir_add_level(l->kernel, masked, masked->name);
   return bits;
 }
 
@@ -358,7 +348,7 @@ static void open_leaves(Leaf *l) {
   IrInst *operands[SNODE_MAX_AXES + 2];
   for (int a = 0; a < rows; a++) operands[a] = l->grid->regions[0]->params.items[a];
   for (int k = 0; k < 2; k++) operands[rows + k] = bounds[k];
-  if (l->masked) operands[rows] = make_bits(l, &b);
+  if (l->masked) operands[rows] = leaf_row_bits(l, &b, l->masked, l->cursor, operands);
   l->row = ir_emit(&b, IR_ROW, TYPE(NONE), rows + (bounds[0] ? 2 : l->masked ? 1 : 0), operands);
   l->cells = l->grid ? l->grid : l->row;
   l->row->masked = l->masked != NULL;
@@ -402,11 +392,13 @@ static IrRegion *open_row(Leaf *l) {
   return ir_if(&b, ir_emit(&b, IR_ROW_ACTIVE, TYPE(BOOL), 0, NULL))->regions[0];
 }
 
-static void lower_task_to_rows(IrKernel *kernel, IrTask *task, const LeafShape *shape,
+static void lower_task_to_rows(IrKernel *kernel, int number, const LeafShape *shape,
                                const Effects *effects, bool caches) {
+  IrTask *task = kernel->tasks.items[number];
   ASSERT(shape->axis_count > 0 && task->kind == TASK_LEAVES, "a leaf has a row of cells");
   Leaf l = {.kernel = kernel,
             .task = task,
+            .number = number,
             .shape = *shape,
             .body = task->body,
             .effects = effects,
@@ -445,7 +437,7 @@ bool pass_leaf(PassContext *ctx, IrKernel *kernel, Error *err) {
           err, RG_ERROR_NOT_YET,
           "a loop cannot visit an axis with more than 2^31 cells below pointer SNode '%s'",
           shape.node_level->name);
-    lower_task_to_rows(kernel, task, &shape, effects_of(ctx, kernel, task),
+    lower_task_to_rows(kernel, i, &shape, effects_of(ctx, kernel, task),
                        !pass_is_without(ctx, "leaf"));
   }
   return true;

@@ -21,12 +21,12 @@ typedef struct LeafAccess { /* a PLACE of the body */
 typedef struct Leaf {
   IrKernel *kernel;
   IrTask *task;
+  int number; /* of the task */
   LeafShape shape;
   IrRegion *body;         /* of one cell, as `tasks` left it */
   const Effects *effects; /* of that body */
   VEC(LeafAccess) accesses;
   bool *written_elsewhere; /* by field: written at cells other than the loop's own */
-  IrInst *run;             /* the task's RUN in the host region; NULL until searched */
   const SNode *masked;     /* the level of the cells if it is bitmasked, so that bits select them */
   bool deactivates;        /* deactivates cells, or changes a list, in the tree of the leaves */
   bool caches; /* uses cursors; false under RG_WITHOUT=leaf, so every place is looked up */
@@ -49,6 +49,11 @@ bool leaf_may_look_near(const Leaf *l, const int32_t *offset);
 IrInst *leaf_cursor_at(Leaf *l, int level, const int32_t nodes[SNODE_MAX_AXES]);
 /* The visited cell's position in its leaf. */
 IrInst *leaf_position(const Leaf *l, int leaf_axis);
+
+/* The bits of a row of cells of a masked level, in the leaf of the cursor, whose other axes are at
+ * these positions. */
+IrInst *leaf_row_bits(const Leaf *l, IrBuilder *b, const SNode *masked, IrInst *cursor,
+                      IrInst *const *positions);
 
 /* leaf_active.c: replaces `is_active` at constant offsets by tests of bits. */
 void leaf_query_words(Leaf *l);

@@ -24,18 +24,14 @@ typedef struct Change { /* an inst of the body that may activate a cell */
   int32_t offset[SNODE_MAX_AXES];
 } Change;
 
-typedef struct RowWord {          /* a word of bits around the row */
-  const SNode *sparse;            /* whose cells they are */
-  int32_t offset[SNODE_MAX_AXES]; /* by leaf axis; in `pieces` the last one counts leaves */
+typedef struct RowWord { /* a word of bits around the row */
+  const SNode *sparse;   /* whose cells they are */
+  /* by leaf axis; in `pieces` the last one counts leaves, in `leaves` all do */
+  int32_t offset[SNODE_MAX_AXES];
   IrInst *word;
 } RowWord;
 
 typedef VEC(RowWord) RowWords;
-
-typedef struct LeafWord { /* is the leaf at this distance active? */
-  int32_t nodes[SNODE_MAX_AXES];
-  IrInst *word; /* all bits, or none */
-} LeafWord;
 
 typedef struct RowQueries {
   Leaf *l;
@@ -44,9 +40,9 @@ typedef struct RowQueries {
   VEC(Change) changes;
   RowWords rows;   /* words aligned to the visited row's positions, */
   RowWords pieces; /* and the words that they are combined from: rows of one leaf */
-  VEC(LeafWord) leaf_words;
-  IrInst *bit;    /* 1 << the position in the row */
-  IrInst *if_any; /* masked rows: IF an active cell exists, around the words; NULL: not yet made */
+  RowWords leaves; /* words of all bits if the leaf is active, else of none */
+  IrInst *bit;     /* 1 << the position in the row */
+  IrInst *if_any;  /* masked rows: IF an active cell exists, around the words; NULL: not yet made */
 } RowQueries;
 
 /* -- which queries can be replaced ------------------------------------------------------------- */
@@ -164,14 +160,14 @@ static void add_row(RowQueries *q, RowWords *rows, const int32_t *offset, IrInst
 static IrInst *crosses_leaf(const Leaf *l, IrBuilder *b, int axis, int32_t offset) {
   DEBUG_ASSERT(offset && axis < l->shape.axis_count - 1, "an axis of the grid is crossed");
   int32_t limit = offset < 0 ? -offset : l->shape.extent[axis] - offset;
-  return ir_binary(b, offset < 0 ? IR_LT : IR_GE, leaf_position(l, axis), ir_i32(b, limit));
+  return ir_binary_const(b, offset < 0 ? IR_LT : IR_GE, leaf_position(l, axis), limit);
 }
 
 /* A word of all ones if the leaf is active, else 0. Tests the leaf's first cell. */
 static IrInst *word_of_leaf(RowQueries *q, const int32_t *nodes) {
   Leaf *l = q->l;
-  for (int i = 0; i < q->leaf_words.count; i++)
-    if (is_same_offset(q->leaf_words.items[i].nodes, nodes)) return q->leaf_words.items[i].word;
+  IrInst *word = find_word(&q->leaves, q->sparse, nodes);
+  if (word) return word;
   IrBuilder b = rewrite_before(l->kernel, l->cells);
   IrInst *index[SNODE_MAX_AXES];
   for (int axis = 0; axis < l->shape.axis_count; axis++) {
@@ -183,10 +179,9 @@ static IrInst *word_of_leaf(RowQueries *q, const int32_t *nodes) {
   IrInst *is_active = ir_emit(&b, IR_IS_ACTIVE, TYPE(BOOL), l->shape.cells->rank, index);
   is_active->level = l->task->cells_level;
   IrInst *all = ir_const_int(&b, TYPE(U64), -1), *none = ir_const_int(&b, TYPE(U64), 0);
-  LeafWord leaf = {.word = ir_select(&b, is_active, all, none)};
-  memcpy(leaf.nodes, nodes, sizeof leaf.nodes);
-  vec_push(l->kernel->scratch, &q->leaf_words, leaf);
-  return leaf.word;
+  word = ir_select(&b, is_active, all, none);
+  add_row(q, &q->leaves, nodes, word);
+  return word;
 }
 
 /* The cursor of the leaf at `nodes`, or its word; if a grid's axis may be crossed, selects one of
@@ -212,8 +207,8 @@ static IrInst *wrapped_position(const Leaf *l, IrBuilder *b, int axis, int32_t o
   if (!offset) return position;
   int32_t extent = l->shape.extent[axis];
   int32_t back = offset < 0 ? offset + extent : offset - extent;
-  IrInst *here = ir_binary(b, IR_ADD, position, ir_i32(b, offset)),
-         *there = ir_binary(b, IR_ADD, position, ir_i32(b, back));
+  IrInst *here = ir_binary_const(b, IR_ADD, position, offset),
+         *there = ir_binary_const(b, IR_ADD, position, back);
   return ir_select(b, crosses_leaf(l, b, axis, offset), there, here);
 }
 
@@ -222,16 +217,11 @@ static IrInst *read_word(RowQueries *q, IrBuilder *b, const int32_t *offset, int
   int32_t nodes[SNODE_MAX_AXES] = {0};
   int last = l->shape.axis_count - 1;
   if (along) nodes[l->shape.coordinate[last]] = along;
-  IrInst *found = choose_leaf(q, b, offset, nodes, 0), *operands[SNODE_MAX_AXES + 2];
+  IrInst *found = choose_leaf(q, b, offset, nodes, 0), *positions[SNODE_MAX_AXES];
   if (!snode_has_bits(q->sparse)) return found;
-  operands[0] = found;
   for (int axis = 0; axis < last; axis++)
-    operands[1 + l->shape.index[axis]] = wrapped_position(l, b, axis, offset[axis]);
-  operands[1 + l->shape.index[last]] = ir_i32(b, 0);
-  operands[1 + q->sparse->rank] = ir_i32(b, l->shape.extent[last]);
-  IrInst *bits = ir_emit(b, IR_ACTIVE_BITS, TYPE(U64), q->sparse->rank + 2, operands);
-  bits->level = ir_add_level(l->kernel, q->sparse, q->sparse->name);
-  return bits;
+    positions[axis] = wrapped_position(l, b, axis, offset[axis]);
+  return leaf_row_bits(l, b, q->sparse, found, positions);
 }
 
 /* The bits of the row at the offset along the grid's axes, in the leaf that is `along` nodes
@@ -247,8 +237,7 @@ static IrInst *word_at(RowQueries *q, IrBuilder *b, const int32_t *offset, int a
 
 static IrInst *shift(IrBuilder *b, IrOp op, IrInst *word, int count) {
   DEBUG_ASSERT(count >= 0 && count <= WORD_BITS, "bits are shifted within a word");
-  return count == WORD_BITS ? ir_const_int(b, TYPE(U64), 0)
-                            : ir_binary(b, op, word, ir_const_int(b, TYPE(U64), count));
+  return count == WORD_BITS ? ir_const_int(b, TYPE(U64), 0) : ir_binary_const(b, op, word, count);
 }
 
 static IrInst *make_word(RowQueries *q, IrBuilder *b, const int32_t *offset) {
@@ -264,8 +253,8 @@ static IrInst *make_word(RowQueries *q, IrBuilder *b, const int32_t *offset) {
   /* words of whole leaves are all ones: their bits past the row are set, too, so they are masked */
   int64_t edge = (int64_t)(((uint64_t)1 << far) - 1);
   if (along > 0) edge = (int64_t)((uint64_t)edge << (cells - far));
-  return ir_binary(b, IR_BOR, ir_binary(b, IR_BAND, same, ir_const_int(b, TYPE(U64), ~edge)),
-                   ir_binary(b, IR_BAND, other, ir_const_int(b, TYPE(U64), edge)));
+  return ir_binary(b, IR_BOR, ir_binary_const(b, IR_BAND, same, ~edge),
+                   ir_binary_const(b, IR_BAND, other, edge));
 }
 
 /* The builder for words: inside an IF for masked rows, because only rows that have an active cell
@@ -276,7 +265,7 @@ static IrBuilder builder_of_words(RowQueries *q) {
   if (!l->masked) return b;
   if (!q->if_any) {
     IrInst *bits = l->row->operands[l->row->operand_count - 1];
-    q->if_any = ir_if(&b, ir_binary(&b, IR_NE, bits, ir_const_int(&b, TYPE(U64), 0)));
+    q->if_any = ir_if(&b, ir_binary_const(&b, IR_NE, bits, 0));
     if (!l->grid) l->cells = q->if_any;
   }
   return rewrite_inside(l->kernel, q->if_any->regions[0], l->row);

@@ -1,15 +1,79 @@
-/* words.c - loops over bitmasked cells, word by word: see words.h.
+/* kind_bitmasked.c - the `bitmasked` SNode: dense cells with a bit each. An inactive cell is zero,
+ * so reads ignore the bit; a write sets it on its walk, and once more after its store if other
+ * iterations may clear it (lower_places.c).
+ *
+ * Loops over cells go word by word: an empty word costs one test, any other word one iteration per
+ * set bit. A *block* is the cells of one word: at most 64 adjacent cells along the last own axis of
+ * the SNode, the *row axis*, inside one container. Blocks are numbered along that axis over the
+ * whole tree.
  *
  *     for %block { %bits = active.bits l0 %i, %first, %count
  *                  bits %bits (%p) { %j = %first + %p; cells below, one by one; the body } }
  *
  * Serial loops, which visit cells in index order, can do this only if the row axis is the last one;
  * otherwise they test every cell. */
-#include "pass/trees/words.h"
-
+#include "pass/address/lower_places.h"
 #include "pass/analysis/leaf_shape.h"
 #include "pass/rewrite.h"
 #include "pass/tasks/tasks.h"
+#include "pass/trees/kind.h"
+
+/* -- accesses ---------------------------------------------------------------------------------- */
+
+static AddressMask mask_of(Address *a, const SNodeStep *step, AddressIndex cell) {
+  IrInst *words = address_offset(a->b, address_flush(a), NULL, 0, (int64_t)step->mask_offset);
+  return (AddressMask){words, address_sum(a, cell)};
+}
+
+static AddressIndex descend_to_bit(Address *a, const SNodeStep *step) {
+  AddressIndex cell = address_cell(a, step);
+  if (a->ensures) {
+    AddressMask mask = mask_of(a, step, cell);
+    ir_call(a->b, RT_MASK_SET, 0, 0, 2, (IrInst *[]){mask.words, mask.cell});
+    a->masks[a->mask_count++] = mask;
+  }
+  return cell;
+}
+
+/* An ensured bit is recorded as one of the walk's masks. */
+static int name_bit(Address *a, const SNodeStep *step, IrInst **operands) {
+  AddressMask mask = mask_of(a, step, address_cell(a, step));
+  if (a->ensures) a->masks[a->mask_count++] = mask;
+  operands[0] = mask.words;
+  operands[1] = mask.cell;
+  return 2;
+}
+
+/* The cells need no bounds check, since the loop stays inside the shape. */
+static void lower_active_bits(Lower *l, IrInst *inst) {
+  IrBuilder b = rewrite_before(l->kernel, inst);
+  const IrLevel *level = &l->kernel->levels.items[inst->level];
+  const SNode *masked = level->node;
+  IrInst *operands[ADDRESS_MAX_NAME + 1],
+      *count = ir_convert(&b, inst->operands[inst->operand_count - 1], TYPE(I64));
+  bool in_node = type_equal(inst->operands[0]->type, TYPE(PTR));
+  Address a = in_node ? address_in_node(&b, level->tree, snode_node_level(masked),
+                                        inst->operands[0], masked)
+                      : address_from_root(&b, level->tree, masked, inst->operands);
+  for (int k = 0; in_node && k < masked->rank; k++)
+    a.index[k].value = ir_convert(&b, inst->operands[1 + k], TYPE(I64));
+  operands[address_name(&a, masked, operands)] = count;
+  bool is_visited = in_node && inst->operands[0]->op == IR_PARAM;
+  bool remembers = l->task && l->task->remembers && (is_visited || !in_node);
+  rewrite_become_call(l->kernel, inst, remembers ? RT_MASK_WAS : RT_MASK_BITS, level->tree,
+                      masked->mask, 3, operands);
+}
+
+static bool lower_bits(Lower *l, IrInst *inst) {
+  const IrLevel *level = &l->kernel->levels.items[inst->level];
+  if (inst->op == IR_ACTIVE_BITS) lower_active_bits(l, inst);
+  else if (inst->op == IR_REMEMBER)
+    rewrite_become_call(l->kernel, inst, RT_MASK_REMEMBER, level->tree, level->node->mask, 0, NULL);
+  else return false;
+  return true;
+}
+
+/* -- blocks ------------------------------------------------------------------------------------ */
 
 enum { WORD_BITS = 64 };
 
@@ -31,7 +95,7 @@ static int64_t block_count(const SNode *masked, int64_t cells) {
 
 /* The body handles one cell until `leaf`; if no nodes hold the masks, the task is a range over
  * blocks of cells. */
-ActivePlan words_plan(const SNode *masked, const SNode *cells) {
+static ActivePlan plan_words(const SNode *masked, const SNode *cells) {
   const SNode *nodes = snode_node_level(masked);
   ActivePlan plan = {.kind = TASK_LEAVES,
                      .level = nodes ? nodes : masked,
@@ -60,7 +124,7 @@ static bool is_own_cell(const EffectPlace *place, const SNode *node, const SNode
   return true;
 }
 
-bool words_may_change(const Effects *effects, const IrTask *task) {
+static bool may_change(const Effects *effects, const IrTask *task) {
   DEBUG_ASSERT(task->cells, "the task iterates over cells");
   const SNode *cells = effects->kernel->levels.items[task->cells_level].node,
               *masked = snode_sparse_level(cells);
@@ -152,7 +216,7 @@ static void test_each_cell(Nest *nest, const SNode *masked, const SNode *cells, 
   nest_if(nest, nest_is_active(nest, masked, at));
 }
 
-void words_nest(Nest *nest, const SNode *masked, const SNode *cells, IrInst **indices) {
+static void nest_words(Nest *nest, const SNode *masked, const SNode *cells, IrInst **indices) {
   IrInst *at[SNODE_MAX_AXES];
   int row = row_position(masked), last = cells->rank - 1;
   if (cells->level_axes[last] != row_axis(masked)) {
@@ -211,7 +275,9 @@ static bool has_rows_of_bits(const IrKernel *kernel, const IrTask *task, const S
   return row == masked->sizes[masked->axis_count - 1] && row <= WORD_BITS;
 }
 
-bool words_lower_task(IrKernel *kernel, IrTask *task, const Effects *effects) {
+/* Turns a task over cells into one over nodes (or over the range of blocks, if no nodes hold the
+ * masks) with loops inside. False if a word holds a whole row: then `leaf` makes rows. */
+static bool lower_task(IrKernel *kernel, IrTask *task, const Effects *effects) {
   const SNode *cells = kernel->levels.items[task->cells_level].node;
   const SNode *masked = snode_sparse_level(cells), *node_level = snode_node_level(masked);
   DEBUG_ASSERT(task->cells && masked && masked->mask >= 0,
@@ -241,3 +307,17 @@ bool words_lower_task(IrKernel *kernel, IrTask *task, const Effects *effects) {
   task->cost = tasks_cost(body);
   return true;
 }
+
+const Kind kind_bitmasked = {.descend = descend_to_bit,
+                             .name = name_bit,
+                             .ensure = RT_MASK_SET,
+                             .live = RT_MASK_ACTIVE,
+                             .clear = RT_MASK_CLEAR,
+                             .count = RT_MASK_COUNT,
+                             .clear_all = RT_MASK_CLEAR_ALL,
+                             .lower = lower_bits,
+                             .plan = plan_words,
+                             .nest = nest_words,
+                             .tests_each_cell = true,
+                             .may_change = may_change,
+                             .lower_task = lower_task};
