@@ -15,7 +15,6 @@
 #include "ir/task.h"
 #include "pass/packed/packed.h"
 #include "pass/packed/planes.h"
-#include "pass/packed/task_bounds.h"
 #include "pass/pass.h"
 #include "pass/loops/unroll.h"
 #include "pass/rewrite.h"
@@ -23,7 +22,7 @@
 #include "pass/simplify/fold_constant.h"
 #include "pass/simplify/mem2reg.h"
 
-enum { WORD = 32, DEEPEST = 40, MOST_OPERANDS = 12 };
+enum { WORD = 32, DEEPEST = 40 };
 
 typedef struct Slicer {
   PassContext *ctx;
@@ -35,6 +34,7 @@ typedef struct Slicer {
   IrInst *mask;    /* the elements that run the insts being sliced */
   IrInst *range;   /* the elements of the word that are in the loop; NULL: all */
   Sliced *values;  /* by inst id */
+  IrMap *params;   /* of the old body: those of the new one, and what is recomputed there */
   int64_t most;    /* larger than every index */
 } Slicer;
 
@@ -54,14 +54,9 @@ static bool depends_on_index(const Slicer *s, const IrInst *value, int depth) {
   return false;
 }
 
-static bool is_pure(const IrInst *value, int depth) {
-  if (value->op == IR_PARAM) return true;
-  if (depth > DEEPEST || !(ir_effects(value) & IR_PURE) || value->regions[0] ||
-      value->operand_count > MOST_OPERANDS)
-    return false;
-  for (int k = 0; k < value->operand_count; k++)
-    if (!is_pure(value->operands[k], depth + 1)) return false;
-  return true;
+/* Is it the same for all elements of a word? */
+static bool is_uniform(const Slicer *s, const IrInst *value) {
+  return facts_is_of_params(value, s->task->body) && !depends_on_index(s, value, 0);
 }
 
 /* Is the value the index plus a constant? */
@@ -105,7 +100,10 @@ static const SNodePacked *bits_of_field(const Slicer *s, int field) {
   return is_whole ? packed : NULL;
 }
 
-static IrInst *recompute_uniform(Slicer *s, IrInst *value);
+/* Recomputes in the new body a value that is the same for all elements of a word. */
+static IrInst *recompute_uniform(Slicer *s, IrInst *value) {
+  return rewrite_recompute(&s->p.b, value, s->task->body, s->params);
+}
 
 /* The place of the word with the place's indices, except for the last one, which is `along`. */
 static IrInst *word_at(Slicer *s, const IrInst *place, IrInst *along) {
@@ -127,11 +125,11 @@ static IrInst *word_at(Slicer *s, const IrInst *place, IrInst *along) {
 static IrInst *load_word(Slicer *s, const IrInst *place, int64_t by, int64_t words) {
   Type type = s->index->type;
   if (words && by > words / 2) by -= words;
-  IrInst *at = by ? emit(s, IR_ADD, s->index, ir_const_int(&s->p.b, type, by)) : s->index;
+  IrInst *at = by ? ir_binary_const(&s->p.b, IR_ADD, s->index, by) : s->index;
   IrInst *word = ir_load(&s->p.b, word_at(s, place, at));
   if (!words || !by) return word;
   IrInst *limit = ir_const_int(&s->p.b, type, by < 0 ? 0 : words);
-  IrInst *other = emit(s, IR_ADD, at, ir_const_int(&s->p.b, type, by < 0 ? words : -words));
+  IrInst *other = ir_binary_const(&s->p.b, IR_ADD, at, by < 0 ? words : -words);
   IrInst *is_usual = emit(s, by < 0 ? IR_GE : IR_LT, at, limit);
   return ir_select(&s->p.b, is_usual, word, ir_load(&s->p.b, word_at(s, place, other)));
 }
@@ -145,7 +143,7 @@ static bool slice_load(Slicer *s, const IrInst *inst, Sliced *out) {
   const SNode *node = s->kernel->fields.items[place->field].node;
   int64_t extent = node->shape[node->rank - 1];
   for (int k = 0; k + 1 < place->operand_count; k++)
-    if (depends_on_index(s, place->operands[k], 0) || !is_pure(place->operands[k], 0))
+    if (!is_uniform(s, place->operands[k]))
       return refuse(s, "the rows that it reads differ by element");
   if (!find_distance(s, place->operands[place->operand_count - 1], extent, &along))
     return refuse(s, "it reads bits at no constant distance");
@@ -158,32 +156,23 @@ static bool slice_load(Slicer *s, const IrInst *inst, Sliced *out) {
     return true;
   }
   IrInst *high = load_word(s, place, words ? (word + 1) % words : word + 1, words);
-  low = emit(s, IR_SHR, low, ir_const_int(&s->p.b, TYPE(U32), shift));
-  high = emit(s, IR_SHL, high, ir_const_int(&s->p.b, TYPE(U32), WORD - shift));
+  low = ir_binary_const(&s->p.b, IR_SHR, low, shift);
+  high = ir_binary_const(&s->p.b, IR_SHL, high, WORD - shift);
   *out = planes_of_bit(planes_or(&s->p, low, high));
   return true;
 }
 
 /* -- indices ----------------------------------------------------------------------------------- */
 
-/* Recomputes in the new body a value that is the same for all elements of a word. */
-static IrInst *recompute_uniform(Slicer *s, IrInst *value) {
-  if (value->op == IR_PARAM) return s->p.b.region->params.items[value->imm];
-  IrInst *operands[MOST_OPERANDS];
-  for (int k = 0; k < value->operand_count; k++)
-    operands[k] = recompute_uniform(s, value->operands[k]);
-  return rewrite_again(&s->p.b, value, operands);
-}
-
 static Sliced *sliced_value(Slicer *s, const IrInst *inst);
 
 /* A mask of the word's elements before the one with this index. */
 static IrInst *bits_below(Slicer *s, IrInst *index) {
   Type type = s->index->type;
-  IrInst *first = emit(s, IR_MUL, s->index, ir_const_int(&s->p.b, type, WORD));
+  IrInst *first = ir_binary_const(&s->p.b, IR_MUL, s->index, WORD);
   IrInst *count = emit(s, IR_SUB, ir_convert(&s->p.b, index, type), first);
-  IrInst *some = emit(s, IR_GT, count, ir_const_int(&s->p.b, type, 0));
-  IrInst *most = emit(s, IR_MIN, count, ir_const_int(&s->p.b, type, WORD));
+  IrInst *some = ir_binary_const(&s->p.b, IR_GT, count, 0);
+  IrInst *most = ir_binary_const(&s->p.b, IR_MIN, count, WORD);
   IrInst *unused = emit(s, IR_SUB, ir_const_int(&s->p.b, type, WORD), most);
   IrInst *bits = emit(s, IR_SHR, s->p.ones, ir_convert(&s->p.b, unused, TYPE(U32)));
   return ir_select(&s->p.b, some, bits, s->p.zero);
@@ -200,25 +189,16 @@ static bool compare_index(Slicer *s, const IrInst *inst, Sliced *out) {
     y = other;
     by_op = rewrite_mirrored(by_op);
   }
-  if (!is_near(s, x, &by) || depends_on_index(s, y, 0) || !is_pure(y, 0)) return false;
+  if (!is_near(s, x, &by) || !is_uniform(s, y)) return false;
   Type type = s->index->type;
-  IrInst *limit = ir_convert(&s->p.b, recompute_uniform(s, y), type),
-         *one = ir_const_int(&s->p.b, type, 1);
-  limit = emit(s, IR_SUB, limit, ir_const_int(&s->p.b, type, by));
-  IrInst *less = by_op == IR_LT || by_op == IR_GE || by_op == IR_EQ || by_op == IR_NE
-                     ? bits_below(s, limit)
-                     : NULL;
-  IrInst *most = by_op == IR_LE || by_op == IR_GT || by_op == IR_EQ || by_op == IR_NE
-                     ? bits_below(s, emit(s, IR_ADD, limit, one))
-                     : NULL;
-  switch (by_op) {
-  case IR_LT: *out = planes_of_bit(less); break;
-  case IR_GE: *out = planes_of_bit(planes_not(&s->p, less)); break;
-  case IR_LE: *out = planes_of_bit(most); break;
-  case IR_GT: *out = planes_of_bit(planes_not(&s->p, most)); break;
-  case IR_EQ: *out = planes_of_bit(planes_xor(&s->p, most, less)); break;
-  default: *out = planes_of_bit(planes_not(&s->p, planes_xor(&s->p, most, less)));
-  }
+  IrInst *limit = ir_convert(&s->p.b, recompute_uniform(s, y), type);
+  limit = ir_binary_const(&s->p.b, IR_SUB, limit, by);
+  IrInst *next = ir_binary_const(&s->p.b, IR_ADD, limit, 1);
+  bool has_limit = by_op == IR_LE || by_op == IR_GT;
+  IrInst *bits = bits_below(s, has_limit ? next : limit);
+  if (by_op == IR_EQ || by_op == IR_NE) bits = planes_xor(&s->p, bits_below(s, next), bits);
+  bool is_opposite = by_op == IR_GE || by_op == IR_GT || by_op == IR_NE;
+  *out = planes_of_bit(is_opposite ? planes_not(&s->p, bits) : bits);
   return true;
 }
 
@@ -226,14 +206,13 @@ static bool slice_comparison(Slicer *s, const IrInst *inst, Sliced *out) {
   if (type_is_integer(inst->operands[0]->type) && compare_index(s, inst, out)) return true;
   Sliced *x = sliced_value(s, inst->operands[0]), *y = sliced_value(s, inst->operands[1]);
   if (!x || !y) return false;
-  switch (inst->op) {
-  case IR_EQ: *out = planes_of_bit(planes_are_equal(&s->p, x, y)); break;
-  case IR_NE: *out = planes_of_bit(planes_not(&s->p, planes_are_equal(&s->p, x, y))); break;
-  case IR_LT: *out = planes_of_bit(planes_is_less(&s->p, x, y)); break;
-  case IR_GE: *out = planes_of_bit(planes_not(&s->p, planes_is_less(&s->p, x, y))); break;
-  case IR_GT: *out = planes_of_bit(planes_is_less(&s->p, y, x)); break;
-  default: *out = planes_of_bit(planes_not(&s->p, planes_is_less(&s->p, y, x)));
-  }
+  bool is_equality = inst->op == IR_EQ || inst->op == IR_NE;
+  bool is_opposite = inst->op == IR_GE || inst->op == IR_LE || inst->op == IR_NE;
+  bool is_mirrored = inst->op == IR_GT || inst->op == IR_LE;
+  IrInst *bits = is_equality   ? planes_are_equal(&s->p, x, y)
+                 : is_mirrored ? planes_is_less(&s->p, y, x)
+                               : planes_is_less(&s->p, x, y);
+  *out = planes_of_bit(is_opposite ? planes_not(&s->p, bits) : bits);
   return !s->p.obstacle;
 }
 
@@ -276,32 +255,26 @@ static bool slice_by_table(Slicer *s, const IrInst *inst, Sliced *out) {
   Sliced *number = sliced_value(s, root);
   if (!number) return false;
   planes_add_pending(&s->p, number);
-  if (number->count > PLANES_MOST_INDEX)
-    return refuse(s, "it computes what planes of bits are not good for");
-  for (int64_t n = number->least; n <= number->most; n++)
-    if (!fold_constant_at(s->kernel, inst, root, n, &values[n - number->least]))
-      return refuse(s, "it computes what planes of bits are not good for");
+  bool is_small = number->count <= PLANES_MOST_INDEX;
+  for (int64_t n = number->least; is_small && n <= number->most; n++)
+    is_small = fold_constant_at(s->kernel, inst, root, n, &values[n - number->least]);
+  if (!is_small) return refuse(s, "it computes what planes of bits are not good for");
   return planes_look_up(&s->p, number, values, out);
 }
 
 /* -- values ------------------------------------------------------------------------------------ */
 
 static bool slice_by_logic(Slicer *s, const IrInst *inst, Sliced *out) {
-  Sliced *x[3] = {0}, none;
+  Sliced *x[3] = {0};
   for (int k = 0; k < inst->operand_count && k < 3; k++)
     if (!(x[k] = sliced_value(s, inst->operands[k]))) return false;
   switch (inst->op) {
   case IR_ADD: return planes_add(&s->p, x[0], x[1], out);
   case IR_SUB: return planes_subtract(&s->p, x[0], x[1], out);
-  case IR_MUL: return planes_multiply(&s->p, x[0], x[1], out);
-  case IR_NEG:
-    return planes_of_constant(&s->p, 0, &none) && planes_subtract(&s->p, &none, x[0], out);
   case IR_BAND:
   case IR_BOR:
   case IR_BXOR: return planes_combine(&s->p, inst->op, x[0], x[1], out);
   case IR_BNOT: *out = planes_of_bit(planes_not(&s->p, x[0]->planes[0])); return true;
-  case IR_MIN: return planes_lesser(&s->p, x[0], x[1], out);
-  case IR_MAX: return planes_larger(&s->p, x[0], x[1], out);
   case IR_SELECT: return planes_choose_number(&s->p, x[0]->planes[0], x[1], x[2], out);
   default:
     ASSERT(inst->op == IR_CONVERT, "an op of numbers");
@@ -315,13 +288,9 @@ static bool is_logic(const IrInst *inst) {
   case IR_CONVERT: return !type_is_float(inst->operands[0]->type);
   case IR_ADD:
   case IR_SUB:
-  case IR_MUL:
-  case IR_NEG:
   case IR_BAND:
   case IR_BOR:
   case IR_BXOR:
-  case IR_MIN:
-  case IR_MAX:
   case IR_SELECT: return true;
   default: return false;
   }
@@ -335,7 +304,7 @@ static bool compute_slices(Slicer *s, const IrInst *inst, Sliced *out) {
   if (inst->op == IR_LOAD) return slice_load(s, inst, out);
   if (ir_is_comparison(inst->op) && !type_is_float(inst->operands[0]->type))
     return slice_comparison(s, inst, out);
-  if (type_is_bool(inst->type) && !depends_on_index(s, inst, 0) && is_pure(inst, 0)) {
+  if (type_is_bool(inst->type) && is_uniform(s, inst)) {
     *out = planes_of_bit(
         ir_select(&s->p.b, recompute_uniform(s, (IrInst *)inst), s->p.ones, s->p.zero));
     return true;
@@ -411,7 +380,7 @@ static bool slice_reduction(Slicer *s, const IrInst *inst) {
     int64_t weight = (int64_t)1 << k;
     if (x->least < 0 && k == x->count - 1) weight = -weight;
     IrInst *count = ir_convert(&s->p.b, ir_unary(&s->p.b, IR_POPCNT, bits), type);
-    count = emit(s, IR_MUL, count, ir_const_int(&s->p.b, type, weight));
+    count = ir_binary_const(&s->p.b, IR_MUL, count, weight);
     sum = sum ? emit(s, IR_ADD, sum, count) : count;
   }
   IrInst *slot = recompute_uniform(s, inst->operands[0]);
@@ -502,8 +471,10 @@ static IrInst *range_mask(Slicer *s, TaskBounds *bounds) {
 /* Makes the new body; NULL with an obstacle. `bounds`: of a range, else NULL. */
 static IrRegion *slice_body(Slicer *s, TaskBounds *bounds) {
   IrRegion *old = s->task->body, *body = ir_region_create(s->kernel, NULL);
+  s->params = ir_map(s->kernel->scratch, s->kernel);
   for (int k = 0; k < old->params.count; k++)
-    ir_region_param(s->kernel, body, old->params.items[k]->type);
+    ir_map_put(s->params, old->params.items[k],
+               ir_region_param(s->kernel, body, old->params.items[k]->type));
   planes_init(&s->p, rewrite_inside(s->kernel, body, old->first));
   s->element = old->params.items[s->task->axis_count - 1];
   s->index = body->params.items[s->task->axis_count - 1];
@@ -534,32 +505,32 @@ static int words_level(IrKernel *kernel, const IrTask *task) {
   return ir_add_level(kernel, words, field->name);
 }
 
-/* Slices the task's body as it is; false with an obstacle. */
-static bool slice_rolled(PassContext *ctx, IrKernel *kernel, IrTask *task, TaskBounds *bounds,
-                         const char **obstacle) {
+/* Slices the body after unrolling loops over neighbours, since each of their numbers has its own
+ * planes; false with an obstacle. */
+static bool slice_unrolled(PassContext *ctx, IrKernel *kernel, IrTask *task, TaskBounds *bounds,
+                           const char **obstacle) {
+  IrRegion *rolled = task->body;
+  int notes = kernel->notes.count;
+  if (ir_has_op(rolled, IR_FOR)) {
+    task->body = ir_copy_region(kernel, rolled, NULL, ir_map(kernel->scratch, kernel));
+    unroll_whole(kernel, task);
+    fold_alone(ctx, kernel, task->body);
+    mem2reg_alone(ctx, kernel, task->body);
+  }
   Slicer s = {.ctx = ctx, .kernel = kernel, .task = task};
   s.values = scratch_array(ctx->scratch, Sliced, kernel->next_id);
   IrRegion *body = slice_body(&s, bounds);
-  if (*obstacle = s.p.obstacle, !body) return false;
+  if (!body) {
+    *obstacle = s.p.obstacle;
+    task->body = rolled;
+    kernel->notes.count = notes;
+    return false;
+  }
   if (bounds) task_bounds_to_words(kernel, bounds, WORD);
   else task->cells_level = words_level(kernel, task);
   task->body = body;
   task->has_words = true;
   return true;
-}
-
-/* Slices after unrolling loops over neighbours, since each of their numbers has its own planes. */
-static void slice_unrolled(PassContext *ctx, IrKernel *kernel, IrTask *task, TaskBounds *bounds,
-                           const char **obstacle) {
-  IrRegion *rolled = task->body;
-  int notes = kernel->notes.count;
-  task->body = ir_copy_region(kernel, rolled, NULL, ir_map(kernel->scratch, kernel));
-  unroll_whole(kernel, task);
-  fold_alone(ctx, kernel, task->body);
-  mem2reg_alone(ctx, kernel, task->body);
-  if (slice_rolled(ctx, kernel, task, bounds, obstacle)) return;
-  task->body = rolled;
-  kernel->notes.count = notes;
 }
 
 static void slice_task(PassContext *ctx, IrKernel *kernel, IrTask *task) {
@@ -570,9 +541,7 @@ static void slice_task(PassContext *ctx, IrKernel *kernel, IrTask *task) {
   if (bounds ? !task_bounds_find(kernel, task, bounds)
              : task->kind != TASK_LEAVES || !task->cells || !field_of_leaf(kernel, task))
     return;
-  if (!ir_has_op(task->body, IR_FOR)) slice_rolled(ctx, kernel, task, bounds, &obstacle);
-  else slice_unrolled(ctx, kernel, task, bounds, &obstacle);
-  if (task->has_words)
+  if (slice_unrolled(ctx, kernel, task, bounds, &obstacle))
     ir_note(kernel, task->line, "computes the bits of %d elements at once", WORD);
   else ir_note(kernel, task->line, "bits are read and written one by one: %s", obstacle);
 }

@@ -1,5 +1,5 @@
-/* codec.c - see codec.h. */
-#include "pass/packed/codec.h"
+/* codec.c - emits the ops that decode packed numbers from bits of a word, and encode them. */
+#include "pass/packed/packed.h"
 
 Type packed_wide(Type word) { return type_bits(word) == 64 ? TYPE(U64) : TYPE(U32); }
 
@@ -13,7 +13,7 @@ static IrInst *shift_by(IrBuilder *b, IrOp op, IrInst *value, IrInst *count) {
 }
 
 static IrInst *shift_number(IrBuilder *b, IrOp op, IrInst *value, int count) {
-  return count ? ir_binary(b, op, value, ir_const_like(b, value, count)) : value;
+  return count ? ir_binary_const(b, op, value, count) : value;
 }
 
 static IrInst *low_bits(IrBuilder *b, IrInst *value, int bits) {
@@ -58,7 +58,7 @@ static IrInst *load_steps(IrBuilder *b, const Packed *p, IrInst *word, IrInst *s
   steps = low_bits(b, ir_binary(b, IR_ADD, steps, below), p->bits);
   type = p->bits == 32 ? TYPE(I64) : type;
   steps = ir_convert(b, steps, type);
-  return ir_binary(b, IR_ADD, steps, ir_const_like(b, steps, p->least));
+  return ir_binary_const(b, IR_ADD, steps, p->least);
 }
 
 static IrInst *load_fixed(IrBuilder *b, const Packed *p, IrInst *word, IrInst *shift) {
@@ -72,9 +72,9 @@ static IrInst *load_float(IrBuilder *b, const Packed *p, IrInst *word, IrInst *s
   IrInst *bits = ir_convert(b, plain_bits(b, word, shift, p->bits), TYPE(U32));
   IrInst *number = low_bits(b, bits, digits);
   IrInst *sign = shift_number(b, IR_SHL, shift_number(b, IR_SHR, bits, digits), 31);
-  IrInst *magnitude = ir_binary(b, IR_ADD, number, ir_const_like(b, number, packed_float_base(p)));
+  IrInst *magnitude = ir_binary_const(b, IR_ADD, number, packed_float_base(p));
   magnitude = shift_number(b, IR_SHL, magnitude, 23 - p->fraction);
-  IrInst *none = ir_binary(b, IR_EQ, number, ir_const_like(b, number, 0));
+  IrInst *none = ir_binary_const(b, IR_EQ, number, 0);
   magnitude = ir_select(b, none, ir_const_like(b, number, 0), magnitude);
   return emit_bitcast(b, ir_binary(b, IR_BOR, magnitude, sign), TYPE(F32));
 }
@@ -89,8 +89,8 @@ static IrInst *load_shared(IrBuilder *b, const SNodePacked *packed, IrInst *word
   IrInst *steps = ir_convert(b, load_steps(b, p, word, shift), TYPE(F32));
   IrInst *at = ir_const_int(b, TYPE(U32), packed->exponent_shift);
   IrInst *exponent = ir_convert(b, plain_bits(b, word, at, p->exponent), TYPE(I32));
-  exponent = ir_binary(b, IR_MAX, exponent, ir_const_like(b, exponent, packed_shared_least(p)));
-  exponent = ir_binary(b, IR_ADD, exponent, ir_const_like(b, exponent, packed_shared_scale(p)));
+  exponent = ir_binary_const(b, IR_MAX, exponent, packed_shared_least(p));
+  exponent = ir_binary_const(b, IR_ADD, exponent, packed_shared_scale(p));
   return ir_binary(b, IR_MUL, steps, power_of_two(b, exponent));
 }
 
@@ -172,7 +172,7 @@ static IrInst *largest_of(IrBuilder *b, int count, IrInst *const *numbers) {
   IrInst *largest = NULL;
   for (int k = 0; k < count; k++) {
     IrInst *magnitude = low_bits(b, emit_bitcast(b, numbers[k], TYPE(U32)), 31);
-    IrInst *is_number = ir_binary(b, IR_LE, magnitude, ir_const_like(b, magnitude, 0x7f800000));
+    IrInst *is_number = ir_binary_const(b, IR_LE, magnitude, 0x7f800000);
     magnitude = ir_select(b, is_number, magnitude, ir_const_like(b, magnitude, 0));
     largest = largest ? ir_binary(b, IR_MAX, largest, magnitude) : magnitude;
   }
@@ -184,13 +184,12 @@ IrInst *packed_shared_bits(IrBuilder *b, const SNodePacked *first, IrInst *const
   const Packed *p = &first->as;
   IrInst *largest = largest_of(b, first->count, numbers);
   IrInst *field = ir_convert(b, shift_number(b, IR_SHR, largest, 23), TYPE(I32));
-  IrInst *exponent =
-      ir_binary(b, IR_ADD, field, ir_const_like(b, field, packed_shared_bias(p) - 127));
+  IrInst *exponent = ir_binary_const(b, IR_ADD, field, packed_shared_bias(p) - 127);
   exponent = clamp(b, exponent, ir_const_like(b, field, packed_shared_least(p)),
                    ir_const_like(b, field, packed_shared_most(p)));
   IrInst *scale = ir_const_like(b, field, 254 - packed_shared_scale(p));
   IrInst *inverse = power_of_two(b, ir_binary(b, IR_SUB, scale, exponent));
-  IrInst *none = ir_binary(b, IR_EQ, largest, ir_const_like(b, largest, 0));
+  IrInst *none = ir_binary_const(b, IR_EQ, largest, 0);
   IrInst *stored = ir_select(b, none, ir_const_like(b, field, 0), exponent);
   IrInst *bits = shift_number(b, IR_SHL, ir_convert(b, stored, wide), first->exponent_shift);
   double end = (double)((int64_t)1 << p->fraction);

@@ -14,9 +14,8 @@
 #include <string.h>
 
 #include "base/bits.h"
-
 #include "ir/facts.h"
-#include "ir/task.h"
+#include "pass/address/address.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
@@ -27,22 +26,13 @@ const SNodePacked *packed_of(const IrKernel *kernel, int field) {
 
 /* -- the place of a word ----------------------------------------------------------------------- */
 
-static IrInst *divide_by(IrBuilder *b, IrInst *value, int64_t by) {
-  ASSERT(by > 0, "a word has elements, and a container has cells");
-  if (by == 1) return value;
-  if (is_power_of_two((uint64_t)by))
-    return ir_binary(b, IR_SAR, value, ir_const_like(b, value, log2_floor((uint64_t)by)));
-  return ir_binary(b, IR_FLOORDIV, value, ir_const_like(b, value, by));
-}
-
 static IrInst *remainder_by(IrBuilder *b, IrInst *value, int64_t by) {
-  if (is_power_of_two((uint64_t)by))
-    return ir_binary(b, IR_BAND, value, ir_const_like(b, value, by - 1));
-  return ir_binary(b, IR_MOD, value, ir_const_like(b, value, by));
+  if (is_power_of_two((uint64_t)by)) return ir_binary_const(b, IR_BAND, value, by - 1);
+  return ir_binary_const(b, IR_MOD, value, by);
 }
 
 static IrInst *multiply_by(IrBuilder *b, IrInst *value, int64_t by) {
-  return by == 1 ? value : ir_binary(b, IR_MUL, value, ir_const_like(b, value, by));
+  return by == 1 ? value : ir_binary_const(b, IR_MUL, value, by);
 }
 
 static IrInst *factor_of(IrInst *value, int64_t each) {
@@ -85,16 +75,16 @@ static IrInst *word_index(IrBuilder *b, const SNode *node, const SNodePacked *pa
   if (node->shape[position] == cells || cells % each == 0) {
     IrInst *word = strip_word(b, along, each, within);
     if (!word) {
-      word = divide_by(b, along, each);
+      word = address_divide(b, along, each, true);
       *within = remainder_by(b, along, each);
     }
     if (cells % each == 0 || is_inside) return word; /* blocks have whole words */
-    IrInst *is_past = ir_binary(b, IR_GE, along, ir_const_like(b, along, cells));
+    IrInst *is_past = ir_binary_const(b, IR_GE, along, cells);
     return ir_select(b, is_past, ir_const_like(b, along, words), word);
   }
-  IrInst *cell = remainder_by(b, along, cells), *block = divide_by(b, along, cells);
+  IrInst *cell = remainder_by(b, along, cells), *block = address_divide(b, along, cells, true);
   *within = remainder_by(b, cell, each);
-  return ir_binary(b, IR_ADD, multiply_by(b, block, words), divide_by(b, cell, each));
+  return ir_binary(b, IR_ADD, multiply_by(b, block, words), address_divide(b, cell, each, true));
 }
 
 int packed_add_words(IrKernel *kernel, const SNodePacked *packed, const char *name) {
@@ -146,7 +136,7 @@ IrInst *packed_first_index(IrBuilder *b, const IrInst *place, int axis) {
   int last = node->axis_count - 1;
   if (axis != snode_axis_position(node, node->axes[last])) return index;
   int64_t words = packed->words->sizes[last];
-  IrInst *block = divide_by(b, index, words), *word = remainder_by(b, index, words);
+  IrInst *block = address_divide(b, index, words, true), *word = remainder_by(b, index, words);
   return ir_binary(b, IR_ADD, multiply_by(b, block, node->sizes[last]),
                    multiply_by(b, word, packed->per_word));
 }

@@ -98,14 +98,6 @@ static void trim(const Planes *p, Sliced *x) {
   if (!is_signed(x)) trim(p, x);
 }
 
-/* Narrows the number to a second range that is known. */
-static void narrow_range(const Planes *p, int64_t least, int64_t most, Sliced *x) {
-  x->least = max_i64(x->least, least);
-  x->most = min_i64(x->most, most);
-  x->count = (int)min_i64(x->count, bits_needed(x->least, x->most));
-  trim(p, x);
-}
-
 Sliced planes_of_bit(IrInst *plane) { return (Sliced){1, 0, 1, {plane}, NULL}; }
 
 static bool is_bit(const Sliced *x) { return !x->least && x->most == 1 && !x->carry; }
@@ -180,24 +172,6 @@ bool planes_subtract(Planes *p, Sliced *x, Sliced *y, Sliced *out) {
   return add_carry(p, x->carry, out);
 }
 
-bool planes_multiply(Planes *p, Sliced *x, Sliced *y, Sliced *out) {
-  planes_add_pending(p, x);
-  planes_add_pending(p, y);
-  if (is_signed(x) || is_signed(y))
-    return planes_fail(p, "it multiplies numbers that may be negative");
-  if (!planes_of_constant(p, 0, out)) return false;
-  for (int k = 0; k < y->count; k++) {
-    Sliced term, before = *out;
-    if (y->planes[k] == p->zero) continue;
-    if (!begin_number(p, 0, x->most << k, &term)) return false;
-    for (int n = 0; n < term.count; n++)
-      term.planes[n] = n < k ? p->zero : planes_and(p, plane(p, x, n - k), y->planes[k]);
-    trim(p, &term);
-    if (!planes_add(p, &before, &term, out)) return false;
-  }
-  return true;
-}
-
 /* -- choices ----------------------------------------------------------------------------------- */
 
 static int64_t power_of_two(int count) { return (int64_t)1 << count; }
@@ -231,18 +205,6 @@ bool planes_choose_number(Planes *p, IrInst *which, Sliced *yes, Sliced *no, Sli
   for (int k = 0; k < out->count; k++)
     out->planes[k] = planes_choose(p, which, plane(p, yes, k), plane(p, no, k));
   trim(p, out);
-  return true;
-}
-
-bool planes_lesser(Planes *p, Sliced *x, Sliced *y, Sliced *out) {
-  if (!planes_choose_number(p, planes_is_less(p, x, y), x, y, out)) return false;
-  narrow_range(p, INT64_MIN, min_i64(x->most, y->most), out);
-  return true;
-}
-
-bool planes_larger(Planes *p, Sliced *x, Sliced *y, Sliced *out) {
-  if (!planes_choose_number(p, planes_is_less(p, x, y), y, x, out)) return false;
-  narrow_range(p, max_i64(x->least, y->least), INT64_MAX, out);
   return true;
 }
 

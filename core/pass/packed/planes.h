@@ -51,13 +51,10 @@ void planes_add_pending(Planes *p, Sliced *x);
 
 bool planes_add(Planes *p, Sliced *x, Sliced *y, Sliced *out);
 bool planes_subtract(Planes *p, Sliced *x, Sliced *y, Sliced *out);
-bool planes_multiply(Planes *p, Sliced *x, Sliced *y, Sliced *out);
 /* `by` is BAND, BOR or BXOR. */
 bool planes_combine(Planes *p, IrOp by, Sliced *x, Sliced *y, Sliced *out);
 /* values[n - x->least] for the number n, which has at most PLANES_MOST_INDEX planes. */
 bool planes_look_up(Planes *p, const Sliced *x, const int64_t *values, Sliced *out);
-bool planes_lesser(Planes *p, Sliced *x, Sliced *y, Sliced *out);
-bool planes_larger(Planes *p, Sliced *x, Sliced *y, Sliced *out);
 bool planes_choose_number(Planes *p, IrInst *which, Sliced *yes, Sliced *no, Sliced *out);
 
 /* -- words of bits, one per element ------------------------------------------------------------ */

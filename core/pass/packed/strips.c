@@ -10,7 +10,6 @@
 #include "ir/facts.h"
 #include "ir/task.h"
 #include "pass/packed/packed.h"
-#include "pass/packed/task_bounds.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
@@ -107,7 +106,7 @@ static void copy_strip(Strips *s, IrRegion *body, TaskBounds *bounds) {
   IrBuilder b = rewrite_inside(s->kernel, body, s->task->body->first);
   IrInst *word = body->params.items[s->task->axis_count - 1];
   Type type = word->type;
-  IrInst *first = ir_binary(&b, IR_MUL, word, ir_const_int(&b, type, s->per_word));
+  IrInst *first = ir_binary_const(&b, IR_MUL, word, s->per_word);
   IrInst *begin = bounds ? task_bounds_begin(&b, bounds, s->per_word, type) : NULL,
          *end = bounds ? task_bounds_end(&b, bounds, s->per_word, type) : NULL;
   if (is_long) {
@@ -120,8 +119,7 @@ static void copy_strip(Strips *s, IrRegion *body, TaskBounds *bounds) {
     return;
   }
   for (int k = 0; k < s->per_word; k++)
-    copy_element(s, &b, k ? ir_binary(&b, IR_ADD, first, ir_const_int(&b, type, k)) : first, begin,
-                 end);
+    copy_element(s, &b, k ? ir_binary_const(&b, IR_ADD, first, k) : first, begin, end);
 }
 
 /* Makes the task iterate over words, of a range or of the leaf that it visits. */

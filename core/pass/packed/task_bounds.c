@@ -1,5 +1,6 @@
-/* task_bounds.c - see task_bounds.h. */
-#include "pass/packed/task_bounds.h"
+/* task_bounds.c - makes a loop iterate over words of several elements along its last axis, instead
+ * of over elements. */
+#include "pass/packed/packed.h"
 
 #include "base/bits.h"
 #include "pass/analysis/limits.h"
@@ -47,8 +48,8 @@ static void divide_bound(IrKernel *kernel, IrInst *set, int32_t slot, int per_wo
   }
   ASSERT(set->op == IR_FRAME_SET, "a bound is a slot of the frame");
   if (slot) ir_frame_set(&b, slot, value);
-  if (more) value = ir_binary(&b, IR_ADD, value, ir_i64(&b, more));
-  IrInst *words = ir_binary(&b, IR_FLOORDIV, value, ir_i64(&b, per_word));
+  if (more) value = ir_binary_const(&b, IR_ADD, value, more);
+  IrInst *words = ir_binary_const(&b, IR_FLOORDIV, value, per_word);
   ir_set_operand(set, 0, words);
 }
 
