@@ -49,23 +49,13 @@ typedef struct LoopArray { /* a counted array in a slot of the frame */
   IrInst *use; /* for a GPU: the constant RtArrayUse of its rt_array_to_tasks */
 } LoopArray;
 
-/* An array that already has an entry, which other loops of the kernel reuse. */
-typedef struct HoistedArray {
-  const IrInst *value;
-  int64_t slot;
-  int array;
-} HoistedArray;
-typedef VEC(HoistedArray) HoistedArrays;
-
 typedef struct ArrayLoop {
   IrKernel *kernel;
   Scratch *scratch;
-  HoistedArrays *hoisted;
   int number; /* of the task */
   IrTask *task;
   bool is_unified; /* tasks and the host work in the same memory */
   bool is_called;  /* in a function */
-  bool *walked;    /* by function */
   bool gives_up;
   LoopArray known[MOST_ARRAYS];
   int count;
@@ -178,12 +168,16 @@ static bool record_inst(void *data, IrInst *inst) {
   if (inst->op == IR_CALL && !f->is_called) vec_push(f->scratch, &f->calls, inst);
   if (inst->op == IR_IF && !f->is_called) vec_push(f->scratch, &f->branches, inst);
   for (int i = 0; i < inst->operand_count; i++) record_use(f, inst, i);
-  if (inst->op != IR_INVOKE || f->walked[inst->imm]) return !f->gives_up;
-  bool is_called = f->is_called;
-  f->walked[inst->imm] = f->is_called = true;
-  ir_walk(f->kernel->functions.items[inst->imm]->body, record_inst, f);
-  f->is_called = is_called;
   return !f->gives_up;
+}
+
+/* Records what the loop, and functions that it may call, do with arrays. */
+static void record_loop(ArrayLoop *f) {
+  ir_walk(f->task->body, record_inst, f);
+  f->is_called = true;
+  for (int i = 0; i < f->kernel->functions.count && ir_has_op(f->task->body, IR_INVOKE); i++)
+    ir_walk(f->kernel->functions.items[i]->body, record_inst, f);
+  f->is_called = false;
 }
 
 /* -- which arrays are invariant ---------------------------------------------------------------- */
@@ -233,30 +227,7 @@ static IrInst *array_handle(IrBuilder *b, const LoopArray *known) {
 }
 
 static IrInst *fits_narrow(IrBuilder *b, IrInst *extent) {
-  return ir_binary(b, IR_LE, extent, ir_i64(b, IR_NARROW));
-}
-
-/* Adds the array to the kernel, or reuses the entry and slots of another loop for the same
- * array. */
-static int add_array(ArrayLoop *f, const LoopArray *known, IrArray *out) {
-  IrInst *set = limits_set_once(f->kernel, known->slot);
-  HoistedArray own = {.value = set ? set->operands[0] : NULL, .slot = known->slot};
-  for (int i = 0; i < f->hoisted->count; i++) {
-    const HoistedArray *taken = &f->hoisted->items[i];
-    const IrArray *array = &f->kernel->arrays.items[taken->array];
-    bool is_same = taken->slot == own.slot || (own.value && taken->value == own.value);
-    if (is_same && array->size == out->size && array->axis_count == out->axis_count &&
-        array->is_shared == out->is_shared) {
-      *out = *array;
-      return taken->array;
-    }
-  }
-  out->address = f->kernel->frame_slots++;
-  out->extents = f->kernel->frame_slots;
-  f->kernel->frame_slots += out->axis_count;
-  own.array = ir_add_array(f->kernel, out);
-  vec_push(f->scratch, f->hoisted, own);
-  return own.array;
+  return ir_binary_const(b, IR_LE, extent, IR_NARROW);
 }
 
 /* The address of the elements. On a GPU it may be that of a copy, so the host region obtains it for
@@ -285,8 +256,11 @@ static IrInst *hoist_array(ArrayLoop *f, IrBuilder *b, LoopArray *known) {
                  .is_counted = true,
                  .is_shared =
                      known->is_written && has_size(f->seen.items, f->seen.count, known->size),
+                 .address = f->kernel->frame_slots,
+                 .extents = f->kernel->frame_slots + 1,
                  .name = is_arg ? f->kernel->args.items[known->slot].name : ""};
-  known->array = add_array(f, known, &out);
+  f->kernel->frame_slots += 1 + known->axes;
+  known->array = ir_add_array(f->kernel, &out);
   ir_frame_set(b, out.address, elements_address(f, b, known, array, size));
   for (int k = 0; k < known->axes; k++) {
     IrInst *extent = known->axes == 1
@@ -322,9 +296,7 @@ static LaunchArrays find_launch_arrays(const ArrayLoop *f) {
   LaunchArrays blocks = {.kernel = f->kernel,
                          .has = scratch_array(f->scratch, bool, count + 1),
                          .is_written = scratch_array(f->scratch, bool, count + 1)};
-  ir_walk(f->task->body, record_launch_array, &blocks);
-  for (int i = 0; i < f->kernel->functions.count; i++)
-    if (f->walked[i]) ir_walk(f->kernel->functions.items[i]->body, record_launch_array, &blocks);
+  ir_walk_called(f->kernel, f->task->body, record_launch_array, &blocks);
   return blocks;
 }
 
@@ -605,16 +577,14 @@ static void hoist_descriptors(ArrayLoop *f, const LaunchArrays *blocks) {
           "share memory");
 }
 
-static void visit_task(PassContext *ctx, IrKernel *kernel, HoistedArrays *hoisted, int number) {
+static void visit_task(PassContext *ctx, IrKernel *kernel, int number) {
   ArrayLoop f = {.kernel = kernel,
                  .scratch = ctx->scratch,
                  .is_unified = ctx->target.unified_memory,
-                 .hoisted = hoisted,
                  .number = number,
-                 .task = kernel->tasks.items[number],
-                 .walked = scratch_array(ctx->scratch, bool, kernel->functions.count + 1)};
+                 .task = kernel->tasks.items[number]};
   if (!guards_is_run(kernel, number)) return;
-  ir_walk(f.task->body, record_inst, &f);
+  record_loop(&f);
   if (f.gives_up || !choose_arrays(&f) || rewrite_count(f.task->body) > LARGEST_COPY) return;
   LaunchArrays blocks = find_launch_arrays(&f);
   if (!blocks.has_strides) hoist_descriptors(&f, &blocks);
@@ -646,9 +616,8 @@ static bool announce_host_access(void *data, IrInst *inst) {
 }
 
 bool pass_array_descriptors(PassContext *ctx, IrKernel *kernel, Error *err) {
-  HoistedArrays hoisted = {0};
   int count = kernel->tasks.count;
-  for (int i = 0; i < count; i++) visit_task(ctx, kernel, &hoisted, i);
+  for (int i = 0; i < count; i++) visit_task(ctx, kernel, i);
   /* tasks may call the same functions; there rt_array_to_host does nothing */
   if (!ctx->target.unified_memory)
     ir_walk_called(kernel, kernel->body, announce_host_access, kernel);

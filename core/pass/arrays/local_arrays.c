@@ -146,7 +146,7 @@ static bool may_move(Moved *m) {
 /* Is the index, an i64, at least 0 and below the extent? */
 static IrInst *is_inside(IrBuilder *b, IrInst *index, int64_t extent) {
   IrInst *plain = ir_convert(b, index, TYPE(U64));
-  return ir_binary(b, IR_LT, plain, ir_const_int(b, TYPE(U64), extent));
+  return ir_binary_const(b, IR_LT, plain, extent);
 }
 
 static IrInst *combined_index(const Moved *m, IrBuilder *b, const IrInst *call) {
@@ -155,7 +155,7 @@ static IrInst *combined_index(const Moved *m, IrBuilder *b, const IrInst *call) 
     IrInst *index = call->operands[k];
     int64_t extent = m->extents[k - 2];
     inside = rewrite_both(b, inside, is_inside(b, index, extent));
-    if (at) at = ir_binary(b, IR_MUL, at, ir_i64(b, extent));
+    if (at) at = ir_binary_const(b, IR_MUL, at, extent);
     at = at ? ir_binary(b, IR_ADD, at, index) : index;
   }
   return ir_select(b, inside, at, ir_i64(b, -1));
@@ -265,19 +265,21 @@ static void split_into_variables(Scratch *scratch, IrKernel *kernel, IrInst *arr
   ir_delete(array);
 }
 
-typedef struct Arrays {
+typedef struct Arrays { /* made in a body */
   Scratch *scratch;
+  bool are_local;
   VEC(IrInst *) items;
 } Arrays;
 
 static bool collect_array(void *data, IrInst *inst) {
   Arrays *arrays = data;
-  if (inst->op == IR_LOCAL_ARRAY) vec_push(arrays->scratch, &arrays->items, inst);
+  bool is_one = arrays->are_local ? inst->op == IR_LOCAL_ARRAY : ir_is_call(inst, RT_ARRAY_NEW);
+  if (is_one) vec_push(arrays->scratch, &arrays->items, inst);
   return true;
 }
 
 bool local_arrays_split(Scratch *scratch, IrKernel *kernel, IrRegion *body) {
-  Arrays arrays = {.scratch = scratch};
+  Arrays arrays = {.scratch = scratch, .are_local = true};
   bool has_changed = false;
   ir_walk(body, collect_array, &arrays);
   for (int k = 0; k < arrays.items.count; k++) {
@@ -298,21 +300,10 @@ bool local_arrays_split(Scratch *scratch, IrKernel *kernel, IrRegion *body) {
 
 /* -- the pass ---------------------------------------------------------------------------------- */
 
-typedef struct News {
-  Scratch *scratch;
-  VEC(IrInst *) items;
-} News;
-
-static bool collect_new(void *data, IrInst *inst) {
-  News *news = data;
-  if (ir_is_call(inst, RT_ARRAY_NEW)) vec_push(news->scratch, &news->items, inst);
-  return true;
-}
-
 static void visit_body(PassContext *ctx, IrKernel *kernel, IrRegion *body) {
-  News news = {.scratch = ctx->scratch};
+  Arrays news = {.scratch = ctx->scratch};
   bool has_moved = false;
-  ir_walk(body, collect_new, &news);
+  ir_walk(body, collect_array, &news);
   for (int k = 0; k < news.items.count; k++) {
     Moved moved = {.kernel = kernel, .made = news.items.items[k]};
     if (!may_move(&moved)) continue;

@@ -74,12 +74,12 @@ static void lock_place(const Locks *l, IrInst *place) {
 
 bool pass_locks(PassContext *ctx, IrKernel *kernel, Error *err) {
   Locks l = {.kernel = kernel, .scratch = ctx->scratch};
-  const bool *is_parallel = refcounts_find_parallel(ctx->scratch, kernel);
+  bool tasks_call = refcounts_tasks_call(kernel);
   for (int pass = 0; pass < 2; pass++) {
     IrVisit *visit = pass ? record_place : record_append;
     for (int i = 0; i < kernel->tasks.count; i++) ir_walk(kernel->tasks.items[i]->body, visit, &l);
-    for (int i = 0; i < kernel->functions.count; i++)
-      if (is_parallel[i]) ir_walk(kernel->functions.items[i]->body, visit, &l);
+    for (int i = 0; i < kernel->functions.count && tasks_call; i++)
+      ir_walk(kernel->functions.items[i]->body, visit, &l);
     if (!l.sizes.count) return true;
   }
   for (int i = 0; i < l.places.count; i++) lock_place(&l, l.places.items[i]);

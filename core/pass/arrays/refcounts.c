@@ -20,8 +20,6 @@
  * not change a private array, so they do not end the references that it holds.
  * The caller keeps its references until the function ends, so a guard that only ever holds such
  * arrays is redundant, whatever is released meanwhile.
- * Shapes in the note: a diamond has one D in another block, a fanout several; a raise has paths
- * that fail or end.
  *
  * needs: tasks     keeps: all else */
 #include "pass/pass.h"
@@ -36,8 +34,6 @@ struct Block {
   VEC(IrInst *) events; /* ops that count, and calls that release; in order */
   IrInst *end;          /* releases may be inserted before it; NULL: at the end of `region` */
   IrRegion *region;
-  bool is_exit;   /* the function ends here */
-  bool fails;     /* a FAULT */
   int seen, in_d; /* number of the last acquire that visited it, or had it in D */
 };
 
@@ -52,13 +48,10 @@ typedef struct Counts {
   VEC(Loop) loops;
   bool is_quiet; /* no other thread changes the arrays that arrays hold */
   bool is_task;
-  bool *keeps;       /* by function: calls of it release nothing that the caller holds */
-  bool *is_parallel; /* by function: tasks call it */
-  bool from_private; /* the current acquire is of an element of a private array */
-  int number;        /* of the current acquire */
-  /* acquires of the kernel; removed ones by shape: block, diamond, fanout, raise, held by the
-   * caller, handed over */
-  int before, removed[6];
+  bool *keeps;         /* by function: calls of it release nothing that the caller holds */
+  bool from_private;   /* the current acquire is of an element of a private array */
+  int number;          /* of the current acquire */
+  int before, removed; /* acquires of the kernel */
 } Counts;
 
 /* -- effects of an inst ------------------------------------------------------------------------ */
@@ -115,24 +108,10 @@ static void find_keepers(Counts *c) {
   }
 }
 
-typedef struct Callers {
-  const IrKernel *kernel;
-  bool *is_parallel;
-} Callers;
-
-static bool record_call(void *data, IrInst *inst) {
-  Callers *c = data;
-  if (inst->op != IR_INVOKE || c->is_parallel[inst->imm]) return true;
-  c->is_parallel[inst->imm] = true;
-  return ir_walk(c->kernel->functions.items[inst->imm]->body, record_call, c);
-}
-
-bool *refcounts_find_parallel(Scratch *scratch, const IrKernel *kernel) {
-  Callers c = {kernel, scratch_array(scratch, bool, kernel->functions.count)};
-  for (int i = 0; i < kernel->functions.count; i++) c.is_parallel[i] = false;
+bool refcounts_tasks_call(const IrKernel *kernel) {
   for (int i = 0; i < kernel->tasks.count; i++)
-    ir_walk(kernel->tasks.items[i]->body, record_call, &c);
-  return c.is_parallel;
+    if (ir_has_op(kernel->tasks.items[i]->body, IR_INVOKE)) return true;
+  return false;
 }
 
 /* -- blocks ------------------------------------------------------------------------------------ */
@@ -186,8 +165,7 @@ static Block *add_exit(Counts *c, Block *at, IrInst *inst) {
   int levels = c->loops.count - 1 - (int)inst->imm;
   DEBUG_ASSERT(at && !at->next.count, "a block that an exit ends has no successor yet");
   at->end = inst;
-  if (inst->op == IR_RETURN || levels < 0) at->is_exit = true;
-  else
+  if (inst->op != IR_RETURN && levels >= 0)
     link_blocks(c, at,
                 inst->op == IR_BREAK ? c->loops.items[levels].leave : c->loops.items[levels].again);
   return NULL;
@@ -198,7 +176,6 @@ static Block *add_region(Counts *c, Block *at, IrRegion *region) {
     if (ir_effects(inst) & IR_EXIT) return add_exit(c, at, inst);
     if (inst->op == IR_FAULT) {
       at->end = inst;
-      at->fails = true;
       return NULL;
     }
     if (is_event(c, inst)) vec_push(c->scratch, &at->events, inst);
@@ -243,28 +220,17 @@ static void move_releases_to_end(Counts *c, Block *block) {
 
 /* -- other holders ----------------------------------------------------------------------------- */
 
-typedef struct Use {
-  const IrInst *array;
-} Use;
-
 /* Does the use keep the array's address, and those of its elements, inside this function? */
-static bool is_kept(void *data, IrInst *inst) {
-  const IrInst *array = ((Use *)data)->array;
-  for (int i = 0; i < inst->operand_count; i++) {
-    if (inst->operands[i] != array) continue;
-    bool gets_out = ir_is_call(inst, RT_ARRAY_EXCHANGE) || ir_is_call(inst, RT_ARRAY_SLICE);
-    bool is_own =
-        ir_is_count(inst->op) || (inst->op == IR_CALL && inst->entry >= RT_ARRAY_NEW && !gets_out);
-    if (!is_own) return false;
-  }
-  return true;
+static bool is_kept(const IrInst *user) {
+  bool gets_out = ir_is_call(user, RT_ARRAY_EXCHANGE) || ir_is_call(user, RT_ARRAY_SLICE);
+  return ir_is_count(user->op) || (user->op == IR_CALL && user->entry >= RT_ARRAY_NEW && !gets_out);
 }
 
 bool refcounts_is_private(const IrInst *array) {
   if (!ir_is_call(array, RT_ARRAY_NEW)) return false;
-  const IrRegion *region = array->region;
-  while (region->owner) region = region->owner->region;
-  return ir_walk((IrRegion *)region, is_kept, &(Use){array});
+  for (const IrUse *use = array->uses; use; use = use->next)
+    if (!is_kept(use->user)) return false;
+  return true;
 }
 
 bool refcounts_reaches(const IrInst *inst) {
@@ -344,7 +310,7 @@ static bool drop_guard(Counts *c, const IrInst *guard) {
     Block *block = c->blocks.items[b];
     for (int k = 0; k < block->events.count; k++) {
       if (!refcounts_uses_guard(block->events.items[k], guard)) continue;
-      c->removed[4] += block->events.items[k]->op == IR_ACQUIRE;
+      c->removed += block->events.items[k]->op == IR_ACQUIRE;
       drop_event(block, k--);
     }
   }
@@ -393,7 +359,7 @@ static int find_in_block(const Counts *c, const Block *block, int first, const I
 
 typedef struct Paths {
   Blocks between, ends;
-  bool may_exit, is_good;
+  bool is_good;
 } Paths;
 
 static void follow_paths(Counts *c, Paths *way, Block *block, const Block *head,
@@ -412,7 +378,6 @@ static void follow_paths(Counts *c, Paths *way, Block *block, const Block *head,
   }
   vec_push(c->scratch, &way->between, block);
   if (next_relevant(c, block, 0, guard) < block->events.count) way->is_good = false;
-  way->may_exit |= block->is_exit || block->fails || !block->next.count;
   for (int i = 0; i < block->next.count; i++)
     follow_paths(c, way, block->next.items[i], head, guard);
 }
@@ -435,11 +400,10 @@ static bool prune_region(Counts *c, Block *head, int k) {
     follow_paths(c, &way, head->next.items[i], head, guard);
   if (!way.is_good || !comes_from(c, &way.between, head) || !comes_from(c, &way.ends, head))
     return false;
-  int shape = way.may_exit || head->is_exit ? 3 : way.ends.count > 1 ? 2 : 1;
   for (int i = 0; i < way.ends.count; i++)
     drop_event(way.ends.items[i], find_in_block(c, way.ends.items[i], 0, guard));
   drop_event(head, k);
-  c->removed[shape]++;
+  c->removed++;
   return true;
 }
 
@@ -448,7 +412,7 @@ static bool prune_block(Counts *c, Block *block, int k) {
   if (end < 0) return false;
   drop_event(block, end);
   drop_event(block, k);
-  c->removed[0]++;
+  c->removed++;
   return true;
 }
 
@@ -490,26 +454,22 @@ static void prune_function(Counts *c, IrRegion *body, bool is_task, bool is_quie
   do
     while (prune_pairs(c)) {}
   while (prune_callers(c));
-  c->removed[5] += refcounts_hand_over(c->scratch, c->kernel, body);
+  c->removed += refcounts_hand_over(c->scratch, c->kernel, body);
 }
 
 static void note_counts(const Counts *c) {
-  const int *of = c->removed, removed = of[0] + of[1] + of[2] + of[3] + of[4] + of[5];
   if (!c->before) return;
   const IrInst *first = c->kernel->body->first;
   while (first && !first->line) first = first->next;
-  ir_note(c->kernel, first ? first->line : 1,
-          "%d of %d references need no counting: per block %d, diamond %d, fanout %d, with ends "
-          "%d, held by the caller %d, handed over %d",
-          removed, c->before, of[0], of[1], of[2], of[3], of[4], of[5]);
+  ir_note(c->kernel, first ? first->line : 1, "%d of %d references need no counting", c->removed,
+          c->before);
 }
 
 bool pass_refcounts(PassContext *ctx, IrKernel *kernel, Error *err) {
   Counts c = {.kernel = kernel, .scratch = ctx->scratch};
   find_keepers(&c);
-  c.is_parallel = refcounts_find_parallel(ctx->scratch, kernel);
   prune_function(&c, kernel->body, false, true);
-  bool is_quiet = true;
+  bool is_quiet = true, tasks_call = refcounts_tasks_call(kernel);
   for (int i = 0; i < kernel->tasks.count; i++) {
     IrRegion *body = kernel->tasks.items[i]->body;
     bool keeps = ir_walk(body, overwrites_none, &c);
@@ -517,7 +477,7 @@ bool pass_refcounts(PassContext *ctx, IrKernel *kernel, Error *err) {
     is_quiet &= keeps;
   }
   for (int i = 0; i < kernel->functions.count; i++)
-    prune_function(&c, kernel->functions.items[i]->body, false, is_quiet || !c.is_parallel[i]);
+    prune_function(&c, kernel->functions.items[i]->body, false, is_quiet || !tasks_call);
   note_counts(&c);
   return true;
 }

@@ -17,8 +17,8 @@ typedef struct RefcountsUse {
 RefcountsUse refcounts_use(const IrKernel *kernel, IrRegion *body);
 /* Does the op access elements of such an array, its first operand? */
 bool refcounts_reaches(const IrInst *inst);
-/* For each function: is it called from a task? */
-bool *refcounts_find_parallel(Scratch *scratch, const IrKernel *kernel);
+/* Does a task call functions? */
+bool refcounts_tasks_call(const IrKernel *kernel);
 /* Transfers references from the function's guards to memory where that saves counting; returns how
  * many. */
 int refcounts_hand_over(Scratch *scratch, const IrKernel *kernel, IrRegion *body);
