@@ -13,9 +13,9 @@
  * list, no atomic access is needed (RT_LIST_OWN). Sizes: 8 bytes, and 4 per chunk.
  *
  * Lanes that pop from one list claim their elements together: lanes of a vector by rt_dynamic_take
- * (codegen/lane_call.c), lanes of a GPU's warp as below. Which lane gets which element is one of
- * the orders that iterations may have. A worker claims no more elements than it pops now: any left
- * over would be a gap, and the list would keep elements other than its first ones.
+ * (pass/vector/lane_accesses.c), lanes of a GPU's warp as below. Which lane gets which element is
+ * one of the orders that iterations may have. A worker claims no more elements than it pops now:
+ * any left over would be a gap, and the list would keep elements other than its first ones.
  *
  * If a loop does nothing but append to a list, many appends to it in a row are staged: a worker
  * collects elements in rows of its own, and appends RT_STAGE_ROWS of them by one compare-and-swap

@@ -1,6 +1,6 @@
 /* random.c - the keys of streams of random numbers. A key is a hash of the runtime's seed and of
  * the stream's number since the seed was set, so all streams of a seed differ. The numbers
- * themselves are computed in kernels: core/codegen/random.c. */
+ * themselves are computed in kernels: core/pass/simplify/expand.c. */
 #include "rt.h"
 
 /* Mixes all bits of a number (splitmix64's finalizer); different numbers stay different. */

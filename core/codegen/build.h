@@ -107,16 +107,15 @@ static inline void build_phi_next(LLVMValueRef phi, LLVMValueRef value, LLVMBasi
   LLVMAddIncoming(phi, &value, &from, 1);
 }
 /* A value that is `first` if control comes from block `from`; build_phi_next adds other blocks. */
-static inline LLVMValueRef build_phi(Codegen *g, LLVMValueRef first, LLVMBasicBlockRef from,
-                                     const char *name) {
-  LLVMValueRef phi = LLVMBuildPhi(g->builder, LLVMTypeOf(first), name);
+static inline LLVMValueRef build_phi(Codegen *g, LLVMValueRef first, LLVMBasicBlockRef from) {
+  LLVMValueRef phi = LLVMBuildPhi(g->builder, LLVMTypeOf(first), "");
   build_phi_next(phi, first, from);
   return phi;
 }
 /* `a` from block `from`, `b` from block `back` */
 static inline LLVMValueRef build_either(Codegen *g, LLVMValueRef a, LLVMBasicBlockRef from,
                                         LLVMValueRef b, LLVMBasicBlockRef back) {
-  LLVMValueRef phi = build_phi(g, a, from, "");
+  LLVMValueRef phi = build_phi(g, a, from);
   build_phi_next(phi, b, back);
   return phi;
 }

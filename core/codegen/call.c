@@ -1,6 +1,7 @@
-/* call.c - calls: LLVM's intrinsics, and the runtime's entry points by the rows of entry.def.
- * Implicit parameters (context, worker, numbers) are filled in here.
- * Coordinates are passed as an array on the stack, which disappears when the entry is inlined. */
+/* call.c - calls: LLVM's intrinsics, the runtime's entry points by the rows of entry.def, and what
+ * a function reads of its context. Implicit parameters (context, worker, numbers) are filled in
+ * here. Coordinates are passed as an array on the stack, which disappears when the entry is
+ * inlined. */
 #include <string.h>
 
 #include "codegen/call.h"
@@ -121,4 +122,71 @@ LLVMValueRef call_runtime(Codegen *g, RtEntry which, Callee callee, const LLVMVa
   if (entry->result == TYPE_PTR) return value_global(g, result);
   if (entry->result != TYPE_BOOL) return result;
   return build_is_some(g, result);
+}
+
+/* -- what a function reads of its context ------------------------------------------------------ */
+
+LLVMValueRef *context_kept(Codegen *g, RtEntry entry, int tree) {
+  ASSERT(tree == 0 || (tree > 0 && tree < g->kernel->trees.count), "a tree of the kernel");
+  return &g->f.kept[tree * RT_ENTRY_COUNT + entry];
+}
+
+LLVMValueRef context_of(Codegen *g, RtEntry entry, int tree) {
+  LLVMValueRef *kept = context_kept(g, entry, tree);
+  if (*kept) return *kept;
+  LLVMBasicBlockRef back = block_hoist_begin(g);
+  *kept = call_runtime(g, entry, (Callee){tree, g->f.task ? g->f.task->manager : 0}, NULL, 0);
+  if (entry == RT_AMBIENT || entry == RT_TREE_ROOT || entry == RT_TREE_BASE)
+    *kept = value_node(g, *kept);
+  block_hoist_end(g, back);
+  return *kept;
+}
+
+LLVMValueRef context_slot(Codegen *g, int64_t slot) {
+  ASSERT(slot >= 0 && slot < g->kernel->frame_slots, "a slot of the frame");
+  return value_byte_offset(g, context_of(g, RT_FRAME, 0), slot * 8);
+}
+
+void context_poll_stop(Codegen *g) {
+  LLVMValueRef stopped = call_runtime(g, RT_STOPPED, (Callee){0}, NULL, 0);
+  LLVMBasicBlockRef on = block_new(g, "on");
+  block_enter_unless(g, stopped, on, g->f.finish);
+}
+
+/* -- guards ------------------------------------------------------------------------------------ */
+
+/* A guard is a variable with a counted array, whose reference the function releases at its end at
+ * the latest. It must be empty from the function's begin, since the end may come before the guard's
+ * region is entered. */
+void guard_emit(Codegen *g, const IrInst *inst) {
+  LLVMValueRef guard = block_variable_of(g, value_index(g, 0), "guard");
+  vec_push(g->scratch, &g->f.guards, guard);
+  value_set(g, inst, guard);
+}
+
+static void release_guard(Codegen *g, LLVMValueRef guard) {
+  LLVMValueRef array = build_load(g, g->i64, guard);
+  call_runtime(g, RT_ARRAY_RELEASE, (Callee){0}, &array, 1);
+}
+
+void guards_release(Codegen *g) {
+  for (int i = 0; i < g->f.guards.count; i++) release_guard(g, g->f.guards.items[i]);
+}
+
+void guard_change(Codegen *g, const IrInst *inst) {
+  LLVMValueRef guard = value_operand(g, inst, 0), array = NULL, none = LLVMConstNull(g->i64);
+  if (inst->operand_count > 1) array = value_operand(g, inst, 1);
+  switch (inst->op) {
+  case IR_ACQUIRE:
+    call_runtime(g, RT_ARRAY_ACQUIRE, (Callee){0}, &array, 1);
+    /* fallthrough */
+  case IR_OWN: build_store(g, array, guard); return;
+  case IR_MOVE:
+    build_store(g, build_load(g, g->i64, array), guard);
+    build_store(g, none, array);
+    return;
+  case IR_RELEASE: release_guard(g, guard); break;
+  default: break;
+  }
+  build_store(g, none, guard);
 }

@@ -5,7 +5,7 @@
 
 #include "codegen/value.h"
 
-/* -- call.c: LLVM's intrinsics and the runtime's entry points ---------------------------------- */
+/* -- LLVM's intrinsics and the runtime's entry points ------------------------------------------ */
 LLVMValueRef call_intrinsic(Codegen *g, const char *name, LLVMTypeRef overload, LLVMValueRef *args,
                             int count);
 LLVMValueRef call_plain(Codegen *g, const char *name, LLVMValueRef *args, int count); /* no types */
@@ -26,19 +26,17 @@ typedef struct Callee {
 LLVMValueRef call_runtime(Codegen *g, RtEntry which, Callee callee, const LLVMValueRef *operands,
                           int count);
 
-/* -- task_context.c: values of the context, hoisted, except the last two ----------------------- */
-LLVMValueRef context_ambient(Codegen *g);
-LLVMValueRef context_root(Codegen *g, int tree);
-LLVMValueRef context_base(Codegen *g, int tree);
-LLVMValueRef context_reserved(Codegen *g, int tree); /* bytes, from the base on */
-LLVMValueRef context_large(Codegen *g, int tree);    /* RT_TREE_LARGE */
-LLVMValueRef context_private_copy(Codegen *g, int tree);
-ContextList context_list(Codegen *g, int tree, int manager); /* of its active nodes */
-LLVMValueRef context_slot(Codegen *g, int64_t slot);         /* the slot's address in the frame */
+/* -- values of the context, and guards --------------------------------------------------------- */
+/* The result of an entry without operands, which is constant while a function runs: it is called
+ * once, in the entry block. RT_TREE_BASE is unlike the runtime's own look-up (rt_slot_find), which
+ * loads it every time; RT_TREE_LARGE may change, but its value at the begin of a task is good
+ * enough. Lists are those of the function's task. */
+LLVMValueRef context_of(Codegen *g, RtEntry entry, int tree);
+/* Where it is kept; NULL until it is used. */
+LLVMValueRef *context_kept(Codegen *g, RtEntry entry, int tree);
+LLVMValueRef context_slot(Codegen *g, int64_t slot); /* the slot's address in the frame */
 /* Returns from the function if the launch was stopped; continues in a new block. */
 void context_poll_stop(Codegen *g);
-
-/* -- guard.c ----------------------------------------------------------------------------------- */
 void guard_emit(Codegen *g, const IrInst *inst);   /* a VAR that owns an array */
 void guard_change(Codegen *g, const IrInst *inst); /* OWN, ACQUIRE, MOVE, RELEASE, DISOWN */
 void guards_release(Codegen *g); /* releases all guards, at the end of the function */

@@ -67,37 +67,36 @@ void control_body(Codegen *g, const IrRegion *body, LLVMBasicBlockRef again) {
   enter_body(g, body, (Exit){.again = again});
 }
 
-void control_iteration(Codegen *g, const IrRegion *body, LLVMBasicBlockRef leave,
-                       LLVMBasicBlockRef again) {
-  ASSERT(leave && again, "blocks that exits go to");
+void control_iteration(Codegen *g, const IrRegion *body, LLVMBasicBlockRef leave) {
+  LLVMBasicBlockRef again = block_new(g, "again");
   enter_body(g, body, (Exit){leave, again});
   block_follow(g, again);
 }
 
 enum { POLL_PERIOD = 1024 }; /* back edges between two polls of the stop word */
 
-void control_back_edge(Codegen *g, LLVMValueRef counter, LLVMBasicBlockRef again) {
+void control_poll_sometimes(Codegen *g, LLVMValueRef counter) {
   ASSERT(LLVMIsAAllocaInst(counter), "a variable counts the iterations");
   LLVMValueRef count = build_add(g, build_load(g, g->i32, counter), value_i32(g, 1));
   build_store(g, count, counter);
   LLVMValueRef low = build_and(g, count, value_i32(g, POLL_PERIOD - 1));
-  LLVMBasicBlockRef poll = block_new(g, "poll");
-  block_enter_if(g, build_is_zero(g, low), poll, again);
+  LLVMBasicBlockRef on = block_if(g, build_is_zero(g, low), "poll", "next");
   context_poll_stop(g);
-  block_jump(g, again);
+  block_follow(g, on);
 }
 
 void control_loop(Codegen *g, const IrInst *inst) {
   LLVMValueRef counter = block_variable_now(g, value_i32(g, 0), "trips");
-  LLVMBasicBlockRef body = block_new(g, "loop"), again = block_new(g, "again"),
-                    leave = block_new(g, "leave");
+  LLVMBasicBlockRef body = block_new(g, "loop"), leave = block_new(g, "leave");
   block_follow(g, body);
-  control_iteration(g, inst->regions[0], leave, again);
-  control_back_edge(g, counter, body);
+  control_iteration(g, inst->regions[0], leave);
+  control_poll_sometimes(g, counter);
+  block_jump(g, body);
   block_enter(g, leave);
 }
 
-/* Passes the values to the runtime in an array on the stack, 8 bytes each. */
+/* Passes the values to the runtime in an array on the stack, 8 bytes each. A fault ends the launch
+ * and skips the rest of this function; that of a lane, after its vector. */
 void control_print(Codegen *g, const IrInst *inst) {
   int count = inst->operand_count;
   LLVMTypeRef type = LLVMArrayType2(g->i64, (uint64_t)(count ? count : 1));
@@ -105,14 +104,9 @@ void control_print(Codegen *g, const IrInst *inst) {
   for (int i = 0; i < count; i++)
     build_store(g, value_operand(g, inst, i), value_byte_offset(g, values, i * 8));
   LLVMValueRef operands[] = {value_i32(g, inst->imm), value_i32(g, count), values};
-  call_runtime(g, inst->op == IR_FAULT ? RT_FAULT : RT_PRINT, (Callee){0}, operands, 3);
-}
-
-/* A fault ends the launch and skips the rest of this function; that of a lane, after its vector. */
-void control_fault(Codegen *g, const IrInst *inst) {
-  control_print(g, inst);
-  if (inst->of_lane) return;
-  block_leave(g, g->f.finish, "behind");
+  bool is_fault = inst->op == IR_FAULT;
+  call_runtime(g, is_fault ? RT_FAULT : RT_PRINT, (Callee){0}, operands, 3);
+  if (is_fault && !inst->of_lane) block_leave(g, g->f.finish, "behind");
 }
 
 void control_exit(Codegen *g, const IrInst *inst) {

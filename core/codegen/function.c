@@ -1,4 +1,5 @@
-/* function.c - recursive functions of the user, and their calls.
+/* function.c - begins functions, with the blocks that emit.c draws; recursive functions of the
+ * user, and their calls.
  *
  *     { results } rg_function_k(context, worker, depth, arguments ..)
  *
@@ -9,6 +10,30 @@
 
 #include "codegen/task.h"
 #include "llvm/function_attribute.h"
+
+void function_open(Codegen *g, LLVMValueRef llvm, const IrTask *task, const IrFunction *called) {
+  ASSERT(!task || !called, "a task is not called");
+  g->f = (Function){.llvm = llvm, .task = task, .called = {.function = called}};
+  llvm_function_attribute(llvm, "nounwind", 0);
+  if (g->part != CODEGEN_GPU_TASKS) /* LLVM's give NaN for 0 and infinity (llvm_bc/roots.c) */
+    llvm_function_text(llvm, "reciprocal-estimates", "none");
+  LLVMBasicBlockRef entry = block_new(g, "entry"), start = block_new(g, "start");
+  g->f.finish = g->f.done = block_new(g, "finish");
+  block_enter(g, entry);
+  g->f.entry_end = LLVMBuildBr(g->builder, start);
+  block_enter(g, start);
+  int trees = g->kernel->trees.count;
+  g->f.kept = scratch_array(g->scratch, LLVMValueRef, (trees ? trees : 1) * RT_ENTRY_COUNT);
+  g->f.values = scratch_array(g->scratch, LLVMValueRef, g->kernel->next_id);
+  g->f.rt_context = LLVMGetParam(llvm, 0); /* gpu_begin sets both for a GPU */
+  if (LLVMCountParams(llvm) > 1) g->f.worker = LLVMGetParam(llvm, 1);
+  if (!function_is_host(g)) return;
+  LLVMBasicBlockRef back = block_hoist_begin(g);
+  g->f.worker = call_runtime(g, RT_HOST_WORKER, (Callee){0}, NULL, 0);
+  block_hoist_end(g, back);
+}
+
+/* -- recursive functions ----------------------------------------------------------------------- */
 
 enum { CONTEXT, WORKER, DEPTH, FIRST };
 
@@ -54,28 +79,16 @@ static void finish(Codegen *g, const IrFunction *function) {
   ASSERT(g->f.called.function == function, "the function that was opened");
   block_follow(g, g->f.finish);
   guards_release(g);
-  if (!function->results.count) {
-    LLVMBuildRetVoid(g->builder);
-    return;
-  }
-  LLVMValueRef results = LLVMGetPoison(results_type(g, function));
-  for (int i = 0; i < function->results.count; i++) {
-    LLVMTypeRef type = value_type(g, function->results.items[i]);
-    LLVMValueRef value = build_load(g, type, g->f.called.results[i]);
-    results = LLVMBuildInsertValue(g->builder, results, value, (unsigned)i, "");
-  }
-  LLVMBuildRet(g->builder, results);
+  if (!function->results.count) LLVMBuildRetVoid(g->builder);
+  else LLVMBuildRet(g->builder, build_load(g, results_type(g, function), g->f.called.results));
 }
 
 void function_emit(Codegen *g, int number) {
   const IrFunction *function = g->kernel->functions.items[number];
   function_open(g, g->functions[number], NULL, function);
   g->f.called.depth = LLVMGetParam(g->f.llvm, DEPTH);
-  g->f.called.results = scratch_array(g->scratch, LLVMValueRef, function->results.count);
-  for (int i = 0; i < function->results.count; i++) {
-    LLVMValueRef none = LLVMConstNull(value_type(g, function->results.items[i]));
-    g->f.called.results[i] = block_variable_now(g, none, "result");
-  }
+  LLVMValueRef none = LLVMConstNull(results_type(g, function));
+  if (function->results.count) g->f.called.results = block_variable_now(g, none, "results");
   for (int i = 0; i < function->body->params.count; i++)
     value_set(g, function->body->params.items[i], LLVMGetParam(g->f.llvm, (unsigned)(FIRST + i)));
   check_depth(g, function);
@@ -83,10 +96,17 @@ void function_emit(Codegen *g, int number) {
   finish(g, function);
 }
 
+static LLVMValueRef result_at(Codegen *g, int number) {
+  const Called *called = &g->f.called;
+  LLVMTypeRef type = results_type(g, called->function);
+  return LLVMBuildStructGEP2(g->builder, type, called->results, (unsigned)number, "");
+}
+
+/* Results of a function are in its variable, those of the kernel in the frame. */
 void function_return(Codegen *g, const IrInst *inst) {
-  ASSERT(g->f.called.function, "only functions have results in variables");
-  for (int i = 0; i < inst->operand_count && i < g->f.called.function->results.count; i++)
-    build_store(g, value_operand(g, inst, i), g->f.called.results[i]);
+  for (int i = 0; i < inst->operand_count; i++)
+    if (!g->f.called.function) frame_store(g, g->kernel->args.count + i, inst->operands[i]);
+    else build_store(g, value_operand(g, inst, i), result_at(g, i));
   block_leave(g, g->f.finish, "after");
 }
 

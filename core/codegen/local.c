@@ -1,11 +1,24 @@
-/* local.c - LOCAL_ARRAY: an array in the function's frame. In lanes it has a number of each lane at
- * every index, side by side, so that an index that all lanes share reads and writes a vector:
+/* local.c - numbers selected by an index: of a LOCAL_ARRAY in the function's frame, of a table,
+ * which is read-only data of the module, and of some values in a vector register. A local array in
+ * lanes has a number of each lane at every index, side by side, so that an index that all lanes
+ * share reads and writes a vector:
  *
  *     index 0        index 1
  *     a0 a1 a2 a3    b0 b1 b2 b3    ..
  *
- * An index outside reads zero and writes nothing: one comparison, unsigned. */
-#include "codegen/vector.h"
+ * An index outside reads zero and writes nothing: one comparison, unsigned; a table has an extra
+ * entry at its end for it. Entries of tables have at least 32 bits, since machines cannot gather
+ * less. */
+#include "codegen/memory.h"
+
+/* -- arrays ------------------------------------------------------------------------------------ */
+
+/* An index, of at least 32 bits. */
+static LLVMValueRef index_of(Codegen *g, const IrInst *inst, int operand) {
+  Type type = type_element(inst->operands[operand]->type), word = TYPE(I32);
+  LLVMValueRef index = value_operand(g, inst, operand);
+  return type_bits(type) < 32 ? arith_convert(g, type, word, index) : index;
+}
 
 static LLVMTypeRef array_type(Codegen *g, const IrInst *array) {
   return LLVMArrayType2(value_memory_type(g, array->type), (uint64_t)array->imm);
@@ -44,10 +57,7 @@ static Local local_of(Codegen *g, const IrInst *inst) {
   const IrInst *array = inst->operands[0];
   ASSERT(array->op == IR_LOCAL_ARRAY && array->imm > 0, "an array of the function's frame");
   Local local = {
-      .array = value_operand(g, inst, 0), .index = value_operand(g, inst, 1), .type = array->type};
-  Type type = type_element(inst->operands[1]->type);
-  if (type_bits(type) < 32)
-    local.index = arith_convert(g, type, type_is_signed(type) ? TYPE(I32) : TYPE(U32), local.index);
+      .array = value_operand(g, inst, 0), .index = index_of(g, inst, 1), .type = array->type};
   local.lanes = value_width(local.index);
   LLVMTypeRef wide = value_lanes(g->i64, local.lanes);
   if (!inst->inside || local.lanes > 1)
@@ -100,4 +110,96 @@ void local_set(Codegen *g, const IrInst *inst) {
   if (local.lanes > 1) lanes_put(g, value, at, type_size(type_element(local.type)), local.inside);
   else build_store(g, value, at);
   if (after) block_follow(g, after);
+}
+
+/* -- tables ------------------------------------------------------------------------------------ */
+
+/* The most values that PICK holds in a vector, and that it selects from by a tree. A GPU has no
+ * vector registers, so a vector would be in memory. */
+enum { MOST_PICKED = 64, MOST_SELECTED = 24 };
+
+static Type memory_type(Type type) {
+  bool is_short = type_is_bool(type) || (type_is_integer(type) && type_bits(type) < 32);
+  return is_short ? TYPE(I32) : type;
+}
+
+static LLVMValueRef table_of(Codegen *g, int number) {
+  const IrTable *table = &g->kernel->tables.items[number];
+  ASSERT(number >= 0 && number < g->kernel->tables.count, "a table of the kernel");
+  if (g->tables[number]) return g->tables[number];
+  LLVMValueRef *values = scratch_array(g->scratch, LLVMValueRef, table->count + 1);
+  LLVMTypeRef memory = value_type(g, memory_type(table->type));
+  for (int k = 0; k < table->count; k++)
+    values[k] = value_number(memory, table->type, table->values[k]);
+  values[table->count] = LLVMConstNull(memory);
+  LLVMValueRef all = LLVMConstArray2(memory, values, (uint64_t)table->count + 1);
+  LLVMValueRef global = LLVMAddGlobal(g->module, LLVMTypeOf(all), "rg_table");
+  LLVMSetInitializer(global, all);
+  LLVMSetGlobalConstant(global, true);
+  LLVMSetLinkage(global, LLVMPrivateLinkage);
+  LLVMSetUnnamedAddress(global, LLVMGlobalUnnamedAddr);
+  return g->tables[number] = global;
+}
+
+/* The index, unsigned; an index outside becomes `count`. */
+static LLVMValueRef bounded(Codegen *g, const IrInst *inst, int count) {
+  LLVMValueRef index = index_of(g, inst, 0);
+  if (inst->inside) return index;
+  return call_binary(g, "llvm.umin", index, value_like(index, count));
+}
+
+/* A tree of selects over values[0 .. count), one bit of the index per level. */
+static LLVMValueRef tree(Codegen *g, LLVMValueRef index, LLVMValueRef *values, int count) {
+  ASSERT(count > 0, "there is a value to select");
+  for (int bit = 0; count > 1; bit++) {
+    LLVMValueRef set = build_and(g, index, value_like(index, (int64_t)1 << bit));
+    LLVMValueRef upper = build_is_some(g, set);
+    int pairs = count / 2;
+    for (int k = 0; k < pairs; k++)
+      values[k] = arith_select(g, upper, values[2 * k + 1], values[2 * k]);
+    if (count % 2) values[pairs] = values[count - 1];
+    count = pairs + count % 2;
+  }
+  return values[0];
+}
+
+void item_emit(Codegen *g, const IrInst *inst) {
+  const IrTable *table = &g->kernel->tables.items[inst->imm];
+  LLVMValueRef index = bounded(g, inst, table->count);
+  Type type = type_element(inst->type), memory = memory_type(type);
+  int width = value_width(index);
+  LLVMValueRef wide = build_zext(g, index, value_lanes(g->i64, width));
+  LLVMValueRef place = build_at(g, value_type(g, memory), table_of(g, (int)inst->imm), wide), value;
+  /* lanes that are not active have the index of an entry */
+  LLVMValueRef all = LLVMConstAllOnes(value_lanes(g->bool_type, width));
+  if (width > 1) value = vector_gather(g, memory, place, all);
+  else value = build_load(g, value_type(g, memory), place);
+  value_set(g, inst, arith_convert(g, memory, type, value));
+}
+
+/* -- picks ------------------------------------------------------------------------------------- */
+
+static LLVMValueRef from_vector(Codegen *g, LLVMValueRef index, LLVMValueRef *values, int count) {
+  ASSERT(count > 1 && count <= MOST_PICKED + 1, "few values fit into registers");
+  LLVMTypeRef type = LLVMVectorType(LLVMTypeOf(values[0]), (unsigned)count);
+  LLVMValueRef all = LLVMGetPoison(type);
+  for (int k = 0; k < count; k++)
+    all = LLVMBuildInsertElement(g->builder, all, values[k], value_i32(g, k), "");
+  return build_extract(g, all, index);
+}
+
+void pick_emit(Codegen *g, const IrInst *inst) {
+  int count = inst->operand_count - 1, width = 1;
+  LLVMValueRef *values = scratch_array(g->scratch, LLVMValueRef, count + 1);
+  LLVMValueRef index = bounded(g, inst, count);
+  for (int k = 0; k < count; k++) {
+    values[k] = value_operand(g, inst, k + 1);
+    if (value_width(values[k]) > width) width = value_width(values[k]);
+  }
+  if (!inst->inside) values[count] = LLVMConstNull(LLVMTypeOf(values[0])), count++;
+  bool is_one = width == 1 && value_width(index) == 1;
+  int few = g->part == CODEGEN_GPU_TASKS ? MOST_SELECTED : 2;
+  bool is_vector = is_one && count > few && count <= MOST_PICKED && !type_is_bool(inst->type);
+  value_set(g, inst,
+            is_vector ? from_vector(g, index, values, count) : tree(g, index, values, count));
 }

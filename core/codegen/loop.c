@@ -1,14 +1,106 @@
-/* loop.c - Lua's numeric `for`, and loops with a test at their head.
- * An integer `for` computes its trip count up front, unsigned, so nothing wraps at the ends of a
- * type. Its back edge must not poll the stop word (LLVM only vectorises loops with one exit), so
- * the loop is strip-mined: an inner loop of at most STRIP iterations, and a poll between two
- * strips. */
+/* loop.c - loops: Lua's numeric `for`, loops over the set bits of a word, loops with a test at
+ * their head, and vectorised ones. An integer `for` computes its trip count up front, unsigned, so
+ * nothing wraps at the ends of a type. Its back edge must not poll the stop word (LLVM only
+ * vectorises loops with one exit), so the loop is strip-mined: an inner loop of at most STRIP
+ * iterations, and a poll between two strips. */
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
 
 #include "codegen/region.h"
 
-enum { STRIP = 4096 };
+/* -- vectorised loops -------------------------------------------------------------------------- */
+
+void loop_set_index(Codegen *g, const IrInst *index, LLVMValueRef first) {
+  Type type = index->type;
+  if (LLVMTypeOf(first) != value_type(g, type)) first = arith_convert(g, TYPE(I64), type, first);
+  value_set(g, index, first);
+}
+
+/* Emits one vector of iterations, `first` being that of lane 0; NULL: all lanes are active. Stops
+ * the loop if a lane has failed. Continues after `again`; returns the block in which the next
+ * vector may begin. */
+static LLVMBasicBlockRef lane_iterations(Codegen *g, const LaneLoop *loop, LLVMValueRef first,
+                                         LLVMValueRef active, LLVMBasicBlockRef again) {
+  const IrInst *mask = ir_lanes_mask(loop->body);
+  ASSERT(mask && type_rows(mask->type) == loop->width, "a mask for the lanes of its loop");
+  if (!active) active = LLVMConstAllOnes(value_type(g, mask->type));
+  if (loop->nodes) loop->set_params(g, loop->nodes, first, active);
+  else loop_set_index(g, loop->index, first);
+  value_set(g, mask, active);
+  control_body(g, loop->body, again);
+  block_follow(g, again);
+  if (ir_has_op(loop->body, IR_FAULT)) context_poll_stop(g);
+  if (loop->trips) control_poll_sometimes(g, loop->trips);
+  return block_here(g);
+}
+
+static int apart(const LaneLoop *loop) { return ir_lanes_alternate(loop->body) ? 2 : 1; }
+
+int64_t lane_span(const LaneLoop *loop) { return (int64_t)loop->width * apart(loop); }
+
+/* Does the operand of ALTERNATE hold at the iteration? */
+static LLVMValueRef acts_at(Codegen *g, const LaneLoop *loop, const IrInst *acts,
+                            LLVMValueRef iteration) {
+  loop_set_index(g, loop->index, iteration);
+  region_emit_value(g, acts, loop->body);
+  return value_of(g, acts);
+}
+
+/* The first iteration of from..to that lanes run: one of the first two, or none. */
+static LLVMValueRef first_of(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to) {
+  const IrInst *alternate = ir_lanes_alternate(loop->body);
+  if (!alternate) return from;
+  const IrInst *acts = alternate->operands[0];
+  LLVMValueRef some = build_icmp(g, LLVMIntSLT, from, to);
+  LLVMValueRef next = build_add(g, from, build_zext(g, some, LLVMTypeOf(from)));
+  LLVMValueRef here = acts_at(g, loop, acts, from), there = acts_at(g, loop, acts, next);
+  return build_select(g, here, from, build_select(g, there, next, to));
+}
+
+LLVMValueRef lane_whole(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to) {
+  int64_t span = lane_span(loop);
+  from = first_of(g, loop, from, to);
+  LLVMValueRef some = build_icmp(g, LLVMIntSLT, from, to);
+  LLVMValueRef count = build_select(g, some, build_sub(g, to, from), value_like(from, 0));
+  LLVMValueRef whole = build_and(g, count, value_like(from, -span));
+  LLVMValueRef end = build_add(g, from, whole);
+  LLVMBasicBlockRef before = block_here(g), body = block_new(g, "lanes"),
+                    again = block_new(g, "again"), leave = block_new(g, "lanes.end");
+  block_enter_unless(g, build_is_zero(g, whole), body, leave);
+  LLVMValueRef index = build_phi(g, from, before);
+  LLVMBasicBlockRef back = lane_iterations(g, loop, index, NULL, again);
+  LLVMValueRef next = build_add(g, index, value_like(from, span));
+  build_phi_next(index, next, back);
+  block_enter_if(g, build_icmp(g, LLVMIntEQ, next, end), leave, body);
+  return end;
+}
+
+/* A mask of the lanes that run one of the next `count` (unsigned) iterations. */
+static LLVMValueRef lane_first(Codegen *g, const LaneLoop *loop, LLVMValueRef count) {
+  LLVMValueRef most = call_binary(g, "llvm.umin", count, value_like(count, lane_span(loop)));
+  if (LLVMTypeOf(count) == g->i64) most = build_trunc(g, most, g->i32);
+  return build_icmp(g, LLVMIntULT, value_staircase(g->i32, loop->width, apart(loop)),
+                    value_broadcast(g, most, loop->width));
+}
+
+void lane_masked(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to) {
+  from = first_of(g, loop, from, to);
+  LLVMBasicBlockRef body = block_new(g, "masked"), again = block_new(g, "again"),
+                    leave = block_new(g, "masked.end"), before = block_here(g);
+  block_enter_if(g, build_icmp(g, LLVMIntSLT, from, to), body, leave);
+  LLVMValueRef index = build_phi(g, from, before);
+  LLVMValueRef left = build_sub(g, to, index), span = value_like(from, lane_span(loop));
+  LLVMBasicBlockRef back = lane_iterations(g, loop, index, lane_first(g, loop, left), again);
+  build_phi_next(index, build_add(g, index, span), back);
+  block_enter_unless(g, build_icmp(g, LLVMIntUGT, left, span), leave, body);
+}
+
+void lane_loop(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to) {
+  if (loop->whole) from = lane_whole(g, loop, from, to);
+  lane_masked(g, loop, from, to);
+}
+
+/* -- loop metadata ----------------------------------------------------------------------------- */
 
 /* Loop metadata refers to itself in its first operand; a temporary node is the placeholder. `no`:
  * asks that it be not done. */
@@ -32,9 +124,8 @@ TestedLoop tested_begin(Codegen *g, LLVMValueRef from, LLVMValueRef to, LLVMValu
                         LLVMBasicBlockRef leave) {
   TestedLoop loop = {.step = step, .head = block_new(g, "test"), .again = block_new(g, "again")};
   if (!leave) leave = loop.behind = block_new(g, "test.end");
-  LLVMBasicBlockRef before = block_here(g), work = block_new(g, "work");
-  block_follow(g, loop.head);
-  loop.index = build_phi(g, from, before, "index");
+  LLVMBasicBlockRef work = block_new(g, "work");
+  loop.index = block_loop(g, loop.head, from);
   block_enter_if(g, build_icmp(g, LLVMIntSLT, loop.index, to), work, leave);
   return loop;
 }
@@ -42,11 +133,7 @@ TestedLoop tested_begin(Codegen *g, LLVMValueRef from, LLVMValueRef to, LLVMValu
 void tested_end(Codegen *g, const TestedLoop *loop) {
   block_follow(g, loop->again);
   LLVMValueRef next = build_nsw_add(g, loop->index, loop->step);
-  if (loop->trips) {
-    LLVMBasicBlockRef back = block_new(g, "next");
-    control_back_edge(g, loop->trips, back);
-    block_enter(g, back);
-  }
+  if (loop->trips) control_poll_sometimes(g, loop->trips);
   build_phi_next(loop->index, next, block_here(g));
   block_jump(g, loop->head);
   block_enter(g, loop->behind ? loop->behind : block_new(g, "behind"));
@@ -54,10 +141,12 @@ void tested_end(Codegen *g, const TestedLoop *loop) {
 
 /* -- integer for ------------------------------------------------------------------------------- */
 
+enum { STRIP = 4096 };
+
 typedef struct ForLoop {
   Type type;
   LLVMValueRef begin, last, step;
-  LLVMBasicBlockRef body, again, leave;
+  LLVMBasicBlockRef leave;
 } ForLoop;
 
 static LLVMValueRef number(const ForLoop *f, int64_t n) { return value_like(f->begin, n); }
@@ -99,7 +188,7 @@ static bool is_past(Codegen *g, const ForLoop *f, LLVMValueRef end, LLVMValueRef
 static LLVMValueRef has_more(Codegen *g, const ForLoop *f, const IrInst *inst, LLVMValueRef index,
                              LLVMValueRef next, LLVMValueRef end, LLVMValueRef wide_past) {
   if (wide_past) {
-    LLVMValueRef wide = value_extend(g, index, f->type);
+    LLVMValueRef wide = arith_convert(g, f->type, TYPE(I64), index);
     return build_icmp(g, LLVMIntNE, build_nsw_add(g, wide, value_index(g, 1)), wide_past);
   }
   LLVMValueRef past = build_add(g, end, f->step);
@@ -112,19 +201,16 @@ static LLVMValueRef has_more(Codegen *g, const ForLoop *f, const IrInst *inst, L
  * `past`, of 64 bits. Continues after it, in a new block. */
 static void emit_strip(Codegen *g, ForLoop *f, const IrInst *inst, LLVMValueRef begin,
                        LLVMValueRef end, LLVMValueRef past) {
-  LLVMBasicBlockRef before = block_here(g), behind = block_new(g, "strip.end");
-  f->body = block_new(g, "for");
-  f->again = block_new(g, "again");
-  block_follow(g, f->body);
-  LLVMValueRef index = build_phi(g, begin, before, "");
-  value_set(g, inst->regions[0]->params.items[0], index);
-  control_iteration(g, inst->regions[0], f->leave, f->again);
+  LLVMBasicBlockRef behind = block_new(g, "strip.end"), body = block_new(g, "for");
+  LLVMValueRef index = block_loop(g, body, begin);
+  value_set(g, ir_index(inst), index);
+  control_iteration(g, inst->regions[0], f->leave);
   /* used only if there is another iteration, and then it cannot wrap */
   LLVMValueRef next =
       type_is_signed(f->type) ? build_nsw_add(g, index, f->step) : build_nuw_add(g, index, f->step);
   build_phi_next(index, next, block_here(g));
-  LLVMValueRef branch =
-      LLVMBuildCondBr(g->builder, has_more(g, f, inst, index, next, end, past), f->body, behind);
+  LLVMValueRef more = has_more(g, f, inst, index, next, end, past),
+               branch = block_branch(g, more, body, behind);
   if (inst->rolled) ask(g, branch, "llvm.loop.unroll.disable", false);
   if (inst->unrolled) ask(g, branch, "llvm.loop.unroll.full", false);
   block_enter(g, behind);
@@ -141,8 +227,7 @@ static void enter_next_strip(Codegen *g, const ForLoop *f, LLVMValueRef was_last
 static void emit_strips(Codegen *g, ForLoop *f, const IrInst *inst) {
   LLVMValueRef trips = trips_after_first(g, f);
   LLVMBasicBlockRef before = block_here(g), head = block_new(g, "strip");
-  block_follow(g, head);
-  LLVMValueRef begin = build_phi(g, f->begin, before, ""), left = build_phi(g, trips, before, "");
+  LLVMValueRef begin = block_loop(g, head, f->begin), left = build_phi(g, trips, before);
   LLVMValueRef here = call_binary(g, "llvm.umin", left, number(f, STRIP - 1));
   LLVMValueRef end = build_add(g, begin, build_mul(g, here, f->step));
   emit_strip(g, f, inst, begin, end, NULL);
@@ -159,11 +244,11 @@ static void emit_strips(Codegen *g, ForLoop *f, const IrInst *inst) {
  * fewer instructions around it, and its index need not outlive the next one. */
 static void emit_narrow_strips(Codegen *g, ForLoop *f, const IrInst *inst) {
   LLVMValueRef one = value_index(g, 1);
-  LLVMValueRef past = build_nsw_add(g, value_extend(g, f->last, f->type), one);
-  LLVMBasicBlockRef before = block_here(g), head = block_new(g, "strip");
-  block_follow(g, head);
-  LLVMValueRef begin = build_phi(g, f->begin, before, "");
-  LLVMValueRef most = build_nsw_add(g, value_extend(g, begin, f->type), value_index(g, STRIP));
+  LLVMValueRef past = build_nsw_add(g, arith_convert(g, f->type, TYPE(I64), f->last), one);
+  LLVMBasicBlockRef head = block_new(g, "strip");
+  LLVMValueRef begin = block_loop(g, head, f->begin);
+  LLVMValueRef most =
+      build_nsw_add(g, arith_convert(g, f->type, TYPE(I64), begin), value_index(g, STRIP));
   LLVMValueRef end = call_binary(g, "llvm.smin", past, most);
   emit_strip(g, f, inst, begin, NULL, end);
   enter_next_strip(g, f, build_icmp(g, LLVMIntEQ, end, past));
@@ -207,21 +292,16 @@ static LLVMValueRef float_goes_on(Codegen *g, const ForLoop *f, LLVMValueRef ind
 
 static void for_floats(Codegen *g, ForLoop *f, const IrInst *inst) {
   ASSERT(type_is_float(f->type) && !inst->lanes, "only loops over integers are in lanes");
-  LLVMBasicBlockRef before = block_here(g), head = block_new(g, "test");
+  LLVMBasicBlockRef head = block_new(g, "test"), body = block_new(g, "for");
   LLVMValueRef counter = block_variable_now(g, value_i32(g, 0), "trips");
-  f->body = block_new(g, "for");
-  f->again = block_new(g, "again");
-  block_follow(g, head);
-  LLVMValueRef index = build_phi(g, f->begin, before, "");
-  block_enter_if(g, float_goes_on(g, f, index), f->body, f->leave);
-  value_set(g, inst->regions[0]->params.items[0], index);
-  control_iteration(g, inst->regions[0], f->leave, f->again);
+  LLVMValueRef index = block_loop(g, head, f->begin);
+  block_enter_if(g, float_goes_on(g, f, index), body, f->leave);
+  value_set(g, ir_index(inst), index);
+  control_iteration(g, inst->regions[0], f->leave);
   LLVMValueRef next = build_fadd(g, index, f->step);
-  LLVMBasicBlockRef back = block_new(g, "back");
-  control_back_edge(g, counter, back);
-  block_enter(g, back);
+  control_poll_sometimes(g, counter);
+  build_phi_next(index, next, block_here(g));
   block_jump(g, head);
-  build_phi_next(index, next, back);
   block_enter(g, f->leave);
 }
 
@@ -230,13 +310,14 @@ static void for_floats(Codegen *g, ForLoop *f, const IrInst *inst) {
 /* The bounds become half-open, and i64 unless it is known that this does not wrap. */
 static void loop_in_lanes(Codegen *g, const IrInst *inst, LLVMValueRef begin, LLVMValueRef last) {
   Type type = inst->operands[0]->type;
-  const IrRegion *body = inst->regions[0];
-  LaneLoop loop = {
-      .body = body, .index = body->params.items[0], .width = inst->lanes, .whole = inst->whole};
+  LaneLoop loop = {.body = inst->regions[0],
+                   .index = ir_index(inst),
+                   .width = inst->lanes,
+                   .whole = inst->whole};
   if (!inst->brief) loop.trips = block_variable_now(g, value_i32(g, 0), "trips");
   if (!inst->brief || !type_is_signed(type)) {
-    begin = value_extend(g, begin, type);
-    last = value_extend(g, last, type);
+    begin = arith_convert(g, type, TYPE(I64), begin);
+    last = arith_convert(g, type, TYPE(I64), last);
   }
   lane_loop(g, &loop, begin, build_add(g, last, value_like(last, 1)));
 }
@@ -250,4 +331,57 @@ void loop_for(Codegen *g, const IrInst *inst) {
   f.leave = block_new(g, "leave");
   if (type_is_float(f.type)) for_floats(g, &f, inst);
   else for_integers(g, &f, inst);
+}
+
+/* -- the set bits of a word -------------------------------------------------------------------- */
+
+static void bits_alone(Codegen *g, const IrInst *inst, LLVMValueRef word) {
+  LLVMBasicBlockRef some = block_new(g, "bit"), head = block_new(g, "bits"),
+                    leave = block_new(g, "leave");
+  LLVMValueRef rest = block_loop(g, head, word);
+  block_enter_if(g, build_is_some(g, rest), some, leave);
+  LLVMValueRef position = call_binary(g, "llvm.cttz", rest, value_bool(g, true));
+  loop_set_index(g, ir_index(inst), position);
+  control_iteration(g, inst->regions[0], leave);
+  LLVMValueRef less = build_sub(g, rest, value_index(g, 1));
+  build_phi_next(rest, build_and(g, rest, less), block_here(g));
+  block_jump(g, head);
+  block_enter(g, leave);
+}
+
+/* The vectorised loop: all positions of the word from 0 on, masked by its bits. */
+static void bits_in_lanes(Codegen *g, const LaneLoop *loop, LLVMValueRef word) {
+  ASSERT(loop->width > 1 && loop->width <= 32, "a shift by the width leaves bits");
+  LLVMTypeRef narrow = LLVMIntTypeInContext(g->context, (unsigned)loop->width);
+  LLVMBasicBlockRef before = block_here(g), body = block_new(g, "bits"),
+                    some = block_new(g, "some"), next = block_new(g, "next"),
+                    leave = block_new(g, "bits.end");
+  LLVMValueRef width = value_index(g, loop->width);
+  block_enter_unless(g, build_is_zero(g, word), body, leave);
+  LLVMValueRef rest = build_phi(g, word, before),
+               position = build_phi(g, value_index(g, 0), before);
+  block_enter_if(g, build_is_some(g, build_trunc(g, rest, narrow)), some, next);
+  LLVMValueRef mask = lanes_of_bits(g, rest, loop->width);
+  LLVMBasicBlockRef back = lane_iterations(g, loop, position, mask, next);
+  LLVMValueRef left = build_lshr(g, rest, width);
+  build_phi_next(rest, left, back);
+  build_phi_next(position, build_add(g, position, width), back);
+  block_enter_if(g, build_is_zero(g, left), leave, body);
+}
+
+/* A constant word: an iteration per bit, without a loop. */
+static void bits_unrolled(Codegen *g, const IrInst *inst, uint64_t word) {
+  for (; word; word &= word - 1) {
+    loop_set_index(g, ir_index(inst), value_index(g, __builtin_ctzll(word)));
+    region_emit(g, inst->regions[0]);
+  }
+}
+
+void loop_bits(Codegen *g, const IrInst *inst) {
+  LLVMValueRef word = value_operand(g, inst, 0);
+  if (inst->unrolled && LLVMIsAConstantInt(word))
+    return bits_unrolled(g, inst, LLVMConstIntGetZExtValue(word));
+  if (inst->lanes <= 1) return bits_alone(g, inst, word);
+  LaneLoop loop = {.body = inst->regions[0], .index = ir_index(inst), .width = inst->lanes};
+  bits_in_lanes(g, &loop, word);
 }

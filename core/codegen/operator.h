@@ -22,30 +22,20 @@ LLVMValueRef lanes_take(Codegen *g, LLVMTypeRef type, LLVMValueRef at, int64_t a
 LLVMValueRef lanes_put(Codegen *g, LLVMValueRef value, LLVMValueRef at, int64_t align,
                        LLVMValueRef mask);
 
-/* -- arith.c, integer.c, math.c: operators of values ----------------------- */
+/* -- arith.c, math.c: operators of values ------------------------------------------------------ */
 /* `type`: of the operands */
 LLVMValueRef arith_binary(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef arith_unary(Codegen *g, IrOp op, Type type, LLVMValueRef a);
 LLVMValueRef arith_convert(Codegen *g, Type from, Type to, LLVMValueRef a);
 LLVMValueRef arith_select(Codegen *g, LLVMValueRef condition, LLVMValueRef yes, LLVMValueRef no);
 LLVMValueRef arith_update(Codegen *g, IrUpdate op, Type type, LLVMValueRef old, LLVMValueRef value);
-/* FLOORDIV and MOD by multiplication with the reciprocal */
+/* FLOORDIV and MOD of integers by multiplication with the reciprocal */
 LLVMValueRef reciprocal_divide(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b);
 /* adds fast-math flags if the kernel is fast_math; returns `value` */
 LLVMValueRef arith_fast(Codegen *g, LLVMValueRef value);
-LLVMValueRef integer_divide(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b);
-LLVMValueRef integer_shift(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b);
 bool math_is_call(IrOp op);
 /* b NULL: unary */
 LLVMValueRef math_call(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b);
 void math_reciprocal_root(Codegen *g, const IrInst *inst); /* RSQRT, RSQRT_CUBE */
-
-/* -- combine.c --------------------------------------------------------------------------------- */
-/* Combines two partials of a reduction by `op`. */
-LLVMValueRef combine(Codegen *g, IrUpdate op, Type type, LLVMValueRef sum, LLVMValueRef value);
-/* A number that changes none that it is combined with, in each of `width` lanes. */
-LLVMValueRef combine_identity(Codegen *g, IrUpdate op, Type type, int width);
-/* Combines the values of all lanes into one. */
-LLVMValueRef combine_lanes(Codegen *g, IrUpdate op, Type type, LLVMValueRef value);
 
 #endif

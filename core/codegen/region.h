@@ -4,35 +4,26 @@
 
 #include "codegen/operator.h"
 
-/* -- control.c: the walk ----------------------------------------------------------------------- */
+/* -- control.c: regions ------------------------------------------------------------------------ */
 void region_emit(Codegen *g, const IrRegion *region);
 /* Emits the transitive operands of the inst in the region, then the inst. */
 void region_emit_value(Codegen *g, const IrInst *inst, const IrRegion *region);
-
-/* -- control.c, loop.c: regions ---------------------------------------------------------------- */
 void control_if(Codegen *g, const IrInst *inst);
 void control_loop(Codegen *g, const IrInst *inst);
-void control_exit(Codegen *g, const IrInst *inst); /* BREAK, CONTINUE */
-void control_print(Codegen *g, const IrInst *inst);
-void control_fault(Codegen *g, const IrInst *inst);
+void control_exit(Codegen *g, const IrInst *inst);  /* BREAK, CONTINUE */
+void control_print(Codegen *g, const IrInst *inst); /* FAULT too */
 /* one iteration: `continue` at its level goes to `again` */
 void control_body(Codegen *g, const IrRegion *body, LLVMBasicBlockRef again);
-/* the same for a loop, which `break` leaves; continues in `again` */
-void control_iteration(Codegen *g, const IrRegion *body, LLVMBasicBlockRef leave,
-                       LLVMBasicBlockRef again);
-/* Branches to `again`; polls the stop word first every so many iterations, counted in `counter`. */
-void control_back_edge(Codegen *g, LLVMValueRef counter, LLVMBasicBlockRef again);
-void loop_for(Codegen *g, const IrInst *inst);
-void bits_emit(Codegen *g, const IrInst *inst); /* bits.c: BITS */
+/* The same for a loop, which `break` leaves; continues where `continue` goes. */
+void control_iteration(Codegen *g, const IrRegion *body, LLVMBasicBlockRef leave);
+/* Polls the stop word every so many iterations, which a variable counts. */
+void control_poll_sometimes(Codegen *g, LLVMValueRef counter);
 
-/* -- lane_loop.c: loops whose iterations run in lanes ------------------------------------------ */
-/* Emits one vector of iterations, `first` being that of lane 0; `continue` at its level goes to
- * `again`. */
-void lane_iterations(Codegen *g, const LaneLoop *loop, LLVMValueRef first, LLVMValueRef mask,
-                     LLVMBasicBlockRef again);
-/* Ends the vector of iterations at `again`, and stops the loop if a lane has failed. Returns the
- * block in which the next one may begin. */
-LLVMBasicBlockRef lane_next(Codegen *g, const LaneLoop *loop, LLVMBasicBlockRef again);
+/* -- loop.c: loops, also those whose iterations run in lanes ----------------------------------- */
+void loop_for(Codegen *g, const IrInst *inst);
+void loop_bits(Codegen *g, const IrInst *inst);
+/* The number of an iteration, of the index's type or an i64. */
+void loop_set_index(Codegen *g, const IrInst *index, LLVMValueRef number);
 /* Emits the whole vectors of from..to, integers; returns their end. */
 LLVMValueRef lane_whole(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to);
 /* Emits from..to under a mask throughout. */

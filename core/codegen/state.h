@@ -6,7 +6,7 @@
  * on; what only they can find is sticky: the first failure is kept, and codegen_kernel reports it.
  *
  * Layers, each above those before it: build.h (instructions), value.h (values and blocks), call.h
- * (the runtime), operator.h, memory.h, region.h (branches and loops), vector.h, task.h, gpu/gpu.h.
+ * (the runtime), operator.h, memory.h, region.h (branches and loops), task.h, gpu/gpu.h.
  * Decision D-codegen-32. */
 #ifndef RG_CODEGEN_STATE_H
 #define RG_CODEGEN_STATE_H
@@ -32,7 +32,7 @@ typedef struct Share {
   LLVMValueRef variable;
 } Share;
 
-/* A loop whose iterations run in lanes: lane_loop.c. */
+/* A loop whose iterations run in lanes: loop.c. */
 typedef struct LaneLoop {
   const IrRegion *body; /* its last parameter is the mask of its lanes */
   /* its parameter that increases by one per lane; NULL for a task over `nodes`, where each lane is
@@ -46,23 +46,11 @@ typedef struct LaneLoop {
   LLVMValueRef trips; /* iteration counter for polling the stop word; NULL: no polling */
 } LaneLoop;
 
-typedef struct ContextList { /* of a manager's active nodes: RtListEntry */
-  LLVMValueRef entries, length;
-} ContextList;
-
-/* What a function reads of a tree; hoisted, NULL until used. */
-typedef struct TreeValues {
-  LLVMValueRef root, base, reserved, large;
-  /* distance to the worker's private copy; on a GPU the address that the root would have in the
-   * block's copy */
-  LLVMValueRef private_copy;
-} TreeValues;
-
 /* The recursive function that is being emitted: function.c. */
 typedef struct Called {
   const IrFunction *function; /* NULL: the host function or a task is */
   LLVMValueRef depth;         /* its parameter */
-  LLVMValueRef *results;      /* variables */
+  LLVMValueRef results;       /* a variable */
 } Called;
 
 /* The threads of a GPU that share what is being emitted: a leaf, or a row of its cells. */
@@ -84,17 +72,15 @@ typedef struct Function {
   LLVMValueRef *values;            /* by inst id */
   VEC(Exit) exits;                 /* innermost last */
   VEC(Share) shares;
-  VEC(LLVMValueRef) guards;    /* of arrays that the function owns */
-  LLVMValueRef frame, ambient; /* hoisted, NULL until used */
-  TreeValues *trees;           /* by kernel->trees */
-  LLVMValueRef cursor;         /* of a task that counts (claim.c); else NULL */
-  LLVMValueRef zeros;          /* local.c; NULL until used */
-  LLVMValueRef least;          /* stream.c: i64; NULL: no non-temporal stores */
-  int straight;                /* weight of the ops since the last block split: emit.c */
+  VEC(LLVMValueRef) guards; /* of arrays that the function owns */
+  LLVMValueRef *kept;       /* what is read of the context: context_kept */
+  LLVMValueRef cursor;      /* of a task that counts (reduce.c); else NULL */
+  LLVMValueRef zeros;       /* local.c; NULL until used */
+  LLVMValueRef least;       /* vector.c: i64; NULL: no non-temporal stores */
+  int straight;             /* weight of the ops since the last block split: emit.c */
   /* on a GPU */
   ThreadGroup group;
   LLVMValueRef coordinates[RT_MAX_AXES + 1]; /* arrays that calls share, by their length */
-  ContextList list;                          /* of a task over nodes */
   int64_t gathered_bytes;                    /* of the block's memory, used by ALL_GATHERs */
 } Function;
 
@@ -112,7 +98,7 @@ struct Codegen {
   LLVMTypeRef void_type, bool_type, i8, i32, i64, pointer;
   LLVMValueRef *functions;                      /* by kernel->functions */
   LLVMValueRef *tables;                         /* by kernel->tables; NULL until used */
-  LLVMMetadataRef *alias_scopes, *alias_others; /* alias.c; NULL until used */
+  LLVMMetadataRef *alias_scopes, *alias_others; /* memory.c; NULL until used */
   Function f;
 };
 

@@ -2,21 +2,21 @@
 #ifndef RG_CODEGEN_TASK_H
 #define RG_CODEGEN_TASK_H
 
-#include "codegen/vector.h"
+#include "codegen/memory.h"
+#include "codegen/region.h"
 
-/* -- emit.c, open.c ---------------------------------------------------------------------------- */
-void emit_op(Codegen *g, const IrInst *inst); /* any op: Codegen.emit */
-/* Begins a function of any type: a task's, a called one, or else the host function. */
-void function_open(Codegen *g, LLVMValueRef llvm, const IrTask *task, const IrFunction *called);
-
-/* -- reduce.c, claim.c, function.c ------------------------------------------------------------- */
+/* -- reduce.c ---------------------------------------------------------------------------------- */
 void reduce_emit(Codegen *g, const IrInst *inst);
-void reduce_finish(Codegen *g);                  /* combines every partial into its frame slot */
-LLVMValueRef reduce_take(Codegen *g, Type type); /* returns the sum of all partials; removes them */
-/* claim.c: a task with aggregated atomics; CURSOR */
+void reduce_finish(Codegen *g); /* combines every partial into its frame slot */
+/* Combines the values of all lanes into one. */
+LLVMValueRef combine_lanes(Codegen *g, IrUpdate op, Type type, LLVMValueRef value);
+/* a task with aggregated atomics; CURSOR */
 void claim_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end);
 void claim_cursor(Codegen *g, const IrInst *inst);
-/* function.c: recursive functions; INVOKE, and RETURN in them */
+
+/* -- function.c: functions; INVOKE, RETURN ----------------------------------------------------- */
+/* Begins a function of any type: a task's, a called one, or else the host function. */
+void function_open(Codegen *g, LLVMValueRef llvm, const IrTask *task, const IrFunction *called);
 void function_declare_all(Codegen *g);
 void function_emit(Codegen *g, int number);
 void function_invoke(Codegen *g, const IrInst *inst);
@@ -43,14 +43,14 @@ void range_indices(Codegen *g, const RangeIndices *r, LLVMValueRef position,
 LLVMValueRef range_is_inside(Codegen *g, const RangeIndices *r, const LLVMValueRef indices[],
                              int count);
 
-/* -- stream.c: non-temporal stores ------------------------------------------------------------- */
-void stream_open(Codegen *g, const RangeIndices *r); /* at the begin of a task */
+/* -- vector.c: non-temporal stores ------------------------------------------------------------- */
+void stream_open(Codegen *g, const RangeIndices *r); /* at the begin of a task of a CPU */
 void stream_close(Codegen *g);                       /* at its end */
 /* The first index from `low` on, less than a vector away, at which the vectors of a non-temporal
  * store are aligned to their size, if there is one; NULL: the loop has no such store. */
 LLVMValueRef stream_begin(Codegen *g, const LaneLoop *loop, LLVMValueRef low);
 
-/* -- task_range.c, task_list.c ----------------------------------------------------------------- */
+/* -- range.c, task_list.c ---------------------------------------------------------------------- */
 void task_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end);
 void task_list(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end);
 /* Emits one position of the list; `continue` goes to `again`. */

@@ -13,15 +13,17 @@
  * whose address is hoisted. */
 static LLVMValueRef node_at(Codegen *g, const IrTask *task, LLVMValueRef position) {
   Callee callee = {task->tree, task->manager};
-  if (!g->f.list.entries) return call_runtime(g, RT_LIST_NODE, callee, &position, 1);
-  LLVMValueRef operands[] = {context_base(g, task->tree), g->f.list.entries, position};
+  if (g->part != CODEGEN_GPU_TASKS) return call_runtime(g, RT_LIST_NODE, callee, &position, 1);
+  LLVMValueRef operands[] = {context_of(g, RT_TREE_BASE, task->tree),
+                             context_of(g, RT_LIST_ENTRIES, task->tree), position};
   return value_node(g, call_runtime(g, RT_LIST_ENTRY_NODE, callee, operands, 3));
 }
 
 static LLVMValueRef coordinates_at(Codegen *g, const IrTask *task, LLVMValueRef position) {
   Callee callee = {task->tree, task->manager};
-  if (!g->f.list.entries) return call_runtime(g, RT_LIST_COORDINATES, callee, &position, 1);
-  LLVMValueRef operands[] = {g->f.list.entries, position};
+  if (g->part != CODEGEN_GPU_TASKS)
+    return call_runtime(g, RT_LIST_COORDINATES, callee, &position, 1);
+  LLVMValueRef operands[] = {context_of(g, RT_LIST_ENTRIES, task->tree), position};
   return call_runtime(g, RT_LIST_ENTRY_COORDINATES, callee, operands, 2);
 }
 
@@ -68,10 +70,9 @@ static void set_lanes(Codegen *g, const IrTask *task, LLVMValueRef first, LLVMVa
   ASSERT(task->kind == TASK_NODES && value_width(mask) == task->lanes, "a node for each lane");
   const IrInst *cursor = cursor_of(task);
   int width = value_width(mask);
-  ContextList list = context_list(g, task->tree, task->manager);
   LLVMValueRef bytes = build_nsw_mul(g, first, value_index(g, sizeof(RtListEntry)));
-  LLVMValueRef entry = build_at(g, g->i8, list.entries, bytes), tables = NULL,
-               entries = lanes_step(g, entry, TYPE(PTR), sizeof(RtListEntry), width);
+  LLVMValueRef entry = build_at(g, g->i8, context_of(g, RT_LIST_ENTRIES, task->tree), bytes),
+               tables = NULL, entries = lanes_step(g, entry, TYPE(PTR), sizeof(RtListEntry), width);
   if (cursor) {
     size_t offset = offsetof(RtListEntry, handle);
     LLVMValueRef handles = gather_member(g, entries, mask, offset, TYPE(U32));

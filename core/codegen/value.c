@@ -67,6 +67,12 @@ LLVMValueRef value_real(LLVMTypeRef type, double number) {
   return LLVMConstReal(type, number);
 }
 
+LLVMValueRef value_number(LLVMTypeRef type, Type of, int64_t imm) {
+  double number;
+  memcpy(&number, &imm, sizeof number);
+  return type_is_float(of) ? value_real(type, number) : value_integer(type, imm);
+}
+
 LLVMValueRef value_staircase(LLVMTypeRef type, int width, int64_t step) {
   LLVMValueRef lanes[MOST_LANES];
   ASSERT(width > 1 && width <= MOST_LANES, "lanes of a vector");
@@ -83,8 +89,6 @@ LLVMValueRef build_shuffle(Codegen *g, LLVMValueRef a, LLVMValueRef b, const int
   return LLVMBuildShuffleVector(g->builder, a, b ? b : LLVMGetPoison(LLVMTypeOf(a)),
                                 LLVMConstVector(lanes, (unsigned)count), "");
 }
-
-LLVMValueRef value_index(Codegen *g, int64_t number) { return value_integer(g->i64, number); }
 
 LLVMValueRef value_of(Codegen *g, const IrInst *inst) {
   ASSERT(inst->id >= 0 && inst->id < g->kernel->next_id, "an inst of the kernel");
@@ -139,12 +143,6 @@ LLVMValueRef value_lane(Codegen *g, LLVMValueRef value, int lane) {
   return build_extract(g, value, value_i32(g, lane));
 }
 
-LLVMValueRef value_extend(Codegen *g, LLVMValueRef value, Type type) {
-  LLVMTypeRef wide = value_lanes(g->i64, value_width(value));
-  if (type_bits(type) == 64) return value;
-  return type_is_signed(type) ? build_sext(g, value, wide) : build_zext(g, value, wide);
-}
-
 LLVMValueRef value_global(Codegen *g, LLVMValueRef pointer) {
   if (g->part != CODEGEN_GPU_TASKS || value_is_vector(pointer)) return pointer;
   LLVMTypeRef global = LLVMPointerTypeInContext(g->context, GPU_GLOBAL_MEMORY);
@@ -193,24 +191,14 @@ LLVMBasicBlockRef block_new(Codegen *g, const char *name) {
   return LLVMAppendBasicBlockInContext(g->context, g->f.llvm, name);
 }
 
-void block_enter(Codegen *g, LLVMBasicBlockRef block) {
-  LLVMPositionBuilderAtEnd(g->builder, block);
-}
-
-void block_jump(Codegen *g, LLVMBasicBlockRef to) { LLVMBuildBr(g->builder, to); }
-
-void block_branch(Codegen *g, LLVMValueRef condition, LLVMBasicBlockRef yes, LLVMBasicBlockRef no) {
-  LLVMBuildCondBr(g->builder, condition, yes, no);
-}
-
-void block_branch_mostly(Codegen *g, LLVMValueRef condition, LLVMBasicBlockRef yes,
-                         LLVMBasicBlockRef no) {
+LLVMValueRef block_branch_mostly(Codegen *g, LLVMValueRef condition, LLVMBasicBlockRef yes,
+                                 LLVMBasicBlockRef no) {
   static const char word[] = "branch_weights";
   LLVMMetadataRef parts[] = {LLVMMDStringInContext2(g->context, word, strlen(word)),
                              LLVMValueAsMetadata(value_i32(g, 1 << 20)),
                              LLVMValueAsMetadata(value_i32(g, 1))};
-  value_mark(g, LLVMBuildCondBr(g->builder, condition, yes, no), "prof",
-             LLVMMDNodeInContext2(g->context, parts, 3));
+  return value_mark(g, block_branch(g, condition, yes, no), "prof",
+                    LLVMMDNodeInContext2(g->context, parts, 3));
 }
 
 void block_leave(Codegen *g, LLVMBasicBlockRef to, const char *behind) {
@@ -233,6 +221,12 @@ void block_enter_unless(Codegen *g, LLVMValueRef condition, LLVMBasicBlockRef bl
 void block_follow(Codegen *g, LLVMBasicBlockRef next) {
   block_jump(g, next);
   block_enter(g, next);
+}
+
+LLVMValueRef block_loop(Codegen *g, LLVMBasicBlockRef head, LLVMValueRef first) {
+  LLVMBasicBlockRef before = block_here(g);
+  block_follow(g, head);
+  return build_phi(g, first, before);
 }
 
 LLVMBasicBlockRef block_if(Codegen *g, LLVMValueRef condition, const char *then,
@@ -264,8 +258,7 @@ LLVMValueRef block_variable(Codegen *g, LLVMTypeRef type, const char *name) {
 
 LLVMValueRef block_variable_of(Codegen *g, LLVMValueRef first, const char *name) {
   LLVMBasicBlockRef back = block_hoist_begin(g);
-  LLVMValueRef variable = LLVMBuildAlloca(g->builder, LLVMTypeOf(first), name);
-  build_store(g, first, variable);
+  LLVMValueRef variable = block_variable_now(g, first, name);
   block_hoist_end(g, back);
   return variable;
 }

@@ -23,10 +23,14 @@ static inline LLVMValueRef value_bool(Codegen *g, bool is_true) {
   return value_integer(g->bool_type, is_true);
 }
 LLVMValueRef value_real(LLVMTypeRef type, double number);
+/* the number with these bits, as a CONST of type `of` has them, in its LLVM type or a wider one */
+LLVMValueRef value_number(LLVMTypeRef type, Type of, int64_t imm);
 static inline LLVMValueRef value_i32(Codegen *g, int64_t number) {
   return value_integer(g->i32, number);
 }
-LLVMValueRef value_index(Codegen *g, int64_t number);                    /* i64 */
+static inline LLVMValueRef value_index(Codegen *g, int64_t number) { /* i64 */
+  return value_integer(g->i64, number);
+}
 LLVMValueRef value_staircase(LLVMTypeRef type, int width, int64_t step); /* 0, step, 2 * step .. */
 LLVMValueRef value_of(Codegen *g, const IrInst *inst); /* the value emitted for it */
 LLVMValueRef value_operand(Codegen *g, const IrInst *inst, int operand);
@@ -36,8 +40,6 @@ LLVMValueRef value_broadcast(Codegen *g, LLVMValueRef value, int width);
 bool value_is_all(LLVMValueRef mask); /* is it the constant mask of all lanes? */
 void value_match(Codegen *g, LLVMValueRef *a, LLVMValueRef *b); /* makes both per lane if one is */
 LLVMValueRef value_lane(Codegen *g, LLVMValueRef value, int lane);
-/* an integer to i64 by its sign */
-LLVMValueRef value_extend(Codegen *g, LLVMValueRef value, Type type);
 LLVMValueRef value_from_memory(Codegen *g, LLVMValueRef value, Type type);
 LLVMValueRef value_to_memory(Codegen *g, LLVMValueRef value, Type type);
 /* A GPU has several memories; a generic access must find out at run time which one it is to, and a
@@ -56,12 +58,17 @@ LLVMValueRef value_mark(Codegen *g, LLVMValueRef inst, const char *kind, LLVMMet
 
 LLVMBasicBlockRef block_new(Codegen *g, const char *name);
 static inline LLVMBasicBlockRef block_here(Codegen *g) { return LLVMGetInsertBlock(g->builder); }
-void block_enter(Codegen *g, LLVMBasicBlockRef block); /* the builder goes to its end */
-void block_jump(Codegen *g, LLVMBasicBlockRef to);
-void block_branch(Codegen *g, LLVMValueRef condition, LLVMBasicBlockRef yes, LLVMBasicBlockRef no);
+static inline void block_enter(Codegen *g, LLVMBasicBlockRef block) { /* goes to its end */
+  LLVMPositionBuilderAtEnd(g->builder, block);
+}
+static inline void block_jump(Codegen *g, LLVMBasicBlockRef to) { LLVMBuildBr(g->builder, to); }
+static inline LLVMValueRef block_branch(Codegen *g, LLVMValueRef condition, LLVMBasicBlockRef yes,
+                                        LLVMBasicBlockRef no) {
+  return LLVMBuildCondBr(g->builder, condition, yes, no);
+}
 /* The branch to `yes` is likely, so LLVM keeps the other path out of line. */
-void block_branch_mostly(Codegen *g, LLVMValueRef condition, LLVMBasicBlockRef yes,
-                         LLVMBasicBlockRef no);
+LLVMValueRef block_branch_mostly(Codegen *g, LLVMValueRef condition, LLVMBasicBlockRef yes,
+                                 LLVMBasicBlockRef no);
 /* Jumps; what follows is emitted into a new block without predecessors. */
 void block_leave(Codegen *g, LLVMBasicBlockRef to, const char *behind);
 /* Branches to `block`, which it enters, or to `other`. */
@@ -70,6 +77,8 @@ void block_enter_if(Codegen *g, LLVMValueRef condition, LLVMBasicBlockRef block,
 void block_enter_unless(Codegen *g, LLVMValueRef condition, LLVMBasicBlockRef block,
                         LLVMBasicBlockRef other);
 void block_follow(Codegen *g, LLVMBasicBlockRef next); /* jumps to it, and enters it */
+/* The same for the head of a loop: a value that is `first` at first (build_phi_next). */
+LLVMValueRef block_loop(Codegen *g, LLVMBasicBlockRef head, LLVMValueRef first);
 /* Enters a new block that runs if the condition holds; returns the one that follows it. */
 LLVMBasicBlockRef block_if(Codegen *g, LLVMValueRef condition, const char *then, const char *after);
 /* Between these two calls the builder is in the entry block: code emitted there runs once per call

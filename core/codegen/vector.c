@@ -2,7 +2,110 @@
  * operands. The constant mask of all lanes, by which whole vectors of iterations are emitted, makes
  * an access an ordinary one, and a conjunction its other operand, so that LLVM has less to fold.
  * Decision D-pass-70. */
-#include "codegen/vector.h"
+#include <stddef.h>
+#include <string.h>
+
+#include "base/bits.h"
+#include "codegen/task.h"
+
+/* -- non-temporal stores ----------------------------------------------------------------------- */
+
+/* Non-temporal stores (pass/vector/non_temporal.c) are of whole vectors whose lines are not read
+ * soon. The code tests at the begin of a loop whether it is large enough, and at each store whether
+ * the vector is aligned as such stores require:
+ *
+ *     least = iterations * traffic >= context.stream_bytes ? 0 : 1
+ *     if ((address | least) % 64 == 0) non-temporal store, else ordinary store
+ *
+ * They are not ordered with other stores, so a task ends with a fence. */
+enum { LINE = 64 };
+
+void stream_open(Codegen *g, const RangeIndices *r) {
+  if (!r->task->traffic) return;
+  LLVMValueRef bytes = value_index(g, r->task->traffic);
+  for (int axis = 0; axis < r->task->axis_count; axis++)
+    bytes = build_mul(g, bytes, r->extent[axis]);
+  LLVMValueRef from = value_byte_offset(g, g->f.rt_context, offsetof(RtContext, stream_bytes)),
+               least = build_load(g, g->i64, from);
+  g->f.least = build_zext(g, build_icmp(g, LLVMIntULT, bytes, least), g->i64);
+}
+
+void stream_close(Codegen *g) {
+  if (g->f.least) LLVMBuildFence(g->builder, LLVMAtomicOrderingSequentiallyConsistent, false, "");
+  g->f.least = NULL;
+}
+
+/* The store by which the vectors of the loop are aligned: one that each of its whole vectors does,
+ * at an address from the body's own list. NULL: there is none. */
+static const IrInst *aligned_store(const IrRegion *body) {
+  const IrInst *store = NULL;
+  for (const IrInst *inst = body->first; inst && !store; inst = inst->next) {
+    if (inst->op == IR_LANES_STORE && inst->aligns) store = inst;
+    bool is_whole = inst->op == IR_IF && inst->operands[0]->op == IR_MASK_WHOLE;
+    if (is_whole) store = aligned_store(inst->regions[0]);
+  }
+  return store;
+}
+
+/* The inverse of an odd number modulo 2^64. */
+static int64_t inverse(int64_t odd) {
+  uint64_t x = (uint64_t)odd;
+  for (int k = 0; k < 5; k++) x *= 2 - (uint64_t)odd * x;
+  return (int64_t)x;
+}
+
+LLVMValueRef stream_begin(Codegen *g, const LaneLoop *loop, LLVMValueRef low) {
+  const IrInst *store = g->f.least ? aligned_store(loop->body) : NULL;
+  const IrInst *at = store ? store->operands[0] : NULL;
+  if (!at || !loop->index) return NULL;
+  int64_t size = type_size(type_element(store->operands[1]->type));
+  int64_t step = size * (store->operand_count - 2);
+  int64_t align = min_i64(LINE, loop->width * size), even = step & -step;
+  if (even >= align) return low; /* all indices are equally aligned */
+  loop_set_index(g, loop->index, low);
+  region_emit_value(g, at, loop->body);
+  /* address + k * step = 0 modulo align; step = even * odd */
+  LLVMValueRef k = build_ptrtoint(g, value_of(g, at), g->i64);
+  k = build_lshr(g, build_neg(g, k), value_index(g, __builtin_ctzll((uint64_t)even)));
+  k = build_mul(g, k, value_index(g, inverse(step / even)));
+  k = build_and(g, k, value_index(g, align / even - 1));
+  return build_add(g, low, LLVMBuildIntCast2(g->builder, k, LLVMTypeOf(low), false, ""));
+}
+
+typedef struct Stores { /* vectors of the lanes, contiguous in memory */
+  LLVMValueRef base, *vectors;
+  int count;
+  Element of;
+} Stores;
+
+static void store_all(Codegen *g, const Stores *s, int64_t align, bool streams) {
+  int64_t bytes = value_width(s->vectors[0]) * type_size(s->of.type);
+  for (int k = 0; k < s->count; k++) {
+    LLVMValueRef store = build_store(g, s->vectors[k], value_byte_offset(g, s->base, k * bytes));
+    LLVMSetAlignment(store, (unsigned)align);
+    alias_element(g, store, s->of.alias);
+    if (!streams) continue;
+    LLVMMetadataRef flag = LLVMValueAsMetadata(value_i32(g, 1));
+    value_mark(g, store, "nontemporal", LLVMMDNodeInContext2(g->context, &flag, 1));
+  }
+}
+
+static void store_whole(Codegen *g, const Stores *s, bool streams) {
+  int64_t size = type_size(s->of.type), align = min_i64(LINE, value_width(s->vectors[0]) * size);
+  if (!streams || !g->f.least) return store_all(g, s, size, false);
+  LLVMBasicBlockRef past = block_new(g, "past"), through = block_new(g, "through"),
+                    after = block_new(g, "stored");
+  LLVMValueRef at = build_or(g, build_ptrtoint(g, s->base, g->i64), g->f.least);
+  at = build_and(g, at, value_index(g, align - 1));
+  block_enter_if(g, build_is_zero(g, at), past, through);
+  store_all(g, s, align, true);
+  block_jump(g, after);
+  block_enter(g, through);
+  store_all(g, s, size, false);
+  block_follow(g, after);
+}
+
+/* -- shuffles ---------------------------------------------------------------------------------- */
 
 LLVMValueRef vector_shuffle(Codegen *g, const IrInst *inst) {
   const IrTable *table = &g->kernel->tables.items[inst->imm];
@@ -38,11 +141,11 @@ LLVMValueRef vector_load(Codegen *g, const IrInst *inst) {
 void vector_store(Codegen *g, const IrInst *inst) {
   LLVMValueRef at = value_operand(g, inst, 0), mask = mask_of(g, inst), values[IR_MOST_PARTS];
   Type lanes = inst->operands[1]->type, type = type_element(lanes);
-  const StreamStore store = {at, values, inst->operand_count - 2, type, inst->alias};
+  const Stores store = {at, values, inst->operand_count - 2, {type, inst->alias}};
   ASSERT(store.count > 0 && store.count <= IR_MOST_PARTS, "vectors to store");
   for (int i = 0; i < store.count; i++)
     values[i] = value_to_memory(g, value_operand(g, inst, i + 1), type);
-  if (!value_is_vector(at) && value_is_all(mask)) return stream_store(g, &store, inst->streams);
+  if (!value_is_vector(at) && value_is_all(mask)) return store_whole(g, &store, inst->streams);
   for (int i = 0; i < store.count; i++) {
     LLVMValueRef to = value_byte_offset(g, at, i * (int64_t)type_size(lanes));
     alias_element(g, lanes_put(g, values[i], to, type_size(type), mask), inst->alias);
@@ -58,7 +161,7 @@ LLVMValueRef vector_gather(Codegen *g, Type type, LLVMValueRef pointers, LLVMVal
  * addressing mode of gathers. */
 LLVMValueRef vector_offset(Codegen *g, const IrInst *inst) {
   const IrInst *base = inst->operands[0], *index = inst->operands[1];
-  LLVMValueRef wide = value_extend(g, value_of(g, index), type_element(index->type));
+  LLVMValueRef wide = arith_convert(g, type_element(index->type), TYPE(I64), value_of(g, index));
   int stride = inst->stride, scale = stride == 2 || stride == 4 || stride == 8 ? stride : 1;
   LLVMValueRef pointer = value_byte_offset(g, value_of(g, base), inst->imm);
   if (scale != stride) {

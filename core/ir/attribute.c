@@ -1,4 +1,6 @@
 /* attribute.c - the op table, and facts about ops that op.def states only in prose. */
+#include <math.h>
+
 #include "ir/attribute.h"
 #include "ir/lanes.h"
 
@@ -66,6 +68,20 @@ bool ir_update_combines(IrUpdate op) {
   case IR_UPDATE_BOR:
   case IR_UPDATE_BXOR: return true;
   default: return false;
+  }
+}
+
+int64_t ir_update_identity(IrUpdate op, Type type) {
+  bool is_float = type_is_float(type);
+  int64_t least = type_is_signed(type) ? (int64_t)(UINT64_MAX << (type_bits(type) - 1)) : 0;
+  switch (op) {
+  case IR_UPDATE_MUL:
+  case IR_UPDATE_DIV: return is_float ? ir_float_bits(1) : 1;
+  case IR_UPDATE_MIN: return is_float ? ir_float_bits(INFINITY) : ~least;
+  case IR_UPDATE_MAX: return is_float ? ir_float_bits(-INFINITY) : least;
+  case IR_UPDATE_BAND: return -1;
+  /* x + -0 is x for every x */
+  default: return is_float ? ir_float_bits(-0.0) : 0;
   }
 }
 

@@ -377,6 +377,12 @@ IrInst *ir_const_float(IrBuilder *b, Type type, double value) {
   return inst;
 }
 
+IrInst *ir_identity(IrBuilder *b, IrUpdate op, Type type) {
+  IrInst bits = {.imm = ir_update_identity(op, type)};
+  return type_is_float(type) ? ir_const_float(b, type, ir_float_value(&bits))
+                             : ir_const_int(b, type, bits.imm);
+}
+
 IrInst *ir_zero(IrBuilder *b, Type type) {
   return type_is_float(type) ? ir_const_float(b, type, 0) : ir_const_int(b, type, 0);
 }

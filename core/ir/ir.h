@@ -422,6 +422,8 @@ static inline IrInst *ir_const_like(IrBuilder *b, const IrInst *like, int64_t va
 }
 /* f16 f32 f64; imm holds the bits of a double */
 IrInst *ir_const_float(IrBuilder *b, Type type, double value);
+/* The number that changes none which `op` combines it with, or lanes of it. */
+IrInst *ir_identity(IrBuilder *b, IrUpdate op, Type type);
 /* `value` as the imm of a CONST: wrapped, then sign- or zero-extended; a bool is 0 or 1 */
 int64_t ir_wrap_int(Type type, int64_t value);
 IrInst *ir_zero(IrBuilder *b, Type type);       /* of any number or bool */
@@ -570,6 +572,8 @@ const char *ir_update_text(IrUpdate op);
 IrOp ir_update_op(IrUpdate op); /* of the new value: op(old, value); not of an EXCHANGE */
 /* May several of them be one, whose value combines theirs? */
 bool ir_update_combines(IrUpdate op);
+/* The imm of a CONST that changes no number it is combined with: op of a reduction. */
+int64_t ir_update_identity(IrUpdate op, Type type);
 void ir_print(StrBuf *out, const IrKernel *kernel);
 /* Reads what ir_print prints, at any stage. Trees come from the text's own `tree` lines, made in
  * `heap`; the caller destroys those of kernel->trees. NULL with ir.invalid, "line N: ..". */

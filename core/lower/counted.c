@@ -13,7 +13,7 @@
  * `owned` lists the guards in use, innermost last. The end of a statement releases its temporaries,
  * the end of a block its variables, and an exit everything of the blocks that it leaves. A return
  * needs no code: the function's end releases all guards, as it does when the launch fails
- * (codegen/module.c). Guards are made at the function's beginning, so that they may be released
+ * (codegen/emit.c). Guards are made at the function's beginning, so that they may be released
  * anywhere in it. */
 #include "lower/lower.h"
 

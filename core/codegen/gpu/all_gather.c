@@ -10,7 +10,7 @@
  *               next trip, while trip * L < count;  wait for the group
  *
  * A lane that exited because the launch stops stores no result; then its group exits, too. Exited
- * lanes do not block the group's barrier (module.c). A single thread (gpu.c) does all look-ups in a
+ * lanes do not block the group's barrier (emit.c). A single thread (gpu.c) does all look-ups in a
  * loop, with an array of its own. Decision D-codegen-12. */
 #include "base/bits.h"
 #include "codegen/gpu/gpu.h"
@@ -104,7 +104,7 @@ void gpu_all_gather(Codegen *g, const IrInst *inst) {
   LLVMBasicBlockRef before = block_here(g), head = block_new(g, "look.up"),
                     all = block_new(g, "gathered");
   block_follow(g, head);
-  LLVMValueRef trip = build_phi(g, value_i32(g, 0), before, "trip");
+  LLVMValueRef trip = build_phi(g, value_i32(g, 0), before);
   look_up(g, inst, &group, choose_number(g, &group, trip, inst->imm));
   LLVMValueRef next = build_nuw_add(g, trip, value_i32(g, 1));
   LLVMBasicBlockRef back = block_here(g);

@@ -112,7 +112,7 @@ static void combine_together(Codegen *g, IrUpdate op, Element of, LLVMValueRef e
   LLVMValueRef operands[] = {bits, value_i32(g, combine_of(op)), value_i32(g, number_of(of.type))};
   LLVMValueRef continues = call_runtime(g, RT_WARP_SUM, (Callee){0}, operands, 3);
   LLVMBasicBlockRef out = block_if(g, continues, "one", "out");
-  atomic_rmw(g, op, of, element, number_in(g, of.type, bits));
+  atomic_rmw(g, op, of, element, number_in(g, of.type, bits), false);
   block_follow(g, out);
 }
 
@@ -141,14 +141,14 @@ static void open_copy(Codegen *g, int32_t tree, int64_t begin, int64_t end) {
   LLVMValueRef copy = build_space_cast(g, gpu_shared(g, g->i32, words, "sums"), g->pointer);
   LLVMValueRef operands[] = {copy, value_i32(g, words)};
   call_runtime(g, RT_BLOCK_CLEAR, (Callee){0}, operands, 2);
-  g->f.trees[tree].private_copy = value_byte_offset(g, copy, -begin);
+  *context_kept(g, RT_TREE_PRIVATE_COPY, tree) = value_byte_offset(g, copy, -begin);
 }
 
 void gpu_sums_open(Codegen *g, const IrTask *task) {
   int64_t begin, end;
   for (int i = 0; i < task->block_sums.count; i++) {
     int32_t tree = task->block_sums.items[i].tree;
-    if (!g->f.trees[tree].private_copy && ir_block_span(task, tree, &begin, &end))
+    if (!*context_kept(g, RT_TREE_PRIVATE_COPY, tree) && ir_block_span(task, tree, &begin, &end))
       open_copy(g, tree, begin, end);
   }
   if (task->block_sums.count) call_runtime(g, RT_BLOCK_WAIT, (Callee){0}, NULL, 0);
@@ -158,11 +158,14 @@ void gpu_sums_close(Codegen *g, const IrTask *task) {
   if (task->block_sums.count) call_runtime(g, RT_BLOCK_WAIT, (Callee){0}, NULL, 0);
   for (int i = 0; i < task->block_sums.count; i++) {
     const IrBlockSum *sum = &task->block_sums.items[i];
-    ASSERT(g->f.trees[sum->tree].private_copy, "the block has a copy of the elements");
-    LLVMValueRef operands[] = {
-        g->f.trees[sum->tree].private_copy, context_root(g, sum->tree),
-        value_i32(g, sum->count),           value_i32(g, sum->stride),
-        value_i32(g, sum->offset),          value_i32(g, number_of(sum->type))};
+    LLVMValueRef copy = *context_kept(g, RT_TREE_PRIVATE_COPY, sum->tree);
+    ASSERT(copy, "the block has a copy of the elements");
+    LLVMValueRef operands[] = {copy,
+                               context_of(g, RT_TREE_ROOT, sum->tree),
+                               value_i32(g, sum->count),
+                               value_i32(g, sum->stride),
+                               value_i32(g, sum->offset),
+                               value_i32(g, number_of(sum->type))};
     call_runtime(g, RT_BLOCK_ADD, (Callee){0}, operands, 6);
   }
 }

@@ -116,13 +116,6 @@ void gpu_range(Codegen *g, const IrTask *task, GpuPositions positions) {
 
 /* -- nodes ------------------------------------------------------------------------------------- */
 
-/* The end of the positions; RT_ALL_NODES stands for the list's length. */
-static LLVMValueRef end_of_list(Codegen *g, LLVMValueRef end) {
-  ASSERT(g->f.list.length, "the task goes over a list");
-  LLVMValueRef all = build_icmp(g, LLVMIntEQ, end, value_index(g, RT_ALL_NODES));
-  return build_select(g, all, g->f.list.length, end);
-}
-
 static void emit_nodes(Codegen *g, const IrTask *task, const GpuPositions *positions) {
   TestedLoop loop = positions_begin(g, positions);
   task_node(g, task, loop.index, loop.again);
@@ -145,8 +138,9 @@ static void emit_shared(Codegen *g, const IrTask *task, GpuPositions positions, 
  * of `spread` threads, and for the single thread of an ordered task. */
 void gpu_nodes(Codegen *g, const IrTask *task, GpuPositions positions) {
   int spread = ir_spread(task);
-  g->f.list = context_list(g, task->tree, task->manager);
-  positions.end = end_of_list(g, positions.end);
+  LLVMValueRef length = context_of(g, RT_LIST_SIZE, task->tree),
+               all = build_icmp(g, LLVMIntEQ, positions.end, value_index(g, RT_ALL_NODES));
+  positions.end = build_select(g, all, length, positions.end);
   if (spread == 1) return emit_nodes(g, task, &positions);
   LLVMBasicBlockRef shared = block_new(g, "shared"), alone = block_new(g, "alone");
   LLVMValueRef rest = build_urem(g, positions.step, value_index(g, spread));

@@ -13,8 +13,6 @@
  * are refused. */
 #include "pass/simplify/flatten.h"
 
-#include <math.h>
-
 #include "pass/rewrite.h"
 
 /* Insts of a body, and of its arms, for which tables of variables are copied: these limits bound
@@ -161,27 +159,10 @@ static void mask_write(Flattener *f, IrInst *write, IrInst *condition) {
   ir_store(&f->b, cell, ir_select(&f->b, condition, value, old));
 }
 
-static IrInst *identity_of(IrBuilder *b, IrUpdate op, Type type) {
-  bool is_float = type_is_float(type), is_signed = type_is_signed(type);
-  int64_t smallest = is_signed ? (int64_t)((uint64_t)-1 << (type_bits(type) - 1)) : 0,
-          largest = ~smallest;
-  switch (op) {
-  case IR_UPDATE_MUL: return is_float ? ir_const_float(b, type, 1) : ir_const_int(b, type, 1);
-  case IR_UPDATE_MIN:
-    return is_float ? ir_const_float(b, type, INFINITY) : ir_const_int(b, type, largest);
-  case IR_UPDATE_MAX:
-    return is_float ? ir_const_float(b, type, -INFINITY) : ir_const_int(b, type, smallest);
-  case IR_UPDATE_BAND: return ir_const_int(b, type, type_is_bool(type) ? 1 : -1);
-  /* x + -0 is x for every x */
-  case IR_UPDATE_ADD: return is_float ? ir_const_float(b, type, -0.0) : ir_zero(b, type);
-  default: return ir_zero(b, type);
-  }
-}
-
 static void mask_reduce(Flattener *f, IrInst *reduce, IrInst *condition) {
   DEBUG_ASSERT(has_identity((IrUpdate)reduce->imm), "survey_region has refused other operators");
   IrInst *value = reduce->operands[1];
-  IrInst *identity = identity_of(&f->b, (IrUpdate)reduce->imm, value->type);
+  IrInst *identity = ir_identity(&f->b, (IrUpdate)reduce->imm, value->type);
   ir_set_operand(reduce, 1, ir_select(&f->b, condition, value, identity));
   ir_region_append(f->b.region, reduce);
 }

@@ -12,8 +12,6 @@
  * A uniform value stays a scalar, and so does a linear one (ir/lanes.h), which is then that of lane
  * 0; SPLAT and STEP make lanes of them where they are needed. `lanes` chooses only bodies that can
  * be rewritten as a whole (lanes_cost.c). Decision D-pass-70. */
-#include <math.h>
-
 #include "pass/rewrite.h"
 #include "pass/vector/lanes.h"
 #include "pass/vector/vectorise.h"
@@ -179,31 +177,12 @@ static void write_row_active(Vectoriser *v, const IrInst *active) {
 
 /* -- reductions -------------------------------------------------------------------------------- */
 
-static int64_t extreme_int(Type type, bool largest) {
-  int bits = type_bits(type);
-  uint64_t ones = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
-  if (!type_is_signed(type)) return largest ? (int64_t)ones : 0;
-  return largest ? (int64_t)(ones >> 1) : -(int64_t)(ones >> 1) - 1;
-}
-
-IrInst *vectorise_identity(IrBuilder *b, IrUpdate op, Type lanes) {
-  Type type = type_element(lanes);
-  bool is_product = op == IR_UPDATE_MUL || op == IR_UPDATE_DIV;
-  bool is_extreme = op == IR_UPDATE_MIN || op == IR_UPDATE_MAX;
-  if (type_is_float(type)) {
-    double extreme = op == IR_UPDATE_MIN ? INFINITY : -INFINITY;
-    return ir_const_float(b, lanes, is_extreme ? extreme : is_product ? 1 : -0.0);
-  }
-  int64_t other = is_product ? 1 : op == IR_UPDATE_BAND ? -1 : 0;
-  return ir_const_int(b, lanes, is_extreme ? extreme_int(type, op == IR_UPDATE_MIN) : other);
-}
-
 static void write_reduce(Vectoriser *v, const IrInst *reduce) {
   const IrInst *value = reduce->operands[1];
   if (v->found) return vectorise_count(v, reduce);
   IrInst *lanes = vectorise_lanes(v, value);
   if (!v->is_straight) {
-    IrInst *none = vectorise_identity(&v->b, (IrUpdate)reduce->imm, lanes->type);
+    IrInst *none = ir_identity(&v->b, (IrUpdate)reduce->imm, lanes->type);
     lanes = ir_select(&v->b, v->mask, lanes, none);
   }
   IrInst *operands[] = {vectorise_scalar(v, reduce->operands[0]), lanes};

@@ -80,8 +80,7 @@ IrInst *vectorise_copy(Vectoriser *v, const IrInst *inst, Type type, IrInst *con
 IrInst *vectorise_all(Vectoriser *v, bool all); /* the constant mask of all lanes, or of none */
 /* Does the region end with a BREAK or CONTINUE? */
 bool vectorise_ends_with_exit(const IrRegion *region);
-/* The identity of the operation in each lane: of sums -0. */
-IrInst *vectorise_identity(IrBuilder *b, IrUpdate op, Type lanes);
+
 /* Removes the shape of an access by one lane, or by all at once, since shapes are of lanes. */
 void vectorise_forget_shape(IrInst *access);
 /* Writes the insts from `first` on at the end of the current region. */

@@ -165,8 +165,7 @@ static bool may_unroll(const EachInsts *insts) {
 static void write_combined(Vectoriser *v, const IrInst *update) {
   ASSERT(ir_lanes_unite(update), "values of all lanes combine to one");
   const IrInst *by = update->operands[1];
-  IrInst *none =
-      vectorise_identity(&v->b, (IrUpdate)update->imm, ir_lanes_type(by->type, v->width));
+  IrInst *none = ir_identity(&v->b, (IrUpdate)update->imm, ir_lanes_type(by->type, v->width));
   IrInst *lanes = ir_select(&v->b, v->mask, vectorise_lanes(v, by), none);
   IrInst *all = ir_lanes_reduce(&v->b, (IrUpdate)update->imm, lanes);
   IrInst *operands[] = {vectorise_scalar(v, update->operands[0]), all};

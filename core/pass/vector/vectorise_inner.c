@@ -59,7 +59,7 @@ static bool find_sum(void *data, IrInst *inst) {
   IrInst *variable = inst->op == IR_SET ? inst->operands[0] : NULL;
   if (!variable || ir_is_inside(variable, v->body) || ir_mapped(v->lanes, variable)) return true;
   IrInst *partial = ir_var(&sums->before, ir_lanes_type(variable->type, v->width));
-  ir_set(&sums->before, partial, vectorise_identity(&sums->before, IR_UPDATE_ADD, partial->type));
+  ir_set(&sums->before, partial, ir_identity(&sums->before, IR_UPDATE_ADD, partial->type));
   ir_map_put(v->lanes, variable, partial);
   vec_push(v->scratch, &sums->outside, variable);
   return true;

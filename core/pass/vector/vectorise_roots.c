@@ -168,7 +168,7 @@ RootSums vectorise_begin_root_sums(Vectoriser *v, const IrInst *loop) {
     vec_push(v->scratch, &v->unscaled, sum->quotient);
     sum->outside = vectorise_lanes(v, sum->variable);
     sum->inside = ir_var(&v->b, sum->outside->type);
-    ir_set(&v->b, sum->inside, vectorise_identity(&v->b, IR_UPDATE_ADD, sum->outside->type));
+    ir_set(&v->b, sum->inside, ir_identity(&v->b, IR_UPDATE_ADD, sum->outside->type));
     ir_map_put(v->lanes, sum->variable, sum->inside);
   }
   return (RootSums){.items = f.sums.items, .count = f.sums.count};

@@ -1,11 +1,116 @@
-/* atomic.c - updates of elements: relaxed, one element at a time; `plain` ones, and those of a sole
- * worker, are load, op, store.
+/* memory.c - accesses of elements and of the frame's slots: loads, stores, updates. Updates are
+ * relaxed, one element at a time; `plain` ones, and those of a sole worker, are load, op, store.
  * MEM_RMW and MEM_CAS have acquire-release order, unless they are `relaxed`. LLVM 19 does not
- * support that order for a GPU, so there a fence is on either side.
- * Operators that the machine has as one instruction use atomicrmw (on a GPU also float additions);
- * all others use a compare-and-swap loop on the element's bits. compare_exchange compares bits,
- * too, so a float 0 differs from -0, and a NaN equals itself. */
+ * support that order for a GPU, so there a fence is on either side. Operators that the machine has
+ * as one instruction use atomicrmw (on a GPU also float additions); all others use a
+ * compare-and-swap loop on the element's bits. compare_exchange compares bits, too, so a float 0
+ * differs from -0, and a NaN equals itself. */
+#include <stdio.h>
+#include <string.h>
+
 #include "codegen/memory.h"
+
+/* -- alias scopes ------------------------------------------------------------------------------ */
+
+/* Alias scopes tell LLVM which accesses never alias: one scope per field, one for slots. Two
+ * entries of kernel->fields never share an element, and elements are not slots. So LLVM may keep a
+ * field's element in a register while others are written, and combine neighbouring elements. Calls
+ * of the runtime carry no scope and may touch anything. The metadata grows quadratically with the
+ * fields, so kernels with many fields have no scopes. */
+enum { MAX_SCOPES = 48 };
+
+static LLVMMetadataRef text_node(Codegen *g, const char *text, LLVMMetadataRef domain) {
+  LLVMMetadataRef parts[] = {LLVMMDStringInContext2(g->context, text, strlen(text)), domain};
+  return LLVMMDNodeInContext2(g->context, parts, domain ? 2 : 1);
+}
+
+static void make_scopes(Codegen *g, int count) {
+  LLVMMetadataRef scopes[MAX_SCOPES], others[MAX_SCOPES],
+      domain = text_node(g, "regolith elements", NULL);
+  char name[40];
+  for (int i = 0; i < count; i++) {
+    snprintf(name, sizeof name, "regolith scope %d", i);
+    scopes[i] = text_node(g, name, domain);
+  }
+  g->alias_scopes = scratch_array(g->scratch, LLVMMetadataRef, count);
+  g->alias_others = scratch_array(g->scratch, LLVMMetadataRef, count);
+  for (int i = 0; i < count; i++) {
+    int other = 0;
+    for (int k = 0; k < count; k++)
+      if (k != i) others[other++] = scopes[k];
+    g->alias_scopes[i] = LLVMMDNodeInContext2(g->context, &scopes[i], 1);
+    g->alias_others[i] = LLVMMDNodeInContext2(g->context, others, (size_t)other);
+  }
+}
+
+LLVMValueRef alias_element(Codegen *g, LLVMValueRef access, int alias) {
+  int count = g->kernel->fields.count + 1, scope = alias == ALIAS_SLOT ? 0 : alias;
+  ASSERT(scope >= 0 && scope < count, "a field's number + 1, or 0");
+  if (!alias || count > MAX_SCOPES) return access;
+  if (!g->alias_scopes) make_scopes(g, count);
+  value_mark(g, access, "alias.scope", g->alias_scopes[scope]);
+  return count > 1 ? value_mark(g, access, "noalias", g->alias_others[scope]) : access;
+}
+
+/* -- addresses, loads and stores --------------------------------------------------------------- */
+
+static LLVMTypeRef address_type(Codegen *g, LLVMValueRef like) {
+  return value_lanes(g->i64, value_width(like));
+}
+
+/* pointer + index * stride + imm. An index of at most 32 bits times a 32-bit stride cannot wrap in
+ * 64 bits; the no-wrap flag lets LLVM see that addresses are linear in loop counters. */
+LLVMValueRef access_offset(Codegen *g, const IrInst *inst) {
+  Type type = inst->operands[1]->type;
+  ASSERT(type_is_integer(type), "an index is an integer");
+  LLVMValueRef wide = arith_convert(g, type, TYPE(I64), value_operand(g, inst, 1));
+  LLVMValueRef stride = value_integer(address_type(g, wide), inst->stride);
+  LLVMValueRef bytes =
+      type_bits(type) <= 32 ? build_nsw_mul(g, wide, stride) : build_mul(g, wide, stride);
+  LLVMValueRef place = build_at(g, g->i8, value_operand(g, inst, 0), bytes);
+  return value_byte_offset(g, place, inst->imm);
+}
+
+/* PRIVATE_COPY: a GPU block has a copy of elements of a tree's root; a worker's private copy is at
+ * a constant distance from the original. */
+void access_private_copy(Codegen *g, const IrInst *inst) {
+  ASSERT(inst->imm >= 0 && inst->imm < g->kernel->trees.count, "a tree of the kernel");
+  if (g->part == CODEGEN_GPU_TASKS) {
+    LLVMValueRef copy = *context_kept(g, RT_TREE_PRIVATE_COPY, (int)inst->imm);
+    if (!copy || inst->operands[0]->op != IR_TREE_ROOT)
+      return codegen_fail(g, inst, "a block has no copy of it");
+    return value_set(g, inst, copy);
+  }
+  LLVMValueRef bytes = context_of(g, RT_TREE_PRIVATE_COPY, (int)inst->imm);
+  value_set(g, inst, build_at(g, g->i8, value_operand(g, inst, 0), bytes));
+}
+
+static unsigned alignment_of(Type type) { return (unsigned)type_size(type); }
+
+LLVMValueRef access_load(Codegen *g, Element of, LLVMValueRef pointer) {
+  LLVMValueRef value = build_load(g, value_memory_type(g, of.type), pointer);
+  LLVMSetAlignment(value, alignment_of(of.type));
+  return value_from_memory(g, alias_element(g, value, of.alias), of.type);
+}
+
+void access_store(Codegen *g, Element of, LLVMValueRef pointer, LLVMValueRef value) {
+  LLVMValueRef store = build_store(g, value_to_memory(g, value, of.type), pointer);
+  LLVMSetAlignment(alias_element(g, store, of.alias), alignment_of(of.type));
+}
+
+/* For a GPU LLVM 19 has no acquire loads (llvm_bc/target.h). */
+void access_emit_load(Codegen *g, const IrInst *inst) {
+  LLVMValueRef pointer = value_operand(g, inst, 0);
+  LLVMValueRef value = access_load(g, (Element){inst->type, inst->alias}, pointer);
+  if (inst->acquires && LLVMIsALoadInst(value)) {
+    bool is_gpu = g->part == CODEGEN_GPU_TASKS;
+    LLVMSetOrdering(value, is_gpu ? LLVMAtomicOrderingMonotonic : LLVMAtomicOrderingAcquire);
+    if (is_gpu) call_runtime(g, RT_FENCE, (Callee){0}, NULL, 0);
+  }
+  value_set(g, inst, value);
+}
+
+/* -- updates ----------------------------------------------------------------------------------- */
 
 /* A GPU has atomic float additions of 4 and 8 bytes. */
 static bool adds_floats(const Codegen *g, IrUpdate op, Type type) {
@@ -79,10 +184,8 @@ static LLVMValueRef rmw_by_loop(Codegen *g, IrUpdate op, Element of, LLVMValueRe
   LLVMSetAlignment(first, (unsigned)type_size(type));
   LLVMSetOrdering(first, LLVMAtomicOrderingMonotonic);
   alias_element(g, first, of.alias);
-  LLVMBasicBlockRef before = block_here(g), retry = block_new(g, "retry"),
-                    done = block_new(g, "done");
-  block_follow(g, retry);
-  LLVMValueRef old = build_phi(g, first, before, "old");
+  LLVMBasicBlockRef retry = block_new(g, "retry"), done = block_new(g, "done");
+  LLVMValueRef old = block_loop(g, retry, first);
   LLVMValueRef updated =
       to_bits(g, arith_update(g, op, type, from_bits(g, old, type), value), type);
   if (!is_ordered) leave_if_equal(g, updated, old, done); /* a release is a write */
@@ -101,8 +204,8 @@ static LLVMValueRef rmw(Codegen *g, LLVMAtomicRMWBinOp op, Element of, LLVMValue
                        of.alias);
 }
 
-static LLVMValueRef rmw_in_order(Codegen *g, IrUpdate op, Element of, LLVMValueRef pointer,
-                                 LLVMValueRef value, bool is_ordered) {
+LLVMValueRef atomic_rmw(Codegen *g, IrUpdate op, Element of, LLVMValueRef pointer,
+                        LLVMValueRef value, bool is_ordered) {
   Type type = of.type;
   LLVMAtomicRMWBinOp machine;
   if (adds_floats(g, op, type)) {
@@ -115,15 +218,11 @@ static LLVMValueRef rmw_in_order(Codegen *g, IrUpdate op, Element of, LLVMValueR
   return from_bits(g, rmw(g, machine, of, pointer, to_bits(g, value, type), is_ordered), type);
 }
 
-LLVMValueRef atomic_rmw(Codegen *g, IrUpdate op, Element of, LLVMValueRef pointer,
-                        LLVMValueRef value) {
-  return rmw_in_order(g, op, of, pointer, value, false);
-}
-
 void atomic_combine_shares(Codegen *g, const LLVMValueRef *sums) {
   for (int i = 0; i < g->f.shares.count; i++) {
     const Share *share = &g->f.shares.items[i];
-    atomic_rmw(g, share->op, (Element){.type = share->type}, context_slot(g, share->slot), sums[i]);
+    atomic_rmw(g, share->op, (Element){.type = share->type}, context_slot(g, share->slot), sums[i],
+               false);
   }
 }
 
@@ -166,7 +265,7 @@ static LLVMValueRef update(Codegen *g, const IrInst *inst, LLVMValueRef pointer)
   LLVMValueRef old =
       inst->op == IR_MEM_CAS
           ? compare_exchange_value(g, of, pointer, value, value_operand(g, inst, 2), is_ordered)
-          : rmw_in_order(g, (IrUpdate)inst->imm, of, pointer, value, is_ordered);
+          : atomic_rmw(g, (IrUpdate)inst->imm, of, pointer, value, is_ordered);
   if (has_fences) call_runtime(g, RT_FENCE, (Callee){0}, NULL, 0);
   return old;
 }
@@ -174,4 +273,23 @@ static LLVMValueRef update(Codegen *g, const IrInst *inst, LLVMValueRef pointer)
 void atomic_emit(Codegen *g, const IrInst *inst) {
   LLVMValueRef old = update(g, inst, value_operand(g, inst, 0));
   if (inst->op != IR_MEM_UPDATE) value_set(g, inst, old);
+}
+
+/* -- the frame --------------------------------------------------------------------------------- */
+
+void frame_store(Codegen *g, int64_t slot, const IrInst *value) {
+  access_store(g, (Element){.type = value->type}, context_slot(g, slot), value_of(g, value));
+}
+
+void frame_load(Codegen *g, const IrInst *inst) {
+  value_set(g, inst, access_load(g, (Element){.type = inst->type}, context_slot(g, inst->imm)));
+}
+
+/* Slots are constant during a task, so this reads them in the entry block. The value of a GET that
+ * only names the slot of a REDUCE is unused; LLVM removes it. */
+void frame_get(Codegen *g, const IrInst *inst) {
+  ASSERT(type_is_scalar(inst->type), "a slot holds one number");
+  LLVMBasicBlockRef back = block_hoist_begin(g);
+  frame_load(g, inst);
+  block_hoist_end(g, back);
 }
