@@ -149,7 +149,7 @@ static void start(Autotune *set, int32_t candidate, bool is_trial) {
   set->candidate = candidate;
   set->is_trial = is_trial;
   if (!is_trial) return;
-  tuner_ask(&set->running->tuner, candidate);
+  tuner_begin_trial(&set->running->tuner, candidate);
   queue_settle(set->engine, NULL);
   set->begin_ticks = clock_ticks();
 }

@@ -167,7 +167,7 @@ typedef struct DeviceLaunch {
   /* by message: how many indices are at the end of its records; records are sorted by them */
   const int32_t *message_axes;
   bool gc_is_stopped; /* the caller collects freed nodes itself */
-  bool says;          /* it may print; nothing may then be queued before it */
+  bool prints;        /* its messages are read when it returns: nothing may be queued before it */
   bool makes_arrays;  /* makes counted arrays, or may use some */
   /* the host holds some of them, too (context.allocator); the host region uses some; tasks may
    * allocate memory for them */

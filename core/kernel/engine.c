@@ -83,8 +83,8 @@ bool engine_is_stopped(const Engine *engine) {
   return __atomic_load_n(&engine->launch.context.stop, __ATOMIC_RELAXED) == LAUNCH_STOPS;
 }
 
-/* Reports failures that no later call can report, as an error must not pass silently. */
-static void tell_unseen(Engine *engine) {
+/* Warns of failures that no call has reported, as an error must not pass silently. */
+static void warn_of_unread_failures(Engine *engine) {
   if (engine->queued) queue_settle(engine, NULL);
   for (int k = 0; k < RG_STREAMS; k++) {
     const Error *failure = &engine->failures[k];
@@ -93,13 +93,13 @@ static void tell_unseen(Engine *engine) {
     char place[300] = "";
     if (failure->line)
       snprintf(place, sizeof place, "%s:%d:%d: ", failure->file, failure->line, failure->column);
-    engine_warn(engine, "%s%s (a queued launch; no call looked at it before its runtime ended)",
+    engine_warn(engine, "%s%s (in a queued launch; the runtime ended before any call reported it)",
                 place, failure->message);
   }
 }
 
 void engine_deinit(Engine *engine) {
-  tell_unseen(engine);
+  warn_of_unread_failures(engine);
   for (Kernel *kernel = engine->kernels; kernel; kernel = kernel->next) versions_drop_all(kernel);
   background_end(engine);
   codegen_close(engine->codegen);
@@ -114,7 +114,7 @@ void engine_deinit(Engine *engine) {
   engine->queue = NULL;
 }
 
-bool engine_fails(bool *wanted) {
+bool engine_take_test_failure(bool *wanted) {
   bool fails = *wanted;
   *wanted = false;
   return fails;

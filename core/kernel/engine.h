@@ -14,8 +14,8 @@ typedef struct Kernel Kernel; /* kernel.h */
 /* What decides how launches run: OFF, the device; CACHED, earlier results as well; ONLINE, trials
  * as well; ALWAYS, trials at every launch, however small (for tests). */
 typedef enum TuneMode { TUNE_OFF, TUNE_CACHED, TUNE_ONLINE, TUNE_ALWAYS } TuneMode;
-/* Which kernels begin with baseline code (baseline.h): none; those for which it pays; all that can
- * (for tests). */
+/* Which kernels begin with baseline code (baseline.h): none; those for which it is profitable; all
+ * for which it is possible (for tests). */
 typedef enum BaselineMode { BASELINE_OFF, BASELINE_ON, BASELINE_ALWAYS } BaselineMode;
 
 typedef struct EngineOptions {
@@ -44,12 +44,12 @@ extern const char *const step_words[STEP_COUNT];
 
 /* A launch as the tuner sees it (tuning.h). */
 typedef struct TuneTrial {
-  struct Version *base;    /* it runs the code of this version, or `code` */
+  struct Version *base;    /* the version that was chosen before the tuner was consulted */
   struct TuneEntry *entry; /* NULL: no trial */
   Tuner *tuner;            /* the tuner in `entry` that requested the trial */
   int32_t candidate;
-  struct Version *code; /* other code than the base's; NULL: its own */
-  int32_t stands_for;   /* launches of unknown time that it represents, itself included */
+  struct Version *code; /* the version that runs in place of the base; NULL: the base */
+  int32_t represented;  /* how many launches its time represents, itself included */
 } TuneTrial;
 
 typedef struct Queued { /* queue.c: a launch that is not reported yet */
@@ -65,7 +65,7 @@ typedef struct EngineStats {
   uint64_t launches, compiles, cache_hits, out_of_range;
   uint64_t skipped;                    /* launches after one that failed */
   uint64_t specialised, unspecialised; /* specialised versions made, and failed attempts */
-  /* kernels that began with baseline code; those that got optimised code since */
+  /* kernels that began with baseline code; those of them that have optimised code now */
   uint64_t baseline, improved;
   double compile_ms;
   uint64_t run_ticks;         /* see engine_ms */
@@ -110,7 +110,7 @@ typedef struct Engine {
   bool has_failed[RG_STREAMS];
   Error failures[RG_STREAMS];
   uint64_t tune_from; /* in ticks: shorter launches are not tuned */
-  /* measure some launches, on a device that does not time all; false if nothing is tuned */
+  /* times some launches, as the device does not time all; false if nothing is tuned */
   bool times_some;
   TuneBudget tune_budget;     /* in ticks */
   struct TuneFile *tune_file; /* NULL: not opened yet */
@@ -137,8 +137,8 @@ uint64_t engine_ticks(Engine *engine, double ms); /* the inverse; 0: unknown */
 bool engine_stop(Engine *engine);
 bool engine_is_stopped(const Engine *engine);
 /* Returns *wanted and clears it, for tests that make an assertion fail once. */
-bool engine_fails(bool *wanted);
-/* A warning for the user: to the host's function (rg_on_warning), else to standard error. */
+bool engine_take_test_failure(bool *wanted);
+/* Passes a warning to the host's function (rg_on_warning), or else to standard error. */
 void engine_warn(Engine *engine, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

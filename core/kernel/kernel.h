@@ -19,24 +19,24 @@ struct Kernel {
   char *place;             /* "script.lua:12" */
   const char *chunk;       /* "script.lua" */
   Scratch scratch;         /* holds the Ast and the members below */
-  Ast *ast;                /* NULL: it comes from a module, */
-  struct Shipped *shipped; /* which has all its versions (shipped.h); NULL: it has a text */
+  Ast *ast;                /* NULL for a kernel of a module */
+  struct Shipped *shipped; /* its versions in that module (shipped.h); NULL for all others */
   int32_t parameter_count;
   SemaPaths paths;
   VEC(const char *) path_texts; /* one per path, NUL-terminated */
   bool *static_parameters;      /* by parameter: is its value part of the pattern? */
   uint8_t *whole_parameters;    /* by parameter: as SemaPath.whole */
-  VEC(Ast *) functions;         /* called ones, in kernel->scratch; number n is items[n - 1] */
+  VEC(Ast *) functions;         /* that it calls, in kernel->scratch; number n is items[n - 1] */
   KernelWant want;              /* what the last failed launch needs */
   int32_t wanted_value;
   double parse_ms; /* parsing time, until a report includes it */
   bool fast_math;
-  PassDerivative derivative; /* its code is a derivative of its text: pass `adjoint` */
+  PassDerivative derivative; /* which derivative of its text its code is: pass `adjoint` */
   bool has_warned;           /* warned of writes outside a shape */
   bool has_warned_races;     /* warned of updates that are not recognised as such */
   Version *versions;         /* all of them, newest first */
-  Version *last;             /* the general one that was launched or compiled last */
-  Version *ran;              /* its results can be read */
+  Version *last;             /* the general version that was launched or compiled last */
+  Version *ran;              /* the version whose results can be read */
   uint64_t *words;           /* buffer for the pattern of a launch */
   int word_capacity;
   Kernel *next;
@@ -67,9 +67,9 @@ void kernel_rely_on_whole(Kernel *kernel, int32_t value, double number);
 SemaWhole kernel_note_whole(Kernel *kernel, int32_t value, double number);
 /* Records what a compile needs from the caller. */
 void kernel_want(Kernel *kernel, const SemaWants *wants);
-/* Compiles what a launch with such values needs. With `is_ahead`, a background thread may generate
- * the code until a caller needs it. */
-bool kernel_compile(Kernel *kernel, const RgValue *values, int32_t value_count, bool is_ahead,
+/* Compiles what a launch with such values needs. With `in_background`, a thread may still generate
+ * the code when this returns; a launch that needs it waits. */
+bool kernel_compile(Kernel *kernel, const RgValue *values, int32_t value_count, bool in_background,
                     Error *err);
 bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, RgValue *result,
                    Error *err);

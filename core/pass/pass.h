@@ -9,11 +9,11 @@
 /* Which derivative the pass `adjoint` makes of a kernel. */
 typedef enum PassDerivative {
   DERIVATIVE_NONE,
-  DERIVATIVE_REVERSE, /* its adjoint */
-  DERIVATIVE_FORWARD, /* its tangent */
-  DERIVATIVE_SECOND   /* the adjoint of its tangent */
+#define DERIVATIVE(NAME, ...) DERIVATIVE_##NAME,
+#include "pass/derivative.def"
+#undef DERIVATIVE
+  DERIVATIVE_COUNT
 } PassDerivative;
-enum { DERIVATIVE_COUNT = DERIVATIVE_SECOND + 1 };
 
 /* How often it differentiates. */
 static inline int pass_derivative_order(PassDerivative derivative) {

@@ -38,7 +38,7 @@ static int32_t first_left(const Tuner *tuner) {
   return TUNE_UNDECIDED;
 }
 
-void tuner_ask(Tuner *tuner, int32_t candidate) {
+void tuner_begin_trial(Tuner *tuner, int32_t candidate) {
   tuner->rows[candidate].is_asked = true;
   tuner->next = (candidate + 1) % tuner->count;
 }

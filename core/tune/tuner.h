@@ -51,7 +51,7 @@ int32_t tuner_next(const Tuner *tuner);
 int32_t tuner_choice(const Tuner *tuner);
 /* A run of the candidate begins, as a trial. Call tuner_note, tuner_forget or tuner_fail when it
  * ends. */
-void tuner_ask(Tuner *tuner, int32_t candidate);
+void tuner_begin_trial(Tuner *tuner, int32_t candidate);
 void tuner_note(Tuner *tuner, int32_t candidate, double time, double work);
 /* Reports a run of the choice that was not a trial. After many consecutive runs that took over 1.5
  * times its best, conditions have changed: trials start over. */

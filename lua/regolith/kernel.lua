@@ -15,6 +15,7 @@ local struct = require "regolith.data.struct"
 local matrix = require "regolith.data.matrix"
 local value = require "regolith.data.value"
 local builtin = require "regolith.kernel.builtin"
+local derivatives = require "regolith.kernel.derivatives"
 local source = require "regolith.kernel.source"
 local called = require "regolith.kernel.called"
 local snode = require "regolith.data.snode"
@@ -789,20 +790,14 @@ local function new_kernel(session, found, options)
   return self
 end
 
-local derivatives = {
-  adjoint = { number = 1, suffix = ".grad", text = "its adjoint", declared = "grad = true" },
-  tangent = { number = 2, suffix = ".tangent", text = "its tangent", declared = "dual = true" },
-  second = { number = 3, suffix = ".second", text = "the adjoint of its tangent",
-    declared = "grad = true, dual = true" },
-}
-local derivative_kinds = { "adjoint", "tangent", "second" }
 
 local function refuse_derivative(self, kind)
   local name, is = ffi.string(C.rg_kernel_name(self.pointer)), derivatives[kind]
   return fail.raise { code = "module.missing",
-    message = ("module '%s' has kernel '%s' without %s"):format(self.chunk, name, is.text),
+    message = ("module '%s' does not contain the %s of kernel '%s'"):format(self.chunk, is.words,
+      name),
     hint = ("build the module after a run that uses it, or ask for it: %s = { %s, %s }"):format(
-      name, name, is.declared) }
+      name, name, is.option) }
 end
 
 -- The kernel of the derivatives of `self`, made once.
@@ -812,7 +807,7 @@ function derived(self, kind)
   local options = {}
   for name, v in pairs(self.options) do options[name] = v end
   options.derivative = derivatives[kind].number
-  options.name = ffi.string(C.rg_kernel_name(self.pointer)) .. derivatives[kind].suffix
+  options.name = ffi.string(C.rg_kernel_name(self.pointer)) .. derivatives[kind].ending
   local made = new_kernel(self.session, self.found, options)
   for _, name in ipairs { "fn", "environment", "captures", "defaults" } do
     made[name] = rawget(self, name)
@@ -833,11 +828,11 @@ end
 --- { ".grad", kernel }.
 function kernel.compiled_derivatives(self)
   local list, use = {}, ffi.new "RgGradientUse"
-  for _, kind in ipairs(derivative_kinds) do
-    local made = self.derived[kind]
+  for _, row in ipairs(derivatives) do
+    local made = self.derived[row.kind]
     if made then
       lib.check(C.rg_kernel_gradient_use(made.pointer, 0, use), made.runtime)
-      if use.version ~= 0 then list[#list + 1] = { derivatives[kind].suffix, made } end
+      if use.version ~= 0 then list[#list + 1] = { row.ending, made } end
     end
   end
   return list
@@ -845,9 +840,9 @@ end
 
 --- "step", "adjoint" of the name "step.grad"; of other names nothing.
 function kernel.split_name(name)
-  for kind, is in pairs(derivatives) do
-    local base = name:sub(-#is.suffix) == is.suffix and name:sub(1, -#is.suffix - 1)
-    if base then return base, kind end
+  for _, row in ipairs(derivatives) do
+    local base = name:sub(-#row.ending) == row.ending and name:sub(1, -#row.ending - 1)
+    if base then return base, row.kind end
   end
 end
 

@@ -311,7 +311,7 @@ describe("an rg.array in a kernel #compiled", function()
     assert.matches("'a' is used as a value here, which a wrap with strides", problem.message)
     assert.matches("pass a copy: rg.zeros%(T, ..%):copy_from%(a%)", problem.hint)
     local matrix = rg.wrap(ffi.new "float[6]", rg.f32, { 3, 2 })
-    assert.matches("'a' is used as a value, which a wrap or a window with several axes cannot be",
+    assert.matches("'a' is used as a value, but a wrap or a window with several axes cannot be one",
       failure(rg.kernel [=[function(a) return a end]=], matrix).message)
     assert.equal(4, rg.kernel [=[function(a: array(f32, 2))
       a[2][1] = 4

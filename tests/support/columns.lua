@@ -1,6 +1,7 @@
 -- columns.lua - checks Lua tables against the .def tables of the core that they repeat:
 -- lua/regolith/data/scalars.lua against core/type/type.def, lua/regolith/data/kinds.lua against
--- core/snode/kind.def. Prints the differences, if any; `--write` updates the files.
+-- core/snode/kind.def, lua/regolith/kernel/derivatives.lua against core/pass/derivative.def. Prints
+-- the differences, if any; `--write` updates the files.
 local made = dofile((arg[0]:match "^(.*/)[^/]*$" or "") .. "made.lua")
 
 local function hold(path, source, text)
@@ -61,4 +62,23 @@ hold("lua/regolith/data/kinds.lua", "kind.def",
 for _, row in ipairs(kinds) do kinds[row.name] = row end
 
 return kinds
+]])
+
+-- -- derivatives ----------------------------------------------------------------------------------
+
+lines = {}
+for kind, ending, words, option in made.read("core/pass/derivative.def"):gmatch
+  '\nDERIVATIVE%(%u+, "(%l+)", "([^"]+)", "([^"]+)", "([^"]+)"%)' do
+  lines[#lines + 1] = ('  { kind = "%s", number = %d, ending = "%s", words = "%s",\n'
+    .. '    option = "%s" },\n'):format(kind, #lines + 1, ending, words, option)
+end
+hold("lua/regolith/kernel/derivatives.lua", "derivative.def",
+  "--- The derivatives of a kernel: the rows of core/pass/derivative.def, which says what they\n"
+  .. "--- mean. Made by `luajit tests/support/columns.lua --write`.\nlocal derivatives = {\n"
+  .. table.concat(lines) .. [[
+}
+
+for _, row in ipairs(derivatives) do derivatives[row.kind] = row end
+
+return derivatives
 ]])

@@ -62,7 +62,7 @@ static uint64_t block_at(const CudaDevice *cuda, int64_t k) {
 
 /* Words for messages: a printing kernel, which is waited for, needs enough for one task. */
 static uint64_t most_said(const DeviceLaunch *launch) {
-  return launch->says ? RT_MESSAGE_WORDS : FEW_WORDS;
+  return launch->prints ? RT_MESSAGE_WORDS : FEW_WORDS;
 }
 
 /* Queued launches have no messages, except a failed one, which is preceded by free space. */
@@ -371,7 +371,7 @@ static bool report(CudaDevice *cuda, DeviceLaunch *launch, int32_t k, Error *err
 bool cuda_finish(Device *device, DeviceLaunch *launch, Error *err) {
   CudaDevice *cuda = (CudaDevice *)device;
   int32_t k = place_of(launch->ticket);
-  if (!launch->says) launch->messages_lost = 0;
+  if (!launch->prints) launch->messages_lost = 0;
   launch->message_words = 0;
   bool is_entered = cuda_enter(cuda, err);
   bool ok =
@@ -544,8 +544,8 @@ static bool run(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, Error *e
   bool frees = task->may_deactivate && !launch->gc_is_stopped;
   if (task->may_change_topology || frees || cuda->device.gc_each_launch)
     ok = ok && cuda_refresh_trees(cuda, launch, frees, err);
-  return ok && (!launch->says || pull_said(cuda, launch, err)) &&
-         (!(task->writes_frame || launch->says) || pull_frame(cuda, launch, err)) &&
+  return ok && (!launch->prints || pull_said(cuda, launch, err)) &&
+         (!(task->writes_frame || launch->prints) || pull_frame(cuda, launch, err)) &&
          cuda_arrays_pause(cuda, launch, err);
 }
 

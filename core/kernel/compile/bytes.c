@@ -259,7 +259,7 @@ static void code_reports(Coder *coder, CompiledKernel *kernel) {
     code_message(coder, &kernel->messages[k]);
     if (coder->reads) kernel->message_axes[k] = kernel->messages[k].axis_count;
   }
-  CODE(coder, kernel->says);
+  CODE(coder, kernel->prints);
   CODE_ARRAY(coder, kernel->sites, kernel->site_count);
   for (int32_t k = 0; k < kernel->site_count; k++) code_site(coder, &kernel->sites[k]);
   CODE_ARRAY(coder, kernel->gradient_uses, kernel->gradient_use_count);
@@ -279,7 +279,7 @@ static void code_effects(Coder *coder, CompiledKernel *kernel) {
   CODE(coder, kernel->host_changes_arrays);
   CODE(coder, kernel->takes_arrays);
   CODE(coder, kernel->returns_arrays);
-  CODE_BELOW(coder, kernel->beyond, 1 << BEYOND_COUNT);
+  CODE_BELOW(coder, kernel->irreversible, 1 << IRREVERSIBLE_COUNT);
   CODE(coder, kernel->written);
   CODE(coder, kernel->written_arrays);
   CODE(coder, kernel->extents);

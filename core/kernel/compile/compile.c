@@ -35,7 +35,7 @@ static void dump_text(const Kernel *kernel, const char *step, const char *text) 
 /* Dumps a text of the compile at its current stage, if RG_DUMP requests it. */
 static void dump_stage(Compile *compile, TextKind text) {
   const char *step = text_name(text);
-  if (!compile->is_again && wants_dump(compile->kernel, step))
+  if (!compile->is_repeated && wants_dump(compile->kernel, step))
     log_dump(step, compile->kernel->name, text_print(compile, text));
 }
 
@@ -104,7 +104,7 @@ static void dump_pass(void *data, const char *pass, const char *text) {
            text);
 }
 
-/* The processor that tasks are compiled for: a GPU, if there is one. */
+/* The processor that tasks are compiled for: the GPU if the device has one. */
 static const char *processor_of(const Compile *compile) {
   if (compile->gpu) return compile->gpu;
   if (compile->host) return compile->host;
@@ -150,7 +150,7 @@ static void keep_scalar_tasks(void *data, IrKernel *kernel) {
   }
 }
 
-/* Numbers all insts again, since later passes have given the ids of the copies to others. */
+/* Renumbers all insts, since later passes have given the ids of the copies to others. */
 static void exchange_scalar_tasks(Compile *compile, IrKernel *kernel) {
   for (int i = 0; i < kernel->tasks.count; i++) {
     IrTask *other = compile->scalar_tasks[i];
@@ -172,7 +172,7 @@ IrBytes compile_scalar_bytes(Compile *compile) {
   return bytes;
 }
 
-/* A pass knows the line of what it refuses, and not the text. False. */
+/* Adds the source text to the error of a pass, which has only a line number. Always false. */
 static bool show_line(const Compile *compile, Error *err) {
   const Source *source = compile->kernel->ast->source;
   Error refusal = *err;
@@ -191,7 +191,8 @@ static int32_t vector_bytes_of(const Compile *compile) {
   return compile->kernel->engine->store->device->vector_bytes / (compile->way.has_half_vectors + 1);
 }
 
-/* Does one worker run the code, and reach its trees alone? A module's code may run on several. */
+/* Does one worker run the code, and can no other process access its trees? A module's code may run
+ * on several workers. */
 static bool has_one_worker(const Compile *compile) {
   const Engine *engine = compile->kernel->engine;
   const Device *device = engine->store->device;
@@ -205,9 +206,9 @@ static bool run_passes_by(RunPasses *run, Compile *compile, Error *err) {
   double begin = clock_ms();
   Kernel *kernel = compile->kernel;
   const Device *device = kernel->engine->store->device;
-  bool dumps = !compile->is_again && wants_dump(kernel, "passes");
-  bool may_be_baseline = compile->why == COMPILE_TO_RUN && !compile->base && !compile->is_again &&
-                         baseline_is_possible(compile);
+  bool dumps = !compile->is_repeated && wants_dump(kernel, "passes");
+  bool may_be_baseline = compile->why == COMPILE_TO_RUN && !compile->base &&
+                         !compile->is_repeated && baseline_is_possible(compile);
   PassDump to = {.kernel = kernel};
   PassContext passes = {.scratch = &compile->scratch,
                         .vector_bytes = vector_bytes_of(compile),
@@ -287,8 +288,8 @@ static void rely_on_wholes(const Compile *compile) {
 static bool run_front(void *data, Error *err) {
   Compile *compile = data;
   Kernel *kernel = compile->kernel;
-  ASSERT(!engine_fails(&kernel->engine->options.fails_in_compile),
-         "no test asks a compile to fail");
+  ASSERT(!engine_take_test_failure(&kernel->engine->options.fails_in_compile),
+         "no test requests that this compile fails");
   compile->given = values_read(&compile->scratch, kernel, compile->values, compile->value_count);
   dump_stage(compile, TEXT_AST);
   if (!compile_run(compile, STAGE_LAST, err)) return false;
@@ -319,8 +320,8 @@ static bool has_order_of_base(const Compile *compile) {
   return !keeps_order || compiled_order(compile->sema.kernel) == compile->base->order;
 }
 
-/* Other code may be vectorised where the base shows the order of its iterations, and runs one at a
- * time: then once more without that. */
+/* The other code may vectorise loops that the base leaves scalar although their results depend on
+ * the order of iterations. If so, compiles once more with such loops left scalar. */
 static bool run_in_order(Compile *compile, Error *err) {
   uint64_t wanted = compile->constants.taken;
   for (int k = 0; k < 2; k++) {
@@ -336,7 +337,7 @@ static bool run_other(void *data, Error *err) {
   Compile *compile = data;
   const CompiledKernel *base = compile->base;
   bool specialises = compile->why == COMPILE_TO_SPECIALISE;
-  ASSERT(base, "another version is one of something");
+  ASSERT(base, "other code is made for a version that exists");
   if (!run_in_order(compile, err)) return false;
   compile->bytes = ir_write(&compile->scratch, compile->sema.kernel, processor_of(compile));
   return specialises || compile->bytes.length != base->byte_count ||
@@ -404,7 +405,7 @@ static bool run_to_ship(void *data, Error *err) {
   return true;
 }
 
-/* The host region of a kernel for GPUs runs on any processor. */
+/* The host region of a GPU kernel is compiled for any processor. */
 static RgCodegenRequest ship_request(const Compile *compile) {
   RgCodegenRequest request = request_of(compile);
   request.processors[RG_TARGET_HOST] = compile->gpu ? ANY_PROCESSOR : compile->host;
@@ -476,7 +477,7 @@ DeviceCode *compile_find(Compile *compile) {
 DeviceCode *compile_load(Engine *engine, const CompiledKernel *compiled,
                          const RgCodegenRequest *request, const RgCodegenResult *result,
                          double *step_ms, Error *err) {
-  ASSERT(request && result && result->ok, "what is loaded was compiled");
+  ASSERT(request && result && result->ok, "code that is loaded was compiled");
   DeviceCode *code = load_code(engine, compiled->task_count, result->objects, step_ms, err);
   if (!code) return NULL;
   double begin = clock_ms();
@@ -534,10 +535,11 @@ static DeviceCode *make_code(Compile *compile, const CompiledKernel *compiled, b
 
 /* -- a general version ------------------------------------------------------------------------- */
 
-/* Provides the version's code; with COMPILE_AHEAD a thread may begin to make it, with
- * COMPILE_TO_RUN it may be baseline code. */
-static bool give_code(Compile *compile, Version *version, bool wants_texts, Error *err) {
-  if (compile->why == COMPILE_AHEAD && !wants_texts && background_start(version, PRIORITY_SOON))
+/* Provides the version's code: with COMPILE_IN_BACKGROUND perhaps later, by a thread, and with
+ * COMPILE_TO_RUN perhaps baseline code. */
+static bool provide_code(Compile *compile, Version *version, bool wants_texts, Error *err) {
+  if (compile->why == COMPILE_IN_BACKGROUND && !wants_texts &&
+      background_start(version, PRIORITY_SOON))
     return true;
   version->state = VERSION_READY;
   if (compile->why == COMPILE_TO_RUN && !wants_texts && baseline_begin(compile, version))
@@ -546,16 +548,16 @@ static bool give_code(Compile *compile, Version *version, bool wants_texts, Erro
   return version->code != NULL;
 }
 
-/* Where memory ends while code is made, too, its version is dropped. */
-typedef struct Giving {
+/* Code is made below a guard, so that the version is dropped if memory runs out meanwhile. */
+typedef struct CodeJob {
   Compile *compile;
   Version *version;
   bool wants_texts;
-} Giving;
+} CodeJob;
 
-static bool run_giving(void *data, Error *err) {
-  const Giving *giving = data;
-  return give_code(giving->compile, giving->version, giving->wants_texts, err);
+static bool run_provide_code(void *data, Error *err) {
+  const CodeJob *job = data;
+  return provide_code(job->compile, job->version, job->wants_texts, err);
 }
 
 static bool keep_pattern(const Compile *compile, Version *version, int word_count, Error *err) {
@@ -585,9 +587,9 @@ static Version *make_version(Compile *compile, int word_count, Error *err) {
   compile->is_from_cache = version->code != NULL;
   bool is_there = !has_code || version->code;
   if (is_there) version->state = VERSION_READY;
-  Giving giving = {compile, version, wants_texts};
+  CodeJob job = {compile, version, wants_texts};
   if (keep_pattern(compile, version, word_count, err) &&
-      (is_there || guard_run(run_giving, &giving, err))) {
+      (is_there || guard_run(run_provide_code, &job, err))) {
     tuning_begin(kernel, version);
     return version;
   }

@@ -19,24 +19,24 @@ typedef struct Compile {
   const RgValue *values;
   const SemaValue *given; /* the same values, as sema reads them */
   int32_t value_count;
-  bool is_again; /* repeated for a text: nothing is dumped */
+  bool is_repeated; /* for a text or for other code: nothing is dumped */
   CompileWhy why;
   bool explains; /* record notes about accesses */
   CompileWay way;
   const char *gpu; /* for a text or a module: compile for this GPU; NULL: for the device */
-  /* for a module: compile for a processor of this level, whose vectors are so wide */
+  /* for a module: compile for this processor level, with vectors of this width */
   const char *host;
   int32_t host_vector_bytes;
-  /* the code that this is another version of: it has the same trees, arguments and chunks; NULL:
-   * none */
+  /* the compiled kernel whose trees, arguments and chunks this one must have, as its code is an
+   * alternative to that; NULL: none */
   const CompiledKernel *base;
   bool is_specialised; /* long bodies are vectorised, too */
-  Constants constants; /* to take */
+  Constants constants; /* arguments that become constants */
   Scratch scratch;
   SemaOutput sema;
   SemaWants wants;
   IrBytes bytes;
-  IrTask **scalar_tasks; /* by number: those of baseline code; NULL: it is the kernel's */
+  IrTask **scalar_tasks; /* by number: the task of baseline code; NULL: the kernel's own */
   const char *lua;       /* arch "lua": the code to run */
   double step_ms[STEP_COUNT];
   bool is_from_cache; /* the code came from the cache on disk */
@@ -48,14 +48,14 @@ IrBytes compile_scalar_bytes(Compile *compile);
 
 /* Runs the stages up to `last`, starting from `given`, in the compile's scratch. */
 bool compile_run(Compile *compile, CompileStage last, Error *err);
-/* After STAGE_IR: turns the kernel of a derivative into that. */
+/* After STAGE_IR: replaces the kernel by the derivative that is to be compiled. */
 bool compile_derive(Compile *compile, Error *err);
 
-/* The tasks of a compile with a `gpu`, after its last stage, as PTX; NULL with err. */
+/* Compiles the tasks for `gpu` to PTX, after the last stage; NULL with err. */
 RgCodegenResult *compile_for_gpu(Compile *compile, Error *err);
 
-/* Compiles the version that is `compile->base` once more, for the `host` or the `gpu`, in the
- * compile's scratch. *bytes, as compiled_write makes them, are in the other one. */
+/* Compiles `compile->base` once more, for `compile->host` or `compile->gpu`. *bytes, as
+ * compiled_write makes them, are in `scratch`. */
 bool compile_to_ship(Compile *compile, Scratch *scratch, CompiledBytes *bytes, Error *err);
 
 /* texts.c: prints a compile that has reached the text's stage, in its scratch. */
@@ -70,7 +70,7 @@ void explain_code(const Compile *compile, const Version *version);
 void explain_warn(Kernel *kernel, const IrKernel *ir);
 
 /* values.c: which of the wanted arguments can become constants without changing a result, and are
- * worth it; a set has a bit for each of the first COMPILE_MOST_CONSTANTS arguments. `slots` is a
+ * worth it. Sets have a bit for each of the first COMPILE_MOST_CONSTANTS arguments; `slots` is a
  * frame. */
 enum { COMPILE_MOST_CONSTANTS = 64 };
 uint64_t constants_possible(IrKernel *kernel, uint64_t wanted, const uint64_t *slots);
@@ -86,12 +86,12 @@ bool compile_verifies(void);
 CompiledKernel *compiled_make(Compile *compile, Error *err);
 /* tasks.c: its tasks and effects; below a guard. */
 void compiled_fill_tasks(const Compile *compile, CompiledKernel *compiled);
-/* The index of the value that an argument comes from. */
+/* The index of the value that an argument is read from. */
 static inline int32_t compile_value(const Compile *compile, SemaArg from) {
   return from.index + (from.is_parameter ? compile->kernel->paths.count : 0);
 }
 
-/* A general version for the pattern in kernel->words; NULL with err. With COMPILE_AHEAD a thread
+/* A general version for the pattern in kernel->words; NULL with err. With COMPILE_IN_BACKGROUND a thread
  * may still be making its code. */
 Version *version_compile(Kernel *kernel, const RgValue *values, int32_t value_count, int word_count,
                          CompileWhy why, Error *err);

@@ -35,7 +35,7 @@ static void fill_args(const Compile *compile, CompiledKernel *compiled) {
   const IrKernel *ir = compile->sema.kernel;
   ASSERT(compile->sema.args.count == ir->args.count &&
              compile->sema.sources.count == ir->args.count,
-         "every argument has a value that it comes from, and a text that uses it");
+         "every argument has a value that it is read from, and a source that uses it");
   compiled->arg_count = ir->args.count;
   compiled->args = scratch_array(&compiled->memory, CompiledArg, ir->args.count);
   for (int32_t k = 0; k < ir->args.count; k++) {
@@ -72,10 +72,10 @@ static bool find_tree(const Compile *compile, const CompiledKernel *compiled, in
   return at < compile->value_count;
 }
 
-/* Another version has the trees of its base. */
+/* A version that is based on another has the trees of its base. */
 static bool copy_trees(const CompiledKernel *base, CompiledKernel *compiled, Error *err) {
   if (base->tree_count != compiled->tree_count || base->arg_count != compiled->arg_count)
-    return error_set(err, RG_ERROR_INTERNAL, "constants changed what a kernel is given");
+    return error_set(err, RG_ERROR_INTERNAL, "constants changed the arguments of a kernel");
   memcpy(compiled->trees, base->trees, sizeof *compiled->trees * (size_t)compiled->tree_count);
   return true;
 }
@@ -127,7 +127,7 @@ static void fill_sites(const Compile *compile, CompiledKernel *compiled) {
   }
 }
 
-/* The value whose number the argument is; -1: it is part of something else. */
+/* The index of the value that is the argument's number; -1: the number is part of a vector. */
 static int32_t number_value(const Compile *compile, int32_t arg) {
   SemaArg from = compile->sema.args.items[arg];
   bool is_number =
@@ -204,7 +204,7 @@ typedef struct Filling {
 static bool fill(void *data, Error *err) {
   const Filling *filling = data;
   CompiledKernel *compiled = filling->compiled;
-  fill_code(filling->compile, compiled); /* first: its block is the largest */
+  fill_code(filling->compile, compiled); /* first, as its block is the largest */
   fill_frame(filling->compile, compiled);
   compiled_fill_tasks(filling->compile, compiled);
   fill_args(filling->compile, compiled);
@@ -226,7 +226,7 @@ static bool check_bytes(void *data, Error *err) {
   if (!filling->read) return false;
   CompiledBytes again = compiled_write(filling->read, &store->types, objects, scratch);
   ASSERT(bytes.length == again.length && !memcmp(bytes.data, again.data, (size_t)bytes.length),
-         "a compiled kernel that was written is read as it was");
+         "a compiled kernel is the same after it was written and read");
   return true;
 }
 

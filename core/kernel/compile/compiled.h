@@ -47,10 +47,10 @@ typedef struct CompiledGradientUse {
 
 /* Bits for what a launch may do besides writing to its fields and arrays. */
 enum {
-#define BEYOND(NAME, WORDS) BEYOND_##NAME,
-#include "kernel/beyond.def"
-#undef BEYOND
-  BEYOND_COUNT
+#define IRREVERSIBLE(NAME, WORDS) IRREVERSIBLE_##NAME,
+#include "kernel/irreversible.def"
+#undef IRREVERSIBLE
+  IRREVERSIBLE_COUNT
 };
 
 typedef struct CompiledKernel {
@@ -79,7 +79,7 @@ typedef struct CompiledKernel {
   SemaMessage *messages;
   int32_t *message_axes; /* by message: how many indices it has */
   int32_t message_count;
-  bool says;           /* it may print */
+  bool prints;         /* has messages that the launch must read before it returns: is_urgent */
   CompiledSite *sites; /* by RtOutside.site */
   int32_t site_count;
   CompiledGradientUse *gradient_uses; /* of an adjoint */
@@ -92,7 +92,7 @@ typedef struct CompiledKernel {
   bool host_changes_arrays; /* the host region changes the launch's arrays, or their elements */
   bool takes_arrays;        /* has counted arrays as arguments */
   bool returns_arrays;      /* counted ones, to which the frame holds references until read */
-  unsigned beyond;          /* beyond.def: bits of effects that copies do not undo */
+  unsigned irreversible;    /* bits of effects that kernel:tune() cannot undo: irreversible.def */
   /* bits of the first 64 trees, and of the first 64 arguments that are addresses of arrays: it may
    * write to these */
   uint64_t written, written_arrays;

@@ -55,7 +55,7 @@ bool compile_check_peers(const Compile *compile, Error *err) {
   Search search = {compile, kernel, NULL};
   DEBUG_ASSERT(!kernel->tasks.count, "accesses still name their fields");
   bool has_views = false;
-  if (!compile->values) return true; /* another version of IR that was checked */
+  if (!compile->values) return true; /* the IR of the base was checked */
   for (int32_t k = 0; k < kernel->trees.count && !has_views; k++) has_views = is_view(&search, k);
   if (!has_views) return true;
   ir_walk(kernel->body, check_inst, &search);
@@ -63,8 +63,8 @@ bool compile_check_peers(const Compile *compile, Error *err) {
     ir_walk(kernel->functions.items[k]->body, check_inst, &search);
   if (!search.found) return true;
   error_set(err, RG_ERROR_ARGUMENT,
-            "kernel '%.100s' (line %d) %s another rank's sparse tree, of which elements can only "
-            "be read, one by one",
+            "kernel '%.100s' (line %d) %s another rank's sparse tree, whose elements can only be "
+            "read, one by one",
             compile->kernel->name, search.found->line,
             search.found->op == IR_ACTIVE || search.found->op == IR_COUNT ? "walks over"
                                                                           : "changes");

@@ -1,6 +1,6 @@
-/* tasks.c - fills the task table of a compiled kernel, and its effects: what each task
- * costs, changes and depends on, and the memory of the elements that it adds to in private copies
- * (device.h: DeviceSum). All of it is read off the tasks' IR after the passes. */
+/* tasks.c - fills the task table of a compiled kernel, and its effects: what each task costs,
+ * changes and depends on, and the memory of the elements that it sums in private copies (device.h:
+ * DeviceSum). All of it is computed from the tasks' IR after the passes. */
 #include <string.h>
 
 #include "base/map.h"
@@ -91,7 +91,7 @@ uint64_t compiled_order(const IrKernel *kernel) {
   return order;
 }
 
-/* The call that clears a level, if the task does nothing else; else NULL. */
+/* The call that clears a level, if the task does nothing else; otherwise NULL. */
 static const IrInst *find_clear(const IrTask *task) {
   const IrInst *inst = task->body->first;
   bool is_clear = inst && !inst->next && ir_is_clear_call(inst);
@@ -164,15 +164,15 @@ static void note_written(const Writing *writing, const IrInst *inst) {
 }
 
 /* Can this entry allocate memory for arrays? */
-static bool may_take(RtEntry entry) {
+static bool may_allocate(RtEntry entry) {
   return entry == RT_ARRAY_NEW || entry == RT_ARRAY_EXCHANGE || entry == RT_ARRAY_APPEND ||
          entry == RT_ARRAY_POP || entry == RT_ARRAY_CLEAR || entry == RT_ARRAY_SLICE;
 }
 
 /* Can it change an array or an element? */
 static bool may_change(const IrInst *inst) {
-  bool gives_place = ir_is_call(inst, RT_ARRAY_AT) || ir_is_call(inst, RT_ARRAY_EXCHANGE);
-  return gives_place || ir_is_call(inst, RT_ARRAY_APPEND) || ir_is_call(inst, RT_ARRAY_POP) ||
+  bool returns_place = ir_is_call(inst, RT_ARRAY_AT) || ir_is_call(inst, RT_ARRAY_EXCHANGE);
+  return returns_place || ir_is_call(inst, RT_ARRAY_APPEND) || ir_is_call(inst, RT_ARRAY_POP) ||
          ir_is_call(inst, RT_ARRAY_CLEAR);
 }
 
@@ -180,7 +180,7 @@ static bool note_arrays(void *data, IrInst *inst) {
   CompiledKernel *compiled = data;
   bool is_call = ir_is_array_call(inst);
   compiled->makes_arrays |= is_call;
-  compiled->grows_arrays |= is_call && may_take(inst->entry);
+  compiled->grows_arrays |= is_call && may_allocate(inst->entry);
   return true;
 }
 
@@ -192,21 +192,21 @@ static bool note_host_arrays(void *data, IrInst *inst) {
   return true;
 }
 
-static unsigned beyond_of(const IrInst *inst) {
+static unsigned irreversible_of(const IrInst *inst) {
   int effects = ir_effects(inst);
   bool writes = effects & (IR_WRITE | IR_UPDATE_EFFECT);
-  if (ir_is_array_call(inst) || ir_is_count(inst->op)) return 1u << BEYOND_ARRAYS;
-  if (ir_is_call(inst, RT_NATIVE)) return 1u << BEYOND_EXTENSION;
+  if (ir_is_array_call(inst) || ir_is_count(inst->op)) return 1u << IRREVERSIBLE_ARRAYS;
+  if (ir_is_call(inst, RT_NATIVE)) return 1u << IRREVERSIBLE_EXTENSION;
   if (inst->op == IR_INVOKE) return 0; /* the functions themselves are visited */
-  return effects & IR_TOPOLOGY || (writes && ir_has_entry(inst->op)) ? 1u << BEYOND_CELLS : 0;
+  return effects & IR_TOPOLOGY || (writes && ir_has_entry(inst->op)) ? 1u << IRREVERSIBLE_CELLS : 0;
 }
 
 static bool note_writes(void *data, IrInst *inst) {
   const Writing *writing = data;
-  unsigned beyond = beyond_of(inst);
+  unsigned irreversible = irreversible_of(inst);
   bool writes = ir_effects(inst) & (IR_WRITE | IR_UPDATE_EFFECT) && inst->op != IR_INVOKE;
-  if (writes || beyond) note_written(writing, inst);
-  writing->compiled->beyond |= beyond;
+  if (writes || irreversible) note_written(writing, inst);
+  writing->compiled->irreversible |= irreversible;
   note_arrays(writing->compiled, inst);
   return true;
 }
@@ -322,8 +322,8 @@ static void close_run(DeviceSum *sum, uint64_t width, uint64_t size) {
   sum->strides[sum->depth++] = size;
 }
 
-/* Describes where the elements of `fields` are, merging neighbours in a cell. `out` has one row per
- * field; returns how many are used. */
+/* Describes where the elements of `fields` are, merging fields that are adjacent in a cell. `out`
+ * has one row per field; returns the number of rows used. */
 static int32_t describe_sums(const IrKernel *kernel, const int32_t *fields, int32_t field_count,
                              DeviceSum *out) {
   int32_t count = 0;
@@ -387,7 +387,7 @@ static void fill_task(const Compile *compile, CompiledKernel *compiled, int32_t 
   note_clear(task, out);
 }
 
-/* Private copies: of a privatised version of a task. */
+/* Describes the private copies of a task that is a privatised version. */
 static void fill_sums(const Compile *compile, CompiledKernel *compiled, int32_t number) {
   const IrKernel *kernel = compile->sema.kernel;
   const IrTask *task = kernel->tasks.items[number];
@@ -397,7 +397,8 @@ static void fill_sums(const Compile *compile, CompiledKernel *compiled, int32_t 
   compiled->tasks[number].sums = sums;
   compiled->tasks[number].sum_count =
       describe_sums(kernel, task->private_fields.items, count, sums);
-  ASSERT(compiled->tasks[number].sum_count <= count, "neighbours are merged, and none is added");
+  ASSERT(compiled->tasks[number].sum_count <= count,
+         "adjacent fields are merged, and none is added");
   compiled->has_sums = true;
 }
 

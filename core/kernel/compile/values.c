@@ -1,5 +1,5 @@
-/* values.c - the values of a launch: converts them for sema, keeps them, and makes those that stay
- * the same constants. See values.h. */
+/* values.c - converts the values of a launch for sema, copies them for later compiles, and replaces
+ * arguments that stay the same by constants. See values.h. */
 #include "kernel/compile/values.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "tree/access/cell.h"
 
 _Static_assert(sizeof(SemaPart) == sizeof((RgVector){0}.numbers[0]),
-               "a vector's numbers are read where they lie");
+               "a vector's numbers are read in place");
 
 static SemaValue sema_value(const Kernel *kernel, const RgValue *value) {
   static const SemaValueKind kinds[] = {
@@ -129,10 +129,10 @@ void values_free(Heap *heap, SemaValue *values, int32_t count) {
 
 /* -- constants --------------------------------------------------------------------------------- */
 
-/* Makes arguments of a kernel constants in its IR, before the passes. Candidates are integers,
- * booleans, and floats that are powers of two and divide: division by such a constant is an exact
- * multiplication. Whoever evaluates what depends on a constant gets the same bits as at run time,
- * also from functions of `math` (D-llvm_bc-12). Decision D-kernel-11. */
+/* Replaces arguments of a kernel by constants in its IR, before the passes. Candidates are
+ * integers, booleans, and floats that are powers of two and divide: division by such a constant is
+ * an exact multiplication. An expression of constants has the same bits at compile time as at run
+ * time, functions of `math` included (D-llvm_bc-12). Decision D-kernel-11. */
 
 static bool is_power_of_two(double value) {
   int exponent;
@@ -144,7 +144,7 @@ bool constants_is_power(Type type, const uint64_t *slot) {
 }
 
 typedef struct Taking {
-  uint64_t taken; /* or what may be */
+  uint64_t taken; /* arguments that become constants, or are candidates */
   const uint64_t *slots;
   uint64_t divisors; /* floats of `taken` in divisors that are powers of two */
 } Taking;

@@ -1,6 +1,6 @@
-/* values.h - converts a launch's values for sema, and copies them for a version, so that it can
- * make the texts of its compile later. A copy borrows nothing from the host; of a tree it keeps
- * alive only the declaration, which has no elements. */
+/* values.h - converts a launch's values for sema, and copies them for a version, so that later
+ * compiles can repeat or vary it. A copy borrows nothing from the host; it keeps the declarations
+ * of trees alive, but not their elements. */
 #ifndef RG_KERNEL_VALUES_H
 #define RG_KERNEL_VALUES_H
 

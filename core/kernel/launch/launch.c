@@ -106,14 +106,14 @@ static bool check_limits(const Kernel *kernel, const Version *version, Error *er
 static RgValue argument_of(const CompiledArg *arg, const RgValue *value) {
   if (type_is_none(arg->given)) return *value;
   DEBUG_ASSERT(value->kind == RG_VALUE_VECTOR && value->vector,
-               "the pattern says which values have several numbers");
+               "the pattern records which values have several numbers");
   if (arg->from.part >= value->vector->count) return (RgValue){.kind = RG_VALUE_NIL};
   return vector_number(value->vector, arg->given, arg->from.part);
 }
 
 /* Is the value an rg.array in the memory of a counted array that the launch may also use? Then both
- * are used in place; else tasks of a GPU would use a copy of it. The answer must be the same for
- * all code that the launch may run. */
+ * are used in place; otherwise tasks of a GPU would use a copy of it. The answer must be the same
+ * for all code that the launch may run. */
 static bool is_in_place(Engine *engine, const Version *version, const RgValue *value) {
   return version->compiled->takes_arrays && value->kind == RG_VALUE_ARRAY &&
          counted_holds(&engine->store->counted, ((Array *)value->array)->data);
@@ -151,7 +151,7 @@ static bool check_reach(const Kernel *kernel, const Version *version, Error *err
 static bool check_value(const CompiledArg *arg, const Array *array, Error *err) {
   if (array_can_be_value(array)) return true;
   error_set(err, RG_ERROR_ARGUMENT,
-            "'%.80s' is used as a value, which a wrap or a window with several axes cannot be",
+            "'%.80s' is used as a value, but a wrap or a window with several axes cannot be one",
             arg->name);
   error_hint(err, "pass a copy: rg.zeros(T, n, m):copy_from(a)");
   return place_error(arg, err);
@@ -162,14 +162,14 @@ static bool check_array(const Kernel *kernel, const CompiledArg *arg, uint64_t a
   const RtCounted *counted = (const RtCounted *)(uintptr_t)address;
   if (!counted || counted_is_reached(&kernel->engine->store->counted, counted)) return true;
   error_set(err, RG_ERROR_NOT_YET,
-            "'%.80s' is used as a value, which an rg.array, or memory that an extension manages, "
-            "cannot be with arch = \"cuda\" yet",
+            "'%.80s' is used as a value, but with arch = \"cuda\" an rg.array, or memory that an "
+            "extension manages, cannot be one yet",
             arg->name);
   error_hint(err, "pass a copy: rg.zeros(T, ..):copy_from(a)");
   return place_error(arg, err);
 }
 
-/* Says which argument does not fit its type, and why it has that type. */
+/* States which argument does not fit its type, and why it has that type. Always returns false. */
 static bool fit_error(const CompiledArg *arg, const RgValue *value, Error *err) {
   char what[240];
   uint64_t unused;
@@ -221,8 +221,7 @@ int32_t launch_list_arrays(const Version *version, const RgValue *values) {
   return count;
 }
 
-/* Appends those arrays that are not used in place: the device must make them accessible to
- * tasks. */
+/* Appends the arrays that are not used in place: the device must make them accessible to tasks. */
 static int32_t list_moved(Engine *engine, const Version *version, const RgValue *values) {
   const CompiledKernel *compiled = version->compiled;
   RtTree **arrays = version->launch->trees + compiled->tree_count;
@@ -250,7 +249,7 @@ void launch_fill(Engine *engine, Version *version, const RgValue *values, Device
   const Store *store = engine->store;
   const CompiledKernel *compiled = version->compiled;
   RtTree **trees = version->launch->trees;
-  DEBUG_ASSERT(version->state == VERSION_READY, "a launch runs code that is there");
+  DEBUG_ASSERT(version->state == VERSION_READY, "the version of a launch has code");
   for (int32_t k = 0; k < compiled->tree_count; k++)
     trees[k] = pattern_memory(&values[version->launch->tree_values[k]]);
   launch->code = version->code;
@@ -269,7 +268,7 @@ void launch_fill(Engine *engine, Version *version, const RgValue *values, Device
   launch->has_sums = compiled->has_sums;
   launch->message_axes = compiled->message_axes;
   launch->gc_is_stopped = store->gc_is_stopped;
-  launch->says = compiled->says;
+  launch->prints = compiled->prints;
   launch->makes_arrays = compiled->makes_arrays;
   launch->shares_arrays = compiled->shares_arrays;
   launch->host_has_arrays = compiled->host_has_arrays;
@@ -290,16 +289,16 @@ static Version *choose_version(Kernel *kernel, const RgValue *values, int32_t va
   int word_count = pattern_make(kernel, values, value_count, err);
   if (word_count < 0) return NULL;
   Version *version = find_version(kernel, values, value_count, word_count, why, err);
-  if (!version || version->state == VERSION_READY || why == COMPILE_AHEAD) return version;
+  if (!version || version->state == VERSION_READY || why == COMPILE_IN_BACKGROUND) return version;
   background_wait(version, err);
   if (version->state == VERSION_READY) return version;
-  versions_drop(version); /* it never ran: nothing but the kernel refers to it */
+  versions_drop(version); /* it never ran, so only the kernel refers to it */
   return NULL;
 }
 
-bool kernel_compile(Kernel *kernel, const RgValue *values, int32_t value_count, bool is_ahead,
+bool kernel_compile(Kernel *kernel, const RgValue *values, int32_t value_count, bool in_background,
                     Error *err) {
-  CompileWhy why = is_ahead ? COMPILE_AHEAD : COMPILE_TO_HAVE;
+  CompileWhy why = in_background ? COMPILE_IN_BACKGROUND : COMPILE_IN_ADVANCE;
   Version *version = choose_version(kernel, values, value_count, why, err);
   return version && (version->state != VERSION_READY || baseline_end(version, err));
 }
@@ -341,11 +340,11 @@ static void tidy_after_launch(Engine *engine) {
 
 /* Applies the tuner's choice: sets the switches, and perhaps takes other code for the same
  * arguments. */
-static Version *take_way(Kernel *kernel, TuneTrial *trial, const RgValue *values,
-                         DeviceLaunch *launch) {
+static Version *apply_choice(Kernel *kernel, TuneTrial *trial, const RgValue *values,
+                             DeviceLaunch *launch) {
   launch->switches = tuning_pick(kernel, trial);
   if (!trial->code) return trial->base;
-  version_take_arguments(trial->code, trial->base);
+  version_copy_arguments(trial->code, trial->base);
   launch_fill(kernel->engine, trial->code, values, launch);
   return kernel->ran = trial->code;
 }
@@ -357,7 +356,7 @@ enum { LAUNCHES_PER_TIME = 16 };
 static void choose_timed(Version *version, TuneTrial *trial, DeviceLaunch *launch) {
   bool is_next = version->launch->untimed + 1 >= LAUNCHES_PER_TIME;
   launch->is_timed = trial->entry || is_next;
-  if (is_next && !trial->entry) trial->stands_for += version->launch->untimed;
+  if (is_next && !trial->entry) trial->represented += version->launch->untimed;
   if (!trial->entry) version->launch->untimed = is_next ? 0 : version->launch->untimed + 1;
 }
 
@@ -374,7 +373,7 @@ static Stopwatch stopwatch_begin(const Engine *engine, const Version *general,
   const Device *device = engine->store->device;
   bool has_one_worker = device->worker_count == 1 && !device->processors[RG_TARGET_PTX];
   bool compares = has_one_worker &&
-                  (trial->entry || tuning_doubts(trial->base) || specialise_compares(general));
+                  (trial->entry || tuning_remeasures(trial->base) || specialise_compares(general));
   return (Stopwatch){clock_ticks(), compares ? clock_thread_ns() : -1};
 }
 
@@ -393,9 +392,10 @@ static bool run_launch(Kernel *kernel, const RgValue *values, int32_t value_coun
   if (!found) return false;
   Version *version = versions_choose(found);
   Version *general = version->base ? version->base : version;
-  DEBUG_ASSERT(!general->base, "what a launch chooses is its pattern's, or based on that");
+  DEBUG_ASSERT(!general->base, "a launch runs a general version, or one that is based on it");
   if (engine_is_stopped(engine)) return stopped_error(kernel, err); /* stopped during the compile */
-  ASSERT(!engine_fails(&engine->options.fails_in_launch), "no test asks a launch to fail");
+  ASSERT(!engine_take_test_failure(&engine->options.fails_in_launch),
+         "no test requests that this launch fails");
   kernel->ran = version;
   Device *device = engine->store->device;
   DeviceLaunch *launch = &engine->launch;
@@ -408,9 +408,9 @@ static bool run_launch(Kernel *kernel, const RgValue *values, int32_t value_coun
   TuneTrial trial;
   trial.base = version;
   trial.entry = NULL;
-  trial.stands_for = 1;
+  trial.represented = 1;
   bool is_tuned = version->is_tuned;
-  if (is_tuned) version = take_way(kernel, &trial, values, launch);
+  if (is_tuned) version = apply_choice(kernel, &trial, values, launch);
   if (engine->times_some) choose_timed(trial.base, &trial, launch);
   Stopwatch watch = stopwatch_begin(engine, general, &trial);
   engine->store->changes++;
@@ -426,7 +426,8 @@ static bool run_launch(Kernel *kernel, const RgValue *values, int32_t value_coun
   stopwatch_end(watch, engine, launch);
   ok &= readback(kernel, version, launch, values, result, err);
   if (!baseline_note(version, launch)) return ok;
-  if (is_tuned || launch->ticks >= engine->tune_from) tuning_take(kernel, &trial, launch, ok);
+  if (is_tuned || launch->ticks >= engine->tune_from)
+    tuning_note_launch(kernel, &trial, launch, ok);
   if (ok) specialise_note(general, trial.base, launch->ticks);
   return ok;
 }

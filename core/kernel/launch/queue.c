@@ -34,7 +34,7 @@ static bool report(const Queued *queued, const RgValue *values, RgValue *result,
                          .trees = version->launch->trees,
                          .tree_count = version->compiled->tree_count,
                          .message_axes = version->compiled->message_axes,
-                         .says = version->compiled->says,
+                         .prints = version->compiled->prints,
                          .makes_arrays = version->compiled->makes_arrays,
                          .shares_arrays = version->compiled->shares_arrays,
                          .messages_lost = engine->launch.messages_lost,
@@ -45,25 +45,24 @@ static bool report(const Queued *queued, const RgValue *values, RgValue *result,
     tuning_forget(&queued->trial);
     return name_kernel(queued->kernel, err);
   }
-  uint64_t ticks = launch.ticks * (uint64_t)queued->trial.stands_for;
+  uint64_t ticks = launch.ticks * (uint64_t)queued->trial.represented;
   engine->stats.run_ticks += ticks;
-  specialise_took(version, ticks);
+  specialise_note_time(version, ticks);
   engine->stats.skipped += launch.is_skipped;
   take_frame(version, &launch);
   bool ok = readback(queued->kernel, version, &launch, values, result, err);
   if (queued->trial.base->is_tuned || launch.ticks >= engine->tune_from)
-    tuning_take(queued->kernel, &queued->trial, &launch, ok && !launch.is_skipped);
+    tuning_note_launch(queued->kernel, &queued->trial, &launch, ok && !launch.is_skipped);
   return ok;
 }
 
-/* -- choosing launches to report
- * ---------------------------------------------------------------- */
+/* -- choosing launches to report --------------------------------------------------------------- */
 
 typedef struct Reporting {
   Engine *engine;
   int32_t stream;        /* -1: all */
   uint64_t past;         /* later tickets stay queued */
-  bool waits;            /* if not, launches that have not ended stay, with all after them */
+  bool waits;            /* if false, a launch that has not ended stays, with all after it */
   const RgValue *values; /* the last launch's values, if a caller waits for its result */
   RgValue *result;
 } Reporting;
@@ -120,8 +119,7 @@ static bool report_some(const Reporting *how, Error *err) {
   return !err || !error_is_set(err);
 }
 
-/* -- called from outside
- * ------------------------------------------------------------------------ */
+/* -- called by others -------------------------------------------------------------------------- */
 
 bool queue_has_failed(Engine *engine, int32_t stream, Error *err) {
   int32_t k = stream < 0 ? 0 : stream, past = stream < 0 ? RG_STREAMS : stream + 1;
@@ -172,7 +170,7 @@ void queue_make_room(Engine *engine, const Version *version) {
   int64_t words = (int64_t)version->compiled->tree_count + version->compiled->frame_slots;
   bool is_full = device->queued >= device->most_queued;
   /* a host region changes arrays even if an earlier launch has failed */
-  bool is_alone = version->compiled->says || version->compiled->host_changes_arrays;
+  bool is_alone = version->compiled->prints || version->compiled->host_changes_arrays;
   if (is_alone || is_full || words > device->most_words) queue_settle(engine, NULL);
   queue_have_room(engine, engine->stream);
 }

@@ -14,7 +14,7 @@ static void write_shape(const Version *version, const CompiledSite *site, char *
   else snprintf(out, size, "%s", site->shape);
 }
 
-/* Warns of an access outside a counted array: rt_array_outside. */
+/* Warns of writes outside a counted array: rt_array_outside. */
 static void warn_missing(Kernel *kernel, const RtOutside *outside) {
   kernel->has_warned = true;
   engine_warn(kernel->engine,

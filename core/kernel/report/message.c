@@ -31,9 +31,9 @@ static void keep_calls(Scratch *scratch, SemaMessage *message) {
   message->calls.items = calls;
 }
 
-/* Must it be read before the launch returns? Yes for a printed line, and for a text that the caller
- * keeps only while the launch is running. */
-static bool is_said_at_once(const SemaMessage *message) {
+/* Must it be read before the launch returns? True for a printed line, and for a message with a
+ * string argument, which the caller keeps only until then. */
+static bool is_urgent(const SemaMessage *message) {
   bool is = message->code == RG_ERROR_NONE;
   for (int k = 0; k < message->pieces.count; k++)
     is |= message->pieces.items[k].kind == PIECE_STRING;
@@ -57,7 +57,7 @@ void messages_keep(CompiledKernel *compiled, const SemaOutput *sema) {
     *message = sema->messages.items[k];
     keep_message(&compiled->memory, message);
     compiled->message_axes[k] = message->axis_count;
-    compiled->says |= is_said_at_once(message);
+    compiled->prints |= is_urgent(message);
   }
 }
 
@@ -164,8 +164,8 @@ static void add_value(StrBuf *out, const SemaPiece *piece, const uint64_t *value
   }
 }
 
-/* Adds the text of a message with these operands; without them (their record was lost), the parts
- * that are known. */
+/* Adds the text of a message with these operands. Without operands (their record was lost), adds
+ * "?" for each value. */
 static void add_message(StrBuf *out, const Kernel *kernel, const SemaMessage *message,
                         const uint64_t *operands, const RgValue *values) {
   for (int i = 0; i < message->pieces.count; i++) {
@@ -287,8 +287,8 @@ typedef struct Reading {
   Scratch scratch;
 } Reading;
 
-/* With debug = true the failed append is also recorded. */
-static bool tells_full_list(const Reading *reading, const uint64_t *failed) {
+/* Is the failure a full list whose append was recorded, with its name, as debug = true does? */
+static bool names_full_list(const Reading *reading, const uint64_t *failed) {
   return reading->launch->context.error.kind == RT_ERROR_FULL && failed &&
          reading->compiled->messages[(uint32_t)failed[0]].code == RG_ERROR_LIST_FULL;
 }
@@ -302,7 +302,7 @@ static bool read_message(void *data, Error *err) {
   strbuf_init(&line, &reading->scratch);
   for (const uint64_t *at = launch->messages; at < end; at += 1 + (at[0] >> 32)) {
     ASSERT((int32_t)(uint32_t)at[0] < reading->compiled->message_count,
-           "a kernel says its own messages");
+           "a kernel has only its own messages");
     const SemaMessage *message = &reading->compiled->messages[(uint32_t)at[0]];
     if (message->code != RG_ERROR_NONE) {
       if (!failures++) failed = at;
@@ -312,7 +312,7 @@ static bool read_message(void *data, Error *err) {
     add_message(&line, reading->kernel, message, at + 1, reading->values);
     lines_add(reading->kernel->engine, strbuf_end(&line), line.length);
   }
-  if (launch->context.error.kind != RT_ERROR_FAULT && !tells_full_list(reading, failed))
+  if (launch->context.error.kind != RT_ERROR_FAULT && !names_full_list(reading, failed))
     return true;
   int32_t number = failed ? (int32_t)(uint32_t)failed[0] : launch->context.error.manager;
   ASSERT(number >= 0 && number < reading->compiled->message_count, "a kernel has its faults");
@@ -371,7 +371,7 @@ static void keep_line(Engine *engine, const char *text, int64_t length) {
 }
 
 void lines_warn(Engine *engine, const char *text) {
-  engine->lines.has_warnings = false; /* a warning that memory is short goes to standard error */
+  engine->lines.has_warnings = false; /* a warning about lost lines goes to standard error */
   keep_line(engine, text, -1 - (int64_t)strlen(text));
   engine->lines.has_warnings = true;
 }

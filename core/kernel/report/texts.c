@@ -1,8 +1,8 @@
-/* texts.c - the texts that can be read of a kernel. A compile prints nothing unless RG_DUMP
- * requests it: a text is made on demand. Most texts show a compile at some stage, so the last
- * version's compile is repeated up to that stage, from the values that the version keeps. The
- * codegen library makes LLVM's texts from the version's canonical bytes, and PTX from bytes of its
- * own: for any supported GPU, even if the machine has none. */
+/* texts.c - the texts of a kernel (text.def), made on demand, since a compile prints nothing unless
+ * RG_DUMP requests it. Most texts show a compile at some stage, so the last version's compile is
+ * repeated up to that stage, from the values that the version has saved. The codegen library makes
+ * LLVM's texts from the version's canonical bytes. For PTX the kernel is compiled anew, for any
+ * supported GPU, even if the machine has none. */
 #include <string.h>
 
 #include "base/log.h"
@@ -43,8 +43,8 @@ static int32_t next_line(const IrKernel *kernel, int32_t after) {
   return next;
 }
 
-/* A copied body has its notes twice. */
-static bool was_told(const IrKernel *kernel, int number) {
+/* Passes copy bodies with their notes, so a note may be in the list twice. */
+static bool is_repeated_note(const IrKernel *kernel, int number) {
   const IrNote *note = &kernel->notes.items[number];
   for (int k = 0; k < number; k++)
     if (kernel->notes.items[k].line == note->line &&
@@ -93,7 +93,7 @@ void explain_print(StrBuf *out, const Source *source, const IrKernel *kernel) {
     strbuf_format(out, "%s:%d: %.*s\n", source->name, line, text.length, text.data);
     for (int k = 0; k < kernel->notes.count; k++) {
       const IrNote *note = &kernel->notes.items[k];
-      if (note->line == line && !was_told(kernel, k))
+      if (note->line == line && !is_repeated_note(kernel, k))
         strbuf_format(out, "    %s%s\n", note->is_warning ? "warning: " : "", note->text);
     }
   }
@@ -103,7 +103,7 @@ void explain_warn(Kernel *kernel, const IrKernel *ir) {
   if (kernel->has_warned_races) return;
   for (int k = 0; k < ir->notes.count; k++) {
     const IrNote *note = &ir->notes.items[k];
-    if (!note->is_warning || was_told(ir, k)) continue;
+    if (!note->is_warning || is_repeated_note(ir, k)) continue;
     kernel->has_warned_races = true;
     engine_warn(kernel->engine, "%s:%d:%d: %s (kernel '%.100s'; reported once)",
                 kernel->ast->source->name, note->line, note->column, note->text, kernel->name);
@@ -115,7 +115,7 @@ void explain_warn(Kernel *kernel, const IrKernel *ir) {
 typedef enum TextUse { IN_BOTH, COMPILED, IN_LUA } TextUse; /* which kernels have the text */
 typedef struct TextRow {
   TextUse use;
-  CompileStage stage;                                 /* NONE: no version is needed */
+  CompileStage stage;                                 /* NONE: no compile is needed */
   void (*print)(StrBuf *out, const Compile *compile); /* NULL: the codegen library prints it */
 } TextRow;
 
@@ -143,7 +143,7 @@ static void print_tasks(StrBuf *out, const Compile *compile) {
   if (!compile->lua) print_ir(out, compile);
 }
 
-/* The version whose code launches run now, by the tuner's choice, too. */
+/* The version whose code launches run now, by the choice of the tuner. */
 static const Version *version_run(const Kernel *kernel, const char **candidate) {
   return tuning_shown(versions_shown(kernel), candidate);
 }
@@ -266,7 +266,7 @@ static bool check_has(const Kernel *kernel, TextKind kind, Error *err) {
   if (rows[kind].stage == STAGE_NONE || kernel->last) return true;
   error_set(err, RG_ERROR_ARGUMENT,
             "kernel '%.100s' has not run yet: only its source and ast can be shown", kernel->name);
-  return error_hint(err, "call it once, or compile it with kernel:compile(..), then ask again");
+  return error_hint(err, "call it once, or compile it with kernel:compile(..)");
 }
 
 /* The architecture that we compile for, for the GPU of that name; if `name` is NULL, for the
@@ -290,11 +290,11 @@ static const char *find_gpu(const Kernel *kernel, const char *name, Error *err) 
 }
 
 bool kernel_text(Kernel *kernel, TextKind kind, const char *gpu, const char **text, Error *err) {
-  Reading reading = {.kind = kind, .compile = {.kernel = kernel, .is_again = true}};
+  Reading reading = {.kind = kind, .compile = {.kernel = kernel, .is_repeated = true}};
   if (!owner_check(kernel->object.owner, err)) return false;
   if (kernel->shipped)
     return error_set(err, RG_ERROR_ARGUMENT,
-                     "kernel '%.100s' comes from a module, which holds code and no text",
+                     "kernel '%.100s' is from a module, which contains code but no texts",
                      kernel->name);
   if (!check_has(kernel, kind, err)) return false;
   if (kind == TEXT_PTX) reading.compile.gpu = find_gpu(kernel, gpu, err);

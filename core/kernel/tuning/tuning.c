@@ -17,7 +17,13 @@
 #include "kernel/versions/specialise.h"
 
 enum { MOST_SHORT = 64, WORTH_MS = 50, EARLY_MS = 50, CODE_MS = 2000, LEAST_TICKS = 20000 };
-enum { MOST_ENTRIES = 64, HALF = -1, USUAL_MS = 50, COMPILE_SHARE = 16, LAUNCHES_PER_LOOK = 4 };
+enum {
+  MOST_ENTRIES = 64,
+  HALF = -1,
+  USUAL_MS = 50,
+  COMPILE_SHARE = 16,
+  LAUNCHES_PER_FIRST_RUN = 4
+};
 static const double least_ms = 0.02, share = 0.05;
 
 enum { SHARED = 1, MANY = 2, SUMS = 4, UPDATES = 8, REORDERS = 16, HOST = 32, GPU = 64 };
@@ -72,7 +78,7 @@ typedef struct Tuning {
   uint8_t rows[CANDIDATE_COUNT]; /* rows of candidate.def that are tried */
   double ticks;                  /* total time of long launches since watching began */
   int32_t shorts;                /* consecutive short launches while it is tuned */
-  bool is_asked_for;             /* kernel:tune() requested tuning, even if launches are short */
+  bool is_requested;             /* kernel:tune() requested tuning, even if launches are short */
   CodeState code;
   CodeStage stage;
   int32_t next_row; /* first row of candidate.def not compiled yet */
@@ -330,7 +336,7 @@ static bool is_wanted(const Kernel *kernel, const Version *version, const TuneEn
          (entry->known_code < 0 || entry->known_code == row);
 }
 
-/* Compiles the next row whose code differs from the base's; false if there is none. */
+/* Compiles the next row whose code differs from the base's; false if no row is left. */
 static bool make_next(Kernel *kernel, Version *version, const TuneEntry *entry) {
   Tuning *tuning = version->tuning;
   for (int32_t k = tuning->next_row; k < CANDIDATE_COUNT; k++) {
@@ -397,8 +403,8 @@ static CodeStage stage_of(const Kernel *kernel, const Version *version, const Tu
   return has_one_worker_row(kernel, version) ? STAGE_EARLY : STAGE_SHARED;
 }
 
-/* Advances the tuner of code: starts a compile, takes it when it is ready, starts the next, .., and
- * then begins trials. Does one step at a time, unless `waits`. */
+/* Advances the tuner of code by one step, or, with `waits`, by all: it compiles the rows one after the
+ * other, and then begins trials. */
 static void advance_code(Kernel *kernel, Version *version, TuneEntry *entry, bool waits) {
   Tuning *tuning = version->tuning;
   Engine *engine = kernel->engine;
@@ -437,7 +443,7 @@ static bool may_have_code(Kernel *kernel, const Version *version, const TuneEntr
   if (is_begun && (!is_decided || stage_of(kernel, version, entry) <= tuning->stage)) return false;
   if (entry->is_asleep || !may_try_code(kernel)) return false;
   if (entry->known_code >= 0 || is_always(kernel)) return entry->tuner.kept != TUNE_UNDECIDED;
-  if (specialise_is_due(version)) return false; /* what it made would be replaced soon */
+  if (specialise_is_due(version)) return false; /* the code would be replaced soon */
   bool is_busy = tuning->code != CODE_MAKING && background_has_spare(engine);
   return engine->options.tunes == TUNE_ONLINE && !is_busy &&
          engine_ms(engine, (uint64_t)tuning->ticks) >= EARLY_MS;
@@ -445,11 +451,11 @@ static bool may_have_code(Kernel *kernel, const Version *version, const TuneEntr
 
 /* -- launches ---------------------------------------------------------------------------------- */
 
-/* Other code may be several times as fast: it is run once soon, whatever the budget. */
-static bool may_look_at(const Tuning *tuning, const TuneEntry *entry, const Tuner *tuner,
-                        int32_t candidate) {
+/* Other code may be several times as fast, so its first trial comes soon, whatever the budget. */
+static bool may_run_once(const Tuning *tuning, const TuneEntry *entry, const Tuner *tuner,
+                         int32_t candidate) {
   return tuner == &entry->code && !tuner->rows[candidate].times.count &&
-         tuning->ticks >= LAUNCHES_PER_LOOK * entry->usual_ticks;
+         tuning->ticks >= LAUNCHES_PER_FIRST_RUN * entry->usual_ticks;
 }
 
 /* The candidate for which this launch is to be a trial, or TUNE_UNDECIDED. */
@@ -462,7 +468,7 @@ static int32_t wanted_trial(Kernel *kernel, const Tuning *tuning, const TuneEntr
                      background_is_idle(engine) &&
                      engine_ms(engine, (uint64_t)tuning->ticks) >= WORTH_MS;
   double excess = tuner_excess(tuner, wanted) * entry->usual_ticks;
-  bool is_allowed = may_look_at(tuning, entry, tuner, wanted) ||
+  bool is_allowed = may_run_once(tuning, entry, tuner, wanted) ||
                     budget_allows(&engine->tune_budget, excess, (double)engine->stats.run_ticks);
   return is_worth_it && is_allowed ? wanted : TUNE_UNDECIDED;
 }
@@ -514,7 +520,7 @@ DeviceSwitches tuning_pick(Kernel *kernel, TuneTrial *trial) {
   Tuner *tuner = current_tuner(tuning, entry);
   int32_t wanted = wanted_trial(kernel, tuning, entry, tuner);
   if (wanted != TUNE_UNDECIDED) {
-    tuner_ask(tuner, wanted);
+    tuner_begin_trial(tuner, wanted);
     trial->entry = entry;
     trial->tuner = tuner;
   }
@@ -555,27 +561,28 @@ static bool is_worth_it(Kernel *kernel, Version *version) {
 /* Stops tuning a version only after many consecutive short launches. */
 static void note_short(Version *version) {
   Tuning *tuning = version->tuning;
-  if (!version->is_tuned || tuning->is_asked_for || ++tuning->shorts < MOST_SHORT) return;
+  if (!version->is_tuned || tuning->is_requested || ++tuning->shorts < MOST_SHORT) return;
   tuning->shorts = 0;
   tuning->ticks = 0;
   version->is_tuned = false;
 }
 
-/* Watches the time of a launch that ran as was chosen. */
+/* Watches the time of a launch that ran by the tuner's choice. */
 static void watch_choice(Kernel *kernel, Tuning *tuning, const DeviceLaunch *launch) {
   TuneEntry *entry = tuning->last;
-  if (!entry || tuning->is_asked_for || kernel->engine->options.tunes != TUNE_ONLINE) return;
-  if (entry->code.count && entry->code.kept) return; /* other code counts work differently */
+  if (!entry || tuning->is_requested || kernel->engine->options.tunes != TUNE_ONLINE) return;
+  if (entry->code.count && entry->code.kept) return; /* other code measures work differently */
   Tuner *tuner = entry->code.count ? &entry->code : &entry->tuner;
   tuner_watch(tuner, (double)launch->ticks, launch->work ? (double)launch->work : 1);
 }
 
-bool tuning_doubts(const Version *version) {
+bool tuning_remeasures(const Version *version) {
   const TuneEntry *entry = version->tuning ? version->tuning->last : NULL;
   return entry && (entry->code.count ? &entry->code : &entry->tuner)->slow > 0;
 }
 
-void tuning_take(Kernel *kernel, const TuneTrial *trial, const DeviceLaunch *launch, bool ok) {
+void tuning_note_launch(Kernel *kernel, const TuneTrial *trial, const DeviceLaunch *launch,
+                        bool ok) {
   Version *version = trial->base;
   if (!ok || !launch->ticks) {
     tuning_forget(trial);
@@ -589,7 +596,7 @@ void tuning_take(Kernel *kernel, const TuneTrial *trial, const DeviceLaunch *lau
     return;
   }
   tuning->shorts = 0;
-  tuning->ticks += (double)launch->ticks * trial->stands_for;
+  tuning->ticks += (double)launch->ticks * trial->represented;
   if (!version->is_tuned) version->is_tuned = is_worth_it(kernel, version);
   else if (!trial->entry) watch_choice(kernel, tuning, launch);
 }
@@ -612,11 +619,6 @@ void tuning_drop(Engine *engine, Version *version) {
 }
 
 /* -- trials outside launches ------------------------------------------------------------------- */
-
-int32_t tuning_count(Kernel *kernel, Version *version) {
-  const Tuning *tuning = watch_version(kernel, version);
-  return tuning ? tuning->count : 0;
-}
 
 DeviceSwitches tuning_way(const Kernel *kernel, const TuneTrial *trial, int32_t k, Version **code) {
   return find_way(kernel, trial->base->tuning, trial->entry, trial->tuner, k, code);
@@ -646,7 +648,7 @@ void tuning_differs(const TuneTrial *trial, int32_t candidate) {
 }
 
 void tuning_keep(Kernel *kernel, const TuneTrial *trial) {
-  trial->base->tuning->is_asked_for = trial->base->is_tuned = true;
+  trial->base->tuning->is_requested = trial->base->is_tuned = true;
   record(kernel, trial->base, trial->entry);
 }
 
@@ -672,7 +674,7 @@ static void fill_row(Engine *engine, const Tuning *tuning, const TuneEntry *entr
   out->ms = row_ms(engine, entry, tuner, k);
 }
 
-/* Has the tuner anything to report? */
+/* Does the tuner have results to report? */
 static bool has_report(const Tuner *tuner) {
   if (tuner->count < 2) return false;
   if (tuner->is_recalled) return true;
@@ -703,7 +705,7 @@ bool tuning_row(Kernel *kernel, int32_t row, RgTuneRow *out) {
   *out = (RgTuneRow){0};
   if (row < 0) return false;
   for (const Version *version = kernel->versions; version; version = version->next) {
-    const Version *specialised = specialise_made(version);
+    const Version *specialised = specialise_current(version);
     if (version->base) continue;
     if (find_row(kernel->engine, version, &row, out) ||
         (specialised && find_row(kernel->engine, specialised, &row, out)))

@@ -2,13 +2,13 @@
  * fewer threads, larger or smaller chunks, private copies or atomic updates, wide or narrow vectors
  * (candidate.def).
  *
- *     launches --some time in all--> watched --launches take turns as trials--> choice kept on disk
+ *     launches --some time in all--> watched --some launches are trials--> choice saved on disk
  *
  * Trials are real launches: nothing runs twice. The key of a choice is the kernel's code, the size
- * buckets of its extents (powers of two), the device, and its number of threads; the
- * next process finds the choice and tries nothing. Launches below 20 us pay two comparisons and are
- * not tuned, and trials take at most 5 % of the time of all launches. For this room, and for sets
- * of kernels (client/autotune.h). */
+ * buckets of its extents (powers of two), the device, and its number of threads; the next process
+ * finds the choice and tries nothing. Launches below 20 us are not tuned and cost two comparisons
+ * more; trials take at most 5 % of the time of all launches. For this room, and for sets of kernels
+ * (client/autotune.h). */
 #ifndef RG_KERNEL_TUNING_H
 #define RG_KERNEL_TUNING_H
 
@@ -17,29 +17,30 @@
 
 void tuning_init(Engine *engine);
 void tuning_end(Engine *engine);
-/* Call this for a new version: with "always" it is tuned from its first launch on. */
+/* Call this for a new version: with tune = "always" it is tuned from its first launch on. */
 void tuning_begin(Kernel *kernel, Version *version);
 /* Before a launch of `trial->base`, which is tuned, and whose frame and trees are filled: chooses
  * how to run it. `trial` has no entry yet. */
 DeviceSwitches tuning_pick(Kernel *kernel, TuneTrial *trial);
 /* After a launch that was tuned, or took at least engine->tune_from ticks. `ok` is false if it
  * failed or did not run. */
-void tuning_take(Kernel *kernel, const TuneTrial *trial, const DeviceLaunch *launch, bool ok);
+void tuning_note_launch(Kernel *kernel, const TuneTrial *trial, const DeviceLaunch *launch,
+                        bool ok);
 void tuning_forget(const TuneTrial *trial);
-/* Did the last launch take much longer than the choice should? Where that may be the time of other
- * processes, the next one is measured without it. */
-bool tuning_doubts(const Version *version);
+/* Did the last launch take much longer than its choice usually does? Other processes may be the
+ * reason, so the next launch is measured in processor time where possible. */
+bool tuning_remeasures(const Version *version);
 void tuning_drop(Engine *engine, Version *version);
 
 /* -- for trials outside launches (validation.h) ------------------------------------------------ */
 
-/* `trial` has only a base. Restarts the trials, for the arguments in the frame: first of candidates
- * that need no other code, then, once these are decided, of those with their own code, which is
- * compiled. False if there are no more. */
+/* Begins a round of trials for the arguments in the frame; false after the last round. The first
+ * round, for which `trial` has only a base, has the candidates that need no other code; the second,
+ * once these are decided, has those with other code, which it compiles. */
 bool tuning_begin_trials(Kernel *kernel, TuneTrial *trial);
 /* How candidate k of trial->tuner runs; *code NULL: with the base's own code. */
 DeviceSwitches tuning_way(const Kernel *kernel, const TuneTrial *trial, int32_t k, Version **code);
-/* The work of a launch, as the base's own code counts it; for other code, the base's last count. */
+/* The work of a launch, as the base's code measures it; for other code, the base's last value. */
 double tuning_work(const TuneTrial *trial, const DeviceLaunch *launch);
 /* The candidate's outcome differs from the default's. */
 void tuning_differs(const TuneTrial *trial, int32_t candidate);
@@ -66,8 +67,8 @@ void tuning_fill_row(const Tuner *tuner, int32_t k, RgTuneRow *out);
 /* The code that a launch of the version runs by the tuner's choice for the latest extents, and its
  * candidate's name; the version itself and NULL if it is the default's code. */
 const Version *tuning_shown(const Version *version, const char **candidate);
-/* How the code differs that the version's launches run by the tuner's choice, if any worker may run
- * it; NULL: not at all. */
+/* How the code that the tuner has chosen for the version differs from the default; NULL if it does
+ * not, or may only run on one worker. */
 const CompileWay *tuning_code_way(const Version *version);
 /* Row `row` of what was tried over all of a kernel's versions and extents; false past the last. See
  * rg_kernel_tuned. */

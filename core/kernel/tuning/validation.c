@@ -82,7 +82,7 @@ static bool save_all(Validation *validation, Error *err) {
   return true;
 }
 
-/* Unchanged pages are not written, so that they stay uncommitted. */
+/* Does not write unchanged pages, so that they stay uncommitted. */
 static void put_back(const Saved *saved) {
   for (uint64_t at = 0; at < saved->size_bytes; at += PAGE) {
     size_t count = (size_t)min_i64(PAGE, (int64_t)(saved->size_bytes - at));
@@ -160,7 +160,7 @@ static bool run_candidate(Validation *validation, TuneTrial *trial, int32_t cand
   RgValue unused;
   DeviceSwitches switches = tuning_way(validation->kernel, trial, candidate, &code);
   trial->code = code;
-  if (code) version_take_arguments(code, validation->version);
+  if (code) version_copy_arguments(code, validation->version);
   Version *version = code ? code : validation->version;
   launch_fill(engine, version, validation->values, launch);
   launch->switches = switches;
@@ -180,7 +180,7 @@ static bool try_all_candidates(Validation *validation, TuneTrial *trial, Error *
   Tuner *tuner = trial->tuner;
   while (tuner->kept == TUNE_UNDECIDED) {
     int32_t candidate = validation->has_usual ? tuner_next(tuner) : 0;
-    tuner_ask(tuner, candidate);
+    tuner_begin_trial(tuner, candidate);
     uint64_t hash = 0;
     bool ok = run_candidate(validation, trial, candidate, err);
     if (ok && !validation->version->compiled->order_shows)
@@ -205,23 +205,23 @@ static bool is_of_ranks(const Store *store, const RtTree *tree) {
                                 store->is_of_ranks(store->ranks, tree->root));
 }
 
-static const char *const beyond_words[BEYOND_COUNT] = {
-#define BEYOND(NAME, WORDS) [BEYOND_##NAME] = WORDS,
-#include "kernel/beyond.def"
-#undef BEYOND
+static const char *const irreversible_words[IRREVERSIBLE_COUNT] = {
+#define IRREVERSIBLE(NAME, WORDS) [IRREVERSIBLE_##NAME] = WORDS,
+#include "kernel/irreversible.def"
+#undef IRREVERSIBLE
 };
 
 static bool may_run(const Validation *validation, Error *err) {
   const Version *version = validation->version;
-  unsigned beyond = version->compiled->beyond, number = 0;
+  unsigned irreversible = version->compiled->irreversible, number = 0;
   for (int32_t k = 0; k < validation->count; k++)
     if (is_written(version, k) &&
         is_of_ranks(validation->kernel->engine->store, version->launch->trees[k]))
-      beyond |= 1u << BEYOND_PEERS;
-  if (!beyond) return true;
-  while (!(beyond >> number & 1)) number++;
+      irreversible |= 1u << IRREVERSIBLE_PEERS;
+  if (!irreversible) return true;
+  while (!(irreversible >> number & 1)) number++;
   error_set(err, RG_ERROR_ARGUMENT, "kernel '%.100s' %s, which kernel:tune() cannot undo",
-            validation->kernel->name, beyond_words[number]);
+            validation->kernel->name, irreversible_words[number]);
   return error_hint(err, "launch it: with tune = \"online\" launches themselves are the trials");
 }
 

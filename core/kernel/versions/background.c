@@ -61,10 +61,11 @@ static void start_compile(BackgroundCompile *compile, int threads) {
   if (!compile->job && compile->priority != PRIORITY_SPARE) run_compile(compile);
 }
 
-/* A forked child has no thread: it compiles what a caller needs, and gives up the rest. */
+/* The thread does not exist in a forked child: there, a compile that a caller needs runs now, and
+ * others have no result. */
 static void join_thread(BackgroundCompile *compile) {
   Job *job = compile->job;
-  ASSERT(compile->has_started, "only what has started can end");
+  ASSERT(compile->has_started, "only a compile that has started can be joined");
   compile->job = NULL;
   if (!job || job_join(job)) return;
   if (compile->priority != PRIORITY_SPARE) run_compile(compile);
@@ -73,7 +74,7 @@ static void join_thread(BackgroundCompile *compile) {
 static void wait_for_room(Engine *engine, int most) {
   BackgroundCompile *oldest = engine->background;
   while (running_count(engine) >= most) {
-    ASSERT(oldest, "what is running is in the list");
+    ASSERT(oldest, "running compiles are in the list");
     join_thread(oldest);
     oldest = oldest->next;
   }
@@ -96,7 +97,7 @@ static void unlink_compile(BackgroundCompile *compile) {
   *at = compile->next;
 }
 
-/* The engine keeps a library that a thread has opened, if it has none. */
+/* If the engine has not opened the codegen library, it takes over the one that a thread opened. */
 static void discard_compile(BackgroundCompile *compile) {
   Engine *engine = compile->engine;
   ASSERT(!compile->job && !compile->version, "a discarded compile has no user");
@@ -125,7 +126,7 @@ bool background_start(Version *version, CompilePriority priority) {
   BackgroundCompile *compile = heap_alloc(heap, sizeof *compile);
   if (!compile) return false;
   const CompiledKernel *compiled = version->compiled;
-  ASSERT(compiled->bytes, "what is compiled has canonical bytes");
+  ASSERT(compiled->bytes, "a kernel that is compiled has canonical bytes");
   *compile = (BackgroundCompile){
       .engine = engine,
       .version = version,
@@ -139,7 +140,7 @@ bool background_start(Version *version, CompilePriority priority) {
   add_compile(engine, compile);
   if (priority == PRIORITY_NOW) start_compile(compile, workers);
   else if (priority == PRIORITY_SOON)
-    start_compile(compile, workers - others); /* what others leave */
+    start_compile(compile, workers - others); /* threads that other compiles do not use */
   else if (!others) start_compile(compile, 1);
   return true;
 }
@@ -147,7 +148,7 @@ bool background_start(Version *version, CompilePriority priority) {
 /* Publishes a compile that has ended. */
 static void publish_compile(BackgroundCompile *compile, Error *err) {
   Version *version = compile->version;
-  ASSERT(compile->has_started && !compile->job, "a compile that is finished has ended");
+  ASSERT(compile->has_started && !compile->job, "a compile that is published has ended");
   unlink_compile(compile);
   detach_from_version(compile);
   if (!compile->result) *err = compile->err;
@@ -170,7 +171,7 @@ void background_wait(Version *version, Error *err) {
   if (is_counted) engine->stats.compile_ms += clock_ms() - begin;
 }
 
-/* The first compile that a step can take: it has ended, and no caller will wait for it. */
+/* The first compile that a step can publish: it has ended, and no caller will wait for it. */
 static BackgroundCompile *find_ended(const Engine *engine) {
   BackgroundCompile *at = engine->background;
   while (at &&
@@ -205,7 +206,7 @@ void background_step(Engine *engine) {
 void background_cancel(Version *version) {
   BackgroundCompile *compile = version->job;
   if (!compile) return;
-  ASSERT(compile->version == version, "a compile knows the version that it is for");
+  ASSERT(compile->version == version, "a version and its compile refer to each other");
   detach_from_version(compile);
   if (compile->has_started) return; /* LLVM cannot be stopped: background_step discards it */
   unlink_compile(compile);

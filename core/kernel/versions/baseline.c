@@ -1,8 +1,8 @@
 /* baseline.c - see baseline.h. For a large kernel, LLVM takes six times as long to make optimised
  * code as baseline code, which runs at a fifth of the speed. So a kernel that is launched a few
  * times, as most that initialise, sum up or draw, never needs optimised code, and one that is
- * launched often gets it soon. No launch waits for optimised code, which would be seen in a game's
- * frames: a thread makes it, and the launch that finds it ready continues with it. The time of the
+ * launched often gets it soon. No launch waits for optimised code, as a game would stutter: a
+ * thread makes it, and the launch that finds it ready continues with it. The time of the
  * switch varies, but results do not, except for their last bits under fast_math, which may compile
  * the two differently: if the user requests the same bits in each run (deterministic, tune =
  * "off"), such a kernel begins with optimised code. Decision D-kernel-12. */
@@ -15,15 +15,15 @@
 
 enum {
   ENOUGH_MS = 10, /* how long baseline code runs in all */
-  POLL_MS = 1,    /* between two tests, in the middle of a launch, whether it is ready */
+  POLL_MS = 1,    /* between two checks, during a launch, whether optimised code is ready */
   LARGE = 100,    /* instructions: optimised code then takes about 12 ms */
   /* iterations of a serial loop: a worker requests better code only between chunks */
   MOST_TRIPS = 64
 };
 
-/* -- which kernels begin with it --------------------------------------------------------------- */
+/* -- which kernels begin with baseline code ---------------------------------------------------- */
 
-/* Not on a device that queues launches, nor in a host's job system (where nothing is specialised
+/* False on a device that queues launches, and in a host's job system (where nothing is specialised
  * either): other work would have to wait for the compiler. */
 bool baseline_is_possible(const Compile *compile) {
   const Kernel *kernel = compile->kernel;
@@ -75,8 +75,8 @@ static RgCodegenRequest baseline_request(Compile *compile) {
 
 /* -- the note on disk -------------------------------------------------------------------------- */
 
-/* Has an earlier process used baseline code for it (and perhaps ended before optimised code was
- * made)? */
+/* Has an earlier process used baseline code for this kernel? It may have ended before optimised
+ * code was made. */
 static bool was_baseline(Engine *engine, const RgCodegenRequest *request) {
   RgCodegenObject objects[RG_TARGET_COUNT];
   bool is_found = cache_find(engine->cache, request, objects);
@@ -117,7 +117,7 @@ bool baseline_begin(Compile *compile, Version *version) {
 
 /* -- launches ---------------------------------------------------------------------------------- */
 
-/* Does baseline code run that nothing has replaced? */
+/* Is it baseline code that optimised code has not replaced? */
 static bool is_current(const Version *version) {
   return version->tier == TIER_BASELINE && !version->base;
 }
@@ -148,7 +148,7 @@ static Version *optimise_version(Version *version) {
 static const DeviceCode *improve_now(void *data) {
   Version *version = data;
   Engine *engine = version_engine(version);
-  ASSERT(may_improve(version), "the device asks as long as there may be better code");
+  ASSERT(may_improve(version), "the device requests better code only while there may be some");
   uint64_t begin = clock_ticks();
   const Version *optimised = optimise_version(version);
   if (waits_for_optimised(engine)) engine->stats.run_ticks -= clock_ticks() - begin;

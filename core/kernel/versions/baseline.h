@@ -1,13 +1,13 @@
 /* baseline.h - baseline code, compiled fast with few optimisations, for the first milliseconds that
  * a large kernel runs; optimised code then replaces it.
  *
- *     first launch --not on disk, large, no long loop--> baseline code
+ *     first launch --code not on disk, large, no long loop--> baseline code
  *         --it has run for some milliseconds in all--> optimised code, from the next chunk on
  *
  * Both are made from the same canonical bytes and share one compiled kernel, so frames, tasks and
  * messages are the same, and results are the same to the bit (with fast_math, as far as that
- * promises it). Baseline code is not cached on disk; a note there makes the next process compile
- * optimised code at once. Private to this room. */
+ * promises it). Baseline code is not cached on disk; a note there makes the next process begin with
+ * optimised code. Private to this room. */
 #ifndef RG_KERNEL_BASELINE_H
 #define RG_KERNEL_BASELINE_H
 
@@ -20,10 +20,10 @@ bool baseline_is_possible(const Compile *compile);
 bool baseline_begin(Compile *compile, Version *version);
 /* The version to run instead of a baseline version: optimised code if that is due. */
 Version *baseline_choose(Version *version);
-/* Before a launch of the version, which is filled in: the device requests optimised code when it is
- * due. */
+/* Call this before a launch of the version, which is filled in: lets the device request optimised
+ * code during the launch, when it is due. */
 void baseline_prepare(Version *version, DeviceLaunch *launch);
-/* After a launch. False if its time is not that of optimised code. */
+/* Call this after a launch. False if its time is not that of optimised code. */
 bool baseline_note(Version *version, const DeviceLaunch *launch);
 /* The optimised version of a baseline version; other versions are returned as they are. NULL with
  * err on failure; launches then continue with baseline code. */

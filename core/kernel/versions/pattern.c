@@ -31,7 +31,7 @@ SNodeTree *pattern_tree(const RgValue *value) {
   return tree ? tree->layout : NULL;
 }
 
-/* The launch's trees by first appearance: the position of the first value of this tree. */
+/* Identifies a tree of the launch by the position of the first value that belongs to it. */
 static uint64_t tree_class(const Encoding *encoding, int32_t k, const Tree *tree) {
   for (int32_t first = 0; first < k; first++)
     if (pattern_owner(&encoding->values[first]) == tree) return (uint64_t)first;
@@ -40,7 +40,7 @@ static uint64_t tree_class(const Encoding *encoding, int32_t k, const Tree *tree
 
 /* -- interchangeable fields -------------------------------------------------------------------- */
 
-/* A limit, as each address argument is a value that loops keep in a register. */
+/* There is a limit, as loops keep each address argument in a register. */
 enum { MOST_MOVABLE = 8 };
 
 static const SNodeComponent *component_of(const RgValue *value) {
@@ -155,8 +155,8 @@ SemaArray pattern_array(const RgValue *values, int32_t value_count, int32_t k) {
   return out;
 }
 
-/* Refuses an array in the memory of one of the launch's trees: passes assume that such elements
- * have no alias. */
+/* Refuses an array in the memory of one of the launch's trees, as passes assume that elements of
+ * trees have no alias. */
 static bool check_no_overlap(const Encoding *encoding, const Array *array) {
   char label[100], other[100];
   if (block_is_own(array->block)) return true; /* not in a tree's memory */
@@ -186,8 +186,8 @@ static void make_array_words(const Encoding *encoding, int32_t k, uint64_t *word
     words[3] |= hash_bytes(1, array->shape, sizeof array->shape) << 6;
 }
 
-/* Checks that the object is not destroyed and belongs to this runtime, and lays out its tree. A
- * field that is not placed is left to sema, which knows its use. */
+/* Checks that the object is not destroyed and belongs to this runtime, and lays out its tree. Sema
+ * refuses fields that are not placed, as it can show their use. */
 static bool check_handle(const Encoding *encoding, const RgValue *value) {
   const Array *array = array_of(value);
   if (array)
@@ -198,7 +198,7 @@ static bool check_handle(const Encoding *encoding, const RgValue *value) {
   return check_owner(encoding, object) && (!tree || lay_out_tree(encoding, tree));
 }
 
-/* Includes the value itself; for vectors and strings two hashes of it. */
+/* Includes the value itself, or two hashes of a vector or string. */
 static void make_static_words(const RgValue *value, uint64_t *words) {
   if (value->kind == RG_VALUE_VECTOR && value->vector) {
     size_t bytes = sizeof *value->vector->numbers * (size_t)value->vector->count;
@@ -218,8 +218,7 @@ static bool is_handle(const RgValue *value) {
          value->kind == RG_VALUE_ARRAY;
 }
 
-/* Two loops, as only after layout is it known which fields are interchangeable and where trees
- * are. */
+/* Overlaps are checked in a second loop, as only laid-out trees have addresses. */
 static bool check_handles(const Encoding *encoding) {
   for (int32_t k = 0; k < encoding->value_count; k++) {
     const RgValue *value = &encoding->values[k];

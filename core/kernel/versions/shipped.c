@@ -9,8 +9,8 @@
 
 /* -- words ------------------------------------------------------------------------------------- */
 
-/* Numbers of struct types differ between runtimes, so their place in a value's words is known by
- * the kind: see pattern.c. */
+/* Numbers of struct types differ between runtimes, so put_type replaces them in a value's words;
+ * where they are depends on the kind of value: see pattern.c. */
 static bool has_type(const uint64_t *words) {
   int32_t kind = (int32_t)(uint32_t)words[0];
   return kind == RG_VALUE_FIELD || kind == RG_VALUE_ARRAY;
@@ -25,17 +25,37 @@ static void put_type(uint64_t *words, Type type) {
 
 /* -- names of derivatives ---------------------------------------------------------------------- */
 
+static const struct {
+  const char *ending, *words;
+} derivatives[DERIVATIVE_COUNT] = {
+#define DERIVATIVE(NAME, KIND, ENDING, WORDS, OPTION) [DERIVATIVE_##NAME] = {ENDING, WORDS},
+#include "pass/derivative.def"
+#undef DERIVATIVE
+};
+
 size_t shipped_name_base(const char *name, PassDerivative *derivative) {
-  static const char *const ends[DERIVATIVE_COUNT] = {NULL, ".grad", ".tangent", ".second"};
   size_t length = strlen(name);
   for (int k = DERIVATIVE_NONE + 1; k < DERIVATIVE_COUNT; k++) {
-    size_t end = strlen(ends[k]);
-    if (length <= end || strcmp(name + length - end, ends[k]) != 0) continue;
+    size_t end = strlen(derivatives[k].ending);
+    if (length <= end || strcmp(name + length - end, derivatives[k].ending) != 0) continue;
     *derivative = (PassDerivative)k;
     return length - end;
   }
   *derivative = DERIVATIVE_NONE;
   return length;
+}
+
+bool shipped_check_name(const char *name, PassDerivative derivative, Error *err) {
+  PassDerivative of_name;
+  shipped_name_base(name, &of_name);
+  if (of_name == derivative) return true;
+  if (derivative)
+    return error_set(err, RG_ERROR_ARGUMENT,
+                     "'%.100s' is the %s of a kernel, so its name must end in '%s'", name,
+                     derivatives[derivative].words, derivatives[derivative].ending);
+  return error_set(err, RG_ERROR_ARGUMENT,
+                   "kernel '%.100s' is not a derivative, so its name must not end in '%s'", name,
+                   derivatives[of_name].ending);
 }
 
 /* -- signatures, for messages ------------------------------------------------------------------ */
@@ -116,7 +136,7 @@ static void fill_values(const Kernel *kernel, Scratch *scratch, Shipped *shipped
   }
 }
 
-/* The words are those of the version, with the captures that the kernel has got since as nil. */
+/* Copies the version's words, in which captures that were added after its compile are nil. */
 static void fill_words(const Version *version, Scratch *scratch, ShippedVersion *out) {
   const Pattern *pattern = &version->pattern;
   ASSERT(pattern->word_count >= pattern->given_count * PATTERN_WORDS, "words of every given value");
@@ -140,8 +160,8 @@ static bool ship_version(Version *version, const ShippedLevel *level, Scratch *s
   Compile compile = {.kernel = version->kernel,
                      .given = pattern->given,
                      .value_count = pattern->given_count,
-                     .is_again = true,
-                     .why = COMPILE_TO_HAVE,
+                     .is_repeated = true,
+                     .why = COMPILE_IN_ADVANCE,
                      .base = version->compiled,
                      .gpu = level->vector_bytes ? NULL : level->name,
                      .host = level->vector_bytes ? level->name : NULL,
@@ -171,16 +191,16 @@ static int32_t count_versions(const Kernel *kernel) {
 static bool check_can_ship(const Kernel *kernel, Error *err) {
   if (kernel->shipped)
     return error_set(err, RG_ERROR_ARGUMENT,
-                     "kernel '%.100s' comes from a module: it cannot be put into another one",
+                     "kernel '%.100s' is from a module and cannot be saved in another one",
                      kernel->name);
   if (kernel->engine->options.runs_in_lua)
     return error_set(err, RG_ERROR_ARGUMENT,
-                     "kernels of arch \"lua\" are not compiled, so that no module can hold them");
+                     "kernels of arch \"lua\" are not compiled, so no module can contain them");
   if (count_versions(kernel)) return true;
   error_set(err, RG_ERROR_ARGUMENT,
-            "kernel '%.100s' was not launched, so that nothing says what to compile it for",
+            "kernel '%.100s' was never launched, so the types of its arguments are unknown",
             kernel->name);
-  return error_hint(err, "launch it before, or declare its arguments: { kernel, rg.f32, .. }");
+  return error_hint(err, "launch it first, or declare its arguments: { kernel, rg.f32, .. }");
 }
 
 bool kernel_ship(Kernel *kernel, const ShippedLevel *levels, int32_t level_count, Scratch *scratch,
@@ -201,7 +221,7 @@ bool kernel_ship(Kernel *kernel, const ShippedLevel *levels, int32_t level_count
   return true;
 }
 
-/* -- kernels of what was shipped --------------------------------------------------------------- */
+/* -- kernels of a module ----------------------------------------------------------------------- */
 
 void shipped_end(Kernel *kernel) {
   ShippedFile *file = kernel->shipped ? kernel->shipped->file : NULL;
@@ -240,10 +260,10 @@ static bool fill_kernel(void *data, Error *err) {
   return true;
 }
 
-Kernel *kernel_of_shipped(Engine *engine, Shipped *shipped, Error *err) {
+Kernel *kernel_create_shipped(Engine *engine, Shipped *shipped, Error *err) {
   if (engine->options.runs_in_lua) {
     error_set(err, RG_ERROR_DEVICE,
-              "'%.200s' holds compiled kernels, which arch \"lua\" cannot run",
+              "'%.200s' contains compiled kernels, which arch \"lua\" cannot run",
               shipped->file->name);
     return NULL;
   }
@@ -256,7 +276,7 @@ Kernel *kernel_of_shipped(Engine *engine, Shipped *shipped, Error *err) {
   return NULL;
 }
 
-bool kernel_take_shipped(Kernel *kernel, Shipped *shipped, Error *err) {
+bool kernel_replace_shipped(Kernel *kernel, Shipped *shipped, Error *err) {
   versions_drop_all(kernel);
   shipped->file->holders++;
   shipped_end(kernel);
@@ -267,13 +287,13 @@ bool kernel_take_shipped(Kernel *kernel, Shipped *shipped, Error *err) {
 
 /* -- launching --------------------------------------------------------------------------------- */
 
-/* A version for numbers that were not always whole takes those that are, too. */
+/* A version for numbers that were not always whole also accepts whole ones. */
 static bool word_fits(const uint64_t *words, const uint64_t *given, int k) {
   bool is_number = (int32_t)(uint32_t)words[0] == RG_VALUE_NUMBER;
   return words[k] == given[k] || (is_number && k == 3 && given[k] && given[k] < words[k]);
 }
 
-/* Is this value what the version was compiled for? */
+/* Can this value be passed to the version? */
 static bool value_fits(const Kernel *kernel, const ShippedVersion *version, int32_t value) {
   if (value >= version->path_count && value < kernel->paths.count) return true;
   TypeTable *types = &kernel->engine->store->types;
@@ -300,7 +320,7 @@ static const char *name_shipped(const Kernel *kernel, int32_t parameter) {
   return kernel->shipped->values[kernel->shipped->path_count + parameter].name;
 }
 
-/* What differs from the version that fits best, if that is a capture. */
+/* The name of a capture that alone prevents the use of some version; NULL if there is none. */
 static const char *other_capture(const Kernel *kernel, int32_t count) {
   const char *name = NULL;
   for (int32_t v = 0; v < kernel->shipped->version_count; v++) {
@@ -340,7 +360,7 @@ static bool report_no_version(void *data, Error *err) {
   if (capture)
     return error_set(err, RG_ERROR_MODULE_MISSING,
                      "module '%.200s' has no code of kernel '%.100s' for this '%.100s': its type, "
-                     "its layout or its number differs from what the module was built with",
+                     "layout or number differs from that of the build",
                      shipped->file->name, kernel->name, capture);
   error_set(err, RG_ERROR_MODULE_MISSING,
             "module '%.200s' has no code of kernel '%.100s' for %.300s; it was built for %.400s",
@@ -388,8 +408,8 @@ static bool check_values(const Kernel *kernel, const CompiledKernel *compiled, i
     ok &= use->value >= 0 && use->value < count && use->first_value < count;
   }
   return ok || error_set(err, RG_ERROR_MODULE,
-                         "module '%.200s' is damaged: kernel '%.100s' uses values that no launch "
-                         "gives it",
+                         "module '%.200s' is damaged: kernel '%.100s' uses a value that it does "
+                         "not have",
                          kernel->shipped->file->name, kernel->name);
 }
 
@@ -419,7 +439,7 @@ static Version *load_version(Kernel *kernel, const ShippedVersion *shipped, Erro
     compiled_release(compiled);
     return NULL;
   }
-  Version *version = version_create(kernel, NULL, compiled, COMPILE_TO_HAVE, err);
+  Version *version = version_create(kernel, NULL, compiled, COMPILE_IN_ADVANCE, err);
   if (!version) return NULL;
   version->state = VERSION_READY;
   version->pattern.words = heap_alloc(store->heap, sizeof(uint64_t) * (size_t)word_count + 1);

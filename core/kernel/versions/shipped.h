@@ -1,22 +1,22 @@
-/* shipped.h - kernels that were compiled ahead of time: what a module keeps of a kernel, and
- * kernels made of that, without a text and without a compiler.
+/* shipped.h - kernels that were compiled ahead of time: the form in which a module contains them,
+ * and how it becomes a kernel again, without a text and without a compiler.
  *
  *     kernel with versions --kernel_ship: once more for each processor--> Shipped --module--> file
- *     file --module--> Shipped --kernel_of_shipped--> kernel --launch: shipped_find--> version
+ *     file --module--> Shipped --kernel_create_shipped--> kernel --launch: shipped_find--> version
  *
- * A pattern (versions.h) that the module does not hold is an error of the launch: nothing is
- * compiled, specialised or given other code by the tuner. What a pattern's words are is part of
- * the kernels' ABI (RT_ABI in rt.h). Decision D-kernel-16. */
+ * A launch whose pattern (versions.h) is not in the module fails: nothing is compiled or
+ * specialised, and the tuner tries no other code. The words of patterns are part of the kernels'
+ * ABI (RT_ABI in rt.h). Decision D-kernel-16. */
 #ifndef RG_KERNEL_SHIPPED_H
 #define RG_KERNEL_SHIPPED_H
 
 #include "kernel/compile/compiled.h"
 #include "kernel/kernel.h"
 
-/* The file that a Shipped is in: its kernels hold it. */
+/* A file with Shipped kernels; each kernel made from it holds it. */
 typedef struct ShippedFile {
   int32_t holders;
-  void (*end)(struct ShippedFile *file); /* the last user has released it */
+  void (*end)(struct ShippedFile *file); /* called when the last holder has released it */
   const char *name;                      /* for messages */
   /* Of a module that was linked into the program: in place of an object, a version's bytes hold the
    * number of its first function. */
@@ -29,9 +29,9 @@ typedef struct ShippedVersion {
   const char *processor; /* "x86-64-v3", "sm_80" */
   const char *signature; /* for messages: "(dt: a number)" */
   int32_t value_count;
-  int32_t path_count; /* captures that the code knows; the rest is ignored */
+  int32_t path_count; /* captures that the kernel had at its compile; others are ignored */
   uint64_t *words;    /* PATTERN_WORDS per value */
-  /* By value: the struct type whose number in this runtime belongs in the words; NULL: none */
+  /* by value: the struct type whose number in this runtime is part of the words; NULL: none */
   const char **types;
   const uint8_t *bytes; /* of compiled_write */
   int64_t length;
@@ -57,10 +57,11 @@ typedef struct Shipped {
   int32_t version_count;
 } Shipped;
 
-/* "step.grad" is the name of the adjoint of "step": the length of the latter, and the derivative
- * (adjoints end with .grad, tangents with .tangent, adjoints of these with .second). Of other names
- * all, and NONE. */
+/* "step.grad" is the name of the adjoint of "step" (pass/derivative.def): returns the length of the
+ * latter, and the derivative; for other names the whole length, and NONE. */
 size_t shipped_name_base(const char *name, PassDerivative *derivative);
+/* Checks that the name has the ending of the derivative, or, for NONE, no such ending. */
+bool shipped_check_name(const char *name, PassDerivative derivative, Error *err);
 
 /* A processor to compile for: vector_bytes 0: a GPU. */
 typedef struct ShippedLevel {
@@ -72,14 +73,14 @@ typedef struct ShippedLevel {
  * with err, also if the kernel has no version. Below a guard. */
 bool kernel_ship(Kernel *kernel, const ShippedLevel *levels, int32_t level_count, Scratch *scratch,
                  Shipped *shipped, Error *err);
-/* A kernel of what was shipped, which it borrows, and whose file it holds. NULL with err. */
-Kernel *kernel_of_shipped(Engine *engine, Shipped *shipped, Error *err);
-/* Another one takes its place: the kernel's handle stays, its versions and paths are new. */
-bool kernel_take_shipped(Kernel *kernel, Shipped *shipped, Error *err);
-/* The version for the words in kernel->words, loaded if necessary; NULL with err, which names the
- * signature and those that there are. */
+/* Makes a kernel of `shipped`, which it borrows; the kernel holds its file. NULL with err. */
+Kernel *kernel_create_shipped(Engine *engine, Shipped *shipped, Error *err);
+/* Replaces the kernel's versions and paths by those of `shipped`; its handle stays valid. */
+bool kernel_replace_shipped(Kernel *kernel, Shipped *shipped, Error *err);
+/* Loads the version for kernel->words; NULL with err, which shows the signatures wanted and
+ * available. */
 struct Version *shipped_find(Kernel *kernel, const RgValue *values, int32_t value_count,
                              Error *err);
-void shipped_end(Kernel *kernel); /* lets go of the file, if it has one */
+void shipped_end(Kernel *kernel); /* releases the kernel's file, if it has one */
 
 #endif

@@ -33,7 +33,7 @@ enum { MANY_LAUNCHES = 1024 }; /* enough launches to be worth it if none is time
 enum { EQUAL_LAUNCHES = 120, EQUAL_LATER = 4 };
 enum { MOST_CHANGES = 3, MOST_TRIES = 4, MOST_ARGS = COMPILE_MOST_CONSTANTS };
 
-/* What was seen of a general version's launches. */
+/* Statistics of a general version's launches. */
 typedef struct Profile {
   int32_t arg_count;          /* at most 64 */
   uint64_t numbers;           /* arguments that may become constants, by kind and type */
@@ -46,9 +46,9 @@ typedef struct Profile {
   bool has_ended;      /* no other specialised version will be made */
   Version *made;       /* the newest specialised version that is ready; NULL: none is used */
   TuneContest contest; /* of the general version with it */
-  bool is_turn;        /* the general version runs in its place */
-  /* equal runs: */
-  Version *awaited; /* requested; `delay` launches later it is ready, or has failed */
+  bool runs_general;   /* this launch runs the general version, to compare it with `made` */
+  /* equal runs: the version that was requested, and in how many launches it is first used */
+  Version *awaited;
   int32_t delay;
 } Profile;
 
@@ -191,7 +191,7 @@ static bool matches(Profile *profile, const uint64_t *frame) {
   return true;
 }
 
-static void specialise_at_once(Version *general) {
+static void specialise_now(Version *general) {
   Profile *profile = profile_of(general);
   if (!profile || profile->has_ended) return;
   note_arguments(profile, general->launch->frame);
@@ -199,7 +199,7 @@ static void specialise_at_once(Version *general) {
   if (taken || general->compiled->is_long) request_specialised(general, taken, ALWAYS);
 }
 
-/* Equal runs: the launch that is to use the version first waits until it is compiled. */
+/* Equal runs: the launch from which on the version is used waits until it is compiled. */
 static void wait_for_compile(Profile *profile) {
   Version *awaited = profile->awaited;
   if (!awaited || profile->delay) return;
@@ -214,7 +214,7 @@ static bool has_same_constants(const Version *general) {
   Profile *profile = general->profile;
   if (!profile) return false;
   wait_for_compile(profile);
-  return specialise_made(general) && matches(profile, general->launch->frame);
+  return specialise_current(general) && matches(profile, general->launch->frame);
 }
 
 /* Only specialised versions vectorise long bodies, and a device that queues launches times
@@ -224,20 +224,21 @@ static bool is_compared(const Version *general) {
          version_engine(general)->store->device->knows_times && !runs_are_equal(general->kernel);
 }
 
-static bool is_turn_of(Version *general) {
+static bool choose_general(Version *general) {
   Profile *profile = general->profile;
-  return profile->is_turn = is_compared(general) && contest_next(&profile->contest) == TUNE_OLD;
+  return profile->runs_general =
+             is_compared(general) && contest_next(&profile->contest) == TUNE_OLD;
 }
 
 Version *specialise_find(Version *general) {
   if (!has_same_constants(general)) {
     if (mode_of(general->kernel) != ALWAYS) return NULL;
-    specialise_at_once(general);
+    specialise_now(general);
     if (!has_same_constants(general)) return NULL;
   }
   Version *made = general->profile->made;
-  if (is_turn_of(general)) return NULL;
-  version_take_arguments(made, general);
+  if (choose_general(general)) return NULL;
+  version_copy_arguments(made, general);
   return made;
 }
 
@@ -249,11 +250,11 @@ bool specialise_is_due(const Version *version) {
   return !profile->tries && profile->launches < 2 * launches_of(version);
 }
 
-/* Notes a launch of one of the two while they take turns. */
+/* Notes the time of a launch while the general and the specialised version alternate. */
 static void note_contest(Profile *profile, const Version *general, const Version *ran,
                          uint64_t ticks) {
-  bool is_old = profile->is_turn && ran == general;
-  profile->is_turn = false;
+  bool is_old = profile->runs_general && ran == general;
+  profile->runs_general = false;
   if (!is_old && ran != profile->made) return;
   contest_note(&profile->contest, is_old ? TUNE_OLD : TUNE_NEW, (double)ticks);
   if (!contest_is_lost(&profile->contest)) return;
@@ -273,13 +274,13 @@ void specialise_note(Version *general, const Version *ran, uint64_t ticks) {
   Engine *engine = version_engine(general);
   if (engine->background) background_step(engine);
   Profile *profile = general->profile;
-  bool is_turn = profile && profile->is_turn;
+  bool runs_general = profile && profile->runs_general;
   if (profile && profile->delay) {
     profile->delay--;
     return;
   }
   if (profile && profile->made) note_contest(profile, general, ran, ticks);
-  if (ran != general || is_turn || (profile && profile->has_ended)) return;
+  if (ran != general || runs_general || (profile && profile->has_ended)) return;
   Mode mode = mode_of(general->kernel);
   if (mode != WHEN_WORTH_IT || !(profile = profile_of(general)) || profile->has_ended) return;
   note_arguments(profile, general->launch->frame);
@@ -292,11 +293,11 @@ void specialise_note(Version *general, const Version *ran, uint64_t ticks) {
   else count_try(profile);
 }
 
-void specialise_took(Version *ran, uint64_t ticks) {
+void specialise_note_time(Version *ran, uint64_t ticks) {
   if (ran->profile) ran->profile->ticks += ticks; /* a specialised version itself has none */
 }
 
-const Version *specialise_made(const Version *general) {
+const Version *specialise_current(const Version *general) {
   const Profile *profile = general->profile;
   return profile && !profile->delay && !profile->awaited ? profile->made : NULL;
 }

@@ -23,14 +23,14 @@ static bool args_are_valid(const CompiledKernel *compiled, const char **broken) 
   int32_t results = 0;
   for (int32_t k = 0; k < compiled->arg_count; k++) {
     const CompiledArg *arg = &compiled->args[k];
-    EXPECT(arg->from.index >= 0, "an argument comes from a capture or a parameter");
-    EXPECT(arg->name && arg->source, "an argument has a name and the text that uses it");
+    EXPECT(arg->from.index >= 0, "an argument is read from a capture or a parameter");
+    EXPECT(arg->name && arg->source, "an argument has a name and a source that uses it");
     EXPECT(type_parts(arg->type) == 1, "an argument is one number");
   }
   for (int32_t k = 0; k < compiled->limit_count; k++)
     EXPECT(compiled->limits[k].arg >= 0 && compiled->limits[k].arg < compiled->arg_count &&
                compiled->limits[k].source,
-           "a limit is that of an argument, and has the text that it is of");
+           "a limit has an argument and a source");
   for (int32_t k = 0; k < compiled->result_count; k++) results += type_parts(compiled->results[k]);
   EXPECT(is_slot_range(compiled, compiled->arg_count, results),
          "arguments and results fit the frame");
@@ -42,9 +42,8 @@ static bool sums_are_valid(const CompiledKernel *compiled, const DeviceTask *tas
   for (int32_t k = 0; k < task->sum_count; k++) {
     const DeviceSum *sum = &task->sums[k];
     if (sum->tree < 0) continue;
-    EXPECT(sum->tree < compiled->tree_count, "what a task sums is in a tree of the kernel");
-    EXPECT(sum->depth >= 1 && sum->depth <= RT_MAX_LEVELS + 1,
-           "what a task sums is a nest of runs");
+    EXPECT(sum->tree < compiled->tree_count, "sums are in a tree of the kernel");
+    EXPECT(sum->depth >= 1 && sum->depth <= RT_MAX_LEVELS + 1, "sums are a nest of runs");
   }
   return true;
 }
@@ -61,12 +60,11 @@ static bool task_is_valid(const CompiledKernel *compiled, const DeviceTask *task
   EXPECT(task->cost >= 1, "a position costs something");
   EXPECT(!task->may_deactivate || task->may_change_topology,
          "a task that deactivates changes topology");
-  EXPECT(!task->sum_count || compiled->has_sums,
-         "a compiled kernel knows whether some of its tasks are privatised");
+  EXPECT(!task->sum_count || compiled->has_sums, "has_sums is set if some task has private copies");
   if (task->privatised) {
     EXPECT(task->privatised > 0 && task->privatised < compiled->task_count &&
                compiled->tasks[task->privatised].sum_count > 0,
-           "a privatised version is a task that sums private copies");
+           "a privatised version is a task with private copies");
   }
   return sums_are_valid(compiled, task, broken);
 }
@@ -75,15 +73,15 @@ bool compiled_is_valid(const CompiledKernel *compiled, const char **broken) {
   EXPECT(compiled->holders > 0, "a compiled kernel that is in use is held");
   if (!args_are_valid(compiled, broken)) return false;
   for (int32_t k = 0; k < compiled->tree_count; k++)
-    EXPECT(compiled->trees[k].index >= 0, "a tree comes from a capture or a parameter");
+    EXPECT(compiled->trees[k].index >= 0, "a tree is that of a capture or a parameter");
   for (int32_t k = 0; k < compiled->task_count; k++)
     if (!task_is_valid(compiled, &compiled->tasks[k], broken)) return false;
   for (int32_t k = 0; k < compiled->message_count; k++)
     EXPECT(compiled->messages[k].source &&
                compiled->message_axes[k] == compiled->messages[k].axis_count,
-           "a message has the text it is of, and its axes in the table");
+           "a message has a source, and its axes in the table");
   for (int32_t k = 0; k < compiled->site_count; k++)
-    EXPECT(compiled->sites[k].name && compiled->sites[k].shape, "a site has the words for it");
+    EXPECT(compiled->sites[k].name && compiled->sites[k].shape, "a site has a name and a shape");
   return true;
 }
 
@@ -106,27 +104,26 @@ static bool launch_is_valid(const Version *version, const char **broken) {
   const uint64_t *words = version_general(version)->pattern.words;
   for (int32_t k = 0; k < compiled->arg_count; k++)
     EXPECT(launch->arg_values[k] >= 0 && launch->arg_values[k] < value_count(version),
-           "an argument comes from a value of the launch");
+           "an argument is read from a value of the launch");
   for (int32_t k = 0; k < compiled->tree_count; k++) {
     int32_t value = launch->tree_values[k];
-    EXPECT(value >= 0 && value < value_count(version), "a tree comes with a value of the launch");
+    EXPECT(value >= 0 && value < value_count(version), "a tree is that of a value of the launch");
     const uint64_t *of = words + value * PATTERN_WORDS;
     EXPECT(is_of_tree(of), "a value with a tree is a field, a node or an array");
     for (int32_t other = 0; other < k; other++)
       EXPECT((uint32_t)words[launch->tree_values[other] * PATTERN_WORDS + 1] != (uint32_t)of[1],
-             "the trees of a version are different ones");
+             "the trees of a version are distinct");
   }
   return true;
 }
 
 static bool pattern_is_valid(const Version *version, const char **broken) {
   const Pattern *pattern = &version->pattern;
-  EXPECT(!version->base == (pattern->words != NULL),
-         "a general version has a pattern, and no other has one");
+  EXPECT(!version->base == (pattern->words != NULL), "only a general version has a pattern");
   if (version->base) return true;
   EXPECT(pattern->word_count % PATTERN_WORDS == 0, "a pattern is whole values");
   EXPECT(pattern->path_count >= 0 && pattern->path_count <= value_count(version),
-         "a version knows as many captures as there are values at most");
+         "a version has at most as many captures as there are values");
   EXPECT(version->tier != TIER_SPECIALISED, "a specialised version is based on a general one");
   return true;
 }
@@ -136,7 +133,7 @@ static bool state_is_valid(const Version *version, const char **broken) {
   EXPECT(has_job == (version->job != NULL),
          "a version has a background compile until it is ready or has failed");
   EXPECT(version->state != VERSION_READY || version->code || !version->compiled->task_count,
-         "tasks are those of code");
+         "a ready version with tasks has code");
   EXPECT(version->state == VERSION_READY || !version->code, "code makes a version ready");
   return true;
 }
@@ -145,8 +142,8 @@ static bool base_is_valid(const Version *first, const Version *version, const ch
   const Version *base = version->base, *at = first;
   if (!base) return true;
   while (at && at != base) at = at->next;
-  EXPECT(at, "a version and its base are of one kernel");
-  EXPECT(base->state == VERSION_READY, "a base can run, as its arguments are chosen by it");
+  EXPECT(at, "a version and its base belong to one kernel");
+  EXPECT(base->state == VERSION_READY, "the base of a version can run");
   EXPECT(version->compiled->arg_count == base->compiled->arg_count &&
              version->compiled->tree_count == base->compiled->tree_count,
          "a version takes the arguments of its base");
@@ -160,7 +157,7 @@ static bool base_is_valid(const Version *first, const Version *version, const ch
   return true;
 }
 
-/* Of each version alone, and then of each with those that it is based on. */
+/* Checks each version alone, and then together with its base. */
 static bool all_are_valid(const Version *first, const char **broken) {
   for (const Version *at = first; at; at = at->next)
     if (!compiled_is_valid(at->compiled, broken) || !pattern_is_valid(at, broken) ||

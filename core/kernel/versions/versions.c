@@ -2,7 +2,7 @@
  *
  *     version_compile: a new pattern       versions_request: better code than that of `base`
  *                  \                         /
- *                   front end, passes: CompiledKernel  ---> or none: an error, or the same code
+ *                   front end, passes: CompiledKernel  ---> none: an error, or the same code
  *                     /                   \
  *     code is on disk,                 a thread compiles (background.c)
  *     or the launch compiles              |
@@ -14,13 +14,13 @@
  *                           |
  *                    versions_choose, once a launch; until its base, kernel or runtime ends
  *
- *     why (CompileWhy)            tier         who compiles, and who waits
- *     TO_RUN                      either       the launch, for baseline or optimised code
- *     TO_HAVE                     optimised    the caller
- *     AHEAD                       optimised    a thread (SOON); a launch that needs the code waits
- *     TO_OPTIMISE                 optimised    a thread (SPARE); only kernel:compile() waits (NOW)
- *     TO_SPECIALISE               specialised  a thread (SPARE); nobody
- *     TO_TRY                      its base's   a thread (SPARE); only kernel:tune() waits
+ *     why (CompileWhy)            tier         which thread compiles, and which call waits
+ *     TO_RUN                      either       the caller's; the launch
+ *     IN_ADVANCE                  optimised    the caller's; kernel:compile()
+ *     IN_BACKGROUND               optimised    another (SOON); a launch that needs the code
+ *     TO_OPTIMISE                 optimised    another (SPARE); only kernel:compile() (NOW)
+ *     TO_SPECIALISE               specialised  another (SPARE); no call
+ *     TO_TRY                      its base's   another (SPARE); only kernel:tune()
  *
  * A large kernel begins with baseline code. When that has run for some time, optimised code is
  * published, and becomes the general version of the pattern: from then on, launches find it, and
@@ -61,7 +61,7 @@ static void bind_values(Version *version) {
  * used the arrays themselves. */
 static bool is_awaited(const Engine *engine, const CompiledKernel *compiled) {
   bool has_copies = engine->store->device->table->mirror && !compiled->host_changes_arrays;
-  return compiled->result_count > 0 || compiled->says || engine->options.waits ||
+  return compiled->result_count > 0 || compiled->prints || engine->options.waits ||
          (compiled->takes_arrays && !has_copies);
 }
 
@@ -120,7 +120,7 @@ static void free_version(Version *version) {
   Store *store = engine->store;
   Heap *heap = store->heap;
   background_cancel(version);
-  ASSERT(!version->job && version->compiled->holders > 0, "a version has let go of its compile");
+  ASSERT(!version->job && version->compiled->holders > 0, "a version's compile is detached");
   specialise_forget(version);
   tuning_drop(engine, version);
   if (!version->shares_launch) readback_drop(engine, version);
@@ -162,7 +162,7 @@ static bool is_based_on(const Version *version, const Version *base) {
   return version != NULL;
 }
 
-/* Takes versions out of the list before any is freed, as their bases are read meanwhile. */
+/* Removes all versions from the list before it frees any, as is_based_on reads their bases. */
 static void drop_versions(Version *base, bool with_base) {
   Kernel *kernel = base->kernel;
   Version *dropped = NULL;
@@ -211,11 +211,11 @@ Version *versions_choose(Version *general) {
 }
 
 const Version *versions_shown(const Kernel *kernel) {
-  const Version *specialised = kernel->last ? specialise_made(kernel->last) : NULL;
+  const Version *specialised = kernel->last ? specialise_current(kernel->last) : NULL;
   return specialised ? specialised : kernel->last;
 }
 
-void version_take_arguments(Version *version, const Version *from) {
+void version_copy_arguments(Version *version, const Version *from) {
   const CompiledKernel *compiled = version->compiled;
   VersionLaunch *launch = version->launch;
   DEBUG_ASSERT(launch != from->launch, "arguments are copied from another frame");
@@ -273,7 +273,7 @@ static bool keep_constants(Version *version, const Constants *constants) {
   return true;
 }
 
-/* Makes a version of what the front end has made: ready if the code is on disk. */
+/* Makes a version from the result of the front end: READY if its code is on disk. */
 static Version *begin_other(Compile *compile, Version *base, CompileWhy why) {
   Error ignored;
   error_clear(&ignored);
@@ -306,7 +306,7 @@ static Version *make_other(Version *base, CompileWhy why, const Constants *const
                      .base = base->compiled,
                      .is_specialised =
                          why == COMPILE_TO_SPECIALISE || base->tier == TIER_SPECIALISED,
-                     .is_again = true,
+                     .is_repeated = true,
                      .way = way ? *way : usual,
                      .constants = *constants};
   scratch_init(&compile.scratch, version_engine(base)->store->heap);
@@ -318,7 +318,7 @@ static Version *make_other(Version *base, CompileWhy why, const Constants *const
 Version *versions_request(Version *base, CompileWhy why, const Constants *constants,
                           const CompileWay *way) {
   if (base->kernel->shipped) return NULL;
-  ASSERT(base->state == VERSION_READY, "what is improved on can run");
+  ASSERT(base->state == VERSION_READY, "the base of a version can run");
   ASSERT(why == COMPILE_TO_SPECIALISE || why == COMPILE_TO_TRY,
          "other versions are compiled first");
   return make_other(base, why, constants, way);
@@ -326,14 +326,14 @@ Version *versions_request(Version *base, CompileWhy why, const Constants *consta
 
 /* -- publishing -------------------------------------------------------------------------------- */
 
-/* The optimised version becomes the general one, and all that is based on the baseline version (if
- * that had to stay for a while) is based on it. A launch may still run the baseline code. */
+/* Makes the optimised version the general one, and the base of all versions that were based on the
+ * baseline version. A launch may still run the baseline code. */
 static void make_general(Version *version) {
   Version *baseline = version->base;
   Kernel *kernel = version->kernel;
   ASSERT(baseline->tier == TIER_BASELINE && !baseline->base, "baseline code is replaced once");
   ASSERT(version->compiled == baseline->compiled && version->launch == baseline->launch,
-         "a launch may switch between the two at any chunk");
+         "a launch may switch between the two codes at any chunk");
   version->base = NULL;
   for (Version *at = kernel->versions; at; at = at->next)
     if (at->base == baseline) at->base = version;
@@ -351,14 +351,14 @@ static void make_general(Version *version) {
   if (kernel->last == baseline) kernel->last = version;
 }
 
-/* RG_TIME=1 shows what became of each version that a launch did not compile itself. */
+/* RG_TIME=1 shows the outcome of each compile that did not run within a launch. */
 static void log_published(const Version *version) {
   static const char *const tiers[] = {[TIER_BASELINE] = "baseline",
                                       [TIER_OPTIMISED] = "optimised",
                                       [TIER_SPECIALISED] = "specialised"};
   static const char *const reasons[] = {[COMPILE_TO_RUN] = "for a launch",
-                                        [COMPILE_TO_HAVE] = "in advance",
-                                        [COMPILE_AHEAD] = "in advance",
+                                        [COMPILE_IN_ADVANCE] = "in advance",
+                                        [COMPILE_IN_BACKGROUND] = "in advance",
                                         [COMPILE_TO_OPTIMISE] =
                                             "as its baseline code has run for long",
                                         [COMPILE_TO_SPECIALISE] = "as its arguments stay the same",
@@ -391,7 +391,7 @@ void versions_publish(Version *version, const RgCodegenRequest *request,
   log_published(version);
   if (version->why == COMPILE_TO_OPTIMISE) publish_optimised(version, result);
   else if (version->why == COMPILE_TO_SPECIALISE) specialise_publish(version);
-  /* others are awaited by a launch, or polled by the tuner */
+  /* a launch waits for others, or the tuner polls them */
 }
 
 /* -- a new capture ----------------------------------------------------------------------------- */
@@ -438,10 +438,9 @@ static bool widen_given(Heap *heap, int32_t at, Pattern *pattern) {
   return true;
 }
 
-/* The new value goes between the earlier captures and the parameters. General versions ignore it:
- * all that they read was known when they were compiled, and any value that would change their code
- * is another word of their pattern. So only the numbers of parameters change. Decision
- * D-kernel-08. */
+/* The new value is inserted between the earlier captures and the parameters. General versions
+ * ignore it: they were compiled without it, and every value that can change their code is already
+ * in their pattern. So only the numbers of parameters change. Decision D-kernel-08. */
 void versions_widen(Kernel *kernel) {
   Heap *heap = kernel->engine->store->heap;
   int32_t at = kernel->paths.count - 1;

@@ -4,14 +4,14 @@
  *     launch's values --pattern--> words --find--> general version --frame, trees--> device
  *                                    \--not found--> sema, passes, codegen, loader --> version
  *
- * The pattern holds everything that a compile may read, and nothing else: for a number its kind
+ * The pattern contains everything that a compile may read, and nothing else: for a number its kind
  * (and, if a loop relies on it being whole, whether it always was); for a builtin or a type its
  * text; for a field or node its tree's layout hash, its position in the tree, and which of the
  * launch's trees it belongs to (the first is 0, the next different one 1, ..). So swapping two
  * fields of one layout finds the same version.
- * Fields of one SNode that differ only in the offset of their elements are interchangeable
- * ("twins"): the pattern states only which of them are equal; the offset is an argument of each
- * launch. So swapping such fields finds the same version, too.
+ * Fields of one SNode that differ only in the offset of their elements are interchangeable: the
+ * pattern states only which of them are equal; the offset is an argument of each launch. So
+ * swapping such fields finds the same version, too.
  * A pattern does not include captures that the kernel got after it was compiled. */
 #ifndef RG_KERNEL_VERSIONS_H
 #define RG_KERNEL_VERSIONS_H
@@ -34,13 +34,13 @@ typedef enum VersionState {
   VERSION_FAILED
 } VersionState;
 
-/* Why a version is compiled: for a launch, for which baseline code is enough; to have it ready;
- * ahead of time, so that a thread may generate the code; because baseline code has run for long;
- * because arguments stay the same; or as a candidate of the tuner. */
+/* Why a version is compiled: for a launch, for which baseline code is enough; in advance; in
+ * advance, by a background thread; because baseline code has run for long; because arguments stay
+ * the same; or as a candidate of the tuner. */
 typedef enum CompileWhy {
   COMPILE_TO_RUN,
-  COMPILE_TO_HAVE,
-  COMPILE_AHEAD,
+  COMPILE_IN_ADVANCE,
+  COMPILE_IN_BACKGROUND,
   COMPILE_TO_OPTIMISE,
   COMPILE_TO_SPECIALISE,
   COMPILE_TO_TRY
@@ -69,7 +69,7 @@ typedef struct Pattern {
   uint64_t *words;
   int word_count;
   int32_t path_count; /* the kernel's captures when it was compiled; later ones are ignored */
-  SemaValue *given;   /* the values it was compiled from; other versions and texts are, too */
+  SemaValue *given; /* the values it was compiled from, for compiles of other versions and texts */
   int32_t given_count;
 } Pattern;
 
@@ -87,8 +87,8 @@ typedef struct VersionLaunch {
 struct Version {
   Version *next; /* older */
   Kernel *kernel;
-  /* The version that it can run in place of, whose pattern it shares; NULL: this is the general
-   * version of its pattern. */
+  /* The version whose pattern it shares, and which it can replace in a launch; NULL: this is the
+   * general version of its pattern. */
   Version *base;
   int64_t number; /* among all general versions of the engine: 1, 2, .. */
   Tier tier;
@@ -97,8 +97,8 @@ struct Version {
   Constants constants; /* SPECIALISED; owned */
   CompileWay way;
   CompiledKernel *compiled;      /* shared by baseline and optimised code */
-  VersionLaunch *launch;         /* likewise: */
-  bool shares_launch;            /* it belongs to `base` */
+  VersionLaunch *launch;         /* likewise */
+  bool shares_launch;            /* `launch` belongs to `base` */
   DeviceCode *code;              /* NULL before READY, and in arch "lua" */
   struct BackgroundCompile *job; /* background.c: QUEUED and COMPILING; else NULL */
   Pattern pattern;               /* only of a general version */
@@ -112,41 +112,40 @@ struct Version {
 
 /* -- versions.c -------------------------------------------------------------------------------- */
 
-/* The general version of the pattern in kernel->words; NULL: there is none yet. */
+/* The general version of the pattern in kernel->words; NULL if it does not exist yet. */
 Version *versions_find(Kernel *kernel, int word_count);
-/* The version that a launch runs for the arguments in the frame of `general`; its own frame then
- * has them, too. */
+/* The version that a launch runs for the arguments in the frame of `general`; they are copied to
+ * its own frame. */
 Version *versions_choose(Version *general);
 /* The version of the last pattern whose texts are shown: a specialised one if there is one. */
 const Version *versions_shown(const Kernel *kernel);
-/* Requests optimised code for a baseline version, and returns it once it is published, which this
- * does: the first call begins the compile. NULL: it is not ready yet (not if it `waits`), or, with
- * err, it cannot be made, and `stays_baseline` is set. */
+/* Requests optimised code for a baseline version: the first call begins the compile, a later one
+ * publishes and returns the version. NULL without err if it is not ready yet, which cannot happen
+ * with `waits`; NULL with err if it cannot be made, and `stays_baseline` is set. */
 Version *versions_optimise(Version *baseline, bool waits, Error *err);
-/* Requests a version that is better than `base` for this reason: code with these constants, or code
- * compiled in this way. The version is in the list, and READY or with a background compile that
- * publishes it. NULL: it cannot be made, or the code would be the same. */
+/* Requests a version that may be better than `base`: with these constants, or compiled in this way.
+ * The result is in the list, and is READY or has a background compile that will publish it. NULL if
+ * it cannot be made, or its code would be the same. */
 Version *versions_request(Version *base, CompileWhy why, const Constants *constants,
                           const CompileWay *way);
-/* Ends a compile: gives the version its code, loaded from `result` and kept on disk, unless it has
- * code from there; without either it is FAILED. Callers that wait for the version continue. With
- * `result`, err states why it cannot be loaded. */
+/* Ends a compile. A version that has code, from disk, is READY. Otherwise loads `result`, if there
+ * is one, and stores it on disk; the version is READY, or FAILED with err. */
 void versions_publish(Version *version, const RgCodegenRequest *request,
                       const RgCodegenResult *result, Error *err);
 
-/* Makes a version for `compiled`, which it takes over, in front of the list. The caller sets its
- * state. NULL with err: out of memory. */
+/* Makes a version for `compiled`, which it takes over, at the front of the list. The caller sets
+ * its state. NULL with err if memory is short. */
 Version *version_create(Kernel *kernel, Version *base, CompiledKernel *compiled, CompileWhy why,
                         Error *err);
 /* Removes a version, and all that are based on it, from the list, and frees them. */
 void versions_drop(Version *version);
-/* The same for those only that are based on it. */
+/* Removes and frees only the versions that are based on it. */
 void versions_drop_based_on(Version *base);
 void versions_drop_all(Kernel *kernel);
 /* Adapts the patterns to a new capture, the kernel's last. */
 void versions_widen(Kernel *kernel);
 /* Copies the arguments from the frame of a version with the same arguments, for another launch. */
-void version_take_arguments(Version *version, const Version *from);
+void version_copy_arguments(Version *version, const Version *from);
 
 static inline Engine *version_engine(const Version *version) { return version->kernel->engine; }
 static inline const Version *version_general(const Version *version) {
@@ -154,8 +153,8 @@ static inline const Version *version_general(const Version *version) {
   return version;
 }
 
-/* valid.c: checks the invariants, after each launch in debug builds. If false, *broken is the
- * sentence that does not hold. `last` is the version found last, or NULL. */
+/* valid.c: checks the invariants; debug builds do so after each launch. If false, *broken is the
+ * invariant that does not hold. `last` is the version found last, or NULL. */
 bool versions_are_valid(const Version *first, const Version *last, const char **broken);
 
 /* -- pattern.c --------------------------------------------------------------------------------- */
@@ -180,7 +179,7 @@ Tree *pattern_owner(const RgValue *value);
 /* Fills what the version determines of a launch; its context stays unchanged. */
 void launch_fill(Engine *engine, Version *version, const RgValue *values, DeviceLaunch *launch);
 /* Appends to the launch's trees the memory of arrays whose addresses are in the frame, for devices
- * that must know the memory that tasks use. Returns how many. */
+ * that manage access to the memory that tasks use. Returns how many. */
 int32_t launch_list_arrays(const Version *version, const RgValue *values);
 
 /* -- readback.c -------------------------------------------------------------------------------- */

@@ -74,7 +74,7 @@ static CompiledKernel create(void) {
                           .message_count = 1,
                           .sites = sites,
                           .site_count = 1,
-                          .beyond = 1u << BEYOND_ARRAYS,
+                          .irreversible = 1u << IRREVERSIBLE_ARRAYS,
                           .written = UINT64_MAX,
                           .extents = 1,
                           .order = UINT64_MAX - 1};

@@ -21,7 +21,7 @@ static int settle(Tuner *tuner, const double *times) {
   int runs = 0;
   for (; tuner->kept == TUNE_UNDECIDED && runs < 1000; runs++) {
     int32_t candidate = tuner_next(tuner);
-    tuner_ask(tuner, candidate);
+    tuner_begin_trial(tuner, candidate);
     tuner_note(tuner, candidate, time_of(times[candidate]), 1);
   }
   return runs;
@@ -106,7 +106,7 @@ static void choosing(void) {
       int32_t candidate = tuner_next(&tuner);
       CHECK_INT(k % 3, candidate);
       asked[candidate]++;
-      tuner_ask(&tuner, candidate);
+      tuner_begin_trial(&tuner, candidate);
       tuner_note(&tuner, candidate, times[candidate], 1);
     }
     CHECK_INT(3, asked[2]);
@@ -120,7 +120,7 @@ static void running(void) {
     tuner_begin(&tuner, 3);
     for (int k = 0; k < 3; k++) {
       CHECK_INT(k, tuner_next(&tuner));
-      tuner_ask(&tuner, k);
+      tuner_begin_trial(&tuner, k);
     }
     CHECK_INT(TUNE_UNDECIDED, tuner_next(&tuner));
     tuner_note(&tuner, 1, 1, 1);
@@ -204,7 +204,7 @@ static void bounds(void) {
       double excess = tuner_excess(&tuner, wanted);
       bool may = budget_allows(&budget, excess, total);
       int32_t candidate = may ? wanted : tuner_choice(&tuner);
-      if (may) tuner_ask(&tuner, candidate);
+      if (may) tuner_begin_trial(&tuner, candidate);
       total += times[candidate];
       lost += times[candidate] - 1;
       if (!may) continue;
