@@ -1,11 +1,11 @@
-/* archive.c - a module for programs that may not load code: its objects in an archive, which the
- * host's own linker puts into the program.
+/* archive.c - writes a module as an archive of objects, for programs that may not load code: the
+ * host links the archive into its program.
  *
- *     contents of a Module --+-- objects, each function under a name of its own -> v0_0.o ..
- *                            +-- all the rest, and a table of the functions     -> module.o
+ *     contents of a Module --+-- objects, each function with a unique name      -> v0_0.o ..
+ *                            +-- everything else, and a table of the functions  -> module.o
  *
- * In place of an object, the bytes of a version then hold the number of its first function
- * (ShippedFile.functions). Code for GPUs is left out: it is loaded by the driver. */
+ * In place of an object, the bytes of a version then contain the number of its first function
+ * (ShippedFile.functions). Code for GPUs is left out, as the driver has to load it. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +22,7 @@ typedef struct Archiving {
   const char *prefix;
   Scratch scratch;
   Members members;
-  Names functions; /* all of the table */
+  Names functions; /* the table */
   int32_t versions;
   int machine;
   CoderBytes out;
@@ -52,8 +52,8 @@ static bool add_part(Archiving *archiving, ObjectPart part, int number, Linkable
     return false;
   if (archiving->machine && archiving->machine != machine)
     return error_set(err, RG_ERROR_MODULE,
-                     "module '%.200s' has code for several kinds of processors, and an archive "
-                     "holds that for one: name fewer targets",
+                     "module '%.200s' has code for x86-64 and for aarch64, but an archive can only "
+                     "have code for one of them: build the module for fewer targets",
                      module_name(archiving->module));
   archiving->machine = machine;
   for (int k = 0; k < own.count; k++) {
@@ -95,7 +95,8 @@ static bool add_code(Archiving *archiving, const RgCodegenObject *object, int32_
   return true;
 }
 
-/* `compiled` is released by the caller, also if this fails: below a guard of its own. */
+/* The rewriting of a version has its own guard, so that add_version can release `compiled` if
+ * memory runs out. */
 typedef struct Rewriting {
   Archiving *archiving;
   ShippedVersion *version;
@@ -147,8 +148,8 @@ static bool add_kernel(Archiving *archiving, Shipped *shipped, Error *err) {
   }
   return shipped->version_count ||
          error_set(err, RG_ERROR_MODULE,
-                   "kernel '%.100s' of module '%.200s' has code for GPUs alone, which no archive "
-                   "holds",
+                   "kernel '%.100s' of module '%.200s' only has code for GPUs, which an archive "
+                   "cannot contain: build the module for a processor, too",
                    shipped->name, module_name(archiving->module));
 }
 
@@ -185,7 +186,9 @@ static bool make(void *data, Error *err) {
 bool module_archive(const Module *module, const char *prefix, const char *path, Error *err) {
   Archiving archiving = {.module = module, .prefix = prefix};
   if (!is_identifier(prefix))
-    return error_set(err, RG_ERROR_ARGUMENT, "'%.100s' cannot begin the names of functions in C",
+    return error_set(err, RG_ERROR_ARGUMENT,
+                     "the prefix '%.100s' is not an identifier of C: use letters, digits and "
+                     "underscores",
                      prefix);
   scratch_init(&archiving.scratch, module_engine(module)->store->heap);
   bool ok = guard_run(make, &archiving, err) &&

@@ -1,5 +1,5 @@
-/* contents.c - a module's contents as bytes. One function describes each struct for both directions
- * (base/coder.h). See module.h. */
+/* contents.c - encodes and decodes a module's contents. One function describes each struct for both
+ * directions (base/coder.h). See module.h. */
 #include <string.h>
 
 #include "base/bits.h"
@@ -12,12 +12,12 @@ static const char magic[8] = {'R', 'G', 'M', 'O', 'D', 'U', 'L', 'E'};
 
 enum { MOST_VALUES = 1 << 16 }; /* of a launch */
 
-/* Coder.data: the version of the format, and the bytes of versions of kernels */
+/* Coder.data: the version of the format, and the bytes of kernels' versions */
 typedef struct Blobs {
   uint32_t format;
-  const uint8_t *data;   /* reading: the file */
-  int64_t begin, length; /* they are in data[begin .. length - 1] */
-  int64_t used;          /* writing: bytes so far, from `begin` on */
+  const uint8_t *data; /* reading: the file, with the bytes at data[begin .. length - 1] */
+  int64_t begin, length;
+  int64_t used; /* writing: how many bytes there are so far */
 } Blobs;
 
 /* -- trees ------------------------------------------------------------------------------------- */
@@ -52,7 +52,7 @@ static void code_step(Coder *coder, ModuleStep *step, int32_t level_count) {
   CODE(coder, step->chunk);
 }
 
-/* How many steps of derivatives follow: the gradient, its dual, the dual. */
+/* How many steps of derivatives follow the step: the gradient, its dual, the dual. */
 static int32_t derivative_count(const ModuleStep *step) {
   return step->has_gradient + step->has_dual + (step->has_gradient && step->has_dual);
 }
@@ -79,7 +79,7 @@ static int32_t level_count(const ModuleTree *tree) {
   return count;
 }
 
-/* Refers `number` to a field, or to a level, of the tree? */
+/* Is `number` a field's step, or a level, of the tree? */
 static bool is_part(const ModuleContents *contents, int32_t tree, int32_t number, bool is_field) {
   if (tree < 0 || tree >= contents->tree_count || number < 0) return false;
   const ModuleTree *of = &contents->trees[tree];
@@ -113,7 +113,7 @@ static void code_value(Coder *coder, ModuleValue *value, const ModuleContents *c
 
 /* -- kernels ----------------------------------------------------------------------------------- */
 
-/* Where a version's bytes are; writing, they get the next place. */
+/* Codes the position of a version's bytes; when writing, they get the next free one. */
 static void code_blob(Coder *coder, const uint8_t **data, int64_t *length) {
   Blobs *blobs = coder->data;
   int64_t at = blobs->used;
@@ -256,7 +256,7 @@ ModuleBytes module_write(ModuleContents *contents, Scratch *scratch) {
       at += (int64_t)align_up((uint64_t)shipped->versions[v].length, 8);
     }
   }
-  ASSERT(at == length, "every version has the place that was written");
+  ASSERT(at == length, "every version has the position that was written for it");
   ModuleHead head = {.version = blobs.format,
                      .abi = RT_ABI,
                      .length = (uint64_t)length,
@@ -275,7 +275,7 @@ static bool refuse(const char *name, const char *why, Error *err) {
 
 static bool check_head(const ModuleHead *head, int64_t length, const char *name, Error *err) {
   if (memcmp(head->magic, magic, sizeof magic) != 0)
-    return refuse(name, "is not a module: it begins with other bytes", err);
+    return refuse(name, "is not a module: its first bytes are wrong", err);
   if (head->version < 1 || head->version > MODULE_VERSION)
     return error_set(err, RG_ERROR_MODULE,
                      "module '%.200s' has version %u of the format, and this library reads "
@@ -297,12 +297,12 @@ bool module_read(const uint8_t *bytes, int64_t length, const char *name, Scratch
                  ModuleContents *contents, Error *err) {
   ModuleHead head;
   if (length < (int64_t)sizeof head)
-    return refuse(name, "is no module, or is truncated: it has less than 40 bytes", err);
+    return refuse(name, "is not a module, or is truncated: it has less than 40 bytes", err);
   memcpy(&head, bytes, sizeof head);
   if (module_has_seal(bytes, length)) length -= MODULE_SEAL_BYTES;
   if (!check_head(&head, length, name, err)) return false;
   if (head.sum != sum_of(bytes, length))
-    return refuse(name, "is damaged: its checksum does not fit its bytes", err);
+    return refuse(name, "is damaged: its checksum is wrong", err);
   uint64_t past = sizeof head + head.contents_length;
   Blobs blobs = {
       .format = head.version, .data = bytes, .begin = (int64_t)align_up(past, 8), .length = length};
@@ -314,5 +314,5 @@ bool module_read(const uint8_t *bytes, int64_t length, const char *name, Scratch
                  .data = &blobs};
   code_contents(&coder, contents);
   if (!coder.is_broken && coder.at == coder.end) return true;
-  return refuse(name, "is damaged: a number or a text in it is impossible", err);
+  return refuse(name, "is damaged: a number or a text in it is invalid", err);
 }

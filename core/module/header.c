@@ -1,5 +1,5 @@
-/* header.c - describes a module to C: a struct of its items, a wrapper with real types for each
- * kernel, and constants for shapes and strides. The wrappers need regolith.h alone. */
+/* header.c - writes a C header for a module: a struct of its items, a wrapper with C types for each
+ * kernel, and constants for shapes and strides. The header only needs regolith.h. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ typedef struct Printing {
 
 /* -- names ------------------------------------------------------------------------------------- */
 
-/* A name as C allows it: other characters become underscores. */
+/* Adds a name as an identifier of C: other characters become underscores. */
 static void put_name(StrBuf *out, const char *name, bool is_upper) {
   if (name[0] >= '0' && name[0] <= '9') strbuf_char(out, '_');
   for (; *name; name++) {
@@ -25,7 +25,8 @@ static void put_name(StrBuf *out, const char *name, bool is_upper) {
   }
 }
 
-/* That of an item. A derivative ("step.grad") leaves the name to another item ("step_grad"). */
+/* Adds the name of an item. If "step.grad" and another item "step_grad" would have one name, the
+ * derivative gets an underscore more. */
 static void put_item_name(Printing *printing, const char *name) {
   StrBuf *out = &printing->out;
   const ModuleContents *contents = module_contents(printing->module);
@@ -78,7 +79,8 @@ static Parameter number_parameter(Type type) {
   return (Parameter){"double ", "RG_VALUE_NUMBER", "number", ""};
 }
 
-/* That of the first version; its others take the same, or are launched by rg_module_launch. */
+/* The parameter by the first version. If other versions take other types, a host launches them by
+ * rg_module_launch. */
 static Parameter parameter_of(const Shipped *shipped, const CompiledKernel *compiled, int32_t k) {
   const uint64_t *words = shipped->versions[0].words + (shipped->path_count + k) * PATTERN_WORDS;
   switch ((int32_t)(uint32_t)words[0]) {
@@ -114,34 +116,33 @@ static void put_argument(Printing *printing, Parameter parameter, const char *na
   strbuf_text(out, ";\n");
 }
 
-/* A kernel may have the name of one of the module's own functions. */
-static bool is_own_name(const char *name) {
+/* Would the kernel's wrapper have the name of another function of the header? */
+static bool is_reserved(const char *name) {
   return !strcmp(name, "open") || !strcmp(name, "link") || !strcmp(name, "close");
 }
 
-/* Does the use say so of elements of this field? */
-typedef bool Says(const CompiledGradientUse *use);
+typedef bool Needs(const CompiledGradientUse *use);
 static bool needs_before(const CompiledGradientUse *use) { return use->before; }
 static bool needs_after(const CompiledGradientUse *use) { return use->reads && !use->before; }
 
-static bool draws_again(const CompiledKernel *compiled) {
+static bool redraws(const CompiledKernel *compiled) {
   bool draws = false;
   for (int32_t k = 0; k < compiled->gradient_use_count; k++)
     draws |= compiled->gradient_uses[k].draws == 2;
   return draws;
 }
 
-/* Of the fields that the uses say it of: " * What height, speed were before it.." */
+/* Adds the sentence with the names of the fields that the adjoint needs in this way. */
 static void put_needs(StrBuf *out, const Shipped *shipped, const CompiledKernel *compiled,
-                      Says *says, const char *sentence) {
+                      Needs *needs, const char *sentence) {
   int32_t count = shipped->path_count + shipped->parameter_count;
   bool is_first = true;
   for (int32_t k = 0; k < compiled->gradient_use_count; k++) {
     const CompiledGradientUse *use = &compiled->gradient_uses[k];
-    bool is_new = says(use) && use->value >= 0 && use->value < count;
+    bool is_new = needs(use) && use->value >= 0 && use->value < count;
     for (int32_t before = 0; before < k; before++)
       is_new &= compiled->gradient_uses[before].value != use->value ||
-                !says(&compiled->gradient_uses[before]);
+                !needs(&compiled->gradient_uses[before]);
     if (!is_new) continue;
     if (is_first) strbuf_format(out, ".\n * %s", sentence);
     strbuf_format(out, is_first ? " %s" : ", %s", shipped->values[use->value].name);
@@ -149,22 +150,25 @@ static void put_needs(StrBuf *out, const Shipped *shipped, const CompiledKernel 
   }
 }
 
-/* What a host must know that has no tape. */
+/* Explains what a host, which has no tape, must do before it launches an adjoint. */
 static void put_comment(StrBuf *out, const Shipped *shipped, const CompiledKernel *compiled) {
   static const char *const what[DERIVATIVE_COUNT] = {
-      "",
-      ("\n * The adjoint: adds to the gradients of what was read, and clears those of what was "
-       "written"),
-      "\n * The tangent: runs the kernel, and computes the duals of what it writes",
-      "\n * The adjoint of the tangent: adds to gradients and to their duals"};
+      [DERIVATIVE_NONE] = "",
+      [DERIVATIVE_REVERSE] = "\n * The adjoint: adds to the gradients of elements that the kernel "
+                             "read, and clears those that it wrote",
+      [DERIVATIVE_FORWARD] =
+          "\n * The tangent: runs the kernel, and computes the duals of what it writes",
+      [DERIVATIVE_SECOND] =
+          "\n * The adjoint of the tangent: adds to gradients and to their duals"};
   strbuf_format(out, "\n/* %s:%d%s", shipped->chunk, shipped->line, what[shipped->derivative]);
-  put_needs(out, shipped, compiled, needs_after, "Needs these as the kernel has left them:");
+  put_needs(out, shipped, compiled, needs_after,
+            "Needs these fields with their contents after the kernel:");
   put_needs(out, shipped, compiled, needs_before,
-            "Needs these as they were before the kernel, copied and put back:");
-  if (draws_again(compiled))
+            "Needs these fields with their contents before the kernel (save and restore them):");
+  if (redraws(compiled))
     strbuf_text(out,
-                ".\n * Draws the kernel's random numbers: rg_random_streams before the kernel, "
-                "rg_random_resume before this");
+                ".\n * Draws the same random numbers as the kernel: call rg_random_streams before "
+                "the kernel, rg_random_resume before this");
   strbuf_text(out, shipped->derivative ? ". */\n" : " */\n");
 }
 
@@ -178,7 +182,7 @@ static void put_kernel(Printing *printing, const char *name, const Shipped *ship
   put_name(out, printing->prefix, false);
   strbuf_char(out, '_');
   put_item_name(printing, name);
-  if (is_own_name(name)) strbuf_char(out, '_');
+  if (is_reserved(name)) strbuf_char(out, '_');
   strbuf_char(out, '(');
   put_name(out, printing->prefix, false);
   strbuf_text(out, "_module *module_");
@@ -244,7 +248,7 @@ static void put_shape(Printing *printing, const char *name, const SNode *level) 
   put_list(out, level->shape, level->rank);
 }
 
-/* Where elements are at constant distances, those, in bytes; field_view says so, too. */
+/* Adds the shape, and the strides in bytes if the elements have constant strides. */
 static bool put_field(Printing *printing, const char *name, Field *field, Error *err) {
   StrBuf *out = &printing->out;
   RgView view;
@@ -279,13 +283,13 @@ static bool put_layouts(Printing *printing, Error *err) {
 
 /* -- the whole --------------------------------------------------------------------------------- */
 
-/* The handles of items, by kind: types, and how members begin. */
+/* The types of items' handles, and the prefixes of their members, by kind. */
 static const char *const members[][2] = {[RG_MODULE_FIELD] = {"RgField", "field"},
                                          [RG_MODULE_NODE] = {"RgSNode", "node"},
                                          [RG_MODULE_KERNEL] = {"RgKernel", "kernel"}};
 
-/* Calls put(printing, kind, name) for each member of the struct that is a handle: for each item,
- * and for the fields that were placed with one. */
+/* Calls put(printing, kind, name) for each handle in the struct: for each item, and for the
+ * derivatives of fields. */
 typedef void PutMember(Printing *printing, int32_t kind, const char *name);
 static void each_member(Printing *printing, PutMember *put) {
   static const char *const placed[] = {"grad", "grad.dual", "dual"};
@@ -312,7 +316,7 @@ static void put_member(Printing *printing, int32_t kind, const char *name) {
   strbuf_text(&printing->out, ";\n");
 }
 
-/* The function that fills the struct: `parameters` follow the runtime, `call` makes the module. */
+/* Adds a function that fills the struct: `parameters` follow the runtime, `call` opens the module. */
 static void put_opening(Printing *printing, const char *name, const char *parameters,
                         const char *call, const char *argument) {
   StrBuf *out = &printing->out;
@@ -333,7 +337,7 @@ static void put_opening(Printing *printing, const char *name, const char *parame
 
 static void put_struct(Printing *printing) {
   StrBuf *out = &printing->out;
-  strbuf_text(out, "\n/* Its handles are borrowed from the module. */\ntypedef struct ");
+  strbuf_text(out, "\n/* The handles are borrowed from the module. */\ntypedef struct ");
   put_name(out, printing->prefix, false);
   strbuf_text(out, "_module {\n  RgModule *module;\n");
   each_member(printing, put_member);
@@ -342,12 +346,12 @@ static void put_struct(Printing *printing) {
   strbuf_text(out, "_module;\n\n");
 }
 
-/* `open` takes the file; `link` what an archive defines (rg_module_archive). */
+/* `open` opens a file; `link` opens what an archive defines (rg_module_archive). */
 static void put_openings(Printing *printing) {
   StrBuf *out = &printing->out;
   char argument[200];
   put_opening(printing, "open", "const char *path, ", "rg_module_open", NULL);
-  strbuf_text(out, "\n/* Of a program that the module's archive was linked into. */\n"
+  strbuf_text(out, "\n/* For a program that is linked with the module's archive. */\n"
                    "extern const RgLinkedModule ");
   put_name(out, printing->prefix, false);
   strbuf_text(out, "_linked;\n");

@@ -19,14 +19,14 @@ static void pad(Scratch *scratch, CoderBytes *out, uint64_t align) {
 /* -- renaming ---------------------------------------------------------------------------------- */
 
 static bool bad(Error *err) {
-  return error_set(err, RG_ERROR_OBJECT, "compiled code is invalid: it is not a whole object");
+  return error_set(err, RG_ERROR_OBJECT, "compiled code is invalid: it is not a complete object");
 }
 
 static bool is_inside(int64_t length, uint64_t offset, uint64_t size) {
   return offset <= (uint64_t)length && size <= (uint64_t)length - offset;
 }
 
-/* A copy of the object's section headers; NULL: the bytes are not an object. */
+/* A copy of the object's section headers; NULL if the bytes are not an object. */
 static Elf64_Shdr *read_sections(Scratch *scratch, const uint8_t *object, int64_t length,
                                  Elf64_Ehdr *header) {
   if (length < (int64_t)sizeof *header) return NULL;
@@ -44,7 +44,7 @@ static Elf64_Shdr *read_sections(Scratch *scratch, const uint8_t *object, int64_
   return sections;
 }
 
-/* Names are appended to the object's own, which other symbols and sections go on using. */
+/* Appends the new names to the object's own, which other symbols and sections still use. */
 static bool rename_symbols(Scratch *scratch, const uint8_t *object, const Elf64_Shdr *table,
                            const Elf64_Shdr *names, const char *prefix, CoderBytes *out,
                            CoderBytes *texts, LinkableFunctions *functions) {
@@ -117,7 +117,7 @@ static Elf64_Word name_of(Table *table, const char *text) {
   return at;
 }
 
-/* Returns the section, whose content begins here. */
+/* Begins a section: the content that follows belongs to it. */
 static Elf64_Shdr *begin(Table *table, enum Section number, const char *name, Elf64_Word type,
                          uint64_t flags) {
   pad(table->scratch, table->out, 16);
@@ -225,7 +225,7 @@ static const char archive_magic[8] = {'!', '<', 'a', 'r', 'c', 'h', '>', '\n'};
 
 /* Dates, owners and modes are always the same, so that equal modules make equal archives. */
 static void put_head(Scratch *scratch, CoderBytes *out, const char *name, uint64_t size) {
-  char head[MEMBER_HEAD + 20]; /* a size never takes more than its 10 digits */
+  char head[MEMBER_HEAD + 20]; /* a size of a member has at most 10 digits */
   snprintf(head, sizeof head, "%-16s%-12d%-6d%-6d%-8s%-10llu`\n", name, 0, 0, 0, "644",
            (unsigned long long)size);
   put(scratch, out, head, MEMBER_HEAD);
@@ -235,7 +235,8 @@ static void put_big_endian(Scratch *scratch, CoderBytes *out, uint64_t number) {
   for (int shift = 24; shift >= 0; shift -= 8) vec_push(scratch, out, (uint8_t)(number >> shift));
 }
 
-/* The first member: which symbol is defined by the member at which position. */
+/* The size of the first member, an index: for each symbol the position of the member that defines
+ * it. */
 static uint64_t index_size(const LinkableMember *members, int32_t count, uint64_t *symbol_count) {
   uint64_t size = 4;
   *symbol_count = 0;
@@ -266,5 +267,5 @@ void linkable_archive(Scratch *scratch, const LinkableMember *members, int32_t c
     put(scratch, out, members[k].bytes.items, (size_t)members[k].bytes.count);
     pad(scratch, out, 2);
   }
-  ASSERT((uint64_t)out->count == at, "every member is where the index says");
+  ASSERT((uint64_t)out->count == at, "every member is at the position in the index");
 }

@@ -1,5 +1,5 @@
-/* linkable.h - objects (ELF) and archives (ar) for the linker of a host program. Knows the two
- * formats: neither what a module nor what a kernel is. Below a guard. */
+/* linkable.h - objects (ELF) and archives (ar) for the linker of a host program. Implements the two
+ * formats and is independent of modules and kernels. Call its functions below a guard. */
 #ifndef RG_MODULE_LINKABLE_H
 #define RG_MODULE_LINKABLE_H
 
@@ -8,21 +8,21 @@
 #include "base/coder.h"
 #include "base/error.h"
 
-/* -- an object whose functions get other names ------------------------------------------------- */
+/* -- renamed functions ------------------------------------------------------------------------- */
 
 typedef struct LinkableFunction {
-  const char *name; /* as the object has it: "rg_host" */
-  const char *symbol;
+  const char *name;   /* in the original object: "rg_host" */
+  const char *symbol; /* in the renamed one */
 } LinkableFunction;
 typedef VEC(LinkableFunction) LinkableFunctions;
 
-/* Adds to `out` the object, with each global function's name preceded by `prefix`, and seen only in
- * the program that it is linked into; adds those functions to `functions`. False with
- * object.invalid if the bytes are not an object. *machine: its processor, by ELF's numbers. */
+/* Adds to `out` the object, with `prefix` before the name of each global function, which is only
+ * visible in the program that it is linked into; adds these functions to `functions`. *machine is
+ * the processor, as an ELF number. False with object.invalid if the bytes are not an object. */
 bool linkable_rename(Scratch *scratch, const uint8_t *object, int64_t length, const char *prefix,
                      CoderBytes *out, LinkableFunctions *functions, int *machine, Error *err);
 
-/* An object that defines `symbol`, an RgLinkedModule of these bytes and functions. */
+/* Makes an object that defines `symbol`, an RgLinkedModule of these bytes and functions. */
 void linkable_table(Scratch *scratch, const char *symbol, const uint8_t *bytes, int64_t length,
                     const char *const *functions, int32_t function_count, int machine,
                     CoderBytes *out);

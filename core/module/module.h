@@ -4,11 +4,9 @@
  *     items --module_save--> ModuleContents --contents_code--> file
  *     file --contents_code--> ModuleContents --module_open--> Module: trees, fields, kernels
  *
- * A file is a ModuleHead, the encoded contents, and the bytes of compiled kernels, each at a
- * multiple of 8; and perhaps a signature. It is data from elsewhere: every offset, count and index
- * is checked before use.
- * But its code is trusted, as a shared library's is: nothing checks what the code does. Decision
- * D-module-01. */
+ * A file is a ModuleHead, the encoded contents, the bytes of compiled kernels, each at a multiple
+ * of 8, and perhaps a signature. Its data is not trusted: every offset, count and index is checked
+ * before use. Its code is trusted, like that of a shared library. Decision D-module-01. */
 #ifndef RG_MODULE_MODULE_H
 #define RG_MODULE_MODULE_H
 
@@ -16,8 +14,8 @@
 #include "kernel/versions/shipped.h"
 #include "regolith.h"
 
-/* Versions of the format: 2 has derivatives of kernels, and fields with duals. A module is written
- * in the first one that can say what it has. */
+/* Version 2 of the format added derivatives of kernels, and fields with duals. A module is written
+ * in the oldest version that can represent it. */
 enum { MODULE_VERSION = 2 };
 
 typedef struct ModuleHead {
@@ -40,7 +38,7 @@ typedef struct ModuleStep {
   int64_t offset[SNODE_MAX_AXES];
   bool is_watched;
   bool has_gradient, has_dual;
-  bool is_derivative; /* of the field before it: they follow as field_place places them */
+  bool is_derivative; /* of a field before it; in the order in which field_place places them */
   /* a level */
   const char *kind, *axes;
   int32_t size_count;
@@ -51,7 +49,7 @@ typedef struct ModuleStep {
 
 typedef struct ModuleTree {
   const char *name;
-  uint64_t layout_hash; /* that of the tree when it was saved */
+  uint64_t layout_hash; /* of the saved tree */
   ModuleStep *steps;
   int32_t step_count;
 } ModuleTree;
@@ -81,7 +79,7 @@ typedef struct ModuleItem {
 } ModuleItem;
 
 typedef struct ModuleContents {
-  bool deterministic; /* loops whose order shows run on one worker */
+  bool deterministic; /* EngineOptions.deterministic of the runtime that saved it */
   int32_t level_count;
   const char **levels; /* processors */
   ModuleTree *trees;
@@ -94,23 +92,25 @@ typedef struct ModuleContents {
   int32_t item_count;
 } ModuleContents;
 
-/* contents.c: encodes contents, and the bytes of versions after them; below a guard. */
+/* contents.c: encodes a head, the contents, and the bytes of versions. Call it below a guard. */
 typedef struct ModuleBytes {
-  const uint8_t *data; /* in the scratch, with a head */
+  const uint8_t *data; /* in the scratch */
   int64_t length;
 } ModuleBytes;
 ModuleBytes module_write(ModuleContents *contents, Scratch *scratch);
-/* The inverse. Versions point into `bytes`, all else is in the scratch. False with module.invalid.
- * `name` is for messages. Below a guard. */
+/* The inverse. Versions point into `bytes`; everything else is in the scratch. `name` is for
+ * messages. False with module.invalid. Call it below a guard. */
 bool module_read(const uint8_t *bytes, int64_t length, const char *name, Scratch *scratch,
                  ModuleContents *contents, Error *err);
 
 /* seal.c: signatures, at the end of a file. */
 enum { MODULE_SEAL_BYTES = 72 };
 bool module_has_seal(const uint8_t *bytes, int64_t length);
-/* The bytes and their seal, in the scratch; data NULL with err. Keys are in PEM. */
+/* Returns the bytes followed by their seal, in the scratch; `data` is NULL with err. Keys are in
+ * PEM. */
 ModuleBytes module_sign(ModuleBytes bytes, const char *private_key, Scratch *scratch, Error *err);
-/* From now on the engine opens only modules that are signed with one of the keys it was given. */
+/* Adds a key. From the first key on, the engine opens only modules that are signed with one of its
+ * keys. */
 bool module_trust(Engine *engine, const char *public_key, Error *err);
 /* False with module.untrusted. */
 bool module_check_seal(const Engine *engine, const uint8_t *bytes, int64_t length, const char *name,
@@ -123,15 +123,15 @@ bool module_write_file(const char *path, const void *bytes, int64_t length, Erro
 
 /* open.c */
 typedef struct Module Module; /* RgModule */
-/* runs: see rg_module_inspect. */
+/* `runs` is false for rg_module_inspect. */
 Module *module_open(Engine *engine, const char *path, bool runs, Error *err);
 Module *module_open_bytes(Engine *engine, const void *bytes, int64_t length, const char *name,
                           Error *err);
 Module *module_link(Engine *engine, const RgLinkedModule *linked, const char *name, Error *err);
 void module_item(const Module *module, int32_t number, RgModuleItem *item);
-/* The item of this kind and name; false: there is none. */
+/* Finds the item of this kind and name; false if the module has none. */
 bool module_find(const Module *module, int32_t kind, const char *name, RgModuleItem *item);
-/* NULL past the last. */
+/* The name and the value of value `number`; NULL past the last. */
 const char *module_value(const Module *module, int32_t number, RgValue *value);
 bool module_set(Module *module, const char *name, const RgValue *value, Error *err);
 /* See rg_module_reload. */

@@ -1,7 +1,7 @@
-/* open.c - opens a module: maps the file, declares its trees, and makes handles of what is in it.
+/* open.c - opens a module: maps the file, declares its trees, and makes handles for its items.
  *
  *     ModuleFile (mapping, contents) <--held-- Module, kernels
- *     Module --holds--> trees, fields, kernels, and the values that captures have now */
+ *     Module --holds--> trees, fields, kernels, and the current values of captures */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -24,11 +24,11 @@ typedef struct ModuleFile {
   char *name;
 } ModuleFile;
 
-/* What a value is now; it holds handles. */
+/* The current value of a capture; holds a reference to its object. */
 typedef struct BoundValue {
   RgValue value;
-  RgVector *vector; /* where `value` is one */
-  char *text;       /* a text that was set */
+  RgVector *vector; /* owned, if `value` is a vector */
+  char *text;       /* owned, if `value` is a text */
   bool is_set;      /* by module_set */
 } BoundValue;
 
@@ -40,7 +40,7 @@ struct Module {
   Field ***fields; /* by tree and step; NULL for levels */
   Kernel **kernels;
   BoundValue *values;
-  RgValue *given; /* of a launch */
+  RgValue *given; /* buffer for the values of a launch */
   int32_t given_capacity;
 };
 
@@ -79,7 +79,7 @@ static bool map_file(ModuleFile *file, const char *path, Error *err) {
   if (!is_file) return io_error(path, "it is not a file", err);
   if (!info.st_size)
     return error_set(err, RG_ERROR_MODULE, "module '%.200s' is truncated: it is empty", path);
-  if (mapped == MAP_FAILED) return io_error(path, "the system does not map it", err);
+  if (mapped == MAP_FAILED) return io_error(path, "it cannot be mapped into memory", err);
   file->bytes = mapped;
   file->length = info.st_size;
   file->is_mapped = true;
@@ -112,7 +112,7 @@ static ModuleFile *begin_file(Heap *heap, const char *name, Error *err) {
   return NULL;
 }
 
-/* -- does it fit? ------------------------------------------------------------------------------ */
+/* -- requirements ------------------------------------------------------------------------------ */
 
 static bool has_level(const Engine *engine, const ModuleContents *contents) {
   const Device *device = engine->store->device;
@@ -127,7 +127,7 @@ static bool check_fit(const Engine *engine, const ModuleFile *file, Error *err) 
   char levels[300] = "";
   if (engine->options.runs_in_lua)
     return error_set(err, RG_ERROR_DEVICE,
-                     "module '%.200s' holds compiled kernels, which arch \"lua\" cannot run",
+                     "module '%.200s' contains compiled kernels, which arch \"lua\" cannot run",
                      file->name);
   if (engine->options.deterministic && !contents->deterministic)
     return error_set(err, RG_ERROR_MODULE,
@@ -170,11 +170,11 @@ static bool add_step(Module *module, Tree *tree, const ModuleStep *step, Field *
                        module->file->name, step->kind);
     bool is_added =
         node_add(level, kind, step->axes, step->sizes, step->size_count, &options, err) != NULL;
-    if (is_added) object_release(&tree->object); /* that of the new node */
+    if (is_added) object_release(&tree->object); /* the reference that the new node holds */
     return is_added;
   }
   if (step->is_derivative) {
-    ASSERT(*field, "a step before it has made the field: contents.c");
+    ASSERT(*field, "an earlier step has made the field: contents.c checks the order");
     (*field)->is_watched = step->is_watched;
     return true;
   }
@@ -200,8 +200,8 @@ static bool make_tree(Module *module, int32_t number, Error *err) {
   if (!tree_settle(tree, "the opening of its module", err)) return false;
   if (tree->layout->layout_hash == declared->layout_hash) return true;
   return error_set(err, RG_ERROR_MODULE,
-                   "module '%.200s' was built with another layout of its trees than this library "
-                   "makes: build it again",
+                   "module '%.200s' was built for another layout of its trees than that of this "
+                   "library: build it again",
                    module->file->name);
 }
 
@@ -317,13 +317,13 @@ static bool fill(Module *module, Error *err) {
     if (!bind_saved(module, k, err)) return false;
   for (int32_t k = 0; k < contents->kernel_count; k++) {
     contents->kernels[k].shipped.file = &module->file->file;
-    module->kernels[k] = kernel_of_shipped(module->engine, &contents->kernels[k].shipped, err);
+    module->kernels[k] = kernel_create_shipped(module->engine, &contents->kernels[k].shipped, err);
     if (!module->kernels[k]) return false;
   }
   return true;
 }
 
-/* Takes the file. Only if it `runs` must this machine be one that it was built for. */
+/* Takes over the file. With `runs`, this machine must be able to run its kernels. */
 static Module *make(Engine *engine, ModuleFile *file, bool runs, Error *err) {
   Module *module = NULL;
   if (is_trusted(engine, file, err) && guard_run(read_file, file, err) &&
@@ -369,7 +369,7 @@ Module *module_link(Engine *engine, const RgLinkedModule *linked, const char *na
   return open_memory(engine, linked, name, err);
 }
 
-/* -- what is in it ----------------------------------------------------------------------------- */
+/* -- items and values -------------------------------------------------------------------------- */
 
 const ModuleContents *module_contents(const Module *module) { return &module->file->contents; }
 Engine *module_engine(const Module *module) { return module->engine; }
@@ -397,7 +397,7 @@ static bool find_named(const Module *module, int32_t kind, Str name, RgModuleIte
   return false;
 }
 
-/* "x.grad", "x.dual", "x.grad.dual": a field that was placed with x. */
+/* Finds the field that "x.grad", "x.dual" or "x.grad.dual" names. */
 static bool find_derivative(const Module *module, Str name, RgModuleItem *item) {
   Str word = str_after_dot(name), of = {name.data, name.length - word.length - 1};
   if (of.length < 0) return false;
@@ -431,7 +431,8 @@ bool module_set(Module *module, const char *name, const RgValue *value, Error *e
     Object *object = object_of(value);
     if (object && object->owner != module->object.owner)
       return error_set(err, RG_ERROR_RUNTIME_MIX,
-                       "value '%.100s' of a module is set to something of another runtime", name);
+                       "value '%.100s' of module '%.200s' is set to an object of another runtime",
+                       name, module->file->name);
     if (!bind_value(heap, &bound, value, err)) return false;
     bound.is_set = true;
     drop_value(heap, &module->values[k]);
@@ -439,7 +440,7 @@ bool module_set(Module *module, const char *name, const RgValue *value, Error *e
     return true;
   }
   return error_set(err, RG_ERROR_NAME_UNKNOWN,
-                   "module '%.200s' has no value '%.100s': no kernel of it captures that",
+                   "module '%.200s' has no value '%.100s': none of its kernels captures that name",
                    module->file->name, name);
 }
 
@@ -457,13 +458,14 @@ int32_t module_path(const Module *module, const Kernel *kernel, int32_t path, in
   return saved->values[path];
 }
 
-/* -- in place of a running one ----------------------------------------------------------------- */
+/* -- reload ------------------------------------------------------------------------------------ */
 
-/* Always false: "module 'sand.rgm' cannot take the place of the running one: .." */
+/* Always false. */
 static bool differs(const ModuleFile *file, const char *what, const char *name, Error *err) {
-  error_set(err, RG_ERROR_MODULE_CHANGED,
-            "module '%.200s' cannot take the place of the running one: %s '%.100s' %s", file->name,
-            what, name, "differs, or is not in both");
+  error_set(
+      err, RG_ERROR_MODULE_CHANGED,
+      "module '%.200s' cannot replace the running one: %s '%.100s' differs, or is not in both",
+      file->name, what, name);
   return error_hint(err, "end the program and open the new module");
 }
 
@@ -475,10 +477,10 @@ static bool steps_agree(const ModuleStep *a, const ModuleStep *b) {
 
 static bool trees_agree(const ModuleFile *file, const ModuleContents *running, Error *err) {
   const ModuleContents *contents = &file->contents;
-  if (contents->tree_count != running->tree_count)
-    return differs(file, "the number of trees", running->tree_count ? "of the module" : "0", err);
-  for (int32_t t = 0; t < running->tree_count; t++) {
+  for (int32_t t = 0; t < running->tree_count || t < contents->tree_count; t++) {
+    if (t >= running->tree_count) return differs(file, "tree", contents->trees[t].name, err);
     const ModuleTree *a = &running->trees[t], *b = &contents->trees[t];
+    if (t >= contents->tree_count) return differs(file, "tree", a->name, err);
     if (a->step_count != b->step_count || a->layout_hash != b->layout_hash)
       return differs(file, "the layout of tree", a->name, err);
     for (int32_t k = 0; k < a->step_count; k++)
@@ -499,8 +501,8 @@ static const ModuleItem *find_item(const ModuleContents *contents, const ModuleI
   return NULL;
 }
 
-/* Everything that a host may have a handle of is in the new module, too. A kernel has the same
- * parameters. */
+/* Checks that everything that a host may have a handle of is in the new module, too, and that
+ * kernels have the same parameters. */
 static bool items_agree(const ModuleFile *file, const ModuleContents *running, Error *err) {
   static const char *const kinds[] = {
       [RG_MODULE_FIELD] = "field", [RG_MODULE_NODE] = "node", [RG_MODULE_KERNEL] = "kernel"};
@@ -516,7 +518,7 @@ static bool items_agree(const ModuleFile *file, const ModuleContents *running, E
   return true;
 }
 
-/* Values of the new module's names: those that were set stay. */
+/* Fills the values of the new module. Values that the host has set keep their contents. */
 static bool renew_values(const Module *module, Module *next, Error *err) {
   const ModuleContents *before = &module->file->contents, *contents = &next->file->contents;
   Heap *heap = module->engine->store->heap;
@@ -534,7 +536,8 @@ static bool renew_values(const Module *module, Module *next, Error *err) {
   return true;
 }
 
-/* The kernels of the new module, in its order: those that are there take what it has. */
+/* Fills the kernels of the new module, in its order: takes over the handles of those that are in
+ * both. */
 static bool renew_kernels(const Module *module, Module *next, Error *err) {
   const ModuleContents *before = &module->file->contents;
   ModuleContents *contents = &next->file->contents;
@@ -548,7 +551,7 @@ static bool renew_kernels(const Module *module, Module *next, Error *err) {
     Shipped *shipped = &contents->kernels[item->number].shipped;
     shipped->file = &next->file->file;
     if (!old) {
-      next->kernels[item->number] = kernel_of_shipped(module->engine, shipped, err);
+      next->kernels[item->number] = kernel_create_shipped(module->engine, shipped, err);
       if (!next->kernels[item->number]) return false;
       continue;
     }
@@ -558,15 +561,15 @@ static bool renew_kernels(const Module *module, Module *next, Error *err) {
   return true;
 }
 
-/* From here on nothing fails but for want of memory. */
-static bool take_kernels(const Module *module, Module *next, Error *err) {
+/* Gives the kernels that are in both modules their new versions. Only fails if memory is short. */
+static bool replace_kernels(const Module *module, Module *next, Error *err) {
   ModuleContents *contents = &next->file->contents;
   bool ok = true;
   for (int32_t k = 0; k < contents->item_count && ok; k++) {
     const ModuleItem *item = &contents->items[k];
     if (item->kind != RG_MODULE_KERNEL || !find_item(&module->file->contents, item)) continue;
-    ok = kernel_take_shipped(next->kernels[item->number], &contents->kernels[item->number].shipped,
-                             err);
+    ok = kernel_replace_shipped(next->kernels[item->number],
+                                &contents->kernels[item->number].shipped, err);
   }
   return ok;
 }
@@ -589,7 +592,7 @@ bool module_reload(Module *module, const char *path, Error *err) {
             guard_run(read_file, file, err) && check_fit(engine, file, err) &&
             trees_agree(file, running, err) && items_agree(file, running, err) &&
             renew_values(module, &next, err) && renew_kernels(module, &next, err) &&
-            take_kernels(module, &next, err);
+            replace_kernels(module, &next, err);
   if (ok) exchange(module, &next);
   drop_parts(&next);
   release_file(next.file);

@@ -1,5 +1,5 @@
-/* save.c - builds a module: what the items and the captures of kernels are, and the kernels once
- * more for each processor. See module.h. */
+/* save.c - builds a module: describes the items and the captures of kernels, and compiles the
+ * kernels for each target. See module.h. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,39 +31,34 @@ typedef struct Saving {
   ModuleBytes bytes;
 } Saving;
 
-static const char *keep(Saving *saving, const char *text) {
+static const char *copy_text(Saving *saving, const char *text) {
   return scratch_copy_text(&saving->scratch, text, strlen(text));
 }
 
 /* -- trees ------------------------------------------------------------------------------------- */
 
-/* What the tree has that steps cannot say; NULL: nothing. */
-static const char *find_unsaid(const SNodeTree *layout) {
-  for (int id = 0; id < layout->node_count; id++) {
-    const SNode *node = layout->nodes[id];
-    for (int k = 0; k < node->component_count; k++) {
-      if (node->components[k].packed) return "packed fields";
-    }
-  }
-  return NULL;
+static bool has_packed(const SNodeTree *layout) {
+  for (int id = 0; id < layout->node_count; id++)
+    for (int k = 0; k < layout->nodes[id]->component_count; k++)
+      if (layout->nodes[id]->components[k].packed) return true;
+  return false;
 }
 
 static bool check_tree(Tree *tree, Error *err) {
   char label[100];
   if (!tree_check(tree, err) || !tree_settle(tree, "rg.module", err)) return false;
-  const char *unsaid = find_unsaid(tree->layout);
-  if (unsaid) {
-    error_set(err, RG_ERROR_MODULE, "%s has %s, which a module cannot hold yet",
-              tree_label(tree, label), unsaid);
+  if (has_packed(tree->layout)) {
+    error_set(err, RG_ERROR_MODULE, "%s has packed fields, which a module cannot contain yet",
+              tree_label(tree, label));
     return error_hint(err,
                       "kernels of a module take fields of plain numbers: rg.f16, rg.i8, rg.f32");
   }
   if (!tree->is_peer && !tree->layout->is_global) return true;
-  return error_set(err, RG_ERROR_MODULE, "%s is shared by ranks: a module cannot hold it",
+  return error_set(err, RG_ERROR_MODULE, "%s is shared by ranks, so a module cannot contain it",
                    tree_label(tree, label));
 }
 
-/* The name that a field had when its first number was placed as "pos.x". */
+/* The name of the field of which the component is the first number: "pos" for "pos.x". */
 static const char *field_name(Saving *saving, const SNodeComponent *component) {
   const TypeTable *types = &saving->engine->store->types;
   char suffix[200] = "";
@@ -79,32 +74,33 @@ static void add_field(Saving *saving, const SNode *node, int k, ModuleSteps *ste
   const SNodeComponent *component = &node->components[k];
   char type[TYPE_NAME_SIZE];
   bool is_derivative = snode_is_derivative(node, k);
-  ModuleStep step = {
-      .is_field = true,
-      .has_gradient = !is_derivative && component->gradient,
-      .has_dual = !is_derivative && component->dual,
-      .is_derivative = is_derivative,
-      .level = node->id,
-      .name = field_name(saving, component),
-      .type = keep(saving, type_name_in(&saving->engine->store->types, component->whole, type))};
+  ModuleStep step = {.is_field = true,
+                     .has_gradient = !is_derivative && component->gradient,
+                     .has_dual = !is_derivative && component->dual,
+                     .is_derivative = is_derivative,
+                     .level = node->id,
+                     .name = field_name(saving, component),
+                     .type = copy_text(saving, type_name_in(&saving->engine->store->types,
+                                                            component->whole, type))};
   vec_push(&saving->scratch, steps, step);
 }
 
 static void add_level(Saving *saving, const SNode *node, ModuleSteps *steps) {
   char axes[SNODE_MAX_AXES + 1] = "";
   ModuleStep step = {.level = node->parent->id,
-                     .name = keep(saving, node->name),
+                     .name = copy_text(saving, node->name),
                      .kind = snode_kind_text(node->kind),
                      .aos = node->aos,
                      .chunk = node->chunk};
   for (int k = 0; k < node->axis_count; k++) axes[k] = (char)('i' + node->axes[k]);
-  step.axes = keep(saving, axes);
+  step.axes = copy_text(saving, axes);
   if (!snode_has(node, SNODE_KEYED)) step.size_count = node->axis_count;
   for (int k = 0; k < step.size_count; k++) step.sizes[k] = node->sizes[k];
   vec_push(&saving->scratch, steps, step);
 }
 
-/* Adds the fields of a level from component *at on, up to the child `until` (NULL: all). */
+/* Adds the fields of a level from component *at on, up to the child `until`, or, if that is NULL, to
+ * the end. */
 static void add_fields(Saving *saving, const SNode *node, int *at, const SNode *until,
                        ModuleSteps *steps) {
   for (; *at < node->component_count; ++*at) {
@@ -114,8 +110,8 @@ static void add_fields(Saving *saving, const SNode *node, int *at, const SNode *
   }
 }
 
-/* Levels in the order of their numbers, and each level's components in theirs, so that the tree
- * which is declared by these steps has the same layout. */
+/* Lists levels in the order of their numbers, and the components of each level in order, so that a
+ * tree that is declared by these steps has the same layout. */
 static ModuleTree declare(Saving *saving, const Tree *tree) {
   const SNodeTree *layout = tree->layout;
   ModuleSteps steps = {0};
@@ -128,7 +124,7 @@ static ModuleTree declare(Saving *saving, const Tree *tree) {
   }
   for (int id = 0; id < layout->node_count; id++)
     add_fields(saving, layout->nodes[id], &at[id], NULL, &steps);
-  return (ModuleTree){.name = keep(saving, layout->name),
+  return (ModuleTree){.name = copy_text(saving, layout->name),
                       .layout_hash = layout->layout_hash,
                       .steps = steps.items,
                       .step_count = steps.count};
@@ -151,7 +147,7 @@ static int fields_before(const SNode *node, int past) {
   return count;
 }
 
-/* Finds the step that places the field, and completes it by what only the field knows. */
+/* Finds the step that places the field, and adds the attributes that the layout does not have. */
 static bool find_field(Saving *saving, const Field *field, int32_t *tree, int32_t *number,
                        Error *err) {
   char label[100];
@@ -169,8 +165,8 @@ static bool find_field(Saving *saving, const Field *field, int32_t *tree, int32_
     if (!step->is_field || step->level != node->id || left--) continue;
     step->is_watched = field->is_watched;
     while (step->is_derivative)
-      step--; /* what follows is that of the field, which may be unsaved */
-    if (*number == step - declared->steps) step->name = keep(saving, field->name);
+      step--; /* the name and the offset are those of its field, which may not be an item itself */
+    if (*number == step - declared->steps) step->name = copy_text(saving, field->name);
     step->offset_count = field->has_offset ? node->rank : 0;
     memcpy(step->offset, field->offset, sizeof step->offset);
     return true;
@@ -179,7 +175,7 @@ static bool find_field(Saving *saving, const Field *field, int32_t *tree, int32_
 
 /* -- values ------------------------------------------------------------------------------------ */
 
-/* Addresses mean nothing in another process. */
+/* Does the type contain arrays? Their addresses are only valid in this process. */
 static bool has_arrays(const Saving *saving, const char *name) {
   TypeTable *types = &saving->engine->store->types;
   Type type;
@@ -199,16 +195,16 @@ static bool make_value(Saving *saving, const RgValue *value, const char *name, M
   case RG_VALUE_TYPE:
   case RG_VALUE_STRING:
   case RG_VALUE_OTHER:
-  case RG_VALUE_TABLE: out->text = keep(saving, value->text ? value->text : ""); return true;
+  case RG_VALUE_TABLE: out->text = copy_text(saving, value->text ? value->text : ""); return true;
   case RG_VALUE_VECTOR:
     if (has_arrays(saving, value->vector->type)) return out->kind = RG_VALUE_NIL, true;
-    out->text = keep(saving, value->vector->type);
+    out->text = copy_text(saving, value->vector->type);
     out->number_count = value->vector->count;
     out->numbers = scratch_array(&saving->scratch, uint64_t, out->number_count);
     for (int32_t k = 0; k < out->number_count; k++) out->numbers[k] = value->vector->numbers[k].u64;
     return true;
   case RG_VALUE_ARRAY:
-  case RG_VALUE_NIL: return true; /* an array is the host's */
+  case RG_VALUE_NIL: return true; /* the host sets arrays after it has opened the module */
   default: out->bits = value->u64; return true;
   }
 }
@@ -223,8 +219,8 @@ static bool are_same(const ModuleValue *a, const ModuleValue *b) {
           !memcmp(a->numbers, b->numbers, sizeof *a->numbers * (size_t)a->number_count));
 }
 
-/* The value under this name; if another one is under it, one whose name begins with that of the
- * kernel: "draw.scale". Derivatives of a kernel read the same values as it does. */
+/* Adds a value, unless an equal one has its name. If a different one has it, the kernel's name is
+ * added in front: "draw.scale". Derivatives of a kernel share its values. */
 static int32_t enter_value(Saving *saving, ModuleValue value, const char *kernel) {
   for (int32_t k = 0; k < saving->values.count; k++) {
     if (strcmp(saving->values.items[k].name, value.name) != 0) continue;
@@ -238,18 +234,14 @@ static int32_t enter_value(Saving *saving, ModuleValue value, const char *kernel
 
 /* -- kernels ----------------------------------------------------------------------------------- */
 
-/* *base: the name of the kernel that it is, or is a derivative of. */
+/* Checks that the item's name has the ending of the kernel's derivative; *base is the name without
+ * that. */
 static bool check_name(Saving *saving, const RgModuleItem *item, const char **base, Error *err) {
-  static const char *const what[DERIVATIVE_COUNT] = {
-      "no derivative", "an adjoint: name it 'step.grad'", "a tangent: name it 'step.tangent'",
-      "the adjoint of a tangent: name it 'step.second'"};
-  PassDerivative of_kernel = ((const Kernel *)item->kernel)->derivative, of_name;
-  size_t length = shipped_name_base(item->name, &of_name);
+  PassDerivative derivative;
+  size_t length = shipped_name_base(item->name, &derivative);
   *base = scratch_copy_text(&saving->scratch, item->name, length);
-  if (of_name == of_kernel) return true;
-  error_set(err, RG_ERROR_ARGUMENT, "the name of kernel '%.100s' says something else: it is %s",
-            item->name, what[of_kernel]);
-  return error_hint(err, "step = { step, grad = true } saves a kernel and its adjoint");
+  return shipped_check_name(item->name, ((const Kernel *)item->kernel)->derivative, err) ||
+         error_hint(err, "step = { step, grad = true } saves a kernel and its adjoint");
 }
 
 static bool fill_kernel(Saving *saving, const RgModuleItem *item, ModuleKernel *out, Error *err) {
@@ -284,7 +276,7 @@ static bool fill_kernel(Saving *saving, const RgModuleItem *item, ModuleKernel *
 /* -- items ------------------------------------------------------------------------------------- */
 
 static bool fill_item(Saving *saving, const RgModuleItem *item, ModuleItem *out, Error *err) {
-  *out = (ModuleItem){.name = keep(saving, item->name), .kind = item->kind};
+  *out = (ModuleItem){.name = copy_text(saving, item->name), .kind = item->kind};
   switch (item->kind) {
   case RG_MODULE_FIELD:
     return find_field(saving, (const Field *)item->field, &out->tree, &out->number, err);
@@ -332,7 +324,7 @@ bool module_write_file(const char *path, const void *bytes, int64_t length, Erro
   return false;
 }
 
-/* "sm_90" has no vectors; false: not a processor. */
+/* A GPU has no vector_bytes. False if no target has this name. */
 static bool find_level(const char *name, ShippedLevel *level) {
   *level = (ShippedLevel){.name = name};
 #define PROCESSOR(MACHINE, NAME, VECTOR_BYTES, CPU, FEATURES) \

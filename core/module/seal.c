@@ -1,6 +1,6 @@
-/* seal.c - signed modules: a file's last bytes are a ModuleSeal, the signature of all before them.
- * A runtime that trusts keys opens no other modules. What was linked into the program is part of
- * it, and not asked. */
+/* seal.c - signed modules: a file's last bytes are a ModuleSeal, the signature of all bytes before
+ * it. A runtime with trusted keys opens no other modules, except those that are linked into the
+ * program, which are trusted as a part of it. Decision D-module-03. */
 #include <string.h>
 
 #include "io/signature.h"
@@ -12,7 +12,7 @@ typedef struct ModuleSeal {
   char magic[8];
   uint8_t signature[SIGNATURE_BYTES];
 } ModuleSeal;
-_Static_assert(sizeof(ModuleSeal) == MODULE_SEAL_BYTES, "module.h has its size");
+_Static_assert(sizeof(ModuleSeal) == MODULE_SEAL_BYTES, "its size is a constant of module.h");
 
 static bool find_seal(const uint8_t *bytes, int64_t length, ModuleSeal *seal) {
   if (length < (int64_t)sizeof *seal) return false;
@@ -58,7 +58,7 @@ bool module_check_seal(const Engine *engine, const uint8_t *bytes, int64_t lengt
   bool fits = !engine->trusted_count;
   if (!fits && !find_seal(bytes, length, &seal))
     return error_set(err, RG_ERROR_MODULE_UNTRUSTED,
-                     "module '%.200s' is not signed, and this runtime takes signed ones alone",
+                     "module '%.200s' is not signed, and this runtime only opens signed modules",
                      name);
   for (int32_t k = 0; k < engine->trusted_count && !fits; k++)
     if (!signature_check(engine->trusted + k * SIGNATURE_KEY_BYTES, bytes,

@@ -249,7 +249,7 @@ static void test_missing(void) {
     CHECK(says(runtime, "module.missing", "for this 'weight'"));
     const char *text = NULL;
     CHECK(rg_kernel_text(module.kernel_fall, "ir", &text));
-    CHECK(says(runtime, "argument.invalid", "holds code and no text"));
+    CHECK(says(runtime, "argument.invalid", "contains code but no texts"));
     abi_close(&module);
     rg_runtime_destroy(runtime);
   }
