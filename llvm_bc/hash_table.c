@@ -299,7 +299,7 @@ static void give_outgrown(RtContext *context, RtTree *tree, RtTable *table) {
 }
 
 /* True once an eighth of the table are tombstones, which bounds the cost per deactivated cell.
- * While other processes read the table, the purge is put off: tree_rest of the core. */
+ * While other processes read the table, the purge is put off: tree_publish of the core. */
 int rt_hash_wants_purge(const RtTree *tree, const RtManager *manager) {
   const RtTable *table = &manager->table;
   return !tree->is_read && table->tombstones > table_size(table->current) / 8;

@@ -79,7 +79,7 @@ const char *rg_comm_nccl(const RgComm *comm, const char **why) {
   return comm ? nccl_version(comm->comm, why) : NULL;
 }
 
-bool api_settle(Program *program, Error *err) {
+bool api_finish_launches(Program *program, Error *err) {
   Device *device = program->store.device;
   return owner_check(&program->owner, err) && device->table->sync(device, err);
 }
@@ -88,7 +88,7 @@ bool api_meet(const RgComm *ranks, Error *err) {
   if (!comm_barrier(ranks->comm, err)) return false;
   for (const RgWindow *handle = ranks->hashes; handle; handle = handle->next)
     for (int32_t k = 0; k < ranks->comm->team_size; k++)
-      if (handle->peers[k] && !tree_look(handle->peers[k], err)) return false;
+      if (handle->peers[k] && !tree_refresh_peer(handle->peers[k], err)) return false;
   return true;
 }
 

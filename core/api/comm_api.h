@@ -25,7 +25,7 @@ struct RgWindow {
 };
 
 /* Device work of this rank comes before what it calls together. */
-bool api_settle(Program *program, Error *err);
+bool api_finish_launches(Program *program, Error *err);
 /* Meets the other ranks; later calls read the peers' hashes again, which may have changed. */
 bool api_meet(const RgComm *ranks, Error *err);
 
@@ -33,7 +33,7 @@ bool api_meet(const RgComm *ranks, Error *err);
   do { \
     Program *program = API_PROGRAM(comm); \
     Error *err = API_ERR(program); \
-    return API_CALL(program, api_settle(program, err) && (call)); \
+    return API_CALL(program, api_finish_launches(program, err) && (call)); \
   } while (0)
 
 /* Bytes of a GPU's, which come to the host for what ranks tell each other. */

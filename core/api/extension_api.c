@@ -62,9 +62,9 @@ RgCounted *rg_array_header(RgArray *handle) {
 }
 
 static bool find_ground(Field *field, RtCounted **counted, Error *err) {
-  if (!field_settle(field, NULL, err) || !tree_reach(field->node->tree, DEVICE_WRITES, err))
+  if (!field_lay_out(field, NULL, err) || !tree_reach(field->node->tree, DEVICE_WRITES, err))
     return false;
-  *counted = block_header(field->node->tree->ground);
+  *counted = block_header(field->node->tree->arena_block);
   return true;
 }
 

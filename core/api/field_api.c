@@ -84,7 +84,7 @@ RgStatus rg_field_settle(RgField *handle, const char *where) {
   Field *field = (Field *)handle;
   API_NEEDS(field);
   Program *program = API_PROGRAM(field);
-  return API_CALL(program, field_settle(field, where, API_ERR(program)));
+  return API_CALL(program, field_lay_out(field, where, API_ERR(program)));
 }
 
 static bool copy_shape(Field *field, int64_t *shape, Error *err) {

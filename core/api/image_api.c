@@ -112,7 +112,7 @@ static bool find_subject(Program *program, const RgPicture *from, Subject *subje
   Array *array = (Array *)from->array;
   *subject = (Subject){.field = field, .array = array, .values = from->values};
   if (field) {
-    if (!field_settle(field, NULL, err)) return false;
+    if (!field_lay_out(field, NULL, err)) return false;
     subject->shape = field->node->snode->shape;
     subject->rank = field->node->snode->rank;
     subject->parts = type_parts(field->type);

@@ -161,16 +161,16 @@ const char *rg_next_line(RgRuntime *runtime, int64_t *length) {
 
 /* Queued launches draw their random numbers first; if one fails, the next call that asks for
  * failures reports it. */
-static bool settle(Program *program) {
+static bool finish_launches(Program *program) {
   Device *device = program->store.device;
-  if (device && device->queued) device->settle(device->settle_data, NULL);
+  if (device && device->queued) device->report_all(device->report_data, NULL);
   return true;
 }
 
 void rg_seed(RgRuntime *runtime, uint64_t seed) {
   Program *program = (Program *)runtime;
   if (!program) return;
-  (void)API_CALL(program, settle(program));
+  (void)API_CALL(program, finish_launches(program));
   program->engine.random = (RtRandom){.seed = seed, .rank = program->engine.random.rank};
 }
 
@@ -179,14 +179,14 @@ uint64_t rg_random_key(RgRuntime *runtime, int32_t which) {
   if (!program) return 0;
   RtRandom *random = &program->engine.random;
   if (which == RG_RANDOM_OWN) return rt_random_own_key(random);
-  (void)API_CALL(program, settle(program));
+  (void)API_CALL(program, finish_launches(program));
   return rt_random_next_key(random, which == RG_RANDOM_GLOBAL);
 }
 
 void rg_random_streams(RgRuntime *runtime, uint64_t streams[2]) {
   Program *program = (Program *)runtime;
   if (!program || !streams) return;
-  (void)API_CALL(program, settle(program));
+  (void)API_CALL(program, finish_launches(program));
   streams[0] = program->engine.random.streams;
   streams[1] = program->engine.random.global_streams;
 }
@@ -194,7 +194,7 @@ void rg_random_streams(RgRuntime *runtime, uint64_t streams[2]) {
 void rg_random_resume(RgRuntime *runtime, const uint64_t streams[2]) {
   Program *program = (Program *)runtime;
   if (!program || !streams) return;
-  (void)API_CALL(program, settle(program));
+  (void)API_CALL(program, finish_launches(program));
   program->engine.random.streams = streams[0];
   program->engine.random.global_streams = streams[1];
 }
@@ -258,7 +258,7 @@ int32_t rg_worker_count(RgRuntime *runtime) {
 
 static bool read_stats(Program *program, RgStats *stats) {
   if (program->store.device) (void)store_reach(&program->store, DEVICE_COUNTS, NULL);
-  settle(program);
+  finish_launches(program);
   program_stats(program, stats);
   return true;
 }

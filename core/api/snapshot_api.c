@@ -3,10 +3,10 @@
 #include "snapshot/snapshot.h"
 
 /* Queued launches draw their random numbers, and report their failures, before this call. */
-static bool settle(Program *program, Error *err) {
+static bool finish_launches(Program *program, Error *err) {
   Device *device = program->store.device;
   return owner_check(&program->owner, err) &&
-         (!device->queued || device->settle(device->settle_data, err));
+         (!device->queued || device->report_all(device->report_data, err));
 }
 
 static bool has_handle(const RgValue *value) {
@@ -23,7 +23,7 @@ static bool check_items(const RgSaved *items, int32_t count) {
 
 static bool save(Program *program, const char *path, const RgSaved *items, int32_t count,
                  Error *err) {
-  return settle(program, err) &&
+  return finish_launches(program, err) &&
          snapshot_save(&program->store, &program->engine.random, path, items, count, err);
 }
 
@@ -38,7 +38,8 @@ RgStatus rg_save(RgRuntime *runtime, const char *path, const RgSaved *items, int
 static bool load(Program *program, const char *path, RgSaved *items, int32_t count,
                  int32_t with_random, Error *err) {
   RtRandom *random = with_random ? &program->engine.random : NULL;
-  return settle(program, err) && snapshot_load(&program->store, random, path, items, count, err);
+  return finish_launches(program, err) &&
+         snapshot_load(&program->store, random, path, items, count, err);
 }
 
 RgStatus rg_load(RgRuntime *runtime, const char *path, RgSaved *items, int32_t count,

@@ -122,7 +122,7 @@ RgStatus rg_snode_settle(RgSNode *handle, const char *where) {
   Node *node = (Node *)handle;
   API_NEEDS(node);
   Program *program = API_PROGRAM(node->tree);
-  return API_CALL(program, tree_settle(node->tree, where, API_ERR(program)));
+  return API_CALL(program, tree_lay_out(node->tree, where, API_ERR(program)));
 }
 
 RgStatus rg_snode_level(RgSNode *handle, RgLevel *level) {

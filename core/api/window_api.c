@@ -171,7 +171,8 @@ static void tell_array(const Comm *comm, const Array *array, Error *err) {
 
 static bool make_window(Program *program, RgComm *ranks, Array *array, Rows rows, RgWindow **out,
                         Error *err) {
-  if (!api_settle(program, err) || !can_be_window(array, err) || !has_rows(array, rows, err))
+  if (!api_finish_launches(program, err) || !can_be_window(array, err) ||
+      !has_rows(array, rows, err))
     return false;
   RgWindow *handle = new_handle(program, ranks, err);
   if (!handle) return false;
@@ -217,7 +218,7 @@ static uint64_t shared_bytes(const Tree *tree) {
   return tree->layout->is_sparse ? tree->rt.reserved : tree->arena.reserved;
 }
 
-static bool rest(void *tree, Error *err) { return tree_rest(tree, err); }
+static bool publish(void *tree, Error *err) { return tree_publish(tree, err); }
 static void end_reading(void *tree) { tree_read_end(tree); }
 
 /* What says where the nodes of its hashes are; it is the host's. */
@@ -228,7 +229,7 @@ static bool open_tables(RgWindow *handle, uint64_t declared, Error *err) {
                                         tree->tables.reserved, declared, err);
   if (!handle->tables) return false;
   tree_read_begin(tree);
-  handle->tables->rest = (WindowRest){rest, end_reading, tree};
+  handle->tables->published = (WindowTables){publish, end_reading, tree};
   handle->next = handle->ranks->hashes;
   handle->ranks->hashes = handle;
   return true;
@@ -250,7 +251,7 @@ static Window *open_tree_window(RgWindow *handle, uint64_t declared, Error *err)
 static bool make_tree_window(Program *program, RgComm *ranks, Field *field, RgWindow **out,
                              Error *err) {
   const char *drawing;
-  if (!api_settle(program, err) || !can_be_shared(field, err)) return false;
+  if (!api_finish_launches(program, err) || !can_be_shared(field, err)) return false;
   Tree *tree = field->node->tree;
   if (!tree_text(tree, &drawing, err)) return false;
   uint64_t declared = hash_text(drawing);

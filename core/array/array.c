@@ -101,7 +101,7 @@ static bool take_memory(Array *array, Error *err) {
   TypeRow row = type_row(&array->store->types, array->type);
   uint64_t bytes = (uint64_t)array->count * (uint64_t)row.size;
   uint64_t extents = array->rank > 1 ? 8 * (uint64_t)array->rank + 8 : 0;
-  if (!hold(array, block_take(array->store, bytes, extents, array_label(array, label), err)))
+  if (!hold(array, block_allocate(array->store, bytes, extents, array_label(array, label), err)))
     return false;
   array->data = array->block->memory;
   array->first = array->data;
@@ -221,12 +221,12 @@ static bool take_pointer(Array *array, void *pointer, Error *err) {
 }
 
 static bool show(Array *array, const RgWrap *wrap, Error *err) {
-  BlockShown shown = {.memory = array->first,
-                      .size_bytes = (uint64_t)(array->past - array->first),
-                      .is_constant = array->is_constant,
-                      .release = wrap->release,
-                      .context = wrap->context};
-  return hold(array, block_show(array->store, &shown, err));
+  BlockExternal shown = {.memory = array->first,
+                         .size_bytes = (uint64_t)(array->past - array->first),
+                         .is_constant = array->is_constant,
+                         .release = wrap->release,
+                         .context = wrap->context};
+  return hold(array, block_wrap(array->store, &shown, err));
 }
 
 Array *array_wrap(Store *store, const RgWrap *wrap, Error *err) {
@@ -247,10 +247,10 @@ Array *array_wrap(Store *store, const RgWrap *wrap, Error *err) {
 bool array_move(Array *array, uint8_t *to, void (*release)(void *context), void *context,
                 Error *err) {
   uint64_t bytes = (uint64_t)(array->past - array->first);
-  BlockShown shown = {.memory = to, .size_bytes = bytes, .release = release, .context = context};
+  BlockExternal shown = {.memory = to, .size_bytes = bytes, .release = release, .context = context};
   if (!device_reach(array->store->device, &array->block->rt, NULL, 0, DEVICE_WRITES, err))
     return false;
-  Block *moved = block_show(array->store, &shown, err);
+  Block *moved = block_wrap(array->store, &shown, err);
   if (!moved) return false;
   memcpy(to, array->first, bytes);
   let_go(array);
@@ -296,8 +296,9 @@ static bool follow(Array *array, Error *err) {
       (array->is_whole ? bytes == array->held->size_bytes : bytes <= array->held->size_bytes);
   if (before && is_there) return true;
   if (!place(array, err)) return false;
-  BlockShown shown = {.memory = array->first, .size_bytes = (uint64_t)(array->past - array->first)};
-  Block *block = block_show(array->store, &shown, err);
+  BlockExternal shown = {.memory = array->first,
+                         .size_bytes = (uint64_t)(array->past - array->first)};
+  Block *block = block_wrap(array->store, &shown, err);
   if (!block) return false;
   if (before) {
     before->is_alive = NULL;
@@ -396,7 +397,7 @@ bool array_locate(Array *array, uint64_t *address, Error *err) {
 
 bool array_show(Array *array, uint64_t *address, Error *err) {
   RtTree *tree = &array->block->rt;
-  return device_reach(array->store->device, tree, NULL, 0, DEVICE_SHOWS, err) &&
+  return device_reach(array->store->device, tree, NULL, 0, DEVICE_EXPOSES, err) &&
          array_locate(array, address, err);
 }
 

@@ -117,8 +117,8 @@ bool array_read_bytes(Array *array, void *bytes, int64_t size_bytes, Error *err)
 bool array_write_bytes(Array *array, const void *bytes, int64_t size_bytes, Error *err);
 /* array_write_bytes, and a copy of an array, queued on a stream of a device with the newest
  * contents; *is_done is false if the device does not have them, or cannot. */
-bool array_put_there(Array *array, const void *bytes, int64_t size_bytes, int32_t stream,
-                     bool *is_done, Error *err);
-bool array_move_there(Array *array, Array *from, int32_t stream, bool *is_done, Error *err);
+bool array_put_remote(Array *array, const void *bytes, int64_t size_bytes, int32_t stream,
+                      bool *is_done, Error *err);
+bool array_move_remote(Array *array, Array *from, int32_t stream, bool *is_done, Error *err);
 
 #endif

@@ -279,13 +279,13 @@ static bool copy_all(Array *array, const Array *from, Error *err) {
 }
 
 /* Copies through a contiguous copy of the source, as the two may overlap. */
-static bool copy_apart(Array *array, Array *from, Error *err) {
+static bool copy_to_other_cells(Array *array, Array *from, Error *err) {
   Array packed = *from;
   packed.is_strided = false;
   int64_t bytes = (int64_t)element_size(from);
   for (int k = from->rank - 1; k >= 0; bytes *= from->shape[k--]) packed.strides[k] = bytes;
   Block *block =
-      block_take(array->store, (uint64_t)bytes, 0, "a copy between overlapping arrays", err);
+      block_allocate(array->store, (uint64_t)bytes, 0, "a copy between overlapping arrays", err);
   if (!block) return false;
   packed.data = block->memory;
   bool ok = copy_all(&packed, from, err) && copy_all(array, &packed, err);
@@ -293,7 +293,7 @@ static bool copy_apart(Array *array, Array *from, Error *err) {
   return ok;
 }
 
-bool array_move_there(Array *array, Array *from, int32_t stream, bool *is_done, Error *err) {
+bool array_move_remote(Array *array, Array *from, int32_t stream, bool *is_done, Error *err) {
   Device *device = array->store->device;
   DeviceMove move = {.to = array->data,
                      .from = from->data,
@@ -312,7 +312,7 @@ static bool copy_there(Array *array, Array *from, bool *is_done, Error *err) {
   *is_done = false;
   if (!device->table->remote || !from->block->rt.device) return true;
   return reach(from, NULL, DEVICE_COUNTS, err) && reach(array, NULL, DEVICE_COUNTS, err) &&
-         array_move_there(array, from, 0, is_done, err);
+         array_move_remote(array, from, 0, is_done, err);
 }
 
 bool array_copy(Array *array, Array *from, Error *err) {
@@ -332,7 +332,7 @@ bool array_copy(Array *array, Array *from, Error *err) {
   if (is_done) return true;
   if (!reach(from, NULL, DEVICE_READS, err) || !reach(array, NULL, DEVICE_WRITES, err))
     return false;
-  return array_shares_memory(array, from) ? copy_apart(array, from, err)
+  return array_shares_memory(array, from) ? copy_to_other_cells(array, from, err)
                                           : copy_all(array, from, err);
 }
 
@@ -447,8 +447,8 @@ bool array_read_bytes(Array *array, void *bytes, int64_t size_bytes, Error *err)
   return true;
 }
 
-bool array_put_there(Array *array, const void *bytes, int64_t size_bytes, int32_t stream,
-                     bool *is_done, Error *err) {
+bool array_put_remote(Array *array, const void *bytes, int64_t size_bytes, int32_t stream,
+                      bool *is_done, Error *err) {
   Device *device = array->store->device;
   DevicePut put = {
       .to = array->data, .bytes = bytes, .size_bytes = (uint64_t)size_bytes, .stream = stream};

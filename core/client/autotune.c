@@ -150,7 +150,7 @@ static void start(Autotune *set, int32_t candidate, bool is_trial) {
   set->is_trial = is_trial;
   if (!is_trial) return;
   tuner_begin_trial(&set->running->tuner, candidate);
-  queue_settle(set->engine, NULL);
+  queue_report_all(set->engine, NULL);
   set->begin_ticks = clock_ticks();
 }
 
@@ -175,7 +175,7 @@ static void note_trial(Autotune *set) {
   Engine *engine = set->engine;
   AutotuneEntry *entry = set->running;
   Tuner *tuner = &entry->tuner;
-  queue_settle(engine, NULL);
+  queue_report_all(engine, NULL);
   double ticks = (double)(clock_ticks() - set->begin_ticks);
   tuner_note(tuner, set->candidate, ticks, 1);
   double usual = tuner->rows[tuner_choice(tuner)].times.best;

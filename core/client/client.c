@@ -35,7 +35,7 @@ static bool write_later(Engine *engine, Server *server, int32_t stream, Array *a
   if (!block) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a write");
   void *staged = (void *)(uintptr_t)block->at;
   memcpy(staged, bytes, size_bytes);
-  queue_have_room(engine, stream);
+  queue_make_room_for_copy(engine, stream);
   ServerCopy copy = {.stream = stream,
                      .to = array->data,
                      .from = staged,
@@ -50,11 +50,11 @@ bool client_write(Engine *engine, int32_t stream, Array *array, const void *byte
                   int64_t size_bytes, Error *err) {
   if (!check_stream(engine, stream, err) || !array_check_block(array, size_bytes, err))
     return false;
-  queue_note_ended(engine);
+  queue_report_ended(engine);
   if (queue_has_failed(engine, stream, NULL)) return true;
   Server *server = queue_of(engine);
   bool is_done;
-  if (!array_put_there(array, bytes, size_bytes, stream, &is_done, err)) return false;
+  if (!array_put_remote(array, bytes, size_bytes, stream, &is_done, err)) return false;
   if (is_done) return true;
   if (!server || !block_is_own(array->block) || !array->block->rt.last_use)
     return array_write_bytes(array, bytes, size_bytes, err);
@@ -73,7 +73,7 @@ bool client_read(Engine *engine, int32_t stream, Array *array, void *bytes, int6
 
 static bool copy_later(Engine *engine, Server *server, int32_t stream, Array *from, Array *to,
                        Error *err) {
-  queue_have_room(engine, stream);
+  queue_make_room_for_copy(engine, stream);
   ServerCopy copy = {.stream = stream,
                      .to = to->data,
                      .from = from->data,
@@ -88,11 +88,11 @@ Array *client_read_async(Engine *engine, int32_t stream, Array *array, Error *er
   if (!check_stream(engine, stream, err) || !array_check_plain(array, err)) return NULL;
   Array *copy =
       array_create_buffer(engine->store, array->type_name, array->shape, array->rank, err);
-  queue_note_ended(engine);
+  queue_report_ended(engine);
   if (!copy || queue_has_failed(engine, stream, NULL)) return copy;
   Server *server = queue_of(engine);
   bool is_plain = server && block_is_own(array->block), is_done = false;
-  bool ok = array_move_there(copy, array, stream, &is_done, err);
+  bool ok = array_move_remote(copy, array, stream, &is_done, err);
   if (ok && is_done) return copy;
   if (!ok) {
     object_release(&copy->object);
@@ -135,7 +135,7 @@ bool client_sync(Engine *engine, int32_t stream, Error *err) {
   if (stream == -1)
     return owner_check(engine->store->owner, err) && device->table->sync(device, err);
   if (!check_stream(engine, stream, err)) return false;
-  bool ok = queue_settle_stream(engine, stream, UINT64_MAX, err);
+  bool ok = queue_report_stream(engine, stream, UINT64_MAX, err);
   Server *server = queue_of(engine);
   if (server) server_wait(server, stream);
   return ok;

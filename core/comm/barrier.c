@@ -151,9 +151,9 @@ static bool meet_growing(Comm *comm, Error *err) {
 
 bool comm_barrier(Comm *comm, Error *err) {
   bool grows = windows_can_grow(comm);
-  if (windows_have_rests(comm)) {
+  if (windows_have_tables(comm)) {
     if (!meet_all(comm, err)) return false;
-    windows_rest(comm);
+    windows_publish(comm);
   }
   return grows ? meet_growing(comm, err) : meet_all(comm, err);
 }

@@ -12,8 +12,8 @@
 
 /* -- memory ------------------------------------------------------------------------------------ */
 
-static void enlarge(Device *device, uint8_t *from, uint64_t size_bytes) {
-  arena_enlarge(from, size_bytes);
+static void prefer_huge_pages(Device *device, uint8_t *from, uint64_t size_bytes) {
+  arena_prefer_huge_pages(from, size_bytes);
 }
 
 /* -- the device -------------------------------------------------------------------------------- */
@@ -42,8 +42,8 @@ static void destroy_cpu(Device *device) {
 
 static const DeviceTable cpu_table = {.name = "cpu",
                                       .allocate = host_allocate,
-                                      .settle = prefault_request,
-                                      .enlarge = enlarge,
+                                      .prefault = prefault_request,
+                                      .prefer_huge_pages = prefer_huge_pages,
                                       .allocate_zeros = host_allocate_zeros,
                                       .free = prefault_free,
                                       .discard = host_discard,
@@ -84,7 +84,7 @@ Device *device_cpu_create(Heap *heap, const DeviceOptions *options, Error *err) 
   if (cpu)
     cpu->device = (Device){.table = &cpu_table,
                            .heap = heap,
-                           .knows_times = true,
+                           .times_launches = true,
                            .shuffle_tasks = options->shuffle_tasks,
                            .gc_each_launch = options->gc_each_launch,
                            .guard_pages = options->guard_pages,

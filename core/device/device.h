@@ -1,10 +1,10 @@
 /* device.h - the table of functions that every device implements (cpu.c, cuda.c), and groups of
- * functions that some have. Its users (trees, kernels) say what they need. The device decides where
- * memory is, how positions are split, what the workers are, what the runtime's callbacks do, and
- * when private copies are used. Memory is addressed as the host sees it: on the CPU that is the
+ * functions that some have. Its users (trees, kernels) request what they need. The device decides
+ * where memory is, how positions are split, what the workers are, what the runtime's callbacks do,
+ * and when private copies are used. Memory is addressed as the host sees it: on the CPU that is the
  * memory itself, elsewhere a mirror (a shadow copy on the host). The caller announces each access
- * of the host (device_reach), and the device first brings the mirror up to date. Callers use one
- * thread at a time; only functions that say so may be called from any thread. */
+ * of the host (device_reach), and the device first updates the mirror. Callers use one thread at a
+ * time; functions that any thread may call are marked. */
 #ifndef RG_DEVICE_DEVICE_H
 #define RG_DEVICE_DEVICE_H
 
@@ -38,14 +38,14 @@ typedef struct DeviceBlock {
 } DeviceBlock;
 
 /* What the host is about to do with a tree outside kernels: read its counts (RtManager, budget);
- * read its tables of chunks as well; read its memory; read and write its memory; or give others the
- * address that tasks use, after which they may read and write there between launches. */
+ * read its tables of chunks as well; read its memory; read and write its memory; or pass to others
+ * the address that tasks use, after which they may read and write there between launches. */
 typedef enum DeviceUse {
   DEVICE_COUNTS,
   DEVICE_TABLES,
   DEVICE_READS,
   DEVICE_WRITES,
-  DEVICE_SHOWS
+  DEVICE_EXPOSES
 } DeviceUse;
 
 /* -- code -------------------------------------------------------------------------------------- */
@@ -108,7 +108,7 @@ typedef struct DeviceOrder {
 } DeviceOrder;
 
 enum { DEVICE_MOST_ARRAYS = 8 };
-typedef struct DeviceTask { /* what a device must know to run a task; core/kernel fills it */
+typedef struct DeviceTask { /* what a device needs to run a task; core/kernel fills it */
   DeviceTaskKind kind;
   int32_t axis_count;
   int32_t bounds; /* RANGE: first frame slot of its (begin, end) pairs */
@@ -118,22 +118,21 @@ typedef struct DeviceTask { /* what a device must know to run a task; core/kerne
   int32_t block; /* positions per chunk if the user set them; 0: the device chooses */
   /* estimated ns per position, at least 1: cheap loops stay on the caller's thread */
   int64_t cost;
-  /* task number of its privatised version, which runs instead if that pays; 0: none */
+  /* task number of its privatised version, which runs instead if that is profitable; 0: none */
   int32_t privatised;
   const DeviceSum *sums; /* of a privatised version */
   int32_t sum_count;
-  /* On a GPU: this many threads share one position, so that many times as many threads run */
-  int32_t spread;
+  int32_t spread;         /* on a GPU: how many threads share one position */
   bool is_ordered;        /* one worker runs it, in order of positions */
   bool lists_are_ordered; /* the order of active nodes may not depend on threads */
   bool writes_frame;      /* it writes frame slots that the host region or the host reads */
-  bool uses_arrays;       /* of arrays shared with the host: counts references, or */
-  bool reaches_arrays;    /* finds their elements through their headers: */
-  int32_t array_count;    /* only the arrays in these frame slots; -1: also others */
+  bool uses_arrays;       /* counts references to arrays that are shared with the host */
+  bool reaches_arrays;    /* accesses elements of such arrays through their headers */
+  int32_t array_count;    /* then only of the arrays in these frame slots; -1: also of others */
   int32_t array_slots[DEVICE_MOST_ARRAYS];
   bool may_change_topology, may_deactivate; /* if false, topology is unchanged after it */
   /* SERIAL: some of the orders that it requests. A device may build them before the task, with many
-   * threads; they take memory of the tree */
+   * threads; they use memory of the tree */
   int32_t order_count;
   DeviceOrder orders[DEVICE_MOST_ORDERS];
 } DeviceTask;
@@ -176,9 +175,9 @@ typedef struct DeviceLaunch {
   int32_t stream;           /* launches on one stream run in order; 0: the default stream */
   DeviceSwitches switches;
   bool is_timed; /* fill `ticks`, even where measuring costs time */
-  /* Returns better code for the same tasks once there is some; else NULL, and it has moved
-   * `improve_at`. One worker at a time calls it between chunks, when base/clock.h has passed
-   * `improve_at`. Only the CPU does so. NULL: `code` is as good as it gets. */
+  /* Returns better code for the same tasks once it exists; otherwise returns NULL and sets a later
+   * `improve_at`. Only the CPU calls it, from one worker at a time, between chunks, when
+   * base/clock.h has passed `improve_at`. NULL: no better code will be made. */
   const DeviceCode *(*improve)(void *data);
   void *improve_data;
   _Atomic uint64_t improve_at;
@@ -214,7 +213,7 @@ typedef struct DeviceClear {
 typedef struct DeviceVisit {
   uint64_t *words; /* in and out: the RtVisit and what follows it */
   int32_t word_count;
-  bool could_look; /* device_reach of a few pages would do, too */
+  bool pages_suffice; /* after device_reach of a few pages the host could do the same */
   bool gc_is_stopped;
   bool is_done;
   RtError error;        /* after is_done, the runtime's; out of budget: nothing was done */
@@ -261,9 +260,9 @@ typedef struct DeviceCopy {
 typedef struct DeviceBlockTable {
   /* Takes a zero-filled block. */
   bool (*take)(Device *device, DeviceBlock *block, uint64_t size_bytes, Error *err);
-  /* Frees a block. `tree` is how launches know it; queued work may still use it. */
+  /* Frees a block, which queued work may still use. `tree` identifies it in launches. */
   void (*give)(Device *device, DeviceBlock *block, RtTree *tree);
-  /* Called now and then: returns memory that has held no block for some time. */
+  /* Call this now and then: returns memory that has contained no block for some time. */
   void (*tidy)(Device *device);
 } DeviceBlockTable;
 
@@ -311,8 +310,8 @@ typedef struct DeviceMirrorTable {
                       DeviceUse use, Error *err);
   /* The array is about to be destroyed; any thread may call this. */
   void (*forget_array)(Device *device, RtCounted *counted);
-  /* Copies all elements back and drops the copies; with `for_good` the device makes no new ones. */
-  bool (*reach_arrays)(Device *device, bool for_good, Error *err);
+  /* Copies all elements back and drops the copies; with `forever` the device makes no new ones. */
+  bool (*reach_arrays)(Device *device, bool forever, Error *err);
 } DeviceMirrorTable;
 
 /* Operations of the host that the device does where tasks work, so that nothing is copied to the
@@ -325,8 +324,8 @@ typedef struct DeviceRemoteTable {
   /* Visits a cell, after all queued work. */
   bool (*visit)(Device *device, RtTree *tree, DeviceVisit *visit, Error *err);
   /* Three queued operations: `put` writes dense memory, `move` copies it from another tree, and
-   * `set` stores a number in all cells; the host may do `set` only after all queued work has been
-   * settled. */
+   * `set` stores a number in all cells. If is_done is false, the host must finish all queued work
+   * before it does the same as `set`. */
   bool (*put)(Device *device, RtTree *tree, const DevicePut *put, bool *is_done, Error *err);
   bool (*move)(Device *device, RtTree *tree, RtTree *from_tree, const DeviceMove *move,
                bool *is_done, Error *err);
@@ -349,12 +348,12 @@ typedef struct DeviceSharingTable {
   /* What other processes need, called with the device as `data`. */
   const SymmetricHeapTable *symmetric;
   /* Moves a tree's memory into a window. Others may then read it, and write it if it is dense, as
-   * after DEVICE_SHOWS; the tree stays on the device until it is destroyed. */
+   * after DEVICE_EXPOSES; the tree stays on the device until it is destroyed. */
   bool (*share)(Device *device, RtTree *tree, SymmetricHeapPart *part, Error *err);
-  /* For a tree with hash levels that other processes read, at a time when they do not: tidies its
-   * tables where tasks work, and copies them to the host. After the next `adopt` a foreign tree's
-   * tables equal the host's. */
-  bool (*rest)(Device *device, RtTree *tree, bool tidies, Error *err);
+  /* For a tree with hash levels that other processes read, but not during this call: copies its
+   * tables to the host; with `tidies`, first removes tombstones from them. After the next `adopt` a
+   * foreign tree's tables equal the host's. */
+  bool (*publish)(Device *device, RtTree *tree, bool tidies, Error *err);
 } DeviceSharingTable;
 
 typedef struct DeviceTable {
@@ -368,10 +367,10 @@ typedef struct DeviceTable {
   /* Reserves read-only zeros. */
   bool (*allocate_zeros)(Device *device, DeviceMemory *memory, uint64_t size_bytes, Error *err);
   void (*free)(Device *device, DeviceMemory *memory); /* all zero is fine, and is what it leaves */
-  /* Hints on how best to provide memory, without other effect: `settle` says that the whole range
-   * will be used, `enlarge` that it will be used from its beginning on. */
-  void (*settle)(Device *device, uint8_t *from, uint64_t size_bytes);
-  void (*enlarge)(Device *device, uint8_t *from, uint64_t size_bytes);
+  /* Hints on how best to provide memory, without other effect: `prefault` if the whole range will
+   * be used, `prefer_huge_pages` if it will be used from its beginning on. */
+  void (*prefault)(Device *device, uint8_t *from, uint64_t size_bytes);
+  void (*prefer_huge_pages)(Device *device, uint8_t *from, uint64_t size_bytes);
   /* Decommits the whole pages in from..from + size_bytes, which then read zero again. */
   void (*discard)(Device *device, uint8_t *from, uint64_t size_bytes);
   /* The address at which the host accesses the memory between launches; valid until it is freed. */
@@ -421,7 +420,7 @@ struct Device {
   const DeviceTable *table;
   Heap *heap;
   int32_t worker_count;
-  bool knows_times; /* it times every launch; else only those with is_timed */
+  bool times_launches; /* it times every launch; otherwise only those with is_timed */
   /* what to compile for, by target, as in RgCodegenRequest */
   const char *processors[RG_TARGET_COUNT];
   const char *name;      /* the driver's name for it; NULL: the host */
@@ -432,14 +431,14 @@ struct Device {
   /* the context (workers and callbacks, no trees) of native calls into the runtime */
   RtContext native;
   /* number of unfinished launches. Before the host reads what they may have changed, the device
-   * calls `settle`, which finishes them; it returns false if one failed */
+   * calls `report_all`, which finishes and reports them; it returns false if one failed */
   int32_t queued, most_queued;
   int64_t most_words;
-  bool keeps_still; /* it maintains RtTree.still: the host may access the tree */
-  bool (*settle)(void *data, Error *err);
+  bool maintains_still; /* it maintains RtTree.still: the host may access the tree */
+  bool (*report_all)(void *data, Error *err);
   /* the same for one launch and the earlier ones on its stream */
-  bool (*settle_one)(void *data, int32_t stream, uint64_t ticket, Error *err);
-  void *settle_data;
+  bool (*report_stream)(void *data, int32_t stream, uint64_t ticket, Error *err);
+  void *report_data;
   Cache *cache; /* holds code that its driver compiled; NULL: none */
   bool shuffle_tasks, gc_each_launch, guard_pages;
   _Atomic bool fails_in_task; /* the next task fails, once */
@@ -463,12 +462,12 @@ typedef struct DeviceOptions {
 int device_rank_of(const Device *device, RgTarget target, const char *processor);
 
 Device *device_cpu_create(Heap *heap, const DeviceOptions *options, Error *err);
-/* One GPU, through its driver, which this opens. err says why there is none (device.missing). */
+/* A GPU, through its driver, which this opens. NULL with device.missing if none can be used. */
 Device *device_cuda_create(Heap *heap, const DeviceOptions *options, Error *err);
 
 /* Call this before the host uses memory of the tree outside kernels: `size_bytes` at `from`, or, if
- * that is NULL, anything in it. Waits for launches, and first reports their messages and failures.
- * Callers that change topology, or use functions that walk tables, use all of a sparse tree. */
+ * that is NULL, all of it, as do callers that change topology or walk the tables of a sparse tree.
+ * Waits for launches, and reports their messages and failures first. */
 static inline bool device_reach(Device *device, RtTree *tree, const uint8_t *from,
                                 uint64_t size_bytes, DeviceUse use, Error *err) {
   const DeviceAccessTable *access = device->table->access;
@@ -478,14 +477,14 @@ static inline bool device_adopt(Device *device, RtTree *tree, Error *err) {
   const DeviceAccessTable *access = device->table->access;
   return !access || access->adopt(device, tree, err);
 }
-/* Points to a byte that is 1 while the host may use the tree's memory without device_reach:
- * `has_memory` itself where work is done when its call returns. NULL: no such byte exists. */
+/* A byte that is 1 while the host may use the tree's memory without device_reach: `has_memory`
+ * itself if work is done when its call returns. NULL if no such byte exists. */
 static inline const uint8_t *device_alive(const Device *device, const RtTree *tree,
                                           const bool *has_memory) {
   if (!device->table->access) return (const uint8_t *)has_memory;
-  return device->keeps_still ? &tree->still : NULL;
+  return device->maintains_still ? &tree->still : NULL;
 }
-/* Has a queued launch ended, as far as the device knows without waiting? */
+/* Has a queued launch ended? Never waits. */
 static inline bool device_is_done(Device *device, uint64_t ticket) {
   return !device->table->tickets || device->table->tickets->is_done(device, ticket);
 }

@@ -39,7 +39,7 @@ static void forget(CpuDevice *cpu, int32_t at) {
 /* If there is no memory to remember the range, its pages are faulted in as they are touched. */
 void prefault_request(Device *device, uint8_t *from, uint64_t size_bytes) {
   CpuDevice *cpu = (CpuDevice *)device;
-  arena_settle(from, size_bytes);
+  arena_prefault(from, size_bytes);
   if (!size_bytes || size_bytes > ARENA_PRESENT) return;
   size_t count = (size_t)cpu->waiting_count;
   Waiting *waiting = heap_resize(device->heap, cpu->waiting, sizeof *waiting * (count + 1));
@@ -55,7 +55,7 @@ void prefault_begin(CpuDevice *cpu, const RtContext *context) {
   ASSERT(!cpu->waiting_count || cpu->waiting, "waiting ranges are remembered");
   for (int32_t i = 0, at; i < context->tree_count; i++) {
     if (!find_waiting(cpu, context->trees[i]->root, &at)) continue;
-    arena_make_present(cpu->waiting[at].from, cpu->waiting[at].size_bytes);
+    arena_populate(cpu->waiting[at].from, cpu->waiting[at].size_bytes);
     forget(cpu, at);
   }
 }

@@ -49,7 +49,7 @@ static bool reserve(Device *device, RtTree *tree) {
   copies->is_refused =
       count && !device->table->allocate(device, &copies->memory, bytes, bytes, &unused);
   if (copies->is_refused) return false;
-  if (!tree->manager_count) device->table->enlarge(device, copies->memory.base, bytes);
+  if (!tree->manager_count) device->table->prefer_huge_pages(device, copies->memory.base, bytes);
   int64_t first = copies->memory.base - tree->base;
   for (uint64_t w = 1; w <= count; w++)
     copies->offsets[w] = first + (int64_t)((w - 1) * distance(device, tree));

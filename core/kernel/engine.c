@@ -11,21 +11,21 @@
 #include "kernel/launch/queue.h"
 #include "kernel/tuning/tuning.h"
 
-static bool settle(void *data, Error *err) { return queue_settle(data, err); }
-static bool settle_one(void *data, int32_t stream, uint64_t ticket, Error *err) {
-  return queue_settle_stream(data, stream, ticket, err);
+static bool report_all(void *data, Error *err) { return queue_report_all(data, err); }
+static bool report_stream(void *data, int32_t stream, uint64_t ticket, Error *err) {
+  return queue_report_stream(data, stream, ticket, err);
 }
 
 void engine_init(Engine *engine, Store *store, const EngineOptions *options, Cache *cache) {
-  ASSERT(!store->device->settle, "a device has one engine");
+  ASSERT(!store->device->report_all, "a device has one engine");
   engine->store = store;
   engine->options = *options;
   engine->cache = cache;
   engine->begin_ticks = clock_ticks();
   engine->begin_ns = clock_ns();
-  store->device->settle = settle;
-  store->device->settle_one = settle_one;
-  store->device->settle_data = engine;
+  store->device->report_all = report_all;
+  store->device->report_stream = report_stream;
+  store->device->report_data = engine;
   tuning_init(engine);
   engine_end_launch(engine);
 }
@@ -85,7 +85,7 @@ bool engine_is_stopped(const Engine *engine) {
 
 /* Warns of failures that no call has reported, as an error must not pass silently. */
 static void warn_of_unread_failures(Engine *engine) {
-  if (engine->queued) queue_settle(engine, NULL);
+  if (engine->queued) queue_report_all(engine, NULL);
   for (int k = 0; k < RG_STREAMS; k++) {
     const Error *failure = &engine->failures[k];
     if (!engine->has_failed[k]) continue;

@@ -102,7 +102,7 @@ void arena_discard(uint8_t *from, uint64_t size_bytes) {
     madvise((void *)begin, end - begin, MADV_DONTNEED);
 }
 
-void arena_enlarge(uint8_t *from, uint64_t size_bytes) {
+void arena_prefer_huge_pages(uint8_t *from, uint64_t size_bytes) {
   uint64_t begin = align_up((uint64_t)from, ARENA_LARGE_PAGE),
            end = ((uint64_t)from + size_bytes) / ARENA_LARGE_PAGE * ARENA_LARGE_PAGE;
   if (begin < end) madvise((void *)begin, end - begin, MADV_HUGEPAGE);
@@ -116,13 +116,13 @@ static void populate(uint8_t *from, uint64_t size_bytes, int advice) {
   if (begin < end) madvise((void *)begin, end - begin, advice);
 }
 
-void arena_settle(uint8_t *from, uint64_t size_bytes) {
-  arena_enlarge(from, size_bytes);
+void arena_prefault(uint8_t *from, uint64_t size_bytes) {
+  arena_prefer_huge_pages(from, size_bytes);
   if (size_bytes > ARENA_PRESENT && size_bytes <= ARENA_READABLE)
     populate(from, size_bytes, MADV_POPULATE_READ);
 }
 
-void arena_make_present(uint8_t *from, uint64_t size_bytes) {
+void arena_populate(uint8_t *from, uint64_t size_bytes) {
   populate(from, size_bytes, MADV_POPULATE_WRITE);
 }
 

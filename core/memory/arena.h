@@ -36,13 +36,13 @@ void arena_discard(uint8_t *from, uint64_t size_bytes);
 bool arena_reserve_zeros(Arena *arena, uint64_t size_bytes, Error *err);
 /* The range will be used from its beginning on: pages in it that are touched from now on are huge,
  * if the system has such. */
-void arena_enlarge(uint8_t *from, uint64_t size_bytes);
+void arena_prefer_huge_pages(uint8_t *from, uint64_t size_bytes);
 /* The whole range will be used: its pages become huge, too. A vector access takes a hundred times
  * as long if a page under masked-off lanes is absent, so pages are pre-faulted where that is cheap,
  * including the one after the last byte: more than ARENA_PRESENT bytes immediately and for reading,
- * up to ARENA_READABLE; fewer by arena_make_present, before a kernel uses them. */
-void arena_settle(uint8_t *from, uint64_t size_bytes);
-void arena_make_present(uint8_t *from, uint64_t size_bytes);
+ * up to ARENA_READABLE; fewer by arena_populate, before a kernel uses them. */
+void arena_prefault(uint8_t *from, uint64_t size_bytes);
+void arena_populate(uint8_t *from, uint64_t size_bytes);
 #define ARENA_PRESENT ((uint64_t)64 << 20)
 #define ARENA_READABLE ((uint64_t)1 << 30)
 /* Bytes of the range that are in memory now. */

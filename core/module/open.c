@@ -197,7 +197,7 @@ static bool make_tree(Module *module, int32_t number, Error *err) {
   if (!module->fields[number]) return no_memory(err);
   for (int32_t k = 0; k < declared->step_count; k++)
     if (!add_step(module, tree, &declared->steps[k], &module->fields[number][k], err)) return false;
-  if (!tree_settle(tree, "the opening of its module", err)) return false;
+  if (!tree_lay_out(tree, "the opening of its module", err)) return false;
   if (tree->layout->layout_hash == declared->layout_hash) return true;
   return error_set(err, RG_ERROR_MODULE,
                    "module '%.200s' was built for another layout of its trees than that of this "

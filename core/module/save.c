@@ -46,7 +46,7 @@ static bool has_packed(const SNodeTree *layout) {
 
 static bool check_tree(Tree *tree, Error *err) {
   char label[100];
-  if (!tree_check(tree, err) || !tree_settle(tree, "rg.module", err)) return false;
+  if (!tree_check(tree, err) || !tree_lay_out(tree, "rg.module", err)) return false;
   if (has_packed(tree->layout)) {
     error_set(err, RG_ERROR_MODULE, "%s has packed fields, which a module cannot contain yet",
               tree_label(tree, label));

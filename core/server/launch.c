@@ -125,9 +125,9 @@ bool server_finish(Device *device, DeviceLaunch *launch, Error *err) {
 /* -- access by the host ------------------------------------------------------------------------ */
 
 /* Waits for every launch and copy. Without err, failures are kept for the next access. */
-static bool settle(Server *server, Error *err) {
+static bool finish_all(Server *server, Error *err) {
   Device *device = server->device;
-  bool ok = !device->settle || device->settle(device->settle_data, err);
+  bool ok = !device->report_all || device->report_all(device->report_data, err);
   queue_wait_all(&server->queue);
   return ok;
 }
@@ -136,12 +136,12 @@ static bool is_alone(const RtTree *tree) {
   return !tree->manager_count && !tree->mask_count && !tree->foreign;
 }
 
-static bool settle_tree(Server *server, const RtTree *tree, Error *err) {
+static bool finish_tree(Server *server, const RtTree *tree, Error *err) {
   Device *device = server->device;
   uint64_t last = tree->last_use;
   if (!last) return true;
-  bool ok =
-      !device->settle_one || device->settle_one(device->settle_data, stream_of(last), last, err);
+  bool ok = !device->report_stream ||
+            device->report_stream(device->report_data, stream_of(last), last, err);
   server_await(server, last);
   return ok;
 }
@@ -151,10 +151,10 @@ bool server_reach(Device *device, RtTree *tree, const uint8_t *from, uint64_t si
                   DeviceUse use, Error *err) {
   Server *server = server_of(device);
   (void)from, (void)size_bytes;
-  if (use == DEVICE_SHOWS) tree->still = RT_SHOWN;
-  if (use == DEVICE_SHOWS || tree->foreign) server->is_shared = true;
-  bool ok =
-      server->is_shared || !is_alone(tree) ? settle(server, err) : settle_tree(server, tree, err);
+  if (use == DEVICE_EXPOSES) tree->still = RT_SHOWN;
+  if (use == DEVICE_EXPOSES || tree->foreign) server->is_shared = true;
+  bool ok = server->is_shared || !is_alone(tree) ? finish_all(server, err)
+                                                 : finish_tree(server, tree, err);
   if (ok && !tree->foreign && tree->still == RT_IN_USE) tree->still = RT_STILL;
   return ok;
 }
@@ -168,7 +168,7 @@ bool server_adopt(Device *device, RtTree *tree, Error *err) {
 
 bool server_sync(Device *device, Error *err) {
   Server *server = server_of(device);
-  return settle(server, err) && server->inner->sync(device, err);
+  return finish_all(server, err) && server->inner->sync(device, err);
 }
 
 void server_forget(Device *device, RtTree *tree) {

@@ -6,7 +6,7 @@
 #include "base/bits.h"
 #include "server/parts.h"
 
-enum { SETTLED = 1 << 15, PIECE = 65536 };
+enum { LEAST_PREFAULTED = 1 << 15, PIECE = 65536 };
 
 static const uint64_t most_addresses = (uint64_t)1 << 46;
 
@@ -57,16 +57,16 @@ void server_free(Device *device, DeviceMemory *memory) {
 /* -- transient --------------------------------------------------------------------------------- */
 
 /* If the device works in host memory: requests huge pages, and pre-faults them if that is cheap. */
-static void settle(const Server *server, uint8_t *from, uint64_t size_bytes) {
-  if (!device_is_unified(server->device) || size_bytes < SETTLED) return;
-  arena_settle(from, size_bytes);
-  if (size_bytes <= ARENA_PRESENT) arena_make_present(from, size_bytes);
+static void prefault(const Server *server, uint8_t *from, uint64_t size_bytes) {
+  if (!device_is_unified(server->device) || size_bytes < LEAST_PREFAULTED) return;
+  arena_prefault(from, size_bytes);
+  if (size_bytes <= ARENA_PRESENT) arena_populate(from, size_bytes);
 }
 
-void server_settle(Device *device, uint8_t *from, uint64_t size_bytes) {
+void server_prefault(Device *device, uint8_t *from, uint64_t size_bytes) {
   Server *server = server_of(device);
   queue_wait_all(&server->queue); /* launches read the list of waiting ranges */
-  server->inner->settle(device, from, size_bytes);
+  server->inner->prefault(device, from, size_bytes);
 }
 
 /* Takes a separate range, if the pool is full or guard pages are needed. */
@@ -74,13 +74,13 @@ static bool take_range(Server *server, DeviceBlock *block, uint64_t size_bytes, 
   Device *device = server->device;
   if (!server_allocate(device, &block->range, size_bytes, size_bytes, err)) return false;
   block->base = server->inner->map(device, &block->range);
-  settle(server, block->base, size_bytes);
+  prefault(server, block->base, size_bytes);
   return true;
 }
 
 static void make_zero(Server *server, const DeviceBlock *block, uint64_t size_bytes) {
   uint64_t dirty = block->block->dirty < size_bytes ? block->block->dirty : size_bytes;
-  settle(server, block->base, size_bytes);
+  prefault(server, block->base, size_bytes);
   memset(block->base, 0, dirty);
 }
 

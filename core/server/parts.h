@@ -61,7 +61,7 @@ bool server_adopt(Device *device, RtTree *tree, Error *err);
 bool server_sync(Device *device, Error *err);
 void server_forget(Device *device, RtTree *tree);
 bool server_stop(Device *device);
-void server_settle(Device *device, uint8_t *from, uint64_t size_bytes); /* in memory.c */
+void server_prefault(Device *device, uint8_t *from, uint64_t size_bytes); /* in memory.c */
 bool server_is_within(Device *device);
 void server_await(Server *server, uint64_t ticket);
 

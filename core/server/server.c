@@ -42,11 +42,11 @@ static void begin_queue(Server *server) {
   table->access = &access_table;
   table->sync = server_sync;
   table->forget = server_forget;
-  table->settle = server_settle;
+  table->prefault = server_prefault;
   table->is_within = server_is_within;
   device->most_queued = MEMORY_STREAMS * QUEUE_RECORDS;
   device->most_words = QUEUE_WORDS;
-  device->keeps_still = true;
+  device->maintains_still = true;
 }
 
 bool server_attach(Device *device, const ServerOptions *options, Error *err) {
@@ -101,7 +101,7 @@ static void close_pages(void *data, uint64_t at, uint64_t size_bytes) {
 /* Small runs of pages keep the system's page size, as blocks in them may be small. */
 static bool commit(void *data, uint64_t at, uint64_t size_bytes) {
   (void)data;
-  if (size_bytes >= LARGE) arena_enlarge(pointer_to(at), size_bytes);
+  if (size_bytes >= LARGE) arena_prefer_huge_pages(pointer_to(at), size_bytes);
   return true;
 }
 

@@ -170,7 +170,7 @@ static bool load_into_tree(Loading *l, uint64_t number, Tree *tree, const char *
   if (tree->store != l->store)
     return error_set(err, RG_ERROR_RUNTIME_MIX, "'%.100s' belongs to another runtime", name);
   return enter(l, source, l->trees, l->tree_count, tree, name, "tree", err) &&
-         tree_settle(tree, "its first use", err) && tree_check_own(tree, err) &&
+         tree_lay_out(tree, "its first use", err) && tree_check_own(tree, err) &&
          compare_tree(l, source, tree, name, err);
 }
 
@@ -227,7 +227,7 @@ static bool load_handle(Loading *l, const DirectoryLine *line, RgSaved *item, Er
   if (value->kind == RG_VALUE_ARRAY)
     return load_into_array(l, number, (Array *)value->array, item->name, err);
   if (!directory_number(line->words[3], 10, &place)) return refuse(l, err);
-  if (value->kind == RG_VALUE_FIELD && !field_settle((Field *)value->field, NULL, err))
+  if (value->kind == RG_VALUE_FIELD && !field_lay_out((Field *)value->field, NULL, err))
     return false;
   const Node *node =
       value->kind == RG_VALUE_FIELD ? ((Field *)value->field)->node : (Node *)value->node;

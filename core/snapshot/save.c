@@ -57,7 +57,7 @@ static bool add_item(Saving *s, const RgSaved *item, Error *err) {
       s->arrays[s->array_count++] = array;
     return check_array(s, array, item->name, err);
   }
-  if (value->kind == RG_VALUE_FIELD && !field_settle((Field *)value->field, NULL, err))
+  if (value->kind == RG_VALUE_FIELD && !field_lay_out((Field *)value->field, NULL, err))
     return false;
   Tree *tree = tree_of(value);
   if (!tree) return error_set(err, RG_ERROR_ARGUMENT, "'%.100s' cannot be saved", item->name);

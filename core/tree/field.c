@@ -37,8 +37,8 @@ const char *field_label(const Field *field, char buffer[100]) {
   return buffer;
 }
 
-/* Places each number of a vector or struct as a component of its own: contiguous per component
- * (soa), or next to the others in records (aos). */
+/* Places each number of a vector or struct as a separate component: contiguous per component (soa),
+ * or adjacent to the others in records (aos). */
 static int place_parts(SNode *node, const Field *field, Error *err) {
   int first = -1, count = type_parts(field->type);
   for (int k = 0; k < count; k++) {
@@ -67,12 +67,12 @@ static bool check_derivative(const Field *field, const char *what, const char *o
   if (!owner_check(field->object.owner, err)) return false;
   if (field->node) {
     error_set(err, RG_ERROR_FIELD_PLACED, "%s is already placed without a %s", label, what);
-    return error_hint(err, "ask for it where the field is made: rg.field(T, n, { %s = true })",
+    return error_hint(err, "request it where the field is made: rg.field(T, n, { %s = true })",
                       option);
   }
   if (field->packed.kind) {
     error_set(err, RG_ERROR_TYPE_MISMATCH, "%s has no %s: its numbers are packed", label, what);
-    return error_hint(err, "differentiate with f32, and pack what is only stored");
+    return error_hint(err, "use f32 for fields with derivatives, and pack others");
   }
   if (has_floats(field)) return true;
   return error_set(err, RG_ERROR_TYPE_MISMATCH, "%s has no %s: its elements have no floats", label,
@@ -132,7 +132,7 @@ bool field_place(Node *node, Field *field, Error *err) {
   return place_derivatives(node, field, err);
 }
 
-bool field_settle(Field *field, const char *where, Error *err) {
+bool field_lay_out(Field *field, const char *where, Error *err) {
   char label[100];
   const Owner *owner = field->object.owner;
   if (field->node && field->node->tree->has_storage && !owner->has_ended) return true;
@@ -141,7 +141,7 @@ bool field_settle(Field *field, const char *where, Error *err) {
     error_set(err, RG_ERROR_FIELD_UNPLACED, "%s is not placed yet", field_label(field, label));
     return error_hint(err, "place it: node:place(x), or give it a shape");
   }
-  return tree_settle(field->node->tree, where ? where : "its first use", err);
+  return tree_lay_out(field->node->tree, where ? where : "its first use", err);
 }
 
 /* Derivatives have the indices of their field. */
@@ -172,7 +172,7 @@ bool field_set_offset(Field *field, const int64_t *offset, int32_t count, Error 
 }
 
 bool field_prepare(Field *field, DeviceUse use, Error *err) {
-  return field_settle(field, NULL, err) && tree_reach(field->node->tree, use, err);
+  return field_lay_out(field, NULL, err) && tree_reach(field->node->tree, use, err);
 }
 
 /* Lays the field out and checks that `index` is inside the shape. *place is the index counted from
@@ -180,7 +180,7 @@ bool field_prepare(Field *field, DeviceUse use, Error *err) {
 static bool check_access(Field *field, const int64_t *index, int32_t index_count, int64_t *room,
                          const int64_t **place, Error *err) {
   char label[100];
-  if (!field_settle(field, NULL, err)) return false;
+  if (!field_lay_out(field, NULL, err)) return false;
   const SNode *snode = field->node->snode;
   if (!index_is_inside(snode->shape, field->offset, snode->rank, index, index_count))
     return node_check_index_from(field->node, field->offset, index, index_count,
@@ -214,7 +214,7 @@ static RgValue load_numbers(Field *field, bool is_there, Cell cell) {
   return vector_value(field->store, field->type, bits);
 }
 
-/* Does the path to its cells lead through a hash table? Such a table is fetched as a whole. */
+/* Does the path to its cells contain a hash table? Such a table is fetched as a whole. */
 static bool has_table(const Field *field) {
   const SNodePath *path = field->node->snode->path;
   for (int k = 0; k < path->step_count; k++)
@@ -222,32 +222,34 @@ static bool has_table(const Field *field) {
   return false;
 }
 
-static CellAsk ask_numbers(const Field *field, const int64_t *index, RtVisitWay way,
-                           uint64_t *bits) {
-  return (CellAsk){.way = way,
-                   .index = index,
-                   .could_look = true,
-                   .components = component_of(field),
-                   .component_count = type_parts(field->type),
-                   .bits = bits};
+static CellRequest request_numbers(const Field *field, const int64_t *index, RtVisitWay way,
+                                   uint64_t *bits) {
+  return (CellRequest){.way = way,
+                       .index = index,
+                       .pages_suffice = true,
+                       .components = component_of(field),
+                       .component_count = type_parts(field->type),
+                       .bits = bits};
 }
 
 /* Can the device visit single cells? */
-static bool is_asked(const Field *field) { return field->store->device->table->remote != NULL; }
+static bool visits_remotely(const Field *field) {
+  return field->store->device->table->remote != NULL;
+}
 
 /* Reads through the device, if it has the newest contents. */
-static bool read_there(Field *field, const int64_t *index, RgValue *value, bool *is_done,
-                       Error *err) {
+static bool read_remote(Field *field, const int64_t *index, RgValue *value, bool *is_done,
+                        Error *err) {
   uint64_t bits[TYPE_MAX_NUMBERS];
   int count = type_parts(field->type);
   memset(bits, 0, sizeof *bits * (size_t)count);
-  CellAsk ask = ask_numbers(field, index, RT_VISIT_FIND, bits);
-  ask.reads = true;
+  CellRequest request = request_numbers(field, index, RT_VISIT_FIND, bits);
+  request.reads = true;
   *is_done = false;
-  if (!has_table(field) && !cell_is_away(field->node->tree)) return true;
-  if (!cell_ask(field->node->tree, field->node->snode, &ask, err)) return false;
-  *is_done = ask.is_done;
-  if (ask.is_done)
+  if (!has_table(field) && !cell_is_remote(field->node->tree)) return true;
+  if (!cell_visit_remote(field->node->tree, field->node->snode, &request, err)) return false;
+  *is_done = request.is_done;
+  if (request.is_done)
     *value = type_is_scalar(field->type) ? value_load(field->type, bits)
                                          : vector_value(field->store, field->type, bits);
   return true;
@@ -258,9 +260,10 @@ static bool read_cell(Field *field, const int64_t *index, RgValue *value, Error 
   if (field->words) return packed_get(field, index, value, err);
   Cell cell = {0};
   bool is_there, is_read = false;
-  if (is_asked(field) && !read_there(field, index, value, &is_read, err)) return false;
+  if (visits_remotely(field) && !read_remote(field, index, value, &is_read, err)) return false;
   if (is_read) return true;
-  if (!cell_look(field->node->tree, field->node->snode, index, &cell, &is_there, err)) return false;
+  if (!cell_locate(field->node->tree, field->node->snode, index, &cell, &is_there, err))
+    return false;
   if (is_there && !reach_cell(field, cell, DEVICE_READS, err)) return false;
   *value = is_there && type_is_scalar(field->type)
                ? value_load(field->type, cell_element(cell, component_of(field)))
@@ -286,15 +289,15 @@ bool field_convert(const Field *field, const RgValue *from, RgValue *to, Error *
   return true;
 }
 
-/* Writes through the device. With could_look, fetching the cell's pages would do, too. */
-static bool write_there(Field *field, const int64_t *index, uint64_t *bits, bool could_look,
-                        bool *is_done, Error *err) {
+/* Lets the device write. With pages_suffice, the host could fetch the cell's pages instead. */
+static bool write_remote(Field *field, const int64_t *index, uint64_t *bits, bool pages_suffice,
+                         bool *is_done, Error *err) {
   *is_done = false;
-  if (!is_asked(field)) return true;
-  CellAsk ask = ask_numbers(field, index, RT_VISIT_ENSURE, bits);
-  ask.could_look = could_look;
-  bool ok = cell_ask(field->node->tree, field->node->snode, &ask, err);
-  *is_done = ask.is_done;
+  if (!visits_remotely(field)) return true;
+  CellRequest request = request_numbers(field, index, RT_VISIT_ENSURE, bits);
+  request.pages_suffice = pages_suffice;
+  bool ok = cell_visit_remote(field->node->tree, field->node->snode, &request, err);
+  *is_done = request.is_done;
   return ok;
 }
 
@@ -306,11 +309,11 @@ static bool ensure_cell(Field *field, const int64_t *index, uint64_t *bits, Cell
   const SNode *level = field->node->snode;
   bool is_there;
   if (!tree_check_own(tree, err)) return false;
-  if (!write_there(field, index, bits, true, is_written, err)) return false;
+  if (!write_remote(field, index, bits, true, is_written, err)) return false;
   if (*is_written) return true;
-  if (!cell_look(tree, level, index, cell, &is_there, err)) return false;
+  if (!cell_locate(tree, level, index, cell, &is_there, err)) return false;
   if (is_there) return true;
-  if (!write_there(field, index, bits, false, is_written, err)) return false;
+  if (!write_remote(field, index, bits, false, is_written, err)) return false;
   if (*is_written) return true;
   if (!tree_reach(tree, DEVICE_WRITES, err)) return false;
   if (level->path->sparse_step != level->path->node_step) tree->store->changes++;
@@ -356,7 +359,7 @@ static bool reach_pointer(Field *field, const uint8_t *at, void **pointer, Error
   uint64_t address;
   Device *device = field->store->device;
   RtTree *tree = &field->node->tree->rt;
-  if (!device_reach(device, tree, NULL, 0, DEVICE_SHOWS, err) ||
+  if (!device_reach(device, tree, NULL, 0, DEVICE_EXPOSES, err) ||
       !device_locate(device, tree, at, &address, err))
     return false;
   *pointer = (void *)(uintptr_t)address;
@@ -367,10 +370,9 @@ bool field_pointer(Field *field, void **pointer, Error *err) {
   static const int64_t first[SNODE_MAX_AXES];
   char label[100];
   Cell cell;
-  if (!field_settle(field, NULL, err)) return false;
+  if (!field_lay_out(field, NULL, err)) return false;
   if (field->words) {
-    error_set(err, RG_ERROR_ARGUMENT,
-              "%s has no elements to point to: its numbers are packed in words",
+    error_set(err, RG_ERROR_ARGUMENT, "%s has no address: its numbers are packed in words",
               field_label(field, label));
     return error_hint(err, "copy them to a field of their type: y:copy_from(x), y:pointer()");
   }
@@ -388,7 +390,7 @@ bool field_pointer(Field *field, void **pointer, Error *err) {
 }
 
 bool field_next(Field *field, int64_t *state, int64_t *index, RgValue *value, Error *err) {
-  if (!field_settle(field, NULL, err) || !node_next(field->node, state, index, err)) return false;
+  if (!field_lay_out(field, NULL, err) || !node_next(field->node, state, index, err)) return false;
   if (*state < 0) return true;
   if (!read_cell(field, index, value, err)) return false;
   for (int k = 0; field->has_offset && k < field->node->snode->rank; k++)

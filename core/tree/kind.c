@@ -28,8 +28,8 @@ static bool enter_node(CellReach *reach, uint8_t *node) {
 
 /* -- root, dense: every cell exists ---------------------------------------------------------- */
 
-static bool dense_take(RtContext *context, const SNodeStep *step, const int64_t *index, CellWay way,
-                       CellReach *reach) {
+static bool dense_take(RtContext *context, const SNodeStep *step, const int64_t *index,
+                       CellAction way, CellReach *reach) {
   reach->cell.number = kind_cell_number(step, index);
   return true;
 }
@@ -43,7 +43,8 @@ static bool dense_next_run(const SNodeStep *step, const uint8_t *container, uint
 
 /* -- pointer: a slot per cell ------------------------------------------------------------------ */
 
-static uint8_t *take_slot(RtContext *context, const SNodeStep *step, uint32_t *slot, CellWay way) {
+static uint8_t *take_slot(RtContext *context, const SNodeStep *step, uint32_t *slot,
+                          CellAction way) {
   if (way == CELL_ENSURE) return rt_slot_ensure(context, context->workers, 0, step->manager, slot);
   if (!rt_slot_live(slot)) return NULL;
   if (way == CELL_CLEAR) rt_slot_clear(context, context->workers, 0, step->manager, slot);
@@ -51,7 +52,7 @@ static uint8_t *take_slot(RtContext *context, const SNodeStep *step, uint32_t *s
 }
 
 static bool pointer_take(RtContext *context, const SNodeStep *step, const int64_t *index,
-                         CellWay way, CellReach *reach) {
+                         CellAction way, CellReach *reach) {
   uint32_t *slot = (uint32_t *)(void *)reach->cell.base + kind_cell_number(step, index);
   return enter_node(reach, take_slot(context, step, slot, way));
 }
@@ -77,7 +78,7 @@ static uint64_t *words_of(const SNodeStep *step, const uint8_t *container) {
 }
 
 static bool bitmasked_take(RtContext *context, const SNodeStep *step, const int64_t *index,
-                           CellWay way, CellReach *reach) {
+                           CellAction way, CellReach *reach) {
   uint64_t *words = words_of(step, reach->cell.base),
            cell = reach->cell.number = kind_cell_number(step, index);
   if (way == CELL_CLEAR) rt_mask_clear(context, context->workers, 0, step->mask, words, cell);
@@ -110,7 +111,7 @@ static void bitmasked_clear(RtContext *context, const SNode *level) {
 /* -- dynamic: this step finds the chunk; a dense step then finds the element ------------------- */
 
 static bool dynamic_take(RtContext *context, const SNodeStep *step, const int64_t *index,
-                         CellWay way, CellReach *reach) {
+                         CellAction way, CellReach *reach) {
   uint32_t *list = (uint32_t *)(void *)reach->cell.base;
   int64_t element = index[step->digits[0].position];
   DEBUG_ASSERT(step->digit_count == 1 && element >= 0, "a list has one axis, from 0 on");
@@ -145,8 +146,8 @@ void kind_hash_key(const SNodeStep *step, const int64_t *index, int64_t key[SNOD
     key[k] = floor_div(index[step->digits[k].position], step->digits[k].weight);
 }
 
-static bool hash_take(RtContext *context, const SNodeStep *step, const int64_t *index, CellWay way,
-                      CellReach *reach) {
+static bool hash_take(RtContext *context, const SNodeStep *step, const int64_t *index,
+                      CellAction way, CellReach *reach) {
   int64_t key[SNODE_MAX_AXES];
   kind_hash_key(step, index, key);
   if (way == CELL_ENSURE)

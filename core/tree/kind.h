@@ -6,8 +6,8 @@
 #include "snode/path.h"
 #include "tree/access/cell.h"
 
-/* what is done to a cell that can be inactive */
-typedef enum CellWay { CELL_FIND, CELL_ENSURE, CELL_CLEAR } CellWay;
+/* An operation on a cell that can be inactive. */
+typedef enum CellAction { CELL_FIND, CELL_ENSURE, CELL_CLEAR } CellAction;
 
 /* The state of a step: `cell` is first the container, then the cell in it; `node` is the node
  * entered last, or the root's container. */
@@ -19,7 +19,7 @@ typedef struct CellReach {
 typedef struct CellKind {
   /* Goes from a container to the cell at `index`, and into its node if it has one. False if the
    * cell is inactive. */
-  bool (*take)(RtContext *context, const SNodeStep *step, const int64_t *index, CellWay way,
+  bool (*take)(RtContext *context, const SNodeStep *step, const int64_t *index, CellAction way,
                CellReach *reach);
   /* Copies to the host what `take` reads to find a cell in `container`. NULL: it reads nothing. */
   bool (*fetch)(Tree *tree, const SNodeStep *step, const int64_t *index, const uint8_t *container,

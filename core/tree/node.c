@@ -30,17 +30,18 @@ const char *node_label(const Node *node, char buffer[100]) {
   return buffer;
 }
 
-/* Performs the operation on the device, if it has the newest contents. */
-static bool ask_there(Node *node, RtVisitWay way, const int64_t *index, CellAsk *ask, Error *err) {
-  *ask = (CellAsk){.way = way, .index = index, .could_look = way == RT_VISIT_FIND};
-  return cell_ask(node->tree, node->snode, ask, err);
+/* Lets the device perform the operation, if it has the newest contents. */
+static bool visit_remote(Node *node, RtVisitWay way, const int64_t *index, CellRequest *request,
+                         Error *err) {
+  *request = (CellRequest){.way = way, .index = index, .pages_suffice = way == RT_VISIT_FIND};
+  return cell_visit_remote(node->tree, node->snode, request, err);
 }
 
 static bool activate(Node *node, RtContext *context, const int64_t *index, Error *err) {
-  ASSERT(node->tree->has_storage, "a tree is settled before its cells change");
-  CellAsk ask;
-  if (!ask_there(node, RT_VISIT_ENSURE, index, &ask, err)) return false;
-  if (ask.is_done) return true;
+  ASSERT(node->tree->has_storage, "a tree is laid out before its cells change");
+  CellRequest request;
+  if (!visit_remote(node, RT_VISIT_ENSURE, index, &request, err)) return false;
+  if (request.is_done) return true;
   if (!tree_reach(node->tree, DEVICE_WRITES, err)) return false;
   cell_ensure(context, node->snode, index);
   node->tree->store->changes++;
@@ -51,10 +52,10 @@ static bool is_always_active(const Node *node, const char *action, Error *err) {
   const SNode *sparse = snode_sparse_level(node->snode);
   if (sparse == node->snode) return false;
   if (sparse)
-    error_set(
-        err, RG_ERROR_ARGUMENT,
-        "'%s' needs a %s node: the cells of a dense node come and go with the %s node above it",
-        action, snode_kind_text(sparse->kind), snode_kind_text(sparse->kind));
+    error_set(err, RG_ERROR_ARGUMENT,
+              "'%s' needs a %s node: the cells of a dense node are active with those of the %s "
+              "node above",
+              action, snode_kind_text(sparse->kind), snode_kind_text(sparse->kind));
   else
     error_set(err, RG_ERROR_ARGUMENT,
               "'%s' needs a pointer or bitmasked node: the cells of a dense node are always active",
@@ -64,11 +65,11 @@ static bool is_always_active(const Node *node, const char *action, Error *err) {
 }
 
 static bool deactivate(Node *node, RtContext *context, const int64_t *index, Error *err) {
-  CellAsk ask;
+  CellRequest request;
   if (is_always_active(node, "deactivate", err) ||
-      !ask_there(node, RT_VISIT_CLEAR, index, &ask, err))
+      !visit_remote(node, RT_VISIT_CLEAR, index, &request, err))
     return false;
-  if (ask.is_done) return true;
+  if (request.is_done) return true;
   if (!tree_reach(node->tree, DEVICE_WRITES, err)) return false;
   cell_clear(context, node->snode, index);
   node->tree->store->changes++;
@@ -77,7 +78,7 @@ static bool deactivate(Node *node, RtContext *context, const int64_t *index, Err
   return true;
 }
 
-static bool clear_there(Node *node, const SNode *sparse, bool *is_done, Error *err) {
+static bool clear_remote(Node *node, const SNode *sparse, bool *is_done, Error *err) {
   Store *store = node->tree->store;
   DeviceClear clear = {.gc_is_stopped = store->gc_is_stopped};
   *is_done = false;
@@ -95,7 +96,7 @@ static bool clear(Node *node, RtContext *context, Error *err) {
   const SNode *sparse = snode_sparse_level(node->snode);
   bool is_done;
   if (!sparse) return !is_always_active(node, "clear", err);
-  if (!clear_there(node, sparse, &is_done, err)) return false;
+  if (!clear_remote(node, sparse, &is_done, err)) return false;
   if (is_done) {
     node->tree->store->changes++;
     return true;
@@ -118,15 +119,15 @@ static bool call_cell(Node *node, NodeAction action, const int64_t *index, int32
   if (action == NODE_ACTIVATE) return activate(node, context, index, err);
   if (action == NODE_DEACTIVATE) return deactivate(node, context, index, err);
   bool is_there;
-  CellAsk ask = {0};
-  if ((snode_has(node->snode, SNODE_KEYED) || cell_is_away(node->tree)) &&
-      !ask_there(node, RT_VISIT_FIND, index, &ask, err))
+  CellRequest request = {0};
+  if ((snode_has(node->snode, SNODE_KEYED) || cell_is_remote(node->tree)) &&
+      !visit_remote(node, RT_VISIT_FIND, index, &request, err))
     return false;
-  if (ask.is_done) {
-    *result = ask.is_there;
+  if (request.is_done) {
+    *result = request.is_there;
     return true;
   }
-  if (!cell_look(node->tree, node->snode, index, &cell, &is_there, err)) return false;
+  if (!cell_locate(node->tree, node->snode, index, &cell, &is_there, err)) return false;
   *result = is_there;
   return true;
 }
@@ -136,9 +137,10 @@ static DeviceUse use_of_count(const Node *node) {
   return !sparse || cell_kinds[sparse->kind].has_count ? DEVICE_COUNTS : DEVICE_READS;
 }
 
-/* Reaches the tree; an action on one cell or list reaches its memory later. */
+/* Announces the access to the tree; an action on one cell or list announces that of its memory
+ * later. */
 static bool reach_tree(Node *node, NodeAction action, Error *err) {
-  if (!tree_settle(node->tree, "its first use", err)) return false;
+  if (!tree_lay_out(node->tree, "its first use", err)) return false;
   if (action == NODE_LENGTH || action == NODE_IS_ACTIVE) return true;
   if (!tree_check_own(node->tree, err)) return false;
   if (action == NODE_COUNT) return tree_reach(node->tree, use_of_count(node), err);
@@ -166,7 +168,7 @@ bool node_call(Node *node, NodeAction action, const int64_t *index, int32_t inde
 
 bool node_level(Node *node, RgLevel *level, Error *err) {
   const SNode *snode = node->snode;
-  if (!tree_settle(node->tree, "its first use", err)) return false;
+  if (!tree_lay_out(node->tree, "its first use", err)) return false;
   *level =
       (RgLevel){.parent = snode->parent ? (RgSNode *)tree_node(node->tree, snode->parent) : NULL,
                 .kind = snode_kind_text(snode->kind),

@@ -49,34 +49,36 @@ static void pop_element(const Node *node, RtContext *context, uint32_t *list, in
   }
 }
 
-/* Empties the list on the device, if it has the newest contents. */
-static bool empty_there(Node *node, const int64_t *index, bool *is_done, Error *err) {
-  CellAsk ask = {.way = RT_VISIT_CLEAR, .is_list = true, .index = index};
-  bool ok = cell_ask(node->tree, node->snode, &ask, err);
-  *is_done = ask.is_done;
+/* Lets the device empty the list, if it has the newest contents. */
+static bool empty_remote(Node *node, const int64_t *index, bool *is_done, Error *err) {
+  CellRequest request = {.way = RT_VISIT_CLEAR, .is_list = true, .index = index};
+  bool ok = cell_visit_remote(node->tree, node->snode, &request, err);
+  *is_done = request.is_done;
   return ok;
 }
 
-/* Pops on the device, which also zeroes the element. */
-static bool pop_there(Node *node, const int64_t *index, int64_t *result, bool *is_done,
-                      Error *err) {
-  CellAsk ask = {.way = RT_VISIT_POP,
-                 .is_list = true,
-                 .index = index,
-                 .components = node->snode->components,
-                 .component_count = node->snode->component_count};
-  bool ok = cell_ask(node->tree, node->snode, &ask, err);
-  *is_done = ask.is_done;
-  if (ask.is_done) *result = ask.is_there;
+/* Lets the device pop and zero the element. */
+static bool pop_remote(Node *node, const int64_t *index, int64_t *result, bool *is_done,
+                       Error *err) {
+  CellRequest request = {.way = RT_VISIT_POP,
+                         .is_list = true,
+                         .index = index,
+                         .components = node->snode->components,
+                         .component_count = node->snode->component_count};
+  bool ok = cell_visit_remote(node->tree, node->snode, &request, err);
+  *is_done = request.is_done;
+  if (request.is_done) *result = request.is_there;
   return ok;
 }
 
-static bool length_there(Node *node, const int64_t *index, int64_t *result, bool *is_done,
-                         Error *err) {
-  CellAsk ask = {.way = RT_VISIT_FIND, .is_list = true, .index = index, .could_look = true};
-  bool ok = !cell_is_away(node->tree) || cell_ask(node->tree, node->snode, &ask, err);
-  *is_done = ask.is_done;
-  if (ask.is_done && ask.is_there) *result = ask.value;
+static bool length_remote(Node *node, const int64_t *index, int64_t *result, bool *is_done,
+                          Error *err) {
+  CellRequest request = {
+      .way = RT_VISIT_FIND, .is_list = true, .index = index, .pages_suffice = true};
+  bool ok =
+      !cell_is_remote(node->tree) || cell_visit_remote(node->tree, node->snode, &request, err);
+  *is_done = request.is_done;
+  if (request.is_done && request.is_there) *result = request.value;
   return ok;
 }
 
@@ -84,18 +86,18 @@ bool node_list_call(Node *node, NodeAction action, const int64_t *index, int32_t
                     int64_t *result, Error *err) {
   int64_t full[SNODE_MAX_AXES];
   *result = 0;
-  /* node_call has laid it out */
+  /* node_call has laid the tree out */
   if (!make_index(node, index, index_count, full, err)) return false;
   ASSERT(snode_has_lists(node->snode), "only a level of lists has such indices");
   RtContext *context = storage_context(node->tree);
   uint32_t *list;
   bool is_done = false;
-  if (action == NODE_DEACTIVATE && !empty_there(node, full, &is_done, err)) return false;
-  if (action == NODE_POP && !pop_there(node, full, result, &is_done, err)) return false;
-  if (action == NODE_LENGTH && !length_there(node, full, result, &is_done, err)) return false;
+  if (action == NODE_DEACTIVATE && !empty_remote(node, full, &is_done, err)) return false;
+  if (action == NODE_POP && !pop_remote(node, full, result, &is_done, err)) return false;
+  if (action == NODE_LENGTH && !length_remote(node, full, result, &is_done, err)) return false;
   if (is_done) return true;
   if (action != NODE_LENGTH && !tree_reach(node->tree, DEVICE_WRITES, err)) return false;
-  if (!cell_look_list(node->tree, node->snode, full, &list, err)) return false;
+  if (!cell_locate_list(node->tree, node->snode, full, &list, err)) return false;
   if (!list) return true;
   if (action == NODE_DEACTIVATE) return empty_list(node, context, list, err);
   if (action == NODE_POP) pop_element(node, context, list, result);
@@ -113,8 +115,7 @@ static const SNodeComponent *field_number(const SNode *node, int32_t number) {
   return NULL;
 }
 
-/* Converts all values before the list grows, so that a value which does not fit leaves it
- * unchanged. */
+/* Converts all values before the list grows, so that it is unchanged if one does not fit. */
 static bool convert_values(const Node *node, const RgValue *values, int32_t value_count,
                            uint64_t *bits, Error *err) {
   char label[100];
@@ -133,15 +134,15 @@ static bool convert_values(const Node *node, const RgValue *values, int32_t valu
 static bool append_bits(Node *node, const int64_t *full, uint64_t *bits, int64_t *slot,
                         Error *err) {
   const SNode *snode = node->snode;
-  CellAsk ask = {.way = RT_VISIT_APPEND,
-                 .is_list = true,
-                 .index = full,
-                 .components = snode->components,
-                 .component_count = snode->component_count,
-                 .bits = bits};
-  if (!cell_ask(node->tree, snode, &ask, err)) return false;
-  *slot = ask.value;
-  if (ask.is_done) return true;
+  CellRequest request = {.way = RT_VISIT_APPEND,
+                         .is_list = true,
+                         .index = full,
+                         .components = snode->components,
+                         .component_count = snode->component_count,
+                         .bits = bits};
+  if (!cell_visit_remote(node->tree, snode, &request, err)) return false;
+  *slot = request.value;
+  if (request.is_done) return true;
   if (!tree_reach(node->tree, DEVICE_WRITES, err)) return false;
   RtContext *context = storage_context(node->tree);
   uint32_t *list = cell_find_list(context, node->snode, full, true);
@@ -162,7 +163,7 @@ bool node_append(Node *node, const int64_t *index, int32_t index_count, const Rg
   int64_t full[SNODE_MAX_AXES];
   Heap *heap = node->tree->store->heap;
   *slot = -1;
-  if (!tree_settle(node->tree, "its first use", err) || !tree_check_own(node->tree, err) ||
+  if (!tree_lay_out(node->tree, "its first use", err) || !tree_check_own(node->tree, err) ||
       !make_index(node, index, index_count, full, err))
     return false;
   uint64_t *bits =
@@ -181,23 +182,24 @@ bool node_value(Node *node, int32_t number, const int64_t *index, int32_t index_
   Cell cell;
   *value = (RgValue){.kind = RG_VALUE_NIL};
   bool is_there;
-  if (!tree_settle(node->tree, "its first use", err)) return false;
+  if (!tree_lay_out(node->tree, "its first use", err)) return false;
   if (!node_check_index(node, index, index_count, node_label(node, label), err)) return false;
   const SNodeComponent *field = field_number(node->snode, number);
   if (!field) return true;
-  CellAsk ask = {.way = RT_VISIT_FIND,
-                 .index = index,
-                 .components = field,
-                 .component_count = type_parts(field->whole),
-                 .reads = true,
-                 .bits = bits,
-                 .could_look = true};
-  if (cell_is_away(node->tree) && !cell_ask(node->tree, node->snode, &ask, err)) return false;
-  if (ask.is_done) {
+  CellRequest request = {.way = RT_VISIT_FIND,
+                         .index = index,
+                         .components = field,
+                         .component_count = type_parts(field->whole),
+                         .reads = true,
+                         .bits = bits,
+                         .pages_suffice = true};
+  if (cell_is_remote(node->tree) && !cell_visit_remote(node->tree, node->snode, &request, err))
+    return false;
+  if (request.is_done) {
     *value = vector_value(node->tree->store, field->whole, bits);
     return true;
   }
-  if (!cell_look(node->tree, node->snode, index, &cell, &is_there, err) ||
+  if (!cell_locate(node->tree, node->snode, index, &cell, &is_there, err) ||
       (is_there &&
        !cell_reach(node->tree, cell, field, type_parts(field->whole), DEVICE_READS, err)))
     return false;

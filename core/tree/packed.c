@@ -63,7 +63,7 @@ static bool check_fields(Node *node, Field *const *fields, int count, Error *err
     Field *field = fields[k];
     if (!field_check_place(node, field, err)) return false;
     if (!field->packed.kind) {
-      error_set(err, RG_ERROR_TYPE_MISMATCH, "%s is not of a packed type, so it shares no word",
+      error_set(err, RG_ERROR_TYPE_MISMATCH, "%s has no packed type, so it cannot share a word",
                 field_label(field, label));
       return error_hint(err, "packed types are rg.int(b), rg.uint(b), rg.fixed(b, {low, high}) and "
                              "rg.float(exponent, fraction)");
@@ -74,13 +74,13 @@ static bool check_fields(Node *node, Field *const *fields, int count, Error *err
                        field_label(field, label), unit_bits(field));
   }
   if (!snode_has_lists(node->snode)) return true;
-  error_set(err, RG_ERROR_TREE_DECLARATION, "%s is packed, which elements of a list cannot be",
+  error_set(err, RG_ERROR_TREE_DECLARATION, "%s is packed, and elements of a list cannot be packed",
             field_label(fields[0], label));
   return error_hint(err, "append whole words: a field of rg.u32, whose bits you shift yourself, or "
                          "of rg.f16");
 }
 
-/* How many words of `bits` hold the fields' numbers in their order; 0: some are larger. */
+/* How many words of `bits` the fields' numbers need, in order; 0 if one is larger than a word. */
 static int count_words(Field *const *fields, int count, int bits) {
   int words = 1, used = 0;
   ASSERT(count > 0 && bits >= 8 && bits <= 64, "fields, and a word of the machine");
@@ -94,7 +94,7 @@ static int count_words(Field *const *fields, int count, int bits) {
   return words;
 }
 
-/* The smallest word that holds all; else the larger ones that take least memory. */
+/* The smallest word that has room for all; if there is none, the words that use the least memory. */
 static int choose_word(Field *const *fields, int count) {
   for (int bits = 8; bits <= 64; bits *= 2)
     if (count_words(fields, count, bits) == 1) return bits;
@@ -102,8 +102,8 @@ static int choose_word(Field *const *fields, int count) {
   return narrow && narrow <= 2 * wide ? 32 : 64;
 }
 
-/* Of the words that hold neighbours of `bits` each: those that take least memory, of 32 bits where
- * these do. */
+/* The word size for an array of numbers of `bits` each: the one that uses the least memory; 32 bits
+ * unless another saves an eighth. */
 static int choose_array_word(int bits, int64_t cells) {
   int best = 0;
   int64_t least = 0;
@@ -114,7 +114,7 @@ static int choose_array_word(int bits, int64_t cells) {
     int64_t per_word = sizes[k] / bits;
     if (!per_word) continue;
     int64_t memory = (cells + per_word - 1) / per_word * sizes[k];
-    if (best && 8 * memory >= 7 * least) continue; /* it is not worth other words */
+    if (best && 8 * memory >= 7 * least) continue;
     best = sizes[k];
     least = memory;
   }
@@ -142,7 +142,7 @@ static bool add_words_node(Placing *p, const Field *field, int word_bits) {
   p->at = node_add(tree_node(tree, snode->parent), SNODE_DENSE, axes, sizes, last + 1,
                    &(SNodeOptions){0}, p->err);
   if (!p->at) return false;
-  object_release(&tree->object); /* no handle of it gets out */
+  object_release(&tree->object); /* users get no handle of the node */
   return true;
 }
 
@@ -166,7 +166,7 @@ static bool take_bits(Placing *p, int bits, int *shift) {
   return true;
 }
 
-/* Places words for all numbers of the field, which hold them from then on. */
+/* Places words for all numbers of the field, which then holds them. */
 static bool place_words(Placing *p, Field *field, SNodePacked *places) {
   const Packed *packed = &field->packed;
   int parts = type_parts(field->type), units = unit_count(field), each = parts / units, shift = 0;
@@ -306,7 +306,7 @@ static uint64_t decode(const SNodePacked *packed, uint64_t word, int shift) {
                               bits_at(word, packed->exponent_shift, exponent_mask(&packed->as)));
 }
 
-/* Puts all numbers that share an exponent. */
+/* Stores all numbers that share an exponent. */
 static void put_shared(const Field *field, const SNodePacked *packed, uint64_t *word,
                        const uint64_t *numbers) {
   uint64_t stored[TYPE_MAX_PARTS], exponent;
@@ -452,11 +452,6 @@ static void locate(const Field *field, const SNodePacked *packed, Element *eleme
   for (int k = 0; k < words->rank; k++) element->word = element->word * words->shape[k] + at[k];
 }
 
-static void next_element(const SNode *node, Element *element) {
-  for (int k = node->rank - 1; k >= 0 && ++element->index[k] == node->shape[k]; k--)
-    element->index[k] = 0;
-}
-
 bool packed_read_all(Field *field, double *numbers, int64_t *integers, Error *err) {
   const SNode *node = field->node->snode;
   int parts = type_parts(field->type);
@@ -469,7 +464,7 @@ bool packed_read_all(Field *field, double *numbers, int64_t *integers, Error *er
     bool is_same = part > 0 && field->words[part] == field->words[part - 1];
     if (!is_same) table_free(field, &table);
     if (!is_same) ok = table_read(field->words[part], &table, err);
-    for (int64_t k = 0; ok && k < count; k++, next_element(node, &element)) {
+    for (int64_t k = 0; ok && k < count; k++, cell_next_index(node, element.index)) {
       locate(field, packed, &element);
       uint64_t bits = decode(packed, (uint64_t)table.words[element.word], element.shift);
       if (numbers) numbers[k * parts + part] = value_number(packed->as.computed, &bits);
@@ -508,7 +503,7 @@ static bool write_words(Field *field, int first, const double *numbers, const in
   Element element = {0};
   while (past < type_parts(field->type) && field->words[past] == field->words[first]) past++;
   bool ok = table_read(field->words[first], &table, err);
-  for (int64_t k = 0; ok && k < element_count(node); k++, next_element(node, &element)) {
+  for (int64_t k = 0; ok && k < element_count(node); k++, cell_next_index(node, element.index)) {
     ok = take_numbers(field, numbers, integers, k, bits, err);
     for (int part = first; ok && part < past; part++) {
       locate(field, packed_of(field, part), &element);

@@ -1,6 +1,6 @@
 /* tree.c - a tree's life, from its declaration to its destruction, and its handles.
  *
- *     declared --tree_settle--> laid out, with memory --tree_destroy--> destroyed
+ *     declared --tree_lay_out--> laid out, with memory --tree_destroy--> destroyed
  *
  * A Node exists as long as its Tree: retaining one retains the tree. */
 #include <stdio.h>
@@ -108,7 +108,7 @@ bool tree_destroy(Tree *tree, const char *where, Error *err) {
   return true;
 }
 
-bool tree_settle(Tree *tree, const char *where, Error *err) {
+bool tree_lay_out(Tree *tree, const char *where, Error *err) {
   if (!tree_check(tree, err)) return false;
   if (tree->has_storage) return true;
   return snode_layout(tree->layout, where, err) && storage_create(tree, err);
@@ -130,7 +130,7 @@ bool tree_reach(Tree *tree, DeviceUse use, Error *err) {
 }
 
 bool tree_prepare(Tree *tree, DeviceUse use, Error *err) {
-  return tree_settle(tree, "its first use", err) && tree_reach(tree, use, err);
+  return tree_lay_out(tree, "its first use", err) && tree_reach(tree, use, err);
 }
 
 Node *tree_node(const Tree *tree, const SNode *snode) {

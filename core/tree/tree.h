@@ -1,6 +1,6 @@
 /* tree.h - trees as their users hold them: handles of trees, nodes and fields, their memory, and
- * all access to their elements outside kernels: single elements, bulk copies, walks, counts.
- * Knows layouts (snode) and the runtime's data (rt.h); knows nothing of kernels. */
+ * all access to their elements outside kernels: single elements, bulk copies, walks, counts. Uses
+ * layouts (snode) and the runtime's data (rt.h); independent of kernels. */
 #ifndef RG_TREE_TREE_H
 #define RG_TREE_TREE_H
 
@@ -17,7 +17,7 @@ typedef struct NodeOrder NodeOrder; /* index_order.c */
 struct Node {
   Tree *tree;
   SNode *snode;
-  NodeOrder *order; /* active nodes in index order; a walk builds it, kept while valid */
+  NodeOrder *order; /* active nodes in index order, built by a walk; NULL: none */
 };
 
 struct Tree {
@@ -32,27 +32,27 @@ struct Tree {
   char *destroyed_at; /* "script.lua:40"; NULL: not destroyed */
   RtTree rt;
   DeviceMemory arena, tables; /* storage.c */
-  uint64_t *shown;            /* with hashes: what peers read, in `tables`; see peer.c */
+  uint64_t *published;        /* with hashes: words in `tables` that peers read; see peer.c */
   int32_t readers;            /* number of windows through which others may read it */
-  Block *ground;              /* the block that owns the arena, once there is storage */
+  Block *arena_block;         /* the block that owns the arena, once there is storage */
   Tree *next;
 };
 
 Tree *tree_create(Store *store, const char *name, Error *err);
-/* peer.c: a laid-out tree of another process: it has the same declaration as `of`, memory at `base`
- * and, if it has hashes, tables at `tables`; both must stay until the peer is destroyed. In a
- * sparse peer, elements and whether cells are active can only be read one by one: only its own
- * process knows its nodes. */
+/* peer.c: a laid-out tree of another process. It has the same declaration as `of`, memory at `base`
+ * and, if it has hashes, tables at `tables`; both must stay until the peer is destroyed. The
+ * elements of a sparse peer, and whether its cells are active, can only be read one by one, as the
+ * lists of its nodes are only in its own process. */
 Tree *tree_peer(const Tree *of, uint8_t *base, uint8_t *tables, Error *err);
-/* Other processes read a tree with hashes between tree_read_begin and tree_read_end, but not during
- * tree_rest, which all ranks call between barriers; after the barrier, tree_look on a peer picks up
- * what its tree had at the rest. */
-static inline bool tree_has_hashes(const Tree *tree) { return tree->shown; }
+/* Other processes read a tree with hashes between tree_read_begin and tree_read_end, except during
+ * tree_publish, which all ranks call in a barrier. After it, tree_refresh_peer makes a peer use the
+ * tables that its tree has published. */
+static inline bool tree_has_hashes(const Tree *tree) { return tree->published; }
 void tree_read_begin(Tree *tree);
-bool tree_rest(Tree *tree, Error *err);
+bool tree_publish(Tree *tree, Error *err);
 void tree_read_end(Tree *tree);
-bool tree_look(Tree *peer, Error *err);
-enum { TREE_SHOWN_HEAD = 3 }; /* words of `shown` before those of the managers */
+bool tree_refresh_peer(Tree *peer, Error *err);
+enum { TREE_PUBLISHED_HEAD = 3 }; /* words of `published` before those of the managers */
 /* Is it a sparse tree of another process? */
 static inline bool tree_is_view(const Tree *tree) {
   return tree->is_peer && tree->layout->is_sparse;
@@ -61,15 +61,16 @@ static inline bool tree_is_view(const Tree *tree) {
 bool tree_check_own(const Tree *tree, Error *err);
 /* Frees the tree's memory; later uses of a handle report `where`. */
 bool tree_destroy(Tree *tree, const char *where, Error *err);
-/* Do the tree and its runtime still exist? Else handle.destroyed. */
+/* Do the tree and its runtime still exist? Otherwise sets handle.destroyed. */
 bool tree_check(const Tree *tree, Error *err);
 /* Lays the tree out and allocates its memory, once. */
-bool tree_settle(Tree *tree, const char *where, Error *err);
+bool tree_lay_out(Tree *tree, const char *where, Error *err);
 /* Call this before a use of a laid-out tree's memory outside kernels: see device_reach. */
 bool tree_reach(Tree *tree, DeviceUse use, Error *err);
-/* tree_settle, then tree_reach. */
+/* tree_lay_out, then tree_reach. */
 bool tree_prepare(Tree *tree, DeviceUse use, Error *err);
-/* Private to this room: a tree without a layout, and the handle of a new SNode; NULL with err. */
+/* Private to this room: make a tree without a layout, and the handle of a new SNode; NULL with
+ * err. */
 Tree *tree_begin(Store *store, Error *err);
 Node *tree_add_handle(Tree *tree, SNode *snode, Error *err);
 /* The handle of `snode`. */
@@ -86,9 +87,9 @@ bool storage_create(Tree *tree, Error *err);
 bool storage_borrow(Tree *tree, const Tree *of, uint8_t *base, uint8_t *tables,
                     Error *err); /* see tree_peer */
 void storage_free(Tree *tree);
-/* For a tree with hashes: shows peers its chunks with host addresses, if the host only has a
- * mirror. */
-void storage_show_tables(const Tree *tree);
+/* For a tree with hashes, if the host only has a mirror: copies the table of chunks, with host
+ * addresses, to where peers read it. */
+void storage_publish_tables(const Tree *tree);
 /* Returns chunks without a live node, and logs, to the system and the budget; returns how many
  * bytes. */
 uint64_t storage_compact(Tree *tree);
@@ -144,11 +145,11 @@ const char *node_label(const Node *node, char buffer[100]); /* "node 'x'" */
 int64_t node_count_cells(const Node *node);
 /* index.c: writes "3, 16": as many of the numbers as fit. */
 void numbers_join(char *out, size_t size, const int64_t *numbers, int count, const char *between);
-/* As index_check, without an error; index 0 is inside if there are no axes and one element. */
+/* The same as index_check, without an error. Without axes there is one element, at index 0. */
 bool index_is_inside(const int64_t *shape, const int64_t *offset, int rank, const int64_t *index,
                      int32_t index_count);
-/* Checks an index; else sets index.range or index.count. `what` is "field 'x'". Extent 0:
- * unbounded. `offset`, where indices start, may be NULL. */
+/* Checks an index; if it is invalid, sets index.range or index.count. `what` is "field 'x'". An
+ * extent of 0 is unbounded. `offset` is the first index; NULL: 0. */
 bool index_check(const int64_t *shape, const int64_t *offset, int rank, const int64_t *index,
                  int32_t index_count, const char *what, Error *err);
 bool node_check_index(const Node *node, const int64_t *index, int32_t index_count, const char *what,
@@ -172,17 +173,17 @@ struct Field {
   /* held: the fields of its gradient, and of its derivative along a direction, which are placed
    * with it; NULL: none. With both, the gradient has a dual, too */
   Field *gradient, *dual;
-  Packed packed;     /* how its numbers are stored; kind NONE: as they are */
-  char *packing;     /* the name of its packed type, NULL: none; type_name is the computed one's */
+  Packed packed;     /* how its numbers are stored; kind NONE: not packed */
+  char *packing;     /* packed: the name of its type; type_name is that of the computed type */
   Field **words;     /* packed and placed: by part, the field of the word it is in, held; or NULL */
   uint64_t *decoded; /* packed: the element of the last run, see field_next_run */
 };
 
 Field *field_create(Store *store, const char *type, const char *name, Error *err);
 bool field_place(Node *node, Field *field, Error *err);
-/* packed.c: places packed fields in common words of `word_bits` (8 .. 64; 0: as few as hold them).
- * One field alone under a dense node is a packed array: neighbours along the node's last axis share
- * words. `alone` of one field forbids that. */
+/* packed.c: places packed fields in common words of `word_bits` (8 .. 64; 0: the smallest that is
+ * large enough). A single field under a dense node becomes a packed array, in which neighbours
+ * along the node's last axis share words, unless `alone`. */
 bool field_place_packed(Node *node, Field *const *fields, int count, int word_bits, bool alone,
                         Error *err);
 /* Gives a field that is not placed yet a gradient: a field of the same type, which is placed under
@@ -197,8 +198,8 @@ Field *field_peer(const Field *of, Tree *peer, Error *err);
 bool field_set_offset(Field *field, const int64_t *offset, int32_t count, Error *err);
 /* Checks that the field is placed and not destroyed, and lays out its tree: the first step of every
  * use. `where` may be NULL. */
-bool field_settle(Field *field, const char *where, Error *err);
-/* field_settle, then tree_reach. */
+bool field_lay_out(Field *field, const char *where, Error *err);
+/* field_lay_out, then tree_reach. */
 bool field_prepare(Field *field, DeviceUse use, Error *err);
 const char *field_label(const Field *field, char buffer[100]); /* "field 'x'" */
 bool field_get(Field *field, const int64_t *index, int32_t index_count, RgValue *value, Error *err);

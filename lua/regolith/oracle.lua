@@ -573,7 +573,7 @@ local function fail_budget(self, level, bytes)
     code = "memory.budget",
     message = ("the memory budget of %s is exhausted: %s (%s) of %s cannot grow; %s are in use")
       :format(size_text(self.budget), name, level.kind, tree, size_text(bytes)),
-    hint = "deactivate what is not needed, or allow more: rg.init{ memory = .. }, or RG_MEMORY",
+    hint = "deactivate unused cells, or set a larger budget: rg.init{ memory = .. }, or RG_MEMORY",
   }
 end
 

@@ -144,7 +144,7 @@ describe("an array that no budget has room for", function()
   it("is offered one in the largest unit, or asked for its extents", function()
     assert.equal('set a larger budget: rg.init{ memory = "8TiB" }, or RG_MEMORY',
       failure(support.rg.array, support.rg.f64, 1e12).hint)
-    assert.equal("are the extents what was meant?",
+    assert.equal("check the extents",
       failure(support.rg.array, support.rg.f64, 1e13).hint)
   end)
 end)

@@ -359,7 +359,7 @@ static void remove_window(Window *window) {
       comm->boot->table->conceal(comm->boot, window->shared->exposed);
     forget_shared(comm, window->shared);
   }
-  if (window->rest.end) window->rest.end(window->rest.data);
+  if (window->published.end) window->published.end(window->published.data);
   heap_free(comm->heap, window);
 }
 
@@ -386,18 +386,18 @@ void windows_close(Comm *comm) {
   while (comm->shared) forget_shared(comm, comm->shared);
 }
 
-/* -- rests: what ranks do in barriers ---------------------------------------------------------- */
+/* -- in barriers: publishing tables ------------------------------------------------------------ */
 
-bool windows_have_rests(const Comm *comm) {
+bool windows_have_tables(const Comm *comm) {
   for (const Window *window = comm->windows; window; window = window->next)
-    if (window->rest.rest) return true;
+    if (window->published.publish) return true;
   return false;
 }
 
-void windows_rest(Comm *comm) {
+void windows_publish(Comm *comm) {
   Error why = {0};
   for (const Window *window = comm->windows; window; window = window->next)
-    if (window->rest.rest && !window->rest.rest(window->rest.data, &why))
+    if (window->published.publish && !window->published.publish(window->published.data, &why))
       comm_abort(comm, why.message);
 }
 

@@ -30,13 +30,13 @@ struct Shared { /* shared memory, in whole pages */
   struct Origin *origins; /* far.h, one per rank; or NULL */
 };
 
-/* Called in each barrier, while no rank reads the window's memory; if `rest` fails, all ranks fail.
+/* Called in each barrier, while no rank reads the window's memory; if `publish` fails, all ranks fail.
  * `end` is called when the window is gone. */
-typedef struct WindowRest {
-  bool (*rest)(void *data, Error *err); /* NULL: nothing to do, on all ranks */
+typedef struct WindowTables {
+  bool (*publish)(void *data, Error *err); /* NULL: nothing to do, on all ranks */
   void (*end)(void *data);
   void *data;
-} WindowRest;
+} WindowTables;
 
 struct Window {
   Window *next;
@@ -48,7 +48,7 @@ struct Window {
   int32_t drops;   /* ranks that dropped it outside a collective call */
   bool is_dropped; /* this rank dropped it */
   bool is_told;    /* and announced that in a collective call */
-  WindowRest rest;
+  WindowTables published;
 };
 
 /* Together: opens a window of [here, here + size_bytes), which is writable memory of this process
@@ -60,7 +60,7 @@ Window *window_open(Comm *comm, void *here, uint64_t size_bytes, uint64_t declar
  * network, so ranks of other hosts cannot access it. */
 Window *window_open_for_team(Comm *comm, void *here, uint64_t size_bytes, uint64_t declared,
                              Error *err);
-/* After opening a window, the caller may set window->rest, on all ranks. */
+/* After opening a window, the caller may set window->published, on all ranks. */
 
 /* Together: creates a window of new zeroed memory at window->here. The memory stays when the window
  * is freed: window_unmap frees it. */
@@ -99,8 +99,8 @@ bool window_get(Window *window, int32_t rank, uint64_t at, void *bytes, uint64_t
 bool window_open_header(Comm *comm, uint64_t size_bytes, Error *err);
 void window_dropped(Comm *comm, uint64_t number);
 uint8_t *shared_place(const Comm *comm, const Shared *shared, int32_t rank); /* of a rank's copy */
-bool windows_have_rests(const Comm *comm);
-void windows_rest(Comm *comm);
+bool windows_have_tables(const Comm *comm);
+void windows_publish(Comm *comm);
 void windows_close(Comm *comm);
 
 #endif

@@ -56,7 +56,7 @@ bool cuda_arrays_begin(CudaDevice *cuda, const DeviceLaunch *launch, uint64_t th
 }
 
 /* If a fault ended a task, its deferred releases may be half written: drop them all. */
-static bool settle(CudaDevice *cuda, DeviceLaunch *launch, bool is_last, Error *err) {
+static bool update_copies(CudaDevice *cuda, DeviceLaunch *launch, bool is_last, Error *err) {
   RtAllocator *allocator = launch->context.allocator;
   ASSERT(cuda->arrays_are_used && allocator, "a task has used arrays of the launch's allocator");
   bool ok = is_last ? cuda_wait(cuda, err) : cuda_look_for_stop(cuda, err);
@@ -74,11 +74,11 @@ static bool settle(CudaDevice *cuda, DeviceLaunch *launch, bool is_last, Error *
 /* Also waits if tasks may grow arrays, as memory cannot be added while a task allocates. */
 bool cuda_arrays_pause(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
   bool is_due = launch->host_has_arrays || launch->grows_arrays;
-  return !cuda->arrays_are_used || !is_due || settle(cuda, launch, false, err);
+  return !cuda->arrays_are_used || !is_due || update_copies(cuda, launch, false, err);
 }
 
 bool cuda_arrays_end(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
-  return !cuda->arrays_are_used || settle(cuda, launch, true, err);
+  return !cuda->arrays_are_used || update_copies(cuda, launch, true, err);
 }
 
 void cuda_arrays_ran_short(CudaDevice *cuda) {

@@ -96,7 +96,8 @@ static bool make_list(CudaDevice *cuda, RtGpuService service, Error *err) {
   if (!start_one(cuda, cuda->service_list, service, err)) return false;
   if (!service.in_order) return start_all(cuda, cuda->service_fill, service, err);
   uint64_t warps = (uint64_t)cuda_most_blocks(cuda) * CUDA_BLOCK_THREADS / LANES;
-  if (!cuda_enlarge(cuda, &cuda->counts, warps * sizeof(uint64_t), false, err)) return false;
+  if (!cuda_prefer_huge_pages(cuda, &cuda->counts, warps * sizeof(uint64_t), false, err))
+    return false;
   service.result = pointer_to(cuda->counts.at);
   return start_all(cuda, cuda->service_fill, service, err) &&
          start_all(cuda, cuda->service_enter, service, err);
@@ -122,7 +123,7 @@ static RtGpuService list_service(const CudaDevice *cuda, const DeviceTask *task,
                         .nodes_per_change = (int32_t)cuda->guesses[CUDA_GUESS_nodes_per_change]};
 }
 
-bool cuda_have_list(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task, Error *err) {
+bool cuda_ensure_list(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task, Error *err) {
   CudaTree *own = launch->trees[task->tree]->device;
   ASSERT(own, "a launch's trees are on the GPU before they are listed");
   RtGpuService service = list_service(cuda, task, task->tree, task->manager);
@@ -167,7 +168,8 @@ static bool have_order(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask 
   return true;
 }
 
-bool cuda_have_orders(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task, Error *err) {
+bool cuda_ensure_orders(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task,
+                        Error *err) {
   for (int32_t k = 0; k < task->order_count; k++)
     if (!have_order(cuda, launch, task, &task->orders[k], err)) return false;
   return true;
@@ -261,7 +263,7 @@ bool cuda_clear(Device *device, RtTree *tree, int32_t manager, DeviceClear *clea
   return true;
 }
 
-/* -- rests (cuda_rest) ------------------------------------------------------------------------- */
+/* -- rests (cuda_publish) ------------------------------------------------------------------------- */
 
 /* Refreshes the tree as after a task that has changed it. */
 static bool run_tidy(void *data, Error *err) {
@@ -279,7 +281,7 @@ static void tidy_host(RtContext *context) {
   guard_run(run_tidy, cuda->launch, cuda->err);
 }
 
-bool cuda_rest(Device *device, RtTree *tree, bool tidies, Error *err) {
+bool cuda_publish(Device *device, RtTree *tree, bool tidies, Error *err) {
   static const CudaCode code = {.code = {.host = tidy_host}};
   CudaDevice *cuda = (CudaDevice *)device;
   DeviceLaunch launch = {
@@ -330,7 +332,7 @@ static bool is_worth(const CudaDevice *cuda, const CudaTree *own, const DeviceVi
   uint64_t most = (uint64_t)cuda->guesses[CUDA_GUESS_visits],
            per_page = (uint64_t)cuda->guesses[CUDA_GUESS_visits_per_page];
   if (cuda_is_view(own->tree)) return true;
-  if (!visit->could_look) most += per_page * (own->tree->top / own->page_bytes);
+  if (!visit->pages_suffice) most += per_page * (own->tree->top / own->page_bytes);
   return own->visits < most;
 }
 
@@ -340,7 +342,7 @@ bool cuda_visit(Device *device, RtTree *tree, DeviceVisit *visit, Error *err) {
   CudaTree *own = tree->device;
   visit->is_done = false;
   if (!own) return true;
-  if (!cuda_settle(cuda, err)) return false;
+  if (!cuda_finish_all(cuda, err)) return false;
   if (!can_visit(own) || !is_worth(cuda, own, visit)) return true;
   DeviceLaunch launch = {.code = &code.code,
                          .frame = visit->words,

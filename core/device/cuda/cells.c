@@ -99,7 +99,8 @@ bool cuda_copy_cells(Device *device, RtTree *to, RtTree *from, DeviceCopy *copy,
   copy->is_done = false;
   if (!is_there(from) || (!to && ((CudaTree *)from->device)->is_current)) return true;
   if (to && (to->foreign || (to->device && !is_ours(to->device)))) return true;
-  if (!cuda_settle((CudaDevice *)device, err)) return false; /* the launch may need larger blocks */
+  if (!cuda_finish_all((CudaDevice *)device, err))
+    return false; /* the launch may need larger blocks */
   Running running = {.launch = {.code = &code.code,
                                 .frame = copy->words,
                                 .frame_slots = copy->word_count,

@@ -242,7 +242,7 @@ static size_t stack_now(CudaDevice *cuda) {
 /* The limit belongs to the context: every resident thread gets as much as the most demanding code
  * needs, from that code's first launch on. If the GPU refuses, half as many calls are allowed, and
  * so on; the code reports too many calls (codegen/function.c). */
-bool cuda_have_stack(CudaDevice *cuda, CudaCode *code, Error *err) {
+bool cuda_ensure_stack(CudaDevice *cuda, CudaCode *code, Error *err) {
   if (!code->recurses) return true;
   uint64_t bytes = 0;
   ASSERT(code->call_bytes && code->most_calls >= FEW_CALLS, "a call has been measured at loading");

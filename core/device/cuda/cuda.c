@@ -56,9 +56,9 @@ void cuda_leave(CudaDevice *cuda) {
   cuda->driver.cuCtxPopCurrent_v2(&context);
 }
 
-bool cuda_settle(CudaDevice *cuda, Error *err) {
+bool cuda_finish_all(CudaDevice *cuda, Error *err) {
   Device *device = &cuda->device;
-  return !device->settle || device->settle(device->settle_data, err);
+  return !device->report_all || device->report_all(device->report_data, err);
 }
 
 /* -- host memory: the mirror ------------------------------------------------------------------- */
@@ -72,7 +72,7 @@ static bool is_within(Device *device) { return false; }
 
 static bool sync_cuda(Device *device, Error *err) {
   CudaDevice *cuda = (CudaDevice *)device;
-  if (!cuda_settle(cuda, err) || !cuda_enter(cuda, err)) return false;
+  if (!cuda_finish_all(cuda, err) || !cuda_enter(cuda, err)) return false;
   bool ok = cuda_external_sync(cuda, err) && cuda_wait_all(cuda, err);
   cuda_leave(cuda);
   return ok;
@@ -140,15 +140,15 @@ static const DeviceRemoteTable remote = {.clear = cuda_clear,
                                          .copy_cells = cuda_copy_cells};
 static const DevicePinTable pins = {.pin = cuda_pin, .unpin = cuda_unpin};
 static const DeviceSharingTable sharing = {
-    .symmetric = &cuda_symmetric, .share = cuda_share, .rest = cuda_rest};
+    .symmetric = &cuda_symmetric, .share = cuda_share, .publish = cuda_publish};
 
 /* Without pins, which only some GPUs have. */
 static const DeviceTable cuda_table = {.name = "cuda",
                                        .allocate = host_allocate,
                                        .allocate_zeros = host_allocate_zeros,
                                        .free = host_free,
-                                       .settle = leave_as_it_is,
-                                       .enlarge = leave_as_it_is,
+                                       .prefault = leave_as_it_is,
+                                       .prefer_huge_pages = leave_as_it_is,
                                        .discard = host_discard,
                                        .map = host_map,
                                        .copy = host_copy,

@@ -306,7 +306,8 @@ bool cuda_grow(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *e
 bool cuda_shrink(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes);
 /* Makes a range from cuda_allocate at least `size_bytes` long, perhaps at another address; its
  * contents survive only if `keeps`. */
-bool cuda_enlarge(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, bool keeps, Error *err);
+bool cuda_prefer_huge_pages(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, bool keeps,
+                            Error *err);
 void cuda_free(CudaDevice *cuda, CudaRange *range);
 /* Frees `range` once `use` has completed; does not wait for later work. */
 void cuda_free_after(CudaDevice *cuda, CudaRange *range, CudaUse use);
@@ -320,7 +321,7 @@ bool cuda_copy_in(CudaDevice *cuda, uint64_t to, const void *from, uint64_t size
 /* Reads after all queued work on the current stream; waits. */
 bool cuda_read(CudaDevice *cuda, void *to, uint64_t from, uint64_t size_bytes, Error *err);
 /* Enlarges the ring so that copies of this many bytes need not wait, as far as memory allows. */
-void cuda_have_staging(CudaDevice *cuda, uint64_t size_bytes);
+void cuda_ensure_staging(CudaDevice *cuda, uint64_t size_bytes);
 /* Tells the ring that all queued copies have completed. */
 void cuda_staging_rest(CudaDevice *cuda, CudaStaging *staging);
 void cuda_staging_free(CudaDevice *cuda, CudaStaging *staging);
@@ -378,15 +379,15 @@ uint64_t cuda_most_bytes(const RtTree *tree);
 /* How many bytes it should have before a task with this many positions. */
 uint64_t cuda_wish(const CudaTree *tree, uint64_t positions);
 /* Provides memory for what is in use and, with `code`, for what the task may add: see cuda_push. */
-bool cuda_have_room(CudaDevice *cuda, CudaTree *tree, const void *code, uint64_t positions,
-                    Error *err);
+bool cuda_ensure_room(CudaDevice *cuda, CudaTree *tree, const void *code, uint64_t positions,
+                      Error *err);
 /* Frees unused memory of trees, except those of the running launch; false if there was none.
  * Waits. */
 bool cuda_relieve(CudaDevice *cuda);
 
 /* heap.c */
 /* Before a task of this many threads that may make arrays: provides memory, if there is some. */
-bool cuda_have_heap(CudaDevice *cuda, uint64_t threads, Error *err);
+bool cuda_ensure_heap(CudaDevice *cuda, uint64_t threads, Error *err);
 /* A launch ran out of heap memory. */
 void cuda_heap_ran_short(CudaDevice *cuda);
 /* Frees the whole heap, between tasks; false if there was none. All streams must be idle. */
@@ -487,7 +488,7 @@ typedef struct CudaCode {
 } CudaCode;
 void *cuda_load_module(CudaDevice *cuda, const char *text, Error *err);
 /* Provides stacks before a launch of the code. */
-bool cuda_have_stack(CudaDevice *cuda, CudaCode *code, Error *err);
+bool cuda_ensure_stack(CudaDevice *cuda, CudaCode *code, Error *err);
 /* Frees stacks, unless the running launch uses them; false if there were none. All streams must be
  * idle. */
 bool cuda_trim_stack(CudaDevice *cuda);
@@ -519,8 +520,8 @@ bool cuda_put_frame(CudaDevice *cuda, uint64_t to, const void *frame, uint64_t s
 void cuda_take_frame(CudaDevice *cuda, DeviceLaunch *launch);
 /* Offset in a block of its count of collections. */
 enum { CUDA_BLOCK_COLLECTIONS = sizeof(RtContext) + sizeof(RtWorker) };
-/* Finishes and reports all queued launches: device->settle. */
-bool cuda_settle(CudaDevice *cuda, Error *err);
+/* Finishes and reports all queued launches: device->report_all. */
+bool cuda_finish_all(CudaDevice *cuda, Error *err);
 
 /* between.c */
 enum { CUDA_BLOCK_THREADS = 128 };
@@ -528,13 +529,13 @@ int64_t cuda_most_blocks(const CudaDevice *cuda); /* as many as fill the GPU */
 /* Refreshes the trees after a task that may have changed them, and collects freed nodes. */
 bool cuda_refresh_trees(CudaDevice *cuda, DeviceLaunch *launch, bool frees, Error *err);
 /* Build the list of active nodes before a task over them, and the orders that the task requests. */
-bool cuda_have_list(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task, Error *err);
-bool cuda_have_orders(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task, Error *err);
+bool cuda_ensure_list(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task, Error *err);
+bool cuda_ensure_orders(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task, Error *err);
 /* Runs a task of kind CLEAR or CLEAR_CELLS, in place of its code. */
 bool cuda_start_clear(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task, Error *err);
 /* Operate on what only the GPU has; they wait. */
 bool cuda_clear(Device *device, RtTree *tree, int32_t manager, DeviceClear *clear, Error *err);
-bool cuda_rest(Device *device, RtTree *tree, bool tidies, Error *err);
+bool cuda_publish(Device *device, RtTree *tree, bool tidies, Error *err);
 bool cuda_visit(Device *device, RtTree *tree, DeviceVisit *visit, Error *err);
 
 /* Queue a set on the current stream, and a copy described by words of the running launch's

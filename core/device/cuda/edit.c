@@ -44,7 +44,7 @@ bool cuda_put(Device *device, RtTree *tree, const DevicePut *put, bool *is_done,
   *is_done = false;
   if (tree->foreign || !is_ours(own) || tree->manager_count) return true;
   if (!begin(cuda, own, put->stream, err)) return false;
-  cuda_have_staging(cuda, put->size_bytes);
+  cuda_ensure_staging(cuda, put->size_bytes);
   bool ok = cuda_write(cuda, place_of(own, put->to), put->bytes, put->size_bytes, err);
   cuda_note_bytes(own, put->to, put->size_bytes);
   return end(cuda, own, *is_done = ok);

@@ -40,7 +40,7 @@ static bool show(CudaDevice *cuda, Error *err) {
   return cuda_write(cuda, cuda->heap.at + offsetof(RtGpuHeap, at), numbers, sizeof numbers, err);
 }
 
-bool cuda_have_heap(CudaDevice *cuda, uint64_t threads, Error *err) {
+bool cuda_ensure_heap(CudaDevice *cuda, uint64_t threads, Error *err) {
   if (!reserve(cuda, err)) return false;
   uint64_t wish = wish_for(cuda, threads), before = cuda->heap.mapped;
   cuda->heap_grows = true;

@@ -71,7 +71,7 @@ static bool have_messages(CudaDevice *cuda, const DeviceLaunch *launch, Error *e
   CudaRange *messages = &cuda->now->messages;
   ASSERT(size_bytes <= messages->mapped || !cuda->now->queued,
          "messages move while none is in use");
-  return cuda_enlarge(cuda, messages, size_bytes, false, err);
+  return cuda_prefer_huge_pages(cuda, messages, size_bytes, false, err);
 }
 
 static int32_t find_place(const CudaDevice *cuda) {
@@ -91,7 +91,8 @@ static bool have_block(CudaDevice *cuda, const DeviceLaunch *launch, Error *err)
   cuda->place = find_place(cuda);
   cuda->block_now = block_at(cuda, cuda->place);
   cuda->block_is_there = false;
-  return cuda_enlarge(cuda, &cuda->block, block_bytes(cuda) * CUDA_MOST_QUEUED, false, err) &&
+  return cuda_prefer_huge_pages(cuda, &cuda->block, block_bytes(cuda) * CUDA_MOST_QUEUED, false,
+                                err) &&
          have_messages(cuda, launch, err) && (cuda->block_now = block_at(cuda, cuda->place));
 }
 
@@ -456,7 +457,7 @@ static bool have_heap(CudaDevice *cuda, const DeviceLaunch *launch, int32_t numb
   Grid grid = find_grid(cuda, launch, number, total);
   uint64_t threads = (uint64_t)(grid.blocks * grid.threads);
   return launch->shares_arrays ? cuda_arrays_begin(cuda, launch, threads, err)
-                               : cuda_have_heap(cuda, threads, err);
+                               : cuda_ensure_heap(cuda, threads, err);
 }
 
 static bool start(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, int64_t total,
@@ -532,12 +533,12 @@ static bool run(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, Error *e
   launch->runs++;
   if (total != RT_ALL_NODES) launch->work += (uint64_t)total * (uint64_t)max_i64(1, task->cost);
   messages_gather(&cuda->said, &cuda->worker, 1, launch); /* messages of the host region so far */
-  bool ok = cuda_have_stack(cuda, (CudaCode *)launch->code, err) && /* this may free other memory */
-            push_trees(cuda, launch, number, total, err) && have_arrays(cuda, launch, task, err) &&
-            have_heap(cuda, launch, number, total, err) && cuda_push_block(cuda, launch, err) &&
-            (task->kind != DEVICE_NODES || cuda_have_list(cuda, launch, task, err)) &&
-            cuda_have_orders(cuda, launch, task, err) &&
-            start_task(cuda, launch, number, total, err);
+  bool ok =
+      cuda_ensure_stack(cuda, (CudaCode *)launch->code, err) && /* this may free other memory */
+      push_trees(cuda, launch, number, total, err) && have_arrays(cuda, launch, task, err) &&
+      have_heap(cuda, launch, number, total, err) && cuda_push_block(cuda, launch, err) &&
+      (task->kind != DEVICE_NODES || cuda_ensure_list(cuda, launch, task, err)) &&
+      cuda_ensure_orders(cuda, launch, task, err) && start_task(cuda, launch, number, total, err);
   if (ok) note_trees(cuda, launch, task); /* else nothing has changed on the GPU */
   if (ok) cuda_copies_note(cuda);
   cuda->unseen++;
@@ -643,7 +644,7 @@ bool cuda_launch(Device *device, DeviceLaunch *launch, Error *err) {
   if (!cuda_enter(cuda, err)) return false;
   if (cuda_select(cuda, launch->stream, &failed) && join_uses(cuda, launch, &failed) &&
       have_block(cuda, launch, &failed) &&
-      cuda_enlarge(cuda, &cuda->ambient, largest_node(launch), false, &failed)) {
+      cuda_prefer_huge_pages(cuda, &cuda->ambient, largest_node(launch), false, &failed)) {
     cuda_time_begin(cuda, launch);
     cuda_repeat_begin(cuda);
     cuda->is_in_launch = true;

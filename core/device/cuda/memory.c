@@ -8,7 +8,7 @@
  * map, a range is backed as a whole from the beginning: plain memory (plain.c).
  * Copies go through a ring of pinned memory, so that they are queued like launches; the ring starts
  * over when the host has waited for the stream. Each stream has a ring, which becomes larger if a
- * copy does not fit (cuda_have_staging). */
+ * copy does not fit (cuda_ensure_staging). */
 #include <string.h>
 
 #include "base/bits.h"
@@ -36,7 +36,8 @@ bool cuda_allocate(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Erro
   return false;
 }
 
-bool cuda_enlarge(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, bool keeps, Error *err) {
+bool cuda_prefer_huge_pages(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, bool keeps,
+                            Error *err) {
   CudaRange larger;
   ASSERT(!range->is_external, "memory of others does not grow");
   if (size_bytes <= range->mapped) return true;
@@ -188,7 +189,7 @@ void cuda_free_after(CudaDevice *cuda, CudaRange *range, CudaUse use) {
 
 /* -- copies ------------------------------------------------------------------------------------ */
 
-void cuda_have_staging(CudaDevice *cuda, uint64_t size_bytes) {
+void cuda_ensure_staging(CudaDevice *cuda, uint64_t size_bytes) {
   CudaStaging *staging = &cuda->now->staging;
   uint64_t most = (uint64_t)cuda->guesses[CUDA_GUESS_staging] << 20, size = STAGING;
   if (staging->size_bytes >= most || staging->old_count == CUDA_OLD_RINGS) return;

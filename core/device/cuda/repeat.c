@@ -176,7 +176,7 @@ static bool have_frames(CudaDevice *cuda, CudaRepeat *repeat) {
   uint8_t *frames = heap_resize(cuda->device.heap, repeat->held_frames, size_bytes);
   if (!frames) return false;
   repeat->held_frames = frames;
-  return cuda_enlarge(cuda, &repeat->frames, size_bytes, false, NULL);
+  return cuda_prefer_huge_pages(cuda, &repeat->frames, size_bytes, false, NULL);
 }
 
 static void find_graph(CudaDevice *cuda, CudaRepeat *repeat) {

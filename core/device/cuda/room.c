@@ -180,8 +180,8 @@ static bool read_counts(CudaDevice *cuda, CudaTree *own, Error *err) {
   return true;
 }
 
-bool cuda_have_room(CudaDevice *cuda, CudaTree *own, const void *code, uint64_t positions,
-                    Error *err) {
+bool cuda_ensure_room(CudaDevice *cuda, CudaTree *own, const void *code, uint64_t positions,
+                      Error *err) {
   if (!own->tree->manager_count || cuda_is_view(own->tree)) return true;
   if (!code) return have_memory(cuda, own, own->tree->top, err);
   bool must = must_read(own, code, positions);

@@ -423,7 +423,7 @@ bool cuda_share(Device *device, RtTree *tree, SymmetricHeapPart *part, Error *er
   CudaDevice *cuda = (CudaDevice *)device;
   *part = (SymmetricHeapPart){.file = -1};
   ASSERT(!tree->foreign, "what is shared is this process's own");
-  if (!cuda_settle(cuda, err) || !cuda_enter(cuda, err)) return false;
+  if (!cuda_finish_all(cuda, err) || !cuda_enter(cuda, err)) return false;
   CudaTree *own = cuda_tree(cuda, tree, err);
   bool ok = own && (tree->manager_count ? share_sparse : share_dense)(cuda, tree, own, part, err);
   if (ok) {

@@ -219,7 +219,7 @@ bool cuda_push(CudaDevice *cuda, RtTree *tree, const void *code, uint64_t positi
   if (!push_is_read(cuda, own, err)) return false;
   bool is_newer = own->image_state == CUDA_GPU_IS_NEWER; /* then the host changed only elements */
   if (is_newer && !code) return push_pages(cuda, own, err);
-  if (!cuda_have_room(cuda, own, code, positions, err) || !(own = move_plain(cuda, own, err)))
+  if (!cuda_ensure_room(cuda, own, code, positions, err) || !(own = move_plain(cuda, own, err)))
     return false;
   if (own->image_state == CUDA_GPU_IS_NEWER) return push_pages(cuda, own, err);
   if (own->host_has_all && own->page_count) memset(own->pages, CUDA_HOST_IS_NEWER, own->page_count);
@@ -352,7 +352,7 @@ bool cuda_bring(CudaDevice *cuda, CudaTree *tree, const uint8_t *from, uint64_t 
 }
 
 static bool show(CudaDevice *cuda, RtTree *tree, Error *err) {
-  if (!cuda_settle(cuda, err) || !cuda_enter(cuda, err)) return false;
+  if (!cuda_finish_all(cuda, err) || !cuda_enter(cuda, err)) return false;
   bool ok = cuda_push(cuda, tree, NULL, 0, err) && cuda_wait_all(cuda, err);
   CudaTree *own = tree->foreign ? cuda_owner(cuda, tree) : tree->device;
   if (ok && own) own->is_shown = true, own->is_current = false;
@@ -363,14 +363,14 @@ static bool show(CudaDevice *cuda, RtTree *tree, Error *err) {
 /* Settles queued work on the tree; all work if it is sparse, as all trees share the budget. */
 static bool settle_tree(CudaDevice *cuda, const CudaTree *own, Error *err) {
   Device *device = &cuda->device;
-  if (!own || own->is_shown || is_sparse(own->tree)) return cuda_settle(cuda, err);
-  return !device->settle_one ||
-         device->settle_one(device->settle_data, own->use.stream, UINT64_MAX, err);
+  if (!own || own->is_shown || is_sparse(own->tree)) return cuda_finish_all(cuda, err);
+  return !device->report_stream ||
+         device->report_stream(device->report_data, own->use.stream, UINT64_MAX, err);
 }
 
 bool cuda_reach(Device *device, RtTree *tree, const uint8_t *from, uint64_t size_bytes,
                 DeviceUse use, Error *err) {
-  if (use == DEVICE_SHOWS) return show((CudaDevice *)device, tree, err);
+  if (use == DEVICE_EXPOSES) return show((CudaDevice *)device, tree, err);
   CudaDevice *cuda = (CudaDevice *)device;
   CudaTree *own = tree->foreign ? cuda_owner(cuda, tree) : tree->device;
   if ((own || tree->foreign) && !settle_tree(cuda, own, err)) return false;

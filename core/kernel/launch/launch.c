@@ -400,7 +400,7 @@ static bool run_launch(Kernel *kernel, const RgValue *values, int32_t value_coun
   Device *device = engine->store->device;
   DeviceLaunch *launch = &engine->launch;
   tidy_after_launch(engine);
-  if (device->queued) queue_make_room(engine, version);
+  if (device->queued) queue_make_room_for_launch(engine, version);
   if (queue_has_failed(engine, engine->stream, version->launch->is_awaited ? err : NULL))
     return !version->launch->is_awaited;
   launch_fill(engine, version, values, launch);
@@ -481,7 +481,7 @@ static bool tune_launch(Kernel *kernel, const RgValue *values, int32_t value_cou
   general = baseline_end(general, err);
   if (!general) return false;
   Version *version = versions_choose(general);
-  if (!queue_settle(engine, err)) return false;
+  if (!queue_report_all(engine, err)) return false;
   launch_fill(engine, version, values, &engine->launch);
   return validation_tune(kernel, version, values, err);
 }

@@ -134,20 +134,20 @@ bool queue_has_failed(Engine *engine, int32_t stream, Error *err) {
   return true;
 }
 
-bool queue_settle(Engine *engine, Error *err) {
+bool queue_report_all(Engine *engine, Error *err) {
   if (err && queue_has_failed(engine, -1, err)) return false;
   if (!engine->queued) return true;
   return report_some(&(Reporting){.engine = engine, .stream = -1, .waits = true}, err);
 }
 
-bool queue_settle_stream(Engine *engine, int32_t stream, uint64_t ticket, Error *err) {
+bool queue_report_stream(Engine *engine, int32_t stream, uint64_t ticket, Error *err) {
   if (err && queue_has_failed(engine, stream, err)) return false;
   if (!engine->queued) return true;
   Reporting how = {.engine = engine, .stream = stream, .past = ticket, .waits = true};
   return report_some(&how, err);
 }
 
-void queue_note_ended(Engine *engine) {
+void queue_report_ended(Engine *engine) {
   if (engine->queued) report_some(&(Reporting){.engine = engine, .stream = -1}, NULL);
 }
 
@@ -155,24 +155,24 @@ void queue_note_ended(Engine *engine) {
 static void report_oldest(Engine *engine, int32_t stream) {
   int32_t k = 0;
   while (k < engine->queued && engine->queue[k].stream != stream) k++;
-  if (k < engine->queued) queue_settle_stream(engine, stream, engine->queue[k].ticket, NULL);
-  queue_note_ended(engine);
+  if (k < engine->queued) queue_report_stream(engine, stream, engine->queue[k].ticket, NULL);
+  queue_report_ended(engine);
 }
 
-void queue_have_room(Engine *engine, int32_t stream) {
+void queue_make_room_for_copy(Engine *engine, int32_t stream) {
   Device *device = engine->store->device;
   const DeviceTicketTable *tickets = device->table->tickets;
   while (tickets && !tickets->has_room(device, stream)) report_oldest(engine, stream);
 }
 
-void queue_make_room(Engine *engine, const Version *version) {
+void queue_make_room_for_launch(Engine *engine, const Version *version) {
   Device *device = engine->store->device;
   int64_t words = (int64_t)version->compiled->tree_count + version->compiled->frame_slots;
   bool is_full = device->queued >= device->most_queued;
   /* a host region changes arrays even if an earlier launch has failed */
   bool is_alone = version->compiled->prints || version->compiled->host_changes_arrays;
-  if (is_alone || is_full || words > device->most_words) queue_settle(engine, NULL);
-  queue_have_room(engine, engine->stream);
+  if (is_alone || is_full || words > device->most_words) queue_report_all(engine, NULL);
+  queue_make_room_for_copy(engine, engine->stream);
 }
 
 bool queue_add(Kernel *kernel, const TuneTrial *trial, const RgValue *values, RgValue *result,

@@ -92,7 +92,7 @@ typedef struct Tuning {
 void tuning_init(Engine *engine) {
   bool is_always = engine->options.tunes == TUNE_ALWAYS, is_off = engine->options.tunes == TUNE_OFF;
   /* to find kernels worth tuning */
-  engine->times_some = !is_off && !engine->store->device->knows_times;
+  engine->times_some = !is_off && !engine->store->device->times_launches;
   engine->tune_from = is_off ? UINT64_MAX : is_always ? 0 : LEAST_TICKS;
   engine->tune_budget.share = is_always ? 0 : share;
 }

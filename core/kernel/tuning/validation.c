@@ -61,7 +61,7 @@ static bool save_tree(Validation *validation, int32_t k, Error *err) {
   saved->size_bytes = tree->manager_count ? tree->top : tree->root_size;
   if (!saved->size_bytes) return true;
   Store *store = validation->kernel->engine->store;
-  saved->copy = block_take(store, saved->size_bytes, 0, "a copy for kernel:tune()", err);
+  saved->copy = block_allocate(store, saved->size_bytes, 0, "a copy for kernel:tune()", err);
   if (!saved->copy) return false;
   memcpy(saved->copy->memory, saved->from, saved->size_bytes);
   return true;

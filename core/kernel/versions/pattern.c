@@ -115,7 +115,7 @@ static bool lay_out_tree(const Encoding *encoding, Tree *tree) {
   char where[200];
   if (tree->has_storage) return tree_check(tree, encoding->err);
   snprintf(where, sizeof where, "the first use by kernel '%.150s'", encoding->kernel->name);
-  return tree_settle(tree, where, encoding->err);
+  return tree_lay_out(tree, where, encoding->err);
 }
 
 /* -- arrays ------------------------------------------------------------------------------------ */

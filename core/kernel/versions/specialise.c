@@ -172,7 +172,7 @@ static bool is_worth_it(Engine *engine, const Version *general) {
     for (int32_t k = 0; k < profile->tries; k++) wanted *= EQUAL_LATER;
     return profile->launches >= wanted;
   }
-  if (!engine->times_some && !engine->store->device->knows_times)
+  if (!engine->times_some && !engine->store->device->times_launches)
     return profile->launches >= MANY_LAUNCHES;
   return profile->launches >= launches_of(general) &&
          engine_ms(engine, profile->ticks) >= (general->compiled->is_long ? LONG_MS : WORTH_MS);
@@ -221,7 +221,7 @@ static bool has_same_constants(const Version *general) {
  * only some. */
 static bool is_compared(const Version *general) {
   return mode_of(general->kernel) == WHEN_WORTH_IT && !general->compiled->is_long &&
-         version_engine(general)->store->device->knows_times && !runs_are_equal(general->kernel);
+         version_engine(general)->store->device->times_launches && !runs_are_equal(general->kernel);
 }
 
 static bool choose_general(Version *general) {

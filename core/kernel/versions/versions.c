@@ -193,7 +193,7 @@ void versions_drop_based_on(Version *base) {
 }
 
 void versions_drop_all(Kernel *kernel) {
-  if (kernel->engine->queued) queue_settle(kernel->engine, NULL);
+  if (kernel->engine->queued) queue_report_all(kernel->engine, NULL);
   for (Version *next; kernel->versions; kernel->versions = next) {
     next = kernel->versions->next;
     free_version(kernel->versions);
@@ -445,7 +445,7 @@ void versions_widen(Kernel *kernel) {
   Heap *heap = kernel->engine->store->heap;
   int32_t at = kernel->paths.count - 1;
   ASSERT(at >= 0, "a kernel is widened by a capture that it has");
-  if (kernel->engine->queued) queue_settle(kernel->engine, NULL);
+  if (kernel->engine->queued) queue_report_all(kernel->engine, NULL);
   for (Version *version = kernel->versions; version; version = version->next) {
     if (version->base) continue;
     versions_drop_based_on(version);

@@ -8,7 +8,7 @@
 #include "tree/access/cell.h"
 #include "tree/access/numbers.h"
 #include "tree/packed.h"
-#include "tree/there.h"
+#include "tree/remote.h"
 
 /* -- fill -------------------------------------------------------------------------------------- */
 
@@ -32,12 +32,12 @@ bool field_fill(Field *field, const RgValue *value, Error *err) {
   char label[100];
   uint64_t bits[TYPE_MAX_NUMBERS];
   bool is_done;
-  if (!field_settle(field, NULL, err)) return false;
+  if (!field_lay_out(field, NULL, err)) return false;
   if (!vector_convert(field->store, field->type, value, bits, field_label(field, label), err) ||
       !tree_check_own(field->node->tree, err))
     return false;
   if (field->words) return packed_fill(field, bits, err);
-  if (!there_fill(field, bits, &is_done, err)) return false;
+  if (!remote_fill(field, bits, &is_done, err)) return false;
   if (is_done) return true;
   if (!tree_reach(field->node->tree, DEVICE_WRITES, err)) return false;
   for (int k = 0; k < type_parts(field->type); k++) {
@@ -73,8 +73,8 @@ static bool copy_element(Copy *copy, const int64_t *index, const uint8_t *from) 
   return value_store(to_type, to, &value, field_label(copy->to, label), copy->err);
 }
 
-/* Are the run's cells contiguous in the target, too, so that activating the first activates all? */
-static bool lies_alike(const Copy *copy, const CellRun *run) {
+/* Are the run's cells contiguous in the target, too? Then activating the first one activates all. */
+static bool is_contiguous_in_target(const Copy *copy, const CellRun *run) {
   const SNode *level = copy->to->node->snode;
   const SNodeStep *last = snode_last_step(level);
   return run->step && snode_kind_is_dense(last->kind) && snode_is_dense(level) &&
@@ -82,7 +82,7 @@ static bool lies_alike(const Copy *copy, const CellRun *run) {
          snode_has_same_digits(run->step, last);
 }
 
-static bool copy_neighbours(Copy *copy, const CellRun *run) {
+static bool copy_contiguous(Copy *copy, const CellRun *run) {
   Cell cell = cell_ensure(&copy->context, copy->to->node->snode, run->index);
   if (copy->context.error.kind) return false;
   numbers_copy(cell_element(cell, copy->component), (int64_t)copy->component->stride, run->first,
@@ -93,7 +93,7 @@ static bool copy_neighbours(Copy *copy, const CellRun *run) {
 static bool copy_run(void *data, const CellRun *run) {
   int64_t index[SNODE_MAX_AXES];
   const uint8_t *at = run->first;
-  if (lies_alike(data, run)) return copy_neighbours(data, run);
+  if (is_contiguous_in_target(data, run)) return copy_contiguous(data, run);
   memcpy(index, run->index, sizeof index);
   for (int64_t k = 0; k < run->count; k++, at += run->stride) {
     if (!copy_element(data, index, at)) return false;
@@ -122,7 +122,7 @@ static bool fail_shape(const Field *field, const Field *from, Error *err) {
 
 bool field_copy(Field *field, Field *from, Error *err) {
   char label[100], other[100];
-  if (!field_settle(field, NULL, err) || !field_settle(from, NULL, err)) return false;
+  if (!field_lay_out(field, NULL, err) || !field_lay_out(from, NULL, err)) return false;
   if (field->store != from->store)
     return error_set(err, RG_ERROR_RUNTIME_MIX, "%s and %s belong to two runtimes",
                      field_label(field, label), field_label(from, other));
@@ -132,7 +132,7 @@ bool field_copy(Field *field, Field *from, Error *err) {
   bool is_done;
   if (field->words || from->words)
     return tree_check_own(tree, err) && packed_copy(field, from, err);
-  if (!tree_check_own(tree, err) || !there_copy(field, from, &is_done, err)) return false;
+  if (!tree_check_own(tree, err) || !remote_copy(field, from, &is_done, err)) return false;
   if (is_done) return true;
   if (!tree_reach(from->node->tree, DEVICE_READS, err) || !tree_reach(tree, DEVICE_WRITES, err))
     return false;
@@ -178,8 +178,8 @@ static bool is_row_major(const SNodeStep *step, const SNode *level) {
   return true;
 }
 
-/* Can the run's bytes be copied to the array as they are? */
-static bool lies_as_array(const Transfer *transfer, const CellRun *run) {
+/* Can the run's bytes be copied to the array without conversion? */
+static bool is_array_layout(const Transfer *transfer, const CellRun *run) {
   Type type = transfer->field->type; /* of a single number */
   bool is_same = transfer->integers && (type_is(type, TYPE_I64) || type_is(type, TYPE_U64));
   return is_same && run->step && run->stride == sizeof(int64_t) &&
@@ -243,7 +243,7 @@ static void read_row(const Transfer *transfer, const CellRun *run, const Row *ro
 }
 
 static bool read_run(void *data, const CellRun *run) {
-  if (lies_as_array(data, run)) copy_whole_run(data, run);
+  if (is_array_layout(data, run)) copy_whole_run(data, run);
   else each_row(data, run, read_row);
   return true;
 }
@@ -265,7 +265,7 @@ static bool check_count(Field *field, int64_t count, Error *err) {
   char label[100];
   int64_t cells = type_parts(field->type);
   bool is_huge = false;
-  if (!field_settle(field, NULL, err)) return false;
+  if (!field_lay_out(field, NULL, err)) return false;
   if (!check_ends(field, err)) return false;
   for (int k = 0; k < field->node->snode->rank; k++)
     is_huge |= __builtin_mul_overflow(cells, field->node->snode->shape[k], &cells);
@@ -288,10 +288,10 @@ static bool read_all(Field *field, Transfer *transfer, Error *err) {
 static void take_table(const Transfer *transfer, const uint8_t *table, int64_t count) {
   const Field *field = transfer->field;
   int parts = type_parts(field->type);
-  int64_t element = (int64_t)there_offset(field, parts);
+  int64_t element = (int64_t)remote_offset(field, parts);
   ASSERT(count % parts == 0, "a table has whole elements");
   for (int part = 0; part < parts; part++) {
-    const uint8_t *at = table + there_offset(field, part);
+    const uint8_t *at = table + remote_offset(field, part);
     Type type = field_number(field, part)->type;
     if (transfer->numbers)
       numbers_load(type, at, element, count / parts, transfer->numbers + part, parts);
@@ -305,7 +305,7 @@ static bool read_array(Field *field, Transfer *transfer, int64_t count, Error *e
   if (!check_count(field, count, err)) return false;
   ASSERT(!transfer->numbers != !transfer->integers, "values go to one array");
   if (field->words) return packed_read_all(field, transfer->numbers, transfer->integers, err);
-  if (!there_read(field, &table, err)) return false;
+  if (!remote_read(field, &table, err)) return false;
   if (table) {
     take_table(transfer, table, count);
     heap_free(field->store->heap, table);
@@ -326,10 +326,6 @@ bool field_read(Field *field, double *values, int64_t count, Error *err) {
 bool field_read_i64(Field *field, int64_t *values, int64_t count, Error *err) {
   Transfer transfer = {.field = field, .integers = values};
   return read_array(field, &transfer, count, err);
-}
-
-static void next_index(const SNode *level, int64_t *index) {
-  for (int k = level->rank - 1; k >= 0 && ++index[k] == level->shape[k]; k--) index[k] = 0;
 }
 
 /* Element `k` of the array, converted to the field's type. */
@@ -403,7 +399,7 @@ static bool write_all(Field *field, const Transfer *transfer, int64_t count, Err
   bool ok = true;
   for (int64_t k = 0; ok && k < count; k++) {
     ok = write_number(transfer, context, index, k, err);
-    if ((k + 1) % type_parts(field->type) == 0) next_index(field->node->snode, index);
+    if ((k + 1) % type_parts(field->type) == 0) cell_next_index(field->node->snode, index);
   }
   field->store->changes++;
   return cell_refresh(field->node->tree, err) && ok;

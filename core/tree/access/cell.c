@@ -3,8 +3,8 @@
 
 /* Takes one step down the path, into the node if the step's cells are nodes; false if the cell is
  * inactive. */
-static bool take_step(RtContext *context, const SNodeStep *step, const int64_t *index, CellWay way,
-                      CellReach *reach) {
+static bool take_step(RtContext *context, const SNodeStep *step, const int64_t *index,
+                      CellAction way, CellReach *reach) {
   reach->cell = (Cell){.base = reach->cell.base + step->offset + reach->cell.number * step->stride};
   return cell_kinds[step->kind].take(context, step, index, way, reach);
 }
@@ -16,8 +16,8 @@ static CellReach at_root(const RtContext *context) {
 }
 
 /* Follows the path; the operation at the last step may differ from that at the others. */
-static bool reach_cell(RtContext *context, const SNodePath *path, const int64_t *index, CellWay way,
-                       CellWay last_way, Cell *cell) {
+static bool reach_cell(RtContext *context, const SNodePath *path, const int64_t *index,
+                       CellAction way, CellAction last_way, Cell *cell) {
   CellReach reach = at_root(context);
   for (int k = 0; k < path->step_count; k++)
     if (!take_step(context, &path->steps[k], index, k + 1 < path->step_count ? way : last_way,
@@ -42,9 +42,9 @@ static bool fetch_step(Tree *tree, const SNodeStep *step, const int64_t *index, 
   return kind->fetch(tree, step, index, container_of(step, cell), err);
 }
 
-/* As reach_cell, along the first `step_count` steps. */
-static bool look(Tree *tree, const SNodePath *path, int step_count, const int64_t *index,
-                 Cell *cell, bool *is_there, Error *err) {
+/* Follows the first `step_count` steps, and first copies to the host what each of them reads. */
+static bool locate(Tree *tree, const SNodePath *path, int step_count, const int64_t *index,
+                   Cell *cell, bool *is_there, Error *err) {
   RtContext *context = storage_context(tree);
   CellReach reach = at_root(context);
   bool fetches = tree->store->device->table->access;
@@ -57,9 +57,9 @@ static bool look(Tree *tree, const SNodePath *path, int step_count, const int64_
   return *is_there = true;
 }
 
-bool cell_look(Tree *tree, const SNode *level, const int64_t *index, Cell *cell, bool *is_there,
-               Error *err) {
-  return look(tree, level->path, level->path->step_count, index, cell, is_there, err);
+bool cell_locate(Tree *tree, const SNode *level, const int64_t *index, Cell *cell, bool *is_there,
+                 Error *err) {
+  return locate(tree, level->path, level->path->step_count, index, cell, is_there, err);
 }
 
 bool cell_reach(Tree *tree, Cell cell, const SNodeComponent *component, int count, DeviceUse use,
@@ -73,14 +73,14 @@ bool cell_reach(Tree *tree, Cell cell, const SNodeComponent *component, int coun
   return ok;
 }
 
-bool cell_look_list(Tree *tree, const SNode *level, const int64_t *index, uint32_t **list,
-                    Error *err) {
+bool cell_locate_list(Tree *tree, const SNode *level, const int64_t *index, uint32_t **list,
+                      Error *err) {
   Cell cell;
   bool is_there;
   const SNodeStep *step = &level->path->steps[level->depth];
   ASSERT(snode_has_lists(level), "only lists are looked up as lists");
   *list = NULL;
-  if (!look(tree, level->path, level->depth, index, &cell, &is_there, err)) return false;
+  if (!locate(tree, level->path, level->depth, index, &cell, &is_there, err)) return false;
   if (is_there && !fetch_step(tree, step, index, cell, err)) return false;
   if (is_there) *list = (uint32_t *)(void *)container_of(step, cell);
   return true;

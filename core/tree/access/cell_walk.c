@@ -31,8 +31,8 @@ static void move_index(const SNodeStep *step, uint64_t number, int64_t sign, int
   }
 }
 
-/* Visits the active cells of a container: as runs at the innermost step, else one by one. From step
- * `at` downward no cells are nodes. Depth is limited by SNODE_MAX_DEPTH. */
+/* Visits the active cells of a container: in runs at the innermost step, one by one at others. From
+ * step `at` downward no cells are nodes. Depth is limited by SNODE_MAX_DEPTH. */
 static bool walk_steps(Walk *walk, int at, Cell cell) {
   if (at == walk->path->step_count) return visit_run(walk, NULL, cell, 1);
   const SNodeStep *step = &walk->path->steps[at];

@@ -49,8 +49,6 @@ int64_t value_integer(Type type, const void *element) {
   return value >= 0x1p63 ? INT64_MAX : value < -0x1p63 ? INT64_MIN : (int64_t)value;
 }
 
-double value_one_nan(double value) { return value == value ? value : NAN; }
-
 double value_number(Type type, const void *element) {
   Bits bits = load_bits(type, element);
   if (type_is_float(type)) return value_one_nan(float_of(type, bits));

@@ -1,12 +1,12 @@
 /* index_order.c - walks active cells in index order, one by one.
  *
  * The state is the row-major number of the next candidate. Active nodes are sorted by coordinates
- * once per topology version; then binary searches find the next active cell axis by axis: at axis
- * a, among the nodes that agree with the index on the previous axes, continue in the index's own
- * node column if a later cell is there, else in the next column. As a short cut, the node of the
- * last cell and the next one in its row are tried first. So a walk over few cells of a huge shape
- * costs time for the cells, not for the shape. With an unbounded axis there is no such number: the
- * walk continues from the index of the last call. */
+ * once per topology version; then binary searches find the next active cell axis by axis: at each
+ * axis, among the nodes that agree with the index on the previous axes, the search continues in the
+ * node column of the index if that has a later cell, otherwise in the next column. As a short cut,
+ * the node of the last cell and the next one in its row are tried first. So the time of a walk
+ * depends on the number of cells, not on the shape. With an unbounded axis there is no row-major
+ * number: the walk continues from the index of the last call. */
 #include <stdlib.h>
 
 #include "base/bits.h"
@@ -15,7 +15,7 @@
 struct NodeOrder {
   uint64_t version;
   int64_t count;
-  int64_t found; /* the row of the cell found last */
+  int64_t found; /* the row of the last cell that was found */
   int rank;
   /* `count` sorted rows, one number per axis of the path; 0 for an axis that nodes do not have */
   int64_t coordinates[];
@@ -124,8 +124,8 @@ static int compare_last(const SNode *level, const int64_t *row, const int64_t *i
   return column < row[last] ? -1 : column > row[last];
 }
 
-/* As `advance`, for the usual case that the cell is in the node of the last one, or in the next
- * node of its row. False: it may be elsewhere. */
+/* The same as `advance`, for the usual case that the cell is in the node of the last one, or in the
+ * next node of its row. False if it may be elsewhere. */
 static bool advance_near(const SNode *level, NodeOrder *order, int64_t *index) {
   int last = level->rank - 1;
   if (last < 0 || order->found >= order->count) return false;
@@ -229,7 +229,7 @@ bool node_next(Node *node, int64_t *state, int64_t *index, Error *err) {
 }
 
 bool node_next_after(Node *node, bool has_begun, int64_t *index, bool *is_there, Error *err) {
-  if (!tree_settle(node->tree, "its first use", err)) return false;
+  if (!tree_lay_out(node->tree, "its first use", err)) return false;
   const SNode *level = node->snode;
   int64_t state = 0;
   if (has_begun) state = is_unbounded(level) ? 1 : join(level, index) + 1;

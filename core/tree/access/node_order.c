@@ -1,6 +1,6 @@
 /* node_order.c - sorts active nodes by their coordinates, independent of their order in memory and
- * in the lists of tasks. It only reads the side tables, so that it cannot change the order in which
- * later loops visit nodes. */
+ * in the lists of tasks. It builds no list of active nodes, so that it cannot change the order in
+ * which later loops visit them. */
 #include <stdlib.h>
 
 #include "tree/access/cell.h"

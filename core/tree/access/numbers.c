@@ -5,8 +5,6 @@
 
 #include "tree/access/numbers.h"
 
-static double one_nan(double value) { return value == value ? value : (double)NAN; }
-
 #define LOAD_LOOP(ELEMENT, VALUE, STRIDE, STEP) \
   for (int64_t k = 0; k < count; k++) { \
     ELEMENT element; \
@@ -53,9 +51,9 @@ INTEGER(u8, uint8_t)
 INTEGER(u16, uint16_t)
 INTEGER(u32, uint32_t)
 OTHER(boolean, uint8_t, element != 0, number != 0)
-OTHER(f16, _Float16, one_nan((double)element), (_Float16)number)
-OTHER(f32, float, one_nan((double)element), (float)number)
-OTHER(f64, double, one_nan(element), number)
+OTHER(f16, _Float16, value_one_nan((double)element), (_Float16)number)
+OTHER(f32, float, value_one_nan((double)element), (float)number)
+OTHER(f64, double, value_one_nan(element), number)
 LOAD(i64, int64_t, (double)element)
 LOAD(u64, uint64_t, (double)element)
 

@@ -4,12 +4,16 @@
 #ifndef RG_TREE_ACCESS_NUMBERS_H
 #define RG_TREE_ACCESS_NUMBERS_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "type/type.h"
 
-/* Loads as doubles; every NaN becomes the same one (value_one_nan). */
+/* Replaces any NaN by one bit pattern: LuaJIT uses others as tags of its values, so that memory
+ * which a script wraps could forge one. Every float that the host reads goes through here. */
+static inline double value_one_nan(double value) { return value == value ? value : (double)NAN; }
+/* Loads as doubles. */
 void numbers_load(Type type, const uint8_t *from, int64_t stride, int64_t count, double *to,
                   int64_t step);
 /* Does every double fit in the type? Also false for types of 64 bits. */

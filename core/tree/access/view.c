@@ -1,7 +1,7 @@
 /* view.c - descriptions of memory by which the host accesses elements without a call: RgView and
  * RgRun.
  * A field has a view if no cell can be inactive and each index is a digit of one step: then an
- * element's offset is a sum of one multiple per axis. There is none if a dense node below another
+ * element's offset is a sum of one multiple per axis. It has no view if a dense node below another
  * splits an axis. */
 #include <string.h>
 
@@ -40,7 +40,7 @@ static const uint8_t *alive(const Field *field) {
 
 bool field_view(Field *field, RgView *view, Error *err) {
   *view = (RgView){0};
-  if (!field_settle(field, NULL, err)) return false;
+  if (!field_lay_out(field, NULL, err)) return false;
   const SNode *level = field->node->snode;
   const SNodePath *path = level->path;
   const SNodeComponent *first = &level->components[field->component];
@@ -66,7 +66,7 @@ bool field_view(Field *field, RgView *view, Error *err) {
 
 /* -- runs -------------------------------------------------------------------------------------- */
 
-/* Does a mask bit below the nearest node level tell whether a cell of the level is active? */
+/* Is a cell of the level active or not by a mask bit below the nearest node level? */
 static bool has_bits(const SNode *level) {
   return level->path->sparse_step != level->path->node_step;
 }
@@ -149,7 +149,7 @@ static void describe(Field *field, RgRun *run, Cell cell) {
 
 bool field_next_run(Field *field, RgRun *run, Error *err) {
   bool is_there = false, has_begun = run->has_begun;
-  if (!field_settle(field, NULL, err)) return false;
+  if (!field_lay_out(field, NULL, err)) return false;
   if (has_begun && !run->count) return true;
   if (has_begun) step_back(field, run);
   run->has_begun = 1;

@@ -28,68 +28,69 @@ static void fill_step(const SNodeStep *step, const int64_t *index, RtVisitStep *
 }
 
 /* Fills the steps of the path; a path to a list has one step fewer than a path to its elements. */
-static void fill_steps(const SNode *level, const CellAsk *ask, RtVisitStep *steps) {
-  int count = ask->is_list ? level->depth + 1 : level->path->step_count;
-  ASSERT(!ask->is_list || snode_has_lists(level), "a visit of a list is at a level of lists");
-  for (int k = 0; k < count; k++) fill_step(&level->path->steps[k], ask->index, &steps[k]);
-  if (!ask->is_list) return;
+static void fill_steps(const SNode *level, const CellRequest *request, RtVisitStep *steps) {
+  int count = request->is_list ? level->depth + 1 : level->path->step_count;
+  ASSERT(!request->is_list || snode_has_lists(level), "a visit of a list is at a level of lists");
+  for (int k = 0; k < count; k++) fill_step(&level->path->steps[k], request->index, &steps[k]);
+  if (!request->is_list) return;
   steps[count - 1].kind = RT_VISIT_LIST;
   steps[count - 1].cell = (uint64_t)level->sizes[0];
 }
 
-static void fill_parts(const CellAsk *ask, RtVisitPart *parts) {
-  for (int k = 0; k < ask->component_count; k++)
-    parts[k] = (RtVisitPart){.offset = ask->components[k].offset,
-                             .stride = ask->components[k].stride,
-                             .size = (uint64_t)type_size(ask->components[k].type),
-                             .bits = ask->reads || !ask->bits ? 0 : ask->bits[k]};
+static void fill_parts(const CellRequest *request, RtVisitPart *parts) {
+  for (int k = 0; k < request->component_count; k++)
+    parts[k] = (RtVisitPart){.offset = request->components[k].offset,
+                             .stride = request->components[k].stride,
+                             .size = (uint64_t)type_size(request->components[k].type),
+                             .bits = request->reads || !request->bits ? 0 : request->bits[k]};
 }
 
-static bool take_error(Tree *tree, const RtError *error, Error *err) {
+bool cell_check_remote(Tree *tree, const RtError *error, const char *message, Error *err) {
   if (error->kind == RT_OK) return true;
   if (error->kind == RT_ERROR_FULL) return storage_full_error(tree, error->manager, err);
-  return error_set(err, RG_ERROR_MEMORY, "a cell could not be reached on the GPU");
+  return error_set(err, RG_ERROR_MEMORY, "%s", message);
 }
 
-static bool run(Tree *tree, CellAsk *ask, Words *words, int32_t word_count, Error *err) {
+static bool run(Tree *tree, CellRequest *request, Words *words, int32_t word_count, Error *err) {
   Store *store = tree->store;
   RtVisitPart *parts = (RtVisitPart *)(void *)&words->steps[words->visit.step_count];
   DeviceVisit visit = {.words = (uint64_t *)(void *)words,
                        .word_count = word_count,
-                       .could_look = ask->could_look,
+                       .pages_suffice = request->pages_suffice,
                        .gc_is_stopped = store->gc_is_stopped};
   if (!store->device->table->remote->visit(store->device, &tree->rt, &visit, err)) return false;
-  ask->is_done = visit.is_done;
+  request->is_done = visit.is_done;
   if (!visit.is_done) return true;
-  if (ask->way != RT_VISIT_FIND) store->changes++;
+  if (request->way != RT_VISIT_FIND) store->changes++;
   store->stats.gcs += visit.collections;
-  ask->is_there = words->visit.is_there;
-  ask->value = words->visit.value;
-  for (int k = 0; ask->reads && k < ask->component_count; k++) ask->bits[k] = parts[k].bits;
-  return take_error(tree, &visit.error, err);
+  request->is_there = words->visit.is_there;
+  request->value = words->visit.value;
+  for (int k = 0; request->reads && k < request->component_count; k++)
+    request->bits[k] = parts[k].bits;
+  return cell_check_remote(tree, &visit.error, "a cell could not be accessed on the GPU", err);
 }
 
-bool cell_ask(Tree *tree, const SNode *level, CellAsk *ask, Error *err) {
+bool cell_visit_remote(Tree *tree, const SNode *level, CellRequest *request, Error *err) {
   Store *store = tree->store;
-  ASSERT(!ask->reads || ask->bits, "what a visit reads has a place");
-  ask->is_done = false;
+  ASSERT(!request->reads || request->bits, "a visit that reads has a buffer");
+  request->is_done = false;
   if (!store->device->table->remote || !tree->rt.device || !tree->layout->is_sparse) return true;
-  int step_count = ask->is_list ? level->depth + 1 : level->path->step_count;
+  int step_count = request->is_list ? level->depth + 1 : level->path->step_count;
   size_t size_bytes = sizeof(Words) + sizeof(RtVisitStep) * (size_t)step_count +
-                      sizeof(RtVisitPart) * (size_t)ask->component_count;
+                      sizeof(RtVisitPart) * (size_t)request->component_count;
   Words *words = heap_alloc(store->heap, size_bytes);
   if (!words) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for an element");
-  words->visit = (RtVisit){.way = (int32_t)ask->way,
+  words->visit = (RtVisit){.way = (int32_t)request->way,
                            .step_count = step_count,
-                           .part_count = ask->component_count,
-                           .reads = ask->reads};
-  fill_steps(level, ask, words->steps);
-  fill_parts(ask, (RtVisitPart *)(void *)&words->steps[step_count]);
-  bool ok = run(tree, ask, words, (int32_t)(size_bytes / sizeof(uint64_t)), err);
+                           .part_count = request->component_count,
+                           .reads = request->reads};
+  fill_steps(level, request, words->steps);
+  fill_parts(request, (RtVisitPart *)(void *)&words->steps[step_count]);
+  bool ok = run(tree, request, words, (int32_t)(size_bytes / sizeof(uint64_t)), err);
   heap_free(store->heap, words);
   return ok;
 }
 
-bool cell_is_away(const Tree *tree) {
+bool cell_is_remote(const Tree *tree) {
   return tree_is_view(tree) && device_symmetric_heap(tree->store->device);
 }

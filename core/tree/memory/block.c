@@ -1,6 +1,6 @@
 /* block.c - see block.h.
  * Invariant: a block is in store->blocks as long as it has memory. Any thread may release the
- * header last: that retires `ender`, and the thread inside the owner then frees the memory. */
+ * header last, which retires `memory_object`; the thread inside the owner then frees the memory. */
 #include "tree/memory/block.h"
 
 #include <stddef.h>
@@ -11,7 +11,7 @@
 static void free_memory(Block *block) {
   Store *store = block->store;
   const DeviceTable *table = store->device->table;
-  if (block->is_kept) {
+  if (block->is_adopted) {
     table->free(store->device, &block->own.range);
   } else if (block->own.base && table->blocks) {
     table->blocks->give(store->device, &block->own, &block->rt);
@@ -21,12 +21,12 @@ static void free_memory(Block *block) {
   }
 }
 
-void block_give(Block *block) {
+void block_free(Block *block) {
   Store *store = block->store;
   if (!block->memory) return;
   *(block->previous ? &block->previous->next : &store->blocks) = block->next;
   if (block->next) block->next->previous = block->previous;
-  if (block->own.base) store_give_back(store, block->size_bytes);
+  if (block->own.base) store_uncharge(store, block->size_bytes);
   free_memory(block);
   block->memory = NULL;
   block->rt = (RtTree){0};
@@ -35,16 +35,16 @@ void block_give(Block *block) {
   if (block->release) block->release(block->context);
 }
 
-static void end_memory(Object *ender) {
-  Block *block = (Block *)(void *)((uint8_t *)ender - offsetof(Block, ender));
-  block_give(block);
+static void end_memory(Object *memory_object) {
+  Block *block = (Block *)(void *)((uint8_t *)memory_object - offsetof(Block, memory_object));
+  block_free(block);
   object_release(&block->object);
 }
 
 static void RT_CALL header_end(void *data, uint64_t size_bytes, void *block) {
   (void)data;
   (void)size_bytes;
-  object_release(&((Block *)block)->ender);
+  object_release(&((Block *)block)->memory_object);
 }
 
 /* -- creating ---------------------------------------------------------------------------------- */
@@ -52,14 +52,14 @@ static void RT_CALL header_end(void *data, uint64_t size_bytes, void *block) {
 static Block *begin(Store *store, uint64_t size_bytes, Error *err) {
   Block *block = object_create(store->owner, object_free, sizeof *block, err);
   if (!block) return NULL;
-  block->ender = (Object){.owner = store->owner, .count = 1, .end = end_memory};
+  block->memory_object = (Object){.owner = store->owner, .count = 1, .end = end_memory};
   block->store = store;
   block->size_bytes = size_bytes;
   return block;
 }
 
-/* Links a block that has memory into the store. The object's one reference passes to `ender`, which
- * the header holds. */
+/* Links a block that has memory into the store. The object's one reference passes to
+ * `memory_object`, which the header holds. */
 static void link(Block *block, bool is_own) {
   Store *store = block->store;
   ASSERT(block->memory && !block->next && !block->previous, "a block is linked once it has memory");
@@ -83,7 +83,7 @@ static void begin_tree(Block *block) {
   rt_tree_init(&block->rt, store->device->worker_count);
 }
 
-Block *block_show(Store *store, const BlockShown *shown, Error *err) {
+Block *block_wrap(Store *store, const BlockExternal *shown, Error *err) {
   Block *block = begin(store, shown->size_bytes, err);
   if (!block) return NULL;
   block->memory = (uint8_t *)shown->memory;
@@ -113,13 +113,13 @@ static bool allocate(Block *block, uint64_t size_bytes, Error *err) {
   return true;
 }
 
-Block *block_take(Store *store, uint64_t size_bytes, uint64_t more_bytes, const char *what,
-                  Error *err) {
+Block *block_allocate(Store *store, uint64_t size_bytes, uint64_t more_bytes, const char *what,
+                      Error *err) {
   if (!store_charge(store, size_bytes, what, err)) return NULL;
   Block *block = begin(store, size_bytes, err);
   if (block) snprintf(block->what, sizeof block->what, "%s", what);
   if (!block || !allocate(block, size_bytes + more_bytes, err)) {
-    store_give_back(store, size_bytes);
+    store_uncharge(store, size_bytes);
     if (block) object_release(&block->object);
     return NULL;
   }
@@ -128,11 +128,11 @@ Block *block_take(Store *store, uint64_t size_bytes, uint64_t more_bytes, const 
   return block;
 }
 
-Block *block_keep(Store *store, DeviceMemory range, uint8_t *root, uint64_t root_bytes,
-                  Error *err) {
+Block *block_adopt(Store *store, DeviceMemory range, uint8_t *root, uint64_t root_bytes,
+                   Error *err) {
   Block *block = begin(store, root_bytes, err);
   if (!block) return NULL;
-  block->is_kept = true;
+  block->is_adopted = true;
   block->memory = block->own.base = root;
   block->own.range = range;
   link(block, true);

@@ -4,8 +4,8 @@
  * unless its bytes are contiguous. */
 #include "tree/access/cell.h"
 
-/* bytes; lists are visited one by one, so this size keeps their loops from being merged */
-enum { LIST_APART = 1 };
+/* Lists are visited one by one. A run of this size in bytes keeps their loops from being merged. */
+enum { LIST_BYTES = 1 };
 
 /* in the order of RtMask.runs */
 typedef enum Content { CONTENT_WORDS, CONTENT_SLOTS, CONTENT_PLAIN, CONTENT_COUNT } Content;
@@ -56,11 +56,11 @@ static void add_runs(Runs *r, const SNode *masked, const SNode *at) {
     const SNodeComponent *component = &at->components[k];
     const SNode *child = component->child;
     RtRun run;
-    /* a hash occupies no memory here: fill_hashes */
+    /* a hash has no memory in the cell: fill_hashes */
     if (child && snode_has(child, SNODE_KEYED)) continue;
     if (child && snode_has_slots(child)) {
       bool is_list = snode_has_lists(child);
-      run = run_below(masked, at, component, 0, is_list ? LIST_APART : 4 * child->cell_count);
+      run = run_below(masked, at, component, 0, is_list ? LIST_BYTES : 4 * child->cell_count);
       run.manager = child->manager;
       run.list_capacity = is_list ? (int32_t)child->cell_count : 0;
     } else if (child) {

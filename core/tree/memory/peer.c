@@ -1,13 +1,13 @@
 /* peer.c - a tree of another process, accessed through a window. It is a separate tree, since a
  * kernel may use both, with the same declaration and its handles in the same order. A sparse one is
- * read in place: its slots hold handles, which are relative to its own base. What only its process
- * knows (which nodes are live, their lists) is not available here: see tree_check_own.
+ * read in place: its slots contain handles, which are relative to its own base. The lists of its
+ * active nodes are only available in its own process: see tree_check_own.
  *
  * Hashes have no slots. Their entries are in the arena, and so are the keys of nodes, which are
  * found through the table of chunks, a separate window. After that table, the owning process
  * publishes which table of entries is the current one:
  *
- *     shown: its base | bytes in use | chunks | per manager the current table of a hash, else 0
+ *     published: base | bytes in use | chunks | per manager the current table of a hash, or 0
  *
  * and on a GPU, where the host's mirror may change at any time, a copy of the chunks. It publishes
  * while all ranks are in a barrier, and only then moves entries that others may look up.
@@ -66,7 +66,7 @@ static bool copy_layout(Tree *tree, const Tree *of, Error *err) {
 Tree *tree_peer(const Tree *of, uint8_t *base, uint8_t *tables, Error *err) {
   Tree *tree = tree_begin(of->store, err);
   if (tree && copy_layout(tree, of, err) && storage_borrow(tree, of, base, tables, err) &&
-      tree_look(tree, err))
+      tree_refresh_peer(tree, err))
     return tree;
   if (tree) object_release(&tree->object);
   return NULL;
@@ -74,20 +74,20 @@ Tree *tree_peer(const Tree *of, uint8_t *base, uint8_t *tables, Error *err) {
 
 /* -- hashes ------------------------------------------------------------------------------------ */
 
-static _Atomic uint64_t *shown_at(const Tree *tree, int k) {
-  return (_Atomic uint64_t *)&tree->shown[k];
+static _Atomic uint64_t *published_at(const Tree *tree, int k) {
+  return (_Atomic uint64_t *)&tree->published[k];
 }
 
-static void show(const Tree *tree) {
+static void publish_words(const Tree *tree) {
   const RtTree *rt = &tree->rt;
-  ASSERT(tree->shown, "only trees with hashes show words to their peers");
-  uint64_t head[TREE_SHOWN_HEAD] = {(uint64_t)rt->base, rt->top, rt->chunk_count};
-  for (int k = 0; k < TREE_SHOWN_HEAD; k++)
-    atomic_store_explicit(shown_at(tree, k), head[k], memory_order_relaxed);
+  ASSERT(tree->published, "only trees with hashes publish words to their peers");
+  uint64_t head[TREE_PUBLISHED_HEAD] = {(uint64_t)rt->base, rt->top, rt->chunk_count};
+  for (int k = 0; k < TREE_PUBLISHED_HEAD; k++)
+    atomic_store_explicit(published_at(tree, k), head[k], memory_order_relaxed);
   for (int32_t m = 0; m < rt->manager_count; m++)
-    atomic_store_explicit(shown_at(tree, TREE_SHOWN_HEAD + m), rt->managers[m].table.current,
-                          memory_order_relaxed);
-  storage_show_tables(tree);
+    atomic_store_explicit(published_at(tree, TREE_PUBLISHED_HEAD + m),
+                          rt->managers[m].table.current, memory_order_relaxed);
+  storage_publish_tables(tree);
 }
 
 void tree_read_begin(Tree *tree) {
@@ -107,40 +107,40 @@ static bool has_tombstones(const RtTree *tree) {
   return false;
 }
 
-static bool rest_there(Tree *tree, Error *err) {
+static bool publish_remote(Tree *tree, Error *err) {
   if (!tree_reach(tree, DEVICE_COUNTS, err)) return false;
   Device *device = tree->store->device;
-  return device->table->sharing->rest(device, &tree->rt, has_tombstones(&tree->rt), err);
+  return device->table->sharing->publish(device, &tree->rt, has_tombstones(&tree->rt), err);
 }
 
-bool tree_rest(Tree *tree, Error *err) {
-  ASSERT(!tree->is_peer, "tables are tidied by their owner");
+bool tree_publish(Tree *tree, Error *err) {
+  ASSERT(!tree->is_peer, "a tree's own process publishes its tables");
   if (!tree->has_storage) return true;
   if (tree->store->device->table->sharing) {
-    if (!rest_there(tree, err)) return false;
+    if (!publish_remote(tree, err)) return false;
   } else {
     tree->rt.is_read = 0;
     tree->rt.changed = 1; /* an earlier refresh may have deferred work */
     rt_tree_refresh(storage_context(tree), &tree->rt);
     tree->rt.is_read = 1;
   }
-  show(tree);
+  publish_words(tree);
   return true;
 }
 
-static uint64_t shown_by(const Tree *peer, int k) {
-  return atomic_load_explicit(shown_at(peer, k), memory_order_relaxed);
+static uint64_t published_by(const Tree *peer, int k) {
+  return atomic_load_explicit(published_at(peer, k), memory_order_relaxed);
 }
 
-bool tree_look(Tree *peer, Error *err) {
+bool tree_refresh_peer(Tree *peer, Error *err) {
   Device *device = peer->store->device;
-  if (!peer->has_storage || !peer->shown) return true;
-  peer->rt.away = (int64_t)peer->rt.base - (int64_t)shown_by(peer, 0);
+  if (!peer->has_storage || !peer->published) return true;
+  peer->rt.away = (int64_t)peer->rt.base - (int64_t)published_by(peer, 0);
   for (int32_t m = 0; m < peer->rt.manager_count; m++)
-    peer->rt.managers[m].table.current = shown_by(peer, TREE_SHOWN_HEAD + m);
+    peer->rt.managers[m].table.current = published_by(peer, TREE_PUBLISHED_HEAD + m);
   if (!device->table->sharing) return true;
-  peer->rt.top = shown_by(peer, 1);
-  peer->rt.chunk_count = (uint32_t)shown_by(peer, 2);
+  peer->rt.top = published_by(peer, 1);
+  peer->rt.chunk_count = (uint32_t)published_by(peer, 2);
   return device_adopt(device, &peer->rt, err);
 }
 

@@ -3,8 +3,8 @@
  *     sparse  | 128 | root container | chunks of nodes .. | sinks |  one arena, sized as the budget
  *     dense   | root container |                                     its exact size
  *
- * Pages: a sparse root may be touched here and there, and a tree of few nodes should stay small, so
- * the first SMALL_PAGES of chunks have small pages. The rest has huge pages, as nodes are allocated
+ * Pages: a sparse root may be touched sparsely, and a tree of few nodes should stay small, so the
+ * first SMALL_PAGES of chunks have small pages. The rest has huge pages, as nodes are allocated
  * from the arena's beginning. A dense container is used as a whole (arena.h).
  * Sinks: one per worker and manager, as large as its nodes; touched only when the budget is
  * exhausted. They are placed so that a private copy of the arena includes them
@@ -23,8 +23,8 @@
 #define SMALL_PAGES ((uint64_t)8 << 20)
 
 _Static_assert(SNODE_DYNAMIC_SLOTS == RT_LIST_SLOTS * sizeof(uint32_t),
-               "a list's slots begin where the layout says");
-_Static_assert(SNODE_ROW_NUMBERS == (int)RT_ROW_NUMBERS, "the layout knows rows of a log");
+               "the layout has the offset of a list's slots");
+_Static_assert(SNODE_ROW_NUMBERS == (int)RT_ROW_NUMBERS, "the layout has the head of a log's row");
 
 void storage_fill_level(RtLevel *level, const SNodeStep *step, const SNodeStep *own,
                         bool is_first) {
@@ -140,8 +140,8 @@ static bool allocate_arena(Tree *tree, uint64_t size_bytes, uint64_t least_bytes
   return true;
 }
 
-/* chunks | owner of each segment | with hashes: the words shown to peers | if the host only has a
- * mirror: a second copy of chunks and owners, for peers */
+/* chunks | owner of each segment | with hashes: the published words | with hashes, if the host only
+ * has a mirror: a second copy of chunks and owners, for peers */
 static uint64_t table_bytes(const Tree *tree) {
   uint64_t segments = tree->rt.reserved / RT_SEGMENT;
   return align_up(segments * (sizeof(RtChunk) + sizeof(uint32_t)), sizeof(uint64_t));
@@ -149,7 +149,7 @@ static uint64_t table_bytes(const Tree *tree) {
 
 static uint64_t second_at(const Tree *tree) {
   return table_bytes(tree) +
-         (uint64_t)(TREE_SHOWN_HEAD + tree->layout->manager_count) * sizeof(uint64_t);
+         (uint64_t)(TREE_PUBLISHED_HEAD + tree->layout->manager_count) * sizeof(uint64_t);
 }
 
 static bool has_hashes(const SNodeTree *layout) {
@@ -158,25 +158,25 @@ static bool has_hashes(const SNodeTree *layout) {
   return false;
 }
 
-static bool shows_second(const Tree *tree) {
+static bool publishes_chunks(const Tree *tree) {
   return has_hashes(tree->layout) && device_symmetric_heap(tree->store->device);
 }
 
 static uint64_t tables_bytes(const Tree *tree) {
-  return second_at(tree) + (shows_second(tree) ? table_bytes(tree) : 0);
+  return second_at(tree) + (publishes_chunks(tree) ? table_bytes(tree) : 0);
 }
 
 static void find_tables(Tree *tree, uint8_t *tables) {
   uint64_t chunks_bytes = tree->rt.reserved / RT_SEGMENT * sizeof(RtChunk);
-  uint8_t *first = tables + (shows_second(tree) && tree->rt.foreign ? second_at(tree) : 0);
+  uint8_t *first = tables + (publishes_chunks(tree) && tree->rt.foreign ? second_at(tree) : 0);
   tree->rt.chunks = (RtChunk *)(void *)first;
   tree->rt.segment_owner = (uint32_t *)(void *)(first + chunks_bytes);
-  if (has_hashes(tree->layout)) tree->shown = (uint64_t *)(void *)(tables + table_bytes(tree));
+  if (has_hashes(tree->layout)) tree->published = (uint64_t *)(void *)(tables + table_bytes(tree));
 }
 
-void storage_show_tables(const Tree *tree) {
+void storage_publish_tables(const Tree *tree) {
   const RtTree *rt = &tree->rt;
-  if (!shows_second(tree)) return;
+  if (!publishes_chunks(tree)) return;
   uint8_t *second = (uint8_t *)rt->chunks + second_at(tree);
   ASSERT(rt->top <= rt->reserved && rt->chunk_count <= rt->reserved / RT_SEGMENT,
          "tables are as large as the arena can need");
@@ -200,8 +200,8 @@ static bool reserve_sparse(Tree *tree, Error *err) {
   tree->rt.reserved = (tree->arena.reserved - sinks) / RT_SEGMENT * RT_SEGMENT;
   if (!device->table->allocate(device, &tree->tables, tables_bytes(tree), 0, err)) return false;
   if (tree->rt.reserved > least + SMALL_PAGES)
-    device->table->enlarge(device, tree->arena.base + least + SMALL_PAGES,
-                           tree->rt.reserved - least - SMALL_PAGES);
+    device->table->prefer_huge_pages(device, tree->arena.base + least + SMALL_PAGES,
+                                     tree->rt.reserved - least - SMALL_PAGES);
   tree->rt.root = tree->rt.base + head;
   find_tables(tree, device->table->map(device, &tree->tables));
   return create_managers(tree, err);
@@ -212,7 +212,7 @@ static bool reserve(Tree *tree, Error *err) {
   const SNodeTree *layout = tree->layout;
   if (layout->is_sparse) return reserve_sparse(tree, err);
   if (!allocate_arena(tree, layout->root_size, layout->root_size, err)) return false;
-  device->table->settle(device, tree->arena.base, layout->root_size);
+  device->table->prefault(device, tree->arena.base, layout->root_size);
   tree->rt.root = tree->rt.base;
   return true;
 }
@@ -222,7 +222,7 @@ static bool charge(Tree *tree, Error *err) {
   return store_charge(tree->store, tree->layout->root_size, tree_label(tree, label), err);
 }
 
-/* The ambient is as large as the largest node, since it is read instead of absent ones. */
+/* The ambient must be as large as the largest node, since it is read in place of inactive nodes. */
 static bool grow_ambient(Tree *tree, Error *err) {
   Device *device = tree->store->device;
   DeviceMemory *ambient = &tree->store->ambient, larger;
@@ -242,25 +242,26 @@ static void release_ranges(Tree *tree) {
   masks_free(tree);
   heap_free(tree->store->heap, tree->rt.managers);
   tree->rt = (RtTree){0};
-  if (tree->ground) block_release(tree->ground); /* others may still hold it */
+  if (tree->arena_block) block_release(tree->arena_block); /* extensions may still hold it */
   else device->table->free(device, &tree->arena);
-  tree->ground = NULL;
+  tree->arena_block = NULL;
   tree->arena = (DeviceMemory){0};
   device->table->free(device, &tree->tables);
-  tree->shown = NULL;
+  tree->published = NULL;
 }
 
-static bool keep_ground(Tree *tree, Error *err) {
-  tree->ground = block_keep(tree->store, tree->arena, tree->rt.root, tree->layout->root_size, err);
-  return tree->ground;
+static bool adopt_arena(Tree *tree, Error *err) {
+  tree->arena_block =
+      block_adopt(tree->store, tree->arena, tree->rt.root, tree->layout->root_size, err);
+  return tree->arena_block;
 }
 
 bool storage_create(Tree *tree, Error *err) {
   Store *store = tree->store;
   ASSERT(tree->layout->laid_out && !tree->has_storage, "a tree gets memory once, after layout");
   if (!grow_ambient(tree, err) || !charge(tree, err)) return false;
-  if (!reserve(tree, err) || !masks_create(tree, err) || !keep_ground(tree, err)) {
-    store_give_back(store, tree->layout->root_size);
+  if (!reserve(tree, err) || !masks_create(tree, err) || !adopt_arena(tree, err)) {
+    store_uncharge(store, tree->layout->root_size);
     release_ranges(tree);
     return false;
   }
@@ -280,7 +281,7 @@ static void end_borrowed(Tree *tree) {
   masks_free(tree);
   heap_free(tree->store->heap, tree->rt.managers);
   tree->rt = (RtTree){0};
-  tree->shown = NULL;
+  tree->published = NULL;
   tree->has_storage = false;
 }
 
@@ -330,7 +331,7 @@ uint64_t storage_compact(Tree *tree) {
     RtManager *manager = &tree->rt.managers[m];
     if (!manager->log_bytes) continue;
     free_logs(tree->store, manager);
-    store_give_back(tree->store, manager->log_bytes);
+    store_uncharge(tree->store, manager->log_bytes);
     freed += manager->log_bytes;
     manager->log_bytes = 0;
   }
@@ -344,9 +345,9 @@ void storage_free(Tree *tree) {
     return;
   }
   Store *store = tree->store;
-  tree_reach(tree, DEVICE_COUNTS, NULL); /* to know how much it frees */
+  tree_reach(tree, DEVICE_COUNTS, NULL); /* rt_tree_bytes reads the counts */
   store->device->table->forget(store->device, &tree->rt);
-  store_give_back(store, rt_tree_bytes(&tree->rt)); /* block.c frees the root's */
+  store_uncharge(store, rt_tree_bytes(&tree->rt)); /* block.c frees the root's */
   store_count(&store->stats, tree);
   for (int32_t m = 0; m < tree->rt.manager_count; m++) {
     heap_free(store->heap, tree->rt.managers[m].list);
@@ -409,14 +410,14 @@ bool storage_full_error(const Tree *tree, int32_t manager, Error *err) {
 
 /* Did a launch need more memory than the device provided beforehand, although the budget would have
  * allowed it? Only a device with a mirror provides memory before launches. */
-static bool has_outgrown_room(const Tree *tree, const SNode *node) {
+static bool has_exceeded_provision(const Tree *tree, const SNode *node) {
   const RtBudget *budget = &tree->store->budget;
   if (device_is_unified(tree->store->device)) return false;
   tree_reach((Tree *)tree, DEVICE_COUNTS, NULL);
   return budget->used + (node ? node->node_size : 0) + RT_SEGMENT <= budget->limit;
 }
 
-static bool room_error(const Tree *tree, const char *name, const SNode *node, Error *err) {
+static bool provision_error(const Tree *tree, const char *name, const SNode *node, Error *err) {
   char limit[32], used[32], label[100];
   const RtBudget *budget = &tree->store->budget;
   error_set(
@@ -424,8 +425,8 @@ static bool room_error(const Tree *tree, const char *name, const SNode *node, Er
       "%s (%s) of %s ran out of the memory that this launch had on the GPU: %s of %s are in use",
       name, node ? snode_kind_text(node->kind) : "pointer", tree_label(tree, label),
       bytes_text(budget->used, used), bytes_text(budget->limit, limit));
-  return error_hint(err, "launch again, perhaps in smaller steps: a launch has memory for three "
-                         "times what is in use, and for a part of the rest");
+  return error_hint(err, "launch again, perhaps in smaller steps: each launch is provided with "
+                         "three times the memory in use, and a part of the rest of the budget");
 }
 
 bool storage_budget_error(const Tree *tree, int32_t manager, Error *err) {
@@ -434,13 +435,14 @@ bool storage_budget_error(const Tree *tree, int32_t manager, Error *err) {
   const SNode *node = managed_node(tree, manager);
   char limit[32], used[32], more[32], label[100], holders[320], name[80] = "a node";
   if (node && node->name[0]) snprintf(name, sizeof name, "node '%.60s'", node->name);
-  if (has_outgrown_room(tree, node)) return room_error(tree, name, node, err);
+  if (has_exceeded_provision(tree, node)) return provision_error(tree, name, node, err);
   error_set(err, RG_ERROR_BUDGET,
             "the memory budget of %s is exhausted: %s (%s) of %s cannot grow; %s are in use%s",
             bytes_text(budget->limit, limit), name, node ? snode_kind_text(node->kind) : "pointer",
             tree_label(tree, label), bytes_text(budget->used, used),
             store_holders(tree->store, holders, sizeof holders));
   return error_hint(
-      err, "deactivate what is not needed, or allow more: rg.init{ memory = \"%s\" }, or RG_MEMORY",
+      err,
+      "deactivate unused cells, or set a larger budget: rg.init{ memory = \"%s\" }, or RG_MEMORY",
       store_more_than(budget->limit, more));
 }

@@ -29,7 +29,7 @@ bool store_init(Store *store, Owner *owner, Device *device, const StoreOptions *
 void store_deinit(Store *store) {
   if (!store->heap) return; /* store_init was not called */
   for (Tree *tree = store->trees; tree; tree = tree->next) storage_free(tree);
-  while (store->blocks) block_give(store->blocks);
+  while (store->blocks) block_free(store->blocks);
   store->device->table->free(store->device, &store->ambient);
   counted_deinit(&store->counted);
   store->device = NULL;
@@ -37,7 +37,7 @@ void store_deinit(Store *store) {
   scratch_deinit(&store->text);
 }
 
-/* What a user may have meant by an unknown name. */
+/* For the hint about an unknown type. */
 static const char type_examples[] =
 #define SCALAR(NAME, TEXT, ...) TEXT ", "
 #include "type/type.def"
@@ -57,7 +57,7 @@ char *store_read_type(Store *store, const char *text, const char *what, Type *ty
   if (type_has_arrays(&store->types, *type)) {
     error_set(err, RG_ERROR_TYPE_UNKNOWN, "%s cannot hold arrays, as '%.60s' %s", what, text,
               text[0] == 'a' ? "is" : "does");
-    error_hint(err, "rg.list and rg.zeros can: they count references to what they hold");
+    error_hint(err, "use rg.list or rg.zeros, which count references to their elements");
     return NULL;
   }
   char *name = heap_copy_text(store->heap, type_name_in(&store->types, *type, buffer));
@@ -86,14 +86,14 @@ void store_collect_all(Store *store, bool trims) {
 
 void store_relieve(Store *store) {
   if (!store->is_short || store->gc_is_stopped) return;
-  store->is_short = false; /* as storage_context also calls this */
+  store->is_short = false; /* first, as storage_context calls this function */
   uint64_t given = 0;
   for (Tree *tree = store->trees; tree; tree = tree->next)
     if (tree->has_storage && tree_reach(tree, DEVICE_WRITES, NULL)) given += storage_compact(tree);
   store->is_short = !given; /* if nothing was freed now, try again later */
 }
 
-enum { MOST_OFFERED_TIB = 64 }; /* no machine has more */
+enum { MOST_OFFERED_TIB = 64 }; /* hints suggest no larger budget */
 
 const char *store_more_than(uint64_t bytes, char buffer[32]) {
   uint64_t size = 1;
@@ -116,13 +116,13 @@ bool store_charge(Store *store, uint64_t needed, const char *what, Error *err) {
             "the memory budget of %s is exhausted: %s needs %s, %s are in use%s",
             bytes_text(budget->limit, limit), what, bytes_text(needed, size),
             bytes_text(budget->used, used), store_holders(store, holders, sizeof holders));
-  if (needed >> 40 >= MOST_OFFERED_TIB) return error_hint(err, "are the extents what was meant?");
+  if (needed >> 40 >= MOST_OFFERED_TIB) return error_hint(err, "check the extents");
   return error_hint(err, "set a larger budget: rg.init{ memory = \"%s\" }, or RG_MEMORY",
                     store_more_than(budget->used + needed, more));
 }
 
 /* A running launch may charge the budget at the same time. */
-void store_give_back(Store *store, uint64_t bytes) {
+void store_uncharge(Store *store, uint64_t bytes) {
   __atomic_fetch_sub(&store->budget.used, bytes, __ATOMIC_RELAXED);
 }
 

@@ -14,7 +14,7 @@
 typedef struct Tree Tree;   /* tree.h */
 typedef struct Block Block; /* block.h */
 
-typedef struct StoreStats { /* counts of destroyed trees; managers count those of others */
+typedef struct StoreStats { /* of destroyed trees; managers have the counts of other trees */
   uint64_t gcs, activations, deactivations, lists;
 } StoreStats;
 
@@ -35,7 +35,7 @@ typedef struct Store {
   bool tiny_chunks;     /* RG_STRESS */
   bool gc_is_stopped;
   bool is_short; /* the budget was exhausted, and nothing has been freed since */
-  /* does the address belong to memory of other ranks? NULL: there are no ranks */
+  /* does the address belong to memory of other ranks? NULL without ranks */
   bool (*is_of_ranks)(const void *ranks, const uint8_t *at);
   const void *ranks;
   StoreStats stats;
@@ -66,16 +66,17 @@ void store_collect(Tree *tree);
 /* The same for every tree, even if gc is stopped. `trims`: also returns free pages to the
  * system. */
 void store_collect_all(Store *store, bool trims);
-/* Charges bytes to the budget for `what`, "tree 't'"; else sets memory.budget. */
+/* Charges bytes to the budget for `what`, as in "tree 't'"; if it is exhausted, sets
+ * memory.budget. */
 bool store_charge(Store *store, uint64_t needed, const char *what, Error *err);
 /* The largest users of the budget, as ": tree 'grid' 2 GiB, array 'x' 40 MiB, 3 more 1 MiB"; "" if
- * there are none. */
+ * nothing uses it. */
 const char *store_holders(const Store *store, char *text, size_t size);
-void store_give_back(Store *store, uint64_t bytes); /* returns bytes to the budget */
+void store_uncharge(Store *store, uint64_t bytes); /* returns bytes to the budget */
 /* The next larger power of two, in the notation of rg.init. */
 const char *store_more_than(uint64_t bytes, char buffer[32]);
-/* After the budget was exhausted, until some is free again: makes free memory of any tree available
- * to all. */
+/* If the budget was exhausted: makes free memory of each tree available to all. Repeats that until
+ * some was freed. */
 void store_relieve(Store *store);
 StoreStats store_stats(const Store *store);
 /* False with err if allocations are not counted. */
@@ -85,7 +86,7 @@ bool store_allocations(Store *store, RgAllocations *allocations, Error *err);
 /* Calls device_reach for every tree; call it before any of the following. */
 bool store_reach(Store *store, DeviceUse use, Error *err);
 void store_memory(const Store *store, RgMemory *memory);
-/* False if there is no such row. */
+/* False past the last row. */
 bool store_memory_node(Store *store, int32_t row, RgNodeMemory *node);
 /* "2 MiB" in `buffer`. */
 const char *bytes_text(uint64_t bytes, char buffer[32]);

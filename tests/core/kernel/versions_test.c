@@ -51,7 +51,7 @@ static void wait_for(Version *version) {
 }
 
 /* Steps until no compile is left, for at most ten minutes. */
-static void settle(Engine *engine) {
+static void report_all(Engine *engine) {
   const struct timespec pause = {.tv_nsec = 1000000};
   for (int k = 0; engine->background && k < 600000; k++) {
     background_step(engine);
@@ -111,7 +111,7 @@ static void requests(void) {
     Version *first = request(0), *second = request(1);
     CHECK(first && second && count() == 4 && is_valid());
     CHECK(first->state != VERSION_QUEUED && background_has_spare(engine));
-    settle(engine);
+    report_all(engine);
     CHECK(first->state == VERSION_READY && second->state == VERSION_READY && is_valid());
     CHECK(background_is_idle(engine));
   }
@@ -120,7 +120,7 @@ static void requests(void) {
     versions_drop(second);
     versions_drop(first);
     CHECK(count() == 4 && is_valid());
-    settle(engine);
+    report_all(engine);
   }
   TEST("a base is dropped with what is based on it, and the next launch compiles anew") {
     request(1);

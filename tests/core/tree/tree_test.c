@@ -113,9 +113,10 @@ static void refusals(void) {
   }
   TEST("cells of a dense node do not go one by one") {
     int64_t index[2] = {3, 3};
-    CHECK_ERROR(rg_snode_call(leaf, "deactivate", index, 2, NULL), "argument.invalid",
-                "'deactivate' needs a pointer node: the cells of a dense node come and go with the "
-                "pointer node above it");
+    CHECK_ERROR(
+        rg_snode_call(leaf, "deactivate", index, 2, NULL), "argument.invalid",
+        "'deactivate' needs a pointer node: the cells of a dense node are active with those "
+        "of the pointer node above");
     CHECK_TEXT(rg_error(rg)->hint, "use 'block'");
   }
   TEST("a tree in use takes nothing more") {

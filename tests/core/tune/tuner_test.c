@@ -17,7 +17,7 @@ static double time_of(double own) {
 }
 
 /* Until a choice is made, with these times; how many runs that took, 1000 at most. */
-static int settle(Tuner *tuner, const double *times) {
+static int run_trials(Tuner *tuner, const double *times) {
   int runs = 0;
   for (; tuner->kept == TUNE_UNDECIDED && runs < 1000; runs++) {
     int32_t candidate = tuner_next(tuner);
@@ -34,7 +34,7 @@ static void choosing(void) {
       state = seed * 977;
       tuner_begin(&tuner, 4);
       double times[] = {3, 3.1, 1, 6};
-      CHECK(settle(&tuner, times) < 40);
+      CHECK(run_trials(&tuner, times) < 40);
       CHECK_INT(2, tuner.kept);
       CHECK_INT(TUNE_TOO_SLOW, tuner.rows[3].state);
     }
@@ -46,7 +46,7 @@ static void choosing(void) {
       double times[] = {1, 1, 1, 1};
       state = seed * 1313;
       tuner_begin(&tuner, 4);
-      settle(&tuner, times);
+      run_trials(&tuner, times);
       kept += tuner.kept == 0;
     }
     CHECK(kept >= 19);
@@ -167,7 +167,7 @@ static void running(void) {
     double times[] = {3, 1, 9};
     tuner_begin(&tuner, 3);
     tuner_fail(&tuner, 2);
-    settle(&tuner, times);
+    run_trials(&tuner, times);
     CHECK_INT(1, tuner.kept);
     for (int k = 0; k < 100; k++) tuner_watch(&tuner, k % 20 ? 1.7 : 1.1, 1); /* now and then */
     CHECK_INT(1, tuner.kept);
@@ -175,7 +175,7 @@ static void running(void) {
     CHECK_INT(TUNE_UNDECIDED, tuner.kept);
     CHECK_INT(TUNE_FAILED, tuner.rows[2].state);
     times[1] = 4;
-    settle(&tuner, times);
+    run_trials(&tuner, times);
     CHECK_INT(0, tuner.kept);
     tuner_recall(&tuner, 1);
     for (int k = 0; k < 3; k++) tuner_watch(&tuner, 2, 1); /* its best is learned */

@@ -1,9 +1,9 @@
-/* there.c - see there.h. A level's active cells are described to the device as the live nodes of a
+/* remote.c - see remote.h. A level's active cells are described to the device as the live nodes of a
  * manager, or the root's container, with nested runs of cells in each. */
 #include <string.h>
 
 #include "tree/kind.h"
-#include "tree/there.h"
+#include "tree/remote.h"
 
 static bool describe(const SNodePath *path, RtGpuCells *cells) {
   int first = path->node_step + 1;
@@ -23,7 +23,7 @@ static bool describe(const SNodePath *path, RtGpuCells *cells) {
   return true;
 }
 
-bool there_fill(Field *field, const uint64_t *bits, bool *is_done, Error *err) {
+bool remote_fill(Field *field, const uint64_t *bits, bool *is_done, Error *err) {
   Device *device = field->store->device;
   RtTree *tree = &field->node->tree->rt;
   DeviceSet set = {0};
@@ -53,8 +53,9 @@ static bool has_same_types(const Field *field, const Field *from) {
   return true;
 }
 
-/* Do both have the same nodes, or are both in roots, and are their cells active together? */
-static bool nests_are_alike(const SNodePath *path, const SNodePath *from, const RtGpuCells *cells,
+/* Do both fields have the same cells in the same nodes, or in roots, and are these cells active
+ * together? */
+static bool have_same_cells(const SNodePath *path, const SNodePath *from, const RtGpuCells *cells,
                             const RtGpuCells *other) {
   bool in_roots =
       cells->manager < 0 && other->manager < 0 && cells->masked < 0 && other->masked < 0;
@@ -70,8 +71,8 @@ static bool nests_are_alike(const SNodePath *path, const SNodePath *from, const 
 }
 
 /* Copies between fields in the same cells. */
-static bool copy_alike(Field *field, Field *from, DeviceSet *set, const RtGpuCells *other,
-                       bool *is_done, Error *err) {
+static bool copy_same_cells(Field *field, Field *from, DeviceSet *set, const RtGpuCells *other,
+                            bool *is_done, Error *err) {
   Device *device = field->store->device;
   uint64_t offset = set->cells.offset;
   ASSERT(set->cells.depth == other->depth, "both sides are loops of one depth");
@@ -132,7 +133,7 @@ static RtGpuCopy *make_copy(const Field *from, const RtGpuCells *cells, const SN
   *word_count = (int32_t)(size_bytes / sizeof(uint64_t));
   fill_copy(from->node->snode, cells, steps, parts, copy);
   RtGpuDigits *digits = (RtGpuDigits *)(copy + 1);
-  for (int k = 0; k < cells->depth; k++) /* if the node is the cell there are none */
+  for (int k = 0; k < cells->depth; k++) /* without digits if the node is the cell */
     digits[k] = own + k < path->step_count ? digits_of(&path->steps[own + k]) : (RtGpuDigits){0};
   RtGpuCopyStep *step = (RtGpuCopyStep *)(digits + cells->depth);
   for (int k = 0; k < steps; k++)
@@ -157,10 +158,9 @@ static uint64_t cells_in(const RtGpuCells *cells) {
   return count;
 }
 
-static bool take_error(Tree *tree, const RtError *error, Error *err) {
-  if (error->kind == RT_OK) return true;
-  if (error->kind == RT_ERROR_FULL) return storage_full_error(tree, error->manager, err);
-  return error_set(err, RG_ERROR_MEMORY, "the cells could not be copied on the GPU");
+static bool check_copy(Tree *tree, const DeviceCopy *copy, Error *err) {
+  return !copy->is_done ||
+         cell_check_remote(tree, &copy->error, "the cells could not be copied on the GPU", err);
 }
 
 /* An estimate of the target's nodes, if the source's nodes are full. */
@@ -170,8 +170,8 @@ static uint64_t positions_of(const Field *from, const RtGpuCells *cells, const R
   return nodes + nodes * cells_in(cells) / cells_in(to);
 }
 
-static bool copy_apart(Field *field, Field *from, const RtGpuCells *to, const RtGpuCells *cells,
-                       bool *is_done, Error *err) {
+static bool copy_to_other_cells(Field *field, Field *from, const RtGpuCells *to,
+                                const RtGpuCells *cells, bool *is_done, Error *err) {
   Device *device = field->store->device;
   Tree *tree = field->node->tree;
   DeviceCopy all = {.positions = positions_of(from, cells, to)};
@@ -188,10 +188,10 @@ static bool copy_apart(Field *field, Field *from, const RtGpuCells *to, const Rt
   heap_free(field->store->heap, copy);
   *is_done = ok && all.is_done;
   if (*is_done) tree->store->changes++;
-  return ok && (!all.is_done || take_error(tree, &all.error, err));
+  return ok && check_copy(tree, &all, err);
 }
 
-bool there_copy(Field *field, Field *from, bool *is_done, Error *err) {
+bool remote_copy(Field *field, Field *from, bool *is_done, Error *err) {
   const SNodePath *path = field->node->snode->path, *other_path = from->node->snode->path;
   DeviceSet set = {0};
   RtGpuCells other;
@@ -202,28 +202,28 @@ bool there_copy(Field *field, Field *from, bool *is_done, Error *err) {
   if (!tree_reach(from->node->tree, DEVICE_COUNTS, err) ||
       !tree_reach(field->node->tree, DEVICE_COUNTS, err))
     return false;
-  if (field->node->tree->rt.device && nests_are_alike(path, other_path, &set.cells, &other))
-    return copy_alike(field, from, &set, &other, is_done, err);
+  if (field->node->tree->rt.device && have_same_cells(path, other_path, &set.cells, &other))
+    return copy_same_cells(field, from, &set, &other, is_done, err);
   /* copying would activate cells of the tree that it reads */
   if (field->node->tree == from->node->tree) return true;
-  return copy_apart(field, from, &set.cells, &other, is_done, err);
+  return copy_to_other_cells(field, from, &set.cells, &other, is_done, err);
 }
 
 /* -- tables ------------------------------------------------------------------------------------ */
 
-uint64_t there_offset(const Field *field, int part) {
+uint64_t remote_offset(const Field *field, int part) {
   uint64_t offset = 0;
   for (int k = 0; k < part; k++) offset += (uint64_t)type_size(field_number(field, k)->type);
   return offset;
 }
 
 /* Is every number in the table at a multiple of its size? */
-static bool lies_well(const Field *field) {
+static bool is_aligned(const Field *field) {
   bool does = true;
   for (int k = 0; k < type_parts(field->type); k++) {
     uint64_t size = (uint64_t)type_size(field_number(field, k)->type);
-    does &= there_offset(field, k) % size == 0 &&
-            there_offset(field, type_parts(field->type)) % size == 0;
+    does &= remote_offset(field, k) % size == 0 &&
+            remote_offset(field, type_parts(field->type)) % size == 0;
   }
   return does;
 }
@@ -231,36 +231,36 @@ static bool lies_well(const Field *field) {
 static bool read_table(Field *field, const RtGpuCells *cells, uint8_t *table, bool *is_done,
                        Error *err) {
   Device *device = field->store->device;
-  uint64_t element = there_offset(field, type_parts(field->type));
+  uint64_t element = remote_offset(field, type_parts(field->type));
   DeviceCopy all = {.table = table, .element_bytes = element};
   RtGpuCopy *copy = make_copy(field, cells, NULL, &all.word_count, err);
   if (!copy) return false;
   RtGpuCopyPart *parts = parts_of(copy);
   for (int k = 0; k < copy->part_count; k++) {
     parts[k] = part_from(field, k);
-    parts[k].to_offset = there_offset(field, k);
+    parts[k].to_offset = remote_offset(field, k);
     parts[k].to_stride = element;
   }
   all.words = (uint64_t *)(void *)copy;
   bool ok = device->table->remote->copy_cells(device, NULL, &field->node->tree->rt, &all, err);
   heap_free(field->store->heap, copy);
   *is_done = ok && all.is_done;
-  return ok && (!all.is_done || take_error(field->node->tree, &all.error, err));
+  return ok && check_copy(field->node->tree, &all, err);
 }
 
-bool there_read(Field *field, uint8_t **table, Error *err) {
+bool remote_read(Field *field, uint8_t **table, Error *err) {
   const SNode *level = field->node->snode;
-  uint64_t size_bytes = there_offset(field, type_parts(field->type));
+  uint64_t size_bytes = remote_offset(field, type_parts(field->type));
   RtGpuCells cells;
   bool is_done = false;
   *table = NULL;
   if (!field->store->device->table->remote || !field->node->tree->rt.device ||
-      level->path->sparse_step < 0 || !describe(level->path, &cells) || !lies_well(field))
+      level->path->sparse_step < 0 || !describe(level->path, &cells) || !is_aligned(field))
     return true;
   if (!tree_reach(field->node->tree, DEVICE_COUNTS, err)) return false;
   for (int k = 0; k < level->rank; k++) size_bytes *= (uint64_t)level->shape[k];
   uint8_t *made = heap_alloc(field->store->heap, size_bytes);
-  if (!made) return true; /* the host needs no table */
+  if (!made) return true; /* the host can read the field without a table */
   bool ok = read_table(field, &cells, made, &is_done, err);
   if (ok && is_done) *table = made;
   else heap_free(field->store->heap, made);
