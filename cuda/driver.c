@@ -1,4 +1,4 @@
-/* driver.c - every way in which a GPU can be unavailable, each with its message. */
+/* driver.c - see driver.h. Each reason why a GPU cannot be used has its own message. */
 #include "driver.h"
 
 #include <dlfcn.h>
@@ -8,13 +8,13 @@
 #include "base/option.h"
 
 enum {
-  OLDEST_VERSION = 11000, /* the first that knows sm_80 */
-  OLDEST_CAPABILITY = 75, /* the lowest that code is made for */
+  OLDEST_VERSION = 11000, /* the first that supports sm_80 */
+  OLDEST_CAPABILITY = 75, /* the lowest that we generate code for */
   /* CUdevice_attribute */
   PROCESSORS = 16,
   CAPABILITY_MAJOR = 75,
   CAPABILITY_MINOR = 76,
-  SHOWS_HOST = 91, /* registered memory of the host has the host's addresses */
+  MAPS_HOST_MEMORY = 91, /* registered memory of the host has the host's addresses */
   HAS_RANGES = 102,
   HAS_FILE_DESCRIPTORS = 103
 };
@@ -25,9 +25,9 @@ const char *driver_text(const Driver *driver, int result) {
   return text;
 }
 
-/* From the first fault of a kernel on, a context answers every call with it. Between these numbers
- * are some that only refuse one call: 701, a launch that needs too much; 712, memory of the host
- * that is registered already. */
+/* After a fault of a kernel, every call in its context returns that fault. Some codes in this range
+ * only concern one call: 701, a launch that needs too much; 712, host memory that is registered
+ * already. */
 bool driver_is_lost(int result) {
   static const int lost[] = {214, 220, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721};
   for (size_t i = 0; i < sizeof lost / sizeof *lost; i++)
@@ -42,9 +42,9 @@ bool driver_check(const Driver *driver, int result, const char *what, Error *err
   if (!driver_is_lost(result))
     return error_set(err, RG_ERROR_DEVICE_FAILED, "the GPU cannot %s: %s", what,
                      driver_text(driver, result));
-  error_set(err, RG_ERROR_DEVICE_LOST, "the GPU is lost to this runtime, it cannot %s: %s", what,
-            driver_text(driver, result));
-  return error_hint(err, "its contents are lost: rg.reset() gives a new runtime");
+  error_set(err, RG_ERROR_DEVICE_LOST, "this runtime cannot use the GPU any more: it cannot %s: %s",
+            what, driver_text(driver, result));
+  return error_hint(err, "its contents are lost: rg.reset() makes a new runtime");
 }
 
 static bool find_entries(Driver *driver, Error *err) {
@@ -54,10 +54,10 @@ static bool find_entries(Driver *driver, Error *err) {
     bool may_be_missing;
   } entries[] = {
 #define DRIVER(NAME, PARAMETERS) {#NAME, offsetof(Driver, NAME), false},
-#define DRIVER_MAY(PART, NAME, PARAMETERS) {#NAME, offsetof(Driver, NAME), true},
+#define DRIVER_OPTIONAL(PART, NAME, PARAMETERS) {#NAME, offsetof(Driver, NAME), true},
 #include "driver.def"
 #undef DRIVER
-#undef DRIVER_MAY
+#undef DRIVER_OPTIONAL
   };
   for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
     void *entry = dlsym(driver->library, entries[i].name);
@@ -113,11 +113,11 @@ enum { RANGES, SHARING, GRAPHS };
 
 static bool has_entries(const Driver *driver, int part) {
 #define DRIVER(NAME, PARAMETERS)
-#define DRIVER_MAY(PART, NAME, PARAMETERS) \
+#define DRIVER_OPTIONAL(PART, NAME, PARAMETERS) \
   if (PART == part && !driver->NAME) return false;
 #include "driver.def"
 #undef DRIVER
-#undef DRIVER_MAY
+#undef DRIVER_OPTIONAL
   return true;
 }
 
@@ -135,7 +135,8 @@ static int describe(const Driver *driver, DriverDevice *device) {
     device->has_ranges = ranges && has_entries(driver, RANGES);
   if (!driver->cuDeviceGetAttribute(&sharing, HAS_FILE_DESCRIPTORS, device->number))
     device->has_sharing = sharing && device->has_ranges && has_entries(driver, SHARING);
-  if (!driver->cuDeviceGetAttribute(&shows, SHOWS_HOST, device->number)) device->shows_host = shows;
+  if (!driver->cuDeviceGetAttribute(&shows, MAPS_HOST_MEMORY, device->number))
+    device->maps_host_memory = shows;
   device->memory_bytes = memory_bytes;
   device->capability = major * 10 + minor;
   return result;
@@ -146,9 +147,10 @@ bool driver_device(const Driver *driver, int number, DriverDevice *device, Error
   memset(device, 0, sizeof *device);
   int result = driver->cuDeviceGetCount(&count);
   if (!result && !count) return error_set(err, RG_ERROR_DEVICE, "the CUDA driver sees no GPU");
-  if (!result && number >= DRIVER_TURN) number = (number - DRIVER_TURN) % count;
+  if (!result && number >= DRIVER_ROUND_ROBIN) number = (number - DRIVER_ROUND_ROBIN) % count;
   if (!result && number >= count)
-    return error_set(err, RG_ERROR_DEVICE, "there is no GPU %d: the CUDA driver sees %d, from 0 on",
+    return error_set(err, RG_ERROR_DEVICE,
+                     "there is no GPU %d: the CUDA driver sees %d, and numbers begin with 0",
                      number, count);
   if (!result) result = driver->cuDeviceGet(&device->number, number);
   if (!result) result = describe(driver, device);

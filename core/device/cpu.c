@@ -20,7 +20,7 @@ static void prefer_huge_pages(Device *device, uint8_t *from, uint64_t size_bytes
 
 static bool is_within(Device *device) { return pool_is_within(((CpuDevice *)device)->pool); }
 
-/* No driver compiles again what the loader has placed. */
+/* There is nothing to describe, as no driver compiles the code again. */
 static bool cpu_describe(Device *device, const DeviceCode *code, const DeviceTask *tasks,
                          int32_t number, DeviceTaskCode *out) {
   return false;
@@ -32,7 +32,7 @@ static bool sync_cpu(Device *device, Error *err) { return true; }
 static void destroy_cpu(Device *device) {
   CpuDevice *cpu = (CpuDevice *)device;
   if (cpu->pool) pool_destroy(cpu->pool);
-  messages_free(&cpu->said, cpu->workers, device->worker_count);
+  messages_free(&cpu->messages, cpu->workers, device->worker_count);
   races_destroy(cpu);
   prefault_destroy(cpu);
   heap_free(device->heap, cpu->workers);
@@ -66,8 +66,8 @@ static bool create_workers(CpuDevice *cpu) {
   return cpu->workers && cpu->took_part;
 }
 
-/* How many bytes a loop must write for non-temporal stores to pay: so many that the caches would
- * hold nothing for the next loop. */
+/* How many bytes a loop must write to make non-temporal stores profitable: so many that the caches
+ * would contain no data for the next loop. */
 static uint64_t stream_bytes(void) {
   uint64_t cache = cache_bytes();
   if (option_has_word("RG_STRESS", "force_streams")) return 0;
@@ -90,7 +90,7 @@ Device *device_cpu_create(Heap *heap, const DeviceOptions *options, Error *err) 
                            .guard_pages = options->guard_pages,
                            .fails_in_task = options->fails_in_task,
                            .seed = options->seed};
-  if (cpu) cpu->said.heap = heap;
+  if (cpu) cpu->messages.heap = heap;
   if (cpu && !device_choose_processor(&cpu->device, options->processor, err)) {
     destroy_cpu(&cpu->device);
     return NULL;

@@ -13,10 +13,10 @@ typedef struct CpuDevice {
   Device device;
   Pool *pool;
   RtWorker *workers;
-  uint8_t *took_part;   /* by worker: has it run a chunk of the task? */
-  DeviceLaunch *launch; /* the running launch */
-  Said said;            /* its messages so far */
-  Arena shadow;         /* memory of the race detector's table */
+  uint8_t *took_part;     /* by worker: has it run a chunk of the task? */
+  DeviceLaunch *launch;   /* the running launch */
+  MessageBuffer messages; /* its messages so far */
+  Arena shadow;           /* memory of the race detector's table */
   RtRaces races;
   Waiting *waiting; /* prefault.h */
   int32_t waiting_count;

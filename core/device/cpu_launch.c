@@ -64,7 +64,7 @@ static void run_chunk(void *data, int32_t worker, int64_t begin, int64_t end) {
   DEBUG_ASSERT(begin < end && worker < context->worker_count, "a chunk has positions");
   running->took_part[worker] = 1;
   if (running->launch->improve) improve(running);
-  ASSERT(!must_fail(running->fails), "no test asks a task to fail");
+  ASSERT(!must_fail(running->fails), "no test requests that this task fails");
   context->workers[worker].stack_end = stack_end();
   if (rt_stopped(context)) return;
   atomic_load (&running->function)(context, &context->workers[worker], begin, end);
@@ -118,7 +118,7 @@ static void refresh_trees(DeviceLaunch *launch) {
 }
 
 static void gather(CpuDevice *cpu, DeviceLaunch *launch) {
-  messages_gather(&cpu->said, cpu->workers, cpu->device.worker_count, launch);
+  messages_gather(&cpu->messages, cpu->workers, cpu->device.worker_count, launch);
 }
 
 static void run_positions(CpuDevice *cpu, DeviceLaunch *launch, int32_t number, int64_t total) {
@@ -127,11 +127,11 @@ static void run_positions(CpuDevice *cpu, DeviceLaunch *launch, int32_t number, 
   int64_t chunk = task->is_ordered ? total : choose_chunk(cpu, launch, task, total);
   DeviceCopies copies = launch->switches.copies;
   if (task->privatised && copies != COPIES_NEVER &&
-      copies_want_one(context, &launch->tasks[task->privatised]))
+      copies_prefer_one_chunk(context, &launch->tasks[task->privatised]))
     chunk = total;
   if (task->privatised && !task->is_ordered && copies != COPIES_NEVER &&
-      copies_pay(context, &launch->tasks[task->privatised], total, chunk >= total,
-                 copies == COPIES_ALWAYS)) {
+      copies_are_profitable(context, &launch->tasks[task->privatised], total, chunk >= total,
+                            copies == COPIES_ALWAYS)) {
     number = task->privatised;
     task = &launch->tasks[number];
   }
@@ -223,7 +223,7 @@ bool cpu_launch(Device *device, DeviceLaunch *launch, Error *err) {
   uint64_t begin = clock_ticks();
   ASSERT(launch->code && launch->code->host, "a launch has loaded code");
   launch_begin(device, launch, run_task);
-  messages_begin(&cpu->said);
+  messages_begin(&cpu->messages);
   cpu->launch = launch;
   if (cpu->waiting_count) prefault_begin(cpu, context);
   if (launch->has_sums) prepare_copies(device, launch);

@@ -14,7 +14,7 @@ static void begin_context(RtContext *context, const RtContext *native) {
 
 void launch_begin(const Device *device, DeviceLaunch *launch, RunTask *run) {
   RtContext *context = &launch->context;
-  ASSERT(!launch->tree_count || launch->trees, "a launch brings its trees");
+  ASSERT(!launch->tree_count || launch->trees, "a launch has its trees");
   begin_context(context, &device->native);
   context->frame = launch->frame;
   context->trees = launch->trees;

@@ -11,9 +11,9 @@ static const uint64_t first_of_worker = 1u << 31;
 
 static uint64_t length_of(const uint64_t *record) { return 1 + (record[0] >> 32); }
 
-/* Records that stay together: one with indices, and the records after it without, since a recursive
- * function does not know the indices. At the beginning of a worker's records, those before the
- * first with indices belong to it, too. */
+/* Records that stay together: one with indices, and the following records without, which are those
+ * of recursive functions, as these do not have the indices. At the beginning of a worker's records,
+ * those before the first one with indices belong to it, too. */
 typedef struct Group {
   const uint64_t *begin, *end, *key; /* key: array of `axes` indices */
   int32_t axes;
@@ -49,7 +49,7 @@ static int compare(const Group *a, const Group *b) {
 static void sort(Group *groups, Group *other, uint64_t begin, uint64_t end) {
   if (end - begin < 2) return;
   uint64_t middle = begin + (end - begin) / 2, a = begin, b = middle;
-  DEBUG_ASSERT(other != groups, "a merge needs room of its own");
+  DEBUG_ASSERT(other != groups, "a merge needs a second buffer");
   sort(groups, other, begin, middle);
   sort(groups, other, middle, end);
   for (uint64_t at = begin; at < end; at++) {
@@ -100,55 +100,56 @@ static void order(Heap *heap, const int32_t *axes, uint64_t *words, uint64_t cou
 }
 
 /* Takes the records of one worker and empties its buffer; a large buffer is freed. */
-static void take(Said *said, RtMessages *from, DeviceLaunch *launch) {
-  uint64_t needed = said->used + from->used;
-  ASSERT(said->used <= said->capacity && from->used <= from->capacity,
+static void take(MessageBuffer *buffer, RtMessages *from, DeviceLaunch *launch) {
+  uint64_t needed = buffer->used + from->used;
+  ASSERT(buffer->used <= buffer->capacity && from->used <= from->capacity,
          "buffers hold their records");
-  if (needed > said->capacity && needed <= MOST_WORDS) {
+  if (needed > buffer->capacity && needed <= MOST_WORDS) {
     uint64_t capacity = 2 * needed;
-    uint64_t *grown = heap_resize(said->heap, said->words, capacity * sizeof *grown);
+    uint64_t *grown = heap_resize(buffer->heap, buffer->words, capacity * sizeof *grown);
     if (grown) {
-      said->words = grown;
-      said->capacity = capacity;
+      buffer->words = grown;
+      buffer->capacity = capacity;
     }
   }
-  if (needed <= said->capacity) {
-    uint64_t *to = said->words + said->used;
+  if (needed <= buffer->capacity) {
+    uint64_t *to = buffer->words + buffer->used;
     memcpy(to, from->words, from->used * sizeof *from->words);
     if (from->used) to[0] |= first_of_worker;
-    said->used = needed;
+    buffer->used = needed;
   } else {
     for (uint64_t at = 0; at < from->used; at += length_of(from->words + at)) from->lost++;
   }
   launch->messages_lost += from->lost;
   from->used = from->lost = 0;
   if (from->capacity <= KEPT_WORDS) return;
-  heap_free(said->heap, from->words);
+  heap_free(buffer->heap, from->words);
   *from = (RtMessages){0};
 }
 
-void messages_begin(Said *said) {
-  said->used = 0;
-  if (said->capacity <= KEPT_WORDS) return;
-  heap_free(said->heap, said->words);
-  said->words = NULL;
-  said->capacity = 0;
+void messages_begin(MessageBuffer *buffer) {
+  buffer->used = 0;
+  if (buffer->capacity <= KEPT_WORDS) return;
+  heap_free(buffer->heap, buffer->words);
+  buffer->words = NULL;
+  buffer->capacity = 0;
 }
 
-void messages_gather(Said *said, RtWorker *workers, int32_t worker_count, DeviceLaunch *launch) {
-  uint64_t before = said->used;
+void messages_gather(MessageBuffer *buffer, RtWorker *workers, int32_t worker_count,
+                     DeviceLaunch *launch) {
+  uint64_t before = buffer->used;
   for (int32_t k = 0; k < worker_count; k++) {
     RtMessages *messages = &workers[k].messages;
-    if (messages->used || messages->lost) take(said, messages, launch);
+    if (messages->used || messages->lost) take(buffer, messages, launch);
   }
-  if (said->used > before)
-    order(said->heap, launch->message_axes, said->words + before, said->used - before);
-  launch->messages = said->words;
-  launch->message_words = said->used;
+  if (buffer->used > before)
+    order(buffer->heap, launch->message_axes, buffer->words + before, buffer->used - before);
+  launch->messages = buffer->words;
+  launch->message_words = buffer->used;
 }
 
-void messages_free(Said *said, RtWorker *workers, int32_t worker_count) {
+void messages_free(MessageBuffer *buffer, RtWorker *workers, int32_t worker_count) {
   for (int32_t k = 0; workers && k < worker_count; k++)
-    heap_free(said->heap, workers[k].messages.words);
-  if (said->heap) heap_free(said->heap, said->words);
+    heap_free(buffer->heap, workers[k].messages.words);
+  if (buffer->heap) heap_free(buffer->heap, buffer->words);
 }

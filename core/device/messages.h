@@ -4,17 +4,18 @@
 
 #include "device/device.h"
 
-typedef struct Said { /* messages of the running launch */
+typedef struct MessageBuffer { /* records of the messages of a launch */
   Heap *heap;
   uint64_t *words;
   uint64_t used, capacity;
-} Said;
+} MessageBuffer;
 
 /* Empties the buffer before a launch. */
-void messages_begin(Said *said);
+void messages_begin(MessageBuffer *buffer);
 /* Between tasks: appends the workers' records to the launch's, sorted by the indices of their
  * iterations. Records of one iteration, and of the host region, keep their order. */
-void messages_gather(Said *said, RtWorker *workers, int32_t worker_count, DeviceLaunch *launch);
-void messages_free(Said *said, RtWorker *workers, int32_t worker_count);
+void messages_gather(MessageBuffer *buffer, RtWorker *workers, int32_t worker_count,
+                     DeviceLaunch *launch);
+void messages_free(MessageBuffer *buffer, RtWorker *workers, int32_t worker_count);
 
 #endif

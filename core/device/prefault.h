@@ -4,7 +4,8 @@
  *     laid out --first launch of its tree--> present
  *
  * Huge pages are requested when the memory is laid out, so that the first access of any kind gets
- * them; but a field that only the host uses, or that is never used, takes no memory. */
+ * them. Pages are not pre-faulted earlier, as fields that only the host uses, or that are never
+ * used, may need no memory. */
 #ifndef RG_DEVICE_PREFAULT_H
 #define RG_DEVICE_PREFAULT_H
 

@@ -263,7 +263,7 @@ static void add_pieces(void *data, int32_t worker, int64_t begin, int64_t end) {
   }
 }
 
-/* One loop for all sums: a small one is over before the other workers have joined it. */
+/* One loop for all sums, as separate loops would often end before other workers have joined. */
 void copies_add_up(Pool *pool, RtContext *context, const DeviceTask *privatised,
                    const uint8_t *took_part) {
   bool any = false;
@@ -274,7 +274,7 @@ void copies_add_up(Pool *pool, RtContext *context, const DeviceTask *privatised,
     if (sum->tree < 0) continue;
     RtTree *tree = context->trees[sum->tree];
     if (tree->private_copies && sum->manager >= 0 && !rt_list_update(context, tree, sum->manager))
-      tree->private_copies = NULL; /* they hold partial sums: copies_prepare zeroes all of them */
+      tree->private_copies = NULL; /* they have partial sums: copies_prepare zeroes all of them */
   }
   Adding adding = {context, privatised, took_part};
   int64_t pieces = 0;
@@ -295,8 +295,8 @@ static double count_nodes(const RtTree *tree, int32_t manager) {
 }
 
 /* Summing an element takes about a nanosecond; the workers share it as they share the loop. */
-bool copies_pay(const RtContext *context, const DeviceTask *privatised, int64_t total,
-                bool is_one_chunk, bool is_sure) {
+bool copies_are_profitable(const RtContext *context, const DeviceTask *privatised, int64_t total,
+                           bool is_one_chunk, bool is_sure) {
   double elements = 0;
   for (int32_t i = 0; i < privatised->sum_count; i++) {
     if (privatised->sums[i].tree < 0 && !is_one_chunk) return false;
@@ -312,7 +312,7 @@ bool copies_pay(const RtContext *context, const DeviceTask *privatised, int64_t 
 
 enum { ATOMIC_NS = 20 }; /* cost of an uncontended atomic update */
 
-bool copies_want_one(const RtContext *context, const DeviceTask *privatised) {
+bool copies_prefer_one_chunk(const RtContext *context, const DeviceTask *privatised) {
   int64_t atomic = 0, others = context->worker_count - 1;
   for (int32_t i = 0; i < privatised->sum_count; i++)
     atomic += privatised->sums[i].tree < 0 ? ATOMIC_NS : 0;

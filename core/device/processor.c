@@ -7,10 +7,11 @@
 
 #include "base/machine.h"
 
-/* -- what this processor can do ---------------------------------------------------------------- */
+/* -- capabilities of this processor ------------------------------------------------------------ */
 
-/* On Windows a kernel that touches a page for the first time is interrupted until the page is there
- * (windows/memory.c); Wine, which the tests use, then restores vectors of up to 256 bits. */
+/* On Windows a kernel that touches a page for the first time is interrupted until the page is
+ * committed (windows/memory.c); Wine, which the tests use, then only restores vectors of up to 256
+ * bits. */
 #if defined(_WIN32)
 enum { MOST_VECTOR_BYTES = 32 };
 #else
@@ -35,7 +36,7 @@ static int32_t own_vector_bytes(void) {
   return __builtin_cpu_supports("avx512f") ? 64 : __builtin_cpu_supports("avx2") ? 32 : 16;
 }
 
-static void ask_processor(void) { __builtin_cpu_init(); }
+static void detect_processor(void) { __builtin_cpu_init(); }
 #define SUPPORTS_X86_64(NAME) __builtin_cpu_supports(NAME)
 #define SUPPORTS_AARCH64(NAME) false
 #else
@@ -43,7 +44,7 @@ static void ask_processor(void) { __builtin_cpu_init(); }
 
 static bool has_fast_gathers(void) { return false; }
 static int32_t own_vector_bytes(void) { return 16; }
-static void ask_processor(void) {}
+static void detect_processor(void) {}
 static bool supports(const char *name) {
   enum { ATOMICS = 1 << 8 }; /* HWCAP_ATOMICS: the instructions of LSE */
   return strcmp(name, "aarch64-lse") != 0 || (getauxval(AT_HWCAP) & ATOMICS);
@@ -52,12 +53,12 @@ static bool supports(const char *name) {
 #define SUPPORTS_AARCH64(NAME) supports(NAME)
 #endif
 
-/* -- which one code is compiled for ------------------------------------------------------------ */
+/* -- the processor to compile for -------------------------------------------------------------- */
 
 /* Finds the vector width, and checks that this machine has the named level: an unsupported
  * instruction would end the process. */
 bool device_choose_processor(Device *device, const char *name, Error *err) {
-  ask_processor();
+  detect_processor();
   device->processors[RG_TARGET_HOST] = "native";
   device->vector_bytes = own_vector_bytes();
   device->fast_gathers = has_fast_gathers();
@@ -92,10 +93,10 @@ int device_rank_of(const Device *device, RgTarget target, const char *processor)
   const char *gpu = device->processors[RG_TARGET_PTX];
   if (target == RG_TARGET_PTX) return gpu ? rank_on_gpu(gpu, processor) : -1;
   if (gpu) return -1;
-  /* of a named processor, levels up to that; else what the machine has */
+  /* a named processor runs levels up to its own; "native" runs those that the machine supports */
   int rank = -1, at = 0, found = -1;
   bool is_named = strcmp(own, "native") != 0, is_past = false;
-  ask_processor();
+  detect_processor();
 #define PROCESSOR(MACHINE, NAME, VECTOR_BYTES, CPU, FEATURES) \
   rank = at++; \
   if (!strcmp(processor, NAME) && !is_past && SUPPORTS_##MACHINE(NAME) && \

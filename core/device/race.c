@@ -12,7 +12,7 @@ static bool is_before(const Race *a, const Race *b) {
   return (int64_t)a->element < (int64_t)b->element;
 }
 
-void race_look(Race *first, const RtShadow *entries, uint64_t count, uint32_t epoch) {
+void race_scan(Race *first, const RtShadow *entries, uint64_t count, uint32_t epoch) {
   for (uint64_t k = 0; k < count; k++) {
     Race race = {.is_found = true, .what = entries[k].what, .element = entries[k].element};
     if (entries[k].state != epoch || !rt_race_of(&entries[k], &race.writer, &race.other)) continue;
@@ -20,7 +20,7 @@ void race_look(Race *first, const RtShadow *entries, uint64_t count, uint32_t ep
   }
 }
 
-void race_tell(const Race *race, RtContext *context, RtWorker *worker) {
+void race_report(const Race *race, RtContext *context, RtWorker *worker) {
   if (!race->is_found) return;
   uint64_t values[] = {(uint64_t)race->other.site, (uint64_t)race->writer.iteration,
                        (uint64_t)race->other.iteration, race->element};

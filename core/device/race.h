@@ -1,5 +1,5 @@
 /* race.h - selects the race to report from a table of the race detector (llvm_bc/race.c): the one
- * of the lowest iterations, and among those of the lowest element. Private to this room. */
+ * with the lowest iterations and, among those, the lowest element. Private to this room. */
 #ifndef RG_DEVICE_RACE_H
 #define RG_DEVICE_RACE_H
 
@@ -14,8 +14,9 @@ typedef struct Race {
 
 /* Examines a part of the table and updates `first`, which the caller zeroes before the first
  * part. */
-void race_look(Race *first, const RtShadow *entries, uint64_t count, uint32_t epoch);
-/* Records the race, if there is one, as a FAULT of the launch, as this worker would. */
-void race_tell(const Race *race, RtContext *context, RtWorker *worker);
+void race_scan(Race *first, const RtShadow *entries, uint64_t count, uint32_t epoch);
+/* Records the race, if `race` has one, as a FAULT of the launch, in the same way as this worker
+ * would. */
+void race_report(const Race *race, RtContext *context, RtWorker *worker);
 
 #endif

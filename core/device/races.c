@@ -1,5 +1,5 @@
-/* races.c - see races.h. The table is reserved once, and takes memory as it is touched: 64 bytes
- * for each element of the loop that touches most, 256 MiB at most. */
+/* races.c - see races.h. The table is reserved once, and committed as it is touched: 64 bytes for
+ * each element of the loop that touches most of them, at most 256 MiB. */
 #include "device/races.h"
 
 #include "device/race.h"
@@ -30,6 +30,6 @@ void races_end(CpuDevice *cpu, DeviceLaunch *launch) {
   launch->touches_lost += races->lost;
   races->lost = 0;
   if (!races->found || launch->context.error.kind != RT_OK) return;
-  race_look(&race, races->entries, races->capacity, races->epoch);
-  race_tell(&race, &launch->context, &cpu->workers[0]);
+  race_scan(&race, races->entries, races->capacity, races->epoch);
+  race_report(&race, &launch->context, &cpu->workers[0]);
 }

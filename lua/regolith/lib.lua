@@ -354,13 +354,13 @@ function lib.say_unseen(runtime)
     local errors, left = last_errors(runtime)
     if errors[1].code == "runtime.busy" then return end -- the core reports it after that call
     -- Once the GPU is lost, every call fails like this; the fault itself was the first failure.
-    if errors[1].code == "device.lost" and errors[1].message:find("runtime since", 1, true) then
+    if errors[1].code == "device.lost" and errors[1].message:find("any more since", 1, true) then
       return
     end
     if note_unseen then note_unseen() end
     local notes = errors[1].notes or {}
     errors[1].notes, notes[#notes + 1] = notes, { code = "note", message =
-      "no call looked at this launch before its runtime ended; rg.sync() raises such an error" }
+      "no call reported this failure before its runtime ended; rg.sync() raises such an error" }
     log.error("%s", fail.text(errors, left))
   end
 end

@@ -33,10 +33,10 @@ int main(void) {
     void *library = dlopen(RG_EXECUTING_DRIVER, RTLD_NOW | RTLD_LOCAL);
     static const char *const names[] = {
 #define DRIVER(NAME, PARAMETERS) #NAME,
-#define DRIVER_MAY(PART, NAME, PARAMETERS) #NAME,
+#define DRIVER_OPTIONAL(PART, NAME, PARAMETERS) #NAME,
 #include "../../cuda/driver.def"
 #undef DRIVER
-#undef DRIVER_MAY
+#undef DRIVER_OPTIONAL
     };
     CHECK(library != NULL);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {

@@ -4,9 +4,9 @@
  * at the same time, as updates by one side are not atomic for the other: the host waits for a task
  * before its region goes on with arrays, and for the launch before it returns. At these points,
  * arrays without references are destroyed. Tasks that do not resize arrays use copies of their
- * elements instead (copies.c), and nothing waits.
- * This is not CUDA managed memory, which would vanish with a context that a fault has ended, while
- * handles may live on. Decision D-device-13. */
+ * elements instead (copies.c), and the host need not wait.
+ * CUDA managed memory is not used, as it would be lost when a fault ends the context, although the
+ * host still has handles of arrays. Decision D-device-13. */
 #include "device/cuda/cuda.h"
 
 #define LEAST_BYTES ((uint64_t)1 << 20)
@@ -32,24 +32,24 @@ void cuda_unpin(Device *device, void *memory) {
   cuda_leave(cuda);
 }
 
-static uint64_t wish_for(CudaDevice *cuda, uint64_t threads) {
+static uint64_t target_for(CudaDevice *cuda, uint64_t threads) {
   const RtBudget *budget = cuda->device.budget;
   uint64_t left = budget->limit > budget->used ? budget->limit - budget->used : 0;
   uint64_t per_thread = cuda->shared_per_thread ? cuda->shared_per_thread : FIRST_PER_THREAD;
-  uint64_t wish = threads * per_thread;
-  if (wish > MOST_BYTES && per_thread == FIRST_PER_THREAD) wish = MOST_BYTES;
-  if (wish < LEAST_BYTES) wish = LEAST_BYTES;
-  return wish > left / 2 ? left / 2 : wish;
+  uint64_t target_bytes = threads * per_thread;
+  if (target_bytes > MOST_BYTES && per_thread == FIRST_PER_THREAD) target_bytes = MOST_BYTES;
+  if (target_bytes < LEAST_BYTES) target_bytes = LEAST_BYTES;
+  return target_bytes > left / 2 ? left / 2 : target_bytes;
 }
 
 /* Provides no more than half of what the budget leaves, even if more memory is free: tasks do not
  * check the budget. */
 bool cuda_arrays_begin(CudaDevice *cuda, const DeviceLaunch *launch, uint64_t threads, Error *err) {
   RtAllocator *allocator = launch->context.allocator;
-  ASSERT(allocator && allocator->have_room, "a launch with arrays brings their allocator");
+  ASSERT(allocator && allocator->have_room, "a launch with arrays has their allocator");
   allocator->deferring = 1;
-  uint64_t wish = launch->grows_arrays ? wish_for(cuda, threads) : 0;
-  return allocator->have_room(allocator, wish) ||
+  uint64_t target_bytes = launch->grows_arrays ? target_for(cuda, threads) : 0;
+  return allocator->have_room(allocator, target_bytes) ||
          error_set(
              err, RG_ERROR_MEMORY,
              "the host has no memory left that the GPU can access, for the arrays that they share");
@@ -59,7 +59,7 @@ bool cuda_arrays_begin(CudaDevice *cuda, const DeviceLaunch *launch, uint64_t th
 static bool update_copies(CudaDevice *cuda, DeviceLaunch *launch, bool is_last, Error *err) {
   RtAllocator *allocator = launch->context.allocator;
   ASSERT(cuda->arrays_are_used && allocator, "a task has used arrays of the launch's allocator");
-  bool ok = is_last ? cuda_wait(cuda, err) : cuda_look_for_stop(cuda, err);
+  bool ok = is_last ? cuda_wait(cuda, err) : cuda_check_stop(cuda, err);
   cuda->arrays_are_used = false;
   launch->has_waited = true;
   allocator->deferring = 0;

@@ -24,7 +24,7 @@ static bool find_service(CudaDevice *cuda, const char *name, void **function, Er
   return cuda_check(cuda, result, "find a service", err);
 }
 
-static bool have_service(CudaDevice *cuda, Error *err) {
+static bool ensure_service(CudaDevice *cuda, Error *err) {
   if (cuda->service) return true;
   cuda->service = cuda_load_module(cuda, rt_service_ptx, err);
   return cuda->service && find_service(cuda, "rg_service_trees", &cuda->service_trees, err) &&
@@ -84,26 +84,25 @@ bool cuda_refresh_trees(CudaDevice *cuda, DeviceLaunch *launch, bool frees, Erro
   RtGpuService service = {.context = pointer_to(cuda->block_now),
                           .result = pointer_to(CUDA_BLOCK_COLLECTIONS),
                           .number = launch->gc_is_stopped};
-  if (!have_service(cuda, err) || !start_trees(cuda, service, err)) return false;
+  if (!ensure_service(cuda, err) || !start_trees(cuda, service, err)) return false;
   service.result = NULL;
   return !frees || start_all(cuda, cuda->service_zero, service, err);
 }
 
-/* One thread decides what must be done; then as many threads as fit do it. Lists are built on one
- * stream at a time, because trees with nodes share the budget; so one array of warp counts
+/* One thread decides what must be done, and then threads that fill the GPU do it. Lists are built
+ * on one stream at a time, because trees with nodes share the budget; so one array of warp counts
  * suffices. */
 static bool make_list(CudaDevice *cuda, RtGpuService service, Error *err) {
   if (!start_one(cuda, cuda->service_list, service, err)) return false;
   if (!service.in_order) return start_all(cuda, cuda->service_fill, service, err);
   uint64_t warps = (uint64_t)cuda_most_blocks(cuda) * CUDA_BLOCK_THREADS / LANES;
-  if (!cuda_prefer_huge_pages(cuda, &cuda->counts, warps * sizeof(uint64_t), false, err))
-    return false;
+  if (!cuda_enlarge(cuda, &cuda->counts, warps * sizeof(uint64_t), false, err)) return false;
   service.result = pointer_to(cuda->counts.at);
   return start_all(cuda, cuda->service_fill, service, err) &&
          start_all(cuda, cuda->service_enter, service, err);
 }
 
-static bool have_list(CudaDevice *cuda, CudaTree *own, RtGpuService service, Error *err) {
+static bool ensure_list(CudaDevice *cuda, CudaTree *own, RtGpuService service, Error *err) {
   ASSERT(service.number >= 0 && service.number < own->tree->manager_count, "a manager of the tree");
   CudaList *list = &own->lists[service.number];
   if (list->is_current) return true;
@@ -128,7 +127,7 @@ bool cuda_ensure_list(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *
   ASSERT(own, "a launch's trees are on the GPU before they are listed");
   RtGpuService service = list_service(cuda, task, task->tree, task->manager);
   return own->lists[task->manager].is_current ||
-         (have_service(cuda, err) && have_list(cuda, own, service, err));
+         (ensure_service(cuda, err) && ensure_list(cuda, own, service, err));
 }
 
 /* The number of merge steps for as many rows as fit in the tree's memory. */
@@ -150,8 +149,8 @@ static bool make_order(CudaDevice *cuda, const CudaTree *own, RtGpuService servi
   return true;
 }
 
-static bool have_order(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task,
-                       const DeviceOrder *order, Error *err) {
+static bool ensure_order(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task,
+                         const DeviceOrder *order, Error *err) {
   CudaTree *own = launch->trees[order->tree]->device;
   ASSERT(own, "a launch's trees are on the GPU before its tasks");
   CudaList *list = &own->lists[order->manager];
@@ -159,7 +158,7 @@ static bool have_order(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask 
   if (!bit || cuda_is_view(own->tree)) return true; /* the task itself builds it */
   if (list->is_current && list->orders_are_current & bit) return true;
   RtGpuService service = list_service(cuda, task, order->tree, order->manager);
-  if (!have_service(cuda, err) || !have_list(cuda, own, service, err)) return false;
+  if (!ensure_service(cuda, err) || !ensure_list(cuda, own, service, err)) return false;
   service.depth = order->depth;
   if (!make_order(cuda, own, service, err)) return false;
   cuda_note_tables(own);
@@ -171,14 +170,14 @@ static bool have_order(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask 
 bool cuda_ensure_orders(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task,
                         Error *err) {
   for (int32_t k = 0; k < task->order_count; k++)
-    if (!have_order(cuda, launch, task, &task->orders[k], err)) return false;
+    if (!ensure_order(cuda, launch, task, &task->orders[k], err)) return false;
   return true;
 }
 
-/* The argument is passed by value, and as many threads run it as the GPU holds at once. */
+/* The argument is passed by value, and the number of threads fills the GPU. */
 bool cuda_start_set(CudaDevice *cuda, RtGpuSet *set, Error *err) {
   void *parameters[] = {set};
-  if (!have_service(cuda, err)) return false;
+  if (!ensure_service(cuda, err)) return false;
   int result =
       cuda->driver.cuLaunchKernel(cuda->service_set, (unsigned)cuda_most_blocks(cuda), 1, 1,
                                   CUDA_BLOCK_THREADS, 1, 1, 0, cuda->stream, parameters, NULL);
@@ -187,7 +186,7 @@ bool cuda_start_set(CudaDevice *cuda, RtGpuSet *set, Error *err) {
 
 bool cuda_start_copy(CudaDevice *cuda, Error *err) {
   RtGpuService service = {.context = pointer_to(cuda->block_now)};
-  return have_service(cuda, err) && start_all(cuda, cuda->service_copy, service, err);
+  return ensure_service(cuda, err) && start_all(cuda, cuda->service_copy, service, err);
 }
 
 /* -- launches on behalf of the host ------------------------------------------------------------ */
@@ -222,7 +221,7 @@ static bool clear_cells(CudaDevice *cuda, RtGpuService service, const RtMask *ma
 
 bool cuda_start_clear(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task, Error *err) {
   RtGpuService service = {.context = pointer_to(cuda->block_now), .tree = task->tree, .number = 1};
-  if (!have_service(cuda, err) || !start_trees(cuda, service, err)) return false;
+  if (!ensure_service(cuda, err) || !start_trees(cuda, service, err)) return false;
   if (task->kind == DEVICE_CLEAR) return clear_nodes(cuda, service, task->manager, err);
   const RtMask *mask = &launch->trees[task->tree]->masks[task->manager];
   return clear_cells(cuda, service, mask, task->manager, err);
@@ -232,7 +231,7 @@ bool cuda_start_clear(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *
 static bool run_clear(void *data, Error *err) {
   DeviceLaunch *launch = data;
   CudaDevice *cuda = launch->context.host;
-  if (!have_service(cuda, err) || !push_tree(cuda, launch, NULL, err)) return false;
+  if (!ensure_service(cuda, err) || !push_tree(cuda, launch, NULL, err)) return false;
   RtGpuService service = {.context = pointer_to(cuda->block_now), .number = 1};
   if (!start_trees(cuda, service, err)) return false;
   return clear_nodes(cuda, service, (int32_t)launch->frame[0], err) &&
@@ -263,14 +262,14 @@ bool cuda_clear(Device *device, RtTree *tree, int32_t manager, DeviceClear *clea
   return true;
 }
 
-/* -- rests (cuda_publish) ------------------------------------------------------------------------- */
+/* -- publishing tables ------------------------------------------------------------------------- */
 
-/* Refreshes the tree as after a task that has changed it. */
+/* Refreshes the tree as if a task had changed it. */
 static bool run_tidy(void *data, Error *err) {
   DeviceLaunch *launch = data;
   CudaDevice *cuda = launch->context.host;
   uint32_t yes = 1;
-  if (!have_service(cuda, err) || !push_tree(cuda, launch, NULL, err)) return false;
+  if (!ensure_service(cuda, err) || !push_tree(cuda, launch, NULL, err)) return false;
   uint64_t image = cuda_tree_address(launch->trees[0]->device);
   return cuda_write(cuda, image + offsetof(RtTree, changed), &yes, sizeof yes, err) &&
          cuda_refresh_trees(cuda, launch, false, err);
@@ -306,7 +305,7 @@ static bool run_visit(void *data, Error *err) {
   DeviceLaunch *launch = data;
   CudaDevice *cuda = launch->context.host;
   const RtVisit *visit = (const RtVisit *)(const void *)launch->frame;
-  if (!have_service(cuda, err) ||
+  if (!ensure_service(cuda, err) ||
       !push_tree(cuda, launch, makes(visit) ? cuda->service_visit : NULL, err))
     return false;
   RtGpuService service = {.context = pointer_to(cuda->block_now)};
@@ -322,9 +321,9 @@ static void visit_host(RtContext *context) {
   guard_run(run_visit, cuda->launch, cuda->err);
 }
 
-/* True if the GPU may visit, which it must where the host cannot see the tree. */
+/* May the GPU visit? It must if the host cannot access the tree. */
 static bool can_visit(const CudaTree *own) {
-  return cuda_is_view(own->tree) || (has_newer(own) && !own->is_shown);
+  return cuda_is_view(own->tree) || (has_newer(own) && !own->is_exposed);
 }
 
 /* Copying the whole used tree to the host and back costs about one visit per page. */

@@ -9,7 +9,7 @@
 
 #define PIECE ((uint64_t)64 << 20)
 
-/* What the host region needs; the launch's frame is the copy's words. */
+/* The data of the host region; the launch's frame is the copy's words. */
 typedef struct Running {
   DeviceLaunch launch; /* must be first: the host region casts cuda->launch */
   DeviceCopy *copy;
@@ -24,7 +24,7 @@ static bool push_from(CudaDevice *cuda, Running *running, Error *err) {
   CudaTree *own = running->from->device;
   ASSERT(own, "a tree that was pushed is on the GPU");
   words->from = (void *)(uintptr_t)cuda_tree_address(own);
-  if (words->cells.manager < 0) cuda_go_to_root(own, &words->cells);
+  if (words->cells.manager < 0) cuda_add_root_address(own, &words->cells);
   own->is_used = true;
   return true;
 }
@@ -35,7 +35,7 @@ static bool run_to_tree(CudaDevice *cuda, Running *running, Error *err) {
   CudaTree *own = cuda_tree(cuda, to, err);
   if (!own) return false;
   own->is_used = true;
-  /* copies are not a steady loop, so read the counts */
+  /* copies are rarely repeated, so the counts are read */
   own->unread = own->unread ? own->interval : 0;
   const void *code = to->manager_count ? running->launch.code : NULL;
   if (!cuda_push(cuda, to, code, running->copy->positions, err) ||
@@ -85,7 +85,7 @@ static void copy_host(RtContext *context) {
   guard_run(run_copy, cuda->launch, cuda->err);
 }
 
-static bool is_ours(const CudaTree *own) { return own && !own->is_shown && !own->is_shared; }
+static bool is_ours(const CudaTree *own) { return own && !own->is_exposed && !own->is_shared; }
 
 static bool is_there(const RtTree *from) {
   const CudaTree *own = from->device;

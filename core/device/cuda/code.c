@@ -1,6 +1,6 @@
 /* code.c - loads a compiled kernel for the GPU: its host region, which the loader places in
  * memory, and a driver module with its tasks. The driver compiles the PTX for its GPU; the result
- * is kept in the cache on disk, keyed by the PTX, the GPU and the driver's version.
+ * is stored in the cache on disk, keyed by the PTX, the GPU and the driver's version.
  * Decision D-device-10. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static RgCodegenRequest request_of(const CudaDevice *cuda, const char *text, uin
                             .processors = {[RG_TARGET_PTX] = processor}};
 }
 
-/* The cached module; NULL if there is none, or the driver rejects it. */
+/* The cached module; NULL if it is not in the cache, or the driver rejects it. */
 static void *find_module(CudaDevice *cuda, const RgCodegenRequest *request, int64_t most) {
   const int option = MOST_REGISTERS; /* has no effect on compiled code */
   void *value = (void *)(uintptr_t)most;
@@ -171,8 +171,8 @@ static bool has_many_registers(CudaDevice *cuda, const CudaCode *code, int32_t t
   return false;
 }
 
-/* Limits registers, so that more threads run at once, if that spills nothing. Code that needs few
- * registers is left alone, as with a limit the driver may use more of them than without. */
+/* Limits registers, so that more threads run at the same time, if that spills none. Code with few
+ * registers has no limit, as the driver may use more of them with a limit than without. */
 static bool load_text_tasks(CudaDevice *cuda, CudaCode *code, const char *text, uint64_t length,
                             int32_t task_count, Error *err) {
   int64_t most = cuda->guesses[CUDA_GUESS_registers];
@@ -239,9 +239,9 @@ static size_t stack_now(CudaDevice *cuda) {
   return cuda->driver.cuCtxGetLimit(&now, STACK_SIZE) ? USUAL_STACK : now;
 }
 
-/* The limit belongs to the context: every resident thread gets as much as the most demanding code
- * needs, from that code's first launch on. If the GPU refuses, half as many calls are allowed, and
- * so on; the code reports too many calls (codegen/function.c). */
+/* The limit belongs to the context: every resident thread gets the stack that the most demanding
+ * code needs, from that code's first launch on. If the GPU refuses, the number of calls is halved
+ * until it accepts; the code reports too many calls (codegen/function.c). */
 bool cuda_ensure_stack(CudaDevice *cuda, CudaCode *code, Error *err) {
   if (!code->recurses) return true;
   uint64_t bytes = 0;
@@ -277,7 +277,7 @@ static bool load_host(CudaDevice *cuda, CudaCode *code, const RgCodegenObject *h
 static bool load_tasks(CudaDevice *cuda, CudaCode *code, const RgCodegenObject *ptx,
                        int32_t task_count, Error *err) {
   if (!task_count) return true;
-  if (!ptx->bytes) return error_set(err, RG_ERROR_OBJECT, "compiled code has nothing for the GPU");
+  if (!ptx->bytes) return error_set(err, RG_ERROR_OBJECT, "compiled code has no PTX for the GPU");
   if (!cuda_enter(cuda, err)) return false;
   bool ok = load_ptx(cuda, code, ptx, task_count, err);
   code->most_calls = RT_MOST_CALLS_GPU;

@@ -1,15 +1,15 @@
 /* copies.c - copies, in GPU memory, of the elements of counted arrays that host and tasks both
  * use (arrays.c), while no task resizes them. Which side has the newest elements:
  *
- *     host --shown to a task--> both --the task has written--> the GPU --the host reads--> both
- *      ^------------------ the host writes, or a task through headers -----------------------'
+ *     host --exposed to a task--> both --the task has written--> the GPU --the host reads--> both
+ *      ^------------------- the host writes, or a task through headers ----------------------'
  *
  * This is tracked by pages, as for any tree: a copy is the mirror's other side (tree.c), and wraps
  * of the array's memory are parts of it (cuda_owner). The callers are: the host region, right
  * before a loop in which nothing grows, as the pass `array_descriptors` (loop-invariant array
  * descriptors) found, and before it uses elements itself (RtContext.move); Lua and extensions,
- * through device->table; and launches, before a task that finds elements through headers: those
- * that it may access are brought to the host, and their copies dropped if it makes some grow. A
+ * through device->table; and launches, before a task that finds elements through headers: elements
+ * that it may access are copied to the host, and their copies are dropped if arrays may grow. A
  * slice uses its part of the copy of its base array. Arrays of arrays have no copy, as their
  * elements are found by host addresses; a launch that has wraps of such memory in place uses no
  * copies either. If the GPU has no memory for a copy, tasks access the host's memory instead.
@@ -29,7 +29,7 @@ struct CudaCopy {
   RtCounted *counted; /* NULL: the array was destroyed */
   RtTree tree;        /* the elements; tree.device NULL: memory was short */
   uint32_t rest;
-  bool is_shown, is_written; /* shown to the next or the last task; that task may write it */
+  bool is_exposed, is_written; /* to the next or the last task; that task may write to it */
 };
 
 static void lock(CudaDevice *cuda) {
@@ -53,7 +53,7 @@ static CudaCopy *find(CudaDevice *cuda, const RtCounted *counted) {
 /* -- creating and dropping copies -------------------------------------------------------------- */
 
 static CudaCopy *add(CudaDevice *cuda, RtCounted *counted) {
-  ASSERT(!(rt_counted_flags(counted) & RT_COUNTED_SLICE), "a slice is copied with what it is of");
+  ASSERT(!(rt_counted_flags(counted) & RT_COUNTED_SLICE), "a slice is copied with its base array");
   CudaCopy *copy = heap_alloc(cuda->device.heap, sizeof *copy);
   if (!copy) return NULL;
   *copy = (CudaCopy){.next = cuda->copies,
@@ -112,16 +112,16 @@ static bool drop_ended(CudaDevice *cuda, bool waits) {
   return any;
 }
 
-/* -- bringing the newest elements to the host -------------------------------------------------- */
+/* -- copying the newest elements to the host --------------------------------------------------- */
 
-/* Brings elements to the host in the middle of a launch. */
-static bool bring(CudaDevice *cuda, CudaCopy *copy, const uint8_t *from, uint64_t size_bytes,
-                  DeviceUse use, Error *err) {
+/* Copies elements to the host during a launch. */
+static bool copy_back(CudaDevice *cuda, CudaCopy *copy, const uint8_t *from, uint64_t size_bytes,
+                      DeviceUse use, Error *err) {
   CudaTree *own = copy->tree.device;
   if (!own) return true;
   if (!from) from = copy->tree.root, size_bytes = copy->tree.root_size;
-  if (use == DEVICE_WRITES) copy->is_shown = false;
-  return cuda_bring(cuda, own, from, size_bytes, use, err);
+  if (use == DEVICE_WRITES) copy->is_exposed = false;
+  return cuda_reach_in_launch(cuda, own, from, size_bytes, use, err);
 }
 
 /* Takes a reference, as any thread may release the last one meanwhile. An object that waits for the
@@ -138,15 +138,15 @@ static RtCounted *hold(CudaDevice *cuda, CudaCopy *copy) {
   return count > 0 || waits ? counted : NULL;
 }
 
-static void let_go(RtCounted *counted) {
+static void release_hold(RtCounted *counted) {
   int64_t before = __atomic_fetch_sub(&counted->count, 1, __ATOMIC_ACQ_REL);
   if (before <= 1) rt_counted_end(counted, before);
 }
 
-static bool bring_all(CudaDevice *cuda, CudaCopy *copy, DeviceUse use, Error *err) {
+static bool copy_back_all(CudaDevice *cuda, CudaCopy *copy, DeviceUse use, Error *err) {
   RtCounted *counted = hold(cuda, copy);
-  bool ok = !counted || bring(cuda, copy, NULL, 0, use, err);
-  if (counted) let_go(counted);
+  bool ok = !counted || copy_back(cuda, copy, NULL, 0, use, err);
+  if (counted) release_hold(counted);
   return ok;
 }
 
@@ -159,8 +159,8 @@ static bool is_wrapped_now(const CudaDevice *cuda, const CudaCopy *copy) {
   return false;
 }
 
-/* May the task access the array's elements? array_count is -1 if it follows arrays of arrays, which
- * may lead anywhere. */
+/* May the task access the array's elements? array_count is -1 if it follows arrays of arrays, and
+ * so may access any array. */
 static bool may_reach(const DeviceLaunch *launch, const DeviceTask *task, const CudaCopy *copy) {
   if (task->array_count < 0 || launch->has_arrays_in_place) return true;
   for (int32_t k = 0; k < task->array_count; k++) {
@@ -175,7 +175,7 @@ bool cuda_copies_yield(CudaDevice *cuda, const DeviceLaunch *launch, const Devic
   for (CudaCopy *copy = cuda->copies, *next; copy; copy = next) {
     next = copy->next;
     if (!copy->counted || is_wrapped_now(cuda, copy) || !may_reach(launch, task, copy)) continue;
-    if (!bring_all(cuda, copy, DEVICE_WRITES, err)) return false;
+    if (!copy_back_all(cuda, copy, DEVICE_WRITES, err)) return false;
     if (launch->grows_arrays) drop(cuda, copy);
   }
   return true;
@@ -183,19 +183,19 @@ bool cuda_copies_yield(CudaDevice *cuda, const DeviceLaunch *launch, const Devic
 
 void cuda_copies_note(CudaDevice *cuda) {
   for (CudaCopy *copy = cuda->copies; copy; copy = copy->next)
-    if (copy->is_shown && copy->is_written) cuda_note_task(copy->tree.device, false);
-  cuda->copies_are_of_before = true;
+    if (copy->is_exposed && copy->is_written) cuda_note_task(copy->tree.device, false);
+  cuda->copies_are_stale = true;
 }
 
 static void hide(CudaDevice *cuda) {
   for (CudaCopy *copy = cuda->copies; copy; copy = copy->next)
-    copy->is_shown = copy->is_written = false;
+    copy->is_exposed = copy->is_written = false;
 }
 
-/* Does a frame, or code outside the runtime, hold the copy's address? */
-static bool is_given_out(const CudaDevice *cuda, const CudaCopy *copy) {
+/* Does a frame, or code outside the runtime, have the copy's address? */
+static bool is_referenced(const CudaDevice *cuda, const CudaCopy *copy) {
   const CudaTree *own = copy->tree.device;
-  return copy->is_shown || own->is_located || own->is_shown || is_wrapped_now(cuda, copy);
+  return copy->is_exposed || own->is_located || own->is_exposed || is_wrapped_now(cuda, copy);
 }
 
 void cuda_copies_hide(CudaDevice *cuda) {
@@ -210,8 +210,8 @@ bool cuda_copies_relieve(CudaDevice *cuda) {
   bool any = drop_ended(cuda, true);
   for (CudaCopy *copy = cuda->copies, *next; copy; copy = next) {
     next = copy->next;
-    if (!copy->tree.device || is_given_out(cuda, copy)) continue;
-    if (!bring_all(cuda, copy, DEVICE_READS, NULL)) continue;
+    if (!copy->tree.device || is_referenced(cuda, copy)) continue;
+    if (!copy_back_all(cuda, copy, DEVICE_READS, NULL)) continue;
     drop(cuda, copy);
     any = true;
   }
@@ -227,8 +227,8 @@ static bool may_copy(const CudaDevice *cuda, const RtCounted *root) {
          !(flags & (RT_COUNTED_ITEMS | RT_COUNTED_LENT));
 }
 
-/* Makes sure that the copy has memory; false if there is none. */
-static bool have_copy(CudaDevice *cuda, CudaCopy *copy) {
+/* Makes sure that the copy has memory; false if memory is short. */
+static bool ensure_copy(CudaDevice *cuda, CudaCopy *copy) {
   Error unused;
   error_clear(&unused);
   if (copy->tree.device) return true;
@@ -237,9 +237,9 @@ static bool have_copy(CudaDevice *cuda, CudaCopy *copy) {
     return false;
   }
   drop_ended(cuda, false);
-  copy->is_shown = true; /* keeps cuda_copies_relieve from dropping it */
+  copy->is_exposed = true; /* keeps cuda_copies_relieve from dropping it */
   CudaTree *own = cuda_tree(cuda, &copy->tree, &unused);
-  if (!own) return copy->rest = REST, copy->is_shown = false;
+  if (!own) return copy->rest = REST, copy->is_exposed = false;
   own->is_copy = true;
   own->image_state = CUDA_SAME; /* it needs no image: tasks use only its address */
   return true;
@@ -256,18 +256,18 @@ typedef struct Move {
 /* Lets tasks use the host's memory. */
 static bool leave(Move *move, CudaCopy *copy, Error *err) {
   move->cuda->arrays_are_used = true;
-  return !copy || bring(move->cuda, copy, NULL, 0, DEVICE_WRITES, err);
+  return !copy || copy_back(move->cuda, copy, NULL, 0, DEVICE_WRITES, err);
 }
 
 static bool show(Move *move, RtCounted *root, CudaCopy *copy, Error *err) {
   CudaDevice *cuda = move->cuda;
-  if (cuda->copies_are_of_before) hide(cuda);
-  cuda->copies_are_of_before = false;
+  if (cuda->copies_are_stale) hide(cuda);
+  cuda->copies_are_stale = false;
   if (move->use == RT_ARRAY_TASKS_FOLLOW || !may_copy(cuda, root)) return leave(move, copy, err);
   if (!copy) copy = add(cuda, root);
-  if (!copy || !have_copy(cuda, copy)) return leave(move, copy, err);
+  if (!copy || !ensure_copy(cuda, copy)) return leave(move, copy, err);
   CudaTree *own = copy->tree.device;
-  copy->is_shown = true;
+  copy->is_exposed = true;
   ASSERT(move->from >= copy->tree.root, "an address among the copied elements");
   copy->is_written |= move->use == RT_ARRAY_TASKS_WRITE;
   if (!cuda_join(cuda, own->use, err) || !cuda_push(cuda, &copy->tree, NULL, 0, err)) return false;
@@ -277,29 +277,29 @@ static bool show(Move *move, RtCounted *root, CudaCopy *copy, Error *err) {
   return true;
 }
 
-static bool is_as_it_was(const CudaCopy *copy, const RtCounted *root) {
+static bool is_unchanged(const CudaCopy *copy, const RtCounted *root) {
   return copy->tree.root == root->data && copy->tree.root_size == root->size_bytes;
 }
 
 /* Without this, a loop of the host region that waits for a task's write would never end, as no task
  * runs after a failed one. */
-static bool look_for_stop(CudaDevice *cuda, const Move *move, const CudaCopy *copy, Error *err) {
+static bool check_stop(CudaDevice *cuda, const Move *move, const CudaCopy *copy, Error *err) {
   const CudaTree *own = copy->tree.device;
   bool waits = own && !cuda_host_has(own, move->from, move->size_bytes);
-  return !waits || !cuda->unseen || cuda_look_for_stop(cuda, err);
+  return !waits || !cuda->unseen || cuda_check_stop(cuda, err);
 }
 
 static bool take(void *data, Error *err) {
   Move *move = data;
   RtCounted *root = root_of(move->counted);
   CudaCopy *copy = find(move->cuda, root);
-  ASSERT(!copy || is_as_it_was(copy, root), "an array with a copy stays where it is");
+  ASSERT(!copy || is_unchanged(copy, root), "an array with a copy stays where it is");
   if (move->use < RT_ARRAY_HOST_READS) return show(move, root, copy, err);
   if (!copy) return true;
   bool resizes = move->use == RT_ARRAY_HOST_RESIZES;
   DeviceUse use = move->use == RT_ARRAY_HOST_READS ? DEVICE_READS : DEVICE_WRITES;
-  if (!look_for_stop(move->cuda, move, copy, err)) return false;
-  if (!bring(move->cuda, copy, resizes ? NULL : move->from, move->size_bytes, use, err))
+  if (!check_stop(move->cuda, move, copy, err)) return false;
+  if (!copy_back(move->cuda, copy, resizes ? NULL : move->from, move->size_bytes, use, err))
     return false;
   if (resizes) drop(move->cuda, copy);
   return true;
@@ -322,23 +322,23 @@ bool cuda_reach_array(Device *device, RtCounted *counted, const uint8_t *from, u
   bool is_all = !from;
   if (!copy) return true;
   if (is_all) from = copy->tree.root, size_bytes = copy->tree.root_size;
-  if (cuda->is_in_launch ? !bring(cuda, copy, from, size_bytes, use, err)
+  if (cuda->is_in_launch ? !copy_back(cuda, copy, from, size_bytes, use, err)
                          : !cuda_reach(device, &copy->tree, from, size_bytes, use, err))
     return false;
   if (is_all) drop(cuda, copy);
   return true;
 }
 
-bool cuda_reach_arrays(Device *device, bool for_good, Error *err) {
+bool cuda_reach_arrays(Device *device, bool forever, Error *err) {
   CudaDevice *cuda = (CudaDevice *)device;
   bool ok = true;
-  cuda->has_no_copies |= for_good;
+  cuda->has_no_copies |= forever;
   for (CudaCopy *copy = cuda->copies, *next; copy; copy = next) {
     next = copy->next;
     RtCounted *counted = hold(cuda, copy);
     if (!counted) continue;
     ok &= cuda_reach_array(device, counted, NULL, 0, DEVICE_WRITES, err);
-    let_go(counted);
+    release_hold(counted);
   }
   return ok;
 }

@@ -43,12 +43,13 @@ bool cuda_check(CudaDevice *cuda, int result, const char *what, Error *err) {
 
 bool cuda_enter(CudaDevice *cuda, Error *err) {
   if (cuda_is_lost(cuda)) {
-    error_set(err, RG_ERROR_DEVICE_LOST, "the GPU is lost to this runtime since %s",
+    error_set(err, RG_ERROR_DEVICE_LOST, "this runtime cannot use the GPU any more since %s",
               cuda->has_faulted ? "an earlier fault"
                                 : "a fault in another runtime of this process");
-    return error_hint(err, "its contents are lost: rg.reset() gives a new runtime");
+    return error_hint(err, "its contents are lost: rg.reset() makes a new runtime");
   }
-  return cuda_check(cuda, cuda->driver.cuCtxPushCurrent_v2(cuda->context), "take up its work", err);
+  return cuda_check(cuda, cuda->driver.cuCtxPushCurrent_v2(cuda->context), "be used by this thread",
+                    err);
 }
 
 void cuda_leave(CudaDevice *cuda) {
@@ -63,8 +64,8 @@ bool cuda_finish_all(CudaDevice *cuda, Error *err) {
 
 /* -- host memory: the mirror ------------------------------------------------------------------- */
 
-/* Hints are ignored, so that a mirror takes no memory where the host never reads it. */
-static void leave_as_it_is(Device *device, uint8_t *from, uint64_t size_bytes) {}
+/* Hints are ignored, so that a mirror uses no memory if the host never reads it. */
+static void ignore_hint(Device *device, uint8_t *from, uint64_t size_bytes) {}
 
 /* -- the device -------------------------------------------------------------------------------- */
 
@@ -110,9 +111,9 @@ static void destroy_cuda(Device *device) {
   cuda_plain_free(cuda);
   if (cuda->has_context) cuda->driver.cuDevicePrimaryCtxRelease_v2(cuda->about.number);
   driver_close(&cuda->driver);
-  messages_free(&cuda->said, &cuda->worker, 1);
+  messages_free(&cuda->messages, &cuda->worker, 1);
   messages_free(&cuda->reported, NULL, 0);
-  heap_free(heap, cuda->frame_was);
+  heap_free(heap, cuda->gpu_frame);
   heap_free(heap, cuda->reports);
   heap_free(heap, cuda);
 }
@@ -128,7 +129,7 @@ static const DeviceTicketTable tickets = {
 static const DeviceAccessTable access = {.reach = cuda_reach, .adopt = cuda_adopt};
 static const DeviceMirrorTable mirror = {.locate = cuda_locate,
                                          .host_at = cuda_host_at,
-                                         .is_idle = cuda_is_through,
+                                         .is_idle = cuda_is_tree_idle,
                                          .reach_array = cuda_reach_array,
                                          .forget_array = cuda_forget_array,
                                          .reach_arrays = cuda_reach_arrays};
@@ -147,8 +148,8 @@ static const DeviceTable cuda_table = {.name = "cuda",
                                        .allocate = host_allocate,
                                        .allocate_zeros = host_allocate_zeros,
                                        .free = host_free,
-                                       .prefault = leave_as_it_is,
-                                       .prefer_huge_pages = leave_as_it_is,
+                                       .prefault = ignore_hint,
+                                       .prefer_huge_pages = ignore_hint,
                                        .discard = host_discard,
                                        .map = host_map,
                                        .copy = host_copy,
@@ -201,7 +202,7 @@ static void fill_device(CudaDevice *cuda, Heap *heap, const DeviceOptions *optio
   device->processors[RG_TARGET_PTX] = cuda->processor;
   device->memory_bytes = cuda->about.memory_bytes;
   device->name = cuda->about.name;
-  if (cuda->about.shows_host) cuda->table.pins = &pins;
+  if (cuda->about.maps_host_memory) cuda->table.pins = &pins;
   ASSERT(device_table_is_whole(&cuda->table), "CUDA fills in its table");
   device->native = (RtContext){.workers = &cuda->worker,
                                .worker_count = 1,
@@ -226,7 +227,7 @@ static int number_on_host(void) {
                                       "SLURM_LOCALID"};
   for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
     const char *text = getenv(names[k]);
-    if (text && *text) return (int)(strtoul(text, NULL, 10) % DRIVER_TURN);
+    if (text && *text) return (int)(strtoul(text, NULL, 10) % DRIVER_ROUND_ROBIN);
   }
   return 0;
 }
@@ -235,11 +236,11 @@ static int number_on_host(void) {
 static bool choose_gpu(int *number, Error *err) {
   const char *text = option_text("RG_GPU");
   char *end;
-  *number = DRIVER_TURN + number_on_host();
+  *number = DRIVER_ROUND_ROBIN + number_on_host();
   if (!*text) return true;
   unsigned long chosen = strtoul(text, &end, 10);
-  *number = (int)(chosen % DRIVER_TURN);
-  return (*text >= '0' && *text <= '9' && !*end && chosen < DRIVER_TURN) ||
+  *number = (int)(chosen % DRIVER_ROUND_ROBIN);
+  return (*text >= '0' && *text <= '9' && !*end && chosen < DRIVER_ROUND_ROBIN) ||
          error_set(err, RG_ERROR_OPTION,
                    "RG_GPU must be the number of a GPU, counted from 0, "
                    "got '%.40s'",
@@ -262,7 +263,7 @@ Device *device_cuda_create(Heap *heap, const DeviceOptions *options, Error *err)
   fill_guesses(cuda->guesses);
   cuda->begin_ticks = clock_ticks();
   cuda->begin_ns = clock_ns();
-  cuda->said.heap = cuda->reported.heap = heap;
+  cuda->messages.heap = cuda->reported.heap = heap;
   int number;
   if (choose_gpu(&number, err) && driver_open(&cuda->driver, err) &&
       driver_device(&cuda->driver, number, &cuda->about, err) &&

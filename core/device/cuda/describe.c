@@ -1,7 +1,7 @@
-/* describe.c - describes what the driver's compiler made of a kernel's tasks, for reports. The
- * driver tells registers and memory. Our PTX tells how much of a thread's local memory is arrays;
- * the rest is spilled registers. That split is unknown for a task that calls functions, whose
- * frames are in local memory, too. */
+/* describe.c - describes the code that the driver's compiler generated for a kernel's tasks, for
+ * reports. The driver reports registers and memory. Our PTX declares how much of a thread's local
+ * memory is arrays; the rest is spilled registers. That split is unknown for a task that calls
+ * functions, whose frames are in local memory, too. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +47,7 @@ void cuda_read_text(CudaCode *code, const char *text, int32_t task_count) {
   }
 }
 
-static int32_t ask(const CudaDevice *cuda, int attribute, void *function) {
+static int32_t attribute_of(const CudaDevice *cuda, int attribute, void *function) {
   int value;
   return cuda->driver.cuFuncGetAttribute(&value, attribute, function) ? UNKNOWN : value;
 }
@@ -61,9 +61,9 @@ bool cuda_describe(Device *device, const DeviceCode *kernel, const DeviceTask *t
   *out = (DeviceTaskCode){.processor = cuda->processor,
                           .ptx_version = code->ptx_version,
                           .threads = cuda_block_threads(&tasks[number]),
-                          .registers = ask(cuda, REGISTERS, function),
-                          .local_bytes = ask(cuda, LOCAL_BYTES, function),
-                          .shared_bytes = ask(cuda, SHARED_BYTES, function)};
+                          .registers = attribute_of(cuda, REGISTERS, function),
+                          .local_bytes = attribute_of(cuda, LOCAL_BYTES, function),
+                          .shared_bytes = attribute_of(cuda, SHARED_BYTES, function)};
   cuda_leave(cuda);
   int32_t frame = code->frames[number];
   out->spilled_bytes = UNKNOWN;

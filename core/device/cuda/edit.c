@@ -8,7 +8,7 @@
 #include "base/bits.h"
 #include "device/cuda/cuda.h"
 
-static bool is_ours(const CudaTree *own) { return own && !own->is_shown && !own->is_shared; }
+static bool is_ours(const CudaTree *own) { return own && !own->is_exposed && !own->is_shared; }
 
 static bool host_has_all(const CudaTree *own) {
   return own->image_state == CUDA_HOST_IS_NEWER && own->tree->manager_count;
@@ -79,7 +79,7 @@ bool cuda_move(Device *device, RtTree *tree, RtTree *from_tree, const DeviceMove
   return end(cuda, to, *is_done = ok);
 }
 
-void cuda_go_to_root(const CudaTree *own, RtGpuCells *cells) {
+void cuda_add_root_address(const CudaTree *own, RtGpuCells *cells) {
   uint64_t at = place_of(own, own->tree->root);
   cells->offset += at;
   cells->mask_offset += at;
@@ -92,7 +92,7 @@ static bool launch_set(CudaDevice *cuda, CudaTree *own, const DeviceSet *set, Er
                   .bits = set->bits};
   bool in_root = set->cells.manager < 0;
   ASSERT(set->size == 1 || set->size == 2 || set->size == 4 || set->size == 8, "one number a cell");
-  if (in_root) cuda_go_to_root(own, &all.cells);
+  if (in_root) cuda_add_root_address(own, &all.cells);
   if (set->from) {
     const CudaTree *from = set->from->device;
     all.copies = 1;
@@ -115,7 +115,7 @@ static bool can_copy(const CudaTree *own, const RtTree *from) {
          (!from->foreign && is_ours(from->device) && !host_has_all(from->device));
 }
 
-/* Topology stays as it is. */
+/* Does not change the topology. */
 bool cuda_set(Device *device, RtTree *tree, const DeviceSet *set, bool *is_done, Error *err) {
   CudaDevice *cuda = (CudaDevice *)device;
   CudaTree *own = tree->device;
@@ -128,7 +128,7 @@ bool cuda_set(Device *device, RtTree *tree, const DeviceSet *set, bool *is_done,
   return end(cuda, own, *is_done = ok);
 }
 
-bool cuda_is_through(Device *device, const RtTree *tree) {
+bool cuda_is_tree_idle(Device *device, const RtTree *tree) {
   CudaDevice *cuda = (CudaDevice *)device;
   const CudaTree *own = tree->device;
   if (!own || own->use.launch <= cuda->streams[own->use.stream].finished) return true;

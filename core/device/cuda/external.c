@@ -1,6 +1,6 @@
 /* external.c - GPU memory allocated by other code, for wraps of it: the whole allocation gets
  * a mirror on the host, as the memory of our own arrays. Others may change it at any time
- * (CudaTree.is_shown); the host's changes arrive with the next launch or sync. Its owner frees it
+ * (CudaTree.is_exposed); the host's changes arrive with the next launch or sync. Its owner frees it
  * when no wrap of it is left. A mapped part of a window is such memory, too; its mirror is a part
  * of the window's (share.c). */
 #include <string.h>
@@ -55,7 +55,7 @@ static CudaTree *create(CudaDevice *cuda, uint64_t base, uint64_t size_bytes) {
       .page_bytes = page_bytes,
       .mirror = mirror,
       .owns_tree = true,
-      .is_shown = true,
+      .is_exposed = true,
       .is_shared = shared != NULL};
   if (cuda->trees) cuda->trees->previous = own;
   cuda->trees = own;
@@ -69,7 +69,7 @@ uint8_t *cuda_external_at(CudaDevice *cuda, uint64_t at) {
   return own ? own->first + (at - base) : NULL;
 }
 
-bool cuda_external_is_there(CudaDevice *cuda, const CudaTree *own) {
+bool cuda_external_is_unchanged(CudaDevice *cuda, const CudaTree *own) {
   ASSERT(own->memory.is_external, "only memory of others comes and goes");
   uint64_t base = 0, size_bytes = 0;
   return find_range(cuda, own->memory.at, &base, &size_bytes) && base == own->memory.at &&
@@ -78,7 +78,7 @@ bool cuda_external_is_there(CudaDevice *cuda, const CudaTree *own) {
 
 bool cuda_external_sync(CudaDevice *cuda, Error *err) {
   for (CudaTree *own = cuda->trees; own; own = own->next)
-    if ((own->is_shown || own->is_window) && !cuda_push(cuda, own->tree, NULL, 0, err))
+    if ((own->is_exposed || own->is_window) && !cuda_push(cuda, own->tree, NULL, 0, err))
       return false;
   return true;
 }

@@ -16,8 +16,8 @@
 
 enum { MEMORY_TYPE = 2, ON_DEVICE = 2 }; /* CUpointer_attribute, CUmemorytype */
 
-/* If `at` is in a copy that was made for tasks, the host address that it is a copy of; else
- * NULL. */
+/* If `at` is in a copy that was made for tasks, returns the address of the original on the host;
+ * otherwise NULL. */
 static uint8_t *find_original(const CudaDevice *cuda, uint64_t at) {
   for (const CudaForeign *foreign = cuda->foreign; foreign; foreign = foreign->next) {
     uint64_t copy = foreign->memory.at + (uint64_t)foreign->first % RT_GRANULE;
@@ -34,9 +34,9 @@ uint8_t *cuda_host_at(Device *device, void *address) {
     next = tree->next;
     if (at - tree->memory.at >= tree->memory.mapped) continue;
     if (cuda_is_view(tree->tree)) return NULL;
-    if (!tree->memory.is_external || cuda_external_is_there(cuda, tree))
+    if (!tree->memory.is_external || cuda_external_is_unchanged(cuda, tree))
       return tree->first + (at - tree->memory.at);
-    if (tree->wraps) return NULL;
+    if (tree->wrap_count) return NULL;
     cuda_forget(device, tree->tree);
   }
   if (cuda_symmetric_host(cuda, at)) return cuda_external_at(cuda, at);
@@ -110,8 +110,8 @@ static bool adopt_peer(CudaDevice *cuda, RtTree *tree, Error *err) {
 bool cuda_adopt(Device *device, RtTree *tree, Error *err) {
   CudaDevice *cuda = (CudaDevice *)device;
   CudaTree *own = cuda_owner(cuda, tree);
-  if (own && !own->is_copy && !cuda_is_view(tree)) return own->wraps++, true;
-  if (cuda_is_common(cuda, tree)) return adopt_peer(cuda, tree, err);
+  if (own && !own->is_copy && !cuda_is_view(tree)) return own->wrap_count++, true;
+  if (cuda_is_in_window(cuda, tree)) return adopt_peer(cuda, tree, err);
   CudaForeign *foreign = heap_alloc(device->heap, sizeof *foreign);
   if (!foreign) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for an array");
   *foreign = (CudaForeign){.next = cuda->foreign,
@@ -162,7 +162,7 @@ bool cuda_push_foreign(CudaDevice *cuda, const DeviceLaunch *launch, Error *err)
     const RtTree *tree = launch->trees[k];
     CudaForeign *foreign = tree->foreign && !cuda_owner(cuda, tree) ? find(cuda, tree) : NULL;
     uint64_t address;
-    is_any_shared |= cuda_is_common(cuda, tree);
+    is_any_shared |= cuda_is_in_window(cuda, tree);
     if (!foreign || foreign->is_used) continue;
     foreign->is_used = true;
     if (!cuda_join(cuda, foreign->use, err)) return false;

@@ -14,13 +14,13 @@
 
 enum { FIRST_PER_THREAD = 1024, MORE = 4 };
 
-static uint64_t wish_for(const CudaDevice *cuda, uint64_t threads) {
+static uint64_t target_for(const CudaDevice *cuda, uint64_t threads) {
   const RtBudget *budget = cuda->device.budget;
   uint64_t left = budget->limit > budget->used ? budget->limit - budget->used : 0;
-  uint64_t most = cuda->heap.mapped + left / 2, wish = threads * cuda->bytes_per_thread;
-  if (wish < LEAST_BYTES) wish = LEAST_BYTES;
-  if (wish > most) wish = most;
-  return wish + sizeof(RtGpuHeap);
+  uint64_t most = cuda->heap.mapped + left / 2, target_bytes = threads * cuda->bytes_per_thread;
+  if (target_bytes < LEAST_BYTES) target_bytes = LEAST_BYTES;
+  if (target_bytes > most) target_bytes = most;
+  return target_bytes + sizeof(RtGpuHeap);
 }
 
 static bool reserve(CudaDevice *cuda, Error *err) {
@@ -35,19 +35,19 @@ static bool show(CudaDevice *cuda, Error *err) {
   uint64_t numbers[] = {cuda->heap.at + sizeof(RtGpuHeap), cuda->heap.mapped - sizeof(RtGpuHeap)};
   _Static_assert(offsetof(RtGpuHeap, capacity) == offsetof(RtGpuHeap, at) + sizeof(uint64_t),
                  "they are written together");
-  rt_budget_take(cuda->device.budget, cuda->heap.mapped - cuda->heap_shown);
-  cuda->heap_shown = cuda->heap.mapped;
+  rt_budget_take(cuda->device.budget, cuda->heap.mapped - cuda->heap_published);
+  cuda->heap_published = cuda->heap.mapped;
   return cuda_write(cuda, cuda->heap.at + offsetof(RtGpuHeap, at), numbers, sizeof numbers, err);
 }
 
 bool cuda_ensure_heap(CudaDevice *cuda, uint64_t threads, Error *err) {
   if (!reserve(cuda, err)) return false;
-  uint64_t wish = wish_for(cuda, threads), before = cuda->heap.mapped;
+  uint64_t target_bytes = target_for(cuda, threads), before = cuda->heap.mapped;
   cuda->heap_grows = true;
-  bool ok = cuda->heap.plain || cuda_grow(cuda, &cuda->heap, wish, before ? NULL : err);
+  bool ok = cuda->heap.plain || cuda_grow(cuda, &cuda->heap, target_bytes, before ? NULL : err);
   cuda->heap_grows = false;
   if (!ok && !before) return false;
-  return cuda->heap.mapped == cuda->heap_shown || show(cuda, err);
+  return cuda->heap.mapped == cuda->heap_published || show(cuda, err);
 }
 
 void cuda_heap_ran_short(CudaDevice *cuda) {
@@ -56,7 +56,7 @@ void cuda_heap_ran_short(CudaDevice *cuda) {
 
 bool cuda_trim_heap(CudaDevice *cuda) {
   if (cuda->heap_grows || !cuda_shrink(cuda, &cuda->heap, 0)) return false;
-  cuda->device.budget->used -= cuda->heap_shown;
-  cuda->heap_shown = 0;
+  cuda->device.budget->used -= cuda->heap_published;
+  cuda->heap_published = 0;
   return true;
 }

@@ -167,22 +167,22 @@ static uint64_t most_words(const CudaTree *cuda_tree, const RtMask *mask) {
   return mask->holder < 0 ? words : words * most_nodes(cuda_tree, mask->holder);
 }
 
-static bool have_tables(CudaDevice *cuda, CudaTree *cuda_tree, bool keeps, Error *err) {
+static bool ensure_tables(CudaDevice *cuda, CudaTree *cuda_tree, bool keeps, Error *err) {
   const RtTree *tree = cuda_tree->tree;
   uint64_t segments = tree->manager_count ? usable_bytes(cuda_tree) / RT_SEGMENT : 0;
   if (cuda_is_view(tree) && !tree->chunks) return true; /* no task looks up nodes there */
-  if (!cuda_prefer_huge_pages(cuda, &cuda_tree->chunks, sizeof(RtChunk) * segments, keeps, err) ||
-      !cuda_prefer_huge_pages(cuda, &cuda_tree->owners, sizeof(uint32_t) * segments, keeps, err))
+  if (!cuda_enlarge(cuda, &cuda_tree->chunks, sizeof(RtChunk) * segments, keeps, err) ||
+      !cuda_enlarge(cuda, &cuda_tree->owners, sizeof(uint32_t) * segments, keeps, err))
     return false;
   if (cuda_is_view(tree)) return true; /* nothing is activated there */
   for (int32_t m = 0; m < tree->manager_count; m++)
-    if (!cuda_prefer_huge_pages(cuda, &cuda_tree->lists[m].memory,
-                                sizeof(RtListEntry) * most_nodes(cuda_tree, m), keeps, err))
+    if (!cuda_enlarge(cuda, &cuda_tree->lists[m].memory,
+                      sizeof(RtListEntry) * most_nodes(cuda_tree, m), keeps, err))
       return false;
   /* if memory is short, a loop that saves masks fails later */
   for (int32_t m = 0; m < tree->mask_count; m++)
-    cuda_prefer_huge_pages(cuda, &cuda_tree->was[m],
-                           sizeof(uint64_t) * most_words(cuda_tree, &tree->masks[m]), keeps, NULL);
+    cuda_enlarge(cuda, &cuda_tree->was[m],
+                 sizeof(uint64_t) * most_words(cuda_tree, &tree->masks[m]), keeps, NULL);
   return true;
 }
 
@@ -222,8 +222,8 @@ static bool push_list(CudaDevice *cuda, CudaTree *cuda_tree, int32_t m, Error *e
 bool cuda_push_image(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
   const RtTree *tree = cuda_tree->tree;
   Parts parts = find_parts(tree);
-  if (!cuda_prefer_huge_pages(cuda, &cuda_tree->image, parts.size_bytes, false, err)) return false;
-  if (!have_tables(cuda, cuda_tree, false, err)) return false;
+  if (!cuda_enlarge(cuda, &cuda_tree->image, parts.size_bytes, false, err)) return false;
+  if (!ensure_tables(cuda, cuda_tree, false, err)) return false;
   if (tree->manager_count && tree->chunks && !push_chunks(cuda, cuda_tree, err)) return false;
   for (int32_t m = 0; m < tree->manager_count; m++)
     if (!push_list(cuda, cuda_tree, m, err)) return false;
@@ -243,7 +243,7 @@ bool cuda_grow_image(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
   const RtTree *tree = cuda_tree->tree;
   Parts parts = find_parts(tree);
   uint64_t at = cuda_tree->image.at, managers = at + parts.managers, masks = at + parts.masks;
-  if (!have_tables(cuda, cuda_tree, true, err)) return false;
+  if (!ensure_tables(cuda, cuda_tree, true, err)) return false;
   bool ok = write_word(cuda, at + offsetof(RtTree, reserved), usable_bytes(cuda_tree), err) &&
             write_word(cuda, at + offsetof(RtTree, chunks), cuda_tree->chunks.at, err) &&
             write_word(cuda, at + offsetof(RtTree, segment_owner), cuda_tree->owners.at, err);

@@ -1,18 +1,18 @@
-/* launch.c - runs a kernel's tasks on the GPU. The host region runs on the host and asks for
- * task after task (RtContext.run).
+/* launch.c - runs a kernel's tasks on the GPU. The host region runs on the host and requests one
+ * task after the other (RtContext.run).
  *
  *     block   | RtContext | RtWorker | collections | the trees' addresses | frame |
  *
- * The block is what tasks see of their launch: a place of CudaDevice.block, taken from the launch
- * until its report. A launch runs on its stream, after the work of other streams on the same trees.
- * Before a task, the host's frame is written to the block if it has changed. The host waits for a
- * task that writes slots which the host reads; else the launch stays queued, and its block later
- * reports its outcome: the first error, messages, and writes outside of shapes. A block begins with
+ * The block is the part of a launch that tasks access: a place of CudaDevice.block, which the launch
+ * occupies until its report. A launch runs on its stream, after the work of other streams on the
+ * same trees. Before a task, the host's frame is written to the block if it has changed. The host
+ * waits for a task that writes slots which the host reads; otherwise the launch stays queued, and
+ * its block later has its outcome: first error, messages, writes outside of shapes. A block begins with
  * the error of the previous one on its stream, so that nothing runs there after a failure. A kernel
  * of the runtime (llvm_bc/begin_cuda.c) writes the block, which is its argument; copies do so if
  * the block is too large.
- * Any number of threads share the positions (rt.h, RtGpuLaunch): enough to fill the GPU, and no
- * more than there are positions; a single one if the order shows in results. */
+ * Any number of threads share the positions (rt.h, RtGpuLaunch): enough to fill the GPU, at most one
+ * per position, and a single one if results depend on the order. */
 #include <stddef.h>
 #include <string.h>
 
@@ -60,18 +60,19 @@ static uint64_t block_at(const CudaDevice *cuda, int64_t k) {
   return cuda->block.at + (uint64_t)k * block_bytes(cuda);
 }
 
-/* Words for messages: a printing kernel, which is waited for, needs enough for one task. */
-static uint64_t most_said(const DeviceLaunch *launch) {
+/* The size of the buffer for messages. The host waits for each task of a kernel that prints, so it
+ * needs room for the messages of one task. */
+static uint64_t most_message_words(const DeviceLaunch *launch) {
   return launch->prints ? RT_MESSAGE_WORDS : FEW_WORDS;
 }
 
 /* Queued launches have no messages, except a failed one, which is preceded by free space. */
-static bool have_messages(CudaDevice *cuda, const DeviceLaunch *launch, Error *err) {
-  uint64_t size_bytes = sizeof(uint64_t) * most_said(launch);
+static bool ensure_messages(CudaDevice *cuda, const DeviceLaunch *launch, Error *err) {
+  uint64_t size_bytes = sizeof(uint64_t) * most_message_words(launch);
   CudaRange *messages = &cuda->now->messages;
   ASSERT(size_bytes <= messages->mapped || !cuda->now->queued,
          "messages move while none is in use");
-  return cuda_prefer_huge_pages(cuda, messages, size_bytes, false, err);
+  return cuda_enlarge(cuda, messages, size_bytes, false, err);
 }
 
 static int32_t find_place(const CudaDevice *cuda) {
@@ -82,7 +83,7 @@ static int32_t find_place(const CudaDevice *cuda) {
 }
 
 /* The caller empties the queue before a launch with more words than any before. */
-static bool have_block(CudaDevice *cuda, const DeviceLaunch *launch, Error *err) {
+static bool ensure_block(CudaDevice *cuda, const DeviceLaunch *launch, Error *err) {
   Device *device = &cuda->device;
   if (words_of(launch) > (uint64_t)device->most_words) {
     ASSERT(!device->queued, "blocks move while none is in use");
@@ -90,10 +91,9 @@ static bool have_block(CudaDevice *cuda, const DeviceLaunch *launch, Error *err)
   }
   cuda->place = find_place(cuda);
   cuda->block_now = block_at(cuda, cuda->place);
-  cuda->block_is_there = false;
-  return cuda_prefer_huge_pages(cuda, &cuda->block, block_bytes(cuda) * CUDA_MOST_QUEUED, false,
-                                err) &&
-         have_messages(cuda, launch, err) && (cuda->block_now = block_at(cuda, cuda->place));
+  cuda->block_is_current = false;
+  return cuda_enlarge(cuda, &cuda->block, block_bytes(cuda) * CUDA_MOST_QUEUED, false, err) &&
+         ensure_messages(cuda, launch, err) && (cuda->block_now = block_at(cuda, cuda->place));
 }
 
 /* -- tickets: combine a launch's number on its stream and its place ---------------------------- */
@@ -124,10 +124,11 @@ static void fill_block(const CudaDevice *cuda, const DeviceLaunch *launch, const
                   .tree_count = launch->tree_count,
                   .task = launch->context.task,
                   .allocator = allocator_of(cuda, launch),
-                  .races = cuda->races_shown.capacity ? pointer_to(cuda->races.at) : NULL};
-  *(RtWorker *)(void *)(bytes + places->worker) = (RtWorker){
-      .most_calls = ((const CudaCode *)launch->code)->most_calls,
-      .messages = {.words = pointer_to(cuda->now->messages.at), .capacity = most_said(launch)}};
+                  .races = cuda->gpu_races.capacity ? pointer_to(cuda->races.at) : NULL};
+  *(RtWorker *)(void *)(bytes + places->worker) =
+      (RtWorker){.most_calls = ((const CudaCode *)launch->code)->most_calls,
+                 .messages = {.words = pointer_to(cuda->now->messages.at),
+                              .capacity = most_message_words(launch)}};
   for (int32_t k = 0; k < launch->tree_count; k++) { /* tasks use only the elements of a wrap */
     const CudaTree *own = launch->trees[k]->device;
     trees[k] = own ? cuda_tree_address(own) : 0;
@@ -135,8 +136,7 @@ static void fill_block(const CudaDevice *cuda, const DeviceLaunch *launch, const
   memcpy(bytes + places->frame, launch->frame, sizeof(uint64_t) * (size_t)launch->frame_slots);
 }
 
-/* The address of the previous block on the stream, from which the first failure is copied; 0 if
- * there is none. */
+/* The address of the previous block on the stream, from which the first failure is copied, or 0. */
 static uint64_t block_before(const CudaDevice *cuda) {
   return cuda->now->last < 0 ? 0 : block_at(cuda, cuda->now->last);
 }
@@ -162,7 +162,7 @@ static bool copy_whole(CudaDevice *cuda, const DeviceLaunch *launch, const Place
   return ok;
 }
 
-static bool have_begin(CudaDevice *cuda, Error *err) {
+static bool ensure_begin(CudaDevice *cuda, Error *err) {
   if (cuda->begin_block) return true;
   if (!cuda->begin) cuda->begin = cuda_load_module(cuda, rt_begin_ptx, err);
   if (!cuda->begin) return false;
@@ -176,7 +176,7 @@ static bool fits(uint64_t size_bytes) {
 
 static bool start_begin(CudaDevice *cuda, RtGpuBlock *block, Error *err) {
   void *parameters[] = {block};
-  if (!have_begin(cuda, err)) return false;
+  if (!ensure_begin(cuda, err)) return false;
   int result = cuda->driver.cuLaunchKernel(cuda->begin_block, 1, 1, 1, CUDA_BLOCK_THREADS, 1, 1, 0,
                                            cuda->stream, parameters, NULL);
   return cuda_check(cuda, result, "queue a launch", err);
@@ -203,8 +203,8 @@ bool cuda_put_frame(CudaDevice *cuda, uint64_t to, const void *frame, uint64_t s
 static bool push_whole(CudaDevice *cuda, const DeviceLaunch *launch, const Places *places,
                        Error *err) {
   bool is_small = fits(places->size_bytes);
-  cuda->block_is_there = (is_small ? start_whole : copy_whole)(cuda, launch, places, err);
-  return cuda->block_is_there;
+  cuda->block_is_current = (is_small ? start_whole : copy_whole)(cuda, launch, places, err);
+  return cuda->block_is_current;
 }
 
 static size_t frame_bytes(const DeviceLaunch *launch) {
@@ -213,16 +213,16 @@ static size_t frame_bytes(const DeviceLaunch *launch) {
 
 static bool keep_frame(CudaDevice *cuda, const DeviceLaunch *launch, Error *err) {
   if (launch->frame_slots > cuda->frame_capacity) {
-    uint64_t *frame = heap_resize(cuda->device.heap, cuda->frame_was, frame_bytes(launch));
+    uint64_t *frame = heap_resize(cuda->device.heap, cuda->gpu_frame, frame_bytes(launch));
     if (!frame) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a launch");
-    cuda->frame_was = frame;
+    cuda->gpu_frame = frame;
     cuda->frame_capacity = launch->frame_slots;
   }
-  memcpy(cuda->frame_was, launch->frame, frame_bytes(launch));
+  memcpy(cuda->gpu_frame, launch->frame, frame_bytes(launch));
   return true;
 }
 
-/* A step of its own, as loops of the host region change the frame in every iteration. */
+/* The frame is a separate step, as loops of the host region change it in every iteration. */
 static bool push_frame(CudaDevice *cuda, const DeviceLaunch *launch, const Places *places,
                        Error *err) {
   CudaStep step = {.kind = CUDA_STEP_FRAME, .words = {places->frame, frame_bytes(launch)}};
@@ -231,8 +231,8 @@ static bool push_frame(CudaDevice *cuda, const DeviceLaunch *launch, const Place
 
 bool cuda_push_block(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
   Places places = find_places(launch);
-  bool is_new = !cuda->block_is_there;
-  if (!is_new && !memcmp(cuda->frame_was, launch->frame, frame_bytes(launch))) return true;
+  bool is_new = !cuda->block_is_current;
+  if (!is_new && !memcmp(cuda->gpu_frame, launch->frame, frame_bytes(launch))) return true;
   if (!keep_frame(cuda, launch, err)) return false;
   if (is_new) return push_whole(cuda, launch, &places, err);
   return push_frame(cuda, launch, &places, err);
@@ -240,18 +240,18 @@ bool cuda_push_block(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
 
 /* -- results of tasks and launches ------------------------------------------------------------- */
 
-static bool pull_messages(CudaDevice *cuda, Said *to, DeviceLaunch *launch, RtMessages said,
-                          Error *err) {
+static bool pull_messages(CudaDevice *cuda, MessageBuffer *to, DeviceLaunch *launch,
+                          RtMessages records, Error *err) {
   RtMessages *messages = &cuda->worker.messages; /* also has the host region's messages */
-  if (said.used > most_said(launch)) said.used = most_said(launch);
-  messages->lost += said.lost;
-  if (said.used) {
-    uint64_t *words = heap_resize(cuda->device.heap, messages->words, 8 * said.used);
+  if (records.used > most_message_words(launch)) records.used = most_message_words(launch);
+  messages->lost += records.lost;
+  if (records.used) {
+    uint64_t *words = heap_resize(cuda->device.heap, messages->words, 8 * records.used);
     if (!words) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a launch");
     messages->words = words;
-    messages->capacity = said.used;
-    if (!cuda_read(cuda, words, cuda->now->messages.at, 8 * said.used, err)) return false;
-    messages->used = said.used;
+    messages->capacity = records.used;
+    if (!cuda_read(cuda, words, cuda->now->messages.at, 8 * records.used, err)) return false;
+    messages->used = records.used;
   }
   messages_gather(to, &cuda->worker, 1, launch);
   return true;
@@ -279,12 +279,12 @@ static bool pull_frame(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
   return keep_frame(cuda, launch, err);
 }
 
-bool cuda_look_for_stop(CudaDevice *cuda, Error *err) {
+bool cuda_check_stop(CudaDevice *cuda, Error *err) {
   uint32_t stop = 0;
   uint64_t at = cuda->block_now + offsetof(RtContext, stop);
-  _Static_assert(sizeof stop == sizeof cuda->launch->context.stop, "it is read as it is");
+  _Static_assert(sizeof stop == sizeof cuda->launch->context.stop, "it is read by one copy");
   cuda->unseen = 0;
-  if (!cuda->block_is_there) return true;
+  if (!cuda->block_is_current) return true;
   if (!cuda_read(cuda, &stop, at, sizeof stop, err)) return false;
   if (stop && !cuda->launch->context.stop) cuda->launch->context.stop = stop;
   return true;
@@ -310,7 +310,8 @@ static bool pull_reports(CudaDevice *cuda, Error *err) {
   return true;
 }
 
-static bool take_report(CudaDevice *cuda, Said *said, DeviceLaunch *launch, int32_t k, Error *err) {
+static bool take_report(CudaDevice *cuda, MessageBuffer *buffer, DeviceLaunch *launch, int32_t k,
+                        Error *err) {
   if (!cuda->places[k].is_read && !pull_reports(cuda, err)) return false;
   Places places = find_places(launch);
   const uint8_t *bytes = cuda->reports + (uint64_t)k * block_bytes(cuda);
@@ -325,16 +326,16 @@ static bool take_report(CudaDevice *cuda, Said *said, DeviceLaunch *launch, int3
   if (!launch->outside.count) launch->outside = cuda->places[k].host_outside;
   else launch->outside.count += cuda->places[k].host_outside.count;
   memcpy(&launch->collections, bytes + places.collections, sizeof launch->collections);
-  return pull_messages(cuda, said, launch, worker->messages, err);
+  return pull_messages(cuda, buffer, launch, worker->messages, err);
 }
 
 /* Between tasks of a launch that prints: host region and tasks must print in order. */
-static bool pull_said(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
-  RtMessages said,
-      none = {.words = pointer_to(cuda->now->messages.at), .capacity = most_said(launch)};
+static bool pull_task_messages(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
+  RtMessages records,
+      none = {.words = pointer_to(cuda->now->messages.at), .capacity = most_message_words(launch)};
   uint64_t at = cuda->block_now + find_places(launch).worker + offsetof(RtWorker, messages);
-  return cuda_read(cuda, &said, at, sizeof said, err) &&
-         pull_messages(cuda, &cuda->said, launch, said, err) &&
+  return cuda_read(cuda, &records, at, sizeof records, err) &&
+         pull_messages(cuda, &cuda->messages, launch, records, err) &&
          cuda_write(cuda, at, &none, sizeof none, err);
 }
 
@@ -359,10 +360,10 @@ static void leave_place(CudaDevice *cuda, int32_t k) {
 
 static bool report(CudaDevice *cuda, DeviceLaunch *launch, int32_t k, Error *err) {
   bool is_last = k == cuda->last_place;
-  /* the latest launch's early messages are in cuda->said */
-  Said *said = is_last ? &cuda->said : &cuda->reported;
-  if (!is_last) messages_begin(said);
-  if (!take_report(cuda, said, launch, k, err)) return false;
+  /* the latest launch's early messages are in cuda->messages */
+  MessageBuffer *buffer = is_last ? &cuda->messages : &cuda->reported;
+  if (!is_last) messages_begin(buffer);
+  if (!take_report(cuda, buffer, launch, k, err)) return false;
   note_outcome(cuda, launch, &cuda->places[k]);
   launch->ticks = cuda_time_take(cuda, k);
   launch->work = cuda->places[k].work;
@@ -450,8 +451,8 @@ static Grid find_grid(const CudaDevice *cuda, const DeviceLaunch *launch, int32_
   return (Grid){min_i64(blocks, most), threads};
 }
 
-static bool have_heap(CudaDevice *cuda, const DeviceLaunch *launch, int32_t number, int64_t total,
-                      Error *err) {
+static bool ensure_heap(CudaDevice *cuda, const DeviceLaunch *launch, int32_t number, int64_t total,
+                        Error *err) {
   bool uses = launch->shares_arrays ? launch->tasks[number].uses_arrays : launch->makes_arrays;
   if (!uses) return true;
   Grid grid = find_grid(cuda, launch, number, total);
@@ -515,9 +516,9 @@ static void note_trees(CudaDevice *cuda, const DeviceLaunch *launch, const Devic
   }
 }
 
-/* Elements that the task accesses in host memory are brought there first. */
-static bool have_arrays(CudaDevice *cuda, const DeviceLaunch *launch, const DeviceTask *task,
-                        Error *err) {
+/* Elements that the task accesses in host memory are copied there first. */
+static bool ensure_arrays(CudaDevice *cuda, const DeviceLaunch *launch, const DeviceTask *task,
+                          Error *err) {
   if (!launch->shares_arrays) return true;
   cuda->arrays_are_used |= task->uses_arrays || launch->has_arrays_in_place;
   bool reaches = task->reaches_arrays || launch->has_arrays_in_place;
@@ -528,24 +529,25 @@ static bool run(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, Error *e
   const DeviceTask *task = &launch->tasks[number];
   int64_t total = count_positions(launch, task);
   if (!total) return true;
-  if (cuda->unseen >= MOST_UNSEEN && !cuda_look_for_stop(cuda, err)) return false;
+  if (cuda->unseen >= MOST_UNSEEN && !cuda_check_stop(cuda, err)) return false;
   if (rt_stopped(&launch->context)) return true;
   launch->runs++;
   if (total != RT_ALL_NODES) launch->work += (uint64_t)total * (uint64_t)max_i64(1, task->cost);
-  messages_gather(&cuda->said, &cuda->worker, 1, launch); /* messages of the host region so far */
+  messages_gather(&cuda->messages, &cuda->worker, 1,
+                  launch); /* messages of the host region so far */
   bool ok =
       cuda_ensure_stack(cuda, (CudaCode *)launch->code, err) && /* this may free other memory */
-      push_trees(cuda, launch, number, total, err) && have_arrays(cuda, launch, task, err) &&
-      have_heap(cuda, launch, number, total, err) && cuda_push_block(cuda, launch, err) &&
+      push_trees(cuda, launch, number, total, err) && ensure_arrays(cuda, launch, task, err) &&
+      ensure_heap(cuda, launch, number, total, err) && cuda_push_block(cuda, launch, err) &&
       (task->kind != DEVICE_NODES || cuda_ensure_list(cuda, launch, task, err)) &&
       cuda_ensure_orders(cuda, launch, task, err) && start_task(cuda, launch, number, total, err);
-  if (ok) note_trees(cuda, launch, task); /* else nothing has changed on the GPU */
+  if (ok) note_trees(cuda, launch, task); /* a task that did not start has changed nothing */
   if (ok) cuda_copies_note(cuda);
   cuda->unseen++;
   bool frees = task->may_deactivate && !launch->gc_is_stopped;
   if (task->may_change_topology || frees || cuda->device.gc_each_launch)
     ok = ok && cuda_refresh_trees(cuda, launch, frees, err);
-  return ok && (!launch->prints || pull_said(cuda, launch, err)) &&
+  return ok && (!launch->prints || pull_task_messages(cuda, launch, err)) &&
          (!(task->writes_frame || launch->prints) || pull_frame(cuda, launch, err)) &&
          cuda_arrays_pause(cuda, launch, err);
 }
@@ -555,7 +557,7 @@ static bool run_guarded(void *data, Error *err) {
   CudaDevice *cuda = launch->context.host;
   bool fails = cuda->device.fails_in_task;
   cuda->device.fails_in_task = false;
-  ASSERT(!fails, "no test asks a task to fail");
+  ASSERT(!fails, "no test requests that this task fails");
   return run(cuda, launch, launch->context.task, err);
 }
 
@@ -638,13 +640,13 @@ bool cuda_launch(Device *device, DeviceLaunch *launch, Error *err) {
   launch_begin(device, launch, run_task);
   cuda->arrays_are_used = launch->has_waited = false;
   cuda->unseen = 0;
-  messages_begin(&cuda->said);
+  messages_begin(&cuda->messages);
   cuda->launch = launch;
   cuda->err = &failed;
   if (!cuda_enter(cuda, err)) return false;
   if (cuda_select(cuda, launch->stream, &failed) && join_uses(cuda, launch, &failed) &&
-      have_block(cuda, launch, &failed) &&
-      cuda_prefer_huge_pages(cuda, &cuda->ambient, largest_node(launch), false, &failed)) {
+      ensure_block(cuda, launch, &failed) &&
+      cuda_enlarge(cuda, &cuda->ambient, largest_node(launch), false, &failed)) {
     cuda_time_begin(cuda, launch);
     cuda_repeat_begin(cuda);
     cuda->is_in_launch = true;
@@ -656,8 +658,8 @@ bool cuda_launch(Device *device, DeviceLaunch *launch, Error *err) {
     cuda_pull_foreign(cuda, &failed);
     cuda_time_end(cuda);
     mark_used(launch, false);
-    messages_gather(&cuda->said, &cuda->worker, 1, launch);
-    if (!cuda->block_is_there && !error_is_set(&failed)) cuda_push_block(cuda, launch, &failed);
+    messages_gather(&cuda->messages, &cuda->worker, 1, launch);
+    if (!cuda->block_is_current && !error_is_set(&failed)) cuda_push_block(cuda, launch, &failed);
   }
   note_uses(cuda, launch);
   cuda->now->launched++;

@@ -36,10 +36,9 @@ bool cuda_allocate(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Erro
   return false;
 }
 
-bool cuda_prefer_huge_pages(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, bool keeps,
-                            Error *err) {
+bool cuda_enlarge(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, bool keeps, Error *err) {
   CudaRange larger;
-  ASSERT(!range->is_external, "memory of others does not grow");
+  ASSERT(!range->is_external, "external memory does not grow");
   if (size_bytes <= range->mapped) return true;
   if (!keeps) cuda_free(cuda, range);
   if (!cuda_allocate(cuda, &larger, size_bytes + size_bytes / 2, err)) return false;
@@ -197,8 +196,8 @@ void cuda_ensure_staging(CudaDevice *cuda, uint64_t size_bytes) {
   while (size < most && (size < 2 * staging->size_bytes || size < size_bytes)) size *= 2;
   if (size > most) size = most;
   void *memory = NULL;
-  if (cuda->driver.cuMemHostAlloc(&memory, size, 0)) return; /* then copies wait */
-  ASSERT(staging->old_count < CUDA_OLD_RINGS, "old rings wait in a list of that many");
+  if (cuda->driver.cuMemHostAlloc(&memory, size, 0)) return; /* copies then wait for the ring */
+  ASSERT(staging->old_count < CUDA_OLD_RINGS, "the list of old rings is large enough");
   if (staging->memory) staging->old[staging->old_count++] = staging->memory;
   staging->memory = memory;
   staging->size_bytes = size;
@@ -209,12 +208,12 @@ static void free_old(CudaDevice *cuda, CudaStaging *staging) {
   while (staging->old_count) cuda->driver.cuMemFreeHost(staging->old[--staging->old_count]);
 }
 
-void cuda_staging_rest(CudaDevice *cuda, CudaStaging *staging) {
+void cuda_staging_reset(CudaDevice *cuda, CudaStaging *staging) {
   if (!cuda_is_lost(cuda)) free_old(cuda, staging);
   staging->used = 0;
 }
 
-/* Takes up to *size_bytes of the ring, at least one, and stores how many. */
+/* Takes up to *size_bytes bytes of the ring, at least one, and stores in *size_bytes how many. */
 static uint8_t *stage(CudaDevice *cuda, uint64_t *size_bytes, Error *err) {
   CudaStaging *staging = &cuda->now->staging;
   if (!staging->memory) {
@@ -271,7 +270,7 @@ bool cuda_read(CudaDevice *cuda, void *to, uint64_t from, uint64_t size_bytes, E
 }
 
 void cuda_staging_free(CudaDevice *cuda, CudaStaging *staging) {
-  cuda_staging_rest(cuda, staging);
+  cuda_staging_reset(cuda, staging);
   if (staging->memory && !cuda_is_lost(cuda)) cuda->driver.cuMemFreeHost(staging->memory);
   *staging = (CudaStaging){0};
 }

@@ -12,13 +12,13 @@ bool cuda_races_create(CudaDevice *cuda, Error *err) {
   if (!cuda_allocate(cuda, &cuda->shadow, capacity * sizeof(RtShadow), err) ||
       !cuda_allocate(cuda, &cuda->races, sizeof(RtRaces), err))
     return false;
-  cuda->races_shown =
+  cuda->gpu_races =
       (RtRaces){.entries = (RtShadow *)(uintptr_t)cuda->shadow.at, .capacity = capacity};
   return true;
 }
 
 bool cuda_races_begin(CudaDevice *cuda, Error *err) {
-  RtRaces *races = &cuda->races_shown;
+  RtRaces *races = &cuda->gpu_races;
   if (!races->capacity) return true;
   races->epoch += 2;
   races->found = races->lost = 0;
@@ -26,19 +26,19 @@ bool cuda_races_begin(CudaDevice *cuda, Error *err) {
 }
 
 static bool look(CudaDevice *cuda, Race *race, RtShadow *entries, Error *err) {
-  const RtRaces *races = &cuda->races_shown;
+  const RtRaces *races = &cuda->gpu_races;
   for (uint64_t k = 0; k < races->capacity; k += AT_ONCE) {
     uint64_t count = (uint64_t)min_i64(AT_ONCE, (int64_t)(races->capacity - k)),
              size_bytes = sizeof *entries * count;
     if (!cuda_read(cuda, entries, cuda->shadow.at + sizeof *entries * k, size_bytes, err))
       return false;
-    race_look(race, entries, count, races->epoch);
+    race_scan(race, entries, count, races->epoch);
   }
   return true;
 }
 
 bool cuda_races_end(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
-  RtRaces *races = &cuda->races_shown;
+  RtRaces *races = &cuda->gpu_races;
   Race race = {0};
   if (!races->capacity) return true;
   if (!cuda_read(cuda, races, cuda->races.at, sizeof *races, err)) return false;
@@ -48,6 +48,6 @@ bool cuda_races_end(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
   if (!entries) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a race");
   bool ok = look(cuda, &race, entries, err);
   heap_free(cuda->device.heap, entries);
-  if (ok) race_tell(&race, &launch->context, &cuda->worker);
+  if (ok) race_report(&race, &launch->context, &cuda->worker);
   return ok;
 }

@@ -5,8 +5,8 @@
  *       |                                |
  *       +--any other step, operation or wait--> held steps are queued one by one, then the other
  *
- * A step is a kernel, or new contents of the frame. When the latest steps have come before in the
- * same order, often enough that a graph pays, they become the graph. So a loop's first iterations
+ * A step is a kernel, or new contents of the frame. When the latest steps have recurred in the same
+ * order, often enough that a graph is profitable, they become the graph. So a loop's first iterations
  * are queued step by step, and a loop that ends early only delays the steps held at that moment. A
  * loop that waits in each iteration works, too: its graph ends before the wait. Steps refer to a
  * launch's block by offsets: a later launch has another block, for which the graph is updated.
@@ -35,7 +35,7 @@ struct CudaRepeat {
   int32_t rounds;             /* how often the running launch requested all steps */
   CudaRange frames;           /* the buffer from which the graph takes frames */
   uint8_t *held_frames;
-  bool is_busy; /* its own work is being queued */
+  bool is_busy; /* the graph, or steps that it held, are being queued */
 };
 
 static bool is_frame(const CudaStep *step) { return step->kind == CUDA_STEP_FRAME; }
@@ -170,13 +170,13 @@ static uint64_t frames_of(const CudaRepeat *repeat) {
   return size_bytes;
 }
 
-static bool have_frames(CudaDevice *cuda, CudaRepeat *repeat) {
+static bool ensure_frames(CudaDevice *cuda, CudaRepeat *repeat) {
   uint64_t size_bytes = frames_of(repeat);
   if (!size_bytes) return true;
   uint8_t *frames = heap_resize(cuda->device.heap, repeat->held_frames, size_bytes);
   if (!frames) return false;
   repeat->held_frames = frames;
-  return cuda_prefer_huge_pages(cuda, &repeat->frames, size_bytes, false, NULL);
+  return cuda_enlarge(cuda, &repeat->frames, size_bytes, false, NULL);
 }
 
 static void find_graph(CudaDevice *cuda, CudaRepeat *repeat) {
@@ -186,7 +186,7 @@ static void find_graph(CudaDevice *cuda, CudaRepeat *repeat) {
     if (!fits(repeat->steps + repeat->count - period, period)) return;
     take_graph(repeat, period, pays_after);
     repeat->count = 0;
-    if (!have_frames(cuda, repeat) || !make_graph(cuda, repeat)) repeat->length = 0;
+    if (!ensure_frames(cuda, repeat) || !make_graph(cuda, repeat)) repeat->length = 0;
     return;
   }
 }
@@ -216,7 +216,7 @@ static bool launch_graph(CudaDevice *cuda, CudaRepeat *repeat, Error *err) {
 /* Queues the held steps one by one. */
 static bool flush(CudaDevice *cuda, CudaRepeat *repeat, Error *err) {
   int32_t held = repeat->held;
-  ASSERT(!repeat->is_busy && held <= MOST_STEPS, "held steps are a graph's first");
+  ASSERT(!repeat->is_busy && held <= MOST_STEPS, "held steps are the first ones of the graph");
   const uint8_t *frame = repeat->held_frames;
   bool ok = true;
   repeat->held = 0;
@@ -240,7 +240,7 @@ static bool finish_round(CudaDevice *cuda, CudaRepeat *repeat, Error *err) {
   return is_of_block ? launch_graph(cuda, repeat, err) : flush(cuda, repeat, err);
 }
 
-/* Holds the step if it equals the graph's next one; else returns false. */
+/* Holds the step if it equals the graph's next one; otherwise returns false. */
 static bool try_hold(CudaRepeat *repeat, const CudaStep *step, const void *frame) {
   if (repeat->held >= repeat->length || !are_same(&repeat->graph[repeat->held], step)) return false;
   if (is_frame(step)) memcpy(repeat->held_frames + held_bytes(repeat), frame, step->words[1]);

@@ -34,10 +34,10 @@ static bool describe(void *data, SymmetricHeapAbout *about, Error *err) {
                      "processes, which '%s' cannot",
                      cuda->about.name);
   int result = cuda->driver.cuDeviceGetUuid_v2(about->device, cuda->about.number);
-  return cuda_check(cuda, result, "be told from others", err);
+  return cuda_check(cuda, result, "be identified", err);
 }
 
-/* A device that this process cannot enumerate may still work: only mapping its memory will tell. */
+/* True for a device that this process cannot enumerate, as mapping its memory may still work. */
 static bool sees(void *data, const SymmetricHeapAbout *other) {
   CudaDevice *cuda = data;
   const Driver *driver = &cuda->driver;
@@ -74,7 +74,7 @@ static CudaPart **part_at(CudaSymmetricHeap *symmetric, uint64_t at) {
   return link;
 }
 
-bool cuda_is_common(const CudaDevice *cuda, const RtTree *tree) {
+bool cuda_is_in_window(const CudaDevice *cuda, const RtTree *tree) {
   return tree->foreign && symmetric_of(cuda, tree->root);
 }
 
@@ -136,7 +136,7 @@ static void end_tree(CudaDevice *cuda, const CudaPart *part) {
   for (CudaTree *own = cuda->trees; own; own = own->next) {
     if (own->memory.at != part->at || !own->owns_tree) continue;
     cuda_priors_drop(cuda, own);
-    if (!own->wraps) cuda_forget(&cuda->device, own->tree);
+    if (!own->wrap_count) cuda_forget(&cuda->device, own->tree);
     return;
   }
 }
@@ -202,7 +202,7 @@ static bool map_file(CudaDevice *cuda, uint64_t at, uint64_t size_bytes, int fil
 static bool map(void *data, uint64_t at, uint64_t size_bytes, int file, Error *err) {
   CudaDevice *cuda = data;
   CudaSymmetricHeap *symmetric = symmetric_at(cuda, at);
-  ASSERT(symmetric, "what is mapped lies in what was reserved");
+  ASSERT(symmetric, "memory is mapped into a reserved range");
   CudaPart *part = heap_alloc(cuda->device.heap, sizeof *part);
   uint8_t *mirror = symmetric->mirror.base + (at - symmetric->at);
   if (!part || !arena_open(mirror, size_bytes)) {
@@ -260,7 +260,7 @@ static bool piece(void *data, uint64_t at, int32_t number, SymmetricHeapPart *pa
   const CudaTree *own = cuda->trees;
   *part = (SymmetricHeapPart){.file = -1};
   while (own && (own->memory.at != at || !own->is_window)) own = own->next;
-  ASSERT(own && number < own->memory.piece_count, "a piece that was counted is there");
+  ASSERT(own && number < own->memory.piece_count, "the number of a piece is below their count");
   if (!cuda_enter(cuda, err)) return false;
   bool ok = export_piece(cuda, own, number, part, err);
   cuda_leave(cuda);
@@ -279,7 +279,7 @@ static void widen(const CudaDevice *cuda, const CudaPart *part) {
 static bool extend(void *data, uint64_t at, uint64_t size_bytes, int file, Error *err) {
   CudaDevice *cuda = data;
   CudaSymmetricHeap *symmetric = symmetric_at(cuda, at);
-  ASSERT(symmetric, "what is mapped lies in what was reserved");
+  ASSERT(symmetric, "memory is mapped into a reserved range");
   CudaPart *part = *part_at(symmetric, at), *made = NULL;
   if (!part) part = made = heap_alloc(cuda->device.heap, sizeof *part);
   if (!part) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a window");
@@ -362,7 +362,7 @@ static bool move_over(CudaDevice *cuda, CudaTree *own, Error *err) {
   own->memory = shared;
   /* the image holds addresses */
   if (own->image_state == CUDA_SAME) own->image_state = CUDA_HOST_IS_NEWER;
-  own->is_shown = own->is_shared = true;
+  own->is_exposed = own->is_shared = true;
   own->is_current = false;
   own->serial = ++cuda->serials;
   return true;
@@ -376,8 +376,8 @@ static bool share_dense(CudaDevice *cuda, RtTree *tree, CudaTree *own, Symmetric
   return export_piece(cuda, own, 0, part, err);
 }
 
-/* The tables hold addresses of the old memory: the host sends them again. */
-static void leave_tables(CudaTree *own) {
+/* The tables contain addresses of the old memory, so the host must copy them again. */
+static void resend_tables(CudaTree *own) {
   own->image_state = CUDA_HOST_IS_NEWER;
   for (int32_t m = 0; m < own->tree->manager_count; m++) {
     own->lists[m].orders = NULL;
@@ -404,7 +404,7 @@ static bool move_sparse(CudaDevice *cuda, CudaTree *own, Error *err) {
   }
   cuda_free(cuda, &own->memory);
   own->memory = shared;
-  leave_tables(own);
+  resend_tables(own);
   own->is_window = true;
   own->serial = ++cuda->serials;
   return true;
@@ -414,7 +414,7 @@ static bool share_sparse(CudaDevice *cuda, RtTree *tree, CudaTree *own, Symmetri
                          Error *err) {
   part->grows = true;
   if (!own->is_window && !(cuda_push(cuda, tree, NULL, 0, err) && cuda_wait_all(cuda, err) &&
-                           cuda_bring_tables(cuda, own, err) && move_sparse(cuda, own, err)))
+                           cuda_sync_tables(cuda, own, err) && move_sparse(cuda, own, err)))
     return false;
   return cuda_push(cuda, tree, NULL, 0, err) && cuda_wait_all(cuda, err);
 }
@@ -422,7 +422,7 @@ static bool share_sparse(CudaDevice *cuda, RtTree *tree, CudaTree *own, Symmetri
 bool cuda_share(Device *device, RtTree *tree, SymmetricHeapPart *part, Error *err) {
   CudaDevice *cuda = (CudaDevice *)device;
   *part = (SymmetricHeapPart){.file = -1};
-  ASSERT(!tree->foreign, "what is shared is this process's own");
+  ASSERT(!tree->foreign, "a tree that is shared belongs to this process");
   if (!cuda_finish_all(cuda, err) || !cuda_enter(cuda, err)) return false;
   CudaTree *own = cuda_tree(cuda, tree, err);
   bool ok = own && (tree->manager_count ? share_sparse : share_dense)(cuda, tree, own, part, err);

@@ -5,17 +5,17 @@
  *     tree's last use (stream 2, launch 7) --cuda_join, on stream 1--> event after all of stream 2
  *                                                          so far, for which stream 1 waits
  *
- * So shared data is used in the order of the calls, and nothing else waits. A stream knows which
- * launches of each other stream it already waits for, and never waits for an event twice.
- * Memory is freed, and code unloaded, when all streams are idle; a copy (copies.c) when the
- * stream of its last use is, as each use waits for the one before. */
+ * So shared data is used in the order of the calls, and other work never waits. For each other
+ * stream, a stream records the last launch that it already waits for, and never waits twice. Memory
+ * is freed, and code unloaded, when all streams are idle; a copy (copies.c) is freed when the stream
+ * of its last use is idle, as each use waits for the previous one. */
 #include "device/cuda/cuda.h"
 
 enum { NON_BLOCKING = 1, WITHOUT_TIME = 2 };
 
 static bool is_open(const CudaStream *stream) { return stream->handle; }
 
-static void take_up(CudaDevice *cuda, int32_t number) {
+static void switch_to(CudaDevice *cuda, int32_t number) {
   cuda->number = number;
   cuda->now = &cuda->streams[number];
   cuda->stream = cuda->now->handle;
@@ -35,10 +35,10 @@ static bool open_stream(CudaDevice *cuda, int32_t number, Error *err) {
 }
 
 bool cuda_select(CudaDevice *cuda, int32_t number, Error *err) {
-  ASSERT(number >= 0 && number < CUDA_STREAMS, "a stream's number is checked by who takes it");
+  ASSERT(number >= 0 && number < CUDA_STREAMS, "the API has checked the stream's number");
   if (cuda->number != number && !cuda_repeat_end(cuda, err)) return false;
   if (!is_open(&cuda->streams[number]) && !open_stream(cuda, number, err)) return false;
-  take_up(cuda, number);
+  switch_to(cuda, number);
   return true;
 }
 
@@ -67,7 +67,7 @@ static bool wait(CudaDevice *cuda, CudaStream *stream, Error *err) {
   if (stream == cuda->now && !cuda_repeat_pause(cuda, err)) return false;
   ASSERT(stream->handle, "only open streams have work");
   int result = cuda->driver.cuStreamSynchronize(stream->handle);
-  cuda_staging_rest(cuda, &stream->staging);
+  cuda_staging_reset(cuda, &stream->staging);
   stream->finished = stream->launched;
   return cuda_check(cuda, result, "finish its work", err);
 }
@@ -91,7 +91,7 @@ bool cuda_is_idle(CudaDevice *cuda, int32_t number) {
   if (stream->finished == stream->launched || cuda_is_lost(cuda)) return true;
   if (cuda->driver.cuStreamQuery(stream->handle) == DRIVER_NOT_READY) return false;
   stream->finished = stream->launched; /* a failure is reported by the next wait */
-  cuda_staging_rest(cuda, &stream->staging);
+  cuda_staging_reset(cuda, &stream->staging);
   return true;
 }
 

@@ -1,7 +1,6 @@
-/* time.c - measures a launch by the GPU's own clock: with an event before its work and one
- * after it, on its stream. They are read when the launch is reported, which waits for its stream
- * anyway; nothing waits for them. Each costs the host a driver call, so only launches with is_timed
- * have them. */
+/* time.c - measures a launch by the GPU's clock: with an event before its work and one after it, on
+ * its stream. They are read when the launch is reported, which waits for its stream anyway. Each
+ * event costs the host a driver call, so only launches with is_timed have them. */
 #include "base/clock.h"
 #include "device/cuda/cuda.h"
 
@@ -11,7 +10,7 @@ static bool have(CudaDevice *cuda, void **event) {
   return *event || !cuda->driver.cuEventCreate(event, WITH_TIME);
 }
 
-/* If an event cannot be created, the launch goes on untimed. */
+/* If an event cannot be created, the launch is not timed. */
 void cuda_time_begin(CudaDevice *cuda, const DeviceLaunch *launch) {
   CudaTimer *timer = &cuda->timers[cuda->place];
   timer->is_set = launch->is_timed && have(cuda, &timer->begin) && have(cuda, &timer->end) &&

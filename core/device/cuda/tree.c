@@ -17,7 +17,7 @@ static uint64_t used_bytes(const RtTree *tree) {
 
 /* -- pages ------------------------------------------------------------------------------------- */
 
-static bool have_pages(CudaDevice *cuda, CudaTree *tree, CudaPage of_new, Error *err) {
+static bool ensure_pages(CudaDevice *cuda, CudaTree *tree, CudaPage of_new, Error *err) {
   uint64_t count = (used_bytes(tree->tree) + tree->page_bytes - 1) / tree->page_bytes;
   if (count <= tree->page_count) return true;
   uint8_t *pages = heap_resize(cuda->device.heap, tree->pages, count);
@@ -80,7 +80,7 @@ static bool reserve_some(CudaDevice *cuda, CudaTree *own, uint64_t plain, Error 
 
 /* The memory of a peer's tree is already mapped. The host cannot see it if the tree is sparse. */
 static void take_common(CudaTree *own) {
-  own->is_shown = own->is_shared = !cuda_is_view(own->tree);
+  own->is_exposed = own->is_shared = !cuda_is_view(own->tree);
   own->host_has_some = false;
 }
 
@@ -92,7 +92,7 @@ static bool reserve(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
   if (cuda_is_view(tree))
     return error_set(err, RG_ERROR_RANK, "the memory of another rank's tree is not mapped here");
   if (!is_sparse(tree)) return cuda_allocate(cuda, &cuda_tree->memory, tree->root_size, err);
-  uint64_t plain = cuda_wish(cuda_tree, 0);
+  uint64_t plain = cuda_target_bytes(cuda_tree, 0);
   return reserve_some(cuda, cuda_tree, align_up(plain, RT_SEGMENT), err);
 }
 
@@ -117,7 +117,7 @@ static bool create(CudaDevice *cuda, RtTree *tree, CudaTree *cuda_tree, Error *e
     return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a tree");
   if (!reserve(cuda, cuda_tree, err)) return false;
   CudaPage of_new = cuda_tree->is_shared ? CUDA_GPU_IS_NEWER : CUDA_HOST_IS_NEWER;
-  return cuda_is_view(tree) || have_pages(cuda, cuda_tree, of_new, err);
+  return cuda_is_view(tree) || ensure_pages(cuda, cuda_tree, of_new, err);
 }
 
 CudaTree *cuda_tree(CudaDevice *cuda, RtTree *tree, Error *err) {
@@ -150,7 +150,7 @@ void cuda_forget(Device *device, RtTree *tree) {
   ASSERT(!own || own->tree == tree, "a tree and its memory know each other");
   CudaTree *owner = cuda_owner(cuda, tree);
   if (tree->foreign && (!owner || owner->is_copy)) cuda_abandon(cuda, tree);
-  if (owner && !owner->is_copy && owner != own && !--owner->wraps && owner->memory.is_external)
+  if (owner && !owner->is_copy && owner != own && !--owner->wrap_count && owner->memory.is_external)
     cuda_forget(device, owner->tree);
   if (!own) return;
   bool owns_tree = own->owns_tree;
@@ -173,26 +173,26 @@ void cuda_forget(Device *device, RtTree *tree) {
 
 /* -- before a launch --------------------------------------------------------------------------- */
 
-bool cuda_bring_tables(CudaDevice *cuda, CudaTree *tree, Error *err) {
+bool cuda_sync_tables(CudaDevice *cuda, CudaTree *tree, Error *err) {
   if (tree->image_state != CUDA_GPU_IS_NEWER) return true;
   if (!cuda_pull_tables(cuda, tree, err) || !cuda_pull_budget(cuda, tree->tree->budget, err))
     return false;
   tree->image_state = CUDA_SAME;
-  return have_pages(cuda, tree, CUDA_GPU_IS_NEWER, err);
+  return ensure_pages(cuda, tree, CUDA_GPU_IS_NEWER, err);
 }
 
 static bool pull_all(CudaDevice *cuda, CudaTree *tree, Error *err) {
-  if (!cuda_bring_tables(cuda, tree, err)) return false;
+  if (!cuda_sync_tables(cuda, tree, err)) return false;
   if (!move_pages(cuda, tree, 0, tree->page_count, CUDA_GPU_IS_NEWER, err)) return false;
-  tree->is_current = !tree->is_shown;
+  tree->is_current = !tree->is_exposed;
   return true;
 }
 
 /* Memory that cannot grow in place is moved, through the host, while nothing holds its address. */
 static CudaTree *move_plain(CudaDevice *cuda, CudaTree *own, Error *err) {
   RtTree *tree = own->tree;
-  if (!own->memory.plain || !is_sparse(tree) || cuda->block_is_there ||
-      own->wish / 3 * 2 <= own->memory.mapped)
+  if (!own->memory.plain || !is_sparse(tree) || cuda->block_is_current ||
+      own->target_bytes / 3 * 2 <= own->memory.mapped)
     return own;
   if (!pull_all(cuda, own, err)) return NULL;
   cuda_forget(&cuda->device, tree);
@@ -223,7 +223,7 @@ bool cuda_push(CudaDevice *cuda, RtTree *tree, const void *code, uint64_t positi
     return false;
   if (own->image_state == CUDA_GPU_IS_NEWER) return push_pages(cuda, own, err);
   if (own->host_has_all && own->page_count) memset(own->pages, CUDA_HOST_IS_NEWER, own->page_count);
-  if (own->host_has_all && !have_pages(cuda, own, CUDA_HOST_IS_NEWER, err)) return false;
+  if (own->host_has_all && !ensure_pages(cuda, own, CUDA_HOST_IS_NEWER, err)) return false;
   if (!push_pages(cuda, own, err)) return false;
   own->host_has_all = false;
   if (own->image_state != CUDA_HOST_IS_NEWER) return true;
@@ -276,7 +276,7 @@ static Pages pages_of(const CudaTree *tree, const uint8_t *from, uint64_t size_b
 
 /* Are all these pages tracked, and none newer on the GPU? */
 static bool host_has(const CudaTree *tree, Pages pages) {
-  if (pages.end > tree->page_count || tree->is_shown) return false;
+  if (pages.end > tree->page_count || tree->is_exposed) return false;
   for (uint64_t k = pages.begin; k < pages.end; k++)
     if (tree->pages[k] == CUDA_GPU_IS_NEWER) return false;
   return true;
@@ -286,14 +286,14 @@ static bool host_has(const CudaTree *tree, Pages pages) {
 static bool pull_pages(CudaDevice *cuda, CudaTree *tree, Pages pages, Error *err) {
   bool has_grown = tree->image_state == CUDA_GPU_IS_NEWER && pages.end > tree->page_count;
   if (has_grown && !tree->counts_are_read && !cuda_pull_counts(cuda, tree, err)) return false;
-  if (has_grown && !have_pages(cuda, tree, CUDA_GPU_IS_NEWER, err)) return false;
+  if (has_grown && !ensure_pages(cuda, tree, CUDA_GPU_IS_NEWER, err)) return false;
   return move_pages(cuda, tree, pages.begin, pages.end, CUDA_GPU_IS_NEWER, err);
 }
 
 /* Others may have changed any page without telling us. */
 static void note_others(CudaTree *tree) {
   if (tree->host_has_all) return; /* the host came later */
-  for (uint64_t k = 0; tree->is_shown && k < tree->page_count; k++)
+  for (uint64_t k = 0; tree->is_exposed && k < tree->page_count; k++)
     if (tree->pages[k] == CUDA_SAME) tree->pages[k] = CUDA_GPU_IS_NEWER;
 }
 
@@ -343,8 +343,8 @@ bool cuda_host_has(const CudaTree *tree, const uint8_t *from, uint64_t size_byte
   return tree->is_current || host_has(tree, pages_of(tree, from, size_bytes));
 }
 
-bool cuda_bring(CudaDevice *cuda, CudaTree *tree, const uint8_t *from, uint64_t size_bytes,
-                DeviceUse use, Error *err) {
+bool cuda_reach_in_launch(CudaDevice *cuda, CudaTree *tree, const uint8_t *from,
+                          uint64_t size_bytes, DeviceUse use, Error *err) {
   Pages pages = pages_of(tree, from, size_bytes);
   bool ok = cuda_host_has(tree, from, size_bytes) ||
             (cuda_join(cuda, tree->use, err) && pull_pages(cuda, tree, pages, err));
@@ -355,7 +355,7 @@ static bool show(CudaDevice *cuda, RtTree *tree, Error *err) {
   if (!cuda_finish_all(cuda, err) || !cuda_enter(cuda, err)) return false;
   bool ok = cuda_push(cuda, tree, NULL, 0, err) && cuda_wait_all(cuda, err);
   CudaTree *own = tree->foreign ? cuda_owner(cuda, tree) : tree->device;
-  if (ok && own) own->is_shown = true, own->is_current = false;
+  if (ok && own) own->is_exposed = true, own->is_current = false;
   cuda_leave(cuda);
   return ok;
 }
@@ -363,7 +363,7 @@ static bool show(CudaDevice *cuda, RtTree *tree, Error *err) {
 /* Settles queued work on the tree; all work if it is sparse, as all trees share the budget. */
 static bool settle_tree(CudaDevice *cuda, const CudaTree *own, Error *err) {
   Device *device = &cuda->device;
-  if (!own || own->is_shown || is_sparse(own->tree)) return cuda_finish_all(cuda, err);
+  if (!own || own->is_exposed || is_sparse(own->tree)) return cuda_finish_all(cuda, err);
   return !device->report_stream ||
          device->report_stream(device->report_data, own->use.stream, UINT64_MAX, err);
 }
@@ -396,7 +396,7 @@ bool cuda_locate(Device *device, RtTree *tree, const uint8_t *at, uint64_t *addr
 /* -- the budget -------------------------------------------------------------------------------- */
 
 /* Both sides allocate from the budget: what the host took since the last exchange is added to what
- * tasks left. The GPU cannot ask the host, so the whole rest is its limit. */
+ * tasks left. The GPU cannot query the host, so the whole rest is its limit. */
 bool cuda_push_budget(CudaDevice *cuda, RtBudget *budget, Error *err) {
   bool is_known = budget->used == cuda->budget_used && budget->limit == cuda->budget_limit;
   if (cuda->budget_is_newer && is_known) return true;

@@ -124,7 +124,7 @@ int memory_export(int *file, uint64_t handle) {
   return *file < 0 ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS;
 }
 
-static void let_go(Physical *physical) {
+static void release_hold(Physical *physical) {
   if (physical->handles || physical->mappings) return;
   if (!physical->is_imported) memory.used_bytes -= physical->size;
   if (physical->file >= 0) close(physical->file);
@@ -137,7 +137,7 @@ int memory_release(uint64_t handle) {
   Physical *physical = physical_at(handle);
   if (!physical) return CUDA_ERROR_INVALID_VALUE;
   physical->handles--;
-  let_go(physical);
+  release_hold(physical);
   return CUDA_SUCCESS;
 }
 
@@ -223,7 +223,7 @@ int memory_unmap(uint64_t address, uint64_t size) {
     if (physicals.at[mapping.physical].file >= 0)
       share_end_shadow(mapping.range.base, mapping.range.size);
     physicals.at[mapping.physical].mappings--;
-    let_go(&physicals.at[mapping.physical]);
+    release_hold(&physicals.at[mapping.physical]);
   }
   return CUDA_SUCCESS;
 }
@@ -236,7 +236,7 @@ void memory_map_end(void) {
   for (uint32_t i = 0; i < physicals.count; i++) {
     if (!physicals.at[i].handles) continue;
     physicals.at[i].handles = 0;
-    let_go(&physicals.at[i]);
+    release_hold(&physicals.at[i]);
   }
   reservations.count = 0;
 }

@@ -1,16 +1,16 @@
-/* room.c - how much GPU memory a sparse tree gets before a launch, which cannot request more
+/* provision.c - how much GPU memory a sparse tree gets before a launch, which cannot request more
  * while it runs.
  *
  *     in use   | twice that and SOME, or a part of what the budget leaves, as positions need |
  *     0       top                                                                       mapped
  *
- * and never much more than the tree can fill. Only the GPU knows how much is in use. The host reads
- * it back when a kernel first uses the tree, and then less often the less the tree grows:
+ * and never much more than the tree can fill. How much is in use is only known on the GPU. The host
+ * reads it back when a kernel first uses the tree, and then the less often the less the tree grows:
  *
  *     read --launches--> grew little: next time after twice as many;  much: after one
  *
- * so a steady loop that activates what it frees never waits. Unused memory of a tree is freed when
- * another allocation fails. Decision D-device-04. */
+ * so a steady loop that activates as many cells as it frees never waits. Unused memory of a tree is
+ * freed when another allocation fails. Decision D-device-04. */
 #include "base/bits.h"
 #include "device/cuda/cuda.h"
 
@@ -106,7 +106,7 @@ static bool trim(CudaDevice *cuda, CudaTree *tree) {
 
 bool cuda_relieve(CudaDevice *cuda) {
   bool any = false;
-  if (cuda->is_relieving) return false; /* the call comes from its own tables */
+  if (cuda->is_relieving) return false; /* called by an allocation below cuda_relieve */
   cuda->is_relieving = true;
   if (cuda_wait_all(cuda, NULL)) {
     for (CudaTree *tree = cuda->trees; tree; tree = tree->next) any |= trim(cuda, tree);
@@ -125,29 +125,30 @@ static uint64_t left_of(const RtBudget *budget) {
   return budget->limit > budget->used ? budget->limit - budget->used : 0;
 }
 
-uint64_t cuda_wish(const CudaTree *own, uint64_t positions) {
+uint64_t cuda_target_bytes(const CudaTree *own, uint64_t positions) {
   const RtTree *tree = own->tree;
   uint64_t left = left_of(tree->budget), more = need_of(tree, positions);
   if (more < MORE) more = MORE;
   if (more > left / 8) more = left / 8;
   more = (uint64_t)max_i64((int64_t)more, (int64_t)(2 * tree->top + SOME));
   if (more > left + RT_SEGMENT) more = left + RT_SEGMENT;
-  uint64_t wish = tree->top + more;
+  uint64_t target_bytes = tree->top + more;
   uint64_t most = (uint64_t)max_i64((int64_t)own->most_bytes, (int64_t)(2 * tree->top));
-  if (wish > most) wish = most;
-  if (wish > tree->reserved) wish = tree->reserved;
-  return wish > tree->top ? wish : tree->top;
+  if (target_bytes > most) target_bytes = most;
+  if (target_bytes > tree->reserved) target_bytes = tree->reserved;
+  return target_bytes > tree->top ? target_bytes : tree->top;
 }
 
-/* Maps less than `wish` if the device has less; only what is in use must fit. */
-static bool have_memory(CudaDevice *cuda, CudaTree *own, uint64_t wish, Error *err) {
+/* Maps less than `target_bytes` if the device has less; only memory in use is required. */
+static bool ensure_memory(CudaDevice *cuda, CudaTree *own, uint64_t target_bytes, Error *err) {
   uint64_t mapped = own->memory.mapped;
-  ASSERT(wish >= own->tree->top, "what is in use stays mapped");
+  ASSERT(target_bytes >= own->tree->top, "what is in use stays mapped");
   Error unused;
   error_clear(&unused);
   bool was_used = own->is_used;
-  own->is_used = true; /* keeps cuda_relieve away from it */
-  if (!own->memory.plain) cuda_grow(cuda, &own->memory, cuda_mapped_for(own, wish), &unused);
+  own->is_used = true; /* so that cuda_relieve does not free it */
+  if (!own->memory.plain)
+    cuda_grow(cuda, &own->memory, cuda_mapped_for(own, target_bytes), &unused);
   bool ok = cuda_grow(cuda, &own->memory, cuda_mapped_for(own, own->tree->top), err);
   own->is_used = was_used;
   return ok && (own->memory.mapped == mapped || own->image_state == CUDA_HOST_IS_NEWER ||
@@ -183,7 +184,7 @@ static bool read_counts(CudaDevice *cuda, CudaTree *own, Error *err) {
 bool cuda_ensure_room(CudaDevice *cuda, CudaTree *own, const void *code, uint64_t positions,
                       Error *err) {
   if (!own->tree->manager_count || cuda_is_view(own->tree)) return true;
-  if (!code) return have_memory(cuda, own, own->tree->top, err);
+  if (!code) return ensure_memory(cuda, own, own->tree->top, err);
   bool must = must_read(own, code, positions);
   if (own->image_state != CUDA_GPU_IS_NEWER) own->unread = 0;
   if (own->unread && !must) {
@@ -193,6 +194,6 @@ bool cuda_ensure_room(CudaDevice *cuda, CudaTree *own, const void *code, uint64_
   if (own->unread && !read_counts(cuda, own, err)) return false;
   own->unread = 1;
   if (positions > own->most_positions) own->most_positions = positions;
-  own->wish = cuda_wish(own, positions);
-  return have_memory(cuda, own, own->wish, err);
+  own->target_bytes = cuda_target_bytes(own, positions);
+  return ensure_memory(cuda, own, own->target_bytes, err);
 }
