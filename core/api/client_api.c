@@ -165,7 +165,7 @@ static RgPoolMemory pool_of(const char *kind, const char *strategy, const Memory
                         .peak_live = usage->peak_live,
                         .peak_reserved = usage->peak_reserved,
                         .blocks = (uint64_t)usage->blocks,
-                        .takes = usage->takes,
+                        .takes = usage->allocations,
                         .device_calls = usage->device_calls};
 }
 

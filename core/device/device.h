@@ -259,11 +259,11 @@ typedef struct DeviceCopy {
  * (server/server.h). */
 typedef struct DeviceBlockTable {
   /* Takes a zero-filled block. */
-  bool (*take)(Device *device, DeviceBlock *block, uint64_t size_bytes, Error *err);
+  bool (*allocate)(Device *device, DeviceBlock *block, uint64_t size_bytes, Error *err);
   /* Frees a block, which queued work may still use. `tree` identifies it in launches. */
-  void (*give)(Device *device, DeviceBlock *block, RtTree *tree);
+  void (*free)(Device *device, DeviceBlock *block, RtTree *tree);
   /* Call this now and then: returns memory that has contained no block for some time. */
-  void (*tidy)(Device *device);
+  void (*trim)(Device *device);
 } DeviceBlockTable;
 
 /* A device that queues launches gives each a ticket (DeviceLaunch.ticket). Without this group, a

@@ -1,5 +1,5 @@
 /* arena.c - mmap with MAP_NORESERVE: reserving 1 TiB takes microseconds; pages are committed when
- * touched. Advice about pages is taken where the system knows it, and changes speed alone. */
+ * touched. Advice about pages (madvise) only changes speed, and is ignored where unsupported. */
 #include "memory/arena.h"
 
 #include <errno.h>

@@ -17,7 +17,7 @@ typedef struct Arena {
 
 /* Reserves up to `size_bytes`, at least `least_bytes`, readable and writable, zero until written;
  * if the system refuses (ulimit -v, valgrind), halves the size and retries. Aligned to 64 KiB, or
- * to ARENA_LARGE_PAGE if it is that large. Takes arena->guard, which the caller sets. */
+ * to ARENA_LARGE_PAGE if it is that large. The caller sets arena->guard. */
 #define ARENA_LARGE_PAGE ((uint64_t)2 << 20)
 bool arena_reserve(Arena *arena, uint64_t size_bytes, uint64_t least_bytes, Error *err);
 void arena_release(Arena *arena);
@@ -32,15 +32,16 @@ void arena_close(uint8_t *from, uint64_t size_bytes);
 #define ARENA_TAIL ((uint64_t)65536)
 /* Decommits the pages in the range (whole pages only), which then read zero again. */
 void arena_discard(uint8_t *from, uint64_t size_bytes);
-/* Reserves read-only zeros; arena->guard as above. */
+/* Reserves read-only zeros; the caller sets arena->guard. */
 bool arena_reserve_zeros(Arena *arena, uint64_t size_bytes, Error *err);
-/* The range will be used from its beginning on: pages in it that are touched from now on are huge,
- * if the system has such. */
+/* For a range that will be used from its beginning on: pages in it that are touched from now on are
+ * huge, if the system has huge pages. */
 void arena_prefer_huge_pages(uint8_t *from, uint64_t size_bytes);
-/* The whole range will be used: its pages become huge, too. A vector access takes a hundred times
- * as long if a page under masked-off lanes is absent, so pages are pre-faulted where that is cheap,
- * including the one after the last byte: more than ARENA_PRESENT bytes immediately and for reading,
- * up to ARENA_READABLE; fewer by arena_populate, before a kernel uses them. */
+/* For a range that will be used as a whole: its pages become huge, too. A vector access takes a
+ * hundred times as long if a page under masked-off lanes is absent, so pages are pre-faulted where
+ * that is cheap, including the one after the last byte. Ranges of more than ARENA_PRESENT bytes, up
+ * to ARENA_READABLE, are pre-faulted here, for reading; smaller ones by arena_populate, before a
+ * kernel uses them. */
 void arena_prefault(uint8_t *from, uint64_t size_bytes);
 void arena_populate(uint8_t *from, uint64_t size_bytes);
 #define ARENA_PRESENT ((uint64_t)64 << 20)

@@ -48,7 +48,7 @@ static MemoryBlock *cut(MemoryPool *pool, MemoryBlock *block, uint64_t size) {
   return block;
 }
 
-static MemoryBlock *take(MemoryPool *pool, uint64_t size_bytes) {
+static MemoryBlock *allocate(MemoryPool *pool, uint64_t size_bytes) {
   uint64_t size = align_up(size_bytes ? size_bytes : 1, ROUND);
   FreeIndex *index = size <= SMALL ? &pool->small : &pool->free;
   MemoryBlock *block = free_index_find(index, size);
@@ -65,7 +65,7 @@ static bool joins_next(const MemoryBlock *block) {
   return block->next && block->next->is_free && !block->next->chunk_size;
 }
 
-static void give(MemoryPool *pool, MemoryBlock *block) {
+static void free_block(MemoryPool *pool, MemoryBlock *block) {
   FreeIndex *index = index_of(pool, block);
   if (joins_next(block)) {
     free_index_remove(index, block->next);
@@ -111,7 +111,7 @@ static bool is_valid(const MemoryPool *pool, const char **broken) {
       return false;
     *broken = "two neighbours of a segment are not both free";
     if (block->is_free && joins_next(block)) return false;
-    *broken = "the index holds what is free";
+    *broken = "the index contains the free blocks";
     if (block->is_free && !free_index_has(index, block)) return false;
     reserved += block->chunk_size;
     free_count += block->is_free;
@@ -127,5 +127,9 @@ static void end(MemoryPool *pool) {
     if (block->chunk_size) pool_free(pool, block->at, block->chunk_size);
 }
 
-const StrategyRow strategy_caching = {
-    .take = take, .give = give, .trim = trim, .largest = largest, .is_valid = is_valid, .end = end};
+const StrategyRow strategy_caching = {.allocate = allocate,
+                                      .free = free_block,
+                                      .trim = trim,
+                                      .largest = largest,
+                                      .is_valid = is_valid,
+                                      .end = end};

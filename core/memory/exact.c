@@ -1,15 +1,15 @@
 /* exact.c - one range of addresses in which each block has its own pages, which are committed when
- * it is taken and freed with it; free blocks are addresses without memory. For large and long-lived
- * blocks, those of trees. Blocks are whole pages, managed by span.c. */
+ * it is allocated and freed with it; free blocks are addresses without memory. For the large and
+ * long-lived blocks of trees. Blocks are whole pages, managed by span.c. */
 #include "base/bits.h"
 #include "memory/strategy.h"
 
-static MemoryBlock *take(MemoryPool *pool, uint64_t size_bytes) {
+static MemoryBlock *allocate(MemoryPool *pool, uint64_t size_bytes) {
   const MemorySource *source = &pool->source;
-  MemoryBlock *block = span_take(pool, align_up(size_bytes ? size_bytes : 1, MEMORY_PAGE));
+  MemoryBlock *block = span_allocate(pool, align_up(size_bytes ? size_bytes : 1, MEMORY_PAGE));
   if (!block) return NULL;
   if (!source->commit(source->data, block->at, block->size)) {
-    span_give(pool, block);
+    span_free(pool, block);
     return NULL;
   }
   pool->usage.device_calls++;
@@ -18,14 +18,14 @@ static MemoryBlock *take(MemoryPool *pool, uint64_t size_bytes) {
   return block;
 }
 
-static void give(MemoryPool *pool, MemoryBlock *block) {
+static void free_block(MemoryPool *pool, MemoryBlock *block) {
   pool->source.decommit(pool->source.data, block->at, block->size);
   pool->usage.reserved -= block->size;
-  span_give(pool, block);
+  span_free(pool, block);
 }
 
 static bool is_valid(const MemoryPool *pool, const char **broken) {
-  *broken = "what is reserved is in use";
+  *broken = "all reserved bytes are in use";
   return pool->usage.reserved == pool->usage.in_use && span_is_valid(pool, broken);
 }
 
@@ -34,8 +34,8 @@ static void end(MemoryPool *pool) {
     if (!block->is_free) pool->source.decommit(pool->source.data, block->at, block->size);
 }
 
-const StrategyRow strategy_exact = {.take = take,
-                                    .give = give,
+const StrategyRow strategy_exact = {.allocate = allocate,
+                                    .free = free_block,
                                     .trim = span_trim,
                                     .largest = span_largest,
                                     .is_valid = is_valid,

@@ -54,8 +54,8 @@ static uint64_t first_idle(const MemoryPool *pool, uint64_t past, uint64_t most)
   return first;
 }
 
-/* Decommits idle pages, last ones first, until `bytes` less are reserved. Neighbours go at once: a
- * huge page of the system that is freed in parts leaves a table of small ones in its place. */
+/* Decommits idle pages, last ones first, until `bytes` less are reserved. Adjacent pages are
+ * decommitted by one call, as the system splits a huge page of which only a part is freed. */
 static void reclaim(MemoryPool *pool, uint64_t bytes) {
   uint64_t least = pool->usage.reserved > bytes ? pool->usage.reserved - bytes : 0;
   if (pool->usage.reserved == pool->used_pages * page_bytes(pool)) return;
@@ -84,7 +84,7 @@ static bool add_memory(MemoryPool *pool, uint64_t first, uint64_t past) {
   return true;
 }
 
-/* The first page from `first` on that is, or is not, committed; else `past`. */
+/* The first page from `first` on that is, or is not, committed; `past` if there is none. */
 static uint64_t skip_pages(const MemoryPool *pool, uint64_t first, uint64_t past, bool has_memory) {
   while (first < past && pool->pages[first].has_memory != has_memory) first++;
   return first;
@@ -120,19 +120,19 @@ static void leave_pages(MemoryPool *pool, const MemoryBlock *block) {
 
 /* -- blocks ------------------------------------------------------------------------------------ */
 
-static void give(MemoryPool *pool, MemoryBlock *block) {
+static void free_block(MemoryPool *pool, MemoryBlock *block) {
   leave_pages(pool, block);
-  span_give(pool, block);
+  span_free(pool, block);
 }
 
-static MemoryBlock *take(MemoryPool *pool, uint64_t size_bytes) {
+static MemoryBlock *allocate(MemoryPool *pool, uint64_t size_bytes) {
   uint64_t size = align_up(size_bytes ? size_bytes : 1, MEMORY_ALIGN);
   if (size > pool->source.size_bytes) return NULL;
   if (!have_pages(pool, page_of(pool, span_end(pool)) + size / page_bytes(pool) + 2)) return NULL;
-  MemoryBlock *block = span_take(pool, size);
+  MemoryBlock *block = span_allocate(pool, size);
   if (!block) return NULL;
   if (!use_pages(pool, block)) {
-    give(pool, block);
+    free_block(pool, block);
     return NULL;
   }
   note_idle(pool);
@@ -180,7 +180,7 @@ static bool is_valid(const MemoryPool *pool, const char **broken) {
     reserved += pool->pages[k].has_memory ? page_bytes(pool) : 0;
     used += pool->pages[k].users > 0;
   }
-  *broken = "what is reserved are the pages with memory; those with users are counted";
+  *broken = "reserved bytes are those of pages with memory, and in_use those of pages with users";
   return reserved == pool->usage.reserved && used == pool->used_pages &&
          span_is_valid(pool, broken);
 }
@@ -191,8 +191,8 @@ static void end(MemoryPool *pool) {
   heap_free(pool->heap, pool->pages);
 }
 
-const StrategyRow strategy_expandable = {.take = take,
-                                         .give = give,
+const StrategyRow strategy_expandable = {.allocate = allocate,
+                                         .free = free_block,
                                          .trim = trim,
                                          .tick = tick,
                                          .largest = span_largest,

@@ -17,12 +17,12 @@ void memory_deinit(MemoryManager *memory) {
   *memory = (MemoryManager){0};
 }
 
-MemoryBlock *memory_take(MemoryManager *memory, MemoryKind kind, uint64_t size_bytes) {
-  return memory_pool_take(memory->pools[kind], size_bytes);
+MemoryBlock *memory_allocate_block(MemoryManager *memory, MemoryKind kind, uint64_t size_bytes) {
+  return memory_pool_allocate(memory->pools[kind], size_bytes);
 }
 
-/* The cursor may be older than that of an earlier block in the queue: then it waits as long as that
- * one. */
+/* The cursor may be older than that of an earlier block in the queue; the block then waits as long
+ * as that one. */
 static void wait(MemoryQueue *queue, MemoryBlock *block, uint64_t cursor) {
   block->pending = NULL;
   block->cursor = queue->last && queue->last->cursor > cursor ? queue->last->cursor : cursor;
@@ -31,10 +31,10 @@ static void wait(MemoryQueue *queue, MemoryBlock *block, uint64_t cursor) {
   queue->last = block;
 }
 
-void memory_give(MemoryManager *memory, MemoryKind kind, MemoryBlock *block, int32_t stream,
-                 uint64_t cursor) {
+void memory_free_block(MemoryManager *memory, MemoryKind kind, MemoryBlock *block, int32_t stream,
+                       uint64_t cursor) {
   if (cursor <= memory->completed[stream]) {
-    memory_pool_give(memory->pools[kind], block);
+    memory_pool_free(memory->pools[kind], block);
     return;
   }
   memory->waiting_bytes += block->asked;
@@ -47,7 +47,7 @@ static void release(MemoryManager *memory, int kind, int32_t stream) {
     MemoryBlock *block = queue->first;
     queue->first = block->pending;
     memory->waiting_bytes -= block->asked;
-    memory_pool_give(memory->pools[kind], block);
+    memory_pool_free(memory->pools[kind], block);
   }
   if (!queue->first) queue->last = NULL;
 }

@@ -7,7 +7,7 @@
  * Work on a stream is numbered from 1; the number is its cursor. A block may be freed while queued
  * work still uses it: it waits until that work is completed, and can be reused after that.
  *
- *     held --memory_give(stream, cursor)--> waits --memory_complete(stream, >= cursor)--> free
+ *     held --memory_free_block(stream, cursor)--> waits --memory_complete(stream, >= cursor)--> free
  *
  * One thread at a time. */
 #ifndef RG_MEMORY_MANAGER_H
@@ -35,17 +35,17 @@ typedef struct MemoryManager {
   uint64_t waiting_bytes;
 } MemoryManager;
 
-/* Takes a source for each kind. False if the host is out of memory; memory_deinit is then still
- * needed. */
+/* `sources` has a source for each kind. False if the host is out of memory; memory_deinit is then
+ * still needed. */
 bool memory_init(MemoryManager *memory, Heap *heap, const MemorySource sources[MEMORY_KINDS],
                  const MemoryConfig *transient);
 void memory_deinit(MemoryManager *memory); /* frees all blocks, held or not */
-/* NULL: the device has no memory for it, either until waiting blocks are completed, or at all. */
-MemoryBlock *memory_take(MemoryManager *memory, MemoryKind kind, uint64_t size_bytes);
-/* `stream` and `cursor` are the last work that uses the block; cursor 0: none. */
-void memory_give(MemoryManager *memory, MemoryKind kind, MemoryBlock *block, int32_t stream,
-                 uint64_t cursor);
-/* All work on the stream up to the cursor is done. */
+/* NULL if the device has no memory for it; completing work may free some. */
+MemoryBlock *memory_allocate_block(MemoryManager *memory, MemoryKind kind, uint64_t size_bytes);
+/* `stream` and `cursor` identify the last work that uses the block; cursor 0: no work uses it. */
+void memory_free_block(MemoryManager *memory, MemoryKind kind, MemoryBlock *block, int32_t stream,
+                       uint64_t cursor);
+/* Call this when all work on the stream up to the cursor is done. */
 void memory_complete(MemoryManager *memory, int32_t stream, uint64_t cursor);
 /* Called now and then: frees memory that has been unused for some time. */
 void memory_tick(MemoryManager *memory);

@@ -127,14 +127,14 @@ void memory_pool_destroy(MemoryPool *pool) {
   heap_free(pool->heap, pool);
 }
 
-MemoryBlock *memory_pool_take(MemoryPool *pool, uint64_t size_bytes) {
+MemoryBlock *memory_pool_allocate(MemoryPool *pool, uint64_t size_bytes) {
   if (size_bytes > UINT64_MAX / 4) return NULL;
-  MemoryBlock *block = pool->strategy->take(pool, size_bytes);
+  MemoryBlock *block = pool->strategy->allocate(pool, size_bytes);
   if (!block && pool->usage.reserved > pool->usage.in_use) {
     memory_pool_trim(pool);
-    block = pool->strategy->take(pool, size_bytes);
+    block = pool->strategy->allocate(pool, size_bytes);
   }
-  pool->usage.takes++;
+  pool->usage.allocations++;
   if (!block) return NULL;
   block->is_free = false;
   block->asked = size_bytes;
@@ -142,14 +142,14 @@ MemoryBlock *memory_pool_take(MemoryPool *pool, uint64_t size_bytes) {
   return block;
 }
 
-void memory_pool_give(MemoryPool *pool, MemoryBlock *block) {
-  ASSERT(!block->is_free, "a block is given back once");
+void memory_pool_free(MemoryPool *pool, MemoryBlock *block) {
+  ASSERT(!block->is_free, "a block is freed once");
   pool->usage.blocks--;
   pool->usage.in_use -= block->size;
   pool->usage.live -= block->asked;
   block->is_free = true;
   block->asked = 0;
-  pool->strategy->give(pool, block);
+  pool->strategy->free(pool, block);
 }
 
 void memory_pool_tick(MemoryPool *pool) {

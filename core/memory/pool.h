@@ -2,8 +2,8 @@
  *
  *   expandable  one range of addresses; best fit; pages are backed with the first block on them,
  *               and stay so until memory is short, or until they have been idle for a second
- *   simple      chunks of exactly the requested size, and parts of free chunks (`slice` tells for
- *               which requests); free chunks go back to the device at times (`dealloc`)
+ *   simple      chunks of exactly the requested size, and, for requests that `slice` selects, parts
+ *               of free chunks; free chunks are returned to the device at times (`dealloc`)
  *   caching     segments of 2 MiB, 20 MiB or more, split and merged; kept until memory is short
  *   exact       one range of addresses; each block has its own pages, which are freed with it
  *
@@ -46,8 +46,8 @@ typedef struct MemoryBlock MemoryBlock;
 struct MemoryBlock {
   uint64_t at, size; /* its address, and the bytes reserved for it */
   uint64_t asked;    /* the bytes that its holder requested */
-  /* in a block that was taken: the first `dirty` bytes may have been used before; the rest is as
-   * the device provided it */
+  /* in an allocated block: the first `dirty` bytes may have been used before; the rest is unchanged
+   * since the device provided it */
   uint64_t dirty;
   bool is_free;
   /* -- private to the pool */
@@ -56,19 +56,19 @@ struct MemoryBlock {
   uint32_t priority;            /* in the index */
   MemoryBlock *left, *right;    /* in the index */
   MemoryBlock *previous, *next; /* neighbours in the range, or in the list of chunks */
-  /* simple: the size that the device provided; caching: likewise, in the first block of a segment;
-   * else 0 */
+  /* simple: the size that the device provided; caching: the same, in the first block of a segment;
+   * 0 in other blocks */
   uint64_t chunk_size;
   MemoryBlock *pending; /* manager.h: the next waiting block */
   uint64_t cursor;
 };
 
-typedef struct MemoryUsage {        /* bytes; each peak is independent */
-  uint64_t live, peak_live;         /* requested and not freed yet */
-  uint64_t in_use, peak_in_use;     /* reserved for these: live bytes and padding */
-  uint64_t reserved, peak_reserved; /* provided by the device */
-  uint64_t takes, device_calls;     /* requests; allocations from the device */
-  int64_t blocks;                   /* blocks in use */
+typedef struct MemoryUsage {          /* bytes; each peak is independent */
+  uint64_t live, peak_live;           /* requested and not freed yet */
+  uint64_t in_use, peak_in_use;       /* reserved for these: live bytes and padding */
+  uint64_t reserved, peak_reserved;   /* provided by the device */
+  uint64_t allocations, device_calls; /* requests; allocations from the device */
+  int64_t blocks;                     /* blocks in use */
 } MemoryUsage;
 
 typedef struct MemoryPool MemoryPool;
@@ -77,11 +77,11 @@ typedef struct MemoryPool MemoryPool;
 MemoryPool *memory_pool_create(Heap *heap, const MemorySource *source, const MemoryConfig *config);
 /* Frees everything, held or not. NULL is fine. */
 void memory_pool_destroy(MemoryPool *pool);
-/* Takes at least `size_bytes` (0 is fine), aligned to 256 bytes, with undefined contents. NULL if
- * the device has no memory left, even after all free memory went back to it, or the host has none
- * for the record. */
-MemoryBlock *memory_pool_take(MemoryPool *pool, uint64_t size_bytes);
-void memory_pool_give(MemoryPool *pool, MemoryBlock *block);
+/* Allocates at least `size_bytes` (0 is fine), aligned to 256 bytes, with undefined contents. NULL
+ * if the device has no memory left, even after all free memory was returned to it, or the host has
+ * no memory for the record. */
+MemoryBlock *memory_pool_allocate(MemoryPool *pool, uint64_t size_bytes);
+void memory_pool_free(MemoryPool *pool, MemoryBlock *block);
 /* Called now and then, also without requests: frees memory that has been idle for some time. */
 void memory_pool_tick(MemoryPool *pool);
 /* Returns all memory that no block needs to the device. */

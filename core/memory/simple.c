@@ -74,7 +74,7 @@ static void tick(MemoryPool *pool, int64_t now_ns) {
   if (has_time_passed(pool, now_ns)) trim(pool);
 }
 
-static MemoryBlock *take(MemoryPool *pool, uint64_t size_bytes) {
+static MemoryBlock *allocate(MemoryPool *pool, uint64_t size_bytes) {
   uint64_t size = size_bytes ? size_bytes : 1;
   MemoryBlock *chunk = find(pool, size);
   if (!chunk) chunk = add_chunk(pool, size);
@@ -88,7 +88,7 @@ static MemoryBlock *take(MemoryPool *pool, uint64_t size_bytes) {
 }
 
 /* Nothing to do: the caller marks the chunk as free. */
-static void give(MemoryPool *pool, MemoryBlock *block) { (void)pool, (void)block; }
+static void free_block(MemoryPool *pool, MemoryBlock *block) { (void)pool, (void)block; }
 
 static bool begin(MemoryPool *pool) {
   if (pool->config.dealloc == DEALLOC_TIME) pool->last_ns = pool->source.now_ns(pool->source.data);
@@ -120,8 +120,8 @@ static void end(MemoryPool *pool) {
 }
 
 const StrategyRow strategy_simple = {.begin = begin,
-                                     .take = take,
-                                     .give = give,
+                                     .allocate = allocate,
+                                     .free = free_block,
                                      .trim = trim,
                                      .tick = tick,
                                      .largest = largest,

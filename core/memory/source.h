@@ -12,8 +12,8 @@ enum { MEMORY_PAGE = 2 << 20, MEMORY_SMALL_PAGE = 256 << 10 };
 
 typedef struct MemorySource {
   void *data;
-  /* A range of addresses without memory, in whole pages (MEMORY_PAGE). size_bytes 0: there is none,
-   * and a pool that needs one uses plain pieces instead. */
+  /* A range of addresses without memory, in whole pages (MEMORY_PAGE). If size_bytes is 0, a pool
+   * that needs a range uses plain pieces instead. */
   uint64_t base, size_bytes;
   uint64_t page_bytes; /* the page size of `commit`; 0: MEMORY_SMALL_PAGE */
   /* Back whole pages of the range with zeroed memory, and free it. False if the device has none

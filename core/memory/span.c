@@ -45,7 +45,7 @@ static void drop_last(MemoryPool *pool) {
   pool_drop_record(pool, last);
 }
 
-void span_give(MemoryPool *pool, MemoryBlock *block) {
+void span_free(MemoryPool *pool, MemoryBlock *block) {
   block->is_free = true;
   block = join(pool, block);
   if (block->is_small && block->size >= GROUP) {
@@ -81,7 +81,7 @@ static MemoryBlock *cut(MemoryPool *pool, MemoryBlock *block, uint64_t size) {
   MemoryBlock *rest = block->size > size ? pool_split(pool, block, size) : NULL;
   if (!rest) return block;
   rest->is_small = block->is_small;
-  span_give(pool, rest);
+  span_free(pool, rest);
   return block;
 }
 
@@ -97,7 +97,7 @@ static MemoryBlock *take_large(MemoryPool *pool, uint64_t size) {
   return block ? cut(pool, block, size) : extend(pool, size);
 }
 
-/* Turns a free block of a group's size, or else any that fits, into a group. */
+/* Makes a group from a free block of a group's size, or else from any that fits. */
 static MemoryBlock *take_group(MemoryPool *pool, uint64_t size) {
   MemoryBlock *block = take_from(&pool->free, GROUP);
   if (block) block = cut(pool, block, GROUP);
@@ -114,7 +114,7 @@ static MemoryBlock *take_small(MemoryPool *pool, uint64_t size) {
   return block ? cut(pool, block, size) : NULL;
 }
 
-MemoryBlock *span_take(MemoryPool *pool, uint64_t size) {
+MemoryBlock *span_allocate(MemoryPool *pool, uint64_t size) {
   if (size > pool->source.size_bytes) return NULL;
   return size <= SMALL ? take_small(pool, size) : take_large(pool, size);
 }
@@ -135,9 +135,9 @@ bool span_is_valid(const MemoryPool *pool, const char **broken) {
     if (block->at != at || !block->size || block->previous != before) return false;
     *broken = "two neighbours, both small or both not, are not both free";
     if (block->is_free && may_join(block, before)) return false;
-    *broken = "free blocks of groups are smaller than one; of others none is the last";
+    *broken = "free blocks of groups are smaller than a group, and no other free block is the last";
     if (block->is_free && (block->is_small ? block->size >= GROUP : !block->next)) return false;
-    *broken = "an index holds what is free";
+    *broken = "an index contains the free blocks";
     const FreeIndex *index = block->is_small ? &pool->small : &pool->free;
     if (block->is_free && !free_index_has(index, block)) return false;
     at += block->size;

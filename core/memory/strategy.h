@@ -11,8 +11,8 @@ typedef struct StrategyRow {
   bool (*begin)(MemoryPool *pool); /* NULL: nothing to do; false: the host is out of memory */
   /* Finds a block for a request, not marked as taken yet; NULL if that needs more memory than the
    * device has. */
-  MemoryBlock *(*take)(MemoryPool *pool, uint64_t size_bytes);
-  void (*give)(MemoryPool *pool, MemoryBlock *block);
+  MemoryBlock *(*allocate)(MemoryPool *pool, uint64_t size_bytes);
+  void (*free)(MemoryPool *pool, MemoryBlock *block);
   void (*trim)(MemoryPool *pool);
   void (*tick)(MemoryPool *pool, int64_t now_ns); /* NULL: time has no effect */
   uint64_t (*largest)(const MemoryPool *pool);
@@ -68,9 +68,9 @@ void pool_join(MemoryPool *pool, MemoryBlock *block);
 /* -- span.c: blocks in one range, without gaps ------------------------------------------------- */
 /* Takes a block of exactly that size; NULL if the range has no addresses left, or the host no
  * memory. */
-MemoryBlock *span_take(MemoryPool *pool, uint64_t size);
+MemoryBlock *span_allocate(MemoryPool *pool, uint64_t size);
 /* Frees a block and merges it with free neighbours. */
-void span_give(MemoryPool *pool, MemoryBlock *block);
+void span_free(MemoryPool *pool, MemoryBlock *block);
 /* Removes the last block if it is free. */
 void span_trim(MemoryPool *pool);
 uint64_t span_end(const MemoryPool *pool); /* end of the last block */

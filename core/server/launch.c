@@ -1,10 +1,9 @@
-/* launch.c - table functions for a device whose work is queued: launches return at once, and code
- * that accesses memory waits for the launches that may have changed it.
+/* launch.c - table functions for a device whose work is queued: launches return immediately, and
+ * code that accesses memory waits for the launches that may have changed it.
  *
  * A tree (RtTree, also an array's) records the last work that uses it: its stream and cursor. Work
- * on another stream waits for that, so every use is treated as a write. Memory that several trees
- * may share, as a wrap or through a pointer that was given away, cannot be attributed: then each
- * access waits for all work. */
+ * on another stream waits for that, so every use is treated as a write. If several trees may share
+ * memory, through a wrap or a pointer that other code has, each access waits for all work. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -146,7 +145,7 @@ static bool finish_tree(Server *server, const RtTree *tree, Error *err) {
   return ok;
 }
 
-/* The runtime's own work on a sparse tree uses the workers, so no other work may run then. */
+/* Operations of the runtime on a sparse tree use the workers, so no other work may run meanwhile. */
 bool server_reach(Device *device, RtTree *tree, const uint8_t *from, uint64_t size_bytes,
                   DeviceUse use, Error *err) {
   Server *server = server_of(device);
@@ -182,7 +181,7 @@ bool server_stop(Device *device) { return queue_stop(&server_of(device)->queue);
 
 bool server_is_within(Device *device) {
   Server *server = server_of(device);
-  return queue_is_mine(&server->queue) || server->inner->is_within(device);
+  return queue_is_running(&server->queue) || server->inner->is_within(device);
 }
 
 /* -- copies ------------------------------------------------------------------------------------ */

@@ -17,7 +17,8 @@ static uint8_t *pointer_to(uint64_t at) { return (uint8_t *)(uintptr_t)at; }
 static MemoryBlock *take_persistent(Server *server, uint64_t size_bytes) {
   if (server->device->guard_pages || !server_memory_begin(server, NULL)) return NULL;
   server_lock(server);
-  MemoryBlock *block = memory_take(&server->memory, MEMORY_PERSISTENT, size_bytes + ARENA_TAIL);
+  MemoryBlock *block =
+      memory_allocate_block(&server->memory, MEMORY_PERSISTENT, size_bytes + ARENA_TAIL);
   server_unlock(server);
   return block;
 }
@@ -50,7 +51,7 @@ void server_free(Device *device, DeviceMemory *memory) {
   server->inner->free(device, memory);
   if (!block) return;
   server_lock(server);
-  memory_give(&server->memory, MEMORY_PERSISTENT, block, 0, 0);
+  memory_free_block(&server->memory, MEMORY_PERSISTENT, block, 0, 0);
   server_unlock(server);
 }
 
@@ -93,12 +94,13 @@ static void note_completed(Server *server) {
 static MemoryBlock *take_free(Server *server, MemoryKind kind, uint64_t size_bytes) {
   server_lock(server);
   note_completed(server);
-  MemoryBlock *block = memory_take(&server->memory, kind, size_bytes);
+  MemoryBlock *block = memory_allocate_block(&server->memory, kind, size_bytes);
   server_unlock(server);
   return block;
 }
 
-MemoryBlock *server_take_block(Server *server, MemoryKind kind, uint64_t size_bytes, Error *err) {
+MemoryBlock *server_allocate_from(Server *server, MemoryKind kind, uint64_t size_bytes,
+                                  Error *err) {
   if (!server_memory_begin(server, err)) return NULL;
   MemoryBlock *block = take_free(server, kind, size_bytes);
   if (block || !server->memory.waiting_bytes) return block;
@@ -106,38 +108,38 @@ MemoryBlock *server_take_block(Server *server, MemoryKind kind, uint64_t size_by
   return take_free(server, kind, size_bytes);
 }
 
-MemoryBlock *server_hold(Server *server, uint64_t size_bytes) {
+MemoryBlock *server_allocate_transient(Server *server, uint64_t size_bytes) {
   return server_memory_begin(server, NULL) ? take_free(server, MEMORY_TRANSIENT, size_bytes) : NULL;
 }
 
-void server_drop(Server *server, MemoryBlock *block) {
-  server_give_block(server, MEMORY_TRANSIENT, block, 0);
+void server_free_transient(Server *server, MemoryBlock *block) {
+  server_free_to(server, MEMORY_TRANSIENT, block, 0);
 }
 
-bool server_take(Device *device, DeviceBlock *block, uint64_t size_bytes, Error *err) {
+bool server_allocate_block(Device *device, DeviceBlock *block, uint64_t size_bytes, Error *err) {
   Server *server = server_of(device);
   *block = (DeviceBlock){0};
   if (device->guard_pages) return take_range(server, block, size_bytes, err);
   if (!server_memory_begin(server, err)) return false;
-  block->block = server_take_block(server, MEMORY_TRANSIENT, size_bytes, err);
+  block->block = server_allocate_from(server, MEMORY_TRANSIENT, size_bytes, err);
   if (!block->block) return take_range(server, block, size_bytes, err);
   block->base = pointer_to(block->block->at);
   make_zero(server, block, size_bytes);
   return true;
 }
 
-void server_give_block(Server *server, MemoryKind kind, MemoryBlock *block, uint64_t ticket) {
+void server_free_to(Server *server, MemoryKind kind, MemoryBlock *block, uint64_t ticket) {
   server_lock(server);
-  memory_give(&server->memory, kind, block, stream_of(ticket), cursor_of(ticket));
+  memory_free_block(&server->memory, kind, block, stream_of(ticket), cursor_of(ticket));
   server_unlock(server);
 }
 
-void server_give(Device *device, DeviceBlock *block, RtTree *tree) {
+void server_free_block(Device *device, DeviceBlock *block, RtTree *tree) {
   Server *server = server_of(device);
   uint64_t last = server->is_queued && block->block ? tree->last_use : 0;
   if (server->is_queued && (!block->block || server->is_shared)) server_forget(device, tree);
   else server->inner->forget(device, tree);
-  if (block->block) server_give_block(server, MEMORY_TRANSIENT, block->block, last);
+  if (block->block) server_free_to(server, MEMORY_TRANSIENT, block->block, last);
   else server_free(device, &block->range);
   *block = (DeviceBlock){0};
 }
@@ -145,11 +147,11 @@ void server_give(Device *device, DeviceBlock *block, RtTree *tree) {
 /* -- staging ----------------------------------------------------------------------------------- */
 
 MemoryBlock *server_stage(Server *server, uint64_t size_bytes, Error *err) {
-  return server_take_block(server, MEMORY_STAGING, size_bytes, err);
+  return server_allocate_from(server, MEMORY_STAGING, size_bytes, err);
 }
 
 void server_unstage(Server *server, MemoryBlock *block, uint64_t ticket) {
-  server_give_block(server, MEMORY_STAGING, block, ticket);
+  server_free_to(server, MEMORY_STAGING, block, ticket);
 }
 
 /* -- reports ----------------------------------------------------------------------------------- */
@@ -191,7 +193,7 @@ ServerMemory server_memory(Server *server) {
   return report;
 }
 
-void server_tidy(Device *device) {
+void server_trim_blocks(Device *device) {
   Server *server = server_of(device);
   if (!server->has_memory) return;
   server_lock(server);

@@ -33,9 +33,9 @@ static inline uint64_t cursor_of(uint64_t ticket) { return ticket / MEMORY_STREA
 bool server_allocate(Device *device, DeviceMemory *memory, uint64_t size_bytes,
                      uint64_t least_bytes, Error *err);
 void server_free(Device *device, DeviceMemory *memory);
-bool server_take(Device *device, DeviceBlock *block, uint64_t size_bytes, Error *err);
-void server_give(Device *device, DeviceBlock *block, RtTree *tree);
-void server_tidy(Device *device);
+bool server_allocate_block(Device *device, DeviceBlock *block, uint64_t size_bytes, Error *err);
+void server_free_block(Device *device, DeviceBlock *block, RtTree *tree);
+void server_trim_blocks(Device *device);
 
 /* server.c */
 bool server_memory_begin(Server *server, Error *err);
@@ -44,13 +44,13 @@ void server_lock(Server *server);
 void server_unlock(Server *server);
 
 /* memory.c */
-/* Takes a block from a pool, if necessary after waiting for work that uses freed blocks. NULL if
- * there is no memory, with err if the host has none. */
-MemoryBlock *server_take_block(Server *server, MemoryKind kind, uint64_t size_bytes, Error *err);
+/* Allocates a block from a pool, if necessary after waiting for work that uses freed blocks. NULL
+ * if memory is short, with err if it is that of the host. */
+MemoryBlock *server_allocate_from(Server *server, MemoryKind kind, uint64_t size_bytes, Error *err);
 /* The block can be reused when the work with that ticket is done; 0: no work uses it. */
-void server_give_block(Server *server, MemoryKind kind, MemoryBlock *block, uint64_t ticket);
+void server_free_to(Server *server, MemoryKind kind, MemoryBlock *block, uint64_t ticket);
 
-/* launch.c: likewise, if work is queued */
+/* launch.c: functions for the table, if work is queued */
 bool server_launch(Device *device, DeviceLaunch *launch, Error *err);
 bool server_finish(Device *device, DeviceLaunch *launch, Error *err);
 bool server_is_done(Device *device, uint64_t ticket);

@@ -12,7 +12,7 @@ enum { SPINS = 2000 };
 
 static _Thread_local const Queue *queue_of_thread; /* the queue whose record this thread runs */
 
-bool queue_is_mine(const Queue *queue) { return queue_of_thread == queue; }
+bool queue_is_running(const Queue *queue) { return queue_of_thread == queue; }
 
 /* -- running ----------------------------------------------------------------------------------- */
 
@@ -58,10 +58,10 @@ static void keep_messages(Queue *queue, Record *record) {
   DeviceLaunch *launch = &record->launch;
   size_t size = sizeof *launch->messages * launch->message_words;
   if (!size) return;
-  record->said = heap_alloc(queue->device->heap, size);
-  if (record->said) memcpy(record->said, launch->messages, size);
+  record->messages = heap_alloc(queue->device->heap, size);
+  if (record->messages) memcpy(record->messages, launch->messages, size);
   else launch->message_words = 0;
-  launch->messages = record->said;
+  launch->messages = record->messages;
 }
 
 static void launch(Queue *queue, Record *record, bool is_stopped) {
@@ -164,8 +164,8 @@ void queue_release(Queue *queue, int32_t number) {
   while (queue_is_done(queue, number, stream->released + 1)) {
     Record *record = record_at(stream, stream->released + 1);
     if (!record->is_reported) return;
-    heap_free(queue->device->heap, record->said);
-    record->said = NULL;
+    heap_free(queue->device->heap, record->messages);
+    record->messages = NULL;
     stream->released++;
   }
 }
@@ -181,7 +181,7 @@ Record *queue_claim(Queue *queue, int32_t number) {
   Record *record = record_at(stream, cursor);
   memset(record->wait, 0, sizeof record->wait);
   record->is_reported = record->has_failed = record->is_skipped = false;
-  record->said = NULL;
+  record->messages = NULL;
   if (error_is_set(&record->err)) error_clear(&record->err);
   record->epoch = stream->epoch;
   return record;
@@ -223,7 +223,7 @@ static void wait_briefly(Queue *queue, int32_t stream, uint64_t cursor) {
 }
 
 void queue_wait(Queue *queue, int32_t stream, uint64_t cursor) {
-  if (queue_is_mine(queue)) return; /* a record does not wait for itself */
+  if (queue_is_running(queue)) return; /* a record does not wait for itself */
   while (!queue_is_done(queue, stream, cursor))
     if (!run_next(queue)) wait_briefly(queue, stream, cursor);
 }

@@ -1,14 +1,14 @@
 /* queue.h - the queue of work, and its consumer.
  *
- * Work comes as records, each on a stream; the records of a stream run one after the other, and are
- * numbered there from 1: the number is called a cursor.
+ * Work is represented by records, each on a stream; the records of a stream run one after the other,
+ * and are numbered there from 1: the number is called a cursor.
  *
  *     claimed --queue_submit--> waiting --runs, or is skipped--> completed --queue_release--> free
  *
  * One consumer at a time runs records. It is either the server's own thread, which starts with the
- * first record, and spins briefly when there is nothing to do before it sleeps; or a thread that
- * waits for a record, so that it need not wait for the other to wake up. Records of different
- * streams run in any order, except for cursors that a record waits for.
+ * first record, and spins briefly before it sleeps; or a thread that waits for a record, so that it
+ * need not wait until the server's thread wakes up. Records of different streams run in any order,
+ * except for cursors that a record waits for.
  * A failure breaks its stream: records of the same epoch or an earlier one are skipped. When the
  * failure has been reported, a new epoch begins.
  * One thread at a time submits, waits and releases; another one may be the consumer. */
@@ -41,7 +41,7 @@ typedef struct Record {
   DeviceLaunch launch;
   uint64_t frame[QUEUE_WORDS];
   RtTree *trees[QUEUE_WORDS];
-  uint64_t *said;
+  uint64_t *messages;
   /* -- its outcome, once completed */
   bool has_failed, is_skipped;
   Error err; /* an error of the device itself */
@@ -92,6 +92,6 @@ void queue_release(Queue *queue, int32_t stream);
 /* Makes all submitted records fail; false if there were none. Any thread may call it. */
 bool queue_stop(Queue *queue);
 /* Is this thread running a record of this queue? */
-bool queue_is_mine(const Queue *queue);
+bool queue_is_running(const Queue *queue);
 
 #endif

@@ -7,7 +7,7 @@
 static void destroy(Device *device);
 
 static const DeviceBlockTable blocks = {
-    .take = server_take, .give = server_give, .tidy = server_tidy};
+    .allocate = server_allocate_block, .free = server_free_block, .trim = server_trim_blocks};
 static const DeviceTicketTable tickets = {.finish = server_finish,
                                           .is_done = server_is_done,
                                           .has_room = server_has_room,

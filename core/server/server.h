@@ -1,7 +1,7 @@
-/* server.h - the compute server, one for each device. It intercepts the device's functions: it puts
- * its own into the device's table, and these call the device's. So all allocations and launches go
- * through the server, while callers only know a Device. The server knows kernels, trees and arrays
- * only as device.h describes them. Decision D-server-02. */
+/* server.h - the compute server, one for each device. It replaces functions of the device's table by
+ * its own, which call the device's. So all allocations and launches go through the server, while
+ * callers only use a Device. Of kernels, trees and arrays the server uses only what device.h
+ * describes. Decision D-server-02. */
 #ifndef RG_SERVER_SERVER_H
 #define RG_SERVER_SERVER_H
 
@@ -10,8 +10,8 @@
 
 typedef struct Server Server;
 
-/* Who runs launches: the caller; or a thread of the server, for devices whose launches return only
- * when they are done. */
+/* Which thread runs launches: the caller's, or one of the server, for devices whose launches return
+ * only when they are done. */
 typedef enum ServerChannel { SERVER_INLINE, SERVER_THREAD } ServerChannel;
 
 typedef struct ServerOptions {
@@ -30,7 +30,7 @@ Device *server_device(const Server *server);
 /* -- memory ------------------------------------------------------------------------------------ */
 
 typedef struct ServerMemory {
-  /* reserved counts addresses; only trees know what is backed, so live is 0 */
+  /* `reserved` counts addresses. `live` is 0, as only the trees record what is backed */
   MemoryUsage persistent;
   MemoryUsage transient, staging;
   uint64_t addresses;   /* size of the address range; 0: not reserved yet */
@@ -41,22 +41,22 @@ typedef struct ServerMemory {
 } ServerMemory;
 
 ServerMemory server_memory(Server *server);
-/* Takes transient memory without waiting for work; NULL if there is none. Any thread may call
+/* Allocates transient memory without waiting for work; NULL if none is free. Any thread may call
  * it. */
-MemoryBlock *server_hold(Server *server, uint64_t size_bytes);
-void server_drop(Server *server, MemoryBlock *block);
+MemoryBlock *server_allocate_transient(Server *server, uint64_t size_bytes);
+void server_free_transient(Server *server, MemoryBlock *block);
 /* Returns unused memory to the system. */
 void server_trim(Server *server);
 
-/* Takes staging memory, for transfers to the device. NULL if there is none, with err if the host is
- * out of memory. After server_unstage it can be reused when the work with that ticket is done; 0:
- * no work uses it. */
+/* Allocates staging memory, for transfers to the device. NULL if none is free, with err if the host
+ * is out of memory. After server_unstage it is reused when the work with that ticket is done; 0: no
+ * work uses it. */
 MemoryBlock *server_stage(Server *server, uint64_t size_bytes, Error *err);
 void server_unstage(Server *server, MemoryBlock *block, uint64_t ticket);
 
 /* -- work -------------------------------------------------------------------------------------- */
 
-/* is the channel SERVER_THREAD? Only then call these: */
+/* Is the channel SERVER_THREAD? Call the functions below only in this case. */
 bool server_is_queued(const Server *server);
 
 /* A copy that runs after all work on the stream, and after all work on the trees that contain the

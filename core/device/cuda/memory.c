@@ -168,7 +168,7 @@ static void free_idle(CudaDevice *cuda, CudaRange *range) {
   const Driver *driver = &cuda->driver;
   if (range->at && !range->is_external && !cuda_is_lost(cuda)) {
     while (range->piece_count) drop_piece(cuda, range);
-    if (range->plain) memory_pool_give(range->pool, range->plain);
+    if (range->plain) memory_pool_free(range->pool, range->plain);
     else driver->cuMemAddressFree(range->at, range->reserved);
   }
   heap_free(cuda->device.heap, range->pieces);

@@ -114,9 +114,9 @@ bool cuda_take(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *e
   ASSERT(!range->at && !range->plain && size_bytes, "an empty range receives some memory");
   cuda->plain_result = DRIVER_OK;
   range->pool = pool_for(cuda, size_bytes);
-  if (range->pool) range->plain = memory_pool_take(range->pool, size_bytes);
+  if (range->pool) range->plain = memory_pool_allocate(range->pool, size_bytes);
   if (cuda->plain_result == DRIVER_OUT_OF_MEMORY && !range->plain && cuda_relieve(cuda))
-    range->plain = memory_pool_take(range->pool, size_bytes);
+    range->plain = memory_pool_allocate(range->pool, size_bytes);
   if (!range->plain && !cuda->plain_result)
     return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for device memory");
   if (!range->plain) return cuda_check(cuda, cuda->plain_result, "provide memory", err);

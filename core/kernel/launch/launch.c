@@ -335,7 +335,7 @@ static void tidy_after_launch(Engine *engine) {
   Device *device = engine->store->device;
   store_relieve(engine->store);
   if (engine->stats.launches % LAUNCHES_PER_TIDYING == 0 && device->table->blocks)
-    device->table->blocks->tidy(device);
+    device->table->blocks->trim(device);
 }
 
 /* Applies the tuner's choice: sets the switches, and perhaps takes other code for the same

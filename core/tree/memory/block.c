@@ -14,7 +14,7 @@ static void free_memory(Block *block) {
   if (block->is_adopted) {
     table->free(store->device, &block->own.range);
   } else if (block->own.base && table->blocks) {
-    table->blocks->give(store->device, &block->own, &block->rt);
+    table->blocks->free(store->device, &block->own, &block->rt);
   } else {
     table->forget(store->device, &block->rt);
     table->free(store->device, &block->own.range);
@@ -103,7 +103,7 @@ static bool allocate(Block *block, uint64_t size_bytes, Error *err) {
   Device *device = block->store->device;
   const DeviceTable *table = device->table;
   if (table->blocks) {
-    if (!table->blocks->take(device, &block->own, size_bytes, err)) return false;
+    if (!table->blocks->allocate(device, &block->own, size_bytes, err)) return false;
   } else {
     DeviceMemory *range = &block->own.range;
     if (!table->allocate(device, range, size_bytes, size_bytes, err)) return false;

@@ -20,11 +20,11 @@ static void open_manager(uint64_t limit) {
 }
 
 static MemoryBlock *take(uint64_t size_bytes) {
-  return memory_take(&memory, MEMORY_TRANSIENT, size_bytes);
+  return memory_allocate_block(&memory, MEMORY_TRANSIENT, size_bytes);
 }
 
 static void give(MemoryBlock *block, int32_t stream, uint64_t cursor) {
-  memory_give(&memory, MEMORY_TRANSIENT, block, stream, cursor);
+  memory_free_block(&memory, MEMORY_TRANSIENT, block, stream, cursor);
 }
 
 int main(void) {
@@ -77,10 +77,10 @@ int main(void) {
   }
   TEST("what is on its way has addresses of its own, and all goes back") {
     open_manager(0);
-    MemoryBlock *here = take(100), *there = memory_take(&memory, MEMORY_STAGING, 100);
+    MemoryBlock *here = take(100), *there = memory_allocate_block(&memory, MEMORY_STAGING, 100);
     CHECK(there->at - here->at >= (uint64_t)1 << 38);
     give(here, 0, 0);
-    memory_give(&memory, MEMORY_STAGING, there, 0, 0);
+    memory_free_block(&memory, MEMORY_STAGING, there, 0, 0);
     memory_trim(&memory);
     CHECK_INT(fake.bytes, 0);
     memory_deinit(&memory);

@@ -70,9 +70,9 @@ static void run_case(const SimpleCase *row) {
   MemoryBlock *blocks[STEPS];
   int count = 0;
   for (; count < STEPS && row->given[count]; count++)
-    blocks[count] = memory_pool_take(pool, row->given[count]);
-  for (int k = 0; k < count; k++) memory_pool_give(pool, blocks[k]);
-  MemoryBlock *block = memory_pool_take(pool, row->request);
+    blocks[count] = memory_pool_allocate(pool, row->given[count]);
+  for (int k = 0; k < count; k++) memory_pool_free(pool, blocks[k]);
+  MemoryBlock *block = memory_pool_allocate(pool, row->request);
   int found = -1;
   for (int k = 0; k < count; k++)
     if (blocks[k] == block) found = k;
@@ -87,10 +87,10 @@ static void test_simple(void) {
     TEST(simple_cases[k].sentence) run_case(&simple_cases[k]);
   TEST("simple: a chunk gives one slice at a time, from its beginning") {
     MemoryPool *pool = open_pool("simple(min = 1)");
-    MemoryBlock *chunk = memory_pool_take(pool, 1000);
+    MemoryBlock *chunk = memory_pool_allocate(pool, 1000);
     uint64_t at = chunk->at;
-    memory_pool_give(pool, chunk);
-    MemoryBlock *slice = memory_pool_take(pool, 10), *other = memory_pool_take(pool, 10);
+    memory_pool_free(pool, chunk);
+    MemoryBlock *slice = memory_pool_allocate(pool, 10), *other = memory_pool_allocate(pool, 10);
     CHECK_INT(slice->at, at);
     CHECK(other->at < at || other->at >= at + 1000);
     memory_pool_destroy(pool);
@@ -98,28 +98,28 @@ static void test_simple(void) {
   TEST("simple: every n requests all free chunks go back, after the nth") {
     MemoryPool *pool = open_pool("simple(period = 4)");
     MemoryBlock *blocks[3];
-    for (int k = 0; k < 3; k++) blocks[k] = memory_pool_take(pool, 100);
-    for (int k = 0; k < 3; k++) memory_pool_give(pool, blocks[k]);
+    for (int k = 0; k < 3; k++) blocks[k] = memory_pool_allocate(pool, 100);
+    for (int k = 0; k < 3; k++) memory_pool_free(pool, blocks[k]);
     CHECK_INT(fake.bytes, 300);
-    memory_pool_take(pool, 100); /* the fourth takes one of them first */
+    memory_pool_allocate(pool, 100); /* the fourth takes one of them first */
     CHECK_INT(fake.bytes, 100);
     CHECK_INT(memory_pool_usage(pool).device_calls, 3);
     memory_pool_destroy(pool);
   }
   TEST("simple: after a time all free chunks go back, at the next request") {
     MemoryPool *pool = open_pool("simple(time = 2)");
-    memory_pool_give(pool, memory_pool_take(pool, 100));
+    memory_pool_free(pool, memory_pool_allocate(pool, 100));
     fake.now_ns = 1999999999;
-    memory_pool_take(pool, 50);
+    memory_pool_allocate(pool, 50);
     CHECK_INT(fake.bytes, 150);
     fake.now_ns = 2000000000;
-    memory_pool_take(pool, 50);
+    memory_pool_allocate(pool, 50);
     CHECK_INT(fake.bytes, 100);
     memory_pool_destroy(pool);
   }
   TEST("simple: never means never, until somebody asks") {
     MemoryPool *pool = open_pool("simple(never)");
-    for (uint64_t k = 0; k < 2000; k++) memory_pool_give(pool, memory_pool_take(pool, 100 + k));
+    for (uint64_t k = 0; k < 2000; k++) memory_pool_free(pool, memory_pool_allocate(pool, 100 + k));
     CHECK_INT(memory_pool_usage(pool).device_calls, 2000);
     CHECK(fake.bytes > 2000 * 100);
     memory_pool_trim(pool);
@@ -135,74 +135,76 @@ static void test_expandable(void) {
     MemoryPool *pool = open_pool("expandable");
     MemoryBlock *blocks[7];
     const uint64_t sizes[] = {4096, 256, 1024, 256, 1024, 256, 2048};
-    for (int k = 0; k < 7; k++) blocks[k] = memory_pool_take(pool, sizes[k]);
+    for (int k = 0; k < 7; k++) blocks[k] = memory_pool_allocate(pool, sizes[k]);
     uint64_t first = blocks[2]->at;
-    for (int k = 0; k < 7; k += 2) memory_pool_give(pool, blocks[k]);
-    MemoryBlock *best = memory_pool_take(pool, 700);
+    for (int k = 0; k < 7; k += 2) memory_pool_free(pool, blocks[k]);
+    MemoryBlock *best = memory_pool_allocate(pool, 700);
     CHECK_INT(best->at, first);
     CHECK_INT(best->size, 768);
-    CHECK_INT(memory_pool_take(pool, 200)->at, first + 768);
+    CHECK_INT(memory_pool_allocate(pool, 200)->at, first + 768);
     check_valid(pool);
     memory_pool_destroy(pool);
   }
   TEST("expandable: neighbours that are given back are one block") {
     MemoryPool *pool = open_pool("expandable");
     MemoryBlock *blocks[4];
-    for (int k = 0; k < 4; k++) blocks[k] = memory_pool_take(pool, 1000);
+    for (int k = 0; k < 4; k++) blocks[k] = memory_pool_allocate(pool, 1000);
     uint64_t first = blocks[0]->at;
-    memory_pool_give(pool, blocks[0]);
-    memory_pool_give(pool, blocks[2]);
-    memory_pool_give(pool, blocks[1]);
-    CHECK_INT(memory_pool_take(pool, 3000)->at, first);
+    memory_pool_free(pool, blocks[0]);
+    memory_pool_free(pool, blocks[2]);
+    memory_pool_free(pool, blocks[1]);
+    CHECK_INT(memory_pool_allocate(pool, 3000)->at, first);
     check_valid(pool);
     memory_pool_destroy(pool);
   }
   TEST("expandable: a block knows which of its bytes nobody has used before") {
     MemoryPool *pool = open_pool("expandable");
-    MemoryBlock *first = memory_pool_take(pool, 1024);
+    MemoryBlock *first = memory_pool_allocate(pool, 1024);
     CHECK_INT(first->dirty, 0);
-    memory_pool_give(pool, first);
-    CHECK_INT(memory_pool_take(pool, 2048)->dirty, 1024);
-    CHECK_INT(memory_pool_take(pool, 256)->dirty, 0);
+    memory_pool_free(pool, first);
+    CHECK_INT(memory_pool_allocate(pool, 2048)->dirty, 1024);
+    CHECK_INT(memory_pool_allocate(pool, 256)->dirty, 0);
     memory_pool_destroy(pool);
   }
   TEST("expandable: small blocks have groups of their own, and leave large holes whole") {
     MemoryPool *pool = open_pool("expandable");
     const char *broken;
-    MemoryBlock *small[12], *hole = memory_pool_take(pool, 3 << 20),
-                            *after = memory_pool_take(pool, 3 << 20);
+    MemoryBlock *small[12], *hole = memory_pool_allocate(pool, 3 << 20),
+                            *after = memory_pool_allocate(pool, 3 << 20);
     uint64_t at = hole->at;
-    memory_pool_give(pool, hole);
-    small[0] = memory_pool_take(pool, 1000);
+    memory_pool_free(pool, hole);
+    small[0] = memory_pool_allocate(pool, 1000);
     CHECK_INT(small[0]->at, at); /* a group in the first hole; */
-    hole = memory_pool_take(pool, 5 << 20);
-    for (int k = 1; k < 12; k++) small[k] = memory_pool_take(pool, 100 << 10);
+    hole = memory_pool_allocate(pool, 5 << 20);
+    for (int k = 1; k < 12; k++) small[k] = memory_pool_allocate(pool, 100 << 10);
     CHECK_INT(small[11]->at, at + 1024 + 10 * (100 << 10));
     CHECK(memory_pool_is_valid(pool, &broken));
-    for (int k = 0; k < 12; k++) memory_pool_give(pool, small[k]);
-    CHECK_INT(memory_pool_take(pool, 3 << 20)->at, at); /* without them it is whole again */
-    memory_pool_give(pool, hole);
-    CHECK_INT(memory_pool_take(pool, 6 << 20)->at, after->at + (3 << 20)); /* the end is no hole */
+    for (int k = 0; k < 12; k++) memory_pool_free(pool, small[k]);
+    CHECK_INT(memory_pool_allocate(pool, 3 << 20)->at, at); /* without them it is whole again */
+    memory_pool_free(pool, hole);
+    CHECK_INT(memory_pool_allocate(pool, 6 << 20)->at,
+              after->at + (3 << 20)); /* the end is no hole */
     CHECK(memory_pool_is_valid(pool, &broken));
     memory_pool_destroy(pool);
   }
   TEST("expandable: memory is asked for by the page, once") {
     MemoryPool *pool = open_pool("expandable");
-    for (int k = 0; k < 100; k++) memory_pool_give(pool, memory_pool_take(pool, 5 << 20));
+    for (int k = 0; k < 100; k++) memory_pool_free(pool, memory_pool_allocate(pool, 5 << 20));
     CHECK_INT(fake.bytes, 5 << 20);
     CHECK_INT(memory_pool_usage(pool).device_calls, 1);
     memory_pool_destroy(pool);
   }
   TEST("expandable: what nothing has used for a second goes back, but for a little") {
     MemoryPool *pool = open_pool("expandable");
-    MemoryBlock *small = memory_pool_take(pool, 1), *large = memory_pool_take(pool, 100 << 20);
+    MemoryBlock *small = memory_pool_allocate(pool, 1),
+                *large = memory_pool_allocate(pool, 100 << 20);
     memory_pool_tick(pool);
-    memory_pool_give(pool, large);
+    memory_pool_free(pool, large);
     for (int k = 0; k < 20; k++) { /* used each time */
       fake.now_ns += 400000000;
       memory_pool_tick(pool);
       CHECK(fake.bytes >= 100 << 20);
-      memory_pool_give(pool, memory_pool_take(pool, 90 << 20));
+      memory_pool_free(pool, memory_pool_allocate(pool, 90 << 20));
     }
     for (int k = 0; k < 4; k++) {
       fake.now_ns += 700000000;
@@ -210,12 +212,12 @@ static void test_expandable(void) {
     }
     CHECK_INT(fake.bytes, (16 << 20) + MEMORY_SMALL_PAGE);
     check_valid(pool);
-    memory_pool_give(pool, small);
+    memory_pool_free(pool, small);
     memory_pool_destroy(pool);
   }
   TEST("simple: after a time free chunks go back without a request, too") {
     MemoryPool *pool = open_pool("simple(time = 2)");
-    memory_pool_give(pool, memory_pool_take(pool, 1000));
+    memory_pool_free(pool, memory_pool_allocate(pool, 1000));
     fake.now_ns += 1999999999;
     memory_pool_tick(pool);
     CHECK_INT(fake.bytes, 1000);
@@ -226,14 +228,15 @@ static void test_expandable(void) {
   }
   TEST("expandable: when memory is short, that of pages without blocks moves") {
     MemoryPool *pool = open_limited("expandable", 64 << 20);
-    MemoryBlock *low = memory_pool_take(pool, 30 << 20), *high = memory_pool_take(pool, 20 << 20);
-    memory_pool_give(pool, low);
-    CHECK(memory_pool_take(pool, 40 << 20)); /* past the other: 110 MiB of addresses */
+    MemoryBlock *low = memory_pool_allocate(pool, 30 << 20),
+                *high = memory_pool_allocate(pool, 20 << 20);
+    memory_pool_free(pool, low);
+    CHECK(memory_pool_allocate(pool, 40 << 20)); /* past the other: 110 MiB of addresses */
     CHECK(fake.bytes <= 64 << 20);
     CHECK(fake.returns <= 2); /* neighbouring pages at once, so that huge ones stay whole */
-    CHECK(!memory_pool_take(pool, 10 << 20));
-    CHECK(memory_pool_take(pool, 2 << 20));
-    memory_pool_give(pool, high);
+    CHECK(!memory_pool_allocate(pool, 10 << 20));
+    CHECK(memory_pool_allocate(pool, 2 << 20));
+    memory_pool_free(pool, high);
     check_valid(pool);
     memory_pool_destroy(pool);
     CHECK_INT(fake.bytes, 0);
@@ -300,14 +303,14 @@ static void step(MemoryPool *pool, Model *model) {
   if (draw(20000) == 0) memory_pool_trim(pool);
   if (takes) {
     uint64_t size = draw_size();
-    MemoryBlock *block = memory_pool_take(pool, size);
+    MemoryBlock *block = memory_pool_allocate(pool, size);
     CHECK(block && block->at % 256 == 0 && block->size >= size);
     if (block) enter(model, block, size);
   } else {
     int k = (int)draw((uint64_t)model->count);
     MemoryBlock *block = model->held[k];
     leave(model, k);
-    memory_pool_give(pool, block);
+    memory_pool_free(pool, block);
   }
 }
 
@@ -333,7 +336,7 @@ static void run_random(const char *strategy, int steps) {
   while (model.count) {
     MemoryBlock *block = model.held[0];
     leave(&model, 0);
-    memory_pool_give(pool, block);
+    memory_pool_free(pool, block);
   }
   memory_pool_trim(pool);
   CHECK_INT(memory_pool_usage(pool).reserved, 0);
@@ -350,7 +353,7 @@ static void test_all(const char *strategy, int steps) {
            strategy);
   TEST(name) {
     MemoryPool *pool = open_pool(strategy);
-    MemoryBlock *first = memory_pool_take(pool, 0), *second = memory_pool_take(pool, 0);
+    MemoryBlock *first = memory_pool_allocate(pool, 0), *second = memory_pool_allocate(pool, 0);
     CHECK(first && second && first->at != second->at);
     memory_pool_destroy(pool);
     CHECK_INT(fake.bytes, 0);
@@ -359,12 +362,12 @@ static void test_all(const char *strategy, int steps) {
            strategy);
   TEST(name) {
     MemoryPool *pool = open_limited(strategy, 64 << 20);
-    MemoryBlock *block = memory_pool_take(pool, 32 << 20);
+    MemoryBlock *block = memory_pool_allocate(pool, 32 << 20);
     CHECK(block);
-    CHECK(!memory_pool_take(pool, 40 << 20));
-    CHECK(!memory_pool_take(pool, UINT64_MAX));
-    memory_pool_give(pool, block);
-    CHECK(memory_pool_take(pool, 60 << 20)); /* what was free went back for it */
+    CHECK(!memory_pool_allocate(pool, 40 << 20));
+    CHECK(!memory_pool_allocate(pool, UINT64_MAX));
+    memory_pool_free(pool, block);
+    CHECK(memory_pool_allocate(pool, 60 << 20)); /* what was free went back for it */
     check_valid(pool);
     memory_pool_destroy(pool);
   }
@@ -373,13 +376,14 @@ static void test_all(const char *strategy, int steps) {
 static void test_words(void) {
   TEST("exact: a block has whole pages of its own, which go back with it") {
     MemoryPool *pool = open_pool("exact");
-    MemoryBlock *a = memory_pool_take(pool, 1), *b = memory_pool_take(pool, 3 * MEMORY_PAGE + 1);
+    MemoryBlock *a = memory_pool_allocate(pool, 1),
+                *b = memory_pool_allocate(pool, 3 * MEMORY_PAGE + 1);
     uint64_t at = b->at;
     CHECK_INT(b->at - a->at, MEMORY_PAGE);
     CHECK_INT(fake.bytes, 5 * MEMORY_PAGE);
-    memory_pool_give(pool, b);
+    memory_pool_free(pool, b);
     CHECK_INT(fake.bytes, MEMORY_PAGE);
-    CHECK_INT(memory_pool_take(pool, 2 * MEMORY_PAGE)->at, at);
+    CHECK_INT(memory_pool_allocate(pool, 2 * MEMORY_PAGE)->at, at);
     check_valid(pool);
     memory_pool_destroy(pool);
     CHECK_INT(fake.bytes, 0);

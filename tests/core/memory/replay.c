@@ -29,10 +29,10 @@ static void end(Run *run) {
 /* False: there is no memory left. */
 static bool do_event(Run *run, const TraceEvent *event) {
   if (event->kind == TRACE_TAKE) {
-    run->blocks[event->id] = memory_pool_take(run->pool, event->bytes);
+    run->blocks[event->id] = memory_pool_allocate(run->pool, event->bytes);
     return run->blocks[event->id];
   }
-  if (event->kind == TRACE_GIVE) memory_pool_give(run->pool, run->blocks[event->id]);
+  if (event->kind == TRACE_GIVE) memory_pool_free(run->pool, run->blocks[event->id]);
   return true;
 }
 
