@@ -15,16 +15,16 @@
 #include "comm/wait.h"
 #include "comm/window/window.h"
 
-static uint64_t came_of(const Comm *comm, int32_t rank) {
+static uint64_t arrival_of(const Comm *comm, int32_t rank) {
   return atomic_load_explicit(&comm->own->slots[rank - comm->team_first].came,
                               memory_order_acquire);
 }
 
-static bool has_come(const Comm *comm, int32_t rank) {
-  return (int32_t)((uint32_t)(came_of(comm, rank) >> 32) - comm->epoch) >= 0;
+static bool has_arrived(const Comm *comm, int32_t rank) {
+  return (int32_t)((uint32_t)(arrival_of(comm, rank) >> 32) - comm->epoch) >= 0;
 }
 
-static bool give_up(Comm *comm, const Error *why, Error *err) {
+static bool abandon(Comm *comm, const Error *why, Error *err) {
   comm_abort(comm, why->message);
   if (err) error_add(err, why);
   return true;
@@ -36,12 +36,12 @@ static bool call_is_other(Comm *comm, CommCall call, int32_t rank, CommCall thei
             "ranks do not make the same calls: call %llu of rank %d is '%s', of rank %d '%s'",
             (unsigned long long)comm->number, comm->rank, call_words[call], rank,
             call_words[theirs]);
-  return !give_up(comm, &why, err);
+  return !abandon(comm, &why, err);
 }
 
 /* Has the rank arrived for this call? A rank that is one barrier ahead has already checked that. */
-static bool came_for_this(Comm *comm, CommCall call, int32_t rank, Error *err) {
-  uint64_t came = came_of(comm, rank);
+static bool has_arrived_for(Comm *comm, CommCall call, int32_t rank, Error *err) {
+  uint64_t came = arrival_of(comm, rank);
   return (uint32_t)(came >> 32) != comm->epoch || (uint32_t)came == (uint32_t)call ||
          call_is_other(comm, call, rank, (CommCall)(uint32_t)came, err);
 }
@@ -59,10 +59,10 @@ static bool is_same_call(Comm *comm, CommCall call, Error *err) {
 /* Has the rank left, without arriving first? */
 static bool has_left(const Comm *comm, int32_t rank) {
   return atomic_load_explicit(&comm_header(comm, rank)->has_left, memory_order_acquire) &&
-         !has_come(comm, rank);
+         !has_arrived(comm, rank);
 }
 
-static bool is_hopeless(Comm *comm, CommCall call, int32_t rank, int64_t began, Error *err) {
+static bool cannot_complete(Comm *comm, CommCall call, int32_t rank, int64_t began, Error *err) {
   Error why = {0};
   if (!comm->boot->table->check(comm->boot, &why)) {
     comm->is_lost = true;
@@ -74,19 +74,19 @@ static bool is_hopeless(Comm *comm, CommCall call, int32_t rank, int64_t began, 
   if (has_left(comm, rank)) {
     error_set(&why, RG_ERROR_RANK, "rank %d ended, while others wait in '%s'", rank,
               call_words[call]);
-    return give_up(comm, &why, err);
+    return abandon(comm, &why, err);
   }
   if (clock_ns() - began < comm->patience_ns) return false;
   error_set(&why, RG_ERROR_RANK, "rank %d did not reach '%s' within %.3g s", rank, call_words[call],
             (double)comm->patience_ns * 1e-9);
-  return give_up(comm, &why, err);
+  return abandon(comm, &why, err);
 }
 
 static bool await(Comm *comm, CommCall call, int32_t rank, Error *err) {
   Wait wait = {0};
-  while (!has_come(comm, rank))
-    if (wait_turn(&wait) && is_hopeless(comm, call, rank, wait.began_ns, err)) return false;
-  return came_for_this(comm, call, rank, err);
+  while (!has_arrived(comm, rank))
+    if (wait_is_due(&wait) && cannot_complete(comm, call, rank, wait.began_ns, err)) return false;
+  return has_arrived_for(comm, call, rank, err);
 }
 
 bool comm_team_barrier(Comm *comm, CommCall call, Error *err) {
@@ -111,7 +111,7 @@ static bool begin(Comm *comm, CommCall call, Error *err) {
   return true;
 }
 
-static bool meet_all(Comm *comm, Error *err) {
+static bool barrier_all(Comm *comm, Error *err) {
   if (!comm_is_one_team(comm)) {
     CallOptions call = {.call = CALL_BARRIER};
     return comm_call(comm, &call, NULL, err);
@@ -121,16 +121,16 @@ static bool meet_all(Comm *comm, Error *err) {
 
 /* A barrier that finds whether any rank has pieces left to pass on. A rank overwrites its number
  * only after the barrier that follows the last read. */
-static bool meet_team(Comm *comm, bool *is_any, Error *err) {
+static bool barrier_team(Comm *comm, bool *is_any, Error *err) {
   int slot = (int)(comm->shows++ & 1);
-  comm->own->left[slot] = windows_left(comm);
+  comm->own->left[slot] = windows_pending_pieces(comm);
   if (!begin(comm, CALL_BARRIER, err) || !comm_team_barrier(comm, CALL_BARRIER, err)) return false;
   for (int32_t k = 0; k < comm->size; k++) *is_any |= comm_header(comm, k)->left[slot] > 0;
   return true;
 }
 
-static bool meet_teams(Comm *comm, bool *is_any, Error *err) {
-  uint64_t left = windows_left(comm), theirs;
+static bool barrier_teams(Comm *comm, bool *is_any, Error *err) {
+  uint64_t left = windows_pending_pieces(comm), theirs;
   uint8_t *all = heap_alloc(comm->heap, (size_t)comm->size * CALL_BYTES);
   if (!all) comm_abort(comm, "the host has no memory left");
   CallOptions call = {.call = CALL_BARRIER, .mine = &left, .mine_bytes = sizeof left};
@@ -143,19 +143,20 @@ static bool meet_teams(Comm *comm, bool *is_any, Error *err) {
   return ok;
 }
 
-static bool meet_growing(Comm *comm, Error *err) {
+static bool barrier_growing(Comm *comm, Error *err) {
   bool is_any = false;
-  bool ok = comm_is_one_team(comm) ? meet_team(comm, &is_any, err) : meet_teams(comm, &is_any, err);
+  bool ok =
+      comm_is_one_team(comm) ? barrier_team(comm, &is_any, err) : barrier_teams(comm, &is_any, err);
   return ok && (!is_any || windows_grow(comm, err));
 }
 
 bool comm_barrier(Comm *comm, Error *err) {
   bool grows = windows_can_grow(comm);
   if (windows_have_tables(comm)) {
-    if (!meet_all(comm, err)) return false;
+    if (!barrier_all(comm, err)) return false;
     windows_publish(comm);
   }
-  return grows ? meet_growing(comm, err) : meet_all(comm, err);
+  return grows ? barrier_growing(comm, err) : barrier_all(comm, err);
 }
 
 /* -- messages ---------------------------------------------------------------------------------- */
@@ -185,7 +186,7 @@ bool comm_gather_part(Comm *comm, const CallOptions *call, const void *bytes, ui
   if (!*all) comm_abort(comm, "the host has no memory left");
   bool ok = comm_call(comm, call, NULL, err);
   if (ok && !comm->boot->table->gather(comm->boot, bytes, size_bytes, *all, &why))
-    ok = comm_lose(comm, &why, err);
+    ok = comm_fail(comm, &why, err);
   if (!ok) heap_free(comm->heap, *all);
   return ok;
 }
@@ -209,7 +210,7 @@ static bool broadcast_far(Comm *comm, int32_t root, uint8_t *bytes, uint64_t siz
   if (comm->boot->table->broadcast)
     return comm_call(comm, &call, NULL, err) &&
            (comm->boot->table->broadcast(comm->boot, root, bytes, size_bytes, &why) ||
-            comm_lose(comm, &why, err));
+            comm_fail(comm, &why, err));
   if (!comm_gather_part(comm, &call, bytes, size_bytes, &all, err)) return false;
   memcpy(bytes, all + (uint64_t)root * size_bytes, size_bytes);
   heap_free(comm->heap, all);
@@ -259,6 +260,6 @@ bool comm_trade(Comm *comm, const Parcel *out, int32_t out_count, const Parcel *
   if (!comm->boot->table->trade) return far_trade(comm, out, out_count, in, in_count, err);
   if (!begin(comm, CALL_TRADE, err)) return false;
   if (!comm->boot->table->trade(comm->boot, out, out_count, in, in_count, &why))
-    return comm_lose(comm, &why, err);
+    return comm_fail(comm, &why, err);
   return comm->team_size == 1 || comm_team_barrier(comm, CALL_TRADE, err);
 }

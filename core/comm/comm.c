@@ -55,16 +55,16 @@ void comm_begin(Comm *comm, CommCall call) {
   if (comm->own) atomic_store_explicit(&comm->own->call, comm->boot->doing, memory_order_relaxed);
 }
 
-static bool lose(Comm *comm, const Error *err) {
+static bool mark_lost(Comm *comm, const Error *err) {
   if (!comm->is_lost) comm->lost = *err;
   comm->is_lost = true;
   comm->lost.more = NULL;
   return false;
 }
 
-bool comm_lose(Comm *comm, const Error *why, Error *err) {
+bool comm_fail(Comm *comm, const Error *why, Error *err) {
   if (err) error_add(err, why);
-  return lose(comm, why);
+  return mark_lost(comm, why);
 }
 
 static bool lost(const Comm *comm, Error *err) {
@@ -76,7 +76,7 @@ void comm_abort(Comm *comm, const char *why) {
   Error err = {0};
   if (!comm->is_lost) comm->boot->table->abort(comm->boot, why);
   error_set(&err, RG_ERROR_RANK, "%s", why);
-  lose(comm, &err);
+  mark_lost(comm, &err);
 }
 
 static void fill(Comm *comm, const CallOptions *options, Record *record) {
@@ -85,8 +85,8 @@ static void fill(Comm *comm, const CallOptions *options, Record *record) {
                      .declared = options->declared};
   int told = 0;
   for (Window *window = comm->windows; window && told < DROPS; window = window->next) {
-    if (!window->is_dropped || window->is_told) continue;
-    window->is_told = true;
+    if (!window->is_dropped || window->notifies) continue;
+    window->notifies = true;
     record->dropped[told++] = window->number;
   }
   if (options->mine_bytes) memcpy(record->mine, options->mine, options->mine_bytes);
@@ -109,7 +109,7 @@ static bool agree(Comm *comm, const Record *records, Error *err) {
               "is '%s'",
               (unsigned long long)(first->call / CALL_COUNT), word_of(first->call),
               (unsigned long long)(other->call / CALL_COUNT), k, word_of(other->call));
-    return lose(comm, err);
+    return mark_lost(comm, err);
   }
   for (int32_t k = 0; k < comm->size; k++)
     if (records[k].failed_code)
@@ -137,17 +137,17 @@ static void note_drops(Comm *comm, const Record *records) {
 }
 
 /* Do all ranks agree, with nothing else to exchange? The maximum of each word, and of its
- * complement (which gives the minimum), tells that at a low cost even for many ranks. */
-static bool is_all_said(Comm *comm, const Record *mine, bool wants_all, bool *is_said, Error *err) {
+ * complement (which gives the minimum), answers that at a low cost even for many ranks. */
+static bool all_agree(Comm *comm, const Record *mine, bool wants_all, bool *agrees, Error *err) {
   enum { WORDS = 4 };
   uint64_t more = (uint64_t)(wants_all || mine->failed_code || mine->dropped[0]);
   uint64_t words[2 * WORDS] = {mine->call, mine->size_bytes, mine->declared, more};
-  *is_said = false;
-  if (!comm->boot->table->greatest) return true;
+  *agrees = false;
+  if (!comm->boot->table->maximum) return true;
   for (int k = 0; k < WORDS; k++) words[WORDS + k] = ~words[k];
-  if (!comm->boot->table->greatest(comm->boot, words, 2 * WORDS, err)) return false;
-  *is_said = !words[3];
-  for (int k = 0; k < WORDS; k++) *is_said &= words[k] == ~words[WORDS + k];
+  if (!comm->boot->table->maximum(comm->boot, words, 2 * WORDS, err)) return false;
+  *agrees = !words[3];
+  for (int k = 0; k < WORDS; k++) *agrees &= words[k] == ~words[WORDS + k];
   return true;
 }
 
@@ -156,17 +156,17 @@ bool comm_call(Comm *comm, const CallOptions *options, uint8_t *all, Error *err)
   comm_begin(comm, options->call);
   Record mine;
   Error why = {0};
-  bool is_said;
+  bool agrees;
   fill(comm, options, &mine);
-  if (!is_all_said(comm, &mine, all, &is_said, &why)) return comm_lose(comm, &why, err);
-  if (is_said) return true;
+  if (!all_agree(comm, &mine, all, &agrees, &why)) return comm_fail(comm, &why, err);
+  if (agrees) return true;
   Record *records = heap_alloc(comm->heap, (size_t)comm->size * sizeof *records);
   if (!records) {
     comm_abort(comm, "the host has no memory left");
     return lost(comm, err);
   }
   bool ok = comm->boot->table->gather(comm->boot, &mine, sizeof mine, records, &why);
-  if (!ok) lose(comm, &why);
+  if (!ok) mark_lost(comm, &why);
   if (ok) note_drops(comm, records);
   ok = ok && agree(comm, records, &why);
   for (int32_t k = 0; ok && all && k < comm->size; k++)
@@ -182,7 +182,7 @@ bool comm_gather(Comm *comm, const void *mine, uint64_t size_bytes, void *all, E
   Error why = {0};
   if (comm->boot->table->gather(comm->boot, mine, size_bytes, all, &why)) return true;
   /* ARGUMENT: too many bytes */
-  if (why.code != RG_ERROR_ARGUMENT) return comm_lose(comm, &why, err);
+  if (why.code != RG_ERROR_ARGUMENT) return comm_fail(comm, &why, err);
   if (err) error_add(err, &why);
   return false;
 }
@@ -236,8 +236,8 @@ static bool share_header(Comm *comm, Error *err) {
   return ok;
 }
 
-/* This process's Comm while it is a rank: at its exit, the process tells the others not to wait. If
- * it is killed and cannot, the boot detects that. */
+/* This process's Comm while it is a rank: at its exit, the process notifies the others, so that they
+ * do not wait. If it is killed and cannot, the boot detects that. */
 static struct {
   _Atomic(Comm *) comm;
   pid_t process;
@@ -250,11 +250,11 @@ static void leave(void) {
   if (comm->boot->table->leave) comm->boot->table->leave(comm->boot);
 }
 
-static void come(Comm *comm) {
-  static atomic_bool is_told;
+static void register_rank(Comm *comm) {
+  static atomic_bool notifies;
   among.process = getpid();
   atomic_store(&among.comm, comm);
-  if (!atomic_exchange(&is_told, true)) atexit(leave);
+  if (!atomic_exchange(&notifies, true)) atexit(leave);
 }
 
 Comm *comm_open(Heap *heap, Boot *boot, uint64_t stride, Error *err) {
@@ -274,7 +274,7 @@ Comm *comm_open(Heap *heap, Boot *boot, uint64_t stride, Error *err) {
                  .patience_ns = boot_patience_ms() * 1000000};
   space_init(&comm->space, heap, comm->stride);
   if (find_team(comm, err) && share_header(comm, err)) {
-    if (comm->size > 1) come(comm);
+    if (comm->size > 1) register_rank(comm);
     return comm;
   }
   comm_close(comm);

@@ -1,6 +1,6 @@
 /* comm.h - ranks: numbered processes that run one simulation together. *Together* marks collective
  * functions, which all ranks must call in the same order and with the same arguments; if they do
- * not, or if one rank ends, all that wait get an error that names the rank and the reason, and
+ * not, or if one rank ends, all ranks that wait get an error that names the rank and the reason, and
  * never hang. A process that was not started as a rank is rank 0 of 1, and everything works there.
  *
  * Ranks that can access each other's memory are a team: each process reserves one range of
@@ -32,7 +32,7 @@ typedef struct Comm {
   int32_t rank, size;            /* this rank's number, and the number of ranks */
   int32_t team_first, team_size; /* the ranks whose memory this one can access */
   uint64_t number;               /* collective calls so far */
-  bool is_lost;                  /* ranks are no longer at the same call, or one is gone */
+  bool is_lost;                  /* ranks are no longer at the same call, or one has ended */
   Error lost;
   /* -- shared by a team */
   Arena range;
@@ -54,8 +54,8 @@ typedef struct Comm {
   int64_t patience_ns;  /* how long a barrier waits */
 } Comm;
 
-/* Together. Takes boot, even if it fails. `stride` is the size of the addresses for what each rank
- * shares; 0: up to 4 TiB. NULL with err. */
+/* Together. Takes over boot, even if it fails. `stride` is the size of the address range for each
+ * rank's shared memory; 0: up to 4 TiB. NULL with err. */
 Comm *comm_open(Heap *heap, Boot *boot, uint64_t stride, Error *err);
 /* Not together: the other ranks continue, and fail only if they wait for this one. */
 void comm_close(Comm *comm);
@@ -63,7 +63,7 @@ void comm_close(Comm *comm);
 /* -- together -- */
 /* Gathers `size_bytes` of each rank into `all`, in order. */
 bool comm_gather(Comm *comm, const void *mine, uint64_t size_bytes, void *all, Error *err);
-/* All ranks see, after it, what any rank wrote before it. */
+/* After it, all ranks see all writes of any rank before it. */
 bool comm_barrier(Comm *comm, Error *err);
 /* Sends root's bytes to all ranks. */
 bool comm_broadcast(Comm *comm, int32_t root, void *bytes, uint64_t size_bytes, Error *err);
@@ -77,7 +77,8 @@ typedef enum CommOp {
   COMM_OP_COUNT
 } CommOp;
 // clang-format on
-/* NAME, word, C type, what it is computed in so that integers wrap, ncclDataType_t (-1: none) */
+/* NAME, word, C type, type in which it is computed so that integers wrap, ncclDataType_t (-1:
+ * none) */
 // clang-format off
 #define COMM_NUMBERS(TYPE)                                                                       \
   TYPE(I32, "i32", int32_t, uint32_t, 2) TYPE(I64, "i64", int64_t, uint64_t, 4)                  \
@@ -98,9 +99,9 @@ uint64_t comm_type_bytes(CommType type);
  * integers wrap. Of booleans SUM and MAX are `or`, PRODUCT and MIN `and`. */
 bool comm_reduce(Comm *comm, CommOp op, CommType type, void *numbers, uint64_t count, Error *err);
 
-/* Exchanges any number of messages between ranks: the k-th parcel sent to a rank is the k-th that
- * it receives from here, and must have the same size. Ranks see, after it, what team members wrote
- * before it. */
+/* Exchanges any number of messages (parcels) between ranks: the k-th parcel sent to a rank is the
+ * k-th that it receives from this one, and must have the same size. After it, ranks see all writes
+ * of team members before it. */
 bool comm_trade(Comm *comm, const Parcel *out, int32_t out_count, const Parcel *in,
                 int32_t in_count, Error *err);
 
@@ -109,7 +110,8 @@ bool comm_trade(Comm *comm, const Parcel *out, int32_t out_count, const Parcel *
 int32_t comm_team_size(const uint64_t *hosts, int32_t count, int32_t most);
 enum { COMM_TEAM_MOST = 256 };
 
-/* This rank cannot continue: the others get `why` at their next collective call. */
+/* Call this if this rank cannot continue: the others fail with `why` at their next collective
+ * call. */
 void comm_abort(Comm *comm, const char *why);
 
 static inline bool comm_is_peer(const Comm *comm, int32_t rank) {

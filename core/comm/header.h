@@ -39,15 +39,14 @@ struct Header {
   char pad[48];
   Slot slots[COMM_TEAM_MOST]; /* slot k is written by the team's rank k */
   uint64_t about[2];          /* alternating: a number that must be the same on all ranks */
-  uint64_t left[2];           /* by barrier: windows_left */
+  uint64_t left[2];           /* by barrier: windows_pending_pieces */
   /* alternating: a buffer is reused only after the barrier that follows its last read */
   uint8_t buffer[2][HEADER_BUFFER];
 };
 
-/* Begins a collective call: every rank announces the call and a number that must be equal on all
- * (`declared`), with up to CALL_BYTES of its own in `mine`; `all` receives those of each rank,
- * CALL_BYTES apart. If a rank comes with `failed`, the call fails on all ranks with that
- * message. */
+/* Begins a collective call: every rank announces the call, a number that must be equal on all
+ * (`declared`), and up to CALL_BYTES in `mine`; `all` receives those of each rank, CALL_BYTES apart.
+ * If a rank has `failed`, the call fails on all ranks with that message. */
 enum { CALL_BYTES = 64 };
 typedef struct CallOptions {
   CommCall call;
@@ -74,15 +73,15 @@ bool comm_pass(Comm *comm, CommCall call, uint64_t about, Error *err);
 static inline uint8_t *comm_buffer(const Comm *comm, int32_t rank) {
   return comm_header(comm, rank)->buffer[comm->buffer_uses & 1];
 }
-static inline uint64_t comm_part(uint64_t size_bytes) { /* how much is sent at a time */
+static inline uint64_t comm_part(uint64_t size_bytes) { /* the bytes that are sent at a time */
   return size_bytes < HEADER_BUFFER ? size_bytes : HEADER_BUFFER;
 }
 /* For several teams: gathers the bytes of all ranks, after all agree on `call`, in memory that the
  * caller frees. */
 bool comm_gather_part(Comm *comm, const CallOptions *call, const void *bytes, uint64_t size_bytes,
                       uint8_t **all, Error *err);
-/* A call failed in the boot: marks all ranks as lost. */
-bool comm_lose(Comm *comm, const Error *why, Error *err);
+/* Call this when a call of the boot has failed: marks all ranks as lost. */
+bool comm_fail(Comm *comm, const Error *why, Error *err);
 void comm_parcel_differs(char *text, size_t text_bytes, int32_t rank, const Parcel *expected,
                          uint64_t size_bytes);
 /* Moves to the next call, and shows it in the header to the ranks that wait. */

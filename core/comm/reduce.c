@@ -116,7 +116,7 @@ static void combine_in_place(const Reduction *r, const WindowPlace *place, uint6
   }
 }
 
-/* *is_done false: not all ranks have their numbers at that place, and nothing has happened. */
+/* If *is_done is false, without any effect, not all ranks have their numbers at that place. */
 static bool reduce_in_place(const Reduction *r, const uint8_t *numbers, uint64_t count,
                             bool *is_done, Error *err) {
   Comm *comm = r->comm;
@@ -147,11 +147,11 @@ static bool reduce_few(const Reduction *r, const CallOptions *call, uint8_t *num
 }
 
 /* Each rank receives a slice of all ranks' numbers, combines it, and sends it to all. */
-static bool spread_slices(const Reduction *r, uint8_t *parts, uint64_t each, Error *err) {
+static bool reduce_slices(const Reduction *r, uint8_t *parts, uint64_t each, Error *err) {
   Boot *boot = r->comm->boot;
   uint64_t size = each * r->number_bytes;
   uint8_t *came = parts + (uint64_t)boot->size * size;
-  if (!boot->table->spread(boot, parts, size, came, err)) return false;
+  if (!boot->table->all_to_all(boot, parts, size, came, err)) return false;
   for (int32_t k = 1; k < boot->size; k++) r->combine(came, came + (uint64_t)k * size, each);
   return boot->table->gather(boot, came, size, parts, err);
 }
@@ -166,7 +166,7 @@ static bool reduce_many(const Reduction *r, const CallOptions *call, uint8_t *nu
   Error why = {0};
   bool ok = comm_call(comm, call, NULL, err);
   if (ok) memcpy(parts, numbers, size);
-  if (ok && !spread_slices(r, parts, each, &why)) ok = comm_lose(comm, &why, err);
+  if (ok && !reduce_slices(r, parts, each, &why)) ok = comm_fail(comm, &why, err);
   if (ok) memcpy(numbers, parts, size);
   heap_free(comm->heap, parts);
   return ok;
@@ -175,13 +175,13 @@ static bool reduce_many(const Reduction *r, const CallOptions *call, uint8_t *nu
 static bool reduce_far(const Reduction *r, uint8_t *numbers, uint64_t count, Error *err) {
   CallOptions call = {
       .call = CALL_REDUCE, .size_bytes = count * r->number_bytes, .declared = r->about};
-  bool is_much = call.size_bytes > TWO_SHOTS && r->comm->boot->table->spread;
+  bool is_much = call.size_bytes > TWO_SHOTS && r->comm->boot->table->all_to_all;
   return (is_much ? reduce_many : reduce_few)(r, &call, numbers, count, err);
 }
 
 /* How many numbers are combined at a time. */
 static uint64_t part_of(const Reduction *r, uint64_t count) {
-  bool is_divided = !comm_is_one_team(r->comm) && r->comm->boot->table->spread;
+  bool is_divided = !comm_is_one_team(r->comm) && r->comm->boot->table->all_to_all;
   uint64_t most = is_divided ? FAR_PART : HEADER_BUFFER;
   return count < most / r->number_bytes ? count : most / r->number_bytes;
 }

@@ -10,21 +10,21 @@
 
 #include "base/clock.h"
 
-enum { WAIT_SPINS = 50, WAIT_TIME_EVERY = 16, WAIT_LOOK_NS = 5000000 };
+enum { WAIT_SPINS = 50, WAIT_TIME_EVERY = 16, WAIT_CHECK_NS = 5000000 };
 
 typedef struct Wait {
   uint64_t spins;
-  int64_t began_ns, looked_ns; /* 0: the clock was not read yet */
+  int64_t began_ns, checked_ns; /* 0: the clock was not read yet */
 } Wait;
 
-/* Call this after an iteration without success. Is it time to check the other ranks? */
-static inline bool wait_turn(Wait *wait) {
+/* Call this after an iteration without success. True if it is time to check the other ranks. */
+static inline bool wait_is_due(Wait *wait) {
   if (++wait->spins > WAIT_SPINS) sched_yield();
   if (wait->spins % WAIT_TIME_EVERY) return false;
   int64_t now = clock_ns();
-  if (!wait->began_ns) wait->began_ns = wait->looked_ns = now;
-  if (now - wait->looked_ns < WAIT_LOOK_NS) return false;
-  wait->looked_ns = now;
+  if (!wait->began_ns) wait->began_ns = wait->checked_ns = now;
+  if (now - wait->checked_ns < WAIT_CHECK_NS) return false;
+  wait->checked_ns = now;
   return true;
 }
 

@@ -31,7 +31,8 @@ static void *place(uintptr_t from, uintptr_t origin) {
 }
 
 static void *take_large(CountedHeap *heap, uint64_t size_bytes) {
-  MemoryBlock *block = heap->server ? server_hold(heap->server, size_bytes + extra) : NULL;
+  MemoryBlock *block =
+      heap->server ? server_allocate_transient(heap->server, size_bytes + extra) : NULL;
   return block ? place((uintptr_t)block->at, (uintptr_t)block) : NULL;
 }
 
@@ -226,7 +227,7 @@ static void *RT_CALL take(RtAllocator *allocator, uint64_t size_bytes, int is_da
 /* Frees memory; large memory was already freed when the runtime ended. */
 static void give_own(CountedHeap *heap, void *memory, bool is_large) {
   if (!is_large) heap_free(&heap->owner->heap, (void *)*origin_of(memory));
-  else if (heap->server) server_drop(heap->server, (MemoryBlock *)*origin_of(memory));
+  else if (heap->server) server_free_transient(heap->server, (MemoryBlock *)*origin_of(memory));
 }
 
 static void RT_CALL give(RtAllocator *allocator, void *memory, uint64_t size_bytes, int is_data) {

@@ -1,5 +1,5 @@
-/* boot.h - how ranks communicate before they share memory, and detect that one is gone: a table of
- * functions, implemented for our own launcher (local.c), for MPI (mpi.c), and for a single process.
+/* boot.h - how ranks communicate before they share memory, and detect that one has ended: a table
+ * of functions, implemented for our own launcher (local.c), for MPI (mpi.c), and for a single process.
  * A rank calls these from one thread. */
 #ifndef RG_COMM_BOOT_BOOT_H
 #define RG_COMM_BOOT_BOOT_H
@@ -30,9 +30,9 @@ typedef struct BootTable {
   /* -- for ranks of different teams; if NULL, all ranks are on one host and use gather and files
    * (far.c) -- */
   /* The maximum over all ranks of each word; NULL: use gather instead. Returns as gather does. */
-  bool (*greatest)(Boot *boot, uint64_t *words, int32_t count, Error *err);
+  bool (*maximum)(Boot *boot, uint64_t *words, int32_t count, Error *err);
   /* Sends part k of each rank, `size_bytes` long, to rank k; `all` is in the order of ranks. */
-  bool (*spread)(Boot *boot, const void *parts, uint64_t size_bytes, void *all, Error *err);
+  bool (*all_to_all)(Boot *boot, const void *parts, uint64_t size_bytes, void *all, Error *err);
   bool (*broadcast)(Boot *boot, int32_t root, void *bytes, uint64_t size_bytes, Error *err);
   /* See comm_trade. */
   bool (*trade)(Boot *boot, const Parcel *out, int32_t out_count, const Parcel *in,
@@ -40,7 +40,7 @@ typedef struct BootTable {
   /* Together: exposes this rank's memory, so that others can put to it and get from it. NULL with
    * err. */
   void *(*expose)(Boot *boot, void *memory, uint64_t size_bytes, Error *err);
-  void (*conceal)(Boot *boot, void *exposed); /* called together */
+  void (*unexpose)(Boot *boot, void *exposed); /* called together */
   /* Copies from (`to`) or to (`from`) a rank's exposed memory; the other pointer is NULL. Done when
    * it returns. */
   bool (*reach)(Boot *boot, void *exposed, int32_t rank, uint64_t at, void *to, const void *from,

@@ -106,7 +106,7 @@ static void note_failure(Launched *all, int32_t rank, int status) {
     all->failed_ms = clock_ns() / 1000000;
     all->exit_code = code;
   }
-  rendezvous_lose(&all->server, why);
+  rendezvous_fail(&all->server, why);
 }
 
 static void note_end(Launched *all, int32_t rank) {
@@ -116,7 +116,7 @@ static void note_end(Launched *all, int32_t rank) {
   all->watches[rank] = -1;
   all->running--;
   if (status) note_failure(all, rank, status);
-  else rendezvous_left(&all->server, rank);
+  else rendezvous_note_left(&all->server, rank);
 }
 
 /* Passes a signal on, unless it is from the terminal, which signals all processes itself. */

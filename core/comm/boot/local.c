@@ -22,29 +22,30 @@ static bool lost(Local *local, Error *err) {
   return error_set(err, RG_ERROR_RANK, "%s", local->why);
 }
 
-static bool lose(Local *local, const char *why, Error *err) {
+static bool fail(Local *local, const char *why, Error *err) {
   if (!local->is_lost) snprintf(local->why, sizeof local->why, "%s", why);
   local->is_lost = true;
   return lost(local, err);
 }
 
-static const char rendezvous_gone[] = "the process that started the ranks has ended";
+static const char launcher_has_ended[] = "the process that started the ranks has ended";
 
 /* Receives the next frame from the server; `bytes` gets its contents if its kind is the wanted
  * one. */
 static bool receive(Local *local, FrameKind wanted, void *bytes, uint64_t size_bytes, Error *err) {
   Frame frame;
   if (!frame_receive_bytes(local->socket, &frame, sizeof frame))
-    return lose(local, rendezvous_gone, err);
+    return fail(local, launcher_has_ended, err);
   if (frame.kind == FRAME_LOST && frame.size_bytes < FRAME_SENTENCE) {
     char why[FRAME_SENTENCE] = {0};
     if (!frame_receive_bytes(local->socket, why, frame.size_bytes))
-      return lose(local, rendezvous_gone, err);
-    return lose(local, why, err);
+      return fail(local, launcher_has_ended, err);
+    return fail(local, why, err);
   }
   if (frame.kind != wanted || frame.size_bytes != size_bytes)
-    return lose(local, "the process that started the ranks sent an unexpected message", err);
-  return frame_receive_bytes(local->socket, bytes, size_bytes) || lose(local, rendezvous_gone, err);
+    return fail(local, "the process that started the ranks sent an unexpected message", err);
+  return frame_receive_bytes(local->socket, bytes, size_bytes) ||
+         fail(local, launcher_has_ended, err);
 }
 
 static bool gather(Boot *boot, const void *mine, uint64_t size_bytes, void *all, Error *err) {
@@ -70,7 +71,7 @@ static void abort_all(Boot *boot, const char *why) {
   Local *local = (Local *)boot;
   size_t length = strnlen(why, FRAME_SENTENCE - 1);
   if (!local->is_lost) frame_send(local->socket, FRAME_LOST, why, (uint32_t)length);
-  lose(local, why, NULL);
+  fail(local, why, NULL);
 }
 
 static void leave(Boot *boot) {

@@ -1,9 +1,9 @@
 /* mpi.c - a rank that MPI started: implements the boot's table with libregolith-mpi.so
- * (mpi_plugin.h). Calls wait in a loop of test, look and yield. A look receives notes from other
- * ranks, and detects processes of this host that end; so a wait ends when a rank is lost.
+ * (mpi_plugin.h). Calls wait in a loop of test, check_ranks and yield. A check receives notes from
+ * other ranks, and detects processes of this host that end; so a wait ends when a rank is lost.
  *
- * A rank that leaves tells rank 0, which tells all when a rank waits for it. A rank that has waited
- * for a second tells all in which call it is, and ranks that wait, or are about to end, answer: so
+ * A rank that leaves notifies rank 0, which notifies all when a rank waits for it. A rank that has
+ * waited for a second sends all the number of its call, and ranks that wait, or are about to end, answer: so
  * mismatched calls are found, and finally the ranks that never answered are named. None of this
  * costs anything in the normal case. */
 #include <dlfcn.h>
@@ -23,42 +23,42 @@
 #include "comm/wait.h"
 #include "thread/job.h"
 
-enum { ASK_MS = 1000, GRACE_MS = 300, BEGIN_MS = 20000 };
+enum { REQUEST_MS = 1000, GRACE_MS = 300, BEGIN_MS = 20000 };
 
 static bool lost(const Mpi *mpi, Error *err) {
   return error_set(err, RG_ERROR_RANK, "%s", mpi->why);
 }
 
-static void tell_all(Mpi *mpi, MpiNote *note) {
+static void notify_all(Mpi *mpi, MpiNote *note) {
   char why[MPI_WHY];
   for (int32_t k = 0; k < mpi->boot.size; k++)
-    if (k != mpi->boot.rank) mpi->plugin->tell(k, note, why);
+    if (k != mpi->boot.rank) mpi->plugin->send_note(k, note, why);
 }
 
-/* Marks all ranks as lost: here and, if `is_told`, on the others. */
-static bool lose(Mpi *mpi, const char *sentence, bool is_told, Error *err) {
+/* Marks all ranks as lost: here and, if `notifies`, on the others. */
+static bool fail(Mpi *mpi, const char *sentence, bool notifies, Error *err) {
   if (!mpi->is_lost) {
     MpiNote note = {.kind = MPI_NOTE_LOST};
     snprintf(mpi->why, sizeof mpi->why, "%s", sentence);
     snprintf(note.text, sizeof note.text, "%s", sentence);
     mpi->is_lost = true;
-    if (is_told) tell_all(mpi, &note);
+    if (notifies) notify_all(mpi, &note);
   }
   return lost(mpi, err);
 }
 
-static bool lose_rank(Mpi *mpi, int32_t rank, const char *what) {
+static bool fail_for_rank(Mpi *mpi, int32_t rank, const char *what) {
   char text[MPI_SENTENCE];
   snprintf(text, sizeof text, "rank %d %.370s", rank, what);
-  return lose(mpi, text, true, NULL);
+  return fail(mpi, text, true, NULL);
 }
 
 /* -- detecting lost ranks ---------------------------------------------------------------------- */
 
-static void ask(Mpi *mpi) {
+static void request_calls(Mpi *mpi) {
   MpiNote note = {.kind = MPI_NOTE_DOING, .number = mpi->boot.doing};
-  mpi->has_asked = true;
-  tell_all(mpi, &note);
+  mpi->has_requested = true;
+  notify_all(mpi, &note);
 }
 
 /* Compares the call in which another rank waits with this rank's, if this one waits, too. */
@@ -66,24 +66,24 @@ static bool compare(Mpi *mpi, int32_t rank, uint64_t theirs) {
   uint64_t mine = mpi->boot.doing;
   mpi->peers[rank].doing = theirs;
   if (!mpi->began_ms) return true;
-  if (!mpi->has_asked) ask(mpi);
+  if (!mpi->has_requested) request_calls(mpi);
   if (theirs / CALL_COUNT != mine / CALL_COUNT || theirs == mine) return true;
   char text[MPI_SENTENCE];
   snprintf(text, sizeof text,
            "ranks do not make the same calls: call %llu of rank %d is '%s', of rank %d '%s'",
            (unsigned long long)(mine / CALL_COUNT), mpi->boot.rank, call_words[mine % CALL_COUNT],
            rank, call_words[theirs % CALL_COUNT]);
-  return lose(mpi, text, true, NULL);
+  return fail(mpi, text, true, NULL);
 }
 
 static bool take_note(Mpi *mpi, int32_t rank, const MpiNote *note) {
   char what[80];
   switch ((MpiNoteKind)note->kind) {
-  case MPI_NOTE_LOST: return lose(mpi, note->text, false, NULL);
+  case MPI_NOTE_LOST: return fail(mpi, note->text, false, NULL);
   case MPI_NOTE_DOING: return compare(mpi, rank, note->number);
   case MPI_NOTE_ENDED:
     snprintf(what, sizeof what, "ended with exit code %d", note->code);
-    return lose_rank(mpi, rank, what);
+    return fail_for_rank(mpi, rank, what);
   case MPI_NOTE_FAREWELL:
     mpi->peers[rank].has_left = true;
     mpi->peers[rank].doing = note->number;
@@ -92,36 +92,36 @@ static bool take_note(Mpi *mpi, int32_t rank, const MpiNote *note) {
   return true;
 }
 
-static bool hear_all(Mpi *mpi) {
+static bool receive_notes(Mpi *mpi) {
   char why[MPI_WHY];
   MpiNote note;
   for (;;) {
     int32_t rank;
-    if (!mpi->plugin->hear(&rank, &note, why)) return lose(mpi, why, true, NULL);
+    if (!mpi->plugin->receive_note(&rank, &note, why)) return fail(mpi, why, true, NULL);
     if (rank < 0) return true;
     if (rank >= mpi->boot.size || !take_note(mpi, rank, &note)) return false;
   }
 }
 
 /* Has a rank left before the call in which this rank waits? */
-static bool is_anyone_gone(Mpi *mpi) {
+static bool has_any_left(Mpi *mpi) {
   uint64_t call = mpi->boot.doing / CALL_COUNT;
   for (int32_t k = 0; mpi->began_ms && k < mpi->boot.size; k++)
     if (mpi->peers[k].has_left && mpi->peers[k].doing / CALL_COUNT < call)
-      return !lose_rank(mpi, k, "ended, while others wait in a call that all ranks make");
+      return !fail_for_rank(mpi, k, "ended, while others wait in a call that all ranks make");
   return false;
 }
 
 static bool has_process_ended(Mpi *mpi) {
   for (int32_t k = 0; k < mpi->boot.size; k++) {
     struct pollfd watch = {.fd = mpi->peers[k].watch, .events = POLLIN};
-    if (watch.fd >= 0 && poll(&watch, 1, 0) > 0) return !lose_rank(mpi, k, "ended");
+    if (watch.fd >= 0 && poll(&watch, 1, 0) > 0) return !fail_for_rank(mpi, k, "ended");
   }
   return false;
 }
 
-static bool look(Mpi *mpi) {
-  return !mpi->is_lost && hear_all(mpi) && !is_anyone_gone(mpi) && !has_process_ended(mpi);
+static bool check_ranks(Mpi *mpi) {
+  return !mpi->is_lost && receive_notes(mpi) && !has_any_left(mpi) && !has_process_ended(mpi);
 }
 
 /* -- waiting ----------------------------------------------------------------------------------- */
@@ -144,29 +144,30 @@ static void name_late(const Mpi *mpi, char text[160]) {
   if (!late) snprintf(text, 160, "some rank");
 }
 
-static bool is_time_over(Mpi *mpi) {
+static bool is_late(Mpi *mpi) {
   int64_t waited_ms = clock_ns() / 1000000 - mpi->began_ms;
   char who[160], text[MPI_SENTENCE];
-  if (!mpi->has_asked && (waited_ms >= ASK_MS || waited_ms >= mpi->boot.patience_ms)) ask(mpi);
+  if (!mpi->has_requested && (waited_ms >= REQUEST_MS || waited_ms >= mpi->boot.patience_ms))
+    request_calls(mpi);
   if (waited_ms < mpi->boot.patience_ms + GRACE_MS) return false;
   name_late(mpi, who);
   snprintf(text, sizeof text, "%s did not reach a call that all ranks make within %.3g s", who,
            (double)mpi->boot.patience_ms / 1000);
-  return !lose(mpi, text, true, NULL);
+  return !fail(mpi, text, true, NULL);
 }
 
 bool mpi_finish(Mpi *mpi, MpiWork *work, const char *why, Error *err) {
   char problem[MPI_WHY];
   bool is_done = false, ok = true;
   Wait wait = {0};
-  if (!work) return lose(mpi, why, true, err);
-  mpi->has_asked = false;
+  if (!work) return fail(mpi, why, true, err);
+  mpi->has_requested = false;
   while (ok) {
-    if (!mpi->plugin->test(work, &is_done, problem)) return lose(mpi, problem, true, err);
+    if (!mpi->plugin->test(work, &is_done, problem)) return fail(mpi, problem, true, err);
     if (is_done) break;
-    if (!wait_turn(&wait)) continue;
+    if (!wait_is_due(&wait)) continue;
     mpi->began_ms = wait.began_ns / 1000000;
-    ok = look(mpi) && !is_time_over(mpi);
+    ok = check_ranks(mpi) && !is_late(mpi);
   }
   mpi->began_ms = 0;
   return ok || lost(mpi, err);
@@ -174,31 +175,31 @@ bool mpi_finish(Mpi *mpi, MpiWork *work, const char *why, Error *err) {
 
 /* -- the table --------------------------------------------------------------------------------- */
 
-bool mpi_look(Mpi *mpi, Error *err) { return look(mpi) || lost(mpi, err); }
+bool mpi_check(Mpi *mpi, Error *err) { return check_ranks(mpi) || lost(mpi, err); }
 
-bool mpi_lose(Mpi *mpi, const char *sentence, Error *err) { return lose(mpi, sentence, true, err); }
+bool mpi_fail(Mpi *mpi, const char *sentence, Error *err) { return fail(mpi, sentence, true, err); }
 
 static bool gather(Boot *boot, const void *mine, uint64_t size_bytes, void *all, Error *err) {
   Mpi *mpi = (Mpi *)boot;
   char why[MPI_WHY];
-  if (!mpi_look(mpi, err)) return false;
+  if (!mpi_check(mpi, err)) return false;
   return mpi_finish(mpi, mpi->plugin->gather(mine, size_bytes, all, why), why, err);
 }
 
-static bool greatest(Boot *boot, uint64_t *words, int32_t count, Error *err) {
+static bool maximum(Boot *boot, uint64_t *words, int32_t count, Error *err) {
   Mpi *mpi = (Mpi *)boot;
   char why[MPI_WHY];
-  if (!mpi_look(mpi, err)) return false;
-  return mpi_finish(mpi, mpi->plugin->greatest(words, count, why), why, err);
+  if (!mpi_check(mpi, err)) return false;
+  return mpi_finish(mpi, mpi->plugin->maximum(words, count, why), why, err);
 }
 
-static bool check(Boot *boot, Error *err) { return mpi_look((Mpi *)boot, err); }
+static bool check(Boot *boot, Error *err) { return mpi_check((Mpi *)boot, err); }
 
 static void abort_all(Boot *boot, const char *why) {
   Mpi *mpi = (Mpi *)boot;
   char what[MPI_SENTENCE];
   snprintf(what, sizeof what, "failed: %.*s", MPI_SENTENCE - 40, why);
-  if (!mpi->is_lost) lose_rank(mpi, boot->rank, what);
+  if (!mpi->is_lost) fail_for_rank(mpi, boot->rank, what);
 }
 
 static void leave(Boot *boot) {
@@ -207,8 +208,8 @@ static void leave(Boot *boot) {
   char why[MPI_WHY];
   if (mpi->is_lost || mpi->has_left) return;
   mpi->has_left = true;
-  if (boot->rank) mpi->plugin->tell(0, &note, why);
-  else tell_all(mpi, &note);
+  if (boot->rank) mpi->plugin->send_note(0, &note, why);
+  else notify_all(mpi, &note);
 }
 
 static void close_all(Boot *boot) {
@@ -226,12 +227,12 @@ static const BootTable table = {.gather = gather,
                                 .abort = abort_all,
                                 .close = close_all,
                                 .leave = leave,
-                                .greatest = greatest,
-                                .spread = mpi_spread,
+                                .maximum = maximum,
+                                .all_to_all = mpi_all_to_all,
                                 .broadcast = mpi_broadcast,
                                 .trade = mpi_trade,
                                 .expose = mpi_expose,
-                                .conceal = mpi_conceal,
+                                .unexpose = mpi_unexpose,
                                 .reach = mpi_reach};
 
 /* -- begin ------------------------------------------------------------------------------------- */

@@ -15,27 +15,27 @@ typedef struct Mpi {
   Boot boot;
   const MpiPlugin *plugin;
   Peer *peers;
-  int64_t began_ms; /* when the current wait began */
-  bool has_asked;   /* has asked the others in the current wait */
+  int64_t began_ms;   /* when the current wait began */
+  bool has_requested; /* has asked the others in the current wait */
   bool is_lost, has_left;
   char why[MPI_SENTENCE];
   struct Link *links; /* mpi_far.c: links of earlier trades, newest first */
 } Mpi;
 
 /* Handles notes; false with err if ranks are lost. */
-bool mpi_look(Mpi *mpi, Error *err);
+bool mpi_check(Mpi *mpi, Error *err);
 /* Waits for work; NULL: it could not be started, because of `why`. */
 bool mpi_finish(Mpi *mpi, MpiWork *work, const char *why, Error *err);
 /* Marks all ranks as lost, and tells them. */
-bool mpi_lose(Mpi *mpi, const char *sentence, Error *err);
+bool mpi_fail(Mpi *mpi, const char *sentence, Error *err);
 
 /* mpi_far.c: the table's functions for ranks of different teams. */
-bool mpi_spread(Boot *boot, const void *parts, uint64_t size_bytes, void *all, Error *err);
+bool mpi_all_to_all(Boot *boot, const void *parts, uint64_t size_bytes, void *all, Error *err);
 bool mpi_broadcast(Boot *boot, int32_t root, void *bytes, uint64_t size_bytes, Error *err);
 bool mpi_trade(Boot *boot, const Parcel *out, int32_t out_count, const Parcel *in, int32_t in_count,
                Error *err);
 void *mpi_expose(Boot *boot, void *memory, uint64_t size_bytes, Error *err);
-void mpi_conceal(Boot *boot, void *exposed);
+void mpi_unexpose(Boot *boot, void *exposed);
 bool mpi_reach(Boot *boot, void *exposed, int32_t rank, uint64_t at, void *to, const void *from,
                uint64_t size_bytes, Error *err);
 void mpi_forget_links(Mpi *mpi);

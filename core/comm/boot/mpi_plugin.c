@@ -1,5 +1,5 @@
-/* mpi_plugin.c - see mpi_plugin.h: the only file that knows MPI; it knows nothing else of
- * Regolith. Decision D-comm-10. */
+/* mpi_plugin.c - see mpi_plugin.h: the only file that uses MPI, and independent of all other files.
+ * Decision D-comm-10. */
 #include "comm/boot/mpi_plugin.h"
 
 #include <limits.h>
@@ -22,7 +22,7 @@ static struct {
   pid_t process;
   bool is_begun, is_ours; /* is_ours: we initialised MPI */
   MpiNote farewell;       /* the last farewell sent; number 0: none */
-  struct Told *told;
+  struct SentNote *told;
 } mpi;
 
 static bool check(int code, const char *what, char *why) {
@@ -41,16 +41,16 @@ static bool no_memory(char *why) {
 
 /* -- notes ------------------------------------------------------------------------------------- */
 
-typedef struct Told {
-  struct Told *next;
+typedef struct SentNote {
+  struct SentNote *next;
   MPI_Request request;
   MpiNote note;
-} Told;
+} SentNote;
 
 /* Frees notes whose sends have completed. */
-static void forget_told(void) {
-  for (Told **link = &mpi.told; *link;) {
-    Told *told = *link;
+static void free_sent_notes(void) {
+  for (SentNote **link = &mpi.told; *link;) {
+    SentNote *told = *link;
     int has_left = 0;
     if (MPI_Test(&told->request, &has_left, MPI_STATUS_IGNORE) || !has_left) {
       link = &told->next;
@@ -61,9 +61,9 @@ static void forget_told(void) {
   }
 }
 
-static bool tell(int32_t rank, const MpiNote *note, char *why) {
-  forget_told();
-  Told *told = malloc(sizeof *told);
+static bool send_note(int32_t rank, const MpiNote *note, char *why) {
+  free_sent_notes();
+  SentNote *told = malloc(sizeof *told);
   if (!told) return no_memory(why);
   told->note = *note;
   if (note->kind == MPI_NOTE_FAREWELL) mpi.farewell = *note;
@@ -78,7 +78,7 @@ static bool tell(int32_t rank, const MpiNote *note, char *why) {
   return true;
 }
 
-static bool hear(int32_t *rank, MpiNote *note, char *why) {
+static bool receive_note(int32_t *rank, MpiNote *note, char *why) {
   int is_there = 0;
   MPI_Status status;
   *rank = -1;
@@ -94,30 +94,30 @@ static bool hear(int32_t *rank, MpiNote *note, char *why) {
 
 /* -- begin and end ----------------------------------------------------------------------------- */
 
-static void tell_all_of_end(int code) {
+static void notify_end(int code) {
   MpiNote note = {.kind = MPI_NOTE_ENDED, .code = code};
   char why[MPI_WHY];
   for (int k = 0; k < mpi.size; k++)
-    if (k != mpi.rank) tell(k, &note, why);
+    if (k != mpi.rank) send_note(k, &note, why);
 }
 
-/* Tells the ranks that report to be waiting that this one is about to end. */
+/* Notifies ranks that wait, according to their notes, that this one is about to end. */
 static void answer(void) {
   int32_t rank;
   MpiNote note;
   char why[MPI_WHY];
-  while (mpi.farewell.number && hear(&rank, &note, why) && rank >= 0)
-    if (note.kind == MPI_NOTE_DOING) tell(rank, &mpi.farewell, why);
+  while (mpi.farewell.number && receive_note(&rank, &note, why) && rank >= 0)
+    if (note.kind == MPI_NOTE_DOING) send_note(rank, &mpi.farewell, why);
 }
 
 /* Waits for all ranks to reach their end; false if they do not. */
-static bool meet(bool has_failed) {
+static bool wait_for_end(bool has_failed) {
   MPI_Request request;
   int have_come = 0;
   if (MPI_Ibarrier(mpi.notes, &request)) return false;
   for (int ms = 0; !have_come && !(has_failed && ms > GRACE_MS); ms++) {
     if (MPI_Test(&request, &have_come, MPI_STATUS_IGNORE)) return false;
-    forget_told();
+    free_sent_notes();
     answer();
     if (!have_come) usleep(1000);
   }
@@ -128,8 +128,8 @@ static void end(int code, void *unused) {
   int is_final = 0;
   (void)unused;
   if (!mpi.is_ours || getpid() != mpi.process || MPI_Finalized(&is_final) || is_final) return;
-  if (code) tell_all_of_end(code);
-  if (meet(code != 0)) MPI_Finalize();
+  if (code) notify_end(code);
+  if (wait_for_end(code != 0)) MPI_Finalize();
   else MPI_Abort(MPI_COMM_WORLD, code ? code : 1);
 }
 
@@ -232,7 +232,7 @@ static MpiWork *gather(const void *mine, uint64_t size_bytes, void *all, char *w
   return begun(work, code, "MPI_Iallgather", why);
 }
 
-static MpiWork *spread(const void *parts, uint64_t size_bytes, void *all, char *why) {
+static MpiWork *all_to_all(const void *parts, uint64_t size_bytes, void *all, char *why) {
   uint64_t total = size_bytes * (uint64_t)mpi.size;
   if (!is_small(size_bytes, why)) return NULL;
   MpiWork *work = new_call(parts, total, all, total, why);
@@ -251,7 +251,7 @@ static MpiWork *broadcast(int32_t root, void *bytes, uint64_t size_bytes, char *
   return begun(work, code, "MPI_Ibcast", why);
 }
 
-static MpiWork *greatest(uint64_t *words, int32_t count, char *why) {
+static MpiWork *maximum(uint64_t *words, int32_t count, char *why) {
   uint64_t bytes = (uint64_t)count * sizeof *words;
   MpiWork *work = new_call(words, bytes, words, bytes, why);
   if (!work) return NULL;
@@ -267,8 +267,7 @@ static bool test_all(MpiWork *work, int *done, char *why) {
     int of_one = work->statuses[k].MPI_ERROR;
     if (of_one == MPI_SUCCESS || of_one == MPI_ERR_PENDING) continue;
     char what[80];
-    snprintf(what, sizeof what, "what is sent to or came from rank %d",
-             work->statuses[k].MPI_SOURCE);
+    snprintf(what, sizeof what, "a message to or from rank %d", work->statuses[k].MPI_SOURCE);
     return check(of_one, what, why);
   }
   return check(code, "MPI_Testall", why);
@@ -372,7 +371,7 @@ static MpiExposed *expose(void *memory, uint64_t size_bytes, char *why) {
   return NULL;
 }
 
-static void conceal(MpiExposed *exposed) {
+static void unexpose(MpiExposed *exposed) {
   MPI_Win_unlock_all(exposed->window);
   MPI_Win_free(&exposed->window);
   free(exposed);
@@ -407,17 +406,17 @@ static bool get(MpiExposed *exposed, int32_t rank, uint64_t at, void *bytes, uin
 static const MpiPlugin table = {.version = MPI_PLUGIN_VERSION,
                                 .begin = begin,
                                 .gather = gather,
-                                .spread = spread,
+                                .all_to_all = all_to_all,
                                 .broadcast = broadcast,
-                                .greatest = greatest,
+                                .maximum = maximum,
                                 .test = test,
                                 .link = link_parcels,
                                 .start = start,
                                 .unlink = unlink_parcels,
-                                .tell = tell,
-                                .hear = hear,
+                                .send_note = send_note,
+                                .receive_note = receive_note,
                                 .expose = expose,
-                                .conceal = conceal,
+                                .unexpose = unexpose,
                                 .put = put,
                                 .get = get};
 

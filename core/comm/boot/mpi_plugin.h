@@ -1,11 +1,11 @@
 /* mpi_plugin.h - the ABI of libregolith-mpi.so, which is built if MPI is found, and opened by
  * processes that MPI started. One function returns the table; it uses none of MPI's types, as they
- * differ between implementations. Functions fail with a sentence in `why`; they do not wait unless
- * they say so. One thread at a time.
+ * differ between implementations. Functions fail with a sentence in `why`; they do not wait, except
+ * where a comment states it. One thread at a time.
  *
- * MPI is finalised when the process ends: all ranks then meet once more, so that no rank waits for
- * one that is gone. A rank that exits with a code other than 0 tells the others, gives them two
- * seconds to arrive, and then lets MPI abort them. */
+ * MPI is finalised when the process ends: all ranks then have a last barrier, so that no rank waits
+ * for one that has ended. A rank that exits with a code other than 0 notifies the others, waits two
+ * seconds for them, and then lets MPI abort them. */
 #ifndef RG_COMM_BOOT_MPI_PLUGIN_H
 #define RG_COMM_BOOT_MPI_PLUGIN_H
 
@@ -43,10 +43,10 @@ typedef struct MpiPlugin {
   /* Send `size_bytes` of each rank to all; part k of each rank to rank k; root's bytes to all.
    * NULL: failed. */
   MpiWork *(*gather)(const void *mine, uint64_t size_bytes, void *all, char *why);
-  MpiWork *(*spread)(const void *parts, uint64_t size_bytes, void *all, char *why);
+  MpiWork *(*all_to_all)(const void *parts, uint64_t size_bytes, void *all, char *why);
   MpiWork *(*broadcast)(int32_t root, void *bytes, uint64_t size_bytes, char *why);
   /* The maximum over all ranks, word by word. */
-  MpiWork *(*greatest)(uint64_t *words, int32_t count, char *why);
+  MpiWork *(*maximum)(uint64_t *words, int32_t count, char *why);
   /* Tests for completion: if *is_done, received data is in place, and the work is freed unless it
    * is a link. Work that never completes keeps its buffers forever. */
   bool (*test)(MpiWork *work, bool *is_done, char *why);
@@ -56,11 +56,11 @@ typedef struct MpiPlugin {
                    uint8_t **stage, char *why);
   bool (*start)(MpiWork *link, char *why);
   void (*unlink)(MpiWork *link); /* the link must not be running */
-  bool (*tell)(int32_t rank, const MpiNote *note, char *why);
-  bool (*hear)(int32_t *rank, MpiNote *note, char *why); /* *rank -1: no note */
+  bool (*send_note)(int32_t rank, const MpiNote *note, char *why);
+  bool (*receive_note)(int32_t *rank, MpiNote *note, char *why); /* *rank -1: no note */
   /* Together, waits: exposes memory for put and get, which wait for completion. */
   MpiExposed *(*expose)(void *memory, uint64_t size_bytes, char *why);
-  void (*conceal)(MpiExposed *exposed);
+  void (*unexpose)(MpiExposed *exposed);
   bool (*put)(MpiExposed *exposed, int32_t rank, uint64_t at, const void *bytes,
               uint64_t size_bytes, char *why);
   bool (*get)(MpiExposed *exposed, int32_t rank, uint64_t at, void *bytes, uint64_t size_bytes,

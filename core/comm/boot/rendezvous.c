@@ -43,7 +43,7 @@ bool rendezvous_is_over(const Rendezvous *server) {
   return true;
 }
 
-void rendezvous_lose(Rendezvous *server, const char *why) {
+void rendezvous_fail(Rendezvous *server, const char *why) {
   if (server->is_lost) return;
   server->is_lost = true;
   end_round(server);
@@ -74,16 +74,16 @@ static void name_ranks(const Rendezvous *server, bool (*is_so)(const RendezvousM
   if (at >= 130) snprintf(text + at, 160 - (size_t)at, " ..");
 }
 
-static void give_all(Rendezvous *server) {
+static void send_all_parts(Rendezvous *server) {
   uint32_t part = server->members[0].size_bytes, total = part * (uint32_t)server->count;
   for (int32_t k = 1; k < server->count; k++) {
     if (server->members[k].size_bytes == part) continue;
-    rendezvous_lose(server, "ranks sent parts of different sizes");
+    rendezvous_fail(server, "ranks sent parts of different sizes");
     return;
   }
   uint8_t *all = heap_alloc(server->heap, total);
   if (!all) {
-    rendezvous_lose(server, "the process that started the ranks has no memory left");
+    rendezvous_fail(server, "the process that started the ranks has no memory left");
     return;
   }
   for (int32_t k = 0; k < server->count; k++)
@@ -95,7 +95,7 @@ static void give_all(Rendezvous *server) {
 }
 
 /* Ends the round when it is complete or late. */
-static void look(Rendezvous *server) {
+static void update_round(Rendezvous *server) {
   if (!server->began_ms || server->is_lost) return;
   bool is_complete = true, has_gone = false;
   for (int32_t k = 0; k < server->count; k++) {
@@ -104,22 +104,22 @@ static void look(Rendezvous *server) {
   }
   char who[160], why[FRAME_SENTENCE];
   if (is_complete) {
-    give_all(server);
+    send_all_parts(server);
   } else if (has_gone) {
     name_ranks(server, is_gone, who);
     snprintf(why, sizeof why, "%s ended, while others wait in a call that all ranks make", who);
-    rendezvous_lose(server, why);
+    rendezvous_fail(server, why);
   } else if (now_ms() - server->began_ms >= server->patience_ms) {
     name_ranks(server, is_missing, who);
     snprintf(why, sizeof why, "%s did not reach a call that all ranks make within %.3g s", who,
              (double)server->patience_ms / 1000);
-    rendezvous_lose(server, why);
+    rendezvous_fail(server, why);
   }
 }
 
-void rendezvous_left(Rendezvous *server, int32_t rank) {
+void rendezvous_note_left(Rendezvous *server, int32_t rank) {
   server->members[rank].has_left = true;
-  look(server);
+  update_round(server);
 }
 
 /* -- frames ------------------------------------------------------------------------------------ */
@@ -129,14 +129,14 @@ static void ended(Rendezvous *server, int32_t rank) {
   if (server->is_watched || server->members[rank].has_left) return;
   char why[80];
   snprintf(why, sizeof why, "rank %d ended", rank);
-  rendezvous_lose(server, why);
+  rendezvous_fail(server, why);
 }
 
 static void take_part(Rendezvous *server, int32_t rank, uint32_t size_bytes) {
   RendezvousMember *member = &server->members[rank];
   uint8_t *part = heap_alloc(server->heap, size_bytes);
   if (!part) {
-    rendezvous_lose(server, "the process that started the ranks has no memory left");
+    rendezvous_fail(server, "the process that started the ranks has no memory left");
     ended(server, rank);
   } else if (!frame_receive_bytes(member->socket, part, size_bytes)) {
     heap_free(server->heap, part);
@@ -150,14 +150,14 @@ static void take_part(Rendezvous *server, int32_t rank, uint32_t size_bytes) {
   }
 }
 
-static void take_why(Rendezvous *server, int32_t rank, uint32_t size_bytes) {
+static void take_failure(Rendezvous *server, int32_t rank, uint32_t size_bytes) {
   char said[FRAME_SENTENCE] = {0}, why[FRAME_SENTENCE];
   if (!frame_receive_bytes(server->members[rank].socket, said, size_bytes)) {
     ended(server, rank);
     return;
   }
   snprintf(why, sizeof why, "rank %d failed: %.*s", rank, FRAME_SENTENCE - 40, said);
-  rendezvous_lose(server, why);
+  rendezvous_fail(server, why);
 }
 
 static void serve(Rendezvous *server, int32_t rank) {
@@ -166,10 +166,10 @@ static void serve(Rendezvous *server, int32_t rank) {
   else if (frame.kind == FRAME_GATHER && frame.size_bytes <= FRAME_MOST / (uint32_t)server->count)
     take_part(server, rank, frame.size_bytes);
   else if (frame.kind == FRAME_LOST && frame.size_bytes < FRAME_SENTENCE)
-    take_why(server, rank, frame.size_bytes);
-  else if (frame.kind == FRAME_FAREWELL) rendezvous_left(server, rank);
+    take_failure(server, rank, frame.size_bytes);
+  else if (frame.kind == FRAME_FAREWELL) rendezvous_note_left(server, rank);
   else ended(server, rank);
-  look(server);
+  update_round(server);
 }
 
 void rendezvous_step(Rendezvous *server, struct pollfd *others, int other_count, int64_t wait_ms) {
@@ -188,5 +188,5 @@ void rendezvous_step(Rendezvous *server, struct pollfd *others, int other_count,
     others[k].revents = ready > 0 ? waits[count + k].revents : 0;
   for (int32_t k = 0; k < count && ready > 0; k++)
     if (waits[k].revents) serve(server, ranks[k]);
-  look(server);
+  update_round(server);
 }

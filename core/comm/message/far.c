@@ -30,7 +30,7 @@ static bool move(int file, uint64_t at, void *to, const void *from, uint64_t siz
 
 bool far_reach(Origin origin, uint64_t at, void *to, const void *from, uint64_t size_bytes,
                Error *err) {
-  int file = share_fetch(origin.process, origin.file, err);
+  int file = share_open_file(origin.process, origin.file, err);
   if (file < 0) return false;
   bool ok = move(file, at, to, from, size_bytes) ||
             error_set(err, RG_ERROR_RANK, "the memory of process %d cannot be %s (%s)",
@@ -92,8 +92,8 @@ static bool read_parcels(Comm *comm, const uint8_t *origins, const Parcel *in, i
     int32_t skip = 0;
     for (int32_t j = 0; j < k; j++) skip += in[j].rank == in[k].rank;
     memcpy(&origin, origins + (size_t)in[k].rank * CALL_BYTES, sizeof origin);
-    int file =
-        in[k].rank == comm->rank ? dup(origin.file) : share_fetch(origin.process, origin.file, err);
+    int file = in[k].rank == comm->rank ? dup(origin.file)
+                                        : share_open_file(origin.process, origin.file, err);
     ok = file >= 0 && read_parcel(comm, file, skip, &in[k], err);
     if (file >= 0) close(file);
   }

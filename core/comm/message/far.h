@@ -13,7 +13,7 @@ typedef struct Origin {
 /* Copies to `to`, or from `from`; the other one is NULL. */
 bool far_reach(Origin origin, uint64_t at, void *to, const void *from, uint64_t size_bytes,
                Error *err);
-/* comm_trade through files: each rank writes to its own file before all meet. */
+/* comm_trade through files: each rank writes to its own file before a barrier. */
 bool far_trade(Comm *comm, const Parcel *out, int32_t out_count, const Parcel *in, int32_t in_count,
                Error *err);
 

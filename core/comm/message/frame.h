@@ -7,7 +7,7 @@
 
 typedef enum FrameKind {
   FRAME_GATHER = 1, /* to the server: a rank's part; from it: all parts */
-  FRAME_LOST,       /* both ways: a sentence that tells why all ranks fail */
+  FRAME_LOST,       /* both ways: the reason why all ranks fail */
   FRAME_FAREWELL    /* to the server: the rank leaves normally */
 } FrameKind;
 
@@ -18,7 +18,7 @@ typedef struct Frame {
 
 enum { FRAME_MOST = 1 << 26, FRAME_SENTENCE = 400 };
 
-/* Both wait, and return false if the other end is gone. Neither raises SIGPIPE. */
+/* Both wait, and return false if the other end has closed. Neither raises SIGPIPE. */
 bool frame_send(int socket, FrameKind kind, const void *bytes, uint32_t size_bytes);
 bool frame_receive_bytes(int socket, void *bytes, uint64_t size_bytes);
 

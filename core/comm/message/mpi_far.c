@@ -113,11 +113,11 @@ static bool unpack(Mpi *mpi, const Parcel *in, int32_t count, const uint8_t *at,
                mpi->boot.rank, (unsigned long long)(mpi->boot.doing / CALL_COUNT), in[k].rank,
                (unsigned long long)(stamp.doing / CALL_COUNT),
                call_words[stamp.doing % CALL_COUNT]);
-      return mpi_lose(mpi, text, err);
+      return mpi_fail(mpi, text, err);
     }
     if (stamp.size_bytes != in[k].size_bytes) {
       comm_parcel_differs(text, sizeof text, mpi->boot.rank, &in[k], stamp.size_bytes);
-      return mpi_lose(mpi, text, err);
+      return mpi_fail(mpi, text, err);
     }
     if (in[k].size_bytes) memcpy(in[k].bytes, at + sizeof stamp, in[k].size_bytes);
     at += align_up(sizeof stamp + in[k].size_bytes, 64);
@@ -129,29 +129,28 @@ bool mpi_trade(Boot *boot, const Parcel *out, int32_t out_count, const Parcel *i
                Error *err) {
   Mpi *mpi = (Mpi *)boot;
   char why[MPI_WHY];
-  if (!mpi_look(mpi, err)) return false;
+  if (!mpi_check(mpi, err)) return false;
   Link *link = find_link(mpi, out, out_count, in, in_count);
   if (!link) link = add_link(mpi, out, out_count, in, in_count, why);
-  if (!link) return mpi_lose(mpi, why, err);
+  if (!link) return mpi_fail(mpi, why, err);
   const uint8_t *came = pack(mpi, out, out_count, link->stage);
-  if (!mpi->plugin->start(link->work, why)) return mpi_lose(mpi, why, err);
+  if (!mpi->plugin->start(link->work, why)) return mpi_fail(mpi, why, err);
   return mpi_finish(mpi, link->work, NULL, err) && unpack(mpi, in, in_count, came, err);
 }
 
-/* -- the other functions
- * ------------------------------------------------------------------------ */
+/* -- the other functions ----------------------------------------------------------------------- */
 
-bool mpi_spread(Boot *boot, const void *parts, uint64_t size_bytes, void *all, Error *err) {
+bool mpi_all_to_all(Boot *boot, const void *parts, uint64_t size_bytes, void *all, Error *err) {
   Mpi *mpi = (Mpi *)boot;
   char why[MPI_WHY];
-  return mpi_look(mpi, err) &&
-         mpi_finish(mpi, mpi->plugin->spread(parts, size_bytes, all, why), why, err);
+  return mpi_check(mpi, err) &&
+         mpi_finish(mpi, mpi->plugin->all_to_all(parts, size_bytes, all, why), why, err);
 }
 
 bool mpi_broadcast(Boot *boot, int32_t root, void *bytes, uint64_t size_bytes, Error *err) {
   Mpi *mpi = (Mpi *)boot;
   char why[MPI_WHY];
-  return mpi_look(mpi, err) &&
+  return mpi_check(mpi, err) &&
          mpi_finish(mpi, mpi->plugin->broadcast(root, bytes, size_bytes, why), why, err);
 }
 
@@ -164,13 +163,13 @@ void *mpi_expose(Boot *boot, void *memory, uint64_t size_bytes, Error *err) {
   return exposed;
 }
 
-void mpi_conceal(Boot *boot, void *exposed) { ((Mpi *)boot)->plugin->conceal(exposed); }
+void mpi_unexpose(Boot *boot, void *exposed) { ((Mpi *)boot)->plugin->unexpose(exposed); }
 
 bool mpi_reach(Boot *boot, void *exposed, int32_t rank, uint64_t at, void *to, const void *from,
                uint64_t size_bytes, Error *err) {
   const MpiPlugin *plugin = ((Mpi *)boot)->plugin;
   char why[MPI_WHY];
-  if (!mpi_look((Mpi *)boot, err)) return false;
+  if (!mpi_check((Mpi *)boot, err)) return false;
   if (to ? plugin->get(exposed, rank, at, to, size_bytes, why)
          : plugin->put(exposed, rank, at, from, size_bytes, why))
     return true;

@@ -126,16 +126,16 @@ static bool can_begin(const Comm *comm, CommNccl *nccl, const uint8_t *abouts) {
   return true;
 }
 
-/* Stops waiting when a rank is gone. */
-static bool goes_on(void *waits_for, Error *err) {
+/* Stops waiting when a rank has ended. */
+static bool continues(void *waits_for, Error *err) {
   const Comm *comm = waits_for;
   sched_yield();
   return comm->boot->table->check(comm->boot, err);
 }
 
-/* Gives up after half of the time for which other ranks wait to hear of this one's outcome. */
-static bool is_hopeless(Comm *comm, int64_t began, Error *err) {
-  if (!goes_on(comm, err)) return true;
+/* Fails after half of the time for which other ranks wait for this one's outcome. */
+static bool cannot_complete(Comm *comm, int64_t began, Error *err) {
+  if (!continues(comm, err)) return true;
   return clock_ns() - began > comm->patience_ns / 2 &&
          !error_set(err, RG_ERROR_RANK, "NCCL did not answer within %.3g s",
                     (double)comm->patience_ns * 0.5e-9);
@@ -147,12 +147,12 @@ static bool await(Comm *comm, const CommNccl *nccl, void *handle, int result, Er
   while (state == IN_PROGRESS) {
     int failed = nccl->ncclCommGetAsyncError(handle, &state);
     if (failed) state = failed;
-    if (state == IN_PROGRESS && is_hopeless(comm, began, err)) return false;
+    if (state == IN_PROGRESS && cannot_complete(comm, began, err)) return false;
   }
   return !state || error_set(err, RG_ERROR_DEVICE_FAILED, "NCCL failed (ncclResult_t %d)", state);
 }
 
-static void give_up(CommNccl *nccl) {
+static void abandon(CommNccl *nccl) {
   if (nccl->handle) nccl->ncclCommAbort(nccl->handle);
   nccl->handle = NULL;
 }
@@ -174,7 +174,7 @@ static bool begin_on(void *context, void *stream, Error *err) {
   if (result && result != IN_PROGRESS) nccl->handle = NULL;
   nccl->is_left |= nccl->handle != NULL;
   if (await(b->comm, nccl, nccl->handle, result, err)) return true;
-  give_up(nccl);
+  abandon(nccl);
   return false;
 }
 
@@ -192,12 +192,12 @@ static bool begin(Comm *comm, CommNccl *nccl, const CommMemory *memory, uint8_t 
     return true;
   }
   SymmetricHeapWork work = {
-      .begin = begin_on, .goes_on = goes_on, .context = &b, .waits_for = comm};
+      .begin = begin_on, .continues = continues, .context = &b, .waits_for = comm};
   began = memory->table->queue(memory->device, &work, &why);
   if (!comm_gather(comm, &began, 1, all, err)) return false;
   for (int32_t k = 0; k < comm->size; k++) {
     if (all[k]) continue;
-    give_up(nccl);
+    abandon(nccl);
     if (k == comm->rank && error_is_set(&why))
       snprintf(nccl->why, sizeof nccl->why, "%.*s", (int)sizeof nccl->why - 1, why.message);
     else if (!nccl->why[0])
@@ -226,7 +226,7 @@ static bool open_on_all(Comm *comm, CommNccl *nccl, const CommMemory *memory, ui
   return !can_begin(comm, nccl, abouts) || begin(comm, nccl, memory, abouts, err);
 }
 
-static bool have_nccl(Comm *comm, const CommMemory *memory, Error *err) {
+static bool ensure_nccl(Comm *comm, const CommMemory *memory, Error *err) {
   if (comm->nccl) return true;
   comm->nccl = heap_alloc(comm->heap, sizeof *comm->nccl);
   uint8_t *abouts = heap_alloc(comm->heap, (size_t)comm->size * CALL_BYTES);
@@ -254,7 +254,7 @@ void nccl_close(Comm *comm) {
   CommNccl *nccl = comm->nccl;
   if (!nccl) return;
   if (nccl->handle && !comm->is_lost && finalize(nccl)) nccl->ncclCommDestroy(nccl->handle);
-  else give_up(nccl);
+  else abandon(nccl);
   if (nccl->library && !nccl->is_left) dlclose(nccl->library);
   heap_free(comm->heap, nccl);
   comm->nccl = NULL;
@@ -296,11 +296,12 @@ static bool run(const CommMemory *memory, Use *use, uint64_t about, bool *is_don
   Comm *comm = use->comm;
   Error why = {0};
   CallOptions call = {.call = CALL_NCCL, .size_bytes = memory->size_bytes, .declared = about};
-  SymmetricHeapWork work = {.begin = use_on, .goes_on = goes_on, .context = use, .waits_for = comm};
+  SymmetricHeapWork work = {
+      .begin = use_on, .continues = continues, .context = use, .waits_for = comm};
   *is_done = true;
   if (!comm_call(comm, &call, NULL, err)) return false;
   if (memory->table->queue(memory->device, &work, &why)) return true;
-  give_up(comm->nccl);
+  abandon(comm->nccl);
   comm_abort(comm, why.message);
   error_add(err, &why);
   return false;
@@ -325,7 +326,7 @@ bool nccl_reduce(Comm *comm, CommOp op, CommType type, const CommMemory *memory,
       [COMM_SUM] = 0, [COMM_PRODUCT] = 1, [COMM_MIN] = 3, [COMM_MAX] = 2}; /* ncclRedOp_t */
   *is_done = false;
   if (!is_for(type) || comm->size == 1) return true;
-  if (!have_nccl(comm, memory, err)) return false;
+  if (!ensure_nccl(comm, memory, err)) return false;
   if (!comm->nccl->handle) return true;
   Use use = {.comm = comm,
              .at = (void *)(uintptr_t)memory->at,
@@ -338,7 +339,7 @@ bool nccl_reduce(Comm *comm, CommOp op, CommType type, const CommMemory *memory,
 bool nccl_broadcast(Comm *comm, int32_t root, const CommMemory *memory, bool *is_done, Error *err) {
   *is_done = false;
   if (comm->size == 1 || root < 0 || root >= comm->size) return true;
-  if (!have_nccl(comm, memory, err)) return false;
+  if (!ensure_nccl(comm, memory, err)) return false;
   if (!comm->nccl->handle) return true;
   Use use = {.comm = comm,
              .at = (void *)(uintptr_t)memory->at,

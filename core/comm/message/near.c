@@ -1,6 +1,6 @@
 /* near.c - see near.h. Each rank's buffer has a list of its parcels, followed by the bytes of the
- * outgoing ones; what does not fit follows in more rounds, whose number all ranks know. All ranks
- * compare all lists, so they all find the same mismatch.
+ * outgoing ones; bytes that do not fit follow in more rounds, whose number all ranks compute. All
+ * ranks compare all lists, so they all find the same mismatch.
  *
  *     round 0   | counts | to, size .. | from, size .. | bytes ..       |
  *     round 1   | bytes ..                                              |    and so on
@@ -81,7 +81,7 @@ static const Entry *find_sent(const Comm *comm, int32_t from, int32_t to, uint64
   return NULL;
 }
 
-/* Checks that a rank is sent what it expects. For this rank, also records offsets. */
+/* Checks that a rank receives the parcels that it expects. For this rank, also records offsets. */
 static bool compare(const Trade *t, int32_t rank, Error *err) {
   const List *list = list_of(t->comm, rank);
   const Entry *awaited = list->entries + list->out_count;
@@ -131,7 +131,7 @@ static Part part_of(const Stream *stream, uint64_t round) {
 
 /* Copies the bytes of a parcel at offset `start` that are in the part, to or from the buffer. */
 static void copy(uint8_t *buffer, Part part, const Parcel *parcel, uint64_t start, bool is_out) {
-  uint64_t from = greatest(part.from, start), past = least(part.past, start + parcel->size_bytes);
+  uint64_t from = maximum(part.from, start), past = least(part.past, start + parcel->size_bytes);
   if (from >= past) return;
   uint8_t *there = buffer + part.at + (from - part.from);
   uint8_t *here = (uint8_t *)parcel->bytes + (from - start);
@@ -161,7 +161,7 @@ static uint64_t count_rounds(const Trade *t) {
     const Stream *stream = &t->streams[k];
     if (stream->total_bytes <= stream->first_bytes) continue;
     uint64_t left = stream->total_bytes - stream->first_bytes;
-    most = greatest(most, 1 + (left + HEADER_BUFFER - 1) / HEADER_BUFFER);
+    most = maximum(most, 1 + (left + HEADER_BUFFER - 1) / HEADER_BUFFER);
   }
   return most;
 }

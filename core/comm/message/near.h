@@ -5,8 +5,8 @@
 
 #include "comm/comm.h"
 
-/* comm_trade for a single team. *is_done false: a rank has more parcels than a buffer can list, and
- * nothing has happened on any rank. */
+/* comm_trade for a single team. If *is_done is false, without any effect on any rank, a rank has
+ * more parcels than a buffer can list. */
 bool near_trade(Comm *comm, const Parcel *out, int32_t out_count, const Parcel *in,
                 int32_t in_count, bool *is_done, Error *err);
 

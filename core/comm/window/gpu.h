@@ -20,10 +20,10 @@ struct CommGpu {
 bool comm_gpu_open(Comm *comm, const SymmetricHeapTable *table, void *data, uint64_t size_bytes,
                    Error *err);
 void comm_gpu_close(Comm *comm);
-/* The device ends before the ranks, and frees all of this itself. */
+/* Call this if the device ends before the ranks: the device frees all of this itself. */
 void comm_gpu_forget(Comm *comm);
-/* Together, after comm_gpu_open: opens a window of memory that the device shares. Takes part->file.
- * `failed` tells why this rank has none, and makes the call fail on all ranks. */
+/* Together, after comm_gpu_open: opens a window of memory that the device shares. Takes over
+ * part->file. With `failed`, the reason why this rank has no memory, the call fails on all ranks. */
 Window *window_open_gpu(Comm *comm, const SymmetricHeapPart *part, uint64_t size_bytes,
                         uint64_t declared, const Error *failed, Error *err);
 

@@ -1,4 +1,4 @@
-/* grow.c - see grow.h. Windows that all ranks have dropped may be freed while ranks meet, so each
+/* grow.c - see grow.h. Windows that all ranks have dropped may be freed during a round, so each
  * round looks them up by number. Decision D-comm-06. */
 #include "comm/window/grow.h"
 
@@ -34,7 +34,7 @@ static int32_t pieces_of(const Comm *comm, const Shared *shared) {
                                   shared->serial);
 }
 
-uint64_t windows_left(const Comm *comm) {
+uint64_t windows_pending_pieces(const Comm *comm) {
   uint64_t left = 0;
   for (const Shared *shared = comm->shared; shared; shared = shared->next) {
     int32_t pieces = shared->growth ? pieces_of(comm, shared) : 0;
@@ -114,7 +114,7 @@ static void note_passed(const Comm *comm, const Passed *passed) {
 
 /* Runs one round, which also reports the previous round's failure. `all` and `files` are buffers
  * for what others pass. */
-static bool meet_once(Comm *comm, Passed *mine, Error *failed, uint8_t *all, int *files,
+static bool run_round(Comm *comm, Passed *mine, Error *failed, uint8_t *all, int *files,
                       bool *is_done, Error *err) {
   Passed next = {0};
   int file = error_is_set(failed) ? -1 : choose(comm, mine, &next, failed);
@@ -138,9 +138,9 @@ bool windows_grow(Comm *comm, Error *err) {
   bool is_done = !all || !files, ok = true;
   if (is_done) {
     comm_abort(comm, "the host has no memory left for a window");
-    ok = comm_lose(comm, &comm->lost, err);
+    ok = comm_fail(comm, &comm->lost, err);
   }
-  while (!is_done) ok = meet_once(comm, &mine, &failed, all, files, &is_done, err);
+  while (!is_done) ok = run_round(comm, &mine, &failed, all, files, &is_done, err);
   heap_free(comm->heap, files);
   heap_free(comm->heap, all);
   return ok;

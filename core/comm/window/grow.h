@@ -5,10 +5,10 @@
  *     at its peers    | piece | piece |
  *                                     passed
  *
- * In each barrier a rank announces how many of its pieces its peers lack. If there are any, all
- * ranks meet in rounds; in each round a rank passes one piece on, as a file, until none is left. So
- * peers see a tree's new memory after the barrier. If a round fails, it fails on all ranks, and the
- * next barrier starts again with the pieces that some rank lacks. Private to this room. */
+ * In each barrier a rank announces how many of its pieces are not mapped at its peers yet. If any
+ * are left, rounds of collective calls follow; in each round a rank passes one piece on, as a file.
+ * So peers see a tree's new memory after the barrier. If a round fails, it fails on all ranks, and
+ * the next barrier begins again with the missing pieces. Private to this room. */
 #ifndef RG_COMM_WINDOW_GROW_H
 #define RG_COMM_WINDOW_GROW_H
 
@@ -23,7 +23,7 @@ typedef struct Growth {
 Growth *growth_create(Comm *comm);
 bool windows_can_grow(const Comm *comm);
 /* Pieces of this rank that have not been passed on yet. */
-uint64_t windows_left(const Comm *comm);
+uint64_t windows_pending_pieces(const Comm *comm);
 /* Together: passes on all pieces that are left on any rank. */
 bool windows_grow(Comm *comm, Error *err);
 

@@ -142,8 +142,8 @@ static int32_t first_missing(const Comm *comm, const uint8_t *senders, const int
 }
 
 /* Waits a little; false if the others will not come. */
-static bool wait_a_little(Comm *comm, int64_t began, const uint8_t *senders, const int *files,
-                          Error *err) {
+static bool wait_briefly(Comm *comm, int64_t began, const uint8_t *senders, const int *files,
+                         Error *err) {
   struct pollfd wait = {.fd = comm->file_socket, .events = POLLIN};
   if (poll(&wait, 1, WAIT_MS) > 0) return true;
   if (!comm->boot->table->check(comm->boot, err)) return false;
@@ -176,7 +176,7 @@ bool pass_files(Comm *comm, int file, const uint8_t *senders, int *files, Error 
     sent += how == SENT;
     bool came = missing && take(comm, senders, files);
     missing -= came;
-    if (how == LATER && !came && !wait_a_little(comm, began, senders, files, err)) return false;
+    if (how == LATER && !came && !wait_briefly(comm, began, senders, files, err)) return false;
   }
   return true;
 }

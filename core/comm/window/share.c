@@ -141,7 +141,7 @@ int share_create_growing(Error *err) {
   return file;
 }
 
-int share_fetch(int32_t process, int32_t file, Error *err) {
+int share_open_file(int32_t process, int32_t file, Error *err) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/fd/%d", process, file);
   int mine = open(path, O_RDWR | O_CLOEXEC);
@@ -153,16 +153,16 @@ int share_fetch(int32_t process, int32_t file, Error *err) {
 
 /* -- pages into a file ------------------------------------------------------------------------- */
 
-/* Which pages have contents? For private memory, /proc/self/pagemap tells: a page that is neither
- * in memory nor swapped out was never written. For a mapped file it does not tell: pages not
- * touched since they were mapped look the same, as do those that only another process wrote. There,
+/* Which pages have contents? For private memory, /proc/self/pagemap shows it: a page that is neither
+ * in memory nor swapped out was never written. For a mapped file it does not: pages not touched
+ * since they were mapped look the same, as do those that only another process wrote. There,
  * every page is read. A page of zeros is not copied, since a hole in the file reads the same. */
 enum { STEP = 512 };                  /* pages examined at a time */
 #define PAGE_HELD ((uint64_t)3 << 62) /* in memory, or swapped out */
 
 static uint64_t page_bytes(void) { return (uint64_t)sysconf(_SC_PAGESIZE); }
 
-/* Reads or writes all bytes, however many the system takes at a time. */
+/* Reads or writes all bytes, as the system may transfer fewer in one call. */
 typedef enum Direction { FROM_FILE, TO_FILE } Direction;
 static bool transfer(Direction direction, int file, uint8_t *bytes, uint64_t size_bytes,
                      uint64_t at) {
@@ -182,7 +182,7 @@ static bool is_zero(const uint8_t *bytes, uint64_t size_bytes) {
   return !bytes[0] && !memcmp(bytes, bytes + 1, size_bytes - 1);
 }
 
-/* Reading a hole of a mapped file allocates pages: such pages are freed at once. */
+/* Reading a hole of a mapped file allocates pages: such pages are freed immediately. */
 static bool copy_mapped(uint8_t *base, uint8_t *from, const uint8_t *past, int file) {
   uint64_t page = page_bytes();
   for (; from < past; from += page) {
@@ -258,7 +258,7 @@ static bool take_part(uint8_t *base, uint64_t at, uint64_t size_bytes, int file,
   return true;
 }
 
-void share_take_back(uint8_t *base, uint64_t size_bytes, int file) {
+void share_make_private(uint8_t *base, uint64_t size_bytes, int file) {
   if (is_mapped(base, file) != YES) return;
   void *bounce = mmap(NULL, BOUNCE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   bool ok = bounce != MAP_FAILED;

@@ -18,16 +18,15 @@ bool share_move(uint8_t *from, uint64_t size_bytes, int file, Error *err);
 /* The inverse: turns the file's contents into private memory of this process at the same address,
  * unless something else is mapped there by now. The open file is needed to find which pages have
  * contents. Pages for which the system has no memory stay mapped, so that nothing is lost. */
-void share_take_back(uint8_t *base, uint64_t size_bytes, int file);
-/* Opens a file of another process on this host, by its number there, as the system allows for
- * processes of one user that see each other; -1 with err. Team members pass theirs instead
- * (pass_files.h). */
-int share_fetch(int32_t process, int32_t file, Error *err);
+void share_make_private(uint8_t *base, uint64_t size_bytes, int file);
+/* Opens a file of another process on this host, by its number there; -1 with err. The system allows
+ * this for processes of one user in one namespace. Team members pass files instead (pass_files.h). */
+int share_open_file(int32_t process, int32_t file, Error *err);
 bool share_map(uint8_t *at, uint64_t size_bytes, int file, Error *err);
 uint8_t *share_map_anywhere(uint64_t size_bytes, int file, Error *err);
-/* Is the file still mapped at that address? Not if the memory was freed meanwhile. */
+/* Is the file still mapped at that address? False if the memory was freed meanwhile. */
 bool share_is_mapped(const uint8_t *at, int file);
-/* turns them into addresses without memory again */
+/* Decommits the addresses, which stay reserved. */
 void share_unmap(uint8_t *at, uint64_t size_bytes);
 
 #endif

@@ -15,7 +15,7 @@ void space_deinit(Space *space) {
 }
 
 /* Makes room for two more cuts, the most that one change adds. */
-static bool have_room(Space *space) {
+static bool ensure_room(Space *space) {
   if (space->count + 2 <= space->capacity) return true;
   int capacity = space->capacity ? 2 * space->capacity : 16;
   uint64_t *cuts = heap_resize(space->heap, space->cuts, (size_t)capacity * sizeof *cuts);
@@ -44,8 +44,8 @@ static uint64_t end_of(const Space *space, int k) {
   return k < space->count ? space->cuts[k] : space->size;
 }
 
-uint64_t space_take(Space *space, uint64_t size_bytes, uint64_t align) {
-  if (!have_room(space)) return SPACE_NONE;
+uint64_t space_allocate(Space *space, uint64_t size_bytes, uint64_t align) {
+  if (!ensure_room(space)) return SPACE_NONE;
   for (int k = 0; k <= space->count; k += 2) {
     uint64_t at = align_up(k ? space->cuts[k - 1] : 0, align), end = end_of(space, k);
     if (at >= end || end - at < size_bytes) continue;
@@ -55,8 +55,8 @@ uint64_t space_take(Space *space, uint64_t size_bytes, uint64_t align) {
   return SPACE_NONE;
 }
 
-bool space_give(Space *space, uint64_t at, uint64_t size_bytes) {
-  if (!size_bytes || !have_room(space)) return false;
+bool space_free(Space *space, uint64_t at, uint64_t size_bytes) {
+  if (!size_bytes || !ensure_room(space)) return false;
   for (int k = 1; k <= space->count; k += 2) {
     if (at < space->cuts[k - 1] || at >= end_of(space, k)) continue;
     if (size_bytes > end_of(space, k) - at) return false;

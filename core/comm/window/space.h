@@ -25,11 +25,11 @@ typedef struct Space {
 
 void space_init(Space *space, Heap *heap, uint64_t size);
 void space_deinit(Space *space);
-/* Takes the lowest empty place at a multiple of `align` (a power of two); size_bytes is not 0.
- * SPACE_NONE if there is none, or the host is out of memory. */
-uint64_t space_take(Space *space, uint64_t size_bytes, uint64_t align);
-/* Frees a place. False, with nothing changed, if it is not wholly taken, or the host is out of
+/* Allocates the lowest empty place at a multiple of `align` (a power of two); size_bytes is not 0.
+ * SPACE_NONE if no place is large enough, or the host is out of memory. */
+uint64_t space_allocate(Space *space, uint64_t size_bytes, uint64_t align);
+/* Frees a place. False, without any effect, if a part of it is empty, or the host is out of
  * memory. */
-bool space_give(Space *space, uint64_t at, uint64_t size_bytes);
+bool space_free(Space *space, uint64_t at, uint64_t size_bytes);
 
 #endif

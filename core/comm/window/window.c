@@ -51,10 +51,10 @@ static void forget_shared(Comm *comm, Shared *shared) {
   if (*link) *link = shared->next;
   if (shared->offset != SPACE_NONE) {
     unmap_all(comm, shared);
-    space_give(space_of(comm, shared), shared->offset, shared->size_bytes);
+    space_free(space_of(comm, shared), shared->offset, shared->size_bytes);
   }
   if (shared->here && !shared->serial && !comm->is_closing)
-    share_take_back(shared->here, shared->size_bytes, shared->file);
+    share_make_private(shared->here, shared->size_bytes, shared->file);
   if (shared->file >= 0) close(shared->file);
   heap_free(comm->heap, shared->origins);
   heap_free(comm->heap, shared->growth);
@@ -159,7 +159,7 @@ static Shared *add_shared(Comm *comm, Shared what, Error *err) {
   Error why = {0};
   Shared *shared = heap_alloc(comm->heap, sizeof *shared);
   Space *space = space_of(comm, &what);
-  what.offset = space_take(space, what.size_bytes, ARENA_LARGE_PAGE);
+  what.offset = space_allocate(space, what.size_bytes, ARENA_LARGE_PAGE);
   if (!shared) {
     error_set(&why, RG_ERROR_MEMORY, "the host has no memory left");
   } else {
@@ -181,7 +181,7 @@ static Shared *add_shared(Comm *comm, Shared what, Error *err) {
     forget_shared(comm, shared);
     return NULL;
   }
-  if (what.offset != SPACE_NONE) space_give(space, what.offset, what.size_bytes);
+  if (what.offset != SPACE_NONE) space_free(space, what.offset, what.size_bytes);
   if (what.file >= 0) close(what.file);
   return NULL;
 }
@@ -249,7 +249,7 @@ static Window *open_window(Comm *comm, void *memory, uint64_t size_bytes, uint64
   uint64_t page = page_bytes(), from = (uint64_t)here / page * page,
            past = align_up((uint64_t)here + size_bytes, page);
   Error why = {0};
-  if (!size_bytes) error_set(&why, RG_ERROR_ARGUMENT, "a window of no bytes");
+  if (!size_bytes) error_set(&why, RG_ERROR_ARGUMENT, "a window must have at least one byte");
   forget_freed(comm, from, past);
   Shared *shared = find_shared(comm, here, size_bytes);
   Plan mine = {shared ? shared->number : 0,
@@ -328,8 +328,8 @@ void window_unmap(void *here, uint64_t size_bytes) {
   atomic_fetch_add(&unmaps, 1);
 }
 
-/* To ask the system what is mapped takes longer than to combine many numbers. */
-static void look_for_freed(Comm *comm) {
+/* Checks the mappings only if memory was unmapped, as the check takes longer than many reductions. */
+static void check_freed(Comm *comm) {
   uint64_t now = atomic_load(&unmaps);
   if (now != comm->unmaps) forget_freed(comm, 0, UINT64_MAX);
   comm->unmaps = now;
@@ -337,7 +337,7 @@ static void look_for_freed(Comm *comm) {
 
 WindowPlace window_place_of(Comm *comm, const void *bytes, uint64_t size_bytes) {
   if (!comm->windows) return (WindowPlace){0};
-  look_for_freed(comm);
+  check_freed(comm);
   const Shared *shared = find_shared(comm, bytes, size_bytes);
   if (!shared || !shared->is_moved_in || shared->serial) return (WindowPlace){0};
   return (WindowPlace){shared->number, (uint64_t)((const uint8_t *)bytes - shared->here)};
@@ -356,7 +356,7 @@ static void remove_window(Window *window) {
   *link = window->next;
   if (!--window->shared->windows) {
     if (window->shared->exposed && !comm->is_closing && !comm->is_lost)
-      comm->boot->table->conceal(comm->boot, window->shared->exposed);
+      comm->boot->table->unexpose(comm->boot, window->shared->exposed);
     forget_shared(comm, window->shared);
   }
   if (window->published.end) window->published.end(window->published.data);

@@ -30,8 +30,8 @@ struct Shared { /* shared memory, in whole pages */
   struct Origin *origins; /* far.h, one per rank; or NULL */
 };
 
-/* Called in each barrier, while no rank reads the window's memory; if `publish` fails, all ranks fail.
- * `end` is called when the window is gone. */
+/* Functions of a window that publishes tables. `publish` is called in each barrier, while no rank
+ * reads the window's memory; if it fails, all ranks fail. `end` is called when the window is freed. */
 typedef struct WindowTables {
   bool (*publish)(void *data, Error *err); /* NULL: nothing to do, on all ranks */
   void (*end)(void *data);
@@ -45,14 +45,14 @@ struct Window {
   Shared *shared;
   uint8_t *here;
   uint64_t offset, size_bytes;
-  int32_t drops;   /* ranks that dropped it outside a collective call */
-  bool is_dropped; /* this rank dropped it */
-  bool is_told;    /* and announced that in a collective call */
+  int32_t drops;     /* ranks that dropped it outside a collective call */
+  bool is_dropped;   /* this rank dropped it */
+  bool is_announced; /* and announced that in a collective call */
   WindowTables published;
 };
 
 /* Together: opens a window of [here, here + size_bytes), which is writable memory of this process
- * and shares its first and last page with nothing else; or is already in a window's memory.
+ * with no other data in its first and last page; or is already in a window's memory.
  * `declared` (a hash of its meaning) must be the same on all ranks. Until the window is freed, no
  * other code in the process may remap those pages. */
 Window *window_open(Comm *comm, void *here, uint64_t size_bytes, uint64_t declared, Error *err);
@@ -66,8 +66,8 @@ Window *window_open_for_team(Comm *comm, void *here, uint64_t size_bytes, uint64
  * is freed: window_unmap frees it. */
 Window *window_create(Comm *comm, uint64_t size_bytes, uint64_t declared, Error *err);
 void window_unmap(void *here, uint64_t size_bytes);
-/* Where this rank's bytes lie in such memory. If all ranks' lie at the same place, window_at finds
- * those of each. */
+/* The place of this rank's bytes in such memory. If it is the same on all ranks, window_at finds the
+ * bytes of each rank. */
 typedef struct WindowPlace {
   uint64_t memory, offset;
 } WindowPlace; /* memory 0: in none */
@@ -94,8 +94,8 @@ bool window_put(Window *window, int32_t rank, uint64_t at, const void *bytes, ui
 bool window_get(Window *window, int32_t rank, uint64_t at, void *bytes, uint64_t size_bytes,
                 Error *err);
 
-/* Private to this room: the window of the headers; a rank has dropped a window, by number; what
- * barriers and comm_close call; and the address of shared memory. */
+/* Private to this room: open the window of the headers; note that a rank has dropped a window, by
+ * number; the address of shared memory; and functions that barriers and comm_close call. */
 bool window_open_header(Comm *comm, uint64_t size_bytes, Error *err);
 void window_dropped(Comm *comm, uint64_t number);
 uint8_t *shared_place(const Comm *comm, const Shared *shared, int32_t rank); /* of a rank's copy */

@@ -323,7 +323,7 @@ static int stay_away_from_a_barrier(Comm *comm, Error *err) {
   return 0;
 }
 
-static int give_up(Comm *comm, Error *err) {
+static int abandon(Comm *comm, Error *err) {
   if (comm->rank == 2) {
     comm_abort(comm, "the pressure is not finite");
     return 0;
@@ -427,6 +427,6 @@ int main(int argc, char **argv) {
     *came = *gave_up = 0;
     run(3, stay_away_from_a_barrier, PATIENCE_MS);
   }
-  TEST("a rank that gives up tells the others why") run(3, give_up, 0);
+  TEST("a rank that gives up tells the others why") run(3, abandon, 0);
   return check_report();
 }

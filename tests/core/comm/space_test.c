@@ -39,7 +39,7 @@ static bool cuts_rise(const Space *space) {
 static bool take_one(Oracle *oracle, Space *space) {
   int units = 1 + rand() % (rand() % 8 ? 12 : 200), align = 1 << rand() % 10;
   int expected = first_fit(oracle, units, align);
-  uint64_t at = space_take(space, (uint64_t)units * UNIT, (uint64_t)align * UNIT);
+  uint64_t at = space_allocate(space, (uint64_t)units * UNIT, (uint64_t)align * UNIT);
   if (expected < 0) return at == SPACE_NONE;
   if (at != (uint64_t)expected * UNIT) return false;
   mark(oracle, at, (uint64_t)units * UNIT, true);
@@ -52,7 +52,7 @@ static bool give_one(Oracle *oracle, Space *space) {
   Held held = oracle->held[k];
   oracle->held[k] = oracle->held[--oracle->count];
   mark(oracle, held.at, held.size, false);
-  return space_give(space, held.at, held.size);
+  return space_free(space, held.at, held.size);
 }
 
 static void run_against_the_map(void) {
@@ -79,15 +79,15 @@ static void give_what_is_not_taken(void) {
   heap_init(&heap, 0);
   Space space;
   space_init(&space, &heap, 10 * UNIT);
-  CHECK_INT(space_take(&space, 4 * UNIT, UNIT), 0);
-  CHECK(!space_give(&space, 0, 5 * UNIT));
-  CHECK(!space_give(&space, 4 * UNIT, UNIT));
-  CHECK(space_give(&space, UNIT, UNIT));
-  CHECK(!space_give(&space, UNIT, UNIT)); /* twice */
-  CHECK_INT(space_take(&space, 7 * UNIT, UNIT), SPACE_NONE);
-  CHECK_INT(space_take(&space, 6 * UNIT, UNIT), 4 * UNIT);
-  CHECK_INT(space_take(&space, UNIT, UNIT), UNIT);
-  CHECK_INT(space_take(&space, UNIT, UNIT), SPACE_NONE);
+  CHECK_INT(space_allocate(&space, 4 * UNIT, UNIT), 0);
+  CHECK(!space_free(&space, 0, 5 * UNIT));
+  CHECK(!space_free(&space, 4 * UNIT, UNIT));
+  CHECK(space_free(&space, UNIT, UNIT));
+  CHECK(!space_free(&space, UNIT, UNIT)); /* twice */
+  CHECK_INT(space_allocate(&space, 7 * UNIT, UNIT), SPACE_NONE);
+  CHECK_INT(space_allocate(&space, 6 * UNIT, UNIT), 4 * UNIT);
+  CHECK_INT(space_allocate(&space, UNIT, UNIT), UNIT);
+  CHECK_INT(space_allocate(&space, UNIT, UNIT), SPACE_NONE);
   space_deinit(&space);
 }
 
