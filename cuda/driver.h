@@ -64,8 +64,8 @@ typedef struct DriverDevice {
 bool driver_open(Driver *driver, Error *err);
 void driver_close(Driver *driver);
 /* Describes device `number`. A number of DRIVER_ROUND_ROBIN or more selects device
- * (number - DRIVER_ROUND_ROBIN) modulo the number of devices. False with device.missing if we cannot
- * use the device, or it does not exist. */
+ * (number - DRIVER_ROUND_ROBIN) modulo the number of devices. False with device.missing if we
+ * cannot use the device, or it does not exist. */
 enum { DRIVER_ROUND_ROBIN = 1 << 20 };
 bool driver_device(const Driver *driver, int number, DriverDevice *device, Error *err);
 /* The driver's text for a result. */

@@ -83,11 +83,11 @@ static void fill(Comm *comm, const CallOptions *options, Record *record) {
   *record = (Record){.call = comm->number * CALL_COUNT + (uint64_t)options->call,
                      .size_bytes = options->size_bytes,
                      .declared = options->declared};
-  int told = 0;
-  for (Window *window = comm->windows; window && told < DROPS; window = window->next) {
-    if (!window->is_dropped || window->notifies) continue;
-    window->notifies = true;
-    record->dropped[told++] = window->number;
+  int dropped = 0;
+  for (Window *window = comm->windows; window && dropped < DROPS; window = window->next) {
+    if (!window->is_dropped || window->is_announced) continue;
+    window->is_announced = true;
+    record->dropped[dropped++] = window->number;
   }
   if (options->mine_bytes) memcpy(record->mine, options->mine, options->mine_bytes);
   if (!options->failed || !error_is_set(options->failed)) return;
@@ -236,8 +236,8 @@ static bool share_header(Comm *comm, Error *err) {
   return ok;
 }
 
-/* This process's Comm while it is a rank: at its exit, the process notifies the others, so that they
- * do not wait. If it is killed and cannot, the boot detects that. */
+/* This process's Comm while it is a rank: at its exit, the process notifies the others, so that
+ * they do not wait. If it is killed and cannot, the boot detects that. */
 static struct {
   _Atomic(Comm *) comm;
   pid_t process;

@@ -1,7 +1,8 @@
 /* comm.h - ranks: numbered processes that run one simulation together. *Together* marks collective
  * functions, which all ranks must call in the same order and with the same arguments; if they do
- * not, or if one rank ends, all ranks that wait get an error that names the rank and the reason, and
- * never hang. A process that was not started as a rank is rank 0 of 1, and everything works there.
+ * not, or if one rank ends, all ranks that wait get an error that names the rank and the reason,
+ * and never hang. A process that was not started as a rank is rank 0 of 1, and everything works
+ * there.
  *
  * Ranks that can access each other's memory are a team: each process reserves one range of
  * addresses, a symmetric heap (after NCCL's symmetric memory), in which everything that team

@@ -45,8 +45,8 @@ struct Header {
 };
 
 /* Begins a collective call: every rank announces the call, a number that must be equal on all
- * (`declared`), and up to CALL_BYTES in `mine`; `all` receives those of each rank, CALL_BYTES apart.
- * If a rank has `failed`, the call fails on all ranks with that message. */
+ * (`declared`), and up to CALL_BYTES in `mine`; `all` receives those of each rank, CALL_BYTES
+ * apart. If a rank has `failed`, the call fails on all ranks with that message. */
 enum { CALL_BYTES = 64 };
 typedef struct CallOptions {
   CommCall call;

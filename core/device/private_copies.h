@@ -1,5 +1,5 @@
-/* private_copies.h - each worker's private copy of a tree, for tasks that add: allocates it, decides
- * when it is profitable, and sums the copies. Private to this room. */
+/* private_copies.h - each worker's private copy of a tree, for tasks that add: allocates it,
+ * decides when it is profitable, and sums the copies. Private to this room. */
 #ifndef RG_DEVICE_PRIVATE_COPIES_H
 #define RG_DEVICE_PRIVATE_COPIES_H
 

@@ -7,7 +7,7 @@
  * Work on a stream is numbered from 1; the number is its cursor. A block may be freed while queued
  * work still uses it: it waits until that work is completed, and can be reused after that.
  *
- *     held --memory_free_block(stream, cursor)--> waits --memory_complete(stream, >= cursor)--> free
+ *     held --memory_free_block(cursor)--> waits --memory_complete(>= cursor)--> free
  *
  * One thread at a time. */
 #ifndef RG_MEMORY_MANAGER_H

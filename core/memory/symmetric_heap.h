@@ -24,7 +24,7 @@ typedef struct SymmetricHeapPart { /* memory of this process that others can map
 typedef struct SymmetricHeapWork { /* work of another library, on the device's stream */
   bool (*begin)(void *context, void *stream, Error *err);
   /* Called repeatedly until the work is done; returns false to give up. */
-  bool (*goes_on)(void *waits_for, Error *err);
+  bool (*continues)(void *waits_for, Error *err);
   void *context, *waits_for;
 } SymmetricHeapWork;
 

@@ -316,7 +316,8 @@ static void put_member(Printing *printing, int32_t kind, const char *name) {
   strbuf_text(&printing->out, ";\n");
 }
 
-/* Adds a function that fills the struct: `parameters` follow the runtime, `call` opens the module. */
+/* Adds a function that fills the struct: `parameters` follow the runtime, `call` opens the
+ * module. */
 static void put_opening(Printing *printing, const char *name, const char *parameters,
                         const char *call, const char *argument) {
   StrBuf *out = &printing->out;

@@ -99,8 +99,8 @@ static void add_level(Saving *saving, const SNode *node, ModuleSteps *steps) {
   vec_push(&saving->scratch, steps, step);
 }
 
-/* Adds the fields of a level from component *at on, up to the child `until`, or, if that is NULL, to
- * the end. */
+/* Adds the fields of a level from component *at on, up to the child `until`, or, if that is NULL,
+ * to the end. */
 static void add_fields(Saving *saving, const SNode *node, int *at, const SNode *until,
                        ModuleSteps *steps) {
   for (; *at < node->component_count; ++*at) {

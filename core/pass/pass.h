@@ -12,8 +12,13 @@ typedef enum PassDerivative {
 #define DERIVATIVE(NAME, ...) DERIVATIVE_##NAME,
 #include "pass/derivative.def"
 #undef DERIVATIVE
-  DERIVATIVE_COUNT
 } PassDerivative;
+#define DERIVATIVE(...) +1
+enum {
+  DERIVATIVE_COUNT = 1
+#include "pass/derivative.def"
+};
+#undef DERIVATIVE
 
 /* How often it differentiates. */
 static inline int pass_derivative_order(PassDerivative derivative) {

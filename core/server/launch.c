@@ -145,7 +145,8 @@ static bool finish_tree(Server *server, const RtTree *tree, Error *err) {
   return ok;
 }
 
-/* Operations of the runtime on a sparse tree use the workers, so no other work may run meanwhile. */
+/* Operations of the runtime on a sparse tree use the workers, so no other work may run
+ * meanwhile. */
 bool server_reach(Device *device, RtTree *tree, const uint8_t *from, uint64_t size_bytes,
                   DeviceUse use, Error *err) {
   Server *server = server_of(device);

@@ -1,7 +1,7 @@
 /* queue.h - the queue of work, and its consumer.
  *
- * Work is represented by records, each on a stream; the records of a stream run one after the other,
- * and are numbered there from 1: the number is called a cursor.
+ * Work is represented by records, each on a stream; the records of a stream run one after the
+ * other, and are numbered there from 1: the number is called a cursor.
  *
  *     claimed --queue_submit--> waiting --runs, or is skipped--> completed --queue_release--> free
  *

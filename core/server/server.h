@@ -1,5 +1,5 @@
-/* server.h - the compute server, one for each device. It replaces functions of the device's table by
- * its own, which call the device's. So all allocations and launches go through the server, while
+/* server.h - the compute server, one for each device. It replaces functions of the device's table
+ * by its own, which call the device's. So all allocations and launches go through the server, while
  * callers only use a Device. Of kernels, trees and arrays the server uses only what device.h
  * describes. Decision D-server-02. */
 #ifndef RG_SERVER_SERVER_H

@@ -94,7 +94,8 @@ static int count_words(Field *const *fields, int count, int bits) {
   return words;
 }
 
-/* The smallest word that has room for all; if there is none, the words that use the least memory. */
+/* The smallest word that has room for all; if there is none, the words that use the least
+ * memory. */
 static int choose_word(Field *const *fields, int count) {
   for (int bits = 8; bits <= 64; bits *= 2)
     if (count_words(fields, count, bits) == 1) return bits;

@@ -1,5 +1,5 @@
-/* remote.c - see remote.h. A level's active cells are described to the device as the live nodes of a
- * manager, or the root's container, with nested runs of cells in each. */
+/* remote.c - see remote.h. A level's active cells are described to the device as the live nodes of
+ * a manager, or the root's container, with nested runs of cells in each. */
 #include <string.h>
 
 #include "tree/kind.h"

@@ -1,6 +1,6 @@
 /* boot.h - how ranks communicate before they share memory, and detect that one has ended: a table
- * of functions, implemented for our own launcher (local.c), for MPI (mpi.c), and for a single process.
- * A rank calls these from one thread. */
+ * of functions, implemented for our own launcher (local.c), for MPI (mpi.c), and for a single
+ * process. A rank calls these from one thread. */
 #ifndef RG_COMM_BOOT_BOOT_H
 #define RG_COMM_BOOT_BOOT_H
 

@@ -3,9 +3,9 @@
  * other ranks, and detects processes of this host that end; so a wait ends when a rank is lost.
  *
  * A rank that leaves notifies rank 0, which notifies all when a rank waits for it. A rank that has
- * waited for a second sends all the number of its call, and ranks that wait, or are about to end, answer: so
- * mismatched calls are found, and finally the ranks that never answered are named. None of this
- * costs anything in the normal case. */
+ * waited for a second sends all the number of its call, and ranks that wait, or are about to end,
+ * answer: so mismatched calls are found, and finally the ranks that never answered are named. None
+ * of this costs anything in the normal case. */
 #include <dlfcn.h>
 #include <poll.h>
 #include <stdio.h>

@@ -1,13 +1,13 @@
-/* rendezvous.h - the rendezvous server: the process that starts the ranks, distributes the data that
- * they gather, and notifies all when one fails.
+/* rendezvous.h - the rendezvous server: the process that starts the ranks, distributes the data
+ * that they gather, and notifies all when one fails.
  *
  *     rank 0 --part--.            .--all parts--> rank 0
  *     rank 1 --part--+--> server -+--all parts--> rank 1
  *     rank 2 --part--'            '--all parts--> rank 2
  *
  * A round begins with the first part and ends with the last. If a rank ends, fails or is late, the
- * server notifies all ranks once, and all later calls fail. Only small data goes through the server:
- * large data is in windows. */
+ * server notifies all ranks once, and all later calls fail. Only small data goes through the
+ * server: large data is in windows. */
 #ifndef RG_COMM_BOOT_RENDEZVOUS_H
 #define RG_COMM_BOOT_RENDEZVOUS_H
 
@@ -37,8 +37,8 @@ typedef struct Rendezvous {
   int64_t patience_ms;
   int64_t began_ms; /* when the round's first part came; 0: no round */
   bool is_lost;
-  /* the caller detects how a rank ended (rendezvous_fail, rendezvous_note_left), so a closed socket is
-   * ignored */
+  /* the caller detects how a rank ended (rendezvous_fail, rendezvous_note_left), so a closed socket
+   * is ignored */
   bool is_watched;
 } Rendezvous;
 

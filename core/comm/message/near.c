@@ -31,7 +31,7 @@ typedef struct Stream {
 } Stream;
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
-static uint64_t greatest(uint64_t a, uint64_t b) { return a > b ? a : b; }
+static uint64_t maximum(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 typedef struct Trade {
   Comm *comm;

@@ -23,7 +23,8 @@ void comm_gpu_close(Comm *comm);
 /* Call this if the device ends before the ranks: the device frees all of this itself. */
 void comm_gpu_forget(Comm *comm);
 /* Together, after comm_gpu_open: opens a window of memory that the device shares. Takes over
- * part->file. With `failed`, the reason why this rank has no memory, the call fails on all ranks. */
+ * part->file. With `failed`, the reason why this rank has no memory, the call fails on all
+ * ranks. */
 Window *window_open_gpu(Comm *comm, const SymmetricHeapPart *part, uint64_t size_bytes,
                         uint64_t declared, const Error *failed, Error *err);
 

@@ -153,9 +153,9 @@ int share_open_file(int32_t process, int32_t file, Error *err) {
 
 /* -- pages into a file ------------------------------------------------------------------------- */
 
-/* Which pages have contents? For private memory, /proc/self/pagemap shows it: a page that is neither
- * in memory nor swapped out was never written. For a mapped file it does not: pages not touched
- * since they were mapped look the same, as do those that only another process wrote. There,
+/* Which pages have contents? For private memory, /proc/self/pagemap shows it: a page that is
+ * neither in memory nor swapped out was never written. For a mapped file it does not: pages not
+ * touched since they were mapped look the same, as do those that only another process wrote. There,
  * every page is read. A page of zeros is not copied, since a hole in the file reads the same. */
 enum { STEP = 512 };                  /* pages examined at a time */
 #define PAGE_HELD ((uint64_t)3 << 62) /* in memory, or swapped out */

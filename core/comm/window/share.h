@@ -20,7 +20,8 @@ bool share_move(uint8_t *from, uint64_t size_bytes, int file, Error *err);
  * contents. Pages for which the system has no memory stay mapped, so that nothing is lost. */
 void share_make_private(uint8_t *base, uint64_t size_bytes, int file);
 /* Opens a file of another process on this host, by its number there; -1 with err. The system allows
- * this for processes of one user in one namespace. Team members pass files instead (pass_files.h). */
+ * this for processes of one user in one namespace. Team members pass files instead
+ * (pass_files.h). */
 int share_open_file(int32_t process, int32_t file, Error *err);
 bool share_map(uint8_t *at, uint64_t size_bytes, int file, Error *err);
 uint8_t *share_map_anywhere(uint64_t size_bytes, int file, Error *err);

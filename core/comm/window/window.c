@@ -328,7 +328,8 @@ void window_unmap(void *here, uint64_t size_bytes) {
   atomic_fetch_add(&unmaps, 1);
 }
 
-/* Checks the mappings only if memory was unmapped, as the check takes longer than many reductions. */
+/* Checks the mappings only if memory was unmapped, as the check takes longer than many
+ * reductions. */
 static void check_freed(Comm *comm) {
   uint64_t now = atomic_load(&unmaps);
   if (now != comm->unmaps) forget_freed(comm, 0, UINT64_MAX);

@@ -31,7 +31,8 @@ struct Shared { /* shared memory, in whole pages */
 };
 
 /* Functions of a window that publishes tables. `publish` is called in each barrier, while no rank
- * reads the window's memory; if it fails, all ranks fail. `end` is called when the window is freed. */
+ * reads the window's memory; if it fails, all ranks fail. `end` is called when the window is
+ * freed. */
 typedef struct WindowTables {
   bool (*publish)(void *data, Error *err); /* NULL: nothing to do, on all ranks */
   void (*end)(void *data);
@@ -66,8 +67,8 @@ Window *window_open_for_team(Comm *comm, void *here, uint64_t size_bytes, uint64
  * is freed: window_unmap frees it. */
 Window *window_create(Comm *comm, uint64_t size_bytes, uint64_t declared, Error *err);
 void window_unmap(void *here, uint64_t size_bytes);
-/* The place of this rank's bytes in such memory. If it is the same on all ranks, window_at finds the
- * bytes of each rank. */
+/* The place of this rank's bytes in such memory. If it is the same on all ranks, window_at finds
+ * the bytes of each rank. */
 typedef struct WindowPlace {
   uint64_t memory, offset;
 } WindowPlace; /* memory 0: in none */

@@ -395,7 +395,8 @@ bool cuda_trim_heap(CudaDevice *cuda);
 /* arrays.c: arrays shared with the host */
 bool cuda_pin(Device *device, void *memory, uint64_t size_bytes, Error *err);
 void cuda_unpin(Device *device, void *memory);
-/* Call begin and pause around a task of a launch that shares arrays, and end at the launch's end. */
+/* Call begin and pause around a task of a launch that shares arrays, and end at the launch's
+ * end. */
 bool cuda_arrays_begin(CudaDevice *cuda, const DeviceLaunch *launch, uint64_t threads, Error *err);
 bool cuda_arrays_pause(CudaDevice *cuda, DeviceLaunch *launch, Error *err);
 bool cuda_arrays_end(CudaDevice *cuda, DeviceLaunch *launch, Error *err);
@@ -556,8 +557,8 @@ bool cuda_move(Device *device, RtTree *tree, RtTree *from_tree, const DeviceMove
 bool cuda_is_tree_idle(Device *device, const RtTree *tree);
 bool cuda_set(Device *device, RtTree *tree, const DeviceSet *set, bool *is_done, Error *err);
 
-/* time.c: call begin and end around the work that a launch queues; take returns its duration when it
- * is done. */
+/* time.c: call begin and end around the work that a launch queues; take returns its duration when
+ * it is done. */
 void cuda_time_begin(CudaDevice *cuda, const DeviceLaunch *launch);
 void cuda_time_end(CudaDevice *cuda);
 uint64_t cuda_time_take(CudaDevice *cuda, int32_t place);

@@ -3,16 +3,16 @@
  *
  *     block   | RtContext | RtWorker | collections | the trees' addresses | frame |
  *
- * The block is the part of a launch that tasks access: a place of CudaDevice.block, which the launch
- * occupies until its report. A launch runs on its stream, after the work of other streams on the
- * same trees. Before a task, the host's frame is written to the block if it has changed. The host
- * waits for a task that writes slots which the host reads; otherwise the launch stays queued, and
- * its block later has its outcome: first error, messages, writes outside of shapes. A block begins with
- * the error of the previous one on its stream, so that nothing runs there after a failure. A kernel
- * of the runtime (llvm_bc/begin_cuda.c) writes the block, which is its argument; copies do so if
- * the block is too large.
- * Any number of threads share the positions (rt.h, RtGpuLaunch): enough to fill the GPU, at most one
- * per position, and a single one if results depend on the order. */
+ * The block is the part of a launch that tasks access: a place of CudaDevice.block, which the
+ * launch occupies until its report. A launch runs on its stream, after the work of other streams on
+ * the same trees. Before a task, the host's frame is written to the block if it has changed. The
+ * host waits for a task that writes slots which the host reads; otherwise the launch stays queued,
+ * and its block later has its outcome: first error, messages, writes outside of shapes. A block
+ * begins with the error of the previous one on its stream, so that nothing runs there after a
+ * failure. A kernel of the runtime (llvm_bc/begin_cuda.c) writes the block, which is its argument;
+ * copies do so if the block is too large.
+ * Any number of threads share the positions (rt.h, RtGpuLaunch): enough to fill the GPU, at most
+ * one per position, and a single one if results depend on the order. */
 #include <stddef.h>
 #include <string.h>
 

@@ -4,9 +4,9 @@
  *
  *     | array | (hole: its pages' memory is elsewhere now) | array | array |   addresses ..
  *
- * Blocks smaller than a page are separate allocations, as are all blocks if the driver cannot map: a
- * free one is used for the next request of exactly its size, and every ten seconds all free ones are
- * returned to the driver. Memory is freed when all streams are idle. Decision D-device-12. */
+ * Blocks smaller than a page are separate allocations, as are all blocks if the driver cannot map:
+ * a free one is used for the next request of exactly its size, and every ten seconds all free ones
+ * are returned to the driver. Memory is freed when all streams are idle. Decision D-device-12. */
 #include "base/bits.h"
 #include "base/clock.h"
 #include "device/cuda/cuda.h"

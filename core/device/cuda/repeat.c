@@ -6,12 +6,12 @@
  *       +--any other step, operation or wait--> held steps are queued one by one, then the other
  *
  * A step is a kernel, or new contents of the frame. When the latest steps have recurred in the same
- * order, often enough that a graph is profitable, they become the graph. So a loop's first iterations
- * are queued step by step, and a loop that ends early only delays the steps held at that moment. A
- * loop that waits in each iteration works, too: its graph ends before the wait. Steps refer to a
- * launch's block by offsets: a later launch has another block, for which the graph is updated.
- * Frames differ between iterations: those of a graph are copied together to a buffer, from which
- * the graph takes one after the other.
+ * order, often enough that a graph is profitable, they become the graph. So a loop's first
+ * iterations are queued step by step, and a loop that ends early only delays the steps held at that
+ * moment. A loop that waits in each iteration works, too: its graph ends before the wait. Steps
+ * refer to a launch's block by offsets: a later launch has another block, for which the graph is
+ * updated. Frames differ between iterations: those of a graph are copied together to a buffer, from
+ * which the graph takes one after the other.
  * Without graphs (an old driver, RG_GRAPHS=off, or a graph that cannot be made) each step is queued
  * by itself. Decision D-device-08. */
 #include <string.h>

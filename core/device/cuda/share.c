@@ -315,11 +315,11 @@ static bool copy(void *data, uint64_t at, void *to, const void *from, uint64_t s
   return ok;
 }
 
-/* Waits, with calls of goes_on, until all queued work is done. */
+/* Waits, with calls of continues, until all queued work is done. */
 static bool await(CudaDevice *cuda, const SymmetricHeapWork *work, Error *err) {
   int result;
   while ((result = cuda->driver.cuStreamQuery(cuda->stream)) == DRIVER_NOT_READY)
-    if (!work->goes_on(work->waits_for, err)) return false;
+    if (!work->continues(work->waits_for, err)) return false;
   return cuda_check(cuda, result, "finish its work", err);
 }
 

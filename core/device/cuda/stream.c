@@ -7,8 +7,8 @@
  *
  * So shared data is used in the order of the calls, and other work never waits. For each other
  * stream, a stream records the last launch that it already waits for, and never waits twice. Memory
- * is freed, and code unloaded, when all streams are idle; a copy (copies.c) is freed when the stream
- * of its last use is idle, as each use waits for the previous one. */
+ * is freed, and code unloaded, when all streams are idle; a copy (copies.c) is freed when the
+ * stream of its last use is idle, as each use waits for the previous one. */
 #include "device/cuda/cuda.h"
 
 enum { NON_BLOCKING = 1, WITHOUT_TIME = 2 };

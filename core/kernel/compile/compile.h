@@ -91,8 +91,8 @@ static inline int32_t compile_value(const Compile *compile, SemaArg from) {
   return from.index + (from.is_parameter ? compile->kernel->paths.count : 0);
 }
 
-/* A general version for the pattern in kernel->words; NULL with err. With COMPILE_IN_BACKGROUND a thread
- * may still be making its code. */
+/* A general version for the pattern in kernel->words; NULL with err. With COMPILE_IN_BACKGROUND a
+ * thread may still be making its code. */
 Version *version_compile(Kernel *kernel, const RgValue *values, int32_t value_count, int word_count,
                          CompileWhy why, Error *err);
 /* Compiles another version of `base` up to canonical bytes. False if it cannot be made: to

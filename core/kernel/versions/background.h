@@ -1,8 +1,8 @@
-/* background.h - the queue of background compiles: threads generate code while callers continue. The
- * front end has already run in the caller's thread, as it allocates from the runtime, so a compile
- * here is canonical bytes in, objects out. A finished one is published (versions_publish) on the
- * caller's thread: by background_wait, or by background_step between two launches. Private to this
- * room. Decision D-kernel-14. */
+/* background.h - the queue of background compiles: threads generate code while callers continue.
+ * The front end has already run in the caller's thread, as it allocates from the runtime, so a
+ * compile here is canonical bytes in, objects out. A finished one is published (versions_publish)
+ * on the caller's thread: by background_wait, or by background_step between two launches. Private
+ * to this room. Decision D-kernel-14. */
 #ifndef RG_KERNEL_BACKGROUND_H
 #define RG_KERNEL_BACKGROUND_H
 

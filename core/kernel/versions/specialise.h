@@ -19,15 +19,15 @@ Version *specialise_find(Version *general);
 bool specialise_is_due(const Version *version);
 /* Do the general and the specialised version still alternate, to compare their times? */
 bool specialise_compares(const Version *general);
-/* Call this after a launch of `ran`, which is `general` or its specialised version. `ticks` is 0 for
- * a queued launch; */
+/* Call this after a launch of `ran`, which is `general` or its specialised version. `ticks` is 0
+ * for a queued launch; */
 void specialise_note(Version *general, const Version *ran, uint64_t ticks);
 /* call this when its time is known. */
 void specialise_note_time(Version *ran, uint64_t ticks);
 /* The newest specialised version of `general`; NULL if none exists, or it was slower. */
 const Version *specialise_current(const Version *general);
-/* Call this when the compile of a specialised version has ended: it replaces the previous one, or is
- * dropped if it failed. */
+/* Call this when the compile of a specialised version has ended: it replaces the previous one, or
+ * is dropped if it failed. */
 void specialise_publish(Version *version);
 /* Prints the constants of a specialised version, as in "n = 64, m = 3". */
 void specialise_print(StrBuf *out, const Version *version);

@@ -73,7 +73,8 @@ static bool copy_element(Copy *copy, const int64_t *index, const uint8_t *from) 
   return value_store(to_type, to, &value, field_label(copy->to, label), copy->err);
 }
 
-/* Are the run's cells contiguous in the target, too? Then activating the first one activates all. */
+/* Are the run's cells contiguous in the target, too? Then activating the first one activates
+ * all. */
 static bool is_contiguous_in_target(const Copy *copy, const CellRun *run) {
   const SNode *level = copy->to->node->snode;
   const SNodeStep *last = snode_last_step(level);

@@ -99,7 +99,8 @@ bool cell_nodes_sort(Tree *tree, int manager, CellNodes *nodes, Error *err);
  * of the nearest node level, if the level has one. False if a visit returned false. */
 bool cell_walk_in_order(Tree *tree, const SNode *level, const SNodeComponent *component,
                         const CellNodes *nodes, CellVisit *visit, void *data);
-/* Advances to the next index of a bounded level in row order; after the last one follows the first. */
+/* Advances to the next index of a bounded level in row order; after the last one follows the
+ * first. */
 static inline void cell_next_index(const SNode *level, int64_t *index) {
   for (int k = level->rank - 1; k >= 0 && ++index[k] == level->shape[k]; k--) index[k] = 0;
 }

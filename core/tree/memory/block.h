@@ -2,7 +2,7 @@
  * memory. A block has the usual header of counted memory (llvm_bc/counted.h), so kernels and
  * extensions in C can also hold references.
  *
- *     allocated, wrapped, adopted --last rt_release of its header--> retired (base/owner.h) --> freed
+ *     allocated, wrapped, adopted --last rt_release of its header--> retired --> freed
  *
  * Memory from block_allocate is zero-filled, aligned to 64 bytes, charged to the budget, and never
  * moves. When the store ends, the memory is freed even if references exist: then `memory` is NULL.

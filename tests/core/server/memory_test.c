@@ -14,12 +14,12 @@ static Device *open_device(const ServerOptions *options) {
 
 static DeviceBlock take(Device *device, uint64_t size_bytes) {
   DeviceBlock block;
-  CHECK(device->table->blocks->take(device, &block, size_bytes, &err));
+  CHECK(device->table->blocks->allocate(device, &block, size_bytes, &err));
   return block;
 }
 
 static void give(Device *device, DeviceBlock *block) {
-  device->table->blocks->give(device, block, &tree);
+  device->table->blocks->free(device, block, &tree);
 }
 
 static bool is_zero(const DeviceBlock *block, uint64_t size_bytes) {
