@@ -427,7 +427,7 @@ int main(void) {
   heap_init(&heap, 0);
   device = device_cpu_create(&heap, &(DeviceOptions){.threads = WORKERS}, &err);
   TEST("a table is whole if each group is whole or absent") {
-    const DeviceBlockTable half = {.tidy = NULL};
+    const DeviceBlockTable half = {.trim = NULL};
     DeviceTable table = *device->table;
     CHECK(device_table_is_whole(&table) && device_is_unified(device));
     table.blocks = &half;
