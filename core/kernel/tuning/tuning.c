@@ -403,8 +403,8 @@ static CodeStage stage_of(const Kernel *kernel, const Version *version, const Tu
   return has_one_worker_row(kernel, version) ? STAGE_EARLY : STAGE_SHARED;
 }
 
-/* Advances the tuner of code by one step, or, with `waits`, by all: it compiles the rows one after the
- * other, and then begins trials. */
+/* Advances the tuner of code by one step, or, with `waits`, by all: it compiles the rows one after
+ * the other, and then begins trials. */
 static void advance_code(Kernel *kernel, Version *version, TuneEntry *entry, bool waits) {
   Tuning *tuning = version->tuning;
   Engine *engine = kernel->engine;

@@ -359,7 +359,8 @@ static int declare_differently(Comm *comm, Error *err) {
   RANK_CHECK(comm, !window_open(comm, memory + (comm->rank == 1 ? 8 : 0), 64, 0, err) &&
                        strstr(err->message, "different position in the memory of rank 1"));
   *err = (Error){0};
-  RANK_CHECK(comm, !window_open(comm, memory, 0, 0, err) && strstr(err->message, "at least one byte"));
+  RANK_CHECK(comm,
+             !window_open(comm, memory, 0, 0, err) && strstr(err->message, "at least one byte"));
   *err = (Error){0};
   Window *window = window_open(comm, memory, 4096, 0, err); /* and all goes on */
   RANK_OK(comm, err, window);
