@@ -154,13 +154,13 @@ static void put_needs(StrBuf *out, const Shipped *shipped, const CompiledKernel 
 static void put_comment(StrBuf *out, const Shipped *shipped, const CompiledKernel *compiled) {
   static const char *const what[DERIVATIVE_COUNT] = {
       [DERIVATIVE_NONE] = "",
-      [DERIVATIVE_REVERSE] = "\n * The adjoint: adds to the gradients of elements that the kernel "
-                             "read, and clears those that it wrote",
-      [DERIVATIVE_FORWARD] =
-          "\n * The tangent: runs the kernel, and computes the duals of what it writes",
-      [DERIVATIVE_SECOND] =
-          "\n * The adjoint of the tangent: adds to gradients and to their duals"};
-  strbuf_format(out, "\n/* %s:%d%s", shipped->chunk, shipped->line, what[shipped->derivative]);
+      [DERIVATIVE_REVERSE] = ("adjoint: adds to the gradients of elements that the kernel read, "
+                              "and clears those that it wrote"),
+      [DERIVATIVE_FORWARD] = "tangent: runs the kernel, and computes the duals of what it writes",
+      [DERIVATIVE_SECOND] = "adjoint of the tangent: adds to gradients and to their duals"};
+  const char *derivative = what[shipped->derivative];
+  strbuf_format(out, "\n/* %s:%d%s%s", shipped->chunk, shipped->line,
+                *derivative ? "\n * The " : "", derivative);
   put_needs(out, shipped, compiled, needs_after,
             "Needs these fields with their contents after the kernel:");
   put_needs(out, shipped, compiled, needs_before,

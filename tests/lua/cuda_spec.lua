@@ -1332,7 +1332,8 @@ describe("arch cuda #compiled #cpu", function()
       print(x[3])
     ]])
     assert.matches("nothing is there\nfalse device.lost kernel 'put': this runtime cannot use the "
-      .. "GPU any more: it cannot finish its work: an illegal memory access was encountered\n3$", said)
+      .. "GPU any more: it cannot finish its work: an illegal memory access was encountered\n3$",
+      said)
   end)
 
   -- One call of the driver fails; who tries again finds everything as if it had not.

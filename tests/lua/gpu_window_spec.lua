@@ -300,7 +300,8 @@ describe("windows of a GPU's memory #compiled #cpu", function()
     refuses(3, ask_all, "PTX_DEVICES=2", { "0\ttrue", "1\ttrue", "2\ttrue" })
     refuses(2, ask, "PTX_DEVICES=2 PTX_PEERS=0 RG_GPU=1", { "0\ttrue", "1\ttrue" })
     for environment, sentence in pairs {
-      ["PTX_DEVICES=2 RG_GPU=2"] = "there is no GPU 2: the CUDA driver sees 2, and numbers begin with 0",
+      ["PTX_DEVICES=2 RG_GPU=2"] =
+        "there is no GPU 2: the CUDA driver sees 2, and numbers begin with 0",
       ["RG_GPU=first"] = "RG_GPU must be the number of a GPU, counted from 0, got 'first'" } do
       local lines, code = run(1, "", environment)
       assert.is_truthy(table.concat(lines, "\n"):find(sentence, 1, true), table.concat(lines, "\n"))
