@@ -42,6 +42,7 @@ enum {
   IR_MOST_PARTS = 16, /* numbers of a strided cell */
   IR_MOST_RUN = 8,    /* elements of a run, and adjacent numbers of CELLS */
   IR_ZERO_BYTES = 64, /* bytes of ZEROS: those of the largest cell */
+  IR_AHEAD = 36 * 64, /* prefetch distance in bytes: four vectors of cells of 9 numbers */
   /* bytes of a vector on machines with masked stores and cheap masked loads */
   IR_MASKED_BYTES = 64
 };

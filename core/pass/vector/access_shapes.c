@@ -16,6 +16,8 @@
 #include "pass/vector/access_shapes.h"
 #include "pass/vector/lanes.h"
 
+enum { FEWEST_ROWS = 3 }; /* that a stencil reads */
+
 static bool is_access(const IrInst *inst) {
   return inst->op == IR_MEM_LOAD || inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE;
 }
@@ -201,8 +203,8 @@ static void shape_body(const Shapes *of, const LaneBody *body) {
 /* -- non-temporal stores ----------------------------------------------------------------------- */
 
 /* Marks the store by which the loop's whole vectors are aligned: the first non-temporal one, or
- * that of the lowest number of its cell. */
-static void mark_alignment(const IrRegion *region) {
+ * that of the lowest number of its cell. False: there is none. */
+static bool mark_alignment(const IrRegion *region) {
   IrInst *lowest = region->first;
   while (lowest && !lowest->streams) lowest = lowest->next;
   for (IrInst *at = lowest ? lowest->next : NULL; at; at = at->next) {
@@ -210,6 +212,28 @@ static void mark_alignment(const IrRegion *region) {
     if (other && other->imm < lowest->operands[0]->imm) lowest = at;
   }
   if (lowest) lowest->aligns = facts_is_of_params(lowest->operands[0], region);
+  return lowest != NULL;
+}
+
+/* Is the load the last in memory of at least FEWEST_ROWS of its field, at constant distances? */
+static bool ends_stencil(const IrInst *load) {
+  int count = 0;
+  for (const IrInst *at = load->region->first; at; at = at->next) {
+    bool is_of_field = at->op == IR_MEM_LOAD && at->alias == load->alias;
+    const IrInst *other = is_of_field ? ir_same_container(load, at) : NULL;
+    if (other && other->imm > load->operands[0]->imm) return false;
+    count += other != NULL;
+  }
+  return count >= FEWEST_ROWS;
+}
+
+/* Of what a stencil reads from a large field the last row is prefetched, since the lines of the
+ * others were read before. Decision D-codegen-05. */
+static void mark_prefetches(const Shapes *s, const IrRegion *region) {
+  for (IrInst *at = region->first; at; at = at->next)
+    if (at->op == IR_MEM_LOAD && at->shape == IR_SHAPE_RUN && at->alias &&
+        s->kernel->fields.items[at->alias - 1].array < 0)
+      at->prefetch = ends_stencil(at);
 }
 
 /* -- the vectorised bodies --------------------------------------------------------------------- */
@@ -247,7 +271,7 @@ static void shape_task(const Shapes *s, const IrTask *task, IrRegion *region, in
   if (!region) return;
   if (width <= 1) return shape_loops(s, region);
   shape_in_lanes(s, &body);
-  mark_alignment(region);
+  if (mark_alignment(region)) mark_prefetches(s, region);
 }
 
 bool pass_access_shapes(PassContext *ctx, IrKernel *kernel, Error *err) {

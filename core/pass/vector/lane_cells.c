@@ -24,7 +24,6 @@
 
 enum {
   LINE = 64,            /* bytes */
-  AHEAD = 36 * LINE,    /* prefetch distance in bytes: four vectors of 9 numbers */
   SHORTEST_MASKED = 32, /* bytes: under a mask, lanes of shorter vectors access each by itself */
   FEW_PARTS = 4
 };
@@ -117,7 +116,7 @@ static IrInst *load_slice(const Window *w, int first) {
 static void fetch_ahead(const Window *w, bool writes) {
   if (!w->access->prefetch || w->mask) return;
   for (int64_t at = 0; at < w->parts * w->width * w->size; at += LINE) {
-    IrInst *operands[] = {lane_moved(w->b, w->base, AHEAD + at),
+    IrInst *operands[] = {lane_moved(w->b, w->base, IR_AHEAD + at),
                           ir_const_int(w->b, TYPE(I32), writes)};
     ir_call(w->b, RT_FETCH, 0, 0, 2, operands);
   }

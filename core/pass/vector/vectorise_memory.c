@@ -2,6 +2,7 @@
  * what the pass `access_shapes` has decided for it and its group (ir/access.h): an access to a cell
  * has all numbers of it, a deferred store becomes an operand of the one that executes it, and the
  * elements that one load reads for others go to variables. */
+#include "pass/address/address.h"
 #include "pass/vector/vectorise.h"
 
 /* An access by one lane, or by all at once, has no shape of lanes. */
@@ -103,6 +104,11 @@ static void write_runs(Vectoriser *v, const IrInst *of, const IrGroup *group) {
     if (accesses[i]) ir_map_put(v->lanes, accesses[i], ir_get(&v->b, values[i]));
 }
 
+static void fetch_ahead(Vectoriser *v, IrInst *address) {
+  IrInst *none = ir_i32(&v->b, 0), *at = address_offset(&v->b, address, none, 1, IR_AHEAD);
+  ir_call(&v->b, RT_FETCH, 0, 0, 2, (IrInst *[]){at, none});
+}
+
 static void write_load(Vectoriser *v, const IrInst *load) {
   if (vectorise_shape(v, load->operands[0]) == LANE_UNIFORM) {
     vectorise_copy_scalar(v, load);
@@ -122,7 +128,8 @@ static void write_load(Vectoriser *v, const IrInst *load) {
   lanes->alias = load->alias;
   lanes->part = load->part;
   lanes->numbers = numbers_of(&group);
-  lanes->prefetch = load->prefetch;
+  if (load->shape == IR_SHAPE_RUN && load->prefetch) fetch_ahead(v, operands[0]);
+  else lanes->prefetch = load->prefetch;
   ir_map_put(v->lanes, load, lanes);
 }
 
