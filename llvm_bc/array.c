@@ -4,8 +4,7 @@
  *     one axis       header | data, can grow       elements in use: size_bytes / element size
  *     more axes      header, data, extents         as many i64 as axes, past the elements
  *
- * `data` always holds as many elements as `size_bytes` says, for any reader: see
- * rt_array_append. */
+ * For any reader, `data` always has all elements that `size_bytes` counts: see rt_array_append. */
 #include "array.h"
 
 int64_t rt_array_length(int64_t array, int32_t size) {

@@ -1,4 +1,4 @@
-/* array.h - what the files of counted arrays share. */
+/* array.h - accessors that the files of counted arrays share. */
 #ifndef RG_RT_ARRAY_H
 #define RG_RT_ARRAY_H
 

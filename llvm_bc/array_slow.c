@@ -1,7 +1,7 @@
-/* array_slow.c - how counted arrays are made, grow and end. See array.c.
+/* array_slow.c - the creation, growth and end of counted arrays; see array.c.
  *
- * Elements may be arrays, or contain arrays (RT_COUNTED_ITEMS): `info` then says which words of an
- * element are arrays, and how long an element is:
+ * Elements may be arrays, or contain arrays (RT_COUNTED_ITEMS): `info` then encodes which words of
+ * an element are arrays, and the length of an element:
  *
  *     bits 0..47 a bit per word of 8 bytes    48..63 words of an element
  *
@@ -22,7 +22,7 @@ static int64_t fail(RtContext *context) {
   return 0;
 }
 
-/* -- its lock, while a loop runs --------------------------------------------------------------- */
+/* -- the lock, while a loop runs --------------------------------------------------------------- */
 
 static void lock(RtCounted *counted) {
   uint32_t round = 0;
@@ -41,7 +41,7 @@ void rt_array_unlock(RtContext *context, int64_t array) {
   __atomic_fetch_and(&array_of(array)->flags, ~(uint32_t)RT_COUNTED_LOCK, RT_ACQ_REL);
 }
 
-/* -- its end ----------------------------------------------------------------------------------- */
+/* -- end --------------------------------------------------------------------------------------- */
 
 static void end_elements(const RtCounted *counted, uint64_t size_bytes) {
   const uint8_t *data = counted->data;
@@ -56,7 +56,7 @@ void rt_array_end(RtCounted *counted) {
   else end_elements(counted, counted->size_bytes);
 }
 
-/* -- how it is made ---------------------------------------------------------------------------- */
+/* -- creation ---------------------------------------------------------------------------------- */
 
 enum { LARGE = 1 << 16 }; /* bytes: larger data is a separate piece from the memory manager */
 
@@ -119,7 +119,7 @@ int64_t rt_array_slice(RtContext *context, int64_t array, int64_t first, int64_t
   return array_address(made);
 }
 
-/* -- how it grows ------------------------------------------------------------------------------ */
+/* -- growth ------------------------------------------------------------------------------------ */
 
 enum { LEAST_GROWTH = 64 }; /* bytes */
 

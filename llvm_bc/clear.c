@@ -179,7 +179,7 @@ static uint64_t give_chunk(RtContext *context, RtTree *tree, RtManager *manager,
 static uint64_t compact_manager(RtContext *context, RtTree *tree, RtManager *manager) {
   uint64_t given = 0;
   uint32_t record = manager->first_chunk;
-  rt_list_empty(tree, manager, context->worker_count); /* a list names nodes by their chunks */
+  rt_list_empty(tree, manager, context->worker_count); /* its nodes are found by their chunks */
   manager->first_chunk = manager->last_chunk = manager->node_count = 0;
   while (record) {
     RtChunk *chunk = &tree->chunks[record - 1];

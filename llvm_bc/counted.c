@@ -1,4 +1,4 @@
-/* counted.c - see counted.h: how counted memory is made, grows, and ends.
+/* counted.c - the creation, growth and end of counted memory; see counted.h.
  * Invariant: a live object's `capacity` is the size allocated for its data, however much is in
  * use. */
 #include "counted.h"
@@ -93,8 +93,8 @@ const char *rt_counted_ended(const RtCounted *counted) {
   return is_checked(counted) ? (const char *)check_of(counted)->ended : "";
 }
 
-/* Records where the calling thread is. It writes whole words, as two threads may record the end of
- * one object at once. */
+/* Records the calling thread's place in the program, in whole words, since two threads may record
+ * the end of one object at the same time. */
 static void note_place(RtAllocator *allocator, uint64_t to[8]) {
   const char *place = !RT_ALONE && allocator->place ? allocator->place(allocator) : 0;
   uint64_t words[8] = {0};
@@ -139,7 +139,7 @@ int32_t rt_counted_look(RtCounted *counted, int32_t fault) {
   return 0;
 }
 
-/* -- how it is made ---------------------------------------------------------------------------- */
+/* -- creation ---------------------------------------------------------------------------------- */
 
 static RtCounted *make_header(RtAllocator *allocator, uint64_t data_bytes, uint32_t flags) {
   int checked = allocator->is_checked != 0;
@@ -249,7 +249,7 @@ void rt_counted_unlend(RtCountedLent *lent) {
   if (!rt_load_long((uint64_t *)&counted->count)) counted->magic = RT_COUNTED_DEAD;
 }
 
-/* -- how it grows ------------------------------------------------------------------------------ */
+/* -- growth ------------------------------------------------------------------------------------ */
 
 /* While a task runs other threads may be about to read the old data. It then becomes an object of
  * its own with count zero, which waits for the task's end. 0 if there is no memory for that. */
@@ -302,7 +302,7 @@ void rt_counted_resize(RtCounted *counted, uint64_t size_bytes) {
   counted->size_bytes = size_bytes < counted->capacity ? size_bytes : counted->capacity;
 }
 
-/* -- how it ends ------------------------------------------------------------------------------- */
+/* -- end --------------------------------------------------------------------------------------- */
 
 static void free_counted(RtCounted *counted) {
   RtAllocator *allocator = counted->allocator;

@@ -45,15 +45,15 @@ enum {
   RT_COUNTED_PINNED = 64, /* it cannot be resized: it has slices, or extents follow its data */
   RT_COUNTED_LOCK = 128,  /* it is being appended to */
   RT_COUNTED_WAITS = 256, /* it is in RtAllocator.pending */
-  /* `info` says what to release with it (array_slow.c); a function pointer would not do, since host
-   * and GPU have different ones */
+  /* `info` encodes the references to release with it (array_slow.c); it is not a function pointer,
+   * since host and GPU have different ones */
   RT_COUNTED_ITEMS = 512,
   RT_COUNTED_SLICE = 1024,
   RT_COUNTED_COPIED = 2048,  /* atomic: a device has a copy of its data, perhaps a newer one */
   RT_COUNTED_FLAGS = 0xFFFF, /* the bits above: the generation of the statistics that count it */
   RT_COUNTED_CANARY = 16,    /* bytes */
-  RT_COUNTED_NEW = 0xCB,     /* what checked data is filled with */
-  RT_COUNTED_OLD = 0xDE
+  RT_COUNTED_NEW = 0xCB,     /* fills checked data at first */
+  RT_COUNTED_OLD = 0xDE      /* and at the end */
 };
 
 struct RtCounted {
@@ -117,7 +117,7 @@ struct RtAllocator { /* of a runtime; any thread may call its functions */
   uint64_t pending_count, pending_capacity;
 };
 
-/* The lines before a checked header; "" where that is not known. */
+/* The two lines before a checked header; "" if a place is not known. */
 typedef struct RtCountedCheck {
   uint64_t made[8];  /* text: where it was made */
   uint64_t ended[8]; /* where its last reference was released; words are atomic */
@@ -129,7 +129,7 @@ typedef struct RtCountedLent {
   RtCounted counted;
 } RtCountedLent;
 
-/* -- what kernels have inline ------------------------------------------------------------------ */
+/* -- inlined into kernels ---------------------------------------------------------------------- */
 
 /* array_slow.c: destroys the array and releases its elements. */
 void rt_array_end(RtCounted *counted);

@@ -47,13 +47,13 @@ static inline uint32_t hash_even_tag(const RtManager *manager, uint32_t parent,
   return even ? even : 2;
 }
 
-/* 0 if the coordinates do not fit. `apart`: their stride, in numbers. */
+/* 0 if the coordinates do not fit. They are `stride` numbers apart. */
 static inline uint32_t hash_exact_tag(const RtManager *manager, const int64_t *coordinates,
-                                      int32_t apart) {
+                                      int32_t stride) {
   uint32_t bits = manager->exact_bits;
   uint64_t packed = 0, rest = 0, half = (uint64_t)1 << bits >> 1;
   for (int32_t a = 0; a < manager->axis_count; a++) {
-    uint64_t at = (uint64_t)coordinates[a * apart] + half;
+    uint64_t at = (uint64_t)coordinates[a * stride] + half;
     packed = packed << bits | at;
     rest |= at;
   }

@@ -123,11 +123,11 @@ void rt_hash_find_lanes(RtContext *context, int32_t tree, int32_t manager, int64
 /* -- by the dense index ------------------------------------------------------------------------ */
 
 static uint32_t direct_handle(const RtDirect *direct, int32_t axis_count,
-                              const int64_t *coordinates, int32_t apart) {
+                              const int64_t *coordinates, int32_t stride) {
   uint64_t at = 0;
   int is_inside = 1;
   for (int32_t a = 0; a < axis_count; a++) {
-    uint64_t digit = (uint64_t)coordinates[a * apart] - (uint64_t)direct->first[a];
+    uint64_t digit = (uint64_t)coordinates[a * stride] - (uint64_t)direct->first[a];
     is_inside &= digit < direct->counts[a];
     at = at * direct->counts[a] + digit;
   }
@@ -161,7 +161,7 @@ WIDE static inline void direct_find_wide(const RtContext *context, const RtTree 
 }
 #endif
 
-/* Gives the ambient to a lane that has no cell, or does not run. */
+/* Lanes without a cell, and lanes that do not run, get the ambient. */
 static void direct_find(const RtContext *context, const RtTree *tree, const RtDirect *direct,
                         int32_t axis_count, uint64_t running, int32_t width, uint8_t **nodes,
                         const int64_t *coordinates) {

@@ -65,8 +65,8 @@ WIDE static inline void wide_fetch(Wide *w, const RtTree *tree, const RtManager 
   for (int k = 0; k < EIGHT; k++) __builtin_prefetch((const void *)w->lines[k]);
 }
 
-/* The handle; 0: the tag is not in its first line. What the line told is a hint: others may have
- * changed the entry since. */
+/* The handle; 0: the tag is not in its first line. The entry is read again, since other threads may
+ * have changed it. */
 WIDE static inline int wide_handle(const Wide *w, int k) {
   const __m512i *line = (const __m512i *)w->lines[k];
   __m512i tag = _mm512_set1_epi32((int)w->tags[k]);

@@ -1,6 +1,6 @@
 /* list.c - the active nodes of a manager, as a task over nodes reads them: a position maps to a
- * node's address and coordinates. The list does not change while a task runs; list_gen.c makes
- * it. */
+ * node's address and coordinates. The list does not change while a task runs; list_gen.c
+ * updates it. */
 #include "node.h"
 
 static const RtManager *manager_of(RtContext *context, int32_t tree, int32_t manager) {

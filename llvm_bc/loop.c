@@ -1,5 +1,5 @@
-/* loop.c - what a running kernel reads from its context. Every function here but the last is
- * one or two loads and is inlined. */
+/* loop.c - the reads of a running kernel from its context. Every function but the last is one or
+ * two loads, and is inlined. */
 #include "atomic.h"
 #include "rt.h"
 

@@ -1,14 +1,15 @@
 /* mask.c - deactivates, counts and snapshots cells of bitmasked SNodes: a loop visits the cells
  * that were active when it began, so one that may change its own masks reads a copy of the words.
  *
- *     clear one    the bit (one thread wins), then the cell's contents: mask words, an outer
- *                  level's first, then slots and lists, then plain memory to zero; cells of hashes
- *     clear all    frees every node below through the side tables, then zeroes whole containers
+ * clear one    the bit (one thread wins), then the cell's contents: mask words, an outer level's
+ * first, then slots and lists, then plain memory to zero; cells of hashes clear all    frees every
+ * node below through the side tables, then zeroes whole containers
  *
- * So each bit is cleared before what it guards, and a concurrent write sets its bits in the
- * opposite order, innermost first, after its store (node_bitmasked.c): in an inactive cell no bit
- * stays set, and nothing but zero. A slot is never zeroed as plain memory: another iteration may be
- * activating it, and its node would leak. The offsets follow from the declaration: RtRun (rt.h). */
+ * So each bit is cleared before the memory that it guards, and a concurrent write sets its bits
+ * in the opposite order, innermost first, after its store (node_bitmasked.c): an inactive cell
+ * has no bit that is set, and all its memory is zero. A slot is never zeroed as plain memory:
+ * another iteration may be activating it, and its node would leak. The offsets follow from the
+ * declaration: RtRun (rt.h). */
 #include "atomic.h"
 #include "node.h"
 

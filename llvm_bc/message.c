@@ -1,7 +1,7 @@
 /* message.c - messages of kernels while they run. A record is a word `message | count << 32` and
  * then `count` words: values, then the indices of the iteration. Each worker appends to a growing
  * buffer of its own; the device takes the records between tasks, when no thread writes. Records
- * have the same format on every target; only the kernel's message table says what their words mean.
+ * have the same format on every target; the kernel's message table defines their words.
  *
  * A fault is a record, too, and stops the launch: several workers may record one each before they
  * notice. Only a full buffer loses anything: the newest, which are counted. */

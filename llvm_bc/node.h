@@ -16,8 +16,8 @@ typedef struct RtNode { /* a node and its entries in the tables */
   uint32_t *position, *touched; /* RtChunk.positions, .touched */
 } RtNode;
 
-/* A single worker needs no locked instructions, which wait until all its earlier stores have
- * reached a cache: 100 ns if those miss. */
+/* Whether no other worker exists: then no locked instructions are needed, which wait until all
+ * earlier stores have reached a cache, 100 ns if those miss. */
 static inline int rt_is_alone(const RtContext *context) {
 #if defined(__NVPTX__)
   return 0; /* a worker is shared by threads */
@@ -35,7 +35,7 @@ static inline uint32_t node_handle(const RtTree *tree, const uint8_t *memory) {
   return (uint32_t)((uint64_t)(memory - tree->base) / RT_GRANULE);
 }
 
-/* False only for another process's tree on a GPU: what it has grown by is mapped here later. */
+/* False only for new parts of another process's tree on a GPU, which are mapped here later. */
 static inline int handle_is_mapped(const RtTree *tree, uint32_t handle) {
   return !RT_SHARED || (uint64_t)RT_GRANULE * handle < tree->reserved;
 }

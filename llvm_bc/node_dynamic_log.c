@@ -260,7 +260,7 @@ uint8_t *rt_dynamic_log_on(RtContext *context, RtWorker *worker, int32_t tree, i
   return piece->at - width;
 }
 
-/* -- after it ---------------------------------------------------------------------------------- */
+/* -- after the task ---------------------------------------------------------------------------- */
 
 typedef struct LogWork {
   int32_t tree, manager;

@@ -12,7 +12,7 @@
 
 enum { LEAST_ROWS = 64 };
 
-static void *say_no_memory(RtContext *context, const RtTree *tree, const RtManager *manager) {
+static void *report_no_memory(RtContext *context, const RtTree *tree, const RtManager *manager) {
   rt_error_set(context, RT_ERROR_MEMORY, tree->number, (int32_t)(manager - tree->managers));
   return 0;
 }
@@ -26,7 +26,7 @@ static uint64_t in_segments(uint64_t bytes) {
 static RtOrder **grow_table(RtContext *context, RtTree *tree, const RtManager *manager,
                             uint64_t old_bytes, uint64_t new_bytes) {
   RtOrder **grown = (RtOrder **)(void *)rt_segments_take(tree, in_segments(new_bytes));
-  if (!grown) return say_no_memory(context, tree, manager);
+  if (!grown) return report_no_memory(context, tree, manager);
   if (!manager->orders) return grown;
   rt_memory_copy(grown, manager->orders, old_bytes);
   rt_memory_zero(manager->orders, in_segments(old_bytes));
@@ -38,7 +38,7 @@ static RtOrder **grow_table(RtContext *context, RtTree *tree, const RtManager *m
 static RtOrder *grow_order(RtContext *context, RtTree *tree, const RtManager *manager,
                            RtOrder *order, uint64_t old_bytes, uint64_t new_bytes) {
   RtOrder *grown = (RtOrder *)(void *)rt_segments_take(tree, in_segments(new_bytes));
-  if (!grown) return say_no_memory(context, tree, manager);
+  if (!grown) return report_no_memory(context, tree, manager);
   if (!order) return grown;
   rt_segments_give(tree, (uint8_t *)order, in_segments(old_bytes));
   grown->stale = (uint64_t *)(void *)order;
@@ -59,13 +59,13 @@ static void drop_stale(RtOrder *order) {
 static RtOrder **grow_table(RtContext *context, RtTree *tree, const RtManager *manager,
                             uint64_t old_bytes, uint64_t new_bytes) {
   RtOrder **grown = context->grow(context, manager->orders, old_bytes, new_bytes);
-  return grown ? grown : say_no_memory(context, tree, manager);
+  return grown ? grown : report_no_memory(context, tree, manager);
 }
 
 static RtOrder *grow_order(RtContext *context, RtTree *tree, const RtManager *manager,
                            RtOrder *order, uint64_t old_bytes, uint64_t new_bytes) {
   RtOrder *grown = context->grow(context, order, old_bytes, new_bytes);
-  return grown ? grown : say_no_memory(context, tree, manager);
+  return grown ? grown : report_no_memory(context, tree, manager);
 }
 
 static void drop_stale(RtOrder *order) { (void)order; }
@@ -119,7 +119,7 @@ static void sort(RtOrder *order) {
   if (rows != order->rows) copy_rows(order->rows, rows, count * axes);
 }
 
-/* -- which ------------------------------------------------------------------------------------- */
+/* -- orders by depth --------------------------------------------------------------------------- */
 
 static RtOrder **find_place(RtContext *context, RtTree *tree, RtManager *manager, uint64_t depth) {
   uint64_t count = manager->order_count;

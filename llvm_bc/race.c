@@ -6,8 +6,8 @@
  * workers, and an element takes 64 bytes however often it is touched. Two iterations, one of them a
  * writer, are a race. Entries of earlier loops have another epoch and count as empty.
  *
- * An element may be in one of PROBES places; 64 neighbours of the field are neighbours in the
- * table, too. An element that finds no place is not watched, but counted. Decision D-lower-05. */
+ * An element may be in one of PROBES places; 64 neighbours of the field are also neighbours in the
+ * table. An element for which all places are taken is only counted. Decision D-lower-05. */
 #include "atomic.h"
 #include "rt.h"
 

@@ -8,7 +8,7 @@
  * than half an ulp of an f32. An f64 needs one more refinement of y. The result needs neither root
  * nor division, which share one slow execution unit. If x is 0 or infinite, or y^n is infinite, y^n
  * is already right and must not be corrected. LLVM's own estimates give NaN there, so they are
- * turned off (function_open in codegen). Linked into kernels alone, where `power`, 1 or 3, and
+ * turned off (function_open in codegen). Only linked into kernels, where `power`, 1 or 3, and
  * `unscaled` are constants. Decisions D-codegen-07, D-codegen-30. */
 #include <stdint.h>
 
@@ -16,8 +16,8 @@
 #define VECTOR(type, lanes) type __attribute__((ext_vector_type(lanes)))
 #define FMA __builtin_elementwise_fma
 
-/* A number of 24 bits near 5/3, where the factor that an unscaled cube lacks, IR_CUBE_SCALE, is
- * 1 / (CUBE - 1) with an error of 2^-44. */
+/* A number of 24 bits near 5/3, for which the factor that is left out of an unscaled cube,
+ * IR_CUBE_SCALE, is 1 / (CUBE - 1) with an error of 2^-44. */
 #define CUBE 0x1.aaaaa8p+0
 
 /* For 0, infinity and the smallest x, e is NaN or -infinity; the maximum instruction then returns
@@ -52,9 +52,9 @@ INLINED f32x16 rt_add_square_f32x16(f32x16 sum, f32x16 root) {
   return __builtin_ia32_vfmaddps512_mask(root, root, sum, -1, TOWARD_0);
 }
 
-/* Is x usual, if it is a sum of squares and this number? The power of a number from TINY on, 1e-25,
- * is finite. Compares as integers, since LLVM may sink the comparison into the loop, where it
- * should not take a slot of the float units. */
+/* Whether x, a sum of squares and this number, is usual: powers of numbers from TINY, 1e-25, on are
+ * finite. Compares as integers, since LLVM may sink the comparison into the loop, where it should
+ * not take a slot of the float units. */
 INLINED int32_t rt_is_usual_f32(float rest) {
   enum { TINY = 0x16000000, INFINITE = 0x7f800000 };
   union {

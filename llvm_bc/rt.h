@@ -19,12 +19,12 @@
 
 #include "counted.h"
 
-/* What compiled kernels assume of the library that runs them: the layouts and entry points of this
- * file and of counted.h, the names of loader/symbols.def, the words of a pattern
- * (core/kernel/versions/pattern.c), and the bytes of compiled kernels (compile/bytes.c). Modules
- * (core/module) are built for one number, and outlive releases that keep it: raise it with any
- * change after which code that was compiled before would compute something else. Entry points may
- * be added. tests/support/kernel_abi.lua watches. */
+/* The version of everything that compiled kernels assume of the library that runs them: the layouts
+ * and entry points of this file and of counted.h, the names of loader/symbols.def, the words of a
+ * pattern (core/kernel/versions/pattern.c), and the bytes of compiled kernels (compile/bytes.c).
+ * Modules (core/module) are built for one version, and run with all releases that keep it: raise it
+ * with any change after which code that was compiled before would compute something else. Entry
+ * points may be added. tests/support/kernel_abi.lua checks this. */
 enum { RT_ABI = 1 };
 
 enum {
@@ -312,7 +312,7 @@ typedef struct RtInCell {
   int32_t level_count;
   /* from the holder to the masked SNode, which has the last row; in coordinates of the hash */
   RtLevel levels[RT_MAX_LEVELS];
-  int64_t spans[RT_MAX_AXES]; /* 0: any coordinate, since the masked level lacks the axis */
+  int64_t spans[RT_MAX_AXES]; /* 0: any coordinate, since the masked level does not have the axis */
 } RtInCell;
 
 typedef struct RtMask { /* one per bitmasked SNode */
@@ -334,13 +334,13 @@ typedef struct RtMask { /* one per bitmasked SNode */
   uint64_t was_count, was_capacity; /* words */
 } RtMask;
 
-/* Who owns the root's container of a tree without managers? Foreign memory may change between
- * launches and may overlap that of other trees. */
+/* The owner of the root's container of a tree without managers. Foreign memory may change between
+ * launches, and may overlap that of other trees. */
 typedef enum RtForeign { RT_OWN, RT_FOREIGN, RT_FOREIGN_CONSTANT } RtForeign;
 
-/* May the host read a tree's memory without asking a device that queues its work? IN_USE: no,
- * queued work uses the tree or may have failed. STILL: yes. SHOWN: never, since its address was
- * handed to code outside the runtime. */
+/* Whether the host may read a tree's memory without asking a device that queues its work.
+ * IN_USE: no, queued work uses the tree, or may have failed. STILL: yes. SHOWN: never, since
+ * code outside the runtime has its address. */
 typedef enum RtStill { RT_IN_USE, RT_STILL, RT_SHOWN } RtStill;
 
 typedef struct RtTree {
@@ -404,8 +404,8 @@ struct RtContext;
 /* Writes out of bounds, which have no effect. */
 typedef struct RtOutside {
   uint64_t count;
-  /* where the first was, if there was one */
-  int32_t site; /* among those of its kernel: IrSite */
+  /* of the first one */
+  int32_t site; /* its number in the kernel: IrSite */
   int32_t axis_count;
   int64_t index[RT_MAX_AXES];
 } RtOutside;
@@ -425,7 +425,7 @@ typedef struct RtMessages {
   uint64_t lost;           /* records dropped for lack of space */
 } RtMessages;
 
-/* An access, as the race detector keeps it. */
+/* An access that the race detector reports. */
 typedef struct RtTouch {
   int64_t iteration;
   int32_t site; /* the message that describes it */
@@ -706,7 +706,7 @@ int rt_chunk_make(RtTree *tree, int32_t manager, uint64_t segments);
 /* Refreshes, then updates the list of active nodes of a manager; 0 if it cannot grow
  * (context->error). */
 int rt_list_update(RtContext *context, RtTree *tree, int32_t manager);
-/* Is the entry, of the current epoch, a race? If so, stores a writer and the lowest other
+/* Whether the entry, of the current epoch, is a race; then stores a writer and the lowest other
  * iteration. */
 int rt_race_of(const RtShadow *entry, RtTouch *writer, RtTouch *other);
 /* Charges the budget, asking the host for a larger one if it is too small; 0 if that fails. */

@@ -1,8 +1,8 @@
 /* service_cuda.c - the runtime's work between tasks, as entries of a GPU module of their own. They
  * call the functions that the core calls on a CPU, by one thread, or by one block whose threads
  * share the expensive parts. Each is followed by an entry for all threads, which zeroes nodes or
- * fills a list. The first entry leaves the work for the second in the managers, so the host need
- * not know of it. Decision D-device-04. */
+ * fills a list. The first entry leaves the work for the second in the managers, so the host does
+ * not handle it. Decision D-device-04. */
 #include "node.h"
 
 #define SERVICE __attribute__((nvptx_kernel)) void
@@ -80,8 +80,8 @@ SERVICE rg_service_zero(RtGpuService service) {
 
 /* -- clear ------------------------------------------------------------------------------------- */
 
-/* Frees every node of manager `number` of tree `tree`, which is refreshed, and all nodes below;
- * does nothing after a failure, as any task. */
+/* Frees every node of manager `number` of tree `tree`, which is refreshed, and all nodes below.
+ * Like any task, it does nothing after a failure. */
 SERVICE rg_service_clear(RtGpuService service) {
   if (rt_stopped(service.context)) return;
   rt_clear_nodes(service.context->trees[service.tree], service.number, thread_number(),

@@ -11,8 +11,8 @@
 #define RT_ACQUIRE __ATOMIC_RELAXED
 #define RT_RELEASE __ATOMIC_RELAXED
 #define RT_ACQ_REL __ATOMIC_RELAXED
-/* An address in global memory, where all of a context is: an access need not find out at run time
- * which memory it is to. */
+/* An address in global memory, where all of a context is, so that an access need not determine the
+ * kind of memory at run time. */
 #define RT_GLOBAL(address) \
   ((__typeof__(address))(__typeof__(*(address)) \
                              __attribute__((address_space(1))) *)(uint64_t)(address))

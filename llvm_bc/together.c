@@ -1,8 +1,8 @@
-/* together.c - what the threads of a GPU's warp and block do together for code generation: combine
- * the values that each of them has, count, and wait for each other. Numbers are passed as bits, an
- * RtNumber says what they are; that and the operator are constants where these functions are
- * inlined, so one branch of each switch remains. On a CPU, where they are not called, a block is a
- * thread. Decisions D-codegen-13, D-codegen-15. */
+/* together.c - operations of the threads of a GPU's warp and block together, for code generation:
+ * they combine their values, count, and wait for each other. Numbers are passed as bits, and an
+ * RtScalar is their type; it and the operator are constants where these functions are inlined, so
+ * one branch of each switch remains. On a CPU, where they are not called, a block is a thread.
+ * Decisions D-codegen-13, D-codegen-15. */
 #include "atomic.h"
 #include "group.h"
 

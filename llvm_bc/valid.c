@@ -64,7 +64,7 @@ static int bytes_are_valid(const Check *c, const Use *use) {
   }
   EXPECT(chunks == use->chunks, 0, "the managers' chunks are as large as the segments they own");
   EXPECT(tables == use->tables, 0, "the tables are as large as the segments they own");
-  EXPECT(tree->vacant == use->vacant, 0, "`vacant` is what nobody owns");
+  EXPECT(tree->vacant == use->vacant, 0, "`vacant` counts the bytes without an owner");
   EXPECT(tree->budget->used >= chunks + tables, 0, "the budget is charged for chunks and tables");
   EXPECT(tree->budget->peak >= tree->budget->used, 0, "the budget's peak is its largest use");
   return 1;
@@ -93,18 +93,18 @@ int rt_tree_is_valid(const RtTree *tree, int32_t worker_count, RtBroken *broken)
   return 1;
 }
 
-static void say_and_abort(const RtTree *tree, const RtBroken *broken) {
-  fprintf(stderr, "regolith: tree %d, manager %d, node %u: it does not hold that %s\n",
+static void report_and_abort(const RtTree *tree, const RtBroken *broken) {
+  fprintf(stderr, "regolith: tree %d, manager %d, node %u: this invariant is violated: %s\n",
           tree->number, broken->manager, broken->node, broken->what);
   abort();
 }
 
 void rt_tree_expect_valid(const RtTree *tree, int32_t worker_count) {
   RtBroken broken;
-  if (!rt_tree_is_valid(tree, worker_count, &broken)) say_and_abort(tree, &broken);
+  if (!rt_tree_is_valid(tree, worker_count, &broken)) report_and_abort(tree, &broken);
 }
 
 void rt_tree_expect_declared(const RtTree *tree) {
   RtBroken broken;
-  if (!rt_tree_is_declared(tree, &broken)) say_and_abort(tree, &broken);
+  if (!rt_tree_is_declared(tree, &broken)) report_and_abort(tree, &broken);
 }

@@ -1,4 +1,4 @@
-/* valid_check.h - what the parts of valid.h share. */
+/* valid_check.h - helpers that the parts of valid.h share. */
 #ifndef RG_RT_VALID_CHECK_H
 #define RG_RT_VALID_CHECK_H
 

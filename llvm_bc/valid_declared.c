@@ -25,7 +25,7 @@ static int level_is_valid(const Check *c, const RtLevel *level, int64_t *weights
     weights[position] *= level->sizes[k];
     cells *= (uint64_t)level->sizes[k];
   }
-  EXPECT(cells == level->cell_count, 0, "a level has as many cells as its sizes say");
+  EXPECT(cells == level->cell_count, 0, "the cells of a level are the product of its sizes");
   return 1;
 }
 
@@ -54,7 +54,7 @@ static int parent_is_valid(const Check *c) {
   for (int32_t a = 0; a < manager->axis_count; a++)
     EXPECT(manager->parent_positions[a] >= -1 &&
                manager->parent_positions[a] < (parent ? parent->axis_count : 0),
-           0, "an axis is the parent's, or none of its");
+           0, "an axis is an axis of the parent, or new");
   EXPECT(manager->is_hash || slots_end(manager) <= room, 0, "slots lie in their parent");
   return 1;
 }

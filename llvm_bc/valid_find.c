@@ -13,10 +13,10 @@ static int touched_is_valid(const Check *c, uint64_t *count) {
       RtNode node;
       EXPECT(own < c->manager->node_count && find_node(c->tree, c->number, handle, &node) &&
                  *node.touched,
-             handle, "a note of change is of a node, once");
+             handle, "the changes that are recorded belong to nodes, each once");
       handle = *node.touched;
     }
-    EXPECT(own == local->touched_count, 0, "notes of change are counted");
+    EXPECT(own == local->touched_count, 0, "the changes that are recorded are counted");
     *count += own;
   }
   return 1;
@@ -27,7 +27,7 @@ static int entry_is_valid(const Check *c, uint64_t at, int is_current) {
   RtNode node;
   EXPECT(find_node(c->tree, c->number, entry->handle, &node), entry->handle,
          "a list of active nodes holds nodes");
-  EXPECT(*node.position == at + 1, entry->handle, "a listed node knows its place");
+  EXPECT(*node.position == at + 1, entry->handle, "a listed node has its position in the list");
   EXPECT(entry->coordinates == node.info->coordinates, entry->handle,
          "an entry has its node's coordinates");
   EXPECT(!is_current || *node.state == RT_NODE_LIVE, entry->handle,
@@ -44,7 +44,7 @@ static int places_are_valid(const Check *c, uint64_t *placed, uint64_t *noted) {
       EXPECT(is_noted || is_listed == (chunk->states[i] == RT_NODE_LIVE) ||
                  !c->manager->list_version,
              node_handle(c->tree, chunk->nodes + i * c->manager->node_size),
-             "a change that the list does not show is noted");
+             "a change that the list does not reflect is recorded");
       *placed += (uint64_t)is_listed;
       *noted += (uint64_t)is_noted;
     }
@@ -59,8 +59,8 @@ int rt_list_is_valid(const RtTree *tree, int32_t number, int32_t worker_count, R
   for (uint64_t k = 0; k < c->manager->list_count; k++)
     if (!entry_is_valid(c, k, is_current)) return 0;
   if (!touched_is_valid(c, &touched) || !places_are_valid(c, &placed, &noted)) return 0;
-  EXPECT(placed == c->manager->list_count, 0, "a node that knows a place is listed there");
-  EXPECT(noted == touched, 0, "a node that is noted is on a list of notes");
+  EXPECT(placed == c->manager->list_count, 0, "a node with a position is listed there");
+  EXPECT(noted == touched, 0, "a node whose change is recorded is on a touched list");
   EXPECT(!is_current || c->manager->list_count == c->manager->live_count, 0,
          "a list that is up to date holds every live node");
   return 1;

@@ -66,7 +66,7 @@ static int live_node_is_valid(const Check *c, const RtNodeInfo *info, uint32_t h
   const RtManager *manager = c->manager;
   RtNode parent = {0};
   if (manager->parent < 0) {
-    EXPECT(!info->parent, handle, "no node is above one of the root's container");
+    EXPECT(!info->parent, handle, "a node in the root's container has no parent");
   } else {
     EXPECT(find_node(c->tree, manager->parent, info->parent, &parent), handle,
            "a node's parent is a node");
@@ -107,7 +107,8 @@ static int idle_list_is_valid(const Check *c, uint32_t first, int is_recycled, u
     end = handle;
     handle = node.info->next;
   }
-  EXPECT(!is_recycled || !first || end == last, last, "a recycled list ends where it says");
+  EXPECT(!is_recycled || !first || end == last, last,
+         "a recycled list ends at its recorded last node");
   return 1;
 }
 

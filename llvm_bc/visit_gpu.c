@@ -99,7 +99,7 @@ static void move_part(const RtVisit *visit, RtVisitPart *part, Place place) {
   }
 }
 
-/* What to do with missing cells on the way: they are made only if the cell at its end is. */
+/* The way of step k: missing cells on the path are created only if its last cell is. */
 static int32_t way_to(const RtVisit *visit, int32_t k) {
   if (k + 1 == visit->step_count) return visit->way;
   int makes = visit->way == RT_VISIT_ENSURE || visit->way == RT_VISIT_APPEND;
