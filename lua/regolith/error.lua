@@ -7,6 +7,9 @@ local debug = debug -- a sandbox may remove the global later, or never have had 
 
 local fail = {}
 
+--- The `..` of objects that print as text.
+function fail.concat(a, b) return tostring(a) .. tostring(b) end
+
 local Failure = { __regolith = "an error" }
 
 -- The folder of our own files: frames in it are not the user's.
@@ -80,7 +83,7 @@ function Failure:__tostring()
   return table.concat(lines, "\n")
 end
 
-function Failure.__concat(a, b) return tostring(a) .. tostring(b) end
+Failure.__concat = fail.concat
 
 -- Whether failures are raised as text. If so, `latest` is the error object whose text is
 -- `latest_text`.
@@ -195,15 +198,50 @@ function fail.check_options(options, names, what)
   end
 end
 
---- Reads a number from 0 on among the options of `what`.
+--- Returns the options of `what`, a table with only these names, or {} where none are given.
+function fail.options(options, names, what, hint)
+  if options == nil then return {} end
+  if type(options) ~= "table" then
+    return fail.argument(("options of %s must be a table, got %s"):format(what,
+      fail.describe(options)), hint)
+  end
+  fail.check_options(options, names, what)
+  return options
+end
+
+--- Raises for an option that has an invalid value.
+---@param wanted string   what it must be: "a number from 0"
+function fail.option(options, name, what, wanted, hint)
+  return fail.argument(("option '%s' of %s must be %s, got %s"):format(name, what, wanted,
+    fail.describe(options[name])), hint, "option.invalid")
+end
+
+local of_type = { boolean = "true or false", number = "a number", string = "a string",
+  ["function"] = "a function" }
+
+--- Returns an option of this Lua type, or nil if it is not given.
+function fail.typed_option(options, name, kind, what, hint)
+  local v = options[name]
+  if v == nil or type(v) == kind then return v end
+  return fail.option(options, name, what, of_type[kind], hint)
+end
+
+--- Returns an option that is a number of at least 0.
 function fail.number_option(options, name, default, what)
   local v = options[name]
   if v == nil then return default end
   if type(v) ~= "number" or v ~= v or v < 0 then
-    return fail.argument(("option '%s' of %s must be a number from 0, got %s"):format(name, what,
-      fail.describe(v)), nil, "option.invalid")
+    return fail.option(options, name, what, "a number from 0")
   end
   return v
+end
+
+--- Lets arithmetic with a kind of object raise this sentence.
+function fail.refuse_arithmetic(meta, message, hint)
+  local function refuse() return fail.argument(message, hint) end
+  for _, name in ipairs { "add", "sub", "mul", "div", "mod", "pow", "unm" } do
+    meta["__" .. name] = refuse
+  end
 end
 
 -- Debian's LuaJIT of 2022 may truncate the address that a compiled `next` returns to 32 bits if its

@@ -365,9 +365,9 @@ describe("a wrap #compiled", function()
     local cases = {
       [function() rg.wrap(nil, rg.f32, 1) end] = "not nil",
       [function() rg.wrap(ffi.cast("float *", nil), rg.f32, 1) end] = "the pointer is NULL",
-      [function() rg.wrap(m, rg.f32, 5) end] = "take 20 bytes, and there are 16",
+      [function() rg.wrap(m, rg.f32, 5) end] = "take 20 bytes, but the memory has 16",
       [function() rg.wrap(m, rg.f32, 2, { strides = { 16 } }) end] = "take 20 bytes",
-      [function() rg.wrap("abc", rg.u8, 4) end] = "take 4 bytes, and there are 3",
+      [function() rg.wrap("abc", rg.u8, 4) end] = "take 4 bytes, but the memory has 3",
       [function() rg.wrap(bytes + 1, rg.f32, 2) end] = "must be a multiple of 4",
       [function() rg.wrap(m, rg.f32, 2, { strides = { 6 } }) end] = "is not a multiple of 4",
       [function() rg.wrap(m, rg.f32, 2, { strides = { 4, 4 } }) end] = "one for each axis",

@@ -118,7 +118,7 @@ describe("a field with an offset", function()
   it("is refused where it cannot be", function()
     assert.matches("an offset needs a shape",
       failure(rg.field, { type = rg.i32, offset = { 1 } }).message)
-    assert.matches("an offset of 1 numbers for a shape of 2",
+    assert.matches("the offset has 1 numbers, but the shape has 2 axes",
       failure(rg.field, { type = rg.i32, shape = { 2, 2 }, offset = { 1 } }).message)
     assert.matches("whole number", failure(rg.field, { type = rg.i32, shape = { 2 },
       offset = { 1.5 } }).message)

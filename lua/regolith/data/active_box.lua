@@ -6,7 +6,7 @@ local matrix = require "regolith.data.matrix"
 
 local active_box = {}
 
---- Has the field an axis without an end? Every other axis has an extent of at least 1.
+--- Whether the field has an unbounded axis, whose extent is 0.
 function active_box.is_unbounded(x)
   if not ffi.istype("RgFieldHandle", x) then return false end
   for _, extent in pairs(x.shape) do
@@ -15,7 +15,7 @@ function active_box.is_unbounded(x)
   return false
 end
 
---- Its first index and its extent along each axis, as lists; nil where nothing is active.
+--- Its first index and its extent along each axis, as lists; nil if no cell is active.
 function active_box.find(x)
   local low, high, rank = {}, {}, #x.shape
   for a, b, c, d, e, f, g, h in x:active() do
@@ -45,9 +45,15 @@ local function put(values, first, v)
   end
 end
 
---- All elements of the box, row-major, as doubles; what is inactive is zero. Then its first
---- indices and its extents. Raises where nothing is active, or the box is too large for `caller`,
---- which takes up to `largest` along an axis (else any number).
+--- Raises: the box is too large.
+function active_box.refuse(x, caller, extents)
+  return fail.argument(("%s: the active cells of %s lie too far apart, in a box of %s"):format(
+    caller, tostring(x), table.concat(extents, " x ")))
+end
+
+--- All elements of the box, row-major, as doubles, zero where a cell is inactive; then its first
+--- indices and its extents. Raises if no cell is active, or the box is too large for `caller`,
+--- which takes up to `largest` cells along an axis (nil: any number).
 function active_box.numbers(x, caller, largest)
   local low, extents = active_box.find(x)
   if not low then
@@ -58,8 +64,7 @@ function active_box.numbers(x, caller, largest)
     count, longest = count * extents[axis], math.max(longest, extents[axis])
   end
   if count * parts * 8 >= 2 ^ 31 or longest > (largest or math.huge) then
-    return fail.argument(("%s: the active cells of %s lie too far apart, in a box of %s"):format(
-      caller, tostring(x), table.concat(extents, " x ")))
+    return active_box.refuse(x, caller, extents)
   end
   local values = ffi.new("double[?]", count * parts)
   for a, b, c, d, e, f, g, h in x:active() do

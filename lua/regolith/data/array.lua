@@ -1,8 +1,8 @@
---- Arrays, dense elements in no tree: the handle of those that `rg.array(T, n, m)` makes, of memory
---- that exists already (`rg.wrap(pointer, T, shape)`), and of what kernels and extensions make.
---- rg_value is 1 where the array is a value that kernels pass on and may make longer (counted.lua),
---- -1 where it is such an array's elements, else 0.
---- Elements by indices: element.lua; whole arrays at once: bulk.lua.
+--- Arrays, dense elements outside every tree: the handles of what `rg.array(T, n, m)` makes, of
+--- memory that exists already (`rg.wrap(pointer, T, shape)`), and of what kernels and extensions
+--- make. rg_value is 1 where the array is a value that kernels pass on and may make longer
+--- (counted.lua), -1 where it is a view of such an array's elements, else 0.
+--- Elements by their indices are in element.lua, whole arrays in bulk.lua.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
@@ -12,11 +12,8 @@ local index = require "regolith.data.index"
 local shape = require "regolith.data.shape"
 local snode = require "regolith.data.snode"
 local element = require "regolith.data.element"
-local bulk = require "regolith.data.bulk"
 local counted = require "regolith.data.counted"
-local update = require "regolith.kernel.update"
 local view = require "regolith.data.view"
-local whole = require "regolith.data.whole"
 
 local array = {}
 
@@ -26,9 +23,10 @@ local Array
 -- number -> what a wrap keeps alive: the pointer, and what it points into
 local owners = {}
 local last_number = 0
-local lingering = {} -- of wraps that are gone, while others hold their memory: { ours, owner }
+-- The memory of wraps whose handles are gone while something else still holds it: { hold, owner }.
+local lingering = {}
 
--- A reference that this module holds.
+-- Drops a reference that this module holds.
 local function let_go(hold)
   if hold.rg_counted == nil then return end
   hold.rg_api.release(hold.rg_api, hold.rg_counted)
@@ -38,6 +36,7 @@ end
 
 local Hold = ffi.metatype("RgHold", { __gc = lib.finalizer(let_go) })
 
+-- Keeps the owner of a wrap that is about to go, as long as others hold its memory.
 local function linger(self)
   local owner, runtime = owners[self.rg_number], lib.runtimes[self.rg_runtime]
   owners[self.rg_number] = nil
@@ -67,20 +66,19 @@ local function type_of(self)
   return types.named(ffi.string(C.rg_array_type(self.rg_array)))
 end
 
-local calls = element.calls(C.rg_array_get, C.rg_array_set, type_of)
-local elements = element.kind { article = "an", noun = "array", pointer = "rg_array",
-  row = "RgArrayRow", read_shape = C.rg_array_shape, settle = settle, get = calls.get,
-  set = calls.set, view = C.rg_array_view, type_of = type_of }
-array.by_number = elements.by_number -- of rows: number -> handle
+local elements = element.kind { article = "an", noun = "array", example = "a",
+  handle = "RgArrayHandle", pointer = "rg_array", prefix = "rg_array_", row = "RgArrayRow",
+  settle = settle, type_of = type_of }
+array.by_number = elements.by_number
 
 -- -- methods --------------------------------------------------------------------------------------
 
 local methods = {}
 
-elements.add_methods(methods)
+elements.add_access(methods)
 local get, set = methods.get, methods.set
 
--- The only element needs no index.
+-- Whether the array has one element, which needs no index.
 local function is_single(self) return self.rg_rank == 1 and #self == 1 end
 
 function methods.get(self, ...)
@@ -92,12 +90,6 @@ function methods.set(self, ...)
   if select("#", ...) == 1 and is_single(self) then return set(self, 0, (...)) end
   return set(self, ...)
 end
-
-bulk.add_methods(methods, { noun = "array", handle = "RgArrayHandle", pointer = "rg_array",
-  settle = settle, put_value = calls.put, slot = calls.slot, type_of = type_of,
-  shape = C.rg_array_shape, fill = C.rg_array_fill, copy = C.rg_array_copy,
-  read = C.rg_array_read, read_i64 = C.rg_array_read_i64, write = C.rg_array_write,
-  write_i64 = C.rg_array_write_i64 })
 
 local function shape_of(self)
   return shape.read(C.rg_array_shape, self.rg_array, self.rg_rank, self.rg_runtime)
@@ -168,8 +160,8 @@ function methods.from_string(self, text)
   end
   local own = byte_count(self)
   if tonumber(length) ~= own then
-    return fail.argument(("a:from_string: %d bytes, and %s has %d"):format(tonumber(length),
-      tostring(self), own))
+    return fail.argument(("a:from_string is given %d bytes, but %s has %d"):format(
+      tonumber(length), tostring(self), own))
   end
   if owners[self.rg_number] and owners[self.rg_number].is_constant then
     return fail.argument("a wrapped string can only be read")
@@ -262,15 +254,7 @@ for _, name in ipairs { "activate", "deactivate", "is_active", "items" } do
 end
 
 counted.begin(array, methods)
-update.add_methods(methods, {
-  settle = settle, get = calls.get, set = calls.set, type_of = type_of,
-  convert = C.rg_array_convert, pointer = "rg_array",
-})
-whole.add_methods(methods)
-methods.member = whole.member
-fail.guard(methods, function(self)
-  return ffi.istype(Array, self) and lib.check_pointer(self.rg_array, self.rg_runtime)
-end, "a", elements.fast)
+elements.add_methods(methods)
 
 local properties = {
   shape = shape_of,
@@ -281,14 +265,7 @@ local properties = {
 
 local meta = {}
 
-elements.add_indexing(meta, methods, function(self, name)
-  lib.check_pointer(self.rg_array, self.rg_runtime)
-  if properties[name] then return properties[name](self) end
-  local member = whole.find_member(self, type_of(self), name)
-  if member then return member end
-  return fail.argument(("an array has no '%s'"):format(name),
-    whole.hint_of(type_of(self), name, snode.names_of(methods, properties)))
-end)
+elements.add_metamethods(meta, methods, properties)
 
 meta.__len = fail.border(function(self) return shape_of(self)[0] end)
 
@@ -297,8 +274,6 @@ function meta.__eq(a, b)
   local header = C.rg_array_header(a.rg_array)
   return a.rg_array == b.rg_array or header ~= nil and header == C.rg_array_header(b.rg_array)
 end
-
-function meta.__concat(a, b) return tostring(a) .. tostring(b) end
 
 function meta.__tostring(self)
   if self.rg_array == nil then return lib.describe_ended "array" end
@@ -315,25 +290,13 @@ end
 --- All elements: `for i, j, v in pairs(a)`.
 function meta.__pairs(self) return each_index(self, true) end
 
-function meta.__call()
-  return fail.argument("an array cannot be called", "a[i][j] is an element")
-end
-
-function meta.__ipairs()
-  return fail.argument("ipairs counts from 1, and arrays from 0",
-    "for i = 0, #a - 1 do, or pairs(a)")
-end
-
-meta.__gc = lib.finalizer(function(self)
+meta.__gc = lib.handle_finalizer("rg_array", C.rg_array_release, function(self)
   linger(self)
   if self.rg_oracle ~= 0 and lib.oracle_of(self.rg_runtime) then
     lib.oracle_of(self.rg_runtime):drop_array(self.rg_number)
   end
   elements.drop(self.rg_number)
   counted.drop(self.rg_number)
-  C.rg_array_release(self.rg_array)
-  self.rg_array = nil
-  lib.drop_handle(self.rg_runtime)
 end)
 
 Array = ffi.metatype("RgArrayHandle", meta)
@@ -370,6 +333,7 @@ local function new_handle(number, rank, value)
   return handle
 end
 
+-- A shape as a list of at most eight whole numbers; of one element, which needs no extent, { 1 }.
 local function check_extents(extents, what)
   if type(extents) == "number" then extents = { extents } end
   if type(extents) ~= "table" and not ffi.istype("RgShape", extents) then
@@ -377,19 +341,12 @@ local function check_extents(extents, what)
       fail.describe(extents)))
   end
   extents = index.read_list(extents)
-  if #extents == 0 then return { 1 } end -- one element: kernels know no array without an axis
+  if #extents == 0 then return { 1 } end -- arrays in kernels have at least one axis
   if #extents > 8 then
     return fail.argument(("%s takes at most 8 extents, not %d"):format(what, #extents),
       "rg.array(rg.f32, n, m)")
   end
-  for _, size in ipairs(extents) do
-    if type(size) ~= "number" or size % 1 ~= 0 or size < 0 then
-      return fail.argument(
-        "an extent of an array must be a whole number of at least 0, got "
-        .. fail.describe(size))
-    end
-    index.check_magnitude("an extent", size)
-  end
+  for _, size in ipairs(extents) do index.check_extent("an extent of an array", size, 0) end
   return extents
 end
 
@@ -409,7 +366,8 @@ function array.counted(self, what)
   return counted_out[0]
 end
 
-local function status_of(number, counted_memory, status)
+-- Raises if a call failed that would have taken over the reference to the memory, and releases it.
+local function check_taken(number, counted_memory, status)
   if status == 0 then return end
   local api = C.rg_extension_api(lib.runtimes[number].c)
   api.release(api, counted_memory)
@@ -420,7 +378,7 @@ end
 --- caller is in lib.quiet.
 function array.take(number, counted_memory, t)
   local c = lib.runtimes[number].c
-  status_of(number, counted_memory,
+  check_taken(number, counted_memory,
     C.rg_array_take(c, counted_memory, t.item.name, t.axes, array_out))
   return new_handle(number, t.axes, 1)
 end
@@ -430,7 +388,7 @@ array.adopt = lib.quietly(function(number, counted_memory, name, extents)
   local c = lib.runtimes[number].c
   local api = C.rg_extension_api(c)
   api.acquire(api, counted_memory)
-  status_of(number, counted_memory, C.rg_array_adopt(c, counted_memory, name,
+  check_taken(number, counted_memory, C.rg_array_adopt(c, counted_memory, name,
     ffi.new("int64_t[8]", extents), #extents, array_out))
   return new_handle(number, #extents, -1)
 end)
@@ -518,13 +476,7 @@ function array.create(session, t, ...)
   if type(t) == "table" and not types.is(t) and not packed.is(t) then
     return from_options(session, t)
   end
-  local extents, count = { ... }, select("#", ...)
-  for k = 1, count do
-    if extents[k] == nil then
-      return fail.argument("an extent of an array must be a whole number of at least 0, got nil")
-    end
-  end
-  local options = type(extents[count]) == "table" and table.remove(extents) or {}
+  local extents, options = index.split_extents("an extent of an array", 0, ...)
   fail.check_options(options, array_options, "rg.array")
   if #extents == 0 and options.shape == nil then
     return fail.argument("rg.array needs its extents",
@@ -600,11 +552,7 @@ end)
 --- `rg.wrap(pointer, T, shape, { strides = {..}, owner = .. })`: memory as an array, without a
 --- copy. The pointer and `owner` are kept as long as the array.
 function array.wrap(session, what, t, extents, options)
-  options = options == nil and {} or options
-  if type(options) ~= "table" then
-    return fail.argument("options of rg.wrap must be a table, got " .. fail.describe(options))
-  end
-  fail.check_options(options, wrap_options, "rg.wrap")
+  options = fail.options(options, wrap_options, "rg.wrap")
   t = types.get(t, "rg.wrap")
   if extents == nil then
     return fail.argument("rg.wrap needs a shape", "rg.wrap(pointer, rg.f32, {n, m})")
@@ -619,8 +567,8 @@ function array.wrap(session, what, t, extents, options)
   local strides = check_strides(options.strides, #extents)
   local needed = last_byte(t, extents, strides)
   if bytes and needed > bytes then
-    return fail.argument(("rg.wrap: %s of shape %s take %.0f bytes, and there are %.0f"):format(
-      t.name, "{" .. table.concat(extents, ", ") .. "}", needed, bytes))
+    return fail.argument(("rg.wrap: %s of shape {%s} take %.0f bytes, but the memory has %.0f")
+      :format(t.name, table.concat(extents, ", "), needed, bytes))
   end
   local wrap, shape_in = ffi.new "RgWrap", ffi.new("int64_t[8]", extents)
   local type_name, name = t.name, snode.check_name(options.name)

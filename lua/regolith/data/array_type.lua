@@ -1,5 +1,5 @@
---- The types of counted arrays: `rg.array_type(T [, axes])`, of a struct's member, of elements. A
---- value is the address of the array's header, a number; kernels alone look at it.
+--- The types of counted arrays, `rg.array_type(T [, axes])`: of members of structs, and of
+--- elements. A value is the address of the array's header, a number that only kernels use.
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local types = require "regolith.data.type"
@@ -7,13 +7,14 @@ local types = require "regolith.data.type"
 local array_type = {}
 
 local function refuse()
-  return fail.argument("an array type cannot be called", "rg.zeros(T, n) and rg.list(T) do")
+  return fail.argument("an array type cannot be called",
+    "rg.zeros(T, n) or rg.list(T) makes an array")
 end
 
--- What a launch returned, with a reference; nil: no array.
+-- The array that a launch returned, with its reference; nil if it returned none.
 local function from_numbers(t, numbers, runtime)
   if not runtime then
-    return fail.argument("an array that another array or a struct holds is for kernels to look at")
+    return fail.argument("only kernels can read an array that another array or a struct holds")
   end
   return require("regolith.data.counted").take(runtime, t, numbers[0].u64)
 end
@@ -39,7 +40,7 @@ function array_type.create(element, axes)
   return types.by_name[name]
 end
 
---- "array(f32,2)"; nil: it is no such name.
+--- The type of a name such as "array(f32,2)"; nil for other names.
 function array_type.named(name)
   local inner, axes = name:match "^array%((.*),(%d)%)$"
   inner = inner or name:match "^array%((.*)%)$"

@@ -6,7 +6,7 @@ local scalars = require "regolith.data.scalars"
 local types = require "regolith.data.type"
 local matrix = require "regolith.data.matrix"
 
--- By size in bytes, where there is a float of that size.
+-- Names of types by their size in bytes, if there is a float of that size.
 local of_size = { integer = {}, float = {} }
 for _, row in ipairs(scalars) do
   if row.class == "float" then of_size.float[row.size] = of_size.float[row.size] or row.name end
@@ -28,7 +28,7 @@ local function refuse_value(x)
     "type.mismatch")
 end
 
--- The type whose bits a number stands for.
+-- The type whose bits are meant by a number.
 local function source_of(t, x)
   local source = (is_float(t) and of_size.integer or of_size.float)[t.size]
   local is_signed = ffi.istype("int64_t", x)
@@ -47,7 +47,7 @@ local function source_of(t, x)
   return source
 end
 
--- The cast itself; its room is loaded when it is used, since few scripts do.
+-- The cast itself; its module is loaded at the first use, since few scripts need it.
 local function cast_from(t, source)
   return require("regolith.oracle.number")[("bits_%s_%s"):format(t.name, source)]
 end

@@ -7,7 +7,7 @@
 ---     copy copy copy .  .       grid:exchange makes copies equal to their owners' blocks
 ---
 --- Blocks are numbered along a Morton curve, and each rank owns those between two cuts of it, so
---- nearby blocks mostly have one owner. All ranks know all owners and need not ask for them.
+--- nearby blocks mostly have one owner. Every rank has a table of all owners.
 --- Decision D-lua-11.
 local ffi = require "ffi"
 local fail = require "regolith.error"
@@ -20,7 +20,8 @@ local blocks = {}
 
 -- -- kernels, by the number of axes and the cells of a block --------------------------------------
 
--- `at`: loops over the cells of listed blocks, or over the blocks; @ is replaced per axis.
+-- { parameters, what the loop visits, body }: a loop over the cells of listed blocks, or over the
+-- blocks. @ is replaced by the indices of all axes.
 local texts = {
   pull = { "function(x, p, list, n)", "cells", "if p:is_active(@i) then x[@] = p[@] end" },
   add = { "function(x, p, list, n)", "cells", "if p:is_active(@i) then x[@] = x[@] + p[@] end" },
@@ -202,13 +203,13 @@ local function tree_of(self)
   return tree, node, node:dense(axes, unpack(self.block))
 end
 
--- Nil if a GPU's memory cannot be shared, which holds on all ranks: then blocks are copied.
+-- Nil if a GPU's memory cannot be shared, which all ranks then find: then blocks are copied.
 local function open_window(self, x)
-  if self.is_apart then return end
+  if self.has_no_windows then return end
   local ok, window = pcall(self.comm.window, self.comm, x)
   if ok then return window end
   if fail.caught(window).code ~= "device.missing" then error(window, 0) end
-  self.is_apart = true
+  self.has_no_windows = true
 end
 
 --- Places fields, made without a shape, in the cells of one tree. Collective.
@@ -228,12 +229,8 @@ end
 --- A sparse field of the whole grid, of which this rank has its own blocks and copies of those
 --- around them. Collective.
 function methods.field(self, t, options)
-  if options ~= nil and type(options) ~= "table" then
-    return fail.argument("options of grid:field must be a table, got " .. fail.describe(options))
-  end
-  fail.check_options(options or {}, { "name" }, "grid:field")
-  return (methods.place(self, field.create(self.session, { type = t,
-    name = options and options.name })))
+  options = fail.options(options, { "name" }, "grid:field")
+  return (methods.place(self, field.create(self.session, { type = t, name = options.name })))
 end
 
 local function entries_of(self, what, ...)
@@ -251,13 +248,13 @@ end
 
 -- -- together -------------------------------------------------------------------------------------
 
--- Whether the rank is in our team, whose memory is read in place.
+-- Whether the rank is in this rank's team, whose memory is read in place.
 local function is_near(comm, rank)
   return rank >= comm.team.first and rank < comm.team.first + comm.team.count
 end
 
--- Are its blocks?
-local function is_read(self, rank) return not self.is_apart and is_near(self.comm, rank) end
+-- Whether the blocks of a rank are read in place.
+local function is_read(self, rank) return not self.has_no_windows and is_near(self.comm, rank) end
 
 -- The positions of the listed blocks that are active, and of those that are not.
 local function split(list, flags)
@@ -273,7 +270,7 @@ local function rows_of(self, places)
   return array.create(self.session, self.rg.i32, #places, #self.shape):from_table(places), #places
 end
 
--- A parcel for each list of a rank that is not in the team, and each field.
+-- A parcel for each field and each list of a rank whose blocks are not read in place.
 local function parcels_of(self, entries, lists)
   local parcels = {}
   for rank = 0, self.comm.size - 1 do
@@ -321,7 +318,7 @@ local function trade(self, entries, take, give, adds)
 end
 
 -- Copies of other ranks' blocks, `take` by rank, become equal to the originals, or get them added;
--- `give` lists our blocks that they take. Shared memory is read in place, active blocks first.
+-- `give` lists the blocks of this rank that others take. Shared memory is read in place.
 local function fetch(self, entries, take, give, adds)
   local comm = self.comm
   comm:barrier()
@@ -333,7 +330,9 @@ local function fetch(self, entries, take, give, adds)
       run(self, adds and "add" or "pull", entry.field, peer, list.array, list.count)
     end
   end
-  if self.is_apart or comm.team.count < comm.size then trade(self, entries, take, give, adds) end
+  if self.has_no_windows or comm.team.count < comm.size then
+    trade(self, entries, take, give, adds)
+  end
   comm:barrier()
 end
 
@@ -375,7 +374,7 @@ local function measure(self, work)
   return list
 end
 
--- All blocks that change hands.
+-- Moves the blocks whose owner changes.
 local function move(self, owners)
   local take, give, mine, gone, before = {}, {}, self.comm.rank, {}, self.kept
   for number = 0, self.total - 1 do
@@ -400,18 +399,14 @@ end
 --- active in the first field counts 1. Returns whether blocks moved, and the busiest rank's work
 --- relative to the mean, before and after. Collective.
 function methods.balance(self, options)
-  if options ~= nil and type(options) ~= "table" then
-    return fail.argument("options of grid:balance must be a table, got " .. fail.describe(options))
-  end
-  options = options or {}
-  fail.check_options(options, { "work", "least" }, "grid:balance")
+  options = fail.options(options, { "work", "least" }, "grid:balance")
   if options.least ~= nil and type(options.least) ~= "number" then
     return fail.argument("option 'least' must be a share of the mean, got "
       .. fail.describe(options.least), "grid:balance{ least = 0.1 }")
   end
   if options.work ~= nil and not is_per_block(self, options.work) then
-    return fail.argument(("option 'work' is an array with a number for each block, {%s} of them")
-      :format(table.concat(self.counts, ", ")))
+    return fail.argument(("option 'work' must be an array with a number for each block, of shape \z
+      {%s}"):format(table.concat(self.counts, ", ")))
   end
   local work = measure(self, options.work)
   local owners = cut(self, work)
@@ -473,7 +468,7 @@ function parts.put(self, x, _, part)
   run(self, "unpack", x, part.places, part.count, part.cells)
 end
 
--- Once for all fields of a tree: `loaded` are those that have their cells.
+-- Clears a tree before the first of its fields is loaded; `loaded` are the fields loaded so far.
 function parts.clear(self, x, loaded)
   for _, other in pairs(loaded) do
     if field.is(other) and self.entries[other].node == self.entries[x].node then return end
@@ -492,8 +487,8 @@ local function read_block(block, shape)
   for axis = 1, #shape do
     local extent = type(block) == "table" and block[axis] or block
     if type(extent) ~= "number" or extent % 1 ~= 0 or extent < 1 or shape[axis] % extent ~= 0 then
-      return fail.argument(("option 'block' is a number of cells, or one for each axis, that \z
-        divides the extent: not %s of %d"):format(fail.describe(extent), shape[axis]))
+      return fail.argument(("option 'block' must be a number of cells, or one for each axis, that \z
+        divides the extent; %s does not divide %d"):format(fail.describe(extent), shape[axis]))
     end
     list[axis] = extent
   end
@@ -510,7 +505,7 @@ function blocks.create(self, rg, block)
     self.total = self.total * self.counts[axis]
   end
   self.order = curve(self.counts, self.total)
-  self.is_apart = false
+  self.has_no_windows = false
   self.owners = array.create(self.session, rg.i32, unpack(self.counts))
   local alike = {}
   for number = 0, self.total - 1 do alike[number] = 1 end

@@ -10,9 +10,8 @@ local whole = require "regolith.data.whole"
 
 local bulk = {}
 
---- Called before a field or an array is written as a whole, `recorder(x, from, again)`, with the
---- field or array that it is copied from, or nil, and a function that writes it again; false:
---- neither is needed.
+--- `recorder(x, from, again)` is called before a field or an array is written as a whole: `from` is
+--- what it is copied from, or nil, and `again` a function that repeats the write. false: no call.
 bulk.recorder = false
 
 --- Calls f, whose own writes of whole fields are not recorded.
@@ -38,7 +37,7 @@ local function is_64_bit(t)
   return name == "i64" or name == "u64"
 end
 
-local holds_arrays = types.holds_arrays -- which only single accesses count
+local holds_arrays = types.holds_arrays -- only accesses to single elements count references
 
 -- The indices of element number k, row-major.
 local function indices_of(k, extents, rank)
@@ -160,20 +159,12 @@ local function copy_across(kind, self, rank, other, from, from_rank)
 end
 
 --- Adds the methods of one kind of handle.
----@class bulk.Kind
----@field noun string       "field"
----@field handle string     the handle's ctype
----@field pointer string    its member with the core's object
----@field settle fun(self): integer    makes it usable; its rank
----@field put_value fun(self, v): any  writes v into `slot`
----@field slot ffi.cdata*
----@field type_of fun(self): table
----@field shape function    the core's, as are fill, copy, read, read_i64, write, write_i64
+---@param kind element.Kind
 function bulk.add_methods(methods, kind)
   local function note(self, ...)
     if bulk.recorder then bulk.recorder(self, ...) end
   end
-  local settle, put_value, type_of, slot = kind.settle, kind.put_value, kind.type_of, kind.slot
+  local settle, put_value, type_of, slot = kind.settle, kind.put, kind.type_of, kind.slot
   kinds[#kinds + 1] = kind
   local fill = lib.quietly(function(self, v)
     v = put_value(self, v)

@@ -1,5 +1,5 @@
---- Arrays as counted memory: who holds one, how it grows, which part of it is a slice, and what it
---- is as a value of the type array(T), which kernels pass on, store and return.
+--- Arrays as counted memory: their holders, their growth, their slices, and arrays as values of the
+--- type array(T), which kernels pass on, store and return.
 --- `rg.zeros(T, n, ..)` and `rg.list(T)` make arrays as kernels do. The handle is array.lua's.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
@@ -48,7 +48,7 @@ local function address_of(header)
   return ffi.cast("uint64_t", ffi.cast("uintptr_t", header))
 end
 
---- What an array is as a number.
+--- The array as a number: the address of its header.
 function counted.address(self) return address_of(header_of(self)) end
 
 --- The value that a launch, or an element that is an array, receives.
@@ -82,8 +82,8 @@ end)
 --- One more handle of the same array.
 function counted.share(self) return share_quietly(self) end
 
---- A result of a kernel, whose reference becomes the handle's; nil: there is no array. The caller
---- is in lib.quiet.
+--- A handle for the array that a kernel returned, with its reference; nil if there is no array. The
+--- caller is in lib.quiet.
 function counted.take(number, t, address)
   local pointer = ffi.cast("RgCounted *", ffi.cast("uintptr_t", address))
   if pointer == nil then return nil end
@@ -203,13 +203,7 @@ local create_quietly = lib.quietly(function(number, c, t, extents, where)
 end)
 
 local function check_extents(what, extents)
-  for _, n in ipairs(extents) do
-    if type(n) ~= "number" or n % 1 ~= 0 or n < 0 then
-      return fail.argument(("%s: an extent must be a whole number of at least 0, got %s")
-        :format(what, fail.describe(n)))
-    end
-    index.check_magnitude(what .. ": an extent", n)
-  end
+  for _, n in ipairs(extents) do index.check_extent(what .. ": an extent", n, 0) end
   if #extents < 1 or #extents > 8 then
     return fail.argument(what .. " takes 1 to 8 extents", what .. "(rg.f32, n)")
   end
@@ -239,7 +233,8 @@ function counted.zeros(session, t, ...) return create(session, "rg.zeros", t, { 
 --- `rg.list(T)`: an array without elements.
 function counted.list(session, t, extra)
   if extra ~= nil then
-    return fail.argument("rg.list takes only the type of its elements", "rg.zeros(T, n) has some")
+    return fail.argument("rg.list takes only the type of its elements",
+      "rg.zeros(T, n) makes an array of n elements")
   end
   return create(session, "rg.list", t, { 0 })
 end

@@ -7,11 +7,13 @@
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
-local matrix = require "regolith.data.matrix"
 local value = require "regolith.data.value"
 local index = require "regolith.data.index"
 local shape = require "regolith.data.shape"
 local view = require "regolith.data.view"
+local bulk = require "regolith.data.bulk"
+local whole = require "regolith.data.whole"
+local update = require "regolith.kernel.update"
 
 local element = {}
 
@@ -22,10 +24,7 @@ local is_plain, quiet = value.is_plain, lib.quiet
 -- LuaJIT leaves a trace, which may happen between any two lines.
 local set_whole = fail.border(function(set, self, key, v) return quiet(set, self, key, v) end)
 
-function element.is_list(key)
-  return type(key) == "table" or ffi.istype("RgShape", key) or matrix.type_of(key) ~= nil
-end
-local is_list = element.is_list
+local is_list = index.is_list
 
 -- `x[{i, j}]` after `known` indices that are in the buffer already.
 local function fill_list(given, known)
@@ -97,15 +96,11 @@ local function per_axis(depth, format, separator)
   return table.concat(parts, separator)
 end
 
---- One element by the core's calls, through a slot of their own.
----@param get function    rg_field_get
----@param set function    rg_field_set
----@param type_of fun(self): table
----@param get_run function?   rg_field_get_run
----@return table   slot; get(self, pointer, count), set(self, pointer, count, v), put(self, v)
-function element.calls(get, set, type_of, get_run)
-  local slot = ffi.new "RgValue"
-  local calls = { slot = slot }
+-- Adds the calls of the core for one element, which go through a slot of their own.
+local function add_calls(calls)
+  local slot, type_of = ffi.new "RgValue", calls.type_of
+  local get, set = lib.C[calls.prefix .. "get"], lib.C[calls.prefix .. "set"]
+  calls.slot = slot
 
   -- A finalizer may index fields, too (lib.quiet): whoever fills the buffer or the slot has read
   -- `pointer`, the core's object, before that, and calls one of these next.
@@ -119,8 +114,11 @@ function element.calls(get, set, type_of, get_run)
     return value.take(slot, self.rg_runtime)
   end
 
-  --- The same, and the record `r` of the handle's last run has the element's from now on.
-  function calls.get_near(self, pointer, count, r)
+  -- Of kinds whose elements have runs.
+  local get_run = calls.has_runs and lib.C[calls.prefix .. "get_run"]
+
+  --- The same; the record `r` of the handle's last run then describes the run of this element.
+  calls.get_near = get_run and function(self, pointer, count, r)
     r.is_learning = true
     if get_run(pointer, buffer, count, slot, r.run) ~= 0 then
       r.is_learning = false
@@ -132,8 +130,8 @@ function element.calls(get, set, type_of, get_run)
     return v
   end
 
-  --- The same for an element that is written next; it fails where that will.
-  function calls.learn_near(pointer, count, r)
+  --- The same for an element that is about to be written; a failure is left to the write.
+  calls.learn_near = get_run and function(pointer, count, r)
     r.is_learning = true
     if get_run(pointer, buffer, count, slot, r.run) == 0 then r.learn(r, r.run) end
     r.is_learning = false
@@ -150,29 +148,56 @@ function element.calls(get, set, type_of, get_run)
     if set(pointer, buffer, count, slot) ~= 0 then return lib.raise_last(self.rg_runtime) end
     return self
   end
-
-  return calls
 end
 
---- The accesses to elements of one kind of handle.
+-- The functions of the core that each kind has: rg_field_shape, ..
+local core_names = { "shape", "view", "convert", "fill", "copy", "read", "read_i64", "write",
+  "write_i64" }
+
+--- Adds metamethods that raise errors: `one` ("a field") is no number, no function and no list.
+---@param element_text string   "x[i]"
+function element.refuse_uses(meta, one, example, element_text)
+  fail.refuse_arithmetic(meta, ("%s is not a number: arithmetic works on its elements, %s"):format(
+    one, element_text))
+  meta.__concat = fail.concat
+  function meta.__call()
+    return fail.argument(one .. " cannot be called", element_text .. " is an element")
+  end
+  function meta.__ipairs()
+    return fail.argument(("ipairs counts from 1, and %ss from 0"):format(one:match "%a+$"),
+      ("for i = 0, #%s - 1 do, or pairs(%s)"):format(example, example))
+  end
+end
+
+--- Fields or arrays: the accesses to their elements, and the methods that both have. These members
+--- are given:
 ---@class element.Kind
 ---@field noun string            "field", for messages
 ---@field article string         "a"
----@field pointer string         the member with the core's object: "rg_field"
+---@field example string         what messages call one: "x"
+---@field handle string          the ctype of handles
+---@field pointer string         its member with the core's object: "rg_field"
+---@field prefix string          of the core's functions: "rg_field_"
 ---@field row string             the ctype of its rows: "RgRow" is followed by their depth
----@field read_shape function    rg_field_shape
 ---@field settle fun(self): integer   makes it usable; its rank
+---@field type_of fun(self): table
+---@field has_runs boolean?      whether rg_field_get_run exists
+---@field list_length fun(self, count: integer): integer?   of the list that the buffer's indices
+---  name; nil if they name none
+---
+--- These are added: the core's functions by their names (core_names), and
+---@field slot ffi.cdata*        an RgValue
+---@field put fun(self, v): any  writes v into the slot
 ---@field get fun(self, pointer, count: integer): any     the element at the buffer's indices
 ---@field set fun(self, pointer, count: integer, v: any): self
----@field get_near fun(self, pointer, count: integer, r: table): any   get, which leaves the
----  element's run in r; nil: there are no runs
+---@field get_near (fun(self, pointer, count: integer, r: table): any)?   get, which leaves the
+---  element's run in r
 ---@field learn_near fun(pointer, count: integer, r: table)?   only that
----@field list_length fun(self, count: integer): integer?   of the list that the buffer's indices
----  name; nil: they name none
----@field view function          rg_field_view
----@field type_of fun(self): table
----@return table   by_number, drop(number), add_methods(methods), add_indexing(meta, get_other)
+---@return table   by_number, drop(number), add_access(methods), add_methods(methods),
+---  add_metamethods(meta, methods, properties)
 function element.kind(kind)
+  for _, name in ipairs(core_names) do kind[name] = lib.C[kind.prefix .. name] end
+  add_calls(kind)
   local family = { by_number = setmetatable({}, { __mode = "v" }) } -- numbers are never reused
   local by_number, settle = family.by_number, kind.settle
   local views = {} -- number -> the layout of its elements; false: none; nil: not known yet
@@ -247,7 +272,7 @@ function element.kind(kind)
         for axis = 1, depth do buffer[axis - 1] = self["rg_i" .. axis] end
         local length = kind.list_length and kind.list_length(handle, depth)
         if length then return length end
-        return shape.extent(shape.read(kind.read_shape, handle[member], handle.rg_rank,
+        return shape.extent(shape.read(kind.shape, handle[member], handle.rg_rank,
           handle.rg_runtime), depth)
       end,
       __tostring = function(self)
@@ -302,8 +327,8 @@ function element.kind(kind)
     return quiet(set, self, settle(self), select("#", ...), ...)
   end)
 
-  --- `get` and `set` need no border (fail.guard).
-  function family.add_methods(methods)
+  --- Adds `get` and `set`, which need no border (fail.guard).
+  function family.add_access(methods)
     function methods.get(self, ...)
       local r = views[self.rg_number]
       local v = r and r.get(self, r, ...)
@@ -324,7 +349,18 @@ function element.kind(kind)
       return set_slowly(self, ...)
     end
   end
-  family.fast = { get = true, set = true }
+
+  --- Adds all other methods that fields and arrays have, and lets all check their object.
+  function family.add_methods(methods)
+    local Handle = ffi.typeof(kind.handle)
+    bulk.add_methods(methods, kind)
+    update.add_methods(methods, kind)
+    whole.add_methods(methods)
+    methods.member = whole.member
+    fail.guard(methods, function(self)
+      return ffi.istype(Handle, self) and lib.check_pointer(self[member], self.rg_runtime)
+    end, kind.example, { get = true, set = true })
+  end
 
   local Row1 = ffi.typeof(kind.row .. 1)
 
@@ -363,9 +399,25 @@ function element.kind(kind)
     self[index.check(key)] = v
   end)
 
-  --- `get_property(self, name)` returns what is under a string that is no method.
-  function family.add_indexing(meta, methods, get_property)
-    get_property = fail.border(get_property)
+  -- What a name means that is no method: a property, or the view of a member.
+  local function property_getter(methods, properties)
+    local names = {}
+    for name in pairs(methods) do names[#names + 1] = name end
+    for name in pairs(properties) do names[#names + 1] = name end
+    return fail.border(function(self, name)
+      lib.check_pointer(self[member], self.rg_runtime)
+      if properties[name] then return properties[name](self) end
+      local found = whole.find_member(self, kind.type_of(self), name)
+      if found then return found end
+      return fail.argument(("%s has no '%s'"):format(one, name),
+        whole.hint_of(kind.type_of(self), name, { unpack(names) }))
+    end)
+  end
+
+  --- Adds x[i], x.name, and errors for what handles are not.
+  ---@param properties table   name -> function(self)
+  function family.add_metamethods(meta, methods, properties)
+    local get_property = property_getter(methods, properties)
     local read, write = view.first()
 
     function meta.__index(self, key)
@@ -413,12 +465,7 @@ function element.kind(kind)
       return set_whole(set_first, self, key, v)
     end
 
-    for _, operator in ipairs { "add", "sub", "mul", "div", "mod", "pow", "unm" } do
-      meta["__" .. operator] = function()
-        return fail.argument(("%s is not a number: arithmetic works on its elements, x[i]"):format(
-          one))
-      end
-    end
+    element.refuse_uses(meta, one, kind.example, kind.example .. "[i]")
   end
 
   return family

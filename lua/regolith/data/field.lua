@@ -11,10 +11,7 @@ local shape = require "regolith.data.shape"
 local snode = require "regolith.data.snode"
 local lists = require "regolith.data.list"
 local element = require "regolith.data.element"
-local bulk = require "regolith.data.bulk"
-local update = require "regolith.kernel.update"
 local view = require "regolith.data.view"
-local whole = require "regolith.data.whole"
 
 local field = {}
 
@@ -22,7 +19,6 @@ local C, check = lib.C, lib.check
 local buffer = index.buffer
 
 local Field
-local elements -- how they are indexed
 local last_number = 0
 local gradients, duals = {}, {} -- the handles of these fields, by the number of their field
 
@@ -44,14 +40,13 @@ local function type_of(self)
   return types.named(ffi.string(C.rg_field_type(self.rg_field)))
 end
 
-local calls = element.calls(C.rg_field_get, C.rg_field_set, type_of, C.rg_field_get_run)
-elements = element.kind { article = "a", noun = "field", pointer = "rg_field", row = "RgRow",
-  read_shape = C.rg_field_shape, settle = settle, get = calls.get, set = calls.set,
-  get_near = calls.get_near, learn_near = calls.learn_near,
+local kind = { article = "a", noun = "field", example = "x", handle = "RgFieldHandle",
+  pointer = "rg_field", prefix = "rg_field_", row = "RgRow", settle = settle, type_of = type_of,
+  has_runs = true,
   list_length = function(self, count)
     return lists.length_here(C.rg_field_node(self.rg_field), self.rg_runtime, count)
-  end,
-  view = C.rg_field_view, type_of = type_of }
+  end }
+local elements = element.kind(kind)
 field.by_number = elements.by_number -- of rows: number -> handle
 field.alone = {} -- numbers of fields with a tree of their own, to which nothing can be added
 
@@ -59,7 +54,7 @@ field.alone = {} -- numbers of fields with a tree of their own, to which nothing
 
 local methods = {}
 
-elements.add_methods(methods)
+elements.add_access(methods)
 
 -- Returns the element that an iterator has reached. Its indices may be int64_t past 2^53.
 local function get_visited(self, ...)
@@ -67,7 +62,7 @@ local function get_visited(self, ...)
   if not index.fill_first(count, ...) then
     for k = 1, count do buffer[k - 1] = (select(k, ...)) end
   end
-  return calls.get(self, pointer, count)
+  return kind.get(self, pointer, count)
 end
 
 local function walk(self, wants_values)
@@ -130,12 +125,6 @@ function methods.items(self, ...)
   return lists.items(node_of(self), self.rg_runtime, self.rg_field, ...)
 end
 
-bulk.add_methods(methods, { noun = "field", handle = "RgFieldHandle", pointer = "rg_field",
-  settle = settle,
-  put_value = calls.put, slot = calls.slot, type_of = type_of, shape = C.rg_field_shape,
-  fill = C.rg_field_fill, copy = C.rg_field_copy, read = C.rg_field_read,
-  read_i64 = C.rg_field_read_i64, write = C.rg_field_write, write_i64 = C.rg_field_write_i64 })
-
 --- From now on, a launch that writes a NaN or an infinity into the field fails; false ends that.
 function methods.watch(self, is_watched)
   if is_watched ~= nil and type(is_watched) ~= "boolean" then
@@ -157,15 +146,7 @@ function methods.pointer(self)
   return ffi.cast(types.pointer(type_of(self)), pointer_out[0])
 end
 
-update.add_methods(methods, {
-  settle = settle, get = calls.get, set = calls.set, type_of = type_of,
-  convert = C.rg_field_convert, pointer = "rg_field",
-})
-whole.add_methods(methods)
-methods.member = whole.member
-fail.guard(methods, function(self)
-  return ffi.istype(Field, self) and lib.check_pointer(self.rg_field, self.rg_runtime)
-end, "x", elements.fast)
+elements.add_methods(methods)
 
 -- The shape of a placed field is known before its tree is laid out.
 local function shape_of(self)
@@ -200,18 +181,9 @@ local properties = {
   grad = require_gradient, dual = require_dual,
 }
 
-local function get_property(self, name)
-  lib.check_pointer(self.rg_field, self.rg_runtime)
-  if properties[name] then return properties[name](self) end
-  local member = whole.find_member(self, type_of(self), name)
-  if member then return member end
-  return fail.argument(("a field has no '%s'"):format(name),
-    whole.hint_of(type_of(self), name, snode.names_of(methods, properties)))
-end
-
 local meta = {}
 
-elements.add_indexing(meta, methods, get_property)
+elements.add_metamethods(meta, methods, properties)
 
 meta.__len = fail.border(function(self)
   local length = lists.length_here(node_of(self), self.rg_runtime, 0)
@@ -247,26 +219,13 @@ meta.__pairs = fail.border(function(self)
   return walk(self, true)
 end)
 
-function meta.__call()
-  return fail.argument("a field cannot be called",
-    "x[i][j] is an element; x:active() visits the active cells")
-end
-
-function meta.__ipairs()
-  return fail.argument("ipairs counts from 1, and fields from 0",
-    "for i = 0, #x - 1 do, or pairs(x) for the active cells")
-end
-
-meta.__gc = lib.finalizer(function(self)
+meta.__gc = lib.handle_finalizer("rg_field", C.rg_field_release, function(self)
   if self.rg_oracle ~= 0 and lib.oracle_of(self.rg_runtime) then
     lib.oracle_of(self.rg_runtime):drop(self.rg_number)
   end
   elements.drop(self.rg_number)
   gradients[self.rg_number], duals[self.rg_number] = nil, nil
   field.alone[self.rg_number] = nil
-  C.rg_field_release(self.rg_field)
-  self.rg_field = nil
-  lib.drop_handle(self.rg_runtime)
 end)
 
 Field = ffi.metatype("RgFieldHandle", meta)
@@ -363,13 +322,7 @@ local function check_extents(extents)
   if #extents > 8 then
     return fail.argument(("a field has at most 8 axes, not %d"):format(#extents))
   end
-  for _, size in ipairs(extents) do
-    if type(size) ~= "number" or size % 1 ~= 0 or size < 1 then
-      return fail.argument(
-        "an extent of a field must be a positive whole number, got " .. fail.describe(size))
-    end
-    index.check_magnitude("an extent", size)
-  end
+  for _, size in ipairs(extents) do index.check_extent("an extent of a field", size, 1) end
 end
 
 -- `offset = {-8, -8}`: where indices start.
@@ -383,8 +336,8 @@ local function check_offset(offset, extents)
       "rg.field{ type = T, shape = {16, 16}, offset = {-8, -8} }")
   end
   if #offset ~= #extents then
-    return fail.argument(("an offset of %d numbers for a shape of %d"):format(#offset, #extents),
-      "one for each axis")
+    return fail.argument(("the offset has %d numbers, but the shape has %d axes"):format(#offset,
+      #extents), "give one number for each axis")
   end
   for _, start in ipairs(offset) do
     if type(start) ~= "number" or start % 1 ~= 0 then
@@ -394,18 +347,17 @@ local function check_offset(offset, extents)
   end
 end
 
+--- Lets the indices of a field start at these.
+function field.set_offset(x, offset)
+  check(C.rg_field_set_offset(x.rg_field, ffi.new("int64_t[8]", offset), #offset), x.rg_runtime)
+end
+
 local field_options = { "type", "shape", "name", "offset", "layout", "grad", "dual" }
 
 local function add_derivatives(x, options)
-  for _, name in ipairs { "grad", "dual" } do
-    local v = options[name]
-    if v ~= nil and type(v) ~= "boolean" then
-      return fail.argument(("option '%s' of rg.field must be true or false, got %s"):format(name,
-        fail.describe(v)), nil, "option.invalid")
-    end
-  end
-  if options.grad then add_gradient(x) end
-  if options.dual then add_dual(x) end
+  local has_dual = fail.typed_option(options, "dual", "boolean", "rg.field")
+  if fail.typed_option(options, "grad", "boolean", "rg.field") then add_gradient(x) end
+  if has_dual then add_dual(x) end
 end
 
 -- `rg.field{ type = T, shape = {n, m}, name = "x" }`
@@ -433,9 +385,7 @@ local function from_options(session, options)
       layout or (t.count and not field.dual(x) and "aos" or nil))
     field.alone[x.rg_number] = true
   end
-  if offset then
-    check(C.rg_field_set_offset(x.rg_field, ffi.new("int64_t[8]", offset), #offset), x.rg_runtime)
-  end
+  if offset then field.set_offset(x, offset) end
   return x
 end
 
@@ -449,14 +399,8 @@ function field.create(session, t, ...)
   if type(t) == "table" and not types.is(t) and not packed.is(t) then
     return from_options(session, t)
   end
-  local extents, count = { ... }, select("#", ...)
   local scalar = types.get(t, "rg.field", true)
-  for k = 1, count do
-    if extents[k] == nil then
-      return fail.argument("an extent of a field must be a positive whole number, got nil")
-    end
-  end
-  local options = type(extents[count]) == "table" and table.remove(extents) or {}
+  local extents, options = index.split_extents("an extent of a field", 1, ...)
   fail.check_options(options, field_options, "rg.field")
   return from_options(session, {
     type = scalar, name = options.name, layout = options.layout, offset = options.offset,
@@ -471,13 +415,13 @@ function field.packed(session, members, options)
 end
 
 -- The names of handles in messages.
-local kinds = { RgFieldHandle = "a field",
+local descriptions = { RgFieldHandle = "a field",
   RgNodeHandle = "an SNode", RgTreeHandle = "a tree",
   RgMemberView = "a view of a member", RgMemberRow = "a row of a view",
   RgShape = "a shape" }
 function fail.describe_cdata(v)
-  for name, kind in pairs(kinds) do
-    if ffi.istype(name, v) then return kind end
+  for name, description in pairs(descriptions) do
+    if ffi.istype(name, v) then return description end
   end
   if ffi.istype("RgArrayHandle", v) then
     return "an array of " .. ffi.string(lib.C.rg_array_type(v.rg_array))

@@ -5,8 +5,8 @@ local matrix = require "regolith.data.matrix"
 
 local index = {}
 
---- The buffer of indices; every call overwrites it, also a finalizer's. So nothing is allocated
---- between filling and using it.
+--- The buffer of indices. Every call overwrites it, and a finalizer may make one at any allocation,
+--- so nothing is allocated between filling the buffer and using it.
 index.buffer = ffi.new "int64_t[8]"
 local buffer = index.buffer
 
@@ -15,22 +15,47 @@ local function refuse(i)
     "indices start at 0")
 end
 
-local function is_int64(i) return ffi.istype("int64_t", i) or ffi.istype("uint64_t", i) end
-
---- Lua's numbers count by ones up to here.
-function index.check_magnitude(what, n)
-  if math.abs(n) < 2 ^ 53 then return end
-  return fail.argument(("%s of %s is too large: it must be less than 2^53 (%.0f)"):format(what,
-    (math.abs(n) < 2 ^ 63 and "%.0f" or "%g"):format(n), 2 ^ 53))
+--- Whether a key holds several indices: a table, a shape or a vector.
+function index.is_list(key)
+  return type(key) == "table" or ffi.istype("RgShape", key) or matrix.type_of(key) ~= nil
 end
 
---- A whole number as a Lua number. A 64-bit integer that none is equal to would be another index.
+local function is_int64(i) return ffi.istype("int64_t", i) or ffi.istype("uint64_t", i) end
+
+--- Raises for whole numbers that a Lua number might have rounded.
+function index.check_magnitude(what, n)
+  if math.abs(n) < 2 ^ 53 then return end
+  return fail.argument(("%s must be %s, got %s"):format(what, n > 0 and "less than 2^53"
+    or "greater than -2^53", (math.abs(n) < 2 ^ 63 and "%.0f" or "%g"):format(n)))
+end
+
+--- Returns n; raises unless it is a whole number of at least `least`, which is 0 or 1.
+---@param what string   "an extent of a field"
+function index.check_extent(what, n, least)
+  if type(n) ~= "number" or n % 1 ~= 0 or n < least then
+    return fail.argument(("%s must be a %s, got %s"):format(what, least == 1
+      and "positive whole number" or "whole number of at least 0", fail.describe(n)))
+  end
+  index.check_magnitude(what, n)
+  return n
+end
+
+--- The extents among the arguments of `rg.field(T, n, m, { options })`, and the options.
+function index.split_extents(what, least, ...)
+  local extents, count = { ... }, select("#", ...)
+  for k = 1, count do
+    if extents[k] == nil then return index.check_extent(what, nil, least) end
+  end
+  return extents, type(extents[count]) == "table" and table.remove(extents) or {}
+end
+
+--- A whole number as a Lua number. Raises for a 64-bit integer that would be rounded.
 function index.check(i)
   if type(i) == "number" and i % 1 == 0 and i < 2 ^ 63 and i >= -2 ^ 63 then return i end
   if is_int64(i) and math.abs(tonumber(i)) < 2 ^ 53 then return tonumber(i) end
   if is_int64(i) or type(i) == "number" and i % 1 == 0 then
-    return fail.argument(("an index of %s is too large: Lua's reach to 2^53"):format(
-      (tostring(i):gsub("U?LL$", ""))), "a kernel takes every 64-bit index", "index.range")
+    return fail.argument(("an index from Lua must be less than 2^53, got %s"):format(
+      (tostring(i):gsub("U?LL$", ""))), "kernels take every 64-bit index", "index.range")
   end
   refuse(i)
 end
@@ -56,10 +81,7 @@ end
 --- Fills the buffer; returns how many. One table or shape may hold all of them.
 function index.fill(a, b, c, d, e, f, g, h)
   if a == nil then return 0 end
-  if type(a) == "number" then buffer[0] = check(a)
-  elseif type(a) == "table" or ffi.istype("RgShape", a) or matrix.type_of(a) then
-    return fill_from_list(a)
-  end
+  if type(a) ~= "number" and index.is_list(a) then return fill_from_list(a) end
   buffer[0] = check(a)
   if b == nil then return 1 end
   buffer[1] = check(b)
@@ -83,8 +105,8 @@ local function is_plain_index(i)
   return type(i) == "number" and i % 1 == 0 and i < 2 ^ 63 and i >= -2 ^ 63
 end
 
---- Fills the buffer with the first `count` of the arguments if those are plain whole numbers, at
---- most four: whether they are.
+--- Fills the buffer with the first `count` of the arguments, and returns true, if those are plain
+--- whole numbers, at most four; otherwise returns false.
 function index.fill_first(count, a, b, c, d)
   local is_plain = count <= 4
   if count > 0 and is_plain then
@@ -106,16 +128,16 @@ function index.fill_first(count, a, b, c, d)
   return is_plain
 end
 
---- An int64_t as a number where one is equal to it; else as it is, since a rounded one would be
---- another index.
+--- An int64_t as a Lua number if that is exact; otherwise unchanged, since a rounded number would
+--- be another index.
 function index.as_number(i)
   local n = tonumber(i)
   if n < 2 ^ 53 and n > -2 ^ 53 then return n end
   return n < 2 ^ 63 and ffi.cast("int64_t", n) == i and n or i
 end
 
---- A function that returns `count` indices out of an int64_t[8], as numbers, then what follows.
---- What a number would round, as an index of a hash may, is an int64_t.
+--- A function that returns `count` indices from an int64_t[8], as numbers, then its other
+--- arguments. An index that a number would round, as one of a hash may be, stays an int64_t.
 ---@return fun(indices: ffi.cdata*, ...: any): ...
 function index.unpacker(count)
   local parts = {}

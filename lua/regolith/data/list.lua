@@ -6,7 +6,6 @@ local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local index = require "regolith.data.index"
 local node_kinds = require "regolith.data.kinds"
-local matrix = require "regolith.data.matrix"
 local types = require "regolith.data.type"
 local value = require "regolith.data.value"
 
@@ -29,9 +28,6 @@ local function describe(node, runtime)
   return level.rank - 1, own
 end
 
-local function is_list(v)
-  return type(v) == "table" or ffi.istype("RgShape", v) or matrix.type_of(v) ~= nil
-end
 
 -- The indices of a list and of one of its elements: a new int64_t[8], which the caller may keep.
 local function element_index(count, own)
@@ -52,8 +48,7 @@ local function length_at(node, runtime, count)
   return call(node, runtime, "length", count)
 end
 
---- The length of the list that the first `count` indices name, which are in the buffer; nil: they
---- name none.
+--- The length of the list that the first `count` indices in the buffer name; nil if they name none.
 function list.length_here(node, runtime, count)
   local rank, own = describe(node, runtime)
   if not node_kinds[ffi.string(level.kind)].lists or count ~= rank or own ~= rank then return end
@@ -79,7 +74,7 @@ end
 function list.append(node, runtime, ...)
   local count = describe(node, runtime)
   local given, taken = { ... }, count
-  if count > 0 and is_list(given[1]) then
+  if count > 0 and index.is_list(given[1]) then
     index.fill(given[1])
     count, taken = #given[1], 1
   else

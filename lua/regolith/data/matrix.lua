@@ -112,7 +112,9 @@ end
 
 local letters = { x = 0, y = 1, z = 2, w = 3, r = 0, g = 1, b = 2, a = 3 }
 
-local function swizzle(v, t, name)
+--- The indices of the components that a name such as "xy" or "rgb" means in a vector of type t; nil
+--- for other names.
+function matrix.components(t, name)
   if is_matrix(t) or #name > 4 or not (name:match "^[xyzw]+$" or name:match "^[rgba]+$") then
     return
   end
@@ -121,6 +123,12 @@ local function swizzle(v, t, name)
     parts[k] = letters[name:sub(k, k)]
     if parts[k] >= t.rows then return end
   end
+  return parts
+end
+
+local function swizzle(v, t, name)
+  local parts = matrix.components(t, name)
+  if not parts then return end
   if #parts == 1 then return v.rg_n[parts[1]] end
   return make(types.shaped(t.element, #parts, 1), function(k) return v.rg_n[parts[k + 1]] end)
 end
@@ -144,6 +152,15 @@ function methods.to_table(v)
     list[r] = is_matrix(t) and methods.to_table(row) or row
   end
   return list
+end
+
+--- Returns the numbers of a vector or matrix as a list, and its type; nil for other values.
+function matrix.numbers(v)
+  local t = type_of(v)
+  if not t or not t.element then return nil end
+  local list = {}
+  for k = 1, t.count do list[k] = v.rg_n[k - 1] end
+  return list, t
 end
 
 --- Returns `count` components from `first` on as a vector, or the component itself if `count` is 1.
@@ -294,7 +311,7 @@ function meta.__pow(a, b)
 end
 function meta.__unm(a) return each("'-'", function(x) return -x end, { n = 1, a }) end
 function meta.__len(v) return type_of(v).rows end
-function meta.__concat(a, b) return tostring(a) .. tostring(b) end
+meta.__concat = fail.concat
 function meta.__eq(a, b)
   local s, t = type_of(a), type_of(b)
   if not s or not t or s.rows ~= t.rows or s.cols ~= t.cols then return false end
@@ -594,11 +611,10 @@ end
 function matrix.register(t) by_ctype[tonumber(t.ctype_value)] = t end
 matrix.make, matrix.describe, matrix.is_number = make, describe, is_number
 
--- The struct of a new type, with its operators. To the ffi, structs of equal text may be one type;
--- the constant distinguishes a vec4 from a mat2.
---- Completes the type of a vector or matrix, whose fields are the table `t`, at its first use. The
---- ctype is set last, because code that finds it relies on everything else, and any allocation in
---- between may fail.
+--- Completes the type of a vector or matrix, whose fields are the table `t`, at its first use:
+--- makes its C struct, with its operators. To the ffi, structs of equal text may be one type; the
+--- constant distinguishes a vec4 from a mat2. The ctype is set last, because code that finds it
+--- relies on everything else, and any allocation in between may fail.
 function types.bring_shaped(t, of)
   type_count = type_count + 1
   local number = scalars.computed(t.element.name).ctype

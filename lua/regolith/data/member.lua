@@ -7,6 +7,7 @@ local fail = require "regolith.error"
 local matrix = require "regolith.data.matrix"
 local types = require "regolith.data.type"
 local subject = require "regolith.data.subject"
+local element = require "regolith.data.element"
 local whole = require "regolith.data.whole"
 
 local member = {}
@@ -14,23 +15,12 @@ local member = {}
 local View -- ctype
 local meta = {}
 local last_number = 0
-local letters = { x = 0, y = 1, z = 2, w = 3, r = 0, g = 1, b = 2, a = 3 }
 
--- The type of a vector's component or swizzle "xy", and the indices of its components.
-local function swizzle(t, name)
-  local at, alphabet = {}, name:find "^[xyzw]+$" and "xyzw" or name:find "^[rgba]+$" and "rgba"
-  if not alphabet or #name > 4 or t.cols ~= 1 then return nil end
-  for k = 1, #name do
-    at[k] = letters[name:sub(k, k)]
-    if at[k] >= t.rows then return nil end
-  end
-  return #name == 1 and t.element or types.shaped(t.element, #name, 1), at
-end
-
--- The type of what `name` means in an element of type t, and `take`, which takes it from one.
-local function look(t, name)
+-- The type of the member or the components that `name` means in an element of type t, or nil.
+local function type_of_member(t, name)
   if t.by_name then return t.by_name[name] and t.by_name[name].type end
-  if t.element then return swizzle(t, name) end
+  if not t.element or not matrix.components(t, name) then return nil end
+  return #name == 1 and t.element or types.shaped(t.element, #name, 1)
 end
 
 local function create(of, name, t)
@@ -42,7 +32,7 @@ end
 --- The view of a member called `name`; nil if elements have none.
 function member.find(x, name)
   local of = subject.of(x, "a view")
-  local t = look(of.type, name)
+  local t = type_of_member(of.type, name)
   return t and create(of, name, t)
 end
 
@@ -85,8 +75,7 @@ local function replace(t, old, path, k, v)
     end
     return t(list)
   end
-  local _, at = swizzle(t, name)
-  local numbers = {}
+  local at, numbers = matrix.components(t, name), {}
   for r = 1, t.rows do numbers[r] = old[r - 1] end
   if #at == 1 then numbers[at[1] + 1] = v
   else
@@ -280,7 +269,7 @@ meta.__index = fail.border(function(self, key)
   if type(key) ~= "string" then return at(s, {}, key) end
   if methods[key] then return methods[key] end
   if properties[key] then return properties[key](s) end
-  local t = look(s.type, key)
+  local t = type_of_member(s.type, key)
   return t and create(s, key, t) or member.refuse(self, key)
 end)
 
@@ -303,9 +292,8 @@ meta.__tostring = function(self)
   if not s then return lib.describe_ended "view" end
   return ("view %s (%s) of %s"):format(s.suffix, s.type.name, tostring(s.handle))
 end
-function meta.__concat(a, b) return tostring(a) .. tostring(b) end
 
--- Of a field without axes, as pairs(x) of fields.
+-- As pairs(x) of the field; of a field without axes the index is 0.
 meta.__pairs = fail.border(function(self)
   local s = of(self)
   local path, step, state, first = path_of(s), pairs(s.handle)
@@ -325,20 +313,7 @@ function meta.__eq(a, b)
   return s.handle == t.handle and s.suffix == t.suffix
 end
 
-for _, operator in ipairs { "add", "sub", "mul", "div", "mod", "pow", "unm" } do
-  meta["__" .. operator] = function()
-    return fail.argument "a view is not a number: arithmetic works on its elements, x.pos[i]"
-  end
-end
-
-function meta.__call()
-  return fail.argument("a view cannot be called", "x.pos[i] is the member of an element")
-end
-
-function meta.__ipairs()
-  return fail.argument("ipairs counts from 1, and fields from 0",
-    "for i = 0, #x - 1 do, or pairs(x.pos) for the active cells")
-end
+element.refuse_uses(meta, "a view", "x.pos", "x.pos[i]")
 
 meta.__gc = lib.finalizer(function(self) subject.views[self.rg_number] = nil end)
 

@@ -8,7 +8,7 @@ local Packed = { __regolith = "a packed type" }
 Packed.__index = Packed
 function Packed.__tostring(self) return self.text end
 function Packed.__eq(a, b) return a.name == b.name end
-function Packed.__concat(a, b) return tostring(a) .. tostring(b) end
+Packed.__concat = fail.concat
 function Packed.__newindex(self, key)
   return fail.argument(("'%s' cannot be set: the type %s does not change"):format(tostring(key),
     tostring(self)))
@@ -58,11 +58,7 @@ end
 function packed.float(exponent, fraction, options)
   local e = number(exponent, "the bits of its exponent and fraction", "rg.float")
   local f = number(fraction, "the bits of its exponent and fraction", "rg.float")
-  if options ~= nil and type(options) ~= "table" then
-    return fail.argument("rg.float takes a table of options, not " .. fail.describe(options))
-  end
-  fail.check_options(options or {}, { "shared" }, "rg.float")
-  local shared = options ~= nil and options.shared
+  local shared = fail.options(options, { "shared" }, "rg.float").shared
   return make(("%s(%s,%s)"):format(shared and "shared" or "float", e, f),
     ("rg.float(%s, %s%s)"):format(e, f, shared and ", {shared = true}" or ""))
 end
@@ -114,7 +110,8 @@ end
 
 function packed.is_group(value) return getmetatable(value) == Group end
 
---- The fields of a group in the order of their bits, and the bits of its words (0: few enough).
+--- The fields of a group in the order of their bits, and the bits of its words (0: the smallest
+--- word that suffices).
 function packed.fields_of(group)
   local fields = {}
   for k, name in ipairs(rawget(group, packed)) do fields[k] = rawget(group, name) end
@@ -127,11 +124,7 @@ function packed.group(create, members, options)
     return fail.argument("rg.packed takes a table of types by name, not "
       .. fail.describe(members), "rg.packed{ x = rg.int(5), y = rg.uint(3) }")
   end
-  if options ~= nil and type(options) ~= "table" then
-    return fail.argument("rg.packed takes a table of options, not " .. fail.describe(options))
-  end
-  fail.check_options(options or {}, { "word" }, "rg.packed")
-  local word = options and options.word or 0
+  local word = fail.options(options, { "word" }, "rg.packed").word or 0
   if word ~= 0 and word ~= 8 and word ~= 16 and word ~= 32 and word ~= 64 then
     return fail.argument("a word has 8, 16, 32 or 64 bits, not " .. tostring(word), nil,
       "option.invalid")

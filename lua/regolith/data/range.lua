@@ -53,7 +53,7 @@ function Range:__tostring()
   end
   return ("rg.range(%s)"):format(table.concat(parts, ", "))
 end
-function Range.__concat(a, b) return tostring(a) .. tostring(b) end
+Range.__concat = fail.concat
 
 --- One step of `for i, j in rg.range(n, m)`; restarts when a loop begins.
 function Range:__call(_, previous)

@@ -30,7 +30,7 @@ local function leaves_of(s, caller, takes_bools)
   local leaves = subject.leaves(t)
   if class_of(leaves[1].type) == "bool" and not takes_bools then
     return fail.argument(("%s takes numbers, and these are booleans"):format(caller),
-      "x:any() and x:all() look at booleans, and x:sum() counts those that are true")
+      "x:any() and x:all() take booleans, and x:sum() counts those that are true")
   end
   return leaves
 end
@@ -291,8 +291,8 @@ end
 
 -- -- extremes -------------------------------------------------------------------------------------
 
--- Floats are compared as integers of the same order (see above): of a negative one all bits but the
--- sign are turned. Infinity is the last of them before NaN.
+-- Floats are compared as integers of the same order (see above): all bits of a negative one but its
+-- sign are inverted. Infinity is the last of them before NaN.
 local keys = {
   f32 = { type = "i32", mask = "0x7fffffff", shift = 31, infinite = 0x7f800000 },
   f64 = { type = "i64", mask = "0x7fffffffffffffffLL", shift = 63, infinite = infinite },
@@ -368,7 +368,7 @@ end
 function reduce.min(x) return extreme(x, "min") end
 function reduce.max(x) return extreme(x, "max") end
 
--- The least index along each axis, the first axis first, of the elements that `is_found` says.
+-- The first indices, in index order, of an element that equals `value`, or that is NaN.
 local function first_index(s, leaf, caller, value, is_nan)
   local computed, at = scalars[leaf.type.name].computed, {}
   local parameters = { (", v: %s"):format(computed) }
@@ -409,7 +409,7 @@ local function true_ones(x, caller)
   local s = subject.of(x, caller)
   local leaves = leaves_of(s, caller, true)
   if class_of(leaves[1].type) ~= "bool" then
-    return fail.argument(("%s looks at booleans, and these are %s"):format(caller, s.type.name),
+    return fail.argument(("%s takes booleans, and these are %s"):format(caller, s.type.name),
       "x:map(function(v) return v > 0 end, rg.bool):any()")
   end
   local sums, n = sums_of(s, caller)
@@ -445,9 +445,9 @@ local function type_of_constant(y, element)
   return is_whole and class_of(element) ~= "float" and ": i64" or ": f64"
 end
 
--- Runs `text` for each scalar of the active cells of `over`, which is `a` or `b`. `b` nil: beside
--- the number or boolean `y`. Returns the numbers of cells, of different ones and of NaNs, and the
--- largest difference.
+-- Runs `text`, a comparison of `a` with `b` (nil: with the number or boolean `y`), for each scalar
+-- of the active cells of `over`, which is `a` or `b`. Returns how many cells there are, how many
+-- scalars differ and how many are NaN, and the largest difference.
 local function compare(a, b, over, y, text, limit)
   local left, right = subject.leaves(a.type), b and subject.leaves(b.type)
   local body = {}
@@ -468,7 +468,8 @@ local function compare(a, b, over, y, text, limit)
   return tonumber(n), tonumber(wrong), tonumber(nan), most
 end
 
--- The numbers of cells, and of those that differ by more than `limit`; the largest difference.
+-- How many cells there are, and how many scalars differ by more than `limit`; the largest
+-- difference.
 local function differences(a, b, over, y, limit)
   local n, differing = compare(a, b, over, y, same_text, 0)
   if differing == 0 then return n, 0, 0 end

@@ -1,7 +1,6 @@
 --- Shadows: fields of the same type and cells as another, in trees of their own, for copies of its
 --- elements; and arrays like others. A shadow of a sparse field has only the cells that are active
 --- when it is copied.
-local ffi = require "ffi"
 local lib = require "regolith.lib"
 local array = require "regolith.data.array"
 local field = require "regolith.data.field"
@@ -11,32 +10,12 @@ local shadow = {}
 
 local C = lib.C
 
--- The levels from below the root to the field's node: { kind, axes, sizes }.
-local function levels_of(x)
-  local list, node, level = {}, C.rg_field_node(x.rg_field), ffi.new "RgLevel"
-  while true do
-    lib.check(C.rg_snode_level(node, level), x.rg_runtime)
-    if level.parent == nil then return list end
-    local axes, sizes = "", {}
-    for k = 0, level.axis_count - 1 do
-      axes = axes .. ("ijklmnop"):sub(level.axes[k] + 1, level.axes[k] + 1)
-      if level.sizes[k] > 0 then sizes[k + 1] = tonumber(level.sizes[k]) end
-    end
-    table.insert(list, 1, { kind = ffi.string(level.kind), axes = axes, sizes = sizes })
-    node = level.parent
-  end
-end
-
 local function set_offset(made, x)
-  local moved = {}
+  local offset, is_moved = {}, false
   for axis, start in pairs(x.offset) do
-    moved[axis + 1] = start
-    moved.is_moved = moved.is_moved or start ~= 0
+    offset[axis + 1], is_moved = start, is_moved or start ~= 0
   end
-  if moved.is_moved then
-    lib.check(C.rg_field_set_offset(made.rg_field, ffi.new("int64_t[8]", moved), #moved),
-      made.rg_runtime)
-  end
+  if is_moved then field.set_offset(made, offset) end
 end
 
 local function are_dense(levels)
@@ -46,8 +25,8 @@ local function are_dense(levels)
   return true
 end
 
---- Do all cells of x always exist?
-function shadow.is_dense(x) return are_dense(levels_of(x)) end
+--- Whether all cells of x always exist.
+function shadow.is_dense(x) return are_dense(snode.levels(x)) end
 
 -- `count` fields like x, in one tree, and whether all their cells always exist.
 local function make_fields(session, x, t, count)
@@ -56,11 +35,8 @@ local function make_fields(session, x, t, count)
   for k = 1, count do
     list[k] = field.create(session, t or x.type, { name = x.name .. " (copy)" })
   end
-  local at, levels = snode.tree(session), levels_of(x)
-  for _, level in ipairs(levels) do
-    at = at[level.kind](at, level.axes, unpack(level.sizes))
-  end
-  at:place(unpack(list))
+  local levels = snode.levels(x)
+  snode.add_levels(snode.tree(session), levels):place(unpack(list))
   for _, made in ipairs(list) do set_offset(made, x) end
   return list, are_dense(levels)
 end

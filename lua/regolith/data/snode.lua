@@ -14,6 +14,7 @@ local snode = {}
 
 local C, check = lib.C, lib.check
 local result, state_type = ffi.new "int64_t[1]", ffi.typeof "int64_t[1]"
+local axis_letters = "ijklmnop"
 
 local Node, Tree -- ctypes
 
@@ -23,7 +24,7 @@ local function new_node(pointer, runtime)
   return Node(pointer, runtime, -1)
 end
 
---- A handle of a node that something else holds, too.
+--- A further handle of a node.
 snode.held = lib.quietly(function(number, pointer)
   C.rg_snode_retain(pointer)
   return new_node(pointer, number)
@@ -75,12 +76,7 @@ local node_options = { "name", "layout" }
 local list_options = { "name", "layout", "chunk" }
 
 local function check_size(size, what, kind)
-  if type(size) ~= "number" or size % 1 ~= 0 or size < 1 then
-    return fail.argument(("%s of :%s must be a positive whole number, got %s"):format(what, kind,
-      fail.describe(size)))
-  end
-  index.check_magnitude(what, size)
-  return size
+  return index.check_extent(("%s of :%s"):format(what, kind), size, 1)
 end
 
 local function check_name(name)
@@ -201,6 +197,33 @@ local function add_declarations(methods, below)
   return methods
 end
 
+--- The levels of a field's tree from below the root to the field's node: a list of
+--- { kind, axes, sizes }.
+snode.levels = lib.quietly(function(x)
+  local levels, node, level = {}, C.rg_field_node(x.rg_field), ffi.new "RgLevel"
+  while true do
+    check(C.rg_snode_level(node, level), x.rg_runtime)
+    if level.parent == nil then return levels end
+    local axes, sizes = {}, {}
+    for k = 1, level.axis_count do
+      local axis, size = level.axes[k - 1] + 1, tonumber(level.sizes[k - 1])
+      axes[k] = axis_letters:sub(axis, axis)
+      if size > 0 then sizes[k] = size end -- an axis of a hash has none
+    end
+    table.insert(levels, 1, { kind = ffi.string(level.kind), axes = table.concat(axes),
+      sizes = sizes })
+    node = level.parent
+  end
+end)
+
+--- Adds such levels below a root, a tree or a node; returns the last one.
+function snode.add_levels(at, levels)
+  for _, level in ipairs(levels) do
+    at = at[level.kind](at, level.axes, unpack(level.sizes))
+  end
+  return at
+end
+
 -- -- nodes ----------------------------------------------------------------------------------------
 
 local node_methods = add_declarations(
@@ -277,32 +300,47 @@ local shape_of = fail.border(function(self)
   return shape.read(C.rg_snode_shape, self.rg_node, C.rg_snode_rank(self.rg_node), self.rg_runtime)
 end)
 
-Node = ffi.metatype("RgNodeHandle", {
-  __index = function(self, key)
-    local method = node_methods[key]
-    if method then return method end
-    if key == "shape" then return shape_of(self) end
-    return fail.argument(("an SNode has no '%s'"):format(tostring(key)),
-      fail.nearest(key, names_of(node_methods, { shape = 1 })))
-  end,
-  __newindex = function(_, key)
-    return fail.argument(("'%s' of an SNode cannot be set"):format(tostring(key)))
-  end,
-  __eq = function(a, b)
-    return ffi.istype("RgNodeHandle", a) and ffi.istype("RgNodeHandle", b)
-      and a.rg_node == b.rg_node
-  end,
-  __tostring = function(self)
-    if self.rg_node == nil then return lib.describe_ended "node" end
-    return draw(C.rg_snode_tree(self.rg_node), self.rg_runtime)
-  end,
-  __gc = lib.finalizer(function(self)
-    if lib.oracle_of(self.rg_runtime) then lib.oracle_of(self.rg_runtime):drop(self.rg_node) end
-    C.rg_snode_release(self.rg_node)
-    self.rg_node = nil
-    lib.drop_handle(self.rg_runtime)
-  end),
-})
+-- Raises: `what` has no member of this name.
+local function refuse_name(what, key, ...)
+  return fail.argument(("%s has no '%s'"):format(what, tostring(key)),
+    fail.nearest(key, names_of(...)))
+end
+
+local function refuse_setting(what, key)
+  return fail.argument(("'%s' of %s cannot be set"):format(tostring(key), what))
+end
+
+-- The ctype of handles of nodes or trees.
+---@param what string     "an SNode"
+---@param pointer string  the member with the core's object
+---@param get_shape function?   the shape, if it has one
+---@param tree_of function      the core's tree of such an object
+---@param release function      the core's
+local function handle_type(name, what, pointer, methods, get_shape, tree_of, release)
+  return ffi.metatype(name, {
+    __index = function(self, key)
+      local method = methods[key]
+      if method then return method end
+      if key == "shape" and get_shape then return get_shape(self) end
+      return refuse_name(what, key, methods, get_shape and { shape = 1 })
+    end,
+    __newindex = function(_, key) return refuse_setting(what, key) end,
+    __eq = function(a, b)
+      return ffi.istype(name, a) and ffi.istype(name, b) and a[pointer] == b[pointer]
+    end,
+    __tostring = function(self)
+      if self[pointer] == nil then return lib.describe_ended(pointer:sub(#"rg_" + 1)) end
+      return draw(tree_of(self[pointer]), self.rg_runtime)
+    end,
+    __gc = lib.handle_finalizer(pointer, release, function(self)
+      local own = lib.oracle_of(self.rg_runtime)
+      if own then own:drop(self[pointer]) end
+    end),
+  })
+end
+
+Node = handle_type("RgNodeHandle", "an SNode", "rg_node", node_methods, shape_of, C.rg_snode_tree,
+  C.rg_snode_release)
 
 -- -- trees ----------------------------------------------------------------------------------------
 
@@ -327,7 +365,7 @@ function snode.place_densely(session, field, name, extents, layout)
   local parent, node = C.rg_tree_root(tree.rg_tree), nil
   if #extents > 0 then
     local sizes = ffi.new("int64_t[8]", extents)
-    node = add(parent, tree.rg_runtime, "dense", ("ijklmnop"):sub(1, #extents), sizes, #extents,
+    node = add(parent, tree.rg_runtime, "dense", axis_letters:sub(1, #extents), sizes, #extents,
       { layout = layout })
   end
   place(node and node.rg_node or parent, tree.rg_runtime, { field })
@@ -350,39 +388,12 @@ fail.guard(tree_methods, function(self)
   return ffi.istype(Tree, self) and lib.check_pointer(self.rg_tree, self.rg_runtime)
 end, "tree")
 
-Tree = ffi.metatype("RgTreeHandle", {
-  __index = function(_, key)
-    local method = tree_methods[key]
-    if method then return method end
-    return fail.argument(("a tree has no '%s'"):format(tostring(key)),
-      fail.nearest(key, names_of(tree_methods)))
-  end,
-  __newindex = function(_, key)
-    return fail.argument(("'%s' of a tree cannot be set"):format(tostring(key)))
-  end,
-  __eq = function(a, b)
-    return ffi.istype("RgTreeHandle", a) and ffi.istype("RgTreeHandle", b)
-      and a.rg_tree == b.rg_tree
-  end,
-  __tostring = function(self)
-    if self.rg_tree == nil then return lib.describe_ended "tree" end
-    return draw(self.rg_tree, self.rg_runtime)
-  end,
-  __gc = lib.finalizer(function(self)
-    if lib.oracle_of(self.rg_runtime) then lib.oracle_of(self.rg_runtime):drop(self.rg_tree) end
-    C.rg_tree_release(self.rg_tree)
-    self.rg_tree = nil
-    lib.drop_handle(self.rg_runtime)
-  end),
-})
+Tree = handle_type("RgTreeHandle", "a tree", "rg_tree", tree_methods, nil,
+  function(tree) return tree end, C.rg_tree_release)
 
 --- `rg.tree()` or `rg.tree{ name = "grid" }`.
 function snode.tree(session, options)
-  options = options == nil and {} or options
-  if type(options) ~= "table" then
-    return fail.argument("rg.tree takes a table of options, not " .. fail.describe(options))
-  end
-  fail.check_options(options, { "name" }, "rg.tree")
+  options = fail.options(options, { "name" }, "rg.tree")
   return new_tree(session, check_name(options.name))
 end
 
@@ -405,14 +416,9 @@ end
 local Root = { __regolith = "rg.root" }
 fail.guard(root_methods, function(self) return getmetatable(self) == Root end, "rg.root")
 function Root.__index(_, key)
-  local method = root_methods[key]
-  if method then return method end
-  return fail.argument(("rg.root has no '%s'"):format(tostring(key)),
-    fail.nearest(key, names_of(root_methods)))
+  return root_methods[key] or refuse_name("rg.root", key, root_methods)
 end
-function Root.__newindex(_, key)
-  return fail.argument(("'%s' of rg.root cannot be set"):format(tostring(key)))
-end
+function Root.__newindex(_, key) return refuse_setting("rg.root", key) end
 function Root.__tostring() return "rg.root: every child is a tree of its own" end
 
 function snode.root(session) return setmetatable({ session = session }, Root) end

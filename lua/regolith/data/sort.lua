@@ -20,7 +20,7 @@ local function blocks_of(n)
   return per, math.ceil(n / per)
 end
 
--- All of them write elements of the user's.
+-- All of these kernels write the user's elements, so rg.grad records them.
 local function kernel(session, name, text)
   return subject.kept(session, "rg." .. name, text, nil, true)
 end
@@ -54,7 +54,8 @@ function array_of(session, x, what)
   local shape = x.shape
   if #shape ~= 1 or shape[0] == 0 and not is_array then
     return fail.argument(("%s takes fields and arrays of one axis, and %s has %s"):format(what,
-      tostring(x), #shape == 1 and "one without an end" or #shape), "a row is a field of its own")
+      tostring(x), #shape == 1 and "an unbounded one" or #shape),
+      "copy a row to a field of its own")
   end
   if is_array and x.strides[0] == x.type.size then return x, false end
   if not is_array and x:count() ~= shape[0] then
@@ -103,11 +104,7 @@ end]=]
 
 function sort.scan(session, x, options)
   local rg = session.module
-  options = options == nil and {} or options
-  if type(options) ~= "table" then
-    return fail.argument("options of rg.scan must be a table, got " .. fail.describe(options))
-  end
-  fail.check_options(options, { "exclusive" }, "rg.scan")
+  options = fail.options(options, { "exclusive" }, "rg.scan")
   return with_array(session, x, "rg.scan", function(a)
     if a.type.name == "bool" or a.type.fields then
       return fail.argument("rg.scan adds numbers or vectors, and these are " .. a.type.name)

@@ -140,15 +140,13 @@ local function to_string(v)
   return "{" .. table.concat(parts, ", ") .. "}"
 end
 
-local function refuse_operator()
-  return fail.argument("structs have no operators", "take a member: p.mass")
-end
 
 local meta = {
   __index = index, __newindex = newindex, __tostring = to_string,
-  __concat = function(a, b) return tostring(a) .. tostring(b) end,
+  __concat = fail.concat,
   __len = function(v)
-    return fail.argument(("a %s has no length, and is no index"):format(matrix.type_of(v).text))
+    return fail.argument(("a %s has no length, and cannot be an index"):format(
+      matrix.type_of(v).text))
   end,
   __eq = function(a, b)
     local t = matrix.type_of(a)
@@ -167,10 +165,8 @@ local meta = {
     end
   end,
 }
-for _, name in ipairs { "__add", "__sub", "__mul", "__div", "__mod", "__pow", "__unm", "__lt",
-  "__le" } do
-  meta[name] = refuse_operator
-end
+fail.refuse_arithmetic(meta, "structs have no operators", "take a member: p.mass")
+meta.__lt, meta.__le = meta.__add, meta.__add
 
 for name, f in pairs(meta) do
   if name ~= "__index" then meta[name] = fail.border(f) end

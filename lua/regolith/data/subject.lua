@@ -43,8 +43,8 @@ function subject.of(x, caller)
   end
   local is_array = is("RgArrayHandle", x)
   if is_array and types.holds_arrays(x.type) then
-    return fail.argument(("%s: the elements of %s hold arrays, which no call takes together")
-      :format(caller, tostring(x)), "take them one by one: x[0]")
+    return fail.argument(("%s does not work on %s, whose elements hold arrays"):format(caller,
+      tostring(x)), "take the elements one by one: x[0]")
   end
   if is_array then x = x:array() else require("regolith.data.field").settle(x) end
   local shape = x.shape
@@ -139,7 +139,7 @@ end
 
 --- Returns the kernel of this text, and of captures that belong to it; a session keeps them.
 ---@param name string   what messages call it: "x:sum"
----@param writes boolean?   whether it writes elements of the user's
+---@param writes boolean?   whether it writes the user's elements, so that rg.grad records it
 function subject.kept(session, name, text, captures, writes)
   local number = session:get()
   if not session.kept or session.kept.number ~= number then
@@ -148,7 +148,7 @@ function subject.kept(session, name, text, captures, writes)
   local kernels = session.kept.kernels
   if not kernels[text] then
     kernels[text] = session.module.kernel(text, captures or {}, { name = name })
-    rawset(kernels[text], "is_internal", not writes) -- rg.grad records those that write
+    rawset(kernels[text], "is_internal", not writes)
   end
   return kernels[text]
 end

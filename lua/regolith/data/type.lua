@@ -11,7 +11,7 @@ local types = { by_name = {}, names = {} }
 local Type = { __regolith = "a type" }
 Type.__index = Type
 function Type:__tostring() return self.text or self.name end
-function Type.__concat(a, b) return tostring(a) .. tostring(b) end
+Type.__concat = fail.concat
 
 local known = setmetatable({}, { __mode = "k" }) -- type -> true
 
@@ -219,7 +219,7 @@ function types.holds_arrays(t) return t.item ~= nil or (t.arrays ~= nil and #t.a
 
 function types.is(value) return known[value] == true end
 
--- What makes packed types has the names of C's types.
+-- The functions that make packed types have the names of C's types, which may have been meant.
 local meant = { ["rg.float"] = "rg.f32 has 32 bits; rg.float(5, 10) is packed",
   ["rg.int"] = "rg.i32 has 32 bits; rg.int(5) is packed",
   ["rg.uint"] = "rg.u32 has 32 bits; rg.uint(5) is packed" }

@@ -1,7 +1,6 @@
 --- Calls on whole fields and arrays, which all are kernels: reductions (reduce.lua), x:map(f),
 --- rg.zeros_like(x), and views of members (member.lua). Each is loaded at its first use.
 local ffi = require "ffi"
-local lib = require "regolith.lib"
 local fail = require "regolith.error"
 
 local whole = {}
@@ -10,47 +9,21 @@ local function subjects() return require "regolith.data.subject" end
 
 -- -- rg.zeros_like --------------------------------------------------------------------------------
 
-local letters = "ijklmnop"
-
--- The declaration of a field's tree, from the root on: { kind, axes, sizes }.
-local function levels_of(x)
-  local C, level, list = lib.C, ffi.new "RgLevel", {}
-  local node = C.rg_field_node(x.rg_field)
-  while node ~= nil do
-    lib.check(C.rg_snode_level(node, level), x.rg_runtime)
-    if level.parent == nil then return list end
-    local axes, sizes = {}, {}
-    for k = 1, level.axis_count do
-      local letter = level.axes[k - 1] + 1
-      axes[k], sizes[k] = letters:sub(letter, letter), tonumber(level.sizes[k - 1])
-    end
-    local kind = ffi.string(level.kind)
-    table.insert(list, 1, { kind = kind, axes = table.concat(axes),
-      sizes = require("regolith.data.kinds")[kind].unbounded and {} or sizes })
-    node = level.parent
-  end
-end
-levels_of = lib.quietly(levels_of)
 
 local function is_dense(levels)
   return #levels == 0 or #levels == 1 and levels[1].kind == "dense"
 end
 
 local function field_like(rg, s, t)
-  local levels = levels_of(s.handle)
+  local snode = require "regolith.data.snode"
+  local levels = snode.levels(s.handle)
   local has_offset = false
   for _, start in ipairs(s.starts) do has_offset = has_offset or start ~= 0 end
   local offset = has_offset and s.starts or nil
   if is_dense(levels) then return rg.field { type = t, shape = s.extents, offset = offset } end
-  local x, node = rg.field(t), rg.root
-  for _, level in ipairs(levels) do
-    node = node[level.kind](node, level.axes, unpack(level.sizes))
-  end
-  node:place(x)
-  if offset then
-    lib.check(lib.C.rg_field_set_offset(x.rg_field, ffi.new("int64_t[8]", offset), #offset),
-      x.rg_runtime)
-  end
+  local x = rg.field(t)
+  snode.add_levels(rg.root, levels):place(x)
+  if offset then require("regolith.data.field").set_offset(x, offset) end
   return x
 end
 
@@ -118,8 +91,8 @@ local reductions = { "sum", "mean", "norm", "argmin", "argmax", "any", "all" }
 local function reduction(name)
   return function(self, ...)
     if select("#", ...) > 0 then
-      return fail.argument(("x:%s takes all elements, and no argument"):format(name),
-        "along an axis: a kernel with a loop over the other axes")
+      return fail.argument(("x:%s takes no argument: it works on all elements"):format(name),
+        "to reduce along one axis, write a kernel with a loop over the others")
     end
     return require("regolith.data.reduce")[name](self)
   end
@@ -154,8 +127,8 @@ function whole.find_member(x, t, name)
   return require("regolith.data.member").find(x, name)
 end
 
---- What was meant by a name that a field or array of this type has not: the nearest of its members
---- and of the names given, or else its members.
+--- A hint for a name that a field or array of this type does not have: the nearest of its members
+--- and of the given names, or else a list of its members.
 function whole.hint_of(t, name, names)
   local own = require("regolith.data.member").names(t)
   for _, one in ipairs(own) do names[#names + 1] = one end
