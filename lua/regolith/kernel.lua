@@ -27,7 +27,7 @@ local debug, getfenv, loadstring = debug, getfenv, loadstring
 local kernel = {}
 
 local C = lib.C
--- number -> kernel; at the end of a Lua state handles go before finalizers that still use them
+-- number -> kernel; when a Lua state closes, finalizers may use kernels whose handles are gone
 local by_number, last_number = setmetatable({}, { __mode = "v" }), 0
 local need -- what launchers call
 
@@ -118,11 +118,11 @@ end
 
 local nil_of_module = setmetatable({}, { __regolith = "a kernel of a module, which has no text" })
 
--- Marshals the value found at the end of a path; `values` and `last` are the kernel's, unless they
--- were replaced meanwhile.
+-- Marshals the value found at the end of a path. `values` and `last` were the kernel's when the
+-- launch began; they may have been replaced since.
 local function put(self, number, v, depth, values, last)
   local slot, kind = values[number], type(v)
-  if kind == "table" and rawget(v, "bound_paths") then -- which has no text
+  if kind == "table" and rawget(v, "bound_paths") then
     v = nil_of_module
   elseif kind == "table" and rawget(v, "need_compiled") ~= nil then -- called as a function
     v, kind = rawget(v, "fn") or v, "function"
@@ -159,8 +159,8 @@ local function step_expression(name)
   return number and ("v[%s]"):format(number) or ("v[%q]"):format(name)
 end
 
--- Lines that walk `names` from the expression `root` and marshal what they find as value `number`.
--- Depth 0 means that the first name is not declared; a declared one may be nil, too.
+-- Lines that walk `names` from the expression `root` and marshal the value that they find as value
+-- `number`. Depth 0 means that the first name is not declared; a declared one may also be nil.
 local function walk(number, names, root, is_declared)
   local lines = { ("v, d = %s, 1"):format(root) }
   if not is_declared then lines[2] = "if rawequal(v, nil) then d = 0 end" end
@@ -178,7 +178,7 @@ local function walk(number, names, root, is_declared)
   return table.concat(lines, "\n")
 end
 
--- The same for a capture of a module's kernel: the module has its value.
+-- The same for a capture of a module's kernel, whose value the module has.
 local function find_bound(number, bound)
   return ([[v, d = self.bound[%q], %d
 if rawequal(v, nil) or not rawequal(v, last[%d]) or values[%d].depth ~= d then
@@ -202,7 +202,7 @@ return function(self%s, extra)
   %s
 end]]
 
--- By the name of the table of functions that a launcher calls: what it does with the values.
+-- The end of a launcher, by the name of the table of functions that it calls.
 local ends = {
   need = [[
   if need.launch(self.pointer, values, %d, result) ~= 0 then return need.refuse(self%s) end
@@ -211,12 +211,12 @@ local ends = {
   return take(result, self.runtime)]],
   need_compiled = [[
   if need.compile(self.pointer, values, %d) ~= 0 then return need.refuse(self%s) end
-  if lines[0] ~= 0 then return need.tell(self) end]],
+  if lines[0] ~= 0 then return need.print_lines(self) end]],
 }
 ends.need_begun, ends.need_tuned, ends.need_read = ends.need_compiled, ends.need_compiled,
   ends.need_compiled
 
--- The upvalue of `f` called `name`: its number.
+-- The number of the upvalue of `f` called `name`.
 local function find_upvalue(f, name)
   for k = 1, 255 do
     local other = debug.getupvalue(f, k)
@@ -308,8 +308,8 @@ end
 local function read_ptx(self, gpu)
   local text_out = ffi.new "const char *[1]"
   if gpu ~= nil and type(gpu) ~= "string" then
-    return fail.argument(("a GPU is named by text, not by a %s"):format(type(gpu)),
-      "as in kernel:ptx 'sm_90'")
+    return fail.argument("kernel:ptx takes the name of a GPU, not " .. fail.describe(gpu),
+      "kernel:ptx 'sm_90'")
   end
   lib.check(C.rg_kernel_ptx(self.pointer, gpu, text_out), self.runtime)
   return ffi.string(text_out[0])
@@ -338,7 +338,7 @@ local function add_metatable(self, launcher)
       return ("kernel %s (%s:%d)"):format(ffi.string(C.rg_kernel_name(self.pointer)), self.chunk,
         self.line)
     end,
-    __concat = function(a, b) return tostring(a) .. tostring(b) end,
+    __concat = fail.concat,
   })
 end
 
@@ -356,14 +356,14 @@ function need.refuse_random(self)
   return fail.raise { code = "kernel.unsupported",
     message = ("the derivative of '%s' needs the random numbers of its launch"):format(
       ffi.string(C.rg_kernel_name(self.pointer))),
-    hint = "rg.grad(loss, function() .. end) draws them again" }
+    hint = "rg.grad(loss, function() .. end) repeats them" }
 end
 
 function need.refuse_overwritten(self, x)
   return fail.raise { code = "kernel.unsupported",
     message = ("the derivative of '%s' needs elements of %s that it has overwritten"):format(
       ffi.string(C.rg_kernel_name(self.pointer)), tostring(x)),
-    hint = "rg.grad(loss, function() .. end) keeps them" }
+    hint = "rg.grad(loss, function() .. end) copies them first" }
 end
 
 -- The number of items that ipairs visits.
@@ -460,11 +460,11 @@ end
 -- -- what was printed -----------------------------------------------------------------------------
 
 local function print_lines(self)
-  return require("regolith.oracle.say").tell(self.runtime, function()
+  return require("regolith.oracle.message").print_lines(self.runtime, function()
     return host.find(self.environment, "print")
   end)
 end
-need.tell = print_lines
+need.print_lines = print_lines
 
 local function say_first(self, ...)
   print_lines(self)
@@ -518,8 +518,8 @@ local function improve(self, errors)
   if self.lines[0] ~= 0 then print_lines(self) end
 end
 
--- A launch has failed: for good, or because the kernel calls a function, or indexes a table, that
--- it has not seen before. Then the function or table is passed, too, and the launch repeated.
+-- A launch has failed. If that is because the kernel calls a function, or indexes a table, that it
+-- has not met before, passes that to the core, too, and launches again.
 local function refuse(run, self, ...)
   local want, wanted = C.rg_kernel_wants(self.pointer, value_out), value_out[0]
   if want == 0 then return lib.raise_last(self.runtime, improve, self) end
@@ -543,17 +543,16 @@ local function begin_compile(self, ...)
   return self.beginner(self, ...)
 end
 
-local need_compiled = setmetatable({
-  compile = C.rg_kernel_compile,
-  again = function(self, ...) return begin_again(compile, self, ...) end,
-  refuse = function(self, ...) return refuse(compile, self, ...) end,
-}, { __index = need })
+-- The functions of launchers that do not launch: `take` is the core's, `run` what starts again.
+local function needs_of(take, run)
+  return setmetatable({ compile = take,
+    again = function(self, ...) return begin_again(run, self, ...) end,
+    refuse = function(self, ...) return refuse(run, self, ...) end,
+  }, { __index = need })
+end
 
-local need_begun = setmetatable({
-  compile = C.rg_kernel_compile_ahead,
-  again = function(self, ...) return begin_again(begin_compile, self, ...) end,
-  refuse = function(self, ...) return refuse(begin_compile, self, ...) end,
-}, { __index = need })
+local need_compiled = needs_of(C.rg_kernel_compile, compile)
+local need_begun = needs_of(C.rg_kernel_compile_ahead, begin_compile)
 
 --- From now on, launches of the user's kernels call `f(kernel, pointer, values, count, result)` in
 --- place of the core's function; nil: no longer. Returns the function that was called before.
@@ -582,7 +581,7 @@ function kernel.run(self, values, count, last, out)
   return C.rg_kernel_launch(self.pointer, values, count, out)
 end
 
---- In the launch of `self` that is under way, `other` has run in its place: its results are taken.
+--- In the current launch of `self`, `other` has run in its place: its results are taken.
 function kernel.replace(self, other, out)
   if out.depth > 1 or self.lines[0] ~= 0 then self.launched = other end
 end
@@ -603,23 +602,16 @@ function methods.tune(self, ...)
   return methods.tuned(self)
 end
 
-local need_tuned = setmetatable({
-  compile = C.rg_kernel_tune,
-  again = function(self, ...) return begin_again(methods.tune, self, ...) end,
-  refuse = function(self, ...) return refuse(methods.tune, self, ...) end,
-}, { __index = need })
+local need_tuned = needs_of(C.rg_kernel_tune, function(...) return methods.tune(...) end)
 
 --- Calls `take(values, count)` with what the kernel captures now, then its parameters, which are
 --- nil; returns what that returns. `values` is the kernel's until its next launch.
 function kernel.read(self, take)
   local taken
-  self.need_read = setmetatable({
-    compile = function(_, values)
-      taken = { take(values, self.path_count) }
-      return 0
-    end,
-    again = function(other, ...) return begin_again(getmetatable(other).reader, other, ...) end,
-  }, { __index = need })
+  self.need_read = needs_of(function(_, values)
+    taken = { take(values, self.path_count) }
+    return 0
+  end, function(other, ...) return getmetatable(other).reader(other, ...) end)
   local launcher = make_launcher(self, "need_read")
   getmetatable(self).reader = launcher
   launcher(self)
@@ -629,8 +621,7 @@ end
 local function is_kernel(v) return type(v) == "table" and rawget(v, "need_compiled") ~= nil end
 kernel.is = is_kernel
 
--- A sample of the values that a parameter will get: a type stands for a value of that type, nil for
--- a number.
+-- A sample of the values that a parameter will get: of a type a value, of nil a number.
 local function sample(v)
   if v == nil then return 0 end
   if not types.is(v) then return v end
@@ -656,8 +647,8 @@ function methods.tangent(self) return derived(self, "tangent") end
 --- The kernel of the derivatives: see kernel:grad.
 function methods.adjoint(self) return derived(self, "adjoint") end
 
---- `kernel:grad(..)`: the launch backwards. Adds to the gradients of the elements that the kernel
---- reads, as the gradients of what it wrote say, and clears those of what it overwrote.
+--- `kernel:grad(..)`: runs the launch backwards. Adds to the gradients of the elements that the
+--- kernel read, and clears those of the elements that it overwrote.
 function methods.grad(self, ...)
   local adjoint, use = derived(self, "adjoint"), ffi.new "RgGradientUse"
   compile(adjoint, ...)
@@ -699,13 +690,9 @@ local function kinds_of(entry)
   for name, v in pairs(entry) do
     if type(name) ~= "number" then options[name] = v end
   end
-  fail.check_options(options, { "grad", "dual" }, "a kernel with its arguments")
-  for name, v in pairs(options) do
-    if type(v) ~= "boolean" then
-      return fail.argument(("option '%s' of a kernel with its arguments must be true or false, \z
-        got %s"):format(name, fail.describe(v)), nil, "option.invalid")
-    end
-  end
+  local names, what = { "grad", "dual" }, "a kernel with its arguments"
+  fail.check_options(options, names, what)
+  for _, name in ipairs(names) do fail.typed_option(options, name, "boolean", what) end
   if options.grad then kinds[1] = "adjoint" end
   if options.dual then kinds[#kinds + 1] = "tangent" end
   if options.grad and options.dual then kinds[3] = "second" end
@@ -727,7 +714,7 @@ local function warm_one(run, entry, number)
 end
 
 --- `rg.warm({ step, { draw, rg.f32 } }, progress)`: compiles each for its values, on all cores;
---- `progress(done, count)` is called when the next of them is done.
+--- `progress(done, count)` is called after each of them, in order.
 function kernel.warm(list, progress)
   if type(list) ~= "table" or is_kernel(list) then
     return fail.argument("rg.warm takes a list of kernels, not " .. fail.describe(list),
@@ -745,7 +732,7 @@ function kernel.warm(list, progress)
   end
 end
 
--- A launcher passes its arguments on, twice, within the 250 registers of a function.
+-- A launcher passes its arguments on twice, and a function of LuaJIT has 250 registers.
 local most_parameters = 100
 
 local function check_parameters(self)
@@ -758,6 +745,26 @@ local function check_parameters(self)
   }
 end
 
+-- What all kernels have: those made from text, and those of modules.
+local function new_self(number, pointer, more)
+  local sites = lib.runtimes[number].sites
+  local self = {
+    pointer = pointer, runtime = number,
+    need = need, need_compiled = need_compiled, need_begun = need_begun, need_tuned = need_tuned,
+    parameter_count = C.rg_kernel_parameter_count(pointer),
+    derived = {}, -- kernels of its derivatives, by kind
+    result = ffi.new "RgValue",
+    gone = 0, -- lib.launches.gone when it was launched last
+    lines = lib.runtimes[number].lines, -- the number of printed lines that wait
+    vectors = {}, -- by value: the place of its numbers, if it is a vector
+    reader = false, bound_paths = false,
+    note = sites and sites.note or false,
+  }
+  for name, v in pairs(more) do self[name] = v end
+  by_pointer[address_of(pointer)] = self
+  return self
+end
+
 local function new_kernel(session, found, options)
   local number, c = session:get()
   local c_options, name = source.options(found), options.name or found.name
@@ -767,24 +774,13 @@ local function new_kernel(session, found, options)
   lib.check(C.rg_kernel_create(c, found.text, #found.text, c_options, out), number)
   lib.count_handle(number)
   last_number = last_number + 1
-  local self = {
-    handle = KernelHandle(out[0], number, last_number), pointer = out[0], runtime = number,
-    need = need, need_compiled = need_compiled, need_begun = need_begun,
-    need_tuned = need_tuned, session = session,
-    parameter_count = C.rg_kernel_parameter_count(out[0]),
+  local self = new_self(number, out[0], {
+    handle = KernelHandle(out[0], number, last_number), session = session,
     chunk = found.chunk, line = found.line_defined or found.first_line or 1,
-    found = found, options = options, derived = {},
-    result = ffi.new "RgValue",
-    gone = 0, -- lib.launches.gone when it was launched last
-    lines = lib.runtimes[number].lines, -- the number of printed lines that wait
-    vectors = {}, -- by value: the place of its numbers, if it is a vector
-    reader = session.reader or false,
-    bound_paths = false, -- of a module's kernel: kernel.of_module
-  }
-  local sites = lib.runtimes[number].sites
-  self.note = sites and sites.note or false
+    found = found, options = options, reader = session.reader or false,
+  })
   check_parameters(self)
-  by_number[self.handle.rg_number], by_pointer[address_of(out[0])] = self, self
+  by_number[self.handle.rg_number] = self
   called.begin(self)
   if lib.oracle_of(number) then self.need = lib.oracle_of(number):launcher(self, need) end
   return self
@@ -796,7 +792,7 @@ local function refuse_derivative(self, kind)
   return fail.raise { code = "module.missing",
     message = ("module '%s' does not contain the %s of kernel '%s'"):format(self.chunk, is.words,
       name),
-    hint = ("build the module after a run that uses it, or ask for it: %s = { %s, %s }"):format(
+    hint = ("build the module after a run that uses it, or request it: %s = { %s, %s }"):format(
       name, name, is.option) }
 end
 
@@ -846,25 +842,16 @@ function kernel.split_name(name)
   end
 end
 
---- A kernel of a module (module.lua): `pointer` is held by the caller's `keep`; `bound` has the
---- values of its captures by name, `paths` the name and depth of each path. `kind`: it is a
---- derivative.
+--- A kernel of a module (module.lua), which the caller holds by a member `keep`. `bound` has the
+--- values of its captures by name, `paths` the name and depth of each path. `kind` says which
+--- derivative it is, if it is one.
 function kernel.of_module(number, pointer, chunk, bound, paths, kind)
   last_number = last_number + 1
-  local self = {
-    handle = { rg_number = last_number }, pointer = pointer, runtime = number,
-    need = need, need_compiled = need_compiled, need_begun = need_begun,
-    need_tuned = need_tuned,
-    parameter_count = C.rg_kernel_parameter_count(pointer),
-    chunk = chunk, line = 0, derived = {},
-    options = { derivative = kind and derivatives[kind].number },
-    result = ffi.new "RgValue", gone = 0, lines = lib.runtimes[number].lines,
-    vectors = {}, reader = false, bound = bound, bound_paths = paths,
+  local self = new_self(number, pointer, {
+    handle = { rg_number = last_number }, chunk = chunk, line = 0, bound = bound,
+    bound_paths = paths, options = { derivative = kind and derivatives[kind].number },
     environment = _G, defaults = builtin.defaults,
-  }
-  by_pointer[address_of(pointer)] = self
-  local sites = lib.runtimes[number].sites
-  self.note = sites and sites.note or false
+  })
   called.begin(self)
   return add_metatable(self, renew(self))
 end
@@ -885,16 +872,8 @@ end
 local kernel_options = { "fast_math", "name" }
 
 local function check_options(options)
-  if options == nil then return {} end
-  if type(options) ~= "table" then
-    return fail.argument("options of rg.kernel must be a table, got " .. fail.describe(options))
-  end
-  fail.check_options(options, kernel_options, "rg.kernel")
-  if options.fast_math ~= nil and type(options.fast_math) ~= "boolean" then
-    return fail.argument(("option 'fast_math' must be true or false, got %s"):format(
-      fail.describe(options.fast_math)), nil,
-      "option.invalid")
-  end
+  options = fail.options(options, kernel_options, "rg.kernel")
+  fail.typed_option(options, "fast_math", "boolean", "rg.kernel")
   snode.check_name(options.name)
   return options
 end

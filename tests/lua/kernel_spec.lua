@@ -299,7 +299,7 @@ describe("a kernel", function()
       assert.equal(stir:ptx "sm_90", stir:ptx(newer))
     end
     assert.matches("sm_75", failure(stir.ptx, stir, "sm_20").hint)
-    assert.matches("not by a number", failure(stir.ptx, stir, 90).message)
+    assert.matches("takes the name of a GPU, not 90", failure(stir.ptx, stir, 90).message)
     assert.matches("did you mean 'source'", failure(function() return stir.soruce end).hint)
     assert.matches("mine", tostring(rg.kernel(function() end, { name = "mine" })))
   end)

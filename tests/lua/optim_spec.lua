@@ -70,7 +70,7 @@ describe("an optimiser", function()
     assert.is_true(losses[19] > 1e-4 and losses[30] < 1e-20)
     for i = 0, 1 do assert.near(1, x[i], 1e-9) end
     assert.equal("optimizer newton, 30 steps", tostring(opt))
-    assert.matches("needs a dual of", support.failure(D.optim.newton,
+    assert.matches("needs both a gradient and a dual of", support.failure(D.optim.newton,
       { params = { D.field(D.f64, 2, { grad = true }) } }).message)
     assert.matches("evaluates the loss itself", support.failure(function()
       D.optim.newton({ params = { x } }):step()

@@ -257,9 +257,10 @@ describe("rg.hvp", function()
     local failure = support.failure(D.hvp, loss, f, { x })
     assert.matches("second derivatives need a dual of y beside its gradient", failure.message)
     assert.matches("dual = true", failure.hint)
-    assert.matches("needs a dual of", support.failure(D.hvp, loss, f, { y }).message)
-    assert.matches("needs a dual of", support.failure(D.hvp, D.field(T, 1, { grad = true }), f,
-      { x }).message)
+    assert.matches("needs both a gradient and a dual of",
+      support.failure(D.hvp, loss, f, { y }).message)
+    assert.matches("needs both a gradient and a dual of",
+      support.failure(D.hvp, D.field(T, 1, { grad = true }), f, { x }).message)
     assert.matches("takes a list of the fields", support.failure(D.hvp, loss, f).message)
     assert.matches("takes a list of the fields", support.failure(D.hvp, loss, f, x).message)
     assert.matches("one of them is", support.failure(D.hvp, loss, f, { 3 }).message)

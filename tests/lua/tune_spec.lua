@@ -255,7 +255,7 @@ describe("a report of tuning", function()
     local k = rg.kernel(function() for i in rg.range(4) do x[i] = i end end)
     local before = k:tuned()
     assert.equal(0, #before)
-    assert.equal("nothing was tried", tostring(before))
+    assert.equal("no trials yet", tostring(before))
     assert.is_string(rg.info().tune)
   end)
 end)
@@ -433,11 +433,11 @@ describe("a set of candidates", function()
   it("refuses what is none", function()
     local function f() end
     local wrong = {
-      { { candidates = { f } }, "needs a key" },
-      { { key = "", candidates = { f } }, "needs a key" },
+      { { candidates = { f } }, "the key of rg.tune" },
+      { { key = "", candidates = { f } }, "the key of rg.tune" },
       { { key = "a" }, "takes a list of candidates, not nil" },
-      { { key = "a", candidates = {} }, "a list of candidates with at least one" },
-      { { key = "a", candidates = { plain = f } }, "in which 'plain' has no place" },
+      { { key = "a", candidates = {} }, "needs at least one candidate" },
+      { { key = "a", candidates = { plain = f } }, "which cannot have a key 'plain'" },
       { { key = "a", candidates = { f, nil, f } },
         "candidate 2 of rg.tune must be a kernel or a function, got nil" },
       { { key = "a", candidates = { f, 3 } },
@@ -446,7 +446,7 @@ describe("a set of candidates", function()
       { { key = "a", candidates = { f, f }, names = { "x", "x" } }, "two .* are called 'x'" },
       { { key = "a", candidates = { f }, budget = 2 }, "share of the time" },
       { { key = "a", candidate = { f } }, "has no option 'candidate'" },
-      { "a", "takes a table" },
+      { "a", "options of rg.tune must be a table" },
     }
     for _, row in ipairs(wrong) do assert.matches(row[2], failure(rg.tune, row[1]).message) end
     local many = {}

@@ -1,5 +1,5 @@
---- Names that a kernel knows by the identity of their value: `math.sin`, `local sqrt = math.sqrt`,
---- `rg.range`.
+--- Functions that a kernel recognises by their identity, whatever variable holds them: `math.sin`,
+--- `local sqrt = math.sqrt`, `rg.range`.
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local find = require("regolith.host").find
@@ -33,17 +33,17 @@ for _, name in ipairs { "print", "assert", "error", "pcall", "xpcall", "ipairs",
   if rawget(_G, name) then names[rawget(_G, name)] = name end
 end
 
---- Also what stands in the place of these three among the globals: kernels print to that, and the
---- `assert` of a test framework is one.
+--- The name of a builtin, or nil. A host's own global `print`, `assert` or `error` counts as the
+--- builtin: kernels print by that, and a test framework has an `assert` of its own.
 function builtin.name_of(v, globals)
   local name = names[v]
   if name then return name end
-  for _, said in ipairs { "print", "assert", "error" } do
-    if rawequal(v, find(globals, said)) then return said end
+  for _, global in ipairs { "print", "assert", "error" } do
+    if rawequal(v, find(globals, global)) then return global end
   end
 end
 
--- Where a text kernel looks after its captures.
+-- The names that a text kernel finds after its captures.
 builtin.defaults = { math = math, bit = require "bit", print = print, assert = assert,
   error = error, unpack = unpack }
 
@@ -80,7 +80,7 @@ function builtin.members()
   return members
 end
 
---- A ctype that stands for one of our types: `ffi.typeof "float"`.
+--- Our type for a ctype such as `ffi.typeof "float"`, or nil.
 function builtin.type_of_ctype(v)
   for _, row in ipairs(scalars) do
     if row.is_own and ffi.typeof(row.ctype) == v then return types.by_name[row.name] end

@@ -9,19 +9,19 @@
 --- the text of a function when a kernel calls the value of a place. From then on a function with
 --- that code at that place has a number, and its own upvalues and globals are paths of the kernel,
 --- read at every launch from the function that is there then. So closures of one function share a
---- compiled kernel. A function that is among its own names, or among
---- those of its callers, keeps its number: it is recursive.
+--- compiled kernel. A recursive function, which is among its own names or among those of its
+--- callers, keeps its number.
 ---
 --- A variable that both the kernel and a function that it calls capture is two paths. Whenever a
---- place gets another function, the core is told which paths are one variable (one upvalue, or one
---- global of one environment); these then become one launch argument.
+--- place gets another function, this module informs the core which paths are one variable (one
+--- upvalue, or one global of one environment); these then become one launch argument.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local host = require "regolith.host"
 local source = require "regolith.kernel.source"
 local custom = require "regolith.kernel.custom"
 local iterator = require "regolith.kernel.iterator"
-local twin = require "regolith.kernel.twin"
+local substitute = require "regolith.kernel.substitute"
 
 local debug, getfenv = debug, getfenv
 
@@ -36,8 +36,8 @@ end
 
 local has_util, util = pcall(require, "jit.util")
 
--- A kernel made of a text is called as a function of that text: it is its own prototype, and its
--- names are those that the kernel has.
+-- A kernel made from text is called like a function of that text: it counts as its own prototype,
+-- and its names are those of the kernel.
 local function is_text(f) return type(f) == "table" end
 
 local function prototype_of(f)
@@ -46,14 +46,15 @@ end
 
 local read = setmetatable({}, { __mode = "k" }) -- prototype -> its source, as source.lua found it
 
--- The function that runs when the kernel calls `f`: an iterator has one inside, others have a twin,
--- or an adjoint of their own.
+-- The function that a kernel compiles for a call of `f`: the one inside an iterator, the
+-- replacement of a function that has one (substitute.lua), or a text with an adjoint of its own
+-- (custom.lua).
 local function code_of(self, f)
-  f = twin.of(f) or f
+  f = substitute.of(f) or f
   f = custom.of(f, self.options.derivative) or f
   return iterator.of(f) or f
 end
-local function is_iterator(f) return iterator.of(twin.of(f) or f) ~= nil end
+local function is_iterator(f) return iterator.of(substitute.of(f) or f) ~= nil end
 
 -- What identifies the text of `f`, once that is read.
 local function key_of(self, f)

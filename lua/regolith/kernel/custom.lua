@@ -1,5 +1,5 @@
---- Functions with an adjoint of their own, as kernels call them (rg.adjoint(f, g)). A kernel
---- compiles f; its derivatives compile a text with the value of f, and the derivative that g says:
+--- Functions with an adjoint of their own (rg.adjoint(f, g)), called in kernels. A kernel compiles
+--- f; its derivatives compile a text that has the value of f and the derivative that g computes:
 ---
 ---     function(a, b)
 ---       local r = f(rg.stop(a), rg.stop(b))
@@ -7,8 +7,8 @@
 ---       return rg.stop(r) + rg.dot(a - rg.stop(a), p) + rg.dot(b - rg.stop(b), q)
 ---     end
 ---
---- The differences are zero. For second derivatives g is differentiated, too; as half of p is
---- stopped, its derivative counts once, and not for either order of the two derivatives.
+--- The differences are zero. For second derivatives g is differentiated, too. Half of p is stopped
+--- there, so that its derivative counts once, and not once for each order of the two derivatives.
 local fail = require "regolith.error"
 
 local debug = debug
@@ -17,7 +17,7 @@ local custom = {}
 
 local functions = setmetatable({}, { __mode = "k" }) -- rg.adjoint's function -> { f =, g = }
 
---- Says what kernels call for `made`.
+--- Registers the functions of `made`, a result of rg.adjoint(f, g).
 function custom.set(made, f, g)
   functions[made] = { f = f, g = g }
   return made

@@ -1,7 +1,8 @@
---- Chunks whose kernels this Lua cannot read: `+=`, `//`, `c ? a : b`, `continue`, types.
---- The core knows which functions only kernels run (rg_stand_ins_create). Those that this Lua does
---- not read are replaced in the text that it loads, by functions with the same lines and upvalues;
---- kernels are compiled from the text as it was. Nothing else of the text changes.
+--- Loads chunks whose kernels use syntax that this Lua does not have: `+=`, `//`, `c ? a : b`,
+--- `continue`, types. The core finds the functions that only kernels run (rg_stand_ins_create).
+--- Those that this Lua cannot parse are replaced, in the text that Lua loads, by stubs with the
+--- same lines and upvalues; kernels are compiled from the original text. Nothing else of the text
+--- changes.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 
@@ -14,7 +15,7 @@ local C = lib.C
 -- As an expression, or as a declaration.
 local function reads(text) return loadstring("return " .. text) or loadstring(text) end
 
---- The text with stand-ins, or nil where there is nothing to replace.
+--- The text with stubs, or nil if there is nothing to replace.
 ---@param text string
 ---@return string?
 function dialect.translate(text)
@@ -34,7 +35,7 @@ function dialect.translate(text)
   return from > 1 and table.concat(parts) .. text:sub(from) or nil
 end
 
---- As loadstring; a text that needs stand-ins is loaded with them.
+--- Like loadstring; a text that needs stubs is loaded with them.
 function dialect.load(text, name)
   local chunk, message = loadstring(text, name)
   local other = not chunk and dialect.translate(text)
@@ -42,7 +43,7 @@ function dialect.load(text, name)
   return loadstring(other, name)
 end
 
--- What LuaJIT stops at, and what was probably written; longer ones first.
+-- Newer operators that an error message of LuaJIT may point at, longer ones first.
 local operators = { "~>>=", "..=", "//=", "<<=", ">>=", "~>>", "+=", "-=", "*=", "/=", "%=", "&=",
   "|=", "//", "<<", ">>", "!=", "&", "|", "?", "~" }
 
@@ -62,7 +63,7 @@ local function line_of(text, number)
   return ""
 end
 
---- The message of a syntax error, with a hint where newer syntax stands outside of kernels.
+--- The message of a syntax error, with a hint if newer syntax was used outside kernels.
 ---@param message string
 ---@param text string
 function dialect.explain(message, text)
@@ -73,7 +74,7 @@ function dialect.explain(message, text)
   local before = line_of(text, number - 1) .. "\n" .. line_of(text, number)
   found = found or before:match "%f[%w_]continue%f[^%w_]" or before:match "%f[%w_]const%f[^%w_]"
   if not found then return message end
-  return ("%s\nhint: this LuaJIT does not read '%s'; kernels have it: in a text kernel, "
+  return ("%s\nhint: this LuaJIT has no '%s', but kernels do: use it in a text kernel, "
     .. "rg.kernel([=[function() .. end]=], { x = x }), or in rg.kernel(function() .. end)"):format(
     message, found)
 end

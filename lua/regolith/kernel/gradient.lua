@@ -25,7 +25,7 @@ local function check_loss(loss)
   return loss.grad -- raises if there is none
 end
 
--- rg.grad begins with a gradient of ones, rg.vjp with that which there is.
+-- rg.grad begins with a gradient of ones, rg.vjp with the one that the field has.
 local function check_sum(loss)
   check_loss(loss)
   if not loss.type.members then return end
@@ -53,29 +53,19 @@ end
 local grad_options = { "checkpoints", "log", "progress" }
 
 local function check_grad_options(options, caller)
-  if options == nil then return {} end
-  if type(options) ~= "table" then
-    return fail.argument(("options of %s must be a table, got %s"):format(caller,
-      fail.describe(options)))
-  end
-  fail.check_options(options, grad_options, caller)
-  local function refuse(name, wanted)
-    return fail.argument(("option '%s' of %s must be %s, got %s"):format(name, caller, wanted,
-      fail.describe(options[name])), nil, "option.invalid")
-  end
-  local count = options.checkpoints
+  options = fail.options(options, grad_options, caller)
+  local count, shown = options.checkpoints, type(options.progress)
   if count ~= nil and (type(count) ~= "number" or count % 1 ~= 0 or count < 1) then
-    return refuse("checkpoints", "a whole number from 1")
-  elseif options.log ~= nil and type(options.log) ~= "boolean" then
-    return refuse("log", "true or false")
-  elseif options.progress ~= nil and type(options.progress) ~= "function"
-    and type(options.progress) ~= "boolean" then
-    return refuse("progress", "a function, or true")
+    return fail.option(options, "checkpoints", caller, "a whole number from 1")
+  elseif shown ~= "nil" and shown ~= "function" and shown ~= "boolean" then
+    return fail.option(options, "progress", caller, "a function, or true")
   end
+  fail.typed_option(options, "log", "boolean", caller)
   return options
 end
 
--- What is called after each step backwards: f, or, of true, what shows a bar.
+-- The function that is called after each step backwards: f itself or, for true, one that shows a
+-- bar.
 local function shown_by(f)
   if type(f) ~= "boolean" then return f end
   local line
@@ -88,7 +78,8 @@ local function shown_by(f)
   end or nil
 end
 
--- Records f and goes back, from a gradient of ones. The loss, and, with options, what it took.
+-- Records f and runs it backwards, from a gradient of ones. Returns the loss and, if options are
+-- given, a report.
 local function run_grad(session, loss, f, options, caller, direction)
   local has_options = options ~= nil
   options = check_grad_options(options, caller)
@@ -167,7 +158,7 @@ function gradient.jvp(_, f, fields)
   if not ok then error(why, 0) end
 end
 
---- Is rg.jvp under way?
+--- Whether rg.jvp is running.
 function gradient.is_forward() return kernel.is_recording() and not Tape.recording end
 
 -- -- rg.hvp ---------------------------------------------------------------------------------------
@@ -175,7 +166,7 @@ function gradient.is_forward() return kernel.is_recording() and not Tape.recordi
 --- Raises unless x has what second derivatives need.
 function gradient.check_second(x, caller)
   if x.grad and field.own_dual(x) then return end
-  return fail.argument(("%s needs a dual of %s beside its gradient"):format(caller, tostring(x)),
+  return fail.argument(("%s needs both a gradient and a dual of %s"):format(caller, tostring(x)),
     "make it with both: rg.field(rg.f32, n, { grad = true, dual = true })")
 end
 

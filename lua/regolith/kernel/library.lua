@@ -1,6 +1,6 @@
---- Functions of `rg` that are written in the kernel language (core/library), called from Lua. A
---- runtime of arch "lua" runs them, which loads no LLVM and is nobody's: the caller's own runtime
---- may not exist yet. Results are those of kernels on the CPU, to the last bit.
+--- Functions of `rg` that are written in the kernel language (core/library), called from Lua. They
+--- run in a runtime of arch "lua" that belongs to this module, since the caller's runtime may not
+--- exist yet; it loads no LLVM. Results are those of kernels on the CPU, to the last bit.
 local fail = require "regolith.error"
 local matrix = require "regolith.data.matrix"
 
@@ -31,7 +31,7 @@ local function pass(ok, first, ...)
     type(first) == "table" and first.code or nil)
 end
 
--- The number of the first argument that is no value of a kernel; nil if all are.
+-- The number of the first argument that is not a number, boolean, vector or matrix, or nil.
 local function first_other(...)
   for k = 1, select("#", ...) do
     local x = select(k, ...)
@@ -41,7 +41,7 @@ end
 
 local function refuse(name, x)
   return fail.argument(("rg.%s takes numbers, vectors and matrices, not %s"):format(name,
-    fail.describe(x)), type(x) == "table" and "make one of it: rg.vec2(1, 2), \z
+    fail.describe(x)), type(x) == "table" and "make a vector or a matrix: rg.vec2(1, 2), \z
     rg.mat2(1, 2, 3, 4)" or nil)
 end
 

@@ -5,8 +5,9 @@
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local dialect = require "regolith.kernel.dialect"
+local disk = require "regolith.file.disk"
 
-local debug, io, dump = debug, io, string.dump
+local debug, dump = debug, string.dump
 
 local source = {}
 
@@ -14,20 +15,13 @@ local function missing(message, hint)
   return fail.raise {
     code = "source.missing", message = message,
     hint = hint or "load it from a file, or unnamed with loadstring(text), pass the kernel as "
-      .. "text: rg.kernel([=[function() .. end]=], { x = x }), or say rg.init{ read = f }",
+      .. "text: rg.kernel([=[function() .. end]=], { x = x }), or use rg.init{ read = f }",
   }
 end
 
---- All bytes of a file; nil if there is none.
-function source.read_file(path)
-  local file = io and io.open(path, "rb")
-  local text = file and file:read "*a"
-  if file then file:close() end
-  return text
-end
 
--- The result of the function of rg.init{ read = .. }: text, or nil and the reason.
-local function ask(reader, name)
+-- Calls the function of rg.init{ read = .. }; returns a text, or nil and the reason.
+local function call_reader(reader, name)
   local ok, text, reason = pcall(reader, name)
   if not ok then return nil, ("the function read of rg.init failed: %s"):format(tostring(text)) end
   if text == nil or type(text) == "string" then return text, reason and tostring(reason) end
@@ -37,8 +31,8 @@ end
 -- The text of a chunk with a name: the host's, else the file's. `mark` is `@` for files.
 local function read_chunk(name, mark, reader)
   local text, reason
-  if reader then text, reason = ask(reader, name) end
-  if not text and mark == "@" then text = source.read_file(name) end
+  if reader then text, reason = call_reader(reader, name) end
+  if not text and mark == "@" then text = disk.read(name) end
   return text, reason
 end
 
@@ -86,7 +80,7 @@ local function lines_of(prototype)
 end
 
 -- Whether `all` contains the prototypes `own`, the last of them as number `last`.
-local function stands_at(own, all, last)
+local function ends_at(own, all, last)
   for k = 0, #own - 1 do
     if own[#own - k] ~= all[last - k] then return false end
   end
@@ -106,15 +100,16 @@ local function prototypes_in(text)
   return compiled[text]
 end
 
--- Finds `f` among the functions of the text that have its lines: a character for each, '1' if it is
--- like `f`. nil: it is not there, for the text has changed. "": unknown.
+-- Finds `f` among the functions of the text that have its lines. Returns a text with a character
+-- for each, '1' if it is like `f`; nil if none is, since the text has changed; "" if that is
+-- unknown.
 local function which(f, text)
   local own = prototypes_of(f)
   if not own then return "" end
   local all, lines, marks, is_there = prototypes_in(text) or {}, lines_of(own[#own]), {}, false
   for number, prototype in ipairs(all) do
     if lines_of(prototype) == lines then
-      local is_like = stands_at(own, all, number)
+      local is_like = ends_at(own, all, number)
       marks[#marks + 1], is_there = is_like and "1" or "0", is_there or is_like
     end
   end
@@ -166,7 +161,8 @@ local function text_of(info, reader)
     "rg.init{ read = f } finds scripts that are in no file: f(name) returns a text, or nil and why")
 end
 
---- text, chunk (what errors show), line_defined, last_line, which, name of a function.
+--- Returns a table with the text of a function, its chunk (the name in errors), line_defined,
+--- last_line, which, and name.
 ---@param reader function?   of rg.init{ read = .. }
 function source.of_function(f, reader)
   if not debug then missing "without the debug library, functions have no source" end
@@ -189,7 +185,7 @@ function source.of_function(f, reader)
   }
 end
 
---- The same for the core.
+--- The same as options for the core.
 function source.options(found)
   local options = ffi.new "RgKernelOptions"
   options.struct_size = ffi.sizeof "RgKernelOptions"

@@ -23,9 +23,9 @@ function Report.__tostring(self)
         row.samples, row.ms and ("%.4f ms"):format(row.ms) or "")
     end
   end
-  return #lines > 0 and table.concat(lines, "\n") or "nothing was tried"
+  return #lines > 0 and table.concat(lines, "\n") or "no trials yet"
 end
-function Report.__concat(a, b) return tostring(a) .. tostring(b) end
+Report.__concat = fail.concat
 
 --- `{ { kept, recalled, about, { candidate, state, samples, ms }, .. }, .. }`; `read` is
 --- rg_kernel_tuned, or rg_tuner_row.
@@ -166,10 +166,7 @@ fail.guard(methods, function(self)
   return tune.is(self) and lib.check_pointer(self.pointer, self.number)
 end, "set")
 
-local function is_kernel(v)
-  local meta = getmetatable(v)
-  return type(v) == "table" and type(meta) == "table" and rawget(meta, "__regolith") == "a kernel"
-end
+local function is_kernel(v) return require("regolith.kernel").is(v) end
 
 local hint = "rg.tune{ key = \"blur\", candidates = { plain, tiled } }"
 
@@ -180,13 +177,13 @@ local function check_candidates(list)
   local count = 0
   for k in pairs(list) do
     if type(k) ~= "number" then
-      return fail.argument(("rg.tune takes its candidates as a list, in which '%s' has no place")
+      return fail.argument(("rg.tune takes its candidates as a list, which cannot have a key '%s'")
         :format(tostring(k)), hint)
     end
     count = math.max(count, k)
   end
   if count == 0 then
-    return fail.argument("rg.tune needs a list of candidates with at least one", hint)
+    return fail.argument("rg.tune needs at least one candidate", hint)
   end
   for k = 1, count do
     local v = list[k]
@@ -219,18 +216,15 @@ end
 local option_names = { "key", "candidates", "names", "budget" }
 
 local function check_options(options)
-  if type(options) ~= "table" then
-    return fail.argument("rg.tune takes a table, not " .. fail.describe(options), hint)
-  end
-  fail.check_options(options, option_names, "rg.tune")
+  options = fail.options(options, option_names, "rg.tune", hint)
   if type(options.key) ~= "string" or options.key == "" then
-    return fail.argument("rg.tune needs a key, a name that no other set has, but this is "
+    return fail.argument("the key of rg.tune must be a name that no other set has, got "
       .. fail.describe(options.key), hint)
   end
   local budget = options.budget
   if budget ~= nil and (type(budget) ~= "number" or not (budget > 0 and budget <= 1)) then
-    return fail.argument("the budget of rg.tune is a share of the time, more than 0 and up to 1, "
-      .. "not " .. fail.describe(budget))
+    return fail.argument("the budget of rg.tune must be a share of the time, more than 0 and up to "
+      .. "1, got " .. fail.describe(budget))
   end
   check_candidates(options.candidates)
 end

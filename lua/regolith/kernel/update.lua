@@ -6,14 +6,13 @@ local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local index = require "regolith.data.index"
 local value = require "regolith.data.value"
-local element = require "regolith.data.element"
 
 local update = {}
 
 local check, buffer = lib.check, index.buffer
 local slot = ffi.new "RgValue"
 
--- As an element of the field or array, if it fits.
+-- The value converted to an element of the field or array; raises if it does not fit.
 local function convert(self, how, t, v)
   if t.element and (type(v) == "table" or type(v) == "number") then v = t(v) end
   if not value.put(slot, v) then
@@ -30,14 +29,14 @@ local function fail_count(name, rank, value_count, count)
     count == 0 and name == "add" and "the sum of all elements is x:sum()" or nil, "index.count")
 end
 
--- The indices, by themselves or as one list, as a list; and the values that follow them.
+-- A list of the indices, which are given one by one or as one list; then the values after them.
 local function read_arguments(name, rank, value_count, ...)
   local given, count, indices = { ... }, select("#", ...), {}
   local first, taken = given[1], rank
   if count < value_count + math.min(rank, 1) then
     return fail_count(name, rank, value_count, count)
   end
-  if count == value_count + 1 and (element.is_list(first) or first == 0) then
+  if count == value_count + 1 and (index.is_list(first) or first == 0) then
     taken = 1
     for k = 1, index.fill(first) do indices[k] = tonumber(buffer[k - 1]) end
   else
@@ -52,7 +51,7 @@ local function fill(indices)
   return #indices
 end
 
--- The function of the new value of one number: f(old, v), f(old, expected, desired).
+-- The function that computes the new value of one number: f(old, v) or f(old, expected, desired).
 local function operation(name, t)
   if name == "compare_exchange" then return require("regolith.oracle.element").swapped end
   local scalar = (t.element or t).name
@@ -86,8 +85,7 @@ local function apply(self, how, name, value_count, ...)
   return old
 end
 
----@param how table   settle, get, set, type_of of the handles, the core's convert, and the member
----  `pointer` with its object
+---@param how element.Kind
 function update.add_methods(methods, how)
   for _, name in ipairs { "add", "sub", "mul", "min", "max", "band", "bor", "bxor", "exchange" } do
     methods[name] = function(self, ...) return lib.quiet(apply, self, how, name, 1, ...) end

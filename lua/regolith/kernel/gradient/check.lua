@@ -16,8 +16,8 @@ function Report:__tostring()
     (relative error %.2g)"):format(self.count, self.name,
       table.concat(self.index, "]["), self.gradient, self.difference, self.error)
   if #self.without == 0 or self.error < 0.05 then return worst end
-  return ("%s; launches write to %s, without a gradient: none passes through"):format(worst,
-    table.concat(self.without, ", "))
+  return ("%s; no gradient passes through %s, which launches write to and which have none"):format(
+    worst, table.concat(self.without, ", "))
 end
 
 -- Fields that the launches of a tape write floats to, and that have no gradient, as text.
@@ -82,17 +82,11 @@ end
 local check_options = { "samples", "step", "least" }
 
 local function check_check_options(options)
-  if options ~= nil and type(options) ~= "table" then
-    return fail.argument("options of rg.check_gradient must be a table, got "
-      .. fail.describe(options))
-  end
-  options = options or {}
-  fail.check_options(options, check_options, "rg.check_gradient")
+  options = fail.options(options, check_options, "rg.check_gradient")
   for _, name in ipairs(check_options) do
     local v = options[name]
     if v ~= nil and (type(v) ~= "number" or not (v > 0 and v < math.huge)) then
-      return fail.argument(("option '%s' of rg.check_gradient must be a positive number, got %s")
-        :format(name, fail.describe(v)), nil, "option.invalid")
+      return fail.option(options, name, "rg.check_gradient", "a positive number")
     end
   end
   return options

@@ -1,5 +1,5 @@
---- The way back with few copies: all fields that launches write are copied before a few launches,
---- and launches run again from there. Griewank, Walther: Algorithm 799, revolve, 2000.
+--- The backward pass with few copies: all fields that launches write are copied before a few
+--- launches, and launches run again from there. Griewank, Walther: Algorithm 799, revolve, 2000.
 local launch = require "regolith.kernel.gradient.launch"
 local Tape = require "regolith.kernel.gradient.tape"
 
@@ -55,8 +55,8 @@ local function distance_to_next(length, copies)
   return length - math.min(length - 1, binomial(copies - 1 + repeats, copies - 1, length))
 end
 
--- Reverses the launches from `first` to `last`. The fields are as before `first`, as `saved` says;
--- `count` more states may be kept.
+-- Reverses the launches from `first` to `last`. The fields are in the state before `first`, of
+-- which `saved` is a copy; `count` more states may be kept.
 local function revolve(tape, first, last, count, saved)
   while last > first and count > 0 do
     local middle = first + distance_to_next(last - first + 1, count + 1)

@@ -9,8 +9,8 @@ local uses = require "regolith.kernel.gradient.uses"
 local Direction = {}
 Direction.__index = Direction
 
---- A direction that is in the duals of `fields`, a list; duals of all others begin at zero. nil: it
---- is in those of all fields.
+--- A direction that is in the duals of `fields`, a list, while the duals of all others begin at
+--- zero; without a list, it is in the duals of all fields.
 function Direction.new(fields)
   local known = fields and {}
   for _, x in ipairs(fields or {}) do known[uses.key_of(x)] = true end
@@ -20,7 +20,7 @@ end
 --- Sets all active cells to zero.
 function Direction.clear(x) x:fill(x.type.members and x.type() or x.type(0)) end
 
--- Before x is used for the first time: its dual becomes zero if it has no part in the direction.
+-- Called before x is used for the first time: clears its dual unless it is part of the direction.
 function Direction:meet(x)
   local key, dual = uses.key_of(x), field.dual(x)
   if not self.known or self.known[key] then return end
@@ -39,7 +39,7 @@ function Direction:launch(of, out)
   return status
 end
 
---- Before x is written as a whole, as a copy of `from` if that is a field.
+--- Called before x is written as a whole, as a copy of `from` if that is a field.
 function Direction:write(x, from)
   local dual = field.dual(x)
   if not dual then return end

@@ -14,7 +14,7 @@ local function copy_values(values, count)
   return copy
 end
 
---- What a kernel is launched with now, to be launched with it again.
+--- A copy of the values of the kernel's current launch, for repeating it.
 function launch.of(of)
   local count = of.value_count
   local made = { kernel = of, count = count, values = copy_values(of.values, count),
@@ -27,7 +27,8 @@ end
 
 -- -- launches of derivatives ----------------------------------------------------------------------
 
--- Do both kernels take the same values, in the same order? They find paths as they are launched.
+-- Whether both kernels take the same values in the same order, which depends on the paths that each
+-- has found in its launches.
 local function takes_the_same(of, other)
   if of.path_count ~= other.path_count or of.value_count ~= other.value_count then return false end
   local first, second = ffi.new "const char *[1]", ffi.new "const char *[1]"
@@ -51,7 +52,7 @@ end
 
 local words = ffi.typeof "const int32_t *" -- an RgValue is four
 
--- Is the kernel launched with what it was launched with then, but for numbers?
+-- Whether the values of the current launch differ from the latest ones at most in numbers.
 local function is_repeated(of, latest)
   if of.value_count ~= latest.count or of.gone ~= latest.gone then return false end
   local values, before = of.values, latest.primal
@@ -79,9 +80,9 @@ local function repeat_latest(of, latest)
   return made
 end
 
---- What the derivative of a launch that is under way will be launched with, and its `uses`, whose
---- `first` indices are those of this launch until the next one. `latest` keeps the last one of each
---- kernel: the next one mostly differs in numbers alone, and then need not be compiled.
+--- The launch of the derivative of the current launch, with its `uses`, whose `first` indices are
+--- those of this launch until the next one. `latest` keeps the last one of each kernel: the next
+--- one mostly differs in numbers alone, and then nothing is compiled.
 function launch.derived(latest, of, kind)
   local known = latest[of]
   if known and is_repeated(of, known) then return repeat_latest(of, known) end
@@ -106,7 +107,7 @@ function launch.streams(runtime)
   return streams
 end
 
---- From now on streams of random numbers are those after these.
+--- Continues the streams of random numbers after these.
 function launch.resume(runtime, streams) C.rg_random_resume(lib.runtimes[runtime].c, streams) end
 
 --- Launches now; returns the core's status, and leaves results in `out`.
@@ -126,7 +127,7 @@ local function again(of)
   lib.check(launch.now(of, result), of.kernel.runtime)
 end
 
---- Launches again. It draws the random numbers that it drew first, if it is known which.
+--- Launches again, with the same random numbers if they are known.
 function launch.run(of) return from_streams(of.kernel.runtime, of.streams, again, of) end
 
 return launch

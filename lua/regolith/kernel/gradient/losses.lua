@@ -1,5 +1,5 @@
---- Where gradients are lost: values that depend on fields with gradients go through a field that
---- has none, or an array. Each is warned of once.
+--- Finds where gradients are lost, and warns once for each field: values that depend on fields with
+--- gradients go through a field that has none, or through an array.
 local field = require "regolith.data.field"
 local sink = require "regolith.sink"
 local uses = require "regolith.kernel.gradient.uses"
@@ -12,15 +12,16 @@ local function warn_of_loss(x, lost, chunk, line)
   if warned[x] then return end
   warned[x] = true
   sink.warn(("regolith: %s:%d: values that depend on fields with gradients are written to %s, \z
-    which has none, and %s:%d reads what comes of them: no gradient passes through. Make it %s\z
+    which has none, and %s:%d reads the results: no gradient passes through. Make it %s\z
     { grad = true }, or write rg.stop(..) where that is intended (reported once)"):format(
     lost.chunk, lost.line, tostring(lost.x), chunk, line,
     field.is(lost.x) and "with " or "a field with "))
 end
 
 --- Follows values that depend on fields with gradients through fields that have none, and warns
---- where they come to fields with gradients again. `list`: the uses of a launch of a kernel from
---- this chunk; `lost`: by field, where such values were written before, and if there are `any`.
+--- where they reach fields with gradients again. `list` has the uses of a launch of a kernel from
+--- this chunk; `lost` says, by field, where such values were written before, and whether there are
+--- `any`.
 function losses.follow(lost, list, chunk)
   if not list.loses and not lost.any then return end
   local through -- something lost is read

@@ -1,4 +1,4 @@
---- The floats of single elements, each element as a list: what is compared or added from Lua.
+--- The floats of single elements as lists, to compare or add them from Lua.
 local lib = require "regolith.lib"
 local matrix = require "regolith.data.matrix"
 local uses = require "regolith.kernel.gradient.uses"
@@ -65,7 +65,7 @@ end
 --- The floats of the element in a cell.
 function numbers.get(x, cell) return numbers_of(x:get(unpack(cell))) end
 
---- Sets them; what else is in the element stays.
+--- Sets the floats of the element, and leaves its other members alone.
 function numbers.set(x, cell, list)
   local at = { unpack(cell) }
   at[#at + 1] = (element_of(x:get(unpack(cell)), list, 1))

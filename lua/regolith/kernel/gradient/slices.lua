@@ -1,7 +1,7 @@
---- Gradients become zero before adjoints add to them. Of a large field with an axis for time each
---- launch uses a few first indices: slices of it. Its gradient is cleared slice by slice, each just
---- before the first adjoint that uses it, which then finds it in the cache. Clearing all of it at
---- the begin writes it to memory once more.
+--- Gradients are cleared before adjoints add to them. Each launch uses only a few slices (first
+--- indices) of a large field with an axis for time. Its gradient is cleared slice by slice, each
+--- just before the first adjoint that uses it, which then finds it in the cache. Clearing all of it
+--- at the beginning would write it to memory once more.
 local shadow = require "regolith.data.shadow"
 local subject = require "regolith.data.subject"
 
@@ -9,8 +9,8 @@ local slices = {}
 
 local LEAST_BYTES = 2 ^ 18 -- of a slice: clearing a small one takes less time than launching that
 
---- Notes that entry `number` uses the gradient of a field. `used`, by field: the last entry that
---- uses each first index; false: some entry uses all of them.
+--- Notes that entry `number` uses the gradient of a field. `used` has, by field, the last entry
+--- that uses each first index, or false if some entry uses all of them.
 function slices.note(used, use, number)
   local of_field = used[use.key]
   if of_field == false then return end

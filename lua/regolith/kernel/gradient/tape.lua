@@ -1,9 +1,9 @@
---- The tape of rg.grad: the launches of a function, what has to be copied before them, and the way
---- back.
+--- The tape of rg.grad: records the launches of a function, copies what their adjoints will need,
+--- and runs the adjoints backwards.
 ---
---- An adjoint launch (kernel:grad) reads elements again. What it needs may have been overwritten
---- since, by a later launch or by its own. So before a launch that overwrites needed elements,
---- their field is copied, and put back when the adjoints have come to that launch. Elements that no
+--- An adjoint launch (kernel:grad) reads elements again. They may have been overwritten since, by a
+--- later launch or by its own. So before a launch that overwrites needed elements, their field is
+--- copied, and restored when the backward pass reaches that launch. Elements that no
 --- later launch overwrites cost nothing: fields with an axis for time are never copied, a field
 --- that each step overwrites is copied once per step. The core says which launch uses what.
 local fail = require "regolith.error"
@@ -26,8 +26,8 @@ local pcall = pcall
 local Tape = {}
 Tape.__index = Tape
 
--- Shadows that no tape uses, by their field's handle: making a tree takes longer than copying a
--- small field. They go with the handle.
+-- Shadows that no tape uses now, by their field's handle, kept because making a tree takes longer
+-- than copying a small field. They are freed with the handle.
 local spares = setmetatable({}, { __mode = "k" })
 
 local function spares_of(x)
@@ -107,7 +107,7 @@ function Tape:drop_shadow(x, made)
   table.insert(spares_of(x), made)
 end
 
-local nothing = {} -- what most launches save
+local nothing = {} -- shared by the many launches that save nothing
 
 local function find_save(saved, key)
   for _, save in ipairs(saved) do
@@ -160,7 +160,7 @@ end
 -- Runs the launch, and records it if it succeeds.
 function Tape:launch(...) return bulk.unrecorded(self.record_launch, self, ...) end
 
--- Of a tape with a direction, what is used of a field is used of its dual, too.
+-- If the tape has a direction, a use of a field is also a use of its dual.
 function Tape:with_duals(list)
   if not self.direction then return list end
   local all = {}
@@ -181,7 +181,7 @@ function Tape:entry_inside(of)
     local x = of.last[number]
     if uses.has_elements(x) then
       local use = uses.whole(x)
-      use.writes = true -- perhaps: the kernel need not have an adjoint that tells
+      use.writes = true -- perhaps: only an adjoint would know, and the kernel may have none
       table.insert(entry.uses, use)
       self.inside[use.key] = x
     end
@@ -204,8 +204,8 @@ local function refuse_logs(of, list)
   for _, use in ipairs(list) do
     if use.reruns then
       return fail.raise { code = "kernel.unsupported", file = of.chunk, line = of.line,
-        message = ("the derivative needs elements of %s between writes of one launch, and \z
-          rg.grad was told to log none"):format(tostring(use.x)),
+        message = ("the derivative needs elements of %s between writes of one launch, but \z
+          rg.grad has the option log = false"):format(tostring(use.x)),
         hint = "write to another field, divide the kernel in two, or leave out log = false" }
     end
   end
@@ -287,7 +287,7 @@ function Tape:write(x, from, again)
   end)
 end
 
--- Records that g is called on the way back, after which the fields in `inside` are as they are now.
+-- Records that g is called in the backward pass, when the fields in `inside` are as they are now.
 function Tape:call_back(inside, g, args, count)
   local list = {}
   for _, x in pairs(inside) do
@@ -308,19 +308,19 @@ function Tape:reverse(number)
   return launch.run(entry.adjoint)
 end
 
--- A sparse copy lacks cells that have been activated since; these become zero.
+-- A sparse copy does not have cells that were activated later; these become zero.
 local function put_back(x, made)
   if not sizes[made] then Direction.clear(x) end
   shadow.copy(x, made)
 end
 
---- Puts copies back.
+--- Restores fields from their copies.
 function Tape.restore(saved)
   for _, save in pairs(saved) do put_back(save.x, save.shadow) end
 end
 
--- Launches the adjoints, from the last to the first. Fields that were put back on the way are, in
--- the end, what they were before.
+-- Launches the adjoints, from the last to the first. Fields that are restored meanwhile have in the
+-- end the contents that they had before.
 function Tape:run_backwards()
   local now = {}
   for number = #self.entries, 1, -1 do
@@ -349,10 +349,10 @@ function Tape:say()
   if self.progress then self.progress(self.done, #self.entries) end
 end
 
---- Calls f, recording launches; returns the tape. Meanwhile it is Tape.recording. `as` may have
---- keeps_initial: the tape has copies of what fields were before; is_replayed: it can run launches
---- again; refuses_logs: no adjoint may log elements; direction: launches run their tangents, and
---- the way back differentiates these.
+--- Calls f and records its launches; returns the tape, which is Tape.recording meanwhile. Members
+--- of `as`: keeps_initial, if the tape copies the initial contents of fields; is_replayed, if it
+--- can run launches again; refuses_logs, if no adjoint may log elements; direction, if launches run
+--- their tangents, and the backward pass differentiates these.
 function Tape.record(session, f, as)
   local tape = new_tape(session)
   as = as or {}
@@ -367,7 +367,8 @@ function Tape.record(session, f, as)
   return tape
 end
 
--- What a function of the user's does to gradients (rg.adjoint), nobody knows.
+-- Clears all gradients. A function of the user (rg.adjoint) may add to any of them, so none of them
+-- can then be cleared slice by slice.
 function Tape:clear_gradients()
   for key, x in pairs(self.fields) do
     local last = not self.calls_back and self.used[key]

@@ -1,4 +1,4 @@
---- How launches use elements, as their adjoints say (rg_kernel_gradient_use).
+--- How launches use elements, which the core reports with their adjoints (rg_kernel_gradient_use).
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local array = require "regolith.data.array"
@@ -8,17 +8,17 @@ local uses = {}
 
 local C = lib.C
 
--- The whole number that a launch passes as value `number`; nil if it is none.
+-- The whole number that a launch passes as value `number`; nil for other values.
 local function whole_value(values, number)
   local slot = values[number]
   if slot.kind == C.RG_VALUE_NUMBER and slot.number % 1 == 0 then return slot.number end
   if slot.kind == C.RG_VALUE_I64 then return tonumber(slot.i64) end
 end
 
---- Has x elements that launches may overwrite?
+--- Whether x has elements that launches may overwrite.
 function uses.has_elements(x) return field.is(x) or array.is(x) end
 
---- Tells fields and arrays apart.
+--- A key for tables by field or array.
 function uses.key_of(x)
   return tonumber(ffi.cast("intptr_t", array.is(x) and x.rg_array or x.rg_field))
 end
@@ -75,7 +75,7 @@ function uses.of(adjoint, values)
   return list
 end
 
---- Makes `list` that of another launch, which differs in numbers alone.
+--- Adapts `list` to another launch, which differs only in numbers.
 function uses.move(list, values)
   for k = 1, #list do
     local use = list[k]
@@ -88,7 +88,7 @@ function uses.whole(x)
   return { x = x, key = uses.key_of(x), has_gradient = field.gradient(x) ~= nil }
 end
 
---- Does a launch with such uses draw random numbers?
+--- Whether a launch with such uses draws random numbers.
 function uses.draw(list)
   for _, use in ipairs(list) do
     if use.draws then return true end
