@@ -220,10 +220,10 @@ int main(void) {
       assert.equal(1, code)
       return said
     end
-    assert.matches("takes a script", refusal "")
+    assert.matches("needs a script", refusal "")
     assert.matches("takes a folder to build in", refusal "sand.lua")
     assert.matches("has no option '%-%-bundel'", refusal "--bundel game.lua sand.lua -o out")
-    assert.matches("%-o takes a word", refusal "sand.lua -o")
+    assert.matches("%-o needs a value", refusal "sand.lua -o")
     assert.matches("cannot read nothing.lua", refusal "nothing.lua -o out")
     assert.matches("cannot read nothing.lua", refusal "sand.lua -o out --bundle nothing.lua")
     assert.matches("the key cannot be read: none.pem", refusal "sand.lua -o out --sign none.pem")

@@ -8,6 +8,7 @@
 ---     share/lua/5.1       Regolith's modules in Lua
 ---     share/app           the script, the modules that it requires, and what was built
 local fail = require "regolith.error"
+local disk = require "regolith.file.disk"
 local love = require "regolith.console.love"
 
 local io, os = io, os
@@ -21,16 +22,14 @@ local function stop(message, hint) return error({ message = message, hint = hint
 
 -- -- files ----------------------------------------------------------------------------------------
 
-local function quoted(path) return "'" .. path:gsub("'", "'\\''") .. "'" end
-
 local function make_folder(path)
-  if os.execute("mkdir -p " .. quoted(path)) ~= 0 then stop(("cannot create '%s'"):format(path)) end
+  if os.execute("mkdir -p " .. disk.quote(path)) ~= 0 then
+    stop(("cannot create '%s'"):format(path))
+  end
 end
 
 local function read(path)
-  local file, why = io.open(path, "rb")
-  local bytes = file and file:read "*a"
-  if file then file:close() end
+  local bytes, why = disk.read(path)
   return bytes or stop("cannot read " .. (why or path))
 end
 
@@ -42,11 +41,6 @@ local function write(path, bytes)
   end
 end
 
-local function is_there(path)
-  local file = io.open(path, "rb")
-  if file then file:close() end
-  return file ~= nil
-end
 
 -- -- the command ----------------------------------------------------------------------------------
 
@@ -61,58 +55,58 @@ local takes = { ["-o"] = "out", ["--targets"] = "targets", ["--bundle"] = "main"
   ["--sign"] = "key", ["--love"] = "love" }
 
 local function read_words(...)
-  local words, asked, k = { ... }, { rest = {} }, 1
+  local words, request, k = { ... }, { rest = {} }, 1
   while words[k] do
     local word = words[k]
-    local is_ours = #asked.rest == 0
+    local is_ours = #request.rest == 0
     local name = is_ours and takes[word]
     if is_ours and switches[word] then
-      asked[switches[word]] = true
+      request[switches[word]] = true
     elseif name then
-      asked[name] = words[k + 1] or stop(("%s takes a word"):format(word), usage)
+      request[name] = words[k + 1] or stop(word .. " needs a value", usage)
       k = k + 1
-    elseif not asked.script and word:sub(1, 1) == "-" then
+    elseif not request.script and word:sub(1, 1) == "-" then
       stop(("regolith build has no option '%s'"):format(word), usage)
-    elseif not asked.script then
-      asked.script = word
+    elseif not request.script then
+      request.script = word
     else
-      asked.rest[#asked.rest + 1] = word
+      request.rest[#request.rest + 1] = word
     end
     k = k + 1
   end
-  if asked.love then love.check(asked, stop) end
-  if not asked.script then stop("regolith build takes a script", usage) end
-  if not asked.out then stop("regolith build takes a folder to build in: -o FOLDER", usage) end
-  asked.out = asked.out:gsub("(.)/+$", "%1")
-  asked.name = asked.script:match "([^/]+)$":gsub("%.lua$", "")
-  asked.targets = asked.targets and split(asked.targets)
-  return asked
+  if request.love then love.check(request, stop) end
+  if not request.script then stop("regolith build needs a script", usage) end
+  if not request.out then stop("regolith build needs a folder to build in: -o FOLDER", usage) end
+  request.out = request.out:gsub("(.)/+$", "%1")
+  request.name = request.script:match "([^/]+)$":gsub("%.lua$", "")
+  request.targets = request.targets and split(request.targets)
+  return request
 end
 
 -- -- modules --------------------------------------------------------------------------------------
 
-local function run_script(asked)
+local function run_script(request)
   local dialect = require "regolith.kernel.dialect"
-  local text = read(asked.script):gsub("^#[^\n]*", "")
-  local chunk, message = dialect.load(text, "@" .. asked.script)
+  local text = read(request.script):gsub("^#[^\n]*", "")
+  local chunk, message = dialect.load(text, "@" .. request.script)
   if not chunk then stop(message) end
-  arg = { [0] = asked.script, unpack(asked.rest) } -- luacheck: ignore 121
-  chunk(unpack(asked.rest))
+  arg = { [0] = request.script, unpack(request.rest) } -- luacheck: ignore 121
+  chunk(unpack(request.rest))
 end
 
 -- A name for the functions of a header: an identifier of C.
 local function prefix_of(name) return (name:gsub("[^%w]", "_"):gsub("^(%d)", "_%1")) end
 
--- `has_headers`: for hosts in C.
-local function save_modules(asked, folder, say, has_headers)
+-- Builds and saves what the script exports; with `has_headers` also headers for hosts in C.
+local function save_modules(request, folder, say, has_headers)
   local module = require "regolith.module"
-  run_script(asked)
+  run_script(request)
   local exported, saved = module.exported, {}
   if #exported == 0 then
-    stop(("'%s' exports nothing"):format(asked.script), "rg.export{ step = step, x = x }")
+    stop(("'%s' exports nothing"):format(request.script), "rg.export{ step = step, x = x }")
   end
   for _, one in ipairs(exported) do
-    local name = one.name or asked.name
+    local name = one.name or request.name
     if saved[name] then
       stop(("two modules are called '%s'"):format(name),
         "give each a name: rg.export({ step = step }, { name = \"sand\" })")
@@ -120,13 +114,13 @@ local function save_modules(asked, folder, say, has_headers)
     saved[name] = true
     local path = ("%s/%s.rgm"):format(folder, name)
     make_folder(folder)
-    one:save(path, { targets = asked.targets, sign = asked.key })
-    local archive = asked.is_static and ("%s/%s.a"):format(asked.out, name)
+    one:save(path, { targets = request.targets, sign = request.key })
+    local archive = request.is_static and ("%s/%s.a"):format(request.out, name)
     say(path)
     if has_headers then
-      write(("%s/%s.h"):format(asked.out, name),
+      write(("%s/%s.h"):format(request.out, name),
         module.header(one.session, path, prefix_of(name), archive))
-      say(("%s/%s.h"):format(asked.out, name))
+      say(("%s/%s.h"):format(request.out, name))
     end
     if archive then say(archive) end
   end
@@ -143,9 +137,9 @@ end
 
 local function is_regolith(name) return (name .. "."):find "^regolith%." end
 
--- Copies the script, and the modules that it requires, from next to it.
-local function copy_app(asked, say)
-  local app, folder = asked.out .. "/share/app", asked.main:match "^(.*)/[^/]*$" or "."
+-- Copies the script, and the modules next to it that it requires.
+local function copy_app(request, say)
+  local app, folder = request.out .. "/share/app", request.main:match "^(.*)/[^/]*$" or "."
   local search, done = ("%s/?.lua;%s/?/init.lua"):format(folder, folder), {}
   local function copy(from, to)
     local text = read(from)
@@ -157,50 +151,50 @@ local function copy_app(asked, say)
       if path then copy(path, path:sub(#folder + 2)) end
     end
   end
-  copy(asked.main, "main.lua")
+  copy(request.main, "main.lua")
 end
 
 local function first_of(what, ...)
   for k = 1, select("#", ...) do
     local path = select(k, ...)
-    if is_there(path) then return path end
+    if disk.has(path) then return path end
   end
-  return stop(("%s is not here: %s"):format(what, (select(1, ...))),
-    "it comes with a whole installation of Regolith")
+  return stop(("%s is missing: %s"):format(what, (select(1, ...))),
+    "a complete installation of Regolith has it")
 end
 
--- The player library (core/api/CMakeLists.txt), which has no GPUs; where it is missing, or code for
--- GPUs is built, the whole one.
+-- The player library (core/api/CMakeLists.txt), which supports no GPUs; if it is missing, or code
+-- for GPUs is built, the complete library.
 local function find_library(prefix, targets)
   local has_gpu = false
   for _, target in ipairs(targets or {}) do has_gpu = has_gpu or target:find "^sm_" ~= nil end
   for _, folder in ipairs(has_gpu and {} or { "/libexec/regolith-player", "/player" }) do
     local path = prefix .. folder .. "/libregolith.so.1"
-    if is_there(path) then return path end
+    if disk.has(path) then return path end
   end
   return require "regolith".info().library
 end
 
-local function write_library(place, asked, library, say)
-  write(library, read(find_library(place.prefix, asked.targets)))
+local function write_library(place, request, library, say)
+  write(library, read(find_library(place.prefix, request.targets)))
   if os.execute("command -v strip >/dev/null") == 0 then
-    os.execute("strip " .. quoted(library))
+    os.execute("strip " .. disk.quote(library))
   end
   say(library)
 end
 
-local function copy_program(place, asked, say)
-  local prefix, name = place.prefix, asked.main:match "([^/]+)$":gsub("%.lua$", "")
+local function copy_program(place, request, say)
+  local prefix, name = place.prefix, request.main:match "([^/]+)$":gsub("%.lua$", "")
   local host = first_of("the program of bundles", prefix .. "/libexec/regolith-bundle",
     prefix .. "/bin/regolith-bundle")
-  local program = ("%s/bin/%s"):format(asked.out, name)
+  local program = ("%s/bin/%s"):format(request.out, name)
   write(program, read(host))
-  if os.execute("chmod 755 " .. quoted(program)) ~= 0 then stop("cannot chmod " .. program) end
+  if os.execute("chmod 755 " .. disk.quote(program)) ~= 0 then stop("cannot chmod " .. program) end
   say(program)
-  write_library(place, asked, asked.out .. "/lib/libregolith.so.1", say)
+  write_library(place, request, request.out .. "/lib/libregolith.so.1", say)
 end
 
--- Regolith's own modules: all of them, but those of the prompt; and their bytecode, where it is.
+-- Copies Regolith's own modules, except those of the prompt, and their bytecode if there is any.
 local function copy_lua(place, to)
   local from = place.prefix .. "/share/lua/5.1/regolith"
   local function copy(inner)
@@ -214,7 +208,7 @@ local function copy_lua(place, to)
   end
   copy ""
   for _, path in ipairs { from .. "/bytecode", place.prefix .. "/lua/package/bytecode" } do
-    if is_there(path) then
+    if disk.has(path) then
       write(to .. "/bytecode", read(path))
       break
     end
@@ -224,22 +218,22 @@ end
 -- -- all ------------------------------------------------------------------------------------------
 
 local function run(place, ...)
-  local asked = read_words(...)
+  local request = read_words(...)
   local function say(path) print("wrote " .. path) end
-  if asked.main then read(asked.main) end
-  if asked.love then
-    save_modules(asked, asked.love, say, false)
-    write_library(place, asked, asked.love .. "/regolith/libregolith.so.1", say)
-    copy_lua(place, asked.love .. "/regolith")
-    love.pack(asked, read, write, say)
+  if request.main then read(request.main) end
+  if request.love then
+    save_modules(request, request.love, say, false)
+    write_library(place, request, request.love .. "/regolith/libregolith.so.1", say)
+    copy_lua(place, request.love .. "/regolith")
+    love.pack(request, read, write, say)
     return 0
   end
-  make_folder(asked.out)
-  save_modules(asked, asked.main and asked.out .. "/share/app" or asked.out, say, true)
-  if asked.main then
-    copy_app(asked, say)
-    copy_program(place, asked, say)
-    copy_lua(place, asked.out .. "/share/lua/5.1/regolith")
+  make_folder(request.out)
+  save_modules(request, request.main and request.out .. "/share/app" or request.out, say, true)
+  if request.main then
+    copy_app(request, say)
+    copy_program(place, request, say)
+    copy_lua(place, request.out .. "/share/lua/5.1/regolith")
   end
   return 0
 end

@@ -21,7 +21,7 @@ end
 
 -- -- help -----------------------------------------------------------------------------------------
 
-add("help", "[name]", "The commands; with a name what it is, like ?name.", function(console, about)
+add("help", "[name]", "Lists the commands; describes a name, like ?name.", function(console, about)
   if about == "?" then return help.about(console, "") end
   if console.commands[about] then return help.command(console, about) end
   if about ~= "" then
@@ -32,10 +32,10 @@ add("help", "[name]", "The commands; with a name what it is, like ?name.", funct
   return help.commands(console)
 end)
 
-add("docs", "[words]", "Opens the documentation in a browser, or what it says about these words.",
+add("docs", "[words]", "Opens the documentation in a browser, or searches it for these words.",
   function(_, words)
     local prefix = debug and debug.getregistry()["regolith.prefix"]
-    if not prefix then return nil, "the program `regolith` opens its documentation" end
+    if not prefix then return nil, "only the program `regolith` can open the documentation" end
     return require("regolith.console.command").open_docs(prefix, words)
   end)
 
@@ -60,7 +60,7 @@ end
 
 for name, text in pairs { ir = "The IR of a kernel, after the passes.",
   llvm = "A kernel as LLVM IR.", asm = "A kernel's machine code.",
-  explain = "What became of each loop and access of a kernel." } do
+  explain = "How each loop and access of a kernel was compiled." } do
   add(name, "kernel", text, function(console, argument)
     local k, problem, hint = kernel_of(console, argument, name)
     if not k then return nil, problem, hint end
@@ -79,17 +79,17 @@ add("kernels", "", "The kernels that exist.", function(console)
   return #lines > 0 and table.concat(lines, "\n") or "no kernel exists"
 end)
 
--- `100 step()` is a count and what it counts; `1 + 1` is an expression.
+-- `100 step()` is a count and a text; `1 + 1` is an expression.
 local function counted(argument)
   local count, text = argument:match "^(%d+)%s+(.+)$"
   if not count or input.load(argument, "=check") then return 1, argument end
   return tonumber(count), text
 end
 
-add("time", "[count] text", "Runs it, count times, and says what took how long.",
+add("time", "[count] text", "Runs the text, count times; reports how long that took.",
   function(console, argument)
     local count, text = counted(argument)
-    if text == "" then return nil, ":time takes what it is to run", "as in ':time 100 step()'" end
+    if text == "" then return nil, ":time needs code to run", "as in ':time 100 step()'" end
     local chunk, reason = console:compile(text)
     if not chunk then return nil, reason end
     local garbage, before = collectgarbage "count", meter.read()
@@ -133,17 +133,17 @@ add("tree", "[x]", "The tree of a field or node: levels, active cells, bytes; or
     return console:describe(v)
   end)
 
-add("mem", "", "How much memory is used, and by what.",
+add("mem", "", "How much memory is used, by tree, level and array.",
   function(console) return memory.draw(console.rg.memory(), console) end)
 
-add("gc", "", "Collects garbage: Lua's, then freed cells; says what that gave back.",
+add("gc", "", "Collects garbage: Lua's, then freed cells; reports how much was freed.",
   function(console)
     local before, lua_before = console.rg.memory().live, collectgarbage "count"
     collectgarbage()
     collectgarbage()
     console.rg.gc()
     local text = require "regolith.console.text"
-    return ("%s of data, %s of Lua's memory given back"):format(
+    return ("%s of data, %s of Lua's memory freed"):format(
       text.size(math.max(0, before - console.rg.memory().live)),
       text.size(math.max(0, lua_before - collectgarbage "count") * 1024))
   end)
@@ -192,7 +192,7 @@ add("show", "x [file]", "A field or array as a picture, here or in a file; of on
     return "wrote " .. file
   end)
 
-add("watch", "[x]", "Shows a field while kernels run, along with others; alone: none.",
+add("watch", "[x]", "Shows a field while kernels run; without one, ends that for all.",
   function(console, argument)
     if argument == "" then
       local count = #console.watched
@@ -228,30 +228,26 @@ add("plot", "x [file]", "Numbers as a line, here; in a file (PNG, SVG) by rg.plo
 
 -- -- sessions -------------------------------------------------------------------------------------
 
-add("save", "file name ..", "Keeps fields and arrays of these names in a file, by rg.save.",
+add("save", "file name ..", "Saves fields and arrays of these names in a file, by rg.save.",
   function(console, argument)
     local file, list = argument:match "^(%S+)%s+(.+)$"
     if not file then
       return nil, ":save takes a file and names", "as in ':save state.rg x velocity'"
     end
-    local save = rawget(console.rg, "save")
-    if not save then return nil, "rg.save is not in this version" end
     local data, count = {}, 0
     for name in list:gmatch "[%a_][%w_.]*" do
       data[name], count = console:evaluate(name), count + 1
       if data[name] == nil then return nil, ("'%s' is nil"):format(name) end
     end
-    save(file, data)
+    console.rg.save(file, data)
     return ("saved %d %s in %s"):format(count, count == 1 and "object" or "objects", file)
   end)
 
-add("load", "file", "Makes variables of what ':save' kept, by rg.load.",
+add("load", "file", "Declares variables for the objects in a saved file, by rg.load.",
   function(console, argument)
     if argument == "" then return nil, ":load takes a file" end
-    local load = rawget(console.rg, "load")
-    if not load then return nil, "rg.load is not in this version" end
-    local data, problem = load(argument)
-    if type(data) ~= "table" then return nil, tostring(problem or "nothing was in it") end
+    local data, problem = console.rg.load(argument)
+    if not data then return nil, problem end
     local found = {}
     for name, v in pairs(data) do
       console.scope:declare(name, v)
@@ -261,7 +257,7 @@ add("load", "file", "Makes variables of what ':save' kept, by rg.load.",
     return "loaded " .. table.concat(found, ", ")
   end)
 
-add("reset", "", "Ends the runtime and forgets the locals; what is global stays.",
+add("reset", "", "Ends the runtime and forgets the locals; globals stay.",
   function(console)
     console.rg.reset()
     console.scope:clear()
@@ -284,7 +280,7 @@ add("locals", "", "The locals of this session.", function(console)
 end)
 
 add("quit", "", "Leaves, as Ctrl-D does.", function(console)
-  if not console.leave then return nil, "the program around this console decides when it ends" end
+  if not console.leave then return nil, "only the program around this console can end it" end
   console.leave()
 end)
 

@@ -2,6 +2,7 @@
 --- new NAME`, `regolith build`, `regolith cache`. Each returns an exit code. A word that is neither
 --- a command nor a file is refused, with a suggestion.
 local fail = require "regolith.error"
+local disk = require "regolith.file.disk"
 
 local io, os, table = io, os, table
 
@@ -21,18 +22,6 @@ local function nearest(name, known)
   return fail.nearest(name, known)
 end
 
-local function read_file(path)
-  local file = io.open(path, "rb")
-  local text = file and file:read "*a"
-  if file then file:close() end
-  return text
-end
-
-local function is_there(path)
-  local file = io.open(path, "rb")
-  if file then file:close() end
-  return file ~= nil
-end
 
 -- -- run ------------------------------------------------------------------------------------------
 
@@ -60,8 +49,9 @@ end
 --- `regolith run -n 4 script.lua ..`
 function commands.run(place, option, ...)
   if option == "-h" or option == "--help" then
-    print(run_usage .. "\n\nstarts the script as so many processes, the ranks of one simulation, "
-      .. "and ends when\nall have ended. In the script rg.comm() is what each has of the others.")
+    print(run_usage .. "\n\nstarts the script as this many processes, the ranks of one simulation, "
+      .. "and ends when\nall of them have ended. In the script, rg.comm() connects a rank to the "
+      .. "others.")
     return 0
   elseif not option then
     return complain("regolith run needs a number of ranks, and a script", run_usage)
@@ -89,14 +79,14 @@ end
 -- -- info -----------------------------------------------------------------------------------------
 
 local function system_name()
-  local release = read_file "/etc/os-release" or ""
-  local kernel = read_file "/proc/sys/kernel/osrelease" or "?"
+  local release = disk.read "/etc/os-release" or ""
+  local kernel = disk.read "/proc/sys/kernel/osrelease" or "?"
   return ("%s, kernel %s, %s"):format(release:match 'PRETTY_NAME="([^"]*)"' or jit.os,
     kernel:gsub("%s+$", ""), jit.arch)
 end
 
 local function processor_name()
-  return (read_file "/proc/cpuinfo" or ""):match "model name%s*:%s*([^\n]*)" or "?"
+  return (disk.read "/proc/cpuinfo" or ""):match "model name%s*:%s*([^\n]*)" or "?"
 end
 
 -- "available", or the reason why not; it opens the device to find out.
@@ -137,7 +127,7 @@ function commands.info(place)
   row("program", place.prefix .. "/bin/regolith")
   row("library", info.library)
   local compiler = folder .. "/libregolith-codegen.so"
-  row("compiler", is_there(compiler) and compiler or compiler .. " (missing)")
+  row("compiler", disk.has(compiler) and compiler or compiler .. " (missing)")
   row("modules", place.prefix .. "/share/lua/5.1/regolith")
   row("cache", rg.cache.info().folder or "none")
   row("examples", place.prefix .. "/share/regolith/examples")
@@ -152,7 +142,7 @@ end
 -- The folder of the site: where it is installed, or where the build makes it.
 local function find_site(prefix)
   for _, folder in ipairs { "/share/doc/regolith/html", "/docs" } do
-    if is_there(prefix .. folder .. "/index.html") then return prefix .. folder end
+    if disk.has(prefix .. folder .. "/index.html") then return prefix .. folder end
   end
 end
 
@@ -174,13 +164,13 @@ local function open(address)
   os.execute(("%s '%s' >/dev/null 2>&1 &"):format(browser, address))
 end
 
---- Opens the documentation, or what it says about `words`; returns what to print, or nil, a problem
+--- Opens the documentation, or its search for `words`. Returns a text to print, or nil, a problem
 --- and a hint.
 function command.open_docs(prefix, words)
   local site = find_site(prefix)
   if not site then
     local text = prefix .. "/share/doc/regolith/guide"
-    return nil, "the pages of the documentation are not here", is_there(text .. "/kernels.md")
+    return nil, "the pages of the documentation are missing", disk.has(text .. "/kernels.md")
       and ("they were built without cmark-gfm; their text is in %s"):format(text)
       or "cmake --build build --target docs makes them, by Debian's cmark-gfm"
   end
@@ -242,7 +232,7 @@ local function list_examples(place)
   local folder, list = place.prefix .. "/share/regolith/examples/", {}
   for _, file in ipairs(place.list(folder)) do
     local name = file:match "^([%w_]+)%.lua$"
-    local text = name and read_file(folder .. file) or ""
+    local text = name and disk.read(folder .. file) or ""
     local line = text:match "^%-%-%s*([^\n]*)"
     if line then
       local kind = text:match "\n%-%- ([%a ]+)%. Run it with:" or ""
@@ -289,7 +279,7 @@ local function run_example(path, ...)
 end
 
 local function print_example(path)
-  io.write(read_file(path))
+  io.write(disk.read(path))
   return 0
 end
 
@@ -422,8 +412,8 @@ commands["new"] = function(place, name)
   if not bare or bare:find "%c" then
     return complain(("'%s' is not a name for a script"):format(name))
   end
-  if is_there(path) then
-    return complain(("'%s' exists already and was left as it is"):format(path))
+  if disk.has(path) then
+    return complain(("'%s' exists already, and was not changed"):format(path))
   end
   local file, problem = io.open(path, "wb")
   if not file then return complain(problem) end

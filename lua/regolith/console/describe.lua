@@ -100,7 +100,7 @@ end
 local describe_value
 
 -- The result of a table's __tostring, if it has one.
-local function own_words(v)
+local function own_text(v)
   local meta = getmetatable(v)
   if type(meta) ~= "table" or rawget(meta, "__tostring") == nil then return end
   local ok, shown = pcall(tostring, v)
@@ -178,11 +178,11 @@ function describe_value(d, v, depth)
   if type(meta) == "table" and rawget(meta, "__regolith") == "the module itself" then
     return d.paint("handle", describe_module(v)), false
   end
-  local own = own_words(v)
+  local own = own_text(v)
   if own and depth > 1 then own = text.cut(own:match "[^\n]*", 60) end
   if own then return d.paint("handle", own), own:find("\n", 1, true) ~= nil end
   local name = type(meta) == "table" and rawget(meta, "__regolith")
-  if type(name) == "string" and not name:find "^rg%." then -- "a window": not what it consists of
+  if type(name) == "string" and not name:find "^rg%." then -- "a window", without its contents
     return d.paint("handle", name), false
   end
   return describe_table(d, v, depth)

@@ -1,16 +1,17 @@
 --- The window of `regolith examples`: a thumbnail for each example that runs live, to click.
 local ffi = require "ffi"
+local disk = require "regolith.file.disk"
 
 local gallery = {}
 
-local io, os = io, os
--- forty thumbnails fit a laptop's display
+local os = os
+-- Forty thumbnails fit on a laptop's display.
 local columns, cell_width, cell_height, margin, top = 8, 158, 134, 12, 6
 local foot = 36 -- pixels below the last row, for the line about an example
 
 if not pcall(function() return ffi.C.isatty end) then ffi.cdef "int isatty(int file);" end
 
---- Whether a window is of use: someone is at a terminal, and there is a display.
+--- Whether to open a window: output goes to a terminal, and there is a display.
 function gallery.is_possible()
   return ffi.C.isatty(1) ~= 0 and os.getenv "RG_WINDOW" ~= "off"
     and ((os.getenv "DISPLAY" or "") ~= "" or (os.getenv "WAYLAND_DISPLAY" or "") ~= "")
@@ -20,13 +21,9 @@ end
 local function live_ones(list)
   local ones = {}
   for _, example in ipairs(list) do
-    local file = io.open(example.path, "rb")
-    local text = file and file:read "*a" or ""
-    if file then file:close() end
+    local text = disk.read(example.path) or ""
     local picture = example.path:gsub("([%w_]+)%.lua$", "pictures/%1.png")
-    local thumbnail = io.open(picture, "rb")
-    if thumbnail then thumbnail:close() end
-    if thumbnail and text:find "rg%.live" then
+    if text:find "rg%.live" and disk.has(picture) then
       ones[#ones + 1] = { name = example.name, line = example.line, picture = picture }
     end
   end

@@ -93,7 +93,7 @@ local function describe_tree(drawing, pointer, number)
   local rows = memory_rows(number)
   local one = rows[tostring(ffi.cast("void *", pointer))]
   if not one then
-    return drawing, "not laid out yet: the first use does that"
+    return drawing, "not laid out yet: its first use lays it out"
   end
   return table.concat(draw(drawing, rows_of_tree(rows, one)), "\n")
 end
@@ -120,8 +120,8 @@ local function list_of(shape)
   return list
 end
 
--- The handle that a row belongs to, and the indices that the row has been given.
-local function row_parts(v, depth)
+-- The indices that a row has been given.
+local function row_indices(v, depth)
   local fixed = {}
   for axis = 1, depth do fixed[axis] = v["rg_i" .. axis] end
   return fixed
@@ -132,7 +132,7 @@ local function add_lines(head, x, fixed, size)
     local extents, starts = list_of(x.shape), {}
     for axis, n in ipairs(extents) do
       if n == 0 and ffi.istype("RgArrayHandle", x) then error("no elements", 0) end
-      if n == 0 then error("an axis without end: pairs(x) visits the active cells", 0) end
+      if n == 0 then error("an axis is unbounded: pairs(x) visits the active cells", 0) end
       starts[axis] = 0
     end
     local _, offset = pcall(function() return x.offset end)
@@ -165,7 +165,7 @@ local function describe_row(v, depth, size)
     or require "regolith.data.array".by_number
   local element = owner[v.rg_number]
   if not element then return tostring(v) end
-  return add_lines(tostring(v), element, row_parts(v, depth), size)
+  return add_lines(tostring(v), element, row_indices(v, depth), size)
 end
 
 -- -- kernels --------------------------------------------------------------------------------------
@@ -199,10 +199,10 @@ local describers = {
   end,
 }
 
--- What tostring returns, or its error message: the handle's runtime may have ended.
-local function words_of(v)
-  local _, words = pcall(tostring, v)
-  return type(words) == "table" and words.message or tostring(words)
+-- The result of tostring, or its error message: the handle's runtime may have ended.
+local function text_of(v)
+  local _, shown = pcall(tostring, v)
+  return type(shown) == "table" and shown.message or tostring(shown)
 end
 
 --- Returns the text of a handle and a remark, or nil for other values.
@@ -213,13 +213,13 @@ function handle.describe(v, size, is_brief)
   if not kind then return end
   if is_brief and kind ~= "kernel" and kind ~= "vector" and kind ~= "matrix" then
     if kind == "node" then return "a node; ':tree _' draws its tree" end
-    return words_of(v):match "[^\n]*"
+    return text_of(v):match "[^\n]*"
   end
   local describer = describers[kind]
-  if not describer then return (words_of(v)) end
+  if not describer then return text_of(v) end
   local ok, shown, remark = pcall(describer, v, size, depth)
   if ok then return shown, remark end
-  return words_of(v)
+  return text_of(v)
 end
 
 handle.memory_rows = memory_rows

@@ -5,9 +5,10 @@ local describe = require "regolith.console.describe"
 local text = require "regolith.console.text"
 local input = require "regolith.console.input"
 local fail = require "regolith.error"
+local disk = require "regolith.file.disk"
 local builtin = require "regolith.kernel.builtin"
 
-local debug, io = debug, io -- a sandbox may remove them later
+local debug = debug -- a sandbox may remove it later
 
 local help = {}
 
@@ -137,7 +138,7 @@ function help.commands(console)
       meaning = command.help }
   end
   return rows_text(rows, console.width)
-    .. "\n  ?name, ??f\n?  alone says how the prompt works"
+    .. "\n  ?name, ??f\n?  alone explains the prompt"
 end
 
 -- Reads lines of a file or of a remembered text.
@@ -157,16 +158,12 @@ function help.source(v)
     return nil, ("%s has no source: ??f is for functions and kernels"):format(fail.describe(v))
   end
   local own = builtin.names[v]
-  if own then return nil, own .. " is Regolith's own", ("?%s tells what it does"):format(own) end
+  if own then return nil, own .. " is Regolith's own", ("?%s describes it"):format(own) end
   local info = debug and debug.getinfo(v, "S") or { what = "C" }
   if info.what == "C" then return nil, "this function is built in, or written in C" end
   local kept = input.texts()
   local whole = kept[info.source] or (info.source:sub(1, 1) ~= "@" and info.source)
-  local file = not whole and io and io.open(info.source:sub(2), "rb")
-  if file then
-    whole = file:read "*a"
-    file:close()
-  end
+    or disk.read(info.source:sub(2))
   if not whole then return nil, "its file cannot be read: " .. info.short_src end
   return lines_of(whole, info.linedefined, info.lastlinedefined)
 end

@@ -1,6 +1,6 @@
 --- The history of inputs, kept across runs: a file with one line per input, in which \n and \\
---- encode line breaks and backslashes. Each input is appended at once, so two prompts that run
---- together lose nothing.
+--- encode line breaks and backslashes. Each input is appended immediately, so two prompts that run
+--- at the same time lose nothing.
 local history = {}
 
 local most = 2000

@@ -1,13 +1,13 @@
 /* host.c - the `regolith` program: LuaJIT with Regolith at hand.
  * Options, scripts, `arg`, chunk names and exit codes are those of `luajit` (tests/install compares
- * the two). What it adds: the module is found next to the program, wherever that is, `rg` is there
- * in -e and at the prompt, and a first word that is a command, not a file (run, info, docs,
- * examples, new, build, cache) runs lua/regolith/console/command.lua. In a bundle (`regolith
- * build --bundle`), where there is ../share/app/main.lua, the program runs that, and reads no
- * options: all words are the script's.
+ * the two). In addition, the module is found next to the program, wherever that is; `rg` is a
+ * global in -e and at the prompt; and a first word that is a command, not a file (run, info, docs,
+ * examples, new, build, cache), runs lua/regolith/console/command.lua. In a bundle (`regolith build
+ * --bundle`), which has a ../share/app/main.lua, the program runs that script and reads no options:
+ * all words are the script's arguments.
  *
- * Where things are, relative to the program's own file:  ../share/lua/5.1/regolith  the Lua modules
- *                                                        ../share/regolith/examples  the examples
+ * Folders relative to the program's own file:  ../share/lua/5.1/regolith   the Lua modules
+ *                                              ../share/regolith/examples  the examples
  * The build folder has links in the same places. */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -34,14 +34,14 @@ typedef struct Host {
   int argc, script; /* argv[script]: the script, or argc */
   bool is_interactive, shows_version, ignores_environment, has_chunk;
   char app[PATH_MAX]; /* of a bundle: its script; else "" */
-  bool has_unseen;    /* a queued launch has failed, and the script did not look */
+  bool has_unseen;    /* a queued launch has failed, and no call of the script has reported it */
   int status;
 } Host;
 
 /* -- running ----------------------------------------------------------------------------------- */
 
-/* Is this frame of a module of ours, or of code that one generated? Those modules are where
- * error.lua says. */
+/* Whether the frame belongs to a module of ours, or to code that one generated. error.lua stores the
+ * folder of these modules in the registry. */
 static bool is_ours(lua_State *lua, const lua_Debug *frame) {
   if (!strcmp(frame->source, "=(regolith)")) return true;
   lua_getfield(lua, LUA_REGISTRYINDEX, "regolith.home");
@@ -51,7 +51,7 @@ static bool is_ours(lua_State *lua, const lua_Debug *frame) {
   return ours;
 }
 
-/* Level `level` of the stack is to be left out: it is ours, or a function in C that ours called. */
+/* Whether a level of the stack is left out: it is ours, or a function in C that ours called. */
 static bool is_hidden(lua_State *lua, int level) {
   lua_Debug frame;
   do {
@@ -79,7 +79,7 @@ static void add_frame(lua_State *lua, luaL_Buffer *out, int level) {
   luaL_addstring(out, line);
 }
 
-/* How many levels there are, and how many of them, from `first` on, are to be left out. */
+/* The number of levels; *hidden is how many of them, from `first` on, are left out. */
 static int count_frames(lua_State *lua, int first, int *hidden) {
   lua_Debug frame;
   int depth = first;
@@ -89,9 +89,9 @@ static int count_frames(lua_State *lua, int first, int *hidden) {
   return depth;
 }
 
-/* `message` and the frames of the user's own, on the stack; all frames with RG_TRACE=1. Where none
- * is ours this is luajit's own traceback, to the letter. An error of ours was raised by a tail call
- * to `error`: level 1. */
+/* Pushes `message` and the user's own frames; with RG_TRACE=1, all frames. If no frame is ours, this
+ * is luajit's own traceback, to the letter. An error of ours was raised by a tail call to `error`,
+ * which is level 1. */
 static void push_traceback(lua_State *lua, const char *message, bool is_failure) {
   enum { FIRST = 12, LAST = 10 };
   const char *trace = getenv("RG_TRACE");
@@ -128,8 +128,8 @@ static int add_traceback(lua_State *lua) {
   return 1;
 }
 
-/* Calls the function below its `count` arguments; the error, with its traceback, or the results are
- * left. */
+/* Calls the function below its `count` arguments; leaves the results, or the error with its
+ * traceback. */
 static int call(lua_State *lua, int count, int results) {
   int base = lua_gettop(lua) - count;
   lua_pushcfunction(lua, add_traceback);
@@ -142,7 +142,7 @@ static int call(lua_State *lua, int count, int results) {
   return status;
 }
 
-/* For the prompt: call(f, ...) as above; true and the results, or false and the error. */
+/* call(f, ...) for the prompt: returns true and the results, or false and the error. */
 static int call_from_lua(lua_State *lua) {
   int status = call(lua, lua_gettop(lua) - 1, LUA_MULTRET);
   lua_pushboolean(lua, !status);
@@ -177,15 +177,15 @@ static bool report(Host *host, int status) {
   return status == 0;
 }
 
-/* lib.lua calls it. */
+/* lib.lua calls this. */
 static int note_unseen(lua_State *lua) {
   Host *host = lua_touserdata(lua, lua_upvalueindex(1));
   host->has_unseen = true;
   return 0;
 }
 
-/* os.exit closes no runtime, unless it is asked to: what the script has queued is waited for, and
- * what failed is said, as at the end of a script. */
+/* os.exit, which closes no runtime unless requested: waits for queued work and reports failures
+ * first, as the end of a script does. */
 static int leave(lua_State *lua) {
   const Host *host = lua_touserdata(lua, lua_upvalueindex(2));
   int count = lua_gettop(lua);
@@ -230,12 +230,12 @@ static void find_prefix(char prefix[PATH_MAX]) {
   }
 }
 
-/* console/syntax.lua's function `field`, with the error on top of the stack and `count` more
- * arguments above it: the chunk after all, or what to say. */
+/* Calls the function `field` of console/syntax.lua with an error and `count` more arguments above it
+ * on the stack; leaves the chunk, if it can be loaded after all, or a message. */
 static int load_again(lua_State *lua, const char *field, int count) {
   lua_getglobal(lua, "require");
   lua_pushliteral(lua, "regolith.console.syntax");
-  if (lua_pcall(lua, 1, 1, 0)) { /* the error as it was */
+  if (lua_pcall(lua, 1, 1, 0)) { /* leaves the original error */
     lua_pop(lua, count + 1);
     return LUA_ERRSYNTAX;
   }
@@ -253,8 +253,7 @@ static int load_file(lua_State *lua, const char *path) {
   return load_again(lua, "load_file", 1);
 }
 
-/* A searcher for `regolith` and `regolith.*` alone: no other module is looked up next to the
- * program. */
+/* A searcher of `regolith` and `regolith.*`: no other module is looked up next to the program. */
 static int find_module(lua_State *lua) {
   const char *name = luaL_checkstring(lua, 1), *prefix = lua_tostring(lua, lua_upvalueindex(1));
   if (strncmp(name, "regolith", 8) || (name[8] && name[8] != '.')) return 0;
@@ -274,8 +273,8 @@ static int find_module(lua_State *lua) {
   return 1;
 }
 
-/* In place of LuaJIT's loader of modules in Lua, which it calls: what that cannot read is loaded as
- * a script is. */
+/* Replaces LuaJIT's loader of modules in Lua, which it calls: a module that this cannot parse is
+ * loaded as a script is. */
 static int load_module(lua_State *lua) {
   int count = lua_gettop(lua);
   lua_pushvalue(lua, lua_upvalueindex(1));
@@ -308,15 +307,15 @@ static void add_searcher(lua_State *lua, const char *prefix) {
   lua_pop(lua, 1);
 }
 
-/* lib.lua takes the library that this program is linked with, unless RG_LIBRARY names another. */
-static void tell_library(lua_State *lua) {
+/* lib.lua opens the library that this program is linked with, unless RG_LIBRARY names another. */
+static void register_library(lua_State *lua) {
   Dl_info info;
   if (!dladdr((void *)rg_version, &info) || !info.dli_fname) return;
   lua_pushstring(lua, info.dli_fname);
   lua_setfield(lua, LUA_REGISTRYINDEX, "regolith.library");
 }
 
-/* list(folder): the names in it, unsorted; none where it cannot be read. */
+/* list(folder): the names in it, unsorted; none if it cannot be read. */
 static int list_folder(lua_State *lua) {
   DIR *folder = opendir(luaL_checkstring(lua, 1));
   lua_newtable(lua);
@@ -330,7 +329,7 @@ static int list_folder(lua_State *lua) {
   return 1;
 }
 
-/* -- what is asked for ------------------------------------------------------------------------- */
+/* -- actions ----------------------------------------------------------------------------------- */
 
 static bool require(Host *host, const char *name) {
   lua_getglobal(host->lua, "require");
@@ -338,8 +337,8 @@ static bool require(Host *host, const char *name) {
   return report(host, call(host->lua, 1, 0));
 }
 
-/* The global `rg`, for what is typed rather than kept in a file; a global that is there already
- * stays. */
+/* Sets the global `rg` for code that is typed rather than kept in a file, unless there is such a
+ * global already. */
 static bool preset(Host *host) {
   lua_getglobal(host->lua, "rg");
   bool is_there = !lua_isnil(host->lua, -1);
@@ -352,7 +351,7 @@ static bool preset(Host *host) {
   return report(host, status);
 }
 
-/* module(name).field(...): a function of a Lua file of the console, on the stack. */
+/* Pushes a function of one of the console's modules. */
 static bool get_console(Host *host, const char *module, const char *field) {
   lua_getglobal(host->lua, "require");
   lua_pushstring(host->lua, module);
@@ -405,7 +404,7 @@ static bool run_environment(Host *host) {
   return report(host, status ? status : call(host->lua, 0, 0));
 }
 
-/* -jcmd, -Oopt, -b: their small language is read in Lua. */
+/* -jcmd, -Oopt, -b: console/option.lua parses them. */
 static bool run_jit(Host *host, const char *field, const char *text, int from) {
   if (!get_console(host, "regolith.console.option", field)) return false;
   lua_pushstring(host->lua, text);
@@ -436,8 +435,8 @@ static int push_arguments(Host *host) {
   return count;
 }
 
-/* A word that is no file may be a command. Which commands there are, and what was meant, is
- * command.lua's to say; it returns an exit code. */
+/* A word that is not a file may be a command. command.lua knows the commands, and suggests one for a
+ * misspelt word; it returns an exit code. */
 static bool is_command(const char *word) {
   return !strpbrk(word, "/.") && word[0] != '-' && access(word, F_OK);
 }
@@ -493,7 +492,7 @@ static bool run_script(Host *host) {
 
 static void on_prompt_interrupt(int number) { (void)number; /* ends the read */ }
 
-/* read(mark): a line, without its end; nil at the end of all input, false after Ctrl-C. */
+/* read(mark): a line without its end; nil at the end of the input, false after Ctrl-C. */
 static int read_line(lua_State *lua) {
   struct sigaction action = {.sa_handler = on_prompt_interrupt}, before;
   char *line = NULL;
@@ -551,18 +550,18 @@ static const char usage[] =
     "commands:\n"
     "  run -n N SCRIPT   Start N ranks of a script, which share windows: rg.comm().\n"
     "  info              Versions, devices and paths, for a bug report.\n"
-    "  docs [WORD ..]    Open the documentation, or what it says about these words.\n"
+    "  docs [WORD ..]    Open the documentation, or search it for these words.\n"
     "  examples [NAME]   List the examples, or run one; -p NAME prints it.\n"
     "  new NAME          Write NAME.lua, a script to start from.\n"
     "  build SCRIPT -o FOLDER  Save the modules that a script exports; --bundle MAIN: a program.\n"
-    "  cache [clear]     Show what compiled kernels take on disk, or delete them.\n";
+    "  cache [clear]     Show the compiled kernels on disk, or delete them.\n";
 
 static int show_usage(void) {
   fputs(usage, stderr);
   return -1;
 }
 
-/* Where the script stands in argv; -1: the options cannot be read; 0: help was given. */
+/* The position of the script in argv; -1 for invalid options, 0 if help was shown. */
 static int read_options(Host *host) {
   for (int i = 1; i < host->argc; i++) {
     const char *word = host->argv[i];
@@ -607,7 +606,7 @@ static int read_options(Host *host) {
   return host->argc;
 }
 
-/* Does what -e, -l, -j, -O and -b ask for, in their order. */
+/* Executes -e, -l, -j, -O and -b in their order. */
 static bool run_options(Host *host) {
   for (int i = 1; i < host->script && i < host->argc; i++) {
     const char *word = host->argv[i], *text = word + 2;
@@ -654,7 +653,7 @@ static bool run(Host *host, const char *prefix) {
   return report(host, status ? status : call(host->lua, 0, 0));
 }
 
-/* Of a bundle: the script, whose modules are next to it; false: this is none. */
+/* The script of a bundle; false if the program is not in a bundle. */
 static bool find_app(const char *prefix, char script[PATH_MAX]) {
   static const char main_script[] = "/share/app/main.lua";
   size_t length = strlen(prefix);
@@ -664,8 +663,8 @@ static bool find_app(const char *prefix, char script[PATH_MAX]) {
   return !access(script, R_OK);
 }
 
-/* Modules of the script are found next to it; rg.module.open looks there, too. */
-static void tell_app(lua_State *lua, const char *script) {
+/* Lets `require` and rg.module.open find files next to the script. */
+static void register_app(lua_State *lua, const char *script) {
   lua_pushlstring(lua, script, (size_t)(strrchr(script, '/') - script));
   lua_getglobal(lua, "package");
   lua_getfield(lua, -1, "path");
@@ -696,9 +695,9 @@ static int start(lua_State *lua) {
   add_searcher(lua, prefix);
   lua_pushstring(lua, prefix); /* for the prompt: where the documentation is */
   lua_setfield(lua, LUA_REGISTRYINDEX, "regolith.prefix");
-  tell_library(lua);
+  register_library(lua);
   fill_arg(host);
-  if (host->app[0]) tell_app(lua, host->app);
+  if (host->app[0]) register_app(lua, host->app);
   if (!run(host, prefix) && !host->status) host->status = 1;
   return 0;
 }
@@ -708,7 +707,7 @@ int main(int argc, char **argv) {
   char prefix[PATH_MAX];
   find_prefix(prefix);
   bool is_app = argc > 0 && find_app(prefix, host.app);
-  if (is_app) argv[0] = host.app; /* the script is word 0, as no option comes before it */
+  if (is_app) argv[0] = host.app; /* the script is word 0, since there are no options before it */
   else host.app[0] = 0;
   host.script = is_app ? 0 : read_options(&host);
   if (!is_app && host.script <= 0) return host.script < 0 ? EXIT_FAILURE : EXIT_SUCCESS;

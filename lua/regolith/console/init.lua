@@ -69,7 +69,7 @@ function console.new(given)
   return self
 end
 
--- -- saying ---------------------------------------------------------------------------------------
+-- -- output ---------------------------------------------------------------------------------------
 
 --- Formats a value as the console prints it.
 ---@param more table?   options of describe.value
@@ -158,7 +158,7 @@ local function run(self, f, ...)
   return results
 end
 
-local function tell_time(self)
+local function report_time(self)
   local last = self.last
   if not self.slow or not last or last.seconds < self.slow then return end
   self.write(self.paint("dim", meter.text(last)) .. "\n")
@@ -177,7 +177,7 @@ local function run_chunk(self, found, text)
       if not shown[1] then self:complain(shown[2]) end
     end
   end
-  tell_time(self)
+  report_time(self)
   return results[1] and "complete" or "error"
 end
 
@@ -209,7 +209,7 @@ local function take_word(self, text)
   local known = word and words[word]
   if not known or self.scope:find(word) ~= nil then return false end
   if known == "help" then
-    self.write "? says how the prompt works, :help lists its commands, ?rg.field describes a name\n"
+    self.write "? explains the prompt, :help lists its commands, ?rg.field describes a name\n"
   else
     self.write(self.leave and "Ctrl-D or :quit leaves\n" or "this console is left by its program\n")
   end

@@ -1,22 +1,23 @@
-/* interrupt.c - Ctrl-C while something runs.
- * The first one stops the launches of kernels and asks for a hook, which raises an error at Lua's
- * next instruction. A loop that LuaJIT has compiled looks at no hook. So, every 50 ms until
- * somebody noticed, the thread is led out of it (x86-64): it goes on in single steps, and the
- * first guard it comes to is taken as if it had failed. Its exit restores the interpreter's state
- * as it does at every failed guard, and the interpreter meets the hook.
+/* interrupt.c - Ctrl-C while code runs.
+ * The first Ctrl-C stops the launches of kernels and sets a hook, which raises an error at Lua's
+ * next instruction. A loop that LuaJIT has compiled checks no hook. So every 50 ms, until the hook
+ * has run, this file forces the thread out of such a loop (x86-64): the thread continues in single
+ * steps, and the first guard that it reaches is taken as if it had failed. The exit of the guard
+ * restores the interpreter's state, as for every failed guard, and the interpreter calls the hook.
  *
- * A loop that has no guard at all, such as `while true do end`, is in a circle of instructions that
- * nothing leads out of. There the exit with number 0 is taken: it is the one of guards before the
- * loop, where the trace began, and restores no value but the place, since nothing had changed yet.
- * Locals are then what they were when the trace was entered; the error is raised there.
+ * A loop without any guard, such as `while true do end`, is a circle of instructions without a
+ * branch out of it. There the exit with number 0 is taken. It belongs to guards before the loop,
+ * where the trace began, and restores nothing but the position, since nothing had changed yet.
+ * Locals then have the values from when the trace was entered, and the error is raised there.
  *
- * A second Ctrl-C, where the first one's error was caught by the script, raises at every
- * instruction until nothing is left that could catch. Where nobody notices for half a second (a
- * function in C; a loop without a guard in a script, for which nobody has learnt where exits are) a
- * line says so, and only then a further Ctrl-C ends the process.
+ * If the script has caught the first error, a second Ctrl-C raises an error at every instruction
+ * until no handler is left. If the hook has not run after half a second (in a function in C; in a
+ * script without a prompt, in a loop without a guard, since only the prompt passes the address of
+ * the exits), a message says so, and from then on a further Ctrl-C ends the process.
  *
- * Exits of LuaJIT's x86-64 code are rows of `push imm8; jmp short`, numbered upwards, and a guard
- * is a conditional jump to one of them, or past a jump to one; no compiler makes such code. */
+ * The exits of LuaJIT's x86-64 code are rows of `push imm8; jmp short`, numbered upwards, and a
+ * guard is a conditional jump to one of them, or past a jump to one; no compiler makes such code.
+ * */
 #include "interrupt.h"
 
 #include <lauxlib.h>
@@ -30,13 +31,14 @@
 
 #include "regolith.h"
 
-enum { MOST_WATCHED = 16, TICK_MS = 50, TICKS_UNTIL_TOLD = 10, MOST_STEPS = 20000 };
+enum { MOST_WATCHED = 16, TICK_MS = 50, TICKS_UNTIL_MESSAGE = 10, MOST_STEPS = 20000 };
 
-static lua_State *running;  /* what Ctrl-C stops */
-static pthread_t thread;    /* which runs it */
-static void (*before)(int); /* what Ctrl-C did before */
+static lua_State *running;  /* the state that Ctrl-C stops */
+static pthread_t thread;    /* the thread that runs it */
+static void (*before)(int); /* the previous handler of Ctrl-C */
 static RgRuntime *volatile watched[MOST_WATCHED];
-/* since interrupt_begin: Ctrl-Cs; was the last one noticed; ticks since; was it said */
+/* since interrupt_begin: the number of Ctrl-Cs; whether the hook has run since the last one; ticks
+ * since then; whether the message was written */
 static volatile sig_atomic_t count, noticed, ticks, told;
 static volatile sig_atomic_t stepping, steps;
 
@@ -48,7 +50,7 @@ static void stop_hook(lua_State *lua, lua_Debug *unused) {
   luaL_error(lua, "interrupted!");
 }
 
-static void ask_to_stop(void) {
+static void request_stop(void) {
   for (int i = 0; i < MOST_WATCHED; i++)
     if (watched[i]) rg_stop(watched[i]);
   lua_sethook(running, stop_hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 1);
@@ -60,8 +62,8 @@ static void set_timer(int milliseconds) {
   setitimer(ITIMER_REAL, &time, NULL);
 }
 
-/* Signals come to any thread. */
-static bool is_elsewhere(int number) {
+/* Any thread may receive a signal; passes it on to the thread that runs the state. */
+static bool forward_signal(int number) {
   if (pthread_equal(pthread_self(), thread)) return false;
   pthread_kill(thread, number);
   return true;
@@ -85,8 +87,8 @@ static const uint8_t *jump_target(const uint8_t *past) {
   return past + distance;
 }
 
-/* Where the guard at `code` goes when it fails; NULL: it is none. The guard at a loop's end jumps
- * back when it holds, and what follows is a jump to its exit. */
+/* The exit of the guard at `code`, or NULL if it is not a guard. The guard at a loop's end jumps back
+ * if it holds, and is followed by a jump to its exit. */
 static const uint8_t *find_exit(const uint8_t *code) {
   const uint8_t *past = NULL;
   if (code[0] == 0x0F && (code[1] & 0xF0) == 0x80) past = code + 6;
@@ -97,11 +99,11 @@ static const uint8_t *find_exit(const uint8_t *code) {
   return NULL;
 }
 
-static const uint8_t *first_exit; /* the one with number 0, of every trace */
-static const uint8_t *last_jump;  /* back, and nothing since then could have left the circle */
+static const uint8_t *first_exit; /* the exit with number 0, of every trace */
+static const uint8_t *last_jump;  /* a jump back, after which no instruction could leave the circle */
 static int rounds;
 
-/* Could the instruction at `code` lead anywhere but to the next, or to where it always leads? */
+/* Whether the instruction at `code` may continue at more than one place. */
 static bool may_branch(const uint8_t *code) {
   while (*code == 0x66 || *code == 0xF2 || *code == 0xF3 || (*code & 0xF0) == 0x40) code++;
   if ((code[0] & 0xF0) == 0x70 || code[0] == 0xE8 || (code[0] & 0xFE) == 0xC2) return true;
@@ -109,7 +111,7 @@ static bool may_branch(const uint8_t *code) {
   return code[0] == 0xFF && (code[1] & 0x38) >= 0x10 && (code[1] & 0x38) <= 0x28;
 }
 
-/* Is `code` for the third time the end of a circle that nothing leads out of? */
+/* Whether `code` ends, for the third time, a circle of instructions without a branch out of it. */
 static bool is_endless(const uint8_t *code) {
   const uint8_t *target = NULL;
   if (may_branch(code)) last_jump = NULL;
@@ -160,23 +162,23 @@ int interrupt_learn(lua_State *lua) { return (void)lua, 0; }
 static void on_alarm(int number, siginfo_t *info, void *context) {
   static const char text[] =
       "\ninterrupt: still running: a compile or another function in C, or a loop that was compiled "
-      "by LuaJIT and does not notice (with -joff it would); Ctrl-C again ends the program\n";
+      "by LuaJIT and checks nothing (with -joff it would stop); Ctrl-C again ends the program\n";
   (void)info;
-  if (is_elsewhere(number)) return;
+  if (forward_signal(number)) return;
   if (noticed || !count) {
     set_timer(0);
     return;
   }
-  ask_to_stop();
+  request_stop();
   ticks++;
-  if (!stepping && (ticks <= 4 || ticks % 10 == 0)) begin_steps(context); /* it slows down C */
-  if (ticks != TICKS_UNTIL_TOLD) return;
+  if (!stepping && (ticks <= 4 || ticks % 10 == 0)) begin_steps(context); /* seldom: slows down C */
+  if (ticks != TICKS_UNTIL_MESSAGE) return;
   told = 1;
   if (write(STDERR_FILENO, text, sizeof text - 1) < 0) return;
 }
 
 static void on_interrupt(int number) {
-  if (is_elsewhere(number)) return;
+  if (forward_signal(number)) return;
   if (told && !noticed) {
     signal(number, SIG_DFL);
     raise(number);
@@ -187,7 +189,7 @@ static void on_interrupt(int number) {
   count++;
   noticed = 0;
   ticks = 0;
-  ask_to_stop();
+  request_stop();
   set_timer(TICK_MS);
 }
 
@@ -209,7 +211,7 @@ void interrupt_end(void) {
   stepping = 0;
   if (!count) return;
   set_timer(0);
-  lua_sethook(lua, NULL, 0, 0); /* an alarm or a step may still be on its way: its handler stays */
+  lua_sethook(lua, NULL, 0, 0); /* the handlers stay: an alarm or a step may still be pending */
 }
 
 int interrupt_watch(lua_State *lua) {

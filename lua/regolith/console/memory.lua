@@ -47,7 +47,7 @@ function memory.draw(report, d)
   local function add(s) lines[#lines + 1] = s end
   for number, tree in ipairs(report.trees) do tree_lines(d, tree, number, report.live, add) end
   for _, row in ipairs(report.arrays) do
-    add(line(d, row.text, row.live, report.live, row.live == 0 and "memory of somebody else" or ""))
+    add(line(d, row.text, row.live, report.live, row.live == 0 and "borrowed memory" or ""))
   end
   return table.concat(lines, "\n")
 end

@@ -1,4 +1,4 @@
---- Measures a command: its seconds, and how much of them compiles and kernels took, over all
+--- Measures a command: its seconds, and the parts of them that compiles and kernels took, over all
 --- runtimes. It starts no runtime.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
@@ -71,7 +71,7 @@ local wrapped = {} -- metatable of a kernel -> { our call, its own call }
 local wrap
 
 -- A kernel's first launch replaces its __call, so it must be wrapped again.
-local function look_again(meta, f, ...)
+local function wrap_again(meta, f, ...)
   if wrapped[meta] and meta.__call ~= wrapped[meta][1] then wrap(meta, f) end
   return ...
 end
@@ -80,7 +80,7 @@ function wrap(meta, f)
   local own = meta.__call
   local function ours(...)
     f()
-    return look_again(meta, f, own(...))
+    return wrap_again(meta, f, own(...))
   end
   wrapped[meta], meta.__call = { ours, own }, ours
 end

@@ -19,7 +19,7 @@ local function numbers_of(x, most)
   else
     local axes = 0
     for _ in pairs(x.shape) do axes = axes + 1 end
-    if axes ~= 1 then return error(":plot takes what has one axis; :show is for more", 0) end
+    if axes ~= 1 then return error(":plot takes data with one axis; :show takes more", 0) end
     local has_offset, offset = pcall(function() return x.offset end)
     first = has_offset and offset[0] or 0
     if active_box.is_unbounded(x) then

@@ -6,9 +6,9 @@ local io, os = io, os
 
 local prompt = {}
 
--- Tells the host the address at which compiled loops exit, so that Ctrl-C also stops loops without
+-- Passes the host the address at which compiled loops exit, so that Ctrl-C also stops loops without
 -- checks.
-local function teach(learn)
+local function pass_exit_address(learn)
   local ok, util = pcall(require, "jit.util")
   if not ok or not jit.status() or not util.traceexitstub then return end
   for _ = 1, 200 do end -- the exit stubs exist once the first trace is compiled
@@ -20,7 +20,7 @@ end
 --- traceback; its `read` prints a prompt and returns a line, nil at the end, or false after Ctrl-C.
 ---@param host table   call, read, learn; is_terminal; found: locals of a script, or nil
 function prompt.run(host)
-  teach(host.learn)
+  pass_exit_address(host.learn)
   local term = os.getenv "TERM" or "dumb"
   if host.is_terminal and term ~= "dumb" and term ~= "" then
     return require("regolith.console.terminal").run(host)

@@ -7,8 +7,8 @@ for word in ([[and break do else elseif end false for function goto if in local 
   return then true until while]]):gmatch "%a+" do keywords[word] = true end
 scan.keywords = keywords
 
--- Returns the end of the long bracket that begins at `at`; nil: it is not closed; false: there is
--- none.
+-- Returns the end of the long bracket that begins at `at`; nil if it is not closed; false if there
+-- is none.
 local function long_end(text, at)
   local level = text:match("^%[(=*)%[", at)
   if not level then return false end

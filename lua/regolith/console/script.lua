@@ -1,5 +1,6 @@
 --- A script that is followed by a prompt: its locals become the prompt's.
 local dialect = require "regolith.kernel.dialect"
+local disk = require "regolith.file.disk"
 local input = require "regolith.console.input"
 local scope = require "regolith.console.scope"
 
@@ -9,9 +10,7 @@ local script = {}
 --- impossible (it is bytecode, does not load, or has too many locals) and the script runs
 --- unchanged.
 function script.load(path)
-  local file = io.open(path, "rb")
-  local text = file and file:read "*a"
-  if file then file:close() end
+  local text = disk.read(path)
   if not text or text:sub(1, 1) == "\27" then return nil end
   text = text:gsub("^\239\187\191", ""):gsub("^#[^\n]*", "")
   local whole, has_locals = scope.with_locals(text, true)

@@ -1,7 +1,8 @@
---- Loads chunks that LuaJIT could not load: with stand-ins for their kernels, or with a hint about
---- the likely cause of the error. One such cause is kernel text in a plain long string, which the
---- `]]` of `a[b[i]]` ends.
+--- Loads chunks that LuaJIT could not load, with stubs for their kernels, or adds a hint about the
+--- likely cause to the error. One such cause is kernel text in a plain long string, which the `]]`
+--- of `a[b[i]]` ends.
 local dialect = require "regolith.kernel.dialect"
+local disk = require "regolith.file.disk"
 
 local syntax = {}
 
@@ -25,7 +26,7 @@ end
 
 --- Returns the chunk, or an error message.
 ---@param message string   of loadstring
----@param text string?     what it did not load
+---@param text string?     of the chunk
 ---@param name string      of the chunk, as loadstring takes it
 ---@return function | string
 function syntax.load(message, text, name)
@@ -38,10 +39,7 @@ end
 
 --- The same for a file.
 function syntax.load_file(message, path)
-  local file = io.open(path, "rb")
-  local text = file and file:read "*a"
-  if file then file:close() end
-  return syntax.load(message, text, "@" .. path)
+  return syntax.load(message, (disk.read(path)), "@" .. path)
 end
 
 --- The same for a module that LuaJIT's own loader could not load: returns the chunk, or an error.

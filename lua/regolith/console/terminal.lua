@@ -68,7 +68,7 @@ end
 local function read_input(self)
   local edit = self.editor
   edit:begin()
-  if self.engine.pending then -- several inputs came at once, and the last one is unfinished
+  if self.engine.pending then -- several inputs came together, and the last one is unfinished
     edit.text = self.engine.pending .. "\n"
     edit.cursor = #edit.text + 1
     self.engine:drop()

@@ -68,14 +68,7 @@ function text.wrap(s, columns)
   return lines
 end
 
---- Formats a size, as in "3.0 KiB".
-function text.size(bytes)
-  if bytes < 1024 then return ("%d B"):format(bytes) end
-  for _, unit in ipairs { "KiB", "MiB", "GiB", "TiB" } do
-    bytes = bytes / 1024
-    if bytes < 1024 or unit == "TiB" then return ("%.1f %s"):format(bytes, unit) end
-  end
-end
+text.size = require("regolith.session").size_text
 
 local eighths = { "▏", "▎", "▍", "▌", "▋", "▊", "▉" }
 

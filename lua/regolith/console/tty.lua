@@ -37,8 +37,8 @@ local before -- the settings to restore, while the terminal is raw
 local BRKINT, ICRNL, IXON, ISIG, ICANON, ECHO, IEXTEN = 0x2, 0x100, 0x400, 0x1, 0x2, 0x8, 0x8000
 local VTIME, VMIN, TCSADRAIN, TIOCGWINSZ, POLLIN, SIGTSTP = 5, 6, 1, 0x5413, 1, 20
 
---- Enters raw mode: each key arrives at once, Ctrl-C included. Returns false if standard input is
---- not a terminal.
+--- Enters raw mode: each key arrives immediately, Ctrl-C included. Returns false if standard input
+--- is not a terminal.
 function tty.raw()
   if before then return true end
   local now = ffi.new "struct RgTermios"
