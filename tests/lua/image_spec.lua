@@ -233,9 +233,10 @@ END]]):format(name))
     rg.image.write(path, { { { 1, 0, 0 }, { 0, 1, 0, } }, { rg.vec3(1), { 0, 0, 0 } } })
     assert.equal(rg.vec3(0, 1, 0), rg.image.read(path)[0][1])
     local function refused(...) return failure(rg.image.write, path, ...).message end
-    assert.matches("needs its width", refused(bytes))
-    assert.matches("has 12 bytes, and 9 x 9 pixels 81", refused(bytes, { width = 9, height = 9 }))
-    assert.matches("column 2 has not the 2 elements", refused { { 1, 2 }, { 3 } })
+    assert.matches("needs the option 'width'", refused(bytes))
+    assert.matches("has 12 bytes, but 9 x 9 pixels need 81", refused(bytes,
+      { width = 9, height = 9 }))
+    assert.matches("column 2 must have 2 elements", refused { { 1, 2 }, { 3 } })
     assert.matches("must be a number, got \"2\"", refused({ { 1 } }, { gamma = "2" }))
   end)
 

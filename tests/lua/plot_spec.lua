@@ -88,7 +88,7 @@ describe("rg.plot", function()
   it("says what it cannot draw", function()
     local name = path ".png"
     assert.matches('number 2 is "a"', failure(rg.plot.line, name, { 1, "a" }).message)
-    assert.matches("2 numbers x and 1 numbers y", failure(rg.plot.line, name,
+    assert.matches("2 numbers x, but 1 numbers y", failure(rg.plot.line, name,
       { x = { 1, 2 }, y = { 1 } }).message)
     assert.matches("numbers on one axis", failure(rg.plot.line, name, rg.field(rg.f32, 2, 2))
       .message)
@@ -180,7 +180,7 @@ describe("rg.video", function()
     assert.equal(4, width)
     assert.equal(2, #bytes_of(path "_0002.png") > 0 and 2)
     assert.equal(1, #said)
-    assert.matches("^warn: ffmpeg is not there", said[1])
+    assert.matches("^warn: ffmpeg is not installed", said[1])
   end)
 
   it("tells what goes wrong", function()

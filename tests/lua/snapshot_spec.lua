@@ -169,7 +169,7 @@ describe("a snapshot", function()
     x:fill(1)
     rg.save(path, { x = x, n = 1 })
     assert.truthy(failure(rg.save, path, { f = print }).message:find("'f' is a function", 1, true))
-    assert.truthy(failure(rg.save, path, { ["a b"] = 1 }).message:find("a key of what is saved"))
+    assert.truthy(failure(rg.save, path, { ["a b"] = 1 }).message:find("a key of a saved table"))
     assert.truthy(failure(rg.save, path, x).message:find "takes a table")
     assert.truthy(failure(rg.save, 5, {}).message:find "takes a path first")
     local ring = {}

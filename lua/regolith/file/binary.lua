@@ -24,16 +24,6 @@ function binary.check_path(path, caller)
   return fail.argument(("%s takes a path first, not %s"):format(caller, fail.describe(path)))
 end
 
-function binary.check_options(options, names, caller)
-  if options == nil then return {} end
-  if type(options) ~= "table" then
-    return fail.argument(("options of %s must be a table, got %s"):format(caller,
-      fail.describe(options)))
-  end
-  fail.check_options(options, names, caller)
-  return options
-end
-
 --- Returns the handler for a path's extension among `formats`; raises an error that lists the
 --- extensions.
 function binary.format_of(path, formats, caller)
@@ -119,8 +109,22 @@ local is = ffi.istype
 function binary.is_field(v) return type(v) == "cdata" and is("RgFieldHandle", v) end
 function binary.is_array(v) return array.is(v) end
 
+--- Whether all elements exist: true for arrays, and for fields of which all cells are active.
+function binary.is_dense(x)
+  if binary.is_array(x) then return true end
+  local count, shape = 1, x.shape
+  for axis = 0, #shape - 1 do count = count * shape[axis] end
+  return count > 0 and x:count() == count
+end
+
+--- Text with the characters escaped that XML reserves.
+function binary.escape_xml(text)
+  return (text:gsub("[&<>\"]", { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;",
+    ['"'] = "&quot;" }))
+end
+
 --- Returns the type of a field or array, its extents (a list), and its first indices.
-function binary.look(x, caller)
+function binary.shape_of(x, caller)
   x = whole.plain(x)
   if binary.is_field(x) then
     field.settle(x)
@@ -138,11 +142,11 @@ end
 local function element_of(t) return t.element or t end
 binary.element_of = element_of
 
---- Whether an element consists of numbers only, without structs.
+--- Returns how many numbers an element has; raises if it has a struct.
 function binary.parts_of(t, caller)
   if t.item then
     return fail.argument(
-      ("%s takes numbers, vectors and matrices, and these elements are arrays"):format(caller),
+      ("%s takes numbers, vectors and matrices, but these elements are arrays"):format(caller),
       "pass one of them: a[0]")
   elseif t.members then
     return fail.argument(("%s takes numbers, vectors and matrices, not structs"):format(caller))
@@ -164,11 +168,12 @@ end
 --- and their count.
 function binary.numbers(x, caller)
   x = whole.plain(x)
-  local t, extents = binary.look(x, caller)
+  local t, extents = binary.shape_of(x, caller)
   local count = binary.parts_of(t, caller)
   for axis = 1, #extents do
     if extents[axis] == 0 then
-      return fail.argument(("%s: %s has an unbounded axis"):format(caller, tostring(x)))
+      return fail.argument(("%s does not take fields with unbounded axes: %s"):format(caller,
+        tostring(x)))
     end
     count = count * extents[axis]
   end

@@ -14,9 +14,6 @@ local Svg = {}
 Svg.__index = Svg
 
 local function hex(colour) return ("#%02x%02x%02x"):format(unpack(colour)) end
-local function escape(text)
-  return (text:gsub("[&<>]", { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;" }))
-end
 
 function Svg:add(...) self.parts[#self.parts + 1] = (...):format(select(2, ...)) end
 
@@ -34,12 +31,13 @@ function Svg:box(x, y, width, height, colour)
   self:add('<rect x="%.2f" y="%.2f" width="%.2f" height="%.2f" fill="%s"/>', x, y, width, height,
     hex(colour))
 end
---- Draws text; (x, y) is at half of its height. anchor: "start", "middle" or "end". With `turned`
---- it runs upward.
-function Svg:text(x, y, text, anchor, is_turned)
+--- Draws text; (x, y) is at half of its height. anchor: "start", "middle" or "end". Vertical text
+--- runs upward.
+function Svg:text(x, y, text, anchor, is_vertical)
   self:add('<text x="%.2f" y="%.2f" text-anchor="%s" dominant-baseline="central" \z
     font-family="sans-serif" font-size="14" fill="#222222"%s>%s</text>', x, y, anchor,
-    is_turned and (' transform="rotate(-90 %.2f %.2f)"'):format(x, y) or "", escape(text))
+    is_vertical and (' transform="rotate(-90 %.2f %.2f)"'):format(x, y) or "",
+    binary.escape_xml(text))
 end
 function Svg:write(path)
   local body = table.concat(self.parts, "\n")
@@ -106,7 +104,7 @@ function Pixels:box(x, y, width, height, colour)
 end
 
 local ink, scale = { 34, 34, 34 }, 2
-function Pixels:text(x, y, text, anchor, is_turned)
+function Pixels:text(x, y, text, anchor, is_vertical)
   local length = #text * 6 * scale
   local along = anchor == "middle" and -length / 2 or anchor == "end" and -length or 0
   along = floor(along)
@@ -116,7 +114,7 @@ function Pixels:text(x, y, text, anchor, is_turned)
       for row = 0, 7 do
         if bit.band(columns[k], bit.lshift(1, row)) ~= 0 then
           local a, b = along + ((n - 1) * 6 + k - 1) * scale, (row - 4) * scale
-          if is_turned then self:box(x + b, y - a - scale, scale, scale, ink)
+          if is_vertical then self:box(x + b, y - a - scale, scale, scale, ink)
           else self:box(floor(x) + a, floor(y) + b, scale, scale, ink) end
         end
       end

@@ -1,9 +1,10 @@
 --- Snapshots of grids over ranks: `grid:save(path, { x = x, frame = 10 })`. Rank 0 gathers each
---- field as a whole and writes what rg.save writes, so except for the order of cells the file
---- equals that of a single process. It can be read by any number of ranks, with a different
---- division into blocks, or by rg.load. Rank 0 needs memory for whole fields. A grid's `parts` tell
---- which part of a field belongs to a rank: grid.lua, blocks.lua. Decision D-snapshot-03.
+--- field as a whole and writes it as rg.save does, so except for the order of cells the file equals
+--- that of a single process. It can be read by any number of ranks, with a different division into
+--- blocks, or by rg.load. Rank 0 needs memory for whole fields. A grid's `parts` determine which
+--- part of a field belongs to a rank: grid.lua, blocks.lua. Decision D-snapshot-03.
 local fail = require "regolith.error"
+local binary = require "regolith.file.binary"
 local field = require "regolith.data.field"
 local snapshot = require "regolith.file.snapshot"
 
@@ -13,14 +14,15 @@ local files = {}
 -- all ranks.
 local function names_of(self, what, t)
   if type(t) ~= "table" then
-    return fail.argument(("%s takes a table of what is saved, not %s"):format(what,
-      fail.describe(t)), "{ x = x, frame = 10 }")
+    return fail.argument(("%s takes a table of fields and values by name, not %s"):format(
+      what, fail.describe(t)), "{ x = x, frame = 10 }")
   end
   local fields, plain = {}, {}
   for name, v in pairs(t) do
     local kind = type(v)
     if type(name) ~= "string" or not name:find "^[%a_][%w_]*$" then
-      return fail.argument(what .. ": what is saved has a name, not " .. fail.describe(name))
+      return fail.argument(what .. ": the keys of the table must be names, not " .. fail.describe(
+        name))
     elseif field.is(v) and self.parts.has(self, v) then fields[#fields + 1] = name
     elseif kind == "number" or kind == "string" or kind == "boolean" then
       plain[#plain + 1] = name
@@ -34,11 +36,6 @@ local function names_of(self, what, t)
   return fields, plain
 end
 
-local function check_path(what, path)
-  if type(path) ~= "string" then
-    return fail.argument(("%s takes a path first, not %s"):format(what, fail.describe(path)))
-  end
-end
 
 -- Calls f on rank 0. If it fails there, the call raises on all ranks.
 local function on_first(comm, f)
@@ -61,7 +58,7 @@ end
 --- Collective: saves these fields, of which each rank contributes its own cells, in one file.
 function files.save(self, path, t)
   local comm, parts = self.comm, self.parts
-  check_path("grid:save", path)
+  binary.check_path(path, "grid:save")
   local fields, plain = names_of(self, "grid:save", t)
   local whole, trees = {}, {}
   for _, name in ipairs(fields) do
@@ -112,7 +109,7 @@ end
 --- strings and booleans. Loading replaces whole trees, so other contents of a loaded tree are lost.
 function files.load(self, path, t)
   local comm, parts = self.comm, self.parts
-  check_path("grid:load", path)
+  binary.check_path(path, "grid:load")
   local fields = names_of(self, "grid:load", t)
   local file = on_first(comm, function() return read(self, path, t, fields) end)
   local result = assert(loadstring(comm:broadcast(file and file.plain or "")))()

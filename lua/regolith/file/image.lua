@@ -17,25 +17,13 @@ local C, check = lib.C, lib.check
 local image_options = { "low", "high", "palette", "gamma", "width", "height", "channels" }
 local largest_side = 65535
 
-local function number_option(options, name, what)
-  local v = options[name]
-  if v ~= nil and type(v) ~= "number" then
-    return fail.argument(("option '%s' of %s must be a number, got %s"):format(
-      name, what, fail.describe(v)), nil, "option.invalid")
-  end
-  return v or 0
-end
-
--- -- what is shown --------------------------------------------------------------------------------
+-- -- sources of pixels ----------------------------------------------------------------------------
 
 -- The numbers of an element of a table: one, or those of a list or vector.
 local function numbers_of(v)
   if type(v) == "table" then return v, #v end
-  local of = type(v) == "cdata" and matrix.type_of(v)
-  if not of then return { v }, 1 end
-  local list = {}
-  for k = 1, of.count do list[k] = v.rg_n[k - 1] end
-  return list, of.count
+  local list = matrix.numbers(v) or { v }
+  return list, #list
 end
 
 -- Converts a table of columns, `t[x][y]`, of numbers or colours.
@@ -50,7 +38,7 @@ local function from_table(t, what)
   local values, at = ffi.new("double[?]", width * height * parts), 0
   for x = 1, width do
     if type(t[x]) ~= "table" or #t[x] ~= height then
-      return fail.argument(("%s: column %d has not the %d elements of the first"):format(what, x,
+      return fail.argument(("%s: column %d must have %d elements, as the first has"):format(what, x,
         height))
     end
     for y = 1, height do
@@ -68,8 +56,9 @@ end
 local function size_option(options, name, what, default)
   local v = options[name] or default
   if type(v) ~= "number" or v % 1 ~= 0 or v < 1 or v > largest_side then
-    return fail.argument(("%s of an FFI buffer needs its %s, a whole number from 1 to %d"):format(
-      what, name, largest_side), "{ width = w, height = h, channels = 3 }", "option.invalid")
+    return fail.argument(("%s of an FFI buffer needs the option '%s', a whole number \z
+      from 1 to %d"):format(what, name, largest_side),
+      "{ width = w, height = h, channels = 3 }", "option.invalid")
   end
   return v
 end
@@ -89,11 +78,11 @@ local function from_buffer(buffer, options, what)
   end
   local is_bytes, size = name == "u8", ({ u8 = 1, float = 4, double = 8 })[name]
   if not kind:find "%*" and ffi.sizeof(buffer) < count * size then
-    return fail.argument(("%s: the buffer has %d bytes, and %d x %d pixels %d"):format(what,
+    return fail.argument(("%s: the buffer has %d bytes, but %d x %d pixels need %d"):format(what,
       ffi.sizeof(buffer), width, height, count * size))
   end
   local values, scale = ffi.new("double[?]", count), is_bytes and 1 / 255 or 1
-  local read = require("regolith.file.binary").reader(names_of_c[name])
+  local read = binary.reader(names_of_c[name])
   local bytes = ffi.cast("const char *", buffer)
   for y = 0, height - 1 do
     for x = 0, width - 1 do
@@ -137,10 +126,9 @@ local function subject_of(what, options, caller)
 end
 
 local function check_options(options, caller)
-  binary.check_options(options, image_options, caller)
+  fail.options(options, image_options, caller)
   if options.palette ~= nil and type(options.palette) ~= "string" then
-    return fail.argument(("option 'palette' of %s must be a name, got %s"):format(caller,
-      fail.describe(options.palette)), nil, "option.invalid")
+    return fail.option(options, "palette", caller, "a name")
   end
 end
 
@@ -148,12 +136,13 @@ end
 local function with_picture(session, subject, options, caller, run)
   local number = subject.handle and subject.handle.rg_runtime or session:get()
   local own = subject.handle and lib.oracle_of(number)
-  if own then own:show(subject.handle) end
+  if own then own:copy_to_core(subject.handle) end
   local picture = ffi.new "RgPicture"
   picture.struct_size = ffi.sizeof "RgPicture"
-  picture.low, picture.high = number_option(options, "low", caller),
-    number_option(options, "high", caller)
-  picture.gamma, picture.palette = number_option(options, "gamma", caller), options.palette
+  picture.low, picture.high = fail.typed_option(options, "low", "number", caller) or 0,
+    fail.typed_option(options, "high", "number", caller) or 0
+  picture.gamma = fail.typed_option(options, "gamma", "number", caller) or 0
+  picture.palette = options.palette
   if subject.is_bytes and subject.parts == 1 and picture.low == picture.high then
     picture.low, picture.high = 0, 1
   end
@@ -171,9 +160,7 @@ end
 --- `rg.image.write(path, what, { low = 0, high = 1, palette = "viridis", gamma = 2.2 })`
 function image.write(session, path, what, options)
   local caller = "rg.image.write"
-  if type(path) ~= "string" then
-    return fail.argument("rg.image.write takes a path first, not " .. fail.describe(path))
-  end
+  binary.check_path(path, caller)
   options = options == nil and {} or options
   check_options(options, caller)
   with_picture(session, subject_of(what, options, caller), options, caller,
@@ -200,15 +187,14 @@ end
 
 --- `rg.image.read(path, { gamma = 2.2 })`: returns an array of f32, vec3 or vec4.
 function image.read(session, path, options)
-  if type(path) ~= "string" then
-    return fail.argument("rg.image.read takes a path, not " .. fail.describe(path))
-  end
-  options = binary.check_options(options, { "gamma" }, "rg.image.read")
-  local gamma = number_option(options, "gamma", "rg.image.read")
+  binary.check_path(path, "rg.image.read")
+  options = fail.options(options, { "gamma" }, "rg.image.read")
+  local gamma = fail.typed_option(options, "gamma", "number", "rg.image.read") or 0
   local handle = array.read_image(session, path, gamma)
   local own = lib.oracle_of(handle.rg_runtime)
   if own then
-    require("regolith.oracle.snapshot").create(own, handle.rg_runtime):take { { path, handle } }
+    local copy = require("regolith.oracle.snapshot").create(own, handle.rg_runtime)
+    copy:copy_from_core { { path, handle } }
   end
   return handle
 end

@@ -1,5 +1,4 @@
---- Encodes values as JSON, for programs that read our output. Tables with elements 1 to n become
---- arrays.
+--- Encodes values as JSON for other programs. Tables with elements 1 to n become arrays.
 local json = {}
 
 local escapes = { ['"'] = '\\"', ["\\"] = "\\\\", ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t" }

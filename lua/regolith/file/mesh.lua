@@ -1,12 +1,13 @@
 --- Files of meshes: reads .obj, .ply, .stl and .msh, and writes .ply, .obj, and .stl.
 ---
---- What is read is { kind, corners, vertices, cells, point_count, cell_count }: `vertices` three
---- numbers for each point, `cells` the points of each cell, from 0. Polygons become triangle fans,
---- and points of an STL file, which has those of each triangle by themselves, that have the same
---- coordinates become one. Every index and count of a file is checked before it is used.
+--- A mesh is read as { kind, corners, vertices, cells, point_count, cell_count }: `vertices` has
+--- three numbers per point, and `cells` the indices of each cell's points, from 0. Polygons become
+--- triangle fans. An STL file repeats the points for each triangle; points of equal coordinates are
+--- merged. Every index and count of a file is checked before it is used.
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local binary = require "regolith.file.binary"
+local ply = require "regolith.file.ply"
 
 local mesh = {}
 
@@ -18,12 +19,14 @@ local function refuse(path, why) return binary.fail("mesh", path, "read", why) e
 -- LuaJIT's buffers are smaller than 2 GiB.
 local most = 2 ^ 27
 
--- Numbers that are appended.
+-- A growing array of numbers.
 local function buffer(kind, path)
   local own = { count = 0, capacity = 1024, data = ffi.new(kind .. "[?]", 1024) }
   function own.add(v)
     if own.count == own.capacity then
-      if own.capacity >= 2 * most then return refuse(path, "it is larger than what can be read") end
+      if own.capacity >= 2 * most then
+        return refuse(path, "it is too large: a mesh has up to 2^28 numbers")
+      end
       local larger = ffi.new(kind .. "[?]", own.capacity * 2)
       ffi.copy(larger, own.data, own.count * ffi.sizeof(kind))
       own.capacity, own.data = own.capacity * 2, larger
@@ -34,18 +37,18 @@ local function buffer(kind, path)
   return own
 end
 
--- What the readers fill: points, and the cells of one kind.
+-- The readers add points and the cells of one kind to a collector.
 local function collector(path)
   local own = { points = buffer("double", path), cells = buffer("int32_t", path), path = path }
   function own.point(x, y, z)
-    if not (x and y and z) then return refuse(path, "a point of it is no three numbers") end
+    if not (x and y and z) then return refuse(path, "one of its points is not three numbers") end
     own.points.add(x)
     own.points.add(y)
     own.points.add(z)
   end
-  -- The points of a polygon, of which `first` is the number of the first: a fan.
+  -- Adds a polygon, a list of points, as a fan of triangles.
   function own.polygon(list)
-    if #list < 3 then return refuse(path, "a face of it has fewer than three points") end
+    if #list < 3 then return refuse(path, "one of its faces has fewer than three points") end
     for k = 3, #list do
       own.cells.add(list[1])
       own.cells.add(list[k - 1])
@@ -60,7 +63,8 @@ local function finish(own, kind)
   for k = 0, own.cells.count - 1 do
     local at = own.cells.data[k]
     if at < 0 or at >= count then
-      return refuse(own.path, ("a cell has point %d, and there are %d"):format(at, count))
+      return refuse(own.path, ("a cell refers to point %d, but there are only %d"):format(at,
+        count))
     end
   end
   if own.cells.count == 0 then
@@ -74,10 +78,10 @@ end
 
 local readers = {}
 
--- The point that a word of an `f` or `l` line names: "7", "7/1/3", "-1" (the last so far).
+-- The point that a word of an `f` or `l` line refers to: "7", "7/1/3", "-1" (the last so far).
 local function obj_index(word, own)
   local n = tonumber(word:match "^-?%d+")
-  if not n or n == 0 then return refuse(own.path, ("a face has the point '%s'"):format(word)) end
+  if not n or n == 0 then return refuse(own.path, ("a face refers to point '%s'"):format(word)) end
   return n > 0 and n - 1 or own.points.count / 3 + n
 end
 
@@ -106,66 +110,34 @@ end
 
 -- -- PLY ------------------------------------------------------------------------------------------
 
-local ply_sizes = { char = 1, int8 = 1, uchar = 1, uint8 = 1, short = 2, int16 = 2, ushort = 2,
-  uint16 = 2, int = 4, int32 = 4, uint = 4, uint32 = 4, float = 4, float32 = 4, double = 8,
-  float64 = 8 }
-local ply_types = { char = "i8", int8 = "i8", uchar = "u8", uint8 = "u8", short = "i16",
-  int16 = "i16", ushort = "u16", uint16 = "u16", int = "i32", int32 = "i32", uint = "u32",
-  uint32 = "u32", float = "f32", float32 = "f32", double = "f64", float64 = "f64" }
-
--- The elements of a header in their order, each { name, count, properties }, and the format.
-local function ply_header(bytes, path)
-  local _, past = bytes:find "\nend_header\r?\n"
-  if bytes:sub(1, 3) ~= "ply" or not past then return refuse(path, "it is no PLY file") end
-  local elements, format = {}, nil
-  for line in bytes:sub(1, past):gmatch "[^\r\n]+" do
-    local w = {}
-    for word in line:gmatch "%S+" do w[#w + 1] = word end
-    local last = elements[#elements]
-    if w[1] == "format" then format = w[2] end
-    if w[1] == "element" then
-      local count = w[3] and w[3]:find "^%d+$" and tonumber(w[3])
-      if not count or count > most then return refuse(path, "it has a count that cannot be") end
-      elements[#elements + 1] = { name = w[2], count = count, properties = {} }
-    elseif w[1] == "property" then
-      local is_list = w[2] == "list"
-      local kind, size, name = is_list and w[4] or w[2], is_list and w[3], is_list and w[5] or w[3]
-      if not last or not ply_types[kind] or is_list and not ply_types[size] or not name then
-        return refuse(path, ("its line '%s' is not understood"):format(line))
-      end
-      last.properties[#last.properties + 1] = { name = name, kind = kind, size = size }
-    end
-  end
-  return elements, format, past
-end
-
--- Two functions that return the next number of a body: of a binary one by its type, of text.
+-- Returns a function(type) that returns the next number of a binary body.
 local function binary_numbers(bytes, at, path)
   local base, limit = ffi.cast("const char *", bytes), #bytes
   return function(kind)
-    local size = ply_sizes[kind]
+    local size = binary.size_of(kind)
     if at + size > limit then return refuse(path, "it is truncated") end
     at = at + size
-    return binary.reader(ply_types[kind])(base + at - size)
+    return binary.reader(kind)(base + at - size)
   end
 end
 
-local function text_numbers(bytes, at, path)
-  local words = bytes:sub(at + 1):gmatch "%S+"
-  return function()
-    return tonumber(words() or "") or refuse(path, "it is truncated, or has words for numbers")
-  end
+-- Returns a function that returns the next number of a text.
+local function text_numbers(text, path, why)
+  local words = text:gmatch "%S+"
+  return function() return tonumber(words() or "") or refuse(path, why) end
 end
 
 local function ply_row(properties, number, path)
   local row = {}
   for _, p in ipairs(properties) do
-    if not p.size then
-      row[p.name] = number(p.kind)
+    if not p.size_type then
+      row[p.name] = number(p.type)
     else
-      local list, count = {}, number(p.size)
-      if count < 0 or count > most then return refuse(path, "it has a list that cannot be") end
-      for k = 1, count do list[k] = number(p.kind) end
+      local list, count = {}, number(p.size_type)
+      if count < 0 or count > most then
+        return refuse(path, ("one of its lists has %g elements"):format(count))
+      end
+      for k = 1, count do list[k] = number(p.type) end
       row[p.name] = list
     end
   end
@@ -173,12 +145,13 @@ local function ply_row(properties, number, path)
 end
 
 function readers.ply(bytes, path)
-  local elements, format, at = ply_header(bytes, path)
+  local elements, format, at = ply.header(bytes, path, refuse)
   local is_binary = format == "binary_little_endian"
   if not is_binary and format ~= "ascii" then
-    return refuse(path, ("its format '%s' is not read"):format(tostring(format)))
+    return refuse(path, ("its format '%s' is not supported"):format(tostring(format)))
   end
-  local number = (is_binary and binary_numbers or text_numbers)(bytes, at, path)
+  local number = is_binary and binary_numbers(bytes, at, path)
+    or text_numbers(bytes:sub(at + 1), path, "it is truncated, or has words instead of numbers")
   local own = collector(path)
   for _, element in ipairs(elements) do
     for _ = 1, element.count do
@@ -194,11 +167,14 @@ end
 
 -- -- STL ------------------------------------------------------------------------------------------
 
--- Points of equal coordinates are one.
+-- Returns a function that adds the corner of a triangle; corners of equal coordinates share a
+-- point.
 local function welder(own)
   local known, count = {}, 0
   return function(x, y, z)
-    if not (x and y and z) then return refuse(own.path, "a point of it is no three numbers") end
+    if not (x and y and z) then
+      return refuse(own.path, "one of its points is not three numbers")
+    end
     local key = ("%.9g %.9g %.9g"):format(x, y, z)
     if not known[key] then
       own.point(x, y, z)
@@ -238,11 +214,12 @@ end
 
 -- -- MSH (Gmsh, versions 2 and 4; binary, 2.2 and 4.1) --------------------------------------------
 
--- Gmsh's number of a kind of element -> its name, and how many points it has.
+-- Gmsh's number of a kind of element -> our name of the cells, and how many points they have. The
+-- points of all kinds must be known to skip the others.
 local msh_kinds = { [1] = { "lines", 2 }, [2] = { "triangles", 3 }, [4] = { "tetrahedra", 4 } }
 local msh_points = { 2, 3, 4, 4, 8, 6, 5, 3, 6, 9, 10, 27, 18, 14, 1, 8, 20, 15, 13 }
 
--- Where the contents of a section begin, and end.
+-- Returns where the contents of a section begin and end.
 local function msh_section(bytes, name, path)
   local _, first = bytes:find("%$" .. name .. "%s-\n")
   local last = first and bytes:find("$End" .. name, first, true)
@@ -250,13 +227,11 @@ local function msh_section(bytes, name, path)
   return first + 1, last - 1
 end
 
--- Functions that return the next number of a section. In binary files a number has a type, and in
--- version 2 the first one, of all items, is text.
+-- Both return a function(type) that returns the next number of a section. In a binary file the type
+-- matters, and in version 2 the count of the items, which comes first, is text.
 local function msh_words(bytes, name, path)
-  local words = bytes:sub(msh_section(bytes, name, path)):gmatch "%S+"
-  return function()
-    return tonumber(words() or "") or refuse(path, ("its section $%s is truncated"):format(name))
-  end
+  return text_numbers(bytes:sub(msh_section(bytes, name, path)), path,
+    ("its section $%s is truncated"):format(name))
 end
 
 local function msh_numbers(bytes, name, path)
@@ -268,7 +243,7 @@ local function msh_numbers(bytes, name, path)
       number = binary_numbers(bytes, line or first, path)
       return tonumber(count) or refuse(path, ("its section $%s is truncated"):format(name))
     elseif kind == "long" then
-      local low, high = number "uint", number "uint"
+      local low, high = number "u32", number "u32"
       return high * 2 ^ 32 + low
     end
     return number(kind)
@@ -277,25 +252,26 @@ end
 
 local msh = {}
 
--- Version 2: one line for each point and element; in binary files, elements of a kind after a head.
+-- Version 2: one line for each point and element. In binary files, a head precedes the elements of
+-- a kind.
 msh[2] = {
   points = function(number, put)
     for _ = 1, number "text" do
-      put(number "int", number "double", number "double", number "double")
+      put(number "i32", number "f64", number "f64", number "f64")
     end
   end,
   cells = function(number, put, is_binary)
     local left = number "text"
     while left > 0 do
       local count, kind, tags = 1, nil, nil
-      if is_binary then kind, count, tags = number "int", number "int", number "int" end
+      if is_binary then kind, count, tags = number "i32", number "i32", number "i32" end
       if count < 1 or count > left then return false end
       for _ = 1, count do
-        number "int"
+        number "i32"
         if not is_binary then kind, tags = number(), number() end
-        for _ = 1, tags do number "int" end
+        for _ = 1, tags do number "i32" end
         if not msh_points[kind] then return false end
-        put(kind, msh_points[kind], number, "int")
+        put(kind, msh_points[kind], number, "i32")
       end
       left = left - count
     end
@@ -303,18 +279,18 @@ msh[2] = {
   end,
 }
 
--- Version 4: blocks of entities; a block has the tags of its points before their coordinates.
+-- Version 4: one block per entity. The tags of a block's points precede their coordinates.
 msh[4] = {
   points = function(number, put)
     local blocks = number "long"
     for _ = 1, 3 do number "long" end
     for _ = 1, blocks do
-      local dimension, _, has_parameters = number "int", number "int", number "int"
+      local dimension, _, has_parameters = number "i32", number "i32", number "i32"
       local tags = {}
       for k = 1, number "long" do tags[k] = number "long" end
       for k = 1, #tags do
-        put(tags[k], number "double", number "double", number "double")
-        for _ = 1, has_parameters ~= 0 and dimension or 0 do number "double" end
+        put(tags[k], number "f64", number "f64", number "f64")
+        for _ = 1, has_parameters ~= 0 and dimension or 0 do number "f64" end
       end
     end
   end,
@@ -322,7 +298,7 @@ msh[4] = {
     local blocks = number "long"
     for _ = 1, 3 do number "long" end
     for _ = 1, blocks do
-      local _, _, kind = number "int", number "int", number "int"
+      local _, _, kind = number "i32", number "i32", number "i32"
       if not msh_points[kind] then return false end
       for _ = 1, number "long" do
         number "long"
@@ -336,11 +312,12 @@ msh[4] = {
 function readers.msh(bytes, path)
   local version, part, of_binary = bytes:match "^%s*%$MeshFormat%s+(%d)%.?(%d*)%s+(%d)"
   local format, is_binary = msh[tonumber(version or 0)], of_binary == "1"
-  if not format then return refuse(path, "it is no MSH file of version 2 or 4") end
+  if not format then return refuse(path, "it is not an MSH file of version 2 or 4") end
   if is_binary and version == "4" and part ~= "1" then
-    return refuse(path, "it is a binary MSH file of version 4." .. part .. ", and 4.1 is read")
+    return refuse(path, ("it is a binary MSH file of version 4.%s; only 4.1 is supported"):format(
+      part))
   elseif is_binary and not bytes:find("^%s*%$MeshFormat%s+%S+ 1 8%s-\n\1%z%z%z") then
-    return refuse(path, "it is a binary MSH file in another order of bytes")
+    return refuse(path, "it is a binary MSH file in another byte order")
   end
   local section = is_binary and msh_numbers or msh_words
   local own, at, lists = collector(path), {}, {}
@@ -359,7 +336,7 @@ function readers.msh(bytes, path)
   if not format.cells(section(bytes, "Elements", path), put, is_binary) then
     return refuse(path, "it has elements of an unknown kind")
   end
-  for _, kind in ipairs { 4, 2, 1 } do -- of several, those of most points are the mesh
+  for _, kind in ipairs { 4, 2, 1 } do -- of several kinds, the one with the most points is the mesh
     if lists[kind] then
       own.cells = lists[kind]
       return finish(own, msh_kinds[kind][1])
@@ -379,7 +356,7 @@ end
 
 local writers = {}
 
--- A chunk of lines at a time, since a string of all is as large as the file.
+-- Writes a chunk of lines at a time, since a string of all would be as large as the file.
 local function write_lines(write, count, line)
   local list = {}
   for k = 0, count - 1 do
@@ -436,17 +413,17 @@ function writers.stl(host, write)
   end)
 end
 
--- Kinds of cells that a format holds.
-local holds = { ply = { triangles = true }, obj = { triangles = true, lines = true },
+-- The kinds of cells that a format can contain.
+local supported = { ply = { triangles = true }, obj = { triangles = true, lines = true },
   stl = { triangles = true } }
 
---- Writes what mesh.read returns; of tetrahedra, their boundary should be given.
+--- Writes a mesh as mesh.read returns it. For tetrahedra, the caller passes their boundary.
 function mesh.write(path, host)
   binary.check_path(path, "mesh:write")
   local put = binary.format_of(path, writers, "mesh:write")
   local ending = path:match "%.(%w+)$":lower()
-  if not holds[ending][host.kind] then
-    return fail.argument(("mesh:write: a .%s file does not hold %s"):format(ending, host.kind),
+  if not supported[ending][host.kind] then
+    return fail.argument(("mesh:write: a .%s file cannot contain %s"):format(ending, host.kind),
       "write an .obj file")
   end
   binary.write("mesh", path, function(write) put(host, write) end)

@@ -1,6 +1,6 @@
 --- `.npy` and `.npz` files: `rg.numpy.write(path, x)`, `rg.numpy.write(path, { x = x })`,
 --- `rg.numpy.read(path)`. Numbers are little-endian and row-major; the numbers of a vector or
---- matrix form the last axes. An .npz is a ZIP of .npy files, written without compression. A text
+--- matrix form the last axes. An .npz is a ZIP of .npy files, written without compression. A string
 --- in it is one element of bytes (|S3).
 local ffi = require "ffi"
 local fail = require "regolith.error"
@@ -29,7 +29,7 @@ end
 
 local function npy(x, caller)
   if type(x) == "string" then return head(("|S%d"):format(#x), "") .. x end
-  local t, extents = binary.look(x, caller)
+  local t, extents = binary.shape_of(x, caller)
   local values, count = binary.numbers(x, caller)
   local name, shape = binary.element_of(t).name, { unpack(extents) }
   if t.rows and t.cols and t.cols > 1 then
@@ -46,7 +46,7 @@ local function refuse(path, why) return binary.fail("array", path, "read", why) 
 
 local function parse(session, bytes, path)
   if bytes:sub(1, 6) ~= "\147NUMPY" or #bytes < 12 then
-    return refuse(path, "it is no .npy file")
+    return refuse(path, "it is not a .npy file")
   end
   local is_short = bytes:byte(7) == 1
   local length = is_short and binary.read_u16(bytes, 9) or binary.read_u32(bytes, 9)
@@ -61,10 +61,10 @@ local function parse(session, bytes, path)
   end
   local name = names[code]
   if not name then
-    return refuse(path, ("its numbers are of type '%s', which is not read"):format(code))
+    return refuse(path, ("its numbers are of type '%s', which is not supported"):format(code))
   end
   if order ~= "False" then
-    return refuse(path, "its order is Fortran's: save np.ascontiguousarray of it")
+    return refuse(path, "it is in Fortran order: save np.ascontiguousarray(a)")
   end
   local extents, count = {}, 1
   for extent in shape:gmatch "%d+" do
@@ -97,14 +97,14 @@ local function read_zip(session, bytes, path)
   local result = {}
   for _ = 1, count do
     if bytes:sub(at, at + 3) ~= "PK\1\2" or at + 45 > #bytes then
-      return refuse(path, "its directory cannot be")
+      return refuse(path, "its directory is invalid")
     end
     local method, crc = binary.read_u16(bytes, at + 10), binary.read_u32(bytes, at + 16)
     local packed, size = binary.read_u32(bytes, at + 20), binary.read_u32(bytes, at + 24)
     local length = binary.read_u16(bytes, at + 28)
     local place, name = binary.read_u32(bytes, at + 42) + 1, bytes:sub(at + 46, at + 45 + length)
     if method ~= 0 and method ~= deflated then
-      return refuse(path, "it is compressed in a way that is not read (np.savez writes without)")
+      return refuse(path, "its compression is not supported: write it by np.savez")
     end
     if place + 29 > #bytes then return refuse(path, "it is truncated") end
     local first = place + 30 + binary.read_u16(bytes, place + 26)
@@ -114,7 +114,7 @@ local function read_zip(session, bytes, path)
       data = zlib.inflate(data, size) or ""
     end
     if #data ~= size or zip.crc32(data) ~= crc then
-      return refuse(path, "bytes of it have changed")
+      return refuse(path, "it is damaged: its checksum differs")
     end
     result[(name:gsub("%.npy$", ""))] = parse(session, data, path)
     at = at + 46 + length + binary.read_u16(bytes, at + 30) + binary.read_u16(bytes, at + 32)
@@ -132,12 +132,13 @@ function writers.npy(path, x)
 end
 function writers.npz(path, t)
   if type(t) ~= "table" or getmetatable(t) then
-    return fail.argument("an .npz takes a table: { x = x }, not " .. fail.describe(t))
+    return fail.argument("rg.numpy.write takes a table for an .npz, { x = x }, not "
+      .. fail.describe(t))
   end
   local entries = {}
   for name, x in pairs(t) do
     if type(name) ~= "string" or name:find "[/\\%z]" then
-      return fail.argument("what is in an .npz has a name, not " .. fail.describe(name))
+      return fail.argument("the arrays of an .npz must have names, not " .. fail.describe(name))
     end
     entries[#entries + 1] = { name .. ".npy", npy(x, caller) }
   end

@@ -1,6 +1,6 @@
 --- Plots: `rg.plot.line(path, y)`, `rg.plot.scatter(path, { x = x, y = y })`,
 --- `rg.plot.histogram(path, values, { bins = 50 })`, as PNG or SVG. Numbers are a list, or a field
---- or array of one axis; several curves are a list of { x =, y =, label = }.
+--- or array of one axis. Several curves are a list of { x =, y =, label = }.
 local fail = require "regolith.error"
 local binary = require "regolith.file.binary"
 local active_box = require "regolith.data.active_box"
@@ -21,14 +21,14 @@ local function numbers_of(v, caller)
   if type(v) == "table" and not getmetatable(v) then
     for k = 1, #v do
       if type(v[k]) ~= "number" then
-        return fail.argument(("%s takes numbers, and number %d is %s"):format(caller, k,
+        return fail.argument(("%s takes numbers, but number %d is %s"):format(caller, k,
           fail.describe(v[k])))
       end
       list[k] = v[k]
     end
     return list
   end
-  local t, extents = binary.look(v, caller)
+  local t, extents = binary.shape_of(v, caller)
   if #extents ~= 1 or binary.parts_of(t, caller) ~= 1 then
     return fail.argument(("%s takes fields and arrays of numbers on one axis, not %s"):format(
       caller, tostring(v)))
@@ -56,7 +56,7 @@ local function curves_of(what, caller)
   local curves = {}
   for n, one in ipairs(given) do
     if not is_curve(one) then
-      return fail.argument(("%s: curve %d has no y"):format(caller, n))
+      return fail.argument(("%s: curve %d must have numbers y"):format(caller, n))
     end
     local y, first = numbers_of(one.y, caller)
     local x = one.x ~= nil and numbers_of(one.x, caller) or nil
@@ -65,7 +65,8 @@ local function curves_of(what, caller)
       for k = 1, #y do x[k] = k - 1 + (first or 0) end
     end
     if #x ~= #y then
-      return fail.argument(("%s: %d numbers x and %d numbers y"):format(caller, #x, #y))
+      return fail.argument(("%s: a curve has %d numbers x, but %d numbers y"):format(caller, #x,
+        #y))
     end
     curves[n] = { x = x, y = y, label = one.label, colour = colours[(n - 1) % #colours + 1] }
   end
@@ -198,20 +199,15 @@ end
 
 local function check(path, options, caller)
   binary.check_path(path, caller)
-  options = binary.check_options(options, option_names, caller)
+  options = fail.options(options, option_names, caller)
   local own = { width = 800, height = 500 }
   for _, name in ipairs { "title", "xlabel", "ylabel" } do
-    if options[name] ~= nil and type(options[name]) ~= "string" then
-      return fail.argument(("option '%s' of %s must be a string, got %s"):format(name, caller,
-        fail.describe(options[name])), nil, "option.invalid")
-    end
-    own[name] = options[name]
+    own[name] = fail.typed_option(options, name, "string", caller)
   end
   for _, name in ipairs { "width", "height", "bins" } do
     local v = options[name]
     if v ~= nil and (type(v) ~= "number" or v % 1 ~= 0 or v < 1 or v > 16384) then
-      return fail.argument(("option '%s' of %s must be a whole number, got %s"):format(name, caller,
-        fail.describe(v)), nil, "option.invalid")
+      return fail.option(options, name, caller, "a whole number from 1 to 16384")
     end
     own[name] = v or own[name]
   end

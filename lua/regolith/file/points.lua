@@ -5,6 +5,7 @@
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local binary = require "regolith.file.binary"
+local ply = require "regolith.file.ply"
 local scalars = require "regolith.data.scalars"
 
 local points = {}
@@ -12,9 +13,7 @@ local points = {}
 local ply_types = { bool = "uchar", i8 = "char", u8 = "uchar", i16 = "short", u16 = "ushort",
   i32 = "int", u32 = "uint", i64 = "double", u64 = "double", f32 = "float", f64 = "double" }
 for _, row in ipairs(scalars) do ply_types[row.name] = ply_types[row.computed] end
-local own_types = { char = "i8", int8 = "i8", uchar = "u8", uint8 = "u8", short = "i16",
-  int16 = "i16", ushort = "u16", uint16 = "u16", int = "i32", int32 = "i32", uint = "u32",
-  uint32 = "u32", float = "f32", float32 = "f32", double = "f64", float64 = "f64" }
+
 local letters = { "x", "y", "z", "w" }
 
 -- The property names of an attribute's numbers.
@@ -34,18 +33,10 @@ end
 
 local caller = "rg.points.write"
 
--- Whether all elements exist. Then an attribute is read as a whole, otherwise at the active cells
--- of `pos`.
-local function is_dense(x)
-  if binary.is_array(x) then return true end
-  local count, shape = 1, x.shape
-  for axis = 0, #shape - 1 do count = count * shape[axis] end
-  return count > 0 and x:count() == count
-end
-
--- Returns the indices of the active cells, in index order, or nil if all are active.
+-- Returns the indices of the active cells, in index order, or nil if all are active. Then an
+-- attribute is read as a whole.
 local function indices_of(x)
-  if is_dense(x) then return nil end
+  if binary.is_dense(x) then return nil end
   local list = {}
   local rank = #x.shape
   for a, b, c, d, e, f, g, h in x:active() do
@@ -69,7 +60,7 @@ local function gather(x, indices, parts)
 end
 
 local function attribute(name, x, indices)
-  local t = binary.look(x, caller)
+  local t = binary.shape_of(x, caller)
   local parts = binary.parts_of(t, caller)
   local values, count
   if indices then values, count = gather(x, indices, parts)
@@ -85,21 +76,22 @@ local function attributes_of(t)
     return fail.argument("rg.points.write takes a table of fields or arrays with a `pos`: \z
       { pos = x, mass = m }")
   end
-  local _, extents = binary.look(t.pos, caller)
+  local _, extents = binary.shape_of(t.pos, caller)
   local parts = binary.parts_of(t.pos.type, caller)
   if parts ~= 2 and parts ~= 3 then
-    return fail.argument(("`pos` of points is a vec2 or vec3, not %s"):format(t.pos.type.name))
+    return fail.argument(("`pos` of points must be of vec2 or vec3, not %s"):format(
+      t.pos.type.name))
   end
   local indices, list, others = indices_of(t.pos), {}, {}
   for name in pairs(t) do
     if type(name) ~= "string" or not name:find "^[%a_][%w_]*$" then
-      return fail.argument("an attribute of points has a name, not " .. fail.describe(name))
+      return fail.argument("the attributes of points must have names, not " .. fail.describe(name))
     end
     if name ~= "pos" then others[#others + 1] = name end
   end
   table.sort(others)
   for _, name in ipairs { "pos", unpack(others) } do
-    local _, own = binary.look(t[name], caller)
+    local _, own = binary.shape_of(t[name], caller)
     for axis = 1, math.max(#own, #extents) do
       if own[axis] ~= extents[axis] then
         return fail.argument(("'%s' and 'pos' have different shapes"):format(name))
@@ -127,7 +119,7 @@ local function records(list, count)
   for _, a in ipairs(list) do
     for k = 1, a.name == "pos" and 3 or a.parts do
       a[k] = "m" .. #members
-      members[#members + 1] = ("%s %s;"):format(binary.c_type(own_types[ply_types[a.type]]), a[k])
+      members[#members + 1] = ("%s %s;"):format(binary.c_type(ply.types[ply_types[a.type]]), a[k])
     end
   end
   local record = ffi.typeof("struct __attribute__((packed)) {" .. table.concat(members) .. "}")
@@ -161,48 +153,27 @@ local function refuse(path, why) return binary.fail("points", path, "read", why)
 -- LuaJIT's buffers are smaller than 2 GiB, and a vector has up to four numbers.
 local most_points = 2 ^ 26
 
-local function read_property(words, properties, path)
-  local kind, name = own_types[words[2]], words[3]
-  if not kind then
-    return refuse(path, ("a property of type '%s' is not read"):format(tostring(words[2])))
-  end
-  if not name or #words > 3 then return refuse(path, "it has a property without a name") end
-  if properties[name] then return refuse(path, ("it has two properties '%s'"):format(name)) end
-  properties[name] = true
-  properties[#properties + 1] = { name = name, type = kind }
-end
-
-local function read_count(word, path)
-  local count = word and word:find "^%d+$" and tonumber(word)
-  if not count then return refuse(path, "its number of points cannot be") end
-  if count > most_points then
-    return refuse(path, ("it has more points than are read (%d)"):format(most_points))
-  end
-  return count
-end
-
--- Returns the properties of the element `vertex`, and its count; later elements are ignored.
+-- Returns the format, the count and properties of the element `vertex`, and the header's length.
+-- Other elements are ignored.
 local function read_header(bytes, path)
-  local _, past = bytes:find "\nend_header\r?\n"
-  if bytes:sub(1, 3) ~= "ply" or not past then return refuse(path, "it is no PLY file") end
-  local format, count, properties, element = nil, nil, {}, nil
-  for line in bytes:sub(1, past):gmatch "[^\r\n]+" do
-    local words = {}
-    for word in line:gmatch "%S+" do words[#words + 1] = word end
-    if words[1] == "format" then format = words[2] end
-    if words[1] == "element" then
-      if (element == nil) ~= (words[2] == "vertex") then
-        return refuse(path, "its first element, and it alone, must be 'vertex'")
-      end
-      element = words[2] or ""
-      if element == "vertex" then count = read_count(words[3], path) end
-    end
-    if words[1] == "property" and element == "vertex" then
-      read_property(words, properties, path)
+  local elements, format, past = ply.header(bytes, path, refuse)
+  for k, element in ipairs(elements) do
+    if (k == 1) ~= (element.name == "vertex") then
+      return refuse(path, "'vertex' must be its first element, and occur once")
     end
   end
-  if not count or #properties == 0 then return refuse(path, "it has no points") end
-  return format, count, properties, past
+  local points_of = elements[1]
+  if not points_of or #points_of.properties == 0 then return refuse(path, "it has no points") end
+  if points_of.count > most_points then
+    return refuse(path, ("it has more than %d points"):format(most_points))
+  end
+  local known = {}
+  for _, p in ipairs(points_of.properties) do
+    if p.size_type then return refuse(path, ("property '%s' is a list"):format(p.name)) end
+    if known[p.name] then return refuse(path, ("it has two properties '%s'"):format(p.name)) end
+    known[p.name] = true
+  end
+  return format, points_of.count, points_of.properties, past
 end
 
 local function read_binary(bytes, at, count, properties, path)
@@ -221,7 +192,7 @@ local function read_binary(bytes, at, count, properties, path)
 end
 
 local function read_text(bytes, at, count, properties, path)
-  -- a number takes at least a digit and a separator, so a false count cannot make us allocate
+  -- each number takes at least a digit and a separator, so a false count cannot make us allocate
   -- memory
   if #bytes - at < count * #properties * 2 - 1 then return refuse(path, "it is truncated") end
   local next_word = bytes:sub(at + 1):gmatch "%S+"
@@ -235,7 +206,9 @@ local function read_text(bytes, at, count, properties, path)
       if not v then return refuse(path, "it is truncated, or has words instead of numbers") end
       if p.slot then
         p.slot[0] = v
-        if p.slot[0] ~= v then return refuse(path, ("its '%s' cannot be %g"):format(p.name, v)) end
+        if p.slot[0] ~= v then
+          return refuse(path, ("property '%s' cannot be %g"):format(p.name, v))
+        end
       end
       p.values[n] = v
     end
@@ -288,7 +261,7 @@ function points.read(session, path)
   local format, count, properties, at = read_header(bytes, path)
   if format == "binary_little_endian" then read_binary(bytes, at, count, properties, path)
   elseif format == "ascii" then read_text(bytes, at, count, properties, path)
-  else return refuse(path, ("its format '%s' is not read"):format(tostring(format))) end
+  else return refuse(path, ("its format '%s' is not supported"):format(tostring(format))) end
   local result = {}
   if count == 0 then return result, 0 end
   for _, row in ipairs(group(properties)) do result[row[1]] = array_of(session, row, count) end

@@ -23,7 +23,7 @@ local function joined(path, key)
   if type(key) == "string" and key:find "^[%a_][%w_.]*$" then
     return path == "" and key or path .. "." .. key
   end
-  return fail.argument(("a key of what is saved must be a name or a whole number, got %s"):format(
+  return fail.argument(("a key of a saved table must be a name or a whole number, got %s"):format(
     type(key) == "string" and ("%q"):format(key) or fail.describe(key)))
 end
 
@@ -89,7 +89,7 @@ end
 -- Flattens `t` to a list of { name, value }. A vector becomes a string.
 local function flatten(t, path, list, inside)
   if inside[t] then
-    return fail.argument(("'%s' contains itself, and cannot be saved"):format(path))
+    return fail.argument(("'%s' contains itself, so it cannot be saved"):format(path))
   end
   inside[t] = true
   local keys = {}
@@ -101,17 +101,16 @@ local function flatten(t, path, list, inside)
       flatten(v, name, list, inside)
     elseif is_handle(v) or is_plain(v) then
       if type(v) == "string" and v:find "%z" then
-        return fail.argument(("'%s' is a string with a zero byte, and cannot be saved"):format(
+        return fail.argument(("'%s' is a string with a zero byte, which cannot be saved"):format(
           name))
       end
       list[#list + 1] = row
     elseif matrix.type_of(v) then
-      local numbers, of = {}, matrix.type_of(v)
-      for k = 1, of.count do numbers[k] = v.rg_n[k - 1] end
+      local numbers, of = matrix.numbers(v)
       list[#list + 1] = { name, numbers, of.name }
     else
       return fail.argument(("'%s' is %s, which cannot be saved"):format(name, fail.describe(v)),
-        "fields, arrays, nodes, trees, numbers, booleans, strings, and tables of them")
+        "save fields, arrays, nodes, trees, numbers, booleans, strings, and tables of them")
     end
   end
   inside[t] = nil
@@ -138,16 +137,11 @@ local function items_of(list, keep)
   return items
 end
 
-local function check_path(path, what)
-  if type(path) ~= "string" or path == "" then
-    return fail.argument(("%s takes a path first, not %s"):format(what, fail.describe(path)))
-  end
-end
 
 local function check_table(t, what)
   if type(t) ~= "table" or getmetatable(t) then
-    return fail.argument(("%s takes a table of what is saved, by name: { x = x }, not %s"):format(
-      what, fail.describe(t)))
+    return fail.argument(("%s takes a table of fields and values by name, { x = x }, \z
+      not %s"):format(what, fail.describe(t)))
   end
 end
 
@@ -196,7 +190,7 @@ end
 
 --- `rg.save(path, { x = x })`
 function snapshot.save(session, path, t)
-  check_path(path, "rg.save")
+  binary.check_path(path, "rg.save")
   check_table(t, "rg.save")
   local list = flatten(t, "", {}, {})
   local number, c = session:get()
@@ -208,7 +202,7 @@ function snapshot.save(session, path, t)
   end
   list = with_vectors(list)
   local oracle = oracle_of(session)
-  if oracle then oracle:show(list) end
+  if oracle then oracle:copy_to_core(list) end
   lib.quiet(function()
     local keep = {}
     local items = items_of(list, keep)
@@ -276,7 +270,7 @@ local function run(session, path, list, with_random)
     end
   end)
   if oracle then
-    oracle:take(list)
+    oracle:copy_from_core(list)
     oracle:clear()
   end
 end
@@ -305,9 +299,9 @@ local options_of_load = { "random" }
 --- `rg.load(path)` makes new objects; `rg.load(path, { x = x })` loads into existing ones. Without
 --- a file it returns nil and a message.
 function snapshot.load(session, path, into, options)
-  check_path(path, "rg.load")
+  binary.check_path(path, "rg.load")
   if into ~= nil then check_table(into, "rg.load") end
-  options = binary.check_options(options, options_of_load, "rg.load")
+  options = fail.options(options, options_of_load, "rg.load")
   if C.rg_file_kind(path) == nil then return nil, ("there is no snapshot '%s'"):format(path) end
   local number, c = session:get()
   local list_of = directory.parse(read_text(c, path, number), path)

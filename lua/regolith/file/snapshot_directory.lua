@@ -1,6 +1,6 @@
---- Parses a snapshot's directory (core/snapshot/snapshot.h) to tables, and makes what it declares
---- by the functions with which scripts declare it. A file may come from anywhere, so each word is
---- checked before it is used; an invalid one raises an error of one sentence.
+--- Parses a snapshot's directory (core/snapshot/snapshot.h) to tables, and creates the trees,
+--- fields and arrays that it declares by the functions that scripts use. A file may come from
+--- anywhere, so each word is checked before it is used.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
@@ -17,7 +17,7 @@ local most = 2 ^ 53
 local handles = { field = true, node = true, array = true }
 local numbers = { number = true, i64 = true, u64 = true, bool = true }
 
---- Raises for a directory that is invalid.
+--- Raises the error for an invalid directory.
 function directory.refuse(path, why)
   return fail.argument(("snapshot '%.99s' has an invalid directory: %s"):format(path, why),
     "use another copy of it, or write it again", "io.failed")
@@ -177,7 +177,7 @@ function directory.parse(text, path)
   end
   for _, tree in ipairs(out.trees) do
     if #tree.levels ~= tree.level_count or #tree.fields ~= tree.field_count then
-      return directory.refuse(path, "a tree lacks levels or fields")
+      return directory.refuse(path, "levels or fields of a tree are missing")
     end
   end
   check_vectors(out, path)
@@ -237,8 +237,8 @@ local function make(session, out, made, item)
   return tree.nodes[item.part]
 end
 
---- Returns the object that a handle's item refers to, and creates it at the first request. A
---- directory can only contain what a script can declare; allocating it may still fail.
+--- Returns the object that a handle's item refers to, and creates it on the first call. A directory
+--- can only contain what a script can declare; allocating it may still fail.
 function directory.make(session, out, made, item, path)
   local ok, result = pcall(make, session, out, made, item)
   if ok then return result end

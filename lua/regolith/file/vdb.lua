@@ -1,5 +1,5 @@
---- Writes OpenVDB files, version 224. We do so ourselves because the library is C++ and 55 MB, and
---- its standard tree takes only this file to write. A grid has the tree 5-4-3:
+--- Writes OpenVDB files, version 224, without OpenVDB's library, which is C++ and 55 MB. A grid has
+--- the library's standard tree, 5-4-3:
 ---
 ---     root: children by their origin -> 32^3 nodes -> 16^3 nodes -> leaves of 8^3 voxels
 ---
@@ -49,7 +49,7 @@ local function add_sparse(grid, leaves)
   for a, b, c in x:active() do
     local i, j, k = a, rank > 1 and b or 0, rank > 2 and c or 0
     if math.abs(i) >= 2 ^ 31 - 8 or math.abs(j) >= 2 ^ 31 - 8 or math.abs(k) >= 2 ^ 31 - 8 then
-      return fail.argument("an index of a .vdb has 32 bits")
+      return fail.argument("an index in a .vdb file must fit 32 bits")
     end
     local leaf, n = leaf_of(leaves, i, j, k)
     local v
@@ -77,12 +77,6 @@ local function add_dense(grid, leaves)
   end
 end
 
-local function is_sparse(x)
-  if binary.is_array(x) then return false end
-  local count, shape = 1, x.shape
-  for axis = 0, #shape - 1 do count = count * shape[axis] end
-  return count == 0 or x:count() < count
-end
 
 -- -- the tree -------------------------------------------------------------------------------------
 
@@ -173,7 +167,7 @@ end
 
 local function put_grid(grid, options, write, place)
   local leaves = {}
-  if is_sparse(grid.field) then add_sparse(grid, leaves) else add_dense(grid, leaves) end
+  if binary.is_dense(grid.field) then add_dense(grid, leaves) else add_sparse(grid, leaves) end
   for _, leaf in ipairs(leaves) do seal_leaf(leaf) end
   local roots = under(under(leaves, 3, 4), 7, 5)
   table.sort(roots, function(a, b)
@@ -199,8 +193,8 @@ function vdb.put(grids, options, write, file)
     "00000000-0000-4000-8000-000000000000", u32(0), u32(#grids))
   for _, grid in ipairs(grids) do
     if grid.parts > 3 then
-      return fail.argument(("'%s': a grid of a .vdb has numbers or vectors of up to three"):format(
-        grid.name))
+      return fail.argument(("'%s': a grid of a .vdb file has numbers, or vectors of up to \z
+        three"):format(grid.name))
     end
     write(text(grid.name), text(grid.parts == 1 and "Tree_float_5_4_3" or "Tree_vec3s_5_4_3"),
       text "")

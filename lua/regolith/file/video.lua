@@ -4,6 +4,7 @@
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local binary = require "regolith.file.binary"
+local disk = require "regolith.file.disk"
 local image = require "regolith.file.image"
 local log = require "regolith.log"
 
@@ -13,16 +14,15 @@ local io, os = io, os
 local Video = { __regolith = "a video" }
 Video.__index = Video
 
-local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
 local function has_ffmpeg() return os.execute "command -v ffmpeg >/dev/null 2>&1" == 0 end
 
--- If ffmpeg fails, the shell reads the rest of the input: a pipe that nobody reads would end this
--- process (SIGPIPE).
+-- If ffmpeg fails, the shell reads the rest of the input: writing to a pipe without a reader would
+-- end this process (SIGPIPE).
 local function command_of(self)
   return ("ffmpeg -loglevel error -y -f rawvideo -pix_fmt rgba -s %dx%d -r %.17g -i - \z
     -vf 'pad=ceil(iw/2)*2:ceil(ih/2)*2' -pix_fmt yuv420p %s; code=$?; cat >/dev/null; exit $code")
-    :format(self.width, self.height, self.fps, quoted(self.path:gsub("^%-", "./-")))
+    :format(self.width, self.height, self.fps, disk.quote((self.path:gsub("^%-", "./-"))))
 end
 
 -- "out.mp4" -> "out_0001.png"
@@ -34,7 +34,8 @@ local function begin(self, width, height)
   self.width, self.height = width, height
   if not has_ffmpeg() then
     self.is_video = false
-    log.warn(("ffmpeg is not there: frames of '%s' become %s and so on (apt install ffmpeg)")
+    log.warn(("ffmpeg is not installed: the frames of '%s' become the pictures %s and \z
+      so on (apt install ffmpeg)")
       :format(self.path, frame_path(self)))
     return
   end
@@ -55,29 +56,27 @@ local function put(self, rgba)
   self.frames = self.frames + 1
 end
 
---- Adds a frame: what rg.image.write takes, with its options; all frames must have one size.
+--- Adds a frame, with the values and options of rg.image.write. All frames must have the same size.
 function Video:add(what, options)
   if self.is_closed then return fail.argument(("video '%s' is closed"):format(self.path)) end
   local rgba, width, height = image.paint(self.session, what, options, "video:add")
   if not self.width then begin(self, width, height) end
   if width ~= self.width or height ~= self.height then
-    return fail.argument(("a frame of %d x %d pixels in a video of %d x %d"):format(width, height,
+    return fail.argument(("a frame has %d x %d pixels, but the video %d x %d"):format(width, height,
       self.width, self.height))
   end
   put(self, rgba)
   return self
 end
 
---- Completes the file; without frames there is none.
+--- Completes the file; without frames, no file is written.
 function Video:close()
   if self.is_closed then return end
   self.is_closed = true
   if not self.pipe then return end
   local ok = self.pipe:close()
   self.pipe = nil
-  local file = io.open(self.path, "rb")
-  if file then file:close() end
-  if not ok or not file then
+  if not ok or not disk.has(self.path) then
     return binary.fail("video", self.path, "written", "ffmpeg failed")
   end
 end
@@ -88,7 +87,7 @@ end
 
 --- `rg.video{ path = "out.mp4", fps = 30 }`
 function video.create(session, options)
-  options = binary.check_options(options or {}, { "path", "fps" }, "rg.video")
+  options = fail.options(options or {}, { "path", "fps" }, "rg.video")
   binary.check_path(options.path, "rg.video{ path = .. }")
   local fps = options.fps == nil and 30 or options.fps
   if type(fps) ~= "number" or not (fps > 0 and fps <= 1000) then

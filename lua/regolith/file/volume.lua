@@ -11,7 +11,7 @@ local volume = {}
 
 local caller = "rg.volume.write"
 
--- Sorted by name: { name, field, type, extents, starts, parts }.
+-- Returns a list sorted by name: { name, field, type, extents, starts, parts }.
 local function grids_of(what)
   if binary.is_field(what) or binary.is_array(what) then
     local name = binary.is_field(what) and what.name or ""
@@ -24,9 +24,9 @@ local function grids_of(what)
   local list = {}
   for name, x in pairs(what) do
     if type(name) ~= "string" then
-      return fail.argument("a grid of a volume has a name, not " .. fail.describe(name))
+      return fail.argument("the grids of a volume must have names, not " .. fail.describe(name))
     end
-    local t, extents, starts = binary.look(x, caller)
+    local t, extents, starts = binary.shape_of(x, caller)
     local parts = binary.parts_of(t, caller)
     if #extents < 1 or #extents > 3 then
       return fail.argument(("a volume has up to three axes, '%s' has %d"):format(name, #extents))
@@ -48,8 +48,9 @@ for _, row in ipairs(scalars) do
   vtk_types[row.name] = vtk_words[written.class] .. 8 * written.size
 end
 
--- VTK stores x fastest, we store the last axis fastest. Vectors of two numbers get a third one.
-local function turned(grid)
+-- Returns the bytes in the order of VTK, in which x varies fastest; here it is the last axis.
+-- Vectors of two numbers get a third one.
+local function bytes_of(grid)
   local values = binary.numbers(grid.field, caller)
   local name, n, parts = binary.element_of(grid.type).name, grid.extents, grid.parts
   local out_parts = parts == 2 and 3 or parts
@@ -66,10 +67,6 @@ local function turned(grid)
   return ffi.string(out, ffi.sizeof(out)), out_parts
 end
 
-local function escape(text)
-  return (text:gsub("[&<>\"]", { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;",
-    ['"'] = "&quot;" }))
-end
 
 local function put_vti(grids, options, write)
   local n, starts, at, blocks = grids[1].extents, grids[1].starts, 0, {}
@@ -89,11 +86,11 @@ local function put_vti(grids, options, write)
     Origin="%.17g %.17g %.17g" Spacing="%.17g %.17g %.17g">\n<Piece Extent="%s">\n<PointData>\n')
     :format(extent, origin[1], origin[2], origin[3], step[1], step[2], step[3], extent))
   for _, grid in ipairs(grids) do
-    local bytes, parts = turned(grid)
+    local bytes, parts = bytes_of(grid)
     blocks[#blocks + 1] = bytes
     write(('<DataArray type="%s" Name="%s" NumberOfComponents="%d" format="appended" \z
-      offset="%d"/>\n'):format(vtk_types[binary.element_of(grid.type).name], escape(grid.name),
-      parts, at))
+      offset="%d"/>\n'):format(vtk_types[binary.element_of(grid.type).name],
+      binary.escape_xml(grid.name), parts, at))
     at = at + 8 + #bytes
   end
   write '</PointData>\n</Piece>\n</ImageData>\n<AppendedData encoding="raw">\n_'
@@ -105,7 +102,7 @@ end
 function volume.write(_, path, what, options)
   binary.check_path(path, caller)
   local put = binary.format_of(path, { vti = put_vti, vdb = vdb.put }, caller)
-  options = binary.check_options(options, { "spacing", "origin" }, caller)
+  options = fail.options(options, { "spacing", "origin" }, caller)
   local own = { spacing = surface.vector_option(options, "spacing", 1),
     origin = surface.vector_option(options, "origin", 0) }
   local grids = grids_of(what)

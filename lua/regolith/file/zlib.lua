@@ -1,4 +1,4 @@
---- The door to zlib, which the core needs, too: compressing, raw deflated bytes, checksums.
+--- Calls zlib, which the core needs as well: compression, raw deflated bytes, checksums.
 local ffi = require "ffi"
 
 local zlib = {}
@@ -34,7 +34,7 @@ end
 --- The CRC-32 of bytes, as a signed number.
 function zlib.crc32(bytes) return require("bit").tobit(tonumber(open().crc32(0, bytes, #bytes))) end
 
---- `count` bytes, with the header and the end of zlib's format.
+--- Compresses `count` bytes in zlib's format.
 function zlib.compress(bytes, count, level)
   local C = open()
   local size = ffi.new("unsigned long[1]", C.compressBound(count))
@@ -45,7 +45,7 @@ end
 
 local raw_bits, finish, stream_end = -15, 4, 1
 
---- The `size` bytes that deflated bytes without a header stand for; nil if they do not.
+--- Inflates bytes without a header to `size` bytes; nil if they are not that many.
 function zlib.inflate(bytes, size)
   local C, stream, out = open(), ffi.new "RgZStream", ffi.new("uint8_t[?]", size + 1)
   stream.next_in, stream.avail_in = bytes, #bytes
