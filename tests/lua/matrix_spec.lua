@@ -298,18 +298,18 @@ describe("a sparse matrix", function()
       { function() rg.matrix(3, 3, rg.i32) end, "f32 or f64, not i32" },
       { function() rg.matrix { shape = 3 } end, "needs its shape" },
       { function() rg.matrix { shape = { 2, 2 }, block = 9 } end, "must be 1 to 4, got 9" },
-      { function() rg.matrix { { 1, 2 }, { 3 } } end, "row 1 has not 2 numbers" },
+      { function() rg.matrix { { 1, 2 }, { 3 } } end, "row 1 must have 2 numbers" },
       { function() rg.matrix { { 1, "a" } } end, "must be a number, got \"a\"" },
       { function()
         rg.matrix { shape = { 2, 2 }, rows = { 0, 1 }, columns = { 0 }, values = { 1 } }
-      end, "'rows' has 2 elements, and 'columns' has 1" },
+      end, "'rows' has 2 elements, but 'columns' has 1" },
       { function() rg.matrix { shape = { 2, 2 }, starts = { 0, 1, 1 }, columns = { 2 },
         values = { 1 } } end, "not the compressed rows" },
-      { function() return A * A end, "the number of columns is not that of rows" },
+      { function() return A * A end, "as many columns as the second has rows" },
       { function() return A + A:transpose() end, "the shapes differ" },
       { function() return A + 1 end, "is not defined" },
       { function() return A * { 1, 2, 3 } end, "an element for each of 4 columns" },
-      { function() return A * rg.array(rg.i32, 4) end, "must be f64, and are i32" },
+      { function() return A * rg.array(rg.i32, 4) end, "must be f64, not i32" },
       { function() A:slice(2, 2) end, "has 3 rows" },
       { function() A:add(3, 0, 1) end, "has no row 3" },
       { function() return A:get(0, 4) end, "has no column 4" },
@@ -318,8 +318,8 @@ describe("a sparse matrix", function()
       { function() return A ^ 2 end, "^ 2 is not defined" },
       { function() return 2 / A end, "2 / matrix f64 [3 x 4], 0 elements is not defined" },
       { function() A.transpose() end, "called with a colon" },
-      { function() return A[0][1] end, "have no brackets" },
-      { function() A.vlues = 3 end, "a matrix has no 'vlues'" },
+      { function() return A[0][1] end, "cannot be indexed by brackets" },
+      { function() A.vlues = 3 end, "'vlues' of a matrix cannot be set" },
       { function() return A * rg.array(rg.f64, 3, 2) end, "a row of numbers for each of 4 col" },
     } do
       assert.matches(case[2], failure(case[1]).message, 1, true)

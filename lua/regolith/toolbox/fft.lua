@@ -1,13 +1,12 @@
---- Fourier transforms of fields and arrays with one to three axes: rg.fft(x), rg.ifft(y).
---- Complex numbers are vectors of two numbers, vec2 or dvec2. Real numbers have a spectrum whose
---- second half repeats the first one, so it is left out: the last axis of n numbers has
---- n // 2 + 1 of them. rg.ifft(rg.fft(x), x) gives x.
+--- Fourier transforms of fields and arrays with one to three axes: rg.fft(x), rg.ifft(y). Complex
+--- numbers are vectors of two numbers, vec2 or dvec2. The second half of the spectrum of real
+--- numbers repeats the first one, so it is left out: for n numbers along the last axis, the
+--- spectrum has n // 2 + 1. rg.ifft(rg.fft(x), x) gives x.
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local subject = require "regolith.data.subject"
 local types = require "regolith.data.type"
 local whole = require "regolith.data.whole"
-local array = require "regolith.data.array"
 local fftw = require "regolith.toolbox.fftw"
 local foreign = require "regolith.toolbox.foreign"
 
@@ -15,8 +14,8 @@ local fft = {}
 
 -- -- arguments ------------------------------------------------------------------------------------
 
--- What a field or array holds: its subject, and whether its numbers are complex.
-local function look(x, caller)
+-- Returns the subject of a field or array, whether its numbers are complex, and their type's name.
+local function read_argument(x, caller)
   local s = subject.of(x, caller)
   local t = s.type
   local name = not t.members and (t.element or t).name
@@ -28,18 +27,17 @@ local function look(x, caller)
   local count = 1
   for axis = 1, s.rank do count = count * s.extents[axis] end
   if s.rank < 1 or s.rank > 3 or count == 0 then
-    return fail.argument(("%s takes one to three axes with ends; %s has others"):format(caller,
+    return fail.argument(("%s takes one to three bounded axes, not %s"):format(caller,
       subject.text(s)))
   end
   return s, is_complex, name
 end
 
--- Raises unless y has these extents.
 local function check_extents(s, extents, caller, what)
   local is_same = s.rank == #extents
   for axis = 1, #extents do is_same = is_same and s.extents[axis] == extents[axis] end
   if is_same then return end
-  return fail.argument(("%s: %s must have the extents %s, and it is %s"):format(caller, what,
+  return fail.argument(("%s: %s must have the extents %s, but it is %s"):format(caller, what,
     table.concat(extents, " x "), subject.text(s)))
 end
 
@@ -53,37 +51,24 @@ local option_names = { "measure" }
 local parallel_least = 32768 -- numbers
 
 local function options_of(session, options, count, caller)
-  if options ~= nil and type(options) ~= "table" then
-    return fail.argument(("options of %s must be a table, got %s"):format(caller,
-      fail.describe(options)))
-  end
-  fail.check_options(options or {}, option_names, caller)
+  options = fail.options(options, option_names, caller)
   local is_parallel = count >= parallel_least and not session.runtime.is_deterministic
-  return { measure = options ~= nil and options.measure == true,
+  return { measure = options.measure == true,
     tunes = session:info().tune == "online" and not session.runtime.is_deterministic,
     threads = is_parallel and session:info().threads or 1 }
 end
 
 -- -- memory ---------------------------------------------------------------------------------------
 
-local function is_packed(x)
-  if not array.is(x) then return false end
-  local step, strides, extents = x.type.size, x.strides, x.shape
-  for axis = #extents - 1, 0, -1 do
-    if extents[axis] > 1 and strides[axis] ~= step then return false end
-    step = step * extents[axis]
-  end
-  return true
-end
-
--- The numbers of x in memory of the host: pointer, what holds it, and whether that is x itself.
+-- Returns a pointer to the numbers of x in host memory, the object that keeps this memory alive,
+-- and whether that is x itself.
 local function load(session, s, x, is_read)
   if session.runtime.arch ~= "cpu" then
     local values, held = foreign.numbers(x, "f64", "rg.fft")
     return values, held, false
   end
   session:sync()
-  if not whole.is_view(x) and is_packed(x) then return x:array():pointer(), x, true end
+  if not whole.is_view(x) and foreign.is_packed(x) then return x:array():pointer(), x, true end
   local copy = session.module.array(s.type, unpack(s.extents))
   if is_read then copy:copy_from(x) end
   return copy:pointer(), copy, false
@@ -94,14 +79,15 @@ local scaled_copy_text = [=[function(x, by: NAME, to)
   for INDICES in to:active() do TO = by * X end
 end]=]
 
--- Multiplies all elements; those of `to` become the products, if it is given.
+-- Multiplies all elements of x, or sets those of `to`, if given, to the products.
 local function scale(session, s, by, name, to)
   local text = (to and scaled_copy_text or scale_text):gsub("%u+", { NAME = name,
     INDICES = subject.indices(s), X = subject.element(s, "x"), TO = subject.element(s, "to") })
   subject.kept(session, "rg.ifft", text)(s.handle, by, to)
 end
 
--- An array for a copy. The last one is kept, since a simulation transforms in every step.
+-- An array for a copy. The last one is kept for the next call, since a simulation calls rg.fft in
+-- every step.
 local function scratch(session, s)
   local key = tostring(s.type) .. table.concat(s.extents, " ")
   local kept = session.fft_scratch
@@ -114,14 +100,14 @@ local function scratch(session, s)
 end
 
 -- Runs one transform; extents are those of the real or full complex side. The result is multiplied
--- by `by`, or what is read, where that is copied anyway.
+-- by `by`. If the input must be copied anyway, the copy is multiplied instead.
 local function run(session, kind, sign, from, from_s, to, to_s, extents, name, options, by)
   local is_cpu = session.runtime.arch == "cpu"
   local count = 1
   for axis = 1, to_s.rank do count = count * to_s.extents[axis] end
   local width = to_s.type.element and 2 or 1
   local source, held, is_own = load(session, from_s, from, true)
-  if is_own and (kind == "c2r" or rawequal(from, to)) then -- c2r overwrites what it reads
+  if is_own and (kind == "c2r" or rawequal(from, to)) then -- c2r overwrites its input
     held = scratch(session, from_s)
     if by then scale(session, from_s, by, name, held) else held:copy_from(from) end
     by = nil
@@ -149,15 +135,15 @@ local function product(list)
   return count
 end
 
---- `rg.fft(x [, y [, { measure = true }]])`: the spectrum of x, a new array or y.
+--- `rg.fft(x [, y [, { measure = true }]])`: returns the spectrum of x, in y or a new array.
 function fft.forward(session, x, y, options)
   local caller = "rg.fft"
-  local s, is_complex, name = look(x, caller)
+  local s, is_complex, name = read_argument(x, caller)
   local extents = is_complex and s.extents or half_of(s.extents)
   y = y or session.module.array(types.shaped(types.by_name[name], 2, 1), unpack(extents))
-  local to, to_complex, to_name = look(y, caller)
+  local to, to_complex, to_name = read_argument(y, caller)
   if not to_complex or to_name ~= name then
-    return fail.argument(("%s: the spectrum of %s has elements of %s, not of %s"):format(caller,
+    return fail.argument(("%s: the spectrum of %s must have elements of %s, not %s"):format(caller,
       subject.text(s), name == "f32" and "vec2" or "dvec2", tostring(to.type)))
   end
   check_extents(to, extents, caller, "the spectrum")
@@ -166,17 +152,17 @@ function fft.forward(session, x, y, options)
   return y
 end
 
---- `rg.ifft(y [, x [, { measure = true }]])`: what has the spectrum y. x is complex, or real, if y
---- is the spectrum of real numbers; without x, the result is a new array of complex numbers.
+--- `rg.ifft(y [, x [, { measure = true }]])`: returns the numbers of which y is the spectrum, in x
+--- or a new array of complex numbers. x may be real if y is the spectrum of real numbers.
 function fft.backward(session, y, x, options)
   local caller = "rg.ifft"
-  local s, is_complex, name = look(y, caller)
+  local s, is_complex, name = read_argument(y, caller)
   if not is_complex then
     return fail.argument(("%s takes a spectrum, whose elements are vec2 or dvec2, not %s"):format(
       caller, subject.text(s)))
   end
   x = x or session.module.array(s.type, unpack(s.extents))
-  local to, to_complex, to_name = look(x, caller)
+  local to, to_complex, to_name = read_argument(x, caller)
   if to_name ~= name then
     return fail.argument(("%s: %s and %s have numbers of different types"):format(caller,
       subject.text(s), subject.text(to)))

@@ -1,5 +1,5 @@
---- The door to FFTW 3 (Frigo, Johnson 2005): transforms of f32 and f64, of one to three axes, on
---- several threads. Plans are kept, and run on other arrays of the same alignment.
+--- Calls FFTW 3 (Frigo, Johnson 2005): transforms of f32 and f64, of one to three axes, on several
+--- threads. Plans are kept for other arrays of the same alignment.
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local lib = require "regolith.lib"
@@ -22,11 +22,11 @@ local cdef = [[
 local threads_cdef = "int fftw_init_threads(void); void fftw_plan_with_nthreads(int n);"
 local measure, unaligned, estimate = 0, 2, 64
 local alignment = 16
--- A plan that has run for so long is looked for again, for as long again at most; if that did not
--- suffice, once more after four times as long.
+-- After a plan has run for this long in total, a better one is searched for, for at most as long
+-- again. If that time did not suffice, the next search follows after four times as long.
 local patience_s = 0.25
 
--- of the element type: the prefix of names, and the libraries
+-- element type -> the prefix of names, and the libraries
 local precisions = {}
 for name, row in pairs { f32 = { "f", "single" }, f64 = { "", "double" } } do
   local letter = row[1]
@@ -49,7 +49,7 @@ end
 
 local function call(precision, name) return precision.C[precision.prefix .. name] end
 
--- Plans on memory of its own, which measuring overwrites.
+-- Makes a plan on memory of its own, since measuring overwrites it.
 local function make_plan(precision, kind, extents, bytes, sign, flags, threads)
   if precision.T then precision.T[precision.prefix .. "plan_with_nthreads"](threads) end
   local memory = call(precision, "malloc")(2 * bytes)
@@ -70,7 +70,7 @@ local function is_aligned(pointer)
   return tonumber(ffi.cast("uintptr_t", pointer) % alignment) == 0
 end
 
--- A plan, for `known` or, if that has run for long, a better one.
+-- Returns a plan; with `known`, a better one than this.
 local function find_plan(precision, name, kind, extents, sign, aligned, options, known)
   local measures, begun = known ~= nil or options.measure, lib.C.rg_time()
   local limit = known and not options.measure and known.seconds or -1
@@ -82,8 +82,9 @@ local function find_plan(precision, name, kind, extents, sign, aligned, options,
   bytes = bytes + -bytes % 64
   local plan = make_plan(precision, kind, extents, bytes, sign, flags, options.threads)
   if not plan then
-    return fail.raise { code = "solve.failed", message = ("FFTW has no plan for %s numbers")
-      :format(table.concat(extents, " x ")) }
+    return fail.raise { code = "solve.failed",
+      message = ("FFTW cannot plan a transform of %s numbers"):format(table.concat(extents,
+        " x ")) }
   end
   local is_whole = limit < 0 or lib.C.rg_time() - begun < limit
   return { plan = plan, is_measured = measures and is_whole, seconds = 0,

@@ -1,5 +1,5 @@
---- Libraries of others that a tool opens at its first use, and numbers for them. A missing one is
---- an error that names its Debian package.
+--- Third-party libraries, which a tool opens at its first use, and the numbers that are passed to
+--- them. The error for a missing library names its Debian package.
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local lib = require "regolith.lib"
@@ -8,22 +8,23 @@ local whole = require "regolith.data.whole"
 
 local foreign = {}
 
--- What a library has made is freed by finalizers, which may run after Lua has closed the library.
--- So it is opened once more, and never unloaded.
+-- Finalizers free what a library has allocated, and may run after Lua has closed the library. So
+-- the library is opened a second time, and never unloaded.
 local keep = 0x1002 -- RTLD_NOW | RTLD_NODELETE
 ffi.cdef "void *dlopen(const char *path, int flags);"
 
 local libraries = {} -- soname -> library
 
 --- Opens a library by its soname.
----@param library table   { soname =, package = Debian's, what = needs it, cdef = declarations }
+---@param library table   { soname =, package = Debian's name, what = our function that needs it,
+---                       cdef = declarations }
 function foreign.open(library)
   local known = libraries[library.soname]
   if known then return known end
   local ok, found = pcall(ffi.load, library.soname)
   if not ok then
     return fail.raise { code = "library.missing",
-      message = ("%s needs %s, which is not there"):format(library.what, library.soname),
+      message = ("%s needs %s, which is not installed"):format(library.what, library.soname),
       hint = ("Debian: apt install %s"):format(library.package) }
   end
   ffi.C.dlopen(library.soname, keep)
@@ -39,15 +40,25 @@ local function is_on_host(number)
   return session and session.runtime.arch == "cpu"
 end
 
---- All numbers of a field or an array in memory of the host, row by row, and what must be held
---- while they are used. An array of `name` itself is not copied.
+--- Whether x is an array whose elements are contiguous in memory, row by row.
+function foreign.is_packed(x)
+  if not binary.is_array(x) then return false end
+  local step, strides, extents = x.type.size, x.strides, x.shape
+  for axis = #extents - 1, 0, -1 do
+    if extents[axis] > 1 and strides[axis] ~= step then return false end
+    step = step * extents[axis]
+  end
+  return true
+end
+
+--- Returns all numbers of a field or an array as type `name` in host memory, row by row, and the
+--- object that keeps this memory alive. An array of that type is not copied.
 function foreign.numbers(v, name, caller)
   if whole.is_view(v) then v = v:array() end
   local t = binary.element_of(v.type)
   if binary.is_array(v) and t.name == name and is_on_host(v.rg_runtime) then
     v = v:array()
-    local is_packed = #v.shape == 1 and v.strides[0] == v.type.size
-    if is_packed then
+    if foreign.is_packed(v) then
       lib.runtimes[v.rg_runtime].session[1]:sync()
       return ffi.cast(t.ctype .. " *", v:pointer()), v
     end

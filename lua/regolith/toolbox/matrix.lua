@@ -3,7 +3,7 @@
 ---
 --- A matrix has compressed rows, ordinary arrays that kernels may read: the elements of row i are
 --- A.columns[k], A.values[k] for k from A.starts[i] to A.starts[i + 1] - 1, in the order of their
---- columns. What was added waits in the list A.pending until the matrix is used, or A:assemble().
+--- columns. Added elements stay in the list A.pending until the matrix is used, or A:assemble().
 local fail = require "regolith.error"
 local log = require "regolith.log"
 local array = require "regolith.data.array"
@@ -11,7 +11,7 @@ local shape = require "regolith.data.shape"
 local subject = require "regolith.data.subject"
 local types = require "regolith.data.type"
 local iterator = require "regolith.kernel.iterator"
-local twin = require "regolith.kernel.twin"
+local substitute = require "regolith.kernel.substitute"
 local whole = require "regolith.data.whole"
 local assemble = require "regolith.toolbox.matrix.assemble"
 local kernels = require "regolith.toolbox.matrix.kernels"
@@ -22,13 +22,13 @@ local Matrix, methods = { __regolith = "a matrix", __kernel = true }, {}
 
 local most_elements = 2 ^ 31 - 1
 
--- -- what kernels call ----------------------------------------------------------------------------
+-- -- methods for kernels --------------------------------------------------------------------------
 
 local in_kernels = {}
 
 function in_kernels.add(A, i, j, v) A.pending:append({ i = i, j = j, v = v }) end
 
--- Zero if there is no such element.
+-- Zero if no such element is stored.
 function in_kernels.get(A, i, j)
   local low, high = A.starts[i], A.starts[i + 1]
   while low < high do
@@ -45,9 +45,9 @@ in_kernels.row = iterator.create(function(A, i, visit)
   for k = A.starts[i], A.starts[i + 1] - 1 do visit(A.columns[k], A.values[k]) end
 end)
 
--- -- making ---------------------------------------------------------------------------------------
+-- -- creating -------------------------------------------------------------------------------------
 
-local triplets = {} -- by the name of a type of values
+local triplets = {} -- the struct of an element, by the name of the type of values
 
 local function triplet_of(rg, t)
   triplets[t.name] = triplets[t.name] or rg.struct { { "i", rg.i32 }, { "j", rg.i32 }, { "v", t } }
@@ -57,7 +57,7 @@ end
 local function is_matrix(v) return type(v) == "table" and getmetatable(v) == Matrix end
 matrix.is = is_matrix
 
--- Makes a matrix of compressed rows; without them, one without elements.
+-- Creates a matrix of compressed rows; without them, a matrix without elements.
 local function create(session, n, m, t, name, starts, columns, values)
   local rg = session.module
   local self = { session = session, row_count = n, column_count = m, type = t, name = name or "",
@@ -83,7 +83,7 @@ local function type_of_options(rg, options)
     if options.block == nil and t.element and t.rows == t.cols and t.element.name:find "^f[36]" then
       return t
     end
-    return fail.argument(("the numbers of a matrix are f32 or f64, not %s"):format(tostring(t)),
+    return fail.argument(("the numbers of a matrix must be f32 or f64, not %s"):format(tostring(t)),
       "blocks: rg.matrix{ shape = {n, n}, block = 3 }")
   end
   if block ~= 1 and (type(block) ~= "number" or block % 1 ~= 0 or block < 2 or block > 4) then
@@ -109,7 +109,7 @@ end
 
 local function check_lengths(a, b, first, second)
   if #a == #b then return end
-  return fail.argument(("rg.matrix: '%s' has %d elements, and '%s' has %d"):format(first, #a,
+  return fail.argument(("rg.matrix: '%s' has %d elements, but '%s' has %d"):format(first, #a,
     second, #b))
 end
 
@@ -161,20 +161,21 @@ local function from_rows(session, n, m, t, options)
   check_lengths(columns, values, "columns", "values")
   if #starts ~= n + 1
     or subject.kept(session, "rg.matrix", check_text)(starts, columns, #columns, m) > 0 then
-    return fail.argument(("rg.matrix: these are not the compressed rows of a %.0f x %.0f matrix \z
-      with %d elements"):format(n, m, #columns), "'starts' has one number more than there are \z
+    return fail.argument(("rg.matrix: 'starts' and 'columns' are not the compressed rows of a \z
+      %.0f x %.0f matrix with %d elements"):format(n, m, #columns),
+        "'starts' has one number more than there are \z
       rows, from 0 up to the number of elements; columns are counted from 0")
   end
   starts, columns, values = assemble.compress(session, starts, columns, values, #columns)
   return create(session, n, m, t, options.name, starts, columns, values)
 end
 
--- A table of rows, each a list of numbers: what is not zero is kept.
+-- From a table of rows, each a list of numbers; zeros are left out.
 local function from_lists(session, lists, t)
   local i, j, v, m = {}, {}, {}, #lists[1]
   for row, list in ipairs(lists) do
     if type(list) ~= "table" or #list ~= m then
-      return fail.argument(("rg.matrix: row %d has not %d numbers, as the first one"):format(
+      return fail.argument(("rg.matrix: row %d must have %d numbers, as the first one has"):format(
         row - 1, m), "rg.matrix{ {4, -1}, {-1, 4} }")
     end
     for column, number in ipairs(list) do
@@ -249,7 +250,7 @@ end
 
 -- -- elements -------------------------------------------------------------------------------------
 
--- Adds the elements of a list of structs, or of three lists, to the rows.
+-- Adds the elements of a list of structs, or of three arrays, to the rows.
 local function add_all(self, ...)
   local starts, columns, values, outside, first = assemble.rows(self.session, self.row_count,
     self.column_count, self.type, ...)
@@ -263,7 +264,7 @@ local function add_all(self, ...)
   return outside, first
 end
 
--- Adds what kernels and Lua have added.
+-- Merges the elements that kernels and Lua have added into the rows.
 local function settle(self)
   local waiting = self.waiting
   if #waiting.values > 0 then
@@ -317,10 +318,10 @@ function methods.row(self, i)
   return in_kernels.row(self, i)
 end
 
---- Adds what kernels have added to the rows now, instead of at the next use.
+--- Merges added elements into the rows now, instead of at the next use.
 function methods.assemble(self) return settle(self) end
 
---- The number of elements that are stored.
+--- The number of stored elements.
 function methods.count(self) return #settle(self).columns end
 
 --- Removes all elements.
@@ -354,13 +355,13 @@ function methods.to_table(self) return self:dense():to_table() end
 
 local most_pixels = 512
 
---- How many elements there are under each pixel of a picture of at most `size` times `size` pixels.
+--- Counts the elements under each pixel of a picture of at most `size` times `size` pixels.
 function methods.pattern(self, size)
   settle(self)
   size = size or most_pixels
   if type(size) ~= "number" or size < 1 or size % 1 ~= 0 then
-    return fail.argument(("A:pattern takes the size of its picture, not %s"):format(fail.describe(
-      size)))
+    return fail.argument(("A:pattern takes the size of its picture, a whole number from 1, not %s")
+      :format(fail.describe(size)))
   end
   local rg, longest = self.session.module, math.max(self.row_count, self.column_count)
   local scale = math.min(1, size / longest)
@@ -378,7 +379,7 @@ local function vector_type(self)
   return t.element and types.shaped(t.element, t.rows, 1) or t
 end
 
---- A vector of zeros with as many elements as there are columns ("column"), or rows.
+--- A vector of zeros with an element for each "column" or each "row".
 function methods.new_vector(self, side)
   if side ~= "row" and side ~= "column" then
     return fail.argument(("A:new_vector takes \"row\" or \"column\", not %s"):format(
@@ -397,11 +398,11 @@ function methods.check_vector(self, v, side, name)
   local t, count = s.type, self[side .. "_count"]
   local width = t.members and 0 or t.element and (t.cols == 1 and t.rows or 0) or 1
   if s.rank ~= 1 or s.extents[1] ~= count then
-    return fail.argument(("%s: '%s' must have one axis with an element for each of %.0f %ss, and \z
+    return fail.argument(("%s: '%s' must have one axis with an element for each of %.0f %ss, but \z
       it is %s"):format(tostring(self), name, count, side, subject.text(s)))
   end
   if width ~= self.block or not (t.element or t).name:find "^f" then
-    return fail.argument(("%s: the elements of '%s' must be %s, and are %s"):format(tostring(self),
+    return fail.argument(("%s: the elements of '%s' must be %s, not %s"):format(tostring(self),
       name, tostring(vector_type(self)), tostring(t)))
   end
   return v
@@ -414,7 +415,7 @@ local function check_rows(self, v, side, name)
   local s, count = subject.of(v, "a product with a matrix"), self[side .. "_count"]
   if self.block == 1 and s.extents[1] == count and not s.type.element and not s.type.members
     and s.type.name:find "^f" then return v end
-  return fail.argument(("%s: '%s' must have a row of numbers for each of %.0f %ss, and it is %s")
+  return fail.argument(("%s: '%s' must have a row of numbers for each of %.0f %ss, but it is %s")
     :format(tostring(self), name, count, side, subject.text(s)))
 end
 
@@ -432,8 +433,8 @@ function methods.apply(self, x, y)
     check_rows(self, x, "column", "x")
     check_rows(self, y, "row", "y")
     if x.shape[1] ~= y.shape[1] then
-      return fail.argument(("%s: 'x' has %d columns, and 'y' %d"):format(tostring(self), x.shape[1],
-        y.shape[1]))
+      return fail.argument(("%s: 'x' has %d columns, but 'y' has %d"):format(tostring(self),
+        x.shape[1], y.shape[1]))
     end
     kernels.product_of_columns(self, x, y)
     return y
@@ -468,12 +469,12 @@ end
 local function refuse(a, sign, b)
   local function name(v) return is_matrix(v) and tostring(v) or fail.describe(v) end
   local is_after = not is_matrix(a) and is_matrix(b)
-  local hints = { ["*"] = is_after and "the matrix comes first: A:transpose() * x"
-    or "a matrix is multiplied by numbers, vectors (fields, arrays, lists) and matrices",
-    ["/"] = is_matrix(b) and "rg.solve(A, b) has the x of A x = b" or "A / 2",
-    ["^"] = "A * A", ["%"] = "A:row(i) visits elements one by one" }
+  local hints = { ["*"] = is_after and "put the matrix first: A:transpose() * x"
+    or "multiply a matrix by numbers, vectors (fields, arrays, lists) or matrices",
+    ["/"] = is_matrix(b) and "rg.solve(A, b) returns the x of A x = b" or "A / 2",
+    ["^"] = "A * A", ["%"] = "for j, v in A:row(i) visits elements one by one" }
   return fail.argument(("%s %s %s is not defined"):format(name(a), sign, name(b)),
-    hints[sign] or "a matrix is added to a matrix: A + 2 * rg.matrix.identity(n)")
+    hints[sign] or "add a matrix to a matrix: A + 2 * rg.matrix.identity(n)")
 end
 
 local function combined(a, alpha, b, beta, sign)
@@ -506,15 +507,15 @@ local function multiplied(a, b)
   settle(a)
   settle(b)
   if a.column_count ~= b.row_count or a.block ~= b.block then
-    return fail.argument(("%s * %s: the number of columns is not that of rows"):format(tostring(a),
-      tostring(b)))
+    return fail.argument(("%s * %s: the first must have as many columns as the second has rows")
+      :format(tostring(a), tostring(b)))
   end
   local rg = a.session.module
   local counts, t = rg.array(rg.i32, a.row_count + 1), joined(a, b)
   local count = kernels.product_count(a, b, counts)
   if count > most_elements then
-    return fail.argument(("%s * %s: a sum of %.0f products is more than %.0f"):format(tostring(a),
-      tostring(b), count, most_elements))
+    return fail.argument(("%s * %s: the product takes %.0f products of elements, and at most %.0f")
+      :format(tostring(a), tostring(b), count, most_elements))
   end
   return create(a.session, a.row_count, b.column_count, t, nil,
     kernels.multiply(a, b, counts, t, count))
@@ -547,14 +548,14 @@ function methods.vector(self, list)
   return array_of(self.session.module, vector_type(self), list, "vector")
 end
 
---- Rows become columns.
+--- The transpose.
 function methods.transpose(self)
   settle(self)
   return create(self.session, self.column_count, self.row_count, self.type, nil,
     kernels.transpose(self))
 end
 
---- A copy with its own elements, perhaps of another type.
+--- A copy of the matrix, of type t if given.
 function methods.copy(self, t)
   settle(self)
   t = t or self.type
@@ -580,7 +581,7 @@ local function check_part(self, first, count, side)
     most, side, fail.describe(count), fail.describe(first)), "A:slice(row, rows, column, columns)")
 end
 
---- Some neighbouring rows (and of them, some neighbouring columns) as a matrix.
+--- Consecutive rows, and of these consecutive columns, as a matrix.
 function methods.slice(self, row, rows, column, columns)
   settle(self)
   column = column or 0
@@ -627,7 +628,7 @@ function methods.write(self, path)
   return require("regolith.toolbox.matrix.file").write(settle(self), path)
 end
 
--- -- as a value of Lua ----------------------------------------------------------------------------
+-- -- metamethods ----------------------------------------------------------------------------------
 
 local find_method = fail.members(methods, "a matrix", Matrix, "A", {
   T = "A:transpose()", t = "A:transpose()", set = "A:add(i, j, v) adds to an element",
@@ -636,14 +637,14 @@ local find_method = fail.members(methods, "a matrix", Matrix, "A", {
   nnz = "A:count()", toarray = "A:dense()", todense = "A:dense()", det = "A:lu() factors it",
   indptr = "A.starts", indices = "A.columns", data = "A.values", coo = "A:row(i)",
   rows = "A.row_count, or A:row(i)", build = "A:assemble(), or any use", size = "A.shape" })
-for name, f in pairs(in_kernels) do twin.set(methods[name], f) end
+for name, f in pairs(in_kernels) do substitute.set(methods[name], f) end
 
 local function refuse_member(name)
   if type(name) == "number" then
-    return fail.argument("elements of a matrix have no brackets",
-      "A:get(i, j) reads one, and A:add(i, j, v) adds to it")
+    return fail.argument("a matrix cannot be indexed by brackets",
+      "A:get(i, j) reads an element, and A:add(i, j, v) adds to it")
   end
-  return fail.argument(("a matrix has no '%s' that can be set"):format(tostring(name)),
+  return fail.argument(("'%s' of a matrix cannot be set"):format(tostring(name)),
     fail.nearest(name, { "name", "starts", "columns", "values" }))
 end
 
@@ -656,7 +657,7 @@ end
 function Matrix.__newindex(_, name) return refuse_member(name) end
 
 function Matrix.__len(self) return self.row_count end
-function Matrix.__concat(a, b) return tostring(a) .. tostring(b) end
+Matrix.__concat = fail.concat
 
 function Matrix.__tostring(self)
   local waiting = #self.pending + #self.waiting.values

@@ -5,8 +5,8 @@
 ---     rg.mesh { points = p, tetrahedra = t }             arrays, fields or tables
 ---
 --- Members are arrays that kernels read: `points`, `cells`, and relations (mesh/relations.lua),
---- made at their first use. `points` may be moved; what depends on where they are (normals,
---- measures) is computed when it is asked for. A mesh's cells do not change.
+--- which are computed at their first use. The points may move, so normals and measures, which
+--- depend on them, are computed at each call. The cells of a mesh do not change.
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local field = require "regolith.data.field"
@@ -22,9 +22,9 @@ local surface = require "regolith.toolbox.mesh.surface"
 local mesh = {}
 
 local Mesh = { __regolith = "a mesh", __kernel = true }
-local methods, computed = {}, {} -- name -> function(self); what `computed` returns is kept
+local methods, computed = {}, {} -- name -> function(self); the results of `computed` are kept
 
---- Whether it is what mesh.create returns.
+--- Whether the value is a mesh.
 function mesh.is(what) return getmetatable(what) == Mesh end
 
 function Mesh:__index(name)
@@ -59,8 +59,8 @@ function computed:cells()
     function(k) return host.cells[k] end, self.corners * self.cell_count)
 end
 
--- The points as they are now, three numbers each, and the points of cells, in memory of the host.
--- Those of a surface or a file whose `points` nobody asked for are still where they were read.
+-- Returns the current points, three numbers each, and the cells in host memory. Those of a surface
+-- or a file are still there until `points` is used for the first time.
 local function on_host(self)
   local host = rawget(self, "host")
   local points, cells = rawget(self, "points"), rawget(self, "cells")
@@ -83,7 +83,7 @@ local function on_host(self)
 end
 mesh.on_host = on_host
 
--- Three floats for each vertex of a surface, as LuaJIT's code reads them.
+-- The vertices of a surface for Lua, three floats each.
 function computed:vertices() return on_host(self).vertices end
 function computed:triangles() return on_host(self).cells end
 function computed:vertex_count() return self.point_count end
@@ -129,24 +129,26 @@ function computed:face_cells(name)
   return self.faces and rawget(self, "face_cells")
 end
 
--- What separates two cells: faces of tetrahedra, edges of triangles.
-local function check_sides(self, name)
+-- Returns what separates two cells: a face of tetrahedra, an edge of triangles.
+local function side_of(self, name)
   if self.kind ~= "lines" then return self.kind == "tetrahedra" and "face" or "edge" end
-  return fail.argument(("a mesh of lines has no '%s'"):format(name), "its ends are points")
+  return fail.argument(("a mesh of lines has no '%s'"):format(name),
+    "the cells of lines meet at points")
 end
 
 function computed:boundary(name)
-  local side = check_sides(self, name)
+  local side = side_of(self, name)
   return relations.boundary(self.session, self[side .. "s"], self[side .. "_cells"])
 end
 
 function computed:cell_neighbours(name)
-  local side = check_sides(self, name)
+  local side = side_of(self, name)
   return relations.across(self.session, self["cell_" .. side .. "s"],
     self[side .. "_cells"])
 end
 
--- The items of `what` at each point: point_cell_first, point_cell_list.
+-- Sets the lists of the items of `what` at each point, such as point_cell_first and
+-- point_cell_list.
 local function at_points(self, what, width, prefix)
   local first, list = relations.inverse(self.session, self[what], width, self.point_count)
   rawset(self, prefix .. "_first", first)
@@ -165,11 +167,11 @@ function computed:point_edge_first(name)
 end
 computed.point_edge_list = computed.point_edge_first
 
--- -- what depends on where points are -------------------------------------------------------------
+-- -- measures and normals -------------------------------------------------------------------------
 
 local texts = {}
 
--- Lengths, areas or volumes; those of tetrahedra have a sign.
+-- Lengths, areas or volumes; volumes of tetrahedra have a sign.
 local measure_lines = {
   lines = "(x[c.y] - x[c.x]):norm()",
   triangles = "0.5 * rg.cross(x[c.y] - x[c.x], x[c.z] - x[c.x]):norm()",
@@ -200,7 +202,8 @@ function texts.cell_normals()
   end]=]
 end
 
--- Each point gathers from the triangles around it, so no sum depends on the order of threads.
+-- Each point gathers from the triangles around it, so the sums do not depend on the order of
+-- threads.
 function texts.normals()
   return [=[function(x, cells, out, first, list)
     for p in rg.range(#x) do
@@ -226,18 +229,19 @@ end
 
 local function check_triangles(self, name)
   if self.kind == "triangles" and self.points.type.count == 3 then return end
-  return fail.argument(("mesh:%s is for triangles in three dimensions, and this is a %s"):format(
-    name, tostring(self)), self.kind == "tetrahedra" and "mesh:surface() has its boundary" or nil)
+  return fail.argument(("mesh:%s takes triangles in three dimensions, but this is a %s"):format(
+    name, tostring(self)), self.kind == "tetrahedra" and "mesh:surface() is its boundary" or nil)
 end
 
--- An array of the numbers or vectors of points, of the type of the points' own.
+-- An array of numbers or vectors, of the points' type.
 local function new_array(self, width, count)
   local element = self.points.type.element
   return self.session.module.array(width == 1 and element or self.points.type, count)
 end
 
---- The length, area or volume of each cell, an array of numbers; the volume of a tetrahedron whose
---- corners turn the other way is negative, as is the area of a triangle in two dimensions.
+--- The length, area or volume of each cell, an array of numbers. The volume of a tetrahedron, and
+--- in two dimensions the area of a triangle, is negative if its corners have the opposite
+--- orientation.
 function methods:measures() return run(self, "measures", new_array(self, 1, self.cell_count)) end
 
 --- The unit normal of each triangle.
@@ -246,7 +250,7 @@ function methods:cell_normals()
   return run(self, "cell_normals", new_array(self, 3, self.cell_count))
 end
 
---- The unit normal at each point: the mean of the triangles around it, each as large as its area.
+--- The unit normal at each point: the mean over the triangles around it, weighted by their areas.
 function methods:normals()
   check_triangles(self, "normals")
   return run(self, "normals", new_array(self, 3, self.point_count), self.point_cell_first,
@@ -265,7 +269,7 @@ local volume_text = [=[function(x, cells)
   return sum
 end]=]
 
---- The volume inside a closed surface of triangles, or that of all tetrahedra.
+--- The volume inside a closed surface of triangles, or of all tetrahedra.
 function methods:volume()
   if self.kind == "tetrahedra" then return self:total() end
   check_triangles(self, "volume")
@@ -280,7 +284,7 @@ local function new(session, kind, point_count, cell_count, own)
   return setmetatable(own, Mesh)
 end
 
---- The boundary of tetrahedra as a mesh of triangles of the same points: it moves with them.
+--- The boundary of tetrahedra as a mesh of triangles. It shares the points, so it moves with them.
 function methods:surface()
   check_volume(self, "surface")
   local boundary = self.boundary
@@ -288,8 +292,8 @@ function methods:surface()
     { points = self.points, cells = boundary })
 end
 
---- Colours the cells (or "edges", or "faces"), so that no two of one colour share a point. Returns
---- { count, order, first }: those of colour c are order[first[c]] to order[first[c + 1] - 1].
+--- Colours the cells (or "edges", or "faces"), so that no two of the same colour share a point.
+--- Returns { count, order, first }: colour c has order[first[c]] to order[first[c + 1] - 1].
 function methods:colours(what)
   what = what == nil and "cells" or what
   if what ~= "cells" and what ~= "edges" and what ~= "faces" then
@@ -302,7 +306,7 @@ function methods:colours(what)
   return { count = count, order = order, first = first }
 end
 
---- Writes .ply, .obj or .stl, by the extension; of tetrahedra the boundary. Returns the mesh.
+--- Writes .ply, .obj or .stl, by the extension; for tetrahedra, their boundary. Returns the mesh.
 function methods:write(path)
   local what = self.kind == "tetrahedra" and self:surface() or self
   files.write(path, on_host(what))
@@ -335,11 +339,11 @@ methods.neighbours_of = iterator.create(function(self, p, visit)
   end
 end)
 
--- -- making one -----------------------------------------------------------------------------------
+-- -- creating meshes ------------------------------------------------------------------------------
 
 local kinds = { "lines", "triangles", "tetrahedra" }
 
--- A field, array or table of vectors as an array or dense field of one axis, that is kept as it is.
+-- Returns a field or array of vectors itself, and a table of vectors as an array.
 local function vectors(session, what, name, parts_least, parts_most, is_integer)
   local x = whole.plain(what)
   if type(x) == "table" and not getmetatable(x) then
@@ -347,20 +351,20 @@ local function vectors(session, what, name, parts_least, parts_most, is_integer)
     local is_vector = type(first) == "table" or type(first) == "cdata" and first.rg_n
     local parts = is_vector and #first
     if not parts or parts < parts_least or parts > parts_most then
-      return fail.argument(("rg.mesh: '%s' has no list of %d numbers for each"):format(name,
+      return fail.argument(("rg.mesh: '%s' must be a list of lists of %d numbers"):format(name,
         parts_least), ("%s = { {0, 1, 2}, .. }"):format(name))
     end
     return session.module.array(types.by_name[(is_integer and "ivec" or "vec") .. parts], #x)
       :from_table(x)
   end
-  local t, extents = binary.look(x, "rg.mesh")
+  local t, extents = binary.shape_of(x, "rg.mesh")
   local parts = binary.parts_of(t, "rg.mesh")
   local is_whole = not (t.element or t).name:find "^f"
   if #extents ~= 1 or extents[1] == 0 and field.is(x) or parts < parts_least or parts > parts_most
     or is_whole ~= (is_integer or false) then
     local or_most = parts_most > parts_least and " or " .. parts_most or ""
-    return fail.argument(("rg.mesh: '%s' is %s, and must have one axis of vectors of %d%s %s"):
-      format(name, tostring(what), parts_least, or_most, is_integer and "integers" or "floats"))
+    return fail.argument(("rg.mesh: '%s' must have one axis of vectors of %d%s %s, but it is %s"):
+      format(name, parts_least, or_most, is_integer and "integers" or "floats", tostring(what)))
   end
   return x
 end
@@ -380,7 +384,7 @@ local function from_arrays(session, t)
   local kind
   for _, name in ipairs(kinds) do
     if t[name] ~= nil then
-      if kind then return fail.argument("rg.mesh takes cells of one kind, not of two") end
+      if kind then return fail.argument("rg.mesh takes cells of one kind, not two") end
       kind = name
     end
   end
@@ -399,21 +403,21 @@ local function from_arrays(session, t)
   local cells = vectors(session, t[kind], kind, corners, corners, true)
   local low, high = kernel(session, "check", (check_text:gsub("WIDTH", corners)))(cells, #points)
   if low < 0 or high >= #points then
-    return fail.argument(("rg.mesh: '%s' has point %d, and there are %d"):format(kind,
-      tonumber(low < 0 and low or high), #points), "they are counted from 0")
+    return fail.argument(("rg.mesh: '%s' refers to point %d, but there are only %d"):format(kind,
+      tonumber(low < 0 and low or high), #points), "points are counted from 0")
   end
   return new(session, kind, #points, #cells, { points = points, cells = cells })
 end
 
---- Makes a mesh of a path, of points and cells, or of a field's surface.
+--- Creates a mesh from a file, from points and cells, or from a field's surface.
 function mesh.create(session, what, options)
   if type(what) == "string" then
-    binary.check_options(options, {}, "rg.mesh")
+    fail.options(options, {}, "rg.mesh")
     local host = files.read(what)
     return new(session, host.kind, host.point_count, host.cell_count, { host = host })
   end
   if type(what) == "table" and not getmetatable(what) then
-    binary.check_options(options, {}, "rg.mesh")
+    fail.options(options, {}, "rg.mesh")
     return from_arrays(session, what)
   end
   if not subject.is(what) then
@@ -423,7 +427,7 @@ function mesh.create(session, what, options)
   return mesh.of_surface(session, surface.extract(what, options, "rg.mesh"))
 end
 
---- The mesh of what surface.extract returns.
+--- The mesh of a surface that surface.extract returned.
 function mesh.of_surface(session, host)
   return new(session, "triangles", host.point_count, host.cell_count, { host = host })
 end

@@ -1,22 +1,24 @@
---- rg.neighbours(pos, radius): which particles are near a point.
+--- rg.neighbours(pos, radius): finds the particles near a point.
 ---
---- A grid of cells over the particles' box, sorted by counting: `start[c]` is where cell c begins
---- among the slots, `order[k]` the particle of slot k, `sorted[k]` its place. Cells are `radius`
---- wide along the last axes and half as wide along x, whose cells follow each other: a row of cells
---- is one run of slots, cut to the chord of the sphere. Where the box has many more cells than
---- particles, the grid is a table in which cells wrap around (`is_wide`): its extents are powers of
---- two, large enough that cells which share a place are further apart than any two cells that are
---- looked at. Within a cell, particles keep their order, so that results do not depend on threads.
+--- A counting sort puts the particles into a grid of cells over their bounding box: cell c has the
+--- slots from `start[c]` on, `order[k]` is the particle of slot k, and `sorted[k]` its position.
+--- Cells are `radius` wide along the last axes and half as wide along x. The cells of a row along x
+--- are adjacent, so a row is one run of slots, which is cut to the chord of the sphere.
 ---
---- Where space is periodic (`is_periodic`), cells divide the period, and are counted from 0: they
---- are a little wider than they need to be, or much, where particles are few.
+--- If the box has many more cells than particles, the grid wraps around (`is_wide`): several cells
+--- of space share one of the grid. Its extents are powers of two, so large that such cells are
+--- further from each other than any two cells of one query. Within a cell, particles keep their
+--- order, so results do not depend on threads.
+---
+--- In periodic space (`is_periodic`), whole cells divide the period, and are counted from 0, so
+--- they are a little wider than the radius, or much wider for few particles.
 local fail = require "regolith.error"
 local matrix = require "regolith.data.matrix"
 local iterator = require "regolith.kernel.iterator"
 local object = require "regolith.toolbox.object"
 local rg = require "regolith"
 local subject = require "regolith.data.subject"
-local twin = require "regolith.kernel.twin"
+local substitute = require "regolith.kernel.substitute"
 
 local bit, math = bit, math
 
@@ -27,26 +29,26 @@ local least_wrap = 16 -- cells along an axis that wraps around
 
 -- -- in kernels -----------------------------------------------------------------------------------
 
--- A place in cells, from the box's corner; of vec2 the last is 0.
+-- A position in units of cells, from the box's corner; for vec2, the last coordinate is 0.
 local function in_cells(self, p)
   local at = (p - self.low) * self.inverse
   if rg.static(self.is_periodic) then
-    local turns = p * self.per_period
-    at = (turns - rg.floor(turns)) * self.cells
+    local periods = p * self.per_period
+    at = (periods - rg.floor(periods)) * self.cells
   end
   if rg.static(self.axes == 2) then return at.x, at.y, 0 end
   return at.x, at.y, at.z
 end
 
--- The nearest image of a way.
-local function shortest(self, way)
+-- The shortest periodic image of a difference of positions.
+local function shortest(self, delta)
   if rg.static(self.is_periodic) then
-    return way - rg.floor(way * self.per_period + 0.5) * self.period_vector
+    return delta - rg.floor(delta * self.per_period + 0.5) * self.period_vector
   end
-  return way
+  return delta
 end
 
--- The number of a cell.
+-- The number of a cell in the grid.
 local function number_of(self, x, y, z)
   if rg.static(self.is_wide) then
     x, y, z = bit.band(x, self.nx - 1), bit.band(y, self.ny - 1), bit.band(z, self.nz - 1)
@@ -54,7 +56,7 @@ local function number_of(self, x, y, z)
   return (z * self.ny + y) * self.nx + x
 end
 
--- The cell of a place in the box, or the box's cell nearest to it.
+-- The cell of a position, or the cell of the box nearest to it.
 local function cell_of(self, p)
   local x, y, z = in_cells(self, p)
   return math.max(math.min(math.floor(x), self.box_x - 1), 0),
@@ -62,7 +64,7 @@ local function cell_of(self, p)
     math.max(math.min(math.floor(z), self.box_z - 1), 0)
 end
 
--- An index that is at most one period away, in the first period.
+-- Moves an index that is at most one period away into the first period.
 local function wrapped(index, count)
   return index < 0 and index + count or index >= count and index - count or index
 end
@@ -89,16 +91,16 @@ local slots = iterator.create(function(self, x0, x1, y, z, visit)
   end
 end)
 
--- How far a place is from the cells with this index along an axis, in cells.
+-- The distance of a coordinate to the cells with this index along an axis, in cells.
 local function gap(at, cell) return math.max(cell - at, at - cell - 1, 0.0) end
 
--- The same, where an index may stand for cells on both sides.
+-- The same; with fewer than three cells in a period, an index stands for cells on both sides.
 local function row_gap(self, at, cell, count)
   if rg.static(self.is_periodic) then return count < 3 and 0.0 or gap(at, cell) end
   return gap(at, cell)
 end
 
--- The rows that may be as near as the radius, along an axis: from and to.
+-- The first and last row along an axis that may be within the radius.
 local function rows_near(self, home, deep, count)
   if rg.static(self.is_periodic) then
     if count < 3 then return 0, count - 1 end
@@ -107,7 +109,7 @@ local function rows_near(self, home, deep, count)
   return math.max(home - deep, 0), math.min(home + deep, count - 1)
 end
 
--- The cells of a row from and to a place along x.
+-- The first and last cell of a row between two positions along x.
 local function cells_near(self, from, to)
   if rg.static(self.is_periodic) then
     return math.max(math.floor(from), -self.nx), math.min(math.floor(to), 2 * self.nx - 1)
@@ -118,7 +120,7 @@ end
 local methods = {}
 
 --- `for j, d, v in near:around(p)`: the particles within the radius of a point: number, distance,
---- and the way from p to j.
+--- and the vector from p to j.
 methods.around = iterator.create(function(self, p, visit)
   local x, y, z = in_cells(self, p)
   local home_y, home_z = math.floor(y), math.floor(z)
@@ -133,34 +135,34 @@ methods.around = iterator.create(function(self, p, visit)
         local half = math.sqrt(chord) * self.inverse.x
         local x0, x1 = cells_near(self, x - half, x + half)
         for k in slots(self, x0, x1, row_y, row_z) do
-          local way = shortest(self, self.sorted[k] - p)
-          local square = rg.dot(way, way)
-          if square <= self.radius2 then visit(self.order[k], math.sqrt(square), way) end
+          local delta = shortest(self, self.sorted[k] - p)
+          local square = rg.dot(delta, delta)
+          if square <= self.radius2 then visit(self.order[k], math.sqrt(square), delta) end
         end
       end
     end
   end
 end)
 
---- `for j, d, v in near:of(i)`: those near particle i, itself included.
+--- `for j, d, v in near:of(i)`: the particles near particle i, including i.
 methods.of = iterator.create(function(self, i, visit)
-  for j, d, way in self:around(self.points[i]) do visit(j, d, way) end
+  for j, d, delta in self:around(self.points[i]) do visit(j, d, delta) end
 end)
 
---- `for j, d, v in near:others(i)`: those near particle i, without itself.
+--- `for j, d, v in near:others(i)`: the particles near particle i, without i.
 methods.others = iterator.create(function(self, i, visit)
-  for j, d, way in self:around(self.points[i]) do
-    if j ~= i then visit(j, d, way) end
+  for j, d, delta in self:around(self.points[i]) do
+    if j ~= i then visit(j, d, delta) end
   end
 end)
 
---- `for i, p in near:each()`: all particles with their places, cell by cell; in the host region in
---- parallel.
+--- `for i, p in near:each()`: all particles with their positions, cell by cell; a parallel loop in
+--- the host region.
 methods.each = iterator.create(function(self, visit)
   for k in rg.range(self.count) do visit(self.order[k], self.sorted[k]) end
 end)
 
--- The same as `slots`, without particles that only share a cell's place in the table.
+-- The same as `slots`, without the particles of other cells that share a cell of the grid.
 local own_slots = iterator.create(function(self, x0, x1, y, z, visit)
   if rg.static(self.is_wide) then
     for cell = x0, x1 do
@@ -183,8 +185,8 @@ local function span(self, home, reach, count)
   return math.max(home - reach, 0), math.min(home + reach, count - 1)
 end
 
--- The slots of the cells that are `ring` radii away from a home cell, along the axis where they are
--- furthest away.
+-- The slots of the cells at distance `ring`, in radii along the axis of the largest distance, from
+-- a home cell.
 local ring_slots = iterator.create(function(self, x, y, z, ring, visit)
   local inner, outer = fine * (ring - 1) + 1, fine * ring
   local x0, x1 = span(self, x, outer, self.box_x)
@@ -202,20 +204,20 @@ local ring_slots = iterator.create(function(self, x, y, z, ring, visit)
   end
 end)
 
---- `for j, d in near:nearest(p, count)`: the `count` particles nearest to a point, whatever the
---- radius, the nearest first; of equal distances the lower number.
+--- `for j, d in near:nearest(p, count)`: the `count` particles nearest to a point, at any distance,
+--- the nearest first; at equal distances the lower number comes first.
 methods.nearest = iterator.create(function(self, p, count, visit)
   local squares, found, length = rg.zeros(self.real, count), rg.zeros(rg.i32, count), 0
   local x, y, z = cell_of(self, p)
   local at_x, at_y, at_z = in_cells(self, p)
   local most = math.max(math.floor(math.max(x, self.box_x - 1 - x) / fine) + 1,
     math.max(y, self.box_y - 1 - y), math.max(z, self.box_z - 1 - z))
-  -- how far the point is from its cell, if it is outside the box
+  -- the distance of the point to its cell, if it is outside the box
   local away = rg.norm(rg.vec3(gap(at_x, x) / fine, gap(at_y, y), gap(at_z, z)))
   for ring = 0, most do
     for k in ring_slots(self, x, y, z, ring) do
-      local way, j, at = shortest(self, self.sorted[k] - p), self.order[k], length
-      local square = rg.dot(way, way)
+      local delta, j, at = shortest(self, self.sorted[k] - p), self.order[k], length
+      local square = rg.dot(delta, delta)
       while at > 0 do
         local other = squares[at - 1]
         if other < square or (other == square and found[at - 1] < j) then break end
@@ -227,7 +229,7 @@ methods.nearest = iterator.create(function(self, p, count, visit)
         length = math.min(length + 1, count)
       end
     end
-    -- what the rings so far leave out is further away than this
+    -- particles outside the rings so far are further away than this
     local sure = math.max(ring - away, 0.0) * self.side
     if length == count and squares[count - 1] <= sure * sure then break end
   end
@@ -236,33 +238,26 @@ end)
 
 -- -- from Lua -------------------------------------------------------------------------------------
 
--- A point as a vector of the places' type; a list may stand for it.
 local function point_of(self, name, p)
-  local t = matrix.type_of(p)
-  if t and t.count == self.axes then return p end
-  if type(p) == "table" and not getmetatable(p) and #p == self.axes then
-    local is_list = true
-    for k = 1, #p do is_list = is_list and type(p[k]) == "number" end
-    if is_list then return self.type(unpack(p)) end
-  end
-  return fail.argument(("near:%s takes a vector of %d numbers, not %s"):format(name, self.axes,
-    fail.describe(p)), self.axes == 2 and "rg.vec2(1, 2), or { 1, 2 }"
+  return object.vector(p, self.axes, self.type) or fail.argument((
+    "near:%s takes a vector of %d numbers, not %s"):format(name, self.axes, fail.describe(p)),
+      self.axes == 2 and "rg.vec2(1, 2), or { 1, 2 }"
     or "rg.vec3(1, 2, 3), or { 1, 2, 3 }")
 end
 
 local function check_particle(name, i)
   if type(i) == "number" and i % 1 == 0 then return i end
   return fail.argument(("near:%s takes the number of a particle, not %s"):format(name,
-    fail.describe(i)), name == "of" and "near:around(p) takes a place" or nil)
+    fail.describe(i)), name == "of" and "near:around(p) takes a position" or nil)
 end
 
 local function check_wanted(k)
   if type(k) == "number" and k >= 1 and k % 1 == 0 then return k end
-  return fail.argument("near:nearest takes how many particles are wanted, a whole number from 1, \z
-    not " .. fail.describe(k), "near:nearest(p, 8)")
+  return fail.argument("near:nearest takes a number of particles after the position, a whole \z
+    number from 1, not " .. fail.describe(k), "near:nearest(p, 8)")
 end
 
--- What is checked before a loop of Lua begins; kernels compile the iterators themselves.
+-- Checks of the arguments before a loop in Lua; kernels compile the iterators themselves.
 local arguments = {
   around = function(self, p) return point_of(self, "around", p) end,
   of = function(_, i) return check_particle("of", i) end,
@@ -272,12 +267,14 @@ local arguments = {
 
 for name, checked in pairs(arguments) do
   local inside = methods[name]
-  methods[name] = twin.set(function(self, ...) return inside(self, checked(self, ...)) end, inside)
+  methods[name] = substitute.set(function(self, ...)
+    return inside(self, checked(self, ...))
+  end, inside)
 end
 
 -- -- the grid -------------------------------------------------------------------------------------
 
--- The corners of the box, and the number of a particle whose place is not finite (or `none`).
+-- Returns the corners of the box, and the first particle whose position is not finite, or `none`.
 local function bounds(x, first, count, none)
   local low, high, bad = x.type(math.huge), x.type(-math.huge), none
   for i in rg.range({ first, first + count }) do
@@ -290,7 +287,8 @@ local function bounds(x, first, count, none)
   return low, high, bad
 end
 
--- Sorts the particles by cells. `blocks` of `per` cells are added up at once.
+-- Sorts the particles by cells. For the prefix sums, each of `blocks` iterations adds up `per`
+-- cells.
 local function build(self, blocks, per)
   local count, cells = self.count, self.nx * self.ny * self.nz
   for c in rg.range(cells) do self.start[c] = 0 end
@@ -322,7 +320,7 @@ local function build(self, blocks, per)
   for n in rg.range(count):independent() do
     self.order[self.start[self.own[n]] + self.rank[n]] = self.first + n
   end
-  for c in rg.range(cells):independent() do -- which iteration came first was left to chance
+  for c in rg.range(cells):independent() do -- the order within a cell depended on threads
     local first = self.start[c]
     for k = first + 1, self.start[c + 1] - 1 do
       local i, at = self.order[k], k
@@ -346,8 +344,8 @@ local function kernels_of(own)
   return kernels[own]
 end
 
--- The box of the last update stays while the particles fill most of it: numbers that stay the same
--- become constants of kernels. Else it gets a margin.
+-- Keeps the box of the last update while the particles fill most of it, since numbers that do not
+-- change become constants of kernels. A new box gets a margin.
 local function choose_box(self, low, high, radius)
   local fits = self.low and self.box_of == radius and #self.low == self.axes
   local full, margin = 1, 2 * radius
@@ -359,7 +357,7 @@ local function choose_box(self, low, high, radius)
   self.low, self.high, self.box_of = low - margin, high + margin, radius
 end
 
--- Cells that divide the period, no more than a table has room for.
+-- Chooses the cells that divide the period, at most as many as the grid may have.
 local function choose_periodic(self)
   local cells, total, widths = {}, 1, {}
   for k = 1, 3 do
@@ -379,7 +377,7 @@ local function choose_periodic(self)
   self.inverse = 1 / self.period_vector * self.cells
 end
 
--- The number of cells along the axes of the box, and of the table.
+-- Chooses the number of cells along the axes of the box, and of the grid.
 local function choose_extents(self)
   local cells, low, high = {}, self.low, self.high
   for k = 1, 3 do
@@ -406,8 +404,8 @@ local function choose_extents(self)
   self.inverse = self.type(unpack(inverse, 1, self.axes))
 end
 
--- Arrays that have grown too small become larger ones; kernels stay as they are.
-local function make_room(self, own)
+-- Replaces arrays that are too small. Kernels are not compiled again.
+local function grow_arrays(self, own)
   local cells = self.nx * self.ny * self.nz
   if not self.order or #self.order < self.count then
     local length = math.max(self.count, 1)
@@ -421,7 +419,8 @@ end
 
 local function check_radius(radius)
   if type(radius) == "number" and radius > 0 and radius < math.huge then return radius end
-  return fail.argument("rg.neighbours takes a radius above 0, not " .. fail.describe(radius))
+  return fail.argument("the radius of rg.neighbours must be a number above 0, not "
+    .. fail.describe(radius))
 end
 
 local function check_count(of, count)
@@ -430,11 +429,11 @@ local function check_count(of, count)
   if type(count) == "number" and count >= 0 and count <= most and count % 1 == 0 then
     return count
   end
-  return fail.argument(("neighbours: a count from 0 to %d particles is expected, not %s"):format(
-    most, fail.describe(count)))
+  return fail.argument(("the count of rg.neighbours must be a whole number from 0 to %d, not %s")
+    :format(most, fail.describe(count)))
 end
 
--- The particles' places, as what kernels can read.
+-- Sets self.points to the positions, as a field or array that kernels can read.
 local function settle_points(self, own)
   local pos = self.pos
   local of = subject.of(pos, "rg.neighbours")
@@ -459,7 +458,7 @@ local function settle_points(self, own)
   return of
 end
 
--- The period as a vector of the places' type.
+-- Sets the period as a vector of the positions' type.
 local function settle_period(self, radius)
   local given, list = self.period, {}
   local is_list = type(given) == "table" or type(given) == "cdata" and matrix.type_of(given)
@@ -470,8 +469,8 @@ local function settle_period(self, radius)
     list[k] = tonumber(length)
     if not list[k] or not (list[k] >= 2 * radius and list[k] < math.huge) then
       return fail.argument(("rg.neighbours: the period of axis %d must be a number of at least \z
-        two radii, %g, and it is %s"):format(k - 1, 2 * radius, fail.describe(length)),
-        "{ period = { 1, 2 } }, or one number for all axes", "option.invalid")
+        two radii, %g, got %s"):format(k - 1, 2 * radius, fail.describe(length)),
+        "{ period = { 1, 2 } }, or a single number for all axes", "option.invalid")
     end
   end
   self.period_list = list
@@ -497,7 +496,7 @@ function host.update(self, count)
     low, high, bad = kernels_of(own).bounds(self.points, self.first, self.count, none)
     if bad < none then
       return fail.raise { code = "value.fit",
-        message = ("neighbours: the place of particle %d is not finite: %s"):format(bad,
+        message = ("rg.neighbours: the position of particle %d is not finite: %s"):format(bad,
           tostring(self.points[bad])) }
     end
   end
@@ -507,11 +506,11 @@ function host.update(self, count)
   for k = 0, self.axes - 1 do
     most = math.max(most, (high[k] - low[k]) / radius, math.abs(low[k]) / radius)
   end
-  -- so that rounding never moves a neighbour two cells away
+  -- a little more than the radius, so that rounding never moves a neighbour two cells away
   self.side = radius * (1 + (self.real == own.f64 and 1e-15 or 5e-7) * (4 + 4 * most))
   if self.is_periodic then choose_periodic(self) else choose_extents(self) end
   self.radius2, self.reach2 = radius * radius, self.side * self.side
-  make_room(self, own)
+  grow_arrays(self, own)
   local cells = self.nx * self.ny * self.nz
   local per = math.max(8192, math.ceil(cells / 256))
   kernels_of(own).build(self, math.ceil(cells / per), per)
@@ -524,7 +523,7 @@ local function permute(x, order, to, first, count)
 end
 
 --- `near:reorder(pos, v, ..)`: moves the elements of these fields into the order of cells, so that
---- neighbours are close in memory, too. Numbers of particles change.
+--- neighbours are also close in memory. The numbers of particles change.
 function host.reorder(self, ...)
   local own = self.module
   local mover = kernels_of(own).permute or own.kernel(permute, { name = "neighbours.reorder" })
@@ -550,16 +549,13 @@ end
 
 --- `rg.neighbours(pos, radius, { count = n, period = { x, y } })`.
 function neighbours.create(session, pos, radius, options)
-  if options ~= nil and type(options) ~= "table" then
-    return fail.argument("options of rg.neighbours must be a table, got " .. fail.describe(options),
-      "rg.neighbours(pos, radius, { count = n })")
-  end
-  if options then fail.check_options(options, { "count", "period" }, "rg.neighbours") end
-  local period = options and options.period
+  options = fail.options(options, { "count", "period" }, "rg.neighbours",
+    "rg.neighbours(pos, radius, { count = n })")
+  local period = options.period
   subject.of(pos, "rg.neighbours")
   local own = session.module
   local self = { module = own, pos = pos, radius = check_radius(radius),
-    limit = options and options.count, sums = own.array(own.i32, 257), period = period,
+    limit = options.count, sums = own.array(own.i32, 257), period = period,
     is_periodic = period ~= nil }
   return host.update(setmetatable(self, meta))
 end

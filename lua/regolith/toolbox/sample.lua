@@ -1,5 +1,5 @@
---- x:sample(p) and x:sample_gradient(p) from Lua: launches of kernels that call the same
---- (core/resolve/element/sample.c).
+--- x:sample(p) and x:sample_gradient(p) from Lua: both launch a kernel that calls the method of the
+--- same name (core/resolve/element/sample.c).
 local fail = require "regolith.error"
 local subject = require "regolith.data.subject"
 local matrix = require "regolith.data.matrix"
@@ -10,18 +10,18 @@ local function check_words(name, ...)
   for k = 1, select("#", ...) do
     local word = select(k, ...)
     if type(word) ~= "string" or not word:find "^%a+$" then
-      return fail.argument(("x:%s takes words after the place, not %s"):format(name,
+      return fail.argument(("x:%s takes strings after the position, not %s"):format(name,
         fail.describe(word)), ('x:%s(p, "cubic", "repeat")'):format(name))
     end
   end
 end
 
--- A place as kernels take it: a number, or a vector of f64.
-local function place_of(rg, p, rank, name)
+-- A position as kernels take it: a number, or a vector of f64.
+local function position_of(rg, p, rank, name)
   if rank == 1 and matrix.is_number(p) or matrix.type_of(p) then return p end
   if rank > 1 and type(p) == "table" and #p == rank then return rg.vec(rank, rg.f64)(p) end
-  return fail.argument(("x:%s takes a place, not %s"):format(name, fail.describe(p)),
-    rank == 1 and "a number" or ("a vector of %d, or a list"):format(rank))
+  return fail.argument(("x:%s takes a position first, not %s"):format(name, fail.describe(p)),
+    rank == 1 and "a number" or ("a vector or list of %d numbers"):format(rank))
 end
 
 local function pass(ok, ...)
@@ -36,7 +36,7 @@ local function take(name, x, at, p, ...)
   local s = subject.of(x, "x:" .. name)
   if s.suffix ~= "" and (s.is_array or s.handle.type.element and #s.suffix > 2) then
     return fail.argument(("x:%s takes members of fields, not '%s' of %s"):format(name, s.suffix,
-      fail.describe(s.handle)), "take a copy: v:array()")
+      fail.describe(s.handle)), "sample a copy: v:array()")
   end
   check_words(name, ...)
   local rg = subject.session(s).module
@@ -49,12 +49,12 @@ local function take(name, x, at, p, ...)
   local kernel = subject.kernel(s, "x:" .. name,
     ("function(x, p%s) return x%s%s:%s(p * 1.0%s) end"):format(table.concat(names), s.suffix, row,
       name, words))
-  return pass(pcall(kernel, s.handle, place_of(rg, p, s.rank - #at, name), unpack(at)))
+  return pass(pcall(kernel, s.handle, position_of(rg, p, s.rank - #at, name), unpack(at)))
 end
 
 local whole = {}
 
---- The value at a place between elements, and its derivatives along the axes there.
+--- The value at a position between elements, and its derivatives along the axes.
 function sample.sample(x, ...) return take("sample", x, whole, ...) end
 function sample.sample_gradient(x, ...) return take("sample_gradient", x, whole, ...) end
 

@@ -1,5 +1,5 @@
---- rg.series{ "time", "energy" }: a table over time: named columns of numbers, a row for each
---- moment. It is written as CSV, also row by row while a run goes on, plotted, and shown live.
+--- rg.series{ "time", "energy" }: numbers over time, in named columns with a row for each moment. A
+--- series can be plotted, shown live, and written as CSV, also row by row during a run.
 local fail = require "regolith.error"
 local binary = require "regolith.file.binary"
 local matrix = require "regolith.data.matrix"
@@ -16,7 +16,7 @@ local function quoted(name)
   return name:find '[,"\r\n]' and '"' .. name:gsub('"', '""') .. '"' or name
 end
 
--- Numbers as they are read back: nan and inf by these names.
+-- The text of a number, with as many digits as reading it back needs; NaN and infinity by name.
 local function number_text(v)
   if v ~= v then return "nan" end
   if v == math.huge or v == -math.huge then return v > 0 and "inf" or "-inf" end
@@ -24,24 +24,21 @@ local function number_text(v)
   return tonumber(short) == v and short or ("%.17g"):format(v)
 end
 
-local function row_text(row)
+local function line_of(row, text_of)
   local texts = {}
-  for k, v in ipairs(row) do texts[k] = number_text(v) end
+  for k, v in ipairs(row) do texts[k] = text_of(v) end
   return table.concat(texts, ",") .. "\n"
 end
 
-local function head_text(self)
-  local texts = {}
-  for k, name in ipairs(self.names) do texts[k] = quoted(name) end
-  return table.concat(texts, ",") .. "\n"
-end
+local function row_text(row) return line_of(row, number_text) end
+local function head_text(self) return line_of(self.names, quoted) end
 
 local function check_file_name(path, caller)
   binary.check_path(path, caller)
   binary.format_of(path, { csv = true }, caller)
 end
 
--- The row of the columns' numbers at position k.
+-- Row k, as a list.
 local function row_at(self, k)
   local row = {}
   for n, name in ipairs(self.names) do row[n] = self.columns[name][k] end
@@ -50,36 +47,39 @@ end
 
 -- -- rows -----------------------------------------------------------------------------------------
 
+local function column_names(self) return "columns are " .. table.concat(self.names, ", ") end
+
 local function number_of(self, name, v)
   if v == nil then return 0 / 0 end
   if matrix.is_number(v) then return tonumber(v) end
-  return fail.argument(("series:add takes numbers, and '%s' is %s"):format(name, fail.describe(v)),
-    ("columns are %s"):format(table.concat(self.names, ", ")))
+  return fail.argument(("series:add takes numbers, but '%s' is %s"):format(name, fail.describe(v)),
+    column_names(self))
+end
+
+local function refuse_column(self, name)
+  return fail.argument(("this series has no column '%s'"):format(tostring(name)),
+    fail.nearest(name, self.names) or column_names(self))
 end
 
 local function values_of(self, first, ...)
   local row = {}
   if type(first) == "table" and not getmetatable(first) then
     for name in pairs(first) do
-      if not self.columns[name] then
-        return fail.argument(("this series has no column '%s'"):format(tostring(name)),
-          fail.nearest(name, self.names) or "columns are " .. table.concat(self.names, ", "))
-      end
+      if not self.columns[name] then return refuse_column(self, name) end
     end
     for k, name in ipairs(self.names) do row[k] = number_of(self, name, first[name]) end
     return row
   end
   local given = select("#", first, ...)
   if given ~= #self.names then
-    return fail.argument(("this series has %d column%s, and got %d number%s"):format(#self.names,
-      #self.names == 1 and "" or "s", given, given == 1 and "" or "s"),
-      "columns are " .. table.concat(self.names, ", "))
+    return fail.argument(("series:add takes %d number%s for this series, got %d"):format(
+      #self.names, #self.names == 1 and "" or "s", given), column_names(self))
   end
   for k, name in ipairs(self.names) do row[k] = number_of(self, name, (select(k, first, ...))) end
   return row
 end
 
---- `s:add(0.1, 3)` or `s:add{ time = 0.1, energy = 3 }`: adds a row; what is left out is NaN.
+--- `s:add(0.1, 3)` or `s:add{ time = 0.1, energy = 3 }`: adds a row; missing numbers become NaN.
 function methods.add(self, ...)
   if select("#", ...) == 0 then return fail.argument "series:add takes a number for each column" end
   local row = values_of(self, ...)
@@ -95,9 +95,7 @@ end
 
 --- The numbers of a column: a list.
 function methods.column(self, name)
-  return self.columns[name] or fail.argument(("this series has no column '%s'"):format(
-    tostring(name)), fail.nearest(name, self.names)
-      or "columns are " .. table.concat(self.names, ", "))
+  return self.columns[name] or refuse_column(self, name)
 end
 
 --- The last row, as a table by name.
@@ -117,7 +115,7 @@ function methods.write(self, path)
   return self
 end
 
---- `s:plot("energy.png", { y = { "energy" } })`: columns over the first one, or over `x`.
+--- `s:plot("energy.png", { y = { "energy" } })`: plots columns over the first one, or over `x`.
 function methods.plot(self, path, options)
   local own, curves = {}, {}
   if options ~= nil and type(options) ~= "table" then
@@ -140,7 +138,7 @@ function methods.plot(self, path, options)
   return self
 end
 
---- `s:show(w)`: a small plot in a window of each column's last numbers; call it once per frame.
+--- `s:show(w)`: plots each column's last numbers in a window; call it once per frame.
 function methods.show(self, window, ...)
   if type(window) ~= "table" or type(window.plot) ~= "function" then
     return fail.argument("series:show takes a window, not " .. fail.describe(window),
@@ -155,7 +153,7 @@ function methods.show(self, window, ...)
   return self
 end
 
---- Ends the file of `{ path = .. }`.
+--- Closes the file of `{ path = .. }`.
 function methods.close(self)
   if self.file then self.file:close() end
   self.file = nil
@@ -176,7 +174,7 @@ local function check_names(names)
   for k, name in ipairs(is_list and names or {}) do
     for n = 1, k - 1 do
       if names[n] == name then
-        return fail.argument(("rg.series: there are two columns '%s'"):format(name))
+        return fail.argument(("rg.series: two columns have the name '%s'"):format(name))
       end
     end
     is_list = is_list and type(name) == "string" and name ~= ""
@@ -189,7 +187,7 @@ end
 --- `rg.series({ "time", "energy" }, { path = "run.csv" })`.
 function series.create(session, names, options)
   check_names(names)
-  options = binary.check_options(options, { "path" }, "rg.series")
+  options = fail.options(options, { "path" }, "rg.series")
   local self = { module = session.module, names = { unpack(names) }, columns = {}, count = 0 }
   for _, name in ipairs(names) do self.columns[name] = {} end
   setmetatable(self, Series)
@@ -245,7 +243,7 @@ function series.read(session, path)
         row[k] = tonumber(text) or special[text:lower()]
         if not row[k] then
           return binary.fail("series", path, "read",
-            ("line %d has '%s', which is no number"):format(number, text))
+            ("line %d has '%s', which is not a number"):format(number, text))
         end
       end
       if #row ~= #self.names then

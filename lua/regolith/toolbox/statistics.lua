@@ -1,5 +1,5 @@
 --- Statistics of the elements of a field or array: x:variance(), x:quantile(..), x:histogram{..};
---- and rg.running(..), means and variances of what is added one by one.
+--- and rg.running(..), the mean and variance of values that are added one by one.
 local fail = require "regolith.error"
 local matrix = require "regolith.data.matrix"
 local object = require "regolith.toolbox.object"
@@ -13,12 +13,12 @@ local function session_of(s) return subject.session(s).module end
 
 -- -- spread ---------------------------------------------------------------------------------------
 
---- The mean of the squares of differences from the mean, of vectors by component; nil if there are
---- no elements.
+--- The mean square of the differences from the mean, for vectors by component; nil without
+--- elements.
 function statistics.variance(x)
   local s = subject.of(x, "x:variance")
   if s.type.members then
-    return fail.argument(("x:variance takes numbers and vectors, and the elements of %s are \z
+    return fail.argument(("x:variance takes numbers and vectors, but the elements of %s are \z
       structs"):format(subject.text(s)), "take a member: x." .. s.type.members[1].name)
   end
   local mean = require("regolith.data.reduce").mean(x)
@@ -32,7 +32,7 @@ function statistics.variance(x)
   return squares:mean()
 end
 
---- Its root.
+--- The standard deviation: the root of the variance.
 function statistics.deviation(x)
   local variance = statistics.variance(x)
   if matrix.type_of(variance) then
@@ -45,15 +45,15 @@ end
 
 -- -- order ----------------------------------------------------------------------------------------
 
--- Refuses elements that are no numbers.
+-- Raises unless the elements are numbers.
 local function check_numbers(s, caller)
   if not s.type.element and not s.type.members and s.type.name ~= "bool" then return s end
-  return fail.argument(("%s takes numbers, and the elements of %s are %s"):format(caller,
+  return fail.argument(("%s takes numbers, but the elements of %s are %s"):format(caller,
     subject.text(s), s.type.name), s.type.element and "take a component, x.x, or lengths: \z
     x:map(rg.norm, rg.f32)" or s.type.members and "take a member: x.mass" or nil)
 end
 
--- The active elements, in ascending order; those that are NaN come after the first `count`.
+-- Returns the active elements in ascending order, and how many of them are not NaN; NaN come last.
 local function sorted(s, caller)
   local own = session_of(s)
   local size = (s.is_array or s.rank == 0) and subject.count(s) or tonumber(s.handle:count())
@@ -81,8 +81,8 @@ local function quantile_of(list, count, q)
   return at == k and low or low + (high - low) * (at - k)
 end
 
---- `x:quantile(0.25, 0.5)`: numbers that these parts of the elements do not exceed, interpolated
---- between neighbours; nil if there are none. NaN does not count.
+--- `x:quantile(0.25, 0.5)`: for each fraction, the number that this fraction of the elements does
+--- not exceed, interpolated between neighbours; nil without elements. NaN does not count.
 function statistics.quantile(x, ...)
   local s = check_numbers(subject.of(x, "x:quantile"), "x:quantile")
   local results, wanted = {}, select("#", ...) > 0 and { ... } or { 0.5 }
@@ -96,7 +96,7 @@ end
 
 local bars = {}
 
---- Draws it, as rg.plot.line does.
+--- Draws the histogram by rg.plot.line.
 function bars.plot(self, path, options)
   local x, y = {}, {}
   for k = 0, self.bins - 1 do
@@ -125,28 +125,23 @@ function Histogram.__tostring(self)
 end
 
 local function check_histogram(options)
-  options = options == nil and {} or options
+  local caller = "x:histogram"
   if type(options) == "number" then options = { bins = options } end
-  if type(options) ~= "table" then
-    return fail.argument("options of x:histogram must be a table, got " .. fail.describe(options),
-      "x:histogram{ bins = 50, low = 0, high = 1 }")
-  end
-  fail.check_options(options, { "bins", "low", "high" }, "x:histogram")
+  options = fail.options(options, { "bins", "low", "high" }, caller,
+    "x:histogram{ bins = 50, low = 0, high = 1 }")
   local bins = options.bins or 50
   if type(bins) ~= "number" or bins % 1 ~= 0 or bins < 1 or bins > 2 ^ 24 then
-    return fail.argument(("option 'bins' of x:histogram must be a whole number from 1, not %s")
-      :format(fail.describe(bins)), nil, "option.invalid")
+    return fail.option(options, "bins", caller, "a whole number from 1 to 2^24")
   end
   for _, name in ipairs { "low", "high" } do
     local v = options[name]
     if v ~= nil and (type(v) ~= "number" or v - v ~= 0) then
-      return fail.argument(("option '%s' of x:histogram must be a number, not %s"):format(name,
-        fail.describe(v)), nil, "option.invalid")
+      return fail.option(options, name, caller, "a finite number")
     end
   end
   if options.low and options.high and options.low >= options.high then
-    return fail.argument(("x:histogram: 'low' is %g, and 'high' only %g"):format(options.low,
-      options.high), nil, "option.invalid")
+    return fail.argument(("x:histogram: option 'low' (%g) must be less than 'high' (%g)"):format(
+      options.low, options.high), nil, "option.invalid")
   end
   return options, bins
 end
@@ -169,8 +164,9 @@ local function range_of(s, caller)
   return low, high
 end
 
---- `x:histogram{ bins = 50, low = 0, high = 1 }`: how many elements are in each part of a range, by
---- default that of all elements, whose end counts. NaN does not count.
+--- `x:histogram{ bins = 50, low = 0, high = 1 }`: counts the elements in equal parts of a range, by
+--- default that of all elements. Elements equal to `high` count in the last bin; NaN does not
+--- count.
 function statistics.histogram(x, options)
   local caller = "x:histogram"
   local s = check_numbers(subject.of(x, caller), caller)
@@ -182,7 +178,7 @@ function statistics.histogram(x, options)
     low, high = low or math.min(least, high or least), high or math.max(most, low or most)
     if low == high then high = low + 1 end
   end
-  local counts = own.array(own.i64, bins + 2) -- with those below and above
+  local counts = own.array(own.i64, bins + 2) -- the first and last are below and above the range
   subject.kernel(s, caller, ([[function(x, counts, low: f64, high: f64, bins)
     %s
       local v = rg.f64(%s)
@@ -205,7 +201,7 @@ end
 
 local running = {}
 
--- Welford 1962: `mean` moves by a part of each difference, `spread` sums up squares of differences.
+-- Welford 1962: `mean` moves by a part of each difference, `spread` sums up squared differences.
 local function add_elements(x, mean, spread, count)
   for i in rg.range(#x) do
     local d = x[i] - mean[i]
@@ -216,16 +212,16 @@ end
 
 local adders = setmetatable({}, { __mode = "k" }) -- module -> the kernel of add_elements
 
--- A copy of all elements in a row, of floats.
+-- Copies all elements to self.row, an array of floats; returns the module.
 local function row_of(self, x)
   local s = subject.of(x, "running:add")
   local size = subject.count(s) or 0
   if not s.type.element and s.type.name == "bool" or s.type.members or size == 0 then
-    return fail.argument(("running:add takes numbers, vectors, and dense fields of them, not %s")
+    return fail.argument(("running:add takes numbers, vectors, and dense fields of these, not %s")
       :format(subject.text(s)))
   end
   if self.row and #self.row ~= size then
-    return fail.argument(("running:add: there were %d elements so far, and %s has %d"):format(
+    return fail.argument(("running:add: the fields so far had %d elements, but %s has %d"):format(
       #self.row, subject.text(s), size))
   end
   local own = session_of(s)
@@ -249,12 +245,13 @@ end
 function running.add(self, x)
   local is_number, t = matrix.is_number(x), matrix.type_of(x)
   if not is_number and not t and not subject.is(x) then
-    return fail.argument("running:add takes numbers, vectors, and fields of them, not "
+    return fail.argument("running:add takes numbers, vectors, and fields of these, not "
       .. fail.describe(x))
   end
   local kind = is_number and "numbers" or t and "vectors" or "fields"
   if self.kind and self.kind ~= kind then
-    return fail.argument(("running:add: these were %s so far, not %s"):format(self.kind, kind))
+    return fail.argument(("running:add: the values are %s so far, not %s"):format(self.kind,
+      kind))
   end
   if kind == "fields" then
     local own = row_of(self, x)
@@ -276,7 +273,8 @@ function running.add(self, x)
   return self
 end
 
---- The variance so far: of fields an array; nil before the first. `sample`: divides by one less.
+--- The variance so far, for fields an array; nil before the first value. With `sample`, the sum of
+--- squares is divided by count - 1.
 function running.variance(self, sample)
   local by = self.count - (sample and 1 or 0)
   if self.count == 0 or by == 0 then return nil end
@@ -284,14 +282,14 @@ function running.variance(self, sample)
   return self.spread:map(function(v) return v / by end)
 end
 
---- Its root, of numbers.
+--- The root of the variance, for numbers.
 function running.deviation(self, sample)
   local variance = self:variance(sample)
   if variance == nil or type(variance) == "number" then return variance and math.sqrt(variance) end
-  return fail.argument "running:deviation is of numbers; take the root of running:variance()"
+  return fail.argument "running:deviation takes numbers only: take the root of running:variance()"
 end
 
---- Forgets all.
+--- Starts again, without values.
 function running.reset(self)
   self.count, self.kind, self.mean, self.spread, self.row = 0, nil, nil, nil, nil
   self.low, self.high = nil, nil
@@ -301,7 +299,7 @@ end
 local Running = object.class("a running mean", "running", running, {})
 
 local get_method = Running.__index
-local numbers_of = { mean = true, low = true, high = true } -- nil until there are some
+local numbers_of = { mean = true, low = true, high = true } -- nil before the first value
 function Running.__index(self, name)
   if numbers_of[name] then return nil end
   return get_method(self, name)

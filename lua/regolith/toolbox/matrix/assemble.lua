@@ -13,9 +13,9 @@ local function kernel(session, name, text)
   return subject.kept(session, "matrix:" .. name, text)
 end
 
--- Elements are counted by row, and then placed, by parts of them: a part is one thread's, and has
--- counts of its own, so that no update is atomic and elements of a row stay in their order. On a
--- GPU there is one part, whose counts are atomic.
+-- Elements are divided into parts; one thread counts the elements of a part by row, and then places
+-- them. A part has its own counts, so no update is atomic, and the elements of a row stay in their
+-- order. On a GPU there is a single part, with atomic counts.
 local count_text = [=[function(INPUTS, counts, n, m, parts, per)
   local outside = rg.i64(0)
   BEGIN
@@ -48,7 +48,7 @@ local total_text = [=[function(counts, starts, parts)
   end
 end]=]
 
--- Counts become the places where the elements of each part begin in each row.
+-- Turns the counts into the positions at which the elements of each part begin in each row.
 local begin_text = [=[function(counts, starts, parts)
   for r in rg.range(#starts - 1):independent() do
     local at = starts[r]
@@ -60,8 +60,8 @@ local begin_text = [=[function(counts, starts, parts)
   end
 end]=]
 
--- What these kernels read, and how: a list of structs, three arrays, or the rows of a matrix, whose
--- columns become rows. Item u of the input has one element t, or those of a row.
+-- The forms of input: a list of structs, three arrays, or the rows of a matrix, whose columns
+-- become rows. Item u of the input has one element t, or the elements of a row.
 local one, row = "do local t = u", "for t = starts_in[u], starts_in[u + 1] - 1 do"
 local forms = {
   list = { INPUTS = "list", VALUES = "list_again", LENGTH = "#list", ENTER = one,
@@ -153,8 +153,9 @@ local function order_of(t)
   return text
 end
 
---- Rows whose columns are in any order, and may repeat, become compressed rows. `count` is the
---- number of elements. Returns starts, columns, values; the given arrays are reused, or end.
+--- Compresses rows whose columns are in any order, and may repeat. `count` is the number of
+--- elements. Returns starts, columns and values, in the given arrays or in new ones; then the given
+--- arrays are destroyed.
 function assemble.compress(session, starts, columns, values, count)
   local rg = session.module
   local own = rg.array(rg.i32, #starts)
@@ -164,7 +165,7 @@ function assemble.compress(session, starts, columns, values, count)
   if left == count then return starts, columns, values end
   local to_columns, to_values = rg.array(rg.i32, left), rg.array(values.type, left)
   kernel(session, "close", close_text)(starts, columns, values, own, to_columns, to_values)
-  for _, x in ipairs { starts, columns, values } do x:destroy() end -- the next assembly takes them
+  for _, x in ipairs { starts, columns, values } do x:destroy() end -- for the next assembly
   return own, to_columns, to_values
 end
 
@@ -177,14 +178,14 @@ local first_text = [=[function(INPUTS, n, m)
   return first
 end]=]
 
--- How many parts: one for each thread, but no more counts than a few for each element.
+-- The number of parts: one for each thread, but at most a few counts for each element.
 local function parts_of(session, way, length, n)
   if way == "atomics" then return 1 end
   return math.max(1, math.min(session:info().threads, math.floor(4 * length / n)))
 end
 
--- Puts elements into rows, in their order where no counts are atomic: starts, columns, values, the
--- number of elements outside of n by m, which are dropped, and the number of the first of these.
+-- Puts elements into rows, in their order unless counts are atomic. Returns starts, columns,
+-- values, the number of elements outside of n by m, which are dropped, and the first of these.
 local function place(session, n, m, form, inputs, values_in, t, length)
   local rg, way = session.module, session.runtime.arch == "cuda" and "atomics" or "parts"
   local function launch(name, text, ...)
@@ -207,9 +208,9 @@ local function place(session, n, m, form, inputs, values_in, t, length)
   return starts, columns, values, outside, first
 end
 
---- Elements as a list of structs { i, j, v }, or as three arrays, become compressed rows of a
---- matrix of n by m. Returns starts, columns, values, the number of elements outside of n by m,
---- which are dropped, and the number of the first of these.
+--- Returns the compressed rows of a matrix of n by m from elements, a list of structs { i, j, v }
+--- or three arrays: starts, columns, values, the number of elements outside of n by m, which are
+--- dropped, and the first of these.
 function assemble.rows(session, n, m, t, list, column_list, value_list)
   local form, inputs = "list", { list }
   if column_list then form, inputs = "arrays", { list, column_list } end

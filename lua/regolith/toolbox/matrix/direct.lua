@@ -13,18 +13,19 @@ local direct = {}
 local Factor = { __regolith = "a factor of a matrix" }
 local methods = {}
 
--- The compressed rows in memory of the host: { n, count, starts, columns, values }.
+-- Returns the compressed rows in host memory: { n, count, starts, columns, values, holders }. The
+-- holders keep the memory alive.
 local function rows_of(matrix)
   local own = matrix:scalar()
   if own.row_count ~= own.column_count then
     return fail.argument(("%s: only square matrices have factors"):format(tostring(matrix)),
       "rg.solve.least_squares{ A = A, b = b }")
   end
-  local rows, holds = { n = own.row_count, count = own:count() }, {}
-  rows.starts, holds[1] = foreign.numbers(own.starts, "i32", "A:lu")
-  rows.columns, holds[2] = foreign.numbers(own.columns, "i32", "A:lu")
-  rows.values, holds[3] = foreign.numbers(own.values, "f64", "A:lu")
-  rows.holds = holds
+  local rows, holders = { n = own.row_count, count = own:count() }, {}
+  rows.starts, holders[1] = foreign.numbers(own.starts, "i32", "A:lu")
+  rows.columns, holders[2] = foreign.numbers(own.columns, "i32", "A:lu")
+  rows.values, holders[3] = foreign.numbers(own.values, "f64", "A:lu")
+  rows.holders = holders
   return rows
 end
 
@@ -35,7 +36,7 @@ end
 
 local function refuse_indefinite(name)
   return fail.raise { code = "solve.indefinite", message = name .. " is not positive definite",
-    hint = "A:lu() takes any regular matrix" }
+    hint = "A:lu() takes any invertible matrix" }
 end
 
 local function create(kind, matrix, own, rows)
@@ -55,17 +56,18 @@ local sides_text = [=[function(starts, columns)
   return below, above
 end]=]
 
--- Whether the upper triangle alone is there; raises unless one triangle says all of the matrix.
+-- Returns whether only the upper triangle is stored. Raises unless the matrix is symmetric, or only
+-- one of its triangles is stored.
 local function check_symmetric(matrix)
   local below, above = subject.kept(matrix.session, "A:cholesky", sides_text)(matrix.starts,
     matrix.columns)
   if below == 0 or above == 0 or matrix:is_symmetric(1e-6) then return below == 0 end
-  return fail.argument(("%s is not symmetric, and has no Cholesky factor"):format(tostring(matrix)),
-    "A:lu() takes any regular matrix, and A:cholesky() one triangle of a symmetric one, too")
+  return fail.argument(("%s is not symmetric, so it has no Cholesky factor"):format(tostring(
+    matrix)),
+      "A:lu() takes any invertible matrix; A:cholesky() also takes one triangle of a symmetric one")
 end
 
---- The Cholesky factor of a symmetric, positive definite matrix, of which one triangle may be left
---- out.
+--- The Cholesky factor of a symmetric, positive definite matrix; one triangle may be left out.
 function direct.cholesky(matrix)
   local rows, name = rows_of(matrix), tostring(matrix)
   rows.is_upper = check_symmetric(matrix)
@@ -74,7 +76,7 @@ function direct.cholesky(matrix)
   return create("cholesky", matrix, own, rows)
 end
 
---- The LU factor of a regular matrix.
+--- The LU factor of an invertible matrix.
 function direct.lu(matrix)
   local rows, name = rows_of(matrix), tostring(matrix)
   local own = suitesparse.lu(rows, name)
@@ -82,7 +84,7 @@ function direct.lu(matrix)
   return create("lu", matrix, own, rows)
 end
 
--- The Cholesky factor if there is one, else the LU factor.
+-- The Cholesky factor if possible, else the LU factor.
 local function best(matrix)
   if matrix:is_symmetric() then
     local rows = rows_of(matrix)
@@ -95,7 +97,7 @@ end
 --- The solution of A x = b: a new array, or x.
 function direct.solve(matrix, b, x) return best(matrix):solve(b, x) end
 
---- Factors a matrix of the same pattern again, without another analysis.
+--- Factors a matrix with the same pattern, without another analysis.
 function methods.update(self, matrix)
   matrix = matrix or self.matrix
   if type(matrix) ~= "table" or not matrix.apply_dot then
@@ -106,8 +108,8 @@ function methods.update(self, matrix)
     and (matrix.starts == self.starts or matrix.starts:equals(self.starts))
     and (matrix.columns == self.columns or matrix.columns:equals(self.columns))
   if not is_same then
-    return fail.argument(("%s has not the pattern that was analysed"):format(tostring(matrix)),
-      ("A:%s() analyses it"):format(self.kind))
+    return fail.argument(("factor:update: the pattern of %s differs from that of the factor")
+      :format(tostring(matrix)), ("make a new factor: A:%s()"):format(self.kind))
   end
   local rows, name = rows_of(matrix), tostring(matrix)
   rows.is_upper, self.matrix = self.is_upper, matrix
@@ -118,7 +120,7 @@ end
 local column_text = "function(m, c, k) for i in rg.range(#c) do c[i] = m[i][k] end end"
 local store_text = "function(m, c, k) for i in rg.range(#c) do m[i][k] = c[i] end end"
 
--- Several right-hand sides: b[i][k] is element i of number k.
+-- Solves for several right-hand sides: b[i][k] is element i of side k.
 local function solve_columns(self, b, x)
   local rg, session = self.matrix.session.module, self.matrix.session
   local n, count = self.row_count, b.shape[1]
@@ -136,8 +138,8 @@ end
 --- each index of the second.
 function methods.solve(self, b, x)
   if kernel.is_recording() then
-    return fail.argument("a direct solver has no gradient",
-      "rg.solve.cg{ A = A, x = x, b = b } has one", "kernel.unsupported")
+    return fail.argument("direct solvers have no gradient",
+      "use rg.solve.cg{ A = A, x = x, b = b }", "kernel.unsupported")
   end
   local matrix = self.matrix
   if type(b) == "table" and not getmetatable(b) then b = matrix:vector(b) end
@@ -159,6 +161,6 @@ Factor.__index = fail.members(methods, "a factor", Factor, "F")
 function Factor:__tostring()
   return ("%s factor of %s"):format(self.kind == "lu" and "LU" or "Cholesky", tostring(self.matrix))
 end
-function Factor.__concat(a, b) return tostring(a) .. tostring(b) end
+Factor.__concat = fail.concat
 
 return direct

@@ -1,6 +1,6 @@
 --- Eigenvalues of sparse symmetric matrices: `A:eigen{ count = 6, which = "smallest" }`, by ARPACK
---- (Lehoucq, Sorensen, Yang 1998: the implicitly restarted Lanczos method). It asks for products
---- with A, or near a given number for solutions, which direct.lua has.
+--- (Lehoucq, Sorensen, Yang 1998: the implicitly restarted Lanczos method). ARPACK requests
+--- products with A, or, for eigenvalues near a number, solutions of shifted systems (direct.lua).
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local foreign = require "regolith.toolbox.foreign"
@@ -23,9 +23,9 @@ arpack.cdef = [[
 
 local function int(v) return ffi.new("int[1]", v) end
 
--- -- what ARPACK asks for -------------------------------------------------------------------------
+-- -- the operations for ARPACK --------------------------------------------------------------------
 
--- A function (from, to) of pointers to n doubles: to = A from.
+-- Returns a function (from, to) of pointers to n doubles: to = A from.
 local function products_of(A, n)
   local x, y = A:new_vector "column", A:new_vector "row"
   return function(from, to)
@@ -35,7 +35,7 @@ local function products_of(A, n)
   end
 end
 
--- The same: to = the solution of (A - near) to = from.
+-- Returns such a function that solves (A - near) to = from.
 local function solutions_of(A, n, near)
   local moved = near == 0 and A or A - near * matrix.identity(A.session, n)
   local ok, F = pcall(moved.cholesky, moved)
@@ -51,36 +51,34 @@ local function number_of(options, name, default, least, is_whole)
   local v = options[name]
   if v == nil then return default end
   if type(v) == "number" and v >= least and (not is_whole or v % 1 == 0) then return v end
-  return fail.argument(("option '%s' of A:eigen must be a %snumber from %s, got %s"):format(name,
-    is_whole and "whole " or "", least, fail.describe(v)), nil, "option.invalid")
+  return fail.option(options, name, "A:eigen", ("a %snumber of at least %s"):format(
+    is_whole and "whole " or "", least))
 end
 
 local function check(self, options)
-  if type(options) ~= "table" then
-    return fail.argument("A:eigen takes a table of options, not " .. fail.describe(options),
-      "A:eigen{ count = 6, which = \"smallest\" }")
-  end
-  fail.check_options(options, option_names, "A:eigen")
+  options = fail.options(options, option_names, "A:eigen",
+    "A:eigen{ count = 6, which = \"smallest\" }")
   local which = options.which or options.near and "near" or "largest"
   if which ~= "largest" and which ~= "smallest" and (which ~= "near" or not options.near) then
-    return fail.argument(("option 'which' of A:eigen must be \"largest\" or \"smallest\", got %s")
-      :format(fail.describe(which)), "near = 0.5 finds those next to a number", "option.invalid")
+    return fail.option(options, "which", "A:eigen", '"largest" or "smallest"',
+      "near = 0.5 finds the eigenvalues nearest to a number")
   end
   if not self:is_symmetric() then
-    return fail.argument(tostring(self) .. " is not symmetric, and A:eigen takes such matrices")
+    return fail.argument("A:eigen takes symmetric matrices, and this is not one: " .. tostring(
+      self))
   end
   local n = self.row_count * self.block
   local count = number_of(options, "count", math.max(1, math.min(6, n - 1)), 1, true)
   if count >= n then
-    return fail.argument(("%s: A:eigen finds fewer eigenvalues than there are rows, not %d"):format(
-      tostring(self), count))
+    return fail.argument(("A:eigen of %s: 'count' (%d) must be less than the number of rows")
+      :format(tostring(self), count))
   end
   return which, count
 end
 
 -- -- the iteration --------------------------------------------------------------------------------
 
-local solving = 3 -- the mode in which ARPACK asks for solutions
+local solving = 3 -- ARPACK's mode that requests solutions
 
 local function begin(n, count, options, which, mode)
   local ncv = math.min(n, math.max(2 * count + 1, 20))
@@ -106,7 +104,7 @@ local function iterate(C, s, apply)
   until ido[0] == 99
 end
 
--- The eigenvalues that were found, from the least up, and their vectors.
+-- The eigenvalues that were found, in ascending order, and their vectors.
 local function collect(self, C, s, sigma)
   local n, found = s.n[0], s.iparam[4]
   local values, chosen = ffi.new("double[?]", s.nev[0]), ffi.new("int[?]", s.ncv[0])
@@ -151,7 +149,7 @@ function eigen.solve(self, options)
     return fail.raise { code = "solve.failed",
       message = ("%s: %d of %d eigenvalues converged in %d iterations"):format(tostring(self),
         #result.values, count, result.iterations),
-      hint = "allow more: iterations = 10000, or name a number near them: near = 0" }
+      hint = "allow more (iterations = 10000), or give a number near them (near = 0)" }
   end
   return result
 end

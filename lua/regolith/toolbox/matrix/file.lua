@@ -17,16 +17,16 @@ local function read_head(path, next_line)
     "%%%%MatrixMarket"):match(header)
   if not format then return refuse(path, "it does not begin with %%MatrixMarket matrix") end
   if field ~= "real" and field ~= "integer" and field ~= "pattern" then
-    return refuse(path, ("its numbers are %s, which is not read"):format(field))
+    return refuse(path, ("its numbers are %s, which is not supported"):format(field))
   end
-  if symmetry == "hermitian" then return refuse(path, "it is hermitian, which is not read") end
+  if symmetry == "hermitian" then return refuse(path, "it is hermitian, which is not supported") end
   local line
   repeat line = next_line() until not line or line:find "^%s*%d"
   if not line then return refuse(path, "it has no line with its shape") end
   return format, field, symmetry, line
 end
 
--- The triplets of one element, and of the mirrored one.
+-- Adds the triplet of an element, and that of its mirror image in a symmetric matrix.
 local function add(list, symmetry, i, j, v)
   local k = #list.values + 1
   list.rows[k], list.columns[k], list.values[k] = i, j, v
@@ -43,26 +43,26 @@ local function read_coordinates(path, next_line, head, n, m, count)
     if i then
       i, j, v = tonumber(i), tonumber(j), head.field == "pattern" and 1 or tonumber(v)
       if not v or i < 1 or j < 1 or i > n or j > m then
-        return refuse(path, ("'%s' is no element of it"):format(line))
+        return refuse(path, ("its line '%s' is not an element"):format(line))
       end
       add(list, head.symmetry, i - 1, j - 1, v)
       found = found + 1
     end
   end
   if found ~= count then
-    return refuse(path, ("it has %d elements, and its head says %d"):format(found, count))
+    return refuse(path, ("it has %d elements, but %d in its header"):format(found, count))
   end
   return list
 end
 
--- A dense matrix, column by column; of a symmetric one the lower triangle.
+-- A dense matrix, column by column; for a symmetric one, its lower triangle.
 local function read_dense(path, next_line, head, n, m)
   local list = { rows = {}, columns = {}, values = {} }
   local i, j = 0, 0
   for line in next_line do
     local v = tonumber(line)
     if v then
-      if j >= m then return refuse(path, "it has more numbers than its head says") end
+      if j >= m then return refuse(path, "it has more numbers than its header states") end
       if v ~= 0 then add(list, head.symmetry, i, j, v) end
       i = i + 1
       if i == n then
@@ -72,7 +72,7 @@ local function read_dense(path, next_line, head, n, m)
       end
     end
   end
-  if j < m then return refuse(path, "it has fewer numbers than its head says") end
+  if j < m then return refuse(path, "it has fewer numbers than its header states") end
   return list
 end
 
@@ -87,7 +87,7 @@ function readers.mtx(session, path)
   local is_sparse = format == "coordinate"
   if not n or n < 1 or m < 1 or is_sparse and not count
     or symmetry ~= "general" and n ~= m then
-    return refuse(path, ("its shape is '%s'"):format(line))
+    return refuse(path, ("its shape '%s' is invalid"):format(line))
   end
   local list = (is_sparse and read_coordinates or read_dense)(path, next_line, head, n, m, count)
   list.shape = { n, m }
@@ -113,18 +113,14 @@ end
 
 -- -- SciPy ----------------------------------------------------------------------------------------
 
--- The words that SciPy stores as arrays of bytes.
-local function word(path, parts)
-  local v = parts.format
-  return type(v) == "string" and v or refuse(path, "it has no format, as scipy's save_npz writes")
-end
 
 function readers.npz(session, path)
   local parts = numpy.read(session, path)
-  if type(parts) ~= "table" or not parts.shape or not parts.data then
-    return refuse(path, "it has no shape and data, as scipy.sparse.save_npz writes them")
+  if type(parts) ~= "table" or not parts.shape or not parts.data
+    or type(parts.format) ~= "string" then
+    return refuse(path, "it has no shape, data and format, as scipy.sparse.save_npz writes them")
   end
-  local format, shape = word(path, parts), parts.shape:to_table()
+  local format, shape = parts.format, parts.shape:to_table()
   local options = { shape = { tonumber(shape[1]), tonumber(shape[2]) }, values = parts.data,
     type = parts.data.type.name == "f32" and "f32" or "f64" }
   if format == "coo" then
@@ -136,7 +132,7 @@ function readers.npz(session, path)
     options.shape[1], options.shape[2] = options.shape[2], options.shape[1]
     return matrix.new(session, options):transpose()
   end
-  return refuse(path, ("its format is '%s', and csr, csc and coo are read"):format(format))
+  return refuse(path, ("its format is '%s'; only csr, csc and coo are supported"):format(format))
 end
 
 function writers.npz(self, path)

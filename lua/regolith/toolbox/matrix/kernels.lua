@@ -1,5 +1,5 @@
 --- The kernels of sparse matrices in compressed rows: products, transposes, slices, diagonals.
---- Values are numbers, or blocks (small matrices), and vectors have numbers or vectors to match.
+--- Values are numbers, or blocks (small matrices); then the elements of vectors are small vectors.
 local assemble = require "regolith.toolbox.matrix.assemble"
 local subject = require "regolith.data.subject"
 
@@ -22,10 +22,10 @@ local product_text = [=[function(starts, columns, values, x, y, n)
   RETURN
 end]=]
 
--- "[i + (2)]" for a field whose first index is 2.
+-- " + (2)" for a field whose first index is 2.
 local function shift(s) return s.starts[1] ~= 0 and (" + (%d)"):format(s.starts[1]) or "" end
 
--- The text for a y like `to` and an x like `from`.
+-- The text of a product for a y like `to` and an x like `from`.
 local function product_of(to, from, with_dot)
   local terms = {}
   for k, leaf in ipairs(with_dot and subject.leaves(from.type) or {}) do
@@ -39,25 +39,25 @@ local function product_of(to, from, with_dot)
   return with_dot and text or (text:gsub("  local dots = rg%.f64%(0%)\n", ""))
 end
 
-local product_texts = {} -- made once
+local product_texts = {} -- form -> text
 
--- The last product of each matrix: solvers repeat it, and look for its kernel once.
-local products = setmetatable({}, { __mode = "k" }) -- matrix -> { x, y, kernel, with_dot }
-local weak = { __mode = "v" }                       -- the vectors are not kept alive
+-- The last product of each matrix, since solvers repeat it: matrix -> { x, y, kernel, with_dot }.
+local products = setmetatable({}, { __mode = "k" })
+local weak = { __mode = "v" } -- the vectors are not kept alive
 
---- The kernel of A's last product, if that was of these very vectors: then they need no check.
+--- The kernel of A's last product, if it was of the same vectors, which then need no check.
 function kernels.last_product(A, x, y, with_dot)
   local last = products[A]
   if last and rawequal(last.x, x) and rawequal(last.y, y) and last.with_dot == with_dot
     and #x == A.column_count and #y == A.row_count then return last.kernel end
 end
 
---- Launches it.
+--- Launches the kernel of the last product.
 function kernels.repeat_product(A, kernel, x, y)
   return kernel(A.starts, A.columns, A.values, x, y, A.row_count)
 end
 
---- y = A x; returns the scalar product of x and y if asked to.
+--- y = A x. With `with_dot`, returns the scalar product of x and y.
 function kernels.product(A, x, y, with_dot)
   local to, from = subject.of(y, "A:apply"), subject.of(x, "A:apply")
   local key = (with_dot and "dot " or "") .. kernels.type_text(to.type) .. shift(to) .. "="
@@ -113,18 +113,18 @@ end
 
 -- -- rows of other matrices -----------------------------------------------------------------------
 
-local turn_text = "function(values) for k in rg.range(#values) do \z
+local transpose_blocks_text = "function(values) for k in rg.range(#values) do \z
   values[k] = rg.transpose(values[k]) end end"
 
 --- The rows of the transpose: starts, columns, values.
 function kernels.transpose(A)
   local starts, columns, values = assemble.transpose(A.session, A.column_count, A.starts, A.columns,
     A.values)
-  if A.block > 1 then run(A.session, "transpose", turn_text, values) end
+  if A.block > 1 then run(A.session, "transpose", transpose_blocks_text, values) end
   return starts, columns, values
 end
 
--- Rows of both are walked side by side, in the order of their columns.
+-- Walks along the rows of both at the same time, in the order of their columns.
 local combine_text = [=[function(counts, a, a_columns, b, b_columns OUTPUTS)
   for i in rg.range(#counts - 1):independent() do
     local at, k, l = 0, a[i], b[i]
@@ -200,8 +200,8 @@ local expand_text = [=[function(starts, a, a_columns, a_values, b, b_columns, b_
   end
 end]=]
 
--- Gustavson 1978: each part of the rows has a row of all columns, `sums`, and `seen` says which of
--- them belong to the current row: its number from 1 on while columns are counted, negative after.
+-- Gustavson 1978: each part of the rows has `sums` for all columns, and `seen` marks the columns of
+-- the current row i: by i + 1 while columns are counted, by -1 - i while they are summed.
 local part_text = [=[
   for p in rg.range(parts):independent():block(1) do
     for i = p * per, math.min((p + 1) * per, #counts - 1) - 1 do
@@ -240,7 +240,7 @@ local add_rows_text = "function(counts, a, a_columns, b, b_columns, seen, parts,
   BEGIN = "local begin = counts[i]", FACTOR = "local factor = a_values[k]", FINISH = [=[
       for q = begin, begin + found - 1 do values[q] = sums[p][columns[q]] end]=] })
 
--- The same for parts of rows, one after the other.
+-- The product by parts of the rows.
 local function multiply_by_parts(A, B, counts, t, parts)
   local rg, per = A.session.module, math.ceil(A.row_count / parts)
   local seen = rg.array(rg.i32, parts, B.column_count)
@@ -256,14 +256,15 @@ local function multiply_by_parts(A, B, counts, t, parts)
   return assemble.compress(A.session, counts, columns, values, count)
 end
 
---- The number of products of elements that A B is made of.
+--- The number of products of elements in A B. Sets counts[i] to those of row i.
 function kernels.product_count(A, B, counts)
   return tonumber(run(A.session, "product", expand_count_text, A.starts, A.columns, B.starts,
     counts))
 end
 
---- The rows of A B, from these counts of products in each row, and their sum. Where a row of all
---- columns would be large beside them, and on a GPU: all products, then equal columns are added up.
+--- The rows of A B, from the counts of products in each row, and their sum. On a GPU, and if sums
+--- for all columns would be large in comparison, writes all products, and then adds up equal
+--- columns.
 function kernels.multiply(A, B, counts, t, product_count)
   local rg = A.session.module
   local parts = math.min(A.session:info().threads, A.row_count,
@@ -302,7 +303,7 @@ local slice_text = [=[function(starts, columns, values, own, to_columns, to_valu
   end
 end]=]
 
---- Some neighbouring rows and columns.
+--- Consecutive rows and columns.
 function kernels.slice(A, row, rows, column, width)
   local rg = A.session.module
   local starts = rg.array(rg.i32, rows + 1)

@@ -1,8 +1,9 @@
---- The door to SuiteSparse (Davis): CHOLMOD for symmetric, positive definite matrices, UMFPACK for
---- others. Both take compressed columns of f64; compressed rows are those of the transpose.
+--- Calls SuiteSparse (Davis): CHOLMOD for symmetric, positive definite matrices, UMFPACK for
+--- others. Both take compressed columns of f64; our compressed rows are the columns of the
+--- transpose.
 ---
---- A factor is made for the pattern of compressed rows { n, count, starts, columns, values }, of
---- memory of the host; factor(rows) takes their values, and solve(x, b) pointers to doubles.
+--- A factor is made for the pattern of compressed rows { n, count, starts, columns, values } in
+--- host memory; factor(rows) reads their values, and solve(x, b) takes pointers to doubles.
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local foreign = require "regolith.toolbox.foreign"
@@ -11,7 +12,7 @@ local suitesparse = {}
 
 -- -- CHOLMOD --------------------------------------------------------------------------------------
 
--- Of SuiteSparse 5, whose soname this is. Of its cholmod_common, four members are set or read.
+-- The soname is that of SuiteSparse 5. Four members of its cholmod_common are accessed by offset.
 local cholmod = { soname = "libcholmod.so.3", package = "libcholmod3",
   what = "a Cholesky factor" }
 local common_bytes, final_ll, quick_return, print, status_at = 4096, 60, 136, 144, 1972
@@ -52,8 +53,8 @@ end
 local Cholmod = {}
 Cholmod.__index = Cholmod
 
--- The symmetric matrix of which these compressed columns have one triangle, or both. The rows'
--- upper triangle is the columns' lower one.
+-- Returns the symmetric matrix whose compressed columns have one triangle, or both. The upper
+-- triangle of rows is the lower one of columns.
 local function sparse_of(self, rows)
   local a = ffi.new "RgCholmodSparse"
   a.nrow, a.ncol, a.nzmax = self.n, self.n, rows.count
@@ -119,7 +120,7 @@ umfpack.cdef = [[
 ]]
 
 local reasons = { [-1] = "there is not enough memory", [-8] = "the factor has too many elements",
-  [-11] = "the pattern differs from that which was analysed" }
+  [-11] = "the pattern differs from the analysed one" }
 
 local function check_umfpack(self, status)
   if status >= 0 then return end
@@ -130,7 +131,7 @@ end
 local Umfpack = {}
 Umfpack.__index = Umfpack
 
---- The same for a matrix that is not symmetric.
+--- Orders the columns of a matrix that is not symmetric, and finds the factor's pattern.
 function suitesparse.lu(rows, name)
   local C = foreign.open(umfpack)
   local self = setmetatable({ C = C, n = rows.n, name = name, control = ffi.new "double[20]",
@@ -143,13 +144,13 @@ function suitesparse.lu(rows, name)
   return self
 end
 
---- Computes the factor; returns whether the matrix is regular.
+--- Computes the factor; returns whether the matrix is invertible.
 function Umfpack:factor(rows)
   self.C.umfpack_di_free_numeric(self.numeric)
   local status = self.C.umfpack_di_numeric(rows.starts, rows.columns, rows.values,
     self.symbolic[0], self.numeric, self.control, self.info)
   check_umfpack(self, status)
-  self.rows = rows -- which refinement reads
+  self.rows = rows -- iterative refinement reads them
   return status ~= singular
 end
 

@@ -1,26 +1,26 @@
 --- `rg.bvh(mesh)`: a tree of boxes over the triangles (or tetrahedra) of a mesh, for queries in
---- kernels and from Lua: the first hit of a ray, the closest point, inside or outside, what meets a
---- box, the tetrahedron at a point.
+--- kernels and from Lua: the first hit of a ray, the closest point, whether a point is inside, the
+--- cells that meet a box, the tetrahedron at a point.
 ---
----     node    the boxes of its two children, and where they are: a number from 1 is a node,
----             -1 - (4 first + count - 1) the leaf of the cells order[first] .. + count - 1, and 0
----             no child, which the root alone may have
+--- A node has the boxes of its two children, and a code for each child: from 1 on the number of a
+--- node; -1 - (4 first + count - 1) for a leaf with the cells order[first] to
+--- order[first + count - 1]; 0 for no child, which only the root may have.
 ---
---- `tree:refit()` follows points that moved; when they moved far, `tree:rebuild()` sorts again.
---- Neither depends on the order of threads.
+--- `tree:refit()` fits the boxes to points that moved; after large movements, `tree:rebuild()`
+--- sorts the cells again. The results of both do not depend on the order of threads.
 local fail = require "regolith.error"
 local iterator = require "regolith.kernel.iterator"
-local matrix = require "regolith.data.matrix"
-local twin = require "regolith.kernel.twin"
+local substitute = require "regolith.kernel.substitute"
 local build = require "regolith.toolbox.mesh.bvh_build"
 local meshes = require "regolith.toolbox.mesh"
+local object = require "regolith.toolbox.object"
 local rg = require "regolith" -- for names that kernels know; arrays are those of the mesh's runtime
 
 local bvh = {}
 
 local Bvh = { __regolith = "a bvh", __kernel = true }
-local methods = {} -- of all
-local queries = { triangles = {}, tetrahedra = {} } -- of each kind of cell
+local methods = {} -- for all kinds of cells
+local queries = { triangles = {}, tetrahedra = {} } -- by the kind of cell
 
 function Bvh:__index(name)
   local own = queries[rawget(self, "mesh").kind]
@@ -29,25 +29,21 @@ function Bvh:__index(name)
   for _, list in ipairs { methods, own } do
     for known in pairs(list) do names[#names + 1] = known end
   end
-  if queries.triangles[name] then hint = "a query of surfaces: rg.bvh(m:surface())" end
-  if queries.tetrahedra[name] then hint = "a query of tetrahedra" end
+  if queries.triangles[name] then hint = "surfaces have it: rg.bvh(m:surface())" end
+  if queries.tetrahedra[name] then hint = "a bvh of tetrahedra has it" end
   return fail.argument(("a bvh of %s has no '%s'"):format(self.mesh.kind, tostring(name)),
     hint or fail.nearest(name, names), "name.unknown")
 end
 
 function Bvh:__tostring() return ("bvh of a %s"):format(tostring(self.mesh)) end
 
---- Sorts cells and rebuilds the tree.
-methods.rebuild = build.rebuild
-
---- Fits the boxes to where the points are now.
-methods.refit = build.refit
+methods.rebuild, methods.refit = build.rebuild, build.refit
 
 fail.guard(methods, function(self) return getmetatable(self) == Bvh end, "tree")
 
 -- -- queries, for kernels and for Lua -------------------------------------------------------------
 
--- Where a ray enters a box, or `most` where it does not before that.
+-- The parameter t at which a ray enters a box, or `most` if it does not enter before that.
 local function entry(low, high, origin, inverse, most)
   local a, b = (low - origin) * inverse, (high - origin) * inverse
   local near, far = rg.math.min(a, b), rg.math.max(a, b)
@@ -56,7 +52,7 @@ local function entry(low, high, origin, inverse, most)
   return first <= last and first or most
 end
 
--- 1 / d, without infinities, of which a product with 0 is no number.
+-- 1 / d, without infinities, whose product with 0 is NaN.
 local function inverse_of(d)
   local x = math.abs(d.x) > 1e-30 and 1 / d.x or 1e30
   local y = math.abs(d.y) > 1e-30 and 1 / d.y or 1e30
@@ -79,8 +75,8 @@ function queries.triangles:ray(origin, direction, limit)
     local t1 = entry(one.low1, one.high1, origin, inverse, most)
     local child0 = t0 < most and one.left or 0
     local child1 = t1 < most and one.right or 0
-    for turn = 0, 1 do -- the nearer child first
-      local code = (turn == 0) == (t0 <= t1) and child0 or child1
+    for rank = 0, 1 do -- the nearer child first
+      local code = (rank == 0) == (t0 <= t1) and child0 or child1
       if code < 0 then
         local first = math.floor((-1 - code) / 4)
         for k = first, first + (-1 - code) % 4 do
@@ -157,8 +153,8 @@ function queries.triangles:closest(p, limit)
     local one = self.nodes[node]
     local d0 = box_distance(p, one.low0, one.high0)
     local d1 = box_distance(p, one.low1, one.high1)
-    for turn = 0, 1 do
-      local is_left = (turn == 0) == (d0 <= d1)
+    for rank = 0, 1 do
+      local is_left = (rank == 0) == (d0 <= d1)
       local code = is_left and one.left or one.right
       if code < 0 and (is_left and d0 or d1) < most then
         local first = math.floor((-1 - code) / 4)
@@ -219,14 +215,14 @@ local leaves = iterator.create(function(self, low, high, visit)
   end
 end)
 
--- -- what a body meets ----------------------------------------------------------------------------
+-- -- intersections --------------------------------------------------------------------------------
 --
 -- Two convex bodies are disjoint if their projections onto the normal of a face, or onto the cross
 -- product of two edges, are disjoint (Gottschalk 1996). Pairs of corners of a cell are its edges,
 -- and triples its faces.
 
--- From and to where the corners of the cell at k lie along an axis, seen from `origin`.
-local function shadow(self, k, origin, axis)
+-- The interval of the projections of the corners of the cell at k onto an axis through `origin`.
+local function projection(self, k, origin, axis)
   local least = rg.dot(axis, self.shapes[k][0] - origin)
   local most = least
   for c = 1, self.mesh.corners - 1 do
@@ -236,8 +232,8 @@ local function shadow(self, k, origin, axis)
   return least, most
 end
 
-local function is_apart_from_box(self, k, middle, half, axis)
-  local least, most = shadow(self, k, middle, axis)
+local function separates_box(self, k, middle, half, axis)
+  local least, most = projection(self, k, middle, axis)
   local reach = rg.dot(half, rg.math.abs(axis))
   return least > reach or most < -reach
 end
@@ -248,11 +244,11 @@ local function meets_box(self, k, low, high)
   local x, y, z = rg.vec3(1, 0, 0), rg.vec3(0, 1, 0), rg.vec3(0, 0, 1)
   for n = 0, 2 do
     local axis = n == 0 and x or n == 1 and y or z
-    if is_apart_from_box(self, k, middle, half, axis) then return false end
+    if separates_box(self, k, middle, half, axis) then return false end
     for i = 0, last do
       for j = i + 1, last do
         local edge = self.shapes[k][j] - self.shapes[k][i]
-        if is_apart_from_box(self, k, middle, half, rg.cross(axis, edge)) then return false end
+        if separates_box(self, k, middle, half, rg.cross(axis, edge)) then return false end
       end
     end
   end
@@ -261,7 +257,7 @@ local function meets_box(self, k, low, high)
       for l = j + 1, last do
         local normal = rg.cross(self.shapes[k][j] - self.shapes[k][i],
           self.shapes[k][l] - self.shapes[k][i])
-        if is_apart_from_box(self, k, middle, half, normal) then return false end
+        if separates_box(self, k, middle, half, normal) then return false end
       end
     end
   end
@@ -275,34 +271,35 @@ local overlapping = iterator.create(function(self, low, high, visit)
   end
 end)
 
-local function is_apart_from_triangle(self, k, a, ab, ac, axis)
-  local least, most = shadow(self, k, a, axis)
+local function separates_triangle(self, k, a, ab, ac, axis)
+  local least, most = projection(self, k, a, axis)
   local b, c = rg.dot(axis, ab), rg.dot(axis, ac)
   return least > rg.math.max(rg.math.max(b, c), 0) or most < rg.math.min(rg.math.min(b, c), 0)
 end
 
--- Whether the cell at k meets a triangle. Products of edges and normals are for those in one plane.
+-- Whether the cell at k meets a triangle. The products of edges and normals separate triangles in
+-- the same plane.
 local function meets_triangle(self, k, a, b, c)
   local ab, ac, last = b - a, c - a, self.mesh.corners - 1
   local normal = rg.cross(ab, ac)
-  if is_apart_from_triangle(self, k, a, ab, ac, normal) then return false end
+  if separates_triangle(self, k, a, ab, ac, normal) then return false end
   for n = 0, 2 do
     local side = n == 0 and ab or n == 1 and ac or c - b
-    if is_apart_from_triangle(self, k, a, ab, ac, rg.cross(normal, side)) then return false end
+    if separates_triangle(self, k, a, ab, ac, rg.cross(normal, side)) then return false end
     for i = 0, last do
       for j = i + 1, last do
         local edge = self.shapes[k][j] - self.shapes[k][i]
-        if is_apart_from_triangle(self, k, a, ab, ac, rg.cross(side, edge)) then return false end
+        if separates_triangle(self, k, a, ab, ac, rg.cross(side, edge)) then return false end
       end
     end
   end
   for i = 0, last do
     for j = i + 1, last do
       local edge = self.shapes[k][j] - self.shapes[k][i]
-      if is_apart_from_triangle(self, k, a, ab, ac, rg.cross(normal, edge)) then return false end
+      if separates_triangle(self, k, a, ab, ac, rg.cross(normal, edge)) then return false end
       for l = j + 1, last do
         local face = rg.cross(edge, self.shapes[k][l] - self.shapes[k][i])
-        if is_apart_from_triangle(self, k, a, ab, ac, face) then return false end
+        if separates_triangle(self, k, a, ab, ac, face) then return false end
       end
     end
   end
@@ -317,8 +314,8 @@ local touching = iterator.create(function(self, a, b, c, visit)
   end
 end)
 
--- Whether the half-line from p along x crosses a triangle. An edge takes its ends in one order for
--- both triangles that have it, so that a line through the edge crosses one of them.
+-- Whether the half-line from p along x crosses a triangle. The two triangles of an edge order its
+-- ends equally, so a line through the edge crosses exactly one of them.
 local function crosses(p, a, b, c)
   local is_inside = false
   for side = 0, 2 do
@@ -346,8 +343,8 @@ function queries.triangles:inside(p)
   return is_inside
 end
 
---- The tetrahedron that holds a point: nil, or { cell, weights }, the weights of its four corners,
---- which interpolate what points have.
+--- The tetrahedron that contains a point: nil, or { cell, weights }. The weights of its four
+--- corners interpolate values of the points.
 function queries.tetrahedra:cell_at(p)
   for k in leaves(self, p, p) do
     local a, away = self.shapes[k][0], p - self.shapes[k][0]
@@ -363,22 +360,15 @@ function queries.tetrahedra:cell_at(p)
   return nil
 end
 
--- From Lua, a query checks what it is given first; kernels compile the query itself. `points` of
--- its arguments are vectors, the next one may be a limit.
+-- Called from Lua, a query first checks its arguments; kernels compile the query itself. The first
+-- `points[name]` arguments are vectors, and the next one may be a limit.
 local points = { ray = 2, closest = 1, inside = 1, cell_at = 1, overlapping = 2, touching = 3 }
 local has_limit = { ray = true, closest = true }
 
--- A vector of three numbers, which may be given as a list.
 local function vector_of(self, name, v)
-  local t = matrix.type_of(v)
-  if t and t.count == 3 then return v end
-  if type(v) == "table" and not getmetatable(v) and #v == 3 then
-    local is_list = true
-    for k = 1, 3 do is_list = is_list and type(v[k]) == "number" end
-    if is_list then return self.mesh.points.type(v[1], v[2], v[3]) end
-  end
-  return fail.argument(("tree:%s takes %s of three numbers, not %s"):format(name,
-    points[name] == 1 and "a vector" or points[name] .. " vectors", fail.describe(v)),
+  return object.vector(v, 3, self.mesh.points.type) or fail.argument((
+    "tree:%s takes %s of three numbers, not %s"):format(name, points[name] == 1 and "a vector"
+      or points[name] .. " vectors", fail.describe(v)),
     "rg.vec3(1, 2, 3), or { 1, 2, 3 }")
 end
 
@@ -388,13 +378,13 @@ local function checked(self, name, ...)
   for k = 1, points[name] do list[k] = vector_of(self, name, list[k]) end
   local limit = list[points[name] + 1]
   if has_limit[name] and limit ~= nil and type(limit) ~= "number" then
-    return fail.argument(("the limit of tree:%s is a number, not %s"):format(name,
+    return fail.argument(("the limit of tree:%s must be a number, not %s"):format(name,
       fail.describe(limit)))
   end
   return unpack(list, 1, math.max(count, points[name]))
 end
 
--- Puts queries into `to`: name -> function.
+-- Adds queries to `to`, a table of methods by name.
 local function publish(list, to)
   local host = {}
   for name, query in pairs(list) do
@@ -403,14 +393,14 @@ local function publish(list, to)
     end
   end
   fail.guard(host, function(self) return getmetatable(self) == Bvh end, "tree")
-  for name, query in pairs(list) do to[name] = twin.set(host[name], query) end
+  for name, query in pairs(list) do to[name] = substitute.set(host[name], query) end
 end
 
 publish({ overlapping = overlapping, touching = touching }, methods)
 publish(queries.triangles, queries.triangles)
 publish(queries.tetrahedra, queries.tetrahedra)
 
--- -- making one -----------------------------------------------------------------------------------
+-- -- creating -------------------------------------------------------------------------------------
 
 --- `rg.bvh(mesh)`
 function bvh.create(_, mesh)
@@ -418,8 +408,8 @@ function bvh.create(_, mesh)
     return fail.argument("rg.bvh takes a mesh, not " .. fail.describe(mesh),
       "rg.bvh(rg.mesh { points = p, triangles = t })")
   elseif mesh.kind == "lines" or mesh.points.type.count ~= 3 or mesh.cell_count == 0 then
-    return fail.argument(("rg.bvh takes triangles or tetrahedra in three dimensions, and this is \z
-      a %s"):format(tostring(mesh)))
+    return fail.argument(("rg.bvh takes triangles or tetrahedra in three dimensions, not a %s")
+      :format(tostring(mesh)))
   end
   local own, n = mesh.session.module, mesh.cell_count
   local vector, inner = mesh.points.type, math.max(1, n - 1)

@@ -1,13 +1,13 @@
---- How the tree of a mesh is made: rebuild(tree) and refit(tree), for bvh.lua.
+--- Builds the tree of a mesh: rebuild(tree) and refit(tree), for bvh.lua.
 ---
 ---     cells --sort along a Morton curve--> radix tree --divide again below--> nodes --fit--> boxes
 ---
---- Karras 2012: every inner node of the radix tree over the codes is found by itself, in parallel.
---- Its subtrees of up to some thousand cells are then divided again, each by one thread, where the
---- surface area heuristic finds the least cost among bins (Wald 2007): queries visit fewer nodes,
---- which lie next to each other. A subtree of up to four cells is a leaf. Boxes are fitted subtree
---- by subtree, nodes in reverse order, since children come after their parents; above the subtrees,
---- and on a GPU everywhere, the second child to arrive at a node goes on upward.
+--- Karras 2012: the inner nodes of the radix tree over the codes are computed independently, in
+--- parallel. Its subtrees of up to some thousand cells are then divided again, each by one thread,
+--- by the surface area heuristic over bins (Wald 2007), so that queries visit fewer nodes, which
+--- are next to each other in memory. A subtree of up to four cells is a leaf. Boxes are fitted
+--- subtree by subtree, with nodes in reverse order, since children come after their parents. Above
+--- the subtrees, and on a GPU everywhere, the thread that arrives at a node second goes on upward.
 local fail = require "regolith.error"
 local subject = require "regolith.data.subject"
 
@@ -51,8 +51,8 @@ texts.codes = [=[function(x, cells, codes, order, lows, highs, low, scale)
   end
 end]=]
 
--- Figure 4 of the paper. `prefix` is the length of the common prefix of two codes; equal codes are
--- continued by their positions.
+-- Figure 4 of Karras. `prefix` is the length of the common prefix of two codes; equal codes
+-- continue with their positions.
 texts.nodes = [=[function(codes, nodes, parents, n)
   local function prefix(i, j)
     if j < 0 or j >= n then return -1 end
@@ -89,9 +89,9 @@ texts.nodes = [=[function(codes, nodes, parents, n)
   end
 end]=]
 
--- Divides a subtree of the radix tree again. Its nodes are next to each other, its top the first
--- or the last of them, and so are its cells in `order`. Below some depth a node is halved, so that
--- no path is longer than the stack of a query.
+-- Divides a subtree of the radix tree again. Its nodes, of which the top is the first or the last,
+-- and its cells in `order` are contiguous. Below some depth a node is halved, so that no path is
+-- longer than the stack of a query.
 texts.divide = [=[
   local function area(low, high)
     local d = high - low
@@ -183,10 +183,10 @@ texts.divide = [=[
             parents[right] = 2 * node + 1
           end
           nodes[node].left, nodes[node].right = left, right
-          -- the larger part waits, so that few do
+          -- the larger part is pushed first, so that the stack stays short
           local is_left_larger = middle - f > l - middle + 1
-          for turn = 0, 1 do
-            if (turn == 0) == is_left_larger then
+          for rank = 0, 1 do
+            if (rank == 0) == is_left_larger then
               if left > 0 then
                 waiting[count] = rg.ivec4(left, f, middle - 1, depth + 1)
                 count = count + 1
@@ -210,8 +210,8 @@ texts.find = [=[function(nodes, is_leaf, sides)
   end
 end]=]
 
--- Sets the box of a node's side, and those of nodes above it while both sides of a node are known:
--- the first to arrive at one leaves a 1 in `seen`, and the second takes it away and goes on.
+-- Sets the box of a node's side, and then those of the nodes above whose two sides are known: the
+-- thread that arrives first sets `seen` to 1 and stops, and the second one resets it and goes on.
 local climb = [=[
   local function climb(nodes, parents, seen, node, side, low, high)
     while true do
@@ -232,7 +232,7 @@ local climb = [=[
   end
 ]=]
 
--- Copies the corners of cells, in their order, and fits boxes.
+-- Copies the corners of the cells in tree order, and fits the boxes.
 texts.fit = climb .. [=[function(x, cells, order, shapes, nodes, parents, seen, leaves, count)
   for n in rg.range(count):independent() do
     local node, side = leaves[n] // 2, leaves[n] % 2
@@ -250,7 +250,7 @@ texts.fit = climb .. [=[function(x, cells, order, shapes, nodes, parents, seen, 
   end
 end]=]
 
--- Marks the sides of nodes of the upper tree below which a subtree, or a leaf, begins.
+-- Marks the sides of nodes above the subtrees at which a subtree or a leaf begins.
 texts.find_subtrees = [=[function(nodes, is_top, sides, limit)
   for i, side in rg.range(#nodes, 2) do
     local code = side == 0 and nodes[i].left or nodes[i].right
@@ -261,8 +261,8 @@ texts.find_subtrees = [=[function(nodes, is_top, sides, limit)
   end
 end]=]
 
--- The same for whole subtrees: `tops` are sides of nodes of the upper tree; -1: there is none, and
--- all nodes are one subtree. Nodes of a subtree are its top, and those with a size after `first`.
+-- Fits the boxes of whole subtrees. `tops` are the marked sides; -1 if all nodes are one subtree. A
+-- subtree consists of its top, and of the nodes after `first` that have a size.
 texts.fit_subtrees = climb .. [=[
   local function fit_leaf(shapes, code)
     local first, size = (-1 - code) // 4, (-1 - code) % 4 + 1
@@ -321,7 +321,7 @@ end
 
 local most_cells = 4096 -- of a subtree that one thread divides
 
--- The sides of nodes where threads begin to fit boxes, and how many there are.
+-- Returns the sides of nodes at which threads begin to fit boxes, and their number.
 local function starts_of(tree)
   local own, n = tree.mesh.session.module, tree.mesh.cell_count
   if tree.is_in_subtrees and n <= most_cells then return own.array(own.i32, 1):fill(-1), 1 end
@@ -336,7 +336,7 @@ local function starts_of(tree)
   return sides, count
 end
 
---- Sorts cells and builds the tree again.
+--- Sorts the cells, and builds the tree again.
 function build.rebuild(tree)
   local mesh = tree.mesh
   local own, n = mesh.session.module, mesh.cell_count
@@ -361,7 +361,7 @@ function build.rebuild(tree)
   return build.refit(tree)
 end
 
---- Fits the boxes to where the points are now.
+--- Fits the boxes to the current points.
 function build.refit(tree)
   local mesh = tree.mesh
   kernel(tree, tree.is_in_subtrees and "fit_subtrees" or "fit")(mesh.points, mesh.cells, tree.order,

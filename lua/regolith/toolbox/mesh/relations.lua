@@ -1,9 +1,9 @@
 --- Relations of a mesh: its edges and faces, the cells at each point, the cells across each face.
 ---
---- A part of a cell (an edge, a face) is a tuple of its corners. Parts are put into a bucket for
---- their lowest point, by a counting sort, and each bucket is sorted by the other points and the
---- place of the part: equal ones are then neighbours and become one. All steps are parallel loops
---- over cells or points, and the numbers do not depend on the order in which threads run.
+--- A part of a cell (an edge, a face) is a tuple of its corners. A counting sort puts the parts
+--- into a bucket for their lowest point, and each bucket is sorted by the other points and the
+--- position of the part. Equal parts are then adjacent, and get the same number. All steps are
+--- parallel loops over cells or points, and the numbers do not depend on the order of threads.
 local subject = require "regolith.data.subject"
 
 local relations = {}
@@ -25,7 +25,7 @@ relations.parts = {
 
 -- -- items at each point --------------------------------------------------------------------------
 
--- Sorts list[first[p] .. first[p + 1] - 1] by shell sort: buckets are short, but for hubs.
+-- Sorts list[first[p]] to list[first[p + 1] - 1] by shell sort, since most buckets are short.
 local sort_text = [=[
   for p in rg.range(#first - 1):independent() do
     local begin, count = first[p], first[p + 1] - first[p]
@@ -58,8 +58,9 @@ local count_text = [=[function(items, count)
   end
 end]=]
 
---- For an array of integer vectors of `width` points: first (points + 1) and list, such that
---- list[first[p]] .. list[first[p + 1] - 1] are the items of point p, ascending.
+--- For items (an array of integer vectors of `width` points), returns `first` (of point_count + 1
+--- elements) and `list`: list[first[p]] to list[first[p + 1] - 1] are the items of point p,
+--- ascending.
 function relations.inverse(session, items, width, point_count)
   local rg = session.module
   local first = rg.array(rg.i32, point_count + 1)
@@ -79,7 +80,8 @@ end
 
 -- -- parts ----------------------------------------------------------------------------------------
 
--- TUPLES names the points of each part in turn: low, and key, the others in ascending order.
+-- TUPLES stands for code for each part, which has the lowest point `low`, and the other points in
+-- ascending order as the number `key`.
 local bucket_count_text = [=[function(cells, count)
   for e in rg.range(#cells) do
     local c = cells[e]
@@ -123,7 +125,7 @@ local number_text = [=[function(cells, first, keys, codes, base, parts, cell_par
   end
 end]=]
 
--- One text for each tuple; LOW and KEY in it are the lowest point, and the others as one number.
+-- Repeats a text for each tuple, and replaces LOW, KEY and PART in it.
 local function for_tuples(tuples, text)
   local lines = {}
   for j, t in ipairs(tuples) do
@@ -150,8 +152,8 @@ local function make_text(tuples)
   return table.concat(lines, "\n")
 end
 
---- The different parts of cells: an array of their points, cell_parts (an array of two axes: the
---- parts of each cell), and part_cells (the first two cells of each part, -1 where there is none).
+--- Returns the distinct parts of cells: an array of their points; cell_parts (an array of two axes:
+--- the parts of each cell); and part_cells (the first two cells of each part, -1 for none).
 function relations.parts_of(session, cells, tuples, key, point_count)
   local rg = session.module
   local entries = #cells * #tuples
@@ -191,7 +193,7 @@ local across_text = [=[function(cell_parts, part_cells, across)
   end
 end]=]
 
---- The cell across each part of each cell, -1 where there is none.
+--- The cell across each part of each cell, -1 if there is none.
 function relations.across(session, cell_parts, part_cells)
   local rg = session.module
   local across = rg.array(rg.i32, cell_parts.shape[0], cell_parts.shape[1])
@@ -203,7 +205,7 @@ local open_text = [=[function(part_cells, is_open)
   for k in rg.range(#part_cells) do is_open[k] = part_cells[k].y < 0 end
 end]=]
 
---- The parts that have one cell.
+--- The parts of only one cell.
 function relations.boundary(session, parts, part_cells)
   local rg = session.module
   local is_open, found = rg.array(rg.bool, #parts), rg.array(parts.type, #parts)
@@ -218,9 +220,10 @@ end
 
 -- -- colours --------------------------------------------------------------------------------------
 
--- Jones and Plassmann 1993: an item whose priority is the highest of those around it that have no
--- colour takes the least colour that none around it has. Priorities are mixed numbers, so that the
--- rounds are few. Colours of a round are set when all iterations have read those before.
+-- Jones and Plassmann 1993: an item takes the lowest colour that its neighbours do not have, once
+-- its priority is the highest among its neighbours without a colour. Priorities are hashed numbers,
+-- so that few rounds are needed. The colours of a round are set after all iterations have read
+-- those of the last round.
 local colour_text = [=[function(items, first, list, colour, chosen)
   local function is_taken(e, wanted)
     for k in rg.static(rg.range(WIDTH)) do
@@ -260,16 +263,16 @@ local colour_text = [=[function(items, first, list, colour, chosen)
   return left
 end]=]
 
---- Colours items (an array of integer vectors of `width` points) such that no two of one colour
---- share a point. Returns the number of colours; order, the items by colour; and first, where each
---- colour begins in it.
+--- Colours items (an array of integer vectors of `width` points), so that no two of the same colour
+--- share a point. Returns the number of colours; `order`, the items by colour; and `first`, the
+--- position in it at which each colour begins.
 function relations.colours(session, items, width, point_count)
   local rg = session.module
   local first, list = relations.inverse(session, items, width, point_count)
   local colour, chosen = rg.array(rg.i32, #items), rg.array(rg.i32, #items)
   colour:fill(-1)
-  local color = kernel(session, "colours " .. width, (colour_text:gsub("WIDTH", width)))
-  while #items > 0 and color(items, first, list, colour, chosen) > 0 do end
+  local run_round = kernel(session, "colours " .. width, (colour_text:gsub("WIDTH", width)))
+  while #items > 0 and run_round(items, first, list, colour, chosen) > 0 do end
   local count = #items > 0 and tonumber(colour:max()) + 1 or 0
   local order = rg.array(rg.i32, #items)
   kernel(session, "positions", "function(x) for k in rg.range(#x) do x[k] = k end end")(order)

@@ -5,18 +5,9 @@ local surface = require "regolith.toolbox.mesh.surface"
 
 local shapes = {}
 
-local function check(options, names, caller)
-  if options == nil then return {} end
-  if type(options) ~= "table" then
-    return fail.argument(("%s takes a table of options, not %s"):format(caller,
-      fail.describe(options)))
-  end
-  fail.check_options(options, names, caller)
-  return options
-end
-
--- The paths along the axes from a corner of a cube to the opposite one, each the corners of a
--- simplex whose measure is positive: Kuhn 1960. Simplices of adjacent cubes fit.
+-- Kuhn 1960: the points of each path along the axes from a corner of a cube to the opposite one are
+-- the corners of a simplex; odd paths exchange two of them, so that all measures are positive. The
+-- simplices of adjacent cubes fit.
 local paths = {
   { { 1 } },
   { { 1, 2 }, { 2, 1, is_odd = true } },
@@ -25,26 +16,27 @@ local paths = {
 }
 local kinds = { "lines", "triangles", "tetrahedra" }
 
---- A block of cubes of six tetrahedra each; a sheet of triangles where `cells` has two counts, a
---- chain of lines where it has one. `size` is its extent along each axis, `origin` its corner.
+--- A block of cubes of six tetrahedra each; with two counts in `cells` a sheet of triangles, with
+--- one a chain of lines. `size` is the extent along each axis, `origin` the first corner.
 function shapes.block(session, options)
   local caller = "rg.mesh.block"
-  options = check(options, { "cells", "size", "origin" }, caller)
+  options = fail.options(options, { "cells", "size", "origin" }, caller)
   local counts = options.cells == nil and { 1, 1, 1 } or options.cells
   if type(counts) ~= "table" or #counts < 1 or #counts > 3 then
-    return fail.argument(("option 'cells' of %s is a list of one to three counts, not %s"):format(
-      caller, fail.describe(counts)), "cells = { 8, 8, 8 }", "option.invalid")
+    return fail.option(options, "cells", caller, "a list of one to three counts",
+      "cells = { 8, 8, 8 }")
   end
   local total = 1
   for k, n in ipairs(counts) do
     if type(n) ~= "number" or n < 1 or n % 1 ~= 0 or n > 2 ^ 20 then
-      return fail.argument(("option 'cells' of %s has %s for axis %d: a whole number from 1"):
-        format(caller, fail.describe(n), k), nil, "option.invalid")
+      return fail.argument(("option 'cells' of %s must have whole numbers from 1 to 2^20, but \z
+        number %d is %s"):format(caller, k, fail.describe(n)), nil, "option.invalid")
     end
     total = total * (n + 1)
   end
   if total > 2 ^ 26 then
-    return fail.argument(("%s would have %.0f points, and may have 2^26"):format(caller, total))
+    return fail.argument(("%s: the mesh would have %.0f points, but may have at most 2^26"):format(
+      caller, total))
   end
   local size = surface.vector_option(options, "size", 1)
   local origin = surface.vector_option(options, "origin", 0)
@@ -84,11 +76,10 @@ local octahedron = {
 --- A sphere of triangles: an octahedron whose triangles are divided into four, `detail` times.
 function shapes.sphere(session, options)
   local caller = "rg.mesh.sphere"
-  options = check(options, { "detail", "radius", "center" }, caller)
+  options = fail.options(options, { "detail", "radius", "center" }, caller)
   local detail = options.detail == nil and 3 or options.detail
   if type(detail) ~= "number" or detail < 0 or detail > 9 or detail % 1 ~= 0 then
-    return fail.argument(("option 'detail' of %s must be a whole number from 0 to 9, not %s"):
-      format(caller, fail.describe(detail)), nil, "option.invalid")
+    return fail.option(options, "detail", caller, "a whole number from 0 to 9")
   end
   local radius = surface.vector_option(options, "radius", 1)
   local center = surface.vector_option(options, "center", 0)

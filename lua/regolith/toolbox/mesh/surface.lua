@@ -1,6 +1,6 @@
---- The surface on which a field of three axes has a value, as triangles, by marching cubes; of a
---- field without bounds, in the box of its active cells. Points below the level are inside;
---- triangles are counter-clockwise seen from outside.
+--- The surface on which a field of three axes has a value, as triangles, by marching cubes. For a
+--- field without bounds, it is computed in the box of the active cells. Points below the level are
+--- inside; triangles are counter-clockwise seen from outside.
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local active_box = require "regolith.data.active_box"
@@ -9,7 +9,7 @@ local cubes = require "regolith.toolbox.mesh.cubes"
 
 local surface = {}
 
--- Growable buffers.
+-- A growing array of triples of numbers.
 local function buffer(kind)
   local own = { count = 0, capacity = 1024, data = ffi.new(kind .. "[?]", 1024) }
   function own.add(a, b, c)
@@ -35,15 +35,15 @@ local function vector_option(options, name, default)
     is_list = is_list and type(v[k]) == "number" and v[k] == v[k]
   end
   if not is_list then
-    return fail.argument(("option '%s' must be a number or three, got %s"):format(name,
+    return fail.argument(("option '%s' must be a number or three numbers, got %s"):format(name,
       fail.describe(v)), nil, "option.invalid")
   end
   return v
 end
 surface.vector_option = vector_option
 
--- Returns the vertex on an edge of the cube at (i, j, k), which the first cube that needs it
--- creates.
+-- Returns a function that returns the vertex on an edge of the cube at (i, j, k). The first cube of
+-- an edge creates its vertex.
 local function vertex_maker(grid, vertices)
   local values, n = grid.values, grid.extents
   local made = ffi.new("int32_t[?]", 3 * n[1] * n[2] * n[3])
@@ -95,22 +95,21 @@ end
 --- each vertex, three vertices for each triangle. The options are those of `rg.mesh(field, ..)`;
 --- `caller` is for messages.
 function surface.extract(x, options, caller)
-  options = binary.check_options(options, { "level", "spacing", "origin" }, caller)
-  local t, extents, starts = binary.look(x, caller)
+  options = fail.options(options, { "level", "spacing", "origin" }, caller)
+  local t, extents, starts = binary.shape_of(x, caller)
   if binary.parts_of(t, caller) ~= 1 or #extents ~= 3 then
     return fail.argument(("%s takes numbers on three axes, not %s"):format(caller, tostring(x)))
   end
   local level = options.level == nil and 0 or options.level
   if type(level) ~= "number" or level ~= level then
-    return fail.argument(("option 'level' of %s must be a number, got %s"):format(caller,
-      fail.describe(level)), nil, "option.invalid")
+    return fail.option(options, "level", caller, "a number")
   end
   local spacing, first = vector_option(options, "spacing", 1), vector_option(options, "origin", 0)
   local values
   if active_box.is_unbounded(x) then values, starts, extents = active_box.numbers(x, caller)
   else values = binary.numbers(x, caller) end
   if ffi.istype("int64_t[?]", values) then
-    return fail.argument(caller .. " takes numbers of less than 64 bits, or floats")
+    return fail.argument(caller .. " takes floats, or integers of less than 64 bits")
   end
   local origin = {}
   for axis = 1, 3 do origin[axis] = first[axis] + starts[axis] * spacing[axis] end

@@ -1,9 +1,9 @@
---- Preconditioners made of a matrix's elements: an incomplete Cholesky factor, and the inverses of
+--- Preconditioners from a matrix's elements: an incomplete Cholesky factor, and the inverses of
 --- diagonal blocks.
 ---
 --- The factor L has the pattern of the lower triangle of A (Meijerink, van der Vorst 1977: IC(0)).
---- Rows are divided into parts by their number alone; what couples two parts is left out, so that
---- parts are independent, and the result is the same for every number of threads.
+--- Rows are divided into parts that depend only on their number. Elements that couple two parts are
+--- left out, so the parts are independent, and the result does not depend on the number of threads.
 local fail = require "regolith.error"
 local subject = require "regolith.data.subject"
 
@@ -104,8 +104,8 @@ local most_shift = 1
 --- diagonal is enlarged until all are.
 function incomplete.cholesky(matrix, own, caller)
   if matrix.block > 1 then
-    return fail.argument(caller .. ": preconditioner 'ic0' takes numbers, not blocks",
-      "A:scalar(), or preconditioner = \"block_jacobi\"", "option.invalid")
+    return fail.argument(caller .. ": preconditioner 'ic0' takes matrices of numbers, not blocks",
+      "use A:scalar(), or preconditioner = \"block_jacobi\"", "option.invalid")
   end
   local rg, n = own.session.module, matrix.row_count
   local per = math.max(part_least, math.ceil(n / parts_most))
@@ -165,8 +165,7 @@ end
 --- The inverses of the diagonal blocks of `size` rows.
 function incomplete.blocks(matrix, own, size, caller)
   if type(size) ~= "number" or size % 1 ~= 0 or size < 2 or size > 8 then
-    return fail.argument(("option 'block' of %s must be 2 to 8, got %s"):format(caller,
-      fail.describe(size)), nil, "option.invalid")
+    return fail.option({ block = size }, "block", caller, "a whole number from 2 to 8")
   end
   local rg, n = own.session.module, matrix.row_count
   local inverses = rg.array(rg.mat(size, size, matrix.type), math.ceil(n / size))

@@ -1,12 +1,12 @@
 --- Iterative solvers: rg.solve.cg{ .. }, minres, bicgstab, gmres.
----     cg         Hestenes, Stiefel 1952: symmetric and positive definite
----     minres     Paige, Saunders 1975: symmetric
----     bicgstab   van der Vorst 1992: any, with seven more vectors
----     gmres      Saad, Schultz 1986: any, restarted, with as many vectors as a cycle has steps
+---     cg         Hestenes, Stiefel 1952: symmetric and positive definite operators
+---     minres     Paige, Saunders 1975: symmetric operators
+---     bicgstab   van der Vorst 1992: any operator, with seven more vectors
+---     gmres      Saad, Schultz 1986: any operator, restarted, with one vector per step of a cycle
 ---
---- A method runs cycles: each starts at the residual r = b - A x, and ends when the residual that
---- it carries along is small enough. The driver then computes the true one, which in f32 may be
---- larger, and starts another cycle with a smaller goal, unless the last one has not halved it.
+--- A method runs in cycles: each starts with the residual r = b - A x, and ends when the residual
+--- that it updates is small enough. The driver then computes the true residual, which in f32 may be
+--- larger, and starts another cycle with a smaller goal, unless the last one did not halve it.
 local fail = require "regolith.error"
 local lib = require "regolith.lib"
 local log = require "regolith.log"
@@ -28,7 +28,7 @@ local function is_positive(x) return x > 0 end -- a NaN is not
 -- The solution moves along p; r and z are the residual and its preconditioned form.
 function methods.cg(state)
   local own, x, r = state.space, state.x, state.r
-  local p, q, z = own:vector "p", own:vector "q", state:guided(state.r, "z")
+  local p, q, z = own:vector "p", own:vector "q", state:precondition(state.r, "z")
   local rz = own:dot(r, z)
   own:copy(p, z)
   repeat
@@ -40,8 +40,8 @@ function methods.cg(state)
       { X = x, P = p, R = r, Q = q }, { alpha = rz / curvature })
     local reason = state:step(math.sqrt(rr))
     if reason then return reason end
-    z = state:guided(r, "z")
-    local following = state.is_guided and own:dot(r, z) or rr
+    z = state:precondition(r, "z")
+    local following = state.preconditioner and own:dot(r, z) or rr
     own:run("P = Z + beta * P", { P = p, Z = z }, { beta = following / rz })
     rz = following
   until false
@@ -49,8 +49,9 @@ end
 
 -- -- minimal residuals ----------------------------------------------------------------------------
 
--- Lanczos vectors v, their preconditioned forms z, directions d of which each is made of the last
--- two. With a preconditioner, eta is the residual in its norm; the driver looks at the true one.
+-- v are Lanczos vectors, z their preconditioned forms, and each direction d is computed from the
+-- last two. With a preconditioner, eta is the residual in its norm; the driver computes the true
+-- one.
 function methods.minres(state)
   local own, x = state.space, state.x
   local v, before, following = own:vector "v", own:vector "before", own:vector "following"
@@ -58,7 +59,7 @@ function methods.minres(state)
   local q = own:vector "q"
   for _, w in ipairs { before, d1, d2 } do own:run("A = B - B", { A = w, B = state.r }) end
   own:copy(v, state.r)
-  local z = state:guided(v, "z")
+  local z = state:precondition(v, "z")
   local gamma, gamma1 = math.sqrt(own:dot(v, z)), 1
   if not is_positive(gamma) then return gamma ~= gamma and "indefinite" or "breakdown" end
   local eta, scale, c, c1, s, s1 = gamma, state.residual / gamma, 1, 1, 0, 0
@@ -70,7 +71,7 @@ function methods.minres(state)
     own:run("D = Z / gamma - a3 * E - a2 * F", { D = d, Z = z, E = d2, F = d1 },
       { gamma = gamma, a3 = s1 * gamma, a2 = s * delta + c1 * c * gamma })
     before, v, following = v, following, before
-    z = state:guided(v, "z")
+    z = state:precondition(v, "z")
     local square = own:dot(v, z)
     if square < 0 then return "indefinite" end
     local after, a0 = math.sqrt(square), c * delta - c1 * s * gamma
@@ -94,8 +95,8 @@ function methods.bicgstab(state)
   own:copy(p, r)
   local rho = own:dot(shadow_r, r)
   repeat
-    local guided_p = state:guided(p, "y")
-    state.op:apply(guided_p, v)
+    local y = state:precondition(p, "y")
+    state.op:apply(y, v)
     local along = own:dot(shadow_r, v)
     if along == 0 or rho == 0 or along ~= along then
       return along ~= along and "not finite" or "breakdown"
@@ -103,15 +104,15 @@ function methods.bicgstab(state)
     local alpha = rho / along
     local rr = own:run("R = R - alpha * V s = s + <R, R>", { R = r, V = v }, { alpha = alpha })
     if math.sqrt(rr) <= state.goal then
-      own:run("X = X + alpha * P", { X = x, P = guided_p }, { alpha = alpha })
+      own:run("X = X + alpha * P", { X = x, P = y }, { alpha = alpha })
       return state:step(math.sqrt(rr))
     end
-    local guided_r = state:guided(r, "z")
-    state.op:apply(guided_r, t)
+    local z = state:precondition(r, "z")
+    state.op:apply(z, t)
     local tr, tt = own:run("s = s + <T, R> t = t + <T, T>", { T = t, R = r })
     local omega = tt > 0 and tr / tt or 0
     local squared, following = own:run("X = X + alpha * P + omega * Z R = R - omega * T \z
-      s = s + <R, R> t = t + <H, R>", { X = x, P = guided_p, Z = guided_r, R = r, T = t,
+      s = s + <R, R> t = t + <H, R>", { X = x, P = y, Z = z, R = r, T = t,
         H = shadow_r }, { alpha = alpha, omega = omega })
     local reason = state:step(math.sqrt(squared))
     if reason then return reason end
@@ -124,7 +125,7 @@ end
 
 -- -- generalised minimal residuals ----------------------------------------------------------------
 
--- Applies the earlier rotations to column k of the Hessenberg matrix, and makes the next.
+-- Applies the earlier rotations to column k of the Hessenberg matrix, and computes the next one.
 local function rotate(h, k, cosines, sines, rest)
   for j = 1, k - 1 do
     h[j], h[j + 1] = cosines[j] * h[j] + sines[j] * h[j + 1],
@@ -137,8 +138,8 @@ local function rotate(h, k, cosines, sines, rest)
   rest[k] = cosines[k] * rest[k]
 end
 
--- The preconditioner is on the right: the residual is the true one, and one vector is guided at
--- the end of a cycle.
+-- The preconditioner is on the right, so the residual is the true one, and the correction is
+-- preconditioned once, at the end of a cycle.
 function methods.gmres(state)
   local own, x, r = state.space, state.x, state.r
   local columns, cosines, sines, rest = {}, {}, {}, { state.residual }
@@ -149,7 +150,7 @@ function methods.gmres(state)
     k = k + 1
     local w, h = own:vector("basis " .. k + 1), {}
     basis[k + 1] = w
-    state.op:apply(state:guided(basis[k], "z"), w)
+    state.op:apply(state:precondition(basis[k], "z"), w)
     for j = 1, k do
       h[j] = own:dot(basis[j], w)
       own:run("W = W - h * V", { W = w, V = basis[j] }, { h = h[j] })
@@ -175,7 +176,7 @@ function methods.gmres(state)
   local sum = own:vector "sum"
   own:run("A = R - R", { A = sum, R = r })
   for j = 1, k do own:run("A = A + y * V", { A = sum, V = basis[j] }, { y = y[j] }) end
-  own:run("X = X + Z", { X = x, Z = state:guided(sum, "z") })
+  own:run("X = X + Z", { X = x, Z = state:precondition(sum, "z") })
   return reason or "restart"
 end
 
@@ -184,28 +185,28 @@ end
 local State = {}
 State.__index = State
 
---- The preconditioned form of r: r itself without a preconditioner.
-function State:guided(r, name)
-  if not self.is_guided then return r end
+--- The preconditioned form of r; without a preconditioner, r itself.
+function State:precondition(r, name)
+  if not self.preconditioner then return r end
   local z = self.space:vector(name)
   self.preconditioner:apply(r, z)
   return z
 end
 
-local quiet_s, progress_s = 10, 1
+local default_interval_s, progress_interval_s = 10, 1
 
--- Shows how far a long solve is.
-local function tell(self)
+-- Logs the progress of a long solve.
+local function log_progress(self)
   local now = lib.C.rg_time()
-  local wait = self.progress == true and progress_s or quiet_s
-  if now - self.told < wait then return end
-  self.told = now
+  local interval = self.progress == true and progress_interval_s or default_interval_s
+  if now - self.last_log < interval then return end
+  self.last_log = now
   log.info("%s: %d iterations, residual %.2e, %.0f s", self.caller, self.iterations,
     self.residual / self.scale, now - self.begun)
 end
 
---- Notes one iteration, after which the residual is as given. Returns why the cycle ends, if it
---- does: nil, "goal", or the reason why the solve ends.
+--- Counts an iteration, after which the residual is as given. Returns nil to go on, "goal" to end
+--- the cycle, or the reason to end the solve.
 function State:step(residual)
   self.iterations, self.residual = self.iterations + 1, residual
   if self.history then self.history[#self.history + 1] = residual / self.scale end
@@ -213,17 +214,17 @@ function State:step(residual)
   if type(self.progress) == "function" then
     if self.progress(self.iterations, residual / self.scale) == true then return "stopped" end
   elseif self.progress ~= false then
-    tell(self)
+    log_progress(self)
   end
   if residual <= self.goal then return "goal" end
   if self.iterations >= self.limit then return "limit" end
 end
 
--- r = b - A x; its norm.
-local function renew(self)
+-- Computes the true residual r = b - A x, and its norm.
+local function compute_residual(self)
   local own, x = self.space, self.x
   local q, at = own:vector "q", x
-  if not operator.takes(x) then
+  if not space.is_plain(x) then
     at = own:vector "copy"
     own:copy(at, x)
   end
@@ -239,7 +240,7 @@ end
 local function run(self, method)
   local goal, previous, reason = self.goal, math.huge, "goal"
   repeat
-    renew(self)
+    compute_residual(self)
     if self.residual ~= self.residual then return "not finite" end
     if self.residual <= goal then return "converged" end
     if reason ~= "goal" and reason ~= "restart" then return reason end
@@ -254,8 +255,8 @@ end
 local needs_symmetry = { cg = true, minres = true }
 local may_be_asymmetry = { limit = true, stagnated = true, indefinite = true, breakdown = true }
 
--- Whether a failed solve met an operator that is not symmetric: <A p, r> and <p, A r> differ, where
--- p is a part of r.
+-- Whether a solve failed since its operator is not symmetric: <A p, r> and <p, A r> differ, where p
+-- is a part of r.
 local function is_asymmetric(self, reason)
   if not needs_symmetry[self.method] or not may_be_asymmetry[reason] then return false end
   local own, r = self.space, self.r
@@ -277,10 +278,10 @@ local Report = { __regolith = "the report of a solver" }
 
 local sentences = {
   limit = "reached its limit of iterations",
-  stagnated = "stagnated, as %s has no better solution,",
-  ["not symmetric"] = "met an operator that is not symmetric, as bicgstab and gmres may,",
-  indefinite = "met a direction without positive curvature: is the operator symmetric, and \z
-    positive definite?",
+  stagnated = "stagnated, since %s allows no better solution,",
+  ["not symmetric"] = "met an operator that is not symmetric (bicgstab and gmres take such ones)",
+  indefinite = "met a direction without positive curvature (is the operator symmetric, and \z
+    positive definite?)",
   breakdown = "broke down",
   ["not finite"] = "met numbers that are not finite",
   stopped = "was stopped",
@@ -293,9 +294,9 @@ function Report:__tostring()
       or "its type"), iterations)
   return ("%s, residual %.2e"):format(head, self.residual)
 end
-function Report.__concat(a, b) return tostring(a) .. tostring(b) end
+Report.__concat = fail.concat
 
---- What solvers return.
+--- Makes the report that solvers return.
 function krylov.report(fields)
   fields.converged = fields.reason == "converged"
   return setmetatable(fields, Report)
@@ -314,30 +315,29 @@ local others_names = { tol = "tolerance", rtol = "tolerance", atol = "absolute",
 
 --- Raises unless `options` is a table of these options.
 function krylov.check_options(options, names, caller)
-  if type(options) ~= "table" or getmetatable(options) then
-    return fail.argument(("%s takes a table of options, not %s"):format(caller,
-      fail.describe(options)), caller .. "{ A = A, x = x, b = b }")
+  local hint = caller .. "{ A = A, x = x, b = b }"
+  if options == nil or type(options) == "table" and getmetatable(options) then
+    return fail.argument(("options of %s must be a table, got %s"):format(caller,
+      fail.describe(options)), hint)
   end
-  for name, ours in pairs(others_names) do
+  for name, ours in pairs(type(options) == "table" and others_names or {}) do
     if options[name] ~= nil then
       return fail.argument(("%s has no option '%s'"):format(caller, name),
         ("did you mean '%s'?"):format(ours), "option.invalid")
     end
   end
-  fail.check_options(options, names, caller)
+  fail.options(options, names, caller, hint)
 end
 
 local function check_progress(v, caller)
   if v == nil or type(v) == "boolean" or type(v) == "function" then return v end
-  return fail.argument(("option 'progress' of %s must be a function, true or false, got %s"):format(
-    caller, fail.describe(v)), nil, "option.invalid")
+  return fail.option({ progress = v }, "progress", caller, "a function, true or false")
 end
 
 local function check_restart(v, caller)
   if v == nil then return 30 end
   if type(v) == "number" and v >= 1 and v % 1 == 0 then return v end
-  return fail.argument(("option 'restart' of %s must be a whole number from 1, got %s"):format(
-    caller, fail.describe(v)), nil, "option.invalid")
+  return fail.option({ restart = v }, "restart", caller, "a whole number from 1")
 end
 
 local function begin(name, options, caller)
@@ -354,7 +354,7 @@ local function begin(name, options, caller)
       "option.invalid")
   end
   if rawequal(x, options.b) then
-    return fail.argument(caller .. ": 'x' and 'b' must be two fields, and they are one",
+    return fail.argument(caller .. ": 'x' and 'b' must be different fields",
       "x is the first guess, and becomes the solution", "option.invalid")
   end
   local own, b = space.of(x, caller), options.b
@@ -365,10 +365,11 @@ local function begin(name, options, caller)
     history = options.history and {} or nil, is_singular = options.singular == true,
     restart = check_restart(options.restart, caller) }, State)
   self.limit = fail.number_option(options, "iterations", 10000, caller)
-  self.begun, self.told = lib.C.rg_time(), lib.C.rg_time()
+  self.begun = lib.C.rg_time()
+  self.last_log = self.begun
   self.r = own:vector "r"
   self.preconditioner = precondition.of(options, self.op, own, caller)
-  self.is_guided = self.preconditioner ~= nil
+
   return self
 end
 
@@ -378,7 +379,7 @@ local function solve(name, options)
   local own = self.space
   local square = own:run("s = s + <B, B>", { B = self.b }, nil, nil, true)
   self.scale = square > 0 and math.sqrt(square) or 1
-  local reachable = own.scalar == "f32" and 1e-4 or 1e-6 -- also on large grids
+  local reachable = own.scalar == "f32" and 1e-4 or 1e-6 -- even on large grids
   local tolerance = fail.number_option(options, "tolerance", reachable, caller)
   self.goal = math.max(tolerance * math.sqrt(square),
     fail.number_option(options, "absolute", 0, caller))
@@ -400,8 +401,8 @@ end
 
 local is_symmetric = { cg = true, minres = true }
 
--- The gradient of b is the solution for that of x, by the transposed operator; A is a constant. The
--- solver overwrites x, so nothing is left of its gradient.
+-- The gradient of b is the solution of the transposed system for the gradient of x; A is a
+-- constant. The solver overwrites x, so the gradient of x becomes zero.
 local function differentiate(name, options)
   local x_grad, b_grad = field.gradient(options.x), field.gradient(options.b)
   if x_grad and b_grad then
@@ -416,7 +417,7 @@ local function differentiate(name, options)
   if x_grad then x_grad:fill(0) end
 end
 
--- The solution, and how it changes along the direction in b's dual.
+-- Solves for x, and for its derivative along the direction in b's dual.
 local function solve_forward(name, options)
   local report, change = solve(name, options), {}
   local x, b = field.dual(options.x), field.dual(options.b)
@@ -428,16 +429,16 @@ local function solve_forward(name, options)
   return report
 end
 
--- The same, where a derivative is wanted.
+-- Solves while derivatives are recorded.
 local function solve_recorded(name, options)
   local caller = "rg.solve." .. name
   krylov.check_options(options, option_names, caller)
   if not field.is(options.x) or not field.is(options.b) then
-    return fail.argument(caller .. " has a gradient where x and b are fields", nil,
+    return fail.argument(caller .. " has a gradient only if x and b are fields", nil,
       "kernel.unsupported")
   elseif not options.A and not is_symmetric[name] then
-    return fail.argument(caller .. " has no gradient without a matrix, whose transpose it needs",
-      "symmetric operators are for rg.solve.cg and minres", "kernel.unsupported")
+    return fail.argument(caller .. " has a gradient only with a matrix A, whose transpose it needs",
+      "for a symmetric operator, use rg.solve.cg or rg.solve.minres", "kernel.unsupported")
   end
   if gradient.is_forward() then return solve_forward(name, options) end
   local report

@@ -1,5 +1,5 @@
---- rg.solve.least_squares{ A =, b = }: x with the least |b - A x|, for matrices of any shape, by
---- LSQR (Paige, Saunders 1982). Of several such x, the one closest to the first guess.
+--- rg.solve.least_squares{ A =, b = }: the x that minimises |b - A x|, for matrices of any shape,
+--- by LSQR (Paige, Saunders 1982). Of several such x, it is the one closest to the first guess.
 local fail = require "regolith.error"
 local lib = require "regolith.lib"
 local krylov = require "regolith.toolbox.solve.krylov"
@@ -11,7 +11,7 @@ local least_squares = {}
 local caller = "rg.solve.least_squares"
 local option_names = { "A", "apply", "transpose", "x", "b", "tolerance", "damping", "iterations" }
 
--- Functions (from, to) that apply the operator, and its transpose.
+-- Returns functions (from, to) that apply the operator, and its transpose.
 local function operators_of(options)
   local A = options.A
   if A == nil then
@@ -50,7 +50,8 @@ local function check(options)
   return x, b
 end
 
--- The first vectors of both spaces: u of the residual, v of its image by the transpose.
+-- Computes the first vectors of both spaces: u from the residual, v from its image by the
+-- transpose.
 local function begin(options)
   local x, b = check(options)
   local self = { x = x, b = b, columns = space.of(x, caller), rows = space.of(b, caller),
@@ -73,7 +74,7 @@ local function begin(options)
   return self
 end
 
--- One step; returns why it is the last, if it is.
+-- Makes one step; returns the reason to end, or nil.
 local function step(self)
   local rows, columns, damping = self.rows, self.columns, self.damping
   self.iterations = self.iterations + 1

@@ -1,16 +1,16 @@
---- Multigrid: the preconditioner of operators of second order on grids, as Poisson's equation has.
---- One V-cycle over grids of half, a quarter, .. of the cells per axis; the stencil is applied to
---- the fields of all of them, so it takes its bounds from x.shape, not from captured numbers, and
---- other fields from its coefficients, not from captures.
+--- Multigrid: the preconditioner for operators of second order on grids, such as that of Poisson's
+--- equation: one V-cycle over grids of half, a quarter, .. of the cells per axis. The stencil is
+--- applied to the fields of all grids, so it must take its bounds from x.shape and other fields
+--- from its coefficients, instead of capturing numbers and fields.
 ---
 ---     b --smooth--> x     --correct, smooth--> x
 ---         \ residual     / prolong
 ---          b ---- .. ---x                (twice the spacing: a quarter of the image: b times 4)
 ---
---- Smoothing is two damped Jacobi steps, whose weights make them the Chebyshev polynomial of degree
---- two for the eigenvalues of what the next grid cannot carry. It does not depend on the order of
---- cells, and it is symmetric, as conjugate gradients need. From x = 0, both steps need one pass.
---- Of a sparse field, coarse cells exist where one of their cells does.
+--- Smoothing consists of two damped Jacobi steps, whose weights make them the Chebyshev polynomial
+--- of degree two for the eigenvalues that the next grid cannot represent. It does not depend on the
+--- order of cells, and it is symmetric, as conjugate gradients require. From x = 0, both steps take
+--- one pass. In a sparse field, a coarse cell exists if one of its fine cells does.
 ---     Brandt 1977; McAdams, Sifakis, Teran 2010 (as a preconditioner)
 local fail = require "regolith.error"
 local shadow = require "regolith.data.shadow"
@@ -21,9 +21,9 @@ local space = require "regolith.toolbox.solve.space"
 local multigrid = {}
 
 local least_extent, bottom_rounds = 8, 8
-local largest = 2 -- eigenvalue of D^-1 A, where the diagonal outweighs the rest of each row
+local largest = 2 -- eigenvalue of D^-1 A, if rows are diagonally dominant
 
--- The weights of the two steps, for eigenvalues from `low` on.
+-- The weights of the two steps, for eigenvalues from `low` to `largest`.
 local function weights_of(low)
   local middle, half = (largest + low) / 2, (largest - low) / 2
   return 1 / (middle + half * math.sqrt(0.5)), 1 / (middle - half * math.sqrt(0.5))
@@ -64,7 +64,7 @@ local function kernel_of(level, text)
   return subject.kernel(level.space.s, "rg.solve: multigrid", text)
 end
 
--- Sums of the children's residuals become the coarse right-hand side: their mean times 4.
+-- The coarse right-hand side is the mean of the children's residuals times 4.
 local restrict_text = [=[function(b, r, factor: SCALAR)
   for INDICES in b:active() do CELL = factor * (CHILDREN) end
 end]=]
@@ -74,10 +74,10 @@ local prolong_text = [=[function(x, e, over)
   for INDICES in over:active() do CELL = CELL + PARENT end
 end]=]
 
--- Makes the coarse cells of a sparse field, and no others.
+-- Activates the coarse cells of a sparse field.
 local activate_text = "function(over, b) for INDICES in over:active() do PARENT = 0 end end"
 
--- What leads from a grid to the next one and back.
+-- Prepares the kernels from a grid to the next one, and back.
 local function connect(fine, coarse)
   local s, to = fine.space.s, coarse.space.s
   fine.restrict = kernel_of(coarse, (restrict_text:gsub("%u%u+", { SCALAR = fine.space.scalar,
@@ -99,7 +99,7 @@ local mean_text = [=[function(fine, coarse, share: SCALAR)
   for INDICES in coarse:active() do CELL = share * (CHILDREN) end
 end]=]
 
--- The coefficients for a coarser grid: the means of 2 cells along each axis.
+-- The coefficients for a coarser grid: means over 2 cells along each axis.
 local function coarser(coefficients, own)
   if not coefficients then return nil end
   local means = {}
@@ -158,7 +158,7 @@ local function smooth(level, first, second)
   step(level, level.y, level.x, second)
 end
 
--- x becomes close to the solution for b.
+-- One V-cycle: sets x to an approximate solution for b.
 local function cycle(self, number)
   local level, coarse = self.levels[number], self.levels[number + 1]
   smooth_zero(level, self.first, self.second)
@@ -173,9 +173,10 @@ local function cycle(self, number)
   smooth(level, self.first, self.second)
 end
 
--- -- making ---------------------------------------------------------------------------------------
+-- -- creating -------------------------------------------------------------------------------------
 
--- A vector of the next grid: half as many cells, or for a sparse field the same tree.
+-- A vector of the next grid, with half as many cells per axis; for a sparse field, of the same
+-- tree.
 local function make_coarse(own)
   local s, session, halves = own.s, own.session, {}
   for axis = 1, s.rank do halves[axis] = math.ceil(s.extents[axis] / 2) end

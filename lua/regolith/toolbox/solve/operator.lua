@@ -1,9 +1,8 @@
 --- The operator of a solver: a matrix, a function of an element (a stencil), or a kernel or
---- function that computes the whole image. All are applied as op:apply(p, q): q = A p, which
---- returns the scalar product of p and q.
+--- function that computes all elements. op:apply(p, q) sets q = A p, and returns the scalar product
+--- of p and q.
 local fail = require "regolith.error"
 local subject = require "regolith.data.subject"
-local space = require "regolith.toolbox.solve.space"
 
 local debug = debug
 
@@ -17,9 +16,8 @@ end
 --- Raises unless option `name` is a function or a kernel.
 function operator.check_callable(f, name, caller, hint)
   if is_callable(f) then return f end
-  if type(f) == "table" and getmetatable(f) and f.apply_dot then hint = "a matrix is given as A" end
-  return fail.argument(("option '%s' of %s must be a kernel or a function, got %s"):format(name,
-    caller, fail.describe(f)), hint, "option.invalid")
+  if type(f) == "table" and getmetatable(f) and f.apply_dot then hint = "pass a matrix as A" end
+  return fail.option({ [name] = f }, name, caller, "a kernel or a function", hint)
 end
 
 -- -- kinds ----------------------------------------------------------------------------------------
@@ -38,7 +36,8 @@ end
 
 function OfMatrix:apply(p, q) return self.matrix:apply_dot(p, q) end
 
---- The operator of a stencil, on the vectors of a space. It may read a table of fields, too.
+--- The operator of a stencil, on the vectors of a space. The stencil may also read coefficients, a
+--- table of fields.
 function operator.stencil(own, f, coefficients)
   return setmetatable({ space = own, f = f, is_stencil = true, coefficients = coefficients },
     Stencil)
@@ -48,15 +47,14 @@ local function coefficients_of(options, form, caller)
   local given = options.coefficients
   if given == nil then return nil end
   if form ~= "stencil" then
-    return fail.argument(("option 'coefficients' of %s belongs to a stencil"):format(caller), nil,
-      "option.invalid")
+    return fail.argument(("option 'coefficients' of %s needs the option 'stencil'"):format(caller),
+      nil, "option.invalid")
   end
   local is_table = type(given) == "table" and not getmetatable(given)
   for _, x in pairs(is_table and given or {}) do is_table = is_table and subject.is(x) end
   if is_table then return given end
-  return fail.argument(("option 'coefficients' of %s must be a table of fields, got %s"):format(
-    caller, fail.describe(given)), "{ open = open }: stencil(x, i, j, c) reads c.open[i][j]",
-    "option.invalid")
+  return fail.option(options, "coefficients", caller, "a table of fields",
+    "{ open = open }: stencil(x, i, j, c) reads c.open[i][j]")
 end
 
 -- -- the operator of a solver's options -----------------------------------------------------------
@@ -68,7 +66,7 @@ local function chosen(options, caller)
   for _, name in ipairs(forms) do
     if options[name] ~= nil then
       if found then
-        return fail.argument(("%s takes one of 'A', 'apply' and 'stencil', and got '%s' and '%s'")
+        return fail.argument(("%s takes only one of 'A', 'apply' and 'stencil', got '%s' and '%s'")
           :format(caller, found, name), nil, "option.invalid")
       end
       found = name
@@ -82,27 +80,26 @@ end
 --- Raises unless option A is a matrix.
 function operator.check_matrix(A, caller)
   if type(A) == "table" and getmetatable(A) and A.apply_dot then return A end
-  return fail.argument(("option 'A' of %s must be a matrix, got %s"):format(caller,
-    fail.describe(A)), "rg.matrix{ .. } makes one; what is no matrix is given as 'apply'",
-    "option.invalid")
+  return fail.option({ A = A }, "A", caller, "a matrix",
+    "rg.matrix{ .. } makes one; pass a kernel or function as 'apply'")
 end
 
--- A function of an element, or of whole vectors, is taken for the other by those who begin.
+-- Beginners confuse functions of an element with functions of whole vectors.
 local function check_parameters(f, form, own, caller)
   local info = type(f) == "function" and debug and debug.getinfo(f, "u")
   local count = info and not info.isvararg and info.nparams or nil
   if form == "apply" and count and count > 2 then
-    return fail.argument(("option 'apply' of %s is called with two vectors, and this function has \z
-      %d parameters"):format(caller, count), "a function of one element, (x, i, j), is given as \z
+    return fail.argument(("option 'apply' of %s is called with two vectors, but this function has \z
+      %d parameters"):format(caller, count), "pass a function of one element, (x, i, j), as \z
       'stencil'", "option.invalid")
   elseif form == "stencil" and count and count < 1 + own.s.rank then
-    return fail.argument(("option 'stencil' of %s is called with x and %d indices, and this \z
+    return fail.argument(("option 'stencil' of %s is called with x and %d indices, but this \z
       function has %d parameter%s"):format(caller, own.s.rank, count, count == 1 and "" or "s"),
-      "a function of whole vectors, (x, y), is given as 'apply'", "option.invalid")
+      "pass a function of whole vectors, (x, y), as 'apply'", "option.invalid")
   end
 end
 
---- The operator that the options name, on vectors like the unknown.
+--- The operator that the options specify, on vectors like the unknown.
 function operator.of(options, own, caller)
   local form = chosen(options, caller)
   if form == "A" then
@@ -124,7 +121,5 @@ function operator.of(options, own, caller)
   return setmetatable({ space = own, f = f }, Whole)
 end
 
---- Whether the operator can be given v itself.
-operator.takes = space.is_plain
 
 return operator

@@ -1,9 +1,9 @@
---- Preconditioners of the iterative solvers: z = M r, where M is close to the inverse of A.
----     jacobi         the inverse of the diagonal (of the diagonal's blocks, if A is of blocks)
+--- Preconditioners of the iterative solvers: z = M r, where M approximates the inverse of A.
+---     jacobi         the inverse of the diagonal (of its blocks, if A is made of blocks)
 ---     block_jacobi   the inverses of diagonal blocks of a scalar matrix
 ---     ic0            an incomplete Cholesky factor with the pattern of A (incomplete.lua)
 ---     multigrid      one cycle over coarser and coarser grids (multigrid.lua)
---- or a kernel or function (r, z), or an object with a method `apply(r, z)`.
+--- A user may pass a kernel or function (r, z) instead, or an object with a method `apply(r, z)`.
 local fail = require "regolith.error"
 local operator = require "regolith.toolbox.solve.operator"
 
@@ -13,7 +13,7 @@ local makers = {}
 
 -- -- the diagonal ---------------------------------------------------------------------------------
 
--- A number, if d has the same one in all cells for which `condition` holds.
+-- Returns the number that d has in all cells for which `condition` holds, or nil if they differ.
 local function common(own, d, condition, numbers)
   local sum, count = own:run(("if %s then s = s + D t = t + 1 end"):format(condition), { D = d },
     numbers)
@@ -25,13 +25,15 @@ local function common(own, d, condition, numbers)
   return off <= 1e-12 * count * (sum / count) ^ 2 and sum / count or nil
 end
 
--- Of a stencil that reaches its next neighbours alone: applied to ones at every third cell along
--- each axis, it shows its diagonal at these cells. One that is the same at the cells of the first
--- colour, which lie in the middle and along borders, is taken for constant.
+-- Computes the diagonal of a stencil that reads only adjacent cells: applied to ones at every third
+-- cell along each axis, and zeros elsewhere, it yields its diagonal at these cells. If the diagonal
+-- is the same at all cells of the first such colouring, in the interior and along borders, it is
+-- assumed to be constant.
 local function probe(op, own, caller)
   if #own.leaves ~= 1 then
-    return fail.argument(("%s cannot find the diagonal of an operator on vectors by itself"):format(
-      caller), "give it: diagonal = number, or a field of numbers", "option.invalid")
+    return fail.argument((
+      "%s cannot compute the diagonal of an operator whose elements are vectors"):format(caller),
+        "pass it: diagonal = number, or a field of numbers", "option.invalid")
   end
   local d, p, q = own:vector "diagonal", own:vector "p", own:vector "q"
   local axes, conditions = math.max(1, own.s.rank), {}
@@ -59,8 +61,8 @@ function precondition.diagonal(options, op, own, caller)
   if given ~= nil then return own:check(given, "diagonal") end
   if op.matrix then return op.matrix:diagonal() end
   if op.is_stencil then return probe(op, own, caller) end
-  return fail.argument(("%s cannot find the diagonal of 'apply' by itself"):format(caller),
-    "give it: diagonal = number, or a field of numbers", "option.invalid")
+  return fail.argument(("%s cannot compute the diagonal of 'apply'"):format(caller),
+    "pass it: diagonal = number, or a field of numbers", "option.invalid")
 end
 
 local Pointwise = {}
@@ -69,7 +71,7 @@ function Pointwise:apply(r, z) self.space:run("Z = D * R", { Z = z, D = self.d, 
 
 function makers.jacobi(options, op, own, caller)
   local d = precondition.diagonal(options, op, own, caller)
-  if type(d) == "number" then return nil end -- which changes nothing but the scale
+  if type(d) == "number" then return nil end -- it would only change the scale
   local inverse = own:vector "inverse"
   if op.matrix and op.matrix.block > 1 then
     inverse = own.session.module.array(op.matrix.type, #d)
@@ -113,18 +115,18 @@ function Given:apply(r, z) self.f(r, z) end
 
 local names = { "jacobi", "block_jacobi", "ic0", "multigrid" }
 
---- The preconditioner that the options name; nil without one.
+--- The preconditioner that the options specify, or nil.
 function precondition.of(options, op, own, caller)
   local given = options.preconditioner
   if given == nil then return nil end
   if type(given) == "table" and type(given.apply) == "function" then return given end
   if type(given) ~= "string" then
     operator.check_callable(given, "preconditioner", caller,
-      "a name, as \"jacobi\", or function(r, z) .. end, which writes z")
+      "pass a name, such as \"jacobi\", or function(r, z) .. end, which writes z")
     return setmetatable({ f = given }, Given)
   end
   if not makers[given] then
-    return fail.argument(("%s knows no preconditioner '%s'"):format(caller, given),
+    return fail.argument(("%s has no preconditioner '%s'"):format(caller, given),
       fail.nearest(given, names) or "it has " .. table.concat(names, ", "), "option.invalid")
   end
   return makers[given](options, op, own, caller)

@@ -1,6 +1,6 @@
---- The vectors of a solver: fields, arrays and members of their elements, dense or sparse, which
---- have the cells of the unknown. A space makes more of them, and writes the kernels that compute
---- with them. Of a sparse unknown, its active cells count, and all others are zero.
+--- The vectors of a solver: fields, arrays and members of their elements, dense or sparse, with the
+--- same cells as the unknown. A space creates more of them, and generates the kernels that compute
+--- with them. For a sparse unknown, kernels visit its active cells; all others are zero.
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local shadow = require "regolith.data.shadow"
@@ -12,14 +12,14 @@ local space = {}
 local Space = {}
 Space.__index = Space
 
---- The space of the vectors that are like x.
+--- The space of the vectors with the type and cells of x.
 function space.of(x, caller)
   local s = subject.of(x, caller)
   local leaves = s.type.members and {} or subject.leaves(s.type)
   local scalar = leaves[1] and leaves[1].type.name
   if scalar ~= "f32" and scalar ~= "f64" then
-    return fail.argument(("%s takes vectors of f32 or f64, or of vectors of these; the elements \z
-      of %s are %s"):format(caller, subject.text(s), tostring(s.type)))
+    return fail.argument(("%s takes elements of f32 or f64, or vectors of these, but the \z
+      elements of %s are %s"):format(caller, subject.text(s), tostring(s.type)))
   end
   local count = subject.count(s)
   return setmetatable({ x = x, s = s, leaves = leaves, scalar = scalar, caller = caller,
@@ -27,13 +27,13 @@ function space.of(x, caller)
     made = {}, lines = {}, subjects = {} }, Space)
 end
 
---- Raises unless v can stand beside the unknown.
+--- Raises unless v has the cells and the number of components of the unknown.
 function Space:check(v, name)
   local other = subject.of(v, self.caller)
   subject.check_alike(self.s, other, self.caller)
   local leaves = other.type.members and {} or subject.leaves(other.type)
   if #leaves == #self.leaves and leaves[1].type.name:find "^f" then return v end
-  return fail.argument(("%s: the elements of '%s' are %s, and those of the unknown %s"):format(
+  return fail.argument(("%s: the elements of '%s' are %s, but those of the unknown are %s"):format(
     self.caller, name, tostring(other.type), tostring(self.s.type)))
 end
 
@@ -45,11 +45,11 @@ local function make(self)
   return (shadow.of(self.session, s.handle, s.type))
 end
 
--- Vectors are kept as long as the handle that they were made for, since a simulation solves in
--- every step: handle -> { number = of the runtime, name -> vector }.
+-- Vectors live as long as the handle that they were created for, since a simulation solves in every
+-- step: handle -> { number = of the runtime, name -> vector }.
 local kept = setmetatable({}, { __mode = "k" })
 
---- What make(self) returned when it was called for this name and unknown before, or returns now.
+--- Returns the result of the first call of make_one(self) for this name and unknown.
 function Space:keep(name, make_one)
   local number, key = self.session:get(), self.s.handle
   local own = kept[key]
@@ -62,8 +62,8 @@ function Space:keep(name, make_one)
   return own[name], own, name
 end
 
---- The vector of this name; within one solve, the same at each call. It may hold anything, but of a
---- sparse unknown, zeros: cells that are no longer active must read as such.
+--- The vector of this name, the same in each call during one solve. Its values are undefined; for a
+--- sparse unknown they are zero, since cells that are no longer active must read as zero.
 function Space:vector(name)
   if self.made[name] then return self.made[name] end
   local v, own, key = self:keep(name, make)
@@ -79,7 +79,8 @@ end
 
 -- -- kernels --------------------------------------------------------------------------------------
 
--- A line of a kernel: single capitals are elements, <A, B> is a scalar product, also of locals.
+-- Translates a line to a kernel's text: single capitals are elements of vectors, or locals, and
+-- <A, B> is a scalar product of two of them.
 local function translate(self, line, letters)
   local function of(letter, suffix)
     local v = letters[letter]
@@ -100,7 +101,7 @@ end
 local capitals = {}
 for letter in ("ABCDEFGHPQRTUVWXYZ"):gmatch "." do capitals[#capitals + 1] = letter end
 
--- "local s = rg.f64(0)" for each of the sums in a line, and " return s".
+-- The declarations of the sums in a line, "local s = rg.f64(0)", and their " return s".
 local function sums_in(line)
   local begin, result = {}, {}
   for _, sum in ipairs { "s", "t", "u" } do
@@ -119,7 +120,7 @@ local function with_stencil(self, line, stencil)
   end))
 end
 
--- The subject of a vector, which is asked for in each iteration.
+-- The subject of a vector, cached for the next iterations.
 local function subject_of(self, v)
   local s = self.subjects[v]
   if not s then
@@ -159,7 +160,7 @@ local function prepare(self, line, vectors, numbers, stencil, is_of_user)
   return known
 end
 
--- Puts these vectors among the values; false if one has another form.
+-- Puts vectors among the values; returns false if one of them has another form.
 local function bind(self, known, vectors)
   for k, letter in ipairs(known.letters) do
     local s = subject_of(self, vectors[letter])
@@ -171,10 +172,10 @@ end
 
 local none = {}
 
---- Runs `line` for each cell of the unknown. `vectors` gives the capitals in it their meaning,
---- `numbers` the names in it: { alpha = 1 } are of the type of the elements. s, t and u are sums
---- in f64, which the call returns. `stencil` is what STENCIL(P) applies to vector P: { f =,
---- coefficients = nil or a table of fields }. rg.grad sees a launch that writes the unknown, X, or
+--- Runs `line` for each cell of the unknown. `vectors` defines the capitals in it, and `numbers`
+--- the names, such as { alpha = 1 }, of the type of the elements. The call returns the sums s, t
+--- and u, which are in f64. STENCIL(P) applies `stencil` to vector P: { f =, coefficients = nil or
+--- a table of fields }. rg.grad records a launch that writes the unknown, X, and any launch with
 --- `is_of_user`.
 function Space:run(line, vectors, numbers, stencil, is_of_user)
   numbers = numbers or none
@@ -205,7 +206,7 @@ function Space:centre(v)
   self:run("A = A - mean", { A = v }, { mean = sum / count })
 end
 
---- Whether a kernel can be given v itself: a view of members cannot.
+--- Whether kernels can take v itself, as they cannot take a view of members.
 function space.is_plain(v) return not whole.is_view(v) and ffi.istype("RgFieldHandle", v)
   or ffi.istype("RgArrayHandle", v) end
 
