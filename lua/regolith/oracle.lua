@@ -14,7 +14,7 @@ local oracle_array = require "regolith.oracle.array"
 local oracle_element = require "regolith.oracle.element"
 local oracle_counted = require "regolith.oracle.counted"
 local oracle_list = require "regolith.oracle.list"
-local oracle_say = require "regolith.oracle.say"
+local oracle_message = require "regolith.oracle.message"
 local oracle_check = require "regolith.oracle.check"
 local oracle_derivative = require "regolith.oracle.derivative"
 local oracle_random = require "regolith.random"
@@ -31,17 +31,16 @@ function oracle.create(runtime)
   local trees = setmetatable({}, { __mode = "v" }) -- address in the core -> data
   return setmetatable({ runtime = runtime, trees = trees, owned = {}, fields = {}, numbers = {},
     arrays = {}, values = setmetatable({}, { __mode = "v" }),
-    answers = setmetatable({}, { __mode = "k" }), -- by where compiled kernels put theirs
+    answers = setmetatable({}, { __mode = "k" }), -- by the buffer for results of compiled kernels
     outside = 0, blocks = 0, headers = 0, bytes_to_check = 0 }, oracle)
 end
 
-local function key_of(pointer) return tostring(ffi.cast("void *", pointer)) end
+local key_of = oracle_tree.key_of
 
 --- Registers a new tree. Its address may be that of a tree that was freed, whose data it replaces.
 function oracle:begin_tree(tree)
   local key, data = key_of(tree), oracle_tree.create(self.runtime, self)
-  -- Owned at once: until a handle owns it, the weak table alone would not keep it during a
-  -- collection.
+  -- A handle will own it later; until then, the weak table alone would not keep it.
   self.owned[key], self.trees[key] = data, data
 end
 
@@ -56,7 +55,7 @@ function oracle:own_node(node)
   self.owned[key_of(node)] = self.trees[key_of(C.rg_snode_tree(node))]
 end
 
---- Registers a field that was placed; `is_derivative`: with one whose derivatives it has.
+--- Registers a field that was placed; `is_derivative`: it has the derivatives of another field.
 function oracle:own_field(handle, is_derivative)
   local node = C.rg_field_node(handle.rg_field)
   local data = self.trees[key_of(C.rg_snode_tree(node))]
@@ -68,13 +67,13 @@ function oracle:own_field(handle, is_derivative)
   self.owned[handle.rg_number], self.numbers[handle.rg_number] = data, #fields
 end
 
---- Forgets a collected handle, given by its pointer or its field's number.
+--- Removes a collected handle, given by its pointer or its field's number.
 function oracle:drop(what)
   if type(what) ~= "number" then what = key_of(what) end
   self.owned[what], self.fields[what], self.numbers[what] = nil, nil, nil
 end
 
---- Forgets an array, collected or destroyed, by its number.
+--- Removes an array, collected or destroyed, by its number.
 function oracle:drop_array(number) self.arrays[number], self.values[number] = nil, nil end
 
 -- Returns a node's level. Raises if the tree or the runtime no longer exists.
@@ -140,8 +139,8 @@ local function value_of(self, handle)
   return known
 end
 
--- Turns an array that a kernel made and returns into an array of the script.
-local function give_out(self, name, made)
+-- Turns an array that a kernel created and returns into an array of the script.
+local function export(self, name, made)
   local t, sizes = require("regolith.data.type").named(name), made.extents or { made.count }
   local session = lib.runtimes[self.runtime].session[1]
   local handle = require("regolith.data.array").create_empty(session, t.item, sizes)
@@ -234,10 +233,10 @@ function oracle:call(node, action, count)
   local needs_pointer = (action == "deactivate" and level.holds_all)
     or (action == "clear" and not level:is_sparse())
   local is_list = level.lists and action == "deactivate"
-  local asked = (needs_pointer or is_list) and action or (action == "count" or action == "clear")
+  -- for its errors, the core makes the same call or, since its tree is empty, a similar one
+  local similar = (needs_pointer or is_list) and action or (action == "count" or action == "clear")
     and "count" or "is_active"
-  -- the core raises the same error as on other archs
-  check(C.rg_snode_call(node, asked, buffer, count, result), self.runtime)
+  check(C.rg_snode_call(node, similar, buffer, count, result), self.runtime)
   local answer = level[action](level, unpack(list, 1, math.min(count, rank_of(level, action))))
   return action == "is_active" and (answer and 1 or 0) or action == "count" and tonumber(answer)
     or 0
@@ -311,12 +310,12 @@ local function list_at(self, node, count)
   return level, { 0, unpack(indices(count)) }
 end
 
--- The numbers of a level's fields: of `field`, or without it of all that are no derivatives.
+-- The numbers of a level's fields: that of `field`, or of all that are not derivatives.
 local function numbers_of(level, field)
   local numbers = {}
   for k, one in ipairs(level.fields) do
-    local is_asked = field and one.key == key_of(field) or not field and not one.is_derivative
-    if is_asked then numbers[#numbers + 1] = k end
+    local is_wanted = field and one.key == key_of(field) or not field and not one.is_derivative
+    if is_wanted then numbers[#numbers + 1] = k end
   end
   return numbers
 end
@@ -400,8 +399,7 @@ local function each(level, visit)
   end
 end
 
--- Calls visit(i, j, ..) for every active element; makes no list of them where all elements are
--- active.
+-- Calls visit(i, j, ..) for every active element, without a list of them if all are active.
 local function each_active(level, visit)
   if not level:is_sparse() then
     return each(level, function(_, ...) return visit(...) end)
@@ -506,8 +504,8 @@ function oracle:write(handle, values)
   end)
 end
 
---- Copies the elements into the core's memory, for what only the core can do, such as pictures.
-function oracle:show(handle)
+--- Copies the elements into the core's memory, for calls that only the core has, such as pictures.
+function oracle:copy_to_core(handle)
   local level = elements_of(self, handle).level
   local count = 1
   for axis = 1, level.rank do count = count * level.shape[axis] end
@@ -589,7 +587,7 @@ local check_budget = lib.quietly(function(self, level)
 end)
 
 --- Raises if one more sparse cell would exceed the budget; called before the cell is created.
---- Counting the bytes in use takes a walk over all levels, so the next walk comes only after half
+--- Counting the bytes in use takes a walk over all levels, so the next walk follows only when half
 --- of the remaining budget may have been used.
 function oracle:grow(level)
   self.bytes_to_check = self.bytes_to_check - level.bytes
@@ -615,8 +613,8 @@ end
 
 local function refuse_array(t)
   return fail.raise { code = "kernel.not_yet",
-    message = "with arch = \"lua\" arrays that hold arrays stay in kernels: this one would return "
-      .. "an " .. t, hint = "return the inner arrays one by one, or arch = \"cpu\"" }
+    message = ("with arch = \"lua\" kernels cannot return arrays of arrays: this one returns an %s")
+      :format(t), hint = "return the inner arrays one by one, or use arch = \"cpu\"" }
 end
 
 local function load_text(kernel, number, text)
@@ -625,7 +623,8 @@ local function load_text(kernel, number, text)
     "S").source or name)
   if not chunk then
     return fail.raise {
-      code = "kernel.unsupported", message = ("Lua cannot hold this kernel: %s"):format(message),
+      code = "kernel.unsupported",
+      message = ("this kernel is too large for a Lua function: %s"):format(message),
       hint = "a Lua function has at most 200 locals; divide the kernel",
     }
   end
@@ -665,7 +664,7 @@ local function operand(self, v)
   if ffi.istype("RgNodeHandle", v) then return level_of(self, v.rg_node) end
 end
 
--- What the text of a derivative accesses, by number: those of the IR's fields and levels.
+-- Adds the fields and levels of the IR that the text of a derivative accesses, by number.
 local function add_numbers(self, variant, operands, last)
   operands.numbers, operands.levels = {}, {}
   for k, of in ipairs(variant.numbers) do
@@ -684,9 +683,9 @@ local function keep(answers, ...)
   for k = 1, select("#", ...) do answers[k] = select(k, ...) end
 end
 
--- Returns what a launch runs and its arguments, or nil and a status if the core refuses the launch.
--- Runs in lib.quiet, because the core owns the frame and the text. `last` has the values as Lua
--- knows them.
+-- Returns the variant that a launch runs, and its operands and arguments; nil and a status if the
+-- core refuses the launch. Runs in lib.quiet, because the core owns the frame and the text. `last`
+-- has the launch's values as Lua objects.
 local function begin(self, kernel, variants, values, count, last)
   local emission = ffi.new "RgEmission"
   local status = C.rg_kernel_emit(kernel.pointer, values, count, emission)
@@ -713,7 +712,7 @@ local stray_text = "regolith: %s:%d: a write to %s; kernel '%s' made %d such wri
 
 local function describe_place(stray, last, variant, operands)
   local number = 0
-  if not stray.elements then return "an element that its array does not have" end
+  if not stray.elements then return "an element outside its array" end
   while operands[number] ~= stray.elements do number = number + 1 end
   local level = stray.elements.level
   local shape = tostring(last[number].shape):sub(2, -2):gsub(",", " x")
@@ -722,7 +721,7 @@ local function describe_place(stray, last, variant, operands)
 end
 
 local function warn_outside(stray, kernel, last, variant, operands, count)
-  if not stray then return end -- of numbers that do not fit, which only the counter says
+  if not stray then return end -- numbers that do not fit are only counted
   sink.warn(stray_text:format(kernel.chunk, stray.line, describe_place(stray, last, variant,
     operands), ffi.string(C.rg_kernel_name(kernel.pointer)), count, count == 1 and "" or "s"))
 end
@@ -748,14 +747,13 @@ local function nest(depth, cycle, file, line, column)
 end
 
 -- Stores the results of a kernel's pcall in `answers`; returns false if the kernel failed and the
--- core has the error. An overflow of Lua's stack, which may be smaller than 4000 calls need, is
--- reported as too deep nesting.
+-- core has the error. Lua's stack may overflow before 4000 calls; the error is the same.
 local function finish(answers, ok, ...)
   if ok then
     keep(answers, ...)
     return true
   end
-  if rawequal((...), oracle_say.failed) then return false end
+  if rawequal((...), oracle_message.failed) then return false end
   if type((...)) == "string" and (...):find("stack overflow", 1, true) then return fail_nested() end
   return error((...), 0)
 end
@@ -782,12 +780,12 @@ local function run(self, kernel, last, variant, operands, arguments)
     local array = name:find "^array%(" and answers[k][1]
     if not array then answers[k] = vector.to_lua(name, answers[k])
     elseif array == 0 then answers[k] = nil
-    else answers[k] = array.handle or give_out(self, name, array) end
+    else answers[k] = array.handle or export(self, name, array) end
   end
   return answers, #variant.results
 end
 
---- Adds the arrays that kernels made to the counters of `rg.allocations()`. They count as freed,
+--- Adds the arrays that kernels created to the counters of `rg.allocations()`. They count as freed,
 --- since a launch frees them when it ends.
 function oracle:add_made(all)
   for _, name in ipairs { "alloc", "free" } do all[name] = all[name] + self.blocks end
@@ -795,7 +793,7 @@ function oracle:add_made(all)
     all[name] = all[name] + self.headers
   end
 end
-function oracle:forget_made() self.blocks, self.headers = 0, 0 end
+function oracle:reset_made() self.blocks, self.headers = 0, 0 end
 
 local function call_unguarded(f, ...) return true, f(...) end
 local guarded = fail.is_traced and call_unguarded or pcall
@@ -832,9 +830,9 @@ end })
 function operations.no_memory(name)
   return fail.raise { code = "kernel.unsupported",
     message = ("'%s' takes or returns arrays, which have no memory with arch = \"lua\""):format(
-      name), hint = "arch = \"cpu\"" }
+      name), hint = "use arch = \"cpu\"" }
 end
--- A launch table for a recursive call: its own locals, with the facts of the launch.
+-- A launch table for a recursive call, which has its own locals.
 function operations.own(launch)
   return { kernel = launch.kernel, emission = launch.emission, runtime = launch.runtime,
     globals = launch.globals }
@@ -854,7 +852,7 @@ for _, action in ipairs { "append", "length", "pop", "items" } do
 end
 for name, f in pairs(oracle_random.operations) do operations[name] = f end
 for _, name in ipairs { "print", "text", "show", "form", "fail", "assert" } do
-  operations[name] = oracle_say[name]
+  operations[name] = oracle_message[name]
 end
 for name, f in pairs(oracle_check) do operations[name] = f end
 for name, f in pairs(oracle_derivative.operations) do operations[name] = f end
@@ -866,8 +864,8 @@ function oracle:launcher(kernel, need)
   local variants = {}
   local failure -- { what the launch raised }
   local own = {}
-  --- Launches with values that one of the kernel's launchers has read, which were made from those
-  --- in `last`. Returns the core's status; the results belong to `out`.
+  --- Launches with values that a launcher of the kernel has converted from those in `last`. Returns
+  --- the core's status; the results belong to `out`.
   function own.run(values, count, last, out)
     local variant, operands, arguments = lib.quiet(begin, self, kernel, variants, values, count,
       last)

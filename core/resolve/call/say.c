@@ -4,7 +4,7 @@
  *        "x = "  x with "%5.2f"  tab  v  " m"
  *
  * A kernel may use strings only here: literals, captured ones, `..`, format, tostring. The text is
- * composed at run time by kernel/report/message.c (arch = "lua": oracle/say.lua). */
+ * composed at run time by kernel/report/message.c (arch = "lua": oracle/message.lua). */
 #include "resolve/resolve.h"
 
 enum { MOST_NUMBERS = IR_MESSAGE_VALUES - SNODE_MAX_AXES };

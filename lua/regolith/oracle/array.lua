@@ -3,7 +3,7 @@
 --- on the levels of trees.
 local oracle_array = {}
 
--- as in oracle/number.lua: traces must compute the keys that the interpreter computes
+-- as in oracle/number.lua: traces must compute the same keys as the interpreter
 require("regolith.host").interpret()
 
 local Level = {}

@@ -1,9 +1,9 @@
---- Checks of debug = true with arch = "lua": operations that end the launch where compiled kernels
---- do (core/lower/debug.c), with the same messages.
+--- Checks of debug = true with arch = "lua": operations that end the launch in the same cases as
+--- compiled kernels (core/lower/debug.c), with the same messages.
 local bit = require "bit"
 local scalars = require "regolith.data.scalars"
 local number = require "regolith.oracle.number"
-local say = require "regolith.oracle.say"
+local message = require "regolith.oracle.message"
 
 local check = {}
 
@@ -17,7 +17,7 @@ local signs = { add = "+", sub = "-", mul = "*", floordiv = "//", ceildiv = "//"
 
 local least = -0x7fffffffffffffffLL - 1LL
 
-local function shown(v) return say.show("", v) end
+local function shown(v) return message.show("", v) end
 
 local function article(t) return (is_unsigned[t] and "a " or "an ") .. t end
 
@@ -70,7 +70,7 @@ local function fit(to, from, a, result)
   if not fits then return ("%s does not fit into %s"):format(shown(a), article(to)) end
 end
 
---- Returns the operation `name` for numbers of type `t`. Where it has no exact result, it ends the
+--- Returns the operation `name` for numbers of type `t`. If a result is not exact, it ends the
 --- launch with message `site` of the kernel, in iteration `where`.
 function check.sure(run, site, where, name, t)
   local f, to = number[name .. "_" .. t], name:match "^to_(.+)"
@@ -79,7 +79,7 @@ function check.sure(run, site, where, name, t)
     local problem
     if to then problem = fit(to, t, a, result)
     else problem = arithmetic(name, t, a, b, result) end
-    if problem then return say.fail(run, site, problem, where) end
+    if problem then return message.fail(run, site, problem, where) end
     return result
   end
 end
@@ -108,7 +108,7 @@ function check.total(run, site)
   local beyond = 2 ^ (bits[total.type] - 1)
   for _, exact in ipairs(total) do
     if not (exact >= -beyond and exact < beyond) then
-      return say.fail(run, site, ("'%s' becomes %s, more than %s holds"):format(total.name,
+      return message.fail(run, site, ("'%s' becomes %s, more than %s holds"):format(total.name,
         shown(exact), article(total.type)), {})
     end
   end
@@ -134,21 +134,21 @@ function check.inside(run, site, where, elements, name, ...)
   local text = ("index %s is outside '%s', whose shape is %s"):format(list_text(given), name,
     table.concat(shape, " x "))
   if level.first then text = text .. " from " .. list_text(level.first) end
-  return say.fail(run, site, text, where)
+  return message.fail(run, site, text, where)
 end
 
 --- Returns the index into a vector of `count` numbers, or into a matrix of `count` rows, if it is
 --- inside.
 function check.inside_part(run, site, where, count, is_matrix, i)
   if i >= 0 and i < count then return i end
-  return say.fail(run, site, ("index %s is outside a %s of %d%s"):format(shown(i),
+  return message.fail(run, site, ("index %s is outside a %s of %d%s"):format(shown(i),
     is_matrix and "matrix" or "vector", count, is_matrix and " rows" or ""), where)
 end
 
 --- Returns the value of local `id` if one was assigned; otherwise ends the launch.
 function check.given(run, site, where, id, name, v)
   if run[-id] then return v end
-  return say.fail(run, site, ("'%s' has no value yet"):format(name), where)
+  return message.fail(run, site, ("'%s' has no value yet"):format(name), where)
 end
 
 return check

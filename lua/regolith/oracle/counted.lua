@@ -1,20 +1,20 @@
---- Arrays that kernels make, with arch = "lua": each is a Lua table of elements from 1, with their
---- count. A value of array type is {array}, or {0} for no array, and Lua's collector frees arrays.
---- With several axes elements are in row-major order, and `extents` holds the extents. Nothing that
---- a kernel makes outlives its launch here, so statistics count each array as made and freed, as
---- those of a compiled launch do when it has ended. To count bytes, each array keeps the capacity
---- that a compiled one would have: `room`, in bytes, for elements of `size` bytes.
+--- Arrays that kernels create, with arch = "lua": each is a Lua table of elements from 1, with
+--- their count. A value of array type is {array}, or {0} for no array, and Lua's collector frees
+--- arrays. With several axes, elements are in row-major order, and `extents` has the extents.
+--- Statistics count each array as created and freed, since compiled kernels free them when the
+--- launch ends. To count bytes, each array has the `capacity` in bytes that a compiled one would
+--- have, for elements of `size` bytes.
 local vector = require "regolith.oracle.vector"
 local fail = require "regolith.error"
 local host = require "regolith.host"
 
 local counted = {}
 
---- The oracle of the running kernel. It counts the `blocks` and `headers` that were made, and
---- `outside`, the writes to missing elements; `stray` is the first of those in this launch.
+--- The oracle of the running kernel. It counts the `blocks` and `headers` that were created, and
+--- `outside`, the writes outside arrays; `stray` is the first of these in this launch.
 counted.oracle = nil
 
-local function note(blocks, headers)
+local function count_made(blocks, headers)
   local self = counted.oracle
   self.blocks, self.headers = self.blocks + blocks, self.headers + headers
 end
@@ -61,10 +61,10 @@ function counted.array_new(size, zero, n, ...)
   end
   if array.count > MOST then array.count, array.extents = 0, nil end
   for k = 1, array.count do array[k] = zero end
-  array.size, array.room = size, array.count * size
+  array.size, array.capacity = size, array.count * size
   local axes = array.extents and #array.extents or 0
-  local is_whole = has_axes and math.ceil(array.room / 8) * 8 + 8 * axes < LARGE
-  note(is_whole and 1 or 2, 1)
+  local is_one_block = has_axes and math.ceil(array.capacity / 8) * 8 + 8 * axes < LARGE
+  count_made(is_one_block and 1 or 2, 1)
   return { array }
 end
 
@@ -83,7 +83,7 @@ function counted.of_elements(elements, handle)
   local shape, count = elements.level.shape, 1
   for _, extent in ipairs(shape) do count = count * extent end
   return setmetatable({ count = count, extents = #shape > 1 and shape or false, is_pinned = true,
-    size = 1, room = 0, handle = handle }, {
+    size = 1, capacity = 0, handle = handle }, {
     __index = function(_, k)
       if type(k) == "number" then return elements:get(counted.indices_of(k - 1, shape)) end
     end,
@@ -108,7 +108,7 @@ function counted.array_get(value, zero, ...)
   return zero
 end
 
---- Counts a write to an element that an array does not have; the kernel is `level` calls above.
+--- Counts a write outside an array; the kernel is `level` calls above.
 function counted.count_outside(level)
   local self = counted.oracle
   self.outside = self.outside + 1
@@ -143,7 +143,7 @@ function counted.check_growth(array)
   return fail.raise { code = "list.full",
     message = "this array cannot grow or shrink: it is an rg.array, a slice or an array of which \z
       a slice was taken, or has several axes",
-    hint = "copy it: rg.zeros(T, n):copy_from(a) grows" }
+    hint = "copy it: rg.zeros(T, n):copy_from(a) can grow" }
 end
 
 -- Returns the array to change the length of, or nil if there is none. An array with at least
@@ -157,10 +157,10 @@ end
 local LEAST_GROWTH = 64 -- this and the growth factor below are those of llvm_bc/array_slow.c
 
 local function grow(array)
-  local bytes = array.count * array.size
-  if bytes <= array.room then return end
-  array.room = math.max(bytes, LEAST_GROWTH, array.room + math.floor(array.room / 2))
-  note(1, 0)
+  local bytes, capacity = array.count * array.size, array.capacity
+  if bytes <= capacity then return end
+  array.capacity = math.max(bytes, LEAST_GROWTH, capacity + math.floor(capacity / 2))
+  count_made(1, 0)
 end
 
 --- Appends an element; returns its slot, or -1 if the value refers to no array.
@@ -195,10 +195,10 @@ function counted.array_slice(value, first, count)
   first = math.max(0, math.min(length, tonumber(first)))
   count = math.min(tonumber(count), length - first)
   if count <= 0 then
-    note(2, 1)
+    count_made(2, 1)
     return { { count = 0, is_pinned = true } }
   end
-  note(1, 1)
+  count_made(1, 1)
   array.is_pinned = true
   if array.of then array, first = array.of, array.first + first end
   return { { count = count, of = array, first = first, is_pinned = true } }

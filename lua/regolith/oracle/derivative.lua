@@ -1,5 +1,5 @@
---- What the texts of derivatives use with arch = "lua" (core/emit_lua/emit_derivative.c): they come
---- from IR, so they access elements number by number, and log in memory.
+--- The operations in the texts of derivatives with arch = "lua" (core/emit_lua/emit_derivative.c).
+--- The texts are generated from IR, so they access single numbers of elements, and log in memory.
 local counted = require "regolith.oracle.counted"
 local ffi = require "ffi"
 local field = require "regolith.data.field"
@@ -18,7 +18,7 @@ local u64, i64 = ffi.typeof "uint64_t", ffi.typeof "int64_t"
 
 -- -- one number of each element -------------------------------------------------------------------
 
--- Indices of the IR start at 0, those of the elements where the field does.
+-- Indices of the IR start at 0, indices of the elements at the field's offset.
 local function shift(first, k, index, ...)
   if index == nil then return end
   return index + first[k], shift(first, k + 1, ...)
@@ -29,8 +29,9 @@ local function is_inside(elements, ...)
   return (select(3, elements.level.find(...)))
 end
 
--- Number `part`, from 1, of the elements; part 0: they are numbers. Writes outside the shape are
--- counted by `elements`, whose caller is the kernel's text; those `.._inside` are not.
+-- Access to number `part`, from 1, of the elements; part 0: the elements are numbers. `elements`
+-- counts writes outside the shape, with the line of its caller, the kernel's text; the functions
+-- `.._inside` ignore them.
 local function access_of(elements, part)
   local own, places = {}, { part }
   if part == 0 then
@@ -127,10 +128,10 @@ function operations.random_bits(key, index, at) return random.bits(u64(key), ind
 operations.mulhi_u64 = random.high_product
 
 -- -- memory ---------------------------------------------------------------------------------------
--- An array has words by their offset in bytes from its element 0 on; a word is a value, or an
--- array. Words that were never written are zero. An address is the words and an offset.
+-- An array has words by their offset in bytes from its element 0; a word is a value, or an array.
+-- Words that were never written are zero. An address is a pair of the words and an offset.
 
-local nowhere = {} -- the address of what is not there
+local nowhere = {} -- the address of a missing element
 
 function operations.memory_new(length, size)
   return { length = tonumber(length), size = size, words = {}, first = 0 }
@@ -185,7 +186,7 @@ end
 
 function operations.memory_store(address, value) address[1][address[2]] = value end
 
---- Returns what was there before.
+--- Returns the old value.
 function operations.memory_update(address, value, zero, op)
   local before = operations.memory_load(address, zero)
   operations.memory_store(address, op(before, value))
@@ -207,7 +208,7 @@ function operations.memory_append(array)
   return array.length - 1 + 0LL
 end
 
--- Moves the words of the elements from `index` on to a table of their own.
+-- Moves the words of the elements from `index` on to another table, and returns their address.
 local function take(array, index)
   local words, from = {}, array.first + index * array.size
   for offset = from, from + (array.length - index) * array.size - 1 do

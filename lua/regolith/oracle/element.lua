@@ -31,7 +31,7 @@ local function open(self, ...)
   self.count_outside(self, ...)
 end
 
--- Packed numbers are rounded where they are stored.
+-- Packed numbers are rounded when they are stored.
 local function put(self, cell, value)
   if self.count_range then self.count_range(value) end
   cell[self.number] = self.round and self.round(value) or value

@@ -47,8 +47,8 @@ local function value_of(level, element, number)
   return value
 end
 
---- Removes the last element. Returns its field `number`; of further pairs, the number of a field
---- and a key, stores the field in `results` under the key.
+--- Removes the last element, and returns its field `number`. Further arguments are pairs of a
+--- field's number and a key, under which that field is stored in `results`.
 function oracle_list.pop(level, at, results, number, ...)
   local list, element = find(level, at), nil
   if list and list.length > 0 then

@@ -1,9 +1,9 @@
---- The meaning of operations with arch = "lua": functions by op and type, `add_i32`, `to_u8_f32`,
---- `count_i64`. An integer of up to 32 bits is a Lua number, i64 and u64 are LuaJIT's cdata, a
---- float is a Lua number that its type can represent, a bool is a boolean. Integers wrap, division
---- rounds down and gives 0 for a zero divisor, shift counts are masked, floats round once and
---- convert to integers toward zero, saturating. The functions of oracle/swift.lua, which LuaJIT may
---- compile, replace the ones of the same name here.
+--- The definition of operations with arch = "lua": functions by op and type, such as `add_i32`,
+--- `to_u8_f32`, `count_i64`. An integer of up to 32 bits is a Lua number, i64 and u64 are LuaJIT's
+--- cdata, a float is a Lua number that its type can represent, a bool is a boolean. Integers wrap,
+--- division rounds down and gives 0 for a zero divisor, shift counts are masked, floats round once
+--- and convert to integers toward zero, saturating. The functions of oracle/swift.lua, which LuaJIT
+--- may compile, replace the functions of the same name here.
 local ffi, bit = require "ffi", require "bit"
 local lib = require "regolith.lib"
 local host = require "regolith.host"
@@ -63,7 +63,7 @@ local binary_floats = {
   floordiv = function(a, b) return floor(a / b) end,
   mod = function(a, b) return a - floor(a / b) * b end,
 }
--- results depend on the implementation, so these call the functions of the core that kernels call
+-- results depend on the implementation, so these call the same functions of the core as kernels do
 local unary_maths = { "exp", "log", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
   "cosh", "tanh" }
 local binary_maths = { "pow", "atan2", "fmod" }
@@ -101,7 +101,7 @@ local wraps = {
   i32 = tobit, u32 = function(x) return x % 4294967296 end,
 }
 
--- Multiplies without losing bits above 2^53: the upper half of b counts modulo 2^32.
+-- Multiplies modulo 2^32, without losing bits of products above 2^53.
 local function multiply(a, b)
   local low = b % 65536
   return a * low + a * ((b - low) / 65536) % 65536 * 65536
@@ -414,8 +414,8 @@ local function order(a, b)
     return a < b and -1 or a == b and 0 or 1
   end
   if is_wide(a) then return order_wide_number(a, b) end
-  local turned = order_wide_number(b, a)
-  return turned and -turned
+  local reversed = order_wide_number(b, a)
+  return reversed and -reversed
 end
 
 function number.eq(a, b) return order(a, b) == 0 end

@@ -1,17 +1,13 @@
---- What a packed number becomes when it is stored, with arch = "lua": the values that the codecs of
---- compiled kernels and of the host have, computed from the definition (core/type/packed.h).
+--- The values that packed numbers have after they were stored, with arch = "lua": the same as those
+--- of the codecs of compiled kernels and of the host, computed from the definition
+--- (core/type/packed.h).
 local ffi = require "ffi"
 
 local oracle_packed = {}
 
 local floor, huge = math.floor, math.huge
 local i64 = ffi.typeof "int64_t"
-local single = ffi.new "float[1]"
-
-local function to_f32(x)
-  single[0] = x
-  return single[0]
-end
+local to_f32 = require("regolith.oracle.number").to_f32_f64
 
 local function clamp(x, least, most)
   if x < least then return least end
@@ -40,7 +36,7 @@ end
 
 local function same(x) return x end
 
--- The ends in steps from 0.
+-- The ends in steps from 0, and the step.
 local function ends_of(bits, low, high)
   local all = 2 ^ bits - 1
   if low == -high then return -floor(all / 2), floor(all / 2), high / floor(all / 2) end
@@ -52,7 +48,7 @@ local function ends_of(bits, low, high)
 end
 
 -- The next float in a direction, 1 or -1.
-local function beside(x, direction, is_single)
+local function adjacent(x, direction, is_single)
   local bits = is_single and ffi.new("union { float x; int32_t n; }")
     or ffi.new("union { double x; int64_t n; }")
   bits.x = x
@@ -65,9 +61,9 @@ local function choose_step(least, most, step, low, high, round)
   if most <= -least then count, ending = least, low end
   local first, is_single = round(step), round ~= same
   ending = round(ending)
-  local below, above = beside(first, -1, is_single), beside(first, 1, is_single)
-  for _, tried in ipairs { first, below, above, beside(below, -1, is_single),
-    beside(above, 1, is_single) } do
+  local below, above = adjacent(first, -1, is_single), adjacent(first, 1, is_single)
+  for _, tried in ipairs { first, below, above, adjacent(below, -1, is_single),
+    adjacent(above, 1, is_single) } do
     if round(count * tried) == ending then return tried end
   end
   return first
@@ -137,7 +133,7 @@ local function conversion(name)
   return float(n[1], n[2])
 end
 
--- The ends of a type; nil: it holds every number of the type in which it is computed.
+-- The ends of a type; nil if it can represent every number of the type in which it is computed.
 local function ends(name)
   local kind, numbers = name:match "(%a+)(%([^()]*%))"
   local first = tonumber(numbers:match "%d+")
@@ -147,7 +143,7 @@ local function ends(name)
   return round(-huge), round(huge)
 end
 
---- The function that counts the numbers of a value that a type cannot hold, by calling `count`.
+--- Returns a function that calls `count` for each number of a value that a type cannot represent.
 function oracle_packed.counter(name, count)
   local least, most = ends(name)
   if not least then return nil end
@@ -158,7 +154,7 @@ function oracle_packed.counter(name, count)
   end
 end
 
---- The function that turns an element, a number or a table of them, into what is stored.
+--- Returns a function that rounds an element, a number or a table of them, as storing it does.
 ---@param name string   of the packed type, as in C
 function oracle_packed.rounding(name)
   local round, takes_all = conversion(name)

@@ -1,6 +1,6 @@
---- Snapshots with arch = "lua". The core writes and reads files of its own trees, which are empty
---- with this arch. So before a save the contents of the tables are copied into the core's trees,
---- and after a load they are copied back.
+--- Snapshots with arch = "lua". The core saves and loads its own trees, which are empty with this
+--- arch. So before a save the contents of the tables are copied into the core's trees, and after a
+--- load they are copied back.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
@@ -8,6 +8,7 @@ local value = require "regolith.data.value"
 local vector = require "regolith.oracle.vector"
 local oracle_element = require "regolith.oracle.element"
 local oracle_flat = require "regolith.oracle.flat"
+local oracle_tree = require "regolith.oracle.tree"
 
 local oracle_snapshot = {}
 oracle_snapshot.__index = oracle_snapshot
@@ -20,9 +21,9 @@ function oracle_snapshot.create(oracle, runtime)
   return setmetatable({ oracle = oracle, runtime = runtime, nodes = {} }, oracle_snapshot)
 end
 
-local function key_of(pointer) return tostring(ffi.cast("void *", pointer)) end
+local key_of = oracle_tree.key_of
 
--- The tree of a handle, which it lays out; nil for an array.
+-- Lays out and returns the tree of a handle; nil for an array.
 local function tree_of(self, handle)
   local node
   if ffi.istype("RgFieldHandle", handle) then
@@ -79,11 +80,11 @@ local function index_of(one, rank)
 end
 
 -- Sets each element of field `number` of a level in the core.
-local function show_field(self, level, number)
+local function copy_field_to_core(self, level, number)
   local handle, starts = level.fields[number].held[1], ffi.new "int64_t[8]"
   if not handle then
-    return fail.argument("arch = \"lua\" saves trees whose fields the script still has",
-      "keep the field, or use arch = \"cpu\"")
+    return fail.argument("arch = \"lua\" cannot save a tree of which a field has been collected",
+      "keep all fields of the tree, or use arch = \"cpu\"")
   end
   check(C.rg_field_offset(handle.rg_field, starts), self.runtime)
   local slot, elements = ffi.new "RgValue", self.oracle:elements(handle)
@@ -95,7 +96,7 @@ local function show_field(self, level, number)
   end
 end
 
-local function show_level(self, node, level)
+local function copy_level_to_core(self, node, level)
   if sparse[level.kind] then
     check(C.rg_snode_call(node, "clear", nil, 0, result), self.runtime)
   end
@@ -103,7 +104,7 @@ local function show_level(self, node, level)
     check(C.rg_snode_call(node, "activate", index_of(one, level.rank), level.rank, result),
       self.runtime)
   end
-  for number = 1, #level.fields do show_field(self, level, number) end
+  for number = 1, #level.fields do copy_field_to_core(self, level, number) end
 end
 
 -- Calls visit(index, i, j ..) for all elements of an array.
@@ -114,7 +115,7 @@ local function each_element(elements, visit)
   end
 end
 
-local function show_array(self, handle)
+local function copy_array_to_core(self, handle)
   local slot, elements = ffi.new "RgValue", self.oracle:elements(handle)
   each_element(elements, function(index, ...)
     value.put(slot, vector.to_lua(elements.type, elements:get(...)))
@@ -123,14 +124,14 @@ local function show_array(self, handle)
 end
 
 --- Copies the contents of the tables into the core's trees and arrays.
-oracle_snapshot.show = lib.quietly(function(self, list)
-  each(self, list, function(node, level) show_level(self, node, level) end,
-    function(handle) show_array(self, handle) end)
+oracle_snapshot.copy_to_core = lib.quietly(function(self, list)
+  each(self, list, function(node, level) copy_level_to_core(self, node, level) end,
+    function(handle) copy_array_to_core(self, handle) end)
 end)
 
--- -- back -----------------------------------------------------------------------------------------
+-- -- from the core --------------------------------------------------------------------------------
 
-local function take_level(self, node, level)
+local function copy_level_from_core(self, node, level)
   local state, index, slot = ffi.new "int64_t[1]", ffi.new "int64_t[8]", ffi.new "RgValue"
   local is_kept, fields = sparse[level.kind] or #level.fields > 0, {}
   for number = 1, #level.fields do fields[number] = oracle_element.create(level, number) end
@@ -147,7 +148,7 @@ local function take_level(self, node, level)
   end
 end
 
-local function take_array(self, handle)
+local function copy_array_from_core(self, handle)
   local slot, elements = ffi.new "RgValue", self.oracle:elements(handle)
   each_element(elements, function(index, ...)
     check(C.rg_array_get(handle.rg_array, index, elements.level.rank, slot), self.runtime)
@@ -156,14 +157,14 @@ local function take_array(self, handle)
 end
 
 --- Copies the contents of the core's trees and arrays into the tables.
-oracle_snapshot.take = lib.quietly(function(self, list)
+oracle_snapshot.copy_from_core = lib.quietly(function(self, list)
   each(self, list, function(node, level)
     if not level.parent then
       for key in pairs(level.tree.root) do level.tree.root[key] = nil end
       for _, any in pairs(level.tree.levels) do oracle_flat.clear(any) end
     end
-    take_level(self, node, level)
-  end, function(handle) take_array(self, handle) end)
+    copy_level_from_core(self, node, level)
+  end, function(handle) copy_array_from_core(self, handle) end)
 end)
 
 --- Empties the core's trees again.

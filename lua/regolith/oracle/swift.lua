@@ -1,7 +1,7 @@
 --- Faster versions of the most frequent operations of oracle/number.lua. Each is a separate
 --- function that LuaJIT may compile, so that loops of kernels over arrays (oracle/flat.lua) are
---- compiled as a whole. Only operations that LuaJIT's traces compute exactly as its interpreter
---- does are here: sums, products and quotients of floats, sums of integers, bit operations,
+--- compiled as a whole. They are limited to operations that LuaJIT's traces compute exactly as its
+--- interpreter does: sums, products and quotients of floats, sums of integers, bit operations,
 --- comparisons, and loops over numbers.
 local ffi, bit = require "ffi", require "bit"
 local fail = require "regolith.error"
@@ -94,7 +94,7 @@ end
 
 local ranges = { [2] = range_1, [4] = range_2, [6] = range_3 }
 
---- Begin and end of each axis; nil where oracle/number.lua must run the loop.
+--- Takes the begin and end of each axis; returns nil if oracle/number.lua must run the loop.
 function swift.range(...)
   local range = ranges[select("#", ...)]
   return range and range(...)

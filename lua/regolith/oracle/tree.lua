@@ -6,7 +6,7 @@
 ---     dense       the cell's number; a cell is created by the first write, and all zeros before
 ---     pointer, bitmasked    the same, but a cell is active if it is present
 ---     hash        its coordinates: a number, with several axes a text "3,-1"; also in cell.at.
----                 Doubles, so an index past 2^53 is refused
+---                 Since they are doubles, an index past 2^53 is refused
 ---     dynamic     0 .. container.length - 1, not all need be present; the container is the list
 local ffi = require "ffi"
 local lib = require "regolith.lib"
@@ -16,7 +16,7 @@ local kinds = require "regolith.data.kinds"
 
 local oracle_tree = {}
 
--- as in oracle/number.lua: traces must compute the keys that the interpreter computes
+-- as in oracle/number.lua: traces must compute the same keys as the interpreter
 host.interpret()
 
 local C = lib.C
@@ -132,8 +132,8 @@ end
 
 local function too_far(index)
   return fail.argument(
-    ('index %.0f of an unbounded axis is past 2^53 - 1, the last that arch = "lua" tells apart')
-    :format(index), 'arch = "cpu" takes every 64-bit index', "index.range")
+    ('with arch = "lua", indices of unbounded axes must be less than 2^53, got %.0f'):format(index),
+    'arch = "cpu" takes every 64-bit index', "index.range")
 end
 
 local function make_access(level, root)
@@ -198,11 +198,13 @@ function oracle_tree.create(runtime, owner)
   return { root = {}, levels = {}, placed = {}, runtime = runtime, owner = owner }
 end
 
-local function key_of(pointer) return tostring(ffi.cast("void *", pointer)) end
+--- The key of an object of the core in tables: its address.
+function oracle_tree.key_of(pointer) return tostring(ffi.cast("void *", pointer)) end
+local key_of = oracle_tree.key_of
 
 function oracle_tree.level(tree, pointer)
   local key = key_of(pointer)
-  -- its buffers are shared, and finalizers may use them, too
+  -- finalizers may use the same buffers
   tree.levels[key] = tree.levels[key] or lib.quiet(new_level, tree, pointer)
   return tree.levels[key]
 end

@@ -82,7 +82,7 @@ function vector.select(condition, yes, no)
   return no
 end
 
--- -- making ---------------------------------------------------------------------------------------
+-- -- constructors ---------------------------------------------------------------------------------
 
 --- Concatenates numbers and vectors.
 function vector.join(...)
@@ -159,7 +159,7 @@ function vector.as_vectors(step)
   end
 end
 
--- -- linear algebra, and what shaders have --------------------------------------------------------
+-- -- linear algebra, and functions of shaders -----------------------------------------------------
 
 local function add_algebra(t)
   local function op(name) return number[name .. "_" .. t] end
@@ -291,7 +291,7 @@ function vector.all_of_bool(v)
   return true
 end
 
--- -- to and from Lua's own ------------------------------------------------------------------------
+-- -- conversions from and to values of Lua --------------------------------------------------------
 
 --- The component types of the type with this name, and whether its values are tables.
 function vector.scalars(name)
