@@ -1,6 +1,6 @@
---- Ranks: `rg.comm()`, the processes that `regolith run` started together, and windows: arrays that
---- every rank has and that the others read and write directly. A call marked "collective" must be
---- made by all ranks, in the same order and with the same arguments.
+--- Ranks: `rg.comm()`, the processes that `regolith run` started together, and windows: arrays of
+--- each rank that the other ranks read and write directly. All ranks must make a call that is
+--- marked "collective", in the same order and with the same arguments.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
@@ -18,7 +18,7 @@ local function show_comm(ranks) return ("rank %d of %d"):format(ranks.rank, rank
 local function show_window(window) return ("window of %s"):format(tostring(window.own)) end
 local Comm = { __regolith = "ranks", __tostring = show_comm }
 local Window = { __regolith = "a window of ranks", __kernel = true, __tostring = show_window }
-local make_comm, make_window -- make the objects that users hold
+local make_comm, make_window -- create the objects of users
 local make_team = sealed.class({ __regolith = "a team of ranks" }, {}, { "first", "count" },
   "a team of ranks", "comm.team")
 
@@ -93,8 +93,8 @@ end
 
 local methods = {}
 
---- Waits for all ranks. Everything that a rank wrote before, also to windows, is visible to all
---- ranks afterwards.
+--- Waits for all ranks. Afterwards, all ranks see everything that any rank wrote before, including
+--- writes to windows.
 function methods.barrier(self) check(C.rg_comm_barrier(self.pointer), self.number) end
 
 local ops = { sum = true, product = true, min = true, max = true }
@@ -105,9 +105,9 @@ local ops = { sum = true, product = true, min = true, max = true }
 function methods.all_reduce(self, v, op)
   op = op == nil and "sum" or op
   if not ops[op] then
-    return fail.argument(("comm:all_reduce combines by \"sum\", \"product\", \"min\" or \"max\", \z
-      not by %s"):format(fail.describe(op)), type(op) == "string" and fail.nearest(op, { "sum",
-      "product", "min", "max" }) or nil)
+    return fail.argument(("comm:all_reduce takes \"sum\", \"product\", \"min\" or \"max\", not %s")
+      :format(fail.describe(op)), type(op) == "string" and fail.nearest(op, { "sum", "product",
+        "min", "max" }) or nil)
   end
   local number, name = number_of(v)
   if number then
@@ -164,9 +164,9 @@ local function send_string(self, root, text)
   return ffi.string(bytes, length[0])
 end
 
---- `comm:broadcast(v, root)`: sends the value of rank `root` (default 0) to all ranks. A number or
---- a string is returned; the other ranks may pass any value of that kind. An array is filled in
---- place, and returned.
+--- `comm:broadcast(v, root)`: sends the value of rank `root` (default 0) to all ranks, and returns
+--- it. For a number or a string, the other ranks may pass any value of that kind. An array is
+--- filled in place.
 function methods.broadcast(self, v, root)
   root = check_rank(self, root == nil and 0 or root, "comm:broadcast")
   local number, name = number_of(v)
@@ -186,8 +186,9 @@ end
 
 local why_out = ffi.new "const char *[1]"
 
---- Returns the version of NCCL that combines and broadcasts arrays in GPU memory, as "2.30.7"; or
---- nil and the reason why none is used, which is "" before the first such call. Not collective.
+--- Returns the version of NCCL that combines and broadcasts arrays in GPU memory, such as "2.30.7";
+--- or nil and the reason why it is not used, which is "" before the first such call. Not
+--- collective.
 function methods.nccl(self)
   local version = C.rg_comm_nccl(self.pointer, why_out)
   if version ~= nil then return ffi.string(version) end
@@ -202,7 +203,8 @@ local function parcels_of(self, list)
   local parcels = ffi.new("RgParcel[?]", math.max(#list, 1))
   for k, one in ipairs(list) do
     if type(one) ~= "table" then
-      return fail.argument("a parcel must be a rank and an array, got " .. fail.describe(one))
+      return fail.argument("comm:trade: an item of a list must be { rank, array }, got "
+        .. fail.describe(one))
     end
     parcels[k - 1].rank = check_rank(self, one[1], "comm:trade")
     parcels[k - 1].bytes, parcels[k - 1].size_bytes = whole(one[2], "comm:trade")
@@ -211,15 +213,15 @@ local function parcels_of(self, list)
 end
 
 --- `comm:trade({ { rank, array }, .. }, { { rank, array }, .. })`: sends the arrays of the first
---- list to their ranks, and fills those of the second with what their ranks send. Several arrays
---- between two ranks arrive in their order. Any rank can be reached, also outside this team.
+--- list to their ranks, and receives those of the second list from their ranks. Several arrays
+--- between two ranks arrive in order. Ranks outside this team can be reached, too.
 function methods.trade(self, out, filled)
   local outs, ins = parcels_of(self, out), parcels_of(self, filled)
   check(C.rg_comm_trade(self.pointer, outs, #out, ins, #filled), self.number)
 end
 
---- Ends communication because this rank cannot go on: the next collective call of every other rank
---- fails with `why`.
+--- Ends communication after a failure of this rank: the next collective call of every other rank
+--- fails with the message `why`.
 function methods.abort(self, why)
   check(C.rg_comm_abort(self.pointer, tostring(why)), self.number)
 end
@@ -244,7 +246,7 @@ local function is_whole(v) return v == nil or type(v) == "number" and v % 1 == 0
 local function part_of(x, first, count)
   if first == nil and count == nil then return end
   if not is_array(x) then
-    return fail.argument "comm:window takes a part of arrays, and a field with its whole tree"
+    return fail.argument "comm:window takes a part of an array, but only whole fields"
   elseif not is_whole(first) or not is_whole(count) then
     return fail.argument(("comm:window(a, first, count) takes two whole numbers, not %s, %s")
       :format(fail.describe(first), fail.describe(count)))
@@ -263,10 +265,11 @@ local function view_of(self, x, first, count)
   return array.wrap(self.session, from, x.type, extents, { owner = x })
 end
 
---- Collective: opens a window on an array or a field that all ranks declare alike; the others
---- access it by win:peer(r). An array's elements move to other memory, so pointers to them become
---- stale. Other ranks can only read a sparse field. If a part is given, `count` elements from
---- `first` on along the first axis, win.own is a view of that part.
+--- Collective: opens a window on an array or a field that all ranks declare in the same way; the
+--- other ranks access it by win:peer(r). An array's elements move to other memory, so pointers to
+--- them become invalid. Other ranks can only read a sparse field. With `first` or `count`, the
+--- window has only a part, `count` elements from `first` on along the first axis, and win.own is a
+--- view of it.
 function methods.window(self, x, first, count)
   if not is_array(x) and not field.is(x) then
     return fail.argument("comm:window takes an array or a field, not " .. fail.describe(x),
@@ -289,8 +292,8 @@ local function bytes_of(window)
   return ffi.cast("uint8_t *", range_out[0]), size_out[0]
 end
 
---- Returns the innermost open window that contains the address, an FFI pointer; the newest of
---- several equal ones; nil if there is none.
+--- Returns the smallest open window that contains the address, an FFI pointer, and of several equal
+--- ones the newest; nil if there is none.
 function methods.find(self, pointer)
   local is_pointer, at = pcall(ffi.cast, "uint8_t *", pointer)
   if type(pointer) ~= "cdata" or not is_pointer then
@@ -342,16 +345,17 @@ end
 local function bytes_like(self, a, what)
   check_open(self)
   if not is_array(self.own) then
-    return fail.argument(what .. " is of windows of arrays", "win:peer(r) of a field's")
+    return fail.argument(what .. " takes windows of arrays, but this one has a field",
+      "access the field of rank r: win:peer(r)")
   end
   local pointer, size = whole(a, what)
   local _, window_size = bytes_of(self)
   if a.type ~= self.own.type then
-    return fail.argument(("%s: the window's elements are %s, and the array's are %s")
+    return fail.argument(("%s: the window's elements are %s, but the array's are %s")
       :format(what, self.own.type.name, a.type.name))
   end
   if size ~= window_size then
-    return fail.argument(("%s takes an array of as many bytes as the window has, %d, not %d")
+    return fail.argument(("%s takes an array of as many bytes as the window, %d, not %d")
       :format(what, tonumber(window_size), size))
   end
   return pointer, size
@@ -379,8 +383,8 @@ local function distance(to, from)
     - ffi.cast("int64_t", ffi.cast("intptr_t", from)))
 end
 
--- Returns the address of rank 0's elements, their extents, and the stride in bytes of each axis;
--- nil if the elements have no such layout.
+-- Both return the address of rank 0's elements, their extents, and the stride of each axis in
+-- bytes; nil if the elements have no such layout.
 local function layout_of_array(self)
   local a, extents, strides = self.own, {}, {}
   local step = a.type.size
@@ -403,8 +407,8 @@ local function layout_of_field(self)
   return ffi.cast("uint8_t *", peer_out[0]), extents, strides
 end
 
--- Returns the elements of all ranks as one array whose first axis is the rank; nil if no array has
--- that layout, or if some rank is outside this team.
+-- Returns the elements of all ranks as an array whose first axis is the rank; nil if no array has
+-- that layout, or if a rank is outside this team.
 local function open_ranks(self)
   if not self.pointer or self.comm.team.count < self.comm.size then return end
   local is_field = field.is(self.own)
@@ -417,7 +421,7 @@ local function open_ranks(self)
     { owner = self, strides = strides })
 end
 
--- Returns the fields of all ranks as a list from 1 on; nil if some rank is outside this team.
+-- Returns the fields of all ranks as a list from 1 on; nil if a rank is outside this team.
 local function list_peers(self)
   local is_open = self.pointer and field.is(self.own)
   if not is_open or self.comm.team.count < self.comm.size then return end
@@ -426,8 +430,8 @@ local function list_peers(self)
   return list
 end
 
---- Collective: closes the window, so that peers cannot access it any more. The array or field
---- stays.
+--- Collective: closes the window, so that the other ranks cannot access it any more. The array or
+--- field stays.
 function window.free(self)
   check_open(self)
   check(C.rg_window_free(self.pointer), self.number)
@@ -469,7 +473,7 @@ function comm.open(session)
   local open = session.ranks
   if open and open.number == number then return open.object end
   if lib.oracle_of(number) then
-    return fail.argument("arch = \"lua\" has no ranks", "arch = \"cpu\"")
+    return fail.argument("arch = \"lua\" has no ranks", "use arch = \"cpu\"")
   end
   local self = { session = session, number = number, made = 0,
     windows = setmetatable({}, { __mode = "k" }) }
@@ -479,7 +483,7 @@ function comm.open(session)
   self.rank, self.size = C.rg_comm_rank(self.pointer), C.rg_comm_size(self.pointer)
   self.team = make_team { first = first[0], count = count[0] }
   self.object, session.ranks = make_comm(self), self
-  if self.rank > 0 then session.runtime.draws = nil end -- rg.random() goes on with this rank's own
+  if self.rank > 0 then session.runtime.draws = nil end -- rg.random() has a stream for each rank
   return self.object
 end
 

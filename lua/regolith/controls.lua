@@ -1,13 +1,14 @@
---- What one can drag, over a window: `rate = w:slider("rate", rate, 0, 1)`, checkboxes, buttons,
+--- Controls over a window: sliders, `rate = w:slider("rate", rate, 0, 1)`, checkboxes, buttons,
 --- choices, values to watch and small plots over time.
 ---
---- A control is a call in each frame: it draws itself, and returns what the user has made of its
---- value. Dear ImGui lays them out, in libregolith-controls.so (controls/controls.h), which is
---- built where Debian's libimgui-dev is installed. Without it the calls return their values as they
---- are, and a message says once what is missing.
+--- A control is a call in each frame: it draws the control, and returns its value, which the user
+--- may have changed. Dear ImGui lays them out, in libregolith-controls.so (controls/controls.h),
+--- which is built if Debian's libimgui-dev is installed. Without this library, the calls return
+--- their values unchanged, after a single warning.
 ---
----     events --take--> ImGui --finish--> a picture --window--> over the frame
+---     events --take--> ImGui --finish--> a picture --window--> drawn over the frame
 local ffi = require "ffi"
+local disk = require "regolith.file.disk"
 local fail = require "regolith.error"
 local lib = require "regolith.lib"
 local log = require "regolith.log"
@@ -46,13 +47,13 @@ local declarations = [[
   void rg_controls_text(RgControls *controls, const char *text, int32_t kind);
   int32_t rg_controls_columns(RgControls *controls);
   void rg_controls_separator(RgControls *controls);
-  void rg_controls_beside(RgControls *controls);
+  void rg_controls_same_line(RgControls *controls);
 ]]
 
 local MOVE, PRESS, RELEASE, WHEEL, DOWN, UP, TEXT = 0, 1, 2, 3, 4, 5, 6
 local places = { right = 0, left = 1, bottom = 2 }
 local tones = { plain = 0, mistake = 1, quiet = 2, source = 3 }
-local plotted = 240 -- values that a plot shows
+local plotted = 240 -- the number of values that a plot shows
 local fonts = { "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
   "/usr/share/fonts/truetype/liberation/LiberationSans-Regular.ttf" }
 local source_fonts = { "/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf",
@@ -62,7 +63,7 @@ local source_fonts = { "/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf",
 
 local library, is_missing
 
--- Returns the library, or nil after a message that says so once.
+-- Returns the library, or nil after a single warning.
 local function open()
   if library or is_missing then return library end
   local given = os.getenv "RG_CONTROLS"
@@ -71,8 +72,8 @@ local function open()
   local ok, found = pcall(ffi.load, path)
   if not ok then
     is_missing = true
-    log.warn("windows have no sliders and buttons here: libregolith-controls.so is not there; it \z
-      is built where Debian's package libimgui-dev is installed")
+    log.warn("windows have no sliders and buttons, because libregolith-controls.so was not found; \z
+      to build it, install Debian's package libimgui-dev")
     return nil
   end
   if not pcall(ffi.typeof, "RgControlsPicture") then ffi.cdef(declarations) end
@@ -80,16 +81,12 @@ local function open()
   return library
 end
 
---- Whether sliders and buttons can be shown here.
-function controls.are_there() return open() ~= nil end
+--- Whether sliders and buttons can be shown.
+function controls.are_available() return open() ~= nil end
 
 local function find_font(paths)
   for _, path in ipairs(paths) do
-    local file = io.open(path, "rb")
-    if file then
-      file:close()
-      return path
-    end
+    if disk.has(path) then return path end
   end
 end
 
@@ -163,9 +160,9 @@ function takers.text(self, event)
   return true
 end
 
---- Takes an event of the window: { kind = "press", button = "left", x =, y = }, from the top left;
---- a wheel's y is its notches, and the mouse is at at_x, at_y. Returns whether it is for the
---- controls alone.
+--- Takes an event of the window: { kind = "press", button = "left", x =, y = }, from the top left.
+--- For a wheel, y is the number of notches, and the mouse is at at_x, at_y. Returns whether the
+--- event is only for the controls.
 function Controls:take(event)
   local taker = self.c and takers[event.kind]
   return taker ~= nil and taker(self, event)
@@ -193,7 +190,7 @@ function Controls:panel(title, place)
     return fail.argument("window:panel takes a title first, not " .. fail.describe(title))
   end
   if place ~= nil and not places[place] then
-    return fail.argument("a panel is at \"right\", \"left\" or \"bottom\", not "
+    return fail.argument("window:panel takes \"right\", \"left\" or \"bottom\" second, not "
       .. fail.describe(place))
   end
   if not self.c then return self end
@@ -208,7 +205,7 @@ end
 --- Whether this frame has a panel at "right", "left" or "bottom" so far.
 function Controls:has_panel(place) return self.sides[place] == true end
 
---- Ends the frame. Returns what to put over it ({ x, y, width, height, rgba, number },
+--- Ends the frame. Returns the picture to draw over it ({ x, y, width, height, rgba, number },
 --- premultiplied), or nil if it had no control.
 function Controls:finish()
   self.seen, self.sides = {}, {}
@@ -220,13 +217,13 @@ function Controls:finish()
   return self.picture.width > 0 and self.picture or nil
 end
 
---- The frame has another size from now on.
+--- Sets the size of the next frames.
 function Controls:resize(width, height) self.width, self.height = width, height end
 
 -- -- controls -------------------------------------------------------------------------------------
 
--- Checks the name of a control, and begins the frame and the panel. Returns whether there is a
--- library to show it.
+-- Checks the name of a control, and begins the frame and the panel. Returns false without the
+-- library.
 local function enter(self, what, name)
   if type(name) ~= "string" or name == "" or name:find "^##" then
     return fail.argument(("window:%s takes a name first, not %s"):format(what,
@@ -234,8 +231,8 @@ local function enter(self, what, name)
   end
   local key = (self.panel_title or "Controls") .. "\0" .. name
   if self.seen[key] then
-    return fail.argument(("there are two controls '%s' in one frame"):format(name),
-      "what follows ## in a name is not shown: \"x##2\"")
+    return fail.argument(("two controls in this frame have the name '%s'"):format(name),
+      "make it differ by an ending that is not shown: \"x##2\"")
   end
   self.seen[key] = true
   if not self.c then return false end
@@ -243,7 +240,7 @@ local function enter(self, what, name)
   return true
 end
 
-local largest = 1e300 -- the sum of two is finite, as Dear ImGui wants
+local largest = 1e300 -- the sum of two is finite, as Dear ImGui requires
 
 local function check_number(what, name, part, x)
   if type(x) == "number" and math.abs(x) <= largest then return end
@@ -251,8 +248,8 @@ local function check_number(what, name, part, x)
     :format(part, what, name, fail.describe(x)))
 end
 
---- The step of a slider where none is given: 1 for whole numbers between whole ends at least ten
---- apart, else nil, for any number.
+--- The default step of a slider: 1 for whole numbers if the ends are whole and differ by at least
+--- ten; else nil, for any number.
 function controls.step_of(value, low, high)
   local is_whole = value % 1 == 0 and low % 1 == 0 and high % 1 == 0 and high - low >= 10
   return is_whole and 1 or nil
@@ -267,19 +264,21 @@ end
 local double, int = ffi.new "double[1]", ffi.new "int32_t[1]"
 
 --- `value = w:slider("rate", value, low, high [, step])`. Returns the value, and whether the right
---- mouse button was pressed on it, which asks for its first value.
+--- mouse button was pressed on it, which requests its initial value.
 function Controls:slider(name, value, low, high, step)
   local is_there = enter(self, "slider", name)
   check_number("slider", name, "the value", value)
   check_number("slider", name, "the low end", low)
   check_number("slider", name, "the high end", high)
   if low >= high then
-    return fail.argument(("window:slider '%s' goes from a low end to a higher one, got %g and %g")
-      :format(name, low, high))
+    return fail.argument((
+      "window:slider '%s': the low end must be less than the high end, got %g and %g") :format(
+        name, low, high))
   end
   if step ~= nil and not (type(step) == "number" and step > 0 and step <= high - low) then
-    return fail.argument(("the step of window:slider '%s' must be a number from 0 to %g, got %s")
-      :format(name, high - low, fail.describe(step)))
+    return fail.argument((
+      "the step of window:slider '%s' must be a number above 0, up to %g, got %s") :format(name,
+        high - low, fail.describe(step)))
   end
   if not is_there then return value, false end
   step = step or controls.step_of(value, low, high)
@@ -320,8 +319,8 @@ function Controls:choice(name, value, names)
   local texts = ffi.new("const char *[?]", #names)
   for k, each in ipairs(names) do
     if type(each) ~= "string" then
-      return fail.argument(("window:choice '%s' takes strings to choose from, not %s"):format(name,
-        fail.describe(each)))
+      return fail.argument(("window:choice '%s' takes a list of strings third, but it contains %s")
+        :format(name, fail.describe(each)))
     end
     texts[k - 1] = each
     if each == value then index = k - 1 end
@@ -367,15 +366,15 @@ function Controls:plot(name, value)
   library.rg_controls_plot(self.c, name, plot.values, plot.count, shown(value))
 end
 
---- Shows a text: "plain", "quiet", a "mistake", or its "source". Only in a panel that has begun, or
---- the first.
+--- Shows a text in the tone "plain", "quiet", "mistake" or "source", in the current panel, or in
+--- the first one.
 function Controls:text(text, tone)
   if not self.c then return end
   if not self.panel_title then self:panel "Controls" end
   library.rg_controls_text(self.c, text, tones[tone or "plain"])
 end
 
--- A line of source and the one with its caret, cut to so many columns around the caret.
+-- Cuts a line of source and the line with its caret to `columns` columns around the caret.
 local function cut(source, caret, columns)
   local first, last = caret:find "%^~*"
   if #source <= columns and #caret <= columns or columns < 16 then return source, caret end
@@ -384,7 +383,7 @@ local function cut(source, caret, columns)
   return rest:sub(1, columns), caret:sub(from, from + columns - 1)
 end
 
---- Shows an error's text: sentences are wrapped, and carets stay below what they point at.
+--- Shows an error's text: sentences are wrapped, and carets stay below their source.
 function Controls:mistake(text)
   if not self.c then return end
   local columns = library.rg_controls_columns(self.c)
@@ -404,15 +403,15 @@ function Controls:mistake(text)
 end
 
 --- Places the next control on the same line as the last one.
-function Controls:beside()
-  if self.c then library.rg_controls_beside(self.c) end
+function Controls:same_line()
+  if self.c then library.rg_controls_same_line(self.c) end
 end
 
 function Controls:separator()
   if self.c then library.rg_controls_separator(self.c) end
 end
 
---- Forgets the controls' state and memory.
+--- Frees the controls.
 function Controls:close()
   if self.c then library.rg_controls_destroy(ffi.gc(self.c, nil)) end
   self.c = nil

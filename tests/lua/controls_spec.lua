@@ -14,7 +14,7 @@ describe("the C interface of controls", function()
   it("is declared alike in C and in Lua", function()
     for _, ends in ipairs {
       { "typedef struct RgControlsPicture", "} RgControlsPicture;" },
-      { "RgControls %*rg_controls_create", "void rg_controls_beside%b();" },
+      { "RgControls %*rg_controls_create", "void rg_controls_same_line%b();" },
     } do
       local in_c = declarations("lua/regolith/controls/controls.h", ends[1], ends[2])
       assert.is_truthy(in_c)
@@ -23,9 +23,9 @@ describe("the C interface of controls", function()
   end)
 end)
 
-if not controls.are_there() then
+if not controls.are_available() then
   describe("controls", function()
-    pending "libregolith-controls.so is not there (libimgui-dev)"
+    pending "libregolith-controls.so was not found (libimgui-dev)"
   end)
   return
 end
@@ -100,7 +100,7 @@ describe("controls", function()
     end
     for value in pairs(seen) do assert.equal(0, value * 4 % 1) end
     assert.is_true(seen[0.25] and seen[3] and n % 1 == 0)
-    assert.matches("the step of window:slider 'n' must be a number from 0 to 4, got 5$",
+    assert.matches("the step of window:slider 'n' must be a number above 0, up to 4, got 5$",
       failure(c.slider, c, "n", 0, 0, 4, 5).message)
     assert.matches("got \"1\"$", failure(c.slider, c, "m", 0, 0, 4, "1").message)
   end)
@@ -328,7 +328,7 @@ describe("controls", function()
       message("slider", "x", 1))
     assert.matches("^the high end of window:slider 'x' must be .* to 1e300, got 1e%+308$",
       message("slider", "x", 1, 0, 1e308))
-    assert.equal("window:slider 'x' goes from a low end to a higher one, got 1 and 1",
+    assert.equal("window:slider 'x': the low end must be less than the high end, got 1 and 1",
       message("slider", "x", 1, 1, 1))
     assert.equal("the value of window:checkbox 'x' must be true or false, got 1",
       message("checkbox", "x", 1))
@@ -339,10 +339,11 @@ describe("controls", function()
     assert.equal("window:plot 'x' takes a number for each frame, not \"y\"",
       message("plot", "x", "y"))
     assert.equal("window:panel takes a title first, not nil", message "panel")
-    assert.equal("a panel is at \"right\", \"left\" or \"bottom\", not \"top\"",
+    assert.equal("window:panel takes \"right\", \"left\" or \"bottom\" second, not \"top\"",
       message("panel", "x", "top"))
     c:button "go"
-    assert.equal("there are two controls 'go' in one frame", failure(c.button, c, "go").message)
+    assert.equal("two controls in this frame have the name 'go'",
+      failure(c.button, c, "go").message)
     c:finish()
   end)
 
@@ -355,11 +356,11 @@ describe("controls", function()
         c:choice("mode", "b", { "a", "b" }),
         c:take { kind = "press", button = "left", x = 1, y = 1 })
       c:plot("e", 1)
-      print(c:finish(), controls.are_there(), pcall(c.slider, c, "x", "y"))' 2>&1]]))
+      print(c:finish(), controls.are_available(), pcall(c.slider, c, "x", "y"))' 2>&1]]))
     local answer = pipe:read "*a"
     pipe:close()
-    assert.matches("^warn: windows have no sliders and buttons here: libregolith%-controls.so is \z
-      not there; it is built where Debian's package libimgui%-dev is installed\n\z
+    assert.matches("^warn: windows have no sliders and buttons, because libregolith%-controls.so \z
+      was not found; to build it, install Debian's package libimgui%-dev\n\z
       0.5\ttrue\tfalse\tb\tfalse\n\z
       nil\tfalse\tfalse\t.*must be a number from %-1e300 to 1e300, got \"y\"\n$", answer)
   end)

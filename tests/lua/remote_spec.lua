@@ -103,8 +103,8 @@ describe("a window in a browser", function()
   end
 
   it("has the sliders and keys of rg.live", function()
-    if not require("regolith.controls").are_there() then
-      pending "libregolith-controls.so is not there"
+    if not require("regolith.controls").are_available() then
+      pending "libregolith-controls.so was not found"
     end
     local answer = run([[
       local rg = require "regolith"
@@ -215,10 +215,10 @@ describe("a window in a browser", function()
 
   it("says what it is not on, and what is missing", function()
     local function message(on) return failure(rg.window, { on = on }).message end
-    assert.equal("a window is on \"http\", \"http:8642\" or \"http://127.0.0.1:8642\", not \"tv\"",
-      message "tv")
-    assert.matches("not \"http:0\"$", message "http:0")
-    assert.matches("not \"http://1.2.3.999:80\"$", message "http://1.2.3.999:80")
-    assert.matches("not 8642$", message(8642))
+    assert.equal("option 'on' of rg.window must be \"http\", \"http:8642\" or \z
+      \"http://127.0.0.1:8642\", got \"tv\"", message "tv")
+    assert.matches("got \"http:0\"$", message "http:0")
+    assert.matches("got \"http://1.2.3.999:80\"$", message "http://1.2.3.999:80")
+    assert.matches("got 8642$", message(8642))
   end)
 end)

@@ -79,7 +79,7 @@ describe("ranks of several teams #compiled #cpu", function()
     local comm = support.rg.comm()
     local function problem(...) return support.failure(comm.trade, comm, ...).message end
     assert.is_truthy(problem(5, {}):find "lists of ranks and arrays")
-    assert.is_truthy(problem({ 5 }, {}):find "a parcel must be a rank and an array")
+    assert.is_truthy(problem({ 5 }, {}):find "must be { rank, array }")
     assert.is_truthy(problem({ { 1, 5 } }, {}):find "rank from 0 to 0")
     assert.is_truthy(problem({ { 0, 5 } }, {}):find "takes an array")
     local a, b = support.rg.array(support.rg.i32, 4), support.rg.array(support.rg.i32, 5)

@@ -1,7 +1,6 @@
 --- Grids over ranks: `rg.grid{ shape = {n, m}, halo = 1, periodic = true }` gives each rank a block
---- of the cells. Its fields have global indices and `halo` cells more on each side, which
---- `grid:exchange` fills: each rank reads its neighbours' windows. With `block` the fields are
---- sparse: blocks.lua.
+--- of the cells. The fields of a grid have global indices and `halo` more cells on each side, which
+--- `grid:exchange` fills from the neighbours' windows. With `block`, fields are sparse: blocks.lua.
 local fail = require "regolith.error"
 local lib = require "regolith.lib"
 local array = require "regolith.data.array"
@@ -27,9 +26,9 @@ local BlockGrid = { __regolith = "a grid", __tostring = show_blocks }
 
 local most_axes = 3
 
--- -- which rank has what --------------------------------------------------------------------------
+-- -- the division into blocks ---------------------------------------------------------------------
 
--- The cells that a block of these extents shows to its neighbours.
+-- The number of a block's cells that its neighbours read.
 local function surface(shape, blocks)
   local sum = 0
   for axis = 1, #shape do
@@ -43,13 +42,13 @@ local function surface(shape, blocks)
 end
 
 -- The first cell of the k-th of `count` blocks along an axis, and that of the next block. Extents
--- of blocks differ by one at most.
+-- of blocks differ by at most one.
 local function part_of(cells, count, k)
   return math.floor(cells * k / count), math.floor(cells * (k + 1) / count)
 end
 
--- The number of blocks along each axis: `size` blocks in all, with the least surface, each at least
--- as long as its halo; nil if that is impossible.
+-- The number of blocks along each axis, in total `size`: the division with the smallest surface,
+-- with blocks that are at least as long as the halo; nil if there is none.
 local function divide(shape, size, halo, periodic)
   local best, least
   local function try(axis, left, blocks)
@@ -90,7 +89,7 @@ local function read_shape(shape)
   end
   for _, extent in ipairs(shape) do
     if type(extent) ~= "number" or extent % 1 ~= 0 or extent < 1 then
-      return fail.argument("an extent of a grid is a positive whole number, not "
+      return fail.argument("an extent of a grid must be a positive whole number, got "
         .. fail.describe(extent))
     end
   end
@@ -100,8 +99,7 @@ end
 local function read_halo(halo)
   if halo == nil then return 1 end
   if type(halo) ~= "number" or halo % 1 ~= 0 or halo < 0 then
-    return fail.argument("option 'halo' must be a whole number of at least 0, got "
-      .. fail.describe(halo))
+    return fail.option({ halo = halo }, "halo", "rg.grid", "a whole number of at least 0")
   end
   return halo
 end
@@ -112,37 +110,37 @@ local function read_periodic(periodic, axes)
     local value = periodic
     if is_list then value = periodic[axis] end
     if value ~= nil and type(value) ~= "boolean" or is_list and #periodic ~= axes then
-      return fail.argument("option 'periodic' is true, false or one of them for each axis, not "
-        .. fail.describe(periodic))
+      return fail.option({ periodic = periodic }, "periodic", "rg.grid",
+        "true, false or a list with one of them for each axis")
     end
     list[axis] = value or false
   end
   return list
 end
 
--- A value as a script writes it: 8, {8, 9}.
-local function said(v)
+-- The text of a value in a script: 8, {8, 9}.
+local function text_of(v)
   if type(v) ~= "table" then return tostring(v) end
   local parts = {}
   for k, part in ipairs(v) do parts[k] = tostring(part) end
   return "{" .. table.concat(parts, ", ") .. "}"
 end
 
--- All ranks have the same grid, or none has one.
+-- Raises on all ranks unless all of them have the same options.
 local function compare(self, block)
   if self.comm.size == 1 then return end
   local lines = {}
   for k, name in ipairs { "shape", "halo", "periodic" } do
-    lines[k] = ("%s = %s"):format(name, said(self[name]))
+    lines[k] = ("%s = %s"):format(name, text_of(self[name]))
   end
-  lines[4] = "block = " .. said(block)
+  lines[4] = "block = " .. text_of(block)
   local all = self.comm:gather(table.concat(lines, "\n") .. "\n")
   for rank = 1, self.comm.size - 1 do
     local others = all[rank]:gmatch "[^\n]+"
     for first in all[0]:gmatch "[^\n]+" do
       local other = others()
       if other ~= first then
-        return fail.argument(("rg.grid is of other cells on rank %d than on rank 0: %s there, %s \z
+        return fail.argument(("rg.grid has other options on rank %d than on rank 0: %s there, %s \z
           on rank 0"):format(rank, other, first))
       end
     end
@@ -151,7 +149,7 @@ end
 
 -- -- halos ----------------------------------------------------------------------------------------
 
--- x = p, `shift` cells further, in the box from `a` to `b`: by the number of axes.
+-- By the number of axes: x[i] = p[i + s] for i in the box from `a` to `b`.
 local copies = {
   function(rg)
     return rg.kernel(function(x, p, a, b, s)
@@ -172,8 +170,8 @@ local copies = {
   end,
 }
 
--- The neighbouring rank along an axis, on side -1 or 1, and the shift of a cell's index in its
--- field, which has our indices in place of its own; nil where the grid ends.
+-- The neighbouring rank along an axis, on side -1 or 1, and the difference between the indices of a
+-- cell in its field and in ours, since a peer's field has our indices; nil at an end of the grid.
 local function neighbour(self, axis, side)
   local place, cells, count = { unpack(self.place) }, self.shape[axis], self.blocks[axis]
   place[axis] = (place[axis] + side) % count
@@ -183,9 +181,8 @@ local function neighbour(self, axis, side)
   return rank_at(self.blocks, place), further - (is_past and side * cells or 0)
 end
 
--- The cells past this block's side, or those of the block that its neighbour there has past its
--- own: `from` and `past` of each axis. They are as wide as the axes before, whose halos are there,
--- have become.
+-- `from` and `past` of each axis of the cells beyond this block's side, or of the block's own cells
+-- that the neighbour has beyond its side. They include the halos of earlier axes, which are filled.
 local function cells_at(self, axis, side, is_own)
   local from, past = {}, {}
   for k = 1, #self.shape do
@@ -198,7 +195,7 @@ local function cells_at(self, axis, side, is_own)
   return from, past
 end
 
--- x = p, which counts its cells `shift` further, at these.
+-- Copies p to x at the cells of a box; indices of p are larger by `shift`.
 local function copy(self, x, p, from, past, shift)
   local box = {}
   for k = 1, #from do
@@ -218,9 +215,10 @@ local function fill_side(self, x, axis, side)
   copy(self, x, self.windows[x]:peer(rank), from, past, shift)
 end
 
--- -- halos past the team --------------------------------------------------------------------------
+-- -- halos from outside the team ------------------------------------------------------------------
 
--- An array for the cells of x sent to a neighbour outside the team, or received; nil if none are.
+-- The array for the cells of x that are sent to a neighbour outside the team, or received from it;
+-- nil if there are none.
 local function parcel_of(self, x, axis, side, is_out)
   local rank = neighbour(self, axis, side)
   if not rank or self.halo == 0 or not is_far(self, rank) then return end
@@ -238,7 +236,7 @@ local function parcel_of(self, x, axis, side, is_out)
   return parcel
 end
 
--- What goes out on one side comes in on the other, so the order of incoming ones is reversed.
+-- Cells sent on one side are received on the other, so the sides of received ones are reversed.
 local function trade_side(self, fields, axis)
   local outs, ins, filled = {}, {}, {}
   for _, x in ipairs(fields) do
@@ -262,17 +260,14 @@ local methods = {}
 
 --- A dense field of this rank's cells and their halo, by global indices. Collective.
 function methods.field(self, t, options)
-  if options ~= nil and type(options) ~= "table" then
-    return fail.argument("options of grid:field must be a table, got " .. fail.describe(options))
-  end
-  fail.check_options(options or {}, { "name", "layout" }, "grid:field")
+  options = fail.options(options, { "name", "layout" }, "grid:field")
   local extents, offset = {}, {}
-  for axis = 1, #self.shape do -- the same on all ranks: those of the largest block
+  for axis = 1, #self.shape do -- the extents of the largest block, the same on all ranks
     offset[axis] = self.from[axis] - self.halo
     extents[axis] = math.ceil(self.shape[axis] / self.blocks[axis]) + 2 * self.halo
   end
   local x = field.create(self.session, { type = t, shape = extents, offset = offset,
-    name = options and options.name, layout = options and options.layout })
+    name = options.name, layout = options.layout })
   lib.check(lib.C.rg_field_set_global(x.rg_field), x.rg_runtime)
   self.windows[x] = self.comm:window(x)
   return x
@@ -283,12 +278,12 @@ function methods.exchange(self, ...)
   local count = select("#", ...)
   for k = 1, count do
     if not self.windows[(select(k, ...))] then
-      return fail.argument("grid:exchange takes fields that this grid:field made, not "
+      return fail.argument("grid:exchange takes fields of this grid, made by grid:field, not "
         .. fail.describe((select(k, ...))))
     end
   end
   local fields, is_one_team = { ... }, self.comm.team.count == self.comm.size
-  for axis = 1, #self.shape do -- earlier writes have arrived, also from outside the team
+  for axis = 1, #self.shape do -- first wait for earlier writes, including those from other teams
     if is_one_team then self.comm:barrier() else trade_side(self, fields, axis) end
     for _, x in ipairs(fields) do
       fill_side(self, x, axis, -1)
@@ -350,7 +345,7 @@ local make_grid = sealed.class(Grid, methods, shown, "a grid", "grid")
 local make_block_grid = sealed.class(BlockGrid, block_grid.methods, shown_of_blocks,
   "a grid of blocks", "grid")
 
--- What a user reads: copies of lists, which the grid itself does not use.
+-- Sets the members that users read; lists are copies, which the grid itself does not use.
 local function show_members(self, names)
   self.members = {}
   for _, name in ipairs(names) do
@@ -362,13 +357,10 @@ end
 
 -- -- the module -----------------------------------------------------------------------------------
 
---- Collective. `from` and `past`: this rank's cells, by axis, from 1 on.
+--- Creates a grid. Collective. `from` and `past` are this rank's cells, by axis, from 1 on.
 function grid.create(session, rg, options)
-  if type(options) ~= "table" then
-    return fail.argument("rg.grid takes a table of options, not " .. fail.describe(options),
-      "rg.grid{ shape = {256, 256}, halo = 1 }")
-  end
-  fail.check_options(options, option_names, "rg.grid")
+  options = fail.options(options, option_names, "rg.grid",
+    "rg.grid{ shape = {256, 256}, halo = 1 }")
   local comm = require("regolith.comm").open(session)
   local shape, halo = read_shape(options.shape), read_halo(options.halo)
   local self = { session = session, comm = comm, shape = shape, halo = halo,
@@ -380,9 +372,9 @@ function grid.create(session, rg, options)
   end
   local blocks = divide(shape, comm.size, halo, self.periodic)
   if not blocks then
-    return fail.argument(("a grid of %s cells cannot be cut into %d blocks of at least %d cells a \z
-      side"):format(table.concat(shape, " x "), comm.size, math.max(halo, 1)),
-      "fewer ranks, more cells, or a halo that is not as wide")
+    return fail.argument(("a grid of %s cells cannot be divided into %d blocks of at least %d \z
+      cells per side"):format(table.concat(shape, " x "), comm.size, math.max(halo, 1)),
+      "use fewer ranks, more cells, or a smaller halo")
   end
   self.rg, self.parts = rg, parts
   self.blocks, self.place, self.from, self.past = blocks, place_of(blocks, comm.rank), {}, {}

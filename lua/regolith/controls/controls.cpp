@@ -1,5 +1,5 @@
-// controls.cpp - Dear ImGui behind a C interface. A frame is begin, panels, end; end paints what
-// ImGui has drawn (raster.h), and only if that differs from the last frame.
+// controls.cpp - Dear ImGui behind a C interface. A frame is begin, panels, end; end paints
+// ImGui's triangles (raster.h), and only if they differ from those of the last frame.
 #include "controls.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 #include "raster.h"
 
-static_assert(sizeof(ImDrawVert) == sizeof(RasterVertex), "a vertex is as raster.h says");
+static_assert(sizeof(ImDrawVert) == sizeof(RasterVertex), "RasterVertex has ImGui's layout");
 
 namespace {
 
@@ -58,7 +58,7 @@ const struct {
 
 } // namespace
 
-// Where a panel was put, until the user moves it.
+// The position at which we placed a panel, until the user moves it.
 struct Panel {
   ImGuiID id;
   ImVec2 place;
@@ -198,7 +198,7 @@ static uint64_t hash_of(const ImDrawData *data) {
   return hash;
 }
 
-// The smallest rectangle that holds all vertices, within the display.
+// The smallest rectangle that contains all vertices, within the display.
 static RasterClip box_of(const ImDrawData *data) {
   float low_x = data->DisplaySize.x, low_y = data->DisplaySize.y, high_x = 0, high_y = 0;
   for (int k = 0; k < data->CmdListsCount; k++) {
@@ -325,8 +325,9 @@ extern "C" void rg_controls_watch(RgControls *c, const char *name, const char *v
   ImGui::LabelText(name, "%s", value);
 }
 
-/* The ends of a plot; FLT_MAX: Dear ImGui's choice. Sums of f32 whose total is conserved differ by
- * rounding, which would fill the plot: what differs by less than `same` is shown as a line. */
+/* The ends of a plot; FLT_MAX: Dear ImGui's choice. Conserved sums of f32 differ by rounding,
+ * which would fill the plot, so values that differ by less than the fraction `same` are shown as
+ * a line. */
 static void plot_ends(const float *values, int32_t count, float *low, float *high) {
   const float same = 1e-5f;
   float least = FLT_MAX, most = -FLT_MAX;
@@ -380,7 +381,7 @@ extern "C" void rg_controls_separator(RgControls *c) {
   ImGui::Separator();
 }
 
-extern "C" void rg_controls_beside(RgControls *c) {
+extern "C" void rg_controls_same_line(RgControls *c) {
   ImGui::SetCurrentContext(c->context);
   ImGui::SameLine();
 }

@@ -1,11 +1,11 @@
-/* raster.c - triangles by their edge functions, in 1/16 of a pixel, so that two triangles that
- * share an edge paint each pixel on it once (the top-left rule). */
+/* raster.c - paints triangles by their edge functions, in units of 1/16 pixel. By the top-left
+ * rule, two triangles that share an edge paint each pixel on it once. */
 #include "raster.h"
 
 #include <math.h>
 
 enum { UNIT = 16 };
-static const float farthest = 1 << 20; /* pixels; what is farther, or no number, is not painted */
+static const float farthest = 1 << 20; /* pixels; vertices that are farther, or NaN, are ignored */
 
 typedef struct Point {
   int64_t x, y;
@@ -27,7 +27,7 @@ static int is_inside(int64_t distance, Point a, Point b) {
 
 static float channel(uint32_t rgba, int which) { return (float)(rgba >> (8 * which) & 255); }
 
-/* Between four texels, as a GPU does it. */
+/* Interpolates between four texels, as a GPU does. */
 static float coverage(const RasterTexture *texture, float u, float v) {
   float x = u * (float)texture->width - 0.5f, y = v * (float)texture->height - 0.5f;
   int32_t i = (int32_t)floorf(x), j = (int32_t)floorf(y);

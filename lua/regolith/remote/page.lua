@@ -1,6 +1,6 @@
---- The page that shows a window in a browser: a canvas, which sends what mouse and keys do, and
---- paints the frame that comes back. One request is under way at a time, so that a slow network
---- sees fewer frames, not late ones.
+--- The page that shows a window in a browser: a canvas that sends the events of mouse and keys, and
+--- paints the frames that it receives. It sends one request at a time, so over a slow network
+--- frames are fewer, but not late.
 return [==[<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

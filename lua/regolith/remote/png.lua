@@ -1,4 +1,5 @@
---- Frames as PNG in memory, by zlib at its fastest. rg.image.write makes smaller files.
+--- Encodes frames as PNG in memory, by the fastest level of zlib. rg.image.write makes smaller
+--- files.
 local ffi = require "ffi"
 local bit = require "bit"
 local zlib = require "regolith.file.zlib"

@@ -1,5 +1,5 @@
---- A small HTTP server by libmicrohttpd, opened on first use. It has no thread: requests are
---- answered while `server:run` waits. It answers those alone that know its token.
+--- A small HTTP server by libmicrohttpd, which is opened on first use. It has no thread: it answers
+--- requests during `server:run`, and only those with its token.
 ---
 ---     s = server.create({ address = "127.0.0.1", port = 8642 }, function(path, query, body)
 ---       return "text", "text/plain", 200
@@ -52,18 +52,19 @@ local function open()
   return library
 end
 
--- 128 random bits, which others on this machine cannot guess.
+-- 128 random bits, which other users cannot guess.
 local function random_token()
   local file = io.open("/dev/urandom", "rb")
   local bytes = file and file:read(16)
   if file then file:close() end
   if not bytes or #bytes < 16 then
-    return fail.raise { code = "io.failed", message = "no token: /dev/urandom cannot be read" }
+    return fail.raise { code = "io.failed",
+      message = "/dev/urandom cannot be read, so the server has no token" }
   end
   return (bytes:gsub(".", function(c) return ("%02x"):format(c:byte()) end))
 end
 
--- Compares all bytes, so that the time does not tell how many were right.
+-- Compares all bytes, so that the time does not reveal how many are right.
 local function is_token(self, given)
   if not given or #given ~= #self.token then return false end
   local difference = 0
@@ -91,7 +92,7 @@ local function reply(connection, status, text, kind, headers)
   return answer
 end
 
--- A request is met when its head has arrived, for each part of its body, and at its end.
+-- Called when the head of a request has arrived, for each part of its body, and at its end.
 local function handle(self, connection, url, data, size, own)
   local number = tonumber(ffi.cast("intptr_t", own[0]))
   if number == 0 then
@@ -109,7 +110,7 @@ local function handle(self, connection, url, data, size, own)
   local body = self.bodies[number]
   self.bodies[number] = nil
   if not is_token(self, value(connection, "token")) then
-    return reply(connection, 403, "the address needs the token that the program printed\n",
+    return reply(connection, 403, "use the address with the token that the program printed\n",
       "text/plain")
   end
   local text, kind, status, headers = self.answer(ffi.string(url), function(key)
@@ -132,8 +133,9 @@ local function start(self, address, port)
     ffi.cast("int", option_timeout), ffi.cast("unsigned", 60), ffi.cast("int", option_end))
 end
 
---- Starts a server. `port` nil: 8642, or any free one. `answer(path, query, body)` returns a text,
---- its type, the status, and further headers; query "x" is a value of the address.
+--- Starts a server. Without a `port`, it is 8642, or any free one. `answer(path, query, body)`
+--- returns a text, its type, the status, and further headers; query "x" returns parameter x of the
+--- address.
 function server.create(options, answer)
   local C = open()
   local self = setmetatable({ token = random_token(), answer = answer, requests = 0, bodies = {} },
@@ -148,8 +150,9 @@ function server.create(options, answer)
   if self.daemon == nil and not options.port then self.daemon = start(self, address, 0) end
   if self.daemon == nil then
     self.handler:free()
-    return fail.raise { code = "io.failed", message = ("no server can be started on %s, port %d")
-      :format(address, options.port or 8642), hint = "another program may have the port" }
+    return fail.raise { code = "io.failed", message = (
+      "the server cannot be started on %s, port %d") :format(address, options.port or 8642),
+        hint = "another program may use the port" }
   end
   self.address = address
   self.port = ffi.cast("const uint16_t *", C.MHD_get_daemon_info(self.daemon, bound_port))[0]
@@ -162,7 +165,8 @@ function Server:url()
   return ("http://%s:%d/?token=%s"):format(host, self.port, self.token)
 end
 
---- Answers requests for so many milliseconds. It calls back into Lua, so it must not be compiled.
+--- Answers requests for `ms` milliseconds. libmicrohttpd calls back into Lua, so LuaJIT must not
+--- compile this function.
 function Server:run(ms)
   local C, now = library, require("regolith.lib").C.rg_time
   local goal = now() + ms / 1000
