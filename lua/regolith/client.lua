@@ -24,13 +24,7 @@ local function check_extents(extents, what)
   if #extents == 0 then
     return fail.argument(what .. " needs at least one extent", "c:empty(rg.f32, n)")
   end
-  for _, n in ipairs(extents) do
-    if type(n) ~= "number" or n % 1 ~= 0 or n < 0 then
-      return fail.argument("an extent of a buffer must be a whole number of at least 0, got "
-        .. fail.describe(n))
-    end
-    index.check_magnitude("an extent of a buffer", n)
-  end
+  for _, n in ipairs(extents) do index.check_extent("an extent of a buffer", n, 0) end
 end
 
 local function make(self, t, extents)
@@ -38,7 +32,7 @@ local function make(self, t, extents)
   return array.create_buffer(self.session, t, extents)
 end
 
---- `c:empty(n)`, so many bytes, or `c:empty(T, n, m)`: a buffer of zeros.
+--- `c:empty(n)`: a buffer of n bytes; `c:empty(T, n, m)`: one of elements; both are zero.
 local function empty(self, t, ...)
   local extents = { ... }
   if type(t) == "number" then t, extents = "u8", { t } end
@@ -91,12 +85,12 @@ local function write(self, buffer, data)
   local number, c = self.session:get()
   local bytes, size = bytes_of(self, buffer, data, "c:write")
   check(C.rg_client_write(c, self.number, buffer.rg_array, bytes, size or #bytes), number)
-  -- streams are ordered by the objects that they name, and kernels do not name its memory
+  -- Streams are ordered by the objects that launches name, and kernels do not name such memory.
   if buffer.rg_value ~= 0 then check(C.rg_client_sync(c, self.number), number) end
   return buffer
 end
 
--- Of a table, and of those in it.
+-- The lengths of a table, of the first table in it, and so on.
 local function extents_of(data)
   local extents = {}
   repeat
@@ -207,7 +201,7 @@ local function on_stream(self, f, ...)
   return finish(self, before, pcall(f, ...))
 end
 
--- Calls what is called `wanted` with a list of arguments.
+-- Calls a kernel or a set of candidates (`wanted` says which) with a list of arguments.
 local function run(self, callee, wanted, arguments, what)
   local meta = getmetatable(callee)
   if type(meta) ~= "table" or rawget(meta, "__regolith") ~= wanted then
@@ -231,7 +225,7 @@ local function execute_autotune(self, set, arguments)
   return run(self, set, "a set of candidates", arguments, "c:execute_autotune")
 end
 
---- Waits for the stream; `c:sync "all"`: for all of them. Raises what failed there.
+--- Waits for the stream, or with "all" for all streams. Raises the error of a failed launch.
 local function sync(self, what)
   local number, c = self.session:get()
   if what ~= nil and what ~= "all" then

@@ -2,8 +2,9 @@
 --- line of the user's call, `a` and `b` of `a:copy_from(b)`.
 local ffi = require "ffi"
 local fail = require "regolith.error"
+local disk = require "regolith.file.disk"
 
-local debug, getfenv, io = debug, getfenv, io
+local debug, getfenv = debug, getfenv
 
 local holder = {}
 
@@ -28,9 +29,8 @@ end
 
 local function line_of(info)
   local path = info.source:match "^@(.*)$"
-  local file = path and io.open(path, "r")
-  local text = file and file:read "*a" or (debug.getregistry()["regolith.texts"] or {})[info.source]
-  if file then file:close() end
+  local text = path and disk.read(path)
+    or (debug.getregistry()["regolith.texts"] or {})[info.source]
   local number = 0
   for line in ((text or "") .. "\n"):gmatch "([^\n]*)\n" do
     number = number + 1

@@ -1,8 +1,10 @@
 --- Identifies the program that this Lua state runs in, for those that Regolith treats differently.
 --- Reads globals and loaded modules raw, because a host may forbid unknown globals.
+local disk = require "regolith.file.disk"
+
 local host = {}
 
-local io, os, debug = io, os, debug
+local os, debug = os, debug
 
 -- In a thread of LÖVE, `love` exists without its main program.
 local function is_love_thread()
@@ -44,7 +46,7 @@ end
 --- read files.
 function host.get_reader() return files_of_love() and read_of_love end
 
--- A number that tells contents apart (FNV-1a).
+-- A hash of the contents (FNV-1a).
 local function hash_of(bytes)
   local hash = 0x811c9dc5
   for k = 1, #bytes do
@@ -55,20 +57,15 @@ local function hash_of(bytes)
   return bit.tohex(hash)
 end
 
-local function is_file(path)
-  local file = io.open(path, "rb")
-  if file then file:close() end
-  return file ~= nil
-end
 
---- A file of a LÖVE game by the path at which C finds it: its own in a game's folder; a file in an
---- archive is unpacked into the save folder, once for each content. nil in other hosts, and for
---- files that the game does not have.
+--- The path by which C can open a file of a LÖVE game. A file in the game's archive is unpacked
+--- into the save folder first, once for each content. nil in other hosts, and for files that the
+--- game does not have.
 function host.unpack(name)
   local files = files_of_love()
   if not files or not files.getInfo or not files.getInfo(name, "file") then return nil end
   local own = files.getRealDirectory(name) .. "/" .. name
-  if is_file(own) then return own end
+  if disk.has(own) then return own end
   local bytes = files.read(name)
   local copy = ("regolith/%s-%s"):format(hash_of(bytes), name:match "[^/]*$")
   if not files.getInfo(copy, "file") then

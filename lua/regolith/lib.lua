@@ -113,7 +113,7 @@ if lib.C.rg_abi_version() ~= abi then
     code = "library.version",
     message = ("%s is version %s, which does not match this Lua module")
       :format(lib.path, ffi.string(lib.C.rg_version())),
-    hint = "use module and library of one build",
+    hint = "use a module and a library of one build",
   }
 end
 
@@ -159,6 +159,17 @@ end
 --- would surface in whatever code the collector interrupted, and crashes LuaJIT in compiled code.
 function lib.finalizer(finalize)
   return function(handle) pcall(finalize, handle) end
+end
+
+--- Returns a finalizer of handles, which calls before(self), releases the core's object, which is
+--- in the member `pointer`, and clears that member.
+function lib.handle_finalizer(pointer, release, before)
+  return lib.finalizer(function(self)
+    before(self)
+    release(self[pointer])
+    self[pointer] = nil
+    lib.drop_handle(self.rg_runtime)
+  end)
 end
 
 --- Replaces the pointer to a C object whose finalizer has run. The core refuses it, naming the
@@ -272,7 +283,7 @@ function lib.quietly(f)
   return function(...) return lib.quiet(f, ...) end
 end
 
--- Sends the core's warnings to where rg.log's lines go.
+-- The core's warnings go where the lines of rg.log go.
 sink.watch(function(has_sink)
   for _, runtime in pairs(runtimes) do
     if runtime.c then lib.C.rg_keep_warnings(runtime.c, has_sink and 1 or 0) end
@@ -290,7 +301,7 @@ local function positive(n) return n > 0 and n or nil end
 
 -- "3" becomes the number 3; "3, 16" becomes a list, which prints in that form.
 local Index = { __tostring = function(list) return table.concat(list, ", ") end }
-function Index.__concat(a, b) return tostring(a) .. tostring(b) end
+Index.__concat = fail.concat
 local function index_of(shown)
   local list = {}
   for number in (shown or ""):gmatch "[^, ]+" do list[#list + 1] = tonumber(number) end
@@ -300,7 +311,7 @@ end
 local function record(err)
   return {
     code = text(err.code) or "internal", message = text(err.message)
-      or "Regolith failed without a reason",
+      or "Regolith failed without stating a reason",
     hint = text(err.hint), file = text(err.file), source = text(err.source),
       index = index_of(text(err.index)),
     line = positive(err.line), column = positive(err.column), width = positive(err.width),
@@ -343,7 +354,7 @@ local function last_errors(runtime)
   return errors, left
 end
 
--- A function of the program `regolith`, which learns from it to exit with a failure status.
+-- A function of the program `regolith`, which then exits with a failure status.
 local registry = debug and debug.getregistry and debug.getregistry() or {}
 local note_unseen = registry["regolith.unseen"]
 

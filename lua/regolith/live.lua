@@ -1,16 +1,17 @@
 --- `rg.live{ step = step, draw = draw, params = params, reset = reset }`: runs a simulation in a
 --- window, with its parameters as sliders, until the window is closed.
 ---
----     look at the files -> controls and keys -> steps -> draw -> record -> present      (a frame)
+---     check the files -> controls and keys -> steps -> draw -> record -> present      (a frame)
 ---
---- When the script's file is saved, it is run again, and its functions go on with the data that
---- exist (live/script.lua). A mistake is shown in the window: the old functions go on, also if the
---- new ones fail in their first frame. Without a display, frames become a video
---- (live/headless.lua).
+--- When the script's file is saved, it is run again, and its new functions continue with the
+--- existing data (live/script.lua). Errors are shown in the window, and the old functions keep
+--- running, also if the new ones fail in their first frame. Without a display, frames become a
+--- video (live/headless.lua).
 local fail = require "regolith.error"
 local lib = require "regolith.lib"
 local log = require "regolith.log"
 local binary = require "regolith.file.binary"
+local disk = require "regolith.file.disk"
 local kernel = require "regolith.kernel"
 local params = require "regolith.live.params"
 local script = require "regolith.live.script"
@@ -26,9 +27,9 @@ Live.__index = Live
 
 local option_names = { "step", "draw", "params", "ranges", "reset", "touch", "title", "width",
   "height", "shadows", "speed", "frames", "path", "on", "paused", "otherwise" }
-local slowest, fastest = 0.1, 100 -- steps in a frame
-local frame_s = 0.2 -- steps of one frame end after this time, so that the window answers
-local hint_s = 8 -- for which the keys are shown
+local slowest, fastest = 0.1, 100 -- steps per frame
+local frame_s = 0.2 -- a frame makes no more steps after this time, so that the window responds
+local hint_s = 8 -- how long the keys are shown
 local calls = 0 -- calls of rg.live in this process, for a script that is run again
 
 -- -- options --------------------------------------------------------------------------------------
@@ -42,9 +43,8 @@ local function check_callable(options, name, needs)
   local v = options[name]
   if is_callable(v) or v == nil and not needs then return end
   local more = { step = " or a kernel", draw = " that draws into the window, or a field" }
-  return fail.argument(("option '%s' of rg.live must be a function%s, got %s"):format(name,
-    more[name] or "", fail.describe(v)),
-    name == "draw" and "draw = function(w) w:show(heat) end" or nil, "option.invalid")
+  return fail.option(options, name, "rg.live", "a function" .. (more[name] or ""),
+    name == "draw" and "draw = function(w) w:show(heat) end" or nil)
 end
 
 local function check_number(options, name, low, high, is_whole)
@@ -53,12 +53,11 @@ local function check_number(options, name, low, high, is_whole)
   then
     return
   end
-  return fail.argument(("option '%s' of rg.live must be %s from %g to %g, got %s"):format(name,
-    is_whole and "a whole number" or "a number", low, high, fail.describe(v)), nil,
-    "option.invalid")
+  return fail.option(options, name, "rg.live", ("%s from %g to %g"):format(
+    is_whole and "a whole number" or "a number", low, high))
 end
 
--- What is drawn where `draw` is a field, an array or a table of columns.
+-- The function that draws a frame; a field or an array as `draw` is shown.
 local function drawing_of(draw)
   if is_callable(draw) or type(draw) ~= "cdata" then return draw end
   return function(w) w:show(draw) end
@@ -66,10 +65,10 @@ end
 
 local function check_options(options)
   if type(options) ~= "table" or getmetatable(options) then
-    return fail.argument("rg.live takes a table of options, not " .. fail.describe(options),
+    return fail.argument("options of rg.live must be a table, got " .. fail.describe(options),
       "rg.live{ step = step, draw = draw }")
   end
-  options = binary.check_options(options, option_names, "rg.live")
+  fail.check_options(options, option_names, "rg.live")
   check_callable(options, "step", true)
   if type(options.draw) ~= "cdata" then check_callable(options, "draw", true) end
   check_callable(options, "reset")
@@ -93,15 +92,15 @@ local function take_options(self, options, own)
   self.script:accept(options)
 end
 
--- Shows what went wrong, once also on standard error; for so many seconds, or until the script is
--- loaded again.
+-- Shows an error in the window, for so many seconds or until the script is loaded again, and once
+-- on standard error.
 local function show_mistake(self, text, seconds)
   if self.mistake ~= text then log.error("%s", text) end
   self.mistake, self.mistake_until = text, seconds and lib.C.rg_time() + seconds or math.huge
 end
 
--- Calls a function of the script. One of a script that was just run again is replaced by the old
--- one where it fails; another one stops the simulation.
+-- Calls a function of the script. If the script was just loaded again, an error brings its old
+-- functions back; otherwise it stops the simulation.
 local function attempt(self, f, ...)
   if not f or self.is_broken then return end
   local ok, problem = pcall(f, ...)
@@ -112,11 +111,11 @@ local function attempt(self, f, ...)
   if self.previous then
     take_options(self, self.previous.options, self.previous.params)
     self.previous = nil
-    show_mistake(self, text .. "\nthe old code goes on")
+    show_mistake(self, text .. "\nthe old code keeps running")
   else
     self.is_broken, self.problem = true, problem
     show_mistake(self, text .. (self.script.path
-      and "\nthe simulation has stopped: save the file to go on" or ""))
+      and "\nthe simulation has stopped: save the corrected file to continue" or ""))
   end
 end
 
@@ -130,7 +129,7 @@ local function reload_script(self)
     own:inherit(self.params)
   end)
   if not options then
-    show_mistake(self, report .. (self.is_broken and "" or "\nthe old code goes on"))
+    show_mistake(self, report .. (self.is_broken and "" or "\nthe old code keeps running"))
     return
   end
   if not self.is_broken then
@@ -142,7 +141,7 @@ local function reload_script(self)
     or "reloaded; new: " .. table.concat(report.renewed, ", "))
 end
 
-local function look_at_files(self)
+local function check_files(self)
   local now = lib.C.rg_time()
   for _, report in ipairs(self.script:reload_modules(now)) do
     if report.problem then
@@ -157,13 +156,11 @@ end
 
 -- -- what keys and buttons do ---------------------------------------------------------------------
 
--- A path that no file has: heat_0001.png
+-- A path without a file: heat_0001.png
 local function free_path(self, ending)
   for number = 1, 9999 do
     local path = ("%s_%04d.%s"):format(self.name, number, ending)
-    local file = io.open(path, "rb")
-    if not file then return path end
-    file:close()
+    if not disk.has(path) then return path end
   end
   return fail.argument(("there are 9999 files %s_*.%s already"):format(self.name, ending))
 end
@@ -223,16 +220,16 @@ function actions.keep(self)
 end
 
 function actions.back(self)
-  if not self.kept then return say(self, "nothing has been kept") end
+  if not self.kept then return say(self, "no step was kept: press f5 first") end
   self.params:restore(bring_back(self, self.kept))
   say(self, ("back at step %d"):format(self.steps))
 end
 
--- What the sliders have found goes into the script by hand.
+-- Prints the parameters, to be pasted into the script.
 function actions.print(self)
   print("params = " .. self.params:text())
   io.stdout:flush()
-  say(self, "the values are in the terminal")
+  say(self, "the values were printed in the terminal")
 end
 
 function actions.slower(self) self.speed = math.max(slowest, self.speed / 2) end
@@ -244,7 +241,7 @@ local keys = { space = "pause", ["."] = "step", r = "reset", s = "picture", v = 
   f5 = "keep", f9 = "back", p = "print", ["-"] = "slower", ["="] = "faster", h = "hide",
   escape = "end" }
 
--- A file that cannot be written is a mistake that the window shows.
+-- Runs an action; the window shows an error, such as a file that cannot be written.
 local function act(self, name)
   local ok, problem = pcall(actions[name], self)
   if not ok then show_mistake(self, script.text_of(problem), 8) end
@@ -254,8 +251,8 @@ end
 
 local function draw_panel(self)
   local c = overlay.of(self.window):panel "Controls"
-  local function button(label, name, is_beside)
-    if is_beside then c:beside() end
+  local function button(label, name, on_same_line)
+    if on_same_line then c:same_line() end
     if c:button(label) then act(self, name) end
   end
   button(self.is_paused and "go on##live" or "pause##live", "pause")
@@ -328,7 +325,7 @@ local function write_frame(self)
     local pixels, width, height = window.read(self.window)
     local video = self.video
     if video.width and (video.width ~= width or video.height ~= height) then
-      return actions.record(self) -- ends it: the window has another size
+      return actions.record(self) -- the size of the window has changed: ends the video
     end
     video:add(pixels, { width = width, height = height, channels = 4 })
   end
@@ -341,8 +338,8 @@ local function call_touch(self, x, y, dx, dy)
   return attempt(self, f, unpack({ x, y, dx, dy }, 1, math.min(4, f.parameter_count)))
 end
 
--- Tells the script where the mouse is while a button is held, and how it has moved since the last
--- frame: in the world, or in pixels where that has three dimensions.
+-- While a button is held, passes the position of the mouse to the script, and its motion since the
+-- last frame: in world coordinates, or in pixels if the camera is in three dimensions.
 local function touch(self)
   if not self.options.touch or self.is_broken then return end
   local w = self.window
@@ -359,7 +356,7 @@ end
 
 local function frame(self)
   local w = self.window
-  look_at_files(self)
+  check_files(self)
   for key, name in pairs(keys) do
     if w:pressed(key) then act(self, name) end
     if not w:is_open() then return end

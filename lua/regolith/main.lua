@@ -20,7 +20,7 @@ local function with_dot(rg, name, inside)
   end
 end
 
--- The module's functions for one runtime: `rg` itself, or what rg.new returns.
+-- The module's functions for one runtime: those of `rg` itself, or of what rg.new returns.
 local function open(own)
   local rg = builtin.members()
   rg.version = ffi.string(lib.C.rg_version())
@@ -76,7 +76,7 @@ local function open(own)
     rg[name] = function(...) return require("regolith.data.sort")[name](own, ...) end
   end
 
-  -- The __index of a table of functions: other names raise, with what was probably meant.
+  -- The __index of a table of functions: other names raise an error with a suggestion.
   local function refuse_member(what, names, hints)
     return function(_, name)
       if debug and debug.getinfo(2, "S").source == fail.own_chunk then return nil end
@@ -85,7 +85,7 @@ local function open(own)
     end
   end
 
-  -- the toolbox, likewise
+  -- the toolbox, also loaded on first use
   local function tool(name, f)
     return fail.border(function(...) return require("regolith.toolbox." .. name)[f](own, ...) end)
   end
@@ -114,7 +114,7 @@ local function open(own)
   end
   rg.solve.least_squares = tool("solve.least_squares", "solve")
 
-  for _, name in ipairs { "save", "load" } do -- likewise
+  for _, name in ipairs { "save", "load" } do -- loaded on first use
     rg[name] = function(...) return require("regolith.file.snapshot")[name](own, ...) end
   end
 
@@ -200,7 +200,7 @@ local function open(own)
     if type(f) == "function" and not builtin.names[f] then rg[name] = with_dot(rg, name, f) end
   end
 
-  -- so that a kernel which calls one gets an error with its name, as does who prints one
+  -- Errors in kernels that call such a function, and the prompt, show it by its name.
   local function name_all(t, prefix)
     for name, f in pairs(t) do
       if type(f) == "function" and not builtin.names[f] then builtin.names[f] = prefix .. name end
@@ -217,7 +217,7 @@ local function open(own)
     __regolith = "the module itself",
     __index = function(_, name)
       if type(name) ~= "string" or name:sub(1, 1) == "_" then return nil end
-      -- a kernel's: the core reports it with its position
+      -- The caller is a kernel's launcher: the core reports the name with its position.
       if debug and debug.getinfo(2, "S").source == fail.own_chunk then return nil end
       local names = {}
       for known in pairs(rg) do names[#names + 1] = known end

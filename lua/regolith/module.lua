@@ -3,8 +3,8 @@
 ---     rg.module{ step = step, draw = { draw, rg.f32 }, x = x }:save "sand.rgm"
 ---     local sand = rg.module.open "sand.rgm"     sand.step(0.1)   sand.x   sand.values.dt
 ---
---- What kernels capture is saved under the name that it has in their text, and a module has one
---- value for each name, which its launches read: `sand.values`.
+--- Captures of kernels are saved under their names in the text. A module has one value for each
+--- name, which its launches read: `sand.values`.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
@@ -12,6 +12,7 @@ local host = require "regolith.host"
 local field = require "regolith.data.field"
 local snode = require "regolith.data.snode"
 local kernel = require "regolith.kernel"
+local disk = require "regolith.file.disk"
 local value = require "regolith.data.value"
 local binary = require "regolith.file.binary"
 
@@ -41,12 +42,12 @@ local function check_items(items, what)
   local names = {}
   for name, v in pairs(items) do
     if type(name) ~= "string" or not name:find "^[%a_][%w_]*$" then
-      return fail.argument(("what %s saves has names, and %s is none"):format(what,
+      return fail.argument(("the keys of %s must be names, got %s"):format(what,
         type(name) == "string" and ("%q"):format(name) or fail.describe(name)),
         what .. "{ step = step, x = x }")
     end
     if name == "values" then
-      return fail.argument "a module's own name 'values' cannot be given to something in it"
+      return fail.argument "nothing in a module can be called 'values': that is its table of values"
     end
     if not kind_of(v) then
       return fail.argument(("'%s' is %s, which a module cannot hold"):format(name,
@@ -55,7 +56,7 @@ local function check_items(items, what)
     names[#names + 1] = name
   end
   table.sort(names)
-  if #names == 0 then fail.argument(what .. " is given nothing to save") end
+  if #names == 0 then fail.argument(what .. " needs at least one kernel, field or node") end
   return names
 end
 
@@ -94,10 +95,8 @@ local function runtime_of(v)
   return v.rg_runtime
 end
 
-local function read_text(path)
-  local file, why = io.open(path, "rb")
-  local text = file and file:read "*a"
-  if file then file:close() end
+local function read_key(path)
+  local text, why = disk.read(path)
   return text or fail.argument("the key cannot be read: " .. why, nil, "io.failed")
 end
 
@@ -140,12 +139,12 @@ end
 local function check_targets(targets)
   if targets == nil then return end
   if type(targets) ~= "table" or #targets == 0 then
-    return fail.argument("targets are a list of processors, not " .. fail.describe(targets),
-      "targets = { \"x86-64-v3\", \"sm_80\" }")
+    return fail.argument("option 'targets' must be a list of processors, got "
+      .. fail.describe(targets), "targets = { \"x86-64-v3\", \"sm_80\" }")
   end
   for _, target in ipairs(targets) do
     if type(target) ~= "string" then
-      return fail.argument("a target is named by text, not by " .. fail.describe(target))
+      return fail.argument("a target must be a string, got " .. fail.describe(target))
     end
   end
   return targets
@@ -161,10 +160,10 @@ end
 --- `m:save(path, { targets = .., sign = "key.pem" })`
 Builder.save = fail.border(function(self, path, options)
   binary.check_path(path, "save")
-  options = binary.check_options(options, { "targets", "sign" }, "save")
+  options = fail.options(options, { "targets", "sign" }, "save")
   local targets = check_targets(options.targets)
   if options.sign ~= nil then binary.check_path(options.sign, "sign") end
-  local key = options.sign and read_text(options.sign)
+  local key = options.sign and read_key(options.sign)
   if lib.oracle_of((self.session:get())) then
     return fail.argument("kernels of arch = \"lua\" are not compiled, so no module can hold them")
   end
@@ -186,10 +185,10 @@ module.exported = {}
 
 --- `rg.export({ step = step, x = x }, { name = "sand" })`
 function module.export(session, items, options)
-  options = binary.check_options(options, { "name" }, "rg.export")
+  options = fail.options(options, { "name" }, "rg.export")
   if options.name ~= nil and (type(options.name) ~= "string"
     or not options.name:find "^[%w_.-]+$") then
-    return fail.argument("a module's name is a word of letters, digits, _, . and -, not "
+    return fail.argument("a module's name must be a word of letters, digits, _, . and -, got "
       .. fail.describe(options.name))
   end
   local made = create(session, items, "rg.export", options.name)
@@ -199,7 +198,7 @@ end
 
 -- -- what is opened -------------------------------------------------------------------------------
 
--- A value that Lua cannot have: launches pass it on as it was saved.
+-- A saved value that Lua cannot represent; launches pass it on unchanged.
 local function saved(slot)
   local kind = slot.kind
   if kind == C.RG_VALUE_FUNCTION then return { saved_kind = kind, i64 = slot.i64 } end
@@ -239,7 +238,8 @@ local function paths_of(pointer, k, names)
   return paths
 end
 
--- `module.values`: only what a host may see and set. `own.given` has the names that it has set.
+-- `module.values`: the values that a host may read and set. `own.given` has the names that it has
+-- set.
 local function values_of(own)
   local bound, known, sorted = own.bound, {}, {}
   for _, name in pairs(own.names) do
@@ -282,7 +282,7 @@ end
 
 local owns = setmetatable({}, { __mode = "k" }) -- module -> what it is made of
 
--- Adds a kernel to `members`, or as a derivative to the one that it is of.
+-- Adds a kernel to `members`, or a derivative to its kernel.
 local function add_kernel(own, members, name, pointer)
   local paths = paths_of(own.pointer, pointer, own.names)
   local base, kind = kernel.split_name(name)
@@ -295,8 +295,8 @@ local function add_kernel(own, members, name, pointer)
   else members[name] = made end
 end
 
--- The members of a module: those that `members` has stay. `own`: pointer, number, path, bound,
--- names, given.
+-- Adds the members of a module that `members` does not have yet. `own` has pointer, number, path,
+-- bound, names and given.
 local function read_items(own, members)
   local item = ffi.new "RgModuleItem"
   members.values = values_of(own)
@@ -325,8 +325,8 @@ local function open(session, path)
   return read_items(own, {}), own
 end
 
--- In a bundle, modules are next to the script, and in a game of LÖVE inside it; elsewhere, paths
--- are those of the process.
+-- In a bundle, modules are next to the script; in a game of LÖVE, they are files of the game;
+-- elsewhere, paths are relative to the folder of the process.
 local function find_file(path)
   local packed = host.unpack(path)
   if packed then return packed end
@@ -339,7 +339,7 @@ end
 function module.trust(session, path)
   local number, c = session:get()
   binary.check_path(path, "rg.module.trust")
-  local key = read_text(find_file(path))
+  local key = read_key(find_file(path))
   lib.quiet(function() check(C.rg_module_trust(c, key), number) end)
 end
 
@@ -387,19 +387,19 @@ local function take_file(own, m)
   read_items(own, m)
 end
 
---- `rg.module.reload(m)`: takes kernels and values from the module's file as it is now; all that
---- holds data stays. Raises module.changed where that cannot be, and `m` is as it was.
+--- `rg.module.reload(m)`: takes kernels and values from the module's current file; fields, nodes
+--- and trees keep their data. Raises module.changed if the file does not fit, and leaves `m`
+--- unchanged.
 function module.reload(_, m)
   lib.quiet(take_file, own_of(m, "rg.module.reload"), m)
   return m
 end
 
-local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
 local Watch = { __regolith = "a watch of a module" }
 Watch.__index = Watch
 
--- The checksum in the head of a module's file: another one says that it was built again.
+-- The checksum in the head of a module's file, which changes when the file is built again.
 local function sum_of(path)
   local file = io.open(path, "rb")
   local head = file and file:read(40)
@@ -407,9 +407,9 @@ local function sum_of(path)
   return head and #head == 40 and head:sub(33) or nil
 end
 
--- Builds in another process, into a folder of its own; the module's file is replaced at the end, if
--- the build succeeds, and its words are kept in a file. The script may export the module under the
--- name of the module's file, or of its own.
+-- Builds in another process, into a folder of its own. If the build succeeds, it replaces the
+-- module's file at the end; its output goes to a file. The script may export the module under the
+-- name of the module's file, or under its own.
 local function begin_build(self)
   local at, folder = self.folder .. "/next", self.folder
   os.remove(folder .. "/done")
@@ -417,37 +417,32 @@ local function begin_build(self)
   for k, name in ipairs(self.names) do
     local built = ("%s/%s.rgm"):format(at, name)
     os.remove(built)
-    moves[k] = ("mv %s %s 2>/dev/null"):format(quoted(built), quoted(self.path))
+    moves[k] = ("mv %s %s 2>/dev/null"):format(disk.quote(built), disk.quote(self.path))
   end
-  local said = quoted(folder .. "/said")
+  local said = disk.quote(folder .. "/said")
   local missing = ("regolith: %s exports no module '%s'"):format(self.script, self.names[1])
   os.execute(("{ { %s build %s -o %s && { %s || { echo %s; false; }; }; } > %s 2>&1; \z
-    echo $? > %s; } &"):format(quoted(self.program), quoted(self.script), quoted(at),
-    table.concat(moves, " || "), quoted(missing), said, quoted(folder .. "/done")))
+    echo $? > %s; } &"):format(disk.quote(self.program), disk.quote(self.script), disk.quote(at),
+    table.concat(moves, " || "), disk.quote(missing), said, disk.quote(folder .. "/done")))
   self.is_building = true
 end
 
-local function read_all(path)
-  local file = io.open(path, "rb")
-  local text = file and file:read "*a"
-  if file then file:close() end
-  return text
-end
 
---- Between frames: true if the kernels of the module are new; else nil and, once, why that failed.
---- Does not wait for the build.
+--- To be called between frames, as it does not wait for the build. Returns true if the module has
+--- new kernels; otherwise nil and, once after a failure, the reason.
 Watch.poll = fail.border(function(self)
-  local text = self.script and read_all(self.script)
+  local text = self.script and disk.read(self.script)
   if text and text ~= self.text and not self.is_building then
     self.text = text
     begin_build(self)
   end
-  local status = self.is_building and (read_all(self.folder .. "/done") or ""):match "^(%d+)\n"
+  local status = self.is_building
+    and (disk.read(self.folder .. "/done") or ""):match "^(%d+)\n"
   if status then
     self.is_building = false
     os.remove(self.folder .. "/done")
     if status ~= "0" then
-      local said = (read_all(self.folder .. "/said") or ""):gsub("%s+$", "")
+      local said = (disk.read(self.folder .. "/said") or ""):gsub("%s+$", "")
       said = said:match "regolith: .*$" or said -- without the files that were written before
       return nil, said ~= "" and said or ("'%s build' ended with status %s"):format(self.program,
         status)
@@ -472,30 +467,29 @@ end
 --- process, and w:poll() takes the result.
 function module.watch(_, m, options)
   local own = own_of(m, "rg.module.watch")
-  options = binary.check_options(options, { "script", "program", "name" }, "rg.module.watch")
+  options = fail.options(options, { "script", "program", "name" }, "rg.module.watch")
   for _, name in ipairs { "script", "program", "name" } do
     if options[name] ~= nil and type(options[name]) ~= "string" then
-      return fail.argument(("option '%s' of rg.module.watch must be text, got %s"):format(name,
-        fail.describe(options[name])))
+      return fail.option(options, name, "rg.module.watch", "a string")
     end
   end
   local self = { module = m, path = own.path, sum = sum_of(own.path), is_building = false,
     script = options.script or false, program = options.program or find_program() }
   if self.script then
-    self.text = read_all(self.script)
+    self.text = disk.read(self.script)
       or fail.argument(("the script '%s' cannot be read"):format(self.script), nil, "io.failed")
     self.names = { options.name or own.path:match "([^/]+)$":gsub("%.rgm$", "") }
     if not options.name then
       self.names[2] = self.script:match "([^/]+)$":gsub("%.lua$", "")
     end
     self.folder = own.path .. ".build"
-    os.execute("mkdir -p " .. quoted(self.folder))
+    os.execute("mkdir -p " .. disk.quote(self.folder))
   end
   return setmetatable(self, Watch)
 end
 
---- The header in C of a module in a file; with `archive`, a path, also writes what linkers put into
---- programs.
+--- The header in C of a module in a file. With `archive`, a path, also writes an archive of its
+--- objects for linkers.
 function module.header(session, path, prefix, archive)
   local number, c = session:get()
   local out, text = ffi.new "RgModule *[1]", ffi.new "const char *[1]"

@@ -108,7 +108,7 @@ function progress.begin(total, label)
   return self
 end
 
---- One more step begins, or the last one has ended. A label replaces the one that is shown.
+--- Called when a step begins, or the last one has ended. A label replaces the one that is shown.
 function progress.advance(self, is_last, label)
   self.done, self.label = self.done + 1, label or self.label
   show(self, is_last)

@@ -1,10 +1,11 @@
 --- `rg.reload "waves"`: runs the file of a module again, in a running program. Fields and trees
 --- keep their contents; functions and kernels are replaced by those of the new text.
 ---
----     the old module --walk--> its objects by name --the new one takes those declared alike
----     the new module --walk--> its kernels --each compiled for what the old one was launched with
----                          all well: its members go into the old module's table; else nothing
----                          has happened to it
+---     1. walk the old module: find its objects by name
+---     2. walk the new module: replace its objects by old ones of the same declaration, and compile
+---        its kernels for the arguments of the old ones
+---     3. if all of that succeeds, put its members into the old module's table; otherwise leave the
+---        old module unchanged
 ---
 --- A name is the key in the module's table ("state.height") or the name of a local variable. A walk
 --- follows the module's table through tables, and through functions and kernels of the module's
@@ -14,7 +15,7 @@ local fail = require "regolith.error"
 local field = require "regolith.data.field"
 local kernel = require "regolith.kernel"
 local snode = require "regolith.data.snode"
-local source = require "regolith.kernel.source"
+local disk = require "regolith.file.disk"
 
 local debug, loadfile = debug, loadfile
 local reload = {}
@@ -141,7 +142,7 @@ local function path_of(name)
   local path = package.searchpath(name, package.path)
   if path then return path end
   return fail.argument(("rg.reload finds no file of module '%s'"):format(name),
-    "it reloads what require has loaded from package.path")
+    "it reloads modules that require has loaded from package.path")
 end
 
 local function run(name, path)
@@ -163,8 +164,8 @@ local function compile(new, chunk, old)
   end)
 end
 
---- Gives what new functions and tables refer to, of the file `chunk`, the data of older ones, and
---- compiles the new kernels. Returns which names are kept, and which are renewed.
+--- Lets the new functions and tables of the file `chunk` use the data of the old ones, and compiles
+--- the new kernels. Returns which names are kept, and which are renewed.
 function reload.adopt(new, chunk, old)
   local report = keep(new, chunk, objects(old, chunk, is_data))
   compile(new, chunk, objects(old, chunk, kernel.is))
@@ -187,7 +188,7 @@ local function reload_one(name)
     return fail.argument(("module '%s' has not been loaded by require"):format(name))
   end
   local path = path_of(name)
-  local text, chunk = source.read_file(path), "@" .. path
+  local text, chunk = disk.read(path), "@" .. path
   local new = run(name, path)
   local report = reload.adopt(new, chunk, old)
   for key in pairs(old) do
@@ -213,7 +214,7 @@ local function changed()
   for name, module in pairs(package.loaded) do
     local path = type(name) == "string" and type(module) == "table" and package.searchpath(name,
       package.path)
-    if path and texts[name] ~= source.read_file(path) and is_ours(name, module, path) then
+    if path and texts[name] ~= disk.read(path) and is_ours(name, module, path) then
       names[#names + 1] = name
     end
   end

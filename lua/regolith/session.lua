@@ -161,12 +161,10 @@ end
 function session.create() return setmetatable({}, session) end
 
 local function check_options(options, what)
-  if type(options) ~= "table" then
-    return fail.argument(
-      ("%s takes a table of options, not %s"):format(what, fail.describe(options)))
+  if type(options) == "table" and fail.forms[options.errors] ~= nil then
+    fail.raise_as(options.errors)
   end
-  if fail.forms[options.errors] ~= nil then fail.raise_as(options.errors) end
-  fail.check_options(options, option_names, what)
+  fail.options(options, option_names, what)
   read_options(options) -- raises at the caller's line instead of at the first use
 end
 
@@ -246,11 +244,11 @@ local function begin(self, options)
   local count_out = ffi.new "const uint64_t *[1]"
   C.rg_count_launches(c, count_out)
   if count_out[0] ~= nil then self.runtime.sites = launch_site.start(count_out[0], lib.path) end
-  if options.seed == 0 then C.rg_seed(c, 0) end -- which RgOptions takes as none
+  if options.seed == 0 then C.rg_seed(c, 0) end -- in RgOptions, 0 means the default
   if arch == "lua" then
     self.runtime.oracle = require("regolith.oracle").create(self.runtime.number)
   end
-  self.seen_bytes, self.seen_trees, self.new_bytes, self.unasked = 0, 0, 0, 0
+  self.seen_bytes, self.seen_trees, self.new_bytes, self.unread = 0, 0, 0, 0
   find_steps(self, arch)
 end
 
@@ -288,21 +286,21 @@ end
 
 -- Reading the live bytes walks all trees, so the more trees there are, the less often they are
 -- read.
-local function is_worth_asking(self)
-  return self.unasked * 64 >= (self.tree_count or 0) or self.new_bytes >= self.step_bytes / 4
+local function is_time_to_read(self)
+  return self.unread * 64 >= (self.tree_count or 0) or self.new_bytes >= self.step_bytes / 4
 end
 
---- Called whenever a tree is created, to decide whether Lua's collector should run; `bytes` is its
---- memory as far as it is known.
+--- Called whenever a tree is created, to decide whether Lua's collector should run. `bytes` is the
+--- tree's memory, or nil if that is not known yet.
 function session:account_tree(bytes)
   local number, c = self:get()
-  self.seen_trees, self.unasked = self.seen_trees + 1, self.unasked + 1
+  self.seen_trees, self.unread = self.seen_trees + 1, self.unread + 1
   self.new_bytes = self.new_bytes + (bytes or 0)
   local step_trees = self.step_trees
-  if not is_worth_asking(self) and self.seen_trees < step_trees then return end
+  if not is_time_to_read(self) and self.seen_trees < step_trees then return end
   local memory = ffi.new "RgMemory"
   lib.check(C.rg_memory(c, memory), number)
-  self.unasked, self.new_bytes, self.tree_count = 0, 0, memory.trees
+  self.unread, self.new_bytes, self.tree_count = 0, 0, memory.trees
   local live = tonumber(memory.live)
   self.seen_bytes = math.min(self.seen_bytes, live)
   if live - self.seen_bytes < self.step_bytes and self.seen_trees < step_trees then return end
@@ -324,7 +322,9 @@ local function get_print() return host.find(_G, "print") end
 function session:sync()
   local number, c = self:get()
   lib.check(C.rg_sync(c), number)
-  if self.runtime.lines[0] ~= 0 then require("regolith.oracle.say").tell(number, get_print) end
+  if self.runtime.lines[0] ~= 0 then
+    require("regolith.oracle.message").print_lines(number, get_print)
+  end
   sweep()
 end
 
@@ -341,7 +341,7 @@ local function printable(t, names)
     return table.concat(lines, "\n")
   end
   return setmetatable(t, { __regolith = "a report", __tostring = show,
-    __concat = function(a, b) return tostring(a) .. tostring(b) end })
+    __concat = fail.concat })
 end
 
 local stats_names = { "launches", "compiles", "cache_hits", "gcs", "compile_ms", "run_ms",
@@ -388,7 +388,7 @@ end
 
 -- -- compiled kernels on disk ---------------------------------------------------------------------
 
---- `rg.cache.info()`: folder (nil: nothing is kept), entries, bytes, limit_bytes.
+--- `rg.cache.info()`: folder (nil if no kernels are kept), entries, bytes, limit_bytes.
 function session:cache_info()
   local number, c = self:get()
   local i = ffi.new "RgCacheInfo"
@@ -408,13 +408,15 @@ end
 
 -- -- memory ---------------------------------------------------------------------------------------
 
-local function size_text(size)
+--- Formats a number of bytes, as in "3.0 KiB".
+function session.size_text(size)
   if size < 1024 then return ("%d B"):format(size) end
-  for _, unit in ipairs { "KiB", "MiB", "GiB" } do
+  for _, unit in ipairs { "KiB", "MiB", "GiB", "TiB" } do
     size = size / 1024
-    if size < 1024 or unit == "GiB" then return ("%.1f %s"):format(size, unit) end
+    if size < 1024 or unit == "TiB" then return ("%.1f %s"):format(size, unit) end
   end
 end
+local size_text = session.size_text
 
 local Report = { __regolith = "a memory report" }
 function Report:__tostring()
@@ -430,11 +432,11 @@ function Report:__tostring()
   end
   for _, row in ipairs(self.arrays) do
     lines[#lines + 1] = ("  array %s  %s"):format(row.text,
-      row.live > 0 and size_text(row.live) or "in memory of somebody else")
+      row.live > 0 and size_text(row.live) or "in borrowed memory")
   end
   return table.concat(lines, "\n")
 end
-function Report.__concat(a, b) return tostring(a) .. tostring(b) end
+Report.__concat = fail.concat
 
 --- `rg.memory()`: the memory used, in bytes, in total and by tree and node.
 function session:memory()
@@ -479,7 +481,7 @@ function session:allocations(on)
     if type(on) ~= "boolean" then
       return fail.argument("rg.allocations takes true or false, not " .. fail.describe(on))
     end
-    if self.runtime.oracle then self.runtime.oracle:forget_made() end
+    if self.runtime.oracle then self.runtime.oracle:reset_made() end
     return lib.check(C.rg_allocations_count(c, on and 1 or 0), number)
   end
   local all, t = ffi.new "RgAllocations", {}
@@ -508,7 +510,7 @@ function Pools:__tostring()
     size_text(self.range.reserved), self.range.blocks)
   return table.concat(lines, "\n")
 end
-function Pools.__concat(a, b) return tostring(a) .. tostring(b) end
+Pools.__concat = fail.concat
 
 --- Memory by kind, as the device's memory manager reports it.
 function session:pools()

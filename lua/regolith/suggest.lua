@@ -36,7 +36,7 @@ end
 
 -- Returns the alternatives to the last name of `path`: a table's keys, or all names that the kernel
 -- can see.
-local function names_beside(self, path)
+local function alternatives(self, path)
   local names, parent, last = {}, nil, nil
   for name in path:gmatch "[^.]+" do
     if last then
@@ -92,7 +92,7 @@ function suggest.names(self, errors)
     local path = (failure.code == "name.nil" or failure.code == "name.unknown")
       and failure.message:match "^'([%w_.]+)' is "
     local names, last, before
-    if path then names, last, before = names_beside(self, path) end
+    if path then names, last, before = alternatives(self, path) end
     local near = names and #last > 1 and fail.nearest(last, names)
     local has_own = failure.hint and failure.hint:find("did you mean", 1, true)
     local pass = path and failure.code == "name.unknown" and hint_to_pass(self, path)

@@ -80,7 +80,7 @@ local function check_options(options)
     return fail.argument("rg.window takes options by name",
       "rg.window{ width = 512, height = 512 }", "option.invalid")
   end
-  options = binary.check_options(options, option_names, "rg.window")
+  options = fail.options(options, option_names, "rg.window")
   for _, name in ipairs { "vsync", "shadows" } do
     if options[name] ~= nil and type(options[name]) ~= "boolean" then
       return fail.argument(("option '%s' of rg.window must be true or false, got %s"):format(name,
@@ -135,9 +135,9 @@ end
 -- A window in a browser.
 local function create_remote(session, options, on)
   local remote = require "regolith.remote"
-  local place = remote.place(on)
+  local address = remote.address_of(on)
   local self = create_hidden(session, options)
-  self.remote = remote.create(self, place, options.title)
+  self.remote = remote.create(self, address, options.title)
   return self
 end
 

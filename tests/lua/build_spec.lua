@@ -221,7 +221,7 @@ int main(void) {
       return said
     end
     assert.matches("needs a script", refusal "")
-    assert.matches("takes a folder to build in", refusal "sand.lua")
+    assert.matches("needs a folder to build in", refusal "sand.lua")
     assert.matches("has no option '%-%-bundel'", refusal "--bundel game.lua sand.lua -o out")
     assert.matches("%-o needs a value", refusal "sand.lua -o")
     assert.matches("cannot read nothing.lua", refusal "nothing.lua -o out")

@@ -193,8 +193,8 @@ describe("rg.live without a display", function()
     local function message(options) return failure(rg.live, options).message end
     local step, draw = function() end, function() end
     assert.equal("option 'step' of rg.live must be a function or a kernel, got nil", message {})
-    assert.equal("rg.live takes a table of options, not a function", message(step))
-    assert.equal("rg.live takes a table of options, not a kernel", message(rg.kernel(step)))
+    assert.equal("options of rg.live must be a table, got a function", message(step))
+    assert.equal("options of rg.live must be a table, got a kernel", message(rg.kernel(step)))
     assert.equal("option 'draw' of rg.live must be a function that draws into the window, or a \z
       field, got nil", message { step = step })
     assert.equal("option 'speed' of rg.live must be a number from 0.1 to 100, got 0",
@@ -312,8 +312,8 @@ key Escape; wait_for ended]]
 describe("rg.live in a window", function()
   it("pauses, steps, resets, keeps, and loads its file again while it runs #cpu", function()
     if display.missing() then pending(display.missing() .. " is not there") end
-    if not require("regolith.controls").are_there() then
-      pending "libregolith-controls.so is not there"
+    if not require("regolith.controls").are_available() then
+      pending "libregolith-controls.so was not found"
     end
     local folder = base .. ".d"
     os.execute(("mkdir -p '%s'"):format(folder))

@@ -13,14 +13,14 @@ local function window_options(options, name)
     frames = options.frames, path = options.path }
 end
 
---- Opens the window of a simulation. Without a display: nil, and the reason. A script that does
---- something else there (`otherwise`) does so, too, if it was given a folder for what it writes.
+--- Opens the window of a simulation; returns nil and the reason if there is no display, or if the
+--- script has an `otherwise` and was given a folder for its pictures.
 function headless.open(session, options, name)
-  if options.otherwise and film.argument() then return nil, "pictures were asked for" end
+  if options.otherwise and film.argument() then return nil, "the script was given a folder" end
   return window.try(session, window_options(options, name))
 end
 
---- Runs the steps of as many frames as are filmed. Returns the number of steps.
+--- Runs the steps of the frames that are filmed; returns the number of steps.
 function headless.run(self, why)
   local w = window.create_filmed(self.session, window_options(self.options, self.name), why,
     self.name)

@@ -8,9 +8,9 @@
 ---     a vector          a slider for each component
 ---     a table           a group of these
 ---
---- Lua's numbers do not say whether they count something. Sliders step by whole numbers where value
---- and ends are whole and far apart, and once a kernel has refused a fraction (Params:settle).
---- What describes a parameter is replaced by its value in the table, where kernels read it.
+--- Lua has one type of numbers, so a slider steps by whole numbers if its value and its ends are
+--- whole and far apart, or once a kernel has refused a fraction (Params:settle). In the table, the
+--- description of a parameter is replaced by its value, which kernels read there.
 local fail = require "regolith.error"
 local matrix = require "regolith.data.matrix"
 
@@ -47,7 +47,7 @@ local function is_list_of(kind, v)
   return true
 end
 
--- Each returns the value, and the facts of its row.
+-- The readers of descriptions return the value, and the members of its row.
 local function read_number(name, v)
   if v ~= v or math.abs(v) > 1e299 then
     return fail.argument(("option 'params' of rg.live: '%s' must be from -1e299 to 1e299, got %s")
@@ -166,8 +166,7 @@ local function set(row, value)
     return
   end
   local old = row.table[row.key]
-  local of, parts = matrix.type_of(old), {}
-  for k = 1, of.count do parts[k] = tonumber(old.rg_n[k - 1]) end
+  local parts, of = matrix.numbers(old)
   parts[row.component] = value
   row.table[row.key] = of(unpack(parts))
 end
@@ -189,8 +188,8 @@ function drawers.choice(controls, row, value)
   return controls:choice(label(row), value, row.names), false
 end
 
---- Draws a control for each parameter, and takes over what the user does. The right mouse button
---- on one gives it its first value again.
+--- Draws a control for each parameter, and sets the values that the user changes. The right mouse
+--- button resets a parameter to its first value.
 function Params:draw(controls)
   for _, row in ipairs(self.rows) do
     local before = value_of(row)
@@ -200,8 +199,8 @@ function Params:draw(controls)
   end
 end
 
---- After an error: if a kernel counts with a parameter, and has refused a fraction of it, makes it
---- whole from now on, and returns its name.
+--- Called after an error. If a kernel needs a parameter to be whole, and refused a fraction, makes
+--- the parameter whole from now on, and returns its name.
 function Params:settle(problem)
   if type(problem) ~= "table" or problem.code ~= "value.fit" then return nil end
   local path = "." .. (problem.message:match "^captured '([^']+)'.* type is [iu]%d+$" or "")
@@ -271,8 +270,8 @@ function Params:restore(values)
   end
 end
 
---- Takes over what the user has set in an older table: all values whose first ones the script has
---- not changed since.
+--- Takes over the values that the user has set in an older table, except where the script now
+--- declares another first value.
 function Params:inherit(old)
   local first, values = {}, old:values()
   for _, row in ipairs(old.rows) do first[row.name] = row.first end

@@ -1,21 +1,22 @@
---- The script that a live simulation is in, and the modules that it has loaded: notices that one of
---- their files was saved, and runs it again while the simulation goes on.
+--- The script of a live simulation, and the modules that it has loaded: notices that one of their
+--- files was saved, and runs it again while the simulation goes on.
 ---
 --- A script is run again from its first line, as a coroutine, up to the same call of rg.live, which
 --- yields its options instead of starting; then it is dropped. Its fields and trees are replaced by
 --- those of the running simulation that have the same names and declarations (reload.lua).
 local fail = require "regolith.error"
 local reload = require "regolith.reload"
-local source = require "regolith.kernel.source"
+local disk = require "regolith.file.disk"
 
 local script = {}
 
 local Script = {}
 Script.__index = Script
 
-local looked_s = 0.25 -- between two looks at the files
+local looked_s = 0.25 -- between two checks of the files
 
--- While a script is run again: the call of rg.live that it is wanted for, and the coroutine.
+-- While a script runs again: the number of the call of rg.live that is awaited, the calls so far,
+-- and the coroutine.
 local rerun
 
 -- The chunk that calls rg.live, and its file, or nil for a text.
@@ -25,12 +26,12 @@ local function caller()
   return chunk, chunk:match "^@(.*)$"
 end
 
---- What an error that a script has raised says.
+--- The text of an error that a script has raised.
 function script.text_of(problem)
   return require("regolith.console.describe").problem(fail.caught(problem), 80)
 end
 
---- What a script may do once only, like rg.init, is left out while this holds.
+--- Whether a script is being run again; rg.init, which works only once, then does nothing.
 function script.is_rerun() return rerun ~= nil end
 
 --- In a script that is run again, hands the options of the `number`th call of rg.live over.
@@ -42,12 +43,12 @@ end
 --- The script that calls rg.live now, for the `number`th time, with these options.
 function script.create(options, number)
   local chunk, path = caller()
-  local text = path and source.read_file(path)
+  local text = path and disk.read(path)
   return setmetatable({ chunk = chunk, path = text and path, text = text, options = options,
     number = number, looked = 0, looked_modules = 0, texts = {} }, Script)
 end
 
--- The globals, so that a script that fails leaves none of its own.
+-- A copy of the globals, so that a script that fails leaves none of its own.
 local function copy_globals()
   local copy = {}
   for name, v in pairs(_G) do copy[name] = v end
@@ -74,11 +75,11 @@ local function run_again(self)
   return options
 end
 
---- Whether the file holds another text than at the last look.
+--- Whether the text of the file has changed since the last check.
 function Script:has_changed(now)
   if not self.path or now - self.looked < looked_s then return false end
   self.looked = now
-  local text = source.read_file(self.path)
+  local text = disk.read(self.path)
   -- an editor may empty a file before it writes
   if not text or text == "" or text == self.text then return false end
   self.text = text
@@ -126,7 +127,7 @@ function Script:reload_modules(now)
   local changed, reports = {}, {}
   for name, module in pairs(package.loaded) do
     local path = path_of(name, module)
-    local text = path and source.read_file(path)
+    local text = path and disk.read(path)
     if text and text ~= "" then
       if self.texts[name] and self.texts[name] ~= text then changed[#changed + 1] = name end
       self.texts[name] = text

@@ -101,7 +101,7 @@ local function look(x)
     return fail.argument(("%s takes a field or a node of a sparse tree, not %s"):format(caller,
       fail.describe(x)))
   end
-  binary.look(x, caller)
+  binary.shape_of(x, caller)
   local node, size, rank = level_of(x)
   return rank, size, x.offset, function(visit) each_block(x, node, rank, size, visit) end
 end

@@ -56,10 +56,9 @@ function color.one(v)
     end
     return { v[1], v[2], v[3], v[4] or 1 }
   end
-  local of = type(v) == "cdata" and matrix.type_of(v)
-  if of and of.element and (of.count == 3 or of.count == 4) then
-    return { tonumber(v.rg_n[0]), tonumber(v.rg_n[1]), tonumber(v.rg_n[2]),
-      of.count == 4 and tonumber(v.rg_n[3]) or 1 }
+  local n = matrix.numbers(v)
+  if n and (#n == 3 or #n == 4) then
+    return { tonumber(n[1]), tonumber(n[2]), tonumber(n[3]), tonumber(n[4] or 1) }
   end
 end
 

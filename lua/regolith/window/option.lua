@@ -1,7 +1,6 @@
 --- Checks of the options that drawing calls share.
 local fail = require "regolith.error"
 local matrix = require "regolith.data.matrix"
-local binary = require "regolith.file.binary"
 
 local option = {}
 
@@ -18,7 +17,7 @@ function option.check(options, names, caller)
       caller), "positions come in one list: { {x, y}, {x, y} }",
       "option.invalid")
   end
-  return binary.check_options(options, names, caller)
+  return fail.options(options, names, caller)
 end
 
 function option.number(options, name, caller)

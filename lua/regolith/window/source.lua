@@ -135,7 +135,7 @@ end
 local function look(x, caller)
   local s = subject.is_view(x) and subject.of(x, caller)
   if not s then
-    local t, extents, starts = binary.look(x, caller)
+    local t, extents, starts = binary.shape_of(x, caller)
     return { parts = check_type(t, caller), kind = binary.element_of(t).name, extents = extents,
       starts = starts, what = x, handle = x }
   end
