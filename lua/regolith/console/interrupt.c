@@ -100,7 +100,8 @@ static const uint8_t *find_exit(const uint8_t *code) {
 }
 
 static const uint8_t *first_exit; /* the exit with number 0, of every trace */
-static const uint8_t *last_jump;  /* a jump back, after which no instruction could leave the circle */
+static const uint8_t
+    *last_jump; /* a jump back, after which no instruction could leave the circle */
 static int rounds;
 
 /* Whether the instruction at `code` may continue at more than one place. */
