@@ -180,7 +180,7 @@ describe("the site of the documentation #compiled", function()
     local library = os.getenv "RG_LIBRARY"
     os.execute(("mkdir -p '%s/lib' && ln -s '%s' '%s/libregolith.so.1'"):format(prefix, library,
       prefix))
-    assert.matches("pages of the documentation are not here\nhint: .*cmark%-gfm", ask "")
+    assert.matches("pages of the documentation are missing\nhint: .*cmark%-gfm", ask "")
     os.execute(("touch '%s/share/doc/regolith/html/index.html'"):format(prefix))
     local browser = io.open(prefix .. "/browser", "w")
     browser:write(("#!/bin/sh\necho \"$1\" >'%s/opened'\n"):format(prefix))

@@ -138,9 +138,9 @@ describe("a newcomer's call is answered:", function()
     answer("the module's function with a colon: rg:" .. name, "a colon passes the module itself",
       function() local _ = rg[name](rg, rg.f32, 8) end)
   end
-  answer("a field that is called", "x[i][j] is an element; x:active() visits the active cells",
+  answer("a field that is called", "x[i] is an element",
     function() x(1) end)
-  answer("a field that is counted from 1", "for i = 0, #x - 1 do, or pairs(x) for the active cells",
+  answer("a field that is counted from 1", "for i = 0, #x - 1 do, or pairs(x)",
     function() ipairs(x) end)
   answer("arithmetic on a whole field", nil, function() return x + 1 end)
   answer("a type that is placed", nil, function() rg.root:dense("i", 8):place(rg.f32) end)

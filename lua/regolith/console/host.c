@@ -40,8 +40,8 @@ typedef struct Host {
 
 /* -- running ----------------------------------------------------------------------------------- */
 
-/* Whether the frame belongs to a module of ours, or to code that one generated. error.lua stores the
- * folder of these modules in the registry. */
+/* Whether the frame belongs to a module of ours, or to code that one generated. error.lua stores
+ * the folder of these modules in the registry. */
 static bool is_ours(lua_State *lua, const lua_Debug *frame) {
   if (!strcmp(frame->source, "=(regolith)")) return true;
   lua_getfield(lua, LUA_REGISTRYINDEX, "regolith.home");
@@ -89,9 +89,9 @@ static int count_frames(lua_State *lua, int first, int *hidden) {
   return depth;
 }
 
-/* Pushes `message` and the user's own frames; with RG_TRACE=1, all frames. If no frame is ours, this
- * is luajit's own traceback, to the letter. An error of ours was raised by a tail call to `error`,
- * which is level 1. */
+/* Pushes `message` and the user's own frames; with RG_TRACE=1, all frames. If no frame is ours,
+ * this is luajit's own traceback, to the letter. An error of ours was raised by a tail call to
+ * `error`, which is level 1. */
 static void push_traceback(lua_State *lua, const char *message, bool is_failure) {
   enum { FIRST = 12, LAST = 10 };
   const char *trace = getenv("RG_TRACE");
@@ -230,8 +230,8 @@ static void find_prefix(char prefix[PATH_MAX]) {
   }
 }
 
-/* Calls the function `field` of console/syntax.lua with an error and `count` more arguments above it
- * on the stack; leaves the chunk, if it can be loaded after all, or a message. */
+/* Calls the function `field` of console/syntax.lua with an error and `count` more arguments
+ * above it on the stack; leaves the chunk, if it can be loaded after all, or a message. */
 static int load_again(lua_State *lua, const char *field, int count) {
   lua_getglobal(lua, "require");
   lua_pushliteral(lua, "regolith.console.syntax");
@@ -435,8 +435,8 @@ static int push_arguments(Host *host) {
   return count;
 }
 
-/* A word that is not a file may be a command. command.lua knows the commands, and suggests one for a
- * misspelt word; it returns an exit code. */
+/* A word that is not a file may be a command. command.lua knows the commands, and suggests one
+ * for a misspelt word; it returns an exit code. */
 static bool is_command(const char *word) {
   return !strpbrk(word, "/.") && word[0] != '-' && access(word, F_OK);
 }

@@ -87,8 +87,8 @@ static const uint8_t *jump_target(const uint8_t *past) {
   return past + distance;
 }
 
-/* The exit of the guard at `code`, or NULL if it is not a guard. The guard at a loop's end jumps back
- * if it holds, and is followed by a jump to its exit. */
+/* The exit of the guard at `code`, or NULL if it is not a guard. The guard at a loop's end jumps
+ * back if it holds, and is followed by a jump to its exit. */
 static const uint8_t *find_exit(const uint8_t *code) {
   const uint8_t *past = NULL;
   if (code[0] == 0x0F && (code[1] & 0xF0) == 0x80) past = code + 6;
