@@ -445,6 +445,10 @@ IrInst *ir_unary(IrBuilder *b, IrOp op, IrInst *a);
 IrInst *ir_binary(IrBuilder *b, IrOp op, IrInst *a, IrInst *c);
 /* With a constant of the type of `a`. */
 IrInst *ir_binary_const(IrBuilder *b, IrOp op, IrInst *a, int64_t number);
+/* The same with an integer constant of a's type; `a` plus a constant, and times one. */
+IrInst *ir_binary_int(IrBuilder *b, IrOp op, IrInst *a, int64_t number);
+IrInst *ir_plus(IrBuilder *b, IrInst *a, int64_t number);
+IrInst *ir_times(IrBuilder *b, IrInst *a, int64_t factor);
 IrInst *ir_select(IrBuilder *b, IrInst *condition, IrInst *yes, IrInst *no);
 /* Lanes (ir/lanes.h): the value in each; `first` plus lane * `by`. */
 IrInst *ir_splat(IrBuilder *b, IrInst *value, int lanes);
@@ -490,6 +494,10 @@ enum { IR_MESSAGE_VALUES = 128 }; /* operands of a PRINT or FAULT */
 /* -- walk.c ------------------------------------------------------------------------------------ */
 typedef bool IrVisit(void *data, IrInst *inst);             /* false: stop */
 bool ir_walk(IrRegion *region, IrVisit *visit, void *data); /* every inst, outer before inner */
+/* The next inst in that order, NULL at the end of `root`. A loop over all insts of a region, which
+ * must not remove the inst that it has reached:
+ *     for (IrInst *inst = root->first; inst; inst = ir_following(inst, root)) */
+IrInst *ir_following(const IrInst *inst, const IrRegion *root);
 /* The same; if the region calls a function, visits also the insts of all functions. */
 bool ir_walk_called(const IrKernel *kernel, IrRegion *region, IrVisit *visit, void *data);
 bool ir_has_op(const IrRegion *root, IrOp op);              /* in root and deeper */

@@ -23,6 +23,24 @@ bool ir_walk(IrRegion *region, IrVisit *visit, void *data) {
   return true;
 }
 
+/* The first inst in regions of `inst` from number `from` on. */
+static IrInst *first_inside(const IrInst *inst, int from) {
+  for (int i = from; i < IR_MAX_REGIONS; i++)
+    if (inst->regions[i] && inst->regions[i]->first) return inst->regions[i]->first;
+  return NULL;
+}
+
+IrInst *ir_following(const IrInst *inst, const IrRegion *root) {
+  IrInst *next = first_inside(inst, 0);
+  for (; !next; inst = inst->region->owner) {
+    if (inst->next) return inst->next;
+    if (inst->region == root) return NULL;
+    const IrInst *owner = inst->region->owner;
+    if (inst->region == owner->regions[0]) next = first_inside(owner, 1);
+  }
+  return next;
+}
+
 bool ir_walk_task(const IrTask *task, IrVisit *visit, void *data) {
   return ir_walk(task->body, visit, data) &&
          (!task->interior || ir_walk(task->interior, visit, data));
@@ -37,10 +55,10 @@ bool ir_walk_kernel(const IrKernel *kernel, IrVisit *visit, void *data) {
   return on;
 }
 
-static bool is_other_op(void *data, IrInst *inst) { return inst->op != *(const IrOp *)data; }
-
 bool ir_has_op(const IrRegion *root, IrOp op) {
-  return !ir_walk((IrRegion *)root, is_other_op, &op);
+  for (const IrInst *inst = root->first; inst; inst = ir_following(inst, root))
+    if (inst->op == op) return true;
+  return false;
 }
 
 bool ir_walk_called(const IrKernel *kernel, IrRegion *region, IrVisit *visit, void *data) {
@@ -72,15 +90,11 @@ bool ir_ends_in_exit(const IrRegion *region) {
   return (ir_effects(last) & IR_EXIT) != 0;
 }
 
-static bool is_not_exit(void *data, IrInst *inst) {
-  (void)data;
-  return !(ir_effects(inst) & IR_EXIT);
-}
-
 bool ir_has_exit(IrInst *inst) {
-  if (!is_not_exit(NULL, inst)) return true;
-  for (int i = 0; i < IR_MAX_REGIONS; i++)
-    if (inst->regions[i] && !ir_walk(inst->regions[i], is_not_exit, NULL)) return true;
+  if (ir_effects(inst) & IR_EXIT) return true;
+  for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
+    for (IrInst *at = inst->regions[i]->first; at; at = ir_following(at, inst->regions[i]))
+      if (ir_effects(at) & IR_EXIT) return true;
   return false;
 }
 

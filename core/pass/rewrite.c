@@ -50,6 +50,12 @@ IrInst *rewrite_recompute(IrBuilder *b, IrInst *value, const IrRegion *region, I
   return copy;
 }
 
+IrInst *rewrite_open_for(IrBuilder *b, IrInst *begin, IrInst *last, int64_t step) {
+  IrInst *loop = ir_for(b, begin, last, ir_const_int(b, begin->type, step));
+  *b = rewrite_into(b, loop->regions[0]);
+  return ir_index(loop);
+}
+
 IrInst *rewrite_both(IrBuilder *b, IrInst *first, IrInst *second) {
   if (!first || !second) return first ? first : second;
   return ir_binary(b, IR_BAND, first, second);
@@ -71,6 +77,12 @@ void rewrite_become(IrKernel *kernel, IrInst *inst, IrOp op, int operand_count,
                    .uses = was.uses};
   ir_give_axes(kernel, inst);
   ir_set_operands(kernel, inst, operand_count, operands);
+}
+
+IrInst *rewrite_become_const(IrKernel *kernel, IrInst *inst, int64_t imm) {
+  rewrite_become(kernel, inst, IR_CONST, 0, NULL);
+  inst->imm = imm;
+  return inst;
 }
 
 void rewrite_become_call(IrKernel *kernel, IrInst *inst, RtEntry entry, int tree, int number,
@@ -107,16 +119,12 @@ void rewrite_hoist(IrInst *loop) {
   }
 }
 
-static bool replace_operands(void *data, IrInst *inst) {
-  for (int i = 0; i < inst->operand_count; i++) {
-    IrInst *other = ir_mapped(data, inst->operands[i]);
-    if (other) ir_set_operand(inst, i, other);
-  }
-  return true;
-}
-
 void rewrite_operands(IrRegion *root, const IrMap *with) {
-  ir_walk(root, replace_operands, (void *)with);
+  for (IrInst *inst = root->first; inst; inst = ir_following(inst, root))
+    for (int i = 0; i < inst->operand_count; i++) {
+      IrInst *other = ir_mapped(with, inst->operands[i]);
+      if (other) ir_set_operand(inst, i, other);
+    }
 }
 
 void rewrite_keep(IrRegion *root, const bool *kept) {
@@ -131,27 +139,16 @@ void rewrite_keep(IrRegion *root, const bool *kept) {
   }
 }
 
-typedef struct KeepCopies {
-  const bool *kept; /* by id */
-  const IrMap *map;
-  bool *copies; /* by id of the copy */
-} KeepCopies;
-
-static bool keep_copy(void *data, IrInst *inst) {
-  const KeepCopies *keeping = data;
-  const IrInst *copy = ir_mapped(keeping->map, inst);
-  ASSERT(copy, "every inst of the loop has a copy");
-  if (keeping->kept[inst->id]) keeping->copies[copy->id] = true;
-  return true;
-}
-
 IrInst *rewrite_copy_kept(Scratch *scratch, IrKernel *kernel, const IrInst *loop, const bool *kept,
                           IrMap *map) {
-  KeepCopies keeping = {.kept = kept, .map = map};
+  const IrRegion *body = loop->regions[0];
   IrInst *copy = ir_copy_inst(kernel, loop, map);
-  keeping.copies = scratch_array(scratch, bool, kernel->next_id);
-  ir_walk(loop->regions[0], keep_copy, &keeping);
-  rewrite_keep(copy->regions[0], keeping.copies);
+  bool *kept_copies = scratch_array(scratch, bool, kernel->next_id); /* by id of the copy */
+  for (const IrInst *inst = body->first; inst; inst = ir_following(inst, body)) {
+    ASSERT(ir_mapped(map, inst), "every inst of the loop has a copy");
+    if (kept[inst->id]) kept_copies[ir_mapped(map, inst)->id] = true;
+  }
+  rewrite_keep(copy->regions[0], kept_copies);
   return copy;
 }
 
@@ -166,21 +163,16 @@ void rewrite_drop_dead(IrRegion *root) {
   }
 }
 
-static bool count_inst(void *data, IrInst *inst) { return ++*(int *)data; }
-
-int rewrite_count(IrRegion *root) {
+int rewrite_count(const IrRegion *root) {
   int count = 0;
-  ir_walk(root, count_inst, &count);
+  for (const IrInst *inst = root->first; inst; inst = ir_following(inst, root)) count++;
   return count;
 }
 
-static bool mark_rolled(void *data, IrInst *inst) {
-  (void)data;
-  if (inst->op == IR_FOR) inst->rolled = true;
-  return true;
+void rewrite_mark_rolled(IrRegion *region) {
+  for (IrInst *inst = region->first; inst; inst = ir_following(inst, region))
+    if (inst->op == IR_FOR) inst->rolled = true;
 }
-
-void rewrite_mark_rolled(IrRegion *region) { ir_walk(region, mark_rolled, NULL); }
 
 IrInst *rewrite_update_value(IrBuilder *b, IrUpdate op, IrInst *old, IrInst *value) {
   return op == IR_UPDATE_EXCHANGE ? value : ir_binary(b, ir_update_op(op), old, value);

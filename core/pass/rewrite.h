@@ -27,11 +27,15 @@ IrInst *rewrite_again(IrBuilder *b, const IrInst *inst, IrInst *const *operands)
 /* Recomputes where the builder is a value that is computed in `region` by insts without regions;
  * values from outside stay. `map` says what parameters become there, and receives the copies. */
 IrInst *rewrite_recompute(IrBuilder *b, IrInst *value, const IrRegion *region, IrMap *map);
+/* Emits a FOR over begin .. last by this step, moves the builder inside, and returns the index. */
+IrInst *rewrite_open_for(IrBuilder *b, IrInst *begin, IrInst *last, int64_t step);
 /* The conjunction of two conditions, of which NULL means true. */
 IrInst *rewrite_both(IrBuilder *b, IrInst *first, IrInst *second);
 /* Turns `inst` in place into this op without attributes; it keeps its type and its users. */
 void rewrite_become(IrKernel *kernel, IrInst *inst, IrOp op, int operand_count,
                     IrInst *const *operands);
+/* Into a constant. Returns it. */
+IrInst *rewrite_become_const(IrKernel *kernel, IrInst *inst, int64_t imm);
 /* Turns `inst` in place into a call of the runtime; its type is the entry's result. */
 void rewrite_become_call(IrKernel *kernel, IrInst *inst, RtEntry entry, int tree, int number,
                          int operand_count, IrInst *const *operands);
@@ -51,7 +55,7 @@ IrInst *rewrite_copy_kept(Scratch *scratch, IrKernel *kernel, const IrInst *loop
                           IrMap *map);
 /* Removes pure insts that nothing uses, and transitively those that only they used. */
 void rewrite_drop_dead(IrRegion *root);
-int rewrite_count(IrRegion *root); /* insts in root and deeper */
+int rewrite_count(const IrRegion *root); /* insts in root and deeper */
 /* Marks all FORs in the region as `rolled`, since it rarely runs. */
 void rewrite_mark_rolled(IrRegion *region);
 /* For a comparison, `a op b` is `b mirrored(op) a`. */

@@ -19,24 +19,15 @@ static IrInst *add_to(IrBuilder *b, IrInst *a, IrInst *c) {
   return a ? ir_binary(b, IR_ADD, a, c) : c;
 }
 
-static IrInst *add_constant(IrBuilder *b, IrInst *a, int64_t constant) {
-  return constant ? ir_binary(b, IR_ADD, a, ir_const_int(b, a->type, constant)) : a;
-}
-
-static IrInst *times(IrBuilder *b, IrInst *a, int64_t factor) {
-  return factor == 1 ? a : ir_binary(b, IR_MUL, a, ir_const_int(b, a->type, factor));
-}
-
 IrInst *address_divide(IrBuilder *b, IrInst *a, int64_t by, bool may_be_negative) {
   DEBUG_ASSERT(by > 0, "a cell has a size");
   if (by == 1) return a;
   if (may_be_negative) {
     bool is_shift = is_power_of_two((uint64_t)by);
-    return ir_binary(b, is_shift ? IR_SAR : IR_FLOORDIV, a,
-                     ir_const_int(b, a->type, is_shift ? log2_floor((uint64_t)by) : by));
+    return ir_binary_int(b, is_shift ? IR_SAR : IR_FLOORDIV, a,
+                         is_shift ? log2_floor((uint64_t)by) : by);
   }
-  if (is_power_of_two((uint64_t)by))
-    return ir_binary(b, IR_SHR, a, ir_const_int(b, a->type, log2_floor((uint64_t)by)));
+  if (is_power_of_two((uint64_t)by)) return ir_binary_int(b, IR_SHR, a, log2_floor((uint64_t)by));
   Type type = a->type, bare = type_bits(type) == 32 ? TYPE(U32) : TYPE(U64);
   /* before the convert: C does not define the order of arguments */
   IrInst *divisor = ir_const_int(b, bare, by);
@@ -46,9 +37,8 @@ IrInst *address_divide(IrBuilder *b, IrInst *a, int64_t by, bool may_be_negative
 static IrInst *modulo(IrBuilder *b, IrInst *a, int64_t by, bool may_be_negative) {
   DEBUG_ASSERT(by > 0, "a container has cells");
   if (by == 1) return NULL;
-  if (is_power_of_two((uint64_t)by))
-    return ir_binary(b, IR_BAND, a, ir_const_int(b, a->type, by - 1));
-  if (may_be_negative) return ir_binary(b, IR_MOD, a, ir_const_int(b, a->type, by));
+  if (is_power_of_two((uint64_t)by)) return ir_binary_int(b, IR_BAND, a, by - 1);
+  if (may_be_negative) return ir_binary_int(b, IR_MOD, a, by);
   Type type = a->type, bare = type_bits(type) == 32 ? TYPE(U32) : TYPE(U64);
   IrInst *divisor = ir_const_int(b, bare, by);
   return ir_convert(b, ir_binary(b, IR_MOD, ir_convert(b, a, bare), divisor), type);
@@ -57,7 +47,7 @@ static IrInst *modulo(IrBuilder *b, IrInst *a, int64_t by, bool may_be_negative)
 IrInst *address_offset(IrBuilder *b, IrInst *ptr, IrInst *index, int64_t stride, int64_t bytes) {
   if (!index && !bytes) return ptr;
   if (!index) index = ir_i32(b, 0), stride = 1;
-  if (stride > INT32_MAX) index = times(b, ir_convert(b, index, TYPE(I64)), stride), stride = 1;
+  if (stride > INT32_MAX) index = ir_times(b, ir_convert(b, index, TYPE(I64)), stride), stride = 1;
   IrInst *inst = ir_emit(b, IR_OFFSET, TYPE(PTR), 2, (IrInst *[]){ptr, index});
   inst->stride = (int32_t)stride;
   inst->imm = bytes;
@@ -72,7 +62,7 @@ IrInst *address_modulo(IrBuilder *b, IrInst *index, int64_t by) {
 
 IrInst *address_sum(Address *a, AddressIndex index) {
   if (!index.value) return ir_i64(a->b, index.constant);
-  return add_constant(a->b, index.value, index.constant);
+  return ir_plus(a->b, index.value, index.constant);
 }
 
 IrInst *address_sum_i32(Address *a, AddressIndex index) {
@@ -108,7 +98,7 @@ AddressIndex address_cell(Address *a, const SNodeStep *step) {
   for (int k = step->digit_count - 1; k >= 0; k--) {
     AddressIndex digit = level_digit(a, &step->digits[k]);
     cell.constant = add_product(cell.constant, digit.constant, weight);
-    if (digit.value) cell.value = add_to(a->b, cell.value, times(a->b, digit.value, weight));
+    if (digit.value) cell.value = add_to(a->b, cell.value, ir_times(a->b, digit.value, weight));
     weight *= step->digits[k].size;
   }
   return cell;
@@ -304,4 +294,102 @@ IrInst *address_inside(IrBuilder *b, const SNode *node, IrInst *const *indices) 
 
 IrInst *address_list_inside(IrBuilder *b, const SNode *dynamic, IrInst *const *indices) {
   return axes_inside(b, dynamic, own_position(dynamic), indices);
+}
+
+/* -- arrays ------------------------------------------------------------------------------------- */
+
+/* Extents and strides are launch arguments:
+ *
+ *     a[i][j - 1]     address + ((i * extent 1) + j) * size - size      row-major
+ *                     address + i * stride 0 + (j - 1) * stride 1       with strides, in bytes
+ *                     address + i * stride 0 + row-major from axis 1 on pitched
+ *
+ * In a task, an argument is read from its slot of the frame. Sums are i64, since an array has fewer
+ * than 2^62 bytes. */
+IrInst *address_slot(IrBuilder *b, bool in_task, int slot, Type type) {
+  DEBUG_ASSERT(slot >= 0, "an argument has a slot");
+  bool is_arg = slot < b->kernel->args.count;
+  IrOp op = in_task ? IR_FRAME_GET : is_arg ? IR_ARG : IR_FRAME_LOAD;
+  return ir_frame(b, op, type, slot);
+}
+
+Type address_extent_type(const IrArray *array) { return array->is_wide ? TYPE(I64) : TYPE(I32); }
+
+IrInst *address_extent(IrBuilder *b, bool in_task, const IrArray *array, int axis) {
+  DEBUG_ASSERT(axis >= 0 && axis < array->axis_count, "the array has such an axis");
+  return address_slot(b, in_task, array->extents + axis, address_extent_type(array));
+}
+
+int64_t address_least(const IrArray *array) { return array->is_empty || array->is_counted ? 0 : 1; }
+int64_t address_most(const IrArray *array) { return array->is_wide ? INT64_MAX : IR_NARROW; }
+
+static IrInst *wide_extent(IrBuilder *b, bool in_task, const IrArray *array, int axis) {
+  return ir_convert(b, address_extent(b, in_task, array, axis), TYPE(I64));
+}
+
+/* Splits an index into base + constant. In a narrow array, an index of at most 32 bits that is
+ * inside cannot have wrapped. */
+static AddressIndex split_index(IrBuilder *b, const IrArray *array, IrInst *index) {
+  return address_split_constant(b, index, address_most(array));
+}
+
+/* The index as one inst; NULL stands for 0. */
+static IrInst *whole_index(IrBuilder *b, AddressIndex index) {
+  if (!index.constant) return index.value;
+  return add_to(b, index.value, ir_i64(b, index.constant));
+}
+
+/* The row-major part of the address, from axis `first` on, if there is one. Only the constant along the last axis is
+ * added separately, so that neighbours share one sum. */
+static IrInst *row_major_from(IrBuilder *b, bool in_task, const IrArray *array, int first,
+                              IrInst *address, const AddressIndex *index, int64_t bytes) {
+  IrInst *number = NULL;
+  int last = array->axis_count - 1;
+  if (first > last) return address_offset(b, address, NULL, 1, bytes);
+  for (int k = first; k <= last; k++) {
+    if (number) number = ir_binary(b, IR_MUL, number, wide_extent(b, in_task, array, k));
+    IrInst *own = k == last ? index[k].value : whole_index(b, index[k]);
+    if (own) number = add_to(b, number, own);
+  }
+  return address_offset(b, address, number, array->size,
+                        bytes + (int64_t)((uint64_t)index[last].constant * (uint64_t)array->size));
+}
+
+IrInst *address_in_array(IrBuilder *b, bool in_task, const IrField *field, bool is_private,
+                         IrInst *const *indices) {
+  const IrArray *array = &b->kernel->arrays.items[field->array];
+  DEBUG_ASSERT(field->component >= 0 && field->component < array->size, "a number of an element");
+  IrInst *address = address_slot(b, in_task, array->address, TYPE(PTR));
+  if (is_private && array->tree >= 0) {
+    address = ir_emit(b, IR_PRIVATE_COPY, TYPE(PTR), 1, &address);
+    address->imm = array->tree;
+  }
+  AddressIndex index[SNODE_MAX_AXES];
+  for (int k = 0; k < array->axis_count; k++) index[k] = split_index(b, array, indices[k]);
+  int strided = array->strides < 0 ? 0 : array->is_pitched ? 1 : array->axis_count;
+  for (int k = 0; k < strided; k++) {
+    IrInst *own = whole_index(b, index[k]);
+    if (!own) continue;
+    IrInst *stride = address_slot(b, in_task, array->strides + k, TYPE(I64));
+    address = address_offset(b, address, ir_binary(b, IR_MUL, own, stride), 1, 0);
+  }
+  return row_major_from(b, in_task, array, strided, address, index, field->component);
+}
+
+/* 0 <= index < extent, by one unsigned comparison in the wider of the two types. */
+static IrInst *axis_inside_array(IrBuilder *b, IrInst *index, IrInst *extent) {
+  bool is_wide = type_bits(index->type) > 32 || type_bits(extent->type) > 32;
+  Type type = is_wide ? TYPE(I64) : TYPE(I32), bare = is_wide ? TYPE(U64) : TYPE(U32);
+  IrInst *left = ir_convert(b, ir_convert(b, index, type), bare);
+  return ir_binary(b, IR_LT, left, ir_convert(b, ir_convert(b, extent, type), bare));
+}
+
+IrInst *address_inside_array(IrBuilder *b, bool in_task, const IrArray *array,
+                             IrInst *const *indices) {
+  IrInst *inside = NULL;
+  for (int k = 0; k < array->axis_count; k++) {
+    IrInst *axis = axis_inside_array(b, indices[k], address_extent(b, in_task, array, k));
+    inside = rewrite_both(b, inside, axis);
+  }
+  return inside;
 }

@@ -66,7 +66,7 @@ int address_name(Address *a, const SNode *node, IrInst *operands[ADDRESS_MAX_NAM
 IrInst *address_inside(IrBuilder *b, const SNode *node, IrInst *const *indices);
 IrInst *address_list_inside(IrBuilder *b, const SNode *dynamic, IrInst *const *indices);
 
-/* array.c: the address of an element of an array, and whether the indices are inside its shape.
+/* The address of an element of an array, and whether the indices are inside its shape.
  * `in_task`: false in the host region. `is_private`: in the running worker's private copy. */
 IrInst *address_in_array(IrBuilder *b, bool in_task, const IrField *field, bool is_private,
                          IrInst *const *indices);

@@ -100,37 +100,24 @@ static const IrRegion *innermost_body(const IrRegion *region) {
 static ListWay way_of_append(const IrKernel *kernel, const IrInst *append, const IrRegion *whole) {
   const SNode *node = kernel->levels.items[append->level].node;
   const IrRegion *body = innermost_body(append->region);
-  if (ir_use_count((IrRegion *)whole, append)) return LIST_AT_ONCE;
+  if (ir_use_count(whole, append)) return LIST_AT_ONCE;
   for (int k = 0; k < node->rank - 1; k++)
     if (!facts_is_invariant(append->operands[k], body)) return LIST_LOGGED;
   return LIST_STAGED;
 }
 
-typedef struct Appends {
-  const IrKernel *kernel;
-  const SNode *node;
-  const IrRegion *whole;
-  ListWay way; /* of all those seen */
-} Appends;
-
-static bool add_append(void *data, IrInst *inst) {
-  Appends *a = data;
-  if (inst->op != IR_APPEND || a->kernel->levels.items[inst->level].node != a->node) return true;
-  ListWay way = way_of_append(a->kernel, inst, a->whole);
-  if (way < a->way) a->way = way;
-  return a->way != LIST_AT_ONCE;
-}
-
 /* Called at the first append, when no append has been lowered yet. */
 static ListWay way_of_all_appends(Lower *l, const SNode *node) {
   DEBUG_ASSERT(l->task && !l->is_called, "only tasks buffer appends");
-  IrRegion *bodies[] = {l->task->body, l->task->interior};
-  Appends a = {.kernel = l->kernel, .node = node, .way = LIST_STAGED};
-  for (int i = 0; i < 2; i++) {
-    a.whole = bodies[i];
-    if (bodies[i]) ir_walk(bodies[i], add_append, &a);
-  }
-  return a.way;
+  const IrRegion *bodies[] = {l->task->body, l->task->interior};
+  ListWay least = LIST_STAGED;
+  for (int i = 0; i < 2 && bodies[i]; i++)
+    for (IrInst *inst = bodies[i]->first; inst; inst = ir_following(inst, bodies[i])) {
+      if (inst->op != IR_APPEND || l->kernel->levels.items[inst->level].node != node) continue;
+      ListWay way = way_of_append(l->kernel, inst, bodies[i]);
+      if (way < least) least = way;
+    }
+  return least;
 }
 
 ListWay lists_way(Lower *l, const IrInst *append) {
@@ -227,37 +214,24 @@ static IrInst *cache_chunk(Lower *l, IrInst *loop, const IrInst *place) {
   IrInst *node = ir_var(&before, TYPE(PTR)), *index = ir_index(loop);
   IrBuilder b = rewrite_before(l->kernel, loop->regions[0]->first);
   IrInst *cell = address_modulo(&b, index, list_of(l, place)->chunk);
-  IrInst *is_new = ir_binary(&b, IR_EQ, cell, ir_const_int(&b, cell->type, 0));
+  IrInst *is_new = ir_binary_int(&b, IR_EQ, cell, 0);
   b = rewrite_inside(l->kernel, ir_if(&b, is_new)->regions[0], place);
   set_chunk(l, &b, node, place);
   ir_note(l->kernel, place->line, "the loop looks each chunk of the list up once");
   return node;
 }
 
-/* -- finding accesses -------------------------------------------------------------------------- */
-
-typedef struct AccessesAlong {
-  Lower *l;
-  const IrInst *loop;
-  VEC(IrInst *) places;
-} AccessesAlong;
-
-static bool find_access_along(void *data, IrInst *inst) {
-  AccessesAlong *found = data;
-  if (goes_along(found->l, found->loop, inst))
-    vec_push(found->l->kernel->scratch, &found->places, inst->operands[0]);
-  return true;
-}
-
 void lists_cache_chunks(Lower *l, IrInst *loop) {
   if (!l->task || l->is_called || !l->ctx->target.append_buffers || !counts_from_zero(loop)) return;
-  AccessesAlong found = {.l = l, .loop = loop};
-  ir_walk(loop->regions[0], find_access_along, &found);
-  for (int k = 0; k < found.places.count; k++) {
-    IrInst *place = found.places.items[k], *node = NULL;
+  const IrRegion *body = loop->regions[0];
+  VEC(IrInst *) places = {0};
+  for (IrInst *inst = body->first; inst; inst = ir_following(inst, body))
+    if (goes_along(l, loop, inst)) vec_push(l->kernel->scratch, &places, inst->operands[0]);
+  for (int k = 0; k < places.count; k++) {
+    IrInst *place = places.items[k], *node = NULL;
     for (int j = 0; j < k && !node; j++)
-      if (is_same_list(l, place, found.places.items[j]))
-        node = map_find_int(&l->walks, (uintptr_t)found.places.items[j]);
+      if (is_same_list(l, place, places.items[j]))
+        node = map_find_int(&l->walks, (uintptr_t)places.items[j]);
     if (!node) node = cache_chunk(l, loop, place);
     map_put_int(&l->walks, (uintptr_t)place, node);
   }

@@ -167,7 +167,7 @@ static void count_outside(Lower *l, IrRegion *region, const IrInst *inst, const 
   for (int k = 0; k < axes; k++) {
     IrInst *index = packed_first_index(&b, place, k);
     if (field->offset && field->offset[k])
-      index = ir_binary(&b, IR_ADD, index, ir_const_int(&b, index->type, field->offset[k]));
+      index = ir_binary_int(&b, IR_ADD, index, field->offset[k]);
     operands[2 + k] = ir_convert(&b, index, TYPE(I64));
   }
   ir_call(&b, RT_OUTSIDE, 0, 0, 2 + axes, operands);
@@ -422,7 +422,11 @@ static void lower_function(Lower *l, IrRegion *region) {
   ir_walk(region, remove_place, NULL);
 }
 
-static bool is_not_here(void *data, IrInst *inst) { return !inst->here; }
+static bool has_here(const IrTask *task) {
+  for (IrInst *inst = task->body->first; inst; inst = ir_following(inst, task->body))
+    if (inst->here) return true;
+  return false;
+}
 
 static void lower_task(Lower *l, IrTask *task) {
   DEBUG_ASSERT(!task->cells, "`leaf` made leaves, nodes or words of loops over cells");
@@ -434,8 +438,8 @@ static void lower_task(Lower *l, IrTask *task) {
     task->manager = level->node->manager;
   }
   if (task->kind == TASK_LEAVES) leaf_shape_of_task(l->kernel, task, &l->shape);
-  bool has_here = task->kind == TASK_NODES && !ir_walk(task->body, is_not_here, NULL);
-  l->cursor = has_here ? ir_region_param(l->kernel, task->body, TYPE(PTR)) : NULL;
+  bool is_visited = task->kind == TASK_NODES && has_here(task);
+  l->cursor = is_visited ? ir_region_param(l->kernel, task->body, TYPE(PTR)) : NULL;
   if (task->kind == TASK_NODES)
     for (int axis = 0; axis < task->axis_count; axis++) task->factors[axis] = 1;
   lower_function(l, task->body);

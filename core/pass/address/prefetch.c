@@ -41,8 +41,7 @@ static IrInst *later(Prefetch *a, IrInst *inst);
 
 static IrInst *later_index(Prefetch *a, IrInst *param) {
   const IrRegion *body = a->body;
-  if (vec_last(&body->params) == param)
-    return ir_binary(&a->b, IR_ADD, param, ir_const_int(&a->b, param->type, a->distance));
+  if (vec_last(&body->params) == param) return ir_binary_int(&a->b, IR_ADD, param, a->distance);
   for (int k = 0; k < body->params.count; k++)
     if (body->params.items[k] == param) return param;
   return NULL;
@@ -191,8 +190,7 @@ static bool is_access(const IrInst *inst) {
   return (inst->op == IR_LOAD || rewrite_is_write(inst->op)) && inst->operands[0]->op == IR_PLACE;
 }
 
-static bool find_target(void *data, IrInst *inst) {
-  Targets *found = data;
+static void add_target(Targets *found, IrInst *inst) {
   if (inst->op == IR_APPEND && is_worth_prefetching(found, inst)) {
     found->what[found->count++] = inst;
     found->has_atomic = true;
@@ -203,7 +201,6 @@ static bool find_target(void *data, IrInst *inst) {
     found->what[found->count++] = inst->operands[0];
     found->has_atomic |= is_atomic(inst);
   }
-  return found->count < MOST_PLACES;
 }
 
 static void prefetch_address(IrBuilder *b, IrInst *address, bool writes) {
@@ -256,15 +253,12 @@ static void prefetch_table(Prefetch *a, const IrInst *place, const SNode *table)
   ir_call(&b, kind_of(table)->fetch, field->tree, table->manager, count, name);
 }
 
-static bool keep_found_cell(void *data, IrInst *inst) {
-  if (ir_is_call(inst, RT_HASH_FIND)) inst->entry = RT_HASH_AHEAD;
-  return true;
-}
-
 /* If cells do not change meanwhile, passes the cells found to the iterations that need them. */
 static void pass_on_cells(const Prefetch *a, const IrField *field, IrRegion *looked_up) {
   bool changes = a->l->grows[field->tree] || a->l->loses[field->tree];
-  if (a->distance == RT_AHEAD && !changes) ir_walk(looked_up, keep_found_cell, NULL);
+  if (a->distance != RT_AHEAD || changes) return;
+  for (IrInst *inst = looked_up->first; inst; inst = ir_following(inst, looked_up))
+    if (ir_is_call(inst, RT_HASH_FIND)) inst->entry = RT_HASH_AHEAD;
 }
 
 static void prefetch_element(Prefetch *a, const IrInst *place) {
@@ -303,7 +297,9 @@ void prefetch_places(Lower *l, IrRegion *body) {
   if (!is_range || !l->ctx->target.prefetches || l->ctx->forces_lanes || !body->first) return;
   if (rewrite_count(body) > MOST_INSTS) return;
   Targets found = {.l = l, .body = body};
-  ir_walk(body, find_target, &found);
+  for (IrInst *inst = body->first; inst && found.count < MOST_PLACES;
+       inst = ir_following(inst, body))
+    add_target(&found, inst);
   if (found.has_atomic && l->ctx->prefers_lanes) return;
   int distance = found.has_atomic ? DISTANCE : LONG_DISTANCE;
   Prefetch a = {.l = l, .distance = distance, .body = body, .first = body->first};

@@ -32,7 +32,6 @@ typedef struct Stream {
 typedef struct Rows {
   IrKernel *kernel;
   IrRegion *body;               /* of a task over one axis */
-  VEC(IrInst *) loops;          /* over rows, in the body */
   Stream streams[MOST_STREAMS]; /* of the current loop */
   int count;
 } Rows;
@@ -92,7 +91,7 @@ static void divide(Rows *r, IrInst *loop) {
   IrInst *begin = loop->operands[0];
   Type bare = type_size(begin->type) == 8 ? TYPE(U64) : TYPE(U32);
   IrInst *width = ir_convert(&b, ir_binary(&b, IR_SUB, loop->operands[1], begin), bare);
-  IrInst *is_short = ir_binary(&b, IR_LT, width, ir_const_int(&b, bare, MOST_ROW));
+  IrInst *is_short = ir_binary_int(&b, IR_LT, width, MOST_ROW);
   IrInst *branch = ir_if(&b, is_short);
   IrBuilder inside = rewrite_inside(r->kernel, branch->regions[0], loop);
   for (int i = 0; i < r->count; i++) prefetch_stream(&inside, &r->streams[i], begin);
@@ -104,17 +103,13 @@ static void divide(Rows *r, IrInst *loop) {
   ir_delete(loop);
 }
 
-static bool find_loop(void *data, IrInst *inst) {
-  Rows *r = data;
-  if (inst->op == IR_FOR && inst->lanes <= 1 && facts_step(inst) == 1 && is_row(r, inst))
-    vec_push(r->kernel->scratch, &r->loops, inst);
-  return true;
-}
-
 static void prefetch_rows(Rows *r) {
-  ir_walk(r->body, find_loop, r);
-  for (int i = 0; i < r->loops.count; i++) {
-    IrInst *loop = r->loops.items[i];
+  VEC(IrInst *) loops = {0};
+  for (IrInst *inst = r->body->first; inst; inst = ir_following(inst, r->body))
+    if (inst->op == IR_FOR && inst->lanes <= 1 && facts_step(inst) == 1 && is_row(r, inst))
+      vec_push(r->kernel->scratch, &loops, inst);
+  for (int i = 0; i < loops.count; i++) {
+    IrInst *loop = loops.items[i];
     r->count = 0;
     for (IrInst *inst = loop->regions[0]->first; inst; inst = inst->next)
       if (inst->op == IR_MEM_LOAD) note_stream(r, inst, loop->regions[0]);
@@ -123,7 +118,6 @@ static void prefetch_rows(Rows *r) {
 }
 
 bool pass_prefetch_rows(PassContext *ctx, IrKernel *kernel, Error *err) {
-  (void)err;
   for (int i = 0; i < kernel->tasks.count && ctx->target.prefetches; i++) {
     const IrTask *task = kernel->tasks.items[i];
     if (task->kind != TASK_RANGE || task->axis_count != 1 || task->lanes > 1) continue;

@@ -209,7 +209,7 @@ void lookups_survey(Lower *l, const Effects *effects) {
 
 static IrInst *index_at(IrBuilder *b, const AccessGroup *group, int axis, int64_t offset) {
   IrInst *base = ir_convert(b, (IrInst *)group->base[axis], group->type[axis]);
-  return offset ? ir_binary(b, IR_ADD, base, ir_const_int(b, base->type, offset)) : base;
+  return ir_plus(b, base, offset);
 }
 
 static void find_nodes(IrBuilder *b, AccessGroup *group) {
@@ -274,7 +274,7 @@ IrInst *lookups_address(Lower *l, IrBuilder *b, const IrInst *access) {
   for (int k = 0; k < group->of->rank; k++) {
     int64_t cells = snode_step(group->node, group->of)->weight[k];
     if (cells == 1) continue;
-    IrInst *in_node = ir_binary(b, IR_BAND, indices[k], ir_const_int(b, group->type[k], cells - 1));
+    IrInst *in_node = ir_binary_int(b, IR_BAND, indices[k], cells - 1);
     a.index[k].value = ir_convert(b, in_node, TYPE(I64));
   }
   return places_element(l, &a, &l->kernel->fields.items[place->field]);

@@ -3,24 +3,14 @@
 
 #include "pass/address/address.h"
 
-typedef struct Slot {
-  int64_t number;
-  IrInst *set; /* the first FRAME_SET */
-  bool is_set_again;
-} Slot;
-
-static bool record_set(void *data, IrInst *inst) {
-  Slot *slot = data;
-  if (inst->op != IR_FRAME_SET || inst->imm != slot->number) return true;
-  slot->is_set_again = slot->set != NULL;
-  slot->set = inst;
-  return !slot->is_set_again;
-}
-
 IrInst *limits_set_once(const IrKernel *kernel, int64_t slot) {
-  Slot found = {.number = slot};
-  ir_walk(kernel->body, record_set, &found);
-  return found.is_set_again ? NULL : found.set;
+  IrInst *set = NULL;
+  for (IrInst *inst = kernel->body->first; inst; inst = ir_following(inst, kernel->body)) {
+    if (inst->op != IR_FRAME_SET || inst->imm != slot) continue;
+    if (set) return NULL;
+    set = inst;
+  }
+  return set;
 }
 
 /* The slot that the value equals, or -1. */

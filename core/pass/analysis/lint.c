@@ -117,7 +117,6 @@ static bool may_be_shared(const Lint *lint, const IrInst *place) {
 }
 
 static bool is_same_element(const Lint *lint, const EffectAccess *store, const IrInst *load) {
-  (void)lint;
   return facts_same_text(load->operands[0], store->inst->operands[0]);
 }
 
@@ -162,14 +161,12 @@ static bool is_only_ordering(const IrInst *inst, int depth) {
   return true;
 }
 
-static bool record_inst(void *data, IrInst *inst) {
-  Lint *lint = data;
+static void record_inst(Lint *lint, IrInst *inst) {
   if (inst->op == IR_SET) vec_push(lint->scratch, &lint->sets, inst);
-  if (inst->op != IR_IF && inst->op != IR_SELECT && inst->op != IR_FOR) return true;
+  if (inst->op != IR_IF && inst->op != IR_SELECT && inst->op != IR_FOR) return;
   int conditions = inst->op == IR_FOR ? 3 : 1;
   for (int i = 0; i < conditions; i++)
     lint->may_separate |= !is_only_ordering(inst->operands[i], 0);
-  return true;
 }
 
 /* Does another iteration store to the element that is read? */
@@ -227,7 +224,8 @@ static void check_stores(Lint *lint, const Effects *effects) {
   lint->nest = dependence_nest_of_task(lint->kernel, lint->task, lint->task->body);
   lint->may_separate = false;
   lint->sets.count = 0;
-  ir_walk(lint->task->body, record_inst, lint);
+  const IrRegion *body = lint->task->body;
+  for (IrInst *inst = body->first; inst; inst = ir_following(inst, body)) record_inst(lint, inst);
   for (int i = 0; i < effects->accesses.count; i++) {
     const EffectAccess *store = &effects->accesses.items[i];
     if (store->verb != EFFECT_STORES || !store->place->index || store->place->is_called) continue;
@@ -241,7 +239,6 @@ static void check_places(const Lint *lint, const Effects *effects) {
 }
 
 bool pass_lint(PassContext *ctx, IrKernel *kernel, Error *err) {
-  (void)err;
   if (ctx->derivative) return true; /* the kernel that it is of was looked at */
   Lint lint = {.kernel = kernel,
                .scratch = ctx->scratch,

@@ -3,17 +3,9 @@
 #include "pass/analysis/sums.h"
 
 typedef struct Sums {
-  const IrInst *loop;
   bool *is_set;           /* by id: variables from outside */
   const IrInst **partial; /* by id: the variable of which the value is a partial sum; NULL: none */
 } Sums;
-
-static bool note_set(void *data, IrInst *inst) {
-  Sums *s = data;
-  if (inst->op == IR_SET && !ir_is_inside(inst->operands[0], s->loop->regions[0]))
-    s->is_set[inst->operands[0]->id] = true;
-  return true;
-}
 
 static const IrInst *partial_of(const Sums *s, const IrInst *inst, int operand) {
   return operand < inst->operand_count ? s->partial[inst->operands[operand]->id] : NULL;
@@ -24,8 +16,7 @@ static bool is_addition(const Sums *s, const IrInst *inst) {
   return (inst->op == IR_ADD && !(a && b)) || (inst->op == IR_SUB && !b);
 }
 
-static bool adds(void *data, IrInst *inst) {
-  Sums *s = data;
+static bool adds(Sums *s, const IrInst *inst) {
   if (inst->op == IR_SET && s->is_set[inst->operands[0]->id])
     return partial_of(s, inst, 1) == inst->operands[0];
   if (inst->op == IR_GET && s->is_set[inst->operands[0]->id])
@@ -41,9 +32,13 @@ static bool adds(void *data, IrInst *inst) {
 
 bool sums_only(Scratch *scratch, const IrKernel *kernel, const IrInst *loop) {
   DEBUG_ASSERT(loop->regions[0], "sums are of a loop");
-  Sums s = {.loop = loop,
-            .is_set = scratch_array(scratch, bool, kernel->next_id),
+  const IrRegion *body = loop->regions[0];
+  Sums s = {.is_set = scratch_array(scratch, bool, kernel->next_id),
             .partial = scratch_array(scratch, const IrInst *, kernel->next_id)};
-  ir_walk(loop->regions[0], note_set, &s);
-  return ir_walk(loop->regions[0], adds, &s);
+  for (IrInst *inst = body->first; inst; inst = ir_following(inst, body))
+    if (inst->op == IR_SET && !ir_is_inside(inst->operands[0], body))
+      s.is_set[inst->operands[0]->id] = true;
+  for (IrInst *inst = body->first; inst; inst = ir_following(inst, body))
+    if (!adds(&s, inst)) return false;
+  return true;
 }

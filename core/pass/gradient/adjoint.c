@@ -18,14 +18,6 @@
 #include "pass/gradient/adjoint.h"
 
 #include "pass/gradient/derivative.h"
-#include "pass/gradient/gather.h"
-#include "pass/gradient/rerun.h"
-#include "pass/gradient/serial_loops.h"
-#include "pass/gradient/split_updates.h"
-#include "pass/gradient/stored_values.h"
-#include "pass/gradient/tangent.h"
-#include "pass/gradient/trips.h"
-#include "pass/gradient/winners.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
@@ -111,7 +103,7 @@ static void reverse_pick(Adjoint *a, IrBuilder *b, const IrInst *pick) {
   for (int k = 1; adjoint && k < pick->operand_count; k++) {
     if (!plan_is_active(&a->plans, pick->operands[k])) continue;
     IrInst *index = adjoint_primal(a, b, pick->operands[0]);
-    IrInst *is_it = ir_binary(b, IR_EQ, index, ir_const_int(b, index->type, k - 1));
+    IrInst *is_it = ir_binary_int(b, IR_EQ, index, k - 1);
     adjoint_add(a, b, pick->operands[k], ir_select(b, is_it, adjoint, ir_zero(b, adjoint->type)));
   }
 }
@@ -298,13 +290,13 @@ static bool make_tangent(PassContext *ctx, IrKernel *kernel, Companion companion
 
 static bool make_adjoint(PassContext *ctx, IrKernel *kernel, Companion companion, Error *err) {
   Adjoint a = {.kernel = kernel, .scratch = ctx->scratch};
-  if (!serial_loops_number(ctx->scratch, kernel, companion, err)) return false;
+  if (!loops_number_serial(ctx->scratch, kernel, companion, err)) return false;
   updates_split(kernel, companion, true);
   stored_values_forward(ctx->scratch, kernel);
   int before = kernel->next_id;
   LoopCounts counts = {0};
   const bool *reversed = plans_reversed(kernel, companion, ctx->scratch);
-  trips_number(ctx->scratch, kernel, reversed, before, &counts);
+  loops_number_trips(ctx->scratch, kernel, reversed, before, &counts);
   if (!plans_make(&a.plans, kernel, companion, &counts, ctx->scratch, err)) return false;
   a.primal = ir_map(ctx->scratch, kernel);
   a.sums = ir_map(ctx->scratch, kernel);

@@ -1,5 +1,5 @@
 /* adjoint.h - shared by the files that reverse a kernel: adjoint.c (regions, values, variables),
- * recompute.c (primal values), elements.c (accesses), carried.c (loops with carried variables). */
+ * recompute.c (primal values, and loops with carried variables), elements.c (accesses). */
 #ifndef RG_PASS_GRADIENT_ADJOINT_H
 #define RG_PASS_GRADIENT_ADJOINT_H
 
@@ -17,8 +17,7 @@ typedef struct Adjoint {
   const IrRegion *iteration; /* the body of the parallel loop that is being reversed; NULL: none */
 } Adjoint;
 
-/* -- recompute.c
- * ----------------------------------------------------------------------------------- */
+/* -- recompute.c ------------------------------------------------------------------------------- */
 
 /* The recomputed copy of a needed primal value. */
 IrInst *adjoint_primal(Adjoint *a, IrBuilder *b, const IrInst *value);
@@ -40,6 +39,8 @@ void adjoint_keep_entries(Adjoint *a, IrBuilder *b, const IrInst *inst);
  * values; returns the previous ones, which adjoint_leave restores. */
 IrInst **adjoint_enter(Adjoint *a, IrBuilder *b, const Plan *plan);
 void adjoint_leave(Adjoint *a, const Plan *plan, IrInst *const *outer);
+/* Reverses a FOR whose derivatives need loop-carried variables. */
+void adjoint_reverse_carried(Adjoint *a, IrBuilder *b, const IrInst *loop, Plan *plan);
 
 /* -- adjoint.c --------------------------------------------------------------------------------- */
 
@@ -51,12 +52,10 @@ IrInst *adjoint_of(const Adjoint *a, IrBuilder *b, const IrInst *value);
 void adjoint_reverse_inside(Adjoint *a, const IrBuilder *b, IrRegion *region, const IrInst *inst,
                             int number);
 
-/* -- elements.c, carried.c --------------------------------------------------------------------- */
+/* -- elements.c -------------------------------------------------------------------------------- */
 
 void adjoint_reverse_load(Adjoint *a, IrBuilder *b, const IrInst *load);
 void adjoint_reverse_store(Adjoint *a, IrBuilder *b, const IrInst *store);
 void adjoint_reverse_update(Adjoint *a, IrBuilder *b, const IrInst *update);
-/* Reverses a FOR whose derivatives need loop-carried variables. */
-void adjoint_reverse_carried(Adjoint *a, IrBuilder *b, const IrInst *loop, Plan *plan);
 
 #endif

@@ -3,7 +3,7 @@
 #include "pass/gradient/adjoint.h"
 
 #include "ir/facts.h"
-#include "pass/gradient/split_updates.h"
+#include "pass/address/address.h"
 #include "pass/rewrite.h"
 
 /* The indices of an access, and the place of its element's gradient. */
@@ -35,22 +35,10 @@ static bool is_visited(const Adjoint *a, const IrInst *access) {
          facts_is_own_place(place, loop->regions[0]);
 }
 
-static IrInst *emit_in_extent(IrBuilder *b, IrInst *index, int64_t extent) {
-  IrInst *from = ir_binary(b, IR_GE, index, ir_const_int(b, index->type, 0));
-  if (type_most(index->type) < extent) return from;
-  IrInst *to = ir_binary(b, IR_LT, index, ir_const_int(b, index->type, extent));
-  return ir_binary(b, IR_BAND, from, to);
-}
-
 /* Emits the test whether the element is inside the shape; NULL: it always is. */
 static IrInst *emit_inside_test(IrBuilder *b, const IrInst *access, const Element *element) {
-  const SNode *node = element->field->node;
-  IrInst *condition = NULL;
-  for (int k = 0; k < node->rank && !access->operands[0]->inside; k++)
-    if (!snode_is_unbounded(node, k))
-      condition =
-          rewrite_both(b, condition, emit_in_extent(b, element->indices[k], node->shape[k]));
-  return condition;
+  bool is_inside = access->operands[0]->inside;
+  return is_inside ? NULL : address_inside(b, element->field->node, element->indices);
 }
 
 /* Emits the test whether the element's cell is active, NULL: it always is. A read of an inactive

@@ -10,9 +10,10 @@
  * once per neighbour, so addends must be small, and depend only on the indices and on elements that
  * the first loop does not write. C may clear elements that the addends read, so it comes second.
  * Loops over active cells are treated alike, with an iteration per active cell. */
-#include "pass/gradient/gather.h"
+#include "pass/gradient/gradient.h"
 
 #include "ir/facts.h"
+#include "pass/address/address.h"
 #include "pass/rewrite.h"
 
 enum { MOST_COMPUTED = 256, MOST_ADDENDS = 32 };
@@ -103,16 +104,6 @@ static bool is_addition(const IrInst *inst, int field) {
          inst->operands[0]->field == field;
 }
 
-typedef struct Counting {
-  int field, count;
-} Counting;
-
-static bool count_writes(void *data, IrInst *inst) {
-  Counting *counting = data;
-  counting->count += is_addition(inst, counting->field);
-  return true;
-}
-
 /* Does the condition only test that the element exists? The gathering loop visits no others. */
 static bool tests_existence(const Gather *g, const IrInst *condition, const IrInst *place) {
   const SNode *node = g->kernel->fields.items[g->field].node;
@@ -149,9 +140,10 @@ static bool find_addends(Gather *g) {
     for (IrInst *at = inst->regions[0]->first; at; at = at->next)
       if (is_addition(at, g->field) && !add_addend(g, at, inst->operands[0])) return false;
   }
-  Counting counting = {.field = g->field};
-  ir_walk(g->body, count_writes, &counting);
-  return g->addends.count && g->addends.count == counting.count;
+  int additions = 0;
+  for (IrInst *inst = g->body->first; inst; inst = ir_following(inst, g->body))
+    additions += is_addition(inst, g->field);
+  return g->addends.count && g->addends.count == additions;
 }
 
 static bool has_offsets(const Gather *g) {
@@ -198,11 +190,7 @@ static IrInst *is_iteration(const Gather *g, IrBuilder *b, const Addend *addend,
   }
   if (g->loop->op == IR_RANGE || !is_moved) return condition;
   const SNode *node = g->kernel->levels.items[g->loop->level].node;
-  for (int k = 0; k < node->rank; k++)
-    if (!snode_is_unbounded(node, k))
-      condition = rewrite_both(b, condition,
-                               is_between(b, indices[k], ir_const_like(b, indices[k], 0),
-                                          ir_const_like(b, indices[k], node->shape[k])));
+  condition = address_inside(b, node, indices);
   IrInst *active = ir_emit(b, IR_IS_ACTIVE, TYPE(BOOL), node->rank, (IrInst **)indices);
   active->level = g->loop->level;
   return rewrite_both(b, condition, active);

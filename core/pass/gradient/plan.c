@@ -2,9 +2,6 @@
 #include "pass/gradient/plan.h"
 
 #include "pass/gradient/derivative.h"
-#include "pass/gradient/rerun.h"
-#include "pass/gradient/split_updates.h"
-#include "pass/gradient/uses.h"
 
 bool plans_refuse(Plans *p, const IrInst *at, const char *what, const char *hint) {
   if (p->is_refused) return false;
@@ -71,14 +68,9 @@ bool plan_is_active(const Plans *p, const IrInst *value) {
   return p->varied[value->id] && p->useful[value->id];
 }
 
-typedef struct Propagation {
-  Plans *plans;
-  bool has_changed;
-} Propagation;
-
-static void mark(Propagation *s, bool *marks, const IrInst *inst) {
+static void mark(Plans *p, bool *marks, const IrInst *inst) {
   if (marks[inst->id]) return;
-  marks[inst->id] = s->has_changed = true;
+  marks[inst->id] = p->has_changed = true;
 }
 
 static bool is_varied(const Plans *p, const IrInst *inst) {
@@ -97,64 +89,58 @@ static bool is_varied(const Plans *p, const IrInst *inst) {
   return false;
 }
 
-static bool mark_varied(void *data, IrInst *inst) {
-  Propagation *s = data;
-  const Plans *p = s->plans;
+static void mark_varied(Plans *p, const IrInst *inst) {
   for (int k = 0, companion; inst->op == IR_POP && k < plan_list_components(p, inst); k++) {
     const IrInst *var = plan_list_operand(p, inst, k, &companion);
-    if (var) mark(s, p->varied, var);
+    if (var) mark(p, p->varied, var);
   }
   if (inst->op == IR_SET || inst->op == IR_REDUCE) {
-    if (p->varied[inst->operands[1]->id]) mark(s, p->varied, inst->operands[0]);
+    if (p->varied[inst->operands[1]->id]) mark(p, p->varied, inst->operands[0]);
   } else if (inst->op == IR_LOCAL_SET) {
-    if (p->varied[inst->operands[2]->id]) mark(s, p->varied, inst->operands[0]);
+    if (p->varied[inst->operands[2]->id]) mark(p, p->varied, inst->operands[0]);
   } else if (type_is_float(inst->type) && !plan_is_storage(inst) && is_varied(p, inst)) {
-    mark(s, p->varied, inst);
+    mark(p, p->varied, inst);
   }
-  return true;
 }
 
-static bool mark_useful(void *data, IrInst *inst) {
-  Propagation *s = data;
-  const Plans *p = s->plans;
+static void mark_useful(Plans *p, const IrInst *inst) {
   switch (inst->op) {
   case IR_STORE:
   case IR_UPDATE:
   case IR_RMW:
   case IR_CAS:
-    if (plan_has_gradient(p, inst)) mark(s, p->useful, inst->operands[inst->operand_count - 1]);
-    return true;
+    if (plan_has_gradient(p, inst)) mark(p, p->useful, inst->operands[inst->operand_count - 1]);
+    return;
   case IR_APPEND:
     for (int k = 0, companion; k < plan_list_components(p, inst); k++) {
       const IrInst *value = plan_list_operand(p, inst, k, &companion);
-      if (value) mark(s, p->useful, value);
+      if (value) mark(p, p->useful, value);
     }
-    return true;
+    return;
   case IR_SET:
   case IR_REDUCE:
-    if (p->useful[inst->operands[0]->id]) mark(s, p->useful, inst->operands[1]);
-    return true;
+    if (p->useful[inst->operands[0]->id]) mark(p, p->useful, inst->operands[1]);
+    return;
   case IR_LOCAL_SET:
-    if (p->useful[inst->operands[0]->id]) mark(s, p->useful, inst->operands[2]);
-    return true;
+    if (p->useful[inst->operands[0]->id]) mark(p, p->useful, inst->operands[2]);
+    return;
   case IR_GET:
   case IR_LOCAL_GET:
-    if (p->useful[inst->id]) mark(s, p->useful, inst->operands[0]);
-    return true;
+    if (p->useful[inst->id]) mark(p, p->useful, inst->operands[0]);
+    return;
   default: break;
   }
   bool is_smooth = derivative_class(inst->op) == DERIVATIVE_SMOOTH || inst->op == IR_PICK;
   for (int k = 0; is_smooth && p->useful[inst->id] && k < inst->operand_count; k++)
-    if (type_is_float(inst->operands[k]->type)) mark(s, p->useful, inst->operands[k]);
-  return true;
+    if (type_is_float(inst->operands[k]->type)) mark(p, p->useful, inst->operands[k]);
 }
 
-static void propagate(Plans *p, IrVisit *visit) {
-  Propagation s = {.plans = p};
+static void propagate(Plans *p, void (*visit)(Plans *p, const IrInst *inst)) {
+  const IrRegion *body = p->kernel->body;
   do {
-    s.has_changed = false;
-    ir_walk(p->kernel->body, visit, &s);
-  } while (s.has_changed);
+    p->has_changed = false;
+    for (IrInst *inst = body->first; inst; inst = ir_following(inst, body)) visit(p, inst);
+  } while (p->has_changed);
 }
 
 /* -- sums ---------------------------------------------------------------------------------------
@@ -180,11 +166,9 @@ static bool find_sum(const Plans *p, const IrInst *set, const IrInst *value, boo
 static bool is_set_between(const IrInst *get, const IrInst *set) {
   for (const IrInst *at = get->next; at && at != set; at = at->next) {
     if (at->regions[0]) {
-      for (const IrUse *mark_useful = set->operands[0]->uses; mark_useful;
-           mark_useful = mark_useful->next)
+      for (const IrUse *use = set->operands[0]->uses; use; use = use->next)
         for (int k = 0; k < IR_MAX_REGIONS && at->regions[k]; k++)
-          if (mark_useful->user->op != IR_GET && ir_is_inside(mark_useful->user, at->regions[k]))
-            return true;
+          if (use->user->op != IR_GET && ir_is_inside(use->user, at->regions[k])) return true;
     } else if (at->op == IR_SET && at->operands[0] == set->operands[0]) {
       return true;
     }
@@ -200,15 +184,13 @@ static const IrInst *find_get(const Plans *p, const IrInst *set, const IrInst *v
   return find_get(p, set, value->operands[k]);
 }
 
-static bool mark_sum(void *data, IrInst *set) {
-  Plans *p = data;
-  if (set->op != IR_SET || !type_is_float(set->operands[1]->type)) return true;
-  if (!find_sum(p, set, set->operands[1], false)) return true;
+static void mark_sum(Plans *p, const IrInst *set) {
+  if (set->op != IR_SET || !type_is_float(set->operands[1]->type)) return;
+  if (!find_sum(p, set, set->operands[1], false)) return;
   const IrInst *get = find_get(p, set, set->operands[1]);
-  if (!get || is_set_between(get, set)) return true;
+  if (!get || is_set_between(get, set)) return;
   p->is_sum[set->id] = true;
   find_sum(p, set, set->operands[1], true);
-  return true;
 }
 
 /* -- what is reversed -------------------------------------------------------------------------- */
@@ -228,38 +210,27 @@ static bool is_reversed(const Plans *p, const IrInst *inst) {
   }
 }
 
-static bool mark_reversed(void *data, IrInst *inst) {
-  Plans *p = data;
-  if (!is_reversed(p, inst)) return true;
+static void mark_reversed(Plans *p, const IrInst *inst) {
+  if (!is_reversed(p, inst)) return;
   for (const IrInst *at = inst->region->owner; at && !p->reversed[at->id]; at = at->region->owner)
     p->reversed[at->id] = true;
-  return true;
 }
 
-/* Loops that overwrite elements are ordered, as those that set variables are. */
-static bool find_overwrite(void *data, IrInst *inst) { /* a visit: false when found */
-  return inst->op != IR_STORE || !plan_has_gradient(data, inst);
+static bool reads_field(const Plans *p, const IrRegion *region, int field) {
+  for (const IrInst *inst = region->first; inst; inst = ir_following(inst, region))
+    if (inst->op == IR_LOAD && plan_is_active(p, inst) && inst->operands[0]->field == field)
+      return true;
+  return false;
 }
 
-/* So are loops that read elements between additions to them. */
-typedef struct ReadSums {
-  const Plans *plans;
-  const IrRegion *body;
-  int field; /* that is added to; -1: none yet */
-} ReadSums;
-
-static bool find_read(void *data, IrInst *inst) { /* a visit: false when found */
-  const ReadSums *sums = data;
-  return inst->op != IR_LOAD || !plan_is_active(sums->plans, inst) ||
-         inst->operands[0]->field != sums->field;
-}
-
-static bool find_read_sum(void *data, IrInst *inst) { /* a visit: false when found */
-  ReadSums *sums = data;
-  bool is_update = inst->op == IR_UPDATE || inst->op == IR_RMW;
-  if (!is_update || !plan_has_gradient(sums->plans, inst)) return true;
-  sums->field = inst->operands[0]->field;
-  return ir_walk((IrRegion *)sums->body, find_read, sums);
+/* Does the loop overwrite elements, or read them between additions to them? */
+static bool orders_elements(const Plans *p, const IrRegion *body) {
+  for (const IrInst *inst = body->first; inst; inst = ir_following(inst, body)) {
+    bool is_update = inst->op == IR_UPDATE || inst->op == IR_RMW;
+    if ((inst->op != IR_STORE && !is_update) || !plan_has_gradient(p, inst)) continue;
+    if (!is_update || reads_field(p, body, inst->operands[0]->field)) return true;
+  }
+  return false;
 }
 
 bool plan_carries_variable(const Plans *p, const IrInst *loop) {
@@ -276,26 +247,20 @@ bool plan_carries_variable(const Plans *p, const IrInst *loop) {
 
 bool plan_is_ordered(const Plans *p, const IrInst *loop) {
   ASSERT(loop->regions[0], "loops alone have an order");
-  ReadSums sums = {.plans = p, .body = loop->regions[0], .field = -1};
-  if (!ir_walk(loop->regions[0], find_overwrite, (void *)p) ||
-      !ir_walk(loop->regions[0], find_read_sum, &sums))
-    return true;
-  return plan_carries_variable(p, loop);
+  return orders_elements(p, loop->regions[0]) || plan_carries_variable(p, loop);
 }
 
-/* Refuses exits that leave or continue reversed loops, except those that trips.c has numbered. */
-static bool refuse_exit(void *data, IrInst *inst) {
-  Plans *p = data;
-  if (inst->op != IR_BREAK && inst->op != IR_CONTINUE) return true;
+/* Refuses exits that leave or continue reversed loops, except those that loops.c has numbered. */
+static void refuse_exit(Plans *p, const IrInst *inst) {
+  if (inst->op != IR_BREAK && inst->op != IR_CONTINUE) return;
   int64_t levels = inst->imm + 1;
   for (const IrInst *at = inst->region->owner; at && levels > 0; at = at->region->owner) {
     if (at->op == IR_IF) continue;
     levels--;
     if (p->reversed[at->id] && !(plan_trips(p, at) && inst->imm == 0))
-      return plans_refuse(p, inst, "a jump out of several loops at once has no derivative",
-                          "leave them one by one");
+      plans_refuse(p, inst, "a jump out of several loops at once has no derivative",
+                   "leave them one by one");
   }
-  return true;
 }
 
 /* -- needed values ----------------------------------------------------------------------------- */
@@ -319,17 +284,12 @@ static void require_iteration_number(Plans *p, Plan *plan, const IrInst *inst) {
     require(p, plan, loop->regions[0]->params.items[k]);
 }
 
-typedef struct Requiring {
-  Plans *plans;
-  Plan *plan;
-} Requiring;
-
-static bool require_exit(void *data, IrInst *inst) {
-  const Requiring *r = data;
-  if (inst->op != IR_BREAK && inst->op != IR_CONTINUE) return true;
-  r->plan->needed[inst->id] = true;
-  require_around(r->plans, r->plan, inst);
-  return true;
+static void require_exits(Plans *p, Plan *plan, const IrRegion *region) {
+  for (const IrInst *inst = region->first; inst; inst = ir_following(inst, region)) {
+    if (inst->op != IR_BREAK && inst->op != IR_CONTINUE) continue;
+    plan->needed[inst->id] = true;
+    require_around(p, plan, inst);
+  }
 }
 
 /* A loop that counts its iterations is recomputed as a loop of that many, without exits. */
@@ -349,9 +309,7 @@ static void require_around(Plans *p, Plan *plan, const IrInst *inst) {
     plan->needed[at->id] = true;
     require_iteration_number(p, plan, at);
     for (int k = 0; k < at->operand_count; k++) require(p, plan, at->operands[k]);
-    Requiring requiring = {p, plan};
-    if (at->op != IR_IF && !require_trips(p, plan, at))
-      ir_walk(at->regions[0], require_exit, &requiring);
+    if (at->op != IR_IF && !require_trips(p, plan, at)) require_exits(p, plan, at->regions[0]);
   }
 }
 
@@ -360,8 +318,8 @@ static void require_variable(Plans *p, Plan *plan, IrInst *var) {
   if (plan->needed[var->id]) return;
   plan->needed[var->id] = true;
   if (!ir_is_inside(var, plan->region)) vec_push(p->scratch, &plan->entered, var);
-  for (const IrUse *mark_useful = var->uses; mark_useful; mark_useful = mark_useful->next) {
-    IrInst *user = mark_useful->user;
+  for (const IrUse *use = var->uses; use; use = use->next) {
+    IrInst *user = use->user;
     bool reads = user->op == IR_GET || user->op == IR_LOCAL_GET;
     if (reads || !ir_is_inside(user, plan->region)) continue;
     if (user->op != IR_SET && user->op != IR_LOCAL_SET && user->op != IR_REDUCE) {
@@ -497,9 +455,9 @@ static void plan_carried(Plans *p, Plan *plan, IrInst *loop, Plan *body) {
   for (int k = 0; k < body->entered.count; k++) {
     IrInst *var = body->entered.items[k];
     bool is_set = false;
-    for (const IrUse *mark_useful = var->uses; mark_useful; mark_useful = mark_useful->next)
-      is_set |= (mark_useful->user->op == IR_SET || mark_useful->user->op == IR_LOCAL_SET) &&
-                ir_is_inside(mark_useful->user, body->region);
+    for (const IrUse *use = var->uses; use; use = use->next)
+      is_set |= (use->user->op == IR_SET || use->user->op == IR_LOCAL_SET) &&
+                ir_is_inside(use->user, body->region);
     if (!is_set) continue;
     is_carried = true;
     require_variable(p, &carried, var);
@@ -557,13 +515,11 @@ static Plan *make_plan(Plans *p, IrRegion *region) {
 
 /* -- all of it --------------------------------------------------------------------------------- */
 
-static bool collect_inst(void *data, IrInst *inst) {
-  Plans *p = data;
+static void collect_inst(Plans *p, IrInst *inst) {
   p->insts[inst->id] = inst;
   for (int k = 0; k < IR_MAX_REGIONS && inst->regions[k]; k++)
     for (int i = 0; i < inst->regions[k]->params.count; i++)
       p->insts[inst->regions[k]->params.items[i]->id] = inst->regions[k]->params.items[i];
-  return true;
 }
 
 void plans_find_active(Plans *p, IrKernel *kernel, Companion companion, Scratch *scratch,
@@ -580,11 +536,14 @@ void plans_find_active(Plans *p, IrKernel *kernel, Companion companion, Scratch 
                .reversed = scratch_array(scratch, bool, count),
                .insts = scratch_array(scratch, IrInst *, count),
                .of = scratch_array(scratch, Plan *, 2 * count)};
-  ir_walk(kernel->body, collect_inst, p);
+  const IrRegion *body = kernel->body;
+  for (IrInst *inst = body->first; inst; inst = ir_following(inst, body)) collect_inst(p, inst);
   propagate(p, mark_varied);
   propagate(p, mark_useful);
-  ir_walk(kernel->body, mark_reversed, p);
-  ir_walk(kernel->body, mark_sum, p);
+  for (IrInst *inst = body->first; inst; inst = ir_following(inst, body)) {
+    mark_reversed(p, inst);
+    mark_sum(p, inst);
+  }
 }
 
 const bool *plans_reversed(IrKernel *kernel, Companion companion, Scratch *scratch) {
@@ -598,7 +557,8 @@ bool plans_make(Plans *p, IrKernel *kernel, Companion companion, const LoopCount
   plans_find_active(p, kernel, companion, scratch, err);
   ASSERT(kernel->next_id == p->id_count, "nothing is emitted before all plans are made");
   p->counts = counts;
-  ir_walk(kernel->body, refuse_exit, p);
+  for (IrInst *inst = kernel->body->first; inst; inst = ir_following(inst, kernel->body))
+    refuse_exit(p, inst);
   tape_init(&p->tape, kernel, scratch, p->id_count);
   for (int i = 0; i < counts->count; i++)
     p->tape.grows[counts->items[i].loop->id] = !counts->items[i].has_end;

@@ -14,10 +14,8 @@
 #define RG_PASS_GRADIENT_PLAN_H
 
 #include "ir/ir.h"
-#include "pass/gradient/companion.h"
+#include "pass/gradient/gradient.h"
 #include "pass/gradient/tape.h"
-#include "pass/gradient/split_updates.h"
-#include "pass/gradient/trips.h"
 
 /* One region as a unit. */
 typedef struct Plan {
@@ -46,6 +44,7 @@ typedef struct Plans {
   bool tapes_elements;
   const LoopCounts *counts;
   const bool *rerun; /* by id: the part of the primal that runs once more; NULL: none does */
+  bool has_changed;  /* while activity is propagated */
   Error *err;        /* the first refusal */
   bool is_refused;
 } Plans;
@@ -86,5 +85,20 @@ bool plan_carries_variable(const Plans *plans, const IrInst *loop);
 /* Must the loop's iterations be reversed in reverse order, since it carries a variable or
  * overwrites elements? */
 bool plan_is_ordered(const Plans *plans, const IrInst *loop);
+
+/* -- uses.c: elements that an adjoint reads again, and that its primal overwrites ---------------- */
+
+/* Tapes the reads that an adjoint cannot repeat, neither before the launch nor after it. */
+void uses_tape(Plans *plans);
+/* Fills kernel->gradient_uses. */
+void uses_find(Plans *plans);
+
+/* -- slice.c: the part of a primal that its adjoint runs once more, to tape what it needs --------- */
+
+/* By id: the insts that taped values are computed from, including all writes to the fields that
+ * they read. Refuses those that must not happen twice. */
+const bool *rerun_find(Plans *plans);
+/* Turns the primal's body into that part, which tapes. */
+void rerun_make(Plans *plans);
 
 #endif

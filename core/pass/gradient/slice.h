@@ -27,6 +27,6 @@ Slice slice_of(Scratch *scratch, const IrKernel *kernel, const IrRegion *region)
 /* Adds the inst, and what it depends on. */
 void slice_add(Slice *slice, IrInst *inst);
 /* Adds the exits of the region, and of the loops in it. */
-void slice_add_exits(Slice *slice, IrRegion *region);
+void slice_add_exits(Slice *slice, const IrRegion *region);
 
 #endif

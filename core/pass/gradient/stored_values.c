@@ -8,7 +8,7 @@
  * some index; an RMW or CAS orders all accesses around it, so it invalidates everything. An arm
  * begins with what is known before the `if`, a loop with what it does not write itself, and an
  * iteration of a parallel loop with nothing. */
-#include "pass/gradient/stored_values.h"
+#include "pass/gradient/gradient.h"
 
 #include "ir/facts.h"
 
@@ -45,15 +45,18 @@ static void invalidate_field(Forward *f, int field) {
   f->known.count = kept;
 }
 
-/* A visit: invalidates all that the inst may change. */
-static bool invalidate_written(void *data, IrInst *inst) {
-  Forward *f = data;
+/* Invalidates all that the inst may change. */
+static void invalidate_written(Forward *f, const IrInst *inst) {
   bool has_place = inst->operand_count && inst->operands[0]->op == IR_PLACE;
   if ((inst->op == IR_STORE || inst->op == IR_UPDATE) && has_place)
     invalidate_field(f, inst->operands[0]->field);
   else if (inst->op != IR_LOAD && ir_effects(inst) & (IR_WRITE | IR_UPDATE_EFFECT | IR_TOPOLOGY))
     f->known.count = 0;
-  return true;
+}
+
+static void invalidate_written_in(Forward *f, const IrRegion *region) {
+  for (IrInst *inst = region->first; inst; inst = ir_following(inst, region))
+    invalidate_written(f, inst);
 }
 
 static IrInst *find_value(const Forward *f, const IrInst *place, Type type) {
@@ -74,12 +77,12 @@ static void forward_inside(Forward *f, IrInst *inst) {
     for (int i = 0; i < before.count && !is_parallel; i++)
       vec_push(f->scratch, &here, before.items[i]);
     f->known = here;
-    if (inst->op != IR_IF) ir_walk(inst->regions[k], invalidate_written, f);
+    if (inst->op != IR_IF) invalidate_written_in(f, inst->regions[k]);
     forward_region(f, inst->regions[k]);
   }
   f->known = before;
   for (int k = 0; k < IR_MAX_REGIONS && inst->regions[k]; k++)
-    ir_walk(inst->regions[k], invalidate_written, f);
+    invalidate_written_in(f, inst->regions[k]);
 }
 
 static void forward_inst(Forward *f, IrInst *inst) {

@@ -8,7 +8,7 @@
  * derivative, emitted right after it by the rules that the adjoint also uses (derivative.def): the
  * operands of an op contribute separately, so both directions are the same expressions. Loops and
  * branches stay as they are. */
-#include "pass/gradient/tangent.h"
+#include "pass/gradient/gradient.h"
 
 #include "pass/gradient/derivative.h"
 #include "pass/gradient/plan.h"
@@ -80,7 +80,7 @@ static void differentiate_update(Tangent *t, IrBuilder *b, const IrInst *inst) {
     break;
   case UPDATE_SCALES: break;
   case UPDATE_KEEPS:
-  case UPDATE_CHOOSES: return; /* winners.c */
+  case UPDATE_CHOOSES: return; /* winners_store */
   case UPDATE_LACKS_RULE: plans_refuse_update(&t->plans, inst); return;
   }
   ir_update(b, (IrUpdate)inst->imm, companion_place(t, b, inst), value)->further = true;
@@ -142,23 +142,23 @@ static void differentiate_region(Tangent *t, IrRegion *region) {
 }
 
 /* A direction that shares memory with the gradient cannot be differentiated once more. */
-static bool refuse_shared(void *data, IrInst *inst) {
-  Tangent *t = data;
+static void refuse_shared(Tangent *t, const IrInst *inst) {
   bool has_place = inst->operand_count && inst->operands[0]->op == IR_PLACE;
-  if (!has_place || plan_has_gradient(&t->plans, inst)) return true;
+  if (!has_place || plan_has_gradient(&t->plans, inst)) return;
   int field = inst->operands[0]->field;
-  if (companion_component(t->kernel, field, COMPANION_GRADIENT) < 0) return true;
-  return plans_refuse(&t->plans, inst,
-                      scratch_format(t->kernel->scratch,
-                                     "second derivatives need a dual of %s beside its gradient",
-                                     t->kernel->fields.items[field].name),
-                      "make the field with both: rg.field(T, n, { grad = true, dual = true })");
+  if (companion_component(t->kernel, field, COMPANION_GRADIENT) < 0) return;
+  plans_refuse(&t->plans, inst,
+               scratch_format(t->kernel->scratch,
+                              "second derivatives need a dual of %s beside its gradient",
+                              t->kernel->fields.items[field].name),
+               "make the field with both: rg.field(T, n, { grad = true, dual = true })");
 }
 
 bool tangent_make(Scratch *scratch, IrKernel *kernel, Companion companion, Error *err) {
   Tangent t = {.kernel = kernel};
   plans_find_active(&t.plans, kernel, companion, scratch, err);
-  if (companion == COMPANION_DUAL) ir_walk(kernel->body, refuse_shared, &t);
+  IrInst *first = companion == COMPANION_DUAL ? kernel->body->first : NULL;
+  for (IrInst *inst = first; inst; inst = ir_following(inst, kernel->body)) refuse_shared(&t, inst);
   t.of = ir_map(scratch, kernel);
   differentiate_region(&t, kernel->body);
   return !t.plans.is_refused;

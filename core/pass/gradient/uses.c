@@ -11,10 +11,9 @@
  *
  * Parallel iterations have no order: if one of them writes an element that another one reads, the
  * language does not define which value is read. */
-#include "pass/gradient/uses.h"
 
 #include "pass/analysis/dependence.h"
-#include "pass/gradient/split_updates.h"
+#include "pass/gradient/plan.h"
 #include "pass/rewrite.h"
 
 typedef VEC(IrInst *) InstList;
@@ -40,15 +39,13 @@ static bool is_needed(const Plans *p, const IrInst *load) {
   return false;
 }
 
-static bool record_access(void *data, IrInst *inst) {
-  Uses *u = data;
+static void record_access(Uses *u, IrInst *inst) {
   Scratch *scratch = u->plans->scratch;
   u->order[inst->id] = u->next++;
   bool writes = rewrite_is_write(inst->op);
-  if ((!writes && inst->op != IR_LOAD) || inst->operands[0]->op != IR_PLACE) return true;
+  if ((!writes && inst->op != IR_LOAD) || inst->operands[0]->op != IR_PLACE) return;
   InstList *list = writes ? &u->writes : is_needed(u->plans, inst) ? &u->reads : &u->others;
   vec_push(scratch, list, inst);
-  return true;
 }
 
 /* -- which comes first ------------------------------------------------------------------------- */
@@ -80,7 +77,7 @@ static int loops_around(const IrInst *a, const IrInst *b, const IrInst *loops[MO
   return count;
 }
 
-/* Is the read the one that split_updates.c adds to a minimum or maximum, which means the element
+/* Is the read the one that updates_split adds to a minimum or maximum, which means the element
  * after the parallel loop, and is the write in that loop? */
 static bool ends_in_winner(const IrInst *write, const IrInst *read) {
   const IrInst *update = read->previous, *loop = ir_parallel_loop(read);
@@ -144,7 +141,9 @@ static bool is_mixed(const Uses *u, int field) {
 
 static Uses find_accesses(Plans *p) {
   Uses uses = {.plans = p, .order = scratch_array(p->scratch, int, p->id_count)};
-  ir_walk(p->kernel->body, record_access, &uses);
+  const IrRegion *body = p->kernel->body;
+  for (IrInst *inst = body->first; inst; inst = ir_following(inst, body))
+    record_access(&uses, inst);
   return uses;
 }
 
@@ -213,30 +212,26 @@ static void record_reads(const Uses *u, int field) {
 }
 
 /* The part that runs again begins with the elements as they were before the launch. */
-static bool record_rerun(void *data, IrInst *inst) {
-  const Uses *u = data;
+static void record_rerun(const Uses *u, const IrInst *inst) {
   const Plans *p = u->plans;
-  if (inst->op != IR_LOAD || inst->operands[0]->op != IR_PLACE || !p->rerun[inst->id]) return true;
+  if (inst->op != IR_LOAD || inst->operands[0]->op != IR_PLACE || !p->rerun[inst->id]) return;
   IrGradientUse use = {.field = inst->operands[0]->field, .reads = true};
   for (int i = 0; i < u->writes.count; i++)
     use.before |= u->writes.items[i]->operands[0]->field == use.field;
   use.reruns = use.before;
   record_use(p->kernel, use);
-  return true;
 }
 
 /* Records where gradients are lost, in fields that have none. */
-static bool record_loss(void *data, IrInst *inst) {
-  const Plans *p = data;
+static void record_loss(const Plans *p, const IrInst *inst) {
   bool has_place = inst->operand_count && inst->operands[0]->op == IR_PLACE;
-  if (!has_place || plan_has_gradient(p, inst)) return true;
+  if (!has_place || plan_has_gradient(p, inst)) return;
   IrGradientUse use = {.field = inst->operands[0]->field};
   if (inst->op == IR_LOAD && type_is_float(inst->type) && p->useful[inst->id])
     use.wanted_line = inst->line;
   if ((inst->op == IR_STORE || inst->op == IR_UPDATE) && p->varied[inst->operands[1]->id])
     use.lost_line = inst->line;
   record_use(p->kernel, use);
-  return true;
 }
 
 void uses_find(Plans *p) {
@@ -246,8 +241,10 @@ void uses_find(Plans *p) {
   for (int field = 0; field < p->kernel->fields.count; field++) record_reads(&uses, field);
   record_uses(&uses, &uses.writes, (IrGradientUse){.writes = true}, -1);
   record_uses(&uses, &uses.others, (IrGradientUse){0}, -1);
-  ir_walk(p->kernel->body, record_loss, p);
-  if (p->rerun) ir_walk(p->kernel->body, record_rerun, &uses);
+  const IrRegion *body = p->kernel->body;
+  for (IrInst *inst = body->first; inst; inst = ir_following(inst, body)) record_loss(p, inst);
+  for (IrInst *inst = p->rerun ? body->first : NULL; inst; inst = ir_following(inst, body))
+    record_rerun(&uses, inst);
   for (int i = 0; i < p->kernel->gradient_uses.count; i++)
     p->kernel->gradient_uses.items[i].draws = !draws ? 0 : p->rerun ? 2 : 1;
 }

@@ -13,12 +13,11 @@
  * known only at launch: an end that depends on one is a limit of the task, in a slot of the frame.
  * A loop that ends at the extent itself needs no limit. An index that all iterations share, as in
  * `x[t + 1][i]`, is compared by the launch: the interior is empty unless it is inside. Comparisons
- * of indices that the interior decides become constants there (guards.h), and clamped indices are
- * no longer clamped (clamps.h). Sets PLACE.inside, task->interior, task->limits. */
+ * of indices that the interior decides become constants there, and clamped indices are no longer
+ * clamped (guards.h). Sets PLACE.inside, task->interior, task->limits. */
 #include "base/bits.h"
 #include "pass/address/address.h"
 #include "pass/analysis/effects.h"
-#include "pass/loops/clamps.h"
 #include "pass/loops/guards.h"
 #include "pass/analysis/limits.h"
 #include "pass/rewrite.h"
@@ -226,39 +225,34 @@ static bool is_at_end(const Bounds *b, const IndexGuard *guard) {
   return is_own_end || (is_order && (guard->less > 0 || b->box.reaches_above[guard->param]));
 }
 
-static bool record_guard(void *data, IrInst *inst) {
-  Bounds *b = data;
+static void record_guard(Bounds *b, IrInst *inst) {
   IndexGuard guard;
-  if (!guards_read(b->at.body, inst, &guard) || !is_at_end(b, &guard)) return true;
+  if (!guards_read(b->at.body, inst, &guard) || !is_at_end(b, &guard)) return;
   int slot = -1;
   for (int i = 0; i < b->guards.count; i++)
     if (b->guards.items[i].with == guard.with) slot = b->guard_slots.items[i];
-  if (slot < 0 && b->box.limit_count == MOST_LIMITS) return true;
+  if (slot < 0 && b->box.limit_count == MOST_LIMITS) return;
   if (slot < 0) slot = guards_slot(b->kernel, b->number, guard.with);
-  if (!add_limit(guard.param, guard.less, slot, TYPE(I64), &b->box)) return true;
+  if (!add_limit(guard.param, guard.less, slot, TYPE(I64), &b->box)) return;
   b->box.begin[guard.param] = max_i64(b->box.begin[guard.param], -((int64_t)1 << 30));
   vec_push(b->kernel->scratch, &b->guards, guard);
   vec_push(b->kernel->scratch, &b->guard_slots, slot);
-  return true;
 }
 
-static bool record_clamp(void *data, IrInst *inst) {
-  Bounds *b = data;
+static void record_clamp(Bounds *b, const IrInst *inst) {
   IndexClamp clamp;
-  if (!clamps_read(b->at.body, inst, b->at.limits, &clamp)) return true;
+  if (!clamps_read(b->at.body, inst, b->at.limits, &clamp)) return;
   int64_t begin = max_i64(b->box.begin[clamp.param], clamp.begin),
           end = min_i64(b->box.end[clamp.param], clamp.end);
-  if (begin >= end) return true;
+  if (begin >= end) return;
   b->saves |= begin != b->box.begin[clamp.param] || end != b->box.end[clamp.param];
   b->box.begin[clamp.param] = begin;
   b->box.end[clamp.param] = end;
-  return true;
 }
 
 /* Proves places whose indices were selected by comparisons, or clamped, which the interior has
  * decided now. */
-static bool prove_chosen(void *data, IrInst *place) {
-  const BodyLimits *at = data;
+static void prove_chosen(const BodyLimits *at, IrInst *place) {
   bool is_all = place->op == IR_PLACE && !place->inside;
   for (int axis = 0; axis < place->operand_count && is_all; axis++) {
     int64_t which;
@@ -270,7 +264,6 @@ static bool prove_chosen(void *data, IrInst *place) {
     is_all = limits_prove(at, place, axis, &range);
   }
   if (is_all) place->inside = true;
-  return true;
 }
 
 /* Makes the launch check the smallest and the largest value of a shared index. */
@@ -278,26 +271,28 @@ static void limit_shared(Bounds *b, const Shared *shared) {
   IrBuilder host = guards_host(b->kernel, b->number);
   IrInst *value = guards_value(&host, shared->range.base);
   int64_t least = shared->range.low + 1, most = shared->size - shared->range.high;
-  IrInst *above = ir_binary(&host, IR_ADD, value, ir_i64(&host, least));
+  IrInst *above = ir_binary_int(&host, IR_ADD, value, least);
   IrInst *below = ir_binary(&host, IR_SUB, ir_i64(&host, most), value);
   int slot = guards_set(&host, ir_binary(&host, IR_MIN, above, below));
   IrLimit limit = {.axis = -1, .slot = slot, .type = TYPE(I64)};
   vec_push(b->kernel->scratch, &b->task->limits, limit);
 }
 
-/* A visit: folds comparisons of shared indices, which the launch has decided. */
-static bool decide_shared(void *data, IrInst *inst) {
-  const Bounds *b = data;
-  if (!ir_is_comparison(inst->op) || !type_is(inst->operands[0]->type, TYPE_I32)) return true;
+/* Folds comparisons of indices that the box, or the launch, has decided. */
+static void decide_comparisons(const Bounds *b, IrRegion *interior) {
+  KnownValue known[SNODE_MAX_AXES + MOST_SHARED];
+  int count = 0;
+  for (int axis = 0; axis < b->task->axis_count; axis++)
+    known[count++] = (KnownValue){.base = interior->params.items[axis],
+                                  .low = max_i64(b->box.begin[axis], INT32_MIN),
+                                  .high = min_i64(b->box.end[axis] - 1, INT32_MAX)};
   for (int i = 0; i < b->box.shared_count; i++) {
     const Shared *shared = &b->box.shared[i];
-    int known = guards_outcome(inst, shared->range.base, -shared->range.low,
-                               shared->size - 1 - shared->range.high);
-    if (known < 0) continue;
-    guards_become(inst, known);
-    return true;
+    known[count++] = (KnownValue){.base = shared->range.base,
+                                  .low = -shared->range.low,
+                                  .high = shared->size - 1 - shared->range.high};
   }
-  return true;
+  guards_decide(interior, known, count);
 }
 
 static void set_interior(Bounds *b, const IrMap *copies) {
@@ -318,13 +313,14 @@ static void set_interior(Bounds *b, const IrMap *copies) {
   for (int i = 0; i < b->box.limit_count; i++)
     vec_push(b->kernel->scratch, &task->limits, b->box.limits[i]);
   for (int i = 0; i < b->box.shared_count; i++) limit_shared(b, &b->box.shared[i]);
-  ir_walk(task->interior, decide_shared, b);
   for (int axis = 0; axis < task->axis_count; axis++)
     guards_limit(b->kernel, b->number, axis, b->box.shifted, b->box.shifted_count);
-  guards_decide(task);
+  decide_comparisons(b, task->interior);
   BodyLimits inside = b->at;
   inside.body = task->interior;
-  if (b->chooses) ir_walk(task->interior, prove_chosen, &inside);
+  if (!b->chooses) return;
+  for (IrInst *inst = task->interior->first; inst; inst = ir_following(inst, task->interior))
+    prove_chosen(&inside, inst);
 }
 
 static void make_interior(Bounds *b) {
@@ -334,10 +330,10 @@ static void make_interior(Bounds *b) {
   for (int i = 0; i < b->effects->places.count; i++)
     if (!b->effects->places.items[i]->inst->inside && !b->effects->places.items[i]->is_called)
       narrow_for_place(b, b->effects->places.items[i]);
-  bool is_near = type_is(task->index, TYPE_I32);
-  if (is_near) ir_walk(task->body, record_clamp, b);
+  IrInst *first = type_is(task->index, TYPE_I32) ? task->body->first : NULL;
+  for (IrInst *inst = first; inst; inst = ir_following(inst, task->body)) record_clamp(b, inst);
   if (!b->saves || rewrite_count(task->body) > LARGEST_COPY) return;
-  if (is_near) ir_walk(task->body, record_guard, b);
+  for (IrInst *inst = first; inst; inst = ir_following(inst, task->body)) record_guard(b, inst);
   IrMap *copies = ir_map(b->kernel->scratch, b->kernel);
   task->interior = ir_copy_region(b->kernel, task->body, NULL, copies);
   set_interior(b, copies);

@@ -173,9 +173,7 @@ static IrInst *count_gaps(IrBuilder *b, const Nest *nest, IrInst *begin) {
   IrBuilder in = rewrite_into(b, loop->regions[0]);
   IrInst *own = emit_at(&in, nest, nest->begin, ir_index(loop)), *end;
   if (nest->end) end = emit_at(&in, nest, nest->end, ir_index(loop));
-  else
-    end = ir_binary(&in, IR_ADD, emit_at(&in, nest, nest->last, ir_index(loop)),
-                    ir_const_int(&in, begin->type, 1));
+  else end = ir_plus(&in, emit_at(&in, nest, nest->last, ir_index(loop)), 1);
   IrInst *is_bad = ir_binary(&in, IR_LT, end, own);
   if (at) {
     is_bad = ir_binary(&in, IR_BOR, is_bad, ir_binary(&in, IR_NE, own, ir_get(&in, at)));
@@ -212,12 +210,11 @@ static void coalesce_nest(const Nest *nest) {
   ASSERT(nest->inner && nest->begin && nest->last, "an inner loop whose bounds are elements");
   IrInst *outer = nest->outer;
   IrBuilder b = rewrite_before(nest->kernel, outer);
-  Type type = nest->begin->type;
   IrInst *begin = emit_at(&b, nest, nest->begin, outer->operands[0]),
          *last = emit_at(&b, nest, nest->last, outer->operands[1]);
   IrInst *bad = count_gaps(&b, nest, begin);
   IrInst *good = ir_binary(&b, IR_EQ, ir_get(&b, bad), ir_i32(&b, 0));
-  good = rewrite_both(&b, good, ir_binary(&b, IR_GE, begin, ir_const_int(&b, type, 0)));
+  good = rewrite_both(&b, good, ir_binary_int(&b, IR_GE, begin, 0));
   good = rewrite_both(&b, good, ir_binary(&b, IR_LE, outer->operands[0], outer->operands[1]));
   IrInst *branch = ir_if(&b, good);
   IrBuilder in = rewrite_inside(nest->kernel, branch->regions[0], nest->inner);
@@ -243,7 +240,6 @@ static void visit_region(IrKernel *kernel, IrRegion *region) {
 }
 
 bool pass_coalesce(PassContext *ctx, IrKernel *kernel, Error *err) {
-  (void)ctx, (void)err;
   for (int i = 0; i < kernel->tasks.count; i++) visit_region(kernel, kernel->tasks.items[i]->body);
   for (int i = 0; i < kernel->functions.count; i++)
     visit_region(kernel, kernel->functions.items[i]->body);

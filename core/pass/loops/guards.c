@@ -6,21 +6,10 @@
 #include "pass/loops/guards.h"
 
 #include "pass/address/address.h"
-#include "pass/loops/clamps.h"
+#include "base/bits.h"
 #include "pass/rewrite.h"
 
 /* -- values of the launch ---------------------------------------------------------------------- */
-
-typedef struct Run {
-  int64_t task;
-  IrInst *inst;
-} Run;
-
-static bool match_run(void *data, IrInst *inst) {
-  Run *run = data;
-  if (inst->op == IR_RUN && inst->imm == run->task) run->inst = inst;
-  return !run->inst;
-}
 
 static IrInst *recompute_in_host(IrBuilder *b, const IrInst *inst) {
   if (inst->op == IR_FRAME_GET) return address_slot(b, false, (int)inst->imm, inst->type);
@@ -34,9 +23,10 @@ static IrInst *recompute_in_host(IrBuilder *b, const IrInst *inst) {
 }
 
 static IrInst *find_run(const IrKernel *kernel, int number) {
-  Run run = {.task = number};
-  ir_walk(kernel->body, match_run, &run);
-  return run.inst;
+  IrInst *inst = kernel->body->first;
+  while (inst && (inst->op != IR_RUN || inst->imm != number))
+    inst = ir_following(inst, kernel->body);
+  return inst;
 }
 
 bool guards_is_run(const IrKernel *kernel, int number) { return find_run(kernel, number) != NULL; }
@@ -60,6 +50,71 @@ int guards_set(IrBuilder *b, IrInst *value) {
 int guards_slot(IrKernel *kernel, int number, const IrInst *with) {
   IrBuilder b = guards_host(kernel, number);
   return guards_set(&b, guards_value(&b, with));
+}
+
+/* -- clamped indices -------------------------------------------------------------------------- */
+
+enum {
+  DEEPEST = 4, /* ops between a clamp and the access that depends on it; clamps in a clamp */
+  /* The interior may lose at either end 1 / SHARE of a range of known length, or FEW iterations;
+   * EDGE iterations of a range of unknown length. */
+  SHARE = 8,
+  FEW = 4,
+  EDGE = 64
+};
+
+static bool is_clamp(const IrInst *inst) {
+  return (inst->op == IR_MIN || inst->op == IR_MAX) && type_is(inst->type, TYPE_I32);
+}
+
+static bool find_index(const IrRegion *body, const IrInst *value, IndexRange *range, int depth) {
+  *range = ranges_of(value);
+  if (range->known && ranges_param(body, range->base) >= 0) return ranges_is_near(range);
+  if (!is_clamp(value) || depth == DEEPEST) return false;
+  return find_index(body, value->operands[0], range, depth + 1) ||
+         find_index(body, value->operands[1], range, depth + 1);
+}
+
+int clamps_index(const IrRegion *body, const IrInst *inst, IndexRange *range) {
+  if (!is_clamp(inst)) return -1;
+  for (int side = 0; side < 2; side++)
+    if (find_index(body, inst->operands[side], range, 0)) return side;
+  return -1;
+}
+
+static bool reaches_access_or_loop(const IrInst *value, int depth) {
+  for (const IrUse *use = value->uses; use; use = use->next) {
+    const IrInst *user = use->user;
+    if (user->op == IR_PLACE || user->op == IR_ITEM || user->op == IR_FOR) return true;
+    bool is_sum = type_is_integer(user->type) && user->operand_count == 2;
+    if (is_sum && ir_effects(user) & IR_PURE && depth < DEEPEST &&
+        reaches_access_or_loop(user, depth + 1))
+      return true;
+  }
+  return false;
+}
+
+bool clamps_matter(const IrInst *value) { return reaches_access_or_loop(value, 0); }
+
+/* Is the interior from `begin` or up to `end` nearly all of the range? */
+static bool is_at_edge(const Limits *limits, const IndexClamp *clamp) {
+  int64_t lost = limits->known ? max_i64(FEW, (limits->high - limits->low) / SHARE) : EDGE;
+  if (clamp->end == INT64_MAX)
+    return clamp->begin <= (limits->low == INT64_MIN ? 0 : limits->low) + lost;
+  return limits->known && clamp->end > limits->high - lost;
+}
+
+bool clamps_read(const IrRegion *body, const IrInst *inst, const Limits *limits,
+                 IndexClamp *clamp) {
+  IndexRange range;
+  int64_t bound;
+  int side = clamps_index(body, inst, &range);
+  if (side < 0 || !ir_is_const(inst->operands[1 - side], &bound)) return false;
+  *clamp =
+      (IndexClamp){.param = ranges_param(body, range.base), .begin = INT64_MIN, .end = INT64_MAX};
+  if (inst->op == IR_MAX) clamp->begin = bound - range.low;
+  else clamp->end = bound - range.high + 1;
+  return is_at_edge(&limits[clamp->param], clamp) && clamps_matter(inst);
 }
 
 /* -- comparisons ------------------------------------------------------------------------------- */
@@ -113,21 +168,47 @@ static int64_t middle_of(const Limits *limits) {
   return limits->known ? limits->low + (limits->high - limits->low) / 2 : (int64_t)1 << 20;
 }
 
-static int compare_range(IrOp op, int64_t low, int64_t high, int64_t c);
+/* The result of `low .. high op c`; -1 if it is not the same for all values. */
+static int compare_range(IrOp op, int64_t low, int64_t high, int64_t c) {
+  switch (op) {
+  case IR_LT: return high < c ? 1 : low >= c ? 0 : -1;
+  case IR_LE: return high <= c ? 1 : low > c ? 0 : -1;
+  case IR_GT: return low > c ? 1 : high <= c ? 0 : -1;
+  case IR_GE: return low >= c ? 1 : high < c ? 0 : -1;
+  case IR_EQ: return high < c || low > c ? 0 : -1;
+  default: return high < c || low > c ? 1 : -1;
+  }
+}
+
+/* The result of a comparison of the known value, plus constants, with a constant; of a minimum or
+ * maximum, whether it is the first operand. -1 if it is not such an inst, or not the same for all
+ * values. */
+static int outcome_of(const IrInst *inst, const KnownValue *known) {
+  for (int side = 0; side < 2; side++) {
+    int64_t number;
+    IndexRange index = ranges_of(inst->operands[side]);
+    if (!index.known || !index.base || !ranges_is_near(&index) ||
+        !facts_same_value(index.base, known->base) ||
+        !ir_is_const(inst->operands[1 - side], &number))
+      continue;
+    int64_t low = known->low + index.low, high = known->high + index.high;
+    if (low < INT32_MIN || high > INT32_MAX) continue; /* it may wrap */
+    IrOp op = inst->op;
+    if (!ir_is_comparison(op)) op = (op == IR_MIN) != (side == 1) ? IR_LE : IR_GE;
+    else if (side) op = rewrite_mirrored(op);
+    return compare_range(op, low, high, number);
+  }
+  return -1;
+}
 
 /* The result of a comparison with a constant in the middle of the range; -1 for any other. */
 static int usual_outcome(const IrRegion *body, const IrInst *compare, const Limits *limits) {
-  for (int side = 0; side < 2; side++) {
-    int64_t number;
-    IndexRange index = ranges_of(compare->operands[side]);
-    int param = index.known ? ranges_param(body, index.base) : -1;
-    if (param < 0 || !ranges_is_near(&index) || !ir_is_const(compare->operands[1 - side], &number))
-      continue;
-    int64_t middle = middle_of(&limits[param]);
-    return compare_range(side ? rewrite_mirrored(compare->op) : compare->op, middle + index.low,
-                         middle + index.high, number);
+  int outcome = -1;
+  for (int k = 0; k < body->params.count && outcome < 0; k++) {
+    int64_t middle = middle_of(&limits[k]);
+    outcome = outcome_of(compare, &(KnownValue){body->params.items[k], middle, middle});
   }
-  return -1;
+  return outcome;
 }
 
 const IrInst *guards_usual(const IrRegion *body, const IrInst *select, const Limits *limits) {
@@ -149,58 +230,16 @@ void guards_become(IrInst *inst, bool holds) {
   inst->imm = holds;
 }
 
-/* The result of `low .. high op c`; -1 if it is not the same for all values. */
-static int compare_range(IrOp op, int64_t low, int64_t high, int64_t c) {
-  switch (op) {
-  case IR_LT: return high < c ? 1 : low >= c ? 0 : -1;
-  case IR_LE: return high <= c ? 1 : low > c ? 0 : -1;
-  case IR_GT: return low > c ? 1 : high <= c ? 0 : -1;
-  case IR_GE: return low >= c ? 1 : high < c ? 0 : -1;
-  case IR_EQ: return high < c || low > c ? 0 : -1;
-  default: return high < c || low > c ? 1 : -1;
-  }
-}
-
-int guards_outcome(const IrInst *compare, const IrInst *base, int64_t low, int64_t high) {
-  for (int side = 0; side < 2; side++) {
-    int64_t number;
-    IndexRange index = ranges_of(compare->operands[side]);
-    bool is_it =
-        index.known && index.base && ranges_is_near(&index) && facts_same_value(index.base, base);
-    if (!is_it || !ir_is_const(compare->operands[1 - side], &number)) continue;
-    if (low + index.low < INT32_MIN || high + index.high > INT32_MAX) continue; /* it may wrap */
-    IrOp op = side ? rewrite_mirrored(compare->op) : compare->op;
-    return compare_range(op, low + index.low, high + index.high, number);
-  }
-  return -1;
-}
-
-static bool decide_inst(void *data, IrInst *inst) {
-  const IrTask *task = data;
-  bool is_clamp = inst->op == IR_MIN || inst->op == IR_MAX;
-  if (!ir_is_comparison(inst->op) && !is_clamp) return true;
-  if (!type_is(inst->operands[0]->type, TYPE_I32)) return true;
-  for (int side = 0; side < 2; side++) {
-    int64_t number;
-    IndexRange index = ranges_of(inst->operands[side]);
-    int param = index.known ? ranges_param(task->interior, index.base) : -1;
-    if (param < 0 || !ranges_is_near(&index) || !ir_is_const(inst->operands[1 - side], &number))
+void guards_decide(IrRegion *region, const KnownValue *known, int count) {
+  for (IrInst *inst = region->first; inst; inst = ir_following(inst, region)) {
+    bool is_clamp = inst->op == IR_MIN || inst->op == IR_MAX;
+    if ((!ir_is_comparison(inst->op) && !is_clamp) || !type_is(inst->operands[0]->type, TYPE_I32))
       continue;
-    int64_t low = task->interior_begin[param], high = task->interior_end[param];
-    low = low < INT32_MIN ? INT32_MIN : low;
-    high = high > INT32_MAX ? INT32_MAX : high - 1;
-    if (low + index.low < INT32_MIN || high + index.high > INT32_MAX) continue; /* it may wrap */
-    IrOp op = inst->op;
-    if (is_clamp) op = (op == IR_MIN) != (side == 1) ? IR_LE : IR_GE;
-    else if (side) op = rewrite_mirrored(op);
-    int known = compare_range(op, low + index.low, high + index.high, number);
-    if (known >= 0) guards_become(inst, known);
-    return true;
+    int outcome = -1;
+    for (int i = 0; i < count && outcome < 0; i++) outcome = outcome_of(inst, &known[i]);
+    if (outcome >= 0) guards_become(inst, outcome);
   }
-  return true;
 }
-
-void guards_decide(const IrTask *task) { ir_walk(task->interior, decide_inst, (void *)task); }
 
 /* -- shifted indices -----------------------------------------------------------------------------
  * */
@@ -230,7 +269,7 @@ static IrInst *size_minus(IrBuilder *b, const ShiftedIndex *shifted, int64_t num
   if (!shifted->array) return ir_i64(b, shifted->size - number);
   IrInst *extent =
       ir_convert(b, address_extent(b, false, shifted->array, shifted->axis), TYPE(I64));
-  return ir_binary(b, IR_SUB, extent, ir_i64(b, number));
+  return ir_binary_int(b, IR_SUB, extent, number);
 }
 
 /* The first index at which the line is inside: a rising line reaches 0, a falling one the size. */
@@ -273,7 +312,7 @@ static IrInst *emit_line(IrBuilder *b, const IndexLine *line) {
   IrInst *index = ir_convert(b, (IrInst *)line->index, TYPE(I64));
   IrInst *by = ranges_add_rest(b, NULL, line, subtracts, NULL);
   if (!by) by = ir_i64(b, line->low);
-  else if (line->low) by = ir_binary(b, subtracts ? IR_SUB : IR_ADD, by, ir_i64(b, line->low));
+  else if (line->low) by = ir_binary_int(b, subtracts ? IR_SUB : IR_ADD, by, line->low);
   if (line->factor > 0) return ir_binary(b, subtracts ? IR_SUB : IR_ADD, index, by);
   return subtracts ? ir_unary(b, IR_NEG, ir_binary(b, IR_ADD, index, by))
                    : ir_binary(b, IR_SUB, by, index);

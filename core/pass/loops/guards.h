@@ -42,13 +42,44 @@ int guards_set(IrBuilder *b, IrInst *value);
 /* An i64 frame slot that the host region sets to `with`, a value of at most 32 bits, before it runs
  * task `number`. */
 int guards_slot(IrKernel *kernel, int number, const IrInst *with);
-/* Folds, in the task's interior, comparisons, minima and maxima with constants that its box
- * decides. */
-void guards_decide(const IrTask *task);
-/* The result of a comparison of `base`, which is in low .. high, plus constants with a constant; -1
- * if it is not such a comparison, or not the same for all these values. */
-int guards_outcome(const IrInst *compare, const IrInst *base, int64_t low, int64_t high);
+/* Folds a comparison, which is `holds`, or a minimum, which is its first operand if `holds`. */
 void guards_become(IrInst *inst, bool holds);
+
+/* A value that is in low .. high. */
+typedef struct KnownValue {
+  const IrInst *base;
+  int64_t low, high;
+} KnownValue;
+/* Folds comparisons, minima and maxima of such values, plus constants, with constants, where the
+ * bounds decide them. */
+void guards_decide(IrRegion *region, const KnownValue *known, int count);
+
+/* -- clamped indices -------------------------------------------------------------------------- */
+
+/* Minima and maxima whose result is known in the interior of a range:
+ *
+ *   %left = max %i - 1, 0                  %i - 1, in an interior from 1 on
+ *   for %left, min %i + 2, 63 { .. }       up to %i + 2, in an interior up to 62
+ *
+ * Users clamp the indices of neighbours, and the ends of windows. In the interior, lanes and LLVM
+ * then see indices that are linear in the range's, and loops with the same trip count for all
+ * iterations. Minima with values of the launch are guards. */
+
+/* MIN or MAX: the same as parameter + [low, high] wherever the parameter is in begin .. end - 1. */
+typedef struct IndexClamp {
+  int param;
+  int64_t begin, end;
+} IndexClamp;
+
+/* False if `inst` is not such an op with a constant, if it would take more than the edges of the
+ * range (whose indices have `limits`) from the interior, or if neither an access nor a loop depends
+ * on it. */
+bool clamps_read(const IrRegion *body, const IrInst *inst, const Limits *limits, IndexClamp *clamp);
+/* Which operand of a MIN or MAX is a parameter of the body plus a range, apart from clamps inside
+ * it? -1: none is. */
+int clamps_index(const IrRegion *body, const IrInst *inst, IndexRange *range);
+/* Does an index of an access, or a bound of a loop, depend on the value? */
+bool clamps_matter(const IrInst *value);
 
 /* -- shifted indices -----------------------------------------------------------------------------
  * */

@@ -113,9 +113,7 @@ static bool add_window(Windows *w, const IndexRange *range, const Window *bound)
   return true;
 }
 
-static bool add_place(void *data, IrInst *place) {
-  Windows *w = data;
-  if (place->op != IR_PLACE || place->inside) return true;
+static void add_place(Windows *w, IrInst *place) {
   IndexRange ranges[SNODE_MAX_AXES];
   Window bounds[SNODE_MAX_AXES];
   bool is_proven[SNODE_MAX_AXES];
@@ -127,21 +125,20 @@ static bool add_place(void *data, IrInst *place) {
     if ((is_proven[k] = limits_prove(w->at, place, k, &ranges[k]))) continue;
     if (!bounds[k].array) bounds[k].axis = 0; /* its size is all that matters */
     if (!fits_window(w, &ranges[k], bounds[k].size) && !fits_line(w, &ranges[k], &bounds[k]))
-      return true;
+      return;
     depends_on_data |= !w->at->body || ranges_param(w->at->body, ranges[k].base) < 0;
   }
-  if (w->cells && !depends_on_data) return true;
+  if (w->cells && !depends_on_data) return;
   Windows before = *w;
   for (int k = 0; k < place->operand_count; k++) {
     if (is_proven[k] || add_window(w, &ranges[k], &bounds[k])) continue;
     w->count = before.count;
     memcpy(w->items, before.items, sizeof w->items);
-    return true;
+    return;
   }
   const SNode *node = w->kernel->fields.items[place->field].node;
   w->saves |= !node || !snode_node_level(node);
   vec_push(w->kernel->scratch, &w->places, place);
-  return true;
 }
 
 static Windows find_windows(const BodyLimits *at, const IrInst *nest) {
@@ -151,7 +148,9 @@ static Windows find_windows(const BodyLimits *at, const IrInst *nest) {
                .nest = nest,
                .own = ir_index(nest),
                .cells = at->task && at->task->kind == TASK_LEAVES && at->task->cells};
-  ir_walk(nest->regions[0], add_place, &w);
+  const IrRegion *body = nest->regions[0];
+  for (IrInst *inst = body->first; inst; inst = ir_following(inst, body))
+    if (inst->op == IR_PLACE && !inst->inside) add_place(&w, inst);
   return w;
 }
 
@@ -168,8 +167,7 @@ static IrInst *valid_bases(const Windows *w, IrBuilder *b, const Window *window,
   if (!window->array) return ir_const_int(b, type, window->size - span);
   Type wide = type_bits(type) > 32 ? TYPE(I64) : TYPE(I32);
   IrInst *extent = ir_convert(b, extent_of(w, b, window), wide);
-  IrInst *left = ir_binary(b, IR_SUB, extent, ir_const_int(b, wide, span)),
-         *none = ir_const_int(b, wide, 0);
+  IrInst *left = ir_binary_int(b, IR_SUB, extent, span), *none = ir_const_int(b, wide, 0);
   return ir_convert(b, ir_binary(b, IR_MAX, left, none), type);
 }
 
@@ -202,7 +200,7 @@ static IrInst *is_in_window(const Windows *w, IrBuilder *b, const Window *window
       type_bits(base->type) > 32 || type_is(base->type, TYPE_U32) || window->size > 1 << 30;
   if (is_wide || type_bits(base->type) < 32)
     base = ir_convert(b, base, is_wide ? TYPE(I64) : TYPE(I32));
-  if (window->low) base = ir_binary(b, IR_ADD, base, ir_const_int(b, base->type, window->low));
+  if (window->low) base = ir_binary_int(b, IR_ADD, base, window->low);
   Type bare = is_wide ? TYPE(U64) : TYPE(U32);
   IrInst *end = least_count(w, b, window, bare);
   return ir_binary(b, IR_LT, ir_convert(b, base, bare), end);
@@ -234,26 +232,23 @@ static IrInst *emit_check(const Windows *w, IrBuilder *b, bool with_own) {
   return inside;
 }
 
-/* A visit: folds comparisons that the windows decide, such as those of an adjoint, which tests
- * whether an element exists before it adds to its gradient. */
-static bool decide_comparison(void *data, IrInst *inst) {
-  const Windows *w = data;
-  if (!ir_is_comparison(inst->op) || !type_is(inst->operands[0]->type, TYPE_I32)) return true;
+/* Folds comparisons that the windows decide, such as those of an adjoint, which tests whether an
+ * element exists before it adds to its gradient. */
+static void decide_comparisons(const Windows *w, IrRegion *body) {
+  KnownValue known[MOST_WINDOWS];
+  int count = 0;
   for (int i = 0; i < w->count; i++) {
     const Window *window = &w->items[i];
     if (window->array || is_along(w, window)) continue;
-    int known = guards_outcome(inst, window->base, -window->low, window->size - 1 - window->high);
-    if (known < 0) continue;
-    guards_become(inst, known);
-    return true;
+    known[count++] = (KnownValue){window->base, -window->low, window->size - 1 - window->high};
   }
-  return true;
+  guards_decide(body, known, count);
 }
 
 static IrInst *copy_inside(const Windows *w) {
   IrMap *copies = ir_map(w->kernel->scratch, w->kernel);
   IrInst *copy = ir_copy_inst(w->kernel, w->nest, copies);
-  ir_walk(copy->regions[0], decide_comparison, (void *)w);
+  decide_comparisons(w, copy->regions[0]);
   for (int i = 0; i < w->places.count; i++) ir_mapped(copies, w->places.items[i])->inside = true;
   return copy;
 }
@@ -287,7 +282,7 @@ static void find_middle(const Windows *w, IrBuilder *b, IrInst **low, IrInst **h
     if (window->array)
       end = ir_binary(b, IR_SUB, ir_convert(b, extent_of(w, b, window), TYPE(I64)),
                       ir_i64(b, window->high + 1));
-    *low = ir_binary(b, IR_MAX, *low, ir_i64(b, -window->low));
+    *low = ir_binary_int(b, IR_MAX, *low, -window->low);
     *high = ir_binary(b, IR_MIN, *high, end);
   }
 }
@@ -396,7 +391,6 @@ static bool visit_region(const BodyLimits *at, IrRegion *region) {
 }
 
 bool pass_hoist_checks(PassContext *ctx, IrKernel *kernel, Error *err) {
-  (void)ctx, (void)err;
   BodyLimits at = limits_of_body(kernel, NULL, kernel->body);
   visit_region(&at, kernel->body);
   at.body = NULL;

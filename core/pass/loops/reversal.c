@@ -73,12 +73,6 @@ static void reverse_loop(IrKernel *kernel, IrInst *loop) {
   }
 }
 
-static bool visit_loop(void *data, IrInst *inst) {
-  IrInst *index = has_unit_step(inst) ? ir_index(inst) : NULL;
-  if (index && is_only_mirrored(index, inst)) reverse_loop(data, inst);
-  return true;
-}
-
 /* -- unswitching ------------------------------------------------------------------------------- */
 
 /* Can it be computed before the nest? */
@@ -90,38 +84,30 @@ static bool can_move_out(const IrInst *value, const IrRegion *nest, int depth) {
   return true;
 }
 
-typedef struct Search {
-  const IrInst *nest;
-  IrInst *found; /* the SELECT between an index and the mirrored one */
-  bool is_serial;
-} Search;
-
 static bool is_mirror_choice(const IrInst *select) {
   const IrInst *a = select->operands[1], *b = select->operands[2];
   IrInst *loop = loop_of_index(a), *other = loop_of_index(b);
   return (loop && loop_of_mirrored(b) == loop) || (other && loop_of_mirrored(a) == other);
 }
 
-static bool find_choice(void *data, IrInst *inst) {
-  Search *s = data;
-  s->is_serial &= inst->op != IR_RUN;
-  if (s->found || inst->op != IR_SELECT || !type_is_integer(inst->type)) return s->is_serial;
-  if (is_mirror_choice(inst) && can_move_out(inst->operands[0], s->nest->regions[0], 0))
-    s->found = inst;
-  return s->is_serial;
+/* The first SELECT between an index and the mirrored one; NULL if there is none, or if the nest
+ * runs tasks. */
+static IrInst *find_choice(const IrRegion *nest) {
+  IrInst *found = NULL;
+  for (IrInst *inst = nest->first; inst; inst = ir_following(inst, nest)) {
+    if (inst->op == IR_RUN) return NULL;
+    if (found || inst->op != IR_SELECT || !type_is_integer(inst->type)) continue;
+    if (is_mirror_choice(inst) && can_move_out(inst->operands[0], nest, 0)) found = inst;
+  }
+  return found;
 }
 
-typedef struct Decision {
-  const IrInst *condition;
-  int chosen; /* the operand of a SELECT */
-} Decision;
-
-static bool decide_select(void *data, IrInst *inst) {
-  const Decision *decision = data;
-  bool is_same = inst->op == IR_SELECT && !type_is_vector(inst->operands[0]->type) &&
-                 facts_same_value(inst->operands[0], decision->condition);
-  if (is_same) ir_replace_uses(inst, inst->operands[decision->chosen]);
-  return true;
+/* Replaces each SELECT on the condition by its operand number `chosen`. */
+static void decide_selects(IrRegion *nest, const IrInst *condition, int chosen) {
+  for (IrInst *inst = nest->first; inst; inst = ir_following(inst, nest))
+    if (inst->op == IR_SELECT && !type_is_vector(inst->operands[0]->type) &&
+        facts_same_value(inst->operands[0], condition))
+      ir_replace_uses(inst, inst->operands[chosen]);
 }
 
 /* Copies the nest for both values of the condition; returns the copy. */
@@ -135,9 +121,8 @@ static IrInst *unswitch(IrKernel *kernel, IrInst *nest, IrInst *condition) {
   IrInst *copied = ir_mapped(map, condition) ? ir_mapped(map, condition) : condition;
   ir_move_into(branch->regions[0], nest);
   ir_region_append(branch->regions[1], copy);
-  Decision yes = {condition, 1}, no = {copied, 2};
-  ir_walk(nest->regions[0], decide_select, &yes);
-  ir_walk(copy->regions[0], decide_select, &no);
+  decide_selects(nest->regions[0], condition, 1);
+  decide_selects(copy->regions[0], copied, 2);
   rewrite_drop_dead(branch->regions[0]); /* mirrored indices that are unused now */
   rewrite_drop_dead(branch->regions[1]);
   ir_note(kernel, nest->line, "the direction of the loop is chosen once, before it");
@@ -146,10 +131,9 @@ static IrInst *unswitch(IrKernel *kernel, IrInst *nest, IrInst *condition) {
 
 /* `insts`: the largest size of the nest with its copies. */
 static void unswitch_nest(IrKernel *kernel, IrInst *nest, int insts) {
-  Search s = {.nest = nest, .is_serial = true};
-  bool is_walked = ir_walk(nest->regions[0], find_choice, &s);
-  if (!is_walked || !s.found || rewrite_count(nest->regions[0]) > insts / 2) return;
-  IrInst *copy = unswitch(kernel, nest, s.found->operands[0]);
+  const IrInst *choice = find_choice(nest->regions[0]);
+  if (!choice || rewrite_count(nest->regions[0]) > insts / 2) return;
+  IrInst *copy = unswitch(kernel, nest, choice->operands[0]);
   unswitch_nest(kernel, nest, insts / 2);
   unswitch_nest(kernel, copy, insts / 2);
 }
@@ -168,11 +152,11 @@ static void unswitch_inside(IrKernel *kernel, const IrRegion *region) {
 
 static void rewrite_region(IrKernel *kernel, IrRegion *region) {
   unswitch_inside(kernel, region);
-  ir_walk(region, visit_loop, kernel);
+  for (IrInst *inst = region->first; inst; inst = ir_following(inst, region))
+    if (has_unit_step(inst) && is_only_mirrored(ir_index(inst), inst)) reverse_loop(kernel, inst);
 }
 
 bool pass_reversal(PassContext *ctx, IrKernel *kernel, Error *err) {
-  (void)ctx, (void)err;
   rewrite_region(kernel, kernel->body);
   for (int i = 0; i < kernel->tasks.count; i++)
     rewrite_region(kernel, kernel->tasks.items[i]->body);

@@ -41,7 +41,6 @@ typedef struct Skew {
 static bool raise_skew(void *data, const Distance *distance, const DistancesAccess *write,
                        const DistancesAccess *other) {
   Skew *s = data;
-  (void)write;
   if (distance->known != 3) return false;
   int64_t rows = distance->by[0] * s->row_step, cells = distance->by[1] * s->cell_step;
   if (rows == 0) {
@@ -83,15 +82,11 @@ static bool can_skew(Skew *s) {
 
 /* -- the rewriting ----------------------------------------------------------------------------- */
 
-static IrInst *add_constant(IrBuilder *b, IrInst *a, int64_t more) {
-  return more ? ir_binary(b, IR_ADD, a, ir_const_int(b, a->type, more)) : a;
-}
-
 /* a + index * factor, of i32 */
 static IrInst *add_multiple(IrBuilder *b, IrInst *a, IrInst *index, int64_t factor) {
   if (factor == 1) return ir_binary(b, IR_ADD, a, index);
   if (factor == -1) return ir_binary(b, IR_SUB, a, index);
-  return ir_binary(b, IR_ADD, a, ir_binary(b, IR_MUL, index, ir_const_int(b, a->type, factor)));
+  return ir_binary(b, IR_ADD, a, ir_binary_int(b, IR_MUL, index, factor));
 }
 
 /* Appends the body for this cell of this row to the builder's region. */
@@ -128,7 +123,7 @@ static void put_triangle(const Skew *s, IrBuilder b, IrInst *first_row, bool is_
 }
 
 static IrInst *steady_loop(const Skew *s, IrBuilder *b) {
-  IrInst *begin = add_constant(b, s->inner->operands[0], (ROWS - 1) * s->distance * s->cell_step);
+  IrInst *begin = ir_plus(b, s->inner->operands[0], (ROWS - 1) * s->distance * s->cell_step);
   return open_loop(b, begin, s->inner->operands[1], s->cell_step, false);
 }
 
@@ -138,8 +133,8 @@ static void put_steady(const Skew *s, IrBuilder b, IrInst *first_row) {
   IrInst *edge = steady_loop(s, &rare); /* first, so that copies see its operands */
   IrInst *loop = steady_loop(s, &body);
   for (int r = 0; r < ROWS; r++)
-    put_cell(s, &body, add_constant(&body, first_row, r * s->row_step),
-             add_constant(&body, ir_index(loop), -r * s->distance * s->cell_step));
+    put_cell(s, &body, ir_plus(&body, first_row, r * s->row_step),
+             ir_plus(&body, ir_index(loop), -r * s->distance * s->cell_step));
   IrInst *at = ir_index(edge), *zero = ir_i32(&rare, 0);
   IrInst *row = ir_index(open_loop(&rare, zero, ir_i32(&rare, ROWS - 1), 1, true));
   put_cell(s, &rare, add_multiple(&rare, first_row, row, s->row_step),
@@ -154,7 +149,7 @@ static IrInst *trip_count(IrBuilder *b, const IrInst *loop, int64_t step) {
   Type wide = TYPE(I64);
   IrInst *begin = ir_convert(b, loop->operands[0], wide),
          *last = ir_convert(b, loop->operands[1], wide);
-  return add_constant(
+  return ir_plus(
       b, step > 0 ? ir_binary(b, IR_SUB, last, begin) : ir_binary(b, IR_SUB, begin, last), 1);
 }
 
@@ -175,10 +170,10 @@ bool skew_nest(const BodyLimits *at, IrInst *outer) {
   IrBuilder b = rewrite_before(s.kernel, outer);
   IrInst *rows = trip_count(&b, outer, s.row_step), *cells = trip_count(&b, s.inner, s.cell_step);
   IrInst *none = ir_i64(&b, 0), *size = ir_i64(&b, ROWS);
-  IrInst *is_long = ir_binary(&b, IR_GT, cells, ir_i64(&b, (ROWS - 1) * s.distance));
+  IrInst *is_long = ir_binary_int(&b, IR_GT, cells, (ROWS - 1) * s.distance);
   IrInst *groups = ir_binary(&b, IR_FLOORDIV, ir_binary(&b, IR_MAX, rows, none), size);
   groups = ir_select(&b, is_long, groups, none);
-  IrInst *loop = ir_for(&b, none, add_constant(&b, groups, -1), ir_i64(&b, 1));
+  IrInst *loop = ir_for(&b, none, ir_plus(&b, groups, -1), ir_i64(&b, 1));
   IrBuilder inside = rewrite_inside(s.kernel, loop->regions[0], outer);
   IrInst *first = add_multiple(&inside, ir_convert(&inside, outer->operands[0], TYPE(I64)),
                                ir_index(loop), ROWS * s.row_step);

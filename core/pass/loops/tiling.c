@@ -87,8 +87,7 @@ static void survey_place(Survey *survey, const IrInst *place) {
   survey->leaves_caches |= has_long_columns(survey, place);
 }
 
-static bool survey_inst(void *data, IrInst *inst) {
-  Survey *survey = data;
+static void survey_inst(Survey *survey, const IrInst *inst) {
   switch (inst->op) {
   case IR_PLACE: survey_place(survey, inst); break;
   case IR_LOAD:
@@ -101,30 +100,25 @@ static bool survey_inst(void *data, IrInst *inst) {
   case IR_RANDOM: survey->is_plain = false; break;
   default: survey->is_plain &= (ir_op_info[inst->op].flags & IR_PURE) != 0;
   }
-  return survey->is_plain;
 }
 
-static bool is_candidate(const PassContext *ctx, const IrKernel *kernel, IrInst *range) {
-  IrRegion *body = range->regions[0];
+static bool is_candidate(const PassContext *ctx, const IrKernel *kernel, const IrInst *range) {
+  const IrRegion *body = range->regions[0];
   Survey survey = {.kernel = kernel, .body = body, .is_plain = true};
   if (range->serial || range->block) return false;
   if (body->params.count < 2 || body->params.count > MOST_AXES) return false;
-  ir_walk(body, survey_inst, &survey);
+  for (IrInst *inst = body->first; inst && survey.is_plain; inst = ir_following(inst, body))
+    survey_inst(&survey, inst);
   if (!survey.is_plain || !survey.runs_along || !survey.runs_across) return false;
   bool is_sure = survey.leaves_caches && !survey.has_loop && survey.places <= MOST_SURE_PLACES;
   return ctx->tiles_loops || (is_sure && ctx->target.own_caches);
 }
 
-typedef struct Search {
-  const PassContext *ctx;
-  const IrKernel *kernel;
-  IrInst *found;
-} Search;
-
-static bool find_candidate(void *data, IrInst *inst) {
-  Search *search = data;
-  if (inst->op == IR_RANGE && is_candidate(search->ctx, search->kernel, inst)) search->found = inst;
-  return !search->found;
+static IrInst *find_candidate(const PassContext *ctx, const IrKernel *kernel) {
+  IrInst *inst = kernel->body ? kernel->body->first : NULL;
+  while (inst && (inst->op != IR_RANGE || !is_candidate(ctx, kernel, inst)))
+    inst = ir_following(inst, kernel->body);
+  return inst;
 }
 
 /* -- tiles ------------------------------------------------------------------------------------- */
@@ -141,13 +135,11 @@ static void count_tiles(IrBuilder *b, IrInst *begin, IrInst *end, IrInst *out[2]
 static IrInst *open_axis(IrBuilder *b, IrInst *tile, IrInst *begin, IrInst *end) {
   Type type = begin->type;
   IrInst *one = ir_const_int(b, type, 1);
-  IrInst *low = ir_binary(b, IR_MUL, tile, ir_const_int(b, type, SIDE));
+  IrInst *low = ir_binary_int(b, IR_MUL, tile, SIDE);
   IrInst *first = ir_binary(b, IR_MAX, begin, low);
-  IrInst *last = ir_binary(b, IR_MIN, ir_binary(b, IR_SUB, end, one),
-                           ir_binary(b, IR_ADD, low, ir_const_int(b, type, SIDE - 1)));
-  IrInst *loop = ir_for(b, first, last, one);
-  b->region = loop->regions[0];
-  return ir_index(loop);
+  IrInst *last =
+      ir_binary(b, IR_MIN, ir_binary(b, IR_SUB, end, one), ir_binary_int(b, IR_ADD, low, SIDE - 1));
+  return rewrite_open_for(b, first, last, 1);
 }
 
 static void tile_loop(PassContext *ctx, IrKernel *kernel, IrInst *range) {
@@ -174,13 +166,7 @@ static void tile_loop(PassContext *ctx, IrKernel *kernel, IrInst *range) {
 }
 
 bool pass_tiling(PassContext *ctx, IrKernel *kernel, Error *err) {
-  (void)err;
-  Search search = {.ctx = ctx, .kernel = kernel};
-  while (kernel->body && !kernel->failed) {
-    search.found = NULL;
-    ir_walk(kernel->body, find_candidate, &search);
-    if (!search.found) break;
-    tile_loop(ctx, kernel, search.found);
-  }
+  for (IrInst *range; (range = find_candidate(ctx, kernel)) && !kernel->failed;)
+    tile_loop(ctx, kernel, range);
   return true;
 }

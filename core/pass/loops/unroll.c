@@ -144,22 +144,12 @@ static bool place_gains(const IrInst *place, const IrInst *index) {
 }
 
 /* Unrolling also helps `is_active` of cells at constant distances (leaf_active.c). */
-typedef struct Places {
-  const IrInst *index;
-  bool any_gains;
-} Places;
-
-static bool find_gain(void *data, IrInst *inst) {
-  Places *places = data;
-  places->any_gains =
-      inst->op == IR_IS_ACTIVE || (inst->op == IR_PLACE && place_gains(inst, places->index));
-  return !places->any_gains;
-}
-
 static bool any_place_gains(const IrInst *loop) {
-  Places places = {.index = ir_index(loop)};
-  ir_walk(loop->regions[0], find_gain, &places);
-  return places.any_gains;
+  const IrRegion *body = loop->regions[0];
+  for (IrInst *inst = body->first; inst; inst = ir_following(inst, body))
+    if (inst->op == IR_IS_ACTIVE || (inst->op == IR_PLACE && place_gains(inst, ir_index(loop))))
+      return true;
+  return false;
 }
 
 static bool are_of_index(const IrInst *inst) {
@@ -168,33 +158,30 @@ static bool are_of_index(const IrInst *inst) {
   return true;
 }
 
-/* A visit: sets *data if loop indices alone select an item of a table, a component of a vector, or
- * a branch, and stops. */
-static bool find_choice(void *data, IrInst *inst) {
-  bool chooses =
-      inst->op == IR_IF || inst->op == IR_SELECT || inst->op == IR_ITEM || inst->op == IR_PICK;
-  bool is_choice =
-      chooses && inst->operands[0]->op != IR_CONST && is_of_index(inst->operands[0], 0);
-  return !(*(bool *)data = is_choice);
+/* Do loop indices alone select an item of a table, a component of a vector, or a branch? */
+static bool has_choice(const IrRegion *region) {
+  for (const IrInst *inst = region->first; inst; inst = ir_following(inst, region)) {
+    bool chooses =
+        inst->op == IR_IF || inst->op == IR_SELECT || inst->op == IR_ITEM || inst->op == IR_PICK;
+    if (chooses && inst->operands[0]->op != IR_CONST && is_of_index(inst->operands[0], 0))
+      return true;
+  }
+  return false;
 }
 
-/* A visit: sets *data if the inst is a loop whose trip count is unknown, and stops. */
-static bool find_long_loop(void *data, IrInst *inst) {
-  bool is_known = inst->op != IR_LOOP && inst->op != IR_FOR;
-  is_known |= inst->op == IR_FOR && (trips_of(inst).count > 0 || are_of_index(inst));
-  return !(*(bool *)data = !is_known);
-}
-
-static bool has_any(IrRegion *region, IrVisit *note) {
-  bool found = false;
-  ir_walk(region, note, &found);
-  return found;
+/* Is there a loop whose trip count is unknown? */
+static bool has_long_loop(const IrRegion *region) {
+  for (const IrInst *inst = region->first; inst; inst = ir_following(inst, region)) {
+    bool is_known = inst->op == IR_FOR && (trips_of(inst).count > 0 || are_of_index(inst));
+    if (inst->op == IR_LOOP || (inst->op == IR_FOR && !is_known)) return true;
+  }
+  return false;
 }
 
 static bool can_unroll(const IrInst *loop) {
   return trips_of(loop).count > 0 && !exits_of(loop).continues && loop->regions[0]->last &&
          !(ir_effects(loop->regions[0]->last) & IR_EXIT) &&
-         (any_place_gains(loop) || has_any(loop->regions[0], find_choice));
+         (any_place_gains(loop) || has_choice(loop->regions[0]));
 }
 
 /* The number of insts of the region after unrolling all possible loops in it; raises *trips to the
@@ -227,47 +214,38 @@ static int64_t size_written_out(const IrRegion *region, int64_t *trips) {
  * would do the read, under a mask in lanes. Fields that the nest writes stay, and nothing
  * moves if the nest may contain a lock or deactivates cells. */
 
-typedef struct Hoist {
-  IrKernel *kernel;
-  IrInst *nest;
-  int32_t field; /* of the current read */
-} Hoist;
-
-static void hoist_value(const Hoist *h, IrInst *inst) {
+static void hoist_value(IrInst *nest, IrInst *inst) {
   DEBUG_ASSERT(ir_effects(inst) & (IR_PURE | IR_READ), "only values and reads move");
-  if (inst->op == IR_PARAM || !ir_is_inside(inst, h->nest->regions[0])) return;
-  for (int i = 0; i < inst->operand_count; i++) hoist_value(h, inst->operands[i]);
-  ir_move_before(h->nest, inst);
+  if (inst->op == IR_PARAM || !ir_is_inside(inst, nest->regions[0])) return;
+  for (int i = 0; i < inst->operand_count; i++) hoist_value(nest, inst->operands[i]);
+  ir_move_before(nest, inst);
 }
 
 /* Does the inst preserve the field's elements? */
-static bool keeps_elements(void *data, IrInst *inst) {
-  const Hoist *h = data;
+static bool keeps_elements(const IrInst *inst, int32_t field) {
   if (inst->op == IR_RMW || inst->op == IR_CAS) return false;
-  if (rewrite_is_write(inst->op)) return inst->operands[0]->field != h->field;
+  if (rewrite_is_write(inst->op)) return inst->operands[0]->field != field;
   return !(ir_effects(inst) & (IR_WRITE | IR_UPDATE_EFFECT | IR_ACTIVATES | IR_DEACTIVATES));
 }
 
-static bool is_loop_invariant_read(Hoist *h, const IrInst *load) {
-  h->field = load->operands[0]->field;
-  return !ir_is_shared(h->kernel, h->field) &&
-         facts_is_invariant(load->operands[0], h->nest->regions[0]) &&
-         ir_walk(h->nest->regions[0], keeps_elements, h);
+static bool is_loop_invariant_read(const IrKernel *kernel, const IrRegion *nest,
+                                   const IrInst *load) {
+  int32_t field = load->operands[0]->field;
+  if (ir_is_shared(kernel, field) || !facts_is_invariant(load->operands[0], nest)) return false;
+  for (const IrInst *inst = nest->first; inst; inst = ir_following(inst, nest))
+    if (!keeps_elements(inst, field)) return false;
+  return true;
 }
 
-static void hoist_from(Hoist *h, IrRegion *region) {
+/* From the region of the nest, or of a loop in it that always runs. */
+static void hoist_reads(IrKernel *kernel, IrInst *nest, IrRegion *region) {
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     next = inst->next;
     if (ir_effects(inst) & IR_EXIT) return;
-    if (inst->op == IR_FOR && runs_always(inst)) hoist_from(h, inst->regions[0]);
-    if (inst->op != IR_LOAD || !is_loop_invariant_read(h, inst)) continue;
-    hoist_value(h, inst);
+    if (inst->op == IR_FOR && runs_always(inst)) hoist_reads(kernel, nest, inst->regions[0]);
+    if (inst->op == IR_LOAD && is_loop_invariant_read(kernel, nest->regions[0], inst))
+      hoist_value(nest, inst);
   }
-}
-
-static void hoist_reads(IrKernel *kernel, IrInst *nest) {
-  Hoist h = {.kernel = kernel, .nest = nest};
-  hoist_from(&h, nest->regions[0]);
 }
 
 /* -- unrolling --------------------------------------------------------------------------------- */
@@ -306,7 +284,7 @@ static IrInst *index_of_copy(IrBuilder *b, const IrInst *loop, const Trips *trip
   IrInst *begin = loop->operands[0];
   int64_t from, distance = trip * trips->step;
   if (ir_is_const(begin, &from)) return ir_const_int(b, begin->type, from + distance);
-  return distance ? ir_binary(b, IR_ADD, begin, ir_const_int(b, begin->type, distance)) : begin;
+  return ir_plus(b, begin, distance);
 }
 
 /* Unrolls inner loops first, so that each is visited once. */
@@ -336,7 +314,7 @@ static void unroll_loop(Unroll *u, IrInst *loop) {
  * its copies nearly all of the compile time; they save nothing unless an index selects
  * something. */
 static bool is_around_long_loop(const IrInst *loop) {
-  return has_any(loop->regions[0], find_long_loop) && !has_any(loop->regions[0], find_choice);
+  return has_long_loop(loop->regions[0]) && !has_choice(loop->regions[0]);
 }
 
 /* The outermost loop of a sufficiently small nest. */
@@ -345,10 +323,10 @@ static bool visit_nest(Unroll *u, IrInst *loop) {
   if (!can_unroll(loop)) return false;
   int own = trips_of(loop).count;
   int64_t size = own * size_written_out(loop->regions[0], &trips);
-  int most = has_any(loop->regions[0], find_choice) ? LARGEST_CHOOSING_BODY : LARGEST_BODY;
+  int most = has_choice(loop->regions[0]) ? LARGEST_CHOOSING_BODY : LARGEST_BODY;
   if (own * trips > MOST_COPIES || u->insts + size > most || is_around_long_loop(loop))
     return false;
-  if (runs_always(loop)) hoist_reads(u->kernel, loop);
+  if (runs_always(loop)) hoist_reads(u->kernel, loop, loop->regions[0]);
   if (u->is_rare) {
     loop->rolled = true;
     rewrite_mark_rolled(loop->regions[0]);
@@ -373,24 +351,26 @@ static void visit_region(Unroll *u, IrRegion *region) {
   }
 }
 
-static void visit_body(IrKernel *kernel, IrTask *task, IrRegion *body, bool is_rare) {
-  Unroll u = {.kernel = kernel, .insts = rewrite_count(body), .is_rare = is_rare};
-  u.at = limits_of_body(kernel, task, body);
+static void visit_body(IrKernel *kernel, IrTask *task, IrRegion *body, bool is_rare,
+                       bool is_whole) {
+  Unroll u = {.kernel = kernel,
+              .at = limits_of_body(kernel, task, body),
+              .is_rare = is_rare,
+              .is_whole = is_whole,
+              .insts = rewrite_count(body)};
   visit_region(&u, body);
 }
 
 void unroll_whole(IrKernel *kernel, IrTask *task) {
-  Unroll u = {.kernel = kernel, .insts = rewrite_count(task->body), .is_whole = true};
-  u.at = limits_of_body(kernel, task, task->body);
-  visit_region(&u, task->body);
+  visit_body(kernel, task, task->body, false, true);
 }
 
 bool pass_unroll(PassContext *ctx, IrKernel *kernel, Error *err) {
   for (int i = 0; i < kernel->tasks.count; i++) {
     IrTask *task = kernel->tasks.items[i];
     if (task->kind == TASK_LEAVES && !task->cells) continue;
-    visit_body(kernel, task, task->body, task->privatised || task->interior);
-    if (task->interior) visit_body(kernel, task, task->interior, task->privatised);
+    visit_body(kernel, task, task->body, task->privatised || task->interior, false);
+    if (task->interior) visit_body(kernel, task, task->interior, task->privatised, false);
   }
   return true;
 }

@@ -50,7 +50,7 @@ static IrInst *rest_of(Front *f, const Affine *sum, int64_t constant) {
   for (int i = 0; i < sum->count; i++) {
     if (sum->values[i] == f->diagonal) continue;
     IrInst *term = ir_convert(&f->b, (IrInst *)sum->values[i], TYPE(I64));
-    term = ir_binary(&f->b, IR_MUL, term, ir_i64(&f->b, sum->factors[i]));
+    term = ir_binary_int(&f->b, IR_MUL, term, sum->factors[i]);
     rest = ir_binary(&f->b, IR_ADD, rest, term);
   }
   return rest;
@@ -114,7 +114,6 @@ static bool updates_commute(const IrInst *a, const IrInst *b) {
  * are unordered, so it must have none. */
 static bool keeps_order(void *data, const Distance *distance, const DistancesAccess *write,
                         const DistancesAccess *other) {
-  (void)data;
   if (updates_commute(write->inst, other->inst)) return true;
   if (distance->known == 2) return distance->by[1] == 0;
   if (distance->known != 3) return false;
@@ -142,39 +141,30 @@ static bool has_diagonals(IrKernel *kernel, const IrInst *loop) {
 
 /* -- tiles ------------------------------------------------------------------------------------- */
 
-typedef struct Layout {
-  const IrInst *diagonal;
-  bool runs_along; /* elements are contiguous along i, which then becomes the inner index */
-} Layout;
-
-static bool find_layout(void *data, IrInst *inst) {
-  Layout *layout = data;
+/* Are elements contiguous along i, which then becomes the inner index? */
+static bool runs_along(const Front *f) {
+  const IrRegion *body = f->range->regions[0];
   Affine sum;
-  if (inst->op != IR_STORE || inst->operands[0]->operand_count < 2) return true;
-  const IrInst *place = inst->operands[0], *last = place->operands[place->operand_count - 1];
-  layout->runs_along = facts_affine(last, NULL, &sum) && !facts_factor(&sum, layout->diagonal);
+  for (const IrInst *inst = body->first; inst; inst = ir_following(inst, body)) {
+    if (inst->op != IR_STORE || inst->operands[0]->operand_count < 2) continue;
+    const IrInst *place = inst->operands[0], *last = place->operands[place->operand_count - 1];
+    return facts_affine(last, NULL, &sum) && !facts_factor(&sum, f->diagonal);
+  }
   return false;
 }
 
 static IrInst *to_i32(IrBuilder *b, IrInst *value) { return ir_convert(b, value, TYPE(I32)); }
 
-/* Opens the loop over one index of a tile; returns the index. */
-static IrInst *open_side(IrBuilder *b, IrInst *first, IrInst *last) {
-  IrInst *loop = ir_for(b, first, last, ir_i32(b, 1));
-  b->region = loop->regions[0];
-  return ir_index(loop);
-}
-
 /* The number of the last tile from `first` to `last`. */
 static IrInst *last_tile(IrBuilder *b, IrInst *first, IrInst *last, int size) {
-  return ir_binary(b, IR_FLOORDIV, ir_binary(b, IR_SUB, last, first), ir_i32(b, size));
+  return ir_binary_int(b, IR_FLOORDIV, ir_binary(b, IR_SUB, last, first), size);
 }
 
 /* `bounds`: the first and last index of the side; becomes those of its tile. */
 static void find_tile(IrBuilder *b, IrInst *tile, int size, IrInst *bounds[2]) {
-  IrInst *before = ir_binary(b, IR_MUL, tile, ir_i32(b, size));
+  IrInst *before = ir_binary_int(b, IR_MUL, tile, size);
   bounds[0] = ir_binary(b, IR_ADD, bounds[0], before);
-  IrInst *last = ir_binary(b, IR_ADD, bounds[0], ir_i32(b, size - 1));
+  IrInst *last = ir_binary_int(b, IR_ADD, bounds[0], size - 1);
   bounds[1] = ir_binary(b, IR_MIN, last, bounds[1]);
 }
 
@@ -193,24 +183,23 @@ static void put_cell(const Front *f, IrBuilder *b, IrInst *i, IrInst *j) {
 
 static void put_tiles(const Front *f, IrRegion *region) {
   IrBuilder b = rewrite_inside(f->kernel, region, f->range);
-  Layout layout = {.diagonal = f->diagonal};
-  ir_walk(f->range->regions[0], find_layout, &layout);
-  int inner = layout.runs_along ? 0 : 1, outer = 1 - inner;
+  int inner = runs_along(f) ? 0 : 1, outer = 1 - inner;
   IrInst *rows[2] = {to_i32(&b, f->first[outer]), to_i32(&b, f->last[outer])};
   IrInst *cells[2] = {to_i32(&b, f->first[inner]), to_i32(&b, f->last[inner])};
   IrInst *last_row = last_tile(&b, rows[0], rows[1], ROWS),
          *last_cell = last_tile(&b, cells[0], cells[1], CELLS);
-  IrInst *zero = ir_i32(&b, 0), *one = ir_i32(&b, 1);
-  IrInst *front = open_side(&b, zero, ir_binary(&b, IR_ADD, last_row, last_cell));
+  IrInst *zero = ir_i32(&b, 0);
+  IrInst *front = rewrite_open_for(&b, zero, ir_binary(&b, IR_ADD, last_row, last_cell), 1);
   IrInst *begin = ir_binary(&b, IR_MAX, zero, ir_binary(&b, IR_SUB, front, last_cell));
-  IrInst *end = ir_binary(&b, IR_ADD, ir_binary(&b, IR_MIN, last_row, front), one);
+  IrInst *end = ir_plus(&b, ir_binary(&b, IR_MIN, last_row, front), 1);
   IrInst *tiles = ir_range(&b, 1, (IrInst *[]){begin, end}, TYPE(I32));
   tiles->scalar = true; /* its rows are skewed instead */
   b = rewrite_inside(f->kernel, tiles->regions[0], f->range);
   IrInst *row_tile = ir_index(tiles);
   find_tile(&b, row_tile, ROWS, rows);
   find_tile(&b, ir_binary(&b, IR_SUB, front, row_tile), CELLS, cells);
-  IrInst *row = open_side(&b, rows[0], rows[1]), *cell = open_side(&b, cells[0], cells[1]);
+  IrInst *row = rewrite_open_for(&b, rows[0], rows[1], 1),
+         *cell = rewrite_open_for(&b, cells[0], cells[1], 1);
   put_cell(f, &b, inner ? row : cell, inner ? cell : row);
 }
 
@@ -247,7 +236,6 @@ static void visit_region(IrKernel *kernel, IrRegion *region) {
 }
 
 bool pass_wavefront(PassContext *ctx, IrKernel *kernel, Error *err) {
-  (void)ctx, (void)err;
   if (kernel->body) visit_region(kernel, kernel->body);
   return true;
 }

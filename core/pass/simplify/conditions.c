@@ -156,25 +156,20 @@ bool rules_is_widened(Match *m) {
   return type_is_integer(narrow) && type_bits(narrow) < type_bits(wide);
 }
 
-static IrInst *become_number(Match *m, int64_t imm) {
-  rewrite_become(m->kernel, m->inst, IR_CONST, 0, NULL);
-  m->inst->imm = imm;
-  return m->inst;
-}
-
 IrInst *rules_item(Match *m) {
   ASSERT(m->inst->imm >= 0 && m->inst->imm < m->kernel->tables.count, "the kernel has the table");
   const IrTable *table = &m->kernel->tables.items[m->inst->imm];
   int64_t index;
   if (!ir_is_const(m->values[LETTER_A], &index)) return NULL;
-  return become_number(m, index >= 0 && index < table->count ? table->values[index] : 0);
+  bool is_inside = index >= 0 && index < table->count;
+  return rewrite_become_const(m->kernel, m->inst, is_inside ? table->values[index] : 0);
 }
 
 IrInst *rules_pick(Match *m) {
   int64_t index;
   if (!ir_is_const(m->values[LETTER_A], &index)) return NULL;
   bool is_inside = index >= 0 && index < m->inst->operand_count - 1;
-  return is_inside ? m->inst->operands[index + 1] : become_number(m, 0);
+  return is_inside ? m->inst->operands[index + 1] : rewrite_become_const(m->kernel, m->inst, 0);
 }
 
 /* A constant index moves into the bytes, and an offset without an index into that of its base. */
@@ -327,22 +322,11 @@ bool rules_is_around(Match *m) {
 /* All values of an integer are in low .. high. */
 typedef struct Values {
   const IrKernel *kernel;
-  const IrInst *var; /* whose assignments are visited */
-  int depth;         /* of values that are still followed */
+  int depth; /* of values that are still followed */
   int64_t low, high;
 } Values;
 
 static bool add_values(Values *v, const IrInst *inst);
-
-/* A visit: false at an inst that may give the variable any value. */
-static bool add_set(void *data, IrInst *inst) {
-  Values *v = data;
-  for (int k = 0; k < inst->operand_count; k++) {
-    if (inst->operands[k] != v->var || inst->op == IR_GET) continue;
-    if (inst->op != IR_SET || !add_values(v, inst->operands[1])) return false;
-  }
-  return true;
-}
 
 static void add_value(Values *v, int64_t value) {
   if (value < v->low) v->low = value;
@@ -351,14 +335,12 @@ static void add_value(Values *v, int64_t value) {
 
 /* Of a variable: the values of all its assignments, wherever they are. */
 static bool add_variable(Values *v, const IrInst *var) {
-  const IrInst *outer = v->var;
-  int depth = v->depth;
-  v->var = var;
   add_value(v, 0);
-  bool ok = ir_walk(v->kernel->body, add_set, v);
-  v->var = outer;
-  v->depth = depth;
-  return ok;
+  for (const IrUse *use = var->uses; use; use = use->next) {
+    if (use->user->op == IR_GET) continue;
+    if (use->user->op != IR_SET || !add_values(v, use->user->operands[1])) return false;
+  }
+  return true;
 }
 
 static bool add_table(Values *v, const IrTable *table) {
@@ -407,7 +389,7 @@ IrInst *rules_known_steps(Match *m) {
     IrInst *least = ir_const_int(&b, sum->type, v.low), *most = ir_const_int(&b, sum->type, v.high);
     IrInst *step = ir_binary(&b, IR_MIN, ir_binary(&b, IR_MAX, by, least), most);
     IrInst *moved = ir_binary(&b, sum->op, from, step);
-    if (index.low) moved = ir_binary(&b, IR_ADD, moved, ir_const_int(&b, sum->type, index.low));
+    if (index.low) moved = ir_binary_int(&b, IR_ADD, moved, index.low);
     ir_set_operand(m->inst, 0, moved);
     return m->inst;
   }
@@ -436,17 +418,13 @@ IrInst *rules_known_steps(Match *m) {
  * lowers comparisons this way. It waits for the pass `tasks`, from which on an argument of the
  * launch is a value of the frame. Decision D-pass-27. */
 
-static int exact_bits(Type type) {
-  return type_bits(type) == 64 ? 53 : type_bits(type) == 32 ? 24 : 11;
-}
-
 /* Is `converted` an integer of the iteration that is exact as a float, and `number` one of the
  * launch? */
 static bool is_narrower(const IrInst *converted, const IrInst *number) {
   DEBUG_ASSERT(type_is_float(number->type), "integers are compared as they are");
   if (converted->op != IR_CONVERT) return false;
   const IrInst *from = converted->operands[0];
-  return type_is_integer(from->type) && type_bits(from->type) <= exact_bits(converted->type) &&
+  return type_is_integer(from->type) && type_bits(from->type) <= type_digits(converted->type) &&
          facts_is_of_launch(number) && !facts_is_of_launch(from);
 }
 

@@ -81,7 +81,7 @@ static IrInst *index_in(IrBuilder *b, const Domain *domain) {
   if (type_bits(index->type) < 32) index = ir_convert(b, index, TYPE(I32));
   Type type = type_bits(index->type) == 64 ? TYPE(U64) : TYPE(U32);
   index = ir_convert(b, index, type);
-  return ir_binary(b, IR_MIN, index, ir_const_int(b, type, domain->count - 1));
+  return ir_binary_int(b, IR_MIN, index, domain->count - 1);
 }
 
 static IrInst *make_item(IrBuilder *b, const Domain *domain, Type type, const int64_t *values) {
@@ -184,7 +184,6 @@ static bool visit_inst(void *data, IrInst *inst) {
 }
 
 bool pass_constant_tables(PassContext *ctx, IrKernel *kernel, Error *err) {
-  (void)err;
   TablePass v = {ctx, kernel};
   ir_walk_kernel(kernel, visit_inst, &v);
   return true;

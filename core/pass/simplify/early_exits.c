@@ -17,80 +17,75 @@
 
 enum { MOST_EXITS = 40 }; /* of one block: each nests the code after it one level deeper */
 
-/* A loop's body, and the exits of level 0 that skip the rest of it: BREAK if the loop runs once,
- * CONTINUE of any loop. */
-typedef struct Block {
-  IrOp op;
-} Block;
+/* Below, `op` says which exits of level 0 skip the rest of a loop's body: BREAK if the loop runs
+ * once, CONTINUE of any loop. */
 
 /* Does an exit count the op as a level? */
 static bool is_level(IrOp op) { return rewrite_is_loop(op) || op == IR_RANGE || op == IR_ACTIVE; }
 
-/* The number of exits from the block in the region, which is `depth` loops inside the block. */
-static int count_exits(const Block *block, const IrRegion *region, int depth) {
+/* The number of such exits in the region, which is `depth` loops inside the body. */
+static int count_exits(IrOp op, const IrRegion *region, int depth) {
   int count = 0;
   for (const IrInst *inst = region->first; inst; inst = inst->next) {
-    count += inst->op == block->op && inst->imm == depth;
+    count += inst->op == op && inst->imm == depth;
     for (int i = 0; i < ir_region_count(inst->op); i++)
-      count += count_exits(block, inst->regions[i], depth + is_level(inst->op));
+      count += count_exits(op, inst->regions[i], depth + is_level(inst->op));
   }
   return count;
 }
 
-static int exits_inside(const Block *block, const IrInst *inst) {
+static int exits_inside(IrOp op, const IrInst *inst) {
   int count = 0;
   for (int i = 0; i < ir_region_count(inst->op); i++)
-    count += count_exits(block, inst->regions[i], is_level(inst->op));
+    count += count_exits(op, inst->regions[i], is_level(inst->op));
   return count;
 }
 
-static bool is_exit(const Block *block, const IrInst *inst) {
-  return inst->op == block->op && inst->imm == 0;
-}
+static bool is_exit(IrOp op, const IrInst *inst) { return inst->op == op && inst->imm == 0; }
 
 /* Can `structurise` handle everything from `inst` on? */
-static bool can_structurise(const Block *block, const IrInst *inst) {
+static bool can_structurise(IrOp op, const IrInst *inst) {
   for (; inst; inst = inst->next) {
-    if (!exits_inside(block, inst)) continue;
+    if (!exits_inside(op, inst)) continue;
     if (inst->op != IR_IF) return false;
     bool first_ends = ir_ends_in_exit(inst->regions[0]),
          second_ends = ir_ends_in_exit(inst->regions[1]);
-    bool is_last = !inst->next || is_exit(block, inst->next) || (first_ends && second_ends);
+    bool is_last = !inst->next || is_exit(op, inst->next) || (first_ends && second_ends);
     if (!is_last && !first_ends && !second_ends) return false;
     for (int i = 0; i < 2; i++) {
       bool continues = !is_last && !(i ? second_ends : first_ends);
-      if (continues && count_exits(block, inst->regions[i], 0)) return false;
-      if (!can_structurise(block, inst->regions[i]->first)) return false;
+      if (continues && count_exits(op, inst->regions[i], 0)) return false;
+      if (!can_structurise(op, inst->regions[i]->first)) return false;
     }
   }
   return true;
 }
 
-/* Rewrites the region without exits from the block; its end must be the block's end. */
-static void structurise(const Block *block, IrRegion *region) {
+/* Rewrites the region without such exits; its end must be that of the body. */
+static void structurise(IrOp op, IrRegion *region) {
   for (IrInst *inst = region->first; inst; inst = inst->next) {
-    if (is_exit(block, inst)) {
+    if (is_exit(op, inst)) {
       ir_delete_from(inst);
       return;
     }
-    if (!exits_inside(block, inst)) continue;
+    if (!exits_inside(op, inst)) continue;
     DEBUG_ASSERT(inst->op == IR_IF, "can_structurise has refused exits in loops");
     bool first_ends = ir_ends_in_exit(inst->regions[0]),
          second_ends = ir_ends_in_exit(inst->regions[1]);
     if (first_ends && second_ends) ir_delete_from(inst->next); /* unreachable */
     else if (first_ends) rewrite_move_to(inst->next, &(IrBuilder){.region = inst->regions[1]});
     else if (second_ends) rewrite_move_to(inst->next, &(IrBuilder){.region = inst->regions[0]});
-    structurise(block, inst->regions[0]);
-    structurise(block, inst->regions[1]);
+    structurise(op, inst->regions[0]);
+    structurise(op, inst->regions[1]);
   }
 }
 
-static bool structurise_body(const Block *block, IrRegion *region) {
+static bool structurise_body(IrOp op, IrRegion *region) {
   DEBUG_ASSERT(region->owner && is_level(region->owner->op), "exits are counted from a loop on");
-  int count = count_exits(block, region, 0);
+  int count = count_exits(op, region, 0);
   if (count == 0) return true;
-  if (count > MOST_EXITS || !can_structurise(block, region->first)) return false;
-  structurise(block, region);
+  if (count > MOST_EXITS || !can_structurise(op, region->first)) return false;
+  structurise(op, region);
   return true;
 }
 
@@ -109,8 +104,8 @@ void exits_cross_less(IrRegion *region) { decrement_exits(region, 0); }
 bool exits_dissolve(IrInst *loop) {
   DEBUG_ASSERT(loop->op == IR_LOOP, "only a loop can run once");
   IrRegion *body = loop->regions[0];
-  const Block again = {IR_CONTINUE}, block = {IR_BREAK};
-  if (!ir_ends_in_exit(body) || count_exits(&again, body, 0) || !structurise_body(&block, body))
+  if (!ir_ends_in_exit(body) || count_exits(IR_CONTINUE, body, 0) ||
+      !structurise_body(IR_BREAK, body))
     return false;
   exits_cross_less(body);
   bool leaves = ir_ends_in_exit(body);
@@ -122,7 +117,7 @@ bool exits_dissolve(IrInst *loop) {
 
 bool exits_sink(IrInst *loop) {
   DEBUG_ASSERT(is_level(loop->op), "an iteration ends in a loop");
-  return structurise_body(&(const Block){IR_CONTINUE}, loop->regions[0]);
+  return structurise_body(IR_CONTINUE, loop->regions[0]);
 }
 
 /* -- the exits of a loop ----------------------------------------------------------------------- */
@@ -158,7 +153,6 @@ static void visit_region(IrRegion *region) {
 }
 
 bool pass_early_exits(PassContext *ctx, IrKernel *kernel, Error *err) {
-  (void)ctx, (void)err;
   visit_region(kernel->body);
   for (int i = 0; i < kernel->tasks.count; i++) {
     visit_region(kernel->tasks.items[i]->body);

@@ -153,7 +153,6 @@ static bool expand(void *data, IrInst *inst) {
 }
 
 bool pass_expand(PassContext *ctx, IrKernel *kernel, Error *err) {
-  (void)ctx, (void)err;
   ir_walk_kernel(kernel, expand, kernel);
   for (int i = 0; i < kernel->tasks.count; i++) {
     const IrTask *task = kernel->tasks.items[i];

@@ -111,19 +111,15 @@ static IrInst *fold_regions(Folder *f, IrInst *inst) {
   return inst->next;
 }
 
-/* Makes the users of `inst` use `with` instead. */
-static void replace_inst(IrInst *inst, IrInst *with) {
-  ir_replace_uses(inst, with);
-  ir_delete(inst);
-}
-
 /* Folds a value; returns the inst to continue with. */
 static IrInst *fold_value(Folder *f, IrInst *inst) {
   IrInst *next = inst->next, *previous = inst->previous;
   IrInst *with = rules_apply(&f->rewriter, inst);
   if (inst->previous != previous) return previous ? previous->next : inst->region->first;
   if (with == inst) with = find_common(f, inst);
-  if (with) replace_inst(inst, with);
+  if (!with) return next;
+  ir_replace_uses(inst, with);
+  ir_delete(inst);
   return next;
 }
 
@@ -197,7 +193,6 @@ void fold_alone(PassContext *ctx, IrKernel *kernel, IrRegion *body) {
 }
 
 bool pass_fold(PassContext *ctx, IrKernel *kernel, Error *err) {
-  (void)err;
   Folder f;
   begin_fold(&f, ctx, kernel);
   fold_function(&f, kernel->body);

@@ -19,9 +19,7 @@ static int64_t divide(Type type, int64_t a, int64_t b) {
 static int64_t modulo(Type type, int64_t a, int64_t b) {
   if (b == 0) return 0;
   if (type_is_unsigned(type)) return (int64_t)((uint64_t)a % (uint64_t)b);
-  if (b == -1) return 0;
-  int64_t rest = a % b;
-  return rest && (rest ^ b) < 0 ? rest + b : rest;
+  return b == -1 ? 0 : floor_mod(a, b);
 }
 
 static uint64_t low_bits(int64_t value, int bits) {

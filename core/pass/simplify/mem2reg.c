@@ -73,13 +73,11 @@ static IrInst *as_inst(Promotion *p, IrInst *value) {
 }
 
 /* Forgets variables that the inst may change, other than by a SET: calls store results in them. */
-static bool forget_changed(void *data, IrInst *inst) {
-  Promotion *p = data;
+static void forget_changed(Promotion *p, const IrInst *inst) {
   for (int i = 0; inst->op != IR_GET && i < inst->operand_count; i++) {
     int var = number_of(p, inst->operands[i]);
     if (var >= 0) set_value(p, var, NULL);
   }
-  return true;
 }
 
 /* -- the arms of an `if` ----------------------------------------------------------------------- */
@@ -207,7 +205,9 @@ static void promote_if(Promotion *p, IrInst *branch) {
 /* Variables that iterations set are unknown at the beginning of each iteration, and after the loop.
  * */
 static void promote_loop(Promotion *p, IrInst *loop) {
-  for (int i = 0; i < ir_region_count(loop->op); i++) ir_walk(loop->regions[i], forget_changed, p);
+  for (int i = 0; i < ir_region_count(loop->op); i++)
+    for (IrInst *inst = loop->regions[i]->first; inst; inst = ir_following(inst, loop->regions[i]))
+      forget_changed(p, inst);
   int outer = p->undo.count;
   for (int i = 0; i < ir_region_count(loop->op); i++) {
     promote_region(p, loop->regions[i]);
@@ -274,25 +274,16 @@ static void add_reads(const Promotion *p, uint64_t *live, const IrInst *inst) {
   }
 }
 
-typedef struct Reads { /* of a loop's body */
-  const Promotion *p;
-  uint64_t *live, *declared;
-} Reads;
-
-static bool record_reads(void *data, IrInst *inst) {
-  const Reads *reads = data;
-  int own = number_of(reads->p, inst);
-  add_reads(reads->p, reads->live, inst);
-  if (own >= 0) add_to_set(reads->declared, own);
-  return true;
-}
-
 /* Adds the variables from outside that the loop reads: the previous iteration may have set them. */
 static void add_carried(const Promotion *p, IrInst *loop, uint64_t *live) {
-  Reads reads = {p, copy_set(p, NULL), copy_set(p, NULL)};
+  uint64_t *reads = copy_set(p, NULL), *declared = copy_set(p, NULL);
   for (int i = 0; i < ir_region_count(loop->op); i++)
-    ir_walk(loop->regions[i], record_reads, &reads);
-  for (size_t k = 0; k < words_of_set(p); k++) live[k] |= reads.live[k] & ~reads.declared[k];
+    for (IrInst *inst = loop->regions[i]->first; inst;
+         inst = ir_following(inst, loop->regions[i])) {
+      add_reads(p, reads, inst);
+      if (number_of(p, inst) >= 0) add_to_set(declared, number_of(p, inst));
+    }
+  for (size_t k = 0; k < words_of_set(p); k++) live[k] |= reads[k] & ~declared[k];
 }
 
 static void sweep_region(Promotion *p, IrRegion *region, uint64_t *live);
@@ -350,26 +341,21 @@ static void sweep_region(Promotion *p, IrRegion *region, uint64_t *live) {
 
 /* -- the pass ---------------------------------------------------------------------------------- */
 
-static bool number_var(void *data, IrInst *inst) {
-  Promotion *p = data;
-  if (inst->op != IR_VAR || inst->owns || inst->persists) return true;
-  vec_push(p->scratch, &p->vars, inst);
-  p->numbers[inst->id] = p->vars.count;
-  return true;
-}
-
-static bool is_not_var(void *data, IrInst *inst) {
-  (void)data;
-  return inst->op != IR_VAR || inst->owns || inst->persists;
+static void number_vars(Promotion *p, const IrRegion *body) {
+  for (IrInst *inst = body->first; inst; inst = ir_following(inst, body)) {
+    if (inst->op != IR_VAR || inst->owns || inst->persists) continue;
+    vec_push(p->scratch, &p->vars, inst);
+    p->numbers[inst->id] = p->vars.count;
+  }
 }
 
 static bool promote(PassContext *ctx, IrKernel *kernel, IrRegion *body) {
-  if (ir_walk(body, is_not_var, NULL)) return false;
   Promotion p = {.kernel = kernel,
                  .scratch = ctx->scratch,
                  .id_count = kernel->next_id,
                  .numbers = scratch_array(ctx->scratch, int, kernel->next_id)};
-  ir_walk(body, number_var, &p);
+  number_vars(&p, body);
+  if (!p.vars.count) return false;
   p.now = scratch_array(ctx->scratch, IrInst *, p.vars.count);
   promote_region(&p, body);
   sweep_region(&p, body, copy_set(&p, NULL));
@@ -384,7 +370,6 @@ void mem2reg_alone(PassContext *ctx, IrKernel *kernel, IrRegion *body) {
 }
 
 bool pass_mem2reg(PassContext *ctx, IrKernel *kernel, Error *err) {
-  (void)err;
   mem2reg_alone(ctx, kernel, kernel->body);
   for (int i = 0; i < kernel->tasks.count; i++) {
     IrTask *task = kernel->tasks.items[i];

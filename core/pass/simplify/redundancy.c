@@ -148,13 +148,17 @@ static bool may_change(const IrInst *inst, const IrInst *load) {
   return effects & IR_ACTIVATES && !load->alias;
 }
 
-static bool forget_changed(void *data, IrInst *inst) {
-  Loads *loads = data;
+static void forget_changed(Loads *loads, const IrInst *inst) {
   int kept = 0;
   for (int i = 0; i < loads->count; i++)
     if (!may_change(inst, loads->known[i])) loads->known[kept++] = loads->known[i];
   loads->count = kept;
-  return true;
+}
+
+static void forget_changed_inside(Loads *loads, const IrInst *inst) {
+  for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
+    for (IrInst *at = inst->regions[i]->first; at; at = ir_following(at, inst->regions[i]))
+      forget_changed(loads, at);
 }
 
 static bool is_same_load(const Loads *loads, const IrInst *a, const IrInst *b) {
@@ -178,15 +182,12 @@ static void visit_loads(Loads *loads, IrRegion *region) {
     next = inst->next;
     if (inst->op == IR_MEM_LOAD) visit_load(loads, inst);
     else forget_changed(loads, inst);
-    for (int i = 0; i < IR_MAX_REGIONS; i++)
-      if (inst->regions[i] && inst->op != IR_IF) ir_walk(inst->regions[i], forget_changed, loads);
-    for (int i = 0; i < IR_MAX_REGIONS; i++) {
-      if (!inst->regions[i]) continue;
+    if (inst->op != IR_IF) forget_changed_inside(loads, inst);
+    for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++) {
       Loads inside = *loads;
       visit_loads(&inside, inst->regions[i]);
     }
-    for (int i = 0; i < IR_MAX_REGIONS; i++)
-      if (inst->regions[i]) ir_walk(inst->regions[i], forget_changed, loads);
+    forget_changed_inside(loads, inst);
   }
 }
 
@@ -248,17 +249,11 @@ static void hoist(const Arms *arms, IrInst *inst) {
   ir_move_before(arms->open, inst);
 }
 
-static bool may_merge(void *data, IrInst *inst) {
-  const Arms *arms = data;
+static bool may_merge(const Arms *arms, const IrInst *inst) {
   if (ir_effects(inst) & IR_EXIT) return false;
   if (inst->op == IR_SET && arms->read[inst->operands[0]->id] == arms->open->id + 1) return false;
   for (int i = 0; i < inst->operand_count; i++)
     if (!can_hoist(arms, inst->operands[i])) return false;
-  return true;
-}
-
-static bool hoist_operands(void *data, IrInst *inst) {
-  for (int i = 0; i < inst->operand_count; i++) hoist(data, inst->operands[i]);
   return true;
 }
 
@@ -268,9 +263,11 @@ static bool merge_into_open(Arms *arms, IrInst *inst) {
   if (!open || open->operands[0] != inst->operands[0]) return false;
   if (ir_has_exit(open)) return false;
   for (int i = 0; i < 2; i++)
-    if (!ir_walk(inst->regions[i], may_merge, arms)) return false;
+    for (IrInst *at = inst->regions[i]->first; at; at = ir_following(at, inst->regions[i]))
+      if (!may_merge(arms, at)) return false;
   for (int i = 0; i < 2; i++) {
-    ir_walk(inst->regions[i], hoist_operands, arms);
+    for (IrInst *at = inst->regions[i]->first; at; at = ir_following(at, inst->regions[i]))
+      for (int k = 0; k < at->operand_count; k++) hoist(arms, at->operands[k]);
     rewrite_move_all(inst->regions[i], open->regions[i]);
   }
   ir_delete(inst);

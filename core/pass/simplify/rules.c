@@ -114,12 +114,6 @@ static int build_operands(IrBuilder *b, const Term *term, Type result, const Mat
   return count;
 }
 
-static IrInst *become_const(IrKernel *kernel, IrInst *inst, int64_t imm) {
-  rewrite_become(kernel, inst, IR_CONST, 0, NULL);
-  inst->imm = imm;
-  return inst;
-}
-
 static IrInst *apply_replacement(Match *m, const Term *term) {
   DEBUG_ASSERT(m->inst->region, "the value is in a region");
   IrBuilder b = rewrite_before(m->kernel, m->inst);
@@ -127,7 +121,7 @@ static IrInst *apply_replacement(Match *m, const Term *term) {
   if (term->kind == TERM_VALUE) return m->values[term->letter];
   if (term->kind == TERM_BY) return term->rewrite(m);
   if (term->kind == TERM_NUMBER)
-    return become_const(m->kernel, m->inst, bits_of(m->inst->type, term->number));
+    return rewrite_become_const(m->kernel, m->inst, bits_of(m->inst->type, term->number));
   Type result = term->op == IR_CONVERT ? TYPE(NONE) : m->inst->type;
   int count = build_operands(&b, term, result, m, operands);
   bool stays = term->op == m->inst->op; /* then its attributes and its other operands stay, too */
@@ -164,7 +158,7 @@ IrInst *rules_apply(const Rewriter *r, IrInst *inst) {
   const IrInst *before = inst->previous;
   while (inst->operand_count && inst->previous == before) {
     int64_t imm;
-    if (fold_constant(inst, &imm)) return become_const(r->kernel, inst, imm);
+    if (fold_constant(inst, &imm)) return rewrite_become_const(r->kernel, inst, imm);
     order_operands(inst);
     IrInst *with = apply_one(r, inst);
     if (!with) return inst;

@@ -98,17 +98,15 @@ static bool may_move(const Sink *s, const IrInst *inst) {
 
 /* -- what stays -------------------------------------------------------------------------------- */
 
-static bool record_stay(void *data, IrInst *inst) {
-  Sink *s = data;
+static void record_stay(Sink *s, const IrInst *inst) {
   if (inst->op == IR_SET) s->is_dirty[inst->operands[0]->id] = true;
   if (inst->op == IR_MEM_LOAD) vec_push(s->scratch, &s->stay, inst);
   bool is_harmless = (ir_effects(inst) & IR_PURE) || inst->op == IR_MEM_LOAD ||
                      inst->op == IR_VAR || inst->op == IR_GET || inst->op == IR_SET ||
                      inst->op == IR_IF;
   s->is_blocked |= !is_harmless;
-  for (int i = 0; i < IR_MAX_REGIONS; i++)
-    if (inst->regions[i]) ir_walk(inst->regions[i], record_stay, s);
-  return true;
+  for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
+    for (IrInst *at = inst->regions[i]->first; at; at = at->next) record_stay(s, at);
 }
 
 static bool is_next_to(const IrInst *load, const IrInst *other) {
@@ -214,9 +212,10 @@ static void sink_into(Scratch *scratch, IrKernel *kernel, IrInst *branch, int si
 
 /* -- the pass ---------------------------------------------------------------------------------- */
 
-static bool is_read_at_data(void *data, IrInst *inst) {
-  (void)data;
-  return !is_plain_load(inst);
+static bool reads_at_data(const IrRegion *body) {
+  for (const IrInst *inst = body->first; inst; inst = ir_following(inst, body))
+    if (is_plain_load(inst)) return true;
+  return false;
 }
 
 static void visit_region(Scratch *scratch, IrKernel *kernel, IrRegion *region) {
@@ -230,12 +229,10 @@ static void visit_region(Scratch *scratch, IrKernel *kernel, IrRegion *region) {
 }
 
 static void visit_body(PassContext *ctx, IrKernel *kernel, IrRegion *body) {
-  if (!body || ir_walk(body, is_read_at_data, NULL)) return;
-  visit_region(ctx->scratch, kernel, body);
+  if (body && reads_at_data(body)) visit_region(ctx->scratch, kernel, body);
 }
 
 bool pass_sink(PassContext *ctx, IrKernel *kernel, Error *err) {
-  (void)err;
   for (int i = 0; i < kernel->tasks.count; i++) {
     visit_body(ctx, kernel, kernel->tasks.items[i]->body);
     visit_body(ctx, kernel, kernel->tasks.items[i]->interior);

@@ -117,7 +117,7 @@ static bool sum_loop(void *data, IrInst *loop) {
          *last = ir_convert(&b, loop->operands[1], wide);
   IrInst *trips =
       ir_binary(&b, IR_ADD, ir_binary(&b, IR_SUB, last, begin), ir_const_int(&b, wide, 1));
-  trips = ir_binary(&b, IR_MAX, trips, ir_const_int(&b, wide, 0));
+  trips = ir_binary_int(&b, IR_MAX, trips, 0);
   trips = ir_convert(&b, trips, sum->operands[1]->type);
   ir_set_operand(sum, 1, ir_binary(&b, IR_MUL, sum->operands[1], trips));
   ir_insert_before(loop, sum);
@@ -177,18 +177,15 @@ static bool acts_after_counting(const IrRegion *region, bool counted) {
 
 /* -- claiming ---------------------------------------------------------------------------------- */
 
-static IrInst *copy_address(IrBuilder *b, const IrInst *inst) {
-  IrInst **operands = scratch_array(b->kernel->scratch, IrInst *, inst->operand_count);
-  for (int i = 0; i < inst->operand_count; i++) operands[i] = copy_address(b, inst->operands[i]);
-  return rewrite_again(b, inst, operands);
-}
-
 static IrRegion *make_claim(Claims *c) {
   IrRegion *claim = ir_region_create(c->kernel, NULL);
   DEBUG_ASSERT(type_is_integer(c->counter->type), "numbers are claimed");
   IrInst *total = ir_region_param(c->kernel, claim, c->counter->type);
   IrBuilder b = rewrite_inside(c->kernel, claim, c->counter);
-  IrInst *address = copy_address(&b, c->counter->operands[0]);
+  const IrRegion *body = c->counter->region;
+  while (body->owner) body = body->owner->region;
+  IrInst *address =
+      rewrite_recompute(&b, c->counter->operands[0], body, ir_map(c->ctx->scratch, c->kernel));
   IrInst *operands[] = {address, total};
   IrInst *update = ir_emit(&b, IR_MEM_RMW, total->type, 2, operands);
   update->imm = IR_UPDATE_ADD;
@@ -235,7 +232,6 @@ static bool count_first(PassContext *ctx, IrKernel *kernel, IrTask *task) {
 }
 
 bool pass_aggregate_atomics(PassContext *ctx, IrKernel *kernel, Error *err) {
-  (void)err;
   for (int i = 0; i < kernel->tasks.count; i++) {
     IrTask *task = kernel->tasks.items[i];
     if (task->kind != TASK_RANGE || task->privatised || task->private_fields.count) continue;

@@ -23,12 +23,10 @@ static bool is_of_frame(const IrInst *inst) {
   return inst->op == IR_FRAME_GET || inst->op == IR_FRAME_SET || inst->op == IR_FRAME_LOAD;
 }
 
-static bool is_of_other_slot(void *data, IrInst *inst) {
-  return !is_of_frame(inst) || inst->imm != *(const int64_t *)data;
-}
-
-static bool region_uses_slot(IrRegion *region, int64_t slot) {
-  return region && !ir_walk(region, is_of_other_slot, &slot);
+static bool region_uses_slot(const IrRegion *region, int64_t slot) {
+  for (IrInst *inst = region ? region->first : NULL; inst; inst = ir_following(inst, region))
+    if (is_of_frame(inst) && inst->imm == slot) return true;
+  return false;
 }
 
 static bool task_uses_slot(const IrTask *task, int64_t slot) {
@@ -96,7 +94,6 @@ static void visit_region(Frames *f, IrRegion *region) {
 }
 
 bool pass_frame_stores(PassContext *ctx, IrKernel *kernel, Error *err) {
-  (void)err;
   if (!kernel->body) return true;
   Frames f = {.ctx = ctx,
               .kernel = kernel,

@@ -14,10 +14,8 @@ IrInst *nest_number(Nest *nest, int64_t number) {
 }
 
 IrInst *nest_for(Nest *nest, IrInst *begin, IrInst *last) {
-  IrInst *loop = ir_for(&nest->b, begin, last, nest_number(nest, 1));
-  go_inside(nest, loop->regions[0]);
   nest->levels++;
-  return ir_index(loop);
+  return rewrite_open_for(&nest->b, begin, last, 1);
 }
 
 IrInst *nest_count(Nest *nest, int64_t count) {
@@ -39,11 +37,7 @@ IrInst *nest_is_active(Nest *nest, const SNode *node, IrInst *const *indices) {
 
 IrInst *nest_divide(Nest *nest, IrInst *index, int64_t by) {
   DEBUG_ASSERT(by > 0, "a cell has a size");
-  return by == 1 ? index : ir_binary(&nest->b, IR_FLOORDIV, index, nest_number(nest, by));
-}
-
-IrInst *nest_times(Nest *nest, IrInst *index, int64_t factor) {
-  return factor == 1 ? index : ir_binary(&nest->b, IR_MUL, index, nest_number(nest, factor));
+  return by == 1 ? index : ir_binary_int(&nest->b, IR_FLOORDIV, index, by);
 }
 
 /* -- unbounded levels -------------------------------------------------------------------------- */
@@ -93,21 +87,16 @@ static IrInst *open_groups(Nest *nest, IrInst *order, int axis, IrInst **begin, 
   return ir_call(&nest->b, RT_ORDER_AT, 0, 0, 3, (IrInst *[]){order, row, along});
 }
 
-static void test_active(Nest *nest, const SNode *node, IrInst **indices) {
-  nest_if(nest, nest_is_active(nest, node, indices));
-}
-
-/* Tests each cell, for bitmasked levels and lists. */
-static void test_each_cell(Nest *nest, const SNode *cells, IrInst *const *indices) {
+void nest_test_cell(Nest *nest, const SNode *cells, IrInst *const *indices) {
   const SNode *sparse = snode_sparse_level(cells);
   IrInst *at[SNODE_MAX_AXES];
-  if (!kind_of(sparse)->tests_each_cell) return;
+  ASSERT(sparse, "cells of a dense level need no test");
   for (int k = 0; k < sparse->rank; k++) {
     int axis = sparse->level_axes[k];
     int64_t size = sparse == cells ? 1 : snode_divisor(sparse, cells, axis);
     at[k] = nest_divide(nest, indices[snode_axis_position(cells, axis)], size);
   }
-  test_active(nest, sparse, at);
+  nest_if(nest, nest_is_active(nest, sparse, at));
 }
 
 /* Opens the loops in the order of keys, in the body or the host region, where `order` must be
@@ -127,13 +116,13 @@ static void open_ordered(Nest *nest, const SNode *cells, IrInst *order, IrInst *
         ir_convert(&nest->b, open_groups(nest, order, found, &begin, &end), nest->index);
     found++;
     if (found == node_level->rank && !snode_has_lists(node_level))
-      test_active(nest, node_level, at);
+      nest_if(nest, nest_is_active(nest, node_level, at));
     int64_t size = snode_divisor(node_level, cells, axis);
     if (size == 1) continue;
-    IrInst *first = nest_times(nest, indices[k], size);
+    IrInst *first = ir_times(&nest->b, indices[k], size);
     indices[k] = ir_binary(&nest->b, IR_ADD, first, nest_count(nest, size));
   }
-  test_each_cell(nest, cells, indices);
+  if (kind_of(snode_sparse_level(cells))->tests_each_cell) nest_test_cell(nest, cells, indices);
 }
 
 /* -- serial loops ------------------------------------------------------------------------------ */
@@ -165,7 +154,7 @@ static void open_range(Nest *nest, const IrInst *loop, IrInst **indices) {
     IrInst *end = ir_convert(&nest->b, loop->operands[2 * i + 1], nest->index);
     IrInst *some = ir_binary(&nest->b, IR_LT, begin[i], end);
     runs = rewrite_both(&nest->b, runs, some);
-    last[i] = ir_binary(&nest->b, IR_SUB, end, ir_const_int(&nest->b, nest->index, 1));
+    last[i] = ir_binary_int(&nest->b, IR_SUB, end, 1);
   }
   nest_if(nest, runs);
   for (int i = 0; i < loop->axis_count; i++) indices[i] = nest_for(nest, begin[i], last[i]);

@@ -19,7 +19,8 @@ void nest_if(Nest *nest, IrInst *condition);
 IrInst *nest_is_active(Nest *nest, const SNode *node, IrInst *const *indices);
 IrInst *nest_number(Nest *nest, int64_t number);
 IrInst *nest_divide(Nest *nest, IrInst *index, int64_t by); /* index >= 0 */
-IrInst *nest_times(Nest *nest, IrInst *index, int64_t factor);
+/* Opens an `if` over the sparse cell that holds this cell of a level. */
+void nest_test_cell(Nest *nest, const SNode *cells, IrInst *const *indices);
 
 /* -- unbounded levels -------------------------------------------------------------------------- */
 

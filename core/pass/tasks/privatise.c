@@ -60,20 +60,21 @@ static bool qualifies(const Effects *effects, int number) {
          has_plain_nodes(field->node);
 }
 
-static bool mark_private(void *data, IrInst *inst) {
-  const bool *is_private = data;
-  if (inst->op == IR_UPDATE && is_private[inst->operands[0]->field])
-    inst->private_copy = inst->plain = true;
-  return true;
+static void mark_private(const IrRegion *body, const bool *is_private, bool are_plain) {
+  for (IrInst *inst = body ? body->first : NULL; inst; inst = ir_following(inst, body)) {
+    if (inst->op != IR_UPDATE || !is_private[inst->operands[0]->field]) continue;
+    inst->private_copy = true;
+    inst->plain |= are_plain;
+  }
 }
 
-static IrRegion *copy_body(IrKernel *kernel, const IrRegion *body, bool *is_private) {
+static IrRegion *copy_body(IrKernel *kernel, const IrRegion *body, const bool *is_private) {
   IrRegion *copy = ir_copy_region(kernel, body, NULL, NULL);
-  ir_walk(copy, mark_private, is_private);
+  mark_private(copy, is_private, true);
   return copy;
 }
 
-static void make_privatised(IrKernel *kernel, IrTask *task, bool *is_private) {
+static void make_privatised(IrKernel *kernel, IrTask *task, const bool *is_private) {
   IrTask *version = scratch_new(kernel->scratch, IrTask);
   ASSERT(!task->privatised && !task->private_fields.count, "a task has one privatised version");
   *version = *task;
@@ -150,15 +151,9 @@ static bool is_for_blocks(const PassContext *ctx, const Effects *effects, int nu
          !(ctx->keeps_order && type_is_float(type));
 }
 
-static bool mark_of_block(void *data, IrInst *inst) {
-  const bool *is_private = data;
-  if (inst->op == IR_UPDATE && is_private[inst->operands[0]->field]) inst->private_copy = true;
-  return true;
-}
-
 static void give_block_copies(PassContext *ctx, IrKernel *kernel, IrTask *task) {
   const Effects *effects = effects_of(ctx, kernel, task);
-  bool *is_private = scratch_array(ctx->scratch, bool, kernel->fields.count), any = false;
+  bool *is_private = scratch_array(ctx->scratch, bool, kernel->fields.count);
   for (int f = 0; f < kernel->fields.count; f++) {
     IrBlockSum sum;
     if (!is_for_blocks(ctx, effects, f) || !describe_block_sum(&kernel->fields.items[f], &sum))
@@ -166,10 +161,9 @@ static void give_block_copies(PassContext *ctx, IrKernel *kernel, IrTask *task) 
     vec_push(kernel->scratch, &task->block_sums, sum);
     is_private[f] = ir_block_bytes(task) <= IR_BLOCK_BYTES;
     if (!is_private[f]) task->block_sums.count--;
-    any |= is_private[f];
   }
-  if (!any) return;
-  ir_walk_task(task, mark_of_block, is_private);
+  mark_private(task->body, is_private, false);
+  mark_private(task->interior, is_private, false);
 }
 
 bool pass_privatise(PassContext *ctx, IrKernel *kernel, Error *err) {

@@ -90,33 +90,15 @@ static void survey_inst(const Serial *s, const IrInst *inst, int loops, Contents
       survey_inst(s, in, loops + rewrite_is_loop(inst->op), found);
 }
 
-static bool find_device(void *data, IrInst *inst) {
-  Serial *s = data;
-  s->calls_device |= is_device(s, inst);
-  return true;
-}
-
 /* -- groups ------------------------------------------------------------------------------------ */
 
-typedef struct Mark {
-  Serial *s;
-  int group;
-} Mark;
-
-static bool mark_inst(void *data, IrInst *inst) {
-  const Mark *mark = data;
-  mark->s->group[inst->id] = mark->group;
-  for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
+static void mark_nested(const Serial *s, const IrInst *inst, int group) {
+  s->group[inst->id] = group;
+  for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++) {
     for (int k = 0; k < inst->regions[i]->params.count; k++)
-      mark->s->group[inst->regions[i]->params.items[k]->id] = mark->group;
-  return true;
-}
-
-static void mark_nested(Serial *s, IrInst *inst, int group) {
-  Mark mark = {s, group};
-  mark_inst(&mark, inst);
-  for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
-    ir_walk(inst->regions[i], mark_inst, &mark);
+      s->group[inst->regions[i]->params.items[k]->id] = group;
+    for (IrInst *at = inst->regions[i]->first; at; at = at->next) mark_nested(s, at, group);
+  }
 }
 
 /* Does the inst stay in the host region: is it a value, other than an address, that does not depend
@@ -190,17 +172,18 @@ static void mark_operand(Serial *s, const IrInst *user, const IrInst *value) {
     if (s->group[user->id] != s->group[value->operands[i]->id]) mark_leaving(s, value->operands[i]);
 }
 
-static bool mark_uses(void *data, IrInst *inst) {
-  for (int i = 0; i < inst->operand_count; i++) mark_operand(data, inst, inst->operands[i]);
-  return true;
-}
-
 /* Fills `groups`, and by id `group` and `leaves`. */
 static void find_all_groups(Serial *s) {
-  for (int i = 0; i < s->kernel->functions.count; i++)
-    ir_walk(s->kernel->functions.items[i]->body, find_device, s);
-  find_groups(s, s->kernel->body);
-  if (s->groups.count) ir_walk(s->kernel->body, mark_uses, s);
+  for (int i = 0; i < s->kernel->functions.count; i++) {
+    const IrRegion *body = s->kernel->functions.items[i]->body;
+    for (IrInst *inst = body->first; inst; inst = ir_following(inst, body))
+      s->calls_device |= is_device(s, inst);
+  }
+  IrRegion *host = s->kernel->body;
+  find_groups(s, host);
+  if (!s->groups.count) return;
+  for (IrInst *inst = host->first; inst; inst = ir_following(inst, host))
+    for (int i = 0; i < inst->operand_count; i++) mark_operand(s, inst, inst->operands[i]);
 }
 
 /* -- moving them ------------------------------------------------------------------------------- */
@@ -218,12 +201,6 @@ static bool is_ours(const Serial *s, const IrInst *inst) {
   if (inst->id >= s->id_count)
     return inst->region == s->top; /* else it was made for another group */
   return s->group[inst->id] == s->number;
-}
-
-/* The host region's value for an inst that moved with another group. */
-static IrInst *host_value(const Serial *s, IrInst *inst) {
-  IrInst *other = ir_mapped(s->with, inst);
-  return other ? other : inst;
 }
 
 static IrInst *capture(Serial *s, IrInst *outer);
@@ -285,8 +262,7 @@ static IrInst *share_variable(Mover *m, IrInst *outer, bool sets) {
   return inner;
 }
 
-static bool resolve_operands(void *data, IrInst *inst) {
-  Mover *m = data;
+static void resolve_operands(Mover *m, IrInst *inst) {
   if (inst->op == IR_ARG) inst->op = IR_FRAME_GET;
   for (int i = 0; i < inst->operand_count; i++) {
     IrInst *operand = inst->operands[i];
@@ -295,7 +271,6 @@ static bool resolve_operands(void *data, IrInst *inst) {
                                     : capture(m->s, operand);
     ir_set_operand(inst, i, operand);
   }
-  return true;
 }
 
 static void return_value(Serial *s, IrRegion *body, IrInst *value) {
@@ -312,8 +287,6 @@ static void return_variable(Serial *s, IrRegion *body, const SharedVariable *sha
   ir_frame_set(&end, slot, ir_get(&end, shared->inner));
   ir_set(&host, shared->outer, ir_frame(&host, IR_FRAME_LOAD, shared->outer->type, slot));
 }
-
-static bool keeps_nodes(void *data, IrInst *inst) { return !(ir_effects(inst) & IR_DEACTIVATES); }
 
 static void move_group(Serial *s, int number) {
   DEBUG_ASSERT(number >= 0 && number < s->groups.count, "there is such a group");
@@ -334,8 +307,10 @@ static void move_group(Serial *s, int number) {
     else ir_move_into(task->body, inst);
   }
   Mover mover = {.s = s};
-  ir_walk(task->body, resolve_operands, &mover);
-  task->may_deactivate = !ir_walk(task->body, keeps_nodes, NULL);
+  for (IrInst *inst = task->body->first; inst; inst = ir_following(inst, task->body)) {
+    resolve_operands(&mover, inst);
+    task->may_deactivate |= (ir_effects(inst) & IR_DEACTIVATES) != 0;
+  }
   IrBuilder host = host_builder(s);
   host.line = task->line;
   ir_run(&host, s->kernel->tasks.count);
@@ -346,12 +321,6 @@ static void move_group(Serial *s, int number) {
     if (mover.shared.items[i].is_set) return_variable(s, task->body, &mover.shared.items[i]);
   rewrite_prepend(s->top, task->body);
   vec_push(s->scratch, &s->kernel->tasks, task);
-}
-
-static bool use_host_values(void *data, IrInst *inst) {
-  for (int i = 0; i < inst->operand_count; i++)
-    ir_set_operand(inst, i, host_value(data, inst->operands[i]));
-  return true;
 }
 
 /* Removes the host region's addresses: groups have recomputed those that they need, and the
@@ -376,7 +345,7 @@ bool pass_serial(PassContext *ctx, IrKernel *kernel, Error *err) {
   find_all_groups(&s);
   if (!s.groups.count) return true;
   for (int i = 0; i < s.groups.count; i++) move_group(&s, i);
-  ir_walk(kernel->body, use_host_values, &s);
+  rewrite_operands(kernel->body, s.with);
   drop_addresses(kernel->body);
   return true;
 }

@@ -9,7 +9,6 @@
 #include "pass/pass.h"
 
 static bool mark_update(void *data, IrInst *inst) {
-  (void)data;
   if (inst->op != IR_MEM_UPDATE && inst->op != IR_MEM_RMW) return true;
   inst->uniform = facts_is_of_launch(inst->operands[0]);
   inst->uniform_value = facts_is_of_launch(inst->operands[1]);
@@ -29,7 +28,6 @@ static void record_constant_bounds(PassContext *ctx, const IrKernel *kernel, IrT
 }
 
 bool pass_uniformity(PassContext *ctx, IrKernel *kernel, Error *err) {
-  (void)err;
   ir_walk_kernel(kernel, mark_update, NULL);
   for (int i = 0; i < kernel->tasks.count; i++)
     if (kernel->tasks.items[i]->kind == TASK_RANGE)

@@ -156,14 +156,14 @@ static IrInst *first_cell_of_block(Nest *nest, const SNode *masked, IrInst *bloc
   DEBUG_ASSERT(snode_has_bits(masked), "blocks are of words");
   int64_t size = row_size(masked), per_row = blocks_per_row(masked);
   *count = nest_number(nest, size < WORD_BITS ? size : WORD_BITS);
-  if (per_row == 1) return nest_times(nest, block, size);
-  if (size % WORD_BITS == 0) return nest_times(nest, block, WORD_BITS);
+  if (per_row == 1) return ir_times(&nest->b, block, size);
+  if (size % WORD_BITS == 0) return ir_times(&nest->b, block, WORD_BITS);
   IrInst *row = nest_divide(nest, block, per_row);
-  IrInst *in_row = ir_binary(&nest->b, IR_SUB, block, nest_times(nest, row, per_row));
-  IrInst *before = nest_times(nest, in_row, WORD_BITS);
+  IrInst *in_row = ir_binary(&nest->b, IR_SUB, block, ir_times(&nest->b, row, per_row));
+  IrInst *before = ir_times(&nest->b, in_row, WORD_BITS);
   IrInst *left = ir_binary(&nest->b, IR_SUB, nest_number(nest, size), before);
   *count = ir_binary(&nest->b, IR_MIN, left, *count);
-  return ir_binary(&nest->b, IR_ADD, nest_times(nest, row, size), before);
+  return ir_binary(&nest->b, IR_ADD, ir_times(&nest->b, row, size), before);
 }
 
 /* Opens the loop over the active cells of a block; `at` are their indices at the masked level, or
@@ -193,7 +193,7 @@ static IrInst *open_cells_below(Nest *nest, IrInst *at, int64_t size) {
   DEBUG_ASSERT(size > 0, "a cell has a size");
   if (size == 1) return at ? at : nest_number(nest, 0);
   IrInst *local = nest_count(nest, size);
-  return at ? ir_binary(&nest->b, IR_ADD, nest_times(nest, at, size), local) : local;
+  return at ? ir_binary(&nest->b, IR_ADD, ir_times(&nest->b, at, size), local) : local;
 }
 
 /* -- in index order ---------------------------------------------------------------------------- */
@@ -249,7 +249,7 @@ static void open_in_node(Nest *nest, const SNode *node_level, const SNode *maske
     if (position < 0) continue;
     IrInst *node = ir_convert(&nest->b, body->params.items[1 + position], nest->index);
     at[k] = ir_binary(&nest->b, IR_ADD,
-                      nest_times(nest, node, snode_divisor(node_level, masked, axis)), at[k]);
+                      ir_times(&nest->b, node, snode_divisor(node_level, masked, axis)), at[k]);
   }
 }
 

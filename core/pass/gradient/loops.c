@@ -1,5 +1,126 @@
-/* trips.c - turns loops of unknown trip count into loops over numbered iterations, which can be
- * reversed:
+/* loops.c - numbers the iterations of loops, so that they can be reversed from the last one to the
+ * first. First, serial loops over ranges and cells become numeric ones:
+ *
+ *     range %a, %b serial (%i) { .. }   =>   if %a < %b { for %a, %b - 1, 1 (%i) { .. } }
+ *
+ * Serial are loops marked as such, and all loops inside a parallel one. Exits are renumbered as by
+ * the pass `tasks` (nest.h). A loop over active cells becomes one over all cells that tests whether
+ * each is active, which may be much slower, so only if the order of its iterations matters. In an
+ * unbounded tree that is impossible. Decision D-pass-106. */
+#include "ir/facts.h"
+#include "pass/gradient/plan.h"
+#include "pass/gradient/slice.h"
+#include "pass/rewrite.h"
+#include "pass/simplify/early_exits.h"
+#include "pass/tasks/nest.h"
+#include "pass/trees/kind.h"
+
+typedef struct Numbering {
+  Plans plans;     /* what is active, before any loop is rewritten */
+  VEC(int) levels; /* of the enclosing loops, innermost last: how many FORs each became */
+} Numbering;
+
+static bool visit_region(Numbering *n, IrRegion *region, bool is_parallel);
+
+/* -- does the order matter? ------------------------------------------------------------------- */
+
+/* May one iteration write an element whose derivative another one accesses by `inst`? */
+static bool may_meet(const Plans *plans, const IrRegion *body, const IrInst *write,
+                     const IrInst *inst) {
+  const IrInst *place = write->operands[0];
+  if (!rewrite_is_access(inst->op) || inst->operands[0]->op != IR_PLACE ||
+      inst->operands[0]->field != place->field)
+    return false;
+  bool are_sums = inst->op == IR_UPDATE && write->op == IR_UPDATE;
+  bool has_value = inst->op == IR_LOAD && !plan_is_active(plans, inst);
+  if (are_sums || has_value) return false;
+  return !facts_same_place(inst->operands[0], place) ||
+         !facts_distinguishes_iterations(place, body);
+}
+
+/* Does a variable, or an element, carry a derivative from one iteration to the next? */
+static bool is_ordered(const Plans *plans, const IrInst *loop) {
+  const IrRegion *body = loop->regions[0];
+  for (const IrInst *write = body->first; write; write = ir_following(write, body)) {
+    if (!rewrite_is_write(write->op) || !plan_has_gradient(plans, write)) continue;
+    for (const IrInst *inst = body->first; inst; inst = ir_following(inst, body))
+      if (may_meet(plans, body, write, inst)) return true;
+  }
+  return plan_carries_variable(plans, loop);
+}
+
+/* -- loops ------------------------------------------------------------------------------------- */
+
+/* Opens loops over all cells, and a branch for the active ones. */
+static IrRegion *nest_of_cells(IrKernel *kernel, IrInst *loop, IrInst **indices, int *levels) {
+  const SNode *cells = kernel->levels.items[loop->level].node;
+  Nest nest = {.b = rewrite_before(kernel, loop), .index = loop->regions[0]->params.items[0]->type};
+  for (int k = 0; k < cells->rank; k++) indices[k] = nest_count(&nest, cells->shape[k]);
+  nest_test_cell(&nest, cells, indices);
+  *levels = nest.levels;
+  return nest.b.region;
+}
+
+static bool nest_loop(Numbering *n, IrInst *loop) {
+  IrKernel *kernel = n->plans.kernel;
+  IrRegion *body = loop->regions[0], *inner;
+  IrInst *indices[SNODE_MAX_AXES];
+  int levels;
+  const SNode *cells = loop->op == IR_ACTIVE ? kernel->levels.items[loop->level].node : NULL;
+  if (cells && kind_of_active(cells)->tests_each_cell)
+    inner = nest_of_cells(kernel, loop, indices, &levels);
+  else inner = nest_of_loop(kernel, loop, NULL, indices, &levels);
+  for (int k = 0; k < body->params.count; k++) ir_replace_uses(body->params.items[k], indices[k]);
+  rewrite_move_all(body, inner);
+  ir_delete(loop);
+  vec_push(n->plans.scratch, &n->levels, levels);
+  bool ok = visit_region(n, inner, true);
+  n->levels.count--;
+  return ok;
+}
+
+static bool visit_loop(Numbering *n, IrInst *inst, bool is_parallel) {
+  bool is_walk = inst->op == IR_RANGE || inst->op == IR_ACTIVE;
+  if (is_walk && (is_parallel || inst->serial) && inst->regions[0]->first) {
+    bool is_needed = inst->op == IR_RANGE || is_ordered(&n->plans, inst);
+    if (is_needed && inst->op == IR_ACTIVE &&
+        order_is_needed(n->plans.kernel->levels.items[inst->level].node))
+      return plans_refuse(
+          &n->plans, inst,
+          "the iterations of this serial loop depend on each other: over cells of a "
+          "tree without bounds it has no derivative",
+          "a loop over rg.range(..):serial() that asks x:is_active(..)");
+    if (is_needed) return nest_loop(n, inst);
+  }
+  vec_push(n->plans.scratch, &n->levels, 1);
+  bool ok = visit_region(n, inst->regions[0], is_parallel || is_walk);
+  n->levels.count--;
+  return ok;
+}
+
+static bool visit_region(Numbering *n, IrRegion *region, bool is_parallel) {
+  for (IrInst *inst = region->first, *next; inst; inst = next) {
+    next = inst->next;
+    if (inst->op == IR_BREAK || inst->op == IR_CONTINUE)
+      nest_renumber_exit(inst, n->levels.items, n->levels.count);
+    if (!inst->regions[0]) continue;
+    bool ok = inst->op == IR_IF ? visit_region(n, inst->regions[0], is_parallel) &&
+                                      visit_region(n, inst->regions[1], is_parallel)
+                                : visit_loop(n, inst, is_parallel);
+    if (!ok) return false;
+  }
+  return true;
+}
+
+bool loops_number_serial(Scratch *scratch, IrKernel *kernel, Companion companion, Error *err) {
+  Numbering n = {0};
+  plans_find_active(&n.plans, kernel, companion, scratch, err);
+  return visit_region(&n, kernel->body, false);
+}
+
+/* -- loops of unknown trip count ---------------------------------------------------------------- */
+
+/* They become loops over numbered iterations:
  *
  *     loop { A; if %c { break }; B }
  *
@@ -14,12 +135,6 @@
  * or summing, it counts its iterations while it runs, and the count is taped (tape.h):
  *
  *     for 0, most, 1 { set %trips, %trips + 1; .. if %left { break } }    %n = get %trips */
-#include "pass/gradient/trips.h"
-
-#include "pass/gradient/plan.h"
-#include "pass/gradient/slice.h"
-#include "pass/rewrite.h"
-#include "pass/simplify/early_exits.h"
 
 typedef struct Trips {
   IrKernel *kernel;
@@ -88,28 +203,23 @@ static void flag_exits(Trips *t, IrRegion *region, IrInst *left) {
 
 /* -- counting ---------------------------------------------------------------------------------- */
 
-typedef struct Copying {
-  Trips *trips;
-  const IrInst *loop;
-  IrInst *own;       /* the copy */
-  IrBuilder *before; /* inserts before the copy */
-  IrMap *shadows;    /* of a VAR: the copy's own */
-} Copying;
-
-static bool use_shadow(void *data, IrInst *inst) {
-  Copying *c = data;
-  for (int k = 0; k < inst->operand_count; k++) {
-    IrInst *var = inst->operands[k];
-    if (var->op != IR_VAR || ir_is_inside(var, c->own->regions[0])) continue;
-    IrInst *shadow = ir_mapped(c->shadows, var);
-    if (!shadow) {
-      shadow = ir_var(c->before, var->type);
-      ir_map_put(c->shadows, var, shadow);
-      ir_set(c->before, shadow, ir_get(c->before, var));
+/* Gives the loop, which is a copy, variables of its own for those that it uses from outside. */
+static void use_shadows(Trips *t, IrInst *own) {
+  const IrRegion *body = own->regions[0];
+  IrBuilder before = rewrite_before(t->kernel, own);
+  IrMap *shadows = ir_map(t->scratch, t->kernel); /* of a VAR: the copy's own */
+  for (IrInst *inst = body->first; inst; inst = ir_following(inst, body))
+    for (int k = 0; k < inst->operand_count; k++) {
+      IrInst *var = inst->operands[k];
+      if (var->op != IR_VAR || ir_is_inside(var, body)) continue;
+      IrInst *shadow = ir_mapped(shadows, var);
+      if (!shadow) {
+        shadow = ir_var(&before, var->type);
+        ir_map_put(shadows, var, shadow);
+        ir_set(&before, shadow, ir_get(&before, var));
+      }
+      ir_set_operand(inst, k, shadow);
     }
-    ir_set_operand(inst, k, shadow);
-  }
-  return true;
 }
 
 /* Emits a loop that counts the iterations that the loop begins; returns the variable. */
@@ -120,11 +230,9 @@ static IrInst *count_trips(Trips *t, IrInst *loop, const Slice *ending) {
   IrMap *map = ir_map(t->scratch, t->kernel);
   IrInst *own = rewrite_copy_kept(t->scratch, t->kernel, loop, ending->kept, map);
   ir_insert_before(loop, own);
-  IrBuilder before = rewrite_before(t->kernel, own);
-  Copying copying = {t, loop, own, &before, ir_map(t->scratch, t->kernel)};
-  ir_walk(own->regions[0], use_shadow, &copying);
+  use_shadows(t, own);
   IrBuilder in = rewrite_first(t->kernel, own->regions[0], loop);
-  ir_set(&in, trips, ir_binary(&in, IR_ADD, ir_get(&in, trips), ir_i32(&in, 1)));
+  ir_set(&in, trips, ir_plus(&in, ir_get(&in, trips), 1));
   return trips;
 }
 
@@ -154,7 +262,7 @@ static void number_loop(Trips *t, IrInst *loop, const Slice *ending) {
   bool is_for = loop->op == IR_FOR;
   IrInst *trips = count_trips(t, loop, ending);
   IrBuilder b = rewrite_before(t->kernel, loop);
-  IrInst *steps = ir_binary(&b, IR_SUB, ir_get(&b, trips), ir_i32(&b, 1));
+  IrInst *steps = ir_binary_int(&b, IR_SUB, ir_get(&b, trips), 1);
   IrInst *begin = is_for ? loop->operands[0] : ir_i32(&b, 0);
   IrInst *step = is_for ? loop->operands[2] : ir_i32(&b, 1);
   IrInst *far = ir_binary(&b, IR_MUL, ir_convert(&b, steps, begin->type), step);
@@ -210,8 +318,8 @@ static void number_loops(Trips *t, IrRegion *region) {
   }
 }
 
-void trips_number(Scratch *scratch, IrKernel *kernel, const bool *wanted, int count,
-                  LoopCounts *counts) {
+void loops_number_trips(Scratch *scratch, IrKernel *kernel, const bool *wanted, int count,
+                        LoopCounts *counts) {
   Trips trips = {kernel, scratch, wanted, count, counts};
   number_loops(&trips, kernel->body);
 }
