@@ -454,16 +454,12 @@ IrInst *ir_binary_const(IrBuilder *b, IrOp op, IrInst *a, int64_t number) {
   return ir_binary(b, op, a, ir_const_like(b, a, number));
 }
 
-IrInst *ir_binary_int(IrBuilder *b, IrOp op, IrInst *a, int64_t number) {
-  return ir_binary(b, op, a, ir_const_int(b, a ? a->type : TYPE(I32), number));
-}
-
 IrInst *ir_plus(IrBuilder *b, IrInst *a, int64_t number) {
-  return number ? ir_binary_int(b, IR_ADD, a, number) : a;
+  return number ? ir_binary_const(b, IR_ADD, a, number) : a;
 }
 
 IrInst *ir_times(IrBuilder *b, IrInst *a, int64_t factor) {
-  return factor == 1 ? a : ir_binary_int(b, IR_MUL, a, factor);
+  return factor == 1 ? a : ir_binary_const(b, IR_MUL, a, factor);
 }
 
 IrInst *ir_select(IrBuilder *b, IrInst *condition, IrInst *yes, IrInst *no) {

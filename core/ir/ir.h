@@ -443,10 +443,8 @@ void ir_call_name(IrInst *call, RtEntry entry, int tree, int number); /* sets th
 IrInst *ir_unary(IrBuilder *b, IrOp op, IrInst *a);
 /* comparisons give bool, or a mask; others the type of the operands */
 IrInst *ir_binary(IrBuilder *b, IrOp op, IrInst *a, IrInst *c);
-/* With a constant of the type of `a`. */
+/* With a constant of the type of `a`; `a` plus a constant, and times one. */
 IrInst *ir_binary_const(IrBuilder *b, IrOp op, IrInst *a, int64_t number);
-/* The same with an integer constant of a's type; `a` plus a constant, and times one. */
-IrInst *ir_binary_int(IrBuilder *b, IrOp op, IrInst *a, int64_t number);
 IrInst *ir_plus(IrBuilder *b, IrInst *a, int64_t number);
 IrInst *ir_times(IrBuilder *b, IrInst *a, int64_t factor);
 IrInst *ir_select(IrBuilder *b, IrInst *condition, IrInst *yes, IrInst *no);

@@ -157,8 +157,8 @@ IrInst *rewrite_copy_kept(Scratch *scratch, IrKernel *kernel, const IrInst *loop
 void rewrite_drop_dead(IrRegion *root) {
   for (IrInst *inst = root->last, *previous; inst; inst = previous) {
     previous = inst->previous;
-    for (int i = 0; i < IR_MAX_REGIONS; i++)
-      if (inst->regions[i]) rewrite_drop_dead(inst->regions[i]);
+    for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
+      rewrite_drop_dead(inst->regions[i]);
     if (!ir_is_used(inst) && (ir_effects(inst) & IR_PURE)) ir_delete(inst);
   }
 }

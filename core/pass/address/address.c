@@ -24,10 +24,10 @@ IrInst *address_divide(IrBuilder *b, IrInst *a, int64_t by, bool may_be_negative
   if (by == 1) return a;
   if (may_be_negative) {
     bool is_shift = is_power_of_two((uint64_t)by);
-    return ir_binary_int(b, is_shift ? IR_SAR : IR_FLOORDIV, a,
-                         is_shift ? log2_floor((uint64_t)by) : by);
+    return ir_binary_const(b, is_shift ? IR_SAR : IR_FLOORDIV, a,
+                           is_shift ? log2_floor((uint64_t)by) : by);
   }
-  if (is_power_of_two((uint64_t)by)) return ir_binary_int(b, IR_SHR, a, log2_floor((uint64_t)by));
+  if (is_power_of_two((uint64_t)by)) return ir_binary_const(b, IR_SHR, a, log2_floor((uint64_t)by));
   Type type = a->type, bare = type_bits(type) == 32 ? TYPE(U32) : TYPE(U64);
   /* before the convert: C does not define the order of arguments */
   IrInst *divisor = ir_const_int(b, bare, by);
@@ -37,8 +37,8 @@ IrInst *address_divide(IrBuilder *b, IrInst *a, int64_t by, bool may_be_negative
 static IrInst *modulo(IrBuilder *b, IrInst *a, int64_t by, bool may_be_negative) {
   DEBUG_ASSERT(by > 0, "a container has cells");
   if (by == 1) return NULL;
-  if (is_power_of_two((uint64_t)by)) return ir_binary_int(b, IR_BAND, a, by - 1);
-  if (may_be_negative) return ir_binary_int(b, IR_MOD, a, by);
+  if (is_power_of_two((uint64_t)by)) return ir_binary_const(b, IR_BAND, a, by - 1);
+  if (may_be_negative) return ir_binary_const(b, IR_MOD, a, by);
   Type type = a->type, bare = type_bits(type) == 32 ? TYPE(U32) : TYPE(U64);
   IrInst *divisor = ir_const_int(b, bare, by);
   return ir_convert(b, ir_binary(b, IR_MOD, ir_convert(b, a, bare), divisor), type);
@@ -212,7 +212,9 @@ static IndexRange range_from_base(const IrInst *index) {
                       .bits = type_bits(index->type)};
 }
 
-AddressIndex address_split_constant(IrBuilder *b, IrInst *index, int64_t size) {
+/* Splits an index into base + constant, if nothing can have wrapped for an index inside
+ * 0 .. size - 1; as i64. */
+static AddressIndex split_constant(IrBuilder *b, IrInst *index, int64_t size) {
   IndexRange range = range_from_base(index);
   if (range.known && range.low == range.high && !range.base)
     return (AddressIndex){.constant = range.low};
@@ -231,8 +233,7 @@ static Address start_at_root(IrBuilder *b, int tree, const SNode *of) {
 
 Address address_from_root(IrBuilder *b, int tree, const SNode *of, IrInst *const *indices) {
   AddressIndex index[SNODE_MAX_AXES];
-  for (int k = 0; k < of->rank; k++)
-    index[k] = address_split_constant(b, indices[k], snode_extent(of, k));
+  for (int k = 0; k < of->rank; k++) index[k] = split_constant(b, indices[k], snode_extent(of, k));
   Address a = start_at_root(b, tree, of);
   memcpy(a.index, index, sizeof index[0] * (size_t)of->rank);
   return a;
@@ -248,7 +249,7 @@ Address address_to_list(IrBuilder *b, int tree, const SNode *dynamic, IrInst *co
   AddressIndex index[SNODE_MAX_AXES] = {0};
   for (int k = 0, given = 0; k < dynamic->rank; k++)
     if (k != own_position(dynamic))
-      index[k] = address_split_constant(b, indices[given++], snode_extent(dynamic, k));
+      index[k] = split_constant(b, indices[given++], snode_extent(dynamic, k));
   Address a = start_at_root(b, tree, dynamic);
   a.ensures = ensures;
   memcpy(a.index, index, sizeof index);
@@ -327,12 +328,6 @@ static IrInst *wide_extent(IrBuilder *b, bool in_task, const IrArray *array, int
   return ir_convert(b, address_extent(b, in_task, array, axis), TYPE(I64));
 }
 
-/* Splits an index into base + constant. In a narrow array, an index of at most 32 bits that is
- * inside cannot have wrapped. */
-static AddressIndex split_index(IrBuilder *b, const IrArray *array, IrInst *index) {
-  return address_split_constant(b, index, address_most(array));
-}
-
 /* The index as one inst; NULL stands for 0. */
 static IrInst *whole_index(IrBuilder *b, AddressIndex index) {
   if (!index.constant) return index.value;
@@ -365,7 +360,8 @@ IrInst *address_in_array(IrBuilder *b, bool in_task, const IrField *field, bool 
     address->imm = array->tree;
   }
   AddressIndex index[SNODE_MAX_AXES];
-  for (int k = 0; k < array->axis_count; k++) index[k] = split_index(b, array, indices[k]);
+  for (int k = 0; k < array->axis_count; k++)
+    index[k] = split_constant(b, indices[k], address_most(array));
   int strided = array->strides < 0 ? 0 : array->is_pitched ? 1 : array->axis_count;
   for (int k = 0; k < strided; k++) {
     IrInst *own = whole_index(b, index[k]);

@@ -80,10 +80,6 @@ int64_t address_most(const IrArray *array);  /* and an upper bound */
 IrInst *address_inside_array(IrBuilder *b, bool in_task, const IrArray *array,
                              IrInst *const *indices);
 
-/* Splits an index into base + constant, if nothing can have wrapped for an index inside
- * 0 .. size - 1; as i64. */
-AddressIndex address_split_constant(IrBuilder *b, IrInst *index, int64_t size);
-
 /* -- steps of a walk, for kinds ---------------------------------------------------------------- */
 
 /* The number of the indices' cell in a step's container. */

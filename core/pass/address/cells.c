@@ -55,9 +55,9 @@ static IrInst *shared_offset(IrBuilder *b, const Nears *nears, int k) {
   }
   if (bits == none) return NULL;
   IrInst *number = ir_convert(b, nears->number, type);
-  IrInst *by = ir_binary_int(b, IR_SHL, number, 1);
+  IrInst *by = ir_binary_const(b, IR_SHL, number, 1);
   IrInst *of = ir_binary(b, IR_SHR, ir_const_int(b, type, (int64_t)bits), by);
-  of = ir_binary_int(b, IR_BAND, of, 3);
+  of = ir_binary_const(b, IR_BAND, of, 3);
   return ir_binary(b, IR_SUB, ir_convert(b, of, TYPE(I64)), ir_i64(b, 1));
 }
 
@@ -168,8 +168,8 @@ static void choose_leaf(Cell *c, IrBuilder *b, IrInst *crosses, bool is_lower) {
 
 static IrInst *wrap_position(IrBuilder *b, IrInst *q, IrInst *crosses, int offset, int32_t extent) {
   DEBUG_ASSERT(offset >= -extent && offset <= extent, "a neighbour is in an adjacent leaf");
-  if (is_power_of_two((uint64_t)extent)) return ir_binary_int(b, IR_BAND, q, extent - 1);
-  IrInst *wrapped = ir_binary_int(b, IR_ADD, q, offset < 0 ? extent : -extent);
+  if (is_power_of_two((uint64_t)extent)) return ir_binary_const(b, IR_BAND, q, extent - 1);
+  IrInst *wrapped = ir_binary_const(b, IR_ADD, q, offset < 0 ? extent : -extent);
   return ir_select(b, crosses, wrapped, q);
 }
 
@@ -215,7 +215,7 @@ static void locate_on_grid_axis(Lower *l, Cell *c, IrBuilder *b, int axis) {
   IrInst *crosses = ir_binary(b, offset < 0 ? IR_LT : IR_GE, position, limit);
   choose_leaf(c, b, crosses, offset < 0);
   if (axis_step(l, c, axis)) return;
-  IrInst *q = ir_binary_int(b, IR_ADD, position, offset);
+  IrInst *q = ir_binary_const(b, IR_ADD, position, offset);
   c->local[axis] = wrap_position(b, q, crosses, offset, extent);
 }
 
@@ -267,7 +267,7 @@ static IrInst *element_anywhere(Lower *l, Cell *c, IrBuilder *b) {
   IrInst *position = ir_index(l->row), *cursor = c->cursors[0];
   int offset = c->row_offset;
   if (!offset) return address_in_leaf(l, c, b, cursor, (AddressIndex){position, 0});
-  IrInst *q = ir_binary_int(b, IR_ADD, position, offset);
+  IrInst *q = ir_binary_const(b, IR_ADD, position, offset);
   IrInst *limit = ir_i32(b, offset < 0 ? 0 : c->row_extent);
   IrInst *crosses = ir_binary(b, offset < 0 ? IR_LT : IR_GE, q, limit);
   choose_leaf(c, b, crosses, offset < 0);

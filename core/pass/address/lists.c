@@ -27,7 +27,6 @@ enum {
 enum { WAY_SHIFT = 7 }; /* a ListWay is in the bits from this one on */
 
 static void record(Lower *l, const SNode *node, intptr_t what) {
-  DEBUG_ASSERT(what, "something is noted");
   intptr_t before = (intptr_t)map_find_int(&l->lists, (uintptr_t)node);
   map_put_int(&l->lists, (uintptr_t)node, (void *)(before | what));
 }
@@ -214,7 +213,7 @@ static IrInst *cache_chunk(Lower *l, IrInst *loop, const IrInst *place) {
   IrInst *node = ir_var(&before, TYPE(PTR)), *index = ir_index(loop);
   IrBuilder b = rewrite_before(l->kernel, loop->regions[0]->first);
   IrInst *cell = address_modulo(&b, index, list_of(l, place)->chunk);
-  IrInst *is_new = ir_binary_int(&b, IR_EQ, cell, 0);
+  IrInst *is_new = ir_binary_const(&b, IR_EQ, cell, 0);
   b = rewrite_inside(l->kernel, ir_if(&b, is_new)->regions[0], place);
   set_chunk(l, &b, node, place);
   ir_note(l->kernel, place->line, "the loop looks each chunk of the list up once");

@@ -98,7 +98,6 @@ void places_keep_active(Lower *l, const Address *a, IrInst *inst) {
 }
 
 IrInst *places_guard(Lower *l, IrInst *inst, IrInst *condition) {
-  DEBUG_ASSERT(type_is_bool(condition->type), "an IF branches on a bool");
   IrBuilder b = rewrite_before(l->kernel, inst);
   IrInst *branch = ir_if(&b, condition);
   ir_move_into(branch->regions[0], inst);
@@ -167,7 +166,7 @@ static void count_outside(Lower *l, IrRegion *region, const IrInst *inst, const 
   for (int k = 0; k < axes; k++) {
     IrInst *index = packed_first_index(&b, place, k);
     if (field->offset && field->offset[k])
-      index = ir_binary_int(&b, IR_ADD, index, field->offset[k]);
+      index = ir_binary_const(&b, IR_ADD, index, field->offset[k]);
     operands[2 + k] = ir_convert(&b, index, TYPE(I64));
   }
   ir_call(&b, RT_OUTSIDE, 0, 0, 2 + axes, operands);
@@ -335,18 +334,7 @@ static void lower_row(Lower *l, IrInst *row) {
 }
 
 static bool lower_by_kind(Lower *l, IrInst *inst) {
-  switch (inst->op) {
-  case IR_APPEND:
-  case IR_POP:
-  case IR_LENGTH:
-  case IR_ACTIVE_BITS:
-  case IR_REMEMBER:
-  case IR_IS_ACTIVE:
-  case IR_ACTIVATE:
-  case IR_DEACTIVATE:
-  case IR_COUNT: break;
-  default: return false;
-  }
+  if (!ir_has_level(inst->op)) return false;
   const Kind *kind = kind_of(l->kernel->levels.items[inst->level].node);
   return kind->lower && kind->lower(l, inst);
 }
@@ -374,8 +362,7 @@ static void lower_inst(Lower *l, IrInst *inst) {
   case IR_FOR: lists_cache_chunks(l, inst); break;
   default: break;
   }
-  for (int i = 0; i < IR_MAX_REGIONS; i++)
-    if (inst->regions[i]) lower_region(l, inst->regions[i]);
+  for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++) lower_region(l, inst->regions[i]);
 }
 
 /* Reads the next inst before lowering one, since insts emitted before it, or as an IF around it,

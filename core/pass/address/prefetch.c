@@ -41,7 +41,7 @@ static IrInst *later(Prefetch *a, IrInst *inst);
 
 static IrInst *later_index(Prefetch *a, IrInst *param) {
   const IrRegion *body = a->body;
-  if (vec_last(&body->params) == param) return ir_binary_int(&a->b, IR_ADD, param, a->distance);
+  if (vec_last(&body->params) == param) return ir_binary_const(&a->b, IR_ADD, param, a->distance);
   for (int k = 0; k < body->params.count; k++)
     if (body->params.items[k] == param) return param;
   return NULL;
@@ -281,7 +281,6 @@ static void prefetch_element(Prefetch *a, const IrInst *place) {
 
 /* Prefetches the list's length, and with it most of its slots. */
 static void prefetch_list(Prefetch *a, const IrInst *append) {
-  DEBUG_ASSERT(append->op == IR_APPEND, "a list is prefetched for an append");
   const SNode *list = list_of(a->l, append);
   int tree = a->l->kernel->levels.items[append->level].tree;
   IrInst *indices[SNODE_MAX_AXES];

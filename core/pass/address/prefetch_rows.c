@@ -91,7 +91,7 @@ static void divide(Rows *r, IrInst *loop) {
   IrInst *begin = loop->operands[0];
   Type bare = type_size(begin->type) == 8 ? TYPE(U64) : TYPE(U32);
   IrInst *width = ir_convert(&b, ir_binary(&b, IR_SUB, loop->operands[1], begin), bare);
-  IrInst *is_short = ir_binary_int(&b, IR_LT, width, MOST_ROW);
+  IrInst *is_short = ir_binary_const(&b, IR_LT, width, MOST_ROW);
   IrInst *branch = ir_if(&b, is_short);
   IrBuilder inside = rewrite_inside(r->kernel, branch->regions[0], loop);
   for (int i = 0; i < r->count; i++) prefetch_stream(&inside, &r->streams[i], begin);

@@ -274,7 +274,7 @@ IrInst *lookups_address(Lower *l, IrBuilder *b, const IrInst *access) {
   for (int k = 0; k < group->of->rank; k++) {
     int64_t cells = snode_step(group->node, group->of)->weight[k];
     if (cells == 1) continue;
-    IrInst *in_node = ir_binary_int(b, IR_BAND, indices[k], cells - 1);
+    IrInst *in_node = ir_binary_const(b, IR_BAND, indices[k], cells - 1);
     a.index[k].value = ir_convert(b, in_node, TYPE(I64));
   }
   return places_element(l, &a, &l->kernel->fields.items[place->field]);

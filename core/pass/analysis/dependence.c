@@ -19,6 +19,7 @@
 
 #include "base/bits.h"
 #include "pass/analysis/limits.h"
+#include "pass/rewrite.h"
 
 /* Different places of one field that are compared pair by pair; with more, nothing is proven. */
 enum { MOST_PLACES_COMPARED = 256 };
@@ -134,7 +135,6 @@ static void fill_sums(IndexSums *axes, const LoopNest *nest, int count, IrInst *
 
 PlaceSums dependence_sums(Scratch *scratch, const LoopNest *nest, int count,
                           IrInst *const *indices) {
-  DEBUG_ASSERT(count <= SNODE_MAX_AXES, "a place has at most as many indices as a field has axes");
   IndexSums *axes = scratch_array(scratch, IndexSums, count);
   fill_sums(axes, nest, count, indices);
   return (PlaceSums){.nest = nest, .axes = axes, .axis_count = count};
@@ -442,4 +442,61 @@ bool dependence_may_share_list(const Effects *effects, const SNode *dynamic) {
       return true;
   }
   return may_cross(&set, EFFECT_WRITES, EFFECT_WRITES);
+}
+
+/* -- nests of two loops ------------------------------------------------------------------------ */
+
+/* Are the field's elements always active, and disjoint from those of all other fields? */
+static bool is_plain_field(const IrKernel *kernel, int field) {
+  const SNode *node = kernel->fields.items[field].node;
+  return node ? !snode_sparse_level(node) : !ir_is_shared(kernel, field);
+}
+
+/* Does the inst of a body neither exit, nor have an effect except on its own variables, and on
+ * elements? */
+static bool is_plain_inst(const IrKernel *kernel, const IrRegion *body, const IrInst *inst) {
+  switch (inst->op) {
+  case IR_VAR:
+  case IR_IF:
+  case IR_LOAD: return true;
+  case IR_GET:
+  case IR_SET: return ir_is_inside(inst->operands[0], body);
+  case IR_STORE:
+  case IR_UPDATE: return !inst->private_copy;
+  case IR_PLACE: return is_plain_field(kernel, inst->field);
+  default: return (ir_effects(inst) & IR_PURE) != 0;
+  }
+}
+
+bool dependence_collect(IrKernel *kernel, const LoopNest *nest, const IrRegion *body,
+                        NestAccesses *out) {
+  bool *written = scratch_array(kernel->scratch, bool, kernel->fields.count);
+  DEBUG_ASSERT(nest->count == 2, "two loops run the body");
+  out->count = 0;
+  for (IrInst *inst = body->first; inst; inst = ir_following(inst, body)) {
+    if (!is_plain_inst(kernel, body, inst)) return false;
+    if (rewrite_is_write(inst->op)) written[inst->operands[0]->field] = true;
+  }
+  for (IrInst *inst = body->first; inst; inst = ir_following(inst, body)) {
+    if (!rewrite_is_access(inst->op) || !written[inst->operands[0]->field]) continue;
+    const IrInst *place = inst->operands[0];
+    if (place->op != IR_PLACE || out->count == DEPENDENCE_MOST_ACCESSES) return false;
+    out->items[out->count++] = (NestAccess){
+        .inst = inst,
+        .field = place->field,
+        .writes = rewrite_is_write(inst->op),
+        .sums = dependence_sums(kernel->scratch, nest, place->operand_count, place->operands)};
+  }
+  return true;
+}
+
+bool dependence_visit(const NestAccesses *accesses, DistanceVisit *visit, void *data) {
+  for (int i = 0; i < accesses->count; i++)
+    for (int k = 0; k < accesses->count; k++) {
+      const NestAccess *write = &accesses->items[i], *other = &accesses->items[k];
+      if (!write->writes || write->field != other->field) continue;
+      Distance distance = dependence_between(&write->sums, &other->sums);
+      if (!distance.never && !visit(data, &distance, write, other)) return false;
+    }
+  return true;
 }

@@ -95,4 +95,32 @@ bool dependence_may_share_list(const Effects *effects, const SNode *dynamic);
 /* Does each iteration reach an element of its own through this place? */
 bool dependence_is_own(const IrKernel *kernel, const EffectPlace *place);
 
+/* -- nests of two loops ------------------------------------------------------------------------ */
+
+/* Accesses to the fields that a body writes, since they are compared pair by pair. */
+enum { DEPENDENCE_MOST_ACCESSES = 48 };
+
+typedef struct NestAccess { /* to a field that the body writes */
+  const IrInst *inst;
+  int field;
+  bool writes;
+  PlaceSums sums;
+} NestAccess;
+
+typedef struct NestAccesses {
+  int count;
+  NestAccess items[DEPENDENCE_MOST_ACCESSES];
+} NestAccesses;
+
+/* Collects the accesses of `body`, the body of two loops. False: it is not straight-line code of
+ * pure insts, branches, and accesses to elements of dense fields. `nest` is borrowed. */
+bool dependence_collect(IrKernel *kernel, const LoopNest *nest, const IrRegion *body,
+                        NestAccesses *out);
+/* Is `distance` from a write to `other` acceptable? */
+typedef bool DistanceVisit(void *data, const Distance *distance, const NestAccess *write,
+                           const NestAccess *other);
+/* Visits the distances from each write to all accesses of its field, itself included, that may meet
+ * it; stops at the first that is refused, and returns false. */
+bool dependence_visit(const NestAccesses *accesses, DistanceVisit *visit, void *data);
+
 #endif

@@ -121,8 +121,6 @@ static bool is_same_element(const Lint *lint, const EffectAccess *store, const I
 }
 
 static void check_lost_write(Lint *lint, const EffectAccess *store) {
-  DEBUG_ASSERT(store->inst->op == IR_STORE && store->place->inst->op == IR_PLACE,
-               "a store is judged by the indices of its place");
   if (!may_be_shared(lint, store->place->inst) || !comes_from(lint, store, is_same_element, true))
     return;
   ir_warn(
@@ -220,7 +218,6 @@ static void check_products(const Lint *lint, const EffectPlace *place) {
 /* ---------------------------------------------------------------------------------------------- */
 
 static void check_stores(Lint *lint, const Effects *effects) {
-  DEBUG_ASSERT(lint->task->body, "a task has a body");
   lint->nest = dependence_nest_of_task(lint->kernel, lint->task, lint->task->body);
   lint->may_separate = false;
   lint->sets.count = 0;

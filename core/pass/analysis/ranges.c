@@ -247,7 +247,7 @@ IrInst *ranges_add_rest(IrBuilder *b, IrInst *start, const IndexLine *line, bool
     IrInst *term = (IrInst *)line->rest.values[i];
     term = value ? value(b, term) : ir_convert(b, term, TYPE(I64));
     DEBUG_ASSERT(type_is(term->type, TYPE_I64), "sums of lines are computed in 64 bits");
-    if (times != 1) term = ir_binary_int(b, IR_MUL, term, times);
+    if (times != 1) term = ir_binary_const(b, IR_MUL, term, times);
     if (!start && factor < 0) start = ir_i64(b, 0);
     start = start ? ir_binary(b, factor < 0 ? IR_SUB : IR_ADD, start, term) : term;
   }

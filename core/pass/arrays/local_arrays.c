@@ -21,7 +21,7 @@
 #include "ir/task.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
-#include "pass/simplify/fold.h"
+#include "pass/simplify/simplify.h"
 
 enum { MOST_BYTES = 4096, MOST_NUMBERS = 32 /* of an element */, DEEPEST = 4 };
 

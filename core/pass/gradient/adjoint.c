@@ -30,9 +30,15 @@ static bool is_outside_iteration(const Adjoint *a, const IrInst *value) {
   return a->iteration && !ir_is_inside(value, a->iteration);
 }
 
-static void add_to_variable(const Adjoint *a, IrBuilder *b, const IrInst *value, IrInst *adjoint) {
+/* The variable, or local array, with the adjoint of a value. */
+static IrInst *variable_of(const Adjoint *a, const IrInst *value) {
   IrInst *var = ir_mapped(a->variables, value);
-  ASSERT(var, "the adjoint of a value with uses elsewhere has a variable");
+  ASSERT(var, "storage, and values with uses elsewhere, have a variable for their adjoint");
+  return var;
+}
+
+static void add_to_variable(const Adjoint *a, IrBuilder *b, const IrInst *value, IrInst *adjoint) {
+  IrInst *var = variable_of(a, value);
   if (is_outside_iteration(a, value)) {
     IrInst *reduce = ir_emit(b, IR_REDUCE, TYPE(NONE), 2, (IrInst *[]){var, adjoint});
     reduce->imm = IR_UPDATE_ADD;
@@ -103,7 +109,7 @@ static void reverse_pick(Adjoint *a, IrBuilder *b, const IrInst *pick) {
   for (int k = 1; adjoint && k < pick->operand_count; k++) {
     if (!plan_is_active(&a->plans, pick->operands[k])) continue;
     IrInst *index = adjoint_primal(a, b, pick->operands[0]);
-    IrInst *is_it = ir_binary_int(b, IR_EQ, index, k - 1);
+    IrInst *is_it = ir_binary_const(b, IR_EQ, index, k - 1);
     adjoint_add(a, b, pick->operands[k], ir_select(b, is_it, adjoint, ir_zero(b, adjoint->type)));
   }
 }
@@ -114,34 +120,29 @@ static void reverse_get(const Adjoint *a, IrBuilder *b, const IrInst *get) {
 }
 
 static void reverse_set(Adjoint *a, IrBuilder *b, const IrInst *set) {
-  IrInst *var = ir_mapped(a->variables, set->operands[0]);
-  ASSERT(var && !is_outside_iteration(a, set->operands[0]),
-         "only an iteration's own variables are set");
+  IrInst *var = variable_of(a, set->operands[0]);
+  ASSERT(!is_outside_iteration(a, set->operands[0]), "only an iteration's own variables are set");
   IrInst *adjoint = ir_get(b, var);
   if (!a->plans.is_sum[set->id]) ir_set(b, var, ir_zero(b, var->type));
   adjoint_add(a, b, set->operands[1], adjoint);
 }
 
 static void reverse_local_get(Adjoint *a, IrBuilder *b, const IrInst *get) {
-  IrInst *adjoint = adjoint_of(a, b, get), *array = ir_mapped(a->variables, get->operands[0]);
-  ASSERT(array, "the adjoint of a local array is one");
+  IrInst *adjoint = adjoint_of(a, b, get), *array = variable_of(a, get->operands[0]);
   if (!adjoint) return;
   IrInst *index = adjoint_primal(a, b, get->operands[1]);
   ir_local_set(b, array, index, ir_binary(b, IR_ADD, ir_local_get(b, array, index), adjoint));
 }
 
 static void reverse_local_set(Adjoint *a, IrBuilder *b, const IrInst *set) {
-  IrInst *array = ir_mapped(a->variables, set->operands[0]);
-  ASSERT(array, "the adjoint of a local array is one");
+  IrInst *array = variable_of(a, set->operands[0]);
   IrInst *index = adjoint_primal(a, b, set->operands[1]), *adjoint = ir_local_get(b, array, index);
   ir_local_set(b, array, index, ir_zero(b, array->type));
   adjoint_add(a, b, set->operands[2], adjoint);
 }
 
 static void reverse_reduce(Adjoint *a, IrBuilder *b, const IrInst *reduce) {
-  IrInst *var = ir_mapped(a->variables, reduce->operands[0]);
-  ASSERT(var, "a loop reduces into a variable, which has an adjoint");
-  IrInst *adjoint = ir_get(b, var);
+  IrInst *adjoint = ir_get(b, variable_of(a, reduce->operands[0]));
   if (reduce->imm == IR_UPDATE_SUB) adjoint = ir_unary(b, IR_NEG, adjoint);
   adjoint_add(a, b, reduce->operands[1], adjoint);
 }
@@ -164,9 +165,7 @@ static void reverse_if(Adjoint *a, IrBuilder *b, const IrInst *inst) {
 
 static void reverse_parallel(Adjoint *a, IrBuilder *b, const IrInst *loop) {
   const IrRegion *outer = a->iteration;
-  IrInst *again = adjoint_copy_head(a, b, loop);
-  again->regions[0] = ir_region_create(a->kernel, again);
-  adjoint_copy_params(a, loop->regions[0], again->regions[0]);
+  IrInst *again = adjoint_copy_loop(a, b, loop);
   if (!loop->serial) a->iteration = loop->regions[0];
   adjoint_reverse_inside(a, b, again->regions[0], loop, 0);
   a->iteration = outer;
@@ -184,15 +183,9 @@ static IrInst *emit_reversed_loop(Adjoint *a, IrBuilder *b, const IrInst *loop) 
 static void reverse_for(Adjoint *a, IrBuilder *b, const IrInst *loop) {
   Plan *plan = plan_of(&a->plans, loop, 0);
   if (plan->carried) return adjoint_reverse_carried(a, b, loop, plan);
-  IrInst *again = NULL;
-  if (plan_is_ordered(&a->plans, loop)) {
-    again = emit_reversed_loop(a, b, loop);
-    ir_map_put(a->primal, ir_index(loop), ir_index(again));
-  } else {
-    again = adjoint_copy_head(a, b, loop);
-    again->regions[0] = ir_region_create(a->kernel, again);
-    adjoint_copy_params(a, loop->regions[0], again->regions[0]);
-  }
+  bool is_ordered = plan_is_ordered(&a->plans, loop);
+  IrInst *again = is_ordered ? emit_reversed_loop(a, b, loop) : adjoint_copy_loop(a, b, loop);
+  if (is_ordered) ir_map_put(a->primal, ir_index(loop), ir_index(again));
   adjoint_reverse_inside(a, b, again->regions[0], loop, 0);
 }
 

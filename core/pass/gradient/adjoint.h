@@ -25,9 +25,8 @@ IrInst *adjoint_primal(Adjoint *a, IrBuilder *b, const IrInst *value);
 void adjoint_read_tape(Adjoint *a, IrBuilder *b, const IrInst *inst);
 /* The last index of a FOR. */
 IrInst *adjoint_last(Adjoint *a, IrBuilder *b, const IrInst *loop);
-/* Copies an op with regions, but without them; and the parameters of a region. */
-IrInst *adjoint_copy_head(Adjoint *a, IrBuilder *b, const IrInst *inst);
-void adjoint_copy_params(Adjoint *a, const IrRegion *from, IrRegion *to);
+/* Copies a loop, without the insts in its region. */
+IrInst *adjoint_copy_loop(Adjoint *a, IrBuilder *b, const IrInst *loop);
 /* Copies the inst, with the `needed` insts of its regions; and all needed insts of a region. */
 void adjoint_copy_inst(Adjoint *a, IrBuilder *b, IrInst *inst, const bool *needed);
 void adjoint_copy_needed(Adjoint *a, IrBuilder *b, IrRegion *region, const bool *needed);

@@ -2,21 +2,19 @@
  * that these use. */
 #include "pass/gradient/derivative.h"
 
-enum {
-#define RULE(NAME, CLASS) CLASS_OF_##NAME = DERIVATIVE_##CLASS,
+static const uint8_t classes[IR_OP_COUNT] = {
+#define RULE(NAME, CLASS) [IR_##NAME] = DERIVATIVE_##CLASS,
 #define PULL(NAME, K, EXPR)
 #include "pass/gradient/derivative.def"
 #undef PULL
 #undef RULE
 };
 
-static const uint8_t classes[] = {
-#define OP(NAME, ...) [IR_##NAME] = CLASS_OF_##NAME,
-#include "ir/op.def"
-#undef OP
-};
-
-DerivativeClass derivative_class(IrOp op) { return (DerivativeClass)classes[op]; }
+DerivativeClass derivative_class(IrOp op) {
+  DerivativeClass class = (DerivativeClass)classes[op];
+  ASSERT(class != DERIVATIVE_NO_ROW || !(ir_op_info[op].flags & IR_PURE), "a value has a row");
+  return class;
+}
 
 /* Operand k of an op as one number. */
 #define KEY(OP, K) ((OP) * 4 + (K))

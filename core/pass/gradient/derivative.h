@@ -5,12 +5,11 @@
 #include "ir/ir.h"
 
 typedef enum DerivativeClass {
+  DERIVATIVE_NO_ROW,
   DERIVATIVE_SMOOTH,
   DERIVATIVE_FLAT,
-  DERIVATIVE_REPEATABLE,
   DERIVATIVE_FLOW,
-  DERIVATIVE_UNREPEATABLE,
-  DERIVATIVE_LATER
+  DERIVATIVE_UNREPEATABLE
 } DerivativeClass;
 DerivativeClass derivative_class(IrOp op);
 

@@ -52,13 +52,6 @@ static IrInst *emit_active_test(Adjoint *a, IrBuilder *b, const IrInst *access,
   return active;
 }
 
-/* Emits the gradient's place in the builder's region. */
-static IrInst *gradient_place(IrBuilder *b, const Element *element) {
-  IrInst *place = ir_place(b, element->gradient->field, element->indices);
-  place->inside = element->gradient->inside;
-  return place;
-}
-
 /* A builder inside a test that the element's cell is active. Elements outside the shape have no
  * gradient either, but need no test: there a write does nothing, and `further` ones are not
  * counted. */
@@ -73,14 +66,14 @@ void adjoint_reverse_load(Adjoint *a, IrBuilder *b, const IrInst *load) {
   if (!adjoint) return;
   Element element = locate_element(a, b, load);
   IrBuilder in = inside_active_test(a, b, load, &element);
-  ir_update(&in, IR_UPDATE_ADD, gradient_place(&in, &element), adjoint)->further = true;
+  ir_update(&in, IR_UPDATE_ADD, element.gradient, adjoint)->further = true;
 }
 
 void adjoint_reverse_store(Adjoint *a, IrBuilder *b, const IrInst *store) {
   Element element = locate_element(a, b, store);
   IrInst *adjoint = ir_load(b, element.gradient);
   IrBuilder in = inside_active_test(a, b, store, &element);
-  ir_store(&in, gradient_place(&in, &element), ir_zero(&in, adjoint->type))->further = true;
+  ir_store(&in, element.gradient, ir_zero(&in, adjoint->type))->further = true;
   adjoint_add(a, b, store->operands[1], ir_convert(b, adjoint, store->operands[1]->type));
 }
 
@@ -96,8 +89,7 @@ static void reverse_winner(Adjoint *a, IrBuilder *b, const IrInst *update) {
                                                 emit_active_test(a, b, update, &element)));
   ir_set(b, taken, ir_zero(b, value->type));
   IrBuilder in = rewrite_into(b, ir_if(b, condition)->regions[0]);
-  IrInst *place = ir_place(&in, element.gradient->field, element.indices);
-  IrInst *all = ir_rmw(&in, IR_UPDATE_EXCHANGE, place, ir_zero(&in, won->type));
+  IrInst *all = ir_rmw(&in, IR_UPDATE_EXCHANGE, element.gradient, ir_zero(&in, won->type));
   ir_set(&in, taken, ir_convert(&in, all, value->type));
   adjoint_add(a, b, value, ir_get(b, taken));
 }
@@ -106,7 +98,7 @@ static void reverse_factor(Adjoint *a, IrBuilder *b, const IrInst *update) {
   Element element = locate_element(a, b, update);
   IrInst *factor = adjoint_primal(a, b, update->operands[1]);
   IrBuilder in = inside_active_test(a, b, update, &element);
-  ir_update(&in, (IrUpdate)update->imm, gradient_place(&in, &element), factor)->further = true;
+  ir_update(&in, (IrUpdate)update->imm, element.gradient, factor)->further = true;
 }
 
 void adjoint_reverse_update(Adjoint *a, IrBuilder *b, const IrInst *update) {

@@ -292,7 +292,6 @@ static void hoist_uniform_indices(Gather *g) {
 }
 
 static void gather_field(Gather *g) {
-  ASSERT(g->addends.count, "a field that nothing is added to is not gathered");
   hoist_uniform_indices(g);
   IrBuilder b = rewrite_before(g->kernel, g->loop);
   IrInst *loop = g->loop->op == IR_ACTIVE ? ir_active(&b, g->loop->level) : emit_range(g, &b);

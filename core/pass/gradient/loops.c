@@ -11,7 +11,7 @@
 #include "pass/gradient/plan.h"
 #include "pass/gradient/slice.h"
 #include "pass/rewrite.h"
-#include "pass/simplify/early_exits.h"
+#include "pass/simplify/simplify.h"
 #include "pass/tasks/nest.h"
 #include "pass/trees/kind.h"
 
@@ -262,7 +262,7 @@ static void number_loop(Trips *t, IrInst *loop, const Slice *ending) {
   bool is_for = loop->op == IR_FOR;
   IrInst *trips = count_trips(t, loop, ending);
   IrBuilder b = rewrite_before(t->kernel, loop);
-  IrInst *steps = ir_binary_int(&b, IR_SUB, ir_get(&b, trips), 1);
+  IrInst *steps = ir_binary_const(&b, IR_SUB, ir_get(&b, trips), 1);
   IrInst *begin = is_for ? loop->operands[0] : ir_i32(&b, 0);
   IrInst *step = is_for ? loop->operands[2] : ir_i32(&b, 1);
   IrInst *far = ir_binary(&b, IR_MUL, ir_convert(&b, steps, begin->type), step);

@@ -25,11 +25,14 @@ static IrInst *append_copy(Adjoint *a, IrBuilder *b, const IrInst *inst) {
   return copy;
 }
 
-void adjoint_copy_params(Adjoint *a, const IrRegion *from, IrRegion *to) {
-  ASSERT(!to->params.count, "a region's parameters are copied once");
+/* Gives a copied op region `number`, without insts. */
+static IrRegion *copy_region_head(Adjoint *a, const IrInst *inst, IrInst *copy, int number) {
+  const IrRegion *from = inst->regions[number];
+  IrRegion *to = copy->regions[number] = ir_region_create(a->kernel, copy);
   for (int i = 0; i < from->params.count; i++)
     ir_map_put(a->primal, from->params.items[i],
                ir_region_param(a->kernel, to, from->params.items[i]->type));
+  return to;
 }
 
 static IrInst *primal_of(void *data, IrBuilder *b, const IrInst *value) {
@@ -55,22 +58,26 @@ IrInst *adjoint_last(Adjoint *a, IrBuilder *b, const IrInst *loop) {
   return ir_binary(b, IR_ADD, begin, ir_binary(b, IR_MUL, ir_convert(b, steps, begin->type), step));
 }
 
-IrInst *adjoint_copy_head(Adjoint *a, IrBuilder *b, const IrInst *inst) {
+static IrInst *copy_head(Adjoint *a, IrBuilder *b, const IrInst *inst) {
   IrInst *last = inst->op == IR_FOR ? adjoint_last(a, b, inst) : NULL,
          *copy = append_copy(a, b, inst);
   if (last) ir_set_operand(copy, 1, last);
   return copy;
 }
 
+IrInst *adjoint_copy_loop(Adjoint *a, IrBuilder *b, const IrInst *loop) {
+  IrInst *copy = copy_head(a, b, loop);
+  copy_region_head(a, loop, copy, 0);
+  return copy;
+}
+
 void adjoint_copy_inst(Adjoint *a, IrBuilder *b, IrInst *inst, const bool *needed) {
   adjoint_read_tape(a, b, inst);
   if (tape_has(&a->plans.tape, inst) && !inst->regions[0]) return;
-  IrInst *copy = adjoint_copy_head(a, b, inst);
+  IrInst *copy = copy_head(a, b, inst);
   ir_map_put(a->primal, inst, copy);
   for (int k = 0; k < IR_MAX_REGIONS && inst->regions[k]; k++) {
-    copy->regions[k] = ir_region_create(a->kernel, copy);
-    adjoint_copy_params(a, inst->regions[k], copy->regions[k]);
-    IrBuilder in = rewrite_into(b, copy->regions[k]);
+    IrBuilder in = rewrite_into(b, copy_region_head(a, inst, copy, k));
     adjoint_copy_needed(a, &in, inst->regions[k], needed);
   }
 }
@@ -174,11 +181,11 @@ static Carried find_trips(Adjoint *a, IrBuilder *b, const IrInst *loop, Plan *pl
   c.step = adjoint_primal(a, b, loop->operands[2]);
   IrInst *far = ir_binary(b, IR_SUB, adjoint_last(a, b, loop), c.begin);
   IrInst *steps = ir_convert(b, ir_binary(b, IR_FLOORDIV, far, c.step), TYPE(I32));
-  c.trips = ir_binary_int(b, IR_ADD, steps, 1);
+  c.trips = ir_binary_const(b, IR_ADD, steps, 1);
   if (trips < 0 || trips > MOST_CHECKPOINTS) {
-    IrInst *up = ir_binary_int(b, IR_ADD, c.trips, MOST_CHECKPOINTS - 1);
+    IrInst *up = ir_binary_const(b, IR_ADD, c.trips, MOST_CHECKPOINTS - 1);
     c.interval =
-        ir_binary(b, IR_MAX, ir_binary_int(b, IR_FLOORDIV, up, MOST_CHECKPOINTS), ir_i32(b, 1));
+        ir_binary(b, IR_MAX, ir_binary_const(b, IR_FLOORDIV, up, MOST_CHECKPOINTS), ir_i32(b, 1));
   }
   bool has_arrays = false;
   for (int i = 0; i < plan->entered.count; i++)
@@ -200,7 +207,7 @@ static IrInst *checkpoint_of(const Carried *c, IrBuilder *b, IrInst *iteration) 
 static void save_checkpoints(Adjoint *a, IrBuilder *b, const Carried *c) {
   if (!c->checkpoints) return;
   IrInst **outer = adjoint_enter(a, b, c->plan);
-  IrInst *loop = ir_for(b, ir_i32(b, 0), ir_binary_int(b, IR_SUB, c->trips, 1), ir_i32(b, 1));
+  IrInst *loop = ir_for(b, ir_i32(b, 0), ir_binary_const(b, IR_SUB, c->trips, 1), ir_i32(b, 1));
   IrInst *iteration = ir_index(loop);
   IrBuilder in = rewrite_into(b, loop->regions[0]), at = in;
   IrInst *place = checkpoint_of(c, &in, iteration);
@@ -225,7 +232,7 @@ static void restore_carried(Adjoint *a, IrBuilder *b, const Carried *c, IrInst *
     first = ir_binary(b, IR_MUL, place, c->interval);
   }
   IrInst **outer = adjoint_enter(a, b, c->plan);
-  IrInst *loop = ir_for(b, first, ir_binary_int(b, IR_SUB, iteration, 1), ir_i32(b, 1));
+  IrInst *loop = ir_for(b, first, ir_binary_const(b, IR_SUB, iteration, 1), ir_i32(b, 1));
   IrBuilder in = rewrite_into(b, loop->regions[0]);
   repeat_iteration(a, &in, c, ir_index(loop));
   for (int i = 0; i < c->plan->entered.count; i++)
@@ -239,7 +246,7 @@ void adjoint_reverse_carried(Adjoint *a, IrBuilder *b, const IrInst *loop, Plan 
   IrInst **entries = plan->entry_values;
   Carried c = find_trips(a, b, loop, plan);
   save_checkpoints(a, b, &c);
-  IrInst *again = ir_for(b, ir_binary_int(b, IR_SUB, c.trips, 1), ir_i32(b, 0), ir_i32(b, -1));
+  IrInst *again = ir_for(b, ir_binary_const(b, IR_SUB, c.trips, 1), ir_i32(b, 0), ir_i32(b, -1));
   IrInst *iteration = ir_index(again);
   IrBuilder in = rewrite_into(b, again->regions[0]);
   plan->entry_values = scratch_array(a->scratch, IrInst *, plan->entered.count + 1);

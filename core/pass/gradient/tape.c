@@ -116,7 +116,7 @@ static IrInst *emit_length(const TapePlace *at, const IrInst *loop) {
   if (at->tape->grows[loop->id]) return ir_i64(b, 0);
   if (loop->op == IR_FOR) {
     IrInst *last = steps_to(at, loop, operand_value(at, loop, 1));
-    return ir_binary(b, IR_MAX, ir_binary_int(b, IR_ADD, last, 1), ir_i64(b, 0));
+    return ir_binary(b, IR_MAX, ir_binary_const(b, IR_ADD, last, 1), ir_i64(b, 0));
   }
   IrInst *length = extent_along(at, loop, 0);
   for (int axis = 1; axis < loop->regions[0]->params.count; axis++)
@@ -244,7 +244,7 @@ void tape_append(const TapePlace *at, const IrInst *loop) {
   ASSERT(array && at->tape->grows[loop->id], "a loop of unknown length has an array that grows");
   IrInst *size = ir_i32(at->b, at->tape->words[loop->id] * WORD_BYTES);
   IrInst *number = ir_call(at->b, RT_ARRAY_APPEND, 0, 0, 2, (IrInst *[]){array, size});
-  IrInst *is_there = ir_binary_int(at->b, IR_GE, number, 0);
+  IrInst *is_there = ir_binary_const(at->b, IR_GE, number, 0);
   IrBuilder in = *at->b;
   in.before = NULL;
   in.region = ir_if(at->b, is_there)->regions[0];

@@ -89,7 +89,6 @@ static bool ends_in_winner(const IrInst *write, const IrInst *read) {
 /* Compares the accesses by the loops around them or, within an iteration, by the text. */
 static Sequence sequence_of(const Uses *u, const IrInst *write, const IrInst *read) {
   const IrInst *loops[MOST_LOOPS], *from = write->operands[0], *to = read->operands[0];
-  ASSERT(from->op == IR_PLACE && to->op == IR_PLACE, "elements alone have an order");
   Sequence in_text = u->order[write->id] < u->order[read->id] ? WRITE_FIRST : READ_FIRST;
   if (from->field != to->field || is_other_element(from, to)) return NEVER_MEET;
   if (ends_in_winner(write, read)) return WRITE_FIRST;

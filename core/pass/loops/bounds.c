@@ -271,7 +271,7 @@ static void limit_shared(Bounds *b, const Shared *shared) {
   IrBuilder host = guards_host(b->kernel, b->number);
   IrInst *value = guards_value(&host, shared->range.base);
   int64_t least = shared->range.low + 1, most = shared->size - shared->range.high;
-  IrInst *above = ir_binary_int(&host, IR_ADD, value, least);
+  IrInst *above = ir_binary_const(&host, IR_ADD, value, least);
   IrInst *below = ir_binary(&host, IR_SUB, ir_i64(&host, most), value);
   int slot = guards_set(&host, ir_binary(&host, IR_MIN, above, below));
   IrLimit limit = {.axis = -1, .slot = slot, .type = TYPE(I64)};

@@ -82,6 +82,7 @@ int clamps_index(const IrRegion *body, const IrInst *inst, IndexRange *range) {
   return -1;
 }
 
+/* Does an index of an access, or a bound of a loop, depend on the value? */
 static bool reaches_access_or_loop(const IrInst *value, int depth) {
   for (const IrUse *use = value->uses; use; use = use->next) {
     const IrInst *user = use->user;
@@ -93,8 +94,6 @@ static bool reaches_access_or_loop(const IrInst *value, int depth) {
   }
   return false;
 }
-
-bool clamps_matter(const IrInst *value) { return reaches_access_or_loop(value, 0); }
 
 /* Is the interior from `begin` or up to `end` nearly all of the range? */
 static bool is_at_edge(const Limits *limits, const IndexClamp *clamp) {
@@ -114,7 +113,7 @@ bool clamps_read(const IrRegion *body, const IrInst *inst, const Limits *limits,
       (IndexClamp){.param = ranges_param(body, range.base), .begin = INT64_MIN, .end = INT64_MAX};
   if (inst->op == IR_MAX) clamp->begin = bound - range.low;
   else clamp->end = bound - range.high + 1;
-  return is_at_edge(&limits[clamp->param], clamp) && clamps_matter(inst);
+  return is_at_edge(&limits[clamp->param], clamp) && reaches_access_or_loop(inst, 0);
 }
 
 /* -- comparisons ------------------------------------------------------------------------------- */
@@ -131,7 +130,7 @@ static bool is_launch_value(const IndexRange *with) {
 static bool read_clamp(const IrRegion *body, IrInst *clamp, IndexGuard *guard) {
   IndexRange index;
   int side = clamp->op == IR_MIN ? clamps_index(body, clamp, &index) : -1;
-  if (side < 0 || !clamps_matter(clamp)) return false;
+  if (side < 0 || !reaches_access_or_loop(clamp, 0)) return false;
   IndexRange with = ranges_of(clamp->operands[1 - side]);
   if (!is_launch_value(&with)) return false;
   *guard = (IndexGuard){.decided = clamp,
@@ -269,7 +268,7 @@ static IrInst *size_minus(IrBuilder *b, const ShiftedIndex *shifted, int64_t num
   if (!shifted->array) return ir_i64(b, shifted->size - number);
   IrInst *extent =
       ir_convert(b, address_extent(b, false, shifted->array, shifted->axis), TYPE(I64));
-  return ir_binary_int(b, IR_SUB, extent, number);
+  return ir_binary_const(b, IR_SUB, extent, number);
 }
 
 /* The first index at which the line is inside: a rising line reaches 0, a falling one the size. */
@@ -312,7 +311,7 @@ static IrInst *emit_line(IrBuilder *b, const IndexLine *line) {
   IrInst *index = ir_convert(b, (IrInst *)line->index, TYPE(I64));
   IrInst *by = ranges_add_rest(b, NULL, line, subtracts, NULL);
   if (!by) by = ir_i64(b, line->low);
-  else if (line->low) by = ir_binary_int(b, subtracts ? IR_SUB : IR_ADD, by, line->low);
+  else if (line->low) by = ir_binary_const(b, subtracts ? IR_SUB : IR_ADD, by, line->low);
   if (line->factor > 0) return ir_binary(b, subtracts ? IR_SUB : IR_ADD, index, by);
   return subtracts ? ir_unary(b, IR_NEG, ir_binary(b, IR_ADD, index, by))
                    : ir_binary(b, IR_SUB, by, index);

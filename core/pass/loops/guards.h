@@ -78,8 +78,6 @@ bool clamps_read(const IrRegion *body, const IrInst *inst, const Limits *limits,
 /* Which operand of a MIN or MAX is a parameter of the body plus a range, apart from clamps inside
  * it? -1: none is. */
 int clamps_index(const IrRegion *body, const IrInst *inst, IndexRange *range);
-/* Does an index of an access, or a bound of a loop, depend on the value? */
-bool clamps_matter(const IrInst *value);
 
 /* -- shifted indices -----------------------------------------------------------------------------
  * */

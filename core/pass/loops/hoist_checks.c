@@ -9,16 +9,15 @@
  * skewed: skew.h. Inner loops come first; a loop around one that was copied stays as it is. In a
  * task that has an interior, only the interior changes, since the checked body rarely runs. Short
  * loops have been unrolled by now. */
-#include "pass/loops/hoist_checks.h"
+#include "pass/loops/loops.h"
 
 #include "base/bits.h"
 #include "pass/address/address.h"
 #include "pass/analysis/ranges.h"
 #include "pass/loops/guards.h"
-#include "pass/loops/skew.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
-#include "pass/simplify/early_exits.h"
+#include "pass/simplify/simplify.h"
 
 /* Conditions of one check, each a comparison before the loop; places that need more keep their own
  * checks. */
@@ -142,7 +141,6 @@ static void add_place(Windows *w, IrInst *place) {
 }
 
 static Windows find_windows(const BodyLimits *at, const IrInst *nest) {
-  DEBUG_ASSERT(nest->op == IR_FOR && nest->region, "a nest is a loop in a region");
   Windows w = {.kernel = at->kernel,
                .at = at,
                .nest = nest,
@@ -167,7 +165,7 @@ static IrInst *valid_bases(const Windows *w, IrBuilder *b, const Window *window,
   if (!window->array) return ir_const_int(b, type, window->size - span);
   Type wide = type_bits(type) > 32 ? TYPE(I64) : TYPE(I32);
   IrInst *extent = ir_convert(b, extent_of(w, b, window), wide);
-  IrInst *left = ir_binary_int(b, IR_SUB, extent, span), *none = ir_const_int(b, wide, 0);
+  IrInst *left = ir_binary_const(b, IR_SUB, extent, span), *none = ir_const_int(b, wide, 0);
   return ir_convert(b, ir_binary(b, IR_MAX, left, none), type);
 }
 
@@ -200,7 +198,7 @@ static IrInst *is_in_window(const Windows *w, IrBuilder *b, const Window *window
       type_bits(base->type) > 32 || type_is(base->type, TYPE_U32) || window->size > 1 << 30;
   if (is_wide || type_bits(base->type) < 32)
     base = ir_convert(b, base, is_wide ? TYPE(I64) : TYPE(I32));
-  if (window->low) base = ir_binary_int(b, IR_ADD, base, window->low);
+  if (window->low) base = ir_binary_const(b, IR_ADD, base, window->low);
   Type bare = is_wide ? TYPE(U64) : TYPE(U32);
   IrInst *end = least_count(w, b, window, bare);
   return ir_binary(b, IR_LT, ir_convert(b, base, bare), end);
@@ -282,7 +280,7 @@ static void find_middle(const Windows *w, IrBuilder *b, IrInst **low, IrInst **h
     if (window->array)
       end = ir_binary(b, IR_SUB, ir_convert(b, extent_of(w, b, window), TYPE(I64)),
                       ir_i64(b, window->high + 1));
-    *low = ir_binary_int(b, IR_MAX, *low, -window->low);
+    *low = ir_binary_const(b, IR_MAX, *low, -window->low);
     *high = ir_binary(b, IR_MIN, *high, end);
   }
 }
@@ -381,8 +379,8 @@ static bool visit_region(const BodyLimits *at, IrRegion *region) {
       has_changed = true;
       continue;
     }
-    for (int i = 0; i < IR_MAX_REGIONS; i++)
-      if (inst->regions[i]) inner |= visit_region(at, inst->regions[i]);
+    for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
+      inner |= visit_region(at, inst->regions[i]);
     has_changed |= inner;
     if (inner || inst->op != IR_FOR || !type_is_integer(inst->operands[0]->type)) continue;
     if (may_copy(inst)) has_changed |= hoist_checks_loop(at, inst, NULL);

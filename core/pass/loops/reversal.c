@@ -145,8 +145,8 @@ static void unswitch_inside(IrKernel *kernel, const IrRegion *region) {
     next = inst->next;
     if (has_unit_step(inst)) unswitch_nest(kernel, inst, MOST_INSTS);
     else
-      for (int i = 0; i < IR_MAX_REGIONS; i++)
-        if (inst->regions[i]) unswitch_inside(kernel, inst->regions[i]);
+      for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
+        unswitch_inside(kernel, inst->regions[i]);
   }
 }
 

@@ -1,4 +1,13 @@
-/* skew.c - see skew.h.
+/* skew.c - loop skewing: interleaves several rows of a serial nest with a loop-carried dependence.
+ *
+ *     for i { for j {                           row i      . . . . . 4 5
+ *       x[i][j] = f(x[i][j - 1], ..)    =>      row i + 1  . . . 3 4 5      the same number: the
+ *     } }                                       row i + 2  . 2 3 4 5        same iteration
+ *
+ * While one row waits for the result of its previous cell, the processor works on the others. Each
+ * row lags the one before by a distance in cells (the skew) that preserves every dependence. This
+ * requires that every dependence has a known distance (analysis/dependence.h); then all results are
+ * identical to the bit.
  *
  *     for group of ROWS rows {
  *       begin:  row r runs its first (ROWS - 1 - r) * skew cells, row after row
@@ -11,9 +20,9 @@
  * It is preserved if skew * a + b > 0 for each dependence with a > 0: then its source is in an
  * earlier iteration of the steady loop, and also comes first in `begin` and `end`.
  * Decision D-pass-24. */
-#include "pass/loops/skew.h"
+#include "pass/loops/loops.h"
 
-#include "pass/loops/distances.h"
+#include "pass/analysis/dependence.h"
 #include "pass/rewrite.h"
 
 /* Rows that run together: enough to hide the latency of a dependent sum or square root behind the
@@ -38,8 +47,8 @@ typedef struct Skew {
 
 /* A visit: raises the skew to the minimum that preserves the dependences between a write and
  * another access; false if that is too large, or not known. */
-static bool raise_skew(void *data, const Distance *distance, const DistancesAccess *write,
-                       const DistancesAccess *other) {
+static bool raise_skew(void *data, const Distance *distance, const NestAccess *write,
+                       const NestAccess *other) {
   Skew *s = data;
   if (distance->known != 3) return false;
   int64_t rows = distance->by[0] * s->row_step, cells = distance->by[1] * s->cell_step;
@@ -75,9 +84,9 @@ static bool can_skew(Skew *s) {
   if (!find_nest(s)) return false;
   s->distance = 1;
   s->nest = dependence_nest_of_two(s->outer->regions[0], s->inner);
-  Distances distances;
-  return distances_find(s->kernel, &s->nest, s->inner->regions[0], &distances) &&
-         distances_visit(&distances, raise_skew, s) && s->has_recurrence;
+  NestAccesses accesses;
+  return dependence_collect(s->kernel, &s->nest, s->inner->regions[0], &accesses) &&
+         dependence_visit(&accesses, raise_skew, s) && s->has_recurrence;
 }
 
 /* -- the rewriting ----------------------------------------------------------------------------- */
@@ -86,7 +95,7 @@ static bool can_skew(Skew *s) {
 static IrInst *add_multiple(IrBuilder *b, IrInst *a, IrInst *index, int64_t factor) {
   if (factor == 1) return ir_binary(b, IR_ADD, a, index);
   if (factor == -1) return ir_binary(b, IR_SUB, a, index);
-  return ir_binary(b, IR_ADD, a, ir_binary_int(b, IR_MUL, index, factor));
+  return ir_binary(b, IR_ADD, a, ir_binary_const(b, IR_MUL, index, factor));
 }
 
 /* Appends the body for this cell of this row to the builder's region. */
@@ -170,7 +179,7 @@ bool skew_nest(const BodyLimits *at, IrInst *outer) {
   IrBuilder b = rewrite_before(s.kernel, outer);
   IrInst *rows = trip_count(&b, outer, s.row_step), *cells = trip_count(&b, s.inner, s.cell_step);
   IrInst *none = ir_i64(&b, 0), *size = ir_i64(&b, ROWS);
-  IrInst *is_long = ir_binary_int(&b, IR_GT, cells, (ROWS - 1) * s.distance);
+  IrInst *is_long = ir_binary_const(&b, IR_GT, cells, (ROWS - 1) * s.distance);
   IrInst *groups = ir_binary(&b, IR_FLOORDIV, ir_binary(&b, IR_MAX, rows, none), size);
   groups = ir_select(&b, is_long, groups, none);
   IrInst *loop = ir_for(&b, none, ir_plus(&b, groups, -1), ir_i64(&b, 1));

@@ -135,10 +135,10 @@ static void count_tiles(IrBuilder *b, IrInst *begin, IrInst *end, IrInst *out[2]
 static IrInst *open_axis(IrBuilder *b, IrInst *tile, IrInst *begin, IrInst *end) {
   Type type = begin->type;
   IrInst *one = ir_const_int(b, type, 1);
-  IrInst *low = ir_binary_int(b, IR_MUL, tile, SIDE);
+  IrInst *low = ir_binary_const(b, IR_MUL, tile, SIDE);
   IrInst *first = ir_binary(b, IR_MAX, begin, low);
-  IrInst *last =
-      ir_binary(b, IR_MIN, ir_binary(b, IR_SUB, end, one), ir_binary_int(b, IR_ADD, low, SIDE - 1));
+  IrInst *last = ir_binary(b, IR_MIN, ir_binary(b, IR_SUB, end, one),
+                           ir_binary_const(b, IR_ADD, low, SIDE - 1));
   return rewrite_open_for(b, first, last, 1);
 }
 

@@ -15,12 +15,11 @@
  * loops whose places depend on the index by more than a sum (`x[floor(k * 31 / 8)]`), since copies
  * would gain nothing. Keeps the order of insts, and leaves constants for `fold`. */
 #include "base/bits.h"
-#include "pass/simplify/early_exits.h"
+#include "pass/simplify/simplify.h"
 #include "pass/pass.h"
 #include "pass/analysis/ranges.h"
 #include "pass/rewrite.h"
-#include "pass/loops/hoist_checks.h"
-#include "pass/loops/unroll.h"
+#include "pass/loops/loops.h"
 
 /* Copies of the innermost body: a stencil of 3 x 3 x 3 cells needs 27. */
 enum { MOST_COPIES = 64 };
@@ -191,8 +190,8 @@ static int64_t size_written_out(const IrRegion *region, int64_t *trips) {
   for (const IrInst *inst = region->first; inst && size <= LARGEST_CHOOSING_BODY;
        inst = inst->next) {
     int64_t inside = 0, deeper = 1;
-    for (int i = 0; i < IR_MAX_REGIONS; i++)
-      if (inst->regions[i]) inside += size_written_out(inst->regions[i], &deeper);
+    for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
+      inside += size_written_out(inst->regions[i], &deeper);
     int own = can_unroll(inst) ? trips_of(inst).count : 1;
     size += own * inside + 1;
     most = max_i64(most, own * deeper);
@@ -255,8 +254,7 @@ static void unroll_loop(Unroll *u, IrInst *loop);
 static void unroll_inside(Unroll *u, IrRegion *region) {
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     next = inst->next;
-    for (int i = 0; i < IR_MAX_REGIONS; i++)
-      if (inst->regions[i]) unroll_inside(u, inst->regions[i]);
+    for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++) unroll_inside(u, inst->regions[i]);
     if (can_unroll(inst)) unroll_loop(u, inst);
     if (next && !next->region) return; /* all copies exit, so `next` was unreachable and is gone */
   }
@@ -346,8 +344,7 @@ static void visit_region(Unroll *u, IrRegion *region) {
     bool is_done = visit_nest(u, inst);
     if (next && !next->region) return;
     if (is_done) continue;
-    for (int i = 0; i < IR_MAX_REGIONS; i++)
-      if (inst->regions[i]) visit_region(u, inst->regions[i]);
+    for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++) visit_region(u, inst->regions[i]);
   }
 }
 

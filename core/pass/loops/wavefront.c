@@ -12,7 +12,7 @@
  * order of tiles and cells in which rows and cells only increase is correct: so the tiles of a
  * diagonal are independent, and the cells of a tile are a serial nest, whose rows `hoist_checks`
  * skews. Decision D-pass-94. */
-#include "pass/loops/distances.h"
+#include "pass/analysis/dependence.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
@@ -50,7 +50,7 @@ static IrInst *rest_of(Front *f, const Affine *sum, int64_t constant) {
   for (int i = 0; i < sum->count; i++) {
     if (sum->values[i] == f->diagonal) continue;
     IrInst *term = ir_convert(&f->b, (IrInst *)sum->values[i], TYPE(I64));
-    term = ir_binary_int(&f->b, IR_MUL, term, sum->factors[i]);
+    term = ir_binary_const(&f->b, IR_MUL, term, sum->factors[i]);
     rest = ir_binary(&f->b, IR_ADD, rest, term);
   }
   return rest;
@@ -112,8 +112,8 @@ static bool updates_commute(const IrInst *a, const IrInst *b) {
 
 /* A visit: does every order by rows and cells preserve the dependence? The iterations of a diagonal
  * are unordered, so it must have none. */
-static bool keeps_order(void *data, const Distance *distance, const DistancesAccess *write,
-                        const DistancesAccess *other) {
+static bool keeps_order(void *data, const Distance *distance, const NestAccess *write,
+                        const NestAccess *other) {
   if (updates_commute(write->inst, other->inst)) return true;
   if (distance->known == 2) return distance->by[1] == 0;
   if (distance->known != 3) return false;
@@ -134,9 +134,9 @@ static bool has_diagonals(IrKernel *kernel, const IrInst *loop) {
   if (rewrite_count(range->regions[0]) > LARGEST_BODY) return false;
   const IrInst *index = ir_index(range);
   LoopNest nest = {.body = loop->regions[0], .count = 2, .indices = {ir_index(loop), index}};
-  Distances distances;
-  return distances_find(kernel, &nest, range->regions[0], &distances) && distances.count &&
-         distances_visit(&distances, keeps_order, NULL);
+  NestAccesses accesses;
+  return dependence_collect(kernel, &nest, range->regions[0], &accesses) && accesses.count &&
+         dependence_visit(&accesses, keeps_order, NULL);
 }
 
 /* -- tiles ------------------------------------------------------------------------------------- */
@@ -157,14 +157,14 @@ static IrInst *to_i32(IrBuilder *b, IrInst *value) { return ir_convert(b, value,
 
 /* The number of the last tile from `first` to `last`. */
 static IrInst *last_tile(IrBuilder *b, IrInst *first, IrInst *last, int size) {
-  return ir_binary_int(b, IR_FLOORDIV, ir_binary(b, IR_SUB, last, first), size);
+  return ir_binary_const(b, IR_FLOORDIV, ir_binary(b, IR_SUB, last, first), size);
 }
 
 /* `bounds`: the first and last index of the side; becomes those of its tile. */
 static void find_tile(IrBuilder *b, IrInst *tile, int size, IrInst *bounds[2]) {
-  IrInst *before = ir_binary_int(b, IR_MUL, tile, size);
+  IrInst *before = ir_binary_const(b, IR_MUL, tile, size);
   bounds[0] = ir_binary(b, IR_ADD, bounds[0], before);
-  IrInst *last = ir_binary_int(b, IR_ADD, bounds[0], size - 1);
+  IrInst *last = ir_binary_const(b, IR_ADD, bounds[0], size - 1);
   bounds[1] = ir_binary(b, IR_MIN, last, bounds[1]);
 }
 
@@ -230,8 +230,8 @@ static void visit_region(IrKernel *kernel, IrRegion *region) {
       continue;
     }
     if (inst->op == IR_RANGE || inst->op == IR_ACTIVE) continue;
-    for (int i = 0; i < IR_MAX_REGIONS; i++)
-      if (inst->regions[i]) visit_region(kernel, inst->regions[i]);
+    for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
+      visit_region(kernel, inst->regions[i]);
   }
 }
 

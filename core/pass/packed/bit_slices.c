@@ -16,11 +16,9 @@
 #include "pass/packed/packed.h"
 #include "pass/packed/planes.h"
 #include "pass/pass.h"
-#include "pass/loops/unroll.h"
+#include "pass/loops/loops.h"
 #include "pass/rewrite.h"
-#include "pass/simplify/fold.h"
-#include "pass/simplify/fold_constant.h"
-#include "pass/simplify/mem2reg.h"
+#include "pass/simplify/simplify.h"
 
 enum { WORD = 32, DEEPEST = 40 };
 

@@ -25,7 +25,6 @@ bool rules_is_computed(Match *m) {
 }
 
 bool rules_is_whole(Match *m) {
-  DEBUG_ASSERT(m->inst->operands[0]->uses, "this conversion uses the other one");
   const IrInst *integer = m->inst->operands[0], *of = m->values[LETTER_A];
   bool is_whole =
       of->op == IR_FLOOR || of->op == IR_CEIL || of->op == IR_ROUND || of->op == IR_TRUNC;
@@ -96,21 +95,22 @@ static double next_number(Type type, double x, double end) {
   return type_is(type, TYPE_F32) ? (double)nextafterf((float)x, (float)end) : nextafter(x, end);
 }
 
-/* The least number whose root is at least c; false if it is not close to the square. */
-static bool find_least(Type type, double c, double *t) {
-  int steps = 0;
-  for (; root_of(type, *t) >= c && steps < MOST_STEPS; steps++) *t = next_number(type, *t, 0);
-  for (; root_of(type, *t) < c && steps < 2 * MOST_STEPS; steps++)
-    *t = next_number(type, *t, INFINITY);
-  return root_of(type, *t) >= c && root_of(type, next_number(type, *t, 0)) < c;
+/* Is the root of x at least c, or, if not `is_least`, at most c? */
+static bool is_beyond(Type type, double x, double c, bool is_least) {
+  return is_least ? root_of(type, x) >= c : root_of(type, x) <= c;
 }
 
-static bool find_largest(Type type, double c, double *t) {
+/* Moves *t to the least number whose root is at least c, or the largest whose root is at most c;
+ * false if it is not close to *t. */
+static bool find_end(Type type, double c, bool is_least, double *t) {
+  double inner = is_least ? 0 : INFINITY, outer = is_least ? INFINITY : 0;
   int steps = 0;
-  for (; root_of(type, *t) <= c && steps < MOST_STEPS; steps++)
-    *t = next_number(type, *t, INFINITY);
-  for (; root_of(type, *t) > c && steps < 2 * MOST_STEPS; steps++) *t = next_number(type, *t, 0);
-  return root_of(type, *t) <= c && root_of(type, next_number(type, *t, INFINITY)) > c;
+  for (; is_beyond(type, *t, c, is_least) && steps < MOST_STEPS; steps++)
+    *t = next_number(type, *t, inner);
+  for (; !is_beyond(type, *t, c, is_least) && steps < 2 * MOST_STEPS; steps++)
+    *t = next_number(type, *t, outer);
+  return is_beyond(type, *t, c, is_least) &&
+         !is_beyond(type, next_number(type, *t, inner), c, is_least);
 }
 
 /* Is it a sum of squares, or otherwise at least -0, or NaN? */
@@ -141,7 +141,7 @@ IrInst *rules_root(Match *m) {
   bool is_least = op == IR_LT || op == IR_GE;
   if (!(c >= 0) || isinf(c) || (is_least && c == 0)) return NULL;
   if ((op == IR_LT || op == IR_LE) && !is_never_negative(x, 0)) return NULL;
-  if (!(is_least ? find_least(x->type, c, &t) : find_largest(x->type, c, &t))) return NULL;
+  if (!find_end(x->type, c, is_least, &t)) return NULL;
   IrBuilder b = rewrite_before(m->kernel, m->inst);
   rewrite_become(m->kernel, m->inst, op, 2, (IrInst *[]){x, ir_const_float(&b, x->type, t)});
   return m->inst;
@@ -157,7 +157,6 @@ bool rules_is_widened(Match *m) {
 }
 
 IrInst *rules_item(Match *m) {
-  ASSERT(m->inst->imm >= 0 && m->inst->imm < m->kernel->tables.count, "the kernel has the table");
   const IrTable *table = &m->kernel->tables.items[m->inst->imm];
   int64_t index;
   if (!ir_is_const(m->values[LETTER_A], &index)) return NULL;
@@ -174,7 +173,6 @@ IrInst *rules_pick(Match *m) {
 
 /* A constant index moves into the bytes, and an offset without an index into that of its base. */
 IrInst *rules_offset(Match *m) {
-  DEBUG_ASSERT(m->inst->op == IR_OFFSET && m->inst->operand_count == 2, "an OFFSET has an index");
   IrInst *inst = m->inst, *base = m->values[LETTER_A];
   int64_t index, bytes, sum;
   if (!ir_is_const(m->values[LETTER_B], &index) ||
@@ -199,7 +197,6 @@ bool rules_are_like_offsets(Match *m) {
 /* c ? p + i * 4 : q + i * 4   is   (c ? p : q) + i * 4 */
 IrInst *rules_select_base(Match *m) {
   const IrInst *yes = m->values[LETTER_B], *no = m->values[LETTER_X];
-  DEBUG_ASSERT(rules_are_like_offsets(m), "the same is added to both");
   IrBuilder b = rewrite_before(m->kernel, m->inst);
   IrInst *base = ir_select(&b, m->values[LETTER_A], yes->operands[0], no->operands[0]);
   rewrite_become(m->kernel, m->inst, IR_OFFSET, 2, (IrInst *[]){base, yes->operands[1]});
@@ -262,7 +259,6 @@ static const IrInst *range_of(const IndexRange *index) {
 
 /* Is `a` an index of a range of which `n` is a period, plus these steps? */
 static bool find_steps(Match *m, Steps *steps) {
-  DEBUG_ASSERT(m->values[LETTER_A] && m->values[LETTER_N], "the pattern is mod(a, n)");
   if (!type_is(m->inst->type, TYPE_I32)) return false;
   IndexRange index = ranges_of(m->values[LETTER_A]);
   const IrInst *range = range_of(&index);
@@ -389,7 +385,7 @@ IrInst *rules_known_steps(Match *m) {
     IrInst *least = ir_const_int(&b, sum->type, v.low), *most = ir_const_int(&b, sum->type, v.high);
     IrInst *step = ir_binary(&b, IR_MIN, ir_binary(&b, IR_MAX, by, least), most);
     IrInst *moved = ir_binary(&b, sum->op, from, step);
-    if (index.low) moved = ir_binary_int(&b, IR_ADD, moved, index.low);
+    if (index.low) moved = ir_binary_const(&b, IR_ADD, moved, index.low);
     ir_set_operand(m->inst, 0, moved);
     return m->inst;
   }

@@ -10,7 +10,7 @@
  * value for an item of zero. A pick with two different values becomes a select by a table of
  * conditions. Leaves dead values to `fold`. Decision D-pass-23. */
 #include "ir/facts.h"
-#include "pass/simplify/fold_constant.h"
+#include "pass/simplify/simplify.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
@@ -52,21 +52,21 @@ typedef struct Domain {
 } Domain;
 
 /* The domain of an index with `count` values, as its own root. */
-static Domain own_domain(PassContext *ctx, IrInst *index, int count, bool is_inside) {
+static Domain own_domain(const IrKernel *kernel, IrInst *index, int count, bool is_inside) {
   Domain domain = {.index = index, .count = count + !is_inside, .may_be_outside = !is_inside};
-  domain.values = scratch_array(ctx->scratch, int64_t, domain.count);
+  domain.values = scratch_array(kernel->scratch, int64_t, domain.count);
   for (int k = 0; k < domain.count; k++) domain.values[k] = k < count ? k : -1;
   return domain;
 }
 
-static bool find_domain(PassContext *ctx, const IrKernel *kernel, IrInst *value, Domain *domain) {
+static bool find_domain(const IrKernel *kernel, IrInst *value, Domain *domain) {
   bool is_good = true;
   IrInst *root = root_of(value, 0, &is_good);
   if (!root || !is_good) return false;
   DEBUG_ASSERT(root->op == IR_ITEM, "the root of a value is an item");
   const IrTable *table = &kernel->tables.items[root->imm];
   if (table->count > MOST_COMPUTED) return false;
-  *domain = own_domain(ctx, root->operands[0], table->count, root->inside);
+  *domain = own_domain(kernel, root->operands[0], table->count, root->inside);
   for (int k = 0; k < domain->count; k++)
     if (!fold_constant_at(kernel, value, root, k < table->count ? table->values[k] : 0,
                           &domain->values[k]))
@@ -81,7 +81,7 @@ static IrInst *index_in(IrBuilder *b, const Domain *domain) {
   if (type_bits(index->type) < 32) index = ir_convert(b, index, TYPE(I32));
   Type type = type_bits(index->type) == 64 ? TYPE(U64) : TYPE(U32);
   index = ir_convert(b, index, type);
-  return ir_binary_int(b, IR_MIN, index, domain->count - 1);
+  return ir_binary_const(b, IR_MIN, index, domain->count - 1);
 }
 
 static IrInst *make_item(IrBuilder *b, const Domain *domain, Type type, const int64_t *values) {
@@ -94,19 +94,17 @@ static IrInst *make_item(IrBuilder *b, const Domain *domain, Type type, const in
 static void become_item(IrKernel *kernel, IrInst *inst, const Domain *domain,
                         const int64_t *values) {
   IrBuilder b = rewrite_before(kernel, inst);
-  IrInst *item = make_item(&b, domain, inst->type, values), *index = item->operands[0];
-  int table = (int)item->imm;
-  ir_delete(item);
+  IrInst *index = index_in(&b, domain);
   rewrite_become(kernel, inst, IR_ITEM, 1, &index);
-  inst->imm = table;
+  inst->imm = ir_add_table(kernel, inst->type, domain->count, values);
   inst->inside = true;
 }
 
 /* -- items and picks --------------------------------------------------------------------------- */
 
-static void visit_item(PassContext *ctx, IrKernel *kernel, IrInst *inst) {
+static void visit_item(IrKernel *kernel, IrInst *inst) {
   Domain domain;
-  if (!find_domain(ctx, kernel, inst, &domain) || domain.index == inst->operands[0]) return;
+  if (!find_domain(kernel, inst, &domain) || domain.index == inst->operands[0]) return;
   become_item(kernel, inst, &domain, domain.values);
 }
 
@@ -118,10 +116,10 @@ typedef struct Choice { /* a selection among some values, by index of the domain
 } Choice;
 
 /* `zero`: the value of an index outside. */
-static Choice choice_of(PassContext *ctx, const IrInst *pick, const Domain *domain, IrInst *zero) {
-  DEBUG_ASSERT(pick->op == IR_PICK && pick->operand_count > 1, "a PICK has an index and values");
-  Choice choice = {.values = scratch_array(ctx->scratch, IrInst *, pick->operand_count),
-                   .which = scratch_array(ctx->scratch, int64_t, domain->count),
+static Choice choice_of(const IrKernel *kernel, const IrInst *pick, const Domain *domain,
+                        IrInst *zero) {
+  Choice choice = {.values = scratch_array(kernel->scratch, IrInst *, pick->operand_count),
+                   .which = scratch_array(kernel->scratch, int64_t, domain->count),
                    .are_constant = true};
   for (int k = 0; k < domain->count; k++) {
     int64_t number = domain->values[k], known = 0;
@@ -135,12 +133,12 @@ static Choice choice_of(PassContext *ctx, const IrInst *pick, const Domain *doma
   return choice;
 }
 
-static void become_choice(PassContext *ctx, IrKernel *kernel, IrInst *inst, const Domain *domain,
+static void become_choice(IrKernel *kernel, IrInst *inst, const Domain *domain,
                           const Choice *choice) {
   DEBUG_ASSERT(choice->count > 0, "an index outside chooses zero, so there is a value");
   IrBuilder b = rewrite_before(kernel, inst);
   if (choice->are_constant) {
-    int64_t *values = scratch_array(ctx->scratch, int64_t, domain->count);
+    int64_t *values = scratch_array(kernel->scratch, int64_t, domain->count);
     for (int k = 0; k < domain->count; k++) values[k] = choice->values[choice->which[k]]->imm;
     return become_item(kernel, inst, domain, values);
   }
@@ -153,38 +151,31 @@ static void become_choice(PassContext *ctx, IrKernel *kernel, IrInst *inst, cons
     IrInst *operands[] = {is_second, choice->values[1], choice->values[0]};
     return rewrite_become(kernel, inst, IR_SELECT, 3, operands);
   }
-  IrInst **operands = scratch_array(ctx->scratch, IrInst *, choice->count + 1);
+  IrInst **operands = scratch_array(kernel->scratch, IrInst *, choice->count + 1);
   operands[0] = make_item(&b, domain, TYPE(I32), choice->which);
   memcpy(operands + 1, choice->values, sizeof *operands * (size_t)choice->count);
   rewrite_become(kernel, inst, IR_PICK, choice->count + 1, operands);
   inst->inside = true;
 }
 
-static void visit_pick(PassContext *ctx, IrKernel *kernel, IrInst *inst) {
+static void visit_pick(IrKernel *kernel, IrInst *inst) {
   Domain domain;
   int count = inst->operand_count - 1;
-  bool has_root = find_domain(ctx, kernel, inst->operands[0], &domain);
-  if (!has_root) domain = own_domain(ctx, inst->operands[0], count, inst->inside);
+  bool has_root = find_domain(kernel, inst->operands[0], &domain);
+  if (!has_root) domain = own_domain(kernel, inst->operands[0], count, inst->inside);
   IrBuilder b = rewrite_before(kernel, inst);
-  Choice choice = choice_of(ctx, inst, &domain, ir_zero(&b, inst->type));
+  Choice choice = choice_of(kernel, inst, &domain, ir_zero(&b, inst->type));
   bool is_shorter = choice.are_constant || choice.count <= 2 || choice.count < count;
-  if (is_shorter) become_choice(ctx, kernel, inst, &domain, &choice);
+  if (is_shorter) become_choice(kernel, inst, &domain, &choice);
 }
 
-typedef struct TablePass {
-  PassContext *ctx;
-  IrKernel *kernel;
-} TablePass;
-
 static bool visit_inst(void *data, IrInst *inst) {
-  TablePass *v = data;
-  if (inst->op == IR_ITEM) visit_item(v->ctx, v->kernel, inst);
-  if (inst->op == IR_PICK) visit_pick(v->ctx, v->kernel, inst);
+  if (inst->op == IR_ITEM) visit_item(data, inst);
+  if (inst->op == IR_PICK) visit_pick(data, inst);
   return true;
 }
 
 bool pass_constant_tables(PassContext *ctx, IrKernel *kernel, Error *err) {
-  TablePass v = {ctx, kernel};
-  ir_walk_kernel(kernel, visit_inst, &v);
+  ir_walk_kernel(kernel, visit_inst, kernel);
   return true;
 }

@@ -10,7 +10,7 @@
  * lanes would need an extra mask for each such exit. The code after an exit moves into the one arm
  * that does not end in the exit; if both arms may continue, or the exit is in an inner loop,
  * nothing changes. */
-#include "pass/simplify/early_exits.h"
+#include "pass/simplify/simplify.h"
 
 #include "pass/pass.h"
 #include "pass/rewrite.h"
@@ -115,10 +115,7 @@ bool exits_dissolve(IrInst *loop) {
   return true;
 }
 
-bool exits_sink(IrInst *loop) {
-  DEBUG_ASSERT(is_level(loop->op), "an iteration ends in a loop");
-  return structurise_body(IR_CONTINUE, loop->regions[0]);
-}
+bool exits_sink(IrInst *loop) { return structurise_body(IR_CONTINUE, loop->regions[0]); }
 
 /* -- the exits of a loop ----------------------------------------------------------------------- */
 
@@ -135,7 +132,6 @@ static void find_exits(LoopExits *exits, const IrRegion *region, int depth) {
 
 LoopExits exits_of(const IrInst *loop) {
   LoopExits exits = {0};
-  DEBUG_ASSERT(is_level(loop->op), "only loops are left by exits");
   find_exits(&exits, loop->regions[0], 0);
   return exits;
 }

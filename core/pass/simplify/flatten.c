@@ -11,7 +11,7 @@
  * the arm is not taken, so it is allowed only for fields whose elements no other iteration writes.
  * There is one walk, but each IF copies the table of variables, so long bodies with many of both
  * are refused. */
-#include "pass/simplify/flatten.h"
+#include "pass/simplify/simplify.h"
 
 #include "pass/rewrite.h"
 
@@ -131,7 +131,6 @@ static IrInst **copy_values(Flattener *f) {
 }
 
 static void flatten_if(Flattener *f, IrInst *branch, IrInst *outer) {
-  DEBUG_ASSERT(type_is_bool(branch->operands[0]->type), "a bool selects");
   IrInst *condition = branch->operands[0];
   int count = f->values.count; /* variables made in an arm end with it */
   IrInst **before = copy_values(f);

@@ -11,7 +11,7 @@
 #include "ir/facts.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
-#include "pass/simplify/fold.h"
+#include "pass/simplify/simplify.h"
 #include "pass/simplify/rules.h"
 
 enum { LEAST_BUCKETS = 16, VALUES_PER_BUCKET = 4 /* by ids, most of which are of deleted insts */ };

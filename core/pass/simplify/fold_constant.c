@@ -2,7 +2,7 @@
  * them. Integers are computed in 64 bits and wrapped to their type. Floats are computed as doubles
  * and rounded once to their type: for + - * / and sqrt of f16 and f32 that equals computing in the
  * type itself, since a double has more than twice their digits. */
-#include "pass/simplify/fold_constant.h"
+#include "pass/simplify/simplify.h"
 
 #include <math.h>
 
@@ -53,6 +53,18 @@ static bool is_below(Type type, int64_t a, int64_t b) {
   return type_is_unsigned(type) ? (uint64_t)a < (uint64_t)b : a < b;
 }
 
+/* The result of a comparison; none of the three holds if an operand is NaN. */
+static bool compares(IrOp op, bool is_less, bool is_equal, bool is_greater) {
+  switch (op) {
+  case IR_EQ: return is_equal;
+  case IR_NE: return !is_equal;
+  case IR_LT: return is_less;
+  case IR_LE: return is_less || is_equal;
+  case IR_GT: return is_greater;
+  default: return is_greater || is_equal;
+  }
+}
+
 static bool fold_integer(const IrInst *inst, int64_t *imm) {
   Type type = inst->operands[0]->type;
   int64_t a = inst->operands[0]->imm, b = inst->operand_count > 1 ? inst->operands[1]->imm : 0,
@@ -80,13 +92,9 @@ static bool fold_integer(const IrInst *inst, int64_t *imm) {
   case IR_MIN: value = is_below(type, b, a) ? b : a; break;
   case IR_MAX: value = is_below(type, a, b) ? b : a; break;
   case IR_ABS: value = !type_is_unsigned(type) && a < 0 ? (int64_t)(0 - (uint64_t)a) : a; break;
-  case IR_EQ: value = a == b; break;
-  case IR_NE: value = a != b; break;
-  case IR_LT: value = is_below(type, a, b); break;
-  case IR_LE: value = !is_below(type, b, a); break;
-  case IR_GT: value = is_below(type, b, a); break;
-  case IR_GE: value = !is_below(type, a, b); break;
-  default: return false;
+  default:
+    if (!ir_is_comparison(inst->op)) return false;
+    value = compares(inst->op, is_below(type, a, b), a == b, is_below(type, b, a));
   }
   *imm = ir_wrap_int(inst->type, value);
   return true;
@@ -94,23 +102,10 @@ static bool fold_integer(const IrInst *inst, int64_t *imm) {
 
 /* -- floats ------------------------------------------------------------------------------------ */
 
-static bool fold_float_comparison(IrOp op, double a, double b, int64_t *imm) {
-  switch (op) {
-  case IR_EQ: *imm = a == b; return true;
-  case IR_NE: *imm = a != b; return true;
-  case IR_LT: *imm = a < b; return true;
-  case IR_LE: *imm = a <= b; return true;
-  case IR_GT: *imm = a > b; return true;
-  case IR_GE: *imm = a >= b; return true;
-  default: return false;
-  }
-}
-
 static bool fold_float(const IrInst *inst, int64_t *imm) {
-  DEBUG_ASSERT(inst->operands[0]->op == IR_CONST, "constants are folded");
   double a = ir_float_value(inst->operands[0]);
   double b = inst->operand_count > 1 ? ir_float_value(inst->operands[1]) : 0, value;
-  if (ir_is_comparison(inst->op)) return fold_float_comparison(inst->op, a, b, imm);
+  if (ir_is_comparison(inst->op)) return *imm = compares(inst->op, a < b, a == b, a > b), true;
   switch (inst->op) {
   case IR_ADD: value = a + b; break;
   case IR_SUB: value = a - b; break;

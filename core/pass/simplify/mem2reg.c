@@ -18,8 +18,7 @@
 #include "pass/arrays/local_arrays.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
-#include "pass/simplify/fold.h"
-#include "pass/simplify/mem2reg.h"
+#include "pass/simplify/simplify.h"
 
 /* What an `if` that becomes SELECTs may compute in addition: about the cost of a branch that is
  * mispredicted half of the time. */
@@ -216,7 +215,6 @@ static void promote_loop(Promotion *p, IrInst *loop) {
 }
 
 static void promote_get(Promotion *p, IrInst *get, int var) {
-  DEBUG_ASSERT(type_equal(get->type, p->vars.items[var]->type), "a GET has its variable's type");
   if (!p->now[var]) return set_value(p, var, get);
   ir_replace_uses(get, as_inst(p, p->now[var]));
   ir_delete(get);
@@ -298,7 +296,6 @@ static void sweep_if(Promotion *p, IrInst *branch, uint64_t *live) {
 /* An exit may leave any of the loops around it. */
 static void sweep_loop(Promotion *p, IrInst *loop, uint64_t *live) {
   uint64_t *outer = p->at_exit;
-  DEBUG_ASSERT(loop->regions[0], "exits leave a loop");
   add_carried(p, loop, live);
   p->at_exit = copy_set(p, outer);
   add_set(p, p->at_exit, live);

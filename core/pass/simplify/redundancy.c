@@ -5,7 +5,7 @@
 #include "pass/analysis/effects.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
-#include "pass/simplify/fold.h"
+#include "pass/simplify/simplify.h"
 
 /* The inst that has replaced `inst`, whose users are changed at the end. */
 static const IrInst *resolved(const IrMap *with, const IrInst *inst) {
@@ -42,7 +42,6 @@ typedef struct Slots {
 } Slots;
 
 static void visit_slot(Slots *s, IrInst *inst) {
-  DEBUG_ASSERT(inst->operand_count == 1, "a slot is named by its address");
   const IrInst *address = resolved(s->with, inst->operands[0]);
   IrInst *known = ir_mapped(s->ensured, address);
   if (known && known->tree == inst->tree) {
@@ -86,8 +85,7 @@ static void visit_slots(Slots *s, IrRegion *region) {
     bool is_key = ir_is_call(inst, RT_HASH_ENSURE) || ir_is_call(inst, RT_HASH_FIND);
     if (is_slot && node_stays(s, inst)) visit_slot(s, inst);
     if (is_key && node_stays(s, inst)) visit_key(s, inst);
-    for (int i = 0; i < IR_MAX_REGIONS; i++)
-      if (inst->regions[i]) visit_slots(s, inst->regions[i]);
+    for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++) visit_slots(s, inst->regions[i]);
   }
   DEBUG_ASSERT(s->entered.count >= before && s->found.count >= found, "regions only add");
   while (s->entered.count > before)
@@ -293,8 +291,8 @@ static void merge_region(Arms *arms, IrRegion *region) {
     }
   }
   for (IrInst *inst = region->first; inst; inst = inst->next)
-    for (int i = 0; i < IR_MAX_REGIONS; i++)
-      if (inst->regions[i]) merge_region(arms, inst->regions[i]);
+    for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
+      merge_region(arms, inst->regions[i]);
 }
 
 static void merge_body(PassContext *ctx, IrKernel *kernel, Arms *arms, IrRegion *body) {

@@ -6,7 +6,7 @@
 
 #include "pass/fact.h"
 #include "pass/rewrite.h"
-#include "pass/simplify/fold_constant.h"
+#include "pass/simplify/simplify.h"
 
 void rules_begin(Rewriter *rewriter, const PassContext *ctx, IrKernel *kernel) {
   DEBUG_ASSERT(ctx->facts < RULE_SELECTS_BASES, "facts and the needs of rows share a word");

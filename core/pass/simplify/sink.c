@@ -224,8 +224,8 @@ static void visit_region(Scratch *scratch, IrKernel *kernel, IrRegion *region) {
       if (inst->regions[side]->first && !facts_is_check(inst->operands[0]))
         sink_into(scratch, kernel, inst, side);
   for (IrInst *inst = region->first; inst; inst = inst->next)
-    for (int i = 0; i < IR_MAX_REGIONS; i++)
-      if (inst->regions[i]) visit_region(scratch, kernel, inst->regions[i]);
+    for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
+      visit_region(scratch, kernel, inst->regions[i]);
 }
 
 static void visit_body(PassContext *ctx, IrKernel *kernel, IrRegion *body) {

@@ -37,11 +37,14 @@ static void note_atomic(IrKernel *kernel, const EffectAccess *update) {
                    : "its indices do not distinguish the iterations, so two may reach one element");
 }
 
-static void mark_all_plain(const Effects *effects) {
-  for (int i = 0; i < effects->accesses.count; i++)
-    if (effects->accesses.items[i].verb == EFFECT_UPDATES &&
-        !effects->accesses.items[i].place->is_called)
-      effects->accesses.items[i].inst->plain = true;
+/* Makes all updates plain, or all exchanges relaxed. */
+static void mark_all(const Effects *effects, EffectVerb verb) {
+  for (int i = 0; i < effects->accesses.count; i++) {
+    const EffectAccess *access = &effects->accesses.items[i];
+    if (access->verb != verb || access->place->is_called) continue;
+    access->inst->plain |= verb == EFFECT_UPDATES;
+    access->inst->relaxed |= verb == EFFECT_EXCHANGES;
+  }
 }
 
 static void mark_independent(PassContext *ctx, IrKernel *kernel, const Effects *effects) {
@@ -126,23 +129,16 @@ static bool shows_order(const IrKernel *kernel, const IrTask *task, const Effect
   return other.is_read && other.is_written;
 }
 
-static void mark_relaxed(const Effects *effects) {
-  for (int i = 0; i < effects->accesses.count; i++)
-    if (effects->accesses.items[i].verb == EFFECT_EXCHANGES &&
-        !effects->accesses.items[i].place->is_called)
-      effects->accesses.items[i].inst->relaxed = true;
-}
-
 bool pass_atomics(PassContext *ctx, IrKernel *kernel, Error *err) {
-  mark_all_plain(effects_of(ctx, kernel, NULL));
-  mark_relaxed(effects_of(ctx, kernel, NULL));
+  mark_all(effects_of(ctx, kernel, NULL), EFFECT_UPDATES);
+  mark_all(effects_of(ctx, kernel, NULL), EFFECT_EXCHANGES);
   for (int i = 0; i < kernel->tasks.count; i++) {
     const IrTask *task = kernel->tasks.items[i];
     const Effects *effects = effects_of(ctx, kernel, task);
     if (task->kind == TASK_LEAVES && !task->cells) continue;
-    if (!shows_order(kernel, task, effects)) mark_relaxed(effects);
+    if (!shows_order(kernel, task, effects)) mark_all(effects, EFFECT_EXCHANGES);
     mark_list_calls(effects);
-    if (task->independent) mark_all_plain(effects);
+    if (task->independent) mark_all(effects, EFFECT_UPDATES);
     else mark_independent(ctx, kernel, effects);
   }
   return true;

@@ -41,7 +41,6 @@ static bool task_uses_slot(const IrTask *task, int64_t slot) {
 }
 
 static bool is_slot_used(const Frames *f, int64_t slot) {
-  ASSERT(slot >= 0 && slot < f->kernel->frame_slots, "the frame has the slot");
   for (int i = 0; i < f->runs.count; i++)
     if (task_uses_slot(f->kernel->tasks.items[f->runs.items[i]], slot)) return true;
   return f->is_set[slot];

@@ -25,7 +25,6 @@ IrInst *nest_count(Nest *nest, int64_t count) {
 }
 
 void nest_if(Nest *nest, IrInst *condition) {
-  DEBUG_ASSERT(type_is_bool(condition->type), "an IF branches on a bool");
   go_inside(nest, ir_if(&nest->b, condition)->regions[0]);
 }
 
@@ -37,7 +36,7 @@ IrInst *nest_is_active(Nest *nest, const SNode *node, IrInst *const *indices) {
 
 IrInst *nest_divide(Nest *nest, IrInst *index, int64_t by) {
   DEBUG_ASSERT(by > 0, "a cell has a size");
-  return by == 1 ? index : ir_binary_int(&nest->b, IR_FLOORDIV, index, by);
+  return by == 1 ? index : ir_binary_const(&nest->b, IR_FLOORDIV, index, by);
 }
 
 /* -- unbounded levels -------------------------------------------------------------------------- */
@@ -103,7 +102,6 @@ void nest_test_cell(Nest *nest, const SNode *cells, IrInst *const *indices) {
  * visible. Sets `indices` to those of the cells. */
 static void open_ordered(Nest *nest, const SNode *cells, IrInst *order, IrInst **indices) {
   const SNode *node_level = snode_node_level(cells);
-  DEBUG_ASSERT(order && type_is(order->type, TYPE_I64), "the walk has a snapshot of the nodes");
   IrInst *begin = ir_i64(&nest->b, 0), *at[SNODE_MAX_AXES];
   IrInst *end = ir_call(&nest->b, RT_ORDER_COUNT, 0, 0, 1, &order);
   for (int k = 0, found = 0; k < cells->rank; k++) {
@@ -146,15 +144,13 @@ static void open_ordered(Nest *nest, const SNode *cells, IrInst *order, IrInst *
  * Unbounded levels: see above. */
 
 static void open_range(Nest *nest, const IrInst *loop, IrInst **indices) {
-  DEBUG_ASSERT(loop->axis_count > 0 && loop->operand_count == 2 * loop->axis_count,
-               "begin and end");
   IrInst *begin[SNODE_MAX_AXES], *last[SNODE_MAX_AXES], *runs = NULL;
   for (int i = 0; i < loop->axis_count; i++) {
     begin[i] = ir_convert(&nest->b, loop->operands[2 * i], nest->index);
     IrInst *end = ir_convert(&nest->b, loop->operands[2 * i + 1], nest->index);
     IrInst *some = ir_binary(&nest->b, IR_LT, begin[i], end);
     runs = rewrite_both(&nest->b, runs, some);
-    last[i] = ir_binary_int(&nest->b, IR_SUB, end, 1);
+    last[i] = ir_binary_const(&nest->b, IR_SUB, end, 1);
   }
   nest_if(nest, runs);
   for (int i = 0; i < loop->axis_count; i++) indices[i] = nest_for(nest, begin[i], last[i]);
@@ -179,7 +175,6 @@ IrRegion *nest_of_loop(IrKernel *kernel, IrInst *loop, IrInst *order,
 }
 
 void nest_renumber_exit(IrInst *exit, const int *levels, int count) {
-  DEBUG_ASSERT(exit->imm >= 0, "an exit leaves outward");
   int64_t crossed = exit->op == IR_BREAK ? exit->imm + 1 : exit->imm, sum = 0;
   for (int64_t k = 0; k < crossed && k < count; k++) sum += levels[count - 1 - k];
   exit->imm = exit->op == IR_BREAK ? sum - 1 : sum;

@@ -9,7 +9,7 @@
 #include "pass/analysis/effects.h"
 #include "pass/vector/lanes.h"
 #include "pass/rewrite.h"
-#include "pass/analysis/sums.h"
+#include "pass/loops/loops.h"
 
 enum {
   SHORT_RIM = 40,  /* most insts of a body that is vectorised outside the interior, too */

@@ -8,7 +8,7 @@
 #include "base/bits.h"
 #include "ir/facts.h"
 #include "pass/analysis/effects.h"
-#include "pass/simplify/flatten.h"
+#include "pass/simplify/simplify.h"
 #include "pass/analysis/leaf_shape.h"
 #include "pass/rewrite.h"
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "check.h"
-#include "pass/simplify/fold_constant.h"
+#include "pass/simplify/simplify.h"
 #include "pass/simplify/rules.h"
 
 static bool has_golden(const Rule *rule) {

@@ -1,4 +1,21 @@
-/* hoist_checks.h - one check for all accesses of a loop nest whose indices are base + a constant
+/* loops.h - rewrites of serial loops that several passes use: unrolling, hoisting of checks, skewing;
+ * and whether a loop only sums. */
+#ifndef RG_PASS_LOOPS_LOOPS_H
+#define RG_PASS_LOOPS_LOOPS_H
+
+#include "pass/analysis/limits.h"
+
+/* unroll.c: unrolls the small nests of the task's body, in one version that keeps its checks; leaves
+ * constants for `fold`. */
+void unroll_whole(IrKernel *kernel, IrTask *task);
+/* skew.c: skews the nest of two numeric FORs if it carries such a dependence; returns whether it
+ * did. The new loops need no bounds checks. */
+bool skew_nest(const BodyLimits *at, IrInst *outer);
+/* independent.c: does the loop only add to each outside variable that it sets, and does nothing in the loop depend
+ * on these sums? Then iterations may add to partial sums, which are combined after the loop. */
+bool sums_only(Scratch *scratch, const IrKernel *kernel, const IrInst *loop);
+
+/* -- hoist_checks.c: one check for all accesses of a loop nest whose indices are base + a constant
  * range.
  *
  *   for a = 0, 2 { for b = 0, 2 {              if %i in 0 .. n - 3 and %j in 0 .. m - 3 {
@@ -15,10 +32,6 @@
  *   for k = a, b {                     for k = a, 0 { the loop as it was }
  *     load place f0 %k - 1        =>   for k = max(a, 1), min(b, n) { .. inside .. }
  *   }                                  for k = n + 1, b { the loop as it was } */
-#ifndef RG_PASS_LOOPS_HOIST_CHECKS_H
-#define RG_PASS_LOOPS_HOIST_CHECKS_H
-
-#include "pass/analysis/limits.h"
 
 /* Makes a copy of `nest` in which places are `inside`; `nest` itself becomes the version for a
  * failed check. Returns the copy; NULL, without a change, if no check can be saved. In tasks over
