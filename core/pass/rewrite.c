@@ -139,11 +139,10 @@ void rewrite_keep(IrRegion *root, const bool *kept) {
   }
 }
 
-IrInst *rewrite_copy_kept(Scratch *scratch, IrKernel *kernel, const IrInst *loop, const bool *kept,
-                          IrMap *map) {
+IrInst *rewrite_copy_kept(IrKernel *kernel, const IrInst *loop, const bool *kept, IrMap *map) {
   const IrRegion *body = loop->regions[0];
   IrInst *copy = ir_copy_inst(kernel, loop, map);
-  bool *kept_copies = scratch_array(scratch, bool, kernel->next_id); /* by id of the copy */
+  bool *kept_copies = scratch_array(kernel->scratch, bool, kernel->next_id); /* by id of the copy */
   for (const IrInst *inst = body->first; inst; inst = ir_following(inst, body)) {
     ASSERT(ir_mapped(map, inst), "every inst of the loop has a copy");
     if (kept[inst->id]) kept_copies[ir_mapped(map, inst)->id] = true;

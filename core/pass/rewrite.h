@@ -51,8 +51,7 @@ void rewrite_operands(IrRegion *root, const IrMap *with);
 /* Deletes all insts in root and deeper but those of `kept`, by id, which use no others. */
 void rewrite_keep(IrRegion *root, const bool *kept);
 /* A copy of a loop, not yet in a region, that has only the insts of `kept`, by id; fills `map`. */
-IrInst *rewrite_copy_kept(Scratch *scratch, IrKernel *kernel, const IrInst *loop, const bool *kept,
-                          IrMap *map);
+IrInst *rewrite_copy_kept(IrKernel *kernel, const IrInst *loop, const bool *kept, IrMap *map);
 /* Removes pure insts that nothing uses, and transitively those that only they used. */
 void rewrite_drop_dead(IrRegion *root);
 int rewrite_count(const IrRegion *root); /* insts in root and deeper */

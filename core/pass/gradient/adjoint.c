@@ -277,28 +277,28 @@ static bool fold_and_promote(PassContext *ctx, IrKernel *kernel, Error *err) {
 
 static bool make_tangent(PassContext *ctx, IrKernel *kernel, Companion companion, Error *err) {
   updates_split(kernel, companion, false);
-  return winners_store(ctx->scratch, kernel, companion, err) &&
-         tangent_make(ctx->scratch, kernel, companion, err) && fold_and_promote(ctx, kernel, err);
+  return winners_store(kernel, companion, err) && tangent_make(kernel, companion, err) &&
+         fold_and_promote(ctx, kernel, err);
 }
 
 static bool make_adjoint(PassContext *ctx, IrKernel *kernel, Companion companion, Error *err) {
-  Adjoint a = {.kernel = kernel, .scratch = ctx->scratch};
-  if (!loops_number_serial(ctx->scratch, kernel, companion, err)) return false;
+  Adjoint a = {.kernel = kernel};
+  if (!loops_number_serial(kernel, companion, err)) return false;
   updates_split(kernel, companion, true);
-  stored_values_forward(ctx->scratch, kernel);
+  stored_values_forward(kernel);
   int before = kernel->next_id;
   LoopCounts counts = {0};
-  const bool *reversed = plans_reversed(kernel, companion, ctx->scratch);
-  loops_number_trips(ctx->scratch, kernel, reversed, before, &counts);
-  if (!plans_make(&a.plans, kernel, companion, &counts, ctx->scratch, err)) return false;
-  a.primal = ir_map(ctx->scratch, kernel);
-  a.sums = ir_map(ctx->scratch, kernel);
-  a.variables = ir_map(ctx->scratch, kernel);
+  const bool *reversed = plans_reversed(kernel, companion);
+  loops_number_trips(kernel, reversed, before, &counts);
+  if (!plans_make(&a.plans, kernel, companion, &counts, err)) return false;
+  a.primal = ir_map(kernel->scratch, kernel);
+  a.sums = ir_map(kernel->scratch, kernel);
+  a.variables = ir_map(kernel->scratch, kernel);
   replace_body(&a);
   kernel->results.count = 0;
   remove_detaches(kernel);
   return fold_and_promote(ctx, kernel, err) &&
-         (!gather_scatters(ctx->scratch, kernel) || fold_and_promote(ctx, kernel, err));
+         (!gather_scatters(kernel) || fold_and_promote(ctx, kernel, err));
 }
 
 bool pass_adjoint(PassContext *ctx, IrKernel *kernel, Error *err) {

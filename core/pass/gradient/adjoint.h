@@ -8,7 +8,6 @@
 
 typedef struct Adjoint {
   IrKernel *kernel;
-  Scratch *scratch;
   Plans plans;
   IrMap *primal; /* of a primal value: its recomputed copy, visible where insts are emitted */
   IrMap *sums;   /* the adjoint so far, from uses in the value's own region; NULL: 0 */

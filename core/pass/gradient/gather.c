@@ -27,7 +27,6 @@ typedef struct Addend {
 
 typedef struct Gather {
   IrKernel *kernel;
-  Scratch *scratch;
   IrInst *loop;
   IrRegion *body;
   int field;
@@ -128,7 +127,7 @@ static bool add_addend(Gather *g, IrInst *update, IrInst *condition) {
   Addend addend = {.update = update, .condition = is_needed ? condition : NULL};
   bool is_first = !g->addends.count;
   if (update->imm != IR_UPDATE_ADD || !read_indices(g, &addend, is_first)) return false;
-  vec_push(g->scratch, &g->addends, addend);
+  vec_push(g->kernel->scratch, &g->addends, addend);
   return g->addends.count <= MOST_ADDENDS;
 }
 
@@ -199,7 +198,7 @@ static IrInst *is_iteration(const Gather *g, IrBuilder *b, const Addend *addend,
 static void emit_addend(Gather *g, IrBuilder *b, const Addend *addend, IrInst *sum,
                         const IrRegion *body) {
   IrInst *indices[SNODE_MAX_AXES];
-  IrMap *map = ir_map(g->scratch, g->kernel);
+  IrMap *map = ir_map(g->kernel->scratch, g->kernel);
   for (int k = 0; k < g->body->params.count; k++) {
     IrInst *index = body->params.items[k];
     indices[k] = addend->offset[k]
@@ -280,7 +279,7 @@ static void emit_update(const Gather *g, IrBuilder *b, IrInst *value, const IrRe
 /* Moves the computation of uniform indices before the loop. */
 static void hoist_uniform_indices(Gather *g) {
   const IrInst *place = g->addends.items[0].update->operands[0];
-  IrMap *copies = ir_map(g->scratch, g->kernel);
+  IrMap *copies = ir_map(g->kernel->scratch, g->kernel);
   for (int axis = 0; axis < place->operand_count; axis++) {
     if (g->axes[axis] >= 0 || !ir_is_inside(place->operands[axis], g->body)) continue;
     IrRegion *outside = ir_region_create(g->kernel, NULL);
@@ -304,14 +303,10 @@ static void gather_field(Gather *g) {
 
 /* -- all loops --------------------------------------------------------------------------------- */
 
-static bool gather_loop(Scratch *scratch, IrKernel *kernel, IrInst *loop) {
+static bool gather_loop(IrKernel *kernel, IrInst *loop) {
   bool has_changed = false;
   for (int field = 0; field < kernel->fields.count; field++) {
-    Gather g = {.kernel = kernel,
-                .scratch = scratch,
-                .loop = loop,
-                .body = loop->regions[0],
-                .field = field};
+    Gather g = {.kernel = kernel, .loop = loop, .body = loop->regions[0], .field = field};
     if (!can_gather(&g)) continue;
     gather_field(&g);
     has_changed = true;
@@ -319,17 +314,15 @@ static bool gather_loop(Scratch *scratch, IrKernel *kernel, IrInst *loop) {
   return has_changed;
 }
 
-static bool gather_region(Scratch *scratch, IrKernel *kernel, IrRegion *region) {
+static bool gather_region(IrKernel *kernel, IrRegion *region) {
   bool has_changed = false;
   for (IrInst *inst = region->first; inst; inst = inst->next) {
     bool is_parallel = ir_is_unordered(inst);
-    if (is_parallel) has_changed |= gather_loop(scratch, kernel, inst);
+    if (is_parallel) has_changed |= gather_loop(kernel, inst);
     for (int k = 0; !is_parallel && k < IR_MAX_REGIONS && inst->regions[k]; k++)
-      has_changed |= gather_region(scratch, kernel, inst->regions[k]);
+      has_changed |= gather_region(kernel, inst->regions[k]);
   }
   return has_changed;
 }
 
-bool gather_scatters(Scratch *scratch, IrKernel *kernel) {
-  return gather_region(scratch, kernel, kernel->body);
-}
+bool gather_scatters(IrKernel *kernel) { return gather_region(kernel, kernel->body); }

@@ -8,7 +8,7 @@
 /* -- loops.c ----------------------------------------------------------------------------------- */
 
 /* Turns serial loops over ranges and active cells into numeric ones. */
-bool loops_number_serial(Scratch *scratch, IrKernel *kernel, Companion companion, Error *err);
+bool loops_number_serial(IrKernel *kernel, Companion companion, Error *err);
 
 /* A loop that counts its iterations while it runs; `trips` reads the count after it. */
 typedef struct LoopCount {
@@ -20,8 +20,7 @@ typedef VEC(LoopCount) LoopCounts;
 /* Rewrites each loop with its own exits, among those that `wanted` (by inst id) names, as a FOR
  * without exits, or one of `counts`, which has one at its end. Exits that leave several loops at
  * once stay. */
-void loops_number_trips(Scratch *scratch, IrKernel *kernel, const bool *wanted, int count,
-                        LoopCounts *counts);
+void loops_number_trips(IrKernel *kernel, const bool *wanted, int count, LoopCounts *counts);
 
 /* -- updates.c --------------------------------------------------------------------------------- */
 
@@ -45,17 +44,17 @@ UpdateRule update_rule(const IrInst *update, bool is_active);
 bool update_is_shared_winner(const IrKernel *kernel, const IrInst *update, Companion companion);
 /* Adds a second loop after each parallel loop with such updates, which stores the winning values.
  * */
-bool winners_store(Scratch *scratch, IrKernel *kernel, Companion companion, Error *err);
+bool winners_store(IrKernel *kernel, Companion companion, Error *err);
 
 /* -- other files ------------------------------------------------------------------------------- */
 
 /* tangent.c: adds the computation of derivatives along a direction to the kernel. */
-bool tangent_make(Scratch *scratch, IrKernel *kernel, Companion companion, Error *err);
+bool tangent_make(IrKernel *kernel, Companion companion, Error *err);
 /* stored_values.c: store-to-load forwarding of elements, within an iteration. Afterwards a
  * derivative needs an element only as it was before the iteration, or as it is after. */
-void stored_values_forward(Scratch *scratch, IrKernel *kernel);
+void stored_values_forward(IrKernel *kernel);
 /* gather.c: turns additions to neighbouring elements, in the parallel loops of the host region of a
  * folded kernel, into sums over neighbours; returns whether it changed. */
-bool gather_scatters(Scratch *scratch, IrKernel *kernel);
+bool gather_scatters(IrKernel *kernel);
 
 #endif

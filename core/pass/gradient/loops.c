@@ -73,7 +73,7 @@ static bool nest_loop(Numbering *n, IrInst *loop) {
   for (int k = 0; k < body->params.count; k++) ir_replace_uses(body->params.items[k], indices[k]);
   rewrite_move_all(body, inner);
   ir_delete(loop);
-  vec_push(n->plans.scratch, &n->levels, levels);
+  vec_push(n->plans.kernel->scratch, &n->levels, levels);
   bool ok = visit_region(n, inner, true);
   n->levels.count--;
   return ok;
@@ -92,7 +92,7 @@ static bool visit_loop(Numbering *n, IrInst *inst, bool is_parallel) {
           "a loop over rg.range(..):serial() that asks x:is_active(..)");
     if (is_needed) return nest_loop(n, inst);
   }
-  vec_push(n->plans.scratch, &n->levels, 1);
+  vec_push(n->plans.kernel->scratch, &n->levels, 1);
   bool ok = visit_region(n, inst->regions[0], is_parallel || is_walk);
   n->levels.count--;
   return ok;
@@ -112,9 +112,9 @@ static bool visit_region(Numbering *n, IrRegion *region, bool is_parallel) {
   return true;
 }
 
-bool loops_number_serial(Scratch *scratch, IrKernel *kernel, Companion companion, Error *err) {
+bool loops_number_serial(IrKernel *kernel, Companion companion, Error *err) {
   Numbering n = {0};
-  plans_find_active(&n.plans, kernel, companion, scratch, err);
+  plans_find_active(&n.plans, kernel, companion, err);
   return visit_region(&n, kernel->body, false);
 }
 
@@ -138,7 +138,6 @@ bool loops_number_serial(Scratch *scratch, IrKernel *kernel, Companion companion
 
 typedef struct Trips {
   IrKernel *kernel;
-  Scratch *scratch;
   const bool *wanted;
   int count;
   LoopCounts *counts;
@@ -149,7 +148,7 @@ typedef struct Trips {
 /* The slice of the loop's exits. */
 static Slice slice_exits(Trips *t, const IrInst *loop) {
   ASSERT(loop->op == IR_LOOP || loop->op == IR_FOR, "loops of other kinds have no exits");
-  Slice ending = slice_of(t->scratch, t->kernel, loop->regions[0]);
+  Slice ending = slice_of(t->kernel, loop->regions[0]);
   slice_add_exits(&ending, loop->regions[0]);
   return ending;
 }
@@ -207,7 +206,7 @@ static void flag_exits(Trips *t, IrRegion *region, IrInst *left) {
 static void use_shadows(Trips *t, IrInst *own) {
   const IrRegion *body = own->regions[0];
   IrBuilder before = rewrite_before(t->kernel, own);
-  IrMap *shadows = ir_map(t->scratch, t->kernel); /* of a VAR: the copy's own */
+  IrMap *shadows = ir_map(t->kernel->scratch, t->kernel); /* of a VAR: the copy's own */
   for (IrInst *inst = body->first; inst; inst = ir_following(inst, body))
     for (int k = 0; k < inst->operand_count; k++) {
       IrInst *var = inst->operands[k];
@@ -227,8 +226,8 @@ static IrInst *count_trips(Trips *t, IrInst *loop, const Slice *ending) {
   IrBuilder b = rewrite_before(t->kernel, loop);
   IrInst *trips = ir_var(&b, TYPE(I32));
   ir_set(&b, trips, ir_i32(&b, 0));
-  IrMap *map = ir_map(t->scratch, t->kernel);
-  IrInst *own = rewrite_copy_kept(t->scratch, t->kernel, loop, ending->kept, map);
+  IrMap *map = ir_map(t->kernel->scratch, t->kernel);
+  IrInst *own = rewrite_copy_kept(t->kernel, loop, ending->kept, map);
   ir_insert_before(loop, own);
   use_shadows(t, own);
   IrBuilder in = rewrite_first(t->kernel, own->regions[0], loop);
@@ -279,7 +278,7 @@ static void count_while_running(Trips *t, IrInst *loop) {
   IrInst *numbered = is_for ? ir_for(&b, loop->operands[0], loop->operands[1], loop->operands[2])
                             : ir_for(&b, zero, most, one);
   LoopCount count = {.loop = numbered, .trips = ir_get(&b, trips), .has_end = is_for};
-  vec_push(t->scratch, t->counts, count);
+  vec_push(t->kernel->scratch, t->counts, count);
   IrRegion *body = numbered->regions[0];
   IrInst *left = move_body(t, loop, numbered);
   IrBuilder first = {t->kernel, body, body->first, b.line, b.column};
@@ -318,8 +317,7 @@ static void number_loops(Trips *t, IrRegion *region) {
   }
 }
 
-void loops_number_trips(Scratch *scratch, IrKernel *kernel, const bool *wanted, int count,
-                        LoopCounts *counts) {
-  Trips trips = {kernel, scratch, wanted, count, counts};
+void loops_number_trips(IrKernel *kernel, const bool *wanted, int count, LoopCounts *counts) {
+  Trips trips = {kernel, wanted, count, counts};
   number_loops(&trips, kernel->body);
 }

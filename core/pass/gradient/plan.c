@@ -316,7 +316,7 @@ static void require_variable(Plans *p, Plan *plan, IrInst *var) {
   ASSERT(plan_is_storage(var), "values are required, not their variables");
   if (plan->needed[var->id]) return;
   plan->needed[var->id] = true;
-  if (!ir_is_inside(var, plan->region)) vec_push(p->scratch, &plan->entered, var);
+  if (!ir_is_inside(var, plan->region)) vec_push(p->kernel->scratch, &plan->entered, var);
   for (const IrUse *use = var->uses; use; use = use->next) {
     IrInst *user = use->user;
     bool reads = user->op == IR_GET || user->op == IR_LOCAL_GET;
@@ -447,9 +447,20 @@ void plans_tape(Plans *p, const IrInst *value) {
                "write to another field, or divide the kernel in two");
 }
 
+/* Requires the values that a region inside the plan's needs from outside. */
+static void require_from_outside(Plans *p, Plan *plan, const Plan *child) {
+  for (int id = 0; id < p->id_count; id++) {
+    IrInst *value = p->insts[id];
+    if (child->needed[id] && value && !plan_is_storage(value) &&
+        !ir_is_inside(value, child->region))
+      require(p, plan, value);
+  }
+}
+
 /* Plans the loop-carried variables that the reversed iterations need. */
 static void plan_carried(Plans *p, Plan *plan, IrInst *loop, Plan *body) {
-  Plan carried = {.region = body->region, .needed = scratch_array(p->scratch, bool, p->id_count)};
+  Plan carried = {.region = body->region,
+                  .needed = scratch_array(p->kernel->scratch, bool, p->id_count)};
   bool is_carried = false;
   for (int k = 0; k < body->entered.count; k++) {
     IrInst *var = body->entered.items[k];
@@ -467,16 +478,13 @@ static void plan_carried(Plans *p, Plan *plan, IrInst *loop, Plan *body) {
                  "the derivative needs what variables were in earlier iterations of this loop",
                  "a numeric for counts them");
   body->carried = carried.needed;
-  for (int id = 0; id < p->id_count; id++)
-    if (carried.needed[id] && p->insts[id] && !plan_is_storage(p->insts[id]) &&
-        !ir_is_inside(p->insts[id], body->region))
-      require(p, plan, p->insts[id]);
+  require_from_outside(p, plan, &carried);
   /* variables that only the insts in between read */
   for (int k = 0; k < carried.entered.count; k++) {
     IrInst *var = carried.entered.items[k];
     if (body->needed[var->id]) continue;
     body->needed[var->id] = true;
-    vec_push(p->scratch, &body->entered, var);
+    vec_push(p->kernel->scratch, &body->entered, var);
   }
 }
 
@@ -489,26 +497,21 @@ static void plan_regions(Plans *p, Plan *plan, IrInst *inst) {
   for (int k = 0; k < IR_MAX_REGIONS && inst->regions[k]; k++) {
     Plan *child = p->of[2 * inst->id + k] = make_plan(p, inst->regions[k]);
     if (inst->op != IR_IF) plan_carried(p, plan, inst, child);
-    for (int id = 0; id < p->id_count; id++) {
-      IrInst *value = p->insts[id];
-      if (child->needed[id] && value && !plan_is_storage(value) &&
-          !ir_is_inside(value, child->region))
-        require(p, plan, value);
-    }
+    require_from_outside(p, plan, child);
     for (int i = 0; i < child->entered.count; i++)
       require_variable(p, plan, child->entered.items[i]);
   }
 }
 
 static Plan *make_plan(Plans *p, IrRegion *region) {
-  Plan *plan = scratch_new(p->scratch, Plan);
+  Plan *plan = scratch_new(p->kernel->scratch, Plan);
   plan->region = region;
-  plan->needed = scratch_array(p->scratch, bool, p->id_count);
+  plan->needed = scratch_array(p->kernel->scratch, bool, p->id_count);
   for (IrInst *inst = region->first; inst; inst = inst->next) {
     if (inst->regions[0]) plan_regions(p, plan, inst);
     else require_to_reverse(p, plan, inst);
   }
-  plan->entry_values = scratch_array(p->scratch, IrInst *, plan->entered.count + 1);
+  plan->entry_values = scratch_array(p->kernel->scratch, IrInst *, plan->entered.count + 1);
   return plan;
 }
 
@@ -521,20 +524,18 @@ static void collect_inst(Plans *p, IrInst *inst) {
       p->insts[inst->regions[k]->params.items[i]->id] = inst->regions[k]->params.items[i];
 }
 
-void plans_find_active(Plans *p, IrKernel *kernel, Companion companion, Scratch *scratch,
-                       Error *err) {
+void plans_find_active(Plans *p, IrKernel *kernel, Companion companion, Error *err) {
   int count = kernel->next_id;
   *p = (Plans){.kernel = kernel,
                .companion = companion,
-               .scratch = scratch,
                .err = err,
                .id_count = count,
-               .varied = scratch_array(scratch, bool, count),
-               .useful = scratch_array(scratch, bool, count),
-               .is_sum = scratch_array(scratch, bool, count),
-               .reversed = scratch_array(scratch, bool, count),
-               .insts = scratch_array(scratch, IrInst *, count),
-               .of = scratch_array(scratch, Plan *, 2 * count)};
+               .varied = scratch_array(kernel->scratch, bool, count),
+               .useful = scratch_array(kernel->scratch, bool, count),
+               .is_sum = scratch_array(kernel->scratch, bool, count),
+               .reversed = scratch_array(kernel->scratch, bool, count),
+               .insts = scratch_array(kernel->scratch, IrInst *, count),
+               .of = scratch_array(kernel->scratch, Plan *, 2 * count)};
   const IrRegion *body = kernel->body;
   for (IrInst *inst = body->first; inst; inst = ir_following(inst, body)) collect_inst(p, inst);
   propagate(p, mark_varied);
@@ -545,20 +546,20 @@ void plans_find_active(Plans *p, IrKernel *kernel, Companion companion, Scratch 
   }
 }
 
-const bool *plans_reversed(IrKernel *kernel, Companion companion, Scratch *scratch) {
+const bool *plans_reversed(IrKernel *kernel, Companion companion) {
   Plans plans;
-  plans_find_active(&plans, kernel, companion, scratch, NULL);
+  plans_find_active(&plans, kernel, companion, NULL);
   return plans.reversed;
 }
 
 bool plans_make(Plans *p, IrKernel *kernel, Companion companion, const LoopCounts *counts,
-                Scratch *scratch, Error *err) {
-  plans_find_active(p, kernel, companion, scratch, err);
+                Error *err) {
+  plans_find_active(p, kernel, companion, err);
   ASSERT(kernel->next_id == p->id_count, "nothing is emitted before all plans are made");
   p->counts = counts;
   for (IrInst *inst = kernel->body->first; inst; inst = ir_following(inst, kernel->body))
     refuse_exit(p, inst);
-  tape_init(&p->tape, kernel, scratch, p->id_count);
+  tape_init(&p->tape, kernel, p->id_count);
   for (int i = 0; i < counts->count; i++)
     p->tape.grows[counts->items[i].loop->id] = !counts->items[i].has_end;
   do { /* a taped value need not be recomputed, but its position on the tape must be */

@@ -31,7 +31,6 @@ typedef struct Plan {
 
 typedef struct Plans {
   IrKernel *kernel;
-  Scratch *scratch;
   Companion companion; /* where derivatives of elements are */
   int id_count;
   bool *varied, *useful;
@@ -50,13 +49,12 @@ typedef struct Plans {
 } Plans;
 
 /* Finds only which values are active. */
-void plans_find_active(Plans *plans, IrKernel *kernel, Companion companion, Scratch *scratch,
-                       Error *err);
+void plans_find_active(Plans *plans, IrKernel *kernel, Companion companion, Error *err);
 /* By inst id: the ops with regions in which something is reversed. */
-const bool *plans_reversed(IrKernel *kernel, Companion companion, Scratch *scratch);
+const bool *plans_reversed(IrKernel *kernel, Companion companion);
 /* False with err: the kernel has no adjoint. */
 bool plans_make(Plans *plans, IrKernel *kernel, Companion companion, const LoopCounts *counts,
-                Scratch *scratch, Error *err);
+                Error *err);
 /* The trip count of a loop that counts its iterations; NULL: it follows from the operands. */
 IrInst *plan_trips(const Plans *plans, const IrInst *loop);
 /* Records the first reason why the kernel has no adjoint. Returns false. */

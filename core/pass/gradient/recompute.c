@@ -117,7 +117,7 @@ void adjoint_keep_entries(Adjoint *a, IrBuilder *b, const IrInst *inst) {
 }
 
 IrInst **adjoint_enter(Adjoint *a, IrBuilder *b, const Plan *plan) {
-  IrInst **outer = scratch_array(a->scratch, IrInst *, plan->entered.count + 1);
+  IrInst **outer = scratch_array(a->kernel->scratch, IrInst *, plan->entered.count + 1);
   for (int i = 0; i < plan->entered.count; i++) {
     const IrInst *var = plan->entered.items[i];
     outer[i] = ir_mapped(a->primal, var);
@@ -191,7 +191,7 @@ static Carried find_trips(Adjoint *a, IrBuilder *b, const IrInst *loop, Plan *pl
   for (int i = 0; i < plan->entered.count; i++)
     has_arrays |= plan->entered.items[i]->op == IR_LOCAL_ARRAY;
   if (has_arrays) return c;
-  c.checkpoints = scratch_array(a->scratch, IrInst *, plan->entered.count + 1);
+  c.checkpoints = scratch_array(a->kernel->scratch, IrInst *, plan->entered.count + 1);
   int64_t count = trips < 0 || trips > MOST_CHECKPOINTS ? MOST_CHECKPOINTS : trips ? trips : 1;
   for (int i = 0; i < plan->entered.count; i++)
     c.checkpoints[i] = ir_local_array(b, plan->entered.items[i]->type, (int)count);
@@ -249,7 +249,7 @@ void adjoint_reverse_carried(Adjoint *a, IrBuilder *b, const IrInst *loop, Plan 
   IrInst *again = ir_for(b, ir_binary_const(b, IR_SUB, c.trips, 1), ir_i32(b, 0), ir_i32(b, -1));
   IrInst *iteration = ir_index(again);
   IrBuilder in = rewrite_into(b, again->regions[0]);
-  plan->entry_values = scratch_array(a->scratch, IrInst *, plan->entered.count + 1);
+  plan->entry_values = scratch_array(a->kernel->scratch, IrInst *, plan->entered.count + 1);
   memcpy(plan->entry_values, entries, sizeof *entries * (size_t)plan->entered.count);
   restore_carried(a, &in, &c, iteration);
   ir_map_put(a->primal, ir_index(loop), index_at(&c, &in, iteration));

@@ -6,8 +6,8 @@
 #include "pass/gradient/plan.h"
 #include "pass/rewrite.h"
 
-Slice slice_of(Scratch *scratch, const IrKernel *kernel, const IrRegion *region) {
-  return (Slice){.region = region, .kept = scratch_array(scratch, bool, kernel->next_id)};
+Slice slice_of(const IrKernel *kernel, const IrRegion *region) {
+  return (Slice){.region = region, .kept = scratch_array(kernel->scratch, bool, kernel->next_id)};
 }
 
 void slice_add_exits(Slice *s, const IrRegion *region) {
@@ -64,7 +64,7 @@ void slice_add(Slice *s, IrInst *inst) {
 
 const bool *rerun_find(Plans *plans) {
   const IrRegion *body = plans->kernel->body;
-  Slice slice = slice_of(plans->scratch, plans->kernel, body);
+  Slice slice = slice_of(plans->kernel, body);
   slice.is_rerun = true;
   for (IrInst *inst = body->first; inst; inst = ir_following(inst, body)) {
     bool is_value = !inst->regions[0] && tape_has(&plans->tape, inst);

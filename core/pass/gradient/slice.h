@@ -23,7 +23,7 @@ typedef struct Slice {
   bool is_reduced;            /* or loops in it add to a variable that it reads */
 } Slice;
 
-Slice slice_of(Scratch *scratch, const IrKernel *kernel, const IrRegion *region);
+Slice slice_of(const IrKernel *kernel, const IrRegion *region);
 /* Adds the inst, and what it depends on. */
 void slice_add(Slice *slice, IrInst *inst);
 /* Adds the exits of the region, and of the loops in it. */

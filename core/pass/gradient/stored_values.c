@@ -19,7 +19,7 @@ typedef struct Known {
 typedef VEC(Known) KnownList;
 
 typedef struct Forward {
-  Scratch *scratch;
+  IrKernel *kernel;
   KnownList known;
 } Forward;
 
@@ -71,11 +71,11 @@ static void forward_region(Forward *f, IrRegion *region);
 static void forward_inside(Forward *f, IrInst *inst) {
   bool is_parallel = ir_is_unordered(inst);
   KnownList before = {0};
-  for (int i = 0; i < f->known.count; i++) vec_push(f->scratch, &before, f->known.items[i]);
+  for (int i = 0; i < f->known.count; i++) vec_push(f->kernel->scratch, &before, f->known.items[i]);
   for (int k = 0; k < IR_MAX_REGIONS && inst->regions[k]; k++) {
     KnownList here = {0};
     for (int i = 0; i < before.count && !is_parallel; i++)
-      vec_push(f->scratch, &here, before.items[i]);
+      vec_push(f->kernel->scratch, &here, before.items[i]);
     f->known = here;
     if (inst->op != IR_IF) invalidate_written_in(f, inst->regions[k]);
     forward_region(f, inst->regions[k]);
@@ -91,10 +91,10 @@ static void forward_inst(Forward *f, IrInst *inst) {
   if (inst->op == IR_LOAD && has_place) {
     IrInst *value = find_value(f, place, inst->type);
     if (value) ir_replace_uses(inst, value);
-    else vec_push(f->scratch, &f->known, ((Known){place, inst}));
+    else vec_push(f->kernel->scratch, &f->known, ((Known){place, inst}));
   } else if (inst->op == IR_STORE && has_place) {
     invalidate_place(f, place);
-    vec_push(f->scratch, &f->known, ((Known){place, inst->operands[1]}));
+    vec_push(f->kernel->scratch, &f->known, ((Known){place, inst->operands[1]}));
   } else if (inst->op == IR_UPDATE && has_place) {
     invalidate_place(f, place);
   } else {
@@ -109,7 +109,7 @@ static void forward_region(Forward *f, IrRegion *region) {
   }
 }
 
-void stored_values_forward(Scratch *scratch, IrKernel *kernel) {
-  Forward forward = {.scratch = scratch};
+void stored_values_forward(IrKernel *kernel) {
+  Forward forward = {.kernel = kernel};
   forward_region(&forward, kernel->body);
 }

@@ -154,12 +154,12 @@ static void refuse_shared(Tangent *t, const IrInst *inst) {
                "make the field with both: rg.field(T, n, { grad = true, dual = true })");
 }
 
-bool tangent_make(Scratch *scratch, IrKernel *kernel, Companion companion, Error *err) {
+bool tangent_make(IrKernel *kernel, Companion companion, Error *err) {
   Tangent t = {.kernel = kernel};
-  plans_find_active(&t.plans, kernel, companion, scratch, err);
+  plans_find_active(&t.plans, kernel, companion, err);
   IrInst *first = companion == COMPANION_DUAL ? kernel->body->first : NULL;
   for (IrInst *inst = first; inst; inst = ir_following(inst, kernel->body)) refuse_shared(&t, inst);
-  t.of = ir_map(scratch, kernel);
+  t.of = ir_map(kernel->scratch, kernel);
   differentiate_region(&t, kernel->body);
   return !t.plans.is_refused;
 }

@@ -4,15 +4,15 @@
 enum { WORD_BYTES = 8, MOST_ARRAYS = 48, MOST_WORDS = 1 << 14 };
 static const int64_t most_cells = (int64_t)1 << 31;
 
-void tape_init(Tape *tape, IrKernel *kernel, Scratch *scratch, int id_count) {
+void tape_init(Tape *tape, IrKernel *kernel, int id_count) {
   *tape = (Tape){.kernel = kernel,
                  .id_count = id_count,
-                 .kept = scratch_array(scratch, bool, id_count),
-                 .grows = scratch_array(scratch, bool, id_count),
-                 .word = scratch_array(scratch, int32_t, id_count),
-                 .words = scratch_array(scratch, int32_t, id_count),
-                 .arrays = scratch_array(scratch, int32_t, id_count),
-                 .array = ir_map(scratch, kernel)};
+                 .kept = scratch_array(kernel->scratch, bool, id_count),
+                 .grows = scratch_array(kernel->scratch, bool, id_count),
+                 .word = scratch_array(kernel->scratch, int32_t, id_count),
+                 .words = scratch_array(kernel->scratch, int32_t, id_count),
+                 .arrays = scratch_array(kernel->scratch, int32_t, id_count),
+                 .array = ir_map(kernel->scratch, kernel)};
 }
 
 const IrInst *tape_loop(const IrInst *inst) {

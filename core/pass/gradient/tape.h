@@ -30,7 +30,7 @@ typedef struct Tape {
   IrInst *root;
 } Tape;
 
-void tape_init(Tape *tape, IrKernel *kernel, Scratch *scratch, int id_count);
+void tape_init(Tape *tape, IrKernel *kernel, int id_count);
 /* Marks a value as taped; false: it is in a loop whose iterations have no numbers. */
 bool tape_keep(Tape *tape, const IrInst *value);
 /* Lays the tape out, after the last tape_keep. False: there are too many values. */

@@ -108,7 +108,6 @@ void updates_split(IrKernel *kernel, Companion companion, bool reads_winners) {
 
 typedef struct Winners {
   IrKernel *kernel;
-  Scratch *scratch;
   Companion companion;
   Plans plans; /* only for refusals */
   /* of the current loop */
@@ -127,7 +126,7 @@ static void keep_winner(Winners *w, IrInst *inst) {
   if (w->companion == COMPANION_DUAL)
     plans_refuse(&w->plans, inst,
                  "minima and maxima that iterations share have no second derivative", NULL);
-  vec_push(w->scratch, &w->updates, inst);
+  vec_push(w->kernel->scratch, &w->updates, inst);
   slice_add(&w->slice, inst);
   if (w->slice.unrepeatable || w->slice.is_overwritten) refuse(w, inst);
 }
@@ -142,8 +141,8 @@ static void store_winner(IrKernel *kernel, IrInst *update) {
 }
 
 static void add_loop(Winners *w, IrInst *loop) {
-  IrMap *map = ir_map(w->scratch, w->kernel);
-  IrInst *own = rewrite_copy_kept(w->scratch, w->kernel, loop, w->slice.kept, map);
+  IrMap *map = ir_map(w->kernel->scratch, w->kernel);
+  IrInst *own = rewrite_copy_kept(w->kernel, loop, w->slice.kept, map);
   ir_insert_after(loop, own);
   for (int k = 0; k < w->updates.count; k++)
     store_winner(w->kernel, ir_mapped(map, w->updates.items[k]));
@@ -158,16 +157,15 @@ static void add_loops(Winners *w, IrRegion *region) {
     if (!is_parallel) continue;
     w->updates.count = 0;
     const IrRegion *body = inst->regions[0];
-    w->slice = slice_of(w->scratch, w->kernel, body);
+    w->slice = slice_of(w->kernel, body);
     for (IrInst *at = body->first; at; at = ir_following(at, body))
       if (update_is_shared_winner(w->kernel, at, w->companion)) keep_winner(w, at);
     if (w->updates.count) add_loop(w, inst);
   }
 }
 
-bool winners_store(Scratch *scratch, IrKernel *kernel, Companion companion, Error *err) {
-  Winners winners = {
-      .kernel = kernel, .scratch = scratch, .companion = companion, .plans = {.err = err}};
+bool winners_store(IrKernel *kernel, Companion companion, Error *err) {
+  Winners winners = {.kernel = kernel, .companion = companion, .plans = {.err = err}};
   add_loops(&winners, kernel->body);
   return !winners.plans.is_refused;
 }

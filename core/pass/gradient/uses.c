@@ -40,7 +40,7 @@ static bool is_needed(const Plans *p, const IrInst *load) {
 }
 
 static void record_access(Uses *u, IrInst *inst) {
-  Scratch *scratch = u->plans->scratch;
+  Scratch *scratch = u->plans->kernel->scratch;
   u->order[inst->id] = u->next++;
   bool writes = rewrite_is_write(inst->op);
   if ((!writes && inst->op != IR_LOAD) || inst->operands[0]->op != IR_PLACE) return;
@@ -94,7 +94,7 @@ static Sequence sequence_of(const Uses *u, const IrInst *write, const IrInst *re
   if (ends_in_winner(write, read)) return WRITE_FIRST;
   int count = loops_around(write, read, loops);
   if (count <= 0) return count < 0 ? UNKNOWN : in_text;
-  Scratch *scratch = u->plans->scratch;
+  Scratch *scratch = u->plans->kernel->scratch;
   LoopNest nest = count == 1 ? dependence_nest(loops[0]->regions[0])
                              : dependence_nest_of_two(loops[0]->regions[0], loops[1]);
   PlaceSums first = dependence_sums(scratch, &nest, from->operand_count, from->operands);
@@ -139,7 +139,7 @@ static bool is_mixed(const Uses *u, int field) {
 }
 
 static Uses find_accesses(Plans *p) {
-  Uses uses = {.plans = p, .order = scratch_array(p->scratch, int, p->id_count)};
+  Uses uses = {.plans = p, .order = scratch_array(p->kernel->scratch, int, p->id_count)};
   const IrRegion *body = p->kernel->body;
   for (IrInst *inst = body->first; inst; inst = ir_following(inst, body))
     record_access(&uses, inst);

@@ -119,8 +119,7 @@ static bool is_invariant_value(const Nest *nest, const IrInst *value) {
   return (ir_effects(value) & IR_PURE) && facts_is_invariant(value, nest->outer->regions[0]);
 }
 
-static bool is_independent_of_cell(void *data, IrInst *inst) {
-  const Nest *nest = data;
+static bool is_independent_of_cell(const Nest *nest, const IrInst *inst) {
   if (inst->op == IR_INVOKE || inst->op == IR_RMW || inst->op == IR_CAS || inst->op == IR_CALL)
     return false;
   for (int i = 0; i < inst->operand_count; i++) {
@@ -150,8 +149,10 @@ static bool may_coalesce(Nest *nest) {
       !find_lists(nest))
     return false;
   LoopExits exits = exits_of(nest->inner);
-  return !exits.breaks && !exits.outer &&
-         ir_walk(nest->inner->regions[0], is_independent_of_cell, nest) && writes_no_bounds(nest);
+  const IrRegion *body = nest->inner->regions[0];
+  for (IrInst *inst = body->first; inst; inst = ir_following(inst, body))
+    if (!is_independent_of_cell(nest, inst)) return false;
+  return !exits.breaks && !exits.outer && writes_no_bounds(nest);
 }
 
 /* -- rewriting --------------------------------------------------------------------------------- */

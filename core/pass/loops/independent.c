@@ -20,8 +20,7 @@ enum { MOST_MARKED_LOOPS = 64 };
 typedef struct Independence {
   const IrKernel *kernel;
   const IrInst *loop;
-  bool sets;  /* assigns variables from outside */
-  int *count; /* of marked loops */
+  bool sets; /* assigns variables from outside */
 } Independence;
 
 /* -- the elements ------------------------------------------------------------------------------ */
@@ -61,8 +60,7 @@ static bool may_reorder_sums(const Independence *a, Type type) {
   return type_is_integer(type) || (type_is_float(type) && a->kernel->fast_math);
 }
 
-static bool is_allowed(void *data, IrInst *inst) {
-  Independence *a = data;
+static bool is_allowed(Independence *a, const IrInst *inst) {
   switch (inst->op) {
   case IR_VAR:
   case IR_GET:
@@ -83,27 +81,34 @@ static bool is_allowed(void *data, IrInst *inst) {
   }
 }
 
-static bool visit_loop(void *data, IrInst *inst) {
-  Independence a = *(Independence *)data;
-  bool counts = facts_step(inst) == 1 && type_bits(inst->operands[0]->type) >= 32;
-  if (!counts || inst->rolled) return true;
-  a.loop = inst;
-  if (!ir_walk(inst->regions[0], is_allowed, &a)) return true;
-  const Effects *effects = effects_collect(a.kernel->scratch, a.kernel, inst->regions[0], NULL);
-  bool is_good = true;
-  for (int f = 0; is_good && f < effects->field_count; f++)
-    is_good = field_is_independent(&a, effects, f);
-  inst->independent = is_good && !a.sets;
-  inst->sums = is_good && a.sets;
-  *a.count += is_good;
-  return *a.count < MOST_MARKED_LOOPS;
+/* Marks the loop if its iterations are independent, except perhaps for sums. */
+static bool mark_loop(const IrKernel *kernel, IrInst *loop) {
+  Independence a = {.kernel = kernel, .loop = loop};
+  IrRegion *body = loop->regions[0];
+  for (IrInst *inst = body->first; inst; inst = ir_following(inst, body))
+    if (!is_allowed(&a, inst)) return false;
+  const Effects *effects = effects_collect(kernel->scratch, kernel, body, NULL);
+  for (int f = 0; f < effects->field_count; f++)
+    if (!field_is_independent(&a, effects, f)) return false;
+  loop->independent = !a.sets;
+  loop->sums = a.sets;
+  return true;
+}
+
+static void visit_body(const IrKernel *kernel, const IrRegion *body, int *marked) {
+  for (IrInst *inst = body ? body->first : NULL; inst && *marked < MOST_MARKED_LOOPS;
+       inst = ir_following(inst, body)) {
+    bool counts = facts_step(inst) == 1 && type_bits(inst->operands[0]->type) >= 32;
+    if (counts && !inst->rolled) *marked += mark_loop(kernel, inst);
+  }
 }
 
 bool pass_independent(PassContext *ctx, IrKernel *kernel, Error *err) {
-  int count = 0;
-  Independence a = {.kernel = kernel, .count = &count};
-  for (int i = 0; i < kernel->tasks.count; i++)
-    ir_walk_task(kernel->tasks.items[i], visit_loop, &a);
+  int marked = 0;
+  for (int i = 0; i < kernel->tasks.count; i++) {
+    visit_body(kernel, kernel->tasks.items[i]->body, &marked);
+    visit_body(kernel, kernel->tasks.items[i]->interior, &marked);
+  }
   return true;
 }
 

@@ -142,7 +142,7 @@ static IrInst *open_axis(IrBuilder *b, IrInst *tile, IrInst *begin, IrInst *end)
   return rewrite_open_for(b, first, last, 1);
 }
 
-static void tile_loop(PassContext *ctx, IrKernel *kernel, IrInst *range) {
+static void tile_loop(IrKernel *kernel, IrInst *range) {
   DEBUG_ASSERT(range->op == IR_RANGE && range->axis_count <= MOST_AXES, "is_candidate has agreed");
   IrRegion *body = range->regions[0];
   int axes = body->params.count;
@@ -154,19 +154,17 @@ static void tile_loop(PassContext *ctx, IrKernel *kernel, IrInst *range) {
   IrInst *outer = ir_range(&b, axes, tiles, body->params.items[0]->type);
   outer->independent = range->independent;
   outer->scalar = range->scalar;
-  IrMap *with = ir_map(ctx->scratch, kernel);
   IrBuilder inner = rewrite_inside(kernel, outer->regions[0], range);
   for (int k = 0; k < axes; k++)
-    ir_map_put(with, body->params.items[k],
-               open_axis(&inner, outer->regions[0]->params.items[k], range->operands[2 * k],
-                         range->operands[2 * k + 1]));
+    ir_replace_uses(body->params.items[k],
+                    open_axis(&inner, outer->regions[0]->params.items[k], range->operands[2 * k],
+                              range->operands[2 * k + 1]));
   rewrite_move_all(body, inner.region);
-  rewrite_operands(inner.region, with);
   ir_delete(range);
 }
 
 bool pass_tiling(PassContext *ctx, IrKernel *kernel, Error *err) {
   for (IrInst *range; (range = find_candidate(ctx, kernel)) && !kernel->failed;)
-    tile_loop(ctx, kernel, range);
+    tile_loop(kernel, range);
   return true;
 }

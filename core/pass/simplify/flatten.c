@@ -111,18 +111,10 @@ typedef struct Flattener {
   IrBuilder b;          /* at the end of the straight-line code */
   VEC(IrInst *) values; /* by variable */
   int *variable_of;     /* by id of a VAR: its number */
-  IrMap *with;          /* of a GET: its value */
   IrInst *alive;        /* condition: no `continue` was executed; NULL: there was none */
 } Flattener;
 
 static void flatten_region(Flattener *f, IrRegion *from, IrInst *condition);
-
-static void resolve_operands(Flattener *f, IrInst *inst) {
-  for (int i = 0; i < inst->operand_count; i++) {
-    IrInst *value = ir_mapped(f->with, inst->operands[i]);
-    if (value) ir_set_operand(inst, i, value);
-  }
-}
 
 static IrInst **copy_values(Flattener *f) {
   IrInst **copy = scratch_array(f->b.kernel->scratch, IrInst *, f->values.count + 1);
@@ -175,10 +167,9 @@ static void flatten_inst(Flattener *f, IrInst *inst, IrInst *condition) {
     return;
   }
   if (inst->op == IR_GET) {
-    ir_map_put(f->with, inst, f->values.items[f->variable_of[inst->operands[0]->id]]);
+    ir_replace_uses(inst, f->values.items[f->variable_of[inst->operands[0]->id]]);
     return;
   }
-  resolve_operands(f, inst);
   bool has_effect = rewrite_is_write(inst->op) || inst->op == IR_REDUCE;
   if (has_effect && f->alive) condition = rewrite_both(&f->b, f->alive, condition);
   if (inst->op == IR_SET)
@@ -203,7 +194,6 @@ void flatten(IrKernel *kernel, IrRegion *body) {
   IrRegion *line = ir_region_create(kernel, NULL);
   Flattener f = {.b = {.kernel = kernel, .region = line}};
   f.variable_of = scratch_array(kernel->scratch, int, kernel->next_id);
-  f.with = ir_map(kernel->scratch, kernel);
   flatten_region(&f, body, NULL);
   rewrite_move_all(line, body);
 }

@@ -7,10 +7,9 @@
 #include "pass/rewrite.h"
 #include "pass/simplify/simplify.h"
 
-/* The inst that has replaced `inst`, whose users are changed at the end. */
-static const IrInst *resolved(const IrMap *with, const IrInst *inst) {
-  const IrInst *other = ir_mapped(with, inst);
-  return other ? other : inst;
+static void replace_by(IrInst *inst, IrInst *known) {
+  ir_replace_uses(inst, known);
+  ir_delete(inst);
 }
 
 /* -- look-ups of nodes ------------------------------------------------------------------------- */
@@ -36,37 +35,31 @@ typedef struct Slots {
   IrKernel *kernel;
   const unsigned *trees;       /* the body's effects on each tree */
   IrMap *ensured;              /* of a slot's address: the visible inst that ensured it */
-  IrMap *with;                 /* of an inst: its replacement */
   VEC(const IrInst *) entered; /* addresses in `ensured`, to be removed when their region ends */
   VEC(IrInst *) found;         /* cells of hashes, likewise */
 } Slots;
 
 static void visit_slot(Slots *s, IrInst *inst) {
-  const IrInst *address = resolved(s->with, inst->operands[0]);
+  const IrInst *address = inst->operands[0];
   IrInst *known = ir_mapped(s->ensured, address);
   if (known && known->tree == inst->tree) {
-    ir_map_put(s->with, inst, known);
-    ir_delete(inst);
+    replace_by(inst, known);
   } else if (ir_is_call(inst, RT_SLOT_ENSURE) && !known) {
     ir_map_put(s->ensured, address, inst);
     vec_push(s->kernel->scratch, &s->entered, address);
   }
 }
 
-static bool is_same_cell(const Slots *s, const IrInst *a, const IrInst *b) {
+static bool is_same_cell(const IrInst *a, const IrInst *b) {
   if (a->tree != b->tree || a->imm != b->imm || a->operand_count != b->operand_count) return false;
   for (int i = 0; i < a->operand_count; i++)
-    if (resolved(s->with, a->operands[i]) != resolved(s->with, b->operands[i])) return false;
+    if (a->operands[i] != b->operands[i]) return false;
   return true;
 }
 
 static void visit_key(Slots *s, IrInst *inst) {
-  for (int i = s->found.count - 1; i >= 0; i--) {
-    if (!is_same_cell(s, s->found.items[i], inst)) continue;
-    ir_map_put(s->with, inst, s->found.items[i]);
-    ir_delete(inst);
-    return;
-  }
+  for (int i = s->found.count - 1; i >= 0; i--)
+    if (is_same_cell(s->found.items[i], inst)) return replace_by(inst, s->found.items[i]);
   if (s->found.count < MOST_FOUND &&
       (ir_is_call(inst, RT_HASH_ENSURE) || !(s->trees[inst->tree] & EFFECT_ACTIVATES)))
     vec_push(s->kernel->scratch, &s->found, inst);
@@ -93,21 +86,14 @@ static void visit_slots(Slots *s, IrRegion *region) {
   s->found.count = found;
 }
 
-static void visit_slots_of_body(Slots *s, IrRegion *body) {
-  if (!body) return;
-  visit_slots(s, body);
-  rewrite_operands(body, s->with);
-}
-
 bool pass_redundant_slots(PassContext *ctx, IrKernel *kernel, Error *err) {
   for (int i = 0; i < kernel->tasks.count; i++) {
     IrTask *task = kernel->tasks.items[i];
     Slots s = {.kernel = kernel,
                .trees = effects_of(ctx, kernel, task)->trees,
-               .ensured = ir_map(ctx->scratch, kernel),
-               .with = ir_map(ctx->scratch, kernel)};
-    visit_slots_of_body(&s, task->body);
-    visit_slots_of_body(&s, task->interior);
+               .ensured = ir_map(ctx->scratch, kernel)};
+    visit_slots(&s, task->body);
+    if (task->interior) visit_slots(&s, task->interior);
   }
   return true;
 }
@@ -133,7 +119,6 @@ bool pass_redundant_slots(PassContext *ctx, IrKernel *kernel, Error *err) {
 enum { MOST_KNOWN = 64 };
 
 typedef struct Loads {
-  IrMap *with; /* of a load: its replacement */
   IrInst *known[MOST_KNOWN];
   int count;
 } Loads;
@@ -159,19 +144,12 @@ static void forget_changed_inside(Loads *loads, const IrInst *inst) {
       forget_changed(loads, at);
 }
 
-static bool is_same_load(const Loads *loads, const IrInst *a, const IrInst *b) {
-  return facts_same_operation(a, b) &&
-         resolved(loads->with, a->operands[0]) == resolved(loads->with, b->operands[0]);
-}
-
 static void visit_load(Loads *loads, IrInst *inst) {
   DEBUG_ASSERT(!inst->shape && !inst->group, "`access_shapes`, which groups loads, runs later");
-  for (int i = 0; i < loads->count; i++) {
-    if (!is_same_load(loads, loads->known[i], inst)) continue;
-    ir_map_put(loads->with, inst, loads->known[i]);
-    ir_delete(inst);
-    return;
-  }
+  for (int i = 0; i < loads->count; i++)
+    if (loads->known[i]->operands[0] == inst->operands[0] &&
+        facts_same_operation(loads->known[i], inst))
+      return replace_by(inst, loads->known[i]);
   if (loads->count < MOST_KNOWN) loads->known[loads->count++] = inst;
 }
 
@@ -189,19 +167,12 @@ static void visit_loads(Loads *loads, IrRegion *region) {
   }
 }
 
-static void visit_loads_of_body(PassContext *ctx, IrKernel *kernel, IrRegion *body) {
-  if (!body) return;
-  Loads loads = {.with = ir_map(ctx->scratch, kernel)};
-  visit_loads(&loads, body);
-  rewrite_operands(body, loads.with);
-}
-
 bool pass_redundant_loads(PassContext *ctx, IrKernel *kernel, Error *err) {
   for (int i = 0; i < kernel->tasks.count; i++) {
     IrTask *task = kernel->tasks.items[i];
     if (task->kind != TASK_RANGE) continue;
-    visit_loads_of_body(ctx, kernel, task->body);
-    visit_loads_of_body(ctx, kernel, task->interior);
+    visit_loads(&(Loads){0}, task->body);
+    if (task->interior) visit_loads(&(Loads){0}, task->interior);
   }
   return true;
 }

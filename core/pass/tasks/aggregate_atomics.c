@@ -31,7 +31,6 @@ enum { MOST_COUNTING_INSTS = 40, MOST_COUNTING_SHARE = 60 };
 typedef struct Claims {
   PassContext *ctx;
   IrKernel *kernel;
-  IrTask *task;
   IrInst *counter; /* the first update; NULL: none */
   bool *written;   /* by alias */
   bool is_good;
@@ -112,11 +111,9 @@ static bool sum_loop(void *data, IrInst *loop) {
     ir_remove(inst);
     if (inst != sum) ir_insert_before(loop, inst);
   }
-  Type wide = TYPE(I64);
-  IrInst *begin = ir_convert(&b, loop->operands[0], wide),
-         *last = ir_convert(&b, loop->operands[1], wide);
-  IrInst *trips =
-      ir_binary(&b, IR_ADD, ir_binary(&b, IR_SUB, last, begin), ir_const_int(&b, wide, 1));
+  IrInst *begin = ir_convert(&b, loop->operands[0], TYPE(I64)),
+         *last = ir_convert(&b, loop->operands[1], TYPE(I64));
+  IrInst *trips = ir_plus(&b, ir_binary(&b, IR_SUB, last, begin), 1);
   trips = ir_binary_const(&b, IR_MAX, trips, 0);
   trips = ir_convert(&b, trips, sum->operands[1]->type);
   ir_set_operand(sum, 1, ir_binary(&b, IR_MUL, sum->operands[1], trips));
@@ -128,8 +125,7 @@ static bool sum_loop(void *data, IrInst *loop) {
 static bool is_cheap(IrOp op) { return !(ir_op_info[op].flags & IR_SLOW) && op != IR_RANDOM; }
 
 /* Can the inst be executed twice: without side effects, with the same result, and at low cost? */
-static bool is_countable(void *data, IrInst *inst) {
-  const Claims *c = data;
+static bool is_countable(const Claims *c, const IrInst *inst) {
   switch (inst->op) {
   case IR_MEM_LOAD: return inst->alias && !c->written[inst->alias];
   case IR_VAR:
@@ -140,7 +136,7 @@ static bool is_countable(void *data, IrInst *inst) {
   case IR_LOCAL_SET:
   case IR_IF:
   case IR_FOR:
-  case IR_REDUCE: return true;
+  case IR_REDUCE:
   case IR_BREAK:
   case IR_CONTINUE: return true;
   case IR_CURSOR: return false;
@@ -154,8 +150,9 @@ static IrRegion *make_counting(Claims *c, const IrRegion *body) {
   fold_alone(c->ctx, c->kernel, counts);
   ir_walk(counts, sum_loop, c);
   fold_alone(c->ctx, c->kernel, counts);
-  c->is_good &= ir_walk(counts, is_countable, c);
-  int own = rewrite_count(counts), whole = rewrite_count((IrRegion *)body);
+  for (IrInst *inst = counts->first; inst; inst = ir_following(inst, counts))
+    c->is_good &= is_countable(c, inst);
+  int own = rewrite_count(counts), whole = rewrite_count(body);
   c->is_good &= own <= MOST_COUNTING_INSTS || own * 100 <= whole * MOST_COUNTING_SHARE;
   return counts;
 }
@@ -205,7 +202,7 @@ static void update_cursor(Claims *c) {
 }
 
 static bool count_first(PassContext *ctx, IrKernel *kernel, IrTask *task) {
-  Claims c = {.ctx = ctx, .kernel = kernel, .task = task, .is_good = true};
+  Claims c = {.ctx = ctx, .kernel = kernel, .is_good = true};
   c.written = scratch_array(ctx->scratch, bool, kernel->fields.count + 1);
   ir_walk_task(task, record_writes, &c);
   if (!c.counter) return false;

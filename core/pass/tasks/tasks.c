@@ -27,7 +27,6 @@
 typedef struct Tasker {
   IrKernel *kernel;
   Scratch *scratch;
-  IrMap *with;     /* of an inst: its replacement */
   VEC(int) home;   /* by id: where the inst is: 0 the host region, else task number + 1 */
   VEC(int) levels; /* of the enclosing loops, innermost last: how many FORs each became */
   int walks;       /* enclosing loops, in the host region, that walk a snapshot of nodes */
@@ -178,7 +177,6 @@ static void resolve_operands(Tasker *t, IrInst *inst) {
   bool has_var = inst->op == IR_GET || inst->op == IR_SET || inst->op == IR_REDUCE;
   for (int i = 0; i < inst->operand_count; i++) {
     IrInst *operand = inst->operands[i];
-    if (ir_mapped(t->with, operand)) operand = ir_mapped(t->with, operand);
     if (is_outside(t, operand) && !(has_var && i == 0)) operand = capture(t, operand);
     ir_set_operand(inst, i, operand);
   }
@@ -361,8 +359,7 @@ static bool make_nest(Tasker *t, IrInst *loop) {
   IrRegion *body = loop->regions[0],
            *inner = nest_of_loop(t->kernel, loop, order, indices, &levels);
   assign_home(t);
-  for (int i = 0; i < body->params.count; i++)
-    ir_map_put(t->with, body->params.items[i], indices[i]);
+  for (int i = 0; i < body->params.count; i++) ir_replace_uses(body->params.items[i], indices[i]);
   bool is_empty = !body->first;
   rewrite_move_all(body, inner);
   ir_delete(loop);
@@ -431,7 +428,7 @@ static bool visit_inst(Tasker *t, IrInst *inst) {
     return true;
   case IR_GET:
     if (!is_outside(t, inst->operands[0])) return true;
-    ir_map_put(t->with, inst, capture(t, inst->operands[0]));
+    ir_replace_uses(inst, capture(t, inst->operands[0]));
     ir_delete(inst);
     return true;
   case IR_SET:
@@ -465,8 +462,7 @@ bool pass_tasks(PassContext *ctx, IrKernel *kernel, Error *err) {
   Tasker t = {.kernel = kernel,
               .scratch = ctx->scratch,
               .has_quick_clears = ctx->target.quick_clears,
-              .err = err,
-              .with = ir_map(ctx->scratch, kernel)};
+              .err = err};
   kernel->frame_slots = kernel->args.count + ir_result_slots(kernel);
   assign_home(&t);
   if (!visit_region(&t, kernel->body) || !visit_functions(&t)) return false;
