@@ -297,7 +297,7 @@ IrInst *address_list_inside(IrBuilder *b, const SNode *dynamic, IrInst *const *i
   return axes_inside(b, dynamic, own_position(dynamic), indices);
 }
 
-/* -- arrays ------------------------------------------------------------------------------------- */
+/* -- arrays ------------------------------------------------------------------------------------ */
 
 /* Extents and strides are launch arguments:
  *
@@ -334,8 +334,8 @@ static IrInst *whole_index(IrBuilder *b, AddressIndex index) {
   return add_to(b, index.value, ir_i64(b, index.constant));
 }
 
-/* The row-major part of the address, from axis `first` on, if there is one. Only the constant along the last axis is
- * added separately, so that neighbours share one sum. */
+/* The row-major part of the address, from axis `first` on, if there is one. Only the constant along
+ * the last axis is added separately, so that neighbours share one sum. */
 static IrInst *row_major_from(IrBuilder *b, bool in_task, const IrArray *array, int first,
                               IrInst *address, const AddressIndex *index, int64_t bytes) {
   IrInst *number = NULL;

@@ -6,7 +6,7 @@
 #include "pass/analysis/dependence.h"
 #include "pass/rewrite.h"
 
-/* -- collecting ------------------------------------------------------------------------------- */
+/* -- collecting -------------------------------------------------------------------------------- */
 
 typedef struct Collector {
   Scratch *scratch;
@@ -142,7 +142,7 @@ Effects *effects_collect(Scratch *scratch, const IrKernel *kernel, IrRegion *bod
   return effects;
 }
 
-/* -- once per task ---------------------------------------------------------------------------- */
+/* -- once per task ----------------------------------------------------------------------------- */
 
 typedef struct EffectsEntry {
   const IrTask *task;
@@ -191,7 +191,7 @@ const Effects *effects_of(PassContext *ctx, const IrKernel *kernel, const IrTask
 
 void effects_forget(PassContext *ctx) { ctx->effects = NULL; }
 
-/* -- places ----------------------------------------------------------------------------------- */
+/* -- places ------------------------------------------------------------------------------------ */
 
 static EffectWhere where_of_cell(const IrInst *cell) {
   for (int axis = 0; axis < cell->axis_count; axis++)
@@ -213,7 +213,7 @@ EffectWhere effects_where(const EffectPlace *place) {
   return where;
 }
 
-/* -- activation and deactivation -------------------------------------------------------------- */
+/* -- activation and deactivation --------------------------------------------------------------- */
 
 static bool is_at_or_above(const SNode *above, const SNode *node) {
   while (node && node != above) node = node->parent;

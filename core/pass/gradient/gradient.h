@@ -1,5 +1,5 @@
-/* gradient.h - the steps of the pass `adjoint` that rewrite a kernel before it is differentiated, or
- * afterwards. Those that return false with err have found that the kernel has no derivative. */
+/* gradient.h - the steps of the pass `adjoint` that rewrite a kernel before it is differentiated,
+ * or afterwards. Those that return false with err have found that the kernel has no derivative. */
 #ifndef RG_PASS_GRADIENT_GRADIENT_H
 #define RG_PASS_GRADIENT_GRADIENT_H
 

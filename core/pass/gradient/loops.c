@@ -4,15 +4,15 @@
  *     range %a, %b serial (%i) { .. }   =>   if %a < %b { for %a, %b - 1, 1 (%i) { .. } }
  *
  * Serial are loops marked as such, and all loops inside a parallel one. Exits are renumbered as by
- * the pass `tasks` (nest.h). A loop over active cells becomes one over all cells that tests whether
- * each is active, which may be much slower, so only if the order of its iterations matters. In an
- * unbounded tree that is impossible. Decision D-pass-106. */
+ * the pass `tasks` (pass/tasks/tasks.h). A loop over active cells becomes one over all cells that
+ * tests whether each is active, which may be much slower, so only if the order of its iterations
+ * matters. In an unbounded tree that is impossible. Decision D-pass-106. */
 #include "ir/facts.h"
 #include "pass/gradient/plan.h"
 #include "pass/gradient/slice.h"
 #include "pass/rewrite.h"
 #include "pass/simplify/simplify.h"
-#include "pass/tasks/nest.h"
+#include "pass/tasks/tasks.h"
 #include "pass/trees/kind.h"
 
 typedef struct Numbering {
@@ -22,7 +22,7 @@ typedef struct Numbering {
 
 static bool visit_region(Numbering *n, IrRegion *region, bool is_parallel);
 
-/* -- does the order matter? ------------------------------------------------------------------- */
+/* -- does the order matter? -------------------------------------------------------------------- */
 
 /* May one iteration write an element whose derivative another one accesses by `inst`? */
 static bool may_meet(const Plans *plans, const IrRegion *body, const IrInst *write,
@@ -118,7 +118,7 @@ bool loops_number_serial(IrKernel *kernel, Companion companion, Error *err) {
   return visit_region(&n, kernel->body, false);
 }
 
-/* -- loops of unknown trip count ---------------------------------------------------------------- */
+/* -- loops of unknown trip count --------------------------------------------------------------- */
 
 /* They become loops over numbered iterations:
  *

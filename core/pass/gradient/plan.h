@@ -84,14 +84,14 @@ bool plan_carries_variable(const Plans *plans, const IrInst *loop);
  * overwrites elements? */
 bool plan_is_ordered(const Plans *plans, const IrInst *loop);
 
-/* -- uses.c: elements that an adjoint reads again, and that its primal overwrites ---------------- */
+/* -- uses.c: elements that an adjoint reads again, and that its primal overwrites -------------- */
 
 /* Tapes the reads that an adjoint cannot repeat, neither before the launch nor after it. */
 void uses_tape(Plans *plans);
 /* Fills kernel->gradient_uses. */
 void uses_find(Plans *plans);
 
-/* -- slice.c: the part of a primal that its adjoint runs once more, to tape what it needs --------- */
+/* -- slice.c: the part of a primal that its adjoint runs once more, to tape what it needs ------ */
 
 /* By id: the insts that taped values are computed from, including all writes to the fields that
  * they read. Refuses those that must not happen twice. */

@@ -131,7 +131,7 @@ void adjoint_leave(Adjoint *a, const Plan *plan, IrInst *const *outer) {
     ir_map_put(a->primal, plan->entered.items[i], outer[i]);
 }
 
-/* -- loops with loop-carried variables ----------------------------------------------------------- */
+/* -- loops with loop-carried variables --------------------------------------------------------- */
 
 /* Reversal by checkpoints:
  *

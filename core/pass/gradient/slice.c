@@ -51,7 +51,7 @@ void slice_add(Slice *s, IrInst *inst) {
     add_writes(s, inst->operands[0]->field);
 }
 
-/* -- running the primal once more ----------------------------------------------------------------- */
+/* -- running the primal once more -------------------------------------------------------------- */
 
 /* Keeps, before the adjoint, the backward slice of the primal from the taped values:
  *

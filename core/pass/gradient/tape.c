@@ -21,7 +21,7 @@ const IrInst *tape_loop(const IrInst *inst) {
   return at;
 }
 
-/* -- what is taped ---------------------------------------------------------------------------- */
+/* -- what is taped ----------------------------------------------------------------------------- */
 
 /* The number of cells of a level, active or not; 0: the level is unbounded. */
 static int64_t cell_count(const SNode *node) {
@@ -180,9 +180,10 @@ void tape_enter(const TapePlace *at, const IrInst *loop) {
   ir_map_put(at->tape->array, loop, load_word(at, loop, TYPE(I64)));
 }
 
-/* A builder inside a test that the element exists. It does not if memory has run out, and then the
- * launch has failed. */
-static IrBuilder enter_element(const TapePlace *at, IrInst *element[3]) {
+/* A builder inside a test that the inst's element exists, and the address of its word there. The
+ * element does not exist if memory has run out, and then the launch has failed. */
+static IrBuilder enter_element(const TapePlace *at, const IrInst *inst, IrInst *element[3],
+                               IrInst **address) {
   IrInst *choice = ir_if(at->b, ir_call(at->b, RT_ARRAY_HAS, 0, 0, 3, element));
   IrBuilder in = *at->b;
   in.before = NULL;
@@ -190,16 +191,16 @@ static IrBuilder enter_element(const TapePlace *at, IrInst *element[3]) {
   IrInst *line = ir_i32(&in, in.line);
   ir_call(&in, RT_ARRAY_OUTSIDE, 0, 0, 1, &line);
   in.region = choice->regions[0];
+  TapePlace inside = *at;
+  inside.b = &in;
+  *address = word_address(&inside, inst, ir_call(&in, RT_ARRAY_AT, 0, 0, 3, element));
   return in;
 }
 
 void tape_write(const TapePlace *at, const IrInst *value, IrInst *what) {
-  IrInst *element[3];
+  IrInst *element[3], *address;
   name_element(at, value, element);
-  IrBuilder in = enter_element(at, element);
-  TapePlace inside = *at;
-  inside.b = &in;
-  IrInst *address = word_address(&inside, value, ir_call(&in, RT_ARRAY_AT, 0, 0, 3, element));
+  IrBuilder in = enter_element(at, value, element, &address);
   ir_emit(&in, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){address, what});
 }
 
@@ -224,15 +225,12 @@ static void own_array(IrBuilder *b, IrInst *guard, IrInst *array) {
 void tape_create(const TapePlace *at, IrRegion *top, const IrInst *loop) {
   Tape *tape = at->tape;
   IrBuilder first = {tape->kernel, top, top->first, at->b->line, at->b->column};
-  IrInst *guard = new_guard(&first), *element[3];
+  IrInst *guard = new_guard(&first), *element[3], *address;
   name_element(at, loop, element);
   IrInst *length = emit_length(at, loop);
   IrInst *made = new_array(at->b, length, tape->words[loop->id], tape->arrays[loop->id]);
   own_array(at->b, guard, made);
-  IrBuilder in = enter_element(at, element);
-  TapePlace inside = *at;
-  inside.b = &in;
-  IrInst *address = word_address(&inside, loop, ir_call(&in, RT_ARRAY_AT, 0, 0, 3, element));
+  IrBuilder in = enter_element(at, loop, element, &address);
   ir_emit(&in, IR_DISOWN, TYPE(NONE), 1, &guard);
   ir_call(&in, RT_ARRAY_EXCHANGE, 0, 0, 2, (IrInst *[]){address, made});
   ir_emit(at->b, IR_RELEASE, TYPE(NONE), 1, &guard);

@@ -96,7 +96,7 @@ void updates_split(IrKernel *kernel, Companion companion, bool reads_winners) {
   ir_walk(kernel->body, visit_update, &(Splitting){kernel, companion, reads_winners});
 }
 
-/* -- tangents of shared minima and maxima -------------------------------------------------------- */
+/* -- tangents of shared minima and maxima ------------------------------------------------------ */
 
 /*     range %i {                        range %i { .. update max %p, %v .. }
  *       .. update max %p, %v ..    =>   range %i { .. if %v == load %p { store %p, %v } }

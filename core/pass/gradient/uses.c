@@ -108,7 +108,7 @@ static Sequence sequence_of(const Uses *u, const IrInst *write, const IrInst *re
   return in_text;
 }
 
-/* -- what has to be taped --------------------------------------------------------------------- */
+/* -- what has to be taped ---------------------------------------------------------------------- */
 
 /* How a needed read is ordered with the writes to its field. */
 typedef struct Reading {

@@ -52,7 +52,7 @@ int guards_slot(IrKernel *kernel, int number, const IrInst *with) {
   return guards_set(&b, guards_value(&b, with));
 }
 
-/* -- clamped indices -------------------------------------------------------------------------- */
+/* -- clamped indices --------------------------------------------------------------------------- */
 
 enum {
   DEEPEST = 4, /* ops between a clamp and the access that depends on it; clamps in a clamp */

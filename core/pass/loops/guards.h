@@ -54,7 +54,7 @@ typedef struct KnownValue {
  * bounds decide them. */
 void guards_decide(IrRegion *region, const KnownValue *known, int count);
 
-/* -- clamped indices -------------------------------------------------------------------------- */
+/* -- clamped indices --------------------------------------------------------------------------- */
 
 /* Minima and maxima whose result is known in the interior of a range:
  *

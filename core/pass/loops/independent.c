@@ -8,8 +8,8 @@
  * No element that one iteration writes may be accessed by another (dependence.h). Nor may the body
  * assign an outside variable, exit, operate on cells or lists, or print. Atomic updates of a single
  * place may run in any order, as they do between the task's iterations. If only assignments of
- * outside variables remain, whose order may change, FOR.sums is set (sums_only checks whether they are
- * sums). Sets FOR.independent, in tasks. */
+ * outside variables remain, whose order may change, FOR.sums is set (sums_only checks whether they
+ * are sums). Sets FOR.independent, in tasks. */
 #include "pass/analysis/dependence.h"
 #include "pass/loops/loops.h"
 #include "pass/rewrite.h"

@@ -1,18 +1,19 @@
-/* loops.h - rewrites of serial loops that several passes use: unrolling, hoisting of checks, skewing;
- * and whether a loop only sums. */
+/* loops.h - rewrites of serial loops that several passes use: unrolling, hoisting of checks,
+ * skewing; and whether a loop only sums. */
 #ifndef RG_PASS_LOOPS_LOOPS_H
 #define RG_PASS_LOOPS_LOOPS_H
 
 #include "pass/analysis/limits.h"
 
-/* unroll.c: unrolls the small nests of the task's body, in one version that keeps its checks; leaves
- * constants for `fold`. */
+/* unroll.c: unrolls the small nests of the task's body, in one version that keeps its checks;
+ * leaves constants for `fold`. */
 void unroll_whole(IrKernel *kernel, IrTask *task);
 /* skew.c: skews the nest of two numeric FORs if it carries such a dependence; returns whether it
  * did. The new loops need no bounds checks. */
 bool skew_nest(const BodyLimits *at, IrInst *outer);
-/* independent.c: does the loop only add to each outside variable that it sets, and does nothing in the loop depend
- * on these sums? Then iterations may add to partial sums, which are combined after the loop. */
+/* independent.c: does the loop only add to each outside variable that it sets, and does nothing in
+ * the loop depend on these sums? Then iterations may add to partial sums, which are combined after
+ * the loop. */
 bool sums_only(Scratch *scratch, const IrKernel *kernel, const IrInst *loop);
 
 /* -- hoist_checks.c: one check for all accesses of a loop nest whose indices are base + a constant

@@ -1,5 +1,5 @@
-/* nest.c - see nest.h. */
-#include "pass/tasks/nest.h"
+/* nest.c - nested serial loops, see tasks.h. */
+#include "pass/tasks/tasks.h"
 
 #include "pass/rewrite.h"
 #include "pass/trees/kind.h"

@@ -20,7 +20,6 @@
 #include "base/map.h"
 #include "ir/facts.h"
 #include "pass/pass.h"
-#include "pass/tasks/nest.h"
 #include "pass/trees/kind.h"
 #include "pass/rewrite.h"
 

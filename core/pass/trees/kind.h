@@ -11,7 +11,7 @@
 
 #include "pass/address/address.h"
 #include "pass/analysis/effects.h"
-#include "pass/tasks/nest.h"
+#include "pass/tasks/tasks.h"
 
 typedef struct Lower Lower; /* lower_places.h */
 
