@@ -1,5 +1,5 @@
 /* race.c - the race detector: which iterations of the running loop touched an element. With
- * debug = true kernels call rt_touch before each access; see core/lower/touch.c.
+ * debug = true kernels call rt_touch before each access; see core/lower/races.c.
  *
  * A table keeps, for each element, the two lowest iterations that wrote it plainly and the two
  * lowest that read or updated it. So the findings do not depend on the schedule or the number of

@@ -121,11 +121,11 @@ void emit_random_resume(Emit *e, const Inline *in); /* the state passed to a fun
 void emit_random_loop(Emit *e, const LoopHead *head);
 void emit_random_iteration(Emit *e, const Stmt *stmt);
 
-/* emit_say.c: print, assert, error */
-void emit_say(Emit *e, Expr *call);
+/* emit_message.c: print, assert, error */
+void emit_message(Emit *e, Expr *call);
 void emit_where(Emit *e); /* {i, j}: the iteration */
 /* A piece of a message; text NULL: the string of a launch. */
-void emit_said_text(Emit *e, const char *format, const Str *text, SemaArg string);
+void emit_message_text(Emit *e, const char *format, const Str *text, SemaArg string);
 
 /* emit_function.c: a user function, as a Lua function called at once; a `return` in it */
 void emit_function_call(Emit *e, Expr *call, Inline *in);

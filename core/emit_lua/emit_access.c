@@ -45,7 +45,7 @@ static void add_indices(Emit *e, Expr *expr, Indices *indices) {
   } else if (expr->kind == AST_LOCAL) { /* a view: {0, i, j} holds the indices of its declaration */
     const Local *local = expr->local;
     int count =
-        local->is_alias && local->alias.kind == ENTITY_FIELD ? local->alias.field.indexed : 0;
+        local->is_alias && local->alias.kind == ENTITY_FIELD ? local->alias.field.index_count : 0;
     for (int i = 0; i < count; i++) emit_format(e, ", %s[%d]", e->names[expr->local->id], i + 2);
     indices->given += count;
   } else if (expr->kind == AST_INDEX && !expr->is_item) {

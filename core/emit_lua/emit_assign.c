@@ -143,7 +143,8 @@ static void emit_place(Emit *e, const Target *target, int number) {
 }
 
 static void emit_place_indices(Emit *e, const Target *target, int number) {
-  int rank = target->is_item ? target->element->item.indexed : field_rank(&target->element->field);
+  int rank =
+      target->is_item ? target->element->item.index_count : field_rank(&target->element->field);
   for (int k = 0; k < rank; k++) emit_format(e, ", _rg_t%d[%d]", number, k + 2);
 }
 

@@ -122,7 +122,7 @@ static void emit_builtin(Emit *e, Expr *call, const Builtin *builtin) {
   case FORM_ANGLE:
     emit_angle(e, call, !strcmp(builtin->name, "math.deg") ? 180 / pi : pi / 180);
     break;
-  case FORM_JOIN:
+  case FORM_NUMERIC:
   case FORM_BITS: emit_fold(e, call, builtin->op); break;
   case FORM_ROUND: emit_round(e, call, builtin->op); break;
   case FORM_TOBIT: emit_as(e, call->list.items[0], TYPE(I32)); break;
@@ -130,12 +130,12 @@ static void emit_builtin(Emit *e, Expr *call, const Builtin *builtin) {
   case FORM_RANDOM: emit_random(e, call); break;
   case FORM_BITCAST: emit_bitcast(e, call); break;
   case FORM_NATIVE: emit_native(e, call, builtin->native); break;
-  case FORM_SAY: emit_say(e, call); break;
+  case FORM_MESSAGE: emit_message(e, call); break;
   case FORM_ARRAY: emit_array_call(e, call, builtin); break;
   case FORM_RANGE:
   case FORM_RESCALE:
   case FORM_LIBRARY:
-  case FORM_SHAPER: emit_refuse(e, call); break; /* not values */
+  case FORM_TYPE: emit_refuse(e, call); break; /* not values */
   }
 }
 

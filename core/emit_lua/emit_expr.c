@@ -163,7 +163,7 @@ static const char *op_name(AstOp op) {
 /* The name of the oracle's function for an operator. */
 static const char *operation_name(const Expr *expr, Type at) {
   int exponent;
-  return typed_factors(expr, at, &exponent) ? "factors" : op_name(expr->op);
+  return typed_integer_power(expr, at, &exponent) ? "integer_power" : op_name(expr->op);
 }
 
 static bool is_wide(Type type) { return type_is_integer(type) && type_bits(type) == 64; }

@@ -160,7 +160,7 @@ static void emit_nest(Emit *e, const Inline *in) {
 /* Is it passed at run time: a value, or a row? */
 static bool is_passed(const Local *parameter) {
   return !parameter->is_alias ||
-         (parameter->alias.kind == ENTITY_FIELD && parameter->alias.field.indexed);
+         (parameter->alias.kind == ENTITY_FIELD && parameter->alias.field.index_count);
 }
 
 /* `do return`, after restoring the caller's state of random numbers. */
@@ -234,7 +234,7 @@ void emit_invocation(Emit *e, Expr *expr, Invocation *call) {
 }
 
 void emit_function_return(Emit *e, Stmt *stmt) {
-  const Inline *in = stmt->leaves;
+  const Inline *in = stmt->returns_from;
   int count = stmt->values.count;
   if (in->is_called) {
     emit_text(e, return_of(in));

@@ -249,7 +249,7 @@ void emit_ir_memory_update(Derivative *d, const IrInst *update) {
 /* -- messages ---------------------------------------------------------------------------------- */
 
 /* Operands of messages are i64, u64 or f64; their texts depend on the type that they had. */
-static void emit_said(Derivative *d, const IrInst *operand, Type type) {
+static void emit_message_number(Derivative *d, const IrInst *operand, Type type) {
   if (type_is_bool(type)) {
     emit_text(d->e, "(");
     emit_ir_value(d, operand);
@@ -261,7 +261,7 @@ static void emit_said(Derivative *d, const IrInst *operand, Type type) {
   emit_text(d->e, ")");
 }
 
-static void emit_said_value(Derivative *d, const SemaPiece *piece, IrInst *const *operands) {
+static void emit_message_value(Derivative *d, const SemaPiece *piece, IrInst *const *operands) {
   Emit *e = d->e;
   char name[TYPE_NAME_SIZE];
   int parts = type_parts(piece->shape);
@@ -271,7 +271,7 @@ static void emit_said_value(Derivative *d, const SemaPiece *piece, IrInst *const
               type_is_scalar(piece->shape) ? "" : "{");
   for (int k = 0; k < parts; k++) {
     if (k) emit_text(e, ", ");
-    emit_said(d, operands[k], piece->type);
+    emit_message_number(d, operands[k], piece->type);
   }
   emit_text(e, type_is_scalar(piece->shape) ? ")" : "})");
 }
@@ -288,11 +288,11 @@ void emit_ir_message(Derivative *d, const IrInst *inst) {
     const SemaPiece *piece = &message->pieces.items[k];
     if (k) emit_text(e, ", ");
     if (piece->kind == PIECE_VALUE) {
-      emit_said_value(d, piece, inst->operands + at);
+      emit_message_value(d, piece, inst->operands + at);
       at += type_parts(piece->shape);
     } else {
-      emit_said_text(e, piece->format, piece->kind == PIECE_TEXT ? &piece->text : NULL,
-                     piece->string);
+      emit_message_text(e, piece->format, piece->kind == PIECE_TEXT ? &piece->text : NULL,
+                        piece->string);
     }
   }
   emit_text(e, "}");

@@ -13,7 +13,7 @@ static void emit_parameters(Emit *e) {
     if (!type_is_scalar(local->shape)) emit_text(e, "{");
     for (int k = 0; k < type_parts(local->shape); k++) {
       if (k) emit_text(e, ", ");
-      emit_conversion(e, (Shape){0}, number_type(s, launch_arg->met, k),
+      emit_conversion(e, (Shape){0}, number_type(s, launch_arg->type, k),
                       number_type(s, local->type, k));
       emit_format(e, "_rg_a[%d])", launch_arg->arg + k);
     }

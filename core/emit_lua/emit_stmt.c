@@ -134,7 +134,7 @@ static void emit_if(Emit *e, Stmt *stmt) {
 }
 
 static void emit_return(Emit *e, Stmt *stmt) {
-  if (stmt->leaves) {
+  if (stmt->returns_from) {
     emit_function_return(e, stmt);
     return;
   }
@@ -149,7 +149,7 @@ static void emit_return(Emit *e, Stmt *stmt) {
 
 static void emit_call_statement(Emit *e, Expr *call) {
   Inline *in = call->inlined;
-  if (in && (in->is_crossed || (in->is_statement && has_room(e, in->parameters.count)))) {
+  if (in && (in->has_nonlocal_return || (in->is_statement && has_room(e, in->parameters.count)))) {
     emit_block_call(e, in);
     return;
   }

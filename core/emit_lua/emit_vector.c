@@ -19,7 +19,7 @@ void emit_launch_arg(Emit *e, const Expr *expr) {
   for (int k = 0; k < type_parts(entity->shape); k++) {
     if (k) emit_text(e, ", ");
     int part = parts_at(parts, k);
-    emit_conversion(e, (Shape){0}, number_type(e->s, launch_arg->met, part),
+    emit_conversion(e, (Shape){0}, number_type(e->s, launch_arg->type, part),
                     number_type(e->s, at, k));
     emit_format(e, "_rg_a[%d])", launch_arg->arg + part);
   }

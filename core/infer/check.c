@@ -108,7 +108,7 @@ static void check_for_in(Sema *s, Stmt *stmt) {
 /* -- statements -------------------------------------------------------------------------------- */
 
 static void check_return(Sema *s, Stmt *stmt) {
-  if (stmt->leaves) {
+  if (stmt->returns_from) {
     check_inline_return(s, stmt);
     return;
   }
@@ -186,21 +186,21 @@ static void note_parameters(Sema *s) {
   for (int i = 0; i < s->parameters.count; i++) {
     const Local *local = s->parameters.items[i];
     if (s->parameter_launch_arg[i] && !local->is_alias && type_is_float(local->type))
-      s->launch_args.items[s->parameter_launch_arg[i] - 1].met = local->type;
+      s->launch_args.items[s->parameter_launch_arg[i] - 1].type = local->type;
   }
 }
 
 static void complete_arguments(Sema *s) {
   for (int i = 0; i < s->launch_args.count; i++) {
     LaunchArg *launch_arg = &s->launch_args.items[i];
-    if (launch_arg->ty.kind == TY_INT && launch_arg->why.is_guess)
-      vec_push(s->scratch, &s->output->wholes, launch_arg->source);
+    if (launch_arg->ty.kind == TY_INT && launch_arg->reason.is_guess)
+      vec_push(s->scratch, &s->output->guesses, launch_arg->source);
     bool is_stored = launch_arg->stores.count && launch_arg->stores.count == launch_arg->use_count;
     for (int k = 0; is_stored && k < launch_arg->stores.count; k++)
       launch_arg->stores.items[k]->at = launch_arg->stored;
-    if (is_stored) launch_arg->met = launch_arg->stored;
-    else if (launch_arg->ty.kind != TY_FLEXIBLE) launch_arg->met = launch_arg->ty.type;
-    else if (type_is_none(launch_arg->met)) launch_arg->met = s->default_float;
+    if (is_stored) launch_arg->type = launch_arg->stored;
+    else if (launch_arg->ty.kind != TY_FLEXIBLE) launch_arg->type = launch_arg->ty.type;
+    else if (type_is_none(launch_arg->type)) launch_arg->type = s->default_float;
   }
 }
 

@@ -28,7 +28,7 @@ static bool check_round(Sema *s, Expr *argument, Type at) {
 }
 
 /* A flexible float is shown as Lua would show it: as an f64. */
-static bool check_said_value(Sema *s, const SaidPiece *piece) {
+static bool check_message_value(Sema *s, const MessagePiece *piece) {
   Expr *value = piece->value;
   char shows = piece->format ? piece->format[strlen(piece->format) - 1] : 's';
   bool is_text = shows == 's', is_bool = value->ty.kind == TY_BOOL;
@@ -46,10 +46,11 @@ static bool check_said_value(Sema *s, const SaidPiece *piece) {
   return check_expr(s, value, wants_float ? TYPE(F64) : TYPE(NONE));
 }
 
-static bool check_said(Sema *s, Said *said) {
-  if (said->condition && !check_condition(s, said->condition)) return false;
-  for (int i = 0; i < said->pieces.count; i++)
-    if (said->pieces.items[i].value && !check_said_value(s, &said->pieces.items[i])) return false;
+static bool check_message(Sema *s, MessageCall *message) {
+  if (message->condition && !check_condition(s, message->condition)) return false;
+  for (int i = 0; i < message->pieces.count; i++)
+    if (message->pieces.items[i].value && !check_message_value(s, &message->pieces.items[i]))
+      return false;
   return true;
 }
 
@@ -114,7 +115,7 @@ static bool check_builtin(Sema *s, Expr *e, const Builtin *builtin) {
   Type at = e->at;
   if (builtin->form == FORM_ARRAY) return check_array(s, e, builtin);
   if (builtin->form == FORM_RANDOM) return check_random(s, e, builtin);
-  if (builtin->form == FORM_SAY) return check_said(s, e->said);
+  if (builtin->form == FORM_MESSAGE) return check_message(s, e->message);
   if (builtin->form == FORM_BITCAST) return check_bitcast(s, e);
   if (builtin->form == FORM_NATIVE) return check_native(s, e, builtin);
   Exprs list = call_arguments(s, e);
@@ -123,7 +124,7 @@ static bool check_builtin(Sema *s, Expr *e, const Builtin *builtin) {
   case FORM_FLOAT:
   case FORM_LOG:
   case FORM_ANGLE:
-  case FORM_JOIN: return check_numbers(s, &list, who) && check_all(s, &list, at);
+  case FORM_NUMERIC: return check_numbers(s, &list, who) && check_all(s, &list, at);
   case FORM_ROUND: return check_numbers(s, &list, who) && check_round(s, list.items[0], at);
   case FORM_ALGEBRA: return check_algebra(s, e, builtin);
   case FORM_BITS: return check_integers(s, &e->list, who) && check_all(s, &e->list, at);
@@ -135,8 +136,8 @@ static bool check_builtin(Sema *s, Expr *e, const Builtin *builtin) {
   case FORM_RANGE:
   case FORM_RESCALE:
   case FORM_LIBRARY:
-  case FORM_SHAPER:
-  case FORM_SAY:
+  case FORM_TYPE:
+  case FORM_MESSAGE:
   case FORM_RANDOM:
   case FORM_BITCAST:
   case FORM_NATIVE:

@@ -30,8 +30,8 @@ bool check_number(Sema *s, Expr *e, const char *who) {
 static bool note_given(Sema *s, Expr *e) {
   e = sema_strip(e);
   const Local *local = e->kind == AST_LOCAL ? e->local : NULL;
-  if (!local || !local->given || local->is_annotated) return false;
-  return sema_note(s, local->given_source, local->given->pos, local->given->width,
+  if (!local || !local->type_from || local->is_annotated) return false;
+  return sema_note(s, local->type_from_source, local->type_from->pos, local->type_from->width,
                    "'%s' becomes %s here", sema_text(s, e->text), ty_text(s, ty_at(s, e)));
 }
 
@@ -150,7 +150,7 @@ static bool fail_float(Sema *s, Expr *value, Type target, const char *what) {
 static void note_store(Sema *s, Expr *value, Type target) {
   if (value->entity.kind != ENTITY_ARGUMENT || !type_is_integer(target)) return;
   LaunchArg *launch_arg = &s->launch_args.items[value->entity.launch_arg.number];
-  bool is_open = launch_arg->ty.kind == TY_INT && launch_arg->why.clause;
+  bool is_open = launch_arg->ty.kind == TY_INT && launch_arg->reason.clause;
   if (!is_open || (launch_arg->stores.count && !type_equal(launch_arg->stored, target))) return;
   launch_arg->stored = target;
   vec_push(s->scratch, &launch_arg->stores, value);
@@ -179,7 +179,7 @@ static void note_limit(Sema *s, const Expr *value, Type target) {
     return;
   limit.launch_arg = e->entity.launch_arg.number;
   const LaunchArg *launch_arg = &s->launch_args.items[limit.launch_arg];
-  if (launch_arg->ty.kind == TY_INT && launch_arg->why.clause)
+  if (launch_arg->ty.kind == TY_INT && launch_arg->reason.clause)
     vec_push(s->scratch, &s->limits, limit);
 }
 
@@ -352,8 +352,8 @@ static void note_use(Sema *s, const Expr *e, Type at) {
   LaunchArg *launch_arg = &s->launch_args.items[e->entity.launch_arg.number];
   launch_arg->use_count++;
   if (launch_arg->ty.kind != TY_FLEXIBLE) return;
-  bool is_same = type_is_none(launch_arg->met) || type_equal(launch_arg->met, at);
-  launch_arg->met = is_same ? at : TYPE(F64);
+  bool is_same = type_is_none(launch_arg->type) || type_equal(launch_arg->type, at);
+  launch_arg->type = is_same ? at : TYPE(F64);
 }
 
 static bool check_leaf(Sema *s, Expr *e, Type at) {

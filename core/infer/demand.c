@@ -4,8 +4,8 @@
  * is marked, and infer follows its values. */
 #include "infer/infer.h"
 
-Type demand_type(const Infer *f, const LaunchArg *launch_arg, Why why) {
-  if (!why.is_guess) return TYPE(I32);
+Type demand_type(const Infer *f, const LaunchArg *launch_arg, Reason reason) {
+  if (!reason.is_guess) return TYPE(I32);
   const SemaInput *input = f->s->input;
   SemaArg source = launch_arg->source;
   switch ((source.is_parameter ? input->parameters : input->captures)[source.index].whole) {
@@ -15,39 +15,39 @@ Type demand_type(const Infer *f, const LaunchArg *launch_arg, Why why) {
   }
 }
 
-static void demand_launch_arg(Infer *f, int number, const Expr *use, Why why) {
+static void demand_launch_arg(Infer *f, int number, const Expr *use, Reason reason) {
   LaunchArg *launch_arg = &f->s->launch_args.items[number];
-  Type type = demand_type(f, launch_arg, why);
+  Type type = demand_type(f, launch_arg, reason);
   if (launch_arg->ty.kind != TY_NUMBER || type_is_none(type)) return;
   launch_arg->ty = ty_of(type);
   launch_arg->use = use;
   launch_arg->source_text = sema_text_source(f->s);
-  launch_arg->why = why;
+  launch_arg->reason = reason;
   f->has_changed = true;
 }
 
 /* Demands that all values of a variable be integers; a certain reason replaces a guess. */
-static void demand_values(Infer *f, Local *local, Why why) {
-  if (local->is_demanded && (why.is_guess || !local->why.is_guess)) return;
+static void demand_values(Infer *f, Local *local, Reason reason) {
+  if (local->is_demanded && (reason.is_guess || !local->reason.is_guess)) return;
   local->is_demanded = true;
-  local->why = why;
+  local->reason = reason;
   f->has_changed = true;
 }
 
-static void demand_local(Infer *f, Expr *e, Why why) {
+static void demand_local(Infer *f, Expr *e, Reason reason) {
   Entity *entity = &e->entity;
   Local *local = e->local;
-  if (entity->kind == ENTITY_ARGUMENT) demand_launch_arg(f, entity->launch_arg.number, e, why);
-  if (!local->is_alias) demand_values(f, local, why);
+  if (entity->kind == ENTITY_ARGUMENT) demand_launch_arg(f, entity->launch_arg.number, e, reason);
+  if (!local->is_alias) demand_values(f, local, reason);
 }
 
-static void demand_list(Infer *f, Exprs *list, Why why) {
-  for (int i = 0; i < list->count; i++) demand_integer(f, list->items[i], why);
+static void demand_list(Infer *f, Exprs *list, Reason reason) {
+  for (int i = 0; i < list->count; i++) demand_integer(f, list->items[i], reason);
 }
 
-static void demand_result(Infer *f, const Inline *in, int result, Why why) {
+static void demand_result(Infer *f, const Inline *in, int result, Reason reason) {
   Local *local = in->results.count ? in->results.items[result] : NULL;
-  if (local) demand_values(f, local, why);
+  if (local) demand_values(f, local, reason);
 }
 
 /* The argument of math.floor or a similar call; NULL if e is none. */
@@ -59,54 +59,54 @@ static Expr *rounded(const Expr *e) {
 
 /* math.floor ceil abs min max pass the demand on to arguments of unknown type. But a call that
  * rounds a float fulfils it itself. */
-static void demand_call(Infer *f, Expr *e, Why why) {
+static void demand_call(Infer *f, Expr *e, Reason reason) {
   Expr *argument = rounded(e);
   bool is_of_float =
-      argument && (ty_is_float(argument->ty) || (why.is_guess && !demand_is_whole(f, argument)));
+      argument && (ty_is_float(argument->ty) || (reason.is_guess && !demand_is_whole(f, argument)));
   if (is_of_float) {
     f->has_changed |= !e->is_rounded;
     e->is_rounded = true;
     return;
   }
-  if (e->kind == AST_METHOD) demand_integer(f, e->left, why);
-  demand_list(f, &e->list, why);
+  if (e->kind == AST_METHOD) demand_integer(f, e->left, reason);
+  demand_list(f, &e->list, reason);
 }
 
-void demand_integer(Infer *f, Expr *e, Why why) {
+void demand_integer(Infer *f, Expr *e, Reason reason) {
   if (e->ty.kind != TY_NUMBER) return;
   const Inline *in = e->inlined;
   if (in) {
-    demand_result(f, in, e->result, why);
+    demand_result(f, in, e->result, reason);
     return;
   }
   switch (e->kind) {
-  case AST_LOCAL: demand_local(f, e, why); break;
+  case AST_LOCAL: demand_local(f, e, reason); break;
   case AST_INDEX: /* of a captured list, or of a vector */
-    if (e->is_item) demand_launch_arg(f, e->entity.launch_arg.number, e, why);
-    else demand_integer(f, e->left, why);
+    if (e->is_item) demand_launch_arg(f, e->entity.launch_arg.number, e, reason);
+    else demand_integer(f, e->left, reason);
     break;
   case AST_GLOBAL:
   case AST_FIELD:
     if (e->entity.kind == ENTITY_PART) {
-      demand_integer(f, e->left, why);
+      demand_integer(f, e->left, reason);
       break;
     }
-    demand_launch_arg(f, e->entity.launch_arg.number, e, why);
+    demand_launch_arg(f, e->entity.launch_arg.number, e, reason);
     break;
   case AST_PAREN:
-  case AST_UNARY: demand_integer(f, e->left, why); break;
+  case AST_UNARY: demand_integer(f, e->left, reason); break;
   case AST_BINARY:
   case AST_OR:
-    demand_integer(f, e->left, why);
-    demand_integer(f, e->right, why);
+    demand_integer(f, e->left, reason);
+    demand_integer(f, e->right, reason);
     break;
-  case AST_AND: demand_integer(f, e->right, why); break;
+  case AST_AND: demand_integer(f, e->right, reason); break;
   case AST_TERNARY:
-    demand_integer(f, e->right, why);
-    demand_integer(f, e->third, why);
+    demand_integer(f, e->right, reason);
+    demand_integer(f, e->third, reason);
     break;
   case AST_CALL:
-  case AST_METHOD: demand_call(f, e, why); break;
+  case AST_METHOD: demand_call(f, e, reason); break;
   default: break;
   }
 }
@@ -120,7 +120,8 @@ static bool are_whole(const Infer *f, const Exprs *list) {
 }
 
 static bool is_whole_argument(const Infer *f, int number) {
-  return !type_is_none(demand_type(f, &f->s->launch_args.items[number], (Why){.is_guess = true}));
+  return !type_is_none(
+      demand_type(f, &f->s->launch_args.items[number], (Reason){.is_guess = true}));
 }
 
 bool demand_is_whole(const Infer *f, const Expr *e) {

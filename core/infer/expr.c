@@ -4,7 +4,8 @@
 #include "infer/infer.h"
 
 void infer_demand(Infer *f, Expr *e, const char *clause, const char *name) {
-  if (f->is_demanding) demand_integer(f, e, (Why){clause, name, e, sema_text_source(f->s), false});
+  if (f->is_demanding)
+    demand_integer(f, e, (Reason){clause, name, e, sema_text_source(f->s), false});
 }
 
 static void demand_list(Infer *f, Exprs *list, const char *clause, const char *name) {
@@ -120,10 +121,10 @@ static PartialType join_all(Infer *f, const Exprs *list, AstOp op) {
   return ty;
 }
 
-static PartialType infer_said(Infer *f, Said *said) {
-  if (said->condition) infer_expr(f, said->condition);
-  for (int i = 0; i < said->pieces.count; i++)
-    if (said->pieces.items[i].value) infer_expr(f, said->pieces.items[i].value);
+static PartialType infer_message(Infer *f, MessageCall *message) {
+  if (message->condition) infer_expr(f, message->condition);
+  for (int i = 0; i < message->pieces.count; i++)
+    if (message->pieces.items[i].value) infer_expr(f, message->pieces.items[i].value);
   return (PartialType){0};
 }
 
@@ -184,7 +185,7 @@ static PartialType infer_array(Infer *f, Expr *e, const Builtin *builtin) {
 
 static PartialType infer_builtin(Infer *f, Expr *e, const Builtin *builtin) {
   if (builtin->form == FORM_RANDOM) return infer_random(f, &e->random, builtin);
-  if (builtin->form == FORM_SAY) return infer_said(f, e->said);
+  if (builtin->form == FORM_MESSAGE) return infer_message(f, e->message);
   if (builtin->form == FORM_BITCAST) return infer_bitcast(f, e);
   if (builtin->form == FORM_NATIVE) return infer_native(f, e, builtin);
   if (builtin->form == FORM_ARRAY) return infer_array(f, e, builtin);
@@ -195,7 +196,7 @@ static PartialType infer_builtin(Infer *f, Expr *e, const Builtin *builtin) {
   case FORM_FLOAT:
   case FORM_LOG:
   case FORM_ANGLE: return ty_binary(f->s, AST_DIV, all, all);
-  case FORM_JOIN: return all;
+  case FORM_NUMERIC: return all;
   case FORM_ROUND: return infer_round(f, e, list.items[0], builtin->op);
   case FORM_ALGEBRA: return infer_algebra(f->s, &list, builtin);
   case FORM_BITS:
@@ -210,8 +211,8 @@ static PartialType infer_builtin(Infer *f, Expr *e, const Builtin *builtin) {
   case FORM_RANGE:
   case FORM_RESCALE:
   case FORM_LIBRARY:
-  case FORM_SHAPER:
-  case FORM_SAY:
+  case FORM_TYPE:
+  case FORM_MESSAGE:
   case FORM_RANDOM:
   case FORM_BITCAST:
   case FORM_NATIVE:
@@ -239,7 +240,7 @@ static void guess_converted(Infer *f, const Expr *e) {
     return;
   demand_integer(
       f, value,
-      (Why){"which is converted to an integer", NULL, value, sema_text_source(f->s), true});
+      (Reason){"which is converted to an integer", NULL, value, sema_text_source(f->s), true});
 }
 
 static PartialType infer_call(Infer *f, Expr *e) {

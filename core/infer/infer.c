@@ -24,15 +24,15 @@ static void fail_mixed(Infer *f, Expr *value, const Local *local, PartialType ty
   sema_fail(f->s, value, RG_ERROR_TYPE_MISMATCH, "declare another local for it",
             "'%s' is %s, and this gives it %s", sema_text(f->s, local->name),
             ty_text(f->s, local->ty), ty_text(f->s, ty));
-  if (local->given)
-    sema_note(f->s, local->given_source, local->given->pos, local->given->width,
+  if (local->type_from)
+    sema_note(f->s, local->type_from_source, local->type_from->pos, local->type_from->width,
               "'%s' becomes %s here", sema_text(f->s, local->name), ty_text(f->s, local->ty));
 }
 
 static void demand_given(Infer *f, const Local *local, Expr *value) {
   if (local->is_annotated)
     infer_demand(f, value, "which is stored in '%s'", sema_text(f->s, local->name));
-  else demand_integer(f, value, local->why);
+  else demand_integer(f, value, local->reason);
 }
 
 /* `value` is the assigned expression, for positions and demands; NULL for a loop's index. */
@@ -52,8 +52,8 @@ static void give(Infer *f, Local *local, PartialType ty, Expr *value) {
   PartialType joined = ty_join(local->ty, ty_default(f->s, ty));
   if (is_equal(joined, local->ty)) return;
   local->ty = joined;
-  local->given = value;
-  local->given_source = sema_text_source(f->s);
+  local->type_from = value;
+  local->type_from_source = sema_text_source(f->s);
   f->has_changed = true;
 }
 
@@ -181,8 +181,8 @@ static void guess_bounds(Infer *f, Stmt *stmt) {
   for (int i = 0; i < stmt->values.count; i++)
     if (demand_is_whole(f, values[i]))
       demand_integer(f, values[i],
-                     (Why){"which bounds a loop over integers", NULL, values[i],
-                           sema_text_source(f->s), true});
+                     (Reason){"which bounds a loop over integers", NULL, values[i],
+                              sema_text_source(f->s), true});
 }
 
 static void infer_numeric_for(Infer *f, Stmt *stmt) {
@@ -190,7 +190,7 @@ static void infer_numeric_for(Infer *f, Stmt *stmt) {
   PartialType ty = ty_of_for(f->s, stmt);
   Local *index = stmt->locals.items[0];
   bool is_sure = ty.kind == TY_INT && !stmt->is_guess;
-  is_sure |= index->is_demanded && !index->why.is_guess;
+  is_sure |= index->is_demanded && !index->reason.is_guess;
   if (f->is_guessing && (ty.kind == TY_NUMBER || stmt->is_guess)) guess_bounds(f, stmt);
   if (f->is_demanding && is_sure)
     for (int i = 0; i < stmt->values.count; i++)
@@ -250,7 +250,7 @@ static void infer_result(Infer *f, Result *result, Expr *value) {
 }
 
 static void infer_return(Infer *f, Stmt *stmt) {
-  if (stmt->leaves) {
+  if (stmt->returns_from) {
     infer_inline_return(f, stmt);
     return;
   }
@@ -312,10 +312,10 @@ static void demand_parameters(Infer *f) {
     Local *parameter = f->s->parameters.items[i];
     LaunchArg *launch_arg = launch_arg_of(f, i);
     if (!launch_arg || launch_arg->ty.kind != TY_NUMBER || !parameter->is_demanded) continue;
-    Type type = demand_type(f, launch_arg, parameter->why);
+    Type type = demand_type(f, launch_arg, parameter->reason);
     if (type_is_none(type)) continue;
     launch_arg->ty = ty_of(type);
-    launch_arg->why = parameter->why;
+    launch_arg->reason = parameter->reason;
     f->has_changed = true;
   }
 }

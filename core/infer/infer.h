@@ -23,10 +23,10 @@ void infer_block(Infer *f, Block *block);
 /* a variable is assigned a value of this type */
 void infer_give(Infer *f, Local *ast, PartialType ty, Expr *value);
 PartialType infer_update(Sema *s, IrUpdate op, PartialType target, PartialType term);
-/* demand.c: e must be an integer, because of `why` */
-void demand_integer(Infer *f, Expr *e, Why why);
+/* demand.c: e must be an integer, because of `reason` */
+void demand_integer(Infer *f, Expr *e, Reason reason);
 /* The integer type that the demand gives the argument; NONE if it was not always whole. */
-Type demand_type(const Infer *f, const LaunchArg *launch_arg, Why why);
+Type demand_type(const Infer *f, const LaunchArg *launch_arg, Reason reason);
 /* Have the launch arguments in e been whole numbers so far? */
 bool demand_is_whole(const Infer *f, const Expr *e);
 /* if is_demanding */

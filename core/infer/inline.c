@@ -43,7 +43,7 @@ void infer_functions(Infer *f) {
 void infer_inline_return(Infer *f, Stmt *stmt) {
   for (int i = 0; i < stmt->values.count; i++) {
     PartialType ty = infer_expr(f, stmt->values.items[i]);
-    infer_give(f, stmt->leaves->results.items[i], ty, stmt->values.items[i]);
+    infer_give(f, stmt->returns_from->results.items[i], ty, stmt->values.items[i]);
   }
 }
 
@@ -73,7 +73,7 @@ void check_functions(Sema *s) {
 }
 
 void check_inline_return(Sema *s, Stmt *stmt) {
-  const char *what = scratch_format(s->scratch, "the result of '%s'", stmt->leaves->name);
+  const char *what = scratch_format(s->scratch, "the result of '%s'", stmt->returns_from->name);
   for (int i = 0; i < stmt->values.count; i++)
-    check_store(s, stmt->values.items[i], stmt->leaves->results.items[i]->type, what);
+    check_store(s, stmt->values.items[i], stmt->returns_from->results.items[i]->type, what);
 }

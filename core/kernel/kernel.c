@@ -149,7 +149,7 @@ int32_t kernel_add_function(Kernel *kernel, Str text, const RgKernelOptions *opt
 
 typedef struct Wanting {
   Kernel *kernel;
-  const SemaWants *wants;
+  const SemaRequests *requests;
 } Wanting;
 
 bool kernel_is_static(const Kernel *kernel, int32_t value) {
@@ -193,10 +193,10 @@ SemaWhole kernel_note_whole(Kernel *kernel, int32_t value, double number) {
 }
 
 /* Includes the values of these arguments in the pattern. */
-static void mark_statics(Kernel *kernel, const SemaWants *wants) {
-  if (wants->statics.count) versions_drop_all(kernel);
-  for (int k = 0; k < wants->statics.count; k++) {
-    SemaArg source = wants->statics.items[k];
+static void mark_statics(Kernel *kernel, const SemaRequests *requests) {
+  if (requests->statics.count) versions_drop_all(kernel);
+  for (int k = 0; k < requests->statics.count; k++) {
+    SemaArg source = requests->statics.items[k];
     int32_t count = source.is_parameter ? kernel->parameter_count : kernel->paths.count;
     ASSERT(source.index >= 0 && source.index < count, "the compile names a value of the kernel");
     if (source.is_parameter) kernel->static_parameters[source.index] = true;
@@ -207,20 +207,20 @@ static void mark_statics(Kernel *kernel, const SemaWants *wants) {
 static bool keep_wants(void *data, Error *err) {
   Wanting *wanting = data;
   (void)err;
-  mark_statics(wanting->kernel, wanting->wants);
-  add_paths(wanting->kernel, &wanting->wants->paths);
+  mark_statics(wanting->kernel, wanting->requests);
+  add_paths(wanting->kernel, &wanting->requests->paths);
   return true;
 }
 
-void kernel_want(Kernel *kernel, const SemaWants *wants) {
-  Wanting wanting = {kernel, wants};
+void kernel_add_requests(Kernel *kernel, const SemaRequests *requests) {
+  Wanting wanting = {kernel, requests};
   Error ignored = {0}; /* the compile's own error is kept */
-  if (wants->has_function) {
-    ASSERT(wants->function.index >= 0, "the function is a value of the launch");
+  if (requests->has_function) {
+    ASSERT(requests->function.index >= 0, "the function is a value of the launch");
     kernel->want = WANT_FUNCTION;
     kernel->wanted_value =
-        wants->function.index + (wants->function.is_parameter ? kernel->paths.count : 0);
-  } else if ((wants->paths.count || wants->statics.count) &&
+        requests->function.index + (requests->function.is_parameter ? kernel->paths.count : 0);
+  } else if ((requests->paths.count || requests->statics.count) &&
              guard_run(keep_wants, &wanting, &ignored)) {
     kernel->want = WANT_PATHS;
   }

@@ -66,7 +66,7 @@ void kernel_rely_on_whole(Kernel *kernel, int32_t value, double number);
  * always been whole. WHOLE_UNKNOWN for other numbers. */
 SemaWhole kernel_note_whole(Kernel *kernel, int32_t value, double number);
 /* Records what a compile needs from the caller. */
-void kernel_want(Kernel *kernel, const SemaWants *wants);
+void kernel_add_requests(Kernel *kernel, const SemaRequests *requests);
 /* Compiles what a launch with such values needs. With `in_background`, a thread may still generate
  * the code when this returns; a launch that needs it waits. */
 bool kernel_compile(Kernel *kernel, const RgValue *values, int32_t value_count, bool in_background,

@@ -32,7 +32,7 @@ int lower_index_list(Lower *l, const Exprs *list, int count, IrInst **indices, i
 }
 
 static int copy_view(Lower *l, const Local *local, IrInst **indices) {
-  int count = held_by(l, local)->indices ? field_of(&local->alias)->indexed : 0;
+  int count = held_by(l, local)->indices ? field_of(&local->alias)->index_count : 0;
   for (int i = 0; i < count; i++) indices[i] = held_by(l, local)->indices[i];
   return count;
 }
@@ -85,7 +85,7 @@ static int32_t place_argument(Lower *l, const FieldRef *field, const char *name)
   source.kind = ARG_PLACE;
   vec_push(l->scratch, &l->output->args, source);
   vec_push(l->scratch, &l->output->sources, l->s->input->ast->source);
-  vec_push(l->scratch, &l->output->whys, (SemaWhy){0});
+  vec_push(l->scratch, &l->output->reasons, (SemaReason){0});
   return ir_add_arg(kernel, TYPE(I64), name, 0, 0) + 1;
 }
 

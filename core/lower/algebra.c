@@ -112,8 +112,8 @@ static IrInst *trace(Lower *l, IrInst **m, int size) {
 
 /* Combines all numbers, from the first to the last. */
 static IrInst *fold_all(Lower *l, Algebra which, IrInst **v, int count) {
-  static const IrOp ops[] = {[ALGEBRA_LEAST] = IR_MIN,
-                             [ALGEBRA_MOST] = IR_MAX,
+  static const IrOp ops[] = {[ALGEBRA_MIN] = IR_MIN,
+                             [ALGEBRA_MAX] = IR_MAX,
                              [ALGEBRA_ANY] = IR_BOR,
                              [ALGEBRA_ALL] = IR_BAND};
   IrInst *all = v[0];

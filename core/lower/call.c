@@ -181,7 +181,7 @@ static IrInst **lower_builtin(Lower *l, Expr *e, const Builtin *builtin) {
   case FORM_SHIFT: return lower_each(l, e, builtin, each_float);
   case FORM_LOG: return lower_each(l, e, builtin, each_log);
   case FORM_ANGLE: return lower_each(l, e, builtin, each_angle);
-  case FORM_JOIN:
+  case FORM_NUMERIC:
   case FORM_BITS: return lower_each(l, e, builtin, each_fold);
   case FORM_ROUND: return lower_round(l, e, call_arguments(l->s, e).items[0], builtin->op);
   case FORM_TOBIT: return lower_tobit(l, e);
@@ -190,11 +190,11 @@ static IrInst **lower_builtin(Lower *l, Expr *e, const Builtin *builtin) {
   case FORM_BITCAST: return lower_bitcast(l, e);
   case FORM_NATIVE: return lower_native(l, e, builtin->native);
   case FORM_ARRAY: return lower_array_call(l, e, builtin);
-  case FORM_SAY: lower_say(l, e); return NULL;
+  case FORM_MESSAGE: lower_message(l, e); return NULL;
   case FORM_RANGE:
   case FORM_RESCALE:
   case FORM_LIBRARY:
-  case FORM_SHAPER: break;
+  case FORM_TYPE: break;
   }
   return array(l, 1); /* refused by resolve */
 }
@@ -237,7 +237,7 @@ static IrInst *change_number(Lower *l, Expr *e, const MethodCall *m, int k, IrIn
                              IrInst **const *values) {
   const Method *method = m->method;
   IrInst *place = lower_place_at(l, &m->object, k, indices);
-  lower_touch(l, e, &m->object, TOUCH_UPDATE, place, indices, NULL);
+  lower_race_access(l, e, &m->object, RACE_UPDATE, place, indices, NULL);
   if (method->form == METHOD_RMW)
     return lower_rmw(l, e, &m->object, indices, (IrUpdate)method->op, place, values[0][k]);
   lower_check_finite(l, e, &m->object, indices, values[1][k]);

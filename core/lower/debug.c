@@ -20,12 +20,12 @@ bool lower_looks_for(const Lower *l, SemaDebug what) {
   return (l->s->input->debug & (int)what) && !is_library;
 }
 
-static void say(Lower *l, Failure *failure, const char *text) {
+static void add_text(Lower *l, Failure *failure, const char *text) {
   SemaPiece piece = {.kind = PIECE_TEXT, .text = str_of(text)};
   vec_push(l->scratch, &failure->message.pieces, piece);
 }
 
-static void say_number(Lower *l, Failure *failure, IrInst *number) {
+static void add_number(Lower *l, Failure *failure, IrInst *number) {
   message_add_value(l, &failure->message, &failure->operands, &number, (Shape){0}, NULL);
 }
 
@@ -43,10 +43,10 @@ void lower_fail_unless(Lower *l, IrInst *holds, ErrorCode code, const char *cons
   IrRegion *back = enter_failure(l, holds);
   Failure failure = {.message = {.code = code, .hint = hint}};
   for (int k = 0; texts[k]; k++) {
-    say(l, &failure, texts[k]);
-    if (numbers[k]) say_number(l, &failure, numbers[k]);
+    add_text(l, &failure, texts[k]);
+    if (numbers[k]) add_number(l, &failure, numbers[k]);
   }
-  lower_message(l, &failure.message, &failure.operands, l->at, 1);
+  message_emit(l, &failure.message, &failure.operands, l->at, 1);
   lower_leave(l, back);
 }
 
@@ -89,19 +89,19 @@ static Bounds bounds_of(Lower *l, const FieldRef *field, int count) {
 }
 
 /* "8 x 4", or "8 x 4 from -2, 10" */
-static void say_shape(Lower *l, Failure *failure, const Bounds *bounds) {
+static void add_shape(Lower *l, Failure *failure, const Bounds *bounds) {
   bool is_moved = false;
   for (int k = 0; k < bounds->count; k++) {
     int64_t known = 0;
     is_moved |= bounds->first[k] != 0;
-    if (k) say(l, failure, " x ");
+    if (k) add_text(l, failure, " x ");
     if (bounds->extent[k] && !ir_is_const(bounds->extent[k], &known))
-      say_number(l, failure, bounds->extent[k]);
-    else say(l, failure, scratch_format(l->scratch, "%lld", (long long)known));
+      add_number(l, failure, bounds->extent[k]);
+    else add_text(l, failure, scratch_format(l->scratch, "%lld", (long long)known));
   }
   for (int k = 0; k < bounds->count && is_moved; k++)
-    say(l, failure,
-        scratch_format(l->scratch, k ? ", %lld" : " from %lld", (long long)bounds->first[k]));
+    add_text(l, failure,
+             scratch_format(l->scratch, k ? ", %lld" : " from %lld", (long long)bounds->first[k]));
 }
 
 IrInst *lower_is_inside(Lower *l, const Entity *element, int count, IrInst *const *indices) {
@@ -113,10 +113,10 @@ IrInst *lower_is_inside(Lower *l, const Entity *element, int count, IrInst *cons
   return holds;
 }
 
-static void say_indices(Lower *l, Failure *failure, int count, IrInst *const *indices) {
+static void add_indices(Lower *l, Failure *failure, int count, IrInst *const *indices) {
   for (int k = 0; k < count; k++) {
-    if (k) say(l, failure, ", ");
-    say_number(l, failure, indices[k]);
+    if (k) add_text(l, failure, ", ");
+    add_number(l, failure, indices[k]);
   }
 }
 
@@ -127,14 +127,14 @@ void lower_check_index(Lower *l, const Expr *at, const Entity *element, bool is_
   if (!holds) return;
   IrRegion *back = enter_failure(l, holds);
   Failure failure = {.message.code = RG_ERROR_INDEX_RANGE};
-  say(l, &failure, "index ");
-  say_indices(l, &failure, count, indices);
-  say(l, &failure,
-      scratch_format(l->scratch, " is outside '%.100s', whose shape is ",
-                     element->name ? element->name : ""));
+  add_text(l, &failure, "index ");
+  add_indices(l, &failure, count, indices);
+  add_text(l, &failure,
+           scratch_format(l->scratch, " is outside '%.100s', whose shape is ",
+                          element->name ? element->name : ""));
   Bounds bounds = bounds_of(l, field_of(element), count);
-  say_shape(l, &failure, &bounds);
-  lower_message(l, &failure.message, &failure.operands, at->pos, at->width);
+  add_shape(l, &failure, &bounds);
+  message_emit(l, &failure.message, &failure.operands, at->pos, at->width);
   lower_leave(l, back);
 }
 
@@ -146,13 +146,13 @@ void lower_check_append(Lower *l, const Expr *at, const Entity *list, int count,
   IrRegion *back = enter_failure(l, ir_binary(&l->b, IR_GE, slot, lower_number(l, TYPE(I32), 0)));
   Failure failure = {.message.code = RG_ERROR_LIST_FULL};
   const char *name = node->name[0] ? node->name : list->name ? list->name : "";
-  say(l, &failure, scratch_format(l->scratch, "list '%.100s'", name));
-  if (count) say(l, &failure, " at ");
-  say_indices(l, &failure, count, indices);
-  say(l, &failure,
-      scratch_format(l->scratch, " is full: it has at most %lld elements",
-                     (long long)node->sizes[0]));
-  lower_message(l, &failure.message, &failure.operands, at->pos, at->width);
+  add_text(l, &failure, scratch_format(l->scratch, "list '%.100s'", name));
+  if (count) add_text(l, &failure, " at ");
+  add_indices(l, &failure, count, indices);
+  add_text(l, &failure,
+           scratch_format(l->scratch, " is full: it has at most %lld elements",
+                          (long long)node->sizes[0]));
+  message_emit(l, &failure.message, &failure.operands, at->pos, at->width);
   lower_leave(l, back);
 }
 
@@ -163,13 +163,13 @@ void lower_check_part(Lower *l, const Expr *at, IrInst *index, int count) {
   if (!holds) return;
   IrRegion *back = enter_failure(l, holds);
   Failure failure = {.message.code = RG_ERROR_INDEX_RANGE};
-  say(l, &failure, "index ");
-  say_number(l, &failure, index);
-  say(l, &failure,
-      scratch_format(l->scratch, " is outside a %s of %d",
-                     type_is_matrix(shape_of(at->left)) ? "matrix" : "vector", count));
-  if (type_is_matrix(shape_of(at->left))) say(l, &failure, " rows");
-  lower_message(l, &failure.message, &failure.operands, at->pos, at->width);
+  add_text(l, &failure, "index ");
+  add_number(l, &failure, index);
+  add_text(l, &failure,
+           scratch_format(l->scratch, " is outside a %s of %d",
+                          type_is_matrix(shape_of(at->left)) ? "matrix" : "vector", count));
+  if (type_is_matrix(shape_of(at->left))) add_text(l, &failure, " rows");
+  message_emit(l, &failure.message, &failure.operands, at->pos, at->width);
   lower_leave(l, back);
 }
 
@@ -185,12 +185,13 @@ void lower_check_finite(Lower *l, const Expr *at, const Entity *element, IrInst 
                             ir_const_float(&l->b, value->type, most));
   IrRegion *back = enter_failure(l, holds);
   Failure failure = {.message.code = RG_ERROR_NOT_FINITE};
-  say(l, &failure, scratch_format(l->scratch, "'%.100s' at ", element->name ? element->name : ""));
-  say_indices(l, &failure, rank, indices);
-  if (!rank) say(l, &failure, "0");
-  say(l, &failure, " becomes ");
-  say_number(l, &failure, value);
-  lower_message(l, &failure.message, &failure.operands, at->pos, at->width);
+  add_text(l, &failure,
+           scratch_format(l->scratch, "'%.100s' at ", element->name ? element->name : ""));
+  add_indices(l, &failure, rank, indices);
+  if (!rank) add_text(l, &failure, "0");
+  add_text(l, &failure, " becomes ");
+  add_number(l, &failure, value);
+  message_emit(l, &failure.message, &failure.operands, at->pos, at->width);
   lower_leave(l, back);
 }
 

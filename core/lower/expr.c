@@ -56,9 +56,9 @@ IrInst *lower_argument(Lower *l, const LaunchArg *launch_arg, int part) {
   SemaArg source = launch_arg->source;
   const SemaValue *value =
       source.is_parameter ? &input->parameters[source.index] : &input->captures[source.index];
-  Type type = lower_number_type(l, launch_arg->met, part);
+  Type type = lower_number_type(l, launch_arg->type, part);
   if (value->kind != VALUE_VECTOR || !value->is_static ||
-      !type_equal(launch_arg->met, launch_arg->ty.type))
+      !type_equal(launch_arg->type, launch_arg->ty.type))
     return ir_arg(&l->b, launch_arg->arg + part);
   return type_is_float(type) ? ir_const_float(&l->b, type, value->parts[part].f64)
                              : ir_const_int(&l->b, type, (int64_t)value->parts[part].bits);
@@ -118,7 +118,7 @@ static IrInst *lower_power(Lower *l, IrInst *value, int exponent) {
   return product ? product : lower_number(l, value->type, 1);
 }
 
-IrInst *lower_factors(Lower *l, IrInst *value, int exponent) {
+IrInst *lower_integer_power(Lower *l, IrInst *value, int exponent) {
   if (exponent >= 0) return lower_power(l, value, exponent);
   IrInst *product = lower_power(l, value, -exponent);
   return lower_operator(l, AST_DIV, lower_number(l, value->type, 1), product);
@@ -133,11 +133,11 @@ static IrInst *lower_binary(Lower *l, Expr *e) {
     lower_at(l, e->pos);
     return lower_compare(l, e->op, a, b);
   }
-  int factors;
-  if (typed_factors(e, at, &factors)) {
+  int exponent;
+  if (typed_integer_power(e, at, &exponent)) {
     IrInst *value = lower_as(l, e->left, at);
     lower_at(l, e->pos);
-    return lower_factors(l, value, factors);
+    return lower_integer_power(l, value, exponent);
   }
   bool before = lower_enter_wrap(l, lower_operator_wraps(e->op, at));
   IrInst *a = lower_as(l, e->left, at), *b = lower_as(l, e->right, at);

@@ -38,7 +38,7 @@ static void keep_results(Lower *l, Inline *in) {
     Held *held = held_by(l, local);
     for (int k = 0; held->guards && k < type_parts(local->shape); k++) {
       if (!held->guards[k]) continue;
-      IrInst *value = in->is_straight ? held->values[k] : ir_get(&l->b, held->values[k]);
+      IrInst *value = in->has_single_return ? held->values[k] : ir_get(&l->b, held->values[k]);
       counted_keep(l, held->guards[k], value, false);
     }
   }
@@ -47,7 +47,7 @@ static void keep_results(Lower *l, Inline *in) {
 /* Results start as zero, for a function that falls off its end. */
 static void make_results(Lower *l, Inline *in) {
   make_guards(l, in);
-  if (in->is_straight) return;
+  if (in->has_single_return) return;
   for (int i = 0; i < in->results.count; i++) {
     Local *local = in->results.items[i];
     int count = type_parts(local->shape);
@@ -122,10 +122,10 @@ IrInst **lower_inline(Lower *l, Expr *e, Inline *in) {
   IrInst **values = scratch_array(l->scratch, IrInst *, count);
   for (int k = 0; k < count; k++) {
     Type type = lower_number_type(l, e->at, k);
-    IrInst *value = l->s->failed      ? lower_number(l, type, 0)
-                    : found           ? found[k]
-                    : in->is_straight ? held_by(l, local)->values[k]
-                                      : ir_get(&l->b, held_by(l, local)->values[k]);
+    IrInst *value = l->s->failed            ? lower_number(l, type, 0)
+                    : found                 ? found[k]
+                    : in->has_single_return ? held_by(l, local)->values[k]
+                                            : ir_get(&l->b, held_by(l, local)->values[k]);
     values[k] = lower_convert(l, value, type);
   }
   return values;
@@ -158,7 +158,7 @@ enum { DRAWN = 3 }; /* arguments of a function that draws: Random's key, index a
 /* The number of indices of a row that is passed. */
 static int row_indices(const Local *parameter) {
   bool is_field = parameter->is_alias && parameter->alias.kind == ENTITY_FIELD;
-  return is_field ? parameter->alias.field.indexed : 0;
+  return is_field ? parameter->alias.field.index_count : 0;
 }
 
 void lower_declare_functions(Lower *l) {
@@ -219,7 +219,7 @@ static void lower_function(Lower *l, Inline *in, const IrFunction *function) {
   l->indices = params;
   l->index_count = in->axis_count;
   l->is_independent = false;
-  lower_name_iteration(l);
+  lower_pack_iteration(l);
   random_resume(l, in->random.is_used ? params + in->axis_count : NULL);
   lower_block(l, &in->body);
   lower_end(l, in, function);
@@ -293,7 +293,7 @@ IrInst **lower_invocation(Lower *l, Expr *e, Invocation *call) {
 }
 
 static void lower_function_return(Lower *l, Stmt *stmt) {
-  const Inline *in = stmt->leaves;
+  const Inline *in = stmt->returns_from;
   const IrFunction *function = l->output->kernel->functions.items[in->ordinal];
   IrInst **operands = scratch_array(l->scratch, IrInst *, function->results.count);
   int count = 0;
@@ -318,7 +318,7 @@ static void give_results(Lower *l, const Local *local, IrInst **values) {
 }
 
 void lower_inline_return(Lower *l, Stmt *stmt) {
-  Inline *in = stmt->leaves;
+  Inline *in = stmt->returns_from;
   if (in->is_called) {
     lower_function_return(l, stmt);
     return;
@@ -332,8 +332,8 @@ void lower_inline_return(Lower *l, Stmt *stmt) {
   for (int i = 0; i < stmt->values.count; i++) {
     Local *local = in->results.items[i];
     give_results(l, local, values[i]);
-    if (in->is_straight) held_by(l, local)->values = values[i];
-    for (int k = 0; k < type_parts(local->shape) && !in->is_straight; k++)
+    if (in->has_single_return) held_by(l, local)->values = values[i];
+    for (int k = 0; k < type_parts(local->shape) && !in->has_single_return; k++)
       ir_set(&l->b, held_by(l, local)->values[k], values[i][k]);
   }
   if (!in->returns_early) return;

@@ -101,7 +101,7 @@ void lower_bind_items(Lower *l, const LoopHead *head, const Stmt *stmt, IrInst *
     element.field.component = (int)(field - node->components);
     for (int k = 0; k < type_parts(field->whole); k++) {
       IrInst *place = lower_place_at(l, &element, k, all);
-      lower_touch(l, head->items, &element, TOUCH_READ, place, all, NULL);
+      lower_race_access(l, head->items, &element, RACE_READ, place, all, NULL);
       values[k] = ir_load(&l->b, place);
     }
     lower_bind(l, stmt->locals.items[i], values);

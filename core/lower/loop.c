@@ -254,7 +254,7 @@ static void begin_iteration(Lower *l, const LoopHead *head, IrRegion *body, IrIn
   IrRegion *back = lower_enter(l, body);
   random_begin(l, &head->random, stream, l->indices, index_count);
   l->is_independent = head->is_independent;
-  lower_name_iteration(l);
+  lower_pack_iteration(l);
   lower_leave(l, back);
 }
 

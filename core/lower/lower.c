@@ -21,7 +21,7 @@ void lower_fault(Lower *l, const Expr *at, IrInst *value, ErrorCode code, const 
                      .text = str_of(scratch_format(l->scratch, "%s ", sentence))};
   vec_push(l->scratch, &message.pieces, piece);
   message_add_value(l, &message, &operands, &value, (Shape){0}, NULL);
-  lower_message(l, &message, &operands, at->pos, at->width);
+  message_emit(l, &message, &operands, at->pos, at->width);
 }
 
 bool lower_is_closed(const Lower *l) {
@@ -75,12 +75,12 @@ void lower_bind(Lower *l, Local *local, IrInst **values) {
 
 /* -- arguments and parameters ------------------------------------------------------------------ */
 
-static SemaWhy why_of(Lower *l, const LaunchArg *launch_arg) {
-  const Why *why = &launch_arg->why;
-  if (!why->clause || !why->at) return (SemaWhy){0};
-  const char *clause = why->clause;
-  if (why->name) clause = scratch_format(l->scratch, clause, why->name);
-  return (SemaWhy){clause, why->source, why->at->pos, why->at->width};
+static SemaReason reason_of(Lower *l, const LaunchArg *launch_arg) {
+  const Reason *reason = &launch_arg->reason;
+  if (!reason->clause || !reason->at) return (SemaReason){0};
+  const char *clause = reason->clause;
+  if (reason->name) clause = scratch_format(l->scratch, clause, reason->name);
+  return (SemaReason){clause, reason->source, reason->at->pos, reason->at->width};
 }
 
 /* In the order of the launch_args: by first use in the source. */
@@ -90,14 +90,14 @@ static void add_arguments(Lower *l) {
     if (!launch_arg->use) continue;
     for (int k = 0; k < type_parts(launch_arg->shape); k++) {
       int arg =
-          ir_add_arg(l->output->kernel, lower_number_type(l, launch_arg->met, k), launch_arg->name,
+          ir_add_arg(l->output->kernel, lower_number_type(l, launch_arg->type, k), launch_arg->name,
                      launch_arg->use->pos.line, launch_arg->use->pos.column);
       SemaArg source = launch_arg->source;
       source.part = k;
       if (k == 0) launch_arg->arg = arg;
       vec_push(l->scratch, &l->output->args, source);
       vec_push(l->scratch, &l->output->sources, launch_arg->source_text);
-      vec_push(l->scratch, &l->output->whys, why_of(l, launch_arg));
+      vec_push(l->scratch, &l->output->reasons, reason_of(l, launch_arg));
     }
   }
 }
@@ -107,7 +107,7 @@ static void add_limits(Lower *l) {
   for (int i = 0; i < l->s->limits.count; i++) {
     const Limit *limit = &l->s->limits.items[i];
     const LaunchArg *launch_arg = &l->s->launch_args.items[limit->launch_arg];
-    bool is_implied = !limit->is_negated && type_equal(launch_arg->met, limit->type);
+    bool is_implied = !limit->is_negated && type_equal(launch_arg->type, limit->type);
     if (!launch_arg->use || launch_arg->is_compared || is_implied) continue;
     SemaLimit out = {.arg = launch_arg->arg,
                      .type = limit->type,
@@ -125,7 +125,7 @@ static int add_array_arg(Lower *l, const ArrayUse *array, SemaArgKind kind, int 
   source.part = part;
   vec_push(l->scratch, &l->output->args, source);
   vec_push(l->scratch, &l->output->sources, sema_text_source(l->s));
-  vec_push(l->scratch, &l->output->whys, (SemaWhy){0});
+  vec_push(l->scratch, &l->output->reasons, (SemaReason){0});
   return ir_add_arg(l->output->kernel, kind == ARG_ADDRESS ? TYPE(PTR) : TYPE(I64), array->name, 0,
                     0);
 }
@@ -169,7 +169,7 @@ static void bind_parameters(Lower *l) {
 /* -- statements -------------------------------------------------------------------------------- */
 
 void lower_keep_view(Lower *l, Local *local, Expr *value) {
-  if (local->alias.kind != ENTITY_FIELD || !local->alias.field.indexed) return;
+  if (local->alias.kind != ENTITY_FIELD || !local->alias.field.index_count) return;
   held_by(l, local)->indices = scratch_array(l->scratch, IrInst *, SNODE_MAX_AXES);
   lower_indices(l, value, held_by(l, local)->indices);
 }
@@ -233,7 +233,7 @@ static void lower_if(Lower *l, Stmt *stmt) {
 }
 
 static void lower_return(Lower *l, Stmt *stmt) {
-  if (stmt->leaves) {
+  if (stmt->returns_from) {
     lower_inline_return(l, stmt);
     return;
   }

@@ -86,15 +86,15 @@ void random_trip(Lower *l); /* counts an iteration of a serial loop that draws *
  * trip of its own; NULL if it does not draw. Then, the trip with which its caller continues. */
 void random_resume(Lower *l, IrInst *const *given);
 IrInst *random_resumed(Lower *l);
-/* say.c */
+/* message.c */
 typedef VEC(IrInst *) Operands;
-void lower_say(Lower *l, Expr *e);
+void lower_message(Lower *l, Expr *e);
 /* Appends a value of `shape` to a message; then emits its PRINT or FAULT, at `at`. */
 void message_add_value(Lower *l, SemaMessage *message, Operands *operands, IrInst **values,
                        Shape shape, const char *format);
 /* Only adds the message; returns its number. */
-int lower_add_message(Lower *l, SemaMessage *message, Pos pos, int32_t width);
-void lower_message(Lower *l, SemaMessage *message, Operands *operands, Pos pos, int32_t width);
+int message_add(Lower *l, SemaMessage *message, Pos pos, int32_t width);
+void message_emit(Lower *l, SemaMessage *message, Operands *operands, Pos pos, int32_t width);
 void lower_keep_view(Lower *l, Local *local, Expr *value); /* of a local that is an alias */
 void lower_bind(Lower *l, Local *local, IrInst **values);  /* VARs if it is assigned again */
 /* local.c: locals in arrays */
@@ -158,7 +158,8 @@ IrInst *lower_convert(Lower *l, IrInst *value, Type type); /* constants at once 
 /* One number of a launch argument. */
 IrInst *lower_argument(Lower *l, const LaunchArg *launch_arg, int part);
 IrInst *lower_number(Lower *l, Type type, int64_t value);
-IrInst *lower_factors(Lower *l, IrInst *value, int exponent); /* of a float; negative: inverse */
+IrInst *lower_integer_power(Lower *l, IrInst *value,
+                            int exponent); /* of a float; negative: inverse */
 IrInst *lower_operator(Lower *l, AstOp op, IrInst *a, IrInst *b); /* arithmetic and bits */
 /* access.c */
 int lower_indices(Lower *l, Expr *e, IrInst **indices);
@@ -219,11 +220,11 @@ void lower_check_append(Lower *l, const Expr *at, const Entity *list, int count,
 /* checks that numbers written to a watched field are finite */
 void lower_check_finite(Lower *l, const Expr *at, const Entity *element, IrInst *const *indices,
                         IrInst *value);
-/* touch.c: the race detector's calls at the start of an iteration, and at an access, if `condition`
+/* races.c: the race detector's calls at the start of an iteration, and at an access, if `condition`
  * is NULL or holds. */
-void lower_name_iteration(Lower *l);
-void lower_touch(Lower *l, const Expr *at, const Entity *element, SemaTouchKind kind,
-                 const IrInst *place, IrInst *const *indices, IrInst *condition);
+void lower_pack_iteration(Lower *l);
+void lower_race_access(Lower *l, const Expr *at, const Entity *element, SemaRaceKind kind,
+                       const IrInst *place, IrInst *const *indices, IrInst *condition);
 /* checks arithmetic on integers, at l->at */
 void lower_check_convert(Lower *l, IrInst *value, IrInst *converted);
 void lower_check_negative(Lower *l, IrInst *value);

@@ -26,7 +26,7 @@ IrInst **lower_peer_parts(Lower *l, Expr *e, const int *parts, int count, IrInst
     IrRegion *back = enter_rank(l, rank, number);
     for (int k = 0; k < count; k++) {
       IrInst *place = lower_place_at(l, &peers->of[number], parts[k], indices);
-      lower_touch(l, e, &peers->of[number], TOUCH_READ, place, indices, NULL);
+      lower_race_access(l, e, &peers->of[number], RACE_READ, place, indices, NULL);
       ir_set(&l->b, values[k], ir_load(&l->b, place));
     }
     lower_leave(l, back);

@@ -94,7 +94,7 @@ static void find_in_array(Lower *l, Expr *e, Target *target) {
                               .local = target->root->local};
 }
 
-static void lower_target(Lower *l, Expr *e, SemaTouchKind kind, Target *target) {
+static void lower_target(Lower *l, Expr *e, SemaRaceKind kind, Target *target) {
   Expr *root = shape_root(e);
   IrInst **indices = target->indices;
   target->root = root;
@@ -127,7 +127,7 @@ static void lower_target(Lower *l, Expr *e, SemaTouchKind kind, Target *target) 
       continue;
     }
     slot->place = lower_place_at(l, &root->entity, slot->number, indices);
-    lower_touch(l, root, &root->entity, kind, slot->place, indices, slot->condition);
+    lower_race_access(l, root, &root->entity, kind, slot->place, indices, slot->condition);
   }
 }
 
@@ -257,7 +257,7 @@ static void lower_update(Lower *l, Pos pos, const Update *update) {
   Change *changes = scratch_array(l->scratch, Change, update->terms.count);
   int change_count = lower_terms(l, update, shape_base(update->target),
                                  type_parts(shape_of(update->target)), changes);
-  lower_target(l, update->target, TOUCH_UPDATE, &target);
+  lower_target(l, update->target, RACE_UPDATE, &target);
   lower_at(l, pos);
   IrInst *place = NULL;
   IrRegion *outside = enter_item(l, &target, &place);
@@ -355,7 +355,7 @@ void lower_assign(Lower *l, Stmt *stmt) {
     values[i] = target ? lower_values_as(l, value, shape_base(target), type_parts(shape_of(target)))
                        : lower_values(l, value);
   }
-  for (int i = 0; i < count; i++) lower_target(l, stmt->targets.items[i], TOUCH_WRITE, &targets[i]);
+  for (int i = 0; i < count; i++) lower_target(l, stmt->targets.items[i], RACE_WRITE, &targets[i]);
   lower_at(l, pos);
   IrInst ***owners = scratch_array(l->scratch, IrInst **, count);
   for (int i = 0; i < count; i++) owners[i] = own_values(l, stmt->targets.items[i], values[i]);
@@ -392,7 +392,7 @@ void lower_compound(Lower *l, Stmt *stmt) {
     return;
   }
   Target target;
-  lower_target(l, stmt->targets.items[0], TOUCH_WRITE, &target);
+  lower_target(l, stmt->targets.items[0], RACE_WRITE, &target);
   if (target.is_item) {
     lower_compound_item(l, stmt, &target);
     return;

@@ -118,7 +118,7 @@ static IrInst **lower_element(Lower *l, Expr *e, const int *parts, int count) {
   lower_check_index(l, e, &e->entity, true, field_rank(field_of(&e->entity)), indices);
   for (int k = 0; k < count; k++) {
     IrInst *place = lower_place_at(l, &e->entity, parts[k], indices);
-    lower_touch(l, e, &e->entity, TOUCH_READ, place, indices, NULL);
+    lower_race_access(l, e, &e->entity, RACE_READ, place, indices, NULL);
     values[k] = ir_load(&l->b, place);
   }
   return values;
@@ -175,18 +175,18 @@ static IrInst **lower_order(Lower *l, Expr *e) {
   return result;
 }
 
-static IrInst **lower_factors_of_all(Lower *l, Expr *e, int exponent) {
+static IrInst **lower_integer_power_of_all(Lower *l, Expr *e, int exponent) {
   int count = count_at(l, e);
   IrInst **values = lower_values_as(l, e->left, e->at, count), **result = array(l, count);
   lower_at(l, e->pos);
-  for (int k = 0; k < count; k++) result[k] = lower_factors(l, values[k], exponent);
+  for (int k = 0; k < count; k++) result[k] = lower_integer_power(l, values[k], exponent);
   return result;
 }
 
 static IrInst **lower_binary(Lower *l, Expr *e) {
   Type at = e->at;
-  int factors;
-  if (typed_factors(e, at, &factors)) return lower_factors_of_all(l, e, factors);
+  int exponent;
+  if (typed_integer_power(e, at, &exponent)) return lower_integer_power_of_all(l, e, exponent);
   Shape a_shape = shape_of(e->left), b_shape = shape_of(e->right);
   if (e->op == AST_EQ || e->op == AST_NE) return lower_equality(l, e);
   if (e->op >= AST_LT && e->op <= AST_GE) return lower_order(l, e);

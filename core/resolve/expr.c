@@ -81,7 +81,8 @@ static bool fail_no_value(Resolve *r, Expr *e, const Entity *entity) {
                      "'%s' has %d %s: an element needs %d %s, %d given", entity->name,
                      field_rank(&entity->field), field_rank(&entity->field) == 1 ? "axis" : "axes",
                      field_rank(&entity->field),
-                     field_rank(&entity->field) == 1 ? "index" : "indices", entity->field.indexed);
+                     field_rank(&entity->field) == 1 ? "index" : "indices",
+                     entity->field.index_count);
   case ENTITY_NODE:
     return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "the elements are in its fields",
                      "'%s' is an SNode, not a number", entity->name);
@@ -222,8 +223,8 @@ static Entity resolve_local(Resolve *r, Expr *e) {
 /* The axes that a row has left. */
 static Parts axes_left(const FieldRef *field) {
   Parts axes = {0};
-  if (!field->indexed) return axes;
-  for (int k = field->indexed; k < field_rank(field); k++) axes.at[axes.count++] = (uint8_t)k;
+  if (!field->index_count) return axes;
+  for (int k = field->index_count; k < field_rank(field); k++) axes.at[axes.count++] = (uint8_t)k;
   return axes;
 }
 
@@ -245,7 +246,7 @@ static Entity resolve_shape_of(Resolve *r, Expr *e, Entity object, Str name) {
 /* A row in a tree or an array of few axes; `offset` arrays do not have. */
 static bool has_row_shape(const Entity *object, Str name) {
   const FieldRef *field = &object->field;
-  int left = field_rank(field) - field->indexed;
+  int left = field_rank(field) - field->index_count;
   return object->kind == ENTITY_FIELD && !field->peers && left <= 4 &&
          (str_is(name, "shape") || (str_is(name, "offset") && field->node));
 }
@@ -264,7 +265,7 @@ Entity resolve_member(Resolve *r, Expr *e, Entity object, Str name) {
                       .shape = object.shape};
     member = struct_member_field(r, &object, name);
     if (member.kind != ENTITY_NONE) return member;
-    if (object.field.indexed == 0 || has_row_shape(&object, name))
+    if (object.field.index_count == 0 || has_row_shape(&object, name))
       return resolve_shape_of(r, e, object, name);
     sema_fail(r->s, e, RG_ERROR_INDEX_COUNT,
               scratch_format(r->scratch, "an element has %d indices", field_rank(&object.field)),
@@ -356,13 +357,13 @@ static Entity resolve_element(Resolve *r, Expr *e, Entity field) {
   if (!resolve_indices(r, &e->list, &count)) return (Entity){0};
   int rank = field_rank(&field.field);
   if (rank == 0) return resolve_only_element(r, e, field, count);
-  field.field.indexed += count;
-  if (field.field.indexed > rank) {
+  field.field.index_count += count;
+  if (field.field.index_count > rank) {
     sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s, %d indices given", field.name,
-              rank, rank == 1 ? "axis" : "axes", field.field.indexed);
+              rank, rank == 1 ? "axis" : "axes", field.field.index_count);
     return (Entity){0};
   }
-  if (field.field.indexed == rank) field.kind = ENTITY_ELEMENT;
+  if (field.field.index_count == rank) field.kind = ENTITY_ELEMENT;
   return field;
 }
 
@@ -412,16 +413,16 @@ static Entity resolve_index(Resolve *r, Expr *e) {
 static bool is_list(const FieldRef *field) {
   const SNode *node = field->node;
   return !field->array && snode_has_lists(node) && !field->peers &&
-         field->indexed == field_rank(field) - 1 &&
-         snode_axis_position(node, node->axes[0]) == field->indexed;
+         field->index_count == field_rank(field) - 1 &&
+         snode_axis_position(node, node->axes[0]) == field->index_count;
 }
 
 /* `#x[i]` of a list becomes x:length(i); else the extent of the first axis. */
 static Entity length_of_field(Resolve *r, Expr *e, const Entity *object) {
   const FieldRef *field = field_of(object);
   const SNode *node = field->node;
-  int axis = field->indexed - (field->peers != NULL);
-  if (field->indexed >= field_rank(field)) {
+  int axis = field->index_count - (field->peers != NULL);
+  if (field->index_count >= field_rank(field)) {
     sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL,
               "'#' takes a field, an array, an SNode with axes, a vector, a matrix or a table");
     return (Entity){0};
@@ -508,7 +509,8 @@ static bool shape_choice(Resolve *r, Expr *e, Shape *shape) {
 static bool check_fields_apart(Resolve *r, Expr *e) {
   if (e->kind != AST_BINARY || (e->op != AST_EQ && e->op != AST_NE)) return true;
   Entity a = resolve_expr(r, e->left), b = resolve_expr(r, e->right);
-  if (a.kind != ENTITY_FIELD || b.kind != ENTITY_FIELD || a.field.indexed || b.field.indexed)
+  if (a.kind != ENTITY_FIELD || b.kind != ENTITY_FIELD || a.field.index_count ||
+      b.field.index_count)
     return true;
   if (array_is_whole(&a) && array_is_whole(&b)) return true; /* values */
   return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH,

@@ -99,7 +99,7 @@ static bool take_active(Resolve *r, Expr *e, LoopHead *head) {
   const FieldRef *field = field_of(&m->object);
   if (e->list.count)
     return sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'active' takes no arguments");
-  if (field->indexed)
+  if (field->index_count)
     return sema_fail(r->s, e, RG_ERROR_LOOP, "loop over all active cells",
                      "'active' runs over a whole field or SNode");
   if (field->array) { /* all of its elements exist */

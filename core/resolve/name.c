@@ -14,7 +14,7 @@ const char *resolve_nearest(Resolve *r, Str name) {
   if (name.length < 2) return NULL;
   VEC(const char *) candidates = {0};
   for (int i = 0; i < r->s->locals.count; i++)
-    if (r->s->locals.items[i]->is_seen && !parent_of(name).length &&
+    if (r->s->locals.items[i]->is_declared && !parent_of(name).length &&
         !str_equal(r->s->locals.items[i]->name, name))
       vec_push(r->scratch, &candidates, sema_text(r->s, r->s->locals.items[i]->name));
   for (int i = 0; i < r->input->paths->count; i++)
@@ -349,7 +349,7 @@ void resolve_parameter(Resolve *r, int number) {
       number < r->input->parameter_count ? &r->input->parameters[number] : &missing;
   Expr *at = scratch_new(r->scratch, Expr);
   *at = (Expr){.pos = local->pos, .width = local->name.length};
-  local->is_seen = true;
+  local->is_declared = true;
   Entity entity =
       value_entity(r, at, value, (SemaArg){.is_parameter = true, .index = number}, name);
   local->shape = entity.shape;

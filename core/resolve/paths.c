@@ -149,10 +149,10 @@ int path_find(Resolve *r, const SemaPath *path) {
   return (int)(uintptr_t)map_find(&r->path_number, path_key(r, path)) - 1;
 }
 
-void path_want(Resolve *r, SemaPath path) {
-  if (!r->input->wants || r->s->failed || map_find(&r->wanted, path_key(r, &path))) return;
+void path_request(Resolve *r, SemaPath path) {
+  if (!r->input->requests || r->s->failed || map_find(&r->wanted, path_key(r, &path))) return;
   map_put(&r->wanted, path_key(r, &path), r);
-  vec_push(r->scratch, &r->input->wants->paths, path);
+  vec_push(r->scratch, &r->input->requests->paths, path);
 }
 
 void path_number_all(Resolve *r) {

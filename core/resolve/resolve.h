@@ -159,7 +159,7 @@ bool path_of(const Ast *ast, const AstExpr *e, StrBuf *name, int *parameter);
 int path_parameter(const Ast *ast, const AstLocal *local); /* its number, or -1 */
 void path_number_all(Resolve *r);
 int path_find(Resolve *r, const SemaPath *path); /* its number, or -1 */
-void path_want(Resolve *r, SemaPath path);       /* the host must supply it as well */
+void path_request(Resolve *r, SemaPath path);    /* the host must supply it as well */
 
 /* suggest.c: a hint for an unknown name, or NULL */
 const char *suggest_type(Resolve *r, const char *name);
@@ -257,7 +257,7 @@ bool nil_choose(Resolve *r, Expr *e, Entity *entity);
 /* inline.c: a call of a user function; `self` is the object of a method call, or NULL */
 Entity resolve_inline_call(Resolve *r, Expr *e, Entity callee, Expr *self);
 /* Requests its source from the host; always false, with an error. */
-bool resolve_want_function(Resolve *r, Expr *e, const Entity *callee);
+bool resolve_request_function(Resolve *r, Expr *e, const Entity *callee);
 /* The entity of a function that has the kernel's captures, or none. */
 Entity resolve_function(const char *name, const AstFunction *text, const Source *source);
 /* the entity of a function that is defined here */
@@ -283,7 +283,7 @@ bool returns_early(const AstBlock *body);
 /* does the body of a loop contain this exit (BREAK, CONTINUE), outside loops of its own? */
 bool returns_by(const AstBlock *body, AstStmtKind exit);
 /* does the body have a single return, as its last statement? Its values are then the call's */
-bool returns_straight(const AstBlock *body);
+bool has_single_return(const AstBlock *body);
 
 /* static.c */
 Entity static_call(Resolve *r, Expr *e); /* rg.static(..) becomes a literal */
@@ -343,15 +343,15 @@ bool peer_is(const Expr *e); /* is e an INDEX that was made, resolved, from such
 bool resolve_check_own(Resolve *r, Expr *e, const Entity *object);
 /* Requests the contents of all tables among the items, at any depth and at once, since each request
  * costs another attempt to compile the kernel. Skips tables of more than `most` items. */
-void table_want_rows(Resolve *r, Expr *e, const int *numbers, int64_t length, int64_t most);
+void table_request_rows(Resolve *r, Expr *e, const int *numbers, int64_t length, int64_t most);
 bool table_fail(Resolve *r, Expr *e);
 
 /* bitcast.c */
 Entity bitcast_call(Resolve *r, Expr *e, const Builtin *builtin);
 /* random.c */
 Entity random_call(Resolve *r, Expr *e, const Builtin *builtin);
-/* say.c: print, assert, error */
-Entity say_call(Resolve *r, Expr *e, const Builtin *builtin);
+/* message.c: print, assert, error */
+Entity message_call(Resolve *r, Expr *e, const Builtin *builtin);
 /* rescale.c: a function generated as source for its call */
 Entity rescale_call(Resolve *r, Expr *e);
 /* bulk.c: fill, copy_from */

@@ -9,7 +9,7 @@ static const char *name_of(Resolve *r, Local *local) { return sema_text(r->s, lo
 
 void resolve_declare(Resolve *r, Local *local) {
   local->loop = r->loop;
-  local->is_seen = true;
+  local->is_declared = true;
   if (!local->annotation) return;
   local->is_annotated = local->has_shape = true;
   local->type = resolve_type(r, local->annotation, &local->shape);
@@ -557,7 +557,7 @@ static void mark_reductions(Resolve *r, const AstBlock *block, int loop) {
       Local *local = target ? build_find(r, target) : NULL;
       if (local && local->is_alias && record_is(&local->alias))
         local = record_reduced(r, stmt->targets.items[k]);
-      if (!local || !local->is_seen || local->loop != 0 || local->is_alias) continue;
+      if (!local || !local->is_declared || local->loop != 0 || local->is_alias) continue;
       bool is_whole = stmt->targets.items[k]->kind == AST_LOCAL;
       if (!is_whole && local->has_shape && type_has_arrays(r->input->types, local->shape)) continue;
       mark_reduced(r, local, loop);
@@ -645,7 +645,7 @@ static void check_result_count(Resolve *r, Stmt *stmt) {
 
 static bool check_no_field(Resolve *r, Expr *e) {
   Entity entity = resolve_expr(r, e);
-  if (entity.kind != ENTITY_FIELD || !entity.field.node || entity.field.indexed) return true;
+  if (entity.kind != ENTITY_FIELD || !entity.field.node || entity.field.index_count) return true;
   return sema_fail(
       r->s, e, RG_ERROR_RETURN,
       scratch_format(r->scratch, "return elements; Lua reads the field as it is: %s", entity.name),

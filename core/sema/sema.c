@@ -18,16 +18,16 @@ static Sema *create(Scratch *scratch, const SemaInput *input, SemaOutput *output
 }
 
 /* The host will supply it and start over. */
-static bool lacks_something(const Sema *s) {
-  const SemaWants *wants = s->input->wants;
-  return wants && (wants->has_function || wants->paths.count || wants->statics.count);
+static bool awaits_host(const Sema *s) {
+  const SemaRequests *requests = s->input->requests;
+  return requests && (requests->has_function || requests->paths.count || requests->statics.count);
 }
 
 /* Anew when a function turned out to call itself: then no call of it is expanded. */
 static Sema *resolve(Scratch *scratch, const SemaInput *input, SemaOutput *output, Error *err) {
   Sema *s = create(scratch, input, output, err);
   resolve_kernel(s);
-  for (int known = 0; s->recursive.count > known && !lacks_something(s);) {
+  for (int known = 0; s->recursive.count > known && !awaits_host(s);) {
     Sema *again = create(scratch, input, output, err);
     again->recursive.items = s->recursive.items;
     again->recursive.count = again->recursive.capacity = known = s->recursive.count;
@@ -40,9 +40,9 @@ static Sema *resolve(Scratch *scratch, const SemaInput *input, SemaOutput *outpu
 bool sema_types(Scratch *scratch, const SemaInput *input, SemaOutput *output, Error *err) {
   *output = (SemaOutput){0};
   Sema *s = resolve(scratch, input, output, err);
-  if (!lacks_something(s)) infer_kernel(s);
-  if (!lacks_something(s)) check_kernel(s);
-  if (!sema_report(s) || lacks_something(s)) return false;
+  if (!awaits_host(s)) infer_kernel(s);
+  if (!awaits_host(s)) check_kernel(s);
+  if (!sema_report(s) || awaits_host(s)) return false;
   output->typed = s;
   return true;
 }
@@ -65,7 +65,7 @@ static void print_line(StrBuf *out, const char *name, Type type, Shape shape) {
 }
 
 static void print_local(Sema *s, StrBuf *out, const Local *local, bool is_repeated) {
-  if (!local->is_seen || local->is_alias || local->is_repeated != is_repeated) return;
+  if (!local->is_declared || local->is_alias || local->is_repeated != is_repeated) return;
   print_line(out, sema_text(s, local->name), local->type, local->shape);
 }
 
@@ -74,8 +74,8 @@ void sema_print_types(StrBuf *out, const SemaOutput *output) {
   Sema *s = output->typed;
   for (int i = 0; i < s->launch_args.count; i++) {
     const LaunchArg *launch_arg = &s->launch_args.items[i];
-    if (launch_arg->use && !type_is_none(launch_arg->met))
-      print_line(out, launch_arg->name, launch_arg->met, launch_arg->shape);
+    if (launch_arg->use && !type_is_none(launch_arg->type))
+      print_line(out, launch_arg->name, launch_arg->type, launch_arg->shape);
   }
   for (int i = 0; i < s->locals.count; i++) print_local(s, out, s->locals.items[i], false);
   for (int i = 0; i < s->locals.count; i++) print_local(s, out, s->locals.items[i], true);

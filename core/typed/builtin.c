@@ -67,6 +67,6 @@ const char *method_nearest(Str name) {
   const char *names[METHOD_COUNT_ROWS];
   int count = 0;
   for (int i = 0; i < METHOD_COUNT_ROWS; i++)
-    if (methods[i].form != METHOD_OUTSIDE) names[count++] = methods[i].name;
+    if (methods[i].form != METHOD_HOST) names[count++] = methods[i].name;
   return str_nearest(name, names, count);
 }

@@ -45,8 +45,8 @@ typedef enum Algebra {
   ALGEBRA_DETERMINANT,
   ALGEBRA_INVERSE,
   ALGEBRA_SUM, /* to ALL: reductions of all numbers of a value */
-  ALGEBRA_LEAST,
-  ALGEBRA_MOST,
+  ALGEBRA_MIN,
+  ALGEBRA_MAX,
   ALGEBRA_ANY,
   ALGEBRA_ALL,
   ALGEBRA_CLAMP, /* from here on elementwise */
@@ -74,18 +74,18 @@ typedef enum BuiltinForm {
   FORM_FLOAT,
   FORM_LOG,
   FORM_ANGLE,
-  FORM_JOIN,
+  FORM_NUMERIC,
   FORM_ROUND,
   FORM_BITS,
   FORM_SHIFT,
   FORM_TOBIT,
   FORM_BITCAST, /* to Call.cast: bitcast.c */
   FORM_RESCALE, /* a function that is expanded: rescale.c */
-  FORM_SHAPER,  /* rg.vec, rg.mat, rg.array_type: makes a type */
+  FORM_TYPE,    /* rg.vec, rg.mat, rg.array_type: makes a type */
   FORM_ARRAY,   /* counted arrays: arrays.c. Of a new one, Call.cast is its type */
   FORM_LIBRARY, /* written in the kernel language: library_call.c */
   FORM_RANDOM,  /* Expr.random says what it draws */
-  FORM_SAY,     /* print, assert, error: a statement; the message is in Expr.said */
+  FORM_MESSAGE, /* print, assert, error: a statement; the message is in Expr.message */
   FORM_NATIVE,  /* of an extension in C: Builtin.native */
   FORM_ALGEBRA  /* of whole vectors and matrices, and the functions of shaders: algebra.c */
 } BuiltinForm;
@@ -96,7 +96,8 @@ typedef struct Native { /* a function of an extension in C */
   Type result;          /* a number or an array of numbers; NONE: no result */
   int count;
   Type parameters[NATIVE_MOST];
-  bool has_others; /* it has other types or too many parameters: kernels cannot call it */
+  bool
+      has_unsupported_types; /* it has other types or too many parameters: kernels cannot call it */
 } Native;
 
 typedef struct Builtin {
@@ -122,7 +123,7 @@ typedef enum MethodForm {
   METHOD_MODIFIER,
   METHOD_BULK,
   METHOD_SAMPLE, /* a function of the library: sample.c */
-  METHOD_OUTSIDE
+  METHOD_HOST
 } MethodForm;
 typedef struct Method {
   const char *name;
@@ -168,7 +169,7 @@ typedef struct FieldRef {
   const int64_t *offset; /* where its indices start, per axis; NULL: at 0 */
   bool is_watched;       /* writing a number that is not finite is an error */
   bool is_movable;       /* each launch passes the place of its elements: SemaValue */
-  int indexed;           /* indices it already has */
+  int index_count;       /* indices it already has */
   int part; /* of one member, which is only read: 1 + its first number in an element; else 0 */
   const FieldPeers *peers; /* the first index selects one of these, which are read-only; or NULL */
   SemaArg source;          /* the capture or parameter it comes from */
@@ -176,9 +177,9 @@ typedef struct FieldRef {
 } FieldRef;
 
 typedef struct ItemRef {
-  Type array;  /* of the array's value */
-  int indexed; /* indices it already has */
-  Type type;   /* ITEM: type_base of an element */
+  Type array;      /* of the array's value */
+  int index_count; /* indices it already has */
+  Type type;       /* ITEM: type_base of an element */
 } ItemRef;
 
 typedef struct ShapeRef {

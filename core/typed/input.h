@@ -107,12 +107,12 @@ typedef struct SemaArg {
   SemaArgKind kind;
 } SemaArg;
 /* Input that was missing when the compile failed: the host may supply it and try again. */
-typedef struct SemaWants {
+typedef struct SemaRequests {
   SemaPaths paths;      /* more values: `self.dt` of a table passed to a function */
   VEC(SemaArg) statics; /* these values at compile time */
   bool has_function;    /* the source of the function */
   SemaArg function;     /* that is this value */
-} SemaWants;
+} SemaRequests;
 
 /* What a kernel checks while it runs: see lower/debug.c. */
 /* bits, as RG_DEBUG_ */
@@ -140,7 +140,7 @@ typedef struct SemaInput {
   /* by number - 1: the functions the kernel calls, each the `function` of its Ast */
   Ast *const *functions;
   int function_count;
-  SemaWants *wants; /* filled when something is missing; may be NULL */
+  SemaRequests *requests; /* filled when something is missing; may be NULL */
 } SemaInput;
 
 #endif

@@ -17,7 +17,7 @@ static int type_length(const char *text, const char *ends) {
   return (int)strcspn(text, ")") + (text[strcspn(text, ")")] == ')');
 }
 
-/* NONE, and sets has_others, if the type is neither a number nor an array of numbers. */
+/* NONE, and sets has_unsupported_types, if the type is neither a number nor an array of numbers. */
 static Type read_type(Native *native, TypeTable *types, const char **text, const char *ends) {
   int length = type_length(*text, ends), before = (int)strlen(array_prefix);
   Str name = {*text, length};
@@ -25,9 +25,11 @@ static Type read_type(Native *native, TypeTable *types, const char **text, const
   bool is_array = !strncmp(*text, array_prefix, (size_t)before);
   if (is_array) name = (Str){*text + before, length - before - 1};
   *text += length;
-  if (!type_parse_any(name, &type) || !type_is_scalar(type_shape(type))) native->has_others = true;
-  if (!is_array || native->has_others) return type;
-  if (!types || !type_array(types, type, 1, &array, &(Error){0})) native->has_others = true;
+  if (!type_parse_any(name, &type) || !type_is_scalar(type_shape(type)))
+    native->has_unsupported_types = true;
+  if (!is_array || native->has_unsupported_types) return type;
+  if (!types || !type_array(types, type, 1, &array, &(Error){0}))
+    native->has_unsupported_types = true;
   return array;
 }
 
@@ -35,10 +37,10 @@ static void read_types(Native *native, TypeTable *types, const char *text) {
   bool is_void = !strncmp(text, "()", 2);
   if (is_void) text += 2;
   else native->result = read_type(native, types, &text, "( ");
-  if (*text != '(') native->has_others = true;
+  if (*text != '(') native->has_unsupported_types = true;
   else text++;
-  while (!native->has_others && *text && *text != ')') {
-    if (native->count == NATIVE_MOST) native->has_others = true;
+  while (!native->has_unsupported_types && *text && *text != ')') {
+    if (native->count == NATIVE_MOST) native->has_unsupported_types = true;
     else native->parameters[native->count++] = read_type(native, types, &text, ",)");
     if (*text == ',') text++;
   }

@@ -23,22 +23,22 @@ typedef VEC(Local *) Locals;
 
 /* -- messages of print, assert and error ------------------------------------------------------- */
 
-typedef struct SaidPiece {
+typedef struct MessagePiece {
   SemaPieceKind kind;
   Str text;           /* TEXT */
   SemaArg string;     /* STRING */
   Expr *value;        /* VALUE */
   const char *format; /* "%5.2f"; NULL: as tostring shows it */
   bool is_joined;     /* by `..`, which takes only strings and numbers */
-} SaidPiece;
+} MessagePiece;
 
-typedef struct Said {
+typedef struct MessageCall {
   ErrorCode code;  /* of the failure; NONE: print */
   Expr *condition; /* assert: it fails if this is false */
-  VEC(SaidPiece) pieces;
-  bool calls;  /* its values contain a call, so they are computed unconditionally */
-  int message; /* lower: its number in the output */
-} Said;
+  VEC(MessagePiece) pieces;
+  bool has_calls; /* its values contain a call, so they are computed unconditionally */
+  int number;     /* lower: of the message in the output */
+} MessageCall;
 
 /* -- random numbers ---------------------------------------------------------------------------- */
 
@@ -79,10 +79,10 @@ struct Expr {
   Invocation *invoked; /* a call of a recursive function */
   /* INDEX: of a captured list. The node holds the item itself; the index is not that of a field */
   bool is_item;
-  Locals popped;       /* node:pop(i): a variable for each field */
-  Said *said;          /* a call of print, assert, error */
-  RandomCall random;   /* a call of FORM_RANDOM */
-  int64_t random_word; /* lower: 1 + the first random word that it uses */
+  Locals popped;        /* node:pop(i): a variable for each field */
+  MessageCall *message; /* a call of print, assert, error */
+  RandomCall random;    /* a call of FORM_RANDOM */
+  int64_t random_word;  /* lower: 1 + the first random word that it uses */
   /* infer: */
   PartialType ty;
   bool is_rounded; /* a call of FORM_ROUND whose result is needed as an integer */
@@ -102,14 +102,14 @@ static inline const MethodCall *method_of(const Expr *e) {
 /* -- variables and launch arguments ------------------------------------------------------------ */
 
 /* The reason why a number must be an integer. */
-typedef struct Why {
+typedef struct Reason {
   /* "which indexes '%s'": of `name`, or without one; notes say "it indexes 'x' here" */
   const char *clause;
   const char *name;
   const Expr *at;
   const Source *source;
   bool is_guess; /* not required, but its values were whole numbers so far */
-} Why;
+} Reason;
 
 struct Local {
   Str name;
@@ -131,10 +131,10 @@ struct Local {
   bool is_alias;         /* refers to `alias`, which is not a value */
   Entity alias;
   bool is_demanded; /* its value is used where an integer is required: */
-  Why why;
-  const Expr *given; /* the expression that determined its type; in this source: */
-  const Source *given_source;
-  bool is_seen;      /* its declaration was reached */
+  Reason reason;
+  const Expr *type_from; /* the expression that determined its type; in this source: */
+  const Source *type_from_source;
+  bool is_declared;  /* its declaration was reached */
   Stmt *declaration; /* its `local` statement, which later findings extend */
   Local *presence;   /* a bool: has it a value? NULL if nothing asks. resolve/value/maybe.c */
   bool begins_nil;   /* declared without a value */
@@ -169,9 +169,9 @@ typedef struct LaunchArg {
   Shape shape;
   const Expr *use;           /* the use that made it an integer; else the first */
   const Source *source_text; /* the source `use` is in */
-  Why why;                   /* of an integer */
+  Reason reason;             /* of an integer */
   /* FLEXIBLE: the float type of its uses, f64 if there are several; after check: its type */
-  Type met;
+  Type type;
   int use_count; /* after check; this many uses go straight into integers of `stored`: */
   Exprs stores;
   Type stored;
@@ -243,13 +243,13 @@ struct Stmt {
   VEC(Block) bodies; /* as in the Ast */
   /* BREAK: loops it leaves besides the innermost, in unrolled loops */
   int levels;
-  Inline *leaves;      /* RETURN: the call that it ends; NULL: the kernel */
-  LoopHead *head;      /* FOR_IN */
-  Update *update;      /* an assignment that is one */
-  bool is_guess;       /* a numeric `for` over integers, as its bounds were whole so far */
-  bool draws;          /* a serial loop in which random numbers are drawn */
-  bool is_broken;      /* it failed */
-  bool is_head_broken; /* its conditions or bounds failed; its bodies were resolved */
+  Inline *returns_from; /* RETURN: the call that it ends; NULL: the kernel */
+  LoopHead *head;       /* FOR_IN */
+  Update *update;       /* an assignment that is one */
+  bool is_guess;        /* a numeric `for` over integers, as its bounds were whole so far */
+  bool draws;           /* a serial loop in which random numbers are drawn */
+  bool is_broken;       /* it failed */
+  bool is_head_broken;  /* its conditions or bounds failed; its bodies were resolved */
 };
 
 /* -- functions --------------------------------------------------------------------------------- */
@@ -294,12 +294,12 @@ struct Inline {
   int loop;      /* parallel loop that calls it */
   bool is_inner; /* of the call `within`, or (NULL) of the kernel */
   Inline *within;
-  bool returns_early, is_straight;
+  bool returns_early, has_single_return;
   const Expr *body_of; /* it is the body of a loop over an iterator: this call of the iterator */
   bool is_statement;   /* the call is a statement, not part of an expression */
-  bool is_crossed;     /* a return in a function that it calls ends it, too */
-  int depth, mark;     /* lower: the IR's loops around its statements; the first it owns */
-  int label;           /* emit_lua: it is a block that ends with this label; 0: a function */
+  bool has_nonlocal_return;  /* a return in a function that it calls ends it, too */
+  int depth, mark;           /* lower: the IR's loops around its statements; the first it owns */
+  int label;                 /* emit_lua: it is a block that ends with this label; 0: a function */
   const Source *call_source; /* what `call` is in; NULL: that of `outer` */
   /* not expanded: it calls itself, and its calls are Invocations. No `outer`, no arguments */
   bool is_called;
@@ -307,8 +307,8 @@ struct Inline {
   int ordinal;    /* its place in Sema.functions */
   int32_t line;   /* of the kernel's source: where it is, or is first called */
   const Recursive *recursive;
-  RandomUse random; /* it, or a callee, draws; it continues the stream of its caller */
-  bool says;        /* it, or a callee, has messages that show the iteration */
+  RandomUse random;  /* it, or a callee, draws; it continues the stream of its caller */
+  bool has_messages; /* it, or a callee, has messages that show the iteration */
   /* the number of iteration indices that each call passes; 0 if they differ; -1: no call known */
   int axis_count;
 };

@@ -29,11 +29,11 @@ typedef struct SemaCallPlace {
 } SemaCallPlace;
 
 /* An access that is reported to the race detector. */
-typedef enum SemaTouchKind { TOUCH_NONE, TOUCH_READ, TOUCH_WRITE, TOUCH_UPDATE } SemaTouchKind;
-typedef struct SemaTouch {
-  SemaTouchKind kind;
-  int iteration_axes, element_axes; /* of the two, packed: lower/touch.c */
-} SemaTouch;
+typedef enum SemaRaceKind { RACE_NONE, RACE_READ, RACE_WRITE, RACE_UPDATE } SemaRaceKind;
+typedef struct SemaRaceAccess {
+  SemaRaceKind kind;
+  int iteration_axes, element_axes; /* of the two, packed: lower/races.c */
+} SemaRaceAccess;
 
 /* A message of launches: PRINT and FAULT `k` of the IR refer to row k. Their operands are the
  * numbers of its values in order, then the indices of the iteration. */
@@ -41,7 +41,7 @@ typedef struct SemaMessage {
   ErrorCode code; /* of a FAULT; NONE: printed */
   /* of a race. The device's fault has the site of the other access, both iterations, the element;
    * the only piece is the field's name in the text */
-  SemaTouch touch;
+  SemaRaceAccess race;
   VEC(SemaPiece) pieces;
   const char *hint; /* or NULL */
   int axis_count;   /* of the parallel loop around it; 0: host region */
@@ -50,13 +50,13 @@ typedef struct SemaMessage {
   int32_t width;
   VEC(SemaCallPlace) calls; /* innermost first */
 } SemaMessage;
-/* Why an argument became an integer; clause NULL: it did not, or it was one from the start. */
-typedef struct SemaWhy {
+/* Reason an argument became an integer; clause NULL: it did not, or it was one from the start. */
+typedef struct SemaReason {
   const char *clause; /* "which indexes 'x'" */
   const Source *source;
   Pos pos;
   int32_t width;
-} SemaWhy;
+} SemaReason;
 /* A further type that a number argument must fit. */
 typedef struct SemaLimit {
   int arg; /* among kernel->args */
@@ -74,13 +74,13 @@ typedef struct SemaOutput {
   VEC(SemaArg) args; /* parallel to kernel->args */
   /* parallel to kernel->args: the source its line and column refer to */
   VEC(const Source *) sources;
-  VEC(SemaWhy) whys; /* parallel to kernel->args */
+  VEC(SemaReason) reasons; /* parallel to kernel->args */
   /* parallel to kernel->fields: which capture or parameter each is (the first of several) */
   VEC(SemaArg) fields;
   VEC(SemaArg) levels; /* parallel to kernel->levels */
   VEC(SemaMessage) messages;
   VEC(SemaLimit) limits;
-  VEC(SemaArg) wholes; /* numbers compiled as integers, as they were whole so far */
+  VEC(SemaArg) guesses; /* numbers compiled as integers, as they were whole so far */
 } SemaOutput;
 
 #endif

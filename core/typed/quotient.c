@@ -20,7 +20,7 @@ Expr *typed_quotient(Sema *s, Expr *e) {
   return may_be && (ty_is_integer(a) || ty_is_integer(b)) ? e : NULL;
 }
 
-bool typed_factors(const Expr *e, Type at, int *exponent) {
+bool typed_integer_power(const Expr *e, Type at, int *exponent) {
   enum { MOST_FACTORS = 16 };
   SemaInteger whole;
   double number;

@@ -27,15 +27,15 @@ static bool is_about_name(ErrorCode code) {
          code == RG_ERROR_FIELD_UNPLACED;
 }
 
-static bool is_twin(const Error *a, const Error *b) {
+static bool is_duplicate(const Error *a, const Error *b) {
   if (a->code != b->code || strcmp(a->file, b->file) != 0) return false;
   if (is_about_name(a->code) && !strcmp(a->message, b->message)) return true;
   return a->line == b->line && a->column == b->column;
 }
 
-static bool is_said(const Sema *s, const Error *error) {
+static bool is_reported(const Sema *s, const Error *error) {
   for (int i = 0; i < s->diags.count; i++)
-    if (is_twin(&s->diags.items[i]->error, error)) return true;
+    if (is_duplicate(&s->diags.items[i]->error, error)) return true;
   return false;
 }
 
@@ -69,7 +69,7 @@ static bool fail_va(Sema *s, Pos pos, int width, ErrorCode code, const char *hin
   vsnprintf(message, sizeof message, format, args);
   Error error = place(sema_text_source(s), pos, width, code, message);
   if (hint) error_hint(&error, "%s", hint);
-  if (is_said(s, &error) || s->diags.count >= MOST_KEPT) return false;
+  if (is_reported(s, &error) || s->diags.count >= MOST_KEPT) return false;
   s->latest = scratch_new(s->scratch, Diag);
   *s->latest = (Diag){.error = error, .order = pos.offset, .inner = pos.offset};
   vec_push(s->scratch, &s->diags, s->latest);
@@ -117,7 +117,7 @@ bool sema_poison(Sema *s) {
   return false;
 }
 
-static void poison_local(Local *local) { local->is_seen = local->is_poisoned = true; }
+static void poison_local(Local *local) { local->is_declared = local->is_poisoned = true; }
 
 /* A local that is also assigned elsewhere keeps its known facts. */
 static void poison_target(Sema *s, const Expr *target) {
@@ -172,8 +172,8 @@ bool sema_report(Sema *s) {
   sort(s);
   for (int i = 0; i < s->diags.count; i++) {
     Diag *diag = s->diags.items[i];
-    Error *said = error_add(s->err, &diag->error);
-    for (int k = 0; said && k < diag->notes.count; k++) error_add(s->err, &diag->notes.items[k]);
+    Error *entry = error_add(s->err, &diag->error);
+    for (int k = 0; entry && k < diag->notes.count; k++) error_add(s->err, &diag->notes.items[k]);
   }
   s->diags.count = 0;
   s->is_broken |= s->failed;

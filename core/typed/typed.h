@@ -107,7 +107,7 @@ static inline int method_index_count(const Expr *call) {
   return is_list ? m->taken : call->list.count - m->method->values;
 }
 
-/* lists.c */
+/* call.c: the fields of a list */
 /* The fields of the SNode, or the one the call names: `number` of them; NULL past the last. */
 const SNodeComponent *list_field(const SNode *node, const Entity *object, int number);
 /* 0: the first; NULL past the last */
@@ -157,8 +157,8 @@ bool choice_is_cheap(Sema *s, const Expr *e); /* cheap enough to compute uncondi
 
 /* quotient.c */
 /* Is e, computed in the float type `at`, a power with a whole literal exponent from -16 to 16, such
- * as `x ^ 3`? It is then computed as a product, in the order of lower_factors. */
-bool typed_factors(const Expr *e, Type at, int *exponent);
+ * as `x ^ 3`? It is then computed as a product, in the order of lower_integer_power. */
+bool typed_integer_power(const Expr *e, Type at, int *exponent);
 /* the integer quotient behind e, also through a local; or NULL */
 Expr *typed_quotient(Sema *s, Expr *e);
 PartialType typed_quotient_type(Sema *s, const Expr *quotient);

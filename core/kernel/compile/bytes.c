@@ -163,8 +163,9 @@ static void code_arg(Coder *coder, CompiledArg *arg) {
   CODE(coder, arg->line);
   CODE(coder, arg->column);
   coder_name(coder, &arg->name);
-  coder_text(coder, &arg->why.clause);
-  if (arg->why.clause) code_place(coder, &arg->why.source, &arg->why.pos, &arg->why.width);
+  coder_text(coder, &arg->reason.clause);
+  if (arg->reason.clause)
+    code_place(coder, &arg->reason.source, &arg->reason.pos, &arg->reason.width);
 }
 
 static void code_limit(Coder *coder, SemaLimit *limit) {
@@ -217,9 +218,9 @@ static void code_error_code(Coder *coder, ErrorCode *code) {
 
 static void code_message(Coder *coder, SemaMessage *message) {
   code_error_code(coder, &message->code);
-  CODE_BELOW(coder, message->touch.kind, TOUCH_UPDATE + 1);
-  CODE_BELOW(coder, message->touch.iteration_axes, SNODE_MAX_AXES + 1);
-  CODE_BELOW(coder, message->touch.element_axes, SNODE_MAX_AXES + 1);
+  CODE_BELOW(coder, message->race.kind, RACE_UPDATE + 1);
+  CODE_BELOW(coder, message->race.iteration_axes, SNODE_MAX_AXES + 1);
+  CODE_BELOW(coder, message->race.element_axes, SNODE_MAX_AXES + 1);
   CODE_ARRAY(coder, message->pieces.items, message->pieces.count);
   for (int k = 0; k < message->pieces.count; k++) code_piece(coder, &message->pieces.items[k]);
   coder_text(coder, &message->hint);

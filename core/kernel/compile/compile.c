@@ -65,7 +65,7 @@ static SemaInput sema_input(Compile *compile) {
                      .kernel_name = kernel->name,
                      .functions = kernel->functions.items,
                      .function_count = kernel->functions.count,
-                     .wants = &compile->wants};
+                     .requests = &compile->requests};
 }
 
 /* Charges the time since `begin` to the step. */
@@ -276,8 +276,8 @@ bool compile_run(Compile *compile, CompileStage last, Error *err) {
 /* Records which numbers the kernel relies on being whole, also in the version's pattern. */
 static void rely_on_wholes(const Compile *compile) {
   Kernel *kernel = compile->kernel;
-  for (int k = 0; k < compile->sema.wholes.count; k++) {
-    SemaArg source = compile->sema.wholes.items[k];
+  for (int k = 0; k < compile->sema.guesses.count; k++) {
+    SemaArg source = compile->sema.guesses.items[k];
     int32_t value = source.index + (source.is_parameter ? kernel->paths.count : 0);
     double number = compile->values[value].number;
     kernel_rely_on_whole(kernel, value, number);
@@ -631,7 +631,7 @@ Version *version_compile(Kernel *kernel, const RgValue *values, int32_t value_co
   double begin = clock_ms();
   scratch_init(&compile.scratch, engine->store->heap);
   Version *version = make_version(&compile, word_count, err);
-  if (!version) kernel_want(kernel, &compile.wants);
+  if (!version) kernel_add_requests(kernel, &compile.requests);
   scratch_deinit(&compile.scratch);
   add_times(&compile);
   if (version) report_times(&compile, version->tier == TIER_BASELINE);

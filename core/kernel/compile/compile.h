@@ -34,7 +34,7 @@ typedef struct Compile {
   Constants constants; /* arguments that become constants */
   Scratch scratch;
   SemaOutput sema;
-  SemaWants wants;
+  SemaRequests requests;
   IrBytes bytes;
   IrTask **scalar_tasks; /* by number: the task of baseline code; NULL: the kernel's own */
   const char *lua;       /* arch "lua": the code to run */

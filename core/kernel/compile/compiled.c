@@ -49,8 +49,8 @@ static void fill_args(const Compile *compile, CompiledKernel *compiled) {
     out->line = arg->line;
     out->column = arg->column;
     out->name = keep_text(compiled, arg->name ? arg->name : "");
-    out->why = compile->sema.whys.items[k];
-    out->why.clause = keep_text(compiled, out->why.clause);
+    out->reason = compile->sema.reasons.items[k];
+    out->reason.clause = keep_text(compiled, out->reason.clause);
   }
 }
 

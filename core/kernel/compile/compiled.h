@@ -30,7 +30,7 @@ typedef struct CompiledArg { /* a number argument and its frame slot */
   bool is_array;        /* a counted array */
   const Source *source; /* of the kernel, or of a called function */
   int32_t line, column; /* the use that determined its type */
-  SemaWhy why;          /* its clause is NULL: none */
+  SemaReason reason;    /* its clause is NULL: none */
   const char *name;
 } CompiledArg;
 

@@ -41,10 +41,10 @@ static int32_t line_offset(const Source *source, int32_t line) {
   return offset;
 }
 
-static void note_why(const SemaWhy *why, Error *err) {
+static void note_reason(const SemaReason *reason, Error *err) {
   Error note = {.is_note = true};
-  diag_error(&note, why->source, why->pos, why->width, err->code, "it %s here",
-             why->clause + strlen("which "));
+  diag_error(&note, reason->source, reason->pos, reason->width, err->code, "it %s here",
+             reason->clause + strlen("which "));
   error_add(err, &note);
 }
 
@@ -61,8 +61,8 @@ static bool place_error(const CompiledArg *arg, Error *err) {
   memcpy(placed.hint, err->hint, sizeof placed.hint);
   placed.more = err->more;
   *err = placed;
-  if (arg->why.clause && (arg->why.source != source || arg->why.pos.line != arg->line))
-    note_why(&arg->why, err);
+  if (arg->reason.clause && (arg->reason.source != source || arg->reason.pos.line != arg->line))
+    note_reason(&arg->reason, err);
   return false;
 }
 
@@ -173,10 +173,10 @@ static bool check_array(const Kernel *kernel, const CompiledArg *arg, uint64_t a
 static bool fit_error(const CompiledArg *arg, const RgValue *value, Error *err) {
   char what[240];
   uint64_t unused;
-  const char *why = arg->why.clause;
+  const char *clause = arg->reason.clause;
   snprintf(what, sizeof what, "%s '%.80s'%s%.120s%s",
-           arg->from.is_parameter ? "argument" : "captured", arg->name, why ? ", " : "",
-           why ? why : "", why ? "," : "");
+           arg->from.is_parameter ? "argument" : "captured", arg->name, clause ? ", " : "",
+           clause ? clause : "", clause ? "," : "");
   value_convert(arg->type, value, &unused, what, err);
   if (arg->from.is_parameter && is_fraction(value) && type_is_integer(arg->type)) {
     err->hint[0] = '\0'; /* a parameter's type can be declared */

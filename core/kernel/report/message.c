@@ -219,7 +219,7 @@ bool kernel_fail(const Kernel *kernel, int64_t number, int32_t message, const ch
 
 /* -- races ------------------------------------------------------------------------------------- */
 
-/* Writes "3, 4" from one number: core/lower/touch.c packs the indices. */
+/* Writes "3, 4" from one number: core/lower/races.c packs the indices. */
 static void unpack_text(int64_t packed, int count, char *out, size_t size) {
   int64_t values[SNODE_MAX_AXES] = {packed};
   int bits = count ? 64 / count : 64;
@@ -232,9 +232,9 @@ static void unpack_text(int64_t packed, int count, char *out, size_t size) {
   numbers_join(out, size, values, count ? count : 1, ", ");
 }
 
-static const char *touch_word(const SemaMessage *message) {
+static const char *access_verb(const SemaMessage *message) {
   static const char *const words[] = {"", "reads", "writes", "updates"};
-  return words[message->touch.kind];
+  return words[message->race.kind];
 }
 
 /* The error of a FAULT whose values are the other site, both iterations and the element. */
@@ -244,17 +244,17 @@ static bool fail_race(const CompiledKernel *compiled, int32_t number, const int6
   const SemaMessage *writer = &compiled->messages[number];
   const SemaMessage *other = &compiled->messages[values[0]];
   char iterations[2][160], element[160], text[600];
-  unpack_text(values[1], writer->touch.iteration_axes, iterations[0], sizeof iterations[0]);
-  unpack_text(values[2], other->touch.iteration_axes, iterations[1], sizeof iterations[1]);
-  unpack_text(values[3], writer->touch.element_axes, element, sizeof element);
+  unpack_text(values[1], writer->race.iteration_axes, iterations[0], sizeof iterations[0]);
+  unpack_text(values[2], other->race.iteration_axes, iterations[1], sizeof iterations[1]);
+  unpack_text(values[3], writer->race.element_axes, element, sizeof element);
   Str name = writer->pieces.items[0].text;
   snprintf(text, sizeof text, "iteration %s %s '%.*s' at %s, which iteration %s %s%s",
-           iterations[0], touch_word(writer), name.length, name.data, element, iterations[1],
-           touch_word(other), other->touch.kind == TOUCH_WRITE ? ", too" : "");
+           iterations[0], access_verb(writer), name.length, name.data, element, iterations[1],
+           access_verb(other), other->race.kind == RACE_WRITE ? ", too" : "");
   message_error(compiled, number, text, iterations[0], 0, err);
   Error note = {.is_note = true};
   diag_error(&note, other->source, other->pos, other->width, RG_ERROR_RACE,
-             "iteration %s %s it here", iterations[1], touch_word(other));
+             "iteration %s %s it here", iterations[1], access_verb(other));
   error_add(err, &note);
   return false;
 }
@@ -265,7 +265,7 @@ static bool fail_with_message(Scratch *scratch, const Kernel *kernel,
                               Error *err) {
   const SemaMessage *message = &compiled->messages[number];
   char index[sizeof err->index] = "";
-  if (message->touch.kind && record)
+  if (message->race.kind && record)
     return fail_race(compiled, number, (const int64_t *)(record + 1), err);
   StrBuf text;
   strbuf_init(&text, scratch);

@@ -115,12 +115,12 @@ static Entity resolve_known(Resolve *r, Expr *e, const Builtin *builtin) {
   Entity entity = {.kind = ENTITY_VALUE};
   note_builtin(e, builtin);
   int given = call_arguments(r->s, e).count;
-  if (given == 2 && (builtin->algebra == ALGEBRA_LEAST || builtin->algebra == ALGEBRA_MOST)) {
+  if (given == 2 && (builtin->algebra == ALGEBRA_MIN || builtin->algebra == ALGEBRA_MAX)) {
     sema_fail(r->s, e, RG_ERROR_CALL_COUNT,
-              builtin->algebra == ALGEBRA_LEAST ? "did you mean 'math.min'?"
-                                                : "did you mean 'math.max'?",
+              builtin->algebra == ALGEBRA_MIN ? "did you mean 'math.min'?"
+                                              : "did you mean 'math.max'?",
               "'%s' takes one vector or matrix, and gives the %s of its numbers", builtin->name,
-              builtin->algebra == ALGEBRA_LEAST ? "least" : "greatest");
+              builtin->algebra == ALGEBRA_MIN ? "least" : "greatest");
     return (Entity){0};
   }
   if (given < builtin->least || given > builtin->most) return resolve_fail_count(r, e, builtin);
@@ -150,7 +150,7 @@ static bool resolve_native_argument(Resolve *r, Expr *e, const char *name, Type 
 static Entity native_call(Resolve *r, Expr *e, const Builtin *builtin) {
   const Native *native = builtin->native;
   note_builtin(e, builtin);
-  if (native->has_others) {
+  if (native->has_unsupported_types) {
     sema_fail(r->s, e, RG_ERROR_CALL, "call it from Lua, between launches",
               "a kernel can call an extension function of up to %d numbers and one-axis arrays, "
               "and '%s' has other parameters",
@@ -171,11 +171,11 @@ static Entity native_call(Resolve *r, Expr *e, const Builtin *builtin) {
 static Entity resolve_builtin_call(Resolve *r, Expr *e, const Entity *callee) {
   const Builtin *builtin = callee->builtin;
   if (!builtin) return fail_builtin(r, e, callee->name);
-  if (builtin->form == FORM_SAY || builtin->form == FORM_RANDOM) {
+  if (builtin->form == FORM_MESSAGE || builtin->form == FORM_RANDOM) {
     note_builtin(e, builtin);
     if (e->list.count < builtin->least || e->list.count > builtin->most)
       return resolve_fail_given(r, e, builtin->name, builtin->least, builtin->most);
-    return builtin->form == FORM_SAY ? say_call(r, e, builtin) : random_call(r, e, builtin);
+    return builtin->form == FORM_MESSAGE ? message_call(r, e, builtin) : random_call(r, e, builtin);
   }
   if (builtin->form == FORM_BITCAST) return bitcast_call(r, e, builtin);
   if (builtin->form == FORM_NATIVE) return native_call(r, e, builtin);
@@ -186,7 +186,7 @@ static Entity resolve_builtin_call(Resolve *r, Expr *e, const Entity *callee) {
   if (builtin->form == FORM_RESCALE) return rescale_call(r, e);
   if (builtin->form == FORM_LIBRARY) return library_call(r, e, builtin);
   if (builtin->form == FORM_ARRAY) return array_new(r, e, builtin);
-  if (builtin->form == FORM_SHAPER)
+  if (builtin->form == FORM_TYPE)
     return resolve_type_call(r, e, str_of(builtin->name + strlen("rg.")));
   return library_is_large(r, e, builtin) ? library_call(r, e, builtin)
                                          : resolve_known(r, e, builtin);
@@ -366,7 +366,7 @@ Entity resolve_fail_indices(Resolve *r, Expr *e, const MethodCall *m, int needed
   const char *axes = needed == 1 ? "i" : needed == 2 ? "i, j" : "i, j, ..";
   const char *values = values_after(m);
   if (!needed) axes = *values ? "0" : "";
-  if (!needed || !m->object.field.indexed)
+  if (!needed || !m->object.field.index_count)
     hint = scratch_format(r->scratch, "write %s:%s(%s%s)", name, m->method->name, axes, values);
   sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, hint, "'%s' has %d %s here, and '%s' was given %d %s",
             name, needed, needed == 1 ? "axis" : "axes", sema_text(r->s, e->text), given,
@@ -377,7 +377,7 @@ Entity resolve_fail_indices(Resolve *r, Expr *e, const MethodCall *m, int needed
 /* A field without axes has one element, `x[0]`: x:add(0, v). */
 static void drop_only_index(const Entity *object, Expr *e, Exprs *indices) {
   double value;
-  bool is_only = indices->count == 1 && field_rank(&object->field) == object->field.indexed &&
+  bool is_only = indices->count == 1 && field_rank(&object->field) == object->field.index_count &&
                  sema_is_constant(indices->items[0], &value) && value == 0;
   if (!is_only) return;
   e->list.items++;
@@ -414,7 +414,7 @@ static bool fail_too_few(Resolve *r, Expr *e, const MethodCall *m, int needed) {
 static bool resolve_method_arguments(Resolve *r, Expr *e, const MethodCall *m, int *indices) {
   const Entity *object = &m->object;
   int values = m->method->values,
-      count = values + field_rank(&object->field) - object->field.indexed;
+      count = values + field_rank(&object->field) - object->field.index_count;
   Exprs list = e->list;
   if (list.count < values) return fail_too_few(r, e, m, count);
   list.count -= values;
@@ -443,7 +443,7 @@ static Entity resolve_cell_call(Resolve *r, Expr *e, const MethodCall *m) {
   const FieldRef *field = field_of(&m->object);
   /* a list is cleared as a whole */
   bool is_list = m->method->op == IR_DEACTIVATE && snode_has_lists(field->node);
-  int count, needed = field_rank(field) - is_list - field->indexed;
+  int count, needed = field_rank(field) - is_list - field->index_count;
   if (!resolve_method_arguments(r, e, m, &count)) return (Entity){0};
   if (count != needed) return resolve_fail_indices(r, e, m, needed, count);
   if (m->method->values) return method_entity(e, *m, field->type, m->object.shape);
@@ -476,7 +476,7 @@ static Entity resolve_element_call(Resolve *r, Expr *e, const MethodCall *m) {
 static Entity resolve_whole_call(Resolve *r, Expr *e, const MethodCall *m) {
   const char *name = m->method->name;
   if (e->list.count) return resolve_fail_given(r, e, name, 0, 0);
-  if (m->object.field.indexed) {
+  if (m->object.field.index_count) {
     sema_fail(r->s, e, RG_ERROR_CALL, "call it on the field itself", "'%s' applies to all cells",
               name);
     return (Entity){0};
@@ -552,7 +552,7 @@ static Entity resolve_object_call(Resolve *r, Expr *e, const MethodCall *m) {
   case METHOD_ACTIVE:
   case METHOD_MODIFIER:
   case METHOD_ITEMS: return loop_entity(e, m);
-  case METHOD_OUTSIDE:
+  case METHOD_HOST:
     sema_fail(r->s, e, RG_ERROR_CALL,
               !strcmp(name, "get") || !strcmp(name, "set") ? "in a kernel, read and write x[i][j]"
                                                            : "call it outside the kernel",

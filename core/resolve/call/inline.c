@@ -9,11 +9,11 @@ enum { HIGHEST = 1500, MOST_EXPRESSIONS = 200000 };
 
 /* -- requests to the host ------------------------------------------------------------------- */
 
-bool resolve_want_function(Resolve *r, Expr *e, const Entity *callee) {
-  SemaWants *wants = r->input->wants;
-  if (wants && !wants->has_function && !r->s->failed) {
-    wants->has_function = true;
-    wants->function = callee->function.source;
+bool resolve_request_function(Resolve *r, Expr *e, const Entity *callee) {
+  SemaRequests *requests = r->input->requests;
+  if (requests && !requests->has_function && !r->s->failed) {
+    requests->has_function = true;
+    requests->function = callee->function.source;
   }
   return sema_fail(r->s, e, RG_ERROR_SOURCE, "write its statements here",
                    "'%s' is a Lua function whose source is not known here",
@@ -146,9 +146,9 @@ static void give_parameter(Resolve *r, Local *parameter, Expr *argument, Entity 
 Local *resolve_result(Resolve *r, const Inline *in, const AstExpr *annotation) {
   Local *result = build_hidden(r, str_of(in->name), in->function->pos);
   result->annotation = annotation;
-  result->is_assigned = !in->is_straight;
+  result->is_assigned = !in->has_single_return;
   resolve_declare(r, result);
-  result->is_seen = false;
+  result->is_declared = false;
   return result;
 }
 
@@ -164,11 +164,11 @@ static void add_record(Resolve *r, Inline *in, const Expr *value) {
   *like = (Local){.name = str_of(in->name),
                   .pos = in->function->pos,
                   .loop = r->loop,
-                  .is_assigned = !in->is_straight};
+                  .is_assigned = !in->has_single_return};
   record_name(r, like, value->entity.record);
   int first = in->results.count;
   record_leaves(r, like->alias.record, &in->results);
-  for (int i = first; i < in->results.count; i++) in->results.items[i]->is_seen = false;
+  for (int i = first; i < in->results.count; i++) in->results.items[i]->is_declared = false;
   vec_push(r->scratch, &in->returned, like);
   if (in->results.count == first)
     sema_fail(r->s, value, RG_ERROR_UNSUPPORTED, NULL,
@@ -180,8 +180,8 @@ static void result_presence(Resolve *r, Inline *in, int k) {
   Local *result = in->returned.items[k];
   if (result->presence || r->s->failed) return;
   result->presence = maybe_new(r, result);
-  result->presence->is_assigned = !in->is_straight;
-  result->presence->is_seen = false;
+  result->presence->is_assigned = !in->has_single_return;
+  result->presence->is_declared = false;
   vec_push(r->scratch, &in->results, result->presence);
   vec_push(r->scratch, &in->presences, result->presence);
   for (int i = 0; i < in->returns.count; i++) {
@@ -222,11 +222,11 @@ static Inline *create(Resolve *r, const Expr *e, const Entity *callee, const Ast
                  .is_inner = callee->function.is_inner,
                  .within = callee->function.within,
                  .returns_early = returns_early(body),
-                 .is_straight = returns_straight(body),
+                 .has_single_return = has_single_return(body),
                  .body_of = callee->function.body_of,
                  .is_statement = r->statement == e};
   if (in->body_of) in->returns_early = returns_by(body, AST_STMT_CONTINUE);
-  if (in->body_of || callee->function.is_iterator) in->is_straight = false;
+  if (in->body_of || callee->function.is_iterator) in->has_single_return = false;
   map_init(&in->names, r->scratch);
   r->makes_pick = false;
   return in;
@@ -298,7 +298,7 @@ Entity resolve_inline_call(Resolve *r, Expr *e, Entity callee, Expr *self) {
   Entity result;
   if (e->inlined || e->invoked) return e->entity; /* already resolved */
   if (!callee.function.text) {
-    resolve_want_function(r, e, &callee);
+    resolve_request_function(r, e, &callee);
     return (Entity){0};
   }
   if (callee.function.body_of && !iterator_take(r, e, &callee)) return (Entity){0};

@@ -94,7 +94,7 @@ bool iterator_loop(Resolve *r, const AstStmt *ast, Stmt *stmt) {
   if (!e || (e->kind != AST_CALL && e->kind != AST_METHOD)) return false;
   Entity callee = callee_of(r, e, &self);
   if (r->s->failed || callee.kind != ENTITY_FUNCTION) return r->s->failed;
-  if (!callee.function.text) return !resolve_want_function(r, e, &callee);
+  if (!callee.function.text) return !resolve_request_function(r, e, &callee);
   if (!check_function(r, e, &callee, e->list.count + (self != NULL))) return true;
   add_missing(r, e, callee.function.text, self != NULL);
   vec_push(r->scratch, &e->list, body_function(r, ast, e));
@@ -140,7 +140,7 @@ bool iterator_take(Resolve *r, Expr *e, const Entity *body) {
 /* -- exits ------------------------------------------------------------------------------------- */
 
 bool iterator_leave(Resolve *r, Stmt *stmt, Inline *to) {
-  stmt->leaves = to;
+  stmt->returns_from = to;
   for (Inline *in = r->s->frame; in != to; in = in->outer) {
     if (!in || in->is_called)
       return sema_fail_pos(r->s, stmt->pos, stmt->width, RG_ERROR_LOOP, "set a local instead",
@@ -150,7 +150,7 @@ bool iterator_leave(Resolve *r, Stmt *stmt, Inline *to) {
                            scratch_format(r->scratch, "call '%s' as a statement", in->name),
                            "the iterator calls '%s' in an expression, so this loop cannot be left",
                            in->name);
-    in->is_crossed = true;
+    in->has_nonlocal_return = true;
   }
   return true;
 }

@@ -85,7 +85,8 @@ static const char *in_place(Resolve *r, const Builtin *builtin, Exprs arguments)
     return NULL;
   for (int i = 0; i < arguments.count; i++) {
     Entity entity = resolve_expr(r, arguments.items[i]);
-    int left = entity.kind == ENTITY_FIELD ? field_rank(&entity.field) - entity.field.indexed : 0;
+    int left =
+        entity.kind == ENTITY_FIELD ? field_rank(&entity.field) - entity.field.index_count : 0;
     if (left != axes[i] && !r->s->failed)
       sema_fail(r->s, arguments.items[i], RG_ERROR_INDEX_COUNT,
                 "for many at once: rg.solve(a[p], b[p]) with three and two axes",

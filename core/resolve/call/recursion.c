@@ -55,7 +55,7 @@ static bool is_same_source(SemaArg a, SemaArg b) {
  * except for their source. */
 static bool is_same_field(const FieldRef *a, const FieldRef *b) {
   return a->node == b->node && a->array == b->array && a->component == b->component &&
-         a->offset == b->offset && a->indexed == b->indexed &&
+         a->offset == b->offset && a->index_count == b->index_count &&
          (!a->is_movable || is_same_source(a->source, b->source));
 }
 
@@ -173,7 +173,7 @@ static Inline *create(Resolve *r, const Expr *e, const Entity *callee, const Rec
                  .within = callee->function.within,
                  .ordinal = r->s->functions.count,
                  .axis_count = -1,
-                 .says = r->input->debug != 0,
+                 .has_messages = r->input->debug != 0,
                  .line = is_here ? callee->function.text->pos.line : line_of_call(r, e),
                  .recursive = recursive};
   map_init(&in->names, r->scratch);
@@ -223,7 +223,7 @@ static Entity invoke(Resolve *r, Expr *e, Inline *in, const Exprs *arguments) {
     Local *result = build_hidden(r, str_of(in->name), e->pos);
     const Local *stated = in->results.items[i];
     result->annotation = stated->annotation;
-    result->is_annotated = result->has_shape = result->is_seen = true;
+    result->is_annotated = result->has_shape = result->is_declared = true;
     result->type = stated->type;
     result->shape = stated->shape;
     vec_push(r->scratch, &call->results, result);
@@ -253,10 +253,10 @@ static bool relate(Invocation *call) {
   Inline *of = call->of, *caller = call->caller;
   int axis_count = caller ? caller->axis_count : call->axis_count;
   bool draws = of->random.is_used && !call->random->has_trips;
-  bool says = caller && of->says && !caller->says;
+  bool shows = caller && of->has_messages && !caller->has_messages;
   if (draws) call->random->is_used = call->random->has_trips = true;
-  if (says) caller->says = true;
-  if (axis_count < 0 || of->axis_count == axis_count || !of->axis_count) return draws || says;
+  if (shows) caller->has_messages = true;
+  if (axis_count < 0 || of->axis_count == axis_count || !of->axis_count) return draws || shows;
   of->axis_count = of->axis_count < 0 ? axis_count : 0;
   return true;
 }
@@ -269,7 +269,7 @@ static void relate_all(Resolve *r) {
   }
   for (int i = 0; i < r->s->functions.count; i++) {
     Inline *in = r->s->functions.items[i];
-    if (!in->says || in->axis_count < 0) in->axis_count = 0;
+    if (!in->has_messages || in->axis_count < 0) in->axis_count = 0;
   }
 }
 

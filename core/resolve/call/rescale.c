@@ -9,8 +9,8 @@
 #include "resolve/resolve.h"
 
 static bool is_level(const Entity *entity) {
-  return (entity->kind == ENTITY_FIELD || entity->kind == ENTITY_NODE) && !entity->field.indexed &&
-         entity->field.node;
+  return (entity->kind == ENTITY_FIELD || entity->kind == ENTITY_NODE) &&
+         !entity->field.index_count && entity->field.node;
 }
 
 /* One index of `to`. False if neither level divides the other's cells. */

@@ -41,7 +41,7 @@ bool returns_by(const AstBlock *body, AstStmtKind exit) {
 
 bool returns_early(const AstBlock *body) { return count_early(body, true) > 0; }
 
-bool returns_straight(const AstBlock *body) {
+bool has_single_return(const AstBlock *body) {
   return body->count > 0 && body->items[body->count - 1]->kind == AST_STMT_RETURN &&
          !returns_early(body);
 }

@@ -14,7 +14,7 @@ static const char *name_of(Resolve *r, const Expr *e) { return sema_source(r->s,
 /* -- arrays of the launch ---------------------------------------------------------------------- */
 
 bool array_is_whole(const Entity *entity) {
-  return entity->kind == ENTITY_FIELD && entity->field.array && !entity->field.indexed;
+  return entity->kind == ENTITY_FIELD && entity->field.array && !entity->field.index_count;
 }
 
 static bool make_type(Resolve *r, const Expr *at, Type element, int axes, Type *type);
@@ -123,14 +123,14 @@ Entity array_indexed(Resolve *r, Expr *e, const Entity *object) {
   ItemRef item = has_some ? object->item : (ItemRef){.array = object->shape};
   TypeRow row = row_of(r, item.array);
   if (!resolve_indices(r, &e->list, &count)) return (Entity){0};
-  item.indexed += count;
-  if (item.indexed > row.axis_count) {
+  item.index_count += count;
+  if (item.index_count > row.axis_count) {
     sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s, %d indices given",
               name_of(r, array_of_item(e)), row.axis_count, row.axis_count == 1 ? "axis" : "axes",
-              item.indexed);
+              item.index_count);
     return (Entity){0};
   }
-  if (item.indexed < row.axis_count)
+  if (item.index_count < row.axis_count)
     return (Entity){.kind = ENTITY_ITEM_ROW, .shape = item.array, .item = item};
   item.type = type_base(row.element);
   return (Entity){.kind = ENTITY_ITEM, .shape = type_shape(row.element), .item = item};
@@ -141,7 +141,7 @@ bool array_fail_row(Resolve *r, Expr *e) {
   return sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, NULL,
                    "'%s' has %d axes: an element needs %d indices, %d given",
                    name_of(r, array_of_item(e)), row_of(r, item->array).axis_count,
-                   row_of(r, item->array).axis_count, item->indexed);
+                   row_of(r, item->array).axis_count, item->index_count);
 }
 
 /* -- methods ----------------------------------------------------------------------------------- */

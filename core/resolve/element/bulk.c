@@ -31,7 +31,7 @@ static bool check_object(Resolve *r, Expr *e, const MethodCall *m) {
   if (m->object.kind != ENTITY_FIELD)
     return sema_fail(r->s, e, RG_ERROR_CALL, "call it on a field",
                      "'%s' is an SNode and has no elements", m->object.name);
-  if (m->object.field.indexed)
+  if (m->object.field.index_count)
     return sema_fail(r->s, e, RG_ERROR_CALL,
                      "loop over it: for k in rg.range(#row) do row[k] = v end",
                      "'%s' applies to a whole field", name);
@@ -52,7 +52,7 @@ static bool check_argument(Resolve *r, Expr *e, const MethodCall *m, bool fills)
   }
   Entity from = resolve_expr(r, e->list.items[0]);
   if (r->s->failed) return false;
-  return (from.kind == ENTITY_FIELD && !from.field.indexed &&
+  return (from.kind == ENTITY_FIELD && !from.field.index_count &&
           field_rank(&from.field) == field_rank(field)) ||
          sema_fail(r->s, e, RG_ERROR_CALL, NULL,
                    "'copy_from' takes a field or an array with as many axes as '%s'",

@@ -17,14 +17,14 @@ static bool check_object_kind(Resolve *r, Expr *e, const MethodCall *m) {
                      "'%s' is a method of lists, but '%s' %s a %s node", m->method->name,
                      m->object.name, where, snode_kind_text(node->kind));
   }
-  if (snode_axis_position(node, node->axes[0]) >= m->object.field.indexed) return true;
+  if (snode_axis_position(node, node->axes[0]) >= m->object.field.index_count) return true;
   return sema_fail(r->s, e, RG_ERROR_CALL, "give all indices in the call",
                    "the first axis of '%s' is that of its lists", m->object.name);
 }
 
 /* Takes the leading arguments, one for each axis above the list's own. */
 static bool take_indices(Resolve *r, Expr *e, MethodCall *m) {
-  int needed = m->object.field.node->rank - 1 - m->object.field.indexed, count = 0;
+  int needed = m->object.field.node->rank - 1 - m->object.field.index_count, count = 0;
   m->taken = 0;
   while (count < needed && m->taken < e->list.count) {
     Exprs one = {0};
@@ -39,7 +39,7 @@ static bool take_indices(Resolve *r, Expr *e, MethodCall *m) {
 }
 
 static bool take_no_more(Resolve *r, Expr *e, const MethodCall *m) {
-  int needed = m->object.field.node->rank - 1 - m->object.field.indexed;
+  int needed = m->object.field.node->rank - 1 - m->object.field.index_count;
   if (m->taken == e->list.count) return true;
   resolve_fail_indices(r, e, m, needed, needed + e->list.count - m->taken);
   return false;

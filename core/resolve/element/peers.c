@@ -60,7 +60,7 @@ static Entity one_of_peers(Resolve *r, Expr *e, const Entity *window, const Enti
   if (indices != 1 || field_rank(&peer.field) >= SNODE_MAX_AXES)
     return resolve_fail_given(r, e, ":peer", 1, 1);
   peer.field.peers = peers;
-  peer.field.indexed = 1;
+  peer.field.index_count = 1;
   e->kind = AST_INDEX;
   return peer;
 }

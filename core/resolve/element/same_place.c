@@ -35,14 +35,14 @@ static bool is_pure_builtin(const Builtin *builtin) {
   case FORM_FLOAT:
   case FORM_LOG:
   case FORM_ANGLE:
-  case FORM_JOIN:
+  case FORM_NUMERIC:
   case FORM_ROUND:
   case FORM_BITS:
   case FORM_SHIFT:
   case FORM_TOBIT:
   case FORM_BITCAST:
   case FORM_ALGEBRA:
-  case FORM_SHAPER: return true;
+  case FORM_TYPE: return true;
   case FORM_ARRAY: return builtin->algebra == ARRAY_LENGTH || builtin->algebra == ARRAY_EXTENT;
   default: return false;
   }

@@ -39,7 +39,7 @@ static bool take_word(Resolve *r, const Expr *e, Sampling *sampling) {
 
 static bool is_unbounded(const FieldRef *field, int rank) {
   for (int axis = 0; field->node && axis < rank; axis++)
-    if (snode_is_unbounded(field->node, field->indexed + axis)) return true;
+    if (snode_is_unbounded(field->node, field->index_count + axis)) return true;
   return false;
 }
 
@@ -89,7 +89,7 @@ static bool check_place(Resolve *r, Expr *e, int rank) {
 Entity sample_call(Resolve *r, Expr *e, const MethodCall *m) {
   if (e->inlined) return e->entity; /* already resolved */
   const FieldRef *field = &m->object.field;
-  int rank = m->object.kind == ENTITY_FIELD ? field_rank(field) - field->indexed : 0;
+  int rank = m->object.kind == ENTITY_FIELD ? field_rank(field) - field->index_count : 0;
   if (!check_object(r, e, &m->object, rank) || !check_place(r, e, rank)) return (Entity){0};
   Sampling sampling = {.border = is_unbounded(field, rank) ? BORDER_ZERO : BORDER_CLAMP};
   for (int i = 1; i < e->list.count; i++)
@@ -104,7 +104,7 @@ Entity sample_call(Resolve *r, Expr *e, const MethodCall *m) {
   vec_push(r->scratch, &list, e->list.items[0]);
   vec_push(r->scratch, &list, literal_integer(r, e->ast, sampling.border));
   vec_push(r->scratch, &list, literal_integer(r, e->ast, sampling.is_cubic));
-  for (int axis = field->indexed; axis < field_rank(field); axis++)
+  for (int axis = field->index_count; axis < field_rank(field); axis++)
     vec_push(r->scratch, &list,
              literal_integer(r, e->ast, field->offset ? field->offset[axis] : 0));
   if (is_gradient && rank > 1)

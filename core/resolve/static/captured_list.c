@@ -27,7 +27,7 @@ Entity table_member(Resolve *r, Expr *e, const Entity *table, Str name) {
   SemaPath path = member_path(r, e, table, name);
   int number = path_find(r, &path);
   if (number >= 0) return resolve_path_value(r, e, number);
-  path_want(r, path);
+  path_request(r, path);
   sema_fail(r->s, e, RG_ERROR_SOURCE, "name captured values by their full path: self.grid.dt",
             "'%.*s' of the table '%s' is not known here", name.length, name.data,
             table->name ? table->name : "");
@@ -39,7 +39,7 @@ int table_find(Resolve *r, Expr *e, const Entity *table, const char *key, bool i
   SemaPath path = member_path(r, e, table, str_of(key));
   int number = path_find(r, &path);
   path.is_static = is_static;
-  if (number < 0) path_want(r, path);
+  if (number < 0) path_request(r, path);
   return number;
 }
 
@@ -78,7 +78,7 @@ int *table_find_all(Resolve *r, Expr *e, const Entity *table, int64_t length) {
   return numbers;
 }
 
-void table_want_rows(Resolve *r, Expr *e, const int *numbers, int64_t length, int64_t most) {
+void table_request_rows(Resolve *r, Expr *e, const int *numbers, int64_t length, int64_t most) {
   for (int64_t k = 1; k <= length && !r->s->failed; k++) {
     Static size;
     if (r->input->captures[numbers[k]].kind != VALUE_TABLE) continue;
@@ -89,7 +89,7 @@ void table_want_rows(Resolve *r, Expr *e, const int *numbers, int64_t length, in
         size.number > (double)most)
       continue;
     int *items = find_items(r, e, &row, (int64_t)size.number);
-    if (items) table_want_rows(r, e, items, (int64_t)size.number, most);
+    if (items) table_request_rows(r, e, items, (int64_t)size.number, most);
   }
 }
 

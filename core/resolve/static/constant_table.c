@@ -302,7 +302,7 @@ Entity list_of_table(Resolve *r, Expr *e, const Entity *table) {
     sema_fail(r->s, e, RG_ERROR_NOT_YET, "put the numbers into a field",
               "a table of %lld numbers is too long to be indexed: at most %d", (long long)length,
               MOST_ITEMS);
-  if (numbers && list->count) table_want_rows(r, e, numbers, list->count, MOST_ITEMS);
+  if (numbers && list->count) table_request_rows(r, e, numbers, list->count, MOST_ITEMS);
   for (int k = 1; numbers && k <= list->count && !r->s->failed; k++) {
     ListItem *item = &list->items[k];
     Entity entity = resolve_path_value(r, e, numbers[k]);

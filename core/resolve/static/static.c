@@ -14,9 +14,9 @@ bool static_fail(Resolve *r, Expr *e, const char *hint) {
 
 /* -- leaves ------------------------------------------------------------------------------------ */
 
-static bool want_static(Resolve *r, Expr *e, SemaArg source) {
-  SemaWants *wants = r->input->wants;
-  if (wants && !r->s->failed) vec_push(r->scratch, &wants->statics, source);
+static bool request_static(Resolve *r, Expr *e, SemaArg source) {
+  SemaRequests *requests = r->input->requests;
+  if (requests && !r->s->failed) vec_push(r->scratch, &requests->statics, source);
   return static_fail(r, e, NULL);
 }
 
@@ -31,7 +31,7 @@ static Static shape_of_array(Resolve *r, const SemaArray *array) {
 bool static_of_value(Resolve *r, Expr *e, SemaArg source, Static *out) {
   const SemaValue *value =
       source.is_parameter ? &r->input->parameters[source.index] : &r->input->captures[source.index];
-  if (!value->is_static) return want_static(r, e, source);
+  if (!value->is_static) return request_static(r, e, source);
   switch (value->kind) {
   case VALUE_I64:
   case VALUE_U64:
@@ -121,7 +121,7 @@ static Expr *initial_of(const Expr *e) {
 static bool text_of(Resolve *r, Expr *e, SemaArg source, Static *out) {
   const SemaValue *value =
       source.is_parameter ? &r->input->parameters[source.index] : &r->input->captures[source.index];
-  if (!value->is_static) return want_static(r, e, source);
+  if (!value->is_static) return request_static(r, e, source);
   out->text = value->name;
   return true;
 }
@@ -279,7 +279,7 @@ static bool combine_wide(AstOp op, Static a, Static b, Static *out) {
  * are the same place of one tree. */
 static bool is_object(const Entity *entity) {
   return entity->kind == ENTITY_TYPE || entity->kind == ENTITY_NODE ||
-         (entity->kind == ENTITY_FIELD && !entity->field.indexed);
+         (entity->kind == ENTITY_FIELD && !entity->field.index_count);
 }
 
 static bool is_same_object(const Entity *a, const Entity *b) {

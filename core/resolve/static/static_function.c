@@ -74,7 +74,7 @@ static bool apply(const Builtin *builtin, const double *args, int count, double 
            : builtin->op == IR_CEIL ? ceil(*out)
                                     : round(*out);
     return true;
-  case FORM_JOIN:
+  case FORM_NUMERIC:
     for (int i = 0; i < count; i++) ok &= apply_join(builtin->op, args[i], out);
     return ok;
   case FORM_BITS:
@@ -101,7 +101,7 @@ bool static_is_function(const Entity *callee) {
   case FORM_LOG:
   case FORM_ANGLE:
   case FORM_ROUND:
-  case FORM_JOIN:
+  case FORM_NUMERIC:
   case FORM_BITS:
   case FORM_SHIFT:
   case FORM_TOBIT: return true;

@@ -41,7 +41,7 @@ static void hold(Resolve *r, Local *local, const Static *value, const Entity *en
 static void declare(Resolve *r, const AstLocal *ast, const Static *value, const Entity *entity) {
   Local *local = scratch_new(r->scratch, Local);
   *local = (Local){
-      .name = ast->name, .pos = ast->pos, .has_shape = true, .is_seen = true, .loop = r->loop};
+      .name = ast->name, .pos = ast->pos, .has_shape = true, .is_declared = true, .loop = r->loop};
   hold(r, local, value, entity);
   build_name(r, ast, local);
 }
@@ -219,7 +219,7 @@ static bool check_call(Resolve *r, Expr *e, const Entity *callee) {
 }
 
 bool static_run(Resolve *r, Expr *e, const Entity *callee, Static *out) {
-  if (!callee->function.text) return resolve_want_function(r, e, callee);
+  if (!callee->function.text) return resolve_request_function(r, e, callee);
   if (!check_call(r, e, callee)) return false;
   int expr_count = r->expr_count, steps = r->static_steps;
   Inline *outer = r->s->frame, *in = scratch_new(r->scratch, Inline);

@@ -13,7 +13,7 @@ static void hold(Resolve *r, ListIndex *index, Locals *locals, Exprs *values) {
   if (!index || index->held) return;
   hold(r, index->before, locals, values);
   index->held = build_hidden(r, str_of("index"), index->index->pos);
-  index->held->is_annotated = index->held->has_shape = index->held->is_seen = true;
+  index->held->is_annotated = index->held->has_shape = index->held->is_declared = true;
   index->held->type = TYPE(I64);
   vec_push(r->scratch, locals, index->held);
   vec_push(r->scratch, values, index->index);

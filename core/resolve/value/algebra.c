@@ -86,8 +86,8 @@ bool resolve_algebra(Resolve *r, Expr *e, const Builtin *builtin, Shape *shape) 
   case ALGEBRA_DETERMINANT: return needs_square(r, list.items[0], builtin);
   case ALGEBRA_TRACE: return needs_square(r, list.items[0], builtin);
   case ALGEBRA_SUM:
-  case ALGEBRA_LEAST:
-  case ALGEBRA_MOST:
+  case ALGEBRA_MIN:
+  case ALGEBRA_MAX:
   case ALGEBRA_ANY:
   case ALGEBRA_ALL: return needs_several(r, list.items[0], builtin);
   case ALGEBRA_SELECT: return join_from(r, e, list, 0, builtin, shape);

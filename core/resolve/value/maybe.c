@@ -63,7 +63,7 @@ Local *maybe_new(Resolve *r, const Local *of) {
   const char *name = scratch_format(r->scratch, "%s ~= nil", sema_text(r->s, of->name));
   Local *presence = build_hidden(r, str_of(name), of->pos);
   presence->loop = of->loop;
-  presence->is_seen = presence->has_shape = true;
+  presence->is_declared = presence->has_shape = true;
   presence->is_assigned = of->is_assigned;
   presence->is_parameter = of->is_parameter;
   return presence;

@@ -42,7 +42,7 @@ Local *build_local(Resolve *r, const AstLocal *ast) {
 /* Does the local have run-time values? A row is an alias, but its indices are numbers. */
 static bool has_numbers(const Local *local) {
   return !local->is_alias || row_is(&local->alias) || record_is(&local->alias) ||
-         (local->alias.kind == ENTITY_FIELD && local->alias.field.indexed);
+         (local->alias.kind == ENTITY_FIELD && local->alias.field.index_count);
 }
 
 /* An inner function sees the names around it, but if it is recursive, none that have run-time

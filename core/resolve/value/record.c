@@ -286,7 +286,7 @@ static Local *describe(Resolve *r, Expr *value, Str name) {
     return local;
   }
   Entity entity = record_value(r, value);
-  bool is_row = row_is(&entity) || (entity.kind == ENTITY_FIELD && entity.field.indexed);
+  bool is_row = row_is(&entity) || (entity.kind == ENTITY_FIELD && entity.field.index_count);
   if (is_row) {
     sema_fail(r->s, value, RG_ERROR_UNSUPPORTED, "a local of its own may be a row",
               "a table of values in a kernel does not hold rows of fields or tables");

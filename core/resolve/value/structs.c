@@ -378,7 +378,7 @@ Entity struct_callee(Resolve *r, Expr *e, const Entity *object) {
                    .name = str_of(scratch_format(r->scratch, "struct#%d.%s", row.tag, name))};
   int number = row.tag ? path_find(r, &path) : -1;
   if (row.tag && number < 0) {
-    path_want(r, path);
+    path_request(r, path);
     sema_fail(r->s, e, RG_ERROR_SOURCE, NULL, "the method '%s' is not known here", name);
     return (Entity){0};
   }

@@ -308,7 +308,7 @@ end
 -- compiled kernels use.
 for _, t in ipairs { "f16", "f32", "f64" } do
   local multiplied, divided = number["mul_" .. t], number["div_" .. t]
-  number["factors_" .. t] = function(a, exponent)
+  number["integer_power_" .. t] = function(a, exponent)
     local product, left = nil, math.abs(exponent)
     while left >= 1 do
       if left % 2 == 1 then product = product and multiplied(product, a) or a end

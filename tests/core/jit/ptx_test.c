@@ -122,7 +122,7 @@ static bool compile(const Kernel *k, const char *name, const char *gpu) {
   return ok;
 }
 
-static bool wants(const char *name, int gpu) {
+static bool requests(const char *name, int gpu) {
   int sum = 0;
   for (const char *at = name; *at; at++) sum += (unsigned char)*at;
   return wants_all || sum % GPUS == gpu;
@@ -140,7 +140,7 @@ static void visit(const char *path, const char *name) {
   if (ok && !k.is_apart) printf("  %s: CPU and GPU depend on each other\n", name);
   CHECK(k.is_apart || !ok);
   for (int i = 0; ok && i < GPUS; i++)
-    if (wants(name, i)) CHECK(compile(&k, name, gpus[i]));
+    if (requests(name, i)) CHECK(compile(&k, name, gpus[i]));
   scratch_deinit(&k.scratch);
 }
 

@@ -29,7 +29,7 @@ static CompiledArg args[] = {
      .from = {.is_parameter = true, .part = 1},
      .source = &source,
      .name = "y",
-     .why = {.clause = "which indexes 'x'", .source = &helper, .pos = {7, 1, 8}, .width = 1}}};
+     .reason = {.clause = "which indexes 'x'", .source = &helper, .pos = {7, 1, 8}, .width = 1}}};
 static SemaLimit limits[] = {{.type = TYPE(I8), .source = &source, .pos = {7, 7, 8}}};
 static SemaArg trees[] = {{.index = 1}, {.index = 3}};
 static SemaPiece pieces[] = {{.kind = PIECE_TEXT, .text = {"no ", 3}},
@@ -119,7 +119,7 @@ static void check_same(CompiledBytes bytes) {
   CHECK(read);
   if (!read) return;
   CHECK_TEXT(read->args[0].source->name, "heat.lua");
-  CHECK_TEXT(read->args[0].why.source->name, "help.lua");
+  CHECK_TEXT(read->args[0].reason.source->name, "help.lua");
   CHECK(read->messages[0].source == read->args[0].source);
   CHECK_TEXT(read->messages[0].calls.items[0].name, "help");
   CHECK(read->order == UINT64_MAX - 1 && read->written == UINT64_MAX && read->byte_count == 4);

@@ -99,14 +99,14 @@ static void test_returns(void) {
   AstBlock body = parse_body(&b, "function(c) if c then return 1 end; local d = 2; return d end");
   TEST("a return before the end is an early one, although no path falls off the end") {
     CHECK(returns_early(&body));
-    CHECK(!returns_straight(&body));
+    CHECK(!has_single_return(&body));
     CHECK(returns_always(&body));
   }
   drop(&b);
   body = parse_body(&b, "function(c) if c then return 1 else local d = 2; return d end end");
   TEST("a return at the end of each arm of the last branch is none") {
     CHECK(!returns_early(&body));
-    CHECK(!returns_straight(&body));
+    CHECK(!has_single_return(&body));
     CHECK(returns_always(&body));
   }
   drop(&b);

@@ -1,4 +1,4 @@
-/* emit_say.c - print, assert, error:
+/* emit_message.c - print, assert, error:
  *
  *   _rg.print(_rg_r, _rg.text{"x = ", _rg.form("%5.2f", "f32", x)})
  *   (CONDITION) or _rg.fail(_rg_r, 3, TEXT, {i, j})
@@ -17,7 +17,7 @@ static void emit_quoted(Emit *e, Str text) {
   emit_text(e, "\"");
 }
 
-static void emit_value(Emit *e, const SaidPiece *piece) {
+static void emit_value(Emit *e, const MessagePiece *piece) {
   char name[TYPE_NAME_SIZE];
   Type type = emit_type(e, piece->value);
   if (!piece->format) emit_text(e, "_rg.show(");
@@ -27,22 +27,22 @@ static void emit_value(Emit *e, const SaidPiece *piece) {
   emit_text(e, ")");
 }
 
-void emit_said_text(Emit *e, const char *format, const Str *text, SemaArg string) {
+void emit_message_text(Emit *e, const char *format, const Str *text, SemaArg string) {
   if (format) emit_format(e, "_rg.form(\"%s\", \"\", ", format);
   if (text) emit_quoted(e, *text);
   else emit_source(e, string);
   if (format) emit_text(e, ")");
 }
 
-static void emit_pieces(Emit *e, const Said *said) {
+static void emit_pieces(Emit *e, const MessageCall *message) {
   emit_text(e, "_rg.text{");
-  for (int i = 0; i < said->pieces.count; i++) {
-    const SaidPiece *piece = &said->pieces.items[i];
+  for (int i = 0; i < message->pieces.count; i++) {
+    const MessagePiece *piece = &message->pieces.items[i];
     if (i) emit_text(e, ", ");
     if (piece->kind == PIECE_VALUE) emit_value(e, piece);
     else
-      emit_said_text(e, piece->format, piece->kind == PIECE_TEXT ? &piece->text : NULL,
-                     piece->string);
+      emit_message_text(e, piece->format, piece->kind == PIECE_TEXT ? &piece->text : NULL,
+                        piece->string);
   }
   emit_text(e, "}");
 }
@@ -59,32 +59,32 @@ void emit_where(Emit *e) {
   emit_text(e, "}");
 }
 
-static void emit_failure(Emit *e, const Said *said) {
-  emit_format(e, "_rg_r, %d, ", said->message);
-  emit_pieces(e, said);
+static void emit_failure(Emit *e, const MessageCall *message) {
+  emit_format(e, "_rg_r, %d, ", message->number);
+  emit_pieces(e, message);
   emit_text(e, ", ");
   emit_where(e);
   emit_text(e, ")");
 }
 
-void emit_say(Emit *e, Expr *call) {
-  const Said *said = call->said;
-  if (said->code == RG_ERROR_NONE) {
+void emit_message(Emit *e, Expr *call) {
+  const MessageCall *message = call->message;
+  if (message->code == RG_ERROR_NONE) {
     emit_text(e, "_rg.print(_rg_r, ");
-    emit_pieces(e, said);
+    emit_pieces(e, message);
     emit_text(e, ")");
-  } else if (!said->condition) {
+  } else if (!message->condition) {
     emit_text(e, "_rg.fail(");
-    emit_failure(e, said);
-  } else if (said->calls) {
+    emit_failure(e, message);
+  } else if (message->has_calls) {
     emit_text(e, "_rg.assert(");
-    emit_expr(e, said->condition);
+    emit_expr(e, message->condition);
     emit_text(e, ", ");
-    emit_failure(e, said);
+    emit_failure(e, message);
   } else {
     emit_text(e, "(");
-    emit_expr(e, said->condition);
+    emit_expr(e, message->condition);
     emit_text(e, ") or _rg.fail(");
-    emit_failure(e, said);
+    emit_failure(e, message);
   }
 }

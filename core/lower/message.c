@@ -1,4 +1,4 @@
-/* say.c - print, assert, error: a message of the kernel, and a PRINT or FAULT with its values.
+/* message.c - print, assert, error: a message of the kernel, and a PRINT or FAULT with its values.
  *
  *     assert(c, ("%g"):format(x))      if c {} else { fault 3 %x, %i }
  *
@@ -36,9 +36,10 @@ void message_add_value(Lower *l, SemaMessage *message, Operands *operands, IrIns
   for (int k = 0; k < type_parts(shape); k++) add_operand(l, operands, values[k]);
 }
 
-static void add_pieces(Lower *l, const Said *said, SemaMessage *message, Operands *operands) {
-  for (int i = 0; i < said->pieces.count; i++) {
-    const SaidPiece *from = &said->pieces.items[i];
+static void add_pieces(Lower *l, const MessageCall *call, SemaMessage *message,
+                       Operands *operands) {
+  for (int i = 0; i < call->pieces.count; i++) {
+    const MessagePiece *from = &call->pieces.items[i];
     SemaPiece piece = {
         .kind = from->kind, .text = from->text, .string = from->string, .format = from->format};
     if (from->value)
@@ -48,7 +49,7 @@ static void add_pieces(Lower *l, const Said *said, SemaMessage *message, Operand
   }
 }
 
-int lower_add_message(Lower *l, SemaMessage *message, Pos pos, int32_t width) {
+int message_add(Lower *l, SemaMessage *message, Pos pos, int32_t width) {
   message->source = sema_text_source(l->s);
   message->pos = pos;
   message->width = width;
@@ -57,7 +58,7 @@ int lower_add_message(Lower *l, SemaMessage *message, Pos pos, int32_t width) {
   return l->output->messages.count - 1;
 }
 
-void lower_message(Lower *l, SemaMessage *message, Operands *operands, Pos pos, int32_t width) {
+void message_emit(Lower *l, SemaMessage *message, Operands *operands, Pos pos, int32_t width) {
   message->axis_count = l->index_count;
   for (int k = 0; k < l->index_count; k++) {
     IrInst *index = ir_convert(&l->b, l->indices[k], TYPE(I64));
@@ -65,22 +66,22 @@ void lower_message(Lower *l, SemaMessage *message, Operands *operands, Pos pos, 
   }
   IrOp op = message->code == RG_ERROR_NONE ? IR_PRINT : IR_FAULT;
   IrInst *inst = ir_emit(&l->b, op, TYPE(NONE), operands->count, operands->items);
-  inst->imm = lower_add_message(l, message, pos, width);
+  inst->imm = message_add(l, message, pos, width);
 }
 
-void lower_say(Lower *l, Expr *e) {
-  Said *said = e->said;
+void lower_message(Lower *l, Expr *e) {
+  MessageCall *call = e->message;
   Operands operands = {0};
-  SemaMessage message = {.code = said->code};
-  IrInst *holds = said->condition ? lower_as(l, said->condition, TYPE(BOOL)) : NULL;
-  if (said->calls) add_pieces(l, said, &message, &operands);
+  SemaMessage message = {.code = call->code};
+  IrInst *holds = call->condition ? lower_as(l, call->condition, TYPE(BOOL)) : NULL;
+  if (call->has_calls) add_pieces(l, call, &message, &operands);
   IrRegion *back = NULL;
   lower_at(l, e->pos);
   if (holds) back = lower_enter(l, ir_if(&l->b, holds)->regions[1]);
-  if (!said->calls) add_pieces(l, said, &message, &operands);
+  if (!call->has_calls) add_pieces(l, call, &message, &operands);
   lower_at(l, e->pos);
-  said->message = l->output->messages.count;
-  const Expr *at = said->condition ? said->condition : e;
-  lower_message(l, &message, &operands, at->pos, at->width);
+  call->number = l->output->messages.count;
+  const Expr *at = call->condition ? call->condition : e;
+  message_emit(l, &message, &operands, at->pos, at->width);
   if (holds) lower_leave(l, back);
 }

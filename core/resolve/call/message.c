@@ -1,4 +1,4 @@
-/* say.c - print, assert and error: splits their messages into pieces of text and values.
+/* message.c - print, assert and error: splits their messages into pieces of text and values.
  *
  *     print(("x = %5.2f"):format(x), v .. " m")
  *        "x = "  x with "%5.2f"  tab  v  " m"
@@ -9,24 +9,24 @@
 
 enum { MOST_NUMBERS = IR_MESSAGE_VALUES - SNODE_MAX_AXES };
 
-typedef struct Saying {
+typedef struct Composer {
   Resolve *r;
-  Said *said;
+  MessageCall *call;
   bool is_joined;     /* inside `..` */
   const char *format; /* of the argument that is added; NULL: none */
-} Saying;
+} Composer;
 
-static void add(Saying *s, SaidPiece piece) {
+static void add(Composer *s, MessagePiece piece) {
   piece.format = s->format;
   piece.is_joined = s->is_joined;
-  vec_push(s->r->scratch, &s->said->pieces, piece);
+  vec_push(s->r->scratch, &s->call->pieces, piece);
 }
 
-static void add_text(Saying *s, Str text) {
-  if (text.length) add(s, (SaidPiece){.kind = PIECE_TEXT, .text = text});
+static void add_text(Composer *s, Str text) {
+  if (text.length) add(s, (MessagePiece){.kind = PIECE_TEXT, .text = text});
 }
 
-static void add_argument(Saying *s, Expr *e);
+static void add_argument(Composer *s, Expr *e);
 
 /* -- formats ----------------------------------------------------------------------------------- */
 
@@ -46,12 +46,12 @@ static int conversion_length(Str text) {
   return is_known ? at + 1 : 0;
 }
 
-static bool fail_format(Saying *s, const Expr *at, const char *hint, const char *sentence) {
+static bool fail_format(Composer *s, const Expr *at, const char *hint, const char *sentence) {
   return sema_fail(s->r->s, at, RG_ERROR_CALL, hint, "%s", sentence);
 }
 
 /* Adds `text`, with an argument for each conversion, from number `next` of the list on. */
-static void add_format(Saying *s, const Expr *at, Str text, const Exprs *list, int next) {
+static void add_format(Composer *s, const Expr *at, Str text, const Exprs *list, int next) {
   int from = 0, given = list->count - next, wanted = 0;
   for (int i = 0; i < text.length && !s->r->s->failed; i++) {
     if (text.data[i] != '%') continue;
@@ -82,23 +82,23 @@ static void add_format(Saying *s, const Expr *at, Str text, const Exprs *list, i
 /* -- arguments --------------------------------------------------------------------------------- */
 
 /* The name of the function that `e` calls, if it matters here: "tostring", "string.format". */
-static const char *callee_of(Saying *s, Expr *e) {
+static const char *callee_of(Composer *s, Expr *e) {
   bool is_name = e->kind == AST_CALL && (e->left->kind == AST_GLOBAL || e->left->kind == AST_FIELD);
   Entity callee = is_name ? resolve_expr(s->r, e->left) : (Entity){0};
   return callee.kind == ENTITY_BUILTIN ? callee.name : "";
 }
 
-static bool refuse_inside(Saying *s, const Expr *e) {
+static bool refuse_inside(Composer *s, const Expr *e) {
   return !s->format || fail_format(s, e, "put the text into the format itself",
                                    "a format takes numbers, booleans and strings");
 }
 
 /* Adds a string that is captured or a parameter; false if it is something else. */
-static bool add_string(Saying *s, Expr *e) {
+static bool add_string(Composer *s, Expr *e) {
   bool is_name = e->kind == AST_GLOBAL || e->kind == AST_FIELD || e->kind == AST_LOCAL;
   Entity entity = is_name ? resolve_expr(s->r, e) : (Entity){0};
   if (entity.kind != ENTITY_OTHER || entity.other.value != VALUE_STRING) return false;
-  add(s, (SaidPiece){.kind = PIECE_STRING, .string = entity.other.source});
+  add(s, (MessagePiece){.kind = PIECE_STRING, .string = entity.other.source});
   return true;
 }
 
@@ -110,10 +110,10 @@ static bool calls(const Expr *e) {
   return calls(e->left) || calls(e->right) || calls(e->third);
 }
 
-static void add_value(Saying *s, Expr *e);
+static void add_value(Composer *s, Expr *e);
 
 /* Adds a struct member by member; the result of a call is stored in a local first. */
-static void add_struct(Saying *s, Expr *e) {
+static void add_struct(Composer *s, Expr *e) {
   TypeRow row = type_row(s->r->input->types, shape_of(e));
   if (s->format || calls(e)) {
     sema_fail(s->r->s, e, RG_ERROR_UNSUPPORTED,
@@ -129,7 +129,7 @@ static void add_struct(Saying *s, Expr *e) {
   add_text(s, STR("}"));
 }
 
-static void add_value(Saying *s, Expr *e) {
+static void add_value(Composer *s, Expr *e) {
   if (e->kind == AST_NIL && s->is_joined) {
     sema_fail(s->r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'..' joins strings and numbers, not nil");
   } else if (e->kind == AST_NIL) {
@@ -144,12 +144,12 @@ static void add_value(Saying *s, Expr *e) {
       add_struct(s, e);
       return;
     }
-    s->said->calls |= calls(e);
-    add(s, (SaidPiece){.kind = PIECE_VALUE, .value = e});
+    s->call->has_calls |= calls(e);
+    add(s, (MessagePiece){.kind = PIECE_VALUE, .value = e});
   }
 }
 
-static void add_joined(Saying *s, Expr *e) {
+static void add_joined(Composer *s, Expr *e) {
   bool outer = s->is_joined;
   s->is_joined = true;
   add_argument(s, e->left);
@@ -157,7 +157,7 @@ static void add_joined(Saying *s, Expr *e) {
   s->is_joined = outer;
 }
 
-static void add_shown(Saying *s, Expr *e) {
+static void add_shown(Composer *s, Expr *e) {
   bool outer = s->is_joined;
   s->is_joined = false;
   if (e->list.count != 1)
@@ -167,7 +167,7 @@ static void add_shown(Saying *s, Expr *e) {
   s->is_joined = outer;
 }
 
-static void add_argument(Saying *s, Expr *given) {
+static void add_argument(Composer *s, Expr *given) {
   Expr *e = sema_strip(given);
   if (s->r->s->failed) return;
   if (e->kind == AST_STRING) {
@@ -196,7 +196,7 @@ static void add_argument(Saying *s, Expr *given) {
   }
 }
 
-static void add_arguments(Saying *s, const Exprs *list, int first, Str between) {
+static void add_arguments(Composer *s, const Exprs *list, int first, Str between) {
   for (int i = first; i < list->count; i++) {
     if (i > first) add_text(s, between);
     add_argument(s, list->items[i]);
@@ -207,30 +207,30 @@ static void add_arguments(Saying *s, const Exprs *list, int first, Str between) 
 
 static bool check_size(Resolve *r, const Expr *e) {
   int numbers = 0;
-  for (int i = 0; i < e->said->pieces.count; i++)
-    if (e->said->pieces.items[i].kind == PIECE_VALUE)
-      numbers += type_parts(shape_of(e->said->pieces.items[i].value));
+  for (int i = 0; i < e->message->pieces.count; i++)
+    if (e->message->pieces.items[i].kind == PIECE_VALUE)
+      numbers += type_parts(shape_of(e->message->pieces.items[i].value));
   return numbers <= MOST_NUMBERS ||
          sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "split it into several calls",
                    "one call prints at most %d numbers, but these are %d", MOST_NUMBERS, numbers);
 }
 
-static void resolve_assert(Saying *s, Expr *e) {
-  Said *said = s->said;
-  said->code = RG_ERROR_ASSERT;
-  said->condition = e->list.items[0];
-  resolve_scalar(s->r, said->condition);
+static void resolve_assert(Composer *s, Expr *e) {
+  MessageCall *call = s->call;
+  call->code = RG_ERROR_ASSERT;
+  call->condition = e->list.items[0];
+  resolve_scalar(s->r, call->condition);
   if (e->list.count > 1) {
     add_arguments(s, &e->list, 1, STR(" "));
     return;
   }
   add_text(s, STR("assertion failed: "));
-  add_text(s, str_of(sema_source(s->r->s, said->condition)));
+  add_text(s, str_of(sema_source(s->r->s, call->condition)));
 }
 
-static void resolve_error(Saying *s, Expr *e) {
+static void resolve_error(Composer *s, Expr *e) {
   double level;
-  s->said->code = RG_ERROR_ERROR;
+  s->call->code = RG_ERROR_ERROR;
   if (e->list.count == 2 && !sema_is_constant(e->list.items[1], &level))
     sema_fail(s->r->s, e->list.items[1], RG_ERROR_CALL,
               "join texts and values with '..', or use a format",
@@ -239,13 +239,13 @@ static void resolve_error(Saying *s, Expr *e) {
   else add_text(s, STR("error"));
 }
 
-Entity say_call(Resolve *r, Expr *e, const Builtin *builtin) {
-  Saying saying = {.r = r, .said = scratch_new(r->scratch, Said)};
-  e->said = saying.said;
-  if (r->called) r->called->says = true;
-  if (!strcmp(builtin->name, "print")) add_arguments(&saying, &e->list, 0, STR("\t"));
-  else if (!strcmp(builtin->name, "assert")) resolve_assert(&saying, e);
-  else resolve_error(&saying, e);
+Entity message_call(Resolve *r, Expr *e, const Builtin *builtin) {
+  Composer composer = {.r = r, .call = scratch_new(r->scratch, MessageCall)};
+  e->message = composer.call;
+  if (r->called) r->called->has_messages = true;
+  if (!strcmp(builtin->name, "print")) add_arguments(&composer, &e->list, 0, STR("\t"));
+  else if (!strcmp(builtin->name, "assert")) resolve_assert(&composer, e);
+  else resolve_error(&composer, e);
   bool ok = !r->s->failed && check_size(r, e) && resolve_refuse_many(r, &e->list);
   return ok ? (Entity){.kind = ENTITY_VOID, .name = builtin->name} : (Entity){0};
 }

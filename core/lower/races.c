@@ -1,4 +1,4 @@
-/* touch.c - instrumentation for the race detector: before each access of an element in a parallel
+/* races.c - instrumentation for the race detector: before each access of an element in a parallel
  * loop, a call that passes site, field, iteration and element.
  *
  *     x[i] = x[i - 1]      call rt_touch 3, 0, 0, %i, %i - 1     (a read; site 3 is a message)
@@ -27,38 +27,38 @@ static IrInst *pack(Lower *l, IrInst *const *values, int count) {
   return packed;
 }
 
-void lower_name_iteration(Lower *l) {
+void lower_pack_iteration(Lower *l) {
   if (finds_races(l)) l->iteration = pack(l, l->indices, l->index_count);
 }
 
 /* The parts of a vector share one site. */
-static int site_of(Lower *l, const Expr *at, const Entity *element, SemaTouch touch) {
+static int site_of(Lower *l, const Expr *at, const Entity *element, SemaRaceAccess access) {
   SemaMessage message = {
       .code = RG_ERROR_RACE,
-      .touch = touch,
+      .race = access,
       .hint =
           "the result depends on which runs first: write to another field, or update (x[i] += ..)"};
   SemaPiece name = {.kind = PIECE_TEXT, .text = str_of(element->name ? element->name : "")};
   int last = l->output->messages.count - 1;
   const SemaMessage *before = last < 0 ? NULL : &l->output->messages.items[last];
-  if (before && before->touch.kind == touch.kind && before->source == sema_text_source(l->s) &&
-      before->pos.offset == at->pos.offset && before->touch.iteration_axes == l->index_count)
+  if (before && before->race.kind == access.kind && before->source == sema_text_source(l->s) &&
+      before->pos.offset == at->pos.offset && before->race.iteration_axes == l->index_count)
     return last;
   vec_push(l->scratch, &message.pieces, name);
-  return lower_add_message(l, &message, at->pos, at->width);
+  return message_add(l, &message, at->pos, at->width);
 }
 
-void lower_touch(Lower *l, const Expr *at, const Entity *element, SemaTouchKind kind,
-                 const IrInst *place, IrInst *const *indices, IrInst *condition) {
+void lower_race_access(Lower *l, const Expr *at, const Entity *element, SemaRaceKind kind,
+                       const IrInst *place, IrInst *const *indices, IrInst *condition) {
   int rank = field_rank(field_of(element));
   if (!finds_races(l) || !l->index_count) return;
-  SemaTouch touch = {kind, l->index_count, rank};
+  SemaRaceAccess access = {kind, l->index_count, rank};
   IrInst *inside = lower_is_inside(l, element, rank, indices);
   if (inside && condition) condition = ir_binary(&l->b, IR_BAND, inside, condition);
   else if (inside) condition = inside;
   IrRegion *back = condition ? lower_enter(l, ir_if(&l->b, condition)->regions[0]) : NULL;
-  bool writes = kind == TOUCH_WRITE || (kind == TOUCH_UPDATE && l->is_independent);
-  IrInst *operands[] = {lower_number(l, TYPE(I32), site_of(l, at, element, touch)),
+  bool writes = kind == RACE_WRITE || (kind == RACE_UPDATE && l->is_independent);
+  IrInst *operands[] = {lower_number(l, TYPE(I32), site_of(l, at, element, access)),
                         lower_number(l, TYPE(I32), place->field),
                         lower_number(l, TYPE(I32), writes), l->iteration, pack(l, indices, rank)};
   ir_call(&l->b, RT_TOUCH, 0, 0, 5, operands);
