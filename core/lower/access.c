@@ -15,7 +15,7 @@ static int lower_index(Lower *l, Expr *e, IrInst **indices, int so_far) {
   l->may_wrap = false;
   IrInst **values = lower_values(l, e);
   l->may_wrap = before;
-  lower_at(l, e->pos);
+  lower_set_pos(l, e->pos);
   for (int k = 0; k < count && so_far < SNODE_MAX_AXES; k++)
     indices[so_far++] = widen_index(l, values[k]);
   return so_far;
@@ -32,8 +32,8 @@ int lower_index_list(Lower *l, const Exprs *list, int count, IrInst **indices, i
 }
 
 static int copy_view(Lower *l, const Local *local, IrInst **indices) {
-  int count = held_by(l, local)->indices ? field_of(&local->alias)->index_count : 0;
-  for (int i = 0; i < count; i++) indices[i] = held_by(l, local)->indices[i];
+  int count = lowered_of(l, local)->indices ? field_of(&local->alias)->index_count : 0;
+  for (int i = 0; i < count; i++) indices[i] = lowered_of(l, local)->indices[i];
   return count;
 }
 
@@ -61,9 +61,9 @@ static IrInst *from_start(Lower *l, IrInst *index, int64_t offset, int64_t exten
   return ir_binary(&l->b, IR_SUB, index, lower_number(l, index->type, offset));
 }
 
-IrInst **lower_from_start(Lower *l, const FieldRef *field, int count, IrInst **indices) {
+IrInst **lower_subtract_offset(Lower *l, const FieldRef *field, int count, IrInst **indices) {
   if (!field->offset) return indices;
-  IrInst **moved = scratch_array(l->scratch, IrInst *, SNODE_MAX_AXES);
+  IrInst **moved = lower_array(l, SNODE_MAX_AXES);
   for (int k = 0; k < count; k++) {
     int64_t offset = field->offset[k];
     moved[k] = offset ? from_start(l, indices[k], offset, field->node->shape[k]) : indices[k];
@@ -102,7 +102,7 @@ static IrInst *place_in_array(Lower *l, const ArrayUse *array, int part, IrInst 
 IrInst *lower_place_at(Lower *l, const Entity *element, int part, IrInst **indices) {
   const FieldRef *field = field_of(element);
   if (field->array) return place_in_array(l, field->array, part, indices);
-  indices = lower_from_start(l, field, field->node->rank, indices);
+  indices = lower_subtract_offset(l, field, field->node->rank, indices);
   int number = ir_add_field(l->output->kernel, field->node, field->component + part, element->name);
   IrField *entry = &l->output->kernel->fields.items[number];
   entry->offset = field->offset;

@@ -2,14 +2,13 @@
  * row-major. */
 #include "lower/lower.h"
 
-static IrInst **array(Lower *l, int count) { return scratch_array(l->scratch, IrInst *, count); }
 static IrInst *add(Lower *l, IrInst *a, IrInst *b) { return lower_operator(l, AST_ADD, a, b); }
 static IrInst *sub(Lower *l, IrInst *a, IrInst *b) { return lower_operator(l, AST_SUB, a, b); }
 static IrInst *mul(Lower *l, IrInst *a, IrInst *b) { return lower_operator(l, AST_MUL, a, b); }
 static IrInst *div_of(Lower *l, IrInst *a, IrInst *b) { return ir_binary(&l->b, IR_DIV, a, b); }
 
 static IrInst **one_value(Lower *l, IrInst *value) {
-  IrInst **one = array(l, 1);
+  IrInst **one = lower_array(l, 1);
   one[0] = value;
   return one;
 }
@@ -25,7 +24,7 @@ static IrInst *dot(Lower *l, IrInst **a, int a_step, IrInst **b, int b_step, int
 IrInst **lower_product(Lower *l, Shape a_shape, IrInst **a, Shape b_shape, IrInst **b) {
   int rows = type_is_matrix(a_shape) ? type_rows(a_shape) : 1,
       inner = type_is_matrix(a_shape) ? type_cols(a_shape) : type_rows(a_shape);
-  IrInst **result = array(l, rows * type_cols(b_shape));
+  IrInst **result = lower_array(l, rows * type_cols(b_shape));
   for (int r = 0; r < rows; r++)
     for (int c = 0; c < type_cols(b_shape); c++)
       result[r * type_cols(b_shape) + c] =
@@ -56,7 +55,7 @@ static IrInst *determinant(Lower *l, IrInst **m, int size, int row, int skipped_
 /* Signed minors, transposed, divided by the determinant; infinities and NaN for a singular
  * matrix. */
 static IrInst **inverse(Lower *l, IrInst **m, int size) {
-  IrInst **result = array(l, size * size);
+  IrInst **result = lower_array(l, size * size);
   IrInst *scale = div_of(l, lower_number(l, m[0]->type, 1), determinant(l, m, size, 0, -1, 0));
   IrInst *negative = ir_unary(&l->b, IR_NEG, scale);
   for (int r = 0; r < size; r++)
@@ -73,7 +72,7 @@ static IrInst *norm(Lower *l, IrInst **v, int count) {
 }
 
 static IrInst **normalize(Lower *l, IrInst **v, int count) {
-  IrInst **result = array(l, count), *length = norm(l, v, count);
+  IrInst **result = lower_array(l, count), *length = norm(l, v, count);
   for (int k = 0; k < count; k++) result[k] = div_of(l, v[k], length);
   return result;
 }
@@ -81,7 +80,7 @@ static IrInst **normalize(Lower *l, IrInst **v, int count) {
 /* For vectors of 2, only the third number of the product. */
 static IrInst **cross(Lower *l, IrInst **a, IrInst **b, int count) {
   if (count == 2) return one_value(l, sub(l, mul(l, a[0], b[1]), mul(l, a[1], b[0])));
-  IrInst **result = array(l, 3);
+  IrInst **result = lower_array(l, 3);
   for (int k = 0; k < 3; k++) {
     int i = (k + 1) % 3, j = (k + 2) % 3;
     result[k] = sub(l, mul(l, a[i], b[j]), mul(l, a[j], b[i]));
@@ -90,14 +89,14 @@ static IrInst **cross(Lower *l, IrInst **a, IrInst **b, int count) {
 }
 
 static IrInst **outer(Lower *l, IrInst **a, int rows, IrInst **b, int cols) {
-  IrInst **result = array(l, rows * cols);
+  IrInst **result = lower_array(l, rows * cols);
   for (int r = 0; r < rows; r++)
     for (int c = 0; c < cols; c++) result[r * cols + c] = mul(l, a[r], b[c]);
   return result;
 }
 
 static IrInst **transpose(Lower *l, IrInst **m, Shape shape) {
-  IrInst **result = array(l, type_parts(shape));
+  IrInst **result = lower_array(l, type_parts(shape));
   for (int r = 0; r < type_rows(shape); r++)
     for (int c = 0; c < type_cols(shape); c++)
       result[c * type_rows(shape) + r] = m[r * type_cols(shape) + c];
@@ -158,10 +157,10 @@ static IrInst *each(Lower *l, Algebra which, IrInst *a, IrInst *b, IrInst *c) {
 
 static IrInst **lower_each(Lower *l, Expr *e, const Exprs *list, Algebra which) {
   int count = type_parts(shape_of(e));
-  IrInst **arguments[3] = {0}, **result = array(l, count);
+  IrInst **arguments[3] = {0}, **result = lower_array(l, count);
   for (int i = 0; i < list->count; i++)
     arguments[i] = lower_values_as(l, list->items[i], e->at, count);
-  lower_at(l, e->pos);
+  lower_set_pos(l, e->pos);
   for (int k = 0; k < count; k++)
     result[k] =
         each(l, which, arguments[0][k], arguments[1][k], arguments[2] ? arguments[2][k] : NULL);
@@ -173,8 +172,8 @@ static IrInst **lower_selection(Lower *l, Expr *e, const Exprs *list) {
   IrInst **conditions = lower_values_as(l, list->items[0], TYPE(BOOL), count);
   IrInst **yes = lower_values_as(l, list->items[1], e->at, count);
   IrInst **no = lower_values_as(l, list->items[2], e->at, count);
-  lower_at(l, e->pos);
-  IrInst **result = array(l, count);
+  lower_set_pos(l, e->pos);
+  IrInst **result = lower_array(l, count);
   for (int k = 0; k < count; k++) result[k] = ir_select(&l->b, conditions[k], yes[k], no[k]);
   return result;
 }
@@ -190,7 +189,7 @@ IrInst **lower_algebra(Lower *l, Expr *e, const Builtin *builtin) {
   int count = type_parts(shape);
   IrInst **a = lower_values_as(l, list.items[0], e->at, count);
   IrInst **b = list.count > 1 ? lower_values_as(l, list.items[1], e->at, type_parts(other)) : NULL;
-  lower_at(l, e->pos);
+  lower_set_pos(l, e->pos);
   switch (which) {
   case ALGEBRA_DOT: return one_value(l, dot(l, a, 1, b, 1, count));
   case ALGEBRA_CROSS: return cross(l, a, b, count);

@@ -37,7 +37,7 @@ void lower_item(Lower *l, Expr *e, Item *item) {
   int count = lower_item_indices(l, e, array, operands + 2);
   item->element = element_of(l, e->entity.item.array);
   item->array = lower_values(l, array)[0];
-  lower_at(l, e->pos);
+  lower_set_pos(l, e->pos);
   for (int k = 0; k < count; k++) operands[2 + k] = ir_convert(&l->b, operands[2 + k], TYPE(I64));
   item->index = operands[2];
   if (count == 1) return;
@@ -68,14 +68,14 @@ static IrInst *load(Lower *l, const Item *item, IrInst *place, int part) {
   IrInst *value = ir_emit(&l->b, IR_MEM_LOAD, type, 1, &at);
   if (!type_number_is_array(types(l), item->element, part)) return value;
   value->acquires = true;
-  counted_share(l, value);
+  counted_retain(l, value);
   return value;
 }
 
 /* With debug = true, an index out of bounds ends the launch. */
 static void check_item(Lower *l, const Expr *at, const Item *item) {
-  if (!lower_looks_for(l, SEMA_DEBUG_INDICES)) return;
-  lower_at(l, at->pos);
+  if (!lower_checks(l, SEMA_DEBUG_INDICES)) return;
+  lower_set_pos(l, at->pos);
   IrInst *holds = on_item(l, RT_ARRAY_HAS, item);
   IrInst *length =
       call(l, RT_ARRAY_LENGTH, 2, (IrInst *[]){item->array, size_of(l, item->element)});
@@ -86,7 +86,7 @@ static void check_item(Lower *l, const Expr *at, const Item *item) {
 
 IrInst **lower_item_parts(Lower *l, Expr *e, const int *parts, int count) {
   Item item;
-  IrInst **values = scratch_array(l->scratch, IrInst *, count);
+  IrInst **values = lower_array(l, count);
   lower_item(l, e, &item);
   check_item(l, e, &item);
   IrInst *place = on_item(l, RT_ARRAY_READ, &item);
@@ -113,7 +113,7 @@ void lower_item_store(Lower *l, const Item *item, IrInst *place, int part, IrIns
     ir_emit(&l->b, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){at, value});
     return;
   }
-  counted_give_away(l, value);
+  counted_transfer(l, value);
   IrInst *old = call(l, RT_ARRAY_EXCHANGE, 2, (IrInst *[]){at, value}), *guard = counted_guard(l);
   ir_emit(&l->b, IR_OWN, TYPE(NONE), 2, (IrInst *[]){guard, old});
   counted_release(l, guard);
@@ -134,7 +134,7 @@ static IrInst *lower_new(Lower *l, Expr *e) {
   int count = e->list.count - 1;
   Type element = element_of(l, e->call.cast);
   for (int k = 0; k < count; k++) extents[k] = lower_as(l, e->list.items[k + 1], TYPE(I64));
-  lower_at(l, e->pos);
+  lower_set_pos(l, e->pos);
   for (int k = 0; k < count; k++)
     length = length ? call(l, RT_ARRAY_TIMES, 2, (IrInst *[]){length, extents[k]}) : extents[k];
   if (!length) length = lower_number(l, TYPE(I64), 0);
@@ -142,7 +142,7 @@ static IrInst *lower_new(Lower *l, Expr *e) {
   IrInst *made = call(l, RT_ARRAY_NEW, 4,
                       (IrInst *[]){length, size_of(l, element), lower_number(l, TYPE(I64), words),
                                    number(l, count > 1 ? count : 0)});
-  counted_take(l, made);
+  counted_adopt(l, made);
   for (int k = 0; k < count && count > 1; k++)
     call(l, RT_ARRAY_EXTENT, 3, (IrInst *[]){made, number(l, k), extents[k]});
   return made;
@@ -155,7 +155,7 @@ static IrInst *lower_append(Lower *l, Expr *e, Type element) {
   Item item = {.element = element};
   IrInst **values = lower_values_as(l, e->list.items[0], type_base(element), count);
   item.array = lower_values(l, e->left)[0];
-  lower_at(l, e->pos);
+  lower_set_pos(l, e->pos);
   item.index = call(l, RT_ARRAY_APPEND, 2, (IrInst *[]){item.array, size_of(l, element)});
   IrInst *is_there = ir_binary(&l->b, IR_GE, item.index, lower_number(l, TYPE(I64), 0));
   IrInst *branch = ir_if(&l->b, is_there);
@@ -164,7 +164,7 @@ static IrInst *lower_append(Lower *l, Expr *e, Type element) {
   for (int k = 0; k < count; k++) {
     IrInst *at = lower_item_number(l, &item, place, k);
     if (type_number_is_array(types(l), element, k)) {
-      counted_give_away(l, values[k]);
+      counted_transfer(l, values[k]);
       call(l, RT_ARRAY_EXCHANGE, 2, (IrInst *[]){at, values[k]});
     } else {
       ir_emit(&l->b, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){at, values[k]});
@@ -179,12 +179,12 @@ static IrInst *lower_append(Lower *l, Expr *e, Type element) {
 static IrInst **lower_pop(Lower *l, Expr *e, IrInst *array, Type element) {
   int count = type_parts(element);
   Item item = {.element = element};
-  IrInst **values = scratch_array(l->scratch, IrInst *, count);
+  IrInst **values = lower_array(l, count);
   IrInst *place = call(l, RT_ARRAY_POP, 2, (IrInst *[]){array, size_of(l, element)});
   for (int k = 0; k < count; k++) {
     IrInst *at = lower_item_number(l, &item, place, k);
     values[k] = ir_emit(&l->b, IR_MEM_LOAD, type_number(types(l), element, k), 1, &at);
-    if (type_number_is_array(types(l), element, k)) counted_take(l, values[k]);
+    if (type_number_is_array(types(l), element, k)) counted_adopt(l, values[k]);
   }
   call(l, RT_ARRAY_UNLOCK, 1, &array);
   for (int k = 0; k < count; k++)
@@ -195,9 +195,9 @@ static IrInst **lower_pop(Lower *l, Expr *e, IrInst *array, Type element) {
 static IrInst *lower_slice(Lower *l, Expr *e, IrInst *array, Type element) {
   IrInst *first = lower_as(l, e->list.items[0], TYPE(I64)),
          *count = lower_as(l, e->list.items[1], TYPE(I64));
-  lower_at(l, e->pos);
+  lower_set_pos(l, e->pos);
   IrInst *made = call(l, RT_ARRAY_SLICE, 4, (IrInst *[]){array, first, count, size_of(l, element)});
-  counted_take(l, made);
+  counted_adopt(l, made);
   return made;
 }
 
@@ -214,7 +214,7 @@ static IrInst *lower_extent(Lower *l, Expr *e, IrInst *array, Type of) {
 }
 
 IrInst **lower_array_call(Lower *l, Expr *e, const Builtin *builtin) {
-  IrInst **one = scratch_array(l->scratch, IrInst *, 1);
+  IrInst **one = lower_array(l, 1);
   bool is_new = builtin->algebra == ARRAY_ZEROS || builtin->algebra == ARRAY_LIST;
   if (is_new) {
     one[0] = lower_new(l, e);
@@ -223,7 +223,7 @@ IrInst **lower_array_call(Lower *l, Expr *e, const Builtin *builtin) {
   Type of = shape_of(e->left), element = element_of(l, of);
   bool appends = builtin->algebra == ARRAY_APPEND;
   IrInst *array = appends ? NULL : lower_values(l, e->left)[0];
-  lower_at(l, e->pos);
+  lower_set_pos(l, e->pos);
   switch (builtin->algebra) {
   case ARRAY_APPEND: one[0] = lower_append(l, e, element); break;
   case ARRAY_POP: return lower_pop(l, e, array, element);

@@ -5,12 +5,9 @@
 
 static const double pi = 3.14159265358979323846;
 
-static Type type_at(Lower *l, const Expr *e) { return e->at; }
-
 /* A function of numbers, applied elementwise. */
-typedef IrInst *Each(Lower *l, Expr *e, const Builtin *builtin, IrInst **arguments, int count);
-
-static IrInst **array(Lower *l, int count) { return scratch_array(l->scratch, IrInst *, count); }
+typedef IrInst *ElementFunction(Lower *l, Expr *e, const Builtin *builtin, IrInst **arguments,
+                                int count);
 
 /* -- rounding ---------------------------------------------------------------------------------- */
 
@@ -18,8 +15,8 @@ static IrInst **array(Lower *l, int count) { return scratch_array(l->scratch, Ir
 void lower_quotient(Lower *l, Expr *e, IrInst ***dividend, IrInst ***divisor) {
   Expr *inner = sema_strip(e);
   if (inner->kind == AST_LOCAL) {
-    *dividend = held_by(l, inner->local)->dividend;
-    *divisor = held_by(l, inner->local)->divisor;
+    *dividend = lowered_of(l, inner->local)->dividend;
+    *divisor = lowered_of(l, inner->local)->divisor;
     return;
   }
   Type type = ty_default_type(l->s, typed_quotient_type(l->s, inner));
@@ -38,14 +35,14 @@ static IrInst *ceil_quotient(Lower *l, IrInst *a, IrInst *b) {
 
 static IrInst **round_quotient(Lower *l, Expr *e, Expr *argument, IrOp op) {
   int count = type_parts(shape_of(e));
-  IrInst **a, **b, **result = array(l, count);
+  IrInst **a, **b, **result = lower_array(l, count);
   lower_quotient(l, argument, &a, &b);
-  lower_at(l, e->pos);
+  lower_set_pos(l, e->pos);
   for (int k = 0; k < count; k++) {
     IrInst *whole =
         op == IR_FLOOR ? ir_binary(&l->b, IR_FLOORDIV, a[k], b[k]) : ceil_quotient(l, a[k], b[k]);
     lower_check_result(l, IR_FLOORDIV, a[k], b[k], whole);
-    result[k] = lower_convert(l, whole, type_at(l, e));
+    result[k] = lower_convert(l, whole, e->at);
   }
   return result;
 }
@@ -53,11 +50,11 @@ static IrInst **round_quotient(Lower *l, Expr *e, Expr *argument, IrOp op) {
 static IrInst **lower_round(Lower *l, Expr *e, Expr *argument, IrOp op) {
   if (op != IR_ROUND && typed_quotient(l->s, argument)) return round_quotient(l, e, argument, op);
   int count = type_parts(shape_of(e));
-  IrInst **values = lower_values(l, argument), **result = array(l, count);
-  lower_at(l, e->pos);
+  IrInst **values = lower_values(l, argument), **result = lower_array(l, count);
+  lower_set_pos(l, e->pos);
   for (int k = 0; k < count; k++) {
     IrInst *whole = type_is_float(values[k]->type) ? ir_unary(&l->b, op, values[k]) : values[k];
-    result[k] = lower_convert(l, whole, type_at(l, e));
+    result[k] = lower_convert(l, whole, e->at);
   }
   return result;
 }
@@ -76,7 +73,7 @@ static IrInst *each_fold(Lower *l, Expr *e, const Builtin *builtin, IrInst **arg
 
 static IrInst *each_float(Lower *l, Expr *e, const Builtin *builtin, IrInst **arguments,
                           int count) {
-  return ir_emit(&l->b, builtin->op, type_at(l, e), count, arguments);
+  return ir_emit(&l->b, builtin->op, e->at, count, arguments);
 }
 
 /* math.log(x, base) */
@@ -89,22 +86,22 @@ static IrInst *each_angle(Lower *l, Expr *e, const Builtin *builtin, IrInst **ar
                           int count) {
   bool to_degrees = !strcmp(builtin->name, "math.deg");
   return ir_binary(&l->b, IR_MUL, arguments[0],
-                   ir_const_float(&l->b, type_at(l, e), to_degrees ? 180 / pi : pi / 180));
+                   ir_const_float(&l->b, e->at, to_degrees ? 180 / pi : pi / 180));
 }
 
-static IrInst **lower_each(Lower *l, Expr *e, const Builtin *builtin, Each *each) {
+static IrInst **lower_elementwise(Lower *l, Expr *e, const Builtin *builtin,
+                                  ElementFunction *function) {
   Exprs list = call_arguments(l->s, e);
   int count = type_parts(shape_of(e));
-  IrInst ***all = scratch_array(l->scratch, IrInst **, list.count), **one = array(l, list.count),
-         **result = array(l, count);
+  IrInst ***all = scratch_array(l->scratch, IrInst **, list.count),
+         **one = lower_array(l, list.count), **result = lower_array(l, count);
   bool before = lower_enter_wrap(l, builtin->form == FORM_BITS || builtin->form == FORM_SHIFT);
-  for (int i = 0; i < list.count; i++)
-    all[i] = lower_values_as(l, list.items[i], type_at(l, e), count);
+  for (int i = 0; i < list.count; i++) all[i] = lower_values_as(l, list.items[i], e->at, count);
   l->may_wrap = before;
-  lower_at(l, e->pos);
+  lower_set_pos(l, e->pos);
   for (int k = 0; k < count; k++) {
     for (int i = 0; i < list.count; i++) one[i] = all[i][k];
-    result[k] = each(l, e, builtin, one, list.count);
+    result[k] = function(l, e, builtin, one, list.count);
     if (builtin->form == FORM_SHIFT)
       lower_check_result(l, (IrOp)builtin->op, one[0], one[1], result[k]);
   }
@@ -137,8 +134,8 @@ static IrInst *cast_number(Lower *l, IrInst *x, Type to) {
 static IrInst **lower_bitcast(Lower *l, Expr *e) {
   Expr *x = e->list.items[1];
   int count = type_parts(shape_of(e));
-  IrInst **values = lower_values_as(l, x, type_at(l, x), count), **result = array(l, count);
-  lower_at(l, e->pos);
+  IrInst **values = lower_values_as(l, x, x->at, count), **result = lower_array(l, count);
+  lower_set_pos(l, e->pos);
   for (int k = 0; k < count; k++) result[k] = cast_number(l, values[k], e->call.cast);
   return result;
 }
@@ -166,10 +163,10 @@ static IrInst **lower_native(Lower *l, Expr *e, const Native *native) {
     operands[1 + i] = native_bits(l, lower_values_as(l, e->list.items[i], type, 1)[0]);
   }
   for (int i = native->count; i < NATIVE_MOST; i++) operands[1 + i] = lower_number(l, TYPE(I64), 0);
-  lower_at(l, e->pos);
-  IrInst **result = array(l, 1);
+  lower_set_pos(l, e->pos);
+  IrInst **result = lower_array(l, 1);
   IrInst *bits = ir_call(&l->b, RT_NATIVE, 0, 0, 1 + NATIVE_MOST, operands);
-  if (type_is_struct(native->result)) counted_take(l, result[0] = bits);
+  if (type_is_struct(native->result)) counted_adopt(l, result[0] = bits);
   else if (!type_is_none(native->result)) result[0] = native_number(l, bits, native->result);
   l->may_wrap = before;
   return result;
@@ -178,11 +175,11 @@ static IrInst **lower_native(Lower *l, Expr *e, const Native *native) {
 static IrInst **lower_builtin(Lower *l, Expr *e, const Builtin *builtin) {
   switch (builtin->form) {
   case FORM_FLOAT:
-  case FORM_SHIFT: return lower_each(l, e, builtin, each_float);
-  case FORM_LOG: return lower_each(l, e, builtin, each_log);
-  case FORM_ANGLE: return lower_each(l, e, builtin, each_angle);
+  case FORM_SHIFT: return lower_elementwise(l, e, builtin, each_float);
+  case FORM_LOG: return lower_elementwise(l, e, builtin, each_log);
+  case FORM_ANGLE: return lower_elementwise(l, e, builtin, each_angle);
   case FORM_NUMERIC:
-  case FORM_BITS: return lower_each(l, e, builtin, each_fold);
+  case FORM_BITS: return lower_elementwise(l, e, builtin, each_fold);
   case FORM_ROUND: return lower_round(l, e, call_arguments(l->s, e).items[0], builtin->op);
   case FORM_TOBIT: return lower_tobit(l, e);
   case FORM_ALGEBRA: return lower_algebra(l, e, builtin);
@@ -196,7 +193,7 @@ static IrInst **lower_builtin(Lower *l, Expr *e, const Builtin *builtin) {
   case FORM_LIBRARY:
   case FORM_TYPE: break;
   }
-  return array(l, 1); /* refused by resolve */
+  return lower_array(l, 1); /* refused by resolve */
 }
 
 static Type lower_member_base(Lower *l, Type type, int member) {
@@ -208,7 +205,7 @@ static Type lower_member_base(Lower *l, Type type, int member) {
 static IrInst **lower_construction(Lower *l, Expr *e, Type base) {
   Shape shape = shape_of(e);
   int count = type_parts(shape), so_far = 0;
-  IrInst **result = array(l, count);
+  IrInst **result = lower_array(l, count);
   Exprs items = call_items(l->s, e);
   if (type_is_array(base)) return lower_zero(l, base, shape);
   bool before = lower_enter_wrap(l, true);
@@ -250,8 +247,8 @@ static IrInst **lower_element_call(Lower *l, Expr *e, const MethodCall *m, IrIns
   int count = type_parts(m->object.shape), first = e->list.count - m->method->values;
   for (int i = 0; i < m->method->values; i++)
     values[i] = lower_values_as(l, e->list.items[first + i], m->object.field.type, count);
-  lower_at(l, e->pos);
-  IrInst **old = array(l, count);
+  lower_set_pos(l, e->pos);
+  IrInst **old = lower_array(l, count);
   for (int k = 0; k < count; k++) old[k] = change_number(l, e, m, k, indices, values);
   for (int k = 0; k < count; k++) /* as an element that is read */
     old[k] = lower_convert(l, old[k], type_computed(old[k]->type));
@@ -262,15 +259,15 @@ IrInst *lower_cell_inst(Lower *l, const MethodCall *m, const Entity *object, int
                         IrInst **indices) {
   const FieldRef *field = field_of(object);
   int level = lower_level(l, field->node, object->name, field->source);
-  indices = lower_from_start(l, field, count, indices);
+  indices = lower_subtract_offset(l, field, count, indices);
   IrInst *inst = ir_emit(&l->b, (IrOp)m->method->op, m->type, count, indices);
   inst->level = level;
   return inst;
 }
 
 static IrInst **lower_cell_call(Lower *l, const MethodCall *m, int count, IrInst **indices) {
-  IrInst **one = array(l, 1);
-  one[0] = field_of(&m->object)->peers ? lower_peer_question(l, m, count, indices)
+  IrInst **one = lower_array(l, 1);
+  one[0] = field_of(&m->object)->peers ? lower_peer_cell_query(l, m, count, indices)
                                        : lower_cell_inst(l, m, &m->object, count, indices);
   return one;
 }
@@ -281,7 +278,7 @@ IrInst **lower_method(Lower *l, Expr *e) {
   IrInst *indices[SNODE_MAX_AXES];
   int count = lower_indices(l, e->left, indices);
   count = lower_index_list(l, &e->list, method_index_count(e), indices, count);
-  lower_at(l, e->pos);
+  lower_set_pos(l, e->pos);
   if (m->method->form != METHOD_IS_ACTIVE) /* which may be out of bounds: it is then false */
     lower_check_index(l, e, &m->object, false, count, indices);
   if (m->method->form == METHOD_LIST) return lower_list_call(l, e, indices, count);

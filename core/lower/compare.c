@@ -35,7 +35,6 @@ static IrInst *compare_as(Lower *l, AstOp op, IrInst *a, IrInst *b, Type type) {
   return ir_binary(&l->b, op_of(op), a, lower_convert(l, b, type));
 }
 
-static IrInst *both(Lower *l, IrInst *a, IrInst *b) { return ir_binary(&l->b, IR_BAND, a, b); }
 static IrInst *either(Lower *l, IrInst *a, IrInst *b) { return ir_binary(&l->b, IR_BOR, a, b); }
 static IrInst *negated(Lower *l, IrInst *a) { return ir_unary(&l->b, IR_BNOT, a); }
 
@@ -65,7 +64,7 @@ static IrInst *compare_mixed(Lower *l, AstOp op, IrInst *a, IrInst *b) {
   bool is_below = op == AST_LT || op == AST_LE; /* a negative a is */
   IrInst *sign = ir_binary(&l->b, is_below ? IR_LT : IR_GE, a, zero);
   IrInst *size = compare_as(l, op, a, b, TYPE(U64));
-  return is_below ? either(l, sign, size) : both(l, sign, size);
+  return is_below ? either(l, sign, size) : lower_and(l, sign, size);
 }
 
 /* -- a 64-bit integer with a float ------------------------------------------------------------- */
@@ -80,10 +79,10 @@ static IrInst *with_rounded(Lower *l, IrOp op, IrInst *i, IrInst *f, IrOp round)
 
 static IrInst *compare_equal(Lower *l, IrInst *i, IrInst *f, double low, double high) {
   IrInst *above = with_bound(l, IR_GE, f, low), *below = with_bound(l, IR_LT, f, high);
-  IrInst *inside = both(l, above, below);
+  IrInst *inside = lower_and(l, above, below);
   IrInst *whole = ir_binary(&l->b, IR_EQ, ir_unary(&l->b, IR_FLOOR, f), f);
   IrInst *same = with_rounded(l, IR_EQ, i, f, IR_FLOOR);
-  return both(l, inside, both(l, whole, same));
+  return lower_and(l, inside, lower_and(l, whole, same));
 }
 
 /* For `<` and `<=`, an f beyond `high` decides at once, for `>` and `>=` one beyond `low`; the
@@ -110,7 +109,7 @@ static IrInst *compare_with_float(Lower *l, AstOp op, IrInst *i, IrInst *f) {
   IrInst *decided = with_bound(l, row->decides, f, row->is_below ? high : low);
   IrInst *kept = with_bound(l, row->keeps, f, row->is_below ? low : high);
   IrInst *compared = with_rounded(l, row->compares, i, f, row->rounds);
-  return either(l, decided, both(l, kept, compared));
+  return either(l, decided, lower_and(l, kept, compared));
 }
 
 IrInst *lower_compare(Lower *l, AstOp op, IrInst *a, IrInst *b) {

@@ -30,20 +30,20 @@ static void emit(Lower *l, IrOp op, IrInst *guard, IrInst *array) {
   ir_emit(&l->b, op, TYPE(NONE), array ? 2 : 1, (IrInst *[]){guard, array});
 }
 
-void counted_keep(Lower *l, IrInst *guard, IrInst *array, bool is_local) {
+void counted_track(Lower *l, IrInst *guard, IrInst *array, bool is_local) {
   vec_push(l->scratch, &l->owned, ((Owned){guard, array, is_local}));
 }
 
-void counted_take(Lower *l, IrInst *array) {
+void counted_adopt(Lower *l, IrInst *array) {
   IrInst *guard = counted_guard(l);
   emit(l, IR_OWN, guard, array);
-  counted_keep(l, guard, array, false);
+  counted_track(l, guard, array, false);
 }
 
-void counted_share(Lower *l, IrInst *array) {
+void counted_retain(Lower *l, IrInst *array) {
   IrInst *guard = counted_guard(l);
   emit(l, IR_ACQUIRE, guard, array);
-  counted_keep(l, guard, array, false);
+  counted_track(l, guard, array, false);
 }
 
 /* The temporary of this statement that owns the array, or NULL. */
@@ -75,7 +75,7 @@ void counted_move(Lower *l, IrInst *to, IrInst *from) { emit(l, IR_MOVE, to, fro
 void counted_release(Lower *l, IrInst *guard) { emit(l, IR_RELEASE, guard, NULL); }
 /* This may be in one arm of a branch: on other paths the temporary still owns the array, and
  * releases it at the end of the statement. */
-void counted_give_away(Lower *l, IrInst *array) {
+void counted_transfer(Lower *l, IrInst *array) {
   Owned *owned = find_temporary(l, array);
   IrInst *guard = owned ? owned->guard : counted_guard(l);
   if (owned) owned->array = NULL;
@@ -83,7 +83,7 @@ void counted_give_away(Lower *l, IrInst *array) {
   emit(l, IR_DISOWN, guard, NULL);
 }
 
-void counted_leave(Lower *l, int mark) {
+void counted_release_from(Lower *l, int mark) {
   for (int k = l->owned.count - 1; k >= mark; k--) counted_release(l, l->owned.items[k].guard);
 }
 
@@ -99,7 +99,7 @@ void counted_end_statement(Lower *l, int mark) {
 }
 
 void counted_end_block(Lower *l, int mark) {
-  if (!lower_is_closed(l)) counted_leave(l, mark);
+  if (!lower_is_closed(l)) counted_release_from(l, mark);
   if (l->owned.count > mark) l->owned.count = mark;
 }
 

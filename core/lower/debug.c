@@ -15,7 +15,7 @@ typedef struct Failure {
 } Failure;
 
 /* Functions of `rg` that are written in the kernel language (core/library) are not checked. */
-bool lower_looks_for(const Lower *l, SemaDebug what) {
+bool lower_checks(const Lower *l, SemaDebug what) {
   bool is_library = l->s->frame && l->s->frame->number == FUNCTION_LIBRARY;
   return (l->s->input->debug & (int)what) && !is_library;
 }
@@ -34,7 +34,7 @@ static IrRegion *enter_failure(Lower *l, IrInst *holds) {
   return lower_enter(l, ir_if(&l->b, holds)->regions[1]);
 }
 
-static IrInst *join(Lower *l, IrInst *a, IrInst *b) {
+IrInst *lower_and(Lower *l, IrInst *a, IrInst *b) {
   return a && b ? ir_binary(&l->b, IR_BAND, a, b) : a ? a : b;
 }
 
@@ -46,7 +46,7 @@ void lower_fail_unless(Lower *l, IrInst *holds, ErrorCode code, const char *cons
     add_text(l, &failure, texts[k]);
     if (numbers[k]) add_number(l, &failure, numbers[k]);
   }
-  message_emit(l, &failure.message, &failure.operands, l->at, 1);
+  message_emit(l, &failure.message, &failure.operands, l->expr_pos, 1);
   lower_leave(l, back);
 }
 
@@ -109,7 +109,7 @@ IrInst *lower_is_inside(Lower *l, const Entity *element, int count, IrInst *cons
   IrInst *holds = NULL;
   for (int k = 0; k < count; k++)
     if (bounds.extent[k])
-      holds = join(l, holds, is_inside(l, indices[k], bounds.first[k], bounds.extent[k]));
+      holds = lower_and(l, holds, is_inside(l, indices[k], bounds.first[k], bounds.extent[k]));
   return holds;
 }
 
@@ -122,7 +122,7 @@ static void add_indices(Lower *l, Failure *failure, int count, IrInst *const *in
 
 void lower_check_index(Lower *l, const Expr *at, const Entity *element, bool is_read, int count,
                        IrInst **indices) {
-  if (!lower_looks_for(l, is_read ? SEMA_DEBUG_READS : SEMA_DEBUG_INDICES)) return;
+  if (!lower_checks(l, is_read ? SEMA_DEBUG_READS : SEMA_DEBUG_INDICES)) return;
   IrInst *holds = lower_is_inside(l, element, count, indices);
   if (!holds) return;
   IrRegion *back = enter_failure(l, holds);
@@ -142,7 +142,7 @@ void lower_check_index(Lower *l, const Expr *at, const Entity *element, bool is_
 void lower_check_append(Lower *l, const Expr *at, const Entity *list, int count,
                         IrInst *const *indices, IrInst *slot) {
   const SNode *node = field_of(list)->node;
-  if (!lower_looks_for(l, SEMA_DEBUG_INDICES)) return;
+  if (!lower_checks(l, SEMA_DEBUG_INDICES)) return;
   IrRegion *back = enter_failure(l, ir_binary(&l->b, IR_GE, slot, lower_number(l, TYPE(I32), 0)));
   Failure failure = {.message.code = RG_ERROR_LIST_FULL};
   const char *name = node->name[0] ? node->name : list->name ? list->name : "";
@@ -157,7 +157,7 @@ void lower_check_append(Lower *l, const Expr *at, const Entity *list, int count,
 }
 
 void lower_check_part(Lower *l, const Expr *at, IrInst *index, int count) {
-  IrInst *holds = lower_looks_for(l, SEMA_DEBUG_INDICES)
+  IrInst *holds = lower_checks(l, SEMA_DEBUG_INDICES)
                       ? is_inside(l, index, 0, lower_number(l, TYPE(I64), count))
                       : NULL;
   if (!holds) return;
@@ -197,19 +197,19 @@ void lower_check_finite(Lower *l, const Expr *at, const Entity *element, IrInst 
 
 /* -- locals ------------------------------------------------------------------------------------ */
 
-void lower_keep_unset(Lower *l, const Local *local) {
+void lower_track_unset(Lower *l, const Local *local) {
   int count = type_parts(local->shape);
-  if (!lower_looks_for(l, SEMA_DEBUG_LOCALS) || !local_is_variable(local)) return;
-  IrInst **is_set = scratch_array(l->scratch, IrInst *, count);
+  if (!lower_checks(l, SEMA_DEBUG_LOCALS) || !local_is_variable(local)) return;
+  IrInst **is_set = lower_array(l, count);
   for (int k = 0; k < count; k++) {
     is_set[k] = ir_var(&l->b, TYPE(BOOL));
     ir_set(&l->b, is_set[k], lower_number(l, TYPE(BOOL), 0));
   }
-  held_by(l, local)->is_set = is_set;
+  lowered_of(l, local)->is_set = is_set;
 }
 
-void lower_note_set(Lower *l, const Local *local, int part, IrInst *condition) {
-  IrInst **is_set = held_by(l, local)->is_set;
+void lower_mark_set(Lower *l, const Local *local, int part, IrInst *condition) {
+  IrInst **is_set = lowered_of(l, local)->is_set;
   if (!is_set) return;
   ir_set(&l->b, is_set[part],
          condition ? ir_binary(&l->b, IR_BOR, condition, ir_get(&l->b, is_set[part]))
@@ -217,9 +217,9 @@ void lower_note_set(Lower *l, const Local *local, int part, IrInst *condition) {
 }
 
 void lower_check_set(Lower *l, const Local *local, const int *parts, int count) {
-  IrInst **is_set = held_by(l, local)->is_set, *holds = NULL;
+  IrInst **is_set = lowered_of(l, local)->is_set, *holds = NULL;
   if (!is_set) return;
-  for (int k = 0; k < count; k++) holds = join(l, holds, ir_get(&l->b, is_set[parts[k]]));
+  for (int k = 0; k < count; k++) holds = lower_and(l, holds, ir_get(&l->b, is_set[parts[k]]));
   const char *text =
       scratch_format(l->scratch, "'%s' has no value yet", sema_text(l->s, local->name));
   lower_fail_unless(l, holds, RG_ERROR_UNSET, (const char *[]){text, NULL}, (IrInst *[]){NULL},

@@ -7,19 +7,15 @@ static const char *how_to_wrap(Type type) {
                               : "unsigned integers, bit.* and explicit conversions wrap";
 }
 
-static IrInst *both(Lower *l, IrInst *a, IrInst *b) {
-  return a && b ? ir_binary(&l->b, IR_BAND, a, b) : a ? a : b;
-}
-
 static IrInst *fits(Lower *l, IrInst *value, IrInst *converted) {
   Type from = value->type, to = converted->type;
   IrInst *holds = NULL;
   if (type_bits(to) < type_bits(from))
     holds = ir_binary(&l->b, IR_EQ, ir_convert(&l->b, converted, from), value);
   if (type_is_signed(from) && type_is_unsigned(to))
-    holds = both(l, holds, ir_binary(&l->b, IR_GE, value, lower_number(l, from, 0)));
+    holds = lower_and(l, holds, ir_binary(&l->b, IR_GE, value, lower_number(l, from, 0)));
   if (type_is_unsigned(from) && type_is_signed(to) && type_bits(to) <= type_bits(from))
-    holds = both(l, holds, ir_binary(&l->b, IR_GE, converted, lower_number(l, to, 0)));
+    holds = lower_and(l, holds, ir_binary(&l->b, IR_GE, converted, lower_number(l, to, 0)));
   return holds;
 }
 
@@ -30,8 +26,8 @@ static IrInst *has_whole(Lower *l, IrInst *value, Type to) {
   double least = type_is_signed(to) ? -beyond : 0;
   value = lower_convert(l, value, TYPE(F64));
   IrInst *low = ir_const_float(&l->b, TYPE(F64), bits > 52 && least < 0 ? least : least - 1);
-  return both(l, ir_binary(&l->b, bits > 52 && least < 0 ? IR_GE : IR_GT, value, low),
-              ir_binary(&l->b, IR_LT, value, ir_const_float(&l->b, TYPE(F64), beyond)));
+  return lower_and(l, ir_binary(&l->b, bits > 52 && least < 0 ? IR_GE : IR_GT, value, low),
+                   ir_binary(&l->b, IR_LT, value, ir_const_float(&l->b, TYPE(F64), beyond)));
 }
 
 bool lower_enter_wrap(Lower *l, bool may_wrap) {
@@ -49,7 +45,7 @@ bool lower_operator_wraps(AstOp op, Type type) {
 void lower_check_convert(Lower *l, IrInst *value, IrInst *converted) {
   Type from = value->type, to = converted->type;
   IrInst *holds = NULL;
-  if (!lower_looks_for(l, SEMA_DEBUG_ARITHMETIC) || !type_is_integer(to) || value->op == IR_CONST)
+  if (!lower_checks(l, SEMA_DEBUG_ARITHMETIC) || !type_is_integer(to) || value->op == IR_CONST)
     return;
   if (type_is_float(from)) holds = has_whole(l, value, to);
   else if (type_is_integer(from) && !l->may_wrap) holds = fits(l, value, converted);
@@ -73,9 +69,9 @@ static IrInst *is_exact_narrow(Lower *l, IrOp op, IrInst *a, IrInst *b, IrInst *
 /* a + b wraps if both operands have the sign that the sum does not have. For a - b = r, check
  * a = r + b. */
 static IrInst *is_exact_sum(Lower *l, IrInst *a, IrInst *b, IrInst *sum) {
-  IrInst *turned = ir_binary(&l->b, IR_BAND, ir_binary(&l->b, IR_BXOR, a, sum),
-                             ir_binary(&l->b, IR_BXOR, b, sum));
-  return ir_binary(&l->b, IR_GE, turned, lower_number(l, a->type, 0));
+  IrInst *overflow = ir_binary(&l->b, IR_BAND, ir_binary(&l->b, IR_BXOR, a, sum),
+                               ir_binary(&l->b, IR_BXOR, b, sum));
+  return ir_binary(&l->b, IR_GE, overflow, lower_number(l, a->type, 0));
 }
 
 /* a = 0 or (a * b // a = b and not a = -1 and b = least) */
@@ -96,8 +92,8 @@ static IrInst *is_exact(Lower *l, IrOp op, IrInst *a, IrInst *b, IrInst *result)
 
 void lower_check_negative(Lower *l, IrInst *value) {
   Type type = value->type;
-  if (!lower_looks_for(l, SEMA_DEBUG_ARITHMETIC) || !type_is_integer(type) ||
-      !type_is_signed(type) || l->may_wrap || value->op == IR_CONST)
+  if (!lower_checks(l, SEMA_DEBUG_ARITHMETIC) || !type_is_integer(type) || !type_is_signed(type) ||
+      l->may_wrap || value->op == IR_CONST)
     return;
   int64_t least = INT64_MIN >> (64 - type_bits(type));
   const char *text = scratch_format(l->scratch, ") is more than an %s holds", type_text(type));
@@ -130,7 +126,7 @@ void lower_check_result(Lower *l, IrOp op, IrInst *a, IrInst *b, IrInst *result)
   bool is_sum = op == IR_ADD || op == IR_SUB || op == IR_MUL;
   bool divides = op == IR_FLOORDIV || op == IR_MOD;
   bool shifts = op == IR_SHL || op == IR_SHR || op == IR_SAR;
-  if (!lower_looks_for(l, SEMA_DEBUG_ARITHMETIC) || !type_is_integer(type)) return;
+  if (!lower_checks(l, SEMA_DEBUG_ARITHMETIC) || !type_is_integer(type)) return;
   const char *texts[] = {"", sign_of(op), NULL, NULL};
   IrInst *numbers[] = {a, b, NULL};
   if (is_sum && type_is_signed(type) && !l->may_wrap) {
@@ -160,11 +156,11 @@ void lower_check_result(Lower *l, IrOp op, IrInst *a, IrInst *b, IrInst *result)
 IrInst *lower_exact_of(Lower *l, const Local *local, IrUpdate op, IrInst *var) {
   bool may_wrap = op == IR_UPDATE_ADD || op == IR_UPDATE_SUB || op == IR_UPDATE_MUL;
   bool is_checked = may_wrap && type_is_integer(var->type) && type_is_signed(var->type);
-  if (!is_checked || !lower_looks_for(l, SEMA_DEBUG_ARITHMETIC)) return NULL;
+  if (!is_checked || !lower_checks(l, SEMA_DEBUG_ARITHMETIC)) return NULL;
   for (int k = 0; k < l->exact.count; k++)
     if (l->exact.items[k].var == var) return l->exact.items[k].exact;
   IrBuilder b = {.kernel = l->b.kernel, .region = l->parallel->region, .before = l->parallel};
-  Exact exact = {local, var, ir_var(&b, TYPE(F64)), l->at};
+  Exact exact = {local, var, ir_var(&b, TYPE(F64)), l->expr_pos};
   ir_set(&b, exact.exact, ir_convert(&b, ir_get(&b, var), TYPE(F64)));
   vec_push(l->scratch, &l->exact, exact);
   return exact.exact;
@@ -181,8 +177,8 @@ void lower_check_exact(Lower *l) {
     const char *what = scratch_format(l->scratch, "'%.*s' becomes ", exact->local->name.length,
                                       exact->local->name.data);
     const char *more = scratch_format(l->scratch, ", more than an %s holds", type_text(type));
-    lower_at(l, exact->at);
-    lower_fail_unless(l, both(l, low, high), RG_ERROR_ARITHMETIC,
+    lower_set_pos(l, exact->at);
+    lower_fail_unless(l, lower_and(l, low, high), RG_ERROR_ARITHMETIC,
                       (const char *[]){what, more, NULL}, (IrInst *[]){total, NULL},
                       how_to_wrap(type));
   }

@@ -1,8 +1,6 @@
 /* expr.c - expressions, each in the type check determined for it. */
 #include "lower/lower.h"
 
-static Type type_at(Lower *l, const Expr *e) { return e->at; }
-
 /* -- constants --------------------------------------------------------------------------------- */
 
 IrInst *lower_number(Lower *l, Type type, int64_t value) {
@@ -33,7 +31,7 @@ IrInst *lower_convert(Lower *l, IrInst *value, Type type) {
 IrInst *lower_as(Lower *l, Expr *e, Type type) {
   int first_id = l->b.kernel->next_id;
   IrInst *value = lower_expr(l, e);
-  lower_at(l, e->pos);
+  lower_set_pos(l, e->pos);
   IrInst *converted = lower_convert(l, value, type);
   bool is_replaced = value->op == IR_CONST && converted->op == IR_CONST && value != converted;
   if (is_replaced && value->id >= first_id) ir_delete(value);
@@ -70,15 +68,15 @@ static IrInst *lower_named(Lower *l, Expr *e) {
   case ENTITY_ARGUMENT:
     return lower_argument(l, &l->s->launch_args.items[entity->launch_arg.number],
                           parts_at(&entity->launch_arg.parts, 0));
-  case ENTITY_CONSTANT: return ir_const_int(&l->b, type_at(l, e), entity->constant);
+  case ENTITY_CONSTANT: return ir_const_int(&l->b, e->at, entity->constant);
   case ENTITY_ITEM:
   case ENTITY_ELEMENT: return lower_parts(l, e, &(int){0}, 1)[0];
   case ENTITY_PART: return lower_values(l, e)[0];
   default: {
     const Local *local = e->local;
     lower_check_set(l, local, &(int){0}, 1);
-    return local_is_variable(e->local) ? ir_get(&l->b, held_by(l, local)->values[0])
-                                       : held_by(l, local)->values[0];
+    return local_is_variable(e->local) ? ir_get(&l->b, lowered_of(l, local)->values[0])
+                                       : lowered_of(l, local)->values[0];
   }
   }
 }
@@ -125,35 +123,35 @@ IrInst *lower_integer_power(Lower *l, IrInst *value, int exponent) {
 }
 
 static IrInst *lower_binary(Lower *l, Expr *e) {
-  Type at = type_at(l, e);
+  Type at = e->at;
   if (!type_is_scalar(shape_of(e->left)) || !type_is_scalar(shape_of(e->right)))
     return lower_values(l, e)[0];
   if (e->op >= AST_EQ && e->op <= AST_GE) {
     IrInst *a = lower_expr(l, e->left), *b = lower_expr(l, e->right);
-    lower_at(l, e->pos);
+    lower_set_pos(l, e->pos);
     return lower_compare(l, e->op, a, b);
   }
   int exponent;
   if (typed_integer_power(e, at, &exponent)) {
     IrInst *value = lower_as(l, e->left, at);
-    lower_at(l, e->pos);
+    lower_set_pos(l, e->pos);
     return lower_integer_power(l, value, exponent);
   }
   bool before = lower_enter_wrap(l, lower_operator_wraps(e->op, at));
   IrInst *a = lower_as(l, e->left, at), *b = lower_as(l, e->right, at);
   l->may_wrap = before;
-  lower_at(l, e->pos);
+  lower_set_pos(l, e->pos);
   return lower_operator(l, e->op, a, b);
 }
 
 static IrInst *lower_unary(Lower *l, Expr *e) {
-  Type at = type_at(l, e);
+  Type at = e->at;
   if (e->op == AST_LEN) return lower_named(l, e);
   if (e->op == AST_NEG && e->left->kind == AST_NUMBER) return lower_literal(l, e->left, at, true);
   bool before = lower_enter_wrap(l, e->op == AST_BNOT);
   IrInst *value = lower_as(l, e->left, at);
   l->may_wrap = before;
-  lower_at(l, e->pos);
+  lower_set_pos(l, e->pos);
   if (e->op == AST_NEG) lower_check_negative(l, value);
   return ir_unary(&l->b, e->op == AST_NEG ? IR_NEG : IR_BNOT, value);
 }
@@ -172,10 +170,10 @@ static IrInst *lower_logic(Lower *l, Expr *e) {
   IrInst *left = lower_expr(l, e->left);
   if (choice_is_cheap(l->s, e->right)) {
     IrInst *right = lower_expr(l, e->right);
-    lower_at(l, e->pos);
+    lower_set_pos(l, e->pos);
     return ir_binary(&l->b, is_and ? IR_BAND : IR_BOR, left, right);
   }
-  lower_at(l, e->pos);
+  lower_set_pos(l, e->pos);
   IrInst *var = ir_var(&l->b, TYPE(BOOL));
   ir_set(&l->b, var, left);
   IrInst *branch = ir_if(&l->b, left);
@@ -184,8 +182,8 @@ static IrInst *lower_logic(Lower *l, Expr *e) {
 }
 
 static IrInst *lower_selects(Lower *l, const Choices *arms, Type at) {
-  IrInst **conditions = scratch_array(l->scratch, IrInst *, arms->count);
-  IrInst **values = scratch_array(l->scratch, IrInst *, arms->count);
+  IrInst **conditions = lower_array(l, arms->count);
+  IrInst **values = lower_array(l, arms->count);
   for (int i = 0; i < arms->count; i++) {
     if (arms->items[i].condition) conditions[i] = lower_expr(l, arms->items[i].condition);
     values[i] = lower_as(l, arms->items[i].value, at);
@@ -223,8 +221,7 @@ static IrInst *lower_choice(Lower *l, Expr *e) {
       is_cheap &= choice_is_cheap(l->s, arms.items[i].condition);
     is_cheap &= choice_is_cheap(l->s, arms.items[i].value);
   }
-  return is_cheap ? lower_selects(l, &arms, type_at(l, e))
-                  : lower_branches(l, &arms, type_at(l, e));
+  return is_cheap ? lower_selects(l, &arms, e->at) : lower_branches(l, &arms, e->at);
 }
 
 /* -- all --------------------------------------------------------------------------------------- */
@@ -239,16 +236,16 @@ IrInst *lower_expr(Lower *l, Expr *e) {
     IrInst **values = lower_invocation(l, e, e->invoked);
     return values ? values[0] : NULL;
   }
-  lower_at(l, e->pos);
+  lower_set_pos(l, e->pos);
   switch (e->kind) {
   case AST_TRUE:
   case AST_FALSE: return ir_const_int(&l->b, TYPE(BOOL), e->kind == AST_TRUE);
-  case AST_NUMBER: return lower_literal(l, e, type_at(l, e), false);
+  case AST_NUMBER: return lower_literal(l, e, e->at, false);
   case AST_LOCAL:
   case AST_GLOBAL:
   case AST_FIELD: {
     IrInst *value = lower_named(l, e);
-    return lower_convert(l, value, type_at(l, e));
+    return lower_convert(l, value, e->at);
   }
   case AST_INDEX: return lower_named(l, e);
   case AST_CALL: return lower_call(l, e)[0];

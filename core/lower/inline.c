@@ -7,7 +7,7 @@ static void bind_parameters(Lower *l, Inline *in, int *mark) {
   IrInst ***values = scratch_array(l->scratch, IrInst **, in->arguments.count + 1);
   for (int i = 0; i < in->arguments.count; i++) {
     const Local *parameter = in->parameters.items[i];
-    if (parameter->is_alias) lower_keep_view(l, in->parameters.items[i], in->arguments.items[i]);
+    if (parameter->is_alias) lower_bind_view(l, in->parameters.items[i], in->arguments.items[i]);
     else if (!local_share(l, parameter, in->arguments.items[i]))
       values[i] =
           lower_values_as(l, in->arguments.items[i], parameter->type, type_parts(parameter->shape));
@@ -22,12 +22,11 @@ static void make_guards(Lower *l, Inline *in) {
   for (int i = 0; i < in->results.count; i++) {
     Local *local = in->results.items[i];
     int count = type_parts(local->shape);
-    held_by(l, local)->guards = NULL;
+    lowered_of(l, local)->guards = NULL;
     for (int k = 0; k < count; k++) {
       if (!counted_is(l, local->type, k)) continue;
-      if (!held_by(l, local)->guards)
-        held_by(l, local)->guards = scratch_array(l->scratch, IrInst *, count);
-      held_by(l, local)->guards[k] = counted_guard(l);
+      if (!lowered_of(l, local)->guards) lowered_of(l, local)->guards = lower_array(l, count);
+      lowered_of(l, local)->guards[k] = counted_guard(l);
     }
   }
 }
@@ -35,11 +34,12 @@ static void make_guards(Lower *l, Inline *in) {
 static void keep_results(Lower *l, Inline *in) {
   for (int i = 0; i < in->results.count && !l->s->failed; i++) {
     const Local *local = in->results.items[i];
-    Held *held = held_by(l, local);
-    for (int k = 0; held->guards && k < type_parts(local->shape); k++) {
-      if (!held->guards[k]) continue;
-      IrInst *value = in->has_single_return ? held->values[k] : ir_get(&l->b, held->values[k]);
-      counted_keep(l, held->guards[k], value, false);
+    LoweredLocal *lowered = lowered_of(l, local);
+    for (int k = 0; lowered->guards && k < type_parts(local->shape); k++) {
+      if (!lowered->guards[k]) continue;
+      IrInst *value =
+          in->has_single_return ? lowered->values[k] : ir_get(&l->b, lowered->values[k]);
+      counted_track(l, lowered->guards[k], value, false);
     }
   }
 }
@@ -51,11 +51,11 @@ static void make_results(Lower *l, Inline *in) {
   for (int i = 0; i < in->results.count; i++) {
     Local *local = in->results.items[i];
     int count = type_parts(local->shape);
-    held_by(l, local)->values = scratch_array(l->scratch, IrInst *, count);
+    lowered_of(l, local)->values = lower_array(l, count);
     for (int k = 0; k < count; k++) {
       Type type = lower_number_type(l, local->type, k);
-      held_by(l, local)->values[k] = ir_var(&l->b, type);
-      ir_set(&l->b, held_by(l, local)->values[k], lower_number(l, type, 0));
+      lowered_of(l, local)->values[k] = ir_var(&l->b, type);
+      ir_set(&l->b, lowered_of(l, local)->values[k], lower_number(l, type, 0));
     }
   }
 }
@@ -81,8 +81,8 @@ static void lower_body(Lower *l, Inline *in) {
  * rows of as many values as there are results. Zero if out of bounds. */
 static void lower_pick(Lower *l, Inline *in) {
   int width = in->results.count, rows = (in->parameters.count - 1) / width;
-  IrInst *index = held_by(l, in->parameters.items[0])->values[0];
-  IrInst **column = scratch_array(l->scratch, IrInst *, rows + 1);
+  IrInst *index = lowered_of(l, in->parameters.items[0])->values[0];
+  IrInst **column = lower_array(l, rows + 1);
   for (int i = 0; i < width; i++) {
     const Local *result = in->results.items[i];
     for (int k = 0; k < type_parts(result->shape); k++) {
@@ -90,9 +90,9 @@ static void lower_pick(Lower *l, Inline *in) {
       column[0] = lower_number(l, type, 0); /* there is no row 0 */
       for (int row = 0; row < rows; row++) {
         const Local *from = in->parameters.items[1 + row * width + i];
-        column[row + 1] = lower_convert(l, held_by(l, from)->values[k], type);
+        column[row + 1] = lower_convert(l, lowered_of(l, from)->values[k], type);
       }
-      ir_set(&l->b, held_by(l, result)->values[k],
+      ir_set(&l->b, lowered_of(l, result)->values[k],
              ir_pick(&l->b, lower_narrow(index), rows + 1, column));
     }
   }
@@ -115,17 +115,17 @@ IrInst **lower_inline(Lower *l, Expr *e, Inline *in) {
   l->repeat = repeat;
   l->may_wrap = may_wrap;
   l->s->frame = in->outer;
-  lower_at(l, e->pos);
+  lower_set_pos(l, e->pos);
   if (!in->results.count) return NULL;
   Local *local = in->results.items[e->result];
   int count = type_parts(local->shape);
-  IrInst **values = scratch_array(l->scratch, IrInst *, count);
+  IrInst **values = lower_array(l, count);
   for (int k = 0; k < count; k++) {
     Type type = lower_number_type(l, e->at, k);
     IrInst *value = l->s->failed            ? lower_number(l, type, 0)
                     : found                 ? found[k]
-                    : in->has_single_return ? held_by(l, local)->values[k]
-                                            : ir_get(&l->b, held_by(l, local)->values[k]);
+                    : in->has_single_return ? lowered_of(l, local)->values[k]
+                                            : ir_get(&l->b, lowered_of(l, local)->values[k]);
     values[k] = lower_convert(l, value, type);
   }
   return values;
@@ -191,7 +191,7 @@ void lower_declare_functions(Lower *l) {
 /* Returns zeros if the function falls off its end. */
 static void lower_end(Lower *l, const Inline *in, const IrFunction *function) {
   if (lower_is_closed(l)) return;
-  IrInst **zeros = scratch_array(l->scratch, IrInst *, function->results.count);
+  IrInst **zeros = lower_array(l, function->results.count);
   for (int i = 0; i < function->results.count; i++)
     zeros[i] = lower_number(l, function->results.items[i], 0);
   if (in->random.is_used) zeros[function->results.count - 1] = random_resumed(l);
@@ -210,7 +210,7 @@ static void lower_function(Lower *l, Inline *in, const IrFunction *function) {
   IrInst **params = function->body->params.items;
   for (int i = 0; i < in->parameters.count; i++) {
     Local *parameter = in->parameters.items[i];
-    if (row_indices(parameter)) held_by(l, parameter)->indices = params;
+    if (row_indices(parameter)) lowered_of(l, parameter)->indices = params;
     params += row_indices(parameter);
     if (parameter->is_alias) continue;
     lower_bind(l, parameter, params);
@@ -247,8 +247,8 @@ static void guard_results(Lower *l, const Inline *of, IrInst **vars) {
 IrInst **lower_invocation(Lower *l, Expr *e, Invocation *call) {
   const IrFunction *function = l->output->kernel->functions.items[call->of->ordinal];
   int params = function->body->params.count, results = function->results.count, count = 0;
-  IrInst **operands = scratch_array(l->scratch, IrInst *, params + results);
-  IrInst **values = scratch_array(l->scratch, IrInst *, results);
+  IrInst **operands = lower_array(l, params + results);
+  IrInst **values = lower_array(l, results);
   for (int i = 0; i < call->arguments.count; i++) {
     const Local *parameter = call->of->parameters.items[i];
     int parts = type_parts(parameter->shape);
@@ -261,7 +261,7 @@ IrInst **lower_invocation(Lower *l, Expr *e, Invocation *call) {
     IrInst **given = lower_values_as(l, call->arguments.items[i], parameter->type, parts);
     for (int k = 0; k < parts; k++) operands[count++] = given[k];
   }
-  lower_at(l, e->pos);
+  lower_set_pos(l, e->pos);
   for (int k = 0; k < call->of->axis_count; k++)
     operands[count++] = k < l->index_count ? ir_convert(&l->b, l->indices[k], TYPE(I64))
                                            : lower_number(l, TYPE(I64), 0);
@@ -275,17 +275,17 @@ IrInst **lower_invocation(Lower *l, Expr *e, Invocation *call) {
   ir_emit(&l->b, IR_INVOKE, TYPE(NONE), count, operands)->imm = call->of->ordinal;
   for (int i = 0; i < results; i++) {
     values[i] = ir_get(&l->b, operands[params + i]);
-    if (operands[params + i]->owns) counted_keep(l, operands[params + i], values[i], false);
+    if (operands[params + i]->owns) counted_track(l, operands[params + i], values[i], false);
   }
   if (call->of->random.is_used) ir_set(&l->b, l->random.trip, values[results - 1]);
   IrInst **rest = values;
   for (int i = 0; i < call->results.count; i++) {
-    held_by(l, call->results.items[i])->values = rest;
+    lowered_of(l, call->results.items[i])->values = rest;
     rest += type_parts(call->results.items[i]->shape);
   }
   if (!call->results.count) return NULL;
   int parts = type_parts(call->results.items[0]->shape);
-  IrInst **first = scratch_array(l->scratch, IrInst *, parts);
+  IrInst **first = lower_array(l, parts);
   for (int k = 0; k < parts; k++)
     first[k] =
         l->s->failed ? values[k] : lower_convert(l, values[k], lower_number_type(l, e->at, k));
@@ -295,26 +295,26 @@ IrInst **lower_invocation(Lower *l, Expr *e, Invocation *call) {
 static void lower_function_return(Lower *l, Stmt *stmt) {
   const Inline *in = stmt->returns_from;
   const IrFunction *function = l->output->kernel->functions.items[in->ordinal];
-  IrInst **operands = scratch_array(l->scratch, IrInst *, function->results.count);
+  IrInst **operands = lower_array(l, function->results.count);
   int count = 0;
   for (int i = 0; i < stmt->values.count; i++) {
     const Local *local = in->results.items[i];
     int parts = type_parts(local->shape);
     IrInst **values = lower_values_as(l, stmt->values.items[i], local->type, parts);
     for (int k = 0; k < parts; k++) {
-      if (counted_is(l, local->type, k)) counted_give_away(l, values[k]);
+      if (counted_is(l, local->type, k)) counted_transfer(l, values[k]);
       operands[count++] = values[k];
     }
   }
-  lower_at(l, stmt->pos);
+  lower_set_pos(l, stmt->pos);
   if (in->random.is_used) operands[count++] = random_resumed(l);
   ir_emit(&l->b, IR_RETURN, TYPE(NONE), count, operands);
 }
 
 static void give_results(Lower *l, const Local *local, IrInst **values) {
-  const Held *held = held_by(l, local);
-  for (int k = 0; held->guards && k < type_parts(local->shape); k++)
-    if (held->guards[k]) counted_move(l, held->guards[k], counted_own(l, values[k]));
+  const LoweredLocal *lowered = lowered_of(l, local);
+  for (int k = 0; lowered->guards && k < type_parts(local->shape); k++)
+    if (lowered->guards[k]) counted_move(l, lowered->guards[k], counted_own(l, values[k]));
 }
 
 void lower_inline_return(Lower *l, Stmt *stmt) {
@@ -328,15 +328,15 @@ void lower_inline_return(Lower *l, Stmt *stmt) {
     const Local *local = in->results.items[i];
     values[i] = lower_values_as(l, stmt->values.items[i], local->type, type_parts(local->shape));
   }
-  lower_at(l, stmt->pos);
+  lower_set_pos(l, stmt->pos);
   for (int i = 0; i < stmt->values.count; i++) {
     Local *local = in->results.items[i];
     give_results(l, local, values[i]);
-    if (in->has_single_return) held_by(l, local)->values = values[i];
+    if (in->has_single_return) lowered_of(l, local)->values = values[i];
     for (int k = 0; k < type_parts(local->shape) && !in->has_single_return; k++)
-      ir_set(&l->b, held_by(l, local)->values[k], values[i][k]);
+      ir_set(&l->b, lowered_of(l, local)->values[k], values[i][k]);
   }
   if (!in->returns_early) return;
-  counted_leave(l, in->mark);
+  counted_release_from(l, in->mark);
   ir_break(&l->b, l->loops - in->depth);
 }

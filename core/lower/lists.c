@@ -31,7 +31,7 @@ static void check_appended(Lower *l, Expr *e, const MethodCall *m, IrInst *const
 static IrInst **lower_append(Lower *l, Expr *e, const MethodCall *m, IrInst **indices, int count) {
   const SNode *node = field_of(&m->object)->node;
   int component = 0, all = node->component_count;
-  IrInst **operands = scratch_array(l->scratch, IrInst *, count + all);
+  IrInst **operands = lower_array(l, count + all);
   for (int k = 0; k < count; k++) operands[k] = indices[k];
   for (int i = m->taken; i < e->list.count; i++) {
     int own = type_parts(shape_of(e->list.items[i]));
@@ -41,11 +41,11 @@ static IrInst **lower_append(Lower *l, Expr *e, const MethodCall *m, IrInst **in
     IrInst **values = lower_values_as(l, e->list.items[i], base, own);
     for (int k = 0; k < own; k++) operands[count + component++] = values[k];
   }
-  lower_at(l, e->pos);
+  lower_set_pos(l, e->pos);
   for (int k = 0; k < all; k++)
     if (snode_is_derivative(node, k))
       operands[count + k] = ir_zero(&l->b, node->components[k].type);
-  IrInst **slot = scratch_array(l->scratch, IrInst *, 1);
+  IrInst **slot = lower_array(l, 1);
   slot[0] = emit(l, m, IR_APPEND, TYPE(I32), count + all, operands);
   lower_check_append(l, e, &m->object, count, indices, slot[0]);
   check_appended(l, e, m, indices, slot[0], operands + count);
@@ -55,16 +55,16 @@ static IrInst **lower_append(Lower *l, Expr *e, const MethodCall *m, IrInst **in
 /* Every component gets a variable, used or not. */
 static IrInst **lower_pop(Lower *l, Expr *e, const MethodCall *m, IrInst **indices, int count) {
   const SNode *node = field_of(&m->object)->node;
-  IrInst **operands = scratch_array(l->scratch, IrInst *, count + node->component_count);
+  IrInst **operands = lower_array(l, count + node->component_count);
   for (int k = 0; k < count; k++) operands[k] = indices[k];
   for (int k = 0; k < node->component_count; k++)
     operands[count + k] = ir_var(&l->b, node->components[k].type);
   emit(l, m, IR_POP, TYPE(NONE), count + node->component_count, operands);
-  IrInst **values = scratch_array(l->scratch, IrInst *, node->component_count);
+  IrInst **values = lower_array(l, node->component_count);
   for (int k = 0; k < node->component_count; k++) values[k] = ir_get(&l->b, operands[count + k]);
   for (int i = 0; i < e->popped.count; i++) {
     const SNodeComponent *field = list_field(node, &m->object, i);
-    held_by(l, e->popped.items[i])->values = values + (field - node->components);
+    lowered_of(l, e->popped.items[i])->values = values + (field - node->components);
   }
   return values + m->component;
 }
@@ -73,7 +73,7 @@ IrInst **lower_list_call(Lower *l, Expr *e, IrInst **indices, int count) {
   const MethodCall *m = method_of(e);
   if (m->method->op == IR_APPEND) return lower_append(l, e, m, indices, count);
   if (m->method->op == IR_POP) return lower_pop(l, e, m, indices, count);
-  IrInst **length = scratch_array(l->scratch, IrInst *, 1);
+  IrInst **length = lower_array(l, 1);
   length[0] = emit(l, m, IR_LENGTH, TYPE(I32), count, indices);
   return length;
 }
@@ -83,7 +83,7 @@ IrInst *lower_items_length(Lower *l, const LoopHead *head, IrInst **indices) {
   Expr *e = head->items;
   int count = lower_indices(l, e->left, indices);
   count = lower_index_list(l, &e->list, method_of(e)->taken, indices, count);
-  lower_at(l, e->pos);
+  lower_set_pos(l, e->pos);
   lower_check_index(l, e, &method_of(e)->object, true, count, indices);
   return emit(l, method_of(e), IR_LENGTH, TYPE(I32), count, indices);
 }

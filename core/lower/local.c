@@ -23,7 +23,7 @@ bool local_has_array(const Lower *l, const Local *local) {
   bool is_host = l->top == l->output->kernel->body;
   int few = type_is_matrix(local->shape) ? MOST_OF_MATRIX : MOST_CHOSEN;
   return is_written && !is_host && count > few && !type_is_struct(local->type) &&
-         !lower_looks_for(l, SEMA_DEBUG_LOCALS);
+         !lower_checks(l, SEMA_DEBUG_LOCALS);
 }
 
 static IrInst *constant(Lower *l, int64_t number) { return ir_const_int(&l->b, TYPE(I32), number); }
@@ -37,11 +37,11 @@ void local_bind(Lower *l, const Local *local, IrInst **values) {
     IrInst *value = lower_convert(l, values[k], local->type);
     if (!is_zero(value)) ir_local_set(&l->b, array, constant(l, k), value)->inside = true;
   }
-  held_by(l, local)->array = array;
+  lowered_of(l, local)->array = array;
 }
 
 IrInst *local_get(Lower *l, const Local *local, int part) {
-  IrInst *get = ir_local_get(&l->b, held_by(l, local)->array, constant(l, part));
+  IrInst *get = ir_local_get(&l->b, lowered_of(l, local)->array, constant(l, part));
   get->inside = true;
   return get;
 }
@@ -49,20 +49,20 @@ IrInst *local_get(Lower *l, const Local *local, int part) {
 bool local_share(Lower *l, const Local *parameter, Expr *argument) {
   const Expr *from = sema_strip(argument);
   bool is_only_read = parameter->is_indexed && !local_is_variable(parameter);
-  if (!is_only_read || from->kind != AST_LOCAL || !held_by(l, from->local)->array) return false;
+  if (!is_only_read || from->kind != AST_LOCAL || !lowered_of(l, from->local)->array) return false;
   if (!type_equal(parameter->type, from->local->type) ||
       !type_equal(parameter->shape, from->local->shape))
     return false;
-  held_by(l, parameter)->array = held_by(l, from->local)->array;
+  lowered_of(l, parameter)->array = lowered_of(l, from->local)->array;
   return true;
 }
 
 /* -- places in an array ------------------------------------------------------------------------ */
 
-bool local_has_spot(const Lower *l, Expr *e) {
+bool local_is_element(const Lower *l, Expr *e) {
   for (e = sema_strip(e); e->entity.kind == ENTITY_PART; e = sema_strip(e->left))
     if (e->entity.parts.count && !e->entity.parts.is_run) return false;
-  return e->kind == AST_LOCAL && l->held[e->local->id].array;
+  return e->kind == AST_LOCAL && l->locals[e->local->id].array;
 }
 
 /* The index of a row's first number. A row that does not exist gets one far out of bounds, so that
@@ -79,34 +79,34 @@ static IrInst *plus(Lower *l, IrInst *a, IrInst *b) {
   return a ? ir_binary(&l->b, IR_ADD, ir_convert(&l->b, a, TYPE(I32)), b) : b;
 }
 
-/* Adds the computed index of `e` to its spot, which is its row's or number's begin. */
-static void add_index(Lower *l, Expr *e, LocalSpot *spot) {
+/* Adds the computed index of `e` to its element, which is its row's or number's begin. */
+static void add_index(Lower *l, Expr *e, LocalElement *element) {
   Shape of = shape_of(e->left);
   int rows = type_rows(of), cols = type_cols(of);
   IrInst *index = lower_expr(l, e->list.items[0]);
-  lower_at(l, e->pos);
+  lower_set_pos(l, e->pos);
   lower_check_part(l, e, index, rows);
-  bool is_whole = !spot->index && !spot->first && rows == spot->array->imm;
-  spot->index = is_whole ? index : plus(l, spot->index, row_begin(l, index, rows, cols));
+  bool is_whole = !element->index && !element->first && rows == element->array->imm;
+  element->index = is_whole ? index : plus(l, element->index, row_begin(l, index, rows, cols));
 }
 
-void local_spot(Lower *l, Expr *e, LocalSpot *spot) {
+void local_element(Lower *l, Expr *e, LocalElement *element) {
   e = sema_strip(e);
   const Parts *parts = &e->entity.parts;
   if (e->entity.kind != ENTITY_PART) {
-    DEBUG_ASSERT(e->kind == AST_LOCAL, "local_has_spot holds");
-    *spot = (LocalSpot){.array = held_by(l, e->local)->array};
+    DEBUG_ASSERT(e->kind == AST_LOCAL, "local_is_element holds");
+    *element = (LocalElement){.array = lowered_of(l, e->local)->array};
     return;
   }
-  local_spot(l, e->left, spot);
+  local_element(l, e->left, element);
   int own = type_parts(shape_of(e));
-  if (parts->count) spot->first += parts->first;
-  else if (shape_constant_index(e) >= 0) spot->first += shape_constant_index(e) * own;
-  else add_index(l, e, spot);
+  if (parts->count) element->first += parts->first;
+  else if (shape_constant_index(e) >= 0) element->first += shape_constant_index(e) * own;
+  else add_index(l, e, element);
 }
 
-IrInst *local_index(Lower *l, const LocalSpot *spot, int part) {
-  int number = spot->first + part;
-  if (!spot->index || !number) return spot->index ? spot->index : constant(l, number);
-  return plus(l, spot->index, constant(l, number));
+IrInst *local_index(Lower *l, const LocalElement *element, int part) {
+  int number = element->first + part;
+  if (!element->index || !number) return element->index ? element->index : constant(l, number);
+  return plus(l, element->index, constant(l, number));
 }

@@ -124,11 +124,11 @@ static IrInst *clamped(Lower *l, IrInst *index, int64_t extent) {
 }
 
 static IrInst *index_of(Lower *l, const Cells *c) {
-  IrInst *index = held_by(l, c->in->parameters.items[0])->values[0];
+  IrInst *index = lowered_of(l, c->in->parameters.items[0])->values[0];
   if (c->levels == 1) return lower_narrow(index);
   index = clamped(l, index, c->extents[0]);
   for (int k = 1; k < c->levels; k++) {
-    IrInst *own = held_by(l, c->in->parameters.items[k])->values[0];
+    IrInst *own = lowered_of(l, c->in->parameters.items[k])->values[0];
     IrInst *width = ir_const_int(&l->b, TYPE(U32), c->extents[k]);
     index = ir_binary(&l->b, IR_ADD, ir_binary(&l->b, IR_MUL, index, width),
                       clamped(l, own, c->extents[k]));
@@ -139,7 +139,7 @@ static IrInst *index_of(Lower *l, const Cells *c) {
 IrInst **lower_lookup(Lower *l, Inline *in) {
   Cells c = {.l = l, .in = in};
   if (!in->lookup || !make_cells(&c)) return NULL;
-  IrInst *index = index_of(l, &c), **items = scratch_array(l->scratch, IrInst *, c.parts);
+  IrInst *index = index_of(l, &c), **items = lower_array(l, c.parts);
   for (int k = 0; k < c.parts; k++) {
     items[k] = ir_item(&l->b, ir_add_table(l->b.kernel, c.types[k], c.count, c.values[k]), index);
     items[k]->inside = c.levels > 1;

@@ -19,9 +19,9 @@ static void note_serial(Lower *l, const char *why) {
  * `mark` once the condition is computed. */
 static void break_if(Lower *l, Expr *condition, bool holds, int mark) {
   IrInst *value = lower_expr(l, condition);
-  counted_leave(l, mark);
+  counted_release_from(l, mark);
   IrInst *branch = ir_if(&l->b, value);
-  lower_at(l, condition->pos);
+  lower_set_pos(l, condition->pos);
   IrRegion *back = lower_enter(l, branch->regions[holds ? 0 : 1]);
   ir_break(&l->b, 0);
   lower_leave(l, back);
@@ -79,8 +79,8 @@ void lower_continue(Lower *l) {
   Pos pos = {.line = l->b.line, .column = l->b.column};
   int mark = vec_last(&l->marks);
   if (l->repeat) break_if(l, l->repeat->values.items[0], true, mark);
-  else counted_leave(l, mark);
-  lower_at(l, pos);
+  else counted_release_from(l, mark);
+  lower_set_pos(l, pos);
   ir_continue(&l->b, 0);
 }
 
@@ -110,8 +110,8 @@ static IrInst *bound_of(Lower *l, IrInst *bound, Type type) {
 }
 
 static IrInst *lower_limited(Lower *l, Expr *bound, Type type) {
-  bool is_cut = type_is(bound->ty.type, TYPE_U64) && type_is(type, TYPE_I64);
-  return is_cut ? bound_of(l, lower_expr(l, bound), type) : lower_as(l, bound, type);
+  bool is_clamped = type_is(bound->ty.type, TYPE_U64) && type_is(type, TYPE_I64);
+  return is_clamped ? bound_of(l, lower_expr(l, bound), type) : lower_as(l, bound, type);
 }
 
 /* Adds 2^63, in u64, where a sum may wrap. */
@@ -133,7 +133,7 @@ static void lower_over_u64(Lower *l, Stmt *stmt, IrInst *begin, IrInst *stop, Ir
 
 void lower_numeric_for(Lower *l, Stmt *stmt) {
   Type type = ty_of_for(l->s, stmt).type;
-  lower_at(l, stmt->pos);
+  lower_set_pos(l, stmt->pos);
   note_serial(l, "a numeric 'for'; loops over rg.range and x:active() are parallel");
   Type by = ty_of_step(ty_of_for(l->s, stmt));
   IrInst *begin = lower_limited(l, stmt->values.items[0], type),
@@ -142,7 +142,7 @@ void lower_numeric_for(Lower *l, Stmt *stmt) {
                                          : lower_number(l, by, 1);
   IrRegion *back = NULL;
   if (type_is(type, TYPE_U64)) {
-    lower_at(l, stmt->pos);
+    lower_set_pos(l, stmt->pos);
     lower_over_u64(l, stmt, begin, stop, step);
     return;
   }
@@ -151,7 +151,7 @@ void lower_numeric_for(Lower *l, Stmt *stmt) {
     stop = last_integer(l, stop, step, type);
     back = lower_enter(l, ir_if(&l->b, is_number)->regions[0]);
   }
-  lower_at(l, stmt->pos);
+  lower_set_pos(l, stmt->pos);
   IrInst *loop = ir_for(&l->b, begin, bound_of(l, stop, type), step);
   lower_body(l, loop->regions[0], stmt, loop->regions[0]->params.items);
   if (back) lower_leave(l, back);
@@ -221,7 +221,7 @@ static void lower_items(Lower *l, Stmt *stmt, const LoopHead *head) {
 /* The loop counts from 0; the user's indices start at an offset. */
 static IrInst **from_offset(Lower *l, const LoopHead *head, IrRegion *body) {
   if (!head->offset) return body->params.items;
-  IrInst **indices = scratch_array(l->scratch, IrInst *, SNODE_MAX_AXES);
+  IrInst **indices = lower_array(l, SNODE_MAX_AXES);
   IrRegion *back = lower_enter(l, body);
   for (int k = 0; k < body->params.count; k++) {
     IrInst *index = lower_convert(l, body->params.items[k], head->index);
@@ -264,7 +264,7 @@ void lower_for_in(Lower *l, Stmt *stmt) {
     lower_items(l, stmt, head);
     return;
   }
-  lower_at(l, stmt->pos);
+  lower_set_pos(l, stmt->pos);
   const int32_t line = l->b.line, column = l->b.column;
   Random around = l->random;
   IrInst *stream = head->is_parallel ? random_stream(l, &head->random, loop_is_global(head)) : NULL;

@@ -6,8 +6,8 @@
 enum { DEEPEST = 150 }; /* regions; the IR's limit is 200, and passes add some */
 
 /* Sets the position; in a function from another file, the position of its call. */
-void lower_at(Lower *l, Pos pos) {
-  l->at = pos;
+void lower_set_pos(Lower *l, Pos pos) {
+  l->expr_pos = pos;
   if (l->s->frame && l->s->frame->source != l->s->input->ast->source) return;
   l->b.line = pos.line;
   l->b.column = pos.column;
@@ -33,7 +33,7 @@ IrRegion *lower_enter(Lower *l, IrRegion *region) {
   IrRegion *back = l->b.region;
   l->b.region = region;
   if (++l->nesting > DEEPEST)
-    sema_fail_pos(l->s, l->here, 1, RG_ERROR_UNSUPPORTED,
+    sema_fail_pos(l->s, l->stmt_pos, 1, RG_ERROR_UNSUPPORTED,
                   "break up the chain of 'elseif', or compute a part in a separate loop",
                   "more than %d loops and branches are nested here", DEEPEST);
   return back;
@@ -45,31 +45,31 @@ void lower_leave(Lower *l, IrRegion *back) {
 }
 
 /* A parameter that is never assigned borrows the caller's reference. */
-static void hold_array(Lower *l, const Local *local, int number, IrInst *value) {
-  Held *held = held_by(l, local);
+static void own_array(Lower *l, const Local *local, int number, IrInst *value) {
+  LoweredLocal *lowered = lowered_of(l, local);
   if (!counted_is(l, local->type, number)) return;
   if (local->is_parameter && !local_is_variable(local)) return;
-  if (!held->guards) held->guards = scratch_array(l->scratch, IrInst *, type_parts(local->shape));
-  IrInst *guard = held->guards[number] = counted_own(l, value);
-  counted_keep(l, guard, value, true);
+  if (!lowered->guards) lowered->guards = lower_array(l, type_parts(local->shape));
+  IrInst *guard = lowered->guards[number] = counted_own(l, value);
+  counted_track(l, guard, value, true);
 }
 
 void lower_bind(Lower *l, Local *local, IrInst **values) {
   int count = type_parts(local->shape);
-  held_by(l, local)->array = NULL;
+  lowered_of(l, local)->array = NULL;
   if (local_has_array(l, local)) {
     local_bind(l, local, values);
     return;
   }
-  held_by(l, local)->values = scratch_array(l->scratch, IrInst *, count);
+  lowered_of(l, local)->values = lower_array(l, count);
   for (int k = 0; k < count; k++) {
     Type type = lower_number_type(l, local->type, k);
     IrInst *value = lower_convert(l, values[k], type);
-    held_by(l, local)->values[k] = value;
-    hold_array(l, local, k, value);
+    lowered_of(l, local)->values[k] = value;
+    own_array(l, local, k, value);
     if (!local_is_variable(local)) continue;
-    held_by(l, local)->values[k] = ir_var(&l->b, type);
-    ir_set(&l->b, held_by(l, local)->values[k], value);
+    lowered_of(l, local)->values[k] = ir_var(&l->b, type);
+    ir_set(&l->b, lowered_of(l, local)->values[k], value);
   }
 }
 
@@ -157,7 +157,7 @@ static void bind_parameters(Lower *l) {
   for (int i = 0; i < l->s->parameters.count; i++) {
     Local *parameter = l->s->parameters.items[i];
     if (parameter->is_alias || !l->s->parameter_launch_arg[i]) continue;
-    lower_at(l, parameter->pos);
+    lower_set_pos(l, parameter->pos);
     const LaunchArg *launch_arg = &l->s->launch_args.items[l->s->parameter_launch_arg[i] - 1];
     IrInst *values[TYPE_MAX_NUMBERS];
     for (int k = 0; k < type_parts(launch_arg->shape); k++)
@@ -168,10 +168,10 @@ static void bind_parameters(Lower *l) {
 
 /* -- statements -------------------------------------------------------------------------------- */
 
-void lower_keep_view(Lower *l, Local *local, Expr *value) {
+void lower_bind_view(Lower *l, Local *local, Expr *value) {
   if (local->alias.kind != ENTITY_FIELD || !local->alias.field.index_count) return;
-  held_by(l, local)->indices = scratch_array(l->scratch, IrInst *, SNODE_MAX_AXES);
-  lower_indices(l, value, held_by(l, local)->indices);
+  lowered_of(l, local)->indices = lower_array(l, SNODE_MAX_AXES);
+  lower_indices(l, value, lowered_of(l, local)->indices);
 }
 
 /* A quotient of integers keeps its operands: math.floor of the local is an integer division. */
@@ -179,12 +179,12 @@ static IrInst **lower_initial(Lower *l, Local *local, Expr *value) {
   int count = type_parts(local->shape);
   bool is_quotient = local->initial == value && typed_quotient(l->s, value) == sema_strip(value);
   if (!is_quotient || local->is_annotated) return lower_values_as(l, value, local->type, count);
-  IrInst **values = scratch_array(l->scratch, IrInst *, count);
-  lower_quotient(l, value, &held_by(l, local)->dividend, &held_by(l, local)->divisor);
+  IrInst **values = lower_array(l, count);
+  lower_quotient(l, value, &lowered_of(l, local)->dividend, &lowered_of(l, local)->divisor);
   for (int k = 0; k < count; k++) {
-    IrInst *a = lower_convert(l, held_by(l, local)->dividend[k], local->type);
-    values[k] =
-        ir_binary(&l->b, IR_DIV, a, lower_convert(l, held_by(l, local)->divisor[k], local->type));
+    IrInst *a = lower_convert(l, lowered_of(l, local)->dividend[k], local->type);
+    values[k] = ir_binary(&l->b, IR_DIV, a,
+                          lower_convert(l, lowered_of(l, local)->divisor[k], local->type));
   }
   return values;
 }
@@ -195,17 +195,17 @@ static void lower_declaration(Lower *l, Stmt *stmt) {
     Expr *value = stmt->values.items[i];
     Local *ast = i < stmt->locals.count ? stmt->locals.items[i] : NULL;
     if (!ast) lower_values(l, value);
-    else if (ast->is_alias) lower_keep_view(l, ast, value);
+    else if (ast->is_alias) lower_bind_view(l, ast, value);
     else values[i] = lower_initial(l, ast, value);
   }
   for (int i = 0; i < stmt->locals.count; i++) {
     const Local *local = stmt->locals.items[i];
     if (local->is_alias || type_is_none(local->type)) continue;
-    lower_at(l, stmt->locals.items[i]->pos);
+    lower_set_pos(l, stmt->locals.items[i]->pos);
     bool has_value = i < stmt->values.count;
     lower_bind(l, stmt->locals.items[i],
                has_value ? values[i] : lower_zero(l, local->type, local->shape));
-    if (!has_value) lower_keep_unset(l, local);
+    if (!has_value) lower_track_unset(l, local);
   }
 }
 
@@ -221,7 +221,7 @@ static void lower_if(Lower *l, Stmt *stmt) {
   int nesting = l->nesting;
   for (int i = 0; i < stmt->values.count && !l->s->failed; i++) {
     IrInst *condition = lower_as(l, stmt->values.items[i], TYPE(BOOL));
-    lower_at(l, stmt->values.items[i]->pos);
+    lower_set_pos(l, stmt->values.items[i]->pos);
     counted_end_statement(l, l->statement);
     IrInst *branch = ir_if(&l->b, condition);
     lower_branch(l, branch, 0, &stmt->bodies.items[i]);
@@ -238,28 +238,28 @@ static void lower_return(Lower *l, Stmt *stmt) {
     return;
   }
   const IrKernel *kernel = l->output->kernel;
-  IrInst **operands = scratch_array(l->scratch, IrInst *, ir_result_slots(kernel));
+  IrInst **operands = lower_array(l, ir_result_slots(kernel));
   int count = 0;
   for (int i = 0; i < stmt->values.count; i++) {
     Type type = l->output->results.items[i];
     IrInst **values = lower_values_as(l, stmt->values.items[i], type_base(type), type_parts(type));
     for (int k = 0; k < type_parts(type); k++) {
-      if (counted_is(l, type, k)) counted_give_away(l, values[k]);
+      if (counted_is(l, type, k)) counted_transfer(l, values[k]);
       operands[count++] = values[k];
     }
   }
-  lower_at(l, stmt->pos);
+  lower_set_pos(l, stmt->pos);
   ir_emit(&l->b, IR_RETURN, TYPE(NONE), count, operands);
 }
 
 static void lower_break(Lower *l, const Stmt *stmt) {
-  counted_leave(l, l->marks.items[l->marks.count - 1 - stmt->levels]);
+  counted_release_from(l, l->marks.items[l->marks.count - 1 - stmt->levels]);
   ir_break(&l->b, stmt->levels);
 }
 
 static void lower_kind_of_stmt(Lower *l, Stmt *stmt) {
-  lower_at(l, stmt->pos);
-  l->here = stmt->pos;
+  lower_set_pos(l, stmt->pos);
+  l->stmt_pos = stmt->pos;
   switch (stmt->kind) {
   case AST_STMT_LOCAL: lower_declaration(l, stmt); break;
   case AST_STMT_ASSIGN: lower_assign(l, stmt); break;
@@ -300,8 +300,8 @@ void lower_block(Lower *l, Block *block) {
 static void lower_end(Lower *l) {
   const IrKernel *kernel = l->output->kernel;
   if (!kernel->results.count || lower_is_closed(l)) return;
-  lower_at(l, l->s->input->ast->function->end);
-  IrInst **zeros = scratch_array(l->scratch, IrInst *, ir_result_slots(kernel));
+  lower_set_pos(l, l->s->input->ast->function->end);
+  IrInst **zeros = lower_array(l, ir_result_slots(kernel));
   int count = 0;
   for (int i = 0; i < l->output->results.count; i++) {
     Type type = l->output->results.items[i];
@@ -328,7 +328,7 @@ void lower_kernel(Sema *s) {
                  .scratch = s->scratch,
                  .output = s->output,
                  .b = {.kernel = kernel, .region = kernel->body},
-                 .held = scratch_array(s->scratch, Held, s->locals.count + 1),
+                 .locals = scratch_array(s->scratch, LoweredLocal, s->locals.count + 1),
                  .top = kernel->body};
   Lower *l = &lower;
   add_results(l);

@@ -10,14 +10,14 @@ void lower_kernel(Sema *s);
 /* -- what the files of this room share --------------------------------------------------------- */
 
 /* The IR values of a local. */
-typedef struct Held {
+typedef struct LoweredLocal {
   IrInst **values;              /* its numbers, or their VARs; NULL: they are in */
   IrInst *array;                /* a LOCAL_ARRAY; NULL: it has none */
   IrInst **indices;             /* of a view: those it was declared with */
   IrInst **is_set;              /* VARs: have its numbers a value yet? NULL: all have */
   IrInst **dividend, **divisor; /* the integers whose quotient it is; or NULL */
   IrInst **guards;              /* of its numbers that are arrays; NULL: none are */
-} Held;
+} LoweredLocal;
 
 /* A reference that the function owns: see counted.c. */
 typedef struct Owned {
@@ -44,10 +44,10 @@ typedef struct Lower {
   Scratch *scratch;
   SemaOutput *output;
   IrBuilder b;
-  Held *held; /* by local id */
+  LoweredLocal *locals; /* by local id */
   int nesting;
-  Pos here;         /* of the current statement */
-  Pos at;           /* of the current expression, in its own source */
+  Pos stmt_pos;     /* of the current statement */
+  Pos expr_pos;     /* of the current expression, in its own source */
   bool may_wrap;    /* see lower_enter_wrap */
   int loop;         /* number of the enclosing parallel loop; 0: host region */
   IrInst *parallel; /* that loop; */
@@ -65,13 +65,18 @@ typedef struct Lower {
   VEC(int) marks; /* by loop around the current statement: the first inside that loop */
 } Lower;
 
-static inline Held *held_by(Lower *l, const Local *local) { return &l->held[local->id]; }
+static inline IrInst **lower_array(Lower *l, int count) {
+  return scratch_array(l->scratch, IrInst *, count);
+}
+static inline LoweredLocal *lowered_of(Lower *l, const Local *local) {
+  return &l->locals[local->id];
+}
 void lower_block(Lower *l, Block *block);
 void lower_statements(Lower *l, Block *block);     /* its variables stay alive afterwards */
 bool lower_is_closed(const Lower *l);              /* has the region ended with an exit? */
 IrRegion *lower_enter(Lower *l, IrRegion *region); /* returns the region to go back to */
 void lower_leave(Lower *l, IrRegion *back);
-void lower_at(Lower *l, Pos pos);
+void lower_set_pos(Lower *l, Pos pos);
 /* Emits a FAULT, which ends the launch: `sentence`, then the number `value` (an f64), at `at`. */
 void lower_fault(Lower *l, const Expr *at, IrInst *value, ErrorCode code, const char *hint,
                  const char *sentence);
@@ -95,7 +100,7 @@ void message_add_value(Lower *l, SemaMessage *message, Operands *operands, IrIns
 /* Only adds the message; returns its number. */
 int message_add(Lower *l, SemaMessage *message, Pos pos, int32_t width);
 void message_emit(Lower *l, SemaMessage *message, Operands *operands, Pos pos, int32_t width);
-void lower_keep_view(Lower *l, Local *local, Expr *value); /* of a local that is an alias */
+void lower_bind_view(Lower *l, Local *local, Expr *value); /* of a local that is an alias */
 void lower_bind(Lower *l, Local *local, IrInst **values);  /* VARs if it is assigned again */
 /* local.c: locals in arrays */
 bool local_has_array(const Lower *l, const Local *local);
@@ -104,23 +109,23 @@ IrInst *local_get(Lower *l, const Local *local, int part);
 /* Does the parameter, which is only read, share the array of the argument? */
 bool local_share(Lower *l, const Local *parameter, Expr *argument);
 /* The place of a part of a local in its array: number `first` + k, from `index` on. */
-typedef struct LocalSpot {
+typedef struct LocalElement {
   IrInst *array, *index; /* index: NULL: 0 */
   int first;
-} LocalSpot;
-bool local_has_spot(const Lower *l, Expr *e);
-void local_spot(Lower *l, Expr *e, LocalSpot *spot);
-IrInst *local_index(Lower *l, const LocalSpot *spot, int part);
+} LocalElement;
+bool local_is_element(const Lower *l, Expr *e);
+void local_element(Lower *l, Expr *e, LocalElement *element);
+IrInst *local_index(Lower *l, const LocalElement *element, int part);
 /* counted.c */
 IrInst *counted_guard(Lower *l);              /* makes a guard */
-void counted_take(Lower *l, IrInst *array);   /* a temporary owns the fresh array */
-void counted_share(Lower *l, IrInst *array);  /* a temporary owns one more reference */
+void counted_adopt(Lower *l, IrInst *array);  /* a temporary owns the fresh array */
+void counted_retain(Lower *l, IrInst *array); /* a temporary owns one more reference */
 IrInst *counted_own(Lower *l, IrInst *array); /* returns an owning guard to the caller */
-void counted_keep(Lower *l, IrInst *guard, IrInst *array, bool is_local);
+void counted_track(Lower *l, IrInst *guard, IrInst *array, bool is_local);
 void counted_move(Lower *l, IrInst *to, IrInst *from);
 void counted_release(Lower *l, IrInst *guard);
-void counted_give_away(Lower *l, IrInst *array); /* memory, or the caller, takes a reference */
-void counted_leave(Lower *l, int mark);          /* releases the references from `mark` on */
+void counted_transfer(Lower *l, IrInst *array); /* memory, or the caller, takes a reference */
+void counted_release_from(Lower *l, int mark);  /* releases the references from `mark` on */
 void counted_end_statement(Lower *l, int mark);
 void counted_end_block(Lower *l, int mark);
 bool counted_is(const Lower *l, Type base, int part); /* is the number an array? */
@@ -165,14 +170,14 @@ IrInst *lower_operator(Lower *l, AstOp op, IrInst *a, IrInst *b); /* arithmetic 
 int lower_indices(Lower *l, Expr *e, IrInst **indices);
 int lower_index_list(Lower *l, const Exprs *list, int count, IrInst **indices, int so_far);
 /* Indices of a field counted from 0, with its offset subtracted. */
-IrInst **lower_from_start(Lower *l, const FieldRef *field, int count, IrInst **indices);
+IrInst **lower_subtract_offset(Lower *l, const FieldRef *field, int count, IrInst **indices);
 /* of the element's number `part` */
 IrInst *lower_place_at(Lower *l, const Entity *element, int part, IrInst **indices);
 int lower_level(Lower *l, const SNode *node, const char *name, SemaArg source);
 /* peers.c: if the first index is a rank: reads the numbers `parts` of the element e; and queries
  * a cell. */
 IrInst **lower_peer_parts(Lower *l, Expr *e, const int *parts, int count, IrInst **indices);
-IrInst *lower_peer_question(Lower *l, const MethodCall *m, int count, IrInst **indices);
+IrInst *lower_peer_cell_query(Lower *l, const MethodCall *m, int count, IrInst **indices);
 /* call.c */
 IrInst *lower_cell_inst(Lower *l, const MethodCall *m, const Entity *object, int count,
                         IrInst **indices);
@@ -199,8 +204,10 @@ IrInst *lower_items_length(Lower *l, const LoopHead *head, IrInst **indices);
 void lower_bind_items(Lower *l, const LoopHead *head, const Stmt *stmt, IrInst *slot,
                       IrInst *const *indices);
 /* debug.c, debug_number.c: checks that end the launch if they fail */
-bool lower_looks_for(const Lower *l, SemaDebug what);
-/* texts[0] numbers[0] texts[1] .. up to a NULL text; at l->at */
+bool lower_checks(const Lower *l, SemaDebug what);
+/* Both conditions; NULL: certainly true. */
+IrInst *lower_and(Lower *l, IrInst *a, IrInst *b);
+/* texts[0] numbers[0] texts[1] .. up to a NULL text; at l->expr_pos */
 void lower_fail_unless(Lower *l, IrInst *holds, ErrorCode code, const char *const *texts,
                        IrInst *const *numbers, const char *hint);
 /* `count` indices of an element or cell, as the user counts: a list has one fewer than its items */
@@ -225,7 +232,7 @@ void lower_check_finite(Lower *l, const Expr *at, const Entity *element, IrInst 
 void lower_pack_iteration(Lower *l);
 void lower_race_access(Lower *l, const Expr *at, const Entity *element, SemaRaceKind kind,
                        const IrInst *place, IrInst *const *indices, IrInst *condition);
-/* checks arithmetic on integers, at l->at */
+/* checks arithmetic on integers, at l->expr_pos */
 void lower_check_convert(Lower *l, IrInst *value, IrInst *converted);
 void lower_check_negative(Lower *l, IrInst *value);
 /* In the loop: a second VAR to update by the same operator, or NULL. After the loop: the check. */
@@ -234,8 +241,8 @@ void lower_check_exact(Lower *l);
 void lower_check_result(Lower *l, IrOp op, IrInst *a, IrInst *b, IrInst *result);
 /* Tracks a local declared without a value; notes numbers that get one; checks numbers that are
  * read. */
-void lower_keep_unset(Lower *l, const Local *local);
-void lower_note_set(Lower *l, const Local *local, int part, IrInst *condition);
+void lower_track_unset(Lower *l, const Local *local);
+void lower_mark_set(Lower *l, const Local *local, int part, IrInst *condition);
 void lower_check_set(Lower *l, const Local *local, const int *parts, int count);
 /* inline.c */
 IrInst **lower_inline(Lower *l, Expr *e, Inline *in); /* NULL if it has no result */

@@ -76,10 +76,10 @@ void lower_message(Lower *l, Expr *e) {
   IrInst *holds = call->condition ? lower_as(l, call->condition, TYPE(BOOL)) : NULL;
   if (call->has_calls) add_pieces(l, call, &message, &operands);
   IrRegion *back = NULL;
-  lower_at(l, e->pos);
+  lower_set_pos(l, e->pos);
   if (holds) back = lower_enter(l, ir_if(&l->b, holds)->regions[1]);
   if (!call->has_calls) add_pieces(l, call, &message, &operands);
-  lower_at(l, e->pos);
+  lower_set_pos(l, e->pos);
   call->number = l->output->messages.count;
   const Expr *at = call->condition ? call->condition : e;
   message_emit(l, &message, &operands, at->pos, at->width);

@@ -16,7 +16,7 @@ static IrInst *zero_var(Lower *l, Type type) {
 
 IrInst **lower_peer_parts(Lower *l, Expr *e, const int *parts, int count, IrInst **indices) {
   const FieldPeers *peers = field_of(&e->entity)->peers;
-  IrInst **values = scratch_array(l->scratch, IrInst *, count), *rank = *indices++;
+  IrInst **values = lower_array(l, count), *rank = *indices++;
   lower_check_index(l, e, &peers->of[0], true, field_rank(&peers->of[0].field), indices);
   for (int k = 0; k < count; k++) {
     const IrInst *place = lower_place_at(l, &peers->of[0], parts[k], indices);
@@ -35,7 +35,7 @@ IrInst **lower_peer_parts(Lower *l, Expr *e, const int *parts, int count, IrInst
   return values;
 }
 
-IrInst *lower_peer_question(Lower *l, const MethodCall *m, int count, IrInst **indices) {
+IrInst *lower_peer_cell_query(Lower *l, const MethodCall *m, int count, IrInst **indices) {
   const FieldPeers *peers = field_of(&m->object)->peers;
   IrInst *var = zero_var(l, m->type), *rank = *indices;
   for (int number = 0; number < peers->count; number++) {

@@ -54,8 +54,7 @@ void lower_race_access(Lower *l, const Expr *at, const Entity *element, SemaRace
   if (!finds_races(l) || !l->index_count) return;
   SemaRaceAccess access = {kind, l->index_count, rank};
   IrInst *inside = lower_is_inside(l, element, rank, indices);
-  if (inside && condition) condition = ir_binary(&l->b, IR_BAND, inside, condition);
-  else if (inside) condition = inside;
+  condition = lower_and(l, inside, condition);
   IrRegion *back = condition ? lower_enter(l, ir_if(&l->b, condition)->regions[0]) : NULL;
   bool writes = kind == RACE_WRITE || (kind == RACE_UPDATE && l->is_independent);
   IrInst *operands[] = {lower_number(l, TYPE(I32), site_of(l, at, element, access)),

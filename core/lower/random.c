@@ -16,7 +16,7 @@
 /* Indices of several axes become one number in a lattice without short vectors (a multiplier for
  * congruential generators of 64 bits: Steele and Vigna, 2021). */
 static const int64_t multiplier = (int64_t)0xd1342543de82ef95u;
-enum { TURN_SHIFT = 20, PAIR = 2 };
+enum { TRIP_SHIFT = 20, PAIR = 2 };
 
 /* -- streams ----------------------------------------------------------------------------------- */
 
@@ -79,7 +79,7 @@ static int64_t take_words(Lower *l, Expr *e, int64_t count) {
 static IrInst *pair_of(Lower *l, int64_t word) {
   IrInst *number = lower_number(l, TYPE(I64), word / PAIR);
   if (l->random.trip) {
-    IrInst *shift = lower_number(l, TYPE(I64), TURN_SHIFT - 1);
+    IrInst *shift = lower_number(l, TYPE(I64), TRIP_SHIFT - 1);
     IrInst *trips = ir_binary(&l->b, IR_SHL, ir_get(&l->b, l->random.trip), shift);
     number = ir_binary(&l->b, IR_ADD, trips, number);
   }
@@ -172,12 +172,12 @@ IrInst **lower_random(Lower *l, Expr *e) {
   const RandomCall *call = &e->random;
   Type type = random_type(e);
   int count = type_parts(shape_of(e)), words = words_of(type, call->form);
-  IrInst **values = scratch_array(l->scratch, IrInst *, count), **low = NULL, **high = NULL;
+  IrInst **values = lower_array(l, count), **low = NULL, **high = NULL;
   if (call->form == RANDOM_WITHIN) {
     low = lower_values_as(l, call->low, type, count);
     high = lower_values_as(l, call->high, type, count);
   }
-  lower_at(l, e->pos);
+  lower_set_pos(l, e->pos);
   int64_t word = take_words(l, e, (int64_t)words * count);
   for (int k = 0; k < count; k++, word += words) {
     if (call->form == RANDOM_NORMAL) values[k] = normal(l, type, word);

@@ -8,9 +8,9 @@
 
 typedef struct Slot {
   int number;        /* of the element or variable */
-  int given;         /* the number of the value it takes */
+  int source;        /* the number of the value it takes */
   IrInst *condition; /* NULL: always */
-  bool is_further;   /* written whenever the one before it is */
+  bool is_uncounted; /* written whenever the one before it is */
   IrInst *place;     /* NULL: a variable, */
   IrInst *var;
   IrInst *array, *at; /* or a number of a local's array */
@@ -27,9 +27,9 @@ typedef struct Target {
   IrInst *indices[SNODE_MAX_AXES]; /* of the element */
 } Target;
 
-static void add_slot(Target *target, const Slot *from, int given, IrInst *condition) {
+static void add_slot(Target *target, const Slot *from, int source, IrInst *condition) {
   target->slots[target->count] = *from;
-  target->slots[target->count].given = given;
+  target->slots[target->count].source = source;
   target->slots[target->count++].condition = condition;
 }
 
@@ -37,15 +37,14 @@ static void add_slot(Target *target, const Slot *from, int given, IrInst *condit
 static void choose_computed(Lower *l, Expr *e, const Target *whole, Target *target) {
   int cols = type_cols(shape_of(e->left));
   IrInst *index = lower_expr(l, e->list.items[0]), *is_row = NULL;
-  lower_at(l, e->pos);
+  lower_set_pos(l, e->pos);
   lower_check_part(l, e, index, type_rows(shape_of(e->left)));
   for (int k = 0; k < whole->count; k++) {
     const Slot *slot = &whole->slots[k];
-    if (slot->given % cols == 0)
-      is_row = ir_binary(&l->b, IR_EQ, index, lower_number(l, index->type, slot->given / cols));
-    IrInst *condition =
-        slot->condition ? ir_binary(&l->b, IR_BAND, slot->condition, is_row) : is_row;
-    add_slot(target, slot, slot->given % cols, condition);
+    if (slot->source % cols == 0)
+      is_row = ir_binary(&l->b, IR_EQ, index, lower_number(l, index->type, slot->source / cols));
+    IrInst *condition = lower_and(l, slot->condition, is_row);
+    add_slot(target, slot, slot->source % cols, condition);
   }
 }
 
@@ -56,10 +55,10 @@ static void choose_constant(Lower *l, Expr *e, const Target *whole, Target *targ
     const Slot *slot = &whole->slots[k];
     int first = parts->count ? parts->first : row * own;
     bool is_run = !parts->count || parts->is_run;
-    if (is_run && slot->given >= first && slot->given < first + own)
-      add_slot(target, slot, slot->given - first, slot->condition);
+    if (is_run && slot->source >= first && slot->source < first + own)
+      add_slot(target, slot, slot->source - first, slot->condition);
     for (int p = 0; p < own && !is_run; p++)
-      if (parts_at(parts, p) == slot->given) add_slot(target, slot, p, slot->condition);
+      if (parts_at(parts, p) == slot->source) add_slot(target, slot, p, slot->condition);
   }
 }
 
@@ -82,15 +81,15 @@ static void find_slots(Lower *l, Expr *e, Target *target) {
 
 /* A target in a local's array: one number of it for each of the value. */
 static void find_in_array(Lower *l, Expr *e, Target *target) {
-  LocalSpot spot;
-  local_spot(l, e, &spot);
+  LocalElement element;
+  local_element(l, e, &element);
   target->count = target->value_count = type_parts(shape_of(e));
   target->slots = scratch_array(l->scratch, Slot, target->count);
-  lower_at(l, target->root->pos);
+  lower_set_pos(l, target->root->pos);
   for (int k = 0; k < target->count; k++)
-    target->slots[k] = (Slot){.given = k,
-                              .array = spot.array,
-                              .at = local_index(l, &spot, k),
+    target->slots[k] = (Slot){.source = k,
+                              .array = element.array,
+                              .at = local_index(l, &element, k),
                               .local = target->root->local};
 }
 
@@ -100,7 +99,7 @@ static void lower_target(Lower *l, Expr *e, SemaRaceKind kind, Target *target) {
   target->root = root;
   target->type = shape_base(e);
   target->is_item = root->entity.kind == ENTITY_ITEM;
-  if (local_has_spot(l, e)) {
+  if (local_is_element(l, e)) {
     find_in_array(l, e, target);
     return;
   }
@@ -110,20 +109,20 @@ static void lower_target(Lower *l, Expr *e, SemaRaceKind kind, Target *target) {
     return;
   }
   if (root->kind != AST_LOCAL) lower_indices(l, root, indices);
-  lower_at(l, root->pos);
+  lower_set_pos(l, root->pos);
   if (root->kind != AST_LOCAL)
     lower_check_index(l, root, &root->entity, false, field_rank(field_of(&root->entity)), indices);
   for (int k = 0; k < target->count; k++) {
     Slot *slot = &target->slots[k];
     slot->local = root->local;
-    slot->is_further = k > 0 && slot->condition == slot[-1].condition;
-    if (root->kind == AST_LOCAL && held_by(l, root->local)->array) {
-      slot->array = held_by(l, root->local)->array;
+    slot->is_uncounted = k > 0 && slot->condition == slot[-1].condition;
+    if (root->kind == AST_LOCAL && lowered_of(l, root->local)->array) {
+      slot->array = lowered_of(l, root->local)->array;
       slot->at = lower_number(l, TYPE(I32), slot->number);
       continue;
     }
     if (root->kind == AST_LOCAL) {
-      slot->var = held_by(l, root->local)->values[slot->number];
+      slot->var = lowered_of(l, root->local)->values[slot->number];
       continue;
     }
     slot->place = lower_place_at(l, &root->entity, slot->number, indices);
@@ -189,7 +188,7 @@ static int lower_terms(Lower *l, const Update *update, Type type, int count, Cha
     values[i] = lower_values_as(l, update->terms.items[i].value, type, count);
   l->may_wrap = before;
   bool is_one = update->terms.count == 1;
-  if (type_is_integer(type) && lower_looks_for(l, SEMA_DEBUG_ARITHMETIC)) {
+  if (type_is_integer(type) && lower_checks(l, SEMA_DEBUG_ARITHMETIC)) {
     for (int i = 0; i < update->terms.count; i++)
       changes[i] =
           (Change){update->terms.items[i].is_negative ? IR_UPDATE_SUB : update->op, values[i]};
@@ -197,7 +196,7 @@ static int lower_terms(Lower *l, const Update *update, Type type, int count, Cha
   }
   changes[0] = (Change){update->op, values[0]};
   if (is_one && !update->terms.items[0].is_negative) return 1;
-  changes[0].values = scratch_array(l->scratch, IrInst *, count);
+  changes[0].values = lower_array(l, count);
   for (int k = 0; k < count; k++)
     changes[0].values[k] = combine(l, update, values, k, &changes[0].op);
   return 1;
@@ -214,7 +213,7 @@ static bool checks_update(const Lower *l, const Entity *element, IrUpdate op, Ty
   if (op_of[op] == IR_CONST) return false; /* bit operators and exchange */
   if (type_is_float(type)) return field_of(element)->is_watched;
   bool may_fail = op != IR_UPDATE_MIN && op != IR_UPDATE_MAX;
-  return may_fail && type_is_integer(type) && lower_looks_for(l, SEMA_DEBUG_ARITHMETIC);
+  return may_fail && type_is_integer(type) && lower_checks(l, SEMA_DEBUG_ARITHMETIC);
 }
 
 IrInst *lower_rmw(Lower *l, const Expr *at, const Entity *element, IrInst *const *indices,
@@ -233,7 +232,7 @@ static void update_element(Lower *l, const Target *target, const Slot *slot, IrU
   const Entity *element = &target->root->entity;
   if (checks_update(l, element, op, value->type))
     lower_rmw(l, target->root, element, target->indices, op, slot->place, value);
-  else ir_update(&l->b, op, slot->place, value)->further = slot->is_further;
+  else ir_update(&l->b, op, slot->place, value)->further = slot->is_uncounted;
 }
 
 static void reduce(Lower *l, IrUpdate op, IrInst *var, IrInst *value) {
@@ -242,7 +241,7 @@ static void reduce(Lower *l, IrUpdate op, IrInst *var, IrInst *value) {
 }
 
 static void change_slot(Lower *l, const Target *target, const Slot *slot, const Change *change) {
-  IrInst *value = change->values[slot->given];
+  IrInst *value = change->values[slot->source];
   if (slot->place) {
     update_element(l, target, slot, change->op, value);
     return;
@@ -258,7 +257,7 @@ static void lower_update(Lower *l, Pos pos, const Update *update) {
   int change_count = lower_terms(l, update, shape_base(update->target),
                                  type_parts(shape_of(update->target)), changes);
   lower_target(l, update->target, RACE_UPDATE, &target);
-  lower_at(l, pos);
+  lower_set_pos(l, pos);
   IrInst *place = NULL;
   IrRegion *outside = enter_item(l, &target, &place);
   for (int k = 0; k < target.count; k++) {
@@ -266,7 +265,7 @@ static void lower_update(Lower *l, Pos pos, const Update *update) {
     IrRegion *back = enter_condition(l, slot);
     for (int i = 0; target.is_item && i < change_count; i++)
       lower_item_update(l, &target.item, place, slot->number, changes[i].op,
-                        changes[i].values[slot->given]);
+                        changes[i].values[slot->source]);
     if (target.is_item) {
       leave_condition(l, back);
       continue;
@@ -296,7 +295,7 @@ static void assign_number(Lower *l, const Target *target, const Slot *slot, IrIn
     return;
   }
   if (slot->var) {
-    lower_note_set(l, slot->local, slot->number, slot->condition);
+    lower_mark_set(l, slot->local, slot->number, slot->condition);
     ir_set(&l->b, slot->var,
            slot->condition ? ir_select(&l->b, slot->condition, value, ir_get(&l->b, slot->var))
                            : value);
@@ -304,13 +303,13 @@ static void assign_number(Lower *l, const Target *target, const Slot *slot, IrIn
   }
   IrRegion *back = enter_condition(l, slot);
   lower_check_finite(l, target->root, &target->root->entity, target->indices, value);
-  ir_store(&l->b, slot->place, value)->further = slot->is_further;
+  ir_store(&l->b, slot->place, value)->further = slot->is_uncounted;
   leave_condition(l, back);
 }
 
 /* Assigns an array to a variable, whose old reference is released after the new one is owned. */
-static void hold_array(Lower *l, const Slot *slot, IrInst *owner) {
-  IrInst *guard = held_by(l, slot->local)->guards[slot->number];
+static void replace_array(Lower *l, const Slot *slot, IrInst *owner) {
+  IrInst *guard = lowered_of(l, slot->local)->guards[slot->number];
   counted_release(l, guard);
   counted_move(l, guard, owner);
 }
@@ -321,8 +320,8 @@ static void assign_target(Lower *l, Target *target, IrInst **values, IrInst **ow
   for (int k = 0; k < target->count; k++) {
     Slot *slot = &target->slots[k];
     if (place) slot->place = place;
-    if (owners && owners[slot->given]) hold_array(l, slot, owners[slot->given]);
-    assign_number(l, target, slot, values[slot->given]);
+    if (owners && owners[slot->source]) replace_array(l, slot, owners[slot->source]);
+    assign_number(l, target, slot, values[slot->source]);
   }
   if (back) lower_leave(l, back);
 }
@@ -333,7 +332,7 @@ static IrInst **own_values(Lower *l, Expr *target, IrInst **values) {
   Type base = shape_base(target);
   int count = type_parts(shape_of(target));
   if (!type_is_struct(base) || shape_root(target)->kind != AST_LOCAL) return NULL;
-  IrInst **owners = scratch_array(l->scratch, IrInst *, count);
+  IrInst **owners = lower_array(l, count);
   for (int k = 0; k < count; k++)
     if (counted_is(l, base, k)) owners[k] = counted_own(l, values[k]);
   return owners;
@@ -356,7 +355,7 @@ void lower_assign(Lower *l, Stmt *stmt) {
                        : lower_values(l, value);
   }
   for (int i = 0; i < count; i++) lower_target(l, stmt->targets.items[i], RACE_WRITE, &targets[i]);
-  lower_at(l, pos);
+  lower_set_pos(l, pos);
   IrInst ***owners = scratch_array(l->scratch, IrInst **, count);
   for (int i = 0; i < count; i++) owners[i] = own_values(l, stmt->targets.items[i], values[i]);
   for (int i = 0; i < count; i++) assign_target(l, &targets[i], values[i], owners[i]);
@@ -369,10 +368,10 @@ static void lower_compound_item(Lower *l, Stmt *stmt, Target *target) {
   for (int k = 0; k < target->count; k++) {
     Slot *slot = &target->slots[k];
     IrInst *at = lower_item_number(l, &target->item, place, slot->number);
-    Type type = lower_number_type(l, target->type, slot->given);
+    Type type = lower_number_type(l, target->type, slot->source);
     IrInst *old = ir_emit(&l->b, IR_MEM_LOAD, type, 1, &at);
     slot->place = place;
-    assign_number(l, target, slot, lower_operator(l, stmt->op, old, values[slot->given]));
+    assign_number(l, target, slot, lower_operator(l, stmt->op, old, values[slot->source]));
   }
   lower_leave(l, back);
 }
@@ -381,7 +380,7 @@ static IrInst *old_value(Lower *l, const Target *target, const Slot *slot) {
   if (slot->array) return ir_local_get(&l->b, slot->array, slot->at);
   if (slot->var) return ir_get(&l->b, slot->var);
   return lower_convert(l, ir_load(&l->b, slot->place),
-                       lower_number_type(l, target->type, slot->given));
+                       lower_number_type(l, target->type, slot->source));
 }
 
 void lower_compound(Lower *l, Stmt *stmt) {
@@ -397,13 +396,13 @@ void lower_compound(Lower *l, Stmt *stmt) {
     lower_compound_item(l, stmt, &target);
     return;
   }
-  IrInst **old = scratch_array(l->scratch, IrInst *, target.count);
+  IrInst **old = lower_array(l, target.count);
   for (int k = 0; k < target.count; k++)
     if (target.slots[k].var) lower_check_set(l, target.slots[k].local, &target.slots[k].number, 1);
   for (int k = 0; k < target.count; k++) old[k] = old_value(l, &target, &target.slots[k]);
   IrInst **values = lower_values_as(l, stmt->values.items[0], target.type, target.value_count);
-  lower_at(l, pos);
+  lower_set_pos(l, pos);
   for (int k = 0; k < target.count; k++)
     assign_number(l, &target, &target.slots[k],
-                  lower_operator(l, stmt->op, old[k], values[target.slots[k].given]));
+                  lower_operator(l, stmt->op, old[k], values[target.slots[k].source]));
 }

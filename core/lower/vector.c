@@ -2,21 +2,19 @@
  * vectors (core/lower/decisions.md); an elementwise operation is one scalar op per number. */
 #include "lower/lower.h"
 
-static IrInst **array(Lower *l, int count) { return scratch_array(l->scratch, IrInst *, count); }
-
 static int count_at(Lower *l, const Expr *e) { return type_parts(shape_of(e)); }
 
-static IrInst **stretch(Lower *l, IrInst *one, int count) {
-  IrInst **all = array(l, count);
+static IrInst **broadcast(Lower *l, IrInst *one, int count) {
+  IrInst **all = lower_array(l, count);
   for (int k = 0; k < count; k++) all[k] = one;
   return all;
 }
 
 IrInst **lower_values_as(Lower *l, Expr *e, Type type, int count) {
   int own = count_at(l, e);
-  if (type_is_scalar(shape_of(e))) return stretch(l, lower_as(l, e, type), count);
-  IrInst **values = lower_values(l, e), **converted = array(l, own);
-  lower_at(l, e->pos);
+  if (type_is_scalar(shape_of(e))) return broadcast(l, lower_as(l, e, type), count);
+  IrInst **values = lower_values(l, e), **converted = lower_array(l, own);
+  lower_set_pos(l, e->pos);
   for (int k = 0; k < own; k++)
     converted[k] = lower_convert(l, values[k], lower_number_type(l, type, k));
   return converted;
@@ -24,13 +22,13 @@ IrInst **lower_values_as(Lower *l, Expr *e, Type type, int count) {
 
 IrInst **lower_zero(Lower *l, Type base, Shape shape) {
   int count = type_parts(shape);
-  IrInst **zeros = array(l, count);
+  IrInst **zeros = lower_array(l, count);
   for (int k = 0; k < count; k++) zeros[k] = lower_number(l, lower_number_type(l, base, k), 0);
   return zeros;
 }
 
 static IrInst **select_all(Lower *l, IrInst *condition, IrInst **yes, IrInst **no, int count) {
-  IrInst **chosen = array(l, count);
+  IrInst **chosen = lower_array(l, count);
   for (int k = 0; k < count; k++) chosen[k] = ir_select(&l->b, condition, yes[k], no[k]);
   return chosen;
 }
@@ -47,7 +45,7 @@ static bool own_numbers(const Expr *e, int numbers[TYPE_MAX_NUMBERS]) {
 }
 
 static IrInst **pick(Lower *l, IrInst **values, const int *parts, int count) {
-  IrInst **picked = array(l, count);
+  IrInst **picked = lower_array(l, count);
   for (int k = 0; k < count; k++) picked[k] = values[parts[k]];
   return picked;
 }
@@ -57,8 +55,8 @@ static IrInst **lower_computed(Lower *l, Expr *e) {
   Shape of = shape_of(e->left);
   int rows = type_rows(of), cols = type_cols(of);
   IrInst **values = lower_values(l, e->left), *index = lower_expr(l, e->list.items[0]);
-  IrInst **column = array(l, rows), **chosen = array(l, cols);
-  lower_at(l, e->pos);
+  IrInst **column = lower_array(l, rows), **chosen = lower_array(l, cols);
+  lower_set_pos(l, e->pos);
   lower_check_part(l, e, index, rows);
   for (int c = 0; c < cols; c++) {
     for (int r = 0; r < rows; r++) column[r] = values[r * cols + c];
@@ -68,19 +66,19 @@ static IrInst **lower_computed(Lower *l, Expr *e) {
 }
 
 static IrInst **lower_of_array(Lower *l, Expr *e) {
-  LocalSpot spot;
+  LocalElement element;
   int count = count_at(l, e);
-  IrInst **values = array(l, count);
-  local_spot(l, e, &spot);
-  lower_at(l, e->pos);
+  IrInst **values = lower_array(l, count);
+  local_element(l, e, &element);
+  lower_set_pos(l, e->pos);
   for (int k = 0; k < count; k++)
-    values[k] = ir_local_get(&l->b, spot.array, local_index(l, &spot, k));
+    values[k] = ir_local_get(&l->b, element.array, local_index(l, &element, k));
   return values;
 }
 
 static IrInst **lower_part(Lower *l, Expr *e) {
   int numbers[TYPE_MAX_NUMBERS];
-  if (local_has_spot(l, e)) return lower_of_array(l, e);
+  if (local_is_element(l, e)) return lower_of_array(l, e);
   return own_numbers(e, numbers) ? lower_parts(l, e->left, numbers, count_at(l, e))
                                  : lower_computed(l, e);
 }
@@ -89,12 +87,12 @@ static IrInst **lower_part(Lower *l, Expr *e) {
 
 static IrInst **lower_local(Lower *l, const Expr *e, const int *parts, int count) {
   const Local *local = e->local;
-  if (held_by(l, local)->array) {
-    IrInst **values = array(l, count);
+  if (lowered_of(l, local)->array) {
+    IrInst **values = lower_array(l, count);
     for (int k = 0; k < count; k++) values[k] = local_get(l, local, parts[k]);
     return values;
   }
-  IrInst **values = pick(l, held_by(l, local)->values, parts, count);
+  IrInst **values = pick(l, lowered_of(l, local)->values, parts, count);
   lower_check_set(l, local, parts, count);
   for (int k = 0; k < count && local_is_variable(e->local); k++)
     values[k] = ir_get(&l->b, values[k]);
@@ -103,7 +101,7 @@ static IrInst **lower_local(Lower *l, const Expr *e, const int *parts, int count
 
 static IrInst **lower_launch_arg(Lower *l, const LaunchArgRef *launch_arg, const int *parts,
                                  int count) {
-  IrInst **values = array(l, count);
+  IrInst **values = lower_array(l, count);
   for (int k = 0; k < count; k++)
     values[k] = lower_argument(l, &l->s->launch_args.items[launch_arg->number],
                                parts_at(&launch_arg->parts, parts[k]));
@@ -111,9 +109,9 @@ static IrInst **lower_launch_arg(Lower *l, const LaunchArgRef *launch_arg, const
 }
 
 static IrInst **lower_element(Lower *l, Expr *e, const int *parts, int count) {
-  IrInst *indices[SNODE_MAX_AXES], **values = array(l, count);
+  IrInst *indices[SNODE_MAX_AXES], **values = lower_array(l, count);
   lower_indices(l, e, indices);
-  lower_at(l, e->pos);
+  lower_set_pos(l, e->pos);
   if (field_of(&e->entity)->peers) return lower_peer_parts(l, e, parts, count, indices);
   lower_check_index(l, e, &e->entity, true, field_rank(field_of(&e->entity)), indices);
   for (int k = 0; k < count; k++) {
@@ -134,7 +132,7 @@ static IrInst **convert_all(Lower *l, const Expr *e, IrInst **values, const int 
 IrInst **lower_parts(Lower *l, Expr *e, const int *parts, int count) {
   const Entity *entity = &e->entity;
   int numbers[TYPE_MAX_NUMBERS];
-  lower_at(l, e->pos);
+  lower_set_pos(l, e->pos);
   if (e->kind == AST_PAREN) return lower_parts(l, e->left, parts, count);
   if (entity->kind == ENTITY_ARGUMENT)
     return convert_all(l, e, lower_launch_arg(l, &entity->launch_arg, parts, count), parts, count);
@@ -155,8 +153,9 @@ IrInst **lower_parts(Lower *l, Expr *e, const int *parts, int count) {
 /* `==` and `~=` of whole vectors: are all numbers equal? */
 static IrInst **lower_equality(Lower *l, Expr *e) {
   int count = count_at(l, e->left);
-  IrInst **a = lower_values(l, e->left), **b = lower_values(l, e->right), **result = array(l, 1);
-  lower_at(l, e->pos);
+  IrInst **a = lower_values(l, e->left), **b = lower_values(l, e->right),
+         **result = lower_array(l, 1);
+  lower_set_pos(l, e->pos);
   for (int k = 0; k < count; k++) {
     IrInst *one = lower_compare(l, e->op, a[k], b[k]);
     result[0] = k == 0 ? one : ir_binary(&l->b, e->op == AST_EQ ? IR_BAND : IR_BOR, result[0], one);
@@ -168,8 +167,8 @@ static IrInst **lower_equality(Lower *l, Expr *e) {
 static IrInst **lower_order(Lower *l, Expr *e) {
   int count = count_at(l, e), a_count = count_at(l, e->left), b_count = count_at(l, e->right);
   IrInst **a = lower_values(l, e->left), **b = lower_values(l, e->right);
-  IrInst **result = array(l, count);
-  lower_at(l, e->pos);
+  IrInst **result = lower_array(l, count);
+  lower_set_pos(l, e->pos);
   for (int k = 0; k < count; k++)
     result[k] = lower_compare(l, e->op, a[a_count > 1 ? k : 0], b[b_count > 1 ? k : 0]);
   return result;
@@ -177,8 +176,8 @@ static IrInst **lower_order(Lower *l, Expr *e) {
 
 static IrInst **lower_integer_power_of_all(Lower *l, Expr *e, int exponent) {
   int count = count_at(l, e);
-  IrInst **values = lower_values_as(l, e->left, e->at, count), **result = array(l, count);
-  lower_at(l, e->pos);
+  IrInst **values = lower_values_as(l, e->left, e->at, count), **result = lower_array(l, count);
+  lower_set_pos(l, e->pos);
   for (int k = 0; k < count; k++) result[k] = lower_integer_power(l, values[k], exponent);
   return result;
 }
@@ -197,9 +196,9 @@ static IrInst **lower_binary(Lower *l, Expr *e) {
   bool before = lower_enter_wrap(l, lower_operator_wraps(e->op, at));
   IrInst **a = lower_values_as(l, e->left, at, is_product ? type_parts(a_shape) : count);
   IrInst **b = lower_values_as(l, e->right, at, is_product ? type_parts(b_shape) : count),
-         **result = array(l, count);
+         **result = lower_array(l, count);
   l->may_wrap = before;
-  lower_at(l, e->pos);
+  lower_set_pos(l, e->pos);
   if (is_product) return lower_product(l, a_shape, a, b_shape, b);
   for (int k = 0; k < count; k++) result[k] = lower_operator(l, e->op, a[k], b[k]);
   return result;
@@ -208,9 +207,9 @@ static IrInst **lower_binary(Lower *l, Expr *e) {
 static IrInst **lower_unary(Lower *l, Expr *e) {
   int count = count_at(l, e);
   bool before = lower_enter_wrap(l, e->op == AST_BNOT);
-  IrInst **values = lower_values_as(l, e->left, e->at, count), **result = array(l, count);
+  IrInst **values = lower_values_as(l, e->left, e->at, count), **result = lower_array(l, count);
   l->may_wrap = before;
-  lower_at(l, e->pos);
+  lower_set_pos(l, e->pos);
   for (int k = 0; k < count; k++)
     result[k] = ir_unary(&l->b, e->op == AST_NEG ? IR_NEG : IR_BNOT, values[k]);
   return result;
@@ -221,7 +220,7 @@ static void set_all(Lower *l, IrInst **vars, IrInst **values, int count) {
 }
 
 static IrInst **get_all(Lower *l, IrInst **vars, int count) {
-  IrInst **values = array(l, count);
+  IrInst **values = lower_array(l, count);
   for (int k = 0; k < count; k++) values[k] = ir_get(&l->b, vars[k]);
   return values;
 }
@@ -231,15 +230,15 @@ static IrInst **get_all(Lower *l, IrInst **vars, int count) {
 static IrInst **lower_logic(Lower *l, Expr *e) {
   bool is_and = e->kind == AST_AND;
   int count = count_at(l, e);
-  IrInst **left = lower_values_as(l, e->left, TYPE(BOOL), count), **result = array(l, count);
+  IrInst **left = lower_values_as(l, e->left, TYPE(BOOL), count), **result = lower_array(l, count);
   if (!type_is_scalar(shape_of(e->left)) || choice_is_cheap(l->s, e->right)) {
     IrInst **right = lower_values_as(l, e->right, TYPE(BOOL), count);
-    lower_at(l, e->pos);
+    lower_set_pos(l, e->pos);
     for (int k = 0; k < count; k++)
       result[k] = ir_binary(&l->b, is_and ? IR_BAND : IR_BOR, left[k], right[k]);
     return result;
   }
-  lower_at(l, e->pos);
+  lower_set_pos(l, e->pos);
   for (int k = 0; k < count; k++) result[k] = ir_var(&l->b, TYPE(BOOL));
   set_all(l, result, left, count);
   IrRegion *back = lower_enter(l, ir_if(&l->b, left[0])->regions[is_and ? 0 : 1]);
@@ -252,7 +251,7 @@ static IrInst **lower_logic(Lower *l, Expr *e) {
 static IrInst **lower_choice(Lower *l, Expr *e) {
   Type at = e->at;
   int count = count_at(l, e), nesting = l->nesting;
-  IrInst **vars = array(l, count);
+  IrInst **vars = lower_array(l, count);
   Choices arms = choice_arms(l->s, e);
   bool is_cheap = arms.count == 2 && choice_is_cheap(l->s, arms.items[0].value) &&
                   choice_is_cheap(l->s, arms.items[1].value);
@@ -283,7 +282,7 @@ IrInst **lower_values(Lower *l, Expr *e) {
   int all[TYPE_MAX_NUMBERS], count = count_at(l, e);
   const Entity *entity = &e->entity;
   for (int k = 0; k < count; k++) all[k] = k;
-  lower_at(l, e->pos);
+  lower_set_pos(l, e->pos);
   if (e->kind == AST_PAREN || default_is(e)) return lower_values(l, e->left);
   if (entity->kind == ENTITY_PART) return convert_all(l, e, lower_part(l, e), all, count);
   Inline *in = e->inlined;
@@ -295,7 +294,7 @@ IrInst **lower_values(Lower *l, Expr *e) {
       !(type_is_scalar(shape_of(e->left)) && type_is_scalar(shape_of(e->right))))
     return lower_binary(l, e);
   if (type_is_scalar(shape_of(e))) {
-    IrInst **one = array(l, 1);
+    IrInst **one = lower_array(l, 1);
     one[0] = lower_expr(l, e);
     return one;
   }
