@@ -4,7 +4,7 @@
 
 /* -- assignments ------------------------------------------------------------------------------- */
 
-void check_given(Sema *s, Local *local, Expr *value) {
+void check_assigned(Sema *s, Local *local, Expr *value) {
   if (local->is_alias) check_object(s, value);
   else
     check_store(s, value, local->type,
@@ -13,7 +13,7 @@ void check_given(Sema *s, Local *local, Expr *value) {
 
 static void check_declaration(Sema *s, Stmt *stmt) {
   for (int i = 0; i < stmt->values.count; i++) {
-    if (i < stmt->locals.count) check_given(s, stmt->locals.items[i], stmt->values.items[i]);
+    if (i < stmt->locals.count) check_assigned(s, stmt->locals.items[i], stmt->values.items[i]);
     else check_expr(s, stmt->values.items[i], TYPE(NONE));
   }
 }

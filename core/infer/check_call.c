@@ -1,29 +1,27 @@
 /* check_call.c - arguments of calls, and the terms of updates. */
 #include "infer/infer.h"
 
-static PartialType ty_at(Sema *s, const Expr *e) { return e->ty; }
-
 static bool check_all(Sema *s, Exprs *list, Type at) {
   for (int i = 0; i < list->count; i++)
     if (!check_expr(s, list->items[i], at)) return false;
   return true;
 }
 
-static bool check_numbers(Sema *s, Exprs *list, const char *who) {
+static bool check_numbers(Sema *s, Exprs *list, const char *operation) {
   for (int i = 0; i < list->count; i++)
-    if (!check_number(s, list->items[i], who)) return false;
+    if (!check_number(s, list->items[i], operation)) return false;
   return true;
 }
 
-static bool check_integers(Sema *s, Exprs *list, const char *who) {
+static bool check_integers(Sema *s, Exprs *list, const char *operation) {
   for (int i = 0; i < list->count; i++)
-    if (!check_integer(s, list->items[i], who)) return false;
+    if (!check_integer(s, list->items[i], operation)) return false;
   return true;
 }
 
 /* Rounding an integer changes nothing; a quotient of integers was checked with its division. */
 static bool check_round(Sema *s, Expr *argument, Type at) {
-  bool stays = ty_is_integer(ty_at(s, argument)) || type_is_float(at);
+  bool stays = ty_is_integer(argument->ty) || type_is_float(at);
   return check_expr(s, argument, stays ? at : TYPE(NONE));
 }
 
@@ -57,11 +55,11 @@ static bool check_message(Sema *s, MessageCall *message) {
 static bool check_random(Sema *s, Expr *e, const Builtin *builtin) {
   const RandomCall *call = &e->random;
   if (call->form != RANDOM_WITHIN) return true;
-  const char *who = scratch_format(s->scratch, "'%s'", builtin->name);
+  const char *operation = scratch_format(s->scratch, "'%s'", builtin->name);
   bool is_typed = !type_is_none(call->type);
   Expr *bounds[] = {call->low, call->high};
   for (int i = 0; i < 2; i++) {
-    if (!is_typed && !check_integer(s, bounds[i], who)) return false;
+    if (!is_typed && !check_integer(s, bounds[i], operation)) return false;
     if (!(is_typed ? check_store(s, bounds[i], e->at, "a bound") : check_expr(s, bounds[i], e->at)))
       return false;
   }
@@ -98,7 +96,7 @@ static bool check_native(Sema *s, Expr *e, const Builtin *builtin) {
 
 static bool check_array(Sema *s, Expr *e, const Builtin *builtin) {
   bool is_new = builtin->algebra == ARRAY_ZEROS || builtin->algebra == ARRAY_LIST;
-  const char *who = scratch_format(s->scratch, "'%s'", builtin->name);
+  const char *operation = scratch_format(s->scratch, "'%s'", builtin->name);
   if (!is_new && !check_expr(s, e->left, TYPE(NONE))) return false;
   if (builtin->algebra == ARRAY_APPEND) {
     Type element = type_row(s->input->types, shape_of(e->left)).element;
@@ -106,7 +104,8 @@ static bool check_array(Sema *s, Expr *e, const Builtin *builtin) {
                        scratch_format(s->scratch, "an element of '%s'", sema_source(s, e->left)));
   }
   for (int i = is_new ? 1 : 0; i < e->list.count; i++)
-    if (!check_integer(s, e->list.items[i], who) || !check_expr(s, e->list.items[i], TYPE(I64)))
+    if (!check_integer(s, e->list.items[i], operation) ||
+        !check_expr(s, e->list.items[i], TYPE(I64)))
       return false;
   return true;
 }
@@ -119,20 +118,20 @@ static bool check_builtin(Sema *s, Expr *e, const Builtin *builtin) {
   if (builtin->form == FORM_BITCAST) return check_bitcast(s, e);
   if (builtin->form == FORM_NATIVE) return check_native(s, e, builtin);
   Exprs list = call_arguments(s, e);
-  const char *who = scratch_format(s->scratch, "'%s'", builtin->name);
+  const char *operation = scratch_format(s->scratch, "'%s'", builtin->name);
   switch (builtin->form) {
   case FORM_FLOAT:
   case FORM_LOG:
   case FORM_ANGLE:
-  case FORM_NUMERIC: return check_numbers(s, &list, who) && check_all(s, &list, at);
-  case FORM_ROUND: return check_numbers(s, &list, who) && check_round(s, list.items[0], at);
+  case FORM_NUMERIC: return check_numbers(s, &list, operation) && check_all(s, &list, at);
+  case FORM_ROUND: return check_numbers(s, &list, operation) && check_round(s, list.items[0], at);
   case FORM_ALGEBRA: return check_algebra(s, e, builtin);
-  case FORM_BITS: return check_integers(s, &e->list, who) && check_all(s, &e->list, at);
+  case FORM_BITS: return check_integers(s, &e->list, operation) && check_all(s, &e->list, at);
   case FORM_SHIFT:
-    return check_integers(s, &e->list, who) && check_expr(s, e->list.items[0], at) &&
+    return check_integers(s, &e->list, operation) && check_expr(s, e->list.items[0], at) &&
            check_expr(s, e->list.items[1], TYPE(NONE));
   case FORM_TOBIT:
-    return check_integers(s, &e->list, who) && check_expr(s, e->list.items[0], TYPE(NONE));
+    return check_integers(s, &e->list, operation) && check_expr(s, e->list.items[0], TYPE(NONE));
   case FORM_RANGE:
   case FORM_RESCALE:
   case FORM_LIBRARY:
@@ -157,9 +156,9 @@ static bool check_members(Sema *s, const Expr *e, const Exprs *items) {
 
 /* Is the number computed from launch arguments of no float type of their own, and literals? */
 static bool is_of_launch(Sema *s, const Expr *e) {
-  if (e->entity.kind == ENTITY_ARGUMENT) return ty_at(s, e).kind == TY_FLEXIBLE;
+  if (e->entity.kind == ENTITY_ARGUMENT) return e->ty.kind == TY_FLEXIBLE;
   if (e->kind == AST_PAREN) return is_of_launch(s, e->left);
-  if (e->kind != AST_BINARY) return ty_at(s, e).kind == TY_LITERAL;
+  if (e->kind != AST_BINARY) return e->ty.kind == TY_LITERAL;
   bool is_kept = e->op == AST_ADD || e->op == AST_SUB || e->op == AST_MUL;
   return is_kept && is_of_launch(s, e->left) && is_of_launch(s, e->right);
 }
@@ -167,7 +166,7 @@ static bool is_of_launch(Sema *s, const Expr *e) {
 /* The type in which an operand of a conversion is computed. A number of the launch that becomes an
  * integer keeps all its digits: a seed may be more than an f32 holds. D-infer-07. */
 static Type converted_from(Sema *s, const Expr *e, Type to) {
-  bool is_exact = type_is_integer(to) && ty_at(s, e).kind == TY_FLEXIBLE && is_of_launch(s, e);
+  bool is_exact = type_is_integer(to) && e->ty.kind == TY_FLEXIBLE && is_of_launch(s, e);
   return is_exact ? TYPE(F64) : to;
 }
 
@@ -237,7 +236,7 @@ static bool check_width(Sema *s, const Update *update, Expr *term, Type target,
   return sema_fail(s, term, RG_ERROR_TYPE_MISMATCH,
                    scratch_format(s->scratch, "convert it: rg.%s(..)", type_text(target)),
                    "%s works on %s here, but this is %s", word_of(s, update->op),
-                   ty_text(s, ty_of(target)), ty_text(s, ty_at(s, term)));
+                   ty_text(s, ty_of(target)), ty_text(s, term->ty));
 }
 
 static bool check_logic_term(Sema *s, const Update *update, Expr *term, Type target) {
@@ -251,24 +250,25 @@ static bool check_logic_term(Sema *s, const Update *update, Expr *term, Type tar
 
 static bool check_term(Sema *s, const Update *update, Expr *term, Type target) {
   if (update->is_logic) return check_logic_term(s, update, term, target);
-  const char *who = word_of(s, update->op), *what = sema_source(s, update->target);
-  PartialType result = infer_update(s, update->op, ty_of(target), ty_at(s, term));
+  const char *operation = word_of(s, update->op), *what = sema_source(s, update->target);
+  PartialType result = infer_update(s, update->op, ty_of(target), term->ty);
   if (type_is_bool(target))
     return sema_fail(s, update->target, RG_ERROR_TYPE_MISMATCH, NULL,
-                     "%s takes numbers, and '%s' is a bool", who, what);
-  if (!check_number(s, term, who)) return false;
+                     "%s takes numbers, and '%s' is a bool", operation, what);
+  if (!check_number(s, term, operation)) return false;
   if (takes_bits(update_operator(update->op))) {
     if (type_is_float(target))
       return sema_fail(s, update->target, RG_ERROR_TYPE_MISMATCH, NULL,
-                       "%s takes integers, and '%s' is %s", who, what, ty_text(s, ty_of(target)));
-    if (!check_integer(s, term, who)) return false;
+                       "%s takes integers, and '%s' is %s", operation, what,
+                       ty_text(s, ty_of(target)));
+    if (!check_integer(s, term, operation)) return false;
   } else if (type_is_integer(target) && ty_is_float(result)) {
     return sema_fail(s, term, RG_ERROR_TYPE_FLOAT_TO_INT,
                      scratch_format(s->scratch,
                                     "round it with math.floor(..), or truncate it with rg.%s(..)",
                                     type_text(target)),
-                     "'%s' is %s, and %s with this gives %s", what, ty_text(s, ty_of(target)), who,
-                     ty_text(s, result));
+                     "'%s' is %s, and %s with this gives %s", what, ty_text(s, ty_of(target)),
+                     operation, ty_text(s, result));
   }
   return check_width(s, update, term, target, result) && check_fits(s, term, target) &&
          check_expr(s, term, target);

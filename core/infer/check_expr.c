@@ -5,52 +5,51 @@
 
 #include "infer/infer.h"
 
-static PartialType ty_at(Sema *s, const Expr *e) { return e->ty; }
-
 /* -- operands ---------------------------------------------------------------------------------- */
 
 /* A local that is read but never assigned. */
-static bool check_some(Sema *s, Expr *e) {
-  if (ty_at(s, e).kind != TY_NONE || s->failed) return !s->failed;
+static bool check_has_value(Sema *s, Expr *e) {
+  if (e->ty.kind != TY_NONE || s->failed) return !s->failed;
   if (s->is_broken) return sema_poison(s);
   return sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "assign one in its declaration",
                    "'%s' is never assigned a value", sema_source(s, e));
 }
 
-bool check_number(Sema *s, Expr *e, const char *who) {
-  PartialType ty = ty_at(s, e);
+bool check_number(Sema *s, Expr *e, const char *operation) {
+  PartialType ty = e->ty;
   if (ty_is_number(ty)) return true;
-  return check_some(s, e) && sema_fail(s, e, RG_ERROR_TYPE_MISMATCH,
-                                       ty.kind == TY_STRUCT ? "take a member of it: p.mass"
-                                                            : "choose numbers by it: c and 1 or 0",
-                                       "%s takes numbers, but this is %s", who, ty_text(s, ty));
+  return check_has_value(s, e) &&
+         sema_fail(s, e, RG_ERROR_TYPE_MISMATCH,
+                   ty.kind == TY_STRUCT ? "take a member of it: p.mass"
+                                        : "choose numbers by it: c and 1 or 0",
+                   "%s takes numbers, but this is %s", operation, ty_text(s, ty));
 }
 
 /* Where a local got the type that does not fit. */
-static bool note_given(Sema *s, Expr *e) {
+static bool note_type_origin(Sema *s, Expr *e) {
   e = sema_strip(e);
   const Local *local = e->kind == AST_LOCAL ? e->local : NULL;
   if (!local || !local->type_from || local->is_annotated) return false;
   return sema_note(s, local->type_from_source, local->type_from->pos, local->type_from->width,
-                   "'%s' becomes %s here", sema_text(s, e->text), ty_text(s, ty_at(s, e)));
+                   "'%s' becomes %s here", sema_text(s, e->text), ty_text(s, e->ty));
 }
 
-bool check_integer(Sema *s, Expr *e, const char *who) {
-  PartialType ty = ty_at(s, e);
-  if (!check_number(s, e, who)) return false;
+bool check_integer(Sema *s, Expr *e, const char *operation) {
+  PartialType ty = e->ty;
+  if (!check_number(s, e, operation)) return false;
   if (ty_is_integer(ty)) return true;
   sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "math.floor(..) or rg.i32(..) makes an integer",
-            "%s takes integers, but this is %s", who, ty_text(s, ty));
-  return note_given(s, e);
+            "%s takes integers, but this is %s", operation, ty_text(s, ty));
+  return note_type_origin(s, e);
 }
 
 static bool check_index(Sema *s, Expr *e) {
-  PartialType ty = ty_at(s, e);
+  PartialType ty = e->ty;
   if (ty_is_integer(ty)) return check_expr(s, e, TYPE(NONE));
-  if (!check_some(s, e)) return false;
+  if (!check_has_value(s, e)) return false;
   sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "math.floor(..) or rg.i32(..) makes an integer",
             "an index must be an integer, but this is %s", ty_text(s, ty));
-  return note_given(s, e);
+  return note_type_origin(s, e);
 }
 
 bool check_indices(Sema *s, const Exprs *list, int count) {
@@ -93,17 +92,17 @@ bool check_object(Sema *s, Expr *e) {
 static Expr *find_wrong_operand(Sema *s, Expr *e) {
   Expr *at = sema_strip(e);
   if (at->kind != AST_AND && at->kind != AST_OR) return e;
-  bool left = ty_at(s, at->left).kind == TY_BOOL, right = ty_at(s, at->right).kind == TY_BOOL;
+  bool left = at->left->ty.kind == TY_BOOL, right = at->right->ty.kind == TY_BOOL;
   if (left == right) return e;
   return find_wrong_operand(s, left ? at->right : at->left);
 }
 
 bool check_condition(Sema *s, Expr *e) {
-  PartialType ty = ty_at(s, e);
+  PartialType ty = e->ty;
   if (ty.kind == TY_BOOL) return check_expr(s, e, TYPE(BOOL));
-  if (!check_some(s, e)) return false;
+  if (!check_has_value(s, e)) return false;
   e = find_wrong_operand(s, e);
-  ty = ty_at(s, e);
+  ty = e->ty;
   const char *text = sema_source(s, e);
   return sema_fail(s, e, RG_ERROR_TYPE_CONDITION,
                    scratch_format(s->scratch, "compare it: %s ~= 0", text),
@@ -122,7 +121,7 @@ static bool check_float_fits(Sema *s, const Expr *value, Type target) {
 /* A value that is known from the text must fit the integer type it is assigned to; 0xFFFFFFFF fits
  * an i32, as a bit pattern. */
 bool check_fits(Sema *s, const Expr *value, Type target) {
-  PartialType ty = ty_at(s, value);
+  PartialType ty = value->ty;
   SemaInteger integer;
   if (type_is_float(target)) return check_float_fits(s, value, target);
   if (!type_is_integer(target)) return true;
@@ -141,8 +140,8 @@ static bool fail_float(Sema *s, Expr *value, Type target, const char *what) {
   const char *hint = scratch_format(
       s->scratch, "round it with math.floor(..), or truncate it with rg.%s(..)", type_text(target));
   sema_fail(s, value, RG_ERROR_TYPE_FLOAT_TO_INT, hint, "%s is %s, and this value is %s", what,
-            ty_text(s, ty_of(target)), ty_text(s, ty_at(s, value)));
-  return note_given(s, value);
+            ty_text(s, ty_of(target)), ty_text(s, value->ty));
+  return note_type_origin(s, value);
 }
 
 /* A captured number that is only stored in integers of one type has that type itself, so that the
@@ -158,11 +157,9 @@ static void note_store(Sema *s, Expr *value, Type target) {
 
 /* The expression without parentheses or a minus sign; of a local that is never assigned, its
  * initial value; or NULL. */
-static const Expr *given_by(const Expr *e) {
-  const Local *local = e->kind == AST_LOCAL ? e->local : NULL;
-  bool is_kept = local && local->initial && !local->annotation && !local_is_variable(local);
+static const Expr *operand_of(const Expr *e) {
   if (e->kind == AST_PAREN || (e->kind == AST_UNARY && e->op == AST_NEG)) return e->left;
-  return is_kept ? local->initial : NULL;
+  return local_fixed_value(e);
 }
 
 /* A captured number that is also used elsewhere gets a limit, so that the launch reports a value
@@ -171,7 +168,7 @@ static const Expr *given_by(const Expr *e) {
 static void note_limit(Sema *s, const Expr *value, Type target) {
   Limit limit = {.type = target, .at = value, .source = sema_text_source(s)};
   const Expr *e = value;
-  for (const Expr *inner = given_by(e); inner; e = inner, inner = given_by(e))
+  for (const Expr *inner = operand_of(e); inner; e = inner, inner = operand_of(e))
     limit.is_negated ^= e->kind == AST_UNARY;
   bool holds_all = !type_is_unsigned(target) && type_bits(target) >= 32;
   if (e->entity.kind != ENTITY_ARGUMENT || !type_is_scalar(shape_of(e)) || holds_all ||
@@ -184,8 +181,8 @@ static void note_limit(Sema *s, const Expr *value, Type target) {
 }
 
 bool check_store(Sema *s, Expr *value, Type target, const char *what) {
-  PartialType ty = ty_at(s, value);
-  if (!check_some(s, value)) return false;
+  PartialType ty = value->ty;
+  if (!check_has_value(s, value)) return false;
   if ((ty.kind == TY_BOOL) != type_is_bool(target))
     return sema_fail(
         s, value, RG_ERROR_TYPE_MISMATCH,
@@ -204,25 +201,25 @@ static const char *quoted(Sema *s, AstOp op) {
 }
 
 static bool check_arithmetic(Sema *s, Expr *e, Type at) {
-  const char *who = quoted(s, e->op);
-  return check_number(s, e->left, who) && check_number(s, e->right, who) &&
+  const char *operation = quoted(s, e->op);
+  return check_number(s, e->left, operation) && check_number(s, e->right, operation) &&
          check_expr(s, e->left, at) && check_expr(s, e->right, at);
 }
 
 /* Two integer operands stay integers until divided, so that math.floor(a / b) can be exact. */
 static bool check_division(Sema *s, Expr *e, Type at) {
-  const char *who = quoted(s, e->op);
-  if (!check_number(s, e->left, who) || !check_number(s, e->right, who)) return false;
-  if (ty_is_integer(ty_at(s, e->left)) && ty_is_integer(ty_at(s, e->right)))
-    at = ty_default_type(s, ty_join(ty_at(s, e->left), ty_at(s, e->right)));
+  const char *operation = quoted(s, e->op);
+  if (!check_number(s, e->left, operation) || !check_number(s, e->right, operation)) return false;
+  if (ty_is_integer(e->left->ty) && ty_is_integer(e->right->ty))
+    at = ty_default_type(s, ty_join(e->left->ty, e->right->ty));
   return check_expr(s, e->left, at) && check_expr(s, e->right, at);
 }
 
 static bool check_bits(Sema *s, Expr *e, Type at) {
-  const char *who = quoted(s, e->op);
+  const char *operation = quoted(s, e->op);
   if (type_is_bool(at) && e->right) /* of two booleans, or of vectors of them */
     return check_expr(s, e->left, at) && check_expr(s, e->right, at);
-  if (!check_integer(s, e->left, who) || (e->right && !check_integer(s, e->right, who)))
+  if (!check_integer(s, e->left, operation) || (e->right && !check_integer(s, e->right, operation)))
     return false;
   bool is_shift = e->op == AST_SHL || e->op == AST_SHR || e->op == AST_SAR;
   return check_expr(s, e->left, at) &&
@@ -232,7 +229,7 @@ static bool check_bits(Sema *s, Expr *e, Type at) {
 /* The type wanted for `e` when compared with `other`; the comparison itself is exact
  * (lower/compare.c). */
 static Type comparison_type(Sema *s, Expr *e, Expr *other) {
-  PartialType ty = ty_at(s, e), met = ty_at(s, other);
+  PartialType ty = e->ty, met = other->ty;
   if (ty.kind == TY_FLEXIBLE && met.kind == TY_INT) return TYPE(F64);
   if (ty.kind == TY_LITERAL && met.kind == TY_LITERAL) return ty_join(ty, met).type;
   if (met.kind == TY_FLEXIBLE)
@@ -242,7 +239,7 @@ static Type comparison_type(Sema *s, Expr *e, Expr *other) {
 }
 
 static void note_compared(Sema *s, const Expr *e) {
-  const Expr *inner = given_by(e);
+  const Expr *inner = operand_of(e);
   if (e->entity.kind == ENTITY_ARGUMENT)
     s->launch_args.items[e->entity.launch_arg.number].is_compared = true;
   else if (inner) note_compared(s, inner);
@@ -250,18 +247,18 @@ static void note_compared(Sema *s, const Expr *e) {
 }
 
 static bool check_comparison(Sema *s, Expr *e) {
-  const char *who = quoted(s, e->op);
+  const char *operation = quoted(s, e->op);
   bool is_equality = e->op == AST_EQ || e->op == AST_NE;
-  bool is_bool = ty_at(s, e->left).kind == TY_BOOL && ty_at(s, e->right).kind == TY_BOOL;
+  bool is_bool = e->left->ty.kind == TY_BOOL && e->right->ty.kind == TY_BOOL;
   note_compared(s, e->left);
   note_compared(s, e->right);
-  if (ty_at(s, e->left).kind == TY_STRUCT) /* their shapes are equal */
+  if (e->left->ty.kind == TY_STRUCT) /* their shapes are equal */
     return check_expr(s, e->left, TYPE(NONE)) && check_expr(s, e->right, TYPE(NONE));
   if (is_bool && is_equality) return check_condition(s, e->left) && check_condition(s, e->right);
-  if (is_equality && ty_at(s, e->left).kind == TY_BOOL && check_some(s, e->right))
+  if (is_equality && e->left->ty.kind == TY_BOOL && check_has_value(s, e->right))
     return sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "a bool is compared with %s",
-                     ty_text(s, ty_at(s, e->right)));
-  if (!check_number(s, e->left, who) || !check_number(s, e->right, who)) return false;
+                     ty_text(s, e->right->ty));
+  if (!check_number(s, e->left, operation) || !check_number(s, e->right, operation)) return false;
   return check_expr(s, e->left, comparison_type(s, e->left, e->right)) &&
          check_expr(s, e->right, comparison_type(s, e->right, e->left));
 }
@@ -295,15 +292,15 @@ static bool check_unary(Sema *s, Expr *e, Type at) {
 /* -- choices ----------------------------------------------------------------------------------- */
 
 /* The condition of a choice cannot be a vector of booleans. */
-static bool check_chooser(Sema *s, Expr *e) {
+static bool check_choice_condition(Sema *s, Expr *e) {
   if (!type_is_scalar(shape_of(e))) return shape_fail_condition(s, e);
   return check_condition(s, e);
 }
 
 static bool check_arm(Sema *s, const Expr *choice, Expr *value, Type at) {
-  PartialType ty = ty_at(s, value);
+  PartialType ty = value->ty;
   Shape shape = shape_of(choice), own = shape_of(value);
-  if (!check_some(s, value)) return false;
+  if (!check_has_value(s, value)) return false;
   if (!type_equal(shape, own))
     return sema_fail(s, value, RG_ERROR_TYPE_MISMATCH, NULL,
                      "one side of this choice is %s, the other %s", shape_text(s, own),
@@ -321,8 +318,8 @@ static bool check_choice(Sema *s, Expr *e, Type at) {
     const Choice *arm = &arms.items[i];
     bool is_last = i == arms.count - 1;
     if (!is_last && !arm->condition)
-      return check_chooser(s, arm->value) && check_arm(s, e, arm->value, at);
-    if (arm->condition && !check_chooser(s, arm->condition)) return false;
+      return check_choice_condition(s, arm->value) && check_arm(s, e, arm->value, at);
+    if (arm->condition && !check_choice_condition(s, arm->condition)) return false;
     if (!check_arm(s, e, arm->value, at)) return false;
   }
   return true;
@@ -330,17 +327,17 @@ static bool check_choice(Sema *s, Expr *e, Type at) {
 
 /* `c and a` is false if c is, so a number `a` needs an `or` after it. */
 static bool check_and(Sema *s, Expr *e) {
-  bool is_logic = ty_at(s, e->right).kind == TY_BOOL;
+  bool is_logic = e->right->ty.kind == TY_BOOL;
   if (e->is_truth && !is_logic) { /* all numbers are true */
     e->kind = AST_PAREN;
     return check_condition(s, e->left);
   }
-  if (!(is_logic ? check_condition(s, e->left) : check_chooser(s, e->left))) return false;
+  if (!(is_logic ? check_condition(s, e->left) : check_choice_condition(s, e->left))) return false;
   if (is_logic) return check_condition(s, e->right);
-  return check_some(s, e->right) &&
+  return check_has_value(s, e->right) &&
          sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "add the other case: c and a or b",
                    "this is %s where the condition holds, and false elsewhere",
-                   ty_text(s, ty_at(s, e->right)));
+                   ty_text(s, e->right->ty));
 }
 
 /* -- all --------------------------------------------------------------------------------------- */
@@ -358,7 +355,7 @@ static void note_use(Sema *s, const Expr *e, Type at) {
 
 static bool check_leaf(Sema *s, Expr *e, Type at) {
   if (e->entity.kind == ENTITY_ARGUMENT) note_use(s, e, at);
-  return check_some(s, e);
+  return check_has_value(s, e);
 }
 
 /* Bit operators have no float form: a literal there keeps its own type, and the result is
@@ -371,10 +368,10 @@ static Type complete(Sema *s, Expr *e, Type want) {
   const Expr *first = arguments.count ? arguments.items[0] : NULL;
   bool is_call = builtin && (builtin->form == FORM_BITS || builtin->form == FORM_SHIFT);
   if ((is_bits || is_call) && type_is_float(want)) want = TYPE(NONE);
-  bool rounds_wide = first && builtin->form == FORM_ROUND && ty_is_float(ty_at(s, first)) &&
+  bool rounds_wide = first && builtin->form == FORM_ROUND && ty_is_float(first->ty) &&
                      type_is_integer(want) && type_bits(want) == 64 &&
                      (builtin->op == IR_ROUND || !typed_quotient(s, (Expr *)first));
-  return rounds_wide ? want : ty_complete(s, ty_at(s, e), want);
+  return rounds_wide ? want : ty_complete(s, e->ty, want);
 }
 
 bool check_expr(Sema *s, Expr *e, Type want) {

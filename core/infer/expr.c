@@ -112,7 +112,7 @@ static PartialType infer_round(Infer *f, const Expr *e, Expr *argument, IrOp op)
   }
   if (!ty_is_float(ty) && ty.kind != TY_NUMBER) return ty;
   if (e->is_rounded) return ty_of(TYPE(I32));
-  return f->is_closing ? ty : (PartialType){.kind = TY_NUMBER};
+  return f->is_last_round ? ty : (PartialType){.kind = TY_NUMBER};
 }
 
 static PartialType join_all(Infer *f, const Exprs *list, AstOp op) {

@@ -29,17 +29,17 @@ static void fail_mixed(Infer *f, Expr *value, const Local *local, PartialType ty
               "'%s' becomes %s here", sema_text(f->s, local->name), ty_text(f->s, local->ty));
 }
 
-static void demand_given(Infer *f, const Local *local, Expr *value) {
+static void demand_assigned(Infer *f, const Local *local, Expr *value) {
   if (local->is_annotated)
     infer_demand(f, value, "which is stored in '%s'", sema_text(f->s, local->name));
   else demand_integer(f, value, local->reason);
 }
 
 /* `value` is the assigned expression, for positions and demands; NULL for a loop's index. */
-static void give(Infer *f, Local *local, PartialType ty, Expr *value) {
+void infer_assigned(Infer *f, Local *local, PartialType ty, Expr *value) {
   if (local->is_alias) return;
   bool is_integer = local->is_annotated ? type_is_integer(local->type) : local->is_demanded;
-  if (f->is_demanding && value && is_integer) demand_given(f, local, value);
+  if (f->is_demanding && value && is_integer) demand_assigned(f, local, value);
   if (local->is_annotated) {
     local->ty = ty_of(local->type);
     return;
@@ -56,8 +56,6 @@ static void give(Infer *f, Local *local, PartialType ty, Expr *value) {
   local->type_from_source = sema_text_source(f->s);
   f->has_changed = true;
 }
-
-void infer_give(Infer *f, Local *ast, PartialType ty, Expr *value) { give(f, ast, ty, value); }
 
 /* -- assignments ------------------------------------------------------------------------------- */
 
@@ -95,14 +93,15 @@ static void infer_reduction(Infer *f, Update *update) {
       continue;
     }
     if (update->is_logic) {
-      give(f, local, ty, term);
+      infer_assigned(f, local, ty, term);
       continue;
     }
     if (f->is_demanding && update_operator(update->op) >= AST_BAND &&
         update_operator(update->op) <= AST_SAR)
       infer_demand(f, term, "which is used with '%s'", ast_op_text(update_operator(update->op)));
-    give(f, local, local->ty.kind == TY_NONE ? ty : infer_update(f->s, update->op, local->ty, ty),
-         term);
+    infer_assigned(f, local,
+                   local->ty.kind == TY_NONE ? ty : infer_update(f->s, update->op, local->ty, ty),
+                   term);
   }
 }
 
@@ -120,7 +119,7 @@ static void infer_target(Infer *f, Expr *target, PartialType ty, Expr *value) {
     return;
   }
   if (root->kind == AST_LOCAL) {
-    give(f, root->local, ty, value);
+    infer_assigned(f, root->local, ty, value);
     return;
   }
   PartialType own = infer_target_type(f, target);
@@ -147,7 +146,8 @@ static void infer_compound(Infer *f, Stmt *stmt) {
   Expr *root = shape_root(target);
   if (is_member(target)) {
     if (keeps_integers(stmt->op)) demand_member(f, target, value);
-  } else if (root->kind == AST_LOCAL) give(f, root->local, ty_binary(f->s, stmt->op, a, b), value);
+  } else if (root->kind == AST_LOCAL)
+    infer_assigned(f, root->local, ty_binary(f->s, stmt->op, a, b), value);
   else if (f->is_demanding && keeps_integers(stmt->op) &&
            ty_is_integer(infer_target_type(f, target)))
     infer_demand(f, value, "which is stored in '%s'", root->entity.name);
@@ -163,10 +163,10 @@ static void infer_assignment(Infer *f, Stmt *stmt) {
 static void infer_declaration(Infer *f, Stmt *stmt) {
   for (int i = 0; i < stmt->values.count; i++) {
     PartialType ty = infer_expr(f, stmt->values.items[i]);
-    if (i < stmt->locals.count) give(f, stmt->locals.items[i], ty, stmt->values.items[i]);
+    if (i < stmt->locals.count) infer_assigned(f, stmt->locals.items[i], ty, stmt->values.items[i]);
   }
   for (int i = stmt->values.count; i < stmt->locals.count; i++)
-    give(f, stmt->locals.items[i], (PartialType){0}, NULL);
+    infer_assigned(f, stmt->locals.items[i], (PartialType){0}, NULL);
 }
 
 /* -- loops ------------------------------------------------------------------------------------- */
@@ -195,7 +195,7 @@ static void infer_numeric_for(Infer *f, Stmt *stmt) {
   if (f->is_demanding && is_sure)
     for (int i = 0; i < stmt->values.count; i++)
       infer_demand(f, stmt->values.items[i], "which bounds a loop over integers", NULL);
-  give(f, index, ty, NULL);
+  infer_assigned(f, index, ty, NULL);
   infer_block(f, &stmt->bodies.items[0]);
 }
 
@@ -223,7 +223,7 @@ static void infer_for_in(Infer *f, Stmt *stmt) {
   if (head->items) infer_expr(f, head->items);
   head->index = head->items ? TYPE(I32) : head->node ? active_index(head) : infer_range(f, head);
   for (int i = 0; i < stmt->locals.count; i++)
-    if (!head->items || i == 0) give(f, stmt->locals.items[i], ty_of(head->index), NULL);
+    if (!head->items || i == 0) infer_assigned(f, stmt->locals.items[i], ty_of(head->index), NULL);
   if (head->items) infer_items(f, head, stmt);
   infer_block(f, &stmt->bodies.items[0]);
 }
@@ -302,7 +302,7 @@ static LaunchArg *launch_arg_of(Infer *f, int i) {
 static void give_parameters(Infer *f) {
   for (int i = 0; i < f->s->parameters.count; i++) {
     const LaunchArg *launch_arg = launch_arg_of(f, i);
-    if (launch_arg) give(f, f->s->parameters.items[i], launch_arg->ty, NULL);
+    if (launch_arg) infer_assigned(f, f->s->parameters.items[i], launch_arg->ty, NULL);
   }
 }
 
@@ -333,7 +333,7 @@ static bool run_until_stable(Infer *f) {
   return changed_ever;
 }
 
-static void forget(Infer *f) {
+static void reset_types(Infer *f) {
   for (int i = 0; i < f->s->locals.count; i++) f->s->locals.items[i]->ty = (PartialType){0};
   for (int i = 0; i < f->s->results.count && !f->s->has_result_types; i++)
     f->s->results.items[i].ty = (PartialType){0};
@@ -344,7 +344,7 @@ void infer_kernel(Sema *s) {
   Infer *f = &infer;
   bool is_stable = false;
   while (!is_stable) {
-    forget(f);
+    reset_types(f);
     run_until_stable(f);
     f->is_demanding = true;
     is_stable = !run_until_stable(f);
@@ -354,7 +354,7 @@ void infer_kernel(Sema *s) {
   }
   for (int i = 0; i < s->launch_args.count; i++)
     if (s->launch_args.items[i].ty.kind == TY_NUMBER) s->launch_args.items[i].ty.kind = TY_FLEXIBLE;
-  forget(f);
-  f->is_closing = true;
+  reset_types(f);
+  f->is_last_round = true;
   run_until_stable(f);
 }

@@ -11,8 +11,8 @@ void check_kernel(Sema *s);
 /* What the files of this room share, until the types are known. */
 typedef struct Infer {
   Sema *s;
-  bool is_demanding; /* uses that require an integer demand one */
-  bool is_closing;   /* numbers of unknown type become floats */
+  bool is_demanding;  /* uses that require an integer demand one */
+  bool is_last_round; /* numbers of unknown type become floats */
   /* loops over, and conversions of, numbers that were whole so far demand integers */
   bool is_guessing;
   bool has_changed; /* in this round */
@@ -21,7 +21,7 @@ typedef struct Infer {
 /* infer.c */
 void infer_block(Infer *f, Block *block);
 /* a variable is assigned a value of this type */
-void infer_give(Infer *f, Local *ast, PartialType ty, Expr *value);
+void infer_assigned(Infer *f, Local *local, PartialType ty, Expr *value);
 PartialType infer_update(Sema *s, IrUpdate op, PartialType target, PartialType term);
 /* demand.c: e must be an integer, because of `reason` */
 void demand_integer(Infer *f, Expr *e, Reason reason);
@@ -44,7 +44,7 @@ void infer_inline_return(Infer *f, Stmt *stmt);
 
 /* check.c */
 void check_block(Sema *s, Block *block);
-void check_given(Sema *s, Local *ast, Expr *value);
+void check_assigned(Sema *s, Local *local, Expr *value);
 /* check_expr.c */
 bool check_expr(Sema *s, Expr *e, Type want);
 bool check_condition(Sema *s, Expr *e);
@@ -53,8 +53,8 @@ bool check_object(Sema *s, Expr *e); /* the indices of an INDEX, through all its
 bool check_store(Sema *s, Expr *value, Type target, const char *what); /* what: "'x' holds", .. */
 /* Does a value that is known from the text fit the type it is stored in? */
 bool check_fits(Sema *s, const Expr *value, Type target);
-bool check_number(Sema *s, Expr *e, const char *who);
-bool check_integer(Sema *s, Expr *e, const char *who);
+bool check_number(Sema *s, Expr *e, const char *operation);
+bool check_integer(Sema *s, Expr *e, const char *operation);
 /* check_call.c */
 bool check_call(Sema *s, Expr *e);
 bool check_method(Sema *s, Expr *e);

@@ -7,7 +7,7 @@ PartialType infer_inline(Infer *f, Inline *in, int result) {
   for (int i = 0; i < in->arguments.count; i++) {
     Expr *argument = in->arguments.items[i];
     PartialType ty = infer_expr(f, argument);
-    infer_give(f, in->parameters.items[i], ty, argument);
+    infer_assigned(f, in->parameters.items[i], ty, argument);
   }
   f->s->frame = in;
   infer_block(f, &in->body);
@@ -16,24 +16,24 @@ PartialType infer_inline(Infer *f, Inline *in, int result) {
 }
 
 /* Annotated types hold from the start. */
-static void give_stated(Locals *locals) {
+static void set_annotated(Locals *locals) {
   for (int i = 0; i < locals->count; i++) locals->items[i]->ty = ty_of(locals->items[i]->type);
 }
 
 PartialType infer_invocation(Infer *f, Invocation *call) {
   for (int i = 0; i < call->arguments.count; i++) {
     PartialType ty = infer_expr(f, call->arguments.items[i]);
-    infer_give(f, call->of->parameters.items[i], ty, call->arguments.items[i]);
+    infer_assigned(f, call->of->parameters.items[i], ty, call->arguments.items[i]);
   }
-  give_stated(&call->results);
+  set_annotated(&call->results);
   return call->results.count ? call->results.items[0]->ty : (PartialType){0};
 }
 
 void infer_functions(Infer *f) {
   for (int i = 0; i < f->s->functions.count; i++) {
     Inline *in = f->s->functions.items[i];
-    give_stated(&in->parameters);
-    give_stated(&in->results);
+    set_annotated(&in->parameters);
+    set_annotated(&in->results);
     f->s->frame = in;
     infer_block(f, &in->body);
     f->s->frame = NULL;
@@ -43,7 +43,7 @@ void infer_functions(Infer *f) {
 void infer_inline_return(Infer *f, Stmt *stmt) {
   for (int i = 0; i < stmt->values.count; i++) {
     PartialType ty = infer_expr(f, stmt->values.items[i]);
-    infer_give(f, stmt->returns_from->results.items[i], ty, stmt->values.items[i]);
+    infer_assigned(f, stmt->returns_from->results.items[i], ty, stmt->values.items[i]);
   }
 }
 
@@ -51,7 +51,7 @@ void infer_inline_return(Infer *f, Stmt *stmt) {
 
 bool check_inline(Sema *s, Inline *in) {
   for (int i = 0; i < in->arguments.count; i++)
-    check_given(s, in->parameters.items[i], in->arguments.items[i]);
+    check_assigned(s, in->parameters.items[i], in->arguments.items[i]);
   s->frame = in;
   if (!s->failed) check_block(s, &in->body);
   s->frame = in->outer;
@@ -60,7 +60,7 @@ bool check_inline(Sema *s, Inline *in) {
 
 bool check_invocation(Sema *s, Invocation *call) {
   for (int i = 0; i < call->arguments.count; i++)
-    check_given(s, call->of->parameters.items[i], call->arguments.items[i]);
+    check_assigned(s, call->of->parameters.items[i], call->arguments.items[i]);
   return !s->failed;
 }
 

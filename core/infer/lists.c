@@ -3,8 +3,8 @@
 
 void infer_items(Infer *f, const LoopHead *head, const Stmt *stmt) {
   for (int i = 1; i < stmt->locals.count; i++)
-    infer_give(f, stmt->locals.items[i], ty_of(type_base(list_item_field(head, i - 1)->whole)),
-               NULL);
+    infer_assigned(f, stmt->locals.items[i], ty_of(type_base(list_item_field(head, i - 1)->whole)),
+                   NULL);
 }
 
 void infer_list_values(Infer *f, Expr *e) {
@@ -17,7 +17,7 @@ void infer_list_values(Infer *f, Expr *e) {
     component += type_parts(shape_of(value));
   }
   for (int i = 0; i < e->popped.count; i++)
-    infer_give(f, e->popped.items[i], ty_of(e->popped.items[i]->type), NULL);
+    infer_assigned(f, e->popped.items[i], ty_of(e->popped.items[i]->type), NULL);
 }
 
 bool check_list_values(Sema *s, Expr *e) {

@@ -48,9 +48,8 @@ bool sema_integer(const Expr *e, bool follows_locals, SemaInteger *out) {
     out->is_negative = !out->is_negative && out->size > 0;
     return true;
   case AST_LOCAL: {
-    const Local *local = follows_locals ? e->local : NULL;
-    bool is_known = local && local->initial && !local->annotation && !local_is_variable(local);
-    return is_known && sema_integer(local->initial, true, out);
+    const Expr *value = follows_locals ? local_fixed_value(e) : NULL;
+    return value && sema_integer(value, true, out);
   }
   default: return false;
   }

@@ -193,6 +193,14 @@ static inline bool local_is_variable(const Local *local) {
   return local->is_assigned || local->is_part_assigned;
 }
 
+/* The value that e, a local, always has: it has no annotation and is never assigned after its
+ * declaration. Else NULL. */
+static inline Expr *local_fixed_value(const Expr *e) {
+  const Local *local = e->kind == AST_LOCAL ? e->local : NULL;
+  bool is_fixed = local && local->initial && !local->annotation && !local_is_variable(local);
+  return is_fixed ? (Expr *)local->initial : NULL;
+}
+
 /* -- statements -------------------------------------------------------------------------------- */
 
 /* The head of a `for .. in`. */

@@ -158,9 +158,9 @@ static bool is_fixed(const Expr *e) {
 /* Replaces a local by its initial value, if that is fixed and has the local's type. */
 static const Expr *value_of(const Expr *e) {
   e = sema_strip((Expr *)e);
-  while (e->kind == AST_LOCAL && e->local && e->local->initial && !e->local->annotation &&
-         !e->local->is_alias && !local_is_variable(e->local) && is_fixed(e->local->initial))
-    e = sema_strip((Expr *)e->local->initial);
+  for (Expr *value = local_fixed_value(e); value && !e->local->is_alias && is_fixed(value);
+       value = local_fixed_value(e))
+    e = sema_strip(value);
   return e;
 }
 

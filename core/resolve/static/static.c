@@ -111,13 +111,6 @@ static bool part_of(Resolve *r, Expr *e, Static *out) {
   return true;
 }
 
-/* `local n = #m`: a local that is never assigned and starts with such a value. */
-static Expr *initial_of(const Expr *e) {
-  const Local *local = e->kind == AST_LOCAL ? e->local : NULL;
-  bool keeps = local && local->initial && !local->annotation && !local_is_variable(local);
-  return keeps ? (Expr *)local->initial : NULL;
-}
-
 static bool text_of(Resolve *r, Expr *e, SemaArg source, Static *out) {
   const SemaValue *value =
       source.is_parameter ? &r->input->parameters[source.index] : &r->input->captures[source.index];
@@ -144,8 +137,8 @@ static bool leaf(Resolve *r, Expr *e, Static *out) {
   case ENTITY_ARGUMENT: return static_of_launch_arg(r, e, &entity, out);
   case ENTITY_PART: return part_of(r, e, out);
   case ENTITY_VALUE:
-    if (initial_of(e) && static_is_written(r, initial_of(e)))
-      return static_value(r, initial_of(e), out);
+    if (local_fixed_value(e) && static_is_written(r, local_fixed_value(e)))
+      return static_value(r, local_fixed_value(e), out);
     return static_fail(r, e, "captured numbers, shapes and literals are");
   case ENTITY_ELEMENT:
   case ENTITY_ITEM:
@@ -421,7 +414,7 @@ bool static_is_written(Resolve *r, Expr *e) {
   case AST_CALL: return static_argument(r, e) != NULL || is_written_call(r, e);
   case AST_LOCAL:
     if (e->local && e->local->known) return true;
-    if (initial_of(e)) return static_is_written(r, initial_of(e));
+    if (local_fixed_value(e)) return static_is_written(r, local_fixed_value(e));
     return resolve_expr(r, e).kind == ENTITY_CONSTANT;
   case AST_INDEX: return resolve_expr(r, e).kind == ENTITY_CONSTANT;
   default: return false;
