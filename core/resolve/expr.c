@@ -114,18 +114,9 @@ bool resolve_is_value(Resolve *r, Expr *e) {
     entity = extent_vector(r, e, &entity);
     e->entity = entity; /* the table may have moved */
   }
-  switch (entity.kind) {
-  case ENTITY_VALUE:
-  case ENTITY_ARGUMENT:
-  case ENTITY_CONSTANT:
-  case ENTITY_ELEMENT:
-  case ENTITY_ITEM:
-  case ENTITY_PART: return true;
-  case ENTITY_NONE: return false;
-  default:
-    if (!r->s->failed && array_is_whole(&entity)) return array_to_value(r, e);
-    return !r->s->failed && fail_no_value(r, e, &entity);
-  }
+  if (entity_is_value(&entity)) return true;
+  if (entity.kind == ENTITY_NONE || r->s->failed) return false;
+  return array_is_whole(&entity) ? array_to_value(r, e) : fail_no_value(r, e, &entity);
 }
 
 bool resolve_scalar(Resolve *r, Expr *e) {
@@ -579,7 +570,7 @@ static Entity resolve_operands(Resolve *r, Expr *e) {
   Expr *operands[] = {e->left, e->right, e->third};
   for (int i = 0; i < 3; i++) {
     if (!operands[i]) continue;
-    if (e->kind == AST_OR && (nil_denoted(r, operands[i]) || gives_nil(r, e, operands[i])))
+    if (e->kind == AST_OR && (nil_is_expr(r, operands[i]) || gives_nil(r, e, operands[i])))
       return record_choice(r, e, &e->entity);
     Entity operand = resolve_expr(r, operands[i]);
     bool is_chosen = e->kind != AST_BINARY && (e->kind == AST_OR || i > 0);
@@ -624,7 +615,7 @@ static Entity resolve_new(Resolve *r, Expr *e) {
   case AST_FUNCTION:
     if (e->entity.kind == ENTITY_FUNCTION) return e->entity; /* a loop's body: iterator.c */
     return resolve_inner_function(r, "function", e->ast->function);
-  case AST_TABLE: return record_is_live(r, e) ? record_written(r, e) : list_written(r, e);
+  case AST_TABLE: return record_is_runtime(r, e) ? record_literal(r, e) : list_literal(r, e);
   }
   return (Entity){0};
 }

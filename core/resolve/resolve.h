@@ -50,10 +50,10 @@ void resolve_kernel(Sema *s);
 /* -- what the files of this room share --------------------------------------------------------- */
 
 /* The serial loops around a statement, innermost first, up to the parallel loop or the kernel. */
-typedef struct Drawing Drawing;
-struct Drawing {
+typedef struct SerialLoop SerialLoop;
+struct SerialLoop {
   Stmt *stmt;
-  Drawing *outer;
+  SerialLoop *outer;
 };
 
 typedef struct Resolve {
@@ -69,11 +69,11 @@ typedef struct Resolve {
   int loop;             /* number of the enclosing parallel loop; 0: host region */
   int loop_count;
   RandomUse *random; /* of the enclosing parallel loop, or of the kernel */
-  Drawing *drawing;
+  SerialLoop *serial_loops;
   bool breaks_parallel;     /* the innermost loop is parallel */
   int break_levels;         /* loops that a break leaves besides the innermost */
-  bool is_turn;             /* the innermost loop is an iteration of an unrolled loop */
-  bool in_body;             /* the innermost loop runs over an iterator */
+  bool in_unrolled;         /* the innermost loop is an iteration of an unrolled loop */
+  bool in_iterator_body;    /* the innermost loop runs over an iterator */
   const Expr *statement;    /* the call that is the current statement; NULL: another one */
   const Stmt *first_return; /* of the kernel */
   Inline *called;           /* the function being resolved, if it calls itself */
@@ -87,7 +87,9 @@ typedef struct Resolve {
  * or in the kernel. */
 Expr *build_expr(Resolve *r, const AstExpr *ast); /* all of it, not yet resolved */
 /* the same for a generated Ast node, which the result refers to */
-Expr *build_written(Resolve *r, const AstExpr *ast);
+Expr *build_generated(Resolve *r, const AstExpr *ast);
+/* a node that is not from the source, at the position of `at` */
+Expr *build_node(Resolve *r, AstExprKind kind, AstOp op, const Expr *at);
 Expr *build_read(Resolve *r, Local *local, const Expr *at); /* reads it; at: for its position */
 /* with new locals; without its bodies or the condition of a `repeat` */
 Stmt *build_stmt(Resolve *r, const AstStmt *ast);
@@ -121,7 +123,7 @@ void resolve_parameter(Resolve *r, int number);
 bool resolve_is_nil(Resolve *r, Expr *e); /* is it a declared name without a value? */
 Entity resolve_path_value(Resolve *r, Expr *e, int number);
 /* "':peer' takes 1 argument ..": call.c. */
-Entity resolve_fail_given(Resolve *r, Expr *e, const char *name, int least, int most);
+Entity resolve_fail_argument_count(Resolve *r, Expr *e, const char *name, int least, int most);
 /* call.c */
 Entity resolve_call(Resolve *r, Expr *e);
 Entity resolve_method(Resolve *r, Expr *e);
@@ -146,7 +148,7 @@ void resolve_declaration(Resolve *r, Stmt *stmt);
 void resolve_assignment(Resolve *r, Stmt *stmt);
 void resolve_declare(Resolve *r, Local *local);
 /* the first value determines the shape; others must match */
-bool resolve_give_shape(Resolve *r, Local *local, Expr *value);
+bool resolve_assign_shape(Resolve *r, Local *local, Expr *value);
 /* Adds what a declared local with a value becomes to both lists, and returns true; or returns
  * false: both stay, or r->s->failed. */
 typedef bool ExpandLocal(Resolve *r, Local *local, Expr *value, Locals *locals, Exprs *values);
@@ -176,7 +178,7 @@ const char *suggest_modifier(Resolve *r, Str name); /* of a loop's head */
 bool shape_join(Resolve *r, const Expr *at, Shape a, Shape b, const char *who, Shape *joined);
 bool shape_binary(Resolve *r, const Expr *e, Shape *shape);
 /* Checks the assignment of `value` to something of shape `to`. */
-bool shape_check_given(Resolve *r, const Expr *value, Shape to, const char *what);
+bool shape_check_value(Resolve *r, const Expr *value, Shape to, const char *what);
 /* The parts of `v.xy`: how many, 0 if the name is not one. */
 int shape_swizzle(Str name, Shape of, uint8_t parts[4]);
 bool shape_is_swizzle(Str name);
@@ -196,7 +198,7 @@ Entity struct_method(Resolve *r, Expr *e, const Entity *object); /* a call of on
 Entity struct_callee(Resolve *r, Expr *e, const Entity *object); /* its FUNCTION, or a failure */
 /* The value for something of this type, where a table constructor is read as a construction of the
  * type; `what` is for messages. NULL on error. */
-Expr *struct_given(Resolve *r, Expr *given, Type type, const char *what);
+Expr *struct_coerce(Resolve *r, Expr *given, Type type, const char *what);
 /* initialises `local` from the values in a table of the host; NULL on error, or if they are not
  * known yet */
 Stmt *struct_from_table(Resolve *r, Local *local, const Entity *table, Type type);
@@ -246,7 +248,7 @@ bool nil_is(const Entity *entity);
 /* fails: a missing parameter without a default is assigned; by: "call", "launch" */
 void nil_fail_assigned(Resolve *r, const Local *parameter, const char *by);
 Entity nil_missing(const char *name);  /* a parameter without an argument */
-bool nil_denoted(Resolve *r, Expr *e); /* is e nil, by a name or literally? */
+bool nil_is_expr(Resolve *r, Expr *e); /* is e nil, by a name or literally? */
 /* The result, 0 or 1, of a condition that only tests whether things are nil; a field or a table
  * counts as true. -1 if it is another condition. */
 int nil_test(Resolve *r, Expr *e);
@@ -265,7 +267,8 @@ Entity resolve_inner_function(Resolve *r, const char *name, const AstFunction *t
 void resolve_inline_return(Resolve *r, Stmt *stmt, Inline *in); /* which it ends */
 /* expands a call that ends the list to its further results */
 void resolve_spread(Resolve *r, Exprs *list, int wanted);
-bool resolve_refuse_many(Resolve *r, const Exprs *list); /* fails if a call has several results */
+bool resolve_refuse_multiple(Resolve *r,
+                             const Exprs *list); /* fails if a call has several results */
 bool resolve_fail_size(Resolve *r, Pos pos, int width);
 bool resolve_has_room(const Resolve *r);                         /* for more copies */
 void resolve_take_literal(const Expr *argument, Entity *entity); /* 3 is a CONSTANT */
@@ -290,7 +293,7 @@ Entity static_call(Resolve *r, Expr *e); /* rg.static(..) becomes a literal */
 /* drops the arms that are known not to be taken */
 void static_arms(Resolve *r, Stmt *stmt, Arms *arms);
 /* is it known from the source and the layouts alone? */
-bool static_is_written(Resolve *r, Expr *e);
+bool static_is_known(Resolve *r, Expr *e);
 bool static_value(Resolve *r, Expr *e, Static *out);     /* false with an error */
 bool static_fail(Resolve *r, Expr *e, const char *hint); /* reports: not known at compile time */
 Static static_number_in(const Static *vector, int k);
@@ -358,8 +361,9 @@ Entity rescale_call(Resolve *r, Expr *e);
 Entity bulk_call(Resolve *r, Expr *e, const MethodCall *m);
 /* unpack.c */
 Entity unpack_call(Resolve *r, Expr *e);
-/* Turns `e`, whose list has the arguments, into a call of the function in `text`. */
-Entity resolve_call_of_text(Resolve *r, Expr *e, const char *name, const char *text);
+/* Turns `e`, whose list has the arguments, into a call of the function in `text`; `self` is the
+ * object of a method call, or NULL. */
+Entity resolve_call_of_text(Resolve *r, Expr *e, Expr *self, const char *name, const char *text);
 /* sample.c: sample, sample_gradient */
 Entity sample_call(Resolve *r, Expr *e, const MethodCall *m);
 /* library_call.c */
@@ -373,11 +377,11 @@ Entity library_name(Resolve *r, Expr *e); /* resolves a free name of that text *
 
 /* record.c: tables of values */
 bool record_is(const Entity *entity);
-bool record_is_live(Resolve *r, Expr *table); /* is it not a constant table? */
+bool record_is_runtime(Resolve *r, Expr *table); /* is it not a constant table? */
 /* the RECORD of a table constructor */
-Entity record_written(Resolve *r, Expr *table);
-Entity record_value(Resolve *r, Expr *e); /* the same, or resolve_expr of anything else */
-void record_reach(Resolve *r, Expr *e);   /* `p.pos` becomes a local */
+Entity record_literal(Resolve *r, Expr *table);
+Entity record_value(Resolve *r, Expr *e);        /* the same, or resolve_expr of anything else */
+void record_resolve_member(Resolve *r, Expr *e); /* `p.pos` becomes a local */
 Entity record_member(Resolve *r, Expr *e, const Entity *object, Str name);
 Entity record_indexed(Resolve *r, Expr *e, const Entity *object);
 int record_length(const Record *record);              /* the number of items without names */
@@ -401,7 +405,7 @@ Local *maybe_of(Expr *e);
 Expr *maybe_read(Resolve *r, Expr *e);  /* a boolean; if e is a call, this makes the call */
 Expr *maybe_after(Resolve *r, Expr *e); /* the same after e was computed */
 Local *maybe_new(Resolve *r, const Local *of);
-bool maybe_asks(Resolve *r, Expr *e); /* may it be nil? */
+bool maybe_is_nilable(Resolve *r, Expr *e); /* may it be nil? */
 void maybe_declare(Resolve *r, Locals *locals, Exprs *values);
 void maybe_begin(Resolve *r, Stmt *stmt);
 bool maybe_assign(Resolve *r, Stmt *stmt);
@@ -413,7 +417,7 @@ bool returns_always(const AstBlock *block);               /* returns.c: no path 
 /* Turns an assignment to records, or into one, into one to locals; false: it is done, or failed. */
 bool record_assign(Resolve *r, Stmt *stmt);
 /* Gives a local without a value the form of the record that is assigned to it further down. */
-void record_foresee(Resolve *r, Local *local, const AstLocal *name);
+void record_find_form(Resolve *r, Local *local, const AstLocal *name);
 Local *record_reduced(Resolve *r, const AstExpr *target); /* its local, also in a record; or NULL */
 
 /* record_pick.c */
@@ -426,18 +430,18 @@ Entity record_choice(Resolve *r, Expr *e, const Entity *arm);
 struct ListIndex {
   ListIndex *before; /* of the tables around */
   Expr *index;
-  Local *held;
+  Local *local;
 };
 /* table_row.c: rows of constant tables that are picked at run time */
 bool row_is(const Entity *entity);
 /* If a local is an alias of a row, declares locals for the row's indices instead. */
-void row_hold_all(Resolve *r, Locals *locals, Exprs *values);
+void row_declare_indices(Resolve *r, Locals *locals, Exprs *values);
 Exprs row_indices(Resolve *r, const Expr *at, const ListIndex *index);
 int row_length(const Entity *row); /* the common length of all rows; -1 if they differ */
 
 /* constant_table.c: tables known when the kernel is compiled */
 Entity list_entity(const List *list, const char *name);
-Entity list_written(Resolve *r, Expr *e);                       /* `{{1, 2}, {3, 4}}` */
+Entity list_literal(Resolve *r, Expr *e);                       /* `{{1, 2}, {3, 4}}` */
 Entity list_of_table(Resolve *r, Expr *e, const Entity *table); /* captured */
 Entity list_indexed(Resolve *r, Expr *e, const Entity *object);
 Entity list_length(Resolve *r, Expr *e, const Entity *object);                 /* e is `#object` */

@@ -15,21 +15,6 @@ void resolve_declare(Resolve *r, Local *local) {
   local->type = resolve_type(r, local->annotation, &local->shape);
 }
 
-static bool may_be_alias(const Entity *entity) {
-  switch (entity->kind) {
-  case ENTITY_FIELD:
-  case ENTITY_NODE:
-  case ENTITY_SHAPE:
-  case ENTITY_TYPE:
-  case ENTITY_BUILTIN:
-  case ENTITY_FUNCTION:
-  case ENTITY_TABLE:
-  case ENTITY_LIST:
-  case ENTITY_RECORD: return true;
-  default: return false;
-  }
-}
-
 static void declare_alias(Resolve *r, Local *local, Expr *value, Entity entity) {
   if (local->annotation) {
     sema_fail(r->s, value, RG_ERROR_TYPE_MISMATCH, NULL,
@@ -48,10 +33,10 @@ static void declare_alias(Resolve *r, Local *local, Expr *value, Entity entity) 
 }
 
 /* The first value of a variable determines its shape. */
-bool resolve_give_shape(Resolve *r, Local *local, Expr *value) {
+bool resolve_assign_shape(Resolve *r, Local *local, Expr *value) {
   if (r->s->failed) return false;
   if (local->has_shape)
-    return shape_check_given(r, value, local->shape,
+    return shape_check_value(r, value, local->shape,
                              scratch_format(r->scratch, "'%s'", name_of(r, local)));
   local->has_shape = true;
   local->shape = shape_of(value);
@@ -77,7 +62,7 @@ static void construct_annotated(Resolve *r, Stmt *stmt, int k) {
   Shape shape = {0};
   Type type = resolve_type(r, local->annotation, &shape);
   if (r->s->failed || type_is_scalar(shape)) return;
-  Expr *made = struct_given(r, value, type_shaped(type, shape), name_of(r, stmt->locals.items[k]));
+  Expr *made = struct_coerce(r, value, type_shaped(type, shape), name_of(r, stmt->locals.items[k]));
   if (made) stmt->values.items[k] = made;
 }
 
@@ -97,7 +82,7 @@ void resolve_declaration(Resolve *r, Stmt *stmt) {
     Entity entity = resolve_initial(r, stmt, i);
     if (becomes_value(stmt, i, &entity) && resolve_value(r, stmt->values.items[i]))
       entity = stmt->values.items[i]->entity;
-    bool is_alias = may_be_alias(&entity) && i < stmt->locals.count;
+    bool is_alias = entity_is_alias(&entity) && i < stmt->locals.count;
     if (!is_alias) resolve_value(r, stmt->values.items[i]);
     vec_push(r->scratch, &entities, entity);
   }
@@ -111,12 +96,12 @@ void resolve_declaration(Resolve *r, Stmt *stmt) {
     if (i >= entities.count) continue;
     if (record_is(&entities.items[i]) && !ast->annotation)
       record_name(r, ast, entities.items[i].record);
-    else if (may_be_alias(&entities.items[i]))
+    else if (entity_is_alias(&entities.items[i]))
       declare_alias(r, ast, stmt->values.items[i], entities.items[i]);
-    else if (resolve_give_shape(r, ast, stmt->values.items[i]) && !local_is_variable(ast))
+    else if (resolve_assign_shape(r, ast, stmt->values.items[i]) && !local_is_variable(ast))
       ast->initial = stmt->values.items[i];
   }
-  row_hold_all(r, &stmt->locals, &stmt->values);
+  row_declare_indices(r, &stmt->locals, &stmt->values);
   if (!r->s->failed) maybe_declare(r, &stmt->locals, &stmt->values);
   if (!r->s->failed) record_spread(r, &stmt->locals, &stmt->values);
 }
@@ -206,7 +191,7 @@ static bool check_term_shape(Resolve *r, const Update *update, const Expr *term)
     return sema_fail(r->s, term, RG_ERROR_REDUCTION, NULL,
                      "matrix products depend on their order, and iterations have none");
   return type_is_scalar(from) ||
-         shape_check_given(r, term, to,
+         shape_check_value(r, term, to,
                            scratch_format(r->scratch, "'%s'", sema_source(r->s, update->target)));
 }
 
@@ -424,13 +409,13 @@ static bool find_target_type(const Expr *target, Type *type) {
 }
 
 /* `x[i] = {mass = 2}`, `x[i].pos = {1, 2}` */
-static void construct_given(Resolve *r, Stmt *stmt, int k) {
+static void construct_assigned(Resolve *r, Stmt *stmt, int k) {
   Expr *target = stmt->targets.items[k], *value = sema_strip(stmt->values.items[k]);
   Type type;
   if (r->s->failed || type_is_scalar(shape_of(target)) || !find_target_type(target, &type)) return;
   Entity entity = value->kind == AST_TABLE ? (Entity){0} : resolve_expr(r, value);
   if (value->kind != AST_TABLE && !record_is(&entity)) return;
-  Expr *made = struct_given(r, value, type, sema_source(r->s, target));
+  Expr *made = struct_coerce(r, value, type, sema_source(r->s, target));
   if (made) stmt->values.items[k] = made;
 }
 
@@ -469,11 +454,11 @@ static void resolve_given(Resolve *r, Stmt *stmt, int k) {
   Shape to = shape_of(target), from = shape_of(value);
   if (stmt->kind == AST_STMT_COMPOUND)
     (void)(!check_target_shape(r, target, stmt->op) || type_is_scalar(from) ||
-           shape_check_given(r, value, to,
+           shape_check_value(r, value, to,
                              scratch_format(r->scratch, "'%s'", sema_source(r->s, target))));
-  else if (target->kind == AST_LOCAL) resolve_give_shape(r, target->local, value);
+  else if (target->kind == AST_LOCAL) resolve_assign_shape(r, target->local, value);
   else
-    shape_check_given(r, value, to, scratch_format(r->scratch, "'%s'", sema_source(r->s, target)));
+    shape_check_value(r, value, to, scratch_format(r->scratch, "'%s'", sema_source(r->s, target)));
 }
 
 /* Marks that the loop reduces into the local, which therefore has no value inside the loop. */
@@ -533,7 +518,7 @@ void resolve_assignment(Resolve *r, Stmt *stmt) {
   }
   for (int i = 0; i < stmt->targets.count; i++) resolve_target(r, stmt->targets.items[i]);
   for (int i = 0; i < stmt->values.count && i < stmt->targets.count; i++)
-    construct_given(r, stmt, i);
+    construct_assigned(r, stmt, i);
   for (int i = 0; i < stmt->values.count; i++) resolve_value(r, stmt->values.items[i]);
   resolve_spread(r, &stmt->values, stmt->targets.count);
   for (int i = 0; i < stmt->values.count && i < stmt->targets.count && !r->s->failed; i++)
@@ -567,27 +552,27 @@ static void mark_reductions(Resolve *r, const AstBlock *block, int loop) {
 }
 
 static void resolve_body(Resolve *r, const AstStmt *ast, Stmt *stmt, bool is_parallel) {
-  bool outer = r->breaks_parallel, in_body = r->in_body;
+  bool outer = r->breaks_parallel, in_iterator_body = r->in_iterator_body;
   int levels = r->break_levels;
-  Drawing *around = r->drawing, here = {stmt, around};
-  r->drawing = is_parallel ? NULL : &here;
+  SerialLoop *around = r->serial_loops, here = {stmt, around};
+  r->serial_loops = is_parallel ? NULL : &here;
   r->breaks_parallel = is_parallel;
   r->break_levels = 0;
-  r->in_body = false;
+  r->in_iterator_body = false;
   for (int i = 0; i < stmt->locals.count; i++) resolve_declare(r, stmt->locals.items[i]);
   resolve_block(r, &ast->bodies.items[0], &stmt->bodies.items[0]);
-  r->in_body = in_body;
+  r->in_iterator_body = in_iterator_body;
   r->break_levels = levels;
   r->breaks_parallel = outer;
-  r->drawing = around;
+  r->serial_loops = around;
 }
 
 /* The condition of a `while` or `repeat`, which is computed in each iteration. */
 static void resolve_while_condition(Resolve *r, Stmt *stmt) {
-  Drawing here = {stmt, r->drawing};
-  r->drawing = &here;
+  SerialLoop here = {stmt, r->serial_loops};
+  r->serial_loops = &here;
   resolve_condition(r, stmt->values.items[0]);
-  r->drawing = here.outer;
+  r->serial_loops = here.outer;
   sema_recover_head(r->s, stmt);
 }
 
@@ -677,7 +662,7 @@ static void resolve_return(Resolve *r, Stmt *stmt) {
   if (!r->first_return) r->first_return = stmt;
   check_result_count(r, stmt);
   for (int i = 0; i < stmt->values.count && !r->s->failed; i++)
-    shape_check_given(r, stmt->values.items[i], r->s->results.items[i].shape,
+    shape_check_value(r, stmt->values.items[i], r->s->results.items[i].shape,
                       "the kernel's result");
 }
 
@@ -737,11 +722,11 @@ static void resolve_stmt(Resolve *r, const AstStmt *ast, Stmt *stmt) {
   case AST_STMT_FOR_IN: resolve_for_in(r, ast, stmt); break;
   case AST_STMT_RETURN: resolve_return(r, stmt); break;
   case AST_STMT_BREAK:
-    if (r->in_body) iterator_exit(r, stmt);
+    if (r->in_iterator_body) iterator_exit(r, stmt);
     else resolve_break(r, stmt);
     break;
   case AST_STMT_CONTINUE:
-    if (r->in_body) iterator_exit(r, stmt);
+    if (r->in_iterator_body) iterator_exit(r, stmt);
     break;
   case AST_STMT_LOCAL_FUNCTION: resolve_local_function(r, ast, stmt); break;
   case AST_STMT_FUNCTION:

@@ -301,4 +301,33 @@ typedef struct Call {
   };
 } Call;
 
+/* Is it a number, a bool, or several numbers? */
+static inline bool entity_is_value(const Entity *entity) {
+  switch (entity->kind) {
+  case ENTITY_VALUE:
+  case ENTITY_ARGUMENT:
+  case ENTITY_CONSTANT:
+  case ENTITY_ELEMENT:
+  case ENTITY_ITEM:
+  case ENTITY_PART: return true;
+  default: return false;
+  }
+}
+
+/* Is it something that a local or a parameter can only be a name of, as it is not a value? */
+static inline bool entity_is_alias(const Entity *entity) {
+  switch (entity->kind) {
+  case ENTITY_FIELD:
+  case ENTITY_NODE:
+  case ENTITY_SHAPE:
+  case ENTITY_TYPE:
+  case ENTITY_BUILTIN:
+  case ENTITY_FUNCTION:
+  case ENTITY_TABLE:
+  case ENTITY_LIST:
+  case ENTITY_RECORD: return true;
+  default: return false;
+  }
+}
+
 #endif

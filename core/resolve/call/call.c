@@ -53,7 +53,7 @@ static Entity fail_builtin(Resolve *r, Expr *e, const char *name) {
   return (Entity){0};
 }
 
-Entity resolve_fail_given(Resolve *r, Expr *e, const char *name, int least, int most) {
+Entity resolve_fail_argument_count(Resolve *r, Expr *e, const char *name, int least, int most) {
   if (least == most)
     sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes %d %s, %d given", name, least,
               least == 1 ? "argument" : "arguments", e->list.count);
@@ -68,13 +68,13 @@ Entity resolve_fail_count(Resolve *r, Expr *e, const Builtin *builtin) {
   int self = call_arguments(r->s, e).count - e->list.count;
   const char *name =
       self ? scratch_format(r->scratch, ":%s", strchr(builtin->name, '.') + 1) : builtin->name;
-  return resolve_fail_given(r, e, name, builtin->least - self, builtin->most - self);
+  return resolve_fail_argument_count(r, e, name, builtin->least - self, builtin->most - self);
 }
 
 static bool resolve_arguments(Resolve *r, Exprs *list) {
   for (int i = 0; i < list->count; i++)
     if (!resolve_value(r, list->items[i])) return false;
-  return resolve_refuse_many(r, list);
+  return resolve_refuse_multiple(r, list);
 }
 
 /* Elementwise functions: all arguments have one shape or are scalars. */
@@ -158,7 +158,7 @@ static Entity native_call(Resolve *r, Expr *e, const Builtin *builtin) {
     return (Entity){0};
   }
   if (e->list.count != native->count)
-    return resolve_fail_given(r, e, builtin->name, native->count, native->count);
+    return resolve_fail_argument_count(r, e, builtin->name, native->count, native->count);
   for (int i = 0; i < e->list.count; i++)
     if (!resolve_native_argument(r, e->list.items[i], builtin->name, native->parameters[i]))
       return (Entity){0};
@@ -174,7 +174,7 @@ static Entity resolve_builtin_call(Resolve *r, Expr *e, const Entity *callee) {
   if (builtin->form == FORM_MESSAGE || builtin->form == FORM_RANDOM) {
     note_builtin(e, builtin);
     if (e->list.count < builtin->least || e->list.count > builtin->most)
-      return resolve_fail_given(r, e, builtin->name, builtin->least, builtin->most);
+      return resolve_fail_argument_count(r, e, builtin->name, builtin->least, builtin->most);
     return builtin->form == FORM_MESSAGE ? message_call(r, e, builtin) : random_call(r, e, builtin);
   }
   if (builtin->form == FORM_BITCAST) return bitcast_call(r, e, builtin);
@@ -261,7 +261,7 @@ static bool converts_record(Resolve *r, Expr *e, const Entity *callee) {
   if (!only || only->kind == AST_TABLE || type_is_scalar(callee->shape)) return false;
   Entity entity = resolve_expr(r, only);
   if (!record_is(&entity)) return false;
-  Expr *made = struct_given(r, only, type_shaped(callee->type, callee->shape), callee->name);
+  Expr *made = struct_coerce(r, only, type_shaped(callee->type, callee->shape), callee->name);
   if (made) *e = *made;
   return true;
 }
@@ -272,7 +272,7 @@ static Entity resolve_conversion(Resolve *r, Expr *e, const Entity *callee) {
   if (!type_is_scalar(callee->shape)) {
     if (!resolve_construction(r, e, callee->name, callee->shape)) return (Entity){0};
   } else {
-    if (e->list.count != 1) return resolve_fail_given(r, e, callee->name, 1, 1);
+    if (e->list.count != 1) return resolve_fail_argument_count(r, e, callee->name, 1, 1);
     if (!resolve_scalar(r, e->list.items[0])) return (Entity){0};
   }
   return resolve_converted(e, callee->type, callee->shape);
@@ -316,7 +316,7 @@ Entity resolve_type_call(Resolve *r, Expr *e, Str name) {
     return (Entity){0};
   }
   if (e->list.count != count)
-    return resolve_fail_given(r, e, is_matrix ? "rg.mat" : "rg.vec", count, count);
+    return resolve_fail_argument_count(r, e, is_matrix ? "rg.mat" : "rg.vec", count, count);
   if (!is_name(e->list.items[count - 1]->ast)) return fail_values(r, e, is_matrix);
   Shape shape;
   Type element = resolve_type(r, e->list.items[count - 1]->ast, &shape), type;
@@ -423,11 +423,11 @@ static bool resolve_method_arguments(Resolve *r, Expr *e, const MethodCall *m, i
   const char *what = scratch_format(r->scratch, "an element of '%s'", object->name);
   for (int i = list.count; i < e->list.count; i++) {
     Type type = type_shaped(object->field.type, object->shape);
-    Expr *given = struct_given(r, e->list.items[i], type, what);
+    Expr *given = struct_coerce(r, e->list.items[i], type, what);
     if (!given) return false;
     e->list.items[i] = given;
   }
-  return resolve_refuse_many(r, &e->list);
+  return resolve_refuse_multiple(r, &e->list);
 }
 
 /* A call of this method, which returns a value of `type` and `shape`; without a type, it is a
@@ -475,7 +475,7 @@ static Entity resolve_element_call(Resolve *r, Expr *e, const MethodCall *m) {
 
 static Entity resolve_whole_call(Resolve *r, Expr *e, const MethodCall *m) {
   const char *name = m->method->name;
-  if (e->list.count) return resolve_fail_given(r, e, name, 0, 0);
+  if (e->list.count) return resolve_fail_argument_count(r, e, name, 0, 0);
   if (m->object.field.index_count) {
     sema_fail(r->s, e, RG_ERROR_CALL, "call it on the field itself", "'%s' applies to all cells",
               name);
@@ -592,7 +592,7 @@ static Entity resolve_table_call(Resolve *r, Expr *e, const Entity *object) {
 static Entity resolve_vector_method(Resolve *r, Expr *e, const Entity *object) {
   if (str_is(e->text, "slice"))
     return e->list.count == 2 ? shape_slice(r, e, object)
-                              : resolve_fail_given(r, e, ":slice", 2, 2);
+                              : resolve_fail_argument_count(r, e, ":slice", 2, 2);
   const Builtin *builtin = builtin_method(e->text);
   if (builtin && (builtin->form == FORM_LIBRARY || library_is_large(r, e, builtin)))
     return library_call(r, e, builtin);
@@ -608,9 +608,7 @@ Entity resolve_method(Resolve *r, Expr *e) {
   const Local *method = record_is(&object) ? record_find(object.record, e->text) : NULL;
   if (method && method->is_alias && method->alias.kind == ENTITY_FUNCTION)
     return resolve_inline_call(r, e, method->alias, e->left);
-  bool is_value = object.kind == ENTITY_VALUE || object.kind == ENTITY_ARGUMENT ||
-                  object.kind == ENTITY_ELEMENT || object.kind == ENTITY_PART ||
-                  object.kind == ENTITY_ITEM;
+  bool is_value = entity_is_value(&object);
   if (is_value && type_is_array(object.shape)) return array_method(r, e, &object);
   if (is_value && type_is_struct(object.shape)) return struct_method(r, e, &object);
   if (is_value && !type_is_scalar(object.shape)) return resolve_vector_method(r, e, &object);

@@ -199,7 +199,7 @@ void resolve_function_body(Resolve *r, const AstFunction *function, const AstBlo
 
 /* -- tests for nil ----------------------------------------------------------------------------- */
 
-bool nil_denoted(Resolve *r, Expr *e) {
+bool nil_is_expr(Resolve *r, Expr *e) {
   e = sema_strip(e);
   if (e->kind == AST_NIL) return true;
   if (e->kind == AST_LOCAL) return e->local && e->local->is_alias && nil_is(&e->local->alias);
@@ -208,8 +208,8 @@ bool nil_denoted(Resolve *r, Expr *e) {
 
 int nil_test(Resolve *r, Expr *e) {
   e = sema_strip(e);
-  if (nil_denoted(r, e)) return 0;
-  if (e->kind == AST_LOCAL && e->local && refers(e->local)) return maybe_asks(r, e) ? -1 : 1;
+  if (nil_is_expr(r, e)) return 0;
+  if (e->kind == AST_LOCAL && e->local && refers(e->local)) return maybe_is_nilable(r, e) ? -1 : 1;
   if (e->kind == AST_UNARY && e->op == AST_NOT) {
     int known = nil_test(r, e->left);
     return known < 0 ? -1 : !known;
@@ -218,8 +218,8 @@ int nil_test(Resolve *r, Expr *e) {
   bool is_right = e->right->kind == AST_NIL;
   if (!is_right && e->left->kind != AST_NIL) return -1;
   Expr *asked = is_right ? e->left : e->right;
-  bool is_nil = nil_denoted(r, asked);
-  if (!is_nil && maybe_asks(r, asked)) return -1;
+  bool is_nil = nil_is_expr(r, asked);
+  if (!is_nil && maybe_is_nilable(r, asked)) return -1;
   if (!is_nil) resolve_expr(r, asked);
   return r->s->failed ? -1 : is_nil == (e->op == AST_EQ);
 }

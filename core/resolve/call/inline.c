@@ -79,22 +79,10 @@ static bool check_count(Resolve *r, Expr *e, const Entity *callee, int arguments
 
 /* Can the parameter be an alias of the argument? A number that is not assigned inside keeps its
  * known facts: `x.shape[0]` stays a constant. */
-static bool stands_for_itself(const Entity *entity, Local *parameter, bool is_assigned) {
-  switch (entity->kind) {
-  case ENTITY_FIELD:
-  case ENTITY_NODE:
-  case ENTITY_SHAPE:
-  case ENTITY_TYPE:
-  case ENTITY_BUILTIN:
-  case ENTITY_FUNCTION:
-  case ENTITY_TABLE:
-  case ENTITY_LIST:
-  case ENTITY_RECORD: return true;
-  case ENTITY_OTHER: return nil_is(entity);
-  case ENTITY_ARGUMENT:
-  case ENTITY_CONSTANT: return !is_assigned && !parameter->annotation;
-  default: return false;
-  }
+static bool is_passed_by_name(const Entity *entity, Local *parameter, bool is_assigned) {
+  if (entity->kind == ENTITY_ARGUMENT || entity->kind == ENTITY_CONSTANT)
+    return !is_assigned && !parameter->annotation;
+  return entity_is_alias(entity) || (entity->kind == ENTITY_OTHER && nil_is(entity));
 }
 
 /* An integer literal is a constant inside the function, too. */
@@ -109,7 +97,7 @@ void resolve_take_literal(const Expr *argument, Entity *entity) {
     *entity = (Entity){.kind = ENTITY_CONSTANT, .constant = (int64_t)number};
 }
 
-static void give_parameter(Resolve *r, Local *parameter, Expr *argument, Entity *entity) {
+static void bind_parameter(Resolve *r, Local *parameter, Expr *argument, Entity *entity) {
   resolve_take_literal(argument, entity);
   resolve_declare(r, parameter);
   if (record_is(entity) && !parameter->annotation) {
@@ -118,7 +106,7 @@ static void give_parameter(Resolve *r, Local *parameter, Expr *argument, Entity 
   }
   if (array_is_whole(entity) && parameter->annotation && !r->s->failed &&
       !array_is_declared(r, argument, entity, parameter->shape)) {
-    if (array_to_value(r, argument)) resolve_give_shape(r, parameter, argument); /* which fails */
+    if (array_to_value(r, argument)) resolve_assign_shape(r, parameter, argument); /* which fails */
     return;
   }
   if (array_is_whole(entity) && parameter->is_assigned) {
@@ -126,8 +114,8 @@ static void give_parameter(Resolve *r, Local *parameter, Expr *argument, Entity 
     *entity = argument->entity;
   }
   bool is_number = entity->kind == ENTITY_ARGUMENT || entity->kind == ENTITY_CONSTANT;
-  if (!stands_for_itself(entity, parameter, local_is_variable(parameter))) {
-    resolve_give_shape(r, parameter, argument);
+  if (!is_passed_by_name(entity, parameter, local_is_variable(parameter))) {
+    resolve_assign_shape(r, parameter, argument);
     return;
   }
   if (parameter->is_assigned && nil_is(entity)) nil_fail_assigned(r, parameter, "call");
@@ -193,9 +181,9 @@ static void result_presence(Resolve *r, Inline *in, int k) {
 }
 
 static void resolve_body(Resolve *r, Inline *in, const AstBlock *body) {
-  bool breaks_parallel = r->breaks_parallel, in_body = r->in_body;
+  bool breaks_parallel = r->breaks_parallel, in_iterator_body = r->in_iterator_body;
   r->breaks_parallel = false;
-  r->in_body = in->body_of != NULL;
+  r->in_iterator_body = in->body_of != NULL;
   r->s->frame = in;
   for (int i = 0; i < in->function->results.count; i++)
     add_result(r, in, in->function->results.items[i]);
@@ -204,7 +192,7 @@ static void resolve_body(Resolve *r, Inline *in, const AstBlock *body) {
   for (int i = 0; i < in->returned.count && is_own && !returns_always(body); i++)
     result_presence(r, in, i);
   r->s->frame = in->outer;
-  r->in_body = in_body;
+  r->in_iterator_body = in_iterator_body;
   r->breaks_parallel = breaks_parallel;
 }
 
@@ -249,13 +237,13 @@ Entity resolve_inner_function(Resolve *r, const char *name, const AstFunction *t
 /* Resolves an argument; anything except a number is passed as an alias. */
 static bool resolve_argument(Resolve *r, Expr *argument, Entity *entity) {
   Local plain = {0};
-  if (nil_denoted(r, argument)) {
+  if (nil_is_expr(r, argument)) {
     if (!nil_is(&argument->entity)) argument->entity = nil_missing(sema_source(r->s, argument));
     *entity = argument->entity;
     return !r->s->failed;
   }
   *entity = resolve_expr(r, argument);
-  return !r->s->failed && (stands_for_itself(entity, &plain, false) || resolve_value(r, argument));
+  return !r->s->failed && (is_passed_by_name(entity, &plain, false) || resolve_value(r, argument));
 }
 
 /* A table for a parameter with an annotation is constructed as that type; the annotation's names
@@ -276,7 +264,7 @@ static bool construct_argument(Resolve *r, const Entity *callee, int k, Expr **a
   Type type = resolve_type(r, parameter->annotation, &shape);
   r->s->frame = at.outer;
   if (r->s->failed || type_is_scalar(shape)) return !r->s->failed;
-  *argument = struct_given(r, given, type_shaped(type, shape), sema_text(r->s, parameter->name));
+  *argument = struct_coerce(r, given, type_shaped(type, shape), sema_text(r->s, parameter->name));
   return *argument != NULL;
 }
 
@@ -285,7 +273,7 @@ static void add_missing(Resolve *r, const Expr *e, const AstFunction *function, 
                         Entities *entities) {
   for (int i = arguments->count; i < function->parameters.count; i++) {
     AstExpr nil = {.kind = AST_NIL, .op = AST_NO_OP, .pos = e->pos, .width = e->width};
-    Expr *missing = build_written(r, &nil);
+    Expr *missing = build_generated(r, &nil);
     missing->entity = nil_missing(sema_text(r->s, function->parameters.items[i]->name));
     vec_push(r->scratch, arguments, missing);
     vec_push(r->scratch, entities, missing->entity);
@@ -329,8 +317,8 @@ Entity resolve_inline_call(Resolve *r, Expr *e, Entity callee, Expr *self) {
     vec_push(r->scratch, &in->parameters,
              default_parameter(r, in->function->parameters.items[i], body));
   for (int i = 0; i < arguments.count && !r->s->failed; i++)
-    give_parameter(r, in->parameters.items[i], arguments.items[i], &entities.items[i]);
-  row_hold_all(r, &in->parameters, &in->arguments);
+    bind_parameter(r, in->parameters.items[i], arguments.items[i], &entities.items[i]);
+  row_declare_indices(r, &in->parameters, &in->arguments);
   if (!r->s->failed && !in->is_pick) maybe_declare(r, &in->parameters, &in->arguments);
   if (!r->s->failed) record_spread(r, &in->parameters, &in->arguments);
   r->s->frame = in->outer;
@@ -363,7 +351,7 @@ void resolve_spread(Resolve *r, Exprs *list, int wanted) {
     vec_push(r->scratch, list, build_read(r, results->items[i], call));
 }
 
-bool resolve_refuse_many(Resolve *r, const Exprs *list) {
+bool resolve_refuse_multiple(Resolve *r, const Exprs *list) {
   const Locals *results = many(r, list);
   return !results || sema_fail(r->s, list->items[list->count - 1], RG_ERROR_UNSUPPORTED,
                                "put them into locals first, or in parentheses for the first one",
@@ -379,7 +367,7 @@ static void construct_result(Resolve *r, const Inline *in, int k, Expr **value) 
   Expr *given = sema_strip(*value);
   if (given->kind != AST_TABLE || !result || !result->is_annotated || type_is_scalar(result->shape))
     return;
-  Expr *made = struct_given(r, given, type_shaped(result->type, result->shape), in->name);
+  Expr *made = struct_coerce(r, given, type_shaped(result->type, result->shape), in->name);
   if (made) *value = made;
 }
 
@@ -387,7 +375,7 @@ static void construct_result(Resolve *r, const Inline *in, int k, Expr **value) 
 static Expr *returned_value(Resolve *r, const Inline *in, int k, Expr *value) {
   const Local *result = k < in->returned.count ? in->returned.items[k] : NULL;
   if (!result || !result->is_annotated) return value;
-  Expr *made = struct_given(r, value, type_shaped(result->type, result->shape), in->name);
+  Expr *made = struct_coerce(r, value, type_shaped(result->type, result->shape), in->name);
   return made ? made : value;
 }
 
@@ -415,7 +403,7 @@ static void give_results(Resolve *r, Inline *in, Stmt *stmt, Expr *const *given,
     } else if (result->is_alias) {
       record_flatten(r, value, result->alias.record, what, &values);
     } else if (resolve_is_value(r, value)) {
-      resolve_give_shape(r, result, value);
+      resolve_assign_shape(r, result, value);
       vec_push(r->scratch, &values, value);
     }
   }
@@ -441,7 +429,7 @@ static void make_returned(Resolve *r, Inline *in, const Stmt *stmt) {
 }
 
 static bool is_nil(Resolve *r, Expr *e) {
-  return sema_strip(e)->kind == AST_NIL || (nil_denoted(r, e) && !r->s->failed);
+  return sema_strip(e)->kind == AST_NIL || (nil_is_expr(r, e) && !r->s->failed);
 }
 
 void resolve_inline_return(Resolve *r, Stmt *stmt, Inline *in) {

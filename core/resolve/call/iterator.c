@@ -19,12 +19,9 @@ static Entity callee_of(Resolve *r, Expr *e, Expr **self) {
   const Method *method = method_find(e->text);
   if (method && method->form == METHOD_MODIFIER) return (Entity){0}; /* rg.range(n):serial() */
   Entity object = resolve_expr(r, e->left);
-  bool is_value = object.kind == ENTITY_VALUE || object.kind == ENTITY_ARGUMENT ||
-                  object.kind == ENTITY_ELEMENT || object.kind == ENTITY_PART ||
-                  object.kind == ENTITY_ITEM;
   *self = e->left;
   if (object.kind == ENTITY_TABLE) return table_member(r, e, &object, e->text);
-  if (is_value && type_is_struct(object.shape) && !type_is_array(object.shape))
+  if (entity_is_value(&object) && type_is_struct(object.shape) && !type_is_array(object.shape))
     return struct_callee(r, e, &object);
   return (Entity){0};
 }
@@ -46,7 +43,7 @@ static Expr *body_function(Resolve *r, const AstStmt *ast, const Expr *call) {
                      .pos = ast->pos,
                      .width = ast->width,
                      .function = function};
-  Expr *e = build_written(r, &written);
+  Expr *e = build_generated(r, &written);
   e->entity = resolve_inner_function(r, "loop body", function);
   e->entity.function.body_of = call;
   return e;
@@ -57,7 +54,7 @@ static void add_missing(Resolve *r, Expr *e, const AstFunction *function, int se
   AstExpr nil = {.kind = AST_NIL, .op = AST_NO_OP, .pos = e->pos, .width = e->width};
   while (e->list.count + self + 1 < function->parameters.count) {
     const AstLocal *parameter = function->parameters.items[e->list.count + self];
-    Expr *missing = build_written(r, &nil);
+    Expr *missing = build_generated(r, &nil);
     missing->entity = nil_missing(sema_text(r->s, parameter->name));
     vec_push(r->scratch, &e->list, missing);
   }

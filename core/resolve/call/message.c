@@ -246,6 +246,6 @@ Entity message_call(Resolve *r, Expr *e, const Builtin *builtin) {
   if (!strcmp(builtin->name, "print")) add_arguments(&composer, &e->list, 0, STR("\t"));
   else if (!strcmp(builtin->name, "assert")) resolve_assert(&composer, e);
   else resolve_error(&composer, e);
-  bool ok = !r->s->failed && check_size(r, e) && resolve_refuse_many(r, &e->list);
+  bool ok = !r->s->failed && check_size(r, e) && resolve_refuse_multiple(r, &e->list);
   return ok ? (Entity){.kind = ENTITY_VOID, .name = builtin->name} : (Entity){0};
 }

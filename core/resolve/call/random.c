@@ -18,7 +18,7 @@ static Entity fail_use(Resolve *r, const Expr *at, const char *name) {
 /* Notes that the current loop or function draws, so that the runtime keeps a sequence for it. */
 static void note_use(Resolve *r) {
   r->random->is_used = true;
-  for (Drawing *loop = r->drawing; loop; loop = loop->outer) {
+  for (SerialLoop *loop = r->serial_loops; loop; loop = loop->outer) {
     loop->stmt->draws = true;
     r->random->has_trips = true;
   }

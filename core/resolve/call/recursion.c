@@ -27,21 +27,10 @@ static bool returns_values(const AstBlock *block) {
   return false;
 }
 
-static bool is_value(const Entity *entity) {
-  switch (entity->kind) {
-  case ENTITY_VALUE:
-  case ENTITY_ARGUMENT:
-  case ENTITY_CONSTANT:
-  case ENTITY_ELEMENT:
-  case ENTITY_ITEM:
-  case ENTITY_PART: return true;
-  default: return false;
-  }
-}
-
-static bool is_stated(const AstFunction *function, const Entities *entities) {
+static bool is_annotated(const AstFunction *function, const Entities *entities) {
   for (int i = 0; i < entities->count && i < function->parameters.count; i++)
-    if (is_value(&entities->items[i]) && !function->parameters.items[i]->annotation) return false;
+    if (entity_is_value(&entities->items[i]) && !function->parameters.items[i]->annotation)
+      return false;
   return function->results.count || !returns_values(&function->body);
 }
 
@@ -89,7 +78,7 @@ static bool has_pattern(const Inline *in, const Entity *callee, const Entities *
   for (int i = 0; i < entities->count; i++) {
     const Local *parameter = in->parameters.items[i];
     if (parameter->is_alias ? !resolve_is_same(&parameter->alias, &entities->items[i])
-                            : !is_value(&entities->items[i]))
+                            : !entity_is_value(&entities->items[i]))
       return false;
   }
   return true;
@@ -139,7 +128,8 @@ static const char *cycle_text(Resolve *r, const Expr *e, const Inline *from, con
 }
 
 /* Records that the function is recursive: the call, and the functions on the way to it. */
-static const Recursive *learn(Resolve *r, const Expr *e, const Entity *callee, const Inline *from) {
+static const Recursive *record_recursion(Resolve *r, const Expr *e, const Entity *callee,
+                                         const Inline *from) {
   Recursive row = {.function = callee->function.text,
                    .number = callee->function.number,
                    .call = e,
@@ -194,7 +184,7 @@ static Inline *create(Resolve *r, const Expr *e, const Entity *callee, const Rec
       sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "pass its values, or state a struct: p: P",
                 "'%s' calls itself, so it cannot take %s", callee->name,
                 record_text(r, entities->items[i].record));
-    parameter->is_alias = !is_value(&entities->items[i]);
+    parameter->is_alias = !entity_is_value(&entities->items[i]);
     if (parameter->is_alias) parameter->alias = entities->items[i];
   }
   for (int i = 0; i < in->function->results.count; i++)
@@ -218,7 +208,7 @@ static Entity invoke(Resolve *r, Expr *e, Inline *in, const Exprs *arguments) {
   vec_push(r->scratch, &r->invocations, call);
   for (int i = 0; i < in->parameters.count && !r->s->failed; i++)
     if (!in->parameters.items[i]->is_alias)
-      resolve_give_shape(r, in->parameters.items[i], arguments->items[i]);
+      resolve_assign_shape(r, in->parameters.items[i], arguments->items[i]);
   for (int i = 0; i < in->results.count; i++) {
     Local *result = build_hidden(r, str_of(in->name), e->pos);
     const Local *stated = in->results.items[i];
@@ -238,18 +228,19 @@ bool recursion_call(Resolve *r, Expr *e, const Entity *callee, const Exprs *argu
   Inline *in = find(r, callee, entities);
   const Recursive *recursive = known(r, callee);
   const Inline *from = recursive ? NULL : around(r, callee);
-  if (!in && ((!from && !recursive) || !is_stated(callee->function.text, entities))) return false;
+  if (!in && ((!from && !recursive) || !is_annotated(callee->function.text, entities)))
+    return false;
   *result = (Entity){0};
   if (!in && r->s->functions.count >= MOST_FUNCTIONS)
     return !resolve_fail_size(r, e->pos, e->width);
-  if (!recursive) recursive = learn(r, e, callee, from);
+  if (!recursive) recursive = record_recursion(r, e, callee, from);
   if (!in) in = create(r, e, callee, recursive, entities);
   if (!r->s->failed) *result = invoke(r, e, in, arguments);
   return true;
 }
 
 /* Propagates facts between caller and called function; true if that changed anything. */
-static bool relate(Invocation *call) {
+static bool propagate(Invocation *call) {
   Inline *of = call->of, *caller = call->caller;
   int axis_count = caller ? caller->axis_count : call->axis_count;
   bool draws = of->random.is_used && !call->random->has_trips;
@@ -265,7 +256,7 @@ static void relate_all(Resolve *r) {
   bool is_new = true;
   while (is_new) {
     is_new = false;
-    for (int i = 0; i < r->invocations.count; i++) is_new |= relate(r->invocations.items[i]);
+    for (int i = 0; i < r->invocations.count; i++) is_new |= propagate(r->invocations.items[i]);
   }
   for (int i = 0; i < r->s->functions.count; i++) {
     Inline *in = r->s->functions.items[i];

@@ -5,7 +5,6 @@
  * The function is generated from the two levels and resolved like any user function, so it can
  * return several values and take an integer vector (v[0] // 16). If `to` is below `from`, the
  * result is the first of its cells. */
-#include "front/parser.h"
 #include "resolve/resolve.h"
 
 static bool is_level(const Entity *entity) {
@@ -75,7 +74,7 @@ static int takes_vector(Resolve *r, Expr *e, const Entity *from) {
 }
 
 Entity rescale_call(Resolve *r, Expr *e) {
-  if (e->inlined) return *&e->entity; /* already resolved */
+  if (e->inlined) return e->entity; /* already resolved */
   if (e->list.count < 3)
     return fail_levels(r, e, "takes two levels, and indices of the first"), (Entity){0};
   Entity from = resolve_expr(r, e->list.items[0]), to = resolve_expr(r, e->list.items[1]);
@@ -86,14 +85,8 @@ Entity rescale_call(Resolve *r, Expr *e) {
   if (!text)
     return fail_levels(r, e, "takes two levels, one of which divides the cells of the other"),
            (Entity){0};
-  Error err;
-  error_clear(&err);
-  Ast *ast = parse_kernel_text(source_create(r->scratch, str_of(text), "rg.rescale", 1), &err);
-  ASSERT(ast, "it is a function");
-  if (!ast) return (Entity){0};
   e->list.items += 2;
   e->list.count -= 2;
   e->list.capacity -= 2;
-  Entity callee = resolve_function("rg.rescale", ast->function, ast->source);
-  return resolve_inline_call(r, e, callee, NULL);
+  return resolve_call_of_text(r, e, NULL, "rg.rescale", text);
 }

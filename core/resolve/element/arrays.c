@@ -165,8 +165,9 @@ static bool check_one_axis(Resolve *r, Expr *e, const TypeRow *row) {
 }
 
 static Entity append_call(Resolve *r, Expr *e, const TypeRow *row) {
-  Expr *given = struct_given(r, e->list.items[0], row->element,
-                             scratch_format(r->scratch, "an element of '%s'", name_of(r, e->left)));
+  Expr *given =
+      struct_coerce(r, e->list.items[0], row->element,
+                    scratch_format(r->scratch, "an element of '%s'", name_of(r, e->left)));
   if (!given) return (Entity){0};
   e->list.items[0] = given;
   return value_of(TYPE(I32));

@@ -3,7 +3,6 @@
  *     function(x, v) for i0, i1 in x:active() do x[i0][i1] = v end end
  *     function(x, y) for i0, i1 in y:active() do x[i0][i1] = y[i0][i1] end end
  */
-#include "front/parser.h"
 #include "resolve/resolve.h"
 
 static void write_element(StrBuf *text, const char *name, int rank) {
@@ -45,8 +44,8 @@ static bool check_object(Resolve *r, Expr *e, const MethodCall *m) {
 static bool check_argument(Resolve *r, Expr *e, const MethodCall *m, bool fills) {
   const FieldRef *field = field_of(&m->object);
   if (fills) {
-    Expr *given = struct_given(r, e->list.items[0], type_shaped(field->type, m->object.shape),
-                               scratch_format(r->scratch, "an element of '%s'", m->object.name));
+    Expr *given = struct_coerce(r, e->list.items[0], type_shaped(field->type, m->object.shape),
+                                scratch_format(r->scratch, "an element of '%s'", m->object.name));
     if (given) e->list.items[0] = given;
     return given != NULL;
   }
@@ -64,11 +63,5 @@ Entity bulk_call(Resolve *r, Expr *e, const MethodCall *m) {
   if (e->inlined) return e->entity; /* already resolved */
   if (!check_object(r, e, m) || !check_argument(r, e, m, fills)) return (Entity){0};
   const char *text = write_function(r, fills, field_rank(field_of(&m->object)));
-  Error err;
-  error_clear(&err);
-  Ast *ast = parse_kernel_text(source_create(r->scratch, str_of(text), m->method->name, 1), &err);
-  ASSERT(ast, "it is a function");
-  if (!ast) return (Entity){0};
-  Entity callee = resolve_function(m->method->name, ast->function, ast->source);
-  return resolve_inline_call(r, e, callee, e->left);
+  return resolve_call_of_text(r, e, e->left, m->method->name, text);
 }

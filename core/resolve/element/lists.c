@@ -58,7 +58,7 @@ static bool take_values(Resolve *r, Expr *e, const MethodCall *m) {
   for (int i = m->taken; i < e->list.count; i++) {
     const SNodeComponent *field = list_field(m->object.field.node, &all, i - m->taken);
     if (field && sema_strip(e->list.items[i])->kind == AST_TABLE) {
-      Expr *made = struct_given(r, e->list.items[i], field->whole, "an element");
+      Expr *made = struct_coerce(r, e->list.items[i], field->whole, "an element");
       if (!made) return false;
       e->list.items[i] = made;
     }
@@ -71,7 +71,7 @@ static bool take_values(Resolve *r, Expr *e, const MethodCall *m) {
                      "pass a value for each field, in the order of place",
                      "an element of '%s' has %d %s, and 'append' was given %d", m->object.name,
                      count, count == 1 ? "number" : "numbers", given);
-  return resolve_refuse_many(r, &e->list);
+  return resolve_refuse_multiple(r, &e->list);
 }
 
 /* -- results ---------------------------------------------------------------------------- */

@@ -58,7 +58,7 @@ static Entity one_of_peers(Resolve *r, Expr *e, const Entity *window, const Enti
   if (r->s->failed) return (Entity){0};
   Entity peer = peers->of[0];
   if (indices != 1 || field_rank(&peer.field) >= SNODE_MAX_AXES)
-    return resolve_fail_given(r, e, ":peer", 1, 1);
+    return resolve_fail_argument_count(r, e, ":peer", 1, 1);
   peer.field.peers = peers;
   peer.field.index_count = 1;
   e->kind = AST_INDEX;
@@ -73,7 +73,7 @@ bool peer_is(const Expr *e) {
 /* -- the call ---------------------------------------------------------------------------------- */
 
 Entity resolve_peer(Resolve *r, Expr *e, const Entity *window) {
-  if (e->list.count != 1) return resolve_fail_given(r, e, ":peer", 1, 1);
+  if (e->list.count != 1) return resolve_fail_argument_count(r, e, ":peer", 1, 1);
   double rank;
   int ranks = table_find(r, e, window, "peer(r)", is_known(e, &rank));
   if (ranks < 0) return table_fail(r, e), (Entity){0};

@@ -13,20 +13,20 @@
 
 /* -- effects of a helper ----------------------------------------------------------------------- */
 
-typedef struct Own { /* the locals of the analysed function */
+typedef struct LocalSet { /* the locals of the analysed function */
   Scratch *scratch;
   Locals locals;
-} Own;
+} LocalSet;
 
-static bool is_pure_block(Own *own, const Block *block);
+static bool is_pure_block(LocalSet *own, const Block *block);
 
-static bool is_own(const Own *own, const Local *local) {
+static bool is_own(const LocalSet *own, const Local *local) {
   for (int i = 0; i < own->locals.count; i++)
     if (own->locals.items[i] == local) return true;
   return false;
 }
 
-static void add_own(Own *own, const Locals *locals) {
+static void add_own(LocalSet *own, const Locals *locals) {
   for (int i = 0; i < locals->count; i++) vec_push(own->scratch, &own->locals, locals->items[i]);
 }
 
@@ -49,21 +49,21 @@ static bool is_pure_builtin(const Builtin *builtin) {
 }
 
 static bool has_no_effects(Scratch *scratch, const Inline *in) {
-  Own own = {.scratch = scratch};
+  LocalSet own = {.scratch = scratch};
   add_own(&own, &in->parameters);
   add_own(&own, &in->results);
   return is_pure_block(&own, &in->body);
 }
 
-static bool is_pure(Own *own, const Expr *e);
+static bool is_pure(LocalSet *own, const Expr *e);
 
-static bool are_pure(Own *own, const Exprs *list) {
+static bool are_pure(LocalSet *own, const Exprs *list) {
   for (int i = 0; i < list->count; i++)
     if (list->items[i] && !is_pure(own, list->items[i])) return false;
   return true;
 }
 
-static bool is_pure_call(Own *own, const Expr *e) {
+static bool is_pure_call(LocalSet *own, const Expr *e) {
   if (e->invoked) return false;
   if (e->inlined)
     return are_pure(own, &e->inlined->arguments) && has_no_effects(own->scratch, e->inlined);
@@ -72,19 +72,19 @@ static bool is_pure_call(Own *own, const Expr *e) {
          (e->kind == AST_CALL || is_pure(own, e->left));
 }
 
-static bool is_pure(Own *own, const Expr *e) {
+static bool is_pure(LocalSet *own, const Expr *e) {
   guard_check_stack();
   if (e->kind == AST_CALL || e->kind == AST_METHOD) return is_pure_call(own, e);
   return (!e->left || is_pure(own, e->left)) && (!e->right || is_pure(own, e->right)) &&
          (!e->third || is_pure(own, e->third)) && are_pure(own, &e->list);
 }
 
-static bool is_pure_target(Own *own, Expr *target) {
+static bool is_pure_target(LocalSet *own, Expr *target) {
   const Expr *root = shape_root(target);
   return root->kind == AST_LOCAL && root->local && is_own(own, root->local) && is_pure(own, target);
 }
 
-static bool is_pure_stmt(Own *own, const Stmt *stmt) {
+static bool is_pure_stmt(LocalSet *own, const Stmt *stmt) {
   const LoopHead *head = stmt->head;
   add_own(own, &stmt->locals);
   if (head && (head->is_parallel || head->items || !are_pure(own, &head->bounds))) return false;
@@ -95,7 +95,7 @@ static bool is_pure_stmt(Own *own, const Stmt *stmt) {
   return head || are_pure(own, &stmt->values);
 }
 
-static bool is_pure_block(Own *own, const Block *block) {
+static bool is_pure_block(LocalSet *own, const Block *block) {
   for (int i = 0; i < block->count; i++)
     if (!is_pure_stmt(own, block->items[i])) return false;
   return true;

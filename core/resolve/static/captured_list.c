@@ -101,7 +101,7 @@ Entity table_item(Resolve *r, Expr *e, const Entity *table) {
     return (Entity){0};
   }
   if (e->inlined) return e->entity; /* already resolved */
-  if (!static_is_written(r, e->list.items[0])) {
+  if (!static_is_known(r, e->list.items[0])) {
     Entity list = list_of_table(r, e->left, table);
     return r->s->failed ? (Entity){0} : list_indexed(r, e, &list);
   }

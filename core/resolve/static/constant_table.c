@@ -34,7 +34,7 @@ Entity list_entity(const List *list, const char *name) {
 static bool read_item(Resolve *r, Expr *e, ListItem *item) {
   Expr *inner = sema_strip(e);
   if (inner->kind == AST_TABLE) {
-    Entity entity = list_written(r, inner);
+    Entity entity = list_literal(r, inner);
     item->list = entity.list.list;
     return !r->s->failed;
   }
@@ -49,7 +49,7 @@ static bool read_item(Resolve *r, Expr *e, ListItem *item) {
   return true;
 }
 
-Entity list_written(Resolve *r, Expr *e) {
+Entity list_literal(Resolve *r, Expr *e) {
   List *list = scratch_new(r->scratch, List);
   list->count = e->list.count;
   list->items = scratch_array(r->scratch, ListItem, e->list.count + 2);
@@ -256,7 +256,7 @@ static Entity add_index(Resolve *r, Entity at, Expr *index) {
 static Entity step(Resolve *r, Expr *e, const Entity *at, Expr *index, const ListItem **item) {
   int64_t key;
   *item = NULL;
-  if (at->list.index || !static_is_written(r, index)) return add_index(r, *at, index);
+  if (at->list.index || !static_is_known(r, index)) return add_index(r, *at, index);
   if (!static_integer(r, index, &key)) return (Entity){0};
   if (key < 1 || key > at->list.list->count) return fail_index(r, e, at, key);
   *item = &at->list.list->items[key];

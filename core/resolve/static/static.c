@@ -137,7 +137,7 @@ static bool leaf(Resolve *r, Expr *e, Static *out) {
   case ENTITY_ARGUMENT: return static_of_launch_arg(r, e, &entity, out);
   case ENTITY_PART: return part_of(r, e, out);
   case ENTITY_VALUE:
-    if (local_fixed_value(e) && static_is_written(r, local_fixed_value(e)))
+    if (local_fixed_value(e) && static_is_known(r, local_fixed_value(e)))
       return static_value(r, local_fixed_value(e), out);
     return static_fail(r, e, "captured numbers, shapes and literals are");
   case ENTITY_ELEMENT:
@@ -400,21 +400,21 @@ static bool is_written_call(Resolve *r, Expr *e) {
   if (e->call.kind != CALL_CONVERSION) callee = resolve_expr(r, e->left);
   if (r->s->failed || !static_is_function(&callee) || !e->list.count) return false;
   for (int i = 0; i < e->list.count; i++)
-    if (!static_is_written(r, e->list.items[i])) return false;
+    if (!static_is_known(r, e->list.items[i])) return false;
   return true;
 }
 
-bool static_is_written(Resolve *r, Expr *e) {
+bool static_is_known(Resolve *r, Expr *e) {
   switch (e->kind) {
   case AST_NUMBER: return true;
-  case AST_PAREN: return static_is_written(r, e->left);
-  case AST_UNARY: return e->op == AST_LEN || (e->op == AST_NEG && static_is_written(r, e->left));
+  case AST_PAREN: return static_is_known(r, e->left);
+  case AST_UNARY: return e->op == AST_LEN || (e->op == AST_NEG && static_is_known(r, e->left));
   case AST_BINARY:
-    return e->op <= AST_POW && static_is_written(r, e->left) && static_is_written(r, e->right);
+    return e->op <= AST_POW && static_is_known(r, e->left) && static_is_known(r, e->right);
   case AST_CALL: return static_argument(r, e) != NULL || is_written_call(r, e);
   case AST_LOCAL:
     if (e->local && e->local->known) return true;
-    if (local_fixed_value(e)) return static_is_written(r, local_fixed_value(e));
+    if (local_fixed_value(e)) return static_is_known(r, local_fixed_value(e));
     return resolve_expr(r, e).kind == ENTITY_CONSTANT;
   case AST_INDEX: return resolve_expr(r, e).kind == ENTITY_CONSTANT;
   default: return false;

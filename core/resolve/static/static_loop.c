@@ -44,7 +44,7 @@ static void make_once(Resolve *r, Stmt *stmt) {
 
 /* Adds an iteration with new variables: each refers to `entities[i]` or is a local with
  * `values[i]`. */
-static void add_turn(Resolve *r, Unroll *u, const Entity *entities, Expr *const *values) {
+static void add_iteration(Resolve *r, Unroll *u, const Entity *entities, Expr *const *values) {
   int count = u->ast->locals.count;
   Iteration iteration = {scratch_array(r->scratch, Local *, count + 1),
                          scratch_array(r->scratch, Expr *, count + 1)};
@@ -100,16 +100,16 @@ static void finish(Resolve *r, Unroll *u) {
   u->continues = returns_by(&u->ast->bodies.items[0], AST_STMT_CONTINUE);
   u->breaks = returns_by(&u->ast->bodies.items[0], AST_STMT_BREAK);
   Stmt *stmt = u->stmt;
-  bool in_body = r->in_body;
+  bool in_iterator_body = r->in_iterator_body;
   bool breaks_parallel = r->breaks_parallel;
   int levels = r->break_levels;
   Block iterations = u->before;
   r->breaks_parallel &= !u->breaks && !u->continues;
   r->break_levels = u->breaks ? u->continues : 0;
-  r->in_body = false;
+  r->in_iterator_body = false;
   for (int i = 0; i < u->iterations.count; i++)
     vec_push(r->scratch, &iterations, resolve_iteration(r, u, &u->iterations.items[i]));
-  r->in_body = in_body;
+  r->in_iterator_body = in_iterator_body;
   r->break_levels = levels;
   r->breaks_parallel = breaks_parallel;
   stmt->kind = AST_STMT_DO;
@@ -173,7 +173,7 @@ static void unroll_range(Resolve *r, Unroll *u, Expr *range) {
     for (int i = 0; i < u->stmt->locals.count; i++)
       give_number(r, u, i, &(Static){.kind = STATIC_NUMBER, .number = (double)at[i]}, &entities[i],
                   &values[i]);
-    add_turn(r, u, entities, values);
+    add_iteration(r, u, entities, values);
     for (int i = count - 1; i >= 0 && ++at[i] == last[i]; i--) at[i] = first[i];
   }
   finish(r, u);
@@ -205,7 +205,7 @@ static void add_pair(Resolve *r, Unroll *u, Expr *table, int64_t key, int number
                 sema_text(r->s, u->stmt->locals.items[1]->name));
     }
   }
-  add_turn(r, u, entities, values);
+  add_iteration(r, u, entities, values);
 }
 
 /* Number `row` of a vector or of a row of a table, or row `row` of a matrix. */
@@ -240,7 +240,7 @@ static void unroll_vector(Resolve *r, Unroll *u, Expr *vector, int first, int ro
   for (int k = 0; k < rows && !r->s->failed; k++) {
     give_number(r, u, 0, &(Static){.kind = STATIC_NUMBER, .number = k + 1}, &keys[0], &values[0]);
     values[1] = row_of(r, whole, vector, first + k);
-    add_turn(r, u, keys, values);
+    add_iteration(r, u, keys, values);
   }
   finish(r, u);
 }
@@ -272,7 +272,7 @@ static void unroll_list(Resolve *r, Unroll *u, Expr *table, const Entity *entity
       value->entity = entities[1] = list_take(r, value, item, entity->name);
       if (is_plain) values[1] = value;
     }
-    add_turn(r, u, entities, values);
+    add_iteration(r, u, entities, values);
   }
   finish(r, u);
 }
@@ -297,7 +297,7 @@ static void unroll_record(Resolve *r, Unroll *u, Expr *table) {
       if (item->is_alias && !record_is(&item->alias)) values[1] = NULL;
       entities[1] = item->alias;
     }
-    add_turn(r, u, entities, values);
+    add_iteration(r, u, entities, values);
   }
   finish(r, u);
 }
@@ -319,9 +319,7 @@ static void unroll_pairs(Resolve *r, Unroll *u, Expr *e) {
   Expr *table = e->list.count == 1 ? e->list.items[0] : NULL;
   Entity entity = table ? resolve_expr(r, table) : (Entity){0};
   if (r->s->failed) return;
-  bool is_value = entity.kind == ENTITY_VALUE || entity.kind == ENTITY_ELEMENT ||
-                  entity.kind == ENTITY_ITEM || entity.kind == ENTITY_PART ||
-                  entity.kind == ENTITY_ARGUMENT;
+  bool is_value = entity_is_value(&entity);
   if (is_value && type_is_struct(entity.shape)) {
     fail_items(r, e, table, &entity);
     return;
@@ -388,9 +386,9 @@ static bool unroll(Resolve *r, Unroll *u) {
 /* False if the loop is not one of these. */
 bool unroll_loop(Resolve *r, const AstStmt *ast, Stmt *stmt) {
   Unroll u = {.ast = ast, .stmt = stmt};
-  bool outer = r->is_turn;
-  r->is_turn = true;
+  bool outer = r->in_unrolled;
+  r->in_unrolled = true;
   bool is_static = unroll(r, &u);
-  r->is_turn = outer;
+  r->in_unrolled = outer;
   return is_static;
 }

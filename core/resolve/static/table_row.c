@@ -9,38 +9,31 @@
 
 bool row_is(const Entity *entity) { return entity->kind == ENTITY_LIST && entity->list.index; }
 
-static void hold(Resolve *r, ListIndex *index, Locals *locals, Exprs *values) {
-  if (!index || index->held) return;
-  hold(r, index->before, locals, values);
-  index->held = build_hidden(r, str_of("index"), index->index->pos);
-  index->held->is_annotated = index->held->has_shape = index->held->is_declared = true;
-  index->held->type = TYPE(I64);
-  vec_push(r->scratch, locals, index->held);
+static void declare(Resolve *r, ListIndex *index, Locals *locals, Exprs *values) {
+  if (!index || index->local) return;
+  declare(r, index->before, locals, values);
+  index->local = build_hidden(r, str_of("index"), index->index->pos);
+  index->local->is_annotated = index->local->has_shape = index->local->is_declared = true;
+  index->local->type = TYPE(I64);
+  vec_push(r->scratch, locals, index->local);
   vec_push(r->scratch, values, index->index);
 }
 
-void row_hold_all(Resolve *r, Locals *locals, Exprs *values) {
-  Locals old_locals = *locals, new_locals = {0};
-  Exprs old_values = *values, new_values = {0};
-  bool has_new = false;
-  for (int i = 0; i < old_locals.count || i < old_values.count; i++) {
-    Local *local = i < old_locals.count ? old_locals.items[i] : NULL;
-    bool is_new =
-        local && local->is_alias && row_is(&local->alias) && !local->alias.list.index->held;
-    has_new |= is_new;
-    if (is_new) hold(r, local->alias.list.index, &new_locals, &new_values);
-    if (!is_new && local) vec_push(r->scratch, &new_locals, local);
-    if (!is_new && i < old_values.count) vec_push(r->scratch, &new_values, old_values.items[i]);
-  }
-  if (!has_new) return;
-  *locals = new_locals;
-  *values = new_values;
+static bool declare_indices(Resolve *r, Local *local, Expr *value, Locals *locals, Exprs *values) {
+  (void)value;
+  if (!local->is_alias || !row_is(&local->alias) || local->alias.list.index->local) return false;
+  declare(r, local->alias.list.index, locals, values);
+  return true;
+}
+
+void row_declare_indices(Resolve *r, Locals *locals, Exprs *values) {
+  resolve_expand_locals(r, locals, values, declare_indices);
 }
 
 static void add_index(Resolve *r, const Expr *at, const ListIndex *index, Exprs *indices) {
   if (!index) return;
   add_index(r, at, index->before, indices);
-  vec_push(r->scratch, indices, index->held ? build_read(r, index->held, at) : index->index);
+  vec_push(r->scratch, indices, index->local ? build_read(r, index->local, at) : index->index);
 }
 
 /* The outermost first. */

@@ -19,7 +19,7 @@ Entity bitcast_call(Resolve *r, Expr *e, const Builtin *builtin) {
     return fail_use(r, e);
   Exprs value = {0};
   vec_push(r->scratch, &value, x);
-  if (!resolve_value(r, x) || !resolve_refuse_many(r, &value)) return (Entity){0};
+  if (!resolve_value(r, x) || !resolve_refuse_multiple(r, &value)) return (Entity){0};
   e->call = (Call){.kind = CALL_BUILTIN, .builtin = builtin, .cast = type.type};
   return (Entity){.kind = ENTITY_VALUE, .shape = shape_of(x)};
 }

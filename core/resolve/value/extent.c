@@ -122,7 +122,7 @@ static Entity indexed_number(Resolve *r, Expr *e) {
   vec_push(r->scratch, &call.list, e->left);
   vec_push(r->scratch, &call.list, e->list.items[0]);
   *e = call;
-  return resolve_call_of_text(r, e, "shape", "function(v, k) return k == 0 and v or 0 end");
+  return resolve_call_of_text(r, e, NULL, "shape", "function(v, k) return k == 0 and v or 0 end");
 }
 
 Entity extent_indexed(Resolve *r, Expr *e, const Entity *shape) {

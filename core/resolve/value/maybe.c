@@ -121,16 +121,16 @@ static bool make_presence(Resolve *r, Local *local) {
 }
 
 /* May the local of this name be nil? */
-static bool is_asked(Resolve *r, Expr *e, bool of_nil) {
+static bool is_nilable(Resolve *r, Expr *e, bool of_nil) {
   Local *local = e->kind == AST_LOCAL ? e->local : NULL;
   if (!local || local->presence) return local != NULL;
   bool may_be = local->begins_nil || (of_nil && local->is_assigned && !local->is_parameter);
   return may_be && make_presence(r, local);
 }
 
-bool maybe_asks(Resolve *r, Expr *e) {
+bool maybe_is_nilable(Resolve *r, Expr *e) {
   e = sema_strip(e);
-  if (e->kind == AST_LOCAL) return is_asked(r, e, true);
+  if (e->kind == AST_LOCAL) return is_nilable(r, e, true);
   if (e->kind != AST_CALL && e->kind != AST_METHOD) return false;
   resolve_expr(r, e);
   return !r->s->failed && maybe_of(e) != NULL;
@@ -228,22 +228,17 @@ bool maybe_assign(Resolve *r, Stmt *stmt) {
 
 /* -- tests ------------------------------------------------------------------------------------- */
 
-static Expr *new_expr(Resolve *r, AstExprKind kind, AstOp op, const Expr *at) {
-  Expr *e = scratch_new(r->scratch, Expr);
-  r->expr_count++;
-  *e = (Expr){.kind = kind,
-              .op = op,
-              .pos = at->pos,
-              .width = at->width,
-              .ast = at->ast,
-              .entity = {.kind = ENTITY_VALUE}};
+/* A node that needs no resolving: a value. */
+static Expr *new_value(Resolve *r, AstExprKind kind, AstOp op, const Expr *at) {
+  Expr *e = build_node(r, kind, op, at);
+  e->entity.kind = ENTITY_VALUE;
   return e;
 }
 
 /* Makes e its truth value as in Lua: neither nil nor false. */
 static void make_truth(Resolve *r, Expr *e) {
   bool is_number = !record_is(&e->entity) && type_is_scalar(shape_of(e));
-  Expr *truth = new_expr(r, AST_AND, AST_NO_OP, e);
+  Expr *truth = new_value(r, AST_AND, AST_NO_OP, e);
   truth->left = maybe_read(r, e);
   truth->right = is_number ? value_after(r, e) : literal_bool(r, e->ast, true);
   truth->is_truth = is_number;
@@ -264,7 +259,7 @@ void maybe_condition(Resolve *r, Expr *e) {
     maybe_condition(r, e->right);
     return;
   case AST_LOCAL:
-    if (!is_asked(r, e, false)) return;
+    if (!is_nilable(r, e, false)) return;
     break;
   case AST_CALL:
   case AST_METHOD: break;
@@ -275,11 +270,11 @@ void maybe_condition(Resolve *r, Expr *e) {
 }
 
 /* `h == nil`, `nil ~= h` */
-static bool ask_nil(Resolve *r, Expr *e) {
-  Expr *asked = nil_denoted(r, e->right) ? e->left : nil_denoted(r, e->left) ? e->right : NULL;
-  if (!asked || r->s->failed || !maybe_asks(r, asked)) return false;
-  resolve_expr(r, asked);
-  Expr *read = maybe_read(r, asked);
+static bool test_nil(Resolve *r, Expr *e) {
+  Expr *tested = nil_is_expr(r, e->right) ? e->left : nil_is_expr(r, e->left) ? e->right : NULL;
+  if (!tested || r->s->failed || !maybe_is_nilable(r, tested)) return false;
+  resolve_expr(r, tested);
+  Expr *read = maybe_read(r, tested);
   bool is_equal = e->op == AST_EQ;
   e->kind = is_equal ? AST_UNARY : AST_PAREN;
   e->op = is_equal ? AST_NOT : AST_NO_OP;
@@ -291,16 +286,16 @@ static bool ask_nil(Resolve *r, Expr *e) {
 
 /* Nil equals no number, so `h == 3` first tests whether h has a value. */
 static bool compare(Resolve *r, Expr *e) {
-  Expr *asked = sema_strip(e->left)->kind == AST_LOCAL && maybe_of(e->left) ? e->left : e->right;
-  if (sema_strip(asked)->kind != AST_LOCAL || !maybe_of(asked)) return false;
+  Expr *tested = sema_strip(e->left)->kind == AST_LOCAL && maybe_of(e->left) ? e->left : e->right;
+  if (sema_strip(tested)->kind != AST_LOCAL || !maybe_of(tested)) return false;
   bool is_equal = e->op == AST_EQ;
-  Expr *both = new_expr(r, is_equal ? AST_AND : AST_OR, AST_NO_OP, e);
+  Expr *both = new_value(r, is_equal ? AST_AND : AST_OR, AST_NO_OP, e);
   Expr *compared = scratch_new(r->scratch, Expr);
   *compared = *e;
   compared->is_truth = true; /* `both` tests for nil */
-  both->left = maybe_read(r, asked);
+  both->left = maybe_read(r, tested);
   if (!is_equal) {
-    Expr *lacks = new_expr(r, AST_UNARY, AST_NOT, e);
+    Expr *lacks = new_value(r, AST_UNARY, AST_NOT, e);
     lacks->left = both->left;
     both->left = lacks;
   }
@@ -316,8 +311,8 @@ static bool choose(Resolve *r, Expr *e) {
   if (left->kind == AST_AND && !left->is_truth) { /* c and h or 0 */
     Expr *chosen = sema_strip(left->right);
     if (chosen->kind != AST_LOCAL || !maybe_of(chosen)) return false;
-    Expr *condition = new_expr(r, AST_AND, AST_NO_OP, left);
-    Expr *truth = new_expr(r, AST_PAREN, AST_NO_OP, chosen);
+    Expr *condition = new_value(r, AST_AND, AST_NO_OP, left);
+    Expr *truth = new_value(r, AST_PAREN, AST_NO_OP, chosen);
     *truth = *chosen;
     make_truth(r, truth);
     condition->left = left->left;
@@ -327,11 +322,11 @@ static bool choose(Resolve *r, Expr *e) {
   }
   bool is_call = left->kind == AST_CALL || left->kind == AST_METHOD;
   if (is_call) resolve_expr(r, left);
-  else if (left->kind != AST_LOCAL || !is_asked(r, left, false)) return false;
+  else if (left->kind != AST_LOCAL || !is_nilable(r, left, false)) return false;
   if (r->s->failed || !maybe_of(left)) return false;
   resolve_expr(r, left);
   if (record_is(&left->entity)) return false;
-  Expr *truth = new_expr(r, AST_PAREN, AST_NO_OP, left);
+  Expr *truth = new_value(r, AST_PAREN, AST_NO_OP, left);
   *truth = *left;
   make_truth(r, truth);
   e->kind = AST_TERNARY;
@@ -345,7 +340,7 @@ bool maybe_operator(Resolve *r, Expr *e, Entity *entity) {
   if (e->is_truth) return false;
   if (e->kind == AST_BINARY && (e->op == AST_EQ || e->op == AST_NE)) {
     *entity = (Entity){.kind = ENTITY_VALUE};
-    return ask_nil(r, e) || compare(r, e);
+    return test_nil(r, e) || compare(r, e);
   }
   if (e->kind == AST_AND || e->kind == AST_TERNARY) maybe_condition(r, e->left);
   else if (e->kind == AST_OR) choose(r, e);

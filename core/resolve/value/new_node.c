@@ -14,7 +14,7 @@ static Local *add_local(Resolve *r, Local from) {
   *local = from;
   local->id = r->s->locals.count;
   local->loop = r->loop;
-  local->is_repeated = r->s->frame || r->is_turn;
+  local->is_repeated = r->s->frame || r->in_unrolled;
   vec_push(r->scratch, &r->s->locals, local);
   return local;
 }
@@ -98,20 +98,27 @@ Expr *build_expr(Resolve *r, const AstExpr *ast) {
   if (ast->right) e->right = build_expr(r, ast->right);
   if (ast->third) e->third = build_expr(r, ast->third);
   e->list = build_list(r, &ast->list);
-  if (ast->kind == AST_FIELD || ast->kind == AST_INDEX) record_reach(r, e);
+  if (ast->kind == AST_FIELD || ast->kind == AST_INDEX) record_resolve_member(r, e);
   return e;
 }
 
-Expr *build_written(Resolve *r, const AstExpr *ast) {
+Expr *build_generated(Resolve *r, const AstExpr *ast) {
   AstExpr *kept = scratch_new(r->scratch, AstExpr);
   *kept = *ast;
   return build_expr(r, kept);
 }
 
+Expr *build_node(Resolve *r, AstExprKind kind, AstOp op, const Expr *at) {
+  Expr *e = scratch_new(r->scratch, Expr);
+  r->expr_count++;
+  *e = (Expr){.kind = kind, .op = op, .pos = at->pos, .width = at->width, .ast = at->ast};
+  return e;
+}
+
 Expr *build_read(Resolve *r, Local *local, const Expr *at) {
   AstExpr name = {
       .kind = AST_LOCAL, .pos = at->pos, .width = at->width, .op = AST_NO_OP, .text = local->name};
-  Expr *e = build_written(r, &name);
+  Expr *e = build_generated(r, &name);
   e->local = local;
   if (at->ast) e->ast = at->ast; /* for messages */
   resolve_expr(r, e);

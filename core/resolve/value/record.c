@@ -4,7 +4,7 @@
  * alias of the RECORD, and a statement with a table becomes one with its values:
  *
  *     local p = {pos = v, r = 2}      local p.pos, p.r = v, 2
- *     p.r = p.r + 1                   p.r = p.r + 1, where p.r is a local (record_reach)
+ *     p.r = p.r + 1                   p.r = p.r + 1, where p.r is a local (record_resolve_member)
  *     q = p                           q.pos, q.r = p.pos, p.r
  *     q = shrink(p)                   an expanded call with two arguments and two results
  *
@@ -63,7 +63,7 @@ static bool is_live(Resolve *r, Expr *e) {
   switch (e->kind) {
   case AST_LOCAL:
     if (!e->local || e->local->known) return false;
-    return e->local->is_alias ? record_is(&e->local->alias) : !static_is_written(r, e);
+    return e->local->is_alias ? record_is(&e->local->alias) : !static_is_known(r, e);
   case AST_CALL: return is_call_live(r, e);
   case AST_METHOD: return resolve_expr(r, e).kind == ENTITY_VALUE || is_any_live(r, &e->list);
   case AST_INDEX: {
@@ -87,7 +87,7 @@ static bool is_live(Resolve *r, Expr *e) {
   }
 }
 
-bool record_is_live(Resolve *r, Expr *table) { return is_live(r, table); }
+bool record_is_runtime(Resolve *r, Expr *table) { return is_live(r, table); }
 
 /* -- items ------------------------------------------------------------------------------------- */
 
@@ -201,10 +201,10 @@ static Entity become(Expr *e, const Expr *item) {
 
 /* Applied while nodes are built: `p.pos` and `w[2]` become locals, so that code which compares the
  * text of targets and values sees locals. */
-void record_reach(Resolve *r, Expr *e) {
+void record_resolve_member(Resolve *r, Expr *e) {
   Local *local = e->left && e->left->kind == AST_LOCAL ? e->left->local : NULL;
   if (local && !local->has_shape && local->declaration && e->kind == AST_FIELD)
-    record_foresee(r, local, e->left->ast->local);
+    record_find_form(r, local, e->left->ast->local);
   if (!local || !local->is_alias || !record_is(&local->alias)) return;
   const Expr *index = e->kind == AST_INDEX && e->list.count == 1 ? e->list.items[0] : NULL;
   int k = -1;
@@ -245,7 +245,7 @@ Entity record_indexed(Resolve *r, Expr *e, const Entity *object) {
   }
   Expr *index = e->list.items[0];
   if (index->kind == AST_STRING) return record_member(r, e, object, index->text);
-  if (!static_is_written(r, index)) return record_pick(r, e, object);
+  if (!static_is_known(r, index)) return record_pick(r, e, object);
   if (!static_integer(r, index, &key)) return (Entity){0};
   bool is_inside = key >= 1 && key <= record_length(object->record);
   int k = is_inside ? find_item(object->record, (Str){0}, (int)key) : -1;
@@ -263,25 +263,11 @@ Entity record_indexed(Resolve *r, Expr *e, const Entity *object) {
 
 /* -- constructors ------------------------------------------------------------------------------ */
 
-static bool may_be_item(const Entity *entity) {
-  switch (entity->kind) {
-  case ENTITY_FIELD:
-  case ENTITY_NODE:
-  case ENTITY_TYPE:
-  case ENTITY_BUILTIN:
-  case ENTITY_FUNCTION:
-  case ENTITY_TABLE:
-  case ENTITY_LIST:
-  case ENTITY_RECORD: return true;
-  default: return false;
-  }
-}
-
 /* Describes an item by a local, from which copies of the table make theirs. */
 static Local *describe(Resolve *r, Expr *value, Str name) {
   Local *local = scratch_new(r->scratch, Local);
   *local = (Local){.name = name, .pos = value->pos, .has_shape = true};
-  if (nil_denoted(r, value)) {
+  if (nil_is_expr(r, value)) {
     sema_fail(r->s, value, RG_ERROR_NAME_NIL, NULL, "a table in a kernel cannot have holes");
     return local;
   }
@@ -290,7 +276,7 @@ static Local *describe(Resolve *r, Expr *value, Str name) {
   if (is_row) {
     sema_fail(r->s, value, RG_ERROR_UNSUPPORTED, "a local of its own may be a row",
               "a table of values in a kernel does not hold rows of fields or tables");
-  } else if (may_be_item(&entity)) {
+  } else if (entity.kind != ENTITY_SHAPE && entity_is_alias(&entity)) {
     local->is_alias = true;
     local->alias = entity;
   } else if (resolve_is_value(r, value)) {
@@ -311,7 +297,7 @@ static bool check_new(Resolve *r, const Expr *at, const Record *record, Str name
 }
 
 /* e is a table; each of its values is resolved. `{unpack(v)}` holds all that the call returns. */
-Entity record_written(Resolve *r, Expr *e) {
+Entity record_literal(Resolve *r, Expr *e) {
   Record *record = scratch_new(r->scratch, Record);
   int named = e->ast->keys.count;
   for (int i = 0; i < e->list.count && !r->s->failed; i++) {
@@ -335,7 +321,7 @@ Entity record_written(Resolve *r, Expr *e) {
 Entity record_value(Resolve *r, Expr *e) {
   Expr *inner = sema_strip(e);
   if (inner->kind != AST_TABLE) return resolve_expr(r, e);
-  return e->entity = record_written(r, inner);
+  return e->entity = record_literal(r, inner);
 }
 
 /* -- copies ------------------------------------------------------------------------------------ */
@@ -423,8 +409,8 @@ static bool flatten_item(Flat *f, Expr *e, int k, Local *target) {
   if (!target->is_alias && !local->is_alias) {
     Expr *value = record_take(r, e, k, &f->called);
     vec_push(r->scratch, f->out, value);
-    return target->has_shape ? shape_check_given(r, value, target->shape, f->what)
-                             : resolve_give_shape(r, target, value);
+    return target->has_shape ? shape_check_value(r, value, target->shape, f->what)
+                             : resolve_assign_shape(r, target, value);
   }
   return (target->is_alias && local->is_alias && resolve_is_same(&target->alias, &local->alias)) ||
          sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "declare another local for the other one",

@@ -19,7 +19,7 @@ static bool is_run_time(Resolve *r, Expr *e) {
   if (e->kind != AST_INDEX || e->list.count != 1) return false;
   Entity object = resolve_expr(r, e->left);
   return record_is(&object) && e->list.items[0]->kind != AST_STRING &&
-         !static_is_written(r, e->list.items[0]);
+         !static_is_known(r, e->list.items[0]);
 }
 
 /* Finds locals that build_expr did not: `w[k + 1]` with a known k, `p.new`. It goes from the root
@@ -112,7 +112,7 @@ static const AstExpr *find_table(const AstBlock *block, const AstLocal *name) {
   return found;
 }
 
-void record_foresee(Resolve *r, Local *local, const AstLocal *name) {
+void record_find_form(Resolve *r, Local *local, const AstLocal *name) {
   const AstFunction *function = r->s->frame ? r->s->frame->function : r->input->ast->function;
   if (local->is_alias || local->is_poisoned || !name) return;
   const AstExpr *table = find_table(&function->body, name);
@@ -181,13 +181,6 @@ static Stmt *new_stmt(Resolve *r, AstStmtKind kind, const Stmt *like) {
   return stmt;
 }
 
-static Expr *new_expr(Resolve *r, AstExprKind kind, AstOp op, const Expr *at) {
-  Expr *e = scratch_new(r->scratch, Expr);
-  r->expr_count++;
-  *e = (Expr){.kind = kind, .op = op, .pos = at->pos, .width = at->width, .ast = at->ast};
-  return e;
-}
-
 static Local *hold(Resolve *r, const char *name, Expr *value, Type type, Block *block,
                    const Stmt *like) {
   Stmt *stmt = new_stmt(r, AST_STMT_LOCAL, like);
@@ -206,8 +199,8 @@ static Local *hold(Resolve *r, const char *name, Expr *value, Type type, Block *
 /* `index == position ? value : item` */
 static Expr *chosen(Resolve *r, Local *index, int position, Local *value, Local *item,
                     const Expr *at) {
-  Expr *choice = new_expr(r, AST_TERNARY, AST_NO_OP, at);
-  choice->left = new_expr(r, AST_BINARY, AST_EQ, at);
+  Expr *choice = build_node(r, AST_TERNARY, AST_NO_OP, at);
+  choice->left = build_node(r, AST_BINARY, AST_EQ, at);
   choice->left->left = name_of(r, index, at);
   choice->left->right = literal_integer(r, at->ast, position);
   choice->right = name_of(r, value, at);
@@ -267,8 +260,8 @@ static bool check_each(Resolve *r, Stmt *stmt) {
 
 /* `w[index] op value` */
 static Expr *updated(Resolve *r, const Stmt *stmt, const Expr *target, Local *index, Expr *value) {
-  Expr *sum = new_expr(r, AST_BINARY, stmt->op, target);
-  sum->left = new_expr(r, AST_INDEX, AST_NO_OP, target);
+  Expr *sum = build_node(r, AST_BINARY, stmt->op, target);
+  sum->left = build_node(r, AST_INDEX, AST_NO_OP, target);
   sum->left->left = name_of(r, target->left->local, target);
   vec_push(r->scratch, &sum->left->list, name_of(r, index, target));
   sum->right = value;

@@ -50,7 +50,7 @@ bool shape_binary(Resolve *r, const Expr *e, Shape *shape) {
   return shape_join(r, e, a, b, who, shape);
 }
 
-bool shape_check_given(Resolve *r, const Expr *value, Shape to, const char *what) {
+bool shape_check_value(Resolve *r, const Expr *value, Shape to, const char *what) {
   Shape from = shape_of(value);
   if (type_equal(from, to)) return true;
   const char *hint = type_is_struct(to) || type_is_struct(from) ? NULL

@@ -124,7 +124,7 @@ static Expr *zero_of(Resolve *r, const Expr *at, Type type) {
   return new_conversion(r, at, type, list);
 }
 
-static bool fill_struct(Resolve *r, Expr *e, Type type, const Exprs *given, Exprs *out);
+static bool fill_struct(Resolve *r, Expr *e, Type type, const Exprs *items, Exprs *out);
 
 static Expr *from_record(Resolve *r, Expr *e, Type type, const char *what, const Inline **called);
 
@@ -133,7 +133,7 @@ static Expr *from_item(Resolve *r, Expr *e, int k, Type type, const char *what,
   Expr *item = sema_strip(record_take(r, e, k, called));
   return record_is(&item->entity) && !type_is_scalar(type)
              ? from_record(r, item, type, what, called)
-             : struct_given(r, item, type, what);
+             : struct_coerce(r, item, type, what);
 }
 
 /* A vector or matrix from a table with as many values as the type has numbers or rows. */
@@ -182,38 +182,38 @@ static Expr *from_record(Resolve *r, Expr *e, Type type, const char *what, const
 }
 
 /* Turns a table for something of this type into a construction of it; `what` is for messages. */
-Expr *struct_given(Resolve *r, Expr *given, Type type, const char *what) {
+Expr *struct_coerce(Resolve *r, Expr *value, Type type, const char *what) {
   char buffer[TYPE_NAME_SIZE];
   Exprs list = {0};
-  if (given->kind != AST_TABLE) {
+  if (value->kind != AST_TABLE) {
     const Inline *called = NULL;
-    Entity entity = resolve_expr(r, given);
+    Entity entity = resolve_expr(r, value);
     if (record_is(&entity) && !type_is_scalar(type))
-      return from_record(r, given, type, what, &called);
-    bool fits = resolve_is_value(r, given) && shape_check_given(r, given, type_shape(type), what);
-    return fits ? given : NULL;
+      return from_record(r, value, type, what, &called);
+    bool fits = resolve_is_value(r, value) && shape_check_value(r, value, type_shape(type), what);
+    return fits ? value : NULL;
   }
   if (type_is_array(type)) {
-    sema_fail(r->s, given, RG_ERROR_TYPE_MISMATCH, "rg.zeros(T, n) and rg.list(T) make arrays",
+    sema_fail(r->s, value, RG_ERROR_TYPE_MISMATCH, "rg.zeros(T, n) and rg.list(T) make arrays",
               "%s is %s, but this is a table", what, shape_text(r->s, type));
     return NULL;
   }
   if (!type_is_struct(type)) {
-    vec_push(r->scratch, &list, given);
-    Expr *made = new_conversion(r, given, type, list);
+    vec_push(r->scratch, &list, value);
+    Expr *made = new_conversion(r, value, type, list);
     return resolve_construction(r, made, type_name(type, buffer), type_shape(type)) ? made : NULL;
   }
   Exprs one = {0};
-  vec_push(r->scratch, &one, given);
-  return fill_struct(r, given, type, &one, &list) ? new_conversion(r, given, type, list) : NULL;
+  vec_push(r->scratch, &one, value);
+  return fill_struct(r, value, type, &one, &list) ? new_conversion(r, value, type, list) : NULL;
 }
 
-static Expr *member_value(Resolve *r, Expr *given, const TypeMember *member) {
-  return struct_given(r, given, member->type,
-                      scratch_format(r->scratch, "member '%s'", member->name));
+static Expr *member_value(Resolve *r, Expr *value, const TypeMember *member) {
+  return struct_coerce(r, value, member->type,
+                       scratch_format(r->scratch, "member '%s'", member->name));
 }
 
-static bool give(Resolve *r, Expr *value, const TypeMember *member, Expr **place) {
+static bool set_member(Resolve *r, Expr *value, const TypeMember *member, Expr **place) {
   if (*place)
     return sema_fail(r->s, value, RG_ERROR_CALL_COUNT, NULL, "member '%s' is given twice",
                      member->name);
@@ -221,31 +221,32 @@ static bool give(Resolve *r, Expr *value, const TypeMember *member, Expr **place
 }
 
 /* `{pos = v, mass = 2}` and `{v, 2}` */
-static bool fill_members(Resolve *r, Expr *e, Type type, const Exprs *given, const AstExpr *keys,
+static bool fill_members(Resolve *r, Expr *e, Type type, const Exprs *items, const AstExpr *keys,
                          Expr **values) {
   TypeRow row = type_row(types_of(r), type);
-  for (int i = 0; i < given->count; i++) {
+  for (int i = 0; i < items->count; i++) {
     const AstExpr *key = keys ? keys->keys.items[i] : NULL;
     if (key && key->kind != AST_STRING)
-      return sema_fail(r->s, given->items[i], RG_ERROR_UNSUPPORTED, "write the members' names",
+      return sema_fail(r->s, items->items[i], RG_ERROR_UNSUPPORTED, "write the members' names",
                        "%s has no member with this key", shape_text(r->s, type));
     if (!key && i >= row.member_count)
       return sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "%s has %d %s, %d given",
                        shape_text(r->s, type), row.member_count,
-                       row.member_count == 1 ? "member" : "members", given->count);
+                       row.member_count == 1 ? "member" : "members", items->count);
     const TypeMember *member =
-        key ? find_member(r, given->items[i], type, key->text) : &row.members[i];
-    if (!member || !give(r, given->items[i], member, &values[member - row.members])) return false;
+        key ? find_member(r, items->items[i], type, key->text) : &row.members[i];
+    if (!member || !set_member(r, items->items[i], member, &values[member - row.members]))
+      return false;
   }
   return true;
 }
 
-static bool fill_struct(Resolve *r, Expr *e, Type type, const Exprs *given, Exprs *out) {
+static bool fill_struct(Resolve *r, Expr *e, Type type, const Exprs *items, Exprs *out) {
   TypeRow row = type_row(types_of(r), type);
   Expr **values = scratch_array(r->scratch, Expr *, row.member_count);
-  Expr *only = given->count == 1 ? given->items[0] : NULL;
+  Expr *only = items->count == 1 ? items->items[0] : NULL;
   bool is_table = only && only->kind == AST_TABLE;
-  if (!fill_members(r, e, type, is_table ? &only->list : given, is_table ? only->ast : NULL,
+  if (!fill_members(r, e, type, is_table ? &only->list : items, is_table ? only->ast : NULL,
                     values))
     return false;
   for (int k = 0; k < row.member_count; k++)
@@ -315,7 +316,7 @@ static Expr *table_item_value(Resolve *r, const Entity *table, const char *key, 
   if (e->entity.kind == ENTITY_TABLE && !type_is_scalar(type))
     return table_value(r, &e->entity, type, pos, width);
   const char *what = scratch_format(r->scratch, "'%s'", item_text(r, table, key));
-  return !r->s->failed && resolve_is_value(r, e) && shape_check_given(r, e, type_shape(type), what)
+  return !r->s->failed && resolve_is_value(r, e) && shape_check_value(r, e, type_shape(type), what)
              ? e
              : NULL;
 }

@@ -8,12 +8,12 @@
 
 enum { MOST_VALUES = 64 };
 
-Entity resolve_call_of_text(Resolve *r, Expr *e, const char *name, const char *text) {
+Entity resolve_call_of_text(Resolve *r, Expr *e, Expr *self, const char *name, const char *text) {
   Error err;
   error_clear(&err);
   Ast *ast = parse_kernel_text(source_create(r->scratch, str_of(text), name, 1), &err);
   ASSERT(ast, "it is a function");
-  return ast ? resolve_inline_call(r, e, resolve_function(name, ast->function, ast->source), NULL)
+  return ast ? resolve_inline_call(r, e, resolve_function(name, ast->function, ast->source), self)
              : (Entity){0};
 }
 
@@ -63,5 +63,5 @@ Entity unpack_call(Resolve *r, Expr *e) {
   for (int k = 0; k < count && first >= 0; k++)
     strbuf_format(&text, "%sv[%d]", k ? ", " : "", first + k);
   strbuf_text(&text, " end");
-  return resolve_call_of_text(r, e, "unpack", strbuf_end(&text));
+  return resolve_call_of_text(r, e, NULL, "unpack", strbuf_end(&text));
 }
