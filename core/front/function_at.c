@@ -71,7 +71,7 @@ static Str function_text(const Ast *ast) {
   return (Str){ast->source->text.data + start, ast->function->end.offset - start};
 }
 
-static void fail_alike(Error *err, const Ast *second) {
+static void fail_ambiguous(Error *err, const Ast *second) {
   AstFunction *function = second->function;
   diag_error(err, second->source, function->pos, 8, RG_ERROR_SOURCE,
              "two functions on line %d cannot be told apart: compiled by Lua they are the same",
@@ -95,7 +95,7 @@ static Ast *choose(Search *search, const char *which, Error *err) {
     if (!ast && search->failed < 0) search->failed = search->found.items[number];
     if (!ast) continue;
     if (chosen && !str_equal(function_text(chosen), function_text(ast))) {
-      fail_alike(err, ast);
+      fail_ambiguous(err, ast);
       return NULL;
     }
     if (!chosen) chosen = ast;

@@ -40,10 +40,10 @@ typedef struct Frame {
 
 /* The first block whose `end` is not aligned with the line that opened it: a missing `end` is
  * likely there. */
-typedef struct Misfit {
+typedef struct MisalignedEnd {
   const char *open; /* NULL: none */
   int open_line, end_line;
-} Misfit;
+} MisalignedEnd;
 
 /* A name in scope, and the one it shadows. */
 typedef struct Binding {
@@ -54,12 +54,12 @@ typedef struct Parser {
   Source *source;
   Scratch *scratch;
   Error *err;
-  bool failed;    /* in the current statement: the parser is at the END token */
-  bool is_broken; /* something has failed: no Ast will be returned */
-  bool is_lost;   /* and nothing after it can be parsed */
-  int failed_at;  /* the token that was current at the failure */
-  Error *latest;  /* the error reported last */
-  Error *said;    /* the error that the last failed call reported, or NULL */
+  bool failed;       /* in the current statement: the parser is at the END token */
+  bool is_broken;    /* something has failed: no Ast will be returned */
+  bool is_abandoned; /* and nothing after it can be parsed */
+  int failed_at;     /* the token that was current at the failure */
+  Error *latest;     /* the error reported last */
+  Error *reported;   /* the error that the last failed call reported, or NULL */
   Tokens tokens;
   int at;       /* the current token */
   int depth;    /* nesting of expressions and blocks */
@@ -68,7 +68,7 @@ typedef struct Parser {
   VEC(Binding) scope;
   int local_count;
   int else_if_line; /* of the first `else if`, 0: none */
-  Misfit misfit;
+  MisalignedEnd misaligned;
   bool is_text;       /* a text kernel: the text may have been cut by `]]` */
   int brackets;       /* `[` open here */
   bool no_method;     /* between `?` and `:`, where a colon is the conditional's */
@@ -97,13 +97,13 @@ bool parser_fail(Parser *p, Pos pos, int32_t width, const char *format, ...)
 bool parser_fail_here(Parser *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* "'then' expected, found 'x'". */
 bool parser_fail_expected(Parser *p, const char *what);
-bool parser_take(Parser *p, const Error *error); /* a failure that was found elsewhere */
-bool parser_hint(Parser *p, const char *hint);   /* to the failure reported by the preceding call */
+bool parser_fail_with(Parser *p, const Error *error); /* a failure that was found elsewhere */
+bool parser_hint(Parser *p, const char *hint); /* to the failure reported by the preceding call */
 /* A note on it: "declared here". */
 bool parser_note(Parser *p, Pos pos, int32_t width, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /* Stops after the failure, since brackets or blocks do not match from there on. */
-void parser_lose(Parser *p);
+void parser_abandon(Parser *p);
 bool parser_expect(Parser *p, TokenKind kind);
 /* Expects the token that closes what `open` started at `start`. */
 bool parser_match(Parser *p, TokenKind close, const char *open, Pos start);

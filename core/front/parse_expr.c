@@ -71,7 +71,7 @@ static AstExpr *seal(Parser *p, AstExpr *expr) {
   parser_fail(p, expr->pos, expr->width, "this expression chains more than %d operations",
               AST_MAX_HEIGHT);
   parser_hint(p, "keep a part of it in a local");
-  parser_lose(p);
+  parser_abandon(p);
   return expr;
 }
 
@@ -172,7 +172,7 @@ static AstExpr *parse_string(Parser *p) {
   AstExpr *expr = new_at_token(p, AST_STRING);
   parser_next(p);
   Error error = {0};
-  if (!literal_read_string(p->source, token, &expr->text, &error)) parser_take(p, &error);
+  if (!literal_read_string(p->source, token, &expr->text, &error)) parser_fail_with(p, &error);
   return seal(p, expr);
 }
 
@@ -181,7 +181,7 @@ static AstExpr *parse_number(Parser *p) {
   expr->text = token_source(p->source, parser_current(p));
   parser_next(p);
   Error error = {0};
-  if (!literal_read_number(p->source, expr, &error)) parser_take(p, &error);
+  if (!literal_read_number(p->source, expr, &error)) parser_fail_with(p, &error);
   return seal(p, expr);
 }
 

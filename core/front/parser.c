@@ -52,39 +52,39 @@ static void stop(Parser *p) {
   p->at = p->tokens.count - 1;
 }
 
-bool parser_take(Parser *p, const Error *error) {
-  if (!p->failed) p->said = p->latest = error_add(p->err, error);
+bool parser_fail_with(Parser *p, const Error *error) {
+  if (!p->failed) p->reported = p->latest = error_add(p->err, error);
   stop(p);
   return false;
 }
 
-void parser_lose(Parser *p) {
+void parser_abandon(Parser *p) {
   stop(p);
-  p->is_lost = true;
+  p->is_abandoned = true;
 }
 
 /* `]]` inside the text ends a plain long string, so the text that arrives here ends inside two
  * brackets. */
 static void hint_cut_text(Parser *p) {
   if (p->is_text && p->brackets >= 2)
-    error_hint(p->said, "']]' ends a plain long string: write the kernel between [=[ and ]=]");
+    error_hint(p->reported, "']]' ends a plain long string: write the kernel between [=[ and ]=]");
 }
 
 static bool fail(Parser *p, Pos pos, int32_t width, const char *format, va_list args) {
   Error error = {0};
   char message[400];
-  p->said = NULL;
+  p->reported = NULL;
   if (p->failed) return false;
   if (parser_is(p, TOKEN_FAULT)) {
     token_report_fault(p->source, parser_current(p), &error);
-    parser_take(p, &error);
-    p->said = NULL; /* it has a hint already */
+    parser_fail_with(p, &error);
+    p->reported = NULL; /* it has a hint already */
     return false;
   }
   bool is_end = parser_is(p, TOKEN_END);
   vsnprintf(message, sizeof message, format, args);
   diag_error(&error, p->source, pos, width, RG_ERROR_SYNTAX, "%s", message);
-  parser_take(p, &error);
+  parser_fail_with(p, &error);
   if (is_end) hint_cut_text(p);
   return false;
 }
@@ -106,13 +106,13 @@ bool parser_fail_here(Parser *p, const char *format, ...) {
   return false;
 }
 
-bool parser_hint(Parser *p, const char *hint) { return error_hint(p->said, "%s", hint); }
+bool parser_hint(Parser *p, const char *hint) { return error_hint(p->reported, "%s", hint); }
 
 bool parser_note(Parser *p, Pos pos, int32_t width, const char *format, ...) {
   Error note = {.is_note = true};
   char message[400];
   va_list args;
-  if (!p->said) return false;
+  if (!p->reported) return false;
   va_start(args, format);
   vsnprintf(message, sizeof message, format, args);
   va_end(args);
@@ -164,21 +164,22 @@ static int indentation(const Parser *p, Pos pos) {
 static void note_misfit(Parser *p, const char *open, Pos start) {
   Pos end = parser_current(p)->pos;
   bool is_first_in_line = indentation(p, end) == end.column;
-  if (p->misfit.open || end.line == start.line || !is_first_in_line ||
+  if (p->misaligned.open || end.line == start.line || !is_first_in_line ||
       indentation(p, start) == end.column)
     return;
-  p->misfit = (Misfit){open, start.line, end.line};
+  p->misaligned = (MisalignedEnd){open, start.line, end.line};
 }
 
 static void hint_missing_end(Parser *p) {
-  Misfit misfit = p->misfit;
+  MisalignedEnd misaligned = p->misaligned;
   if (p->else_if_line)
-    error_hint(p->said, "the 'if' after 'else' on line %d needs its own 'end'; 'elseif' does not",
+    error_hint(p->reported,
+               "the 'if' after 'else' on line %d needs its own 'end'; 'elseif' does not",
                p->else_if_line);
-  else if (misfit.open)
-    error_hint(p->said,
+  else if (misaligned.open)
+    error_hint(p->reported,
                "the 'end' on line %d closes the '%s' on line %d, but is not aligned with it",
-               misfit.end_line, misfit.open, misfit.open_line);
+               misaligned.end_line, misaligned.open, misaligned.open_line);
 }
 
 static bool fail_never_closed(Parser *p, TokenKind close, const char *open, Pos start) {
@@ -191,7 +192,7 @@ static bool fail_never_closed(Parser *p, TokenKind close, const char *open, Pos 
 /* After a failure, a mismatch is taken for a consequence of it, and ends the parse. */
 static bool lose_block(Parser *p, TokenKind close) {
   bool is_block = close == TOKEN_END_KEYWORD || close == TOKEN_UNTIL;
-  if (is_block && p->is_broken) parser_lose(p);
+  if (is_block && p->is_broken) parser_abandon(p);
   return is_block;
 }
 
@@ -210,7 +211,7 @@ bool parser_match(Parser *p, TokenKind close, const char *open, Pos start) {
   if (p->failed) return false;
   bool is_block = lose_block(p, close);
   fail_match(p, close, open, start);
-  if (is_block) parser_lose(p);
+  if (is_block) parser_abandon(p);
   return false;
 }
 
@@ -227,7 +228,7 @@ bool parser_enter(Parser *p) {
   if (++p->depth <= PARSE_MAX_DEPTH) return true;
   parser_fail_here(p, "this is nested more than %d levels deep", PARSE_MAX_DEPTH);
   parser_hint(p, "move a part into a local or a helper function");
-  parser_lose(p);
+  parser_abandon(p);
   return false;
 }
 void parser_leave(Parser *p) { p->depth--; }

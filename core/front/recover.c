@@ -68,10 +68,10 @@ static int find_end(const Parser *p, int first) {
 }
 
 void recover_statement(Parser *p, int first) {
-  if (!p->failed || p->is_lost) return;
+  if (!p->failed || p->is_abandoned) return;
   int at = find_end(p, first);
   if (at >= p->tokens.count - 1) {
-    parser_lose(p);
+    parser_abandon(p);
     return;
   }
   p->failed = false;

@@ -1,5 +1,7 @@
-/* source.c - a kernel's text, copied once and then only read. */
+/* source.c - a kernel's text, copied once and then only read, and errors at a position in it. */
 #include "front/source.h"
+
+#include <stdio.h>
 
 static bool is_newline(char c) { return c == '\n' || c == '\r'; }
 
@@ -41,4 +43,41 @@ Str source_line(const Source *source, Pos pos) {
   while (start > 0 && !is_newline(text.data[start - 1])) start--;
   while (end < text.length && !is_newline(text.data[end])) end++;
   return (Str){text.data + start, end - start};
+}
+
+/* -- errors ------------------------------------------------------------------------------------ */
+
+/* The longest prefix of `line` that fits and does not cut a UTF-8 character. */
+static int fitting_length(Str line, int room) {
+  if (line.length <= room) return line.length;
+  int length = room;
+  while (length > 0 && ((unsigned char)line.data[length] & 0xC0) == 0x80) length--;
+  return length;
+}
+
+static void copy_line(Error *err, Str line) {
+  int length = fitting_length(line, (int)sizeof err->source - 1);
+  if (err->column > length + 1) length = 0;
+  for (int i = 0; i < length; i++) err->source[i] = line.data[i] ? line.data[i] : ' ';
+  err->source[length] = 0;
+}
+
+/* If there is a source line, the column lies within it, so a caret never points at other text. */
+bool diag_error(Error *err, const Source *source, Pos pos, int32_t width, ErrorCode code,
+                const char *format, ...) {
+  if (!err || error_is_set(err)) return false;
+  va_list args;
+  va_start(args, format);
+  error_set_va(err, code, format, args);
+  va_end(args);
+
+  Str line = source_line(source, pos);
+  int32_t rest = line.length - (pos.column - 1); /* bytes from the column to the end of the line */
+  if (width > rest) width = rest;
+  snprintf(err->file, sizeof err->file, "%s", source->name);
+  err->line = pos.line;
+  err->column = pos.column;
+  err->width = width > 1 ? width : 1;
+  copy_line(err, line);
+  return false;
 }

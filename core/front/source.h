@@ -27,7 +27,7 @@ Str source_lines(Str text, int32_t first_line, int32_t first, int32_t last);
 /* The line that `pos` is in, without newline. */
 Str source_line(const Source *source, Pos pos);
 
-/* diag.c: an error at a position: fills file, line, column, width, source and the message. Always
+/* An error at a position: fills file, line, column, width, source and the message. Always
  * false. */
 bool diag_error(Error *err, const Source *source, Pos pos, int32_t width, ErrorCode code,
                 const char *format, ...) __attribute__((format(printf, 6, 7)));

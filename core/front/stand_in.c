@@ -46,7 +46,7 @@ static Str declared_name(const Search *search, int at) {
 }
 
 /* Is token `at` the first argument of `kernel(`, also through `pcall(rg.kernel, `? */
-static bool is_given(const Search *search, int at) {
+static bool is_kernel_argument(const Search *search, int at) {
   bool is_argument = is_at(search, at - 1, TOKEN_LEFT_PAREN) || is_at(search, at - 1, TOKEN_COMMA);
   return is_argument && str_is(name_at(search, at - 2), "kernel");
 }
@@ -61,7 +61,7 @@ static void open_block(Search *search, Places *open, int at) {
   Span span = {.first = at,
                .last = -1,
                .name = declared_name(search, at),
-               .is_wanted = is_given(search, at)};
+               .is_wanted = is_kernel_argument(search, at)};
   for (int k = 0; span.is_wanted && k < open->count - 1; k++)
     if (open->items[k] < 0) search->spans.items[-1 - open->items[k]].has_kernel = true;
   vec_push(work, &search->spans, span);
@@ -85,9 +85,9 @@ static void note_names(Search *search, const Span *span) {
 }
 
 /* Notes functions passed by name: `kernel(step)`, `kernel(solver.step)`. */
-static void note_given(Search *search) {
+static void note_kernel_arguments(Search *search) {
   for (int at = 0; at < search->tokens.count; at++) {
-    if (!is_at(search, at, TOKEN_NAME) || !is_given(search, at)) continue;
+    if (!is_at(search, at, TOKEN_NAME) || !is_kernel_argument(search, at)) continue;
     int last = at;
     while (is_at(search, last + 1, TOKEN_DOT) && is_at(search, last + 2, TOKEN_NAME)) last += 2;
     map_put(&search->used, name_at(search, last), search);
@@ -101,7 +101,7 @@ static bool becomes_wanted(const Search *search, const Span *span) {
 
 static void mark_used(Search *search) {
   bool found = true;
-  note_given(search);
+  note_kernel_arguments(search);
   for (int k = 0; k < search->spans.count; k++)
     if (search->spans.items[k].is_wanted) note_names(search, &search->spans.items[k]);
   while (found) {
