@@ -34,10 +34,10 @@ void emit_types(Emit *e); /* the first line of a text: what its launches give an
 void emit_end(Emit *e);
 
 /* emit_stmt.c */
-void emit_block(Emit *e, Block *block);              /* its names go out of scope at its end */
-void emit_line(Emit *e, Pos pos);                    /* advances to the user's line */
-void emit_given(Emit *e, Local *local, Expr *value); /* the initial value of a new local */
-const char *emit_declare(Emit *e, Local *local);     /* visible from here */
+void emit_block(Emit *e, Block *block);                /* its names go out of scope at its end */
+void emit_line(Emit *e, Pos pos);                      /* advances to the user's line */
+void emit_initial(Emit *e, Local *local, Expr *value); /* the initial value of a new local */
+const char *emit_declare(Emit *e, Local *local);       /* visible from here */
 
 /* emit_assign.c */
 void emit_update(Emit *e, Pos pos, const Update *update);
@@ -91,7 +91,7 @@ bool emit_inside_part(Emit *e, const Expr *part); /* "_rg.inside_part(.., ", an 
 void emit_reducer(Emit *e, Pos pos, const Local *local, const char *name, Type type);
 void emit_totals(Emit *e);                                    /* "; .." after the loop */
 void emit_note_set(Emit *e, const Local *local, bool is_set); /* "; .." */
-bool emit_given_local(Emit *e, const Expr *use); /* "_rg.given(.., ", the local and ")" */
+bool emit_checked_local(Emit *e, const Expr *use); /* "_rg.assigned(.., ", the local and ")" */
 
 /* emit_vector.c */
 void emit_launch_arg(Emit *e, const Expr *expr); /* launch arguments */
@@ -123,7 +123,7 @@ void emit_random_iteration(Emit *e, const Stmt *stmt);
 
 /* emit_message.c: print, assert, error */
 void emit_message(Emit *e, Expr *call);
-void emit_where(Emit *e); /* {i, j}: the iteration */
+void emit_iteration(Emit *e); /* {i, j}: the iteration */
 /* A piece of a message; text NULL: the string of a launch. */
 void emit_message_text(Emit *e, const char *format, const Str *text, SemaArg string);
 

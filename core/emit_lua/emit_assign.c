@@ -107,9 +107,9 @@ static void end_change(Emit *e, const Target *target) {
 /* If integer overflow is checked, the terms are added one by one, in their order. */
 void emit_update(Emit *e, Pos pos, const Update *update) {
   Target target = target_of(e, update->target);
-  bool is_apart = e->s->input->debug & SEMA_DEBUG_ARITHMETIC && type_is_integer(target.type);
+  bool is_one_by_one = e->s->input->debug & SEMA_DEBUG_ARITHMETIC && type_is_integer(target.type);
   bool all_negative = update->terms.items[0].is_negative && first_positive(update) < 0;
-  if (!is_apart) {
+  if (!is_one_by_one) {
     begin_change(e, pos, &target, all_negative ? IR_UPDATE_SUB : update->op);
     emit_terms(e, update, &target);
     end_change(e, &target);

@@ -44,7 +44,7 @@ static int find_message(const Emit *e, Pos pos, ErrorCode code, const char *piec
 
 static void emit_site(Emit *e, const char *operation, int message) {
   emit_format(e, "_rg.%s(_rg_r, %d, ", operation, message);
-  emit_where(e);
+  emit_iteration(e);
 }
 
 static const char *sign_of(Emit *e, const char *name, Type type) {
@@ -113,24 +113,24 @@ bool emit_inside_part(Emit *e, const Expr *part) {
 
 /* -- locals ------------------------------------------------------------------------------------ */
 
-static bool is_followed(const Emit *e, const Local *local) {
+static bool is_tracked(const Emit *e, const Local *local) {
   return e->s->input->debug & SEMA_DEBUG_LOCALS && type_is_scalar(local->shape) && !local->is_alias;
 }
 
 /* The chunk's table records, under a number per local, whether it has a value. */
 void emit_note_set(Emit *e, const Local *local, bool is_set) {
-  if (is_followed(e, local))
+  if (is_tracked(e, local))
     emit_format(e, "; _rg_r[-%d] = %s", local->id + 1, is_set ? "true" : "nil");
 }
 
-bool emit_given_local(Emit *e, const Expr *use) {
+bool emit_checked_local(Emit *e, const Expr *use) {
   const Local *local = use->local;
   const char *text =
       scratch_format(e->scratch, "'%.*s' has no value yet", local->name.length, local->name.data);
-  if (!is_followed(e, local)) return false;
+  if (!is_tracked(e, local)) return false;
   int message = find_message(e, use->pos, RG_ERROR_UNSET, text);
   if (message < 0) return false;
-  emit_site(e, "given", message);
+  emit_site(e, "assigned", message);
   emit_format(e, ", %d, \"%.*s\", ", local->id + 1, local->name.length, local->name.data);
   return true;
 }

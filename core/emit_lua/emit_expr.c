@@ -128,7 +128,7 @@ static void emit_named(Emit *e, Expr *expr) {
       break;
     }
     emit_conversion(e, emit_shape(e, expr), expr->local->type, at);
-    bool is_checked = emit_given_local(e, expr);
+    bool is_checked = emit_checked_local(e, expr);
     emit_format(e, is_checked ? "%s))" : "%s)", e->names[expr->local->id]);
     break;
   }

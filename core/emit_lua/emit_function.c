@@ -31,7 +31,7 @@ static void emit_arguments(Emit *e, Inline *in) {
   strbuf_init(&e->out, e->scratch);
   for (int i = 0; i < count; i++) {
     if (i) emit_text(e, ", ");
-    emit_given(e, in->parameters.items[i], in->arguments.items[i]);
+    emit_initial(e, in->parameters.items[i], in->arguments.items[i]);
   }
   StrBuf text = e->out;
   e->out = before;
@@ -221,12 +221,13 @@ void emit_invocation(Emit *e, Expr *expr, Invocation *call) {
     const Local *parameter = call->of->parameters.items[i];
     if (!is_passed(parameter)) continue;
     emit_text(e, ", ");
-    if (parameter->is_alias) emit_given(e, call->of->parameters.items[i], call->arguments.items[i]);
+    if (parameter->is_alias)
+      emit_initial(e, call->of->parameters.items[i], call->arguments.items[i]);
     else emit_for(e, call->arguments.items[i], parameter->type, parameter->shape);
   }
   if (call->of->axis_count) {
     emit_text(e, ", ");
-    emit_where(e);
+    emit_iteration(e);
   }
   emit_random_resume(e, call->of);
   emit_text(e, call->results.count > 1 ? "))" : ")");

@@ -7,31 +7,31 @@
  * Parallel and serial loops alike run in index order. */
 #include "emit_lua/emit.h"
 
-typedef struct Around {
+typedef struct SavedLoop {
   int loop, outer;
   bool outer_is_left;
   Stmt *repeat;
-} Around;
+} SavedLoop;
 
-static Around enter(Emit *e, Stmt *stmt) {
-  Around around = {e->loop, e->outer, e->outer_is_left, e->repeat};
+static SavedLoop enter(Emit *e, Stmt *stmt) {
+  SavedLoop saved = {e->loop, e->outer, e->outer_is_left, e->repeat};
   e->outer = e->loop;
   e->outer_is_left = e->is_left;
   e->is_left = false;
   e->loop = ++e->loop_count;
   e->repeat = stmt->kind == AST_STMT_REPEAT ? stmt : NULL;
   emit_text(e, " do do ");
-  return around;
+  return saved;
 }
 
-static void leave(Emit *e, Around around) {
+static void leave(Emit *e, SavedLoop saved) {
   emit_format(e, " end ::_rg_next%d:: end", e->loop);
   if (e->is_left) emit_format(e, " ::_rg_leave%d::", e->loop);
-  e->loop = around.loop;
+  e->loop = saved.loop;
   e->is_left = e->outer_is_left;
-  e->outer = around.outer;
-  e->outer_is_left = around.outer_is_left;
-  e->repeat = around.repeat;
+  e->outer = saved.outer;
+  e->outer_is_left = saved.outer_is_left;
+  e->repeat = saved.repeat;
 }
 
 static void break_if(Emit *e, Expr *condition) {
@@ -43,16 +43,16 @@ static void break_if(Emit *e, Expr *condition) {
 void emit_while(Emit *e, Stmt *stmt) {
   emit_text(e, "while ");
   emit_expr(e, stmt->values.items[0]);
-  Around around = enter(e, stmt);
+  SavedLoop saved = enter(e, stmt);
   emit_random_iteration(e, stmt);
   emit_block(e, &stmt->bodies.items[0]);
-  leave(e, around);
+  leave(e, saved);
 }
 
 /* The condition sees the body's locals. */
 void emit_repeat(Emit *e, Stmt *stmt) {
   emit_text(e, "while true");
-  Around around = enter(e, stmt);
+  SavedLoop saved = enter(e, stmt);
   emit_random_iteration(e, stmt);
   int visible = e->visible.count;
   Block *body = &stmt->bodies.items[0];
@@ -67,7 +67,7 @@ void emit_repeat(Emit *e, Stmt *stmt) {
   emit_text(e, " ");
   break_if(e, stmt->values.items[0]);
   e->visible.count = visible;
-  leave(e, around);
+  leave(e, saved);
 }
 
 /* In a `repeat`, `continue` evaluates the condition; the parser ensured that all locals it reads
@@ -109,7 +109,7 @@ static void emit_variables(Emit *e, Stmt *stmt, Type index) {
 }
 
 static void emit_body(Emit *e, Stmt *stmt, Type index) {
-  Around around = enter(e, stmt);
+  SavedLoop saved = enter(e, stmt);
   for (int i = 0; i < stmt->locals.count; i++) {
     const Local *local = stmt->locals.items[i];
     Type given = given_type(e, stmt, index, i);
@@ -120,7 +120,7 @@ static void emit_body(Emit *e, Stmt *stmt, Type index) {
   }
   emit_random_iteration(e, stmt);
   emit_block(e, &stmt->bodies.items[0]);
-  leave(e, around);
+  leave(e, saved);
 }
 
 /* -- numeric for ------------------------------------------------------------------------------- */

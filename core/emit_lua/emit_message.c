@@ -48,7 +48,7 @@ static void emit_pieces(Emit *e, const MessageCall *message) {
 }
 
 /* The indices of the iteration; an index vector is used as it is. */
-void emit_where(Emit *e) {
+void emit_iteration(Emit *e) {
   if (e->called) {
     emit_text(e, e->called->axis_count ? "_rg_i" : "{}");
     return;
@@ -63,7 +63,7 @@ static void emit_failure(Emit *e, const MessageCall *message) {
   emit_format(e, "_rg_r, %d, ", message->number);
   emit_pieces(e, message);
   emit_text(e, ", ");
-  emit_where(e);
+  emit_iteration(e);
   emit_text(e, ")");
 }
 

@@ -58,7 +58,7 @@ static bool is_quotient(Emit *e, Local *local, Expr *value) {
          typed_quotient(e->s, value) == sema_strip(value);
 }
 
-void emit_given(Emit *e, Local *local, Expr *value) {
+void emit_initial(Emit *e, Local *local, Expr *value) {
   if (local->is_alias && local->alias.kind == ENTITY_FIELD) {
     emit_view(e, value, local);
   } else if (local->is_alias || type_is_none(local->type)) {
@@ -100,7 +100,7 @@ static void emit_declaration(Emit *e, Stmt *stmt) {
   for (int i = 0; i < count; i++) {
     if (i) emit_text(e, ", ");
     if (i >= stmt->locals.count) emit_expr(e, stmt->values.items[i]);
-    else if (i < stmt->values.count) emit_given(e, stmt->locals.items[i], stmt->values.items[i]);
+    else if (i < stmt->values.count) emit_initial(e, stmt->locals.items[i], stmt->values.items[i]);
     else emit_zero(e, stmt->locals.items[i]->type, stmt->locals.items[i]->shape);
   }
   StrBuf text = e->out;

@@ -146,7 +146,7 @@ function check.inside_part(run, site, where, count, is_matrix, i)
 end
 
 --- Returns the value of local `id` if one was assigned; otherwise ends the launch.
-function check.given(run, site, where, id, name, v)
+function check.assigned(run, site, where, id, name, v)
   if run[-id] then return v end
   return message.fail(run, site, ("'%s' has no value yet"):format(name), where)
 end
