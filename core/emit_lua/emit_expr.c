@@ -7,7 +7,7 @@
 
 #include "emit_lua/emit.h"
 
-Type emit_type(Emit *e, const Expr *expr) { return sema_strip((Expr *)expr)->at; }
+Type emit_type(Emit *e, const Expr *expr) { return sema_strip((Expr *)expr)->type; }
 
 Shape emit_shape(Emit *e, const Expr *expr) { return shape_of(sema_strip((Expr *)expr)); }
 

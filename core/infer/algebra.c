@@ -29,9 +29,9 @@ bool check_algebra(Sema *s, Expr *e, const Builtin *builtin) {
     if (builtin->algebra == ALGEBRA_ANY || builtin->algebra == ALGEBRA_ALL)
       return check_booleans(s, list.items[i], who);
     bool is_select = builtin->algebra == ALGEBRA_SELECT;
-    bool ok = is_select && (i == 0 || type_is_bool(e->at))
+    bool ok = is_select && (i == 0 || type_is_bool(e->type))
                   ? check_condition(s, list.items[i])
-                  : check_number(s, list.items[i], who) && check_expr(s, list.items[i], e->at);
+                  : check_number(s, list.items[i], who) && check_expr(s, list.items[i], e->type);
     if (!ok) return false;
   }
   return true;

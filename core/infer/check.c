@@ -197,7 +197,7 @@ static void complete_arguments(Sema *s) {
       vec_push(s->scratch, &s->output->guesses, launch_arg->source);
     bool is_stored = launch_arg->stores.count && launch_arg->stores.count == launch_arg->use_count;
     for (int k = 0; is_stored && k < launch_arg->stores.count; k++)
-      launch_arg->stores.items[k]->at = launch_arg->stored;
+      launch_arg->stores.items[k]->type = launch_arg->stored;
     if (is_stored) launch_arg->type = launch_arg->stored;
     else if (launch_arg->ty.kind != TY_FLEXIBLE) launch_arg->type = launch_arg->ty.type;
     else if (type_is_none(launch_arg->type)) launch_arg->type = s->default_float;

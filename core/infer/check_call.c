@@ -60,7 +60,8 @@ static bool check_random(Sema *s, Expr *e, const Builtin *builtin) {
   Expr *bounds[] = {call->low, call->high};
   for (int i = 0; i < 2; i++) {
     if (!is_typed && !check_integer(s, bounds[i], operation)) return false;
-    if (!(is_typed ? check_store(s, bounds[i], e->at, "a bound") : check_expr(s, bounds[i], e->at)))
+    if (!(is_typed ? check_store(s, bounds[i], e->type, "a bound")
+                   : check_expr(s, bounds[i], e->type)))
       return false;
   }
   return true;
@@ -78,12 +79,12 @@ static bool check_bitcast(Sema *s, Expr *e) {
   if (!check_number(s, x, "'rg.bitcast'")) return false;
   if (x->ty.kind == TY_LITERAL && !check_fits(s, x, cast_from(to))) return false;
   if (!check_expr(s, x, cast_from(to))) return false;
-  if (type_size(x->at) == type_size(to)) return true;
+  if (type_size(x->type) == type_size(to)) return true;
   return sema_fail(s, x, RG_ERROR_TYPE_MISMATCH,
                    scratch_format(s->scratch, "convert it first: rg.%s(..)",
                                   type_text(type_is_none(cast_from(to)) ? to : cast_from(to))),
                    "'rg.bitcast' to %s takes %d bits, but this is %s", type_text(to), type_bits(to),
-                   ty_text(s, ty_of(x->at)));
+                   ty_text(s, ty_of(x->type)));
 }
 
 static bool check_native(Sema *s, Expr *e, const Builtin *builtin) {
@@ -111,7 +112,7 @@ static bool check_array(Sema *s, Expr *e, const Builtin *builtin) {
 }
 
 static bool check_builtin(Sema *s, Expr *e, const Builtin *builtin) {
-  Type at = e->at;
+  Type at = e->type;
   if (builtin->form == FORM_ARRAY) return check_array(s, e, builtin);
   if (builtin->form == FORM_RANDOM) return check_random(s, e, builtin);
   if (builtin->form == FORM_MESSAGE) return check_message(s, e->message);

@@ -377,7 +377,7 @@ static Type complete(Sema *s, Expr *e, Type want) {
 bool check_expr(Sema *s, Expr *e, Type want) {
   guard_check_stack();
   if (s->failed) return false;
-  Type at = e->at = complete(s, e, want);
+  Type at = e->type = complete(s, e, want);
   Inline *in = e->inlined;
   if (in) return check_inline(s, in);
   if (e->invoked) return check_invocation(s, e->invoked);

@@ -159,7 +159,7 @@ static IrInst **lower_each(Lower *l, Expr *e, const Exprs *list, Algebra which) 
   int count = type_parts(shape_of(e));
   IrInst **arguments[3] = {0}, **result = lower_array(l, count);
   for (int i = 0; i < list->count; i++)
-    arguments[i] = lower_values_as(l, list->items[i], e->at, count);
+    arguments[i] = lower_values_as(l, list->items[i], e->type, count);
   lower_set_pos(l, e->pos);
   for (int k = 0; k < count; k++)
     result[k] =
@@ -170,8 +170,8 @@ static IrInst **lower_each(Lower *l, Expr *e, const Exprs *list, Algebra which) 
 static IrInst **lower_selection(Lower *l, Expr *e, const Exprs *list) {
   int count = type_parts(shape_of(e));
   IrInst **conditions = lower_values_as(l, list->items[0], TYPE(BOOL), count);
-  IrInst **yes = lower_values_as(l, list->items[1], e->at, count);
-  IrInst **no = lower_values_as(l, list->items[2], e->at, count);
+  IrInst **yes = lower_values_as(l, list->items[1], e->type, count);
+  IrInst **no = lower_values_as(l, list->items[2], e->type, count);
   lower_set_pos(l, e->pos);
   IrInst **result = lower_array(l, count);
   for (int k = 0; k < count; k++) result[k] = ir_select(&l->b, conditions[k], yes[k], no[k]);
@@ -187,8 +187,9 @@ IrInst **lower_algebra(Lower *l, Expr *e, const Builtin *builtin) {
   if (which >= ALGEBRA_CLAMP) return lower_each(l, e, &list, which);
   Shape shape = shape_of(list.items[0]), other = list.count > 1 ? shape_of(list.items[1]) : shape;
   int count = type_parts(shape);
-  IrInst **a = lower_values_as(l, list.items[0], e->at, count);
-  IrInst **b = list.count > 1 ? lower_values_as(l, list.items[1], e->at, type_parts(other)) : NULL;
+  IrInst **a = lower_values_as(l, list.items[0], e->type, count);
+  IrInst **b =
+      list.count > 1 ? lower_values_as(l, list.items[1], e->type, type_parts(other)) : NULL;
   lower_set_pos(l, e->pos);
   switch (which) {
   case ALGEBRA_DOT: return one_value(l, dot(l, a, 1, b, 1, count));

@@ -188,7 +188,7 @@ static IrInst **lower_pop(Lower *l, Expr *e, IrInst *array, Type element) {
   }
   call(l, RT_ARRAY_UNLOCK, 1, &array);
   for (int k = 0; k < count; k++)
-    values[k] = lower_convert(l, values[k], lower_number_type(l, e->at, k));
+    values[k] = lower_convert(l, values[k], lower_number_type(l, e->type, k));
   return values;
 }
 

@@ -42,7 +42,7 @@ static IrInst **round_quotient(Lower *l, Expr *e, Expr *argument, IrOp op) {
     IrInst *whole =
         op == IR_FLOOR ? ir_binary(&l->b, IR_FLOORDIV, a[k], b[k]) : ceil_quotient(l, a[k], b[k]);
     lower_check_result(l, IR_FLOORDIV, a[k], b[k], whole);
-    result[k] = lower_convert(l, whole, e->at);
+    result[k] = lower_convert(l, whole, e->type);
   }
   return result;
 }
@@ -54,7 +54,7 @@ static IrInst **lower_round(Lower *l, Expr *e, Expr *argument, IrOp op) {
   lower_set_pos(l, e->pos);
   for (int k = 0; k < count; k++) {
     IrInst *whole = type_is_float(values[k]->type) ? ir_unary(&l->b, op, values[k]) : values[k];
-    result[k] = lower_convert(l, whole, e->at);
+    result[k] = lower_convert(l, whole, e->type);
   }
   return result;
 }
@@ -73,7 +73,7 @@ static IrInst *each_fold(Lower *l, Expr *e, const Builtin *builtin, IrInst **arg
 
 static IrInst *each_float(Lower *l, Expr *e, const Builtin *builtin, IrInst **arguments,
                           int count) {
-  return ir_emit(&l->b, builtin->op, e->at, count, arguments);
+  return ir_emit(&l->b, builtin->op, e->type, count, arguments);
 }
 
 /* math.log(x, base) */
@@ -86,7 +86,7 @@ static IrInst *each_angle(Lower *l, Expr *e, const Builtin *builtin, IrInst **ar
                           int count) {
   bool to_degrees = !strcmp(builtin->name, "math.deg");
   return ir_binary(&l->b, IR_MUL, arguments[0],
-                   ir_const_float(&l->b, e->at, to_degrees ? 180 / pi : pi / 180));
+                   ir_const_float(&l->b, e->type, to_degrees ? 180 / pi : pi / 180));
 }
 
 static IrInst **lower_elementwise(Lower *l, Expr *e, const Builtin *builtin,
@@ -96,7 +96,7 @@ static IrInst **lower_elementwise(Lower *l, Expr *e, const Builtin *builtin,
   IrInst ***all = scratch_array(l->scratch, IrInst **, list.count),
          **one = lower_array(l, list.count), **result = lower_array(l, count);
   bool before = lower_enter_wrap(l, builtin->form == FORM_BITS || builtin->form == FORM_SHIFT);
-  for (int i = 0; i < list.count; i++) all[i] = lower_values_as(l, list.items[i], e->at, count);
+  for (int i = 0; i < list.count; i++) all[i] = lower_values_as(l, list.items[i], e->type, count);
   l->may_wrap = before;
   lower_set_pos(l, e->pos);
   for (int k = 0; k < count; k++) {
@@ -134,7 +134,7 @@ static IrInst *cast_number(Lower *l, IrInst *x, Type to) {
 static IrInst **lower_bitcast(Lower *l, Expr *e) {
   Expr *x = e->list.items[1];
   int count = type_parts(shape_of(e));
-  IrInst **values = lower_values_as(l, x, x->at, count), **result = lower_array(l, count);
+  IrInst **values = lower_values_as(l, x, x->type, count), **result = lower_array(l, count);
   lower_set_pos(l, e->pos);
   for (int k = 0; k < count; k++) result[k] = cast_number(l, values[k], e->call.cast);
   return result;

@@ -68,7 +68,7 @@ static IrInst *lower_named(Lower *l, Expr *e) {
   case ENTITY_ARGUMENT:
     return lower_argument(l, &l->s->launch_args.items[entity->launch_arg.number],
                           parts_at(&entity->launch_arg.parts, 0));
-  case ENTITY_CONSTANT: return ir_const_int(&l->b, e->at, entity->constant);
+  case ENTITY_CONSTANT: return ir_const_int(&l->b, e->type, entity->constant);
   case ENTITY_ITEM:
   case ENTITY_ELEMENT: return lower_parts(l, e, &(int){0}, 1)[0];
   case ENTITY_PART: return lower_values(l, e)[0];
@@ -123,7 +123,7 @@ IrInst *lower_integer_power(Lower *l, IrInst *value, int exponent) {
 }
 
 static IrInst *lower_binary(Lower *l, Expr *e) {
-  Type at = e->at;
+  Type at = e->type;
   if (!type_is_scalar(shape_of(e->left)) || !type_is_scalar(shape_of(e->right)))
     return lower_values(l, e)[0];
   if (e->op >= AST_EQ && e->op <= AST_GE) {
@@ -145,7 +145,7 @@ static IrInst *lower_binary(Lower *l, Expr *e) {
 }
 
 static IrInst *lower_unary(Lower *l, Expr *e) {
-  Type at = e->at;
+  Type at = e->type;
   if (e->op == AST_LEN) return lower_named(l, e);
   if (e->op == AST_NEG && e->left->kind == AST_NUMBER) return lower_literal(l, e->left, at, true);
   bool before = lower_enter_wrap(l, e->op == AST_BNOT);
@@ -221,7 +221,7 @@ static IrInst *lower_choice(Lower *l, Expr *e) {
       is_cheap &= choice_is_cheap(l->s, arms.items[i].condition);
     is_cheap &= choice_is_cheap(l->s, arms.items[i].value);
   }
-  return is_cheap ? lower_selects(l, &arms, e->at) : lower_branches(l, &arms, e->at);
+  return is_cheap ? lower_selects(l, &arms, e->type) : lower_branches(l, &arms, e->type);
 }
 
 /* -- all --------------------------------------------------------------------------------------- */
@@ -240,12 +240,12 @@ IrInst *lower_expr(Lower *l, Expr *e) {
   switch (e->kind) {
   case AST_TRUE:
   case AST_FALSE: return ir_const_int(&l->b, TYPE(BOOL), e->kind == AST_TRUE);
-  case AST_NUMBER: return lower_literal(l, e, e->at, false);
+  case AST_NUMBER: return lower_literal(l, e, e->type, false);
   case AST_LOCAL:
   case AST_GLOBAL:
   case AST_FIELD: {
     IrInst *value = lower_named(l, e);
-    return lower_convert(l, value, e->at);
+    return lower_convert(l, value, e->type);
   }
   case AST_INDEX: return lower_named(l, e);
   case AST_CALL: return lower_call(l, e)[0];

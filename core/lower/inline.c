@@ -121,7 +121,7 @@ IrInst **lower_inline(Lower *l, Expr *e, Inline *in) {
   int count = type_parts(local->shape);
   IrInst **values = lower_array(l, count);
   for (int k = 0; k < count; k++) {
-    Type type = lower_number_type(l, e->at, k);
+    Type type = lower_number_type(l, e->type, k);
     IrInst *value = l->s->failed            ? lower_number(l, type, 0)
                     : found                 ? found[k]
                     : in->has_single_return ? lowered_of(l, local)->values[k]
@@ -288,7 +288,7 @@ IrInst **lower_invocation(Lower *l, Expr *e, Invocation *call) {
   IrInst **first = lower_array(l, parts);
   for (int k = 0; k < parts; k++)
     first[k] =
-        l->s->failed ? values[k] : lower_convert(l, values[k], lower_number_type(l, e->at, k));
+        l->s->failed ? values[k] : lower_convert(l, values[k], lower_number_type(l, e->type, k));
   return first;
 }
 

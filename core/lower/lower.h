@@ -144,7 +144,7 @@ void lower_item_store(Lower *l, const Item *item, IrInst *place, int part, IrIns
 void lower_item_update(Lower *l, const Item *item, IrInst *place, int part, IrUpdate op,
                        IrInst *value);
 /* expr.c */
-IrInst *lower_expr(Lower *l, Expr *e); /* one number, of type e->at */
+IrInst *lower_expr(Lower *l, Expr *e); /* one number, of type e->type */
 IrInst *lower_as(Lower *l, Expr *e, Type type);
 /* vector.c: as many as e has numbers, row-major */
 IrInst **lower_values(Lower *l, Expr *e);

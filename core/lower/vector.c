@@ -125,7 +125,7 @@ static IrInst **lower_element(Lower *l, Expr *e, const int *parts, int count) {
 /* The numbers `parts` of e. */
 static IrInst **convert_all(Lower *l, const Expr *e, IrInst **values, const int *parts, int count) {
   for (int k = 0; k < count; k++)
-    values[k] = lower_convert(l, values[k], lower_number_type(l, e->at, parts[k]));
+    values[k] = lower_convert(l, values[k], lower_number_type(l, e->type, parts[k]));
   return values;
 }
 
@@ -176,14 +176,14 @@ static IrInst **lower_order(Lower *l, Expr *e) {
 
 static IrInst **lower_integer_power_of_all(Lower *l, Expr *e, int exponent) {
   int count = count_at(l, e);
-  IrInst **values = lower_values_as(l, e->left, e->at, count), **result = lower_array(l, count);
+  IrInst **values = lower_values_as(l, e->left, e->type, count), **result = lower_array(l, count);
   lower_set_pos(l, e->pos);
   for (int k = 0; k < count; k++) result[k] = lower_integer_power(l, values[k], exponent);
   return result;
 }
 
 static IrInst **lower_binary(Lower *l, Expr *e) {
-  Type at = e->at;
+  Type at = e->type;
   int exponent;
   if (typed_integer_power(e, at, &exponent)) return lower_integer_power_of_all(l, e, exponent);
   Shape a_shape = shape_of(e->left), b_shape = shape_of(e->right);
@@ -207,7 +207,7 @@ static IrInst **lower_binary(Lower *l, Expr *e) {
 static IrInst **lower_unary(Lower *l, Expr *e) {
   int count = count_at(l, e);
   bool before = lower_enter_wrap(l, e->op == AST_BNOT);
-  IrInst **values = lower_values_as(l, e->left, e->at, count), **result = lower_array(l, count);
+  IrInst **values = lower_values_as(l, e->left, e->type, count), **result = lower_array(l, count);
   l->may_wrap = before;
   lower_set_pos(l, e->pos);
   for (int k = 0; k < count; k++)
@@ -249,7 +249,7 @@ static IrInst **lower_logic(Lower *l, Expr *e) {
 
 /* `c and a or b`: branches if an arm costs more than a few ops. */
 static IrInst **lower_choice(Lower *l, Expr *e) {
-  Type at = e->at;
+  Type at = e->type;
   int count = count_at(l, e), nesting = l->nesting;
   IrInst **vars = lower_array(l, count);
   Choices arms = choice_arms(l->s, e);

@@ -86,7 +86,7 @@ struct Expr {
   /* infer: */
   PartialType ty;
   bool is_rounded; /* a call of FORM_ROUND whose result is needed as an integer */
-  Type at;         /* check: the type in which it is computed */
+  Type type;       /* check: the type in which it is computed */
 };
 
 /* The builtin that is called; NULL: not a builtin. */

@@ -164,7 +164,7 @@ Expr *typed_quotient(Sema *s, Expr *e);
 PartialType typed_quotient_type(Sema *s, const Expr *quotient);
 
 /* The type that a call of FORM_RANDOM draws, after check. */
-static inline Type random_type(const Expr *e) { return e->at; }
+static inline Type random_type(const Expr *e) { return e->type; }
 
 /* update.c */
 /* `t op= v`; false: not an update */
