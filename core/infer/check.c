@@ -7,7 +7,7 @@
 void check_assigned(Sema *s, Local *local, Expr *value) {
   if (local->is_alias) check_object(s, value);
   else
-    check_store(s, value, local->type,
+    check_store(s, value, local->type, NULL,
                 scratch_format(s->scratch, "'%s'", sema_text(s, local->name)));
 }
 
@@ -35,7 +35,8 @@ static void check_assign(Sema *s, Stmt *stmt) {
   for (int i = 0; i < stmt->targets.count; i++) {
     Expr *target = stmt->targets.items[i];
     if (target->kind != AST_LOCAL) check_expr(s, target, TYPE(NONE));
-    check_store(s, stmt->values.items[i], shape_base(target), target_name(s, target));
+    check_store(s, stmt->values.items[i], shape_base(target), &shape_root(target)->entity,
+                target_name(s, target));
   }
   for (int i = stmt->targets.count; i < stmt->values.count; i++)
     check_expr(s, stmt->values.items[i], TYPE(NONE));
@@ -113,7 +114,7 @@ static void check_return(Sema *s, Stmt *stmt) {
     return;
   }
   for (int i = 0; i < stmt->values.count; i++)
-    check_store(s, stmt->values.items[i], ty_default_type(s, s->results.items[i].ty),
+    check_store(s, stmt->values.items[i], ty_default_type(s, s->results.items[i].ty), NULL,
                 "the kernel's result");
 }
 

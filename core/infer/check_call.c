@@ -60,7 +60,7 @@ static bool check_random(Sema *s, Expr *e, const Builtin *builtin) {
   Expr *bounds[] = {call->low, call->high};
   for (int i = 0; i < 2; i++) {
     if (!is_typed && !check_integer(s, bounds[i], operation)) return false;
-    if (!(is_typed ? check_store(s, bounds[i], e->type, "a bound")
+    if (!(is_typed ? check_store(s, bounds[i], e->type, NULL, "a bound")
                    : check_expr(s, bounds[i], e->type)))
       return false;
   }
@@ -89,7 +89,7 @@ static bool check_bitcast(Sema *s, Expr *e) {
 
 static bool check_native(Sema *s, Expr *e, const Builtin *builtin) {
   for (int i = 0; i < e->list.count; i++)
-    if (!check_store(s, e->list.items[i], type_base(builtin->native->parameters[i]),
+    if (!check_store(s, e->list.items[i], type_base(builtin->native->parameters[i]), NULL,
                      scratch_format(s->scratch, "argument %d of '%s'", i + 1, builtin->name)))
       return false;
   return true;
@@ -101,7 +101,7 @@ static bool check_array(Sema *s, Expr *e, const Builtin *builtin) {
   if (!is_new && !check_expr(s, e->left, TYPE(NONE))) return false;
   if (builtin->algebra == ARRAY_APPEND) {
     Type element = type_row(s->input->types, shape_of(e->left)).element;
-    return check_store(s, e->list.items[0], type_base(element),
+    return check_store(s, e->list.items[0], type_base(element), NULL,
                        scratch_format(s->scratch, "an element of '%s'", sema_source(s, e->left)));
   }
   for (int i = is_new ? 1 : 0; i < e->list.count; i++)
@@ -149,7 +149,7 @@ static bool check_builtin(Sema *s, Expr *e, const Builtin *builtin) {
 static bool check_members(Sema *s, const Expr *e, const Exprs *items) {
   TypeRow row = type_row(s->input->types, e->call.type);
   for (int k = 0; k < items->count; k++)
-    if (!check_store(s, items->items[k], type_base(row.members[k].type),
+    if (!check_store(s, items->items[k], type_base(row.members[k].type), NULL,
                      scratch_format(s->scratch, "member '%s'", row.members[k].name)))
       return false;
   return true;
@@ -211,7 +211,7 @@ bool check_method(Sema *s, Expr *e) {
   const char *what =
       has_values ? scratch_format(s->scratch, "an element of '%s'", m->object.name) : "";
   for (int i = indices; i < e->list.count; i++)
-    if (!check_store(s, e->list.items[i], m->object.field.type, what)) return false;
+    if (!check_store(s, e->list.items[i], m->object.field.type, &m->object, what)) return false;
   return true;
 }
 
@@ -252,6 +252,7 @@ static bool check_logic_term(Sema *s, const Update *update, Expr *term, Type tar
 static bool check_term(Sema *s, const Update *update, Expr *term, Type target) {
   if (update->is_logic) return check_logic_term(s, update, term, target);
   const char *operation = word_of(s, update->op), *what = sema_source(s, update->target);
+  const char *type = check_type_text(s, &shape_root(update->target)->entity, target);
   PartialType result = infer_update(s, update->op, ty_of(target), term->ty);
   if (type_is_bool(target))
     return sema_fail(s, update->target, RG_ERROR_TYPE_MISMATCH, NULL,
@@ -260,16 +261,14 @@ static bool check_term(Sema *s, const Update *update, Expr *term, Type target) {
   if (takes_bits(update_operator(update->op))) {
     if (type_is_float(target))
       return sema_fail(s, update->target, RG_ERROR_TYPE_MISMATCH, NULL,
-                       "%s takes integers, and '%s' is %s", operation, what,
-                       ty_text(s, ty_of(target)));
+                       "%s takes integers, and '%s' is %s", operation, what, type);
     if (!check_integer(s, term, operation)) return false;
   } else if (type_is_integer(target) && ty_is_float(result)) {
-    return sema_fail(s, term, RG_ERROR_TYPE_FLOAT_TO_INT,
-                     scratch_format(s->scratch,
-                                    "round it with math.floor(..), or truncate it with rg.%s(..)",
-                                    type_text(target)),
-                     "'%s' is %s, and %s with this gives %s", what, ty_text(s, ty_of(target)),
-                     operation, ty_text(s, result));
+    return sema_fail(
+        s, term, RG_ERROR_TYPE_FLOAT_TO_INT,
+        scratch_format(s->scratch, "round it with math.floor(..), or truncate it with rg.%s(..)",
+                       type_text(target)),
+        "'%s' is %s, and %s with this gives %s", what, type, operation, ty_text(s, result));
   }
   return check_width(s, update, term, target, result) && check_fits(s, term, target) &&
          check_expr(s, term, target);

@@ -136,11 +136,20 @@ bool check_fits(Sema *s, const Expr *value, Type target) {
                    "%s does not fit %s", sema_source(s, value), ty_text(s, ty_of(target)));
 }
 
-static bool fail_float(Sema *s, Expr *value, Type target, const char *what) {
+const char *check_type_text(Sema *s, const Entity *element, Type type) {
+  bool is_field = element && (element->kind == ENTITY_ELEMENT || element->kind == ENTITY_FIELD);
+  const SNode *node = is_field ? field_of(element)->node : NULL;
+  const SNodePacked *packed = node ? node->components[field_of(element)->component].packed : NULL;
+  char text[PACKED_TEXT];
+  if (!packed) return ty_text(s, ty_of(type));
+  return scratch_format(s->scratch, "of type rg.%s", packed_text(&packed->as, text));
+}
+
+static bool fail_float(Sema *s, Expr *value, Type target, const char *type, const char *what) {
   const char *hint = scratch_format(
       s->scratch, "round it with math.floor(..), or truncate it with rg.%s(..)", type_text(target));
   sema_fail(s, value, RG_ERROR_TYPE_FLOAT_TO_INT, hint, "%s is %s, and this value is %s", what,
-            ty_text(s, ty_of(target)), ty_text(s, value->ty));
+            type, ty_text(s, value->ty));
   return note_type_origin(s, value);
 }
 
@@ -180,15 +189,17 @@ static void note_limit(Sema *s, const Expr *value, Type target) {
     vec_push(s->scratch, &s->limits, limit);
 }
 
-bool check_store(Sema *s, Expr *value, Type target, const char *what) {
+bool check_store(Sema *s, Expr *value, Type target, const Entity *element, const char *what) {
   PartialType ty = value->ty;
   if (!check_has_value(s, value)) return false;
   if ((ty.kind == TY_BOOL) != type_is_bool(target))
-    return sema_fail(
-        s, value, RG_ERROR_TYPE_MISMATCH,
-        type_is_bool(target) ? "compare: .. ~= 0" : "choose numbers by it: c and 1 or 0",
-        "%s is %s, and this value is %s", what, ty_text(s, ty_of(target)), ty_text(s, ty));
-  if (ty_is_float(ty) && type_is_integer(target)) return fail_float(s, value, target, what);
+    return sema_fail(s, value, RG_ERROR_TYPE_MISMATCH,
+                     type_is_bool(target) ? "compare: .. ~= 0"
+                                          : "choose numbers by it: c and 1 or 0",
+                     "%s is %s, and this value is %s", what, check_type_text(s, element, target),
+                     ty_text(s, ty));
+  if (ty_is_float(ty) && type_is_integer(target))
+    return fail_float(s, value, target, check_type_text(s, element, target), what);
   note_store(s, value, target);
   if (type_is_integer(target)) note_limit(s, value, target);
   return check_fits(s, value, target) && check_expr(s, value, target);

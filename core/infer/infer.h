@@ -50,7 +50,10 @@ bool check_expr(Sema *s, Expr *e, Type want);
 bool check_condition(Sema *s, Expr *e);
 bool check_indices(Sema *s, const Exprs *list, int count);
 bool check_object(Sema *s, Expr *e); /* the indices of an INDEX, through all its levels */
-bool check_store(Sema *s, Expr *value, Type target, const char *what); /* what: "'x' holds", .. */
+/* what: "'x'", "an element of 'x'" ..; element: the field's element that is written; NULL: none */
+bool check_store(Sema *s, Expr *value, Type target, const Entity *element, const char *what);
+/* "an i32"; of an element of a packed field "of type rg.uint(4)" */
+const char *check_type_text(Sema *s, const Entity *element, Type type);
 /* Does a value that is known from the text fit the type it is stored in? */
 bool check_fits(Sema *s, const Expr *value, Type target);
 bool check_number(Sema *s, Expr *e, const char *operation);

@@ -75,5 +75,5 @@ void check_functions(Sema *s) {
 void check_inline_return(Sema *s, Stmt *stmt) {
   const char *what = scratch_format(s->scratch, "the result of '%s'", stmt->returns_from->name);
   for (int i = 0; i < stmt->values.count; i++)
-    check_store(s, stmt->values.items[i], stmt->returns_from->results.items[i]->type, what);
+    check_store(s, stmt->values.items[i], stmt->returns_from->results.items[i]->type, NULL, what);
 }

@@ -38,7 +38,7 @@ bool check_list_values(Sema *s, Expr *e) {
         return sema_fail(s, value, RG_ERROR_TYPE_MISMATCH,
                          "pass a value for each field, in the order of place",
                          "this vector would fill fields of different types");
-    if (!check_store(s, value, is_struct ? to->whole : to->type,
+    if (!check_store(s, value, is_struct ? to->whole : to->type, NULL,
                      scratch_format(s->scratch, "an element of '%s'", m->object.name)))
       return false;
     component += count;

@@ -10,8 +10,16 @@ static Entity value_entity(void) { return (Entity){.kind = ENTITY_VALUE}; }
 static bool fail_other(Resolve *r, Expr *e, const Entity *entity) {
   const char *name = entity->name ? entity->name : sema_source(r->s, e);
   if (entity->kind == ENTITY_TABLE) {
+    const SemaArg *source = &entity->table;
+    const char *what = source->is_parameter ? r->input->parameters[source->index].name
+                                            : r->input->captures[source->index].name;
     const char *hint =
         scratch_format(r->scratch, "name what is in it by its path, such as %s.x", name);
+    if (what && *what && strcmp(what, "a table"))
+      return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
+                       "its operators work outside kernels; in a kernel, call its methods and "
+                       "read its members",
+                       "'%s' is %s and cannot be used as a value in a kernel", name, what);
     if (entity->table.is_parameter) /* S:step() passes S */
       hint = scratch_format(r->scratch,
                             "%s; a call with a colon, t:f(..), passes t as the first "

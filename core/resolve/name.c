@@ -232,6 +232,9 @@ static Entity fail_nil(Resolve *r, Expr *e, const SemaValue *value, Str path) {
     sema_fail(r->s, e, RG_ERROR_NAME_UNKNOWN, suggest_builtin(r, met), "there is no '%s'", name);
   } else if (value->depth == 0) {
     sema_fail(r->s, e, RG_ERROR_NAME_UNKNOWN, hint, "'%s' is not defined", name);
+  } else if (e->kind == AST_METHOD && depth > 1 && met.length == path.length) {
+    sema_fail(r->s, e, RG_ERROR_NAME_NIL, hint, "'%s' has no method '%s'",
+              path_text(r, leading(path, depth - 1)), sema_text(r->s, e->text));
   } else {
     if (met.length > 3 && !memcmp(met.data + met.length - 3, ".#0", 3))
       hint = "lists start at 1, as in Lua";

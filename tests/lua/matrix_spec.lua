@@ -324,6 +324,8 @@ describe("a sparse matrix", function()
     } do
       assert.matches(case[2], failure(case[1]).message, 1, true)
     end
+    assert.equal("'A' is a matrix and cannot be used as a value in a kernel",
+      failure(rg.kernel("function() print(A * 2) end", { A = A })).message)
     assert.equal("A:add(i, j, v) adds to an element", failure(function() A:set(0, 0, 1) end).hint)
     assert.equal("A:transpose()", failure(function() return A.T end).hint)
   end)

@@ -273,7 +273,7 @@ describe("neighbours", function()
     assert.match("neighbours_spec.lua$", err.file)
     assert.match("must be an integer", err.message)
     assert.match("toolbox/neighbours.lua", err.notes[#err.notes].file)
-    assert.match("near.off' is nil",
+    assert.match("'near' has no method 'off'",
       failure(rg.kernel("function() for j in near:off(1) do end end", { near = near })).message)
   end)
 end)

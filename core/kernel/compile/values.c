@@ -40,7 +40,7 @@ static SemaValue sema_value(const Kernel *kernel, const RgValue *value) {
     out.node = ((const Node *)value->node)->snode;
     out.name = out.node->name;
   } else if (value->kind == RG_VALUE_BUILTIN || value->kind == RG_VALUE_TYPE ||
-             value->kind == RG_VALUE_OTHER) {
+             value->kind == RG_VALUE_TABLE || value->kind == RG_VALUE_OTHER) {
     out.name = value->text ? value->text : "";
   } else if (value->kind == RG_VALUE_VECTOR) {
     out.name = value->vector && value->vector->type ? value->vector->type : "";

@@ -29,21 +29,29 @@ local function number(x, what, caller)
   return fail.argument(("%s takes %s, not %s"):format(caller, what, fail.describe(x)))
 end
 
+-- A count of bits, with the bounds of core/type/packed.c; `of`: " of exponent", or nothing.
+local function count(bits, least, most, of, what, caller)
+  local text = number(bits, what, caller)
+  if bits == math.floor(bits) and bits >= least and bits <= most then return text end
+  return fail.argument(("%s takes %d to %d bits%s, not %.14g"):format(caller, least, most, of,
+    bits))
+end
+
 --- An integer of so many bits, with a sign.
 function packed.int(bits)
-  local n = number(bits, "its bits: rg.int(5)", "rg.int")
+  local n = count(bits, 1, 64, "", "its bits: rg.int(5)", "rg.int")
   return make(("int(%s)"):format(n), ("rg.int(%s)"):format(n))
 end
 
 --- An integer of so many bits, without a sign.
 function packed.uint(bits)
-  local n = number(bits, "its bits: rg.uint(5)", "rg.uint")
+  local n = count(bits, 1, 64, "", "its bits: rg.uint(5)", "rg.uint")
   return make(("uint(%s)"):format(n), ("rg.uint(%s)"):format(n))
 end
 
 --- Evenly spaced numbers from range[1] to range[2].
 function packed.fixed(bits, range)
-  local n = number(bits, "its bits and its range: rg.fixed(10, {-1, 1})", "rg.fixed")
+  local n = count(bits, 1, 48, "", "its bits and its range: rg.fixed(10, {-1, 1})", "rg.fixed")
   if type(range) ~= "table" then
     return fail.argument(("rg.fixed takes a range {low, high}, not %s"):format(
       fail.describe(range)), "rg.fixed(10, {-1, 1})")
@@ -56,9 +64,11 @@ end
 
 --- A float of a sign and these bits; with { shared = true } for vectors with one exponent.
 function packed.float(exponent, fraction, options)
-  local e = number(exponent, "the bits of its exponent and fraction", "rg.float")
-  local f = number(fraction, "the bits of its exponent and fraction", "rg.float")
+  local what = "the bits of its exponent and fraction"
+  local e = count(exponent, 2, 8, " of exponent", what, "rg.float")
+  number(fraction, what, "rg.float")
   local shared = fail.options(options, { "shared" }, "rg.float").shared
+  local f = count(fraction, 1, shared and 20 or 23, " of fraction", what, "rg.float")
   return make(("%s(%s,%s)"):format(shared and "shared" or "float", e, f),
     ("rg.float(%s, %s%s)"):format(e, f, shared and ", {shared = true}" or ""))
 end
