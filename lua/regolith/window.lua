@@ -378,7 +378,7 @@ end
 
 --- Whether the window has not been closed, and, where it is filmed, has frames left.
 function methods:is_open()
-  astray.ask(self)
+  astray.count(self)
   return self.is_shown and not (self.film and self.film:is_done())
 end
 

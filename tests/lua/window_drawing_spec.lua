@@ -423,8 +423,10 @@ describe("a window with a camera of three dimensions", function()
   it("takes what is meant for two dimensions for a mistake, and the other way around", function()
     assert.equal([[
 window:spheres needs a camera of three dimensions
-window:camera: 'eye' is of three dimensions, and 'zoom' of two
+window:camera: 'eye' is for three dimensions, and 'zoom' for two
 window:camera: eye and target are one point
+option 'x' of window:camera must be two numbers, the lower one first, got a table
+option 'y' of window:camera must be two numbers, the lower one first, got a table
 option 'mode' of window:camera must be "orbit" or "fly", got "walk"
 window:points: the ranges x and y are for two dimensions, and the camera shows three
 window:cursor is for two dimensions, and the camera shows three
@@ -441,6 +443,8 @@ window:show is for two dimensions, and the camera shows three
       say("spheres", pos, { radius = 1 })
       say("camera", { eye = { 1, 1, 1 }, zoom = 2 })
       say("camera", { eye = { 0, 0, 0 } })
+      say("camera", { x = { 1, 0 } })
+      say("camera", { y = { 0, 1 / 0 } })
       say("camera", { mode = "walk" })
       w:camera { eye = { 1, 1, 1 } }
       say("points", pos, { x = { 0, 1 } })
@@ -792,7 +796,7 @@ window:triangles takes three positions for each, and there are 2
 window:text takes a position, { x, y }, not 3
 option 'align' of window:text must be "left", "center" or "right", got "middle"
 option 'size' of window:text must be a positive number up to 400, got 5000
-option 'color' of window:points: element 2 of the list is no colour, got "rde"
+option 'color' of window:points: element 2 of the list is not a colour: "rde"
 option 'radius' of window:circles takes a field, an array or a list, not a vec4
 options of window:points must be a table, got "red"
 option 'legend' of window:points must be true or a text, got 3

@@ -171,9 +171,9 @@ describe("rg.window", function()
       print(e.message, e.hint, w:key "Space")]], build())
     assert.equal("option 'color' of window:points takes numbers, or colours of 3 or 4 numbers, \z
       not elements of 2\n\z
-      option 'color' of window:points is { r, g, b }, three numbers from 0 to 1, \z
-      \"#ff8800\" or 0xff8800, got a table\n\z
-      option 'size' of window:points is a whole number of pixels, got 0.5\n\z
+      option 'color' of window:points must be { r, g, b } with numbers from 0 to 1, \z
+      \"#ff8800\", 0xff8800 or a name, got a table\n\z
+      option 'size' of window:points must be a whole number of pixels, got 0.5\n\z
       a key must be a name, got 32\n\z
       there is no key 'spacebar'\tdid you mean 'space'?\tfalse\n",
       answer)
@@ -201,7 +201,7 @@ describe("rg.window", function()
       return why .. ": 2 frames go to " .. base .. ".mp4, painted without OpenGL (RG_WINDOW=http \z
         shows them in a browser)\n2\twindow of 4 x 2 pixels, filmed\tfalse\toption 'frames' of \z
         rg.window must be a whole number from 1 to 1000000, got 0\nwarn: " .. base .. ".mp4 has \z
-        its 2 frames; what follows is not filmed (option 'frames')\n"
+        its 2 frames; later frames are not filmed (option 'frames')\n"
     end
     local function sorted(text) -- what is buffered comes later
       local lines = {}
@@ -264,10 +264,10 @@ describe("rg.window", function()
       v:points(pos):points({})
       v:points({ { 0 / 0, 0 / 0 } })
       v:points(pos, { x = { 0, 1 }, y = { 0, 1 } })]], build())
-    assert.equal("warn: window:points: nothing of it is where the window looks, x from 0 to 1 and \z
-      y from 0 to 1; w:camera{ x = { 100, 600 }, y = { 20, 45 } } would show it\n\z
-      warn: a window was asked 1000 times whether it is open, and got no frame to show: \z
-      w:present() shows what was drawn\n", answer)
+    assert.equal("warn: window:points: all positions are outside the view, which is x from 0 \z
+      to 1 and y from 0 to 1; w:camera{ x = { 100, 600 }, y = { 20, 45 } } shows them\n\z
+      warn: w:is_open() was called 1000 times without a frame: call w:present() in the loop, it \z
+      shows what was drawn\n", answer)
   end)
 
   it("says what only OpenGL draws, and what to install", function()
@@ -291,8 +291,8 @@ describe("rg.window", function()
     assert.matches("no option 'legent'\tdid you mean 'legend'", rest[4])
     assert.matches("a camera of three dimensions needs OpenGL 3.3", rest[5])
     assert.equal("device.missing\tw:lines needs OpenGL 3.3, which this window does not have: \z
-      SDL has none\tinstall it: apt install libgl1-mesa-dri; w:show and w:points \z
-      do without\n", answer:match "^[^\n]*\n")
+      SDL was built without OpenGL\tinstall it: apt install libgl1-mesa-dri; w:show and \z
+      w:points do without\n", answer:match "^[^\n]*\n")
   end)
 
   it("works with SDL2 itself, without a display", function()

@@ -1,6 +1,6 @@
---- Where a window looks. In two dimensions (in three: space.lua), a view is a range of x and one of
---- y, which the window shows as a whole, and what the mouse made of it: a centre and a
---- magnification. Until a script calls `w:camera`, both ranges are 0 to 1, stretched to the window.
+--- The view of a window. In two dimensions (in three: space.lua), it is a range of x and one of y,
+--- both shown whole, and a centre and a magnification, which the mouse changes. Until a script
+--- calls `w:camera`, both ranges are 0 to 1, stretched to the window.
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local gl = require "regolith.window.gl"
@@ -17,20 +17,20 @@ function camera.flat()
     takes_mouse = false }
 end
 
--- Half of what the window shows along x and y, in world units; negative where a range is reversed.
+-- Half of what the window shows along x and y, in world units.
 local function halves(w)
   local view = w.view
   local x, y = (view.x[2] - view.x[1]) / 2, (view.y[2] - view.y[1]) / 2
   if not view.stretch then
     local unit = math.max(math.abs(x) / w.width, math.abs(y) / w.height)
-    x, y = unit * w.width * (x < 0 and -1 or 1), unit * w.height * (y < 0 and -1 or 1)
+    x, y = unit * w.width, unit * w.height
   end
   return x / view.zoom, y / view.zoom
 end
 camera.halves = halves
 
 --- The matrix from world coordinates to those of OpenGL, valid until the next call. `x` and `y`:
---- ranges of a drawing call of its own, which take the place of the view's.
+--- ranges of one drawing call, which replace those of the view.
 function camera.matrix(w, x, y)
   local view = w.view
   local half_x, half_y = halves(w)
@@ -59,13 +59,13 @@ for _, list in ipairs { flat_names, space.option_names } do
   for _, name in ipairs(list) do option_names[#option_names + 1] = name end
 end
 
--- Whether options ask for a camera of three dimensions.
+-- Whether the options are those of a camera of three dimensions.
 local function is_space(options)
   for _, name in ipairs(space.option_names) do
     if options[name] ~= nil then
       for _, flat in ipairs(flat_names) do
         if options[flat] ~= nil then
-          return fail.argument(("window:camera: '%s' is of three dimensions, and '%s' of two")
+          return fail.argument(("window:camera: '%s' is for three dimensions, and '%s' for two")
             :format(name, flat), nil, "option.invalid")
         end
       end
@@ -75,7 +75,7 @@ local function is_space(options)
   return false
 end
 
--- Whether a call asks for the same as the one before: then what the mouse did stays.
+-- Whether a call has the same options as the one before, after which what the mouse did stays.
 local function is_same(a, b)
   if type(a) ~= "table" or type(b) ~= "table" or getmetatable(b) then return a == b end
   for k, v in pairs(a) do
@@ -87,13 +87,13 @@ local function is_same(a, b)
   return true
 end
 
--- The ranges that options give: x and y, or a centre and a height.
+-- The ranges of x and y that the options give, as such or by a centre and a height.
 local function ranges_of(w, options)
-  local x, y = option.range(options, "x", caller), option.range(options, "y", caller)
+  local x, y = option.rising(options, "x", caller), option.rising(options, "y", caller)
   local center = option.numbers(options, "center", caller, 2)
   local height = option.positive(options, "height", caller)
   if (center or height) and (x or y) then
-    return fail.argument("window:camera takes x and y, or a center and a height, not both", nil,
+    return fail.argument("window:camera takes either x and y, or center and height", nil,
       "option.invalid")
   end
   if not center and not height then return x or { 0, 1 }, y or { 0, 1 } end
@@ -103,9 +103,9 @@ local function ranges_of(w, options)
 end
 
 --- `w:camera{ x = {0, 10}, y = {0, 5} }`, or `{ center = {5, 2}, height = 5 }`: what the window
---- shows at least, as large in x as in y unless `stretch`. The mouse moves it: the wheel magnifies,
---- the right or middle button drags. With `eye`, `target` or another option of space.lua, it is a
---- camera of three dimensions. A call like the one before leaves either where it is.
+--- shows at least, at one scale in x and y unless `stretch`. The wheel of the mouse magnifies, its
+--- right or middle button drags. With `eye`, `target` or another option of space.lua, it is a
+--- camera of three dimensions. A call with the options of the one before changes nothing.
 function camera.set(w, options)
   options = option.check(options, option_names, caller)
   if w.view.options and is_same(w.view.options, options) then return end
@@ -139,7 +139,7 @@ function camera.take(w, event)
     local x, y = camera.world(w, w.x, w.y)
     local factor = 1.15 ^ event.fine
     view.zoom = view.zoom * factor
-    view.center[1] = x + (view.center[1] - x) / factor -- what is under the mouse stays there
+    view.center[1] = x + (view.center[1] - x) / factor -- the point under the mouse stays
     view.center[2] = y + (view.center[2] - y) / factor
   elseif event.kind == "move" and (w.held.right or w.held.middle) then
     view.center[1] = view.center[1] - (event.x - w.x) / w.width * 2 * half_x
@@ -170,7 +170,7 @@ function camera.check_space(w, of)
     "w:camera{ eye = { 2, 2, 3 }, target = { 0, 0, 0 } }", "option.invalid")
 end
 
---- Likewise, for what exists in three dimensions alone; returns the matrices of space.matrices.
+--- Like camera.begin, for calls that need three dimensions; returns the matrices of space.matrices.
 function camera.begin_space(w, of)
   camera.check_space(w, of)
   w.canvas:begin()
@@ -196,7 +196,7 @@ function camera.project(m, p)
   return list
 end
 
---- World coordinates of a place in the window, in pixels, y downward.
+--- World coordinates of a position in the window, which is in pixels, y downward.
 function camera.world(w, x, y)
   local half_x, half_y = halves(w)
   return w.view.center[1] + (2 * (x + 0.5) / w.width - 1) * half_x,

@@ -102,7 +102,9 @@ end
 --- waits for the display's next one.
 function canvas.create(title, width, height, flags, waits)
   local C = sdl.open()
-  if not pcall(function() return C.SDL_GL_GetProcAddress end) then return nil, "SDL has none" end
+  if not pcall(function() return C.SDL_GL_GetProcAddress end) then
+    return nil, "SDL was built without OpenGL"
+  end
   local self = setmetatable({ stores = {}, drawn = false, resolved = false, over = false,
     depth = false, samples = 0, pending = false, programs = {},
     buffers = {}, palettes = {}, is_presented = true, is_resolved = false,

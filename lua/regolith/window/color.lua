@@ -11,10 +11,10 @@ local source = require "regolith.window.source"
 
 local color = {}
 
---- Of a drawing call's options.
+--- The names of these options.
 color.option_names = { "color", "palette", "low", "high", "opacity", "legend" }
 
-local location = 4 -- of the first of four attributes
+local location = 4 -- of the first of four vertex attributes
 
 --- GLSL of a vertex shader: vec4 own_color().
 color.glsl = palette.glsl .. [[
@@ -43,7 +43,7 @@ local function from_hex(n)
 end
 
 --- One colour: { r, g, b [, opacity] } from 0 to 1, a vector, 0xff8800, "#ff8800" or a name; nil if
---- it is something else.
+--- it is not a colour.
 function color.one(v)
   if type(v) == "number" and v % 1 == 0 and v >= 0 and v <= 0xffffff then return from_hex(v) end
   if type(v) == "string" then
@@ -62,20 +62,20 @@ function color.one(v)
   end
 end
 
---- Raises for a colour that is none.
-function color.refuse(caller, v, hint)
-  return fail.argument(("option 'color' of %s is { r, g, b }, three numbers from 0 to 1, \z
-    \"#ff8800\" or 0xff8800, got %s"):format(caller, fail.describe(v)), hint, "option.invalid")
+--- Raises for an option that is not a colour.
+function color.refuse(options, name, caller, hint)
+  return fail.option(options, name, caller,
+    '{ r, g, b } with numbers from 0 to 1, "#ff8800", 0xff8800 or a name', hint)
 end
 
---- An option that takes one colour alone.
+--- An option that is one colour.
 function color.single(options, name, caller, default)
   local v = options[name]
   if v == nil then return default end
-  return color.one(v) or color.refuse(caller, v)
+  return color.one(v) or color.refuse(options, name, caller)
 end
 
--- The numbers that the ends of the palette stand for.
+-- The numbers that have the first and the last colour of the palette.
 local function ends_of(m, options, caller)
   local low, high = option.number(options, "low", caller), option.number(options, "high", caller)
   if low == nil or high == nil then
@@ -92,7 +92,7 @@ local function from_names(v, caller)
   for k = 1, #v do
     list[k] = color.one(v[k])
     if not list[k] then
-      return fail.argument(("option 'color' of %s: element %d of the list is no colour, got %s")
+      return fail.argument(("option 'color' of %s: element %d of the list is not a colour: %s")
         :format(caller, k, fail.describe(v[k])), nil, "option.invalid")
     end
   end
@@ -108,19 +108,18 @@ end
 
 local per_element = "or, for each position, a number or a colour: a list, a field or an array"
 
---- Notes that the frame has a legend (legend.lua), if the options ask for one: `legend = true` or
---- its title.
+--- Adds a legend (legend.lua) to the frame if the options have `legend = true` or a title for it.
 function color.note_legend(w, options, caller, own)
   local v = options.legend
   if v ~= nil and type(v) ~= "boolean" and type(v) ~= "string" then
-    return option.refuse(options, "legend", caller, "true or a text")
+    return fail.option(options, "legend", caller, "true or a text")
   end
   if not v or not own.palette then return end
   w.legends[#w.legends + 1] = { palette = own.palette, low = own.low, high = own.high,
     title = v ~= true and v or nil }
 end
 
---- Looks at the options of a call: `count` elements have these colours.
+--- Checks the options of a call; returns the colours of its `count` elements.
 ---@return table own  for color.bind; low, high, palette if numbers go through a palette
 function color.look(w, options, caller, count, default)
   local opacity = option.number(options, "opacity", caller) or 1
@@ -133,7 +132,9 @@ function color.look(w, options, caller, count, default)
   if one then return { one = one, opacity = opacity } end
   local is_list = type(v) == "table" and not getmetatable(v) and (type(v[1]) == "table"
     or type(v[1]) == "cdata" or type(v[1]) == "string" or #v == count)
-  if not is_list and type(v) ~= "cdata" then return color.refuse(caller, v, per_element) end
+  if not is_list and type(v) ~= "cdata" then
+    return color.refuse(options, "color", caller, per_element)
+  end
   if is_list and has_names(v) then v = from_names(v, caller) end
   local m = source.list(v, "option 'color' of " .. caller)
   attribute.check_count(m, "color", caller, count)
@@ -150,8 +151,8 @@ function color.look(w, options, caller, count, default)
   return own
 end
 
--- In three dimensions, edges of what is opaque cover some samples of a pixel, and are not blended:
--- what is drawn later behind them takes the others. What is seen through hides nothing.
+-- In three dimensions, edges of opaque shapes cover some samples of a pixel and are not blended, so
+-- that a shape drawn later behind them gets the other samples. Transparent shapes hide nothing.
 local function set_blending(own)
   local is_opaque = own.opacity >= 1 and (not own.one or own.one[4] >= 1)
     and not (own.m and own.m.parts == 4)

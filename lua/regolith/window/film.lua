@@ -1,5 +1,5 @@
---- What a window does where there is no display: its frames become a video, or numbered pictures
---- where there is no ffmpeg. A line says so once, and the window ends after `frames` of them.
+--- A window without a display: its frames become a video, or numbered pictures if ffmpeg is not
+--- installed. One line of the log says so, and the window closes after `frames` of them.
 local log = require "regolith.log"
 
 local film = {}
@@ -10,7 +10,7 @@ local Film = {}
 Film.__index = Film
 
 local default_frames = 300
-local count = 0 -- of the films of this process, so that each has a file of its own
+local count = 0 -- of this process's films, so that each gets a file of its own
 
 --- "dir/heat.lua" -> "heat"
 function film.name_of(path)
@@ -35,7 +35,7 @@ local function path_of(name)
   return (folder and is_folder(folder) and folder .. "/" or "") .. name .. number .. ".mp4"
 end
 
--- What SDL does not find in the environment it tries to find elsewhere, with complaints.
+-- Without these variables, SDL would look for a display elsewhere and print errors.
 local function has_display()
   for _, name in ipairs { "DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER", "RG_SDL" } do
     if (os.getenv(name) or "") ~= "" then return true end
@@ -56,12 +56,12 @@ function film.create(session, why, options)
     frames = options.frames or default_frames, count = 0 }, Film)
 end
 
--- What draws the frames, where that is less than a window would show.
+-- A remark if the frames show less than a window would.
 local function means_of(w)
   return w.canvas.is_gl and "" or ", painted without OpenGL"
 end
 
---- Opens the file, and says so; at the latest with the first frame.
+--- Opens the file and logs its path; called by the first frame at the latest.
 function Film:begin(w)
   if self.video then return end
   self.path = self.path or path_of(self.name)
@@ -73,11 +73,11 @@ end
 --- Takes a frame of the window: bytes red green blue opacity.
 function Film:add(w, pixels, width, height)
   if self:is_done() then
-    if not self.is_told then
-      log.warn("%s has its %d frames; what follows is not filmed (option 'frames')", self.path,
+    if not self.has_warned then
+      log.warn("%s has its %d frames; later frames are not filmed (option 'frames')", self.path,
         self.frames)
     end
-    self.is_told = true
+    self.has_warned = true
     return
   end
   self:begin(w)
@@ -86,7 +86,7 @@ function Film:add(w, pixels, width, height)
   if self:is_done() then self.video:close() end
 end
 
---- Whether it has all its frames: the window is no longer open, but may still be drawn into.
+--- Whether it has all its frames: then the window is closed, but drawing into it is no error.
 function Film:is_done() return self.count >= self.frames end
 
 function Film:close()

@@ -2,6 +2,7 @@
 --- the dots of file/font.lua, magnified, and a message that says once what to install.
 local ffi = require "ffi"
 local fail = require "regolith.error"
+local disk = require "regolith.file.disk"
 local log = require "regolith.log"
 local dots = require "regolith.file.font"
 
@@ -55,16 +56,10 @@ local likely = { "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
   "/usr/share/fonts/TTF/DejaVuSans.ttf" }
 local render = 4 -- FT_LOAD_RENDER
 
-local function exists(path)
-  local file = io.open(path, "rb")
-  if file then file:close() end
-  return file ~= nil
-end
-
 -- The path of the font that fontconfig takes for `name`.
 local function find(name)
   for _, path in ipairs(name == "sans" and likely or {}) do
-    if exists(path) then return path end
+    if disk.has(path) then return path end
   end
   local ok, C = pcall(ffi.load, "libfontconfig.so.1")
   if not ok then return nil end
@@ -80,7 +75,8 @@ local function find(name)
   return path
 end
 
-local library, is_told -- FreeType's C, and its object
+local library -- { C, object } of FreeType; false if there is none
+local has_warned = false
 
 local function open_library()
   if library ~= nil then return library end
@@ -93,9 +89,9 @@ local function open_library()
   return library
 end
 
-local function tell(what)
-  if is_told then return end
-  is_told = true
+local function warn_of_dots(what)
+  if has_warned then return end
+  has_warned = true
   log.warn("text is drawn in dots: " .. what)
 end
 
@@ -113,10 +109,10 @@ function font.open(name)
   fonts[name] = self
   local own = open_library()
   if not own then
-    tell "apt install libfreetype6"
+    warn_of_dots "apt install libfreetype6"
     return self
   end
-  local path = exists(name) and name or find(name)
+  local path = disk.has(name) and name or find(name)
   local made = ffi.new "RgFontFace *[1]"
   if path and own.C.FT_New_Face(own.object, path, 0, made) == 0 then
     self.face = made[0]
@@ -124,7 +120,7 @@ function font.open(name)
     fonts[name] = nil
     return fail.argument(("the font '%s' cannot be read"):format(name), nil, "io.failed")
   else
-    tell "no font was found: apt install fonts-dejavu-core"
+    warn_of_dots "no font was found: apt install fonts-dejavu-core"
   end
   return self
 end

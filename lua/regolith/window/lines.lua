@@ -1,5 +1,5 @@
---- Lines and arrows. A geometry shader makes each segment of the world a shape of the screen: as
---- wide as it is said in pixels, with one pixel more on either side, in which the cover fades.
+--- Lines and arrows. A geometry shader makes each segment of the world a shape of the screen,
+--- `width` pixels wide, and one pixel more on either side, in which its opacity fades.
 local fail = require "regolith.error"
 local attribute = require "regolith.window.attribute"
 local camera = require "regolith.window.camera"
@@ -12,7 +12,7 @@ local source = require "regolith.window.source"
 local lines = {}
 
 -- A segment is two vertices of its own, or, if `has_pairs`, an instance, whose second end is at q,
--- or (is_vector) at p + q * stretch. The places of a grid's instances follow from their number.
+-- or (is_vector) at p + q * stretch. The positions of a grid's instances follow from their number.
 local vertex = color.glsl .. [[
   layout(location = 0) in float p_x;
   layout(location = 1) in float p_y;
@@ -60,7 +60,7 @@ local geometry = [[
 
   void main() {
     vec4 a = gl_in[0].gl_Position, b = gl_in[1].gl_Position;
-    const float near = 1e-4; // what is behind the eye is cut off
+    const float near = 1e-4; // the part behind the eye is cut off
     if (a.w < near && b.w < near) return;
     if (a.w < near) a = mix(b, a, (b.w - near) / (b.w - a.w));
     if (b.w < near) b = mix(a, b, (a.w - near) / (a.w - b.w));
@@ -286,7 +286,7 @@ local function arrows_on_grid(w, x, options)
   local first, step = layout_of(w, m, options)
   local every = option.number(options, "step", caller_of_arrows)
   if every and (every % 1 ~= 0 or every < 1) then
-    return option.refuse(options, "step", caller_of_arrows, "a whole number of cells")
+    return fail.option(options, "step", caller_of_arrows, "a whole number of cells")
   end
   every = every or rank == 3 and math.ceil(m.extents[1] / 16)
     or math.max(1, math.ceil(16 / (w.width / m.extents[1])))

@@ -82,7 +82,7 @@ local function draw(w, options, m, own, shape)
   local count = m.extents[1]
   if count == 0 then return end
   local view = camera.begin(w, options, shape.caller)
-  astray.look(w, m, options, shape.caller)
+  astray.check(w, m, options, shape.caller)
   local p = w.canvas:program("marks", { vertex = vertex, fragment = fragment })
   p:matrix("view", view)
   p:vec2("window", w.canvas.width, w.canvas.height)
@@ -116,12 +116,7 @@ local point_options = names("size", "radius")
 function marks.points(w, pos, options)
   local caller = "window:points"
   options = option.check(options, point_options, caller)
-  local size = options.size
-  if size ~= nil and (type(size) ~= "number" or size % 1 ~= 0 or size < 1) then
-    return fail.argument(("option 'size' of window:points is a whole number of pixels, got %s")
-      :format(fail.describe(size)), "radius = r is in world units, also for each point",
-      "option.invalid")
-  end
+  local size = option.pixels(options, "size", caller)
   local m = attribute.positions(pos, caller)
   local radius, radii = attribute.option(options, "radius", caller, m.extents[1], 1)
   local own = color.look(w, options, caller, m.extents[1])

@@ -4,13 +4,9 @@ local matrix = require "regolith.data.matrix"
 
 local option = {}
 
-local function refuse(options, name, caller, wanted)
-  return fail.argument(("option '%s' of %s must be %s, got %s"):format(name, caller, wanted,
-    fail.describe(options[name])), nil, "option.invalid")
-end
-option.refuse = refuse
+local refuse = fail.option
 
---- Raises for options that a drawing call does not have; {} if there are none.
+--- Raises for options that a drawing call does not have; returns {} if there are none.
 function option.check(options, names, caller)
   if type(options) == "table" and not getmetatable(options) and options[1] ~= nil then
     return fail.argument(("%s takes options by name after what it draws, not a list"):format(
@@ -37,12 +33,18 @@ function option.positive(options, name, caller, default)
   return v
 end
 
-function option.flag(options, name, caller)
+--- A size in pixels, or nil.
+function option.pixels(options, name, caller)
   local v = options[name]
-  if v ~= nil and type(v) ~= "boolean" then
-    return refuse(options, name, caller, "true or false")
+  if v ~= nil and (type(v) ~= "number" or v % 1 ~= 0 or v < 1) then
+    return refuse(options, name, caller, "a whole number of pixels",
+      "radius = r is in world units, also for each point")
   end
   return v
+end
+
+function option.flag(options, name, caller)
+  return fail.typed_option(options, name, "boolean", caller)
 end
 
 -- Number k of a plain list or a vector; nil if there is none.
@@ -67,8 +69,8 @@ function option.numbers(options, name, caller, count, wanted)
   return list
 end
 
---- A position that is given as such: { x, y }, { x, y, z } or a vector.
-function option.place(v, caller)
+--- A position: { x, y }, { x, y, z } or a vector.
+function option.position(v, caller)
   local list = {}
   for k = 1, 3 do
     local n = number_in(v, k)
@@ -82,20 +84,25 @@ function option.place(v, caller)
   return list
 end
 
---- Two numbers that differ, or nil.
+--- Two numbers that differ, or nil; the range is reversed if the first is the greater.
 function option.range(options, name, caller)
   local v = option.numbers(options, name, caller, 2, "two numbers")
   if v and v[1] == v[2] then return refuse(options, name, caller, "two numbers that differ") end
   return v
 end
 
-function option.palette(options, caller)
-  local v = options.palette
-  if v ~= nil and type(v) ~= "string" then
-    return fail.argument(("option 'palette' of %s must be a name, got %s"):format(caller,
-      fail.describe(v)), nil, "option.invalid")
+--- Two finite numbers, of which the first is the lower, or nil.
+function option.rising(options, name, caller)
+  local wanted = "two numbers, the lower one first"
+  local v = option.numbers(options, name, caller, 2, wanted)
+  if v and not (v[1] < v[2] and v[2] - v[1] < math.huge) then
+    return refuse(options, name, caller, wanted)
   end
   return v
+end
+
+function option.palette(options, caller)
+  return fail.typed_option(options, "palette", "string", caller)
 end
 
 return option

@@ -85,12 +85,7 @@ local function bytes_of(w, own, count)
 end
 
 local function size_of(options)
-  local v = options.size == nil and 3 or options.size
-  if type(v) ~= "number" or v % 1 ~= 0 or v < 1 then
-    return fail.argument(("option 'size' of window:points is a whole number of pixels, got %s")
-      :format(fail.describe(v)), nil, "option.invalid")
-  end
-  return v
+  return option.pixels(options, "size", "window:points") or 3
 end
 
 local more_of_points = { "radius", "opacity" }
@@ -107,7 +102,7 @@ function painting.points(w, pos, options)
   end
   local rgb = bytes_of(w, color.look(w, options, caller, count), count)
   local across, up = range_of(w, options, "x"), range_of(w, options, "y")
-  astray.look(w, m, options, caller)
+  astray.check(w, m, options, caller)
   local x, y = ffi.new("double[?]", count), ffi.new("double[?]", count)
   local read = binary.reader(m.kind)
   for k = 0, count - 1 do

@@ -1,5 +1,5 @@
---- `w:show`: a picture of a field. Its memory becomes a buffer as it is, whatever its type and
---- distances; the fragment shader finds the numbers of a cell there, and colours them.
+--- `w:show`: a picture of a field. Its memory is copied into a buffer unchanged, whatever its type
+--- and strides; the fragment shader reads the numbers of a cell there and colours them.
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local image = require "regolith.file.image"

@@ -1,6 +1,6 @@
 --- Shadows of solids in the first light. Solids wait until something else is drawn or the frame
---- ends: then they are drawn twice, first as the light sees them, into a texture of depths, then as
---- the camera does, which looks up what the light sees.
+--- ends, and are then drawn twice: from the light, into a texture of depths, and from the camera,
+--- where a point farther from the light than that texture says is in the shadow.
 local ffi = require "ffi"
 local gl = require "regolith.window.gl"
 local range = require "regolith.window.range"
@@ -113,8 +113,8 @@ local function flush(w)
   w.shadow = false
 end
 
---- Draws a solid { draw = function(), cast = function(light, scale), low, high }, at once or, with
---- shadows, when the canvas settles.
+--- Draws a solid { draw = function(), cast = function(light, scale), low, high }: immediately or,
+--- with shadows, when the canvas settles.
 function shadow.put(w, solid)
   if not w.shadows then return solid.draw() end
   w.solids[#w.solids + 1] = solid

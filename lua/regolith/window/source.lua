@@ -8,6 +8,7 @@
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
+local active_box = require "regolith.data.active_box"
 local binary = require "regolith.file.binary"
 local matrix = require "regolith.data.matrix"
 local scalars = require "regolith.data.scalars"
@@ -358,9 +359,9 @@ local function copy_text(s)
     subject.loop(s, "x"), table.concat(to), subject.element(s, "x"))
 end
 
---- The box of a sparse field's active cells; what is inactive in it is zero. m.low: its first
---- indices; m.free() gives the copy's memory back. nil if nothing is active. Kernels find and copy
---- the cells, wherever they are.
+--- The box of a sparse field's active cells, with zero for the inactive ones; nil if none is
+--- active. m.low: its first indices; m.free() frees the copy. Kernels find and copy the cells, on
+--- whatever device they are.
 function source.box(x, caller)
   look(x, caller) -- raises for what has no numbers
   local s = subject.of(x, caller)
@@ -371,8 +372,7 @@ function source.box(x, caller)
     extents[axis] = tonumber(ends[2 * axis]) - low[axis] + 1
   end
   if product(extents) * s.type.size >= most_bytes then
-    return fail.argument(("%s: the active cells of %s lie too far apart, in a box of %s"):format(
-      caller, subject.text(s), table.concat(extents, " x ")))
+    return active_box.refuse(subject.text(s), caller, extents)
   end
   local copy = subject.session(s).module.array { type = s.type, shape = extents }
   subject.kernel(s, caller, copy_text(s))(s.handle, copy, unpack(low))

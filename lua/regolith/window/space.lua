@@ -45,20 +45,20 @@ end
 function space.view(options)
   local mode = options.mode == nil and "orbit" or options.mode
   if not modes[mode] then
-    return option.refuse(options, "mode", caller, "\"orbit\" or \"fly\"")
+    return fail.option(options, "mode", caller, "\"orbit\" or \"fly\"")
   end
   local target = option.numbers(options, "target", caller, 3) or { 0, 0, 0 }
   local distance = option.positive(options, "distance", caller, 3)
   local up, length = unit(option.numbers(options, "up", caller, 3) or { 0, 1, 0 })
   local eye = option.numbers(options, "eye", caller, 3)
-  if length == 0 then return option.refuse(options, "up", caller, "a direction") end
+  if length == 0 then return fail.option(options, "up", caller, "a direction") end
   if not eye then -- from above and from the side
     local ahead = math.abs(up[3]) > 0.9 and { 0, -1, 0 } or { 0, 0, 1 }
     local side = cross(up, ahead)
     eye = add(target, unit(add(add(ahead, side, 0.6), up, 0.5)), distance)
   end
   local fov = option.positive(options, "fov", caller, 45)
-  if fov >= 180 then return option.refuse(options, "fov", caller, "degrees below 180") end
+  if fov >= 180 then return fail.option(options, "fov", caller, "degrees below 180") end
   local forward, far_away = unit(sub(target, eye))
   if far_away == 0 then
     return fail.argument("window:camera: eye and target are one point", nil, "option.invalid")

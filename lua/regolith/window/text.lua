@@ -168,14 +168,14 @@ function text.text(w, words, pos, options)
   end
   local size = option.positive(options, "size", caller, 16)
   if size > largest then
-    return option.refuse(options, "size", caller, ("a positive number up to %d"):format(largest))
+    return fail.option(options, "size", caller, ("a positive number up to %d"):format(largest))
   end
   local tint = color.single(options, "color", caller, { 1, 1, 1, 1 })
   local align = options.align == nil and "left" or options.align
   if not shares[align] then
-    return option.refuse(options, "align", caller, "\"left\", \"center\" or \"right\"")
+    return fail.option(options, "align", caller, "\"left\", \"center\" or \"right\"")
   end
-  local place = option.place(pos, caller)
+  local place = option.position(pos, caller)
   local in_pixels = option.flag(options, "pixels", caller)
   local view = camera.begin(w, options, caller)
   local anchor
